@@ -1,0 +1,63 @@
+#include "unmanaged/step/stack_copy.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace mixwalk {
+namespace {
+
+std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
+
+TEST(StackCopy, ReadsByTheTargetsAddresses) {
+  alignas(16) std::array<std::uint64_t, 4> stack{1, 2, 3, 4};
+  std::array<std::byte, 256> buffer;
+  StackCopy copy(buffer);
+  copy.fill(address_of(&stack[1]), address_of(stack.data() + 4));
+  stack[2] = 99;  // the copy must not follow
+  EXPECT_EQ(copy.read_value<std::uint64_t>(address_of(&stack[2])), 3u);
+  EXPECT_FALSE(copy.read_value<std::uint64_t>(address_of(&stack[0])));
+  EXPECT_FALSE(copy.read_value<std::uint64_t>(address_of(stack.data() + 4)));
+  EXPECT_FALSE(copy.read_value<std::uint64_t>(address_of(stack.data() + 4) - 4));
+  EXPECT_FALSE(copy.cut());
+}
+
+TEST(StackCopy, LargerThanTheBufferLosesItsRootEnd) {
+  alignas(16) std::array<std::uint64_t, 64> stack{};
+  stack[0] = 7;
+  std::array<std::byte, 128> buffer;
+  StackCopy copy(buffer);
+  copy.fill(address_of(stack.data()), address_of(stack.data() + 64));
+  EXPECT_TRUE(copy.cut());
+  EXPECT_LE(copy.end() - copy.begin(), 128u);
+  EXPECT_EQ(copy.read_value<std::uint64_t>(address_of(&stack[0])), 7u);
+}
+
+TEST(StackCopy, PointersIntoTheStackAreMovedOntoTheCopyAndBack) {
+  alignas(16) std::array<std::uint64_t, 4> stack{};
+  stack[0] = address_of(&stack[3]);         // a saved frame pointer
+  stack[1] = address_of(stack.data()) - 8;  // below the stack: not ours
+  stack[2] = address_of(stack.data() + 4);  // the base itself
+  std::array<std::byte, 256> buffer;
+  StackCopy copy(buffer);
+  copy.fill(address_of(stack.data()), address_of(stack.data() + 4));
+  copy.rewrite_pointers();
+
+  Registers target;
+  target[Register::rsp] = address_of(&stack[0]);
+  target[Register::rbx] = 42;
+  const Registers moved = copy.to_copy(target);
+  EXPECT_GE(moved.rsp(), address_of(buffer.data()));
+  EXPECT_LT(moved.rsp(), address_of(buffer.data() + buffer.size()));
+  EXPECT_EQ(moved.rsp() % 16, address_of(stack.data()) % 16);
+  EXPECT_EQ(moved[Register::rbx], 42u);
+  EXPECT_EQ(copy.to_target(moved), target);
+
+  const auto* slots = reinterpret_cast<const std::uint64_t*>(moved.rsp());
+  EXPECT_EQ(slots[0], moved.rsp() + 24);
+  EXPECT_EQ(slots[1], stack[1]);
+  EXPECT_EQ(slots[2], moved.rsp() + 32);
+}
+
+}  // namespace
+}  // namespace mixwalk

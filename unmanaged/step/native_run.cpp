@@ -1,0 +1,60 @@
+#include "unmanaged/step/native_run.h"
+
+namespace mixwalk {
+
+OpenReason open_reason(StepFault fault) noexcept {
+  switch (fault) {
+    case StepFault::none: return OpenReason::none;
+    case StepFault::unreadable_stack: return OpenReason::unreadable_stack;
+    case StepFault::unreadable_unwind: return OpenReason::unreadable_unwind;
+    case StepFault::bad_unwind: return OpenReason::bad_unwind;
+    case StepFault::no_unwind: return OpenReason::no_unwind;
+    case StepFault::stack_not_growing: return OpenReason::stack_not_growing;
+  }
+  return OpenReason::bad_unwind;
+}
+
+RunResult walk_native_run(const Cursor& start, Trust start_trust, const RunBound& bound,
+                          UnwindStep& step, std::span<RunFrame> frames) noexcept {
+  RunResult result{.next = start};
+  Cursor& frame = result.next;
+  Trust trust = start_trust;
+  while (true) {
+    const Registers& registers = frame.registers;
+    if (bound.rsp != RunBound::kNone) {
+      if (registers.rsp() == bound.rsp) {
+        result.end = registers.rip == bound.rip ? RunEnd::closed : RunEnd::closed_rsp;
+        return result;
+      }
+      if (registers.rsp() > bound.rsp) {
+        result.why = OpenReason::passed_bound;
+        return result;
+      }
+    }
+    if (registers.rip == 0) {
+      if (bound.rsp == RunBound::kNone) {
+        result.end = RunEnd::root;
+      } else {
+        result.why = OpenReason::ended_at_root;
+      }
+      return result;
+    }
+    if (result.frames == frames.size()) {
+      result.why = OpenReason::frame_limit;
+      return result;
+    }
+    frames[result.frames++] = {registers.rip, registers.rsp(), frame.kind, trust};
+    // An exact instruction pointer is the thread's own, or one that a trap interrupted: the two
+    // places where a function without unwind data can stand.
+    const LeafRule leaf = frame.kind == AddressKind::instruction_pointer ? LeafRule::allowed
+                                                                         : LeafRule::forbidden;
+    const StepResult stepped = step.step(frame, leaf);
+    if (stepped.fault != StepFault::none) {
+      result.why = open_reason(stepped.fault);
+      return result;
+    }
+    trust = stepped.trust;
+  }
+}
+
+}  // namespace mixwalk

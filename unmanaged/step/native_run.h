@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "unmanaged/step/unwind_step.h"
+
+namespace mixwalk {
+
+// One frame of a native run, in the target's addresses.
+struct RunFrame {
+  std::uint64_t address = 0;
+  std::uint64_t stack_pointer = 0;
+  AddressKind kind = AddressKind::instruction_pointer;
+  Trust trust = Trust::context;
+};
+
+// Where a run must end: at the managed frame below it, or (rsp = none) at the thread's root.
+struct RunBound {
+  static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t rip = 0;
+  std::uint64_t rsp = kNone;
+};
+
+enum class RunEnd : std::uint8_t {
+  closed,      // arrived exactly on the bound's (Rip, Rsp)
+  closed_rsp,  // arrived on the bound's Rsp with another Rip: the caller must say whether both lie
+               // in the same function (the CLR reports an inlined P/Invoke's frame that way)
+  root,        // arrived at the thread's root, and no bound was set
+  open,        // stopped before; `why` says why
+};
+
+enum class OpenReason : std::uint8_t {
+  none,
+  unreadable_stack,
+  unreadable_unwind,
+  bad_unwind,
+  no_unwind,
+  stack_not_growing,
+  frame_limit,     // more frames than the buffer holds
+  passed_bound,    // a caller's Rsp lies beyond the managed frame that had to be met
+  ended_at_root,   // the thread's root came before the managed frame that had to be met
+  wrong_function,  // Rsp met the managed frame, but in another function (set by the merge)
+  stack_cut,       // the stack was larger than the copy
+};
+
+struct RunResult {
+  RunEnd end = RunEnd::open;
+  OpenReason why = OpenReason::none;
+  std::size_t frames = 0;  // written to the caller's buffer
+  Cursor next;             // the frame after the last one written: the bound's, when closed
+};
+
+// Walks from `start` (the first frame of the run, written with `start_trust`) to the bound.
+// Frozen-safe if `step` is. `frames` is the caller's buffer.
+RunResult walk_native_run(const Cursor& start, Trust start_trust, const RunBound& bound,
+                          UnwindStep& step, std::span<RunFrame> frames) noexcept;
+
+OpenReason open_reason(StepFault fault) noexcept;
+
+}  // namespace mixwalk

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "unmanaged/step/memory_reader.h"
+#include "unmanaged/step/registers.h"
+
+namespace mixwalk {
+
+// A thread's stack from its Rsp up to its base, copied while the thread was frozen, read by the
+// target's own addresses. Frozen-safe: the buffer is the caller's, made before the freeze.
+//
+// RtlVirtualUnwind reads the stack through the registers themselves, so for it the copy is made
+// to look like a stack of its own: rewrite_pointers() moves every word that points into the copied
+// range onto the copy, and to_copy/to_target move registers across. (The method is Chromium's
+// base/profiler/stack_copier.)
+class StackCopy final : public MemoryReader {
+ public:
+  // Alignment of the buffer decides nothing for reading; 16 bytes keeps Rsp's own alignment.
+  explicit StackCopy(std::span<std::byte> buffer) noexcept : buffer_(buffer) {}
+
+  // Copies [from, end) of this process's own memory, or as much of its leaf end as fits.
+  // [from, end) must be committed stack: the caller has checked it against the TEB's limits.
+  void fill(std::uint64_t from, std::uint64_t end) noexcept;
+  void clear() noexcept { from_ = 0, bytes_ = 0, cut_ = false, rewritten_ = false; }
+
+  bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override;
+
+  // Once per fill; not while frozen (it touches the whole copy and nothing needs it earlier).
+  void rewrite_pointers() noexcept;
+  Registers to_copy(const Registers& target) const noexcept;
+  Registers to_target(const Registers& copy) const noexcept;
+
+  std::uint64_t begin() const noexcept { return from_; }
+  std::uint64_t end() const noexcept { return from_ + bytes_; }
+  // The stack was larger than the buffer; its root end is missing.
+  bool cut() const noexcept { return cut_; }
+
+ private:
+  std::uint64_t copy_address() const noexcept {
+    return reinterpret_cast<std::uint64_t>(buffer_.data()) + offset_;
+  }
+
+  std::span<std::byte> buffer_;
+  std::uint64_t from_ = 0;
+  std::size_t bytes_ = 0;
+  std::size_t offset_ = 0;  // from % 16, so that the copy keeps the stack's alignment
+  bool cut_ = false;
+  bool rewritten_ = false;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+
+#include "unmanaged/step/code_address.h"
+#include "unmanaged/step/registers.h"
+#include "unmanaged/step/trust.h"
+
+namespace mixwalk {
+
+// A frame under way: its registers, and what its Rip means.
+struct Cursor {
+  Registers registers;
+  AddressKind kind = AddressKind::instruction_pointer;
+
+  CodeAddress code() const noexcept { return {registers.rip, kind}; }
+};
+
+// Why a step could not be made. Values, never exceptions: a walk that stops keeps what it has.
+enum class StepFault : std::uint8_t {
+  none,
+  unreadable_stack,    // a saved register or the return address is outside the copied stack
+  unreadable_unwind,   // .pdata or UNWIND_INFO lies in memory that is not there (any more)
+  bad_unwind,          // unwind data that contradicts itself
+  no_unwind,           // no unwind data, and the frame is not one that may be a leaf
+  stack_not_growing,   // the caller's Rsp would not lie above this frame's
+};
+
+struct StepResult {
+  StepFault fault = StepFault::none;
+  Trust trust = Trust::unwind_info;  // how the caller was found
+};
+
+// Whether a frame without unwind data may be taken for a leaf function. By the ABI such a function
+// has not moved Rsp, so only the top frame (or one that a trap interrupted) can be one.
+enum class LeafRule : std::uint8_t { forbidden, allowed };
+
+// One step from a frame to its caller: the seam between RtlVirtualUnwind (live runs) and our own
+// decoder (frozen threads, dumps, other hosts). On success `frame` becomes the caller, its Rsp
+// strictly above; Rip 0 means that the frame was the thread's root. On a fault `frame` is as it
+// was. Each implementation says whether it is frozen-safe.
+class UnwindStep {
+ public:
+  virtual StepResult step(Cursor& frame, LeafRule leaf) noexcept = 0;
+
+ protected:
+  ~UnwindStep() = default;
+};
+
+}  // namespace mixwalk

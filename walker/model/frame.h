@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "unmanaged/step/code_address.h"
+#include "unmanaged/step/native_run.h"
+#include "unmanaged/step/trust.h"
+
+namespace mixwalk {
+
+enum class FrameKind : std::uint8_t {
+  managed,
+  native,
+  stub,  // code that the runtime made: IL stubs, thunks, precode
+  gap,   // no frame: frames are missing here, and the run says why
+};
+
+// One frame of a stack: a value, in the target's addresses. Leaf frames come first everywhere.
+struct Frame {
+  static constexpr std::int32_t kNone = -1;
+
+  FrameKind kind = FrameKind::native;
+  Trust trust = Trust::context;
+  AddressKind address_kind = AddressKind::instruction_pointer;
+  std::uint64_t address = 0;        // 0 for a gap
+  std::uint64_t stack_pointer = 0;  // Rsp of the frame
+  std::uint64_t function = 0;       // the CLR's FunctionID; 0: none
+  std::int32_t module = kNone;      // index into Snapshot::modules
+  std::int32_t run = kNone;         // index into Stack::runs; kNone for a managed frame between runs
+
+  // Filled in by symbolisation. Native: the bare symbol ("NtWaitForSingleObject"), empty where no
+  // symbol is known, never a wrong one. Managed: "Namespace.Type.Method(ParameterTypes)". Stub:
+  // what the runtime calls it ("IL_STUB_PInvoke"), or empty.
+  std::string name;
+  std::uint64_t displacement = 0;  // address - symbol's start, bytes; native frames with a name
+
+  bool operator==(const Frame&) const = default;
+};
+
+// Where a native run lies in its stack.
+enum class RunPosition : std::uint8_t {
+  leaf,    // above the first managed frame
+  middle,  // between two managed frames: one hole of DoStackSnapshot
+  root,    // below the last managed frame
+  whole,   // the stack has no managed frame
+};
+
+// One native run: how it ended, and its frames in Stack::frames.
+struct Run {
+  RunPosition position = RunPosition::whole;
+  RunEnd end = RunEnd::open;  // closed_rsp is reported as closed: the merge has checked it
+  OpenReason why = OpenReason::none;
+  std::uint32_t first_frame = 0;  // the gap of an open run is counted in
+  std::uint32_t frame_count = 0;
+
+  bool operator==(const Run&) const = default;
+};
+
+}  // namespace mixwalk
