@@ -50,7 +50,7 @@ struct ICorProfilerInfo : IUnknown {
   virtual HRESULT STDMETHODCALLTYPE GetEventMask(DWORD* events) = 0;
   virtual HRESULT STDMETHODCALLTYPE GetFunctionFromIP(const BYTE* ip, FunctionID* function) = 0;
   MIXWALK_UNUSED_SLOT(GetFunctionFromToken);
-  MIXWALK_UNUSED_SLOT(GetHandleFromThread);
+  virtual HRESULT STDMETHODCALLTYPE GetHandleFromThread(ThreadID thread, HANDLE* handle) = 0;
   MIXWALK_UNUSED_SLOT(GetObjectSize);
   // S_OK for an array class, S_FALSE for any other.
   virtual HRESULT STDMETHODCALLTYPE IsArrayClass(ClassID type, DWORD* element_kind,

@@ -1,0 +1,93 @@
+#include "symbols/win/metadata_types.h"
+
+#include <iterator>
+
+#include "unmanaged/win/utf8.h"
+
+namespace mixwalk {
+namespace {
+
+// mingw-w64's libraries do not define it.
+constexpr IID kIidMetaDataImport = {
+    0x7DAC8207, 0xD3AE, 0x4C75, {0x9B, 0x67, 0x92, 0x80, 0x1A, 0x49, 0x7D, 0x44}};
+constexpr DWORD kOpenRead = 0;  // CorOpenFlags ofRead
+
+// MAX_CLASS_NAME of the CLR.
+constexpr ULONG kNameUnits = 1024;
+// A type inside a type inside …; metadata that goes round in circles ends here.
+constexpr int kMaxNesting = 32;
+
+constexpr clr::Token kTableMask = 0xFF000000;
+constexpr clr::Token kTypeRef = 0x01000000;
+constexpr clr::Token kTypeDef = 0x02000000;
+
+// `length` counts the terminator.
+std::string text_of(const WCHAR* name, ULONG length) {
+  if (length == 0) return {};
+  return to_utf8({name, std::min<std::size_t>(length - 1, kNameUnits - 1)});
+}
+
+std::string nested(std::string outer, const std::string& inner) {
+  return outer.empty() ? inner : std::move(outer) + '+' + inner;
+}
+
+}  // namespace
+
+ModuleMetadata::ModuleMetadata(clr::ICorProfilerInfo3& info, clr::ModuleID module) {
+  info.GetModuleMetaData(module, kOpenRead, kIidMetaDataImport,
+                         reinterpret_cast<IUnknown**>(import_.put()));
+}
+
+bool ModuleMetadata::method(clr::Token token, Method& method) const {
+  if (!import_) return false;
+  WCHAR name[kNameUnits];
+  ULONG length = 0;
+  mdTypeDef type = 0;
+  PCCOR_SIGNATURE signature = nullptr;
+  ULONG signature_bytes = 0;
+  if (FAILED(import_->GetMethodProps(token, &type, name, std::size(name), &length, nullptr,
+                                     &signature, &signature_bytes, nullptr, nullptr))) {
+    return false;
+  }
+  method.name = text_of(name, length);
+  method.type = type;
+  method.signature = {reinterpret_cast<const std::byte*>(signature), signature_bytes};
+  return true;
+}
+
+std::string ModuleMetadata::type_name(std::uint32_t token) const {
+  if (!import_) return {};
+  switch (token & kTableMask) {
+    case kTypeDef: return type_def_name(token, 0);
+    case kTypeRef: return type_ref_name(token, 0);
+    default: return {};
+  }
+}
+
+std::string ModuleMetadata::type_def_name(clr::Token token, int depth) const {
+  WCHAR name[kNameUnits];
+  ULONG length = 0;
+  if (depth > kMaxNesting ||
+      FAILED(import_->GetTypeDefProps(token, name, std::size(name), &length, nullptr, nullptr))) {
+    return {};
+  }
+  std::string text = text_of(name, length);
+  mdTypeDef outer = 0;
+  if (FAILED(import_->GetNestedClassProps(token, &outer)) || outer == 0) return text;
+  return nested(type_def_name(outer, depth + 1), text);
+}
+
+std::string ModuleMetadata::type_ref_name(clr::Token token, int depth) const {
+  WCHAR name[kNameUnits];
+  ULONG length = 0;
+  mdToken scope = 0;
+  if (depth > kMaxNesting ||
+      FAILED(import_->GetTypeRefProps(token, &scope, name, std::size(name), &length))) {
+    return {};
+  }
+  std::string text = text_of(name, length);
+  if ((scope & kTableMask) != kTypeRef) return text;
+  return nested(type_ref_name(scope, depth + 1), text);
+}
+
+}  // namespace mixwalk

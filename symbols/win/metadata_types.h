@@ -1,0 +1,40 @@
+#pragma once
+
+#include <windows.h>
+
+#include <cor.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "symbols/clr_name.h"
+#include "symbols/win/com_pointer.h"
+#include "symbols/win/profiling_api.h"
+
+namespace mixwalk {
+
+// The metadata of one module of the runtime (IMetaDataImport). Not frozen-safe.
+class ModuleMetadata final : public TypeNames {
+ public:
+  // Empty (every answer too) where the module has none.
+  ModuleMetadata(clr::ICorProfilerInfo3& info, clr::ModuleID module);
+
+  struct Method {
+    std::string name;
+    clr::Token type = 0;                   // TypeDef of the declaring type
+    std::span<const std::byte> signature;  // lives as long as this object
+  };
+  // False: no such method.
+  bool method(clr::Token token, Method& method) const;
+
+  std::string type_name(std::uint32_t token) const override;
+
+ private:
+  std::string type_def_name(clr::Token token, int depth) const;
+  std::string type_ref_name(clr::Token token, int depth) const;
+
+  ComPointer<IMetaDataImport> import_;
+};
+
+}  // namespace mixwalk

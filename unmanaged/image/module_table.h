@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "unmanaged/step/module_view.h"
+
+namespace mixwalk {
+
+// What is known of an image beside where it stands.
+struct ModuleDetails {
+  std::string path;             // UTF-8, as the loader knows it
+  std::uint32_t timestamp = 0;  // IMAGE_FILE_HEADER.TimeDateStamp
+};
+
+// Owns what a ModuleView looks at. Not frozen-safe to build; immutable from then on.
+class ModuleTable {
+ public:
+  struct Entry {
+    ModuleSpan span;
+    ModuleDetails details;
+  };
+
+  ModuleTable() = default;
+  // Any order. Of entries that overlap (an image unloaded and another loaded while they were
+  // being listed) the first stays.
+  explicit ModuleTable(std::vector<Entry> entries);
+
+  ModuleView view() const noexcept { return ModuleView(spans_); }
+  // In the order of view().modules().
+  std::span<const ModuleDetails> details() const noexcept { return details_; }
+
+ private:
+  std::vector<ModuleSpan> spans_;
+  std::vector<ModuleDetails> details_;
+};
+
+}  // namespace mixwalk

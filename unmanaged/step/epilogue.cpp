@@ -1,0 +1,169 @@
+#include "unmanaged/step/epilogue.h"
+
+#include <optional>
+
+namespace mixwalk {
+namespace {
+
+// All sixteen registers popped, then a jump: nothing longer is an epilogue.
+constexpr int kMaxPops = 16;
+
+// Reads instruction bytes one after another; a byte that cannot be read ends the epilogue.
+class Bytes {
+ public:
+  Bytes(const MemoryReader& memory, std::uint64_t at) noexcept : memory_(memory), at_(at) {}
+
+  std::optional<std::uint8_t> peek(unsigned ahead = 0) const noexcept {
+    return memory_.read_value<std::uint8_t>(at_ + ahead);
+  }
+  bool starts_with(std::uint8_t first, std::uint8_t second, std::uint8_t third) const noexcept {
+    return peek(0) == first && peek(1) == second && peek(2) == third;
+  }
+  template <class T>
+  std::optional<T> value(unsigned ahead) const noexcept {
+    return memory_.read_value<T>(at_ + ahead);
+  }
+  void skip(unsigned bytes) noexcept { at_ += bytes; }
+  std::uint64_t position() const noexcept { return at_; }
+
+ private:
+  const MemoryReader& memory_;
+  std::uint64_t at_;
+};
+
+constexpr bool is_rex(std::uint8_t byte) noexcept { return (byte & 0xF0) == 0x40; }
+
+// `add rsp, imm8/imm32`: what it adds.
+std::optional<std::uint64_t> take_add_rsp(Bytes& code) noexcept {
+  if (code.starts_with(0x48, 0x83, 0xC4)) {
+    const auto amount = code.value<std::int8_t>(3);
+    if (!amount) return std::nullopt;
+    code.skip(4);
+    return static_cast<std::uint64_t>(std::int64_t{*amount});
+  }
+  if (code.starts_with(0x48, 0x81, 0xC4)) {
+    const auto amount = code.value<std::int32_t>(3);
+    if (!amount) return std::nullopt;
+    code.skip(7);
+    return static_cast<std::uint64_t>(std::int64_t{*amount});
+  }
+  return std::nullopt;
+}
+
+// `lea rsp, [frame + disp8/disp32]`: the new rsp. Only of the function's frame register.
+std::optional<std::uint64_t> take_lea_rsp(Bytes& code, Register frame_register,
+                                          const Registers& registers) noexcept {
+  if (frame_register == Register::rax) return std::nullopt;
+  const auto rex = code.peek(0);
+  const auto opcode = code.peek(1);
+  const auto modrm = code.peek(2);
+  if (!rex || !modrm || (*rex & 0xFE) != 0x48 || opcode != 0x8D) return std::nullopt;
+  const auto base = static_cast<Register>((*rex & 1u) << 3 | (*modrm & 7u));
+  if (base != frame_register || (*modrm >> 3 & 7) != 4) return std::nullopt;  // 4: rsp
+  if ((*modrm & 7) == 4) return std::nullopt;  // a SIB byte: no epilogue has one
+  switch (*modrm >> 6) {
+    case 0:
+      if ((*modrm & 7) == 5) return std::nullopt;  // rip-relative
+      code.skip(3);
+      return registers[base];
+    case 1: {
+      const auto disp = code.value<std::int8_t>(3);
+      if (!disp) return std::nullopt;
+      code.skip(4);
+      return registers[base] + static_cast<std::uint64_t>(std::int64_t{*disp});
+    }
+    case 2: {
+      const auto disp = code.value<std::int32_t>(3);
+      if (!disp) return std::nullopt;
+      code.skip(7);
+      return registers[base] + static_cast<std::uint64_t>(std::int64_t{*disp});
+    }
+    default: return std::nullopt;
+  }
+}
+
+// `pop reg`: the register.
+std::optional<Register> take_pop(Bytes& code) noexcept {
+  const auto first = code.peek(0);
+  if (!first) return std::nullopt;
+  unsigned high = 0;
+  unsigned at = 0;
+  if (is_rex(*first)) {
+    high = (*first & 1u) << 3;
+    at = 1;
+  }
+  const auto opcode = code.peek(at);
+  if (!opcode || (*opcode & 0xF8) != 0x58) return std::nullopt;
+  code.skip(at + 1);
+  return static_cast<Register>(high | (*opcode & 7u));
+}
+
+// A return, or a jump that leaves the function for good (a tail call).
+bool leaves_function(const Bytes& code, const FunctionEntry& entry,
+                     std::uint64_t image_base) noexcept {
+  const auto first = code.peek(0);
+  if (!first) return false;
+  const auto outside = [&](std::uint64_t target) {
+    const std::uint64_t rva = target - image_base;
+    // A jump to its own begin is a tail call to itself.
+    return rva <= entry.begin || rva >= entry.end;
+  };
+  switch (*first) {
+    case 0xC3:  // ret
+    case 0xC2:  // ret imm16
+      return true;
+    case 0xF3:  // rep ret
+      return code.peek(1) == 0xC3;
+    case 0xEB: {  // jmp rel8
+      const auto offset = code.value<std::int8_t>(1);
+      return offset && outside(code.position() + 2 + static_cast<std::uint64_t>(std::int64_t{*offset}));
+    }
+    case 0xE9: {  // jmp rel32
+      const auto offset = code.value<std::int32_t>(1);
+      return offset && outside(code.position() + 5 + static_cast<std::uint64_t>(std::int64_t{*offset}));
+    }
+    case 0xFF:  // jmp [rip + disp32], through an import
+      return code.peek(1) == 0x25;
+    default:
+      break;
+  }
+  // rex.w jmp reg or [reg]: the compiler marks an indirect tail call by the prefix.
+  const auto opcode = code.peek(1);
+  const auto modrm = code.peek(2);
+  return (*first & 0xF8) == 0x48 && opcode == 0xFF && modrm && (*modrm >> 3 & 7) == 4;
+}
+
+}  // namespace
+
+EpilogueResult unwind_epilogue(const UnwindMemory& memory, const FunctionEntry& entry,
+                               Register frame_register, Registers& registers) noexcept {
+  Bytes code(memory.code, registers.rip);
+  Registers caller = registers;
+  std::uint64_t& rsp = caller[Register::rsp];
+  if (const auto added = take_add_rsp(code)) {
+    rsp += *added;
+  } else if (const auto moved = take_lea_rsp(code, frame_register, caller)) {
+    rsp = *moved;
+  }
+  // First recognise all of it: what looks like a pop in the middle of a body is none.
+  Bytes ahead = code;
+  int pops = 0;
+  while (pops < kMaxPops && take_pop(ahead)) ++pops;
+  if (!leaves_function(ahead, entry, memory.image_base)) return EpilogueResult::not_in_epilogue;
+
+  for (; pops != 0; --pops) {
+    const Register popped = *take_pop(code);
+    std::uint64_t value = 0;
+    if (!memory.stack.read(rsp, &value, sizeof value)) return EpilogueResult::unreadable_stack;
+    rsp += 8;
+    caller[popped] = value;
+  }
+  if (!memory.stack.read(rsp, &caller.rip, sizeof caller.rip)) {
+    return EpilogueResult::unreadable_stack;
+  }
+  rsp += 8;
+  registers = caller;
+  return EpilogueResult::unwound;
+}
+
+}  // namespace mixwalk

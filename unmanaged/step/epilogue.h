@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+#include "unmanaged/step/pdata.h"
+#include "unmanaged/step/registers.h"
+#include "unmanaged/step/unwind_info.h"
+
+namespace mixwalk {
+
+enum class EpilogueResult : std::uint8_t {
+  not_in_epilogue,  // registers untouched
+  unwound,          // Rip and Rsp are the caller's
+  unreadable_stack,
+};
+
+// Executes what is left of an epilogue, if the frame stands in one: the ABI restricts epilogues to
+// `add rsp, imm` or `lea rsp, [frame + disp]`, pops of nonvolatile registers, and a return or a
+// jump out of the function, so that an unwinder can recognise them by their code. Version 2's
+// UWOP_EPILOG says the same of the same instructions, and is not needed for it. Frozen-safe.
+EpilogueResult unwind_epilogue(const UnwindMemory& memory, const FunctionEntry& entry,
+                               Register frame_register, Registers& registers) noexcept;
+
+}  // namespace mixwalk

@@ -1,0 +1,69 @@
+#include "unmanaged/step/table_unwind_step.h"
+
+#include "unmanaged/step/epilogue.h"
+#include "unmanaged/step/pdata.h"
+#include "unmanaged/step/unwind_info.h"
+
+namespace mixwalk {
+namespace {
+
+StepResult accept(Cursor& frame, const Cursor& caller, Trust trust) noexcept {
+  if (caller.registers.rsp() <= frame.registers.rsp()) return {StepFault::stack_not_growing};
+  frame = caller;
+  return {StepFault::none, trust};
+}
+
+}  // namespace
+
+StepResult TableUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
+  const std::uint64_t lookup = frame.code().lookup();
+  const ModuleSpan* module = modules_.find(lookup);
+  if (module == nullptr) return {StepFault::no_unwind};
+  const auto rva = static_cast<std::uint32_t>(lookup - module->base);
+  const EntrySearch search = find_entry(code_, *module, rva);
+  if (search.fault != StepFault::none) return {search.fault};
+  if (!search.found) return step_leaf(frame, leaf);
+
+  const FunctionEntry& entry = search.entry;
+  const UnwindMemory memory{code_, stack_, module->base};
+  const UnwindSummary summary = summarise_unwind(memory, entry);
+  if (summary.fault != StepFault::none) return {summary.fault};
+
+  Cursor caller{frame.registers, AddressKind::return_address};
+  // A return address that is the function's end lies in the next one: stand on the call instead.
+  const std::uint64_t ip = frame.registers.rip - module->base < entry.end ? frame.registers.rip
+                                                                          : lookup;
+  const auto offset = static_cast<std::uint32_t>(ip - module->base - entry.begin);
+  if (offset >= summary.prologue_bytes && ip == frame.registers.rip) {
+    switch (unwind_epilogue(memory, entry, summary.frame_register, caller.registers)) {
+      case EpilogueResult::unwound: return accept(frame, caller, Trust::unwind_info);
+      case EpilogueResult::unreadable_stack: return {StepFault::unreadable_stack};
+      case EpilogueResult::not_in_epilogue: break;
+    }
+  }
+  const UnwoundPrologue done = unwind_prologue(memory, entry, offset, caller.registers);
+  if (done.fault != StepFault::none) return {done.fault};
+  if (done.machine_frame) {
+    caller.kind = AddressKind::instruction_pointer;
+    return accept(frame, caller, Trust::unwind_info);
+  }
+  std::uint64_t& rsp = caller.registers[Register::rsp];
+  if (!stack_.read(rsp, &caller.registers.rip, sizeof caller.registers.rip)) {
+    return {StepFault::unreadable_stack};
+  }
+  rsp += 8;
+  return accept(frame, caller, Trust::unwind_info);
+}
+
+StepResult TableUnwindStep::step_leaf(Cursor& frame, LeafRule leaf) noexcept {
+  if (leaf == LeafRule::forbidden) return {StepFault::no_unwind};
+  Cursor caller{frame.registers, AddressKind::return_address};
+  std::uint64_t& rsp = caller.registers[Register::rsp];
+  if (!stack_.read(rsp, &caller.registers.rip, sizeof caller.registers.rip)) {
+    return {StepFault::unreadable_stack};
+  }
+  rsp += 8;
+  return accept(frame, caller, Trust::leaf);
+}
+
+}  // namespace mixwalk

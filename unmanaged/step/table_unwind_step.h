@@ -1,0 +1,28 @@
+#pragma once
+
+#include "unmanaged/step/memory_reader.h"
+#include "unmanaged/step/module_view.h"
+#include "unmanaged/step/unwind_step.h"
+
+namespace mixwalk {
+
+// One step by the images' own .pdata, decoded here. Frozen-safe: no OS call, no lock, no
+// allocation; every byte comes through the two readers. Knows nothing of jitted code, whose unwind
+// data only the system's dynamic function table has: a frame outside every image is no_unwind.
+class TableUnwindStep final : public UnwindStep {
+ public:
+  TableUnwindStep(const ModuleView& modules, const MemoryReader& code,
+                  const MemoryReader& stack) noexcept
+      : modules_(modules), code_(code), stack_(stack) {}
+
+  StepResult step(Cursor& frame, LeafRule leaf) noexcept override;
+
+ private:
+  StepResult step_leaf(Cursor& frame, LeafRule leaf) noexcept;
+
+  const ModuleView& modules_;
+  const MemoryReader& code_;
+  const MemoryReader& stack_;
+};
+
+}  // namespace mixwalk

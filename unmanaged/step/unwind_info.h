@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+
+#include "unmanaged/step/memory_reader.h"
+#include "unmanaged/step/pdata.h"
+#include "unmanaged/step/registers.h"
+#include "unmanaged/step/unwind_step.h"
+
+namespace mixwalk {
+
+// The memory that unwinding one frame reads, and the image that the frame stands in.
+struct UnwindMemory {
+  const MemoryReader& code;   // the image: unwind data and instructions
+  const MemoryReader& stack;  // the thread's stack
+  std::uint64_t image_base = 0;
+};
+
+struct UnwoundPrologue {
+  StepFault fault = StepFault::none;
+  bool machine_frame = false;  // a trap's frame was popped: Rip and Rsp are already the caller's
+};
+
+// Undoes what a function's prologue did, as its UNWIND_INFO tells (versions 1 and 2, chained
+// infos too), short of popping the return address. `offset`: bytes from the function's begin to
+// where it stands; codes of prologue instructions not yet executed are left out. Frozen-safe.
+// (Windows x64 ABI, "x64 exception handling"; version 2 and UWOP_EPILOG from the CoreCLR sources.)
+UnwoundPrologue unwind_prologue(const UnwindMemory& memory, const FunctionEntry& entry,
+                                std::uint32_t offset, Registers& registers) noexcept;
+
+// What an epilogue check must know of the function: its frame register (rax: none) and how much of
+// it is prologue.
+struct UnwindSummary {
+  StepFault fault = StepFault::none;
+  std::uint8_t prologue_bytes = 0;
+  Register frame_register = Register::rax;
+};
+UnwindSummary summarise_unwind(const UnwindMemory& memory, const FunctionEntry& entry) noexcept;
+
+}  // namespace mixwalk

@@ -1,0 +1,85 @@
+#include "unmanaged/win/rtl_unwind_step.h"
+
+#include "unmanaged/win/context.h"
+#include "unmanaged/win/guarded.h"
+
+namespace mixwalk {
+
+struct RtlUnwindStep::Unwind {
+  std::uint64_t ip;         // where the frame stands
+  std::uint64_t lookup_ip;  // an address inside its instruction
+  CONTEXT& context;
+  bool found = false;
+  bool machine_frame = false;
+};
+
+namespace {
+
+// UNWIND_INFO of the function's primary entry, as RtlVirtualUnwind reads it: whether a trap's
+// machine frame lies on top of what it saved. Only such a frame's caller was interrupted rather
+// than called. (x64 exception handling: UWOP_PUSH_MACHFRAME is 10; codes start at offset 4.)
+bool has_machine_frame(std::uint64_t image_base, const RUNTIME_FUNCTION& entry) noexcept {
+  constexpr BYTE kPushMachineFrame = 10;
+  const auto* info = reinterpret_cast<const BYTE*>(image_base + entry.UnwindData);
+  const BYTE count = info[2];
+  // The machine frame is pushed first, so its code is the last one.
+  return count != 0 && (info[4 + 2 * (count - 1) + 1] & 0xF) == kPushMachineFrame;
+}
+
+}  // namespace
+
+RtlUnwindStep::RtlUnwindStep(const StackCopy& stack, const ModuleView& modules) noexcept
+    : stack_(stack), modules_(modules) {
+  ZeroMemory(&context_, sizeof context_);
+  context_.ContextFlags = CONTEXT_CONTROL | CONTEXT_INTEGER;
+}
+
+void RtlUnwindStep::unwind(void* call) {
+  auto& unwind = *static_cast<Unwind*>(call);
+  DWORD64 image_base = 0;
+  RUNTIME_FUNCTION* entry = RtlLookupFunctionEntry(unwind.lookup_ip, &image_base, nullptr);
+  if (entry == nullptr) return;
+  unwind.found = true;
+  unwind.machine_frame = has_machine_frame(image_base, *entry);
+  // A return address that is its function's end belongs to the next function: the look-up stepped
+  // back, and so must the unwinder, which compares the address with the prologue's length.
+  const DWORD64 ip =
+      unwind.ip < image_base + entry->EndAddress ? unwind.ip : unwind.lookup_ip;
+  void* handler_data = nullptr;
+  DWORD64 establisher = 0;
+  RtlVirtualUnwind(UNW_FLAG_NHANDLER, image_base, ip, entry, &unwind.context, &handler_data,
+                   &establisher, nullptr);
+}
+
+StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
+  const std::uint64_t rsp = frame.registers.rsp();
+  if (rsp < stack_.begin() || rsp + 8 > stack_.end()) return {StepFault::unreadable_stack};
+  set_registers(context_, stack_.to_copy(frame.registers));
+  Unwind call{frame.registers.rip, frame.code().lookup(), context_};
+  if (!guarded_call(&unwind, &call)) return {StepFault::unreadable_unwind};
+
+  Cursor caller;
+  Trust trust = Trust::leaf;
+  if (call.found) {
+    caller.registers = stack_.to_target(registers_of(context_));
+    caller.kind =
+        call.machine_frame ? AddressKind::instruction_pointer : AddressKind::return_address;
+    trust = modules_.find(call.lookup_ip) != nullptr ? Trust::unwind_info : Trust::dynamic;
+  } else {
+    // No unwind data: a leaf function, whose return address is at Rsp. The runtime's write
+    // barriers and thunks are such functions, and lie outside every image.
+    if (leaf == LeafRule::forbidden) return {StepFault::no_unwind};
+    const auto return_address = stack_.read_value<std::uint64_t>(rsp);
+    if (!return_address) return {StepFault::unreadable_stack};
+    caller.registers = frame.registers;
+    caller.registers.rip = *return_address;
+    caller.registers[Register::rsp] = rsp + 8;
+    caller.kind = AddressKind::return_address;
+  }
+  if (caller.registers.rsp() <= rsp) return {StepFault::stack_not_growing};
+  if (caller.registers.rsp() > stack_.end()) return {StepFault::unreadable_stack};
+  frame = caller;
+  return {StepFault::none, trust};
+}
+
+}  // namespace mixwalk

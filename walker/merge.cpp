@@ -1,0 +1,155 @@
+#include "walker/merge.h"
+
+#include <optional>
+
+#include "unmanaged/step/native_run.h"
+#include "walker/stack_builder.h"
+
+namespace mixwalk {
+namespace {
+
+LeafRule leaf_rule(const Cursor& frame) noexcept {
+  return frame.kind == AddressKind::instruction_pointer ? LeafRule::allowed : LeafRule::forbidden;
+}
+
+OpenReason reason(OpenReason why, const RawSample& sample) noexcept {
+  return why == OpenReason::unreadable_stack && sample.stack.cut() ? OpenReason::stack_cut : why;
+}
+
+// The copy engine: from the top of the copy to its root.
+void walk_copy(const RawSample& sample, const MergeView& view, StackBuilder& builder) {
+  Cursor frame{.registers = sample.context};
+  Trust trust = Trust::context;
+  for (std::size_t count = 0; count < kMaxFrames; ++count) {
+    if (frame.registers.rip == 0) {
+      builder.root();
+      return;
+    }
+    builder.add({frame.registers.rip, frame.registers.rsp(), frame.kind, trust});
+    const StepResult stepped = view.step.step(frame, leaf_rule(frame));
+    if (stepped.fault != StepFault::none) {
+      builder.open(reason(open_reason(stepped.fault), sample));
+      return;
+    }
+    trust = stepped.trust;
+  }
+  builder.open(OpenReason::frame_limit);
+}
+
+// The snapshot engine's second half: fills the holes between the managed frames.
+class HoleFiller {
+ public:
+  HoleFiller(const RawSample& sample, const MergeView& view, StackBuilder& builder)
+      : sample_(sample),
+        view_(view),
+        builder_(builder),
+        start_(Start{{.registers = sample.context}, Trust::context}) {}
+
+  void fill() {
+    for (const ManagedEntry& entry : sample_.entries()) {
+      if (entry.function != 0) {
+        fill_to(entry);
+        managed_seen_ = true;
+      } else if (managed_seen_) {
+        start_ = Start{{entry.registers, AddressKind::return_address}, Trust::runtime};
+      }
+      // else: a hole above the first managed frame is the leaf run, which starts at the thread's
+      // own registers, not where the CLR began to see it.
+    }
+    fill_to_root();
+  }
+
+ private:
+  // Where a run starts, and how that was found.
+  struct Start {
+    Cursor frame;
+    Trust trust;
+  };
+
+  // Adds the run from start_ to the managed frame, the frame, and sets start_ to its caller.
+  void fill_to(const ManagedEntry& entry) {
+    Cursor managed{entry.registers, AddressKind::return_address};
+    managed.registers.rip = entry.ip;
+    Trust trust = Trust::runtime;
+    if (start_) {
+      const RunBound bound{entry.ip, entry.registers.rsp()};
+      RunResult run = walk_native_run(start_->frame, start_->trust, bound, view_.step, view_.scratch);
+      add_frames(run);
+      if (run.end == RunEnd::closed_rsp && !same_function(run.next, entry)) {
+        run.end = RunEnd::open;
+        run.why = OpenReason::wrong_function;
+      }
+      if (run.end == RunEnd::open) {
+        builder_.open(reason(run.why, sample_));
+      } else {
+        // The CLR's ip of a frame that makes an inlined P/Invoke is not its return address: the
+        // unwound one is where the frame goes on, and what the copy engine sees.
+        managed = run.next;
+        if (managed.kind == AddressKind::instruction_pointer) trust = start_->trust;
+      }
+    } else {
+      builder_.open(reason(open_reason(fault_), sample_));
+    }
+    builder_.add_managed({managed.registers.rip, managed.registers.rsp(), managed.kind, trust},
+                         entry.function);
+    const StepResult stepped = view_.step.step(managed, leaf_rule(managed));
+    fault_ = stepped.fault;
+    start_.reset();
+    if (fault_ == StepFault::none) start_ = Start{managed, stepped.trust};
+  }
+
+  void fill_to_root() {
+    if (!start_) {
+      builder_.open(reason(open_reason(fault_), sample_));
+      return;
+    }
+    const RunResult run = walk_native_run(start_->frame, start_->trust, {}, view_.step, view_.scratch);
+    add_frames(run);
+    if (run.end == RunEnd::root) {
+      builder_.root();
+    } else {
+      builder_.open(reason(run.why, sample_));
+    }
+  }
+
+  bool same_function(const Cursor& frame, const ManagedEntry& entry) {
+    return view_.managed.at(frame.code().lookup()).id == entry.function;
+  }
+
+  void add_frames(const RunResult& run) {
+    for (std::size_t i = 0; i < run.frames; ++i) builder_.add(view_.scratch[i]);
+  }
+
+  const RawSample& sample_;
+  const MergeView& view_;
+  StackBuilder& builder_;
+  std::optional<Start> start_;
+  bool managed_seen_ = false;
+  StepFault fault_ = StepFault::none;
+};
+
+bool has_managed_entry(const RawSample& sample) {
+  for (const ManagedEntry& entry : sample.entries()) {
+    if (entry.function != 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Stack merge(const RawSample& sample, const MergeView& view) {
+  Stack stack;
+  stack.refusal = sample.refusal;
+  if (sample.fault != CaptureFault::none) return stack;
+  StackBuilder builder(stack, view);
+  if (sample.managed_walked && !sample.entries_cut && has_managed_entry(sample)) {
+    stack.engine = Engine::snapshot;
+    HoleFiller(sample, view, builder).fill();
+  } else {
+    stack.engine = Engine::copy;
+    walk_copy(sample, view, builder);
+  }
+  return stack;
+}
+
+}  // namespace mixwalk

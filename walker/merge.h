@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "unmanaged/step/module_view.h"
+#include "unmanaged/step/native_run.h"
+#include "unmanaged/step/unwind_step.h"
+#include "walker/model/stack.h"
+#include "walker/suspended/raw_sample.h"
+
+namespace mixwalk {
+
+// What the CLR says about an address once the thread runs again. Not frozen-safe.
+class ManagedCode {
+ public:
+  struct Function {
+    std::uint64_t id = 0;  // FunctionID; 0: not managed code
+    bool stub = false;     // code with a FunctionID that no user wrote: IL stubs
+  };
+  // `ip`: an address inside the instruction (CodeAddress::lookup()).
+  virtual Function at(std::uint64_t ip) noexcept = 0;
+
+ protected:
+  ~ManagedCode() = default;
+};
+
+// More frames than any real stack has: the default 1.5 MiB of a .NET thread holds 49,152 frames of
+// 32 bytes. A walk that goes round in circles ends here at the latest.
+inline constexpr std::size_t kMaxFrames = 65'536;
+
+// Everything a merge reads beside the sample. `step` must walk the sample's own stack copy;
+// `scratch` bounds a run's frames (kMaxFrames for real stacks) and is the caller's, since
+// recordings merge a hundred times a second.
+struct MergeView {
+  UnwindStep& step;
+  ManagedCode& managed;
+  const ModuleView& modules;
+  std::span<RunFrame> scratch;
+};
+
+// Makes a whole stack of a raw sample: pure, target addresses throughout, names come later.
+//
+// Where the CLR walked the thread, its managed frames are the fixed points and every native run
+// between two of them (a funcId = 0 callback, with its registers) is unwound until it meets the
+// next one. Where it did not, or refused, the copy is walked from its top to its root, and the CLR
+// says which frames are managed. Both give the same stacks.
+// Frame::module is the index of the module in view.modules.
+Stack merge(const RawSample& sample, const MergeView& view);
+
+}  // namespace mixwalk

@@ -1,0 +1,97 @@
+#include "walker/profiler/agent.h"
+
+#include "unmanaged/win/utf8.h"
+#include "walker/profiler/dumper.h"
+#include "walker/profiler/sample_buffers.h"
+#include "walker/suspended/win/supervisor.h"
+
+namespace mixwalk {
+namespace {
+
+// What the runtime is told a detach may take. It waits that long before it first looks whether
+// all threads have left the profiler; ours have, within microseconds.
+constexpr DWORD kDetachMs = 50;
+
+Process this_process() {
+  std::wstring path(32'768, L'\0');
+  path.resize(GetModuleFileNameW(nullptr, path.data(), static_cast<DWORD>(path.size())));
+  return {GetCurrentProcessId(), to_utf8(path), to_utf8(GetCommandLineW())};
+}
+
+HMODULE this_module() {
+  HMODULE module = nullptr;
+  GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS,
+                     reinterpret_cast<LPCWSTR>(&this_process), &module);
+  return module;
+}
+
+}  // namespace
+
+bool Agent::start(std::wstring pipe_name, IUnknown* owner) {
+  pipe_name_ = std::move(pipe_name);
+  serve_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
+  detached_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
+  if (!serve_ || !detached_) return false;
+  // The thread's own reference to the DLL: the runtime frees its one when it detaches, while this
+  // thread may still have its last few instructions to go.
+  const HMODULE module = this_module();
+  owner_ = owner;
+  owner_->AddRef();
+  const UniqueHandle thread(CreateThread(nullptr, 0, &run, this, 0, nullptr));
+  if (!thread) {
+    owner_->Release();
+    FreeLibrary(module);
+  }
+  return static_cast<bool>(thread);
+}
+
+DWORD WINAPI Agent::run(void* self) {
+  HMODULE module = nullptr;
+  {
+    auto& agent = *static_cast<Agent*>(self);
+    agent.serve();
+    IUnknown* const owner = agent.owner_;
+    GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS |
+                           GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
+                       reinterpret_cast<LPCWSTR>(&this_process), &module);
+    owner->Release();  // the agent is gone with it
+  }
+  FreeLibraryAndExitThread(module, 0);
+}
+
+void Agent::serve() {
+  if (!pipe_.connect(pipe_name_)) {
+    WaitForSingleObject(serve_.get(), INFINITE);
+    detach();
+    return;
+  }
+  WaitForSingleObject(serve_.get(), INFINITE);
+  if (pipe_.send(Hello{kProtocolVersion, this_process(), clr_.runtime()})) answer_requests();
+  detach();
+}
+
+void Agent::answer_requests() {
+  while (const auto request = pipe_.receive()) {
+    const auto* dump_request = std::get_if<DumpRequest>(&*request);
+    if (dump_request == nullptr || !dump(*dump_request)) return;
+  }
+}
+
+bool Agent::dump(const DumpRequest& request) {
+  const FaultGuard guard;
+  const SampleBuffers buffers;
+  Supervisor supervisor;
+  if (!buffers.ready() || !supervisor.start()) return false;
+  Dumper dumper(clr_, registry_, gate_, supervisor, buffers);
+  return dumper.dump(request.engine,
+                     [this](const Message& message) { return pipe_.send(message); });
+}
+
+void Agent::detach() {
+  const HRESULT result = clr_.info->RequestProfilerDetach(kDetachMs);
+  if (SUCCEEDED(result)) WaitForSingleObject(detached_.get(), INFINITE);
+  pipe_.send(Detached{SUCCEEDED(result) ? 0u : static_cast<std::uint32_t>(result)});
+  pipe_.close();
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <windows.h>
+
+#include <string>
+
+#include "unmanaged/win/guarded.h"
+#include "unmanaged/win/unique_handle.h"
+#include "walker/profiler/clr_interfaces.h"
+#include "walker/profiler/freeze_gate.h"
+#include "walker/profiler/pipe_end.h"
+#include "walker/profiler/thread_registry.h"
+
+namespace mixwalk {
+
+// The DLL's own thread in the target: it answers mixwalk.exe over the pipe, and it is the only
+// thread that freezes others. It never runs managed code, which is what allows it to.
+//
+// Its life: start() in Initialize or InitializeForAttach; it serves once begin_serving() was
+// called (the runtime is ready); it asks the runtime to detach when told so, or when the pipe
+// breaks; it ends after detached(), and lets go of its own reference to the DLL as it does.
+class Agent {
+ public:
+  Agent(ClrInterfaces& clr, ThreadRegistry& registry) : clr_(clr), registry_(registry) {}
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+
+  // `owner` is released when the thread ends: it keeps this object alive.
+  bool start(std::wstring pipe_name, IUnknown* owner);
+  void begin_serving() noexcept { SetEvent(serve_.get()); }
+  // The runtime has let go of the profiler.
+  void detached() noexcept { SetEvent(detached_.get()); }
+  // The process is ending: no further freeze begins, and none is under way when this returns.
+  void stop_sampling() noexcept { gate_.close(); }
+
+ private:
+  static DWORD WINAPI run(void* self);
+  void serve();
+  void answer_requests();
+  bool dump(const DumpRequest& request);
+  void detach();
+
+  ClrInterfaces& clr_;
+  ThreadRegistry& registry_;
+  IUnknown* owner_ = nullptr;
+  std::wstring pipe_name_;
+  PipeEnd pipe_;
+  UniqueHandle serve_;
+  UniqueHandle detached_;
+  FreezeGate gate_;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,119 @@
+#pragma once
+
+// ICorProfilerCallback to ICorProfilerCallback3, in the order of their vtables (corprof.idl), with
+// every event that mixwalk does not subscribe to answered by S_OK. Their parameters are left out:
+// on x64 the caller owns the argument registers and the stack, so a callee that looks at none of
+// them may declare none.
+
+#include <unknwn.h>
+#include <windows.h>
+
+#include "symbols/win/profiling_api.h"
+
+namespace mixwalk::clr {
+
+inline constexpr IID kIidCallback = {
+    0x176FBED1, 0xA55C, 0x4796, {0x98, 0xCA, 0xA9, 0xDA, 0x0E, 0xF8, 0x83, 0xE7}};
+inline constexpr IID kIidCallback2 = {
+    0x8A8CC829, 0xCCF2, 0x49fe, {0xBB, 0xAE, 0x0F, 0x02, 0x22, 0x28, 0x07, 0x1A}};
+inline constexpr IID kIidCallback3 = {
+    0x4FD2ED52, 0x7731, 0x4b8d, {0x94, 0x69, 0x03, 0xD2, 0xCC, 0x30, 0x86, 0xC5}};
+
+#define MIXWALK_IGNORED(name) \
+  virtual HRESULT STDMETHODCALLTYPE name() { return S_OK; }
+
+struct ICorProfilerCallback : IUnknown {
+  virtual HRESULT STDMETHODCALLTYPE Initialize(IUnknown* info) = 0;
+  virtual HRESULT STDMETHODCALLTYPE Shutdown() = 0;
+  MIXWALK_IGNORED(AppDomainCreationStarted)
+  MIXWALK_IGNORED(AppDomainCreationFinished)
+  MIXWALK_IGNORED(AppDomainShutdownStarted)
+  MIXWALK_IGNORED(AppDomainShutdownFinished)
+  MIXWALK_IGNORED(AssemblyLoadStarted)
+  MIXWALK_IGNORED(AssemblyLoadFinished)
+  MIXWALK_IGNORED(AssemblyUnloadStarted)
+  MIXWALK_IGNORED(AssemblyUnloadFinished)
+  MIXWALK_IGNORED(ModuleLoadStarted)
+  MIXWALK_IGNORED(ModuleLoadFinished)
+  MIXWALK_IGNORED(ModuleUnloadStarted)
+  MIXWALK_IGNORED(ModuleUnloadFinished)
+  MIXWALK_IGNORED(ModuleAttachedToAssembly)
+  MIXWALK_IGNORED(ClassLoadStarted)
+  MIXWALK_IGNORED(ClassLoadFinished)
+  MIXWALK_IGNORED(ClassUnloadStarted)
+  MIXWALK_IGNORED(ClassUnloadFinished)
+  MIXWALK_IGNORED(FunctionUnloadStarted)
+  MIXWALK_IGNORED(JITCompilationStarted)
+  MIXWALK_IGNORED(JITCompilationFinished)
+  MIXWALK_IGNORED(JITCachedFunctionSearchStarted)
+  MIXWALK_IGNORED(JITCachedFunctionSearchFinished)
+  MIXWALK_IGNORED(JITFunctionPitched)
+  MIXWALK_IGNORED(JITInlining)
+  MIXWALK_IGNORED(ThreadCreated)
+  virtual HRESULT STDMETHODCALLTYPE ThreadDestroyed(ThreadID thread) = 0;
+  virtual HRESULT STDMETHODCALLTYPE ThreadAssignedToOSThread(ThreadID thread, DWORD os_thread) = 0;
+  MIXWALK_IGNORED(RemotingClientInvocationStarted)
+  MIXWALK_IGNORED(RemotingClientSendingMessage)
+  MIXWALK_IGNORED(RemotingClientReceivingReply)
+  MIXWALK_IGNORED(RemotingClientInvocationFinished)
+  MIXWALK_IGNORED(RemotingServerReceivingMessage)
+  MIXWALK_IGNORED(RemotingServerInvocationStarted)
+  MIXWALK_IGNORED(RemotingServerInvocationReturned)
+  MIXWALK_IGNORED(RemotingServerSendingReply)
+  MIXWALK_IGNORED(UnmanagedToManagedTransition)
+  MIXWALK_IGNORED(ManagedToUnmanagedTransition)
+  MIXWALK_IGNORED(RuntimeSuspendStarted)
+  MIXWALK_IGNORED(RuntimeSuspendFinished)
+  MIXWALK_IGNORED(RuntimeSuspendAborted)
+  MIXWALK_IGNORED(RuntimeResumeStarted)
+  MIXWALK_IGNORED(RuntimeResumeFinished)
+  MIXWALK_IGNORED(RuntimeThreadSuspended)
+  MIXWALK_IGNORED(RuntimeThreadResumed)
+  MIXWALK_IGNORED(MovedReferences)
+  MIXWALK_IGNORED(ObjectAllocated)
+  MIXWALK_IGNORED(ObjectsAllocatedByClass)
+  MIXWALK_IGNORED(ObjectReferences)
+  MIXWALK_IGNORED(RootReferences)
+  MIXWALK_IGNORED(ExceptionThrown)
+  MIXWALK_IGNORED(ExceptionSearchFunctionEnter)
+  MIXWALK_IGNORED(ExceptionSearchFunctionLeave)
+  MIXWALK_IGNORED(ExceptionSearchFilterEnter)
+  MIXWALK_IGNORED(ExceptionSearchFilterLeave)
+  MIXWALK_IGNORED(ExceptionSearchCatcherFound)
+  MIXWALK_IGNORED(ExceptionOSHandlerEnter)
+  MIXWALK_IGNORED(ExceptionOSHandlerLeave)
+  MIXWALK_IGNORED(ExceptionUnwindFunctionEnter)
+  MIXWALK_IGNORED(ExceptionUnwindFunctionLeave)
+  MIXWALK_IGNORED(ExceptionUnwindFinallyEnter)
+  MIXWALK_IGNORED(ExceptionUnwindFinallyLeave)
+  MIXWALK_IGNORED(ExceptionCatcherEnter)
+  MIXWALK_IGNORED(ExceptionCatcherLeave)
+  MIXWALK_IGNORED(COMClassicVTableCreated)
+  MIXWALK_IGNORED(COMClassicVTableDestroyed)
+  MIXWALK_IGNORED(ExceptionCLRCatcherFound)
+  MIXWALK_IGNORED(ExceptionCLRCatcherExecute)
+};
+
+struct ICorProfilerCallback2 : ICorProfilerCallback {
+  // `name` is UTF-16, `length` units, without a terminator.
+  virtual HRESULT STDMETHODCALLTYPE ThreadNameChanged(ThreadID thread, ULONG length,
+                                                      WCHAR name[]) = 0;
+  MIXWALK_IGNORED(GarbageCollectionStarted)
+  MIXWALK_IGNORED(SurvivingReferences)
+  MIXWALK_IGNORED(GarbageCollectionFinished)
+  MIXWALK_IGNORED(FinalizeableObjectQueued)
+  MIXWALK_IGNORED(RootReferences2)
+  MIXWALK_IGNORED(HandleCreated)
+  MIXWALK_IGNORED(HandleDestroyed)
+};
+
+struct ICorProfilerCallback3 : ICorProfilerCallback2 {
+  virtual HRESULT STDMETHODCALLTYPE InitializeForAttach(IUnknown* info, void* client_data,
+                                                        UINT client_bytes) = 0;
+  virtual HRESULT STDMETHODCALLTYPE ProfilerAttachComplete() = 0;
+  virtual HRESULT STDMETHODCALLTYPE ProfilerDetachSucceeded() = 0;
+};
+
+#undef MIXWALK_IGNORED
+
+}  // namespace mixwalk::clr

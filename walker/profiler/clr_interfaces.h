@@ -1,0 +1,42 @@
+#pragma once
+
+#include "symbols/win/com_pointer.h"
+#include "symbols/win/profiling_api.h"
+#include "walker/model/snapshot.h"
+
+namespace mixwalk {
+
+// The interfaces of the runtime that this DLL was loaded into. `info` is there in every runtime
+// from .NET Framework 4.0 on; `info4` from 4.5; `info8` in .NET Core 2.1 and later, Framework 4.7.2.
+struct ClrInterfaces {
+  ComPointer<clr::ICorProfilerInfo3> info;
+  ComPointer<clr::ICorProfilerInfo4> info4;
+  ComPointer<clr::ICorProfilerInfo8> info8;
+
+  // False: the runtime is older than .NET Framework 4.0.
+  bool query(IUnknown* from) noexcept {
+    if (!info.query(from, clr::kIidInfo3)) return false;
+    info4.query(from, clr::kIidInfo4);
+    info8.query(from, clr::kIidInfo8);
+    return true;
+  }
+
+  Runtime runtime() const {
+    constexpr DWORD kDesktopClr = 1;  // COR_PRF_RUNTIME_TYPE
+    Runtime runtime{.name = ".NET"};
+    USHORT instance = 0;
+    DWORD kind = 0;
+    USHORT major = 0, minor = 0, build = 0, revision = 0;
+    if (SUCCEEDED(info->GetRuntimeInformation(&instance, &kind, &major, &minor, &build, &revision,
+                                              0, nullptr, nullptr))) {
+      if (kind == kDesktopClr) runtime.name = ".NET Framework";
+      runtime.major = major;
+      runtime.minor = minor;
+      runtime.build = build;
+      runtime.revision = revision;
+    }
+    return runtime;
+  }
+};
+
+}  // namespace mixwalk

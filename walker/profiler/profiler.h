@@ -1,0 +1,48 @@
+#pragma once
+
+#include <atomic>
+
+#include "walker/profiler/agent.h"
+#include "walker/profiler/callback_api.h"
+#include "walker/profiler/clr_interfaces.h"
+#include "walker/profiler/thread_registry.h"
+
+namespace mixwalk {
+
+// What the CLR talks to: keeps the thread registry and starts the agent. All its callbacks return
+// at once, but for ThreadDestroyed of a thread that is being walked.
+class Profiler final : public clr::ICorProfilerCallback3 {
+ public:
+  Profiler();
+  ~Profiler();
+  // Objects alive in this DLL, for DllCanUnloadNow.
+  static long count() noexcept;
+
+  HRESULT STDMETHODCALLTYPE QueryInterface(REFIID iid, void** object) override;
+  ULONG STDMETHODCALLTYPE AddRef() override;
+  ULONG STDMETHODCALLTYPE Release() override;
+
+  HRESULT STDMETHODCALLTYPE Initialize(IUnknown* info) override;
+  HRESULT STDMETHODCALLTYPE InitializeForAttach(IUnknown* info, void* client_data,
+                                                UINT client_bytes) override;
+  HRESULT STDMETHODCALLTYPE ProfilerAttachComplete() override;
+  HRESULT STDMETHODCALLTYPE ProfilerDetachSucceeded() override;
+  HRESULT STDMETHODCALLTYPE Shutdown() override;
+
+  HRESULT STDMETHODCALLTYPE ThreadAssignedToOSThread(clr::ThreadID thread,
+                                                     DWORD os_thread) override;
+  HRESULT STDMETHODCALLTYPE ThreadDestroyed(clr::ThreadID thread) override;
+  HRESULT STDMETHODCALLTYPE ThreadNameChanged(clr::ThreadID thread, ULONG length,
+                                              WCHAR name[]) override;
+
+ private:
+  HRESULT begin(IUnknown* info, std::wstring pipe_name);
+  void enumerate_threads();
+
+  std::atomic<ULONG> references_{1};
+  ClrInterfaces clr_;
+  ThreadRegistry registry_;
+  Agent agent_;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <windows.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mixwalk {
+
+// The ids of all threads of this process, ascending. Not frozen-safe.
+std::vector<std::uint32_t> list_threads();
+
+// What SetThreadDescription gave a thread (Windows 10 1607 and later), UTF-8; else empty.
+std::string thread_description(HANDLE thread);
+
+}  // namespace mixwalk

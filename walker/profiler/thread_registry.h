@@ -1,0 +1,73 @@
+#pragma once
+
+#include <windows.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace mixwalk {
+
+// Which CLR thread runs on which OS thread, from the profiler's callbacks. Not frozen-safe.
+//
+// A ThreadID is a pointer that the CLR frees after its ThreadDestroyed callback, so a thread that
+// is being walked is claimed, and destroyed() waits for the claim to end. (Folklore: without that,
+// thread churn ended the process in 20 s with "Fatal error. 0x8013135E".)
+class ThreadRegistry {
+ public:
+  struct Entry {
+    std::uint64_t clr_id = 0;
+    std::string name;  // UTF-8
+  };
+
+  // From the callbacks, on any thread of the target.
+  void assigned(std::uint64_t clr_id, std::uint32_t os_id);
+  void renamed(std::uint64_t clr_id, std::string name);
+  void destroyed(std::uint64_t clr_id);
+
+  // Around the one enumeration of an attach: callbacks may already be coming in, and what they
+  // said of a thread is newer than what the enumeration says.
+  void begin_enumeration();
+  void enumerated(std::uint64_t clr_id, std::uint32_t os_id);
+  void end_enumeration();
+
+  // The CLR thread on this OS thread, claimed until release(). One claim at a time.
+  std::optional<Entry> claim(std::uint32_t os_id);
+  void release();
+
+ private:
+  struct Known {
+    std::uint32_t os_id = 0;
+    std::string name;
+  };
+
+  SRWLOCK lock_ = SRWLOCK_INIT;
+  CONDITION_VARIABLE released_ = CONDITION_VARIABLE_INIT;
+  std::unordered_map<std::uint64_t, Known> threads_;
+  std::unordered_map<std::uint32_t, std::uint64_t> by_os_id_;
+  std::unordered_set<std::uint64_t> destroyed_meanwhile_;
+  bool enumerating_ = false;
+  std::uint64_t claimed_ = 0;
+};
+
+// A claim by scope.
+class ThreadClaim {
+ public:
+  ThreadClaim(ThreadRegistry& registry, std::uint32_t os_id)
+      : registry_(registry), entry_(registry.claim(os_id)) {}
+  ~ThreadClaim() {
+    if (entry_) registry_.release();
+  }
+  ThreadClaim(const ThreadClaim&) = delete;
+  ThreadClaim& operator=(const ThreadClaim&) = delete;
+
+  const std::optional<ThreadRegistry::Entry>& entry() const noexcept { return entry_; }
+
+ private:
+  ThreadRegistry& registry_;
+  std::optional<ThreadRegistry::Entry> entry_;
+};
+
+}  // namespace mixwalk

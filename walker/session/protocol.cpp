@@ -1,0 +1,310 @@
+#include "walker/session/protocol.h"
+
+#include <algorithm>
+#include <protozero/pbf_builder.hpp>
+#include <protozero/pbf_message.hpp>
+#include <stdexcept>
+
+namespace mixwalk {
+namespace {
+
+using protozero::pbf_builder;
+using protozero::pbf_message;
+
+// Field numbers; a message's own is its number in the outer one.
+enum class Outer : protozero::pbf_tag_type {
+  hello = 1, dump_request = 2, detach_request = 3, function = 4, module = 5, thread = 6,
+  dump_done = 7, detached = 8,
+};
+enum class HelloField : protozero::pbf_tag_type {
+  protocol = 1, process_id = 2, path = 3, command_line = 4, runtime_name = 5, major = 6,
+  minor = 7, build = 8, revision = 9,
+};
+enum class RequestField : protozero::pbf_tag_type { engine = 1 };
+enum class FunctionField : protozero::pbf_tag_type { id = 1, text = 2 };
+enum class ModuleField : protozero::pbf_tag_type { base = 1, size = 2, timestamp = 3, path = 4 };
+enum class ThreadField : protozero::pbf_tag_type {
+  os_id = 1, clr_id = 2, name = 3, skipped = 4, frozen_ns = 5, engine = 6, refusal = 7, frame = 8,
+  run = 9,
+};
+enum class FrameField : protozero::pbf_tag_type {
+  kind = 1, trust = 2, address_kind = 3, address = 4, stack_pointer = 5, function = 6, module = 7,
+  run = 8,
+};
+enum class RunField : protozero::pbf_tag_type {
+  position = 1, end = 2, why = 3, first_frame = 4, frame_count = 5,
+};
+enum class DetachedField : protozero::pbf_tag_type { result = 1 };
+
+// The highest value of each enumeration that crosses the pipe.
+constexpr auto kLast = [](auto value) { return static_cast<std::uint32_t>(value); };
+
+template <class Enum>
+Enum checked(std::uint32_t value, Enum last) {
+  if (value > kLast(last)) throw std::out_of_range("enumeration");
+  return static_cast<Enum>(value);
+}
+
+void put(pbf_builder<HelloField>& out, const Hello& hello) {
+  out.add_uint32(HelloField::protocol, hello.protocol);
+  out.add_uint32(HelloField::process_id, hello.process.id);
+  out.add_string(HelloField::path, hello.process.path);
+  out.add_string(HelloField::command_line, hello.process.command_line);
+  out.add_string(HelloField::runtime_name, hello.runtime.name);
+  out.add_uint32(HelloField::major, hello.runtime.major);
+  out.add_uint32(HelloField::minor, hello.runtime.minor);
+  out.add_uint32(HelloField::build, hello.runtime.build);
+  out.add_uint32(HelloField::revision, hello.runtime.revision);
+}
+
+Hello get_hello(pbf_message<HelloField> in) {
+  Hello hello;
+  while (in.next()) {
+    switch (in.tag()) {
+      case HelloField::protocol: hello.protocol = in.get_uint32(); break;
+      case HelloField::process_id: hello.process.id = in.get_uint32(); break;
+      case HelloField::path: hello.process.path = in.get_string(); break;
+      case HelloField::command_line: hello.process.command_line = in.get_string(); break;
+      case HelloField::runtime_name: hello.runtime.name = in.get_string(); break;
+      case HelloField::major: hello.runtime.major = static_cast<std::uint16_t>(in.get_uint32()); break;
+      case HelloField::minor: hello.runtime.minor = static_cast<std::uint16_t>(in.get_uint32()); break;
+      case HelloField::build: hello.runtime.build = static_cast<std::uint16_t>(in.get_uint32()); break;
+      case HelloField::revision:
+        hello.runtime.revision = static_cast<std::uint16_t>(in.get_uint32());
+        break;
+      default: in.skip();
+    }
+  }
+  return hello;
+}
+
+void put(pbf_builder<ModuleField>& out, const Module& module) {
+  out.add_fixed64(ModuleField::base, module.base);
+  out.add_uint32(ModuleField::size, module.size);
+  out.add_uint32(ModuleField::timestamp, module.timestamp);
+  out.add_string(ModuleField::path, module.path);
+}
+
+Module get_module(pbf_message<ModuleField> in) {
+  Module module;
+  while (in.next()) {
+    switch (in.tag()) {
+      case ModuleField::base: module.base = in.get_fixed64(); break;
+      case ModuleField::size: module.size = in.get_uint32(); break;
+      case ModuleField::timestamp: module.timestamp = in.get_uint32(); break;
+      case ModuleField::path: module.path = in.get_string(); break;
+      default: in.skip();
+    }
+  }
+  return module;
+}
+
+void put(pbf_builder<FrameField>& out, const Frame& frame) {
+  out.add_uint32(FrameField::kind, kLast(frame.kind));
+  out.add_uint32(FrameField::trust, kLast(frame.trust));
+  out.add_uint32(FrameField::address_kind, kLast(frame.address_kind));
+  out.add_fixed64(FrameField::address, frame.address);
+  out.add_fixed64(FrameField::stack_pointer, frame.stack_pointer);
+  if (frame.function != 0) out.add_fixed64(FrameField::function, frame.function);
+  if (frame.module != Frame::kNone) out.add_int32(FrameField::module, frame.module);
+  if (frame.run != Frame::kNone) out.add_int32(FrameField::run, frame.run);
+}
+
+Frame get_frame(pbf_message<FrameField> in) {
+  Frame frame;
+  while (in.next()) {
+    switch (in.tag()) {
+      case FrameField::kind: frame.kind = checked(in.get_uint32(), FrameKind::gap); break;
+      case FrameField::trust: frame.trust = checked(in.get_uint32(), Trust::scan); break;
+      case FrameField::address_kind:
+        frame.address_kind = checked(in.get_uint32(), AddressKind::return_address);
+        break;
+      case FrameField::address: frame.address = in.get_fixed64(); break;
+      case FrameField::stack_pointer: frame.stack_pointer = in.get_fixed64(); break;
+      case FrameField::function: frame.function = in.get_fixed64(); break;
+      case FrameField::module: frame.module = in.get_int32(); break;
+      case FrameField::run: frame.run = in.get_int32(); break;
+      default: in.skip();
+    }
+  }
+  return frame;
+}
+
+void put(pbf_builder<RunField>& out, const Run& run) {
+  out.add_uint32(RunField::position, kLast(run.position));
+  out.add_uint32(RunField::end, kLast(run.end));
+  out.add_uint32(RunField::why, kLast(run.why));
+  out.add_uint32(RunField::first_frame, run.first_frame);
+  out.add_uint32(RunField::frame_count, run.frame_count);
+}
+
+Run get_run(pbf_message<RunField> in) {
+  Run run;
+  while (in.next()) {
+    switch (in.tag()) {
+      case RunField::position: run.position = checked(in.get_uint32(), RunPosition::whole); break;
+      case RunField::end: run.end = checked(in.get_uint32(), RunEnd::open); break;
+      case RunField::why: run.why = checked(in.get_uint32(), OpenReason::stack_cut); break;
+      case RunField::first_frame: run.first_frame = in.get_uint32(); break;
+      case RunField::frame_count: run.frame_count = in.get_uint32(); break;
+      default: in.skip();
+    }
+  }
+  return run;
+}
+
+void put(pbf_builder<ThreadField>& out, const Thread& thread) {
+  out.add_uint32(ThreadField::os_id, thread.os_id);
+  out.add_fixed64(ThreadField::clr_id, thread.clr_id);
+  out.add_string(ThreadField::name, thread.name);
+  out.add_string(ThreadField::skipped, thread.skipped);
+  out.add_uint64(ThreadField::frozen_ns, thread.frozen_ns);
+  out.add_uint32(ThreadField::engine, kLast(thread.stack.engine));
+  out.add_uint32(ThreadField::refusal, thread.stack.refusal);
+  for (const Frame& frame : thread.stack.frames) {
+    pbf_builder<FrameField> inner(out, ThreadField::frame);
+    put(inner, frame);
+  }
+  for (const Run& run : thread.stack.runs) {
+    pbf_builder<RunField> inner(out, ThreadField::run);
+    put(inner, run);
+  }
+}
+
+// Whether every index inside the stack points at something: whoever reads it later need not ask.
+void check_indices(const Stack& stack) {
+  const auto runs = static_cast<std::int64_t>(stack.runs.size());
+  for (const Frame& frame : stack.frames) {
+    if (frame.run < Frame::kNone || frame.run >= runs || frame.module < Frame::kNone) {
+      throw std::out_of_range("frame");
+    }
+  }
+  const std::uint64_t frames = stack.frames.size();
+  for (const Run& run : stack.runs) {
+    if (std::uint64_t{run.first_frame} + run.frame_count > frames) throw std::out_of_range("run");
+  }
+}
+
+Thread get_thread(pbf_message<ThreadField> in) {
+  Thread thread;
+  while (in.next()) {
+    switch (in.tag()) {
+      case ThreadField::os_id: thread.os_id = in.get_uint32(); break;
+      case ThreadField::clr_id: thread.clr_id = in.get_fixed64(); break;
+      case ThreadField::name: thread.name = in.get_string(); break;
+      case ThreadField::skipped: thread.skipped = in.get_string(); break;
+      case ThreadField::frozen_ns: thread.frozen_ns = in.get_uint64(); break;
+      case ThreadField::engine: thread.stack.engine = checked(in.get_uint32(), Engine::copy); break;
+      case ThreadField::refusal: thread.stack.refusal = in.get_uint32(); break;
+      case ThreadField::frame: thread.stack.frames.push_back(get_frame(in.get_message())); break;
+      case ThreadField::run: thread.stack.runs.push_back(get_run(in.get_message())); break;
+      default: in.skip();
+    }
+  }
+  check_indices(thread.stack);
+  return thread;
+}
+
+struct Encoder {
+  pbf_builder<Outer>& out;
+
+  void operator()(const Hello& hello) const {
+    pbf_builder<HelloField> inner(out, Outer::hello);
+    put(inner, hello);
+  }
+  void operator()(const DumpRequest& request) const {
+    pbf_builder<RequestField> inner(out, Outer::dump_request);
+    inner.add_uint32(RequestField::engine, kLast(request.engine));
+  }
+  void operator()(const DetachRequest&) const { out.add_message(Outer::detach_request, std::string()); }
+  void operator()(const FunctionName& function) const {
+    pbf_builder<FunctionField> inner(out, Outer::function);
+    inner.add_fixed64(FunctionField::id, function.id);
+    inner.add_string(FunctionField::text, function.text);
+  }
+  void operator()(const Module& module) const {
+    pbf_builder<ModuleField> inner(out, Outer::module);
+    put(inner, module);
+  }
+  void operator()(const Thread& thread) const {
+    pbf_builder<ThreadField> inner(out, Outer::thread);
+    put(inner, thread);
+  }
+  void operator()(const DumpDone&) const { out.add_message(Outer::dump_done, std::string()); }
+  void operator()(const Detached& detached) const {
+    pbf_builder<DetachedField> inner(out, Outer::detached);
+    inner.add_uint32(DetachedField::result, detached.result);
+  }
+};
+
+Message get(pbf_message<Outer>& in) {
+  switch (in.tag()) {
+    case Outer::hello: return get_hello(in.get_message());
+    case Outer::dump_request: {
+      DumpRequest request;
+      pbf_message<RequestField> inner = in.get_message();
+      while (inner.next(RequestField::engine)) {
+        request.engine = checked(inner.get_uint32(), Engine::copy);
+      }
+      return request;
+    }
+    case Outer::detach_request: in.skip(); return DetachRequest{};
+    case Outer::function: {
+      FunctionName function;
+      pbf_message<FunctionField> inner = in.get_message();
+      while (inner.next()) {
+        switch (inner.tag()) {
+          case FunctionField::id: function.id = inner.get_fixed64(); break;
+          case FunctionField::text: function.text = inner.get_string(); break;
+          default: inner.skip();
+        }
+      }
+      return function;
+    }
+    case Outer::module: return get_module(in.get_message());
+    case Outer::thread: return get_thread(in.get_message());
+    case Outer::dump_done: in.skip(); return DumpDone{};
+    case Outer::detached: {
+      Detached detached;
+      pbf_message<DetachedField> inner = in.get_message();
+      while (inner.next(DetachedField::result)) detached.result = inner.get_uint32();
+      return detached;
+    }
+  }
+  throw std::out_of_range("message");
+}
+
+}  // namespace
+
+std::string encode(const Message& message) {
+  std::string bytes(kLengthBytes, '\0');
+  pbf_builder<Outer> out(bytes);
+  std::visit(Encoder{out}, message);
+  auto length = static_cast<std::uint32_t>(bytes.size() - kLengthBytes);
+  for (std::size_t i = 0; i < kLengthBytes; ++i) bytes[i] = static_cast<char>(length >> (8 * i));
+  return bytes;
+}
+
+std::optional<Message> decode(std::string_view bytes) noexcept {
+  try {
+    pbf_message<Outer> in(protozero::data_view(bytes.data(), bytes.size()));
+    if (!in.next()) return std::nullopt;
+    Message message = get(in);
+    if (in.next()) return std::nullopt;
+    return message;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<std::size_t> decode_length(std::string_view bytes) noexcept {
+  if (bytes.size() < kLengthBytes) return std::nullopt;
+  std::size_t length = 0;
+  for (std::size_t i = 0; i < kLengthBytes; ++i) {
+    length |= std::size_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
+  }
+  if (length == 0 || length > kMaxMessageBytes) return std::nullopt;
+  return length;
+}
+
+}  // namespace mixwalk

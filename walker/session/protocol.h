@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "walker/model/snapshot.h"
+
+namespace mixwalk {
+
+// The messages between mixwalk.dll (in the target) and mixwalk.exe, over one private pipe. Each is
+// a frame of a 32-bit little-endian length and a protobuf message of one field, whose number says
+// which message it is. Both ends treat what they read as hostile: decoding is bounded, never
+// throws, and says "no" to what it does not understand.
+inline constexpr std::uint32_t kProtocolVersion = 1;
+
+// A message longer than this is no message of ours. The largest real one is a thread's stack of
+// kMaxFrames frames of at most 60 bytes each.
+inline constexpr std::size_t kMaxMessageBytes = 8 << 20;
+inline constexpr std::size_t kLengthBytes = 4;
+
+// DLL → exe, first.
+struct Hello {
+  std::uint32_t protocol = kProtocolVersion;
+  Process process;
+  Runtime runtime;
+  bool operator==(const Hello&) const = default;
+};
+
+// exe → DLL.
+struct DumpRequest {
+  Engine engine = Engine::snapshot;
+  bool operator==(const DumpRequest&) const = default;
+};
+struct DetachRequest {
+  bool operator==(const DetachRequest&) const = default;
+};
+
+// DLL → exe, for a dump: functions before the first thread that has them, modules in the order
+// that Frame::module counts them, last DumpDone.
+struct FunctionName {
+  std::uint64_t id = 0;
+  std::string text;
+  bool operator==(const FunctionName&) const = default;
+};
+struct DumpDone {
+  bool operator==(const DumpDone&) const = default;
+};
+
+// DLL → exe, last: the HRESULT of the detach (0: the DLL is leaving).
+struct Detached {
+  std::uint32_t result = 0;
+  bool operator==(const Detached&) const = default;
+};
+
+using Message =
+    std::variant<Hello, DumpRequest, DetachRequest, FunctionName, Module, Thread, DumpDone,
+                 Detached>;
+
+// The message with its length in front, ready to be written.
+std::string encode(const Message& message);
+
+// `bytes`: one message without its length. Nothing for whatever is not a whole, known message.
+std::optional<Message> decode(std::string_view bytes) noexcept;
+
+// The length that kLengthBytes bytes announce; nothing where no message is that long.
+std::optional<std::size_t> decode_length(std::string_view bytes) noexcept;
+
+}  // namespace mixwalk

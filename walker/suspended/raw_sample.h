@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "unmanaged/step/registers.h"
+#include "unmanaged/step/stack_copy.h"
+
+namespace mixwalk {
+
+// One callback of DoStackSnapshot: a managed frame, or (function = 0) the start of a native run.
+struct ManagedEntry {
+  std::uint64_t function = 0;  // FunctionID
+  std::uint64_t ip = 0;
+  Registers registers;
+};
+
+// Why a thread gave no sample at all.
+enum class CaptureFault : std::uint8_t {
+  none,
+  not_suspended,  // SuspendThread or GetThreadContext failed: the thread is ending
+  off_stack,      // Rsp is not on the thread's own stack (a fiber, a foreign stack)
+};
+
+// What one freeze of one thread brought back. Frozen-safe to fill: plain values in buffers that
+// were made before; every buffer is the caller's.
+struct RawSample {
+  RawSample(std::span<std::byte> stack_buffer, std::span<ManagedEntry> entry_buffer) noexcept
+      : stack(stack_buffer), entry_buffer(entry_buffer) {}
+
+  void clear() noexcept {
+    fault = CaptureFault::none;
+    context = {};
+    stack.clear();
+    entry_count = 0;
+    entries_cut = false;
+    managed_walked = false;
+    refusal = 0;
+    frozen_ns = 0;
+  }
+
+  std::span<const ManagedEntry> entries() const noexcept { return entry_buffer.first(entry_count); }
+
+  CaptureFault fault = CaptureFault::none;
+  Registers context;  // of the thread as it was frozen
+  StackCopy stack;
+
+  bool managed_walked = false;  // DoStackSnapshot was called and returned S_OK
+  std::uint32_t refusal = 0;    // else what it returned; 0: it was not called
+  std::size_t entry_count = 0;
+  bool entries_cut = false;  // more callbacks came than the buffer holds
+  std::uint64_t frozen_ns = 0;
+
+  std::span<ManagedEntry> entry_buffer;
+};
+
+}  // namespace mixwalk

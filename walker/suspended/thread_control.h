@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+
+#include "unmanaged/step/registers.h"
+
+namespace mixwalk {
+
+// The committed part of a thread's stack, from the TEB. limit <= Rsp < base for a thread that is
+// on its own stack.
+struct StackLimits {
+  std::uint64_t limit = 0;
+  std::uint64_t base = 0;
+  bool contains(std::uint64_t rsp) const noexcept { return rsp >= limit && rsp < base; }
+};
+
+// One thread of this process that can be frozen. Frozen-safe: NO HEAP ALLOCATION, no lock and no
+// logging in any of these, also not through a failed check. (The seam's size is learnt from
+// Chromium's base/profiler.)
+class ThreadControl {
+ public:
+  // False: the thread is ending, or may not be suspended.
+  virtual bool suspend() noexcept = 0;
+  // Undoes suspend(), however often a supervisor has done so already.
+  virtual void resume() noexcept = 0;
+  // Only while suspended. On Windows this is also what waits until the thread really stands.
+  virtual bool read_registers(Registers& registers) noexcept = 0;
+  virtual StackLimits stack_limits() const noexcept = 0;
+  // A monotonic clock, in nanoseconds.
+  virtual std::uint64_t now_ns() const noexcept = 0;
+
+ protected:
+  ~ThreadControl() = default;
+};
+
+// The freeze itself: as long as one of these lives, its thread is frozen.
+class ScopedSuspension {
+ public:
+  explicit ScopedSuspension(ThreadControl& thread) noexcept
+      : thread_(thread), suspended_(thread.suspend()) {}
+  ~ScopedSuspension() {
+    if (suspended_) thread_.resume();
+  }
+  ScopedSuspension(const ScopedSuspension&) = delete;
+  ScopedSuspension& operator=(const ScopedSuspension&) = delete;
+
+  explicit operator bool() const noexcept { return suspended_; }
+
+ private:
+  ThreadControl& thread_;
+  bool suspended_;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "symbols/win/profiling_api.h"
+#include "walker/suspended/managed_walk.h"
+#include "walker/suspended/win/supervisor.h"
+
+namespace mixwalk {
+
+// The managed walk by the profiling API. Frozen-safe on our side; what the CLR does inside these
+// calls is its own, and bounded by the supervisor.
+class ClrManagedWalk final : public ManagedWalk {
+ public:
+  // `info8` may be null (.NET Framework): IL stubs are then not seen as managed code.
+  // Neither interface is owned.
+  ClrManagedWalk(clr::ICorProfilerInfo3& info, clr::ICorProfilerInfo8* info8,
+                 const Supervisor& supervisor) noexcept
+      : info_(info), info8_(info8), supervisor_(supervisor) {}
+
+  // Before any thread is frozen, on the thread that will call walk(): whatever the CLR makes on a
+  // thread's first call is made now. (The DoStackSnapshot page and the articles about it demand a
+  // first call with nothing suspended; ICorProfilerInfo4::InitializeCurrentThread does the rest.)
+  void warm_up(clr::ICorProfilerInfo4* info4) noexcept;
+
+  bool is_managed(std::uint64_t ip) noexcept override;
+  void walk(std::uint64_t clr_thread, const Registers* seed, RawSample& sample) noexcept override;
+
+ private:
+  struct Walk {
+    RawSample& sample;
+    const Supervisor& supervisor;
+  };
+  static HRESULT STDMETHODCALLTYPE frame(clr::FunctionID function, UINT_PTR ip,
+                                         clr::FrameInfo info, ULONG32 context_size,
+                                         BYTE context[], void* client_data) noexcept;
+
+  clr::ICorProfilerInfo3& info_;
+  clr::ICorProfilerInfo8* info8_;
+  const Supervisor& supervisor_;
+};
+
+}  // namespace mixwalk

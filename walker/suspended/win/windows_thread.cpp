@@ -1,0 +1,76 @@
+#include "walker/suspended/win/windows_thread.h"
+
+#include <winternl.h>
+
+#include "unmanaged/win/context.h"
+#include "unmanaged/win/guarded.h"
+
+namespace mixwalk {
+namespace {
+
+// THREAD_BASIC_INFORMATION (ThreadBasicInformation = 0); winternl.h leaves it out.
+struct ThreadBasicInfo {
+  NTSTATUS exit_status;
+  void* teb;
+  HANDLE process_id;
+  HANDLE thread_id;
+  ULONG_PTR affinity;
+  LONG priority;
+  LONG base_priority;
+};
+
+constexpr DWORD kAccess = THREAD_SUSPEND_RESUME | THREAD_GET_CONTEXT | THREAD_QUERY_INFORMATION;
+
+}  // namespace
+
+bool WindowsThread::open(DWORD thread_id) noexcept {
+  handle_ = UniqueHandle(OpenThread(kAccess, FALSE, thread_id));
+  if (!handle_) return false;
+  ThreadBasicInfo info{};
+  if (NtQueryInformationThread(handle_.get(), static_cast<THREADINFOCLASS>(0), &info, sizeof info,
+                               nullptr) < 0) {
+    return false;
+  }
+  teb_ = reinterpret_cast<std::uint64_t>(info.teb);
+  return teb_ != 0;
+}
+
+bool WindowsThread::suspend() noexcept {
+  if (SuspendThread(handle_.get()) == static_cast<DWORD>(-1)) return false;
+  // Not before: a supervisor that lost patience between begin() and SuspendThread would have
+  // resumed a running thread, and nobody would resume the suspended one.
+  supervisor_.begin(handle_.get());
+  return true;
+}
+
+void WindowsThread::resume() noexcept { supervisor_.end(); }
+
+bool WindowsThread::read_registers(Registers& registers) noexcept {
+  CONTEXT context;
+  context.ContextFlags = CONTEXT_CONTROL | CONTEXT_INTEGER;
+  if (!GetThreadContext(handle_.get(), &context)) return false;
+  registers = registers_of(context);
+  return true;
+}
+
+StackLimits WindowsThread::stack_limits() const noexcept {
+  // NT_TIB begins the TEB. The TEB of a thread that ended meanwhile may be gone: guarded.
+  NT_TIB tib;
+  if (!guarded_copy(&tib, teb_, sizeof tib)) return {};
+  return {reinterpret_cast<std::uint64_t>(tib.StackLimit),
+          reinterpret_cast<std::uint64_t>(tib.StackBase)};
+}
+
+std::uint64_t WindowsThread::now_ns() const noexcept {
+  static const std::uint64_t frequency = [] {
+    LARGE_INTEGER value;
+    QueryPerformanceFrequency(&value);
+    return static_cast<std::uint64_t>(value.QuadPart);
+  }();
+  LARGE_INTEGER ticks;
+  QueryPerformanceCounter(&ticks);
+  const auto count = static_cast<std::uint64_t>(ticks.QuadPart);
+  return count / frequency * 1'000'000'000 + count % frequency * 1'000'000'000 / frequency;
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <windows.h>
+
+#include "unmanaged/win/unique_handle.h"
+#include "walker/suspended/thread_control.h"
+#include "walker/suspended/win/supervisor.h"
+
+namespace mixwalk {
+
+// A thread of this process under SuspendThread. open() is not frozen-safe, all else is.
+class WindowsThread final : public ThreadControl {
+ public:
+  explicit WindowsThread(Supervisor& supervisor) noexcept : supervisor_(supervisor) {}
+
+  // False: the thread has ended, or this process may not open it.
+  bool open(DWORD thread_id) noexcept;
+  HANDLE handle() const noexcept { return handle_.get(); }
+
+  bool suspend() noexcept override;
+  void resume() noexcept override;
+  bool read_registers(Registers& registers) noexcept override;
+  StackLimits stack_limits() const noexcept override;
+  std::uint64_t now_ns() const noexcept override;
+
+ private:
+  Supervisor& supervisor_;
+  UniqueHandle handle_;
+  std::uint64_t teb_ = 0;
+};
+
+}  // namespace mixwalk
