@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "unmanaged/image/pe_image.h"
+
+namespace mixwalk {
+
+// An image file in memory, parsed; what symbol sources share. Immutable, so not to be moved once
+// `image` looks at `bytes`.
+struct ImageFile {
+  ImageFile(std::string file_path, std::vector<std::byte> contents)
+      : path(std::move(file_path)), bytes(std::move(contents)), image(PeImage::parse(bytes)) {}
+  ImageFile(const ImageFile&) = delete;
+  ImageFile& operator=(const ImageFile&) = delete;
+
+  const std::string path;  // UTF-8
+  const std::vector<std::byte> bytes;
+  const PeImage image;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "symbols/image_file.h"
+#include "symbols/symbol_source.h"
+
+namespace mixwalk {
+
+// The exports of an image as symbols, bounded by .pdata: the last source to ask, it knows the
+// public functions of any image and nothing else. Not frozen-safe.
+//
+// The rule. An address in a RUNTIME_FUNCTION belongs to the function of the primary entry, and has
+// the name of an export at that entry's begin. If a second export lies inside the function, before
+// the address, nothing says whose the address is: no name. (Assembly with one entry for two
+// functions.) A part that lies before the primary entry has no name either: an address cannot be
+// behind its symbol's start.
+//
+// An address in no RUNTIME_FUNCTION is a leaf function's. It has the name of the nearest export
+// before it only if both lie in the same section, no RUNTIME_FUNCTION begins or ends between them
+// (a function with unwind data is not this one, and what comes behind it is another), and
+// leaf_extent() is certain of it: being in the same gap is not enough, since leaf functions that
+// are not exported lie there too.
+//
+// Of several exports at one address: a name before an ordinal ("#12"), one without a leading '_',
+// '?' or '@' (a compiler's decoration) before one with, then the shortest, then the first in the
+// alphabet, which puts "NtClose" before its twin "ZwClose".
+//
+// Data and forwarders are never names of code.
+class PeExports final : public SymbolSource {
+ public:
+  explicit PeExports(std::shared_ptr<const ImageFile> file);
+
+  std::optional<Symbol> find(std::uint32_t rva) const override;
+
+ private:
+  // The last export at or before the RVA; null: none.
+  const PeExport* nearest(std::uint32_t rva) const;
+  const PeExport* of_function(const PeImage::Function& function, std::uint32_t rva) const;
+  const PeExport* of_leaf(std::uint32_t rva) const;
+
+  std::shared_ptr<const ImageFile> file_;
+  std::vector<PeExport> starts_;  // the best one of each RVA, by RVA
+  // Function's begin → the first export that lies inside it.
+  std::unordered_map<std::uint32_t, std::uint32_t> inner_;
+};
+
+}  // namespace mixwalk
