@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace mixwalk {
+
+// "500ms", "2s", "3m", "1h", "1.5s", "00:00:30", "2" (seconds): in milliseconds. Nothing for
+// anything else, and for more than a day.
+std::optional<std::uint32_t> parse_duration(std::string_view text);
+
+}  // namespace mixwalk

@@ -1,0 +1,24 @@
+#pragma once
+
+namespace mixwalk {
+
+// What mixwalk.exe returns; docs/exit-codes.md is their table. Numbers never change their meaning.
+enum class ExitCode : int {
+  ok = 0,
+  internal = 1,         // a defect of mixwalk itself
+  usage = 2,            // the command line makes no sense
+  no_process = 3,       // no process has that id or name
+  not_dotnet = 4,       // the process has no .NET runtime that can be attached to
+  already_profiled = 5, // another profiler is attached, or is just leaving
+  wrong_bitness = 6,    // a 32-bit process
+  no_access = 7,        // the process belongs to somebody else
+  target_exited = 8,    // it ended while it was being looked at
+  not_started = 9,      // its runtime is not up yet
+  output = 10,          // the output cannot be written
+  timeout = 11,         // the target did not answer in time
+  refused = 12,         // the runtime refused to load the profiler
+  not_launched = 13,    // the program could not be started
+  ambiguous = 14,       // several processes have that name
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,195 @@
+#include "walker/cli/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <sstream>
+
+#include "walker/cli/duration.h"
+#include "walker/cli/version.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr char kPsHelp[] =
+    "Lists the .NET processes that can be attached to: id, name, runtime.\n"
+    "\n"
+    "Example:\n"
+    "  mixwalk ps";
+
+constexpr char kDumpHelp[] =
+    "Prints the complete call stacks of every thread of a .NET process, native and managed\n"
+    "frames interleaved. The process goes on running: each thread stands still for well under a\n"
+    "millisecond, and mixwalk leaves the process when it is done.\n"
+    "\n"
+    "Examples:\n"
+    "  mixwalk dump --process-id 4711\n"
+    "  mixwalk dump --name orders -o orders.json\n"
+    "  mixwalk dump --after 5s -- orders.exe --port 8080";
+
+const std::map<std::string, Format> kFormats = {{"text", Format::text}, {"json", Format::json}};
+const std::map<std::string, Engine> kEngines = {{"snapshot", Engine::snapshot},
+                                                {"copy", Engine::copy}};
+const std::map<std::string, Colour> kColours = {
+    {"auto", Colour::automatic}, {"always", Colour::always}, {"never", Colour::never}};
+
+CLI::Validator duration_validator() {
+  return CLI::Validator(
+      [](std::string& text) {
+        return parse_duration(text) ? std::string()
+                                    : "\"" + text + "\" is no duration (2s, 500ms, 00:00:30)";
+      },
+      "DURATION");
+}
+
+// CLI11 says an error in several lines, and quotes what the user typed: one line, no controls.
+std::string one_line(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+  }
+  constexpr std::size_t kMaxBytes = 400;
+  if (text.size() > kMaxBytes) text = text.substr(0, kMaxBytes) + "...";
+  while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
+  return text;
+}
+
+ParseResult usage(const std::string& message, const std::string& command) {
+  const std::string help = command.empty() ? "mixwalk --help" : "mixwalk " + command + " --help";
+  return {.exit_code = ExitCode::usage,
+          .to_stderr = "mixwalk: " + one_line(message) + " (see " + help + ")\n"};
+}
+
+struct DumpArguments {
+  std::optional<std::uint32_t> id;
+  std::optional<std::string> name;
+  std::vector<std::string> program;
+  std::optional<std::string> after;
+  std::optional<Format> format;
+  std::string timeout = "30s";
+  DumpCommand command;
+};
+
+void add_ps(CLI::App& app, PsCommand& command) {
+  CLI::App* ps = app.add_subcommand("ps", kPsHelp);
+  ps->add_option("-f,--format", command.format, "text or json")
+      ->transform(CLI::CheckedTransformer(kFormats))
+      ->option_text("FORMAT");
+}
+
+void add_dump(CLI::App& app, DumpArguments& arguments) {
+  CLI::App* dump = app.add_subcommand("dump", kDumpHelp);
+  DumpCommand& command = arguments.command;
+  dump->add_option("-p,--process-id", arguments.id, "The process to dump")
+      ->check(CLI::Range(std::uint32_t{1}, UINT32_MAX))
+      ->option_text("PID");
+  dump->add_option("-n,--name", arguments.name, "The process to dump, by its image's name")
+      ->option_text("NAME");
+  dump->add_option("program", arguments.program, "A program to start and dump, with its arguments")
+      ->option_text("-- PROGRAM ARGS...");
+  dump->add_option("--after", arguments.after, "When to dump a started program (default 2s)")
+      ->check(duration_validator())
+      ->option_text("DURATION");
+  dump->add_option("-o,--output", command.output, "The file to write (default: standard output)")
+      ->option_text("FILE");
+  dump->add_option("-f,--format", arguments.format,
+                   "text or json (default: by the file's extension, else text)")
+      ->transform(CLI::CheckedTransformer(kFormats))
+      ->option_text("FORMAT");
+  dump->add_option("--depth", command.filter.depth, "Show the first N frames of each stack")
+      ->check(CLI::Range(std::uint32_t{1}, UINT32_MAX))
+      ->option_text("N");
+  dump->add_flag("--managed-only", command.filter.managed_only, "Show managed frames only");
+  dump->add_option("--engine", command.engine,
+                   "snapshot (DoStackSnapshot, its holes filled; the default) or copy (no call\n"
+                   "into the runtime while a thread stands still)")
+      ->transform(CLI::CheckedTransformer(kEngines))
+      ->option_text("ENGINE");
+  dump->add_option("--color,--colour", command.colour, "auto, always or never")
+      ->transform(CLI::CheckedTransformer(kColours))
+      ->option_text("WHEN");
+  dump->add_option("--timeout", arguments.timeout, "How long to wait for the target (default 30s)")
+      ->check(duration_validator())
+      ->option_text("DURATION");
+  dump->add_flag("-v,--verbose", command.verbose, "Say on standard error what is being done");
+}
+
+Format format_of(const DumpArguments& arguments) {
+  if (arguments.format) return *arguments.format;
+  return arguments.command.output && arguments.command.output->ends_with(".json") ? Format::json
+                                                                                  : Format::text;
+}
+
+ParseResult finish_dump(DumpArguments& arguments) {
+  const int targets = arguments.id.has_value() + arguments.name.has_value() +
+                      static_cast<int>(!arguments.program.empty());
+  if (targets != 1) {
+    return usage("dump needs exactly one of --process-id, --name and -- PROGRAM", "dump");
+  }
+  if (arguments.after && arguments.program.empty()) {
+    return usage("--after goes with -- PROGRAM", "dump");
+  }
+  DumpCommand& command = arguments.command;
+  command.format = format_of(arguments);
+  command.timeout_ms = *parse_duration(arguments.timeout);
+  if (arguments.id) {
+    command.target = ById{*arguments.id};
+  } else if (arguments.name) {
+    if (arguments.name->empty()) return usage("--name must not be empty", "dump");
+    command.target = ByName{*arguments.name};
+  } else {
+    ByStart start{std::move(arguments.program)};
+    if (start.arguments.front().empty()) return usage("the program has no name", "dump");
+    if (arguments.after) start.after_ms = *parse_duration(*arguments.after);
+    command.target = std::move(start);
+  }
+  return {.command = std::move(command)};
+}
+
+}  // namespace
+
+ParseResult parse_command_line(const std::vector<std::string>& arguments) {
+  CLI::App app("mixwalk shows the complete call stacks of .NET processes: native and managed "
+               "frames, interleaved.",
+               "mixwalk");
+  app.set_version_flag("--version", std::string("mixwalk ") + kVersion);
+  app.require_subcommand(1);
+  PsCommand ps;
+  DumpArguments dump;
+  add_ps(app, ps);
+  add_dump(app, dump);
+
+  std::string chosen;
+  // What follows "--" belongs to the program, whatever it looks like. CLI11 would take a word of
+  // it for a subcommand or an option of ours.
+  std::vector<std::string> own = arguments;
+  const auto separator = std::find(own.begin(), own.end(), "--");
+  if (separator != own.end()) {
+    dump.program.assign(separator + 1, own.end());
+    own.erase(separator, own.end());
+    if (dump.program.empty()) return usage("no program after --", "dump");
+  }
+  std::vector<std::string> program = std::move(dump.program);
+  dump.program.clear();
+  try {
+    std::reverse(own.begin(), own.end());  // CLI11 takes them last first
+    app.parse(own);
+    if (app.got_subcommand("ps")) {
+      if (!program.empty()) return usage("ps takes no program", "ps");
+      return {.command = ps};
+    }
+    if (!dump.program.empty()) {
+      return usage("unexpected \"" + dump.program.front() + "\": a program goes after --", "dump");
+    }
+    dump.program = std::move(program);
+    return finish_dump(dump);
+  } catch (const CLI::ParseError& error) {
+    for (const CLI::App* command : app.get_subcommands()) chosen = command->get_name();
+    if (error.get_exit_code() != 0) return usage(error.what(), chosen);
+    std::ostringstream out, unused;
+    app.exit(error, out, unused);
+    return {.to_stdout = out.str()};
+  }
+}
+
+}  // namespace mixwalk

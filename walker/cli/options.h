@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "walker/cli/exit_code.h"
+#include "walker/export/exporter.h"
+
+namespace mixwalk {
+
+// The command line as values. Pure: parsing neither prints nor looks at anything but its arguments.
+
+enum class Format { text, json };
+enum class Colour { automatic, always, never };
+
+struct PsCommand {
+  Format format = Format::text;
+};
+
+// What is dumped: exactly one of these.
+struct ById {
+  std::uint32_t id = 0;
+};
+struct ByName {
+  std::string name;
+};
+struct ByStart {
+  std::vector<std::string> arguments;  // the program first
+  std::uint32_t after_ms = 2000;
+};
+
+struct DumpCommand {
+  std::variant<ById, ByName, ByStart> target;
+  std::optional<std::string> output;  // none: standard output
+  Format format = Format::text;
+  FrameFilter filter;
+  Engine engine = Engine::snapshot;
+  Colour colour = Colour::automatic;
+  std::uint32_t timeout_ms = 30'000;
+  bool verbose = false;
+};
+
+using Command = std::variant<PsCommand, DumpCommand>;
+
+struct ParseResult {
+  std::optional<Command> command;  // none: print what is to be printed and leave with the code
+  ExitCode exit_code = ExitCode::ok;
+  std::string to_stdout;
+  std::string to_stderr;  // one line
+};
+
+// `arguments`: UTF-8, without the program's own name.
+ParseResult parse_command_line(const std::vector<std::string>& arguments);
+
+}  // namespace mixwalk

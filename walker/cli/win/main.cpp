@@ -1,0 +1,65 @@
+// mixwalk.exe
+
+#include <fcntl.h>
+#include <io.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <windows.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "unmanaged/win/utf8.h"
+#include "walker/cli/options.h"
+#include "walker/cli/win/command.h"
+
+namespace mixwalk {
+
+ExitCode report(const Failure& failure) {
+  std::fprintf(stderr, "mixwalk: %s\n", failure.message.c_str());
+  return failure.code;
+}
+
+namespace {
+
+void set_up_log(bool verbose) {
+  auto log = spdlog::stderr_logger_st("mixwalk");
+  log->set_pattern("mixwalk: [%E.%e] %v");
+  log->set_level(verbose ? spdlog::level::info : spdlog::level::off);
+  spdlog::set_default_logger(std::move(log));
+}
+
+ExitCode run_arguments(const std::vector<std::string>& arguments) {
+  ParseResult parsed = parse_command_line(arguments);
+  if (!parsed.command) {
+    std::fputs(parsed.to_stdout.c_str(), stdout);
+    std::fputs(parsed.to_stderr.c_str(), stderr);
+    return parsed.exit_code;
+  }
+  const auto* dump = std::get_if<DumpCommand>(&*parsed.command);
+  set_up_log(dump != nullptr && dump->verbose);
+  return std::visit([](const auto& command) { return mixwalk::run(command); }, *parsed.command);
+}
+
+}  // namespace
+
+int main_utf8(int count, wchar_t** values) {
+  std::vector<std::string> arguments;
+  for (int i = 1; i < count; ++i) arguments.push_back(to_utf8(values[i]));
+  return static_cast<int>(run_arguments(arguments));
+}
+
+}  // namespace mixwalk
+
+int wmain(int count, wchar_t** values) {
+  // UTF-8 as it is, also with line ends: the output is the same bytes on every machine.
+  SetConsoleOutputCP(CP_UTF8);
+  _setmode(_fileno(stdout), _O_BINARY);
+  _setmode(_fileno(stderr), _O_BINARY);
+  try {
+    return mixwalk::main_utf8(count, values);
+  } catch (const std::exception& error) {
+    return static_cast<int>(
+        mixwalk::report({mixwalk::ExitCode::internal, std::string("internal error: ") + error.what()}));
+  }
+}

@@ -1,0 +1,52 @@
+#include "walker/cli/win/output_file.h"
+
+#include <io.h>
+#include <windows.h>
+
+#include "unmanaged/win/utf8.h"
+#include "walker/session/win/win_error.h"
+
+namespace mixwalk {
+
+Outcome<OutputFile> OutputFile::open(const std::optional<std::string>& path) {
+  if (!path) return OutputFile(stdout, {}, {});
+  const std::wstring wide = to_utf16(*path);
+  std::wstring temporary = wide + L".partial";
+  const DWORD attributes = GetFileAttributesW(wide.c_str());
+  std::FILE* file = nullptr;
+  if (attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0) {
+    SetLastError(ERROR_DIRECTORY);
+  } else {
+    file = _wfopen(temporary.c_str(), L"wb");
+  }
+  if (file == nullptr) {
+    return Failure{ExitCode::output, "cannot write \"" + *path + "\": " + last_error()};
+  }
+  return OutputFile(file, wide, std::move(temporary));
+}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : file_(std::exchange(other.file_, nullptr)),
+      path_(std::move(other.path_)),
+      temporary_(std::move(other.temporary_)) {}
+
+OutputFile::~OutputFile() {
+  if (file_ == nullptr || file_ == stdout) return;
+  std::fclose(file_);
+  DeleteFileW(temporary_.c_str());
+}
+
+bool OutputFile::is_terminal() const { return file_ == stdout && _isatty(_fileno(stdout)) != 0; }
+
+bool OutputFile::commit() {
+  if (std::fflush(file_) != 0 || std::ferror(file_) != 0) return false;
+  if (file_ == stdout) return true;
+  const bool closed = std::fclose(std::exchange(file_, nullptr)) == 0;
+  if (closed && MoveFileExW(temporary_.c_str(), path_.c_str(), MOVEFILE_REPLACE_EXISTING)) {
+    return true;
+  }
+  DeleteFileW(temporary_.c_str());
+  return false;
+}
+
+}  // namespace mixwalk

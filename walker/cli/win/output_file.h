@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "walker/cli/exit_code.h"
+#include "walker/export/exporter.h"
+#include "walker/session/failure.h"
+
+namespace mixwalk {
+
+// Where a command writes: a file, or standard output. A file is opened before the work begins, so
+// that nothing is done to a target for an output that cannot be; it is written under a temporary
+// name and takes its own only when whole.
+class OutputFile {
+ public:
+  // No path: standard output.
+  static Outcome<OutputFile> open(const std::optional<std::string>& path);
+  OutputFile(OutputFile&& other) noexcept;
+  OutputFile& operator=(OutputFile&&) = delete;
+  ~OutputFile();  // what was not committed is gone
+
+  std::FILE* file() const noexcept { return file_; }
+  bool is_terminal() const;
+  // False: not everything could be written.
+  bool commit();
+
+ private:
+  OutputFile(std::FILE* file, std::wstring path, std::wstring temporary)
+      : file_(file), path_(std::move(path)), temporary_(std::move(temporary)) {}
+
+  std::FILE* file_;
+  std::wstring path_;       // empty: standard output
+  std::wstring temporary_;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,63 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "walker/cli/win/command.h"
+#include "walker/session/diagnostics_ipc.h"
+#include "walker/session/win/diagnostics_port.h"
+#include "walker/session/win/processes.h"
+
+namespace mixwalk {
+namespace {
+
+// A process that hangs before it answers must not hang the list.
+constexpr DWORD kAnswerMs = 1000;
+
+struct Row {
+  std::uint32_t id;
+  std::string name;
+  std::string runtime;  // empty: the process did not say
+};
+
+std::string runtime_of(std::uint32_t id) {
+  const auto reply =
+      ask_diagnostics_port(id, nullptr, encode_process_info(), Deadline(kAnswerMs));
+  if (!reply || !reply->ok) return {};
+  const auto info = decode_process_info(reply->payload);
+  return info ? ".NET " + info->runtime_version : std::string();
+}
+
+}  // namespace
+
+ExitCode run(const PsCommand& command) {
+  std::vector<Row> rows;
+  for (const ProcessEntry& process : list_processes()) {
+    if (has_diagnostics_port(process.id)) {
+      rows.push_back({process.id, process.name, runtime_of(process.id)});
+    }
+  }
+  std::string text;
+  if (command.format == Format::json) {
+    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    for (const Row& row : rows) {
+      json.push_back({{"process_id", row.id},
+                      {"name", row.name},
+                      {"runtime", row.runtime.empty() ? nlohmann::ordered_json(nullptr)
+                                                      : nlohmann::ordered_json(row.runtime)}});
+    }
+    text = json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  } else {
+    text = fmt::format("{:>8}  {:<32}  {}\n", "pid", "name", "runtime");
+    for (const Row& row : rows) {
+      text += fmt::format("{:>8}  {:<32}  {}\n", row.id, row.name,
+                          row.runtime.empty() ? "(no answer)" : row.runtime);
+    }
+  }
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    return report({ExitCode::output, "cannot write to standard output"});
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "walker/export/exporter.h"
+
+namespace mixwalk {
+
+// The frames of a stack that a filter leaves, by index, leaf first.
+struct FrameSelection {
+  std::vector<std::size_t> frames;
+  std::size_t beyond_depth = 0;  // how many more the depth cut off
+};
+FrameSelection select_frames(const Stack& stack, const FrameFilter& filter);
+
+// How many frames of each kind a stack has.
+struct FrameCounts {
+  std::size_t managed = 0, native = 0, stubs = 0, gaps = 0;
+  std::size_t frames() const noexcept { return managed + native + stubs; }
+};
+FrameCounts count_frames(const Stack& stack);
+
+}  // namespace mixwalk

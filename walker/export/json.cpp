@@ -1,0 +1,111 @@
+#include "walker/export/json.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "walker/export/frame_selection.h"
+#include "walker/export/words.h"
+
+namespace mixwalk {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// 64-bit numbers as strings: JavaScript's numbers lose their last bits.
+std::string hex(std::uint64_t value) { return fmt::format("{:#x}", value); }
+
+Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+Json index_or_null(std::int32_t index) { return index == Frame::kNone ? Json(nullptr) : Json(index); }
+
+Json module_json(const Module& module) {
+  return {{"base", hex(module.base)},
+          {"size", module.size},
+          {"timestamp", hex(module.timestamp)},
+          {"name", module_name(module)},
+          {"path", module.path}};
+}
+
+Json frame_json(const Snapshot& snapshot, const Frame& frame) {
+  Json json = {{"kind", key(frame.kind)}};
+  json["run"] = index_or_null(frame.run);
+  if (frame.kind == FrameKind::gap) return json;
+  json["trust"] = key(frame.trust);
+  json["address"] = hex(frame.address);
+  json["return_address"] = frame.address_kind == AddressKind::return_address;
+  json["stack_pointer"] = hex(frame.stack_pointer);
+  json["module"] = index_or_null(frame.module);
+  if (frame.module == Frame::kNone) {
+    json["rva"] = nullptr;
+  } else {
+    json["rva"] = hex(frame.address - snapshot.modules[static_cast<std::size_t>(frame.module)].base);
+  }
+  json["name"] = or_null(frame.name);
+  if (frame.kind == FrameKind::native && !frame.name.empty()) {
+    json["displacement"] = frame.displacement;
+  }
+  if (frame.function != 0) json["function_id"] = hex(frame.function);
+  return json;
+}
+
+Json run_json(const Run& run) {
+  Json json = {{"position", key(run.position)}, {"end", key(run.end)}};
+  json["why"] = run.end == RunEnd::open ? Json(key(run.why)) : Json(nullptr);
+  json["first_frame"] = run.first_frame;
+  json["frame_count"] = run.frame_count;
+  return json;
+}
+
+Json thread_json(const Snapshot& snapshot, const Thread& thread, const FrameFilter& filter) {
+  const Stack& stack = thread.stack;
+  Json json = {{"os_id", thread.os_id}};
+  json["managed"] = thread.clr_id != 0;
+  json["clr_id"] = thread.clr_id == 0 ? Json(nullptr) : Json(hex(thread.clr_id));
+  json["name"] = or_null(thread.name);
+  json["skipped"] = or_null(thread.skipped);
+  json["whole"] = stack.whole();
+  json["engine"] = key(stack.engine);
+  json["refusal"] = stack.refusal == 0 ? Json(nullptr) : Json(hex(stack.refusal));
+  json["frozen_ns"] = thread.frozen_ns;
+  json["runs"] = Json::array();
+  for (const Run& run : stack.runs) json["runs"].push_back(run_json(run));
+  const FrameSelection selection = select_frames(stack, filter);
+  json["frames_left_out"] = stack.frames.size() - selection.frames.size();
+  json["frames"] = Json::array();
+  for (const std::size_t i : selection.frames) {
+    json["frames"].push_back(frame_json(snapshot, stack.frames[i]));
+  }
+  return json;
+}
+
+Json document(const Snapshot& snapshot, const FrameFilter& filter) {
+  const Runtime& runtime = snapshot.runtime;
+  Json json = {{"format", "mixwalk-dump"}, {"version", JsonExporter::kVersion}};
+  json["tool"] = "mixwalk " + snapshot.tool_version;
+  json["unix_time_ms"] = snapshot.unix_time_ms;
+  json["engine"] = key(snapshot.engine);
+  json["filter"] = {{"managed_only", filter.managed_only},
+                    {"depth", filter.depth ? Json(*filter.depth) : Json(nullptr)}};
+  json["process"] = {{"id", snapshot.process.id},
+                     {"path", snapshot.process.path},
+                     {"command_line", or_null(snapshot.process.command_line)}};
+  json["runtime"] = {{"name", runtime.name},
+                     {"version", fmt::format("{}.{}.{}.{}", runtime.major, runtime.minor,
+                                             runtime.build, runtime.revision)}};
+  json["modules"] = Json::array();
+  for (const Module& module : snapshot.modules) json["modules"].push_back(module_json(module));
+  json["threads"] = Json::array();
+  for (const Thread& thread : snapshot.threads) {
+    json["threads"].push_back(thread_json(snapshot, thread, filter));
+  }
+  return json;
+}
+
+}  // namespace
+
+bool JsonExporter::write(const Snapshot& snapshot, ByteSink& sink) const {
+  // Names come from the target: what is not UTF-8 becomes U+FFFD instead of an exception.
+  return sink.write(
+      document(snapshot, filter_).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace mixwalk

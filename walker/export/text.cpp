@@ -1,0 +1,169 @@
+#include "walker/export/text.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <iterator>
+
+#include "walker/export/frame_selection.h"
+#include "walker/export/words.h"
+
+namespace mixwalk {
+namespace {
+
+// ANSI colours of the standard sixteen: readable on dark and on light grounds.
+constexpr std::string_view kReset = "\x1b[0m", kBold = "\x1b[1m", kDim = "\x1b[2m";
+constexpr std::string_view kManaged = "\x1b[36m", kStub = "\x1b[35m", kGap = "\x1b[31m";
+
+// Untrusted text on a terminal: control characters as \xNN, and an end.
+std::string printable(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (out.size() >= TextExporter::kMaxNameBytes) {
+      // Not in the middle of a UTF-8 sequence.
+      while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xC0) == 0x80) out.pop_back();
+      if (!out.empty() && (static_cast<unsigned char>(out.back()) & 0x80) != 0) out.pop_back();
+      return out + "…";
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string utc(std::uint64_t unix_ms) {
+  using namespace std::chrono;
+  const sys_time<milliseconds> time{milliseconds(unix_ms)};
+  const auto day = floor<days>(time);
+  const year_month_day date(day);
+  const hh_mm_ss clock(floor<seconds>(time - day));
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02} UTC", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     clock.hours().count(), clock.minutes().count(), clock.seconds().count());
+}
+
+std::string plural(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+class Writer {
+ public:
+  Writer(const Snapshot& snapshot, const TextExporter::Options& options)
+      : snapshot_(snapshot), options_(options) {}
+
+  std::string header() const {
+    const Process& process = snapshot_.process;
+    const Runtime& runtime = snapshot_.runtime;
+    std::string text = fmt::format(
+        "{}process {}{}  {}  {} {}.{}.{}  {}\n", paint(kBold), process.id, paint(kReset),
+        printable(process.path), runtime.name, runtime.major, runtime.minor, runtime.build,
+        utc(snapshot_.unix_time_ms));
+    if (options_.filter.managed_only) text += "only managed frames are shown\n";
+    return text;
+  }
+
+  std::string thread(const Thread& thread) const {
+    std::string text = "\n" + thread_line(thread) + "\n";
+    const FrameSelection selection = select_frames(thread.stack, options_.filter);
+    for (const std::size_t i : selection.frames) text += frame_line(thread.stack, i);
+    if (selection.beyond_depth != 0) {
+      text += fmt::format("  {}… {}{}\n", paint(kDim),
+                          plural(selection.beyond_depth, "more frame"), paint(kReset));
+    }
+    return text;
+  }
+
+  std::string footer() const {
+    std::size_t whole = 0, managed = 0, skipped = 0, refused = 0;
+    for (const Thread& thread : snapshot_.threads) {
+      whole += thread.stack.whole();
+      managed += thread.clr_id != 0;
+      skipped += !thread.skipped.empty();
+      refused += thread.stack.refusal != 0;
+    }
+    std::string text = fmt::format("\n{}: {} managed, {} with a whole stack",
+                                   plural(snapshot_.threads.size(), "thread"), managed, whole);
+    if (skipped != 0) text += fmt::format(", {} skipped", skipped);
+    if (refused != 0) text += fmt::format("; {} walked from the copy instead", refused);
+    return text + "\n";
+  }
+
+ private:
+  std::string_view paint(std::string_view colour) const {
+    return options_.colour ? colour : std::string_view();
+  }
+
+  std::string thread_line(const Thread& thread) const {
+    std::string text = fmt::format("{}Thread {:#x}", paint(kBold), thread.os_id);
+    if (!thread.name.empty()) text += fmt::format(" \"{}\"", printable(thread.name));
+    text += fmt::format("{}  {}  ", paint(kReset), thread.clr_id != 0 ? "managed" : "native only");
+    if (!thread.skipped.empty()) return text + "skipped: " + printable(thread.skipped);
+    const FrameCounts counts = count_frames(thread.stack);
+    const std::size_t runs = thread.stack.runs.size();
+    text += fmt::format("{}: {}, {} managed, {} native in {}",
+                        thread.stack.whole() ? "whole" : "partial",
+                        plural(counts.frames(), "frame"), counts.managed, counts.native,
+                        plural(runs, "run"));
+    if (counts.stubs != 0) text += ", " + plural(counts.stubs, "stub");
+    for (const Run& run : thread.stack.runs) {
+      if (run.end == RunEnd::open) {
+        text += fmt::format("; {} run open: {}", key(run.position), sentence(run.why));
+      }
+    }
+    return text;
+  }
+
+  std::string frame_line(const Stack& stack, std::size_t index) const {
+    const Frame& frame = stack.frames[index];
+    switch (frame.kind) {
+      case FrameKind::managed:
+        return fmt::format("  #{:<3} {}M  {}{}\n", index, paint(kManaged), printable(frame.name),
+                           paint(kReset));
+      case FrameKind::native: return fmt::format("  #{:<3} N  {}\n", index, native_name(frame));
+      case FrameKind::stub:
+        return fmt::format("  #{:<3} {}S  {}{}\n", index, paint(kStub), stub_name(frame),
+                           paint(kReset));
+      case FrameKind::gap: {
+        const bool known = frame.run != Frame::kNone;
+        const OpenReason why =
+            known ? stack.runs[static_cast<std::size_t>(frame.run)].why : OpenReason::none;
+        return fmt::format("  {}···  gap: {}{}\n", paint(kGap), sentence(why), paint(kReset));
+      }
+    }
+    return {};
+  }
+
+  std::string native_name(const Frame& frame) const {
+    if (frame.module == Frame::kNone) return fmt::format("{:#x}", frame.address);
+    const Module& module = snapshot_.modules[static_cast<std::size_t>(frame.module)];
+    const std::string image = printable(module_name(module));
+    if (frame.name.empty()) return fmt::format("{}!{:#x}", image, frame.address - module.base);
+    if (frame.displacement == 0) return fmt::format("{}!{}", image, printable(frame.name));
+    return fmt::format("{}!{}+{:#x}", image, printable(frame.name), frame.displacement);
+  }
+
+  std::string stub_name(const Frame& frame) const {
+    return frame.name.empty() ? "[stub at " + native_name(frame) + "]"
+                              : "[" + printable(frame.name) + "]";
+  }
+
+  const Snapshot& snapshot_;
+  const TextExporter::Options& options_;
+};
+
+}  // namespace
+
+bool TextExporter::write(const Snapshot& snapshot, ByteSink& sink) const {
+  const Writer writer(snapshot, options_);
+  if (!sink.write(writer.header())) return false;
+  for (const Thread& thread : snapshot.threads) {
+    if (!sink.write(writer.thread(thread))) return false;
+  }
+  return sink.write(writer.footer());
+}
+
+}  // namespace mixwalk

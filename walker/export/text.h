@@ -1,0 +1,25 @@
+#pragma once
+
+#include "walker/export/exporter.h"
+
+namespace mixwalk {
+
+// Stacks as a person reads them, one line a frame. Names are untrusted: control characters come
+// out escaped and no line is longer than kMaxNameBytes and a little.
+class TextExporter final : public Exporter {
+ public:
+  static constexpr std::size_t kMaxNameBytes = 1000;
+
+  struct Options {
+    bool colour = false;  // ANSI escapes
+    FrameFilter filter;
+  };
+  explicit TextExporter(const Options& options) : options_(options) {}
+
+  bool write(const Snapshot& snapshot, ByteSink& sink) const override;
+
+ private:
+  Options options_;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,89 @@
+#include "walker/export/words.h"
+
+namespace mixwalk {
+
+std::string_view key(FrameKind kind) noexcept {
+  switch (kind) {
+    case FrameKind::managed: return "managed";
+    case FrameKind::native: return "native";
+    case FrameKind::stub: return "stub";
+    case FrameKind::gap: return "gap";
+  }
+  return "";
+}
+
+std::string_view key(Trust trust) noexcept {
+  switch (trust) {
+    case Trust::context: return "context";
+    case Trust::runtime: return "runtime";
+    case Trust::unwind_info: return "unwind-info";
+    case Trust::dynamic: return "dynamic";
+    case Trust::leaf: return "leaf";
+    case Trust::scan: return "scan";
+  }
+  return "";
+}
+
+std::string_view key(RunPosition position) noexcept {
+  switch (position) {
+    case RunPosition::leaf: return "leaf";
+    case RunPosition::middle: return "middle";
+    case RunPosition::root: return "root";
+    case RunPosition::whole: return "whole";
+  }
+  return "";
+}
+
+std::string_view key(RunEnd end) noexcept {
+  switch (end) {
+    case RunEnd::closed:
+    case RunEnd::closed_rsp: return "closed";
+    case RunEnd::root: return "root";
+    case RunEnd::open: return "open";
+  }
+  return "";
+}
+
+std::string_view key(OpenReason why) noexcept {
+  switch (why) {
+    case OpenReason::none: return "none";
+    case OpenReason::unreadable_stack: return "unreadable-stack";
+    case OpenReason::unreadable_unwind: return "unreadable-unwind";
+    case OpenReason::bad_unwind: return "bad-unwind";
+    case OpenReason::no_unwind: return "no-unwind";
+    case OpenReason::stack_not_growing: return "stack-not-growing";
+    case OpenReason::frame_limit: return "frame-limit";
+    case OpenReason::passed_bound: return "passed-bound";
+    case OpenReason::ended_at_root: return "ended-at-root";
+    case OpenReason::wrong_function: return "wrong-function";
+    case OpenReason::stack_cut: return "stack-cut";
+  }
+  return "";
+}
+
+std::string_view key(Engine engine) noexcept {
+  switch (engine) {
+    case Engine::snapshot: return "snapshot";
+    case Engine::copy: return "copy";
+  }
+  return "";
+}
+
+std::string_view sentence(OpenReason why) noexcept {
+  switch (why) {
+    case OpenReason::none: return "no reason is known";
+    case OpenReason::unreadable_stack: return "a saved register lies outside the copied stack";
+    case OpenReason::unreadable_unwind: return "the unwind data is gone; was a module unloaded?";
+    case OpenReason::bad_unwind: return "the unwind data contradicts itself";
+    case OpenReason::no_unwind: return "the code has no unwind data";
+    case OpenReason::stack_not_growing: return "the caller would not lie above its callee";
+    case OpenReason::frame_limit: return "more frames than a stack can have";
+    case OpenReason::passed_bound: return "the next managed frame was passed without being met";
+    case OpenReason::ended_at_root: return "the thread's root came before the next managed frame";
+    case OpenReason::wrong_function: return "the next managed frame was met in another function";
+    case OpenReason::stack_cut: return "the stack was larger than the copy";
+  }
+  return "";
+}
+
+}  // namespace mixwalk

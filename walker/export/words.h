@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string_view>
+
+#include "walker/model/snapshot.h"
+
+namespace mixwalk {
+
+// The words of the formats for the model's enumerations. Keys never change: programs read them.
+std::string_view key(FrameKind kind) noexcept;
+std::string_view key(Trust trust) noexcept;
+std::string_view key(RunPosition position) noexcept;
+std::string_view key(RunEnd end) noexcept;
+std::string_view key(OpenReason why) noexcept;
+std::string_view key(Engine engine) noexcept;
+
+// The same reason for a person: "the stack was larger than the copy".
+std::string_view sentence(OpenReason why) noexcept;
+
+}  // namespace mixwalk

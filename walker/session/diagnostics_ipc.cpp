@@ -1,0 +1,147 @@
+#include "walker/session/diagnostics_ipc.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr std::string_view kMagic("DOTNET_IPC_V1\0", 14);
+constexpr std::uint8_t kProfilerCommands = 0x03, kAttachProfiler = 0x01;
+constexpr std::uint8_t kProcessCommands = 0x04, kProcessInfo2 = 0x04;
+constexpr std::uint8_t kServerCommands = 0xFF, kServerOk = 0x00, kServerError = 0xFF;
+
+template <class T>
+void put(std::string& out, T value) {
+  for (std::size_t i = 0; i < sizeof(T); ++i) {
+    out += static_cast<char>(static_cast<std::uint64_t>(value) >> (8 * i));
+  }
+}
+
+std::string message(std::uint8_t command_set, std::uint8_t command, std::string_view payload) {
+  std::string out(kMagic);
+  put(out, static_cast<std::uint16_t>(kIpcHeaderBytes + payload.size()));
+  put(out, command_set);
+  put(out, command);
+  put(out, std::uint16_t{0});
+  out += payload;
+  return out;
+}
+
+// Reads little-endian values one after another; after a failure everything fails.
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+
+  template <class T>
+  T get() {
+    T value = 0;
+    if (bytes_.size() < sizeof(T)) {
+      good_ = false;
+      return value;
+    }
+    for (std::size_t i = 0; i < sizeof(T); ++i) {
+      value |= static_cast<T>(static_cast<T>(static_cast<unsigned char>(bytes_[i])) << (8 * i));
+    }
+    bytes_.remove_prefix(sizeof(T));
+    return value;
+  }
+
+  void skip(std::size_t bytes) {
+    if (bytes_.size() < bytes) good_ = false;
+    else bytes_.remove_prefix(bytes);
+  }
+
+  // A UTF-16 string, its length in units (the terminator counted) in front. To UTF-8; what is no
+  // valid UTF-16 becomes '?'.
+  std::string text() {
+    const auto units = get<std::uint32_t>();
+    if (!good_ || units > bytes_.size() / 2) {
+      good_ = false;
+      return {};
+    }
+    std::string out;
+    for (std::uint32_t i = 0; i < units; ++i) {
+      std::uint32_t point = get<std::uint16_t>();
+      if (point == 0) continue;
+      if (point >= 0xD800 && point < 0xDC00 && i + 1 < units) {
+        const auto low = get<std::uint16_t>();
+        ++i;
+        point = low >= 0xDC00 && low < 0xE000 ? 0x10000 + ((point - 0xD800) << 10) + (low - 0xDC00)
+                                              : '?';
+      } else if (point >= 0xD800 && point < 0xE000) {
+        point = '?';
+      }
+      append_utf8(out, point);
+    }
+    return out;
+  }
+
+  bool good() const { return good_; }
+
+ private:
+  static void append_utf8(std::string& out, std::uint32_t point) {
+    if (point < 0x80) {
+      out += static_cast<char>(point);
+      return;
+    }
+    const int more = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+    constexpr unsigned char kLead[] = {0, 0xC0, 0xE0, 0xF0};
+    out += static_cast<char>(kLead[more] | point >> (6 * more));
+    for (int i = more - 1; i >= 0; --i) out += static_cast<char>(0x80 | (point >> (6 * i) & 0x3F));
+  }
+
+  std::string_view bytes_;
+  bool good_ = true;
+};
+
+}  // namespace
+
+std::optional<std::string> encode_attach(const AttachRequest& request) {
+  std::string payload;
+  put(payload, request.timeout_ms);
+  payload.append(reinterpret_cast<const char*>(request.clsid.data()), request.clsid.size());
+  put(payload, static_cast<std::uint32_t>(request.profiler_path.size() + 1));
+  for (const char16_t unit : request.profiler_path) put(payload, static_cast<std::uint16_t>(unit));
+  put(payload, std::uint16_t{0});
+  put(payload, static_cast<std::uint32_t>(request.client_data.size()));
+  payload += request.client_data;
+  if (payload.size() > kMaxIpcBytes - kIpcHeaderBytes) return std::nullopt;
+  return message(kProfilerCommands, kAttachProfiler, payload);
+}
+
+std::string encode_process_info() { return message(kProcessCommands, kProcessInfo2, {}); }
+
+std::optional<std::size_t> ipc_message_bytes(std::string_view header) noexcept {
+  if (header.size() < kIpcHeaderBytes || !header.starts_with(kMagic)) return std::nullopt;
+  const auto low = static_cast<unsigned char>(header[kMagic.size()]);
+  const auto high = static_cast<unsigned char>(header[kMagic.size() + 1]);
+  const std::size_t bytes = low | std::size_t{high} << 8;
+  if (bytes < kIpcHeaderBytes) return std::nullopt;
+  return bytes;
+}
+
+std::optional<IpcReply> decode_ipc_reply(std::string_view reply) {
+  if (ipc_message_bytes(reply) != reply.size()) return std::nullopt;
+  Reader reader(reply.substr(kMagic.size() + 2));
+  if (reader.get<std::uint8_t>() != kServerCommands) return std::nullopt;
+  const auto command = reader.get<std::uint8_t>();
+  if (command != kServerOk && command != kServerError) return std::nullopt;
+  IpcReply result{.ok = command == kServerOk, .payload = std::string(reply.substr(kIpcHeaderBytes))};
+  reader.skip(2);
+  if (result.payload.size() >= 4) result.hresult = reader.get<std::uint32_t>();
+  return result;
+}
+
+std::optional<ProcessInfo> decode_process_info(std::string_view payload) {
+  Reader reader(payload);
+  reader.skip(8 + 16);  // process id, runtime cookie
+  ProcessInfo info;
+  info.command_line = reader.text();
+  reader.text();  // operating system
+  info.architecture = reader.text();
+  reader.text();  // entry assembly
+  info.runtime_version = reader.text();
+  if (!reader.good()) return std::nullopt;
+  info.runtime_version.resize(std::min(info.runtime_version.find('+'), info.runtime_version.size()));
+  return info;
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,60 @@
+#include "walker/session/win/diagnostics_port.h"
+
+#include "walker/session/win/win_error.h"
+
+namespace mixwalk {
+namespace {
+
+Failure failure_of(IoResult result, std::uint32_t process_id) {
+  const std::string process = "process " + std::to_string(process_id);
+  switch (result) {
+    case IoResult::exited: return {ExitCode::target_exited, process + " has ended"};
+    case IoResult::timeout:
+      return {ExitCode::timeout, process + " did not answer on its diagnostics port in time"};
+    default:
+      return {ExitCode::refused, process + " closed its diagnostics port without an answer"};
+  }
+}
+
+}  // namespace
+
+Outcome<IpcReply> ask_diagnostics_port(std::uint32_t process_id, HANDLE process,
+                                       const std::string& request, const Deadline& deadline) {
+  const std::wstring name = L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(process_id);
+  UniqueHandle pipe;
+  // The server makes the next instance only after it has taken the last client: until then busy.
+  while (true) {
+    pipe = UniqueHandle(CreateFileW(name.c_str(), GENERIC_READ | GENERIC_WRITE, 0, nullptr,
+                                    OPEN_EXISTING, FILE_FLAG_OVERLAPPED, nullptr));
+    if (pipe) break;
+    const DWORD error = GetLastError();
+    if (error == ERROR_ACCESS_DENIED) {
+      return Failure{ExitCode::no_access,
+                     "no access to the diagnostics port of process " + std::to_string(process_id)};
+    }
+    if (error != ERROR_PIPE_BUSY) {
+      return Failure{ExitCode::not_dotnet, "cannot open the diagnostics port of process " +
+                                               std::to_string(process_id) + ": " +
+                                               error_text(error)};
+    }
+    if (deadline.remaining_ms() == 0) return failure_of(IoResult::timeout, process_id);
+    WaitNamedPipeW(name.c_str(), deadline.remaining_ms());
+  }
+  PipeIo io(std::move(pipe), process);
+  IoResult result = io.write(request.data(), request.size(), deadline);
+  if (result != IoResult::ok) return failure_of(result, process_id);
+  std::string reply(kIpcHeaderBytes, '\0');
+  result = io.read(reply.data(), reply.size(), deadline);
+  if (result != IoResult::ok) return failure_of(result, process_id);
+  const auto bytes = ipc_message_bytes(reply);
+  if (bytes) {
+    reply.resize(*bytes);
+    result = io.read(reply.data() + kIpcHeaderBytes, *bytes - kIpcHeaderBytes, deadline);
+    if (result != IoResult::ok) return failure_of(result, process_id);
+    if (auto decoded = decode_ipc_reply(reply)) return std::move(*decoded);
+  }
+  return Failure{ExitCode::refused, "process " + std::to_string(process_id) +
+                                        " answered what is no message of a .NET diagnostics port"};
+}
+
+}  // namespace mixwalk

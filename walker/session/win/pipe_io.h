@@ -1,0 +1,53 @@
+#pragma once
+
+#include <windows.h>
+
+#include <cstddef>
+
+#include "unmanaged/win/unique_handle.h"
+
+namespace mixwalk {
+
+// A moment after which one has waited long enough.
+class Deadline {
+ public:
+  explicit Deadline(DWORD milliseconds) noexcept : end_(GetTickCount64() + milliseconds) {}
+  DWORD remaining_ms() const noexcept {
+    const ULONGLONG now = GetTickCount64();
+    return now >= end_ ? 0 : static_cast<DWORD>(end_ - now);
+  }
+
+ private:
+  ULONGLONG end_;
+};
+
+enum class IoResult {
+  ok,
+  closed,   // the other side closed the pipe
+  exited,   // the process that was watched has ended
+  timeout,
+  failed,   // GetLastError() says why
+};
+
+// A pipe opened for overlapped I/O, read and written by one thread, each call bounded by a deadline
+// and by the life of a process. After anything but ok the pipe is of no use any more.
+class PipeIo {
+ public:
+  // `process`: ends every wait when it ends; null for none. Not owned.
+  PipeIo(UniqueHandle pipe, HANDLE process) noexcept;
+
+  IoResult accept(const Deadline& deadline);  // waits for a client: the server's end only
+  IoResult read(void* into, std::size_t bytes, const Deadline& deadline);
+  IoResult write(const void* from, std::size_t bytes, const Deadline& deadline);
+  HANDLE handle() const noexcept { return pipe_.get(); }
+
+ private:
+  IoResult complete(BOOL started, DWORD& bytes, const Deadline& deadline);
+
+  UniqueHandle pipe_;
+  UniqueHandle event_;
+  HANDLE process_;
+  OVERLAPPED overlapped_{};
+};
+
+}  // namespace mixwalk

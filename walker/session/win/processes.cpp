@@ -1,0 +1,151 @@
+#include "walker/session/win/processes.h"
+
+#include <psapi.h>
+#include <tlhelp32.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "unmanaged/win/utf8.h"
+#include "walker/session/win/win_error.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr std::size_t kMaxNamedInMessage = 8;
+
+std::string lower(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return text;
+}
+
+std::string without_exe(const std::string& name) {
+  std::string text = lower(name);
+  if (text.ends_with(".exe")) text.resize(text.size() - 4);
+  return text;
+}
+
+std::string describe(std::uint32_t id, const std::string& name) {
+  return "process " + std::to_string(id) + (name.empty() ? "" : " (" + name + ")");
+}
+
+// What of a runtime the process has loaded, if its modules may be read.
+enum class LoadedRuntime { unknown, none, host_only, framework, core };
+
+LoadedRuntime loaded_runtime(std::uint32_t id) {
+  const UniqueHandle process(OpenProcess(PROCESS_QUERY_INFORMATION | PROCESS_VM_READ, FALSE, id));
+  HMODULE modules[1024];
+  DWORD bytes = 0;
+  if (!process ||
+      !EnumProcessModulesEx(process.get(), modules, sizeof modules, &bytes, LIST_MODULES_ALL)) {
+    return LoadedRuntime::unknown;
+  }
+  LoadedRuntime found = LoadedRuntime::none;
+  const std::size_t count = std::min(std::size(modules), bytes / sizeof(HMODULE));
+  for (std::size_t i = 0; i < count; ++i) {
+    WCHAR text[MAX_PATH];
+    const DWORD length = GetModuleBaseNameW(process.get(), modules[i], text, MAX_PATH);
+    const std::string name = lower(to_utf8({text, length}));
+    if (name == "coreclr.dll") return LoadedRuntime::core;
+    if (name == "clr.dll") found = LoadedRuntime::framework;
+    if (found == LoadedRuntime::none && (name == "hostfxr.dll" || name == "hostpolicy.dll")) {
+      found = LoadedRuntime::host_only;
+    }
+  }
+  return found;
+}
+
+bool is_32_bit(HANDLE process) {
+  BOOL wow64 = FALSE;
+  return IsWow64Process(process, &wow64) && wow64;
+}
+
+// An application host before it has loaded anything carries the marker of its kind in its image:
+// hostfxr's name. Cheaper and surer: it has been running for less time than a start takes.
+Failure no_port(std::uint32_t id, const std::string& name) {
+  switch (loaded_runtime(id)) {
+    case LoadedRuntime::core:
+      return {ExitCode::not_started,
+              describe(id, name) + " has loaded the .NET runtime, but its diagnostics port is not"
+              " open: it is still starting, or runs with DOTNET_EnableDiagnostics=0"};
+    case LoadedRuntime::host_only:
+      return {ExitCode::not_started,
+              describe(id, name) + " has not started its .NET runtime yet"};
+    case LoadedRuntime::framework:
+      return {ExitCode::not_dotnet,
+              describe(id, name) + " runs .NET Framework, which cannot be attached to: start it"
+              " with \"mixwalk dump -- PROGRAM\""};
+    case LoadedRuntime::unknown:
+    case LoadedRuntime::none: break;
+  }
+  return {ExitCode::not_dotnet, describe(id, name) + " is not a .NET process"};
+}
+
+}  // namespace
+
+std::vector<ProcessEntry> list_processes() {
+  std::vector<ProcessEntry> processes;
+  const UniqueHandle snapshot(CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0));
+  if (!snapshot) return processes;
+  PROCESSENTRY32W entry{.dwSize = sizeof entry};
+  for (BOOL more = Process32FirstW(snapshot.get(), &entry); more;
+       more = Process32NextW(snapshot.get(), &entry)) {
+    processes.push_back({entry.th32ProcessID, to_utf8(entry.szExeFile)});
+  }
+  std::sort(processes.begin(), processes.end(),
+            [](const ProcessEntry& left, const ProcessEntry& right) { return left.id < right.id; });
+  return processes;
+}
+
+bool has_diagnostics_port(std::uint32_t process_id) {
+  const std::wstring name = L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(process_id);
+  // Waits for a free instance; a pipe that does not exist fails at once, and one that is busy is
+  // there all the same.
+  return WaitNamedPipeW(name.c_str(), 1) || GetLastError() == ERROR_SEM_TIMEOUT;
+}
+
+Outcome<Target> find_target(std::uint32_t process_id) {
+  std::string name;
+  for (const ProcessEntry& entry : list_processes()) {
+    if (entry.id == process_id) name = entry.name;
+  }
+  UniqueHandle process(
+      OpenProcess(SYNCHRONIZE | PROCESS_QUERY_LIMITED_INFORMATION, FALSE, process_id));
+  if (!process) {
+    const DWORD error = GetLastError();
+    if (error == ERROR_ACCESS_DENIED) {
+      return Failure{ExitCode::no_access, "no access to " + describe(process_id, name) +
+                                              ": run mixwalk as the same user or as administrator"};
+    }
+    return Failure{ExitCode::no_process, "no process with id " + std::to_string(process_id)};
+  }
+  if (WaitForSingleObject(process.get(), 0) == WAIT_OBJECT_0) {
+    return Failure{ExitCode::no_process, describe(process_id, name) + " has ended"};
+  }
+  if (is_32_bit(process.get())) {
+    return Failure{ExitCode::wrong_bitness,
+                   describe(process_id, name) + " is a 32-bit process; mixwalk walks x64 only"};
+  }
+  if (!has_diagnostics_port(process_id)) return no_port(process_id, name);
+  return Target{process_id, std::move(name), std::move(process)};
+}
+
+Outcome<Target> find_target(const std::string& name) {
+  std::vector<ProcessEntry> named;
+  for (ProcessEntry& entry : list_processes()) {
+    if (without_exe(entry.name) == without_exe(name)) named.push_back(std::move(entry));
+  }
+  if (named.empty()) return Failure{ExitCode::no_process, "no process named \"" + name + "\""};
+  if (named.size() == 1) return find_target(named.front().id);
+  std::string ids;
+  for (std::size_t i = 0; i < std::min(named.size(), kMaxNamedInMessage); ++i) {
+    ids += (i == 0 ? "" : ", ") + std::to_string(named[i].id);
+  }
+  if (named.size() > kMaxNamedInMessage) ids += ", …";
+  return Failure{ExitCode::ambiguous, std::to_string(named.size()) + " processes are named \"" +
+                                          name + "\" (" + ids + "): choose one with --process-id"};
+}
+
+}  // namespace mixwalk

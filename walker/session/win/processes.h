@@ -1,0 +1,37 @@
+#pragma once
+
+#include <windows.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "unmanaged/win/unique_handle.h"
+#include "walker/session/failure.h"
+
+namespace mixwalk {
+
+struct ProcessEntry {
+  std::uint32_t id = 0;
+  std::string name;  // of its image, UTF-8: "orders.exe"
+};
+
+// Every process of this machine that can be seen, by id.
+std::vector<ProcessEntry> list_processes();
+
+// Whether the process listens on the .NET diagnostics port.
+bool has_diagnostics_port(std::uint32_t process_id);
+
+// A process that can be attached to, open for as long as this is held.
+struct Target {
+  std::uint32_t id = 0;
+  std::string name;
+  UniqueHandle process;  // SYNCHRONIZE | PROCESS_QUERY_LIMITED_INFORMATION
+};
+
+// The process, or the first reason why it cannot be attached to.
+Outcome<Target> find_target(std::uint32_t process_id);
+// `name`: of the image, with or without ".exe", in any case.
+Outcome<Target> find_target(const std::string& name);
+
+}  // namespace mixwalk

@@ -1,0 +1,40 @@
+#include "walker/session/windows_arguments.h"
+
+#include <cstddef>
+
+namespace mixwalk {
+namespace {
+
+std::string quoted(const std::string& argument) {
+  if (!argument.empty() && argument.find_first_of(" \t\n\v\"") == std::string::npos) {
+    return argument;
+  }
+  std::string text = "\"";
+  std::size_t backslashes = 0;
+  for (const char c : argument) {
+    if (c == '\\') {
+      ++backslashes;
+      continue;
+    }
+    // Backslashes mean themselves unless a quote follows: then each is doubled, and the quote's own
+    // is added.
+    text.append(c == '"' ? backslashes * 2 + 1 : backslashes, '\\');
+    backslashes = 0;
+    text += c;
+  }
+  text.append(backslashes * 2, '\\');
+  return text + '"';
+}
+
+}  // namespace
+
+std::string join_windows_arguments(const std::vector<std::string>& arguments) {
+  std::string line;
+  for (const std::string& argument : arguments) {
+    if (!line.empty()) line += ' ';
+    line += quoted(argument);
+  }
+  return line;
+}
+
+}  // namespace mixwalk

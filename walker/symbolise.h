@@ -1,0 +1,12 @@
+#pragma once
+
+#include "symbols/symboliser.h"
+#include "walker/model/snapshot.h"
+
+namespace mixwalk {
+
+// Names the native frames of a snapshot, and the stubs that lie in images. Managed frames have
+// their names from the runtime.
+void symbolise(Snapshot& snapshot, Symboliser& symboliser);
+
+}  // namespace mixwalk
