@@ -1,0 +1,248 @@
+#include "tests/support/image_builder.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace mixwalk::test {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+constexpr std::uint32_t kFileAlignment = 0x200;
+constexpr std::size_t kHeaderBytes = 0x400;
+
+void add8(Bytes& to, unsigned value) {
+  to.push_back(static_cast<std::uint8_t>(value));
+}
+void add16(Bytes& to, unsigned value) {
+  add8(to, value & 0xFF);
+  add8(to, value >> 8 & 0xFF);
+}
+void add32(Bytes& to, std::uint32_t value) {
+  add16(to, value & 0xFFFF);
+  add16(to, value >> 16);
+}
+void add_text(Bytes& to, const std::string& text) {
+  to.insert(to.end(), text.begin(), text.end());
+  to.push_back(0);
+}
+void set32(Bytes& in, std::size_t at, std::uint32_t value) {
+  for (int i = 0; i < 4; ++i) in[at + i] = static_cast<std::uint8_t>(value >> 8 * i);
+}
+void add_entry(Bytes& to, std::uint32_t begin, std::uint32_t end, std::uint32_t unwind) {
+  add32(to, begin);
+  add32(to, end);
+  add32(to, unwind);
+}
+// The sections one file alignment unit at a time.
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + kFileAlignment - 1) / kFileAlignment * kFileAlignment;
+}
+
+}  // namespace
+
+ImageBuilder& ImageBuilder::put_code(std::uint32_t rva, const Bytes& bytes) {
+  Bytes& section = rva < kMoreCode ? code_ : more_code_;
+  const std::size_t at = rva - (rva < kMoreCode ? kCode : kMoreCode);
+  section.resize(std::max(section.size(), at + bytes.size()), 0x90);
+  std::copy(bytes.begin(), bytes.end(), section.begin() + static_cast<std::ptrdiff_t>(at));
+  return *this;
+}
+
+ImageBuilder& ImageBuilder::function(std::uint32_t begin, std::uint32_t end) {
+  raw_function(begin, end, next_unwind());
+  add32(xdata_, 0x00000001);  // version 1, no flags, no prologue, no codes, no frame register
+  return *this;
+}
+
+ImageBuilder& ImageBuilder::chained(std::uint32_t begin, std::uint32_t end,
+                                    std::uint32_t parent_begin, std::uint32_t parent_end,
+                                    std::uint8_t codes, std::uint32_t parent_unwind) {
+  if (parent_unwind == 0) {
+    parent_unwind = next_unwind();
+    add32(xdata_, 0x00000001);
+  }
+  raw_function(begin, end, next_unwind());
+  add8(xdata_, 1 | 4 << 3);  // version 1, UNW_FLAG_CHAININFO
+  add8(xdata_, 0);
+  add8(xdata_, codes);
+  add8(xdata_, 0);
+  for (int i = 0; i < codes + codes % 2; ++i) add16(xdata_, 0x0200);
+  add_entry(xdata_, parent_begin, parent_end, parent_unwind);
+  return *this;
+}
+
+ImageBuilder& ImageBuilder::raw_function(std::uint32_t begin, std::uint32_t end,
+                                         std::uint32_t unwind) {
+  add_entry(pdata_, begin, end, unwind);
+  return *this;
+}
+
+ImageBuilder& ImageBuilder::export_name(const std::string& name, std::uint32_t rva) {
+  slots_.push_back({rva, "", {name}});
+  return *this;
+}
+
+ImageBuilder& ImageBuilder::export_alias(const std::string& name) {
+  slots_.back().names.push_back(name);
+  return *this;
+}
+
+ImageBuilder& ImageBuilder::export_ordinal(std::uint32_t rva) {
+  slots_.push_back({rva, "", {}});
+  return *this;
+}
+
+ImageBuilder& ImageBuilder::forward(const std::string& name, const std::string& to) {
+  slots_.push_back({0, to, {name}});
+  return *this;
+}
+
+ImageBuilder& ImageBuilder::clr(bool ready_to_run) {
+  clr_.assign(72, 0);
+  set32(clr_, 0, 72);
+  if (ready_to_run) {
+    set32(clr_, 64, kClr);
+    set32(clr_, 68, 16);
+  }
+  return *this;
+}
+
+Bytes ImageBuilder::export_section() const {
+  std::vector<std::pair<std::string, std::size_t>> names;
+  for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+    for (const std::string& name : slots_[slot].names) names.emplace_back(name, slot);
+  }
+  std::sort(names.begin(), names.end());
+  const auto slot_count = static_cast<std::uint32_t>(slots_.size());
+  const auto name_count = static_cast<std::uint32_t>(names.size());
+  const std::uint32_t addresses = 40;
+  const std::uint32_t name_pointers = addresses + slot_count * 4;
+  const std::uint32_t ordinals = name_pointers + name_count * 4;
+  const std::uint32_t texts = ordinals + name_count * 2;
+
+  Bytes text;
+  const auto add_string = [&](const std::string& string) {
+    const auto rva = kExports + texts + static_cast<std::uint32_t>(text.size());
+    add_text(text, string);
+    return rva;
+  };
+  Bytes section;
+  add32(section, 0);
+  add32(section, 0);
+  add32(section, 0);
+  add32(section, add_string("built.dll"));
+  add32(section, kOrdinalBase);
+  add32(section, slot_count);
+  add32(section, name_count);
+  add32(section, kExports + addresses);
+  add32(section, kExports + name_pointers);
+  add32(section, kExports + ordinals);
+  for (const Slot& slot : slots_) {
+    add32(section, slot.forwarder.empty() ? slot.rva : add_string(slot.forwarder));
+  }
+  for (const auto& [name, slot] : names) add32(section, add_string(name));
+  for (const auto& [name, slot] : names) add16(section, static_cast<unsigned>(slot));
+  section.insert(section.end(), text.begin(), text.end());
+  return section;
+}
+
+std::vector<std::byte> ImageBuilder::build() const {
+  struct Section {
+    const char* name;
+    std::uint32_t rva;
+    Bytes bytes;
+    std::uint32_t flags;
+  };
+  std::vector<Section> sections = {{".text", kCode, code_, 0x60000020},
+                                   {".more", kMoreCode, more_code_, 0x60000020},
+                                   {".data", kData, Bytes(16), 0xC0000040}};
+  std::uint32_t directories[16][2] = {};
+  const auto add_table = [&](int directory, const char* name, std::uint32_t rva,
+                             const Bytes& bytes) {
+    if (bytes.empty()) return;
+    if (directory >= 0) {
+      directories[directory][0] = rva;
+      directories[directory][1] = static_cast<std::uint32_t>(bytes.size());
+    }
+    sections.push_back({name, rva, bytes, 0x40000040});
+  };
+  if (!slots_.empty()) add_table(0, ".edata", kExports, export_section());
+  add_table(3, ".pdata", kPdata, pdata_);
+  add_table(-1, ".xdata", kXdata, xdata_);
+  add_table(14, ".clr", kClr, clr_);
+
+  Bytes file = {'M', 'Z'};
+  file.resize(0x3C);
+  add32(file, kPeAt);
+  file.resize(kPeAt);
+  add32(file, 0x4550);  // "PE\0\0"
+  add16(file, 0x8664);
+  add16(file, static_cast<unsigned>(sections.size()));
+  add32(file, kTimestamp);
+  add32(file, 0);
+  add32(file, 0);
+  add16(file, 240);     // optional header
+  add16(file, 0x2022);  // executable, large addresses, DLL
+  add16(file, 0x20B);   // PE32+
+  file.resize(kMagicAt + 56);
+  add32(file, kSizeOfImage);
+  add32(file, kHeaderBytes);
+  file.resize(kMagicAt + 108);
+  add32(file, 16);
+  for (const auto& directory : directories) {
+    add32(file, directory[0]);
+    add32(file, directory[1]);
+  }
+  std::size_t offset = kHeaderBytes;
+  for (const Section& section : sections) {
+    Bytes name(section.name, section.name + std::string(section.name).size());
+    name.resize(8);
+    file.insert(file.end(), name.begin(), name.end());
+    add32(file, static_cast<std::uint32_t>(section.bytes.size()));
+    add32(file, section.rva);
+    add32(file, static_cast<std::uint32_t>(aligned(section.bytes.size())));
+    add32(file, static_cast<std::uint32_t>(offset));
+    add32(file, 0);
+    add32(file, 0);
+    add32(file, 0);
+    add32(file, section.flags);
+    offset += aligned(section.bytes.size());
+  }
+  if (file.size() > kHeaderBytes) throw std::logic_error("the headers do not fit");
+  file.resize(kHeaderBytes);
+  for (const Section& section : sections) {
+    file.insert(file.end(), section.bytes.begin(), section.bytes.end());
+    file.resize(aligned(file.size()));
+  }
+  std::vector<std::byte> result(file.size());
+  std::transform(file.begin(), file.end(), result.begin(),
+                 [](std::uint8_t value) { return std::byte{value}; });
+  return result;
+}
+
+void ImageBuilder::put32(std::vector<std::byte>& file, std::size_t at, std::uint32_t value) {
+  for (int i = 0; i < 4; ++i) file.at(at + i) = static_cast<std::byte>(value >> 8 * i);
+}
+
+void ImageBuilder::put16(std::vector<std::byte>& file, std::size_t at, std::uint16_t value) {
+  for (int i = 0; i < 2; ++i) file.at(at + i) = static_cast<std::byte>(value >> 8 * i);
+}
+
+std::size_t ImageBuilder::offset_of(const std::vector<std::byte>& file, std::uint32_t rva) {
+  const auto get32 = [&](std::size_t at) {
+    std::uint32_t value = 0;
+    for (int i = 0; i < 4; ++i) value |= static_cast<std::uint32_t>(file.at(at + i)) << 8 * i;
+    return value;
+  };
+  const std::size_t count = static_cast<std::size_t>(file.at(kSectionCountAt));
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t header = kSectionTableAt + i * 40;
+    const std::uint32_t begin = get32(header + 12);
+    if (rva >= begin && rva - begin < get32(header + 16)) return get32(header + 20) + rva - begin;
+  }
+  throw std::logic_error("no section has this RVA");
+}
+
+}  // namespace mixwalk::test

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mixwalk::test {
+
+// Writes PE32+ image files byte by byte, from the format's description and not from the parser's
+// structures. The sections stand at fixed RVAs; code is 0x100 bytes of 0x90 (nop) until put.
+class ImageBuilder {
+ public:
+  static constexpr std::uint32_t kCode = 0x1000;      // .text, executable
+  static constexpr std::uint32_t kMoreCode = 0x2000;  // .more, executable
+  static constexpr std::uint32_t kData = 0x3000;      // .data
+  static constexpr std::uint32_t kExports = 0x4000;   // .edata
+  static constexpr std::uint32_t kPdata = 0x5000;
+  static constexpr std::uint32_t kXdata = 0x6000;
+  static constexpr std::uint32_t kClr = 0x7000;
+  static constexpr std::uint32_t kSizeOfImage = 0x8000;
+  static constexpr std::uint32_t kTimestamp = 0x5EED1234;
+
+  ImageBuilder() : code_(0x100, 0x90) {}
+
+  // Bytes into .text or .more, which grow as needed.
+  ImageBuilder& put_code(std::uint32_t rva, const std::vector<std::uint8_t>& bytes);
+
+  ImageBuilder& function(std::uint32_t begin, std::uint32_t end);
+  // Its UNWIND_INFO has `codes` unwind codes and chains to [parent_begin, parent_end), whose own
+  // unwind info is `parent_unwind` (0: a plain one).
+  ImageBuilder& chained(std::uint32_t begin, std::uint32_t end, std::uint32_t parent_begin,
+                        std::uint32_t parent_end, std::uint8_t codes = 0,
+                        std::uint32_t parent_unwind = 0);
+  // An entry whose unwind field is given as it is.
+  ImageBuilder& raw_function(std::uint32_t begin, std::uint32_t end, std::uint32_t unwind);
+  // The RVA that the next UNWIND_INFO will have.
+  std::uint32_t next_unwind() const { return kXdata + static_cast<std::uint32_t>(xdata_.size()); }
+  // The RVA of the n-th .pdata entry.
+  static std::uint32_t entry_rva(std::uint32_t n) { return kPdata + n * 12; }
+
+  // Ordinals count from 5, in the order of these calls.
+  ImageBuilder& export_name(const std::string& name, std::uint32_t rva);
+  ImageBuilder& export_alias(const std::string& name);  // another name of the last slot
+  ImageBuilder& export_ordinal(std::uint32_t rva);
+  ImageBuilder& forward(const std::string& name, const std::string& to);
+  static constexpr std::uint32_t kOrdinalBase = 5;
+
+  ImageBuilder& clr(bool ready_to_run);
+
+  std::vector<std::byte> build() const;
+
+  // Where a header's field lies in the built file, for tests that damage it.
+  static constexpr std::size_t kPeAt = 0x80, kMachineAt = 0x84, kSectionCountAt = 0x86,
+                               kMagicAt = 0x98, kDirectoriesAt = 0x98 + 112,
+                               kSectionTableAt = kDirectoriesAt + 16 * 8;
+  static void put32(std::vector<std::byte>& file, std::size_t at, std::uint32_t value);
+  static void put16(std::vector<std::byte>& file, std::size_t at, std::uint16_t value);
+  // Where the file has the byte of this RVA.
+  static std::size_t offset_of(const std::vector<std::byte>& file, std::uint32_t rva);
+
+ private:
+  using Bytes = std::vector<std::uint8_t>;
+  struct Slot {
+    std::uint32_t rva;
+    std::string forwarder;
+    std::vector<std::string> names;
+  };
+  Bytes export_section() const;
+
+  Bytes code_, more_code_, pdata_, xdata_, clr_;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace mixwalk::test
