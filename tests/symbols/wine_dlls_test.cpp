@@ -1,0 +1,124 @@
+// The parser and the export names, on images that nobody here wrote, against binutils.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "symbols/pe_exports.h"
+#include "tests/support/binutils_oracle.h"
+
+namespace mixwalk {
+namespace {
+
+using test::OracleImage;
+
+class WineDllTest : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    const std::string path = test::wine_dll(GetParam());
+    oracle_ = test::ask_binutils(path);
+    ASSERT_EQ(oracle_.problem, "");
+    file_ = std::make_shared<const ImageFile>(path, test::read_file(path));
+    ASSERT_EQ(file_->image.error(), PeError::none);
+  }
+
+  OracleImage oracle_;
+  std::shared_ptr<const ImageFile> file_;
+};
+
+TEST_P(WineDllTest, ExportsAreThoseOfObjdump) {
+  std::map<std::uint32_t, OracleImage::Export> exports;
+  std::set<std::pair<std::string, std::uint32_t>> names;
+  for (const PeExport& found : file_->image.exports()) {
+    // objdump gives the RVA of a forwarder's text; that is not ours to know.
+    const std::uint32_t rva =
+        found.forwarder.empty() ? found.rva : oracle_.exports[found.ordinal].rva;
+    exports[found.ordinal] = {rva, std::string(found.forwarder)};
+    if (!found.name.empty()) names.emplace(found.name, found.ordinal);
+  }
+  EXPECT_EQ(exports, oracle_.exports);
+  EXPECT_EQ(names, oracle_.names);
+}
+
+TEST_P(WineDllTest, FunctionsAreThoseOfObjdump) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> functions;
+  for (const PeImage::Function& function : file_->image.functions()) {
+    functions.emplace_back(function.begin, function.end);
+    EXPECT_EQ(function.primary, function.begin);  // gcc chains none
+  }
+  std::sort(oracle_.functions.begin(), oracle_.functions.end());
+  EXPECT_EQ(functions, oracle_.functions);
+}
+
+// The linker's symbol table knows all functions, exported and static. Each is asked for at its
+// first byte, its second, in the middle and at its last one.
+TEST_P(WineDllTest, NoFunctionHasTheNameOfAnother) {
+  const PeExports exports(file_);
+  std::map<std::uint32_t, std::set<std::string>> aliases;
+  for (const PeExport& found : file_->image.exports()) {
+    if (found.rva != 0) aliases[found.rva].insert(std::string(found.name));
+  }
+  int right = 0, alias = 0, nameless_static = 0, nameless_exported = 0, wrong = 0;
+  for (auto at = oracle_.code_symbols.begin(); at != oracle_.code_symbols.end(); ++at) {
+    const std::uint32_t begin = at->first;
+    const auto after = std::next(at);
+    std::uint32_t end = after == oracle_.code_symbols.end() ? begin + 1 : after->first;
+    // What follows a function's entry is padding.
+    const PeImage::Function* function = file_->image.function_at(begin);
+    if (function != nullptr) end = std::min(end, function->end);
+    for (const std::uint32_t rva :
+         std::set{begin, std::min(begin + 1, end - 1), begin + (end - begin) / 2, end - 1}) {
+      const auto symbol = exports.find(rva);
+      if (!symbol) {
+        ++(aliases.contains(begin) ? nameless_exported : nameless_static);
+      } else if (symbol->rva != begin) {
+        ++wrong;
+        ADD_FAILURE() << std::hex << rva << " is " << *at->second.begin() << ", not "
+                      << symbol->name << " of " << symbol->rva;
+      } else if (at->second.contains(symbol->name)) {
+        ++right;
+      } else if (aliases[begin].contains(symbol->name) || symbol->name.starts_with('#')) {
+        ++alias;  // the export table's own name for the function that starts here
+      } else {
+        ++wrong;
+        ADD_FAILURE() << std::hex << begin << " is not " << symbol->name;
+      }
+    }
+  }
+  EXPECT_EQ(wrong, 0);
+  EXPECT_GT(right, 100);
+  std::cout << GetParam() << ": functions " << oracle_.code_symbols.size() << "; asked "
+            << right + alias + nameless_static + nameless_exported + wrong << " addresses: right "
+            << right << ", right by the export's own name " << alias << ", wrong " << wrong
+            << ", no name: static " << nameless_static << ", exported " << nameless_exported
+            << "\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(Wine, WineDllTest, testing::ValuesIn(test::kWineDlls),
+                         [](const auto& info) {
+                           return info.param.substr(0, info.param.find('.'));
+                         });
+
+// Where the threads of every process wait: stubs without unwind data, at any of their bytes.
+TEST(WineSystemCallTest, StubIsNamedWhereverAThreadStands) {
+  const std::string path = test::wine_dll("ntdll.dll");
+  ASSERT_NE(path, "") << "no Wine DLLs: install wine64";
+  const auto file = std::make_shared<const ImageFile>(path, test::read_file(path));
+  const PeExports exports(file);
+  int stubs = 0;
+  for (const PeExport& found : file->image.exports()) {
+    if (!found.name.starts_with("NtWaitFor")) continue;
+    ++stubs;
+    for (std::uint32_t i = 0; i < 32; ++i) {
+      const auto symbol = exports.find(found.rva + i);
+      ASSERT_TRUE(symbol) << found.name << "+" << i;
+      EXPECT_EQ(symbol->name, found.name);
+      EXPECT_EQ(symbol->rva, found.rva);
+    }
+  }
+  EXPECT_GE(stubs, 2);
+}
+
+}  // namespace
+}  // namespace mixwalk
