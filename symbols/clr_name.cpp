@@ -1,5 +1,6 @@
 #include "symbols/clr_name.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace mixwalk {
@@ -24,6 +25,11 @@ constexpr std::uint8_t kGeneric = 0x10;
 constexpr std::uint8_t kCallingConvention = 0x0F;
 constexpr std::uint8_t kVarArg = 0x05;
 constexpr std::uint8_t kUnmanaged = 0x09;
+// Signatures that share the header's values but are of no method: field, locals, property.
+constexpr bool is_method(std::uint8_t header) {
+  const std::uint8_t kind = header & kCallingConvention;
+  return kind <= kVarArg || kind == kUnmanaged;
+}
 
 // A type inside a type inside … : compilers nest a handful.
 constexpr int kMaxDepth = 64;
@@ -42,7 +48,7 @@ class SignatureReader {
   bool method(std::string& parameters, int depth) {
     std::uint8_t header = 0;
     std::uint32_t count = 0;
-    if (!byte(header) || (header & kCallingConvention) > kUnmanaged) return false;
+    if (!byte(header) || !is_method(header)) return false;
     if ((header & kGeneric) != 0 && !number(count)) return false;
     if (!number(count) || count > kMaxParameters) return false;
     std::string returned;
@@ -190,9 +196,12 @@ class SignatureReader {
     if (!byte(kind) || (kind != kClass && kind != kValueType)) return false;
     if (!token(named) || !number(count) || count > kMaxParameters) return false;
     std::vector<std::string> arguments;
+    std::size_t bytes = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
       std::string argument;
       if (!type(argument, depth + 1)) return false;
+      bytes += argument.size();
+      if (bytes > kMaxText) return false;
       arguments.push_back(std::move(argument));
     }
     text += with_arguments(name_of(named), arguments);

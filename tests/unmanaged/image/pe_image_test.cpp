@@ -83,7 +83,8 @@ TEST(PeImageTest, FileCutOffAnywhereIsSafe) {
     const std::vector<std::byte> cut(file.begin(),
                                      file.begin() + static_cast<std::ptrdiff_t>(bytes));
     const PeImage image = PeImage::parse(cut);
-    if (bytes < 0x400) EXPECT_NE(image.error(), PeError::none) << bytes;
+    // The headers end at 0x400; what is cut off behind them may be padding.
+    EXPECT_TRUE(image.error() != PeError::none || bytes >= 0x400) << bytes;
   }
 }
 

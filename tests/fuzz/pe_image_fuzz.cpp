@@ -1,0 +1,59 @@
+#include <cstdlib>
+#include <span>
+#include <vector>
+
+#include "symbols/forwarders.h"
+#include "symbols/pe_exports.h"
+
+namespace {
+
+using namespace mixwalk;
+
+// Every module that a forwarder names is the image itself: chains and circles come for free.
+struct OneImage final : ImageLookup {
+  explicit OneImage(const PeImage& only) : only_(only) {}
+  const PeImage* image(std::string_view) const override { return &only_; }
+  const PeImage& only_;
+};
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+// Any bytes are an image or an error; what an image says holds together.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto bytes = std::as_bytes(std::span(data, size));
+  const auto file =
+      std::make_shared<const ImageFile>("", std::vector<std::byte>(bytes.begin(), bytes.end()));
+  const PeImage& image = file->image;
+  check(!to_string(image.error()).empty());
+  if (image.error() != PeError::none) return 0;
+
+  const PeExports exports(file);
+  const auto ask = [&](std::uint32_t rva) {
+    const auto symbol = exports.find(rva);
+    check(!symbol || (symbol->rva <= rva && image.is_code(symbol->rva)));
+  };
+  std::uint32_t before = 0;
+  for (const PeImage::Function& function : image.functions()) {
+    check(function.begin >= before && function.begin < function.end);
+    before = function.begin;
+    ask(function.begin);
+    ask(function.end - 1);
+    ask(function.end);
+  }
+  for (const PeExport& found : image.exports()) {
+    check((found.rva == 0) == !found.forwarder.empty());
+    ask(found.rva);
+    ask(found.rva + 5);
+    if (!found.forwarder.empty()) forwarder_target(found.forwarder, OneImage(image));
+  }
+  for (const PeSection& section : image.sections()) {
+    const auto whole = image.bytes_at(section.rva, section.file_bytes);
+    check(!whole || whole->size() <= size);
+    ask(section.rva);
+  }
+  return 0;
+}
