@@ -55,7 +55,7 @@ const PeExport* PeExports::nearest(std::uint32_t rva) const {
 }
 
 const PeExport* PeExports::of_function(const PeImage::Function& function, std::uint32_t rva) const {
-  if (function.primary == 0 || rva < function.primary) return nullptr;
+  if (rva < function.primary) return nullptr;
   const PeExport* found = nearest(function.primary);
   if (found == nullptr || found->rva != function.primary) return nullptr;
   const auto inner = inner_.find(function.primary);
@@ -65,16 +65,11 @@ const PeExport* PeExports::of_function(const PeImage::Function& function, std::u
 const PeExport* PeExports::of_leaf(std::uint32_t rva) const {
   const PeImage& image = file_->image;
   const PeExport* found = nearest(rva);
-  if (found == nullptr || rva - found->rva >= kMaxLeafBytes) return nullptr;
-  if (image.section_at(found->rva) != image.section_at(rva)) return nullptr;
-  if (image.function_at(found->rva) != nullptr) return nullptr;
-  const PeImage::Function* next = image.function_after(found->rva);
-  if (next != nullptr && next->begin <= rva) return nullptr;
-  if (rva == found->rva) return found;
-  // Two bytes at a time are looked at, and a stub is known by all of its bytes: as many as the
-  // function may have before the next one begins.
+  if (found == nullptr || image.function_at(found->rva) != nullptr) return nullptr;
+  // All that the function can have: to the end of its section, or to the next entry of .pdata.
   const PeSection& section = *image.section_at(found->rva);
   std::uint32_t room = std::min(kMaxLeafBytes, section.file_bytes - (found->rva - section.rva));
+  const PeImage::Function* next = image.function_after(found->rva);
   if (next != nullptr) room = std::min(room, next->begin - found->rva);
   const auto code = image.bytes_at(found->rva, room);
   return code && rva - found->rva < leaf_extent(*code) ? found : nullptr;

@@ -78,6 +78,11 @@ TEST(ClrNameTest, ArrayOfSeveralRanksHasItsCommas) {
   EXPECT_EQ(type({kArray, kInt32, 2, 2, 10, 20, 2, 0, 0}), "(System.Int32[,])");
 }
 
+TEST(ClrNameTest, ParameterBehindAnArrayIsReadFromItsEnd) {
+  EXPECT_EQ(parameters({kStatic, 2, kVoid, kArray, kInt32, 2, 2, 10, 20, 2, 0, 0, kString}),
+            "(System.Int32[,], System.String)");
+}
+
 TEST(ClrNameTest, GenericInstanceHasItsArguments) {
   EXPECT_EQ(type({kGenericInst, kClass, kList, 1, kString}),
             "(System.Collections.Generic.List<System.String>)");
@@ -155,11 +160,11 @@ TEST(ClrNameTest, SignatureOfAFieldOrOfLocalsIsNone) {
 TEST(ClrNameTest, BadElementsAreNoSignature) {
   EXPECT_EQ(type({0x00}), "no signature");
   EXPECT_EQ(type({0x7F}), "no signature");
-  EXPECT_EQ(type({kClass, 3}), "no signature");                   // no such table
-  EXPECT_EQ(type({kClass, 0xFF}), "no signature");                // no such length
-  EXPECT_EQ(type({kArray, kInt32, 0, 0, 0}), "no signature");     // no rank
-  EXPECT_EQ(type({kArray, kInt32, 33, 0, 0}), "no signature");    // more than the CLR's limit
-  EXPECT_EQ(type({kArray, kInt32, 1, 2, 0, 0}), "no signature");  // more sizes than ranks
+  EXPECT_EQ(type({kClass, 3}), "no signature");                      // no such table
+  EXPECT_EQ(type({kClass, 0xFF}), "no signature");                   // no such length
+  EXPECT_EQ(type({kArray, kInt32, 0, 0, 0}), "no signature");        // no rank
+  EXPECT_EQ(type({kArray, kInt32, 33, 0, 0}), "no signature");       // more than the CLR's limit
+  EXPECT_EQ(type({kArray, kInt32, 1, 2, 0, 0, 0}), "no signature");  // more sizes than ranks
   EXPECT_EQ(type({kGenericInst, kString, kList, 1, kInt32}), "no signature");
 }
 
@@ -217,6 +222,7 @@ TEST(ClrNameTest, CompilersNamesStayAsTheyAre) {
 TEST(ClrNameTest, TickWithoutANumberIsPartOfTheName) {
   EXPECT_EQ(with_arguments("Odd`", {}), "Odd`");
   EXPECT_EQ(with_arguments("Odd`x", {}), "Odd`x");
+  EXPECT_EQ(with_arguments("Odd`1x", {}), "Odd`1x");
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ TEST(PeExportsTest, NtIsPreferredToItsTwinZw) {
 TEST(PeExportsTest, ShortestPlainNameIsPreferred) {
   ImageBuilder builder;
   builder.export_ordinal(kCode).export_name("?x@@", kCode).export_name("_x", kCode);
-  builder.export_name("lstrlenA", kCode).export_name("lstrlen", kCode).export_ordinal(kCode);
+  builder.export_name("AnsiLength", kCode).export_name("lstrlen", kCode).export_ordinal(kCode);
   EXPECT_EQ(name_at(builder, kCode), "lstrlen");
 }
 

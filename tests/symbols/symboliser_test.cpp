@@ -82,8 +82,12 @@ TEST_F(SymboliserTest, FileThatCannotBeReadNamesNothing) {
   image_.path = "C:\\gone.dll";
   EXPECT_EQ(name_at(kBase + kCode), "");
   EXPECT_EQ(symboliser_.symbols_of(image_), ImageSymbols::unreadable);
+}
+
+TEST_F(SymboliserTest, ImageWithoutAPathIsNotLookedFor) {
   image_.path = "";
   EXPECT_EQ(symboliser_.symbols_of(image_), ImageSymbols::unreadable);
+  EXPECT_EQ(files_.reads, 0);
 }
 
 TEST_F(SymboliserTest, FileThatIsNoImageNamesNothing) {

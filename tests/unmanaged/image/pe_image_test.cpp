@@ -55,8 +55,11 @@ TEST(PeImageTest, PeHeaderBeyondTheEndIsTruncated) {
   auto file = full_image().build();
   ImageBuilder::put32(file, 0x3C, 0xFFFFFFF0);
   EXPECT_EQ(PeImage::parse(file).error(), PeError::not_pe);
-  file.resize(0x3D);
-  EXPECT_EQ(PeImage::parse(file).error(), PeError::truncated);
+  for (const std::size_t bytes : {0x3Du, 0x90u, 0x100u}) {
+    file = full_image().build();
+    file.resize(bytes);
+    EXPECT_EQ(PeImage::parse(file).error(), PeError::truncated) << bytes;
+  }
 }
 
 TEST(PeImageTest, ThirtyTwoBitImageIsTold) {
@@ -120,6 +123,30 @@ TEST(PeImageTest, UnusedOrdinalIsNoExport) {
   const PeImage image = PeImage::parse(file);
   ASSERT_EQ(image.exports().size(), 2u);
   EXPECT_EQ(image.exports()[1].ordinal, ImageBuilder::kOrdinalBase + 2);
+}
+
+TEST(PeImageTest, NameOfAnOrdinalBeyondTheTableIsLeftOut) {
+  ImageBuilder builder;
+  builder.export_name("A", kCode).export_name("B", kCode + 0x10);
+  auto file = builder.build();
+  const std::size_t table = ImageBuilder::offset_of(file, ImageBuilder::kExports);
+  ImageBuilder::put16(file, table + 40 + 2 * 4 + 2 * 4, 0x1000);  // A's entry
+  const PeImage image = PeImage::parse(file);
+  ASSERT_EQ(image.error(), PeError::none);
+  ASSERT_EQ(image.exports().size(), 2u);
+  EXPECT_EQ(image.exports()[0].name, "");
+  EXPECT_EQ(image.exports()[1].name, "B");
+}
+
+TEST(PeImageTest, ForwarderWithoutATextIsLeftOut) {
+  ImageBuilder builder;
+  builder.forward("F", "OTHER.Function").export_name("Code", kCode);
+  auto file = builder.build();
+  const std::size_t table = ImageBuilder::offset_of(file, ImageBuilder::kExports);
+  ImageBuilder::put32(file, table + 40, ImageBuilder::kExports);  // a zero byte
+  const PeImage image = PeImage::parse(file);
+  ASSERT_EQ(image.exports().size(), 1u);
+  EXPECT_EQ(image.exports()[0].name, "Code");
 }
 
 TEST(PeImageTest, MoreExportsThanAnyImageHasIsAnError) {
@@ -240,6 +267,15 @@ TEST(PeImageTest, SectionThatTheFileDoesNotHoldHasNoBytes) {
   ASSERT_EQ(image.error(), PeError::none);
   EXPECT_TRUE(image.is_code(kCode));
   EXPECT_FALSE(image.bytes_at(kCode, 1));
+}
+
+TEST(PeImageTest, MemoryThatTheFileDoesNotHoldIsPartOfItsSection) {
+  auto file = full_image().build();
+  ImageBuilder::put32(file, ImageBuilder::kSectionTableAt + 8, 0x800);
+  const PeImage image = PeImage::parse(file);
+  EXPECT_TRUE(image.is_code(kCode + 0x7FF));
+  EXPECT_FALSE(image.is_code(kCode + 0x800));
+  EXPECT_FALSE(image.bytes_at(kCode + 0x7FF, 1));
 }
 
 TEST(PeImageTest, BytesAreWholeOrNothing) {
