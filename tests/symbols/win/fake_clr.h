@@ -1,0 +1,81 @@
+#pragma once
+
+#include <windows.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "symbols/win/profiling_api.h"
+
+namespace mixwalk::test {
+
+// A COM object as bytes: a table of functions by slot. The slots are numbered as the public IDL
+// has them (corprof.idl, cor.h of the .NET sources) and not as our headers declare them, so a
+// method declared in the wrong place calls the wrong slot, and that ends the test.
+template <std::size_t kSlots>
+struct ComTable {
+  std::array<void*, kSlots> slots;
+  ComTable() {
+    slots.fill(reinterpret_cast<void*>(+[]() -> HRESULT { std::abort(); }));
+  }
+  template <class Function>
+  void set(std::size_t slot, Function* function) {
+    slots[slot] = reinterpret_cast<void*>(function);
+  }
+};
+
+// The metadata of the one module there is.
+struct FakeMetadata {
+  struct Method {
+    std::wstring name;
+    ULONG32 type = 0;
+    std::vector<std::uint8_t> signature;
+  };
+  struct Type {
+    std::wstring name;
+    ULONG32 outer = 0;  // the type that it is nested in, or its scope
+  };
+
+  FakeMetadata();
+
+  void** table;  // first: what a COM pointer points at
+  std::map<ULONG32, Method> methods;
+  std::map<ULONG32, Type> types;  // TypeDefs and TypeRefs
+  int references = 0;
+};
+
+// A runtime whose functions and classes a test lays down.
+struct FakeClr {
+  static constexpr clr::ModuleID kModule = 0xA000;
+
+  struct Function {
+    clr::ClassID type = 0;
+    ULONG32 method = 0;
+    std::vector<clr::ClassID> arguments;
+  };
+  struct Class {
+    ULONG32 type_def = 0;
+    std::vector<clr::ClassID> arguments;
+    ULONG rank = 0;  // not 0: an array
+    DWORD element_kind = 0;
+    clr::ClassID element = 0;
+  };
+
+  FakeClr();
+  clr::ICorProfilerInfo3* info() { return reinterpret_cast<clr::ICorProfilerInfo3*>(this); }
+  clr::ICorProfilerInfo8* info8() { return reinterpret_cast<clr::ICorProfilerInfo8*>(this); }
+
+  void** table;  // first: what a COM pointer points at
+  FakeMetadata metadata;
+  std::map<clr::FunctionID, Function> functions;
+  std::map<clr::FunctionID, std::wstring> dynamic_functions;
+  std::map<clr::ClassID, Class> classes;
+  bool has_metadata = true;
+  int questions = 0;  // GetFunctionInfo2 was called
+};
+
+}  // namespace mixwalk::test
