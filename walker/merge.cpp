@@ -51,7 +51,7 @@ class HoleFiller {
         fill_to(entry);
         managed_seen_ = true;
       } else if (managed_seen_) {
-        start_ = Start{{entry.registers, AddressKind::return_address}, Trust::runtime};
+        start_hole(entry);
       }
       // else: a hole above the first managed frame is the leaf run, which starts at the thread's
       // own registers, not where the CLR began to see it.
@@ -65,6 +65,20 @@ class HoleFiller {
     Cursor frame;
     Trust trust;
   };
+
+  // The CLR says where a hole begins, but it begins it below the stubs that it does not report
+  // (IL_STUB_ReversePInvoke): what lies between them and the managed frame above is walked first.
+  void start_hole(const ManagedEntry& entry) {
+    const Cursor hole{entry.registers, AddressKind::return_address};
+    if (start_) {
+      const RunBound bound{entry.registers.rip, entry.registers.rsp()};
+      const RunResult run =
+          walk_native_run(start_->frame, start_->trust, bound, view_.step, view_.scratch);
+      add_frames(run);
+      if (run.end != RunEnd::closed) builder_.open(reason(run.why, sample_));
+    }
+    start_ = Start{hole, Trust::runtime};
+  }
 
   // Adds the run from start_ to the managed frame, the frame, and sets start_ to its caller.
   void fill_to(const ManagedEntry& entry) {

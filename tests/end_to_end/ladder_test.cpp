@@ -1,0 +1,166 @@
+// Random chains of managed and native calls against what the program itself wrote down.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/end_to_end/session.h"
+#include "tests/support/win/child_process.h"
+
+namespace mixwalk {
+namespace {
+
+struct Rung {
+  std::string kind, name, module, hop;
+};
+
+struct WrittenChain {
+  std::uint32_t os_thread_id = 0;
+  std::vector<Rung> rungs;  // leaf first
+};
+
+WrittenChain read_chain(const std::string& path) {
+  std::ifstream in(path);
+  const auto json = nlohmann::json::parse(in);
+  WrittenChain chain{json.at("os_thread_id")};
+  for (const auto& rung : json.at("chain")) {
+    chain.rungs.push_back({rung.at("kind"), rung.at("name"), rung.at("module"), rung.at("hop")});
+  }
+  return chain;
+}
+
+// How many chains: fewer in an ordinary run, all 500 with MIXWALK_LADDER_CHAINS=500.
+int chain_count() {
+  const char* text = std::getenv("MIXWALK_LADDER_CHAINS");
+  return text != nullptr ? std::max(1, std::atoi(text)) : 60;
+}
+
+// A frame that the ladder wrote down if it wrote down all of its own.
+bool is_ladders(const Snapshot& snapshot, const Frame& frame) {
+  if (frame.kind == FrameKind::managed) return frame.name.starts_with("Ladder.");
+  if (frame.kind != FrameKind::native || frame.module == Frame::kNone) return false;
+  return module_name(snapshot.modules[static_cast<std::size_t>(frame.module)])
+      .starts_with("ladder_");
+}
+
+// What may lie between a frame and the one that called it, by the way it was called.
+bool may_lie_between(const Snapshot& snapshot, const Frame& frame, const std::string& hop) {
+  const bool direct = hop == "call" || hop == "delegate" || hop == "local function";
+  if (direct) return false;
+  if (frame.kind == FrameKind::stub) return true;
+  if (frame.kind == FrameKind::gap || frame.module == Frame::kNone) return false;
+  const std::string module =
+      module_name(snapshot.modules[static_cast<std::size_t>(frame.module)]);
+  // Out of managed code through stubs alone; into it, and through exception dispatch, with the
+  // runtime's own frames.
+  if (hop.starts_with("P/Invoke") || hop == "calli" || hop == "COM call out") return false;
+  return module == "coreclr.dll" || module == "System.Private.CoreLib.dll" ||
+         module == "ntdll.dll" || module == "kernelbase.dll";
+}
+
+void expect_chain(const Snapshot& snapshot, const Thread& thread, const WrittenChain& written) {
+  SCOPED_TRACE(to_text(snapshot, thread));
+  ASSERT_TRUE(all_runs_closed(thread.stack));
+  std::size_t next = 0;
+  const Rung* callee = nullptr;
+  for (const Frame& frame : thread.stack.frames) {
+    if (!is_ladders(snapshot, frame)) {
+      if (callee == nullptr || next == written.rungs.size()) continue;  // above and below the chain
+      EXPECT_TRUE(may_lie_between(snapshot, frame, callee->hop))
+          << "a frame at " << std::hex << frame.address << " lies under " << callee->name
+          << ", which was called by: " << callee->hop;
+      continue;
+    }
+    ASSERT_LT(next, written.rungs.size()) << "one more frame than was written: " << frame.name;
+    const Rung& rung = written.rungs[next++];
+    EXPECT_EQ(frame.name, rung.name);
+    EXPECT_EQ(frame.kind, rung.kind == "managed" ? FrameKind::managed : FrameKind::native);
+    if (frame.kind == FrameKind::native) {
+      EXPECT_EQ(module_name(snapshot.modules[static_cast<std::size_t>(frame.module)]),
+                rung.module);
+    }
+    callee = &rung;
+  }
+  EXPECT_EQ(next, written.rungs.size()) << "frames are missing";
+}
+
+// Everything but how a frame was found, and but its module's number: another image may have been
+// loaded between the two dumps.
+void expect_same_frames(const Snapshot& by_snapshot, const Stack& snapshot,
+                        const Snapshot& by_copy, const Stack& copy) {
+  const auto base_of = [](const Snapshot& from, const Frame& frame) {
+    return frame.module == Frame::kNone
+               ? 0
+               : from.modules[static_cast<std::size_t>(frame.module)].base;
+  };
+  ASSERT_EQ(snapshot.frames.size(), copy.frames.size());
+  for (std::size_t i = 0; i < copy.frames.size(); ++i) {
+    EXPECT_EQ(base_of(by_snapshot, snapshot.frames[i]), base_of(by_copy, copy.frames[i]));
+    Frame frame = snapshot.frames[i];
+    frame.trust = copy.frames[i].trust;
+    frame.module = copy.frames[i].module;
+    EXPECT_TRUE(frame == copy.frames[i]) << "frame " << i << " (" << frame.name << " against "
+                                         << copy.frames[i].name << ")";
+  }
+  EXPECT_EQ(snapshot.runs, copy.runs);
+}
+
+struct Tally {
+  int chains = 0, snapshot_engine = 0;
+  std::size_t frames = 0, runs = 0;
+};
+
+void climb(const std::vector<std::string>& options, int chains) {
+  std::vector<std::string> arguments = {fixture("ladder.exe"), "--chains", std::to_string(chains),
+                                        "--out", temporary_file("ladder.json")};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  ChildProcess ladder(arguments);
+  std::optional<DumpSession> session;
+  Tally tally;
+  for (int i = 0; i < chains; ++i) {
+    const auto line = ladder.read_line();
+    ASSERT_TRUE(line && line->starts_with("PARKED ")) << line.value_or("(closed)");
+    const std::string file = line->substr(line->find(' ', 7) + 1);
+    const WrittenChain written = read_chain(file);
+    std::remove(file.c_str());
+    if (!session) session.emplace(attach_to(ladder.id()));
+
+    const Snapshot by_snapshot = dump_named(*session, Engine::snapshot);
+    const Snapshot by_copy = dump_named(*session, Engine::copy);
+    const Thread& thread = thread_of(by_snapshot, written.os_thread_id);
+    expect_chain(by_snapshot, thread, written);
+    const Thread& copied = thread_of(by_copy, written.os_thread_id);
+    expect_chain(by_copy, copied, written);
+    SCOPED_TRACE(to_text(by_snapshot, thread) + to_text(by_copy, copied));
+    expect_same_frames(by_snapshot, thread.stack, by_copy, copied.stack);
+    ASSERT_FALSE(testing::Test::HasFailure()) << "chain " << i;
+
+    ++tally.chains;
+    tally.snapshot_engine += thread.stack.engine == Engine::snapshot;
+    tally.frames += thread.stack.frames.size();
+    tally.runs += thread.stack.runs.size();
+    if (i + 1 == chains) EXPECT_EQ(session->leave(), "");
+    ladder.write_line("NEXT");
+  }
+  EXPECT_EQ(ladder.read_line(), "DONE");
+  std::printf("%d chains, %zu frames, %zu runs closed; DoStackSnapshot walked %d\n", tally.chains,
+              tally.frames, tally.runs, tally.snapshot_engine);
+  // Were every walk refused, the engines would agree with nothing to compare.
+  EXPECT_GT(tally.snapshot_engine * 2, tally.chains);
+  EXPECT_EQ(ladder.wait(20'000), 0u);
+}
+
+TEST(Ladder, EveryStackIsTheChainThatTheProgramWroteDown) { climb({}, chain_count()); }
+
+TEST(Ladder, UnoptimisedNativeCode) {
+  climb({"--dll", "O0", "--seed", "10000"}, chain_count() / 6 + 1);
+}
+
+TEST(Ladder, ThroughHandlersOfExceptions) {
+  climb({"--handlers", "--seed", "20000"}, chain_count() / 3 + 1);
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,67 @@
+#include "tests/end_to_end/session.h"
+
+#include <stdexcept>
+
+#include "symbols/symboliser.h"
+#include "tests/support/win/child_process.h"
+#include "unmanaged/win/utf8.h"
+#include "walker/export/text.h"
+#include "walker/symbolise.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr std::uint32_t kTimeoutMs = 30'000;
+
+}  // namespace
+
+DumpSession attach_to(std::uint32_t process_id) {
+  auto target = find_target(process_id);
+  if (!target) throw std::runtime_error(target.failure().message);
+  std::string dll = mixwalk_exe();
+  dll.replace(dll.size() - 3, 3, "dll");
+  auto session = DumpSession::attach(std::move(*target), to_utf16(dll), kTimeoutMs);
+  if (!session) throw std::runtime_error(session.failure().message);
+  return std::move(*session);
+}
+
+Snapshot dump_named(DumpSession& session, Engine engine) {
+  auto snapshot = session.dump(engine);
+  if (!snapshot) throw std::runtime_error(snapshot.failure().message);
+  static DiskImageFiles files;
+  static Symboliser symboliser(files);
+  symbolise(*snapshot, symboliser);
+  return std::move(*snapshot);
+}
+
+const Thread& thread_of(const Snapshot& snapshot, std::uint32_t os_id) {
+  for (const Thread& thread : snapshot.threads) {
+    if (thread.os_id == os_id) return thread;
+  }
+  throw std::runtime_error("no thread " + std::to_string(os_id));
+}
+
+const Thread& thread_named(const Snapshot& snapshot, const std::string& name) {
+  for (const Thread& thread : snapshot.threads) {
+    if (thread.name == name) return thread;
+  }
+  throw std::runtime_error("no thread \"" + name + "\"");
+}
+
+std::string to_text(const Snapshot& snapshot, const Thread& thread) {
+  Snapshot one = snapshot;
+  one.threads = {thread};
+  StringSink sink;
+  TextExporter({}).write(one, sink);
+  return sink.text;
+}
+
+bool all_runs_closed(const Stack& stack) {
+  for (const Run& run : stack.runs) {
+    const bool last = &run == &stack.runs.back();
+    if (run.end != (last ? RunEnd::root : RunEnd::closed)) return false;
+  }
+  return !stack.runs.empty() && stack.whole();
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <windows.h>
+
+#include <cstdint>
+
+#include "walker/model/snapshot.h"
+#include "walker/session/win/dump_session.h"
+
+namespace mixwalk {
+
+// Attaches to a process from the test itself: mixwalk.exe without its command line. Throws where
+// that fails, which fails the test.
+DumpSession attach_to(std::uint32_t process_id);
+
+// A dump with names, as mixwalk.exe would print it.
+Snapshot dump_named(DumpSession& session, Engine engine);
+
+// The thread with that id or name; throws where there is none.
+const Thread& thread_of(const Snapshot& snapshot, std::uint32_t os_id);
+const Thread& thread_named(const Snapshot& snapshot, const std::string& name);
+
+// One line a frame, for messages of failed tests.
+std::string to_text(const Snapshot& snapshot, const Thread& thread);
+
+// Every run of the stack closed, but for the last one, which is at the thread's root.
+bool all_runs_closed(const Stack& stack);
+
+}  // namespace mixwalk

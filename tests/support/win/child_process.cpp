@@ -1,0 +1,162 @@
+#include "tests/support/win/child_process.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "unmanaged/win/utf8.h"
+#include "walker/session/windows_arguments.h"
+
+namespace mixwalk {
+namespace {
+
+struct Pipe {
+  UniqueHandle read, write;
+};
+
+// `inherited`: which end the child gets.
+enum class Inherited { read, write };
+Pipe make_pipe(Inherited inherited) {
+  SECURITY_ATTRIBUTES security{sizeof security, nullptr, TRUE};
+  HANDLE read = nullptr, write = nullptr;
+  if (!CreatePipe(&read, &write, &security, 0)) std::abort();
+  SetHandleInformation(inherited == Inherited::read ? write : read, HANDLE_FLAG_INHERIT, 0);
+  return {UniqueHandle(read), UniqueHandle(write)};
+}
+
+UniqueHandle start(const std::vector<std::string>& arguments, HANDLE in, HANDLE out, HANDLE err,
+                   DWORD& id) {
+  std::wstring line = to_utf16(join_windows_arguments(arguments));
+  STARTUPINFOW startup{.cb = sizeof startup, .dwFlags = STARTF_USESTDHANDLES};
+  startup.hStdInput = in;
+  startup.hStdOutput = out;
+  startup.hStdError = err;
+  PROCESS_INFORMATION created{};
+  if (!CreateProcessW(nullptr, line.data(), nullptr, nullptr, TRUE, 0, nullptr, nullptr, &startup,
+                      &created)) {
+    std::fprintf(stderr, "cannot start %s: error %lu\n", arguments.front().c_str(),
+                 GetLastError());
+    std::abort();
+  }
+  CloseHandle(created.hThread);
+  id = created.dwProcessId;
+  return UniqueHandle(created.hProcess);
+}
+
+void read_all(HANDLE pipe, std::string& into) {
+  char buffer[4096];
+  DWORD read = 0;
+  while (ReadFile(pipe, buffer, sizeof buffer, &read, nullptr) && read != 0) {
+    into.append(buffer, read);
+  }
+}
+
+std::string own_folder() {
+  std::wstring path(32'768, L'\0');
+  path.resize(GetModuleFileNameW(nullptr, path.data(), static_cast<DWORD>(path.size())));
+  path.resize(path.find_last_of(L'\\'));
+  return to_utf8(path);
+}
+
+}  // namespace
+
+ChildProcess::ChildProcess(const std::vector<std::string>& arguments) {
+  Pipe in = make_pipe(Inherited::read);
+  Pipe out = make_pipe(Inherited::write);
+  process_ = start(arguments, in.read.get(), out.write.get(), GetStdHandle(STD_ERROR_HANDLE), id_);
+  input_ = std::move(in.write);
+  output_ = std::move(out.read);
+}
+
+ChildProcess::~ChildProcess() { terminate(); }
+
+bool ChildProcess::read_more() {
+  char buffer[4096];
+  DWORD read = 0;
+  if (!ReadFile(output_.get(), buffer, sizeof buffer, &read, nullptr) || read == 0) return false;
+  buffered_.append(buffer, read);
+  return true;
+}
+
+std::optional<std::string> ChildProcess::read_line() {
+  while (true) {
+    const auto end = buffered_.find('\n');
+    if (end != std::string::npos) {
+      std::string line = buffered_.substr(0, end);
+      buffered_.erase(0, end + 1);
+      if (!line.empty() && line.back() == '\r') line.pop_back();
+      return line;
+    }
+    if (!read_more()) return std::nullopt;
+  }
+}
+
+std::string ChildProcess::read_rest() {
+  while (read_more()) {
+  }
+  return std::move(buffered_);
+}
+
+void ChildProcess::write_line(const std::string& line) {
+  const std::string text = line + "\n";
+  DWORD written = 0;
+  WriteFile(input_.get(), text.data(), static_cast<DWORD>(text.size()), &written, nullptr);
+}
+
+bool ChildProcess::running() const { return WaitForSingleObject(process_.get(), 0) == WAIT_TIMEOUT; }
+
+void ChildProcess::terminate() {
+  if (!running()) return;
+  TerminateProcess(process_.get(), 99);
+  WaitForSingleObject(process_.get(), 10'000);
+}
+
+std::optional<DWORD> ChildProcess::wait(DWORD milliseconds) const {
+  DWORD code = 0;
+  if (WaitForSingleObject(process_.get(), milliseconds) != WAIT_OBJECT_0 ||
+      !GetExitCodeProcess(process_.get(), &code)) {
+    return std::nullopt;
+  }
+  return code;
+}
+
+DWORD ChildProcess::handle_count() const {
+  DWORD count = 0;
+  GetProcessHandleCount(process_.get(), &count);
+  return count;
+}
+
+ProgramResult run_program(const std::vector<std::string>& arguments, DWORD timeout_ms) {
+  Pipe in = make_pipe(Inherited::read);
+  Pipe out = make_pipe(Inherited::write);
+  Pipe err = make_pipe(Inherited::write);
+  DWORD id = 0;
+  const UniqueHandle process =
+      start(arguments, in.read.get(), out.write.get(), err.write.get(), id);
+  in = {};
+  out.write.reset();
+  err.write.reset();
+  ProgramResult result;
+  std::thread out_reader([&] { read_all(out.read.get(), result.out); });
+  std::thread err_reader([&] { read_all(err.read.get(), result.err); });
+  if (WaitForSingleObject(process.get(), timeout_ms) != WAIT_OBJECT_0) {
+    std::fprintf(stderr, "%s did not end in time\n", arguments.front().c_str());
+    TerminateProcess(process.get(), 98);
+    WaitForSingleObject(process.get(), 10'000);
+  }
+  GetExitCodeProcess(process.get(), &result.exit_code);
+  out_reader.join();
+  err_reader.join();
+  return result;
+}
+
+std::string mixwalk_exe() { return own_folder() + "\\mixwalk.exe"; }
+std::string fixture(const std::string& name) { return own_folder() + "\\..\\fixtures\\" + name; }
+
+std::string temporary_file(const std::string& name) {
+  const std::string folder = own_folder() + "\\..\\test-files";
+  CreateDirectoryW(to_utf16(folder).c_str(), nullptr);
+  return folder + "\\" + std::to_string(GetCurrentProcessId()) + "-" + name;
+}
+
+}  // namespace mixwalk
