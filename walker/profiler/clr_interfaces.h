@@ -21,6 +21,15 @@ struct ClrInterfaces {
     return true;
   }
 
+  // Folklore: the runtime deletes the object behind these when it has detached a profiler, whoever
+  // still holds a reference. A Release after that called through freed memory and ended the target,
+  // well after the detach. So: no later than in ProfilerDetachSucceeded. (Ladder tests.)
+  void release() noexcept {
+    info8.reset();
+    info4.reset();
+    info.reset();
+  }
+
   Runtime runtime() const {
     constexpr DWORD kDesktopClr = 1;  // COR_PRF_RUNTIME_TYPE
     Runtime runtime{.name = ".NET"};

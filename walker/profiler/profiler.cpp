@@ -99,6 +99,7 @@ void Profiler::enumerate_threads() {
 }
 
 HRESULT STDMETHODCALLTYPE Profiler::ProfilerDetachSucceeded() {
+  clr_.release();
   agent_.detached();
   return S_OK;
 }
