@@ -76,8 +76,8 @@ class ReportReader {
 }  // namespace
 
 const std::vector<std::string> kWineDlls = {
-    "ntdll.dll",  "kernel32.dll", "kernelbase.dll", "ucrtbase.dll", "user32.dll",
-    "rpcrt4.dll", "combase.dll",  "ole32.dll",      "ws2_32.dll",   "advapi32.dll"};
+    "ntdll.dll",   "kernel32.dll", "kernelbase.dll", "ucrtbase.dll", "user32.dll",   "rpcrt4.dll",
+    "combase.dll", "ole32.dll",    "ws2_32.dll",     "advapi32.dll", "comctl32.dll", "shlwapi.dll"};
 
 std::string wine_dll(const std::string& name) {
   const std::string path = std::string(MIXWALK_WINE_DLLS) + "/" + name;
