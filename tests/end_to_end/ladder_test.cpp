@@ -141,7 +141,9 @@ void climb(const std::vector<std::string>& options, int chains) {
     tally.snapshot_engine += thread.stack.engine == Engine::snapshot;
     tally.frames += thread.stack.frames.size();
     tally.runs += thread.stack.runs.size();
-    if (i + 1 == chains) EXPECT_EQ(session->leave(), "");
+    if (i + 1 == chains) {
+      EXPECT_EQ(session->leave(), "");
+    }
     ladder.write_line("NEXT");
   }
   EXPECT_EQ(ladder.read_line(), "DONE");

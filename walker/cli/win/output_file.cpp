@@ -17,7 +17,9 @@ Outcome<OutputFile> OutputFile::open(const std::optional<std::string>& path) {
   if (attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0) {
     SetLastError(ERROR_DIRECTORY);
   } else {
-    file = _wfopen(temporary.c_str(), L"wb");
+    // N: not inherited. A program that we start would hold the file open, and it could not take its
+    // name at the end.
+    file = _wfopen(temporary.c_str(), L"wbN");
   }
   if (file == nullptr) {
     return Failure{ExitCode::output, "cannot write \"" + *path + "\": " + last_error()};

@@ -1,0 +1,183 @@
+// mixwalk.exe itself, on programs that hang.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/end_to_end/session.h"
+#include "tests/support/win/child_process.h"
+
+namespace mixwalk {
+namespace {
+
+using Json = nlohmann::json;
+
+// A hang fixture that is ready.
+class Hang {
+ public:
+  explicit Hang(std::vector<std::string> options = {}) : process_(arguments(std::move(options))) {
+    const auto line = process_.read_line();
+    ready_ = line && line->starts_with("READY");
+  }
+  bool ready() const { return ready_; }
+  ChildProcess& process() { return process_; }
+  std::string id() const { return std::to_string(process_.id()); }
+  // It goes on as before: it hears us, and ends by itself.
+  void expect_unharmed() {
+    EXPECT_TRUE(process_.running());
+    process_.write_line("STOP");
+    EXPECT_EQ(process_.wait(20'000), 0u);
+  }
+
+ private:
+  static std::vector<std::string> arguments(std::vector<std::string> options) {
+    options.insert(options.begin(), fixture("hang.exe"));
+    return options;
+  }
+  ChildProcess process_;
+  bool ready_ = false;
+};
+
+Json dump_json(const std::vector<std::string>& options) {
+  std::vector<std::string> arguments = {mixwalk_exe(), "dump", "-f", "json"};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  const ProgramResult result = run_program(arguments);
+  EXPECT_EQ(result.exit_code, 0u) << result.err;
+  EXPECT_EQ(result.err, "");
+  return result.exit_code == 0 ? Json::parse(result.out) : Json();
+}
+
+std::set<std::string> thread_names(const Json& dump) {
+  std::set<std::string> names;
+  for (const auto& thread : dump.at("threads")) {
+    if (thread.at("name").is_string()) names.insert(thread.at("name").get<std::string>());
+  }
+  return names;
+}
+
+TEST(Dump, ShowsEveryWayToHang) {
+  Hang hang;
+  ASSERT_TRUE(hang.ready());
+  const Json dump = dump_json({"-p", hang.id()});
+  const auto names = thread_names(dump);
+  for (const char* name : {"deadlock 1", "deadlock 2", "task result", "native wait", "sleep", "spin",
+                           "accept", "deep", "exception"}) {
+    EXPECT_TRUE(names.contains(name)) << name;
+  }
+  bool native_thread = false;
+  for (const auto& thread : dump.at("threads")) {
+    EXPECT_TRUE(thread.at("whole").get<bool>()) << thread.dump(1);
+    std::size_t recursions = 0;
+    for (const auto& frame : thread.at("frames")) {
+      const std::string name = frame.at("name").is_string() ? frame.at("name") : "";
+      recursions += name == "Hang.Program.Recurse(System.Int32)";
+      if (name == "ladder_native_thread_main") {
+        native_thread = true;
+        EXPECT_FALSE(thread.at("managed").get<bool>());
+      }
+    }
+    EXPECT_EQ(recursions, thread.at("name") == "deep" ? 1001u : 0u);
+  }
+  EXPECT_TRUE(native_thread) << "a thread that never ran managed code is walked too";
+  hang.expect_unharmed();
+}
+
+TEST(Dump, TenTimesInARowLeavesNothingBehind) {
+  Hang hang;
+  ASSERT_TRUE(hang.ready());
+  // The first visits load what the runtime keeps for good (its profiling code, our DLL's path).
+  dump_json({"-p", hang.id()});
+  dump_json({"-p", hang.id()});
+  const DWORD before = hang.process().handle_count();
+  for (int i = 0; i < 10; ++i) dump_json({"-p", hang.id()});
+  EXPECT_LE(hang.process().handle_count(), before);
+  hang.expect_unharmed();
+}
+
+TEST(Dump, TwoHundredThreadsInOneAttach) {
+  Hang hang({"--many", "200"});
+  ASSERT_TRUE(hang.ready());
+  DumpSession session = attach_to(hang.process().id());
+  const ULONGLONG begin = GetTickCount64();
+  const Snapshot snapshot = dump_named(session, Engine::snapshot);
+  const ULONGLONG took = GetTickCount64() - begin;
+  std::size_t idle = 0;
+  for (const Thread& thread : snapshot.threads) {
+    if (!thread.name.starts_with("idle ")) continue;
+    ++idle;
+    EXPECT_TRUE(all_runs_closed(thread.stack)) << to_text(snapshot, thread);
+  }
+  EXPECT_EQ(idle, 200u);
+  std::printf("%zu threads in %llu ms\n", snapshot.threads.size(), took);
+  EXPECT_EQ(session.leave(), "");
+  hang.expect_unharmed();
+}
+
+TEST(Dump, ByName) {
+  Hang hang;
+  ASSERT_TRUE(hang.ready());
+  EXPECT_EQ(dump_json({"--name", "HANG"}).at("process").at("id"), hang.process().id());
+  hang.expect_unharmed();
+}
+
+TEST(Dump, AProgramThatItStarts) {
+  const ProgramResult result =
+      run_program({mixwalk_exe(), "dump", "-f", "json", "-o", temporary_file("started.json"),
+                   "--after", "3s", "--", fixture("hang.exe"), "--exit-after-ms", "8000"});
+  EXPECT_EQ(result.exit_code, 0u) << result.err;
+  std::ifstream in(temporary_file("started.json"));
+  const Json dump = Json::parse(in);
+  EXPECT_TRUE(thread_names(dump).contains("deadlock 1"));
+  std::size_t managed = 0;
+  for (const auto& thread : dump.at("threads")) {
+    managed += thread.at("managed").get<bool>();
+    EXPECT_TRUE(thread.at("whole").get<bool>()) << thread.dump(1);
+  }
+  EXPECT_GT(managed, 8u);
+}
+
+TEST(Dump, ManagedOnlyAndDepth) {
+  Hang hang;
+  ASSERT_TRUE(hang.ready());
+  const Json dump = dump_json({"-p", hang.id(), "--managed-only", "--depth", "3"});
+  for (const auto& thread : dump.at("threads")) {
+    EXPECT_LE(thread.at("frames").size(), 3u);
+    for (const auto& frame : thread.at("frames")) EXPECT_EQ(frame.at("kind"), "managed");
+  }
+  hang.expect_unharmed();
+}
+
+TEST(Dump, TextIsForAPerson) {
+  Hang hang;
+  ASSERT_TRUE(hang.ready());
+  const ProgramResult result = run_program({mixwalk_exe(), "dump", "-p", hang.id(), "-v"});
+  EXPECT_EQ(result.exit_code, 0u) << result.err;
+  EXPECT_NE(result.out.find("\"native wait\"  managed  whole: "), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("  N  ladder_native.dll!ladder_native_park+0x"), std::string::npos);
+  EXPECT_NE(result.out.find("  M  Hang.Program.Deadlock(System.Object, System.Object)"),
+            std::string::npos);
+  EXPECT_EQ(result.out.find('\x1b'), std::string::npos) << "no colour in a pipe";
+  EXPECT_NE(result.err.find("attaching"), std::string::npos) << "-v says what is done";
+  hang.expect_unharmed();
+}
+
+TEST(Ps, ListsAProcessThatCanBeAttachedTo) {
+  Hang hang;
+  ASSERT_TRUE(hang.ready());
+  const ProgramResult result = run_program({mixwalk_exe(), "ps", "-f", "json"});
+  ASSERT_EQ(result.exit_code, 0u) << result.err;
+  bool found = false;
+  for (const auto& row : Json::parse(result.out)) {
+    if (row.at("process_id") != hang.process().id()) continue;
+    found = true;
+    EXPECT_EQ(row.at("name"), "hang.exe");
+    EXPECT_TRUE(row.at("runtime").get<std::string>().starts_with(".NET 10."));
+  }
+  EXPECT_TRUE(found) << result.out;
+  hang.expect_unharmed();
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,153 @@
+// What mixwalk cannot do: one line on standard error, the documented exit code, the target unharmed.
+
+#include <gtest/gtest.h>
+#include <windows.h>
+
+#include <aclapi.h>
+
+#include <algorithm>
+
+#include "tests/end_to_end/session.h"
+#include "tests/support/win/child_process.h"
+#include "unmanaged/win/utf8.h"
+#include "walker/cli/exit_code.h"
+
+namespace mixwalk {
+namespace {
+
+// One clear line, and the number.
+void expect_refusal(const ProgramResult& result, ExitCode code, const std::string& says) {
+  EXPECT_EQ(result.exit_code, static_cast<DWORD>(code)) << result.err;
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  EXPECT_TRUE(result.err.starts_with("mixwalk: ")) << result.err;
+  EXPECT_NE(result.err.find(says), std::string::npos) << result.err;
+  EXPECT_EQ(result.out, "");
+}
+
+ProgramResult dump(std::vector<std::string> options) {
+  options.insert(options.begin(), {mixwalk_exe(), "dump"});
+  return run_program(options);
+}
+
+// A native program that does nothing until it is ended: Windows ships none better.
+std::vector<std::string> native_program() { return {"C:\\windows\\system32\\cmd.exe"}; }
+
+std::string ready_hang(ChildProcess& hang) {
+  EXPECT_TRUE(hang.read_line().value_or("").starts_with("READY"));
+  return std::to_string(hang.id());
+}
+
+void expect_unharmed(ChildProcess& hang) {
+  EXPECT_TRUE(hang.running());
+  hang.write_line("STOP");
+  EXPECT_EQ(hang.wait(20'000), 0u);
+}
+
+TEST(Refusal, NoSuchProcess) {
+  expect_refusal(dump({"-p", "99999996"}), ExitCode::no_process, "no process with id 99999996");
+  expect_refusal(dump({"-n", "no-such-program"}), ExitCode::no_process, "no-such-program");
+}
+
+TEST(Refusal, NotADotnetProcess) {
+  ChildProcess native(native_program());
+  Sleep(300);
+  expect_refusal(dump({"-p", std::to_string(native.id())}), ExitCode::not_dotnet,
+                 "is not a .NET process");
+  EXPECT_TRUE(native.running());
+}
+
+TEST(Refusal, SeveralProcessesOfThatName) {
+  ChildProcess first({fixture("hang.exe")}), second({fixture("hang.exe")});
+  ready_hang(first);
+  ready_hang(second);
+  expect_refusal(dump({"-n", "hang"}), ExitCode::ambiguous, "--process-id");
+  expect_unharmed(first);
+  expect_unharmed(second);
+}
+
+TEST(Refusal, AnotherProfilerIsAttached) {
+  ChildProcess hang({fixture("hang.exe")});
+  const std::string id = ready_hang(hang);
+  DumpSession other = attach_to(hang.id());
+  expect_refusal(dump({"-p", id}), ExitCode::already_profiled, "another profiler");
+  // And the one that was there first is still at work.
+  EXPECT_TRUE(other.dump(Engine::snapshot));
+  EXPECT_EQ(other.leave(), "");
+  expect_unharmed(hang);
+}
+
+TEST(Refusal, NoAccess) {
+  ChildProcess hang({fixture("hang.exe")});
+  const std::string id = ready_hang(hang);
+  // An empty list of rights: nobody may do anything. The child keeps the handles it has.
+  ACL nobody;
+  InitializeAcl(&nobody, sizeof nobody, ACL_REVISION);
+  ASSERT_EQ(SetSecurityInfo(hang.handle(), SE_KERNEL_OBJECT,
+                            DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION,
+                            nullptr, nullptr, &nobody, nullptr),
+            static_cast<DWORD>(ERROR_SUCCESS));
+  expect_refusal(dump({"-p", id}), ExitCode::no_access, "no access");
+  expect_unharmed(hang);
+}
+
+TEST(Refusal, TheRuntimeHasNotStarted) {
+  // The runtime waits at its very start for a debugger's word, its diagnostics port open.
+  SetEnvironmentVariableW(L"DOTNET_DefaultDiagnosticPortSuspend", L"1");
+  ChildProcess hang({fixture("hang.exe")});
+  SetEnvironmentVariableW(L"DOTNET_DefaultDiagnosticPortSuspend", nullptr);
+  Sleep(3000);
+  expect_refusal(dump({"-p", std::to_string(hang.id())}), ExitCode::not_started, "starting");
+  EXPECT_TRUE(hang.running());
+}
+
+TEST(Refusal, DiagnosticsAreSwitchedOff) {
+  SetEnvironmentVariableW(L"DOTNET_EnableDiagnostics", L"0");
+  ChildProcess hang({fixture("hang.exe")});
+  SetEnvironmentVariableW(L"DOTNET_EnableDiagnostics", nullptr);
+  const std::string id = ready_hang(hang);
+  expect_refusal(dump({"-p", id}), ExitCode::not_started, "DOTNET_EnableDiagnostics");
+  expect_unharmed(hang);
+}
+
+TEST(Refusal, TheTargetEndsDuringTheDump) {
+  ChildProcess hang({fixture("hang.exe")});
+  ready_hang(hang);
+  DumpSession session = attach_to(hang.id());
+  hang.terminate();
+  auto snapshot = session.dump(Engine::snapshot);
+  ASSERT_FALSE(snapshot);
+  EXPECT_EQ(snapshot.failure().code, ExitCode::target_exited);
+  EXPECT_NE(snapshot.failure().message.find("ended during the dump"), std::string::npos);
+}
+
+TEST(Refusal, AStartedProgramEndsTooSoon) {
+  expect_refusal(dump({"--after", "30s", "--", "C:\\windows\\system32\\cmd.exe", "/c", "exit"}),
+                 ExitCode::target_exited, "ended before the dump");
+}
+
+TEST(Refusal, AStartedProgramHasNoRuntime) {
+  expect_refusal(dump({"--after", "0s", "--timeout", "1s", "--", "C:\\windows\\system32\\cmd.exe",
+                       "/c", "ping -n 5 127.0.0.1 >nul"}),
+                 ExitCode::not_dotnet, "did not load a .NET runtime");
+}
+
+TEST(Refusal, AProgramThatCannotBeStarted) {
+  expect_refusal(dump({"--", "Z:\\no\\such\\program.exe"}), ExitCode::not_launched, "cannot start");
+}
+
+TEST(Refusal, UnwritableOutput) {
+  ChildProcess hang({fixture("hang.exe")});
+  const std::string id = ready_hang(hang);
+  expect_refusal(dump({"-p", id, "-o", "Z:\\no\\such\\folder\\dump.txt"}), ExitCode::output,
+                 "cannot write");
+  expect_refusal(dump({"-p", id, "-o", "C:\\windows"}), ExitCode::output, "cannot write");
+  expect_unharmed(hang);
+}
+
+TEST(Refusal, UnknownOption) {
+  expect_refusal(dump({"--no-such-option"}), ExitCode::usage, "mixwalk dump --help");
+  expect_refusal(run_program({mixwalk_exe(), "no-such-command"}), ExitCode::usage, "mixwalk --help");
+}
+
+}  // namespace
+}  // namespace mixwalk
