@@ -99,14 +99,18 @@ std::optional<Register> take_pop(Bytes& code) noexcept {
 }
 
 // A return, or a jump that leaves the function for good (a tail call).
-bool leaves_function(const Bytes& code, const FunctionEntry& entry,
-                     std::uint64_t image_base) noexcept {
+bool leaves_function(const Bytes& code, const MemoryReader& memory, const ModuleSpan& module,
+                     const FunctionEntry& entry) noexcept {
   const auto first = code.peek(0);
   if (!first) return false;
   const auto outside = [&](std::uint64_t target) {
-    const std::uint64_t rva = target - image_base;
+    const std::uint64_t rva = target - module.base;
     // A jump to its own begin is a tail call to itself.
-    return rva <= entry.begin || rva >= entry.end;
+    if (rva == entry.begin) return true;
+    if (rva > entry.begin && rva < entry.end) return false;
+    // Into the middle of an entry: another part of the same function (chained, or split off).
+    const EntrySearch other = find_entry(memory, module, static_cast<std::uint32_t>(rva));
+    return !other.found || other.entry.begin == rva;
   };
   switch (*first) {
     case 0xC3:  // ret
@@ -135,8 +139,9 @@ bool leaves_function(const Bytes& code, const FunctionEntry& entry,
 
 }  // namespace
 
-EpilogueResult unwind_epilogue(const UnwindMemory& memory, const FunctionEntry& entry,
-                               Register frame_register, Registers& registers) noexcept {
+EpilogueResult unwind_epilogue(const UnwindMemory& memory, const ModuleSpan& module,
+                               const FunctionEntry& entry, Register frame_register,
+                               Registers& registers) noexcept {
   Bytes code(memory.code, registers.rip);
   Registers caller = registers;
   std::uint64_t& rsp = caller[Register::rsp];
@@ -149,7 +154,9 @@ EpilogueResult unwind_epilogue(const UnwindMemory& memory, const FunctionEntry& 
   Bytes ahead = code;
   int pops = 0;
   while (pops < kMaxPops && take_pop(ahead)) ++pops;
-  if (!leaves_function(ahead, entry, memory.image_base)) return EpilogueResult::not_in_epilogue;
+  if (!leaves_function(ahead, memory.code, module, entry)) {
+    return EpilogueResult::not_in_epilogue;
+  }
 
   for (; pops != 0; --pops) {
     const Register popped = *take_pop(code);

@@ -18,7 +18,8 @@ enum class EpilogueResult : std::uint8_t {
 // `add rsp, imm` or `lea rsp, [frame + disp]`, pops of nonvolatile registers, and a return or a
 // jump out of the function, so that an unwinder can recognise them by their code. Version 2's
 // UWOP_EPILOG says the same of the same instructions, and is not needed for it. Frozen-safe.
-EpilogueResult unwind_epilogue(const UnwindMemory& memory, const FunctionEntry& entry,
-                               Register frame_register, Registers& registers) noexcept;
+EpilogueResult unwind_epilogue(const UnwindMemory& memory, const ModuleSpan& module,
+                               const FunctionEntry& entry, Register frame_register,
+                               Registers& registers) noexcept;
 
 }  // namespace mixwalk

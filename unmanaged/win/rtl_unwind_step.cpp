@@ -18,12 +18,15 @@ namespace {
 // UNWIND_INFO of the function's primary entry, as RtlVirtualUnwind reads it: whether a trap's
 // machine frame lies on top of what it saved. Only such a frame's caller was interrupted rather
 // than called. (x64 exception handling: UWOP_PUSH_MACHFRAME is 10; codes start at offset 4.)
-bool has_machine_frame(std::uint64_t image_base, const RUNTIME_FUNCTION& entry) noexcept {
+bool has_machine_frame(std::uint64_t image_base, const RUNTIME_FUNCTION& entry,
+                       std::uint64_t ip) noexcept {
   constexpr BYTE kPushMachineFrame = 10;
   const auto* info = reinterpret_cast<const BYTE*>(image_base + entry.UnwindData);
   const BYTE count = info[2];
-  // The machine frame is pushed first, so its code is the last one.
-  return count != 0 && (info[4 + 2 * (count - 1) + 1] & 0xF) == kPushMachineFrame;
+  if (count == 0) return false;
+  // The machine frame is pushed first, so its code is the last one: its offset, then its operation.
+  const BYTE* code = info + 4 + 2 * (count - 1);
+  return (code[1] & 0xF) == kPushMachineFrame && code[0] <= ip - image_base - entry.BeginAddress;
 }
 
 }  // namespace
@@ -40,11 +43,11 @@ void RtlUnwindStep::unwind(void* call) {
   RUNTIME_FUNCTION* entry = RtlLookupFunctionEntry(unwind.lookup_ip, &image_base, nullptr);
   if (entry == nullptr) return;
   unwind.found = true;
-  unwind.machine_frame = has_machine_frame(image_base, *entry);
   // A return address that is its function's end belongs to the next function: the look-up stepped
   // back, and so must the unwinder, which compares the address with the prologue's length.
   const DWORD64 ip =
       unwind.ip < image_base + entry->EndAddress ? unwind.ip : unwind.lookup_ip;
+  unwind.machine_frame = has_machine_frame(image_base, *entry, ip);
   void* handler_data = nullptr;
   DWORD64 establisher = 0;
   RtlVirtualUnwind(UNW_FLAG_NHANDLER, image_base, ip, entry, &unwind.context, &handler_data,

@@ -1,0 +1,114 @@
+#include "unmanaged/win/guarded.h"
+
+#include <gtest/gtest.h>
+#include <windows.h>
+
+#include <cstring>
+
+namespace mixwalk {
+namespace {
+
+std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
+
+TEST(GuardedCopy, ReadableMemoryIsCopied) {
+  const FaultGuard guard;
+  const char from[] = "text";
+  char to[5] = {};
+  EXPECT_TRUE(guarded_copy(to, address_of(from), sizeof from));
+  EXPECT_STREQ(to, "text");
+  EXPECT_TRUE(guarded_copy(to, 0, 0)) << "nothing is always readable";
+}
+
+TEST(GuardedCopy, MemoryThatIsNotThereIsAFailure) {
+  const FaultGuard guard;
+  char to[16];
+  auto* page = static_cast<char*>(
+      VirtualAlloc(nullptr, 0x2000, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE));
+  DWORD old = 0;
+  VirtualProtect(page + 0x1000, 0x1000, PAGE_NOACCESS, &old);
+  EXPECT_TRUE(guarded_copy(to, address_of(page + 0xFF0), 16));
+  EXPECT_FALSE(guarded_copy(to, address_of(page + 0xFF8), 16)) << "half of it";
+  EXPECT_FALSE(guarded_copy(to, address_of(page + 0x1000), 1));
+  VirtualFree(page, 0, MEM_RELEASE);
+  EXPECT_FALSE(guarded_copy(to, address_of(page), 1));
+  EXPECT_FALSE(guarded_copy(to, 0x10, 8));
+  EXPECT_FALSE(guarded_copy(to, 0x8000'0000'0000'0000, 8)) << "no canonical address";
+}
+
+struct Call {
+  int entered = 0, left = 0;
+  volatile int* where = nullptr;
+};
+
+[[gnu::noinline]] int read_deep(Call& call, int depth) {
+  if (depth == 0) return *call.where;
+  const int value = read_deep(call, depth - 1);
+  return value + depth;
+}
+
+void fault_deep(void* argument) {
+  auto& call = *static_cast<Call*>(argument);
+  ++call.entered;
+  read_deep(call, 20);
+  ++call.left;
+}
+
+TEST(GuardedCall, AFaultDeepInsideComesBackHere) {
+  const FaultGuard guard;
+  Call call;
+  for (int i = 0; i < 10'000; ++i) ASSERT_FALSE(guarded_call(&fault_deep, &call));
+  EXPECT_EQ(call.entered, 10'000);
+  EXPECT_EQ(call.left, 0);
+  int value = 1;
+  call.where = &value;
+  EXPECT_TRUE(guarded_call(&fault_deep, &call));
+  EXPECT_EQ(call.left, 1);
+}
+
+void nested(void* argument) {
+  auto& call = *static_cast<Call*>(argument);
+  EXPECT_FALSE(guarded_call(&fault_deep, &call));
+  ++call.left;  // the inner fault ended the inner call only
+  fault_deep(argument);
+}
+
+TEST(GuardedCall, TheInnermostCallTakesTheFault) {
+  const FaultGuard guard;
+  Call call;
+  EXPECT_FALSE(guarded_call(&nested, &call));
+  EXPECT_EQ(call.left, 1);
+}
+
+TEST(GuardedCall, NonvolatileRegistersSurviveAFault) {
+  const FaultGuard guard;
+  Call call;
+  double kept[8];
+  for (int i = 0; i < 8; ++i) kept[i] = i * 1.5;
+  double sum = 0;
+  for (const double value : kept) {
+    guarded_call(&fault_deep, &call);
+    sum += value;
+  }
+  EXPECT_EQ(sum, 42.0);
+}
+
+LONG CALLBACK take_fault(EXCEPTION_POINTERS* exception) {
+  if (exception->ExceptionRecord->ExceptionCode != EXCEPTION_ACCESS_VIOLATION) {
+    return EXCEPTION_CONTINUE_SEARCH;
+  }
+  // mov (%rax), %eax is two bytes long.
+  exception->ContextRecord->Rip += 2;
+  return EXCEPTION_CONTINUE_EXECUTION;
+}
+
+TEST(FaultGuard, LeavesTheFaultsOfOthersAlone) {
+  const FaultGuard guard;
+  void* handler = AddVectoredExceptionHandler(0, &take_fault);  // behind ours
+  std::uint64_t value = 0x10;
+  asm volatile("movl (%%rax), %%eax" : "+a"(value));
+  RemoveVectoredExceptionHandler(handler);
+  SUCCEED() << "the other handler got it";
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,369 @@
+// Our own decoder against RtlVirtualUnwind: over real images, at every step of prologues, at calls
+// and at every step of epilogues, on a stack of random words, both must find the same caller.
+//
+// Only where an instruction begins: in the middle of one, Wine 8's RtlVirtualUnwind can take a byte
+// for a jump that leads to itself, and never returns.
+
+#include <gtest/gtest.h>
+#include <windows.h>
+
+#include <cstring>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/support/win/child_process.h"
+#include "unmanaged/step/native_run.h"
+#include "unmanaged/step/pdata.h"
+#include "unmanaged/step/table_unwind_step.h"
+#include "unmanaged/win/context.h"
+#include "unmanaged/win/guarded.h"
+#include "unmanaged/win/live_modules.h"
+#include "unmanaged/win/rtl_unwind_step.h"
+#include "unmanaged/win/utf8.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr std::size_t kStackBytes = 1 << 20;
+constexpr std::size_t kRsp = kStackBytes / 4;  // frames above it, freed stack below
+
+// A stack of random words, and the two copies of it that the two unwinders read.
+class Rig {
+ public:
+  Rig() : stack_(kStackBytes), plain_buffer_(kStackBytes + 64), rewritten_buffer_(kStackBytes + 64),
+          plain_(plain_buffer_), rewritten_(rewritten_buffer_) {
+    for (std::size_t i = 0; i + 8 <= kStackBytes; i += 8) {
+      const std::uint64_t word = random_() | 1;
+      std::memcpy(stack_.data() + i, &word, 8);
+    }
+    const auto from = reinterpret_cast<std::uint64_t>(stack_.data());
+    plain_.fill(from, from + kStackBytes);
+    rewritten_.fill(from, from + kStackBytes);
+    rewritten_.rewrite_pointers();
+  }
+
+  Registers registers(std::uint64_t rip) {
+    Registers registers;
+    for (auto& value : registers.general) value = random_();
+    const auto stack = reinterpret_cast<std::uint64_t>(stack_.data());
+    registers[Register::rsp] = stack + kRsp + (random_() % 64) * 8;
+    // A frame register points at the frame; which register it is differs.
+    for (const Register frame : {Register::rbp, Register::rbx, Register::rsi, Register::rdi,
+                                 Register::r12, Register::r13, Register::r14, Register::r15}) {
+      registers[frame] = registers.rsp() + (random_() % 64) * 16;
+    }
+    registers.rip = rip;
+    return registers;
+  }
+
+  const StackCopy& plain() const { return plain_; }
+  const StackCopy& rewritten() const { return rewritten_; }
+
+ private:
+  std::mt19937_64 random_{20261121};
+  std::vector<std::byte> stack_, plain_buffer_, rewritten_buffer_;
+  StackCopy plain_, rewritten_;
+};
+
+// The frames of a walk depend on the nonvolatile registers; what a volatile one holds in the caller
+// is nobody's business, and the two differ in what they leave in it.
+bool same_caller(const Cursor& left, const Cursor& right) {
+  for (const Register r : {Register::rbx, Register::rsp, Register::rbp, Register::rsi,
+                           Register::rdi, Register::r12, Register::r13, Register::r14,
+                           Register::r15}) {
+    if (left.registers[r] != right.registers[r]) return false;
+  }
+  return left.registers.rip == right.registers.rip && left.kind == right.kind;
+}
+
+struct Tally {
+  std::size_t functions = 0, compared = 0, faults = 0, different = 0;
+  std::string first;
+};
+
+void compare_at(Rig& rig, const ModuleView& modules, std::uint64_t ip, AddressKind kind,
+                Tally& tally) {
+  static const GuardedReader code;
+  TableUnwindStep table(modules, code, rig.plain());
+  RtlUnwindStep rtl(rig.rewritten(), modules);
+  const Cursor start{rig.registers(ip), kind};
+  Cursor by_table = start, by_rtl = start;
+  StepResult table_result = table.step(by_table, LeafRule::allowed);
+  // A machine frame of random words leads anywhere; RtlUnwindStep, whose stack is a copy, refuses a
+  // caller that is not on it, while a reader of memory has no such bound.
+  if (by_table.registers.rsp() > rig.plain().end()) table_result = {StepFault::unreadable_stack};
+  const StepResult rtl_result = rtl.step(by_rtl, LeafRule::allowed);
+  ++tally.compared;
+  if (table_result.fault != StepFault::none && rtl_result.fault != StepFault::none) {
+    ++tally.faults;
+    return;
+  }
+  if (table_result.fault == rtl_result.fault && same_caller(by_table, by_rtl)) return;
+  if (tally.different++ != 0) return;
+  char text[512];
+  const ModuleSpan* module = modules.find(ip);
+  std::snprintf(text, sizeof text,
+                "first at rva 0x%llx: fault %d/%d rip %llx/%llx rsp +%llx/+%llx rbp %llx/%llx",
+                ip - (module ? module->base : 0), static_cast<int>(table_result.fault),
+                static_cast<int>(rtl_result.fault), by_table.registers.rip, by_rtl.registers.rip,
+                by_table.registers.rsp() - start.registers.rsp(),
+                by_rtl.registers.rsp() - start.registers.rsp(),
+                by_table.registers[Register::rbp], by_rtl.registers[Register::rbp]);
+  tally.first = text;
+  for (std::size_t i = 0; i < kGeneralRegisters; ++i) {
+    if (by_table.registers.general[i] != by_rtl.registers.general[i]) {
+      tally.first += " r" + std::to_string(i);
+    }
+  }
+  if (by_table.kind != by_rtl.kind) tally.first += " kind";
+}
+
+const ModuleSpan* span_of(const ModuleView& modules, HMODULE module) {
+  return modules.find(reinterpret_cast<std::uint64_t>(module));
+}
+
+// Where instructions of a function surely begin, without a disassembler.
+struct Position {
+  std::uint32_t rva;
+  AddressKind kind;
+};
+
+class Positions {
+ public:
+  Positions(const ModuleSpan& module, const std::map<std::uint32_t, FunctionEntry>& functions)
+      : module_(module), functions_(functions) {}
+
+  std::vector<Position> of(const FunctionEntry& entry) {
+    found_.clear();
+    bytes_.resize(entry.end - entry.begin);
+    if (!code_.read(module_.base + entry.begin, bytes_.data(), bytes_.size())) return {};
+    add_prologue(entry);
+    add_calls(entry);
+    add_epilogue(entry);
+    return found_;
+  }
+
+ private:
+  // Each unwind code tells where the instruction that it is of ends.
+  void add_prologue(const FunctionEntry& entry) {
+    found_.push_back({entry.begin, AddressKind::instruction_pointer});
+    pushes_ = 0;
+    const auto header = code_.read_value<std::uint32_t>(module_.base + entry.unwind);
+    if (!header || (*header & 7) > 2) return;
+    const unsigned count = *header >> 16 & 0xFF;
+    const unsigned version = *header & 7;
+    for (unsigned slot = 0; slot < count; ++slot) {
+      const auto code = code_.read_value<std::uint16_t>(module_.base + entry.unwind + 4 + slot * 2);
+      if (!code) return;
+      const unsigned op = *code >> 8 & 15, info = *code >> 12;
+      if (op == 6 && version == 2) {
+        ++slot;
+        continue;
+      }
+      found_.push_back({entry.begin + (*code & 0xFFu), AddressKind::instruction_pointer});
+      pushes_ += op == 0;
+      if (op == 1) slot += info == 0 ? 1 : 2;
+      if (op == 4 || op == 8) slot += 1;
+      if (op == 5 || op == 9) slot += 2;
+    }
+  }
+
+  // What looks like a call to where a function begins is one.
+  void add_calls(const FunctionEntry& entry) {
+    for (std::size_t i = 0; i + 5 <= bytes_.size(); ++i) {
+      if (bytes_[i] != 0xE8) continue;
+      std::int32_t offset = 0;
+      std::memcpy(&offset, &bytes_[i + 1], 4);
+      const std::uint32_t after = entry.begin + static_cast<std::uint32_t>(i) + 5;
+      if (!functions_.contains(after + static_cast<std::uint32_t>(offset))) continue;
+      // Right behind the last call an epilogue may begin. RtlVirtualUnwind executes it, we undo the
+      // prologue: the same on a real stack, where the slots still hold what was restored from them
+      // and the frame register agrees with Rsp, but not on one of random words.
+      if (begins_epilogue(i + 5)) continue;
+      found_.push_back({after, AddressKind::return_address});
+    }
+  }
+
+  bool begins_epilogue(std::size_t at) const {
+    const auto byte = [&](std::size_t i) { return i < bytes_.size() ? bytes_[i] : 0; };
+    const bool add_rsp = byte(at) == 0x48 && (byte(at + 1) == 0x83 || byte(at + 1) == 0x81) &&
+                         byte(at + 2) == 0xC4;
+    const bool lea_rsp = (byte(at) & 0xFE) == 0x48 && byte(at + 1) == 0x8D &&
+                         (byte(at + 2) >> 3 & 7) == 4;
+    return add_rsp || lea_rsp || (byte(at) & 0xF8) == 0x58 || byte(at) == 0x41 || byte(at) == 0xC3;
+  }
+
+  // A function that ends in a return pops before it what its prologue pushed, and before that
+  // moves Rsp.
+  void add_epilogue(const FunctionEntry& entry) {
+    std::size_t at = bytes_.size();
+    if (at == 0 || bytes_[at - 1] != 0xC3) return;
+    const auto add = [&] {
+      found_.push_back({entry.begin + static_cast<std::uint32_t>(at),
+                        AddressKind::instruction_pointer});
+    };
+    --at;
+    add();
+    for (unsigned pop = 0; pop < pushes_ && at != 0 && (bytes_[at - 1] & 0xF8) == 0x58; ++pop) {
+      at -= at >= 2 && bytes_[at - 2] == 0x41 ? 2 : 1;
+      add();
+    }
+    const auto is_add_rsp = [&](std::size_t length, std::uint8_t opcode) {
+      return at >= length && bytes_[at - length] == 0x48 && bytes_[at - length + 1] == opcode &&
+             bytes_[at - length + 2] == 0xC4;
+    };
+    if (is_add_rsp(4, 0x83)) {
+      at -= 4;
+      add();
+    } else if (is_add_rsp(7, 0x81)) {
+      at -= 7;
+      add();
+    }
+  }
+
+  const ModuleSpan& module_;
+  const std::map<std::uint32_t, FunctionEntry>& functions_;
+  const GuardedReader code_;
+  std::vector<std::uint8_t> bytes_;
+  std::vector<Position> found_;
+  unsigned pushes_ = 0;
+};
+
+Tally compare_image(Rig& rig, const ModuleView& modules, const ModuleSpan& module) {
+  const GuardedReader code;
+  std::map<std::uint32_t, FunctionEntry> functions;
+  for (std::uint32_t i = 0; i < module.pdata_count; ++i) {
+    const auto entry = code.read_value<FunctionEntry>(module.base + module.pdata_rva + i * 12ull);
+    if (entry && entry->begin < entry->end) functions[entry->begin] = *entry;
+  }
+  Tally tally;
+  Positions positions(module, functions);
+  for (const auto& [begin, entry] : functions) {
+    ++tally.functions;
+    for (const Position& position : positions.of(entry)) {
+      compare_at(rig, modules, module.base + position.rva, position.kind, tally);
+    }
+  }
+  return tally;
+}
+
+class UnwindDifferential : public testing::TestWithParam<const char*> {};
+
+TEST_P(UnwindDifferential, SameCallerEverywhere) {
+  const FaultGuard guard;
+  std::string name = GetParam();
+  if (name.starts_with("fixture:")) name = fixture(name.substr(8));
+  // As code to look at only: DllMain is not run.
+  const HMODULE module = GetModuleHandleW(to_utf16(name).c_str()) != nullptr
+                             ? GetModuleHandleW(to_utf16(name).c_str())
+                             : LoadLibraryExW(to_utf16(name).c_str(), nullptr,
+                                              DONT_RESOLVE_DLL_REFERENCES);
+  ASSERT_NE(module, nullptr) << name;
+  const ModuleTable table = read_live_modules();
+  const ModuleView modules = table.view();
+  const ModuleSpan* span = span_of(modules, module);
+  ASSERT_NE(span, nullptr);
+  Rig rig;
+  const Tally tally = compare_image(rig, modules, *span);
+  std::printf("%s: %zu functions, %zu positions, %zu faults in both, %zu different\n", GetParam(),
+              tally.functions, tally.compared, tally.faults, tally.different);
+  EXPECT_GT(tally.compared, 200u);
+  EXPECT_LT(tally.faults * 10, tally.compared) << "then too little was compared";
+  EXPECT_EQ(tally.different, 0u) << tally.first;
+}
+
+INSTANTIATE_TEST_SUITE_P(Images, UnwindDifferential,
+                         testing::Values("ntdll.dll", "kernelbase.dll", "ole32.dll", "rpcrt4.dll",
+                                         "fixture:coreclr.dll", "fixture:clrjit.dll",
+                                         "fixture:e_sqlite3.dll", "fixture:ladder_native.dll",
+                                         "fixture:System.Private.CoreLib.dll"));
+
+// A real stack, walked by both from the same registers.
+struct Walked {
+  std::vector<RunFrame> table, rtl;
+};
+Walked g_walked;
+
+void walk_here() {
+  const FaultGuard guard;
+  CONTEXT context;
+  RtlCaptureContext(&context);
+  const auto* tib = reinterpret_cast<const NT_TIB*>(NtCurrentTeb());
+  static std::vector<std::byte> plain_buffer(1 << 20), rewritten_buffer(1 << 20);
+  StackCopy plain(plain_buffer), rewritten(rewritten_buffer);
+  const Cursor start{registers_of(context)};
+  const auto base = reinterpret_cast<std::uint64_t>(tib->StackBase);
+  plain.fill(start.registers.rsp(), base);
+  rewritten.fill(start.registers.rsp(), base);
+  rewritten.rewrite_pointers();
+  const ModuleTable modules = read_live_modules();
+  const ModuleView view = modules.view();
+  const GuardedReader code;
+  TableUnwindStep table(view, code, plain);
+  RtlUnwindStep rtl(rewritten, view);
+  const auto walk = [&](UnwindStep& step, std::vector<RunFrame>& frames) {
+    frames.resize(4096);
+    const RunResult run = walk_native_run(start, Trust::context, {}, step, frames);
+    frames.resize(run.frames);
+    EXPECT_EQ(run.end, RunEnd::root) << static_cast<int>(run.why);
+  };
+  walk(table, g_walked.table);
+  walk(rtl, g_walked.rtl);
+}
+
+void expect_same_walk(std::size_t at_least) {
+  ASSERT_GE(g_walked.rtl.size(), at_least);
+  ASSERT_EQ(g_walked.table.size(), g_walked.rtl.size());
+  for (std::size_t i = 0; i < g_walked.rtl.size(); ++i) {
+    EXPECT_EQ(g_walked.table[i].address, g_walked.rtl[i].address) << i;
+    EXPECT_EQ(g_walked.table[i].stack_pointer, g_walked.rtl[i].stack_pointer) << i;
+    EXPECT_EQ(g_walked.table[i].kind, g_walked.rtl[i].kind) << i;
+  }
+}
+
+[[gnu::noinline]] int recurse(int depth) {
+  volatile char memory[100];
+  memory[0] = static_cast<char>(depth);
+  if (depth == 0) {
+    walk_here();
+    return memory[0];
+  }
+  return recurse(depth - 1) + memory[0];
+}
+
+TEST(RealStack, DeepRecursion) {
+  recurse(300);
+  expect_same_walk(300);
+}
+
+int walk_while_comparing(const void*, const void*) {
+  walk_here();
+  return 0;
+}
+
+TEST(RealStack, CalledBackBySystemCode) {
+  int values[] = {2, 1};
+  qsort(values, 2, sizeof values[0], &walk_while_comparing);
+  expect_same_walk(4);
+}
+
+LONG CALLBACK walk_while_dispatching(EXCEPTION_POINTERS* exception) {
+  if (exception->ExceptionRecord->ExceptionCode != EXCEPTION_ILLEGAL_INSTRUCTION) {
+    return EXCEPTION_CONTINUE_SEARCH;
+  }
+  walk_here();
+  exception->ContextRecord->Rip += 2;  // ud2
+  return EXCEPTION_CONTINUE_EXECUTION;
+}
+
+TEST(RealStack, ThroughTheMachineFrameOfAnException) {
+  void* handler = AddVectoredExceptionHandler(1, &walk_while_dispatching);
+  asm volatile("ud2" ::: "memory");
+  RemoveVectoredExceptionHandler(handler);
+  expect_same_walk(5);
+}
+
+}  // namespace
+}  // namespace mixwalk
