@@ -23,7 +23,9 @@ bool has_machine_frame(std::uint64_t image_base, const RUNTIME_FUNCTION& entry,
   constexpr BYTE kPushMachineFrame = 10;
   const auto* info = reinterpret_cast<const BYTE*>(image_base + entry.UnwindData);
   const BYTE count = info[2];
-  if (count == 0) return false;
+  // On its return instruction, RtlVirtualUnwind executes that and looks at no code.
+  constexpr BYTE kRet = 0xC3;
+  if (count == 0 || *reinterpret_cast<const BYTE*>(ip) == kRet) return false;
   // The machine frame is pushed first, so its code is the last one: its offset, then its operation.
   const BYTE* code = info + 4 + 2 * (count - 1);
   return (code[1] & 0xF) == kPushMachineFrame && code[0] <= ip - image_base - entry.BeginAddress;
