@@ -49,9 +49,10 @@ std::string one_line(std::string text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
   }
   constexpr std::size_t kMaxBytes = 400;
-  if (text.size() > kMaxBytes) text = text.substr(0, kMaxBytes) + "...";
+  const bool cut = text.size() > kMaxBytes;
+  if (cut) text.resize(kMaxBytes);
   while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
-  return text;
+  return cut ? text + "..." : text;
 }
 
 ParseResult usage(const std::string& message, const std::string& command) {

@@ -1,0 +1,77 @@
+#include "tests/support/snapshot_builder.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr std::uint64_t kNtdll = 0x1'7000'0000, kOrders = 0x2'1800'0000;
+
+Frame native(std::uint64_t address, std::int32_t module, std::int32_t run, std::string name,
+             std::uint64_t displacement, Trust trust = Trust::unwind_info) {
+  return {.kind = FrameKind::native, .trust = trust,
+          .address_kind = AddressKind::return_address, .address = address,
+          .stack_pointer = 0x10'0000, .module = module, .run = run, .name = std::move(name),
+          .displacement = displacement};
+}
+
+Frame managed(std::string name) {
+  return {.kind = FrameKind::managed, .trust = Trust::runtime,
+          .address_kind = AddressKind::return_address, .address = 0x6800'1000,
+          .stack_pointer = 0x10'0100, .function = 0x681c'0d20, .name = std::move(name)};
+}
+
+Thread whole_thread() {
+  Thread thread{.os_id = 0x1a4, .clr_id = 0xc1'3a50, .name = "Orders worker"};
+  thread.frozen_ns = 152'000;
+  Stack& stack = thread.stack;
+  stack.engine = Engine::snapshot;
+  stack.frames.push_back(native(kNtdll + 0x1014, 0, 0, "NtWaitForSingleObject", 0x14,
+                                Trust::context));
+  stack.frames.back().address_kind = AddressKind::instruction_pointer;
+  stack.frames.push_back(native(kOrders + 0x102c, 1, 0, "", 0));
+  stack.frames.push_back({.kind = FrameKind::stub, .trust = Trust::dynamic,
+                          .address_kind = AddressKind::return_address, .address = 0x6800'0040,
+                          .stack_pointer = 0x10'0080, .function = 0x681c'0000, .run = 0,
+                          .name = "IL_STUB_PInvoke"});
+  stack.frames.push_back(managed("Orders.Client.Fetch<System.__Canon>(System.String)"));
+  stack.frames.push_back(native(kOrders + 0x1006, 1, 1, "submit_order", 6));
+  stack.frames.push_back(managed("Orders.Program.Main()"));
+  stack.frames.push_back(native(kNtdll + 0x2088, 0, 2, "RtlUserThreadStart", 0x88));
+  stack.runs = {{RunPosition::leaf, RunEnd::closed, OpenReason::none, 0, 3},
+                {RunPosition::middle, RunEnd::closed, OpenReason::none, 4, 1},
+                {RunPosition::root, RunEnd::root, OpenReason::none, 6, 1}};
+  return thread;
+}
+
+Thread partial_thread() {
+  Thread thread{.os_id = 0x1a8, .clr_id = 0xc1'4000};
+  Stack& stack = thread.stack;
+  stack.engine = Engine::copy;
+  stack.refusal = 0x8013'1360;
+  stack.frames.push_back({.kind = FrameKind::stub, .trust = Trust::context, .address = 0x6800'0000,
+                          .stack_pointer = 0x10'0000, .run = 0});
+  stack.frames.push_back({.kind = FrameKind::gap, .run = 0});
+  stack.frames.push_back(managed("Evil.\x1b[31mName\n\x7f\xff(System.Int32)"));
+  stack.frames.push_back(native(0x1234, Frame::kNone, 1, "", 0, Trust::leaf));
+  stack.frames.push_back({.kind = FrameKind::gap, .run = 1});
+  stack.runs = {{RunPosition::leaf, RunEnd::open, OpenReason::no_unwind, 0, 2},
+                {RunPosition::middle, RunEnd::open, OpenReason::stack_cut, 3, 2}};
+  return thread;
+}
+
+}  // namespace
+
+Snapshot representative_snapshot() {
+  Snapshot snapshot;
+  snapshot.tool_version = "0.0.0";
+  snapshot.unix_time_ms = 1'795'239'973'761;
+  snapshot.process = {4711, "C:\\orders\\orders.exe", "orders.exe --port 8080"};
+  snapshot.runtime = {".NET", 10, 0, 12, 0};
+  snapshot.modules = {{kNtdll, 0x9'0000, 0x65f0'0000, "C:\\windows\\system32\\ntdll.dll"},
+                      {kOrders, 0x1'0000, 0, "C:\\orders\\orders.dll"}};
+  Thread skipped{.os_id = 0x1ac};
+  skipped.skipped = "the thread is ending";
+  snapshot.threads = {whole_thread(), partial_thread(), skipped};
+  return snapshot;
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "walker/model/snapshot.h"
+
+namespace mixwalk {
+
+// A snapshot with one of everything: each kind of frame, each end of a run, a skipped thread, names
+// that are hostile. The same on every machine.
+Snapshot representative_snapshot();
+
+}  // namespace mixwalk

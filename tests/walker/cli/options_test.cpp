@@ -1,0 +1,127 @@
+#include "walker/cli/options.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "walker/cli/duration.h"
+
+namespace mixwalk {
+namespace {
+
+DumpCommand dump(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "dump");
+  const ParseResult result = parse_command_line(arguments);
+  EXPECT_TRUE(result.command) << result.to_stderr;
+  return result.command ? std::get<DumpCommand>(*result.command) : DumpCommand{};
+}
+
+void expect_usage(const std::vector<std::string>& arguments, const std::string& says) {
+  const ParseResult result = parse_command_line(arguments);
+  EXPECT_FALSE(result.command);
+  EXPECT_EQ(result.exit_code, ExitCode::usage);
+  EXPECT_EQ(std::count(result.to_stderr.begin(), result.to_stderr.end(), '\n'), 1)
+      << result.to_stderr;
+  EXPECT_TRUE(result.to_stderr.starts_with("mixwalk: ")) << result.to_stderr;
+  EXPECT_NE(result.to_stderr.find(says), std::string::npos) << result.to_stderr;
+  EXPECT_LT(result.to_stderr.size(), 600u);
+}
+
+TEST(Options, DumpByIdHasItsDefaults) {
+  const DumpCommand command = dump({"-p", "4711"});
+  EXPECT_EQ(std::get<ById>(command.target).id, 4711u);
+  EXPECT_EQ(command.format, Format::text);
+  EXPECT_EQ(command.engine, Engine::snapshot);
+  EXPECT_EQ(command.timeout_ms, 30'000u);
+  EXPECT_FALSE(command.output);
+  EXPECT_FALSE(command.filter.depth);
+}
+
+TEST(Options, EveryOptionOfDump) {
+  const DumpCommand command =
+      dump({"--name", "orders", "-o", "a.json", "--depth", "7", "--managed-only", "--engine",
+            "copy", "--color", "never", "--timeout", "500ms", "-v"});
+  EXPECT_EQ(std::get<ByName>(command.target).name, "orders");
+  EXPECT_EQ(command.output, "a.json");
+  EXPECT_EQ(command.format, Format::json) << "by the extension";
+  EXPECT_EQ(command.filter.depth, 7u);
+  EXPECT_TRUE(command.filter.managed_only);
+  EXPECT_EQ(command.engine, Engine::copy);
+  EXPECT_EQ(command.colour, Colour::never);
+  EXPECT_EQ(command.timeout_ms, 500u);
+  EXPECT_TRUE(command.verbose);
+  EXPECT_EQ(dump({"-n", "x", "-o", "a.json", "-f", "text"}).format, Format::text);
+}
+
+TEST(Options, WhatFollowsTwoDashesBelongsToTheProgram) {
+  const DumpCommand command =
+      dump({"--after", "5s", "--", "orders.exe", "dump", "--help", "-p", "--", ""});
+  const auto& start = std::get<ByStart>(command.target);
+  EXPECT_EQ(start.arguments,
+            (std::vector<std::string>{"orders.exe", "dump", "--help", "-p", "--", ""}));
+  EXPECT_EQ(start.after_ms, 5000u);
+}
+
+TEST(Options, ExactlyOneTarget) {
+  expect_usage({"dump"}, "exactly one");
+  expect_usage({"dump", "-p", "1", "-n", "x"}, "exactly one");
+  expect_usage({"dump", "-p", "1", "--", "x.exe"}, "exactly one");
+  expect_usage({"dump", "--"}, "no program after --");
+  expect_usage({"dump", "x.exe"}, "goes after --");
+  expect_usage({"dump", "--after", "1s", "-p", "1"}, "--after");
+}
+
+TEST(Options, BadValues) {
+  expect_usage({"dump", "-p", "0"}, "process-id");
+  expect_usage({"dump", "-p", "-1"}, "mixwalk dump --help");
+  expect_usage({"dump", "-p", "99999999999999999999"}, "process-id");
+  expect_usage({"dump", "-p", "12x"}, "process-id");
+  expect_usage({"dump", "-p", "1", "--depth", "0"}, "depth");
+  expect_usage({"dump", "-p", "1", "-f", "xml"}, "format");
+  expect_usage({"dump", "-p", "1", "--timeout", "soon"}, "no duration");
+  expect_usage({"dump", "-n", ""}, "");
+  expect_usage({"dump", "--", ""}, "no name");
+  expect_usage({"dump", "--nonsense"}, "mixwalk dump --help");
+  expect_usage({"nonsense"}, "mixwalk --help");
+  expect_usage({}, "mixwalk --help");
+}
+
+TEST(Options, HostileArgumentsStayOnOneShortLine) {
+  expect_usage({"dump", "-p", std::string(100'000, '9')}, "...");
+  expect_usage({"dump", "-f", "a\nb\x1b[31m"}, "");
+  EXPECT_EQ(parse_command_line({"dump", "-f", "\x1b[31m"}).to_stderr.find('\x1b'),
+            std::string::npos);
+}
+
+TEST(Options, HelpOfEachCommandHasAnExample) {
+  for (const std::string command : {"ps", "dump"}) {
+    const ParseResult result = parse_command_line({command, "--help"});
+    EXPECT_FALSE(result.command);
+    EXPECT_EQ(result.exit_code, ExitCode::ok);
+    EXPECT_NE(result.to_stdout.find("Example"), std::string::npos);
+    EXPECT_NE(result.to_stdout.find("  mixwalk " + command), std::string::npos);
+    EXPECT_EQ(result.to_stderr, "");
+  }
+  EXPECT_NE(parse_command_line({"--version"}).to_stdout.find("mixwalk 0."), std::string::npos);
+}
+
+TEST(Duration, WhatPeopleWrite) {
+  EXPECT_EQ(parse_duration("500ms"), 500u);
+  EXPECT_EQ(parse_duration("2s"), 2000u);
+  EXPECT_EQ(parse_duration("2"), 2000u);
+  EXPECT_EQ(parse_duration("1.5s"), 1500u);
+  EXPECT_EQ(parse_duration("3m"), 180'000u);
+  EXPECT_EQ(parse_duration("1h"), 3'600'000u);
+  EXPECT_EQ(parse_duration("00:01:30"), 90'000u);
+  EXPECT_EQ(parse_duration("0s"), 0u);
+}
+
+TEST(Duration, WhatIsNone) {
+  for (const char* text : {"", "s", "-1s", "1x", "1 s", "25h", "00:60:00", "0:0:1", "1e9s", "nan",
+                           "inf", "::", "00:00:0a", "99999999999999999999s"}) {
+    EXPECT_FALSE(parse_duration(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace mixwalk
