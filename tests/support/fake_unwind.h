@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "unmanaged/step/module_view.h"
+#include "unmanaged/step/native_run.h"
+#include "unmanaged/step/unwind_step.h"
+#include "walker/merge.h"
+
+namespace mixwalk::test {
+
+// A frame as it really stands on a scripted stack: where, and what the unwinder says of it.
+struct ScriptedFrame {
+  std::uint64_t rip = 0;
+  std::uint64_t rsp = 0;
+  StepFault fault = StepFault::none;  // what a step from this frame answers
+  bool leaf = false;                  // it has no unwind data: a step needs LeafRule::allowed
+  AddressKind kind = AddressKind::return_address;
+  Trust trust = Trust::unwind_info;  // how the step onto this frame found it
+};
+
+// Steps along a list of frames, leaf first. From where no frame of the list stands it answers
+// no_unwind: a merge that invents a place to step from gets nowhere.
+class ScriptedUnwindStep final : public UnwindStep {
+ public:
+  explicit ScriptedUnwindStep(std::vector<ScriptedFrame> frames) : frames_(std::move(frames)) {}
+
+  StepResult step(Cursor& frame, LeafRule leaf) noexcept override {
+    ++steps_;
+    for (std::size_t i = 0; i + 1 < frames_.size(); ++i) {
+      const ScriptedFrame& here = frames_[i];
+      if (here.rip != frame.registers.rip || here.rsp != frame.registers.rsp()) continue;
+      if (here.fault != StepFault::none) return {here.fault};
+      if (here.leaf && leaf == LeafRule::forbidden) return {StepFault::no_unwind};
+      const ScriptedFrame& caller = frames_[i + 1];
+      frame.registers.rip = caller.rip;
+      frame.registers[Register::rsp] = caller.rsp;
+      frame.kind = caller.kind;
+      return {StepFault::none, caller.trust};
+    }
+    return {StepFault::no_unwind};
+  }
+
+  std::size_t steps() const noexcept { return steps_; }
+
+ private:
+  std::vector<ScriptedFrame> frames_;
+  std::size_t steps_ = 0;
+};
+
+// The CLR's code, as a table of address ranges.
+class ManagedCodeTable final : public ManagedCode {
+ public:
+  struct Range {
+    std::uint64_t begin = 0, end = 0;
+    Function function;
+  };
+  explicit ManagedCodeTable(std::vector<Range> ranges) : ranges_(std::move(ranges)) {}
+
+  Function at(std::uint64_t ip) noexcept override {
+    asked_.push_back(ip);
+    for (const Range& range : ranges_) {
+      if (ip >= range.begin && ip < range.end) return range.function;
+    }
+    return {};
+  }
+
+  // Every address that was asked about, in turn.
+  const std::vector<std::uint64_t>& asked() const noexcept { return asked_; }
+
+ private:
+  std::vector<Range> ranges_;
+  std::vector<std::uint64_t> asked_;
+};
+
+}  // namespace mixwalk::test
