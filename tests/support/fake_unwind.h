@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <utility>
 #include <vector>
 
 #include "unmanaged/step/module_view.h"
@@ -16,10 +16,10 @@ namespace mixwalk::test {
 struct ScriptedFrame {
   std::uint64_t rip = 0;
   std::uint64_t rsp = 0;
+  Trust trust = Trust::unwind_info;   // how the step onto this frame found it
   StepFault fault = StepFault::none;  // what a step from this frame answers
   bool leaf = false;                  // it has no unwind data: a step needs LeafRule::allowed
   AddressKind kind = AddressKind::return_address;
-  Trust trust = Trust::unwind_info;  // how the step onto this frame found it
 };
 
 // Steps along a list of frames, leaf first. From where no frame of the list stands it answers
