@@ -28,12 +28,12 @@ void walk_copy(const RawSample& sample, const MergeView& view, StackBuilder& bui
     builder.add({frame.registers.rip, frame.registers.rsp(), frame.kind, trust});
     const StepResult stepped = view.step.step(frame, leaf_rule(frame));
     if (stepped.fault != StepFault::none) {
-      builder.open(reason(open_reason(stepped.fault), sample));
+      builder.open_to_root(reason(open_reason(stepped.fault), sample));
       return;
     }
     trust = stepped.trust;
   }
-  builder.open(OpenReason::frame_limit);
+  builder.open_to_root(OpenReason::frame_limit);
 }
 
 // The snapshot engine's second half: fills the holes between the managed frames.
@@ -75,7 +75,14 @@ class HoleFiller {
       const RunResult run =
           walk_native_run(start_->frame, start_->trust, bound, view_.step, view_.scratch);
       add_frames(run);
-      if (run.end != RunEnd::closed) builder_.open(reason(run.why, sample_));
+      if (run.end == RunEnd::closed_rsp) {
+        builder_.open(OpenReason::wrong_function);
+      } else if (run.end == RunEnd::open) {
+        builder_.open(reason(run.why, sample_));
+      }
+    } else {
+      // Stubs may lie between the hole and the managed frame that could not be unwound.
+      builder_.open(reason(open_reason(fault_), sample_));
     }
     start_ = Start{hole, Trust::runtime};
   }
@@ -114,7 +121,7 @@ class HoleFiller {
 
   void fill_to_root() {
     if (!start_) {
-      builder_.open(reason(open_reason(fault_), sample_));
+      builder_.open_to_root(reason(open_reason(fault_), sample_));
       return;
     }
     const RunResult run = walk_native_run(start_->frame, start_->trust, {}, view_.step, view_.scratch);
@@ -122,7 +129,7 @@ class HoleFiller {
     if (run.end == RunEnd::root) {
       builder_.root();
     } else {
-      builder_.open(reason(run.why, sample_));
+      builder_.open_to_root(reason(run.why, sample_));
     }
   }
 

@@ -56,6 +56,11 @@ void StackBuilder::open(OpenReason why) {
   close_run(RunEnd::open, why);
 }
 
+void StackBuilder::open_to_root(OpenReason why) {
+  open(why);
+  if (has_managed_frame()) stack_.runs.back().position = RunPosition::root;
+}
+
 void StackBuilder::root() {
   if (run_ != Frame::kNone) close_run(RunEnd::root, OpenReason::none);
 }

@@ -22,6 +22,8 @@ class StackBuilder {
 
   // The current run (an empty one, if no frame was added to it) stops here, for this reason.
   void open(OpenReason why);
+  // The same, and nothing below is known: what is missing goes on to the thread's root.
+  void open_to_root(OpenReason why);
   // The current run arrived at the thread's root.
   void root();
 
