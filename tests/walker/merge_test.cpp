@@ -60,7 +60,9 @@ ManagedEntry entry(std::uint64_t function, std::uint64_t ip, std::uint64_t rsp) 
   result.registers[Register::rsp] = rsp;
   return result;
 }
-ManagedEntry hole(std::uint64_t ip, std::uint64_t rsp) { return entry(0, ip, rsp); }
+ManagedEntry hole(std::uint64_t ip, std::uint64_t rsp) {
+  return entry(0, ip, rsp);
+}
 
 // What DoStackSnapshot says of sandwich().
 std::vector<ManagedEntry> sandwich_entries() {
@@ -167,11 +169,11 @@ TEST(MergeTest, LeafRunEndsAtFirstManagedFrame) {
 
 TEST(MergeTest, HoleBetweenTwoManagedFramesIsFilled) {
   const Stack stack = Scene(sandwich(), sandwich_entries()).merged();
-  EXPECT_THAT(frames(stack),
-              ElementsAre("native 10010@7000 m0", "native 20020@7020 m1", "stub 900220@7060 f3",
-                          "managed 900130@7090 f2", "native 20050@70c0 m1", "native 20066@70e0 m1",
-                          "managed 900040@7100 f1", "native 20080@7140 m1",
-                          "native 10090@7180 m0"));
+  EXPECT_THAT(
+      frames(stack),
+      ElementsAre("native 10010@7000 m0", "native 20020@7020 m1", "stub 900220@7060 f3",
+                  "managed 900130@7090 f2", "native 20050@70c0 m1", "native 20066@70e0 m1",
+                  "managed 900040@7100 f1", "native 20080@7140 m1", "native 10090@7180 m0"));
   EXPECT_THAT(runs(stack), ElementsAre("leaf closed, 3 from 0", "middle closed, 2 from 4",
                                        "root root, 2 from 7"));
   expect_consistent(stack);
@@ -184,13 +186,15 @@ TEST(MergeTest, HoleAboveTheFirstManagedFrameIsTheLeafRun) {
   // With no seed the CLR begins where it begins to see: below the thread's own top.
   auto entries = sandwich_entries();
   entries.insert(entries.begin(), hole(0x20020, 0x7020));
-  EXPECT_EQ(Scene(sandwich(), entries).merged(),
-            Scene(sandwich(), sandwich_entries()).merged());
+  EXPECT_EQ(Scene(sandwich(), entries).merged(), Scene(sandwich(), sandwich_entries()).merged());
 }
 
 TEST(MergeTest, NeighbouringManagedFramesHaveNoRunBetweenThem) {
-  const Stack stack = Scene({{0x10010, 0x7000}, {0x900130, 0x7090}, {0x900040, 0x70C0},
-                             {0x10090, 0x7180}, {0, 0x71C0}},
+  const Stack stack = Scene({{0x10010, 0x7000},
+                             {0x900130, 0x7090},
+                             {0x900040, 0x70C0},
+                             {0x10090, 0x7180},
+                             {0, 0x71C0}},
                             {entry(kHelper, 0x900130, 0x7090), entry(kMain, 0x900040, 0x70C0),
                              hole(0x10090, 0x7180)})
                           .merged();
@@ -201,10 +205,8 @@ TEST(MergeTest, NeighbouringManagedFramesHaveNoRunBetweenThem) {
 }
 
 TEST(MergeTest, ThreadStandingInManagedCode) {
-  std::vector<ScriptedFrame> real = {{0x900130, 0x7090},
-                                     {0x900040, 0x7100, Trust::leaf},
-                                     {0x10090, 0x7180},
-                                     {0, 0x71C0}};
+  std::vector<ScriptedFrame> real = {
+      {0x900130, 0x7090}, {0x900040, 0x7100, Trust::leaf}, {0x10090, 0x7180}, {0, 0x71C0}};
   real[0].leaf = true;
   Scene scene(real, {entry(kHelper, 0x900130, 0x7090), entry(kMain, 0x900040, 0x7100),
                      hole(0x10090, 0x7180)});
@@ -244,11 +246,10 @@ TEST(MergeTest, HoleThatPassesTheNextManagedFrameStaysOpen) {
   auto real = sandwich();
   real[5] = {0x20066, 0x7108};  // beyond Main's Rsp, 0x7100
   const Stack stack = Scene(real, sandwich_entries()).merged();
-  EXPECT_THAT(frames(stack),
-              ElementsAre("native 10010@7000 m0", "native 20020@7020 m1", "stub 900220@7060 f3",
-                          "managed 900130@7090 f2", "native 20050@70c0 m1", "gap",
-                          "managed 900040@7100 f1", "native 20080@7140 m1",
-                          "native 10090@7180 m0"));
+  EXPECT_THAT(frames(stack), ElementsAre("native 10010@7000 m0", "native 20020@7020 m1",
+                                         "stub 900220@7060 f3", "managed 900130@7090 f2",
+                                         "native 20050@70c0 m1", "gap", "managed 900040@7100 f1",
+                                         "native 20080@7140 m1", "native 10090@7180 m0"));
   EXPECT_THAT(runs(stack),
               ElementsAre("leaf closed, 3 from 0", "middle open (passed-bound), 2 from 4",
                           "root root, 2 from 7"));
@@ -411,10 +412,9 @@ TEST(MergeTest, StubsAndDynamicMethodsInAHole) {
       {0x20050, 0x7080},  {0x900040, 0x70A0}, {0, 0x70C0}};
   Scene scene(real, {entry(kHelper, 0x900130, 0x7000), entry(kMain, 0x900040, 0x70A0)});
   const Stack stack = scene.merged();
-  EXPECT_THAT(frames(stack),
-              ElementsAre("managed 900130@7000 f2", "stub 900410@7020", "stub 900220@7040 f3",
-                          "managed 900330@7060 f4", "native 20050@7080 m1",
-                          "managed 900040@70a0 f1"));
+  EXPECT_THAT(frames(stack), ElementsAre("managed 900130@7000 f2", "stub 900410@7020",
+                                         "stub 900220@7040 f3", "managed 900330@7060 f4",
+                                         "native 20050@7080 m1", "managed 900040@70a0 f1"));
   EXPECT_THAT(runs(stack), ElementsAre("middle closed, 2 from 1", "middle closed, 1 from 4"));
   expect_consistent(stack);
   EXPECT_EQ(without_trust(stack), without_trust(Scene(real).merged()));
@@ -462,9 +462,8 @@ TEST(MergeTest, ManagedFrameThatCannotBeUnwoundLeavesAGapAboveItsHole) {
   auto real = sandwich();
   real[3].fault = StepFault::no_unwind;
   const Stack stack = Scene(real, sandwich_entries()).merged();
-  EXPECT_THAT(runs(stack),
-              ElementsAre("leaf closed, 3 from 0", "middle open (no-unwind), 1 from 4",
-                          "middle closed, 2 from 5", "root root, 2 from 8"));
+  EXPECT_THAT(runs(stack), ElementsAre("leaf closed, 3 from 0", "middle open (no-unwind), 1 from 4",
+                                       "middle closed, 2 from 5", "root root, 2 from 8"));
   EXPECT_FALSE(stack.whole());
   expect_consistent(stack);
 }
@@ -516,9 +515,8 @@ TEST(MergeTest, FrameLimit) {
   Scene scene(sandwich(), sandwich_entries());
   scene.scratch.resize(2);
   const Stack stack = scene.merged();
-  EXPECT_THAT(runs(stack),
-              ElementsAre("leaf open (frame-limit), 3 from 0", "middle closed, 2 from 4",
-                          "root root, 2 from 7"));
+  EXPECT_THAT(runs(stack), ElementsAre("leaf open (frame-limit), 3 from 0",
+                                       "middle closed, 2 from 4", "root root, 2 from 7"));
   EXPECT_EQ(text(stack.frames.at(3)), "managed 900130@7090 f2");
   expect_consistent(stack);
 }
