@@ -1,9 +1,15 @@
 #include "walker/session/protocol.h"
 
 #include <algorithm>
+#include <stdexcept>
+
+// protozero only asserts that a field has the wire type that is read, and the wire is not ours: in
+// a build with assertions a hostile message would end the process, in one without it would be read
+// as what it is not.
+#define protozero_assert(holds) \
+  ((holds) ? static_cast<void>(0) : throw std::invalid_argument("wire type"))
 #include <protozero/pbf_builder.hpp>
 #include <protozero/pbf_message.hpp>
-#include <stdexcept>
 
 namespace mixwalk {
 namespace {
@@ -248,7 +254,7 @@ Message get(pbf_message<Outer>& in) {
       }
       return request;
     }
-    case Outer::detach_request: in.skip(); return DetachRequest{};
+    case Outer::detach_request: in.get_view(); return DetachRequest{};
     case Outer::function: {
       FunctionName function;
       pbf_message<FunctionField> inner = in.get_message();
@@ -263,7 +269,7 @@ Message get(pbf_message<Outer>& in) {
     }
     case Outer::module: return get_module(in.get_message());
     case Outer::thread: return get_thread(in.get_message());
-    case Outer::dump_done: in.skip(); return DumpDone{};
+    case Outer::dump_done: in.get_view(); return DumpDone{};
     case Outer::detached: {
       Detached detached;
       pbf_message<DetachedField> inner = in.get_message();

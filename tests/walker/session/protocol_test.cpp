@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+#include <limits>
+#include <string>
+
 #include "tests/support/snapshot_builder.h"
 
 namespace mixwalk {
@@ -24,19 +28,39 @@ std::vector<Message> one_of_each() {
   return messages;
 }
 
-std::string body(const Message& message) { return encode(message).substr(kLengthBytes); }
+std::string body(const Message& message) {
+  return encode(message).substr(kLengthBytes);
+}
+
+// Protobuf by hand, from its description: a tag of field and wire type, then the value.
+std::string bytes(std::initializer_list<int> values) {
+  std::string out;
+  for (const int value : values) out += static_cast<char>(value);
+  return out;
+}
+constexpr int kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5;
+int tag(int field, int wire_type) {
+  return field << 3 | wire_type;
+}
+std::string message(int number, const std::string& content) {
+  return bytes({tag(number, kBytes), static_cast<int>(content.size())}) + content;
+}
+
+std::optional<Message> through(const Message& message) {
+  return decode(body(message));
+}
 
 TEST(Protocol, EveryMessageComesBackAsItWas) {
   for (const Message& message : one_of_each()) {
-    const std::string bytes = encode(message);
-    EXPECT_EQ(decode_length(bytes), bytes.size() - kLengthBytes);
+    const std::string sent = encode(message);
+    EXPECT_EQ(decode_length(sent), sent.size() - kLengthBytes);
     const auto decoded = decode(body(message));
     ASSERT_TRUE(decoded) << message.index();
     EXPECT_TRUE(*decoded == message) << message.index();
   }
 }
 
-TEST(Protocol, ACutMessageIsNoMessageOrASmallerOne) {
+TEST(Protocol, ACutMessageIsNoMessage) {
   for (const Message& message : one_of_each()) {
     const std::string whole = body(message);
     for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
@@ -47,6 +71,62 @@ TEST(Protocol, ACutMessageIsNoMessageOrASmallerOne) {
 
 TEST(Protocol, TwoMessagesInOneAreNone) {
   EXPECT_FALSE(decode(body(DumpDone{}) + body(DumpDone{})));
+}
+
+TEST(Protocol, LimitsOfEveryNumberComeBack) {
+  Thread thread{.os_id = 0xFFFF'FFFF, .clr_id = ~0ull, .frozen_ns = ~0ull};
+  thread.stack.refusal = 0xFFFF'FFFF;
+  thread.stack.frames = {
+      {.address = ~0ull, .stack_pointer = ~0ull, .function = ~0ull, .module = 0x7FFF'FFFF}};
+  EXPECT_TRUE(through(thread) == Message(thread));
+  const Module module{~0ull, 0xFFFF'FFFF, 0, std::string("a\0b", 3)};
+  EXPECT_TRUE(through(module) == Message(module));
+}
+
+TEST(Protocol, InnerTruncationIsRefusedOrAShorterMessage) {
+  // The outer length is made to fit, so that what is cut is the inside: at a field's end what is
+  // left is a message, anywhere else it is none.
+  for (const Message& original : one_of_each()) {
+    const std::string whole = body(original);
+    const int number = static_cast<unsigned char>(whole[0]) >> 3;
+    const std::size_t header = whole.size() > 2 + 0x7F ? 3 : 2;  // a length of one byte or two
+    const std::string content = whole.substr(header);
+    for (std::size_t length = 0; length < content.size() && length < 128; ++length) {
+      const auto decoded = decode(message(number, content.substr(0, length)));
+      EXPECT_TRUE(!decoded || decoded->index() == original.index());
+    }
+  }
+  const std::string function = body(FunctionName{0x1122, "name"}).substr(2);
+  EXPECT_TRUE(decode(message(4, function.substr(0, 9))));    // the id alone
+  EXPECT_FALSE(decode(message(4, function.substr(0, 8))));   // half the id
+  EXPECT_FALSE(decode(message(4, function.substr(0, 12))));  // half the text
+}
+
+TEST(Protocol, NothingIsNoMessage) {
+  EXPECT_FALSE(decode({}));
+}
+
+TEST(Protocol, UnknownMessageIsRefused) {
+  EXPECT_FALSE(decode(message(9, "")));
+  EXPECT_FALSE(decode(bytes({tag(0, kBytes), 0})));
+}
+
+TEST(Protocol, UnknownFieldIsPassedOver) {
+  const std::string later = bytes({tag(15, kVarint), 1, tag(14, kBytes), 1, 'x'});
+  EXPECT_TRUE(decode(message(8, later + bytes({tag(1, kVarint), 5}))) == Message(Detached{5}));
+  EXPECT_TRUE(decode(message(4, later)) == Message(FunctionName{}));
+}
+
+TEST(Protocol, FieldOfAnotherTypeIsRefused) {
+  // A number where a text must be, a text where a number must be: the type is on the wire.
+  EXPECT_FALSE(decode(message(4, bytes({tag(2, kVarint), 1, 'x'}))));
+  EXPECT_FALSE(decode(message(8, bytes({tag(1, kBytes), 1, 'x'}))));
+  EXPECT_FALSE(decode(message(4, bytes({tag(1, kVarint), 1, 2, 3, 4, 5, 6, 7, 8}))));
+  EXPECT_FALSE(decode(message(5, bytes({tag(1, kFixed32), 1, 2, 3, 4}))));
+  EXPECT_FALSE(decode(message(6, bytes({tag(8, kVarint), 0}))));
+  EXPECT_FALSE(decode(bytes({tag(6, kVarint), 0})));
+  EXPECT_FALSE(decode(bytes({tag(7, kVarint), 0})));
+  EXPECT_FALSE(decode(bytes({tag(3, kFixed64), 0, 0, 0, 0, 0, 0, 0, 0})));
 }
 
 TEST(Protocol, AFrameOfARunThatIsNotThere) {
@@ -62,10 +142,45 @@ TEST(Protocol, AFrameOfARunThatIsNotThere) {
   EXPECT_FALSE(decode(body(thread)));
 }
 
-TEST(Protocol, AnEnumerationBeyondItsLastValue) {
+TEST(Protocol, FrameOfANegativeModuleIsRefused) {
   Thread thread{.os_id = 1};
-  thread.stack.frames.push_back({.kind = static_cast<FrameKind>(9)});
-  EXPECT_FALSE(decode(body(thread)));
+  thread.stack.frames.push_back({.module = -2});
+  EXPECT_FALSE(through(thread));
+}
+
+TEST(Protocol, RunBeyondTheFramesIsRefused) {
+  for (const auto& [first, count] :
+       {std::pair{0u, 5u}, {5u, 0u}, {4u, 1u}, {0xFFFF'FFFFu, 2u}, {2u, 0xFFFF'FFFFu}}) {
+    Thread thread{.os_id = 1};
+    thread.stack.frames.resize(4);
+    thread.stack.runs.push_back({.first_frame = first, .frame_count = count});
+    EXPECT_FALSE(through(thread)) << first << " " << count;
+  }
+}
+
+TEST(Protocol, EnumerationBeyondItsLastValueIsRefused) {
+  EXPECT_TRUE(decode(message(2, bytes({tag(1, kVarint), 1}))) ==
+              Message(DumpRequest{Engine::copy}));
+  EXPECT_FALSE(decode(message(2, bytes({tag(1, kVarint), 2}))));
+  const auto with_frame = [](int field, int value) {
+    return decode(message(6, message(8, bytes({tag(field, kVarint), value}))));
+  };
+  EXPECT_TRUE(with_frame(1, 3));
+  EXPECT_FALSE(with_frame(1, 4));
+  EXPECT_TRUE(with_frame(2, 5));
+  EXPECT_FALSE(with_frame(2, 6));
+  EXPECT_TRUE(with_frame(3, 1));
+  EXPECT_FALSE(with_frame(3, 2));
+  const auto with_run = [](int field, int value) {
+    return decode(message(6, message(9, bytes({tag(field, kVarint), value}))));
+  };
+  EXPECT_TRUE(with_run(1, 3));
+  EXPECT_FALSE(with_run(1, 4));
+  EXPECT_TRUE(with_run(2, 3));
+  EXPECT_FALSE(with_run(2, 4));
+  EXPECT_TRUE(with_run(3, 10));
+  EXPECT_FALSE(with_run(3, 11));
+  EXPECT_FALSE(decode(message(6, bytes({tag(6, kVarint), 2}))));
 }
 
 TEST(Protocol, LengthsThatNoMessageHas) {
@@ -73,7 +188,34 @@ TEST(Protocol, LengthsThatNoMessageHas) {
   EXPECT_FALSE(decode_length(std::string("\1\0\0", 3)));
   EXPECT_FALSE(decode_length(std::string("\0\0\0\0", 4)));
   EXPECT_FALSE(decode_length("\xff\xff\xff\xff"));
+  EXPECT_EQ(decode_length(bytes({0, 0, 0x80, 0})), kMaxMessageBytes);
+  EXPECT_FALSE(decode_length(bytes({1, 0, 0x80, 0})));
   EXPECT_EQ(decode_length(std::string("\1\2\0\0", 4)), 0x201u);
+}
+
+TEST(Protocol, LengthBeyondTheMessageIsRefused) {
+  EXPECT_FALSE(decode(bytes({tag(1, kBytes), 0x7F})));
+  EXPECT_FALSE(decode(bytes({tag(1, kBytes), 0xFF, 0xFF, 0xFF, 0xFF, 0x0F})));
+  EXPECT_FALSE(decode(
+      bytes({tag(1, kBytes), 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01})));
+}
+
+TEST(Protocol, DeepestStackIsAMessage) {
+  const Frame managed{.kind = FrameKind::managed, .address = ~0ull, .function = ~0ull};
+  Thread thread{.os_id = 1};
+  // The frames of kMaxFrames, every other one a run of its own, as large as frames can be.
+  for (std::int32_t i = 0; i < 32'768; ++i) {
+    thread.stack.frames.push_back(
+        {.address = ~0ull, .function = ~0ull, .module = 0x7FFF'FFFF, .run = i});
+    thread.stack.frames.push_back(managed);
+    thread.stack.runs.push_back({.position = RunPosition::middle,
+                                 .end = RunEnd::closed,
+                                 .first_frame = static_cast<std::uint32_t>(2 * i),
+                                 .frame_count = 1});
+  }
+  const std::string sent = encode(thread);
+  EXPECT_TRUE(decode_length(sent));
+  EXPECT_TRUE(decode(std::string_view(sent).substr(kLengthBytes)) == Message(thread));
 }
 
 }  // namespace
