@@ -31,6 +31,10 @@ class Bytes {
   std::uint64_t at_;
 };
 
+constexpr std::uint64_t extend(std::int64_t displacement) noexcept {
+  return static_cast<std::uint64_t>(displacement);
+}
+
 constexpr bool is_rex(std::uint8_t byte) noexcept { return (byte & 0xF0) == 0x40; }
 
 // `add rsp, imm8/imm32`: what it adds.
@@ -39,13 +43,13 @@ std::optional<std::uint64_t> take_add_rsp(Bytes& code) noexcept {
     const auto amount = code.value<std::int8_t>(3);
     if (!amount) return std::nullopt;
     code.skip(4);
-    return static_cast<std::uint64_t>(std::int64_t{*amount});
+    return extend(*amount);
   }
   if (code.starts_with(0x48, 0x81, 0xC4)) {
     const auto amount = code.value<std::int32_t>(3);
     if (!amount) return std::nullopt;
     code.skip(7);
-    return static_cast<std::uint64_t>(std::int64_t{*amount});
+    return extend(*amount);
   }
   return std::nullopt;
 }
@@ -70,13 +74,13 @@ std::optional<std::uint64_t> take_lea_rsp(Bytes& code, Register frame_register,
       const auto disp = code.value<std::int8_t>(3);
       if (!disp) return std::nullopt;
       code.skip(4);
-      return registers[base] + static_cast<std::uint64_t>(std::int64_t{*disp});
+      return registers[base] + extend(*disp);
     }
     case 2: {
       const auto disp = code.value<std::int32_t>(3);
       if (!disp) return std::nullopt;
       code.skip(7);
-      return registers[base] + static_cast<std::uint64_t>(std::int64_t{*disp});
+      return registers[base] + extend(*disp);
     }
     default: return std::nullopt;
   }
@@ -98,20 +102,23 @@ std::optional<Register> take_pop(Bytes& code) noexcept {
   return static_cast<Register>(high | (*opcode & 7u));
 }
 
-// A return, or a jump that leaves the function for good (a tail call).
-bool leaves_function(const Bytes& code, const MemoryReader& memory, const ModuleSpan& module,
+// A jump to where calls arrive is a tail call. One to a place inside a function, or to another part
+// of this one (Microsoft's compiler chains the parts, gcc has .cold ones), is no end of the frame.
+bool is_tail_call(const UnwindMemory& memory, const ModuleSpan& module,
+                  const FunctionEntry& entry, std::uint64_t target) noexcept {
+  if (!module.contains(target)) return true;
+  const auto rva = static_cast<std::uint32_t>(target - module.base);
+  if (rva > entry.begin && rva < entry.end) return false;
+  const EntrySearch other = find_entry(memory.code, module, rva);
+  if (!other.found) return true;  // a leaf function, or a thunk
+  return other.entry.begin == rva && summarise_unwind(memory, other.entry).callable;
+}
+
+// A return, or a jump that leaves the function for good.
+bool leaves_function(const Bytes& code, const UnwindMemory& memory, const ModuleSpan& module,
                      const FunctionEntry& entry) noexcept {
   const auto first = code.peek(0);
   if (!first) return false;
-  const auto outside = [&](std::uint64_t target) {
-    const std::uint64_t rva = target - module.base;
-    // A jump to its own begin is a tail call to itself.
-    if (rva == entry.begin) return true;
-    if (rva > entry.begin && rva < entry.end) return false;
-    // Into the middle of an entry: another part of the same function (chained, or split off).
-    const EntrySearch other = find_entry(memory, module, static_cast<std::uint32_t>(rva));
-    return !other.found || other.entry.begin == rva;
-  };
   switch (*first) {
     case 0xC3:  // ret
     case 0xC2:  // ret imm16
@@ -120,11 +127,11 @@ bool leaves_function(const Bytes& code, const MemoryReader& memory, const Module
       return code.peek(1) == 0xC3;
     case 0xEB: {  // jmp rel8
       const auto offset = code.value<std::int8_t>(1);
-      return offset && outside(code.position() + 2 + static_cast<std::uint64_t>(std::int64_t{*offset}));
+      return offset && is_tail_call(memory, module, entry, code.position() + 2 + extend(*offset));
     }
     case 0xE9: {  // jmp rel32
       const auto offset = code.value<std::int32_t>(1);
-      return offset && outside(code.position() + 5 + static_cast<std::uint64_t>(std::int64_t{*offset}));
+      return offset && is_tail_call(memory, module, entry, code.position() + 5 + extend(*offset));
     }
     case 0xFF:  // jmp [rip + disp32], through an import
       return code.peek(1) == 0x25;
@@ -154,7 +161,7 @@ EpilogueResult unwind_epilogue(const UnwindMemory& memory, const ModuleSpan& mod
   Bytes ahead = code;
   int pops = 0;
   while (pops < kMaxPops && take_pop(ahead)) ++pops;
-  if (!leaves_function(ahead, memory.code, module, entry)) {
+  if (!leaves_function(ahead, memory, module, entry)) {
     return EpilogueResult::not_in_epilogue;
   }
 

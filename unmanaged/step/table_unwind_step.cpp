@@ -36,8 +36,10 @@ StepResult TableUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
   const auto offset = static_cast<std::uint32_t>(ip - module->base - entry.begin);
   // No epilogue has a call in it, so a return address stands in none. (Folklore: behind a call, a
   // jump to another part of the same function looks like a tail call. The differential test has
-  // some 200 such places in coreclr, clrjit and e_sqlite3.)
-  if (frame.kind == AddressKind::instruction_pointer && offset >= summary.prologue_bytes) {
+  // some 200 such places in coreclr, clrjit and e_sqlite3.) The prologue's length does not matter:
+  // Microsoft's compiler lets an early exit lie in the middle of a prologue. (Folklore: the return
+  // in sqlite3_initialize when it has nothing to do. Wine 8 takes it for prologue; Windows does not.)
+  if (frame.kind == AddressKind::instruction_pointer) {
     switch (unwind_epilogue(memory, *module, entry, summary.frame_register, caller.registers)) {
       case EpilogueResult::unwound: return accept(frame, caller, Trust::unwind_info);
       case EpilogueResult::unreadable_stack: return {StepFault::unreadable_stack};

@@ -179,7 +179,9 @@ UnwindSummary summarise_unwind(const UnwindMemory& memory, const FunctionEntry& 
   const auto header = memory.code.read_value<Header>(memory.image_base + entry.unwind);
   if (!header) return {StepFault::unreadable_unwind};
   if (!known(*header)) return {StepFault::bad_unwind};
-  return {StepFault::none, header->prologue_bytes, header->frame_register()};
+  const bool enters_with_frame =
+      header->chained() || (header->prologue_bytes == 0 && header->code_count != 0);
+  return {StepFault::none, header->frame_register(), !enters_with_frame};
 }
 
 UnwoundPrologue unwind_prologue(const UnwindMemory& memory, const FunctionEntry& entry,

@@ -28,12 +28,14 @@ struct UnwoundPrologue {
 UnwoundPrologue unwind_prologue(const UnwindMemory& memory, const FunctionEntry& entry,
                                 std::uint32_t offset, Registers& registers) noexcept;
 
-// What an epilogue check must know of the function: its frame register (rax: none) and how much of
-// it is prologue.
+// What an epilogue check must know of an entry.
 struct UnwindSummary {
   StepFault fault = StepFault::none;
-  std::uint8_t prologue_bytes = 0;
-  Register frame_register = Register::rax;
+  Register frame_register = Register::rax;  // rax: none
+  // Calls arrive at its begin. Otherwise it is a further part of a function, whose frame stands
+  // already when control comes to it: a chained info (Microsoft's compiler), or codes that all are
+  // at offset 0 (the .cold parts of gcc).
+  bool callable = true;
 };
 UnwindSummary summarise_unwind(const UnwindMemory& memory, const FunctionEntry& entry) noexcept;
 

@@ -104,6 +104,52 @@ TEST_F(TableUnwindStepTest, JumpBehindACallIsNoTailCall) {
   expect_caller(0x7777, 0x138);
 }
 
+// Microsoft's compiler saves a register only on the path that needs it, and counts all up to there
+// as prologue: the early exit before it has an epilogue in the middle of the prologue.
+TEST_F(TableUnwindStepTest, EpilogueOfAnEarlyExitInsideThePrologue) {
+  image_.put(kUnwind, {0x01, 0x1A, 3, 0,
+                       0x1A, 0x34, 0x06, 0x00,  // save rbx at 6 * 8
+                       4, 0x42});               // alloc_small 0x28
+  image_.put(kFunction + 0x10, {0x48, 0x83, 0xC4, 0x28, 0xC3});  // add rsp, 0x28; ret
+  stand_at(kFunction + 0x14, 0x100);
+  stack_.put64(0x100, 0x7777);
+  EXPECT_EQ(step().fault, StepFault::none);
+  expect_caller(0x7777, 0x108);
+}
+
+// One more entry, at whose begin a jump of the function arrives.
+class TableUnwindStepJumpTest : public TableUnwindStepTest {
+ protected:
+  TableUnwindStepJumpTest() {
+    put_simple_prologue(image_);
+    span_.pdata_count = 2;
+    image_.put_entry(kPdata + 12, kFunction + 0x200, kFunction + 0x280, kUnwind + 0x40);
+    image_.put(kFunction + 0x70, {0xE9, 0x8B, 0x01, 0x00, 0x00});
+    stand_at(kFunction + 0x70, 0x100);
+    stack_.put64(0x100, 0x6666);
+    stack_.put64(0x130, 0x7777);
+  }
+};
+
+TEST_F(TableUnwindStepJumpTest, ToAnotherFunctionIsATailCall) {
+  image_.put(kUnwind + 0x40, {0x01, 4, 1, 0, 4, 0x42});  // alloc_small 0x28
+  EXPECT_EQ(step().fault, StepFault::none);
+  expect_caller(0x6666, 0x108);
+}
+
+TEST_F(TableUnwindStepJumpTest, ToAChainedPartOfTheFunctionIsNone) {
+  image_.put(kUnwind + 0x40, {0x21, 5, 2, 0, 5, 0x34, 6, 0});
+  image_.put_entry(kUnwind + 0x48, kFunction, kFunction + 0x80, kUnwind);
+  EXPECT_EQ(step().fault, StepFault::none);
+  expect_caller(0x7777, 0x138);
+}
+
+TEST_F(TableUnwindStepJumpTest, ToAColdPartWhoseFrameStandsAlreadyIsNone) {
+  image_.put(kUnwind + 0x40, {0x01, 0, 3, 0, 0, 0x32, 0, 0x70, 0, 0x30});
+  EXPECT_EQ(step().fault, StepFault::none);
+  expect_caller(0x7777, 0x138);
+}
+
 TEST_F(TableUnwindStepTest, FrameRegisterAfterAlloca) {
   // push rbp (1); sub rsp, 0x30 (5); lea rbp, [rsp+0x20] (10)
   image_.put(kUnwind, {0x01, 10, 3, 0x25,  // frame register rbp, offset 2 * 16
