@@ -61,13 +61,17 @@ class Reader {
     for (std::uint32_t i = 0; i < units; ++i) {
       std::uint32_t point = get<std::uint16_t>();
       if (point == 0) continue;
-      if (point >= 0xD800 && point < 0xDC00 && i + 1 < units) {
-        const auto low = get<std::uint16_t>();
-        ++i;
-        point = low >= 0xDC00 && low < 0xE000 ? 0x10000 + ((point - 0xD800) << 10) + (low - 0xDC00)
-                                              : '?';
-      } else if (point >= 0xD800 && point < 0xE000) {
-        point = '?';
+      if (point >= 0xD800 && point < 0xE000) {
+        // The unit behind a first half is only taken if it is its second one.
+        std::uint32_t low = 0;
+        if (point < 0xDC00 && i + 1 < units) low = Reader(bytes_).get<std::uint16_t>();
+        if (low >= 0xDC00 && low < 0xE000) {
+          point = 0x10000 + ((point - 0xD800) << 10) + (low - 0xDC00);
+          skip(2);
+          ++i;
+        } else {
+          point = '?';
+        }
       }
       append_utf8(out, point);
     }

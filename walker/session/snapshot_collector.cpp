@@ -41,7 +41,10 @@ SnapshotCollector::Step SnapshotCollector::accept(Message message) {
 bool SnapshotCollector::add_thread(Thread thread) {
   if (snapshot_.threads.size() == kMaxThreads) return false;
   for (Frame& frame : thread.stack.frames) {
-    if (frame.module >= static_cast<std::int64_t>(snapshot_.modules.size())) return false;
+    if (frame.module < Frame::kNone ||
+        frame.module >= static_cast<std::int64_t>(snapshot_.modules.size())) {
+      return false;
+    }
     if (frame.function == 0) continue;
     const auto name = functions_.find(frame.function);
     if (name != functions_.end()) frame.name = name->second;

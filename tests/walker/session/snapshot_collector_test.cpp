@@ -28,8 +28,9 @@ TEST(SnapshotCollector, SortsAndConnectsWhatCameInAnyOrder) {
   ASSERT_EQ(snapshot.threads.size(), 2u);
   EXPECT_EQ(snapshot.threads[0].os_id, 3u);
   const auto module_of = [&](std::size_t thread) {
-    return snapshot.modules.at(
-        static_cast<std::size_t>(snapshot.threads[thread].stack.frames[0].module)).path;
+    return snapshot.modules
+        .at(static_cast<std::size_t>(snapshot.threads[thread].stack.frames[0].module))
+        .path;
   };
   EXPECT_EQ(module_of(0), "a.dll");
   EXPECT_EQ(module_of(1), "b.dll");
@@ -42,10 +43,73 @@ TEST(SnapshotCollector, AFrameInAModuleThatNeverCame) {
   EXPECT_EQ(collector.accept(thread_in(1, 0, 0)), Step::protocol_error);
 }
 
+TEST(SnapshotCollector, AFrameInAModuleOneBeyondTheLast) {
+  SnapshotCollector collector;
+  EXPECT_EQ(collector.accept(Module{.base = 0x1000}), Step::more);
+  EXPECT_EQ(collector.accept(thread_in(1, 0, 0)), Step::more);
+  EXPECT_EQ(collector.accept(thread_in(2, 1, 0)), Step::protocol_error);
+  EXPECT_EQ(collector.accept(Module{.base = 0x2000}), Step::more);
+  EXPECT_EQ(collector.accept(thread_in(2, 1, 0)), Step::more) << "it has come by now";
+}
+
+TEST(SnapshotCollector, AFrameInANegativeModule) {
+  SnapshotCollector collector;
+  EXPECT_EQ(collector.accept(Module{.base = 0x1000}), Step::more);
+  EXPECT_EQ(collector.accept(thread_in(1, -2, 0)), Step::protocol_error);
+  EXPECT_EQ(collector.accept(thread_in(1, Frame::kNone, 0)), Step::more);
+  EXPECT_EQ(collector.finish().threads.at(0).stack.frames.at(0).module, Frame::kNone);
+}
+
+TEST(SnapshotCollector, AFunctionNamedTwiceHasItsLastNameFromThenOn) {
+  SnapshotCollector collector;
+  collector.accept(FunctionName{5, "Old()"});
+  collector.accept(thread_in(1, Frame::kNone, 5));
+  collector.accept(FunctionName{5, "New()"});
+  collector.accept(thread_in(2, Frame::kNone, 5));
+  collector.accept(thread_in(3, Frame::kNone, 0));
+  const Snapshot snapshot = collector.finish();
+  EXPECT_EQ(snapshot.threads.at(0).stack.frames.at(0).name, "Old()");
+  EXPECT_EQ(snapshot.threads.at(1).stack.frames.at(0).name, "New()");
+  EXPECT_EQ(snapshot.threads.at(2).stack.frames.at(0).name, "");
+}
+
+TEST(SnapshotCollector, ModulesOfOneBaseAndThreadsOfOneIdKeepTheirOrder) {
+  SnapshotCollector collector;
+  for (const char* path : {"first.dll", "second.dll"}) {
+    collector.accept(Module{.base = 0x1000, .path = path});
+  }
+  collector.accept(thread_in(1, 1, 0));
+  collector.accept(thread_in(1, 0, 0));
+  const Snapshot snapshot = collector.finish();
+  EXPECT_EQ(snapshot.modules.at(0).path, "first.dll");
+  EXPECT_EQ(snapshot.threads.at(0).stack.frames.at(0).module, 1);
+  EXPECT_EQ(snapshot.threads.at(1).stack.frames.at(0).module, 0);
+}
+
+TEST(SnapshotCollector, MoreModulesThanAnyProcessHas) {
+  SnapshotCollector collector;
+  Step step = Step::more;
+  int modules = 0;
+  while (modules <= 200'000 && (step = collector.accept(Module{})) == Step::more) ++modules;
+  EXPECT_EQ(step, Step::protocol_error);
+  EXPECT_EQ(modules, 100'000);
+}
+
+TEST(SnapshotCollector, MoreThreadsThanAnyProcessHas) {
+  SnapshotCollector collector;
+  Step step = Step::more;
+  int threads = 0;
+  while (threads <= 200'000 && (step = collector.accept(Thread{})) == Step::more) ++threads;
+  EXPECT_EQ(step, Step::protocol_error);
+  EXPECT_EQ(threads, 100'000);
+}
+
 TEST(SnapshotCollector, AMessageThatIsNoPartOfADump) {
   SnapshotCollector collector;
   EXPECT_EQ(collector.accept(Hello{}), Step::protocol_error);
   EXPECT_EQ(collector.accept(DumpRequest{}), Step::protocol_error);
+  EXPECT_EQ(collector.accept(DetachRequest{}), Step::protocol_error);
+  EXPECT_EQ(collector.accept(Detached{}), Step::protocol_error);
 }
 
 }  // namespace

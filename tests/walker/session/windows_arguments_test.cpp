@@ -19,5 +19,59 @@ TEST(WindowsArguments, QuotesAndBackslashes) {
   EXPECT_EQ(join_windows_arguments({"x", "C:\\dir\\"}), "x C:\\dir\\");
 }
 
+// The other direction, by the table of Microsoft's "Parsing C++ command-line arguments": 2n
+// backslashes and a quote are n backslashes and a delimiter, 2n + 1 are n and a quote itself.
+std::vector<std::string> split(const std::string& line) {
+  std::vector<std::string> arguments;
+  std::string argument;
+  bool inside = false, begun = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    std::size_t backslashes = 0;
+    while (i < line.size() && line[i] == '\\') ++i, ++backslashes;
+    begun = begun || backslashes != 0;
+    if (i < line.size() && line[i] == '"') {
+      argument.append(backslashes / 2, '\\');
+      begun = true;
+      if (backslashes % 2 == 1)
+        argument += '"';
+      else
+        inside = !inside;
+      continue;
+    }
+    argument.append(backslashes, '\\');
+    if (i == line.size()) break;
+    if (!inside && (line[i] == ' ' || line[i] == '\t')) {
+      if (begun) arguments.push_back(argument);
+      argument.clear();
+      begun = false;
+    } else {
+      argument += line[i];
+      begun = true;
+    }
+  }
+  if (begun) arguments.push_back(argument);
+  return arguments;
+}
+
+TEST(WindowsArguments, WhatIsSplitAgainIsWhatWasJoined) {
+  // Every argument of up to four of the characters that mean something.
+  const std::string alphabet = "a \"\\\t";
+  std::vector<std::string> arguments = {""};
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].size() == 4) break;
+    for (const char c : alphabet) arguments.push_back(arguments[i] + c);
+  }
+  ASSERT_EQ(arguments.size(), 1u + 5 + 25 + 125 + 625);
+  for (const std::string& argument : arguments) {
+    const std::vector<std::string> line = {"x", argument, "", argument, "y"};
+    EXPECT_EQ(split(join_windows_arguments(line)), line) << join_windows_arguments(line);
+  }
+  EXPECT_EQ(split(join_windows_arguments(arguments)), arguments);
+}
+
+TEST(WindowsArguments, NoneAreAnEmptyLine) {
+  EXPECT_EQ(join_windows_arguments({}), "");
+}
+
 }  // namespace
 }  // namespace mixwalk
