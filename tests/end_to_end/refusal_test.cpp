@@ -56,6 +56,14 @@ TEST(Refusal, NotADotnetProcess) {
   EXPECT_TRUE(native.running());
 }
 
+TEST(Refusal, A32BitProcess) {
+  ChildProcess sleeper({fixture("sleeper32.exe")});
+  ASSERT_EQ(sleeper.read_line(), "READY") << "a 32-bit program could not be run at all";
+  expect_refusal(dump({"-p", std::to_string(sleeper.id())}), ExitCode::wrong_bitness,
+                 "is a 32-bit process");
+  EXPECT_TRUE(sleeper.running());
+}
+
 TEST(Refusal, SeveralProcessesOfThatName) {
   ChildProcess first({fixture("hang.exe")}), second({fixture("hang.exe")});
   ready_hang(first);
