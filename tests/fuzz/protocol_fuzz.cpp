@@ -1,4 +1,5 @@
-// Arbitrary bytes as a message of the pipe: refused, or decoded to something that encodes again.
+// Arbitrary bytes as a message of the pipe: refused, or decoded to something that encodes again,
+// and that a collector can take without looking at it twice.
 
 #include <cstdint>
 #include <cstdlib>
@@ -6,17 +7,37 @@
 #include "walker/session/protocol.h"
 #include "walker/session/snapshot_collector.h"
 
+namespace {
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  mixwalk::decode_length(bytes);
+  const auto length = mixwalk::decode_length(bytes);
+  check(!length || (*length != 0 && *length <= mixwalk::kMaxMessageBytes));
   auto message = mixwalk::decode(bytes);
   if (!message) return 0;
   const std::string again = mixwalk::encode(*message);
-  const auto decoded = mixwalk::decode(std::string_view(again).substr(mixwalk::kLengthBytes));
-  if (!decoded || !(*decoded == *message)) std::abort();
+  check(mixwalk::decode(std::string_view(again).substr(mixwalk::kLengthBytes)) == message);
+
   mixwalk::SnapshotCollector collector;
-  collector.accept(mixwalk::Module{});
+  collector.accept(mixwalk::Module{.base = 2});
+  collector.accept(mixwalk::Module{.base = 1});
   collector.accept(std::move(*message));
-  collector.finish();
+  for (const mixwalk::Thread& thread : collector.finish().threads) {
+    const mixwalk::Stack& stack = thread.stack;
+    for (const mixwalk::Frame& frame : stack.frames) {
+      check(frame.module >= mixwalk::Frame::kNone && frame.module < 2);
+      check(frame.run == mixwalk::Frame::kNone ||
+            static_cast<std::size_t>(frame.run) < stack.runs.size());
+    }
+    for (const mixwalk::Run& run : stack.runs) {
+      check(std::uint64_t{run.first_frame} + run.frame_count <= stack.frames.size());
+    }
+  }
   return 0;
 }
