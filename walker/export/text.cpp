@@ -83,7 +83,8 @@ class Writer {
       whole += thread.stack.whole();
       managed += thread.clr_id != 0;
       skipped += !thread.skipped.empty();
-      refused += thread.stack.refusal != 0;
+      // A thread without managed frames is refused as a matter of course.
+      refused += thread.stack.refusal != 0 && count_frames(thread.stack).managed != 0;
     }
     std::string text = fmt::format("\n{}: {} managed, {} with a whole stack",
                                    plural(snapshot_.threads.size(), "thread"), managed, whole);

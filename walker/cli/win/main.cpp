@@ -24,7 +24,7 @@ namespace {
 
 void set_up_log(bool verbose) {
   auto log = spdlog::stderr_logger_st("mixwalk");
-  log->set_pattern("mixwalk: [%E.%e] %v");
+  log->set_pattern("mixwalk: %H:%M:%S.%e %v");
   log->set_level(verbose ? spdlog::level::info : spdlog::level::off);
   spdlog::set_default_logger(std::move(log));
 }
