@@ -25,6 +25,8 @@ TEST(SnapshotCollector, SortsAndConnectsWhatCameInAnyOrder) {
   const Snapshot snapshot = collector.finish();
   EXPECT_EQ(snapshot.process.id, 7u);
   EXPECT_EQ(snapshot.engine, Engine::copy);
+  ASSERT_EQ(snapshot.modules.size(), 2u);
+  EXPECT_EQ(snapshot.modules[0].path, "a.dll");
   ASSERT_EQ(snapshot.threads.size(), 2u);
   EXPECT_EQ(snapshot.threads[0].os_id, 3u);
   const auto module_of = [&](std::size_t thread) {
@@ -73,6 +75,13 @@ TEST(SnapshotCollector, AFunctionNamedTwiceHasItsLastNameFromThenOn) {
   EXPECT_EQ(snapshot.threads.at(2).stack.frames.at(0).name, "");
 }
 
+TEST(SnapshotCollector, ANameOfNoFunctionNamesNoFrame) {
+  SnapshotCollector collector;
+  collector.accept(FunctionName{0, "Nothing()"});
+  collector.accept(thread_in(1, Frame::kNone, 0));
+  EXPECT_EQ(collector.finish().threads.at(0).stack.frames.at(0).name, "");
+}
+
 TEST(SnapshotCollector, ModulesOfOneBaseAndThreadsOfOneIdKeepTheirOrder) {
   SnapshotCollector collector;
   for (const char* path : {"first.dll", "second.dll"}) {
@@ -102,6 +111,18 @@ TEST(SnapshotCollector, MoreThreadsThanAnyProcessHas) {
   while (threads <= 200'000 && (step = collector.accept(Thread{})) == Step::more) ++threads;
   EXPECT_EQ(step, Step::protocol_error);
   EXPECT_EQ(threads, 100'000);
+}
+
+TEST(SnapshotCollector, MoreFunctionsThanAnyDumpHas) {
+  SnapshotCollector collector;
+  Step step = Step::more;
+  std::uint64_t functions = 0;
+  while (functions <= 2'000'000 &&
+         (step = collector.accept(FunctionName{functions + 1, ""})) == Step::more) {
+    ++functions;
+  }
+  EXPECT_EQ(step, Step::protocol_error);
+  EXPECT_EQ(functions, 1'000'000u);
 }
 
 TEST(SnapshotCollector, AMessageThatIsNoPartOfADump) {
