@@ -83,6 +83,18 @@ class Program {
     return {};
   }
 
+  bool has_machine_frame(std::uint32_t executed) const noexcept {
+    for (unsigned slot = 0; slot < header_.code_count;) {
+      const auto code = memory_.code.read_value<Code>(at(slot));
+      if (!code) return false;
+      if (code->op() == Op::push_machframe) return code->offset <= executed;
+      const unsigned used = slots(*code);
+      if (used == 0) return false;
+      slot += used;
+    }
+    return false;
+  }
+
   // The entry that a chained info goes on with: it follows the codes, which are padded to an even
   // number.
   std::optional<FunctionEntry> chained() const noexcept {
@@ -174,6 +186,13 @@ bool known(const Header& header) noexcept {
 }
 
 }  // namespace
+
+bool has_machine_frame(const UnwindMemory& memory, const FunctionEntry& entry,
+                       std::uint32_t offset) noexcept {
+  const auto header = memory.code.read_value<Header>(memory.image_base + entry.unwind);
+  if (!header || !known(*header)) return false;
+  return Program(memory, entry.unwind, *header).has_machine_frame(offset);
+}
 
 UnwindSummary summarise_unwind(const UnwindMemory& memory, const FunctionEntry& entry) noexcept {
   const auto header = memory.code.read_value<Header>(memory.image_base + entry.unwind);

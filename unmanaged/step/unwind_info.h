@@ -28,6 +28,11 @@ struct UnwoundPrologue {
 UnwoundPrologue unwind_prologue(const UnwindMemory& memory, const FunctionEntry& entry,
                                 std::uint32_t offset, Registers& registers) noexcept;
 
+// Whether unwinding from `offset` pops a trap's frame, so that the caller was interrupted rather than
+// called. Frozen-safe. False where the unwind data cannot be read.
+bool has_machine_frame(const UnwindMemory& memory, const FunctionEntry& entry,
+                       std::uint32_t offset) noexcept;
+
 // What an epilogue check must know of an entry.
 struct UnwindSummary {
   StepFault fault = StepFault::none;

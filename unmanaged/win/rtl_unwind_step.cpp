@@ -1,5 +1,6 @@
 #include "unmanaged/win/rtl_unwind_step.h"
 
+#include "unmanaged/step/unwind_info.h"
 #include "unmanaged/win/context.h"
 #include "unmanaged/win/guarded.h"
 
@@ -15,10 +16,10 @@ struct RtlUnwindStep::Unwind {
 
 namespace {
 
-// UNWIND_INFO of the function's primary entry, as RtlVirtualUnwind reads it: whether a trap's
-// machine frame lies on top of what it saved. Only such a frame's caller was interrupted rather
-// than called. (x64 exception handling: UWOP_PUSH_MACHFRAME is 10; codes start at offset 4.)
-bool has_machine_frame(std::uint64_t image_base, const RUNTIME_FUNCTION& entry,
+// Whether RtlVirtualUnwind, which does not tell, will pop a trap's frame. Asked for every frame and
+// almost always no: the first look goes to the one slot that the code can be in, without decoding.
+// (x64 exception handling: UWOP_PUSH_MACHFRAME is 10; codes start at offset 4.)
+bool interrupts_caller(std::uint64_t image_base, const RUNTIME_FUNCTION& entry,
                        std::uint64_t ip) noexcept {
   constexpr BYTE kPushMachineFrame = 10;
   const auto* info = reinterpret_cast<const BYTE*>(image_base + entry.UnwindData);
@@ -28,7 +29,12 @@ bool has_machine_frame(std::uint64_t image_base, const RUNTIME_FUNCTION& entry,
   if (count == 0 || *reinterpret_cast<const BYTE*>(ip) == kRet) return false;
   // The machine frame is pushed first, so its code is the last one: its offset, then its operation.
   const BYTE* code = info + 4 + 2 * (count - 1);
-  return (code[1] & 0xF) == kPushMachineFrame && code[0] <= ip - image_base - entry.BeginAddress;
+  if ((code[1] & 0xF) != kPushMachineFrame) return false;
+  // It may as well be the operand of a code: the size of a frame of 0x5000 bytes, say.
+  const GuardedReader memory;
+  return has_machine_frame({memory, memory, image_base},
+                           {entry.BeginAddress, entry.EndAddress, entry.UnwindData},
+                           static_cast<std::uint32_t>(ip - image_base - entry.BeginAddress));
 }
 
 }  // namespace
@@ -49,7 +55,7 @@ void RtlUnwindStep::unwind(void* call) {
   // back, and so must the unwinder, which compares the address with the prologue's length.
   const DWORD64 ip =
       unwind.ip < image_base + entry->EndAddress ? unwind.ip : unwind.lookup_ip;
-  unwind.machine_frame = has_machine_frame(image_base, *entry, ip);
+  unwind.machine_frame = interrupts_caller(image_base, *entry, ip);
   void* handler_data = nullptr;
   DWORD64 establisher = 0;
   RtlVirtualUnwind(UNW_FLAG_NHANDLER, image_base, ip, entry, &unwind.context, &handler_data,
@@ -58,7 +64,9 @@ void RtlUnwindStep::unwind(void* call) {
 
 StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
   const std::uint64_t rsp = frame.registers.rsp();
-  if (rsp < stack_.begin() || rsp + 8 > stack_.end()) return {StepFault::unreadable_stack};
+  if (rsp < stack_.begin() || rsp > stack_.end() || stack_.end() - rsp < 8) {
+    return {StepFault::unreadable_stack};
+  }
   set_registers(context_, stack_.to_copy(frame.registers));
   Unwind call{frame.registers.rip, frame.code().lookup(), context_};
   if (!guarded_call(&unwind, &call)) return {StepFault::unreadable_unwind};

@@ -349,6 +349,32 @@ TEST(RealStack, CalledBackBySystemCode) {
   expect_same_walk(4);
 }
 
+// A frame of 0x5008 bytes and nothing else: in its unwind data, the size looks like a machine frame.
+extern "C" void with_large_frame(void (*function)());
+asm(R"(
+    .seh_proc with_large_frame
+    .globl with_large_frame
+with_large_frame:
+    subq $0x5008, %rsp
+    .seh_stackalloc 0x5008
+    .seh_endprologue
+    callq *%rcx
+    addq $0x5008, %rsp
+    retq
+    .seh_endproc
+)");
+
+[[gnu::noinline]] void commit_stack() {
+  volatile char room[0x10000];
+  for (std::size_t at = sizeof room; at >= 0x1000; at -= 0x1000) room[at - 1] = 0;
+}
+
+TEST(RealStack, SizeOfAFrameThatLooksLikeAMachineFrame) {
+  commit_stack();  // with_large_frame does not probe
+  with_large_frame(&walk_here);
+  expect_same_walk(4);
+}
+
 LONG CALLBACK walk_while_dispatching(EXCEPTION_POINTERS* exception) {
   if (exception->ExceptionRecord->ExceptionCode != EXCEPTION_ILLEGAL_INSTRUCTION) {
     return EXCEPTION_CONTINUE_SEARCH;
