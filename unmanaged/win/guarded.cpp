@@ -37,7 +37,11 @@ LONG CALLBACK on_exception(EXCEPTION_POINTERS* exception) {
     context.Rip = address_of(mixwalk_guarded_copy_fault);
     return EXCEPTION_CONTINUE_EXECUTION;
   }
+  // TlsGetValue clears the last error, and this may be any thread of the target, in the middle of
+  // anything: the fault behind a NullReferenceException comes through here too.
+  const DWORD last_error = GetLastError();
   auto* stack_pointer = static_cast<std::uint64_t*>(TlsGetValue(g_slot));
+  SetLastError(last_error);
   if (stack_pointer == nullptr) return EXCEPTION_CONTINUE_SEARCH;
   context.Rsp = *stack_pointer;
   context.Rip = address_of(mixwalk_guarded_call_fault);

@@ -21,11 +21,14 @@ class FaultGuard {
 };
 
 // Copies this process's own memory; false where any of it is not readable (part of `to` may then
-// have been written). Frozen-safe. Any number of threads.
+// have been written). Frozen-safe as long as nothing faults: a fault goes through the system's list
+// of vectored handlers, whose lock the frozen thread may hold, until the supervisor resumes it. So
+// under a freeze it reads only what should be there. Any number of threads.
 bool guarded_copy(void* to, std::uint64_t from, std::size_t bytes) noexcept;
 
 // Calls function(argument); false where it faulted on this thread. The call is abandoned on the
-// spot, as by longjmp: no destructors run, so it may hold no lock and own nothing. Frozen-safe.
+// spot, as by longjmp: no destructors run, so it may hold no lock and own nothing. Not
+// frozen-safe: a thread's first call may allocate room for its TLS slot.
 bool guarded_call(void (*function)(void*), void* argument) noexcept;
 
 // This process's own memory.

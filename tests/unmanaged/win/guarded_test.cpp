@@ -105,8 +105,11 @@ TEST(FaultGuard, LeavesTheFaultsOfOthersAlone) {
   const FaultGuard guard;
   void* handler = AddVectoredExceptionHandler(0, &take_fault);  // behind ours
   std::uint64_t value = 0x10;
+  SetLastError(ERROR_FILE_NOT_FOUND);
   asm volatile("movl (%%rax), %%eax" : "+a"(value));
+  const DWORD last_error = GetLastError();
   RemoveVectoredExceptionHandler(handler);
+  EXPECT_EQ(last_error, static_cast<DWORD>(ERROR_FILE_NOT_FOUND));
   SUCCEED() << "the other handler got it";
 }
 
