@@ -3,7 +3,9 @@
 #include <windows.h>
 #include <psapi.h>
 
+#include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "unmanaged/win/guarded.h"
 #include "unmanaged/win/utf8.h"
@@ -11,9 +13,26 @@
 namespace mixwalk {
 namespace {
 
-// Far more than any process has; ends a list that was read while it changed.
-constexpr std::size_t kMaxModules = 65'536;
+// The list is read without its lock, so an image that is loaded or unloaded meanwhile can spoil the
+// reading (ERROR_PARTIAL_COPY) or make the list longer than the room for it.
+constexpr int kAttempts = 16;
 constexpr DWORD kMaxPathUnits = 32'768;
+
+std::vector<HMODULE> list_modules() {
+  std::vector<HMODULE> modules(512);
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    DWORD bytes = 0;
+    if (!K32EnumProcessModules(GetCurrentProcess(), modules.data(),
+                               static_cast<DWORD>(modules.size() * sizeof(HMODULE)), &bytes)) {
+      continue;
+    }
+    const std::size_t count = bytes / sizeof(HMODULE);
+    const bool whole = count <= modules.size();
+    modules.resize(whole ? count : count + 64);
+    if (whole) return modules;
+  }
+  return {};
+}
 
 bool is_ready_to_run(const GuardedReader& memory, std::uint64_t base,
                      const IMAGE_OPTIONAL_HEADER64& optional) {
@@ -52,15 +71,7 @@ std::optional<ModuleTable::Entry> read_module(const GuardedReader& memory, HMODU
 
 ModuleTable read_live_modules() {
   const HANDLE self = GetCurrentProcess();
-  std::vector<HMODULE> modules(512);
-  DWORD bytes = 0;
-  while (K32EnumProcessModules(self, modules.data(),
-                               static_cast<DWORD>(modules.size() * sizeof(HMODULE)), &bytes) &&
-         bytes > modules.size() * sizeof(HMODULE) && modules.size() < kMaxModules) {
-    modules.resize(bytes / sizeof(HMODULE) + 64);
-  }
-  modules.resize(std::min(modules.size(), bytes / sizeof(HMODULE)));
-
+  const std::vector<HMODULE> modules = list_modules();
   const GuardedReader memory;
   std::vector<ModuleTable::Entry> entries;
   entries.reserve(modules.size());
