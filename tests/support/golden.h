@@ -8,11 +8,16 @@
 
 namespace mixwalk {
 
+// A file's bytes; none if it cannot be read.
+inline std::string file_text(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
 // Compares with tests/golden/NAME, byte by byte. What was made instead lies in the working folder
 // as NAME.actual, to be looked at and, if it is right, taken over.
 inline void expect_golden(const std::string& name, const std::string& actual) {
-  std::ifstream in(std::string(MIXWALK_GOLDEN) + "/" + name, std::ios::binary);
-  const std::string expected{std::istreambuf_iterator<char>(in), {}};
+  const std::string expected = file_text(std::string(MIXWALK_GOLDEN) + "/" + name);
   if (expected == actual) return;
   std::ofstream(name + ".actual", std::ios::binary) << actual;
   EXPECT_EQ(actual, expected) << name << " differs; see " << name << ".actual";

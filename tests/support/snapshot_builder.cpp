@@ -58,6 +58,20 @@ Thread partial_thread() {
   return thread;
 }
 
+// Never ran managed code; its name tries to end its quotes, to turn the line round and to colour it.
+Thread native_thread() {
+  Thread thread{.os_id = 0x1b0, .name = "say \"hi\" \u202Eback\u009B31m"};
+  thread.frozen_ns = 90'000;
+  Stack& stack = thread.stack;
+  stack.refusal = 0x8000'4005;
+  stack.frames.push_back(native(kNtdll + 0x1014, 0, 0, "NtWaitForSingleObject", 0x14,
+                                Trust::context));
+  stack.frames.back().address_kind = AddressKind::instruction_pointer;
+  stack.frames.push_back(native(kNtdll + 0x2000, 0, 0, "RtlUserThreadStart", 0));
+  stack.runs = {{RunPosition::whole, RunEnd::root, OpenReason::none, 0, 2}};
+  return thread;
+}
+
 }  // namespace
 
 Snapshot representative_snapshot() {
@@ -70,7 +84,7 @@ Snapshot representative_snapshot() {
                       {kOrders, 0x1'0000, 0, "C:\\orders\\orders.dll"}};
   Thread skipped{.os_id = 0x1ac};
   skipped.skipped = "the thread is ending";
-  snapshot.threads = {whole_thread(), partial_thread(), skipped};
+  snapshot.threads = {whole_thread(), partial_thread(), skipped, native_thread()};
   return snapshot;
 }
 

@@ -34,6 +34,47 @@ const std::map<std::string, Engine> kEngines = {{"snapshot", Engine::snapshot},
 const std::map<std::string, Colour> kColours = {
     {"auto", Colour::automatic}, {"always", Colour::always}, {"never", Colour::never}};
 
+// An option that takes one of a few words: these and nothing else (CLI11's own transformer would
+// take the number behind a word as well, and says an error in its own terms).
+template <class Value, class Target>
+CLI::Option* add_choice(CLI::App& app, const std::string& flags,
+                        const std::map<std::string, Value>& words, Target& target,
+                        const std::string& help) {
+  return app.add_option_function<std::string>(
+      flags,
+      [&words, &target, flags](const std::string& text) {
+        const auto found = words.find(text);
+        if (found != words.end()) {
+          target = found->second;
+          return;
+        }
+        std::string all;
+        for (const auto& [word, value] : words) all += (all.empty() ? "" : ", ") + word;
+        throw CLI::ValidationError(flags.substr(flags.find("--")),
+                                   "\"" + text + "\" is none of " + all);
+      },
+      help);
+}
+
+// An option that takes a decimal number of at least 1. (CLI11 reads 010 as octal: another process
+// than the user means.)
+CLI::Option* add_number(CLI::App& app, const std::string& flags,
+                        std::optional<std::uint32_t>& target, const std::string& help) {
+  return app.add_option_function<std::string>(
+      flags,
+      [&target, flags](const std::string& text) {
+        std::uint32_t number = 0;
+        const char* const last = text.data() + text.size();
+        const auto [end, error] = std::from_chars(text.data(), last, number);
+        if (error != std::errc{} || end != last || number == 0) {
+          throw CLI::ValidationError(flags.substr(flags.find("--")),
+                                     "\"" + text + "\" is no number from 1 to 4294967295");
+        }
+        target = number;
+      },
+      help);
+}
+
 CLI::Validator duration_validator() {
   return CLI::Validator(
       [](std::string& text) {
@@ -73,17 +114,13 @@ struct DumpArguments {
 
 void add_ps(CLI::App& app, PsCommand& command) {
   CLI::App* ps = app.add_subcommand("ps", kPsHelp);
-  ps->add_option("-f,--format", command.format, "text or json")
-      ->transform(CLI::CheckedTransformer(kFormats))
-      ->option_text("FORMAT");
+  add_choice(*ps, "-f,--format", kFormats, command.format, "text or json")->option_text("FORMAT");
 }
 
 void add_dump(CLI::App& app, DumpArguments& arguments) {
   CLI::App* dump = app.add_subcommand("dump", kDumpHelp);
   DumpCommand& command = arguments.command;
-  dump->add_option("-p,--process-id", arguments.id, "The process to dump")
-      ->check(CLI::Range(std::uint32_t{1}, UINT32_MAX))
-      ->option_text("PID");
+  add_number(*dump, "-p,--process-id", arguments.id, "The process to dump")->option_text("PID");
   dump->add_option("-n,--name", arguments.name, "The process to dump, by its image's name")
       ->option_text("NAME");
   dump->add_option("program", arguments.program, "A program to start and dump, with its arguments")
@@ -93,21 +130,17 @@ void add_dump(CLI::App& app, DumpArguments& arguments) {
       ->option_text("DURATION");
   dump->add_option("-o,--output", command.output, "The file to write (default: standard output)")
       ->option_text("FILE");
-  dump->add_option("-f,--format", arguments.format,
-                   "text or json (default: by the file's extension, else text)")
-      ->transform(CLI::CheckedTransformer(kFormats))
+  add_choice(*dump, "-f,--format", kFormats, arguments.format,
+             "text or json (default: by the file's extension, else text)")
       ->option_text("FORMAT");
-  dump->add_option("--depth", command.filter.depth, "Show the first N frames of each stack")
-      ->check(CLI::Range(std::uint32_t{1}, UINT32_MAX))
+  add_number(*dump, "--depth", command.filter.depth, "Show the first N frames of each stack")
       ->option_text("N");
   dump->add_flag("--managed-only", command.filter.managed_only, "Show managed frames only");
-  dump->add_option("--engine", command.engine,
-                   "snapshot (DoStackSnapshot, its holes filled; the default) or copy (no call\n"
-                   "into the runtime while a thread stands still)")
-      ->transform(CLI::CheckedTransformer(kEngines))
+  add_choice(*dump, "--engine", kEngines, command.engine,
+             "snapshot (DoStackSnapshot, its holes filled; the default) or copy (no call\n"
+             "into the runtime while a thread stands still)")
       ->option_text("ENGINE");
-  dump->add_option("--color,--colour", command.colour, "auto, always or never")
-      ->transform(CLI::CheckedTransformer(kColours))
+  add_choice(*dump, "--color,--colour", kColours, command.colour, "auto, always or never")
       ->option_text("WHEN");
   dump->add_option("--timeout", arguments.timeout, "How long to wait for the target (default 30s)")
       ->check(duration_validator())
@@ -117,8 +150,9 @@ void add_dump(CLI::App& app, DumpArguments& arguments) {
 
 Format format_of(const DumpArguments& arguments) {
   if (arguments.format) return *arguments.format;
-  return arguments.command.output && arguments.command.output->ends_with(".json") ? Format::json
-                                                                                  : Format::text;
+  std::string path = arguments.command.output.value_or("");
+  for (char& c : path) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return path.ends_with(".json") ? Format::json : Format::text;
 }
 
 ParseResult finish_dump(DumpArguments& arguments) {
@@ -133,6 +167,10 @@ ParseResult finish_dump(DumpArguments& arguments) {
   DumpCommand& command = arguments.command;
   command.format = format_of(arguments);
   command.timeout_ms = *parse_duration(arguments.timeout);
+  if (command.timeout_ms == 0) return usage("--timeout must be longer than nothing", "dump");
+  if (command.output && command.output->empty()) {
+    return usage("--output needs a file's name", "dump");
+  }
   if (arguments.id) {
     command.target = ById{*arguments.id};
   } else if (arguments.name) {

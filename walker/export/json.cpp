@@ -103,9 +103,11 @@ Json document(const Snapshot& snapshot, const FrameFilter& filter) {
 }  // namespace
 
 bool JsonExporter::write(const Snapshot& snapshot, ByteSink& sink) const {
-  // Names come from the target: what is not UTF-8 becomes U+FFFD instead of an exception.
+  // Names come from the target: what is not UTF-8 becomes U+FFFD instead of an exception. ASCII only:
+  // nothing in it moves a terminal, and a shell that recodes what it redirects cannot harm it.
+  constexpr bool kAscii = true;
   return sink.write(
-      document(snapshot, filter_).dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+      document(snapshot, filter_).dump(1, ' ', kAscii, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace mixwalk

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <iterator>
 
 #include "walker/export/frame_selection.h"
+#include "walker/export/printable.h"
 #include "walker/export/words.h"
 
 namespace mixwalk {
@@ -15,29 +17,23 @@ namespace {
 constexpr std::string_view kReset = "\x1b[0m", kBold = "\x1b[1m", kDim = "\x1b[2m";
 constexpr std::string_view kManaged = "\x1b[36m", kStub = "\x1b[35m", kGap = "\x1b[31m";
 
-// Untrusted text on a terminal: control characters as \xNN, and an end.
-std::string printable(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (out.size() >= TextExporter::kMaxNameBytes) {
-      // Not in the middle of a UTF-8 sequence.
-      while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xC0) == 0x80) out.pop_back();
-      if (!out.empty() && (static_cast<unsigned char>(out.back()) & 0x80) != 0) out.pop_back();
-      return out + "…";
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F) {
-      out += fmt::format("\\x{:02x}", byte);
-    } else {
-      out += c;
-    }
+std::string bounded(std::string_view text) { return printable(text, TextExporter::kMaxNameBytes); }
+
+// A name in quotes must not end them itself.
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : bounded(text)) {
+    if (c == '"') out += '\\';
+    out += c;
   }
-  return out;
+  return out + '"';
 }
 
 std::string utc(std::uint64_t unix_ms) {
   using namespace std::chrono;
-  const sys_time<milliseconds> time{milliseconds(unix_ms)};
+  // The year 9999: the calendar's types are too small for all that a number can say.
+  constexpr std::uint64_t kLastMs = 253'402'300'799'999;
+  const sys_time<milliseconds> time{milliseconds(std::min(unix_ms, kLastMs))};
   const auto day = floor<days>(time);
   const year_month_day date(day);
   const hh_mm_ss clock(floor<seconds>(time - day));
@@ -59,10 +55,15 @@ class Writer {
     const Process& process = snapshot_.process;
     const Runtime& runtime = snapshot_.runtime;
     std::string text = fmt::format(
-        "{}process {}{}  {}  {} {}.{}.{}  {}\n", paint(kBold), process.id, paint(kReset),
-        printable(process.path), runtime.name, runtime.major, runtime.minor, runtime.build,
-        utc(snapshot_.unix_time_ms));
-    if (options_.filter.managed_only) text += "only managed frames are shown\n";
+        "{}process {}{}  {}  {} {}.{}.{}  {}  engine {}  {}\n", paint(kBold), process.id,
+        paint(kReset), bounded(process.path), bounded(runtime.name), runtime.major, runtime.minor,
+        runtime.build, utc(snapshot_.unix_time_ms), key(snapshot_.engine),
+        plural(snapshot_.threads.size(), "thread"));
+    const FrameFilter& filter = options_.filter;
+    if (filter.managed_only) text += "only managed frames are shown\n";
+    if (filter.depth) {
+      text += fmt::format("no more than {} of each stack\n", plural(*filter.depth, "frame"));
+    }
     return text;
   }
 
@@ -100,9 +101,9 @@ class Writer {
 
   std::string thread_line(const Thread& thread) const {
     std::string text = fmt::format("{}Thread {:#x}", paint(kBold), thread.os_id);
-    if (!thread.name.empty()) text += fmt::format(" \"{}\"", printable(thread.name));
+    if (!thread.name.empty()) text += " " + quoted(thread.name);
     text += fmt::format("{}  {}  ", paint(kReset), thread.clr_id != 0 ? "managed" : "native only");
-    if (!thread.skipped.empty()) return text + "skipped: " + printable(thread.skipped);
+    if (!thread.skipped.empty()) return text + "skipped: " + bounded(thread.skipped);
     const FrameCounts counts = count_frames(thread.stack);
     const std::size_t runs = thread.stack.runs.size();
     text += fmt::format("{}: {}, {} managed, {} native in {}",
@@ -110,6 +111,7 @@ class Writer {
                         plural(counts.frames(), "frame"), counts.managed, counts.native,
                         plural(runs, "run"));
     if (counts.stubs != 0) text += ", " + plural(counts.stubs, "stub");
+    if (thread.stack.frames.empty()) text += "; nothing was found";
     for (const Run& run : thread.stack.runs) {
       if (run.end == RunEnd::open) {
         text += fmt::format("; {} run open: {}", key(run.position), sentence(run.why));
@@ -122,7 +124,7 @@ class Writer {
     const Frame& frame = stack.frames[index];
     switch (frame.kind) {
       case FrameKind::managed:
-        return fmt::format("  #{:<3} {}M  {}{}\n", index, paint(kManaged), printable(frame.name),
+        return fmt::format("  #{:<3} {}M  {}{}\n", index, paint(kManaged), managed_name(frame),
                            paint(kReset));
       case FrameKind::native: return fmt::format("  #{:<3} N  {}\n", index, native_name(frame));
       case FrameKind::stub:
@@ -138,18 +140,23 @@ class Writer {
     return {};
   }
 
+  std::string managed_name(const Frame& frame) const {
+    return frame.name.empty() ? "[managed code at " + native_name(frame) + "]"
+                              : bounded(frame.name);
+  }
+
   std::string native_name(const Frame& frame) const {
     if (frame.module == Frame::kNone) return fmt::format("{:#x}", frame.address);
     const Module& module = snapshot_.modules[static_cast<std::size_t>(frame.module)];
-    const std::string image = printable(module_name(module));
+    const std::string image = bounded(module_name(module));
     if (frame.name.empty()) return fmt::format("{}!{:#x}", image, frame.address - module.base);
-    if (frame.displacement == 0) return fmt::format("{}!{}", image, printable(frame.name));
-    return fmt::format("{}!{}+{:#x}", image, printable(frame.name), frame.displacement);
+    if (frame.displacement == 0) return fmt::format("{}!{}", image, bounded(frame.name));
+    return fmt::format("{}!{}+{:#x}", image, bounded(frame.name), frame.displacement);
   }
 
   std::string stub_name(const Frame& frame) const {
     return frame.name.empty() ? "[stub at " + native_name(frame) + "]"
-                              : "[" + printable(frame.name) + "]";
+                              : "[" + bounded(frame.name) + "]";
   }
 
   const Snapshot& snapshot_;

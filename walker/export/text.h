@@ -4,8 +4,8 @@
 
 namespace mixwalk {
 
-// Stacks as a person reads them, one line a frame. Names are untrusted: control characters come
-// out escaped and no line is longer than kMaxNameBytes and a little.
+// Stacks as a person reads them, one line a frame. Names are untrusted: what could move a terminal
+// comes out escaped (printable.h), and none takes more than kMaxNameBytes.
 class TextExporter final : public Exporter {
  public:
   static constexpr std::size_t kMaxNameBytes = 1000;

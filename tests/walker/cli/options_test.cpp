@@ -80,6 +80,13 @@ TEST(Options, BadValues) {
   expect_usage({"dump", "-p", "1", "-f", "xml"}, "format");
   expect_usage({"dump", "-p", "1", "--timeout", "soon"}, "no duration");
   expect_usage({"dump", "-n", ""}, "");
+  expect_usage({"dump", "-p", "0x10"}, "process-id");
+  expect_usage({"dump", "-p", "1", "-f", "1"}, "is none of json, text");
+  expect_usage({"dump", "-p", "1", "--engine", "fast"}, "is none of copy, snapshot");
+  expect_usage({"dump", "-p", "1", "-o", ""}, "--output");
+  expect_usage({"dump", "-p", "1", "--timeout", "0s"}, "--timeout");
+  EXPECT_EQ(std::get<ById>(dump({"-p", "010"}).target).id, 10u) << "decimal, not octal";
+  EXPECT_EQ(dump({"-p", "1", "-o", "A.JSON"}).format, Format::json);
   expect_usage({"dump", "--", ""}, "no name");
   expect_usage({"dump", "--nonsense"}, "mixwalk dump --help");
   expect_usage({"nonsense"}, "mixwalk --help");

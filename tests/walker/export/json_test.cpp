@@ -38,6 +38,29 @@ TEST(Json, ANameThatIsNoUtf8IsReplaced) {
   EXPECT_NE(name.find("\xEF\xBF\xBD"), std::string::npos);
 }
 
+TEST(Json, IsPrintableAscii) {
+  for (const char c : json_of(representative_snapshot())) {
+    ASSERT_TRUE(c == '\n' || (c >= 0x20 && c <= 0x7E)) << static_cast<int>(c);
+  }
+}
+
+TEST(Json, EveryWordOfTheTargetMayBeNoUtf8) {
+  Snapshot snapshot = representative_snapshot();
+  const std::string bad = "\xff\xc0\xed\xa0\x80";
+  snapshot.process.path = snapshot.process.command_line = snapshot.runtime.name = bad;
+  snapshot.modules[0].path = snapshot.threads[0].name = snapshot.threads[2].skipped = bad;
+  EXPECT_TRUE(nlohmann::json::accept(json_of(snapshot)));
+}
+
+TEST(Json, SaysWhyAThreadWasSkippedAndTheRuntimeRefused) {
+  const auto threads = nlohmann::json::parse(json_of(representative_snapshot())).at("threads");
+  EXPECT_EQ(threads.at(0).at("refusal"), nullptr);
+  EXPECT_EQ(threads.at(0).at("skipped"), nullptr);
+  EXPECT_EQ(threads.at(1).at("refusal"), "0x80131360");
+  EXPECT_EQ(threads.at(2).at("skipped"), "the thread is ending");
+  EXPECT_EQ(threads.at(2).at("whole"), false);
+}
+
 TEST(Json, TheFilterIsPartOfTheDocument) {
   const auto dump = nlohmann::json::parse(
       json_of(representative_snapshot(), {.managed_only = true, .depth = 1}));

@@ -30,11 +30,32 @@ TEST(Text, ManagedOnlyAndDepth) {
   EXPECT_EQ(text.find(" N  "), std::string::npos);
 }
 
-TEST(Text, ControlCharactersNeverReachATerminal) {
+TEST(Text, WhatWasLeftOutIsSaidFirst) {
+  const std::string text =
+      text_of(representative_snapshot(), {.filter = {.managed_only = true, .depth = 1}});
+  const std::string header = text.substr(0, text.find("\nThread"));
+  EXPECT_NE(header.find("only managed frames are shown\n"), std::string::npos) << header;
+  EXPECT_NE(header.find("no more than 1 frame of each stack\n"), std::string::npos) << header;
+}
+
+TEST(Text, NothingThatMovesATerminalReachesIt) {
   const std::string text = text_of(representative_snapshot());
-  EXPECT_EQ(text.find('\x1b'), std::string::npos);
-  EXPECT_EQ(text.find('\x7f'), std::string::npos);
-  EXPECT_NE(text.find("\\x1b[31mName\\x0a"), std::string::npos);
+  for (const char* raw : {"\x1b", "\x7f", "\xff", "\u009B", "\u202E", "\r"}) {
+    EXPECT_EQ(text.find(raw), std::string::npos) << raw;
+  }
+  EXPECT_NE(text.find("\\x1b[31mName\\x0a\\x7f\\xff("), std::string::npos) << text;
+}
+
+TEST(Text, AThreadNameCannotEndItsQuotes) {
+  EXPECT_NE(text_of(representative_snapshot()).find(R"("say \"hi\" )"), std::string::npos);
+}
+
+TEST(Text, EveryWordOfTheTargetIsEscaped) {
+  Snapshot snapshot = representative_snapshot();
+  snapshot.process.path = snapshot.runtime.name = snapshot.modules[0].path = "\x1b[2J";
+  snapshot.threads[0].name = snapshot.threads[2].skipped = "\x1b[2J";
+  for (Frame& frame : snapshot.threads[0].stack.frames) frame.name = "\x1b[2J";
+  EXPECT_EQ(text_of(snapshot).find('\x1b'), std::string::npos);
 }
 
 TEST(Text, ANameWithoutEndIsCutBetweenCharacters) {
@@ -45,6 +66,26 @@ TEST(Text, ANameWithoutEndIsCutBetweenCharacters) {
   const std::string text = text_of(snapshot);
   EXPECT_LT(text.size(), 10'000u);
   EXPECT_NE(text.find("ü…"), std::string::npos);
+}
+
+TEST(Text, AManagedFrameWithoutNameIsItsAddress) {
+  Snapshot snapshot = representative_snapshot();
+  snapshot.threads[0].stack.frames[3].name.clear();
+  EXPECT_NE(text_of(snapshot).find("  #3   M  [managed code at 0x68001000]\n"), std::string::npos);
+}
+
+TEST(Text, AStackWithoutFramesIsNotWhole) {
+  Snapshot snapshot = representative_snapshot();
+  snapshot.threads[0].stack = {};
+  EXPECT_NE(text_of(snapshot).find("partial: 0 frames, 0 managed, 0 native in 0 runs; nothing was "
+                                   "found\n"),
+            std::string::npos);
+}
+
+TEST(Text, ATimePastTheCalendarIsItsLastDay) {
+  Snapshot snapshot = representative_snapshot();
+  snapshot.unix_time_ms = UINT64_MAX;
+  EXPECT_NE(text_of(snapshot).find("  9999-12-31 23:59:59 UTC"), std::string::npos);
 }
 
 TEST(Text, ASinkThatIsFullEndsIt) {

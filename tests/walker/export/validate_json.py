@@ -1,36 +1,104 @@
-"""Validates tests/golden/dump.json against mixwalk-dump.schema.json, and checks that the schema can
-say no: with any one required field gone, the document must be refused."""
+"""Holds the JSON of a dump, its schema and its page together.
+
+usage: validate_json.py REPOSITORY
+
+tests/golden/dump.json (which export_test compares with what the exporter writes) must satisfy
+tests/golden/mixwalk-dump.schema.json; the schema must be able to say no, and must know every field;
+docs/json.md must name every field, and its example must be a part of the golden document.
+"""
 
 import copy
 import json
 import pathlib
+import re
 import sys
 
-import jsonschema
+try:
+    import jsonschema
+except ImportError:
+    sys.exit("FAILED: /usr/bin/python3 has no jsonschema; install python3-jsonschema (tests/run does)")
 
-golden = pathlib.Path(sys.argv[1])
-schema = json.loads((golden / "mixwalk-dump.schema.json").read_text())
-document = json.loads((golden / "dump.json").read_text())
-validator = jsonschema.Draft7Validator(schema)
-jsonschema.Draft7Validator.check_schema(schema)
-errors = [f"{'/'.join(map(str, e.path))}: {e.message}" for e in validator.iter_errors(document)]
-for error in errors:
-    print(error)
+root = pathlib.Path(sys.argv[1])
+golden = root / "tests" / "golden"
+schema = json.loads((golden / "mixwalk-dump.schema.json").read_text(encoding="utf-8"))
+document = json.loads((golden / "dump.json").read_text(encoding="utf-8"))
+page = (root / "docs" / "json.md").read_text(encoding="utf-8")
 
-accepted = 0
-for place in ([], ["process"], ["runtime"], ["modules", 0], ["threads", 0],
-              ["threads", 0, "frames", 0], ["threads", 0, "runs", 0]):
-    target = document
+# Fields that a frame may lack, by docs/json.md.
+OPTIONAL = {"displacement", "function_id"}
+# One of each object of the document.
+PLACES = ([], ["filter"], ["process"], ["runtime"], ["modules", 0], ["threads", 0],
+          ["threads", 0, "frames", 0], ["threads", 0, "runs", 0])
+
+problems = []
+
+
+def errors(of_schema, instance, what):
+    for error in jsonschema.Draft7Validator(of_schema).iter_errors(instance):
+        problems.append(f"{what}: {'/'.join(map(str, error.path))}: {error.message}")
+
+
+def at(instance, place):
     for step in place:
-        target = target[step]
-    for field in list(target):
+        instance = instance[step]
+    return instance
+
+
+def closed(node):
+    """The schema with every field forbidden that it does not name."""
+    if isinstance(node, list):
+        return [closed(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    result = {key: closed(value) for key, value in node.items()}
+    if node.get("type") == "object" and "properties" in node:
+        result["additionalProperties"] = False
+    return result
+
+
+def fields(node):
+    if isinstance(node, list):
+        return set().union(*map(fields, node))
+    if not isinstance(node, dict):
+        return set()
+    own = set(node["properties"]) if node.get("type") == "object" else set()
+    return own.union(*map(fields, node.values()))
+
+
+def is_part(part, whole):
+    """Equal, but that arrays may have lost elements."""
+    if isinstance(part, dict):
+        return (isinstance(whole, dict) and part.keys() == whole.keys()
+                and all(is_part(part[key], whole[key]) for key in part))
+    if isinstance(part, list):
+        rest = iter(whole)
+        return all(any(is_part(item, other) for other in rest) for item in part)
+    return part == whole
+
+
+jsonschema.Draft7Validator.check_schema(schema)
+errors(schema, document, "dump.json")
+errors(closed(schema), document, "dump.json has a field that the schema does not know")
+
+for place in PLACES:
+    for field in list(at(document, place)):
         broken = copy.deepcopy(document)
-        inner = broken
-        for step in place:
-            inner = inner[step]
-        del inner[field]
-        if validator.is_valid(broken) and field not in ("displacement", "function_id"):
-            accepted += 1
-            print(f"accepted without {'/'.join(map(str, place + [field]))}")
-print(f"{len(errors)} errors, {accepted} wrongly accepted")
-sys.exit(1 if errors or accepted else 0)
+        del at(broken, place)[field]
+        if field not in OPTIONAL and jsonschema.Draft7Validator(schema).is_valid(broken):
+            problems.append(f"the schema accepts a document without {place + [field]}")
+
+for field in sorted(fields(schema)):
+    if f"`{field}`" not in page:
+        problems.append(f"docs/json.md does not say what `{field}` is")
+
+example = re.search(r"```json\n(.*?)```", page, re.DOTALL)
+if example is None:
+    problems.append("docs/json.md has no example")
+else:
+    example = json.loads(example.group(1))
+    errors(schema, example, "the example of docs/json.md")
+    if not is_part(example, document):
+        problems.append("the example of docs/json.md is no part of dump.json")
+
+print("\n".join(problems) if problems else "dump.json, its schema and docs/json.md agree")
+sys.exit(1 if problems else 0)

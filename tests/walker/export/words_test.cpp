@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <string>
+
+#include "tests/support/golden.h"
 
 namespace mixwalk {
 namespace {
@@ -22,6 +25,28 @@ TEST(Words, EveryReasonHasAKeyAndASentenceOfItsOwn) {
 
 TEST(Words, ARunThatClosedOnTheStackPointerIsClosed) {
   EXPECT_EQ(key(RunEnd::closed_rsp), key(RunEnd::closed));
+}
+
+// From `first` to `last`: the reason "none" stands in no document.
+template <class Enum>
+void expect_documented(Enum first, Enum last) {
+  const std::string schema =
+      file_text(std::string(MIXWALK_GOLDEN) + "/mixwalk-dump.schema.json");
+  const std::string page = file_text(std::string(MIXWALK_DOCS) + "/json.md");
+  for (int i = static_cast<int>(first); i <= static_cast<int>(last); ++i) {
+    const std::string word(key(static_cast<Enum>(i)));
+    EXPECT_NE(schema.find('"' + word + '"'), std::string::npos) << word;
+    EXPECT_NE(page.find('`' + word + '`'), std::string::npos) << word;
+  }
+}
+
+TEST(Words, TheSchemaAndItsPageHaveThemAll) {
+  expect_documented(FrameKind::managed, FrameKind::gap);
+  expect_documented(Trust::context, Trust::scan);
+  expect_documented(RunPosition::leaf, RunPosition::whole);
+  expect_documented(RunEnd::closed, RunEnd::open);
+  expect_documented(OpenReason::unreadable_stack, OpenReason::stack_cut);
+  expect_documented(Engine::snapshot, Engine::copy);
 }
 
 }  // namespace
