@@ -54,7 +54,7 @@ Thread partial_thread() {
   stack.frames.push_back(native(0x1234, Frame::kNone, 1, "", 0, Trust::leaf));
   stack.frames.push_back({.kind = FrameKind::gap, .run = 1});
   stack.runs = {{RunPosition::leaf, RunEnd::open, OpenReason::no_unwind, 0, 2},
-                {RunPosition::middle, RunEnd::open, OpenReason::stack_cut, 3, 2}};
+                {RunPosition::root, RunEnd::open, OpenReason::stack_cut, 3, 2}};
   return thread;
 }
 

@@ -1,0 +1,61 @@
+#include "walker/model/recording_builder.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/snapshot_builder.h"
+
+namespace mixwalk {
+namespace {
+
+// What a recording does not keep.
+Snapshot without_places(Snapshot snapshot) {
+  for (Thread& thread : snapshot.threads) {
+    thread.frozen_ns = 0;
+    thread.stack.refusal = 0;
+    thread.stack.engine = snapshot.engine;
+    for (Frame& frame : thread.stack.frames) frame.stack_pointer = 0;
+  }
+  return snapshot;
+}
+
+TEST(RecordingBuilder, DumpAndBack) {
+  const Snapshot snapshot = representative_snapshot();
+  const Recording recording = to_recording(snapshot);
+  ASSERT_EQ(recording.samples.size(), snapshot.threads.size());
+  const Snapshot expected = without_places(snapshot);
+  const Snapshot back = to_snapshot(recording);
+  ASSERT_EQ(back.threads.size(), expected.threads.size());
+  for (std::size_t i = 0; i < back.threads.size(); ++i) {
+    SCOPED_TRACE(expected.threads[i].name);
+    EXPECT_EQ(back.threads[i].stack.frames, expected.threads[i].stack.frames);
+    EXPECT_EQ(back.threads[i].stack.runs, expected.threads[i].stack.runs);
+  }
+  EXPECT_EQ(back, expected);
+}
+
+TEST(RecordingBuilder, StacksThatShareTheirRootShareItsNodes) {
+  Stack one, two;
+  for (const std::uint64_t address : {3u, 2u, 1u}) one.frames.push_back({.address = address});
+  for (const std::uint64_t address : {4u, 2u, 1u}) two.frames.push_back({.address = address});
+  RecordingBuilder builder;
+  const std::uint32_t a = builder.add_stack(one);
+  const std::uint32_t b = builder.add_stack(two);
+  EXPECT_NE(a, b);
+  EXPECT_EQ(builder.add_stack(one), a);
+  EXPECT_EQ(builder.recording().frames.size(), 4u);
+  EXPECT_EQ(builder.recording().nodes.size(), 4u);
+  EXPECT_EQ(builder.recording().nodes[a].parent, builder.recording().nodes[b].parent);
+  EXPECT_EQ(builder.add_stack({}), Recording::kNone);
+}
+
+TEST(RecordingBuilder, AnotherModuleInTheSamePlaceIsAnotherModule) {
+  RecordingBuilder builder;
+  const Module first{.base = 0x1000, .size = 10, .timestamp = 1, .path = "a.dll"};
+  const Module second{.base = 0x1000, .size = 10, .timestamp = 2, .path = "b.dll"};
+  EXPECT_EQ(builder.add_module(first), 0u);
+  EXPECT_EQ(builder.add_module(second), 1u);
+  EXPECT_EQ(builder.add_module(second), 1u);
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "walker/model/snapshot.h"
+
+namespace mixwalk {
+
+// Why the samples of a recording were taken, and what Sample::value counts.
+enum class SampleEvent : std::uint8_t {
+  dump,        // one moment, every thread once; value: 1
+  wall,        // a thread's stack every period; value: nanoseconds of wall time it stands for
+  cpu,         // the same, of threads that used the CPU since their last sample; nanoseconds
+  exception,   // where an exception was thrown; value: 1
+  allocation,  // where an object was allocated; value: allocations that it stands for
+};
+
+// A frame as it repeats over many samples: a Frame without its place on one stack.
+struct RecordedFrame {
+  FrameKind kind = FrameKind::native;
+  Trust trust = Trust::context;
+  AddressKind address_kind = AddressKind::instruction_pointer;
+  OpenReason why = OpenReason::none;    // of a gap: why frames are missing here
+  std::uint8_t inline_depth = 0;        // 0: a real frame; n: inlined n deep into the next real one
+  std::uint64_t address = 0;            // 0 for a gap
+  std::uint64_t function = 0;           // FunctionID; 0: none
+  std::int32_t module = Frame::kNone;   // index into Recording::modules
+  std::uint64_t displacement = 0;       // bytes; native frames with a name
+  std::string name;                     // as Frame::name
+
+  bool operator==(const RecordedFrame&) const = default;
+};
+
+// Samples of one process over time, everything that repeats interned. A value; all indices are
+// checked by whoever makes one from outside data.
+struct Recording {
+  static constexpr std::uint32_t kNone = 0xFFFF'FFFF;
+
+  // A stack is the path from its leaf node to the root: `parent` is the caller.
+  struct Node {
+    std::uint32_t parent = kNone;  // less than the node's own index; kNone: the thread's root
+    std::uint32_t frame = 0;       // index into frames
+    bool operator==(const Node&) const = default;
+  };
+  struct ThreadInfo {
+    std::uint32_t os_id = 0;
+    std::uint64_t clr_id = 0;  // 0: never ran managed code
+    std::string name;          // the last one known; empty: none
+    bool operator==(const ThreadInfo&) const = default;
+  };
+  struct Sample {
+    std::uint64_t time_ns = 0;     // since Recording::unix_time_ms; never less than the one before
+    std::uint64_t value = 1;       // see SampleEvent
+    std::uint32_t thread = 0;      // index into threads
+    std::uint32_t stack = kNone;   // leaf node; kNone: no stack, `detail` says why
+    std::uint32_t detail = kNone;  // index into details: the type thrown or allocated, or why no stack
+    bool operator==(const Sample&) const = default;
+  };
+
+  std::string tool_version;
+  std::uint64_t unix_time_ms = 0;  // when it began
+  std::uint64_t duration_ns = 0;
+  std::uint64_t period_ns = 0;  // wall, cpu: between two samples of a thread as asked for; else 0
+  SampleEvent event = SampleEvent::dump;
+  Process process;
+  Runtime runtime;
+  Engine engine = Engine::snapshot;  // the one asked for
+  std::uint64_t dropped = 0;         // samples lost to a slow reader
+  std::vector<Module> modules;       // in the order that they were met
+  std::vector<ThreadInfo> threads;   // in the order that they were met
+  std::vector<std::string> details;
+  std::vector<RecordedFrame> frames;
+  std::vector<Node> nodes;
+  std::vector<Sample> samples;
+
+  bool operator==(const Recording&) const = default;
+};
+
+// The frames of a stack, leaf first: indices into `recording.frames`. kNone: none.
+std::vector<std::uint32_t> stack_frames(const Recording& recording, std::uint32_t stack);
+
+}  // namespace mixwalk

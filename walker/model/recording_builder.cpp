@@ -1,0 +1,171 @@
+#include "walker/model/recording_builder.h"
+
+#include <functional>
+
+namespace mixwalk {
+namespace {
+
+RecordedFrame recorded(const Frame& frame, const Stack& stack) {
+  RecordedFrame out{.kind = frame.kind,
+                    .trust = frame.trust,
+                    .address_kind = frame.address_kind,
+                    .address = frame.address,
+                    .function = frame.function,
+                    .module = frame.module,
+                    .displacement = frame.displacement,
+                    .name = frame.name};
+  if (frame.kind == FrameKind::gap && frame.run != Frame::kNone) {
+    out.why = stack.runs[static_cast<std::size_t>(frame.run)].why;
+  }
+  return out;
+}
+
+template <typename Key, typename Value>
+std::uint32_t intern(std::unordered_map<Key, std::uint32_t>& seen, Key key,
+                     std::vector<Value>& table, Value value) {
+  const auto [at, added] = seen.emplace(std::move(key), static_cast<std::uint32_t>(table.size()));
+  if (added) table.push_back(std::move(value));
+  return at->second;
+}
+
+// The runs of a stack from the kinds of its frames: a run goes on until a managed frame, its own
+// gap, or the thread's root.
+void find_runs(Stack& stack, const std::vector<OpenReason>& why) {
+  bool managed_seen = false;
+  bool in_run = false;
+  for (std::size_t i = 0; i < stack.frames.size(); ++i) {
+    Frame& frame = stack.frames[i];
+    if (frame.kind == FrameKind::managed) {
+      if (in_run) stack.runs.back().end = RunEnd::closed;
+      in_run = false;
+      managed_seen = true;
+      continue;
+    }
+    if (!in_run) {
+      stack.runs.push_back({.position = managed_seen ? RunPosition::middle : RunPosition::leaf,
+                            .end = RunEnd::root,
+                            .first_frame = static_cast<std::uint32_t>(i)});
+      in_run = true;
+    }
+    Run& run = stack.runs.back();
+    ++run.frame_count;
+    frame.run = static_cast<std::int32_t>(stack.runs.size() - 1);
+    if (frame.kind == FrameKind::gap) {
+      run.end = RunEnd::open;
+      run.why = why[i];
+      in_run = false;
+      if (i + 1 == stack.frames.size() && managed_seen) run.position = RunPosition::root;
+    }
+  }
+  if (in_run) stack.runs.back().position = managed_seen ? RunPosition::root : RunPosition::whole;
+}
+
+Stack to_stack(const Recording& recording, std::uint32_t leaf) {
+  Stack stack;
+  stack.engine = recording.engine;
+  std::vector<OpenReason> why;
+  for (const std::uint32_t index : stack_frames(recording, leaf)) {
+    const RecordedFrame& from = recording.frames[index];
+    stack.frames.push_back({.kind = from.kind,
+                            .trust = from.trust,
+                            .address_kind = from.address_kind,
+                            .address = from.address,
+                            .function = from.function,
+                            .module = from.module,
+                            .name = from.name,
+                            .displacement = from.displacement});
+    why.push_back(from.why);
+  }
+  find_runs(stack, why);
+  return stack;
+}
+
+}  // namespace
+
+std::size_t RecordingBuilder::FrameHash::operator()(const RecordedFrame& frame) const noexcept {
+  // The name follows from these, but for a gap and a module that took another's place: rare.
+  std::size_t hash = std::hash<std::uint64_t>{}(frame.address);
+  hash = hash * 31 + std::hash<std::uint64_t>{}(frame.function);
+  return hash * 31 + static_cast<std::size_t>(frame.kind);
+}
+
+std::uint32_t RecordingBuilder::add_stack(const Stack& stack) {
+  std::uint32_t node = Recording::kNone;
+  for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame) {
+    const RecordedFrame value = recorded(*frame, stack);
+    const std::uint32_t index = [&] {
+      const auto [at, added] =
+          frames_.emplace(value, static_cast<std::uint32_t>(recording_.frames.size()));
+      if (added) recording_.frames.push_back(value);
+      return at->second;
+    }();
+    const std::uint64_t key = std::uint64_t{node} << 32 | index;
+    node = intern(nodes_, key, recording_.nodes, Recording::Node{node, index});
+  }
+  return node;
+}
+
+std::uint32_t RecordingBuilder::add_thread(std::uint32_t os_id, std::uint64_t clr_id,
+                                           std::string_view name) {
+  // The system gives an id again once a thread has ended: the CLR's id tells two managed threads
+  // apart, and a thread that begins to run managed code is shown as another one from then on.
+  const std::uint64_t key = clr_id * 0x9E3779B97F4A7C15u ^ os_id;
+  const std::uint32_t index =
+      intern(threads_, key, recording_.threads, Recording::ThreadInfo{os_id, clr_id, {}});
+  if (!name.empty()) recording_.threads[index].name = name;
+  return index;
+}
+
+std::uint32_t RecordingBuilder::add_detail(std::string_view text) {
+  return intern(details_, std::string(text), recording_.details, std::string(text));
+}
+
+std::uint32_t RecordingBuilder::add_module(const Module& module) {
+  const auto known = modules_.find(module.base);
+  if (known != modules_.end() && recording_.modules[known->second] == module) return known->second;
+  const auto index = static_cast<std::uint32_t>(recording_.modules.size());
+  recording_.modules.push_back(module);
+  modules_[module.base] = index;
+  return index;
+}
+
+Recording to_recording(const Snapshot& snapshot) {
+  RecordingBuilder builder;
+  Recording& recording = builder.recording();
+  recording.tool_version = snapshot.tool_version;
+  recording.unix_time_ms = snapshot.unix_time_ms;
+  recording.process = snapshot.process;
+  recording.runtime = snapshot.runtime;
+  recording.engine = snapshot.engine;
+  recording.modules = snapshot.modules;  // the frames count them so
+  for (const Thread& thread : snapshot.threads) {
+    Recording::Sample sample;
+    sample.thread = builder.add_thread(thread.os_id, thread.clr_id, thread.name);
+    sample.stack = builder.add_stack(thread.stack);
+    if (!thread.skipped.empty()) sample.detail = builder.add_detail(thread.skipped);
+    recording.samples.push_back(sample);
+  }
+  return std::move(recording);
+}
+
+Snapshot to_snapshot(const Recording& recording) {
+  Snapshot snapshot{.tool_version = recording.tool_version,
+                    .unix_time_ms = recording.unix_time_ms,
+                    .process = recording.process,
+                    .runtime = recording.runtime,
+                    .engine = recording.engine,
+                    .modules = recording.modules,
+                    .threads = {}};
+  for (const Recording::Sample& sample : recording.samples) {
+    const Recording::ThreadInfo& from = recording.threads[sample.thread];
+    Thread& thread = snapshot.threads.emplace_back();
+    thread.os_id = from.os_id;
+    thread.clr_id = from.clr_id;
+    thread.name = from.name;
+    thread.stack = to_stack(recording, sample.stack);
+    if (sample.detail != Recording::kNone) thread.skipped = recording.details[sample.detail];
+  }
+  return snapshot;
+}
+
+}  // namespace mixwalk

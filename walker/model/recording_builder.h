@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+
+#include "walker/model/recording.h"
+
+namespace mixwalk {
+
+// Makes a Recording of stacks as they come, interning what repeats. Not frozen-safe.
+class RecordingBuilder {
+ public:
+  // Interns the stack's frames; the leaf's node, kNone for a stack without frames. Module indices
+  // of the frames must already be the recording's own.
+  std::uint32_t add_stack(const Stack& stack);
+  std::uint32_t add_thread(std::uint32_t os_id, std::uint64_t clr_id, std::string_view name);
+  std::uint32_t add_detail(std::string_view text);
+  std::uint32_t add_module(const Module& module);
+
+  Recording& recording() noexcept { return recording_; }
+
+ private:
+  struct FrameHash {
+    std::size_t operator()(const RecordedFrame& frame) const noexcept;
+  };
+
+  Recording recording_;
+  std::unordered_map<RecordedFrame, std::uint32_t, FrameHash> frames_;
+  std::unordered_map<std::uint64_t, std::uint32_t> nodes_;  // parent << 32 | frame
+  std::unordered_map<std::uint64_t, std::uint32_t> threads_;
+  std::unordered_map<std::string, std::uint32_t> details_;
+  std::unordered_map<std::uint64_t, std::uint32_t> modules_;  // the last one at a base
+};
+
+// A dump as a recording: one sample a thread, in the snapshot's order.
+Recording to_recording(const Snapshot& snapshot);
+
+// The other way, of a recording of SampleEvent::dump. What a recording does not keep is 0: stack
+// pointers and frozen times; runs are made again from the kinds of the frames.
+Snapshot to_snapshot(const Recording& recording);
+
+}  // namespace mixwalk
