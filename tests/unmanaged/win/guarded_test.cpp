@@ -79,17 +79,56 @@ TEST(GuardedCall, TheInnermostCallTakesTheFault) {
   EXPECT_EQ(call.left, 1);
 }
 
+// Leaves nothing in the registers that a function must keep, then faults.
+extern "C" void spoil_registers_and_fault(void*);
+asm(R"(
+    .globl spoil_registers_and_fault
+spoil_registers_and_fault:
+    movl $0x10, %eax
+    movq %rax, %rbx
+    movq %rax, %rbp
+    movq %rax, %rsi
+    movq %rax, %rdi
+    movq %rax, %r12
+    movq %rax, %r13
+    movq %rax, %r14
+    movq %rax, %r15
+    movq %rax, %xmm6
+    movq %rax, %xmm7
+    movq %rax, %xmm8
+    movq %rax, %xmm9
+    movq %rax, %xmm10
+    movq %rax, %xmm11
+    movq %rax, %xmm12
+    movq %rax, %xmm13
+    movq %rax, %xmm14
+    movq %rax, %xmm15
+    movl (%rax), %eax
+    ret
+)");
+
+// Ten and eight values that live across the call: the compiler has nowhere better to keep them than
+// xmm6 … xmm15 and the nonvolatile general registers.
+[[gnu::noinline]] void expect_registers_survive(const volatile double* reals,
+                                                const volatile long long* numbers) {
+  const double a = reals[0], b = reals[1], c = reals[2], d = reals[3], e = reals[4], f = reals[5],
+               g = reals[6], h = reals[7], i = reals[8], j = reals[9];
+  const long long k = numbers[0], l = numbers[1], m = numbers[2], n = numbers[3], o = numbers[4],
+                  p = numbers[5], q = numbers[6], r = numbers[7];
+  guarded_call(&spoil_registers_and_fault, nullptr);
+  const double reals_now[] = {a, b, c, d, e, f, g, h, i, j};
+  const long long numbers_now[] = {k, l, m, n, o, p, q, r};
+  for (int at = 0; at < 10; ++at) EXPECT_EQ(reals_now[at], at + 0.5);
+  for (int at = 0; at < 8; ++at) EXPECT_EQ(numbers_now[at], at + 100);
+}
+
 TEST(GuardedCall, NonvolatileRegistersSurviveAFault) {
   const FaultGuard guard;
-  Call call;
-  double kept[8];
-  for (int i = 0; i < 8; ++i) kept[i] = i * 1.5;
-  double sum = 0;
-  for (const double value : kept) {
-    guarded_call(&fault_deep, &call);
-    sum += value;
-  }
-  EXPECT_EQ(sum, 42.0);
+  volatile double reals[10];
+  volatile long long numbers[8];
+  for (int i = 0; i < 10; ++i) reals[i] = i + 0.5;
+  for (int i = 0; i < 8; ++i) numbers[i] = i + 100;
+  expect_registers_survive(reals, numbers);
 }
 
 LONG CALLBACK take_fault(EXCEPTION_POINTERS* exception) {
