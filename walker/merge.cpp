@@ -8,10 +8,6 @@
 namespace mixwalk {
 namespace {
 
-LeafRule leaf_rule(const Cursor& frame) noexcept {
-  return frame.kind == AddressKind::instruction_pointer ? LeafRule::allowed : LeafRule::forbidden;
-}
-
 OpenReason reason(OpenReason why, const RawSample& sample) noexcept {
   return why == OpenReason::unreadable_stack && sample.stack.cut() ? OpenReason::stack_cut : why;
 }
@@ -26,7 +22,7 @@ void walk_copy(const RawSample& sample, const MergeView& view, StackBuilder& bui
       return;
     }
     builder.add({frame.registers.rip, frame.registers.rsp(), frame.kind, trust});
-    const StepResult stepped = view.step.step(frame, leaf_rule(frame));
+    const StepResult stepped = view.step.step(frame, leaf_rule(frame.kind));
     if (stepped.fault != StepFault::none) {
       builder.open_to_root(reason(open_reason(stepped.fault), sample));
       return;
@@ -95,11 +91,20 @@ class HoleFiller {
     if (start_) {
       const RunBound bound{entry.ip, entry.registers.rsp()};
       RunResult run = walk_native_run(start_->frame, start_->trust, bound, view_.step, view_.scratch);
-      add_frames(run);
-      if (run.end == RunEnd::closed_rsp && !same_function(run.next, entry)) {
+      // Situation: a managed frame makes an inlined P/Invoke after a stackalloc. The CLR reports it
+      // from its InlinedCallFrame, which the prologue filled: with the Rsp from before the
+      // stackalloc. Real case: any generated marshalling of a UTF-8 string. Remedy: the frame whose
+      // part of the stack holds that Rsp is met, if it is of that function. Test: the ladder's
+      // StackallocOut.
+      const bool spans_bound = run.why == OpenReason::passed_bound && run.frames != 0;
+      if (spans_bound && same_function(run.next, entry)) {
+        run.end = RunEnd::closed_rsp;
+        --run.frames;
+      } else if (run.end == RunEnd::closed_rsp && !same_function(run.next, entry)) {
         run.end = RunEnd::open;
         run.why = OpenReason::wrong_function;
       }
+      add_frames(run);
       if (run.end == RunEnd::open) {
         builder_.open(reason(run.why, sample_));
       } else {
@@ -113,7 +118,7 @@ class HoleFiller {
     }
     builder_.add_managed({managed.registers.rip, managed.registers.rsp(), managed.kind, trust},
                          entry.function);
-    const StepResult stepped = view_.step.step(managed, leaf_rule(managed));
+    const StepResult stepped = view_.step.step(managed, leaf_rule(managed.kind));
     fault_ = stepped.fault;
     start_.reset();
     if (fault_ == StepFault::none) start_ = Start{managed, stepped.trust};

@@ -47,9 +47,16 @@ bool is_ladders(const Snapshot& snapshot, const Frame& frame) {
 
 // What may lie between a frame and the one that called it, by the way it was called.
 bool may_lie_between(const Snapshot& snapshot, const Frame& frame, const std::string& hop) {
-  const bool direct = hop == "call" || hop == "delegate" || hop == "local function";
+  const bool direct = hop == "call" || hop == "delegate" || hop == "local function" ||
+                      hop == "native call";
   if (direct) return false;
   if (frame.kind == FrameKind::stub) return true;
+  // Exception dispatch is managed code of the runtime; once it has been called often enough, it is
+  // jitted anew, outside every image.
+  const bool handler = hop.ends_with("funclet");
+  if (handler && frame.kind == FrameKind::managed && frame.name.starts_with("System.Runtime.EH.")) {
+    return true;
+  }
   if (frame.kind == FrameKind::gap || frame.module == Frame::kNone) return false;
   const std::string module =
       module_name(snapshot.modules[static_cast<std::size_t>(frame.module)]);

@@ -232,6 +232,24 @@ TEST(MergeTest, InlinedPInvokeReportedAFewBytesEarlierTakesTheReturnAddress) {
   expect_consistent(stack);
 }
 
+TEST(MergeTest, InlinedPInvokeAfterAStackallocIsReportedWithTheRspFromBefore) {
+  auto entries = sandwich_entries();
+  // Main really stands at 0x7100 and its caller at 0x7140.
+  entries[2] = entry(kMain, 0x900038, 0x7130);
+  const Stack stack = Scene(sandwich(), entries).merged();
+  EXPECT_EQ(frames(stack), frames(Scene(sandwich(), sandwich_entries()).merged()));
+  EXPECT_TRUE(stack.whole());
+  expect_consistent(stack);
+}
+
+TEST(MergeTest, AnotherFunctionsFrameAroundTheReportedRspIsNotMet) {
+  auto entries = sandwich_entries();
+  entries[2] = entry(kHelper, 0x900138, 0x7130);  // it is Main that lies there
+  const Stack stack = Scene(sandwich(), entries).merged();
+  EXPECT_EQ(text(stack.runs.at(2)), "middle open (passed-bound), 1 from 7");
+  expect_consistent(stack);
+}
+
 TEST(MergeTest, CallAtItsFunctionsEndBelongsToThatFunction) {
   // Helper's last instruction is a call that never returns: 0x900200 is the stub's first byte.
   auto real = sandwich();

@@ -18,6 +18,7 @@ RunResult walk_native_run(const Cursor& start, Trust start_trust, const RunBound
                           UnwindStep& step, std::span<RunFrame> frames) noexcept {
   RunResult result{.next = start};
   Cursor& frame = result.next;
+  Cursor last = start;
   Trust trust = start_trust;
   while (true) {
     const Registers& registers = frame.registers;
@@ -28,6 +29,7 @@ RunResult walk_native_run(const Cursor& start, Trust start_trust, const RunBound
       }
       if (registers.rsp() > bound.rsp) {
         result.why = OpenReason::passed_bound;
+        result.next = last;
         return result;
       }
     }
@@ -44,11 +46,8 @@ RunResult walk_native_run(const Cursor& start, Trust start_trust, const RunBound
       return result;
     }
     frames[result.frames++] = {registers.rip, registers.rsp(), frame.kind, trust};
-    // An exact instruction pointer is the thread's own, or one that a trap interrupted: the two
-    // places where a function without unwind data can stand.
-    const LeafRule leaf = frame.kind == AddressKind::instruction_pointer ? LeafRule::allowed
-                                                                         : LeafRule::forbidden;
-    const StepResult stepped = step.step(frame, leaf);
+    last = frame;
+    const StepResult stepped = step.step(frame, leaf_rule(frame.kind));
     if (stepped.fault != StepFault::none) {
       result.why = open_reason(stepped.fault);
       return result;

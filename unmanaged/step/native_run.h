@@ -50,7 +50,9 @@ struct RunResult {
   RunEnd end = RunEnd::open;
   OpenReason why = OpenReason::none;
   std::size_t frames = 0;  // written to the caller's buffer
-  Cursor next;             // the frame after the last one written: the bound's, when closed
+  // The frame after the last one written: the bound's, when closed. Where the bound was passed, the
+  // last one written itself: its part of the stack, up to its caller's Rsp, holds the bound's Rsp.
+  Cursor next;
 };
 
 // Walks from `start` (the first frame of the run, written with `start_trust`) to the bound.

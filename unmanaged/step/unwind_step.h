@@ -35,6 +35,11 @@ struct StepResult {
 // has not moved Rsp, so only the top frame (or one that a trap interrupted) can be one.
 enum class LeafRule : std::uint8_t { forbidden, allowed };
 
+// An exact instruction pointer is the thread's own, or one that a trap interrupted.
+constexpr LeafRule leaf_rule(AddressKind kind) noexcept {
+  return kind == AddressKind::instruction_pointer ? LeafRule::allowed : LeafRule::forbidden;
+}
+
 // One step from a frame to its caller: the seam between RtlVirtualUnwind (live runs) and our own
 // decoder (frozen threads, dumps, other hosts). On success `frame` becomes the caller, its Rsp
 // strictly above; Rip 0 means that the frame was the thread's root. On a fault `frame` is as it

@@ -25,9 +25,7 @@ std::optional<Registers> find_seed(const RawSample& sample, const CaptureView& v
     if ((module == nullptr || module->has_managed_code) && view.managed->is_managed(ip)) {
       return frame.registers;
     }
-    const LeafRule leaf = frame.kind == AddressKind::instruction_pointer ? LeafRule::allowed
-                                                                         : LeafRule::forbidden;
-    if (step.step(frame, leaf).fault != StepFault::none) return std::nullopt;
+    if (step.step(frame, leaf_rule(frame.kind)).fault != StepFault::none) return std::nullopt;
   }
   return std::nullopt;
 }

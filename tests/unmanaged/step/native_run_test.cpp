@@ -72,6 +72,8 @@ TEST(NativeRun, PassesTheBound) {
   const Walk run = walk(ListedCallers({{2, 25}}), {3, 20});
   EXPECT_EQ(run.result.end, RunEnd::open);
   EXPECT_EQ(run.result.why, OpenReason::passed_bound);
+  EXPECT_EQ(run.result.next.registers.rip, 1u) << "the frame that holds the bound's Rsp";
+  EXPECT_EQ(run.result.frames, 1u);
 }
 
 TEST(NativeRun, RootWithAndWithoutABound) {
