@@ -101,7 +101,7 @@ TEST(Dump, TwoHundredThreadsInOneAttach) {
   ASSERT_TRUE(hang.ready());
   DumpSession session = attach_to(hang.process().id());
   const ULONGLONG begin = GetTickCount64();
-  const Snapshot snapshot = dump_named(session, Engine::snapshot);
+  const Snapshot snapshot = dump_named(session, {});
   const ULONGLONG took = GetTickCount64() - begin;
   std::size_t idle = 0;
   for (const Thread& thread : snapshot.threads) {

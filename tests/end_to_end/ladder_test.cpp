@@ -134,8 +134,8 @@ void climb(const std::vector<std::string>& options, int chains) {
     std::remove(file.c_str());
     if (!session) session.emplace(attach_to(ladder.id()));
 
-    const Snapshot by_snapshot = dump_named(*session, Engine::snapshot);
-    const Snapshot by_copy = dump_named(*session, Engine::copy);
+    const Snapshot by_snapshot = dump_named(*session, {.engine = Engine::snapshot});
+    const Snapshot by_copy = dump_named(*session, {.engine = Engine::copy});
     const Thread& thread = thread_of(by_snapshot, written.os_thread_id);
     expect_chain(by_snapshot, thread, written);
     const Thread& copied = thread_of(by_copy, written.os_thread_id);

@@ -79,7 +79,7 @@ TEST(Refusal, AnotherProfilerIsAttached) {
   DumpSession other = attach_to(hang.id());
   expect_refusal(dump({"-p", id}), ExitCode::already_profiled, "another profiler");
   // And the one that was there first is still at work.
-  EXPECT_TRUE(other.dump(Engine::snapshot));
+  EXPECT_TRUE(other.dump({}));
   EXPECT_EQ(other.leave(), "");
   expect_unharmed(hang);
 }
@@ -122,7 +122,7 @@ TEST(Refusal, TheTargetEndsDuringTheDump) {
   ready_hang(hang);
   DumpSession session = attach_to(hang.id());
   hang.terminate();
-  auto snapshot = session.dump(Engine::snapshot);
+  auto snapshot = session.dump({});
   ASSERT_FALSE(snapshot);
   EXPECT_EQ(snapshot.failure().code, ExitCode::target_exited);
   EXPECT_NE(snapshot.failure().message.find("ended during the dump"), std::string::npos);

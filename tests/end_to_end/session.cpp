@@ -25,8 +25,8 @@ DumpSession attach_to(std::uint32_t process_id) {
   return std::move(*session);
 }
 
-Snapshot dump_named(DumpSession& session, Engine engine) {
-  auto snapshot = session.dump(engine);
+Snapshot dump_named(DumpSession& session, const DumpRequest& request) {
+  auto snapshot = session.dump(request);
   if (!snapshot) throw std::runtime_error(snapshot.failure().message);
   static DiskImageFiles files;
   static Symboliser symboliser(files);

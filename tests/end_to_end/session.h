@@ -14,7 +14,7 @@ namespace mixwalk {
 DumpSession attach_to(std::uint32_t process_id);
 
 // A dump with names, as mixwalk.exe would print it.
-Snapshot dump_named(DumpSession& session, Engine engine);
+Snapshot dump_named(DumpSession& session, const DumpRequest& request);
 
 // The thread with that id or name; throws where there is none.
 const Thread& thread_of(const Snapshot& snapshot, std::uint32_t os_id);

@@ -41,7 +41,7 @@ TEST(Sqlite, BothNativeRunsAreThereAndClosed) {
   ASSERT_TRUE(line && line->starts_with("PARKED")) << line.value_or("(closed)");
   DumpSession session = attach_to(sqlite.id());
   for (const Engine engine : {Engine::snapshot, Engine::copy}) {
-    const Snapshot snapshot = dump_named(session, engine);
+    const Snapshot snapshot = dump_named(session, {.engine = engine});
     const Thread& thread = thread_named(snapshot, "sqlite");
     SCOPED_TRACE(to_text(snapshot, thread));
     EXPECT_TRUE(all_runs_closed(thread.stack));

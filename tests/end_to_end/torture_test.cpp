@@ -55,7 +55,7 @@ TEST(Torture, TheProgramNeverNotices) {
     DumpSession session = attach_to(torture.id());
     for (Engine engine = Engine::snapshot; GetTickCount64() < end;
          engine = engine == Engine::snapshot ? Engine::copy : Engine::snapshot) {
-      auto snapshot = session.dump(engine);
+      auto snapshot = session.dump({.engine = engine});
       ASSERT_TRUE(snapshot) << snapshot.failure().message;
       count(*snapshot, tally);
     }

@@ -45,6 +45,7 @@ enum class OpenReason : std::uint8_t {
   wrong_function,  // Rsp met the managed frame, but in another function (set by the merge)
   stack_cut,       // the stack was larger than the copy
 };
+inline constexpr std::size_t kOpenReasons = static_cast<std::size_t>(OpenReason::stack_cut) + 1;
 
 struct RunResult {
   RunEnd end = RunEnd::open;

@@ -18,6 +18,20 @@ struct Module {
   bool operator==(const Module&) const = default;
 };
 
+// Whether the runtime was tried on another thread before this one was walked (walker/suspended/probe.h).
+enum class ProbeResult : std::uint8_t {
+  none,    // not tried
+  passed,
+  failed,  // a lock was held, or no thread to try it on was known: DoStackSnapshot was not called
+};
+
+// The circuit breaker of DoStackSnapshot, at the end of a visit.
+struct BreakerState {
+  std::uint32_t threads_off = 0;  // threads that are only walked from the copy from now on
+  bool process_off = false;       // all threads are
+  bool operator==(const BreakerState&) const = default;
+};
+
 struct Thread {
   std::uint32_t os_id = 0;
   std::uint64_t clr_id = 0;  // the CLR's ThreadID; 0: the thread never ran managed code
@@ -25,6 +39,10 @@ struct Thread {
   Stack stack;
   std::string skipped;  // why there is no stack ("ended", "no access"), else empty
   std::uint64_t frozen_ns = 0;
+  ProbeResult probe = ProbeResult::none;
+  bool overdue = false;   // the supervisor ended the freeze
+  bool walk_off = false;  // the circuit breaker kept DoStackSnapshot off
+  bool copy_cut = false;  // the stack was larger than the copy, or not all of it could be read
 
   bool operator==(const Thread&) const = default;
 };
@@ -53,6 +71,7 @@ struct Snapshot {
   Engine engine = Engine::snapshot;  // the one asked for
   std::vector<Module> modules;       // sorted by base
   std::vector<Thread> threads;       // by OS id
+  BreakerState breaker;
 
   bool operator==(const Snapshot&) const = default;
 };

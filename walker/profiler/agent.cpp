@@ -80,10 +80,10 @@ void Agent::answer_requests() {
 bool Agent::dump(const DumpRequest& request) {
   const FaultGuard guard;
   const SampleBuffers buffers;
-  Supervisor supervisor;
+  Supervisor supervisor(request.deadline_ms);
   if (!buffers.ready() || !supervisor.start()) return false;
   Dumper dumper(clr_, registry_, gate_, supervisor, buffers);
-  return dumper.dump(request.engine,
+  return dumper.dump(request,
                      [this](const Message& message) { return pipe_.send(message); });
 }
 

@@ -19,29 +19,27 @@ Dumper::Dumper(ClrInterfaces& clr, ThreadRegistry& registry, FreezeGate& gate,
       code_(*clr.info, clr.info8.get()),
       names_(clr.info.get(), clr.info8.get()) {}
 
-bool Dumper::dump(Engine engine, const Sink& sink) {
+bool Dumper::dump(const DumpRequest& request, const Sink& sink) {
   walk_.warm_up(clr_.info4.get());
   modules_ = read_live_modules();
   view_ = modules_.view();
   if (!send_new_modules(sink)) return false;
 
   const DWORD self = GetCurrentThreadId();
-  for (const std::uint32_t os_id : list_threads()) {
+  for (const std::uint32_t os_id :
+       request.thread_ids.empty() ? list_threads() : request.thread_ids) {
     if (os_id == self || os_id == supervisor_.thread_id()) continue;
-    std::optional<Thread> thread = capture_thread(os_id, engine);
-    if (!thread || !send_new_modules(sink)) return false;
-    renumber_modules(thread->stack);
-    if (!send_new_functions(thread->stack, sink) || !sink(std::move(*thread))) return false;
+    if (!send_thread(os_id, request, sink)) return false;
   }
   return sink(DumpDone{});
 }
 
-std::optional<Thread> Dumper::capture_thread(std::uint32_t os_id, Engine engine) {
+bool Dumper::send_thread(std::uint32_t os_id, const DumpRequest& request, const Sink& sink) {
   Thread result{.os_id = os_id};
   WindowsThread thread(supervisor_);
   if (!thread.open(os_id)) {
     result.skipped = "the thread has ended, or may not be opened";
-    return result;
+    return sink(std::move(result));
   }
   result.name = thread_description(thread.handle());
 
@@ -53,9 +51,9 @@ std::optional<Thread> Dumper::capture_thread(std::uint32_t os_id, Engine engine)
       if (!claim.entry()->name.empty()) result.name = claim.entry()->name;
     }
     const FreezeGate::Pass pass(gate_);
-    if (!pass) return std::nullopt;
+    if (!pass) return false;
     const GuardedReader code;
-    const CaptureView view{view_, code, engine == Engine::snapshot ? &walk_ : nullptr};
+    const CaptureView view{view_, code, request.engine == Engine::snapshot ? &walk_ : nullptr};
     capture(thread, result.clr_id, view, sample);
   }
   result.frozen_ns = sample.frozen_ns;
@@ -63,25 +61,42 @@ std::optional<Thread> Dumper::capture_thread(std::uint32_t os_id, Engine engine)
     case CaptureFault::none: break;
     case CaptureFault::not_suspended:
       result.skipped = "the thread is ending";
-      return result;
+      return sink(std::move(result));
     case CaptureFault::off_stack:
       result.skipped = "the thread does not stand on its own stack";
-      return result;
+      return sink(std::move(result));
   }
-
+  result.copy_cut = sample.stack.cut();
   sample.stack.rewrite_pointers();
+  const bool again = request.both_engines && sample.managed_walked;
+  Thread copied = again ? result : Thread{};
+  result.stack = merge_sample(sample);
+  if (!send_stack(std::move(result), sink)) return false;
+  if (!again) return true;
+  sample.managed_walked = false;
+  copied.stack = merge_sample(sample);
+  return send_stack(std::move(copied), sink);
+}
+
+Stack Dumper::merge_sample(const RawSample& sample) {
   const auto merged = [&] {
     RtlUnwindStep step(sample.stack, view_);
     return merge(sample, {step, code_, view_, buffers_.frames()});
   };
-  result.stack = merged();
-  if (has_unknown_code(result.stack)) {
+  Stack stack = merged();
+  if (has_unknown_code(stack)) {
     // An image may have been loaded since the list was made. The copy is still there: once more.
     modules_ = read_live_modules();
     view_ = modules_.view();
-    result.stack = merged();
+    stack = merged();
   }
-  return result;
+  return stack;
+}
+
+bool Dumper::send_stack(Thread thread, const Sink& sink) {
+  if (!send_new_modules(sink)) return false;
+  renumber_modules(thread.stack);
+  return send_new_functions(thread.stack, sink) && sink(std::move(thread));
 }
 
 bool Dumper::has_unknown_code(const Stack& stack) const {

@@ -31,10 +31,12 @@ class Dumper {
          const SampleBuffers& buffers);
 
   // False: the sink refused, or the process is ending.
-  bool dump(Engine engine, const Sink& sink);
+  bool dump(const DumpRequest& request, const Sink& sink);
 
  private:
-  std::optional<Thread> capture_thread(std::uint32_t os_id, Engine engine);
+  bool send_thread(std::uint32_t os_id, const DumpRequest& request, const Sink& sink);
+  Stack merge_sample(const RawSample& sample);
+  bool send_stack(Thread thread, const Sink& sink);
   bool has_unknown_code(const Stack& stack) const;
   bool send_new_modules(const Sink& sink);
   bool send_new_functions(const Stack& stack, const Sink& sink);

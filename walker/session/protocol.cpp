@@ -26,12 +26,15 @@ enum class HelloField : protozero::pbf_tag_type {
   protocol = 1, process_id = 2, path = 3, command_line = 4, runtime_name = 5, major = 6,
   minor = 7, build = 8, revision = 9,
 };
-enum class RequestField : protozero::pbf_tag_type { engine = 1 };
+enum class RequestField : protozero::pbf_tag_type {
+  engine = 1, deadline_ms = 2, probe = 3, canary_prefix = 4, thread_id = 5, both_engines = 6,
+};
+enum class DumpDoneField : protozero::pbf_tag_type { threads_off = 1, process_off = 2 };
 enum class FunctionField : protozero::pbf_tag_type { id = 1, text = 2 };
 enum class ModuleField : protozero::pbf_tag_type { base = 1, size = 2, timestamp = 3, path = 4 };
 enum class ThreadField : protozero::pbf_tag_type {
   os_id = 1, clr_id = 2, name = 3, skipped = 4, frozen_ns = 5, engine = 6, refusal = 7, frame = 8,
-  run = 9,
+  run = 9, probe = 10, overdue = 11, walk_off = 12, copy_cut = 13,
 };
 enum class FrameField : protozero::pbf_tag_type {
   kind = 1, trust = 2, address_kind = 3, address = 4, stack_pointer = 5, function = 6, module = 7,
@@ -167,6 +170,10 @@ void put(pbf_builder<ThreadField>& out, const Thread& thread) {
   out.add_uint64(ThreadField::frozen_ns, thread.frozen_ns);
   out.add_uint32(ThreadField::engine, kLast(thread.stack.engine));
   out.add_uint32(ThreadField::refusal, thread.stack.refusal);
+  if (thread.probe != ProbeResult::none) out.add_uint32(ThreadField::probe, kLast(thread.probe));
+  if (thread.overdue) out.add_bool(ThreadField::overdue, true);
+  if (thread.walk_off) out.add_bool(ThreadField::walk_off, true);
+  if (thread.copy_cut) out.add_bool(ThreadField::copy_cut, true);
   for (const Frame& frame : thread.stack.frames) {
     pbf_builder<FrameField> inner(out, ThreadField::frame);
     put(inner, frame);
@@ -202,6 +209,10 @@ Thread get_thread(pbf_message<ThreadField> in) {
       case ThreadField::frozen_ns: thread.frozen_ns = in.get_uint64(); break;
       case ThreadField::engine: thread.stack.engine = checked(in.get_uint32(), Engine::copy); break;
       case ThreadField::refusal: thread.stack.refusal = in.get_uint32(); break;
+      case ThreadField::probe: thread.probe = checked(in.get_uint32(), ProbeResult::failed); break;
+      case ThreadField::overdue: thread.overdue = in.get_bool(); break;
+      case ThreadField::walk_off: thread.walk_off = in.get_bool(); break;
+      case ThreadField::copy_cut: thread.copy_cut = in.get_bool(); break;
       case ThreadField::frame: thread.stack.frames.push_back(get_frame(in.get_message())); break;
       case ThreadField::run: thread.stack.runs.push_back(get_run(in.get_message())); break;
       default: in.skip();
@@ -209,6 +220,52 @@ Thread get_thread(pbf_message<ThreadField> in) {
   }
   check_indices(thread.stack);
   return thread;
+}
+
+void put(pbf_builder<RequestField>& out, const DumpRequest& request) {
+  out.add_uint32(RequestField::engine, kLast(request.engine));
+  out.add_uint32(RequestField::deadline_ms, request.deadline_ms);
+  out.add_uint32(RequestField::probe, kLast(request.probe));
+  if (!request.canary_prefix.empty()) {
+    out.add_string(RequestField::canary_prefix, request.canary_prefix);
+  }
+  for (const std::uint32_t id : request.thread_ids) out.add_uint32(RequestField::thread_id, id);
+  if (request.both_engines) out.add_bool(RequestField::both_engines, true);
+}
+
+DumpRequest get_dump_request(pbf_message<RequestField> in) {
+  DumpRequest request;
+  while (in.next()) {
+    switch (in.tag()) {
+      case RequestField::engine: request.engine = checked(in.get_uint32(), Engine::copy); break;
+      case RequestField::deadline_ms:
+        request.deadline_ms = in.get_uint32();
+        if (request.deadline_ms == 0 || request.deadline_ms > kMaxDeadlineMs) {
+          throw std::out_of_range("deadline");
+        }
+        break;
+      case RequestField::probe:
+        request.probe = checked(in.get_uint32(), ProbePolicy::always);
+        break;
+      case RequestField::canary_prefix: request.canary_prefix = in.get_string(); break;
+      case RequestField::thread_id: request.thread_ids.push_back(in.get_uint32()); break;
+      case RequestField::both_engines: request.both_engines = in.get_bool(); break;
+      default: in.skip();
+    }
+  }
+  return request;
+}
+
+DumpDone get_dump_done(pbf_message<DumpDoneField> in) {
+  DumpDone done;
+  while (in.next()) {
+    switch (in.tag()) {
+      case DumpDoneField::threads_off: done.breaker.threads_off = in.get_uint32(); break;
+      case DumpDoneField::process_off: done.breaker.process_off = in.get_bool(); break;
+      default: in.skip();
+    }
+  }
+  return done;
 }
 
 struct Encoder {
@@ -220,7 +277,7 @@ struct Encoder {
   }
   void operator()(const DumpRequest& request) const {
     pbf_builder<RequestField> inner(out, Outer::dump_request);
-    inner.add_uint32(RequestField::engine, kLast(request.engine));
+    put(inner, request);
   }
   void operator()(const DetachRequest&) const { out.add_message(Outer::detach_request, std::string()); }
   void operator()(const FunctionName& function) const {
@@ -236,7 +293,11 @@ struct Encoder {
     pbf_builder<ThreadField> inner(out, Outer::thread);
     put(inner, thread);
   }
-  void operator()(const DumpDone&) const { out.add_message(Outer::dump_done, std::string()); }
+  void operator()(const DumpDone& done) const {
+    pbf_builder<DumpDoneField> inner(out, Outer::dump_done);
+    inner.add_uint32(DumpDoneField::threads_off, done.breaker.threads_off);
+    inner.add_bool(DumpDoneField::process_off, done.breaker.process_off);
+  }
   void operator()(const Detached& detached) const {
     pbf_builder<DetachedField> inner(out, Outer::detached);
     inner.add_uint32(DetachedField::result, detached.result);
@@ -246,14 +307,7 @@ struct Encoder {
 Message get(pbf_message<Outer>& in) {
   switch (in.tag()) {
     case Outer::hello: return get_hello(in.get_message());
-    case Outer::dump_request: {
-      DumpRequest request;
-      pbf_message<RequestField> inner = in.get_message();
-      while (inner.next(RequestField::engine)) {
-        request.engine = checked(inner.get_uint32(), Engine::copy);
-      }
-      return request;
-    }
+    case Outer::dump_request: return get_dump_request(in.get_message());
     case Outer::detach_request: in.get_view(); return DetachRequest{};
     case Outer::function: {
       FunctionName function;
@@ -269,7 +323,7 @@ Message get(pbf_message<Outer>& in) {
     }
     case Outer::module: return get_module(in.get_message());
     case Outer::thread: return get_thread(in.get_message());
-    case Outer::dump_done: in.get_view(); return DumpDone{};
+    case Outer::dump_done: return get_dump_done(in.get_message());
     case Outer::detached: {
       Detached detached;
       pbf_message<DetachedField> inner = in.get_message();

@@ -16,12 +16,24 @@ namespace mixwalk {
 // a frame of a 32-bit little-endian length and a protobuf message of one field, whose number says
 // which message it is. Both ends treat what they read as hostile: decoding is bounded, never
 // throws, and says "no" to what it does not understand.
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 2;
 
 // A message longer than this is no message of ours. The largest real one is a thread's stack of
 // kMaxFrames frames of at most 60 bytes each.
 inline constexpr std::size_t kMaxMessageBytes = 8 << 20;
 inline constexpr std::size_t kLengthBytes = 4;
+
+// How long a thread may stand: a walk takes some 100 µs, and a time slice of another thread 15 ms.
+inline constexpr std::uint32_t kDefaultDeadlineMs = 50;
+// More than this is a hang to whoever waits for the thread.
+inline constexpr std::uint32_t kMaxDeadlineMs = 60'000;
+
+// When the runtime is tried on the canary first.
+enum class ProbePolicy : std::uint8_t {
+  never,
+  risk,    // where the thread stands in code that may hold a lock of the runtime or the process
+  always,
+};
 
 // DLL → exe, first.
 struct Hello {
@@ -34,6 +46,15 @@ struct Hello {
 // exe → DLL.
 struct DumpRequest {
   Engine engine = Engine::snapshot;
+  // How long a thread may stand before the supervisor lets it run again, milliseconds.
+  std::uint32_t deadline_ms = kDefaultDeadlineMs;
+  ProbePolicy probe = ProbePolicy::risk;
+  // The canary's name begins so; empty: a parked managed thread is chosen.
+  std::string canary_prefix;
+  // Only these; empty: all of the process.
+  std::vector<std::uint32_t> thread_ids;
+  // Each sample that DoStackSnapshot walked comes a second time, right after, walked from its copy.
+  bool both_engines = false;
   bool operator==(const DumpRequest&) const = default;
 };
 struct DetachRequest {
@@ -48,6 +69,7 @@ struct FunctionName {
   bool operator==(const FunctionName&) const = default;
 };
 struct DumpDone {
+  BreakerState breaker;
   bool operator==(const DumpDone&) const = default;
 };
 

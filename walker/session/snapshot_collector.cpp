@@ -35,7 +35,10 @@ SnapshotCollector::Step SnapshotCollector::accept(Message message) {
   if (auto* thread = std::get_if<Thread>(&message)) {
     return add_thread(std::move(*thread)) ? Step::more : Step::protocol_error;
   }
-  return std::holds_alternative<DumpDone>(message) ? Step::done : Step::protocol_error;
+  const auto* done = std::get_if<DumpDone>(&message);
+  if (done == nullptr) return Step::protocol_error;
+  snapshot_.breaker = done->breaker;
+  return Step::done;
 }
 
 bool SnapshotCollector::add_thread(Thread thread) {

@@ -96,7 +96,7 @@ ExitCode run(const DumpCommand& command) {
   if (!output) return report(output.failure());
   auto session = open_session(command, *dll);
   if (!session) return report(session.failure());
-  auto snapshot = session->dump(command.engine);
+  auto snapshot = session->dump({.engine = command.engine});
   if (!snapshot) return report(snapshot.failure());
   complete(*snapshot);
   log_threads(*snapshot);

@@ -136,7 +136,7 @@ Outcome<Hello> DumpSession::greet(const Deadline& deadline) {
   return std::move(*hello);
 }
 
-Outcome<Snapshot> DumpSession::dump(Engine engine) {
+Outcome<Snapshot> DumpSession::dump(const DumpRequest& request) {
   const Deadline deadline(timeout_ms_);
   if (!hello_) {  // a program that we started, and that had its time to load the runtime
     auto hello = greet(deadline);
@@ -146,10 +146,10 @@ Outcome<Snapshot> DumpSession::dump(Engine engine) {
     }
     hello_ = std::move(*hello);
   }
-  IoResult result = pipe_.send(DumpRequest{engine}, deadline);
+  IoResult result = pipe_.send(request, deadline);
   if (result != IoResult::ok) return failure_of(result);
   SnapshotCollector collector;
-  collector.begin(*hello_, engine);
+  collector.begin(*hello_, request.engine);
   while (true) {
     std::optional<Message> message;
     result = pipe_.receive(message, deadline);

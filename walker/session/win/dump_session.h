@@ -8,6 +8,7 @@
 
 #include "walker/model/snapshot.h"
 #include "walker/session/failure.h"
+#include "walker/session/protocol.h"
 #include "walker/session/win/processes.h"
 #include "walker/session/win/session_pipe.h"
 
@@ -24,7 +25,7 @@ class DumpSession {
                                     const std::wstring& dll, std::uint32_t timeout_ms);
 
   // May be asked again.
-  Outcome<Snapshot> dump(Engine engine);
+  Outcome<Snapshot> dump(const DumpRequest& request);
   // Waits until the DLL has left the process, or a little while. An error text for a log, or empty.
   std::string leave();
 
