@@ -25,6 +25,7 @@ using Token = ULONG32;       // mdToken
 inline constexpr ULONG32 kSnapshotRegisterContext = 0x1;
 
 // COR_PRF_MONITOR
+inline constexpr DWORD kMonitorModuleLoads = 0x00000004;
 inline constexpr DWORD kMonitorThreads = 0x00000200;
 inline constexpr DWORD kEnableStackSnapshot = 0x10000000;
 

@@ -54,7 +54,9 @@ bool may_lie_between(const Snapshot& snapshot, const Frame& frame, const std::st
   // Exception dispatch is managed code of the runtime; once it has been called often enough, it is
   // jitted anew, outside every image.
   const bool handler = hop.ends_with("funclet");
-  if (handler && frame.kind == FrameKind::managed && frame.name.starts_with("System.Runtime.EH.")) {
+  if (handler && frame.kind == FrameKind::managed &&
+      (frame.name.starts_with("System.Runtime.EH.") ||
+       frame.name.starts_with("System.Runtime.ExceptionServices."))) {
     return true;
   }
   if (frame.kind == FrameKind::gap || frame.module == Frame::kNone) return false;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/support/fake_unwind.h"
+#include "tests/support/own_memory.h"
 #include "walker/export/words.h"
 
 namespace mixwalk {
@@ -416,7 +417,7 @@ TEST(MergeTest, CutStackSaysSo) {
     Scene cut(real, entries);
     std::array<std::byte, 64> small;
     cut.sample.stack = StackCopy(small);
-    cut.sample.stack.fill(begin, begin + large.size());
+    cut.sample.stack.fill(test::OwnMemory(), begin, begin + large.size());
     const Stack stack = cut.merged();
     EXPECT_EQ(text(stack.runs.back()), "root open (stack-cut), 3 from 7");
     EXPECT_FALSE(stack.whole());

@@ -6,6 +6,14 @@
 
 namespace mixwalk {
 
+// What locks of the runtime or the whole process a thread may hold that stands in an image, or in
+// something that the image called.
+enum class LockRisk : std::uint8_t {
+  none,
+  below_system_call,  // ntdll: any, unless the thread has gone into the system from its very top
+  any,                // the runtime, its JIT and GC, the C runtime
+};
+
 // Where one loaded image stands, and its RUNTIME_FUNCTION table. Target addresses.
 struct ModuleSpan {
   std::uint64_t base = 0;
@@ -14,6 +22,8 @@ struct ModuleSpan {
   std::uint32_t pdata_count = 0;  // RUNTIME_FUNCTION entries
   bool has_managed_code = false;  // a ReadyToRun image: .pdata AND managed code; the CLR must be
                                   // asked about an address here, the range alone says nothing
+
+  LockRisk lock_risk = LockRisk::none;
 
   bool contains(std::uint64_t address) const noexcept { return address - base < size; }
 };

@@ -21,9 +21,9 @@ class StackCopy final : public MemoryReader {
   // Alignment of the buffer decides nothing for reading; 16 bytes keeps Rsp's own alignment.
   explicit StackCopy(std::span<std::byte> buffer) noexcept : buffer_(buffer) {}
 
-  // Copies [from, end) of this process's own memory, or as much of its leaf end as fits.
-  // [from, end) must be committed stack: the caller has checked it against the TEB's limits.
-  void fill(std::uint64_t from, std::uint64_t end) noexcept;
+  // Copies [from, end), or as much of its leaf end as fits and can be read. The caller has checked
+  // it against the TEB's limits: below them lies the guard page.
+  void fill(const MemoryReader& live, std::uint64_t from, std::uint64_t end) noexcept;
   void clear() noexcept { from_ = 0, bytes_ = 0, cut_ = false, rewritten_ = false; }
 
   bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override;
@@ -35,7 +35,7 @@ class StackCopy final : public MemoryReader {
 
   std::uint64_t begin() const noexcept { return from_; }
   std::uint64_t end() const noexcept { return from_ + bytes_; }
-  // The stack was larger than the buffer; its root end is missing.
+  // The stack was larger than the buffer, or a page of it is not there; its root end is missing.
   bool cut() const noexcept { return cut_; }
 
  private:

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "unmanaged/win/guarded.h"
@@ -32,6 +34,19 @@ std::vector<HMODULE> list_modules() {
     if (whole) return modules;
   }
   return {};
+}
+
+// By file name, lower case. What the list does not know holds no lock that the runtime needs, or the
+// supervisor must end the freeze.
+LockRisk lock_risk(std::string_view path) {
+  std::string name(path.substr(path.find_last_of('\\') + 1));
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  if (name == "ntdll.dll") return LockRisk::below_system_call;
+  for (const std::string_view risky : {"coreclr.dll", "clr.dll", "clrjit.dll", "clrgc.dll",
+                                       "clrgcexp.dll", "ucrtbase.dll", "msvcrt.dll"}) {
+    if (name == risky) return LockRisk::any;
+  }
+  return LockRisk::none;
 }
 
 bool is_ready_to_run(const GuardedReader& memory, std::uint64_t base,
@@ -81,6 +96,7 @@ ModuleTable read_live_modules() {
     if (!entry) continue;
     const DWORD length = K32GetModuleFileNameExW(self, module, path.data(), kMaxPathUnits);
     entry->details.path = to_utf8(std::wstring_view(path.data(), std::min(length, kMaxPathUnits)));
+    entry->span.lock_risk = lock_risk(entry->details.path);
     entries.push_back(std::move(*entry));
   }
   return ModuleTable(std::move(entries));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "walker/model/stack.h"
+#include "walker/suspended/probe.h"
 
 namespace mixwalk {
 
@@ -16,13 +17,6 @@ struct Module {
   std::string path;             // UTF-8, as the target's loader knows it
 
   bool operator==(const Module&) const = default;
-};
-
-// Whether the runtime was tried on another thread before this one was walked (walker/suspended/probe.h).
-enum class ProbeResult : std::uint8_t {
-  none,    // not tried
-  passed,
-  failed,  // a lock was held, or no thread to try it on was known: DoStackSnapshot was not called
 };
 
 // The circuit breaker of DoStackSnapshot, at the end of a visit.

@@ -82,7 +82,7 @@ bool Agent::dump(const DumpRequest& request) {
   const SampleBuffers buffers;
   Supervisor supervisor(request.deadline_ms);
   if (!buffers.ready() || !supervisor.start()) return false;
-  Dumper dumper(clr_, registry_, gate_, supervisor, buffers);
+  Dumper dumper(clr_, {registry_, gate_, unload_gate_, breaker_}, supervisor, buffers);
   return dumper.dump(request,
                      [this](const Message& message) { return pipe_.send(message); });
 }

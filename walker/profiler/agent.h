@@ -10,6 +10,8 @@
 #include "walker/profiler/freeze_gate.h"
 #include "walker/profiler/pipe_end.h"
 #include "walker/profiler/thread_registry.h"
+#include "walker/profiler/unload_gate.h"
+#include "walker/suspended/circuit_breaker.h"
 
 namespace mixwalk {
 
@@ -32,6 +34,8 @@ class Agent {
   void detached() noexcept { SetEvent(detached_.get()); }
   // The process is ending: no further freeze begins, and none is under way when this returns.
   void stop_sampling() noexcept { gate_.close(); }
+  // Managed code is about to be unloaded.
+  void before_unload() noexcept { unload_gate_.wait(); }
 
  private:
   static DWORD WINAPI run(void* self);
@@ -48,6 +52,8 @@ class Agent {
   UniqueHandle serve_;
   UniqueHandle detached_;
   FreezeGate gate_;
+  UnloadGate unload_gate_;
+  CircuitBreaker breaker_;
 };
 
 }  // namespace mixwalk

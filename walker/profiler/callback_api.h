@@ -35,7 +35,7 @@ struct ICorProfilerCallback : IUnknown {
   MIXWALK_IGNORED(AssemblyUnloadFinished)
   MIXWALK_IGNORED(ModuleLoadStarted)
   MIXWALK_IGNORED(ModuleLoadFinished)
-  MIXWALK_IGNORED(ModuleUnloadStarted)
+  virtual HRESULT STDMETHODCALLTYPE ModuleUnloadStarted(ModuleID module) = 0;
   MIXWALK_IGNORED(ModuleUnloadFinished)
   MIXWALK_IGNORED(ModuleAttachedToAssembly)
   MIXWALK_IGNORED(ClassLoadStarted)

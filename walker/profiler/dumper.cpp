@@ -8,14 +8,15 @@
 
 namespace mixwalk {
 
-Dumper::Dumper(ClrInterfaces& clr, ThreadRegistry& registry, FreezeGate& gate,
-               Supervisor& supervisor, const SampleBuffers& buffers)
+Dumper::Dumper(ClrInterfaces& clr, const House& house, Supervisor& supervisor,
+               const SampleBuffers& buffers)
     : clr_(clr),
-      registry_(registry),
-      gate_(gate),
+      house_(house),
       supervisor_(supervisor),
       buffers_(buffers),
       walk_(*clr.info, clr.info8.get(), supervisor),
+      probe_(*clr.info, clr.info4.get()),
+      canaries_(house.registry, house.gate, probe_),
       code_(*clr.info, clr.info8.get()),
       names_(clr.info.get(), clr.info8.get()) {}
 
@@ -24,14 +25,47 @@ bool Dumper::dump(const DumpRequest& request, const Sink& sink) {
   modules_ = read_live_modules();
   view_ = modules_.view();
   if (!send_new_modules(sink)) return false;
+  if (request.engine == Engine::snapshot && request.probe != ProbePolicy::never &&
+      probe_.start()) {
+    canaries_.choose(request.canary_prefix);
+  }
 
-  const DWORD self = GetCurrentThreadId();
   for (const std::uint32_t os_id :
        request.thread_ids.empty() ? list_threads() : request.thread_ids) {
-    if (os_id == self || os_id == supervisor_.thread_id()) continue;
-    if (!send_thread(os_id, request, sink)) return false;
+    if (!is_own_thread(os_id) && !send_thread(os_id, request, sink)) return false;
   }
-  return sink(DumpDone{});
+  return sink(DumpDone{house_.breaker.state()});
+}
+
+bool Dumper::is_own_thread(DWORD id) const noexcept {
+  return id == GetCurrentThreadId() || id == supervisor_.thread_id() || probe_.is_own_thread(id);
+}
+
+bool Dumper::capture_into(Thread& result, RawSample& sample, WindowsThread& thread,
+                          const DumpRequest& request) {
+  const ThreadClaim claim(house_.registry, result.os_id);
+  if (claim.entry()) {
+    result.clr_id = claim.entry()->clr_id;
+    if (!claim.entry()->name.empty()) result.name = claim.entry()->name;
+  }
+  Canaries::Turn canary(canaries_, result.os_id);
+  const FreezeGate::Pass pass(house_.gate);
+  if (!pass) return false;
+  const GuardedReader memory;
+  CaptureView view{.modules = view_, .code = memory, .stack = memory};
+  if (request.engine == Engine::snapshot && result.clr_id != 0) {
+    result.walk_off = !house_.breaker.allows(result.os_id);
+    if (!result.walk_off) view.managed = &walk_;
+    view.policy = request.probe;
+    view.probe = &probe_;
+  }
+  capture(thread, result.clr_id, view, sample);
+  result.frozen_ns = sample.frozen_ns;
+  result.probe = sample.probe;
+  result.overdue = sample.overdue;
+  result.copy_cut = sample.stack.cut();
+  if (sample.overdue && view.managed != nullptr) house_.breaker.overdue(result.os_id);
+  return true;
 }
 
 bool Dumper::send_thread(std::uint32_t os_id, const DumpRequest& request, const Sink& sink) {
@@ -43,20 +77,9 @@ bool Dumper::send_thread(std::uint32_t os_id, const DumpRequest& request, const 
   }
   result.name = thread_description(thread.handle());
 
+  const UnloadGate::Sample unload(house_.unload_gate);
   RawSample sample(buffers_.stack(), buffers_.entries());
-  {
-    const ThreadClaim claim(registry_, os_id);
-    if (claim.entry()) {
-      result.clr_id = claim.entry()->clr_id;
-      if (!claim.entry()->name.empty()) result.name = claim.entry()->name;
-    }
-    const FreezeGate::Pass pass(gate_);
-    if (!pass) return false;
-    const GuardedReader code;
-    const CaptureView view{view_, code, request.engine == Engine::snapshot ? &walk_ : nullptr};
-    capture(thread, result.clr_id, view, sample);
-  }
-  result.frozen_ns = sample.frozen_ns;
+  if (!capture_into(result, sample, thread, request)) return false;
   switch (sample.fault) {
     case CaptureFault::none: break;
     case CaptureFault::not_suspended:
@@ -65,8 +88,10 @@ bool Dumper::send_thread(std::uint32_t os_id, const DumpRequest& request, const 
     case CaptureFault::off_stack:
       result.skipped = "the thread does not stand on its own stack";
       return sink(std::move(result));
+    case CaptureFault::overdue:
+      result.skipped = "the thread ran again before its stack was copied";
+      return sink(std::move(result));
   }
-  result.copy_cut = sample.stack.cut();
   sample.stack.rewrite_pointers();
   const bool again = request.both_engines && sample.managed_walked;
   Thread copied = again ? result : Thread{};

@@ -12,7 +12,8 @@ std::atomic<long> g_profilers{0};
 constexpr wchar_t kPipeVariable[] = L"MIXWALK_PIPE";
 constexpr UINT kMaxPipeNameBytes = 512;
 
-constexpr DWORD kEvents = clr::kMonitorThreads | clr::kEnableStackSnapshot;
+constexpr DWORD kEvents =
+    clr::kMonitorModuleLoads | clr::kMonitorThreads | clr::kEnableStackSnapshot;
 
 }  // namespace
 
@@ -106,6 +107,11 @@ HRESULT STDMETHODCALLTYPE Profiler::ProfilerDetachSucceeded() {
 
 HRESULT STDMETHODCALLTYPE Profiler::Shutdown() {
   agent_.stop_sampling();
+  return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE Profiler::ModuleUnloadStarted(clr::ModuleID) {
+  agent_.before_unload();
   return S_OK;
 }
 

@@ -10,7 +10,8 @@
 namespace mixwalk {
 
 // What the CLR talks to: keeps the thread registry and starts the agent. All its callbacks return
-// at once, but for ThreadDestroyed of a thread that is being walked.
+// at once, but for ThreadDestroyed of a thread that is being walked, and ModuleUnloadStarted while a
+// sample is being named.
 class Profiler final : public clr::ICorProfilerCallback3 {
  public:
   Profiler();
@@ -29,6 +30,7 @@ class Profiler final : public clr::ICorProfilerCallback3 {
   HRESULT STDMETHODCALLTYPE ProfilerDetachSucceeded() override;
   HRESULT STDMETHODCALLTYPE Shutdown() override;
 
+  HRESULT STDMETHODCALLTYPE ModuleUnloadStarted(clr::ModuleID module) override;
   HRESULT STDMETHODCALLTYPE ThreadAssignedToOSThread(clr::ThreadID thread,
                                                      DWORD os_thread) override;
   HRESULT STDMETHODCALLTYPE ThreadDestroyed(clr::ThreadID thread) override;

@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 namespace mixwalk {
 
@@ -33,23 +34,30 @@ class ThreadRegistry {
   void enumerated(std::uint64_t clr_id, std::uint32_t os_id);
   void end_enumeration();
 
-  // The CLR thread on this OS thread, claimed until release(). One claim at a time.
+  // The CLR thread on this OS thread, claimed until release().
   std::optional<Entry> claim(std::uint32_t os_id);
-  void release();
+  void release(std::uint64_t clr_id);
+
+  // The OS threads of all that are known, ascending.
+  std::vector<std::uint32_t> os_ids();
+  // A thread whose name begins so, waited for that long. Nothing: there is none.
+  std::optional<std::uint32_t> wait_for_name(const std::string& prefix, DWORD milliseconds);
 
  private:
   struct Known {
     std::uint32_t os_id = 0;
     std::string name;
+    int claims = 0;
   };
+  std::optional<std::uint32_t> named(const std::string& prefix) const;
 
   SRWLOCK lock_ = SRWLOCK_INIT;
   CONDITION_VARIABLE released_ = CONDITION_VARIABLE_INIT;
+  CONDITION_VARIABLE named_ = CONDITION_VARIABLE_INIT;
   std::unordered_map<std::uint64_t, Known> threads_;
   std::unordered_map<std::uint32_t, std::uint64_t> by_os_id_;
   std::unordered_set<std::uint64_t> destroyed_meanwhile_;
   bool enumerating_ = false;
-  std::uint64_t claimed_ = 0;
 };
 
 // A claim by scope.
@@ -58,7 +66,7 @@ class ThreadClaim {
   ThreadClaim(ThreadRegistry& registry, std::uint32_t os_id)
       : registry_(registry), entry_(registry.claim(os_id)) {}
   ~ThreadClaim() {
-    if (entry_) registry_.release();
+    if (entry_) registry_.release(entry_->clr_id);
   }
   ThreadClaim(const ThreadClaim&) = delete;
   ThreadClaim& operator=(const ThreadClaim&) = delete;

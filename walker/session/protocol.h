@@ -28,13 +28,6 @@ inline constexpr std::uint32_t kDefaultDeadlineMs = 50;
 // More than this is a hang to whoever waits for the thread.
 inline constexpr std::uint32_t kMaxDeadlineMs = 60'000;
 
-// When the runtime is tried on the canary first.
-enum class ProbePolicy : std::uint8_t {
-  never,
-  risk,    // where the thread stands in code that may hold a lock of the runtime or the process
-  always,
-};
-
 // DLL → exe, first.
 struct Hello {
   std::uint32_t protocol = kProtocolVersion;

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "unmanaged/step/system_call.h"
 #include "unmanaged/step/table_unwind_step.h"
 
 namespace mixwalk {
@@ -12,23 +13,64 @@ namespace {
 // seed, and the copy engine has the stack all the same.
 constexpr int kMaxLeafFrames = 512;
 
-// The registers of the topmost managed frame. Walks the copy, so that the frozen stack is read
-// once only; the images' .pdata is ours to read, the dynamic function table is not.
-std::optional<Registers> find_seed(const RawSample& sample, const CaptureView& view) noexcept {
-  TableUnwindStep step(view.modules, view.code, sample.stack);
-  Cursor frame{.registers = sample.context};
-  for (int i = 0; i < kMaxLeafFrames; ++i) {
-    if (frame.registers.rip == 0) return std::nullopt;
-    const std::uint64_t ip = frame.code().lookup();
-    const ModuleSpan* module = view.modules.find(ip);
-    // An image without managed code needs no question; everything else only the CLR can tell.
-    if ((module == nullptr || module->has_managed_code) && view.managed->is_managed(ip)) {
-      return frame.registers;
+// Walks from the top of the copy to the topmost managed frame. The frozen stack is read once only;
+// the images' .pdata is ours to read, the dynamic function table is not.
+class LeafWalk {
+ public:
+  LeafWalk(const CaptureView& view, RawSample& sample) noexcept : view_(view), sample_(sample) {}
+
+  // The registers of the topmost managed frame; nothing where none was found, or none may be asked
+  // for. clr_allowed() says which.
+  std::optional<Registers> find_seed() noexcept {
+    TableUnwindStep step(view_.modules, view_.code, sample_.stack);
+    Cursor frame{.registers = sample_.context};
+    for (int i = 0; i < kMaxLeafFrames; ++i) {
+      if (frame.registers.rip == 0) return std::nullopt;
+      const std::uint64_t ip = frame.code().lookup();
+      const ModuleSpan* module = view_.modules.find(ip);
+      if (module != nullptr) at_risk_ = at_risk_ || is_risk(*module, i == 0);
+      // An image without managed code needs no question; everything else only the CLR can tell.
+      if (module == nullptr || module->has_managed_code) {
+        if (!clr_allowed()) return std::nullopt;
+        if (view_.managed->is_managed(ip)) return frame.registers;
+      }
+      if (step.step(frame, leaf_rule(frame.kind)).fault != StepFault::none) return std::nullopt;
     }
-    if (step.step(frame, leaf_rule(frame.kind)).fault != StepFault::none) return std::nullopt;
+    return std::nullopt;
   }
-  return std::nullopt;
-}
+
+  // Whether the CLR may be called while this thread stands. Decided once, by what the walk has seen
+  // until it is first asked.
+  bool clr_allowed() noexcept {
+    if (!decided_) {
+      decided_ = true;
+      const bool wanted = view_.policy == ProbePolicy::always ||
+                          (view_.policy == ProbePolicy::risk && at_risk_);
+      if (wanted) {
+        allowed_ = view_.probe != nullptr && view_.probe->passes();
+        sample_.probe = allowed_ ? ProbeResult::passed : ProbeResult::failed;
+      }
+    }
+    return allowed_;
+  }
+
+ private:
+  bool is_risk(const ModuleSpan& module, bool top) const noexcept {
+    switch (module.lock_risk) {
+      case LockRisk::none: return false;
+      case LockRisk::any: return true;
+      case LockRisk::below_system_call:
+        return !top || !at_system_call(sample_.context.rip, view_.code);
+    }
+    return true;
+  }
+
+  const CaptureView& view_;
+  RawSample& sample_;
+  bool at_risk_ = false;
+  bool decided_ = false;
+  bool allowed_ = true;
+};
 
 }  // namespace
 
@@ -47,11 +89,17 @@ void capture(ThreadControl& thread, std::uint64_t clr_thread, const CaptureView&
       sample.fault = CaptureFault::off_stack;
       return;
     }
-    sample.stack.fill(sample.context.rsp(), stack.base);
-    if (view.managed != nullptr && clr_thread != 0) {
-      const std::optional<Registers> seed = find_seed(sample, view);
-      view.managed->walk(clr_thread, seed ? &*seed : nullptr, sample);
+    sample.stack.fill(view.stack, sample.context.rsp(), stack.base);
+    if (thread.overdue()) {
+      sample.fault = CaptureFault::overdue;
+      return;
     }
+    if (view.managed != nullptr && clr_thread != 0) {
+      LeafWalk leaf(view, sample);
+      const std::optional<Registers> seed = leaf.find_seed();
+      if (leaf.clr_allowed()) view.managed->walk(clr_thread, seed ? &*seed : nullptr, sample);
+    }
+    sample.overdue = thread.overdue();
   }
   sample.frozen_ns = thread.now_ns() - started;
 }

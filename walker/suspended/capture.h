@@ -5,6 +5,7 @@
 #include "unmanaged/step/memory_reader.h"
 #include "unmanaged/step/module_view.h"
 #include "walker/suspended/managed_walk.h"
+#include "walker/suspended/probe.h"
 #include "walker/suspended/raw_sample.h"
 #include "walker/suspended/thread_control.h"
 
@@ -13,13 +14,16 @@ namespace mixwalk {
 // What a capture may look at while the thread is frozen. Made before the freeze.
 struct CaptureView {
   const ModuleView& modules;
-  const MemoryReader& code;  // images and their .pdata; reads must not fault
-  ManagedWalk* managed;      // null: the copy engine, no CLR call under the freeze
+  const MemoryReader& code;    // images and their .pdata
+  const MemoryReader& stack;   // the thread's live stack
+  ManagedWalk* managed = nullptr;  // null: the copy engine, no CLR call under the freeze
+  ProbePolicy policy = ProbePolicy::never;
+  Probe* probe = nullptr;  // null: none passes where the policy wants one
 };
 
 // Freezes one thread, copies its registers and stack, and, for a thread that ran managed code
 // (clr_thread != 0) and view.managed set, finds the seed and has the CLR walk it. The thread runs
-// again when this returns. Frozen-safe: this is the whole of what happens while it stands.
+// again when this returns. Before the first CLR call the probe is asked, as the policy says. Frozen-safe: this is the whole of what happens while it stands.
 void capture(ThreadControl& thread, std::uint64_t clr_thread, const CaptureView& view,
              RawSample& sample) noexcept;
 

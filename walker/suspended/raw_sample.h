@@ -6,6 +6,7 @@
 
 #include "unmanaged/step/registers.h"
 #include "unmanaged/step/stack_copy.h"
+#include "walker/suspended/probe.h"
 
 namespace mixwalk {
 
@@ -21,6 +22,7 @@ enum class CaptureFault : std::uint8_t {
   none,
   not_suspended,  // SuspendThread or GetThreadContext failed: the thread is ending
   off_stack,      // Rsp is not on the thread's own stack (a fiber, a foreign stack)
+  overdue,        // the supervisor let it run before its stack was copied
 };
 
 // What one freeze of one thread brought back. Frozen-safe to fill: plain values in buffers that
@@ -37,6 +39,8 @@ struct RawSample {
     entries_cut = false;
     managed_walked = false;
     refusal = 0;
+    probe = ProbeResult::none;
+    overdue = false;
     frozen_ns = 0;
   }
 
@@ -48,6 +52,8 @@ struct RawSample {
 
   bool managed_walked = false;  // DoStackSnapshot was called and returned S_OK
   std::uint32_t refusal = 0;    // else what it returned; 0: it was not called
+  ProbeResult probe = ProbeResult::none;
+  bool overdue = false;  // the supervisor ended the freeze
   std::size_t entry_count = 0;
   bool entries_cut = false;  // more callbacks came than the buffer holds
   std::uint64_t frozen_ns = 0;

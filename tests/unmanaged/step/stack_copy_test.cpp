@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <vector>
+
+#include "tests/support/own_memory.h"
 
 namespace mixwalk {
 namespace {
@@ -13,7 +16,7 @@ TEST(StackCopy, ReadsByTheTargetsAddresses) {
   alignas(16) std::array<std::uint64_t, 4> stack{1, 2, 3, 4};
   std::array<std::byte, 256> buffer;
   StackCopy copy(buffer);
-  copy.fill(address_of(&stack[1]), address_of(stack.data() + 4));
+  copy.fill(test::OwnMemory(), address_of(&stack[1]), address_of(stack.data() + 4));
   stack[2] = 99;  // the copy must not follow
   EXPECT_EQ(copy.read_value<std::uint64_t>(address_of(&stack[2])), 3u);
   EXPECT_FALSE(copy.read_value<std::uint64_t>(address_of(&stack[0])));
@@ -27,10 +30,33 @@ TEST(StackCopy, LargerThanTheBufferLosesItsRootEnd) {
   stack[0] = 7;
   std::array<std::byte, 128> buffer;
   StackCopy copy(buffer);
-  copy.fill(address_of(stack.data()), address_of(stack.data() + 64));
+  copy.fill(test::OwnMemory(), address_of(stack.data()), address_of(stack.data() + 64));
   EXPECT_TRUE(copy.cut());
   EXPECT_LE(copy.end() - copy.begin(), 128u);
   EXPECT_EQ(copy.read_value<std::uint64_t>(address_of(&stack[0])), 7u);
+}
+
+TEST(StackCopy, MissingPageCutsItThere) {
+  constexpr std::size_t kPage = 4096;
+  std::vector<std::byte> stack(4 * kPage);
+  std::vector<std::byte> buffer(8 * kPage);
+  const std::uint64_t begin = address_of(stack.data()) + 40;
+  const std::uint64_t missing = (begin / kPage + 2) * kPage;  // the third page that it touches
+  StackCopy copy(buffer);
+  copy.fill(test::OwnMemory(missing), begin, address_of(stack.data() + stack.size()));
+  EXPECT_TRUE(copy.cut());
+  EXPECT_EQ(copy.begin(), begin);
+  EXPECT_EQ(copy.end(), missing);
+}
+
+TEST(StackCopy, NothingReadableIsNothingCopied) {
+  std::array<std::byte, 64> stack{};
+  std::array<std::byte, 256> buffer;
+  StackCopy copy(buffer);
+  copy.fill(test::OwnMemory(address_of(stack.data())), address_of(stack.data()),
+            address_of(stack.data() + stack.size()));
+  EXPECT_TRUE(copy.cut());
+  EXPECT_EQ(copy.end(), copy.begin());
 }
 
 TEST(StackCopy, PointersIntoTheStackAreMovedOntoTheCopyAndBack) {
@@ -40,7 +66,7 @@ TEST(StackCopy, PointersIntoTheStackAreMovedOntoTheCopyAndBack) {
   stack[2] = address_of(stack.data() + 4);  // the base itself
   std::array<std::byte, 256> buffer;
   StackCopy copy(buffer);
-  copy.fill(address_of(stack.data()), address_of(stack.data() + 4));
+  copy.fill(test::OwnMemory(), address_of(stack.data()), address_of(stack.data() + 4));
   copy.rewrite_pointers();
 
   Registers target;

@@ -39,8 +39,8 @@ class Rig {
       std::memcpy(stack_.data() + i, &word, 8);
     }
     const auto from = reinterpret_cast<std::uint64_t>(stack_.data());
-    plain_.fill(from, from + kStackBytes);
-    rewritten_.fill(from, from + kStackBytes);
+    plain_.fill(GuardedReader(), from, from + kStackBytes);
+    rewritten_.fill(GuardedReader(), from, from + kStackBytes);
     rewritten_.rewrite_pointers();
   }
 
@@ -295,8 +295,8 @@ void walk_here() {
   StackCopy plain(plain_buffer), rewritten(rewritten_buffer);
   const Cursor start{registers_of(context)};
   const auto base = reinterpret_cast<std::uint64_t>(tib->StackBase);
-  plain.fill(start.registers.rsp(), base);
-  rewritten.fill(start.registers.rsp(), base);
+  plain.fill(GuardedReader(), start.registers.rsp(), base);
+  rewritten.fill(GuardedReader(), start.registers.rsp(), base);
   rewritten.rewrite_pointers();
   const ModuleTable modules = read_live_modules();
   const ModuleView view = modules.view();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/support/code_builder.h"
+#include "tests/support/own_memory.h"
 
 namespace mixwalk {
 namespace {
@@ -38,6 +39,7 @@ class FakeThread final : public ThreadControl {
     return true;
   }
   StackLimits stack_limits() const noexcept override { return {address(0), address(stack.size())}; }
+  bool overdue() const noexcept override { return late; }
   std::uint64_t now_ns() const noexcept override { return clock += 1000; }
 
   std::uint64_t address(std::size_t slot) const noexcept {
@@ -53,6 +55,7 @@ class FakeThread final : public ThreadControl {
   bool suspendable = true;
   bool readable = true;
   bool frozen = false;
+  bool late = false;
   int suspends = 0;
   int resumes = 0;
   mutable std::uint64_t clock = 0;
@@ -86,6 +89,21 @@ class FakeClr final : public ManagedWalk {
   const FakeThread& thread_;
 };
 
+class FakeProbe final : public Probe {
+ public:
+  FakeProbe(const FakeThread& thread, bool answer) : thread_(thread), answer_(answer) {}
+  bool passes() noexcept override {
+    EXPECT_TRUE(thread_.frozen);
+    ++asked;
+    return answer_;
+  }
+  int asked = 0;
+
+ private:
+  const FakeThread& thread_;
+  bool answer_;
+};
+
 constexpr std::uint64_t kClrThread = 0x77;
 constexpr std::uint32_t kPdata = 0x800, kXdata = 0x900;
 
@@ -110,7 +128,7 @@ class CaptureTest : public ::testing::Test {
 
   void capture_with(ManagedWalk* clr, std::uint64_t clr_thread = kClrThread) {
     const ModuleView view(modules_);
-    capture(thread_, clr_thread, {view, image_, clr}, sample_);
+    capture(thread_, clr_thread, {view, image_, stack_, clr, policy_, probe_}, sample_);
   }
 
   // Stands in the leaf function; its callers by +0x100 and +0x200 are called by `caller`, whose
@@ -124,6 +142,9 @@ class CaptureTest : public ::testing::Test {
   }
 
   BuiltMemory image_;
+  test::OwnMemory stack_;
+  ProbePolicy policy_ = ProbePolicy::never;
+  Probe* probe_ = nullptr;
   std::array<ModuleSpan, 2> modules_;
   FakeThread thread_;
   FakeClr clr_{thread_};
@@ -291,7 +312,7 @@ TEST_F(CaptureTest, NothingOfTheSampleBeforeIsLeft) {
   sample_.refusal = 1;
   sample_.frozen_ns = 5;
   sample_.managed_walked = true;
-  sample_.stack.fill(thread_.address(0), thread_.address(4));
+  sample_.stack.fill(test::OwnMemory(), thread_.address(0), thread_.address(4));
   thread_.suspendable = false;
   capture_with(&clr_);
   EXPECT_THAT(sample_.entries(), IsEmpty());
@@ -300,6 +321,102 @@ TEST_F(CaptureTest, NothingOfTheSampleBeforeIsLeft) {
   EXPECT_EQ(sample_.refusal, 0u);
   EXPECT_EQ(sample_.frozen_ns, 0u);
   EXPECT_EQ(sample_.stack.begin(), sample_.stack.end());
+}
+
+TEST_F(CaptureTest, NeverProbesWhereThePolicySaysSo) {
+  FakeProbe probe(thread_, false);
+  probe_ = &probe;
+  modules_[0].lock_risk = LockRisk::any;
+  stand_under(0x900040);
+  capture_with(&clr_);
+  EXPECT_EQ(probe.asked, 0);
+  EXPECT_EQ(sample_.probe, ProbeResult::none);
+  EXPECT_EQ(clr_.walks, 1);
+}
+
+TEST_F(CaptureTest, ProbesWhereTheLeafRunMayHoldALock) {
+  FakeProbe probe(thread_, true);
+  probe_ = &probe;
+  policy_ = ProbePolicy::risk;
+  modules_[0].lock_risk = LockRisk::any;
+  stand_under(0x900040);
+  capture_with(&clr_);
+  EXPECT_EQ(probe.asked, 1) << "once a freeze";
+  EXPECT_EQ(sample_.probe, ProbeResult::passed);
+  EXPECT_EQ(clr_.walks, 1);
+}
+
+TEST_F(CaptureTest, NoRiskNoProbe) {
+  FakeProbe probe(thread_, false);
+  probe_ = &probe;
+  policy_ = ProbePolicy::risk;
+  stand_under(0x900040);
+  capture_with(&clr_);
+  EXPECT_EQ(probe.asked, 0);
+  EXPECT_EQ(clr_.walks, 1);
+}
+
+TEST_F(CaptureTest, FailedProbeKeepsTheClrFromBeingAskedAnything) {
+  FakeProbe probe(thread_, false);
+  probe_ = &probe;
+  policy_ = ProbePolicy::always;
+  stand_under(0x900040);
+  capture_with(&clr_);
+  EXPECT_EQ(probe.asked, 1);
+  EXPECT_EQ(sample_.probe, ProbeResult::failed);
+  EXPECT_EQ(clr_.walks, 0);
+  EXPECT_THAT(clr_.asked, IsEmpty());
+  EXPECT_EQ(sample_.fault, CaptureFault::none) << "the copy is there";
+  EXPECT_GT(sample_.stack.end(), sample_.stack.begin());
+}
+
+TEST_F(CaptureTest, ProbeThatIsWantedAndNotThereHasFailed) {
+  policy_ = ProbePolicy::always;
+  stand_under(0x900040);
+  capture_with(&clr_);
+  EXPECT_EQ(sample_.probe, ProbeResult::failed);
+  EXPECT_EQ(clr_.walks, 0);
+}
+
+TEST_F(CaptureTest, WalkWithoutASeedIsProbedToo) {
+  FakeProbe probe(thread_, false);
+  probe_ = &probe;
+  policy_ = ProbePolicy::risk;
+  modules_[0].lock_risk = LockRisk::any;
+  stand_under(0);  // the root before any managed frame: no question to the CLR on the way
+  capture_with(&clr_);
+  EXPECT_EQ(probe.asked, 1);
+  EXPECT_EQ(clr_.walks, 0);
+}
+
+TEST_F(CaptureTest, NtdllIsNoRiskRightBehindASystemCall) {
+  policy_ = ProbePolicy::risk;
+  FakeProbe probe(thread_, true);
+  probe_ = &probe;
+  modules_[0].lock_risk = LockRisk::below_system_call;
+  image_.put(0x2FE, {0x0F, 0x05});  // syscall, right before +0x300
+  thread_.stand(0x10300, 2);
+  thread_.stack[2] = 0x900040;
+  capture_with(&clr_);
+  EXPECT_EQ(probe.asked, 0);
+  EXPECT_EQ(clr_.walks, 1);
+  // In the middle of it, or under another frame of it, anything may be held.
+  image_.put(0x2FE, {0x90, 0x90});
+  capture_with(&clr_);
+  EXPECT_EQ(probe.asked, 1);
+  image_.put(0x2FE, {0x0F, 0x05});
+  stand_under(0x900040);
+  capture_with(&clr_);
+  EXPECT_EQ(probe.asked, 2);
+}
+
+TEST_F(CaptureTest, ThreadThatRanAgainBeforeItsStackWasCopiedIsNotWalked) {
+  thread_.late = true;
+  stand_under(0x900040);
+  capture_with(&clr_);
+  EXPECT_EQ(sample_.fault, CaptureFault::overdue);
+  EXPECT_EQ(clr_.walks, 0);
+  EXPECT_EQ(thread_.resumes, 1);
 }
 
 TEST_F(CaptureTest, FreezeIsTimedFromBeforeTheSuspensionToAfterTheResume) {
@@ -324,6 +441,7 @@ TEST(CaptureLeafRunTest, DeepNativeRecursionGivesNoSeedButAWholeCopy) {
       const auto begin = reinterpret_cast<std::uint64_t>(stack.data());
       return {begin, begin + stack.size() * 8};
     }
+    bool overdue() const noexcept override { return false; }
     std::uint64_t now_ns() const noexcept override { return 0; }
     std::vector<std::uint64_t> stack;
     int resumes = 0;
@@ -353,7 +471,7 @@ TEST(CaptureLeafRunTest, DeepNativeRecursionGivesNoSeedButAWholeCopy) {
     for (std::size_t i = 0; i < depth; ++i) thread.stack[i * 6 + 5] = 0x10120;
     thread.stack.back() = 0x900040;
     RawSample sample(buffer, entries);
-    capture(thread, kClrThread, {view, image, &clr}, sample);
+    capture(thread, kClrThread, {view, image, test::OwnMemory(), &clr}, sample);
     EXPECT_FALSE(sample.stack.cut());
     EXPECT_EQ(sample.stack.end() - sample.stack.begin(), depth * 48);
     EXPECT_EQ(thread.resumes, 1);

@@ -43,6 +43,11 @@ HRESULT STDMETHODCALLTYPE ClrManagedWalk::frame(clr::FunctionID function, UINT_P
 
 void ClrManagedWalk::walk(std::uint64_t clr_thread, const Registers* seed,
                           RawSample& sample) noexcept {
+  // It runs already: no thread that runs may be walked.
+  if (supervisor_.overdue()) {
+    sample.refusal = static_cast<std::uint32_t>(clr::kSnapshotAborted);
+    return;
+  }
   // The walk needs the integer registers only; the rest stays zero, and says so by its flags.
   CONTEXT context;
   if (seed != nullptr) {

@@ -23,6 +23,12 @@ constexpr DWORD kAccess = THREAD_SUSPEND_RESUME | THREAD_GET_CONTEXT | THREAD_QU
 
 }  // namespace
 
+WindowsThread::WindowsThread(Supervisor& supervisor) noexcept : supervisor_(supervisor) {
+  LARGE_INTEGER frequency;
+  QueryPerformanceFrequency(&frequency);
+  ticks_per_second_ = static_cast<std::uint64_t>(frequency.QuadPart);
+}
+
 bool WindowsThread::open(DWORD thread_id) noexcept {
   handle_ = UniqueHandle(OpenThread(kAccess, FALSE, thread_id));
   if (!handle_) return false;
@@ -62,15 +68,11 @@ StackLimits WindowsThread::stack_limits() const noexcept {
 }
 
 std::uint64_t WindowsThread::now_ns() const noexcept {
-  static const std::uint64_t frequency = [] {
-    LARGE_INTEGER value;
-    QueryPerformanceFrequency(&value);
-    return static_cast<std::uint64_t>(value.QuadPart);
-  }();
   LARGE_INTEGER ticks;
   QueryPerformanceCounter(&ticks);
   const auto count = static_cast<std::uint64_t>(ticks.QuadPart);
-  return count / frequency * 1'000'000'000 + count % frequency * 1'000'000'000 / frequency;
+  return count / ticks_per_second_ * 1'000'000'000 +
+         count % ticks_per_second_ * 1'000'000'000 / ticks_per_second_;
 }
 
 }  // namespace mixwalk

@@ -11,7 +11,7 @@ namespace mixwalk {
 // A thread of this process under SuspendThread. open() is not frozen-safe, all else is.
 class WindowsThread final : public ThreadControl {
  public:
-  explicit WindowsThread(Supervisor& supervisor) noexcept : supervisor_(supervisor) {}
+  explicit WindowsThread(Supervisor& supervisor) noexcept;
 
   // False: the thread has ended, or this process may not open it.
   bool open(DWORD thread_id) noexcept;
@@ -21,12 +21,14 @@ class WindowsThread final : public ThreadControl {
   void resume() noexcept override;
   bool read_registers(Registers& registers) noexcept override;
   StackLimits stack_limits() const noexcept override;
+  bool overdue() const noexcept override { return supervisor_.overdue(); }
   std::uint64_t now_ns() const noexcept override;
 
  private:
   Supervisor& supervisor_;
   UniqueHandle handle_;
   std::uint64_t teb_ = 0;
+  std::uint64_t ticks_per_second_ = 0;
 };
 
 }  // namespace mixwalk

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstring>
+
+#include "unmanaged/step/memory_reader.h"
+
+namespace mixwalk::test {
+
+// This process's own memory, for stacks that are arrays of a test. A read across `missing` finds no
+// memory.
+class OwnMemory final : public MemoryReader {
+ public:
+  OwnMemory() = default;
+  explicit OwnMemory(std::uint64_t missing) : missing_(missing) {}
+
+  bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
+    if (missing_ - address < bytes) return false;
+    std::memcpy(into, reinterpret_cast<const void*>(address), bytes);
+    return true;
+  }
+
+ private:
+  std::uint64_t missing_ = 0;  // nothing lies at 0
+};
+
+}  // namespace mixwalk::test

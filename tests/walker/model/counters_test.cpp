@@ -1,0 +1,79 @@
+#include "walker/model/counters.h"
+
+#include <gtest/gtest.h>
+
+namespace mixwalk {
+namespace {
+
+Thread sampled(std::uint64_t frozen_ns) {
+  Thread thread;
+  thread.frozen_ns = frozen_ns;
+  thread.stack.frames.push_back({});
+  thread.stack.runs.push_back({RunPosition::whole, RunEnd::root, OpenReason::none, 0, 1});
+  return thread;
+}
+
+TEST(Counters, NothingSampled) { EXPECT_EQ(count({}), Counters{}); }
+
+TEST(Counters, PercentilesByNearestRank) {
+  Snapshot snapshot;
+  for (std::uint64_t i = 200; i != 0; --i) snapshot.threads.push_back(sampled(i * 1000));
+  const Counters counters = count(snapshot);
+  EXPECT_EQ(counters.samples, 200u);
+  EXPECT_EQ(counters.frozen_p50_ns, 100'000u);
+  EXPECT_EQ(counters.frozen_p99_ns, 198'000u);
+  EXPECT_EQ(counters.frozen_max_ns, 200'000u);
+  snapshot.threads.resize(1);
+  EXPECT_EQ(count(snapshot).frozen_p50_ns, 200'000u);
+  EXPECT_EQ(count(snapshot).frozen_p99_ns, 200'000u);
+}
+
+TEST(Counters, WhatEachSampleCost) {
+  Snapshot snapshot;
+  snapshot.breaker = {2, true};
+  Thread refused = sampled(1);
+  refused.stack.refusal = 0x80131360;
+  Thread probed = sampled(1);
+  probed.probe = ProbeResult::passed;
+  Thread failed = sampled(1);
+  failed.probe = ProbeResult::failed;
+  Thread off = sampled(1);
+  off.walk_off = true;
+  Thread overdue = sampled(1);
+  overdue.overdue = true;
+  overdue.copy_cut = true;
+  Thread ended;
+  ended.skipped = "the thread is ending";
+  snapshot.threads = {refused, probed, failed, off, overdue, ended};
+  const Counters counters = count(snapshot);
+  EXPECT_EQ(counters.samples, 5u);
+  EXPECT_EQ(counters.skipped, 1u);
+  EXPECT_EQ(counters.whole, 5u);
+  EXPECT_EQ(counters.fallbacks, 3u);
+  EXPECT_EQ(counters.refusals.at(0x80131360), 1u);
+  EXPECT_EQ(counters.probes_run, 2u);
+  EXPECT_EQ(counters.probes_failed, 1u);
+  EXPECT_EQ(counters.interventions, 1u);
+  EXPECT_EQ(counters.copies_cut, 1u);
+  EXPECT_EQ(counters.breaker, (BreakerState{2, true}));
+}
+
+TEST(Counters, RunsByTheirEnds) {
+  Snapshot snapshot;
+  Thread thread = sampled(1);
+  thread.stack.runs = {{RunPosition::leaf, RunEnd::closed, OpenReason::none, 0, 1},
+                       {RunPosition::middle, RunEnd::closed_rsp, OpenReason::none, 0, 1},
+                       {RunPosition::middle, RunEnd::open, OpenReason::no_unwind, 0, 1},
+                       {RunPosition::root, RunEnd::open, OpenReason::stack_cut, 0, 1}};
+  snapshot.threads = {thread, sampled(1)};
+  const Counters counters = count(snapshot);
+  EXPECT_EQ(counters.runs_closed, 2u);
+  EXPECT_EQ(counters.runs_root, 1u);
+  EXPECT_EQ(counters.runs_open, 2u);
+  EXPECT_EQ(counters.open_by_reason[static_cast<std::size_t>(OpenReason::no_unwind)], 1u);
+  EXPECT_EQ(counters.open_by_reason[static_cast<std::size_t>(OpenReason::stack_cut)], 1u);
+  EXPECT_EQ(counters.whole, 1u);
+}
+
+}  // namespace
+}  // namespace mixwalk

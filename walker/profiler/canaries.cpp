@@ -1,0 +1,68 @@
+#include "walker/profiler/canaries.h"
+
+#include "unmanaged/step/system_call.h"
+#include "unmanaged/win/guarded.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr std::size_t kWanted = 2;
+// Each candidate costs two short freezes and a walk. Of a hundred threads most are parked.
+constexpr std::size_t kMostTried = 32;
+// A program that was just started has not named its threads yet.
+constexpr DWORD kNameMs = 200;
+
+}  // namespace
+
+void Canaries::choose(const std::string& prefix) {
+  chosen_.clear();
+  if (!prefix.empty()) {
+    const auto named = registry_.wait_for_name(prefix, kNameMs);
+    if (named && try_out(*named)) chosen_.push_back(*named);
+  }
+  std::size_t tried = 0;
+  for (const std::uint32_t os_id : registry_.os_ids()) {
+    if (chosen_.size() == kWanted || ++tried > kMostTried) return;
+    if (!chosen_.empty() && chosen_.front() == os_id) continue;
+    if (try_out(os_id)) chosen_.push_back(os_id);
+  }
+}
+
+bool Canaries::try_out(std::uint32_t os_id) {
+  const ThreadClaim claim(registry_, os_id);
+  if (!claim.entry() || !probe_.set_canary(claim.entry()->clr_id, os_id)) return false;
+  const auto before = where_it_stands(os_id);
+  if (!before) return false;
+  const bool passed = probe_.passes();
+  probe_.wait_until_idle();
+  return passed && where_it_stands(os_id) == before;
+}
+
+// Nothing: it stands in no system call, or cannot be seen.
+std::optional<Registers> Canaries::where_it_stands(std::uint32_t os_id) {
+  const FreezeGate::Pass pass(gate_);
+  Supervisor unwatched;  // never started: reading registers waits for nothing
+  WindowsThread thread(unwatched);
+  Registers registers;
+  if (!pass || !thread.open(os_id)) return std::nullopt;
+  {
+    const ScopedSuspension suspension(thread);
+    if (!suspension || !thread.read_registers(registers)) return std::nullopt;
+  }
+  if (!at_system_call(registers.rip, GuardedReader())) return std::nullopt;
+  return registers;
+}
+
+Canaries::Turn::Turn(Canaries& canaries, std::uint32_t target) : canaries_(canaries) {
+  canaries_.probe_.clear_canary();
+  for (const std::uint32_t os_id : canaries_.chosen_) {
+    if (os_id == target) continue;
+    claim_.emplace(canaries_.registry_, os_id);
+    if (claim_->entry() && canaries_.probe_.set_canary(claim_->entry()->clr_id, os_id)) return;
+    claim_.reset();
+  }
+}
+
+Canaries::Turn::~Turn() { canaries_.probe_.wait_until_idle(); }
+
+}  // namespace mixwalk

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "unmanaged/step/registers.h"
+#include "walker/profiler/freeze_gate.h"
+#include "walker/profiler/thread_registry.h"
+#include "walker/suspended/win/canary_probe.h"
+
+namespace mixwalk {
+
+// Chooses the threads that the probe is tried on, and keeps one claimed while it may be. Not
+// frozen-safe.
+//
+// A canary must be parked: a managed thread that stands in a system call, in the same place before
+// and after a trial walk of it that went well with nothing else frozen. There are two where two are
+// to be had, so that each can be walked itself.
+class Canaries {
+ public:
+  Canaries(ThreadRegistry& registry, FreezeGate& gate, CanaryProbe& probe) noexcept
+      : registry_(registry), gate_(gate), probe_(probe) {}
+
+  // With nothing frozen. A thread whose name begins with `prefix` comes first, and is waited for a
+  // little while; with an empty prefix, or where it does not pass its trial, others are tried.
+  void choose(const std::string& prefix);
+  bool any() const noexcept { return !chosen_.empty(); }
+
+  // One freeze of one target: the canary is another thread, and claimed for as long as the worker
+  // may walk it.
+  class Turn {
+   public:
+    Turn(Canaries& canaries, std::uint32_t target);
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    Canaries& canaries_;
+    std::optional<ThreadClaim> claim_;
+  };
+
+ private:
+  bool try_out(std::uint32_t os_id);
+  std::optional<Registers> where_it_stands(std::uint32_t os_id);
+
+  ThreadRegistry& registry_;
+  FreezeGate& gate_;
+  CanaryProbe& probe_;
+  std::vector<std::uint32_t> chosen_;  // OS ids, kWanted at most
+};
+
+}  // namespace mixwalk

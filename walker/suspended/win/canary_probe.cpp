@@ -1,0 +1,91 @@
+#include "walker/suspended/win/canary_probe.h"
+
+namespace mixwalk {
+namespace {
+
+// A block as the CLR might want one in a walk.
+constexpr SIZE_T kBlockBytes = 256;
+
+HRESULT STDMETHODCALLTYPE first_frame_is_enough(clr::FunctionID, UINT_PTR, clr::FrameInfo, ULONG32,
+                                                BYTE*, void*) noexcept {
+  return S_FALSE;
+}
+
+}  // namespace
+
+bool CanaryProbe::start() noexcept {
+  if (!supervisor_.start()) return false;
+  stop_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
+  ask_ = UniqueHandle(CreateEventW(nullptr, FALSE, FALSE, nullptr));
+  answered_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
+  if (!stop_ || !ask_ || !answered_) return false;
+  thread_ = UniqueHandle(CreateThread(nullptr, 0, &run, this, 0, &thread_id_));
+  wait_until_idle();
+  return static_cast<bool>(thread_);
+}
+
+void CanaryProbe::stop() noexcept {
+  if (!thread_) return;
+  SetEvent(stop_.get());
+  WaitForSingleObject(thread_.get(), INFINITE);
+  thread_.reset();
+}
+
+bool CanaryProbe::set_canary(std::uint64_t clr_thread, DWORD thread_id) noexcept {
+  clr_thread_ = canary_.open(thread_id) ? clr_thread : 0;
+  return clr_thread_ != 0;
+}
+
+void CanaryProbe::wait_until_idle() noexcept {
+  if (thread_) WaitForSingleObject(answered_.get(), INFINITE);
+}
+
+bool CanaryProbe::passes() noexcept {
+  // Still busy with a probe that took too long: the next one would only wait behind it.
+  if (clr_thread_ == 0 || !thread_ || busy_.exchange(true)) return false;
+  passed_.store(false, std::memory_order_relaxed);
+  ResetEvent(answered_.get());
+  SetEvent(ask_.get());
+  return WaitForSingleObject(answered_.get(), kLimitMs) == WAIT_OBJECT_0 && passed_.load();
+}
+
+DWORD WINAPI CanaryProbe::run(void* self) noexcept {
+  static_cast<CanaryProbe*>(self)->work();
+  return 0;
+}
+
+void CanaryProbe::work() noexcept {
+  // Its answer is waited for while a thread stands.
+  SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_HIGHEST);
+  walk_.warm_up(info4_);
+  busy_.store(false);
+  SetEvent(answered_.get());
+  const HANDLE events[] = {stop_.get(), ask_.get()};
+  while (WaitForMultipleObjects(2, events, FALSE, INFINITE) == WAIT_OBJECT_0 + 1) {
+    passed_.store(try_all());
+    busy_.store(false);
+    SetEvent(answered_.get());
+  }
+}
+
+bool CanaryProbe::try_all() noexcept {
+  void* block = HeapAlloc(GetProcessHeap(), 0, kBlockBytes);
+  if (block == nullptr) return false;
+  HeapFree(GetProcessHeap(), 0, block);
+  // An address that no image covers is looked for in every table there is.
+  DWORD64 base = 0;
+  RtlLookupFunctionEntry(reinterpret_cast<DWORD64>(&base), &base, nullptr);
+  return try_canary();
+}
+
+bool CanaryProbe::try_canary() noexcept {
+  const ScopedSuspension suspension(canary_);
+  Registers registers;
+  // Reading its registers is what waits until it really stands.
+  if (!suspension || !canary_.read_registers(registers)) return false;
+  const HRESULT result =
+      info_.DoStackSnapshot(clr_thread_, &first_frame_is_enough, 0, nullptr, nullptr, 0);
+  return (result == S_OK || result == clr::kSnapshotAborted) && !canary_.overdue();
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <windows.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "symbols/win/profiling_api.h"
+#include "unmanaged/win/unique_handle.h"
+#include "walker/suspended/probe.h"
+#include "walker/suspended/win/clr_managed_walk.h"
+#include "walker/suspended/win/supervisor.h"
+#include "walker/suspended/win/windows_thread.h"
+
+namespace mixwalk {
+
+// Tries what a walk needs on a worker thread: a block of the process heap, a look-up in the function
+// tables, and DoStackSnapshot of the canary, a parked managed thread that is suspended for it. Any
+// of them may wait for the thread that is frozen just now; then the time limit passes, the probe
+// fails, and the worker comes back once the target runs again.
+//
+// The canary is watched by a supervisor of its own: should it hold, against all expectation, what
+// the worker waits for, it runs again after the deadline.
+class CanaryProbe final : public Probe {
+ public:
+  // How long an answer may take: a free lock is had in microseconds, but on a busy machine the
+  // worker must first get its time slice. Well below the supervisor's deadline.
+  static constexpr DWORD kLimitMs = 20;
+
+  CanaryProbe(clr::ICorProfilerInfo3& info, clr::ICorProfilerInfo4* info4) noexcept
+      : info_(info), info4_(info4), walk_(info, nullptr, supervisor_), canary_(supervisor_) {}
+  ~CanaryProbe() { stop(); }
+  CanaryProbe(const CanaryProbe&) = delete;
+  CanaryProbe& operator=(const CanaryProbe&) = delete;
+
+  // Not frozen-safe: they start and join the worker. False: no thread could be made.
+  bool start() noexcept;
+  void stop() noexcept;
+  bool is_own_thread(DWORD id) const noexcept {
+    return id == thread_id_ || id == supervisor_.thread_id();
+  }
+
+  // Not frozen-safe. The canary for the next probes, which must stay claimed (ThreadRegistry) until
+  // wait_until_idle() has returned after the last of them. False: it has ended.
+  bool set_canary(std::uint64_t clr_thread, DWORD thread_id) noexcept;
+  // No canary: every probe fails.
+  void clear_canary() noexcept { clr_thread_ = 0; }
+  // Not frozen-safe: until the worker has come back from a probe that took too long.
+  void wait_until_idle() noexcept;
+
+  // Frozen-safe, and with nothing frozen a trial of the canary itself.
+  bool passes() noexcept override;
+
+ private:
+  static DWORD WINAPI run(void* self) noexcept;
+  void work() noexcept;
+  bool try_all() noexcept;
+  bool try_canary() noexcept;
+
+  clr::ICorProfilerInfo3& info_;
+  clr::ICorProfilerInfo4* info4_;
+  Supervisor supervisor_;
+  ClrManagedWalk walk_;
+  WindowsThread canary_;
+  std::uint64_t clr_thread_ = 0;  // 0: no canary
+  UniqueHandle stop_, ask_, answered_;
+  UniqueHandle thread_;
+  DWORD thread_id_ = 0;
+  std::atomic<bool> busy_{true};  // until the worker's own warm-up is done
+  std::atomic<bool> passed_{false};
+};
+
+}  // namespace mixwalk
