@@ -31,6 +31,9 @@ constexpr char kDumpHelp[] =
 const std::map<std::string, Format> kFormats = {{"text", Format::text}, {"json", Format::json}};
 const std::map<std::string, Engine> kEngines = {{"snapshot", Engine::snapshot},
                                                 {"copy", Engine::copy}};
+const std::map<std::string, ProbePolicy> kProbes = {{"always", ProbePolicy::always},
+                                                    {"risk", ProbePolicy::risk},
+                                                    {"never", ProbePolicy::never}};
 const std::map<std::string, Colour> kColours = {
     {"auto", Colour::automatic}, {"always", Colour::always}, {"never", Colour::never}};
 
@@ -56,23 +59,36 @@ CLI::Option* add_choice(CLI::App& app, const std::string& flags,
       help);
 }
 
-// An option that takes a decimal number of at least 1. (CLI11 reads 010 as octal: another process
-// than the user means.)
+// A decimal number of at least 1. (CLI11 reads 010 as octal: another process than the user means.)
+std::uint32_t to_number(const std::string& flags, const std::string& text) {
+  std::uint32_t number = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, number);
+  if (error != std::errc{} || end != last || number == 0) {
+    throw CLI::ValidationError(flags.substr(flags.find("--")),
+                               "\"" + text + "\" is no number from 1 to 4294967295");
+  }
+  return number;
+}
+
 CLI::Option* add_number(CLI::App& app, const std::string& flags,
                         std::optional<std::uint32_t>& target, const std::string& help) {
   return app.add_option_function<std::string>(
-      flags,
-      [&target, flags](const std::string& text) {
-        std::uint32_t number = 0;
-        const char* const last = text.data() + text.size();
-        const auto [end, error] = std::from_chars(text.data(), last, number);
-        if (error != std::errc{} || end != last || number == 0) {
-          throw CLI::ValidationError(flags.substr(flags.find("--")),
-                                     "\"" + text + "\" is no number from 1 to 4294967295");
-        }
-        target = number;
-      },
-      help);
+      flags, [&target, flags](const std::string& text) { target = to_number(flags, text); }, help);
+}
+
+// The same, as often as it is given.
+CLI::Option* add_numbers(CLI::App& app, const std::string& flags,
+                         std::vector<std::uint32_t>& target, const std::string& help) {
+  return app
+      .add_option_function<std::vector<std::string>>(
+          flags,
+          [&target, flags](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) target.push_back(to_number(flags, text));
+          },
+          help)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 CLI::Validator duration_validator() {
@@ -109,6 +125,7 @@ struct DumpArguments {
   std::optional<std::string> after;
   std::optional<Format> format;
   std::string timeout = "30s";
+  std::string deadline = "50ms";
   DumpCommand command;
 };
 
@@ -140,6 +157,20 @@ void add_dump(CLI::App& app, DumpArguments& arguments) {
              "snapshot (DoStackSnapshot, its holes filled; the default) or copy (no call\n"
              "into the runtime while a thread stands still)")
       ->option_text("ENGINE");
+  dump->add_option("--deadline", arguments.deadline,
+                   "How long a thread may stand still at most (default 50ms)")
+      ->check(duration_validator())
+      ->option_text("DURATION");
+  add_choice(*dump, "--probe", kProbes, command.probe,
+             "always, risk or never: when to try the runtime on another thread before a\n"
+             "thread is walked (default risk: where it may hold a lock of the runtime)")
+      ->option_text("WHEN");
+  dump->add_option("--canary", command.canary,
+                   "The thread to try it on: its name begins so (default: a parked one)")
+      ->option_text("NAME");
+  add_numbers(*dump, "--thread", command.threads,
+              "Dump only this thread, by its id; may be given again")
+      ->option_text("TID");
   add_choice(*dump, "--color,--colour", kColours, command.colour, "auto, always or never")
       ->option_text("WHEN");
   dump->add_option("--timeout", arguments.timeout, "How long to wait for the target (default 30s)")
@@ -167,6 +198,11 @@ ParseResult finish_dump(DumpArguments& arguments) {
   DumpCommand& command = arguments.command;
   command.format = format_of(arguments);
   command.timeout_ms = *parse_duration(arguments.timeout);
+  command.deadline_ms = *parse_duration(arguments.deadline);
+  constexpr std::uint32_t kMaxDeadlineMs = 60'000;
+  if (command.deadline_ms == 0 || command.deadline_ms > kMaxDeadlineMs) {
+    return usage("--deadline must be from 1ms to 60s", "dump");
+  }
   if (command.timeout_ms == 0) return usage("--timeout must be longer than nothing", "dump");
   if (command.output && command.output->empty()) {
     return usage("--output needs a file's name", "dump");

@@ -8,6 +8,7 @@
 
 #include "walker/cli/exit_code.h"
 #include "walker/export/exporter.h"
+#include "walker/suspended/probe.h"
 
 namespace mixwalk {
 
@@ -40,6 +41,10 @@ struct DumpCommand {
   Engine engine = Engine::snapshot;
   Colour colour = Colour::automatic;
   std::uint32_t timeout_ms = 30'000;
+  std::uint32_t deadline_ms = 50;
+  ProbePolicy probe = ProbePolicy::risk;
+  std::string canary;                    // a thread's name begins so; empty: chosen
+  std::vector<std::uint32_t> threads;    // OS ids; empty: all
   bool verbose = false;
 };
 

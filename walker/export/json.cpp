@@ -5,6 +5,7 @@
 
 #include "walker/export/frame_selection.h"
 #include "walker/export/words.h"
+#include "walker/model/counters.h"
 
 namespace mixwalk {
 namespace {
@@ -66,6 +67,10 @@ Json thread_json(const Snapshot& snapshot, const Thread& thread, const FrameFilt
   json["engine"] = key(stack.engine);
   json["refusal"] = stack.refusal == 0 ? Json(nullptr) : Json(hex(stack.refusal));
   json["frozen_ns"] = thread.frozen_ns;
+  json["probe"] = thread.probe == ProbeResult::none ? Json(nullptr) : Json(key(thread.probe));
+  json["overdue"] = thread.overdue;
+  json["walk_off"] = thread.walk_off;
+  json["copy_cut"] = thread.copy_cut;
   json["runs"] = Json::array();
   for (const Run& run : stack.runs) json["runs"].push_back(run_json(run));
   const FrameSelection selection = select_frames(stack, filter);
@@ -73,6 +78,32 @@ Json thread_json(const Snapshot& snapshot, const Thread& thread, const FrameFilt
   json["frames"] = Json::array();
   for (const std::size_t i : selection.frames) {
     json["frames"].push_back(frame_json(snapshot, stack.frames[i]));
+  }
+  return json;
+}
+
+Json counters_json(const Counters& counters) {
+  Json json = {{"samples", counters.samples}, {"skipped", counters.skipped},
+               {"whole", counters.whole}};
+  json["frozen_ns"] = {{"p50", counters.frozen_p50_ns},
+                       {"p99", counters.frozen_p99_ns},
+                       {"max", counters.frozen_max_ns}};
+  json["fallbacks"] = counters.fallbacks;
+  json["refusals"] = Json::object();
+  for (const auto& [hresult, times] : counters.refusals) json["refusals"][hex(hresult)] = times;
+  json["probes"] = {{"run", counters.probes_run}, {"failed", counters.probes_failed}};
+  json["interventions"] = counters.interventions;
+  json["breaker"] = {{"threads_off", counters.breaker.threads_off},
+                     {"process_off", counters.breaker.process_off}};
+  json["copies_cut"] = counters.copies_cut;
+  json["runs"] = {{"closed", counters.runs_closed},
+                  {"root", counters.runs_root},
+                  {"open", counters.runs_open}};
+  json["open_by_reason"] = Json::object();
+  for (std::size_t i = 0; i < kOpenReasons; ++i) {
+    if (counters.open_by_reason[i] == 0) continue;
+    json["open_by_reason"][std::string(key(static_cast<OpenReason>(i)))] =
+        counters.open_by_reason[i];
   }
   return json;
 }
@@ -91,6 +122,7 @@ Json document(const Snapshot& snapshot, const FrameFilter& filter) {
   json["runtime"] = {{"name", runtime.name},
                      {"version", fmt::format("{}.{}.{}.{}", runtime.major, runtime.minor,
                                              runtime.build, runtime.revision)}};
+  json["counters"] = counters_json(count(snapshot));
   json["modules"] = Json::array();
   for (const Module& module : snapshot.modules) json["modules"].push_back(module_json(module));
   json["threads"] = Json::array();

@@ -61,6 +61,15 @@ std::string_view key(OpenReason why) noexcept {
   return "";
 }
 
+std::string_view key(ProbeResult probe) noexcept {
+  switch (probe) {
+    case ProbeResult::none: return "none";
+    case ProbeResult::passed: return "passed";
+    case ProbeResult::failed: return "failed";
+  }
+  return "none";
+}
+
 std::string_view key(Engine engine) noexcept {
   switch (engine) {
     case Engine::snapshot: return "snapshot";

@@ -13,6 +13,7 @@ std::string_view key(RunPosition position) noexcept;
 std::string_view key(RunEnd end) noexcept;
 std::string_view key(OpenReason why) noexcept;
 std::string_view key(Engine engine) noexcept;
+std::string_view key(ProbeResult probe) noexcept;
 
 // The same reason for a person: "the stack was larger than the copy".
 std::string_view sentence(OpenReason why) noexcept;

@@ -1,5 +1,6 @@
 #include "walker/profiler/agent.h"
 
+#include "unmanaged/win/module_path.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/profiler/dumper.h"
 #include "walker/profiler/sample_buffers.h"
@@ -13,9 +14,7 @@ namespace {
 constexpr DWORD kDetachMs = 50;
 
 Process this_process() {
-  std::wstring path(32'768, L'\0');
-  path.resize(GetModuleFileNameW(nullptr, path.data(), static_cast<DWORD>(path.size())));
-  return {GetCurrentProcessId(), to_utf8(path), to_utf8(GetCommandLineW())};
+  return {GetCurrentProcessId(), to_utf8(module_path(nullptr)), to_utf8(GetCommandLineW())};
 }
 
 HMODULE this_module() {
@@ -34,13 +33,13 @@ bool Agent::start(std::wstring pipe_name, IUnknown* owner) {
   if (!serve_ || !detached_) return false;
   // The thread's own reference to the DLL: the runtime frees its one when it detaches, while this
   // thread may still have its last few instructions to go.
-  const HMODULE module = this_module();
+  module_ = this_module();
   owner_ = owner;
   owner_->AddRef();
   const UniqueHandle thread(CreateThread(nullptr, 0, &run, this, 0, nullptr));
   if (!thread) {
     owner_->Release();
-    FreeLibrary(module);
+    FreeLibrary(module_);
   }
   return static_cast<bool>(thread);
 }
@@ -51,9 +50,7 @@ DWORD WINAPI Agent::run(void* self) {
     auto& agent = *static_cast<Agent*>(self);
     agent.serve();
     IUnknown* const owner = agent.owner_;
-    GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS |
-                           GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
-                       reinterpret_cast<LPCWSTR>(&this_process), &module);
+    module = agent.module_;
     owner->Release();  // the agent is gone with it
   }
   FreeLibraryAndExitThread(module, 0);

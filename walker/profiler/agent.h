@@ -47,6 +47,7 @@ class Agent {
   ClrInterfaces& clr_;
   ThreadRegistry& registry_;
   IUnknown* owner_ = nullptr;
+  HMODULE module_ = nullptr;  // one reference, the thread's
   std::wstring pipe_name_;
   PipeEnd pipe_;
   UniqueHandle serve_;

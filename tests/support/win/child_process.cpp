@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "unmanaged/win/module_path.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/session/windows_arguments.h"
 
@@ -51,12 +52,7 @@ void read_all(HANDLE pipe, std::string& into) {
   }
 }
 
-std::string own_folder() {
-  std::wstring path(32'768, L'\0');
-  path.resize(GetModuleFileNameW(nullptr, path.data(), static_cast<DWORD>(path.size())));
-  path.resize(path.find_last_of(L'\\'));
-  return to_utf8(path);
-}
+std::string own_folder() { return to_utf8(module_folder(nullptr)); }
 
 }  // namespace
 
@@ -150,11 +146,11 @@ ProgramResult run_program(const std::vector<std::string>& arguments, DWORD timeo
   return result;
 }
 
-std::string mixwalk_exe() { return own_folder() + "\\mixwalk.exe"; }
-std::string fixture(const std::string& name) { return own_folder() + "\\..\\fixtures\\" + name; }
+std::string mixwalk_exe() { return own_folder() + "mixwalk.exe"; }
+std::string fixture(const std::string& name) { return own_folder() + "..\\fixtures\\" + name; }
 
 std::string temporary_file(const std::string& name) {
-  const std::string folder = own_folder() + "\\..\\test-files";
+  const std::string folder = own_folder() + "..\\test-files";
   CreateDirectoryW(to_utf16(folder).c_str(), nullptr);
   return folder + "\\" + std::to_string(GetCurrentProcessId()) + "-" + name;
 }

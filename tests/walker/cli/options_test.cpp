@@ -40,7 +40,8 @@ TEST(Options, DumpByIdHasItsDefaults) {
 TEST(Options, EveryOptionOfDump) {
   const DumpCommand command =
       dump({"--name", "orders", "-o", "a.json", "--depth", "7", "--managed-only", "--engine",
-            "copy", "--color", "never", "--timeout", "500ms", "-v"});
+            "copy", "--color", "never", "--timeout", "500ms", "-v", "--deadline", "20ms", "--probe",
+            "always", "--canary", "Idle", "--thread", "010", "--thread", "77"});
   EXPECT_EQ(std::get<ByName>(command.target).name, "orders");
   EXPECT_EQ(command.output, "a.json");
   EXPECT_EQ(command.format, Format::json) << "by the extension";
@@ -50,6 +51,10 @@ TEST(Options, EveryOptionOfDump) {
   EXPECT_EQ(command.colour, Colour::never);
   EXPECT_EQ(command.timeout_ms, 500u);
   EXPECT_TRUE(command.verbose);
+  EXPECT_EQ(command.deadline_ms, 20u);
+  EXPECT_EQ(command.probe, ProbePolicy::always);
+  EXPECT_EQ(command.canary, "Idle");
+  EXPECT_EQ(command.threads, (std::vector<std::uint32_t>{10, 77}));
   EXPECT_EQ(dump({"-n", "x", "-o", "a.json", "-f", "text"}).format, Format::text);
 }
 
@@ -85,6 +90,10 @@ TEST(Options, BadValues) {
   expect_usage({"dump", "-p", "1", "--engine", "fast"}, "is none of copy, snapshot");
   expect_usage({"dump", "-p", "1", "-o", ""}, "--output");
   expect_usage({"dump", "-p", "1", "--timeout", "0s"}, "--timeout");
+  expect_usage({"dump", "-p", "1", "--deadline", "0ms"}, "--deadline");
+  expect_usage({"dump", "-p", "1", "--deadline", "61s"}, "--deadline");
+  expect_usage({"dump", "-p", "1", "--probe", "maybe"}, "is none of always, never, risk");
+  expect_usage({"dump", "-p", "1", "--thread", "0x10"}, "thread");
   EXPECT_EQ(std::get<ById>(dump({"-p", "010"}).target).id, 10u) << "decimal, not octal";
   EXPECT_EQ(dump({"-p", "1", "-o", "A.JSON"}).format, Format::json);
   expect_usage({"dump", "--", ""}, "no name");

@@ -61,7 +61,8 @@ def fields(node):
         return set().union(*map(fields, node))
     if not isinstance(node, dict):
         return set()
-    own = set(node["properties"]) if node.get("type") == "object" else set()
+    # An object without named properties is a map: its keys are values.
+    own = set(node.get("properties", ())) if node.get("type") == "object" else set()
     return own.union(*map(fields, node.values()))
 
 

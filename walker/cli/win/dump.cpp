@@ -5,12 +5,15 @@
 #include <memory>
 
 #include "symbols/symboliser.h"
+#include "unmanaged/win/module_path.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/cli/version.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/output_file.h"
 #include "walker/export/json.h"
 #include "walker/export/text.h"
+#include "walker/export/words.h"
+#include "walker/model/counters.h"
 #include "walker/session/win/dump_session.h"
 #include "walker/session/win/processes.h"
 #include "walker/symbolise.h"
@@ -20,10 +23,7 @@ namespace {
 
 // mixwalk.dll lies beside mixwalk.exe.
 Outcome<std::wstring> profiler_path() {
-  std::wstring path(32'768, L'\0');
-  path.resize(GetModuleFileNameW(nullptr, path.data(), static_cast<DWORD>(path.size())));
-  path.resize(path.find_last_of(L'\\') + 1);
-  path += L"mixwalk.dll";
+  std::wstring path = module_folder(nullptr) + L"mixwalk.dll";
   if (GetFileAttributesW(path.c_str()) == INVALID_FILE_ATTRIBUTES) {
     return Failure{ExitCode::internal, "mixwalk.dll is not beside mixwalk.exe"};
   }
@@ -87,6 +87,27 @@ void log_threads(const Snapshot& snapshot) {
   }
 }
 
+void log_counters(const Counters& counters) {
+  spdlog::info("{} samples, {} whole, {} threads skipped; frozen p50 {} us, p99 {} us, max {} us",
+               counters.samples, counters.whole, counters.skipped, counters.frozen_p50_ns / 1000,
+               counters.frozen_p99_ns / 1000, counters.frozen_max_ns / 1000);
+  spdlog::info("{} walked from the copy instead; {} probes, {} failed; {} freezes ended by the "
+               "supervisor; breaker: {} threads off{}",
+               counters.fallbacks, counters.probes_run, counters.probes_failed,
+               counters.interventions, counters.breaker.threads_off,
+               counters.breaker.process_off ? ", process off" : "");
+  for (const auto& [hresult, times] : counters.refusals) {
+    spdlog::info("DoStackSnapshot refused {} times with {:#x}", times, hresult);
+  }
+  spdlog::info("runs: {} closed, {} at the root, {} open; {} copies cut", counters.runs_closed,
+               counters.runs_root, counters.runs_open, counters.copies_cut);
+  for (std::size_t i = 0; i < kOpenReasons; ++i) {
+    if (counters.open_by_reason[i] == 0) continue;
+    spdlog::info("open {} times: {}", counters.open_by_reason[i],
+                 sentence(static_cast<OpenReason>(i)));
+  }
+}
+
 }  // namespace
 
 ExitCode run(const DumpCommand& command) {
@@ -96,10 +117,15 @@ ExitCode run(const DumpCommand& command) {
   if (!output) return report(output.failure());
   auto session = open_session(command, *dll);
   if (!session) return report(session.failure());
-  auto snapshot = session->dump({.engine = command.engine});
+  auto snapshot = session->dump({.engine = command.engine,
+                                 .deadline_ms = command.deadline_ms,
+                                 .probe = command.probe,
+                                 .canary_prefix = command.canary,
+                                 .thread_ids = command.threads});
   if (!snapshot) return report(snapshot.failure());
   complete(*snapshot);
   log_threads(*snapshot);
+  log_counters(count(*snapshot));
 
   spdlog::info("symbolising");
   DiskImageFiles files;

@@ -61,10 +61,6 @@ Failure DumpSession::failure_of(IoResult result) const {
     case IoResult::timeout:
       return {ExitCode::timeout, process_text(target_) + " did not answer in time"};
     case IoResult::closed:
-      // The pipe breaks a moment before the process is seen to end.
-      if (WaitForSingleObject(target_.process.get(), 1000) == WAIT_OBJECT_0) {
-        return failure_of(IoResult::exited);
-      }
       return {ExitCode::refused,
               "mixwalk.dll left " + process_text(target_) + " without a word"};
     default:

@@ -6,6 +6,8 @@ namespace mixwalk {
 namespace {
 
 constexpr std::size_t kMaxChunk = 1 << 20;
+// A process's pipes break a moment before it is seen to end.
+constexpr DWORD kEndMs = 1000;
 
 IoResult result_of(DWORD error) noexcept {
   switch (error) {
@@ -24,11 +26,17 @@ PipeIo::PipeIo(UniqueHandle pipe, HANDLE process) noexcept
       event_(CreateEventW(nullptr, TRUE, FALSE, nullptr)),
       process_(process) {}
 
+IoResult PipeIo::exited_or(IoResult result) const noexcept {
+  const bool exited = result == IoResult::closed && process_ != nullptr &&
+                      WaitForSingleObject(process_, kEndMs) == WAIT_OBJECT_0;
+  return exited ? IoResult::exited : result;
+}
+
 IoResult PipeIo::complete(BOOL started, DWORD& bytes, const Deadline& deadline) {
   if (!started) {
     const DWORD error = GetLastError();
     if (error == ERROR_PIPE_CONNECTED) return IoResult::ok;
-    if (error != ERROR_IO_PENDING) return result_of(error);
+    if (error != ERROR_IO_PENDING) return exited_or(result_of(error));
   }
   const HANDLE handles[] = {event_.get(), process_};
   const DWORD count = process_ != nullptr ? 2 : 1;
@@ -42,7 +50,7 @@ IoResult PipeIo::complete(BOOL started, DWORD& bytes, const Deadline& deadline) 
     return IoResult::ok;  // it came after all, in between
   }
   if (!GetOverlappedResult(pipe_.get(), &overlapped_, &bytes, FALSE)) {
-    return result_of(GetLastError());
+    return exited_or(result_of(GetLastError()));
   }
   return IoResult::ok;
 }
@@ -62,7 +70,7 @@ IoResult PipeIo::read(void* into, std::size_t bytes, const Deadline& deadline) {
     const IoResult result =
         complete(ReadFile(pipe_.get(), at, chunk, nullptr, &overlapped_), read, deadline);
     if (result != IoResult::ok) return result;
-    if (read == 0) return IoResult::closed;
+    if (read == 0) return exited_or(IoResult::closed);
     at += read;
     bytes -= read;
   }

@@ -23,8 +23,8 @@ class Deadline {
 
 enum class IoResult {
   ok,
-  closed,   // the other side closed the pipe
-  exited,   // the process that was watched has ended
+  closed,   // the other side closed the pipe, and the process that is watched lives
+  exited,   // the process that is watched has ended
   timeout,
   failed,   // GetLastError() says why
 };
@@ -42,6 +42,7 @@ class PipeIo {
   HANDLE handle() const noexcept { return pipe_.get(); }
 
  private:
+  IoResult exited_or(IoResult result) const noexcept;
   IoResult complete(BOOL started, DWORD& bytes, const Deadline& deadline);
 
   UniqueHandle pipe_;
