@@ -152,6 +152,19 @@ TEST(Refusal, UnwritableOutput) {
   expect_unharmed(hang);
 }
 
+TEST(Refusal, DiskFull) {
+  SECURITY_ATTRIBUTES inherit{sizeof inherit, nullptr, TRUE};
+  // Linux' file that is always full; on Windows there is none.
+  const UniqueHandle full(CreateFileW(L"\\\\?\\unix\\dev\\full", GENERIC_WRITE, 0, &inherit,
+                                      OPEN_EXISTING, 0, nullptr));
+  ASSERT_TRUE(full) << "this is no Wine";
+  ChildProcess hang({fixture("hang.exe")});
+  const std::string id = ready_hang(hang);
+  expect_refusal(run_program_into({mixwalk_exe(), "dump", "-p", id}, full.get()), ExitCode::output,
+                 "cannot write to standard output");
+  expect_unharmed(hang);
+}
+
 TEST(Refusal, UnknownOption) {
   expect_refusal(dump({"--no-such-option"}), ExitCode::usage, "mixwalk dump --help");
   expect_refusal(run_program({mixwalk_exe(), "no-such-command"}), ExitCode::usage, "mixwalk --help");

@@ -10,40 +10,104 @@
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
 #include "walker/export/words.h"
+#include "walker/model/counters.h"
 
 namespace mixwalk {
 namespace {
 
-// 20 s in an ordinary run; MIXWALK_TORTURE_SECONDS for more.
+// 60 s in an ordinary run; MIXWALK_TORTURE_SECONDS for more.
 int seconds() {
   const char* text = std::getenv("MIXWALK_TORTURE_SECONDS");
-  return text != nullptr ? std::max(5, std::atoi(text)) : 20;
+  return text != nullptr ? std::max(5, std::atoi(text)) : 60;
+}
+
+struct Frames {
+  std::vector<std::uint64_t> functions;  // of managed frames, leaf first
+  bool operator==(const Frames&) const = default;
+};
+
+Frames functions_of(const Stack& stack) {
+  Frames frames;
+  for (const Frame& frame : stack.frames) {
+    if (frame.kind == FrameKind::managed) frames.functions.push_back(frame.function);
+  }
+  return frames;
 }
 
 struct Tally {
-  std::size_t dumps = 0, stacks = 0, whole = 0, skipped = 0, refused = 0, runs = 0, open = 0;
-  std::map<std::string, std::size_t> reasons;
-  std::vector<std::uint64_t> frozen_ns;
+  CountersBuilder counters;
+  BreakerState breaker;
+  std::size_t dumps = 0;
+  std::size_t compared = 0;  // samples walked by both engines
+  std::size_t different = 0;
+  std::map<std::string, std::size_t> differences;  // by kind
+  std::vector<std::string> examples;
 };
+
+// How two walks of one sample differ, in a few words.
+std::string kind_of_difference(const Stack& snapshot, const Stack& copy) {
+  if (!snapshot.whole()) return "the runtime's walk is not whole";
+  if (!copy.whole()) return "the copy's walk is not whole";
+  const Frames a = functions_of(snapshot), b = functions_of(copy);
+  const auto within = [](const Frames& part, const Frames& whole) {
+    std::size_t next = 0;
+    for (const std::uint64_t function : whole.functions) {
+      if (next < part.functions.size() && part.functions[next] == function) ++next;
+    }
+    return next == part.functions.size();
+  };
+  if (within(a, b)) return "the copy's walk has more frames";
+  if (within(b, a)) return "the runtime's walk has more frames";
+  return "other frames";
+}
 
 void count(const Snapshot& snapshot, Tally& tally) {
   ++tally.dumps;
+  tally.breaker = snapshot.breaker;
+  const Thread* before = nullptr;
   for (const Thread& thread : snapshot.threads) {
-    if (!thread.skipped.empty()) {
-      ++tally.skipped;
+    const bool second = before != nullptr && before->os_id == thread.os_id;
+    if (!second) {
+      tally.counters.add(thread);
+      before = &thread;
       continue;
     }
-    ++tally.stacks;
-    tally.whole += thread.stack.whole();
-    tally.refused += thread.stack.refusal != 0;
-    tally.frozen_ns.push_back(thread.frozen_ns);
-    for (const Run& run : thread.stack.runs) {
-      ++tally.runs;
-      if (run.end != RunEnd::open) continue;
-      ++tally.open;
-      ++tally.reasons[std::string(key(run.position)) + " " + std::string(key(run.why))];
+    ++tally.compared;
+    if (functions_of(before->stack) == functions_of(thread.stack)) continue;
+    ++tally.different;
+    ++tally.differences[kind_of_difference(before->stack, thread.stack)];
+    if (tally.examples.size() < 3) {
+      tally.examples.push_back(to_text(snapshot, *before) + to_text(snapshot, thread));
     }
   }
+}
+
+void print(const Tally& tally, const Counters& counters, const std::string& result) {
+  std::printf("%zu dumps, %llu samples, %llu whole, %llu threads ending; %llu runs closed, %llu at "
+              "the root, %llu open\n",
+              tally.dumps, counters.samples, counters.whole, counters.skipped, counters.runs_closed,
+              counters.runs_root, counters.runs_open);
+  std::printf("frozen us p50 %llu p99 %llu max %llu; %llu freezes ended by the supervisor; %llu "
+              "probes, %llu failed; %llu walked from the copy instead; breaker %u threads%s\n",
+              counters.frozen_p50_ns / 1000, counters.frozen_p99_ns / 1000,
+              counters.frozen_max_ns / 1000, counters.interventions, counters.probes_run,
+              counters.probes_failed, counters.fallbacks, counters.breaker.threads_off,
+              counters.breaker.process_off ? ", process off" : "");
+  for (const auto& [hresult, times] : counters.refusals) {
+    std::printf("  refused %#x %llu times\n", hresult, times);
+  }
+  for (std::size_t i = 0; i < kOpenReasons; ++i) {
+    if (counters.open_by_reason[i] == 0) continue;
+    std::printf("  open: %s %llu times\n",
+                std::string(key(static_cast<OpenReason>(i))).c_str(), counters.open_by_reason[i]);
+  }
+  std::printf("%zu samples walked by both engines, %zu different\n", tally.compared,
+              tally.different);
+  for (const auto& [kind, times] : tally.differences) {
+    std::printf("  different: %s %zu times\n", kind.c_str(), times);
+  }
+  for (const std::string& example : tally.examples) std::printf("%s\n", example.c_str());
+  std::printf("%s\n", result.c_str());
 }
 
 TEST(Torture, TheProgramNeverNotices) {
@@ -53,9 +117,8 @@ TEST(Torture, TheProgramNeverNotices) {
   const ULONGLONG end = GetTickCount64() + static_cast<ULONGLONG>(seconds()) * 1000;
   {
     DumpSession session = attach_to(torture.id());
-    for (Engine engine = Engine::snapshot; GetTickCount64() < end;
-         engine = engine == Engine::snapshot ? Engine::copy : Engine::snapshot) {
-      auto snapshot = session.dump({.engine = engine});
+    while (GetTickCount64() < end) {
+      auto snapshot = session.dump({.both_engines = true});
       ASSERT_TRUE(snapshot) << snapshot.failure().message;
       count(*snapshot, tally);
     }
@@ -65,19 +128,17 @@ TEST(Torture, TheProgramNeverNotices) {
   EXPECT_TRUE(result.starts_with("OK ")) << result;
   EXPECT_EQ(torture.wait(30'000), 0u);
 
-  std::sort(tally.frozen_ns.begin(), tally.frozen_ns.end());
-  const auto percentile = [&](double p) {
-    return tally.frozen_ns[static_cast<std::size_t>(p * (tally.frozen_ns.size() - 1))] / 1000;
+  const Counters counters = tally.counters.finish(tally.breaker);
+  print(tally, counters, result);
+  const auto of = [](std::uint64_t part, std::uint64_t all) {
+    return static_cast<double>(part) / static_cast<double>(all);
   };
-  std::printf("%zu dumps, %zu stacks, %zu whole, %zu threads ending, %zu refused; %zu runs, %zu "
-              "open; frozen us p50 %llu p99 %llu max %llu\n%s\n",
-              tally.dumps, tally.stacks, tally.whole, tally.skipped, tally.refused, tally.runs,
-              tally.open, percentile(0.5), percentile(0.99), percentile(1), result.c_str());
-  for (const auto& [reason, times] : tally.reasons) {
-    std::printf("  open: %s %zu times\n", reason.c_str(), times);
-  }
-  ASSERT_GT(tally.stacks, 100u);
-  EXPECT_GE(static_cast<double>(tally.whole), 0.999 * static_cast<double>(tally.stacks));
+  ASSERT_GT(counters.samples, 100u);
+  EXPECT_GE(of(counters.whole, counters.samples), 0.999);
+  const std::uint64_t ended = counters.runs_closed + counters.runs_root;
+  EXPECT_GE(of(ended, ended + counters.runs_open), 0.9999);
+  ASSERT_GT(tally.compared, 100u);
+  EXPECT_LE(of(tally.different, tally.compared), 0.001);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ bool Dumper::dump(const DumpRequest& request, const Sink& sink) {
        request.thread_ids.empty() ? list_threads() : request.thread_ids) {
     if (!is_own_thread(os_id) && !send_thread(os_id, request, sink)) return false;
   }
-  return sink(DumpDone{house_.breaker.state()});
+  return sink(DumpDone{house_.breaker.state(GetTickCount64())});
 }
 
 bool Dumper::is_own_thread(DWORD id) const noexcept {
@@ -54,7 +54,7 @@ bool Dumper::capture_into(Thread& result, RawSample& sample, WindowsThread& thre
   const GuardedReader memory;
   CaptureView view{.modules = view_, .code = memory, .stack = memory};
   if (request.engine == Engine::snapshot && result.clr_id != 0) {
-    result.walk_off = !house_.breaker.allows(result.os_id);
+    result.walk_off = !house_.breaker.allows(result.os_id, GetTickCount64());
     if (!result.walk_off) view.managed = &walk_;
     view.policy = request.probe;
     view.probe = &probe_;
@@ -64,7 +64,7 @@ bool Dumper::capture_into(Thread& result, RawSample& sample, WindowsThread& thre
   result.probe = sample.probe;
   result.overdue = sample.overdue;
   result.copy_cut = sample.stack.cut();
-  if (sample.overdue && view.managed != nullptr) house_.breaker.overdue(result.os_id);
+  if (sample.overdue && view.managed != nullptr) house_.breaker.overdue(result.os_id, GetTickCount64());
   return true;
 }
 

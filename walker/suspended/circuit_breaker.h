@@ -7,33 +7,54 @@
 
 namespace mixwalk {
 
-// Keeps DoStackSnapshot off threads, and in the end off a process, in which its walks had to be
-// ended by the supervisor: each of those cost the target a whole deadline. The copy engine goes on,
-// so no sample is lost. Lasts as long as a visit. Not frozen-safe: asked between two freezes.
+// Keeps DoStackSnapshot off threads, and off a process, in which its walks had to be ended by the
+// supervisor again and again: each of those cost the target a whole deadline. The copy engine goes
+// on, so no sample is lost; after a while the walk is tried again. Not frozen-safe: asked between
+// two freezes. Times are milliseconds of a monotonic clock.
 class CircuitBreaker {
  public:
-  // Overdue walks of one thread, and of all, after which it is enough. One alone may be bad luck: a
-  // machine that swaps.
+  // Overdue walks of one thread, and of all, that are enough. One alone may be bad luck, a machine
+  // that swaps; so may some that come with a long time between them.
   static constexpr std::uint32_t kThreadLimit = 2;
   static constexpr std::uint32_t kProcessLimit = 10;
+  static constexpr std::uint64_t kMemoryMs = 10'000;
+  static constexpr std::uint64_t kOffMs = 30'000;
 
-  bool allows(std::uint32_t os_id) const {
-    if (state_.process_off) return false;
-    const auto found = overdue_.find(os_id);
-    return found == overdue_.end() || found->second < kThreadLimit;
+  bool allows(std::uint32_t os_id, std::uint64_t now_ms) const {
+    if (process_.is_off(now_ms)) return false;
+    const auto found = threads_.find(os_id);
+    return found == threads_.end() || !found->second.is_off(now_ms);
   }
 
-  void overdue(std::uint32_t os_id) {
-    if (++overdue_[os_id] == kThreadLimit) ++state_.threads_off;
-    if (++total_ == kProcessLimit) state_.process_off = true;
+  void overdue(std::uint32_t os_id, std::uint64_t now_ms) {
+    threads_[os_id].overdue(now_ms, kThreadLimit);
+    process_.overdue(now_ms, kProcessLimit);
   }
 
-  const BreakerState& state() const noexcept { return state_; }
+  BreakerState state(std::uint64_t now_ms) const {
+    BreakerState state{.process_off = process_.is_off(now_ms)};
+    for (const auto& [os_id, fuse] : threads_) state.threads_off += fuse.is_off(now_ms);
+    return state;
+  }
 
  private:
-  std::unordered_map<std::uint32_t, std::uint32_t> overdue_;
-  std::uint32_t total_ = 0;
-  BreakerState state_;
+  struct Fuse {
+    std::uint32_t count = 0;
+    std::uint64_t last_ms = 0;
+    std::uint64_t off_until_ms = 0;
+
+    bool is_off(std::uint64_t now_ms) const noexcept { return now_ms < off_until_ms; }
+    void overdue(std::uint64_t now_ms, std::uint32_t limit) noexcept {
+      if (now_ms - last_ms > kMemoryMs) count = 0;
+      last_ms = now_ms;
+      if (++count < limit) return;
+      count = 0;
+      off_until_ms = now_ms + kOffMs;
+    }
+  };
+
+  Fuse process_;
+  std::unordered_map<std::uint32_t, Fuse> threads_;
 };
 
 }  // namespace mixwalk

@@ -122,13 +122,16 @@ DWORD ChildProcess::handle_count() const {
   return count;
 }
 
-ProgramResult run_program(const std::vector<std::string>& arguments, DWORD timeout_ms) {
+namespace {
+
+// `out`: null for a pipe that is read.
+ProgramResult run(const std::vector<std::string>& arguments, HANDLE into, DWORD timeout_ms) {
   Pipe in = make_pipe(Inherited::read);
   Pipe out = make_pipe(Inherited::write);
   Pipe err = make_pipe(Inherited::write);
   DWORD id = 0;
-  const UniqueHandle process =
-      start(arguments, in.read.get(), out.write.get(), err.write.get(), id);
+  const UniqueHandle process = start(
+      arguments, in.read.get(), into != nullptr ? into : out.write.get(), err.write.get(), id);
   in = {};
   out.write.reset();
   err.write.reset();
@@ -144,6 +147,16 @@ ProgramResult run_program(const std::vector<std::string>& arguments, DWORD timeo
   out_reader.join();
   err_reader.join();
   return result;
+}
+
+}  // namespace
+
+ProgramResult run_program(const std::vector<std::string>& arguments, DWORD timeout_ms) {
+  return run(arguments, nullptr, timeout_ms);
+}
+
+ProgramResult run_program_into(const std::vector<std::string>& arguments, HANDLE out) {
+  return run(arguments, out, 60'000);
 }
 
 std::string mixwalk_exe() { return own_folder() + "mixwalk.exe"; }

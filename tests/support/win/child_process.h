@@ -52,6 +52,8 @@ struct ProgramResult {
 };
 // Runs a program to its end, or for so long; both streams are kept apart.
 ProgramResult run_program(const std::vector<std::string>& arguments, DWORD timeout_ms = 60'000);
+// The same, its standard output going to a handle, which must be inheritable.
+ProgramResult run_program_into(const std::vector<std::string>& arguments, HANDLE out);
 
 // mixwalk.exe of this build, and a program of fixtures/.
 std::string mixwalk_exe();

@@ -1,0 +1,208 @@
+// Garbage on both ends of the pipe: mixwalk.exe visits a process that is none of ours and answers
+// what it likes, and mixwalk.dll sits in a real process and is told nonsense.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <windows.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include "tests/end_to_end/session.h"
+#include "tests/support/win/child_process.h"
+#include "unmanaged/win/unique_handle.h"
+#include "unmanaged/win/utf8.h"
+#include "walker/cli/exit_code.h"
+#include "walker/profiler/clsid.h"
+#include "walker/session/diagnostics_ipc.h"
+#include "walker/session/win/diagnostics_port.h"
+#include "walker/session/win/pipe_io.h"
+
+namespace mixwalk {
+namespace {
+
+// Messages that are right, and what a hostile hand makes of them. Deterministic.
+class Garbage {
+ public:
+  explicit Garbage(unsigned seed) : random_(seed) {}
+
+  std::string bytes(const Message& message) {
+    std::string out = encode(message);
+    switch (random_() % 5) {
+      case 0:  // noise
+        for (char& c : out) c = static_cast<char>(random_());
+        break;
+      case 1:  // a few flipped bytes behind the length
+        for (int i = 0; i < 4; ++i) out[kLengthBytes + random_() % (out.size() - kLengthBytes)] ^=
+            static_cast<char>(1 + random_() % 255);
+        break;
+      case 2:  // longer than any message
+        std::memset(out.data(), 0x7F, kLengthBytes);
+        break;
+      case 3:  // nothing at all
+        std::memset(out.data(), 0, kLengthBytes);
+        break;
+      case 4:  // cut off
+        out.resize(kLengthBytes + random_() % (out.size() - kLengthBytes));
+        break;
+    }
+    return out;
+  }
+
+ private:
+  std::mt19937 random_;
+};
+
+UniqueHandle serve(const std::wstring& name) {
+  return UniqueHandle(CreateNamedPipeW(name.c_str(), PIPE_ACCESS_DUPLEX | FILE_FLAG_OVERLAPPED,
+                                       PIPE_TYPE_BYTE | PIPE_WAIT, 2, 4096, 4096, 0, nullptr));
+}
+
+// A reply of the diagnostics port: what the attach came to.
+std::string attach_reply(std::uint32_t hresult) {
+  std::string reply("DOTNET_IPC_V1\0", 14);
+  reply += std::string("\x18\x00\xFF\x00\x00\x00", 6);
+  for (int i = 0; i < 4; ++i) reply += static_cast<char>(hresult >> (8 * i));
+  return reply;
+}
+
+// The name of the pipe that an attach request tells: its client data, the last thing in it.
+std::wstring pipe_name_in(const std::string& request) {
+  const auto at = request.find("\\\\.\\pipe\\mixwalk-");
+  return at == std::string::npos ? std::wstring() : to_utf16(std::string_view(request).substr(at));
+}
+
+// This very process as a .NET process: takes one attach, answers it, and says `talk` on the pipe
+// that it was told, then waits until mixwalk.exe has left it.
+void be_a_target(const std::string& reply, const std::string& talk) {
+  const std::wstring name =
+      L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(GetCurrentProcessId());
+  const Deadline deadline(20'000);
+  PipeIo port(serve(name), nullptr);
+  // mixwalk.exe looks first whether there is such a pipe; Wine counts no connection for that.
+  ASSERT_EQ(port.accept(deadline), IoResult::ok);
+  std::string request(kIpcHeaderBytes, '\0');
+  ASSERT_EQ(port.read(request.data(), request.size(), deadline), IoResult::ok);
+  const auto bytes = ipc_message_bytes(request);
+  ASSERT_TRUE(bytes);
+  request.resize(*bytes);
+  ASSERT_EQ(port.read(request.data() + kIpcHeaderBytes, *bytes - kIpcHeaderBytes, deadline),
+            IoResult::ok);
+  port.write(reply.data(), reply.size(), deadline);
+  if (talk.empty()) return;
+  const UniqueHandle pipe(CreateFileW(pipe_name_in(request).c_str(), GENERIC_READ | GENERIC_WRITE, 0,
+                                      nullptr, OPEN_EXISTING, 0, nullptr));
+  ASSERT_TRUE(pipe);
+  DWORD count = 0;
+  WriteFile(pipe.get(), talk.data(), static_cast<DWORD>(talk.size()), &count, nullptr);
+  char unused[256];
+  while (ReadFile(pipe.get(), unused, sizeof unused, &count, nullptr) && count != 0) {
+  }
+}
+
+ProgramResult visit_this_process(const std::string& reply, const std::string& talk) {
+  ProgramResult result;
+  std::thread target([&] { be_a_target(reply, talk); });
+  result = run_program({mixwalk_exe(), "dump", "--timeout", "2s", "-p",
+                        std::to_string(GetCurrentProcessId())});
+  target.join();
+  return result;
+}
+
+void expect_one_line(const ProgramResult& result, const std::vector<ExitCode>& codes) {
+  SCOPED_TRACE(std::to_string(result.exit_code) + ": " + result.err);
+  EXPECT_NE(std::find(codes.begin(), codes.end(), static_cast<ExitCode>(result.exit_code)),
+            codes.end());
+  EXPECT_TRUE(result.err.starts_with("mixwalk: "));
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1);
+}
+
+TEST(HostileTarget, AnswersTheAttachWithNonsense) {
+  expect_one_line(visit_this_process(std::string(64, '\xA5'), ""), {ExitCode::refused});
+  expect_one_line(visit_this_process(attach_reply(0).substr(0, 9), ""),
+                  {ExitCode::refused, ExitCode::timeout});
+  expect_one_line(visit_this_process(attach_reply(0x80004005), ""), {ExitCode::refused});
+}
+
+TEST(HostileTarget, SaysYesAndNothingMore) {
+  expect_one_line(visit_this_process(attach_reply(0), ""), {ExitCode::timeout});
+}
+
+TEST(HostileTarget, TalksNonsense) {
+  Garbage garbage(4713);
+  const Message hello = Hello{kProtocolVersion, {7, "C:\\x.exe", "x"}, {".NET", 10, 0, 0, 0}};
+  Thread thread{.os_id = 7};
+  thread.stack.frames.push_back({.module = 1'000'000});
+  // A wrong version, a message out of place, a thread whose module nobody has named.
+  const std::vector<std::string> talks = {
+      encode(Hello{kProtocolVersion + 1, {}, {}}), encode(DumpDone{}),
+      encode(hello) + encode(Detached{}), encode(hello) + encode(thread)};
+  for (const std::string& talk : talks) {
+    expect_one_line(visit_this_process(attach_reply(0), talk), {ExitCode::refused});
+  }
+  for (int i = 0; i < 12; ++i) {
+    const std::string talk = (i % 2 == 0 ? std::string() : encode(hello)) + garbage.bytes(hello);
+    // A cut message looks like one that is still to come, and a flipped byte may do no harm.
+    expect_one_line(visit_this_process(attach_reply(0), talk),
+                    {ExitCode::refused, ExitCode::timeout});
+  }
+}
+
+// A visitor that attaches properly and then says `talk`. Returns whether the DLL ended the talk.
+bool talk_to_dll(const ChildProcess& target, const std::string& talk) {
+  static int visits = 0;
+  const std::wstring name = L"\\\\.\\pipe\\mixwalk-hostile-" + std::to_wstring(GetCurrentProcessId()) +
+                            L"-" + std::to_wstring(++visits);
+  PipeIo pipe(serve(name), target.handle());
+  std::string dll = mixwalk_exe();
+  dll.replace(dll.size() - 3, 3, "dll");
+  const std::wstring path = to_utf16(dll);
+  AttachRequest request{.timeout_ms = 10'000,
+                        .profiler_path = std::u16string(path.begin(), path.end()),
+                        .client_data = to_utf8(name)};
+  std::memcpy(request.clsid.data(), &kProfilerClsid, sizeof kProfilerClsid);
+  const Deadline deadline(20'000);
+  // The one before may still be leaving.
+  for (bool attached = false; !attached;) {
+    const auto reply =
+        ask_diagnostics_port(target.id(), target.handle(), *encode_attach(request), deadline);
+    attached = reply && reply->ok;
+    if (!attached && deadline.remaining_ms() == 0) return false;
+  }
+  if (pipe.accept(deadline) != IoResult::ok) return false;
+  pipe.write(talk.data(), talk.size(), deadline);
+  // What is cut off is waited for as long as there is someone to say it: a visitor that ends.
+  char byte;
+  const Deadline soon(500);
+  IoResult result;
+  do {
+    result = pipe.read(&byte, 1, soon);
+  } while (result == IoResult::ok);
+  return result == IoResult::closed;
+}
+
+TEST(HostileVisitor, TalksNonsense) {
+  ChildProcess hang({fixture("hang.exe")});
+  ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
+  Garbage garbage(4714);
+  EXPECT_TRUE(talk_to_dll(hang, encode(DumpDone{}))) << "a message out of place";
+  EXPECT_TRUE(talk_to_dll(hang, std::string(64, '\xFF')));
+  for (int i = 0; i < 10; ++i) {
+    talk_to_dll(hang, garbage.bytes(DumpRequest{.canary_prefix = "x", .thread_ids = {1, 2, 3}}));
+    ASSERT_TRUE(hang.running()) << "after visitor " << i;
+  }
+  // The next one is let in, and finds every thread at its work.
+  const ULONGLONG end = GetTickCount64() + 10'000;
+  ProgramResult result;
+  do {
+    result = run_program({mixwalk_exe(), "dump", "-p", std::to_string(hang.id())});
+  } while (result.exit_code == 5 && GetTickCount64() < end);
+  EXPECT_EQ(result.exit_code, 0u) << result.err;
+  hang.write_line("STOP");
+  EXPECT_EQ(hang.wait(20'000), 0u);
+}
+
+}  // namespace
+}  // namespace mixwalk
