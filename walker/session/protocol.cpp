@@ -54,6 +54,13 @@ Enum checked(std::uint32_t value, Enum last) {
   return static_cast<Enum>(value);
 }
 
+// Folklore: protozero's get_bool reads its byte without looking whether there is one; a message that
+// ends with the field's tag made it read beyond. (Found by protocol_fuzz; corpus: bool_cut_off.)
+template <class Field>
+bool get_flag(pbf_message<Field>& in) {
+  return in.get_uint32() != 0;
+}
+
 void put(pbf_builder<HelloField>& out, const Hello& hello) {
   out.add_uint32(HelloField::protocol, hello.protocol);
   out.add_uint32(HelloField::process_id, hello.process.id);
@@ -210,9 +217,9 @@ Thread get_thread(pbf_message<ThreadField> in) {
       case ThreadField::engine: thread.stack.engine = checked(in.get_uint32(), Engine::copy); break;
       case ThreadField::refusal: thread.stack.refusal = in.get_uint32(); break;
       case ThreadField::probe: thread.probe = checked(in.get_uint32(), ProbeResult::failed); break;
-      case ThreadField::overdue: thread.overdue = in.get_bool(); break;
-      case ThreadField::walk_off: thread.walk_off = in.get_bool(); break;
-      case ThreadField::copy_cut: thread.copy_cut = in.get_bool(); break;
+      case ThreadField::overdue: thread.overdue = get_flag(in); break;
+      case ThreadField::walk_off: thread.walk_off = get_flag(in); break;
+      case ThreadField::copy_cut: thread.copy_cut = get_flag(in); break;
       case ThreadField::frame: thread.stack.frames.push_back(get_frame(in.get_message())); break;
       case ThreadField::run: thread.stack.runs.push_back(get_run(in.get_message())); break;
       default: in.skip();
@@ -249,7 +256,7 @@ DumpRequest get_dump_request(pbf_message<RequestField> in) {
         break;
       case RequestField::canary_prefix: request.canary_prefix = in.get_string(); break;
       case RequestField::thread_id: request.thread_ids.push_back(in.get_uint32()); break;
-      case RequestField::both_engines: request.both_engines = in.get_bool(); break;
+      case RequestField::both_engines: request.both_engines = get_flag(in); break;
       default: in.skip();
     }
   }
@@ -261,7 +268,7 @@ DumpDone get_dump_done(pbf_message<DumpDoneField> in) {
   while (in.next()) {
     switch (in.tag()) {
       case DumpDoneField::threads_off: done.breaker.threads_off = in.get_uint32(); break;
-      case DumpDoneField::process_off: done.breaker.process_off = in.get_bool(); break;
+      case DumpDoneField::process_off: done.breaker.process_off = get_flag(in); break;
       default: in.skip();
     }
   }
