@@ -3,13 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-// protozero only asserts that a field has the wire type that is read, and the wire is not ours: in
-// a build with assertions a hostile message would end the process, in one without it would be read
-// as what it is not.
-#define protozero_assert(holds) \
-  ((holds) ? static_cast<void>(0) : throw std::invalid_argument("wire type"))
-#include <protozero/pbf_builder.hpp>
-#include <protozero/pbf_message.hpp>
+#include "walker/checked_protozero.h"
 
 namespace mixwalk {
 namespace {

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+#include "symbols/image_files.h"
+#include "walker/model/recording.h"
+
+namespace mixwalk {
+
+// A recording with one of everything: representative_snapshot() ten times over time, with inlined
+// frames, two modules that lay at one base, samples without stack, a thread that came late and
+// names that are hostile to every format. The same on every machine.
+Recording representative_recording(SampleEvent event = SampleEvent::wall);
+
+// The images of that recording which are still on the disk: one as it was loaded, one changed.
+inline constexpr const char* kImageOnDisk = "C:\\plugins\\first.dll";
+class RecordedImages final : public ImageFiles {
+ public:
+  std::optional<std::vector<std::byte>> read(const std::string& path) override;
+};
+
+// What a long recording of a large program is like, for measurements: deterministic noise.
+struct LargeRecording {
+  std::uint32_t samples = 1'000'000;
+  std::uint32_t threads = 50;
+  std::uint32_t nodes = 20'000;
+};
+Recording large_recording(const LargeRecording& size);
+
+}  // namespace mixwalk

@@ -1,0 +1,220 @@
+#include "walker/store/recording_writer.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/golden.h"
+#include "tests/support/recordings.h"
+#include "tests/support/snapshot_builder.h"
+#include "tests/walker/store/wall_recording.h"
+#include "walker/model/recording_builder.h"
+#include "walker/store/layout.h"
+#include "walker/store/recording_reader.h"
+#include "walker/store/store_exporter.h"
+
+namespace mixwalk {
+namespace {
+
+std::string bytes_of(const Recording& recording) {
+  StringSink sink;
+  EXPECT_TRUE(StoreExporter().write(recording, sink));
+  return sink.text;
+}
+
+void expect_reads_as(const std::string& bytes, const Recording& expected) {
+  const ReadRecording back = read_recording(bytes);
+  ASSERT_TRUE(back.recording) << back.error;
+  EXPECT_TRUE(*back.recording == expected);
+  EXPECT_EQ(back.cut.kind, Cut::Kind::none);
+  EXPECT_EQ(back.cut.bytes, 0u);
+}
+
+// The recording as it was when it had so many samples, its tables whole.
+Recording first_samples(Recording recording, std::size_t count) {
+  recording.samples.resize(count);
+  return recording;
+}
+
+TEST(RecordingWriter, OneOfEverythingComesBack) {
+  const Recording recording = wall_recording();
+  expect_reads_as(bytes_of(recording), recording);
+}
+
+TEST(RecordingWriter, ADumpComesBack) {
+  const Recording recording = to_recording(representative_snapshot());
+  expect_reads_as(bytes_of(recording), recording);
+}
+
+TEST(RecordingWriter, AnEmptyRecordingComesBack) { expect_reads_as(bytes_of({}), {}); }
+
+TEST(RecordingWriter, EveryBitOfEveryNumberComesBack) {
+  constexpr std::uint64_t k64 = ~std::uint64_t{0};
+  constexpr std::uint32_t k32 = ~std::uint32_t{0};
+  Recording recording{.tool_version = std::string(300, 'v'),
+                      .unix_time_ms = k64,
+                      .duration_ns = k64,
+                      .period_ns = k64,
+                      .event = SampleEvent::allocation,
+                      .process = {k32, "p", "c"},
+                      .runtime = {"r", 0xFFFF, 0xFFFF, 0xFFFF, 0xFFFF},
+                      .engine = Engine::copy,
+                      .dropped = k64};
+  recording.modules = {{k64, k32, k32, std::string("\0\xff", 2)}, {}};
+  recording.threads = {{k32, k64, "\xff"}, {}};
+  recording.details = {"", "d"};
+  recording.frames = {{.kind = FrameKind::gap,
+                       .trust = Trust::scan,
+                       .address_kind = AddressKind::return_address,
+                       .why = OpenReason::stack_cut,
+                       .inline_depth = 255,
+                       .address = k64,
+                       .function = k64,
+                       .module = 1,
+                       .displacement = k64,
+                       .name = "n"},
+                      {}};
+  recording.nodes = {{Recording::kNone, 1}, {0, 0}, {Recording::kNone, 1}};
+  recording.samples = {{0, k64, 1, 2, 1}, {k64, 0, 0, Recording::kNone, Recording::kNone}};
+  expect_reads_as(bytes_of(recording), recording);
+}
+
+TEST(RecordingWriter, ManyChunksComeBack) {
+  const Recording recording = large_recording({.samples = 200'000, .nodes = 70'000});
+  const std::string bytes = bytes_of(recording);
+  expect_reads_as(bytes, recording);
+  EXPECT_GT(read_recording(bytes).cut.chunks, 4u);
+}
+
+// As a recorder does it: everything grows, a thread gets another name, samples are let go.
+TEST(RecordingWriter, AppendsWhatIsNew) {
+  const Snapshot snapshot = representative_snapshot();
+  RecordingBuilder builder;
+  Recording& recording = builder.recording();
+  recording.event = SampleEvent::wall;
+  StringSink sink;
+  RecordingWriter writer(sink);
+  ASSERT_TRUE(writer.begin(recording));
+  recording.modules = snapshot.modules;
+  std::vector<Recording::Sample> all;
+  for (const Thread& thread : snapshot.threads) {
+    Recording::Sample sample{.time_ns = recording.duration_ns};
+    sample.thread = builder.add_thread(thread.os_id, thread.clr_id, thread.name);
+    sample.stack = builder.add_stack(thread.stack);
+    if (!thread.skipped.empty()) sample.detail = builder.add_detail(thread.skipped);
+    recording.samples.push_back(sample);
+    all.push_back(sample);
+    recording.duration_ns += 1000;
+    recording.dropped += 2;
+    recording.threads.front().name = "renamed " + std::to_string(all.size());
+    ASSERT_TRUE(writer.append(recording));
+    const ReadRecording so_far = read_recording(sink.text);
+    ASSERT_TRUE(so_far.recording) << so_far.error;
+    Recording expected = recording;
+    expected.samples = all;
+    EXPECT_TRUE(*so_far.recording == expected) << all.size();
+    EXPECT_EQ(so_far.cut, (Cut{Cut::Kind::no_footer, 0, all.size()}));
+    if (all.size() == 2) {
+      recording.samples.clear();
+      writer.samples_cleared();
+    }
+  }
+  ASSERT_TRUE(writer.end(recording));
+  recording.samples = all;
+  expect_reads_as(sink.text, recording);
+}
+
+TEST(RecordingWriter, NothingNewIsNothingWritten) {
+  Recording recording = wall_recording();
+  StringSink sink;
+  RecordingWriter writer(sink);
+  ASSERT_TRUE(writer.begin(recording) && writer.append(recording));
+  const std::size_t first = sink.text.size();
+  ASSERT_TRUE(writer.append(recording));
+  EXPECT_EQ(sink.text.size(), first);
+  recording.threads.front().name = "renamed";
+  ASSERT_TRUE(writer.append(recording));
+  const std::size_t renamed = sink.text.size();
+  EXPECT_GT(renamed, first);
+  ASSERT_TRUE(writer.append(recording));
+  EXPECT_EQ(sink.text.size(), renamed);
+}
+
+TEST(RecordingWriter, InStepsIsTheSameAsAtOnce) {
+  const Recording recording = wall_recording();
+  StringSink sink;
+  RecordingWriter writer(sink);
+  ASSERT_TRUE(writer.begin(recording));
+  for (std::size_t i = 0; i <= recording.samples.size(); ++i) {
+    ASSERT_TRUE(writer.append(first_samples(recording, i)));
+  }
+  ASSERT_TRUE(writer.end(recording));
+  expect_reads_as(sink.text, recording);
+}
+
+class FullDisk final : public ByteSink {
+ public:
+  explicit FullDisk(std::size_t room) : room_(room) {}
+  bool write(std::string_view bytes) override {
+    if (bytes.size() > room_) {
+      room_ = 0;
+      return false;
+    }
+    room_ -= bytes.size();
+    return true;
+  }
+
+ private:
+  std::size_t room_;
+};
+
+TEST(RecordingWriter, SaysWhenTheSinkRefuses) {
+  const Recording recording = wall_recording();
+  const std::size_t size = bytes_of(recording).size();
+  for (std::size_t room = 0; room < size; ++room) {
+    FullDisk disk(room);
+    ASSERT_FALSE(StoreExporter().write(recording, disk)) << room;
+  }
+  FullDisk enough(size);
+  EXPECT_TRUE(StoreExporter().write(recording, enough));
+}
+
+// A chain of `depth` frames.
+Recording chain(std::size_t depth) {
+  Recording recording;
+  recording.frames.resize(1);
+  for (std::size_t i = 0; i < depth; ++i) {
+    recording.nodes.push_back({i == 0 ? Recording::kNone : static_cast<std::uint32_t>(i - 1), 0});
+  }
+  return recording;
+}
+
+TEST(RecordingWriter, WhatItWritesIsWithinTheLimits) {
+  expect_reads_as(bytes_of(chain(layout::kMaxDepth)), chain(layout::kMaxDepth));
+  StringSink sink;
+  RecordingWriter writer(sink);
+  ASSERT_TRUE(writer.begin({}));
+  EXPECT_FALSE(writer.append(chain(layout::kMaxDepth + 1)));
+  EXPECT_EQ(writer.problem(), "a stack is too deep");
+  Recording details;
+  details.details.resize(layout::kMaxDetails + 1);
+  EXPECT_FALSE(RecordingWriter(sink).append(details));
+}
+
+TEST(RecordingWriter, AfterALimitTheFileCanStillBeEnded) {
+  Recording recording = wall_recording();
+  StringSink sink;
+  RecordingWriter writer(sink);
+  ASSERT_TRUE(writer.begin(recording) && writer.append(recording));
+  const Recording expected = recording;
+  recording.details.resize(layout::kMaxDetails + 1);
+  EXPECT_FALSE(writer.append(recording));
+  EXPECT_FALSE(writer.end(recording)) << "what is new is not written";
+  expect_reads_as(sink.text, expected);
+}
+
+TEST(RecordingWriter, TheFormatStays) {
+  expect_golden("wall.mixwalk", bytes_of(wall_recording()));
+  expect_golden("dump.mixwalk", bytes_of(to_recording(representative_snapshot())));
+}
+
+}  // namespace
+}  // namespace mixwalk

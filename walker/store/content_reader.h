@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "walker/model/recording.h"
+
+namespace mixwalk {
+
+// Puts a recording together from the content of records, checking everything. Each function gives
+// why its record makes no sense (a literal; the reader is of no use then), or nothing.
+class ContentReader {
+ public:
+  std::string_view read_header(std::string_view content);
+  std::string_view read_chunk(std::string_view content);
+  std::string_view read_footer(std::string_view content);
+
+  // What was read. duration_ns is at least the last sample's time.
+  Recording take();
+
+ private:
+  Recording recording_;
+  std::vector<std::uint32_t> depths_;  // of the nodes: how many frames to the root
+};
+
+}  // namespace mixwalk

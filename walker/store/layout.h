@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "walker/model/recording.h"
+
+namespace mixwalk::layout {
+
+// The numbers of the .mixwalk format: docs/format.md says what they mean, docs/mixwalk.proto is the
+// same for machines. Numbers never change their meaning; a change of meaning raises kVersion.
+inline constexpr std::uint32_t kVersion = 1;
+
+// The file as a whole is one protobuf message; its first field is always these seven letters.
+inline constexpr std::string_view kMagic = "\x0A\x07mixwalk";
+
+// The fields of the file: its records.
+enum class File : std::uint32_t { magic = 1, header = 2, chunk = 3, footer = 4 };
+
+// The last field of every record: the CRC-32 of all bytes of the record before it. Tag and four
+// bytes.
+inline constexpr std::uint32_t kChecksum = 15;
+inline constexpr std::size_t kChecksumBytes = 5;
+
+enum class Header : std::uint32_t {
+  version = 1, tool = 2, unix_time_ms = 3, period_ns = 4, event = 5, engine = 6, process = 7,
+  runtime = 8,
+};
+enum class ProcessField : std::uint32_t { id = 1, path = 2, command_line = 3 };
+enum class RuntimeField : std::uint32_t { name = 1, major = 2, minor = 3, build = 4, revision = 5 };
+enum class Chunk : std::uint32_t {
+  module = 1, thread = 2, thread_name = 3, detail = 4, frame = 5, node_caller = 6, node_frame = 7,
+  sample_time = 8, sample_thread = 9, sample_stack = 10, sample_value = 11, sample_detail = 12,
+  duration_ns = 13, dropped = 14,
+};
+enum class ModuleField : std::uint32_t { base = 1, size = 2, timestamp = 3, path = 4 };
+enum class ThreadField : std::uint32_t { os_id = 1, clr_id = 2, name = 3 };
+enum class ThreadNameField : std::uint32_t { thread = 1, name = 2 };
+enum class FrameField : std::uint32_t {
+  kind = 1, trust = 2, address_kind = 3, why = 4, inline_depth = 5, address = 6, function = 7,
+  module = 8, displacement = 9, name = 10,
+};
+enum class Footer : std::uint32_t { duration_ns = 1, dropped = 2 };
+
+// What a file may hold: far more than a process has, and little enough that a small file cannot ask
+// for much memory. In memory the tables take no more than some 900 MB at these sizes, names and
+// samples not counted: those are bounded by the file's own size (samples: eight times).
+inline constexpr std::size_t kMaxModules = 1 << 18;
+inline constexpr std::size_t kMaxThreads = 1 << 20;
+inline constexpr std::size_t kMaxDetails = 1 << 20;
+inline constexpr std::size_t kMaxFrames = 1 << 22;
+inline constexpr std::size_t kMaxNodes = 1 << 24;
+inline constexpr std::size_t kMaxSamples = 1 << 27;
+inline constexpr std::uint32_t kMaxDepth = 1 << 17;  // frames of one stack; a walk ends at half
+
+// The highest value of each enumeration.
+inline constexpr SampleEvent kLastEvent = SampleEvent::allocation;
+inline constexpr Engine kLastEngine = Engine::copy;
+inline constexpr FrameKind kLastKind = FrameKind::gap;
+inline constexpr Trust kLastTrust = Trust::scan;
+inline constexpr AddressKind kLastAddressKind = AddressKind::return_address;
+inline constexpr OpenReason kLastReason = OpenReason::stack_cut;
+
+}  // namespace mixwalk::layout

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "walker/model/recording.h"
+
+namespace mixwalk {
+
+// What is missing at the end of a .mixwalk file. All before it is read.
+struct Cut {
+  enum class Kind : std::uint8_t {
+    none,
+    no_footer,  // ends between two records: whoever wrote it did not come to its end
+    torn,       // ends within a record
+    damaged,    // a record's checksum is another one; what comes after it is not read
+    trailing,   // bytes after the end
+  };
+  Kind kind = Kind::none;
+  std::size_t bytes = 0;   // of the file that were left out
+  std::size_t chunks = 0;  // that were read
+
+  bool operator==(const Cut&) const = default;
+};
+
+// For a person: "the file ends within a chunk: its last 812 bytes are left out". None: empty.
+std::string sentence(const Cut& cut);
+
+struct ReadRecording {
+  // None: `error` says why, in one line. Its indices are checked, its times never go back, and
+  // duration_ns is no less than the last sample's time.
+  std::optional<Recording> recording;
+  Cut cut;
+  std::string error;
+};
+
+// Reads a .mixwalk file (docs/format.md), or any beginning of one that has the header. The bytes may
+// be anybody's: whole records whose content makes no sense, or is beyond the format's limits, are
+// an error.
+ReadRecording read_recording(std::string_view bytes);
+
+}  // namespace mixwalk

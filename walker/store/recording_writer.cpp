@@ -1,0 +1,257 @@
+#include "walker/store/recording_writer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "walker/checked_protozero.h"
+#include "walker/store/layout.h"
+#include "walker/store/record.h"
+
+namespace mixwalk {
+namespace {
+
+using protozero::pbf_builder;
+
+// A chunk is written when it has this many bytes: what a torn file loses at most, but for one long
+// name.
+constexpr std::size_t kFullBytes = 1 << 20;
+// Packed columns are written so many at once.
+constexpr std::size_t kColumnLength = 1 << 16;
+
+template <class Enum>
+std::uint32_t number(Enum value) {
+  return static_cast<std::uint32_t>(value);
+}
+
+// Zero is what a reader assumes of a field that is missing. Rows of tables have their first field
+// nevertheless: protozero leaves out a message without any, and the row's place counts.
+template <class Field>
+void add(pbf_builder<Field>& out, Field field, std::uint64_t value) {
+  if (value != 0) out.add_uint64(field, value);
+}
+template <class Field>
+void add(pbf_builder<Field>& out, Field field, std::string_view text) {
+  if (!text.empty()) out.add_bytes(field, text.data(), text.size());
+}
+
+// One packed column: `value(i)` of each of the rows.
+template <class Packed, class Value>
+void add_column(pbf_builder<layout::Chunk>& out, layout::Chunk field, std::size_t rows,
+                Value value) {
+  Packed column(out, number(field));
+  for (std::size_t i = 0; i < rows; ++i) column.add_element(value(i));
+}
+
+// An index or none, as a number that is small.
+std::uint32_t plus_one(std::uint32_t index) { return index + 1; }
+static_assert(Recording::kNone + 1 == 0);
+
+}  // namespace
+
+bool RecordingWriter::begin(const Recording& header) {
+  using layout::Header, layout::ProcessField, layout::RuntimeField;
+  std::string content;
+  pbf_builder<Header> out(content);
+  add(out, Header::version, layout::kVersion);
+  add(out, Header::tool, header.tool_version);
+  add(out, Header::unix_time_ms, header.unix_time_ms);
+  add(out, Header::period_ns, header.period_ns);
+  add(out, Header::event, number(header.event));
+  add(out, Header::engine, number(header.engine));
+  {
+    pbf_builder<ProcessField> process(out, Header::process);
+    add(process, ProcessField::id, header.process.id);
+    add(process, ProcessField::path, header.process.path);
+    add(process, ProcessField::command_line, header.process.command_line);
+  }
+  {
+    pbf_builder<RuntimeField> runtime(out, Header::runtime);
+    add(runtime, RuntimeField::name, header.runtime.name);
+    add(runtime, RuntimeField::major, header.runtime.major);
+    add(runtime, RuntimeField::minor, header.runtime.minor);
+    add(runtime, RuntimeField::build, header.runtime.build);
+    add(runtime, RuntimeField::revision, header.runtime.revision);
+  }
+  return write(layout::kMagic) && write(encode_record(layout::File::header, std::move(content)));
+}
+
+bool RecordingWriter::append(const Recording& recording) {
+  if (!within_limits(recording)) return false;
+  add_tables(recording);
+  add_frames(recording);
+  add_nodes(recording);
+  add_samples(recording);
+  add_progress(recording);
+  flush();
+  return !refused_;
+}
+
+bool RecordingWriter::end(const Recording& recording) {
+  const bool appended = append(recording);
+  std::string content;
+  pbf_builder<layout::Footer> out(content);
+  add(out, layout::Footer::duration_ns, recording.duration_ns);
+  add(out, layout::Footer::dropped, recording.dropped);
+  return write(encode_record(layout::File::footer, std::move(content))) && appended;
+}
+
+bool RecordingWriter::within_limits(const Recording& recording) {
+  if (!problem_.empty() || refused_) return false;
+  const std::uint64_t samples = all_samples_ + (recording.samples.size() - samples_);
+  if (recording.modules.size() > layout::kMaxModules) problem_ = "too many modules";
+  if (recording.threads.size() > layout::kMaxThreads) problem_ = "too many threads";
+  if (recording.details.size() > layout::kMaxDetails) problem_ = "too many details";
+  if (recording.frames.size() > layout::kMaxFrames) problem_ = "too many frames";
+  if (recording.nodes.size() > layout::kMaxNodes) problem_ = "too many stacks";
+  if (samples > layout::kMaxSamples) problem_ = "too many samples";
+  if (!problem_.empty()) return false;
+  for (std::size_t i = depths_.size(); i < recording.nodes.size(); ++i) {
+    const std::uint32_t parent = recording.nodes[i].parent;
+    depths_.push_back(parent == Recording::kNone ? 1 : depths_[parent] + 1);
+    if (depths_.back() > layout::kMaxDepth) problem_ = "a stack is too deep";
+  }
+  return problem_.empty();
+}
+
+void RecordingWriter::add_tables(const Recording& recording) {
+  using layout::Chunk, layout::ModuleField, layout::ThreadField, layout::ThreadNameField;
+  pbf_builder<Chunk> out(chunk_);
+  for (; modules_ < recording.modules.size(); ++modules_) {
+    const Module& module = recording.modules[modules_];
+    {
+      pbf_builder<ModuleField> inner(out, Chunk::module);
+      inner.add_uint64(ModuleField::base, module.base);
+      add(inner, ModuleField::size, module.size);
+      add(inner, ModuleField::timestamp, module.timestamp);
+      add(inner, ModuleField::path, module.path);
+    }
+    flush_full();
+  }
+  for (std::size_t i = 0; i < thread_names_.size(); ++i) {
+    const std::string& name = recording.threads[i].name;
+    if (name == thread_names_[i]) continue;
+    {
+      pbf_builder<ThreadNameField> inner(out, Chunk::thread_name);
+      inner.add_uint64(ThreadNameField::thread, i);
+      add(inner, ThreadNameField::name, name);
+    }
+    thread_names_[i] = name;
+    flush_full();
+  }
+  while (thread_names_.size() < recording.threads.size()) {
+    const Recording::ThreadInfo& thread = recording.threads[thread_names_.size()];
+    {
+      pbf_builder<ThreadField> inner(out, Chunk::thread);
+      inner.add_uint64(ThreadField::os_id, thread.os_id);
+      add(inner, ThreadField::clr_id, thread.clr_id);
+      add(inner, ThreadField::name, thread.name);
+    }
+    thread_names_.push_back(thread.name);
+    flush_full();
+  }
+  for (; details_ < recording.details.size(); ++details_) {
+    const std::string& text = recording.details[details_];
+    out.add_bytes(Chunk::detail, text.data(), text.size());  // also an empty one: its place counts
+    flush_full();
+  }
+}
+
+void RecordingWriter::add_frames(const Recording& recording) {
+  using layout::Chunk, layout::FrameField;
+  pbf_builder<Chunk> out(chunk_);
+  for (; frames_ < recording.frames.size(); ++frames_) {
+    const RecordedFrame& frame = recording.frames[frames_];
+    {
+      pbf_builder<FrameField> inner(out, Chunk::frame);
+      inner.add_uint64(FrameField::kind, number(frame.kind));
+      add(inner, FrameField::trust, number(frame.trust));
+      add(inner, FrameField::address_kind, number(frame.address_kind));
+      add(inner, FrameField::why, number(frame.why));
+      add(inner, FrameField::inline_depth, frame.inline_depth);
+      add(inner, FrameField::address, frame.address);
+      add(inner, FrameField::function, frame.function);
+      add(inner, FrameField::module, plus_one(static_cast<std::uint32_t>(frame.module)));
+      add(inner, FrameField::displacement, frame.displacement);
+      add(inner, FrameField::name, frame.name);
+    }
+    flush_full();
+  }
+}
+
+void RecordingWriter::add_nodes(const Recording& recording) {
+  using layout::Chunk;
+  while (nodes_ < recording.nodes.size()) {
+    const std::size_t rows = std::min(recording.nodes.size() - nodes_, kColumnLength);
+    const Recording::Node* const nodes = &recording.nodes[nodes_];
+    pbf_builder<Chunk> out(chunk_);
+    add_column<protozero::packed_field_uint32>(out, Chunk::node_caller, rows, [&](std::size_t i) {
+      const std::uint32_t parent = nodes[i].parent;
+      return parent == Recording::kNone ? 0 : static_cast<std::uint32_t>(nodes_ + i) - parent;
+    });
+    std::uint32_t before = 0;
+    add_column<protozero::packed_field_sint32>(out, Chunk::node_frame, rows, [&](std::size_t i) {
+      return static_cast<std::int32_t>(nodes[i].frame - std::exchange(before, nodes[i].frame));
+    });
+    nodes_ += rows;
+    if (nodes_ < recording.nodes.size()) flush();  // a chunk has each column once
+  }
+}
+
+void RecordingWriter::add_samples(const Recording& recording) {
+  using layout::Chunk;
+  while (samples_ < recording.samples.size()) {
+    const std::size_t rows = std::min(recording.samples.size() - samples_, kColumnLength);
+    const Recording::Sample* const samples = &recording.samples[samples_];
+    pbf_builder<Chunk> out(chunk_);
+    std::uint64_t time = 0, value = 0;
+    add_column<protozero::packed_field_uint64>(out, Chunk::sample_time, rows, [&](std::size_t i) {
+      return samples[i].time_ns - std::exchange(time, samples[i].time_ns);
+    });
+    add_column<protozero::packed_field_uint32>(out, Chunk::sample_thread, rows,
+                                               [&](std::size_t i) { return samples[i].thread; });
+    add_column<protozero::packed_field_uint32>(
+        out, Chunk::sample_stack, rows, [&](std::size_t i) { return plus_one(samples[i].stack); });
+    add_column<protozero::packed_field_sint64>(out, Chunk::sample_value, rows, [&](std::size_t i) {
+      return static_cast<std::int64_t>(samples[i].value - std::exchange(value, samples[i].value));
+    });
+    const bool detailed = std::any_of(samples, samples + rows, [](const auto& sample) {
+      return sample.detail != Recording::kNone;
+    });
+    if (detailed) {
+      add_column<protozero::packed_field_uint32>(
+          out, Chunk::sample_detail, rows,
+          [&](std::size_t i) { return plus_one(samples[i].detail); });
+    }
+    samples_ += rows;
+    all_samples_ += rows;
+    if (samples_ < recording.samples.size()) flush();
+  }
+}
+
+// How far the recording has come, for the reader of a file that was cut.
+void RecordingWriter::add_progress(const Recording& recording) {
+  pbf_builder<layout::Chunk> out(chunk_);
+  if (recording.duration_ns != std::exchange(duration_ns_, recording.duration_ns)) {
+    out.add_uint64(layout::Chunk::duration_ns, recording.duration_ns);
+  }
+  if (recording.dropped != std::exchange(dropped_, recording.dropped)) {
+    out.add_uint64(layout::Chunk::dropped, recording.dropped);
+  }
+}
+
+void RecordingWriter::flush() {
+  if (chunk_.empty()) return;
+  write(encode_record(layout::File::chunk, std::move(chunk_)));
+  chunk_.clear();
+}
+
+void RecordingWriter::flush_full() {
+  if (chunk_.size() >= kFullBytes) flush();
+}
+
+bool RecordingWriter::write(std::string_view bytes) {
+  refused_ = refused_ || !sink_.write(bytes);
+  return !refused_;
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "walker/export/recording_exporter.h"
+
+namespace mixwalk {
+
+// A recording as a .mixwalk file, all at once (docs/format.md). False also for a recording that is
+// beyond the format's limits.
+class StoreExporter final : public RecordingExporter {
+ public:
+  bool write(const Recording& recording, ByteSink& sink) const override;
+};
+
+}  // namespace mixwalk

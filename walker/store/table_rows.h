@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "walker/checked_protozero.h"
+#include "walker/model/recording.h"
+#include "walker/store/layout.h"
+
+namespace mixwalk {
+
+// One message of a .mixwalk file each, to the value that it is. They throw Nonsense, or what
+// protozero throws; whether an index leads somewhere is not theirs to ask.
+Process get_process(protozero::pbf_message<layout::ProcessField> in);
+Runtime get_runtime(protozero::pbf_message<layout::RuntimeField> in);
+Module get_module(protozero::pbf_message<layout::ModuleField> in);
+Recording::ThreadInfo get_thread(protozero::pbf_message<layout::ThreadField> in);
+RecordedFrame get_frame(protozero::pbf_message<layout::FrameField> in);
+
+// The name that a thread got later.
+struct ThreadName {
+  std::uint64_t thread = 0;
+  std::string name;
+};
+ThreadName get_thread_name(protozero::pbf_message<layout::ThreadNameField> in);
+
+}  // namespace mixwalk
