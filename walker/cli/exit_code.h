@@ -19,6 +19,7 @@ enum class ExitCode : int {
   refused = 12,         // the runtime refused to load the profiler
   not_launched = 13,    // the program could not be started
   ambiguous = 14,       // several processes have that name
+  input = 15,           // the file to convert cannot be read, or cannot be shown in that format
 };
 
 }  // namespace mixwalk

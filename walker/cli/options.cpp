@@ -28,7 +28,18 @@ constexpr char kDumpHelp[] =
     "  mixwalk dump --name orders -o orders.json\n"
     "  mixwalk dump --after 5s -- orders.exe --port 8080";
 
-const std::map<std::string, Format> kFormats = {{"text", Format::text}, {"json", Format::json}};
+constexpr char kConvertHelp[] =
+    "Writes a recording (a .mixwalk file) in the format of another tool. What was cut off a\n"
+    "recording is left out, and said.\n"
+    "\n"
+    "Examples:\n"
+    "  mixwalk convert orders.mixwalk -o orders.json\n"
+    "  mixwalk convert orders.mixwalk -f text -o -";
+
+const std::map<std::string, Format> kListFormats = {{"text", Format::text},
+                                                    {"json", Format::json}};
+const std::map<std::string, Format> kDumpFormats = {
+    {"text", Format::text}, {"json", Format::json}, {"mixwalk", Format::mixwalk}};
 const std::map<std::string, Engine> kEngines = {{"snapshot", Engine::snapshot},
                                                 {"copy", Engine::copy}};
 const std::map<std::string, ProbePolicy> kProbes = {{"always", ProbePolicy::always},
@@ -131,7 +142,8 @@ struct DumpArguments {
 
 void add_ps(CLI::App& app, PsCommand& command) {
   CLI::App* ps = app.add_subcommand("ps", kPsHelp);
-  add_choice(*ps, "-f,--format", kFormats, command.format, "text or json")->option_text("FORMAT");
+  add_choice(*ps, "-f,--format", kListFormats, command.format, "text or json")
+      ->option_text("FORMAT");
 }
 
 void add_dump(CLI::App& app, DumpArguments& arguments) {
@@ -147,8 +159,8 @@ void add_dump(CLI::App& app, DumpArguments& arguments) {
       ->option_text("DURATION");
   dump->add_option("-o,--output", command.output, "The file to write (default: standard output)")
       ->option_text("FILE");
-  add_choice(*dump, "-f,--format", kFormats, arguments.format,
-             "text or json (default: by the file's extension, else text)")
+  add_choice(*dump, "-f,--format", kDumpFormats, arguments.format,
+             "text, json or mixwalk (default: by the file's extension, else text)")
       ->option_text("FORMAT");
   add_number(*dump, "--depth", command.filter.depth, "Show the first N frames of each stack")
       ->option_text("N");
@@ -183,6 +195,7 @@ Format format_of(const DumpArguments& arguments) {
   if (arguments.format) return *arguments.format;
   std::string path = arguments.command.output.value_or("");
   for (char& c : path) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  if (path.ends_with(".mixwalk")) return Format::mixwalk;
   return path.ends_with(".json") ? Format::json : Format::text;
 }
 
@@ -197,6 +210,10 @@ ParseResult finish_dump(DumpArguments& arguments) {
   }
   DumpCommand& command = arguments.command;
   command.format = format_of(arguments);
+  const bool filtered = command.filter.managed_only || command.filter.depth;
+  if (command.format == Format::mixwalk && filtered) {
+    return usage("a .mixwalk file has all frames: no --depth, no --managed-only", "dump");
+  }
   command.timeout_ms = *parse_duration(arguments.timeout);
   command.deadline_ms = *parse_duration(arguments.deadline);
   constexpr std::uint32_t kMaxDeadlineMs = 60'000;
@@ -221,6 +238,54 @@ ParseResult finish_dump(DumpArguments& arguments) {
   return {.command = std::move(command)};
 }
 
+struct ConvertArguments {
+  std::optional<std::string> input, output, format;
+};
+
+std::string format_names() {
+  std::string all;
+  for (const RecordingFormat& format : recording_formats()) {
+    all += (all.empty() ? "" : ", ") + std::string(format.name);
+  }
+  return all;
+}
+
+void add_convert(CLI::App& app, ConvertArguments& arguments) {
+  CLI::App* convert = app.add_subcommand("convert", kConvertHelp);
+  convert->add_option("input", arguments.input, "The recording")->option_text("IN");
+  convert
+      ->add_option("-o,--output", arguments.output,
+                   "The file to write; - or nothing: standard output")
+      ->option_text("OUT");
+  convert
+      ->add_option("-f,--format", arguments.format,
+                   format_names() + " (default: by the extension of OUT)")
+      ->option_text("FORMAT");
+}
+
+ParseResult finish_convert(const ConvertArguments& arguments) {
+  if (!arguments.input || arguments.input->empty()) {
+    return usage("convert needs the file to convert", "convert");
+  }
+  if (arguments.output && arguments.output->empty()) {
+    return usage("--output needs a file's name", "convert");
+  }
+  ConvertCommand command{.input = *arguments.input, .output = arguments.output.value_or("-")};
+  if (arguments.format) {
+    command.format = format_by_name(*arguments.format);
+    if (command.format == nullptr) {
+      return usage("--format: \"" + *arguments.format + "\" is none of " + format_names(),
+                   "convert");
+    }
+    return {.command = std::move(command)};
+  }
+  command.format = format_by_path(command.output);
+  if (command.format == nullptr) {
+    return usage("convert needs --format, or an --output whose extension says it", "convert");
+  }
+  return {.command = std::move(command)};
+}
+
 }  // namespace
 
 ParseResult parse_command_line(const std::vector<std::string>& arguments) {
@@ -231,8 +296,10 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments) {
   app.require_subcommand(1);
   PsCommand ps;
   DumpArguments dump;
+  ConvertArguments convert;
   add_ps(app, ps);
   add_dump(app, dump);
+  add_convert(app, convert);
 
   std::string chosen;
   // What follows "--" belongs to the program, whatever it looks like. CLI11 would take a word of
@@ -252,6 +319,10 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments) {
     if (app.got_subcommand("ps")) {
       if (!program.empty()) return usage("ps takes no program", "ps");
       return {.command = ps};
+    }
+    if (app.got_subcommand("convert")) {
+      if (!program.empty()) return usage("convert takes no program", "convert");
+      return finish_convert(convert);
     }
     if (!dump.program.empty()) {
       return usage("unexpected \"" + dump.program.front() + "\": a program goes after --", "dump");

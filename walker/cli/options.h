@@ -8,17 +8,18 @@
 
 #include "walker/cli/exit_code.h"
 #include "walker/export/exporter.h"
+#include "walker/export/formats.h"
 #include "walker/suspended/probe.h"
 
 namespace mixwalk {
 
 // The command line as values. Pure: parsing neither prints nor looks at anything but its arguments.
 
-enum class Format { text, json };
+enum class Format { text, json, mixwalk };
 enum class Colour { automatic, always, never };
 
 struct PsCommand {
-  Format format = Format::text;
+  Format format = Format::text;  // or json
 };
 
 // What is dumped: exactly one of these.
@@ -48,7 +49,13 @@ struct DumpCommand {
   bool verbose = false;
 };
 
-using Command = std::variant<PsCommand, DumpCommand>;
+struct ConvertCommand {
+  std::string input;
+  std::string output;  // "-": standard output
+  const RecordingFormat* format = nullptr;  // one of recording_formats()
+};
+
+using Command = std::variant<PsCommand, DumpCommand, ConvertCommand>;
 
 struct ParseResult {
   std::optional<Command> command;  // none: print what is to be printed and leave with the code

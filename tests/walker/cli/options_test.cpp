@@ -58,6 +58,44 @@ TEST(Options, EveryOptionOfDump) {
   EXPECT_EQ(dump({"-n", "x", "-o", "a.json", "-f", "text"}).format, Format::text);
 }
 
+TEST(Options, ADumpMayBeARecording) {
+  EXPECT_EQ(dump({"-p", "1", "-o", "A.Mixwalk"}).format, Format::mixwalk);
+  EXPECT_EQ(dump({"-p", "1", "-f", "mixwalk"}).format, Format::mixwalk);
+  EXPECT_EQ(dump({"-p", "1", "-o", "a.mixwalk", "-f", "text"}).format, Format::text);
+  expect_usage({"dump", "-p", "1", "-o", "a.mixwalk", "--depth", "3"}, "has all frames");
+  expect_usage({"dump", "-p", "1", "-f", "mixwalk", "--managed-only"}, "has all frames");
+  expect_usage({"ps", "-f", "mixwalk"}, "is none of json, text");
+}
+
+TEST(Options, ConvertTakesItsFormatFromTheExtensionOrTheOption) {
+  const auto convert = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "convert");
+    const ParseResult result = parse_command_line(arguments);
+    EXPECT_TRUE(result.command) << result.to_stderr;
+    return result.command ? std::get<ConvertCommand>(*result.command) : ConvertCommand{};
+  };
+  const ConvertCommand command = convert({"in.mixwalk", "-o", "Out.JSON"});
+  EXPECT_EQ(command.input, "in.mixwalk");
+  EXPECT_EQ(command.output, "Out.JSON");
+  ASSERT_NE(command.format, nullptr);
+  EXPECT_EQ(command.format->name, "json");
+  EXPECT_EQ(convert({"-o", "out.json", "-f", "text", "in"}).format->name, "text");
+  EXPECT_EQ(convert({"in", "-f", "text"}).output, "-");
+  EXPECT_EQ(convert({"in", "--output", "-", "--format", "mixwalk"}).output, "-");
+}
+
+TEST(Options, ConvertNeedsAFileAndAFormat) {
+  expect_usage({"convert"}, "the file to convert");
+  expect_usage({"convert", ""}, "the file to convert");
+  expect_usage({"convert", "in"}, "needs --format");
+  expect_usage({"convert", "in", "-o", "-"}, "needs --format");
+  expect_usage({"convert", "in", "-o", "out.xyz"}, "needs --format");
+  expect_usage({"convert", "in", "-o", "", "-f", "text"}, "--output");
+  expect_usage({"convert", "in", "-f", "TEXT"}, "is none of json, mixwalk, text");
+  expect_usage({"convert", "in", "other", "-f", "text"}, "other");
+  expect_usage({"convert", "-f", "text", "--", "in"}, "takes no program");
+}
+
 TEST(Options, WhatFollowsTwoDashesBelongsToTheProgram) {
   const DumpCommand command =
       dump({"--after", "5s", "--", "orders.exe", "dump", "--help", "-p", "--", ""});
@@ -86,7 +124,7 @@ TEST(Options, BadValues) {
   expect_usage({"dump", "-p", "1", "--timeout", "soon"}, "no duration");
   expect_usage({"dump", "-n", ""}, "");
   expect_usage({"dump", "-p", "0x10"}, "process-id");
-  expect_usage({"dump", "-p", "1", "-f", "1"}, "is none of json, text");
+  expect_usage({"dump", "-p", "1", "-f", "1"}, "is none of json, mixwalk, text");
   expect_usage({"dump", "-p", "1", "--engine", "fast"}, "is none of copy, snapshot");
   expect_usage({"dump", "-p", "1", "-o", ""}, "--output");
   expect_usage({"dump", "-p", "1", "--timeout", "0s"}, "--timeout");
@@ -110,7 +148,7 @@ TEST(Options, HostileArgumentsStayOnOneShortLine) {
 }
 
 TEST(Options, HelpOfEachCommandHasAnExample) {
-  for (const std::string command : {"ps", "dump"}) {
+  for (const std::string command : {"ps", "dump", "convert"}) {
     const ParseResult result = parse_command_line({command, "--help"});
     EXPECT_FALSE(result.command);
     EXPECT_EQ(result.exit_code, ExitCode::ok);

@@ -2,11 +2,11 @@
 #include <windows.h>
 
 #include <chrono>
-#include <memory>
 
 #include "symbols/symboliser.h"
 #include "unmanaged/win/module_path.h"
 #include "unmanaged/win/utf8.h"
+#include "walker/cli/report.h"
 #include "walker/cli/version.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/output_file.h"
@@ -14,8 +14,10 @@
 #include "walker/export/text.h"
 #include "walker/export/words.h"
 #include "walker/model/counters.h"
+#include "walker/model/recording_builder.h"
 #include "walker/session/win/dump_session.h"
 #include "walker/session/win/processes.h"
+#include "walker/store/store_exporter.h"
 #include "walker/symbolise.h"
 
 namespace mixwalk {
@@ -63,10 +65,15 @@ bool wants_colour(const DumpCommand& command, const OutputFile& output) {
          SetConsoleMode(console, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
 }
 
-std::unique_ptr<Exporter> exporter_of(const DumpCommand& command, const OutputFile& output) {
-  if (command.format == Format::json) return std::make_unique<JsonExporter>(command.filter);
-  return std::make_unique<TextExporter>(
-      TextExporter::Options{wants_colour(command, output), command.filter});
+bool write(const Snapshot& snapshot, const DumpCommand& command, const OutputFile& output) {
+  FileSink sink(output.file());
+  switch (command.format) {
+    case Format::json: return JsonExporter(command.filter).write(snapshot, sink);
+    case Format::mixwalk: return StoreExporter().write(to_recording(snapshot), sink);
+    case Format::text: break;
+  }
+  const TextExporter::Options options{wants_colour(command, output), command.filter};
+  return TextExporter(options).write(snapshot, sink);
 }
 
 void complete(Snapshot& snapshot) {
@@ -131,8 +138,7 @@ ExitCode run(const DumpCommand& command) {
   DiskImageFiles files;
   Symboliser symboliser(files);
   symbolise(*snapshot, symboliser);
-  FileSink sink(output->file());
-  const bool written = exporter_of(command, *output)->write(*snapshot, sink) && output->commit();
+  const bool written = write(*snapshot, command, *output) && output->commit();
   if (const std::string problem = session->leave(); !problem.empty()) spdlog::info(problem);
   if (!written) {
     return report({ExitCode::output,

@@ -10,15 +10,12 @@
 #include <exception>
 
 #include "unmanaged/win/utf8.h"
+#include "walker/cli/convert.h"
 #include "walker/cli/options.h"
+#include "walker/cli/report.h"
 #include "walker/cli/win/command.h"
 
 namespace mixwalk {
-
-ExitCode report(const Failure& failure) {
-  std::fprintf(stderr, "mixwalk: %s\n", failure.message.c_str());
-  return failure.code;
-}
 
 namespace {
 

@@ -1,0 +1,132 @@
+#include "walker/cli/convert.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/golden.h"
+
+namespace mixwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Result {
+  ExitCode code = ExitCode::internal;
+  std::string out, err;
+};
+
+class ConvertTest : public testing::Test {
+ protected:
+  void SetUp() override { fs::create_directory(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  // A file of these bytes, converted.
+  Result convert(const std::string& bytes, const std::string& format,
+                 const std::string& output = "-") const {
+    std::ofstream(path("in"), std::ios::binary) << bytes;
+    return convert_file(path("in"), format, output);
+  }
+
+  static Result convert_file(const std::string& input, const std::string& format,
+                             const std::string& output = "-") {
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    const ExitCode code = run(ConvertCommand{input, output, format_by_name(format)});
+    Result result{code, testing::internal::GetCapturedStdout(),
+                  testing::internal::GetCapturedStderr()};
+    if (!result.err.empty()) {
+      EXPECT_TRUE(result.err.starts_with("mixwalk: ")) << result.err;
+      EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    }
+    return result;
+  }
+
+  static std::string golden(const std::string& name) {
+    const std::string bytes = file_text(std::string(MIXWALK_GOLDEN) + "/" + name);
+    EXPECT_FALSE(bytes.empty()) << name;
+    return bytes;
+  }
+
+  const fs::path folder_ = fs::path(testing::TempDir()) / "mixwalk_convert_test";
+};
+
+TEST_F(ConvertTest, ToAFile) {
+  const Result result = convert(golden("dump.mixwalk"), "json", path("out.json"));
+  EXPECT_EQ(result.code, ExitCode::ok);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err, "");
+  const std::string json = file_text(path("out.json"));
+  EXPECT_TRUE(json.starts_with("{\n \"format\": \"mixwalk-dump\"")) << json.substr(0, 40);
+  EXPECT_TRUE(json.ends_with("}\n"));
+}
+
+TEST_F(ConvertTest, ToStandardOutput) {
+  const Result result = convert(golden("dump.mixwalk"), "text");
+  EXPECT_EQ(result.code, ExitCode::ok);
+  EXPECT_EQ(result.err, "");
+  EXPECT_TRUE(result.out.starts_with("process 4711  C:\\orders\\orders.exe")) << result.out;
+}
+
+TEST_F(ConvertTest, ARecordingToItselfIsTheSameBytes) {
+  const Result result = convert(golden("wall.mixwalk"), "mixwalk", path("in"));
+  EXPECT_EQ(result.code, ExitCode::ok);
+  EXPECT_EQ(file_text(path("in")), golden("wall.mixwalk"));
+}
+
+TEST_F(ConvertTest, SaysWhatWasCutAndConvertsTheRest) {
+  const std::string whole = golden("dump.mixwalk");
+  // The footer of a dump without a duration is its checksum, tag and length: seven bytes.
+  const Result unended = convert(whole.substr(0, whole.size() - 7), "text");
+  EXPECT_EQ(unended.code, ExitCode::ok);
+  EXPECT_EQ(unended.out, convert(whole, "text").out);
+  EXPECT_NE(unended.err.find("the recording was interrupted: it has no end"), std::string::npos)
+      << unended.err;
+  const Result torn = convert(whole.substr(0, whole.size() - 8), "text");
+  EXPECT_EQ(torn.code, ExitCode::ok);
+  EXPECT_TRUE(torn.out.starts_with("process 4711")) << torn.out;
+  EXPECT_NE(torn.err.find("ends within a chunk, and its last"), std::string::npos) << torn.err;
+  const Result longer = convert(whole + "x", "text");
+  EXPECT_EQ(longer.code, ExitCode::ok);
+  EXPECT_NE(longer.err.find("goes on after its end: 1 byte is left out"), std::string::npos)
+      << longer.err;
+}
+
+TEST_F(ConvertTest, WhatCannotBeRead) {
+  const Result missing = convert_file(path("missing"), "text");
+  EXPECT_EQ(missing.code, ExitCode::input);
+  EXPECT_NE(missing.err.find("missing\": No such file"), std::string::npos) << missing.err;
+  EXPECT_EQ(convert_file(folder_.string(), "text").code, ExitCode::input);
+  const Result other = convert("PK\3\4", "text", path("out"));
+  EXPECT_EQ(other.code, ExitCode::input);
+  EXPECT_NE(other.err.find("it is no mixwalk recording"), std::string::npos) << other.err;
+  EXPECT_FALSE(fs::exists(path("out")));
+  EXPECT_EQ(convert("", "text").code, ExitCode::input);
+}
+
+TEST_F(ConvertTest, AFormatThatCannotShowTheRecording) {
+  const Result result = convert(golden("wall.mixwalk"), "json", path("out"));
+  EXPECT_EQ(result.code, ExitCode::input);
+  EXPECT_NE(result.err.find("cannot be written as json: it shows one moment"), std::string::npos)
+      << result.err;
+  EXPECT_FALSE(fs::exists(path("out")));
+}
+
+TEST_F(ConvertTest, WhatCannotBeWritten) {
+  const Result result = convert(golden("dump.mixwalk"), "text", path("no/such/folder"));
+  EXPECT_EQ(result.code, ExitCode::output);
+  EXPECT_NE(result.err.find("cannot write"), std::string::npos) << result.err;
+}
+
+TEST_F(ConvertTest, AHostileFileNameStaysOnItsLine) {
+  const Result result = convert_file("a\nb\x1b[31m", "text");
+  EXPECT_EQ(result.code, ExitCode::input);
+  EXPECT_EQ(result.err.find('\x1b'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,67 @@
+#include "walker/cli/partial_file.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+namespace mixwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+class PartialFileTest : public testing::Test {
+ protected:
+  void SetUp() override { fs::create_directory(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  static std::string text_of(const fs::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), {}));
+  }
+
+  const fs::path folder_ = fs::path(testing::TempDir()) / "mixwalk_partial_file_test";
+  const std::string name_ = (folder_ / "a").string();
+};
+
+TEST_F(PartialFileTest, TakesItsNameOnlyWhenWhole) {
+  std::ofstream(name_) << "before";
+  {
+    PartialFile file(name_);
+    EXPECT_TRUE(file.write(std::string_view("a\0b\n", 4)));
+    EXPECT_EQ(text_of(name_), "before");
+    EXPECT_EQ(file.commit(), "");
+  }
+  EXPECT_EQ(text_of(name_), std::string("a\0b\n", 4));
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(PartialFileTest, LeavesNothingWhenNotCommitted) {
+  std::ofstream(name_) << "before";
+  { PartialFile(name_).write("half"); }
+  EXPECT_EQ(text_of(name_), "before");
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(PartialFileTest, SaysWhyItCannotBeWritten) {
+  for (const std::string& path : {folder_.string(), (folder_ / "no" / "such").string()}) {
+    PartialFile file(path);
+    EXPECT_NE(file.error(), "");
+    EXPECT_FALSE(file.write("x"));
+    EXPECT_NE(file.commit(), "");
+  }
+  EXPECT_EQ(files(), 0u);
+}
+
+TEST_F(PartialFileTest, NamesAreUtf8) {
+  const std::string name = "Bestellungen \xC3\xBC\xE2\x82\xAC";
+  PartialFile file(name_ + name);
+  EXPECT_EQ(file.commit(), "");
+  EXPECT_TRUE(fs::exists(folder_ / fs::path(u8"aBestellungen \u00fc\u20ac")));
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,45 @@
+#include "walker/export/dump_format.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/recordings.h"
+#include "tests/support/snapshot_builder.h"
+#include "walker/export/text.h"
+#include "walker/model/recording_builder.h"
+
+namespace mixwalk {
+namespace {
+
+TEST(DumpFormat, WritesWhatTheDumpItselfWouldHaveBeen) {
+  Snapshot snapshot = representative_snapshot();
+  const Recording recording = to_recording(snapshot);
+  StringSink expected, actual;
+  ASSERT_TRUE(TextExporter({}).write(to_snapshot(recording), expected));
+  const DumpExporter exporter(std::make_unique<TextExporter>(TextExporter::Options{}));
+  ASSERT_TRUE(exporter.write(recording, actual));
+  EXPECT_EQ(actual.text, expected.text);
+  EXPECT_NE(actual.text.find("Orders.Client.Fetch"), std::string::npos);
+}
+
+TEST(DumpFormat, SamplesOverTimeAreNoDump) {
+  EXPECT_EQ(dump_refusal(to_recording(representative_snapshot())), "");
+  EXPECT_NE(dump_refusal(representative_recording()).find("one moment"), std::string::npos);
+}
+
+// A stack that thousands of threads share takes a few bytes in a file, and gigabytes apart.
+TEST(DumpFormat, StacksThatWouldFillTheMemoryAreRefused) {
+  Recording recording;
+  recording.threads.resize(1);
+  recording.frames.push_back({.name = std::string(1000, 'n')});
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    recording.nodes.push_back({.parent = i == 0 ? Recording::kNone : i - 1, .frame = 0});
+  }
+  const Recording::Sample deepest{.stack = 999};
+  recording.samples.assign(100, deepest);
+  EXPECT_EQ(dump_refusal(recording), "");
+  recording.samples.assign(1000, deepest);
+  EXPECT_NE(dump_refusal(recording), "");
+}
+
+}  // namespace
+}  // namespace mixwalk

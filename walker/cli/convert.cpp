@@ -1,0 +1,102 @@
+#include "walker/cli/convert.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <system_error>
+
+#include "walker/cli/errno_text.h"
+#include "walker/cli/partial_file.h"
+#include "walker/cli/report.h"
+#include "walker/export/formats.h"
+#include "walker/export/printable.h"
+#include "walker/store/layout.h"
+#include "walker/store/recording_reader.h"
+
+namespace mixwalk {
+namespace {
+
+// The recording is read whole; it may have more samples than the format allows.
+constexpr std::size_t kMaxFileBytes = std::size_t{2} << 30;
+constexpr std::size_t kReadBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxShownPath = 1000;
+
+std::string quoted(const std::string& path) { return "\"" + printable(path, kMaxShownPath) + "\""; }
+
+Failure unreadable(const ConvertCommand& command, const std::string& why) {
+  return {ExitCode::input, "cannot read " + quoted(command.input) + ": " + why};
+}
+
+// Not the size first and then so many bytes: what is read may be a pipe, or may still grow.
+Outcome<std::string> file_bytes(const ConvertCommand& command) {
+  const std::filesystem::path path = path_of(command.input);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    return unreadable(command, errno_text(EISDIR));
+  }
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return unreadable(command, errno_text());
+  std::string bytes;
+  while (in) {
+    const std::size_t had = bytes.size();
+    if (had >= kMaxFileBytes) return unreadable(command, "it is larger than 2 GiB");
+    bytes.resize(had + kReadBytes);
+    in.read(bytes.data() + had, kReadBytes);
+    bytes.resize(had + static_cast<std::size_t>(in.gcount()));
+    if (had == 0 && !bytes.starts_with(layout::kMagic)) break;  // whatever else it may be
+  }
+  if (in.bad()) return unreadable(command, errno_text());
+  return bytes;
+}
+
+Outcome<ReadRecording> read(const ConvertCommand& command) {
+  const auto bytes = file_bytes(command);
+  if (!bytes) return bytes.failure();
+  ReadRecording read = read_recording(*bytes);
+  if (!read.recording) return unreadable(command, read.error);
+  return read;
+}
+
+// Empty: written. Else why not.
+std::string write(const Recording& recording, const ConvertCommand& command) {
+  const auto exporter = command.format->make();
+  if (command.output == "-") {
+    FileSink sink(stdout);
+    errno = 0;
+    if (exporter->write(recording, sink) && std::fflush(stdout) == 0) return {};
+    return "to standard output: " + errno_text();
+  }
+  PartialFile file(command.output);
+  const bool whole = file.error().empty() && exporter->write(recording, file);
+  const std::string error = whole ? file.commit() : file.error();
+  if (whole && error.empty()) return {};
+  return quoted(command.output) + ": " +
+         (error.empty() ? "the format has no room for the recording" : error);
+}
+
+}  // namespace
+
+ExitCode run(const ConvertCommand& command) {
+  const auto input = read(command);
+  if (!input) return report(input.failure());
+  const Recording& recording = *input->recording;
+  const RecordingFormat& format = *command.format;
+  if (format.refusal != nullptr) {
+    if (const std::string why = format.refusal(recording); !why.empty()) {
+      return report({ExitCode::input, quoted(command.input) + " cannot be written as " +
+                                         std::string(format.name) + ": " + why});
+    }
+  }
+  if (const std::string why = write(recording, command); !why.empty()) {
+    return report({ExitCode::output, "cannot write " + why});
+  }
+  if (const std::string cut = sentence(input->cut); !cut.empty()) {
+    report({ExitCode::ok, quoted(command.input) + ": " + cut});
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace mixwalk

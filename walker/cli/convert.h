@@ -1,0 +1,12 @@
+#pragma once
+
+#include "walker/cli/exit_code.h"
+#include "walker/cli/options.h"
+
+namespace mixwalk {
+
+// mixwalk convert, on any system. Prints one line on standard error where something went wrong or
+// the recording was cut.
+ExitCode run(const ConvertCommand& command);
+
+}  // namespace mixwalk

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+namespace mixwalk {
+
+// Why the last call of the C library failed, in words.
+inline std::string errno_text(int error = errno) {
+  return error == 0 ? "unknown error" : std::generic_category().message(error);
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,43 @@
+#include "walker/export/dump_format.h"
+
+#include <vector>
+
+#include "walker/model/recording_builder.h"
+
+namespace mixwalk {
+namespace {
+
+// What a snapshot of the recording takes in memory: counted no further than kMaxDumpBytes, so that
+// no sum overflows.
+std::uint64_t snapshot_bytes(const Recording& recording) {
+  std::vector<std::uint64_t> stacks;  // of a node: the frames from it to the root
+  stacks.reserve(recording.nodes.size());
+  for (const Recording::Node& node : recording.nodes) {
+    const std::uint64_t callers = node.parent == Recording::kNone ? 0 : stacks[node.parent];
+    stacks.push_back(callers + sizeof(Frame) + recording.frames[node.frame].name.size());
+  }
+  std::uint64_t bytes = 0;
+  for (const Recording::Sample& sample : recording.samples) {
+    bytes += sizeof(Thread) + recording.threads[sample.thread].name.size();
+    if (sample.stack != Recording::kNone) bytes += stacks[sample.stack];
+    if (sample.detail != Recording::kNone) bytes += recording.details[sample.detail].size();
+    if (bytes > kMaxDumpBytes) break;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+bool DumpExporter::write(const Recording& recording, ByteSink& sink) const {
+  return exporter_->write(to_snapshot(recording), sink);
+}
+
+std::string dump_refusal(const Recording& recording) {
+  if (recording.event != SampleEvent::dump) {
+    return "it shows one moment, and the recording is of samples over time";
+  }
+  if (snapshot_bytes(recording) > kMaxDumpBytes) return "the stacks are too many and too deep";
+  return {};
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "walker/export/exporter.h"
+#include "walker/export/recording_exporter.h"
+
+namespace mixwalk {
+
+// A format of snapshots for recordings of SampleEvent::dump.
+class DumpExporter final : public RecordingExporter {
+ public:
+  explicit DumpExporter(std::unique_ptr<Exporter> exporter) : exporter_(std::move(exporter)) {}
+  bool write(const Recording& recording, ByteSink& sink) const override;
+
+ private:
+  std::unique_ptr<Exporter> exporter_;
+};
+
+// Why a recording cannot be written by a DumpExporter, in one line: it is no dump, or one whose
+// stacks, no longer shared, would take more than kMaxDumpBytes of memory. Empty: it can.
+std::string dump_refusal(const Recording& recording);
+
+// No dump of a real process comes near it; a forged file of a few kilobytes does.
+inline constexpr std::uint64_t kMaxDumpBytes = std::uint64_t{1} << 30;
+
+}  // namespace mixwalk

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "walker/export/recording_exporter.h"
+
+namespace mixwalk {
+
+// One format that a recording can be written in.
+struct RecordingFormat {
+  std::string_view name;                     // what --format takes
+  std::vector<std::string_view> extensions;  // of files, in lower case, with the dot
+  std::unique_ptr<RecordingExporter> (*make)();
+  // Why the format cannot show this recording, one line that goes on from its name; empty: it can.
+  // Null: it shows every recording.
+  std::string (*refusal)(const Recording& recording) = nullptr;
+};
+
+// All of them, by name. A new format is one more line in formats.cpp.
+std::span<const RecordingFormat> recording_formats();
+
+// Null: there is none. Of a path, the longest extension counts: a.speedscope.json is no a.json.
+const RecordingFormat* format_by_name(std::string_view name);
+const RecordingFormat* format_by_path(std::string_view path);
+
+}  // namespace mixwalk
