@@ -149,6 +149,27 @@ TEST(Dump, ManagedOnlyAndDepth) {
   hang.expect_unharmed();
 }
 
+TEST(Dump, AsARecordingItShowsTheSameThreadsWhole) {
+  Hang hang;
+  ASSERT_TRUE(hang.ready());
+  const Json direct = dump_json({"-p", hang.id()});
+  const std::string recording = temporary_file("hang.mixwalk");
+  const ProgramResult dumped =
+      run_program({mixwalk_exe(), "dump", "-p", hang.id(), "-o", recording});
+  ASSERT_EQ(dumped.exit_code, 0u) << dumped.err;
+  const ProgramResult converted = run_program({mixwalk_exe(), "convert", recording, "-f", "json"});
+  ASSERT_EQ(converted.exit_code, 0u) << converted.err;
+  EXPECT_EQ(converted.err, "") << "nothing is cut";
+  const Json dump = Json::parse(converted.out);
+  EXPECT_EQ(thread_names(dump), thread_names(direct));
+  EXPECT_EQ(dump.at("process"), direct.at("process"));
+  EXPECT_EQ(dump.at("runtime"), direct.at("runtime"));
+  for (const auto& thread : dump.at("threads")) {
+    EXPECT_TRUE(thread.at("whole").get<bool>()) << thread.dump(1);
+  }
+  hang.expect_unharmed();
+}
+
 TEST(Dump, TextIsForAPerson) {
   Hang hang;
   ASSERT_TRUE(hang.ready());
