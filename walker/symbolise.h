@@ -1,6 +1,7 @@
 #pragma once
 
 #include "symbols/symboliser.h"
+#include "walker/model/recording.h"
 #include "walker/model/snapshot.h"
 
 namespace mixwalk {
@@ -8,5 +9,8 @@ namespace mixwalk {
 // Names the native frames of a snapshot, and the stubs that lie in images. Managed frames have
 // their names from the runtime.
 void symbolise(Snapshot& snapshot, Symboliser& symboliser);
+
+// One frame of a recording; the module is its own.
+void symbolise(RecordedFrame& frame, const Module& module, Symboliser& symboliser);
 
 }  // namespace mixwalk

@@ -1,13 +1,13 @@
 #include "walker/cli/options.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <sstream>
 
+#include "walker/cli/arguments.h"
 #include "walker/cli/duration.h"
 #include "walker/cli/version.h"
+#include "walker/export/dump_format.h"
 
 namespace mixwalk {
 namespace {
@@ -28,6 +28,15 @@ constexpr char kDumpHelp[] =
     "  mixwalk dump --name orders -o orders.json\n"
     "  mixwalk dump --after 5s -- orders.exe --port 8080";
 
+constexpr char kRecordHelp[] =
+    "Samples the complete call stacks of a .NET process, again and again, into a file: .mixwalk,\n"
+    "or that of another tool, by its extension. Ctrl-C ends it and keeps everything.\n"
+    "\n"
+    "Examples:\n"
+    "  mixwalk record --process-id 4711 --duration 30s\n"
+    "  mixwalk record --name orders -d 10s -o orders.speedscope.json\n"
+    "  mixwalk record --mode cpu -o orders.pb.gz -- orders.exe --port 8080";
+
 constexpr char kConvertHelp[] =
     "Writes a recording (a .mixwalk file) in the format of another tool. What was cut off a\n"
     "recording is left out, and said.\n"
@@ -45,98 +54,79 @@ const std::map<std::string, Engine> kEngines = {{"snapshot", Engine::snapshot},
 const std::map<std::string, ProbePolicy> kProbes = {{"always", ProbePolicy::always},
                                                     {"risk", ProbePolicy::risk},
                                                     {"never", ProbePolicy::never}};
+const std::map<std::string, SampleEvent> kModes = {{"wall", SampleEvent::wall},
+                                                   {"cpu", SampleEvent::cpu}};
 const std::map<std::string, Colour> kColours = {
     {"auto", Colour::automatic}, {"always", Colour::always}, {"never", Colour::never}};
 
-// An option that takes one of a few words: these and nothing else (CLI11's own transformer would
-// take the number behind a word as well, and says an error in its own terms).
-template <class Value, class Target>
-CLI::Option* add_choice(CLI::App& app, const std::string& flags,
-                        const std::map<std::string, Value>& words, Target& target,
-                        const std::string& help) {
-  return app.add_option_function<std::string>(
-      flags,
-      [&words, &target, flags](const std::string& text) {
-        const auto found = words.find(text);
-        if (found != words.end()) {
-          target = found->second;
-          return;
-        }
-        std::string all;
-        for (const auto& [word, value] : words) all += (all.empty() ? "" : ", ") + word;
-        throw CLI::ValidationError(flags.substr(flags.find("--")),
-                                   "\"" + text + "\" is none of " + all);
-      },
-      help);
-}
-
-// A decimal number of at least 1. (CLI11 reads 010 as octal: another process than the user means.)
-std::uint32_t to_number(const std::string& flags, const std::string& text) {
-  std::uint32_t number = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, number);
-  if (error != std::errc{} || end != last || number == 0) {
-    throw CLI::ValidationError(flags.substr(flags.find("--")),
-                               "\"" + text + "\" is no number from 1 to 4294967295");
-  }
-  return number;
-}
-
-CLI::Option* add_number(CLI::App& app, const std::string& flags,
-                        std::optional<std::uint32_t>& target, const std::string& help) {
-  return app.add_option_function<std::string>(
-      flags, [&target, flags](const std::string& text) { target = to_number(flags, text); }, help);
-}
-
-// The same, as often as it is given.
-CLI::Option* add_numbers(CLI::App& app, const std::string& flags,
-                         std::vector<std::uint32_t>& target, const std::string& help) {
-  return app
-      .add_option_function<std::vector<std::string>>(
-          flags,
-          [&target, flags](const std::vector<std::string>& texts) {
-            for (const std::string& text : texts) target.push_back(to_number(flags, text));
-          },
-          help)
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-}
-
-CLI::Validator duration_validator() {
-  return CLI::Validator(
-      [](std::string& text) {
-        return parse_duration(text) ? std::string()
-                                    : "\"" + text + "\" is no duration (2s, 500ms, 00:00:30)";
-      },
-      "DURATION");
-}
-
-// CLI11 says an error in several lines, and quotes what the user typed: one line, no controls.
-std::string one_line(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
-  }
-  constexpr std::size_t kMaxBytes = 400;
-  const bool cut = text.size() > kMaxBytes;
-  if (cut) text.resize(kMaxBytes);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
-  return cut ? text + "..." : text;
-}
-
-ParseResult usage(const std::string& message, const std::string& command) {
-  const std::string help = command.empty() ? "mixwalk --help" : "mixwalk " + command + " --help";
-  return {.exit_code = ExitCode::usage,
-          .to_stderr = "mixwalk: " + one_line(message) + " (see " + help + ")\n"};
-}
-
-struct DumpArguments {
+// What dump and record have in common.
+struct VisitArguments {
   std::optional<std::uint32_t> id;
   std::optional<std::string> name;
   std::vector<std::string> program;
   std::optional<std::string> after;
-  std::optional<Format> format;
   std::string timeout = "30s";
   std::string deadline = "50ms";
+};
+
+void add_visit(CLI::App& app, VisitArguments& arguments, Sampling& sampling, const char* verb) {
+  const std::string what = std::string("The process to ") + verb;
+  add_number(app, "-p,--process-id", arguments.id, what)->option_text("PID");
+  app.add_option("-n,--name", arguments.name, what + ", by its image's name")->option_text("NAME");
+  app.add_option("program", arguments.program,
+                 std::string("A program to start and ") + verb + ", with its arguments")
+      ->option_text("-- PROGRAM ARGS...");
+  add_choice(app, "--engine", kEngines, sampling.engine,
+             "snapshot (DoStackSnapshot, its holes filled; the default) or copy (no call\n"
+             "into the runtime while a thread stands still)")
+      ->option_text("ENGINE");
+  app.add_option("--deadline", arguments.deadline,
+                 "How long a thread may stand still at most (default 50ms)")
+      ->check(duration_validator())
+      ->option_text("DURATION");
+  add_choice(app, "--probe", kProbes, sampling.probe,
+             "always, risk or never: when to try the runtime on another thread before a\n"
+             "thread is walked (default risk: where it may hold a lock of the runtime)")
+      ->option_text("WHEN");
+  app.add_option("--canary", sampling.canary,
+                 "The thread to try it on: its name begins so (default: a parked one)")
+      ->option_text("NAME");
+  app.add_option("--timeout", arguments.timeout, "How long to wait for the target (default 30s)")
+      ->check(duration_validator())
+      ->option_text("DURATION");
+}
+
+// Nothing: it makes sense, and is in the last three.
+std::optional<ParseResult> finish_visit(VisitArguments& arguments, const std::string& command,
+                                        TargetChoice& target, Sampling& sampling,
+                                        std::uint32_t& timeout_ms) {
+  const int targets = arguments.id.has_value() + arguments.name.has_value() +
+                      static_cast<int>(!arguments.program.empty());
+  if (targets != 1) {
+    return usage(command + " needs exactly one of --process-id, --name and -- PROGRAM", command);
+  }
+  timeout_ms = *parse_duration(arguments.timeout);
+  sampling.deadline_ms = *parse_duration(arguments.deadline);
+  constexpr std::uint32_t kMaxDeadlineMs = 60'000;
+  if (sampling.deadline_ms == 0 || sampling.deadline_ms > kMaxDeadlineMs) {
+    return usage("--deadline must be from 1ms to 60s", command);
+  }
+  if (timeout_ms == 0) return usage("--timeout must be longer than nothing", command);
+  if (arguments.id) {
+    target = ById{*arguments.id};
+  } else if (arguments.name) {
+    if (arguments.name->empty()) return usage("--name must not be empty", command);
+    target = ByName{*arguments.name};
+  } else {
+    if (arguments.program.front().empty()) return usage("the program has no name", command);
+    target = ByStart{std::move(arguments.program)};
+  }
+  return std::nullopt;
+}
+
+struct DumpArguments {
+  VisitArguments visit;
+  std::optional<Format> format;
   DumpCommand command;
 };
 
@@ -149,12 +139,8 @@ void add_ps(CLI::App& app, PsCommand& command) {
 void add_dump(CLI::App& app, DumpArguments& arguments) {
   CLI::App* dump = app.add_subcommand("dump", kDumpHelp);
   DumpCommand& command = arguments.command;
-  add_number(*dump, "-p,--process-id", arguments.id, "The process to dump")->option_text("PID");
-  dump->add_option("-n,--name", arguments.name, "The process to dump, by its image's name")
-      ->option_text("NAME");
-  dump->add_option("program", arguments.program, "A program to start and dump, with its arguments")
-      ->option_text("-- PROGRAM ARGS...");
-  dump->add_option("--after", arguments.after, "When to dump a started program (default 2s)")
+  add_visit(*dump, arguments.visit, command.sampling, "dump");
+  dump->add_option("--after", arguments.visit.after, "When to dump a started program (default 2s)")
       ->check(duration_validator())
       ->option_text("DURATION");
   dump->add_option("-o,--output", command.output, "The file to write (default: standard output)")
@@ -165,29 +151,11 @@ void add_dump(CLI::App& app, DumpArguments& arguments) {
   add_number(*dump, "--depth", command.filter.depth, "Show the first N frames of each stack")
       ->option_text("N");
   dump->add_flag("--managed-only", command.filter.managed_only, "Show managed frames only");
-  add_choice(*dump, "--engine", kEngines, command.engine,
-             "snapshot (DoStackSnapshot, its holes filled; the default) or copy (no call\n"
-             "into the runtime while a thread stands still)")
-      ->option_text("ENGINE");
-  dump->add_option("--deadline", arguments.deadline,
-                   "How long a thread may stand still at most (default 50ms)")
-      ->check(duration_validator())
-      ->option_text("DURATION");
-  add_choice(*dump, "--probe", kProbes, command.probe,
-             "always, risk or never: when to try the runtime on another thread before a\n"
-             "thread is walked (default risk: where it may hold a lock of the runtime)")
-      ->option_text("WHEN");
-  dump->add_option("--canary", command.canary,
-                   "The thread to try it on: its name begins so (default: a parked one)")
-      ->option_text("NAME");
-  add_numbers(*dump, "--thread", command.threads,
+  add_numbers(*dump, "--thread", command.sampling.threads,
               "Dump only this thread, by its id; may be given again")
       ->option_text("TID");
   add_choice(*dump, "--color,--colour", kColours, command.colour, "auto, always or never")
       ->option_text("WHEN");
-  dump->add_option("--timeout", arguments.timeout, "How long to wait for the target (default 30s)")
-      ->check(duration_validator())
-      ->option_text("DURATION");
   dump->add_flag("-v,--verbose", command.verbose, "Say on standard error what is being done");
 }
 
@@ -200,46 +168,33 @@ Format format_of(const DumpArguments& arguments) {
 }
 
 ParseResult finish_dump(DumpArguments& arguments) {
-  const int targets = arguments.id.has_value() + arguments.name.has_value() +
-                      static_cast<int>(!arguments.program.empty());
-  if (targets != 1) {
-    return usage("dump needs exactly one of --process-id, --name and -- PROGRAM", "dump");
+  DumpCommand& command = arguments.command;
+  if (auto wrong = finish_visit(arguments.visit, "dump", command.target, command.sampling,
+                                command.timeout_ms)) {
+    return std::move(*wrong);
   }
-  if (arguments.after && arguments.program.empty()) {
+  auto* start = std::get_if<ByStart>(&command.target);
+  if (arguments.visit.after && start == nullptr) {
     return usage("--after goes with -- PROGRAM", "dump");
   }
-  DumpCommand& command = arguments.command;
+  if (arguments.visit.after) start->after_ms = *parse_duration(*arguments.visit.after);
   command.format = format_of(arguments);
   const bool filtered = command.filter.managed_only || command.filter.depth;
   if (command.format == Format::mixwalk && filtered) {
     return usage("a .mixwalk file has all frames: no --depth, no --managed-only", "dump");
   }
-  command.timeout_ms = *parse_duration(arguments.timeout);
-  command.deadline_ms = *parse_duration(arguments.deadline);
-  constexpr std::uint32_t kMaxDeadlineMs = 60'000;
-  if (command.deadline_ms == 0 || command.deadline_ms > kMaxDeadlineMs) {
-    return usage("--deadline must be from 1ms to 60s", "dump");
-  }
-  if (command.timeout_ms == 0) return usage("--timeout must be longer than nothing", "dump");
   if (command.output && command.output->empty()) {
     return usage("--output needs a file's name", "dump");
-  }
-  if (arguments.id) {
-    command.target = ById{*arguments.id};
-  } else if (arguments.name) {
-    if (arguments.name->empty()) return usage("--name must not be empty", "dump");
-    command.target = ByName{*arguments.name};
-  } else {
-    ByStart start{std::move(arguments.program)};
-    if (start.arguments.front().empty()) return usage("the program has no name", "dump");
-    if (arguments.after) start.after_ms = *parse_duration(*arguments.after);
-    command.target = std::move(start);
   }
   return {.command = std::move(command)};
 }
 
-struct ConvertArguments {
-  std::optional<std::string> input, output, format;
+struct RecordArguments {
+  VisitArguments visit;
+  std::optional<std::string> duration, interval, format;
+  std::optional<std::uint32_t> rate;
+  std::vector<std::string> threads;
+  RecordCommand command;
 };
 
 std::string format_names() {
@@ -249,6 +204,104 @@ std::string format_names() {
   }
   return all;
 }
+
+void add_record(CLI::App& app, RecordArguments& arguments) {
+  CLI::App* record = app.add_subcommand("record", kRecordHelp);
+  RecordCommand& command = arguments.command;
+  command.output = "recording.mixwalk";
+  add_visit(*record, arguments.visit, command.sampling, "record");
+  record
+      ->add_option("-d,--duration", arguments.duration,
+                   "How long: 30, 30s or 00:00:30 (default: until Ctrl-C or its end)")
+      ->check(duration_validator())
+      ->option_text("DURATION");
+  add_number(*record, "-r,--rate", arguments.rate, "Samples a second of each thread (default 100)")
+      ->option_text("HZ");
+  record
+      ->add_option("-i,--interval", arguments.interval, "The time between two of them instead")
+      ->check(duration_validator())
+      ->option_text("DURATION");
+  record->add_option("-o,--output", command.output, "The file to write (default recording.mixwalk)")
+      ->option_text("FILE");
+  record
+      ->add_option("-f,--format", arguments.format,
+                   format_names() + " (default: by the file's extension)")
+      ->option_text("FORMAT");
+  record
+      ->add_option("--threads", arguments.threads,
+                   "Only threads with this id, or whose name begins so; may be given again")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->option_text("NAME-or-TID");
+  add_choice(*record, "--mode", kModes, command.event,
+             "wall (every thread, the default) or cpu (threads that used the CPU since their\n"
+             "last sample; the others are not even stopped)")
+      ->option_text("MODE");
+  add_number(*record, "--depth", command.filter.depth, "Keep the first N frames of each stack")
+      ->option_text("N");
+  record->add_flag("--managed-only", command.filter.managed_only, "Keep managed frames only");
+  record->add_flag("-v,--verbose", command.verbose, "Say on standard error what is being done");
+}
+
+ParseResult finish_record(RecordArguments& arguments) {
+  RecordCommand& command = arguments.command;
+  if (auto wrong = finish_visit(arguments.visit, "record", command.target, command.sampling,
+                                command.timeout_ms)) {
+    return std::move(*wrong);
+  }
+  // A started program is recorded from its beginning.
+  if (auto* start = std::get_if<ByStart>(&command.target)) start->after_ms = 0;
+  if (arguments.duration) {
+    command.duration_ms = *parse_duration(*arguments.duration);
+    if (command.duration_ms == 0) return usage("--duration must be longer than nothing", "record");
+  }
+  if (arguments.rate && arguments.interval) {
+    return usage("--rate and --interval say the same: one of them", "record");
+  }
+  constexpr std::uint32_t kMaxRate = 10'000;
+  constexpr std::uint32_t kMaxIntervalMs = 60'000;
+  if (arguments.rate) {
+    if (*arguments.rate > kMaxRate) return usage("--rate must be from 1 to 10000", "record");
+    command.period_ns = 1'000'000'000 / *arguments.rate;
+  }
+  if (arguments.interval) {
+    const std::uint32_t interval_ms = *parse_duration(*arguments.interval);
+    if (interval_ms == 0 || interval_ms > kMaxIntervalMs) {
+      return usage("--interval must be from 1ms to 60s", "record");
+    }
+    command.period_ns = std::uint64_t{interval_ms} * 1'000'000;
+  }
+  if (command.output.empty()) return usage("--output needs a file's name", "record");
+  command.format =
+      arguments.format ? format_by_name(*arguments.format) : format_by_path(command.output);
+  if (command.format == nullptr) {
+    return arguments.format
+               ? usage("--format: \"" + *arguments.format + "\" is none of " + format_names(),
+                       "record")
+               : usage("the extension of --output says no format: --format does", "record");
+  }
+  const bool filtered = command.filter.managed_only || command.filter.depth;
+  if (command.format->name == "mixwalk" && filtered) {
+    return usage("a .mixwalk file has all frames: no --depth, no --managed-only", "record");
+  }
+  if (command.format->refusal == &dump_refusal) {
+    return usage(std::string(command.format->name) + " shows one moment, not a recording", "record");
+  }
+  for (std::string& thread : arguments.threads) {
+    if (const auto id = to_number(thread)) {
+      command.sampling.threads.push_back(*id);
+    } else if (thread.empty()) {
+      return usage("--threads needs a name or an id", "record");
+    } else {
+      command.thread_names.push_back(std::move(thread));
+    }
+  }
+  return {.command = std::move(command)};
+}
+
+struct ConvertArguments {
+  std::optional<std::string> input, output, format;
+};
 
 void add_convert(CLI::App& app, ConvertArguments& arguments) {
   CLI::App* convert = app.add_subcommand("convert", kConvertHelp);
@@ -296,23 +349,23 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments) {
   app.require_subcommand(1);
   PsCommand ps;
   DumpArguments dump;
+  RecordArguments record;
   ConvertArguments convert;
   add_ps(app, ps);
   add_dump(app, dump);
+  add_record(app, record);
   add_convert(app, convert);
 
   std::string chosen;
   // What follows "--" belongs to the program, whatever it looks like. CLI11 would take a word of
   // it for a subcommand or an option of ours.
-  std::vector<std::string> own = arguments;
+  std::vector<std::string> own = arguments, program;
   const auto separator = std::find(own.begin(), own.end(), "--");
   if (separator != own.end()) {
-    dump.program.assign(separator + 1, own.end());
+    program.assign(separator + 1, own.end());
     own.erase(separator, own.end());
-    if (dump.program.empty()) return usage("no program after --", "dump");
+    if (program.empty()) return usage("no program after --", own.empty() ? "" : own.front());
   }
-  std::vector<std::string> program = std::move(dump.program);
-  dump.program.clear();
   try {
     std::reverse(own.begin(), own.end());  // CLI11 takes them last first
     app.parse(own);
@@ -324,11 +377,14 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments) {
       if (!program.empty()) return usage("convert takes no program", "convert");
       return finish_convert(convert);
     }
-    if (!dump.program.empty()) {
-      return usage("unexpected \"" + dump.program.front() + "\": a program goes after --", "dump");
+    const bool dumps = app.got_subcommand("dump");
+    VisitArguments& visit = dumps ? dump.visit : record.visit;
+    if (!visit.program.empty()) {
+      return usage("unexpected \"" + visit.program.front() + "\": a program goes after --",
+                   dumps ? "dump" : "record");
     }
-    dump.program = std::move(program);
-    return finish_dump(dump);
+    visit.program = std::move(program);
+    return dumps ? finish_dump(dump) : finish_record(record);
   } catch (const CLI::ParseError& error) {
     for (const CLI::App* command : app.get_subcommands()) chosen = command->get_name();
     if (error.get_exit_code() != 0) return usage(error.what(), chosen);

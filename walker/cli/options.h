@@ -34,18 +34,39 @@ struct ByStart {
   std::uint32_t after_ms = 2000;
 };
 
+using TargetChoice = std::variant<ById, ByName, ByStart>;
+
+// How threads are walked.
+struct Sampling {
+  Engine engine = Engine::snapshot;
+  std::uint32_t deadline_ms = 50;
+  ProbePolicy probe = ProbePolicy::risk;
+  std::string canary;                  // a thread's name begins so; empty: chosen
+  std::vector<std::uint32_t> threads;  // OS ids; empty: all
+};
+
 struct DumpCommand {
-  std::variant<ById, ByName, ByStart> target;
+  TargetChoice target;
+  Sampling sampling;
   std::optional<std::string> output;  // none: standard output
   Format format = Format::text;
   FrameFilter filter;
-  Engine engine = Engine::snapshot;
   Colour colour = Colour::automatic;
   std::uint32_t timeout_ms = 30'000;
-  std::uint32_t deadline_ms = 50;
-  ProbePolicy probe = ProbePolicy::risk;
-  std::string canary;                    // a thread's name begins so; empty: chosen
-  std::vector<std::uint32_t> threads;    // OS ids; empty: all
+  bool verbose = false;
+};
+
+struct RecordCommand {
+  TargetChoice target;
+  Sampling sampling;
+  std::string output;
+  const RecordingFormat* format = nullptr;  // one of recording_formats()
+  FrameFilter filter;
+  SampleEvent event = SampleEvent::wall;  // or cpu
+  std::uint64_t period_ns = 10'000'000;
+  std::uint32_t duration_ms = 0;           // 0: until Ctrl-C, or the end of the process
+  std::vector<std::string> thread_names;   // threads whose names begin so, beside the ids
+  std::uint32_t timeout_ms = 30'000;
   bool verbose = false;
 };
 
@@ -55,7 +76,7 @@ struct ConvertCommand {
   const RecordingFormat* format = nullptr;  // one of recording_formats()
 };
 
-using Command = std::variant<PsCommand, DumpCommand, ConvertCommand>;
+using Command = std::variant<PsCommand, DumpCommand, RecordCommand, ConvertCommand>;
 
 struct ParseResult {
   std::optional<Command> command;  // none: print what is to be printed and leave with the code

@@ -20,9 +20,9 @@ RecordedFrame recorded(const Frame& frame, const Stack& stack) {
   return out;
 }
 
-template <typename Key, typename Value>
-std::uint32_t intern(std::unordered_map<Key, std::uint32_t>& seen, Key key,
-                     std::vector<Value>& table, Value value) {
+template <typename Map, typename Value>
+std::uint32_t intern(Map& seen, typename Map::key_type key, std::vector<Value>& table,
+                     Value value) {
   const auto [at, added] = seen.emplace(std::move(key), static_cast<std::uint32_t>(table.size()));
   if (added) table.push_back(std::move(value));
   return at->second;
@@ -92,17 +92,18 @@ std::size_t RecordingBuilder::FrameHash::operator()(const RecordedFrame& frame) 
 std::uint32_t RecordingBuilder::add_stack(const Stack& stack) {
   std::uint32_t node = Recording::kNone;
   for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame) {
-    const RecordedFrame value = recorded(*frame, stack);
-    const std::uint32_t index = [&] {
-      const auto [at, added] =
-          frames_.emplace(value, static_cast<std::uint32_t>(recording_.frames.size()));
-      if (added) recording_.frames.push_back(value);
-      return at->second;
-    }();
-    const std::uint64_t key = std::uint64_t{node} << 32 | index;
-    node = intern(nodes_, key, recording_.nodes, Recording::Node{node, index});
+    node = add_node(node, add_frame(recorded(*frame, stack)));
   }
   return node;
+}
+
+std::uint32_t RecordingBuilder::add_frame(const RecordedFrame& frame) {
+  return intern(frames_, frame, recording_.frames, frame);
+}
+
+std::uint32_t RecordingBuilder::add_node(std::uint32_t parent, std::uint32_t frame) {
+  const std::uint64_t key = std::uint64_t{parent} << 32 | frame;
+  return intern(nodes_, key, recording_.nodes, Recording::Node{parent, frame});
 }
 
 std::uint32_t RecordingBuilder::add_thread(std::uint32_t os_id, std::uint64_t clr_id,

@@ -14,6 +14,8 @@ class RecordingBuilder {
   // Interns the stack's frames; the leaf's node, kNone for a stack without frames. Module indices
   // of the frames must already be the recording's own.
   std::uint32_t add_stack(const Stack& stack);
+  std::uint32_t add_frame(const RecordedFrame& frame);
+  std::uint32_t add_node(std::uint32_t parent, std::uint32_t frame);
   std::uint32_t add_thread(std::uint32_t os_id, std::uint64_t clr_id, std::string_view name);
   std::uint32_t add_detail(std::string_view text);
   std::uint32_t add_module(const Module& module);

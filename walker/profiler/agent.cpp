@@ -3,6 +3,7 @@
 #include "unmanaged/win/module_path.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/profiler/dumper.h"
+#include "walker/profiler/recorder.h"
 #include "walker/profiler/sample_buffers.h"
 #include "walker/suspended/win/supervisor.h"
 
@@ -63,25 +64,42 @@ void Agent::serve() {
     return;
   }
   WaitForSingleObject(serve_.get(), INFINITE);
-  if (pipe_.send(Hello{kProtocolVersion, this_process(), clr_.runtime()})) answer_requests();
+  hello_ = {kProtocolVersion, this_process(), clr_.runtime()};
+  if (pipe_.send(hello_)) answer_requests();
   detach();
 }
 
 void Agent::answer_requests() {
   while (const auto request = pipe_.receive()) {
-    const auto* dump_request = std::get_if<DumpRequest>(&*request);
-    if (dump_request == nullptr || !dump(*dump_request)) return;
+    if (const auto* dump_request = std::get_if<DumpRequest>(&*request)) {
+      if (!dump(*dump_request)) return;
+    } else if (const auto* record_request = std::get_if<RecordRequest>(&*request)) {
+      if (!record(*record_request)) return;
+    } else {
+      return;
+    }
   }
 }
 
-bool Agent::dump(const DumpRequest& request) {
+bool Agent::with_sampler(std::uint32_t deadline_ms, const std::function<bool(Sampler&)>& work) {
   const FaultGuard guard;
   const SampleBuffers buffers;
-  Supervisor supervisor(request.deadline_ms);
+  Supervisor supervisor(deadline_ms);
   if (!buffers.ready() || !supervisor.start()) return false;
-  Dumper dumper(clr_, {registry_, gate_, unload_gate_, breaker_}, supervisor, buffers);
-  return dumper.dump(request,
-                     [this](const Message& message) { return pipe_.send(message); });
+  Sampler sampler(clr_, {registry_, gate_, unload_gate_, breaker_}, supervisor, buffers);
+  return work(sampler);
+}
+
+bool Agent::dump(const DumpRequest& request) {
+  const Dumper::Sink sink = [this](const Message& message) { return pipe_.send(message); };
+  return with_sampler(request.deadline_ms,
+                      [&](Sampler& sampler) { return Dumper(sampler, sink).dump(request); });
+}
+
+bool Agent::record(const RecordRequest& request) {
+  return with_sampler(request.sampling.deadline_ms, [&](Sampler& sampler) {
+    return Recorder(sampler, pipe_, hello_).record(request);
+  });
 }
 
 void Agent::detach() {

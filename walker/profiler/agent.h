@@ -2,6 +2,7 @@
 
 #include <windows.h>
 
+#include <functional>
 #include <string>
 
 #include "unmanaged/win/guarded.h"
@@ -9,6 +10,7 @@
 #include "walker/profiler/clr_interfaces.h"
 #include "walker/profiler/freeze_gate.h"
 #include "walker/profiler/pipe_end.h"
+#include "walker/profiler/sampler.h"
 #include "walker/profiler/thread_registry.h"
 #include "walker/profiler/unload_gate.h"
 #include "walker/suspended/circuit_breaker.h"
@@ -41,7 +43,9 @@ class Agent {
   static DWORD WINAPI run(void* self);
   void serve();
   void answer_requests();
+  bool with_sampler(std::uint32_t deadline_ms, const std::function<bool(Sampler&)>& work);
   bool dump(const DumpRequest& request);
+  bool record(const RecordRequest& request);
   void detach();
 
   ClrInterfaces& clr_;
@@ -50,6 +54,7 @@ class Agent {
   HMODULE module_ = nullptr;  // one reference, the thread's
   std::wstring pipe_name_;
   PipeEnd pipe_;
+  Hello hello_;
   UniqueHandle serve_;
   UniqueHandle detached_;
   FreezeGate gate_;

@@ -5,13 +5,13 @@
 #include <optional>
 #include <string_view>
 
-#include "unmanaged/win/unique_handle.h"
 #include "walker/session/protocol.h"
+#include "walker/session/win/pipe_io.h"
 
 namespace mixwalk {
 
-// The DLL's end of the pipe to mixwalk.exe. Blocking; used by the agent thread only, and never
-// while anything is frozen. A broken pipe ends every call with failure, at once.
+// The DLL's end of the pipe to mixwalk.exe. Never used while anything is frozen. One thread may send
+// while another one receives. A broken pipe ends every call with failure, at once.
 class PipeEnd {
  public:
   // Every pipe of mixwalk begins so; another name is refused.
@@ -21,12 +21,10 @@ class PipeEnd {
   bool send(const Message& message);
   // Nothing: the other side has gone, or does not speak our protocol.
   std::optional<Message> receive();
-  void close() noexcept { pipe_.reset(); }
+  void close() noexcept { in_.reset(), out_.reset(); }
 
  private:
-  bool read_exactly(char* into, std::size_t bytes);
-
-  UniqueHandle pipe_;
+  std::optional<PipeIo> in_, out_;  // the same pipe: each has its own pending operation
 };
 
 }  // namespace mixwalk

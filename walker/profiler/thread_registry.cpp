@@ -79,6 +79,12 @@ void ThreadRegistry::release(std::uint64_t clr_id) {
   WakeAllConditionVariable(&released_);
 }
 
+std::string ThreadRegistry::name_of(std::uint32_t os_id) {
+  SlimLock lock(lock_);
+  const auto found = by_os_id_.find(os_id);
+  return found == by_os_id_.end() ? std::string() : threads_[found->second].name;
+}
+
 std::vector<std::uint32_t> ThreadRegistry::os_ids() {
   std::vector<std::uint32_t> ids;
   {

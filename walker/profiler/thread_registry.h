@@ -38,6 +38,8 @@ class ThreadRegistry {
   std::optional<Entry> claim(std::uint32_t os_id);
   void release(std::uint64_t clr_id);
 
+  // UTF-8; empty: none, or not known.
+  std::string name_of(std::uint32_t os_id);
   // The OS threads of all that are known, ascending.
   std::vector<std::uint32_t> os_ids();
   // A thread whose name begins so, waited for that long. Nothing: there is none.

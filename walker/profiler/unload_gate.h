@@ -40,12 +40,19 @@ class UnloadGate {
   // its caller holds, and naming may want one.
   void wait() noexcept {
     SlimLock lock(lock_);
+    ++unloads_;
     const std::uint64_t sample = samples_;
     const ULONGLONG end = GetTickCount64() + kLongestMs;
     for (ULONGLONG now = GetTickCount64(); !open_ && samples_ == sample && now < end;
          now = GetTickCount64()) {
       SleepConditionVariableSRW(&changed_, &lock_, static_cast<DWORD>(end - now), 0);
     }
+  }
+
+  // How many modules have gone: whatever was kept by FunctionID before may be wrong since.
+  std::uint64_t unloads() noexcept {
+    SlimLock lock(lock_);
+    return unloads_;
   }
 
  private:
@@ -55,6 +62,7 @@ class UnloadGate {
   CONDITION_VARIABLE changed_ = CONDITION_VARIABLE_INIT;
   bool open_ = true;
   std::uint64_t samples_ = 0;
+  std::uint64_t unloads_ = 0;
 };
 
 }  // namespace mixwalk

@@ -14,7 +14,8 @@ using protozero::pbf_message;
 // Field numbers; a message's own is its number in the outer one.
 enum class Outer : protozero::pbf_tag_type {
   hello = 1, dump_request = 2, detach_request = 3, function = 4, module = 5, thread = 6,
-  dump_done = 7, detached = 8,
+  dump_done = 7, detached = 8, record_request = 9, stop_request = 10, recorded_bytes = 11,
+  record_done = 12,
 };
 enum class HelloField : protozero::pbf_tag_type {
   protocol = 1, process_id = 2, path = 3, command_line = 4, runtime_name = 5, major = 6,
@@ -23,7 +24,11 @@ enum class HelloField : protozero::pbf_tag_type {
 enum class RequestField : protozero::pbf_tag_type {
   engine = 1, deadline_ms = 2, probe = 3, canary_prefix = 4, thread_id = 5, both_engines = 6,
 };
-enum class DumpDoneField : protozero::pbf_tag_type { threads_off = 1, process_off = 2 };
+enum class BreakerField : protozero::pbf_tag_type { threads_off = 1, process_off = 2 };
+enum class RecordField : protozero::pbf_tag_type {
+  sampling = 1, event = 2, period_ns = 3, thread_name = 4,
+};
+enum class BytesField : protozero::pbf_tag_type { new_file = 1, bytes = 2 };
 enum class FunctionField : protozero::pbf_tag_type { id = 1, text = 2 };
 enum class ModuleField : protozero::pbf_tag_type { base = 1, size = 2, timestamp = 3, path = 4 };
 enum class ThreadField : protozero::pbf_tag_type {
@@ -257,16 +262,52 @@ DumpRequest get_dump_request(pbf_message<RequestField> in) {
   return request;
 }
 
-DumpDone get_dump_done(pbf_message<DumpDoneField> in) {
-  DumpDone done;
+void put(pbf_builder<BreakerField>& out, const BreakerState& breaker) {
+  out.add_uint32(BreakerField::threads_off, breaker.threads_off);
+  out.add_bool(BreakerField::process_off, breaker.process_off);
+}
+
+BreakerState get_breaker(pbf_message<BreakerField> in) {
+  BreakerState breaker;
   while (in.next()) {
     switch (in.tag()) {
-      case DumpDoneField::threads_off: done.breaker.threads_off = in.get_uint32(); break;
-      case DumpDoneField::process_off: done.breaker.process_off = get_flag(in); break;
+      case BreakerField::threads_off: breaker.threads_off = in.get_uint32(); break;
+      case BreakerField::process_off: breaker.process_off = get_flag(in); break;
       default: in.skip();
     }
   }
-  return done;
+  return breaker;
+}
+
+RecordRequest get_record_request(pbf_message<RecordField> in) {
+  RecordRequest request;
+  while (in.next()) {
+    switch (in.tag()) {
+      case RecordField::sampling: request.sampling = get_dump_request(in.get_message()); break;
+      case RecordField::event:
+        request.event = checked(in.get_uint32(), SampleEvent::allocation);
+        break;
+      case RecordField::period_ns: request.period_ns = in.get_uint64(); break;
+      case RecordField::thread_name: request.thread_names.push_back(in.get_string()); break;
+      default: in.skip();
+    }
+  }
+  if (request.period_ns < kMinPeriodNs || request.period_ns > kMaxPeriodNs) {
+    throw std::out_of_range("period");
+  }
+  return request;
+}
+
+RecordedBytes get_recorded_bytes(pbf_message<BytesField> in) {
+  RecordedBytes recorded;
+  while (in.next()) {
+    switch (in.tag()) {
+      case BytesField::new_file: recorded.new_file = get_flag(in); break;
+      case BytesField::bytes: recorded.bytes = in.get_string(); break;
+      default: in.skip();
+    }
+  }
+  return recorded;
 }
 
 struct Encoder {
@@ -295,9 +336,30 @@ struct Encoder {
     put(inner, thread);
   }
   void operator()(const DumpDone& done) const {
-    pbf_builder<DumpDoneField> inner(out, Outer::dump_done);
-    inner.add_uint32(DumpDoneField::threads_off, done.breaker.threads_off);
-    inner.add_bool(DumpDoneField::process_off, done.breaker.process_off);
+    pbf_builder<BreakerField> inner(out, Outer::dump_done);
+    put(inner, done.breaker);
+  }
+  void operator()(const RecordRequest& request) const {
+    pbf_builder<RecordField> inner(out, Outer::record_request);
+    {
+      pbf_builder<RequestField> sampling(inner, RecordField::sampling);
+      put(sampling, request.sampling);
+    }
+    inner.add_uint32(RecordField::event, kLast(request.event));
+    inner.add_uint64(RecordField::period_ns, request.period_ns);
+    for (const std::string& name : request.thread_names) {
+      inner.add_string(RecordField::thread_name, name);
+    }
+  }
+  void operator()(const StopRequest&) const { out.add_message(Outer::stop_request, std::string()); }
+  void operator()(const RecordedBytes& recorded) const {
+    pbf_builder<BytesField> inner(out, Outer::recorded_bytes);
+    if (recorded.new_file) inner.add_bool(BytesField::new_file, true);
+    inner.add_string(BytesField::bytes, recorded.bytes);
+  }
+  void operator()(const RecordDone& done) const {
+    pbf_builder<BreakerField> inner(out, Outer::record_done);
+    put(inner, done.breaker);
   }
   void operator()(const Detached& detached) const {
     pbf_builder<DetachedField> inner(out, Outer::detached);
@@ -324,7 +386,11 @@ Message get(pbf_message<Outer>& in) {
     }
     case Outer::module: return get_module(in.get_message());
     case Outer::thread: return get_thread(in.get_message());
-    case Outer::dump_done: return get_dump_done(in.get_message());
+    case Outer::dump_done: return DumpDone{get_breaker(in.get_message())};
+    case Outer::record_request: return get_record_request(in.get_message());
+    case Outer::stop_request: in.get_view(); return StopRequest{};
+    case Outer::recorded_bytes: return get_recorded_bytes(in.get_message());
+    case Outer::record_done: return RecordDone{get_breaker(in.get_message())};
     case Outer::detached: {
       Detached detached;
       pbf_message<DetachedField> inner = in.get_message();

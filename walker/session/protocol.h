@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "walker/model/recording.h"
 #include "walker/model/snapshot.h"
 
 namespace mixwalk {
@@ -25,6 +26,10 @@ inline constexpr std::size_t kLengthBytes = 4;
 
 // How long a thread may stand: a walk takes some 100 µs, and a time slice of another thread 15 ms.
 inline constexpr std::uint32_t kDefaultDeadlineMs = 50;
+// A recording's shortest and longest period.
+inline constexpr std::uint64_t kMinPeriodNs = 100'000;
+inline constexpr std::uint64_t kMaxPeriodNs = 60'000'000'000;
+
 // More than this is a hang to whoever waits for the thread.
 inline constexpr std::uint32_t kMaxDeadlineMs = 60'000;
 
@@ -50,6 +55,17 @@ struct DumpRequest {
   bool both_engines = false;
   bool operator==(const DumpRequest&) const = default;
 };
+// Samples until StopRequest. `sampling.both_engines` has no meaning here.
+struct RecordRequest {
+  DumpRequest sampling;
+  SampleEvent event = SampleEvent::wall;  // wall or cpu
+  std::uint64_t period_ns = 10'000'000;   // between two samples of a thread
+  std::vector<std::string> thread_names;  // only threads whose names begin so, beside the ids
+  bool operator==(const RecordRequest&) const = default;
+};
+struct StopRequest {
+  bool operator==(const StopRequest&) const = default;
+};
 struct DetachRequest {
   bool operator==(const DetachRequest&) const = default;
 };
@@ -66,6 +82,19 @@ struct DumpDone {
   bool operator==(const DumpDone&) const = default;
 };
 
+// DLL → exe, for a recording: the records of a .mixwalk file (docs/format.md), whole ones, native
+// frames without names; last RecordDone. A new file begins where the tables of the one before have
+// become too large to be kept in the target.
+struct RecordedBytes {
+  bool new_file = false;
+  std::string bytes;
+  bool operator==(const RecordedBytes&) const = default;
+};
+struct RecordDone {
+  BreakerState breaker;
+  bool operator==(const RecordDone&) const = default;
+};
+
 // DLL → exe, last: the HRESULT of the detach (0: the DLL is leaving).
 struct Detached {
   std::uint32_t result = 0;
@@ -74,7 +103,7 @@ struct Detached {
 
 using Message =
     std::variant<Hello, DumpRequest, DetachRequest, FunctionName, Module, Thread, DumpDone,
-                 Detached>;
+                 Detached, RecordRequest, StopRequest, RecordedBytes, RecordDone>;
 
 // The message with its length in front, ready to be written.
 std::string encode(const Message& message);

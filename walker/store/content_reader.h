@@ -16,6 +16,8 @@ class ContentReader {
   std::string_view read_chunk(std::string_view content);
   std::string_view read_footer(std::string_view content);
 
+  // What was read so far.
+  const Recording& recording() const noexcept { return recording_; }
   // What was read. duration_ns is at least the last sample's time.
   Recording take();
 

@@ -92,6 +92,8 @@ void capture(ThreadControl& thread, std::uint64_t clr_thread, const CaptureView&
     sample.stack.fill(view.stack, sample.context.rsp(), stack.base);
     if (thread.overdue()) {
       sample.fault = CaptureFault::overdue;
+      sample.overdue = true;
+      sample.frozen_ns = thread.let_go_ns() - started;
       return;
     }
     if (view.managed != nullptr && clr_thread != 0) {
@@ -101,7 +103,8 @@ void capture(ThreadControl& thread, std::uint64_t clr_thread, const CaptureView&
     }
     sample.overdue = thread.overdue();
   }
-  sample.frozen_ns = thread.now_ns() - started;
+  // Where a supervisor ended it, the caller may have come back much later.
+  sample.frozen_ns = (sample.overdue ? thread.let_go_ns() : thread.now_ns()) - started;
 }
 
 }  // namespace mixwalk

@@ -26,8 +26,9 @@ class ThreadControl {
   // Only while suspended. On Windows this is also what waits until the thread really stands.
   virtual bool read_registers(Registers& registers) noexcept = 0;
   virtual StackLimits stack_limits() const noexcept = 0;
-  // A supervisor has let the thread run again since suspend().
+  // A supervisor has let the thread run again since suspend(), and when, by now_ns().
   virtual bool overdue() const noexcept = 0;
+  virtual std::uint64_t let_go_ns() const noexcept = 0;
   // A monotonic clock, in nanoseconds.
   virtual std::uint64_t now_ns() const noexcept = 0;
 

@@ -31,7 +31,7 @@ TEST(Options, DumpByIdHasItsDefaults) {
   const DumpCommand command = dump({"-p", "4711"});
   EXPECT_EQ(std::get<ById>(command.target).id, 4711u);
   EXPECT_EQ(command.format, Format::text);
-  EXPECT_EQ(command.engine, Engine::snapshot);
+  EXPECT_EQ(command.sampling.engine, Engine::snapshot);
   EXPECT_EQ(command.timeout_ms, 30'000u);
   EXPECT_FALSE(command.output);
   EXPECT_FALSE(command.filter.depth);
@@ -47,14 +47,14 @@ TEST(Options, EveryOptionOfDump) {
   EXPECT_EQ(command.format, Format::json) << "by the extension";
   EXPECT_EQ(command.filter.depth, 7u);
   EXPECT_TRUE(command.filter.managed_only);
-  EXPECT_EQ(command.engine, Engine::copy);
+  EXPECT_EQ(command.sampling.engine, Engine::copy);
   EXPECT_EQ(command.colour, Colour::never);
   EXPECT_EQ(command.timeout_ms, 500u);
   EXPECT_TRUE(command.verbose);
-  EXPECT_EQ(command.deadline_ms, 20u);
-  EXPECT_EQ(command.probe, ProbePolicy::always);
-  EXPECT_EQ(command.canary, "Idle");
-  EXPECT_EQ(command.threads, (std::vector<std::uint32_t>{10, 77}));
+  EXPECT_EQ(command.sampling.deadline_ms, 20u);
+  EXPECT_EQ(command.sampling.probe, ProbePolicy::always);
+  EXPECT_EQ(command.sampling.canary, "Idle");
+  EXPECT_EQ(command.sampling.threads, (std::vector<std::uint32_t>{10, 77}));
   EXPECT_EQ(dump({"-n", "x", "-o", "a.json", "-f", "text"}).format, Format::text);
 }
 
@@ -94,6 +94,57 @@ TEST(Options, ConvertNeedsAFileAndAFormat) {
   expect_usage({"convert", "in", "-f", "TEXT"}, "\"TEXT\" is none of ");
   expect_usage({"convert", "in", "other", "-f", "text"}, "other");
   expect_usage({"convert", "-f", "text", "--", "in"}, "takes no program");
+}
+
+RecordCommand record(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "record");
+  const ParseResult result = parse_command_line(arguments);
+  EXPECT_EQ(result.to_stderr, "");
+  return std::get<RecordCommand>(result.command.value());
+}
+
+TEST(Options, RecordHasItsDefaults) {
+  const RecordCommand command = record({"-p", "7"});
+  EXPECT_EQ(std::get<ById>(command.target).id, 7u);
+  EXPECT_EQ(command.period_ns, 10'000'000u);
+  EXPECT_EQ(command.duration_ms, 0u);
+  EXPECT_EQ(command.event, SampleEvent::wall);
+  EXPECT_EQ(command.output, "recording.mixwalk");
+  EXPECT_EQ(command.format->name, "mixwalk");
+  EXPECT_EQ(command.sampling.probe, ProbePolicy::risk);
+}
+
+TEST(Options, EveryOptionOfRecord) {
+  const RecordCommand command =
+      record({"-n", "orders", "-d", "00:00:30", "-r", "250", "--mode", "cpu", "--threads",
+              "Orders", "--threads", "4711", "--engine", "copy", "--probe", "never", "-o", "x.mixwalk",
+              "-v", "--deadline", "9ms", "--canary", "Idle"});
+  EXPECT_EQ(command.duration_ms, 30'000u);
+  EXPECT_EQ(command.period_ns, 4'000'000u);
+  EXPECT_EQ(command.event, SampleEvent::cpu);
+  EXPECT_EQ(command.thread_names, std::vector<std::string>{"Orders"});
+  EXPECT_EQ(command.sampling.threads, std::vector<std::uint32_t>{4711});
+  EXPECT_EQ(command.sampling.engine, Engine::copy);
+  EXPECT_EQ(command.sampling.deadline_ms, 9u);
+  EXPECT_TRUE(command.verbose);
+  EXPECT_EQ(record({"-p", "1", "-i", "20ms"}).period_ns, 20'000'000u);
+  EXPECT_EQ(std::get<ByStart>(record({"--", "a.exe", "b"}).target).after_ms, 0u);
+}
+
+TEST(Options, RecordRefusesWhatMakesNoSense) {
+  expect_usage({"record"}, "exactly one");
+  expect_usage({"record", "-p", "1", "-r", "0"}, "rate");
+  expect_usage({"record", "-p", "1", "-r", "10001"}, "--rate");
+  expect_usage({"record", "-p", "1", "-r", "100", "-i", "10ms"}, "one of them");
+  expect_usage({"record", "-p", "1", "-i", "0ms"}, "--interval");
+  expect_usage({"record", "-p", "1", "-d", "0s"}, "--duration");
+  expect_usage({"record", "-p", "1", "-o", "x.what"}, "--format");
+  expect_usage({"record", "-p", "1", "-f", "what"}, "is none of");
+  expect_usage({"record", "-p", "1", "-f", "text"}, "one moment");
+  expect_usage({"record", "-p", "1", "--depth", "3"}, "all frames");
+  expect_usage({"record", "-p", "1", "--mode", "fast"}, "is none of cpu, wall");
+  expect_usage({"record", "-p", "1", "--threads", ""}, "--threads");
+  expect_usage({"record", "--after", "1s", "--", "x.exe"}, "mixwalk record --help");
 }
 
 TEST(Options, WhatFollowsTwoDashesBelongsToTheProgram) {

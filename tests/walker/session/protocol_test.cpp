@@ -15,6 +15,15 @@ std::vector<Message> one_of_each() {
   const Snapshot snapshot = representative_snapshot();
   std::vector<Message> messages = {Hello{kProtocolVersion, snapshot.process, snapshot.runtime},
                                    DumpRequest{Engine::copy},
+                                   DumpRequest{Engine::snapshot, 7, ProbePolicy::always, "Idle",
+                                               {3, 4}, true},
+                                   RecordRequest{{Engine::copy}, SampleEvent::cpu, 123'456'789,
+                                                 {"Orders", "x"}},
+                                   StopRequest{},
+                                   RecordedBytes{true, std::string("a\0b", 3)},
+                                   RecordedBytes{false, ""},
+                                   RecordDone{{3, true}},
+                                   DumpDone{{1, false}},
                                    DetachRequest{},
                                    FunctionName{0x1234, "A.B()"},
                                    snapshot.modules[0],
@@ -107,7 +116,7 @@ TEST(Protocol, NothingIsNoMessage) {
 }
 
 TEST(Protocol, UnknownMessageIsRefused) {
-  EXPECT_FALSE(decode(message(9, "")));
+  EXPECT_FALSE(decode(message(13, "")));
   EXPECT_FALSE(decode(bytes({tag(0, kBytes), 0})));
 }
 

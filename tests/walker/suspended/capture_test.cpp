@@ -40,6 +40,7 @@ class FakeThread final : public ThreadControl {
   }
   StackLimits stack_limits() const noexcept override { return {address(0), address(stack.size())}; }
   bool overdue() const noexcept override { return late; }
+  std::uint64_t let_go_ns() const noexcept override { return 5000; }
   std::uint64_t now_ns() const noexcept override { return clock += 1000; }
 
   std::uint64_t address(std::size_t slot) const noexcept {
@@ -415,6 +416,7 @@ TEST_F(CaptureTest, ThreadThatRanAgainBeforeItsStackWasCopiedIsNotWalked) {
   stand_under(0x900040);
   capture_with(&clr_);
   EXPECT_EQ(sample_.fault, CaptureFault::overdue);
+  EXPECT_EQ(sample_.frozen_ns, 4000u) << "until it was let go";
   EXPECT_EQ(clr_.walks, 0);
   EXPECT_EQ(thread_.resumes, 1);
 }
@@ -442,6 +444,7 @@ TEST(CaptureLeafRunTest, DeepNativeRecursionGivesNoSeedButAWholeCopy) {
       return {begin, begin + stack.size() * 8};
     }
     bool overdue() const noexcept override { return false; }
+    std::uint64_t let_go_ns() const noexcept override { return 0; }
     std::uint64_t now_ns() const noexcept override { return 0; }
     std::vector<std::uint64_t> stack;
     int resumes = 0;

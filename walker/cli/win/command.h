@@ -9,5 +9,6 @@ namespace mixwalk {
 // standard error.
 ExitCode run(const PsCommand& command);
 ExitCode run(const DumpCommand& command);
+ExitCode run(const RecordCommand& command);
 
 }  // namespace mixwalk

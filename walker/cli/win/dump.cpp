@@ -4,52 +4,23 @@
 #include <chrono>
 
 #include "symbols/symboliser.h"
-#include "unmanaged/win/module_path.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/cli/report.h"
 #include "walker/cli/version.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/output_file.h"
+#include "walker/cli/win/visit.h"
 #include "walker/export/json.h"
 #include "walker/export/text.h"
 #include "walker/export/words.h"
 #include "walker/model/counters.h"
 #include "walker/model/recording_builder.h"
 #include "walker/session/win/dump_session.h"
-#include "walker/session/win/processes.h"
 #include "walker/store/store_exporter.h"
 #include "walker/symbolise.h"
 
 namespace mixwalk {
 namespace {
-
-// mixwalk.dll lies beside mixwalk.exe.
-Outcome<std::wstring> profiler_path() {
-  std::wstring path = module_folder(nullptr) + L"mixwalk.dll";
-  if (GetFileAttributesW(path.c_str()) == INVALID_FILE_ATTRIBUTES) {
-    return Failure{ExitCode::internal, "mixwalk.dll is not beside mixwalk.exe"};
-  }
-  return path;
-}
-
-Outcome<DumpSession> open_session(const DumpCommand& command, const std::wstring& dll) {
-  if (const auto* start = std::get_if<ByStart>(&command.target)) {
-    spdlog::info("starting {}", start->arguments.front());
-    auto session = DumpSession::start(start->arguments, dll, command.timeout_ms);
-    if (session && !session->sleep(start->after_ms)) {
-      return Failure{ExitCode::target_exited,
-                     "process " + std::to_string(session->target_id()) + " (" +
-                         session->target_name() + ") ended before the dump"};
-    }
-    return session;
-  }
-  const auto* id = std::get_if<ById>(&command.target);
-  Outcome<Target> target =
-      id != nullptr ? find_target(id->id) : find_target(std::get<ByName>(command.target).name);
-  if (!target) return target.failure();
-  spdlog::info("attaching to process {} ({})", target->id, target->name);
-  return DumpSession::attach(std::move(*target), dll, command.timeout_ms);
-}
 
 bool wants_colour(const DumpCommand& command, const OutputFile& output) {
   switch (command.colour) {
@@ -118,17 +89,15 @@ void log_counters(const Counters& counters) {
 }  // namespace
 
 ExitCode run(const DumpCommand& command) {
-  const auto dll = profiler_path();
-  if (!dll) return report(dll.failure());
   auto output = OutputFile::open(command.output);
   if (!output) return report(output.failure());
-  auto session = open_session(command, *dll);
+  auto session = visit(command.target, command.timeout_ms);
   if (!session) return report(session.failure());
-  auto snapshot = session->dump({.engine = command.engine,
-                                 .deadline_ms = command.deadline_ms,
-                                 .probe = command.probe,
-                                 .canary_prefix = command.canary,
-                                 .thread_ids = command.threads});
+  auto snapshot = session->dump({.engine = command.sampling.engine,
+                                 .deadline_ms = command.sampling.deadline_ms,
+                                 .probe = command.sampling.probe,
+                                 .canary_prefix = command.sampling.canary,
+                                 .thread_ids = command.sampling.threads});
   if (!snapshot) return report(snapshot.failure());
   complete(*snapshot);
   log_threads(*snapshot);

@@ -34,7 +34,8 @@ ExitCode run_arguments(const std::vector<std::string>& arguments) {
     return parsed.exit_code;
   }
   const auto* dump = std::get_if<DumpCommand>(&*parsed.command);
-  set_up_log(dump != nullptr && dump->verbose);
+  const auto* record = std::get_if<RecordCommand>(&*parsed.command);
+  set_up_log((dump != nullptr && dump->verbose) || (record != nullptr && record->verbose));
   return std::visit([](const auto& command) { return mixwalk::run(command); }, *parsed.command);
 }
 

@@ -134,14 +134,7 @@ Outcome<Hello> DumpSession::greet(const Deadline& deadline) {
 
 Outcome<Snapshot> DumpSession::dump(const DumpRequest& request) {
   const Deadline deadline(timeout_ms_);
-  if (!hello_) {  // a program that we started, and that had its time to load the runtime
-    auto hello = greet(deadline);
-    if (!hello) {
-      if (hello.failure().code != ExitCode::timeout) return hello.failure();
-      return Failure{ExitCode::not_dotnet, process_text(target_) + " did not load a .NET runtime"};
-    }
-    hello_ = std::move(*hello);
-  }
+  if (auto failure = ensure_greeted(deadline)) return std::move(*failure);
   IoResult result = pipe_.send(request, deadline);
   if (result != IoResult::ok) return failure_of(result);
   SnapshotCollector collector;
@@ -158,6 +151,48 @@ Outcome<Snapshot> DumpSession::dump(const DumpRequest& request) {
                      process_text(target_) + " sent what is no dump of mixwalk.dll"};
     }
   }
+}
+
+// A program that we started has had its time to load the runtime.
+std::optional<Failure> DumpSession::ensure_greeted(const Deadline& deadline) {
+  if (hello_) return std::nullopt;
+  auto hello = greet(deadline);
+  if (hello) {
+    hello_ = std::move(*hello);
+    return std::nullopt;
+  }
+  if (hello.failure().code != ExitCode::timeout) return hello.failure();
+  return Failure{ExitCode::not_dotnet, process_text(target_) + " did not load a .NET runtime"};
+}
+
+std::optional<Failure> DumpSession::begin_record(const RecordRequest& request) {
+  const Deadline deadline(timeout_ms_);
+  if (auto failure = ensure_greeted(deadline)) return failure;
+  const IoResult result = pipe_.send(request, deadline);
+  if (result != IoResult::ok) return failure_of(result);
+  return std::nullopt;
+}
+
+void DumpSession::stop_record() { pipe_.send(StopRequest{}, Deadline(kLeaveMs)); }
+
+Outcome<DumpSession::Next> DumpSession::next(std::uint32_t milliseconds, RecordedBytes& bytes,
+                                             BreakerState& breaker) {
+  if (!pipe_.wait(milliseconds)) return Next::nothing_yet;
+  std::optional<Message> message;
+  const IoResult result = pipe_.receive(message, Deadline(timeout_ms_));
+  if (result != IoResult::ok) return failure_of(result);
+  if (message) {
+    if (auto* recorded = std::get_if<RecordedBytes>(&*message)) {
+      bytes = std::move(*recorded);
+      return Next::bytes;
+    }
+    if (const auto* done = std::get_if<RecordDone>(&*message)) {
+      breaker = done->breaker;
+      return Next::done;
+    }
+  }
+  return Failure{ExitCode::refused,
+                 process_text(target_) + " sent what is no recording of mixwalk.dll"};
 }
 
 std::string DumpSession::leave() {

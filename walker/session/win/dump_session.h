@@ -26,6 +26,14 @@ class DumpSession {
 
   // May be asked again.
   Outcome<Snapshot> dump(const DumpRequest& request);
+  // Begins a recording; from here on next() is to be called until it gives `done`.
+  std::optional<Failure> begin_record(const RecordRequest& request);
+  // Asks for its end: what is on its way still comes.
+  void stop_record();
+  // The next of it, waited for that long.
+  enum class Next { bytes, done, nothing_yet };
+  Outcome<Next> next(std::uint32_t milliseconds, RecordedBytes& bytes, BreakerState& breaker);
+
   // Waits until the DLL has left the process, or a little while. An error text for a log, or empty.
   std::string leave();
 
@@ -38,6 +46,7 @@ class DumpSession {
   DumpSession(SessionPipe pipe, Target target, std::uint32_t timeout_ms)
       : pipe_(std::move(pipe)), target_(std::move(target)), timeout_ms_(timeout_ms) {}
   Outcome<Hello> greet(const Deadline& deadline);
+  std::optional<Failure> ensure_greeted(const Deadline& deadline);
   Failure failure_of(IoResult result) const;
 
   SessionPipe pipe_;

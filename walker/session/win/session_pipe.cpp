@@ -1,5 +1,7 @@
 #include "walker/session/win/session_pipe.h"
 
+#include "walker/session/win/message_io.h"
+
 #include <ntsecapi.h>
 #include <sddl.h>
 
@@ -68,22 +70,25 @@ PipeIo& SessionPipe::io() {
 
 IoResult SessionPipe::accept(const Deadline& deadline) { return io().accept(deadline); }
 
+bool SessionPipe::wait(std::uint32_t milliseconds) {
+  constexpr DWORD kLookMs = 10;
+  const Deadline deadline(milliseconds);
+  while (true) {
+    DWORD available = 0;
+    if (!PeekNamedPipe(io().handle(), nullptr, 0, nullptr, &available, nullptr)) return true;
+    if (available != 0) return true;
+    const DWORD left = deadline.remaining_ms();
+    if (left == 0) return false;
+    Sleep(left < kLookMs ? left : kLookMs);
+  }
+}
+
 IoResult SessionPipe::send(const Message& message, const Deadline& deadline) {
-  const std::string bytes = encode(message);
-  return io().write(bytes.data(), bytes.size(), deadline);
+  return send_message(io(), message, deadline);
 }
 
 IoResult SessionPipe::receive(std::optional<Message>& message, const Deadline& deadline) {
-  message.reset();
-  char length_bytes[kLengthBytes];
-  IoResult result = io().read(length_bytes, sizeof length_bytes, deadline);
-  if (result != IoResult::ok) return result;
-  const auto length = decode_length({length_bytes, sizeof length_bytes});
-  if (!length) return IoResult::ok;
-  std::string bytes(*length, '\0');
-  result = io().read(bytes.data(), bytes.size(), deadline);
-  if (result == IoResult::ok) message = decode(bytes);
-  return result;
+  return receive_message(io(), message, deadline);
 }
 
 }  // namespace mixwalk

@@ -21,6 +21,8 @@ class SessionPipe {
   void watch(HANDLE process) noexcept { process_ = process; }
 
   IoResult accept(const Deadline& deadline);
+  // Until there is something to receive, or the pipe is broken, or that long. False: nothing yet.
+  bool wait(std::uint32_t milliseconds);
   IoResult send(const Message& message, const Deadline& deadline);
   // `message` is empty where the bytes are none of ours.
   IoResult receive(std::optional<Message>& message, const Deadline& deadline);

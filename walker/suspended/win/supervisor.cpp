@@ -48,6 +48,8 @@ DWORD WINAPI Supervisor::run(void* self) noexcept {
 }
 
 void Supervisor::watch() noexcept {
+  // It runs for microseconds, and a busy machine must not make it late.
+  SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_TIME_CRITICAL);
   while (WaitForSingleObject(stop_.get(), kPollMs) == WAIT_TIMEOUT) {
     if (state_.load(std::memory_order_acquire) != State::frozen) continue;
     const ULONGLONG since = since_.load(std::memory_order_relaxed);
@@ -56,13 +58,17 @@ void Supervisor::watch() noexcept {
     State frozen = State::frozen;
     if (!state_.compare_exchange_strong(frozen, State::resuming)) continue;
     resume_fully(target_.load(std::memory_order_relaxed));
+    LARGE_INTEGER ticks;
+    QueryPerformanceCounter(&ticks);
+    let_go_ticks_.store(static_cast<std::uint64_t>(ticks.QuadPart));
     interventions_.fetch_add(1);
     state_.store(State::overdue, std::memory_order_release);
   }
 }
 
 // However deep: DoStackSnapshot suspends its target a second time, and waits for what we must free.
-// Its own later ResumeThread then finds a running thread, which is harmless.
+// Its own later ResumeThread then finds a running thread, which is harmless. A suspension by the
+// runtime for a GC at that very moment would be undone as well; that was not seen so far.
 void Supervisor::resume_fully(HANDLE thread) noexcept {
   constexpr int kMaxSuspendCount = 127;  // MAXIMUM_SUSPEND_COUNT
   for (int i = 0; i < kMaxSuspendCount; ++i) {

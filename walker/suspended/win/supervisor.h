@@ -40,6 +40,8 @@ class Supervisor {
     return state_.load(std::memory_order_acquire) == State::overdue;
   }
 
+  // When the last overdue thread was let go: QueryPerformanceCounter.
+  std::uint64_t let_go_ticks() const noexcept { return let_go_ticks_.load(); }
   std::uint64_t interventions() const noexcept { return interventions_.load(); }
 
  private:
@@ -54,6 +56,7 @@ class Supervisor {
   std::atomic<State> state_{State::idle};
   std::atomic<HANDLE> target_{nullptr};
   std::atomic<ULONGLONG> since_{0};  // GetTickCount64 at begin()
+  std::atomic<std::uint64_t> let_go_ticks_{0};
   std::atomic<std::uint64_t> interventions_{0};
   UniqueHandle stop_;
   UniqueHandle thread_;

@@ -70,9 +70,12 @@ StackLimits WindowsThread::stack_limits() const noexcept {
 std::uint64_t WindowsThread::now_ns() const noexcept {
   LARGE_INTEGER ticks;
   QueryPerformanceCounter(&ticks);
-  const auto count = static_cast<std::uint64_t>(ticks.QuadPart);
-  return count / ticks_per_second_ * 1'000'000'000 +
-         count % ticks_per_second_ * 1'000'000'000 / ticks_per_second_;
+  return in_ns(static_cast<std::uint64_t>(ticks.QuadPart));
+}
+
+std::uint64_t WindowsThread::in_ns(std::uint64_t ticks) const noexcept {
+  return ticks / ticks_per_second_ * 1'000'000'000 +
+         ticks % ticks_per_second_ * 1'000'000'000 / ticks_per_second_;
 }
 
 }  // namespace mixwalk

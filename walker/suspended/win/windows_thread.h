@@ -22,9 +22,12 @@ class WindowsThread final : public ThreadControl {
   bool read_registers(Registers& registers) noexcept override;
   StackLimits stack_limits() const noexcept override;
   bool overdue() const noexcept override { return supervisor_.overdue(); }
+  std::uint64_t let_go_ns() const noexcept override { return in_ns(supervisor_.let_go_ticks()); }
   std::uint64_t now_ns() const noexcept override;
 
  private:
+  std::uint64_t in_ns(std::uint64_t ticks) const noexcept;
+
   Supervisor& supervisor_;
   UniqueHandle handle_;
   std::uint64_t teb_ = 0;

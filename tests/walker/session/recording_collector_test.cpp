@@ -1,0 +1,107 @@
+#include "walker/session/recording_collector.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/snapshot_builder.h"
+#include "walker/store/recording_writer.h"
+
+namespace mixwalk {
+namespace {
+
+void no_names(RecordedFrame&, const Module&) {}
+
+// A target that has recorded a snapshot, `times` times, in one file of its own.
+std::string file_of(const Snapshot& snapshot, int times, std::uint64_t first_ns,
+                    std::uint64_t dropped = 0) {
+  Recording recording = to_recording(snapshot);
+  recording.event = SampleEvent::wall;
+  const std::vector<Recording::Sample> once = recording.samples;
+  recording.samples.clear();
+  for (int i = 0; i < times; ++i) {
+    for (Recording::Sample sample : once) {
+      sample.time_ns = first_ns + static_cast<std::uint64_t>(i) * 1000;
+      recording.samples.push_back(sample);
+    }
+  }
+  recording.dropped = dropped;
+  StringSink sink;
+  RecordingWriter writer(sink);
+  writer.begin(recording);
+  writer.append(recording);
+  return sink.text;
+}
+
+TEST(RecordingCollector, OneFileComesOutAsItWentIn) {
+  const Snapshot snapshot = representative_snapshot();
+  RecordingCollector collector(no_names);
+  EXPECT_EQ(collector.add(file_of(snapshot, 3, 0), true), "");
+  const Recording expected = to_recording(snapshot);
+  const Recording& recording = collector.recording();
+  EXPECT_EQ(recording.process, expected.process);
+  EXPECT_EQ(recording.modules, expected.modules);
+  EXPECT_EQ(recording.threads, expected.threads);
+  EXPECT_EQ(recording.frames, expected.frames);
+  EXPECT_EQ(recording.nodes, expected.nodes);
+  EXPECT_EQ(recording.samples.size(), 3 * expected.samples.size());
+}
+
+TEST(RecordingCollector, AnotherFileOfTheSameStacksAddsSamplesOnly) {
+  const Snapshot snapshot = representative_snapshot();
+  RecordingCollector collector(no_names);
+  EXPECT_EQ(collector.add(file_of(snapshot, 1, 0, 5), true), "");
+  const Recording first = collector.recording();
+  EXPECT_EQ(collector.add(file_of(snapshot, 1, 5000, 2), true), "");
+  const Recording& both = collector.recording();
+  EXPECT_EQ(both.nodes, first.nodes);
+  EXPECT_EQ(both.frames, first.frames);
+  ASSERT_EQ(both.samples.size(), 2 * first.samples.size());
+  EXPECT_EQ(both.samples.back().stack, first.samples.back().stack);
+  EXPECT_EQ(both.samples.back().time_ns, 5000u);
+  EXPECT_EQ(both.dropped, 7u);
+}
+
+TEST(RecordingCollector, ASecondFileMayHaveOtherNumbers) {
+  Snapshot other = representative_snapshot();
+  other.modules.insert(other.modules.begin(), Module{.base = 0x1000, .size = 1, .path = "new.dll"});
+  for (Thread& thread : other.threads) {
+    for (Frame& frame : thread.stack.frames) {
+      if (frame.module != Frame::kNone) ++frame.module;
+    }
+  }
+  RecordingCollector collector(no_names);
+  EXPECT_EQ(collector.add(file_of(representative_snapshot(), 1, 0), true), "");
+  const Recording first = collector.recording();
+  EXPECT_EQ(collector.add(file_of(other, 1, 1), true), "");
+  EXPECT_EQ(collector.recording().frames, first.frames) << "the same modules in other places";
+  EXPECT_EQ(collector.recording().modules.size(), first.modules.size() + 1);
+}
+
+TEST(RecordingCollector, NamesEachNativeFrameOnce) {
+  int asked = 0;
+  RecordingCollector collector([&](RecordedFrame& frame, const Module& module) {
+    EXPECT_EQ(frame.kind, FrameKind::native);
+    EXPECT_FALSE(module.path.empty());
+    frame.name = "named";
+    ++asked;
+  });
+  const std::string file = file_of(representative_snapshot(), 4, 0);
+  EXPECT_EQ(collector.add(file, true), "");
+  const int once = asked;
+  EXPECT_GT(once, 0);
+  EXPECT_EQ(collector.add(file_of(representative_snapshot(), 1, 9), true), "");
+  EXPECT_LE(asked, 2 * once);
+}
+
+TEST(RecordingCollector, Nonsense) {
+  const std::string file = file_of(representative_snapshot(), 1, 0);
+  RecordingCollector collector(no_names);
+  EXPECT_NE(collector.add("", true), "");
+  EXPECT_NE(collector.add(file.substr(1), true), "");
+  EXPECT_NE(collector.add(file.substr(0, file.size() - 1), true), "");
+  std::string flipped = file;
+  flipped[flipped.size() / 2] ^= 1;
+  EXPECT_NE(collector.add(flipped, true), "");
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,73 @@
+#include "walker/cli/arguments.h"
+
+#include <charconv>
+
+#include "walker/cli/duration.h"
+
+namespace mixwalk {
+namespace {
+
+std::uint32_t number_of(const std::string& flags, const std::string& text) {
+  if (const auto number = to_number(text)) return *number;
+  throw CLI::ValidationError(flags.substr(flags.find("--")),
+                             "\"" + text + "\" is no number from 1 to 4294967295");
+}
+
+// CLI11 says an error in several lines, and quotes what the user typed: one line, no controls.
+std::string one_line(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+  }
+  constexpr std::size_t kMaxBytes = 400;
+  const bool cut = text.size() > kMaxBytes;
+  if (cut) text.resize(kMaxBytes);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
+  return cut ? text + "..." : text;
+}
+
+}  // namespace
+
+// CLI11 reads 010 as octal: another process than the user means.
+std::optional<std::uint32_t> to_number(const std::string& text) {
+  std::uint32_t number = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, number);
+  if (error != std::errc{} || end != last || number == 0) return std::nullopt;
+  return number;
+}
+
+CLI::Option* add_number(CLI::App& app, const std::string& flags,
+                        std::optional<std::uint32_t>& target, const std::string& help) {
+  return app.add_option_function<std::string>(
+      flags, [&target, flags](const std::string& text) { target = number_of(flags, text); }, help);
+}
+
+CLI::Option* add_numbers(CLI::App& app, const std::string& flags,
+                         std::vector<std::uint32_t>& target, const std::string& help) {
+  return app
+      .add_option_function<std::vector<std::string>>(
+          flags,
+          [&target, flags](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) target.push_back(number_of(flags, text));
+          },
+          help)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+CLI::Validator duration_validator() {
+  return CLI::Validator(
+      [](std::string& text) {
+        return parse_duration(text) ? std::string()
+                                    : "\"" + text + "\" is no duration (2s, 500ms, 00:00:30)";
+      },
+      "DURATION");
+}
+
+ParseResult usage(const std::string& message, const std::string& command) {
+  const std::string help = command.empty() ? "mixwalk --help" : "mixwalk " + command + " --help";
+  return {.exit_code = ExitCode::usage,
+          .to_stderr = "mixwalk: " + one_line(message) + " (see " + help + ")\n"};
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "walker/cli/options.h"
+
+namespace mixwalk {
+
+// The kinds of options that the commands are made of. Only options.cpp and its like include this:
+// CLI11 takes long to compile.
+
+// An option that takes one of a few words: these and nothing else (CLI11's own transformer would
+// take the number behind a word as well, and says an error in its own terms).
+template <class Value, class Target>
+CLI::Option* add_choice(CLI::App& app, const std::string& flags,
+                        const std::map<std::string, Value>& words, Target& target,
+                        const std::string& help) {
+  return app.add_option_function<std::string>(
+      flags,
+      [&words, &target, flags](const std::string& text) {
+        const auto found = words.find(text);
+        if (found != words.end()) {
+          target = found->second;
+          return;
+        }
+        std::string all;
+        for (const auto& [word, value] : words) all += (all.empty() ? "" : ", ") + word;
+        throw CLI::ValidationError(flags.substr(flags.find("--")),
+                                   "\"" + text + "\" is none of " + all);
+      },
+      help);
+}
+
+// A decimal number of at least 1.
+CLI::Option* add_number(CLI::App& app, const std::string& flags,
+                        std::optional<std::uint32_t>& target, const std::string& help);
+// Nothing: no such number.
+std::optional<std::uint32_t> to_number(const std::string& text);
+// The same, as often as it is given.
+CLI::Option* add_numbers(CLI::App& app, const std::string& flags,
+                         std::vector<std::uint32_t>& target, const std::string& help);
+CLI::Validator duration_validator();
+
+// A command line that makes no sense: one line, which names the help of the command ("": of all).
+ParseResult usage(const std::string& message, const std::string& command);
+
+}  // namespace mixwalk

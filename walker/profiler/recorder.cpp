@@ -1,0 +1,267 @@
+#include "walker/profiler/recorder.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "walker/profiler/thread_list.h"
+#include "walker/profiler/worker_thread.h"
+
+namespace mixwalk {
+namespace {
+
+// Tables of this size are some 8 MiB, names included.
+constexpr std::size_t kFileFrames = 20'000;
+constexpr std::size_t kFileNodes = 60'000;
+// How often samples are sent: what a broken pipe loses at most.
+constexpr std::uint64_t kFlushNs = 100'000'000;
+// What waits for the reader at most.
+constexpr std::size_t kMaxBytesOnTheirWay = 8 << 20;
+// How often the system is asked for the threads of the process: it looks at those of all processes.
+constexpr std::uint64_t kFindThreadsNs = 250'000'000;
+
+std::uint64_t now_ns() {
+  LARGE_INTEGER ticks, frequency;
+  QueryPerformanceFrequency(&frequency);
+  QueryPerformanceCounter(&ticks);
+  const auto count = static_cast<std::uint64_t>(ticks.QuadPart);
+  const auto per_second = static_cast<std::uint64_t>(frequency.QuadPart);
+  return count / per_second * 1'000'000'000 + count % per_second * 1'000'000'000 / per_second;
+}
+
+// How long a thread has used the CPU, in nanoseconds. Nothing is frozen for it.
+std::uint64_t cpu_time(HANDLE thread) {
+  FILETIME unused, kernel, user;
+  if (!GetThreadTimes(thread, &unused, &unused, &kernel, &user)) return 0;
+  const auto ticks = [](const FILETIME& time) {
+    return std::uint64_t{time.dwHighDateTime} << 32 | time.dwLowDateTime;
+  };
+  return (ticks(kernel) + ticks(user)) * 100;
+}
+
+// Waits to a moment, or until the event is set. A high-resolution timer where the system has them
+// (Windows 10 1803 and later): a time-out is rounded up to the next tick of 15.6 ms.
+class Pace {
+ public:
+  explicit Pace(HANDLE stop) : stop_(stop) {
+    constexpr DWORD kHighResolution = 0x2;  // CREATE_WAITABLE_TIMER_HIGH_RESOLUTION
+    timer_ = UniqueHandle(
+        CreateWaitableTimerExW(nullptr, nullptr, kHighResolution, TIMER_ALL_ACCESS));
+    if (!timer_) timer_ = UniqueHandle(CreateWaitableTimerW(nullptr, FALSE, nullptr));
+  }
+  // False: the event was set.
+  bool wait(std::uint64_t ns) {
+    LARGE_INTEGER due;
+    due.QuadPart = -static_cast<LONGLONG>(ns / 100);  // relative, in 100 ns
+    if (ns < 100 || !SetWaitableTimer(timer_.get(), &due, 0, nullptr, nullptr, FALSE)) {
+      return WaitForSingleObject(stop_, 0) == WAIT_TIMEOUT;
+    }
+    const HANDLE handles[] = {stop_, timer_.get()};
+    return WaitForMultipleObjects(2, handles, FALSE, INFINITE) == WAIT_OBJECT_0 + 1;
+  }
+
+ private:
+  HANDLE stop_;
+  UniqueHandle timer_;
+};
+
+}  // namespace
+
+bool Recorder::record(const RecordRequest& request) {
+  request_ = request;
+  stop_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
+  more_ = UniqueHandle(CreateEventW(nullptr, FALSE, FALSE, nullptr));
+  if (!stop_ || !more_) return false;
+  sampler_.begin(request.sampling);
+  WorkerThread writer([this] { write_chunks(); });
+  WorkerThread listener([this] { listen(); });
+  writer_id_ = writer.id();
+  listener_id_ = listener.id();
+
+  using namespace std::chrono;
+  unix_time_ms_ = static_cast<std::uint64_t>(
+      duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count());
+  begin_file();
+  bool alive = writer && listener;
+  const std::uint64_t start = now_ns();
+  std::uint64_t next = start, flushed = 0;
+  Pace pace(stop_.get());
+  while (alive) {
+    const std::uint64_t before = now_ns();
+    if (!pace.wait(next > before ? next - before : 0)) break;
+    const std::uint64_t elapsed = now_ns() - start;
+    alive = tick(elapsed);
+    if (elapsed - flushed >= kFlushNs) {
+      flush();
+      flushed = elapsed;
+    }
+    // A tick that took longer than the period leaves the missed ones out: samples say for how long
+    // they stand.
+    next = std::max(next + request.period_ns, now_ns());
+  }
+  builder_->recording().duration_ns = now_ns() - start;
+  const bool whole = drain();
+  writer.join();
+  if (!alive || !whole) return false;
+  listener.join();  // it has heard the request to stop
+  return pipe_.send(RecordDone{sampler_.breaker()});
+}
+
+void Recorder::listen() {
+  const auto message = pipe_.receive();
+  if (!message || !std::holds_alternative<StopRequest>(*message)) broken_ = true;
+  SetEvent(stop_.get());
+}
+
+void Recorder::write_chunks() {
+  Chunk chunk;
+  while (true) {
+    if (!ring_.pop(chunk)) {
+      if (finished_) return;
+      WaitForSingleObject(more_.get(), INFINITE);
+      continue;
+    }
+    const std::size_t bytes = chunk.bytes.size();
+    if (!broken_ && !pipe_.send(RecordedBytes{chunk.new_file, std::move(chunk.bytes)})) {
+      broken_ = true;
+      SetEvent(stop_.get());
+    }
+    bytes_on_their_way_ -= bytes;
+  }
+}
+
+void Recorder::begin_file() {
+  builder_.emplace();
+  Recording& recording = builder_->recording();
+  recording.unix_time_ms = unix_time_ms_;
+  recording.period_ns = request_.period_ns;
+  recording.event = request_.event;
+  recording.engine = request_.sampling.engine;
+  recording.process = hello_.process;
+  recording.runtime = hello_.runtime;
+  writer_.emplace(sink_);
+  writer_->begin(recording);
+  new_file_ = true;
+  dropped_ = 0;
+}
+
+bool Recorder::tick(std::uint64_t now) {
+  if (threads_.empty() || now - threads_found_ns_ >= kFindThreadsNs) {
+    threads_found_ns_ = now;
+    find_threads();
+  }
+  const bool room = has_room();
+  const std::uint64_t value = last_tick_ns_ == 0 ? request_.period_ns : now - last_tick_ns_;
+  last_tick_ns_ = now;
+  for (auto at = threads_.begin(); at != threads_.end();) {
+    Followed& followed = *at->second;
+    std::uint64_t stands_for = value;
+    if (request_.event == SampleEvent::cpu) {
+      const std::uint64_t cpu = cpu_time(followed.thread.handle());
+      stands_for = cpu - followed.cpu;
+      if (stands_for == 0) {
+        ++at;
+        continue;
+      }
+      followed.cpu = cpu;
+    }
+    if (!room) {
+      ++dropped_;
+      ++at;
+      continue;
+    }
+    auto sample = sampler_.sample(followed.thread, at->first, request_.sampling);
+    if (!sample) return false;
+    if (!sample->thread.skipped.empty()) {
+      at = threads_.erase(at);  // it is ending
+      continue;
+    }
+    Recording& recording = builder_->recording();
+    for (const auto modules = sampler_.modules(); recording.modules.size() < modules.size();) {
+      builder_->add_module(modules[recording.modules.size()]);
+    }
+    const Thread& thread = sample->thread;
+    recording.samples.push_back(
+        {.time_ns = now,
+         .value = stands_for,
+         .thread = builder_->add_thread(thread.os_id, thread.clr_id,
+                                        thread.name.empty() ? followed.description : thread.name),
+         .stack = builder_->add_stack(thread.stack)});
+    ++at;
+  }
+  return true;
+}
+
+void Recorder::find_threads() {
+  std::vector<std::uint32_t> ids = list_threads();
+  std::erase_if(threads_, [&](const auto& entry) {
+    return !std::binary_search(ids.begin(), ids.end(), entry.first);
+  });
+  for (const std::uint32_t id : ids) {
+    if (sampler_.is_own_thread(id) || id == writer_id_ || id == listener_id_) continue;
+    if (threads_.contains(id)) continue;
+    auto followed = std::make_unique<Followed>(sampler_.supervisor());
+    if (!followed->thread.open(id)) continue;
+    followed->description = thread_description(followed->thread.handle());
+    if (!is_wanted(id, followed->description)) continue;
+    // What it has used before is not of this recording.
+    followed->cpu = cpu_time(followed->thread.handle());
+    threads_.emplace(id, std::move(followed));
+  }
+}
+
+bool Recorder::is_wanted(std::uint32_t os_id, const std::string& description) const {
+  const auto& ids = request_.sampling.thread_ids;
+  const auto& names = request_.thread_names;
+  if (ids.empty() && names.empty()) return true;
+  if (std::find(ids.begin(), ids.end(), os_id) != ids.end()) return true;
+  const std::string managed = sampler_.managed_name(os_id);
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return managed.starts_with(name) || description.starts_with(name);
+  });
+}
+
+bool Recorder::has_room() const noexcept {
+  return !pending_ && ring_.size() < ChunkRing<Chunk>::kSlots &&
+         bytes_on_their_way_ < kMaxBytesOnTheirWay;
+}
+
+void Recorder::flush() {
+  if (!pending_) {
+    Recording& recording = builder_->recording();
+    recording.dropped = dropped_;
+    recording.duration_ns = std::max(recording.duration_ns, last_tick_ns_);
+    writer_->append(recording);
+    recording.samples.clear();
+    writer_->samples_cleared();
+    if (sink_.text.empty()) return;
+    pending_ = Chunk{std::exchange(new_file_, false), std::exchange(sink_.text, {})};
+    if (recording.frames.size() > kFileFrames || recording.nodes.size() > kFileNodes) {
+      sampler_.forget_names();
+      begin_file();
+    }
+  }
+  const std::size_t bytes = pending_->bytes.size();
+  bytes_on_their_way_ += bytes;
+  if (!ring_.push(*pending_)) {
+    bytes_on_their_way_ -= bytes;
+    return;
+  }
+  pending_.reset();
+  SetEvent(more_.get());
+}
+
+// Everything that is left goes out, as long as somebody takes it. False: nobody does.
+bool Recorder::drain() {
+  constexpr DWORD kLookMs = 10;
+  do {
+    flush();
+    if (broken_) break;
+    if (pending_) Sleep(kLookMs);
+  } while (pending_);
+  flush();
+  finished_ = true;
+  SetEvent(more_.get());
+  return !broken_;
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <windows.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "walker/model/recording_builder.h"
+#include "walker/profiler/chunk_ring.h"
+#include "walker/profiler/pipe_end.h"
+#include "walker/profiler/sampler.h"
+#include "walker/store/recording_writer.h"
+
+namespace mixwalk {
+
+// Samples threads again and again until it is told to stop, and sends what it finds as the records
+// of .mixwalk files. Runs on the agent's thread, which samples; one thread more writes to the pipe,
+// one listens to it.
+//
+// The target never waits for mixwalk.exe: chunks go through a bounded ring, and while that is full
+// samples are not taken, and counted as dropped. What is kept in the target is bounded as well: when
+// the tables of interned frames have grown to some size, a new file begins.
+class Recorder {
+ public:
+  Recorder(Sampler& sampler, PipeEnd& pipe, const Hello& hello)
+      : sampler_(sampler), pipe_(pipe), hello_(hello) {}
+
+  // Until StopRequest. False: the pipe broke, or the process is ending.
+  bool record(const RecordRequest& request);
+
+ private:
+  struct Chunk {
+    bool new_file = false;
+    std::string bytes;
+  };
+  // A thread that is sampled.
+  struct Followed {
+    explicit Followed(Supervisor& supervisor) : thread(supervisor) {}
+    WindowsThread thread;
+    std::string description;
+    std::uint64_t cpu = 0;  // cpu_time() at its last sample
+  };
+
+  void write_chunks();
+  void listen();
+  void begin_file();
+  bool tick(std::uint64_t now_ns);
+  void find_threads();
+  bool is_wanted(std::uint32_t os_id, const std::string& name) const;
+  bool take(std::uint32_t os_id, Followed& followed, std::uint64_t now_ns, std::uint64_t value);
+  bool has_room() const noexcept;
+  void flush();
+  bool drain();
+
+  Sampler& sampler_;
+  PipeEnd& pipe_;
+  const Hello& hello_;
+  RecordRequest request_;
+  std::uint64_t unix_time_ms_ = 0;
+
+  std::optional<RecordingBuilder> builder_;
+  StringSink sink_;
+  std::optional<RecordingWriter> writer_;
+  bool new_file_ = false;  // the next chunk begins one
+  std::optional<Chunk> pending_;  // made when the ring was full
+  ChunkRing<Chunk> ring_;
+  std::atomic<std::size_t> bytes_on_their_way_{0};
+
+  std::map<std::uint32_t, std::unique_ptr<Followed>> threads_;
+  std::uint64_t threads_found_ns_ = 0;
+  std::uint64_t last_tick_ns_ = 0;
+  std::uint64_t dropped_ = 0;
+  DWORD writer_id_ = 0, listener_id_ = 0;
+
+  UniqueHandle stop_, more_;          // events: end the recording; the ring is not empty
+  std::atomic<bool> broken_{false};   // the pipe
+  std::atomic<bool> finished_{false}; // no more chunks will come
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,154 @@
+#include "walker/profiler/sampler.h"
+
+#include "unmanaged/win/guarded.h"
+#include "unmanaged/win/live_modules.h"
+#include "unmanaged/win/rtl_unwind_step.h"
+#include "walker/suspended/capture.h"
+
+namespace mixwalk {
+namespace {
+
+bool has_unknown_code(const Stack& stack) {
+  for (const Frame& frame : stack.frames) {
+    if (frame.kind == FrameKind::stub && frame.module == Frame::kNone && frame.function == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string_view why_skipped(CaptureFault fault) {
+  switch (fault) {
+    case CaptureFault::none: return {};
+    case CaptureFault::not_suspended: return "the thread is ending";
+    case CaptureFault::off_stack: return "the thread does not stand on its own stack";
+    case CaptureFault::overdue: return "the thread ran again before its stack was copied";
+  }
+  return {};
+}
+
+}  // namespace
+
+Sampler::Sampler(ClrInterfaces& clr, const House& house, Supervisor& supervisor,
+                 const SampleBuffers& buffers)
+    : clr_(clr),
+      house_(house),
+      supervisor_(supervisor),
+      buffers_(buffers),
+      walk_(*clr.info, clr.info8.get(), supervisor),
+      probe_(*clr.info, clr.info4.get()),
+      canaries_(house.registry, house.gate, probe_) {
+  forget_names();
+}
+
+void Sampler::forget_names() {
+  unloads_ = house_.unload_gate.unloads();
+  code_.emplace(*clr_.info, clr_.info8.get());
+  names_.emplace(clr_.info.get(), clr_.info8.get());
+}
+
+void Sampler::begin(const DumpRequest& request) {
+  walk_.warm_up(clr_.info4.get());
+  read_modules();
+  if (request.engine == Engine::snapshot && request.probe != ProbePolicy::never &&
+      probe_.start()) {
+    canaries_.choose(request.canary_prefix);
+  }
+}
+
+bool Sampler::is_own_thread(DWORD id) const noexcept {
+  return id == GetCurrentThreadId() || id == supervisor_.thread_id() || probe_.is_own_thread(id);
+}
+
+std::optional<Sampler::Sample> Sampler::sample(WindowsThread& thread, std::uint32_t os_id,
+                                               const DumpRequest& request) {
+  Sample result{.thread = {.os_id = os_id}, .copied = {}};
+  const UnloadGate::Sample unload(house_.unload_gate);
+  if (unloads_ != house_.unload_gate.unloads()) forget_names();
+  RawSample raw(buffers_.stack(), buffers_.entries());
+  if (!capture_into(result.thread, raw, thread, request)) return std::nullopt;
+  result.thread.skipped = why_skipped(raw.fault);
+  if (raw.fault != CaptureFault::none) return result;
+  raw.stack.rewrite_pointers();
+  if (request.both_engines && raw.managed_walked) result.copied = result.thread;
+  result.thread.stack = merge_sample(raw);
+  finish(result.thread.stack);
+  if (result.copied) {
+    raw.managed_walked = false;
+    result.copied->stack = merge_sample(raw);
+    finish(result.copied->stack);
+  }
+  return result;
+}
+
+bool Sampler::capture_into(Thread& result, RawSample& sample, WindowsThread& thread,
+                           const DumpRequest& request) {
+  const ThreadClaim claim(house_.registry, result.os_id);
+  if (claim.entry()) {
+    result.clr_id = claim.entry()->clr_id;
+    result.name = claim.entry()->name;
+  }
+  const Canaries::Turn canary(canaries_, result.os_id);
+  const FreezeGate::Pass pass(house_.gate);
+  if (!pass) return false;
+  const GuardedReader memory;
+  CaptureView view{.modules = view_, .code = memory, .stack = memory};
+  if (request.engine == Engine::snapshot && result.clr_id != 0) {
+    result.walk_off = !house_.breaker.allows(result.os_id, GetTickCount64());
+    if (!result.walk_off) view.managed = &walk_;
+    view.policy = request.probe;
+    view.probe = &probe_;
+  }
+  capture(thread, result.clr_id, view, sample);
+  result.frozen_ns = sample.frozen_ns;
+  result.probe = sample.probe;
+  result.overdue = sample.overdue;
+  result.copy_cut = sample.stack.cut();
+  if (sample.overdue && view.managed != nullptr) {
+    house_.breaker.overdue(result.os_id, GetTickCount64());
+  }
+  return true;
+}
+
+Stack Sampler::merge_sample(const RawSample& sample) {
+  const auto merged = [&] {
+    RtlUnwindStep step(sample.stack, view_);
+    return merge(sample, {step, *code_, view_, buffers_.frames()});
+  };
+  Stack stack = merged();
+  if (has_unknown_code(stack)) {
+    // An image may have been loaded since the list was made. The copy is still there: once more.
+    read_modules();
+    stack = merged();
+  }
+  return stack;
+}
+
+// A module's number is that of its first appearance; in the view it is its place.
+void Sampler::finish(Stack& stack) {
+  for (Frame& frame : stack.frames) {
+    if (frame.module != Frame::kNone) {
+      frame.module = numbers_.at(view_.modules()[static_cast<std::size_t>(frame.module)].base);
+    }
+    if (frame.function != 0) frame.name = names_->name(frame.function).text;
+  }
+}
+
+void Sampler::read_modules() {
+  table_ = read_live_modules();
+  view_ = table_.view();
+  const auto spans = view_.modules();
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    const ModuleDetails& details = table_.details()[i];
+    Module module{spans[i].base, spans[i].size, details.timestamp, details.path};
+    const auto known = numbers_.find(module.base);
+    // Another image may stand where one was unloaded.
+    if (known != numbers_.end() && all_modules_[static_cast<std::size_t>(known->second)] == module) {
+      continue;
+    }
+    numbers_[module.base] = static_cast<std::int32_t>(all_modules_.size());
+    all_modules_.push_back(std::move(module));
+  }
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,83 @@
+#include "walker/session/recording_collector.h"
+
+#include "walker/store/record.h"
+
+namespace mixwalk {
+
+std::string_view RecordingCollector::add(std::string_view bytes, bool new_file) {
+  if (new_file || !reader_) {
+    dropped_before_ = recording().dropped;
+    reader_.emplace();
+    for (auto* map : {&modules_, &threads_, &details_, &frames_, &nodes_}) map->clear();
+    samples_ = 0;
+    if (!bytes.starts_with(layout::kMagic)) return "a recording does not begin as one";
+    bytes.remove_prefix(layout::kMagic.size());
+  }
+  while (!bytes.empty()) {
+    const Record record = next_record(bytes);
+    if (record.state != Record::State::whole) return "a record is damaged";
+    std::string_view problem;
+    switch (record.kind) {
+      case layout::File::header: problem = reader_->read_header(record.content); break;
+      case layout::File::chunk: problem = reader_->read_chunk(record.content); break;
+      case layout::File::footer: problem = reader_->read_footer(record.content); break;
+      case layout::File::magic: problem = "a record is out of place"; break;
+    }
+    if (!problem.empty()) return problem;
+    bytes.remove_prefix(record.size);
+  }
+  take_over();
+  return {};
+}
+
+void RecordingCollector::take_over() {
+  const Recording& from = reader_->recording();
+  Recording& to = recording();
+  if (!begun_) {
+    begun_ = true;
+    to.unix_time_ms = from.unix_time_ms;
+    to.period_ns = from.period_ns;
+    to.event = from.event;
+    to.engine = from.engine;
+    to.process = from.process;
+    to.runtime = from.runtime;
+  }
+  to.duration_ns = from.duration_ns;
+  to.dropped = dropped_before_ + from.dropped;
+  while (modules_.size() < from.modules.size()) {
+    modules_.push_back(builder_.add_module(from.modules[modules_.size()]));
+  }
+  // A thread's name may have come later.
+  for (std::size_t i = 0; i < from.threads.size(); ++i) {
+    const Recording::ThreadInfo& thread = from.threads[i];
+    const std::uint32_t number = builder_.add_thread(thread.os_id, thread.clr_id, thread.name);
+    if (i == threads_.size()) threads_.push_back(number);
+  }
+  while (details_.size() < from.details.size()) {
+    details_.push_back(builder_.add_detail(from.details[details_.size()]));
+  }
+  while (frames_.size() < from.frames.size()) {
+    RecordedFrame frame = from.frames[frames_.size()];
+    if (frame.module != Frame::kNone) {
+      frame.module = static_cast<std::int32_t>(modules_[static_cast<std::size_t>(frame.module)]);
+      if (frame.kind == FrameKind::native) {
+        namer_(frame, to.modules[static_cast<std::size_t>(frame.module)]);
+      }
+    }
+    frames_.push_back(builder_.add_frame(frame));
+  }
+  while (nodes_.size() < from.nodes.size()) {
+    const Recording::Node& node = from.nodes[nodes_.size()];
+    const std::uint32_t parent = node.parent == Recording::kNone ? node.parent : nodes_[node.parent];
+    nodes_.push_back(builder_.add_node(parent, frames_[node.frame]));
+  }
+  for (; samples_ < from.samples.size(); ++samples_) {
+    Recording::Sample sample = from.samples[samples_];
+    sample.thread = threads_[sample.thread];
+    if (sample.stack != Recording::kNone) sample.stack = nodes_[sample.stack];
+    if (sample.detail != Recording::kNone) sample.detail = details_[sample.detail];
+    to.samples.push_back(sample);
+  }
+}
+
+}  // namespace mixwalk
