@@ -15,12 +15,12 @@ constexpr std::uint32_t kTimeoutMs = 30'000;
 
 }  // namespace
 
-DumpSession attach_to(std::uint32_t process_id) {
+DumpSession attach_to(std::uint32_t process_id, const std::string& dll) {
   auto target = find_target(process_id);
   if (!target) throw std::runtime_error(target.failure().message);
-  std::string dll = mixwalk_exe();
-  dll.replace(dll.size() - 3, 3, "dll");
-  auto session = DumpSession::attach(std::move(*target), to_utf16(dll), kTimeoutMs);
+  std::string path = mixwalk_exe();
+  path.replace(path.rfind('\\') + 1, std::string::npos, dll);
+  auto session = DumpSession::attach(std::move(*target), to_utf16(path), kTimeoutMs);
   if (!session) throw std::runtime_error(session.failure().message);
   return std::move(*session);
 }

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <windows.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "unmanaged/win/unique_handle.h"
+
+namespace mixwalk {
+
+// What a sampler must never do while a thread stands, done on purpose by mixwalk_trapped.dll: to
+// show that the trap sees it, and that with the right lock held it hangs.
+enum class Sabotage : std::uint32_t {
+  none,
+  heap,            // HeapAlloc from the process heap
+  crt_heap,        // malloc
+  loader,          // GetModuleHandle
+  function_table,  // RtlLookupFunctionEntry of an address outside all images
+  crt,             // fputs to stdout, of nothing
+  srw_lock,        // AcquireSRWLockExclusive, of a lock that is free
+  thread_store,    // ICorProfilerInfo4::EnumThreads
+};
+
+// What the trap has seen: plain memory, shared between the DLL in the target and the test. It
+// begins zeroed. Frozen-safe to write.
+struct FreezeTrapRecord {
+  static constexpr std::size_t kMaxImports = 256;
+  static constexpr std::size_t kNameBytes = 40;
+
+  struct Import {
+    char name[kNameBytes];  // cut to this length
+    std::atomic<std::uint32_t> calls;  // of a thread in its frozen section
+    std::atomic<std::uint32_t> first_caller;  // RVA in mixwalk_trapped.dll
+  };
+
+  std::atomic<Sabotage> sabotage;
+  std::atomic<std::uint32_t> imports;  // replaced slots
+  std::atomic<std::uint64_t> freezes;  // frozen sections that ended
+  std::atomic<std::uint64_t> ended_by_another;  // by the supervisor: the thread was overdue
+  std::atomic<std::uint64_t> longest_ns;        // of all that ended
+  std::atomic<std::uint64_t> limit_ns;          // the test's: longer than this is too long
+  std::atomic<std::uint64_t> over_limit;        // how many were
+  std::atomic<std::uint64_t> sabotages;         // that came back
+  Import table[kMaxImports];
+};
+
+// The record of one process, made by whoever comes first, the test or the DLL.
+class FreezeTrapPage {
+ public:
+  explicit FreezeTrapPage(DWORD process_id);
+  ~FreezeTrapPage();
+  FreezeTrapPage(const FreezeTrapPage&) = delete;
+  FreezeTrapPage& operator=(const FreezeTrapPage&) = delete;
+
+  // Null: the memory could not be had.
+  FreezeTrapRecord* get() const noexcept { return record_; }
+  FreezeTrapRecord* operator->() const noexcept { return record_; }
+
+ private:
+  UniqueHandle section_;
+  FreezeTrapRecord* record_ = nullptr;
+};
+
+}  // namespace mixwalk
