@@ -1,0 +1,293 @@
+// One thread of the target holds one lock of the process nearly all of the time, and is walked
+// while it does (fixtures/locks): by mixwalk.dll, which must not care, and by one that does what is
+// forbidden while a thread stands, which hangs until the supervisor ends it.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "tests/end_to_end/session.h"
+#include "tests/support/win/child_process.h"
+#include "tests/support/win/freeze_trap_page.h"
+#include "walker/model/counters.h"
+
+namespace mixwalk {
+namespace {
+
+// A request has a cost of its own, so each asks for some walks of each of the two threads.
+constexpr int kWalksPerRequest = 10;
+// By the product: 200 walks of each thread, and more until the holder was met with its lock so
+// often. (The sampler takes some locks itself before it freezes anything; it then often comes
+// just when they are free.)
+constexpr int kRequests = 20;
+constexpr int kMetWithItsLock = 5;
+// Once more with the trap in the DLL.
+constexpr int kTimedRequests = 3;
+// Under sabotage with the product's deadline: visits of so many requests, until so many freezes
+// were ended. (In one visit they are few: the circuit breaker ends the walks of such a thread.)
+constexpr int kRequestsPerVisit = 2;
+constexpr std::uint64_t kEnded = 4;
+// As good as for ever. Tried until it is seen once.
+constexpr std::uint32_t kLongDeadlineMs = 2'000;
+constexpr int kLongWalksPerRequest = 2;
+// Whatever else.
+constexpr int kMostRequests = 500;
+
+// A freeze ends at its deadline, but for: the supervisor's step (it looks every 10 ms); a time
+// slice (15.6 ms on Windows) until it gets a processor, and one until whoever stood gets it.
+constexpr std::uint64_t kSupervisorStepMs = 10;
+constexpr std::uint64_t kSliceMs = 16;
+constexpr std::uint64_t kLimitNs =
+    (kDefaultDeadlineMs + kSupervisorStepMs + 2 * kSliceMs) * 1'000'000;
+
+// By how much this machine makes a sleeper late, as long as one of these lives: threads that sleep
+// as the supervisor does, and note the worst. With more to do than it has processors for, it makes
+// anybody wait for several slices now and then, and so the supervisor, too.
+class Lateness {
+ public:
+  Lateness() {
+    for (std::thread& thread : threads_) thread = std::thread([this] { watch(); });
+  }
+  ~Lateness() {
+    stop_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+  Lateness(const Lateness&) = delete;
+  Lateness& operator=(const Lateness&) = delete;
+
+  // `freezes`: all that came near the limit, of which `late` were longer. On a machine that is in
+  // time none may be late; else few, and by no more than its own lateness.
+  void expect_in_time(std::uint64_t longest_ns, std::uint64_t late, std::uint64_t freezes) const {
+    constexpr std::uint64_t kSliceNs = kSliceMs * 1'000'000;
+    const std::uint64_t worst_ns = worst_ns_;
+    EXPECT_LE(longest_ns, kLimitNs + 2 * (std::max(worst_ns, kSliceNs) - kSliceNs));
+    EXPECT_LE(late * 4, freezes);
+  }
+
+ private:
+  void watch() {
+    using namespace std::chrono;
+    constexpr milliseconds kStep(kSupervisorStepMs);
+    while (!stop_) {
+      const auto begin = steady_clock::now();
+      std::this_thread::sleep_for(kStep);
+      const auto late = static_cast<std::uint64_t>(
+          nanoseconds(steady_clock::now() - begin - kStep).count());
+      std::uint64_t worst = worst_ns_;
+      while (late > worst && !worst_ns_.compare_exchange_weak(worst, late)) {
+      }
+    }
+  }
+
+  std::array<std::thread, 2> threads_;
+  std::atomic<bool> stop_{false};
+  std::atomic<std::uint64_t> worst_ns_{0};
+};
+
+struct Case {
+  const char* lock;
+  Sabotage sabotage;   // what waits for this lock
+  bool native = true;  // its holder stands in lock_holder.dll when it has it
+};
+
+// fixtures/locks with one lock; its output is read away.
+class LockProgram {
+ public:
+  explicit LockProgram(const char* lock) : program_({fixture("locks.exe"), "--lock", lock}) {
+    std::istringstream line(program_.read_line().value_or(""));
+    std::string ready;
+    std::uint32_t id = 0;
+    line >> ready >> id >> holder_ >> parked_;
+    if (ready != "READY" || parked_ == 0) throw std::runtime_error("locks.exe did not start");
+    reader_ = std::thread([this] { program_.read_rest(); });
+  }
+  ~LockProgram() {
+    program_.terminate();
+    reader_.join();
+  }
+
+  std::uint32_t id() const { return program_.id(); }
+  std::uint32_t holder() const { return holder_; }
+  // Both threads, in turn, so often.
+  DumpRequest request(int walks, std::uint32_t deadline_ms) const {
+    DumpRequest request{.deadline_ms = deadline_ms};
+    for (int i = 0; i < walks; ++i) {
+      request.thread_ids.insert(request.thread_ids.end(), {holder_, parked_});
+    }
+    return request;
+  }
+  bool stop() {
+    program_.write_line("STOP");
+    return program_.wait(20'000) == 0u;
+  }
+
+ private:
+  ChildProcess program_;
+  std::thread reader_;
+  std::uint32_t holder_ = 0, parked_ = 0;
+};
+
+bool has_frame(const Thread& thread, std::string_view name) {
+  return std::any_of(thread.stack.frames.begin(), thread.stack.frames.end(),
+                     [&](const Frame& frame) { return frame.name == name; });
+}
+
+bool has_managed_frame(const Thread& thread) {
+  return std::any_of(thread.stack.frames.begin(), thread.stack.frames.end(),
+                     [](const Frame& frame) { return frame.kind == FrameKind::managed; });
+}
+
+struct Walks {
+  CountersBuilder counters;
+  int holding = 0;         // walks of the holder that found it with its lock
+  // How long a thread stood at the most. Not of those that the supervisor let go: the DLL counts
+  // until its sampler has come back; how long they stood, only the trap can see.
+  std::uint64_t longest_ns = 0;
+  std::uint64_t late = 0;  // stood for longer than the limit, or ran again before it was copied
+};
+
+// The request must be answered, and bring all the stacks.
+void walk(DumpSession& session, const LockProgram& program, int times, std::uint32_t deadline_ms,
+          Walks& walks) {
+  const Snapshot snapshot = dump_named(session, program.request(times, deadline_ms));
+  ASSERT_EQ(snapshot.threads.size(), 2u * static_cast<std::size_t>(times));
+  for (const Thread& thread : snapshot.threads) {
+    walks.counters.add(thread);
+    if (thread.skipped == "the thread ran again before its stack was copied") {
+      ++walks.late;
+      continue;
+    }
+    EXPECT_EQ(thread.skipped, "");
+    EXPECT_TRUE(has_managed_frame(thread)) << to_text(snapshot, thread);
+    if (!thread.overdue) {
+      walks.longest_ns = std::max(walks.longest_ns, thread.frozen_ns);
+      walks.late += thread.frozen_ns > kLimitNs;
+    }
+    walks.holding +=
+        has_frame(thread, "lock_holder_keep") || has_frame(thread, "lock_holder_console");
+  }
+}
+
+// One row: frozen times in microseconds, as the DLL reports them, and (what the trap alone can see)
+// the longest time that a thread really stood.
+void print(const char* lock, const char* dll, Walks& walks, const FreezeTrapRecord* record) {
+  const Counters counters = walks.counters.finish({});
+  const std::string longest = record ? std::to_string(record->longest_ns / 1000) : "";
+  const std::uint64_t ended = record ? record->ended_by_another.load() : counters.interventions;
+  std::printf("| %-14s | %-17s | %5llu | %7d | %5llu | %7llu | %7llu | %7s | %5llu | "
+              "%6llu of %4llu | %10llu | %9llu |\n",
+              lock, dll, counters.samples, walks.holding, counters.frozen_p50_ns / 1000,
+              counters.frozen_p99_ns / 1000, counters.frozen_max_ns / 1000, longest.c_str(), ended,
+              counters.probes_failed, counters.probes_run, counters.fallbacks,
+              counters.samples - counters.whole);
+  std::fflush(stdout);
+}
+
+class LockHolder : public testing::TestWithParam<Case> {
+ protected:
+  static void SetUpTestSuite() {
+    std::puts("| lock           | DLL, deadline     | walks | holding |   p50 |     p99 |     max "
+              "|   stood | ended | probes failed | fall-backs | not whole |");
+  }
+};
+
+TEST_P(LockHolder, Product) {
+  LockProgram program(GetParam().lock);
+  DumpSession session = attach_to(program.id());
+  const Lateness lateness;
+  Walks walks;
+  const int met = GetParam().native ? kMetWithItsLock : 0;
+  for (int i = 0; i < kRequests || (walks.holding < met && i < kMostRequests); ++i) {
+    walk(session, program, kWalksPerRequest, kDefaultDeadlineMs, walks);
+  }
+  print(GetParam().lock, "product, 50 ms", walks, nullptr);
+  lateness.expect_in_time(walks.longest_ns, walks.late, kRequests);
+  EXPECT_GE(walks.holding, met) << "then this shows nothing";
+  EXPECT_EQ(session.leave(), "");
+  EXPECT_TRUE(program.stop());
+}
+
+// The same code with the trap in it, which sees how long a thread really stood.
+TEST_P(LockHolder, ProductTimed) {
+  LockProgram program(GetParam().lock);
+  const FreezeTrapPage page(program.id());
+  ASSERT_NE(page.get(), nullptr);
+  page->limit_ns = kLimitNs;
+  DumpSession session = attach_to(program.id(), "mixwalk_trapped.dll");
+  const Lateness lateness;
+  Walks walks;
+  for (int i = 0; i < kTimedRequests; ++i) {
+    walk(session, program, kWalksPerRequest, kDefaultDeadlineMs, walks);
+  }
+  print(GetParam().lock, "trapped, 50 ms", walks, page.get());
+  EXPECT_GE(page->freezes.load(), 2u * kTimedRequests * kWalksPerRequest);
+  lateness.expect_in_time(page->longest_ns, page->over_limit, kTimedRequests);
+  EXPECT_EQ(session.leave(), "");
+  EXPECT_TRUE(program.stop());
+}
+
+TEST_P(LockHolder, Sabotaged) {
+  LockProgram program(GetParam().lock);
+  const FreezeTrapPage page(program.id());
+  ASSERT_NE(page.get(), nullptr);
+  page->sabotage = GetParam().sabotage;
+  Walks until_hang;
+  {
+    DumpSession session = attach_to(program.id(), "mixwalk_trapped.dll");
+    for (int i = 0; i < kMostRequests && page->ended_by_another == 0; ++i) {
+      walk(session, program, kLongWalksPerRequest, kLongDeadlineMs, until_hang);
+    }
+    EXPECT_EQ(session.leave(), "");
+  }
+  print(GetParam().lock, "sabotaged, 2 s", until_hang, page.get());
+  // The supervisor's clock ticks once a slice.
+  EXPECT_GE(page->longest_ns.load(), (kLongDeadlineMs - kSliceMs) * 1'000'000) << "it never hung";
+
+  const Lateness lateness;
+  Walks walks;
+  page->longest_ns = 0;
+  page->ended_by_another = 0;
+  page->limit_ns = kLimitNs;
+  page->over_limit = 0;
+  for (int i = 0; i < kMostRequests && page->ended_by_another < kEnded; i += kRequestsPerVisit) {
+    DumpSession session = attach_to(program.id(), "mixwalk_trapped.dll");
+    for (int j = 0; j < kRequestsPerVisit; ++j) {
+      walk(session, program, kWalksPerRequest, kDefaultDeadlineMs, walks);
+    }
+    EXPECT_EQ(session.leave(), "");
+  }
+  print(GetParam().lock, "sabotaged, 50 ms", walks, page.get());
+  EXPECT_GE(page->ended_by_another.load(), kEnded);
+  lateness.expect_in_time(page->longest_ns, page->over_limit, page->ended_by_another);
+  EXPECT_TRUE(program.stop());
+}
+
+INSTANTIATE_TEST_SUITE_P(Locks, LockHolder,
+                         testing::Values(Case{"heap", Sabotage::heap},
+                                         Case{"loader", Sabotage::loader},
+                                         Case{"function-table", Sabotage::function_table},
+                                         Case{"crt", Sabotage::crt},
+                                         Case{"console", Sabotage::crt},
+                                         // Jitting takes many locks, and holds each for
+                                         // microseconds: the heap or the function tables were
+                                         // met locked in 1 walk of 50. But collectible code makes
+                                         // collections, and a frozen thread that the runtime waits
+                                         // for holds up the thread store's lock with them.
+                                         Case{"jit", Sabotage::thread_store, false},
+                                         Case{"suspension", Sabotage::thread_store, false}),
+                         [](const auto& info) {
+                           std::string name = info.param.lock;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace mixwalk
