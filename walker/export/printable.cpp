@@ -2,31 +2,10 @@
 
 #include <cstdint>
 
+#include "walker/export/utf8.h"
+
 namespace mixwalk {
 namespace {
-
-// One character of UTF-8; bytes = 0: what begins here is none.
-struct Character {
-  std::uint32_t code = 0;
-  std::size_t bytes = 0;
-};
-
-// RFC 3629: no overlong forms, no surrogates, nothing past U+10FFFF.
-Character first_character(std::string_view text) {
-  const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const std::uint32_t lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
-  const std::size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < bytes) return {};
-  std::uint32_t code = lead & (0x7Fu >> bytes);
-  for (std::size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return {};
-    code = code << 6 | (byte(i) & 0x3Fu);
-  }
-  const bool overlong = (bytes == 3 && code < 0x800) || (bytes == 4 && code < 0x1'0000);
-  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-  return overlong || surrogate || code > 0x10'FFFF ? Character{} : Character{code, bytes};
-}
 
 bool is_control(std::uint32_t code) { return code < 0x20 || (code >= 0x7F && code <= 0x9F); }
 
@@ -49,7 +28,7 @@ std::string escaped(char letter, std::uint32_t value, int digits) {
 std::string printable(std::string_view text, std::size_t max_bytes) {
   std::string out;
   while (!text.empty()) {
-    const Character character = first_character(text);
+    const Utf8Character character = first_character(text);
     const std::size_t used = character.bytes == 0 ? 1 : character.bytes;
     std::string piece(text.substr(0, used));
     if (character.bytes == 0) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <iterator>
 
+#include "walker/export/frame_label.h"
 #include "walker/export/frame_selection.h"
 #include "walker/export/printable.h"
 #include "walker/export/words.h"
@@ -124,11 +125,11 @@ class Writer {
     const Frame& frame = stack.frames[index];
     switch (frame.kind) {
       case FrameKind::managed:
-        return fmt::format("  #{:<3} {}M  {}{}\n", index, paint(kManaged), managed_name(frame),
+        return fmt::format("  #{:<3} {}M  {}{}\n", index, paint(kManaged), label(frame),
                            paint(kReset));
-      case FrameKind::native: return fmt::format("  #{:<3} N  {}\n", index, native_name(frame));
+      case FrameKind::native: return fmt::format("  #{:<3} N  {}\n", index, label(frame));
       case FrameKind::stub:
-        return fmt::format("  #{:<3} {}S  {}{}\n", index, paint(kStub), stub_name(frame),
+        return fmt::format("  #{:<3} {}S  {}{}\n", index, paint(kStub), label(frame),
                            paint(kReset));
       case FrameKind::gap: {
         const bool known = frame.run != Frame::kNone;
@@ -140,23 +141,19 @@ class Writer {
     return {};
   }
 
-  std::string managed_name(const Frame& frame) const {
-    return frame.name.empty() ? "[managed code at " + native_name(frame) + "]"
-                              : bounded(frame.name);
-  }
-
-  std::string native_name(const Frame& frame) const {
-    if (frame.module == Frame::kNone) return fmt::format("{:#x}", frame.address);
-    const Module& module = snapshot_.modules[static_cast<std::size_t>(frame.module)];
-    const std::string image = bounded(module_name(module));
-    if (frame.name.empty()) return fmt::format("{}!{:#x}", image, frame.address - module.base);
-    if (frame.displacement == 0) return fmt::format("{}!{}", image, bounded(frame.name));
-    return fmt::format("{}!{}+{:#x}", image, bounded(frame.name), frame.displacement);
-  }
-
-  std::string stub_name(const Frame& frame) const {
-    return frame.name.empty() ? "[stub at " + native_name(frame) + "]"
-                              : "[" + bounded(frame.name) + "]";
+  // A name that does not begin at its symbol says how far behind it stands.
+  std::string label(const Frame& frame) const {
+    FrameWords words{.kind = frame.kind, .offset = frame.address, .name = bounded(frame.name)};
+    if (frame.module != Frame::kNone) {
+      const Module& module = snapshot_.modules[static_cast<std::size_t>(frame.module)];
+      words.image = bounded(module_name(module));
+      words.offset -= module.base;
+    }
+    std::string text = frame_label(words);
+    if (frame.kind == FrameKind::native && !frame.name.empty() && frame.displacement != 0) {
+      text += fmt::format("+{:#x}", frame.displacement);
+    }
+    return text;
   }
 
   const Snapshot& snapshot_;

@@ -78,6 +78,21 @@ std::string_view key(Engine engine) noexcept {
   return "";
 }
 
+std::string_view key(SampleEvent event) noexcept {
+  switch (event) {
+    case SampleEvent::dump: return "dump";
+    case SampleEvent::wall: return "wall";
+    case SampleEvent::cpu: return "cpu";
+    case SampleEvent::exception: return "exception";
+    case SampleEvent::allocation: return "allocation";
+  }
+  return "";
+}
+
+std::string_view unit(SampleEvent event) noexcept {
+  return event == SampleEvent::wall || event == SampleEvent::cpu ? "nanoseconds" : "count";
+}
+
 std::string_view sentence(OpenReason why) noexcept {
   switch (why) {
     case OpenReason::none: return "no reason is known";

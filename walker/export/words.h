@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "walker/model/snapshot.h"
+#include "walker/model/recording.h"
 
 namespace mixwalk {
 
@@ -14,6 +14,10 @@ std::string_view key(RunEnd end) noexcept;
 std::string_view key(OpenReason why) noexcept;
 std::string_view key(Engine engine) noexcept;
 std::string_view key(ProbeResult probe) noexcept;
+std::string_view key(SampleEvent event) noexcept;
+
+// What Sample::value counts: "nanoseconds" or "count".
+std::string_view unit(SampleEvent event) noexcept;
 
 // The same reason for a person: "the stack was larger than the copy".
 std::string_view sentence(OpenReason why) noexcept;

@@ -1,0 +1,110 @@
+// Writes a recording of tests/support/recordings.h in one format, for the programs that must be able
+// to open it, and what they must find in it.
+// usage: write_export RECORDING FORMAT FILE
+// RECORDING: representative, exception, dump, empty, large.  FORMAT: facts, or one of kFormats.
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/support/recordings.h"
+#include "walker/export/collapsed.h"
+#include "walker/export/frame_label.h"
+#include "walker/export/recorded_stacks.h"
+#include "walker/export/words.h"
+
+namespace mixwalk {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const std::map<std::string, std::function<std::unique_ptr<RecordingExporter>()>> kFormats = {
+    {"collapsed", [] { return std::make_unique<CollapsedExporter>(CollapsedExporter::Options{}); }},
+    {"collapsed-plain",
+     [] {
+       return std::make_unique<CollapsedExporter>(
+           CollapsedExporter::Options{.annotate = false, .threads = true});
+     }},
+};
+
+const std::map<std::string, std::function<Recording()>> kRecordings = {
+    {"representative", [] { return representative_recording(); }},
+    {"exception", [] { return representative_recording(SampleEvent::exception); }},
+    {"dump", [] { return representative_recording(SampleEvent::dump); }},
+    {"empty", [] { return Recording{}; }},
+    {"large", [] { return large_recording({}); }},
+};
+
+// Every sample with its whole stack, straight from the recording: no exporter's tables are in it.
+Json facts(const Recording& recording) {
+  Json json = {{"unix_time_ms", recording.unix_time_ms},
+               {"duration_ns", recording.duration_ns},
+               {"period_ns", recording.period_ns},
+               {"event", key(recording.event)}};
+  json["modules"] = Json::array();
+  for (const Module& module : recording.modules) {
+    json["modules"].push_back({{"base", module.base}, {"size", module.size},
+                               {"timestamp", module.timestamp}, {"path", module.path}});
+  }
+  json["threads"] = Json::array();
+  for (const Recording::ThreadInfo& thread : recording.threads) {
+    json["threads"].push_back({{"os_id", thread.os_id}, {"label", thread_label(thread)}});
+  }
+  json["samples"] = Json::array();
+  for (const Recording::Sample& sample : recording.samples) {
+    Json frames = Json::array();
+    for (const std::uint32_t index : stack_frames(recording, sample.stack)) {
+      const RecordedFrame& frame = recording.frames[index];
+      frames.push_back({{"label", frame_label(recording, frame)},
+                        {"kind", key(frame.kind)},
+                        {"inline_depth", frame.inline_depth},
+                        {"address", frame.address},
+                        {"return_address", frame.address_kind == AddressKind::return_address},
+                        {"module", frame.module}});
+    }
+    const bool detailed = sample.detail != Recording::kNone;
+    json["samples"].push_back(
+        {{"time_ns", sample.time_ns}, {"value", sample.value}, {"thread", sample.thread},
+         {"detail", detailed ? Json(recording.details[sample.detail]) : Json(nullptr)},
+         {"frames", std::move(frames)}});
+  }
+  return json;
+}
+
+int run(const std::string& name, const std::string& format, const std::string& path) {
+  const auto recording = kRecordings.find(name);
+  const auto exporter = kFormats.find(format);
+  if (recording == kRecordings.end() || (exporter == kFormats.end() && format != "facts")) {
+    fmt::print(stderr, "write_export: no recording {} or no format {}\n", name, format);
+    return 2;
+  }
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"),
+                                                            &std::fclose);
+  if (!file) {
+    fmt::print(stderr, "write_export: {} cannot be written\n", path);
+    return 1;
+  }
+  FileSink sink(file.get());
+  const Recording made = recording->second();
+  if (format == "facts") {
+    constexpr auto kReplace = Json::error_handler_t::replace;
+    return sink.write(facts(made).dump(1, ' ', true, kReplace)) ? 0 : 1;
+  }
+  return exporter->second()->write(made, sink) ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace mixwalk
+
+int main(int argc, char** argv) {
+  if (argc != 4) {
+    std::fputs("usage: write_export RECORDING FORMAT FILE\n", stderr);
+    return 2;
+  }
+  return mixwalk::run(argv[1], argv[2], argv[3]);
+}

@@ -1,0 +1,56 @@
+// What every export of a recording must say, from the recording itself (tests/support/write_export).
+
+import {execFileSync} from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+export class Exports {
+  constructor(program) {
+    this.program = program;
+    this.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'mixwalk-exports-'));
+    process.on('exit', () => fs.rmSync(this.folder, {recursive: true, force: true}));
+  }
+
+  // The path of a recording in a format.
+  file(recording, format, name = `${recording}.${format}`) {
+    const file = path.join(this.folder, name);
+    execFileSync(this.program, [recording, format, file], {stdio: ['ignore', 'ignore', 'inherit']});
+    return file;
+  }
+
+  facts(recording) {
+    return JSON.parse(fs.readFileSync(this.file(recording, 'facts'), 'utf8'));
+  }
+}
+
+// The labels of a sample, root first: a word where it has no stack, its type on top.
+export function labels(facts, sample) {
+  if (!sample.frames.length) return [sample.detail ? `[no stack: ${sample.detail}]` : '[no stack]'];
+  const typed = sample.detail !== null && ['exception', 'allocation'].includes(facts.event);
+  return sample.frames.map((frame) => frame.label).reverse().concat(typed ? [sample.detail] : []);
+}
+
+// Sums the values of samples by what `stack` says of each: a Map.
+export function fold(samples, stack) {
+  const sums = new Map();
+  for (const sample of samples) {
+    const key = stack(sample);
+    sums.set(key, (sums.get(key) ?? 0) + sample.value);
+  }
+  return sums;
+}
+
+export const problems = [];
+
+export function expect_equal(actual, expected, what) {
+  const text = (value) => JSON.stringify(value instanceof Map ? [...value].sort() : value);
+  if (text(actual) !== text(expected)) {
+    problems.push(`${what}:\n  is       ${text(actual)}\n  must be  ${text(expected)}`);
+  }
+}
+
+export function finish(what) {
+  console.log(problems.length ? problems.join('\n') : what);
+  process.exitCode = problems.length ? 1 : 0;
+}

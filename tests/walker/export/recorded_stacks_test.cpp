@@ -1,0 +1,64 @@
+#include "walker/export/recorded_stacks.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/recordings.h"
+
+namespace mixwalk {
+namespace {
+
+std::vector<std::string> leaf_first(const RecordedStacks& stacks, std::uint32_t node) {
+  std::vector<std::string> labels;
+  for (; node != Recording::kNone; node = stacks.nodes()[node].parent) {
+    labels.push_back(stacks.frames()[stacks.nodes()[node].frame].label);
+  }
+  return labels;
+}
+
+Recording recording_of(SampleEvent event) {
+  Recording recording;
+  recording.event = event;
+  recording.threads.push_back({.os_id = 7});
+  recording.details = {"a \xff word"};
+  recording.frames.push_back({.kind = FrameKind::managed, .name = "Main()"});
+  recording.nodes.push_back({});
+  return recording;
+}
+
+TEST(RecordedStacks, ASampleWithoutStackIsAWord) {
+  Recording recording = recording_of(SampleEvent::dump);
+  recording.samples = {{}, {.detail = 0}, {.detail = 0}};
+  const RecordedStacks stacks(recording);
+  using Labels = std::vector<std::string>;
+  EXPECT_EQ(leaf_first(stacks, stacks.leaves()[0]), Labels{"[no stack]"});
+  EXPECT_EQ(leaf_first(stacks, stacks.leaves()[1]), Labels{"[no stack: a \uFFFD word]"});
+  EXPECT_EQ(stacks.leaves()[1], stacks.leaves()[2]);
+}
+
+TEST(RecordedStacks, WhatWasThrownIsOnTopOfItsStack) {
+  Recording recording = recording_of(SampleEvent::exception);
+  recording.samples = {{.stack = 0, .detail = 0}, {.stack = 0}};
+  const RecordedStacks stacks(recording);
+  EXPECT_EQ(leaf_first(stacks, stacks.leaves()[0]),
+            (std::vector<std::string>{"a \uFFFD word", "Main()"}));
+  EXPECT_EQ(stacks.leaves()[1], 0u);
+}
+
+TEST(RecordedStacks, AParentComesBeforeItsChildren) {
+  const Recording recording = representative_recording(SampleEvent::allocation);
+  const RecordedStacks stacks(recording);
+  ASSERT_GT(stacks.nodes().size(), recording.nodes.size());
+  for (std::size_t i = 0; i < stacks.nodes().size(); ++i) {
+    const Recording::Node& node = stacks.nodes()[i];
+    EXPECT_TRUE(node.parent == Recording::kNone || node.parent < i) << i;
+    EXPECT_LT(node.frame, stacks.frames().size());
+  }
+}
+
+TEST(RecordedStacks, AThreadWithoutNameIsItsNumber) {
+  EXPECT_EQ(thread_label({.os_id = 0x1a4}), "thread 0x1a4");
+  EXPECT_EQ(thread_label({.os_id = 1, .name = "\xff"}), "\uFFFD");
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,115 @@
+#include "walker/export/collapsed.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+#include <vector>
+
+#include "walker/export/buffered_sink.h"
+#include "walker/export/printable.h"
+#include "walker/export/recorded_stacks.h"
+
+namespace mixwalk {
+namespace {
+
+// Of one frame: what the longest generic names of real programs stay below.
+constexpr std::size_t kMaxNameBytes = 16'384;
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : printable(text, kMaxNameBytes)) {
+    if (c == ';') {
+      out += "\\x3b";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string_view mark(const RecordedFrame* frame) {
+  if (frame == nullptr) return "";
+  if (frame->inline_depth != 0) return "_[i]";
+  return frame->kind == FrameKind::managed ? "_[j]" : "";
+}
+
+// Stacks whose frames read the same are one stack, wherever in their functions they stand.
+class Folded {
+ public:
+  Folded(const RecordedStacks& stacks, bool annotate) {
+    std::vector<std::uint32_t> texts;
+    std::unordered_map<std::string, std::uint32_t> known;
+    for (const RecordedStacks::Frame& frame : stacks.frames()) {
+      std::string text = escaped(frame.label);
+      if (annotate) text += mark(frame.frame);
+      const auto [at, added] = known.emplace(text, static_cast<std::uint32_t>(texts_.size()));
+      if (added) texts_.push_back(std::move(text));
+      texts.push_back(at->second);
+    }
+    std::unordered_map<std::uint64_t, std::uint32_t> paths;  // parent << 32 | text
+    for (const Recording::Node& node : stacks.nodes()) {
+      const Recording::Node path{
+          node.parent == Recording::kNone ? Recording::kNone : path_[node.parent],
+          texts[node.frame]};
+      const std::uint64_t key = std::uint64_t{path.parent} << 32 | path.frame;
+      const auto [at, added] = paths.emplace(key, static_cast<std::uint32_t>(paths_.size()));
+      if (added) paths_.push_back(path);
+      path_.push_back(at->second);
+    }
+  }
+
+  std::uint32_t path_of(std::uint32_t node) const { return path_[node]; }
+
+  std::string line(std::uint32_t path) const {
+    std::vector<std::uint32_t> leaf_first;
+    for (; path != Recording::kNone; path = paths_[path].parent) {
+      leaf_first.push_back(paths_[path].frame);
+    }
+    std::string text;
+    for (auto frame = leaf_first.rbegin(); frame != leaf_first.rend(); ++frame) {
+      if (!text.empty()) text += ';';
+      text += texts_[*frame];
+    }
+    return text;
+  }
+
+ private:
+  std::vector<std::string> texts_;
+  std::vector<Recording::Node> paths_;  // frame: index into texts_
+  std::vector<std::uint32_t> path_;     // of each node
+};
+
+struct Line {
+  std::uint32_t thread = 0, path = 0;
+  std::uint64_t value = 0;
+};
+
+}  // namespace
+
+bool CollapsedExporter::write(const Recording& recording, ByteSink& sink) const {
+  const RecordedStacks stacks(recording);
+  const Folded folded(stacks, options_.annotate);
+  std::vector<Line> lines;
+  std::unordered_map<std::uint64_t, std::size_t> known;  // thread << 32 | path
+  for (std::size_t i = 0; i < recording.samples.size(); ++i) {
+    const Recording::Sample& sample = recording.samples[i];
+    const std::uint32_t path = folded.path_of(stacks.leaves()[i]);
+    const std::uint32_t thread = options_.threads ? sample.thread : 0;
+    const auto [at, added] = known.emplace(std::uint64_t{thread} << 32 | path, lines.size());
+    if (added) lines.push_back({thread, path, 0});
+    std::uint64_t& value = lines[at->second].value;
+    const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - value;
+    value += std::min(sample.value, room);
+  }
+  BufferedSink out(sink);
+  for (const Line& line : lines) {
+    std::string text;
+    if (options_.threads) text = escaped(thread_label(recording.threads[line.thread])) + ";";
+    if (!out.write(fmt::format("{}{} {}\n", text, folded.line(line.path), line.value))) return false;
+  }
+  return out.flush();
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,42 @@
+#include "walker/export/frame_label.h"
+
+#include <fmt/format.h>
+
+#include "walker/export/utf8.h"
+#include "walker/export/words.h"
+
+namespace mixwalk {
+namespace {
+
+std::string place(const FrameWords& words) {
+  return words.image ? fmt::format("{}!{:#x}", *words.image, words.offset)
+                     : fmt::format("{:#x}", words.offset);
+}
+
+}  // namespace
+
+std::string frame_label(const FrameWords& words) {
+  const bool named = !words.name.empty();
+  switch (words.kind) {
+    case FrameKind::managed: return named ? words.name : "[managed code at " + place(words) + "]";
+    case FrameKind::native:
+      if (!named) return place(words);
+      return words.image ? *words.image + "!" + words.name : words.name;
+    case FrameKind::stub: return "[" + (named ? words.name : "stub at " + place(words)) + "]";
+    case FrameKind::gap: return fmt::format("[gap: {}]", sentence(words.why));
+  }
+  return {};
+}
+
+std::string frame_label(const Recording& recording, const RecordedFrame& frame) {
+  FrameWords words{.kind = frame.kind, .offset = frame.address, .why = frame.why};
+  words.name = valid_utf8(frame.name);
+  if (frame.module != Frame::kNone) {
+    const Module& module = recording.modules[static_cast<std::size_t>(frame.module)];
+    words.image = valid_utf8(module_name(module));
+    words.offset -= module.base;
+  }
+  return frame_label(words);
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "walker/model/recording.h"
+
+namespace mixwalk {
+
+// What a frame's label is made of; the texts as they may be shown.
+struct FrameWords {
+  FrameKind kind = FrameKind::native;
+  std::optional<std::string> image;  // file name; nothing: code outside every image
+  std::uint64_t offset = 0;          // of the frame's address in the image, or the address itself
+  std::string name;                  // empty: none is known
+  OpenReason why = OpenReason::none;  // of a gap
+};
+
+// What every format calls a frame, without its place in the function: "ntdll.dll!NtWait",
+// "orders.dll!0x102c", "0x1234", "Orders.Program.Main()", "[IL_STUB_PInvoke]", "[stub at 0x1234]",
+// "[gap: the code has no unwind data]".
+std::string frame_label(const FrameWords& words);
+
+// The same of a recorded frame. Always UTF-8: what was none in the target is U+FFFD.
+std::string frame_label(const Recording& recording, const RecordedFrame& frame);
+
+}  // namespace mixwalk

@@ -1,0 +1,60 @@
+#include "walker/export/recorded_stacks.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "walker/export/frame_label.h"
+#include "walker/export/utf8.h"
+
+namespace mixwalk {
+namespace {
+
+// Whether `detail` says what a sample with a stack is of; without stack it says why there is none.
+bool detail_is_type(SampleEvent event) {
+  return event == SampleEvent::exception || event == SampleEvent::allocation;
+}
+
+}  // namespace
+
+RecordedStacks::RecordedStacks(const Recording& recording) : nodes_(recording.nodes) {
+  frames_.reserve(recording.frames.size());
+  for (const RecordedFrame& frame : recording.frames) {
+    frames_.push_back({frame_label(recording, frame), &frame});
+  }
+  std::unordered_map<std::uint64_t, std::uint32_t> words;  // stack << 32 | detail: its node
+  leaves_.reserve(recording.samples.size());
+  for (const Recording::Sample& sample : recording.samples) {
+    const bool stackless = sample.stack == Recording::kNone;
+    const bool typed = sample.detail != Recording::kNone && detail_is_type(recording.event);
+    if (!stackless && !typed) {
+      leaves_.push_back(sample.stack);
+      continue;
+    }
+    const std::uint64_t key = std::uint64_t{sample.stack} << 32 | sample.detail;
+    const auto [at, added] = words.emplace(key, static_cast<std::uint32_t>(nodes_.size()));
+    if (added) {
+      std::string text = sample.detail == Recording::kNone
+                             ? std::string()
+                             : valid_utf8(recording.details[sample.detail]);
+      if (stackless) text = text.empty() ? "[no stack]" : fmt::format("[no stack: {}]", text);
+      nodes_.push_back({sample.stack, static_cast<std::uint32_t>(frames_.size())});
+      frames_.push_back({std::move(text), nullptr});
+    }
+    leaves_.push_back(at->second);
+  }
+}
+
+std::vector<std::vector<std::uint32_t>> samples_by_thread(const Recording& recording) {
+  std::vector<std::vector<std::uint32_t>> samples(recording.threads.size());
+  for (std::size_t i = 0; i < recording.samples.size(); ++i) {
+    samples[recording.samples[i].thread].push_back(static_cast<std::uint32_t>(i));
+  }
+  return samples;
+}
+
+std::string thread_label(const Recording::ThreadInfo& thread) {
+  return thread.name.empty() ? fmt::format("thread {:#x}", thread.os_id) : valid_utf8(thread.name);
+}
+
+}  // namespace mixwalk
