@@ -16,6 +16,7 @@
 #include "walker/export/collapsed.h"
 #include "walker/export/frame_label.h"
 #include "walker/export/recorded_stacks.h"
+#include "walker/export/speedscope.h"
 #include "walker/export/words.h"
 
 namespace mixwalk {
@@ -30,6 +31,7 @@ const std::map<std::string, std::function<std::unique_ptr<RecordingExporter>()>>
        return std::make_unique<CollapsedExporter>(
            CollapsedExporter::Options{.annotate = false, .threads = true});
      }},
+    {"speedscope", [] { return std::make_unique<SpeedscopeExporter>(); }},
 };
 
 const std::map<std::string, std::function<Recording()>> kRecordings = {

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "walker/export/recording_exporter.h"
+
+namespace mixwalk {
+
+// The file format of speedscope, by the JSON schema that it publishes: one sampled profile a thread,
+// in the order of the recording's threads, stacks root first. The weights are Sample::value, in
+// nanoseconds or (a count) without unit.
+class SpeedscopeExporter final : public RecordingExporter {
+ public:
+  bool write(const Recording& recording, ByteSink& sink) const override;
+};
+
+}  // namespace mixwalk
