@@ -1,5 +1,5 @@
-// Writes a recording of tests/support/recordings.h in one format, for the programs that must be able
-// to open it, and what they must find in it.
+// Writes a recording of tests/support/recordings.h in one format, for the programs that must be
+// able to open it, and what they must find in it.
 // usage: write_export RECORDING FORMAT FILE
 // RECORDING: representative, exception, dump, empty, large.  FORMAT: facts, or one of kFormats.
 
@@ -15,6 +15,7 @@
 #include "tests/support/recordings.h"
 #include "walker/export/collapsed.h"
 #include "walker/export/frame_label.h"
+#include "walker/export/pprof.h"
 #include "walker/export/recorded_stacks.h"
 #include "walker/export/speedscope.h"
 #include "walker/export/words.h"
@@ -32,6 +33,7 @@ const std::map<std::string, std::function<std::unique_ptr<RecordingExporter>()>>
            CollapsedExporter::Options{.annotate = false, .threads = true});
      }},
     {"speedscope", [] { return std::make_unique<SpeedscopeExporter>(); }},
+    {"pprof", [] { return std::make_unique<PprofExporter>(); }},
 };
 
 const std::map<std::string, std::function<Recording()>> kRecordings = {

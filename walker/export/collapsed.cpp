@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <limits>
 #include <unordered_map>
 #include <vector>
 
@@ -81,33 +79,19 @@ class Folded {
   std::vector<std::uint32_t> path_;     // of each node
 };
 
-struct Line {
-  std::uint32_t thread = 0, path = 0;
-  std::uint64_t value = 0;
-};
-
 }  // namespace
 
 bool CollapsedExporter::write(const Recording& recording, ByteSink& sink) const {
   const RecordedStacks stacks(recording);
   const Folded folded(stacks, options_.annotate);
-  std::vector<Line> lines;
-  std::unordered_map<std::uint64_t, std::size_t> known;  // thread << 32 | path
-  for (std::size_t i = 0; i < recording.samples.size(); ++i) {
-    const Recording::Sample& sample = recording.samples[i];
-    const std::uint32_t path = folded.path_of(stacks.leaves()[i]);
-    const std::uint32_t thread = options_.threads ? sample.thread : 0;
-    const auto [at, added] = known.emplace(std::uint64_t{thread} << 32 | path, lines.size());
-    if (added) lines.push_back({thread, path, 0});
-    std::uint64_t& value = lines[at->second].value;
-    const std::uint64_t room = std::numeric_limits<std::uint64_t>::max() - value;
-    value += std::min(sample.value, room);
-  }
+  std::vector<std::uint32_t> paths;
+  paths.reserve(recording.samples.size());
+  for (const std::uint32_t leaf : stacks.leaves()) paths.push_back(folded.path_of(leaf));
   BufferedSink out(sink);
-  for (const Line& line : lines) {
+  for (const SampleSum& sum : sum_samples(recording, paths, options_.threads)) {
     std::string text;
-    if (options_.threads) text = escaped(thread_label(recording.threads[line.thread])) + ";";
-    if (!out.write(fmt::format("{}{} {}\n", text, folded.line(line.path), line.value))) return false;
+    if (options_.threads) text = escaped(thread_label(recording.threads[sum.thread])) + ";";
+    if (!out.write(fmt::format("{}{} {}\n", text, folded.line(sum.stack), sum.value))) return false;
   }
   return out.flush();
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <unordered_map>
 
 #include "walker/export/frame_label.h"
@@ -51,6 +53,22 @@ std::vector<std::vector<std::uint32_t>> samples_by_thread(const Recording& recor
     samples[recording.samples[i].thread].push_back(static_cast<std::uint32_t>(i));
   }
   return samples;
+}
+
+std::vector<SampleSum> sum_samples(const Recording& recording,
+                                   const std::vector<std::uint32_t>& stacks, bool by_thread) {
+  std::vector<SampleSum> sums;
+  std::unordered_map<std::uint64_t, std::size_t> known;  // thread << 32 | stack
+  for (std::size_t i = 0; i < recording.samples.size(); ++i) {
+    const Recording::Sample& sample = recording.samples[i];
+    const std::uint32_t thread = by_thread ? sample.thread : 0;
+    const auto [at, added] = known.emplace(std::uint64_t{thread} << 32 | stacks[i], sums.size());
+    if (added) sums.push_back({thread, stacks[i]});
+    SampleSum& sum = sums[at->second];
+    ++sum.count;
+    sum.value += std::min(sample.value, std::numeric_limits<std::uint64_t>::max() - sum.value);
+  }
+  return sums;
 }
 
 std::string thread_label(const Recording::ThreadInfo& thread) {

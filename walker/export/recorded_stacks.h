@@ -8,9 +8,9 @@
 
 namespace mixwalk {
 
-// The stacks of a recording as its exports show them: every sample has one, so that no sample is
-// lost to a format that knows stacks only. A sample without stack has a frame "[no stack: …]"; the
-// type that was thrown or allocated is a frame on top of its stack. Refers to the recording.
+// The stacks of a recording as its exports show them: every sample has one, so that none is lost
+// to a format that knows stacks only. A sample without stack has a frame "[no stack: …]"; the type
+// that was thrown or allocated is a frame on top of its stack. Refers to the recording.
 class RecordedStacks {
  public:
   struct Frame {
@@ -23,7 +23,7 @@ class RecordedStacks {
   const std::vector<Frame>& frames() const noexcept { return frames_; }
   // As Recording::nodes, whose indices they keep: a parent comes before its children.
   const std::vector<Recording::Node>& nodes() const noexcept { return nodes_; }
-  // The leaf node of each sample, as Recording::samples.
+  // The leaf node of each of Recording::samples.
   const std::vector<std::uint32_t>& leaves() const noexcept { return leaves_; }
 
  private:
@@ -34,6 +34,17 @@ class RecordedStacks {
 
 // The samples of each thread, in order: indices into `recording.samples`, by index of the thread.
 std::vector<std::vector<std::uint32_t>> samples_by_thread(const Recording& recording);
+
+// What samples of one thread and stack add up to.
+struct SampleSum {
+  std::uint32_t thread = 0;  // index into Recording::threads
+  std::uint32_t stack = 0;   // as `stacks` says
+  std::uint64_t count = 0;
+  std::uint64_t value = 0;  // of Sample::value; no more than 2^64 - 1
+};
+// `stacks`: of each sample. In the order in which they were met. Not by thread: all of thread 0.
+std::vector<SampleSum> sum_samples(const Recording& recording,
+                                   const std::vector<std::uint32_t>& stacks, bool by_thread);
 
 // "Orders worker", or "thread 0x1a4" where it has no name. UTF-8.
 std::string thread_label(const Recording::ThreadInfo& thread);

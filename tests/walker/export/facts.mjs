@@ -1,4 +1,4 @@
-// What every export of a recording must say, from the recording itself (tests/support/write_export).
+// What every export of a recording must say, from the recording itself (write_export's facts).
 
 import {execFileSync} from 'node:child_process';
 import fs from 'node:fs';
@@ -43,11 +43,16 @@ export function fold(samples, stack) {
 
 export const problems = [];
 
+// Of two Maps, only the entries that differ are said.
 export function expect_equal(actual, expected, what) {
-  const text = (value) => JSON.stringify(value instanceof Map ? [...value].sort() : value);
-  if (text(actual) !== text(expected)) {
-    problems.push(`${what}:\n  is       ${text(actual)}\n  must be  ${text(expected)}`);
+  if (actual instanceof Map && expected instanceof Map) {
+    for (const key of new Set([...actual.keys(), ...expected.keys()])) {
+      expect_equal(actual.get(key), expected.get(key), `${what}: ${key}`);
+    }
+    return;
   }
+  const [is, must_be] = [JSON.stringify(actual), JSON.stringify(expected)];
+  if (is !== must_be) problems.push(`${what}:\n  is       ${is}\n  must be  ${must_be}`);
 }
 
 export function finish(what) {

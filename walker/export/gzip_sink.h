@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+
+#include "walker/export/exporter.h"
+
+namespace mixwalk {
+
+// Compresses into another sink, as a gzip file without name, time and system: the same bytes
+// everywhere.
+class GzipSink final : public ByteSink {
+ public:
+  explicit GzipSink(ByteSink& sink);
+  ~GzipSink() override;
+  bool write(std::string_view bytes) override;
+  // Ends the file; nothing may be written after. False: the sink refused some of it.
+  bool finish();
+
+ private:
+  struct Stream;
+  bool deflate(std::string_view bytes, bool last);
+
+  ByteSink& sink_;
+  std::unique_ptr<Stream> stream_;
+  bool ok_ = true;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,246 @@
+#include "walker/export/pprof.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <protozero/pbf_builder.hpp>
+#include <utility>
+#include <vector>
+
+#include "walker/export/gzip_sink.h"
+#include "walker/export/image_id.h"
+#include "walker/export/locations.h"
+#include "walker/export/recorded_stacks.h"
+#include "walker/export/string_table.h"
+#include "walker/export/words.h"
+
+namespace mixwalk {
+namespace {
+
+using protozero::pbf_builder;
+using Tag = protozero::pbf_tag_type;
+
+// Field numbers of profile.proto.
+enum class ProfileField : Tag {
+  sample_type = 1, sample = 2, mapping = 3, location = 4, function = 5, string_table = 6,
+  time_nanos = 9, duration_nanos = 10, period_type = 11, period = 12, comment = 13,
+  default_sample_type = 14,
+};
+enum class ValueTypeField : Tag { type = 1, unit = 2 };
+enum class SampleField : Tag { location_id = 1, value = 2, label = 3 };
+enum class LabelField : Tag { key = 1, str = 2, num = 3 };
+enum class MappingField : Tag {
+  id = 1, memory_start = 2, memory_limit = 3, filename = 5, build_id = 6, has_functions = 7,
+  has_inline_frames = 10,
+};
+enum class LocationField : Tag { id = 1, mapping_id = 2, address = 3, line = 4 };
+enum class LineField : Tag { function_id = 1 };
+enum class FunctionField : Tag { id = 1, name = 2, system_name = 3 };
+
+// Its numbers are signed.
+std::int64_t clamped(std::uint64_t value) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::int64_t>(std::min(value, kMost));
+}
+
+class Writer {
+ public:
+  Writer(const Recording& recording, ByteSink& sink)
+      : recording_(recording), stacks_(recording), locations_(stacks_), sink_(sink) {}
+
+  bool write() {
+    header();
+    mappings();
+    locations();
+    samples();
+    for (const std::string& text : strings_.strings()) {
+      profile_.add_string(ProfileField::string_table, text);
+      flush_some();
+    }
+    return sink_.write(buffer_) && sink_.finish();
+  }
+
+ private:
+  bool timed() const { return unit(recording_.event) == "nanoseconds"; }
+
+  std::int64_t string(std::string_view text) { return strings_.index(text); }
+
+  // A document of many samples does not stand in memory whole.
+  void flush_some() {
+    constexpr std::size_t kBytes = 1 << 16;
+    if (buffer_.size() < kBytes) return;
+    sink_.write(buffer_);
+    buffer_.clear();
+  }
+
+  void value_type(ProfileField field, std::string_view type, std::string_view its_unit) {
+    pbf_builder<ValueTypeField> out(profile_, field);
+    out.add_int64(ValueTypeField::type, string(type));
+    out.add_int64(ValueTypeField::unit, string(its_unit));
+  }
+
+  void header() {
+    const std::string_view event = key(recording_.event);
+    if (timed()) {
+      value_type(ProfileField::sample_type, "samples", "count");
+      value_type(ProfileField::sample_type, event, "nanoseconds");
+    } else {
+      value_type(ProfileField::sample_type, event, "count");
+    }
+    profile_.add_int64(ProfileField::default_sample_type, string(event));
+    constexpr std::uint64_t kNsOfMs = 1'000'000;
+    const std::uint64_t last_ms = std::numeric_limits<std::int64_t>::max() / kNsOfMs;
+    profile_.add_int64(ProfileField::time_nanos,
+                       clamped(std::min(recording_.unix_time_ms, last_ms) * kNsOfMs));
+    profile_.add_int64(ProfileField::duration_nanos, clamped(recording_.duration_ns));
+    if (recording_.period_ns != 0) {
+      value_type(ProfileField::period_type, event, "nanoseconds");
+      profile_.add_int64(ProfileField::period, clamped(recording_.period_ns));
+    }
+    profile_.add_int64(ProfileField::comment, string("mixwalk " + recording_.tool_version));
+  }
+
+  bool is_named(const RecordedStacks::Frame& frame) const {
+    return frame.frame == nullptr || frame.frame->kind != FrameKind::native ||
+           !frame.frame->name.empty();
+  }
+  bool is_named(const Location& location) const {
+    return std::all_of(location.frames.begin(), location.frames.end(), [this](std::uint32_t frame) {
+      return is_named(stacks_.frames()[frame]);
+    });
+  }
+
+  // An image's flags say that pprof need not look for names itself, so all must have theirs.
+  void mappings() {
+    std::vector<bool> named(recording_.modules.size(), true);
+    std::vector<bool> inlined(recording_.modules.size(), false);
+    for (const Location& location : locations_.locations()) {
+      if (location.module == Frame::kNone) continue;
+      const auto module = static_cast<std::size_t>(location.module);
+      if (!is_named(location)) named[module] = false;
+      if (location.frames.size() > 1) inlined[module] = true;
+    }
+    for (const std::size_t i : main_image_first()) {
+      const Module& module = recording_.modules[i];
+      pbf_builder<MappingField> out(profile_, ProfileField::mapping);
+      out.add_uint64(MappingField::id, i + 1);
+      out.add_uint64(MappingField::memory_start, module.base);
+      out.add_uint64(MappingField::memory_limit, module.base + module.size);
+      out.add_int64(MappingField::filename, string(module.path));
+      out.add_int64(MappingField::build_id, string(code_id(module)));
+      out.add_bool(MappingField::has_functions, named[i]);
+      out.add_bool(MappingField::has_inline_frames, inlined[i]);
+    }
+  }
+
+  std::vector<std::size_t> main_image_first() const {
+    std::vector<std::size_t> order(recording_.modules.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_partition(order.begin(), order.end(), [this](std::size_t i) {
+      return recording_.modules[i].path == recording_.process.path;
+    });
+    return order;
+  }
+
+  void locations() {
+    for (std::size_t i = 0; i < locations_.locations().size(); ++i) {
+      const Location& location = locations_.locations()[i];
+      std::vector<std::uint64_t> functions;
+      if (is_named(location)) {
+        for (const std::uint32_t frame : location.frames) functions.push_back(function(frame));
+      }
+      pbf_builder<LocationField> out(profile_, ProfileField::location);
+      out.add_uint64(LocationField::id, i + 1);
+      if (location.module != Frame::kNone) {
+        out.add_uint64(LocationField::mapping_id, static_cast<std::uint64_t>(location.module) + 1);
+      }
+      out.add_uint64(LocationField::address, location.address);
+      for (const std::uint64_t id : functions) {
+        pbf_builder<LineField> line(out, LocationField::line);
+        line.add_uint64(LineField::function_id, id);
+      }
+    }
+  }
+
+  // The id of a frame's function; writes it the first time.
+  std::uint64_t function(std::uint32_t index) {
+    const RecordedStacks::Frame& frame = stacks_.frames()[index];
+    const RecordedFrame* recorded = frame.frame;
+    const std::int32_t module = recorded == nullptr ? Frame::kNone : recorded->module;
+    const auto [at, added] =
+        functions_.try_emplace({frame.label, module}, functions_.size() + 1);
+    if (added) {
+      pbf_builder<FunctionField> out(profile_, ProfileField::function);
+      out.add_uint64(FunctionField::id, at->second);
+      out.add_int64(FunctionField::name, string(frame.label));
+      out.add_int64(FunctionField::system_name,
+                    string(recorded == nullptr || recorded->name.empty() ? frame.label
+                                                                         : recorded->name));
+    }
+    return at->second;
+  }
+
+  std::string_view leaf_kind(std::uint32_t node) const {
+    const RecordedFrame* leaf = stacks_.frames()[stacks_.nodes()[node].frame].frame;
+    if (leaf != nullptr) return key(leaf->kind);
+    const std::uint32_t below = stacks_.nodes()[node].parent;  // of the type that was thrown
+    return below == Recording::kNone ? "none" : leaf_kind(below);
+  }
+
+  void samples() {
+    const std::int64_t thread_key = string("thread"), tid_key = string("tid");
+    const std::int64_t kind_key = string("kind");
+    std::vector<std::int64_t> names;
+    for (const Recording::ThreadInfo& thread : recording_.threads) {
+      names.push_back(string(thread_label(thread)));
+    }
+    for (const SampleSum& sum : sum_samples(recording_, stacks_.leaves(), true)) {
+      ids_.clear();
+      for (const std::uint32_t location : locations_.of_stack(sum.stack)) {
+        ids_.push_back(std::uint64_t{location} + 1);
+      }
+      const std::array<std::int64_t, 2> values = {clamped(sum.count), clamped(sum.value)};
+      pbf_builder<SampleField> out(profile_, ProfileField::sample);
+      out.add_packed_uint64(SampleField::location_id, ids_.begin(), ids_.end());
+      out.add_packed_int64(SampleField::value, values.begin() + (timed() ? 0 : 1), values.end());
+      {
+        pbf_builder<LabelField> label(out, SampleField::label);
+        label.add_int64(LabelField::key, thread_key);
+        label.add_int64(LabelField::str, names[sum.thread]);
+      }
+      {
+        pbf_builder<LabelField> label(out, SampleField::label);
+        label.add_int64(LabelField::key, tid_key);
+        label.add_int64(LabelField::num, recording_.threads[sum.thread].os_id);
+      }
+      {
+        pbf_builder<LabelField> label(out, SampleField::label);
+        label.add_int64(LabelField::key, kind_key);
+        label.add_int64(LabelField::str, string(leaf_kind(sum.stack)));
+      }
+      out.commit();
+      flush_some();
+    }
+  }
+
+  const Recording& recording_;
+  const RecordedStacks stacks_;
+  Locations locations_;
+  GzipSink sink_;
+  std::string buffer_;
+  pbf_builder<ProfileField> profile_{buffer_};
+  StringTable strings_;
+  std::map<std::pair<std::string, std::int32_t>, std::uint64_t> functions_;
+  std::vector<std::uint64_t> ids_;
+};
+
+}  // namespace
+
+bool PprofExporter::write(const Recording& recording, ByteSink& sink) const {
+  return Writer(recording, sink).write();
+}
+
+}  // namespace mixwalk

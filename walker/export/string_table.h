@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "walker/export/utf8.h"
+
+namespace mixwalk {
+
+// Strings that a document keeps once and counts from 0, in the order in which they were met; 0 is
+// the empty one. UTF-8 whatever is put in.
+class StringTable {
+ public:
+  StringTable() { index(""); }
+
+  std::uint32_t index(std::string_view text) {
+    std::string valid = valid_utf8(text);
+    const auto [at, added] = known_.emplace(valid, static_cast<std::uint32_t>(strings_.size()));
+    if (added) strings_.push_back(std::move(valid));
+    return at->second;
+  }
+  const std::vector<std::string>& strings() const noexcept { return strings_; }
+
+ private:
+  std::vector<std::string> strings_;
+  std::unordered_map<std::string, std::uint32_t> known_;
+};
+
+}  // namespace mixwalk
