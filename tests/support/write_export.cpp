@@ -1,7 +1,7 @@
 // Writes a recording of tests/support/recordings.h in one format, for the programs that must be
 // able to open it, and what they must find in it.
 // usage: write_export RECORDING FORMAT FILE
-// RECORDING: representative, exception, dump, empty, large.  FORMAT: facts, or one of kFormats.
+// RECORDING: one of kRecordings. FORMAT: one of kFormats, facts, or image (the file kImageOnDisk).
 
 #include <fmt/format.h>
 
@@ -15,6 +15,7 @@
 #include "tests/support/recordings.h"
 #include "walker/export/collapsed.h"
 #include "walker/export/frame_label.h"
+#include "walker/export/otlp.h"
 #include "walker/export/pprof.h"
 #include "walker/export/recorded_stacks.h"
 #include "walker/export/speedscope.h"
@@ -34,6 +35,11 @@ const std::map<std::string, std::function<std::unique_ptr<RecordingExporter>()>>
      }},
     {"speedscope", [] { return std::make_unique<SpeedscopeExporter>(); }},
     {"pprof", [] { return std::make_unique<PprofExporter>(); }},
+    {"otlp",
+     [] {
+       static RecordedImages images;
+       return std::make_unique<OtlpExporter>(images);
+     }},
 };
 
 const std::map<std::string, std::function<Recording()>> kRecordings = {
@@ -80,10 +86,12 @@ Json facts(const Recording& recording) {
   return json;
 }
 
+bool is_other(const std::string& format) { return format == "facts" || format == "image"; }
+
 int run(const std::string& name, const std::string& format, const std::string& path) {
   const auto recording = kRecordings.find(name);
   const auto exporter = kFormats.find(format);
-  if (recording == kRecordings.end() || (exporter == kFormats.end() && format != "facts")) {
+  if (recording == kRecordings.end() || (exporter == kFormats.end() && !is_other(format))) {
     fmt::print(stderr, "write_export: no recording {} or no format {}\n", name, format);
     return 2;
   }
@@ -95,6 +103,10 @@ int run(const std::string& name, const std::string& format, const std::string& p
   }
   FileSink sink(file.get());
   const Recording made = recording->second();
+  if (format == "image") {
+    const auto bytes = *RecordedImages().read(kImageOnDisk);
+    return sink.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()}) ? 0 : 1;
+  }
   if (format == "facts") {
     constexpr auto kReplace = Json::error_handler_t::replace;
     return sink.write(facts(made).dump(1, ' ', true, kReplace)) ? 0 : 1;

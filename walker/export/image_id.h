@@ -1,13 +1,23 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
+#include <span>
 #include <string>
 
+#include "symbols/image_files.h"
 #include "walker/model/snapshot.h"
 
 namespace mixwalk {
 
-// By what symbol servers find the very image: its timestamp in eight upper-case hexadecimal digits,
-// and right behind them SizeOfImage in lower-case ones. Empty: neither is known.
+// By what symbol servers find the very image: its timestamp in eight upper-case hexadecimal
+// digits, and right behind them SizeOfImage in lower-case ones. Empty: neither is known.
 std::string code_id(const Module& module);
+
+// OpenTelemetry's build id of any file, `process.executable.build_id.htlhash`: half of the SHA-256 of its first and last 4096 bytes and its length, in lower-case hexadecimal digits.
+std::string htlhash(std::span<const std::byte> file);
+
+// The same of the image that was loaded; nothing where its file cannot be read or is another one.
+std::optional<std::string> htlhash(const Module& module, ImageFiles& files);
 
 }  // namespace mixwalk

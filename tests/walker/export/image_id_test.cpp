@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
+#include "tests/support/image_builder.h"
+#include "unmanaged/image/pe_image.h"
+
 namespace mixwalk {
 namespace {
 
@@ -11,6 +16,39 @@ TEST(ImageId, IsTheTimestampAndTheSize) {
 }
 
 TEST(ImageId, OfNothingIsNothing) { EXPECT_EQ(code_id({}), ""); }
+
+// Of the algorithm's own words, computed by other hands: Python's hashlib.
+TEST(ImageId, TheHashIsOfBothEndsAndTheLength) {
+  std::vector<std::byte> file(10'000);
+  for (std::size_t i = 0; i < file.size(); ++i) file[i] = static_cast<std::byte>(i * 7);
+  EXPECT_EQ(htlhash(file), "6e7a367790a0963a1dcd7ad1eaa9e8c3");
+  file[5000] = std::byte{1};  // neither end
+  EXPECT_EQ(htlhash(file), "6e7a367790a0963a1dcd7ad1eaa9e8c3");
+  EXPECT_EQ(htlhash(std::span<const std::byte>()), "af5570f5a1810b7af78caf4bc70a660f");
+}
+
+class OneImage final : public ImageFiles {
+ public:
+  std::optional<std::vector<std::byte>> read(const std::string& path) override {
+    return path == "there" ? std::optional(bytes) : std::nullopt;
+  }
+  std::vector<std::byte> bytes = test::ImageBuilder().build();
+};
+
+TEST(ImageId, OnlyTheImageThatWasLoadedHasOne) {
+  OneImage files;
+  const PeImage image = PeImage::parse(files.bytes);
+  ASSERT_EQ(image.error(), PeError::none);
+  Module module{.size = image.size_of_image(), .timestamp = image.timestamp(), .path = "there"};
+  EXPECT_EQ(htlhash(module, files), htlhash(files.bytes));
+  ++module.timestamp;
+  EXPECT_EQ(htlhash(module, files), std::nullopt) << "another version";
+  --module.timestamp;
+  module.path = "gone";
+  EXPECT_EQ(htlhash(module, files), std::nullopt);
+  module.path.clear();
+  EXPECT_EQ(htlhash(module, files), std::nullopt);
+}
 
 }  // namespace
 }  // namespace mixwalk

@@ -1,0 +1,332 @@
+#include "walker/export/otlp.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <protozero/pbf_builder.hpp>
+#include <unordered_map>
+#include <vector>
+
+#include "walker/export/image_id.h"
+#include "walker/export/locations.h"
+#include "walker/export/recorded_stacks.h"
+#include "walker/export/string_table.h"
+#include "walker/export/words.h"
+
+namespace mixwalk {
+namespace {
+
+using protozero::pbf_builder;
+using Tag = protozero::pbf_tag_type;
+using Indices = std::vector<std::int32_t>;
+
+// Field numbers of profiles_service.proto, profiles.proto, resource.proto and common.proto.
+enum class RequestField : Tag { resource_profiles = 1, dictionary = 2 };
+enum class ResourceProfilesField : Tag { resource = 1, scope_profiles = 2 };
+enum class ResourceField : Tag { attributes = 1 };
+enum class ScopeProfilesField : Tag { scope = 1, profiles = 2 };
+enum class ScopeField : Tag { name = 1, version = 2 };
+enum class DictionaryField : Tag {
+  mapping_table = 1, location_table = 2, function_table = 3, link_table = 4, string_table = 5,
+  attribute_table = 6, stack_table = 7,
+};
+enum class ProfileField : Tag {
+  sample_type = 1, samples = 2, time_unix_nano = 3, duration_nano = 4, period_type = 5, period = 6,
+};
+enum class ValueTypeField : Tag { type_strindex = 1, unit_strindex = 2 };
+enum class SampleField : Tag {
+  stack_index = 1, attribute_indices = 2, values = 4, timestamps_unix_nano = 5,
+};
+enum class MappingField : Tag {
+  memory_start = 1, memory_limit = 2, filename_strindex = 4, attribute_indices = 5,
+};
+enum class LocationField : Tag { mapping_index = 1, address = 2, lines = 3, attribute_indices = 4 };
+enum class LineField : Tag { function_index = 1 };
+enum class FunctionField : Tag { name_strindex = 1, system_name_strindex = 2 };
+enum class StackField : Tag { location_indices = 1 };
+enum class LinkField : Tag { trace_id = 1, span_id = 2 };
+enum class KeyValueAndUnitField : Tag { key_strindex = 1, value = 2 };
+enum class KeyValueField : Tag { key = 1, value = 2 };
+enum class AnyValueField : Tag { string_value = 1, int_value = 3 };
+
+// A table of the dictionary: messages that are kept once. 0 is the empty one.
+class Table {
+ public:
+  Table() { index(""); }
+  std::int32_t index(std::string message) {
+    const auto [at, added] =
+        known_.emplace(std::move(message), static_cast<std::int32_t>(messages_.size()));
+    if (added) messages_.push_back(&at->first);
+    return at->second;
+  }
+  void write(pbf_builder<DictionaryField>& out, DictionaryField field) const {
+    for (const std::string* message : messages_) out.add_message(field, *message);
+  }
+
+ private:
+  std::unordered_map<std::string, std::int32_t> known_;
+  std::vector<const std::string*> messages_;
+};
+
+std::int64_t clamped(std::uint64_t value) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::int64_t>(std::min(value, kMost));
+}
+
+// A field that is 0 is left out, as in proto3: entries of a table are the same by their bytes.
+class Writer {
+ public:
+  Writer(const Recording& recording, ImageFiles& images)
+      : recording_(recording), images_(images), stacks_(recording), locations_(stacks_) {
+    constexpr std::uint64_t kNsOfMs = 1'000'000;
+    begin_ns_ = std::min(recording.unix_time_ms, kLastNs / kNsOfMs) * kNsOfMs;
+  }
+
+  std::string document() {
+    mappings();
+    locations();
+    std::string document;
+    pbf_builder<RequestField> out(document);
+    resource_profiles(out);
+    dictionary(out);  // last: it has all that the rest refers to
+    return document;
+  }
+
+ private:
+  static constexpr std::uint64_t kLastNs = std::numeric_limits<std::uint64_t>::max();
+
+  std::int32_t string(std::string_view text) {
+    return static_cast<std::int32_t>(strings_.index(text));
+  }
+
+  std::int32_t attribute(std::string_view name, AnyValueField kind, std::string_view text,
+                         std::int64_t number) {
+    std::string message;
+    pbf_builder<KeyValueAndUnitField> out(message);
+    out.add_int32(KeyValueAndUnitField::key_strindex, string(name));
+    {
+      pbf_builder<AnyValueField> value(out, KeyValueAndUnitField::value);
+      if (kind == AnyValueField::int_value) {
+        value.add_int64(kind, number);
+      } else {
+        value.add_string(kind, valid_utf8(text));
+      }
+    }
+    return attributes_.index(std::move(message));
+  }
+  std::int32_t attribute(std::string_view name, std::string_view text) {
+    return attribute(name, AnyValueField::string_value, text, 0);
+  }
+  std::int32_t attribute(std::string_view name, std::int64_t number) {
+    return attribute(name, AnyValueField::int_value, {}, number);
+  }
+
+  void mappings() {
+    for (const Module& module : recording_.modules) {
+      std::string message;
+      pbf_builder<MappingField> out(message);
+      out.add_uint64(MappingField::memory_start, module.base);
+      out.add_uint64(MappingField::memory_limit, module.base + module.size);
+      out.add_int32(MappingField::filename_strindex, string(module.path));
+      if (const auto hash = htlhash(module, images_)) {
+        const Indices indices = {attribute("process.executable.build_id.htlhash", *hash)};
+        out.add_packed_int32(MappingField::attribute_indices, indices.begin(), indices.end());
+      }
+      mapping_.push_back(mappings_.index(std::move(message)));
+    }
+  }
+
+  std::int32_t function(const RecordedStacks::Frame& frame) {
+    const bool named = frame.frame != nullptr && !frame.frame->name.empty();
+    std::string message;
+    pbf_builder<FunctionField> out(message);
+    out.add_int32(FunctionField::name_strindex, string(frame.label));
+    out.add_int32(FunctionField::system_name_strindex,
+                  string(named ? frame.frame->name : frame.label));
+    return functions_.index(std::move(message));
+  }
+
+  void locations() {
+    for (const Location& location : locations_.locations()) {
+      std::string message;
+      pbf_builder<LocationField> out(message);
+      if (location.module != Frame::kNone) {
+        out.add_int32(LocationField::mapping_index,
+                      mapping_[static_cast<std::size_t>(location.module)]);
+      }
+      if (location.address != 0) out.add_uint64(LocationField::address, location.address);
+      for (const std::uint32_t index : location.frames) {
+        const RecordedStacks::Frame& frame = stacks_.frames()[index];
+        const bool nameless = frame.frame != nullptr && frame.frame->kind == FrameKind::native &&
+                              frame.frame->name.empty();
+        if (nameless) continue;  // its address is all that there is
+        const std::int32_t its_function = function(frame);
+        pbf_builder<LineField> line(out, LocationField::lines);
+        line.add_int32(LineField::function_index, its_function);
+      }
+      const RecordedFrame* real = stacks_.frames()[location.frames.back()].frame;
+      if (real != nullptr && real->kind != FrameKind::gap) {
+        const Indices indices = {attribute(
+            "profile.frame.type", real->kind == FrameKind::native ? "native" : "dotnet")};
+        out.add_packed_int32(LocationField::attribute_indices, indices.begin(), indices.end());
+      }
+      location_.push_back(location_table_.index(std::move(message)));
+    }
+  }
+
+  void resource_profiles(pbf_builder<RequestField>& request) {
+    pbf_builder<ResourceProfilesField> out(request, RequestField::resource_profiles);
+    resource(out);
+    pbf_builder<ScopeProfilesField> scope_profiles(out, ResourceProfilesField::scope_profiles);
+    {
+      pbf_builder<ScopeField> scope(scope_profiles, ScopeProfilesField::scope);
+      scope.add_string(ScopeField::name, "mixwalk");
+      const std::string version = valid_utf8(recording_.tool_version);
+      if (!version.empty()) scope.add_string(ScopeField::version, version);
+    }
+    profile(scope_profiles);
+  }
+
+  void resource(pbf_builder<ResourceProfilesField>& parent) {
+    pbf_builder<ResourceField> out(parent, ResourceProfilesField::resource);
+    const auto pair = [&out](std::string_view name, const auto& write_value) {
+      pbf_builder<KeyValueField> attribute(out, ResourceField::attributes);
+      attribute.add_string(KeyValueField::key, name.data(), name.size());
+      pbf_builder<AnyValueField> value(attribute, KeyValueField::value);
+      write_value(value);
+    };
+    const auto text = [&pair](std::string_view name, const std::string& its_text) {
+      if (its_text.empty()) return;
+      pair(name, [&](auto& value) {
+        value.add_string(AnyValueField::string_value, valid_utf8(its_text));
+      });
+    };
+    const Runtime& runtime = recording_.runtime;
+    pair("process.pid", [&](auto& value) {
+      value.add_int64(AnyValueField::int_value, recording_.process.id);
+    });
+    text("process.executable.name", module_name({.path = recording_.process.path}));
+    text("process.executable.path", recording_.process.path);
+    text("process.command_line", recording_.process.command_line);
+    text("process.runtime.name", runtime.name);
+    text("process.runtime.version", fmt::format("{}.{}.{}.{}", runtime.major, runtime.minor,
+                                                runtime.build, runtime.revision));
+    text("os.type", "windows");
+  }
+
+  void value_type(pbf_builder<ProfileField>& out, ProfileField field, std::string_view its_unit) {
+    pbf_builder<ValueTypeField> type(out, field);
+    type.add_int32(ValueTypeField::type_strindex, string(key(recording_.event)));
+    type.add_int32(ValueTypeField::unit_strindex, string(its_unit));
+  }
+
+  void profile(pbf_builder<ScopeProfilesField>& parent) {
+    pbf_builder<ProfileField> out(parent, ScopeProfilesField::profiles);
+    value_type(out, ProfileField::sample_type, unit(recording_.event));
+    samples(out);
+    if (begin_ns_ != 0) out.add_fixed64(ProfileField::time_unix_nano, begin_ns_);
+    if (recording_.duration_ns != 0) {
+      out.add_uint64(ProfileField::duration_nano, recording_.duration_ns);
+    }
+    if (recording_.period_ns != 0) {
+      value_type(out, ProfileField::period_type, "nanoseconds");
+      out.add_int64(ProfileField::period, clamped(recording_.period_ns));
+    }
+  }
+
+  // The stack of each sample, as the table counts them.
+  std::vector<std::int32_t> sample_stacks() {
+    std::vector<std::int32_t> of_node(stacks_.nodes().size(), 0);
+    std::vector<std::int32_t> of_sample;
+    of_sample.reserve(recording_.samples.size());
+    Indices indices;
+    for (const std::uint32_t leaf : stacks_.leaves()) {
+      if (of_node[leaf] == 0) {
+        indices.clear();
+        for (const std::uint32_t i : locations_.of_stack(leaf)) indices.push_back(location_[i]);
+        std::string message;
+        pbf_builder<StackField> out(message);
+        out.add_packed_int32(StackField::location_indices, indices.begin(), indices.end());
+        of_node[leaf] = stack_table_.index(std::move(message));
+      }
+      of_sample.push_back(of_node[leaf]);
+    }
+    return of_sample;
+  }
+
+  void samples(pbf_builder<ProfileField>& profile) {
+    const std::vector<std::int32_t> stacks = sample_stacks();
+    std::vector<Indices> threads;
+    for (const Recording::ThreadInfo& thread : recording_.threads) {
+      threads.push_back({attribute("thread.id", std::int64_t{thread.os_id}),
+                         attribute("thread.name", thread_label(thread))});
+    }
+    // Two recorded threads can be one here: the one that began to run managed code.
+    const auto same = [&](std::uint32_t a, std::uint32_t b) {
+      return stacks[a] == stacks[b] &&
+             threads[recording_.samples[a].thread] == threads[recording_.samples[b].thread];
+    };
+    std::vector<std::uint32_t> order(recording_.samples.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      const auto& thread_a = threads[recording_.samples[a].thread];
+      const auto& thread_b = threads[recording_.samples[b].thread];
+      return thread_a != thread_b ? thread_a < thread_b : stacks[a] < stacks[b];
+    });
+    std::vector<std::int64_t> values;
+    std::vector<std::uint64_t> times;
+    for (auto first = order.begin(); first != order.end();) {
+      const auto last = std::find_if_not(first, order.end(),
+                                         [&](std::uint32_t i) { return same(*first, i); });
+      values.clear();
+      times.clear();
+      for (auto i = first; i != last; ++i) {
+        values.push_back(clamped(recording_.samples[*i].value));
+        times.push_back(begin_ns_ + std::min(recording_.samples[*i].time_ns, kLastNs - begin_ns_));
+      }
+      const Indices& thread = threads[recording_.samples[*first].thread];
+      pbf_builder<SampleField> out(profile, ProfileField::samples);
+      out.add_int32(SampleField::stack_index, stacks[*first]);
+      out.add_packed_int32(SampleField::attribute_indices, thread.begin(), thread.end());
+      out.add_packed_int64(SampleField::values, values.begin(), values.end());
+      out.add_packed_fixed64(SampleField::timestamps_unix_nano, times.begin(), times.end());
+      first = last;
+    }
+  }
+
+  void dictionary(pbf_builder<RequestField>& request) {
+    pbf_builder<DictionaryField> out(request, RequestField::dictionary);
+    mappings_.write(out, DictionaryField::mapping_table);
+    location_table_.write(out, DictionaryField::location_table);
+    functions_.write(out, DictionaryField::function_table);
+    {
+      // Not the empty message: decoders want the lengths of ids that are no ids, too.
+      pbf_builder<LinkField> link(out, DictionaryField::link_table);
+      link.add_bytes(LinkField::trace_id, std::string(16, '\0'));
+      link.add_bytes(LinkField::span_id, std::string(8, '\0'));
+    }
+    for (const std::string& text : strings_.strings()) {
+      out.add_string(DictionaryField::string_table, text);
+    }
+    attributes_.write(out, DictionaryField::attribute_table);
+    stack_table_.write(out, DictionaryField::stack_table);
+  }
+
+  const Recording& recording_;
+  ImageFiles& images_;
+  const RecordedStacks stacks_;
+  Locations locations_;
+  std::uint64_t begin_ns_ = 0;
+  StringTable strings_;
+  Table mappings_, location_table_, functions_, attributes_, stack_table_;
+  Indices mapping_, location_;  // of each module and location: its index in the table
+};
+
+}  // namespace
+
+bool OtlpExporter::write(const Recording& recording, ByteSink& sink) const {
+  return sink.write(Writer(recording, images_).document());
+}
+
+}  // namespace mixwalk
