@@ -14,6 +14,7 @@
 
 #include "tests/support/recordings.h"
 #include "walker/export/collapsed.h"
+#include "walker/export/firefox_profile.h"
 #include "walker/export/frame_label.h"
 #include "walker/export/otlp.h"
 #include "walker/export/pprof.h"
@@ -40,6 +41,7 @@ const std::map<std::string, std::function<std::unique_ptr<RecordingExporter>()>>
        static RecordedImages images;
        return std::make_unique<OtlpExporter>(images);
      }},
+    {"firefox_profile", [] { return std::make_unique<FirefoxProfileExporter>(); }},
 };
 
 const std::map<std::string, std::function<Recording()>> kRecordings = {

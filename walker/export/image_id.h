@@ -14,7 +14,8 @@ namespace mixwalk {
 // digits, and right behind them SizeOfImage in lower-case ones. Empty: neither is known.
 std::string code_id(const Module& module);
 
-// OpenTelemetry's build id of any file, `process.executable.build_id.htlhash`: half of the SHA-256 of its first and last 4096 bytes and its length, in lower-case hexadecimal digits.
+// OpenTelemetry's build id of any file, `process.executable.build_id.htlhash`: half of the SHA-256
+// of its two ends, 4096 bytes each, and its length; lower-case hexadecimal digits.
 std::string htlhash(std::span<const std::byte> file);
 
 // The same of the image that was loaded; nothing where its file cannot be read or is another one.

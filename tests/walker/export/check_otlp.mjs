@@ -13,8 +13,7 @@ import {Exports, expect_equal, finish, labels, problems} from './facts.mjs';
 const [program, modules] = process.argv.slice(2);
 const exports_ = new Exports(program);
 const protobuf = createRequire(path.resolve(modules, 'none.js'))('protobufjs');
-const definitions = path.join(import.meta.dirname ?? path.dirname(process.argv[1]),
-                              'otlp_profiles.proto');
+const definitions = path.join(path.dirname(process.argv[1]), 'otlp_profiles.proto');
 const Request = protobuf.parse(fs.readFileSync(definitions, 'utf8'), {keepCase: true})
                     .root.lookupType('Request');
 

@@ -1,0 +1,147 @@
+// The profile format of the Firefox Profiler: by a schema, table by table, and by the Profiler's
+// own code (its command-line program loads the profile and computes the call trees).
+// usage: check_firefox_profile.mjs WRITE_EXPORT NODE_MODULES
+
+import {execFileSync} from 'node:child_process';
+import fs from 'node:fs';
+import {createRequire} from 'node:module';
+import path from 'node:path';
+
+import {Exports, expect_equal, finish, fold, labels, problems} from './facts.mjs';
+
+const [program, modules] = process.argv.slice(2);
+const exports_ = new Exports(program);
+const require = createRequire(path.resolve(modules, 'none.js'));
+const here = path.dirname(process.argv[1]);
+const Ajv = require('ajv').default;
+const valid = new Ajv({allErrors: true, allowUnionTypes: true}).compile(
+    JSON.parse(fs.readFileSync(path.join(here, 'firefox_profile.schema.json'))));
+
+function profiler(...args) {
+  const cli = path.resolve(modules, '@firefox-devtools/profiler-cli/dist/profiler-cli.js');
+  return execFileSync(process.execPath, [cli, ...args], {
+    encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'],
+    env: {...process.env, PROFILER_CLI_SESSION_DIR: exports_.folder,
+          PROFILER_CLI_NO_SYMBOLICATE: '1'},
+  });
+}
+
+// Every column as long as its table says; every index inside the table that it counts.
+function check_tables(what, {meta, libs, shared, threads}) {
+  const tables = {...Object.fromEntries(Object.entries(shared).filter(([, table]) =>
+      !Array.isArray(table)))};
+  threads.forEach(({samples, markers}, i) => {
+    tables[`threads[${i}].samples`] = samples;
+    tables[`threads[${i}].markers`] = markers;
+  });
+  for (const [name, table] of Object.entries(tables)) {
+    for (const [column, values] of Object.entries(table)) {
+      if (Array.isArray(values) && values.length !== table.length) {
+        problems.push(`${what}: ${name}.${column} has ${values.length} of ${table.length}`);
+      }
+    }
+  }
+  const inside = (name, values, length) => values.forEach((index) => {
+    if (index !== null && index !== -1 && index >= length) {
+      problems.push(`${what}: ${name} counts past its table: ${index} of ${length}`);
+    }
+  });
+  const {stackTable, frameTable, funcTable, resourceTable, nativeSymbols, stringArray} = shared;
+  stackTable.prefix.forEach((prefix, i) => {
+    if (prefix !== null && prefix >= i) problems.push(`${what}: prefix ${prefix} of stack ${i}`);
+  });
+  inside('stackTable.frame', stackTable.frame, frameTable.length);
+  inside('frameTable.func', frameTable.func, funcTable.length);
+  inside('frameTable.category', frameTable.category, meta.categories.length);
+  inside('frameTable.nativeSymbol', frameTable.nativeSymbol, nativeSymbols.length);
+  inside('funcTable.name', funcTable.name, stringArray.length);
+  inside('funcTable.resource', funcTable.resource, resourceTable.length);
+  inside('resourceTable.lib', resourceTable.lib, libs.length);
+  inside('resourceTable.name', resourceTable.name, stringArray.length);
+  inside('nativeSymbols.libIndex', nativeSymbols.libIndex, libs.length);
+  inside('nativeSymbols.name', nativeSymbols.name, stringArray.length);
+  for (const {samples} of threads) inside('samples.stack', samples.stack, stackTable.length);
+}
+
+// The frames of a sample as the tables tell them, leaf first.
+function frames_of({meta, libs, shared}, stack) {
+  const {stackTable, frameTable, funcTable, resourceTable} = shared;
+  const frames = [];
+  for (; stack !== null; stack = stackTable.prefix[stack]) {
+    const frame = stackTable.frame[stack];
+    const resource = funcTable.resource[frameTable.func[frame]];
+    frames.push({
+      address: frameTable.address[frame], inline_depth: frameTable.inlineDepth[frame],
+      category: meta.categories[frameTable.category[frame]].name,
+      lib: resource < 0 ? null : libs[resourceTable.lib[resource]].codeId,
+    });
+  }
+  return frames;
+}
+
+function recorded_frames(facts, sample) {
+  const category = {managed: 'Managed', native: 'Native', stub: 'Stub', gap: 'Other'};
+  const frames = sample.frames.map((frame) => {
+    const module = facts.modules[frame.module];
+    const code_id = module && module.timestamp.toString(16).toUpperCase().padStart(8, '0') +
+        module.size.toString(16);
+    return {
+      address: module ? frame.address - frame.return_address - module.base : -1,
+      inline_depth: frame.inline_depth, category: category[frame.kind], lib: code_id ?? null,
+    };
+  });
+  if (labels(facts, sample).length > frames.length) {
+    frames.unshift({address: -1, inline_depth: 0, category: 'Other', lib: null});
+  }
+  return frames;
+}
+
+// What the Profiler's call tree spends on each path itself.
+function self_weights(node, scale, path_to = [], weights = new Map()) {
+  for (const child of node.children ?? []) {
+    const names = [...path_to, child.nameWithLibrary];
+    const self = Math.round(child.selfSamples * scale);
+    if (self) weights.set(names.join('\n'), self);
+    self_weights(child, scale, names, weights);
+  }
+  if (node.childrenTruncated) problems.push('the call tree is cut off');
+  return weights;
+}
+
+for (const recording of ['representative', 'exception', 'dump', 'empty']) {
+  const facts = exports_.facts(recording);
+  const file = exports_.file(recording, 'firefox_profile', `${recording}.json`);
+  const profile = JSON.parse(fs.readFileSync(file, 'utf8'));
+  if (!valid(profile)) problems.push(`${recording}: ${JSON.stringify(valid.errors)}`);
+  check_tables(recording, profile);
+  if (problems.length) break;  // a walk through such tables may have no end
+  const timed = ['wall', 'cpu'].includes(facts.event);
+  facts.threads.forEach(({label, os_id}, i) => {
+    const samples = facts.samples.filter(({thread}) => thread === i);
+    const thread = profile.threads[i];
+    expect_equal([thread.name, thread.tid], [label, os_id], `${recording}: thread ${i}`);
+    expect_equal(thread.samples.time, samples.map(({time_ns}) => time_ns / 1e6),
+                 `${recording}, ${label}: times`);
+    expect_equal(thread.samples.weight, samples.map(({value}) => timed ? value / 1e6 : value),
+                 `${recording}, ${label}: weights`);
+    samples.forEach((sample, k) => expect_equal(frames_of(profile, thread.samples.stack[k]),
+                                                recorded_frames(facts, sample),
+                                                `${recording}, ${label}: sample ${k}`));
+  });
+  if (recording === 'empty') continue;  // the Profiler refuses a profile without samples
+  profiler('load', file);
+  try {
+    facts.threads.forEach(({label}, i) => {
+      const tree = JSON.parse(profiler('thread', 'samples-top-down', '--json', '--thread',
+                                       `t-${i}`, '--limit', '0'));
+      expect_equal(tree.weightType, timed ? 'tracing-ms' : 'samples', `${label}: weight type`);
+      const samples = facts.samples.filter(({thread}) => thread === i);
+      expect_equal(self_weights(tree.regularCallTree, timed ? 1e6 : 1),
+                   fold(samples, (sample) => labels(facts, sample).join('\n')),
+                   `${recording}, ${label}: call tree of the Firefox Profiler`);
+    });
+  } finally {
+    profiler('stop');
+  }
+}
+finish('the Firefox Profiler opens it, and finds what was recorded');

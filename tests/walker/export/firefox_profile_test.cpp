@@ -1,0 +1,47 @@
+#include "walker/export/firefox_profile.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/full_sink.h"
+#include "tests/support/recordings.h"
+
+namespace mixwalk {
+namespace {
+
+std::string profile_of(const Recording& recording) {
+  StringSink sink;
+  EXPECT_TRUE(FirefoxProfileExporter().write(recording, sink));
+  return sink.text;
+}
+
+TEST(FirefoxProfile, NanosecondsKeepTheirDigits) {
+  Recording recording = representative_recording();
+  recording.samples.resize(1);
+  recording.samples[0].value = UINT64_MAX;
+  EXPECT_NE(profile_of(recording).find("\"weight\":[18446744073709.551615]"), std::string::npos);
+}
+
+TEST(FirefoxProfile, TheRuntimesOwnImagesAreACategory) {
+  Recording recording;
+  recording.modules.push_back({.base = 0x1000, .size = 0x1000, .path = "C:\\dotnet\\CoreCLR.dll"});
+  recording.frames.push_back({.address = 0x1010, .module = 0});
+  recording.frames.push_back({.address = 0x3010});
+  recording.nodes = {{Recording::kNone, 0}, {0, 1}};
+  const auto profile = nlohmann::json::parse(profile_of(recording));
+  const auto name = [&](int frame) {
+    const int category = profile.at("shared").at("frameTable").at("category").at(frame);
+    return profile.at("meta").at("categories").at(category).at("name");
+  };
+  EXPECT_EQ(name(0), "Runtime");
+  EXPECT_EQ(name(1), "Native");
+}
+
+TEST(FirefoxProfile, SaysWhenTheSinkIsFull) {
+  FullSink sink;
+  EXPECT_FALSE(FirefoxProfileExporter().write(representative_recording(), sink));
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,285 @@
+#include "walker/export/firefox_profile.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "walker/export/firefox_tables.h"
+#include "walker/export/image_id.h"
+#include "walker/export/json_writer.h"
+#include "walker/export/recorded_stacks.h"
+#include "walker/export/words.h"
+
+namespace mixwalk {
+namespace {
+
+// The version of the unprocessed format that belongs to kVersion; it says nothing of this document.
+constexpr int kGeckoVersion = 33;
+constexpr int kLibraryResource = 1;
+
+// Nanoseconds as the milliseconds of the format, with all their digits.
+std::string milliseconds(std::uint64_t ns) {
+  return fmt::format("{}.{:06}", ns / 1'000'000, ns % 1'000'000);
+}
+
+class Writer {
+ public:
+  Writer(const Recording& recording, ByteSink& sink)
+      : recording_(recording), stacks_(recording), json_(sink), tables_(recording, stacks_) {}
+
+  bool write() {
+    json_.begin_object();
+    meta();
+    libs();
+    shared();
+    threads();
+    json_.end_object();
+    return json_.finish();
+  }
+
+ private:
+  bool timed() const { return unit(recording_.event) == "nanoseconds"; }
+
+  void milliseconds_field(std::string_view name, std::uint64_t ns) {
+    json_.key(name);
+    json_.literal(milliseconds(ns));
+  }
+
+  void column(std::string_view name, std::size_t length, const auto& write_value) {
+    json_.key(name);
+    json_.begin_array();
+    for (std::size_t i = 0; i < length; ++i) write_value(i);
+    json_.end_array();
+  }
+  void null_column(std::string_view name, std::size_t length) {
+    column(name, length, [this](std::size_t) { json_.literal("null"); });
+  }
+  template <class Value>
+  void same_column(std::string_view name, std::size_t length, Value value) {
+    column(name, length, [&](std::size_t) { json_.value(value); });
+  }
+
+  void meta() {
+    constexpr std::uint64_t kUnknownPeriodNs = 1'000'000;  // the format wants one
+    const std::uint64_t period = recording_.period_ns;
+    json_.key("meta");
+    json_.begin_object();
+    json_.field("version", kGeckoVersion);
+    json_.field("preprocessedProfileVersion", FirefoxProfileExporter::kVersion);
+    milliseconds_field("interval", period == 0 ? kUnknownPeriodNs : period);
+    json_.field("startTime", recording_.unix_time_ms);
+    json_.field("profilingStartTime", 0);
+    milliseconds_field("profilingEndTime", recording_.duration_ns);
+    json_.field("processType", 0);
+    json_.field("product", process_name());
+    json_.field("importedFrom", "mixwalk " + recording_.tool_version);
+    json_.field("arguments", recording_.process.command_line);
+    json_.field("platform", "Windows");
+    json_.field("oscpu", "Windows x86_64");
+    json_.field("stackwalk", 1);
+    json_.field("debug", false);
+    json_.field("symbolicated", true);  // what has a name has it
+    json_.field("usesOnlyOneStackType", true);
+    json_.field("sourceCodeIsNotOnSearchfox", true);
+    json_.field("keepProfileThreadOrder", true);
+    column("categories", kFirefoxCategories.size(), [this](std::size_t i) {
+      json_.begin_object();
+      json_.field("name", kFirefoxCategories[i].name);
+      json_.field("color", kFirefoxCategories[i].color);
+      same_column("subcategories", 1, "Other");
+      json_.end_object();
+    });
+    same_column("markerSchema", 0, 0);
+    json_.end_object();
+  }
+
+  std::string process_name() const { return module_name({.path = recording_.process.path}); }
+
+  void libs() {
+    column("libs", recording_.modules.size(), [this](std::size_t i) {
+      const Module& module = recording_.modules[i];
+      const std::string name = module_name(module);
+      json_.begin_object();
+      json_.field("arch", "x86_64");
+      json_.field("name", name);
+      json_.field("path", module.path);
+      json_.field("debugName", name);
+      json_.field("debugPath", module.path);
+      json_.field("breakpadId", "");  // of the image's PDB, which a recording does not know
+      json_.field("codeId", code_id(module));
+      json_.end_object();
+    });
+  }
+
+  // Threads share all tables but their samples.
+  void shared() {
+    json_.key("shared");
+    json_.begin_object();
+    stack_table();
+    frame_table();
+    function_table();
+    resource_table();
+    native_symbols();
+    json_.key("sources");
+    json_.begin_object();
+    json_.field("length", 0);
+    same_column("uuid", 0, 0);
+    same_column("filename", 0, 0);
+    json_.end_object();
+    const auto& strings = tables_.strings().strings();
+    column("stringArray", strings.size(), [&](std::size_t i) { json_.value(strings[i]); });
+    json_.end_object();
+  }
+
+  void stack_table() {
+    const auto& nodes = stacks_.nodes();
+    json_.key("stackTable");
+    json_.begin_object();
+    json_.field("length", nodes.size());
+    column("frame", nodes.size(), [&](std::size_t i) { json_.value(nodes[i].frame); });
+    column("prefix", nodes.size(), [&](std::size_t i) {
+      if (nodes[i].parent == Recording::kNone) {
+        json_.literal("null");
+      } else {
+        json_.value(nodes[i].parent);
+      }
+    });
+    json_.end_object();
+  }
+
+  void frame_table() {
+    const auto& frames = tables_.frames();
+    json_.key("frameTable");
+    json_.begin_object();
+    json_.field("length", frames.size());
+    column("address", frames.size(), [&](std::size_t i) { json_.value(frames[i].address); });
+    column("inlineDepth", frames.size(),
+           [&](std::size_t i) { json_.value(frames[i].inline_depth); });
+    column("category", frames.size(),
+           [&](std::size_t i) { json_.value(static_cast<unsigned>(frames[i].category)); });
+    same_column("subcategory", frames.size(), 0);
+    column("func", frames.size(), [&](std::size_t i) { json_.value(frames[i].function); });
+    column("nativeSymbol", frames.size(), [&](std::size_t i) {
+      if (frames[i].native_symbol) {
+        json_.value(*frames[i].native_symbol);
+      } else {
+        json_.literal("null");
+      }
+    });
+    same_column("innerWindowID", frames.size(), 0);
+    null_column("line", frames.size());
+    null_column("column", frames.size());
+    json_.end_object();
+  }
+
+  void function_table() {
+    const auto& functions = tables_.functions();
+    json_.key("funcTable");
+    json_.begin_object();
+    json_.field("length", functions.size());
+    column("name", functions.size(), [&](std::size_t i) { json_.value(functions[i].name); });
+    same_column("isJS", functions.size(), false);
+    same_column("relevantForJS", functions.size(), false);
+    column("resource", functions.size(),
+           [&](std::size_t i) { json_.value(functions[i].resource); });
+    null_column("source", functions.size());
+    null_column("lineNumber", functions.size());
+    null_column("columnNumber", functions.size());
+    json_.end_object();
+  }
+
+  void resource_table() {
+    const auto& resources = tables_.resources();
+    json_.key("resourceTable");
+    json_.begin_object();
+    json_.field("length", resources.size());
+    column("lib", resources.size(), [&](std::size_t i) { json_.value(resources[i]); });
+    column("name", resources.size(), [&](std::size_t i) {
+      const Module& module = recording_.modules[static_cast<std::size_t>(resources[i])];
+      json_.value(tables_.strings().index(module_name(module)));
+    });
+    null_column("host", resources.size());
+    same_column("type", resources.size(), kLibraryResource);
+    json_.end_object();
+  }
+
+  void native_symbols() {
+    const auto& symbols = tables_.symbols();
+    json_.key("nativeSymbols");
+    json_.begin_object();
+    json_.field("length", symbols.size());
+    column("libIndex", symbols.size(), [&](std::size_t i) { json_.value(symbols[i].module); });
+    column("address", symbols.size(), [&](std::size_t i) { json_.value(symbols[i].rva); });
+    column("name", symbols.size(), [&](std::size_t i) { json_.value(symbols[i].name); });
+    null_column("functionSize", symbols.size());
+    json_.end_object();
+  }
+
+  void threads() {
+    const auto by_thread = samples_by_thread(recording_);
+    column("threads", by_thread.size(),
+           [&](std::size_t i) { thread(recording_.threads[i], by_thread[i]); });
+  }
+
+  void thread(const Recording::ThreadInfo& thread, const std::vector<std::uint32_t>& samples) {
+    json_.begin_object();
+    json_.field("processType", "default");
+    json_.field("processName", process_name());
+    json_.field("processStartupTime", 0);
+    json_.key("processShutdownTime");
+    json_.literal("null");
+    milliseconds_field("registerTime",
+                       samples.empty() ? 0 : recording_.samples[samples.front()].time_ns);
+    json_.key("unregisterTime");
+    json_.literal("null");
+    same_column("pausedRanges", 0, 0);
+    json_.field("name", thread_label(thread));
+    json_.field("isMainThread", false);  // Windows knows none
+    json_.field("pid", std::to_string(recording_.process.id));
+    json_.field("tid", thread.os_id);
+    sample_table(samples);
+    json_.key("markers");
+    json_.begin_object();
+    json_.field("length", 0);
+    for (const char* name : {"data", "name", "startTime", "endTime", "phase", "category"}) {
+      same_column(name, 0, 0);
+    }
+    json_.end_object();
+    json_.end_object();
+  }
+
+  void sample_table(const std::vector<std::uint32_t>& samples) {
+    json_.key("samples");
+    json_.begin_object();
+    json_.field("length", samples.size());
+    column("stack", samples.size(),
+           [&](std::size_t i) { json_.value(stacks_.leaves()[samples[i]]); });
+    column("time", samples.size(), [&](std::size_t i) {
+      json_.literal(milliseconds(recording_.samples[samples[i]].time_ns));
+    });
+    column("weight", samples.size(), [&](std::size_t i) {
+      const std::uint64_t value = recording_.samples[samples[i]].value;
+      if (timed()) {
+        json_.literal(milliseconds(value));
+      } else {
+        json_.value(value);
+      }
+    });
+    json_.field("weightType", timed() ? "tracing-ms" : "samples");
+    json_.end_object();
+  }
+
+  const Recording& recording_;
+  const RecordedStacks stacks_;
+  JsonWriter json_;
+  FirefoxTables tables_;
+};
+
+}  // namespace
+
+bool FirefoxProfileExporter::write(const Recording& recording, ByteSink& sink) const {
+  return Writer(recording, sink).write();
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,90 @@
+#include "walker/export/firefox_tables.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "walker/export/frame_label.h"
+
+namespace mixwalk {
+namespace {
+
+// The runtime's own images: .NET and .NET Framework.
+constexpr std::array<std::string_view, 6> kRuntimeImages = {
+    "coreclr.dll", "clrjit.dll", "clrgc.dll", "clr.dll", "mscoreei.dll", "mscoree.dll"};
+
+bool is_runtime(const Module& module) {
+  std::string name = module_name(module);
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return std::find(kRuntimeImages.begin(), kRuntimeImages.end(), name) != kRuntimeImages.end();
+}
+
+bool is_in_image(const RecordedFrame& frame) { return frame.module != Frame::kNone; }
+
+}  // namespace
+
+FirefoxTables::FirefoxTables(const Recording& recording, const RecordedStacks& stacks)
+    : recording_(recording) {
+  for (const RecordedStacks::Frame& frame : stacks.frames()) frames_.push_back(row(frame));
+}
+
+FirefoxTables::FrameRow FirefoxTables::row(const RecordedStacks::Frame& frame) {
+  FrameRow row{.function = function(frame)};
+  if (frame.frame == nullptr) return row;
+  const RecordedFrame& recorded = *frame.frame;
+  row.inline_depth = recorded.inline_depth;
+  if (is_in_image(recorded)) {
+    const CodeAddress code{recorded.address, recorded.address_kind};
+    row.address = static_cast<std::int64_t>(code.lookup() - module_of(recorded).base);
+  }
+  switch (recorded.kind) {
+    case FrameKind::managed: row.category = FirefoxCategory::managed; break;
+    case FrameKind::stub: row.category = FirefoxCategory::stub; break;
+    case FrameKind::gap: break;
+    case FrameKind::native:
+      row.category = is_in_image(recorded) && is_runtime(module_of(recorded))
+                         ? FirefoxCategory::runtime
+                         : FirefoxCategory::native;
+      row.native_symbol = native_symbol(recorded);
+  }
+  return row;
+}
+
+std::uint32_t FirefoxTables::function(const RecordedStacks::Frame& frame) {
+  const bool native_in_image = frame.frame != nullptr &&
+                               frame.frame->kind == FrameKind::native && is_in_image(*frame.frame);
+  const std::int32_t module = native_in_image ? frame.frame->module : Frame::kNone;
+  const auto next = static_cast<std::uint32_t>(functions_.size());
+  const auto [at, added] = function_of_.try_emplace({frame.label, module}, next);
+  if (!added) return at->second;
+  std::string name = frame.label;
+  if (native_in_image) {  // the Profiler itself puts the image before it
+    name = frame_label({.offset = frame.frame->address - module_of(*frame.frame).base,
+                        .name = frame.frame->name});
+  }
+  functions_.push_back({strings_.index(name), resource(module)});
+  return at->second;
+}
+
+std::optional<std::uint32_t> FirefoxTables::native_symbol(const RecordedFrame& frame) {
+  if (!is_in_image(frame) || frame.name.empty() || frame.inline_depth != 0) return std::nullopt;
+  const std::uint64_t rva = frame.address - module_of(frame).base - frame.displacement;
+  const auto next = static_cast<std::uint32_t>(symbols_.size());
+  const auto [at, added] = symbol_of_.try_emplace({frame.module, rva}, next);
+  if (added) symbols_.push_back({frame.module, rva, strings_.index(frame.name)});
+  return at->second;
+}
+
+std::int32_t FirefoxTables::resource(std::int32_t module) {
+  if (module == Frame::kNone) return -1;
+  const auto next = static_cast<std::int32_t>(resources_.size());
+  const auto [at, added] = resource_of_.try_emplace(module, next);
+  if (added) resources_.push_back(module);
+  return at->second;
+}
+
+const Module& FirefoxTables::module_of(const RecordedFrame& frame) const {
+  return recording_.modules[static_cast<std::size_t>(frame.module)];
+}
+
+}  // namespace mixwalk

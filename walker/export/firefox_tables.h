@@ -1,0 +1,75 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "walker/export/recorded_stacks.h"
+#include "walker/export/string_table.h"
+
+namespace mixwalk {
+
+// What a frame is to the Firefox Profiler. The grey one is its default, and what gaps have.
+enum class FirefoxCategory : std::uint8_t { other, managed, native, stub, runtime };
+struct FirefoxCategoryWords {
+  const char* name;
+  const char* color;
+};
+inline constexpr std::array<FirefoxCategoryWords, 5> kFirefoxCategories = {{{"Other", "grey"},
+                                                                            {"Managed", "green"},
+                                                                            {"Native", "blue"},
+                                                                            {"Stub", "purple"},
+                                                                            {"Runtime", "orange"}}};
+
+// The tables of a Firefox profile that frames refer to: functions, their images, symbols, strings.
+class FirefoxTables {
+ public:
+  struct Function {
+    std::uint32_t name = 0;      // index of a string
+    std::int32_t resource = -1;  // index into resources; -1: code of no image
+  };
+  struct NativeSymbol {
+    std::int32_t module = 0;
+    std::uint64_t rva = 0;
+    std::uint32_t name = 0;
+  };
+  struct FrameRow {
+    std::int64_t address = -1;  // RVA inside the instruction that runs; -1: code of no image
+    std::uint32_t inline_depth = 0;
+    FirefoxCategory category = FirefoxCategory::other;
+    std::uint32_t function = 0;
+    std::optional<std::uint32_t> native_symbol;
+  };
+
+  FirefoxTables(const Recording& recording, const RecordedStacks& stacks);
+
+  // As RecordedStacks::frames().
+  const std::vector<FrameRow>& frames() const noexcept { return frames_; }
+  const std::vector<Function>& functions() const noexcept { return functions_; }
+  const std::vector<std::int32_t>& resources() const noexcept { return resources_; }  // modules
+  const std::vector<NativeSymbol>& symbols() const noexcept { return symbols_; }
+  StringTable& strings() noexcept { return strings_; }
+
+ private:
+  FrameRow row(const RecordedStacks::Frame& frame);
+  std::uint32_t function(const RecordedStacks::Frame& frame);
+  std::optional<std::uint32_t> native_symbol(const RecordedFrame& frame);
+  std::int32_t resource(std::int32_t module);
+  const Module& module_of(const RecordedFrame& frame) const;
+
+  const Recording& recording_;
+  StringTable strings_;
+  std::vector<FrameRow> frames_;
+  std::vector<Function> functions_;
+  std::map<std::pair<std::string, std::int32_t>, std::uint32_t> function_of_;
+  std::vector<std::int32_t> resources_;
+  std::map<std::int32_t, std::int32_t> resource_of_;
+  std::vector<NativeSymbol> symbols_;
+  std::map<std::pair<std::int32_t, std::uint64_t>, std::uint32_t> symbol_of_;
+};
+
+}  // namespace mixwalk
