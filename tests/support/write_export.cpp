@@ -13,6 +13,7 @@
 #include <string>
 
 #include "tests/support/recordings.h"
+#include "walker/export/chrome_trace.h"
 #include "walker/export/collapsed.h"
 #include "walker/export/firefox_profile.h"
 #include "walker/export/frame_label.h"
@@ -42,6 +43,7 @@ const std::map<std::string, std::function<std::unique_ptr<RecordingExporter>()>>
        return std::make_unique<OtlpExporter>(images);
      }},
     {"firefox_profile", [] { return std::make_unique<FirefoxProfileExporter>(); }},
+    {"chrome_trace", [] { return std::make_unique<ChromeTraceExporter>(); }},
 };
 
 const std::map<std::string, std::function<Recording()>> kRecordings = {

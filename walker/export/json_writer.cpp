@@ -5,14 +5,11 @@
 #include <nlohmann/json.hpp>
 
 namespace mixwalk {
-namespace {
 
-std::string quoted(std::string_view text) {
+std::string quoted_json(std::string_view text) {
   constexpr bool kAscii = true;
   return nlohmann::json(text).dump(-1, ' ', kAscii, nlohmann::json::error_handler_t::replace);
 }
-
-}  // namespace
 
 void JsonWriter::key(std::string_view name) {
   value(name);
@@ -20,7 +17,7 @@ void JsonWriter::key(std::string_view name) {
   comma_ = false;
 }
 
-void JsonWriter::value(std::string_view text) { literal(quoted(text)); }
+void JsonWriter::value(std::string_view text) { literal(quoted_json(text)); }
 
 void JsonWriter::literal(std::string_view text) {
   separate();

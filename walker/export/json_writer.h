@@ -2,15 +2,19 @@
 
 #include <concepts>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "walker/export/buffered_sink.h"
 
 namespace mixwalk {
 
+// A text as a JSON string, ASCII only; what is no UTF-8 becomes U+FFFD.
+std::string quoted_json(std::string_view text);
+
 // Writes a JSON document piece by piece, so that a large one never stands in memory whole. Objects
-// and arrays are begun and ended by hand; commas come by themselves. ASCII only, as json.cpp's; what
-// is no UTF-8 becomes U+FFFD. Integers are written with all their digits.
+// and arrays are begun and ended by hand; commas come by themselves. Text as quoted_json; integers
+// with all their digits.
 class JsonWriter {
  public:
   explicit JsonWriter(ByteSink& sink) : out_(sink) {}
@@ -32,7 +36,7 @@ class JsonWriter {
       integer(std::uint64_t{number});
     }
   }
-  // null, or a number in a form of the caller's own.
+  // null, or a value in a form of the caller's own.
   void literal(std::string_view text);
 
   void field(std::string_view name, const auto& its_value) {

@@ -1,0 +1,106 @@
+// The trace event format: read strictly, event by event, and by speedscope's own importer.
+// usage: check_chrome_trace.mjs WRITE_EXPORT NODE_MODULES
+
+import fs from 'node:fs';
+
+import {Exports, expect_equal, finish, labels, problems} from './facts.mjs';
+import {open_in_speedscope, weights_by_stack} from './speedscope_app.mjs';
+
+const [program, modules] = process.argv.slice(2);
+const exports_ = new Exports(program);
+const ns = (us) => Math.round(us * 1000);
+
+// {tracks: with nanoseconds by stack, names: of the tracks}. Every E ends what the last B began,
+// time goes forward, nothing stays open; and where samples follow each other, no slice that ends
+// begins anew at once.
+function read_trace(what, timed, {traceEvents}) {
+  const tracks = new Map();
+  const names = new Map();
+  for (const {ph, pid, tid, ts, name, args} of traceEvents) {
+    if (ph === 'M') {
+      if (name === 'thread_name') names.set(tid, args.name);
+      continue;
+    }
+    expect_equal(pid, what === 'empty' ? 0 : 4711, `${what}: process`);
+    if (!tracks.has(tid)) tracks.set(tid, {open: [], last: 0, times: new Map(), ended: ''});
+    const track = tracks.get(tid);
+    if (ns(ts) < track.last) problems.push(`${what}: time goes back in ${tid}: ${ts}`);
+    const stack = track.open.join('\n');
+    if (track.open.length && ns(ts) > track.last) {
+      track.times.set(stack, (track.times.get(stack) ?? 0) + ns(ts) - track.last);
+    }
+    const ended_before = ns(ts) === track.last ? track.ended : '';
+    track.last = ns(ts);
+    track.ended = '';
+    if (ph === 'B') {
+      track.open.push(name);
+      if (timed && track.open.join('\n') === ended_before) {
+        problems.push(`${what}: a slice of ${name} is cut in two at ${ts}`);
+      }
+    } else if (ph === 'E' && track.open.at(-1) === name) {
+      track.ended = stack;
+      track.open.pop();
+    } else {
+      problems.push(`${what}: an event that fits nothing: ${ph} ${name} at ${ts}`);
+    }
+  }
+  for (const [tid, {open}] of tracks) {
+    if (open.length) problems.push(`${what}: ${open} of ${tid} is never closed`);
+  }
+  return {tracks, names};
+}
+
+// What the samples say: each lasts until the next one of its thread, the last for its own value;
+// moments for a microsecond.
+function recorded_times(facts) {
+  const timed = ['wall', 'cpu'].includes(facts.event);
+  const tracks = new Map();
+  for (const sample of facts.samples) {
+    const tid = facts.threads[sample.thread].os_id;
+    if (!tracks.has(tid)) tracks.set(tid, []);
+    tracks.get(tid).push(sample);
+  }
+  return new Map([...tracks].map(([tid, samples]) => {
+    const times = new Map();
+    samples.forEach((sample, i) => {
+      const next = samples[i + 1]?.time_ns ?? Infinity;
+      const own = sample.time_ns + (timed ? sample.value : 1000);
+      const goes_on = timed && next <= Math.max(own, sample.time_ns + 2 * facts.period_ns);
+      const end = goes_on ? next : timed ? own : Math.min(own, next);
+      const stack = labels(facts, sample).join('\n');
+      if (end > sample.time_ns) {
+        times.set(stack, (times.get(stack) ?? 0) + end - sample.time_ns);
+      }
+    });
+    return [tid, times];
+  }));
+}
+
+for (const recording of ['representative', 'exception', 'dump', 'empty']) {
+  const facts = exports_.facts(recording);
+  const file = exports_.file(recording, 'chrome_trace', `${recording}.json`);
+  const timed = ['wall', 'cpu'].includes(facts.event);
+  const {tracks, names} = read_trace(recording, timed, JSON.parse(fs.readFileSync(file, 'utf8')));
+  const recorded = recorded_times(facts);
+  expect_equal([...tracks.keys()], [...recorded.keys()], `${recording}: threads`);
+  for (const [tid, times] of recorded) {
+    expect_equal(tracks.get(tid).times, times, `${recording}, ${tid}: times`);
+    const {label} = facts.threads.findLast(({os_id}) => os_id === tid);
+    expect_equal(names.get(tid), label, `${recording}: name of ${tid}`);
+  }
+  if (recording === 'empty') continue;  // speedscope refuses a trace without events
+  const {saved} = await open_in_speedscope(modules, file);
+  for (const [tid, times] of recorded) {
+    const profile = saved.profiles.find(({name}) => name.endsWith(`(tid ${tid})`));
+    expect_equal(profile?.unit, 'microseconds', `${recording}, ${tid}: unit in speedscope`);
+    // Of events of one time it guesses the order by their names, so a stack can be another there:
+    // how long the thread is busy, and with what, is what it must find.
+    const busy = (weights) => [...weights.values()].reduce((sum, time) => sum + time, 0);
+    const names_of = (weights) =>
+        [...new Set([...weights.keys()].flatMap((stack) => stack.split('\n')))].sort();
+    const shown = weights_by_stack(saved, profile);
+    expect_equal(ns(busy(shown)), busy(times), `${recording}, ${tid}: time in speedscope`);
+    expect_equal(names_of(shown), names_of(times), `${recording}, ${tid}: frames in speedscope`);
+  }
+}
+finish('the trace is what was recorded; speedscope shows it');

@@ -1,0 +1,105 @@
+#include "walker/export/chrome_trace.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/full_sink.h"
+#include "tests/support/recordings.h"
+
+namespace mixwalk {
+namespace {
+
+std::string trace_of(const Recording& recording) {
+  StringSink sink;
+  EXPECT_TRUE(ChromeTraceExporter().write(recording, sink));
+  return sink.text;
+}
+
+// "B main@0" for each event that is none of metadata; times in nanoseconds.
+std::vector<std::string> events_of(const Recording& recording) {
+  std::vector<std::string> events;
+  const auto trace = nlohmann::json::parse(trace_of(recording));
+  for (const auto& event : trace.at("traceEvents")) {
+    if (event.at("ph") == "M") continue;
+    const double ns = event.at("ts").get<double>() * 1000;
+    events.push_back(event.at("ph").get<std::string>() + " " + event.at("name").get<std::string>() +
+                     "@" + std::to_string(std::llround(ns)));
+  }
+  return events;
+}
+
+// main, and main with work on top; a sample each 100 ns.
+Recording working() {
+  Recording recording;
+  recording.event = SampleEvent::wall;
+  recording.period_ns = 100;
+  recording.threads.push_back({.os_id = 7});
+  recording.frames = {{.name = "main"}, {.name = "work"}};
+  recording.nodes = {{Recording::kNone, 0}, {0, 1}};
+  return recording;
+}
+
+using Events = std::vector<std::string>;
+
+TEST(ChromeTrace, AFrameOfConsecutiveSamplesIsOneSlice) {
+  Recording recording = working();
+  recording.samples = {{.time_ns = 0, .value = 100, .stack = 0},
+                       {.time_ns = 100, .value = 100, .stack = 1},
+                       {.time_ns = 200, .value = 100, .stack = 1},
+                       {.time_ns = 300, .value = 100, .stack = 0}};
+  EXPECT_EQ(events_of(recording),
+            (Events{"B main@0", "B work@100", "E work@300", "E main@400"}));
+}
+
+TEST(ChromeTrace, WhereSamplesAreMissingASliceEnds) {
+  Recording recording = working();
+  recording.samples = {{.time_ns = 0, .value = 100, .stack = 0},
+                       {.time_ns = 500, .value = 100, .stack = 0}};
+  EXPECT_EQ(events_of(recording), (Events{"B main@0", "E main@100", "B main@500", "E main@600"}));
+}
+
+TEST(ChromeTrace, ThreadsOfOneIdDoNotOverlap) {
+  Recording recording = working();
+  recording.threads.push_back({.os_id = 7, .clr_id = 1});
+  recording.samples = {{.time_ns = 0, .value = 100, .stack = 1},
+                       {.time_ns = 50, .value = 100, .thread = 1, .stack = 0}};
+  EXPECT_EQ(events_of(recording), (Events{"B main@0", "B work@0", "E work@50", "E main@150"}));
+}
+
+TEST(ChromeTrace, OfSamplesOfOneTimeTheLastIsShown) {
+  Recording recording = working();
+  recording.samples = {{.time_ns = 0, .value = 100, .stack = 1},
+                       {.time_ns = 100, .value = 100, .stack = 0},
+                       {.time_ns = 100, .value = 100, .stack = 1}};
+  EXPECT_EQ(events_of(recording), (Events{"B main@0", "B work@0", "E work@200", "E main@200"}));
+}
+
+TEST(ChromeTrace, ASampleOfNoLengthEndsWhatWentBefore) {
+  Recording recording = working();
+  recording.samples = {{.time_ns = 0, .value = 100, .stack = 1},
+                       {.time_ns = 100, .value = 0, .stack = 1}};
+  EXPECT_EQ(events_of(recording), (Events{"B main@0", "B work@0", "E work@100", "E main@100"}));
+}
+
+TEST(ChromeTrace, MomentsAreSlicesOfTheirOwn) {
+  Recording recording = working();
+  recording.event = SampleEvent::exception;
+  recording.samples = {{.time_ns = 0, .stack = 0}, {.time_ns = 300, .stack = 0}};
+  EXPECT_EQ(events_of(recording), (Events{"B main@0", "E main@300", "B main@300", "E main@1300"}));
+}
+
+TEST(ChromeTrace, NanosecondsKeepTheirDigits) {
+  Recording recording = working();
+  recording.samples = {{.time_ns = UINT64_MAX - 1000, .value = 100, .stack = 0}};
+  EXPECT_NE(trace_of(recording).find("\"ts\":18446744073709550.615,"), std::string::npos);
+}
+
+TEST(ChromeTrace, SaysWhenTheSinkIsFull) {
+  FullSink sink;
+  EXPECT_FALSE(ChromeTraceExporter().write(representative_recording(), sink));
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,176 @@
+#include "walker/export/chrome_trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "walker/export/json_writer.h"
+#include "walker/export/recorded_stacks.h"
+#include "walker/export/words.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr std::uint64_t kMomentNs = 1000;
+constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
+
+constexpr std::size_t kPhaseAt = std::string_view(R"({"ph":")").size();
+
+std::string microseconds(std::uint64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
+
+std::uint64_t added(std::uint64_t a, std::uint64_t b) { return a + std::min(b, kLast - a); }
+
+class Writer {
+ public:
+  Writer(const Recording& recording, ByteSink& sink)
+      : recording_(recording), stacks_(recording), json_(sink) {}
+
+  bool write() {
+    names();
+    json_.begin_object();
+    json_.field("displayTimeUnit", "ns");
+    json_.key("traceEvents");
+    json_.begin_array();
+    metadata("process_name", 0, module_name({.path = recording_.process.path}));
+    for (const Track& track : tracks()) {
+      metadata("thread_name", track.thread_id, thread_label(recording_.threads[track.name_of]));
+      slices(track);
+    }
+    json_.end_array();
+    json_.end_object();
+    return json_.finish();
+  }
+
+ private:
+  // What stands under one thread id: the system gives ids again, and slices must not overlap.
+  struct Track {
+    std::uint32_t thread_id = 0;
+    std::uint32_t name_of = 0;  // its last thread
+    std::string event_begin;
+    std::vector<std::uint32_t> samples;
+  };
+
+  std::vector<Track> tracks() const {
+    std::vector<Track> tracks;
+    std::unordered_map<std::uint32_t, std::size_t> known;
+    for (std::size_t i = 0; i < recording_.samples.size(); ++i) {
+      const std::uint32_t thread = recording_.samples[i].thread;
+      const std::uint32_t id = recording_.threads[thread].os_id;
+      const auto [at, fresh] = known.emplace(id, tracks.size());
+      if (fresh) {
+        tracks.push_back({.thread_id = id});
+        tracks.back().event_begin =
+            fmt::format(R"({{"ph":"?","pid":{},"tid":{},"ts":)", recording_.process.id, id);
+      }
+      tracks[at->second].name_of = thread;
+      tracks[at->second].samples.push_back(static_cast<std::uint32_t>(i));
+    }
+    return tracks;
+  }
+
+  // Of each frame the event's fields that are always the same; frames that read the same are one.
+  void names() {
+    std::unordered_map<std::string, std::uint32_t> known;
+    for (const RecordedStacks::Frame& frame : stacks_.frames()) {
+      std::string fields =
+          fmt::format(R"("cat":"{}","name":{})",
+                      frame.frame == nullptr ? "none" : key(frame.frame->kind),
+                      quoted_json(frame.label));
+      const auto [at, fresh] = known.emplace(fields, static_cast<std::uint32_t>(fields_.size()));
+      if (fresh) fields_.push_back(std::move(fields));
+      name_.push_back(at->second);
+    }
+  }
+
+  void metadata(std::string_view what, std::uint32_t thread_id, std::string_view name) {
+    json_.begin_object();
+    json_.field("ph", "M");
+    json_.field("pid", recording_.process.id);
+    json_.field("tid", thread_id);
+    json_.field("name", what);
+    json_.key("args");
+    json_.begin_object();
+    json_.field("name", name);
+    json_.end_object();
+    json_.end_object();
+  }
+
+  // By hand: a long recording has some ten million of them.
+  void event(char phase, const Track& track, std::string_view time_us, std::uint32_t name) {
+    text_ = track.event_begin;
+    text_[kPhaseAt] = phase;
+    text_ += time_us;
+    text_ += ',';
+    text_ += fields_[name];
+    text_ += '}';
+    json_.literal(text_);
+  }
+
+  // When a sample is over at the latest; whether the next one of its thread goes on from it.
+  struct Extent {
+    std::uint64_t end = 0;
+    bool continues = false;
+  };
+  Extent extent(const Track& track, std::size_t i) const {
+    const Recording::Sample& sample = recording_.samples[track.samples[i]];
+    const bool last = i + 1 == track.samples.size();
+    const std::uint64_t next = last ? kLast : recording_.samples[track.samples[i + 1]].time_ns;
+    if (unit(recording_.event) != "nanoseconds") {
+      return {std::min(added(sample.time_ns, kMomentNs), next), false};
+    }
+    const std::uint64_t own = added(sample.time_ns, sample.value);
+    const std::uint64_t twice = added(recording_.period_ns, recording_.period_ns);
+    if (!last && next <= std::max(own, added(sample.time_ns, twice))) return {next, true};
+    return {own, false};
+  }
+
+  void slices(const Track& track) {
+    std::vector<std::uint32_t> open, stack;  // names, root first
+    const auto close = [&](std::size_t depth, const std::string& time_us) {
+      for (; open.size() > depth; open.pop_back()) event('E', track, time_us, open.back());
+    };
+    for (std::size_t i = 0; i < track.samples.size(); ++i) {
+      const std::uint64_t time_ns = recording_.samples[track.samples[i]].time_ns;
+      const Extent extent = this->extent(track, i);
+      const std::string time_us = microseconds(time_ns);
+      if (extent.end == time_ns) {
+        // Nothing to see; and slices that begin and end at once make speedscope mistake the others.
+        if (!extent.continues) close(0, time_us);
+        continue;
+      }
+      stack.clear();
+      for (std::uint32_t node = stacks_.leaves()[track.samples[i]]; node != Recording::kNone;
+           node = stacks_.nodes()[node].parent) {
+        stack.push_back(name_[stacks_.nodes()[node].frame]);
+      }
+      std::reverse(stack.begin(), stack.end());
+      const auto differ = std::mismatch(open.begin(), open.end(), stack.begin(), stack.end());
+      close(static_cast<std::size_t>(differ.first - open.begin()), time_us);
+      while (open.size() < stack.size()) {
+        open.push_back(stack[open.size()]);
+        event('B', track, time_us, open.back());
+      }
+      if (!extent.continues) close(0, microseconds(extent.end));
+    }
+  }
+
+  const Recording& recording_;
+  const RecordedStacks stacks_;
+  JsonWriter json_;
+  std::vector<std::string> fields_;
+  std::vector<std::uint32_t> name_;  // of each frame: index into fields_
+  std::string text_;
+};
+
+}  // namespace
+
+bool ChromeTraceExporter::write(const Recording& recording, ByteSink& sink) const {
+  return Writer(recording, sink).write();
+}
+
+}  // namespace mixwalk
