@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "walker/export/clamped.h"
 #include "walker/export/image_id.h"
 #include "walker/export/locations.h"
 #include "walker/export/recorded_stacks.h"
@@ -68,11 +69,6 @@ class Table {
   std::unordered_map<std::string, std::int32_t> known_;
   std::vector<const std::string*> messages_;
 };
-
-std::int64_t clamped(std::uint64_t value) {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
-  return static_cast<std::int64_t>(std::min(value, kMost));
-}
 
 // A field that is 0 is left out, as in proto3: entries of a table are the same by their bytes.
 class Writer {
@@ -158,9 +154,7 @@ class Writer {
       if (location.address != 0) out.add_uint64(LocationField::address, location.address);
       for (const std::uint32_t index : location.frames) {
         const RecordedStacks::Frame& frame = stacks_.frames()[index];
-        const bool nameless = frame.frame != nullptr && frame.frame->kind == FrameKind::native &&
-                              frame.frame->name.empty();
-        if (nameless) continue;  // its address is all that there is
+        if (!frame.named()) continue;
         const std::int32_t its_function = function(frame);
         pbf_builder<LineField> line(out, LocationField::lines);
         line.add_int32(LineField::function_index, its_function);

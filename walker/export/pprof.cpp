@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "walker/export/clamped.h"
 #include "walker/export/gzip_sink.h"
 #include "walker/export/image_id.h"
 #include "walker/export/locations.h"
@@ -39,12 +40,6 @@ enum class MappingField : Tag {
 enum class LocationField : Tag { id = 1, mapping_id = 2, address = 3, line = 4 };
 enum class LineField : Tag { function_id = 1 };
 enum class FunctionField : Tag { id = 1, name = 2, system_name = 3 };
-
-// Its numbers are signed.
-std::int64_t clamped(std::uint64_t value) {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
-  return static_cast<std::int64_t>(std::min(value, kMost));
-}
 
 class Writer {
  public:
@@ -103,13 +98,9 @@ class Writer {
     profile_.add_int64(ProfileField::comment, string("mixwalk " + recording_.tool_version));
   }
 
-  bool is_named(const RecordedStacks::Frame& frame) const {
-    return frame.frame == nullptr || frame.frame->kind != FrameKind::native ||
-           !frame.frame->name.empty();
-  }
   bool is_named(const Location& location) const {
     return std::all_of(location.frames.begin(), location.frames.end(), [this](std::uint32_t frame) {
-      return is_named(stacks_.frames()[frame]);
+      return stacks_.frames()[frame].named();
     });
   }
 
@@ -149,8 +140,8 @@ class Writer {
     for (std::size_t i = 0; i < locations_.locations().size(); ++i) {
       const Location& location = locations_.locations()[i];
       std::vector<std::uint64_t> functions;
-      if (is_named(location)) {
-        for (const std::uint32_t frame : location.frames) functions.push_back(function(frame));
+      for (const std::uint32_t frame : location.frames) {
+        if (stacks_.frames()[frame].named()) functions.push_back(function(frame));
       }
       pbf_builder<LocationField> out(profile_, ProfileField::location);
       out.add_uint64(LocationField::id, i + 1);

@@ -16,6 +16,12 @@ class RecordedStacks {
   struct Frame {
     std::string label;                     // UTF-8
     const RecordedFrame* frame = nullptr;  // null: a word in a frame's place
+
+    // False: native code without a name. Its address is all that there is, and a consumer with
+    // symbols can do better than the label.
+    bool named() const noexcept {
+      return frame == nullptr || frame->kind != FrameKind::native || !frame->name.empty();
+    }
   };
 
   explicit RecordedStacks(const Recording& recording);

@@ -23,6 +23,16 @@ TEST(Words, EveryReasonHasAKeyAndASentenceOfItsOwn) {
   EXPECT_FALSE(sentences.contains(""));
 }
 
+TEST(Words, EveryEventHasAKeyOfItsOwn) {
+  std::set<std::string_view> keys;
+  constexpr int kEvents = static_cast<int>(SampleEvent::allocation) + 1;
+  for (int i = 0; i < kEvents; ++i) keys.insert(key(static_cast<SampleEvent>(i)));
+  EXPECT_EQ(keys.size(), static_cast<std::size_t>(kEvents));
+  EXPECT_FALSE(keys.contains(""));
+  EXPECT_EQ(unit(SampleEvent::cpu), "nanoseconds");
+  EXPECT_EQ(unit(SampleEvent::exception), "count");
+}
+
 TEST(Words, ARunThatClosedOnTheStackPointerIsClosed) {
   EXPECT_EQ(key(RunEnd::closed_rsp), key(RunEnd::closed));
 }
