@@ -12,6 +12,9 @@ namespace {
 constexpr std::array<std::string_view, 6> kRuntimeImages = {
     "coreclr.dll", "clrjit.dll", "clrgc.dll", "clr.dll", "mscoreei.dll", "mscoree.dll"};
 
+// An image is smaller. A frame of a damaged recording can stand before the image that it names.
+constexpr std::uint64_t kLastRva = 0xFFFF'FFFF;
+
 bool is_runtime(const Module& module) {
   std::string name = module_name(module);
   std::transform(name.begin(), name.end(), name.begin(),
@@ -35,7 +38,8 @@ FirefoxTables::FrameRow FirefoxTables::row(const RecordedStacks::Frame& frame) {
   row.inline_depth = recorded.inline_depth;
   if (is_in_image(recorded)) {
     const CodeAddress code{recorded.address, recorded.address_kind};
-    row.address = static_cast<std::int64_t>(code.lookup() - module_of(recorded).base);
+    const std::uint64_t rva = code.lookup() - module_of(recorded).base;
+    if (rva <= kLastRva) row.address = static_cast<std::int64_t>(rva);
   }
   switch (recorded.kind) {
     case FrameKind::managed: row.category = FirefoxCategory::managed; break;
@@ -69,6 +73,7 @@ std::uint32_t FirefoxTables::function(const RecordedStacks::Frame& frame) {
 std::optional<std::uint32_t> FirefoxTables::native_symbol(const RecordedFrame& frame) {
   if (!is_in_image(frame) || frame.name.empty() || frame.inline_depth != 0) return std::nullopt;
   const std::uint64_t rva = frame.address - module_of(frame).base - frame.displacement;
+  if (rva > kLastRva) return std::nullopt;
   const auto next = static_cast<std::uint32_t>(symbols_.size());
   const auto [at, added] = symbol_of_.try_emplace({frame.module, rva}, next);
   if (added) symbols_.push_back({frame.module, rva, strings_.index(frame.name)});

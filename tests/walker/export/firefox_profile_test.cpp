@@ -38,6 +38,16 @@ TEST(FirefoxProfile, TheRuntimesOwnImagesAreACategory) {
   EXPECT_EQ(name(1), "Native");
 }
 
+TEST(FirefoxProfile, AFrameBeforeItsImageHasNoAddress) {
+  Recording recording;
+  recording.modules.push_back({.base = 0x1000, .size = 0x1000, .path = "a.dll"});
+  recording.frames.push_back({.address = 0xfff, .module = 0, .displacement = 4, .name = "f"});
+  recording.nodes = {{Recording::kNone, 0}};
+  const auto frames = nlohmann::json::parse(profile_of(recording)).at("shared").at("frameTable");
+  EXPECT_EQ(frames.at("address").at(0), -1);
+  EXPECT_TRUE(frames.at("nativeSymbol").at(0).is_null());
+}
+
 TEST(FirefoxProfile, SaysWhenTheSinkIsFull) {
   FullSink sink;
   EXPECT_FALSE(FirefoxProfileExporter().write(representative_recording(), sink));
