@@ -2,8 +2,14 @@
 
 #include <algorithm>
 
+#include "walker/export/chrome_trace.h"
+#include "walker/export/collapsed.h"
 #include "walker/export/dump_format.h"
+#include "walker/export/firefox_profile.h"
 #include "walker/export/json.h"
+#include "walker/export/otlp.h"
+#include "walker/export/pprof.h"
+#include "walker/export/speedscope.h"
 #include "walker/export/text.h"
 #include "walker/store/store_exporter.h"
 
@@ -23,14 +29,30 @@ std::unique_ptr<RecordingExporter> make_text() {
   return std::make_unique<DumpExporter>(std::make_unique<TextExporter>(TextExporter::Options{}));
 }
 
+std::unique_ptr<RecordingExporter> make_collapsed() {
+  return std::make_unique<CollapsedExporter>(CollapsedExporter::Options{});
+}
+
+// The images of the recording as far as this machine has them.
+std::unique_ptr<RecordingExporter> make_otlp() {
+  static DiskImageFiles images;
+  return std::make_unique<OtlpExporter>(images);
+}
+
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 }  // namespace
 
 std::span<const RecordingFormat> recording_formats() {
   static const std::vector<RecordingFormat> formats = {
+      {"chrome-trace", {".trace.json"}, &make<ChromeTraceExporter>},
+      {"collapsed", {".collapsed", ".folded"}, &make_collapsed},
+      {"firefox", {".firefox.json"}, &make<FirefoxProfileExporter>},
       {"json", {".json"}, &make_json, &dump_refusal},
       {"mixwalk", {".mixwalk"}, &make<StoreExporter>},
+      {"otlp", {".otlp"}, &make_otlp},
+      {"pprof", {".pb.gz", ".pprof"}, &make<PprofExporter>},
+      {"speedscope", {".speedscope.json"}, &make<SpeedscopeExporter>},
       {"text", {".txt"}, &make_text, &dump_refusal},
   };
   return formats;

@@ -23,6 +23,7 @@ TEST(Formats, ByTheExtensionInAnyCase) {
   EXPECT_EQ(format_by_path("C:\\a.b\\orders.JSON"), format_by_name("json"));
   EXPECT_EQ(format_by_path("orders.txt"), format_by_name("text"));
   EXPECT_EQ(format_by_path("orders.mixwalk.partial"), nullptr);
+  EXPECT_EQ(format_by_path("orders.speedscope.json"), format_by_name("speedscope"));
   EXPECT_EQ(format_by_path("json"), nullptr);
   EXPECT_EQ(format_by_path(""), nullptr);
 }
