@@ -43,6 +43,7 @@ constexpr char kConvertHelp[] =
     "\n"
     "Examples:\n"
     "  mixwalk convert orders.mixwalk -o orders.json\n"
+    "  mixwalk convert orders.mixwalk -o orders.speedscope.json\n"
     "  mixwalk convert orders.mixwalk -f text -o -";
 
 const std::map<std::string, Format> kListFormats = {{"text", Format::text},
