@@ -130,7 +130,7 @@ TEST(Refusal, TheTargetEndsDuringTheDump) {
 
 TEST(Refusal, AStartedProgramEndsTooSoon) {
   expect_refusal(dump({"--after", "30s", "--", "C:\\windows\\system32\\cmd.exe", "/c", "exit"}),
-                 ExitCode::target_exited, "ended before the dump");
+                 ExitCode::target_exited, "ended too soon");
 }
 
 TEST(Refusal, AStartedProgramHasNoRuntime) {

@@ -13,7 +13,7 @@ namespace mixwalk {
 template <class Chunk>
 class ChunkRing {
  public:
-  static constexpr std::size_t kSlots = 64;
+  static constexpr std::size_t kSlots = 32;
 
   // False: full; nothing was taken.
   bool push(Chunk& chunk) {

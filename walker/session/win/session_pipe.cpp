@@ -12,7 +12,7 @@
 namespace mixwalk {
 namespace {
 
-constexpr DWORD kPipeBuffer = 256 << 10;
+constexpr DWORD kPipeBuffer = 64 << 10;
 
 // "D:P(A;;GA;;;S-1-5-…)": this user and nobody else, nothing inherited.
 std::wstring own_user_only() {

@@ -1,0 +1,198 @@
+// mixwalk record, on programs whose threads are known.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "tests/end_to_end/session.h"
+#include "tests/support/win/child_process.h"
+#include "walker/session/recording_collector.h"
+#include "walker/store/recording_reader.h"
+
+namespace mixwalk {
+namespace {
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// A whole file of ours.
+Recording read_whole(const std::string& path) {
+  ReadRecording read = read_recording(bytes_of(path));
+  EXPECT_TRUE(read.recording) << read.error;
+  EXPECT_EQ(read.cut.kind, Cut::Kind::none) << sentence(read.cut);
+  return read.recording ? std::move(*read.recording) : Recording{};
+}
+
+struct Followed {
+  std::size_t samples = 0, whole = 0;
+  std::uint64_t value = 0;
+  std::vector<std::string> frames;  // of its last sample, leaf first
+};
+
+std::map<std::string, Followed> by_thread(const Recording& recording) {
+  std::map<std::string, Followed> threads;
+  for (const Recording::Sample& sample : recording.samples) {
+    Followed& followed = threads[recording.threads[sample.thread].name];
+    ++followed.samples;
+    followed.value += sample.value;
+    followed.frames.clear();
+    bool whole = true;
+    for (const std::uint32_t index : stack_frames(recording, sample.stack)) {
+      const RecordedFrame& frame = recording.frames[index];
+      followed.frames.push_back(frame.name);
+      whole = whole && frame.kind != FrameKind::gap;
+    }
+    followed.whole += whole && !followed.frames.empty();
+  }
+  return threads;
+}
+
+class Record : public ::testing::Test {
+ protected:
+  Record() : hang_({fixture("hang.exe")}), file_(temporary_file("record.mixwalk")) {
+    EXPECT_TRUE(hang_.read_line().value_or("").starts_with("READY"));
+  }
+  ~Record() override {
+    hang_.write_line("STOP");
+    EXPECT_EQ(hang_.wait(20'000), 0u);
+    DeleteFileA(file_.c_str());
+  }
+
+  ProgramResult record(std::vector<std::string> options) {
+    options.insert(options.begin(),
+                   {mixwalk_exe(), "record", "-p", std::to_string(hang_.id()), "-o", file_});
+    return run_program(options);
+  }
+
+  ChildProcess hang_;
+  std::string file_;
+};
+
+TEST_F(Record, EveryThreadWithItsWholeInterleavedStack) {
+  const ProgramResult result = record({"-d", "2s", "-r", "50"});
+  ASSERT_EQ(result.exit_code, 0u) << result.err;
+  const Recording recording = read_whole(file_);
+  EXPECT_EQ(recording.event, SampleEvent::wall);
+  EXPECT_EQ(recording.period_ns, 20'000'000u);
+  EXPECT_EQ(recording.process.id, hang_.id());
+  EXPECT_GT(recording.duration_ns, 1'900'000'000u);
+  const auto threads = by_thread(recording);
+  const Followed& waiting = threads.at("native wait");
+  EXPECT_GT(waiting.samples, 5u);
+  EXPECT_EQ(waiting.whole, waiting.samples);
+  EXPECT_THAT(waiting.frames, ::testing::IsSupersetOf({"NtWaitForMultipleObjects", "ladder_native_park"}));
+  EXPECT_TRUE(std::ranges::any_of(
+      waiting.frames, [](const auto& name) { return name.starts_with("Hang.Program+"); }));
+  // What its samples stand for is the time that it was watched, whatever the rate came to.
+  EXPECT_NEAR(static_cast<double>(waiting.value), static_cast<double>(recording.duration_ns), 4e8);
+  // Interned: a thread that stands still has one stack.
+  EXPECT_LT(recording.nodes.size(), 4000u);
+}
+
+TEST_F(Record, CpuModeTakesOnlyWhoUsesTheCpu) {
+  ASSERT_EQ(record({"-d", "2s", "-r", "50", "--mode", "cpu"}).exit_code, 0u);
+  const Recording recording = read_whole(file_);
+  EXPECT_EQ(recording.event, SampleEvent::cpu);
+  const auto threads = by_thread(recording);
+  ASSERT_TRUE(threads.contains("spin"));
+  EXPECT_GT(threads.at("spin").samples, 5u);
+  EXPECT_FALSE(threads.contains("native wait"));
+  EXPECT_FALSE(threads.contains("sleep"));
+}
+
+TEST_F(Record, OnlyTheThreadsThatWereAskedFor) {
+  ASSERT_EQ(record({"-d", "1s", "--threads", "deadlock", "--threads", "sle"}).exit_code, 0u);
+  std::vector<std::string> names;
+  for (const auto& [name, followed] : by_thread(read_whole(file_))) names.push_back(name);
+  EXPECT_THAT(names, ::testing::ElementsAre("deadlock 1", "deadlock 2", "sleep"));
+}
+
+TEST_F(Record, StraightIntoTheFormatOfAnotherTool) {
+  const std::string out = temporary_file("record.collapsed");
+  const ProgramResult result =
+      run_program({mixwalk_exe(), "record", "-p", std::to_string(hang_.id()), "-d", "1s", "-o", out});
+  ASSERT_EQ(result.exit_code, 0u) << result.err;
+  const std::string text = bytes_of(out);
+  EXPECT_NE(text.find("ladder_native.dll!ladder_native_park;kernelbase.dll!"), std::string::npos)
+      << text;
+  DeleteFileA(out.c_str());
+}
+
+TEST_F(Record, KilledInMidFlightTheFileOpensAndTheTargetGoesOn) {
+  {
+    ChildProcess recorder(
+        {mixwalk_exe(), "record", "-p", std::to_string(hang_.id()), "-r", "50", "-o", file_});
+    const ULONGLONG end = GetTickCount64() + 20'000;
+    while (bytes_of(file_).size() < 2000 && GetTickCount64() < end) Sleep(50);
+    Sleep(1000);
+    recorder.terminate();
+  }
+  const ReadRecording read = read_recording(bytes_of(file_));
+  ASSERT_TRUE(read.recording) << read.error;
+  EXPECT_NE(read.cut.kind, Cut::Kind::none);
+  EXPECT_LE(read.cut.bytes, 100'000u);
+  // All but the last chunk of a tenth of a second.
+  EXPECT_GT(read.recording->samples.back().time_ns, 500'000'000u);
+  ProgramResult next;
+  const ULONGLONG end = GetTickCount64() + 10'000;
+  do {
+    next = record({"-d", "1s"});
+  } while (next.exit_code == 5 && GetTickCount64() < end);
+  EXPECT_EQ(next.exit_code, 0u) << next.err;
+}
+
+// A reader that does not read: the target never waits, and what was not taken is counted.
+TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
+  const std::vector<std::string> kNames = {"deadlock 1", "deadlock 2", "sleep", "accept",
+                                           "native wait", "com call", "task result", "deep"};
+  DumpSession session = attach_to(hang_.id());
+  // What fills first is the pipe's buffer, then the ring: some 5 s of chunks.
+  ASSERT_FALSE(session.begin_record({.period_ns = 1'000'000, .thread_names = kNames}));
+  RecordingCollector collector([](RecordedFrame&, const Module&) {});
+  RecordedBytes bytes;
+  BreakerState breaker;
+  const auto read_until = [&](ULONGLONG end, bool to_the_end) {
+    while (to_the_end || GetTickCount64() < end) {
+      auto next = session.next(100, bytes, breaker);
+      ASSERT_TRUE(next) << next.failure().message;
+      if (*next == DumpSession::Next::done) return;
+      if (*next != DumpSession::Next::bytes) continue;
+      ASSERT_EQ(collector.add(bytes.bytes, bytes.new_file), "");
+    }
+  };
+  read_until(GetTickCount64() + 1000, false);
+  EXPECT_EQ(collector.recording().dropped, 0u) << "nothing is lost to a reader that reads";
+  Sleep(15'000);
+  read_until(GetTickCount64() + 1000, false);
+  session.stop_record();
+  read_until(0, true);
+  EXPECT_EQ(session.leave(), "");
+
+  const Recording& recording = collector.recording();
+  EXPECT_GT(recording.dropped, 0u);
+  // Each tick takes or drops all of the threads: neither number is anything else.
+  EXPECT_EQ(recording.threads.size(), kNames.size());
+  EXPECT_EQ(recording.dropped % kNames.size(), 0u);
+  std::map<std::uint64_t, std::size_t> ticks;
+  for (const Recording::Sample& sample : recording.samples) ++ticks[sample.time_ns];
+  for (const auto& [time, samples] : ticks) EXPECT_EQ(samples, kNames.size()) << time;
+  std::printf("%zu samples taken, %llu dropped\n", recording.samples.size(), recording.dropped);
+}
+
+TEST(RecordProgram, ItsOwnExitEndsTheRecording) {
+  const std::string file = temporary_file("program.mixwalk");
+  const ProgramResult result = run_program({mixwalk_exe(), "record", "-o", file, "--",
+                                            fixture("hang.exe"), "--exit-after-ms", "3000"});
+  EXPECT_EQ(result.exit_code, 0u) << result.err;
+  const Recording recording = read_whole(file);
+  EXPECT_GT(recording.samples.size(), 20u);
+  DeleteFileA(file.c_str());
+}
+
+}  // namespace
+}  // namespace mixwalk
