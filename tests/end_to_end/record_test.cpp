@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
 
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
+#include "tests/support/win/freeze_trap_page.h"
 #include "walker/session/recording_collector.h"
 #include "walker/store/recording_reader.h"
 
@@ -182,6 +185,61 @@ TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
   for (const Recording::Sample& sample : recording.samples) ++ticks[sample.time_ns];
   for (const auto& [time, samples] : ticks) EXPECT_EQ(samples, kNames.size()) << time;
   std::printf("%zu samples taken, %llu dropped\n", recording.samples.size(), recording.dropped);
+}
+
+// 20 s in an ordinary run; MIXWALK_RECORD_SECONDS=300 for more.
+int seconds() {
+  const char* text = std::getenv("MIXWALK_RECORD_SECONDS");
+  return text != nullptr ? std::max(5, std::atoi(text)) : 20;
+}
+
+// Of a program that makes new code, threads and images all the time.
+TEST(RecordTorture, TheMemoryOfTheDllStaysWhereItIsAndNothingIsLost) {
+  ChildProcess torture({fixture("torture.exe"), "--seconds", std::to_string(seconds() + 5)});
+  ASSERT_TRUE(torture.read_line().value_or("").starts_with("READY"));
+  const FreezeTrapPage page(torture.id());
+  ASSERT_NE(page.get(), nullptr);
+  DumpSession session = attach_to(torture.id(), "mixwalk_trapped.dll");
+  ASSERT_FALSE(session.begin_record({.period_ns = 10'000'000}));
+  RecordingCollector collector([](RecordedFrame&, const Module&) {});
+  std::vector<std::int64_t> heap;  // once a second, after the first fifth of the time
+  RecordedBytes bytes;
+  BreakerState breaker;
+  std::size_t samples = 0, files = 0;
+  const ULONGLONG begin = GetTickCount64(), length = static_cast<ULONGLONG>(seconds()) * 1000;
+  ULONGLONG next_look = begin + length / 5;
+  for (bool stopping = false;;) {
+    const ULONGLONG now = GetTickCount64();
+    if (now >= next_look) {
+      heap.push_back(page->heap_bytes);
+      next_look += 1000;
+    }
+    if (!stopping && now - begin >= length) {
+      stopping = true;
+      session.stop_record();
+    }
+    auto next = session.next(100, bytes, breaker);
+    ASSERT_TRUE(next) << next.failure().message;
+    if (*next == DumpSession::Next::done) break;
+    if (*next != DumpSession::Next::bytes) continue;
+    files += bytes.new_file;
+    ASSERT_EQ(collector.add(bytes.bytes, bytes.new_file), "");
+    samples += collector.recording().samples.size();
+    collector.recording().samples.clear();
+  }
+  EXPECT_EQ(session.leave(), "");
+  const std::string result = torture.read_line().value_or("(closed)");
+  EXPECT_TRUE(result.starts_with("OK ")) << result;
+  EXPECT_EQ(torture.wait(30'000), 0u);
+
+  const auto [low, high] = std::ranges::minmax(heap);
+  std::printf("%zu samples in %zu files, %llu dropped; heap of the DLL %lld to %lld KiB\n%s\n",
+              samples, files, collector.recording().dropped, low / 1024, high / 1024,
+              result.c_str());
+  EXPECT_EQ(collector.recording().dropped, 0u);
+  EXPECT_GT(samples, 500u);
+  ASSERT_GT(low, 0) << "the DLL does not count";
+  EXPECT_LE(high - low, 4 << 20) << "2 MiB to either side";
 }
 
 TEST(RecordProgram, ItsOwnExitEndsTheRecording) {

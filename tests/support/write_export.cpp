@@ -6,10 +6,13 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 
 #include "tests/support/recordings.h"
@@ -22,6 +25,7 @@
 #include "walker/export/recorded_stacks.h"
 #include "walker/export/speedscope.h"
 #include "walker/export/words.h"
+#include "walker/store/recording_reader.h"
 
 namespace mixwalk {
 namespace {
@@ -46,12 +50,22 @@ const std::map<std::string, std::function<std::unique_ptr<RecordingExporter>()>>
     {"chrome_trace", [] { return std::make_unique<ChromeTraceExporter>(); }},
 };
 
+Recording stored_recording(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  ReadRecording read = read_recording(bytes);
+  if (!read.recording) throw std::runtime_error(path + ": " + read.error);
+  return std::move(*read.recording);
+}
+
 const std::map<std::string, std::function<Recording()>> kRecordings = {
     {"representative", [] { return representative_recording(); }},
     {"exception", [] { return representative_recording(SampleEvent::exception); }},
     {"dump", [] { return representative_recording(SampleEvent::dump); }},
     {"empty", [] { return Recording{}; }},
     {"large", [] { return large_recording({}); }},
+    // Made by `mixwalk record` of fixtures/sqlite, parked.
+    {"sqlite", [] { return stored_recording(MIXWALK_GOLDEN "/sqlite.mixwalk"); }},
 };
 
 // Every sample with its whole stack, straight from the recording: no exporter's tables are in it.

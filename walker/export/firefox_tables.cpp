@@ -36,7 +36,9 @@ FirefoxTables::FrameRow FirefoxTables::row(const RecordedStacks::Frame& frame) {
   if (frame.frame == nullptr) return row;
   const RecordedFrame& recorded = *frame.frame;
   row.inline_depth = recorded.inline_depth;
-  if (is_in_image(recorded)) {
+  // An address is one of its function's image. ReadyToRun code has none here: jitted again, the same
+  // function lies in no image, and must stay the same function.
+  if (recorded.kind == FrameKind::native && is_in_image(recorded)) {
     const CodeAddress code{recorded.address, recorded.address_kind};
     const std::uint64_t rva = code.lookup() - module_of(recorded).base;
     if (rva <= kLastRva) row.address = static_cast<std::int64_t>(rva);

@@ -9,9 +9,9 @@
 namespace mixwalk {
 namespace {
 
-// Tables of this size are some 8 MiB, names included.
-constexpr std::size_t kFileFrames = 20'000;
-constexpr std::size_t kFileNodes = 60'000;
+// Tables of this size are some 2 MiB, names included.
+constexpr std::size_t kFileFrames = 5'000;
+constexpr std::size_t kFileNodes = 20'000;
 // How often samples are sent: what a broken pipe loses at most.
 constexpr std::uint64_t kFlushNs = 100'000'000;
 // What waits for the reader at most.

@@ -44,6 +44,7 @@ struct FreezeTrapRecord {
   std::atomic<std::uint64_t> limit_ns;          // the test's: longer than this is too long
   std::atomic<std::uint64_t> over_limit;        // how many were
   std::atomic<std::uint64_t> sabotages;         // that came back
+  std::atomic<std::int64_t> heap_bytes;         // that the DLL has from operator new just now
   Import table[kMaxImports];
 };
 

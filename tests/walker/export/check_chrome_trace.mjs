@@ -21,7 +21,7 @@ function read_trace(what, timed, {traceEvents}) {
       if (name === 'thread_name') names.set(tid, args.name);
       continue;
     }
-    expect_equal(pid, what === 'empty' ? 0 : 4711, `${what}: process`);
+    expect_equal(pid, ({empty: 0, sqlite: 1860})[what] ?? 4711, `${what}: process`);
     if (!tracks.has(tid)) tracks.set(tid, {open: [], last: 0, times: new Map(), ended: ''});
     const track = tracks.get(tid);
     if (ns(ts) < track.last) problems.push(`${what}: time goes back in ${tid}: ${ts}`);
@@ -76,7 +76,7 @@ function recorded_times(facts) {
   }));
 }
 
-for (const recording of ['representative', 'exception', 'dump', 'empty']) {
+for (const recording of ['representative', 'sqlite', 'exception', 'dump', 'empty']) {
   const facts = exports_.facts(recording);
   const file = exports_.file(recording, 'chrome_trace', `${recording}.json`);
   const timed = ['wall', 'cpu'].includes(facts.event);

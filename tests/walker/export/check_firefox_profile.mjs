@@ -81,13 +81,17 @@ function frames_of({meta, libs, shared}, stack) {
 
 function recorded_frames(facts, sample) {
   const category = {managed: 'Managed', native: 'Native', stub: 'Stub', gap: 'Other'};
+  const runtime = /[\\/](coreclr|clrjit)\.dll$/;
   const frames = sample.frames.map((frame) => {
-    const module = facts.modules[frame.module];
+    // Managed code has no image, ReadyToRun or not.
+    const module = frame.kind === 'native' ? facts.modules[frame.module] : undefined;
     const code_id = module && module.timestamp.toString(16).toUpperCase().padStart(8, '0') +
         module.size.toString(16);
     return {
       address: module ? frame.address - frame.return_address - module.base : -1,
-      inline_depth: frame.inline_depth, category: category[frame.kind], lib: code_id ?? null,
+      inline_depth: frame.inline_depth,
+      category: module && runtime.test(module.path) ? 'Runtime' : category[frame.kind],
+      lib: code_id ?? null,
     };
   });
   if (labels(facts, sample).length > frames.length) {
@@ -108,7 +112,7 @@ function self_weights(node, scale, path_to = [], weights = new Map()) {
   return weights;
 }
 
-for (const recording of ['representative', 'exception', 'dump', 'empty']) {
+for (const recording of ['representative', 'sqlite', 'exception', 'dump', 'empty']) {
   const facts = exports_.facts(recording);
   const file = exports_.file(recording, 'firefox_profile', `${recording}.json`);
   const profile = JSON.parse(fs.readFileSync(file, 'utf8'));

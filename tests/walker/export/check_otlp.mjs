@@ -139,7 +139,7 @@ function htlhash(file) {
 const build_ids = new Map([['C:\\plugins\\first.dll',
                             htlhash(fs.readFileSync(exports_.file('representative', 'image')))]]);
 
-for (const recording of ['representative', 'exception', 'dump', 'empty']) {
+for (const recording of ['representative', 'sqlite', 'exception', 'dump', 'empty']) {
   const facts = exports_.facts(recording);
   const request = decode(recording, exports_.file(recording, 'otlp'));
   const document = new Document(recording, request);

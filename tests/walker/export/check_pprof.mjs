@@ -149,9 +149,9 @@ function check_raw(recording, facts, file, timed) {
   expect_equal(found, sums, `${recording}: -raw`);
 }
 
-for (const recording of ['representative', 'exception', 'dump']) {
+for (const recording of ['representative', 'sqlite', 'exception', 'dump']) {
   const facts = exports_.facts(recording);
-  const timed = recording === 'representative';
+  const timed = ['representative', 'sqlite'].includes(recording);
   const names = facts.samples.flatMap((sample) => labels(facts, sample));
   facts.raw = [...new Set([
     ...names, ...names.map((name) => name.replace(/^[^!]*!/, '')),

@@ -17,7 +17,7 @@ const schema = JSON.parse(fs.readFileSync(require.resolve(
 const valid = new Ajv({allErrors: true}).compile(schema);
 
 const documents = new Map();
-for (const recording of ['representative', 'exception', 'dump', 'empty']) {
+for (const recording of ['representative', 'sqlite', 'exception', 'dump', 'empty']) {
   const file = exports_.file(recording, 'speedscope', `${recording}.json`);
   const document = JSON.parse(fs.readFileSync(file, 'utf8'));
   documents.set(recording, {file, document});
@@ -29,7 +29,7 @@ const broken = structuredClone(documents.get('representative').document);
 delete broken.profiles[0].unit;
 if (valid(broken)) problems.push('the schema takes a profile without unit');
 
-for (const recording of ['representative', 'exception', 'dump']) {
+for (const recording of ['representative', 'sqlite', 'exception', 'dump']) {
   const {file, document} = documents.get(recording);
   const facts = exports_.facts(recording);
   const {saved, shown} = await open_in_speedscope(modules, file);
@@ -40,7 +40,7 @@ for (const recording of ['representative', 'exception', 'dump']) {
                `${recording}: threads`);
   threads.forEach(({label, samples}, i) => {
     const profile = saved.profiles[i];
-    expect_equal(profile.unit, recording === 'representative' ? 'nanoseconds' : 'none',
+    expect_equal(profile.unit, ['representative', 'sqlite'].includes(recording) ? 'nanoseconds' : 'none',
                  `${recording}, ${label}: unit`);
     expect_equal(weights_by_stack(saved, profile),
                  fold(samples, (sample) => labels(facts, sample).join('\n')),
@@ -49,7 +49,8 @@ for (const recording of ['representative', 'exception', 'dump']) {
   // The frames of one module and name are one frame; two modules of one name would be two.
   const frames = document.shared.frames.map(({name, file}) => `${name}\n${file}`);
   expect_equal(frames.length, new Set(frames).size, `${recording}: frames`);
-  // Its table shows the first thread.
+  // Its table shows the first thread, as far as it is not longer than the window.
+  if (recording === 'sqlite') continue;
   for (const label of labels(facts, threads[0].samples[0])) {
     if (!shown.includes(label)) problems.push(`${recording}: speedscope does not show ${label}`);
   }

@@ -20,7 +20,23 @@ export class Exports {
   }
 
   facts(recording) {
-    return JSON.parse(fs.readFileSync(this.file(recording, 'facts'), 'utf8'));
+    const facts = JSON.parse(fs.readFileSync(this.file(recording, 'facts'), 'utf8'));
+    if (recording === 'sqlite') expect_interleaved(facts);
+    return facts;
+  }
+}
+
+// The real program's worker: managed code calls e_sqlite3.dll, which calls managed code, which calls
+// it again, each time through stubs. What an export says of it must then be the same.
+function expect_interleaved(facts) {
+  const turns = /^Microsoft\.Data\.Sqlite|^SQLitePCL|^\[IL_STUB|^e_sqlite3\.dll!/;
+  const stacks = facts.samples.map((sample) =>
+      labels(facts, sample).filter((label) => turns.test(label))
+          .map((label) => label[0] === '[' ? 'stub' : label[0] === 'e' ? 'native' : 'managed')
+          .filter((kind, i, kinds) => kind !== kinds[i - 1]).join(' '));
+  const turn = 'managed stub native stub';
+  if (!stacks.includes(`${turn} ${turn} managed`)) {
+    problems.push(`the recording of sqlite shows no interleaved stack: ${stacks.join('\n')}`);
   }
 }
 
