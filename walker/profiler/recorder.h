@@ -48,10 +48,10 @@ class Recorder {
   void write_chunks();
   void listen();
   void begin_file();
-  bool tick(std::uint64_t now_ns);
+  // One sample of each thread, `now` nanoseconds after the beginning. False: the process is ending.
+  bool tick(std::uint64_t now);
   void find_threads();
-  bool is_wanted(std::uint32_t os_id, const std::string& name) const;
-  bool take(std::uint32_t os_id, Followed& followed, std::uint64_t now_ns, std::uint64_t value);
+  bool is_wanted(std::uint32_t os_id, const std::string& description) const;
   bool has_room() const noexcept;
   void flush();
   bool drain();

@@ -19,6 +19,7 @@ std::vector<Message> one_of_each() {
                                                {3, 4}, true},
                                    RecordRequest{{Engine::copy}, SampleEvent::cpu, 123'456'789,
                                                  {"Orders", "x"}},
+                                   RecordRequest{},
                                    StopRequest{},
                                    RecordedBytes{true, std::string("a\0b", 3)},
                                    RecordedBytes{false, ""},
@@ -118,6 +119,19 @@ TEST(Protocol, NothingIsNoMessage) {
 TEST(Protocol, UnknownMessageIsRefused) {
   EXPECT_FALSE(decode(message(13, "")));
   EXPECT_FALSE(decode(bytes({tag(0, kBytes), 0})));
+}
+
+TEST(Protocol, RequestsBeyondTheirLimitsAreRefused) {
+  EXPECT_TRUE(decode(message(2, bytes({tag(2, kVarint), 1}))) ==
+              Message(DumpRequest{.deadline_ms = 1}));
+  EXPECT_FALSE(decode(message(2, bytes({tag(2, kVarint), 0})))) << "no deadline";
+  EXPECT_FALSE(decode(message(2, bytes({tag(2, kVarint), 0xFF, 0xFF, 0x7F})))) << "35 minutes";
+  EXPECT_FALSE(decode(message(2, bytes({tag(3, kVarint), 3})))) << "no such policy";
+  EXPECT_TRUE(decode(message(9, bytes({tag(2, kVarint), 2}))) ==
+              Message(RecordRequest{.event = SampleEvent::cpu}));
+  EXPECT_FALSE(decode(message(9, bytes({tag(2, kVarint), 0})))) << "a dump is no recording";
+  EXPECT_FALSE(decode(message(9, bytes({tag(2, kVarint), 3})))) << "exceptions are not sampled";
+  EXPECT_FALSE(decode(message(9, bytes({tag(3, kVarint), 1})))) << "a nanosecond";
 }
 
 TEST(Protocol, UnknownFieldIsPassedOver) {

@@ -115,13 +115,18 @@ ExitCode RecordingRun::run() {
 // Until the time is over, Ctrl-C, or the end of the process: none of them a failure.
 std::optional<Failure> RecordingRun::collect() {
   bool stopping = false;
+  ULONGLONG last_word = 0;  // until when its end is waited for
   ULONGLONG shown = begun_;
   while (true) {
     const ULONGLONG now = GetTickCount64();
     const bool over = command_.duration_ms != 0 && now - begun_ >= command_.duration_ms;
     if (!stopping && (over || WaitForSingleObject(g_ctrl_c, 0) == WAIT_OBJECT_0)) {
       stopping = true;
+      last_word = now + command_.timeout_ms;
       session_.stop_record();
+    }
+    if (stopping && now >= last_word) {
+      return Failure{ExitCode::timeout, "the recording did not come to its end in time"};
     }
     RecordedBytes bytes;
     auto next = session_.next(kLookMs, bytes, breaker_);
