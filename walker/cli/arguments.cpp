@@ -1,8 +1,11 @@
 #include "walker/cli/arguments.h"
 
+#include <algorithm>
 #include <charconv>
+#include <sstream>
 
 #include "walker/cli/duration.h"
+#include "walker/export/printable.h"
 
 namespace mixwalk {
 namespace {
@@ -15,17 +18,31 @@ std::uint32_t number_of(const std::string& flags, const std::string& text) {
 
 // CLI11 says an error in several lines, and quotes what the user typed: one line, no controls.
 std::string one_line(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
-  }
   constexpr std::size_t kMaxBytes = 400;
-  const bool cut = text.size() > kMaxBytes;
-  if (cut) text.resize(kMaxBytes);
+  std::replace(text.begin(), text.end(), '\n', ' ');
   while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
-  return cut ? text + "..." : text;
+  return printable(text, kMaxBytes);
 }
 
 }  // namespace
+
+std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) const {
+  std::string usage = CLI::Formatter::make_usage(app, name);
+  if (app->get_option_no_throw("--process-id") == nullptr) return usage;
+  usage.resize(usage.find_last_not_of('\n') + 1);
+  return usage + " (--process-id PID | --name NAME | -- PROGRAM ARGS...)\n";
+}
+
+std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
+  std::string what = command->get_description();
+  what.resize(std::min(what.size(), what.find("\n\n")));
+  std::replace(what.begin(), what.end(), '\n', ' ');
+  std::ostringstream out;
+  what.resize(std::min(what.size(), what.find(". ")));
+  if (what.ends_with('.')) what.pop_back();
+  CLI::detail::format_help(out, command->get_name(), what, column_width_);
+  return out.str();
+}
 
 // CLI11 reads 010 as octal: another process than the user means.
 std::optional<std::uint32_t> to_number(const std::string& text) {

@@ -46,6 +46,14 @@ CLI::Option* add_numbers(CLI::App& app, const std::string& flags,
                          std::vector<std::uint32_t>& target, const std::string& help);
 CLI::Validator duration_validator();
 
+// Help as people read it: what a command looks at in its usage line, and one line a command in the
+// list of all.
+class HelpFormatter final : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* app, std::string name) const override;
+  std::string make_subcommand(const CLI::App* command) const override;
+};
+
 // A command line that makes no sense: one line, which names the help of the command ("": of all).
 ParseResult usage(const std::string& message, const std::string& command);
 

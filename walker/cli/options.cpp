@@ -74,9 +74,8 @@ void add_visit(CLI::App& app, VisitArguments& arguments, Sampling& sampling, con
   const std::string what = std::string("The process to ") + verb;
   add_number(app, "-p,--process-id", arguments.id, what)->option_text("PID");
   app.add_option("-n,--name", arguments.name, what + ", by its image's name")->option_text("NAME");
-  app.add_option("program", arguments.program,
-                 std::string("A program to start and ") + verb + ", with its arguments")
-      ->option_text("-- PROGRAM ARGS...");
+  // Only to say where a program goes: what follows "--" never comes here.
+  app.add_option("program", arguments.program)->group("");
   add_choice(app, "--engine", kEngines, sampling.engine,
              "snapshot (DoStackSnapshot, its holes filled; the default) or copy (no call\n"
              "into the runtime while a thread stands still)")
@@ -348,6 +347,8 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments) {
                "mixwalk");
   app.set_version_flag("--version", std::string("mixwalk ") + kVersion);
   app.require_subcommand(1);
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.allow_windows_style_options(false);  // /p is a file to whoever comes from elsewhere
   PsCommand ps;
   DumpArguments dump;
   RecordArguments record;
@@ -366,6 +367,13 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments) {
     program.assign(separator + 1, own.end());
     own.erase(separator, own.end());
     if (program.empty()) return usage("no program after --", own.empty() ? "" : own.front());
+  }
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  if (!own.empty() && !own.front().starts_with('-') &&
+      std::ranges::none_of(commands, [&](const CLI::App* command) {
+        return command->check_name(own.front());
+      })) {
+    return usage("there is no command \"" + own.front() + "\"", "");
   }
   try {
     std::reverse(own.begin(), own.end());  // CLI11 takes them last first

@@ -2,10 +2,14 @@
 
 #include <cstdio>
 
+#include "walker/export/printable.h"
+
 namespace mixwalk {
 
 ExitCode report(const Failure& failure) {
-  std::fprintf(stderr, "mixwalk: %s\n", failure.message.c_str());
+  // Names and paths in it may come from a process that is none of ours.
+  constexpr std::size_t kMaxBytes = 2000;
+  std::fprintf(stderr, "mixwalk: %s\n", printable(failure.message, kMaxBytes).c_str());
   return failure.code;
 }
 

@@ -187,14 +187,17 @@ TEST(Options, BadValues) {
   EXPECT_EQ(dump({"-p", "1", "-o", "A.JSON"}).format, Format::json);
   expect_usage({"dump", "--", ""}, "no name");
   expect_usage({"dump", "--nonsense"}, "mixwalk dump --help");
-  expect_usage({"nonsense"}, "mixwalk --help");
+  expect_usage({"nonsense"}, "there is no command \"nonsense\"");
+  expect_usage({"dump", "/p", "1"}, "goes after --");
   expect_usage({}, "mixwalk --help");
 }
 
 TEST(Options, HostileArgumentsStayOnOneShortLine) {
-  expect_usage({"dump", "-p", std::string(100'000, '9')}, "...");
+  expect_usage({"dump", "-p", std::string(100'000, '9')}, "…");
   expect_usage({"dump", "-f", "a\nb\x1b[31m"}, "");
   EXPECT_EQ(parse_command_line({"dump", "-f", "\x1b[31m"}).to_stderr.find('\x1b'),
+            std::string::npos);
+  EXPECT_EQ(parse_command_line({"dump", "-f", "\xc2\x9b" "31m"}).to_stderr.find('\x9b'),
             std::string::npos);
 }
 

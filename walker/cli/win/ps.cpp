@@ -5,6 +5,7 @@
 
 #include "walker/cli/report.h"
 #include "walker/cli/win/command.h"
+#include "walker/export/printable.h"
 #include "walker/session/diagnostics_ipc.h"
 #include "walker/session/win/diagnostics_port.h"
 #include "walker/session/win/processes.h"
@@ -51,8 +52,10 @@ ExitCode run(const PsCommand& command) {
   } else {
     text = fmt::format("{:>8}  {:<32}  {}\n", "pid", "name", "runtime");
     for (const Row& row : rows) {
-      text += fmt::format("{:>8}  {:<32}  {}\n", row.id, row.name,
-                          row.runtime.empty() ? "(no answer)" : row.runtime);
+      constexpr std::size_t kMaxBytes = 260;
+      text += fmt::format(
+          "{:>8}  {:<32}  {}\n", row.id, printable(row.name, kMaxBytes),
+          row.runtime.empty() ? "(no answer)" : printable(row.runtime, kMaxBytes));
     }
   }
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
