@@ -27,10 +27,10 @@ std::string one_line(std::string text) {
 }  // namespace
 
 std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) const {
-  std::string usage = CLI::Formatter::make_usage(app, name);
-  if (app->get_option_no_throw("--process-id") == nullptr) return usage;
-  usage.resize(usage.find_last_not_of('\n') + 1);
-  return usage + " (--process-id PID | --name NAME | -- PROGRAM ARGS...)\n";
+  if (app->get_option_no_throw("--process-id") == nullptr) {
+    return CLI::Formatter::make_usage(app, name);
+  }
+  return "Usage: " + name + " [OPTIONS] (--process-id PID | --name NAME | -- PROGRAM ARGS...)\n";
 }
 
 std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
