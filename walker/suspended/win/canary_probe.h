@@ -19,7 +19,7 @@ namespace mixwalk {
 // of them may wait for the thread that is frozen just now; then the time limit passes, the probe
 // fails, and the worker comes back once the target runs again.
 //
-// The canary is watched by a supervisor of its own: should it hold, against all expectation, what
+// A FaultGuard must live. The canary is watched by a supervisor of its own: should it hold, against all expectation, what
 // the worker waits for, it runs again after the deadline.
 class CanaryProbe final : public Probe {
  public:
