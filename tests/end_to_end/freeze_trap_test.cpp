@@ -33,6 +33,7 @@ const std::map<std::string, std::string> kAllowed = {
     {"SetEvent", "system call: asks the probe's worker"},
     {"ResetEvent", "system call: the worker's answer"},
     {"WaitForSingleObject", "system call: for the worker's answer, with a time limit"},
+    {"memcmp", "compares; no state"},
     {"memcpy", "copies; no state"},
     {"memmove", "copies; no state"},
     {"memset", "fills; no state"},
