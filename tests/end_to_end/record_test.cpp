@@ -158,10 +158,9 @@ TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
   ASSERT_FALSE(session.begin_record({.period_ns = 1'000'000, .thread_names = kNames}));
   RecordingCollector collector([](RecordedFrame&, const Module&) {});
   RecordedBytes bytes;
-  BreakerState breaker;
   const auto read_until = [&](ULONGLONG end, bool to_the_end) {
     while (to_the_end || GetTickCount64() < end) {
-      auto next = session.next(100, bytes, breaker);
+      auto next = session.next(100, bytes);
       ASSERT_TRUE(next) << next.failure().message;
       if (*next == DumpSession::Next::done) return;
       if (*next != DumpSession::Next::bytes) continue;
@@ -204,7 +203,6 @@ TEST(RecordTorture, TheMemoryOfTheDllStaysWhereItIsAndNothingIsLost) {
   RecordingCollector collector([](RecordedFrame&, const Module&) {});
   std::vector<std::int64_t> heap;  // once a second, after the first fifth of the time
   RecordedBytes bytes;
-  BreakerState breaker;
   std::size_t samples = 0, files = 0;
   const ULONGLONG begin = GetTickCount64(), length = static_cast<ULONGLONG>(seconds()) * 1000;
   ULONGLONG next_look = begin + length / 5;
@@ -218,7 +216,7 @@ TEST(RecordTorture, TheMemoryOfTheDllStaysWhereItIsAndNothingIsLost) {
       stopping = true;
       session.stop_record();
     }
-    auto next = session.next(100, bytes, breaker);
+    auto next = session.next(100, bytes);
     ASSERT_TRUE(next) << next.failure().message;
     if (*next == DumpSession::Next::done) break;
     if (*next != DumpSession::Next::bytes) continue;

@@ -4,6 +4,7 @@
 #include <map>
 #include <sstream>
 
+#include "unmanaged/image/ascii_lower.h"
 #include "walker/cli/arguments.h"
 #include "walker/cli/duration.h"
 #include "walker/cli/version.h"
@@ -107,7 +108,6 @@ std::optional<ParseResult> finish_visit(VisitArguments& arguments, const std::st
   }
   timeout_ms = *parse_duration(arguments.timeout);
   sampling.deadline_ms = *parse_duration(arguments.deadline);
-  constexpr std::uint32_t kMaxDeadlineMs = 60'000;
   if (sampling.deadline_ms == 0 || sampling.deadline_ms > kMaxDeadlineMs) {
     return usage("--deadline must be from 1ms to 60s", command);
   }
@@ -161,8 +161,7 @@ void add_dump(CLI::App& app, DumpArguments& arguments) {
 
 Format format_of(const DumpArguments& arguments) {
   if (arguments.format) return *arguments.format;
-  std::string path = arguments.command.output.value_or("");
-  for (char& c : path) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const std::string path = ascii_lower(arguments.command.output.value_or(""));
   if (path.ends_with(".mixwalk")) return Format::mixwalk;
   return path.ends_with(".json") ? Format::json : Format::text;
 }

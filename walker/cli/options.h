@@ -9,6 +9,7 @@
 #include "walker/cli/exit_code.h"
 #include "walker/export/exporter.h"
 #include "walker/export/formats.h"
+#include "walker/suspended/deadline.h"
 #include "walker/suspended/probe.h"
 
 namespace mixwalk {
@@ -39,7 +40,7 @@ using TargetChoice = std::variant<ById, ByName, ByStart>;
 // How threads are walked.
 struct Sampling {
   Engine engine = Engine::snapshot;
-  std::uint32_t deadline_ms = 50;
+  std::uint32_t deadline_ms = kDefaultDeadlineMs;
   ProbePolicy probe = ProbePolicy::risk;
   std::string canary;                  // a thread's name begins so; empty: chosen
   std::vector<std::uint32_t> threads;  // OS ids; empty: all

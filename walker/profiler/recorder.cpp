@@ -5,6 +5,7 @@
 
 #include "walker/profiler/thread_list.h"
 #include "walker/profiler/worker_thread.h"
+#include "walker/suspended/win/tick_clock.h"
 
 namespace mixwalk {
 namespace {
@@ -18,15 +19,6 @@ constexpr std::uint64_t kFlushNs = 100'000'000;
 constexpr std::size_t kMaxBytesOnTheirWay = 8 << 20;
 // How often the system is asked for the threads of the process: it looks at those of all processes.
 constexpr std::uint64_t kFindThreadsNs = 250'000'000;
-
-std::uint64_t now_ns() {
-  LARGE_INTEGER ticks, frequency;
-  QueryPerformanceFrequency(&frequency);
-  QueryPerformanceCounter(&ticks);
-  const auto count = static_cast<std::uint64_t>(ticks.QuadPart);
-  const auto per_second = static_cast<std::uint64_t>(frequency.QuadPart);
-  return count / per_second * 1'000'000'000 + count % per_second * 1'000'000'000 / per_second;
-}
 
 // How long a thread has used the CPU, in nanoseconds. Nothing is frozen for it.
 std::uint64_t cpu_time(HANDLE thread) {
@@ -82,13 +74,14 @@ bool Recorder::record(const RecordRequest& request) {
       duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count());
   begin_file();
   bool alive = writer && listener;
-  const std::uint64_t start = now_ns();
+  const TickClock clock;
+  const std::uint64_t start = clock.now_ns();
   std::uint64_t next = start, flushed = 0;
   Pace pace(stop_.get());
   while (alive) {
-    const std::uint64_t before = now_ns();
+    const std::uint64_t before = clock.now_ns();
     if (!pace.wait(next > before ? next - before : 0)) break;
-    const std::uint64_t elapsed = now_ns() - start;
+    const std::uint64_t elapsed = clock.now_ns() - start;
     alive = tick(elapsed);
     if (elapsed - flushed >= kFlushNs) {
       flush();
@@ -96,9 +89,9 @@ bool Recorder::record(const RecordRequest& request) {
     }
     // A tick that took longer than the period leaves the missed ones out: samples say for how long
     // they stand.
-    next = std::max(next + request.period_ns, now_ns());
+    next = std::max(next + request.period_ns, clock.now_ns());
   }
-  builder_->recording().duration_ns = now_ns() - start;
+  builder_->recording().duration_ns = clock.now_ns() - start;
   const bool whole = drain();
   writer.join();
   if (!alive || !whole) return false;

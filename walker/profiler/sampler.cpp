@@ -88,23 +88,27 @@ bool Sampler::capture_into(Thread& result, RawSample& sample, WindowsThread& thr
     result.clr_id = claim.entry()->clr_id;
     result.name = claim.entry()->name;
   }
-  const Canaries::Turn canary(canaries_, result.os_id);
+  const bool wants_walk = request.engine == Engine::snapshot && result.clr_id != 0;
+  result.walk_off = wants_walk && !house_.breaker.allows(result.os_id, GetTickCount64());
+  const bool walked = wants_walk && !result.walk_off;
+  // Before the freeze, and only where the runtime may be asked: a claim, and a system call or two.
+  std::optional<Canaries::Turn> canary;
+  if (walked && request.probe != ProbePolicy::never) canary.emplace(canaries_, result.os_id);
   const FreezeGate::Pass pass(house_.gate);
   if (!pass) return false;
   const GuardedReader memory;
-  CaptureView view{.modules = view_, .code = memory, .stack = memory};
-  if (request.engine == Engine::snapshot && result.clr_id != 0) {
-    result.walk_off = !house_.breaker.allows(result.os_id, GetTickCount64());
-    if (!result.walk_off) view.managed = &walk_;
-    view.policy = request.probe;
-    view.probe = &probe_;
-  }
+  const CaptureView view{.modules = view_,
+                         .code = memory,
+                         .stack = memory,
+                         .managed = walked ? &walk_ : nullptr,
+                         .policy = request.probe,
+                         .probe = &probe_};
   capture(thread, result.clr_id, view, sample);
   result.frozen_ns = sample.frozen_ns;
   result.probe = sample.probe;
   result.overdue = sample.overdue;
   result.copy_cut = sample.stack.cut();
-  if (sample.overdue && view.managed != nullptr) {
+  if (sample.overdue && walked) {
     house_.breaker.overdue(result.os_id, GetTickCount64());
   }
   return true;

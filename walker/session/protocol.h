@@ -10,6 +10,7 @@
 
 #include "walker/model/recording.h"
 #include "walker/model/snapshot.h"
+#include "walker/suspended/deadline.h"
 
 namespace mixwalk {
 
@@ -24,14 +25,9 @@ inline constexpr std::uint32_t kProtocolVersion = 2;
 inline constexpr std::size_t kMaxMessageBytes = 8 << 20;
 inline constexpr std::size_t kLengthBytes = 4;
 
-// How long a thread may stand: a walk takes some 100 µs, and a time slice of another thread 15 ms.
-inline constexpr std::uint32_t kDefaultDeadlineMs = 50;
 // A recording's shortest and longest period.
 inline constexpr std::uint64_t kMinPeriodNs = 100'000;
 inline constexpr std::uint64_t kMaxPeriodNs = 60'000'000'000;
-
-// More than this is a hang to whoever waits for the thread.
-inline constexpr std::uint32_t kMaxDeadlineMs = 60'000;
 
 // DLL → exe, first.
 struct Hello {

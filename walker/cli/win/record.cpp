@@ -12,7 +12,7 @@
 #include "walker/cli/version.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/visit.h"
-#include "walker/model/recording_filter.h"
+#include "walker/export/recording_filter.h"
 #include "walker/session/recording_collector.h"
 #include "walker/store/recording_writer.h"
 #include "walker/symbolise.h"
@@ -87,7 +87,6 @@ class RecordingRun {
   std::optional<GrowingFile> file_;
   std::optional<RecordingWriter> writer_;
   std::uint64_t samples_ = 0;
-  BreakerState breaker_;
   ULONGLONG begun_ = 0;
 };
 
@@ -97,11 +96,7 @@ ExitCode RecordingRun::run() {
     if (!*file_) return report(unwritable(command_));
     writer_.emplace(*file_);
   }
-  RecordRequest request{.sampling = {.engine = command_.sampling.engine,
-                                     .deadline_ms = command_.sampling.deadline_ms,
-                                     .probe = command_.sampling.probe,
-                                     .canary_prefix = command_.sampling.canary,
-                                     .thread_ids = command_.sampling.threads},
+  RecordRequest request{.sampling = sampling_request(command_.sampling),
                         .event = command_.event,
                         .period_ns = command_.period_ns,
                         .thread_names = command_.thread_names};
@@ -129,7 +124,7 @@ std::optional<Failure> RecordingRun::collect() {
       return Failure{ExitCode::timeout, "the recording did not come to its end in time"};
     }
     RecordedBytes bytes;
-    auto next = session_.next(kLookMs, bytes, breaker_);
+    auto next = session_.next(kLookMs, bytes);
     if (!next) {
       if (next.failure().code == ExitCode::target_exited) return std::nullopt;
       return next.failure();

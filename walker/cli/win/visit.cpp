@@ -41,4 +41,12 @@ Outcome<DumpSession> visit(const TargetChoice& choice, std::uint32_t timeout_ms)
   return DumpSession::attach(std::move(*target), *dll, timeout_ms);
 }
 
+DumpRequest sampling_request(const Sampling& sampling) {
+  return {.engine = sampling.engine,
+          .deadline_ms = sampling.deadline_ms,
+          .probe = sampling.probe,
+          .canary_prefix = sampling.canary,
+          .thread_ids = sampling.threads};
+}
+
 }  // namespace mixwalk

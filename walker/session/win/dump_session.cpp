@@ -175,8 +175,7 @@ std::optional<Failure> DumpSession::begin_record(const RecordRequest& request) {
 
 void DumpSession::stop_record() { pipe_.send(StopRequest{}, Deadline(kLeaveMs)); }
 
-Outcome<DumpSession::Next> DumpSession::next(std::uint32_t milliseconds, RecordedBytes& bytes,
-                                             BreakerState& breaker) {
+Outcome<DumpSession::Next> DumpSession::next(std::uint32_t milliseconds, RecordedBytes& bytes) {
   if (!pipe_.wait(milliseconds)) return Next::nothing_yet;
   std::optional<Message> message;
   const IoResult result = pipe_.receive(message, Deadline(timeout_ms_));
@@ -186,10 +185,7 @@ Outcome<DumpSession::Next> DumpSession::next(std::uint32_t milliseconds, Recorde
       bytes = std::move(*recorded);
       return Next::bytes;
     }
-    if (const auto* done = std::get_if<RecordDone>(&*message)) {
-      breaker = done->breaker;
-      return Next::done;
-    }
+    if (std::holds_alternative<RecordDone>(*message)) return Next::done;
   }
   return Failure{ExitCode::refused,
                  process_text(target_) + " sent what is no recording of mixwalk.dll"};

@@ -32,7 +32,7 @@ class DumpSession {
   void stop_record();
   // The next of it, waited for that long.
   enum class Next { bytes, done, nothing_yet };
-  Outcome<Next> next(std::uint32_t milliseconds, RecordedBytes& bytes, BreakerState& breaker);
+  Outcome<Next> next(std::uint32_t milliseconds, RecordedBytes& bytes);
 
   // Waits until the DLL has left the process, or a little while. An error text for a log, or empty.
   std::string leave();
