@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <map>
 
+#include "tests/end_to_end/recorded_file.h"
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
 #include "tests/support/win/freeze_trap_page.h"
@@ -17,19 +16,6 @@
 
 namespace mixwalk {
 namespace {
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-// A whole file of ours.
-Recording read_whole(const std::string& path) {
-  ReadRecording read = read_recording(bytes_of(path));
-  EXPECT_TRUE(read.recording) << read.error;
-  EXPECT_EQ(read.cut.kind, Cut::Kind::none) << sentence(read.cut);
-  return read.recording ? std::move(*read.recording) : Recording{};
-}
 
 struct Followed {
   std::size_t samples = 0, whole = 0;
@@ -43,14 +29,8 @@ std::map<std::string, Followed> by_thread(const Recording& recording) {
     Followed& followed = threads[recording.threads[sample.thread].name];
     ++followed.samples;
     followed.value += sample.value;
-    followed.frames.clear();
-    bool whole = true;
-    for (const std::uint32_t index : stack_frames(recording, sample.stack)) {
-      const RecordedFrame& frame = recording.frames[index];
-      followed.frames.push_back(frame.name);
-      whole = whole && frame.kind != FrameKind::gap;
-    }
-    followed.whole += whole && !followed.frames.empty();
+    followed.frames = frame_names(recording, sample);
+    followed.whole += is_whole(recording, sample);
   }
   return threads;
 }

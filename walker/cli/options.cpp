@@ -36,7 +36,8 @@ constexpr char kRecordHelp[] =
     "Examples:\n"
     "  mixwalk record --process-id 4711 --duration 30s\n"
     "  mixwalk record --name orders -d 10s -o orders.speedscope.json\n"
-    "  mixwalk record --mode cpu -o orders.pb.gz -- orders.exe --port 8080";
+    "  mixwalk record --mode cpu -o orders.pb.gz -- orders.exe --port 8080\n"
+    "  mixwalk record --name orders --on exception=System.IO.IOException";
 
 constexpr char kConvertHelp[] =
     "Writes a recording (a .mixwalk file) in the format of another tool. What was cut off a\n"
@@ -191,7 +192,9 @@ ParseResult finish_dump(DumpArguments& arguments) {
 struct RecordArguments {
   VisitArguments visit;
   std::optional<std::string> duration, interval, format;
-  std::optional<std::uint32_t> rate;
+  std::optional<std::uint32_t> rate, every;
+  std::optional<std::string> on;
+  std::optional<SampleEvent> mode;
   std::vector<std::string> threads;
   RecordCommand command;
 };
@@ -232,14 +235,58 @@ void add_record(CLI::App& app, RecordArguments& arguments) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->option_text("NAME-or-TID");
-  add_choice(*record, "--mode", kModes, command.event,
+  add_choice(*record, "--mode", kModes, arguments.mode,
              "wall (every thread, the default) or cpu (threads that used the CPU since their\n"
              "last sample; the others are not even stopped)")
       ->option_text("MODE");
+  record
+      ->add_option("--on", arguments.on,
+                   "Instead of samples over time, the stack of every exception[=TYPE] where it is\n"
+                   "thrown, or of every Nth allocation[=TYPE] (of a program started with --)")
+      ->option_text("EVENT");
+  add_number(*record, "--every", arguments.every, "With --on allocation: its N (default 1000)")
+      ->option_text("N");
   add_number(*record, "--depth", command.filter.depth, "Keep the first N frames of each stack")
       ->option_text("N");
   record->add_flag("--managed-only", command.filter.managed_only, "Keep managed frames only");
   record->add_flag("-v,--verbose", command.verbose, "Say on standard error what is being done");
+}
+
+// What makes a sample: time, or what --on says. Nothing: it makes sense.
+std::optional<ParseResult> finish_event(const RecordArguments& arguments, RecordCommand& command) {
+  constexpr std::uint32_t kDefaultEvery = 1000;
+  if (!arguments.on) {
+    if (arguments.every) return usage("--every goes with --on allocation", "record");
+    command.event = arguments.mode.value_or(SampleEvent::wall);
+    return std::nullopt;
+  }
+  if (arguments.rate || arguments.interval || arguments.mode) {
+    return usage("--on takes no --rate, --interval or --mode", "record");
+  }
+  const std::size_t equals = arguments.on->find('=');
+  const std::string event = arguments.on->substr(0, equals);
+  if (equals != std::string::npos) {
+    command.type = arguments.on->substr(equals + 1);
+    if (command.type.empty()) return usage("--on " + event + "= needs a type's name", "record");
+  }
+  if (event == "exception") {
+    if (arguments.every) return usage("--every goes with --on allocation", "record");
+    command.event = SampleEvent::exception;
+    return std::nullopt;
+  }
+  if (event != "allocation") {
+    return usage("--on: \"" + event + "\" is none of allocation, exception", "record");
+  }
+  auto* start = std::get_if<ByStart>(&command.target);
+  if (start == nullptr) {
+    return usage("--on allocation needs -- PROGRAM: a runtime tells of allocations only if it was "
+                 "asked as it started",
+                 "record");
+  }
+  start->allocations = true;
+  command.event = SampleEvent::allocation;
+  command.every = arguments.every.value_or(kDefaultEvery);
+  return std::nullopt;
 }
 
 ParseResult finish_record(RecordArguments& arguments) {
@@ -254,6 +301,7 @@ ParseResult finish_record(RecordArguments& arguments) {
     command.duration_ms = *parse_duration(*arguments.duration);
     if (command.duration_ms == 0) return usage("--duration must be longer than nothing", "record");
   }
+  if (auto wrong = finish_event(arguments, command)) return std::move(*wrong);
   if (arguments.rate && arguments.interval) {
     return usage("--rate and --interval say the same: one of them", "record");
   }

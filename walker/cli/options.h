@@ -33,6 +33,7 @@ struct ByName {
 struct ByStart {
   std::vector<std::string> arguments;  // the program first
   std::uint32_t after_ms = 2000;
+  bool allocations = false;  // they will be recorded: the runtime must know as it starts
 };
 
 using TargetChoice = std::variant<ById, ByName, ByStart>;
@@ -63,8 +64,10 @@ struct RecordCommand {
   std::string output;
   const RecordingFormat* format = nullptr;  // one of recording_formats()
   FrameFilter filter;
-  SampleEvent event = SampleEvent::wall;  // or cpu
+  SampleEvent event = SampleEvent::wall;  // any but dump
   std::uint64_t period_ns = 10'000'000;
+  std::string type;                        // exception, allocation: of this type; empty: of all
+  std::uint64_t every = 1;                 // allocation: one of so many
   std::uint32_t duration_ms = 0;           // 0: until Ctrl-C, or the end of the process
   std::vector<std::string> thread_names;   // threads whose names begin so, beside the ids
   std::uint32_t timeout_ms = 30'000;

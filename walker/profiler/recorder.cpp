@@ -5,7 +5,6 @@
 
 #include "walker/profiler/thread_list.h"
 #include "walker/profiler/worker_thread.h"
-#include "walker/suspended/win/tick_clock.h"
 
 namespace mixwalk {
 namespace {
@@ -63,7 +62,12 @@ bool Recorder::record(const RecordRequest& request) {
   stop_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   more_ = UniqueHandle(CreateEventW(nullptr, FALSE, FALSE, nullptr));
   if (!stop_ || !more_) return false;
-  sampler_.begin(request.sampling);
+  // Nothing is frozen for events: no canary is needed.
+  DumpRequest sampling = request.sampling;
+  if (is_moment(request.event)) sampling.probe = ProbePolicy::never;
+  sampler_.begin(sampling);
+  // Before the threads that only the end of the recording ends.
+  if (is_moment(request.event) && !events_.begin(request)) return false;
   WorkerThread writer([this] { write_chunks(); });
   WorkerThread listener([this] { listen(); });
   writer_id_ = writer.id();
@@ -74,29 +78,100 @@ bool Recorder::record(const RecordRequest& request) {
       duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count());
   begin_file();
   bool alive = writer && listener;
-  const TickClock clock;
-  const std::uint64_t start = clock.now_ns();
-  std::uint64_t next = start, flushed = 0;
+  start_ns_ = clock_.now_ns();
+  if (alive) alive = is_moment(request.event) ? record_events() : record_periods();
+  events_.end();
+  builder_->recording().duration_ns = clock_.now_ns() - start_ns_;
+  const bool whole = drain();
+  writer.join();
+  events_.finished();
+  if (!alive || !whole) return false;
+  listener.join();  // it has heard the request to stop
+  return pipe_.send(RecordDone{sampler_.breaker()});
+}
+
+bool Recorder::record_periods() {
+  std::uint64_t next = start_ns_, flushed = 0;
   Pace pace(stop_.get());
-  while (alive) {
-    const std::uint64_t before = clock.now_ns();
-    if (!pace.wait(next > before ? next - before : 0)) break;
-    const std::uint64_t elapsed = clock.now_ns() - start;
-    alive = tick(elapsed);
+  while (true) {
+    const std::uint64_t before = clock_.now_ns();
+    if (!pace.wait(next > before ? next - before : 0)) return true;
+    const std::uint64_t elapsed = clock_.now_ns() - start_ns_;
+    if (!tick(elapsed)) return false;
     if (elapsed - flushed >= kFlushNs) {
       flush();
       flushed = elapsed;
     }
     // A tick that took longer than the period leaves the missed ones out: samples say for how long
     // they stand.
-    next = std::max(next + request.period_ns, clock.now_ns());
+    next = std::max(next + request_.period_ns, clock_.now_ns());
   }
-  builder_->recording().duration_ns = clock.now_ns() - start;
-  const bool whole = drain();
-  writer.join();
-  if (!alive || !whole) return false;
-  listener.join();  // it has heard the request to stop
-  return pipe_.send(RecordDone{sampler_.breaker()});
+}
+
+bool Recorder::record_events() {
+  const HANDLE handles[] = {stop_.get(), events_.ready()};
+  constexpr DWORD kLookMs = 10;  // an exception may be the last thing that a program does
+  std::uint64_t flushed = start_ns_;
+  while (true) {
+    const DWORD which = WaitForMultipleObjects(2, handles, FALSE, kLookMs);
+    if (which == WAIT_OBJECT_0) break;
+    take_waiting();
+    const std::uint64_t now = clock_.now_ns();
+    if (which == WAIT_TIMEOUT || now - flushed >= kFlushNs) {
+      flush();
+      flushed = now;
+    }
+    if (events_.closed()) break;
+  }
+  events_.end();
+  while (const auto event = events_.next()) add_event(*event);
+  count_dropped_events();
+  return true;
+}
+
+// For as long as chunks are taken; else events wait in their own queue, which then drops.
+void Recorder::take_waiting() {
+  const std::uint64_t begun = clock_.now_ns();
+  while (has_room() && clock_.now_ns() - begun < kFlushNs) {
+    const auto event = events_.next();
+    if (!event) break;
+    add_event(*event);
+  }
+  count_dropped_events();
+}
+
+// They belong to the file that is open when they are met.
+void Recorder::count_dropped_events() noexcept {
+  const std::uint64_t all = events_.dropped();
+  dropped_ += all - std::exchange(dropped_events_, all);
+}
+
+void Recorder::add_event(EventSample& event) {
+  const auto [at, added] = sources_.try_emplace({event.os_id, event.clr_id});
+  Source& source = at->second;
+  if (added) {
+    const UniqueHandle thread(OpenThread(THREAD_QUERY_LIMITED_INFORMATION, FALSE, event.os_id));
+    if (thread) source.description = thread_description(thread.get());
+    source.wanted = is_wanted(event.os_id, source.description);
+  }
+  if (!source.wanted) return;
+  const std::optional<Stack> stack = sampler_.merge_event(event);
+  if (!stack) {
+    ++dropped_;
+    return;
+  }
+  add_new_modules();
+  const std::string& name = event.thread_name;
+  // Threads that walked themselves at one moment may come in any order.
+  const std::uint64_t since_start = event.time_ns > start_ns_ ? event.time_ns - start_ns_ : 0;
+  last_tick_ns_ = std::max(last_tick_ns_, since_start);
+  builder_->recording().samples.push_back(
+      {.time_ns = last_tick_ns_,
+       .value = event.value,
+       .thread = builder_->add_thread(event.os_id, event.clr_id,
+                                      name.empty() ? source.description : name),
+       .stack = builder_->add_stack(*stack),
+       .detail = builder_->add_detail(*event.type)});
 }
 
 void Recorder::listen() {
@@ -126,7 +201,7 @@ void Recorder::begin_file() {
   builder_.emplace();
   Recording& recording = builder_->recording();
   recording.unix_time_ms = unix_time_ms_;
-  recording.period_ns = request_.period_ns;
+  recording.period_ns = is_moment(request_.event) ? 0 : request_.period_ns;
   recording.event = request_.event;
   recording.engine = request_.sampling.engine;
   recording.process = hello_.process;
@@ -168,12 +243,9 @@ bool Recorder::tick(std::uint64_t now) {
       at = threads_.erase(at);  // it is ending
       continue;
     }
-    Recording& recording = builder_->recording();
-    for (const auto modules = sampler_.modules(); recording.modules.size() < modules.size();) {
-      builder_->add_module(modules[recording.modules.size()]);
-    }
+    add_new_modules();
     const Thread& thread = sample->thread;
-    recording.samples.push_back(
+    builder_->recording().samples.push_back(
         {.time_ns = now,
          .value = stands_for,
          .thread = builder_->add_thread(thread.os_id, thread.clr_id,
@@ -213,8 +285,15 @@ bool Recorder::is_wanted(std::uint32_t os_id, const std::string& description) co
   });
 }
 
+void Recorder::add_new_modules() {
+  Recording& recording = builder_->recording();
+  for (const auto modules = sampler_.modules(); recording.modules.size() < modules.size();) {
+    builder_->add_module(modules[recording.modules.size()]);
+  }
+}
+
 bool Recorder::has_room() const noexcept {
-  return !pending_ && ring_.size() < ChunkRing<Chunk>::kSlots &&
+  return !pending_ && !ring_.full() &&
          bytes_on_their_way_ < kMaxBytesOnTheirWay;
 }
 

@@ -1,5 +1,7 @@
 #include "walker/profiler/sampler.h"
 
+#include <algorithm>
+
 #include "unmanaged/win/guarded.h"
 #include "unmanaged/win/live_modules.h"
 #include "unmanaged/win/rtl_unwind_step.h"
@@ -15,6 +17,20 @@ bool has_unknown_code(const Stack& stack) {
     }
   }
   return false;
+}
+
+// The frames of this DLL at the leaf: a callback walks its own thread.
+void drop_own_frames(Stack& stack, const ModuleView& modules) {
+  const auto own = reinterpret_cast<std::uint64_t>(&drop_own_frames);
+  const auto other = std::ranges::find_if(stack.frames, [&](const Frame& frame) {
+    return frame.module == Frame::kNone ||
+           !modules.modules()[static_cast<std::size_t>(frame.module)].contains(own);
+  });
+  const auto dropped = static_cast<std::uint32_t>(other - stack.frames.begin());
+  if (dropped == 0) return;
+  stack.frames.erase(stack.frames.begin(), other);
+  stack.runs.front().frame_count -= dropped;
+  for (Run& run : stack.runs) run.first_frame -= &run == &stack.runs.front() ? 0 : dropped;
 }
 
 std::string_view why_skipped(CaptureFault fault) {
@@ -79,6 +95,19 @@ std::optional<Sampler::Sample> Sampler::sample(WindowsThread& thread, std::uint3
     finish(result.copied->stack);
   }
   return result;
+}
+
+std::optional<Stack> Sampler::merge_event(EventSample& event) {
+  const UnloadGate::Sample unload(house_.unload_gate);
+  const std::uint64_t unloads = house_.unload_gate.unloads();
+  if (unloads_ != unloads) forget_names();
+  if (event.unloads != unloads) return std::nullopt;
+  if (event.raw.fault != CaptureFault::none) return Stack{};
+  event.raw.stack.rewrite_pointers();
+  Stack stack = merge_sample(event.raw);
+  drop_own_frames(stack, view_);
+  finish(stack);
+  return stack;
 }
 
 bool Sampler::capture_into(Thread& result, RawSample& sample, WindowsThread& thread,

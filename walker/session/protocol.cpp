@@ -26,7 +26,7 @@ enum class RequestField : protozero::pbf_tag_type {
 };
 enum class BreakerField : protozero::pbf_tag_type { threads_off = 1, process_off = 2 };
 enum class RecordField : protozero::pbf_tag_type {
-  sampling = 1, event = 2, period_ns = 3, thread_name = 4,
+  sampling = 1, event = 2, period_ns = 3, thread_name = 4, type = 5, every = 6,
 };
 enum class BytesField : protozero::pbf_tag_type { new_file = 1, bytes = 2 };
 enum class FunctionField : protozero::pbf_tag_type { id = 1, text = 2 };
@@ -285,10 +285,12 @@ RecordRequest get_record_request(pbf_message<RecordField> in) {
     switch (in.tag()) {
       case RecordField::sampling: request.sampling = get_dump_request(in.get_message()); break;
       case RecordField::event:
-        request.event = checked(in.get_uint32(), SampleEvent::cpu);
+        request.event = checked(in.get_uint32(), SampleEvent::allocation);
         break;
       case RecordField::period_ns: request.period_ns = in.get_uint64(); break;
       case RecordField::thread_name: request.thread_names.push_back(in.get_string()); break;
+      case RecordField::type: request.type = in.get_string(); break;
+      case RecordField::every: request.every = in.get_uint64(); break;
       default: in.skip();
     }
   }
@@ -296,6 +298,7 @@ RecordRequest get_record_request(pbf_message<RecordField> in) {
   if (request.period_ns < kMinPeriodNs || request.period_ns > kMaxPeriodNs) {
     throw std::out_of_range("period");
   }
+  if (request.every == 0) throw std::out_of_range("every");
   return request;
 }
 
@@ -351,6 +354,8 @@ struct Encoder {
     for (const std::string& name : request.thread_names) {
       inner.add_string(RecordField::thread_name, name);
     }
+    if (!request.type.empty()) inner.add_string(RecordField::type, request.type);
+    if (request.every != 1) inner.add_uint64(RecordField::every, request.every);
   }
   void operator()(const StopRequest&) const { out.add_message(Outer::stop_request, std::string()); }
   void operator()(const RecordedBytes& recorded) const {

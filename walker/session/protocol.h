@@ -18,7 +18,7 @@ namespace mixwalk {
 // a frame of a 32-bit little-endian length and a protobuf message of one field, whose number says
 // which message it is. Both ends treat what they read as hostile: decoding is bounded, never
 // throws, and says "no" to what it does not understand.
-inline constexpr std::uint32_t kProtocolVersion = 2;
+inline constexpr std::uint32_t kProtocolVersion = 3;
 
 // A message longer than this is no message of ours. The largest real one is a thread's stack of
 // kMaxFrames frames of at most 60 bytes each.
@@ -54,9 +54,12 @@ struct DumpRequest {
 // Samples until StopRequest. `sampling.both_engines` has no meaning here.
 struct RecordRequest {
   DumpRequest sampling;
-  SampleEvent event = SampleEvent::wall;  // wall or cpu
-  std::uint64_t period_ns = 10'000'000;   // between two samples of a thread
+  SampleEvent event = SampleEvent::wall;  // any but dump
+  std::uint64_t period_ns = 10'000'000;   // wall, cpu: between two samples of a thread
   std::vector<std::string> thread_names;  // only threads whose names begin so, beside the ids
+  // exception, allocation: of this type, "Namespace.Type" or "Type"; empty: of all.
+  std::string type;
+  std::uint64_t every = 1;  // allocation: the last one of so many is a sample
   bool operator==(const RecordRequest&) const = default;
 };
 struct StopRequest {

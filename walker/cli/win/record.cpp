@@ -99,7 +99,9 @@ ExitCode RecordingRun::run() {
   RecordRequest request{.sampling = sampling_request(command_.sampling),
                         .event = command_.event,
                         .period_ns = command_.period_ns,
-                        .thread_names = command_.thread_names};
+                        .thread_names = command_.thread_names,
+                        .type = command_.type,
+                        .every = command_.every};
   if (auto failure = session_.begin_record(request)) return report(*failure);
   begun_ = GetTickCount64();
   if (auto failure = collect()) return report(*failure);

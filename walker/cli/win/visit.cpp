@@ -25,7 +25,7 @@ Outcome<DumpSession> visit(const TargetChoice& choice, std::uint32_t timeout_ms)
   if (!dll) return dll.failure();
   if (const auto* start = std::get_if<ByStart>(&choice)) {
     spdlog::info("starting {}", start->arguments.front());
-    auto session = DumpSession::start(start->arguments, *dll, timeout_ms);
+    auto session = DumpSession::start(start->arguments, *dll, timeout_ms, start->allocations);
     if (session && !session->sleep(start->after_ms)) {
       return Failure{ExitCode::target_exited,
                      "process " + std::to_string(session->target_id()) + " (" +
