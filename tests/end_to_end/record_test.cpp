@@ -220,6 +220,45 @@ TEST(RecordTorture, TheMemoryOfTheDllStaysWhereItIsAndNothingIsLost) {
   EXPECT_LE(high - low, 4 << 20) << "2 MiB to either side";
 }
 
+// Ctrl-C goes to all of a console: one of this test's own, its target in another group.
+TEST(RecordProgram, CtrlCEndsItAndKeepsEverything) {
+  const HANDLE err = GetStdHandle(STD_ERROR_HANDLE);
+  FreeConsole();
+  ASSERT_TRUE(AllocConsole()) << GetLastError();
+  SetStdHandle(STD_ERROR_HANDLE, err);
+  const std::string file = temporary_file("ctrl-c.mixwalk");
+  ChildProcess hang({fixture("hang.exe")}, CREATE_NEW_PROCESS_GROUP);
+  ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
+  ChildProcess recorder(
+      {mixwalk_exe(), "record", "-p", std::to_string(hang.id()), "-r", "50", "-o", file});
+  const ULONGLONG end = GetTickCount64() + 20'000;
+  while (bytes_of(file).size() < 2000 && GetTickCount64() < end) Sleep(50);
+  ASSERT_TRUE(recorder.running());
+  SetConsoleCtrlHandler(nullptr, TRUE);  // not for us
+  ASSERT_TRUE(GenerateConsoleCtrlEvent(CTRL_C_EVENT, 0)) << GetLastError();
+  EXPECT_EQ(recorder.wait(20'000), 0u);
+  const Recording recording = read_whole(file);  // to its footer: nothing is missing
+  EXPECT_GT(recording.samples.size(), 20u);
+  EXPECT_EQ(recording.dropped, 0u);
+  hang.write_line("STOP");
+  EXPECT_EQ(hang.wait(20'000), 0u);
+  DeleteFileA(file.c_str());
+}
+
+// Its terminal was closed, or never there: no reason to lose a recording.
+TEST_F(Record, GoesOnWhenNobodyCanReadItsProgress) {
+  SECURITY_ATTRIBUTES inherited{sizeof inherited, nullptr, TRUE};
+  const UniqueHandle unwritable(CreateFileW(L"NUL", GENERIC_READ, FILE_SHARE_READ, &inherited,
+                                            OPEN_EXISTING, 0, nullptr));
+  const HANDLE err = GetStdHandle(STD_ERROR_HANDLE);
+  SetStdHandle(STD_ERROR_HANDLE, unwritable.get());
+  ChildProcess recorder(
+      {mixwalk_exe(), "record", "-p", std::to_string(hang_.id()), "-d", "2s", "-o", file_});
+  SetStdHandle(STD_ERROR_HANDLE, err);
+  EXPECT_EQ(recorder.wait(30'000), 0u);
+  EXPECT_GT(read_whole(file_).samples.size(), 20u);
+}
+
 TEST(RecordProgram, ItsOwnExitEndsTheRecording) {
   const std::string file = temporary_file("program.mixwalk");
   const ProgramResult result = run_program({mixwalk_exe(), "record", "-o", file, "--",

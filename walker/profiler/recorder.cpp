@@ -161,6 +161,7 @@ void Recorder::add_event(EventSample& event) {
     return;
   }
   add_new_modules();
+  count(*stack);
   const std::string& name = event.thread_name;
   // Threads that walked themselves at one moment may come in any order.
   const std::uint64_t since_start = event.time_ns > start_ns_ ? event.time_ns - start_ns_ : 0;
@@ -181,7 +182,7 @@ void Recorder::listen() {
 }
 
 void Recorder::write_chunks() {
-  Chunk chunk;
+  RecordedBytes chunk;
   while (true) {
     if (!ring_.pop(chunk)) {
       if (finished_) return;
@@ -189,7 +190,7 @@ void Recorder::write_chunks() {
       continue;
     }
     const std::size_t bytes = chunk.bytes.size();
-    if (!broken_ && !pipe_.send(RecordedBytes{chunk.new_file, std::move(chunk.bytes)})) {
+    if (!broken_ && !pipe_.send(std::move(chunk))) {
       broken_ = true;
       SetEvent(stop_.get());
     }
@@ -245,6 +246,9 @@ bool Recorder::tick(std::uint64_t now) {
     }
     add_new_modules();
     const Thread& thread = sample->thread;
+    count(thread.stack);
+    frozen_.add(thread.frozen_ns);
+    progress_.interventions += thread.overdue;
     builder_->recording().samples.push_back(
         {.time_ns = now,
          .value = stands_for,
@@ -285,6 +289,11 @@ bool Recorder::is_wanted(std::uint32_t os_id, const std::string& description) co
   });
 }
 
+void Recorder::count(const Stack& stack) noexcept {
+  ++progress_.samples;
+  progress_.whole += stack.whole();
+}
+
 void Recorder::add_new_modules() {
   Recording& recording = builder_->recording();
   for (const auto modules = sampler_.modules(); recording.modules.size() < modules.size();) {
@@ -306,7 +315,11 @@ void Recorder::flush() {
     recording.samples.clear();
     writer_->samples_cleared();
     if (sink_.text.empty()) return;
-    pending_ = Chunk{std::exchange(new_file_, false), std::exchange(sink_.text, {})};
+    progress_.frozen_p50_ns = frozen_.percentile(50);
+    progress_.frozen_p99_ns = frozen_.percentile(99);
+    progress_.frozen_max_ns = frozen_.max();
+    pending_ = RecordedBytes{std::exchange(new_file_, false), std::exchange(sink_.text, {}),
+                             progress_};
     if (recording.frames.size() > kFileFrames || recording.nodes.size() > kFileNodes) {
       sampler_.forget_names();
       begin_file();

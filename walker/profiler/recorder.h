@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "walker/model/duration_histogram.h"
 #include "walker/model/recording_builder.h"
 #include "walker/profiler/bounded_queue.h"
 #include "walker/profiler/event_source.h"
@@ -37,10 +38,6 @@ class Recorder {
   bool record(const RecordRequest& request);
 
  private:
-  struct Chunk {
-    bool new_file = false;
-    std::string bytes;
-  };
   // A thread that is sampled.
   struct Followed {
     explicit Followed(Supervisor& supervisor) : thread(supervisor) {}
@@ -50,6 +47,7 @@ class Recorder {
   };
 
   void write_chunks();
+  void count(const Stack& stack) noexcept;
   void listen();
   void begin_file();
   bool record_periods();
@@ -79,10 +77,12 @@ class Recorder {
   StringSink sink_;
   std::optional<RecordingWriter> writer_;
   bool new_file_ = false;  // the next chunk begins one
-  std::optional<Chunk> pending_;  // made when the ring was full
-  BoundedQueue<Chunk, 32> ring_;
+  std::optional<RecordedBytes> pending_;  // made when the ring was full
+  BoundedQueue<RecordedBytes, 32> ring_;
   std::atomic<std::size_t> bytes_on_their_way_{0};
 
+  RecordProgress progress_;
+  DurationHistogram frozen_;
   std::map<std::uint32_t, std::unique_ptr<Followed>> threads_;
   std::uint64_t threads_found_ns_ = 0;
   std::uint64_t last_tick_ns_ = 0;  // the time of the newest sample

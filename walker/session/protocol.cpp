@@ -28,7 +28,11 @@ enum class BreakerField : protozero::pbf_tag_type { threads_off = 1, process_off
 enum class RecordField : protozero::pbf_tag_type {
   sampling = 1, event = 2, period_ns = 3, thread_name = 4, type = 5, every = 6,
 };
-enum class BytesField : protozero::pbf_tag_type { new_file = 1, bytes = 2 };
+enum class BytesField : protozero::pbf_tag_type { new_file = 1, bytes = 2, progress = 3 };
+enum class ProgressField : protozero::pbf_tag_type {
+  samples = 1, whole = 2, frozen_p50_ns = 3, frozen_p99_ns = 4, frozen_max_ns = 5,
+  interventions = 6,
+};
 enum class FunctionField : protozero::pbf_tag_type { id = 1, text = 2 };
 enum class ModuleField : protozero::pbf_tag_type { base = 1, size = 2, timestamp = 3, path = 4 };
 enum class ThreadField : protozero::pbf_tag_type {
@@ -302,12 +306,38 @@ RecordRequest get_record_request(pbf_message<RecordField> in) {
   return request;
 }
 
+void put(pbf_builder<ProgressField>& out, const RecordProgress& progress) {
+  out.add_uint64(ProgressField::samples, progress.samples);
+  out.add_uint64(ProgressField::whole, progress.whole);
+  out.add_uint64(ProgressField::frozen_p50_ns, progress.frozen_p50_ns);
+  out.add_uint64(ProgressField::frozen_p99_ns, progress.frozen_p99_ns);
+  out.add_uint64(ProgressField::frozen_max_ns, progress.frozen_max_ns);
+  out.add_uint64(ProgressField::interventions, progress.interventions);
+}
+
+RecordProgress get_progress(pbf_message<ProgressField> in) {
+  RecordProgress progress;
+  while (in.next()) {
+    switch (in.tag()) {
+      case ProgressField::samples: progress.samples = in.get_uint64(); break;
+      case ProgressField::whole: progress.whole = in.get_uint64(); break;
+      case ProgressField::frozen_p50_ns: progress.frozen_p50_ns = in.get_uint64(); break;
+      case ProgressField::frozen_p99_ns: progress.frozen_p99_ns = in.get_uint64(); break;
+      case ProgressField::frozen_max_ns: progress.frozen_max_ns = in.get_uint64(); break;
+      case ProgressField::interventions: progress.interventions = in.get_uint64(); break;
+      default: in.skip();
+    }
+  }
+  return progress;
+}
+
 RecordedBytes get_recorded_bytes(pbf_message<BytesField> in) {
   RecordedBytes recorded;
   while (in.next()) {
     switch (in.tag()) {
       case BytesField::new_file: recorded.new_file = get_flag(in); break;
       case BytesField::bytes: recorded.bytes = in.get_string(); break;
+      case BytesField::progress: recorded.progress = get_progress(in.get_message()); break;
       default: in.skip();
     }
   }
@@ -362,6 +392,8 @@ struct Encoder {
     pbf_builder<BytesField> inner(out, Outer::recorded_bytes);
     if (recorded.new_file) inner.add_bool(BytesField::new_file, true);
     inner.add_string(BytesField::bytes, recorded.bytes);
+    pbf_builder<ProgressField> progress(inner, BytesField::progress);
+    put(progress, recorded.progress);
   }
   void operator()(const RecordDone& done) const {
     pbf_builder<BreakerField> inner(out, Outer::record_done);

@@ -81,12 +81,20 @@ struct DumpDone {
   bool operator==(const DumpDone&) const = default;
 };
 
+// What it has cost the target so far, and how the samples ended; times as DurationHistogram has them.
+struct RecordProgress {
+  std::uint64_t samples = 0, whole = 0;
+  std::uint64_t frozen_p50_ns = 0, frozen_p99_ns = 0, frozen_max_ns = 0;  // 0: nothing was frozen
+  std::uint64_t interventions = 0;  // freezes that the supervisor ended
+  bool operator==(const RecordProgress&) const = default;
+};
 // DLL → exe, for a recording: the records of a .mixwalk file (docs/format.md), whole ones, native
 // frames without names; last RecordDone. A new file begins where the tables of the one before have
 // become too large to be kept in the target.
 struct RecordedBytes {
   bool new_file = false;
   std::string bytes;
+  RecordProgress progress;
   bool operator==(const RecordedBytes&) const = default;
 };
 struct RecordDone {

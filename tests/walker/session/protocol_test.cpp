@@ -25,7 +25,7 @@ std::vector<Message> one_of_each() {
                                                  .every = 1000},
                                    RecordRequest{.event = SampleEvent::exception},
                                    StopRequest{},
-                                   RecordedBytes{true, std::string("a\0b", 3)},
+                                   RecordedBytes{true, std::string("a\0b", 3), {1, 2, 3, 4, 5, 6}},
                                    RecordedBytes{false, ""},
                                    RecordDone{{3, true}},
                                    DumpDone{{1, false}},

@@ -87,6 +87,7 @@ class RecordingRun {
   std::optional<GrowingFile> file_;
   std::optional<RecordingWriter> writer_;
   std::uint64_t samples_ = 0;
+  RecordProgress progress_;
   ULONGLONG begun_ = 0;
 };
 
@@ -145,11 +146,14 @@ std::optional<Failure> RecordingRun::collect() {
 std::optional<Failure> RecordingRun::take(const RecordedBytes& bytes) {
   Recording& recording = collector_.recording();
   const std::size_t before = recording.samples.size();
-  const bool first = samples_ == 0 && recording.process.id == 0;
+  const bool first = recording.process.id == 0;
   if (const auto problem = collector_.add(bytes.bytes, bytes.new_file); !problem.empty()) {
     return Failure{ExitCode::refused, "the recording makes no sense: " + std::string(problem)};
   }
+  // The time asked for is that of the recording, not of the attach and what comes before a sample.
+  if (first) begun_ = GetTickCount64() - recording.duration_ns / 1'000'000;
   samples_ += recording.samples.size() - before;
+  progress_ = bytes.progress;
   if (!writer_) return std::nullopt;
   if (first) {
     recording.tool_version = kVersion;
@@ -164,18 +168,28 @@ std::optional<Failure> RecordingRun::take(const RecordedBytes& bytes) {
 void RecordingRun::show_progress(bool last) {
   const Recording& recording = collector_.recording();
   const ULONGLONG seconds = (GetTickCount64() - begun_) / 1000;
-  std::string line = fmt::format("{} s, {} samples of {} threads, {} dropped", seconds, samples_,
-                                 recording.threads.size(), recording.dropped);
+  std::string line = fmt::format("{} s, {} samples of {} threads", seconds, samples_,
+                                 recording.threads.size());
+  if (progress_.samples != 0) {
+    line += fmt::format(", {:.1f} % whole", 100.0 * static_cast<double>(progress_.whole) /
+                                                static_cast<double>(progress_.samples));
+  }
+  line += fmt::format(", {} lost", recording.dropped);
+  if (progress_.frozen_p99_ns != 0) {
+    line += fmt::format(", stopped for {:.1f} ms (p99)",
+                        static_cast<double>(progress_.frozen_p99_ns) / 1e6);
+  }
   if (!last && command_.duration_ms != 0) {
     line += fmt::format(", {} s to go",
                         command_.duration_ms / 1000 - std::min<ULONGLONG>(
                                                           seconds, command_.duration_ms / 1000));
   }
+  // Not fmt::print: it throws where nobody can read it, and a recording may outlive its terminal.
   const bool terminal = _isatty(_fileno(stderr)) != 0;
   if (terminal) {
-    fmt::print(stderr, "\r{}\x1b[K{}", line, last ? "\n" : "");
+    std::fprintf(stderr, "\r%s\x1b[K%s", line.c_str(), last ? "\n" : "");
   } else if (last) {
-    fmt::print(stderr, "{}\n", line);
+    std::fprintf(stderr, "%s\n", line.c_str());
   }
   std::fflush(stderr);
 }
