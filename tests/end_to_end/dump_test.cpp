@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tests/end_to_end/recorded_file.h"
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
 
@@ -151,6 +152,19 @@ TEST(Dump, ManagedOnlyAndDepth) {
     for (const auto& frame : thread.at("frames")) EXPECT_EQ(frame.at("kind"), "managed");
   }
   hang.expect_unharmed();
+}
+
+TEST(Dump, StraightIntoTheFormatOfAnotherTool) {
+  Hang hang;
+  ASSERT_TRUE(hang.ready());
+  const std::string out = temporary_file("hang.folded");
+  const ProgramResult result = run_program({mixwalk_exe(), "dump", "-p", hang.id(), "-o", out});
+  ASSERT_EQ(result.exit_code, 0u) << result.err;
+  const std::string text = bytes_of(out);
+  EXPECT_NE(text.find(";kernelbase.dll!"), std::string::npos) << text;
+  EXPECT_NE(text.find("_[j];"), std::string::npos) << text;
+  hang.expect_unharmed();
+  DeleteFileA(out.c_str());
 }
 
 TEST(Dump, AsARecordingItShowsTheSameThreadsWhole) {

@@ -27,6 +27,7 @@ constexpr char kDumpHelp[] =
     "Examples:\n"
     "  mixwalk dump --process-id 4711\n"
     "  mixwalk dump --name orders -o orders.json\n"
+    "  mixwalk dump --name orders -o orders.speedscope.json\n"
     "  mixwalk dump --after 5s -- orders.exe --port 8080";
 
 constexpr char kRecordHelp[] =
@@ -50,8 +51,6 @@ constexpr char kConvertHelp[] =
 
 const std::map<std::string, Format> kListFormats = {{"text", Format::text},
                                                     {"json", Format::json}};
-const std::map<std::string, Format> kDumpFormats = {
-    {"text", Format::text}, {"json", Format::json}, {"mixwalk", Format::mixwalk}};
 const std::map<std::string, Engine> kEngines = {{"snapshot", Engine::snapshot},
                                                 {"copy", Engine::copy}};
 const std::map<std::string, ProbePolicy> kProbes = {{"always", ProbePolicy::always},
@@ -125,9 +124,35 @@ std::optional<ParseResult> finish_visit(VisitArguments& arguments, const std::st
   return std::nullopt;
 }
 
+std::string format_names() {
+  std::string all;
+  for (const RecordingFormat& format : recording_formats()) {
+    all += (all.empty() ? "" : ", ") + std::string(format.name);
+  }
+  return all;
+}
+
+void add_format(CLI::App& app, std::optional<std::string>& format, const std::string& otherwise) {
+  std::string names = format_names();
+  constexpr std::size_t kLine = 60;
+  if (names.size() > kLine) names.replace(names.rfind(' ', kLine), 1, "\n");
+  app.add_option("-f,--format", format, names + "\n(default: " + otherwise + ")")
+      ->option_text("FORMAT");
+}
+
+ParseResult unknown_format(const std::string& format, const std::string& command) {
+  return usage("--format: \"" + format + "\" is none of " + format_names(), command);
+}
+
+std::optional<ParseResult> refuse_filter(const RecordingFormat& format, const FrameFilter& filter,
+                                         const std::string& command) {
+  if (format.name != "mixwalk" || (!filter.managed_only && !filter.depth)) return std::nullopt;
+  return usage("a .mixwalk file has all frames: no --depth, no --managed-only", command);
+}
+
 struct DumpArguments {
   VisitArguments visit;
-  std::optional<Format> format;
+  std::optional<std::string> format;
   DumpCommand command;
 };
 
@@ -146,9 +171,7 @@ void add_dump(CLI::App& app, DumpArguments& arguments) {
       ->option_text("DURATION");
   dump->add_option("-o,--output", command.output, "The file to write (default: standard output)")
       ->option_text("FILE");
-  add_choice(*dump, "-f,--format", kDumpFormats, arguments.format,
-             "text, json or mixwalk (default: by the file's extension, else text)")
-      ->option_text("FORMAT");
+  add_format(*dump, arguments.format, "by the file's extension, else text");
   add_number(*dump, "--depth", command.filter.depth, "Show the first N frames of each stack")
       ->option_text("N");
   dump->add_flag("--managed-only", command.filter.managed_only, "Show managed frames only");
@@ -158,13 +181,6 @@ void add_dump(CLI::App& app, DumpArguments& arguments) {
   add_choice(*dump, "--color,--colour", kColours, command.colour, "auto, always or never")
       ->option_text("WHEN");
   dump->add_flag("-v,--verbose", command.verbose, "Say on standard error what is being done");
-}
-
-Format format_of(const DumpArguments& arguments) {
-  if (arguments.format) return *arguments.format;
-  const std::string path = ascii_lower(arguments.command.output.value_or(""));
-  if (path.ends_with(".mixwalk")) return Format::mixwalk;
-  return path.ends_with(".json") ? Format::json : Format::text;
 }
 
 ParseResult finish_dump(DumpArguments& arguments) {
@@ -178,11 +194,14 @@ ParseResult finish_dump(DumpArguments& arguments) {
     return usage("--after goes with -- PROGRAM", "dump");
   }
   if (arguments.visit.after) start->after_ms = *parse_duration(*arguments.visit.after);
-  command.format = format_of(arguments);
-  const bool filtered = command.filter.managed_only || command.filter.depth;
-  if (command.format == Format::mixwalk && filtered) {
-    return usage("a .mixwalk file has all frames: no --depth, no --managed-only", "dump");
+  if (arguments.format) {
+    command.format = format_by_name(*arguments.format);
+    if (command.format == nullptr) return unknown_format(*arguments.format, "dump");
+  } else {
+    command.format = format_by_path(command.output.value_or(""));
+    if (command.format == nullptr) command.format = format_by_name("text");
   }
+  if (auto wrong = refuse_filter(*command.format, command.filter, "dump")) return std::move(*wrong);
   if (command.output && command.output->empty()) {
     return usage("--output needs a file's name", "dump");
   }
@@ -198,14 +217,6 @@ struct RecordArguments {
   std::vector<std::string> threads;
   RecordCommand command;
 };
-
-std::string format_names() {
-  std::string all;
-  for (const RecordingFormat& format : recording_formats()) {
-    all += (all.empty() ? "" : ", ") + std::string(format.name);
-  }
-  return all;
-}
 
 void add_record(CLI::App& app, RecordArguments& arguments) {
   CLI::App* record = app.add_subcommand("record", kRecordHelp);
@@ -225,10 +236,7 @@ void add_record(CLI::App& app, RecordArguments& arguments) {
       ->option_text("DURATION");
   record->add_option("-o,--output", command.output, "The file to write (default recording.mixwalk)")
       ->option_text("FILE");
-  record
-      ->add_option("-f,--format", arguments.format,
-                   format_names() + " (default: by the file's extension)")
-      ->option_text("FORMAT");
+  add_format(*record, arguments.format, "by the file's extension");
   record
       ->add_option("--threads", arguments.threads,
                    "Only threads with this id, or whose name begins so; may be given again")
@@ -323,14 +331,10 @@ ParseResult finish_record(RecordArguments& arguments) {
       arguments.format ? format_by_name(*arguments.format) : format_by_path(command.output);
   if (command.format == nullptr) {
     return arguments.format
-               ? usage("--format: \"" + *arguments.format + "\" is none of " + format_names(),
-                       "record")
+               ? unknown_format(*arguments.format, "record")
                : usage("the extension of --output says no format: --format does", "record");
   }
-  const bool filtered = command.filter.managed_only || command.filter.depth;
-  if (command.format->name == "mixwalk" && filtered) {
-    return usage("a .mixwalk file has all frames: no --depth, no --managed-only", "record");
-  }
+  if (auto wrong = refuse_filter(*command.format, command.filter, "record")) return std::move(*wrong);
   if (command.format->refusal == &dump_refusal) {
     return usage(std::string(command.format->name) + " shows one moment, not a recording", "record");
   }
@@ -357,10 +361,7 @@ void add_convert(CLI::App& app, ConvertArguments& arguments) {
       ->add_option("-o,--output", arguments.output,
                    "The file to write; - or nothing: standard output")
       ->option_text("OUT");
-  convert
-      ->add_option("-f,--format", arguments.format,
-                   format_names() + " (default: by the extension of OUT)")
-      ->option_text("FORMAT");
+  add_format(*convert, arguments.format, "by the extension of OUT");
 }
 
 ParseResult finish_convert(const ConvertArguments& arguments) {
@@ -373,10 +374,7 @@ ParseResult finish_convert(const ConvertArguments& arguments) {
   ConvertCommand command{.input = *arguments.input, .output = arguments.output.value_or("-")};
   if (arguments.format) {
     command.format = format_by_name(*arguments.format);
-    if (command.format == nullptr) {
-      return usage("--format: \"" + *arguments.format + "\" is none of " + format_names(),
-                   "convert");
-    }
+    if (command.format == nullptr) return unknown_format(*arguments.format, "convert");
     return {.command = std::move(command)};
   }
   command.format = format_by_path(command.output);

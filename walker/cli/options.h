@@ -16,11 +16,11 @@ namespace mixwalk {
 
 // The command line as values. Pure: parsing neither prints nor looks at anything but its arguments.
 
-enum class Format { text, json, mixwalk };
+enum class Format { text, json };
 enum class Colour { automatic, always, never };
 
 struct PsCommand {
-  Format format = Format::text;  // or json
+  Format format = Format::text;
 };
 
 // What is dumped: exactly one of these.
@@ -51,7 +51,7 @@ struct DumpCommand {
   TargetChoice target;
   Sampling sampling;
   std::optional<std::string> output;  // none: standard output
-  Format format = Format::text;
+  const RecordingFormat* format = nullptr;  // one of recording_formats()
   FrameFilter filter;
   Colour colour = Colour::automatic;
   std::uint32_t timeout_ms = 30'000;

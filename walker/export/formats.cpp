@@ -30,8 +30,9 @@ std::unique_ptr<RecordingExporter> make_text() {
   return std::make_unique<DumpExporter>(std::make_unique<TextExporter>(TextExporter::Options{}));
 }
 
+template <bool annotate>
 std::unique_ptr<RecordingExporter> make_collapsed() {
-  return std::make_unique<CollapsedExporter>(CollapsedExporter::Options{});
+  return std::make_unique<CollapsedExporter>(CollapsedExporter::Options{.annotate = annotate});
 }
 
 // The images of the recording as far as this machine's own drives have them. A recording may be
@@ -58,7 +59,8 @@ std::unique_ptr<RecordingExporter> make_otlp() {
 std::span<const RecordingFormat> recording_formats() {
   static const std::vector<RecordingFormat> formats = {
       {"chrome-trace", {".trace.json"}, &make<ChromeTraceExporter>},
-      {"collapsed", {".collapsed", ".folded"}, &make_collapsed},
+      {"collapsed", {".collapsed", ".folded"}, &make_collapsed<true>},
+      {"collapsed-plain", {}, &make_collapsed<false>},
       {"firefox", {".firefox.json"}, &make<FirefoxProfileExporter>},
       {"json", {".json"}, &make_json, &dump_refusal},
       {"mixwalk", {".mixwalk"}, &make<StoreExporter>},

@@ -30,7 +30,7 @@ void expect_usage(const std::vector<std::string>& arguments, const std::string& 
 TEST(Options, DumpByIdHasItsDefaults) {
   const DumpCommand command = dump({"-p", "4711"});
   EXPECT_EQ(std::get<ById>(command.target).id, 4711u);
-  EXPECT_EQ(command.format, Format::text);
+  EXPECT_EQ(command.format->name, "text");
   EXPECT_EQ(command.sampling.engine, Engine::snapshot);
   EXPECT_EQ(command.timeout_ms, 30'000u);
   EXPECT_FALSE(command.output);
@@ -44,7 +44,7 @@ TEST(Options, EveryOptionOfDump) {
             "always", "--canary", "Idle", "--thread", "010", "--thread", "77"});
   EXPECT_EQ(std::get<ByName>(command.target).name, "orders");
   EXPECT_EQ(command.output, "a.json");
-  EXPECT_EQ(command.format, Format::json) << "by the extension";
+  EXPECT_EQ(command.format->name, "json") << "by the extension";
   EXPECT_EQ(command.filter.depth, 7u);
   EXPECT_TRUE(command.filter.managed_only);
   EXPECT_EQ(command.sampling.engine, Engine::copy);
@@ -55,13 +55,16 @@ TEST(Options, EveryOptionOfDump) {
   EXPECT_EQ(command.sampling.probe, ProbePolicy::always);
   EXPECT_EQ(command.sampling.canary, "Idle");
   EXPECT_EQ(command.sampling.threads, (std::vector<std::uint32_t>{10, 77}));
-  EXPECT_EQ(dump({"-n", "x", "-o", "a.json", "-f", "text"}).format, Format::text);
+  EXPECT_EQ(dump({"-n", "x", "-o", "a.json", "-f", "text"}).format->name, "text");
 }
 
 TEST(Options, ADumpMayBeARecording) {
-  EXPECT_EQ(dump({"-p", "1", "-o", "A.Mixwalk"}).format, Format::mixwalk);
-  EXPECT_EQ(dump({"-p", "1", "-f", "mixwalk"}).format, Format::mixwalk);
-  EXPECT_EQ(dump({"-p", "1", "-o", "a.mixwalk", "-f", "text"}).format, Format::text);
+  EXPECT_EQ(dump({"-p", "1", "-o", "A.Mixwalk"}).format->name, "mixwalk");
+  EXPECT_EQ(dump({"-p", "1", "-o", "a.speedscope.json"}).format->name, "speedscope");
+  EXPECT_EQ(dump({"-p", "1", "-f", "collapsed-plain"}).format->name, "collapsed-plain");
+  EXPECT_EQ(dump({"-p", "1", "-o", "a.log"}).format->name, "text");
+  EXPECT_EQ(dump({"-p", "1", "-f", "mixwalk"}).format->name, "mixwalk");
+  EXPECT_EQ(dump({"-p", "1", "-o", "a.mixwalk", "-f", "text"}).format->name, "text");
   expect_usage({"dump", "-p", "1", "-o", "a.mixwalk", "--depth", "3"}, "has all frames");
   expect_usage({"dump", "-p", "1", "-f", "mixwalk", "--managed-only"}, "has all frames");
   expect_usage({"ps", "-f", "mixwalk"}, "is none of json, text");
@@ -202,7 +205,7 @@ TEST(Options, BadValues) {
   expect_usage({"dump", "-p", "1", "--timeout", "soon"}, "no duration");
   expect_usage({"dump", "-n", ""}, "");
   expect_usage({"dump", "-p", "0x10"}, "process-id");
-  expect_usage({"dump", "-p", "1", "-f", "1"}, "is none of json, mixwalk, text");
+  expect_usage({"dump", "-p", "1", "-f", "1"}, "\"1\" is none of chrome-trace, ");
   expect_usage({"dump", "-p", "1", "--engine", "fast"}, "is none of copy, snapshot");
   expect_usage({"dump", "-p", "1", "-o", ""}, "--output");
   expect_usage({"dump", "-p", "1", "--timeout", "0s"}, "--timeout");
@@ -211,7 +214,7 @@ TEST(Options, BadValues) {
   expect_usage({"dump", "-p", "1", "--probe", "maybe"}, "is none of always, never, risk");
   expect_usage({"dump", "-p", "1", "--thread", "0x10"}, "thread");
   EXPECT_EQ(std::get<ById>(dump({"-p", "010"}).target).id, 10u) << "decimal, not octal";
-  EXPECT_EQ(dump({"-p", "1", "-o", "A.JSON"}).format, Format::json);
+  EXPECT_EQ(dump({"-p", "1", "-o", "A.JSON"}).format->name, "json");
   expect_usage({"dump", "--", ""}, "no name");
   expect_usage({"dump", "--nonsense"}, "mixwalk dump --help");
   expect_usage({"nonsense"}, "there is no command \"nonsense\"");

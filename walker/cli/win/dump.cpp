@@ -11,12 +11,12 @@
 #include "walker/cli/win/output_file.h"
 #include "walker/cli/win/visit.h"
 #include "walker/export/json.h"
+#include "walker/export/recording_filter.h"
 #include "walker/export/text.h"
 #include "walker/export/words.h"
 #include "walker/model/counters.h"
 #include "walker/model/recording_builder.h"
 #include "walker/session/win/dump_session.h"
-#include "walker/store/store_exporter.h"
 #include "walker/symbolise.h"
 
 namespace mixwalk {
@@ -38,13 +38,13 @@ bool wants_colour(const DumpCommand& command, const OutputFile& output) {
 
 bool write(const Snapshot& snapshot, const DumpCommand& command, const OutputFile& output) {
   FileSink sink(output.file());
-  switch (command.format) {
-    case Format::json: return JsonExporter(command.filter).write(snapshot, sink);
-    case Format::mixwalk: return StoreExporter().write(to_recording(snapshot), sink);
-    case Format::text: break;
+  // These two show more of a snapshot than a recording keeps.
+  if (command.format->name == "json") return JsonExporter(command.filter).write(snapshot, sink);
+  if (command.format->name == "text") {
+    const TextExporter::Options options{wants_colour(command, output), command.filter};
+    return TextExporter(options).write(snapshot, sink);
   }
-  const TextExporter::Options options{wants_colour(command, output), command.filter};
-  return TextExporter(options).write(snapshot, sink);
+  return command.format->make()->write(filtered(to_recording(snapshot), command.filter), sink);
 }
 
 void complete(Snapshot& snapshot) {
