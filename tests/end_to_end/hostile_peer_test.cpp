@@ -194,11 +194,7 @@ TEST(HostileVisitor, TalksNonsense) {
     ASSERT_TRUE(hang.running()) << "after visitor " << i;
   }
   // The next one is let in, and finds every thread at its work.
-  const ULONGLONG end = GetTickCount64() + 10'000;
-  ProgramResult result;
-  do {
-    result = run_program({mixwalk_exe(), "dump", "-p", std::to_string(hang.id())});
-  } while (result.exit_code == 5 && GetTickCount64() < end);
+  const ProgramResult result = run_until_let_in({"dump", "-p", std::to_string(hang.id())});
   EXPECT_EQ(result.exit_code, 0u) << result.err;
   hang.write_line("STOP");
   EXPECT_EQ(hang.wait(20'000), 0u);

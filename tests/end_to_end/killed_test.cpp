@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <future>
 #include <random>
 
@@ -16,10 +15,7 @@ namespace mixwalk {
 namespace {
 
 // 12 moments in an ordinary run; MIXWALK_KILLS=50 for more.
-int kills() {
-  const char* text = std::getenv("MIXWALK_KILLS");
-  return text != nullptr ? std::max(1, std::atoi(text)) : 12;
-}
+int kills() { return wanted("MIXWALK_KILLS", 12, 1); }
 
 std::vector<std::string> visit(const ChildProcess& target) {
   return {mixwalk_exe(), "dump", "-p", std::to_string(target.id()), "-o",
@@ -58,12 +54,7 @@ TEST(Killed, TheTargetGoesOnAndLetsTheNextOneIn) {
   }
   EXPECT_LT(ended_before * 4, kills() * 3) << "then most were not killed at all";
 
-  // The last one's DLL may still be leaving. That it does, and in which time, is what is tested.
-  ProgramResult result;
-  const ULONGLONG end = GetTickCount64() + 10'000;
-  do {
-    result = run_program({mixwalk_exe(), "dump", "-p", std::to_string(hang.id())});
-  } while (result.exit_code == 5 && GetTickCount64() < end);
+  const ProgramResult result = run_until_let_in({"dump", "-p", std::to_string(hang.id())});
   EXPECT_EQ(result.exit_code, 0u) << result.err;
   EXPECT_NE(result.out.find("\"idle 99\"  managed  whole"), std::string::npos);
   hang.write_line("STOP");

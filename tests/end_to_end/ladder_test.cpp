@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -32,10 +31,7 @@ WrittenChain read_chain(const std::string& path) {
 }
 
 // How many chains: fewer in an ordinary run, all 500 with MIXWALK_LADDER_CHAINS=500.
-int chain_count() {
-  const char* text = std::getenv("MIXWALK_LADDER_CHAINS");
-  return text != nullptr ? std::max(1, std::atoi(text)) : 60;
-}
+int chain_count() { return wanted("MIXWALK_LADDER_CHAINS", 60, 1); }
 
 // A frame that the ladder wrote down if it wrote down all of its own.
 bool is_ladders(const Snapshot& snapshot, const Frame& frame) {

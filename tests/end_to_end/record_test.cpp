@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 
 #include "tests/end_to_end/recorded_file.h"
@@ -121,11 +120,8 @@ TEST_F(Record, KilledInMidFlightTheFileOpensAndTheTargetGoesOn) {
   EXPECT_LE(read.cut.bytes, 100'000u);
   // All but the last chunk of a tenth of a second.
   EXPECT_GT(read.recording->samples.back().time_ns, 500'000'000u);
-  ProgramResult next;
-  const ULONGLONG end = GetTickCount64() + 10'000;
-  do {
-    next = record({"-d", "1s"});
-  } while (next.exit_code == 5 && GetTickCount64() < end);
+  const ProgramResult next = run_until_let_in(
+      {"record", "-p", std::to_string(hang_.id()), "-d", "1s", "-o", file_});
   EXPECT_EQ(next.exit_code, 0u) << next.err;
 }
 
@@ -167,10 +163,7 @@ TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
 }
 
 // 20 s in an ordinary run; MIXWALK_RECORD_SECONDS=300 for more.
-int seconds() {
-  const char* text = std::getenv("MIXWALK_RECORD_SECONDS");
-  return text != nullptr ? std::max(5, std::atoi(text)) : 20;
-}
+int seconds() { return wanted("MIXWALK_RECORD_SECONDS", 20, 5); }
 
 // Of a program that makes new code, threads and images all the time.
 TEST(RecordTorture, TheMemoryOfTheDllStaysWhereItIsAndNothingIsLost) {

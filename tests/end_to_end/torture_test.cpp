@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 
 #include "tests/end_to_end/session.h"
@@ -16,22 +15,17 @@ namespace mixwalk {
 namespace {
 
 // 60 s in an ordinary run; MIXWALK_TORTURE_SECONDS for more.
-int seconds() {
-  const char* text = std::getenv("MIXWALK_TORTURE_SECONDS");
-  return text != nullptr ? std::max(5, std::atoi(text)) : 60;
-}
+int seconds() { return wanted("MIXWALK_TORTURE_SECONDS", 60, 5); }
 
-struct Frames {
-  std::vector<std::uint64_t> functions;  // of managed frames, leaf first
-  bool operator==(const Frames&) const = default;
-};
+// FunctionIDs of the managed frames, leaf first.
+using Functions = std::vector<std::uint64_t>;
 
-Frames functions_of(const Stack& stack) {
-  Frames frames;
+Functions functions_of(const Stack& stack) {
+  Functions functions;
   for (const Frame& frame : stack.frames) {
-    if (frame.kind == FrameKind::managed) frames.functions.push_back(frame.function);
+    if (frame.kind == FrameKind::managed) functions.push_back(frame.function);
   }
-  return frames;
+  return functions;
 }
 
 struct Tally {
@@ -48,13 +42,13 @@ struct Tally {
 std::string kind_of_difference(const Stack& snapshot, const Stack& copy) {
   if (!snapshot.whole()) return "the runtime's walk is not whole";
   if (!copy.whole()) return "the copy's walk is not whole";
-  const Frames a = functions_of(snapshot), b = functions_of(copy);
-  const auto within = [](const Frames& part, const Frames& whole) {
+  const Functions a = functions_of(snapshot), b = functions_of(copy);
+  const auto within = [](const Functions& part, const Functions& whole) {
     std::size_t next = 0;
-    for (const std::uint64_t function : whole.functions) {
-      if (next < part.functions.size() && part.functions[next] == function) ++next;
+    for (const std::uint64_t function : whole) {
+      if (next < part.size() && part[next] == function) ++next;
     }
-    return next == part.functions.size();
+    return next == part.size();
   };
   if (within(a, b)) return "the copy's walk has more frames";
   if (within(b, a)) return "the runtime's walk has more frames";

@@ -1,5 +1,6 @@
 #include "tests/support/win/child_process.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -157,12 +158,29 @@ ProgramResult run_program(const std::vector<std::string>& arguments, DWORD timeo
   return run(arguments, nullptr, timeout_ms);
 }
 
+ProgramResult run_until_let_in(const std::vector<std::string>& arguments) {
+  constexpr DWORD kAlreadyProfiled = 5;
+  std::vector<std::string> line = {mixwalk_exe()};
+  line.insert(line.end(), arguments.begin(), arguments.end());
+  ProgramResult result;
+  const ULONGLONG end = GetTickCount64() + 10'000;
+  do {
+    result = run_program(line);
+  } while (result.exit_code == kAlreadyProfiled && GetTickCount64() < end);
+  return result;
+}
+
 ProgramResult run_program_into(const std::vector<std::string>& arguments, HANDLE out) {
   return run(arguments, out, 60'000);
 }
 
 std::string mixwalk_exe() { return own_folder() + "mixwalk.exe"; }
 std::string fixture(const std::string& name) { return own_folder() + "..\\fixtures\\" + name; }
+
+int wanted(const char* variable, int ordinary, int least) {
+  const char* text = std::getenv(variable);
+  return text != nullptr ? std::max(least, std::atoi(text)) : ordinary;
+}
 
 std::string temporary_file(const std::string& name) {
   const std::string folder = own_folder() + "..\\test-files";

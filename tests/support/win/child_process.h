@@ -53,12 +53,17 @@ struct ProgramResult {
 };
 // Runs a program to its end, or for so long; both streams are kept apart.
 ProgramResult run_program(const std::vector<std::string>& arguments, DWORD timeout_ms = 60'000);
-// The same, its standard output going to a handle, which must be inheritable.
+// mixwalk.exe with these arguments, for 10 s again and again as long as the visitor before it is just
+// leaving the target (exit code 5). That it leaves, and in which time, is what is tested.
+ProgramResult run_until_let_in(const std::vector<std::string>& arguments);
+// The same as run_program, its standard output going to a handle, which must be inheritable.
 ProgramResult run_program_into(const std::vector<std::string>& arguments, HANDLE out);
 
 // mixwalk.exe of this build, and a program of fixtures/.
 std::string mixwalk_exe();
 std::string fixture(const std::string& name);
+// How much of a test is run: what the environment variable says, `least` at least, or `ordinary`.
+int wanted(const char* variable, int ordinary, int least);
 // A file name in a folder for this test run's own files.
 std::string temporary_file(const std::string& name);
 
