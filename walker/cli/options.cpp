@@ -35,6 +35,7 @@ constexpr char kRecordHelp[] =
     "Examples:\n"
     "  mixwalk record --process-id 4711 --duration 30s\n"
     "  mixwalk record --name orders -d 10s -o orders.speedscope.json\n"
+    "  mixwalk record --name orders --otlp http://localhost:4318\n"
     "  mixwalk record --mode cpu -o orders.pb.gz -- orders.exe --port 8080";
 
 constexpr char kConvertHelp[] =
@@ -124,6 +125,37 @@ std::optional<ParseResult> finish_visit(VisitArguments& arguments, const std::st
   return std::nullopt;
 }
 
+// What record and convert have in common.
+struct OtlpArguments {
+  std::optional<std::string> url, spool;
+};
+
+void add_otlp(CLI::App& app, OtlpArguments& arguments) {
+  app.add_option("--otlp", arguments.url,
+                 "The OpenTelemetry collector to send to, as http://HOST:4318; a file is\n"
+                 "written only if -o or -f is given as well")
+      ->option_text("URL");
+  app.add_option("--spool", arguments.spool,
+                 "Where to keep what it has not got yet (default: a folder of the user)")
+      ->option_text("FOLDER");
+}
+
+// Nothing: it makes sense, and is in `target`.
+std::optional<ParseResult> finish_otlp(const OtlpArguments& arguments, const std::string& command,
+                                       std::optional<OtlpTarget>& target) {
+  if (!arguments.url) {
+    return arguments.spool ? std::optional(usage("--spool goes with --otlp", command))
+                           : std::nullopt;
+  }
+  if (arguments.spool && arguments.spool->empty()) {
+    return usage("--spool needs a folder's name", command);
+  }
+  ParsedUrl parsed = parse_collector_url(*arguments.url);
+  if (!parsed.url) return usage("--otlp: " + parsed.problem, command);
+  target = {std::move(*parsed.url), arguments.spool};
+  return std::nullopt;
+}
+
 struct DumpArguments {
   VisitArguments visit;
   std::optional<Format> format;
@@ -191,7 +223,8 @@ ParseResult finish_dump(DumpArguments& arguments) {
 
 struct RecordArguments {
   VisitArguments visit;
-  std::optional<std::string> duration, interval, format;
+  std::optional<std::string> duration, interval, output, format;
+  OtlpArguments otlp;
   std::optional<std::uint32_t> rate;
   std::vector<std::string> threads;
   RecordCommand command;
@@ -208,7 +241,6 @@ std::string format_names() {
 void add_record(CLI::App& app, RecordArguments& arguments) {
   CLI::App* record = app.add_subcommand("record", kRecordHelp);
   RecordCommand& command = arguments.command;
-  command.output = "recording.mixwalk";
   add_visit(*record, arguments.visit, command.sampling, "record");
   record
       ->add_option("-d,--duration", arguments.duration,
@@ -221,7 +253,8 @@ void add_record(CLI::App& app, RecordArguments& arguments) {
       ->add_option("-i,--interval", arguments.interval, "The time between two of them instead")
       ->check(duration_validator())
       ->option_text("DURATION");
-  record->add_option("-o,--output", command.output, "The file to write (default recording.mixwalk)")
+  record
+      ->add_option("-o,--output", arguments.output, "The file to write (default recording.mixwalk)")
       ->option_text("FILE");
   record
       ->add_option("-f,--format", arguments.format,
@@ -233,6 +266,7 @@ void add_record(CLI::App& app, RecordArguments& arguments) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->option_text("NAME-or-TID");
+  add_otlp(*record, arguments.otlp);
   add_choice(*record, "--mode", kModes, command.event,
              "wall (every thread, the default) or cpu (threads that used the CPU since their\n"
              "last sample; the others are not even stopped)")
@@ -271,20 +305,25 @@ ParseResult finish_record(RecordArguments& arguments) {
     }
     command.period_ns = std::uint64_t{interval_ms} * 1'000'000;
   }
+  if (auto wrong = finish_otlp(arguments.otlp, "record", command.otlp)) return std::move(*wrong);
+  const bool file = !command.otlp || arguments.output || arguments.format;
+  command.output = arguments.output.value_or("recording.mixwalk");
   if (command.output.empty()) return usage("--output needs a file's name", "record");
-  command.format =
-      arguments.format ? format_by_name(*arguments.format) : format_by_path(command.output);
-  if (command.format == nullptr) {
+  if (file) {
+    command.format =
+        arguments.format ? format_by_name(*arguments.format) : format_by_path(command.output);
+  }
+  if (file && command.format == nullptr) {
     return arguments.format
                ? usage("--format: \"" + *arguments.format + "\" is none of " + format_names(),
                        "record")
                : usage("the extension of --output says no format: --format does", "record");
   }
   const bool filtered = command.filter.managed_only || command.filter.depth;
-  if (command.format->name == "mixwalk" && filtered) {
+  if (file && command.format->name == "mixwalk" && filtered) {
     return usage("a .mixwalk file has all frames: no --depth, no --managed-only", "record");
   }
-  if (command.format->refusal == &dump_refusal) {
+  if (file && command.format->refusal == &dump_refusal) {
     return usage(std::string(command.format->name) + " shows one moment, not a recording", "record");
   }
   for (std::string& thread : arguments.threads) {
@@ -301,6 +340,7 @@ ParseResult finish_record(RecordArguments& arguments) {
 
 struct ConvertArguments {
   std::optional<std::string> input, output, format;
+  OtlpArguments otlp;
 };
 
 void add_convert(CLI::App& app, ConvertArguments& arguments) {
@@ -314,6 +354,7 @@ void add_convert(CLI::App& app, ConvertArguments& arguments) {
       ->add_option("-f,--format", arguments.format,
                    format_names() + " (default: by the extension of OUT)")
       ->option_text("FORMAT");
+  add_otlp(*convert, arguments.otlp);
 }
 
 ParseResult finish_convert(const ConvertArguments& arguments) {
@@ -324,6 +365,10 @@ ParseResult finish_convert(const ConvertArguments& arguments) {
     return usage("--output needs a file's name", "convert");
   }
   ConvertCommand command{.input = *arguments.input, .output = arguments.output.value_or("-")};
+  if (auto wrong = finish_otlp(arguments.otlp, "convert", command.otlp)) return std::move(*wrong);
+  if (command.otlp && !arguments.output && !arguments.format) {
+    return {.command = std::move(command)};
+  }
   if (arguments.format) {
     command.format = format_by_name(*arguments.format);
     if (command.format == nullptr) {
