@@ -26,6 +26,8 @@ class ClrMetadataSource {
 
   // Where the runtime refuses: "[unknown method 0x…]".
   const ManagedName& name(clr::FunctionID function);
+  // "Namespace.Type<Args>[]", UTF-8. Where the runtime refuses: "?".
+  std::string type_name(clr::ClassID type) { return class_name(type, 0); }
 
  private:
   ManagedName resolve(clr::FunctionID function);

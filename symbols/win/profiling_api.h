@@ -26,7 +26,11 @@ inline constexpr ULONG32 kSnapshotRegisterContext = 0x1;
 
 // COR_PRF_MONITOR
 inline constexpr DWORD kMonitorModuleLoads = 0x00000004;
+inline constexpr DWORD kMonitorExceptions = 0x00000040;
+inline constexpr DWORD kMonitorObjectAllocated = 0x00000100;
 inline constexpr DWORD kMonitorThreads = 0x00000200;
+// Only while the runtime starts; it cannot detach a profiler that asked for it.
+inline constexpr DWORD kEnableObjectAllocated = 0x00800000;
 inline constexpr DWORD kEnableStackSnapshot = 0x10000000;
 
 // HRESULTs of corerror.h that a walk or an attach meets.
@@ -45,7 +49,7 @@ using StackSnapshotCallback = HRESULT(STDMETHODCALLTYPE*)(FunctionID function, U
 #define MIXWALK_UNUSED_SLOT(name) virtual HRESULT STDMETHODCALLTYPE name() = 0
 
 struct ICorProfilerInfo : IUnknown {
-  MIXWALK_UNUSED_SLOT(GetClassFromObject);
+  virtual HRESULT STDMETHODCALLTYPE GetClassFromObject(ObjectID object, ClassID* type) = 0;
   MIXWALK_UNUSED_SLOT(GetClassFromToken);
   MIXWALK_UNUSED_SLOT(GetCodeInfo);
   virtual HRESULT STDMETHODCALLTYPE GetEventMask(DWORD* events) = 0;

@@ -49,11 +49,13 @@ Json dump_json(const std::vector<std::string>& options) {
   return result.exit_code == 0 ? Json::parse(result.out) : Json();
 }
 
+// Of the program's threads and those that the runtime keeps: this worker of it comes and goes.
 std::set<std::string> thread_names(const Json& dump) {
   std::set<std::string> names;
   for (const auto& thread : dump.at("threads")) {
     if (thread.at("name").is_string()) names.insert(thread.at("name").get<std::string>());
   }
+  names.erase(".NET Tiered Compilation Worker");
   return names;
 }
 
@@ -133,7 +135,9 @@ TEST(Dump, AProgramThatItStarts) {
   std::size_t managed = 0;
   for (const auto& thread : dump.at("threads")) {
     managed += thread.at("managed").get<bool>();
-    EXPECT_TRUE(thread.at("whole").get<bool>()) << thread.dump(1);
+    // A thread of the runtime's pool may come to its end between the list and its turn.
+    const bool ended = thread.at("skipped") == "the thread has ended, or may not be opened";
+    EXPECT_TRUE(ended || thread.at("whole").get<bool>()) << thread.dump(1);
   }
   EXPECT_GT(managed, 8u);
 }

@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <map>
 
+#include "tests/end_to_end/recorded_file.h"
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
 #include "tests/support/win/freeze_trap_page.h"
@@ -17,19 +16,6 @@
 
 namespace mixwalk {
 namespace {
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-// A whole file of ours.
-Recording read_whole(const std::string& path) {
-  ReadRecording read = read_recording(bytes_of(path));
-  EXPECT_TRUE(read.recording) << read.error;
-  EXPECT_EQ(read.cut.kind, Cut::Kind::none) << sentence(read.cut);
-  return read.recording ? std::move(*read.recording) : Recording{};
-}
 
 struct Followed {
   std::size_t samples = 0, whole = 0;
@@ -43,14 +29,8 @@ std::map<std::string, Followed> by_thread(const Recording& recording) {
     Followed& followed = threads[recording.threads[sample.thread].name];
     ++followed.samples;
     followed.value += sample.value;
-    followed.frames.clear();
-    bool whole = true;
-    for (const std::uint32_t index : stack_frames(recording, sample.stack)) {
-      const RecordedFrame& frame = recording.frames[index];
-      followed.frames.push_back(frame.name);
-      whole = whole && frame.kind != FrameKind::gap;
-    }
-    followed.whole += whole && !followed.frames.empty();
+    followed.frames = frame_names(recording, sample);
+    followed.whole += is_whole(recording, sample);
   }
   return threads;
 }
@@ -158,10 +138,9 @@ TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
   ASSERT_FALSE(session.begin_record({.period_ns = 1'000'000, .thread_names = kNames}));
   RecordingCollector collector([](RecordedFrame&, const Module&) {});
   RecordedBytes bytes;
-  BreakerState breaker;
   const auto read_until = [&](ULONGLONG end, bool to_the_end) {
     while (to_the_end || GetTickCount64() < end) {
-      auto next = session.next(100, bytes, breaker);
+      auto next = session.next(100, bytes);
       ASSERT_TRUE(next) << next.failure().message;
       if (*next == DumpSession::Next::done) return;
       if (*next != DumpSession::Next::bytes) continue;
@@ -204,7 +183,6 @@ TEST(RecordTorture, TheMemoryOfTheDllStaysWhereItIsAndNothingIsLost) {
   RecordingCollector collector([](RecordedFrame&, const Module&) {});
   std::vector<std::int64_t> heap;  // once a second, after the first fifth of the time
   RecordedBytes bytes;
-  BreakerState breaker;
   std::size_t samples = 0, files = 0;
   const ULONGLONG begin = GetTickCount64(), length = static_cast<ULONGLONG>(seconds()) * 1000;
   ULONGLONG next_look = begin + length / 5;
@@ -218,7 +196,7 @@ TEST(RecordTorture, TheMemoryOfTheDllStaysWhereItIsAndNothingIsLost) {
       stopping = true;
       session.stop_record();
     }
-    auto next = session.next(100, bytes, breaker);
+    auto next = session.next(100, bytes);
     ASSERT_TRUE(next) << next.failure().message;
     if (*next == DumpSession::Next::done) break;
     if (*next != DumpSession::Next::bytes) continue;
@@ -240,6 +218,45 @@ TEST(RecordTorture, TheMemoryOfTheDllStaysWhereItIsAndNothingIsLost) {
   EXPECT_GT(samples, 500u);
   ASSERT_GT(low, 0) << "the DLL does not count";
   EXPECT_LE(high - low, 4 << 20) << "2 MiB to either side";
+}
+
+// Ctrl-C goes to all of a console: one of this test's own, its target in another group.
+TEST(RecordProgram, CtrlCEndsItAndKeepsEverything) {
+  const HANDLE err = GetStdHandle(STD_ERROR_HANDLE);
+  FreeConsole();
+  ASSERT_TRUE(AllocConsole()) << GetLastError();
+  SetStdHandle(STD_ERROR_HANDLE, err);
+  const std::string file = temporary_file("ctrl-c.mixwalk");
+  ChildProcess hang({fixture("hang.exe")}, CREATE_NEW_PROCESS_GROUP);
+  ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
+  ChildProcess recorder(
+      {mixwalk_exe(), "record", "-p", std::to_string(hang.id()), "-r", "50", "-o", file});
+  const ULONGLONG end = GetTickCount64() + 20'000;
+  while (bytes_of(file).size() < 2000 && GetTickCount64() < end) Sleep(50);
+  ASSERT_TRUE(recorder.running());
+  SetConsoleCtrlHandler(nullptr, TRUE);  // not for us
+  ASSERT_TRUE(GenerateConsoleCtrlEvent(CTRL_C_EVENT, 0)) << GetLastError();
+  EXPECT_EQ(recorder.wait(20'000), 0u);
+  const Recording recording = read_whole(file);  // to its footer: nothing is missing
+  EXPECT_GT(recording.samples.size(), 20u);
+  EXPECT_EQ(recording.dropped, 0u);
+  hang.write_line("STOP");
+  EXPECT_EQ(hang.wait(20'000), 0u);
+  DeleteFileA(file.c_str());
+}
+
+// Its terminal was closed, or never there: no reason to lose a recording.
+TEST_F(Record, GoesOnWhenNobodyCanReadItsProgress) {
+  SECURITY_ATTRIBUTES inherited{sizeof inherited, nullptr, TRUE};
+  const UniqueHandle unwritable(CreateFileW(L"NUL", GENERIC_READ, FILE_SHARE_READ, &inherited,
+                                            OPEN_EXISTING, 0, nullptr));
+  const HANDLE err = GetStdHandle(STD_ERROR_HANDLE);
+  SetStdHandle(STD_ERROR_HANDLE, unwritable.get());
+  ChildProcess recorder(
+      {mixwalk_exe(), "record", "-p", std::to_string(hang_.id()), "-d", "2s", "-o", file_});
+  SetStdHandle(STD_ERROR_HANDLE, err);
+  EXPECT_EQ(recorder.wait(30'000), 0u);
+  EXPECT_GT(read_whole(file_).samples.size(), 20u);
 }
 
 TEST(RecordProgram, ItsOwnExitEndsTheRecording) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "unmanaged/image/ascii_lower.h"
 #include "unmanaged/win/guarded.h"
 #include "unmanaged/win/utf8.h"
 
@@ -39,8 +40,7 @@ std::vector<HMODULE> list_modules() {
 // By file name, lower case. What the list does not know holds no lock that the runtime needs, or the
 // supervisor must end the freeze.
 LockRisk lock_risk(std::string_view path) {
-  std::string name(path.substr(path.find_last_of('\\') + 1));
-  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const std::string name = ascii_lower(path.substr(path.find_last_of('\\') + 1));
   if (name == "ntdll.dll") return LockRisk::below_system_call;
   for (const std::string_view risky : {"coreclr.dll", "clr.dll", "clrjit.dll", "clrgc.dll",
                                        "clrgcexp.dll", "ucrtbase.dll", "msvcrt.dll"}) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <sstream>
 
+#include "unmanaged/image/ascii_lower.h"
 #include "walker/cli/arguments.h"
 #include "walker/cli/duration.h"
 #include "walker/cli/version.h"
@@ -36,7 +37,8 @@ constexpr char kRecordHelp[] =
     "  mixwalk record --process-id 4711 --duration 30s\n"
     "  mixwalk record --name orders -d 10s -o orders.speedscope.json\n"
     "  mixwalk record --name orders --otlp http://localhost:4318\n"
-    "  mixwalk record --mode cpu -o orders.pb.gz -- orders.exe --port 8080";
+    "  mixwalk record --mode cpu -o orders.pb.gz -- orders.exe --port 8080\n"
+    "  mixwalk record --name orders --on exception=System.IO.IOException";
 
 constexpr char kConvertHelp[] =
     "Writes a recording (a .mixwalk file) in the format of another tool. What was cut off a\n"
@@ -108,7 +110,6 @@ std::optional<ParseResult> finish_visit(VisitArguments& arguments, const std::st
   }
   timeout_ms = *parse_duration(arguments.timeout);
   sampling.deadline_ms = *parse_duration(arguments.deadline);
-  constexpr std::uint32_t kMaxDeadlineMs = 60'000;
   if (sampling.deadline_ms == 0 || sampling.deadline_ms > kMaxDeadlineMs) {
     return usage("--deadline must be from 1ms to 60s", command);
   }
@@ -193,8 +194,7 @@ void add_dump(CLI::App& app, DumpArguments& arguments) {
 
 Format format_of(const DumpArguments& arguments) {
   if (arguments.format) return *arguments.format;
-  std::string path = arguments.command.output.value_or("");
-  for (char& c : path) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const std::string path = ascii_lower(arguments.command.output.value_or(""));
   if (path.ends_with(".mixwalk")) return Format::mixwalk;
   return path.ends_with(".json") ? Format::json : Format::text;
 }
@@ -224,8 +224,10 @@ ParseResult finish_dump(DumpArguments& arguments) {
 struct RecordArguments {
   VisitArguments visit;
   std::optional<std::string> duration, interval, output, format;
+  std::optional<std::uint32_t> rate, every;
+  std::optional<std::string> on;
+  std::optional<SampleEvent> mode;
   OtlpArguments otlp;
-  std::optional<std::uint32_t> rate;
   std::vector<std::string> threads;
   RecordCommand command;
 };
@@ -267,14 +269,58 @@ void add_record(CLI::App& app, RecordArguments& arguments) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->option_text("NAME-or-TID");
   add_otlp(*record, arguments.otlp);
-  add_choice(*record, "--mode", kModes, command.event,
+  add_choice(*record, "--mode", kModes, arguments.mode,
              "wall (every thread, the default) or cpu (threads that used the CPU since their\n"
              "last sample; the others are not even stopped)")
       ->option_text("MODE");
+  record
+      ->add_option("--on", arguments.on,
+                   "Instead of samples over time, the stack of every exception[=TYPE] where it is\n"
+                   "thrown, or of every Nth allocation[=TYPE] (of a program started with --)")
+      ->option_text("EVENT");
+  add_number(*record, "--every", arguments.every, "With --on allocation: its N (default 1000)")
+      ->option_text("N");
   add_number(*record, "--depth", command.filter.depth, "Keep the first N frames of each stack")
       ->option_text("N");
   record->add_flag("--managed-only", command.filter.managed_only, "Keep managed frames only");
   record->add_flag("-v,--verbose", command.verbose, "Say on standard error what is being done");
+}
+
+// What makes a sample: time, or what --on says. Nothing: it makes sense.
+std::optional<ParseResult> finish_event(const RecordArguments& arguments, RecordCommand& command) {
+  constexpr std::uint32_t kDefaultEvery = 1000;
+  if (!arguments.on) {
+    if (arguments.every) return usage("--every goes with --on allocation", "record");
+    command.event = arguments.mode.value_or(SampleEvent::wall);
+    return std::nullopt;
+  }
+  if (arguments.rate || arguments.interval || arguments.mode) {
+    return usage("--on takes no --rate, --interval or --mode", "record");
+  }
+  const std::size_t equals = arguments.on->find('=');
+  const std::string event = arguments.on->substr(0, equals);
+  if (equals != std::string::npos) {
+    command.type = arguments.on->substr(equals + 1);
+    if (command.type.empty()) return usage("--on " + event + "= needs a type's name", "record");
+  }
+  if (event == "exception") {
+    if (arguments.every) return usage("--every goes with --on allocation", "record");
+    command.event = SampleEvent::exception;
+    return std::nullopt;
+  }
+  if (event != "allocation") {
+    return usage("--on: \"" + event + "\" is none of allocation, exception", "record");
+  }
+  auto* start = std::get_if<ByStart>(&command.target);
+  if (start == nullptr) {
+    return usage("--on allocation needs -- PROGRAM: a runtime tells of allocations only if it was "
+                 "asked as it started",
+                 "record");
+  }
+  start->allocations = true;
+  command.event = SampleEvent::allocation;
+  command.every = arguments.every.value_or(kDefaultEvery);
+  return std::nullopt;
 }
 
 ParseResult finish_record(RecordArguments& arguments) {
@@ -289,6 +335,7 @@ ParseResult finish_record(RecordArguments& arguments) {
     command.duration_ms = *parse_duration(*arguments.duration);
     if (command.duration_ms == 0) return usage("--duration must be longer than nothing", "record");
   }
+  if (auto wrong = finish_event(arguments, command)) return std::move(*wrong);
   if (arguments.rate && arguments.interval) {
     return usage("--rate and --interval say the same: one of them", "record");
   }

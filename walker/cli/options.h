@@ -10,6 +10,7 @@
 #include "walker/export/exporter.h"
 #include "walker/export/formats.h"
 #include "walker/otlp/collector_url.h"
+#include "walker/suspended/deadline.h"
 #include "walker/suspended/probe.h"
 
 namespace mixwalk {
@@ -33,6 +34,7 @@ struct ByName {
 struct ByStart {
   std::vector<std::string> arguments;  // the program first
   std::uint32_t after_ms = 2000;
+  bool allocations = false;  // they will be recorded: the runtime must know as it starts
 };
 
 using TargetChoice = std::variant<ById, ByName, ByStart>;
@@ -40,7 +42,7 @@ using TargetChoice = std::variant<ById, ByName, ByStart>;
 // How threads are walked.
 struct Sampling {
   Engine engine = Engine::snapshot;
-  std::uint32_t deadline_ms = 50;
+  std::uint32_t deadline_ms = kDefaultDeadlineMs;
   ProbePolicy probe = ProbePolicy::risk;
   std::string canary;                  // a thread's name begins so; empty: chosen
   std::vector<std::uint32_t> threads;  // OS ids; empty: all
@@ -70,8 +72,10 @@ struct RecordCommand {
   const RecordingFormat* format = nullptr;  // one of recording_formats(); null: no file, but otlp
   std::optional<OtlpTarget> otlp;
   FrameFilter filter;
-  SampleEvent event = SampleEvent::wall;  // or cpu
+  SampleEvent event = SampleEvent::wall;  // any but dump
   std::uint64_t period_ns = 10'000'000;
+  std::string type;                        // exception, allocation: of this type; empty: of all
+  std::uint64_t every = 1;                 // allocation: one of so many
   std::uint32_t duration_ms = 0;           // 0: until Ctrl-C, or the end of the process
   std::vector<std::string> thread_names;   // threads whose names begin so, beside the ids
   std::uint32_t timeout_ms = 30'000;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "unmanaged/image/ascii_lower.h"
 #include "walker/export/chrome_trace.h"
 #include "walker/export/collapsed.h"
 #include "walker/export/dump_format.h"
@@ -33,15 +34,13 @@ std::unique_ptr<RecordingExporter> make_collapsed() {
   return std::make_unique<CollapsedExporter>(CollapsedExporter::Options{});
 }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 // The images of the recording as far as this machine's own drives have them. A recording may be
 // anybody's, and a path to another machine would send that one the user's credentials.
 class LocalImageFiles final : public ImageFiles {
  public:
   std::optional<std::vector<std::byte>> read(const std::string& path) override {
     const bool drive = path.size() > 2 && path[1] == ':' && path[2] == '\\' &&
-                       lower(path[0]) >= 'a' && lower(path[0]) <= 'z';
+                       ascii_lower(path[0]) >= 'a' && ascii_lower(path[0]) <= 'z';
     return drive ? disk_.read(path) : std::nullopt;
   }
 
@@ -78,8 +77,7 @@ const RecordingFormat* format_by_name(std::string_view name) {
 }
 
 const RecordingFormat* format_by_path(std::string_view path) {
-  std::string lower_case(path);
-  std::ranges::transform(lower_case, lower_case.begin(), lower);
+  const std::string lower_case = ascii_lower(path);
   const RecordingFormat* best = nullptr;
   std::size_t longest = 0;
   for (const RecordingFormat& format : recording_formats()) {

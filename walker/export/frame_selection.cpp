@@ -2,10 +2,10 @@
 
 namespace mixwalk {
 
-FrameSelection select_frames(const Stack& stack, const FrameFilter& filter) {
+FrameSelection select_frames(const FrameFilter& filter, std::span<const FrameKind> kinds) {
   FrameSelection selection;
-  for (std::size_t i = 0; i < stack.frames.size(); ++i) {
-    if (filter.managed_only && stack.frames[i].kind != FrameKind::managed) continue;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if (filter.managed_only && kinds[i] != FrameKind::managed) continue;
     if (filter.depth && selection.frames.size() >= *filter.depth) {
       ++selection.beyond_depth;
     } else {
@@ -13,6 +13,13 @@ FrameSelection select_frames(const Stack& stack, const FrameFilter& filter) {
     }
   }
   return selection;
+}
+
+FrameSelection select_frames(const FrameFilter& filter, const Stack& stack) {
+  std::vector<FrameKind> kinds;
+  kinds.reserve(stack.frames.size());
+  for (const Frame& frame : stack.frames) kinds.push_back(frame.kind);
+  return select_frames(filter, kinds);
 }
 
 FrameCounts count_frames(const Stack& stack) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "walker/export/exporter.h"
@@ -12,7 +13,8 @@ struct FrameSelection {
   std::vector<std::size_t> frames;
   std::size_t beyond_depth = 0;  // how many more the depth cut off
 };
-FrameSelection select_frames(const Stack& stack, const FrameFilter& filter);
+FrameSelection select_frames(const FrameFilter& filter, std::span<const FrameKind> kinds);
+FrameSelection select_frames(const FrameFilter& filter, const Stack& stack);
 
 // How many frames of each kind a stack has.
 struct FrameCounts {

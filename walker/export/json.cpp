@@ -73,7 +73,7 @@ Json thread_json(const Snapshot& snapshot, const Thread& thread, const FrameFilt
   json["copy_cut"] = thread.copy_cut;
   json["runs"] = Json::array();
   for (const Run& run : stack.runs) json["runs"].push_back(run_json(run));
-  const FrameSelection selection = select_frames(stack, filter);
+  const FrameSelection selection = select_frames(filter, stack);
   json["frames_left_out"] = stack.frames.size() - selection.frames.size();
   json["frames"] = Json::array();
   for (const std::size_t i : selection.frames) {

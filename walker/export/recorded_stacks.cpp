@@ -10,14 +10,6 @@
 #include "walker/export/utf8.h"
 
 namespace mixwalk {
-namespace {
-
-// Whether `detail` says what a sample with a stack is of; without stack it says why there is none.
-bool detail_is_type(SampleEvent event) {
-  return event == SampleEvent::exception || event == SampleEvent::allocation;
-}
-
-}  // namespace
 
 RecordedStacks::RecordedStacks(const Recording& recording) : nodes_(recording.nodes) {
   frames_.reserve(recording.frames.size());
@@ -28,7 +20,7 @@ RecordedStacks::RecordedStacks(const Recording& recording) : nodes_(recording.no
   leaves_.reserve(recording.samples.size());
   for (const Recording::Sample& sample : recording.samples) {
     const bool stackless = sample.stack == Recording::kNone;
-    const bool typed = sample.detail != Recording::kNone && detail_is_type(recording.event);
+    const bool typed = sample.detail != Recording::kNone && is_moment(recording.event);
     if (!stackless && !typed) {
       leaves_.push_back(sample.stack);
       continue;

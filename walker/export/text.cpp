@@ -70,7 +70,7 @@ class Writer {
 
   std::string thread(const Thread& thread) const {
     std::string text = "\n" + thread_line(thread) + "\n";
-    const FrameSelection selection = select_frames(thread.stack, options_.filter);
+    const FrameSelection selection = select_frames(options_.filter, thread.stack);
     for (const std::size_t i : selection.frames) text += frame_line(thread.stack, i);
     if (selection.beyond_depth != 0) {
       text += fmt::format("  {}… {}{}\n", paint(kDim),

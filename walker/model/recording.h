@@ -17,6 +17,11 @@ enum class SampleEvent : std::uint8_t {
   allocation,  // where an object was allocated; value: allocations that it stands for
 };
 
+// Samples of what happened: `Sample::detail` is the type that was thrown or allocated.
+constexpr bool is_moment(SampleEvent event) noexcept {
+  return event == SampleEvent::exception || event == SampleEvent::allocation;
+}
+
 // A frame as it repeats over many samples: a Frame without its place on one stack.
 struct RecordedFrame {
   FrameKind kind = FrameKind::native;

@@ -5,7 +5,7 @@
 #include <exception>
 #include <random>
 
-#include "walker/model/recording_filter.h"
+#include "walker/export/recording_filter.h"
 #include "walker/otlp/requests.h"
 
 namespace mixwalk {

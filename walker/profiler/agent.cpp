@@ -98,7 +98,7 @@ bool Agent::dump(const DumpRequest& request) {
 
 bool Agent::record(const RecordRequest& request) {
   return with_sampler(request.sampling.deadline_ms, [&](Sampler& sampler) {
-    return Recorder(sampler, pipe_, hello_).record(request);
+    return Recorder(sampler, events_, pipe_, hello_).record(request);
   });
 }
 

@@ -8,6 +8,7 @@
 #include "unmanaged/win/guarded.h"
 #include "unmanaged/win/unique_handle.h"
 #include "walker/profiler/clr_interfaces.h"
+#include "walker/profiler/event_source.h"
 #include "walker/profiler/freeze_gate.h"
 #include "walker/profiler/pipe_end.h"
 #include "walker/profiler/sampler.h"
@@ -25,7 +26,8 @@ namespace mixwalk {
 // breaks; it ends after detached(), and lets go of its own reference to the DLL as it does.
 class Agent {
  public:
-  Agent(ClrInterfaces& clr, ThreadRegistry& registry) : clr_(clr), registry_(registry) {}
+  Agent(ClrInterfaces& clr, ThreadRegistry& registry)
+      : clr_(clr), registry_(registry), events_(clr, registry, unload_gate_) {}
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
@@ -35,9 +37,16 @@ class Agent {
   // The runtime has let go of the profiler.
   void detached() noexcept { SetEvent(detached_.get()); }
   // The process is ending: no further freeze begins, and none is under way when this returns.
-  void stop_sampling() noexcept { gate_.close(); }
+  void stop_sampling() noexcept {
+    events_.close();
+    gate_.close();
+  }
   // Managed code is about to be unloaded.
-  void before_unload() noexcept { unload_gate_.wait(); }
+  void before_unload() noexcept {
+    unload_gate_.wait();
+    events_.forget_types();
+  }
+  EventSource& events() noexcept { return events_; }
 
  private:
   static DWORD WINAPI run(void* self);
@@ -60,6 +69,7 @@ class Agent {
   FreezeGate gate_;
   UnloadGate unload_gate_;
   CircuitBreaker breaker_;
+  EventSource events_;
 };
 
 }  // namespace mixwalk

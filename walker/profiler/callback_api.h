@@ -70,11 +70,11 @@ struct ICorProfilerCallback : IUnknown {
   MIXWALK_IGNORED(RuntimeThreadSuspended)
   MIXWALK_IGNORED(RuntimeThreadResumed)
   MIXWALK_IGNORED(MovedReferences)
-  MIXWALK_IGNORED(ObjectAllocated)
+  virtual HRESULT STDMETHODCALLTYPE ObjectAllocated(ObjectID object, ClassID type) = 0;
   MIXWALK_IGNORED(ObjectsAllocatedByClass)
   MIXWALK_IGNORED(ObjectReferences)
   MIXWALK_IGNORED(RootReferences)
-  MIXWALK_IGNORED(ExceptionThrown)
+  virtual HRESULT STDMETHODCALLTYPE ExceptionThrown(ObjectID object) = 0;
   MIXWALK_IGNORED(ExceptionSearchFunctionEnter)
   MIXWALK_IGNORED(ExceptionSearchFunctionLeave)
   MIXWALK_IGNORED(ExceptionSearchFilterEnter)

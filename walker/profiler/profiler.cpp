@@ -10,6 +10,8 @@ std::atomic<long> g_profilers{0};
 
 // Names the pipe of mixwalk.exe to a program that it starts; an attach says it in the client data.
 constexpr wchar_t kPipeVariable[] = L"MIXWALK_PIPE";
+// Set: allocations will be asked for.
+constexpr wchar_t kAllocationsVariable[] = L"MIXWALK_ALLOCATIONS";
 constexpr UINT kMaxPipeNameBytes = 512;
 
 constexpr DWORD kEvents =
@@ -52,7 +54,10 @@ HRESULT STDMETHODCALLTYPE Profiler::Initialize(IUnknown* info) {
   pipe.resize(length);
   // A child of this program must not come to the same pipe.
   SetEnvironmentVariableW(kPipeVariable, nullptr);
-  const HRESULT result = begin(info, std::move(pipe));
+  const bool allocations = GetEnvironmentVariableW(kAllocationsVariable, nullptr, 0) != 0;
+  SetEnvironmentVariableW(kAllocationsVariable, nullptr);
+  const HRESULT result =
+      begin(info, std::move(pipe), allocations ? kEvents | clr::kEnableObjectAllocated : kEvents);
   if (SUCCEEDED(result)) agent_.begin_serving();
   return result;
 }
@@ -63,12 +68,13 @@ HRESULT STDMETHODCALLTYPE Profiler::InitializeForAttach(IUnknown* info, void* cl
     return E_INVALIDARG;
   }
   registry_.begin_enumeration();
-  return begin(info, to_utf16({static_cast<const char*>(client_data), client_bytes}));
+  return begin(info, to_utf16({static_cast<const char*>(client_data), client_bytes}),
+               kEvents);
 }
 
-HRESULT Profiler::begin(IUnknown* info, std::wstring pipe_name) {
+HRESULT Profiler::begin(IUnknown* info, std::wstring pipe_name, DWORD events) {
   if (!clr_.query(info)) return E_NOINTERFACE;
-  const HRESULT result = clr_.info->SetEventMask(kEvents);
+  const HRESULT result = clr_.info->SetEventMask(events);
   if (FAILED(result)) return result;
   return agent_.start(std::move(pipe_name), this) ? S_OK : E_OUTOFMEMORY;
 }
@@ -112,6 +118,16 @@ HRESULT STDMETHODCALLTYPE Profiler::Shutdown() {
 
 HRESULT STDMETHODCALLTYPE Profiler::ModuleUnloadStarted(clr::ModuleID) {
   agent_.before_unload();
+  return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE Profiler::ObjectAllocated(clr::ObjectID, clr::ClassID type) {
+  agent_.events().allocated(type);
+  return S_OK;
+}
+
+HRESULT STDMETHODCALLTYPE Profiler::ExceptionThrown(clr::ObjectID object) {
+  agent_.events().thrown(object);
   return S_OK;
 }
 

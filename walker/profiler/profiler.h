@@ -10,8 +10,9 @@
 namespace mixwalk {
 
 // What the CLR talks to: keeps the thread registry and starts the agent. All its callbacks return
-// at once, but for ThreadDestroyed of a thread that is being walked, and ModuleUnloadStarted while a
-// sample is being named.
+// at once, but for ThreadDestroyed of a thread that is being walked, ModuleUnloadStarted while a
+// sample is being named, and ExceptionThrown and ObjectAllocated of a recording of these, which walk
+// their own thread.
 class Profiler final : public clr::ICorProfilerCallback3 {
  public:
   Profiler();
@@ -31,6 +32,8 @@ class Profiler final : public clr::ICorProfilerCallback3 {
   HRESULT STDMETHODCALLTYPE Shutdown() override;
 
   HRESULT STDMETHODCALLTYPE ModuleUnloadStarted(clr::ModuleID module) override;
+  HRESULT STDMETHODCALLTYPE ObjectAllocated(clr::ObjectID object, clr::ClassID type) override;
+  HRESULT STDMETHODCALLTYPE ExceptionThrown(clr::ObjectID object) override;
   HRESULT STDMETHODCALLTYPE ThreadAssignedToOSThread(clr::ThreadID thread,
                                                      DWORD os_thread) override;
   HRESULT STDMETHODCALLTYPE ThreadDestroyed(clr::ThreadID thread) override;
@@ -38,7 +41,7 @@ class Profiler final : public clr::ICorProfilerCallback3 {
                                               WCHAR name[]) override;
 
  private:
-  HRESULT begin(IUnknown* info, std::wstring pipe_name);
+  HRESULT begin(IUnknown* info, std::wstring pipe_name, DWORD events);
   void enumerate_threads();
 
   std::atomic<ULONG> references_{1};

@@ -19,15 +19,6 @@ constexpr std::size_t kMaxBytesOnTheirWay = 8 << 20;
 // How often the system is asked for the threads of the process: it looks at those of all processes.
 constexpr std::uint64_t kFindThreadsNs = 250'000'000;
 
-std::uint64_t now_ns() {
-  LARGE_INTEGER ticks, frequency;
-  QueryPerformanceFrequency(&frequency);
-  QueryPerformanceCounter(&ticks);
-  const auto count = static_cast<std::uint64_t>(ticks.QuadPart);
-  const auto per_second = static_cast<std::uint64_t>(frequency.QuadPart);
-  return count / per_second * 1'000'000'000 + count % per_second * 1'000'000'000 / per_second;
-}
-
 // How long a thread has used the CPU, in nanoseconds. Nothing is frozen for it.
 std::uint64_t cpu_time(HANDLE thread) {
   FILETIME unused, kernel, user;
@@ -71,7 +62,12 @@ bool Recorder::record(const RecordRequest& request) {
   stop_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   more_ = UniqueHandle(CreateEventW(nullptr, FALSE, FALSE, nullptr));
   if (!stop_ || !more_) return false;
-  sampler_.begin(request.sampling);
+  // Nothing is frozen for events: no canary is needed.
+  DumpRequest sampling = request.sampling;
+  if (is_moment(request.event)) sampling.probe = ProbePolicy::never;
+  sampler_.begin(sampling);
+  // Before the threads that only the end of the recording ends.
+  if (is_moment(request.event) && !events_.begin(request)) return false;
   WorkerThread writer([this] { write_chunks(); });
   WorkerThread listener([this] { listen(); });
   writer_id_ = writer.id();
@@ -82,28 +78,101 @@ bool Recorder::record(const RecordRequest& request) {
       duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count());
   begin_file();
   bool alive = writer && listener;
-  const std::uint64_t start = now_ns();
-  std::uint64_t next = start, flushed = 0;
+  start_ns_ = clock_.now_ns();
+  if (alive) alive = is_moment(request.event) ? record_events() : record_periods();
+  events_.end();
+  builder_->recording().duration_ns = clock_.now_ns() - start_ns_;
+  const bool whole = drain();
+  writer.join();
+  events_.finished();
+  if (!alive || !whole) return false;
+  listener.join();  // it has heard the request to stop
+  return pipe_.send(RecordDone{sampler_.breaker()});
+}
+
+bool Recorder::record_periods() {
+  std::uint64_t next = start_ns_, flushed = 0;
   Pace pace(stop_.get());
-  while (alive) {
-    const std::uint64_t before = now_ns();
-    if (!pace.wait(next > before ? next - before : 0)) break;
-    const std::uint64_t elapsed = now_ns() - start;
-    alive = tick(elapsed);
+  while (true) {
+    const std::uint64_t before = clock_.now_ns();
+    if (!pace.wait(next > before ? next - before : 0)) return true;
+    const std::uint64_t elapsed = clock_.now_ns() - start_ns_;
+    if (!tick(elapsed)) return false;
     if (elapsed - flushed >= kFlushNs) {
       flush();
       flushed = elapsed;
     }
     // A tick that took longer than the period leaves the missed ones out: samples say for how long
     // they stand.
-    next = std::max(next + request.period_ns, now_ns());
+    next = std::max(next + request_.period_ns, clock_.now_ns());
   }
-  builder_->recording().duration_ns = now_ns() - start;
-  const bool whole = drain();
-  writer.join();
-  if (!alive || !whole) return false;
-  listener.join();  // it has heard the request to stop
-  return pipe_.send(RecordDone{sampler_.breaker()});
+}
+
+bool Recorder::record_events() {
+  const HANDLE handles[] = {stop_.get(), events_.ready()};
+  constexpr DWORD kLookMs = 10;  // an exception may be the last thing that a program does
+  std::uint64_t flushed = start_ns_;
+  while (true) {
+    const DWORD which = WaitForMultipleObjects(2, handles, FALSE, kLookMs);
+    if (which == WAIT_OBJECT_0) break;
+    take_waiting();
+    const std::uint64_t now = clock_.now_ns();
+    if (which == WAIT_TIMEOUT || now - flushed >= kFlushNs) {
+      flush();
+      flushed = now;
+    }
+    if (events_.closed()) break;
+  }
+  events_.end();
+  while (const auto event = events_.next()) add_event(*event);
+  count_dropped_events();
+  return true;
+}
+
+// For as long as chunks are taken; else events wait in their own queue, which then drops.
+void Recorder::take_waiting() {
+  const std::uint64_t begun = clock_.now_ns();
+  while (has_room() && clock_.now_ns() - begun < kFlushNs) {
+    const auto event = events_.next();
+    if (!event) break;
+    add_event(*event);
+  }
+  count_dropped_events();
+}
+
+// They belong to the file that is open when they are met.
+void Recorder::count_dropped_events() noexcept {
+  const std::uint64_t all = events_.dropped();
+  dropped_ += all - std::exchange(dropped_events_, all);
+}
+
+void Recorder::add_event(EventSample& event) {
+  const auto [at, added] = sources_.try_emplace({event.os_id, event.clr_id});
+  Source& source = at->second;
+  if (added) {
+    const UniqueHandle thread(OpenThread(THREAD_QUERY_LIMITED_INFORMATION, FALSE, event.os_id));
+    if (thread) source.description = thread_description(thread.get());
+    source.wanted = is_wanted(event.os_id, source.description);
+  }
+  if (!source.wanted) return;
+  const std::optional<Stack> stack = sampler_.merge_event(event);
+  if (!stack) {
+    ++dropped_;
+    return;
+  }
+  add_new_modules();
+  count(*stack);
+  const std::string& name = event.thread_name;
+  // Threads that walked themselves at one moment may come in any order.
+  const std::uint64_t since_start = event.time_ns > start_ns_ ? event.time_ns - start_ns_ : 0;
+  last_tick_ns_ = std::max(last_tick_ns_, since_start);
+  builder_->recording().samples.push_back(
+      {.time_ns = last_tick_ns_,
+       .value = event.value,
+       .thread = builder_->add_thread(event.os_id, event.clr_id,
+                                      name.empty() ? source.description : name),
+       .stack = builder_->add_stack(*stack),
+       .detail = builder_->add_detail(*event.type)});
 }
 
 void Recorder::listen() {
@@ -113,7 +182,7 @@ void Recorder::listen() {
 }
 
 void Recorder::write_chunks() {
-  Chunk chunk;
+  RecordedBytes chunk;
   while (true) {
     if (!ring_.pop(chunk)) {
       if (finished_) return;
@@ -121,7 +190,7 @@ void Recorder::write_chunks() {
       continue;
     }
     const std::size_t bytes = chunk.bytes.size();
-    if (!broken_ && !pipe_.send(RecordedBytes{chunk.new_file, std::move(chunk.bytes)})) {
+    if (!broken_ && !pipe_.send(std::move(chunk))) {
       broken_ = true;
       SetEvent(stop_.get());
     }
@@ -133,7 +202,7 @@ void Recorder::begin_file() {
   builder_.emplace();
   Recording& recording = builder_->recording();
   recording.unix_time_ms = unix_time_ms_;
-  recording.period_ns = request_.period_ns;
+  recording.period_ns = is_moment(request_.event) ? 0 : request_.period_ns;
   recording.event = request_.event;
   recording.engine = request_.sampling.engine;
   recording.process = hello_.process;
@@ -175,12 +244,12 @@ bool Recorder::tick(std::uint64_t now) {
       at = threads_.erase(at);  // it is ending
       continue;
     }
-    Recording& recording = builder_->recording();
-    for (const auto modules = sampler_.modules(); recording.modules.size() < modules.size();) {
-      builder_->add_module(modules[recording.modules.size()]);
-    }
+    add_new_modules();
     const Thread& thread = sample->thread;
-    recording.samples.push_back(
+    count(thread.stack);
+    frozen_.add(thread.frozen_ns);
+    progress_.interventions += thread.overdue;
+    builder_->recording().samples.push_back(
         {.time_ns = now,
          .value = stands_for,
          .thread = builder_->add_thread(thread.os_id, thread.clr_id,
@@ -220,8 +289,20 @@ bool Recorder::is_wanted(std::uint32_t os_id, const std::string& description) co
   });
 }
 
+void Recorder::count(const Stack& stack) noexcept {
+  ++progress_.samples;
+  progress_.whole += stack.whole();
+}
+
+void Recorder::add_new_modules() {
+  Recording& recording = builder_->recording();
+  for (const auto modules = sampler_.modules(); recording.modules.size() < modules.size();) {
+    builder_->add_module(modules[recording.modules.size()]);
+  }
+}
+
 bool Recorder::has_room() const noexcept {
-  return !pending_ && ring_.size() < ChunkRing<Chunk>::kSlots &&
+  return !pending_ && !ring_.full() &&
          bytes_on_their_way_ < kMaxBytesOnTheirWay;
 }
 
@@ -234,7 +315,11 @@ void Recorder::flush() {
     recording.samples.clear();
     writer_->samples_cleared();
     if (sink_.text.empty()) return;
-    pending_ = Chunk{std::exchange(new_file_, false), std::exchange(sink_.text, {})};
+    progress_.frozen_p50_ns = frozen_.percentile(50);
+    progress_.frozen_p99_ns = frozen_.percentile(99);
+    progress_.frozen_max_ns = frozen_.max();
+    pending_ = RecordedBytes{std::exchange(new_file_, false), std::exchange(sink_.text, {}),
+                             progress_};
     if (recording.frames.size() > kFileFrames || recording.nodes.size() > kFileNodes) {
       sampler_.forget_names();
       begin_file();

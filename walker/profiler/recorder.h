@@ -8,35 +8,36 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "walker/model/duration_histogram.h"
 #include "walker/model/recording_builder.h"
-#include "walker/profiler/chunk_ring.h"
+#include "walker/profiler/bounded_queue.h"
+#include "walker/profiler/event_source.h"
 #include "walker/profiler/pipe_end.h"
 #include "walker/profiler/sampler.h"
 #include "walker/store/recording_writer.h"
+#include "walker/suspended/win/tick_clock.h"
 
 namespace mixwalk {
 
-// Samples threads again and again until it is told to stop, and sends what it finds as the records
-// of .mixwalk files. Runs on the agent's thread, which samples; one thread more writes to the pipe,
-// one listens to it.
+// Records until it is told to stop, and sends what it finds as the records of .mixwalk files: samples
+// of all threads again and again, or the walks of an EventSource. Runs on the agent's thread, which
+// samples; one thread more writes to the pipe, one listens to it.
 //
 // The target never waits for mixwalk.exe: chunks go through a bounded ring, and while that is full
 // samples are not taken, and counted as dropped. What is kept in the target is bounded as well: when
 // the tables of interned frames have grown to some size, a new file begins.
 class Recorder {
  public:
-  Recorder(Sampler& sampler, PipeEnd& pipe, const Hello& hello)
-      : sampler_(sampler), pipe_(pipe), hello_(hello) {}
+  Recorder(Sampler& sampler, EventSource& events, PipeEnd& pipe, const Hello& hello)
+      : sampler_(sampler), events_(events), pipe_(pipe), hello_(hello) {}
 
-  // Until StopRequest. False: the pipe broke, or the process is ending.
+  // Until StopRequest. False: the pipe broke, the process is ending, or the runtime does not tell of
+  // such events.
   bool record(const RecordRequest& request);
 
  private:
-  struct Chunk {
-    bool new_file = false;
-    std::string bytes;
-  };
   // A thread that is sampled.
   struct Followed {
     explicit Followed(Supervisor& supervisor) : thread(supervisor) {}
@@ -46,33 +47,52 @@ class Recorder {
   };
 
   void write_chunks();
+  void count(const Stack& stack) noexcept;
   void listen();
   void begin_file();
+  bool record_periods();
+  bool record_events();
+  void take_waiting();
+  void add_event(EventSample& event);
+  void count_dropped_events() noexcept;
   // One sample of each thread, `now` nanoseconds after the beginning. False: the process is ending.
   bool tick(std::uint64_t now);
   void find_threads();
   bool is_wanted(std::uint32_t os_id, const std::string& description) const;
+  void add_new_modules();
   bool has_room() const noexcept;
   void flush();
   bool drain();
 
   Sampler& sampler_;
+  EventSource& events_;
   PipeEnd& pipe_;
   const Hello& hello_;
   RecordRequest request_;
   std::uint64_t unix_time_ms_ = 0;
+  TickClock clock_;
+  std::uint64_t start_ns_ = 0;
 
   std::optional<RecordingBuilder> builder_;
   StringSink sink_;
   std::optional<RecordingWriter> writer_;
   bool new_file_ = false;  // the next chunk begins one
-  std::optional<Chunk> pending_;  // made when the ring was full
-  ChunkRing<Chunk> ring_;
+  std::optional<RecordedBytes> pending_;  // made when the ring was full
+  BoundedQueue<RecordedBytes, 32> ring_;
   std::atomic<std::size_t> bytes_on_their_way_{0};
 
+  RecordProgress progress_;
+  DurationHistogram frozen_;
   std::map<std::uint32_t, std::unique_ptr<Followed>> threads_;
   std::uint64_t threads_found_ns_ = 0;
-  std::uint64_t last_tick_ns_ = 0;
+  std::uint64_t last_tick_ns_ = 0;  // the time of the newest sample
+  // Of events: what is known of a thread, by its ids.
+  struct Source {
+    std::string description;
+    bool wanted = false;
+  };
+  std::map<std::pair<std::uint32_t, std::uint64_t>, Source> sources_;
+  std::uint64_t dropped_events_ = 0;  // of EventSource::dropped(), those in dropped_
   std::uint64_t dropped_ = 0;
   DWORD writer_id_ = 0, listener_id_ = 0;
 

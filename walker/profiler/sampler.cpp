@@ -1,5 +1,7 @@
 #include "walker/profiler/sampler.h"
 
+#include <algorithm>
+
 #include "unmanaged/win/guarded.h"
 #include "unmanaged/win/live_modules.h"
 #include "unmanaged/win/rtl_unwind_step.h"
@@ -15,6 +17,20 @@ bool has_unknown_code(const Stack& stack) {
     }
   }
   return false;
+}
+
+// The frames of this DLL at the leaf: a callback walks its own thread.
+void drop_own_frames(Stack& stack, const ModuleView& modules) {
+  const auto own = reinterpret_cast<std::uint64_t>(&drop_own_frames);
+  const auto other = std::ranges::find_if(stack.frames, [&](const Frame& frame) {
+    return frame.module == Frame::kNone ||
+           !modules.modules()[static_cast<std::size_t>(frame.module)].contains(own);
+  });
+  const auto dropped = static_cast<std::uint32_t>(other - stack.frames.begin());
+  if (dropped == 0) return;
+  stack.frames.erase(stack.frames.begin(), other);
+  stack.runs.front().frame_count -= dropped;
+  for (Run& run : stack.runs) run.first_frame -= &run == &stack.runs.front() ? 0 : dropped;
 }
 
 std::string_view why_skipped(CaptureFault fault) {
@@ -81,6 +97,19 @@ std::optional<Sampler::Sample> Sampler::sample(WindowsThread& thread, std::uint3
   return result;
 }
 
+std::optional<Stack> Sampler::merge_event(EventSample& event) {
+  const UnloadGate::Sample unload(house_.unload_gate);
+  const std::uint64_t unloads = house_.unload_gate.unloads();
+  if (unloads_ != unloads) forget_names();
+  if (event.unloads != unloads) return std::nullopt;
+  if (event.raw.fault != CaptureFault::none) return Stack{};
+  event.raw.stack.rewrite_pointers();
+  Stack stack = merge_sample(event.raw);
+  drop_own_frames(stack, view_);
+  finish(stack);
+  return stack;
+}
+
 bool Sampler::capture_into(Thread& result, RawSample& sample, WindowsThread& thread,
                            const DumpRequest& request) {
   const ThreadClaim claim(house_.registry, result.os_id);
@@ -88,23 +117,27 @@ bool Sampler::capture_into(Thread& result, RawSample& sample, WindowsThread& thr
     result.clr_id = claim.entry()->clr_id;
     result.name = claim.entry()->name;
   }
-  const Canaries::Turn canary(canaries_, result.os_id);
+  const bool wants_walk = request.engine == Engine::snapshot && result.clr_id != 0;
+  result.walk_off = wants_walk && !house_.breaker.allows(result.os_id, GetTickCount64());
+  const bool walked = wants_walk && !result.walk_off;
+  // Before the freeze, and only where the runtime may be asked: a claim, and a system call or two.
+  std::optional<Canaries::Turn> canary;
+  if (walked && request.probe != ProbePolicy::never) canary.emplace(canaries_, result.os_id);
   const FreezeGate::Pass pass(house_.gate);
   if (!pass) return false;
   const GuardedReader memory;
-  CaptureView view{.modules = view_, .code = memory, .stack = memory};
-  if (request.engine == Engine::snapshot && result.clr_id != 0) {
-    result.walk_off = !house_.breaker.allows(result.os_id, GetTickCount64());
-    if (!result.walk_off) view.managed = &walk_;
-    view.policy = request.probe;
-    view.probe = &probe_;
-  }
+  const CaptureView view{.modules = view_,
+                         .code = memory,
+                         .stack = memory,
+                         .managed = walked ? &walk_ : nullptr,
+                         .policy = request.probe,
+                         .probe = &probe_};
   capture(thread, result.clr_id, view, sample);
   result.frozen_ns = sample.frozen_ns;
   result.probe = sample.probe;
   result.overdue = sample.overdue;
   result.copy_cut = sample.stack.cut();
-  if (sample.overdue && view.managed != nullptr) {
+  if (sample.overdue && walked) {
     house_.breaker.overdue(result.os_id, GetTickCount64());
   }
   return true;

@@ -12,6 +12,7 @@
 #include "walker/profiler/canaries.h"
 #include "walker/profiler/clr_interfaces.h"
 #include "walker/profiler/clr_managed_code.h"
+#include "walker/profiler/event_sample.h"
 #include "walker/profiler/freeze_gate.h"
 #include "walker/profiler/sample_buffers.h"
 #include "walker/profiler/thread_registry.h"
@@ -54,6 +55,10 @@ class Sampler {
   };
   std::optional<Sample> sample(WindowsThread& thread, std::uint32_t os_id,
                                const DumpRequest& request);
+
+  // The stack of a walk that a thread made of itself, with names, without the frames of this DLL.
+  // Nothing: code was unloaded since, and what the walk says may mean something else now.
+  std::optional<Stack> merge_event(EventSample& event);
 
   // Every image met so far; a module's number is its place here.
   std::span<const Module> modules() const noexcept { return all_modules_; }

@@ -26,9 +26,13 @@ enum class RequestField : protozero::pbf_tag_type {
 };
 enum class BreakerField : protozero::pbf_tag_type { threads_off = 1, process_off = 2 };
 enum class RecordField : protozero::pbf_tag_type {
-  sampling = 1, event = 2, period_ns = 3, thread_name = 4,
+  sampling = 1, event = 2, period_ns = 3, thread_name = 4, type = 5, every = 6,
 };
-enum class BytesField : protozero::pbf_tag_type { new_file = 1, bytes = 2 };
+enum class BytesField : protozero::pbf_tag_type { new_file = 1, bytes = 2, progress = 3 };
+enum class ProgressField : protozero::pbf_tag_type {
+  samples = 1, whole = 2, frozen_p50_ns = 3, frozen_p99_ns = 4, frozen_max_ns = 5,
+  interventions = 6,
+};
 enum class FunctionField : protozero::pbf_tag_type { id = 1, text = 2 };
 enum class ModuleField : protozero::pbf_tag_type { base = 1, size = 2, timestamp = 3, path = 4 };
 enum class ThreadField : protozero::pbf_tag_type {
@@ -285,10 +289,12 @@ RecordRequest get_record_request(pbf_message<RecordField> in) {
     switch (in.tag()) {
       case RecordField::sampling: request.sampling = get_dump_request(in.get_message()); break;
       case RecordField::event:
-        request.event = checked(in.get_uint32(), SampleEvent::cpu);
+        request.event = checked(in.get_uint32(), SampleEvent::allocation);
         break;
       case RecordField::period_ns: request.period_ns = in.get_uint64(); break;
       case RecordField::thread_name: request.thread_names.push_back(in.get_string()); break;
+      case RecordField::type: request.type = in.get_string(); break;
+      case RecordField::every: request.every = in.get_uint64(); break;
       default: in.skip();
     }
   }
@@ -296,7 +302,33 @@ RecordRequest get_record_request(pbf_message<RecordField> in) {
   if (request.period_ns < kMinPeriodNs || request.period_ns > kMaxPeriodNs) {
     throw std::out_of_range("period");
   }
+  if (request.every == 0) throw std::out_of_range("every");
   return request;
+}
+
+void put(pbf_builder<ProgressField>& out, const RecordProgress& progress) {
+  out.add_uint64(ProgressField::samples, progress.samples);
+  out.add_uint64(ProgressField::whole, progress.whole);
+  out.add_uint64(ProgressField::frozen_p50_ns, progress.frozen_p50_ns);
+  out.add_uint64(ProgressField::frozen_p99_ns, progress.frozen_p99_ns);
+  out.add_uint64(ProgressField::frozen_max_ns, progress.frozen_max_ns);
+  out.add_uint64(ProgressField::interventions, progress.interventions);
+}
+
+RecordProgress get_progress(pbf_message<ProgressField> in) {
+  RecordProgress progress;
+  while (in.next()) {
+    switch (in.tag()) {
+      case ProgressField::samples: progress.samples = in.get_uint64(); break;
+      case ProgressField::whole: progress.whole = in.get_uint64(); break;
+      case ProgressField::frozen_p50_ns: progress.frozen_p50_ns = in.get_uint64(); break;
+      case ProgressField::frozen_p99_ns: progress.frozen_p99_ns = in.get_uint64(); break;
+      case ProgressField::frozen_max_ns: progress.frozen_max_ns = in.get_uint64(); break;
+      case ProgressField::interventions: progress.interventions = in.get_uint64(); break;
+      default: in.skip();
+    }
+  }
+  return progress;
 }
 
 RecordedBytes get_recorded_bytes(pbf_message<BytesField> in) {
@@ -305,6 +337,7 @@ RecordedBytes get_recorded_bytes(pbf_message<BytesField> in) {
     switch (in.tag()) {
       case BytesField::new_file: recorded.new_file = get_flag(in); break;
       case BytesField::bytes: recorded.bytes = in.get_string(); break;
+      case BytesField::progress: recorded.progress = get_progress(in.get_message()); break;
       default: in.skip();
     }
   }
@@ -351,12 +384,16 @@ struct Encoder {
     for (const std::string& name : request.thread_names) {
       inner.add_string(RecordField::thread_name, name);
     }
+    if (!request.type.empty()) inner.add_string(RecordField::type, request.type);
+    if (request.every != 1) inner.add_uint64(RecordField::every, request.every);
   }
   void operator()(const StopRequest&) const { out.add_message(Outer::stop_request, std::string()); }
   void operator()(const RecordedBytes& recorded) const {
     pbf_builder<BytesField> inner(out, Outer::recorded_bytes);
     if (recorded.new_file) inner.add_bool(BytesField::new_file, true);
     inner.add_string(BytesField::bytes, recorded.bytes);
+    pbf_builder<ProgressField> progress(inner, BytesField::progress);
+    put(progress, recorded.progress);
   }
   void operator()(const RecordDone& done) const {
     pbf_builder<BreakerField> inner(out, Outer::record_done);

@@ -10,6 +10,7 @@
 
 #include "walker/model/recording.h"
 #include "walker/model/snapshot.h"
+#include "walker/suspended/deadline.h"
 
 namespace mixwalk {
 
@@ -17,21 +18,16 @@ namespace mixwalk {
 // a frame of a 32-bit little-endian length and a protobuf message of one field, whose number says
 // which message it is. Both ends treat what they read as hostile: decoding is bounded, never
 // throws, and says "no" to what it does not understand.
-inline constexpr std::uint32_t kProtocolVersion = 2;
+inline constexpr std::uint32_t kProtocolVersion = 3;
 
 // A message longer than this is no message of ours. The largest real one is a thread's stack of
 // kMaxFrames frames of at most 60 bytes each.
 inline constexpr std::size_t kMaxMessageBytes = 8 << 20;
 inline constexpr std::size_t kLengthBytes = 4;
 
-// How long a thread may stand: a walk takes some 100 µs, and a time slice of another thread 15 ms.
-inline constexpr std::uint32_t kDefaultDeadlineMs = 50;
 // A recording's shortest and longest period.
 inline constexpr std::uint64_t kMinPeriodNs = 100'000;
 inline constexpr std::uint64_t kMaxPeriodNs = 60'000'000'000;
-
-// More than this is a hang to whoever waits for the thread.
-inline constexpr std::uint32_t kMaxDeadlineMs = 60'000;
 
 // DLL → exe, first.
 struct Hello {
@@ -58,9 +54,12 @@ struct DumpRequest {
 // Samples until StopRequest. `sampling.both_engines` has no meaning here.
 struct RecordRequest {
   DumpRequest sampling;
-  SampleEvent event = SampleEvent::wall;  // wall or cpu
-  std::uint64_t period_ns = 10'000'000;   // between two samples of a thread
+  SampleEvent event = SampleEvent::wall;  // any but dump
+  std::uint64_t period_ns = 10'000'000;   // wall, cpu: between two samples of a thread
   std::vector<std::string> thread_names;  // only threads whose names begin so, beside the ids
+  // exception, allocation: of this type, "Namespace.Type" or "Type"; empty: of all.
+  std::string type;
+  std::uint64_t every = 1;  // allocation: the last one of so many is a sample
   bool operator==(const RecordRequest&) const = default;
 };
 struct StopRequest {
@@ -82,12 +81,20 @@ struct DumpDone {
   bool operator==(const DumpDone&) const = default;
 };
 
+// What it has cost the target so far, and how the samples ended; times as DurationHistogram has them.
+struct RecordProgress {
+  std::uint64_t samples = 0, whole = 0;
+  std::uint64_t frozen_p50_ns = 0, frozen_p99_ns = 0, frozen_max_ns = 0;  // 0: nothing was frozen
+  std::uint64_t interventions = 0;  // freezes that the supervisor ended
+  bool operator==(const RecordProgress&) const = default;
+};
 // DLL → exe, for a recording: the records of a .mixwalk file (docs/format.md), whole ones, native
 // frames without names; last RecordDone. A new file begins where the tables of the one before have
 // become too large to be kept in the target.
 struct RecordedBytes {
   bool new_file = false;
   std::string bytes;
+  RecordProgress progress;
   bool operator==(const RecordedBytes&) const = default;
 };
 struct RecordDone {

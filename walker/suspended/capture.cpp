@@ -92,11 +92,7 @@ void capture(ThreadControl& thread, std::uint64_t clr_thread, const CaptureView&
     sample.stack.fill(view.stack, sample.context.rsp(), stack.base);
     if (thread.overdue()) {
       sample.fault = CaptureFault::overdue;
-      sample.overdue = true;
-      sample.frozen_ns = thread.let_go_ns() - started;
-      return;
-    }
-    if (view.managed != nullptr && clr_thread != 0) {
+    } else if (view.managed != nullptr && clr_thread != 0) {
       LeafWalk leaf(view, sample);
       const std::optional<Registers> seed = leaf.find_seed();
       if (leaf.clr_allowed()) view.managed->walk(clr_thread, seed ? &*seed : nullptr, sample);

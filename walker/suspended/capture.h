@@ -23,7 +23,8 @@ struct CaptureView {
 
 // Freezes one thread, copies its registers and stack, and, for a thread that ran managed code
 // (clr_thread != 0) and view.managed set, finds the seed and has the CLR walk it. The thread runs
-// again when this returns. Before the first CLR call the probe is asked, as the policy says. Frozen-safe: this is the whole of what happens while it stands.
+// again when this returns. Before the first CLR call the probe is asked, as the policy says.
+// Frozen-safe: this is the whole of what happens while it stands.
 void capture(ThreadControl& thread, std::uint64_t clr_thread, const CaptureView& view,
              RawSample& sample) noexcept;
 

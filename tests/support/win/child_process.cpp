@@ -25,15 +25,16 @@ Pipe make_pipe(Inherited inherited) {
   return {UniqueHandle(read), UniqueHandle(write)};
 }
 
-UniqueHandle start(const std::vector<std::string>& arguments, HANDLE in, HANDLE out, HANDLE err,
-                   DWORD& id) {
+UniqueHandle start(const std::vector<std::string>& arguments, DWORD flags, HANDLE in, HANDLE out,
+                   HANDLE err, DWORD& id) {
   std::wstring line = to_utf16(join_windows_arguments(arguments));
   STARTUPINFOW startup{.cb = sizeof startup, .dwFlags = STARTF_USESTDHANDLES};
   startup.hStdInput = in;
   startup.hStdOutput = out;
   startup.hStdError = err;
   PROCESS_INFORMATION created{};
-  if (!CreateProcessW(nullptr, line.data(), nullptr, nullptr, TRUE, 0, nullptr, nullptr, &startup,
+  if (!CreateProcessW(nullptr, line.data(), nullptr, nullptr, TRUE, flags, nullptr, nullptr,
+                      &startup,
                       &created)) {
     std::fprintf(stderr, "cannot start %s: error %lu\n", arguments.front().c_str(),
                  GetLastError());
@@ -56,10 +57,11 @@ std::string own_folder() { return to_utf8(module_folder(nullptr)); }
 
 }  // namespace
 
-ChildProcess::ChildProcess(const std::vector<std::string>& arguments) {
+ChildProcess::ChildProcess(const std::vector<std::string>& arguments, DWORD flags) {
   Pipe in = make_pipe(Inherited::read);
   Pipe out = make_pipe(Inherited::write);
-  process_ = start(arguments, in.read.get(), out.write.get(), GetStdHandle(STD_ERROR_HANDLE), id_);
+  process_ = start(arguments, flags, in.read.get(), out.write.get(),
+                   GetStdHandle(STD_ERROR_HANDLE), id_);
   input_ = std::move(in.write);
   output_ = std::move(out.read);
 }
@@ -131,7 +133,7 @@ ProgramResult run(const std::vector<std::string>& arguments, HANDLE into, DWORD 
   Pipe err = make_pipe(Inherited::write);
   DWORD id = 0;
   const UniqueHandle process = start(
-      arguments, in.read.get(), into != nullptr ? into : out.write.get(), err.write.get(), id);
+      arguments, 0, in.read.get(), into != nullptr ? into : out.write.get(), err.write.get(), id);
   in = {};
   out.write.reset();
   err.write.reset();

@@ -15,7 +15,8 @@ namespace mixwalk {
 class ChildProcess {
  public:
   // `arguments`: the program first. Aborts the test program when it cannot be started.
-  explicit ChildProcess(const std::vector<std::string>& arguments);
+  // `flags`: of CreateProcess.
+  explicit ChildProcess(const std::vector<std::string>& arguments, DWORD flags = 0);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;

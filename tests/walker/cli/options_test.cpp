@@ -131,6 +131,33 @@ TEST(Options, EveryOptionOfRecord) {
   EXPECT_EQ(std::get<ByStart>(record({"--", "a.exe", "b"}).target).after_ms, 0u);
 }
 
+TEST(Options, RecordOnWhatHappens) {
+  RecordCommand command = record({"-p", "7", "--on", "exception"});
+  EXPECT_EQ(command.event, SampleEvent::exception);
+  EXPECT_EQ(command.type, "");
+  EXPECT_EQ(command.every, 1u);
+  command = record({"-p", "7", "--on", "exception=System.IO.IOException"});
+  EXPECT_EQ(command.type, "System.IO.IOException");
+  command = record({"--on", "allocation", "--", "orders.exe"});
+  EXPECT_EQ(command.event, SampleEvent::allocation);
+  EXPECT_EQ(command.every, 1000u);
+  EXPECT_TRUE(std::get<ByStart>(command.target).allocations);
+  command = record({"--on", "allocation=Orders.Order", "--every", "5", "--", "orders.exe"});
+  EXPECT_EQ(command.type, "Orders.Order");
+  EXPECT_EQ(command.every, 5u);
+  EXPECT_FALSE(std::get<ByStart>(record({"--on", "exception", "--", "a.exe"}).target).allocations);
+
+  expect_usage({"record", "-p", "1", "--on", "fire"}, "is none of allocation, exception");
+  expect_usage({"record", "-p", "1", "--on", "exception="}, "needs a type's name");
+  expect_usage({"record", "-p", "1", "--on", ""}, "is none of");
+  expect_usage({"record", "-p", "1", "--on", "allocation"}, "needs -- PROGRAM");
+  expect_usage({"record", "-p", "1", "--on", "exception", "--every", "2"}, "--every goes with");
+  expect_usage({"record", "-p", "1", "--every", "2"}, "--every goes with");
+  expect_usage({"record", "-p", "1", "--on", "exception", "-r", "100"}, "--on takes no");
+  expect_usage({"record", "-p", "1", "--on", "exception", "--mode", "cpu"}, "--on takes no");
+  expect_usage({"record", "--on", "allocation", "--every", "0", "--", "a.exe"}, "every");
+}
+
 TEST(Options, RecordRefusesWhatMakesNoSense) {
   expect_usage({"record"}, "exactly one");
   expect_usage({"record", "-p", "1", "-r", "0"}, "rate");
@@ -244,7 +271,7 @@ TEST(Options, HostileArgumentsStayOnOneShortLine) {
 }
 
 TEST(Options, HelpOfEachCommandHasAnExample) {
-  for (const std::string command : {"ps", "dump", "convert"}) {
+  for (const std::string command : {"ps", "dump", "record", "convert"}) {
     const ParseResult result = parse_command_line({command, "--help"});
     EXPECT_FALSE(result.command);
     EXPECT_EQ(result.exit_code, ExitCode::ok);

@@ -20,8 +20,12 @@ std::vector<Message> one_of_each() {
                                    RecordRequest{{Engine::copy}, SampleEvent::cpu, 123'456'789,
                                                  {"Orders", "x"}},
                                    RecordRequest{},
+                                   RecordRequest{.event = SampleEvent::allocation,
+                                                 .type = "Orders.Order",
+                                                 .every = 1000},
+                                   RecordRequest{.event = SampleEvent::exception},
                                    StopRequest{},
-                                   RecordedBytes{true, std::string("a\0b", 3)},
+                                   RecordedBytes{true, std::string("a\0b", 3), {1, 2, 3, 4, 5, 6}},
                                    RecordedBytes{false, ""},
                                    RecordDone{{3, true}},
                                    DumpDone{{1, false}},
@@ -130,7 +134,10 @@ TEST(Protocol, RequestsBeyondTheirLimitsAreRefused) {
   EXPECT_TRUE(decode(message(9, bytes({tag(2, kVarint), 2}))) ==
               Message(RecordRequest{.event = SampleEvent::cpu}));
   EXPECT_FALSE(decode(message(9, bytes({tag(2, kVarint), 0})))) << "a dump is no recording";
-  EXPECT_FALSE(decode(message(9, bytes({tag(2, kVarint), 3})))) << "exceptions are not sampled";
+  EXPECT_TRUE(decode(message(9, bytes({tag(2, kVarint), 4}))) ==
+              Message(RecordRequest{.event = SampleEvent::allocation}));
+  EXPECT_FALSE(decode(message(9, bytes({tag(2, kVarint), 5})))) << "no such event";
+  EXPECT_FALSE(decode(message(9, bytes({tag(6, kVarint), 0})))) << "one of none";
   EXPECT_FALSE(decode(message(9, bytes({tag(3, kVarint), 1})))) << "a nanosecond";
 }
 

@@ -93,11 +93,7 @@ ExitCode run(const DumpCommand& command) {
   if (!output) return report(output.failure());
   auto session = visit(command.target, command.timeout_ms);
   if (!session) return report(session.failure());
-  auto snapshot = session->dump({.engine = command.sampling.engine,
-                                 .deadline_ms = command.sampling.deadline_ms,
-                                 .probe = command.sampling.probe,
-                                 .canary_prefix = command.sampling.canary,
-                                 .thread_ids = command.sampling.threads});
+  auto snapshot = session->dump(sampling_request(command.sampling));
   if (!snapshot) return report(snapshot.failure());
   complete(*snapshot);
   log_threads(*snapshot);

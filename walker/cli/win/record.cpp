@@ -13,7 +13,7 @@
 #include "walker/cli/version.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/visit.h"
-#include "walker/model/recording_filter.h"
+#include "walker/export/recording_filter.h"
 #include "walker/session/recording_collector.h"
 #include "walker/store/recording_writer.h"
 #include "walker/symbolise.h"
@@ -90,7 +90,7 @@ class RecordingRun {
   std::optional<RecordingWriter> writer_;
   std::unique_ptr<OtlpSession> otlp_;
   std::uint64_t samples_ = 0;
-  BreakerState breaker_;
+  RecordProgress progress_;
   ULONGLONG begun_ = 0;
 };
 
@@ -105,14 +105,12 @@ ExitCode RecordingRun::run() {
     if (!otlp) return report(otlp.failure());
     otlp_ = std::move(*otlp);
   }
-  RecordRequest request{.sampling = {.engine = command_.sampling.engine,
-                                     .deadline_ms = command_.sampling.deadline_ms,
-                                     .probe = command_.sampling.probe,
-                                     .canary_prefix = command_.sampling.canary,
-                                     .thread_ids = command_.sampling.threads},
+  RecordRequest request{.sampling = sampling_request(command_.sampling),
                         .event = command_.event,
                         .period_ns = command_.period_ns,
-                        .thread_names = command_.thread_names};
+                        .thread_names = command_.thread_names,
+                        .type = command_.type,
+                        .every = command_.every};
   if (auto failure = session_.begin_record(request)) return report(*failure);
   begun_ = GetTickCount64();
   if (auto failure = collect()) return report(*failure);
@@ -137,7 +135,7 @@ std::optional<Failure> RecordingRun::collect() {
       return Failure{ExitCode::timeout, "the recording did not come to its end in time"};
     }
     RecordedBytes bytes;
-    auto next = session_.next(kLookMs, bytes, breaker_);
+    auto next = session_.next(kLookMs, bytes);
     if (!next) {
       if (next.failure().code == ExitCode::target_exited) return std::nullopt;
       return next.failure();
@@ -156,11 +154,14 @@ std::optional<Failure> RecordingRun::collect() {
 std::optional<Failure> RecordingRun::take(const RecordedBytes& bytes) {
   Recording& recording = collector_.recording();
   const std::size_t before = recording.samples.size();
-  const bool first = samples_ == 0 && recording.process.id == 0;
+  const bool first = recording.process.id == 0;
   if (const auto problem = collector_.add(bytes.bytes, bytes.new_file); !problem.empty()) {
     return Failure{ExitCode::refused, "the recording makes no sense: " + std::string(problem)};
   }
+  // The time asked for is that of the recording, not of the attach and what comes before a sample.
+  if (first) begun_ = GetTickCount64() - recording.duration_ns / 1'000'000;
   samples_ += recording.samples.size() - before;
+  progress_ = bytes.progress;
   if (first) recording.tool_version = kVersion;
   if (otlp_) otlp_->take(recording, before);
   if (!has_file()) recording.samples.clear();
@@ -175,18 +176,28 @@ std::optional<Failure> RecordingRun::take(const RecordedBytes& bytes) {
 void RecordingRun::show_progress(bool last) {
   const Recording& recording = collector_.recording();
   const ULONGLONG seconds = (GetTickCount64() - begun_) / 1000;
-  std::string line = fmt::format("{} s, {} samples of {} threads, {} dropped", seconds, samples_,
-                                 recording.threads.size(), recording.dropped);
+  std::string line = fmt::format("{} s, {} samples of {} threads", seconds, samples_,
+                                 recording.threads.size());
+  if (progress_.samples != 0) {
+    line += fmt::format(", {:.1f} % whole", 100.0 * static_cast<double>(progress_.whole) /
+                                                static_cast<double>(progress_.samples));
+  }
+  line += fmt::format(", {} lost", recording.dropped);
+  if (progress_.frozen_p99_ns != 0) {
+    line += fmt::format(", stopped for {:.1f} ms (p99)",
+                        static_cast<double>(progress_.frozen_p99_ns) / 1e6);
+  }
   if (!last && command_.duration_ms != 0) {
     line += fmt::format(", {} s to go",
                         command_.duration_ms / 1000 - std::min<ULONGLONG>(
                                                           seconds, command_.duration_ms / 1000));
   }
+  // Not fmt::print: it throws where nobody can read it, and a recording may outlive its terminal.
   const bool terminal = _isatty(_fileno(stderr)) != 0;
   if (terminal) {
-    fmt::print(stderr, "\r{}\x1b[K{}", line, last ? "\n" : "");
+    std::fprintf(stderr, "\r%s\x1b[K%s", line.c_str(), last ? "\n" : "");
   } else if (last) {
-    fmt::print(stderr, "{}\n", line);
+    std::fprintf(stderr, "%s\n", line.c_str());
   }
   std::fflush(stderr);
 }

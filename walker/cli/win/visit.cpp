@@ -25,7 +25,7 @@ Outcome<DumpSession> visit(const TargetChoice& choice, std::uint32_t timeout_ms)
   if (!dll) return dll.failure();
   if (const auto* start = std::get_if<ByStart>(&choice)) {
     spdlog::info("starting {}", start->arguments.front());
-    auto session = DumpSession::start(start->arguments, *dll, timeout_ms);
+    auto session = DumpSession::start(start->arguments, *dll, timeout_ms, start->allocations);
     if (session && !session->sleep(start->after_ms)) {
       return Failure{ExitCode::target_exited,
                      "process " + std::to_string(session->target_id()) + " (" +
@@ -39,6 +39,14 @@ Outcome<DumpSession> visit(const TargetChoice& choice, std::uint32_t timeout_ms)
   if (!target) return target.failure();
   spdlog::info("attaching to process {} ({})", target->id, target->name);
   return DumpSession::attach(std::move(*target), *dll, timeout_ms);
+}
+
+DumpRequest sampling_request(const Sampling& sampling) {
+  return {.engine = sampling.engine,
+          .deadline_ms = sampling.deadline_ms,
+          .probe = sampling.probe,
+          .canary_prefix = sampling.canary,
+          .thread_ids = sampling.threads};
 }
 
 }  // namespace mixwalk

@@ -57,7 +57,7 @@ Failure attach_failure(const Target& target, std::uint32_t hresult) {
 Failure DumpSession::failure_of(IoResult result) const {
   switch (result) {
     case IoResult::exited:
-      return {ExitCode::target_exited, process_text(target_) + " ended during the dump"};
+      return {ExitCode::target_exited, process_text(target_) + " ended meanwhile"};
     case IoResult::timeout:
       return {ExitCode::timeout, process_text(target_) + " did not answer in time"};
     case IoResult::closed:
@@ -93,17 +93,18 @@ Outcome<DumpSession> DumpSession::attach(Target target, const std::wstring& dll,
 }
 
 Outcome<DumpSession> DumpSession::start(const std::vector<std::string>& arguments,
-                                        const std::wstring& dll, std::uint32_t timeout_ms) {
+                                        const std::wstring& dll, std::uint32_t timeout_ms,
+                                        bool allocations) {
   Outcome<SessionPipe> pipe = SessionPipe::create();
   if (!pipe) return pipe.failure();
   // The same class for .NET (CORECLR_*) and for .NET Framework (COR_*).
-  std::wstring environment = environment_with({{L"CORECLR_ENABLE_PROFILING", L"1"},
-                                               {L"CORECLR_PROFILER", kProfilerClsidText},
-                                               {L"CORECLR_PROFILER_PATH", dll},
-                                               {L"COR_ENABLE_PROFILING", L"1"},
-                                               {L"COR_PROFILER", kProfilerClsidText},
-                                               {L"COR_PROFILER_PATH", dll},
-                                               {L"MIXWALK_PIPE", pipe->name()}});
+  std::vector<std::pair<std::wstring, std::wstring>> variables = {
+      {L"CORECLR_ENABLE_PROFILING", L"1"}, {L"CORECLR_PROFILER", kProfilerClsidText},
+      {L"CORECLR_PROFILER_PATH", dll},     {L"COR_ENABLE_PROFILING", L"1"},
+      {L"COR_PROFILER", kProfilerClsidText}, {L"COR_PROFILER_PATH", dll},
+      {L"MIXWALK_PIPE", pipe->name()}};
+  if (allocations) variables.emplace_back(L"MIXWALK_ALLOCATIONS", L"1");
+  std::wstring environment = environment_with(variables);
   std::wstring command_line = to_utf16(join_windows_arguments(arguments));
   STARTUPINFOW startup{.cb = sizeof startup};
   PROCESS_INFORMATION created{};
@@ -175,8 +176,7 @@ std::optional<Failure> DumpSession::begin_record(const RecordRequest& request) {
 
 void DumpSession::stop_record() { pipe_.send(StopRequest{}, Deadline(kLeaveMs)); }
 
-Outcome<DumpSession::Next> DumpSession::next(std::uint32_t milliseconds, RecordedBytes& bytes,
-                                             BreakerState& breaker) {
+Outcome<DumpSession::Next> DumpSession::next(std::uint32_t milliseconds, RecordedBytes& bytes) {
   if (!pipe_.wait(milliseconds)) return Next::nothing_yet;
   std::optional<Message> message;
   const IoResult result = pipe_.receive(message, Deadline(timeout_ms_));
@@ -186,10 +186,7 @@ Outcome<DumpSession::Next> DumpSession::next(std::uint32_t milliseconds, Recorde
       bytes = std::move(*recorded);
       return Next::bytes;
     }
-    if (const auto* done = std::get_if<RecordDone>(&*message)) {
-      breaker = done->breaker;
-      return Next::done;
-    }
+    if (std::holds_alternative<RecordDone>(*message)) return Next::done;
   }
   return Failure{ExitCode::refused,
                  process_text(target_) + " sent what is no recording of mixwalk.dll"};

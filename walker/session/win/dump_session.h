@@ -20,9 +20,11 @@ class DumpSession {
   // `dll`: mixwalk.dll, its whole path. Attaching and each answer are bounded by the time-out.
   static Outcome<DumpSession> attach(Target target, const std::wstring& dll,
                                      std::uint32_t timeout_ms);
-  // Starts the program with the profiler in it; its console is ours.
+  // Starts the program with the profiler in it; its console is ours. `allocations`: they may be
+  // recorded; the runtime makes objects more slowly then, and keeps mixwalk.dll to its end.
   static Outcome<DumpSession> start(const std::vector<std::string>& arguments,
-                                    const std::wstring& dll, std::uint32_t timeout_ms);
+                                    const std::wstring& dll, std::uint32_t timeout_ms,
+                                    bool allocations = false);
 
   // May be asked again.
   Outcome<Snapshot> dump(const DumpRequest& request);
@@ -32,7 +34,7 @@ class DumpSession {
   void stop_record();
   // The next of it, waited for that long.
   enum class Next { bytes, done, nothing_yet };
-  Outcome<Next> next(std::uint32_t milliseconds, RecordedBytes& bytes, BreakerState& breaker);
+  Outcome<Next> next(std::uint32_t milliseconds, RecordedBytes& bytes);
 
   // Waits until the DLL has left the process, or a little while. An error text for a log, or empty.
   std::string leave();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "unmanaged/image/ascii_lower.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/session/win/win_error.h"
 
@@ -14,15 +15,8 @@ namespace {
 
 constexpr std::size_t kMaxNamedInMessage = 8;
 
-std::string lower(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
-
 std::string without_exe(const std::string& name) {
-  std::string text = lower(name);
+  std::string text = ascii_lower(name);
   if (text.ends_with(".exe")) text.resize(text.size() - 4);
   return text;
 }
@@ -47,7 +41,7 @@ LoadedRuntime loaded_runtime(std::uint32_t id) {
   for (std::size_t i = 0; i < count; ++i) {
     WCHAR text[MAX_PATH];
     const DWORD length = GetModuleBaseNameW(process.get(), modules[i], text, MAX_PATH);
-    const std::string name = lower(to_utf8({text, length}));
+    const std::string name = ascii_lower(to_utf8({text, length}));
     if (name == "coreclr.dll") return LoadedRuntime::core;
     if (name == "clr.dll") found = LoadedRuntime::framework;
     if (found == LoadedRuntime::none && (name == "hostfxr.dll" || name == "hostpolicy.dll")) {

@@ -45,7 +45,11 @@ void CanaryProbe::stop() noexcept {
 }
 
 bool CanaryProbe::set_canary(std::uint64_t clr_thread, DWORD thread_id) noexcept {
-  clr_thread_ = canary_.open(thread_id) ? clr_thread : 0;
+  if (clr_thread != open_clr_thread_ || thread_id != open_thread_id_) {
+    open_clr_thread_ = canary_.open(thread_id) ? clr_thread : 0;
+    open_thread_id_ = thread_id;
+  }
+  clr_thread_ = open_clr_thread_;
   return clr_thread_ != 0;
 }
 

@@ -63,6 +63,9 @@ class CanaryProbe final : public Probe {
   ClrManagedWalk walk_;
   WindowsThread canary_;
   std::uint64_t clr_thread_ = 0;  // 0: no canary
+  // Whose handle canary_ has: as long as it is open, the id is no other thread's.
+  std::uint64_t open_clr_thread_ = 0;
+  DWORD open_thread_id_ = 0;
   UniqueHandle stop_, ask_, answered_;
   UniqueHandle thread_;
   DWORD thread_id_ = 0;

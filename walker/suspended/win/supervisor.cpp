@@ -61,7 +61,6 @@ void Supervisor::watch() noexcept {
     LARGE_INTEGER ticks;
     QueryPerformanceCounter(&ticks);
     let_go_ticks_.store(static_cast<std::uint64_t>(ticks.QuadPart));
-    interventions_.fetch_add(1);
     state_.store(State::overdue, std::memory_order_release);
   }
 }

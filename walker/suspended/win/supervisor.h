@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "unmanaged/win/unique_handle.h"
+#include "walker/suspended/deadline.h"
 
 namespace mixwalk {
 
@@ -18,9 +19,6 @@ namespace mixwalk {
 // seen within seconds. A resume by another thread is the only way out.
 class Supervisor {
  public:
-  // How long a thread may stand. A walk takes some 100 µs; a time slice of another thread 15 ms.
-  static constexpr DWORD kDefaultDeadlineMs = 50;
-
   explicit Supervisor(DWORD deadline_ms = kDefaultDeadlineMs) noexcept : deadline_ms_(deadline_ms) {}
   ~Supervisor() { stop(); }
   Supervisor(const Supervisor&) = delete;
@@ -42,7 +40,6 @@ class Supervisor {
 
   // When the last overdue thread was let go: QueryPerformanceCounter.
   std::uint64_t let_go_ticks() const noexcept { return let_go_ticks_.load(); }
-  std::uint64_t interventions() const noexcept { return interventions_.load(); }
 
  private:
   // idle → frozen (begin) → overdue (supervisor) → idle (end), or straight back.
@@ -57,7 +54,6 @@ class Supervisor {
   std::atomic<HANDLE> target_{nullptr};
   std::atomic<ULONGLONG> since_{0};  // GetTickCount64 at begin()
   std::atomic<std::uint64_t> let_go_ticks_{0};
-  std::atomic<std::uint64_t> interventions_{0};
   UniqueHandle stop_;
   UniqueHandle thread_;
   DWORD thread_id_ = 0;

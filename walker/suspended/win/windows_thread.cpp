@@ -23,12 +23,6 @@ constexpr DWORD kAccess = THREAD_SUSPEND_RESUME | THREAD_GET_CONTEXT | THREAD_QU
 
 }  // namespace
 
-WindowsThread::WindowsThread(Supervisor& supervisor) noexcept : supervisor_(supervisor) {
-  LARGE_INTEGER frequency;
-  QueryPerformanceFrequency(&frequency);
-  ticks_per_second_ = static_cast<std::uint64_t>(frequency.QuadPart);
-}
-
 bool WindowsThread::open(DWORD thread_id) noexcept {
   handle_ = UniqueHandle(OpenThread(kAccess, FALSE, thread_id));
   if (!handle_) return false;
@@ -65,17 +59,6 @@ StackLimits WindowsThread::stack_limits() const noexcept {
   if (!guarded_copy(&tib, teb_, sizeof tib)) return {};
   return {reinterpret_cast<std::uint64_t>(tib.StackLimit),
           reinterpret_cast<std::uint64_t>(tib.StackBase)};
-}
-
-std::uint64_t WindowsThread::now_ns() const noexcept {
-  LARGE_INTEGER ticks;
-  QueryPerformanceCounter(&ticks);
-  return in_ns(static_cast<std::uint64_t>(ticks.QuadPart));
-}
-
-std::uint64_t WindowsThread::in_ns(std::uint64_t ticks) const noexcept {
-  return ticks / ticks_per_second_ * 1'000'000'000 +
-         ticks % ticks_per_second_ * 1'000'000'000 / ticks_per_second_;
 }
 
 }  // namespace mixwalk

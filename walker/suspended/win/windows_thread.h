@@ -5,13 +5,14 @@
 #include "unmanaged/win/unique_handle.h"
 #include "walker/suspended/thread_control.h"
 #include "walker/suspended/win/supervisor.h"
+#include "walker/suspended/win/tick_clock.h"
 
 namespace mixwalk {
 
 // A thread of this process under SuspendThread. open() is not frozen-safe, all else is.
 class WindowsThread final : public ThreadControl {
  public:
-  explicit WindowsThread(Supervisor& supervisor) noexcept;
+  explicit WindowsThread(Supervisor& supervisor) noexcept : supervisor_(supervisor) {}
 
   // False: the thread has ended, or this process may not open it.
   bool open(DWORD thread_id) noexcept;
@@ -22,16 +23,14 @@ class WindowsThread final : public ThreadControl {
   bool read_registers(Registers& registers) noexcept override;
   StackLimits stack_limits() const noexcept override;
   bool overdue() const noexcept override { return supervisor_.overdue(); }
-  std::uint64_t let_go_ns() const noexcept override { return in_ns(supervisor_.let_go_ticks()); }
-  std::uint64_t now_ns() const noexcept override;
+  std::uint64_t let_go_ns() const noexcept override { return clock_.in_ns(supervisor_.let_go_ticks()); }
+  std::uint64_t now_ns() const noexcept override { return clock_.now_ns(); }
 
  private:
-  std::uint64_t in_ns(std::uint64_t ticks) const noexcept;
-
   Supervisor& supervisor_;
   UniqueHandle handle_;
   std::uint64_t teb_ = 0;
-  std::uint64_t ticks_per_second_ = 0;
+  TickClock clock_;
 };
 
 }  // namespace mixwalk

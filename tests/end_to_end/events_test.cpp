@@ -1,0 +1,220 @@
+// mixwalk record --on: the stacks of exceptions and allocations whose number and place are known.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "tests/end_to_end/recorded_file.h"
+#include "tests/end_to_end/session.h"
+#include "tests/support/win/child_process.h"
+#include "walker/session/recording_collector.h"
+
+namespace mixwalk {
+namespace {
+
+// What became of the samples of one type.
+struct OfType {
+  std::uint64_t samples = 0, value = 0;
+  std::vector<std::string> frames;  // of one of them, leaf first
+};
+
+class Events : public ::testing::Test {
+ protected:
+  Events() : file_(temporary_file("events.mixwalk")) {}
+  ~Events() override { DeleteFileA(file_.c_str()); }
+
+  // Of events.exe, told to go once the recording runs.
+  void record(const std::vector<std::string>& program, std::vector<std::string> options) {
+    ChildProcess events(program);
+    ASSERT_EQ(events.read_line().value_or("(closed)"), "READY");
+    options.insert(options.begin(), {mixwalk_exe(), "record", "-p", std::to_string(events.id()),
+                                     "-o", file_, "-v"});
+    ChildProcess recorder(options);
+    // Its file begins when the runtime tells of events: nothing that was thrown before is missed.
+    const ULONGLONG end = GetTickCount64() + 30'000;
+    while (bytes_of(file_).size() < 100 && GetTickCount64() < end) Sleep(50);
+    events.write_line("GO");
+    EXPECT_TRUE(events.read_line().value_or("").starts_with("DONE"));
+    events.close_input();
+    EXPECT_EQ(events.wait(30'000), 0u);
+    EXPECT_EQ(recorder.wait(60'000), 0u);
+    take(read_whole(file_));
+  }
+
+  ProgramResult start(std::vector<std::string> options, const std::vector<std::string>& program) {
+    options.insert(options.begin(), {mixwalk_exe(), "record", "-o", file_});
+    options.push_back("--");
+    options.insert(options.end(), program.begin(), program.end());
+    const ProgramResult result = run_program(options, 120'000);
+    if (result.exit_code == 0) take(read_whole(file_));
+    return result;
+  }
+
+  void take(Recording recording) {
+    recording_ = std::move(recording);
+    for (const Recording::Sample& sample : recording_.samples) {
+      ASSERT_NE(sample.detail, Recording::kNone);
+      OfType& of = types_[recording_.details[sample.detail]];
+      ++of.samples;
+      of.value += sample.value;
+      of.frames = frame_names(recording_, sample);
+      whole_ += is_whole(recording_, sample);
+    }
+  }
+
+  // The chain that events.exe makes, leaf first, after `top`: managed, stub and native frames.
+  static auto below(const std::string& top) {
+    using ::testing::StartsWith;
+    return std::vector<::testing::Matcher<std::string>>{
+        top, StartsWith("IL_STUB_ReversePInvoke"), "ladder_native_saved", "ladder_native_through",
+        StartsWith("IL_STUB_PInvoke"), "Events.Program.Down(System.Int32, System.Int32)",
+        "Events.Program.Work(System.Int32, System.Int32)"};
+  }
+
+  // From the first frame of that name on.
+  static void expect_chain(const std::vector<std::string>& frames, const std::string& top) {
+    const auto matchers = below(top);
+    const auto from = std::ranges::find(frames, top);
+    ASSERT_GE(frames.end() - from, static_cast<std::ptrdiff_t>(matchers.size()))
+        << ::testing::PrintToString(frames);
+    const std::vector<std::string> part(from, from + static_cast<std::ptrdiff_t>(matchers.size()));
+    EXPECT_THAT(part, ::testing::ElementsAreArray(matchers));
+  }
+
+  std::string file_;
+  Recording recording_;
+  std::map<std::string, OfType> types_;
+  std::uint64_t whole_ = 0;
+};
+
+const std::string kTakeOrder = "Events.Program.TakeOrder(System.Int32)";
+
+TEST_F(Events, EveryExceptionWithItsStack) {
+  record({fixture("events.exe"), "--rounds", "50", "--threads", "4"}, {"--on", "exception"});
+  EXPECT_EQ(recording_.event, SampleEvent::exception);
+  EXPECT_EQ(recording_.period_ns, 0u);
+  EXPECT_EQ(recording_.dropped, 0u);
+  EXPECT_EQ(types_["Events.OrderException"].samples, 200u);
+  EXPECT_EQ(types_["Events.OrderException"].value, 200u);
+  EXPECT_EQ(types_["System.InvalidOperationException"].samples, 200u);
+  EXPECT_EQ(whole_, recording_.samples.size());
+  expect_chain(types_["Events.OrderException"].frames, kTakeOrder);
+  expect_chain(types_["System.InvalidOperationException"].frames, kTakeOrder);
+  EXPECT_THAT(types_["Events.OrderException"].frames,
+              ::testing::Contains("Events.Program.Refuse(System.Int32)"));
+  std::map<std::string, int> threads;
+  for (const auto& sample : recording_.samples) ++threads[recording_.threads[sample.thread].name];
+  for (const char* name : {"orders 0", "orders 1", "orders 2", "orders 3"}) {
+    EXPECT_EQ(threads[name], 100) << name;
+  }
+}
+
+TEST_F(Events, OnlyExceptionsOfTheTypeThatWasAskedFor) {
+  record({fixture("events.exe"), "--rounds", "20"}, {"--on", "exception=InvalidOperationException"});
+  ASSERT_EQ(types_.size(), 1u);
+  EXPECT_EQ(types_["System.InvalidOperationException"].samples, 20u);
+}
+
+TEST_F(Events, TheCopyEngineSeesTheSameChain) {
+  record({fixture("events.exe"), "--rounds", "20"},
+         {"--on", "exception=Events.OrderException", "--engine", "copy"});
+  EXPECT_EQ(types_["Events.OrderException"].samples, 20u);
+  EXPECT_EQ(whole_, 20u);
+  expect_chain(types_["Events.OrderException"].frames, kTakeOrder);
+}
+
+// Deeper than anything that a buffer was made for.
+TEST_F(Events, OfADeepStack) {
+  record({fixture("events.exe"), "--rounds", "3", "--deep", "5000"},
+         {"--on", "exception=Events.OrderException"});
+  EXPECT_EQ(types_["Events.OrderException"].samples, 3u);
+  EXPECT_EQ(whole_, 3u);
+  const auto& frames = types_["Events.OrderException"].frames;
+  EXPECT_EQ(std::ranges::count(frames, "Events.Program.Down(System.Int32, System.Int32)"), 5001);
+}
+
+// A program that is over at once: its last exceptions are not lost.
+TEST_F(Events, OfAStartedProgramToItsEnd) {
+  const ProgramResult result = start({"--on", "exception=Events.OrderException"},
+                                     {fixture("events.exe"), "--now", "--rounds", "50"});
+  ASSERT_EQ(result.exit_code, 0u) << result.err;
+  EXPECT_EQ(types_["Events.OrderException"].samples, 50u);
+  EXPECT_EQ(recording_.dropped, 0u);
+}
+
+TEST_F(Events, EveryTenthAllocationOfAType) {
+  const ProgramResult result =
+      start({"--on", "allocation=Events.Order", "--every", "10"},
+            {fixture("events.exe"), "--now", "--rounds", "500", "--threads", "4"});
+  ASSERT_EQ(result.exit_code, 0u) << result.err;
+  EXPECT_EQ(recording_.event, SampleEvent::allocation);
+  ASSERT_EQ(types_.size(), 1u);
+  EXPECT_EQ(types_["Events.Order"].samples + recording_.dropped, 200u);
+  EXPECT_EQ(types_["Events.Order"].value, types_["Events.Order"].samples * 10);
+  EXPECT_EQ(whole_, recording_.samples.size());
+  ASSERT_THAT(types_["Events.Order"].frames,
+              ::testing::Contains("Events.Program.Place(System.Int32)"));
+  expect_chain(types_["Events.Order"].frames, kTakeOrder);
+}
+
+TEST_F(Events, AllocationsOfAllTypes) {
+  const ProgramResult result = start({"--on", "allocation", "--every", "1"},
+                                     {fixture("events.exe"), "--now", "--rounds", "20"});
+  ASSERT_EQ(result.exit_code, 0u) << result.err;
+  EXPECT_TRUE(types_.contains("System.String"));
+  EXPECT_TRUE(types_.contains("System.Char[]")) << "arrays have names as well";
+  EXPECT_GT(recording_.samples.size(), 100u);
+}
+
+// A reader that does not read: the target goes on, and every event is a sample or counted as
+// dropped.
+TEST(EventsSession, SlowReaderLosesEventsThatAreCounted) {
+  constexpr int kThrown = 40'000;
+  ChildProcess events({fixture("events.exe"), "--rounds", std::to_string(kThrown / 4), "--threads",
+                       "4", "--deep", "40"});
+  ASSERT_EQ(events.read_line().value_or("(closed)"), "READY");
+  DumpSession session = attach_to(events.id());
+  ASSERT_FALSE(session.begin_record({.event = SampleEvent::exception,
+                                     .type = "Events.OrderException"}));
+  Sleep(500);
+  events.write_line("GO");
+  // Nobody reads, and it comes to its end all the same.
+  EXPECT_EQ(events.read_line().value_or("(closed)"), "DONE " + std::to_string(kThrown));
+  session.stop_record();
+  RecordingCollector collector([](RecordedFrame&, const Module&) {});
+  RecordedBytes bytes;
+  while (true) {
+    auto next = session.next(100, bytes);
+    ASSERT_TRUE(next) << next.failure().message;
+    if (*next == DumpSession::Next::done) break;
+    if (*next == DumpSession::Next::bytes) {
+      ASSERT_EQ(collector.add(bytes.bytes, bytes.new_file), "");
+    }
+  }
+  EXPECT_EQ(session.leave(), "");
+  events.close_input();
+  EXPECT_EQ(events.wait(30'000), 0u);
+  const Recording& recording = collector.recording();
+  EXPECT_GT(recording.dropped, 0u) << "more slowly, and this shows nothing";
+  EXPECT_EQ(recording.samples.size() + recording.dropped, static_cast<std::size_t>(kThrown));
+  std::printf("%zu events sampled, %llu dropped\n", recording.samples.size(), recording.dropped);
+}
+
+// Allocations are told of only where the runtime was asked as it started: no silence, a refusal.
+TEST(EventsSession, AllocationsOfAProgramThatRunsAreRefused) {
+  ChildProcess events({fixture("events.exe")});
+  ASSERT_EQ(events.read_line().value_or("(closed)"), "READY");
+  DumpSession session = attach_to(events.id());
+  ASSERT_FALSE(session.begin_record({.event = SampleEvent::allocation}));
+  RecordedBytes bytes;
+  auto next = session.next(20'000, bytes);
+  while (next && *next == DumpSession::Next::bytes) next = session.next(20'000, bytes);
+  ASSERT_FALSE(next);
+  EXPECT_EQ(next.failure().code, ExitCode::refused);
+  events.close_input();
+  EXPECT_EQ(events.wait(30'000), 0u);
+}
+
+}  // namespace
+}  // namespace mixwalk

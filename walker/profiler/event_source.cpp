@@ -1,0 +1,163 @@
+#include "walker/profiler/event_source.h"
+
+#include <new>
+
+#include "symbols/win/clr_metadata_source.h"
+#include "walker/profiler/slim_lock.h"
+
+namespace mixwalk {
+namespace {
+
+// What waits to be merged at most: deep stacks are large.
+constexpr std::size_t kMaxBytesWaiting = 32 << 20;
+// How long the end of the process is held up for what was walked last, at most.
+constexpr DWORD kLastWordMs = 250;
+
+DWORD monitor_flag(SampleEvent event) {
+  return event == SampleEvent::exception ? clr::kMonitorExceptions : clr::kMonitorObjectAllocated;
+}
+
+}  // namespace
+
+class EventSource::Callback {
+ public:
+  Callback(EventSource& source, SampleEvent event) noexcept : source_(source) {
+    ++source_.callbacks_;
+    wanted_ = source_.event_ == event;
+  }
+  ~Callback() { --source_.callbacks_; }
+  Callback(const Callback&) = delete;
+  Callback& operator=(const Callback&) = delete;
+  explicit operator bool() const noexcept { return wanted_; }
+
+ private:
+  EventSource& source_;
+  bool wanted_;
+};
+
+bool EventSource::begin(const RecordRequest& request) {
+  ready_ = UniqueHandle(CreateEventW(nullptr, FALSE, FALSE, nullptr));
+  finished_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
+  DWORD mask = 0;
+  if (!ready_ || !finished_ || FAILED(clr_.info->GetEventMask(&mask))) return false;
+  if (request.event == SampleEvent::allocation && (mask & clr::kEnableObjectAllocated) == 0) {
+    return false;
+  }
+  wanted_type_ = request.type;
+  every_ = request.every;
+  ask_clr_ = request.sampling.engine == Engine::snapshot;
+  seen_ = 0;
+  dropped_ = 0;
+  forget_types();
+  event_ = request.event;
+  if (SUCCEEDED(clr_.info->SetEventMask(mask | monitor_flag(request.event)))) return true;
+  event_ = SampleEvent::dump;
+  return false;
+}
+
+void EventSource::end() noexcept {
+  const SampleEvent event = event_.exchange(SampleEvent::dump);
+  DWORD mask = 0;
+  if (event != SampleEvent::dump && SUCCEEDED(clr_.info->GetEventMask(&mask))) {
+    clr_.info->SetEventMask(mask & ~monitor_flag(event));
+  }
+  while (callbacks_ != 0) Sleep(1);
+}
+
+std::unique_ptr<EventSample> EventSource::next() noexcept {
+  std::unique_ptr<EventSample> sample;
+  if (queue_.pop(sample)) bytes_waiting_ -= sample->bytes();
+  return sample;
+}
+
+void EventSource::finished() noexcept {
+  if (finished_) SetEvent(finished_.get());
+}
+
+void EventSource::close() noexcept {
+  if (event_ == SampleEvent::dump) return;
+  event_ = SampleEvent::dump;
+  SetEvent(ready_.get());
+  WaitForSingleObject(finished_.get(), kLastWordMs);
+}
+
+void EventSource::thrown(clr::ObjectID object) noexcept {
+  const Callback callback(*this, SampleEvent::exception);
+  if (!callback) return;
+  // Now: the object may be moved as soon as this returns.
+  clr::ClassID type = 0;
+  if (FAILED(clr_.info->GetClassFromObject(object, &type))) type = 0;
+  take(type);
+}
+
+void EventSource::allocated(clr::ClassID type) noexcept {
+  const Callback callback(*this, SampleEvent::allocation);
+  if (callback) take(type);
+}
+
+void EventSource::take(clr::ClassID type) {
+  try {
+    Type known;
+    if (!wanted_type_.empty()) {
+      known = type_of(type);
+      if (!known.wanted) return;
+    }
+    if (++seen_ % every_ != 0) return;
+    if (bytes_waiting_ >= kMaxBytesWaiting || queue_.full()) {
+      ++dropped_;
+      return;
+    }
+    const std::uint64_t unloads = unload_gate_.unloads();
+    auto sample = walk_this_thread(ask_clr_ ? clr_.info.get() : nullptr);
+    sample->time_ns = clock_.now_ns();
+    sample->value = every_;
+    sample->unloads = unloads;
+    sample->type = known.name ? known.name : type_of(type).name;
+    sample->os_id = GetCurrentThreadId();
+    const ThreadClaim claim(registry_, sample->os_id);
+    if (claim.entry()) {
+      sample->clr_id = claim.entry()->clr_id;
+      sample->thread_name = claim.entry()->name;
+    }
+    const std::size_t bytes = sample->bytes();
+    bytes_waiting_ += bytes;
+    if (queue_.push(sample)) {
+      SetEvent(ready_.get());
+    } else {
+      bytes_waiting_ -= bytes;
+      ++dropped_;
+    }
+  } catch (const std::bad_alloc&) {
+    ++dropped_;
+  }
+}
+
+EventSource::Type EventSource::type_of(clr::ClassID type) {
+  AcquireSRWLockShared(&types_lock_);
+  const auto found = types_.find(type);
+  const Type known = found == types_.end() ? Type{} : found->second;
+  ReleaseSRWLockShared(&types_lock_);
+  if (known.name) return known;
+  // No lock is held here: the runtime takes its own.
+  ClrMetadataSource names(clr_.info.get(), clr_.info8.get());
+  auto name = std::make_shared<const std::string>(names.type_name(type));
+  const Type named{name, is_wanted(*name)};
+  SlimLock lock(types_lock_);
+  types_.emplace(type, named);
+  return named;
+}
+
+// "IOException" means System.IO.IOException as well, and "List" any List<…>.
+bool EventSource::is_wanted(const std::string& type_name) const {
+  if (type_name == wanted_type_) return true;
+  const std::string open = type_name.substr(0, type_name.find('<'));
+  return open == wanted_type_ || open.ends_with("." + wanted_type_) ||
+         open.ends_with("+" + wanted_type_);
+}
+
+void EventSource::forget_types() noexcept {
+  SlimLock lock(types_lock_);
+  types_.clear();
+}
+
+}  // namespace mixwalk

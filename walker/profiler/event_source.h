@@ -1,0 +1,90 @@
+#pragma once
+
+#include <windows.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "symbols/win/profiling_api.h"
+#include "unmanaged/win/unique_handle.h"
+#include "walker/profiler/bounded_queue.h"
+#include "walker/profiler/clr_interfaces.h"
+#include "walker/profiler/event_sample.h"
+#include "walker/profiler/thread_registry.h"
+#include "walker/profiler/unload_gate.h"
+#include "walker/session/protocol.h"
+#include "walker/suspended/win/tick_clock.h"
+
+namespace mixwalk {
+
+// Stacks at moments that the runtime tells of: an exception thrown, an object allocated. The thread
+// that it happens to walks itself in the callback and goes on; the agent's thread takes the walks
+// from a bounded queue. While that is full nothing is walked, only counted as dropped.
+class EventSource {
+ public:
+  EventSource(ClrInterfaces& clr, ThreadRegistry& registry, UnloadGate& unload_gate) noexcept
+      : clr_(clr), registry_(registry), unload_gate_(unload_gate) {}
+  EventSource(const EventSource&) = delete;
+  EventSource& operator=(const EventSource&) = delete;
+
+  // On the agent's thread. begin(): false where the runtime does not tell of these events (of
+  // allocations, where it was not told so as it started). end(): when it returns no callback walks
+  // any more, and all that it walked is there for next().
+  bool begin(const RecordRequest& request);
+  void end() noexcept;
+  std::unique_ptr<EventSample> next() noexcept;  // null: none for now
+  HANDLE ready() const noexcept { return ready_.get(); }  // set when there may be a next one
+  std::uint64_t dropped() const noexcept { return dropped_; }  // since begin()
+  // close() was called: nothing will come any more.
+  bool closed() const noexcept { return event_ == SampleEvent::dump; }
+  // All that there was has been sent, or nobody takes it.
+  void finished() noexcept;
+
+  // From the callbacks, on the thread that it happens to.
+  void thrown(clr::ObjectID object) noexcept;
+  void allocated(clr::ClassID type) noexcept;
+  // FunctionIDs and ClassIDs may mean something else from here on.
+  void forget_types() noexcept;
+  // The process is ending: what was walked last is waited for, for a moment.
+  void close() noexcept;
+
+ private:
+  struct Type {
+    std::shared_ptr<const std::string> name;
+    bool wanted = false;
+  };
+  // One callback: as long as it lives, end() waits.
+  class Callback;
+
+  void take(clr::ClassID type);
+  Type type_of(clr::ClassID type);
+  bool is_wanted(const std::string& type_name) const;
+
+  static constexpr std::size_t kSlots = 4096;
+
+  ClrInterfaces& clr_;
+  ThreadRegistry& registry_;
+  UnloadGate& unload_gate_;
+  TickClock clock_;
+
+  // Written before `event_` is set, and while no callback is under way.
+  std::string wanted_type_;
+  std::uint64_t every_ = 1;
+  bool ask_clr_ = true;
+  UniqueHandle ready_, finished_;
+
+  std::atomic<SampleEvent> event_{SampleEvent::dump};  // dump: none is wanted
+  std::atomic<std::uint32_t> callbacks_{0};            // under way
+  std::atomic<std::uint64_t> seen_{0};                 // events that are wanted
+  std::atomic<std::uint64_t> dropped_{0};
+  std::atomic<std::size_t> bytes_waiting_{0};
+  BoundedQueue<std::unique_ptr<EventSample>, kSlots> queue_;
+
+  SRWLOCK types_lock_ = SRWLOCK_INIT;
+  std::unordered_map<clr::ClassID, Type> types_;
+};
+
+}  // namespace mixwalk
