@@ -26,6 +26,7 @@
 #include "walker/export/speedscope.h"
 #include "walker/export/words.h"
 #include "walker/store/recording_reader.h"
+#include "walker/store/store_exporter.h"
 
 namespace mixwalk {
 namespace {
@@ -48,6 +49,7 @@ const std::map<std::string, std::function<std::unique_ptr<RecordingExporter>()>>
      }},
     {"firefox_profile", [] { return std::make_unique<FirefoxProfileExporter>(); }},
     {"chrome_trace", [] { return std::make_unique<ChromeTraceExporter>(); }},
+    {"mixwalk", [] { return std::make_unique<StoreExporter>(); }},
 };
 
 Recording stored_recording(const std::string& path) {

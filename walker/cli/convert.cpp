@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "walker/cli/errno_text.h"
+#include "walker/cli/otlp_session.h"
 #include "walker/cli/partial_file.h"
 #include "walker/cli/report.h"
 #include "walker/export/formats.h"
@@ -77,26 +78,40 @@ std::string write(const Recording& recording, const ConvertCommand& command) {
          (error.empty() ? "the format has no room for the recording" : error);
 }
 
-}  // namespace
-
-ExitCode run(const ConvertCommand& command) {
-  const auto input = read(command);
-  if (!input) return report(input.failure());
-  const Recording& recording = *input->recording;
+std::optional<Failure> write_file(const Recording& recording, const ConvertCommand& command) {
   const RecordingFormat& format = *command.format;
   if (format.refusal != nullptr) {
     if (const std::string why = format.refusal(recording); !why.empty()) {
-      return report({ExitCode::input, quoted(command.input) + " cannot be written as " +
-                                         std::string(format.name) + ": " + why});
+      return Failure{ExitCode::input, quoted(command.input) + " cannot be written as " +
+                                          std::string(format.name) + ": " + why};
     }
   }
   if (const std::string why = write(recording, command); !why.empty()) {
-    return report({ExitCode::output, "cannot write " + why});
+    return Failure{ExitCode::output, "cannot write " + why};
+  }
+  return std::nullopt;
+}
+
+ExitCode send(Recording recording, const OtlpTarget& target) {
+  auto session = OtlpSession::open(target, {});
+  if (!session) return report(session.failure());
+  (*session)->offer(std::move(recording));
+  return (*session)->finish();
+}
+
+}  // namespace
+
+ExitCode run(const ConvertCommand& command) {
+  auto input = read(command);
+  if (!input) return report(input.failure());
+  const Recording& recording = *input->recording;
+  if (command.format != nullptr) {
+    if (const auto failure = write_file(recording, command)) return report(*failure);
   }
   if (const std::string cut = sentence(input->cut); !cut.empty()) {
     report({ExitCode::ok, quoted(command.input) + ": " + cut});
   }
-  return ExitCode::ok;
+  return command.otlp ? send(std::move(*input->recording), *command.otlp) : ExitCode::ok;
 }
 
 }  // namespace mixwalk

@@ -37,6 +37,7 @@ constexpr char kRecordHelp[] =
     "Examples:\n"
     "  mixwalk record --process-id 4711 --duration 30s\n"
     "  mixwalk record --name orders -d 10s -o orders.speedscope.json\n"
+    "  mixwalk record --name orders --otlp http://localhost:4318\n"
     "  mixwalk record --mode cpu -o orders.pb.gz -- orders.exe --port 8080\n"
     "  mixwalk record --name orders --on exception=System.IO.IOException";
 
@@ -150,6 +151,37 @@ std::optional<ParseResult> refuse_filter(const RecordingFormat& format, const Fr
   return usage("a .mixwalk file has all frames: no --depth, no --managed-only", command);
 }
 
+// What record and convert have in common.
+struct OtlpArguments {
+  std::optional<std::string> url, spool;
+};
+
+void add_otlp(CLI::App& app, OtlpArguments& arguments) {
+  app.add_option("--otlp", arguments.url,
+                 "The OpenTelemetry collector to send to, as http://HOST:4318; a file is\n"
+                 "written only if -o or -f is given as well")
+      ->option_text("URL");
+  app.add_option("--spool", arguments.spool,
+                 "Where to keep what it has not got yet (default: a folder of the user)")
+      ->option_text("FOLDER");
+}
+
+// Nothing: it makes sense, and is in `target`.
+std::optional<ParseResult> finish_otlp(const OtlpArguments& arguments, const std::string& command,
+                                       std::optional<OtlpTarget>& target) {
+  if (!arguments.url) {
+    return arguments.spool ? std::optional(usage("--spool goes with --otlp", command))
+                           : std::nullopt;
+  }
+  if (arguments.spool && arguments.spool->empty()) {
+    return usage("--spool needs a folder's name", command);
+  }
+  ParsedUrl parsed = parse_collector_url(*arguments.url);
+  if (!parsed.url) return usage("--otlp: " + parsed.problem, command);
+  target = {std::move(*parsed.url), arguments.spool};
+  return std::nullopt;
+}
+
 struct DumpArguments {
   VisitArguments visit;
   std::optional<std::string> format;
@@ -210,10 +242,11 @@ ParseResult finish_dump(DumpArguments& arguments) {
 
 struct RecordArguments {
   VisitArguments visit;
-  std::optional<std::string> duration, interval, format;
+  std::optional<std::string> duration, interval, output, format;
   std::optional<std::uint32_t> rate, every;
   std::optional<std::string> on;
   std::optional<SampleEvent> mode;
+  OtlpArguments otlp;
   std::vector<std::string> threads;
   RecordCommand command;
 };
@@ -221,7 +254,6 @@ struct RecordArguments {
 void add_record(CLI::App& app, RecordArguments& arguments) {
   CLI::App* record = app.add_subcommand("record", kRecordHelp);
   RecordCommand& command = arguments.command;
-  command.output = "recording.mixwalk";
   add_visit(*record, arguments.visit, command.sampling, "record");
   record
       ->add_option("-d,--duration", arguments.duration,
@@ -234,7 +266,8 @@ void add_record(CLI::App& app, RecordArguments& arguments) {
       ->add_option("-i,--interval", arguments.interval, "The time between two of them instead")
       ->check(duration_validator())
       ->option_text("DURATION");
-  record->add_option("-o,--output", command.output, "The file to write (default recording.mixwalk)")
+  record
+      ->add_option("-o,--output", arguments.output, "The file to write (default recording.mixwalk)")
       ->option_text("FILE");
   add_format(*record, arguments.format, "by the file's extension");
   record
@@ -243,6 +276,7 @@ void add_record(CLI::App& app, RecordArguments& arguments) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->option_text("NAME-or-TID");
+  add_otlp(*record, arguments.otlp);
   add_choice(*record, "--mode", kModes, arguments.mode,
              "wall (every thread, the default) or cpu (threads that used the CPU since their\n"
              "last sample; the others are not even stopped)")
@@ -297,19 +331,8 @@ std::optional<ParseResult> finish_event(const RecordArguments& arguments, Record
   return std::nullopt;
 }
 
-ParseResult finish_record(RecordArguments& arguments) {
-  RecordCommand& command = arguments.command;
-  if (auto wrong = finish_visit(arguments.visit, "record", command.target, command.sampling,
-                                command.timeout_ms)) {
-    return std::move(*wrong);
-  }
-  // A started program is recorded from its beginning.
-  if (auto* start = std::get_if<ByStart>(&command.target)) start->after_ms = 0;
-  if (arguments.duration) {
-    command.duration_ms = *parse_duration(*arguments.duration);
-    if (command.duration_ms == 0) return usage("--duration must be longer than nothing", "record");
-  }
-  if (auto wrong = finish_event(arguments, command)) return std::move(*wrong);
+// How often a sample is taken. Nothing: it makes sense.
+std::optional<ParseResult> finish_period(const RecordArguments& arguments, RecordCommand& command) {
   if (arguments.rate && arguments.interval) {
     return usage("--rate and --interval say the same: one of them", "record");
   }
@@ -326,7 +349,15 @@ ParseResult finish_record(RecordArguments& arguments) {
     }
     command.period_ns = std::uint64_t{interval_ms} * 1'000'000;
   }
+  return std::nullopt;
+}
+
+// Where the recording goes. Nothing: it makes sense.
+std::optional<ParseResult> finish_output(const RecordArguments& arguments, RecordCommand& command) {
+  if (auto wrong = finish_otlp(arguments.otlp, "record", command.otlp)) return wrong;
+  command.output = arguments.output.value_or("recording.mixwalk");
   if (command.output.empty()) return usage("--output needs a file's name", "record");
+  if (command.otlp && !arguments.output && !arguments.format) return std::nullopt;  // no file
   command.format =
       arguments.format ? format_by_name(*arguments.format) : format_by_path(command.output);
   if (command.format == nullptr) {
@@ -334,10 +365,28 @@ ParseResult finish_record(RecordArguments& arguments) {
                ? unknown_format(*arguments.format, "record")
                : usage("the extension of --output says no format: --format does", "record");
   }
-  if (auto wrong = refuse_filter(*command.format, command.filter, "record")) return std::move(*wrong);
+  if (auto wrong = refuse_filter(*command.format, command.filter, "record")) return wrong;
   if (command.format->refusal == &dump_refusal) {
     return usage(std::string(command.format->name) + " shows one moment, not a recording", "record");
   }
+  return std::nullopt;
+}
+
+ParseResult finish_record(RecordArguments& arguments) {
+  RecordCommand& command = arguments.command;
+  if (auto wrong = finish_visit(arguments.visit, "record", command.target, command.sampling,
+                                command.timeout_ms)) {
+    return std::move(*wrong);
+  }
+  // A started program is recorded from its beginning.
+  if (auto* start = std::get_if<ByStart>(&command.target)) start->after_ms = 0;
+  if (arguments.duration) {
+    command.duration_ms = *parse_duration(*arguments.duration);
+    if (command.duration_ms == 0) return usage("--duration must be longer than nothing", "record");
+  }
+  if (auto wrong = finish_event(arguments, command)) return std::move(*wrong);
+  if (auto wrong = finish_period(arguments, command)) return std::move(*wrong);
+  if (auto wrong = finish_output(arguments, command)) return std::move(*wrong);
   for (std::string& thread : arguments.threads) {
     if (const auto id = to_number(thread)) {
       command.sampling.threads.push_back(*id);
@@ -352,6 +401,7 @@ ParseResult finish_record(RecordArguments& arguments) {
 
 struct ConvertArguments {
   std::optional<std::string> input, output, format;
+  OtlpArguments otlp;
 };
 
 void add_convert(CLI::App& app, ConvertArguments& arguments) {
@@ -362,6 +412,7 @@ void add_convert(CLI::App& app, ConvertArguments& arguments) {
                    "The file to write; - or nothing: standard output")
       ->option_text("OUT");
   add_format(*convert, arguments.format, "by the extension of OUT");
+  add_otlp(*convert, arguments.otlp);
 }
 
 ParseResult finish_convert(const ConvertArguments& arguments) {
@@ -372,6 +423,10 @@ ParseResult finish_convert(const ConvertArguments& arguments) {
     return usage("--output needs a file's name", "convert");
   }
   ConvertCommand command{.input = *arguments.input, .output = arguments.output.value_or("-")};
+  if (auto wrong = finish_otlp(arguments.otlp, "convert", command.otlp)) return std::move(*wrong);
+  if (command.otlp && !arguments.output && !arguments.format) {
+    return {.command = std::move(command)};
+  }
   if (arguments.format) {
     command.format = format_by_name(*arguments.format);
     if (command.format == nullptr) return unknown_format(*arguments.format, "convert");

@@ -9,6 +9,7 @@
 #include "walker/cli/exit_code.h"
 #include "walker/export/exporter.h"
 #include "walker/export/formats.h"
+#include "walker/otlp/collector_url.h"
 #include "walker/suspended/deadline.h"
 #include "walker/suspended/probe.h"
 
@@ -47,6 +48,12 @@ struct Sampling {
   std::vector<std::uint32_t> threads;  // OS ids; empty: all
 };
 
+// Where profiles go beside, or instead of, a file.
+struct OtlpTarget {
+  CollectorUrl url;
+  std::optional<std::string> spool;  // a folder; none: the user's
+};
+
 struct DumpCommand {
   TargetChoice target;
   Sampling sampling;
@@ -62,7 +69,8 @@ struct RecordCommand {
   TargetChoice target;
   Sampling sampling;
   std::string output;
-  const RecordingFormat* format = nullptr;  // one of recording_formats()
+  const RecordingFormat* format = nullptr;  // one of recording_formats(); null: no file, but otlp
+  std::optional<OtlpTarget> otlp;
   FrameFilter filter;
   SampleEvent event = SampleEvent::wall;  // any but dump
   std::uint64_t period_ns = 10'000'000;
@@ -77,7 +85,8 @@ struct RecordCommand {
 struct ConvertCommand {
   std::string input;
   std::string output;  // "-": standard output
-  const RecordingFormat* format = nullptr;  // one of recording_formats()
+  const RecordingFormat* format = nullptr;  // one of recording_formats(); null: no file, but otlp
+  std::optional<OtlpTarget> otlp;
 };
 
 using Command = std::variant<PsCommand, DumpCommand, RecordCommand, ConvertCommand>;

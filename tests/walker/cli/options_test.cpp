@@ -177,6 +177,48 @@ TEST(Options, RecordRefusesWhatMakesNoSense) {
   expect_usage({"record", "--after", "1s", "--", "x.exe"}, "mixwalk record --help");
 }
 
+TEST(Options, ACollectorBesideAFileOrInsteadOfIt) {
+  const RecordCommand alone = record({"-p", "1", "--otlp", "http://[::1]/", "--depth", "3"});
+  EXPECT_EQ(alone.otlp->url.host, "::1");
+  EXPECT_EQ(alone.otlp->url.port, 4318);
+  EXPECT_EQ(alone.otlp->url.path, "/v1development/profiles");
+  EXPECT_FALSE(alone.otlp->spool);
+  EXPECT_EQ(alone.format, nullptr) << "no file";
+  const RecordCommand both =
+      record({"-p", "1", "--otlp", "http://a:1/b", "--spool", "kept", "-o", "a.pb.gz"});
+  EXPECT_EQ(text(both.otlp->url), "http://a:1/b");
+  EXPECT_EQ(both.otlp->spool, "kept");
+  EXPECT_EQ(both.format->name, "pprof");
+  EXPECT_FALSE(record({"-p", "1"}).otlp);
+
+  const auto convert = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"convert", "in", "--otlp", "http://localhost"});
+    return std::get<ConvertCommand>(parse_command_line(arguments).command.value());
+  };
+  EXPECT_EQ(convert({}).format, nullptr);
+  EXPECT_EQ(convert({}).otlp->url.host, "localhost");
+  EXPECT_EQ(convert({"-f", "pprof"}).output, "-");
+  EXPECT_EQ(convert({"-o", "a.folded"}).format->name, "collapsed");
+}
+
+TEST(Options, ACollectorThatMakesNoSense) {
+  for (const std::string command : {"record", "convert"}) {
+    const auto with = [&](std::vector<std::string> more) {
+      more.insert(more.begin(), {command, command == "record" ? "-p1" : "in"});
+      return more;
+    };
+    expect_usage(with({"--otlp", "https://a"}), "https is not supported");
+    expect_usage(with({"--otlp", ""}), "must begin with http://");
+    expect_usage(with({"--otlp", "http://a:0"}), "--otlp: the port of the URL");
+    expect_usage(with({"--otlp", "http://a\r\nX: y\x1b[31m"}), "the host of the URL");
+    expect_usage(with({"--otlp", "http://" + std::string(100'000, 'a')}), "too long");
+    expect_usage(with({"--otlp", "http://a", "--spool", ""}), "--spool needs");
+    expect_usage(with({"--otlp", "http://a", "-o", ""}), "--output needs");
+    expect_usage(with({"--spool", "a", "-o", "a.mixwalk"}), "--spool goes with --otlp");
+  }
+  expect_usage({"dump", "-p", "1", "--otlp", "http://a"}, "--otlp");
+}
+
 TEST(Options, WhatFollowsTwoDashesBelongsToTheProgram) {
   const DumpCommand command =
       dump({"--after", "5s", "--", "orders.exe", "dump", "--help", "-p", "--", ""});

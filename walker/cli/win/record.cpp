@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "symbols/symboliser.h"
+#include "walker/cli/otlp_session.h"
 #include "walker/cli/partial_file.h"
 #include "walker/cli/report.h"
 #include "walker/cli/version.h"
@@ -73,7 +74,8 @@ class RecordingRun {
   ExitCode run();
 
  private:
-  bool is_stored() const { return command_.format->name == "mixwalk"; }
+  bool has_file() const { return command_.format != nullptr; }
+  bool is_stored() const { return has_file() && command_.format->name == "mixwalk"; }
   std::optional<Failure> collect();
   std::optional<Failure> take(const RecordedBytes& bytes);
   void show_progress(bool last);
@@ -86,6 +88,7 @@ class RecordingRun {
   RecordingCollector collector_;
   std::optional<GrowingFile> file_;
   std::optional<RecordingWriter> writer_;
+  std::unique_ptr<OtlpSession> otlp_;
   std::uint64_t samples_ = 0;
   RecordProgress progress_;
   ULONGLONG begun_ = 0;
@@ -96,6 +99,11 @@ ExitCode RecordingRun::run() {
     file_.emplace(command_.output);
     if (!*file_) return report(unwritable(command_));
     writer_.emplace(*file_);
+  }
+  if (command_.otlp) {
+    auto otlp = OtlpSession::open(*command_.otlp, command_.filter);
+    if (!otlp) return report(otlp.failure());
+    otlp_ = std::move(*otlp);
   }
   RecordRequest request{.sampling = sampling_request(command_.sampling),
                         .event = command_.event,
@@ -154,11 +162,11 @@ std::optional<Failure> RecordingRun::take(const RecordedBytes& bytes) {
   if (first) begun_ = GetTickCount64() - recording.duration_ns / 1'000'000;
   samples_ += recording.samples.size() - before;
   progress_ = bytes.progress;
+  if (first) recording.tool_version = kVersion;
+  if (otlp_) otlp_->take(recording, before);
+  if (!has_file()) recording.samples.clear();
   if (!writer_) return std::nullopt;
-  if (first) {
-    recording.tool_version = kVersion;
-    if (!writer_->begin(recording)) return unwritable(command_);
-  }
+  if (first && !writer_->begin(recording)) return unwritable(command_);
   if (!writer_->append(recording)) return unwritable(command_);
   recording.samples.clear();
   writer_->samples_cleared();
@@ -197,16 +205,17 @@ void RecordingRun::show_progress(bool last) {
 ExitCode RecordingRun::finish() {
   Recording& recording = collector_.recording();
   recording.tool_version = kVersion;
-  bool written = false;
+  bool written = true;
   if (writer_) {
     written = writer_->end(recording);
-  } else {
+  } else if (has_file()) {
     PartialFile file(command_.output);
     written = command_.format->make()->write(filtered(recording, command_.filter), file) &&
               file.commit().empty();
   }
   if (const std::string problem = session_.leave(); !problem.empty()) spdlog::info(problem);
-  return written ? ExitCode::ok : report(unwritable(command_));
+  const ExitCode sent = otlp_ ? otlp_->finish(recording) : ExitCode::ok;
+  return written ? sent : report(unwritable(command_));
 }
 
 }  // namespace

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "walker/cli/options.h"
+#include "walker/otlp/batches.h"
+#include "walker/otlp/beast_post.h"
+#include "walker/otlp/sender.h"
+#include "walker/otlp/spool.h"
+#include "walker/session/failure.h"
+
+namespace mixwalk {
+
+// A command's way to a collector: the spool, what posts, and what is said of it on standard error.
+class OtlpSession {
+ public:
+  // What waits in the spool is sent from now on.
+  static Outcome<std::unique_ptr<OtlpSession>> open(const OtlpTarget& target,
+                                                    const FrameFilter& filter);
+
+  // A whole recording; at most one.
+  void offer(Recording recording) { sender_.offer(std::move(recording)); }
+  // Of a recording that goes on: the samples from `first` on are new. Waits for nothing.
+  void take(const Recording& recording, std::size_t first) { batches_.take(recording, first); }
+
+  // Says what became of all that was offered, or taken.
+  ExitCode finish();
+  ExitCode finish(const Recording& recording);
+
+ private:
+  OtlpSession(std::unique_ptr<Spool> spool, const CollectorUrl& url, const FrameFilter& filter);
+
+  const std::unique_ptr<Spool> spool_;
+  BeastPost post_;
+  OtlpSender sender_;
+  OtlpBatches batches_{sender_};
+};
+
+}  // namespace mixwalk

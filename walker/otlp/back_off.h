@@ -1,0 +1,32 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <random>
+
+namespace mixwalk {
+
+// How long to wait before the next try: twice as long each time, no two senders in step.
+class BackOff {
+ public:
+  static constexpr std::chrono::milliseconds kFirst{1'000}, kMost{10'000};
+
+  explicit BackOff(std::uint32_t seed) : random_(seed) {}
+
+  // From half of the time that is due to all of it, but no less than the collector asked for.
+  std::chrono::milliseconds next(std::optional<std::chrono::seconds> asked) {
+    std::uniform_int_distribution<std::chrono::milliseconds::rep> jitter(due_.count() / 2,
+                                                                         due_.count());
+    const std::chrono::milliseconds wait(jitter(random_));
+    due_ = std::min(due_ * 2, kMost);
+    return asked ? std::max<std::chrono::milliseconds>(wait, *asked) : wait;
+  }
+  void reset() noexcept { due_ = kFirst; }
+
+ private:
+  std::mt19937 random_;
+  std::chrono::milliseconds due_ = kFirst;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "walker/model/recording.h"
+#include "walker/otlp/sender.h"
+
+namespace mixwalk {
+
+// A recording that is still going on, offered to a sender a batch at a time. It never waits: while
+// the sender takes none, the batch grows, and past a limit samples are left out and counted.
+class OtlpBatches {
+ public:
+  static constexpr std::chrono::milliseconds kEvery{10'000};
+
+  explicit OtlpBatches(OtlpSender& sender) : OtlpBatches(sender, kEvery) {}
+  OtlpBatches(OtlpSender& sender, std::chrono::milliseconds every)
+      : sender_(sender), every_(every) {}
+
+  // The samples of `recording` from `first` on are new.
+  void take(const Recording& recording, std::size_t first);
+  // The rest. How many samples were left out.
+  std::uint64_t finish(const Recording& recording);
+
+ private:
+  // 40 MiB: all threads of a large process, at full speed, while the disk stands still for a
+  // minute.
+  static constexpr std::size_t kMaxSamples = 1'000'000;
+
+  void offer(const Recording& recording, std::uint64_t end_ns);
+
+  OtlpSender& sender_;
+  const std::chrono::milliseconds every_;
+  std::chrono::steady_clock::time_point offered_ = std::chrono::steady_clock::now();
+  std::vector<Recording::Sample> samples_;
+  std::uint64_t begin_ns_ = 0;
+  std::uint64_t left_out_ = 0;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+#include "walker/otlp/collector_url.h"
+#include "walker/otlp/http_post.h"
+
+namespace mixwalk {
+
+// HttpPost by Boost.Beast, one connection a request. Only its name look-up takes as long as the
+// system lets it.
+class BeastPost final : public HttpPost {
+ public:
+  struct Limits {
+    std::chrono::milliseconds connect{5'000}, write{10'000}, read{10'000};  // each of them whole
+    std::size_t header_bytes = 16u << 10, body_bytes = 64u << 10;
+  };
+
+  explicit BeastPost(CollectorUrl url) : BeastPost(std::move(url), Limits{}) {}
+  BeastPost(CollectorUrl url, const Limits& limits) : url_(std::move(url)), limits_(limits) {}
+  HttpAnswer post(std::string_view request) override;
+
+ private:
+  const CollectorUrl url_;
+  const Limits limits_;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,21 @@
+#include <cstdlib>
+
+#include "walker/otlp/spool.h"
+
+namespace mixwalk {
+
+// The XDG base directories: what should outlive a restart, and is no configuration.
+std::filesystem::path default_spool_folder() {
+  const auto variable = [](const char* name) -> std::filesystem::path {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? "" : value;
+  };
+  if (const auto state = variable("XDG_STATE_HOME"); state.is_absolute()) {
+    return state / "mixwalk" / "spool";
+  }
+  const auto home = variable("HOME");
+  if (!home.is_absolute()) return {};
+  return home / ".local" / "state" / "mixwalk" / "spool";
+}
+
+}  // namespace mixwalk

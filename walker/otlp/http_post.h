@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace mixwalk {
+
+// What came back of a POST. Nothing of it is trusted, or longer than the limits of who read it.
+struct HttpAnswer {
+  int status = 0;                         // 0: none came
+  std::string problem;                    // why none came, or why its body is not whole; one line
+  std::string content_type, retry_after;  // header fields; empty: there are none
+  std::string body;
+};
+
+// How one request reaches a collector, once: no retry, no redirect followed. It blocks, but not for
+// ever.
+class HttpPost {
+ public:
+  virtual ~HttpPost() = default;
+  // `request`: an ExportProfilesServiceRequest, compressed by gzip.
+  virtual HttpAnswer post(std::string_view request) = 0;
+};
+
+}  // namespace mixwalk

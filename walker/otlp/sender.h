@@ -1,0 +1,56 @@
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "walker/export/exporter.h"
+#include "walker/model/recording.h"
+#include "walker/otlp/delivery.h"
+
+namespace mixwalk {
+
+// Recordings on their way to a collector: one thread makes requests of them, into the spool; the
+// other one posts what is there, what earlier runs left first. Nobody waits for either before
+// finish().
+class OtlpSender {
+ public:
+  struct Options {
+    FrameFilter filter;
+    // How long finish() goes on trying after the last success.
+    std::chrono::milliseconds patience{10'000};
+  };
+
+  // Both outlive it.
+  OtlpSender(Spool& spool, HttpPost& post, const Options& options);
+  ~OtlpSender();  // without finish(): what is not on its way stays in the spool
+
+  // False: as many are on their way as may be. One thread offers; between its calls room only
+  // grows.
+  bool has_room();
+  void offer(Recording recording);
+  // What became of all; nothing may be offered after.
+  DeliveryReport finish() { return finish(options_.patience); }
+
+ private:
+  DeliveryReport finish(std::chrono::milliseconds patience);
+  void make_requests();
+  void keep(const std::string& request, std::size_t samples);
+  void deliver();
+
+  Spool& spool_;
+  const Options options_;
+  Patience patience_;
+  Delivery delivery_;      // of the poster
+  DeliveryReport unkept_;  // of the maker
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Recording> queue_;
+  std::size_t kept_ = 0;  // requests so far
+  bool offered_all_ = false, kept_all_ = false;
+  std::thread maker_, poster_;
+};
+
+}  // namespace mixwalk

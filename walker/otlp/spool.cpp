@@ -1,0 +1,191 @@
+#include "walker/otlp/spool.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/interprocess/sync/file_lock.hpp>
+#include <cerrno>
+#include <chrono>
+#include <exception>
+#include <fstream>
+#include <random>
+#include <span>
+#include <system_error>
+
+#include "walker/cli/errno_text.h"
+#include "walker/cli/partial_file.h"
+#include "walker/export/sha256.h"
+
+namespace mixwalk {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view kExtension = ".otlp.gz";
+constexpr std::string_view kTorn = ".otlp.gz.partial";
+constexpr std::size_t kTimeDigits = 15;
+// A file is written within milliseconds: what is so old and not whole, nobody writes any more.
+constexpr std::chrono::hours kTornAfter{1};
+
+// One folder a collector, whatever its path has: readable, and no two the same.
+std::string folder_name(const CollectorUrl& url) {
+  constexpr std::size_t kMaxShown = 64;
+  std::string name = url.host.substr(0, kMaxShown);
+  std::ranges::replace(name, ':', '_');  // an IPv6 address; Windows takes no colon
+  const std::string all = text(url);
+  const auto digest = sha256(std::as_bytes(std::span(all)));
+  std::string hash;
+  for (const std::byte byte : std::span(digest).first(8)) {
+    hash += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+  }
+  return fmt::format("{}-{}-{}", name, url.port, hash);
+}
+
+// What the name of a request begins with.
+std::uint64_t time_of(const fs::path& request) {
+  std::uint64_t ms = 0;
+  for (const auto c : request.filename().native().substr(0, kTimeDigits)) {
+    ms = ms * 10 + static_cast<std::uint64_t>(c - '0');
+  }
+  return ms;
+}
+
+std::uint64_t unix_ms() {
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
+}
+
+// By the system's own characters: not every name that others gave is Unicode.
+bool ends_with(const fs::path& path, std::string_view ascii) {
+  const auto& name = path.native();
+  return name.size() >= ascii.size() &&
+         std::equal(ascii.begin(), ascii.end(), name.end() - static_cast<int>(ascii.size()));
+}
+
+// A file with a name of ours. Not what a link leads to: only what was written here is sent, and
+// removed.
+bool is_request(const fs::path& path) {
+  if (!ends_with(path, kExtension)) return false;
+  const fs::path::string_type name = path.filename().native();
+  const auto stem = std::basic_string_view(name.data(), name.size() - kExtension.size());
+  const auto is_digit = [](auto c) { return c >= '0' && c <= '9'; };
+  std::error_code error;
+  return stem.size() > kTimeDigits && std::ranges::all_of(stem.substr(0, kTimeDigits), is_digit) &&
+         std::ranges::all_of(
+             stem, [&](auto c) { return is_digit(c) || (c >= 'a' && c <= 'f') || c == '-'; }) &&
+         fs::symlink_status(path, error).type() == fs::file_type::regular;
+}
+
+class LockedTurn final : public Spool::Turn {
+ public:
+  explicit LockedTurn(const fs::path& file) : lock_(file.c_str()) {}
+  ~LockedTurn() override {
+    if (held_) lock_.unlock();
+  }
+  bool take() { return held_ = lock_.try_lock(); }
+
+ private:
+  boost::interprocess::file_lock lock_;
+  bool held_ = false;
+};
+
+}  // namespace
+
+Spool::Spool(const fs::path& folder, const CollectorUrl& url, std::uint64_t max_bytes)
+    : folder_(folder / folder_name(url)), max_bytes_(max_bytes), run_(std::random_device{}()) {
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) {
+    error_ = error.message();
+    return;
+  }
+  errno = 0;
+  // Whoever cannot write this can write no request either.
+  if (!std::ofstream(folder_ / "lock", std::ios::app)) error_ = errno_text();
+  fs::directory_iterator readable(folder_, error);
+  if (error) error_ = error.message();
+  forget_torn();
+  // Behind what an earlier run left, also if the clock was set back since.
+  if (const auto files = waiting(); !files.empty()) last_ms_ = time_of(files.back()) + 1;
+}
+
+void Spool::forget_torn() const {
+  std::error_code error;
+  const auto now = fs::file_time_type::clock::now();
+  for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
+    std::error_code its;
+    if (!ends_with(at->path(), kTorn)) continue;
+    const auto written = fs::last_write_time(at->path(), its);
+    if (!its && now - written > kTornAfter) fs::remove(at->path(), its);
+  }
+}
+
+std::string Spool::add(std::string_view request) {
+  std::uint64_t bytes = request.size();
+  std::error_code error;
+  for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
+    std::error_code its;
+    const std::uint64_t size = fs::file_size(at->path(), its);
+    if (!its) bytes += size;
+  }
+  if (error) return error.message();
+  if (bytes > max_bytes_) return fmt::format("it is full ({} MiB)", max_bytes_ >> 20);
+  last_ms_ = std::max(unix_ms(), last_ms_);  // the clock may be set back meanwhile
+  const std::string name =
+      fmt::format("{:0{}}-{:08x}-{:06}{}", last_ms_, kTimeDigits, run_, count_++, kExtension);
+  const std::u8string path = (folder_ / name).u8string();
+  PartialFile file(std::string(path.begin(), path.end()));
+  if (!file.error().empty() || !file.write(request)) return file.error();
+  return file.commit();
+}
+
+std::vector<fs::path> Spool::waiting() const {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
+    if (is_request(at->path())) files.push_back(at->path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+std::string Spool::read(const fs::path& file, std::string& request) const {
+  std::error_code error;
+  const std::uint64_t size = fs::file_size(file, error);
+  if (error) return error.message();
+  errno = 0;
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return errno_text();
+  request.clear();
+  if (size > kMaxFileBytes) return {};
+  request.resize(static_cast<std::size_t>(size));
+  if (!in.read(request.data(), static_cast<std::streamsize>(request.size()))) return errno_text();
+  return {};
+}
+
+std::string Spool::remove(const fs::path& file) const {
+  std::error_code error;
+  fs::remove(file, error);
+  return error ? error.message() : std::string();
+}
+
+std::string Spool::set_aside(const fs::path& file) const {
+  fs::path aside = file;
+  aside += ".refused";
+  std::error_code error;
+  fs::rename(file, aside, error);
+  return error ? error.message() : std::string();
+}
+
+std::unique_ptr<Spool::Turn> Spool::take_turn() const {
+  try {
+    auto turn = std::make_unique<LockedTurn>(folder_ / "lock");
+    return turn->take() ? std::move(turn) : nullptr;
+  } catch (const std::exception&) {
+    return nullptr;  // the file is gone, with its folder
+  }
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "walker/otlp/collector_url.h"
+
+namespace mixwalk {
+
+// Requests that a collector has not taken yet, one file each, in a folder of that collector within
+// the spool's. Each takes its name only when whole; names sort by age. Files of other names are not
+// looked at. Several processes may use it at once, and several threads. Errors are one line.
+class Spool {
+ public:
+  static constexpr std::uint64_t kMaxBytes = 256u << 20;
+  // More than a request ever has: splitting goes by what it is uncompressed.
+  static constexpr std::uint64_t kMaxFileBytes = 64u << 20;
+
+  // Makes the folder. Not usable when error() is not empty.
+  Spool(const std::filesystem::path& folder, const CollectorUrl& url,
+        std::uint64_t max_bytes = kMaxBytes);
+
+  const std::string& error() const noexcept { return error_; }
+  const std::filesystem::path& folder() const noexcept { return folder_; }
+
+  // Empty: kept. Else why not: there is no room, or the disk refused.
+  std::string add(std::string_view request);
+  // Oldest first.
+  std::vector<std::filesystem::path> waiting() const;
+  // Empty: read; `request` has nothing if it is too large to be one. Else why not.
+  std::string read(const std::filesystem::path& file, std::string& request) const;
+  std::string remove(const std::filesystem::path& file) const;
+  // Out of the way of the others, but kept: the name gets ".refused" behind.
+  std::string set_aside(const std::filesystem::path& file) const;
+
+  // The right to send. Of all processes one has it at a time; it ends with its holder.
+  class Turn {
+   public:
+    virtual ~Turn() = default;
+  };
+  std::unique_ptr<Turn> take_turn() const;  // null: somebody else has it
+
+ private:
+  void forget_torn() const;
+
+  std::filesystem::path folder_;
+  const std::uint64_t max_bytes_;
+  std::string error_;
+  const std::uint32_t run_;  // tells the files of several processes apart
+  std::uint64_t last_ms_ = 0;
+  std::uint32_t count_ = 0;
+};
+
+// The folder of this user for it; empty: the system names none.
+std::filesystem::path default_spool_folder();
+
+}  // namespace mixwalk
