@@ -67,6 +67,7 @@ class CanaryProbe final : public Probe {
   UniqueHandle thread_;
   DWORD thread_id_ = 0;
   std::atomic<bool> busy_{true};  // until the worker's own warm-up is done
+  bool under_way_ = true;         // for whoever asks: the same warm-up, or a probe without an answer
   std::atomic<bool> passed_{false};
 };
 
