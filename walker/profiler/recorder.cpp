@@ -169,7 +169,8 @@ bool Recorder::tick(std::uint64_t now) {
       ++at;
       continue;
     }
-    auto sample = sampler_.sample(followed.thread, at->first, request_.sampling);
+    auto sample =
+        sampler_.sample(followed.thread, at->first, request_.sampling, &followed.last);
     if (!sample) return false;
     if (!sample->thread.skipped.empty()) {
       at = threads_.erase(at);  // it is ending
@@ -180,12 +181,13 @@ bool Recorder::tick(std::uint64_t now) {
       builder_->add_module(modules[recording.modules.size()]);
     }
     const Thread& thread = sample->thread;
+    if (!sample->unmoved) followed.stack = builder_->add_stack(thread.stack);
     recording.samples.push_back(
         {.time_ns = now,
          .value = stands_for,
          .thread = builder_->add_thread(thread.os_id, thread.clr_id,
                                         thread.name.empty() ? followed.description : thread.name),
-         .stack = builder_->add_stack(thread.stack)});
+         .stack = followed.stack});
     ++at;
   }
   return true;

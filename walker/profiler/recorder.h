@@ -43,6 +43,8 @@ class Recorder {
     WindowsThread thread;
     std::string description;
     std::uint64_t cpu = 0;  // cpu_time() at its last sample
+    Sampler::Last last;     // and where it stood then
+    std::uint32_t stack = Recording::kNone;  // its node
   };
 
   void write_chunks();

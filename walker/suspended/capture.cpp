@@ -96,7 +96,8 @@ void capture(ThreadControl& thread, std::uint64_t clr_thread, const CaptureView&
       sample.frozen_ns = thread.let_go_ns() - started;
       return;
     }
-    if (view.managed != nullptr && clr_thread != 0) {
+    sample.unmoved = view.last != nullptr && view.last->is_at(sample.context, sample.stack);
+    if (view.managed != nullptr && clr_thread != 0 && !sample.unmoved) {
       LeafWalk leaf(view, sample);
       const std::optional<Registers> seed = leaf.find_seed();
       if (leaf.clr_allowed()) view.managed->walk(clr_thread, seed ? &*seed : nullptr, sample);
