@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "walker/profiler/thread_list.h"
 #include "walker/profiler/worker_thread.h"
@@ -173,7 +174,9 @@ bool Recorder::tick(std::uint64_t now) {
         sampler_.sample(followed.thread, at->first, request_.sampling, &followed.last);
     if (!sample) return false;
     if (!sample->thread.skipped.empty()) {
-      at = threads_.erase(at);  // it is ending
+      // One that the supervisor let go before it was copied is there again at the next tick; any
+      // other is ending.
+      at = sample->thread.overdue ? std::next(at) : threads_.erase(at);
       continue;
     }
     Recording& recording = builder_->recording();
