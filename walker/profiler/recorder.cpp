@@ -17,8 +17,12 @@ constexpr std::size_t kFileNodes = 20'000;
 constexpr std::uint64_t kFlushNs = 100'000'000;
 // What waits for the reader at most.
 constexpr std::size_t kMaxBytesOnTheirWay = 8 << 20;
-// How often the system is asked for the threads of the process: it looks at those of all processes.
+// How often the system is asked for the threads of the process. It looks at those of all processes,
+// which on a busy machine takes long: then more seldom, for no more than a tenth of the time, but
+// not so seldom that a thread of some seconds is never seen.
 constexpr std::uint64_t kFindThreadsNs = 250'000'000;
+constexpr std::uint64_t kFindThreadsShare = 10;
+constexpr std::uint64_t kFindThreadsSeldomNs = 2'000'000'000;
 
 std::uint64_t now_ns() {
   LARGE_INTEGER ticks, frequency;
@@ -146,9 +150,12 @@ void Recorder::begin_file() {
 }
 
 bool Recorder::tick(std::uint64_t now) {
-  if (threads_.empty() || now - threads_found_ns_ >= kFindThreadsNs) {
-    threads_found_ns_ = now;
+  if (threads_.empty() || now >= find_threads_ns_) {
+    const std::uint64_t begun = now_ns();
     find_threads();
+    const std::uint64_t took = now_ns() - begun;
+    find_threads_ns_ =
+        now + took + std::clamp(took * kFindThreadsShare, kFindThreadsNs, kFindThreadsSeldomNs);
   }
   const bool room = has_room();
   const std::uint64_t value = last_tick_ns_ == 0 ? request_.period_ns : now - last_tick_ns_;

@@ -73,7 +73,7 @@ class Recorder {
   std::atomic<std::size_t> bytes_on_their_way_{0};
 
   std::map<std::uint32_t, std::unique_ptr<Followed>> threads_;
-  std::uint64_t threads_found_ns_ = 0;
+  std::uint64_t find_threads_ns_ = 0;  // when they are looked for next
   std::uint64_t last_tick_ns_ = 0;
   std::uint64_t dropped_ = 0;
   DWORD writer_id_ = 0, listener_id_ = 0;
