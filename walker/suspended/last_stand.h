@@ -12,8 +12,8 @@ namespace mixwalk {
 
 // Where a thread stood at its last sample: its registers and every byte of its stack. A thread
 // that stands there again has the frames that it had then: the copy engine makes them of nothing
-// else, but for code, and code that is on a stack stays where it is. (Cycle counts say less: a
-// thread that was suspended has always used some, and one that runs is charged for them later.)
+// else, but for code, and code that is on a stack stays where it is. (Cycle counts say less: they
+// may lag behind a thread that runs.)
 //
 // Comparing is frozen-safe, keeping is not.
 class LastStand {
