@@ -24,7 +24,7 @@ class StackCopy final : public MemoryReader {
   // Copies [from, end), or as much of its leaf end as fits and can be read. The caller has checked
   // it against the TEB's limits: below them lies the guard page.
   void fill(const MemoryReader& live, std::uint64_t from, std::uint64_t end) noexcept;
-  void clear() noexcept { from_ = 0, bytes_ = 0, cut_ = false, rewritten_ = false; }
+  void clear() noexcept { from_ = 0, bytes_ = 0, offset_ = 0, cut_ = false, rewritten_ = false; }
 
   bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override;
 
@@ -33,6 +33,8 @@ class StackCopy final : public MemoryReader {
   Registers to_copy(const Registers& target) const noexcept;
   Registers to_target(const Registers& copy) const noexcept;
 
+  // What was copied; as it was copied, until its pointers are rewritten.
+  std::span<const std::byte> bytes() const noexcept { return buffer_.subspan(offset_, bytes_); }
   std::uint64_t begin() const noexcept { return from_; }
   std::uint64_t end() const noexcept { return from_ + bytes_; }
   // The stack was larger than the buffer, or a page of it is not there; its root end is missing.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "walker/profiler/thread_list.h"
 #include "walker/profiler/worker_thread.h"
@@ -16,8 +17,12 @@ constexpr std::size_t kFileNodes = 20'000;
 constexpr std::uint64_t kFlushNs = 100'000'000;
 // What waits for the reader at most.
 constexpr std::size_t kMaxBytesOnTheirWay = 8 << 20;
-// How often the system is asked for the threads of the process: it looks at those of all processes.
+// How often the system is asked for the threads of the process. It looks at those of all processes,
+// which on a busy machine takes long: then more seldom, for no more than a tenth of the time, but
+// not so seldom that a thread of some seconds is never seen.
 constexpr std::uint64_t kFindThreadsNs = 250'000'000;
+constexpr std::uint64_t kFindThreadsShare = 10;
+constexpr std::uint64_t kFindThreadsSeldomNs = 2'000'000'000;
 
 // How long a thread has used the CPU, in nanoseconds. Nothing is frozen for it.
 std::uint64_t cpu_time(HANDLE thread) {
@@ -161,7 +166,7 @@ void Recorder::add_event(EventSample& event) {
     return;
   }
   add_new_modules();
-  count(*stack);
+  count(stack->whole());
   const std::string& name = event.thread_name;
   // Threads that walked themselves at one moment may come in any order.
   const std::uint64_t since_start = event.time_ns > start_ns_ ? event.time_ns - start_ns_ : 0;
@@ -214,9 +219,12 @@ void Recorder::begin_file() {
 }
 
 bool Recorder::tick(std::uint64_t now) {
-  if (threads_.empty() || now - threads_found_ns_ >= kFindThreadsNs) {
-    threads_found_ns_ = now;
+  if (threads_.empty() || now >= find_threads_ns_) {
+    const std::uint64_t begun = clock_.now_ns();
     find_threads();
+    const std::uint64_t took = clock_.now_ns() - begun;
+    find_threads_ns_ =
+        now + took + std::clamp(took * kFindThreadsShare, kFindThreadsNs, kFindThreadsSeldomNs);
   }
   const bool room = has_room();
   const std::uint64_t value = last_tick_ns_ == 0 ? request_.period_ns : now - last_tick_ns_;
@@ -238,15 +246,22 @@ bool Recorder::tick(std::uint64_t now) {
       ++at;
       continue;
     }
-    auto sample = sampler_.sample(followed.thread, at->first, request_.sampling);
+    auto sample =
+        sampler_.sample(followed.thread, at->first, request_.sampling, &followed.last);
     if (!sample) return false;
     if (!sample->thread.skipped.empty()) {
-      at = threads_.erase(at);  // it is ending
+      // One that the supervisor let go before it was copied is there again at the next tick; any
+      // other is ending.
+      at = sample->thread.overdue ? std::next(at) : threads_.erase(at);
       continue;
     }
     add_new_modules();
     const Thread& thread = sample->thread;
-    count(thread.stack);
+    if (!sample->unmoved) {
+      followed.stack = builder_->add_stack(thread.stack);
+      followed.whole = thread.stack.whole();
+    }
+    count(followed.whole);
     frozen_.add(thread.frozen_ns);
     progress_.interventions += thread.overdue;
     builder_->recording().samples.push_back(
@@ -254,7 +269,7 @@ bool Recorder::tick(std::uint64_t now) {
          .value = stands_for,
          .thread = builder_->add_thread(thread.os_id, thread.clr_id,
                                         thread.name.empty() ? followed.description : thread.name),
-         .stack = builder_->add_stack(thread.stack)});
+         .stack = followed.stack});
     ++at;
   }
   return true;
@@ -289,9 +304,9 @@ bool Recorder::is_wanted(std::uint32_t os_id, const std::string& description) co
   });
 }
 
-void Recorder::count(const Stack& stack) noexcept {
+void Recorder::count(bool whole) noexcept {
   ++progress_.samples;
-  progress_.whole += stack.whole();
+  progress_.whole += whole;
 }
 
 void Recorder::add_new_modules() {

@@ -44,10 +44,13 @@ class Recorder {
     WindowsThread thread;
     std::string description;
     std::uint64_t cpu = 0;  // cpu_time() at its last sample
+    Sampler::Last last;     // and where it stood then
+    std::uint32_t stack = Recording::kNone;  // its node
+    bool whole = false;
   };
 
   void write_chunks();
-  void count(const Stack& stack) noexcept;
+  void count(bool whole) noexcept;
   void listen();
   void begin_file();
   bool record_periods();
@@ -84,7 +87,7 @@ class Recorder {
   RecordProgress progress_;
   DurationHistogram frozen_;
   std::map<std::uint32_t, std::unique_ptr<Followed>> threads_;
-  std::uint64_t threads_found_ns_ = 0;
+  std::uint64_t find_threads_ns_ = 0;  // when they are looked for next
   std::uint64_t last_tick_ns_ = 0;  // the time of the newest sample
   // Of events: what is known of a thread, by its ids.
   struct Source {

@@ -58,6 +58,7 @@ Sampler::Sampler(ClrInterfaces& clr, const House& house, Supervisor& supervisor,
 }
 
 void Sampler::forget_names() {
+  ++generation_;
   unloads_ = house_.unload_gate.unloads();
   code_.emplace(*clr_.info, clr_.info8.get());
   names_.emplace(clr_.info.get(), clr_.info8.get());
@@ -77,14 +78,22 @@ bool Sampler::is_own_thread(DWORD id) const noexcept {
 }
 
 std::optional<Sampler::Sample> Sampler::sample(WindowsThread& thread, std::uint32_t os_id,
-                                               const DumpRequest& request) {
+                                               const DumpRequest& request, Last* last) {
   Sample result{.thread = {.os_id = os_id}, .copied = {}};
   const UnloadGate::Sample unload(house_.unload_gate);
   if (unloads_ != house_.unload_gate.unloads()) forget_names();
+  if (last != nullptr && last->names != generation_) last->stand.forget();
   RawSample raw(buffers_.stack(), buffers_.entries());
-  if (!capture_into(result.thread, raw, thread, request)) return std::nullopt;
+  if (!capture_into(result.thread, raw, thread, request, last ? &last->stand : nullptr)) {
+    return std::nullopt;
+  }
   result.thread.skipped = why_skipped(raw.fault);
-  if (raw.fault != CaptureFault::none) return result;
+  result.unmoved = raw.unmoved;
+  if (raw.fault != CaptureFault::none || raw.unmoved) return result;
+  if (last != nullptr) {
+    last->stand.keep(raw);
+    last->names = generation_;
+  }
   raw.stack.rewrite_pointers();
   if (request.both_engines && raw.managed_walked) result.copied = result.thread;
   result.thread.stack = merge_sample(raw);
@@ -111,7 +120,7 @@ std::optional<Stack> Sampler::merge_event(EventSample& event) {
 }
 
 bool Sampler::capture_into(Thread& result, RawSample& sample, WindowsThread& thread,
-                           const DumpRequest& request) {
+                           const DumpRequest& request, const LastStand* last) {
   const ThreadClaim claim(house_.registry, result.os_id);
   if (claim.entry()) {
     result.clr_id = claim.entry()->clr_id;
@@ -131,7 +140,8 @@ bool Sampler::capture_into(Thread& result, RawSample& sample, WindowsThread& thr
                          .stack = memory,
                          .managed = walked ? &walk_ : nullptr,
                          .policy = request.probe,
-                         .probe = &probe_};
+                         .probe = &probe_,
+                         .last = last};
   capture(thread, result.clr_id, view, sample);
   result.frozen_ns = sample.frozen_ns;
   result.probe = sample.probe;

@@ -19,6 +19,7 @@
 #include "walker/profiler/unload_gate.h"
 #include "walker/session/protocol.h"
 #include "walker/suspended/circuit_breaker.h"
+#include "walker/suspended/last_stand.h"
 #include "walker/suspended/win/canary_probe.h"
 #include "walker/suspended/win/clr_managed_walk.h"
 #include "walker/suspended/win/supervisor.h"
@@ -52,9 +53,15 @@ class Sampler {
   struct Sample {
     Thread thread;
     std::optional<Thread> copied;
+    bool unmoved = false;  // the thread has no stack here: it is that of the sample before
+  };
+  // Where the thread stood at its last sample. Whatever forget_names() makes void is not used.
+  struct Last {
+    LastStand stand;
+    std::uint64_t names = 0;  // the generation of names that its stack was named by
   };
   std::optional<Sample> sample(WindowsThread& thread, std::uint32_t os_id,
-                               const DumpRequest& request);
+                               const DumpRequest& request, Last* last = nullptr);
 
   // The stack of a walk that a thread made of itself, with names, without the frames of this DLL.
   // Nothing: code was unloaded since, and what the walk says may mean something else now.
@@ -64,14 +71,15 @@ class Sampler {
   std::span<const Module> modules() const noexcept { return all_modules_; }
   // Of a managed thread, UTF-8; empty: none, or not known.
   std::string managed_name(std::uint32_t os_id) const { return house_.registry.name_of(os_id); }
-  // Names are looked up anew: FunctionIDs may be used again, and the names of all take memory.
+  // Names are looked up anew: FunctionIDs may be used again, and the names of all take memory. So
+  // is every stack walked anew.
   void forget_names();
   BreakerState breaker() const { return house_.breaker.state(GetTickCount64()); }
   Supervisor& supervisor() const noexcept { return supervisor_; }
 
  private:
   bool capture_into(Thread& result, RawSample& sample, WindowsThread& thread,
-                    const DumpRequest& request);
+                    const DumpRequest& request, const LastStand* last);
   Stack merge_sample(const RawSample& sample);
   void finish(Stack& stack);
   void read_modules();
@@ -86,6 +94,7 @@ class Sampler {
   std::optional<ClrManagedCode> code_;
   std::optional<ClrMetadataSource> names_;
   std::uint64_t unloads_ = 0;  // of managed modules, when the names were begun
+  std::uint64_t generation_ = 0;  // how often they were begun
   ModuleTable table_;
   ModuleView view_;
   std::vector<Module> all_modules_;

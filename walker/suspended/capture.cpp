@@ -92,6 +92,8 @@ void capture(ThreadControl& thread, std::uint64_t clr_thread, const CaptureView&
     sample.stack.fill(view.stack, sample.context.rsp(), stack.base);
     if (thread.overdue()) {
       sample.fault = CaptureFault::overdue;
+    } else if (view.last != nullptr && view.last->is_at(sample.context, sample.stack)) {
+      sample.unmoved = true;
     } else if (view.managed != nullptr && clr_thread != 0) {
       LeafWalk leaf(view, sample);
       const std::optional<Registers> seed = leaf.find_seed();

@@ -41,6 +41,7 @@ struct RawSample {
     refusal = 0;
     probe = ProbeResult::none;
     overdue = false;
+    unmoved = false;
     frozen_ns = 0;
   }
 
@@ -54,6 +55,7 @@ struct RawSample {
   std::uint32_t refusal = 0;    // else what it returned; 0: it was not called
   ProbeResult probe = ProbeResult::none;
   bool overdue = false;  // the supervisor ended the freeze
+  bool unmoved = false;  // it stands where it stood last: the CLR was not asked
   std::size_t entry_count = 0;
   bool entries_cut = false;  // more callbacks came than the buffer holds
   std::uint64_t frozen_ns = 0;

@@ -129,7 +129,7 @@ class CaptureTest : public ::testing::Test {
 
   void capture_with(ManagedWalk* clr, std::uint64_t clr_thread = kClrThread) {
     const ModuleView view(modules_);
-    capture(thread_, clr_thread, {view, image_, stack_, clr, policy_, probe_}, sample_);
+    capture(thread_, clr_thread, {view, image_, stack_, clr, policy_, probe_, last_view_}, sample_);
   }
 
   // Stands in the leaf function; its callers by +0x100 and +0x200 are called by `caller`, whose
@@ -144,6 +144,8 @@ class CaptureTest : public ::testing::Test {
 
   BuiltMemory image_;
   test::OwnMemory stack_;
+  LastStand last_;
+  const LastStand* last_view_ = nullptr;
   ProbePolicy policy_ = ProbePolicy::never;
   Probe* probe_ = nullptr;
   std::array<ModuleSpan, 2> modules_;
@@ -419,6 +421,50 @@ TEST_F(CaptureTest, ThreadThatRanAgainBeforeItsStackWasCopiedIsNotWalked) {
   EXPECT_EQ(sample_.frozen_ns, 4000u) << "until it was let go";
   EXPECT_EQ(clr_.walks, 0);
   EXPECT_EQ(thread_.resumes, 1);
+}
+
+// What a thread's stack was is lost at its resume here: the same again is put there.
+TEST_F(CaptureTest, ThreadThatStandsWhereItStoodIsNotWalkedAgain) {
+  std::uint64_t at_the_root = 0;
+  const auto stand = [&] {
+    thread_.stack.fill(0);
+    thread_.stack.back() = at_the_root;
+    stand_under(0x900010);
+    LastStand last = last_;
+    last_view_ = &last;
+    FakeClr clr(thread_);
+    capture_with(&clr);
+    last_view_ = nullptr;
+    last_.keep(sample_);
+    return clr.walks;
+  };
+  EXPECT_EQ(stand(), 1) << "there was none before";
+  EXPECT_FALSE(sample_.unmoved);
+  EXPECT_EQ(stand(), 0);
+  EXPECT_TRUE(sample_.unmoved);
+  EXPECT_EQ(sample_.entry_count, 0u);
+
+  thread_.registers[Register::rbx] = 1;
+  EXPECT_EQ(stand(), 1) << "another register";
+  EXPECT_EQ(stand(), 0);
+  at_the_root = 0xF00;
+  EXPECT_EQ(stand(), 1) << "a byte at the root of its stack";
+  EXPECT_EQ(stand(), 0);
+  last_.forget();
+  EXPECT_EQ(stand(), 1);
+  EXPECT_FALSE(sample_.unmoved);
+}
+
+TEST_F(CaptureTest, StackWithoutItsRootIsNeverTheSame) {
+  stand_under(0x900010);
+  std::array<std::byte, 64> little;
+  RawSample sample(little, {});
+  const ModuleView view(modules_);
+  capture(thread_, kClrThread, {view, image_, stack_}, sample);
+  ASSERT_TRUE(sample.stack.cut());
+  LastStand last;
+  last.keep(sample);
+  EXPECT_FALSE(last.is_at(sample.context, sample.stack));
 }
 
 TEST_F(CaptureTest, FreezeIsTimedFromBeforeTheSuspensionToAfterTheResume) {

@@ -45,16 +45,14 @@ void CanaryProbe::stop() noexcept {
 }
 
 bool CanaryProbe::set_canary(std::uint64_t clr_thread, DWORD thread_id) noexcept {
-  if (clr_thread != open_clr_thread_ || thread_id != open_thread_id_) {
-    open_clr_thread_ = canary_.open(thread_id) ? clr_thread : 0;
-    open_thread_id_ = thread_id;
-  }
-  clr_thread_ = open_clr_thread_;
+  clr_thread_ = canary_.open(thread_id) ? clr_thread : 0;
   return clr_thread_ != 0;
 }
 
 void CanaryProbe::wait_until_idle() noexcept {
-  if (thread_) WaitForSingleObject(answered_.get(), INFINITE);
+  if (!thread_ || !under_way_) return;
+  WaitForSingleObject(answered_.get(), INFINITE);
+  under_way_ = false;
 }
 
 bool CanaryProbe::passes() noexcept {
@@ -62,8 +60,11 @@ bool CanaryProbe::passes() noexcept {
   if (clr_thread_ == 0 || !thread_ || busy_.exchange(true)) return false;
   passed_.store(false, std::memory_order_relaxed);
   ResetEvent(answered_.get());
+  under_way_ = true;
   SetEvent(ask_.get());
-  return WaitForSingleObject(answered_.get(), kLimitMs) == WAIT_OBJECT_0 && passed_.load();
+  if (WaitForSingleObject(answered_.get(), kLimitMs) != WAIT_OBJECT_0) return false;
+  under_way_ = false;
+  return passed_.load();
 }
 
 DWORD WINAPI CanaryProbe::run(void* self) noexcept {

@@ -63,13 +63,11 @@ class CanaryProbe final : public Probe {
   ClrManagedWalk walk_;
   WindowsThread canary_;
   std::uint64_t clr_thread_ = 0;  // 0: no canary
-  // Whose handle canary_ has: as long as it is open, the id is no other thread's.
-  std::uint64_t open_clr_thread_ = 0;
-  DWORD open_thread_id_ = 0;
   UniqueHandle stop_, ask_, answered_;
   UniqueHandle thread_;
   DWORD thread_id_ = 0;
   std::atomic<bool> busy_{true};  // until the worker's own warm-up is done
+  bool under_way_ = true;         // for whoever asks: the same warm-up, or a probe without an answer
   std::atomic<bool> passed_{false};
 };
 

@@ -24,6 +24,9 @@ constexpr DWORD kAccess = THREAD_SUSPEND_RESUME | THREAD_GET_CONTEXT | THREAD_QU
 }  // namespace
 
 bool WindowsThread::open(DWORD thread_id) noexcept {
+  // The system gives an id to no other thread as long as somebody holds a handle of this one.
+  if (handle_ && id_ == thread_id) return true;
+  id_ = 0;
   handle_ = UniqueHandle(OpenThread(kAccess, FALSE, thread_id));
   if (!handle_) return false;
   ThreadBasicInfo info{};
@@ -32,7 +35,9 @@ bool WindowsThread::open(DWORD thread_id) noexcept {
     return false;
   }
   teb_ = reinterpret_cast<std::uint64_t>(info.teb);
-  return teb_ != 0;
+  if (teb_ == 0) return false;
+  id_ = thread_id;
+  return true;
 }
 
 bool WindowsThread::suspend() noexcept {

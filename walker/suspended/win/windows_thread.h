@@ -14,7 +14,8 @@ class WindowsThread final : public ThreadControl {
  public:
   explicit WindowsThread(Supervisor& supervisor) noexcept : supervisor_(supervisor) {}
 
-  // False: the thread has ended, or this process may not open it.
+  // False: the thread has ended, or this process may not open it. Costs nothing where it is open
+  // already.
   bool open(DWORD thread_id) noexcept;
   HANDLE handle() const noexcept { return handle_.get(); }
 
@@ -29,6 +30,7 @@ class WindowsThread final : public ThreadControl {
  private:
   Supervisor& supervisor_;
   UniqueHandle handle_;
+  DWORD id_ = 0;  // of the thread that handle_ is; 0: none
   std::uint64_t teb_ = 0;
   TickClock clock_;
 };

@@ -1,0 +1,168 @@
+#include <windows.h>
+
+#include <cstdio>
+#include <stdexcept>
+
+#include "tests/bench/measurements.h"
+#include "tests/bench/program.h"
+#include "tests/bench/table.h"
+
+namespace mixwalk::bench {
+namespace {
+
+// Medians of the same run, from the issue.
+constexpr double kSnapshotOverSeeded = 1.05;
+constexpr double kCopyOverFloor = 1.15;
+constexpr double kFillUs = 0.25;
+
+constexpr const char* kWays[] = {kFloor,        kSeeded,         kSeededCanary, kSnapshotNever,
+                                 kSnapshotRisk, kSnapshotAlways, kCopy};
+
+using Frozen = std::map<std::string, std::map<std::string, std::vector<double>>>;  // kind, way: us
+
+Rows measure(const std::vector<std::string>& options, int rounds) {
+  const std::string file = rows_file();
+  SetEnvironmentVariableA(kRoundsVariable, std::to_string(rounds).c_str());
+  const Program program(options);
+  DumpSession session = attach(program, "mixwalk_bench.dll");
+  if (const auto done = session.dump({}); !done) throw std::runtime_error(done.failure().message);
+  session.leave();
+  return read_rows(file);
+}
+
+double us(const std::string& ns) {
+  return std::stod(ns) / 1000;
+}
+
+Frozen frozen_times(Rows& rows) {
+  Frozen times;
+  for (const auto& row : rows["freeze"]) times[row[1]][row[0]].push_back(us(row[2]));
+  return times;
+}
+
+// Frames, of those that DoStackSnapshot walked.
+double depth_of(Rows& rows, const std::string& kind) {
+  std::vector<double> frames;
+  for (const auto& row : rows["merge"]) {
+    if (row[0] == kind) frames.push_back(std::stod(row[3]));
+  }
+  return median(frames);
+}
+
+void show_parts(Rows& rows, const std::string& kind) {
+  std::map<std::string, std::vector<double>> parts;
+  for (const auto& row : rows["part"]) {
+    if (row[1] == kind) parts[row[0]].push_back(us(row[2]));
+  }
+  std::printf("  of snapshot-risk, median us:");
+  for (const char* part : {"suspend", "registers", "copy", "leaf-walk-and-rest", "is-managed",
+                           "probe", "DoStackSnapshot", "resume"}) {
+    std::printf("  %s %.1f", part, median(parts[part]));
+  }
+  std::printf("\n");
+}
+
+// `judged`: there are samples enough to be held against the targets.
+void show_ways(Rows& rows, bool judged) {
+  for (auto& [kind, ways] : frozen_times(rows)) {
+    const double floor = median(ways[kFloor]), seeded = median(ways[kSeeded]);
+    const double canary = median(ways[kSeededCanary]);
+    std::printf("\nFrozen time of a sample, threads \"%s\", %.0f frames deep, %zu samples a way\n",
+                kind.c_str(), depth_of(rows, kind), ways[kFloor].size());
+    std::printf("  %-20s %10s %10s %9s %15s\n", "", "median us", "p99 us", "x floor",
+                "x managed-only");
+    for (const char* way : kWays) {
+      if (ways[way].empty()) throw std::runtime_error(std::string("no sample by ") + way);
+      const Summary summary = summarise(ways[way]);
+      std::printf("  %-20s %10.1f %10.1f %9.2f %15.2f\n", way, summary.median, summary.p99,
+                  summary.median / floor, summary.median / seeded);
+    }
+    show_parts(rows, kind);
+    if (!judged) continue;
+    show_target("snapshot-never / managed-only", median(ways[kSnapshotNever]) / seeded,
+                kSnapshotOverSeeded);
+    show_target("snapshot-risk / managed-only", median(ways[kSnapshotRisk]) / seeded,
+                kSnapshotOverSeeded);
+    show_target("snapshot-always / managed-only+canary", median(ways[kSnapshotAlways]) / canary,
+                kSnapshotOverSeeded);
+    show_target("copy / floor", median(ways[kCopy]) / floor, kCopyOverFloor);
+  }
+}
+
+// Filling is what merge does beside asking the CLR what is what, of frames that are not managed.
+void show_merge(Rows& rows) {
+  double merge = 0, rewrite = 0, frames = 0, unmanaged = 0;
+  for (const auto& row : rows["merge"]) {
+    merge += us(row[1]);
+    rewrite += us(row[2]);
+    frames += std::stod(row[3]);
+    unmanaged += std::stod(row[4]);
+  }
+  double image = 0, images = 0, dynamic = 0, dynamics = 0, ask = 0, asked = 0;
+  for (const auto& row : rows["step"]) {
+    image += us(row[0]);
+    images += std::stod(row[1]);
+    dynamic += us(row[2]);
+    dynamics += std::stod(row[3]);
+    ask += us(row[4]);
+    asked += std::stod(row[5]);
+  }
+  const double merges = static_cast<double>(rows["merge"].size());
+  std::printf(
+      "\nFilling, after the resume: %.0f samples, %.0f frames each, %.0f of them not managed\n",
+      merges, frames / merges, unmanaged / merges);
+  std::printf(
+      "  a step by RtlVirtualUnwind: %.3f us in images, %.3f us in code that the runtime made\n",
+      image / images, dynamic / dynamics);
+  std::printf("  a question to the CLR (GetFunctionFromIP3): %.3f us, %.1f a sample\n", ask / asked,
+              asked / merges);
+  std::printf(
+      "  merge, all of it: %.1f us a sample, %.3f us a frame; rewriting the copy: %.2f us\n",
+      merge / merges, merge / frames, rewrite / merges);
+  show_target("filling, a native frame", image / images, kFillUs, " us");
+}
+
+}  // namespace
+
+void show_frozen_times(const Options& options) {
+  Rows rows = measure({"--native", "8", "--managed", "8"}, options.quick ? 3 : 400);
+  show_ways(rows, true);
+  show_merge(rows);
+  // No more than the machine has processors: what a thread that waits for one costs is that wait.
+  Rows working = measure({"--work", "2"}, options.quick ? 3 : 400);
+  show_ways(working, true);
+  if (options.quick) return;
+  // And far more: the floor says how much of a sample is that wait.
+  Rows crowded = measure({"--work", "20"}, 2);
+  show_ways(crowded, false);
+}
+
+void show_scaling(const Options& options) {
+  struct Size {
+    int threads, depth, rounds;
+  };
+  std::vector<Size> sizes = {{10, 20, 100},  {100, 20, 12},  {1000, 20, 2}, {10, 10, 100},
+                             {10, 100, 100}, {10, 1000, 40}, {10, 5000, 15}};
+  if (options.quick) sizes = {{4, 10, 2}};
+  std::printf("\nAs threads and frames become more, median us frozen (x floor)\n");
+  std::printf("  %7s %7s %8s %18s %18s %18s %18s\n", "threads", "frames", "floor", kSeeded,
+              kSnapshotNever, kSnapshotRisk, kCopy);
+  for (const Size& size : sizes) {
+    const std::string half = std::to_string(size.threads / 2);
+    Rows rows = measure(
+        {"--native", half, "--managed", half, "--depth", std::to_string(size.depth)}, size.rounds);
+    std::map<std::string, std::vector<double>> ways;
+    for (auto& [kind, times] : frozen_times(rows)) {
+      for (auto& [way, values] : times)
+        ways[way].insert(ways[way].end(), values.begin(), values.end());
+    }
+    const double floor = median(ways[kFloor]);
+    std::printf("  %7d %7.0f %8.1f", size.threads, depth_of(rows, "native"), floor);
+    for (const char* way : {kSeeded, kSnapshotNever, kSnapshotRisk, kCopy}) {
+      std::printf(" %10.1f (%5.2f)", median(ways[way]), median(ways[way]) / floor);
+    }
+    std::printf("\n");
+  }
+}
+
+}  // namespace mixwalk::bench

@@ -1,0 +1,39 @@
+// What mixwalk costs, beside its peers and the floor, in one run: tests/bench/run.
+// usage: mixwalk_bench [--quick] [SECTION…]     frozen scaling symbols phases throughput
+
+#include <cstdio>
+#include <cstring>
+#include <exception>
+
+#include "tests/bench/program.h"
+#include "tests/bench/table.h"
+
+int main(int count, char** arguments) {
+  using namespace mixwalk::bench;
+  const std::pair<const char*, void (*)(const Options&)> sections[] = {
+      {"frozen", show_frozen_times},   {"scaling", show_scaling},
+      {"symbols", show_symbolising},   {"phases", show_record_phases},
+      {"throughput", show_throughput},
+  };
+  Options options;
+  for (int i = 1; i < count; ++i) {
+    if (std::strcmp(arguments[i], "--quick") == 0) {
+      options.quick = true;
+    } else {
+      options.only.emplace_back(arguments[i]);
+    }
+  }
+  bool whole = true;
+  for (const auto& [name, show] : sections) {
+    if (!options.wants(name)) continue;
+    try {
+      show(options);
+    } catch (const std::exception& problem) {
+      std::printf("\n%s: not measured: %s\n", name, problem.what());
+      whole = false;
+    }
+    std::fflush(stdout);
+  }
+  std::printf("\n%d targets missed%s\n", misses(), whole ? "" : ", and not all was measured");
+  return whole ? 0 : 1;
+}

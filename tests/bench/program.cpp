@@ -1,0 +1,85 @@
+#include "tests/bench/program.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include "tests/bench/measurements.h"
+#include "unmanaged/win/utf8.h"
+
+namespace mixwalk::bench {
+namespace {
+
+constexpr std::uint32_t kTimeoutMs = 300'000;
+
+std::vector<std::string> command_line(const std::vector<std::string>& options) {
+  std::vector<std::string> arguments = {fixture("bench.exe")};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  return arguments;
+}
+
+}  // namespace
+
+bool Options::wants(const std::string& section) const {
+  return only.empty() || std::find(only.begin(), only.end(), section) != only.end();
+}
+
+Program::Program(const std::vector<std::string>& options) : child_(command_line(options)) {
+  if (!child_.read_line().value_or("").starts_with("READY")) {
+    throw std::runtime_error("bench.exe did not start");
+  }
+}
+
+Program::~Program() {
+  child_.write_line("STOP");
+  child_.wait(10'000);
+}
+
+double Program::rate() {
+  child_.write_line("COUNT");
+  std::istringstream line(child_.read_line().value_or(""));
+  std::string word;
+  double units = 0, ns = 0;
+  if (!(line >> word >> units >> ns >> cpu_ns_)) throw std::runtime_error("bench.exe has ended");
+  const double rate = (units - units_) * 1e9 / (ns - ns_);
+  units_ = units;
+  ns_ = ns;
+  return rate;
+}
+
+void Program::rest() {
+  child_.write_line("REST");
+  child_.read_line();
+}
+
+DumpSession attach(const Program& program, const std::string& dll) {
+  auto target = find_target(program.id());
+  if (!target) throw std::runtime_error(target.failure().message);
+  std::string path = mixwalk_exe();
+  path.replace(path.rfind('\\') + 1, std::string::npos, dll);
+  auto session = DumpSession::attach(std::move(*target), to_utf16(path), kTimeoutMs);
+  if (!session) throw std::runtime_error(session.failure().message);
+  return std::move(*session);
+}
+
+Rows read_rows(const std::string& file) {
+  Rows rows;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    std::string key;
+    words >> key;
+    auto& row = rows[key].emplace_back();
+    for (std::string word; words >> word;) row.push_back(word);
+  }
+  return rows;
+}
+
+std::string rows_file() {
+  const std::string file = temporary_file("bench.rows");
+  SetEnvironmentVariableA(kFileVariable, file.c_str());
+  return file;
+}
+
+}  // namespace mixwalk::bench

@@ -1,0 +1,206 @@
+#include <windows.h>
+
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+
+#include "tests/bench/program.h"
+#include "tests/bench/table.h"
+#include "walker/store/recording_reader.h"
+
+namespace mixwalk::bench {
+namespace {
+
+constexpr double kLoss = 3;  // per cent, from the issue
+constexpr int kThreads = 20;
+constexpr DWORD kStartMs = 60'000;
+constexpr DWORD kSpareMs = 1500;  // a recording is told when it begins, not when the work does
+
+// One stretch of time under one profiler, or none.
+struct Stretch {
+  double rate = 0;     // units of work a second
+  double per_cpu = 0;  // units of work a second of the program's CPU time, its profiler's included
+  double samples = 0;  // a second, all threads together
+  double bytes = 0;    // a sample, on the disk
+};
+
+constexpr DWORD kSettleMs = 500;
+
+// 100 ns since 1601.
+std::uint64_t system_time() {
+  FILETIME time;
+  GetSystemTimeAsFileTime(&time);
+  return std::uint64_t{time.dwHighDateTime} << 32 | time.dwLowDateTime;
+}
+
+Stretch watch_nobody(Program& program, DWORD ms) {
+  program.rate();
+  Sleep(kSettleMs);
+  program.rate();
+  const double cpu = program.cpu_seconds();
+  Sleep(ms);
+  Stretch stretch{program.rate()};
+  stretch.per_cpu = stretch.rate * ms / 1000 / (program.cpu_seconds() - cpu);
+  // Profilers begin and end while nobody works: on a busy machine that takes them many seconds.
+  program.rest();
+  return stretch;
+}
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Until there are some: they come once samples are taken.
+void wait_for_bytes(const std::string& path) {
+  for (const ULONGLONG end = GetTickCount64() + kStartMs; bytes_of(path).empty();) {
+    if (GetTickCount64() >= end) throw std::runtime_error("nothing is recorded");
+    Sleep(50);
+  }
+}
+
+std::uint64_t samples_between(const Recording& recording, std::uint64_t begin, std::uint64_t end) {
+  constexpr std::uint64_t kUnixEpochMs = 11'644'473'600'000;
+  std::uint64_t count = 0;
+  for (const Recording::Sample& sample : recording.samples) {
+    const std::uint64_t time =
+        (recording.unix_time_ms + kUnixEpochMs) * 10'000 + sample.time_ns / 100;
+    count += time >= begin && time <= end;
+  }
+  return count;
+}
+
+Stretch watch_mixwalk(Program& program, DWORD ms, const std::string& mode) {
+  const std::string file = temporary_file("bench.mixwalk");
+  DeleteFileA(file.c_str());
+  ChildProcess recorder({mixwalk_exe(), "record", "-p", std::to_string(program.id()), "-o", file,
+                         "-r", "100", "--mode", mode, "-d",
+                         std::to_string(ms + kSettleMs + kSpareMs) + "ms"});
+  wait_for_bytes(file);
+  const std::uint64_t begin = system_time();
+  Stretch stretch = watch_nobody(program, ms);
+  const std::uint64_t end = system_time();
+  if (recorder.wait(kStartMs) != 0u) throw std::runtime_error("mixwalk record failed");
+  const ReadRecording read = read_recording(bytes_of(file));
+  if (!read.recording) throw std::runtime_error(read.error);
+  stretch.samples = static_cast<double>(samples_between(*read.recording, begin, end)) * 1e7 /
+                    static_cast<double>(end - begin);
+  stretch.bytes = static_cast<double>(bytes_of(file).size()) /
+                  static_cast<double>(read.recording->samples.size());
+  return stretch;
+}
+
+Stretch watch_eventpipe(Program& program, DWORD ms) {
+  const std::string file = temporary_file("bench.nettrace");
+  ChildProcess reader({fixture("eventpipe.exe"), std::to_string(program.id()), file});
+  if (reader.read_line() != "READY") throw std::runtime_error("no EventPipe session");
+  const std::uint64_t begin = system_time();
+  reader.write_line("");
+  Stretch stretch = watch_nobody(program, ms);
+  reader.write_line("");
+  const std::uint64_t end = system_time();
+  std::istringstream result(reader.read_line().value_or(""));
+  std::string ok;
+  double bytes = 0, samples = 0, between = 0;
+  if (!(result >> ok >> bytes >> samples >> between)) {
+    throw std::runtime_error("EventPipe's stream broke");
+  }
+  reader.wait(kStartMs);
+  stretch.samples = between * 1e7 / static_cast<double>(end - begin);
+  stretch.bytes = bytes / samples;
+  return stretch;
+}
+
+struct Watcher {
+  const char* name;
+  std::function<Stretch(Program&, DWORD)> watch;
+  std::vector<Stretch> stretches = {};
+};
+
+enum { kNobody, kEventPipe, kNobodyAgain, kWall, kCpu };
+
+double median_of(const Watcher& watcher, double Stretch::*value) {
+  std::vector<double> values;
+  for (const Stretch& stretch : watcher.stretches) values.push_back(stretch.*value);
+  return median(std::move(values));
+}
+
+// Per cent, against nobody in the same round: the machine's other work changes.
+double loss_of(const Watcher (&watchers)[5], int which, double Stretch::*value) {
+  std::vector<double> losses;
+  for (std::size_t round = 0; round < watchers[which].stretches.size(); ++round) {
+    const double unwatched = (watchers[kNobody].stretches[round].*value +
+                              watchers[kNobodyAgain].stretches[round].*value) /
+                             2;
+    losses.push_back(100 * (1 - watchers[which].stretches[round].*value / unwatched));
+  }
+  return median(std::move(losses));
+}
+
+void judge(const Watcher (&watchers)[5], const std::string& what, double Stretch::*value) {
+  const double ours = loss_of(watchers, kWall, value);
+  show_target(what + " under mixwalk wall", ours, kLoss, " %");
+  show_target(what + " under mixwalk wall, and under EventPipe", ours,
+              loss_of(watchers, kEventPipe, value), " %");
+}
+
+// `interval`: what EventPipe is asked for, in the words of the runtime's configuration
+// (milliseconds, hexadecimal); null: its default.
+void compare(const Options& options, const char* work, std::vector<std::string> program_options,
+             const char* interval, const char* asked) {
+  SetEnvironmentVariableA("DOTNET_EventPipeThreadSamplingRate", interval);
+  program_options.insert(program_options.end(), {"--work", std::to_string(kThreads)});
+  Program program(program_options);
+  SetEnvironmentVariableA("DOTNET_EventPipeThreadSamplingRate", nullptr);
+  program.rest();
+  Watcher watchers[] = {
+      {"nobody", watch_nobody},
+      {"eventpipe", watch_eventpipe},
+      {"nobody again", watch_nobody},
+      {"mixwalk wall", [](Program& p, DWORD ms) { return watch_mixwalk(p, ms, "wall"); }},
+      {"mixwalk cpu", [](Program& p, DWORD ms) { return watch_mixwalk(p, ms, "cpu"); }},
+  };
+  const DWORD ms = options.quick ? 300 : 2000;
+  const int rounds = options.quick ? 1 : 6;
+  for (int round = 0; round < rounds; ++round) {
+    for (Watcher& watcher : watchers) watcher.stretches.push_back(watcher.watch(program, ms));
+  }
+  std::printf(
+      "\nThroughput of %d threads that %s, %d rounds of %lu ms; mixwalk at 100 Hz, EventPipe at "
+      "%s\n",
+      kThreads, work, rounds, ms, asked);
+  std::printf("  %-14s %10s %8s %14s %11s %14s %14s\n", "watched by", "units/s", "loss %",
+              "loss % per CPU", "samples/s", "us CPU/sample", "bytes/sample");
+  const double unwatched = median_of(watchers[kNobody], &Stretch::per_cpu);
+  double cost[5] = {};
+  for (int i = 0; i < 5; ++i) {
+    const Watcher& watcher = watchers[i];
+    const double samples = median_of(watcher, &Stretch::samples);
+    const double rate = median_of(watcher, &Stretch::rate);
+    // The CPU time that the same work took more.
+    const double more = rate / median_of(watcher, &Stretch::per_cpu) - rate / unwatched;
+    cost[i] = samples == 0 ? 0 : more * 1e6 / samples;
+    std::printf("  %-14s %10.0f %8.1f %14.1f %11.0f %14.1f %14.1f\n", watcher.name, rate,
+                loss_of(watchers, i, &Stretch::rate), loss_of(watchers, i, &Stretch::per_cpu),
+                samples, cost[i], median_of(watcher, &Stretch::bytes));
+  }
+  std::printf("  (what \"nobody\" and \"nobody again\" lose is the noise of this run)\n");
+  // Units a second say little on a machine whose processors others want, too; units a second of the
+  // program's own CPU time do not depend on them.
+  judge(watchers, "loss", &Stretch::rate);
+  judge(watchers, "loss per CPU", &Stretch::per_cpu);
+}
+
+}  // namespace
+
+void show_throughput(const Options& options) {
+  compare(options, "work all the time", {}, "A", "100 Hz");
+  if (options.quick) return;
+  compare(options, "work a fortieth of the time", {"--pause", "40"}, "A", "100 Hz");
+  compare(options, "work all the time", {}, nullptr, "its default");
+}
+
+}  // namespace mixwalk::bench

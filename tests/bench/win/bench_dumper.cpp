@@ -1,0 +1,65 @@
+// In mixwalk_bench.dll this stands in the place of walker/profiler/dumper.cpp: whoever asks for a
+// dump gets a measurement, in the file that the environment names, and a dump of no threads.
+
+#include "walker/profiler/dumper.h"
+
+#include <cstdlib>
+#include <optional>
+
+#include "tests/bench/measurements.h"
+#include "tests/bench/win/freeze_bench.h"
+
+// The agent keeps to itself what its sampler is made of; its call of the constructor comes by here
+// (the linker's --wrap).
+#define SAMPLER_CONSTRUCTOR \
+  _ZN7mixwalk7SamplerC1ERNS_13ClrInterfacesERKNS_5HouseERNS_10SupervisorERKNS_13SampleBuffersE
+#define JOINED_(a, b) a##b
+#define JOINED(a, b) JOINED_(a, b)
+
+namespace mixwalk::bench {
+namespace {
+
+Parts g_parts;
+std::optional<House> g_house;
+
+}  // namespace
+
+const Parts& parts() {
+  return g_parts;
+}
+
+}  // namespace mixwalk::bench
+
+extern "C" {
+void JOINED(__real_, SAMPLER_CONSTRUCTOR)(mixwalk::Sampler*, mixwalk::ClrInterfaces&,
+                                          const mixwalk::House&, mixwalk::Supervisor&,
+                                          const mixwalk::SampleBuffers&);
+
+void JOINED(__wrap_, SAMPLER_CONSTRUCTOR)(mixwalk::Sampler* self, mixwalk::ClrInterfaces& clr,
+                                          const mixwalk::House& house,
+                                          mixwalk::Supervisor& supervisor,
+                                          const mixwalk::SampleBuffers& buffers) {
+  using namespace mixwalk::bench;
+  g_house.emplace(house);
+  g_parts = {&clr, &*g_house, &supervisor, &buffers};
+  JOINED(__real_, SAMPLER_CONSTRUCTOR)(self, clr, house, supervisor, buffers);
+}
+}
+
+namespace mixwalk {
+
+bool Dumper::dump(const DumpRequest&) {
+  const char* const file = std::getenv(bench::kFileVariable);
+  const char* const rounds = std::getenv(bench::kRoundsVariable);
+  if (file == nullptr || rounds == nullptr) return false;
+  std::FILE* const rows = std::fopen(file, "w");
+  if (rows == nullptr) return false;
+  {
+    const auto bench = std::make_unique<bench::FreezeBench>(bench::parts(), rows);
+    bench->run(std::atoi(rounds));
+  }
+  std::fclose(rows);
+  return sink_(DumpDone{});
+}
+
+}  // namespace mixwalk

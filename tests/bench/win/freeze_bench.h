@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/bench/win/bench_parts.h"
+#include "tests/bench/win/managed_only_walk.h"
+#include "unmanaged/image/module_table.h"
+#include "walker/profiler/canaries.h"
+#include "walker/profiler/clr_managed_code.h"
+#include "walker/suspended/capture.h"
+
+namespace mixwalk::bench {
+
+// Freezes the threads of a fixture in every way in turn, and writes down how long each stood. Round
+// robin, so that whatever else the machine does meets all ways alike; never two ways right after
+// one another on one thread, which would then still be on its way back to where it waits.
+class FreezeBench {
+ public:
+  // A FaultGuard must live.
+  FreezeBench(const Parts& parts, std::FILE* rows);
+
+  void run(int rounds);
+
+ private:
+  struct Target {
+    explicit Target(Supervisor& supervisor) : thread(supervisor) {}
+    WindowsThread thread;
+    std::uint32_t os_id = 0;
+    std::string kind;
+  };
+  struct Way {
+    const char* name;
+    void (FreezeBench::*freeze)(Target& target, std::uint64_t clr_id);
+    ProbePolicy probe;
+    bool managed;
+  };
+  static const Way kWays[];
+
+  void find_targets();
+  void freeze(const Way& way, Target& target);
+  void floor(Target& target, std::uint64_t clr_id);
+  void managed_only(Target& target, std::uint64_t clr_id);
+  void ours(Target& target, std::uint64_t clr_id);
+  void time_parts(Target& target, std::uint64_t clr_id);
+  void time_merge(const Target& target);
+  CaptureView capture_view(const MemoryReader& memory);
+
+  Parts parts_;
+  std::FILE* rows_;
+  ClrManagedWalk walk_;
+  CanaryProbe probe_;
+  Canaries canaries_;
+  ManagedOnlyWalk managed_only_;
+  ClrManagedCode code_;
+  ModuleTable table_;
+  ModuleView modules_;
+  RawSample sample_;
+  std::vector<std::unique_ptr<Target>> targets_;
+  // Of the freeze under way.
+  const Way* way_ = nullptr;
+  std::uint64_t frozen_ns_ = 0;
+  std::size_t frames_ = 0;
+};
+
+}  // namespace mixwalk::bench

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "symbols/win/profiling_api.h"
+#include "walker/suspended/win/supervisor.h"
+#include "walker/suspended/win/windows_thread.h"
+
+namespace mixwalk::bench {
+
+// The peer: what a continuous profiler for .NET Framework does with a frozen thread. It unwinds the
+// topmost native frames in place with RtlVirtualUnwind until the CLR knows the address, and has
+// DoStackSnapshot begin there, for FunctionIDs only: no copy of the stack, no registers of the
+// holes. Not frozen-safe, as theirs is not: RtlLookupFunctionEntry may wait for the frozen thread.
+class ManagedOnlyWalk {
+ public:
+  ManagedOnlyWalk(clr::ICorProfilerInfo3& info, const Supervisor& supervisor) noexcept
+      : info_(info), supervisor_(supervisor) {}
+
+  // The thread is suspended already. False: it gave no context.
+  bool walk(const WindowsThread& thread, std::uint64_t clr_thread) noexcept;
+  std::size_t frames() const noexcept { return count_; }
+
+ private:
+  bool find_seed(CONTEXT& context) const noexcept;
+  static HRESULT STDMETHODCALLTYPE frame(clr::FunctionID function, UINT_PTR ip, clr::FrameInfo info,
+                                         ULONG32 context_size, BYTE context[], void* self) noexcept;
+
+  clr::ICorProfilerInfo3& info_;
+  const Supervisor& supervisor_;
+  std::array<clr::FunctionID, 8192> functions_{};
+  std::size_t count_ = 0;
+};
+
+}  // namespace mixwalk::bench

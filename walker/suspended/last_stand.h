@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "walker/suspended/raw_sample.h"
+
+namespace mixwalk {
+
+// Where a thread stood at its last sample: its registers and every byte of its stack. A thread
+// that stands there again has the frames that it had then: the copy engine makes them of nothing
+// else, but for code, and code that is on a stack stays where it is. (Cycle counts say less: they
+// may lag behind a thread that runs.)
+//
+// Comparing is frozen-safe, keeping is not.
+class LastStand {
+ public:
+  // Most threads that wait have 2 to 8 KiB of stack; a thread with more than this is walked anew.
+  static constexpr std::size_t kMaxBytes = 64 << 10;
+
+  bool is_at(const Registers& registers, const StackCopy& stack) const noexcept {
+    const std::span<const std::byte> now = stack.bytes();
+    return !stack_.empty() && begin_ == stack.begin() && stack_.size() == now.size() &&
+           registers_ == registers && std::memcmp(stack_.data(), now.data(), now.size()) == 0;
+  }
+
+  // Of a sample as it was captured, its pointers not rewritten.
+  void keep(const RawSample& sample) {
+    const std::span<const std::byte> stack = sample.stack.bytes();
+    stack_.clear();
+    if (sample.stack.cut() || stack.size() > kMaxBytes) return;
+    registers_ = sample.context;
+    begin_ = sample.stack.begin();
+    stack_.assign(stack.begin(), stack.end());
+  }
+  void forget() noexcept { stack_.clear(); }
+
+ private:
+  Registers registers_;
+  std::uint64_t begin_ = 0;
+  std::vector<std::byte> stack_;  // empty: not known
+};
+
+}  // namespace mixwalk
