@@ -14,14 +14,13 @@ Recording record(DumpSession& session, std::uint64_t ms) {
   RecordingCollector collector([](RecordedFrame&, const Module&) {});
   if (auto failure = session.begin_record({})) throw std::runtime_error(failure->message);
   RecordedBytes bytes;
-  BreakerState breaker;
   bool stopping = false;
   for (const ULONGLONG end = GetTickCount64() + ms;;) {
     if (!stopping && GetTickCount64() >= end) {
       stopping = true;
       session.stop_record();
     }
-    const auto next = session.next(50, bytes, breaker);
+    const auto next = session.next(50, bytes);
     if (!next) throw std::runtime_error(next.failure().message);
     if (*next == DumpSession::Next::done) return std::move(collector.recording());
     if (*next == DumpSession::Next::bytes) collector.add(bytes.bytes, bytes.new_file);

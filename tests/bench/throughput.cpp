@@ -1,14 +1,13 @@
 #include <windows.h>
 
 #include <cstdio>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <sstream>
 #include <stdexcept>
 
 #include "tests/bench/program.h"
 #include "tests/bench/table.h"
+#include "tests/end_to_end/recorded_file.h"
 #include "walker/store/recording_reader.h"
 
 namespace mixwalk::bench {
@@ -47,11 +46,6 @@ Stretch watch_nobody(Program& program, DWORD ms) {
   // Profilers begin and end while nobody works: on a busy machine that takes them many seconds.
   program.rest();
   return stretch;
-}
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 // Until there are some: they come once samples are taken.

@@ -1,6 +1,5 @@
 #include "walker/export/recording_filter.h"
 
-#include <algorithm>
 #include <unordered_map>
 
 #include "walker/export/frame_selection.h"
@@ -19,9 +18,9 @@ Recording filtered(Recording recording, const FrameFilter& filter) {
       std::vector<FrameKind> kinds;
       for (const std::uint32_t frame : frames) kinds.push_back(recording.frames[frame].kind);
       const FrameSelection selection = select_frames(filter, kinds);
-      std::for_each(selection.frames.rbegin(), selection.frames.rend(), [&](std::size_t i) {
-        at->second = kept.add_node(at->second, frames[i]);
-      });
+      for (auto i = selection.frames.rbegin(); i != selection.frames.rend(); ++i) {
+        at->second = kept.add_node(at->second, frames[*i]);
+      }
     }
     sample.stack = at->second;
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "unmanaged/image/ascii_lower.h"
+
 namespace mixwalk {
 namespace {
 
@@ -10,23 +12,14 @@ namespace {
 constexpr std::size_t kMaxUrl = 2000;
 constexpr std::size_t kMaxHost = 253;  // RFC 1035
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 bool is_hex(char c) {
-  return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f');
+  return is_digit(c) || (ascii_lower(c) >= 'a' && ascii_lower(c) <= 'f');
 }
 bool is_letter(char c) {
-  return lower(c) >= 'a' && lower(c) <= 'z';
-}
-
-std::string lower_case(std::string_view text) {
-  std::string lowered(text);
-  std::ranges::transform(lowered, lowered.begin(), lower);
-  return lowered;
+  return ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z';
 }
 
 bool is_name(std::string_view host) {
@@ -69,10 +62,10 @@ ParsedUrl wrong(std::string problem) {
 ParsedUrl parse_collector_url(std::string_view text) {
   constexpr std::string_view kScheme = "http://";
   if (text.size() > kMaxUrl) return wrong("the URL is too long");
-  if (lower_case(text).starts_with("https://")) {
+  if (ascii_lower(text).starts_with("https://")) {
     return wrong("https is not supported: give the http:// URL of a collector close by");
   }
-  if (!lower_case(text).starts_with(kScheme)) return wrong("the URL must begin with http://");
+  if (!ascii_lower(text).starts_with(kScheme)) return wrong("the URL must begin with http://");
   text.remove_prefix(kScheme.size());
   if (text.find_first_of("?#") != text.npos) return wrong("the URL may have no query, no fragment");
 
@@ -104,7 +97,7 @@ ParsedUrl parse_collector_url(std::string_view text) {
     if (!number) return wrong("the port of the URL must be from 1 to 65535");
     url.port = *number;
   }
-  url.host = lower_case(host);
+  url.host = ascii_lower(host);
   if (path.size() > 1) url.path = path;
   return {.url = std::move(url)};
 }

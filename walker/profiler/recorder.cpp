@@ -252,6 +252,7 @@ bool Recorder::tick(std::uint64_t now) {
     if (!sample->thread.skipped.empty()) {
       // One that the supervisor let go before it was copied is there again at the next tick; any
       // other is ending.
+      followed.owed += stands_for;
       at = sample->thread.overdue ? std::next(at) : threads_.erase(at);
       continue;
     }
@@ -266,7 +267,7 @@ bool Recorder::tick(std::uint64_t now) {
     progress_.interventions += thread.overdue;
     builder_->recording().samples.push_back(
         {.time_ns = now,
-         .value = stands_for,
+         .value = stands_for + std::exchange(followed.owed, 0),
          .thread = builder_->add_thread(thread.os_id, thread.clr_id,
                                         thread.name.empty() ? followed.description : thread.name),
          .stack = followed.stack});

@@ -47,6 +47,7 @@ class Recorder {
     Sampler::Last last;     // and where it stood then
     std::uint32_t stack = Recording::kNone;  // its node
     bool whole = false;
+    std::uint64_t owed = 0;  // value of moments that gave no sample, for the next one
   };
 
   void write_chunks();
