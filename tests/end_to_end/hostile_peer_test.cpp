@@ -119,6 +119,42 @@ void expect_one_line(const ProgramResult& result, const std::vector<ExitCode>& c
   EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1);
 }
 
+// The runtime makes an instance of its port, and only then asks to be told of its client: who comes
+// in between makes it deaf for good.
+TEST(DiagnosticsPort, IsNotConnectedToInTheMomentThatItIsMade) {
+  const std::wstring name =
+      L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(GetCurrentProcessId());
+  constexpr int kTimes = 10;
+  int in_between = 0;
+  for (int i = 0; i < kTimes; ++i) {
+    UniqueHandle taken = serve(name);
+    const UniqueHandle other(CreateFileW(name.c_str(), GENERIC_READ | GENERIC_WRITE, 0, nullptr,
+                                         OPEN_EXISTING, 0, nullptr));
+    ASSERT_TRUE(other);
+    std::thread client([] {
+      const auto reply = ask_diagnostics_port(GetCurrentProcessId(), nullptr, std::string(64, 'x'),
+                                              Deadline(10'000));
+      EXPECT_FALSE(reply);
+    });
+    Sleep(30);  // it has seen that all instances are taken
+    UniqueHandle next = serve(name);
+    Sleep(10);  // far longer than the runtime takes
+    OVERLAPPED overlapped{};
+    const UniqueHandle event(CreateEventW(nullptr, TRUE, FALSE, nullptr));
+    overlapped.hEvent = event.get();
+    ConnectNamedPipe(next.get(), &overlapped);
+    if (GetLastError() == ERROR_PIPE_CONNECTED) {
+      ++in_between;
+    } else {
+      EXPECT_EQ(WaitForSingleObject(event.get(), 10'000), WAIT_OBJECT_0) << "it comes later";
+    }
+    next.reset();
+    client.join();
+  }
+  // A busy machine may make it late once.
+  EXPECT_LE(in_between, kTimes / 3);
+}
+
 TEST(HostileTarget, AnswersTheAttachWithNonsense) {
   expect_one_line(visit_this_process(std::string(64, '\xA5'), ""), {ExitCode::refused});
   expect_one_line(visit_this_process(attach_reply(0).substr(0, 9), ""),
