@@ -145,6 +145,16 @@ bool has_managed_frame(const Thread& thread) {
                      [](const Frame& frame) { return frame.kind == FrameKind::managed; });
 }
 
+// Caught in the few instructions of Wine's own dispatcher of system calls that still run on the
+// thread's stack: code of no image, called by a stub of ntdll.dll that has no unwind data. Some once
+// in 50,000 freezes; there is no such code on Windows, and no guess is made about it.
+bool is_in_wines_dispatcher(const Thread& thread) {
+  const std::vector<Frame>& frames = thread.stack.frames;
+  return frames.size() == 3 && frames[0].kind == FrameKind::stub &&
+         frames[0].module == Frame::kNone && frames[1].name.starts_with("Nt") &&
+         frames[2].kind == FrameKind::gap;
+}
+
 struct Walks {
   CountersBuilder counters;
   int holding = 0;         // walks of the holder that found it with its lock
@@ -166,7 +176,8 @@ void walk(DumpSession& session, const LockProgram& program, int times, std::uint
       continue;
     }
     EXPECT_EQ(thread.skipped, "");
-    EXPECT_TRUE(has_managed_frame(thread)) << to_text(snapshot, thread);
+    EXPECT_TRUE(has_managed_frame(thread) || is_in_wines_dispatcher(thread))
+        << to_text(snapshot, thread);
     if (!thread.overdue) {
       walks.longest_ns = std::max(walks.longest_ns, thread.frozen_ns);
       walks.late += thread.frozen_ns > kLimitNs;
