@@ -6,6 +6,7 @@
 #include "tests/bench/measurements.h"
 #include "tests/bench/program.h"
 #include "tests/bench/table.h"
+#include "tests/end_to_end/session.h"
 
 namespace mixwalk::bench {
 namespace {
@@ -24,7 +25,7 @@ Rows measure(const std::vector<std::string>& options, int rounds) {
   const std::string file = rows_file();
   SetEnvironmentVariableA(kRoundsVariable, std::to_string(rounds).c_str());
   const Program program(options);
-  DumpSession session = attach(program, "mixwalk_bench.dll");
+  DumpSession session = attach_to(program.id(), "mixwalk_bench.dll", kVisitMs);
   if (const auto done = session.dump({}); !done) throw std::runtime_error(done.failure().message);
   session.leave();
   return read_rows(file);

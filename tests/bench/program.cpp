@@ -6,12 +6,9 @@
 #include <stdexcept>
 
 #include "tests/bench/measurements.h"
-#include "unmanaged/win/utf8.h"
 
 namespace mixwalk::bench {
 namespace {
-
-constexpr std::uint32_t kTimeoutMs = 300'000;
 
 std::vector<std::string> command_line(const std::vector<std::string>& options) {
   std::vector<std::string> arguments = {fixture("bench.exe")};
@@ -51,16 +48,6 @@ double Program::rate() {
 void Program::rest() {
   child_.write_line("REST");
   child_.read_line();
-}
-
-DumpSession attach(const Program& program, const std::string& dll) {
-  auto target = find_target(program.id());
-  if (!target) throw std::runtime_error(target.failure().message);
-  std::string path = mixwalk_exe();
-  path.replace(path.rfind('\\') + 1, std::string::npos, dll);
-  auto session = DumpSession::attach(std::move(*target), to_utf16(path), kTimeoutMs);
-  if (!session) throw std::runtime_error(session.failure().message);
-  return std::move(*session);
 }
 
 Rows read_rows(const std::string& file) {

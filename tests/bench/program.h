@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "tests/support/win/child_process.h"
-#include "walker/session/win/dump_session.h"
 
 namespace mixwalk::bench {
+
+// How long one visit of the bench may take.
+inline constexpr std::uint32_t kVisitMs = 300'000;
 
 struct Options {
   bool quick = false;             // whether it runs at all, not what it says
@@ -35,9 +37,6 @@ class Program {
   ChildProcess child_;
   double units_ = 0, ns_ = 0, cpu_ns_ = 0;
 };
-
-// A visit by a DLL that lies beside mixwalk.exe; throws where it is not let in.
-DumpSession attach(const Program& program, const std::string& dll);
 
 // What mixwalk_bench.dll writes (measurements.h): by its first word, the rest of each row.
 using Rows = std::map<std::string, std::vector<std::vector<std::string>>>;

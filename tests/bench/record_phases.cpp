@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "tests/bench/program.h"
+#include "tests/end_to_end/session.h"
 #include "walker/session/recording_collector.h"
 
 namespace mixwalk::bench {
@@ -32,7 +33,7 @@ void show(const char* what, const std::vector<std::string>& program_options, std
   Recording recording;
   {
     const Program program(program_options);
-    DumpSession session = attach(program, "mixwalk_bench.dll");
+    DumpSession session = attach_to(program.id(), "mixwalk_bench.dll", kVisitMs);
     recording = record(session, ms);
     session.leave();
   }

@@ -11,7 +11,8 @@ namespace mixwalk {
 
 // Attaches to a process from the test itself: mixwalk.exe without its command line. `dll` lies
 // beside it. Throws where that fails, which fails the test.
-DumpSession attach_to(std::uint32_t process_id, const std::string& dll = "mixwalk.dll");
+DumpSession attach_to(std::uint32_t process_id, const std::string& dll = "mixwalk.dll",
+                      std::uint32_t timeout_ms = 30'000);
 
 // A dump with names, as mixwalk.exe would print it.
 Snapshot dump_named(DumpSession& session, const DumpRequest& request);

@@ -10,13 +10,13 @@
 namespace mixwalk {
 namespace {
 
-bool has_unknown_code(const Stack& stack) {
-  for (const Frame& frame : stack.frames) {
-    if (frame.kind == FrameKind::stub && frame.module == Frame::kNone && frame.function == 0) {
-      return true;
-    }
-  }
-  return false;
+// How long code that was in no image when it was first seen is taken to be in none.
+constexpr ULONGLONG kUnknownCodeMs = 1000;
+constexpr std::size_t kMaxUnknownCode = 4096;
+
+// Code of the runtime's that has no FunctionID, or of an image that was loaded since.
+bool is_unknown_code(const Frame& frame) {
+  return frame.kind == FrameKind::stub && frame.module == Frame::kNone && frame.function == 0;
 }
 
 // The frames of this DLL at the leaf: a callback walks its own thread.
@@ -159,12 +159,25 @@ Stack Sampler::merge_sample(const RawSample& sample) {
     return merge(sample, {step, *code_, view_, buffers_.frames()});
   };
   Stack stack = merged();
-  if (has_unknown_code(stack)) {
+  if (may_be_of_new_image(stack)) {
     // An image may have been loaded since the list was made. The copy is still there: once more.
     read_modules();
     stack = merged();
   }
   return stack;
+}
+
+// To list the images takes longer than all the rest of a sample, and thunks of the runtime stay
+// unknown: each address is looked for at once, and then once in a while.
+bool Sampler::may_be_of_new_image(const Stack& stack) {
+  bool any = false, fresh = false;
+  if (unknown_code_.size() > kMaxUnknownCode) unknown_code_.clear();
+  for (const Frame& frame : stack.frames) {
+    if (!is_unknown_code(frame)) continue;
+    any = true;
+    fresh = unknown_code_.insert(frame.address).second || fresh;
+  }
+  return fresh || (any && GetTickCount64() - modules_read_ms_ >= kUnknownCodeMs);
 }
 
 // A module's number is that of its first appearance; in the view it is its place.
@@ -178,6 +191,7 @@ void Sampler::finish(Stack& stack) {
 }
 
 void Sampler::read_modules() {
+  modules_read_ms_ = GetTickCount64();
   table_ = read_live_modules();
   view_ = table_.view();
   const auto spans = view_.modules();

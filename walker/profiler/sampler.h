@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "symbols/win/clr_metadata_source.h"
@@ -82,6 +83,7 @@ class Sampler {
                     const DumpRequest& request, const LastStand* last);
   Stack merge_sample(const RawSample& sample);
   void finish(Stack& stack);
+  bool may_be_of_new_image(const Stack& stack);
   void read_modules();
 
   ClrInterfaces& clr_;
@@ -95,6 +97,8 @@ class Sampler {
   std::optional<ClrMetadataSource> names_;
   std::uint64_t unloads_ = 0;  // of managed modules, when the names were begun
   std::uint64_t generation_ = 0;  // how often they were begun
+  ULONGLONG modules_read_ms_ = 0;
+  std::unordered_set<std::uint64_t> unknown_code_;  // addresses that were in no image
   ModuleTable table_;
   ModuleView view_;
   std::vector<Module> all_modules_;
