@@ -129,8 +129,10 @@ TEST(Torture, TheProgramNeverNotices) {
   };
   ASSERT_GT(counters.samples, 100u);
   EXPECT_GE(of(counters.whole, counters.samples), 0.999);
+  // One run in 10,000; in a short test two at most: Wine's look-up may miss what is there
+  // (rtl_unwind_step.cpp).
   const std::uint64_t ended = counters.runs_closed + counters.runs_root;
-  EXPECT_GE(of(ended, ended + counters.runs_open), 0.9999);
+  EXPECT_LE(counters.runs_open, std::max<std::uint64_t>(2, ended / 10'000));
   ASSERT_GT(tally.compared, 100u);
   EXPECT_LE(of(tally.different, tally.compared), 0.001);
 }

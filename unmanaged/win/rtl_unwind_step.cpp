@@ -68,13 +68,14 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
     return {StepFault::unreadable_stack};
   }
   // Folklore: Wine's look-up walks the loader's list without its lock (fixtures/native/lookup_race.c
-  // dies of it), and faults where an image is freed meanwhile. Real case: one frame in 50,000 of the
-  // torture, which frees images without a pause. Remedy: the list that it fell over is gone; the one
-  // that there is now is looked at. Where the code itself is gone, that fails as well.
+  // dies of it), and faults, or finds nothing, where an image is freed meanwhile. Real case: one frame
+  // in 50,000 of the torture, which frees images without a pause. Remedy: the list that it fell over is
+  // gone; the one that there is now is looked at. Where the code itself is gone, that fails as well.
   constexpr int kLooks = 3;
   Unwind call{frame.registers.rip, frame.code().lookup(), context_};
   bool looked = false;
-  for (int i = 0; i < kLooks && !looked; ++i) {
+  const auto settled = [&] { return looked && (call.found || leaf != LeafRule::forbidden); };
+  for (int i = 0; i < kLooks && !settled(); ++i) {
     set_registers(context_, stack_.to_copy(frame.registers));
     call.found = call.machine_frame = false;
     looked = guarded_call(&unwind, &call);
