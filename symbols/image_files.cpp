@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "unmanaged/image/ascii_lower.h"
+
 namespace mixwalk {
 
 // Throws where the path is no UTF-8: libstdc++ for Windows cannot say so otherwise. Hang dumps are
@@ -26,6 +28,13 @@ std::optional<std::vector<std::byte>> DiskImageFiles::read(const std::string& pa
   } catch (const std::exception&) {
     return std::nullopt;
   }
+}
+
+bool is_on_drive(std::string_view path) noexcept {
+  constexpr std::string_view kLongPath = "\\\\?\\";
+  if (path.starts_with(kLongPath)) path.remove_prefix(kLongPath.size());
+  return path.size() > 2 && ascii_lower(path[0]) >= 'a' && ascii_lower(path[0]) <= 'z' &&
+         path[1] == ':' && path[2] == '\\';
 }
 
 }  // namespace mixwalk

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mixwalk {
@@ -22,6 +23,25 @@ class DiskImageFiles final : public ImageFiles {
   // The largest images in the wild have a quarter of it.
   static constexpr std::uint64_t kMaxImageBytes = 1ull << 30;
   std::optional<std::vector<std::byte>> read(const std::string& path) override;
+};
+
+// Whether the path begins with a drive of this machine: C:\x.dll, or \\?\C:\x.dll as the loader
+// writes long paths. Every other one, such as \\server\share\x.dll or \\.\pipe\x, does not.
+bool is_on_drive(std::string_view path) noexcept;
+
+// What another process or a file names is read only where it is on a drive. Folklore: whoever opens
+// a path to another machine sends that machine its user's credentials, and a device may act on being
+// opened. A process can say that its images lie there (its list of images is its own memory), and a
+// recording can be anybody's. (Tests: LocalImageFilesTest; HostileTarget in hostile_peer_test.)
+class LocalImageFiles final : public ImageFiles {
+ public:
+  explicit LocalImageFiles(ImageFiles& files) noexcept : files_(files) {}
+  std::optional<std::vector<std::byte>> read(const std::string& path) override {
+    return is_on_drive(path) ? files_.read(path) : std::nullopt;
+  }
+
+ private:
+  ImageFiles& files_;
 };
 
 }  // namespace mixwalk

@@ -12,22 +12,44 @@ OpenReason reason(OpenReason why, const RawSample& sample) noexcept {
   return why == OpenReason::unreadable_stack && sample.stack.cut() ? OpenReason::stack_cut : why;
 }
 
+// Steps until the time is up: no walk goes on for ever, whatever the unwinder makes of a stack.
+class TimedStep final : public UnwindStep {
+ public:
+  TimedStep(UnwindStep& step, std::chrono::milliseconds longest) noexcept
+      : step_(step), end_(Clock::now() + longest) {}
+
+  StepResult step(Cursor& frame, LeafRule leaf) noexcept override {
+    if (++steps_ % kStepsPerLook == 0 && Clock::now() >= end_) return {StepFault::too_slow};
+    return step_.step(frame, leaf);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr unsigned kStepsPerLook = 256;
+
+  UnwindStep& step_;
+  Clock::time_point end_;
+  unsigned steps_ = 0;
+};
+
 // The copy engine: from the top of the copy to its root.
 void walk_copy(const RawSample& sample, const MergeView& view, StackBuilder& builder) {
   Cursor frame{.registers = sample.context};
   Trust trust = Trust::context;
+  bool proven = true;
   for (std::size_t count = 0; count < kMaxFrames; ++count) {
-    if (frame.registers.rip == 0) {
+    if (is_root(frame)) {
       builder.root();
       return;
     }
-    builder.add({frame.registers.rip, frame.registers.rsp(), frame.kind, trust});
+    builder.add({frame.registers.rip, frame.registers.rsp(), frame.kind, trust, proven});
     const StepResult stepped = view.step.step(frame, leaf_rule(frame.kind));
     if (stepped.fault != StepFault::none) {
       builder.open_to_root(reason(open_reason(stepped.fault), sample));
       return;
     }
     trust = stepped.trust;
+    proven = stepped.proven;
   }
   builder.open_to_root(OpenReason::frame_limit);
 }
@@ -43,6 +65,10 @@ class HoleFiller {
 
   void fill() {
     for (const ManagedEntry& entry : sample_.entries()) {
+      if (is_on_another_stack(entry) && (managed_seen_ || entry.function != 0)) {
+        leads_off_ = true;
+        break;
+      }
       if (entry.function != 0) {
         fill_to(entry);
         managed_seen_ = true;
@@ -62,6 +88,16 @@ class HoleFiller {
     Trust trust;
   };
 
+  // Situation: a fiber, or a coroutine with a stack of its own. The CLR goes on from where it last left
+  // managed code, and that may lie on the stack that the thread has switched from. No caller leads
+  // there, and nothing of it was copied. Remedy: the copied stack is walked to its root, and what lies
+  // beyond is missing. Test: the hunt's fibers and coroutines.
+  bool is_on_another_stack(const ManagedEntry& entry) const noexcept {
+    const std::uint64_t rsp = entry.registers.rsp();
+    const StackCopy& stack = sample_.stack;
+    return rsp < stack.begin() || (rsp > stack.end() && !stack.cut());
+  }
+
   // The CLR says where a hole begins, but it begins it below the stubs that it does not report
   // (IL_STUB_ReversePInvoke): what lies between them and the managed frame above is walked first.
   void start_hole(const ManagedEntry& entry) {
@@ -75,6 +111,8 @@ class HoleFiller {
         builder_.open(OpenReason::wrong_function);
       } else if (run.end == RunEnd::open) {
         builder_.open(reason(run.why, sample_));
+      } else {
+        builder_.confirm();
       }
     } else {
       // Stubs may lie between the hole and the managed frame that could not be unwound.
@@ -108,9 +146,11 @@ class HoleFiller {
       if (run.end == RunEnd::open) {
         builder_.open(reason(run.why, sample_));
       } else {
+        builder_.confirm();
         // The CLR's ip of a frame that makes an inlined P/Invoke is not its return address: the
         // unwound one is where the frame goes on, and what the copy engine sees.
         managed = run.next;
+        managed.guessed = false;
         if (managed.kind == AddressKind::instruction_pointer) trust = start_->trust;
       }
     } else {
@@ -131,7 +171,10 @@ class HoleFiller {
     }
     const RunResult run = walk_native_run(start_->frame, start_->trust, {}, view_.step, view_.scratch);
     add_frames(run);
-    if (run.end == RunEnd::root) {
+    if (run.end == RunEnd::root && leads_off_) {
+      builder_.confirm();
+      builder_.open_to_root(OpenReason::ended_at_root);
+    } else if (run.end == RunEnd::root) {
       builder_.root();
     } else {
       builder_.open_to_root(reason(run.why, sample_));
@@ -143,6 +186,11 @@ class HoleFiller {
   }
 
   void add_frames(const RunResult& run) {
+    // Where the thread stands is known, whatever the CLR says.
+    if (run.end == RunEnd::open && run.frames == 0 && start_->trust == Trust::context) {
+      const Cursor& at = start_->frame;
+      builder_.add({at.registers.rip, at.registers.rsp(), at.kind, start_->trust});
+    }
     for (std::size_t i = 0; i < run.frames; ++i) builder_.add(view_.scratch[i]);
   }
 
@@ -151,6 +199,7 @@ class HoleFiller {
   StackBuilder& builder_;
   std::optional<Start> start_;
   bool managed_seen_ = false;
+  bool leads_off_ = false;  // the CLR's next frame is on another stack
   StepFault fault_ = StepFault::none;
 };
 
@@ -163,11 +212,18 @@ bool has_managed_entry(const RawSample& sample) {
 
 }  // namespace
 
-Stack merge(const RawSample& sample, const MergeView& view) {
+Stack merge(const RawSample& sample, const MergeView& wanted) {
+  TimedStep step(wanted.step, wanted.longest);
+  const MergeView view{step, wanted.managed, wanted.modules, wanted.scratch};
   Stack stack;
   stack.refusal = sample.refusal;
-  if (sample.fault != CaptureFault::none) return stack;
   StackBuilder builder(stack, view);
+  if (sample.fault == CaptureFault::off_stack) {
+    builder.add({.address = sample.context.rip, .stack_pointer = sample.context.rsp()});
+    builder.open_to_root(OpenReason::off_stack);
+    return stack;
+  }
+  if (sample.fault != CaptureFault::none) return stack;
   if (sample.managed_walked && !sample.entries_cut && has_managed_entry(sample)) {
     stack.engine = Engine::snapshot;
     HoleFiller(sample, view, builder).fill();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -38,6 +39,9 @@ struct MergeView {
   ManagedCode& managed;
   const ModuleView& modules;
   std::span<RunFrame> scratch;
+  // A walk takes some 100 µs, and 65,536 frames take some 100 ms. What takes longer is no walk, and
+  // the program under it waits for its processor.
+  std::chrono::milliseconds longest = std::chrono::seconds(1);
 };
 
 // Makes a whole stack of a raw sample: pure, target addresses throughout, names come later.

@@ -13,6 +13,9 @@ Frame frame_of(const RunFrame& found) {
 }  // namespace
 
 void StackBuilder::add(const RunFrame& found) {
+  if (!found.proven && !guess_) {
+    guess_ = Guess{stack_.frames.size(), stack_.runs.size(), managed_frames_};
+  }
   const std::uint64_t ip = CodeAddress{found.address, found.kind}.lookup();
   const ModuleSpan* module = view_.modules.find(ip);
   ManagedCode::Function function;
@@ -22,10 +25,10 @@ void StackBuilder::add(const RunFrame& found) {
     return;
   }
   Frame frame = frame_of(found);
-  // Code outside every image, or beside the managed code of a ReadyToRun image, is the runtime's:
-  // IL stubs with a FunctionID, thunks and precode without.
-  const bool native = module != nullptr && !module->has_managed_code;
-  frame.kind = native ? FrameKind::native : FrameKind::stub;
+  // Beside the managed code of a ReadyToRun image lies the runtime's own. Code outside every image
+  // that has no FunctionID may be anybody's.
+  const bool stub = function.id != 0 || (module != nullptr && module->has_managed_code);
+  frame.kind = stub ? FrameKind::stub : FrameKind::native;
   frame.function = function.id;
   if (module != nullptr) {
     frame.module = static_cast<std::int32_t>(module - view_.modules.modules().data());
@@ -50,6 +53,10 @@ void StackBuilder::add_managed(const RunFrame& found, std::uint64_t function) {
 }
 
 void StackBuilder::open(OpenReason why) {
+  // A stack that only was too long has led somewhere.
+  const bool too_long = why == OpenReason::stack_cut || why == OpenReason::frame_limit;
+  if (!too_long && take_back_guess()) why = OpenReason::no_call;
+  if (!too_long) take_back_zero();
   Run& run = current_run();
   ++run.frame_count;
   stack_.frames.push_back({.kind = FrameKind::gap, .run = run_});
@@ -62,7 +69,39 @@ void StackBuilder::open_to_root(OpenReason why) {
 }
 
 void StackBuilder::root() {
+  confirm();
   if (run_ != Frame::kNone) close_run(RunEnd::root, OpenReason::none);
+}
+
+// The guess is made at the leaf, or above a trap: a run of native frames led to it.
+bool StackBuilder::take_back_guess() {
+  if (!guess_) return false;
+  stack_.frames.resize(guess_->frames);
+  managed_frames_ = guess_->managed_frames;
+  stack_.runs.resize(guess_->runs);
+  run_ = Frame::kNone;
+  if (!stack_.frames.empty() && stack_.frames.back().run != Frame::kNone) {
+    run_ = stack_.frames.back().run;
+    Run& run = stack_.runs[static_cast<std::size_t>(run_)];
+    run.frame_count = static_cast<std::uint32_t>(stack_.frames.size()) - run.first_frame;
+    run.end = RunEnd::open;
+  }
+  guess_.reset();
+  return true;
+}
+
+// Folklore: Wine 8's dispatcher of exceptions says, of a thread that stands in its first instructions,
+// that it was called from 0. A call through a null pointer has a caller, and the walk goes on there;
+// this one has none. Real case: 29 of 6,198 samples of a program that dereferences null. Where the
+// thread itself stands at 0, it is shown there. Test: MergeTest.InterruptedAtZero….
+void StackBuilder::take_back_zero() {
+  if (run_ == Frame::kNone) return;
+  const Frame& last = stack_.frames.back();
+  const bool interrupted =
+      last.address_kind == AddressKind::instruction_pointer && last.trust != Trust::context;
+  if (last.address != 0 || !interrupted) return;
+  stack_.frames.pop_back();
+  --current_run().frame_count;
 }
 
 Run& StackBuilder::current_run() {

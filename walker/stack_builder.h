@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "unmanaged/step/module_view.h"
 #include "unmanaged/step/native_run.h"
@@ -20,7 +22,13 @@ class StackBuilder {
   // A managed frame that the CLR's walker reported.
   void add_managed(const RunFrame& frame, std::uint64_t function);
 
-  // The current run (an empty one, if no frame was added to it) stops here, for this reason.
+  // The CLR says that the frame which was added last, or comes next, is there: what led to it was no
+  // guess.
+  void confirm() noexcept { guess_.reset(); }
+
+  // The current run (an empty one, if no frame was added to it) stops here, for this reason. Frames
+  // that hang on a guess (RunFrame::proven) which nothing has confirmed are taken away again: an
+  // invented caller seldom leads anywhere. So is a last frame that was interrupted at address 0.
   void open(OpenReason why);
   // The same, and nothing below is known: what is missing goes on to the thread's root.
   void open_to_root(OpenReason why);
@@ -28,6 +36,13 @@ class StackBuilder {
   void root();
 
  private:
+  // Where the first frame stands that was found by a guess.
+  struct Guess {
+    std::size_t frames = 0, runs = 0, managed_frames = 0;
+  };
+
+  bool take_back_guess();
+  void take_back_zero();
   Run& current_run();
   void close_run(RunEnd end, OpenReason why);
   bool has_managed_frame() const noexcept { return managed_frames_ != 0; }
@@ -36,6 +51,7 @@ class StackBuilder {
   const MergeView& view_;
   std::int32_t run_ = Frame::kNone;  // index of the run that is being built
   std::size_t managed_frames_ = 0;
+  std::optional<Guess> guess_;
 };
 
 }  // namespace mixwalk

@@ -1,11 +1,11 @@
 #include "symbols/win/clr_metadata_source.h"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <iterator>
 
 #include "symbols/clr_name.h"
-#include "symbols/win/metadata_types.h"
 #include "unmanaged/win/utf8.h"
 
 namespace mixwalk {
@@ -39,7 +39,35 @@ std::string primitive_name(DWORD kind) {
 const ManagedName& ClrMetadataSource::name(clr::FunctionID function) {
   const auto known = names_.find(function);
   if (known != names_.end()) return known->second;
-  return names_.emplace(function, resolve(function)).first->second;
+  modules_.clear();
+  ManagedName name = resolve(function);
+  name.modules = modules_;
+  return names_.emplace(function, std::move(name)).first->second;
+}
+
+const ManagedName* ClrMetadataSource::known(clr::FunctionID function) const {
+  const auto known = names_.find(function);
+  return known == names_.end() ? nullptr : &known->second;
+}
+
+bool ClrMetadataSource::is_dynamic(clr::FunctionID function) const {
+  BOOL dynamic = FALSE;
+  return info8_ != nullptr && SUCCEEDED(info8_->IsFunctionDynamic(function, &dynamic)) && dynamic;
+}
+
+void ClrMetadataSource::forget_module(clr::ModuleID module) {
+  std::erase_if(names_, [&](const auto& entry) {
+    return std::ranges::find(entry.second.modules, module) != entry.second.modules.end();
+  });
+}
+
+void ClrMetadataSource::forget_dynamic() {
+  std::erase_if(names_, [](const auto& entry) { return entry.second.dynamic; });
+}
+
+ModuleMetadata ClrMetadataSource::metadata_of(clr::ModuleID module) {
+  if (std::ranges::find(modules_, module) == modules_.end()) modules_.push_back(module);
+  return ModuleMetadata(*info_, module);
 }
 
 ManagedName ClrMetadataSource::resolve(clr::FunctionID function) {
@@ -59,7 +87,7 @@ ManagedName ClrMetadataSource::resolve(clr::FunctionID function) {
   }
   arguments.resize(std::min(count, kMaxArguments));
 
-  const ModuleMetadata metadata(*info_, module);
+  const ModuleMetadata metadata = metadata_of(module);
   ModuleMetadata::Method method;
   if (!metadata.method(token, method)) return {unknown_method(function)};
 
@@ -74,10 +102,7 @@ ManagedName ClrMetadataSource::resolve(clr::FunctionID function) {
 }
 
 bool ClrMetadataSource::dynamic_name(clr::FunctionID function, ManagedName& name) {
-  BOOL dynamic = FALSE;
-  if (info8_ == nullptr || FAILED(info8_->IsFunctionDynamic(function, &dynamic)) || !dynamic) {
-    return false;
-  }
+  if (!is_dynamic(function)) return false;
   WCHAR text[kNameUnits] = {};
   ULONG length = 0;
   clr::ModuleID module = 0;
@@ -88,6 +113,8 @@ bool ClrMetadataSource::dynamic_name(clr::FunctionID function, ManagedName& name
   text[kNameUnits - 1] = 0;
   name.text = to_utf8(text);
   name.stub = name.text.starts_with("IL_STUB");
+  name.dynamic = true;
+  if (module != 0) modules_.push_back(module);
   return !name.text.empty();
 }
 
@@ -108,7 +135,7 @@ std::string ClrMetadataSource::class_name(clr::ClassID type, int depth) {
   if (FAILED(info_->GetClassIDInfo2(type, &module, &type_def, nullptr, 0, nullptr, nullptr))) {
     return "?";
   }
-  const std::string name = ModuleMetadata(*info_, module).type_name(type_def);
+  const std::string name = metadata_of(module).type_name(type_def);
   return name.empty() ? "?" : with_arguments(name, class_arguments(type, depth + 1));
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "symbols/win/com_pointer.h"
+#include "symbols/win/metadata_types.h"
 #include "symbols/win/profiling_api.h"
 
 namespace mixwalk {
@@ -12,11 +13,14 @@ namespace mixwalk {
 struct ManagedName {
   std::string text;   // "Namespace.Type<Args>.Method<Args>(Parameter types)", UTF-8
   bool stub = false;  // the runtime's own code: text is what it calls it, "IL_STUB_PInvoke"
+  bool dynamic = false;  // a stub, or a method that the program made while it ran
+  std::vector<clr::ModuleID> modules;  // that the name was made of, each once
 };
 
 // Names of managed functions, from the runtime's metadata. Not frozen-safe: it allocates, takes
 // locks of the runtime, and may trigger a GC; nothing may be frozen while it is asked, and no lock
-// held. A FunctionID may be used again after its assembly was unloaded: make one of these a dump.
+// held. What it knows is kept until it is told to forget it: a FunctionID may be used again once its
+// module or its dynamic method is gone.
 class ClrMetadataSource {
  public:
   // Neither is owned; `info8` may be null (older runtimes): functions without metadata then have
@@ -26,12 +30,22 @@ class ClrMetadataSource {
 
   // Where the runtime refuses: "[unknown method 0x…]".
   const ManagedName& name(clr::FunctionID function);
+  // What is known of it without asking the runtime. Null: nothing.
+  const ManagedName* known(clr::FunctionID function) const;
+  bool is_dynamic(clr::FunctionID function) const;
+
+  void forget(clr::FunctionID function) { names_.erase(function); }
+  // Every name that the module is part of.
+  void forget_module(clr::ModuleID module);
+  void forget_dynamic();
   // "Namespace.Type<Args>[]", UTF-8. Where the runtime refuses: "?".
   std::string type_name(clr::ClassID type) { return class_name(type, 0); }
 
  private:
   ManagedName resolve(clr::FunctionID function);
   bool dynamic_name(clr::FunctionID function, ManagedName& name);
+  // The metadata of a module that the name being made is made of.
+  ModuleMetadata metadata_of(clr::ModuleID module);
   std::string class_name(clr::ClassID type, int depth);
   std::vector<std::string> class_arguments(clr::ClassID type, int depth);
   std::vector<std::string> class_names(const std::vector<clr::ClassID>& types, int depth);
@@ -39,6 +53,7 @@ class ClrMetadataSource {
   clr::ICorProfilerInfo3* info_;
   clr::ICorProfilerInfo8* info8_;
   std::unordered_map<clr::FunctionID, ManagedName> names_;
+  std::vector<clr::ModuleID> modules_;  // of the name being made
 };
 
 }  // namespace mixwalk

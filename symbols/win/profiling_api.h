@@ -21,6 +21,12 @@ using ThreadID = UINT_PTR;
 using FrameInfo = UINT_PTR;  // COR_PRF_FRAME_INFO
 using Token = ULONG32;       // mdToken
 
+// COR_PRF_CODE_INFO: one piece of a function's code.
+struct CodeInfo {
+  UINT_PTR start;
+  SIZE_T size;
+};
+
 // COR_PRF_SNAPSHOT_INFO
 inline constexpr ULONG32 kSnapshotRegisterContext = 0x1;
 
@@ -32,9 +38,12 @@ inline constexpr DWORD kMonitorThreads = 0x00000200;
 // Only while the runtime starts; it cannot detach a profiler that asked for it.
 inline constexpr DWORD kEnableObjectAllocated = 0x00800000;
 inline constexpr DWORD kEnableStackSnapshot = 0x10000000;
+// COR_PRF_HIGH_MONITOR: DynamicMethodUnloaded. May be asked for after an attach as well.
+inline constexpr DWORD kHighMonitorDynamicUnloads = 0x00000004;
 
 // HRESULTs of corerror.h that a walk or an attach meets.
 inline constexpr HRESULT kProfilerAlreadyActive = static_cast<HRESULT>(0x8013136A);
+inline constexpr HRESULT kNotCompiled = static_cast<HRESULT>(0x80131350);
 inline constexpr HRESULT kSnapshotInvalidThread = static_cast<HRESULT>(0x8013135E);
 inline constexpr HRESULT kSnapshotUnmanagedContext = static_cast<HRESULT>(0x8013135F);
 inline constexpr HRESULT kSnapshotUnsafe = static_cast<HRESULT>(0x80131360);
@@ -109,7 +118,8 @@ struct ICorProfilerInfo2 : ICorProfilerInfo {
                                                     ULONG32 type_arg_capacity,
                                                     ULONG32* type_arg_count,
                                                     ClassID type_args[]) = 0;
-  MIXWALK_UNUSED_SLOT(GetCodeInfo2);
+  virtual HRESULT STDMETHODCALLTYPE GetCodeInfo2(FunctionID function, ULONG32 capacity,
+                                                 ULONG32* count, CodeInfo pieces[]) = 0;
   MIXWALK_UNUSED_SLOT(GetClassFromTokenAndTypeArgs);
   MIXWALK_UNUSED_SLOT(GetFunctionFromTokenAndTypeArgs);
   MIXWALK_UNUSED_SLOT(EnumModuleFrozenObjects);
@@ -170,8 +180,8 @@ struct ICorProfilerInfo4 : ICorProfilerInfo3 {
 };
 
 struct ICorProfilerInfo5 : ICorProfilerInfo4 {
-  MIXWALK_UNUSED_SLOT(GetEventMask2);
-  MIXWALK_UNUSED_SLOT(SetEventMask2);
+  virtual HRESULT STDMETHODCALLTYPE GetEventMask2(DWORD* low, DWORD* high) = 0;
+  virtual HRESULT STDMETHODCALLTYPE SetEventMask2(DWORD low, DWORD high) = 0;
 };
 
 struct ICorProfilerInfo6 : ICorProfilerInfo5 {
@@ -187,7 +197,8 @@ struct ICorProfilerInfo7 : ICorProfilerInfo6 {
 // .NET Core 2.1 and later, .NET Framework 4.7.2 has it too but not for every stub.
 struct ICorProfilerInfo8 : ICorProfilerInfo7 {
   virtual HRESULT STDMETHODCALLTYPE IsFunctionDynamic(FunctionID function, BOOL* dynamic) = 0;
-  // Like GetFunctionFromIP, and for IL stubs and dynamic methods as well.
+  // Like GetFunctionFromIP, and for IL stubs and dynamic methods as well. `rejit` may be null: the
+  // runtime then leaves out a look-up that takes a lock.
   virtual HRESULT STDMETHODCALLTYPE GetFunctionFromIP3(const BYTE* ip, FunctionID* function,
                                                        ReJITID* rejit) = 0;
   virtual HRESULT STDMETHODCALLTYPE GetDynamicFunctionInfo(FunctionID function, ModuleID* module,
@@ -205,6 +216,8 @@ inline constexpr IID kIidInfo3 = {
     0xB555ED4F, 0x452A, 0x4E54, {0x8B, 0x39, 0xB5, 0x36, 0x0B, 0xAD, 0x32, 0xA0}};
 inline constexpr IID kIidInfo4 = {
     0x0d8fdcaa, 0x6257, 0x47bf, {0xb1, 0xbf, 0x94, 0xda, 0xc8, 0x84, 0x66, 0xee}};
+inline constexpr IID kIidInfo5 = {
+    0x07602928, 0xCE38, 0x4B83, {0x81, 0xE7, 0x74, 0xAD, 0xAF, 0x78, 0x12, 0x14}};
 inline constexpr IID kIidInfo8 = {
     0xC5AC80A6, 0x782E, 0x4716, {0x80, 0x44, 0x39, 0x59, 0x8C, 0x60, 0xCF, 0xBF}};
 

@@ -99,12 +99,11 @@ void show_merge(Rows& rows) {
     frames += std::stod(row[3]);
     unmanaged += std::stod(row[4]);
   }
-  double image = 0, images = 0, dynamic = 0, dynamics = 0, ask = 0, asked = 0;
+  double ask = 0, asked = 0;
+  std::vector<double> image, dynamic;  // of one sample, us a step
   for (const auto& row : rows["step"]) {
-    image += us(row[0]);
-    images += std::stod(row[1]);
-    dynamic += us(row[2]);
-    dynamics += std::stod(row[3]);
+    if (row[1] != "0") image.push_back(us(row[0]) / std::stod(row[1]));
+    if (row[3] != "0") dynamic.push_back(us(row[2]) / std::stod(row[3]));
     ask += us(row[4]);
     asked += std::stod(row[5]);
   }
@@ -113,14 +112,15 @@ void show_merge(Rows& rows) {
       "\nFilling, after the resume: %.0f samples, %.0f frames each, %.0f of them not managed\n",
       merges, frames / merges, unmanaged / merges);
   std::printf(
-      "  a step by RtlVirtualUnwind: %.3f us in images, %.3f us in code that the runtime made\n",
-      image / images, dynamic / dynamics);
+      "  a step by RtlVirtualUnwind, median of the samples: %.3f us in images, %.3f us in code that "
+      "the runtime made\n",
+      median(image), median(dynamic));
   std::printf("  a question to the CLR (GetFunctionFromIP3): %.3f us, %.1f a sample\n", ask / asked,
               asked / merges);
   std::printf(
       "  merge, all of it: %.1f us a sample, %.3f us a frame; rewriting the copy: %.2f us\n",
       merge / merges, merge / frames, rewrite / merges);
-  show_target("filling, a native frame", image / images, kFillUs, " us");
+  show_target("filling, a native frame", median(image), kFillUs, " us");
 }
 
 }  // namespace

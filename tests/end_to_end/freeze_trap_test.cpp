@@ -29,6 +29,7 @@ const std::map<std::string, std::string> kAllowed = {
     {"GetThreadContext", "system call: the registers; also waits until the thread stands"},
     {"QueryPerformanceCounter", "reads the processor's or the system's counter"},
     {"GetTickCount64", "reads the page that the system shares with every process"},
+    {"VirtualQuery", "system call: may this stack be read? Wine's mutex is held with signals off"},
     {"SwitchToThread", "system call: while the supervisor is resuming"},
     {"SetEvent", "system call: asks the probe's worker"},
     {"ResetEvent", "system call: the worker's answer"},

@@ -17,6 +17,7 @@
 #include "walker/cli/exit_code.h"
 #include "walker/profiler/clsid.h"
 #include "walker/session/diagnostics_ipc.h"
+#include "walker/session/pipe_name.h"
 #include "walker/session/win/diagnostics_port.h"
 #include "walker/session/win/pipe_io.h"
 
@@ -186,27 +187,139 @@ TEST(HostileTarget, TalksNonsense) {
   }
 }
 
-// A visitor that attaches properly and then says `talk`. Returns whether the DLL ended the talk.
-bool talk_to_dll(const ChildProcess& target, const std::string& talk) {
-  static int visits = 0;
-  const std::wstring name = L"\\\\.\\pipe\\mixwalk-hostile-" + std::to_wstring(GetCurrentProcessId()) +
-                            L"-" + std::to_wstring(++visits);
-  PipeIo pipe(serve(name), target.handle());
+// An image of this process under another path, and a thread that stands in one of its exports.
+std::string dump_with_image(HMODULE image, const std::string& path, const void* address) {
+  const auto base = reinterpret_cast<std::uint64_t>(image);
+  const auto* dos = reinterpret_cast<const IMAGE_DOS_HEADER*>(base);
+  const auto* nt = reinterpret_cast<const IMAGE_NT_HEADERS64*>(base + dos->e_lfanew);
+  Thread thread{.os_id = GetCurrentThreadId()};
+  thread.stack.frames.push_back(
+      {.address = reinterpret_cast<std::uint64_t>(address), .module = 0});
+  return encode(Hello{kProtocolVersion, {GetCurrentProcessId(), "C:\\x.exe", "x"},
+                      {".NET", 10, 0, 0, 0}, GetCurrentThreadId()}) +
+         encode(Module{base, nt->OptionalHeader.SizeOfImage, nt->FileHeader.TimeDateStamp, path}) +
+         encode(thread) + encode(DumpDone{}) + encode(Detached{});
+}
+
+// The path of an image is what the target says. mixwalk.exe opens none that leads to another machine
+// or to a device: what it would have found there would have named the frame.
+TEST(HostileTarget, NamesAnImageThatIsOnNoDrive) {
+  char path_text[MAX_PATH] = {};
+  GetFullPathNameA(fixture("ladder_native.dll").c_str(), sizeof path_text, path_text, nullptr);
+  const std::string path = path_text;
+  const HMODULE image = LoadLibraryA(path.c_str());
+  ASSERT_NE(image, nullptr);
+  const auto* address = reinterpret_cast<const void*>(GetProcAddress(image, "ladder_native_call"));
+  ASSERT_NE(address, nullptr);
+  const ProgramResult control =
+      visit_this_process(attach_reply(0), dump_with_image(image, path, address));
+  EXPECT_EQ(control.exit_code, 0u) << control.err;
+  EXPECT_NE(control.out.find("ladder_native_call"), std::string::npos) << control.out;
+
+  // Wine's device for files of the machine it runs on: it needs no server.
+  ASSERT_TRUE(path.starts_with("Z:\\")) << path;
+  const std::string device = "\\\\?\\unix" + path.substr(2);
+  ASSERT_NE(GetFileAttributesA(device.c_str()), INVALID_FILE_ATTRIBUTES) << device;
+  const ProgramResult result =
+      visit_this_process(attach_reply(0), dump_with_image(image, device, address));
+  EXPECT_EQ(result.exit_code, 0u) << result.err;
+  EXPECT_NE(result.out.find("ladder_native.dll!0x"), std::string::npos) << result.out;
+  EXPECT_EQ(result.out.find("ladder_native_call"), std::string::npos) << result.out;
+  FreeLibrary(image);
+}
+
+std::wstring diagnostics_port_of(DWORD process_id) {
+  return L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(process_id);
+}
+
+// What a client writes to a pipe, until it leaves: nothing, where none comes.
+std::string bytes_written_to(PipeIo& pipe, const Deadline& deadline) {
+  std::string bytes;
+  if (pipe.accept(deadline) != IoResult::ok) return bytes;
+  for (char byte; pipe.read(&byte, 1, deadline) == IoResult::ok;) bytes += byte;
+  return bytes;
+}
+
+// This process makes the pipe of another process's diagnostics port, and would get the visitor's
+// rights. It gets no byte, and the other process is no .NET process.
+TEST(SquattedPort, IsNotSpokenTo) {
+  ChildProcess native({"C:\\windows\\system32\\cmd.exe"});
+  const std::string id = std::to_string(native.id());
+  const std::vector<std::vector<std::string>> visits = {
+      {mixwalk_exe(), "dump", "--timeout", "2s", "-p", id},
+      {mixwalk_exe(), "record", "--timeout", "2s", "-d", "1s", "-p", id, "-o",
+       temporary_file("squatted.mixwalk")}};
+  for (const auto& visit : visits) {
+    PipeIo squatted(serve(diagnostics_port_of(native.id())), nullptr);
+    std::string bytes;
+    std::thread server([&] { bytes = bytes_written_to(squatted, Deadline(10'000)); });
+    const ProgramResult result = run_program(visit);
+    server.join();
+    EXPECT_EQ(bytes.size(), 0u) << bytes;
+    expect_one_line(result, {ExitCode::not_dotnet});
+    EXPECT_NE(result.err.find("process " + std::to_string(GetCurrentProcessId()) + " serves"),
+              std::string::npos)
+        << result.err;
+  }
+}
+
+TEST(SquattedPort, IsNotListed) {
+  ChildProcess native({"C:\\windows\\system32\\cmd.exe"});
+  PipeIo squatted(serve(diagnostics_port_of(native.id())), nullptr);
+  std::string bytes;
+  std::thread server([&] { bytes = bytes_written_to(squatted, Deadline(20'000)); });
+  const ProgramResult result = run_program({mixwalk_exe(), "ps"});
+  server.join();
+  EXPECT_EQ(result.exit_code, 0u) << result.err;
+  EXPECT_EQ(bytes.size(), 0u) << bytes;
+  EXPECT_EQ(result.out.find("cmd.exe"), std::string::npos) << result.out;
+}
+
+// Attaches mixwalk.dll, and tells it to come to the pipe of this name.
+bool attach_dll(const ChildProcess& target, const std::wstring& pipe_name,
+                const Deadline& deadline) {
   std::string dll = mixwalk_exe();
   dll.replace(dll.size() - 3, 3, "dll");
   const std::wstring path = to_utf16(dll);
   AttachRequest request{.timeout_ms = 10'000,
                         .profiler_path = std::u16string(path.begin(), path.end()),
-                        .client_data = to_utf8(name)};
+                        .client_data = to_utf8(pipe_name)};
   std::memcpy(request.clsid.data(), &kProfilerClsid, sizeof kProfilerClsid);
-  const Deadline deadline(20'000);
   // The one before may still be leaving.
-  for (bool attached = false; !attached;) {
+  while (true) {
     const auto reply =
         ask_diagnostics_port(target.id(), target.handle(), *encode_attach(request), deadline);
-    attached = reply && reply->ok;
-    if (!attached && deadline.remaining_ms() == 0) return false;
+    if (reply && reply->ok) return true;
+    if (deadline.remaining_ms() == 0) return false;
   }
+}
+
+// The pipe's name says which process must serve it. The DLL says nothing to another one, and leaves.
+TEST(SquattedSession, IsNotSpokenTo) {
+  ChildProcess hang({fixture("hang.exe")});
+  ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
+  const unsigned char random[kPipeRandomBytes] = {};
+  const std::wstring name = session_pipe_name(hang.id(), random);
+  PipeIo squatted(serve(name), nullptr);
+  std::string bytes;
+  std::thread server([&] { bytes = bytes_written_to(squatted, Deadline(5'000)); });
+  EXPECT_TRUE(attach_dll(hang, name, Deadline(20'000)));
+  server.join();
+  EXPECT_EQ(bytes.size(), 0u);
+  const ProgramResult result = run_until_let_in({"dump", "-p", std::to_string(hang.id())});
+  EXPECT_EQ(result.exit_code, 0u) << result.err;
+  hang.write_line("STOP");
+  EXPECT_EQ(hang.wait(20'000), 0u);
+}
+
+// A visitor that attaches properly and then says `talk`. Returns whether the DLL ended the talk.
+bool talk_to_dll(const ChildProcess& target, const std::string& talk) {
+  static unsigned char visits[kPipeRandomBytes] = {};
+  ++visits[0];
+  const std::wstring name = session_pipe_name(GetCurrentProcessId(), visits);
+  PipeIo pipe(serve(name), target.handle());
+  const Deadline deadline(20'000);
+  if (!attach_dll(target, name, deadline)) return false;
   if (pipe.accept(deadline) != IoResult::ok) return false;
   pipe.write(talk.data(), talk.size(), deadline);
   // What is cut off is waited for as long as there is someone to say it: a visitor that ends.

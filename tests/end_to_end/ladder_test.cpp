@@ -47,6 +47,8 @@ bool may_lie_between(const Snapshot& snapshot, const Frame& frame, const std::st
                       hop == "native call";
   if (direct) return false;
   if (frame.kind == FrameKind::stub) return true;
+  // Thunks of the runtime that the CLR does not know by a FunctionID.
+  if (frame.kind == FrameKind::native && frame.module == Frame::kNone) return true;
   // Exception dispatch is managed code of the runtime; once it has been called often enough, it is
   // jitted anew, outside every image.
   const bool handler = hop.ends_with("funclet");

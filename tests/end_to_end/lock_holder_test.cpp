@@ -41,12 +41,13 @@ constexpr int kLongWalksPerRequest = 2;
 // Whatever else.
 constexpr int kMostRequests = 500;
 
-// A freeze ends at its deadline, but for: the supervisor's step (it looks every 10 ms); a time
-// slice (15.6 ms on Windows) until it gets a processor, and one until whoever stood gets it.
+// A freeze ends at its deadline, but for: two steps of the supervisor (it looks every 10 ms, and a
+// DoStackSnapshot that waits is freed one look later); a time slice (15.6 ms on Windows) until it
+// gets a processor, and one until whoever stood gets it.
 constexpr std::uint64_t kSupervisorStepMs = 10;
 constexpr std::uint64_t kSliceMs = 16;
 constexpr std::uint64_t kLimitNs =
-    (kDefaultDeadlineMs + kSupervisorStepMs + 2 * kSliceMs) * 1'000'000;
+    (kDefaultDeadlineMs + 2 * kSupervisorStepMs + 2 * kSliceMs) * 1'000'000;
 
 // By how much this machine makes a sleeper late, as long as one of these lives: threads that sleep
 // as the supervisor does, and note the worst. With more to do than it has processors for, it makes
@@ -147,12 +148,14 @@ bool has_managed_frame(const Thread& thread) {
 
 // Caught in the few instructions of Wine's own dispatcher of system calls that still run on the
 // thread's stack: code of no image, called by a stub of ntdll.dll that has no unwind data. Some once
-// in 50,000 freezes; there is no such code on Windows, and no guess is made about it.
+// in 1,000 freezes of a thread that goes into the system all the time; there is no such code on
+// Windows, and no guess is made about it: its caller is a stub's, or is not shown.
 bool is_in_wines_dispatcher(const Thread& thread) {
   const std::vector<Frame>& frames = thread.stack.frames;
-  return frames.size() == 3 && frames[0].kind == FrameKind::stub &&
-         frames[0].module == Frame::kNone && frames[1].name.starts_with("Nt") &&
-         frames[2].kind == FrameKind::gap;
+  if (frames.size() < 2 || frames.size() > 3) return false;
+  const bool called_by_stub = frames.size() == 2 || frames[1].name.starts_with("Nt");
+  return frames.front().kind == FrameKind::native && frames.front().module == Frame::kNone &&
+         called_by_stub && frames.back().kind == FrameKind::gap;
 }
 
 struct Walks {
@@ -161,6 +164,7 @@ struct Walks {
   // How long a thread stood at the most. Not of those that the supervisor let go: the DLL counts
   // until its sampler has come back; how long they stood, only the trap can see.
   std::uint64_t longest_ns = 0;
+  std::uint64_t went = 0;  // had code on its stack that went away at every look: column "gone"
   std::uint64_t late = 0;  // stood for longer than the limit, or ran again before it was copied
 };
 
@@ -173,6 +177,11 @@ void walk(DumpSession& session, const LockProgram& program, int times, std::uint
     walks.counters.add(thread);
     if (thread.skipped == "the thread ran again before its stack was copied") {
       ++walks.late;
+      continue;
+    }
+    // A thread that runs nothing but new code, while the runtime lets go of hundreds of assemblies.
+    if (thread.skipped == "code on its stack went away while it was looked at") {
+      ++walks.went;
       continue;
     }
     EXPECT_EQ(thread.skipped, "");
@@ -194,11 +203,11 @@ void print(const char* lock, const char* dll, Walks& walks, const FreezeTrapReco
   const std::string longest = record ? std::to_string(record->longest_ns / 1000) : "";
   const std::uint64_t ended = record ? record->ended_by_another.load() : counters.interventions;
   std::printf("| %-14s | %-17s | %5llu | %7d | %5llu | %7llu | %7llu | %7s | %5llu | "
-              "%6llu of %4llu | %10llu | %9llu |\n",
+              "%6llu of %4llu | %10llu | %9llu | %4llu |\n",
               lock, dll, counters.samples, walks.holding, counters.frozen_p50_ns / 1000,
               counters.frozen_p99_ns / 1000, counters.frozen_max_ns / 1000, longest.c_str(), ended,
               counters.probes_failed, counters.probes_run, counters.fallbacks,
-              counters.samples - counters.whole);
+              counters.samples - counters.whole, walks.went);
   std::fflush(stdout);
 }
 
@@ -206,9 +215,14 @@ class LockHolder : public testing::TestWithParam<Case> {
  protected:
   static void SetUpTestSuite() {
     std::puts("| lock           | DLL, deadline     | walks | holding |   p50 |     p99 |     max "
-              "|   stood | ended | probes failed | fall-backs | not whole |");
+              "|   stood | ended | probes failed | fall-backs | not whole | gone |");
   }
 };
+
+// A thread of nothing but new code is looked at until the runtime lets go of none: none of 7,199 walks
+// was lost, nor of 1,080 with the trap, on a busy machine. (Under sabotage each look costs a whole
+// deadline, and there are only three.)
+void expect_code_stays(const Walks& walks) { EXPECT_LE(walks.went, 2u); }
 
 TEST_P(LockHolder, Product) {
   LockProgram program(GetParam().lock);
@@ -221,6 +235,7 @@ TEST_P(LockHolder, Product) {
   }
   print(GetParam().lock, "product, 50 ms", walks, nullptr);
   lateness.expect_in_time(walks.longest_ns, walks.late, kRequests);
+  expect_code_stays(walks);
   EXPECT_GE(walks.holding, met) << "then this shows nothing";
   EXPECT_EQ(session.leave(), "");
   EXPECT_TRUE(program.stop());
@@ -241,6 +256,7 @@ TEST_P(LockHolder, ProductTimed) {
   print(GetParam().lock, "trapped, 50 ms", walks, page.get());
   EXPECT_GE(page->freezes.load(), 2u * kTimedRequests * kWalksPerRequest);
   lateness.expect_in_time(page->longest_ns, page->over_limit, kTimedRequests);
+  expect_code_stays(walks);
   EXPECT_EQ(session.leave(), "");
   EXPECT_TRUE(program.stop());
 }

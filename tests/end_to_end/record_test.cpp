@@ -77,7 +77,7 @@ TEST_F(Record, EveryThreadWithItsWholeInterleavedStack) {
 }
 
 TEST_F(Record, CpuModeTakesOnlyWhoUsesTheCpu) {
-  ASSERT_EQ(record({"-d", "2s", "-r", "50", "--mode", "cpu"}).exit_code, 0u);
+  ASSERT_EQ(record({"-d", "5s", "-r", "50", "--mode", "cpu"}).exit_code, 0u);
   const Recording recording = read_whole(file_);
   EXPECT_EQ(recording.event, SampleEvent::cpu);
   const auto threads = by_thread(recording);
@@ -131,7 +131,10 @@ TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
                                            "native wait", "com call", "task result", "deep"};
   DumpSession session = attach_to(hang_.id());
   // What fills first is the pipe's buffer, then the ring: some 5 s of chunks.
-  ASSERT_FALSE(session.begin_record({.period_ns = 1'000'000, .thread_names = kNames}));
+  // A busy machine may need longer than the usual deadline, and a tick would then lack a thread.
+  ASSERT_FALSE(session.begin_record({.sampling = {.deadline_ms = 5'000},
+                                     .period_ns = 1'000'000,
+                                     .thread_names = kNames}));
   RecordingCollector collector([](RecordedFrame&, const Module&) {});
   RecordedBytes bytes;
   const auto read_until = [&](ULONGLONG end, bool to_the_end) {

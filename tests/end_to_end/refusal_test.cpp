@@ -6,6 +6,7 @@
 #include <aclapi.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
@@ -117,6 +118,52 @@ TEST(Refusal, DiagnosticsAreSwitchedOff) {
   expect_unharmed(hang);
 }
 
+// What each switch of the runtime keeps out. A program that runs is not kept from profilers by the
+// one that is named after them: the runtime looks at it as it starts only.
+class DiagnosticsSwitch {
+ public:
+  explicit DiagnosticsSwitch(const wchar_t* name) : name_(name) {
+    SetEnvironmentVariableW(name_, L"0");
+  }
+  ~DiagnosticsSwitch() { SetEnvironmentVariableW(name_, nullptr); }
+  DiagnosticsSwitch(const DiagnosticsSwitch&) = delete;
+  DiagnosticsSwitch& operator=(const DiagnosticsSwitch&) = delete;
+
+ private:
+  const wchar_t* name_;
+};
+
+TEST(Refusal, AStartedProgramAllowsNoProfiler) {
+  const DiagnosticsSwitch off(L"DOTNET_EnableDiagnostics_Profiler");
+  const ProgramResult result = dump({"--after", "1s", "--timeout", "2s", "--", fixture("hang.exe"),
+                                     "--exit-after-ms", "6000"});
+  EXPECT_EQ(result.exit_code, static_cast<DWORD>(ExitCode::not_dotnet)) << result.err;
+  EXPECT_NE(result.err.find("DOTNET_EnableDiagnostics_Profiler=0"), std::string::npos) << result.err;
+}
+
+TEST(Refusal, ThePortIsClosed) {
+  std::optional<ChildProcess> hang;
+  {
+    const DiagnosticsSwitch off(L"DOTNET_EnableDiagnostics_IPC");
+    hang.emplace(std::vector<std::string>{fixture("hang.exe")});
+  }
+  const std::string id = ready_hang(*hang);
+  expect_refusal(dump({"-p", id}), ExitCode::not_started, "DOTNET_EnableDiagnostics");
+  expect_unharmed(*hang);
+}
+
+TEST(NoRefusal, AProgramThatRunsAndAllowsNoProfiler) {
+  std::optional<ChildProcess> hang;
+  {
+    const DiagnosticsSwitch off(L"DOTNET_EnableDiagnostics_Profiler");
+    hang.emplace(std::vector<std::string>{fixture("hang.exe")});
+  }
+  const std::string id = ready_hang(*hang);
+  const ProgramResult result = dump({"-p", id});
+  EXPECT_EQ(result.exit_code, 0u) << result.err;
+  expect_unharmed(*hang);
+}
+
 TEST(Refusal, TheTargetEndsDuringTheDump) {
   ChildProcess hang({fixture("hang.exe")});
   ready_hang(hang);
@@ -125,12 +172,15 @@ TEST(Refusal, TheTargetEndsDuringTheDump) {
   auto snapshot = session.dump({});
   ASSERT_FALSE(snapshot);
   EXPECT_EQ(snapshot.failure().code, ExitCode::target_exited);
-  EXPECT_NE(snapshot.failure().message.find("ended meanwhile"), std::string::npos);
+  EXPECT_NE(snapshot.failure().message.find(" ended with code "), std::string::npos)
+      << snapshot.failure().message;
+  EXPECT_TRUE(snapshot.failure().message.ends_with(" while mixwalk looked at it"))
+      << snapshot.failure().message;
 }
 
 TEST(Refusal, AStartedProgramEndsTooSoon) {
-  expect_refusal(dump({"--after", "30s", "--", "C:\\windows\\system32\\cmd.exe", "/c", "exit"}),
-                 ExitCode::target_exited, "ended too soon");
+  expect_refusal(dump({"--after", "30s", "--", "C:\\windows\\system32\\cmd.exe", "/c", "exit 3"}),
+                 ExitCode::target_exited, "ended with code 3 before the time of --after");
 }
 
 TEST(Refusal, AStartedProgramHasNoRuntime) {

@@ -47,7 +47,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const mixwalk::ModuleSpan span{.base = kImage, .size = 0x1'0000, .pdata_rva = fields[0],
                                  .pdata_count = fields[1]};
   const mixwalk::ModuleView modules({&span, 1});
-  mixwalk::TableUnwindStep step(modules, image, stack);
+  mixwalk::UnknownOutsideMemory outside;
+  mixwalk::TableUnwindStep step(modules, image, stack, outside);
   mixwalk::Cursor frame;
   for (std::size_t i = 0; i < mixwalk::kGeneralRegisters; ++i) {
     frame.registers.general[i] = kStack + fields[i % 8 + 4];

@@ -20,6 +20,8 @@ struct ScriptedFrame {
   StepFault fault = StepFault::none;  // what a step from this frame answers
   bool leaf = false;                  // it has no unwind data: a step needs LeafRule::allowed
   AddressKind kind = AddressKind::return_address;
+  bool proven = true;  // the step onto it was no guess
+  bool steps_if_guessed = true;  // else: a step from it, as long as it is a guess, answers no_call
 };
 
 // Steps along a list of frames, leaf first. From where no frame of the list stands it answers
@@ -34,12 +36,14 @@ class ScriptedUnwindStep final : public UnwindStep {
       const ScriptedFrame& here = frames_[i];
       if (here.rip != frame.registers.rip || here.rsp != frame.registers.rsp()) continue;
       if (here.fault != StepFault::none) return {here.fault};
+      if (frame.guessed && !here.steps_if_guessed) return {StepFault::no_call};
       if (here.leaf && leaf == LeafRule::forbidden) return {StepFault::no_unwind};
       const ScriptedFrame& caller = frames_[i + 1];
       frame.registers.rip = caller.rip;
       frame.registers[Register::rsp] = caller.rsp;
       frame.kind = caller.kind;
-      return {StepFault::none, caller.trust};
+      frame.guessed = !caller.proven;
+      return {StepFault::none, caller.trust, caller.proven};
     }
     return {StepFault::no_unwind};
   }

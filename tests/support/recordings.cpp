@@ -172,4 +172,34 @@ Recording large_recording(const LargeRecording& size) {
   return recording;
 }
 
+Recording parked_recording(const ParkedRecording& size) {
+  constexpr std::uint64_t kSecondNs = 1'000'000'000;
+  RecordingBuilder builder;
+  Recording& recording = builder.recording();
+  recording.event = SampleEvent::wall;
+  recording.period_ns = kPeriodNs;
+  recording.process = {4711, "C:\\orders\\orders.exe", {}};
+  std::vector<std::uint32_t> stacks;
+  for (std::uint32_t thread = 0; thread < size.threads; ++thread) {
+    builder.add_thread(thread + 1, 0, fmt::format("parked {}", thread));
+    Stack stack;
+    for (std::uint32_t frame = 0; frame < size.frames; ++frame) {
+      stack.frames.push_back({.kind = FrameKind::managed, .address = 0x1000 + frame,
+                              .name = fmt::format("Orders.Client{}.Step{}()", thread, frame)});
+    }
+    stacks.push_back(builder.add_stack(stack));
+  }
+  std::uint64_t time = 0;
+  for (std::uint32_t tick = 0; tick < size.seconds * size.hz; ++tick) {
+    const std::uint64_t since_last = kSecondNs / size.hz / 4 * (3 + tick % 3);
+    time += since_last;
+    for (std::uint32_t thread = 0; thread < size.threads; ++thread) {
+      recording.samples.push_back(
+          {.time_ns = time, .value = since_last, .thread = thread, .stack = stacks[thread]});
+    }
+  }
+  recording.duration_ns = time;
+  return std::move(recording);
+}
+
 }  // namespace mixwalk

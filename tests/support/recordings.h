@@ -27,4 +27,14 @@ struct LargeRecording {
 };
 Recording large_recording(const LargeRecording& size);
 
+// Threads that stand still, each with a stack of its own, sampled on a busy machine: the samples
+// come at uneven times, and as far apart as the machine lets them. In memory 36 bytes a sample.
+struct ParkedRecording {
+  std::uint32_t threads = 20;
+  std::uint32_t frames = 20;  // of each stack
+  std::uint32_t seconds = 3600;
+  std::uint32_t hz = 10;  // reached, of 100 that were asked for
+};
+Recording parked_recording(const ParkedRecording& size);
+
 }  // namespace mixwalk

@@ -66,6 +66,8 @@ const std::map<std::string, std::function<Recording()>> kRecordings = {
     {"dump", [] { return representative_recording(SampleEvent::dump); }},
     {"empty", [] { return Recording{}; }},
     {"large", [] { return large_recording({}); }},
+    {"parked", [] { return parked_recording({.threads = 3, .seconds = 60}); }},
+    {"parked-hour", [] { return parked_recording({.hz = 100}); }},
     // Made by `mixwalk record` of fixtures/sqlite, parked.
     {"sqlite", [] { return stored_recording(MIXWALK_GOLDEN "/sqlite.mixwalk"); }},
 };

@@ -33,5 +33,35 @@ TEST(DiskImageFilesTest, DamagedPathIsNothing) {
   EXPECT_FALSE(DiskImageFiles().read("\xFF\xFE\xC0.dll"));
 }
 
+// Says which paths it was asked for.
+class AskedFiles final : public ImageFiles {
+ public:
+  std::optional<std::vector<std::byte>> read(const std::string& path) override {
+    asked.push_back(path);
+    return std::vector<std::byte>(1);
+  }
+  std::vector<std::string> asked;
+};
+
+TEST(LocalImageFilesTest, ADriveIsRead) {
+  for (const std::string path : {R"(C:\Windows\ntdll.dll)", R"(z:\x.dll)", R"(\\?\D:\long\x.dll)"}) {
+    AskedFiles files;
+    EXPECT_TRUE(LocalImageFiles(files).read(path)) << path;
+    EXPECT_EQ(files.asked, std::vector<std::string>{path}) << "as it was written";
+  }
+}
+
+TEST(LocalImageFilesTest, OtherMachinesAndDevicesAreNotTouched) {
+  for (const std::string path :
+       {R"(\\server\share\x.dll)", "//server/share/x.dll", R"(\\?\UNC\server\share\x.dll)",
+        R"(\\.\pipe\x)", R"(\\.\C:\x.dll)", R"(\\?\pipe\x)", R"(\??\UNC\server\x.dll)",
+        R"(\\?\GLOBALROOT\Device\Mup\server\x.dll)", R"(\\?\\\?\C:\x.dll)", R"(\Device\Mup\x)",
+        "C:", "C:x.dll", "C:/x.dll", "x.dll", "CON", ""}) {
+    AskedFiles files;
+    EXPECT_FALSE(LocalImageFiles(files).read(path)) << path;
+    EXPECT_TRUE(files.asked.empty()) << path;
+  }
+}
+
 }  // namespace
 }  // namespace mixwalk

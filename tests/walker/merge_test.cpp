@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,15 @@ std::vector<ManagedEntry> sandwich_entries() {
           hole(0x20080, 0x7140)};
 }
 
+// What the stacks are copied from: the scripted step looks at none of it.
+class Zeros final : public MemoryReader {
+ public:
+  bool read(std::uint64_t, void* into, std::size_t bytes) const noexcept override {
+    std::memset(into, 0, bytes);
+    return true;
+  }
+};
+
 // A sample, and all that a merge of it reads.
 struct Scene {
   explicit Scene(std::vector<ScriptedFrame> frames, std::vector<ManagedEntry> reported = {})
@@ -80,6 +90,7 @@ struct Scene {
     sample.entry_buffer = entries;
     sample.entry_count = entries.size();
     sample.managed_walked = !entries.empty();
+    sample.stack.fill(Zeros(), frames.front().rsp, 0x10000);
   }
 
   Stack merged() { return merge(sample, {step, managed, ModuleView(kModules), scratch}); }
@@ -87,7 +98,7 @@ struct Scene {
   ScriptedUnwindStep step;
   ManagedCodeTable managed = clr_code();
   std::vector<ManagedEntry> entries;
-  std::vector<std::byte> stack_buffer;
+  std::vector<std::byte> stack_buffer = std::vector<std::byte>(0x10000);
   RawSample sample{stack_buffer, {}};
   std::vector<RunFrame> scratch = std::vector<RunFrame>(64);
 };
@@ -359,6 +370,124 @@ TEST(MergeTest, ManagedFrameAtTheRootHasNoRootRun) {
   EXPECT_TRUE(stack.whole());
 }
 
+// The leaf's return address is one of a call through a register, and what follows leads nowhere.
+std::vector<ScriptedFrame> guessed() {
+  return {{0x10010, 0x7000},
+          {.rip = 0x20020, .rsp = 0x7020, .trust = Trust::leaf, .proven = false},
+          {0x900130, 0x7090, Trust::dynamic},
+          {0x20050, 0x70C0, Trust::dynamic},
+          {0, 0x71C0}};
+}
+
+TEST(MergeTest, GuessThatArrivesAtTheRootIsKept) {
+  const Stack stack = Scene(guessed()).merged();
+  EXPECT_EQ(stack.frames.size(), 4u);
+  EXPECT_TRUE(stack.whole());
+  expect_consistent(stack);
+}
+
+TEST(MergeTest, GuessThatLeadsNowhereIsTakenBack) {
+  auto real = guessed();
+  real[3].fault = StepFault::no_unwind;
+  const Stack stack = Scene(real).merged();
+  EXPECT_THAT(frames(stack), ElementsAre("native 10010@7000 m0", "gap"));
+  EXPECT_THAT(runs(stack), ElementsAre("leaf open (no-call), 2 from 0"));
+  expect_consistent(stack);
+}
+
+TEST(MergeTest, GuessThatMeetsTheManagedFrameIsKept) {
+  auto real = guessed();
+  real[3].fault = StepFault::no_unwind;
+  const Stack stack = Scene(real, {entry(kHelper, 0x900130, 0x7090)}).merged();
+  EXPECT_EQ(text(stack.runs.at(0)), "leaf closed, 2 from 0");
+  EXPECT_EQ(text(stack.frames.at(2)), "managed 900130@7090 f2");
+  EXPECT_EQ(text(stack.runs.back()), "root open (no-unwind), 2 from 3");
+  expect_consistent(stack);
+}
+
+// A leaf of the runtime that managed code calls through a cell: the CLR knows its caller.
+TEST(MergeTest, ManagedFrameThatTheClrConfirmsIsNoGuessAnyMore) {
+  const std::vector<ScriptedFrame> real = {{0x10010, 0x7000},
+                                           {.rip = 0x900130,
+                                            .rsp = 0x7020,
+                                            .trust = Trust::leaf,
+                                            .proven = false,
+                                            .steps_if_guessed = false},
+                                           {0x20050, 0x70C0, Trust::dynamic},
+                                           {0, 0x71C0}};
+  EXPECT_TRUE(Scene(real, {entry(kHelper, 0x900130, 0x7020)}).merged().whole());
+  EXPECT_FALSE(Scene(real).merged().whole());
+}
+
+TEST(MergeTest, GuessThatPassesTheManagedFrameIsTakenBack) {
+  const Stack stack = Scene(guessed(), {entry(kMain, 0x900040, 0x7080)}).merged();
+  EXPECT_EQ(text(stack.runs.at(0)), "leaf open (no-call), 2 from 0");
+  EXPECT_EQ(text(stack.frames.at(2)), "managed 900040@7080 f1");
+  expect_consistent(stack);
+}
+
+// What a trap interrupted had called through a null pointer: a frame, and not the thread's root.
+TEST(MergeTest, CallThroughANullPointer) {
+  const Stack stack =
+      Scene({{0x10010, 0x7000},
+             {.rip = 0, .rsp = 0x7020, .kind = AddressKind::instruction_pointer},
+             {.rip = 0x10090, .rsp = 0x7028, .trust = Trust::leaf, .proven = false},
+             {0, 0x71C0}})
+          .merged();
+  EXPECT_THAT(frames(stack), ElementsAre("native 10010@7000 m0", "native 0@7020",
+                                         "native 10090@7028 m0"));
+  EXPECT_THAT(runs(stack), ElementsAre("whole root, 3 from 0"));
+  expect_consistent(stack);
+}
+
+// Wine's dispatcher of exceptions, in its first instructions: nothing there is a trap's frame yet.
+TEST(MergeTest, InterruptedAtZeroAndNothingLeadsOnIsNoFrame) {
+  for (const bool guess : {false, true}) {
+    std::vector<ScriptedFrame> real = {
+        {0x10010, 0x7000},
+        {.rip = 0, .rsp = 0x7020, .kind = AddressKind::instruction_pointer}};
+    if (guess) real.push_back({.rip = 0x10090, .rsp = 0x7028, .trust = Trust::leaf, .proven = false});
+    const Stack stack = Scene(real).merged();
+    EXPECT_THAT(frames(stack), ElementsAre("native 10010@7000 m0", "gap"));
+    EXPECT_THAT(runs(stack),
+                ElementsAre(guess ? "leaf open (no-call), 2 from 0" : "leaf open (no-unwind), 2 from 0"));
+    expect_consistent(stack);
+  }
+}
+
+TEST(MergeTest, InterruptedAtZeroAboveAManagedFrameIsNoFrame) {
+  const Stack stack = Scene({{0x10010, 0x7000},
+                             {.rip = 0, .rsp = 0x7020, .kind = AddressKind::instruction_pointer}},
+                            {entry(kMain, 0x900040, 0x7100)})
+                          .merged();
+  EXPECT_EQ(text(stack.frames.at(0)), "native 10010@7000 m0");
+  EXPECT_EQ(text(stack.frames.at(1)), "gap");
+  EXPECT_EQ(text(stack.frames.at(2)), "managed 900040@7100 f1");
+  expect_consistent(stack);
+}
+
+// The thread itself is at zero, wherever it came from.
+TEST(MergeTest, ThreadThatStandsAtZeroIsShownThere) {
+  const Stack stack = Scene({{.rip = 0, .rsp = 0x7000}, {0, 0x71C0}}).merged();
+  EXPECT_EQ(stack.frames.size(), 1u);
+  const Stack open =
+      Scene({{.rip = 0, .rsp = 0x7000, .fault = StepFault::no_call}, {0, 0x71C0}}).merged();
+  EXPECT_THAT(frames(open), ElementsAre("native 0@7000", "gap"));
+  expect_consistent(open);
+}
+
+TEST(MergeTest, WalkThatTakesTooLongIsEnded) {
+  std::vector<ScriptedFrame> real;
+  for (std::uint64_t i = 0; i < 600; ++i) real.push_back({0x10010, 0x7000 + i * 16});
+  real.push_back({0, 0x71C00});
+  Scene scene(real);
+  const Stack stack = merge(scene.sample, {scene.step, scene.managed, ModuleView(kModules),
+                                           scene.scratch, std::chrono::milliseconds(0)});
+  EXPECT_EQ(stack.runs.at(0).why, OpenReason::too_slow);
+  EXPECT_LE(stack.frames.size(), 300u);
+  expect_consistent(stack);
+}
+
 TEST(MergeTest, NoManagedFrames) {
   Scene scene({{0x10010, 0x7000}, {0x10090, 0x7180}, {0, 0x71C0}});
   scene.sample.managed_walked = true;
@@ -431,7 +560,7 @@ TEST(MergeTest, StubsAndDynamicMethodsInAHole) {
       {0x20050, 0x7080},  {0x900040, 0x70A0}, {0, 0x70C0}};
   Scene scene(real, {entry(kHelper, 0x900130, 0x7000), entry(kMain, 0x900040, 0x70A0)});
   const Stack stack = scene.merged();
-  EXPECT_THAT(frames(stack), ElementsAre("managed 900130@7000 f2", "stub 900410@7020",
+  EXPECT_THAT(frames(stack), ElementsAre("managed 900130@7000 f2", "native 900410@7020",
                                          "stub 900220@7040 f3", "managed 900330@7060 f4",
                                          "native 20050@7080 m1", "managed 900040@70a0 f1"));
   EXPECT_THAT(runs(stack), ElementsAre("middle closed, 2 from 1", "middle closed, 1 from 4"));
@@ -562,8 +691,55 @@ TEST(MergeTest, EndlessStackEndsAtTheFrameLimit) {
   expect_consistent(stack);
 }
 
+// Where it stands is known all the same.
+TEST(MergeTest, ThreadOffItsOwnStackIsShownWhereItStands) {
+  Scene scene(sandwich());
+  scene.sample.fault = CaptureFault::off_stack;
+  const Stack stack = scene.merged();
+  EXPECT_THAT(frames(stack), ElementsAre("native 10010@7000 m0", "gap"));
+  EXPECT_THAT(runs(stack), ElementsAre("leaf open (off-stack), 2 from 0"));
+  EXPECT_FALSE(stack.whole());
+  EXPECT_EQ(scene.step.steps(), 0u);
+  expect_consistent(stack);
+}
+
+// A fiber that called no managed code: the CLR's frames lie on the stack that it was switched to from,
+// below the fiber's own in one case and above it in the other.
+TEST(MergeTest, ManagedFramesOfAnotherStackAreLeftOut) {
+  const std::vector<ScriptedFrame> fiber = {{0x10010, 0x7000}, {0x10090, 0x7040}, {0, 0x7080}};
+  for (const std::uint64_t other : {0x3000u, 0x23000u}) {
+    Scene scene(fiber, {entry(kHelper, 0x900130, other), hole(0x20050, other + 0x30),
+                        entry(kMain, 0x900040, other + 0x70), hole(0x20080, other + 0xB0)});
+    const Stack stack = scene.merged();
+    EXPECT_THAT(frames(stack), ElementsAre("native 10010@7000 m0", "native 10090@7040 m0", "gap"));
+    EXPECT_THAT(runs(stack), ElementsAre("leaf open (ended-at-root), 3 from 0"));
+    expect_consistent(stack);
+  }
+}
+
+// The fiber itself has called managed code, which called native code.
+TEST(MergeTest, ManagedFramesOfTheFiberComeBeforeThoseOfAnotherStack) {
+  Scene scene(sandwich(), sandwich_entries());
+  scene.entries.push_back(entry(kHelper, 0x900130, 0x3000));
+  scene.sample.entry_buffer = scene.entries;
+  scene.sample.entry_count = scene.entries.size();
+  const Stack stack = scene.merged();
+  EXPECT_EQ(stack.frames.size(), sandwich().size());  // the gap stands for the root
+  EXPECT_EQ(text(stack.runs.back()), "root open (ended-at-root), 3 from 7");
+  expect_consistent(stack);
+}
+
+// A frame that is met where another function was expected may be the thread's own.
+TEST(MergeTest, WhereTheThreadStandsIsNeverLeftOut) {
+  Scene scene(sandwich(), {entry(kMain, 0x900040, 0x7000)});
+  const Stack stack = scene.merged();
+  EXPECT_EQ(text(stack.frames.at(0)), "native 10010@7000 m0");
+  EXPECT_EQ(text(stack.runs.at(0)), "leaf open (wrong-function), 2 from 0");
+  expect_consistent(stack);
+}
+
 TEST(MergeTest, ThreadThatGaveNoSampleHasNoStack) {
-  for (const CaptureFault fault : {CaptureFault::not_suspended, CaptureFault::off_stack}) {
+  for (const CaptureFault fault : {CaptureFault::not_suspended, CaptureFault::overdue}) {
     Scene scene(sandwich(), sandwich_entries());
     scene.sample.fault = fault;
     const Stack stack = scene.merged();

@@ -13,6 +13,9 @@ namespace mixwalk {
 struct ModuleDetails {
   std::string path;             // UTF-8, as the loader knows it
   std::uint32_t timestamp = 0;  // IMAGE_FILE_HEADER.TimeDateStamp
+  std::uint64_t identity = 0;   // of its headers, see live_modules.h
+
+  bool operator==(const ModuleDetails&) const = default;
 };
 
 // Owns what a ModuleView looks at. Not frozen-safe to build; immutable from then on.
@@ -31,6 +34,8 @@ class ModuleTable {
   ModuleView view() const noexcept { return ModuleView(spans_); }
   // In the order of view().modules().
   std::span<const ModuleDetails> details() const noexcept { return details_; }
+
+  bool operator==(const ModuleTable&) const = default;
 
  private:
   std::vector<ModuleSpan> spans_;

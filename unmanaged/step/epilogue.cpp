@@ -2,43 +2,20 @@
 
 #include <optional>
 
+#include "unmanaged/step/instructions.h"
+
 namespace mixwalk {
 namespace {
 
 // All sixteen registers popped, then a jump: nothing longer is an epilogue.
 constexpr int kMaxPops = 16;
 
-// Reads instruction bytes one after another; a byte that cannot be read ends the epilogue.
-class Bytes {
- public:
-  Bytes(const MemoryReader& memory, std::uint64_t at) noexcept : memory_(memory), at_(at) {}
-
-  std::optional<std::uint8_t> peek(unsigned ahead = 0) const noexcept {
-    return memory_.read_value<std::uint8_t>(at_ + ahead);
-  }
-  bool starts_with(std::uint8_t first, std::uint8_t second, std::uint8_t third) const noexcept {
-    return peek(0) == first && peek(1) == second && peek(2) == third;
-  }
-  template <class T>
-  std::optional<T> value(unsigned ahead) const noexcept {
-    return memory_.read_value<T>(at_ + ahead);
-  }
-  void skip(unsigned bytes) noexcept { at_ += bytes; }
-  std::uint64_t position() const noexcept { return at_; }
-
- private:
-  const MemoryReader& memory_;
-  std::uint64_t at_;
-};
-
 constexpr std::uint64_t extend(std::int64_t displacement) noexcept {
   return static_cast<std::uint64_t>(displacement);
 }
 
-constexpr bool is_rex(std::uint8_t byte) noexcept { return (byte & 0xF0) == 0x40; }
-
 // `add rsp, imm8/imm32`: what it adds.
-std::optional<std::uint64_t> take_add_rsp(Bytes& code) noexcept {
+std::optional<std::uint64_t> take_add_rsp(Instructions& code) noexcept {
   if (code.starts_with(0x48, 0x83, 0xC4)) {
     const auto amount = code.value<std::int8_t>(3);
     if (!amount) return std::nullopt;
@@ -55,7 +32,7 @@ std::optional<std::uint64_t> take_add_rsp(Bytes& code) noexcept {
 }
 
 // `lea rsp, [frame + disp8/disp32]`: the new rsp. Only of the function's frame register.
-std::optional<std::uint64_t> take_lea_rsp(Bytes& code, Register frame_register,
+std::optional<std::uint64_t> take_lea_rsp(Instructions& code, Register frame_register,
                                           const Registers& registers) noexcept {
   if (frame_register == Register::rax) return std::nullopt;
   const auto rex = code.peek(0);
@@ -86,22 +63,6 @@ std::optional<std::uint64_t> take_lea_rsp(Bytes& code, Register frame_register,
   }
 }
 
-// `pop reg`: the register.
-std::optional<Register> take_pop(Bytes& code) noexcept {
-  const auto first = code.peek(0);
-  if (!first) return std::nullopt;
-  unsigned high = 0;
-  unsigned at = 0;
-  if (is_rex(*first)) {
-    high = (*first & 1u) << 3;
-    at = 1;
-  }
-  const auto opcode = code.peek(at);
-  if (!opcode || (*opcode & 0xF8) != 0x58) return std::nullopt;
-  code.skip(at + 1);
-  return static_cast<Register>(high | (*opcode & 7u));
-}
-
 // A jump to where calls arrive is a tail call. One to a place inside a function, or to another part
 // of this one (Microsoft's compiler chains the parts, gcc has .cold ones), is no end of the frame.
 bool is_tail_call(const UnwindMemory& memory, const ModuleSpan& module,
@@ -115,7 +76,7 @@ bool is_tail_call(const UnwindMemory& memory, const ModuleSpan& module,
 }
 
 // A return, or a jump that leaves the function for good.
-bool leaves_function(const Bytes& code, const UnwindMemory& memory, const ModuleSpan& module,
+bool leaves_function(const Instructions& code, const UnwindMemory& memory, const ModuleSpan& module,
                      const FunctionEntry& entry) noexcept {
   const auto first = code.peek(0);
   if (!first) return false;
@@ -125,13 +86,10 @@ bool leaves_function(const Bytes& code, const UnwindMemory& memory, const Module
       return true;
     case 0xF3:  // rep ret
       return code.peek(1) == 0xC3;
-    case 0xEB: {  // jmp rel8
-      const auto offset = code.value<std::int8_t>(1);
-      return offset && is_tail_call(memory, module, entry, code.position() + 2 + extend(*offset));
-    }
+    case 0xEB:  // jmp rel8
     case 0xE9: {  // jmp rel32
-      const auto offset = code.value<std::int32_t>(1);
-      return offset && is_tail_call(memory, module, entry, code.position() + 5 + extend(*offset));
+      const auto target = code.relative_jump();
+      return target && is_tail_call(memory, module, entry, *target);
     }
     case 0xFF:  // jmp [rip + disp32], through an import
       return code.peek(1) == 0x25;
@@ -149,7 +107,7 @@ bool leaves_function(const Bytes& code, const UnwindMemory& memory, const Module
 EpilogueResult unwind_epilogue(const UnwindMemory& memory, const ModuleSpan& module,
                                const FunctionEntry& entry, Register frame_register,
                                Registers& registers) noexcept {
-  Bytes code(memory.code, registers.rip);
+  Instructions code(memory.code, registers.rip);
   Registers caller = registers;
   std::uint64_t& rsp = caller[Register::rsp];
   if (const auto added = take_add_rsp(code)) {
@@ -158,15 +116,15 @@ EpilogueResult unwind_epilogue(const UnwindMemory& memory, const ModuleSpan& mod
     rsp = *moved;
   }
   // First recognise all of it: what looks like a pop in the middle of a body is none.
-  Bytes ahead = code;
+  Instructions ahead = code;
   int pops = 0;
-  while (pops < kMaxPops && take_pop(ahead)) ++pops;
+  while (pops < kMaxPops && ahead.take_pop()) ++pops;
   if (!leaves_function(ahead, memory, module, entry)) {
     return EpilogueResult::not_in_epilogue;
   }
 
   for (; pops != 0; --pops) {
-    const Register popped = *take_pop(code);
+    const Register popped = *code.take_pop();
     std::uint64_t value = 0;
     if (!memory.stack.read(rsp, &value, sizeof value)) return EpilogueResult::unreadable_stack;
     rsp += 8;

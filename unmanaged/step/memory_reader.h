@@ -13,6 +13,24 @@ class MemoryReader {
  public:
   virtual bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept = 0;
 
+  // As much of it as can be read, from its beginning to the end of a page (or the end of it); how many
+  // bytes those are.
+  virtual std::size_t read_up_to(std::uint64_t address, void* into,
+                                 std::size_t bytes) const noexcept {
+    if (read(address, into, bytes)) return bytes;
+    constexpr std::uint64_t kPageBytes = 4096;
+    std::size_t done = 0;
+    while (done < bytes) {
+      const std::uint64_t at = address + done;
+      const std::uint64_t left_in_page = kPageBytes - at % kPageBytes;
+      const std::size_t step =
+          left_in_page < bytes - done ? static_cast<std::size_t>(left_in_page) : bytes - done;
+      if (!read(at, static_cast<std::byte*>(into) + done, step)) break;
+      done += step;
+    }
+    return done;
+  }
+
   template <class T>
   std::optional<T> read_value(std::uint64_t address) const noexcept {
     static_assert(std::is_trivially_copyable_v<T>);

@@ -4,6 +4,28 @@
 
 namespace mixwalk {
 
+CodeRange ModuleSpan::code_around(std::uint64_t address) const noexcept {
+  if (!contains(address)) return {};
+  if (code.front().end == 0) return {0, size};
+  const auto rva = static_cast<std::uint32_t>(address - base);
+  for (const CodeRange& range : code) {
+    if (rva >= range.begin && rva < range.end) return range;
+  }
+  return {};
+}
+
+void ModuleSpan::add_code(CodeRange range) noexcept {
+  if (range.begin >= range.end) return;
+  for (CodeRange& place : code) {
+    if (place.end == 0) {
+      place = range;
+      return;
+    }
+  }
+  CodeRange& last = code.back();
+  last = {std::min(last.begin, range.begin), std::max(last.end, range.end)};
+}
+
 const ModuleSpan* ModuleView::find(std::uint64_t address) const noexcept {
   auto after = std::upper_bound(
       modules_.begin(), modules_.end(), address,

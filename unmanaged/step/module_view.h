@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,6 +15,14 @@ enum class LockRisk : std::uint8_t {
   any,                // the runtime, its JIT and GC, the C runtime
 };
 
+// Part of an image that is executed: RVAs, end exclusive.
+struct CodeRange {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+
+  bool operator==(const CodeRange&) const = default;
+};
+
 // Where one loaded image stands, and its RUNTIME_FUNCTION table. Target addresses.
 struct ModuleSpan {
   std::uint64_t base = 0;
@@ -22,10 +31,21 @@ struct ModuleSpan {
   std::uint32_t pdata_count = 0;  // RUNTIME_FUNCTION entries
   bool has_managed_code = false;  // a ReadyToRun image: .pdata AND managed code; the CLR must be
                                   // asked about an address here, the range alone says nothing
+  bool closed = false;  // the program has closed or guarded pages of its headers, code or constants:
+                        // nothing of it is read, and no frame of it is unwound
 
   LockRisk lock_risk = LockRisk::none;
 
+  // The image's sections of code. Empty ranges are unused; all are: anywhere in the image.
+  std::array<CodeRange, 4> code{};
+
   bool contains(std::uint64_t address) const noexcept { return address - base < size; }
+  // The range of code that holds the address; an empty one: none does.
+  CodeRange code_around(std::uint64_t address) const noexcept;
+  bool is_code(std::uint64_t address) const noexcept { return code_around(address).end != 0; }
+  // Adds a range; the last one takes in what finds no room.
+  void add_code(CodeRange range) noexcept;
+  bool operator==(const ModuleSpan&) const = default;
 };
 
 // The loaded images of a target at one moment: immutable, sorted by base, disjoint. Frozen-safe.

@@ -10,6 +10,9 @@ OpenReason open_reason(StepFault fault) noexcept {
     case StepFault::bad_unwind: return OpenReason::bad_unwind;
     case StepFault::no_unwind: return OpenReason::no_unwind;
     case StepFault::stack_not_growing: return OpenReason::stack_not_growing;
+    case StepFault::no_call: return OpenReason::no_call;
+    case StepFault::ended_early: return OpenReason::ended_early;
+    case StepFault::too_slow: return OpenReason::too_slow;
   }
   return OpenReason::bad_unwind;
 }
@@ -20,6 +23,7 @@ RunResult walk_native_run(const Cursor& start, Trust start_trust, const RunBound
   Cursor& frame = result.next;
   Cursor last = start;
   Trust trust = start_trust;
+  bool proven = true;
   while (true) {
     const Registers& registers = frame.registers;
     if (bound.rsp != RunBound::kNone) {
@@ -33,7 +37,7 @@ RunResult walk_native_run(const Cursor& start, Trust start_trust, const RunBound
         return result;
       }
     }
-    if (registers.rip == 0) {
+    if (is_root(frame)) {
       if (bound.rsp == RunBound::kNone) {
         result.end = RunEnd::root;
       } else {
@@ -45,7 +49,7 @@ RunResult walk_native_run(const Cursor& start, Trust start_trust, const RunBound
       result.why = OpenReason::frame_limit;
       return result;
     }
-    frames[result.frames++] = {registers.rip, registers.rsp(), frame.kind, trust};
+    frames[result.frames++] = {registers.rip, registers.rsp(), frame.kind, trust, proven};
     last = frame;
     const StepResult stepped = step.step(frame, leaf_rule(frame.kind));
     if (stepped.fault != StepFault::none) {
@@ -53,6 +57,7 @@ RunResult walk_native_run(const Cursor& start, Trust start_trust, const RunBound
       return result;
     }
     trust = stepped.trust;
+    proven = stepped.proven;
   }
 }
 

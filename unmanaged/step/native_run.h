@@ -15,6 +15,7 @@ struct RunFrame {
   std::uint64_t stack_pointer = 0;
   AddressKind kind = AddressKind::instruction_pointer;
   Trust trust = Trust::context;
+  bool proven = true;  // StepResult::proven of the step onto it
 };
 
 // Where a run must end: at the managed frame below it, or (rsp = none) at the thread's root.
@@ -43,9 +44,15 @@ enum class OpenReason : std::uint8_t {
   passed_bound,    // a caller's Rsp lies beyond the managed frame that had to be met
   ended_at_root,   // the thread's root came before the managed frame that had to be met
   wrong_function,  // Rsp met the managed frame, but in another function (set by the merge)
-  stack_cut,       // the stack was larger than the copy
+  stack_cut,       // the stack was larger than the copy, or a page of it is not to be read
+  no_call,         // code without unwind data, and no return address that a call proves
+  ended_early,     // a return address of zero, in a frame that does not start a thread
+  too_slow,        // the walk took all the time that it has
+  off_stack,       // the thread does not stand on its own stack: none was copied (set by the merge)
 };
-inline constexpr std::size_t kOpenReasons = static_cast<std::size_t>(OpenReason::stack_cut) + 1;
+// Files hold them as numbers: a new one goes to the end.
+inline constexpr OpenReason kLastOpenReason = OpenReason::off_stack;
+inline constexpr std::size_t kOpenReasons = static_cast<std::size_t>(kLastOpenReason) + 1;
 
 struct RunResult {
   RunEnd end = RunEnd::open;

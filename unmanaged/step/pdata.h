@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "unmanaged/step/memory_reader.h"
@@ -22,11 +24,29 @@ struct EntrySearch {
   StepFault fault = StepFault::none;  // unreadable_unwind: the table could not be read
   bool found = false;                 // false without a fault: a leaf function, or a gap
   FunctionEntry entry;
+  std::uint64_t address = 0;  // where the entry stands
+  std::uint32_t gap_begin = 0;  // not found: the end of the entry before, an RVA; 0: none is before
+};
+
+// Where in their tables entries were found before, so that each search begins there. A hint is never
+// believed: the entry that it leads to is read again, and counts only if it covers the RVA. So an
+// image that takes the place of another one makes hints useless, not wrong. Frozen-safe; one thread.
+class EntryHints {
+ public:
+  std::uint32_t& place(std::uint64_t address) noexcept {
+    constexpr std::uint64_t kGolden = 0x9E37'79B9'7F4A'7C15;  // Fibonacci hashing
+    return places_[address * kGolden >> (64 - kBits)];
+  }
+
+ private:
+  // Two addresses that share a place only cost each other a search.
+  static constexpr unsigned kBits = 11;
+  std::array<std::uint32_t, std::size_t{1} << kBits> places_{};
 };
 
 // The entry that covers an RVA, by binary search. Frozen-safe. An entry that refers to another one
 // is followed once. A table that is not sorted gives a wrong or no entry, never an endless search.
-EntrySearch find_entry(const MemoryReader& memory, const ModuleSpan& module,
-                       std::uint32_t rva) noexcept;
+EntrySearch find_entry(const MemoryReader& memory, const ModuleSpan& module, std::uint32_t rva,
+                       EntryHints* hints = nullptr) noexcept;
 
 }  // namespace mixwalk

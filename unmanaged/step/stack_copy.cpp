@@ -7,7 +7,6 @@ namespace mixwalk {
 namespace {
 
 constexpr std::size_t kStackAlignment = 16;
-constexpr std::uint64_t kPageBytes = 4096;
 
 // One past the end counts as inside: a frame pointer may stand on the stack's very base.
 bool points_into(std::uint64_t value, std::uint64_t begin, std::uint64_t bytes) noexcept {
@@ -36,19 +35,7 @@ void StackCopy::fill(const MemoryReader& live, std::uint64_t from, std::uint64_t
   }
   const std::uint64_t wanted = end - from;
   const auto room = static_cast<std::size_t>(std::min<std::uint64_t>(wanted, buffer_.size() - offset_));
-  std::byte* const into = buffer_.data() + offset_;
-  if (live.read(from, into, room)) {
-    bytes_ = room;
-  } else {
-    // A page is not there. A read is whole or nothing: again, page by page, up to it.
-    while (bytes_ < room) {
-      const std::uint64_t at = from + bytes_;
-      const auto page = static_cast<std::size_t>(
-          std::min<std::uint64_t>(kPageBytes - at % kPageBytes, room - bytes_));
-      if (!live.read(at, into + bytes_, page)) break;
-      bytes_ += page;
-    }
-  }
+  bytes_ = live.read_up_to(from, buffer_.data() + offset_, room);
   cut_ = bytes_ < wanted;
 }
 

@@ -37,7 +37,8 @@ class StackCopy final : public MemoryReader {
   std::span<const std::byte> bytes() const noexcept { return buffer_.subspan(offset_, bytes_); }
   std::uint64_t begin() const noexcept { return from_; }
   std::uint64_t end() const noexcept { return from_ + bytes_; }
-  // The stack was larger than the buffer, or a page of it is not there; its root end is missing.
+  // The stack was larger than the buffer, or a page of it is not there, or is closed or guarded by the
+  // program; its root end is missing.
   bool cut() const noexcept { return cut_; }
 
  private:

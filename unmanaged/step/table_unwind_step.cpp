@@ -13,16 +13,29 @@ StepResult accept(Cursor& frame, const Cursor& caller, Trust trust) noexcept {
   return {StepFault::none, trust};
 }
 
+// Situation: a call through a null pointer, or one into an image's data. Nothing of a callee was
+// executed, so Rsp is as the call left it. Outside the images only the null pointer is known.
+bool is_no_code(const Cursor& frame, const ModuleSpan* module) noexcept {
+  return module != nullptr ? !module->is_code(frame.registers.rip) : frame.registers.rip == 0;
+}
+
 }  // namespace
 
 StepResult TableUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
   const std::uint64_t lookup = frame.code().lookup();
   const ModuleSpan* module = modules_.find(lookup);
+  if (leaf == LeafRule::allowed && is_no_code(frame, module)) {
+    return leaf_.step(frame, {frame.registers.rip, frame.registers.rip});
+  }
   if (module == nullptr) return {StepFault::no_unwind};
+  if (module->closed) return {StepFault::unreadable_unwind};
   const auto rva = static_cast<std::uint32_t>(lookup - module->base);
   const EntrySearch search = find_entry(code_, *module, rva);
   if (search.fault != StepFault::none) return {search.fault};
-  if (!search.found) return step_leaf(frame, leaf);
+  if (!search.found) {
+    if (leaf == LeafRule::forbidden) return {StepFault::no_unwind};
+    return leaf_.step(frame, leaf_code(*module, search, frame.registers.rip));
+  }
 
   const FunctionEntry& entry = search.entry;
   const UnwindMemory memory{code_, stack_, module->base};
@@ -58,17 +71,6 @@ StepResult TableUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
   }
   rsp += 8;
   return accept(frame, caller, Trust::unwind_info);
-}
-
-StepResult TableUnwindStep::step_leaf(Cursor& frame, LeafRule leaf) noexcept {
-  if (leaf == LeafRule::forbidden) return {StepFault::no_unwind};
-  Cursor caller{frame.registers, AddressKind::return_address};
-  std::uint64_t& rsp = caller.registers[Register::rsp];
-  if (!stack_.read(rsp, &caller.registers.rip, sizeof caller.registers.rip)) {
-    return {StepFault::unreadable_stack};
-  }
-  rsp += 8;
-  return accept(frame, caller, Trust::leaf);
 }
 
 }  // namespace mixwalk

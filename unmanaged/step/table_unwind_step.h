@@ -1,28 +1,30 @@
 #pragma once
 
 #include "unmanaged/step/memory_reader.h"
+#include "unmanaged/step/leaf_step.h"
 #include "unmanaged/step/module_view.h"
+#include "unmanaged/step/outside_memory.h"
 #include "unmanaged/step/unwind_step.h"
 
 namespace mixwalk {
 
 // One step by the images' own .pdata, decoded here. Frozen-safe: no OS call, no lock, no
 // allocation; every byte comes through the two readers. Knows nothing of jitted code, whose unwind
-// data only the system's dynamic function table has: a frame outside every image is no_unwind.
+// data only the system's dynamic function table has: a frame outside every image is no_unwind. Of a
+// frame without unwind data the caller is found by LeafStep, which asks `outside`.
 class TableUnwindStep final : public UnwindStep {
  public:
-  TableUnwindStep(const ModuleView& modules, const MemoryReader& code,
-                  const MemoryReader& stack) noexcept
-      : modules_(modules), code_(code), stack_(stack) {}
+  TableUnwindStep(const ModuleView& modules, const MemoryReader& code, const MemoryReader& stack,
+                  OutsideMemory& outside) noexcept
+      : modules_(modules), code_(code), stack_(stack), leaf_(modules, code, stack, outside) {}
 
   StepResult step(Cursor& frame, LeafRule leaf) noexcept override;
 
  private:
-  StepResult step_leaf(Cursor& frame, LeafRule leaf) noexcept;
-
   const ModuleView& modules_;
   const MemoryReader& code_;
   const MemoryReader& stack_;
+  LeafStep leaf_;
 };
 
 }  // namespace mixwalk

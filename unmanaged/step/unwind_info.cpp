@@ -1,6 +1,8 @@
 #include "unmanaged/step/unwind_info.h"
 
-#include <optional>
+#include <array>
+#include <cstddef>
+#include <cstring>
 
 namespace mixwalk {
 namespace {
@@ -39,109 +41,124 @@ struct Code {
 // Real chains have one or two links (e_sqlite3.dll: half of its entries are chained once).
 constexpr int kMaxChain = 32;
 
-// Slots that an operation takes; 0: no operation of that number.
+// Slots that each operation takes, by its number; 0: no operation of that number.
+constexpr std::array<std::uint8_t, 16> kSlots = {1, 2, 1, 1, 2, 3, 2, 3, 2, 3, 1};
+
 unsigned slots(Code code) noexcept {
-  switch (code.op()) {
-    case Op::push_nonvol:
-    case Op::alloc_small:
-    case Op::set_fpreg:
-    case Op::push_machframe: return 1;
-    case Op::alloc_large: return code.info() == 0 ? 2 : code.info() == 1 ? 3 : 0;
-    case Op::save_nonvol:
-    case Op::epilog:
-    case Op::save_xmm128: return 2;
-    case Op::save_nonvol_far:
-    case Op::spare:
-    case Op::save_xmm128_far: return 3;
-  }
-  return 0;
+  // In bytes rather than in units of 8, a size takes a slot more.
+  if (code.op() == Op::alloc_large && code.info() != 0) return code.info() == 1 ? 3 : 0;
+  return kSlots[static_cast<std::size_t>(code.op())];
 }
 
-// One UNWIND_INFO under execution.
-class Program {
+bool known(const Header& header) noexcept {
+  return header.version() == 1 || header.version() == 2;
+}
+
+// One UNWIND_INFO, read as a whole.
+class Info {
  public:
-  Program(const UnwindMemory& memory, std::uint32_t rva, const Header& header) noexcept
-      : memory_(memory),
-        codes_(memory.image_base + rva + sizeof(Header)),
-        header_(header) {}
+  StepFault read(const UnwindMemory& memory, std::uint32_t rva) noexcept {
+    const std::uint64_t at = memory.image_base + rva;
+    if (!memory.code.read(at, &header_, sizeof header_)) return StepFault::unreadable_unwind;
+    if (!known(header_)) return StepFault::bad_unwind;
+    const std::size_t bytes =
+        header_.chained() ? chained_at() + sizeof(FunctionEntry) : header_.code_count * kSlotBytes;
+    if (bytes != 0 && !memory.code.read(at + sizeof header_, bytes_.data(), bytes)) {
+      return StepFault::unreadable_unwind;
+    }
+    return codes_fit() ? StepFault::none : StepFault::bad_unwind;
+  }
+
+  bool chained() const noexcept { return header_.chained(); }
+  FunctionEntry next() const noexcept { return value<FunctionEntry>(chained_at()); }
 
   // `executed`: how many bytes of this prologue were; codes beyond it have not happened.
-  UnwoundPrologue run(std::uint32_t executed, Registers& registers) const noexcept {
+  UnwoundPrologue run(const MemoryReader& stack, std::uint32_t executed,
+                      Registers& registers) const noexcept {
     const std::uint64_t frame = frame_base(executed, registers);
-    for (unsigned slot = 0; slot < header_.code_count;) {
-      const auto code = memory_.code.read_value<Code>(at(slot));
-      if (!code) return {StepFault::unreadable_unwind};
-      const unsigned used = slots(*code);
-      if (used == 0 || slot + used > header_.code_count) return {StepFault::bad_unwind};
-      if (code->op() == Op::epilog && header_.version() < 2) return {StepFault::bad_unwind};
-      if (code->offset <= executed || code->op() == Op::epilog) {
-        const UnwoundPrologue done = undo(*code, slot, frame, registers);
-        if (done.fault != StepFault::none || done.machine_frame) return done;
-      }
-      slot += used;
+    for (unsigned slot = 0; slot < header_.code_count; slot += slots(code_at(slot))) {
+      const Code code = code_at(slot);
+      if (code.op() == Op::epilog && header_.version() < 2) return {StepFault::bad_unwind};
+      if (code.offset > executed && code.op() != Op::epilog) continue;
+      const UnwoundPrologue done = undo(stack, code, slot, frame, registers);
+      if (done.fault != StepFault::none || done.machine_frame) return done;
     }
     return {};
   }
 
   bool has_machine_frame(std::uint32_t executed) const noexcept {
-    for (unsigned slot = 0; slot < header_.code_count;) {
-      const auto code = memory_.code.read_value<Code>(at(slot));
-      if (!code) return false;
-      if (code->op() == Op::push_machframe) return code->offset <= executed;
-      const unsigned used = slots(*code);
-      if (used == 0) return false;
-      slot += used;
-    }
-    return false;
-  }
-
-  // The entry that a chained info goes on with: it follows the codes, which are padded to an even
-  // number.
-  std::optional<FunctionEntry> chained() const noexcept {
-    return memory_.code.read_value<FunctionEntry>(at((header_.code_count + 1u) & ~1u));
+    return machine_frame_ != kNone && machine_frame_ <= executed;
   }
 
  private:
-  std::uint64_t at(unsigned slot) const noexcept { return codes_ + std::uint64_t{slot} * 2; }
+  static constexpr std::size_t kSlotBytes = 2;
+  static constexpr std::size_t kMaxSlots = 256;  // 255, padded to an even number
+  static constexpr unsigned kNone = 256;
+
+  template <class T>
+  T value(std::size_t at) const noexcept {
+    T value;
+    std::memcpy(&value, bytes_.data() + at, sizeof value);
+    return value;
+  }
+  Code code_at(unsigned slot) const noexcept { return value<Code>(slot * kSlotBytes); }
+  // The entry that a chained info goes on with follows the codes, which are padded to an even number.
+  std::size_t chained_at() const noexcept { return ((header_.code_count + 1u) & ~1u) * kSlotBytes; }
+  std::uint64_t operand16(unsigned slot) const noexcept {
+    return value<std::uint16_t>((slot + 1) * kSlotBytes);
+  }
+  std::uint64_t operand32(unsigned slot) const noexcept {
+    return value<std::uint32_t>((slot + 1) * kSlotBytes);
+  }
+
+  // Notes the machine frame by the way.
+  bool codes_fit() noexcept {
+    machine_frame_ = kNone;
+    unsigned slot = 0;
+    while (slot < header_.code_count) {
+      const Code code = code_at(slot);
+      const unsigned used = slots(code);
+      if (used == 0) return false;
+      if (code.op() == Op::push_machframe) machine_frame_ = code.offset;
+      slot += used;
+    }
+    return slot == header_.code_count;
+  }
 
   // Saved registers lie relative to Rsp as it is after the prologue: known by the frame register
   // once that is set, since the body may move Rsp (alloca).
   std::uint64_t frame_base(std::uint32_t executed, const Registers& registers) const noexcept {
     if (header_.frame_register() == Register::rax) return registers.rsp();
     if (executed < header_.prologue_bytes) {
-      for (unsigned slot = 0; slot < header_.code_count;) {
-        const auto code = memory_.code.read_value<Code>(at(slot));
-        if (!code) break;
-        if (code->op() == Op::set_fpreg && code->offset > executed) return registers.rsp();
-        const unsigned used = slots(*code);
-        if (used == 0) break;
-        slot += used;
+      for (unsigned slot = 0; slot < header_.code_count; slot += slots(code_at(slot))) {
+        const Code code = code_at(slot);
+        if (code.op() == Op::set_fpreg && code.offset > executed) return registers.rsp();
       }
     }
     return registers[header_.frame_register()] - header_.frame_offset();
   }
 
-  UnwoundPrologue undo(Code code, unsigned slot, std::uint64_t frame,
+  UnwoundPrologue undo(const MemoryReader& stack, Code code, unsigned slot, std::uint64_t frame,
                        Registers& registers) const noexcept {
+    const auto load = [&](std::uint64_t address, std::uint64_t& into) {
+      return stack.read(address, &into, sizeof into);
+    };
     std::uint64_t& rsp = registers[Register::rsp];
     switch (code.op()) {
       case Op::push_nonvol:
         if (!load(rsp, registers[code.reg()])) return {StepFault::unreadable_stack};
         rsp += 8;
         return {};
-      case Op::alloc_large: {
-        const auto bytes = code.info() == 0 ? operand16(slot, 8) : operand32(slot);
-        if (!bytes) return {StepFault::unreadable_unwind};
-        rsp += *bytes;
+      case Op::alloc_large:
+        rsp += code.info() == 0 ? operand16(slot) * 8 : operand32(slot);
         return {};
-      }
       case Op::alloc_small: rsp += code.info() * 8u + 8; return {};
       case Op::set_fpreg: rsp = registers[header_.frame_register()] - header_.frame_offset(); return {};
       case Op::save_nonvol:
       case Op::save_nonvol_far: {
-        const auto where = code.op() == Op::save_nonvol ? operand16(slot, 8) : operand32(slot);
-        if (!where) return {StepFault::unreadable_unwind};
-        if (!load(frame + *where, registers[code.reg()])) return {StepFault::unreadable_stack};
+        const std::uint64_t where =
+            code.op() == Op::save_nonvol ? operand16(slot) * 8 : operand32(slot);
+        if (!load(frame + where, registers[code.reg()])) return {StepFault::unreadable_stack};
         return {};
       }
       case Op::push_machframe: {
@@ -162,36 +179,43 @@ class Program {
     return {StepFault::bad_unwind};
   }
 
-  bool load(std::uint64_t address, std::uint64_t& into) const noexcept {
-    return memory_.stack.read(address, &into, sizeof into);
-  }
-  std::optional<std::uint64_t> operand16(unsigned slot, unsigned scale) const noexcept {
-    const auto value = memory_.code.read_value<std::uint16_t>(at(slot + 1));
-    if (!value) return std::nullopt;
-    return std::uint64_t{*value} * scale;
-  }
-  std::optional<std::uint64_t> operand32(unsigned slot) const noexcept {
-    const auto value = memory_.code.read_value<std::uint32_t>(at(slot + 1));
-    if (!value) return std::nullopt;
-    return std::uint64_t{*value};
-  }
-
-  const UnwindMemory& memory_;
-  const std::uint64_t codes_;
-  const Header header_;
+  Header header_;
+  unsigned machine_frame_;  // the offset of its code; kNone: there is none
+  std::array<std::byte, kMaxSlots * kSlotBytes + sizeof(FunctionEntry)> bytes_;  // behind the header
 };
 
-bool known(const Header& header) noexcept {
-  return header.version() == 1 || header.version() == 2;
+// Reads the unwind info of an entry and each that it is chained to, and calls
+// visit(info, its entry, how much of its prologue was executed), until that returns false.
+template <class Visit>
+StepFault follow_chain(const UnwindMemory& memory, const FunctionEntry& entry, std::uint32_t offset,
+                       Visit visit) noexcept {
+  // A chained info's prologue is always complete: the function was entered through it.
+  constexpr std::uint32_t kComplete = 0xFFFF'FFFF;
+  FunctionEntry current = entry;
+  Info info;
+  for (int link = 0; link < kMaxChain; ++link) {
+    const StepFault fault = info.read(memory, current.unwind);
+    if (fault != StepFault::none) return fault;
+    if (!visit(info, current, link == 0 ? offset : kComplete) || !info.chained()) {
+      return StepFault::none;
+    }
+    current = info.next();
+  }
+  return StepFault::bad_unwind;
 }
 
 }  // namespace
 
-bool has_machine_frame(const UnwindMemory& memory, const FunctionEntry& entry,
-                       std::uint32_t offset) noexcept {
-  const auto header = memory.code.read_value<Header>(memory.image_base + entry.unwind);
-  if (!header || !known(*header)) return false;
-  return Program(memory, entry.unwind, *header).has_machine_frame(offset);
+UnwindCheck check_unwind(const UnwindMemory& memory, const FunctionEntry& entry,
+                         std::uint32_t offset) noexcept {
+  UnwindCheck result;
+  result.fault = follow_chain(
+      memory, entry, offset, [&](const Info& info, const FunctionEntry& part, std::uint32_t executed) {
+        result.function_begin = part.begin;
+        result.machine_frame = result.machine_frame || info.has_machine_frame(executed);
+        return true;
+      });
+  return result;
 }
 
 UnwindSummary summarise_unwind(const UnwindMemory& memory, const FunctionEntry& entry) noexcept {
@@ -205,21 +229,14 @@ UnwindSummary summarise_unwind(const UnwindMemory& memory, const FunctionEntry& 
 
 UnwoundPrologue unwind_prologue(const UnwindMemory& memory, const FunctionEntry& entry,
                                 std::uint32_t offset, Registers& registers) noexcept {
-  FunctionEntry current = entry;
-  // A chained info's prologue is always complete: the function was entered through it.
-  constexpr std::uint32_t kComplete = 0xFFFF'FFFF;
-  for (int link = 0; link < kMaxChain; ++link) {
-    const auto header = memory.code.read_value<Header>(memory.image_base + current.unwind);
-    if (!header) return {StepFault::unreadable_unwind};
-    if (!known(*header)) return {StepFault::bad_unwind};
-    const Program program(memory, current.unwind, *header);
-    const UnwoundPrologue done = program.run(link == 0 ? offset : kComplete, registers);
-    if (done.fault != StepFault::none || done.machine_frame || !header->chained()) return done;
-    const auto next = program.chained();
-    if (!next) return {StepFault::unreadable_unwind};
-    current = *next;
-  }
-  return {StepFault::bad_unwind};
+  UnwoundPrologue done;
+  const StepFault fault = follow_chain(
+      memory, entry, offset, [&](const Info& info, const FunctionEntry&, std::uint32_t executed) {
+        done = info.run(memory.stack, executed, registers);
+        return done.fault == StepFault::none && !done.machine_frame;
+      });
+  if (fault != StepFault::none) done.fault = fault;
+  return done;
 }
 
 }  // namespace mixwalk

@@ -28,10 +28,19 @@ struct UnwoundPrologue {
 UnwoundPrologue unwind_prologue(const UnwindMemory& memory, const FunctionEntry& entry,
                                 std::uint32_t offset, Registers& registers) noexcept;
 
-// Whether unwinding from `offset` pops a trap's frame, so that the caller was interrupted rather than
-// called. Frozen-safe. False where the unwind data cannot be read.
-bool has_machine_frame(const UnwindMemory& memory, const FunctionEntry& entry,
-                       std::uint32_t offset) noexcept;
+// Unwind data as a whole, before it is followed from a frame at `offset`.
+struct UnwindCheck {
+  // none: it can be followed to its end, whatever the frame: every link of its chain can be read, has a
+  // known version and codes that fit, and the chain is no longer than any real one.
+  StepFault fault = StepFault::none;
+  // Where the function begins that the entry is a part of: the end of its chain. An RVA.
+  std::uint32_t function_begin = 0;
+  // Unwinding pops a trap's frame, so the caller was interrupted rather than called.
+  bool machine_frame = false;
+};
+// Frozen-safe.
+UnwindCheck check_unwind(const UnwindMemory& memory, const FunctionEntry& entry,
+                         std::uint32_t offset) noexcept;
 
 // What an epilogue check must know of an entry.
 struct UnwindSummary {

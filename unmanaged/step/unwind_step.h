@@ -12,9 +12,16 @@ namespace mixwalk {
 struct Cursor {
   Registers registers;
   AddressKind kind = AddressKind::instruction_pointer;
+  bool guessed = false;  // the step onto it was no proof, and nothing has confirmed it since
 
   CodeAddress code() const noexcept { return {registers.rip, kind}; }
 };
+
+// The frame before it was the thread's root. An instruction pointer of 0 is none: the thread, or what
+// a trap interrupted, called through a null pointer.
+constexpr bool is_root(const Cursor& frame) noexcept {
+  return frame.registers.rip == 0 && frame.kind == AddressKind::return_address;
+}
 
 // Why a step could not be made. Values, never exceptions: a walk that stops keeps what it has.
 enum class StepFault : std::uint8_t {
@@ -24,11 +31,17 @@ enum class StepFault : std::uint8_t {
   bad_unwind,          // unwind data that contradicts itself
   no_unwind,           // no unwind data, and the frame is not one that may be a leaf
   stack_not_growing,   // the caller's Rsp would not lie above this frame's
+  no_call,             // what would be the return address is none: no call that leads here is there
+  ended_early,         // the return address is zero, in a frame that does not start a thread
+  too_slow,            // the walk has taken all the time that it has
 };
 
 struct StepResult {
   StepFault fault = StepFault::none;
   Trust trust = Trust::unwind_info;  // how the caller was found
+  // False: a leaf's return address that no call proves (LeafStep). The caller may be an invention;
+  // what follows must show that it is none.
+  bool proven = true;
 };
 
 // Whether a frame without unwind data may be taken for a leaf function. By the ABI such a function
@@ -42,8 +55,8 @@ constexpr LeafRule leaf_rule(AddressKind kind) noexcept {
 
 // One step from a frame to its caller: the seam between RtlVirtualUnwind (live runs) and our own
 // decoder (frozen threads, dumps, other hosts). On success `frame` becomes the caller, its Rsp
-// strictly above; Rip 0 means that the frame was the thread's root. On a fault `frame` is as it
-// was. Each implementation says whether it is frozen-safe.
+// strictly above; a return address of 0 means that the frame was the thread's root. On a fault
+// `frame` is as it was. Each implementation says whether it is frozen-safe.
 class UnwindStep {
  public:
   virtual StepResult step(Cursor& frame, LeafRule leaf) noexcept = 0;

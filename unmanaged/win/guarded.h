@@ -7,31 +7,30 @@
 
 namespace mixwalk {
 
-// Guards against faults without __try, which this compiler lacks: while one of these lives, a
-// vectored handler turns an access violation inside guarded_copy or guarded_call into "false".
-// Not frozen-safe to make or end; one for the process is enough (they count).
+// Guards against faults, as __try and __except, which this compiler lacks: frame handlers
+// (guarded_amd64.S), so a guard is the last to hear of a fault. The program's vectored handlers are
+// asked before, and so are the handlers of every frame between the fault and the guard: a callback of
+// the program that handles its own faults goes on to its own end. Nothing is registered anywhere: any
+// number of threads, guards inside guards, and nothing that is left behind when the DLL is freed.
 //
-// A handler sees faults of every thread of the process, and leaves all that are not ours alone.
-class FaultGuard {
- public:
-  FaultGuard() noexcept;
-  ~FaultGuard();
-  FaultGuard(const FaultGuard&) = delete;
-  FaultGuard& operator=(const FaultGuard&) = delete;
-};
+// Nobody can keep the program's vectored handlers from seeing a fault, and the touch of a guard page
+// uses its guard up. So memory of the program is read by PlainMemory (plain_memory.h), which avoids
+// faults; a guard is for what changes in between.
 
 // Copies this process's own memory; false where any of it is not readable (part of `to` may then
-// have been written). Frozen-safe as long as nothing faults: a fault goes through the system's list
-// of vectored handlers, whose lock the frozen thread may hold, until the supervisor resumes it. So
-// under a freeze it reads only what should be there. Any number of threads.
+// have been written). Frozen-safe as long as nothing faults: the dispatch of a fault takes the lock of
+// the vectored handlers and looks functions up, and the frozen thread may hold both locks, until the
+// supervisor resumes it. So under a freeze it reads only what should be there. Any number of threads.
 bool guarded_copy(void* to, std::uint64_t from, std::size_t bytes) noexcept;
 
-// Calls function(argument); false where it faulted on this thread. The call is abandoned on the
-// spot, as by longjmp: no destructors run, so it may hold no lock and own nothing. Not
-// frozen-safe: a thread's first call may allocate room for its TLS slot.
+// Calls function(argument); false where it faulted on this thread and nothing in between took the
+// fault. The frames of the call are unwound: termination handlers run (__finally), destructors of this
+// compiler's C++ do not, so the function itself may hold no lock and own nothing. Frozen-safe as
+// guarded_copy is.
 bool guarded_call(void (*function)(void*), void* argument) noexcept;
 
-// This process's own memory.
+// This process's own memory, where nobody minds a fault: images of a list that is not old, of which
+// ModuleSpan::closed says what their pages are. Frozen-safe as guarded_copy is.
 class GuardedReader final : public MemoryReader {
  public:
   bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {

@@ -1,13 +1,26 @@
-# The two landing pads of guarded.h, with unwind data so that exception dispatch can walk them.
+# The two frames of guarded.h that take a fault, each with what Microsoft's compiler makes of
+#   __try { … } __except (mixwalk_guard_filter(…)) { return 0; }
+# The frames between the fault and the guard have had their turn before the filter is asked, and are
+# unwound by the system before the code of __except runs: their termination handlers give back locks.
 # Windows x64 calling convention: rcx, rdx, r8; rbx rbp rdi rsi r12-r15 xmm6-xmm15 are the caller's.
 
     .intel_syntax noprefix
     .text
 
+# The scope table of __C_specific_handler (exception handling of x64, SCOPE_TABLE_AMD64): one scope.
+# A fault in [\begin, \end) comes to \except if the filter says so.
+    .macro  scope_table begin, end, except
+    .seh_handlerdata
+    .long   1
+    .rva    \begin, \end, mixwalk_guard_filter, \except
+    .text
+    .endm
+
 # int mixwalk_guarded_copy(void* to, const void* from, size_t bytes)
     .globl  mixwalk_guarded_copy
     .def    mixwalk_guarded_copy; .scl 2; .type 32; .endef
     .seh_proc mixwalk_guarded_copy
+    .seh_handler __C_specific_handler, @except
 mixwalk_guarded_copy:
     push    rdi
     .seh_pushreg rdi
@@ -17,29 +30,28 @@ mixwalk_guarded_copy:
     mov     rdi, rcx
     mov     rsi, rdx
     mov     rcx, r8
-    .globl  mixwalk_guarded_copy_begin
-mixwalk_guarded_copy_begin:
+.Lcopy:
     rep movsb
-    .globl  mixwalk_guarded_copy_end
-mixwalk_guarded_copy_end:
+.Lcopy_end:
     mov     eax, 1
     pop     rsi
     pop     rdi
     ret
-    .globl  mixwalk_guarded_copy_fault
-mixwalk_guarded_copy_fault:
+.Lcopy_fault:
     xor     eax, eax
     pop     rsi
     pop     rdi
     ret
+    scope_table .Lcopy, .Lcopy_end, .Lcopy_fault
     .seh_endproc
 
-# int mixwalk_guarded_call(void (*function)(void*), void* argument, uint64_t* stack_pointer)
-# Leaves its own rsp in *stack_pointer: all that a fault needs to come back to
-# mixwalk_guarded_call_fault with.
+# int mixwalk_guarded_call(void (*function)(void*), void* argument)
+# Saves every register that a caller may want back, and restores all of them from its own frame: code
+# without unwind data, which the fault may lie in, cannot be trusted to say where it keeps them.
     .globl  mixwalk_guarded_call
     .def    mixwalk_guarded_call; .scl 2; .type 32; .endef
     .seh_proc mixwalk_guarded_call
+    .seh_handler __C_specific_handler, @except
 mixwalk_guarded_call:
     push    rbp
     .seh_pushreg rbp
@@ -80,14 +92,15 @@ mixwalk_guarded_call:
     movaps  [rsp + 0xB0], xmm15
     .seh_savexmm xmm15, 0xB0
     .seh_endprologue
-    mov     [r8], rsp
     mov     rax, rcx
     mov     rcx, rdx
+.Lcall:
     call    rax
+    nop                                         # the return address lies in the scope
+.Lcall_end:
     mov     eax, 1
     jmp     .Lrestore
-    .globl  mixwalk_guarded_call_fault
-mixwalk_guarded_call_fault:
+.Lcall_fault:
     xor     eax, eax
 .Lrestore:
     movaps  xmm6, [rsp + 0x20]
@@ -110,4 +123,5 @@ mixwalk_guarded_call_fault:
     pop     rbx
     pop     rbp
     ret
+    scope_table .Lcall, .Lcall_end, .Lcall_fault
     .seh_endproc

@@ -1,65 +1,148 @@
 #include "unmanaged/win/rtl_unwind_step.h"
 
+#include <algorithm>
+#include <cstring>
+
+#include "unmanaged/step/call_site.h"
+#include "unmanaged/step/epilogue_scan.h"
+#include "unmanaged/step/pdata.h"
 #include "unmanaged/step/unwind_info.h"
 #include "unmanaged/win/context.h"
 #include "unmanaged/win/guarded.h"
 
+extern "C" __declspec(dllimport) void KiUserExceptionDispatcher();  // ntdll
+
 namespace mixwalk {
 
 struct RtlUnwindStep::Unwind {
-  std::uint64_t ip;         // where the frame stands
-  std::uint64_t lookup_ip;  // an address inside its instruction
+  std::uint64_t ip;          // where the frame stands
+  std::uint64_t lookup_ip;   // an address inside its instruction
+  const ModuleSpan* module;  // the image that holds it; null: none of the list
+  EntryHints* hints;         // for images; null: none
   CONTEXT& context;
-  bool found = false;
+  bool ask_system = false;
+  Function function = {};  // that holds it, once it has been looked up
   bool machine_frame = false;
+  StepFault fault = StepFault::none;
+  std::uint64_t function_begin = 0;
+
+  bool found() const noexcept { return function.entry != nullptr; }
 };
 
 namespace {
 
-// Whether RtlVirtualUnwind, which does not tell, will pop a trap's frame. Asked for every frame and
-// almost always no: the first look goes to the one slot that the code can be in, without decoding.
-// (x64 exception handling: UWOP_PUSH_MACHFRAME is 10; codes start at offset 4.)
-bool interrupts_caller(std::uint64_t image_base, const RUNTIME_FUNCTION& entry,
-                       std::uint64_t ip) noexcept {
-  constexpr BYTE kPushMachineFrame = 10;
-  const auto* info = reinterpret_cast<const BYTE*>(image_base + entry.UnwindData);
-  const BYTE count = info[2];
-  // On its return instruction, RtlVirtualUnwind executes that and looks at no code.
-  constexpr BYTE kRet = 0xC3;
-  if (count == 0 || *reinterpret_cast<const BYTE*>(ip) == kRet) return false;
-  // The machine frame is pushed first, so its code is the last one: its offset, then its operation.
-  const BYTE* code = info + 4 + 2 * (count - 1);
-  if ((code[1] & 0xF) != kPushMachineFrame) return false;
-  // It may as well be the operand of a code: the size of a frame of 0x5000 bytes, say.
-  const GuardedReader memory;
-  return has_machine_frame({memory, memory, image_base},
-                           {entry.BeginAddress, entry.EndAddress, entry.UnwindData},
-                           static_cast<std::uint32_t>(ip - image_base - entry.BeginAddress));
-}
+// Where a stack reaches its root. A thread starts near its stack's base (the system leaves at most
+// half a page, at random; Wine 400 bytes), and so does a fiber. A zero elsewhere is one that somebody
+// pushed.
+constexpr std::uint64_t kRootBytes = 4096;
+
+// How long code without unwind data can be outside the images: the runtime's thunks and barriers
+// have some 100 bytes.
+constexpr std::uint64_t kMaxOutsideLeafBytes = 4096;
+
+// Memory that is read inside guarded_call: unlike its base it may fault, and that ends the call. No
+// guard of its own for each read.
+class UnguardedReader final : public MemoryReader {
+ public:
+  bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
+    const auto* from = reinterpret_cast<const void*>(address);
+    // What unwinding reads most is copied without a call.
+    switch (bytes) {
+      case 1: std::memcpy(into, from, 1); break;
+      case 4: std::memcpy(into, from, 4); break;
+      case 12: std::memcpy(into, from, 12); break;
+      default: std::memcpy(into, from, bytes); break;
+    }
+    return true;
+  }
+};
 
 }  // namespace
 
-RtlUnwindStep::RtlUnwindStep(const StackCopy& stack, const ModuleView& modules) noexcept
-    : stack_(stack), modules_(modules) {
+// By our own decoder: the frame stands in no epilogue. The context's Rsp, and what is saved there,
+// are the copy's own, so they are read as they are.
+void RtlUnwindStep::unwind_body(const UnwindMemory& memory, const FunctionEntry& entry,
+                                std::uint64_t ip, Unwind& unwind) noexcept {
+  Registers registers = registers_of(unwind.context);
+  const auto offset = static_cast<std::uint32_t>(ip - memory.image_base - entry.begin);
+  const UnwoundPrologue done = unwind_prologue(memory, entry, offset, registers);
+  unwind.fault = done.fault;
+  unwind.machine_frame = done.machine_frame;
+  if (done.fault != StepFault::none) return;
+  if (!done.machine_frame) {
+    std::uint64_t& rsp = registers[Register::rsp];
+    if (!memory.stack.read(rsp, &registers.rip, sizeof registers.rip)) {
+      unwind.fault = StepFault::unreadable_stack;
+      return;
+    }
+    rsp += 8;
+  }
+  set_registers(unwind.context, registers);
+}
+
+RtlUnwindStep::RtlUnwindStep(const StackCopy& stack, const ModuleView& modules,
+                             EntryHints* hints) noexcept
+    : stack_(stack),
+      modules_(modules),
+      hints_(hints),
+      memory_(modules, outside_),
+      leaf_(modules, memory_, stack, outside_) {
   ZeroMemory(&context_, sizeof context_);
   context_.ContextFlags = CONTEXT_CONTROL | CONTEXT_INTEGER;
 }
 
+// What RtlLookupFunctionEntry finds, which goes through the list of all images under Wine, and then
+// searches as we do. Where an image has no entry, the system may know one that was registered. An image
+// that has gone since it was listed cannot be read: the system is asked alone then.
+RtlUnwindStep::Function RtlUnwindStep::look_up(const Unwind& unwind) noexcept {
+  if (unwind.module != nullptr && !unwind.ask_system) {
+    const auto rva = static_cast<std::uint32_t>(unwind.lookup_ip - unwind.module->base);
+    const EntrySearch search = find_entry(UnguardedReader(), *unwind.module, rva, unwind.hints);
+    if (search.found) {
+      return {reinterpret_cast<RUNTIME_FUNCTION*>(search.address), unwind.module->base};
+    }
+  }
+  Function found;
+  found.entry = RtlLookupFunctionEntry(unwind.lookup_ip, &found.image_base, nullptr);
+  return found;
+}
+
 void RtlUnwindStep::unwind(void* call) {
   auto& unwind = *static_cast<Unwind*>(call);
-  DWORD64 image_base = 0;
-  RUNTIME_FUNCTION* entry = RtlLookupFunctionEntry(unwind.lookup_ip, &image_base, nullptr);
-  if (entry == nullptr) return;
-  unwind.found = true;
+  unwind.function = look_up(unwind);
+  if (!unwind.found()) return;
+  const auto [entry, image_base] = unwind.function;
+  const UnguardedReader code;
   // A return address that is its function's end belongs to the next function: the look-up stepped
   // back, and so must the unwinder, which compares the address with the prologue's length.
   const DWORD64 ip =
       unwind.ip < image_base + entry->EndAddress ? unwind.ip : unwind.lookup_ip;
-  unwind.machine_frame = interrupts_caller(image_base, *entry, ip);
+  const GuardedReader stack;
+  const UnwindMemory memory{code, stack, image_base};
+  const FunctionEntry known{entry->BeginAddress, entry->EndAddress, entry->UnwindData};
+  const UnwindCheck check =
+      check_unwind(memory, known, static_cast<std::uint32_t>(ip - image_base - known.begin));
+  unwind.fault = check.fault;
+  if (unwind.fault != StepFault::none) return;
+  unwind.function_begin = image_base + check.function_begin;
+  if (!epilogue_scan_ends(code, ip, image_base + known.begin, image_base + known.end)) {
+    unwind_body(memory, known, ip, unwind);
+    return;
+  }
+  // RtlVirtualUnwind does not tell whether it pops a trap's frame. On a return instruction it executes
+  // that one, and looks at no unwind code.
+  constexpr BYTE kRet = 0xC3;
+  unwind.machine_frame = check.machine_frame && *reinterpret_cast<const BYTE*>(ip) != kRet;
   void* handler_data = nullptr;
   DWORD64 establisher = 0;
   RtlVirtualUnwind(UNW_FLAG_NHANDLER, image_base, ip, entry, &unwind.context, &handler_data,
                    &establisher, nullptr);
+  // Folklore: on Windows a machine frame lies below the dispatcher of exceptions. Wine 8 pretends that
+  // the interrupted code called it, so its Rip looks like a return address; one of zero (a call
+  // through a null pointer) would be the thread's root. Test: lost_frames_test, null_call.
+  if (unwind.function_begin == reinterpret_cast<std::uint64_t>(&KiUserExceptionDispatcher)) {
+    unwind.machine_frame = true;
+  }
 }
 
 StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
@@ -67,43 +150,85 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
   if (rsp < stack_.begin() || rsp > stack_.end() || stack_.end() - rsp < 8) {
     return {StepFault::unreadable_stack};
   }
+  const bool guessed = frame.guessed;
+  // Situation: a call through a null pointer, or into data. The callee has executed nothing.
+  if (leaf == LeafRule::allowed && !leaf_.is_code(frame.registers.rip)) {
+    return leaf_.step(frame, {frame.registers.rip, frame.registers.rip});
+  }
   // Folklore: Wine's look-up walks the loader's list without its lock (fixtures/native/lookup_race.c
   // dies of it), and faults, or finds nothing, where an image is freed meanwhile. Real case: one frame
   // in 50,000 of the torture, which frees images without a pause. Remedy: the list that it fell over is
   // gone; the one that there is now is looked at. Where the code itself is gone, that fails as well.
   constexpr int kLooks = 3;
-  Unwind call{frame.registers.rip, frame.code().lookup(), context_};
+  const std::uint64_t lookup_ip = frame.code().lookup();
+  const bool known = lookup_ip == caller_.lookup_ip;
+  const ModuleSpan* const module = known ? caller_.module : modules_.find(lookup_ip);
+  // The system's unwinder would read the image, and step into what the program has closed.
+  if (module != nullptr && module->closed) return {StepFault::unreadable_unwind};
+  Unwind call{frame.registers.rip, lookup_ip, module, hints_, context_};
   bool looked = false;
-  const auto settled = [&] { return looked && (call.found || leaf != LeafRule::forbidden); };
+  const auto settled = [&] { return looked && (call.found() || leaf != LeafRule::forbidden); };
   for (int i = 0; i < kLooks && !settled(); ++i) {
+    call.ask_system = i != 0;
     set_registers(context_, stack_.to_copy(frame.registers));
-    call.found = call.machine_frame = false;
+    call.machine_frame = false;
+    call.fault = StepFault::none;
     looked = guarded_call(&unwind, &call);
   }
   if (!looked) return {StepFault::unreadable_unwind};
 
-  Cursor caller;
-  Trust trust = Trust::leaf;
-  if (call.found) {
-    caller.registers = stack_.to_target(registers_of(context_));
-    caller.kind =
-        call.machine_frame ? AddressKind::instruction_pointer : AddressKind::return_address;
-    trust = modules_.find(call.lookup_ip) != nullptr ? Trust::unwind_info : Trust::dynamic;
-  } else {
-    // No unwind data: a leaf function, whose return address is at Rsp. The runtime's write
-    // barriers and thunks are such functions, and lie outside every image.
+  if (!call.found()) {
+    // The runtime's write barriers and thunks are such code, outside every image.
     if (leaf == LeafRule::forbidden) return {StepFault::no_unwind};
-    const auto return_address = stack_.read_value<std::uint64_t>(rsp);
-    if (!return_address) return {StepFault::unreadable_stack};
-    caller.registers = frame.registers;
-    caller.registers.rip = *return_address;
-    caller.registers[Register::rsp] = rsp + 8;
-    caller.kind = AddressKind::return_address;
+    return leaf_.step(frame, leaf_code_at(frame.registers.rip));
   }
+  if (call.fault != StepFault::none) return {call.fault};
+  Cursor caller;
+  caller.registers = stack_.to_target(registers_of(context_));
+  caller.kind =
+      call.machine_frame ? AddressKind::instruction_pointer : AddressKind::return_address;
   if (caller.registers.rsp() <= rsp) return {StepFault::stack_not_growing};
   if (caller.registers.rsp() > stack_.end()) return {StepFault::unreadable_stack};
+  const StepFault fault = check_caller(caller, module != nullptr, guessed);
+  if (fault != StepFault::none) return {fault};
+  // Situation: a routine pushed a return address that no call left there, and then the frame that it
+  // would lead to happens to have a caller, by its frame pointer. That caller called something else.
+  const LeafCode function{call.function_begin, call.function_begin};
+  const bool returns = caller.registers.rip != 0 && caller.kind == AddressKind::return_address;
+  if (guessed && returns && !leaf_.may_lead_to(caller.registers.rip, function)) {
+    return {StepFault::no_call};
+  }
   frame = caller;
-  return {StepFault::none, trust};
+  return {StepFault::none, module != nullptr ? Trust::unwind_info : Trust::dynamic};
+}
+
+LeafCode RtlUnwindStep::leaf_code_at(std::uint64_t ip) noexcept {
+  if (const ModuleSpan* module = modules_.find(ip)) {
+    const EntrySearch gap = find_entry(memory_, *module, static_cast<std::uint32_t>(ip - module->base));
+    // Found after all: the image has changed meanwhile.
+    if (gap.fault != StepFault::none || gap.found) return {ip, ip};
+    return leaf_code(*module, gap, ip);
+  }
+  return {ip - std::min(ip, kMaxOutsideLeafBytes), ip};
+}
+
+// What unwind data leads to is believed, as far as it can be a caller at all.
+StepFault RtlUnwindStep::check_caller(const Cursor& caller, bool in_image, bool guessed) noexcept {
+  if (caller.kind == AddressKind::instruction_pointer) return StepFault::none;
+  const std::uint64_t ip = caller.registers.rip;
+  if (ip == 0) {
+    // Threads and fibers start in an image; and what was guessed to have called a leaf is no start.
+    if (!in_image || guessed || stack_.cut()) return StepFault::ended_early;
+    return stack_.end() - caller.registers.rsp() < kRootBytes ? StepFault::none
+                                                              : StepFault::ended_early;
+  }
+  const std::uint64_t lookup_ip = caller.code().lookup();
+  caller_ = {lookup_ip, modules_.find(lookup_ip)};
+  if (caller_.module != nullptr) {
+    return caller_.module->is_code(lookup_ip) ? StepFault::none : StepFault::no_call;
+  }
+  const bool called = leaf_.is_code(lookup_ip) && !calls_before(ip, memory_).empty();
+  return called ? StepFault::none : StepFault::no_call;
 }
 
 }  // namespace mixwalk

@@ -2,28 +2,56 @@
 
 #include <windows.h>
 
+#include "unmanaged/step/leaf_step.h"
 #include "unmanaged/step/module_view.h"
+#include "unmanaged/step/pdata.h"
 #include "unmanaged/step/stack_copy.h"
+#include "unmanaged/step/unwind_info.h"
 #include "unmanaged/step/unwind_step.h"
+#include "unmanaged/win/live_memory.h"
 
 namespace mixwalk {
 
 // One step by RtlVirtualUnwind, over a stack copy whose pointers were rewritten
 // (StackCopy::rewrite_pointers). NOT frozen-safe: RtlLookupFunctionEntry takes the lock of the
-// dynamic function table, which the frozen thread may hold.
+// dynamic function table, which the frozen thread may hold. Made for one stack, and for one walk of it.
+//
+// The system's unwinder is never given what it might not come back from: unwind data that contradicts
+// itself, or a chain of it that leads to itself, is refused; a jump to itself is decoded here.
 class RtlUnwindStep final : public UnwindStep {
  public:
-  // A FaultGuard must live as long: unwind data may be bad, or its image gone.
-  RtlUnwindStep(const StackCopy& stack, const ModuleView& modules) noexcept;
+  // `hints`: of earlier walks, or null; nobody else may use them meanwhile.
+  RtlUnwindStep(const StackCopy& stack, const ModuleView& modules,
+                EntryHints* hints = nullptr) noexcept;
 
   StepResult step(Cursor& frame, LeafRule leaf) noexcept override;
 
  private:
+  // An entry of a function table: where it stands, and the base that it counts from.
+  struct Function {
+    RUNTIME_FUNCTION* entry = nullptr;  // null: none
+    DWORD64 image_base = 0;
+  };
   struct Unwind;
+  static Function look_up(const Unwind& unwind) noexcept;
   static void unwind(void* call);
+  static void unwind_body(const UnwindMemory& memory, const FunctionEntry& entry, std::uint64_t ip,
+                          Unwind& unwind) noexcept;
+  LeafCode leaf_code_at(std::uint64_t ip) noexcept;
+  // `in_image`: of the frame stepped from; `guessed`: so was that frame.
+  StepFault check_caller(const Cursor& caller, bool in_image, bool guessed) noexcept;
 
   const StackCopy& stack_;
   const ModuleView& modules_;
+  EntryHints* const hints_;
+  LiveMemory outside_;
+  KnownMemory memory_;
+  LeafStep leaf_;
+  // What the last step found of the caller that it led to.
+  struct {
+    std::uint64_t lookup_ip = 0;
+    const ModuleSpan* module = nullptr;  // null: outside the images
+  } caller_;
   CONTEXT context_;
 };
 

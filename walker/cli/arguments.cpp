@@ -59,19 +59,6 @@ CLI::Option* add_number(CLI::App& app, const std::string& flags,
       flags, [&target, flags](const std::string& text) { target = number_of(flags, text); }, help);
 }
 
-CLI::Option* add_numbers(CLI::App& app, const std::string& flags,
-                         std::vector<std::uint32_t>& target, const std::string& help) {
-  return app
-      .add_option_function<std::vector<std::string>>(
-          flags,
-          [&target, flags](const std::vector<std::string>& texts) {
-            for (const std::string& text : texts) target.push_back(number_of(flags, text));
-          },
-          help)
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-}
-
 CLI::Validator duration_validator() {
   return CLI::Validator(
       [](std::string& text) {
@@ -79,6 +66,33 @@ CLI::Validator duration_validator() {
                                     : "\"" + text + "\" is no duration (2s, 500ms, 00:00:30)";
       },
       "DURATION");
+}
+
+CLI::Validator duration_with_unit_validator() {
+  return CLI::Validator(
+      [](std::string& text) {
+        if (!parse_duration(text)) return "\"" + text + "\" is no duration (2s, 500ms)";
+        if (has_unit(text)) return std::string();
+        return "\"" + text + "\" has no unit: write " + text + "ms, or " + text + "s";
+      },
+      "DURATION");
+}
+
+std::string sentence(const CLI::ParseError& error, const CLI::App& command) {
+  const std::string text = error.what();
+  const std::string option = text.substr(0, text.find(':'));
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    // CLI11 lists all that it could not place.
+    const std::vector<std::string> left = command.remaining(true);
+    const std::string first = left.empty() ? "" : left.front();
+    return first.starts_with('-') ? "there is no option \"" + first + "\""
+                                  : "unexpected \"" + first + "\"";
+  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    return text.find("received") == std::string::npos ? option + " needs a value"
+                                                       : option + " may be given only once";
+  }
+  return text;
 }
 
 ParseResult usage(const std::string& message, const std::string& command) {

@@ -11,7 +11,7 @@
 
 namespace mixwalk {
 
-// The kinds of options that the commands are made of. Only options.cpp and its like include this:
+// The kinds of options that the commands are made of. Only the …options.cpp files include this:
 // CLI11 takes long to compile.
 
 // An option that takes one of a few words: these and nothing else (CLI11's own transformer would
@@ -41,10 +41,9 @@ CLI::Option* add_number(CLI::App& app, const std::string& flags,
                         std::optional<std::uint32_t>& target, const std::string& help);
 // Nothing: no such number.
 std::optional<std::uint32_t> to_number(const std::string& text);
-// The same, as often as it is given.
-CLI::Option* add_numbers(CLI::App& app, const std::string& flags,
-                         std::vector<std::uint32_t>& target, const std::string& help);
 CLI::Validator duration_validator();
+// For options that people give in milliseconds: a bare number would be seconds, so it is refused.
+CLI::Validator duration_with_unit_validator();
 
 // Help as people read it: what a command looks at in its usage line, and one line a command in the
 // list of all.
@@ -53,6 +52,10 @@ class HelpFormatter final : public CLI::Formatter {
   std::string make_usage(const CLI::App* app, std::string name) const override;
   std::string make_subcommand(const CLI::App* command) const override;
 };
+
+// What is wrong, in words for a user: CLI11's own are about types and counts. `command`: the app, or
+// its command, that was parsed.
+std::string sentence(const CLI::ParseError& error, const CLI::App& command);
 
 // A command line that makes no sense: one line, which names the help of the command ("": of all).
 ParseResult usage(const std::string& message, const std::string& command);

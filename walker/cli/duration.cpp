@@ -20,13 +20,22 @@ std::optional<unsigned> two_digits(std::string_view text) {
   return value;
 }
 
+// hh:mm:ss, or dd:hh:mm:ss as dotnet-trace takes it.
 std::optional<std::uint32_t> clock(std::string_view text) {
-  if (text.size() != 8 || text[2] != ':' || text[5] != ':') return std::nullopt;
+  unsigned days = 0;
+  constexpr std::size_t kClock = 8, kDaysAndClock = 11;
+  if (text.size() == kDaysAndClock && text[2] == ':') {
+    const auto first = two_digits(text.substr(0, 2));
+    if (!first) return std::nullopt;
+    days = *first;
+    text.remove_prefix(3);
+  }
+  if (text.size() != kClock || text[2] != ':' || text[5] != ':') return std::nullopt;
   const auto hours = two_digits(text.substr(0, 2));
   const auto minutes = two_digits(text.substr(3, 2));
   const auto seconds = two_digits(text.substr(6, 2));
   if (!hours || !minutes || !seconds || *minutes > 59 || *seconds > 59) return std::nullopt;
-  return checked(((*hours * 60.0 + *minutes) * 60.0 + *seconds) * 1000.0);
+  return checked((((days * 24.0 + *hours) * 60.0 + *minutes) * 60.0 + *seconds) * 1000.0);
 }
 
 }  // namespace
@@ -44,6 +53,10 @@ std::optional<std::uint32_t> parse_duration(std::string_view text) {
   if (unit == "m") return checked(number * 60'000);
   if (unit == "h") return checked(number * 3'600'000);
   return std::nullopt;
+}
+
+bool has_unit(std::string_view text) {
+  return text.find(':') != std::string_view::npos || (!text.empty() && text.back() > '9');
 }
 
 }  // namespace mixwalk

@@ -22,6 +22,8 @@ enum class ExitCode : int {
   input = 15,           // the file to convert cannot be read, or cannot be shown in that format
   undelivered = 16,     // the collector could not be reached; what it did not get is kept
   rejected = 17,        // the collector refused profiles for good
+  no_memory = 18,       // the target has no memory left for the visit
+  no_thread = 19,       // --thread names a thread that is not there
 };
 
 }  // namespace mixwalk

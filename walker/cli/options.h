@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "walker/cli/exit_code.h"
+#include "walker/cli/thread_selection.h"
 #include "walker/export/exporter.h"
 #include "walker/export/formats.h"
 #include "walker/otlp/collector_url.h"
@@ -44,8 +45,16 @@ struct Sampling {
   Engine engine = Engine::snapshot;
   std::uint32_t deadline_ms = kDefaultDeadlineMs;
   ProbePolicy probe = ProbePolicy::risk;
-  std::string canary;                  // a thread's name begins so; empty: chosen
-  std::vector<std::uint32_t> threads;  // OS ids; empty: all
+  std::string canary;       // a thread's name begins so; empty: chosen
+  ThreadSelection threads;  // empty: all
+};
+
+// What dump and record do before they ask for anything.
+struct Visit {
+  TargetChoice target;
+  Sampling sampling;
+  std::uint32_t timeout_ms = 30'000;
+  std::uint32_t wait_ms = 0;  // for as long another profiler may still be in the process
 };
 
 // Where profiles go beside, or instead of, a file.
@@ -55,20 +64,17 @@ struct OtlpTarget {
 };
 
 struct DumpCommand {
-  TargetChoice target;
-  Sampling sampling;
+  Visit visit;
   std::optional<std::string> output;  // none: standard output
   const RecordingFormat* format = nullptr;  // one of recording_formats()
   FrameFilter filter;
   Colour colour = Colour::automatic;
-  std::uint32_t timeout_ms = 30'000;
   bool verbose = false;
 };
 
 struct RecordCommand {
-  TargetChoice target;
-  Sampling sampling;
-  std::string output;
+  Visit visit;
+  std::optional<std::string> output;  // none: default_output()
   const RecordingFormat* format = nullptr;  // one of recording_formats(); null: no file, but otlp
   std::optional<OtlpTarget> otlp;
   FrameFilter filter;
@@ -77,8 +83,6 @@ struct RecordCommand {
   std::string type;                        // exception, allocation: of this type; empty: of all
   std::uint64_t every = 1;                 // allocation: one of so many
   std::uint32_t duration_ms = 0;           // 0: until Ctrl-C, or the end of the process
-  std::vector<std::string> thread_names;   // threads whose names begin so, beside the ids
-  std::uint32_t timeout_ms = 30'000;
   bool verbose = false;
 };
 

@@ -23,6 +23,8 @@ class OtlpSession {
   void offer(Recording recording) { sender_.offer(std::move(recording)); }
   // Of a recording that goes on: the samples from `first` on are new. Waits for nothing.
   void take(const Recording& recording, std::size_t first) { batches_.take(recording, first); }
+  // The recording begins anew after this (RecordingCollector::begin_piece).
+  void cut(const Recording& recording) { batches_.cut(recording); }
 
   // Says what became of all that was offered, or taken.
   ExitCode finish();

@@ -1,9 +1,12 @@
 #include "walker/export/firefox_tables.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
-#include "walker/export/frame_label.h"
+#include "unmanaged/image/ascii_lower.h"
+#include "walker/export/utf8.h"
 
 namespace mixwalk {
 namespace {
@@ -15,11 +18,27 @@ constexpr std::array<std::string_view, 6> kRuntimeImages = {
 // An image is smaller. A frame of a damaged recording can stand before the image that it names.
 constexpr std::uint64_t kLastRva = 0xFFFF'FFFF;
 
-bool is_runtime(const Module& module) {
-  std::string name = module_name(module);
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return std::find(kRuntimeImages.begin(), kRuntimeImages.end(), name) != kRuntimeImages.end();
+// Of each image of the recording whether it is the runtime, or a part of it. A program that was
+// published as a single file has the runtime in its own image: managed code runs, and no image is
+// the runtime. (The stack of every managed thread goes through the runtime to its root.)
+std::vector<bool> runtime_images(const Recording& recording) {
+  std::vector<bool> is_runtime;
+  bool separate = false;
+  for (const Module& module : recording.modules) {
+    const std::string name = ascii_lower(module_name(module));
+    separate = separate || name == "coreclr.dll" || name == "clr.dll";
+    is_runtime.push_back(std::ranges::find(kRuntimeImages, name) != kRuntimeImages.end());
+  }
+  if (separate || std::ranges::none_of(recording.frames, [](const RecordedFrame& frame) {
+        return frame.kind == FrameKind::managed;
+      })) {
+    return is_runtime;
+  }
+  const std::string program = ascii_lower(recording.process.path);
+  for (std::size_t i = 0; i < is_runtime.size(); ++i) {
+    if (ascii_lower(recording.modules[i].path) == program) is_runtime[i] = true;
+  }
+  return is_runtime;
 }
 
 bool is_in_image(const RecordedFrame& frame) { return frame.module != Frame::kNone; }
@@ -27,7 +46,7 @@ bool is_in_image(const RecordedFrame& frame) { return frame.module != Frame::kNo
 }  // namespace
 
 FirefoxTables::FirefoxTables(const Recording& recording, const RecordedStacks& stacks)
-    : recording_(recording) {
+    : recording_(recording), is_runtime_(runtime_images(recording)) {
   for (const RecordedStacks::Frame& frame : stacks.frames()) frames_.push_back(row(frame));
 }
 
@@ -48,7 +67,7 @@ FirefoxTables::FrameRow FirefoxTables::row(const RecordedStacks::Frame& frame) {
     case FrameKind::stub: row.category = FirefoxCategory::stub; break;
     case FrameKind::gap: break;
     case FrameKind::native:
-      row.category = is_in_image(recorded) && is_runtime(module_of(recorded))
+      row.category = is_in_image(recorded) && is_runtime_[static_cast<std::size_t>(recorded.module)]
                          ? FirefoxCategory::runtime
                          : FirefoxCategory::native;
       row.native_symbol = native_symbol(recorded);
@@ -65,8 +84,8 @@ std::uint32_t FirefoxTables::function(const RecordedStacks::Frame& frame) {
   if (!added) return at->second;
   std::string name = frame.label;
   if (native_in_image) {  // the Profiler itself puts the image before it
-    name = frame_label({.offset = frame.frame->address - module_of(*frame.frame).base,
-                        .name = frame.frame->name});
+    name = valid_utf8(frame.frame->name);
+    if (name.empty()) name = fmt::format("{:#x}", frame.frame->address - module_of(*frame.frame).base);
   }
   functions_.push_back({strings_.index(name), resource(module)});
   return at->second;

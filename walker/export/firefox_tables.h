@@ -62,6 +62,7 @@ class FirefoxTables {
   const Module& module_of(const RecordedFrame& frame) const;
 
   const Recording& recording_;
+  const std::vector<bool> is_runtime_;  // by module
   StringTable strings_;
   std::vector<FrameRow> frames_;
   std::vector<Function> functions_;

@@ -35,22 +35,9 @@ std::unique_ptr<RecordingExporter> make_collapsed() {
   return std::make_unique<CollapsedExporter>(CollapsedExporter::Options{.annotate = annotate});
 }
 
-// The images of the recording as far as this machine's own drives have them. A recording may be
-// anybody's, and a path to another machine would send that one the user's credentials.
-class LocalImageFiles final : public ImageFiles {
- public:
-  std::optional<std::vector<std::byte>> read(const std::string& path) override {
-    const bool drive = path.size() > 2 && path[1] == ':' && path[2] == '\\' &&
-                       ascii_lower(path[0]) >= 'a' && ascii_lower(path[0]) <= 'z';
-    return drive ? disk_.read(path) : std::nullopt;
-  }
-
- private:
-  DiskImageFiles disk_;
-};
-
 std::unique_ptr<RecordingExporter> make_otlp() {
-  static LocalImageFiles images;
+  static DiskImageFiles disk;
+  static LocalImageFiles images(disk);
   return std::make_unique<OtlpExporter>(images);
 }
 

@@ -20,7 +20,7 @@ std::string frame_label(const FrameWords& words) {
   switch (words.kind) {
     case FrameKind::managed: return named ? words.name : "[managed code at " + place(words) + "]";
     case FrameKind::native:
-      if (!named) return place(words);
+      if (!named) return words.image ? place(words) : "[code at " + place(words) + "]";
       return words.image ? *words.image + "!" + words.name : words.name;
     case FrameKind::stub: return "[" + (named ? words.name : "stub at " + place(words)) + "]";
     case FrameKind::gap: return fmt::format("[gap: {}]", sentence(words.why));

@@ -18,7 +18,7 @@ struct FrameWords {
 };
 
 // What every format calls a frame, without its place in the function: "ntdll.dll!NtWait",
-// "orders.dll!0x102c", "0x1234", "Orders.Program.Main()", "[IL_STUB_PInvoke]", "[stub at 0x1234]",
+// "orders.dll!0x102c", "[code at 0x1234]", "Orders.Program.Main()", "[IL_STUB_PInvoke]", "[stub at 0x1234]",
 // "[gap: the code has no unwind data]".
 std::string frame_label(const FrameWords& words);
 

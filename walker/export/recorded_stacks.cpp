@@ -39,6 +39,19 @@ RecordedStacks::RecordedStacks(const Recording& recording) : nodes_(recording.no
   }
 }
 
+std::vector<std::uint32_t> equal_nodes(const std::vector<Recording::Node>& nodes,
+                                       const std::vector<std::uint32_t>& frames) {
+  std::vector<std::uint32_t> equal;
+  equal.reserve(nodes.size());
+  std::unordered_map<std::uint64_t, std::uint32_t> known;  // equal parent << 32 | frame: the first
+  for (const Recording::Node& node : nodes) {
+    const std::uint32_t parent = node.parent == Recording::kNone ? node.parent : equal[node.parent];
+    const std::uint64_t key = std::uint64_t{parent} << 32 | frames[node.frame];
+    equal.push_back(known.emplace(key, static_cast<std::uint32_t>(equal.size())).first->second);
+  }
+  return equal;
+}
+
 std::vector<std::vector<std::uint32_t>> samples_by_thread(const Recording& recording) {
   std::vector<std::vector<std::uint32_t>> samples(recording.threads.size());
   for (std::size_t i = 0; i < recording.samples.size(); ++i) {

@@ -17,10 +17,11 @@ class RecordedStacks {
     std::string label;                     // UTF-8
     const RecordedFrame* frame = nullptr;  // null: a word in a frame's place
 
-    // False: native code without a name. Its address is all that there is, and a consumer with
+    // False: code of an image, without a name. Its address is all that is known, and a consumer with
     // symbols can do better than the label.
     bool named() const noexcept {
-      return frame == nullptr || frame->kind != FrameKind::native || !frame->name.empty();
+      return frame == nullptr || frame->kind != FrameKind::native || !frame->name.empty() ||
+             frame->module == mixwalk::Frame::kNone;
     }
   };
 
@@ -37,6 +38,11 @@ class RecordedStacks {
   std::vector<Recording::Node> nodes_;
   std::vector<std::uint32_t> leaves_;
 };
+
+// Of each node the first one whose stack reads the same: the same frames, by their index in `frames`,
+// from it to the root. By index of the node.
+std::vector<std::uint32_t> equal_nodes(const std::vector<Recording::Node>& nodes,
+                                       const std::vector<std::uint32_t>& frames);
 
 // The samples of each thread, in order: indices into `recording.samples`, by index of the thread.
 std::vector<std::vector<std::uint32_t>> samples_by_thread(const Recording& recording);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <map>
+#include <utility>
 
 #include "walker/export/frame_label.h"
 #include "walker/export/frame_selection.h"
@@ -113,10 +115,23 @@ class Writer {
                         plural(runs, "run"));
     if (counts.stubs != 0) text += ", " + plural(counts.stubs, "stub");
     if (thread.stack.frames.empty()) text += "; nothing was found";
-    for (const Run& run : thread.stack.runs) {
-      if (run.end == RunEnd::open) {
-        text += fmt::format("; {} run open: {}", key(run.position), sentence(run.why));
-      }
+    const std::string_view not_asked = sentence_of_refusal(thread.stack.refusal);
+    if (!not_asked.empty()) text += fmt::format("; walked from the copy: {}", not_asked);
+    return text + open_runs(thread.stack);
+  }
+
+  // Why a stack is not whole, each reason once: a deep stack has thousands of runs that are open for
+  // the same one.
+  static std::string open_runs(const Stack& stack) {
+    std::map<std::pair<RunPosition, OpenReason>, std::size_t> counts;
+    for (const Run& run : stack.runs) {
+      if (run.end == RunEnd::open) ++counts[{run.position, run.why}];
+    }
+    std::string text;
+    for (const auto& [what, count] : counts) {
+      const auto& [position, why] = what;
+      text += count == 1 ? fmt::format("; {} run open: {}", key(position), sentence(why))
+                         : fmt::format("; {} {} runs open: {}", count, key(position), sentence(why));
     }
     return text;
   }

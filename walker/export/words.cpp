@@ -1,5 +1,7 @@
 #include "walker/export/words.h"
 
+#include "walker/suspended/refusal.h"
+
 namespace mixwalk {
 
 std::string_view key(FrameKind kind) noexcept {
@@ -57,6 +59,10 @@ std::string_view key(OpenReason why) noexcept {
     case OpenReason::ended_at_root: return "ended-at-root";
     case OpenReason::wrong_function: return "wrong-function";
     case OpenReason::stack_cut: return "stack-cut";
+    case OpenReason::no_call: return "no-call";
+    case OpenReason::ended_early: return "ended-early";
+    case OpenReason::too_slow: return "too-slow";
+    case OpenReason::off_stack: return "off-stack";
   }
   return "";
 }
@@ -105,9 +111,22 @@ std::string_view sentence(OpenReason why) noexcept {
     case OpenReason::passed_bound: return "the next managed frame was passed without being met";
     case OpenReason::ended_at_root: return "the thread's root came before the next managed frame";
     case OpenReason::wrong_function: return "the next managed frame was met in another function";
-    case OpenReason::stack_cut: return "the stack was larger than the copy";
+    case OpenReason::stack_cut:
+      return "the stack was larger than the copy, or a page of it may not be read";
+    case OpenReason::no_call: return "the word at the top of the stack is no certain return address";
+    case OpenReason::ended_early: return "the stack ended in a frame that does not start a thread";
+    case OpenReason::too_slow: return "the walk took too long";
+    case OpenReason::off_stack: return "the thread does not stand on its own stack";
   }
   return "";
+}
+
+std::string_view sentence_of_refusal(std::uint32_t refusal) noexcept {
+  switch (refusal) {
+    case kThreadLetGo: return "the runtime has let go of the thread";
+    case kThreadSuspended: return "the thread was suspended already";
+    default: return {};
+  }
 }
 
 }  // namespace mixwalk

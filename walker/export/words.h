@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "walker/model/recording.h"
@@ -21,5 +22,7 @@ std::string_view unit(SampleEvent event) noexcept;
 
 // The same reason for a person: "the stack was larger than the copy".
 std::string_view sentence(OpenReason why) noexcept;
+// Why DoStackSnapshot was not called, for a person; empty where it was, whatever it said.
+std::string_view sentence_of_refusal(std::uint32_t refusal) noexcept;
 
 }  // namespace mixwalk

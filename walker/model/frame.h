@@ -12,7 +12,7 @@ namespace mixwalk {
 enum class FrameKind : std::uint8_t {
   managed,
   native,
-  stub,  // code that the runtime made: IL stubs, thunks, precode
+  stub,  // code that the runtime made, and the CLR knows as such: IL stubs
   gap,   // no frame: frames are missing here, and the run says why
 };
 

@@ -122,11 +122,14 @@ std::uint32_t RecordingBuilder::add_detail(std::string_view text) {
 }
 
 std::uint32_t RecordingBuilder::add_module(const Module& module) {
-  const auto known = modules_.find(module.base);
-  if (known != modules_.end() && recording_.modules[known->second] == module) return known->second;
+  // Images may take turns at one base.
+  const auto [first, last] = modules_.equal_range(module.base);
+  for (auto at = first; at != last; ++at) {
+    if (recording_.modules[at->second] == module) return at->second;
+  }
   const auto index = static_cast<std::uint32_t>(recording_.modules.size());
   recording_.modules.push_back(module);
-  modules_[module.base] = index;
+  modules_.emplace(module.base, index);
   return index;
 }
 

@@ -32,7 +32,7 @@ class RecordingBuilder {
   std::unordered_map<std::uint64_t, std::uint32_t> nodes_;  // parent << 32 | frame
   std::unordered_map<std::uint64_t, std::uint32_t> threads_;
   std::unordered_map<std::string, std::uint32_t> details_;
-  std::unordered_map<std::uint64_t, std::uint32_t> modules_;  // the last one at a base
+  std::unordered_multimap<std::uint64_t, std::uint32_t> modules_;  // by their bases
 };
 
 // A dump as a recording: one sample a thread, in the snapshot's order.

@@ -20,8 +20,8 @@ struct Stack {
   std::vector<Frame> frames;
   std::vector<Run> runs;  // leaf first
   Engine engine = Engine::copy;
-  // What DoStackSnapshot returned (an HRESULT); 0 where it succeeded or was not called. When it
-  // refused, `engine` is copy.
+  // What DoStackSnapshot returned (an HRESULT), or why it was not called (suspended/refusal.h); 0
+  // where it succeeded or was not wanted. When it refused, `engine` is copy.
   std::uint32_t refusal = 0;
 
   // Every run closed or at the root, and nothing cut off.

@@ -20,6 +20,15 @@ void OtlpBatches::take(const Recording& recording, std::size_t first) {
   offered_ = now;
 }
 
+void OtlpBatches::cut(const Recording& recording) {
+  if (!samples_.empty() && sender_.has_room()) {
+    offer(recording, std::max(recording.duration_ns, samples_.back().time_ns));
+  }
+  left_out_ += samples_.size();
+  samples_.clear();
+  begin_ns_ = 0;
+}
+
 std::uint64_t OtlpBatches::finish(const Recording& recording) {
   if (samples_.empty()) return left_out_;
   // Nothing else is to be done now, so here it may wait: for the disk only.

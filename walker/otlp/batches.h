@@ -21,6 +21,9 @@ class OtlpBatches {
 
   // The samples of `recording` from `first` on are new.
   void take(const Recording& recording, std::size_t first);
+  // The recording begins anew after this: its tables, and its times from 0. Where the sender has no
+  // room for what is there, that is left out.
+  void cut(const Recording& recording);
   // The rest. How many samples were left out.
   std::uint64_t finish(const Recording& recording);
 

@@ -1,5 +1,7 @@
 #include "walker/profiler/agent.h"
 
+#include <new>
+
 #include "unmanaged/win/module_path.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/profiler/dumper.h"
@@ -13,6 +15,10 @@ namespace {
 // What the runtime is told a detach may take. It waits that long before it first looks whether
 // all threads have left the profiler; ours have, within microseconds.
 constexpr DWORD kDetachMs = 50;
+
+constexpr char kNoThread[] =
+    "no thread could be started in the target within 5 s: its loader lock is held";
+static_assert(Supervisor::kStartMs == 5'000);
 
 Process this_process() {
   return {GetCurrentProcessId(), to_utf8(module_path(nullptr)), to_utf8(GetCommandLineW())};
@@ -37,15 +43,16 @@ bool Agent::start(std::wstring pipe_name, IUnknown* owner) {
   module_ = this_module();
   owner_ = owner;
   owner_->AddRef();
-  const UniqueHandle thread(CreateThread(nullptr, 0, &run, this, 0, nullptr));
-  if (!thread) {
+  thread_ = UniqueHandle(CreateThread(nullptr, 0, &run, this, 0, nullptr));
+  if (!thread_) {
     owner_->Release();
     FreeLibrary(module_);
   }
-  return static_cast<bool>(thread);
+  registry_.set_claimer(thread_.get());
+  return static_cast<bool>(thread_);
 }
 
-DWORD WINAPI Agent::run(void* self) {
+DWORD WINAPI Agent::run(void* self) noexcept {
   HMODULE module = nullptr;
   {
     auto& agent = *static_cast<Agent*>(self);
@@ -57,21 +64,35 @@ DWORD WINAPI Agent::run(void* self) {
   FreeLibraryAndExitThread(module, 0);
 }
 
-void Agent::serve() {
-  if (!pipe_.connect(pipe_name_)) {
-    WaitForSingleObject(serve_.get(), INFINITE);
-    detach();
-    return;
-  }
+void Agent::serve() noexcept {
+  const bool connected = pipe_.connect(pipe_name_);
   WaitForSingleObject(serve_.get(), INFINITE);
-  hello_ = {kProtocolVersion, this_process(), clr_.runtime()};
-  if (pipe_.send(hello_)) answer_requests();
+  if (connected) {
+    const WorkEnd end = prepared_ == WorkEnd::done ? run_guarded([this] { talk(); }) : prepared_;
+    if (end != WorkEnd::done) {
+      pipe_.send_failed(end == WorkEnd::no_memory ? VisitFailed::Why::no_memory
+                                                  : VisitFailed::Why::defect);
+    }
+  }
   detach();
+}
+
+void Agent::talk() {
+  hello_ = {kProtocolVersion, this_process(), clr_.runtime(), GetCurrentThreadId()};
+  if (pipe_.send(hello_)) answer_requests();
 }
 
 void Agent::answer_requests() {
   while (const auto request = pipe_.receive()) {
-    if (const auto* dump_request = std::get_if<DumpRequest>(&*request)) {
+    if (const auto* offer = std::get_if<LedgerOffer>(&*request)) {
+      // Once: a frozen thread may be written down in the first one.
+      if (ledger_) return;
+      ledger_ = SharedLedger::open(reinterpret_cast<HANDLE>(offer->section));
+      if (!ledger_) {
+        give_up("mixwalk.dll cannot map the memory of mixwalk.exe");
+        return;
+      }
+    } else if (const auto* dump_request = std::get_if<DumpRequest>(&*request)) {
       if (!dump(*dump_request)) return;
     } else if (const auto* record_request = std::get_if<RecordRequest>(&*request)) {
       if (!record(*record_request)) return;
@@ -82,12 +103,25 @@ void Agent::answer_requests() {
 }
 
 bool Agent::with_sampler(std::uint32_t deadline_ms, const std::function<bool(Sampler&)>& work) {
-  const FaultGuard guard;
+  // So that what goes wrong in the target is put right from outside.
+  if (!ledger_) return false;
   const SampleBuffers buffers;
-  Supervisor supervisor(deadline_ms);
-  if (!buffers.ready() || !supervisor.start()) return false;
+  if (!buffers.ready()) throw std::bad_alloc();
+  // Longer than any claim lasts, with a canary's worker that does not come back in it.
+  constexpr DWORD kClaimMs = 10'000;
+  registry_.set_patience(deadline_ms + kClaimMs);
+  Supervisor supervisor(ledger_->page(), deadline_ms);
+  // Its thread may stay behind, waiting: then so does this one, in ~Supervisor, with nothing
+  // frozen.
+  if (!supervisor.start()) return give_up(kNoThread);
   Sampler sampler(clr_, {registry_, gate_, unload_gate_, breaker_}, supervisor, buffers);
   return work(sampler);
+}
+
+// False, always.
+bool Agent::give_up(std::string why) {
+  pipe_.send(Problem{std::move(why)});
+  return false;
 }
 
 bool Agent::dump(const DumpRequest& request) {
@@ -102,10 +136,12 @@ bool Agent::record(const RecordRequest& request) {
   });
 }
 
-void Agent::detach() {
+void Agent::detach() noexcept {
   const HRESULT result = clr_.info->RequestProfilerDetach(kDetachMs);
   if (SUCCEEDED(result)) WaitForSingleObject(detached_.get(), INFINITE);
-  pipe_.send(Detached{SUCCEEDED(result) ? 0u : static_cast<std::uint32_t>(result)});
+  run_guarded([&] {
+    pipe_.send(Detached{SUCCEEDED(result) ? 0u : static_cast<std::uint32_t>(result)});
+  });
   pipe_.close();
 }
 

@@ -3,17 +3,19 @@
 #include <windows.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 
-#include "unmanaged/win/guarded.h"
 #include "unmanaged/win/unique_handle.h"
 #include "walker/profiler/clr_interfaces.h"
+#include "walker/profiler/entry_barrier.h"
 #include "walker/profiler/event_source.h"
 #include "walker/profiler/freeze_gate.h"
 #include "walker/profiler/pipe_end.h"
 #include "walker/profiler/sampler.h"
 #include "walker/profiler/thread_registry.h"
 #include "walker/profiler/unload_gate.h"
+#include "walker/session/win/shared_ledger.h"
 #include "walker/suspended/circuit_breaker.h"
 
 namespace mixwalk {
@@ -23,7 +25,8 @@ namespace mixwalk {
 //
 // Its life: start() in Initialize or InitializeForAttach; it serves once begin_serving() was
 // called (the runtime is ready); it asks the runtime to detach when told so, or when the pipe
-// breaks; it ends after detached(), and lets go of its own reference to the DLL as it does.
+// breaks; it ends after detached(), and lets go of its own reference to the DLL as it does. Without
+// memory for a visit it says so to mixwalk.exe, and detaches.
 class Agent {
  public:
   Agent(ClrInterfaces& clr, ThreadRegistry& registry)
@@ -33,29 +36,40 @@ class Agent {
 
   // `owner` is released when the thread ends: it keeps this object alive.
   bool start(std::wstring pipe_name, IUnknown* owner);
-  void begin_serving() noexcept { SetEvent(serve_.get()); }
+  // `prepared`: how what came before it ended. Anything but `done`, and the visit ends with that word.
+  void begin_serving(WorkEnd prepared) noexcept {
+    prepared_ = prepared;
+    SetEvent(serve_.get());
+  }
   // The runtime has let go of the profiler.
   void detached() noexcept { SetEvent(detached_.get()); }
-  // The process is ending: no further freeze begins, and none is under way when this returns.
+  // The process is ending: no further freeze begins, and the one under way is waited for, for a
+  // moment.
   void stop_sampling() noexcept {
     events_.close();
-    gate_.close();
+    gate_.close(thread_.get());
   }
   // Managed code is about to be unloaded.
-  void before_unload() noexcept {
-    unload_gate_.wait();
+  void before_unload(clr::ModuleID module) noexcept {
+    unload_gate_.module_goes(module);
     events_.forget_types();
+  }
+  void before_method_unload(clr::FunctionID function, std::uint64_t begin,
+                            std::uint64_t size) noexcept {
+    unload_gate_.method_goes(function, begin, size);
   }
   EventSource& events() noexcept { return events_; }
 
  private:
-  static DWORD WINAPI run(void* self);
-  void serve();
+  static DWORD WINAPI run(void* self) noexcept;
+  void serve() noexcept;
+  void talk();
   void answer_requests();
   bool with_sampler(std::uint32_t deadline_ms, const std::function<bool(Sampler&)>& work);
+  bool give_up(std::string why);
   bool dump(const DumpRequest& request);
   bool record(const RecordRequest& request);
-  void detach();
+  void detach() noexcept;
 
   ClrInterfaces& clr_;
   ThreadRegistry& registry_;
@@ -64,6 +78,9 @@ class Agent {
   std::wstring pipe_name_;
   PipeEnd pipe_;
   Hello hello_;
+  std::optional<SharedLedger> ledger_;  // nothing is frozen without
+  UniqueHandle thread_;
+  WorkEnd prepared_ = WorkEnd::done;  // written before serve_ is set
   UniqueHandle serve_;
   UniqueHandle detached_;
   FreezeGate gate_;

@@ -1,6 +1,6 @@
 #pragma once
 
-// ICorProfilerCallback to ICorProfilerCallback3, in the order of their vtables (corprof.idl), with
+// ICorProfilerCallback to ICorProfilerCallback9, in the order of their vtables (corprof.idl), with
 // every event that mixwalk does not subscribe to answered by S_OK. Their parameters are left out:
 // on x64 the caller owns the argument registers and the stack, so a callee that looks at none of
 // them may declare none.
@@ -18,6 +18,19 @@ inline constexpr IID kIidCallback2 = {
     0x8A8CC829, 0xCCF2, 0x49fe, {0xBB, 0xAE, 0x0F, 0x02, 0x22, 0x28, 0x07, 0x1A}};
 inline constexpr IID kIidCallback3 = {
     0x4FD2ED52, 0x7731, 0x4b8d, {0x94, 0x69, 0x03, 0xD2, 0xCC, 0x30, 0x86, 0xC5}};
+
+inline constexpr IID kIidCallback4 = {
+    0x7B63B2E3, 0x107D, 0x4d48, {0xB2, 0xF6, 0xF6, 0x1E, 0x22, 0x94, 0x70, 0xD2}};
+inline constexpr IID kIidCallback5 = {
+    0x8DFBA405, 0x8C9F, 0x45F8, {0xBF, 0xFA, 0x83, 0xB1, 0x4C, 0xEF, 0x78, 0xB5}};
+inline constexpr IID kIidCallback6 = {
+    0xFC13DF4B, 0x4448, 0x4F4F, {0x95, 0x0C, 0xBA, 0x8D, 0x19, 0xD0, 0x0C, 0x36}};
+inline constexpr IID kIidCallback7 = {
+    0xF76A2DBA, 0x1D52, 0x4539, {0x86, 0x6C, 0x2A, 0xA5, 0x18, 0xF9, 0xEF, 0xC3}};
+inline constexpr IID kIidCallback8 = {
+    0x5BED9B15, 0xC079, 0x4D47, {0xBF, 0xE2, 0x21, 0x5A, 0x14, 0x0C, 0x07, 0xE0}};
+inline constexpr IID kIidCallback9 = {
+    0x27583EC3, 0xC8F5, 0x482F, {0x80, 0x52, 0x19, 0x4B, 0x8C, 0xE4, 0x70, 0x5A}};
 
 #define MIXWALK_IGNORED(name) \
   virtual HRESULT STDMETHODCALLTYPE name() { return S_OK; }
@@ -112,6 +125,38 @@ struct ICorProfilerCallback3 : ICorProfilerCallback2 {
                                                         UINT client_bytes) = 0;
   virtual HRESULT STDMETHODCALLTYPE ProfilerAttachComplete() = 0;
   virtual HRESULT STDMETHODCALLTYPE ProfilerDetachSucceeded() = 0;
+};
+
+struct ICorProfilerCallback4 : ICorProfilerCallback3 {
+  MIXWALK_IGNORED(ReJITCompilationStarted)
+  MIXWALK_IGNORED(GetReJITParameters)
+  MIXWALK_IGNORED(ReJITCompilationFinished)
+  MIXWALK_IGNORED(ReJITError)
+  MIXWALK_IGNORED(MovedReferences2)
+  MIXWALK_IGNORED(SurvivingReferences2)
+};
+
+struct ICorProfilerCallback5 : ICorProfilerCallback4 {
+  MIXWALK_IGNORED(ConditionalWeakTableElementReferences)
+};
+
+struct ICorProfilerCallback6 : ICorProfilerCallback5 {
+  MIXWALK_IGNORED(GetAssemblyReferences)
+};
+
+struct ICorProfilerCallback7 : ICorProfilerCallback6 {
+  MIXWALK_IGNORED(ModuleInMemorySymbolsUpdated)
+};
+
+struct ICorProfilerCallback8 : ICorProfilerCallback7 {
+  MIXWALK_IGNORED(DynamicMethodJITCompilationStarted)
+  MIXWALK_IGNORED(DynamicMethodJITCompilationFinished)
+};
+
+struct ICorProfilerCallback9 : ICorProfilerCallback8 {
+  // Before the method's code and its name are freed, on the thread that frees them, in cooperative
+  // mode.
+  virtual HRESULT STDMETHODCALLTYPE DynamicMethodUnloaded(FunctionID function) = 0;
 };
 
 #undef MIXWALK_IGNORED

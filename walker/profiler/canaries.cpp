@@ -1,7 +1,7 @@
 #include "walker/profiler/canaries.h"
 
 #include "unmanaged/step/system_call.h"
-#include "unmanaged/win/guarded.h"
+#include "unmanaged/win/plain_memory.h"
 
 namespace mixwalk {
 namespace {
@@ -29,27 +29,33 @@ void Canaries::choose(const std::string& prefix) {
 }
 
 bool Canaries::try_out(std::uint32_t os_id) {
-  const ThreadClaim claim(registry_, os_id);
+  ThreadClaim claim(registry_, os_id);
   if (!claim.entry() || !probe_.set_canary(claim.entry()->clr_id, os_id)) return false;
   const auto before = where_it_stands(os_id);
   if (!before) return false;
-  const bool passed = probe_.passes();
-  probe_.wait_until_idle();
+  bool passed = false;
+  {
+    const FreezeGate::Pass pass(gate_);
+    passed = pass && probe_.passes();
+    if (!probe_.wait_until_idle()) claim.keep();
+  }
   return passed && where_it_stands(os_id) == before;
 }
 
-// Nothing: it stands in no system call, or cannot be seen.
+// Nothing: it stands in no system call, is suspended by others, or cannot be seen.
 std::optional<Registers> Canaries::where_it_stands(std::uint32_t os_id) {
   const FreezeGate::Pass pass(gate_);
-  Supervisor unwatched;  // never started: reading registers waits for nothing
+  Supervisor unwatched(probe_.ledger());  // never started: reading registers waits for nothing
   WindowsThread thread(unwatched);
   Registers registers;
   if (!pass || !thread.open(os_id)) return std::nullopt;
   {
     const ScopedSuspension suspension(thread);
-    if (!suspension || !thread.read_registers(registers)) return std::nullopt;
+    if (!suspension || thread.suspended_by_others() || !thread.read_registers(registers)) {
+      return std::nullopt;
+    }
   }
-  if (!at_system_call(registers.rip, GuardedReader())) return std::nullopt;
+  if (!at_system_call(registers.rip, PlainMemory())) return std::nullopt;
   return registers;
 }
 
@@ -63,6 +69,9 @@ Canaries::Turn::Turn(Canaries& canaries, std::uint32_t target) : canaries_(canar
   }
 }
 
-Canaries::Turn::~Turn() { canaries_.probe_.wait_until_idle(); }
+Canaries::Turn::~Turn() {
+  // A worker that comes back later must not meet a thread that the CLR has freed meanwhile.
+  if (!canaries_.probe_.wait_until_idle() && claim_) claim_->keep();
+}
 
 }  // namespace mixwalk

@@ -15,9 +15,9 @@ namespace mixwalk {
 // Chooses the threads that the probe is tried on, and keeps one claimed while it may be. Not
 // frozen-safe.
 //
-// A canary must be parked: a managed thread that stands in a system call, in the same place before
-// and after a trial walk of it that went well with nothing else frozen. There are two where two are
-// to be had, so that each can be walked itself.
+// A canary must be parked: a managed thread that nobody suspends and that stands in a system call,
+// in the same place before and after a trial walk of it that went well with nothing else frozen.
+// There are two where two are to be had, so that each can be walked itself.
 class Canaries {
  public:
   Canaries(ThreadRegistry& registry, FreezeGate& gate, CanaryProbe& probe) noexcept
@@ -26,7 +26,6 @@ class Canaries {
   // With nothing frozen. A thread whose name begins with `prefix` comes first, and is waited for a
   // little while; with an empty prefix, or where it does not pass its trial, others are tried.
   void choose(const std::string& prefix);
-  bool any() const noexcept { return !chosen_.empty(); }
 
   // One freeze of one target: the canary is another thread, and claimed for as long as the worker
   // may walk it.

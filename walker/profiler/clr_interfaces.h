@@ -7,18 +7,33 @@
 namespace mixwalk {
 
 // The interfaces of the runtime that this DLL was loaded into. `info` is there in every runtime
-// from .NET Framework 4.0 on; `info4` from 4.5; `info8` in .NET Core 2.1 and later, Framework 4.7.2.
+// from .NET Framework 4.0 on; `info4` from 4.5; `info5` from 4.5.2; `info8` in .NET Core 2.1 and
+// later, Framework 4.7.2.
 struct ClrInterfaces {
   ComPointer<clr::ICorProfilerInfo3> info;
   ComPointer<clr::ICorProfilerInfo4> info4;
+  ComPointer<clr::ICorProfilerInfo5> info5;
   ComPointer<clr::ICorProfilerInfo8> info8;
+  bool hears_method_deaths = false;  // DynamicMethodUnloaded is called
 
   // False: the runtime is older than .NET Framework 4.0.
   bool query(IUnknown* from) noexcept {
     if (!info.query(from, clr::kIidInfo3)) return false;
     info4.query(from, clr::kIidInfo4);
+    info5.query(from, clr::kIidInfo5);
     info8.query(from, clr::kIidInfo8);
     return true;
+  }
+
+  // The events that the runtime tells of, and the deaths of dynamic methods where it knows those.
+  // Always by this: SetEventMask switches off what only SetEventMask2 can switch on.
+  HRESULT set_events(DWORD events) noexcept {
+    if (info5 && SUCCEEDED(info5->SetEventMask2(events, clr::kHighMonitorDynamicUnloads))) {
+      hears_method_deaths = true;
+      return S_OK;
+    }
+    hears_method_deaths = false;
+    return info->SetEventMask(events);
   }
 
   // Folklore: the runtime deletes the object behind these when it has detached a profiler, whoever
@@ -26,6 +41,7 @@ struct ClrInterfaces {
   // well after the detach. So: no later than in ProfilerDetachSucceeded. (Ladder tests.)
   void release() noexcept {
     info8.reset();
+    info5.reset();
     info4.reset();
     info.reset();
   }

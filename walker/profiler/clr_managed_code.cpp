@@ -1,36 +1,59 @@
 #include "walker/profiler/clr_managed_code.h"
 
-#include <string_view>
+#include <new>
+#include <optional>
 
 namespace mixwalk {
 
 ManagedCode::Function ClrManagedCode::at(std::uint64_t ip) noexcept {
-  clr::FunctionID function = 0;
-  const auto* code = reinterpret_cast<const BYTE*>(ip);
-  if (info8_ == nullptr) {
-    return FAILED(info_.GetFunctionFromIP(code, &function)) ? Function{} : Function{function, false};
+  try {
+    return ask(ip);
+  } catch (...) {  // no memory, or a defect: neither may end the program
+    lost_ = true;
+    return {};
   }
-  clr::ReJITID rejit = 0;
-  if (FAILED(info8_->GetFunctionFromIP3(code, &function, &rejit)) || function == 0) return {};
-  return {function, is_stub(function)};
 }
 
-// A dynamic function is an IL stub, or a DynamicMethod that the program made (a compiled
-// expression, a regular expression): the runtime's names of its own stubs tell them apart.
-bool ClrManagedCode::is_stub(clr::FunctionID function) {
-  const auto known = stubs_.find(function);
-  if (known != stubs_.end()) return known->second;
-  bool stub = false;
-  BOOL dynamic = FALSE;
-  if (SUCCEEDED(info8_->IsFunctionDynamic(function, &dynamic)) && dynamic) {
-    WCHAR name[64] = {};
-    ULONG length = 0;
-    stub = SUCCEEDED(info8_->GetDynamicFunctionInfo(function, nullptr, nullptr, nullptr,
-                                                    std::size(name), &length, name)) &&
-           std::wstring_view(name).starts_with(L"IL_STUB");
+ManagedCode::Function ClrManagedCode::ask(std::uint64_t ip) {
+  clr::FunctionID function = 0;
+  const auto* code = reinterpret_cast<const BYTE*>(ip);
+  // An address may be asked about at any time: the runtime looks it up in its own tables. What code
+  // has gone, and what stands there now, is found out when the stack has all its names.
+  const HRESULT result = info8_ != nullptr ? info8_->GetFunctionFromIP3(code, &function, nullptr)
+                                           : info_.GetFunctionFromIP(code, &function);
+  if (FAILED(result) || function == 0) return {};
+  if (const ManagedName* known = names_.known(function)) return {function, known->stub};
+  {
+    std::optional<UnloadGate::Question> question;
+    if (gate_ != nullptr && !question.emplace(*gate_, mark_)) {
+      lost_ = true;
+      return {};
+    }
+    if (!names_.is_dynamic(function)) return {function, false};
   }
-  stubs_.emplace(function, stub);
-  return stub;
+  // A dynamic function is an IL stub, or a DynamicMethod that the program made (a compiled
+  // expression, a regular expression): the runtime's names of its own stubs tell them apart.
+  const ManagedName* name = dynamic_name(function);
+  return {function, name != nullptr && name->stub};
+}
+
+const ManagedName* ClrManagedCode::dynamic_name(clr::FunctionID function) {
+  std::optional<UnloadGate::Question> question;
+  if (gate_ != nullptr && !question.emplace(*gate_, mark_, function)) {
+    lost_ = true;
+    return nullptr;
+  }
+  return &names_.name(function);
+}
+
+const ManagedName* ClrManagedCode::name(clr::FunctionID function) {
+  if (const ManagedName* known = names_.known(function)) return known;
+  std::optional<UnloadGate::Question> question;
+  if (gate_ != nullptr && !question.emplace(*gate_, mark_)) {
+    lost_ = true;
+    return nullptr;
+  }
+  return &names_.name(function);
 }
 
 }  // namespace mixwalk

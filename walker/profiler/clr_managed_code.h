@@ -1,28 +1,43 @@
 #pragma once
 
-#include <unordered_map>
-
+#include "symbols/win/clr_metadata_source.h"
 #include "symbols/win/profiling_api.h"
 #include "walker/merge.h"
+#include "walker/profiler/unload_gate.h"
 
 namespace mixwalk {
 
-// What the CLR says about code addresses while nothing is frozen. Remembers which functions are
-// stubs for as long as it lives: make one a dump, a FunctionID may be used again later.
+// What the CLR says about code addresses and functions while nothing is frozen.
 class ClrManagedCode final : public ManagedCode {
  public:
-  // `info8` may be null (.NET Framework): stubs are then code without a FunctionID.
-  ClrManagedCode(clr::ICorProfilerInfo3& info, clr::ICorProfilerInfo8* info8) noexcept
-      : info_(info), info8_(info8) {}
+  // `info8` may be null (.NET Framework): stubs are then code without a FunctionID. `gate` is null
+  // where nothing can go: in a callback, on a thread that asks about its own stack.
+  ClrManagedCode(clr::ICorProfilerInfo3& info, clr::ICorProfilerInfo8* info8,
+                 ClrMetadataSource& names, UnloadGate* gate) noexcept
+      : info_(info), info8_(info8), names_(names), gate_(gate) {}
+
+  // From here on it is asked about code that was there at that mark.
+  void begin(const UnloadGate::Mark& mark) noexcept {
+    mark_ = mark;
+    lost_ = false;
+  }
+  // An answer since begin() was not to be had: code has gone, or there was no memory for it.
+  bool lost() const noexcept { return lost_; }
 
   Function at(std::uint64_t ip) noexcept override;
+  // Null: it has gone.
+  const ManagedName* name(clr::FunctionID function);
 
  private:
-  bool is_stub(clr::FunctionID function);
+  Function ask(std::uint64_t ip);
+  const ManagedName* dynamic_name(clr::FunctionID function);
 
   clr::ICorProfilerInfo3& info_;
   clr::ICorProfilerInfo8* info8_;
-  std::unordered_map<clr::FunctionID, bool> stubs_;
+  ClrMetadataSource& names_;
+  UnloadGate* gate_;
+  UnloadGate::Mark mark_;
+  bool lost_ = false;
 };
 
 }  // namespace mixwalk

@@ -22,6 +22,10 @@ bool Dumper::send_thread(std::uint32_t os_id, const DumpRequest& request) {
   const std::string description = thread_description(thread.handle());
   auto sample = sampler_.sample(thread, os_id, request);
   if (!sample) return false;
+  if (const char* obstacle = sampler_.obstacle(); obstacle != nullptr && !sample->thread.skipped.empty()) {
+    sink_(Problem{obstacle});
+    return false;
+  }
   if (sample->thread.name.empty()) sample->thread.name = description;
   return send(std::move(sample->thread)) && (!sample->copied || send(std::move(*sample->copied)));
 }
@@ -31,7 +35,11 @@ bool Dumper::send(Thread thread) {
     if (!sink_(modules[sent_modules_])) return false;
   }
   for (const Frame& frame : thread.stack.frames) {
-    if (frame.function == 0 || !sent_functions_.insert(frame.function).second) continue;
+    if (frame.function == 0) continue;
+    // A FunctionID may be used again in the course of a dump.
+    const auto [sent, added] = sent_functions_.try_emplace(frame.function, frame.name);
+    if (!added && sent->second == frame.name) continue;
+    sent->second = frame.name;
     if (!sink_(FunctionName{frame.function, frame.name})) return false;
   }
   return sink_(std::move(thread));

@@ -1,7 +1,8 @@
 #pragma once
 
 #include <functional>
-#include <unordered_set>
+#include <string>
+#include <unordered_map>
 
 #include "walker/profiler/sampler.h"
 #include "walker/session/protocol.h"
@@ -26,7 +27,7 @@ class Dumper {
   Sampler& sampler_;
   const Sink& sink_;
   std::size_t sent_modules_ = 0;
-  std::unordered_set<std::uint64_t> sent_functions_;
+  std::unordered_map<std::uint64_t, std::string> sent_functions_;  // the name that was sent last
 };
 
 }  // namespace mixwalk

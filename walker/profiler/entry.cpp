@@ -3,6 +3,7 @@
 #include <windows.h>
 
 #include "walker/profiler/clsid.h"
+#include "walker/profiler/entry_barrier.h"
 #include "walker/profiler/profiler.h"
 
 namespace mixwalk {
@@ -25,11 +26,12 @@ class ClassFactory final : public IClassFactory {
 
   HRESULT STDMETHODCALLTYPE CreateInstance(IUnknown* outer, REFIID iid, void** object) override {
     if (outer != nullptr) return CLASS_E_NOAGGREGATION;
-    Profiler* profiler = new (std::nothrow) Profiler;
-    if (profiler == nullptr) return E_OUTOFMEMORY;
-    const HRESULT result = profiler->QueryInterface(iid, object);
-    profiler->Release();
-    return result;
+    return answer_runtime([&] {
+      auto* const profiler = new Profiler;
+      const HRESULT result = profiler->QueryInterface(iid, object);
+      profiler->Release();
+      return result;
+    });
   }
   HRESULT STDMETHODCALLTYPE LockServer(BOOL) override { return S_OK; }
 };

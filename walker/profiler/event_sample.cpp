@@ -1,36 +1,37 @@
 #include "walker/profiler/event_sample.h"
 
 #include <algorithm>
-#include <cstring>
+#include <new>
 
+#include "symbols/win/clr_metadata_source.h"
 #include "unmanaged/win/context.h"
+#include "unmanaged/win/live_modules.h"
+#include "unmanaged/win/plain_memory.h"
+#include "unmanaged/win/rtl_unwind_step.h"
 #include "walker/merge.h"
+#include "walker/profiler/clr_managed_code.h"
 #include "walker/profiler/sample_buffers.h"
 
 namespace mixwalk {
 namespace {
 
-// A thread's own stack: all of it is there between Rsp and the base.
-class OwnStack final : public MemoryReader {
- public:
-  bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
-    std::memcpy(into, reinterpret_cast<const void*>(address), bytes);
-    return true;
-  }
+struct Entries {
+  std::vector<ManagedEntry> all;
+  bool cut = false;
 };
 
 HRESULT STDMETHODCALLTYPE add_frame(clr::FunctionID function, UINT_PTR ip, clr::FrameInfo,
                                     ULONG32 context_size, BYTE context[],
                                     void* client_data) noexcept {
-  auto& sample = *static_cast<EventSample*>(client_data);
-  if (sample.entries.size() == kMaxFrames || context_size < sizeof(CONTEXT)) {
-    sample.raw.entries_cut = true;
+  auto& entries = *static_cast<Entries*>(client_data);
+  if (entries.all.size() == kMaxFrames || context_size < sizeof(CONTEXT)) {
+    entries.cut = true;
     return S_FALSE;
   }
   try {
-    sample.entries.push_back({function, ip, registers_of(*reinterpret_cast<CONTEXT*>(context))});
+    entries.all.push_back({function, ip, registers_of(*reinterpret_cast<CONTEXT*>(context))});
   } catch (const std::bad_alloc&) {
-    sample.raw.entries_cut = true;
+    entries.cut = true;
     return S_FALSE;
   }
   return S_OK;
@@ -39,33 +40,100 @@ HRESULT STDMETHODCALLTYPE add_frame(clr::FunctionID function, UINT_PTR ip, clr::
 // Spare room, since a copy begins where the stack's own alignment has it.
 constexpr std::size_t kAlignment = 16;
 
+// The frames of this DLL at the leaf: a callback walks its own thread.
+void drop_own_frames(Stack& stack, const ModuleView& images) {
+  const auto own = reinterpret_cast<std::uint64_t>(&drop_own_frames);
+  const auto other = std::ranges::find_if(stack.frames, [&](const Frame& frame) {
+    return frame.module == Frame::kNone ||
+           !images.modules()[static_cast<std::size_t>(frame.module)].contains(own);
+  });
+  const auto dropped = static_cast<std::uint32_t>(other - stack.frames.begin());
+  if (dropped == 0) return;
+  stack.frames.erase(stack.frames.begin(), other);
+  stack.runs.front().frame_count -= dropped;
+  for (Run& run : stack.runs) run.first_frame -= &run == &stack.runs.front() ? 0 : dropped;
+}
+
+// The image around an address, whatever the list says. 0: none.
+std::uint64_t live_base(std::uint64_t address) {
+  MEMORY_BASIC_INFORMATION memory;
+  const bool known =
+      VirtualQuery(reinterpret_cast<const void*>(address), &memory, sizeof memory) != 0;
+  return known && memory.Type == MEM_IMAGE ? reinterpret_cast<std::uint64_t>(memory.AllocationBase)
+                                           : 0;
+}
+
+// Images while they cannot go: they are on this thread's stack. One may have taken the place of
+// another since they were listed, or be new.
+void note_images(EventSample& sample, const ModuleView& listed) {
+  for (Frame& frame : sample.stack.frames) {
+    if (frame.kind == FrameKind::gap) continue;
+    std::uint64_t base = 0;
+    if (frame.module != Frame::kNone) {
+      base = listed.modules()[static_cast<std::size_t>(frame.module)].base;
+    } else if (frame.function == 0) {
+      base = live_base(CodeAddress{frame.address, frame.address_kind}.lookup());
+      if (base != 0) frame.kind = FrameKind::native;
+    }
+    frame.module = Frame::kNone;
+    if (base == 0) continue;
+    auto known = std::ranges::find(sample.images, base, &EventSample::Image::base);
+    if (known == sample.images.end()) {
+      // Without headers to be read it has no place in any list.
+      const std::uint64_t identity = live_identity(base).value_or(0);
+      if (identity == 0) continue;
+      sample.images.push_back({base, identity});
+      known = sample.images.end() - 1;
+    }
+    frame.module = static_cast<std::int32_t>(known - sample.images.begin());
+  }
+}
+
 }  // namespace
 
-__attribute__((noinline)) std::unique_ptr<EventSample> walk_this_thread(
-    clr::ICorProfilerInfo3* info) {
+__attribute__((noinline)) std::unique_ptr<EventSample> walk_this_thread(ClrInterfaces& clr,
+                                                                        bool ask_clr,
+                                                                        const ModuleTable& images) {
   auto sample = std::make_unique<EventSample>();
   CONTEXT context;
   RtlCaptureContext(&context);
   ULONG_PTR limit = 0, base = 0;
   GetCurrentThreadStackLimits(&limit, &base);
-  if (context.Rsp < limit || context.Rsp >= base) {
-    sample->raw.fault = CaptureFault::off_stack;
-    return sample;
-  }
-  sample->stack_bytes =
+  if (context.Rsp < limit || context.Rsp >= base) return sample;
+  const std::size_t bytes =
       std::min<std::size_t>(base - context.Rsp, SampleBuffers::kStackBytes) + kAlignment;
-  sample->stack = std::make_unique_for_overwrite<std::byte[]>(sample->stack_bytes);
-  sample->raw.stack = StackCopy({sample->stack.get(), sample->stack_bytes});
-  sample->raw.context = registers_of(context);
-  sample->raw.stack.fill(OwnStack(), context.Rsp, base);
-  if (info != nullptr) {
-    const HRESULT result = info->DoStackSnapshot(0, &add_frame, clr::kSnapshotRegisterContext,
-                                                 sample.get(), nullptr, 0);
-    sample->raw.managed_walked = result == S_OK && !sample->raw.entries_cut;
-    if (result != S_OK) sample->raw.refusal = static_cast<std::uint32_t>(result);
-    sample->raw.entry_buffer = sample->entries;
-    sample->raw.entry_count = sample->entries.size();
+  const auto stack = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  Entries entries;
+  RawSample raw({stack.get(), bytes}, {});
+  raw.context = registers_of(context);
+  raw.stack.fill(PlainMemory(), context.Rsp, base);
+  if (ask_clr) {
+    const HRESULT result = clr.info->DoStackSnapshot(0, &add_frame, clr::kSnapshotRegisterContext,
+                                                     &entries, nullptr, 0);
+    raw.managed_walked = result == S_OK && !entries.cut;
+    if (result != S_OK) raw.refusal = static_cast<std::uint32_t>(result);
+    raw.entry_buffer = entries.all;
+    raw.entry_count = entries.all.size();
   }
+  raw.stack.rewrite_pointers();
+  // A frame has its return address on the stack.
+  const std::size_t most = std::min(kMaxFrames, bytes / sizeof(std::uint64_t));
+  const auto scratch = std::make_unique_for_overwrite<RunFrame[]>(most);
+  const ModuleView view = images.view();
+  RtlUnwindStep step(raw.stack, view);
+  ClrMetadataSource names(clr.info.get(), clr.info8.get());
+  ClrManagedCode code(*clr.info, clr.info8.get(), names, nullptr);
+  sample->stack = merge(raw, {step, code, view, {scratch.get(), most}});
+  if (code.lost()) throw std::bad_alloc();
+  drop_own_frames(sample->stack, view);
+  for (Frame& frame : sample->stack.frames) {
+    if (frame.function == 0) continue;
+    // DoStackSnapshot's frames have not been asked about. What is not dynamic is named later.
+    const ManagedName* name = names.known(frame.function);
+    if (name == nullptr && names.is_dynamic(frame.function)) name = &names.name(frame.function);
+    if (name != nullptr) frame.name = name->text;
+  }
+  note_images(*sample, view);
   return sample;
 }
 

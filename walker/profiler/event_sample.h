@@ -9,34 +9,42 @@
 #include <vector>
 
 #include "symbols/win/profiling_api.h"
-#include "walker/suspended/raw_sample.h"
+#include "unmanaged/image/module_table.h"
+#include "walker/model/stack.h"
+#include "walker/profiler/clr_interfaces.h"
+#include "walker/profiler/unload_gate.h"
 
 namespace mixwalk {
 
-// A walk of a thread by itself, inside a callback of the runtime: nothing stands still, and nothing
-// is looked up until another thread merges it (Sampler::merge_event).
+// A walk of a thread by itself, inside a callback of the runtime: nothing stands still. Whatever may
+// be gone when another thread finishes it (Sampler::finish_event) is in it: its frames, the names of
+// its dynamic methods, and which images it went through.
 struct EventSample {
+  // An image as it stood then.
+  struct Image {
+    std::uint64_t base = 0;
+    std::uint64_t identity = 0;  // live_modules.h
+  };
+
   std::uint64_t time_ns = 0;  // TickClock
   std::uint64_t value = 1;    // see SampleEvent
   std::uint32_t os_id = 0;
   std::uint64_t clr_id = 0;
   std::string thread_name;
   std::shared_ptr<const std::string> type;  // what was thrown or allocated
-  std::uint64_t unloads = 0;                // UnloadGate::unloads() when it was walked
-
-  // The sample's own buffers.
-  std::unique_ptr<std::byte[]> stack;
-  std::size_t stack_bytes = 0;
-  std::vector<ManagedEntry> entries;
-  RawSample raw{{}, {}};
+  UnloadGate::Mark mark;                    // from before it was walked
+  Stack stack;                // Frame::module counts `images`; only dynamic methods have names
+  std::vector<Image> images;  // each once
 
   std::size_t bytes() const noexcept {
-    return stack_bytes + entries.capacity() * sizeof(ManagedEntry) + sizeof *this;
+    return stack.frames.capacity() * sizeof(Frame) + sizeof *this;
   }
 };
 
-// The calling thread's stack, from the caller on: its copy and, with `info`, what DoStackSnapshot
-// reports of it. Not frozen-safe: it allocates. May throw std::bad_alloc.
-std::unique_ptr<EventSample> walk_this_thread(clr::ICorProfilerInfo3* info);
+// Walks the calling thread from the caller on, without the frames of this DLL: with `ask_clr` by
+// DoStackSnapshot, else by its copy only. `images`: a list that may be old. Not frozen-safe: it
+// allocates. May throw std::bad_alloc.
+std::unique_ptr<EventSample> walk_this_thread(ClrInterfaces& clr, bool ask_clr,
+                                              const ModuleTable& images);
 
 }  // namespace mixwalk

@@ -1,8 +1,7 @@
 #include "walker/profiler/event_source.h"
 
-#include <new>
-
 #include "symbols/win/clr_metadata_source.h"
+#include "walker/profiler/entry_barrier.h"
 #include "walker/profiler/slim_lock.h"
 
 namespace mixwalk {
@@ -12,6 +11,8 @@ namespace {
 constexpr std::size_t kMaxBytesWaiting = 32 << 20;
 // How long the end of the process is held up for what was walked last, at most.
 constexpr DWORD kLastWordMs = 250;
+// How long callbacks that are under way are waited for: a walk takes microseconds.
+constexpr ULONGLONG kCallbackMs = 5'000;
 
 DWORD monitor_flag(SampleEvent event) {
   return event == SampleEvent::exception ? clr::kMonitorExceptions : clr::kMonitorObjectAllocated;
@@ -35,7 +36,19 @@ class EventSource::Callback {
   bool wanted_;
 };
 
+void EventSource::set_images(std::shared_ptr<const ModuleTable> images) noexcept {
+  SlimLock lock(images_lock_);
+  if (lock) images_.swap(images);
+}
+
+std::shared_ptr<const ModuleTable> EventSource::images() noexcept {
+  SlimLock lock(images_lock_);
+  return lock ? images_ : nullptr;
+}
+
 bool EventSource::begin(const RecordRequest& request) {
+  // A callback that never ended may go on at any moment, and reads what is written here.
+  if (lost_) return false;
   ready_ = UniqueHandle(CreateEventW(nullptr, FALSE, FALSE, nullptr));
   finished_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   DWORD mask = 0;
@@ -50,7 +63,7 @@ bool EventSource::begin(const RecordRequest& request) {
   dropped_ = 0;
   forget_types();
   event_ = request.event;
-  if (SUCCEEDED(clr_.info->SetEventMask(mask | monitor_flag(request.event)))) return true;
+  if (SUCCEEDED(clr_.set_events(mask | monitor_flag(request.event)))) return true;
   event_ = SampleEvent::dump;
   return false;
 }
@@ -59,9 +72,12 @@ void EventSource::end() noexcept {
   const SampleEvent event = event_.exchange(SampleEvent::dump);
   DWORD mask = 0;
   if (event != SampleEvent::dump && SUCCEEDED(clr_.info->GetEventMask(&mask))) {
-    clr_.info->SetEventMask(mask & ~monitor_flag(event));
+    clr_.set_events(mask & ~monitor_flag(event));
   }
-  while (callbacks_ != 0) Sleep(1);
+  // The program may have ended or suspended a thread in its callback.
+  const ULONGLONG begun = GetTickCount64();
+  while (callbacks_ != 0 && GetTickCount64() - begun < kCallbackMs) Sleep(1);
+  lost_ = lost_ || callbacks_ != 0;
 }
 
 std::unique_ptr<EventSample> EventSource::next() noexcept {
@@ -95,55 +111,62 @@ void EventSource::allocated(clr::ClassID type) noexcept {
   if (callback) take(type);
 }
 
-void EventSource::take(clr::ClassID type) {
-  try {
-    Type known;
-    if (!wanted_type_.empty()) {
-      known = type_of(type);
-      if (!known.wanted) return;
-    }
-    if (++seen_ % every_ != 0) return;
-    if (bytes_waiting_ >= kMaxBytesWaiting || queue_.full()) {
-      ++dropped_;
-      return;
-    }
-    const std::uint64_t unloads = unload_gate_.unloads();
-    auto sample = walk_this_thread(ask_clr_ ? clr_.info.get() : nullptr);
-    sample->time_ns = clock_.now_ns();
-    sample->value = every_;
-    sample->unloads = unloads;
-    sample->type = known.name ? known.name : type_of(type).name;
-    sample->os_id = GetCurrentThreadId();
-    const ThreadClaim claim(registry_, sample->os_id);
-    if (claim.entry()) {
-      sample->clr_id = claim.entry()->clr_id;
-      sample->thread_name = claim.entry()->name;
-    }
-    const std::size_t bytes = sample->bytes();
-    bytes_waiting_ += bytes;
-    if (queue_.push(sample)) {
-      SetEvent(ready_.get());
-    } else {
-      bytes_waiting_ -= bytes;
-      ++dropped_;
-    }
-  } catch (const std::bad_alloc&) {
+void EventSource::take(clr::ClassID type) noexcept {
+  if (run_guarded([&] { walk(type); }) != WorkEnd::done) ++dropped_;
+}
+
+void EventSource::walk(clr::ClassID type) {
+  Type known;
+  if (!wanted_type_.empty()) {
+    known = type_of(type);
+    if (!known.wanted) return;
+  }
+  if (++seen_ % every_ != 0) return;
+  if (bytes_waiting_ >= kMaxBytesWaiting || queue_.full()) {
+    ++dropped_;
+    return;
+  }
+  const UnloadGate::Mark mark = unload_gate_.mark();
+  const auto images = this->images();
+  if (!images) {
+    ++dropped_;
+    return;
+  }
+  auto sample = walk_this_thread(clr_, ask_clr_, *images);
+  sample->time_ns = clock_.now_ns();
+  sample->value = every_;
+  sample->mark = mark;
+  sample->type = known.name ? known.name : type_of(type).name;
+  sample->os_id = GetCurrentThreadId();
+  const ThreadClaim claim(registry_, sample->os_id);
+  if (claim.entry()) {
+    sample->clr_id = claim.entry()->clr_id;
+    sample->thread_name = claim.entry()->name;
+  }
+  const std::size_t bytes = sample->bytes();
+  bytes_waiting_ += bytes;
+  if (queue_.push(sample)) {
+    SetEvent(ready_.get());
+  } else {
+    bytes_waiting_ -= bytes;
     ++dropped_;
   }
 }
 
 EventSource::Type EventSource::type_of(clr::ClassID type) {
-  AcquireSRWLockShared(&types_lock_);
-  const auto found = types_.find(type);
-  const Type known = found == types_.end() ? Type{} : found->second;
-  ReleaseSRWLockShared(&types_lock_);
+  Type known;
+  if (TryAcquireSRWLockShared(&types_lock_)) {
+    const auto found = types_.find(type);
+    if (found != types_.end()) known = found->second;
+    ReleaseSRWLockShared(&types_lock_);
+  }
   if (known.name) return known;
   // No lock is held here: the runtime takes its own.
   ClrMetadataSource names(clr_.info.get(), clr_.info8.get());
   auto name = std::make_shared<const std::string>(names.type_name(type));
   const Type named{name, is_wanted(*name)};
   SlimLock lock(types_lock_);
-  types_.emplace(type, named);
+  if (lock) types_.emplace(type, named);
   return named;
 }
 
@@ -157,7 +180,7 @@ bool EventSource::is_wanted(const std::string& type_name) const {
 
 void EventSource::forget_types() noexcept {
   SlimLock lock(types_lock_);
-  types_.clear();
+  if (lock) types_.clear();
 }
 
 }  // namespace mixwalk

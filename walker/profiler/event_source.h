@@ -30,9 +30,12 @@ class EventSource {
   EventSource(const EventSource&) = delete;
   EventSource& operator=(const EventSource&) = delete;
 
-  // On the agent's thread. begin(): false where the runtime does not tell of these events (of
+  // On the agent's thread. set_images(): the list that walks begin with, before begin() and whenever
+  // there is a newer one. begin(): false where the runtime does not tell of these events (of
   // allocations, where it was not told so as it started). end(): when it returns no callback walks
-  // any more, and all that it walked is there for next().
+  // any more, and all that it walked is there for next(); only a thread that the program has stopped
+  // in its callback is not waited for, and then no further begin() succeeds.
+  void set_images(std::shared_ptr<const ModuleTable> images) noexcept;
   bool begin(const RecordRequest& request);
   void end() noexcept;
   std::unique_ptr<EventSample> next() noexcept;  // null: none for now
@@ -59,8 +62,11 @@ class EventSource {
   // One callback: as long as it lives, end() waits.
   class Callback;
 
-  void take(clr::ClassID type);
+  // Walks the calling thread, or counts the event as dropped.
+  void take(clr::ClassID type) noexcept;
+  void walk(clr::ClassID type);
   Type type_of(clr::ClassID type);
+  std::shared_ptr<const ModuleTable> images() noexcept;
   bool is_wanted(const std::string& type_name) const;
 
   static constexpr std::size_t kSlots = 4096;
@@ -74,6 +80,7 @@ class EventSource {
   std::string wanted_type_;
   std::uint64_t every_ = 1;
   bool ask_clr_ = true;
+  bool lost_ = false;  // a callback did not end in time
   UniqueHandle ready_, finished_;
 
   std::atomic<SampleEvent> event_{SampleEvent::dump};  // dump: none is wanted
@@ -83,6 +90,8 @@ class EventSource {
   std::atomic<std::size_t> bytes_waiting_{0};
   BoundedQueue<std::unique_ptr<EventSample>, kSlots> queue_;
 
+  SRWLOCK images_lock_ = SRWLOCK_INIT;
+  std::shared_ptr<const ModuleTable> images_;
   SRWLOCK types_lock_ = SRWLOCK_INIT;
   std::unordered_map<clr::ClassID, Type> types_;
 };

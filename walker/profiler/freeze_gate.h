@@ -2,19 +2,24 @@
 
 #include <windows.h>
 
+#include <atomic>
+#include <cstdint>
+
 namespace mixwalk {
 
 // Lets freezes through until the process begins to end. Held during one freeze only, in which no
-// call is made that could trigger a GC.
+// call is made that could trigger a GC. One thread freezes, any thread closes.
 class FreezeGate {
  public:
   // A freeze may begin while one of these lives and is true.
   class Pass {
    public:
-    explicit Pass(FreezeGate& gate) noexcept
-        : gate_(gate), held_(TryAcquireSRWLockExclusive(&gate.lock_) != 0) {}
+    explicit Pass(FreezeGate& gate) noexcept : gate_(gate) {
+      std::uint32_t open = 0;
+      held_ = gate_.state_.compare_exchange_strong(open, kFreezing);
+    }
     ~Pass() {
-      if (held_) ReleaseSRWLockExclusive(&gate_.lock_);
+      if (held_) gate_.state_.fetch_and(~kFreezing);
     }
     Pass(const Pass&) = delete;
     Pass& operator=(const Pass&) = delete;
@@ -25,11 +30,26 @@ class FreezeGate {
     bool held_;
   };
 
-  // Waits for the freeze under way, and lets no other through, ever.
-  void close() noexcept { AcquireSRWLockExclusive(&lock_); }
+  // Lets no freeze through any more, ever, and waits for the one under way: a moment, and not for a
+  // thread that has ended. `freezer`: the thread that freezes; null: there is none.
+  //
+  // Folklore: ExitProcess ends our thread wherever it stands, and only then runs the DllMain of
+  // coreclr, which tells us of the shutdown. A lock that our thread had held would never be had.
+  // (Test: ends_test.)
+  void close(HANDLE freezer) noexcept {
+    state_.fetch_or(kClosed);
+    const ULONGLONG begun = GetTickCount64();
+    while ((state_ & kFreezing) != 0 && freezer != nullptr &&
+           WaitForSingleObject(freezer, 1) == WAIT_TIMEOUT && GetTickCount64() - begun < kCloseMs) {
+    }
+  }
 
  private:
-  SRWLOCK lock_ = SRWLOCK_INIT;
+  // Far more than a freeze takes, and short for whoever waits for the program to end.
+  static constexpr ULONGLONG kCloseMs = 1'000;
+  static constexpr std::uint32_t kFreezing = 1, kClosed = 2;
+
+  std::atomic<std::uint32_t> state_{0};
 };
 
 }  // namespace mixwalk

@@ -3,7 +3,7 @@
 #include <windows.h>
 
 #include <optional>
-#include <string_view>
+#include <string>
 
 #include "walker/session/protocol.h"
 #include "walker/session/win/pipe_io.h"
@@ -14,16 +14,24 @@ namespace mixwalk {
 // while another one receives. A broken pipe ends every call with failure, at once.
 class PipeEnd {
  public:
-  // Every pipe of mixwalk begins so; another name is refused.
-  static constexpr std::wstring_view kPrefix = L"\\\\.\\pipe\\mixwalk-";
-
+  // False: the name is none of mixwalk's, or the process that the name says does not serve it.
   bool connect(const std::wstring& name);
   bool send(const Message& message);
+  // The last word of a visit that failed. Allocates nothing, and nobody waits for its reader long.
+  void send_failed(VisitFailed::Why why) noexcept;
+  // What another thread waits for in receive() or send() ends; to be called until that thread has
+  // returned: it may not have begun to wait.
+  void cancel_receive() noexcept { cancel(in_); }
+  void cancel_send() noexcept { cancel(out_); }
   // Nothing: the other side has gone, or does not speak our protocol.
   std::optional<Message> receive();
   void close() noexcept { in_.reset(), out_.reset(); }
 
  private:
+  static void cancel(const std::optional<PipeIo>& io) noexcept {
+    if (io) CancelIoEx(io->handle(), nullptr);
+  }
+
   std::optional<PipeIo> in_, out_;  // the same pipe: each has its own pending operation
 };
 

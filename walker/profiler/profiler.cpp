@@ -1,21 +1,41 @@
 #include "walker/profiler/profiler.h"
 
+#include <algorithm>
+
 #include "symbols/win/com_pointer.h"
 #include "unmanaged/win/utf8.h"
+#include "walker/profiler/entry_barrier.h"
+#include "walker/session/start_variables.h"
+#include "walker/session/win/environment.h"
 
 namespace mixwalk {
 namespace {
 
 std::atomic<long> g_profilers{0};
 
-// Names the pipe of mixwalk.exe to a program that it starts; an attach says it in the client data.
-constexpr wchar_t kPipeVariable[] = L"MIXWALK_PIPE";
-// Set: allocations will be asked for.
-constexpr wchar_t kAllocationsVariable[] = L"MIXWALK_ALLOCATIONS";
 constexpr UINT kMaxPipeNameBytes = 512;
 
 constexpr DWORD kEvents =
     clr::kMonitorModuleLoads | clr::kMonitorThreads | clr::kEnableStackSnapshot;
+
+const IID* const kImplemented[] = {
+    &IID_IUnknown,       &clr::kIidCallback,  &clr::kIidCallback2, &clr::kIidCallback3,
+    &clr::kIidCallback4, &clr::kIidCallback5, &clr::kIidCallback6, &clr::kIidCallback7,
+    &clr::kIidCallback8, &clr::kIidCallback9};
+
+// The program and its children have the variables that they would have without mixwalk: a child would
+// load mixwalk.dll as well, and have nobody to talk to.
+void give_back_variables() {
+  if (!environment_variable(kPipeVariable)) return;  // not mixwalk.exe's
+  for (const wchar_t* const name : kProfilerVariables) {
+    const std::wstring kept_name = std::wstring(kKeptPrefix) + name;
+    const auto kept = environment_variable(kept_name.c_str());
+    SetEnvironmentVariableW(name, kept ? kept->c_str() : nullptr);
+    SetEnvironmentVariableW(kept_name.c_str(), nullptr);
+  }
+  SetEnvironmentVariableW(kPipeVariable, nullptr);
+  SetEnvironmentVariableW(kAllocationsVariable, nullptr);
+}
 
 }  // namespace
 
@@ -25,11 +45,10 @@ long Profiler::count() noexcept { return g_profilers; }
 
 HRESULT STDMETHODCALLTYPE Profiler::QueryInterface(REFIID iid, void** object) {
   if (object == nullptr) return E_POINTER;
-  // Only what is really implemented. Folklore: a yes to ICorProfilerCallback4 and later crashes
-  // .NET 10, which then calls slots that this vtable does not have.
-  if (iid == IID_IUnknown || iid == clr::kIidCallback || iid == clr::kIidCallback2 ||
-      iid == clr::kIidCallback3) {
-    *object = static_cast<clr::ICorProfilerCallback3*>(this);
+  // Only what is really implemented. Folklore: a yes to an interface whose slots this vtable does
+  // not have crashes .NET 10, which then calls them.
+  if (std::ranges::any_of(kImplemented, [&](const IID* known) { return iid == *known; })) {
+    *object = static_cast<clr::ICorProfilerCallback9*>(this);
     AddRef();
     return S_OK;
   }
@@ -46,19 +65,19 @@ ULONG STDMETHODCALLTYPE Profiler::Release() {
 }
 
 HRESULT STDMETHODCALLTYPE Profiler::Initialize(IUnknown* info) {
-  std::wstring pipe(kMaxPipeNameBytes, L'\0');
-  const DWORD length = GetEnvironmentVariableW(kPipeVariable, pipe.data(), kMaxPipeNameBytes);
-  // Loaded by the variables of a parent that mixwalk.exe started, perhaps: with nobody to talk to,
-  // the runtime goes on without us.
-  if (length == 0 || length >= kMaxPipeNameBytes) return E_FAIL;
-  pipe.resize(length);
-  // A child of this program must not come to the same pipe.
-  SetEnvironmentVariableW(kPipeVariable, nullptr);
-  const bool allocations = GetEnvironmentVariableW(kAllocationsVariable, nullptr, 0) != 0;
-  SetEnvironmentVariableW(kAllocationsVariable, nullptr);
+  return answer_runtime([&] { return begin_at_start(info); });
+}
+
+HRESULT Profiler::begin_at_start(IUnknown* info) {
+  const auto pipe = environment_variable(kPipeVariable);
+  const bool allocations = environment_variable(kAllocationsVariable).has_value();
+  give_back_variables();
+  // Loaded by variables that somebody else has set: with nobody to talk to, the runtime goes on
+  // without us.
+  if (!pipe || pipe->empty() || pipe->size() >= kMaxPipeNameBytes) return E_FAIL;
   const HRESULT result =
-      begin(info, std::move(pipe), allocations ? kEvents | clr::kEnableObjectAllocated : kEvents);
-  if (SUCCEEDED(result)) agent_.begin_serving();
+      begin(info, *pipe, allocations ? kEvents | clr::kEnableObjectAllocated : kEvents);
+  if (SUCCEEDED(result)) agent_.begin_serving(WorkEnd::done);
   return result;
 }
 
@@ -67,21 +86,24 @@ HRESULT STDMETHODCALLTYPE Profiler::InitializeForAttach(IUnknown* info, void* cl
   if (client_data == nullptr || client_bytes == 0 || client_bytes > kMaxPipeNameBytes) {
     return E_INVALIDARG;
   }
-  registry_.begin_enumeration();
-  return begin(info, to_utf16({static_cast<const char*>(client_data), client_bytes}),
-               kEvents);
+  return answer_runtime([&] {
+    registry_.begin_enumeration();
+    return begin(info, to_utf16({static_cast<const char*>(client_data), client_bytes}), kEvents);
+  });
 }
 
 HRESULT Profiler::begin(IUnknown* info, std::wstring pipe_name, DWORD events) {
   if (!clr_.query(info)) return E_NOINTERFACE;
-  const HRESULT result = clr_.info->SetEventMask(events);
+  const HRESULT result = clr_.set_events(events);
   if (FAILED(result)) return result;
   return agent_.start(std::move(pipe_name), this) ? S_OK : E_OUTOFMEMORY;
 }
 
 HRESULT STDMETHODCALLTYPE Profiler::ProfilerAttachComplete() {
-  enumerate_threads();
-  agent_.begin_serving();
+  const LastErrorKept last_error;
+  const WorkEnd end = run_guarded([&] { enumerate_threads(); });
+  registry_.end_enumeration();
+  agent_.begin_serving(end);
   return S_OK;
 }
 
@@ -96,56 +118,88 @@ void Profiler::enumerate_threads() {
     // Their handle is no handle any more, or not that of the thread they say.
     DWORD os_id = 0;
     HANDLE handle = nullptr;
-    if (FAILED(clr_.info->GetThreadInfo(thread, &os_id)) || os_id == 0) continue;
-    if (FAILED(clr_.info->GetHandleFromThread(thread, &handle)) || GetThreadId(handle) != os_id) {
-      continue;
-    }
-    registry_.enumerated(thread, os_id);
+    if (!registry_.claim_listed(thread)) continue;
+    const bool runs = SUCCEEDED(clr_.info->GetThreadInfo(thread, &os_id)) && os_id != 0 &&
+                      SUCCEEDED(clr_.info->GetHandleFromThread(thread, &handle)) &&
+                      GetThreadId(handle) == os_id;
+    registry_.release(thread);
+    if (runs) registry_.enumerated(thread, os_id);
   }
-  registry_.end_enumeration();
 }
 
 HRESULT STDMETHODCALLTYPE Profiler::ProfilerDetachSucceeded() {
-  clr_.release();
-  agent_.detached();
-  return S_OK;
+  return answer_runtime([&] {
+    clr_.release();
+    agent_.detached();
+    return S_OK;
+  });
 }
 
 HRESULT STDMETHODCALLTYPE Profiler::Shutdown() {
-  agent_.stop_sampling();
-  return S_OK;
+  return answer_runtime([&] {
+    agent_.stop_sampling();
+    return S_OK;
+  });
 }
 
-HRESULT STDMETHODCALLTYPE Profiler::ModuleUnloadStarted(clr::ModuleID) {
-  agent_.before_unload();
-  return S_OK;
+HRESULT STDMETHODCALLTYPE Profiler::ModuleUnloadStarted(clr::ModuleID module) {
+  return answer_runtime([&] {
+    agent_.before_unload(module);
+    return S_OK;
+  });
+}
+
+HRESULT STDMETHODCALLTYPE Profiler::DynamicMethodUnloaded(clr::FunctionID function) {
+  return answer_runtime([&] {
+    // A dynamic method is compiled once, into one piece; never, where its IL makes no sense.
+    clr::CodeInfo piece{};
+    ULONG32 pieces = 0;
+    const HRESULT result = clr_.info->GetCodeInfo2(function, 1, &pieces, &piece);
+    if (result == clr::kNotCompiled) {
+      piece = {};
+    } else if (FAILED(result) || pieces != 1) {
+      piece = {.start = 0, .size = UnloadGate::kAnywhere};
+    }
+    agent_.before_method_unload(function, piece.start, piece.size);
+    return S_OK;
+  });
 }
 
 HRESULT STDMETHODCALLTYPE Profiler::ObjectAllocated(clr::ObjectID, clr::ClassID type) {
-  agent_.events().allocated(type);
-  return S_OK;
+  return answer_runtime([&] {
+    agent_.events().allocated(type);
+    return S_OK;
+  });
 }
 
 HRESULT STDMETHODCALLTYPE Profiler::ExceptionThrown(clr::ObjectID object) {
-  agent_.events().thrown(object);
-  return S_OK;
+  return answer_runtime([&] {
+    agent_.events().thrown(object);
+    return S_OK;
+  });
 }
 
 HRESULT STDMETHODCALLTYPE Profiler::ThreadAssignedToOSThread(clr::ThreadID thread,
                                                              DWORD os_thread) {
-  registry_.assigned(thread, os_thread);
-  return S_OK;
+  return answer_runtime([&] {
+    registry_.assigned(thread, os_thread);
+    return S_OK;
+  });
 }
 
 HRESULT STDMETHODCALLTYPE Profiler::ThreadDestroyed(clr::ThreadID thread) {
-  registry_.destroyed(thread);
-  return S_OK;
+  return answer_runtime([&] {
+    registry_.destroyed(thread);
+    return S_OK;
+  });
 }
 
 HRESULT STDMETHODCALLTYPE Profiler::ThreadNameChanged(clr::ThreadID thread, ULONG length,
                                                       WCHAR name[]) {
-  registry_.renamed(thread, name == nullptr ? std::string() : to_utf8({name, length}));
-  return S_OK;
+  return answer_runtime([&] {
+    registry_.renamed(thread, name == nullptr ? std::string() : to_utf8({name, length}));
+    return S_OK;
+  });
 }
 
 }  // namespace mixwalk

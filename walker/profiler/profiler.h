@@ -10,10 +10,10 @@
 namespace mixwalk {
 
 // What the CLR talks to: keeps the thread registry and starts the agent. All its callbacks return
-// at once, but for ThreadDestroyed of a thread that is being walked, ModuleUnloadStarted while a
-// sample is being named, and ExceptionThrown and ObjectAllocated of a recording of these, which walk
+// at once, but for ThreadDestroyed of a thread that is being walked, ModuleUnloadStarted and
+// DynamicMethodUnloaded while the runtime is being asked for a name, and ExceptionThrown and ObjectAllocated of a recording of these, which walk
 // their own thread.
-class Profiler final : public clr::ICorProfilerCallback3 {
+class Profiler final : public clr::ICorProfilerCallback9 {
  public:
   Profiler();
   ~Profiler();
@@ -32,6 +32,7 @@ class Profiler final : public clr::ICorProfilerCallback3 {
   HRESULT STDMETHODCALLTYPE Shutdown() override;
 
   HRESULT STDMETHODCALLTYPE ModuleUnloadStarted(clr::ModuleID module) override;
+  HRESULT STDMETHODCALLTYPE DynamicMethodUnloaded(clr::FunctionID function) override;
   HRESULT STDMETHODCALLTYPE ObjectAllocated(clr::ObjectID object, clr::ClassID type) override;
   HRESULT STDMETHODCALLTYPE ExceptionThrown(clr::ObjectID object) override;
   HRESULT STDMETHODCALLTYPE ThreadAssignedToOSThread(clr::ThreadID thread,
@@ -41,6 +42,7 @@ class Profiler final : public clr::ICorProfilerCallback3 {
                                               WCHAR name[]) override;
 
  private:
+  HRESULT begin_at_start(IUnknown* info);
   HRESULT begin(IUnknown* info, std::wstring pipe_name, DWORD events);
   void enumerate_threads();
 

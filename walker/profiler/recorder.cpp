@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <new>
+#include <stdexcept>
 
 #include "walker/profiler/thread_list.h"
 #include "walker/profiler/worker_thread.h"
@@ -13,8 +15,14 @@ namespace {
 // Tables of this size are some 2 MiB, names included.
 constexpr std::size_t kFileFrames = 5'000;
 constexpr std::size_t kFileNodes = 20'000;
+constexpr std::size_t kFileOthers = 4'000;  // modules, threads, details: of each
+constexpr std::uint64_t kFileSamples = 1 << 24;  // an eighth of what a file may hold
+// What is known of threads that threw or allocated.
+constexpr std::size_t kMaxSources = 4'096;
 // How often samples are sent: what a broken pipe loses at most.
 constexpr std::uint64_t kFlushNs = 100'000'000;
+// How long a new thread is waited for: it needs the loader lock before it runs.
+constexpr DWORD kStartMs = 5'000;
 // What waits for the reader at most.
 constexpr std::size_t kMaxBytesOnTheirWay = 8 << 20;
 // How often the system is asked for the threads of the process. It looks at those of all processes,
@@ -48,8 +56,10 @@ class Pace {
   bool wait(std::uint64_t ns) {
     LARGE_INTEGER due;
     due.QuadPart = -static_cast<LONGLONG>(ns / 100);  // relative, in 100 ns
-    if (ns < 100 || !SetWaitableTimer(timer_.get(), &due, 0, nullptr, nullptr, FALSE)) {
-      return WaitForSingleObject(stop_, 0) == WAIT_TIMEOUT;
+    if (ns < 100) return WaitForSingleObject(stop_, 0) == WAIT_TIMEOUT;
+    // Without a timer (no handle could be had) more slowly, but never without a pause.
+    if (!SetWaitableTimer(timer_.get(), &due, 0, nullptr, nullptr, FALSE)) {
+      return WaitForSingleObject(stop_, static_cast<DWORD>(ns / 1'000'000) + 1) == WAIT_TIMEOUT;
     }
     const HANDLE handles[] = {stop_, timer_.get()};
     return WaitForMultipleObjects(2, handles, FALSE, INFINITE) == WAIT_OBJECT_0 + 1;
@@ -62,19 +72,61 @@ class Pace {
 
 }  // namespace
 
+// However a recording ends: no callback walks any more, and its threads are not waited for longer
+// than they need. The writer may finish the message that it is at, so that a last word can follow.
+class Recorder::Ending {
+ public:
+  Ending(Recorder& recorder, WorkerThread& writer, WorkerThread& listener) noexcept
+      : recorder_(recorder), writer_(writer), listener_(listener) {}
+  ~Ending() {
+    recorder_.events_.end();
+    recorder_.broken_ = recorder_.finished_ = true;
+    SetEvent(recorder_.more_.get());
+    for (DWORD wait = kLastMessageMs; !writer_.has_ended(wait); wait = kLookMs) {
+      recorder_.pipe_.cancel_send();
+    }
+    recorder_.events_.finished();
+    while (!listener_.has_ended(0)) {
+      recorder_.pipe_.cancel_receive();
+      listener_.has_ended(kLookMs);
+    }
+  }
+  Ending(const Ending&) = delete;
+  Ending& operator=(const Ending&) = delete;
+
+ private:
+  static constexpr DWORD kLastMessageMs = 1000, kLookMs = 10;
+
+  Recorder& recorder_;
+  WorkerThread& writer_;
+  WorkerThread& listener_;
+};
+
 bool Recorder::record(const RecordRequest& request) {
   request_ = request;
   stop_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   more_ = UniqueHandle(CreateEventW(nullptr, FALSE, FALSE, nullptr));
-  if (!stop_ || !more_) return false;
+  if (!stop_ || !more_) throw std::bad_alloc();
   // Nothing is frozen for events: no canary is needed.
   DumpRequest sampling = request.sampling;
   if (is_moment(request.event)) sampling.probe = ProbePolicy::never;
   sampler_.begin(sampling);
   // Before the threads that only the end of the recording ends.
-  if (is_moment(request.event) && !events_.begin(request)) return false;
-  WorkerThread writer([this] { write_chunks(); });
-  WorkerThread listener([this] { listen(); });
+  events_.set_images(sampler_.images());
+  if (is_moment(request.event) && !events_.begin(request)) {
+    pipe_.send(Problem{"the runtime does not tell of these events, or a recording of them before this one "
+                       "could not be ended"});
+    return false;
+  }
+  const auto failed = [this](WorkEnd end) {
+    worker_end_ = end;
+    broken_ = true;
+    SetEvent(stop_.get());
+  };
+  WorkerThread writer([this] { write_chunks(); }, failed);
+  WorkerThread listener([this] { listen(); }, failed);
+  const Ending ending(*this, writer, listener);
+  if (!writer || !listener) throw std::bad_alloc();
   writer_id_ = writer.id();
   listener_id_ = listener.id();
 
@@ -82,16 +134,25 @@ bool Recorder::record(const RecordRequest& request) {
   unix_time_ms_ = static_cast<std::uint64_t>(
       duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count());
   begin_file();
-  bool alive = writer && listener;
+  if (!writer.begun_within(kStartMs) || !listener.begun_within(kStartMs)) {
+    pipe_.send(Problem{"mixwalk.dll's threads could not be started in the target within 5 s"});
+    return false;
+  }
   start_ns_ = clock_.now_ns();
-  if (alive) alive = is_moment(request.event) ? record_events() : record_periods();
+  const bool alive = is_moment(request.event) ? record_events() : record_periods();
   events_.end();
   builder_->recording().duration_ns = clock_.now_ns() - start_ns_;
   const bool whole = drain();
   writer.join();
   events_.finished();
+  if (worker_end_ == WorkEnd::no_memory) throw std::bad_alloc();
+  if (worker_end_ == WorkEnd::defect) throw std::runtime_error("a worker failed");
+  if (problem_ != nullptr) {
+    pipe_.send(Problem{problem_});
+    return false;
+  }
+  listener.join();  // it has heard the request to stop, or the pipe is broken
   if (!alive || !whole) return false;
-  listener.join();  // it has heard the request to stop
   return pipe_.send(RecordDone{sampler_.breaker()});
 }
 
@@ -152,6 +213,7 @@ void Recorder::count_dropped_events() noexcept {
 }
 
 void Recorder::add_event(EventSample& event) {
+  if (sources_.size() == kMaxSources) sources_.clear();
   const auto [at, added] = sources_.try_emplace({event.os_id, event.clr_id});
   Source& source = at->second;
   if (added) {
@@ -160,7 +222,9 @@ void Recorder::add_event(EventSample& event) {
     source.wanted = is_wanted(event.os_id, source.description);
   }
   if (!source.wanted) return;
-  const std::optional<Stack> stack = sampler_.merge_event(event);
+  const auto images = sampler_.images();
+  const std::optional<Stack> stack = sampler_.finish_event(event);
+  if (images != sampler_.images()) events_.set_images(sampler_.images());
   if (!stack) {
     ++dropped_;
     return;
@@ -212,10 +276,13 @@ void Recorder::begin_file() {
   recording.engine = request_.sampling.engine;
   recording.process = hello_.process;
   recording.runtime = hello_.runtime;
+  sink_.text.clear();
   writer_.emplace(sink_);
   writer_->begin(recording);
   new_file_ = true;
   dropped_ = 0;
+  dropped_written_ = 0;
+  file_samples_ = 0;
 }
 
 bool Recorder::tick(std::uint64_t now) {
@@ -250,10 +317,13 @@ bool Recorder::tick(std::uint64_t now) {
         sampler_.sample(followed.thread, at->first, request_.sampling, &followed.last);
     if (!sample) return false;
     if (!sample->thread.skipped.empty()) {
-      // One that the supervisor let go before it was copied is there again at the next tick; any
-      // other is ending.
+      problem_ = sampler_.obstacle();
+      if (problem_ != nullptr) return false;
+      // One that the supervisor let go before it was copied, or whose code went, is there again at
+      // the next tick; any other is ending.
       followed.owed += stands_for;
-      at = sample->thread.overdue ? std::next(at) : threads_.erase(at);
+      const bool ending = !sample->thread.overdue && !sample->look_again;
+      at = ending ? threads_.erase(at) : std::next(at);
       continue;
     }
     add_new_modules();
@@ -327,17 +397,30 @@ void Recorder::flush() {
     Recording& recording = builder_->recording();
     recording.dropped = dropped_;
     recording.duration_ns = std::max(recording.duration_ns, last_tick_ns_);
-    writer_->append(recording);
+    const std::size_t samples = recording.samples.size();
+    const bool written = writer_->append(recording);
+    file_samples_ += samples;
     recording.samples.clear();
     writer_->samples_cleared();
+    if (!written) {
+      // Beyond a limit of the format: the next file says that they are lost.
+      const std::uint64_t lost = dropped_ - dropped_written_ + samples;
+      sampler_.forget();
+      begin_file();
+      dropped_ = lost;
+      return;
+    }
+    dropped_written_ = dropped_;
     if (sink_.text.empty()) return;
     progress_.frozen_p50_ns = frozen_.percentile(50);
     progress_.frozen_p99_ns = frozen_.percentile(99);
     progress_.frozen_max_ns = frozen_.max();
     pending_ = RecordedBytes{std::exchange(new_file_, false), std::exchange(sink_.text, {}),
                              progress_};
-    if (recording.frames.size() > kFileFrames || recording.nodes.size() > kFileNodes) {
-      sampler_.forget_names();
+    if (recording.frames.size() > kFileFrames || recording.nodes.size() > kFileNodes ||
+        recording.modules.size() > kFileOthers || recording.threads.size() > kFileOthers ||
+        recording.details.size() > kFileOthers || file_samples_ > kFileSamples) {
+      sampler_.forget();
       begin_file();
     }
   }

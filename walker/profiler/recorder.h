@@ -13,6 +13,7 @@
 #include "walker/model/duration_histogram.h"
 #include "walker/model/recording_builder.h"
 #include "walker/profiler/bounded_queue.h"
+#include "walker/profiler/entry_barrier.h"
 #include "walker/profiler/event_source.h"
 #include "walker/profiler/pipe_end.h"
 #include "walker/profiler/sampler.h"
@@ -49,6 +50,8 @@ class Recorder {
     bool whole = false;
     std::uint64_t owed = 0;  // value of moments that gave no sample, for the next one
   };
+
+  class Ending;
 
   void write_chunks();
   void count(bool whole) noexcept;
@@ -97,12 +100,16 @@ class Recorder {
   };
   std::map<std::pair<std::uint32_t, std::uint64_t>, Source> sources_;
   std::uint64_t dropped_events_ = 0;  // of EventSource::dropped(), those in dropped_
-  std::uint64_t dropped_ = 0;
+  std::uint64_t dropped_ = 0;       // these two: of the file that is being made
+  const char* problem_ = nullptr;  // why the recording cannot go on
+  std::uint64_t dropped_written_ = 0;  // of dropped_, those that a chunk has told
+  std::uint64_t file_samples_ = 0;
   DWORD writer_id_ = 0, listener_id_ = 0;
 
   UniqueHandle stop_, more_;          // events: end the recording; the ring is not empty
   std::atomic<bool> broken_{false};   // the pipe
   std::atomic<bool> finished_{false}; // no more chunks will come
+  std::atomic<WorkEnd> worker_end_{WorkEnd::done};  // of the writer and the listener: what failed
 };
 
 }  // namespace mixwalk

@@ -4,6 +4,7 @@
 
 #include "unmanaged/win/guarded.h"
 #include "unmanaged/win/live_modules.h"
+#include "unmanaged/win/plain_memory.h"
 #include "unmanaged/win/rtl_unwind_step.h"
 #include "walker/suspended/capture.h"
 
@@ -13,31 +14,49 @@ namespace {
 // How long code that was in no image when it was first seen is taken to be in none.
 constexpr ULONGLONG kUnknownCodeMs = 1000;
 constexpr std::size_t kMaxUnknownCode = 4096;
+// How often a thread is looked at because code on its stack went away meanwhile, or because it was let
+// go before its stack was copied: in a recording, where the next sample makes up for it, and in a dump,
+// where nothing does.
+constexpr int kLooksOfRecording = 4;
+constexpr int kLooksOfDump = 16;
+// Where each look costs the thread a whole deadline.
+constexpr int kLooksOverdue = 3;
+// The first looks come without a pause; a recording has no more. Before look n of a dump the sampler
+// sleeps n ms: the runtime lets go of hundreds of assemblies one after the other, and while it does so,
+// nothing can be asked about new code. A whole dump sleeps no longer than kMaxPausesMs.
+constexpr int kLooksAtOnce = 4;
+constexpr DWORD kMaxPausesMs = 2000;
 
-// Code of the runtime's that has no FunctionID, or of an image that was loaded since.
+// Whether code that has gone can be why a stack has a gap.
+bool lacks_code(OpenReason why) {
+  switch (why) {
+    case OpenReason::no_unwind:
+    case OpenReason::bad_unwind:
+    case OpenReason::no_call:
+    case OpenReason::ended_early: return true;
+    default: return false;
+  }
+}
+
+bool lacks_code(const Stack& stack) {
+  return std::ranges::any_of(stack.runs, [](const Run& run) { return lacks_code(run.why); });
+}
+
+// Thunks of the runtime's, other code that was made at run time, or an image that was loaded since.
 bool is_unknown_code(const Frame& frame) {
-  return frame.kind == FrameKind::stub && frame.module == Frame::kNone && frame.function == 0;
+  return frame.kind != FrameKind::gap && frame.module == Frame::kNone && frame.function == 0;
 }
 
-// The frames of this DLL at the leaf: a callback walks its own thread.
-void drop_own_frames(Stack& stack, const ModuleView& modules) {
-  const auto own = reinterpret_cast<std::uint64_t>(&drop_own_frames);
-  const auto other = std::ranges::find_if(stack.frames, [&](const Frame& frame) {
-    return frame.module == Frame::kNone ||
-           !modules.modules()[static_cast<std::size_t>(frame.module)].contains(own);
-  });
-  const auto dropped = static_cast<std::uint32_t>(other - stack.frames.begin());
-  if (dropped == 0) return;
-  stack.frames.erase(stack.frames.begin(), other);
-  stack.runs.front().frame_count -= dropped;
-  for (Run& run : stack.runs) run.first_frame -= &run == &stack.runs.front() ? 0 : dropped;
+void add_once(auto& all, auto one) {
+  if (std::ranges::find(all, one) == all.end()) all.push_back(one);
 }
 
+// Empty: there is a stack. Where a thread does not stand on its own, the stack says so itself.
 std::string_view why_skipped(CaptureFault fault) {
   switch (fault) {
-    case CaptureFault::none: return {};
+    case CaptureFault::none:
+    case CaptureFault::off_stack: return {};
     case CaptureFault::not_suspended: return "the thread is ending";
-    case CaptureFault::off_stack: return "the thread does not stand on its own stack";
     case CaptureFault::overdue: return "the thread ran again before its stack was copied";
   }
   return {};
@@ -45,26 +64,31 @@ std::string_view why_skipped(CaptureFault fault) {
 
 }  // namespace
 
-Sampler::Sampler(ClrInterfaces& clr, const House& house, Supervisor& supervisor,
+Sampler::Sampler(ClrInterfaces& clr, const SamplerServices& services, Supervisor& supervisor,
                  const SampleBuffers& buffers)
     : clr_(clr),
-      house_(house),
+      services_(services),
       supervisor_(supervisor),
       buffers_(buffers),
       walk_(*clr.info, clr.info8.get(), supervisor),
-      probe_(*clr.info, clr.info4.get()),
-      canaries_(house.registry, house.gate, probe_) {
-  forget_names();
-}
+      probe_(*clr.info, clr.info4.get(), supervisor.ledger()),
+      canaries_(services.registry, services.gate, probe_),
+      names_(clr.info.get(), clr.info8.get()),
+      code_(*clr.info, clr.info8.get(), names_, &services.unload_gate),
+      heard_(services.unload_gate.mark()) {}
 
-void Sampler::forget_names() {
+void Sampler::forget() {
   ++generation_;
-  unloads_ = house_.unload_gate.unloads();
-  code_.emplace(*clr_.info, clr_.info8.get());
-  names_.emplace(clr_.info.get(), clr_.info8.get());
+  names_ = ClrMetadataSource(clr_.info.get(), clr_.info8.get());
+  all_modules_.clear();
+  numbers_.clear();
+  number_modules();
 }
 
 void Sampler::begin(const DumpRequest& request) {
+  paused_ms_ = 0;
+  // The supervisor runs, so the loader lock was free a moment ago.
+  if (!image_unloads_) image_unloads_.emplace();
   walk_.warm_up(clr_.info4.get());
   read_modules();
   if (request.engine == Engine::snapshot && request.probe != ProbePolicy::never &&
@@ -73,71 +97,203 @@ void Sampler::begin(const DumpRequest& request) {
   }
 }
 
+const char* Sampler::obstacle() const noexcept {
+  if (!supervisor_.is_silent()) return nullptr;
+  // On a machine that has slept, every thread has been silent for long.
+  constexpr DWORD kMomentMs = 500;
+  Sleep(kMomentMs);
+  return supervisor_.is_silent() ? "the program has stopped the thread of mixwalk.dll that ends a freeze in "
+                                   "time, so nothing is frozen any more"
+                                 : nullptr;
+}
+
 bool Sampler::is_own_thread(DWORD id) const noexcept {
   return id == GetCurrentThreadId() || id == supervisor_.thread_id() || probe_.is_own_thread(id);
 }
 
 std::optional<Sampler::Sample> Sampler::sample(WindowsThread& thread, std::uint32_t os_id,
                                                const DumpRequest& request, Last* last) {
-  Sample result{.thread = {.os_id = os_id}, .copied = {}};
-  const UnloadGate::Sample unload(house_.unload_gate);
-  if (unloads_ != house_.unload_gate.unloads()) forget_names();
-  if (last != nullptr && last->names != generation_) last->stand.forget();
+  const int looks = last != nullptr ? kLooksOfRecording : kLooksOfDump;
+  std::uint64_t longest_ns = 0;
+  std::optional<Sample> partial;  // a stack with a gap: better than none
+  for (int i = 1;; ++i) {
+    Sample result{.thread = {.os_id = os_id}, .copied = {}};
+    if (!look(result, thread, request, last)) return std::nullopt;
+    longest_ns = std::max(longest_ns, result.thread.frozen_ns);
+    if (!partial && result.look_again && i < (result.thread.overdue ? kLooksOverdue : looks) &&
+        pause_before(i + 1)) {
+      continue;
+    }
+    if (!partial && result.gap_may_be_unloaded_code && !result.thread.overdue) {
+      partial = std::move(result);
+      continue;
+    }
+    if (partial && !result.thread.skipped.empty()) result = std::move(*partial);
+    result.thread.frozen_ns = longest_ns;
+    return result;
+  }
+}
+
+// False: no more time is left for that.
+bool Sampler::pause_before(int look) {
+  if (look <= kLooksAtOnce) return true;
+  const auto pause_ms = static_cast<DWORD>(look);
+  if (paused_ms_ + pause_ms > kMaxPausesMs) return false;
+  paused_ms_ += pause_ms;
+  Sleep(pause_ms);
+  return true;
+}
+
+bool Sampler::look(Sample& result, WindowsThread& thread, const DumpRequest& request,
+                   Last* last) {
+  hear_of_unloads();
+  grounds_.mark = heard_;
+  grounds_.image_mark = image_unloads_->mark();
+  code_.begin(heard_);
+  const std::uint64_t generation = generation_;
+  if (last != nullptr) {
+    if (last->generation == generation_ && still_holds(last->grounds, heard_)) {
+      last->grounds.mark = heard_;
+      last->grounds.image_mark = grounds_.image_mark;
+    } else {
+      last->stack.forget();
+    }
+  }
   RawSample raw(buffers_.stack(), buffers_.entries());
-  if (!capture_into(result.thread, raw, thread, request, last ? &last->stand : nullptr)) {
-    return std::nullopt;
+  if (!capture_into(result.thread, raw, thread, request, last ? &last->stack : nullptr)) {
+    return false;
   }
   result.thread.skipped = why_skipped(raw.fault);
   result.unmoved = raw.unmoved;
-  if (raw.fault != CaptureFault::none || raw.unmoved) return result;
-  if (last != nullptr) {
-    last->stand.keep(raw);
-    last->names = generation_;
-  }
+  // The machine was busy with something else for a whole deadline. Real case: one thread of 200 in a
+  // dump, with a load of 12 on two cores (Dump.TwoHundredThreadsInOneAttach).
+  result.look_again = raw.fault == CaptureFault::overdue && last == nullptr;
+  if (!result.thread.skipped.empty() || raw.unmoved) return true;
+  if (last != nullptr) last->stack.keep(raw);
   raw.stack.rewrite_pointers();
   if (request.both_engines && raw.managed_walked) result.copied = result.thread;
-  result.thread.stack = merge_sample(raw);
-  finish(result.thread.stack);
+  grounds_.managed.clear();
+  grounds_.images.clear();
+  bool holds = make_stack(result.thread.stack, raw);
   if (result.copied) {
     raw.managed_walked = false;
-    result.copied->stack = merge_sample(raw);
-    finish(result.copied->stack);
+    holds = make_stack(result.copied->stack, raw) && holds;
   }
-  return result;
+  // Asked when the last name is there: all of them are those of one moment.
+  const UnloadGate::Mark now = services_.unload_gate.mark();
+  if (holds && !still_holds(grounds_, now)) {
+    holds = false;
+    if (!images_stand(grounds_)) read_modules();
+  }
+  if (holds && !is_of_new_image(result.thread.stack)) {
+    result.gap_may_be_unloaded_code =
+        now != grounds_.mark && lacks_code(result.thread.stack);
+    if (last == nullptr) return true;
+    last->grounds = grounds_;
+    last->generation = generation;
+    // Nobody would tell of a dynamic method that another one takes the place of.
+    const bool untold = !clr_.hears_method_deaths && !grounds_.managed.functions.empty();
+    if (untold || result.gap_may_be_unloaded_code) last->stack.forget();
+    return true;
+  }
+  if (last != nullptr) last->stack.forget();
+  result.thread.stack = {};
+  result.copied.reset();
+  result.thread.skipped = "code on its stack went away while it was looked at";
+  result.look_again = true;
+  return true;
 }
 
-std::optional<Stack> Sampler::merge_event(EventSample& event) {
-  const UnloadGate::Sample unload(house_.unload_gate);
-  const std::uint64_t unloads = house_.unload_gate.unloads();
-  if (unloads_ != unloads) forget_names();
-  if (event.unloads != unloads) return std::nullopt;
-  if (event.raw.fault != CaptureFault::none) return Stack{};
-  event.raw.stack.rewrite_pointers();
-  Stack stack = merge_sample(event.raw);
-  drop_own_frames(stack, view_);
-  finish(stack);
-  return stack;
+std::optional<Stack> Sampler::finish_event(EventSample& event) {
+  hear_of_unloads();
+  code_.begin(event.mark);
+  const auto is_listed = [&](const auto& image) { return place_of(image) != Frame::kNone; };
+  if (!std::ranges::all_of(event.images, is_listed)) {
+    read_modules();
+    if (!std::ranges::all_of(event.images, is_listed)) return std::nullopt;
+  }
+  for (Frame& frame : event.stack.frames) {
+    if (frame.module == Frame::kNone) continue;
+    frame.module = place_of(event.images[static_cast<std::size_t>(frame.module)]);
+  }
+  grounds_.managed.clear();
+  grounds_.images.clear();
+  if (!finish(event.stack)) return std::nullopt;
+  // Its own thread named its dynamic methods, while they were on its stack: what is left was named just
+  // now.
+  grounds_.managed.code.clear();
+  if (services_.unload_gate.hits(grounds_.managed, event.mark)) return std::nullopt;
+  return std::move(event.stack);
+}
+
+// Names die with what they name.
+void Sampler::hear_of_unloads() {
+  if (!clr_.hears_method_deaths) names_.forget_dynamic();
+  if (services_.unload_gate.mark() == heard_) return;
+  if (!services_.unload_gate.hear(heard_, deaths_)) {
+    names_ = ClrMetadataSource(clr_.info.get(), clr_.info8.get());
+    return;
+  }
+  for (const UnloadGate::Death& death : deaths_) {
+    if (death.module == 0) {
+      names_.forget(death.function);
+    } else {
+      // A stub may have been made for any of its methods.
+      names_.forget_module(death.module);
+      names_.forget_dynamic();
+    }
+  }
+}
+
+bool Sampler::still_holds(const Grounds& grounds, const UnloadGate::Mark& now) const {
+  return images_stand(grounds) &&
+         (now == grounds.mark || !services_.unload_gate.hits(grounds.managed, grounds.mark));
+}
+
+// Where the headers may not be read, the image counts as standing.
+//
+// Folklore: the headers alone do not tell of an image that was exchanged and is back. Situation: two
+// DLLs that take turns at one base, on a busy machine: the list has the one, the thread
+// stands in the other, and when the headers are asked about the first one is there again. Found by
+// reading; the same turns had another cause as well (live_modules.cpp). Test: image_unloads_test.
+bool Sampler::images_stand(const Grounds& grounds) const {
+  return std::ranges::all_of(grounds.images, [&](std::size_t image) {
+    const std::uint64_t base = view_.modules()[image].base;
+    if (image_unloads_->unloaded_since(base, grounds.image_mark)) return false;
+    const auto identity = live_identity(base);
+    return !identity || *identity == table_->details()[image].identity;
+  });
+}
+
+// Of an image that a thread met in a callback, in the list; kNone: it is not there.
+std::int32_t Sampler::place_of(const EventSample::Image& image) const {
+  const ModuleSpan* found = view_.find(image.base);
+  if (found == nullptr) return Frame::kNone;
+  const auto place = static_cast<std::size_t>(found - view_.modules().data());
+  const bool same = found->base == image.base && table_->details()[place].identity == image.identity;
+  return same ? static_cast<std::int32_t>(place) : Frame::kNone;
 }
 
 bool Sampler::capture_into(Thread& result, RawSample& sample, WindowsThread& thread,
-                           const DumpRequest& request, const LastStand* last) {
-  const ThreadClaim claim(house_.registry, result.os_id);
+                           const DumpRequest& request, const UnmovedStack* last) {
+  const ThreadClaim claim(services_.registry, result.os_id);
   if (claim.entry()) {
     result.clr_id = claim.entry()->clr_id;
     result.name = claim.entry()->name;
   }
   const bool wants_walk = request.engine == Engine::snapshot && result.clr_id != 0;
-  result.walk_off = wants_walk && !house_.breaker.allows(result.os_id, GetTickCount64());
+  result.walk_off = wants_walk && !services_.breaker.allows(result.os_id, GetTickCount64());
   const bool walked = wants_walk && !result.walk_off;
   // Before the freeze, and only where the runtime may be asked: a claim, and a system call or two.
   std::optional<Canaries::Turn> canary;
   if (walked && request.probe != ProbePolicy::never) canary.emplace(canaries_, result.os_id);
-  const FreezeGate::Pass pass(house_.gate);
+  const FreezeGate::Pass pass(services_.gate);
   if (!pass) return false;
-  const GuardedReader memory;
+  const GuardedReader images;
+  const PlainMemory stack;
   const CaptureView view{.modules = view_,
-                         .code = memory,
-                         .stack = memory,
+                         .code = images,
+                         .stack = stack,
                          .managed = walked ? &walk_ : nullptr,
                          .policy = request.probe,
                          .probe = &probe_,
@@ -147,24 +303,27 @@ bool Sampler::capture_into(Thread& result, RawSample& sample, WindowsThread& thr
   result.probe = sample.probe;
   result.overdue = sample.overdue;
   result.copy_cut = sample.stack.cut();
-  if (sample.overdue && walked) {
-    house_.breaker.overdue(result.os_id, GetTickCount64());
+  // Where not even the copy was made in time, DoStackSnapshot was not called.
+  if (sample.overdue && walked && sample.fault != CaptureFault::overdue) {
+    services_.breaker.overdue(result.os_id, GetTickCount64());
   }
   return true;
 }
 
-Stack Sampler::merge_sample(const RawSample& sample) {
-  const auto merged = [&] {
-    RtlUnwindStep step(sample.stack, view_);
-    return merge(sample, {step, *code_, view_, buffers_.frames()});
-  };
-  Stack stack = merged();
-  if (may_be_of_new_image(stack)) {
-    // An image may have been loaded since the list was made. The copy is still there: once more.
-    read_modules();
-    stack = merged();
-  }
-  return stack;
+// False: code went meanwhile.
+bool Sampler::make_stack(Stack& stack, const RawSample& sample) {
+  RtlUnwindStep step(sample.stack, view_, &hints_);
+  stack = merge(sample, {step, code_, view_, buffers_.frames()});
+  return finish(stack);
+}
+
+// Of an image that was loaded since the images were listed. They have been listed now.
+bool Sampler::is_of_new_image(const Stack& stack) {
+  if (!may_be_of_new_image(stack)) return false;
+  read_modules();
+  return std::ranges::any_of(stack.frames, [&](const Frame& frame) {
+    return is_unknown_code(frame) && view_.find(frame.address) != nullptr;
+  });
 }
 
 // To list the images takes longer than all the rest of a sample, and thunks of the runtime stay
@@ -180,31 +339,49 @@ bool Sampler::may_be_of_new_image(const Stack& stack) {
   return fresh || (any && GetTickCount64() - modules_read_ms_ >= kUnknownCodeMs);
 }
 
-// A module's number is that of its first appearance; in the view it is its place.
-void Sampler::finish(Stack& stack) {
+// Numbers for modules, names for functions, and what both rest on. False: code went meanwhile.
+bool Sampler::finish(Stack& stack) {
   for (Frame& frame : stack.frames) {
     if (frame.module != Frame::kNone) {
-      frame.module = numbers_.at(view_.modules()[static_cast<std::size_t>(frame.module)].base);
+      const auto image = static_cast<std::size_t>(frame.module);
+      add_once(grounds_.images, image);
+      frame.module = view_numbers_[image];
+    } else if (frame.kind != FrameKind::gap) {
+      grounds_.managed.code.push_back(frame.address);
+      grounds_.managed.unknown_code |= frame.function == 0;
     }
-    if (frame.function != 0) frame.name = names_->name(frame.function).text;
+    // The thread of an event has named its dynamic methods itself.
+    if (frame.function == 0 || !frame.name.empty()) continue;
+    const ManagedName* name = code_.name(frame.function);
+    if (name == nullptr) return false;
+    frame.name = name->text;
+    if (name->dynamic) add_once(grounds_.managed.functions, frame.function);
+    for (const clr::ModuleID module : name->modules) add_once(grounds_.managed.modules, module);
   }
+  return !code_.lost();
 }
 
 void Sampler::read_modules() {
   modules_read_ms_ = GetTickCount64();
-  table_ = read_live_modules();
-  view_ = table_.view();
+  auto table = std::make_shared<const ModuleTable>(read_live_modules(&*image_unloads_));
+  if (table_ && *table == *table_) return;
+  ++generation_;  // a place in the list means something else from here on
+  table_ = std::move(table);
+  view_ = table_->view();
+  number_modules();
+}
+
+// A module's number is that of its first appearance; in the view it is its place.
+void Sampler::number_modules() {
+  view_numbers_.clear();
   const auto spans = view_.modules();
   for (std::size_t i = 0; i < spans.size(); ++i) {
-    const ModuleDetails& details = table_.details()[i];
-    Module module{spans[i].base, spans[i].size, details.timestamp, details.path};
-    const auto known = numbers_.find(module.base);
-    // Another image may stand where one was unloaded.
-    if (known != numbers_.end() && all_modules_[static_cast<std::size_t>(known->second)] == module) {
-      continue;
-    }
-    numbers_[module.base] = static_cast<std::int32_t>(all_modules_.size());
-    all_modules_.push_back(std::move(module));
+    const ModuleDetails& details = table_->details()[i];
+    const auto [at, added] =
+        numbers_.try_emplace({spans[i].base, spans[i].size, details.timestamp, details.path},
+                             static_cast<std::int32_t>(all_modules_.size()));
+    if (added) all_modules_.push_back(at->first);
+    view_numbers_.push_back(at->second);
   }
 }
 

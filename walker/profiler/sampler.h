@@ -1,14 +1,18 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <span>
-#include <unordered_map>
+#include <tuple>
 #include <unordered_set>
 #include <vector>
 
 #include "symbols/win/clr_metadata_source.h"
 #include "unmanaged/image/module_table.h"
+#include "unmanaged/win/image_unloads.h"
+#include "unmanaged/step/pdata.h"
 #include "walker/merge.h"
 #include "walker/profiler/canaries.h"
 #include "walker/profiler/clr_interfaces.h"
@@ -20,7 +24,7 @@
 #include "walker/profiler/unload_gate.h"
 #include "walker/session/protocol.h"
 #include "walker/suspended/circuit_breaker.h"
-#include "walker/suspended/last_stand.h"
+#include "walker/suspended/unmoved_stack.h"
 #include "walker/suspended/win/canary_probe.h"
 #include "walker/suspended/win/clr_managed_walk.h"
 #include "walker/suspended/win/supervisor.h"
@@ -29,18 +33,25 @@
 namespace mixwalk {
 
 // What outlives a dump or a recording.
-struct House {
+struct SamplerServices {
   ThreadRegistry& registry;
   FreezeGate& gate;
   UnloadGate& unload_gate;
   CircuitBreaker& breaker;
 };
 
+struct ModuleOrder {
+  bool operator()(const Module& left, const Module& right) const noexcept {
+    return std::tie(left.base, left.size, left.timestamp, left.path) <
+           std::tie(right.base, right.size, right.timestamp, right.path);
+  }
+};
+
 // Samples one thread of this process after another: frozen, walked, let go, merged, its functions
-// named. Runs on the agent's thread. A FaultGuard must live.
+// named. Runs on the agent's thread.
 class Sampler {
  public:
-  Sampler(ClrInterfaces& clr, const House& house, Supervisor& supervisor,
+  Sampler(ClrInterfaces& clr, const SamplerServices& services, Supervisor& supervisor,
           const SampleBuffers& buffers);
 
   // Before the first sample: warms the CLR up, reads the images, chooses canaries.
@@ -55,54 +66,83 @@ class Sampler {
     Thread thread;
     std::optional<Thread> copied;
     bool unmoved = false;  // the thread has no stack here: it is that of the sample before
+    bool look_again = false;  // why it was skipped: at another moment there is a sample of it
+    bool gap_may_be_unloaded_code = false;  // code was unloaded meanwhile
   };
-  // Where the thread stood at its last sample. Whatever forget_names() makes void is not used.
+  // What the frames and the names of a stack rest on.
+  struct Grounds {
+    UnloadGate::Mark mark;  // nothing of it had gone up to here
+    std::uint64_t image_mark = 0;  // of the images that were unloaded, before the freeze
+    Footprint managed;
+    std::vector<std::size_t> images;  // places in the list of images, each once
+  };
+  // Where the thread stood at its last sample. What has lost its grounds since is not used.
   struct Last {
-    LastStand stand;
-    std::uint64_t names = 0;  // the generation of names that its stack was named by
+    UnmovedStack stack;
+    Grounds grounds;
+    std::uint64_t generation = 0;  // of names and images
   };
   std::optional<Sample> sample(WindowsThread& thread, std::uint32_t os_id,
                                const DumpRequest& request, Last* last = nullptr);
 
-  // The stack of a walk that a thread made of itself, with names, without the frames of this DLL.
-  // Nothing: code was unloaded since, and what the walk says may mean something else now.
-  std::optional<Stack> merge_event(EventSample& event);
+  // The stack of a walk that a thread made of itself, with names. Nothing: code was unloaded since,
+  // and what the walk says may mean something else now.
+  std::optional<Stack> finish_event(EventSample& event);
+  // The images as they were listed last; never null after begin().
+  std::shared_ptr<const ModuleTable> images() const noexcept { return table_; }
 
-  // Every image met so far; a module's number is its place here.
+  // Every image met since forget(); a module's number is its place here.
   std::span<const Module> modules() const noexcept { return all_modules_; }
   // Of a managed thread, UTF-8; empty: none, or not known.
-  std::string managed_name(std::uint32_t os_id) const { return house_.registry.name_of(os_id); }
-  // Names are looked up anew: FunctionIDs may be used again, and the names of all take memory. So
-  // is every stack walked anew.
-  void forget_names();
-  BreakerState breaker() const { return house_.breaker.state(GetTickCount64()); }
+  std::string managed_name(std::uint32_t os_id) const { return services_.registry.name_of(os_id); }
+  // Names are looked up anew, modules() begins anew, and every stack is walked anew: all that was
+  // ever met takes memory.
+  void forget();
+  // Why no thread can be sampled any more; null: nothing keeps it. Waits for a moment before it says so.
+  const char* obstacle() const noexcept;
+  BreakerState breaker() const { return services_.breaker.state(GetTickCount64()); }
   Supervisor& supervisor() const noexcept { return supervisor_; }
 
  private:
+  bool pause_before(int look);
+  // One look at a thread. False: the process is ending.
+  bool look(Sample& result, WindowsThread& thread, const DumpRequest& request, Last* last);
   bool capture_into(Thread& result, RawSample& sample, WindowsThread& thread,
-                    const DumpRequest& request, const LastStand* last);
-  Stack merge_sample(const RawSample& sample);
-  void finish(Stack& stack);
+                    const DumpRequest& request, const UnmovedStack* last);
+  bool make_stack(Stack& stack, const RawSample& sample);
+  void hear_of_unloads();
+  bool still_holds(const Grounds& grounds, const UnloadGate::Mark& now) const;
+  bool images_stand(const Grounds& grounds) const;
+  bool is_of_new_image(const Stack& stack);
   bool may_be_of_new_image(const Stack& stack);
+  bool finish(Stack& stack);
+  std::int32_t place_of(const EventSample::Image& image) const;
   void read_modules();
+  void number_modules();
 
   ClrInterfaces& clr_;
-  House house_;
+  SamplerServices services_;
   Supervisor& supervisor_;
   const SampleBuffers& buffers_;
   ClrManagedWalk walk_;
   CanaryProbe probe_;
   Canaries canaries_;
-  std::optional<ClrManagedCode> code_;
-  std::optional<ClrMetadataSource> names_;
-  std::uint64_t unloads_ = 0;  // of managed modules, when the names were begun
-  std::uint64_t generation_ = 0;  // how often they were begun
+  ClrMetadataSource names_;
+  ClrManagedCode code_;
+  UnloadGate::Mark heard_;  // up to here names_ has forgotten what has gone
+  std::vector<UnloadGate::Death> deaths_;
+  std::uint64_t generation_ = 0;  // how often names and images were begun anew
   ULONGLONG modules_read_ms_ = 0;
+  DWORD paused_ms_ = 0;  // in all, between the looks of this dump
   std::unordered_set<std::uint64_t> unknown_code_;  // addresses that were in no image
-  ModuleTable table_;
+  std::optional<ImageUnloads> image_unloads_;  // there from begin() on
+  std::shared_ptr<const ModuleTable> table_;
   ModuleView view_;
+  EntryHints hints_;
+  std::vector<std::int32_t> view_numbers_;  // of the images in view_: their places in modules()
   std::vector<Module> all_modules_;
-  std::unordered_map<std::uint64_t, std::int32_t> numbers_;  // base → place, of the newest there
+  std::map<Module, std::int32_t, ModuleOrder> numbers_;  // their places
+  Grounds grounds_;                                      // of the sample under way
 };
 
 }  // namespace mixwalk

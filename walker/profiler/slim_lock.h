@@ -2,20 +2,55 @@
 
 #include <windows.h>
 
+#include <atomic>
+
 namespace mixwalk {
 
-// A slim reader/writer lock taken exclusively, by scope. Not std::mutex: winpthreads' keeps a
-// handle and thread-local state for every thread of the target that ever calls into this DLL.
-// Never held across a call into the CLR, which may trigger a GC and wait for the caller.
+// A slim reader/writer lock taken exclusively, by scope, or not at all: its owner may have been
+// ended or suspended by the program while it held the lock, and no thread of the program may then
+// wait without end. Not std::mutex: winpthreads' keeps a handle and thread-local state for every
+// thread of the target that ever calls into this DLL. Never held across a call into the CLR, which
+// may trigger a GC and wait for the caller.
 class SlimLock {
  public:
-  explicit SlimLock(SRWLOCK& lock) noexcept : lock_(lock) { AcquireSRWLockExclusive(&lock_); }
-  ~SlimLock() { ReleaseSRWLockExclusive(&lock_); }
+  // The lock is held for microseconds; a machine that is very busy may take a while.
+  static constexpr DWORD kLongestMs = 2'000;
+
+  explicit SlimLock(SRWLOCK& lock) noexcept : lock_(lock), held_(acquire(lock)) {}
+  ~SlimLock() {
+    if (held_) ReleaseSRWLockExclusive(&lock_);
+  }
   SlimLock(const SlimLock&) = delete;
   SlimLock& operator=(const SlimLock&) = delete;
 
+  // False: it could not be had in time.
+  explicit operator bool() const noexcept { return held_; }
+
  private:
+  // The system has no wait with a time limit for such a lock. Where one was not to be had in time,
+  // its owner is gone: from then on no thread waits for any.
+  static bool acquire(SRWLOCK& lock) noexcept {
+    constexpr int kYields = 100;
+    for (int i = 0; i < kYields; ++i) {
+      if (TryAcquireSRWLockExclusive(&lock)) return true;
+      SwitchToThread();
+    }
+    // Tries are counted as well: a machine that sleeps, or a debugger's break, lets the time pass
+    // while nobody runs.
+    constexpr int kTries = 128;
+    const ULONGLONG begun = GetTickCount64();
+    for (int i = 0; !owner_lost_; ++i) {
+      if (TryAcquireSRWLockExclusive(&lock)) return true;
+      if (i >= kTries && GetTickCount64() - begun >= kLongestMs) owner_lost_ = true;
+      Sleep(1);
+    }
+    return false;
+  }
+
+  static inline std::atomic<bool> owner_lost_{false};
+
   SRWLOCK& lock_;
+  const bool held_;
 };
 
 }  // namespace mixwalk

@@ -1,51 +1,100 @@
 #include "walker/profiler/thread_registry.h"
 
 #include <algorithm>
+#include <new>
 
 #include "walker/profiler/slim_lock.h"
 
 namespace mixwalk {
 
 void ThreadRegistry::assigned(std::uint64_t clr_id, std::uint32_t os_id) {
+  if (lost_) return;
   SlimLock lock(lock_);
+  if (!lock) return lose_track();
+  // Whatever of this fails: nothing leads to the thread that was on this OS thread before.
+  by_os_id_.erase(os_id);
   Known& known = threads_[clr_id];
   if (known.os_id != 0) by_os_id_.erase(known.os_id);
-  known.os_id = os_id;
   by_os_id_[os_id] = clr_id;
+  known.os_id = os_id;
   WakeAllConditionVariable(&named_);
 }
 
 void ThreadRegistry::renamed(std::uint64_t clr_id, std::string name) {
+  if (lost_) return;
   SlimLock lock(lock_);
+  if (!lock) return lose_track();
   threads_[clr_id].name = std::move(name);
   WakeAllConditionVariable(&named_);
 }
 
+bool ThreadRegistry::is_worth_waiting(ULONGLONG begun) const noexcept {
+  const HANDLE claimer = claimer_;
+  return GetTickCount64() - begun < patience_ms_ &&
+         (claimer == nullptr || WaitForSingleObject(claimer, 0) == WAIT_TIMEOUT);
+}
+
+// Any thread may be the one that is claimed.
+void ThreadRegistry::lose_track() noexcept {
+  ULONGLONG never = 0;
+  lost_since_.compare_exchange_strong(never, GetTickCount64());
+  lost_ = true;
+  while (all_claims_ != 0 && is_worth_waiting(lost_since_)) Sleep(1);
+}
+
+// The lock is never held while the end of a claim is waited for: the wait on a condition variable
+// takes the lock again without a time limit, and its owner may have been stopped by the program.
 void ThreadRegistry::destroyed(std::uint64_t clr_id) {
-  SlimLock lock(lock_);
-  if (enumerating_) destroyed_meanwhile_.insert(clr_id);
-  auto found = threads_.find(clr_id);
-  if (found == threads_.end()) return;
-  // Anything may be added while this waits: iterators are not kept.
-  while (found->second.claims != 0) {
-    SleepConditionVariableSRW(&released_, &lock_, INFINITE, 0);
-    found = threads_.find(clr_id);
+  const ULONGLONG begun = GetTickCount64();
+  while (true) {
+    {
+      SlimLock lock(lock_);
+      if (!lock || lost_) break;
+      if (enumerating_) remember_destroyed(clr_id);
+      const auto found = threads_.find(clr_id);
+      if (found == threads_.end()) return;
+      // First of all: no claim is raised on it any more.
+      const auto on_os_thread = by_os_id_.find(found->second.os_id);
+      if (on_os_thread != by_os_id_.end() && on_os_thread->second == clr_id) {
+        by_os_id_.erase(on_os_thread);
+      }
+      if (found->second.claims == 0 || !is_worth_waiting(begun)) {
+        threads_.erase(found);
+        return;
+      }
+    }
+    Sleep(1);
   }
-  const auto on_os_thread = by_os_id_.find(found->second.os_id);
-  if (on_os_thread != by_os_id_.end() && on_os_thread->second == clr_id) {
-    by_os_id_.erase(on_os_thread);
+  lose_track();
+}
+
+// Without memory for it, the enumeration ends here: it could bring a thread back that is gone.
+void ThreadRegistry::remember_destroyed(std::uint64_t clr_id) noexcept {
+  try {
+    destroyed_meanwhile_.insert(clr_id);
+  } catch (const std::bad_alloc&) {
+    enumerating_ = false;
   }
-  threads_.erase(found);
 }
 
 void ThreadRegistry::begin_enumeration() {
   SlimLock lock(lock_);
+  if (!lock) return lose_track();
   enumerating_ = true;
+}
+
+bool ThreadRegistry::claim_listed(std::uint64_t clr_id) {
+  SlimLock lock(lock_);
+  if (!lock || lost_ || !enumerating_ || destroyed_meanwhile_.contains(clr_id)) return false;
+  ++threads_[clr_id].claims;
+  ++all_claims_;
+  return true;
 }
 
 void ThreadRegistry::enumerated(std::uint64_t clr_id, std::uint32_t os_id) {
   SlimLock lock(lock_);
-  if (destroyed_meanwhile_.contains(clr_id)) return;
+  if (!lock) return lose_track();
+  if (!enumerating_ || destroyed_meanwhile_.contains(clr_id)) return;
   Known& known = threads_[clr_id];
   if (known.os_id != 0) return;
   // The OS thread may have a newer CLR thread by now, known from a callback.
@@ -56,31 +105,42 @@ void ThreadRegistry::enumerated(std::uint64_t clr_id, std::uint32_t os_id) {
   known.os_id = os_id;
 }
 
-void ThreadRegistry::end_enumeration() {
+void ThreadRegistry::end_enumeration() noexcept {
   SlimLock lock(lock_);
+  if (!lock) return lose_track();
   enumerating_ = false;
   destroyed_meanwhile_.clear();
 }
 
 std::optional<ThreadRegistry::Entry> ThreadRegistry::claim(std::uint32_t os_id) {
   SlimLock lock(lock_);
+  if (!lock || lost_) return std::nullopt;
   const auto found = by_os_id_.find(os_id);
   if (found == by_os_id_.end()) return std::nullopt;
-  Known& known = threads_[found->second];
+  Known& known = threads_.find(found->second)->second;
+  // The copy of the name may fail, and a claim of nobody's would never end.
+  std::optional<Entry> entry(Entry{found->second, known.name});
   ++known.claims;
-  return Entry{found->second, known.name};
+  ++all_claims_;
+  return entry;
 }
 
-void ThreadRegistry::release(std::uint64_t clr_id) {
-  {
-    SlimLock lock(lock_);
-    --threads_[clr_id].claims;
+void ThreadRegistry::release(std::uint64_t clr_id) noexcept {
+  SlimLock lock(lock_);
+  // A thread whose end has waited long enough is known no more.
+  const auto found = lock ? threads_.find(clr_id) : threads_.end();
+  if (found != threads_.end()) {
+    Known& known = found->second;
+    if (known.claims > 0) --known.claims;
+    // A thread of the list that turned out to have ended leaves nothing behind.
+    if (known.claims == 0 && known.os_id == 0 && known.name.empty()) threads_.erase(found);
   }
-  WakeAllConditionVariable(&released_);
+  --all_claims_;
 }
 
 std::string ThreadRegistry::name_of(std::uint32_t os_id) {
   SlimLock lock(lock_);
+  if (!lock) return {};
   const auto found = by_os_id_.find(os_id);
   return found == by_os_id_.end() ? std::string() : threads_[found->second].name;
 }
@@ -89,6 +149,7 @@ std::vector<std::uint32_t> ThreadRegistry::os_ids() {
   std::vector<std::uint32_t> ids;
   {
     SlimLock lock(lock_);
+    if (!lock) return ids;
     for (const auto& [os_id, clr_id] : by_os_id_) ids.push_back(os_id);
   }
   std::sort(ids.begin(), ids.end());
@@ -106,6 +167,7 @@ std::optional<std::uint32_t> ThreadRegistry::wait_for_name(const std::string& pr
                                                            DWORD milliseconds) {
   const ULONGLONG end = GetTickCount64() + milliseconds;
   SlimLock lock(lock_);
+  if (!lock) return std::nullopt;
   while (true) {
     if (const auto found = named(prefix)) return found;
     const ULONGLONG now = GetTickCount64();

@@ -2,6 +2,7 @@
 
 #include <windows.h>
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,13 +16,25 @@ namespace mixwalk {
 //
 // A ThreadID is a pointer that the CLR frees after its ThreadDestroyed callback, so a thread that
 // is being walked is claimed, and destroyed() waits for the claim to end. (Folklore: without that,
-// thread churn ended the process in 20 s with "Fatal error. 0x8013135E".)
+// thread churn ended the process in 20 s with "Fatal error. 0x8013135E".) Once destroyed() has begun
+// no claim is raised on the thread any more.
+//
+// No wait in here is endless, for its callers are the program's threads. A claim is waited for as
+// long as its owner can still let go of it; where the lock is not to be had, because the program
+// has stopped a thread that held it, the registry knows nothing any more and gives no claim.
+//
+// Without memory any of these throws std::bad_alloc, destroyed() never: then a thread is not known.
 class ThreadRegistry {
  public:
   struct Entry {
     std::uint64_t clr_id = 0;
     std::string name;  // UTF-8
   };
+
+  // `thread` claims; the claims of a thread that has ended are not waited for, any other no longer
+  // than `patience_ms`. The handle stays its owner's.
+  void set_claimer(HANDLE thread) noexcept { claimer_ = thread; }
+  void set_patience(DWORD patience_ms) noexcept { patience_ms_ = patience_ms; }
 
   // From the callbacks, on any thread of the target.
   void assigned(std::uint64_t clr_id, std::uint32_t os_id);
@@ -31,12 +44,15 @@ class ThreadRegistry {
   // Around the one enumeration of an attach: callbacks may already be coming in, and what they
   // said of a thread is newer than what the enumeration says.
   void begin_enumeration();
+  // Before the CLR is asked about a thread of its list: the claim keeps the thread from being freed
+  // meanwhile. False: it was destroyed since the enumeration began, and must not be asked about.
+  bool claim_listed(std::uint64_t clr_id);
   void enumerated(std::uint64_t clr_id, std::uint32_t os_id);
-  void end_enumeration();
+  void end_enumeration() noexcept;
 
   // The CLR thread on this OS thread, claimed until release().
   std::optional<Entry> claim(std::uint32_t os_id);
-  void release(std::uint64_t clr_id);
+  void release(std::uint64_t clr_id) noexcept;
 
   // UTF-8; empty: none, or not known.
   std::string name_of(std::uint32_t os_id);
@@ -51,15 +67,25 @@ class ThreadRegistry {
     std::string name;
     int claims = 0;
   };
+  void remember_destroyed(std::uint64_t clr_id) noexcept;
   std::optional<std::uint32_t> named(const std::string& prefix) const;
+  // Whether a claim can still end, when its end is waited for since `begun` (GetTickCount64).
+  bool is_worth_waiting(ULONGLONG begun) const noexcept;
+  void lose_track() noexcept;
+
+  static constexpr DWORD kPatienceMs = 5'000;
 
   SRWLOCK lock_ = SRWLOCK_INIT;
-  CONDITION_VARIABLE released_ = CONDITION_VARIABLE_INIT;
   CONDITION_VARIABLE named_ = CONDITION_VARIABLE_INIT;
   std::unordered_map<std::uint64_t, Known> threads_;
   std::unordered_map<std::uint32_t, std::uint64_t> by_os_id_;
   std::unordered_set<std::uint64_t> destroyed_meanwhile_;
   bool enumerating_ = false;
+  std::atomic<ULONGLONG> lost_since_{0};  // GetTickCount64
+  std::atomic<bool> lost_{false};  // the lock was not to be had: what is written here may be wrong
+  std::atomic<int> all_claims_{0};
+  std::atomic<HANDLE> claimer_{nullptr};
+  std::atomic<DWORD> patience_ms_{kPatienceMs};
 };
 
 // A claim by scope.
@@ -68,16 +94,19 @@ class ThreadClaim {
   ThreadClaim(ThreadRegistry& registry, std::uint32_t os_id)
       : registry_(registry), entry_(registry.claim(os_id)) {}
   ~ThreadClaim() {
-    if (entry_) registry_.release(entry_->clr_id);
+    if (entry_ && !kept_) registry_.release(entry_->clr_id);
   }
   ThreadClaim(const ThreadClaim&) = delete;
   ThreadClaim& operator=(const ThreadClaim&) = delete;
 
   const std::optional<ThreadRegistry::Entry>& entry() const noexcept { return entry_; }
+  // The claim never ends: somebody may walk the thread at any later moment.
+  void keep() noexcept { kept_ = true; }
 
  private:
   ThreadRegistry& registry_;
   std::optional<ThreadRegistry::Entry> entry_;
+  bool kept_ = false;
 };
 
 }  // namespace mixwalk

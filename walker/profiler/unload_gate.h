@@ -2,67 +2,109 @@
 
 #include <windows.h>
 
+#include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <vector>
 
-#include "walker/profiler/slim_lock.h"
+#include "symbols/win/profiling_api.h"
 
 namespace mixwalk {
 
-// Holds up the unloading of managed code until the sample under way is named: a FunctionID is a
-// pointer, and a collectible assembly whose method was just on a stack may go as soon as the thread
-// runs again. Not frozen-safe.
+// What a stack and its names rest on, and what may go while the program runs.
+struct Footprint {
+  std::vector<clr::FunctionID> functions;  // dynamic methods and stubs
+  std::vector<clr::ModuleID> modules;      // of functions and of types in their names, each once
+  std::vector<std::uint64_t> code;         // addresses of frames outside of every image
+  bool unknown_code = false;               // some of that code has no function
+
+  void clear() noexcept;
+};
+
+// Hears of managed code that goes: modules (ModuleUnloadStarted) and dynamic methods
+// (DynamicMethodUnloaded). A FunctionID is a pointer, and the runtime soon uses it again: what was
+// learnt before of code that has gone may be wrong of what stands there now.
+//
+// Nothing holds the code of a whole sample. A sample takes a mark before its thread is frozen; when
+// it has its names, it asks whether anything that it rests on has gone since, and is taken again if
+// so. Only a single question to the runtime holds code: the memory that it reads must not be freed
+// meanwhile. Not frozen-safe.
 class UnloadGate {
  public:
-  // One sample: from before its thread is frozen until its functions have names.
-  class Sample {
-   public:
-    explicit Sample(UnloadGate& gate) noexcept : gate_(gate) {
-      SlimLock lock(gate_.lock_);
-      gate_.open_ = false;
-    }
-    ~Sample() {
-      {
-        SlimLock lock(gate_.lock_);
-        gate_.open_ = true;
-        ++gate_.samples_;
-      }
-      WakeAllConditionVariable(&gate_.changed_);
-    }
-    Sample(const Sample&) = delete;
-    Sample& operator=(const Sample&) = delete;
+  struct Death {
+    clr::ModuleID module = 0;      // a module, or else
+    clr::FunctionID function = 0;  // a dynamic method, and where its code was
+    std::uint64_t begin = 0;
+    std::uint64_t size = 0;  // 0: it was never compiled
+  };
+  // With begin 0: the place of the code is not known, so the range covers every address.
+  static constexpr std::uint64_t kAnywhere = std::numeric_limits<std::uint64_t>::max();
+  // Up to where somebody has heard.
+  struct Mark {
+    std::uint64_t deaths = 0;
+    std::uint64_t modules = 0;  // of them
 
-   private:
-    UnloadGate& gate_;
+    bool operator==(const Mark&) const = default;
   };
 
-  // From ModuleUnloadStarted: until the sample under way has ended, another one has begun (no stack
-  // can have that code any more), or a while has passed: the runtime does not say which of its locks
-  // its caller holds, and naming may want one.
-  void wait() noexcept {
-    SlimLock lock(lock_);
-    ++unloads_;
-    const std::uint64_t sample = samples_;
-    const ULONGLONG end = GetTickCount64() + kLongestMs;
-    for (ULONGLONG now = GetTickCount64(); !open_ && samples_ == sample && now < end;
-         now = GetTickCount64()) {
-      SleepConditionVariableSRW(&changed_, &lock_, static_cast<DWORD>(end - now), 0);
-    }
-  }
+  Mark mark() noexcept;
 
-  // How many modules have gone: whatever was kept by FunctionID before may be wrong since.
-  std::uint64_t unloads() noexcept {
-    SlimLock lock(lock_);
-    return unloads_;
-  }
+  // From the callbacks, before the code goes. Each waits for the question under way, for a bounded
+  // time: the runtime does not say which of its locks its caller holds, and the question may want
+  // one.
+  void module_goes(clr::ModuleID module) noexcept;
+  // The runtime calls in cooperative mode: a GC waits until this returns.
+  void method_goes(clr::FunctionID function, std::uint64_t begin, std::uint64_t size) noexcept;
+
+  // A question to the runtime. While one lives, what it asks about is not unloaded. False: it was
+  // unloaded since the mark, and must not be asked about.
+  class Question {
+   public:
+    // About managed code: no module goes.
+    Question(UnloadGate& gate, const Mark& since) noexcept : lock_(gate.modules_in_use_) {
+      AcquireSRWLockShared(&lock_);
+      allowed_ = gate.modules_ == since.modules && !gate.lost_;
+    }
+    // About what a dynamic method is called: no dynamic method goes. It is for calls that neither
+    // wait nor trigger a GC.
+    Question(UnloadGate& gate, const Mark& since, clr::FunctionID method) noexcept
+        : lock_(gate.methods_in_use_) {
+      AcquireSRWLockShared(&lock_);
+      allowed_ = !gate.has_gone(method, since);
+    }
+    ~Question() { ReleaseSRWLockShared(&lock_); }
+    Question(const Question&) = delete;
+    Question& operator=(const Question&) = delete;
+    explicit operator bool() const noexcept { return allowed_; }
+
+   private:
+    SRWLOCK& lock_;
+    bool allowed_;
+  };
+
+  // What has gone since the mark, oldest first, and moves the mark to now. False: more has gone than
+  // is remembered.
+  bool hear(Mark& mark, std::vector<Death>& deaths);
+  // Something that the stack rests on has gone since the mark, or that cannot be told any more.
+  bool hits(const Footprint& stack, const Mark& since) noexcept;
 
  private:
-  static constexpr DWORD kLongestMs = 100;
+  // A GC lets go of thousands of dynamic methods at once. 128 KiB.
+  static constexpr std::size_t kRemembered = 4096;
 
-  SRWLOCK lock_ = SRWLOCK_INIT;
-  CONDITION_VARIABLE changed_ = CONDITION_VARIABLE_INIT;
-  bool open_ = true;
-  std::uint64_t samples_ = 0;
-  std::uint64_t unloads_ = 0;
+  void remember(const Death& death) noexcept;
+  bool has_gone(clr::FunctionID function, const Mark& since) noexcept;
+
+  SRWLOCK modules_in_use_ = SRWLOCK_INIT;  // shared: by a question
+  SRWLOCK methods_in_use_ = SRWLOCK_INIT;
+  std::atomic<std::uint64_t> modules_{0};
+
+  SRWLOCK log_lock_ = SRWLOCK_INIT;
+  std::uint64_t deaths_ = 0;
+  std::atomic<bool> lost_{false};  // a death is missing: the log was not to be had
+  std::array<Death, kRemembered> log_;  // the newest ones, each at its number % kRemembered
 };
 
 }  // namespace mixwalk

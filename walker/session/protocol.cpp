@@ -1,6 +1,7 @@
 #include "walker/session/protocol.h"
 
 #include <algorithm>
+#include <new>
 #include <stdexcept>
 
 #include "walker/checked_protozero.h"
@@ -15,11 +16,11 @@ using protozero::pbf_message;
 enum class Outer : protozero::pbf_tag_type {
   hello = 1, dump_request = 2, detach_request = 3, function = 4, module = 5, thread = 6,
   dump_done = 7, detached = 8, record_request = 9, stop_request = 10, recorded_bytes = 11,
-  record_done = 12,
+  record_done = 12, ledger_offer = 13, problem = 14, visit_failed = 15,
 };
 enum class HelloField : protozero::pbf_tag_type {
   protocol = 1, process_id = 2, path = 3, command_line = 4, runtime_name = 5, major = 6,
-  minor = 7, build = 8, revision = 9,
+  minor = 7, build = 8, revision = 9, agent_thread = 10,
 };
 enum class RequestField : protozero::pbf_tag_type {
   engine = 1, deadline_ms = 2, probe = 3, canary_prefix = 4, thread_id = 5, both_engines = 6,
@@ -47,6 +48,9 @@ enum class RunField : protozero::pbf_tag_type {
   position = 1, end = 2, why = 3, first_frame = 4, frame_count = 5,
 };
 enum class DetachedField : protozero::pbf_tag_type { result = 1 };
+enum class LedgerField : protozero::pbf_tag_type { section = 1 };
+enum class ProblemField : protozero::pbf_tag_type { text = 1 };
+enum class FailedField : protozero::pbf_tag_type { why = 1 };
 
 // The highest value of each enumeration that crosses the pipe.
 constexpr auto kLast = [](auto value) { return static_cast<std::uint32_t>(value); };
@@ -74,6 +78,7 @@ void put(pbf_builder<HelloField>& out, const Hello& hello) {
   out.add_uint32(HelloField::minor, hello.runtime.minor);
   out.add_uint32(HelloField::build, hello.runtime.build);
   out.add_uint32(HelloField::revision, hello.runtime.revision);
+  out.add_uint32(HelloField::agent_thread, hello.agent_thread);
 }
 
 Hello get_hello(pbf_message<HelloField> in) {
@@ -82,6 +87,7 @@ Hello get_hello(pbf_message<HelloField> in) {
     switch (in.tag()) {
       case HelloField::protocol: hello.protocol = in.get_uint32(); break;
       case HelloField::process_id: hello.process.id = in.get_uint32(); break;
+      case HelloField::agent_thread: hello.agent_thread = in.get_uint32(); break;
       case HelloField::path: hello.process.path = in.get_string(); break;
       case HelloField::command_line: hello.process.command_line = in.get_string(); break;
       case HelloField::runtime_name: hello.runtime.name = in.get_string(); break;
@@ -163,7 +169,7 @@ Run get_run(pbf_message<RunField> in) {
     switch (in.tag()) {
       case RunField::position: run.position = checked(in.get_uint32(), RunPosition::whole); break;
       case RunField::end: run.end = checked(in.get_uint32(), RunEnd::open); break;
-      case RunField::why: run.why = checked(in.get_uint32(), OpenReason::stack_cut); break;
+      case RunField::why: run.why = checked(in.get_uint32(), kLastOpenReason); break;
       case RunField::first_frame: run.first_frame = in.get_uint32(); break;
       case RunField::frame_count: run.frame_count = in.get_uint32(); break;
       default: in.skip();
@@ -403,6 +409,18 @@ struct Encoder {
     pbf_builder<DetachedField> inner(out, Outer::detached);
     inner.add_uint32(DetachedField::result, detached.result);
   }
+  void operator()(const LedgerOffer& offer) const {
+    pbf_builder<LedgerField> inner(out, Outer::ledger_offer);
+    inner.add_fixed64(LedgerField::section, offer.section);
+  }
+  void operator()(const Problem& problem) const {
+    pbf_builder<ProblemField> inner(out, Outer::problem);
+    inner.add_string(ProblemField::text, problem.text);
+  }
+  void operator()(const VisitFailed& failed) const {
+    pbf_builder<FailedField> inner(out, Outer::visit_failed);
+    inner.add_uint32(FailedField::why, kLast(failed.why));
+  }
 };
 
 Message get(pbf_message<Outer>& in) {
@@ -435,6 +453,26 @@ Message get(pbf_message<Outer>& in) {
       while (inner.next(DetachedField::result)) detached.result = inner.get_uint32();
       return detached;
     }
+    case Outer::ledger_offer: {
+      LedgerOffer offer;
+      pbf_message<LedgerField> inner = in.get_message();
+      while (inner.next(LedgerField::section)) offer.section = inner.get_fixed64();
+      return offer;
+    }
+    case Outer::problem: {
+      Problem problem;
+      pbf_message<ProblemField> inner = in.get_message();
+      while (inner.next(ProblemField::text)) problem.text = inner.get_string();
+      return problem;
+    }
+    case Outer::visit_failed: {
+      VisitFailed failed;
+      pbf_message<FailedField> inner = in.get_message();
+      while (inner.next(FailedField::why)) {
+        failed.why = checked(inner.get_uint32(), VisitFailed::Why::defect);
+      }
+      return failed;
+    }
   }
   throw std::out_of_range("message");
 }
@@ -450,13 +488,21 @@ std::string encode(const Message& message) {
   return bytes;
 }
 
-std::optional<Message> decode(std::string_view bytes) noexcept {
+std::array<char, 8> encode_failed(VisitFailed::Why why) noexcept {
+  constexpr char kTag = static_cast<char>(static_cast<unsigned>(Outer::visit_failed) << 3 | 2);
+  constexpr char kWhyTag = static_cast<char>(static_cast<unsigned>(FailedField::why) << 3);
+  return {4, 0, 0, 0, kTag, 2, kWhyTag, static_cast<char>(why)};
+}
+
+std::optional<Message> decode(std::string_view bytes) {
   try {
     pbf_message<Outer> in(protozero::data_view(bytes.data(), bytes.size()));
     if (!in.next()) return std::nullopt;
     Message message = get(in);
     if (in.next()) return std::nullopt;
     return message;
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception&) {
     return std::nullopt;
   }

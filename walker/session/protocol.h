@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,9 +17,9 @@ namespace mixwalk {
 
 // The messages between mixwalk.dll (in the target) and mixwalk.exe, over one private pipe. Each is
 // a frame of a 32-bit little-endian length and a protobuf message of one field, whose number says
-// which message it is. Both ends treat what they read as hostile: decoding is bounded, never
-// throws, and says "no" to what it does not understand.
-inline constexpr std::uint32_t kProtocolVersion = 3;
+// which message it is. Both ends treat what they read as hostile: decoding is bounded, throws
+// std::bad_alloc at most, and says "no" to what it does not understand.
+inline constexpr std::uint32_t kProtocolVersion = 4;
 
 // A message longer than this is no message of ours. The largest real one is a thread's stack of
 // kMaxFrames frames of at most 60 bytes each.
@@ -34,7 +35,15 @@ struct Hello {
   std::uint32_t protocol = kProtocolVersion;
   Process process;
   Runtime runtime;
+  std::uint32_t agent_thread = 0;  // the DLL's thread in the target, by the system's id
   bool operator==(const Hello&) const = default;
+};
+
+// exe → DLL, next: the memory of the ledger (walker/suspended/freeze_ledger.h), as a handle of the
+// target's own. Nothing is frozen without it.
+struct LedgerOffer {
+  std::uint64_t section = 0;
+  bool operator==(const LedgerOffer&) const = default;
 };
 
 // exe → DLL.
@@ -102,21 +111,41 @@ struct RecordDone {
   bool operator==(const RecordDone&) const = default;
 };
 
+// DLL → exe, at any time instead of an answer: why the visit ends. UTF-8, one line, no full stop.
+struct Problem {
+  std::string text;
+  bool operator==(const Problem&) const = default;
+};
+
 // DLL → exe, last: the HRESULT of the detach (0: the DLL is leaving).
 struct Detached {
   std::uint32_t result = 0;
   bool operator==(const Detached&) const = default;
 };
 
+// DLL → exe, at any time and in place of an answer: the visit is over, and the target runs on.
+struct VisitFailed {
+  enum class Why : std::uint8_t {
+    no_memory,  // the target has none left for it, or no handle or thread
+    defect,     // of mixwalk.dll
+  };
+  Why why = Why::no_memory;
+  bool operator==(const VisitFailed&) const = default;
+};
+// What encode(VisitFailed{why}) makes, without an allocation.
+std::array<char, 8> encode_failed(VisitFailed::Why why) noexcept;
+
 using Message =
     std::variant<Hello, DumpRequest, DetachRequest, FunctionName, Module, Thread, DumpDone,
-                 Detached, RecordRequest, StopRequest, RecordedBytes, RecordDone>;
+                 Detached, RecordRequest, StopRequest, RecordedBytes, RecordDone, LedgerOffer, Problem,
+                 VisitFailed>;
 
 // The message with its length in front, ready to be written.
 std::string encode(const Message& message);
 
 // `bytes`: one message without its length. Nothing for whatever is not a whole, known message.
-std::optional<Message> decode(std::string_view bytes) noexcept;
+// Throws nothing but std::bad_alloc.
+std::optional<Message> decode(std::string_view bytes);
 
 // The length that kLengthBytes bytes announce; nothing where no message is that long.
 std::optional<std::size_t> decode_length(std::string_view bytes) noexcept;

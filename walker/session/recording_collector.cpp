@@ -1,15 +1,16 @@
 #include "walker/session/recording_collector.h"
 
+#include <algorithm>
+
 #include "walker/store/record.h"
 
 namespace mixwalk {
 
 std::string_view RecordingCollector::add(std::string_view bytes, bool new_file) {
   if (new_file || !reader_) {
-    dropped_before_ = recording().dropped;
+    dropped_before_ = dropped_;
     reader_.emplace();
     for (auto* map : {&modules_, &threads_, &details_, &frames_, &nodes_}) map->clear();
-    samples_ = 0;
     if (!bytes.starts_with(layout::kMagic)) return "a recording does not begin as one";
     bytes.remove_prefix(layout::kMagic.size());
   }
@@ -30,20 +31,32 @@ std::string_view RecordingCollector::add(std::string_view bytes, bool new_file) 
   return {};
 }
 
+void RecordingCollector::begin_piece() {
+  constexpr std::uint64_t kMillisecond = 1'000'000;
+  dropped_stored_ = dropped_;
+  piece_begin_ns_ += recording().duration_ns / kMillisecond * kMillisecond;
+  builder_ = RecordingBuilder();
+  begun_ = false;
+  for (auto* map : {&modules_, &threads_, &details_, &frames_, &nodes_}) map->clear();
+  if (reader_) take_over();
+}
+
 void RecordingCollector::take_over() {
   const Recording& from = reader_->recording();
   Recording& to = recording();
   if (!begun_) {
     begun_ = true;
-    to.unix_time_ms = from.unix_time_ms;
+    to.unix_time_ms = from.unix_time_ms + piece_begin_ns_ / 1'000'000;
     to.period_ns = from.period_ns;
     to.event = from.event;
     to.engine = from.engine;
     to.process = from.process;
     to.runtime = from.runtime;
   }
-  to.duration_ns = from.duration_ns;
-  to.dropped = dropped_before_ + from.dropped;
+  const auto in_piece = [&](std::uint64_t ns) { return ns - std::min(ns, piece_begin_ns_); };
+  to.duration_ns = in_piece(from.duration_ns);
+  dropped_ = dropped_before_ + from.dropped;
+  to.dropped = dropped_ - dropped_stored_;
   while (modules_.size() < from.modules.size()) {
     modules_.push_back(builder_.add_module(from.modules[modules_.size()]));
   }
@@ -71,13 +84,14 @@ void RecordingCollector::take_over() {
     const std::uint32_t parent = node.parent == Recording::kNone ? node.parent : nodes_[node.parent];
     nodes_.push_back(builder_.add_node(parent, frames_[node.frame]));
   }
-  for (; samples_ < from.samples.size(); ++samples_) {
-    Recording::Sample sample = from.samples[samples_];
+  for (Recording::Sample sample : from.samples) {
+    sample.time_ns = in_piece(sample.time_ns);
     sample.thread = threads_[sample.thread];
     if (sample.stack != Recording::kNone) sample.stack = nodes_[sample.stack];
     if (sample.detail != Recording::kNone) sample.detail = details_[sample.detail];
     to.samples.push_back(sample);
   }
+  reader_->clear_samples();
 }
 
 }  // namespace mixwalk

@@ -28,6 +28,12 @@ class RecordingCollector {
   // has stored the samples may clear them.
   Recording& recording() noexcept { return builder_.recording(); }
 
+  // Whoever has stored all of it lets the recording begin anew: with the tables of the file that is
+  // being sent only, without samples, at the moment up to which the one before went.
+  void begin_piece();
+  // Samples that the target did not take, in all pieces.
+  std::uint64_t dropped() const noexcept { return dropped_; }
+
  private:
   void take_over();
 
@@ -35,10 +41,12 @@ class RecordingCollector {
   RecordingBuilder builder_;
   std::optional<ContentReader> reader_;  // of the file that is being sent
   bool begun_ = false;
-  std::uint64_t dropped_before_ = 0;  // in the files before
+  std::uint64_t dropped_ = 0;         // in all
+  std::uint64_t dropped_before_ = 0;  // of them, in the files before
+  std::uint64_t dropped_stored_ = 0;  // of them, in the pieces before
+  std::uint64_t piece_begin_ns_ = 0;  // whole milliseconds
   // The file's numbers → ours.
   std::vector<std::uint32_t> modules_, threads_, details_, frames_, nodes_;
-  std::size_t samples_ = 0;
 };
 
 }  // namespace mixwalk

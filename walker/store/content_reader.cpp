@@ -140,7 +140,8 @@ std::uint32_t index_or_none(std::uint32_t plus_one, std::size_t size, const char
 }
 static_assert(std::uint32_t{0} - 1 == Recording::kNone);
 
-void add_samples(Columns& columns, Recording& recording) {
+// None of them may be older than `before`.
+void add_samples(Columns& columns, Recording& recording, std::uint64_t before) {
   const std::size_t rows = columns.sample_time.rows();
   const bool detailed = columns.sample_detail.rows() != 0;
   require(columns.sample_thread.rows() == rows && columns.sample_stack.rows() == rows &&
@@ -148,7 +149,6 @@ void add_samples(Columns& columns, Recording& recording) {
               (!detailed || columns.sample_detail.rows() == rows),
           "the columns of the samples differ in length");
   require(rows <= layout::kMaxSamples - recording.samples.size(), "there are too many samples");
-  const std::uint64_t before = recording.samples.empty() ? 0 : recording.samples.back().time_ns;
   std::uint64_t time = 0, value = 0;
   for (std::size_t i = 0; i < rows; ++i) {
     const std::uint64_t step = columns.sample_time.next();
@@ -210,7 +210,8 @@ std::string_view ContentReader::read_chunk(std::string_view content) {
       require(recording_.frames[i].module < modules, "a frame's module does not exist");
     }
     add_nodes(columns, recording_, depths_);
-    add_samples(columns, recording_);
+    const auto& samples = recording_.samples;
+    add_samples(columns, recording_, samples.empty() ? last_time_ns_ : samples.back().time_ns);
   });
 }
 
@@ -226,6 +227,12 @@ std::string_view ContentReader::read_footer(std::string_view content) {
       }
     }
   });
+}
+
+void ContentReader::clear_samples() noexcept {
+  if (recording_.samples.empty()) return;
+  last_time_ns_ = recording_.samples.back().time_ns;
+  recording_.samples.clear();
 }
 
 Recording ContentReader::take() {

@@ -16,13 +16,16 @@ class ContentReader {
   std::string_view read_chunk(std::string_view content);
   std::string_view read_footer(std::string_view content);
 
-  // What was read so far.
+  // What was read so far, but for the samples that were cleared.
   const Recording& recording() const noexcept { return recording_; }
+  // For whoever has taken them over: a recording goes on for longer than there is memory.
+  void clear_samples() noexcept;
   // What was read. duration_ns is at least the last sample's time.
   Recording take();
 
  private:
   Recording recording_;
+  std::uint64_t last_time_ns_ = 0;     // of the samples that were cleared
   std::vector<std::uint32_t> depths_;  // of the nodes: how many frames to the root
 };
 

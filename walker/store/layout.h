@@ -10,7 +10,7 @@ namespace mixwalk::layout {
 
 // The numbers of the .mixwalk format: docs/format.md says what they mean, docs/mixwalk.proto is the
 // same for machines. Numbers never change their meaning; a change of meaning raises kVersion.
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 
 // The file as a whole is one protobuf message; its first field is always these seven letters.
 inline constexpr std::string_view kMagic = "\x0A\x07mixwalk";
@@ -60,6 +60,6 @@ inline constexpr Engine kLastEngine = Engine::copy;
 inline constexpr FrameKind kLastKind = FrameKind::gap;
 inline constexpr Trust kLastTrust = Trust::scan;
 inline constexpr AddressKind kLastAddressKind = AddressKind::return_address;
-inline constexpr OpenReason kLastReason = OpenReason::stack_cut;
+inline constexpr OpenReason kLastReason = kLastOpenReason;
 
 }  // namespace mixwalk::layout

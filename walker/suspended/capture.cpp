@@ -15,28 +15,41 @@ constexpr int kMaxLeafFrames = 512;
 
 // Walks from the top of the copy to the topmost managed frame. The frozen stack is read once only;
 // the images' .pdata is ours to read, the dynamic function table is not.
-class LeafWalk {
+class LeafWalk final : OutsideMemory {
  public:
   LeafWalk(const CaptureView& view, RawSample& sample) noexcept : view_(view), sample_(sample) {}
 
   // The registers of the topmost managed frame; nothing where none was found, or none may be asked
-  // for. clr_allowed() says which.
+  // for. clr_allowed() says which. A frame that a guess led to is none: a bogus seed makes the CLR read
+  // wild memory.
   std::optional<Registers> find_seed() noexcept {
-    TableUnwindStep step(view_.modules, view_.code, sample_.stack);
+    TableUnwindStep step(view_.modules, view_.code, sample_.stack, *this);
     Cursor frame{.registers = sample_.context};
+    bool proven = true;
     for (int i = 0; i < kMaxLeafFrames; ++i) {
-      if (frame.registers.rip == 0) return std::nullopt;
+      if (is_root(frame)) return std::nullopt;
       const std::uint64_t ip = frame.code().lookup();
       const ModuleSpan* module = view_.modules.find(ip);
       if (module != nullptr) at_risk_ = at_risk_ || is_risk(*module, i == 0);
       // An image without managed code needs no question; everything else only the CLR can tell.
       if (module == nullptr || module->has_managed_code) {
         if (!clr_allowed()) return std::nullopt;
-        if (view_.managed->is_managed(ip)) return frame.registers;
+        if (ip != 0 && view_.managed->is_managed(ip)) {
+          return proven ? std::optional(frame.registers) : std::nullopt;
+        }
       }
-      if (step.step(frame, leaf_rule(frame.kind)).fault != StepFault::none) return std::nullopt;
+      const StepResult stepped = step.step(frame, leaf_rule(frame.kind));
+      if (stepped.fault != StepFault::none) return std::nullopt;
+      proven = proven && stepped.proven;
     }
     return std::nullopt;
+  }
+
+  // Outside the images only the CLR knows what is code, and only of its own.
+  MemoryKind kind(std::uint64_t address) noexcept override {
+    return address != 0 && clr_allowed() && view_.managed->is_managed(address)
+               ? MemoryKind::code
+               : MemoryKind::unknown;
   }
 
   // Whether the CLR may be called while this thread stands. Decided once, by what the walk has seen
@@ -60,7 +73,7 @@ class LeafWalk {
       case LockRisk::none: return false;
       case LockRisk::any: return true;
       case LockRisk::below_system_call:
-        return !top || !at_system_call(sample_.context.rip, view_.code);
+        return !top || module.closed || !at_system_call(sample_.context.rip, view_.code);
     }
     return true;
   }
@@ -94,6 +107,8 @@ void capture(ThreadControl& thread, std::uint64_t clr_thread, const CaptureView&
       sample.fault = CaptureFault::overdue;
     } else if (view.last != nullptr && view.last->is_at(sample.context, sample.stack)) {
       sample.unmoved = true;
+    } else if (view.managed != nullptr && clr_thread != 0 && thread.suspended_by_others()) {
+      sample.refusal = kThreadSuspended;
     } else if (view.managed != nullptr && clr_thread != 0) {
       LeafWalk leaf(view, sample);
       const std::optional<Registers> seed = leaf.find_seed();

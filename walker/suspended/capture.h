@@ -4,7 +4,7 @@
 
 #include "unmanaged/step/memory_reader.h"
 #include "unmanaged/step/module_view.h"
-#include "walker/suspended/last_stand.h"
+#include "walker/suspended/unmoved_stack.h"
 #include "walker/suspended/managed_walk.h"
 #include "walker/suspended/probe.h"
 #include "walker/suspended/raw_sample.h"
@@ -20,12 +20,12 @@ struct CaptureView {
   ManagedWalk* managed = nullptr;  // null: the copy engine, no CLR call under the freeze
   ProbePolicy policy = ProbePolicy::never;
   Probe* probe = nullptr;  // null: none passes where the policy wants one
-  const LastStand* last = nullptr;  // null: nothing is known of a sample before
+  const UnmovedStack* last = nullptr;  // null: nothing is known of a sample before
 };
 
 // Freezes one thread, copies its registers and stack, and, for a thread that ran managed code
 // (clr_thread != 0) and view.managed set, finds the seed and has the CLR walk it; not where it still
-// stands at view.last. The thread runs again when this returns. Before the first CLR call the probe
+// stands at view.last, nor where it was suspended before. The thread runs again when this returns. Before the first CLR call the probe
 // is asked, as the policy says. Frozen-safe: this is the whole of what happens while it stands.
 void capture(ThreadControl& thread, std::uint64_t clr_thread, const CaptureView& view,
              RawSample& sample) noexcept;

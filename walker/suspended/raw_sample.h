@@ -7,6 +7,7 @@
 #include "unmanaged/step/registers.h"
 #include "unmanaged/step/stack_copy.h"
 #include "walker/suspended/probe.h"
+#include "walker/suspended/refusal.h"
 
 namespace mixwalk {
 
@@ -17,7 +18,7 @@ struct ManagedEntry {
   Registers registers;
 };
 
-// Why a thread gave no sample at all.
+// Why nothing of a thread's stack was copied.
 enum class CaptureFault : std::uint8_t {
   none,
   not_suspended,  // SuspendThread or GetThreadContext failed: the thread is ending
@@ -52,7 +53,7 @@ struct RawSample {
   StackCopy stack;
 
   bool managed_walked = false;  // DoStackSnapshot was called and returned S_OK
-  std::uint32_t refusal = 0;    // else what it returned; 0: it was not called
+  std::uint32_t refusal = 0;    // else what it returned, or why it was not called; 0: not wanted
   ProbeResult probe = ProbeResult::none;
   bool overdue = false;  // the supervisor ended the freeze
   bool unmoved = false;  // it stands where it stood last: the CLR was not asked

@@ -25,8 +25,11 @@ class ThreadControl {
   virtual void resume() noexcept = 0;
   // Only while suspended. On Windows this is also what waits until the thread really stands.
   virtual bool read_registers(Registers& registers) noexcept = 0;
+  // Only while suspended. The thread was suspended before suspend(): by the program, a debugger or
+  // the CLR. It stands for their reasons, and may be copied but not walked by the CLR.
+  virtual bool suspended_by_others() const noexcept = 0;
   virtual StackLimits stack_limits() const noexcept = 0;
-  // A supervisor has let the thread run again since suspend(), and when, by now_ns().
+  // A supervisor lets the thread run again, or has since suspend(), and when, by now_ns().
   virtual bool overdue() const noexcept = 0;
   virtual std::uint64_t let_go_ns() const noexcept = 0;
   // A monotonic clock, in nanoseconds.

@@ -12,7 +12,7 @@
 // The agent keeps to itself what its sampler is made of; its call of the constructor comes by here
 // (the linker's --wrap).
 #define SAMPLER_CONSTRUCTOR \
-  _ZN7mixwalk7SamplerC1ERNS_13ClrInterfacesERKNS_5HouseERNS_10SupervisorERKNS_13SampleBuffersE
+  _ZN7mixwalk7SamplerC1ERNS_13ClrInterfacesERKNS_15SamplerServicesERNS_10SupervisorERKNS_13SampleBuffersE
 #define JOINED_(a, b) a##b
 #define JOINED(a, b) JOINED_(a, b)
 
@@ -20,7 +20,7 @@ namespace mixwalk::bench {
 namespace {
 
 Parts g_parts;
-std::optional<House> g_house;
+std::optional<SamplerServices> g_services;
 
 }  // namespace
 
@@ -32,17 +32,17 @@ const Parts& parts() {
 
 extern "C" {
 void JOINED(__real_, SAMPLER_CONSTRUCTOR)(mixwalk::Sampler*, mixwalk::ClrInterfaces&,
-                                          const mixwalk::House&, mixwalk::Supervisor&,
+                                          const mixwalk::SamplerServices&, mixwalk::Supervisor&,
                                           const mixwalk::SampleBuffers&);
 
 void JOINED(__wrap_, SAMPLER_CONSTRUCTOR)(mixwalk::Sampler* self, mixwalk::ClrInterfaces& clr,
-                                          const mixwalk::House& house,
+                                          const mixwalk::SamplerServices& services,
                                           mixwalk::Supervisor& supervisor,
                                           const mixwalk::SampleBuffers& buffers) {
   using namespace mixwalk::bench;
-  g_house.emplace(house);
-  g_parts = {&clr, &*g_house, &supervisor, &buffers};
-  JOINED(__real_, SAMPLER_CONSTRUCTOR)(self, clr, house, supervisor, buffers);
+  g_services.emplace(services);
+  g_parts = {&clr, &*g_services, &supervisor, &buffers};
+  JOINED(__real_, SAMPLER_CONSTRUCTOR)(self, clr, services, supervisor, buffers);
 }
 }
 

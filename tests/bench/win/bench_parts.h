@@ -7,7 +7,7 @@ namespace mixwalk::bench {
 // What the agent made its sampler of: the measurements are made of the same.
 struct Parts {
   ClrInterfaces* clr = nullptr;
-  const House* house = nullptr;
+  const SamplerServices* services = nullptr;
   Supervisor* supervisor = nullptr;
   const SampleBuffers* buffers = nullptr;
 };

@@ -2,7 +2,6 @@
 
 #include "tests/bench/measurements.h"
 #include "tests/bench/win/timed_seams.h"
-#include "unmanaged/win/guarded.h"
 #include "unmanaged/win/live_modules.h"
 #include "unmanaged/win/rtl_unwind_step.h"
 #include "walker/profiler/thread_list.h"
@@ -30,10 +29,11 @@ FreezeBench::FreezeBench(const Parts& parts, std::FILE* rows)
     : parts_(parts),
       rows_(rows),
       walk_(*parts.clr->info, parts.clr->info8.get(), *parts.supervisor),
-      probe_(*parts.clr->info, parts.clr->info4.get()),
-      canaries_(parts.house->registry, parts.house->gate, probe_),
+      probe_(*parts.clr->info, parts.clr->info4.get(), parts.supervisor->ledger()),
+      canaries_(parts.services->registry, parts.services->gate, probe_),
       managed_only_(*parts.clr->info, *parts.supervisor),
-      code_(*parts.clr->info, parts.clr->info8.get()),
+      names_(parts.clr->info.get(), parts.clr->info8.get()),
+      code_(*parts.clr->info, parts.clr->info8.get(), names_, nullptr),
       table_(read_live_modules()),
       modules_(table_.view()),
       sample_(parts.buffers->stack(), parts.buffers->entries()) {}
@@ -76,10 +76,10 @@ void FreezeBench::find_targets() {
 }
 
 void FreezeBench::freeze(const Way& way, Target& target) {
-  const ThreadClaim claim(parts_.house->registry, target.os_id);
+  const ThreadClaim claim(parts_.services->registry, target.os_id);
   if (!claim.entry()) return;
   const Canaries::Turn canary(canaries_, target.os_id);
-  const FreezeGate::Pass pass(parts_.house->gate);
+  const FreezeGate::Pass pass(parts_.services->gate);
   if (!pass) return;
   way_ = &way;
   frames_ = 0;
@@ -116,18 +116,17 @@ void FreezeBench::managed_only(Target& target, std::uint64_t clr_id) {
   }
 }
 
-CaptureView FreezeBench::capture_view(const MemoryReader& memory) {
+CaptureView FreezeBench::capture_view(const MemoryReader& stack) {
   return {.modules = modules_,
-          .code = memory,
-          .stack = memory,
+          .code = images_,
+          .stack = stack,
           .managed = way_->managed ? &walk_ : nullptr,
           .policy = way_->probe,
           .probe = &probe_};
 }
 
 void FreezeBench::ours(Target& target, std::uint64_t clr_id) {
-  const GuardedReader memory;
-  capture(target.thread, clr_id, capture_view(memory), sample_);
+  capture(target.thread, clr_id, capture_view(stack_), sample_);
   if (sample_.fault != CaptureFault::none) return;
   if (rows_ != nullptr) {
     std::fprintf(rows_, "freeze %s %s %llu %zu\n", way_->name, target.kind.c_str(),
@@ -138,15 +137,14 @@ void FreezeBench::ours(Target& target, std::uint64_t clr_id) {
 
 void FreezeBench::time_parts(Target& target, std::uint64_t clr_id) {
   FrozenParts parts;
-  const GuardedReader memory;
   TimedThread thread(target.thread, parts);
   TimedWalk walk(walk_, parts);
   TimedProbe probe(probe_, parts);
-  const TimedReader stack(memory, parts.copy);
-  CaptureView view = capture_view(memory);
+  const TimedReader stack(stack_, parts.copy);
+  const CaptureView view = capture_view(stack);
   const CaptureView timed{.modules = view.modules,
                           .code = view.code,
-                          .stack = stack,
+                          .stack = view.stack,
                           .managed = &walk,
                           .policy = view.policy,
                           .probe = &probe};
@@ -174,7 +172,7 @@ void FreezeBench::time_merge(const Target& target) {
   Stack stack;
   {
     const Timed timed(merging);
-    RtlUnwindStep step(sample_.stack, modules_);
+    RtlUnwindStep step(sample_.stack, modules_, &hints_);
     stack = merge(sample_, {step, code_, modules_, parts_.buffers->frames()});
   }
   if (rows_ == nullptr || stack.engine != Engine::snapshot) return;
@@ -184,7 +182,7 @@ void FreezeBench::time_merge(const Target& target) {
                in_ns(rewriting), stack.frames.size(), unmanaged);
 
   MergeParts parts;
-  RtlUnwindStep plain(sample_.stack, modules_);
+  RtlUnwindStep plain(sample_.stack, modules_, &hints_);
   TimedStep step(plain, modules_, parts);
   TimedCode code(code_, parts);
   merge(sample_, {step, code, modules_, parts_.buffers->frames()});

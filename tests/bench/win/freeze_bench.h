@@ -9,6 +9,9 @@
 #include "tests/bench/win/bench_parts.h"
 #include "tests/bench/win/managed_only_walk.h"
 #include "unmanaged/image/module_table.h"
+#include "unmanaged/step/pdata.h"
+#include "unmanaged/win/guarded.h"
+#include "unmanaged/win/plain_memory.h"
 #include "walker/profiler/canaries.h"
 #include "walker/profiler/clr_managed_code.h"
 #include "walker/suspended/capture.h"
@@ -20,7 +23,6 @@ namespace mixwalk::bench {
 // one another on one thread, which would then still be on its way back to where it waits.
 class FreezeBench {
  public:
-  // A FaultGuard must live.
   FreezeBench(const Parts& parts, std::FILE* rows);
 
   void run(int rounds);
@@ -47,7 +49,7 @@ class FreezeBench {
   void ours(Target& target, std::uint64_t clr_id);
   void time_parts(Target& target, std::uint64_t clr_id);
   void time_merge(const Target& target);
-  CaptureView capture_view(const MemoryReader& memory);
+  CaptureView capture_view(const MemoryReader& stack);
 
   Parts parts_;
   std::FILE* rows_;
@@ -55,10 +57,14 @@ class FreezeBench {
   CanaryProbe probe_;
   Canaries canaries_;
   ManagedOnlyWalk managed_only_;
+  ClrMetadataSource names_;
   ClrManagedCode code_;
   ModuleTable table_;
   ModuleView modules_;
+  EntryHints hints_;
   RawSample sample_;
+  const GuardedReader images_;
+  const PlainMemory stack_;
   std::vector<std::unique_ptr<Target>> targets_;
   // Of the freeze under way.
   const Way* way_ = nullptr;

@@ -14,9 +14,11 @@ bool ManagedOnlyWalk::walk(const WindowsThread& thread, std::uint64_t clr_thread
   context.ContextFlags = CONTEXT_CONTROL | CONTEXT_INTEGER;
   if (!GetThreadContext(thread.handle(), &context)) return false;
   const bool seeded = find_seed(context);
+  if (!supervisor_.begin_walk()) return true;
   info_.DoStackSnapshot(clr_thread, &frame, 0, this,
                         seeded ? reinterpret_cast<BYTE*>(&context) : nullptr,
                         seeded ? sizeof context : 0);
+  supervisor_.end_walk();
   return true;
 }
 
@@ -45,7 +47,7 @@ bool ManagedOnlyWalk::find_seed(CONTEXT& context) const noexcept {
 HRESULT STDMETHODCALLTYPE ManagedOnlyWalk::frame(clr::FunctionID function, UINT_PTR, clr::FrameInfo,
                                                  ULONG32, BYTE*, void* self) noexcept {
   auto& walk = *static_cast<ManagedOnlyWalk*>(self);
-  if (walk.supervisor_.overdue() || walk.count_ == walk.functions_.size()) return S_FALSE;
+  if (!walk.supervisor_.walk_may_go_on() || walk.count_ == walk.functions_.size()) return S_FALSE;
   if (function != 0) walk.functions_[walk.count_++] = function;
   return S_OK;
 }

@@ -16,7 +16,7 @@ namespace mixwalk::bench {
 // holes. Not frozen-safe, as theirs is not: RtlLookupFunctionEntry may wait for the frozen thread.
 class ManagedOnlyWalk {
  public:
-  ManagedOnlyWalk(clr::ICorProfilerInfo3& info, const Supervisor& supervisor) noexcept
+  ManagedOnlyWalk(clr::ICorProfilerInfo3& info, Supervisor& supervisor) noexcept
       : info_(info), supervisor_(supervisor) {}
 
   // The thread is suspended already. False: it gave no context.
@@ -29,7 +29,7 @@ class ManagedOnlyWalk {
                                          ULONG32 context_size, BYTE context[], void* self) noexcept;
 
   clr::ICorProfilerInfo3& info_;
-  const Supervisor& supervisor_;
+  Supervisor& supervisor_;
   std::array<clr::FunctionID, 8192> functions_{};
   std::size_t count_ = 0;
 };

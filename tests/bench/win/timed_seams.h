@@ -33,6 +33,7 @@ class TimedThread final : public ThreadControl {
     const Timed timed(parts_.registers);
     return thread_.read_registers(registers);
   }
+  bool suspended_by_others() const noexcept override { return thread_.suspended_by_others(); }
   StackLimits stack_limits() const noexcept override { return thread_.stack_limits(); }
   bool overdue() const noexcept override { return thread_.overdue(); }
   std::uint64_t let_go_ns() const noexcept override { return thread_.let_go_ns(); }
@@ -50,6 +51,11 @@ class TimedReader final : public MemoryReader {
   bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
     const Timed timed(sum_);
     return memory_.read(address, into, bytes);
+  }
+  std::size_t read_up_to(std::uint64_t address, void* into,
+                         std::size_t bytes) const noexcept override {
+    const Timed timed(sum_);
+    return memory_.read_up_to(address, into, bytes);
   }
 
  private:

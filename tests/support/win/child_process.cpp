@@ -12,6 +12,12 @@
 namespace mixwalk {
 namespace {
 
+// How long a program may say nothing: half of what its case may take.
+bool too_long(ULONGLONG silent_ms) {
+  const auto limit = case_limit();
+  return limit && std::chrono::milliseconds(silent_ms) > *limit / 2;
+}
+
 struct Pipe {
   UniqueHandle read, write;
 };
@@ -65,11 +71,27 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments, DWORD flag
                    GetStdHandle(STD_ERROR_HANDLE), id_);
   input_ = std::move(in.write);
   output_ = std::move(out.read);
+  watched_.emplace(id_);
 }
 
 ChildProcess::~ChildProcess() { terminate(); }
 
+// Does not read before something is there: a program that hangs must not take its test with it.
 bool ChildProcess::read_more() {
+  const ULONGLONG begun = GetTickCount64();
+  bool ended = false;
+  for (DWORD available = 0; available == 0;) {
+    if (!PeekNamedPipe(output_.get(), nullptr, 0, nullptr, &available, nullptr)) return false;
+    if (available != 0) break;
+    // What it has started may hold the pipe's other end for longer.
+    if (ended) return false;
+    const ULONGLONG waited = GetTickCount64() - begun;
+    if (too_long(waited)) {
+      report_hang("a program under test, silent for too long,", id_);
+      return false;
+    }
+    ended = wait(waited < 100 ? 1 : 10).has_value();
+  }
   char buffer[4096];
   DWORD read = 0;
   if (!ReadFile(output_.get(), buffer, sizeof buffer, &read, nullptr) || read == 0) return false;
@@ -135,6 +157,7 @@ ProgramResult run(const std::vector<std::string>& arguments, HANDLE into, DWORD 
   DWORD id = 0;
   const UniqueHandle process = start(
       arguments, 0, in.read.get(), into != nullptr ? into : out.write.get(), err.write.get(), id);
+  const WatchedChild watched(id);
   in = {};
   out.write.reset();
   err.write.reset();
@@ -142,7 +165,7 @@ ProgramResult run(const std::vector<std::string>& arguments, HANDLE into, DWORD 
   std::thread out_reader([&] { read_all(out.read.get(), result.out); });
   std::thread err_reader([&] { read_all(err.read.get(), result.err); });
   if (WaitForSingleObject(process.get(), timeout_ms) != WAIT_OBJECT_0) {
-    std::fprintf(stderr, "%s did not end in time\n", arguments.front().c_str());
+    report_hang(arguments.front(), id);
     TerminateProcess(process.get(), 98);
     WaitForSingleObject(process.get(), 10'000);
   }
@@ -158,14 +181,14 @@ ProgramResult run_program(const std::vector<std::string>& arguments, DWORD timeo
   return run(arguments, nullptr, timeout_ms);
 }
 
-ProgramResult run_until_let_in(const std::vector<std::string>& arguments) {
+ProgramResult run_until_let_in(const std::vector<std::string>& arguments, DWORD timeout_ms) {
   constexpr DWORD kAlreadyProfiled = 5;
   std::vector<std::string> line = {mixwalk_exe()};
   line.insert(line.end(), arguments.begin(), arguments.end());
   ProgramResult result;
   const ULONGLONG end = GetTickCount64() + 10'000;
   do {
-    result = run_program(line);
+    result = run_program(line, timeout_ms);
   } while (result.exit_code == kAlreadyProfiled && GetTickCount64() < end);
   return result;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/win/hang_report.h"
 #include "unmanaged/win/unique_handle.h"
 
 namespace mixwalk {
@@ -21,9 +22,10 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // The next line of its standard output, without the line end; nothing once it is closed.
+  // The next line of its standard output, without the line end; nothing once it is closed, or when
+  // the program is silent for half of case_limit (where it stands goes to standard error then).
   std::optional<std::string> read_line();
-  // Everything else that it says, until it closes its output.
+  // Everything else that it says, until it ends or closes its output.
   std::string read_rest();
   void write_line(const std::string& line);
   void close_input() { input_.reset(); }
@@ -44,6 +46,7 @@ class ChildProcess {
   UniqueHandle output_;
   std::string buffered_;
   DWORD id_ = 0;
+  std::optional<WatchedChild> watched_;
 };
 
 struct ProgramResult {
@@ -55,7 +58,8 @@ struct ProgramResult {
 ProgramResult run_program(const std::vector<std::string>& arguments, DWORD timeout_ms = 60'000);
 // mixwalk.exe with these arguments, for 10 s again and again as long as the visitor before it is just
 // leaving the target (exit code 5). That it leaves, and in which time, is what is tested.
-ProgramResult run_until_let_in(const std::vector<std::string>& arguments);
+ProgramResult run_until_let_in(const std::vector<std::string>& arguments,
+                               DWORD timeout_ms = 60'000);
 // The same as run_program, its standard output going to a handle, which must be inheritable.
 ProgramResult run_program_into(const std::vector<std::string>& arguments, HANDLE out);
 

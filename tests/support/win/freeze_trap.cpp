@@ -28,6 +28,10 @@ struct Section {
   std::atomic<std::uint64_t> since{0};  // ticks
 };
 std::array<Section, kMaxSections> g_sections;
+// Of the section that another thread ended last. Whose it was may suspend its target once more, for
+// a ResumeThread of the runtime's that is to come and is not seen here: that is no section.
+std::atomic<DWORD> g_ended_of{0};
+std::atomic<HANDLE> g_ended{nullptr};
 
 FreezeTrapRecord* g_record = nullptr;
 std::uint64_t g_frequency = 1;  // ticks a second
@@ -54,6 +58,8 @@ std::uint64_t ticks() {
 }
 
 void enter(HANDLE target) {
+  DWORD own = own_id();
+  if (g_ended.load() == target && g_ended_of.compare_exchange_strong(own, 0)) return;
   for (Section& section : g_sections) {
     DWORD free = 0;
     if (!section.by.compare_exchange_strong(free, own_id())) continue;
@@ -73,14 +79,14 @@ void count(std::uint64_t section_ticks) {
   }
 }
 
-void leave(HANDLE target, DWORD suspended_before) {
-  const bool runs = suspended_before <= 1 || suspended_before == kFailed;
+void leave(HANDLE target) {
   for (Section& section : g_sections) {
     const DWORD by = section.by.load();
     if (by == 0 || section.target.load() != target) continue;
     if (by != own_id()) {
-      if (!runs) continue;
       g_record->ended_by_another.fetch_add(1);
+      g_ended.store(target);
+      g_ended_of.store(by);
     }
     count(ticks() - section.since.load());
     mixwalk_trap_frozen.fetch_sub(1);
@@ -103,7 +109,7 @@ __attribute__((noinline)) DWORD WINAPI trapped_suspend(HANDLE thread) {
 __attribute__((noinline)) DWORD WINAPI trapped_resume(HANDLE thread) {
   mixwalk_trap_record(g_resume, RETURN_ADDRESS);
   const DWORD before = original(g_resume, &ResumeThread)(thread);
-  leave(thread, before);
+  leave(thread);
   return before;
 }
 

@@ -64,5 +64,37 @@ TEST_F(PdataTest, TableThatEndsOutsideTheImage) {
   EXPECT_EQ(find(0x100).fault, StepFault::unreadable_unwind);
 }
 
+class PdataHints : public PdataTest {
+ protected:
+  EntrySearch find(std::uint32_t rva) { return find_entry(image_, span_, rva, &hints_); }
+
+  EntryHints hints_;
+};
+
+TEST_F(PdataHints, SecondSearchReadsOneEntry) {
+  EXPECT_EQ(find(0x210).entry.unwind, 0x920u);
+  image_.put_entry(kPdata + 12, 0x400, 0x480, 0x910);  // where a search begins: it would go astray
+  EXPECT_FALSE(PdataTest::find(0x210).found);
+  EXPECT_EQ(find(0x210).entry.unwind, 0x920u);
+  EXPECT_EQ(find(0x210).address, kImage + kPdata + 24);
+}
+
+TEST_F(PdataHints, OfAnImageThatAnotherOneReplaced) {
+  EXPECT_EQ(find(0x150).entry.unwind, 0x910u);
+  image_.put_entry(kPdata, 0x100, 0x110, 0xA00);
+  image_.put_entry(kPdata + 12, 0x110, 0x120, 0xA10);
+  image_.put_entry(kPdata + 24, 0x130, 0x280, 0xA20);
+  EXPECT_EQ(find(0x150).entry.unwind, 0xA20u);
+  span_.pdata_count = 1;
+  EXPECT_FALSE(find(0x150).found) << "its table is shorter";
+}
+
+TEST_F(PdataHints, OfAnEntryThatIsIndirectNow) {
+  EXPECT_EQ(find(0x210).entry.unwind, 0x920u);
+  image_.put_entry(kPdata + 24, 0x200, 0x280, kPdata + 1);
+  EXPECT_EQ(find(0x210).entry.unwind, 0x900u);
+  EXPECT_EQ(find(0x210).address, kImage + kPdata);
+}
+
 }  // namespace
 }  // namespace mixwalk

@@ -49,6 +49,22 @@ TEST(StackCopy, MissingPageCutsItThere) {
   EXPECT_EQ(copy.end(), missing);
 }
 
+// A reader that knows by itself how far it gets.
+TEST(StackCopy, ShorterReadCutsItThere) {
+  class Short final : public MemoryReader {
+   public:
+    bool read(std::uint64_t, void*, std::size_t) const noexcept override { return false; }
+    std::size_t read_up_to(std::uint64_t, void*, std::size_t) const noexcept override { return 24; }
+  };
+  std::array<std::byte, 64> stack{};
+  std::array<std::byte, 256> buffer;
+  StackCopy copy(buffer);
+  const std::uint64_t begin = address_of(stack.data());
+  copy.fill(Short(), begin, begin + stack.size());
+  EXPECT_TRUE(copy.cut());
+  EXPECT_EQ(copy.end(), begin + 24);
+}
+
 TEST(StackCopy, NothingReadableIsNothingCopied) {
   std::array<std::byte, 64> stack{};
   std::array<std::byte, 256> buffer;

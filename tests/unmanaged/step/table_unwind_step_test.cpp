@@ -24,7 +24,7 @@ class TableUnwindStepTest : public testing::Test {
 
   StepResult step(LeafRule leaf = LeafRule::forbidden) {
     const ModuleView modules({&span_, 1});
-    return TableUnwindStep(modules, image_, stack_).step(frame_, leaf);
+    return TableUnwindStep(modules, image_, stack_, outside_).step(frame_, leaf);
   }
   void stand_at(std::uint32_t rva, std::uint32_t rsp,
                 AddressKind kind = AddressKind::instruction_pointer) {
@@ -39,6 +39,7 @@ class TableUnwindStepTest : public testing::Test {
 
   BuiltMemory image_{kImage, 0x1000};
   BuiltMemory stack_{kStack, 0x1000};
+  UnknownOutsideMemory outside_;
   ModuleSpan span_;
   Cursor frame_;
 };
@@ -219,18 +220,47 @@ TEST_F(TableUnwindStepTest, VersionTwoDescribesItsEpilogues) {
 
 TEST_F(TableUnwindStepTest, LeafFunctionOnlyWhereOneCanStand) {
   stand_at(0x400, 0x100);  // no entry covers it
-  stack_.put64(0x100, 0x7777);
+  image_.put(0x60B, {0xE8, 0xF0, 0xFD, 0xFF, 0xFF});  // call 400h
+  stack_.put64(0x100, kImage + 0x610);
   EXPECT_EQ(step(LeafRule::forbidden).fault, StepFault::no_unwind);
   const StepResult result = step(LeafRule::allowed);
   EXPECT_EQ(result.fault, StepFault::none);
   EXPECT_EQ(result.trust, Trust::leaf);
-  expect_caller(0x7777, 0x108);
+  EXPECT_TRUE(result.proven);
+  expect_caller(kImage + 0x610, 0x108);
+}
+
+TEST_F(TableUnwindStepTest, WordThatIsNoReturnAddressOfALeafFunction) {
+  stand_at(0x400, 0x100);
+  for (const std::uint64_t word : {std::uint64_t{0}, std::uint64_t{0x7777}, kImage + 0x610}) {
+    stack_.put64(0x100, word);
+    EXPECT_EQ(step(LeafRule::allowed).fault, StepFault::no_call);
+  }
+}
+
+TEST_F(TableUnwindStepTest, CallThroughANullPointerIsSteppedOver) {
+  frame_.registers.rip = 0;
+  frame_.registers[Register::rsp] = kStack + 0x100;
+  image_.put(0x60E, {0xFF, 0xD0});
+  stack_.put64(0x100, kImage + 0x610);
+  EXPECT_EQ(step(LeafRule::forbidden).fault, StepFault::no_unwind);
+  const StepResult result = step(LeafRule::allowed);
+  EXPECT_EQ(result.fault, StepFault::none);
+  EXPECT_FALSE(result.proven);
+  expect_caller(kImage + 0x610, 0x108);
 }
 
 TEST_F(TableUnwindStepTest, CodeOutsideEveryImageMayHaveUnwindDataElsewhere) {
   frame_.registers.rip = 0x5000;
   frame_.registers[Register::rsp] = kStack + 0x100;
   EXPECT_EQ(step(LeafRule::allowed).fault, StepFault::no_unwind);
+}
+
+TEST_F(TableUnwindStepTest, AClosedImageIsNotRead) {
+  put_simple_prologue(image_);
+  span_.closed = true;
+  stand_at(kFunction + 0x20, 0x100);
+  EXPECT_EQ(step(LeafRule::allowed).fault, StepFault::unreadable_unwind);
 }
 
 TEST_F(TableUnwindStepTest, ReturnAddressAtTheFunctionsEndBelongsToTheCall) {

@@ -23,7 +23,7 @@ class UnwindInfoTest : public testing::Test {
     return unwind_prologue({image_, stack_, kImage}, kEntry, offset, registers_);
   }
   bool machine_frame_at(std::uint32_t offset) {
-    return has_machine_frame({image_, stack_, kImage}, kEntry, offset);
+    return check_unwind({image_, stack_, kImage}, kEntry, offset).machine_frame;
   }
   std::uint64_t rsp() const { return registers_.rsp() - kStack; }
 
@@ -113,6 +113,24 @@ TEST_F(UnwindInfoTest, ChainBehindAnOddNumberOfSlots) {
   EXPECT_EQ(undo({0x21, 2, 1, 0, 2, 0x70, 0xEE, 0xEE}).fault, StepFault::none);
   EXPECT_EQ(registers_[Register::rdi], 0x100u);
   EXPECT_EQ(rsp(), 0x130u);
+}
+
+TEST_F(UnwindInfoTest, CheckFollowsTheWholeChain) {
+  const auto check = [&] { return check_unwind({image_, stack_, kImage}, kEntry, 0x40); };
+  image_.put(kEntry.unwind, {0x21, 2, 1, 0, 2, 0x70, 0xEE, 0xEE});
+  image_.put_entry(kEntry.unwind + 8, 0x40, 0x60, 0x980);
+  image_.put(0x980, {0x01, 4, 1, 0, 4, 0x42});
+  EXPECT_EQ(check().fault, StepFault::none);
+  EXPECT_EQ(check().function_begin, 0x40u);
+  EXPECT_FALSE(check().machine_frame);
+  image_.put(0x980, {0x01, 4, 1, 0, 4, 0x0A});
+  EXPECT_TRUE(check().machine_frame) << "the function was entered through its first part";
+  image_.put(0x980, {0x01, 4, 1, 0, 4, 0x01});
+  EXPECT_EQ(check().fault, StepFault::bad_unwind) << "codes that do not fit";
+  image_.put_entry(kEntry.unwind + 8, 0x40, 0x60, kEntry.unwind);
+  EXPECT_EQ(check().fault, StepFault::bad_unwind) << "a chain that leads to itself";
+  image_.put_entry(kEntry.unwind + 8, 0x40, 0x60, 0x0FFF'0000);
+  EXPECT_EQ(check().fault, StepFault::unreadable_unwind);
 }
 
 TEST_F(UnwindInfoTest, PartsOfAFunctionAreNotCallable) {

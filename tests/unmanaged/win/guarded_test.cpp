@@ -3,7 +3,14 @@
 #include <gtest/gtest.h>
 #include <windows.h>
 
+#include <atomic>
 #include <cstring>
+#include <initializer_list>
+#include <thread>
+#include <vector>
+
+#include "unmanaged/win/live_memory.h"
+#include "unmanaged/win/plain_memory.h"
 
 namespace mixwalk {
 namespace {
@@ -11,7 +18,6 @@ namespace {
 std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
 TEST(GuardedCopy, ReadableMemoryIsCopied) {
-  const FaultGuard guard;
   const char from[] = "text";
   char to[5] = {};
   EXPECT_TRUE(guarded_copy(to, address_of(from), sizeof from));
@@ -20,7 +26,6 @@ TEST(GuardedCopy, ReadableMemoryIsCopied) {
 }
 
 TEST(GuardedCopy, MemoryThatIsNotThereIsAFailure) {
-  const FaultGuard guard;
   char to[16];
   auto* page = static_cast<char*>(
       VirtualAlloc(nullptr, 0x2000, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE));
@@ -54,7 +59,6 @@ void fault_deep(void* argument) {
 }
 
 TEST(GuardedCall, AFaultDeepInsideComesBackHere) {
-  const FaultGuard guard;
   Call call;
   for (int i = 0; i < 10'000; ++i) ASSERT_FALSE(guarded_call(&fault_deep, &call));
   EXPECT_EQ(call.entered, 10'000);
@@ -73,7 +77,6 @@ void nested(void* argument) {
 }
 
 TEST(GuardedCall, TheInnermostCallTakesTheFault) {
-  const FaultGuard guard;
   Call call;
   EXPECT_FALSE(guarded_call(&nested, &call));
   EXPECT_EQ(call.left, 1);
@@ -123,7 +126,6 @@ spoil_registers_and_fault:
 }
 
 TEST(GuardedCall, NonvolatileRegistersSurviveAFault) {
-  const FaultGuard guard;
   volatile double reals[10];
   volatile long long numbers[8];
   for (int i = 0; i < 10; ++i) reals[i] = i + 0.5;
@@ -131,25 +133,246 @@ TEST(GuardedCall, NonvolatileRegistersSurviveAFault) {
   expect_registers_survive(reals, numbers);
 }
 
-LONG CALLBACK take_fault(EXCEPTION_POINTERS* exception) {
-  if (exception->ExceptionRecord->ExceptionCode != EXCEPTION_ACCESS_VIOLATION) {
-    return EXCEPTION_CONTINUE_SEARCH;
-  }
-  // mov (%rax), %eax is two bytes long.
+// call_with_finally(function, argument, finally): __try { function(argument) } __finally { finally() }
+extern "C" void call_with_finally(void (*function)(void*), void* argument, void (*finally)());
+asm(R"(
+    .globl call_with_finally
+    .seh_proc call_with_finally
+    .seh_handler __C_specific_handler, @unwind
+call_with_finally:
+    subq $0x28, %rsp
+    .seh_stackalloc 0x28
+    .seh_endprologue
+    movq %r8, 0x20(%rsp)
+    movq %rcx, %rax
+    movq %rdx, %rcx
+.Lcall_with_finally_try:
+    callq *%rax
+    nop
+.Lcall_with_finally_end:
+    callq *0x20(%rsp)
+    addq $0x28, %rsp
+    ret
+    .seh_handlerdata
+    .long 1
+    .rva .Lcall_with_finally_try, .Lcall_with_finally_end, finally_of_call
+    .long 0
+    .text
+    .seh_endproc
+)");
+
+// What the system calls as the frame of call_with_finally is unwound.
+extern "C" [[gnu::used]] void finally_of_call(int, char* frame) {
+  (*reinterpret_cast<void (**)()>(frame + 0x20))();
+}
+
+SRWLOCK g_lock = SRWLOCK_INIT;
+
+void fault_under_the_lock(void* argument) {
+  AcquireSRWLockExclusive(&g_lock);
+  call_with_finally(&fault_deep, argument, [] { ReleaseSRWLockExclusive(&g_lock); });
+}
+
+TEST(GuardedCall, TerminationHandlersInBetweenRun) {
+  Call call;
+  EXPECT_FALSE(guarded_call(&fault_under_the_lock, &call));
+  ASSERT_TRUE(TryAcquireSRWLockExclusive(&g_lock)) << "the lock is still held";
+  ReleaseSRWLockExclusive(&g_lock);
+}
+
+TEST(GuardedCall, LastErrorIsKept) {
+  Call call;
+  SetLastError(ERROR_FILE_NOT_FOUND);
+  EXPECT_FALSE(guarded_call(&fault_deep, &call));
+  EXPECT_EQ(GetLastError(), static_cast<DWORD>(ERROR_FILE_NOT_FOUND));
+}
+
+// Addresses that belong to nobody, whose unwind data a callback tells of.
+constexpr DWORD64 kRange = 0x8000;
+constexpr DWORD kRangeBytes = 0x1000;
+
+struct Probes {
+  char* closed_page = nullptr;
+  int made = 0, faulted = 0;
+};
+
+extern "C" int faults_probe(const void* address);  // fixtures/native/faults_amd64.S
+
+RUNTIME_FUNCTION* CALLBACK probe_and_find_nothing(DWORD64, void* argument) {
+  auto& probes = *static_cast<Probes*>(argument);
+  ++probes.made;
+  probes.faulted += faults_probe(probes.closed_page) == 0;
+  return nullptr;
+}
+
+void look_up(void*) {
+  DWORD64 base = 0;
+  RtlLookupFunctionEntry(kRange, &base, nullptr);
+}
+
+TEST(GuardedCall, AHandlerInsideTheCallHearsOfItsFaultFirst) {
+  Probes probes{static_cast<char*>(VirtualAlloc(nullptr, 0x1000, MEM_RESERVE, PAGE_NOACCESS))};
+  ASSERT_TRUE(RtlInstallFunctionTableCallback(kRange | 3, kRange, kRangeBytes,
+                                              &probe_and_find_nothing, &probes, nullptr));
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(guarded_call(&look_up, nullptr)) << i;
+  EXPECT_EQ(probes.made, 100);
+  EXPECT_EQ(probes.faulted, 100) << "the callback came to its end";
+  // The tables' lock was given back: another thread gets it.
+  bool removed = false;
+  std::thread([&] {
+    removed = RtlDeleteFunctionTable(reinterpret_cast<RUNTIME_FUNCTION*>(kRange | 3));
+  }).join();
+  EXPECT_TRUE(removed);
+  VirtualFree(probes.closed_page, 0, MEM_RELEASE);
+}
+
+// A vectored handler of the program, in front of all others.
+std::atomic<int> g_heard{0};
+std::atomic<DWORD> g_taken_on{0};
+
+constexpr DWORD kOtherException = 0xE0001234;
+
+LONG CALLBACK hear(EXCEPTION_POINTERS* exception) {
+  const DWORD code = exception->ExceptionRecord->ExceptionCode;
+  ++g_heard;
+  if (code == kOtherException) return EXCEPTION_CONTINUE_EXECUTION;
+  if (GetCurrentThreadId() != g_taken_on) return EXCEPTION_CONTINUE_SEARCH;
+  // movl (%rax), %eax is two bytes long.
   exception->ContextRecord->Rip += 2;
   return EXCEPTION_CONTINUE_EXECUTION;
 }
 
-TEST(FaultGuard, LeavesTheFaultsOfOthersAlone) {
-  const FaultGuard guard;
-  void* handler = AddVectoredExceptionHandler(0, &take_fault);  // behind ours
-  std::uint64_t value = 0x10;
-  SetLastError(ERROR_FILE_NOT_FOUND);
-  asm volatile("movl (%%rax), %%eax" : "+a"(value));
-  const DWORD last_error = GetLastError();
-  RemoveVectoredExceptionHandler(handler);
-  EXPECT_EQ(last_error, static_cast<DWORD>(ERROR_FILE_NOT_FOUND));
-  SUCCEED() << "the other handler got it";
+class Hearing {
+ public:
+  Hearing() : handler_(AddVectoredExceptionHandler(1, &hear)) { g_heard = 0; }
+  ~Hearing() { RemoveVectoredExceptionHandler(handler_); }
+  Hearing(const Hearing&) = delete;
+  Hearing& operator=(const Hearing&) = delete;
+
+ private:
+  void* handler_;
+};
+
+TEST(Guards, FaultsOfThreadsWithoutAGuardAreTheProgramsOwn) {
+  const Hearing hearing;
+  const auto fault_as_well = [](void*) {
+    std::thread([] {
+      g_taken_on = GetCurrentThreadId();
+      std::uint64_t value = 0x10;
+      asm volatile("movl (%%rax), %%eax" : "+a"(value));
+      g_taken_on = 0;
+    }).join();
+  };
+  EXPECT_TRUE(guarded_call(fault_as_well, nullptr));
+  EXPECT_EQ(g_heard, 1);
+}
+
+TEST(Guards, OtherExceptionsGoTheirWay) {
+  const Hearing hearing;
+  const auto raise = [](void*) { RaiseException(kOtherException, 0, 0, nullptr); };
+  EXPECT_TRUE(guarded_call(raise, nullptr));
+  EXPECT_EQ(g_heard, 1);
+}
+
+TEST(Guards, ManyThreadsAtOnce) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([] {
+      Call call;
+      char to[8];
+      for (int j = 0; j < 500; ++j) {
+        EXPECT_FALSE(guarded_call(&nested, &call));
+        EXPECT_FALSE(guarded_copy(to, 0x10, sizeof to));
+      }
+      EXPECT_EQ(call.left, 500);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+// Pages of one's own, each with a protection of its own.
+class Pages {
+ public:
+  explicit Pages(std::initializer_list<DWORD> protections)
+      : memory_(static_cast<char*>(VirtualAlloc(nullptr, protections.size() * kPage,
+                                                MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE))) {
+    DWORD old = 0;
+    std::size_t page = 0;
+    for (const DWORD protection : protections) {
+      VirtualProtect(memory_ + page++ * kPage, kPage, protection, &old);
+    }
+  }
+  ~Pages() { VirtualFree(memory_, 0, MEM_RELEASE); }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+
+  std::uint64_t at(std::size_t page) const { return address_of(memory_ + page * kPage); }
+  DWORD protection(std::size_t page) const {
+    MEMORY_BASIC_INFORMATION region{};
+    VirtualQuery(memory_ + page * kPage, &region, sizeof region);
+    return region.Protect;
+  }
+
+  static constexpr std::size_t kPage = 0x1000;
+
+ private:
+  char* memory_;
+};
+
+constexpr DWORD kGuard = PAGE_READWRITE | PAGE_GUARD;
+
+TEST(PlainMemory, GuardedAndClosedPagesAreLeftAloneAndNobodyHears) {
+  const Hearing hearing;
+  const Pages pages{PAGE_READWRITE, kGuard, PAGE_READWRITE, PAGE_NOACCESS, PAGE_READONLY};
+  const PlainMemory memory;
+  char to[2 * Pages::kPage];
+  EXPECT_TRUE(memory.read(pages.at(0), to, Pages::kPage));
+  EXPECT_FALSE(memory.read(pages.at(1), to, 1));
+  EXPECT_FALSE(memory.read(pages.at(0) + 8, to, Pages::kPage));
+  EXPECT_FALSE(memory.read(pages.at(2), to, Pages::kPage + 1));
+  EXPECT_FALSE(memory.read(pages.at(3), to, 1));
+  EXPECT_TRUE(memory.read(pages.at(4), to, Pages::kPage));
+  EXPECT_FALSE(memory.read(0x10, to, 1));
+  EXPECT_FALSE(memory.read(0x8000'0000'0000'0000, to, 1)) << "no canonical address";
+  EXPECT_TRUE(memory.read(0x10, to, 0)) << "nothing is always readable";
+  EXPECT_EQ(g_heard, 0);
+  EXPECT_EQ(pages.protection(1), kGuard);
+  // The guard alone: nobody can keep the program from hearing, and its trap is used up.
+  EXPECT_FALSE(guarded_copy(to, pages.at(1), 1));
+  EXPECT_EQ(g_heard, 1);
+  EXPECT_EQ(pages.protection(1), static_cast<DWORD>(PAGE_READWRITE));
+}
+
+TEST(PlainMemory, ReadsUpToThePageThatIsNotPlain) {
+  const Hearing hearing;
+  const Pages pages{PAGE_READONLY, PAGE_READWRITE, kGuard, PAGE_READWRITE};
+  const PlainMemory memory;
+  char to[4 * Pages::kPage];
+  EXPECT_EQ(memory.read_up_to(pages.at(0) + 16, to, sizeof to - 16), 2 * Pages::kPage - 16);
+  EXPECT_EQ(memory.read_up_to(pages.at(1), to, 24), 24u);
+  EXPECT_EQ(memory.read_up_to(pages.at(2), to, 24), 0u);
+  EXPECT_EQ(g_heard, 0);
+}
+
+TEST(KnownMemory, OnlyWhatCanBeReadUnnoticed) {
+  const Hearing hearing;
+  const Pages pages{PAGE_READONLY, kGuard, PAGE_EXECUTE_READ, PAGE_NOACCESS};
+  // The last page is an image that the program has closed.
+  ModuleSpan image{.base = pages.at(3), .size = Pages::kPage};
+  image.closed = true;
+  const ModuleView images({&image, 1});
+  LiveMemory outside;
+  const KnownMemory memory(images, outside);
+  char to[16];
+  EXPECT_TRUE(memory.read(pages.at(0), to, sizeof to));
+  EXPECT_TRUE(memory.read(pages.at(2), to, sizeof to));
+  EXPECT_FALSE(memory.read(pages.at(1), to, 1));
+  EXPECT_FALSE(memory.read(pages.at(1) - 8, to, sizeof to)) << "its end is guarded";
+  EXPECT_FALSE(memory.read(pages.at(2) - 8, to, sizeof to)) << "its beginning is";
+  EXPECT_FALSE(memory.read(pages.at(3), to, 1));
+  EXPECT_FALSE(memory.read(0x10, to, 1));
+  EXPECT_EQ(g_heard, 0);
+  EXPECT_EQ(pages.protection(1), kGuard);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "tests/support/win/child_process.h"
-#include "unmanaged/win/guarded.h"
 #include "unmanaged/win/utf8.h"
 
 namespace mixwalk {
@@ -20,12 +19,7 @@ HMODULE load(const std::string& name) {
   return LoadLibraryExW(to_utf16(name).c_str(), nullptr, DONT_RESOLVE_DLL_REFERENCES);
 }
 
-class LiveModulesTest : public testing::Test {
- protected:
-  const FaultGuard guard_;
-};
-
-TEST_F(LiveModulesTest, ThisProgramAndTheSystemAreThere) {
+TEST(LiveModules, ThisProgramAndTheSystemAreThere) {
   const ModuleTable table = read_live_modules();
   const ModuleView view = table.view();
   for (const char* name : {"live_modules_test.exe", "ntdll.dll", "kernel32.dll"}) {
@@ -34,12 +28,13 @@ TEST_F(LiveModulesTest, ThisProgramAndTheSystemAreThere) {
     EXPECT_NE(span->pdata_rva, 0u) << name;
     EXPECT_GT(span->pdata_count, 10u) << name;
     EXPECT_FALSE(span->has_managed_code) << name;
+    EXPECT_FALSE(span->closed) << name;
     const ModuleDetails& details = table.details()[span - view.modules().data()];
     EXPECT_TRUE(details.path.ends_with(name)) << details.path;
   }
 }
 
-TEST_F(LiveModulesTest, ReadyToRunImagesHaveManagedCode) {
+TEST(LiveModules, ReadyToRunImagesHaveManagedCode) {
   const HMODULE corelib = load(fixture("System.Private.CoreLib.dll"));
   ASSERT_NE(corelib, nullptr);
   const ModuleTable table = read_live_modules();
@@ -47,10 +42,11 @@ TEST_F(LiveModulesTest, ReadyToRunImagesHaveManagedCode) {
   ASSERT_NE(span, nullptr);
   EXPECT_TRUE(span->has_managed_code);
   EXPECT_GT(span->pdata_count, 10'000u);
+  EXPECT_FALSE(span->closed);
   FreeLibrary(corelib);
 }
 
-TEST_F(LiveModulesTest, AnUnloadedImageIsLeftOut) {
+TEST(LiveModules, AnUnloadedImageIsLeftOut) {
   const HMODULE sqlite = load(fixture("e_sqlite3.dll"));
   ASSERT_NE(sqlite, nullptr);
   EXPECT_NE(read_live_modules().view().find(address_of(sqlite)), nullptr);
@@ -58,7 +54,74 @@ TEST_F(LiveModulesTest, AnUnloadedImageIsLeftOut) {
   EXPECT_EQ(read_live_modules().view().find(address_of(sqlite)), nullptr);
 }
 
-TEST_F(LiveModulesTest, WhileImagesComeAndGo) {
+// One page of an image under another protection, as long as this lives.
+class Protected {
+ public:
+  Protected(std::uint64_t address, DWORD protection) : page_(reinterpret_cast<void*>(address)) {
+    VirtualProtect(page_, 1, protection, &before_);
+  }
+  ~Protected() { VirtualProtect(page_, 1, before_, &before_); }
+  Protected(const Protected&) = delete;
+  Protected& operator=(const Protected&) = delete;
+
+  DWORD now() const {
+    MEMORY_BASIC_INFORMATION region{};
+    VirtualQuery(page_, &region, sizeof region);
+    return region.Protect;
+  }
+
+ private:
+  void* page_;
+  DWORD before_ = 0;
+};
+
+TEST(LiveModules, AnImageWithClosedHeadersIsListedAndNotRead) {
+  const HMODULE sqlite = load(fixture("e_sqlite3.dll"));
+  ASSERT_NE(sqlite, nullptr);
+  const ModuleTable before = read_live_modules();
+  const ModuleSpan* const open = before.view().find(address_of(sqlite));
+  ASSERT_NE(open, nullptr);
+  EXPECT_FALSE(open->closed);
+  const auto identity = live_identity(address_of(sqlite));
+  ASSERT_TRUE(identity);
+  for (const DWORD protection : {DWORD{PAGE_READONLY | PAGE_GUARD}, DWORD{PAGE_NOACCESS}}) {
+    const Protected headers(address_of(sqlite), protection);
+    const ModuleTable table = read_live_modules();
+    const ModuleSpan* const span = table.view().find(address_of(sqlite));
+    ASSERT_NE(span, nullptr);
+    EXPECT_TRUE(span->closed);
+    EXPECT_EQ(span->size, open->size);
+    EXPECT_EQ(span->pdata_count, 0u);
+    const ModuleDetails& details = table.details()[span - table.view().modules().data()];
+    EXPECT_TRUE(details.path.ends_with("e_sqlite3.dll")) << details.path;
+    EXPECT_FALSE(live_identity(address_of(sqlite)));
+    EXPECT_EQ(headers.now(), protection) << "somebody touched it";
+  }
+  EXPECT_EQ(live_identity(address_of(sqlite)), identity);
+  FreeLibrary(sqlite);
+}
+
+TEST(LiveModules, AnImageWithAGuardOnItsUnwindDataIsNotRead) {
+  const HMODULE sqlite = load(fixture("e_sqlite3.dll"));
+  ASSERT_NE(sqlite, nullptr);
+  const ModuleTable before = read_live_modules();
+  const ModuleSpan* const open = before.view().find(address_of(sqlite));
+  ASSERT_NE(open, nullptr);
+  {
+    const Protected pdata(address_of(sqlite) + open->pdata_rva, PAGE_READONLY | PAGE_GUARD);
+    const ModuleTable table = read_live_modules();
+    const ModuleSpan* const span = table.view().find(address_of(sqlite));
+    ASSERT_NE(span, nullptr);
+    EXPECT_TRUE(span->closed);
+    EXPECT_EQ(table.details()[span - table.view().modules().data()].timestamp,
+              before.details()[open - before.view().modules().data()].timestamp);
+    EXPECT_EQ(pdata.now(), DWORD{PAGE_READONLY | PAGE_GUARD}) << "somebody touched it";
+  }
+  EXPECT_FALSE(read_live_modules().view().find(address_of(sqlite))->closed);
+  FreeLibrary(sqlite);
+}
+
+TEST(LiveModules, WhileImagesComeAndGo) {
   std::atomic<bool> stop = false;
   const std::string sqlite = fixture("e_sqlite3.dll");
   std::thread loader([&] {

@@ -23,6 +23,7 @@
 #include "unmanaged/step/table_unwind_step.h"
 #include "unmanaged/win/context.h"
 #include "unmanaged/win/guarded.h"
+#include "unmanaged/win/live_memory.h"
 #include "unmanaged/win/live_modules.h"
 #include "unmanaged/win/utf8.h"
 
@@ -71,7 +72,6 @@ bool same_frame(const Registers& left, const Registers& right) {
 class Stepper {
  public:
   explicit Stepper(void (*function)()) : seen_(1 << 20), modules_(table_.view()) {
-    const FaultGuard guard;
     g_stepper = this;
     void* handler = AddVectoredExceptionHandler(1, &on_trap);
     stepping_ = true;
@@ -83,7 +83,8 @@ class Stepper {
     g_stepper = nullptr;
   }
 
-  std::size_t instructions = 0, places = 0, frames = 0, different = 0, rtl_different = 0;
+  std::size_t instructions = 0, places = 0, frames = 0;
+  std::size_t different = 0, unproven = 0, rtl_different = 0;
   std::uint64_t first_different = 0;
   StepFault first_fault = StepFault::none;
   bool left_images = false;
@@ -141,7 +142,8 @@ class Stepper {
 
   void compare(const Registers& now, const CONTEXT& context) {
     if (remember(now.rip)) ++places;
-    TableUnwindStep step(modules_, code_, stack_);
+    LiveMemory outside;
+    TableUnwindStep step(modules_, code_, stack_, outside);
     Cursor frame{now};
     const std::size_t depth = instructions % kWholeStackEvery == 0 ? calls_ : 1;
     for (std::size_t i = 0; i < depth; ++i) {
@@ -151,6 +153,11 @@ class Stepper {
       const StepResult result = step.step(frame, leaf);
       if (result.fault == StepFault::none && same_frame(frame.registers, shadow_[calls_ - 1 - i])) {
         continue;
+      }
+      // No proof was found that the call led here (a tail call of a tail call): open, but not wrong.
+      if (result.fault == StepFault::no_call) {
+        ++unproven;
+        break;
       }
       if (different++ == 0) first_different = ip, first_fault = result.fault;
       break;
@@ -187,7 +194,6 @@ class Stepper {
   std::size_t calls_ = 0;
   std::vector<std::uint64_t> seen_;
   const ModuleTable table_ = [] {
-    const FaultGuard guard;
     return read_live_modules();
   }();
   const ModuleView modules_;
@@ -203,6 +209,7 @@ void expect_true_callers(void (*function)(), std::size_t at_least) {
               stepper->instructions, stepper->places, stepper->frames, stepper->different,
               stepper->rtl_different);
   EXPECT_GE(stepper->instructions, at_least) << (stepper->left_images ? "left the images" : "");
+  EXPECT_LE(stepper->unproven, stepper->instructions / 10'000);
   EXPECT_EQ(stepper->different, 0u) << "first at " << stepper->place(stepper->first_different)
                                     << ", fault " << static_cast<int>(stepper->first_fault);
 }

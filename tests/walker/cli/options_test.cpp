@@ -29,10 +29,10 @@ void expect_usage(const std::vector<std::string>& arguments, const std::string& 
 
 TEST(Options, DumpByIdHasItsDefaults) {
   const DumpCommand command = dump({"-p", "4711"});
-  EXPECT_EQ(std::get<ById>(command.target).id, 4711u);
+  EXPECT_EQ(std::get<ById>(command.visit.target).id, 4711u);
   EXPECT_EQ(command.format->name, "text");
-  EXPECT_EQ(command.sampling.engine, Engine::snapshot);
-  EXPECT_EQ(command.timeout_ms, 30'000u);
+  EXPECT_EQ(command.visit.sampling.engine, Engine::snapshot);
+  EXPECT_EQ(command.visit.timeout_ms, 30'000u);
   EXPECT_FALSE(command.output);
   EXPECT_FALSE(command.filter.depth);
 }
@@ -42,19 +42,19 @@ TEST(Options, EveryOptionOfDump) {
       dump({"--name", "orders", "-o", "a.json", "--depth", "7", "--managed-only", "--engine",
             "copy", "--color", "never", "--timeout", "500ms", "-v", "--deadline", "20ms", "--probe",
             "always", "--canary", "Idle", "--thread", "010", "--thread", "77"});
-  EXPECT_EQ(std::get<ByName>(command.target).name, "orders");
+  EXPECT_EQ(std::get<ByName>(command.visit.target).name, "orders");
   EXPECT_EQ(command.output, "a.json");
   EXPECT_EQ(command.format->name, "json") << "by the extension";
   EXPECT_EQ(command.filter.depth, 7u);
   EXPECT_TRUE(command.filter.managed_only);
-  EXPECT_EQ(command.sampling.engine, Engine::copy);
+  EXPECT_EQ(command.visit.sampling.engine, Engine::copy);
   EXPECT_EQ(command.colour, Colour::never);
-  EXPECT_EQ(command.timeout_ms, 500u);
+  EXPECT_EQ(command.visit.timeout_ms, 500u);
   EXPECT_TRUE(command.verbose);
-  EXPECT_EQ(command.sampling.deadline_ms, 20u);
-  EXPECT_EQ(command.sampling.probe, ProbePolicy::always);
-  EXPECT_EQ(command.sampling.canary, "Idle");
-  EXPECT_EQ(command.sampling.threads, (std::vector<std::uint32_t>{10, 77}));
+  EXPECT_EQ(command.visit.sampling.deadline_ms, 20u);
+  EXPECT_EQ(command.visit.sampling.probe, ProbePolicy::always);
+  EXPECT_EQ(command.visit.sampling.canary, "Idle");
+  EXPECT_EQ(command.visit.sampling.threads.ids, (std::vector<std::uint32_t>{10, 77}));
   EXPECT_EQ(dump({"-n", "x", "-o", "a.json", "-f", "text"}).format->name, "text");
 }
 
@@ -108,13 +108,13 @@ RecordCommand record(std::vector<std::string> arguments) {
 
 TEST(Options, RecordHasItsDefaults) {
   const RecordCommand command = record({"-p", "7"});
-  EXPECT_EQ(std::get<ById>(command.target).id, 7u);
+  EXPECT_EQ(std::get<ById>(command.visit.target).id, 7u);
   EXPECT_EQ(command.period_ns, 10'000'000u);
   EXPECT_EQ(command.duration_ms, 0u);
   EXPECT_EQ(command.event, SampleEvent::wall);
-  EXPECT_EQ(command.output, "recording.mixwalk");
+  EXPECT_FALSE(command.output) << "default_output() makes the name";
   EXPECT_EQ(command.format->name, "mixwalk");
-  EXPECT_EQ(command.sampling.probe, ProbePolicy::risk);
+  EXPECT_EQ(command.visit.sampling.probe, ProbePolicy::risk);
 }
 
 TEST(Options, EveryOptionOfRecord) {
@@ -125,13 +125,13 @@ TEST(Options, EveryOptionOfRecord) {
   EXPECT_EQ(command.duration_ms, 30'000u);
   EXPECT_EQ(command.period_ns, 4'000'000u);
   EXPECT_EQ(command.event, SampleEvent::cpu);
-  EXPECT_EQ(command.thread_names, std::vector<std::string>{"Orders"});
-  EXPECT_EQ(command.sampling.threads, std::vector<std::uint32_t>{4711});
-  EXPECT_EQ(command.sampling.engine, Engine::copy);
-  EXPECT_EQ(command.sampling.deadline_ms, 9u);
+  EXPECT_EQ(command.visit.sampling.threads.names, std::vector<std::string>{"Orders"});
+  EXPECT_EQ(command.visit.sampling.threads.ids, std::vector<std::uint32_t>{4711});
+  EXPECT_EQ(command.visit.sampling.engine, Engine::copy);
+  EXPECT_EQ(command.visit.sampling.deadline_ms, 9u);
   EXPECT_TRUE(command.verbose);
   EXPECT_EQ(record({"-p", "1", "-i", "20ms"}).period_ns, 20'000'000u);
-  EXPECT_EQ(std::get<ByStart>(record({"--", "a.exe", "b"}).target).after_ms, 0u);
+  EXPECT_EQ(std::get<ByStart>(record({"--", "a.exe", "b"}).visit.target).after_ms, 0u);
 }
 
 TEST(Options, RecordOnWhatHappens) {
@@ -144,11 +144,11 @@ TEST(Options, RecordOnWhatHappens) {
   command = record({"--on", "allocation", "--", "orders.exe"});
   EXPECT_EQ(command.event, SampleEvent::allocation);
   EXPECT_EQ(command.every, 1000u);
-  EXPECT_TRUE(std::get<ByStart>(command.target).allocations);
+  EXPECT_TRUE(std::get<ByStart>(command.visit.target).allocations);
   command = record({"--on", "allocation=Orders.Order", "--every", "5", "--", "orders.exe"});
   EXPECT_EQ(command.type, "Orders.Order");
   EXPECT_EQ(command.every, 5u);
-  EXPECT_FALSE(std::get<ByStart>(record({"--on", "exception", "--", "a.exe"}).target).allocations);
+  EXPECT_FALSE(std::get<ByStart>(record({"--on", "exception", "--", "a.exe"}).visit.target).allocations);
 
   expect_usage({"record", "-p", "1", "--on", "fire"}, "is none of allocation, exception");
   expect_usage({"record", "-p", "1", "--on", "exception="}, "needs a type's name");
@@ -173,7 +173,8 @@ TEST(Options, RecordRefusesWhatMakesNoSense) {
   expect_usage({"record", "-p", "1", "-f", "text"}, "one moment");
   expect_usage({"record", "-p", "1", "--depth", "3"}, "all frames");
   expect_usage({"record", "-p", "1", "--mode", "fast"}, "is none of cpu, wall");
-  expect_usage({"record", "-p", "1", "--threads", ""}, "--threads");
+  expect_usage({"record", "-p", "1", "--threads", ""}, "--thread needs a name or an id");
+  expect_usage({"record", "-p", "1", "-o", "-", "-f", "collapsed"}, "a recording goes to a file");
   expect_usage({"record", "--after", "1s", "--", "x.exe"}, "mixwalk record --help");
 }
 
@@ -222,7 +223,7 @@ TEST(Options, ACollectorThatMakesNoSense) {
 TEST(Options, WhatFollowsTwoDashesBelongsToTheProgram) {
   const DumpCommand command =
       dump({"--after", "5s", "--", "orders.exe", "dump", "--help", "-p", "--", ""});
-  const auto& start = std::get<ByStart>(command.target);
+  const auto& start = std::get<ByStart>(command.visit.target);
   EXPECT_EQ(start.arguments,
             (std::vector<std::string>{"orders.exe", "dump", "--help", "-p", "--", ""}));
   EXPECT_EQ(start.after_ms, 5000u);
@@ -254,14 +255,79 @@ TEST(Options, BadValues) {
   expect_usage({"dump", "-p", "1", "--deadline", "0ms"}, "--deadline");
   expect_usage({"dump", "-p", "1", "--deadline", "61s"}, "--deadline");
   expect_usage({"dump", "-p", "1", "--probe", "maybe"}, "is none of always, never, risk");
-  expect_usage({"dump", "-p", "1", "--thread", "0x10"}, "thread");
-  EXPECT_EQ(std::get<ById>(dump({"-p", "010"}).target).id, 10u) << "decimal, not octal";
+  EXPECT_EQ(std::get<ById>(dump({"-p", "010"}).visit.target).id, 10u) << "decimal, not octal";
   EXPECT_EQ(dump({"-p", "1", "-o", "A.JSON"}).format->name, "json");
   expect_usage({"dump", "--", ""}, "no name");
   expect_usage({"dump", "--nonsense"}, "mixwalk dump --help");
   expect_usage({"nonsense"}, "there is no command \"nonsense\"");
   expect_usage({"dump", "/p", "1"}, "goes after --");
-  expect_usage({}, "mixwalk --help");
+  expect_usage({"--nonsense"}, "no command: ps, dump, record or convert (see mixwalk --help)");
+}
+
+TEST(Options, AThreadIsNamedByItsIdInEitherFormOrByItsName) {
+  for (const std::string command : {"dump", "record"}) {
+    for (const std::string option : {"--thread", "--threads"}) {
+      const ParseResult result = parse_command_line({command, "-p", "1", option, "0x554", option,
+                                                     "1364", option, "Orders worker"});
+      ASSERT_TRUE(result.command) << result.to_stderr;
+      const ThreadSelection threads = command == "dump"
+          ? std::get<DumpCommand>(*result.command).visit.sampling.threads
+          : std::get<RecordCommand>(*result.command).visit.sampling.threads;
+      EXPECT_EQ(threads.ids, (std::vector<std::uint32_t>{0x554, 0x554}));
+      EXPECT_EQ(threads.names, std::vector<std::string>{"Orders worker"});
+    }
+    expect_usage({command, "-p", "1", "--thread", "0"}, "is no thread's id");
+    expect_usage({command, "-p", "1", "--thread", "0x100000000"}, "is no thread's id");
+  }
+}
+
+TEST(Options, AShortTimeNeedsItsUnit) {
+  expect_usage({"dump", "-p", "1", "--deadline", "50"}, "\"50\" has no unit: write 50ms, or 50s");
+  expect_usage({"record", "-p", "1", "--deadline", "50"}, "write 50ms");
+  expect_usage({"record", "-p", "1", "-i", "20"}, "write 20ms");
+  EXPECT_EQ(record({"-p", "1", "-d", "30"}).duration_ms, 30'000u);
+  EXPECT_EQ(record({"-p", "1", "-d", "00:00:00:30"}).duration_ms, 30'000u) << "dotnet-trace's form";
+}
+
+TEST(Options, ADumpToStandardOutputMayBeSaid) {
+  EXPECT_FALSE(dump({"-p", "1", "-o", "-"}).output);
+  EXPECT_EQ(dump({"-p", "1", "-o", "-"}).format->name, "text");
+  EXPECT_EQ(dump({"-p", "1", "-o", "-", "-f", "json"}).format->name, "json");
+}
+
+TEST(Options, HowLongAnotherVisitorIsWaitedFor) {
+  EXPECT_EQ(dump({"-p", "1"}).visit.wait_ms, 0u);
+  EXPECT_EQ(dump({"-p", "1", "--wait", "5s"}).visit.wait_ms, 5000u);
+  EXPECT_EQ(record({"-n", "x", "--wait", "500ms"}).visit.wait_ms, 500u);
+  expect_usage({"dump", "--wait", "5s", "--", "a.exe"}, "--wait goes with");
+}
+
+TEST(Options, WhatIsWrongIsSaidInWordsForAUser) {
+  expect_usage({"record", "-p"}, "--process-id needs a value (see");
+  expect_usage({"record", "-p", "1", "-d"}, "--duration needs a value (see");
+  expect_usage({"dump", "--process-id="}, "--process-id needs a value (see");
+  expect_usage({"record", "-p", "1", "--thread"}, "--thread needs a value (see");
+  expect_usage({"dump", "-p", "1", "-p", "2"}, "--process-id may be given only once (see");
+  expect_usage({"dump", "-p", "1", "--nonsense", "--more"}, "there is no option \"--nonsense\" (see");
+  expect_usage({"ps", "other"}, "unexpected \"other\" (see");
+}
+
+TEST(Options, MixwalkAloneIsItsHelp) {
+  const ParseResult alone = parse_command_line({});
+  EXPECT_FALSE(alone.command);
+  EXPECT_EQ(alone.exit_code, ExitCode::ok);
+  EXPECT_EQ(alone.to_stderr, "");
+  EXPECT_EQ(alone.to_stdout, parse_command_line({"--help"}).to_stdout);
+  EXPECT_NE(alone.to_stdout.find("convert"), std::string::npos);
+}
+
+TEST(Options, RecordOffersOnlyWhatItTakes) {
+  const std::string help = parse_command_line({"record", "--help"}).to_stdout;
+  const std::string formats = help.substr(help.find("--format FORMAT"), 200);
+  EXPECT_NE(formats.find("speedscope"), std::string::npos);
+  EXPECT_EQ(formats.find("json"), std::string::npos) << formats;
+  EXPECT_EQ(formats.find("text"), std::string::npos) << formats;
+  EXPECT_NE(parse_command_line({"dump", "--help"}).to_stdout.find("json"), std::string::npos);
 }
 
 TEST(Options, HostileArgumentsStayOnOneShortLine) {
@@ -294,10 +360,13 @@ TEST(Duration, WhatPeopleWrite) {
   EXPECT_EQ(parse_duration("1h"), 3'600'000u);
   EXPECT_EQ(parse_duration("00:01:30"), 90'000u);
   EXPECT_EQ(parse_duration("0s"), 0u);
+  EXPECT_EQ(parse_duration("00:00:00:30"), 30'000u);
+  EXPECT_EQ(parse_duration("00:01:00:00"), 3'600'000u);
+  EXPECT_EQ(parse_duration("01:00:00:00"), 86'400'000u);
 }
 
 TEST(Duration, WhatIsNone) {
-  for (const char* text : {"", "s", "-1s", "1x", "1 s", "25h", "00:60:00", "0:0:1", "1e9s", "nan",
+  for (const char* text : {"", "s", "-1s", "1x", "1 s", "25h", "00:60:00", "0:0:1", "02:00:00:00", "00:00:60:00", "00:00:00:60", "0:00:00:01", "1e9s", "nan",
                            "inf", "::", "00:00:0a", "99999999999999999999s"}) {
     EXPECT_FALSE(parse_duration(text)) << text;
   }

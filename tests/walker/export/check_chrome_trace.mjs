@@ -50,8 +50,8 @@ function read_trace(what, timed, {traceEvents}) {
   return {tracks, names};
 }
 
-// What the samples say: each lasts until the next one of its thread, the last for its own value;
-// moments for a microsecond.
+// What the samples say: each lasts until the next one of its thread if that is near, or stands for
+// the time between, else for its own value; moments for a microsecond.
 function recorded_times(facts) {
   const timed = ['wall', 'cpu'].includes(facts.event);
   const tracks = new Map();
@@ -65,7 +65,9 @@ function recorded_times(facts) {
     samples.forEach((sample, i) => {
       const next = samples[i + 1]?.time_ns ?? Infinity;
       const own = sample.time_ns + (timed ? sample.value : 1000);
-      const goes_on = timed && next <= Math.max(own, sample.time_ns + 2 * facts.period_ns);
+      const goes_on = timed && i + 1 < samples.length &&
+          (next <= Math.max(own, sample.time_ns + 2 * facts.period_ns) ||
+           next - sample.time_ns <= samples[i + 1].value);
       const end = goes_on ? next : timed ? own : Math.min(own, next);
       const stack = labels(facts, sample).join('\n');
       if (end > sample.time_ns) {
@@ -76,7 +78,10 @@ function recorded_times(facts) {
   }));
 }
 
-for (const recording of ['representative', 'sqlite', 'exception', 'dump', 'empty']) {
+// No sample is lost in these, and each stands for the time since the one before.
+const whole_time = ['sqlite', 'parked'];
+
+for (const recording of ['representative', 'sqlite', 'parked', 'exception', 'dump', 'empty']) {
   const facts = exports_.facts(recording);
   const file = exports_.file(recording, 'chrome_trace', `${recording}.json`);
   const timed = ['wall', 'cpu'].includes(facts.event);
@@ -87,6 +92,18 @@ for (const recording of ['representative', 'sqlite', 'exception', 'dump', 'empty
     expect_equal(tracks.get(tid).times, times, `${recording}, ${tid}: times`);
     const {label} = facts.threads.findLast(({os_id}) => os_id === tid);
     expect_equal(names.get(tid), label, `${recording}: name of ${tid}`);
+  }
+  if (whole_time.includes(recording)) {
+    // Without the formula above: slices last as long as what the samples stand for, to one of them.
+    for (const [tid, {times}] of tracks) {
+      const samples = facts.samples.filter(({thread}) => facts.threads[thread].os_id === tid);
+      const values = samples.map(({value}) => value);
+      const stands_for = values.reduce((sum, value) => sum + value, 0);
+      const shown = [...times.values()].reduce((sum, time) => sum + time, 0);
+      if (Math.abs(shown - stands_for) > Math.max(...values)) {
+        problems.push(`${recording}, ${tid}: slices of ${shown} ns for ${stands_for} ns`);
+      }
+    }
   }
   if (recording === 'empty') continue;  // speedscope refuses a trace without events
   const {saved} = await open_in_speedscope(modules, file);

@@ -60,6 +60,20 @@ TEST(ChromeTrace, WhereSamplesAreMissingASliceEnds) {
   EXPECT_EQ(events_of(recording), (Events{"B main@0", "E main@100", "B main@500", "E main@600"}));
 }
 
+TEST(ChromeTrace, WhereSamplesComeLaterThanAskedForASliceGoesOn) {
+  Recording recording = working();
+  recording.samples = {{.time_ns = 0, .value = 100, .stack = 0},
+                       {.time_ns = 500, .value = 500, .stack = 0},
+                       {.time_ns = 2500, .value = 2000, .stack = 0}};
+  EXPECT_EQ(events_of(recording), (Events{"B main@0", "E main@4500"}));
+}
+
+TEST(ChromeTrace, TwentyThreadsParkedForAnHourAreASmallFile) {
+  const std::string trace = trace_of(parked_recording({}));
+  std::printf("%zu bytes\n", trace.size());
+  EXPECT_LT(trace.size(), 200'000u);
+}
+
 TEST(ChromeTrace, ThreadsOfOneIdDoNotOverlap) {
   Recording recording = working();
   recording.threads.push_back({.os_id = 7, .clr_id = 1});

@@ -38,6 +38,26 @@ TEST(FirefoxProfile, TheRuntimesOwnImagesAreACategory) {
   EXPECT_EQ(name(1), "Native");
 }
 
+// A program and its runtime, in one image or in two; frame 0 is managed, 1 native in the program.
+std::string category_of_program(bool runtime_is_an_image) {
+  Recording recording;
+  recording.process.path = "C:\\orders\\Orders.exe";
+  recording.modules.push_back({.base = 0x1000, .size = 0x1000, .path = "C:\\orders\\orders.exe"});
+  recording.modules.push_back({.base = 0x3000, .size = 0x1000, .path = "C:\\orders\\clrjit.dll"});
+  if (runtime_is_an_image) recording.modules.push_back({.base = 0x5000, .path = "C:\\coreclr.dll"});
+  recording.frames.push_back({.kind = FrameKind::managed, .address = 0x9000, .name = "Main()"});
+  recording.frames.push_back({.address = 0x1010, .module = 0});
+  recording.nodes = {{Recording::kNone, 1}, {0, 0}};
+  const auto profile = nlohmann::json::parse(profile_of(recording));
+  const int category = profile.at("shared").at("frameTable").at("category").at(1);
+  return profile.at("meta").at("categories").at(category).at("name");
+}
+
+TEST(FirefoxProfile, ASingleFileProgramHasItsRuntimeInItsOwnImage) {
+  EXPECT_EQ(category_of_program(false), "Runtime");
+  EXPECT_EQ(category_of_program(true), "Native");
+}
+
 TEST(FirefoxProfile, AFrameBeforeItsImageHasNoAddress) {
   Recording recording;
   recording.modules.push_back({.base = 0x1000, .size = 0x1000, .path = "a.dll"});

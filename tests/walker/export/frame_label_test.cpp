@@ -19,7 +19,7 @@ TEST(FrameLabel, ANativeFunctionIsItsImageAndSymbol) {
 
 TEST(FrameLabel, NativeCodeWithoutNameIsItsPlace) {
   EXPECT_EQ(label({.address = 0x1010, .module = 0}), "orders.dll!0x10");
-  EXPECT_EQ(label({.address = 0x1010}), "0x1010");
+  EXPECT_EQ(label({.address = 0x1010}), "[code at 0x1010]");
 }
 
 TEST(FrameLabel, AManagedFunctionIsItsName) {

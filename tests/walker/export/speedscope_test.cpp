@@ -21,6 +21,36 @@ TEST(Speedscope, ANumberOfSixtyFourBitsIsExact) {
   EXPECT_EQ(document.at("profiles").at(0).at("endValue"), UINT64_MAX);
 }
 
+nlohmann::json document_of(const Recording& recording) {
+  StringSink sink;
+  EXPECT_TRUE(SpeedscopeExporter().write(recording, sink));
+  return nlohmann::json::parse(sink.text);
+}
+
+TEST(Speedscope, EqualNeighboursAreOneSampleWithTheirWeights) {
+  Recording recording;
+  recording.event = SampleEvent::wall;
+  recording.threads = {{.os_id = 7}, {.os_id = 8}};
+  // Two call sites in one function read the same; "work" does not.
+  recording.frames = {{.address = 0x10, .name = "main"}, {.address = 0x20, .name = "main"},
+                      {.address = 0x30, .name = "work"}};
+  recording.nodes = {{Recording::kNone, 0}, {Recording::kNone, 1}, {0, 2}, {1, 2}};
+  recording.samples = {{.value = 1, .stack = 2}, {.value = 9, .thread = 1, .stack = 0},
+                       {.value = 2, .stack = 3}, {.value = 4, .stack = 0}, {.value = 8, .stack = 2}};
+  const auto profiles = document_of(recording).at("profiles");
+  EXPECT_EQ(profiles.at(0).at("samples"), nlohmann::json::parse("[[0,1],[0],[0,1]]"));
+  EXPECT_EQ(profiles.at(0).at("weights"), nlohmann::json::parse("[3,4,8]"));
+  EXPECT_EQ(profiles.at(0).at("endValue"), 15);
+  EXPECT_EQ(profiles.at(1).at("weights"), nlohmann::json::parse("[9]"));
+}
+
+TEST(Speedscope, TwentyThreadsParkedForAnHourAreASmallFile) {
+  StringSink sink;
+  ASSERT_TRUE(SpeedscopeExporter().write(parked_recording({}), sink));
+  std::printf("%zu bytes\n", sink.text.size());
+  EXPECT_LT(sink.text.size(), 100'000u);
+}
+
 TEST(Speedscope, SaysWhenTheSinkIsFull) {
   FullSink sink;
   EXPECT_FALSE(SpeedscopeExporter().write(representative_recording(), sink));

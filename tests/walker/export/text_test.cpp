@@ -4,6 +4,7 @@
 
 #include "tests/support/golden.h"
 #include "tests/support/snapshot_builder.h"
+#include "walker/suspended/refusal.h"
 
 namespace mixwalk {
 namespace {
@@ -28,6 +29,17 @@ TEST(Text, ManagedOnlyAndDepth) {
   EXPECT_EQ(text.find("Orders.Program.Main"), std::string::npos);
   EXPECT_NE(text.find("… 1 more frame\n"), std::string::npos) << text;
   EXPECT_EQ(text.find(" N  "), std::string::npos);
+}
+
+TEST(Text, AThreadThatTheRuntimeWasNotAskedAboutSaysWhy) {
+  Snapshot snapshot = representative_snapshot();
+  EXPECT_EQ(text_of(snapshot).find("walked from the copy:"), std::string::npos);
+  snapshot.threads[0].stack.refusal = kThreadLetGo;
+  EXPECT_NE(text_of(snapshot).find("; walked from the copy: the runtime has let go of the thread\n"),
+            std::string::npos);
+  snapshot.threads[0].stack.refusal = kThreadSuspended;
+  EXPECT_NE(text_of(snapshot).find("; walked from the copy: the thread was suspended already\n"),
+            std::string::npos);
 }
 
 TEST(Text, WhatWasLeftOutIsSaidFirst) {
@@ -80,6 +92,26 @@ TEST(Text, AStackWithoutFramesIsNotWhole) {
   EXPECT_NE(text_of(snapshot).find("partial: 0 frames, 0 managed, 0 native in 0 runs; nothing was "
                                    "found\n"),
             std::string::npos);
+}
+
+// A stack deeper than its copy: 3,832 runs were open for the same reason, in one line of 203,185
+// characters.
+TEST(Text, AReasonIsSaidOnceAndCounted) {
+  Snapshot snapshot = representative_snapshot();
+  Stack stack;
+  stack.runs.push_back({.position = RunPosition::leaf, .end = RunEnd::closed});
+  for (int i = 0; i < 3832; ++i) {
+    stack.runs.push_back({.position = RunPosition::middle, .why = OpenReason::stack_cut});
+  }
+  stack.runs.push_back({.position = RunPosition::middle, .why = OpenReason::no_unwind});
+  stack.runs.push_back({.position = RunPosition::root, .why = OpenReason::stack_cut});
+  snapshot.threads = {Thread{.os_id = 7, .stack = stack}};
+  EXPECT_NE(text_of(snapshot).find("; middle run open: the code has no unwind data"
+                                   "; 3832 middle runs open: the stack was larger than the copy, or a page "
+                                   "of it may not be read; root run open: the stack was larger than "
+                                   "the copy, or a page of it may not be read\n"),
+            std::string::npos)
+      << text_of(snapshot).substr(0, 2000);
 }
 
 TEST(Text, ATimePastTheCalendarIsItsLastDay) {

@@ -12,7 +12,7 @@ namespace {
 
 TEST(Words, EveryReasonHasAKeyAndASentenceOfItsOwn) {
   std::set<std::string_view> keys, sentences;
-  constexpr int kReasons = static_cast<int>(OpenReason::stack_cut) + 1;
+  constexpr int kReasons = static_cast<int>(kOpenReasons);
   for (int i = 0; i < kReasons; ++i) {
     keys.insert(key(static_cast<OpenReason>(i)));
     sentences.insert(sentence(static_cast<OpenReason>(i)));
@@ -55,7 +55,7 @@ TEST(Words, TheSchemaAndItsPageHaveThemAll) {
   expect_documented(Trust::context, Trust::scan);
   expect_documented(RunPosition::leaf, RunPosition::whole);
   expect_documented(RunEnd::closed, RunEnd::open);
-  expect_documented(OpenReason::unreadable_stack, OpenReason::stack_cut);
+  expect_documented(OpenReason::unreadable_stack, kLastOpenReason);
   expect_documented(Engine::snapshot, Engine::copy);
 }
 

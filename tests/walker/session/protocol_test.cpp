@@ -13,7 +13,7 @@ namespace {
 
 std::vector<Message> one_of_each() {
   const Snapshot snapshot = representative_snapshot();
-  std::vector<Message> messages = {Hello{kProtocolVersion, snapshot.process, snapshot.runtime},
+  std::vector<Message> messages = {Hello{kProtocolVersion, snapshot.process, snapshot.runtime, 4711},
                                    DumpRequest{Engine::copy},
                                    DumpRequest{Engine::snapshot, 7, ProbePolicy::always, "Idle",
                                                {3, 4}, true},
@@ -33,7 +33,11 @@ std::vector<Message> one_of_each() {
                                    FunctionName{0x1234, "A.B()"},
                                    snapshot.modules[0],
                                    DumpDone{},
-                                   Detached{0x8013'1360}};
+                                   Detached{0x8013'1360},
+                                   LedgerOffer{0x1'0000'0004},
+                                   Problem{"no thread could be started"},
+                                   VisitFailed{VisitFailed::Why::no_memory},
+                                   VisitFailed{VisitFailed::Why::defect}};
   for (Thread thread : snapshot.threads) {
     // Native names are not sent: the other side makes them.
     for (Frame& frame : thread.stack.frames) frame.name.clear(), frame.displacement = 0;
@@ -62,6 +66,13 @@ std::string message(int number, const std::string& content) {
 
 std::optional<Message> through(const Message& message) {
   return decode(body(message));
+}
+
+TEST(Protocol, AFailureIsEncodedWithoutMemoryToTheSameBytes) {
+  for (const auto why : {VisitFailed::Why::no_memory, VisitFailed::Why::defect}) {
+    const auto bytes = encode_failed(why);
+    EXPECT_EQ(std::string(bytes.data(), bytes.size()), encode(VisitFailed{why}));
+  }
 }
 
 TEST(Protocol, EveryMessageComesBackAsItWas) {
@@ -121,7 +132,7 @@ TEST(Protocol, NothingIsNoMessage) {
 }
 
 TEST(Protocol, UnknownMessageIsRefused) {
-  EXPECT_FALSE(decode(message(13, "")));
+  EXPECT_FALSE(decode(bytes({0x82, 0x01, 0})));  // 16
   EXPECT_FALSE(decode(bytes({tag(0, kBytes), 0})));
 }
 
@@ -208,8 +219,8 @@ TEST(Protocol, EnumerationBeyondItsLastValueIsRefused) {
   EXPECT_FALSE(with_run(1, 4));
   EXPECT_TRUE(with_run(2, 3));
   EXPECT_FALSE(with_run(2, 4));
-  EXPECT_TRUE(with_run(3, 10));
-  EXPECT_FALSE(with_run(3, 11));
+  EXPECT_TRUE(with_run(3, 14));
+  EXPECT_FALSE(with_run(3, 15));
   EXPECT_FALSE(decode(message(6, bytes({tag(6, kVarint), 2}))));
 }
 

@@ -38,6 +38,7 @@ class FakeThread final : public ThreadControl {
     into = registers;
     return true;
   }
+  bool suspended_by_others() const noexcept override { return held; }
   StackLimits stack_limits() const noexcept override { return {address(0), address(stack.size())}; }
   bool overdue() const noexcept override { return late; }
   std::uint64_t let_go_ns() const noexcept override { return 5000; }
@@ -56,6 +57,7 @@ class FakeThread final : public ThreadControl {
   bool suspendable = true;
   bool readable = true;
   bool frozen = false;
+  bool held = false;  // by others
   bool late = false;
   int suspends = 0;
   int resumes = 0;
@@ -136,6 +138,8 @@ class CaptureTest : public ::testing::Test {
   // frame begins at slot 12.
   void stand_under(std::uint64_t caller) {
     thread_.stand(0x10300, 2);
+    image_.put(0x11B, {0xE8, 0xE0, 0x01, 0, 0});  // call +0x300
+    image_.put(0x31B, {0xE8, 0xE0, 0xFF, 0xFF, 0xFF});
     thread_.stack[2] = 0x10120;  // return address of the leaf function
     thread_.stack[8] = 0x10220;  // above 0x28 bytes
     thread_.stack[11] = 0xB0B;   // rbx, above 0x10 bytes
@@ -144,8 +148,8 @@ class CaptureTest : public ::testing::Test {
 
   BuiltMemory image_;
   test::OwnMemory stack_;
-  LastStand last_;
-  const LastStand* last_view_ = nullptr;
+  UnmovedStack last_;
+  const UnmovedStack* last_view_ = nullptr;
   ProbePolicy policy_ = ProbePolicy::never;
   Probe* probe_ = nullptr;
   std::array<ModuleSpan, 2> modules_;
@@ -229,6 +233,24 @@ TEST_F(CaptureTest, FrameWithoutUnwindDataBelowTheTopGivesNoSeed) {
   capture_with(&clr_);
   EXPECT_EQ(clr_.walks, 1);
   EXPECT_FALSE(clr_.seed);
+}
+
+// Nobody knows where a call through a register led: the caller may be an invention.
+TEST_F(CaptureTest, CallThroughARegisterGivesNoSeed) {
+  stand_under(0x900040);
+  image_.put(0x11B, {0x90, 0x90, 0x90, 0xFF, 0xD0});
+  capture_with(&clr_);
+  EXPECT_EQ(clr_.walks, 1);
+  EXPECT_FALSE(clr_.seed);
+}
+
+TEST_F(CaptureTest, ReturnAddressLeftOverFromAnotherCallGivesNoSeed) {
+  stand_under(0x900040);
+  image_.put(0x11B, {0xE8, 0xE0, 0, 0, 0});  // call +0x200
+  capture_with(&clr_);
+  EXPECT_EQ(clr_.walks, 1);
+  EXPECT_FALSE(clr_.seed);
+  EXPECT_THAT(clr_.asked, IsEmpty());
 }
 
 TEST_F(CaptureTest, UnreadableUnwindDataGivesNoSeed) {
@@ -413,6 +435,19 @@ TEST_F(CaptureTest, NtdllIsNoRiskRightBehindASystemCall) {
   EXPECT_EQ(probe.asked, 2);
 }
 
+TEST_F(CaptureTest, ClosedNtdllIsARiskSinceItsCodeIsNotReadToSay) {
+  policy_ = ProbePolicy::risk;
+  FakeProbe probe(thread_, true);
+  probe_ = &probe;
+  modules_[0].lock_risk = LockRisk::below_system_call;
+  modules_[0].closed = true;
+  image_.put(0x2FE, {0x0F, 0x05});
+  thread_.stand(0x10300, 2);
+  thread_.stack[2] = 0x900040;
+  capture_with(&clr_);
+  EXPECT_EQ(probe.asked, 1);
+}
+
 TEST_F(CaptureTest, ThreadThatRanAgainBeforeItsStackWasCopiedIsNotWalked) {
   thread_.late = true;
   stand_under(0x900040);
@@ -423,6 +458,26 @@ TEST_F(CaptureTest, ThreadThatRanAgainBeforeItsStackWasCopiedIsNotWalked) {
   EXPECT_EQ(thread_.resumes, 1);
 }
 
+// By the program, a debugger or the CLR: it stands for their reasons.
+TEST_F(CaptureTest, ThreadThatOthersSuspendedIsOnlyCopied) {
+  thread_.held = true;
+  stand_under(0x900040);
+  FakeProbe probe(thread_, true);
+  policy_ = ProbePolicy::always;
+  probe_ = &probe;
+  capture_with(&clr_);
+  EXPECT_EQ(sample_.fault, CaptureFault::none);
+  EXPECT_EQ(sample_.refusal, kThreadSuspended);
+  EXPECT_FALSE(sample_.stack.bytes().empty());
+  EXPECT_EQ(probe.asked, 0);
+  EXPECT_THAT(clr_.asked, IsEmpty());
+  EXPECT_EQ(clr_.walks, 0);
+  EXPECT_EQ(thread_.resumes, 1);
+  // Where nobody wanted a walk there is nothing to say.
+  capture_with(nullptr);
+  EXPECT_EQ(sample_.refusal, 0u);
+}
+
 // What a thread's stack was is lost at its resume here: the same again is put there.
 TEST_F(CaptureTest, ThreadThatStandsWhereItStoodIsNotWalkedAgain) {
   std::uint64_t at_the_root = 0;
@@ -430,7 +485,7 @@ TEST_F(CaptureTest, ThreadThatStandsWhereItStoodIsNotWalkedAgain) {
     thread_.stack.fill(0);
     thread_.stack.back() = at_the_root;
     stand_under(0x900010);
-    LastStand last = last_;
+    UnmovedStack last = last_;
     last_view_ = &last;
     FakeClr clr(thread_);
     capture_with(&clr);
@@ -462,7 +517,7 @@ TEST_F(CaptureTest, StackWithoutItsRootIsNeverTheSame) {
   const ModuleView view(modules_);
   capture(thread_, kClrThread, {view, image_, stack_}, sample);
   ASSERT_TRUE(sample.stack.cut());
-  LastStand last;
+  UnmovedStack last;
   last.keep(sample);
   EXPECT_FALSE(last.is_at(sample.context, sample.stack));
 }
@@ -485,6 +540,7 @@ TEST(CaptureLeafRunTest, DeepNativeRecursionGivesNoSeedButAWholeCopy) {
       into[Register::rsp] = reinterpret_cast<std::uint64_t>(stack.data());
       return true;
     }
+    bool suspended_by_others() const noexcept override { return false; }
     StackLimits stack_limits() const noexcept override {
       const auto begin = reinterpret_cast<std::uint64_t>(stack.data());
       return {begin, begin + stack.size() * 8};

@@ -1,5 +1,4 @@
 #include <spdlog/spdlog.h>
-#include <windows.h>
 
 #include <chrono>
 
@@ -8,6 +7,7 @@
 #include "walker/cli/report.h"
 #include "walker/cli/version.h"
 #include "walker/cli/win/command.h"
+#include "walker/cli/win/console.h"
 #include "walker/cli/win/output_file.h"
 #include "walker/cli/win/visit.h"
 #include "walker/export/json.h"
@@ -28,12 +28,7 @@ bool wants_colour(const DumpCommand& command, const OutputFile& output) {
     case Colour::never: return false;
     case Colour::automatic: break;
   }
-  if (!output.is_terminal()) return false;
-  // A console shows ANSI colours when asked to; an older one has none.
-  const HANDLE console = GetStdHandle(STD_OUTPUT_HANDLE);
-  DWORD mode = 0;
-  return GetConsoleMode(console, &mode) &&
-         SetConsoleMode(console, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING);
+  return output.is_terminal() && obeys_escapes(stdout);
 }
 
 bool write(const Snapshot& snapshot, const DumpCommand& command, const OutputFile& output) {
@@ -91,26 +86,50 @@ void log_counters(const Counters& counters) {
 ExitCode run(const DumpCommand& command) {
   auto output = OutputFile::open(command.output);
   if (!output) return report(output.failure());
-  auto session = visit(command.target, command.timeout_ms);
+  auto session = visit(command.visit);
   if (!session) return report(session.failure());
-  auto snapshot = session->dump(sampling_request(command.sampling));
+  const ThreadSelection& threads = command.visit.sampling.threads;
+  DumpRequest request = sampling_request(command.visit.sampling);
+  // The request knows ids only: for names, all threads come, and those that were meant stay.
+  if (!threads.names.empty()) request.thread_ids.clear();
+  auto snapshot = session->dump(request);
   if (!snapshot) return report(snapshot.failure());
+  // Before names are looked for and anything is written: a pager may keep the output waiting, and
+  // the target has nothing to do with that.
+  if (const std::string problem = session->leave(); !problem.empty()) spdlog::info(problem);
   complete(*snapshot);
   log_threads(*snapshot);
   log_counters(count(*snapshot));
 
+  UnmatchedThreads unmatched(threads);
+  for (const Thread& thread : snapshot->threads) unmatched.met(thread.os_id, thread.name);
+  std::erase_if(snapshot->threads, [&](const Thread& thread) {
+    return !threads.contains(thread.os_id, thread.name);
+  });
+  const Failure missing{ExitCode::no_thread,
+                        "process " + std::to_string(session->target_id()) + " (" +
+                            session->target_name() + ") has no " + unmatched.text()};
+  if (!unmatched.empty() && snapshot->threads.empty()) return report(missing);
+
   spdlog::info("symbolising");
-  DiskImageFiles files;
+  DiskImageFiles disk;
+  LocalImageFiles files(disk);
   Symboliser symboliser(files);
   symbolise(*snapshot, symboliser);
-  const bool written = write(*snapshot, command, *output) && output->commit();
-  if (const std::string problem = session->leave(); !problem.empty()) spdlog::info(problem);
-  if (!written) {
+  std::string why;
+  if (write(*snapshot, command, *output)) {
+    why = output->commit();
+  } else {
+    why = output->error();
+    if (why.empty()) why = "the format has no room for the dump";
+  }
+  if (!why.empty()) {
     return report({ExitCode::output,
                    "cannot write " + (command.output ? "\"" + *command.output + "\""
-                                                     : std::string("to standard output"))});
+                                                     : std::string("to standard output")) +
+                       ": " + why});
   }
-  return ExitCode::ok;
+  return unmatched.empty() ? ExitCode::ok : report(missing);
 }
 
 }  // namespace mixwalk

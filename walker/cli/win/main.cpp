@@ -14,6 +14,7 @@
 #include "walker/cli/options.h"
 #include "walker/cli/report.h"
 #include "walker/cli/win/command.h"
+#include "walker/cli/win/console.h"
 
 namespace mixwalk {
 
@@ -50,8 +51,8 @@ int main_utf8(int count, wchar_t** values) {
 }  // namespace mixwalk
 
 int wmain(int count, wchar_t** values) {
+  const mixwalk::ConsoleKept console;
   // UTF-8 as it is, also with line ends: the output is the same bytes on every machine.
-  SetConsoleOutputCP(CP_UTF8);
   _setmode(_fileno(stdout), _O_BINARY);
   _setmode(_fileno(stderr), _O_BINARY);
   try {

@@ -3,13 +3,16 @@
 #include <io.h>
 #include <windows.h>
 
+#include <cerrno>
+
 #include "unmanaged/win/utf8.h"
+#include "walker/cli/errno_text.h"
 #include "walker/session/win/win_error.h"
 
 namespace mixwalk {
 
 Outcome<OutputFile> OutputFile::open(const std::optional<std::string>& path) {
-  if (!path) return OutputFile(stdout, {}, {});
+  if (!path) return OutputFile(stdout, {}, {}, false);
   const std::wstring wide = to_utf16(*path);
   std::wstring temporary = wide + L".partial";
   const DWORD attributes = GetFileAttributesW(wide.c_str());
@@ -24,13 +27,14 @@ Outcome<OutputFile> OutputFile::open(const std::optional<std::string>& path) {
   if (file == nullptr) {
     return Failure{ExitCode::output, "cannot write \"" + *path + "\": " + last_error()};
   }
-  return OutputFile(file, wide, std::move(temporary));
+  return OutputFile(file, wide, std::move(temporary), attributes != INVALID_FILE_ATTRIBUTES);
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : file_(std::exchange(other.file_, nullptr)),
       path_(std::move(other.path_)),
-      temporary_(std::move(other.temporary_)) {}
+      temporary_(std::move(other.temporary_)),
+      replaces_(other.replaces_) {}
 
 OutputFile::~OutputFile() {
   if (file_ == nullptr || file_ == stdout) return;
@@ -40,15 +44,24 @@ OutputFile::~OutputFile() {
 
 bool OutputFile::is_terminal() const { return file_ == stdout && _isatty(_fileno(stdout)) != 0; }
 
-bool OutputFile::commit() {
-  if (std::fflush(file_) != 0 || std::ferror(file_) != 0) return false;
-  if (file_ == stdout) return true;
-  const bool closed = std::fclose(std::exchange(file_, nullptr)) == 0;
-  if (closed && MoveFileExW(temporary_.c_str(), path_.c_str(), MOVEFILE_REPLACE_EXISTING)) {
-    return true;
+std::string OutputFile::error() const {
+  return std::ferror(file_) == 0 ? std::string() : errno_text(errno == 0 ? ENOSPC : errno);
+}
+
+std::string OutputFile::commit() {
+  errno = 0;
+  if (std::fflush(file_) != 0 || std::ferror(file_) != 0) {
+    return errno_text(errno == 0 ? ENOSPC : errno);
   }
-  DeleteFileW(temporary_.c_str());
-  return false;
+  if (file_ == stdout) return {};
+  std::string why;
+  if (std::fclose(std::exchange(file_, nullptr)) != 0) {
+    why = errno_text();
+  } else if (!MoveFileExW(temporary_.c_str(), path_.c_str(), MOVEFILE_REPLACE_EXISTING)) {
+    why = last_error();
+  }
+  if (!why.empty()) DeleteFileW(temporary_.c_str());
+  return why;
 }
 
 }  // namespace mixwalk

@@ -23,16 +23,24 @@ class OutputFile {
 
   std::FILE* file() const noexcept { return file_; }
   bool is_terminal() const;
-  // False: not everything could be written.
-  bool commit();
+  // There is a file of that name: commit() replaces it.
+  bool replaces() const noexcept { return replaces_; }
+  // Why a write failed; empty: none did.
+  std::string error() const;
+  // Empty: all is there. Else why not.
+  std::string commit();
 
  private:
-  OutputFile(std::FILE* file, std::wstring path, std::wstring temporary)
-      : file_(file), path_(std::move(path)), temporary_(std::move(temporary)) {}
+  OutputFile(std::FILE* file, std::wstring path, std::wstring temporary, bool replaces)
+      : file_(file),
+        path_(std::move(path)),
+        temporary_(std::move(temporary)),
+        replaces_(replaces) {}
 
   std::FILE* file_;
   std::wstring path_;       // empty: standard output
   std::wstring temporary_;
+  bool replaces_;
 };
 
 }  // namespace mixwalk

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "walker/cli/report.h"
 #include "walker/cli/win/command.h"
@@ -22,10 +23,12 @@ struct Row {
   std::string runtime;  // empty: the process did not say
 };
 
-std::string runtime_of(std::uint32_t id) {
+// Empty: the process did not say. Nothing: the pipe is another process's, or has just gone.
+std::optional<std::string> runtime_of(std::uint32_t id) {
   const auto reply =
       ask_diagnostics_port(id, nullptr, encode_process_info(), Deadline(kAnswerMs));
-  if (!reply || !reply->ok) return {};
+  if (!reply && reply.failure().code == ExitCode::not_dotnet) return std::nullopt;
+  if (!reply || !reply->ok) return std::string();
   const auto info = decode_process_info(reply->payload);
   return info ? ".NET " + info->runtime_version : std::string();
 }
@@ -35,8 +38,9 @@ std::string runtime_of(std::uint32_t id) {
 ExitCode run(const PsCommand& command) {
   std::vector<Row> rows;
   for (const ProcessEntry& process : list_processes()) {
-    if (has_diagnostics_port(process.id)) {
-      rows.push_back({process.id, process.name, runtime_of(process.id)});
+    if (!has_diagnostics_port(process.id)) continue;
+    if (auto runtime = runtime_of(process.id)) {
+      rows.push_back({process.id, process.name, std::move(*runtime)});
     }
   }
   std::string text;

@@ -3,19 +3,20 @@
 #include <windows.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
-#include <vector>
 
 #include "symbols/symboliser.h"
 #include "walker/cli/otlp_session.h"
-#include "walker/cli/partial_file.h"
+#include "walker/cli/record_summary.h"
 #include "walker/cli/report.h"
 #include "walker/cli/version.h"
 #include "walker/cli/win/command.h"
+#include "walker/cli/win/console.h"
+#include "walker/cli/win/record_output.h"
 #include "walker/cli/win/visit.h"
-#include "walker/export/recording_filter.h"
 #include "walker/session/recording_collector.h"
-#include "walker/store/recording_writer.h"
+#include "walker/session/visit_failure.h"
 #include "walker/symbolise.h"
 
 namespace mixwalk {
@@ -35,114 +36,119 @@ BOOL WINAPI on_ctrl_c(DWORD event) {
   return TRUE;
 }
 
-// A .mixwalk file that grows as the samples come: killed at any moment, it is readable.
-class GrowingFile final : public ByteSink {
- public:
-  explicit GrowingFile(const std::string& path)
-      : file_(_wfopen(path_of(path).c_str(), L"wbN")) {}  // N: a program we start inherits nothing
-  ~GrowingFile() override {
-    if (file_ != nullptr) std::fclose(file_);
-  }
-  GrowingFile(const GrowingFile&) = delete;
-  GrowingFile& operator=(const GrowingFile&) = delete;
-
-  explicit operator bool() const noexcept { return file_ != nullptr; }
-  bool write(std::string_view bytes) override {
-    return std::fwrite(bytes.data(), 1, bytes.size(), file_) == bytes.size() &&
-           std::fflush(file_) == 0;
-  }
-
- private:
-  std::FILE* file_;
+// Where a recording goes: a file, a collector, or both.
+struct Outputs {
+  std::unique_ptr<RecordOutput> file;
+  std::unique_ptr<OtlpSession> otlp;
 };
 
-Failure unwritable(const RecordCommand& command) {
-  return {ExitCode::output, "cannot write \"" + command.output + "\""};
+Outcome<Outputs> open_outputs(const RecordCommand& command) {
+  Outputs outputs;
+  if (command.format != nullptr) {
+    auto file = RecordOutput::open(command);
+    if (!file) return file.failure();
+    outputs.file = std::move(*file);
+  }
+  if (command.otlp) {
+    auto otlp = OtlpSession::open(*command.otlp, command.filter);
+    if (!otlp) return otlp.failure();
+    outputs.otlp = std::move(*otlp);
+  }
+  return outputs;
 }
 
 // One recording, from its first bytes to its file.
 class RecordingRun {
  public:
-  RecordingRun(const RecordCommand& command, DumpSession& session)
+  RecordingRun(const RecordCommand& command, DumpSession& session, Outputs outputs)
       : command_(command),
         session_(session),
+        outputs_(std::move(outputs)),
         symboliser_(files_),
         collector_([this](RecordedFrame& frame, const Module& module) {
           symbolise(frame, module, symboliser_);
-        }) {}
+        }),
+        unmatched_(command.visit.sampling.threads) {
+    if (outputs_.file) outputs_.file->begin(collector_);
+  }
 
   ExitCode run();
 
  private:
-  bool has_file() const { return command_.format != nullptr; }
-  bool is_stored() const { return has_file() && command_.format->name == "mixwalk"; }
-  std::optional<Failure> collect();
+  // How it came to its end.
+  struct End {
+    std::optional<Failure> failure;
+    bool of_process = false;  // the process ended by itself
+  };
+
+  End collect();
   std::optional<Failure> take(const RecordedBytes& bytes);
+  std::optional<Failure> make_room();
+  void note_threads();
   void show_progress(bool last);
-  ExitCode finish();
+  ExitCode finish(const End& end);
+  void complete(Recording& recording) const;
+  void say_end_of_process() const;
+  std::string process_text() const {
+    return fmt::format("process {} ({})", session_.target_id(), session_.target_name());
+  }
+  std::uint64_t seconds() const { return (GetTickCount64() - begun_) / 1000; }
 
   const RecordCommand& command_;
   DumpSession& session_;
-  DiskImageFiles files_;
+  Outputs outputs_;
+  DiskImageFiles disk_;
+  LocalImageFiles files_{disk_};
   Symboliser symboliser_;
   RecordingCollector collector_;
-  std::optional<GrowingFile> file_;
-  std::optional<RecordingWriter> writer_;
-  std::unique_ptr<OtlpSession> otlp_;
-  std::uint64_t samples_ = 0;
-  RecordProgress progress_;
+  RecordSummary summary_;
+  UnmatchedThreads unmatched_;
+  bool full_ = false;  // no more can be kept, and the recording must end
   ULONGLONG begun_ = 0;
+  std::size_t shown_characters_ = 0;  // of the progress line on the terminal
 };
 
 ExitCode RecordingRun::run() {
-  if (is_stored()) {
-    file_.emplace(command_.output);
-    if (!*file_) return report(unwritable(command_));
-    writer_.emplace(*file_);
-  }
-  if (command_.otlp) {
-    auto otlp = OtlpSession::open(*command_.otlp, command_.filter);
-    if (!otlp) return report(otlp.failure());
-    otlp_ = std::move(*otlp);
-  }
-  RecordRequest request{.sampling = sampling_request(command_.sampling),
-                        .event = command_.event,
-                        .period_ns = command_.period_ns,
-                        .thread_names = command_.thread_names,
-                        .type = command_.type,
-                        .every = command_.every};
-  if (auto failure = session_.begin_record(request)) return report(*failure);
+  const RecordRequest request{.sampling = sampling_request(command_.visit.sampling),
+                              .event = command_.event,
+                              .period_ns = command_.period_ns,
+                              .thread_names = command_.visit.sampling.threads.names,
+                              .type = command_.type,
+                              .every = command_.every};
+  if (const auto failure = session_.begin_record(request)) return report(*failure);
   begun_ = GetTickCount64();
-  if (auto failure = collect()) return report(*failure);
+  const End end = collect();
+  // A target that failed before its first word leaves nothing to be written.
+  if (end.failure && collector_.recording().process.id == 0) return report(*end.failure);
   show_progress(true);
-  return finish();
+  return finish(end);
 }
 
 // Until the time is over, Ctrl-C, or the end of the process: none of them a failure.
-std::optional<Failure> RecordingRun::collect() {
+RecordingRun::End RecordingRun::collect() {
   bool stopping = false;
   ULONGLONG last_word = 0;  // until when its end is waited for
   ULONGLONG shown = begun_;
   while (true) {
     const ULONGLONG now = GetTickCount64();
     const bool over = command_.duration_ms != 0 && now - begun_ >= command_.duration_ms;
-    if (!stopping && (over || WaitForSingleObject(g_ctrl_c, 0) == WAIT_OBJECT_0)) {
+    if (!stopping && (over || full_ || WaitForSingleObject(g_ctrl_c, 0) == WAIT_OBJECT_0)) {
       stopping = true;
-      last_word = now + command_.timeout_ms;
+      last_word = now + command_.visit.timeout_ms;
       session_.stop_record();
     }
     if (stopping && now >= last_word) {
-      return Failure{ExitCode::timeout, "the recording did not come to its end in time"};
+      return {Failure{ExitCode::timeout, process_text() + " did not end the recording in time"}};
     }
     RecordedBytes bytes;
     auto next = session_.next(kLookMs, bytes);
     if (!next) {
-      if (next.failure().code == ExitCode::target_exited) return std::nullopt;
-      return next.failure();
+      if (next.failure().code != ExitCode::target_exited) return {next.failure()};
+      return {.of_process = !stopping};
     }
-    if (*next == DumpSession::Next::done) return std::nullopt;
+    if (*next == DumpSession::Next::done) return {.of_process = !stopping};
     if (*next == DumpSession::Next::bytes) {
-      if (auto failure = take(bytes)) return failure;
+      if (auto failure = take(bytes)) return {std::move(failure)};
     }
     if (now - shown >= kProgressMs) {
       shown = now;
@@ -160,62 +166,136 @@ std::optional<Failure> RecordingRun::take(const RecordedBytes& bytes) {
   }
   // The time asked for is that of the recording, not of the attach and what comes before a sample.
   if (first) begun_ = GetTickCount64() - recording.duration_ns / 1'000'000;
-  samples_ += recording.samples.size() - before;
-  progress_ = bytes.progress;
-  if (first) recording.tool_version = kVersion;
-  if (otlp_) otlp_->take(recording, before);
-  if (!has_file()) recording.samples.clear();
-  if (!writer_) return std::nullopt;
-  if (first && !writer_->begin(recording)) return unwritable(command_);
-  if (!writer_->append(recording)) return unwritable(command_);
-  recording.samples.clear();
-  writer_->samples_cleared();
+  if (summary_.samples() == 0 && recording.samples.size() != before) {
+    spdlog::info("the first samples are here");
+  }
+  summary_.take(recording, before, bytes.progress);
+  recording.tool_version = kVersion;  // also of one that begins anew
+  if (outputs_.otlp) outputs_.otlp->take(recording, before);
+  if (!outputs_.file) {
+    recording.samples.clear();
+  } else if (auto failure = outputs_.file->take()) {
+    return failure;
+  }
+  return make_room();
+}
+
+// A recording may go on for days: what is stored is let go of. Every other format is made of the
+// whole recording at its end, so there that end comes when no more can be kept.
+std::optional<Failure> RecordingRun::make_room() {
+  Recording& recording = collector_.recording();
+  RecordOutput* const file = outputs_.file.get();
+  const bool reached = file != nullptr ? file->is_full() : PieceLimits{}.reached_by(recording, 0);
+  if (!reached || full_) return std::nullopt;
+  if (file != nullptr && !file->has_pieces()) {
+    full_ = true;
+    report({ExitCode::ok, fmt::format("the recording ends here: {} samples are as many as are kept "
+                                      "for {}. With -o NAME.mixwalk it may go on for days",
+                                      summary_.samples(), command_.format->name)});
+    return std::nullopt;
+  }
+  note_threads();
+  summary_.end_piece(recording);
+  if (outputs_.otlp) outputs_.otlp->cut(recording);
+  if (file == nullptr) {
+    collector_.begin_piece();
+  } else if (auto failure = file->cut()) {
+    return failure;
+  }
+  summary_.begin_piece(recording);
   return std::nullopt;
 }
 
+void RecordingRun::note_threads() {
+  for (const auto& thread : collector_.recording().threads) {
+    unmatched_.met(thread.os_id, thread.name);
+  }
+}
+
 void RecordingRun::show_progress(bool last) {
-  const Recording& recording = collector_.recording();
-  const ULONGLONG seconds = (GetTickCount64() - begun_) / 1000;
-  std::string line = fmt::format("{} s, {} samples of {} threads", seconds, samples_,
-                                 recording.threads.size());
-  if (progress_.samples != 0) {
-    line += fmt::format(", {:.1f} % whole", 100.0 * static_cast<double>(progress_.whole) /
-                                                static_cast<double>(progress_.samples));
-  }
-  line += fmt::format(", {} lost", recording.dropped);
-  if (progress_.frozen_p99_ns != 0) {
-    line += fmt::format(", stopped for {:.1f} ms (p99)",
-                        static_cast<double>(progress_.frozen_p99_ns) / 1e6);
-  }
+  const std::uint64_t seconds = this->seconds();
+  std::string line = summary_.line(seconds);
   if (!last && command_.duration_ms != 0) {
     line += fmt::format(", {} s to go",
-                        command_.duration_ms / 1000 - std::min<ULONGLONG>(
+                        command_.duration_ms / 1000 - std::min<std::uint64_t>(
                                                           seconds, command_.duration_ms / 1000));
   }
   // Not fmt::print: it throws where nobody can read it, and a recording may outlive its terminal.
   const bool terminal = _isatty(_fileno(stderr)) != 0;
   if (terminal) {
-    std::fprintf(stderr, "\r%s\x1b[K%s", line.c_str(), last ? "\n" : "");
+    // What is left of a longer line is wiped out: with an escape where the console obeys it.
+    std::string rest = "\x1b[K";
+    if (!obeys_escapes(stderr)) {
+      rest.assign(shown_characters_ > line.size() ? shown_characters_ - line.size() : 0, ' ');
+    }
+    shown_characters_ = line.size();
+    std::fprintf(stderr, "\r%s%s%s", line.c_str(), rest.c_str(), last ? "\n" : "");
   } else if (last) {
     std::fprintf(stderr, "%s\n", line.c_str());
   }
   std::fflush(stderr);
 }
 
-ExitCode RecordingRun::finish() {
-  Recording& recording = collector_.recording();
+// What the target could not say of itself any more, where it ended before its first word.
+void RecordingRun::complete(Recording& recording) const {
   recording.tool_version = kVersion;
-  bool written = true;
-  if (writer_) {
-    written = writer_->end(recording);
-  } else if (has_file()) {
-    PartialFile file(command_.output);
-    written = command_.format->make()->write(filtered(recording, command_.filter), file) &&
-              file.commit().empty();
+  if (recording.process.id != 0) return;
+  using namespace std::chrono;
+  recording.process = {session_.target_id(), session_.target_name(), {}};
+  recording.event = command_.event;
+  recording.period_ns = is_moment(command_.event) ? 0 : command_.period_ns;
+  recording.engine = command_.visit.sampling.engine;
+  recording.unix_time_ms = static_cast<std::uint64_t>(
+      duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count());
+}
+
+void RecordingRun::say_end_of_process() const {
+  // mixwalk.dll says goodbye a moment before its process has ended.
+  constexpr std::uint32_t kEndingMs = 1'000;
+  std::string text = process_text() + " ended" + with_exit_code(session_.exit_code(kEndingMs));
+  if (command_.duration_ms != 0) {
+    text += fmt::format(" after {} of {} s", seconds(), command_.duration_ms / 1000);
   }
-  if (const std::string problem = session_.leave(); !problem.empty()) spdlog::info(problem);
-  const ExitCode sent = otlp_ ? otlp_->finish(recording) : ExitCode::ok;
-  return written ? sent : report(unwritable(command_));
+  if (summary_.samples() == 0) text += ", before a sample was taken: the recording is empty";
+  report({ExitCode::ok, text});
+}
+
+// Whatever came is written and sent, also where the recording failed in the middle.
+ExitCode RecordingRun::finish(const End& end) {
+  ExitCode code = ExitCode::ok;
+  const auto say = [&](const Failure& failure) {
+    report(failure);
+    if (code == ExitCode::ok) code = failure.code;
+  };
+  if (end.failure) say(*end.failure);
+  Recording& recording = collector_.recording();
+  complete(recording);
+  note_threads();
+  if (!unmatched_.empty()) {
+    const std::string unsampled = unmatched_.text();
+    // A thread that did nothing, or that a busy machine had no time for, is there all the same.
+    meet_threads_of(session_.target_id(), unmatched_);
+    say({unmatched_.empty() ? ExitCode::ok : ExitCode::no_thread,
+         "no sample was taken of any " + unsampled});
+  }
+  // The target is let go before anything that may take long.
+  if (!end.failure) {
+    if (const std::string problem = session_.leave(); !problem.empty()) spdlog::info(problem);
+  }
+  if (end.of_process) say_end_of_process();
+  if (const int times = session_.given_back(); times != 0) {
+    spdlog::info("{} threads that mixwalk.dll had left suspended were resumed from here", times);
+  }
+  if (outputs_.file) {
+    if (const auto failure = outputs_.file->finish()) {
+      // It may have been the file that ended the recording: that is said once.
+      if (code != ExitCode::output) say(*failure);
+    } else {
+      report({ExitCode::ok, outputs_.file->said()});
+    }
+  }
+  const ExitCode sent = outputs_.otlp ? outputs_.otlp->finish(recording) : ExitCode::ok;
+  return code == ExitCode::ok ? sent : code;
 }
 
 }  // namespace
@@ -223,9 +303,11 @@ ExitCode RecordingRun::finish() {
 ExitCode run(const RecordCommand& command) {
   g_ctrl_c = CreateEventW(nullptr, TRUE, FALSE, nullptr);
   SetConsoleCtrlHandler(&on_ctrl_c, TRUE);
-  auto session = visit(command.target, command.timeout_ms);
+  auto outputs = open_outputs(command);
+  if (!outputs) return report(outputs.failure());
+  auto session = visit(command.visit);
   if (!session) return report(session.failure());
-  return RecordingRun(command, *session).run();
+  return RecordingRun(command, *session, std::move(*outputs)).run();
 }
 
 }  // namespace mixwalk

@@ -3,7 +3,12 @@
 #include <spdlog/spdlog.h>
 #include <windows.h>
 
+#include <tlhelp32.h>
+
 #include "unmanaged/win/module_path.h"
+#include "unmanaged/win/unique_handle.h"
+#include "walker/profiler/thread_list.h"
+#include "walker/session/visit_failure.h"
 #include "walker/session/win/processes.h"
 
 namespace mixwalk {
@@ -18,27 +23,81 @@ Outcome<std::wstring> profiler_path() {
   return path;
 }
 
+// Between two attempts to attach where another profiler is still in the process.
+constexpr DWORD kTryAgainMs = 100;
+
+std::string process_text(std::uint32_t id, const std::string& name) {
+  return "process " + std::to_string(id) + " (" + name + ")";
+}
+
+// Failure where the process lacks one of the threads that are asked for by id.
+std::optional<Failure> missing_thread(const ThreadSelection& threads, std::uint32_t process_id,
+                                      const std::string& process_name) {
+  if (threads.ids.empty()) return std::nullopt;
+  UnmatchedThreads unmatched({.ids = threads.ids});
+  meet_threads_of(process_id, unmatched);
+  if (unmatched.empty()) return std::nullopt;
+  return Failure{ExitCode::no_thread,
+                 process_text(process_id, process_name) + " has no " + unmatched.text()};
+}
+
+Outcome<DumpSession> start(const ByStart& start, const Visit& visit, const std::wstring& dll) {
+  spdlog::info("starting {}", start.arguments.front());
+  auto session = DumpSession::start(start.arguments, dll, visit.timeout_ms, start.allocations);
+  if (!session || start.after_ms == 0) return session;
+  if (!session->sleep(start.after_ms)) {
+    return Failure{ExitCode::target_exited,
+                   process_text(session->target_id(), session->target_name()) + " ended" +
+                       with_exit_code(session->exit_code(0)) + " before the time of --after"};
+  }
+  if (auto missing = missing_thread(visit.sampling.threads, session->target_id(),
+                                    session->target_name())) {
+    return std::move(*missing);
+  }
+  return session;
+}
+
+Outcome<DumpSession> attach(const Visit& visit, const std::wstring& dll) {
+  const auto* id = std::get_if<ById>(&visit.target);
+  Outcome<Target> target =
+      id != nullptr ? find_target(id->id) : find_target(std::get<ByName>(visit.target).name);
+  if (!target) return target.failure();
+  if (auto missing = missing_thread(visit.sampling.threads, target->id, target->name)) {
+    return std::move(*missing);
+  }
+  spdlog::info("attaching to process {} ({})", target->id, target->name);
+  return DumpSession::attach(std::move(*target), dll, visit.timeout_ms);
+}
+
 }  // namespace
 
-Outcome<DumpSession> visit(const TargetChoice& choice, std::uint32_t timeout_ms) {
+Outcome<DumpSession> visit(const Visit& visit) {
   const auto dll = profiler_path();
   if (!dll) return dll.failure();
-  if (const auto* start = std::get_if<ByStart>(&choice)) {
-    spdlog::info("starting {}", start->arguments.front());
-    auto session = DumpSession::start(start->arguments, *dll, timeout_ms, start->allocations);
-    if (session && !session->sleep(start->after_ms)) {
-      return Failure{ExitCode::target_exited,
-                     "process " + std::to_string(session->target_id()) + " (" +
-                         session->target_name() + ") ended too soon"};
-    }
-    return session;
+  if (const auto* by_start = std::get_if<ByStart>(&visit.target)) {
+    return start(*by_start, visit, *dll);
   }
-  const auto* id = std::get_if<ById>(&choice);
-  Outcome<Target> target =
-      id != nullptr ? find_target(id->id) : find_target(std::get<ByName>(choice).name);
-  if (!target) return target.failure();
-  spdlog::info("attaching to process {} ({})", target->id, target->name);
-  return DumpSession::attach(std::move(*target), *dll, timeout_ms);
+  const ULONGLONG end = GetTickCount64() + visit.wait_ms;
+  while (true) {
+    auto session = attach(visit, *dll);
+    if (session || session.failure().code != ExitCode::already_profiled ||
+        GetTickCount64() >= end) {
+      return session;
+    }
+    Sleep(kTryAgainMs);
+  }
+}
+
+void meet_threads_of(std::uint32_t process_id, UnmatchedThreads& unmatched) {
+  const UniqueHandle all(CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0));
+  THREADENTRY32 entry{.dwSize = sizeof entry};
+  for (BOOL more = Thread32First(all.get(), &entry); more;
+       more = Thread32Next(all.get(), &entry)) {
+    if (entry.th32OwnerProcessID != process_id) continue;
+    const UniqueHandle thread(
+        OpenThread(THREAD_QUERY_LIMITED_INFORMATION, FALSE, entry.th32ThreadID));
+    unmatched.met(entry.th32ThreadID, thread ? thread_description(thread.get()) : "");
+  }
 }
 
 DumpRequest sampling_request(const Sampling& sampling) {
@@ -46,7 +105,7 @@ DumpRequest sampling_request(const Sampling& sampling) {
           .deadline_ms = sampling.deadline_ms,
           .probe = sampling.probe,
           .canary_prefix = sampling.canary,
-          .thread_ids = sampling.threads};
+          .thread_ids = sampling.threads.ids};
 }
 
 }  // namespace mixwalk

@@ -8,9 +8,16 @@
 namespace mixwalk {
 
 // Goes to the process that the command line names: attaches, or starts it and waits for `after_ms`.
-Outcome<DumpSession> visit(const TargetChoice& target, std::uint32_t timeout_ms);
+// A thread id that the process does not have is a failure, and nothing is attached then; but a
+// program that is recorded from its start has its threads later.
+Outcome<DumpSession> visit(const Visit& visit);
 
-// What the command line says of how threads are walked, as it goes over the pipe.
+// Tells of every thread that the process has now. Its name is the one that Windows knows: .NET
+// Framework gives it none.
+void meet_threads_of(std::uint32_t process_id, UnmatchedThreads& unmatched);
+
+// What the command line says of how threads are walked, as it goes over the pipe. Threads that are
+// named, rather than numbered, are not in it.
 DumpRequest sampling_request(const Sampling& sampling);
 
 }  // namespace mixwalk

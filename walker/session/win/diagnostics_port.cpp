@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "walker/session/win/client_pipe.h"
 #include "walker/session/win/win_error.h"
 
 namespace mixwalk {
@@ -28,10 +29,16 @@ Outcome<IpcReply> ask_diagnostics_port(std::uint32_t process_id, HANDLE process,
   UniqueHandle pipe;
   // The server makes the next instance only after it has taken the last client: until then busy.
   while (true) {
-    pipe = UniqueHandle(CreateFileW(name.c_str(), GENERIC_READ | GENERIC_WRITE, 0, nullptr,
-                                    OPEN_EXISTING, FILE_FLAG_OVERLAPPED, nullptr));
+    ClientPipe opened = open_client_pipe(name.c_str(), process_id);
+    if (opened.other_server != 0) {
+      return Failure{ExitCode::not_dotnet,
+                     "process " + std::to_string(opened.other_server) +
+                         " serves a pipe with the name of the diagnostics port of process " +
+                         std::to_string(process_id) + ", which it is not"};
+    }
+    pipe = std::move(opened.handle);
     if (pipe) break;
-    const DWORD error = GetLastError();
+    const DWORD error = opened.error;
     if (error == ERROR_ACCESS_DENIED) {
       return Failure{ExitCode::no_access,
                      "no access to the diagnostics port of process " + std::to_string(process_id)};
@@ -43,9 +50,9 @@ Outcome<IpcReply> ask_diagnostics_port(std::uint32_t process_id, HANDLE process,
     }
     if (deadline.remaining_ms() == 0) return failure_of(IoResult::timeout, process_id);
     // Folklore: the runtime makes an instance and only then asks to be told of its client
-    // (ds_ipc_listen in dotnet/runtime). Who connects in between is told of to nobody, and the port
-    // takes no client any more until the process ends. WaitNamedPipe wakes its caller at that very
-    // moment. Real case: a visitor after a killed one, on a busy machine, some 1 time in 40; proved
+    // (ds_ipc_listen in dotnet/runtime). A client that connects in between is never noticed, and from
+    // then on the port accepts no client until the process ends. WaitNamedPipe wakes its caller at
+    // that very moment. Real case: a visitor after a killed one, on a busy machine, some 1 time in 40; proved
     // by the runtime's thread, which waits for the event of a pipe that is connected. Remedy: look
     // again after a while that has nothing to do with it. (Test: DiagnosticsPort in
     // hostile_peer_test.)

@@ -10,8 +10,9 @@
 
 namespace mixwalk {
 
-// One request to a process's .NET diagnostics port, and its reply. `process`: ends the wait when
-// it ends; may be null.
+// One request to a process's .NET diagnostics port, and its reply. Nothing is said to a pipe of
+// that name which another process serves: ExitCode::not_dotnet. `process`: ends the wait when it
+// ends; may be null.
 Outcome<IpcReply> ask_diagnostics_port(std::uint32_t process_id, HANDLE process,
                                        const std::string& request, const Deadline& deadline);
 

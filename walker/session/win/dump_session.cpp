@@ -1,14 +1,17 @@
 #include "walker/session/win/dump_session.h"
 
-#include <cstdio>
 #include <cstring>
 
 #include "unmanaged/win/utf8.h"
 #include "walker/profiler/clsid.h"
 #include "walker/session/diagnostics_ipc.h"
+#include "walker/session/runtime_refusal.h"
 #include "walker/session/snapshot_collector.h"
+#include "walker/session/start_variables.h"
+#include "walker/session/visit_failure.h"
 #include "walker/session/win/diagnostics_port.h"
 #include "walker/session/win/environment.h"
+#include "walker/session/win/token.h"
 #include "walker/session/win/win_error.h"
 #include "walker/session/windows_arguments.h"
 
@@ -24,53 +27,84 @@ std::string process_text(const Target& target) {
          (target.name.empty() ? "" : " (" + target.name + ")");
 }
 
-std::string hresult_text(std::uint32_t hresult) {
-  char text[16];
-  std::snprintf(text, sizeof text, "0x%08X", hresult);
-  return text;
+Failure no_memory(const Target& target) {
+  return {ExitCode::no_memory, process_text(target) + " has no memory left for mixwalk.dll"};
 }
 
-// HRESULTs of the runtime's corerror.h and of its diagnostics port.
-Failure attach_failure(const Target& target, std::uint32_t hresult) {
-  constexpr std::uint32_t kAlreadyActive = 0x8013136A, kDetaching = 0x80131367;
-  constexpr std::uint32_t kNotYetStarted = 0x80131364, kNotYetAvailable = 0x8013135B;
-  constexpr std::uint32_t kProfilerDisabled = 0x80131385;
-  switch (hresult) {
-    case kAlreadyActive:
-    case kDetaching:
-      return {ExitCode::already_profiled,
-              "another profiler is attached to " + process_text(target) + " already"};
-    case kNotYetStarted:
-    case kNotYetAvailable:
-    case kProfilerDisabled:
-      return {ExitCode::not_started, "the .NET runtime of " + process_text(target) +
-                                         " is still starting; try again in a moment"};
-    default:
-      return {ExitCode::refused, "the .NET runtime of " + process_text(target) +
-                                     " refused to load mixwalk.dll (" + hresult_text(hresult) +
-                                     ")"};
+// The same class for .NET (CORECLR_*) and for .NET Framework (COR_*).
+std::vector<VariableChange> start_variables(const std::wstring& pipe, const std::wstring& dll,
+                                            bool allocations) {
+  std::vector<VariableChange> changes;
+  for (const std::wstring name : kProfilerVariables) {
+    changes.emplace_back(kKeptPrefix + name, environment_variable(name.c_str()));
+    changes.emplace_back(name, std::nullopt);
   }
+  for (const std::wstring prefix : {L"CORECLR_", L"COR_"}) {
+    changes.emplace_back(prefix + L"ENABLE_PROFILING", L"1");
+    changes.emplace_back(prefix + L"PROFILER", kProfilerClsidText);
+    changes.emplace_back(prefix + L"PROFILER_PATH", dll);
+  }
+  changes.emplace_back(kPipeVariable, pipe);
+  if (allocations) changes.emplace_back(kAllocationsVariable, L"1");
+  return changes;
 }
 
 }  // namespace
 
 Failure DumpSession::failure_of(IoResult result) const {
+  VisitState state{.process = process_text(target_), .started = started_, .greeted = greeted_};
   switch (result) {
     case IoResult::exited:
-      return {ExitCode::target_exited, process_text(target_) + " ended meanwhile"};
-    case IoResult::timeout:
-      return {ExitCode::timeout, process_text(target_) + " did not answer in time"};
-    case IoResult::closed:
-      return {ExitCode::refused,
-              "mixwalk.dll left " + process_text(target_) + " without a word"};
+      state.exit_code = exit_code(0);
+      return process_ended(state);
+    case IoResult::timeout: return process_silent(state);
+    case IoResult::closed: return profiler_gone(state);
+    case IoResult::deserted:
+      return {ExitCode::refused, "the thread of mixwalk.dll in " + process_text(target_) +
+                                     " was ended by somebody else"};
     default:
       return {ExitCode::internal, "the pipe to " + process_text(target_) + " failed"};
   }
 }
 
+// From here on the target is watched, and may freeze threads.
+std::optional<Failure> DumpSession::share_ledger(const Hello& hello, const Deadline& deadline) {
+  auto watch = TargetWatch::begin(target_, hello.agent_thread);
+  if (!watch) {
+    // A process that is just ending has no thread any more before it has ended itself.
+    constexpr DWORD kEndingMs = 1'000;
+    const bool ended = WaitForSingleObject(target_.process.get(), kEndingMs) == WAIT_OBJECT_0;
+    return ended ? failure_of(IoResult::exited) : watch.failure();
+  }
+  watch_ = std::move(*watch);
+  pipe_.watch_for_desertion(watch_->deserted());
+  const auto section = reinterpret_cast<std::uint64_t>(watch_->ledger_of_target());
+  const IoResult result = pipe_.send(LedgerOffer{section}, deadline);
+  if (result != IoResult::ok) return failure_of(result);
+  return std::nullopt;
+}
+
+// What ends a conversation where another message was expected; nothing for any other message.
+std::optional<Failure> DumpSession::failure_in(const std::optional<Message>& message) const {
+  if (!message) return std::nullopt;
+  if (const auto* problem = std::get_if<Problem>(&*message)) {
+    return Failure{ExitCode::refused, process_text(target_) + ": " + problem->text};
+  }
+  const auto* failed = std::get_if<VisitFailed>(&*message);
+  if (failed == nullptr) return std::nullopt;
+  if (failed->why == VisitFailed::Why::no_memory) return no_memory(target_);
+  return Failure{ExitCode::internal,
+                 "mixwalk.dll in " + process_text(target_) + " met a defect of its own, and left"};
+}
+
 Outcome<DumpSession> DumpSession::attach(Target target, const std::wstring& dll,
                                          std::uint32_t timeout_ms) {
-  Outcome<SessionPipe> pipe = SessionPipe::create();
+  const auto token = token_facts(target.process.get());
+  if (!token) {
+    return Failure{ExitCode::no_access, "cannot learn which user runs " + process_text(target) +
+                                            ": " + last_error()};
+  }
+  Outcome<SessionPipe> pipe = SessionPipe::create(token);
   if (!pipe) return pipe.failure();
   const Deadline deadline(timeout_ms);
   AttachRequest request{.timeout_ms = timeout_ms,
@@ -83,28 +117,19 @@ Outcome<DumpSession> DumpSession::attach(Target target, const std::wstring& dll,
   const auto reply = ask_diagnostics_port(target.id, target.process.get(), *bytes, deadline);
   if (!reply) return reply.failure();
   if (!reply->ok || static_cast<std::int32_t>(reply->hresult) < 0) {
-    return attach_failure(target, reply->hresult);
+    return attach_refusal(process_text(target), reply->hresult);
   }
   DumpSession session(std::move(*pipe), std::move(target), timeout_ms);
-  auto hello = session.greet(deadline);
-  if (!hello) return hello.failure();
-  session.hello_ = std::move(*hello);
+  if (auto failure = session.ensure_greeted(deadline)) return std::move(*failure);
   return session;
 }
 
 Outcome<DumpSession> DumpSession::start(const std::vector<std::string>& arguments,
                                         const std::wstring& dll, std::uint32_t timeout_ms,
                                         bool allocations) {
-  Outcome<SessionPipe> pipe = SessionPipe::create();
+  Outcome<SessionPipe> pipe = SessionPipe::create(std::nullopt);
   if (!pipe) return pipe.failure();
-  // The same class for .NET (CORECLR_*) and for .NET Framework (COR_*).
-  std::vector<std::pair<std::wstring, std::wstring>> variables = {
-      {L"CORECLR_ENABLE_PROFILING", L"1"}, {L"CORECLR_PROFILER", kProfilerClsidText},
-      {L"CORECLR_PROFILER_PATH", dll},     {L"COR_ENABLE_PROFILING", L"1"},
-      {L"COR_PROFILER", kProfilerClsidText}, {L"COR_PROFILER_PATH", dll},
-      {L"MIXWALK_PIPE", pipe->name()}};
-  if (allocations) variables.emplace_back(L"MIXWALK_ALLOCATIONS", L"1");
-  std::wstring environment = environment_with(variables);
+  std::wstring environment = environment_with(start_variables(pipe->name(), dll, allocations));
   std::wstring command_line = to_utf16(join_windows_arguments(arguments));
   STARTUPINFOW startup{.cb = sizeof startup};
   PROCESS_INFORMATION created{};
@@ -116,7 +141,9 @@ Outcome<DumpSession> DumpSession::start(const std::vector<std::string>& argument
   }
   CloseHandle(created.hThread);
   Target target{created.dwProcessId, arguments.front(), UniqueHandle(created.hProcess)};
-  return DumpSession(std::move(*pipe), std::move(target), timeout_ms);
+  DumpSession session(std::move(*pipe), std::move(target), timeout_ms);
+  session.started_ = true;
+  return session;
 }
 
 Outcome<Hello> DumpSession::greet(const Deadline& deadline) {
@@ -125,17 +152,21 @@ Outcome<Hello> DumpSession::greet(const Deadline& deadline) {
   std::optional<Message> message;
   if (result == IoResult::ok) result = pipe_.receive(message, deadline);
   if (result != IoResult::ok) return failure_of(result);
+  if (auto failure = failure_in(message)) return std::move(*failure);
   auto* hello = message ? std::get_if<Hello>(&*message) : nullptr;
   if (hello == nullptr || hello->protocol != kProtocolVersion) {
     return Failure{ExitCode::refused, "the mixwalk.dll in " + process_text(target_) +
                                           " is not of this version of mixwalk"};
   }
+  greeted_ = true;
+  if (auto failure = share_ledger(*hello, deadline)) return std::move(*failure);
   return std::move(*hello);
 }
 
 Outcome<Snapshot> DumpSession::dump(const DumpRequest& request) {
   const Deadline deadline(timeout_ms_);
   if (auto failure = ensure_greeted(deadline)) return std::move(*failure);
+  watch_->set_deadline(request.deadline_ms);
   IoResult result = pipe_.send(request, deadline);
   if (result != IoResult::ok) return failure_of(result);
   SnapshotCollector collector;
@@ -144,6 +175,7 @@ Outcome<Snapshot> DumpSession::dump(const DumpRequest& request) {
     std::optional<Message> message;
     result = pipe_.receive(message, deadline);
     if (result != IoResult::ok) return failure_of(result);
+    if (auto failure = failure_in(message)) return std::move(*failure);
     const auto step = message ? collector.accept(std::move(*message))
                               : SnapshotCollector::Step::protocol_error;
     if (step == SnapshotCollector::Step::done) return collector.finish();
@@ -154,7 +186,6 @@ Outcome<Snapshot> DumpSession::dump(const DumpRequest& request) {
   }
 }
 
-// A program that we started has had its time to load the runtime.
 std::optional<Failure> DumpSession::ensure_greeted(const Deadline& deadline) {
   if (hello_) return std::nullopt;
   auto hello = greet(deadline);
@@ -162,13 +193,19 @@ std::optional<Failure> DumpSession::ensure_greeted(const Deadline& deadline) {
     hello_ = std::move(*hello);
     return std::nullopt;
   }
-  if (hello.failure().code != ExitCode::timeout) return hello.failure();
-  return Failure{ExitCode::not_dotnet, process_text(target_) + " did not load a .NET runtime"};
+  if (hello.failure().code == ExitCode::not_dotnet && pipe_.sent_away() != 0) {
+    return Failure{ExitCode::not_dotnet,
+                   "process " + std::to_string(pipe_.sent_away()) + " loaded mixwalk.dll, and not " +
+                       process_text(target_) + ", which was started: start that program itself, or "
+                       "give its process id with -p"};
+  }
+  return hello.failure();
 }
 
 std::optional<Failure> DumpSession::begin_record(const RecordRequest& request) {
   const Deadline deadline(timeout_ms_);
   if (auto failure = ensure_greeted(deadline)) return failure;
+  watch_->set_deadline(request.sampling.deadline_ms);
   const IoResult result = pipe_.send(request, deadline);
   if (result != IoResult::ok) return failure_of(result);
   return std::nullopt;
@@ -181,6 +218,7 @@ Outcome<DumpSession::Next> DumpSession::next(std::uint32_t milliseconds, Recorde
   std::optional<Message> message;
   const IoResult result = pipe_.receive(message, Deadline(timeout_ms_));
   if (result != IoResult::ok) return failure_of(result);
+  if (auto failure = failure_in(message)) return std::move(*failure);
   if (message) {
     if (auto* recorded = std::get_if<RecordedBytes>(&*message)) {
       bytes = std::move(*recorded);
@@ -199,14 +237,19 @@ std::string DumpSession::leave() {
   if (result == IoResult::ok) result = pipe_.receive(message, deadline);
   const auto* detached = message ? std::get_if<Detached>(&*message) : nullptr;
   if (detached != nullptr && detached->result == 0) return {};
-  if (detached != nullptr) {
-    return "the runtime keeps mixwalk.dll loaded (" + hresult_text(detached->result) + ")";
-  }
+  if (detached != nullptr) return detach_refusal(detached->result);
+  if (const auto failure = failure_in(message)) return failure->message;
   return result == IoResult::timeout ? "mixwalk.dll is still leaving" : failure_of(result).message;
 }
 
 bool DumpSession::sleep(std::uint32_t milliseconds) const {
   return WaitForSingleObject(target_.process.get(), milliseconds) != WAIT_OBJECT_0;
+}
+
+std::optional<std::uint32_t> DumpSession::exit_code(std::uint32_t milliseconds) const {
+  DWORD code = 0;
+  if (sleep(milliseconds) || !GetExitCodeProcess(target_.process.get(), &code)) return std::nullopt;
+  return code;
 }
 
 }  // namespace mixwalk

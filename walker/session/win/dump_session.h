@@ -11,6 +11,7 @@
 #include "walker/session/protocol.h"
 #include "walker/session/win/processes.h"
 #include "walker/session/win/session_pipe.h"
+#include "walker/session/win/target_watch.h"
 
 namespace mixwalk {
 
@@ -41,20 +42,31 @@ class DumpSession {
 
   // Waits, but not longer than the process lives. False: it has ended.
   bool sleep(std::uint32_t milliseconds) const;
+  // What the process ended with. Nothing: it has not ended within that time.
+  std::optional<std::uint32_t> exit_code(std::uint32_t milliseconds) const;
   const std::string& target_name() const noexcept { return target_.name; }
   std::uint32_t target_id() const noexcept { return target_.id; }
+  // How many suspensions mixwalk.dll had left behind that were given back from here.
+  int given_back() const noexcept { return watch_ ? watch_->given_back() : 0; }
 
  private:
   DumpSession(SessionPipe pipe, Target target, std::uint32_t timeout_ms)
-      : pipe_(std::move(pipe)), target_(std::move(target)), timeout_ms_(timeout_ms) {}
+      : target_(std::move(target)), pipe_(std::move(pipe)), timeout_ms_(timeout_ms) {}
   Outcome<Hello> greet(const Deadline& deadline);
   std::optional<Failure> ensure_greeted(const Deadline& deadline);
+  std::optional<Failure> share_ledger(const Hello& hello, const Deadline& deadline);
   Failure failure_of(IoResult result) const;
+  std::optional<Failure> failure_in(const std::optional<Message>& message) const;
 
-  SessionPipe pipe_;
   Target target_;
+  // After the pipe has gone, and before the process has: the agent then ends, and is watched to its
+  // end.
+  std::unique_ptr<TargetWatch> watch_;
+  SessionPipe pipe_;
   std::uint32_t timeout_ms_;
-  std::optional<Hello> hello_;
+  bool started_ = false;  // by us
+  bool greeted_ = false;  // mixwalk.dll has spoken
+  std::optional<Hello> hello_;  // what it said, where the visit can go on
 };
 
 }  // namespace mixwalk

@@ -17,7 +17,7 @@ struct NameLess {
 
 }  // namespace
 
-std::wstring environment_with(const std::vector<std::pair<std::wstring, std::wstring>>& set) {
+std::wstring environment_with(const std::vector<VariableChange>& changes) {
   std::map<std::wstring, std::wstring, NameLess> variables;
   LPWCH block = GetEnvironmentStringsW();
   for (const WCHAR* entry = block; entry != nullptr && *entry != 0;) {
@@ -28,7 +28,13 @@ std::wstring environment_with(const std::vector<std::pair<std::wstring, std::wst
     if (equals != std::wstring::npos) variables[text.substr(0, equals)] = text.substr(equals + 1);
   }
   FreeEnvironmentStringsW(block);
-  for (const auto& [name, value] : set) variables[name] = value;
+  for (const auto& [name, value] : changes) {
+    if (value) {
+      variables[name] = *value;
+    } else {
+      variables.erase(name);
+    }
+  }
   std::wstring result;
   for (const auto& [name, value] : variables) {
     result += name + L'=' + value;
@@ -36,6 +42,19 @@ std::wstring environment_with(const std::vector<std::pair<std::wstring, std::wst
   }
   result.push_back(L'\0');
   return result;
+}
+
+std::optional<std::wstring> environment_variable(const wchar_t* name) {
+  std::wstring value;
+  DWORD units = 0;
+  do {
+    value.resize(units);
+    SetLastError(ERROR_SUCCESS);
+    units = GetEnvironmentVariableW(name, value.data(), static_cast<DWORD>(value.size()));
+    if (units == 0 && GetLastError() != ERROR_SUCCESS) return std::nullopt;
+  } while (units > value.size());
+  value.resize(units);
+  return value;
 }
 
 }  // namespace mixwalk

@@ -1,12 +1,19 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace mixwalk {
 
-// This process's environment block with these variables set, for CreateProcessW.
-std::wstring environment_with(const std::vector<std::pair<std::wstring, std::wstring>>& set);
+// A variable and its value; without one it is to be removed.
+using VariableChange = std::pair<std::wstring, std::optional<std::wstring>>;
+
+// This process's environment block with these changes, for CreateProcessW.
+std::wstring environment_with(const std::vector<VariableChange>& changes);
+
+// Nothing: this process has no such variable.
+std::optional<std::wstring> environment_variable(const wchar_t* name);
 
 }  // namespace mixwalk

@@ -25,6 +25,7 @@ enum class IoResult {
   ok,
   closed,   // the other side closed the pipe, and the process that is watched lives
   exited,   // the process that is watched has ended
+  deserted, // it lives, but nobody is left in it who would answer
   timeout,
   failed,   // GetLastError() says why
 };
@@ -36,10 +37,15 @@ class PipeIo {
   // `process`: ends every wait when it ends; null for none. Not owned.
   PipeIo(UniqueHandle pipe, HANDLE process) noexcept;
 
+  // An event that ends every wait as well when it is set. Not owned.
+  void watch_for_desertion(HANDLE deserted) noexcept { deserted_ = deserted; }
+
   IoResult accept(const Deadline& deadline);  // waits for a client: the server's end only
   IoResult read(void* into, std::size_t bytes, const Deadline& deadline);
   IoResult write(const void* from, std::size_t bytes, const Deadline& deadline);
   HANDLE handle() const noexcept { return pipe_.get(); }
+  // False: its event could not be had, and every call would fail or wait for ever.
+  bool ready() const noexcept { return pipe_ && event_; }
 
  private:
   IoResult exited_or(IoResult result) const noexcept;
@@ -48,6 +54,7 @@ class PipeIo {
   UniqueHandle pipe_;
   UniqueHandle event_;
   HANDLE process_;
+  HANDLE deserted_ = nullptr;
   OVERLAPPED overlapped_{};
 };
 

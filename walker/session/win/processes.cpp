@@ -8,6 +8,7 @@
 
 #include "unmanaged/image/ascii_lower.h"
 #include "unmanaged/win/utf8.h"
+#include "walker/session/win/token.h"
 #include "walker/session/win/win_error.h"
 
 namespace mixwalk {
@@ -29,7 +30,7 @@ std::string describe(std::uint32_t id, const std::string& name) {
 enum class LoadedRuntime { unknown, none, host_only, framework, core };
 
 LoadedRuntime loaded_runtime(std::uint32_t id) {
-  const UniqueHandle process(OpenProcess(PROCESS_QUERY_INFORMATION | PROCESS_VM_READ, FALSE, id));
+  const UniqueHandle process = open_process(PROCESS_QUERY_INFORMATION | PROCESS_VM_READ, id);
   HMODULE modules[1024];
   DWORD bytes = 0;
   if (!process ||
@@ -105,8 +106,9 @@ Outcome<Target> find_target(std::uint32_t process_id) {
   for (const ProcessEntry& entry : list_processes()) {
     if (entry.id == process_id) name = entry.name;
   }
-  UniqueHandle process(
-      OpenProcess(SYNCHRONIZE | PROCESS_QUERY_LIMITED_INFORMATION, FALSE, process_id));
+  // PROCESS_DUP_HANDLE: the ledger is shared with it (TargetWatch).
+  UniqueHandle process = open_process(
+      SYNCHRONIZE | PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_DUP_HANDLE, process_id);
   if (!process) {
     const DWORD error = GetLastError();
     if (error == ERROR_ACCESS_DENIED) {

@@ -26,7 +26,7 @@ bool has_diagnostics_port(std::uint32_t process_id);
 struct Target {
   std::uint32_t id = 0;
   std::string name;
-  UniqueHandle process;  // SYNCHRONIZE | PROCESS_QUERY_LIMITED_INFORMATION
+  UniqueHandle process;  // SYNCHRONIZE | PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_DUP_HANDLE
 };
 
 // The process, or the first reason why it cannot be attached to.

@@ -5,8 +5,9 @@
 #include <ntsecapi.h>
 #include <sddl.h>
 
-#include <vector>
-
+#include "unmanaged/win/utf8.h"
+#include "walker/session/pipe_name.h"
+#include "walker/session/win/token.h"
 #include "walker/session/win/win_error.h"
 
 namespace mixwalk {
@@ -14,45 +15,20 @@ namespace {
 
 constexpr DWORD kPipeBuffer = 64 << 10;
 
-// "D:P(A;;GA;;;S-1-5-…)": this user and nobody else, nothing inherited.
-std::wstring own_user_only() {
-  HANDLE raw = nullptr;
-  if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &raw)) return {};
-  const UniqueHandle token(raw);
-  DWORD bytes = 0;
-  GetTokenInformation(token.get(), TokenUser, nullptr, 0, &bytes);
-  std::vector<std::byte> user(bytes);
-  if (!GetTokenInformation(token.get(), TokenUser, user.data(), bytes, &bytes)) return {};
-  LPWSTR sid = nullptr;
-  if (!ConvertSidToStringSidW(reinterpret_cast<TOKEN_USER*>(user.data())->User.Sid, &sid)) return {};
-  std::wstring sddl = std::wstring(L"D:P(A;;GA;;;") + sid + L")";
-  LocalFree(sid);
-  return sddl;
-}
-
-std::wstring random_hex() {
-  unsigned char bytes[16] = {};
-  RtlGenRandom(bytes, sizeof bytes);
-  std::wstring text;
-  for (const unsigned char byte : bytes) {
-    text += L"0123456789abcdef"[byte >> 4];
-    text += L"0123456789abcdef"[byte & 15];
-  }
-  return text;
-}
-
 }  // namespace
 
-Outcome<SessionPipe> SessionPipe::create() {
-  const std::wstring sddl = own_user_only();
+Outcome<SessionPipe> SessionPipe::create(const std::optional<TokenFacts>& target) {
+  const auto own = token_facts(GetCurrentProcess());
   SECURITY_ATTRIBUTES security{.nLength = sizeof security};
-  if (sddl.empty() ||
-      !ConvertStringSecurityDescriptorToSecurityDescriptorW(
-          sddl.c_str(), SDDL_REVISION_1, &security.lpSecurityDescriptor, nullptr)) {
-    return Failure{ExitCode::internal, "cannot make a pipe for this user only: " + last_error()};
+  if (!own || !ConvertStringSecurityDescriptorToSecurityDescriptorW(
+                  to_utf16(pipe_sddl(own->user, target ? *target : *own)).c_str(),
+                  SDDL_REVISION_1, &security.lpSecurityDescriptor, nullptr)) {
+    return Failure{ExitCode::internal,
+                   "cannot make a pipe for the target and this user only: " + last_error()};
   }
-  std::wstring name =
-      L"\\\\.\\pipe\\mixwalk-" + std::to_wstring(GetCurrentProcessId()) + L"-" + random_hex();
+  unsigned char random[kPipeRandomBytes] = {};
+  RtlGenRandom(random, sizeof random);
+  std::wstring name = session_pipe_name(GetCurrentProcessId(), random);
   UniqueHandle pipe(CreateNamedPipeW(
       name.c_str(), PIPE_ACCESS_DUPLEX | FILE_FLAG_FIRST_PIPE_INSTANCE | FILE_FLAG_OVERLAPPED,
       PIPE_TYPE_BYTE | PIPE_READMODE_BYTE | PIPE_WAIT | PIPE_REJECT_REMOTE_CLIENTS, 1, kPipeBuffer,
@@ -68,7 +44,23 @@ PipeIo& SessionPipe::io() {
   return *io_;
 }
 
-IoResult SessionPipe::accept(const Deadline& deadline) { return io().accept(deadline); }
+std::uint32_t SessionPipe::client() {
+  ULONG client = 0;
+  return GetNamedPipeClientProcessId(io().handle(), &client) ? client : 0;
+}
+
+IoResult SessionPipe::accept(const Deadline& deadline) {
+  while (true) {
+    const IoResult result = io().accept(deadline);
+    // Closed: a client came and has gone already.
+    if (result != IoResult::ok && result != IoResult::closed) return result;
+    const std::uint32_t came = client();
+    if (came == GetProcessId(process_)) return result;
+    sent_away_ = came;
+    DisconnectNamedPipe(io().handle());
+    if (deadline.remaining_ms() == 0) return IoResult::timeout;
+  }
+}
 
 bool SessionPipe::wait(std::uint32_t milliseconds) {
   constexpr DWORD kLookMs = 10;
@@ -77,6 +69,7 @@ bool SessionPipe::wait(std::uint32_t milliseconds) {
     DWORD available = 0;
     if (!PeekNamedPipe(io().handle(), nullptr, 0, nullptr, &available, nullptr)) return true;
     if (available != 0) return true;
+    if (deserted_ != nullptr && WaitForSingleObject(deserted_, 0) == WAIT_OBJECT_0) return true;
     const DWORD left = deadline.remaining_ms();
     if (left == 0) return false;
     Sleep(left < kLookMs ? left : kLookMs);

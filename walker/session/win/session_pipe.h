@@ -4,24 +4,37 @@
 #include <string>
 
 #include "walker/session/failure.h"
+#include "walker/session/pipe_security.h"
 #include "walker/session/protocol.h"
 #include "walker/session/win/pipe_io.h"
 
 namespace mixwalk {
 
 // mixwalk.exe's end of the pipe that its DLL connects to. Its name cannot be guessed, it exists
-// once, and only the user who runs mixwalk may open it, from this machine.
+// once, and only the user who runs mixwalk and the target may open it, from this machine.
 class SessionPipe {
  public:
-  static Outcome<SessionPipe> create();
+  // `target`: the token of the process that the DLL will be in; empty: mixwalk.exe starts
+  // that process itself.
+  static Outcome<SessionPipe> create(const std::optional<TokenFacts>& target);
 
   const std::wstring& name() const noexcept { return name_; }
 
-  // From here on the process ends every wait when it ends. Not owned.
+  // From here on the process ends every wait when it ends, and is the only one that accept() takes.
+  // Not owned.
   void watch(HANDLE process) noexcept { process_ = process; }
+  // So does this event, once accept() has succeeded. Not owned.
+  void watch_for_desertion(HANDLE deserted) noexcept {
+    deserted_ = deserted;
+    io().watch_for_desertion(deserted);
+  }
 
+  // Waits for the DLL. Another process that the descriptor admits, such as a service of the same
+  // account, is sent away again.
   IoResult accept(const Deadline& deadline);
-  // Until there is something to receive, or the pipe is broken, or that long. False: nothing yet.
+  // The last process that accept() sent away; 0: none.
+  std::uint32_t sent_away() const noexcept { return sent_away_; }
+  // Until there is something to receive, or nothing will ever come, or that long. False: nothing yet.
   bool wait(std::uint32_t milliseconds);
   IoResult send(const Message& message, const Deadline& deadline);
   // `message` is empty where the bytes are none of ours.
@@ -31,10 +44,14 @@ class SessionPipe {
   SessionPipe(std::wstring name, UniqueHandle pipe)
       : name_(std::move(name)), pipe_(std::move(pipe)) {}
   PipeIo& io();
+  // 0: not known.
+  std::uint32_t client();
 
   std::wstring name_;
   UniqueHandle pipe_;
   HANDLE process_ = nullptr;
+  HANDLE deserted_ = nullptr;
+  std::uint32_t sent_away_ = 0;
   std::optional<PipeIo> io_;
 };
 

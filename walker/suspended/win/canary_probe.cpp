@@ -19,8 +19,13 @@ void look_up(void* address) {
   RtlLookupFunctionEntry(reinterpret_cast<DWORD64>(address), &base, nullptr);
 }
 
+// How long a worker is waited for that has not come back. A supervisor of its own ends what holds it
+// up after 50 ms; only a worker that the program has suspended takes longer.
+constexpr DWORD kIdleMs = 5'000;
+
 HRESULT STDMETHODCALLTYPE first_frame_is_enough(clr::FunctionID, UINT_PTR, clr::FrameInfo, ULONG32,
-                                                BYTE*, void*) noexcept {
+                                                BYTE*, void* supervisor) noexcept {
+  static_cast<Supervisor*>(supervisor)->walk_may_go_on();
   return S_FALSE;
 }
 
@@ -33,8 +38,7 @@ bool CanaryProbe::start() noexcept {
   answered_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   if (!stop_ || !ask_ || !answered_) return false;
   thread_ = UniqueHandle(CreateThread(nullptr, 0, &run, this, 0, &thread_id_));
-  wait_until_idle();
-  return static_cast<bool>(thread_);
+  return thread_ && wait_until_idle();
 }
 
 void CanaryProbe::stop() noexcept {
@@ -45,19 +49,25 @@ void CanaryProbe::stop() noexcept {
 }
 
 bool CanaryProbe::set_canary(std::uint64_t clr_thread, DWORD thread_id) noexcept {
+  if (lost_) return false;  // the worker may still use the handle of the last one
   clr_thread_ = canary_.open(thread_id) ? clr_thread : 0;
   return clr_thread_ != 0;
 }
 
-void CanaryProbe::wait_until_idle() noexcept {
-  if (!thread_ || !under_way_) return;
-  WaitForSingleObject(answered_.get(), INFINITE);
-  under_way_ = false;
+bool CanaryProbe::wait_until_idle() noexcept {
+  if (lost_) return false;
+  if (!thread_ || !under_way_) return true;
+  // The program may have ended its thread, or suspended it.
+  const HANDLE either[] = {answered_.get(), thread_.get()};
+  const DWORD came = WaitForMultipleObjects(2, either, FALSE, kIdleMs);
+  under_way_ = came != WAIT_OBJECT_0;
+  lost_ = came == WAIT_TIMEOUT;
+  return !lost_;
 }
 
 bool CanaryProbe::passes() noexcept {
   // Still busy with a probe that took too long: the next one would only wait behind it.
-  if (clr_thread_ == 0 || !thread_ || busy_.exchange(true)) return false;
+  if (clr_thread_ == 0 || !thread_ || lost_ || busy_.exchange(true)) return false;
   passed_.store(false, std::memory_order_relaxed);
   ResetEvent(answered_.get());
   under_way_ = true;
@@ -76,7 +86,6 @@ void CanaryProbe::work() noexcept {
   // Its answer is waited for while a thread stands.
   SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_HIGHEST);
   walk_.warm_up(info4_);
-  guarded_call(&look_up, this);  // a thread's first one may allocate
   busy_.store(false);
   SetEvent(answered_.get());
   const HANDLE events[] = {stop_.get(), ask_.get()};
@@ -96,13 +105,21 @@ bool CanaryProbe::try_all() noexcept {
 }
 
 bool CanaryProbe::try_canary() noexcept {
+  // The program had stopped this thread for so long that the canary may have ended since.
+  if (lost_) return false;
   const ScopedSuspension suspension(canary_);
   Registers registers;
   // Reading its registers is what waits until it really stands.
-  if (!suspension || !canary_.read_registers(registers)) return false;
+  if (!suspension || canary_.suspended_by_others() || !canary_.read_registers(registers) ||
+      !supervisor_.begin_walk()) {
+    return false;
+  }
   const HRESULT result =
-      info_.DoStackSnapshot(clr_thread_, &first_frame_is_enough, 0, nullptr, nullptr, 0);
-  return (result == S_OK || result == clr::kSnapshotAborted) && !canary_.overdue();
+      !lost_ && walk_.is_attached(clr_thread_)
+          ? info_.DoStackSnapshot(clr_thread_, &first_frame_is_enough, 0, &supervisor_, nullptr, 0)
+          : clr::kSnapshotInvalidThread;
+  const bool stood = supervisor_.end_walk();
+  return (result == S_OK || result == clr::kSnapshotAborted) && stood;
 }
 
 }  // namespace mixwalk

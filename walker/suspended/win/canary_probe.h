@@ -19,21 +19,28 @@ namespace mixwalk {
 // of them may wait for the thread that is frozen just now; then the time limit passes, the probe
 // fails, and the worker comes back once the target runs again.
 //
-// A FaultGuard must live. The canary is watched by a supervisor of its own: should it hold, against all expectation, what
-// the worker waits for, it runs again after the deadline.
+// The canary is watched by a supervisor of its own: should it hold, against all expectation, what the
+// worker waits for, it runs again after the deadline.
 class CanaryProbe final : public Probe {
  public:
   // How long an answer may take: a free lock is had in microseconds, but on a busy machine the
   // worker must first get its time slice. Well below the supervisor's deadline.
   static constexpr DWORD kLimitMs = 20;
 
-  CanaryProbe(clr::ICorProfilerInfo3& info, clr::ICorProfilerInfo4* info4) noexcept
-      : info_(info), info4_(info4), walk_(info, nullptr, supervisor_), canary_(supervisor_) {}
+  CanaryProbe(clr::ICorProfilerInfo3& info, clr::ICorProfilerInfo4* info4,
+              LedgerPage& ledger) noexcept
+      : info_(info),
+        info4_(info4),
+        supervisor_(ledger),
+        walk_(info, nullptr, supervisor_),
+        canary_(supervisor_) {}
   ~CanaryProbe() { stop(); }
   CanaryProbe(const CanaryProbe&) = delete;
   CanaryProbe& operator=(const CanaryProbe&) = delete;
 
-  // Not frozen-safe: they start and join the worker. False: no thread could be made.
+  // Not frozen-safe: they start and join the worker. False: no thread could be made, or it does not
+  // run yet. stop() waits without end for a thread that does not end; nothing may be frozen or
+  // claimed then.
   bool start() noexcept;
   void stop() noexcept;
   bool is_own_thread(DWORD id) const noexcept {
@@ -45,8 +52,12 @@ class CanaryProbe final : public Probe {
   bool set_canary(std::uint64_t clr_thread, DWORD thread_id) noexcept;
   // No canary: every probe fails.
   void clear_canary() noexcept { clr_thread_ = 0; }
-  // Not frozen-safe: until the worker has come back from a probe that took too long.
-  void wait_until_idle() noexcept;
+  // Not frozen-safe: until the worker has come back from a probe that took too long. False: it does
+  // not come back in time, and may still walk the canary at any later moment. No probe passes then,
+  // and nobody waits for it again.
+  bool wait_until_idle() noexcept;
+
+  LedgerPage& ledger() const noexcept { return supervisor_.ledger(); }
 
   // Frozen-safe, and with nothing frozen a trial of the canary itself.
   bool passes() noexcept override;
@@ -67,6 +78,7 @@ class CanaryProbe final : public Probe {
   UniqueHandle thread_;
   DWORD thread_id_ = 0;
   std::atomic<bool> busy_{true};  // until the worker's own warm-up is done
+  std::atomic<bool> lost_{false};  // it did not come back in time
   bool under_way_ = true;         // for whoever asks: the same warm-up, or a probe without an answer
   std::atomic<bool> passed_{false};
 };

@@ -4,6 +4,8 @@
 
 namespace mixwalk {
 
+static_assert(static_cast<std::uint32_t>(clr::kSnapshotInvalidThread) == kThreadLetGo);
+
 void ClrManagedWalk::warm_up(clr::ICorProfilerInfo4* info4) noexcept {
   if (info4 != nullptr) info4->InitializeCurrentThread();
   // Thread 0 is the caller's own. It never ran managed code, so the walk is refused; that it was
@@ -18,8 +20,8 @@ bool ClrManagedWalk::is_managed(std::uint64_t ip) noexcept {
   clr::FunctionID function = 0;
   const auto* code = reinterpret_cast<const BYTE*>(ip);
   if (info8_ != nullptr) {
-    clr::ReJITID rejit = 0;
-    return SUCCEEDED(info8_->GetFunctionFromIP3(code, &function, &rejit)) && function != 0;
+    // Null: the ReJITID is not asked for, which would take a lock of the runtime's.
+    return SUCCEEDED(info8_->GetFunctionFromIP3(code, &function, nullptr)) && function != 0;
   }
   return SUCCEEDED(info_.GetFunctionFromIP(code, &function)) && function != 0;
 }
@@ -29,7 +31,7 @@ HRESULT STDMETHODCALLTYPE ClrManagedWalk::frame(clr::FunctionID function, UINT_P
                                                 BYTE context[], void* client_data) noexcept {
   auto& walk = *static_cast<Walk*>(client_data);
   RawSample& sample = walk.sample;
-  if (walk.supervisor.overdue()) return S_FALSE;
+  if (!walk.supervisor.walk_may_go_on()) return S_FALSE;
   if (sample.entry_count == sample.entry_buffer.size() || context_size < sizeof(CONTEXT)) {
     sample.entries_cut = true;
     return S_FALSE;
@@ -41,13 +43,37 @@ HRESULT STDMETHODCALLTYPE ClrManagedWalk::frame(clr::FunctionID function, UINT_P
   return S_OK;
 }
 
+// Situation: a thread that the runtime did not make ends. The runtime detaches it from its end
+// notification, and says ThreadDestroyed only later, from the finalizer; in between, DoStackSnapshot
+// ends the process ("Fatal error. 0x8013135E"). Real case: native callback threads in a program with
+// a DLL whose DllMain takes some milliseconds at a thread's end. Remedy: a detached thread has no
+// handle any more. The detaching thread itself takes the handle away, so while it stands it stays
+// what it is. (And while the runtime has a handle of a thread, the system gives its id to no other:
+// the handle is that of the thread which was assigned.) Test: foreign_threads_test.
+bool ClrManagedWalk::is_attached(std::uint64_t clr_thread) noexcept {
+  HANDLE handle = nullptr;
+  return SUCCEEDED(info_.GetHandleFromThread(clr_thread, &handle));
+}
+
 void ClrManagedWalk::walk(std::uint64_t clr_thread, const Registers* seed,
                           RawSample& sample) noexcept {
-  // It runs already: no thread that runs may be walked.
-  if (supervisor_.overdue()) {
-    sample.refusal = static_cast<std::uint32_t>(clr::kSnapshotAborted);
+  const auto aborted = static_cast<std::uint32_t>(clr::kSnapshotAborted);
+  // No thread that runs may be walked.
+  if (!supervisor_.begin_walk()) {
+    sample.refusal = aborted;
     return;
   }
+  const bool attached = is_attached(clr_thread);
+  const HRESULT result = attached ? snapshot(clr_thread, seed, sample) : clr::kSnapshotInvalidThread;
+  const bool stood = supervisor_.end_walk();
+  sample.managed_walked = result == S_OK && !sample.entries_cut && stood;
+  sample.refusal = sample.managed_walked ? 0
+                   : result == S_OK      ? aborted
+                                         : static_cast<std::uint32_t>(result);
+}
+
+HRESULT ClrManagedWalk::snapshot(std::uint64_t clr_thread, const Registers* seed,
+                                 RawSample& sample) noexcept {
   // The walk needs the integer registers only; the rest stays zero, and says so by its flags.
   CONTEXT context;
   if (seed != nullptr) {
@@ -56,14 +82,9 @@ void ClrManagedWalk::walk(std::uint64_t clr_thread, const Registers* seed,
     set_registers(context, *seed);
   }
   Walk walk{sample, supervisor_};
-  const HRESULT result = info_.DoStackSnapshot(
-      clr_thread, &frame, clr::kSnapshotRegisterContext, &walk,
-      seed != nullptr ? reinterpret_cast<BYTE*>(&context) : nullptr,
-      seed != nullptr ? sizeof context : 0);
-  sample.managed_walked = result == S_OK && !sample.entries_cut && !supervisor_.overdue();
-  sample.refusal = sample.managed_walked ? 0
-                   : result == S_OK      ? static_cast<std::uint32_t>(clr::kSnapshotAborted)
-                                         : static_cast<std::uint32_t>(result);
+  return info_.DoStackSnapshot(clr_thread, &frame, clr::kSnapshotRegisterContext, &walk,
+                               seed != nullptr ? reinterpret_cast<BYTE*>(&context) : nullptr,
+                               seed != nullptr ? sizeof context : 0);
 }
 
 }  // namespace mixwalk

@@ -13,7 +13,7 @@ class ClrManagedWalk final : public ManagedWalk {
   // `info8` may be null (.NET Framework): IL stubs are then not seen as managed code.
   // Neither interface is owned.
   ClrManagedWalk(clr::ICorProfilerInfo3& info, clr::ICorProfilerInfo8* info8,
-                 const Supervisor& supervisor) noexcept
+                 Supervisor& supervisor) noexcept
       : info_(info), info8_(info8), supervisor_(supervisor) {}
 
   // Before any thread is frozen, on the thread that will call walk(): whatever the CLR makes on a
@@ -21,21 +21,27 @@ class ClrManagedWalk final : public ManagedWalk {
   // first call with nothing suspended; ICorProfilerInfo4::InitializeCurrentThread does the rest.)
   void warm_up(clr::ICorProfilerInfo4* info4) noexcept;
 
+  // Whether the thread has not been detached from the runtime. Only while the thread stands is the
+  // answer good for more than a moment. The thread must be claimed (ThreadRegistry): the ThreadID is a
+  // pointer that the runtime follows.
+  bool is_attached(std::uint64_t clr_thread) noexcept;
+
   bool is_managed(std::uint64_t ip) noexcept override;
   void walk(std::uint64_t clr_thread, const Registers* seed, RawSample& sample) noexcept override;
 
  private:
   struct Walk {
     RawSample& sample;
-    const Supervisor& supervisor;
+    Supervisor& supervisor;
   };
+  HRESULT snapshot(std::uint64_t clr_thread, const Registers* seed, RawSample& sample) noexcept;
   static HRESULT STDMETHODCALLTYPE frame(clr::FunctionID function, UINT_PTR ip,
                                          clr::FrameInfo info, ULONG32 context_size,
                                          BYTE context[], void* client_data) noexcept;
 
   clr::ICorProfilerInfo3& info_;
   clr::ICorProfilerInfo8* info8_;
-  const Supervisor& supervisor_;
+  Supervisor& supervisor_;
 };
 
 }  // namespace mixwalk

@@ -1,20 +1,46 @@
 #include "walker/suspended/win/supervisor.h"
 
+#include <winternl.h>
+
 namespace mixwalk {
 namespace {
 
 // How often the supervisor looks. A freeze ends at the latest one such step after its deadline.
 constexpr DWORD kPollMs = 10;
 constexpr SIZE_T kStackBytes = 64 << 10;
+// How much longer a thread stands while DoStackSnapshot has been called and does not hold it yet.
+// Nothing that the thread owns is waited for there (but for the runtime's stress log, which is off
+// unless DOTNET_StressLog asks for it), so only a machine that gives the sampler no time comes near
+// it.
+constexpr DWORD kEntryMs = 1000;
+// THREADINFOCLASS ThreadSuspendCount; winternl.h leaves it out.
+constexpr auto kThreadSuspendCount = static_cast<THREADINFOCLASS>(35);
+
+// How often the thread is suspended; `otherwise` where the system does not say.
+ULONG suspend_count(HANDLE thread, ULONG otherwise) noexcept {
+  ULONG count = 0;
+  return NtQueryInformationThread(thread, kThreadSuspendCount, &count, sizeof count, nullptr) < 0
+             ? otherwise
+             : count;
+}
+// A supervisor that did not look for so long will not help a frozen thread: its own thread was
+// suspended or ended by the program.
+constexpr ULONGLONG kSilentMs = 2'000;
+// mixwalk.exe needs microseconds for its ResumeThread, unless it dies in it.
+constexpr ULONGLONG kTakingMs = 1'000;
 
 }  // namespace
 
 bool Supervisor::start() noexcept {
   stop_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
-  if (!stop_) return false;
+  running_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
+  if (!stop_ || !running_) return false;
   thread_ = UniqueHandle(CreateThread(nullptr, kStackBytes, &run, this,
                                       STACK_SIZE_PARAM_IS_A_RESERVATION, &thread_id_));
-  return static_cast<bool>(thread_);
+  // Folklore: CreateThread succeeds while somebody holds the loader lock, but the new thread does
+  // not run before it is free. Nothing may be frozen until then. (Test:
+  // LoaderLock.HeldForGoodEndsTheVisitWithAWord in ends_test.)
+  return thread_ && WaitForSingleObject(running_.get(), kStartMs) == WAIT_OBJECT_0;
 }
 
 void Supervisor::stop() noexcept {
@@ -25,21 +51,135 @@ void Supervisor::stop() noexcept {
   stop_.reset();
 }
 
-void Supervisor::begin(HANDLE thread) noexcept {
+bool Supervisor::is_silent() const noexcept {
+  const ULONGLONG looked = looked_.load(std::memory_order_relaxed);
+  const ULONGLONG now = GetTickCount64();
+  return looked != 0 && now > looked && now - looked > kSilentMs;
+}
+
+bool Supervisor::before_suspend(DWORD thread_id) noexcept {
+  return !is_silent() && freeze_.begin(ledger_, thread_id);
+}
+
+// Folklore: mixwalk.exe takes what has been under way for too long, and cannot tell whether
+// SuspendThread has happened. Situation: a tool suspends the whole program for some seconds
+// (NtSuspendProcess), our thread in front of its SuspendThread; mixwalk.exe gives back the tool's
+// suspension of the target, and ours, which came later, stayed for ever. Remedy: what is above the
+// count that SuspendThread found is ours. (Test: SupervisorTest, GivenBackBeforeItHadHappened.)
+bool Supervisor::begin(HANDLE thread, DWORD before) noexcept {
+  if (!freeze_.suspended()) {
+    wait_for_mixwalk_exe();
+    const ULONG otherwise = before + (freeze_.is_left_to_us() ? 1 : 0);
+    if (suspend_count(thread, otherwise) > before) resume_(thread);
+    freeze_.end();
+    return false;
+  }
   target_.store(thread, std::memory_order_relaxed);
   since_.store(GetTickCount64(), std::memory_order_relaxed);
-  state_.store(State::frozen, std::memory_order_release);
+  const State next = (state_.load(std::memory_order_relaxed) | kPhaseBits) + 1;
+  state_.store(with(next, Phase::frozen), std::memory_order_release);
+  return true;
 }
 
 void Supervisor::end() noexcept {
-  State frozen = State::frozen;
-  if (state_.compare_exchange_strong(frozen, State::idle)) {
-    ResumeThread(target_.load(std::memory_order_relaxed));
-    return;
+  const HANDLE thread = target_.load(std::memory_order_relaxed);
+  const bool in_time = change(Phase::frozen, Phase::idle);
+  if (in_time && freeze_.take()) resume_(thread);
+  give_back_what_mixwalk_exe_left(thread);
+  if (in_time && freeze_.taken_from_outside()) note_let_go();
+  freeze_.end();
+  State state = state_.load(std::memory_order_relaxed);
+  move(state, Phase::idle);
+}
+
+// The slot and the thread's handle are used again: mixwalk.exe first comes to the end of its
+// ResumeThread, which would give back the next suspension otherwise.
+void Supervisor::wait_for_mixwalk_exe() const noexcept {
+  const ULONGLONG begun = GetTickCount64();
+  while (freeze_.being_taken() && GetTickCount64() - begun < kTakingMs) SwitchToThread();
+}
+
+void Supervisor::give_back_what_mixwalk_exe_left(HANDLE thread) noexcept {
+  wait_for_mixwalk_exe();
+  if (freeze_.is_left_to_us()) resume_(thread);
+}
+
+bool Supervisor::begin_walk() noexcept {
+  if (!change(Phase::frozen, Phase::walking)) return false;
+  freeze_.walk_begins();
+  if (!freeze_.taken_from_outside()) return true;
+  change(Phase::walking, Phase::frozen);
+  return false;
+}
+
+bool Supervisor::end_walk() noexcept {
+  const bool stood = change(Phase::walking, Phase::frozen);
+  // Let go by DoStackSnapshot itself, just now.
+  if (!stood && change(Phase::leaving, Phase::overdue)) note_let_go();
+  freeze_.walk_ended();
+  return stood && !freeze_.taken_from_outside();
+}
+
+bool Supervisor::walk_may_go_on() noexcept {
+  if (!overdue()) return true;
+  wait_for_supervisor();
+  wait_for_mixwalk_exe();
+  // DoStackSnapshot is about to resume the thread. Where its suspension was given back before, the
+  // program may have suspended the thread since.
+  if (freeze_.walk_takes_again()) {
+    if (SuspendThread(target_.load(std::memory_order_relaxed)) == static_cast<DWORD>(-1)) {
+      freeze_.walk_ended();
+    }
+    // Still walking: it was mixwalk.exe that gave the suspension back.
+    if (!change(Phase::overdue, Phase::leaving)) change(Phase::walking, Phase::leaving);
   }
-  // The supervisor is resuming, or has: its handle is ours, so wait until it has let go of it.
-  while (state_.load(std::memory_order_acquire) == State::resuming) SwitchToThread();
-  state_.store(State::idle, std::memory_order_release);
+  return false;
+}
+
+// While the supervisor looks closer or resumes, its handle is ours, so this waits; the supervisor
+// asks the system for a microsecond or two. A state that is still the supervisor's: it is silent.
+Supervisor::State Supervisor::wait_for_supervisor() const noexcept {
+  while (true) {
+    const State state = state_.load(std::memory_order_acquire);
+    const Phase phase = phase_of(state);
+    if ((phase != Phase::checking && phase != Phase::resuming) || is_silent()) return state;
+    SwitchToThread();
+  }
+}
+
+// False: it is in another phase.
+bool Supervisor::change(Phase from, Phase to) noexcept {
+  while (true) {
+    State state = wait_for_supervisor();
+    const Phase phase = phase_of(state);
+    if (phase == Phase::checking || phase == Phase::resuming) {
+      give_back_for_supervisor(state);
+    } else if (phase != from) {
+      return false;
+    } else if (move(state, to)) {
+      return true;
+    }
+  }
+}
+
+// The program has stopped the supervisor in the middle, perhaps before its ResumeThread: one too
+// many finds a thread that runs. Nothing is frozen until the supervisor looks again: before_suspend()
+// says no. DoStackSnapshot is not under way here.
+void Supervisor::give_back_for_supervisor(State state) noexcept {
+  if (!move(state, Phase::overdue)) return;
+  note_let_go();
+  if (!freeze_.take() && !freeze_.being_resumed()) return;
+  resume_(target_.load(std::memory_order_relaxed));
+  freeze_.resumed(false);
+}
+
+// False: the state is another by now. So a supervisor that was stopped for long changes nothing in a
+// freeze that went on without it.
+bool Supervisor::move(State& state, Phase next) noexcept {
+  const State to = with(state, next);
+  if (!state_.compare_exchange_strong(state, to)) return false;
+  state = to;
+  return true;
 }
 
 DWORD WINAPI Supervisor::run(void* self) noexcept {
@@ -50,30 +190,72 @@ DWORD WINAPI Supervisor::run(void* self) noexcept {
 void Supervisor::watch() noexcept {
   // It runs for microseconds, and a busy machine must not make it late.
   SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_TIME_CRITICAL);
+  looked_.store(GetTickCount64());
+  SetEvent(running_.get());
   while (WaitForSingleObject(stop_.get(), kPollMs) == WAIT_TIMEOUT) {
-    if (state_.load(std::memory_order_acquire) != State::frozen) continue;
-    const ULONGLONG since = since_.load(std::memory_order_relaxed);
-    const ULONGLONG now = GetTickCount64();
-    if (now < since || now - since < deadline_ms_) continue;
-    State frozen = State::frozen;
-    if (!state_.compare_exchange_strong(frozen, State::resuming)) continue;
-    resume_fully(target_.load(std::memory_order_relaxed));
-    LARGE_INTEGER ticks;
-    QueryPerformanceCounter(&ticks);
-    let_go_ticks_.store(static_cast<std::uint64_t>(ticks.QuadPart));
-    state_.store(State::overdue, std::memory_order_release);
+    look(GetTickCount64());
   }
 }
 
-// However deep: DoStackSnapshot suspends its target a second time, and waits for what we must free.
-// Its own later ResumeThread then finds a running thread, which is harmless. A suspension by the
-// runtime for a GC at that very moment would be undone as well; that was not seen so far.
-void Supervisor::resume_fully(HANDLE thread) noexcept {
-  constexpr int kMaxSuspendCount = 127;  // MAXIMUM_SUSPEND_COUNT
-  for (int i = 0; i < kMaxSuspendCount; ++i) {
-    const DWORD before = ResumeThread(thread);
-    if (before <= 1 || before == static_cast<DWORD>(-1)) return;
+// What is ours is given back, and no more: the program, a debugger or the CLR's own GC may suspend
+// the thread as well, and those suspensions are left to them.
+void Supervisor::look(ULONGLONG now_ms) noexcept {
+  looked_.store(now_ms, std::memory_order_relaxed);
+  State state = state_.load(std::memory_order_acquire);
+  const Phase phase = phase_of(state);
+  if (phase == Phase::leaving) check_walk(state);
+  if (phase != Phase::frozen && phase != Phase::walking) return;
+  const ULONGLONG since = since_.load(std::memory_order_relaxed);
+  if (now_ms < since || now_ms - since < deadline_ms_) return;
+  if (!move(state, Phase::checking)) return;
+
+  const HANDLE thread = target_.load(std::memory_order_relaxed);
+  const bool walking = phase == Phase::walking;
+  // A thread that is let go here could end, and the runtime forget it, before DoStackSnapshot first
+  // looks at it: which would be the end of the process ("Fatal error. 0x8013135E").
+  if (walking && now_ms - since < deadline_ms_ + kEntryMs && suspend_count(thread, 2) < 2) {
+    move(state, Phase::walking);
+    return;
   }
+  note_let_go();
+  if (!move(state, Phase::resuming)) return;
+  if (freeze_.take()) {
+    resume_(thread);
+    freeze_.resumed(walking);
+  }
+  move(state, walking ? Phase::leaving : Phase::overdue);
+}
+
+// DoStackSnapshot was told to end, one look ago or more. If it has not, it waits for something that
+// the thread has, or for its own turn on a busy machine. Its suspension is all that is left of ours:
+// it is given back here, where that lets the thread run. walk_may_go_on() takes it again before
+// DoStackSnapshot resumes the thread itself.
+//
+// What remains: the program suspends the thread before DoStackSnapshot does, and the deadline passes:
+// its suspension is taken for that of DoStackSnapshot. (To wait for a frame instead would let each
+// thread stand for kEntryMs whose walk waits for a lock of it: such a walk never comes to a frame.)
+// Somebody suspends the thread after both were given back, and DoStackSnapshot comes back without
+// another frame; or somebody does in the instant in which it has resumed the thread and has not come
+// back yet. Then their suspension is taken for its.
+void Supervisor::check_walk(State state) noexcept {
+  if (!move(state, Phase::resuming)) return;
+  const HANDLE thread = target_.load(std::memory_order_relaxed);
+  if (suspend_count(thread, 1) != 1) {
+    move(state, Phase::leaving);
+    return;
+  }
+  note_let_go();
+  if (freeze_.take_walk()) {
+    resume_(thread);
+    freeze_.resumed(false);
+  }
+  move(state, Phase::overdue);
+}
+
+void Supervisor::note_let_go() noexcept {
+  LARGE_INTEGER ticks;
+  QueryPerformanceCounter(&ticks);
+  let_go_ticks_.store(static_cast<std::uint64_t>(ticks.QuadPart));
 }
 
 }  // namespace mixwalk

@@ -7,6 +7,7 @@
 
 #include "unmanaged/win/unique_handle.h"
 #include "walker/suspended/deadline.h"
+#include "walker/suspended/freeze_ledger.h"
 
 namespace mixwalk {
 
@@ -19,42 +20,105 @@ namespace mixwalk {
 // seen within seconds. A resume by another thread is the only way out.
 class Supervisor {
  public:
-  explicit Supervisor(DWORD deadline_ms = kDefaultDeadlineMs) noexcept : deadline_ms_(deadline_ms) {}
+  using Resume = decltype(&ResumeThread);
+
+  // What it lets be frozen is written into the ledger, which must outlive it. `resume`: the system's;
+  // a test puts its own there to see what is said while the thread still stands.
+  explicit Supervisor(LedgerPage& ledger, DWORD deadline_ms = kDefaultDeadlineMs,
+                      Resume resume = &ResumeThread) noexcept
+      : ledger_(ledger), deadline_ms_(deadline_ms), resume_(resume) {}
   ~Supervisor() { stop(); }
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
-  // Not frozen-safe: they start and join the supervising thread. False: no thread could be made.
+  // A new thread needs the loader lock before it runs its first instruction: so long is it waited
+  // for. A free lock is had in microseconds; a busy machine takes its time.
+  static constexpr DWORD kStartMs = 5'000;
+
+  // Not frozen-safe: they start and join the supervising thread. False: no thread could be made, or
+  // it does not run yet. stop() waits without end for a thread that the system does not let end;
+  // nothing may be frozen or claimed then.
   bool start() noexcept;
   void stop() noexcept;
   DWORD thread_id() const noexcept { return thread_id_; }
+  // The supervising thread has not looked for so long that it was stopped by the program: nothing is
+  // frozen any more.
+  bool is_silent() const noexcept;
 
-  // The three below are frozen-safe. begin() right after SuspendThread; end() undoes the
-  // suspension, unless the supervisor has done it already.
-  void begin(HANDLE thread) noexcept;
+  // Everything below is frozen-safe, and for one thread at a time: the one that suspends.
+  // before_suspend() and begin() stand around SuspendThread; end() undoes that one suspension, unless
+  // somebody else has done it already.
+  //
+  // False: nothing may be suspended now. The supervisor is silent (the program has suspended or
+  // ended its thread), or the ledger is full.
+  bool before_suspend(DWORD thread_id) noexcept;
+  void not_suspended() noexcept { freeze_.end(); }  // SuspendThread has failed
+  // `before`: what SuspendThread returned. False: mixwalk.exe has taken the suspension, and none of
+  // ours is left.
+  bool begin(HANDLE thread, DWORD before) noexcept;
   void end() noexcept;
-  // The deadline has passed: the walk under way must end itself, the target runs again.
+  // Around DoStackSnapshot, which suspends the thread once more: that is ours, too, and given back
+  // where DoStackSnapshot does not come back by itself. False from begin_walk(): the thread runs
+  // again and must not be walked. False from end_walk(): it was let go during the walk, so the walk
+  // is worth nothing.
+  bool begin_walk() noexcept;
+  bool end_walk() noexcept;
+  // Asked at each frame of DoStackSnapshot. False: it must end itself; it resumes the thread then.
+  bool walk_may_go_on() noexcept;
+  // The deadline has passed: what is under way must end itself. Said before the thread runs again,
+  // so whoever reads its stack and then hears "no" has read the stack of a thread that stood.
   bool overdue() const noexcept {
-    return state_.load(std::memory_order_acquire) == State::overdue;
+    const Phase phase = phase_of(state_.load(std::memory_order_acquire));
+    return phase == Phase::resuming || phase == Phase::leaving || phase == Phase::overdue ||
+           freeze_.taken_from_outside();
   }
+  LedgerPage& ledger() const noexcept { return ledger_; }
 
-  // When the last overdue thread was let go: QueryPerformanceCounter.
+  // The last moment at which an overdue thread still stood: QueryPerformanceCounter.
   std::uint64_t let_go_ticks() const noexcept { return let_go_ticks_.load(); }
 
+  // One look of the supervising thread: lets the thread go that has stood too long at now_ms
+  // (GetTickCount64).
+  void look(ULONGLONG now_ms) noexcept;
+
  private:
-  // idle → frozen (begin) → overdue (supervisor) → idle (end), or straight back.
-  enum class State : std::uint32_t { idle, frozen, resuming, overdue };
+  // idle → frozen (begin) → idle (end), with frozen → walking → frozen in between. The supervisor
+  // comes in between at frozen or walking:
+  //   checking → back again, or checking → resuming → overdue → idle (end),
+  // and from walking over leaving: DoStackSnapshot is to end itself, and resume the thread.
+  // checking and resuming are the supervisor's own; all others wait for their end.
+  enum class Phase : std::uint64_t { idle, frozen, walking, checking, resuming, leaving, overdue };
+  // A state is a phase and, above it, the number of the freeze: so the supervisor never takes the
+  // next freeze for the one whose time it has read.
+  using State = std::uint64_t;
+  static constexpr State kPhaseBits = 0x7;
+  static Phase phase_of(State state) noexcept { return static_cast<Phase>(state & kPhaseBits); }
+  static State with(State state, Phase phase) noexcept {
+    return (state & ~kPhaseBits) | static_cast<State>(phase);
+  }
 
   static DWORD WINAPI run(void* self) noexcept;
   void watch() noexcept;
-  static void resume_fully(HANDLE thread) noexcept;
+  bool move(State& state, Phase next) noexcept;
+  bool change(Phase from, Phase to) noexcept;
+  State wait_for_supervisor() const noexcept;
+  void give_back_for_supervisor(State state) noexcept;
+  void wait_for_mixwalk_exe() const noexcept;
+  void give_back_what_mixwalk_exe_left(HANDLE thread) noexcept;
+  void check_walk(State state) noexcept;
+  void note_let_go() noexcept;
 
+
+  LedgerPage& ledger_;
+  LedgerFreeze freeze_;
   const DWORD deadline_ms_;
-  std::atomic<State> state_{State::idle};
+  const Resume resume_;
+  std::atomic<State> state_{0};
   std::atomic<HANDLE> target_{nullptr};
   std::atomic<ULONGLONG> since_{0};  // GetTickCount64 at begin()
   std::atomic<std::uint64_t> let_go_ticks_{0};
-  UniqueHandle stop_;
+  std::atomic<ULONGLONG> looked_{0};  // GetTickCount64, when it looked last; 0: never
+  UniqueHandle stop_, running_;
   UniqueHandle thread_;
   DWORD thread_id_ = 0;
 };

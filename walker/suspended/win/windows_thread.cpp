@@ -41,11 +41,16 @@ bool WindowsThread::open(DWORD thread_id) noexcept {
 }
 
 bool WindowsThread::suspend() noexcept {
-  if (SuspendThread(handle_.get()) == static_cast<DWORD>(-1)) return false;
+  if (!supervisor_.before_suspend(id_)) return false;
+  const DWORD before = SuspendThread(handle_.get());
+  if (before == static_cast<DWORD>(-1)) {
+    supervisor_.not_suspended();
+    return false;
+  }
+  suspended_before_ = before;
   // Not before: a supervisor that lost patience between begin() and SuspendThread would have
   // resumed a running thread, and nobody would resume the suspended one.
-  supervisor_.begin(handle_.get());
-  return true;
+  return supervisor_.begin(handle_.get(), before);
 }
 
 void WindowsThread::resume() noexcept { supervisor_.end(); }

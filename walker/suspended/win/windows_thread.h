@@ -22,6 +22,7 @@ class WindowsThread final : public ThreadControl {
   bool suspend() noexcept override;
   void resume() noexcept override;
   bool read_registers(Registers& registers) noexcept override;
+  bool suspended_by_others() const noexcept override { return suspended_before_ != 0; }
   StackLimits stack_limits() const noexcept override;
   bool overdue() const noexcept override { return supervisor_.overdue(); }
   std::uint64_t let_go_ns() const noexcept override { return clock_.in_ns(supervisor_.let_go_ticks()); }
@@ -32,6 +33,7 @@ class WindowsThread final : public ThreadControl {
   UniqueHandle handle_;
   DWORD id_ = 0;  // of the thread that handle_ is; 0: none
   std::uint64_t teb_ = 0;
+  DWORD suspended_before_ = 0;  // how often it was suspended when we did so
   TickClock clock_;
 };
 

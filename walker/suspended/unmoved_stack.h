@@ -16,7 +16,7 @@ namespace mixwalk {
 // may lag behind a thread that runs.)
 //
 // Comparing is frozen-safe, keeping is not.
-class LastStand {
+class UnmovedStack {
  public:
   // Most threads that wait have 2 to 8 KiB of stack; a thread with more than this is walked anew.
   static constexpr std::size_t kMaxBytes = 64 << 10;

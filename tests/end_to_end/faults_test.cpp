@@ -1,0 +1,131 @@
+// mixwalk record beside programs that do something of their own with faults (fixtures/faults): what
+// they watch for must reach them, and nothing of ours may.
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+
+#include "tests/end_to_end/recorded_file.h"
+#include "tests/support/win/child_process.h"
+
+namespace mixwalk {
+namespace {
+
+// What the program counted until now.
+struct Count {
+  int rounds = 0, alarms = 0, strays = 0, probes = 0, probe_faults = 0;
+};
+
+class Faults : public testing::Test {
+ protected:
+  Faults() : file_(temporary_file("faults.mixwalk")) {}
+  ~Faults() override { DeleteFileA(file_.c_str()); }
+
+  static Count count(ChildProcess& program) {
+    program.write_line("COUNT");
+    std::istringstream line(program.read_line().value_or(""));
+    std::string rounds;
+    Count count;
+    line >> rounds >> count.rounds >> count.alarms >> count.strays >> count.probes >>
+        count.probe_faults;
+    EXPECT_EQ(rounds, "ROUNDS") << "the program is gone";
+    return count;
+  }
+
+  // A while without a visitor, one with, and one after the visit: what each of them counted.
+  struct Visit {
+    Count before, during, after;
+  };
+  Visit visit(const std::string& situation,
+              const std::vector<std::string>& options = {"-i", "1ms"}) {
+    const int seconds = wanted("MIXWALK_FAULTS_SECONDS", 2, 1);
+    ChildProcess program({fixture("faults.exe"), situation});
+    EXPECT_TRUE(program.read_line().value_or("").starts_with("READY"));
+    Sleep(500);
+    Visit visit{.before = count(program)};
+    std::vector<std::string> arguments = {mixwalk_exe(), "record", "-p",
+                                          std::to_string(program.id()), "-o", file_, "--duration",
+                                          std::to_string(seconds) + "s"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const ProgramResult result = run_program(arguments, 120'000);
+    EXPECT_EQ(result.exit_code, 0u) << result.err;
+    visit.during = count(program);
+    Sleep(500);
+    visit.after = count(program);
+    program.write_line("STOP");
+    EXPECT_EQ(program.wait(30'000), 0u) << "the program's own exit code";
+    std::printf("%s: rounds %d, %d, %d; alarms %d, strays %d; %d of %d probes faulted\n",
+                situation.c_str(), visit.before.rounds, visit.during.rounds, visit.after.rounds,
+                visit.after.alarms, visit.after.strays, visit.after.probe_faults,
+                visit.after.probes);
+    return visit;
+  }
+
+  // How many samples of the thread of that name are whole, and how many are not.
+  struct Stacks {
+    int whole = 0, cut = 0;
+  };
+  Stacks stacks_of(const std::string& thread) const {
+    const Recording recording = read_whole(file_);
+    Stacks stacks;
+    for (const auto& sample : recording.samples) {
+      if (recording.threads[sample.thread].name != thread) continue;
+      ++(is_whole(recording, sample) ? stacks.whole : stacks.cut);
+    }
+    return stacks;
+  }
+
+  std::string file_;
+};
+
+// As the last round is counted, its alarm may be a moment ahead of it.
+void expect_every_alarm(const Count& count) {
+  EXPECT_GE(count.rounds, 20);
+  EXPECT_GE(count.alarms, count.rounds);
+  EXPECT_LE(count.alarms, count.rounds + 1);
+  EXPECT_EQ(count.strays, 0);
+}
+
+TEST_F(Faults, AGuardPageInAStackGivesItsAlarms) {
+  expect_every_alarm(visit("guards").after);
+  EXPECT_GT(stacks_of("standing").cut, 0) << "a stack that could not all be read is not whole";
+}
+
+TEST_F(Faults, AGuardPageInAStackGivesItsAlarmsBesideTheCopyEngine) {
+  expect_every_alarm(visit("guards", {"-i", "1ms", "--engine", "copy"}).after);
+}
+
+TEST_F(Faults, AGuardOnTheHeadersOfAnImageGivesItsAlarms) {
+  expect_every_alarm(visit("header").after);
+}
+
+TEST_F(Faults, AClosedPageInAStackCutsItsSampleAndNothingFaults) {
+  const Count count = visit("hole").after;
+  EXPECT_EQ(count.strays, 0);
+  const Stacks stacks = stacks_of("standing");
+  EXPECT_EQ(stacks.whole, 0);
+  EXPECT_GT(stacks.cut, 0);
+}
+
+// A thread that walks itself meets the page as well.
+TEST_F(Faults, AClosedPageInTheStackOfAThrowIsNotRead) {
+  const Visit counts = visit("throw", {"--on", "exception"});
+  EXPECT_GT(counts.during.rounds, counts.before.rounds + 50);
+  EXPECT_EQ(counts.after.strays, 0);
+  EXPECT_GT(stacks_of("standing").cut, 0);
+}
+
+// A function-table callback that reads a page that is closed, and handles that itself.
+TEST_F(Faults, ACallbackThatHandlesItsOwnFaultGoesOnToItsEnd) {
+  const Visit counts = visit("callback");
+  EXPECT_GT(counts.during.probes, 100) << "then it was never asked";
+  EXPECT_EQ(counts.after.probe_faults, counts.after.probes);
+  // Methods are compiled as ever: the lock of the function tables was given back.
+  EXPECT_GT(counts.during.rounds, counts.before.rounds + 50);
+  EXPECT_GT(counts.after.rounds, counts.during.rounds + 10);
+  EXPECT_GT(stacks_of("dynamic").whole, 0);
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,109 @@
+// Threads that others than the runtime begin, end and suspend: fixtures/threads. Longer on request:
+// MIXWALK_FOREIGN_THREADS_SECONDS, the seconds of each recording.
+
+#include <gtest/gtest.h>
+
+#include "tests/end_to_end/session.h"
+#include "tests/support/win/child_process.h"
+#include "walker/suspended/refusal.h"
+
+namespace mixwalk {
+namespace {
+
+std::string seconds() {
+  return std::to_string(wanted("MIXWALK_FOREIGN_THREADS_SECONDS", 4, 1)) + "s";
+}
+
+// The program, which checks itself: its last line begins with OK.
+class Threads {
+ public:
+  explicit Threads(std::vector<std::string> options)
+      : program_((options.insert(options.begin(), {fixture("threads.exe"), "--situation"}),
+                  options)) {
+    EXPECT_TRUE(program_.read_line().value_or("").starts_with("READY"));
+  }
+  std::uint32_t id() const { return program_.id(); }
+  void expect_unharmed() {
+    program_.write_line("STOP");
+    const std::string result = program_.read_line().value_or("(closed)");
+    EXPECT_TRUE(result.starts_with("OK ")) << result;
+    EXPECT_EQ(program_.wait(30'000), 0u);
+    std::printf("%s\n", result.c_str());
+  }
+
+ private:
+  ChildProcess program_;
+};
+
+void record(std::uint32_t process_id, std::vector<std::string> options) {
+  const std::string file = temporary_file("foreign_threads.mixwalk");
+  options.insert(options.begin(), {mixwalk_exe(), "record", "-p", std::to_string(process_id), "-i",
+                                   "1ms", "-d", seconds(), "-o", file});
+  const ProgramResult result = run_program(options, 3'600'000);
+  EXPECT_EQ(result.exit_code, 0u) << result.err;
+  DeleteFileA(file.c_str());
+}
+
+// The runtime detaches a thread that it did not make in the thread's end notification, and forgets
+// it much later, when its finalizer has time. The program without mixwalk: the same line.
+TEST(ForeignThreads, EndSlowlyWhileTheyAreRecorded) {
+  for (const char* probe : {"never", "risk", "always"}) {
+    SCOPED_TRACE(probe);
+    Threads threads({"spawn", "--busy-finalizer", "50"});
+    record(threads.id(), {"--probe", probe});
+    threads.expect_unharmed();
+  }
+}
+
+TEST(ForeignThreads, ADetachedThreadIsWalkedFromItsCopyAndSaysWhy) {
+  // One at a time, and long enough for a dump to meet it between its list of threads and its walk.
+  Threads threads({"spawn", "--busy-finalizer", "500", "--spawners", "1", "--detach-ms", "200"});
+  DumpSession session = attach_to(threads.id());
+  std::size_t let_go = 0;
+  for (int i = 0; i < 200 && let_go == 0; ++i) {
+    const Snapshot snapshot = dump_named(session, {});
+    for (const Thread& thread : snapshot.threads) {
+      if (thread.stack.refusal != kThreadLetGo) continue;
+      ++let_go;
+      EXPECT_EQ(thread.stack.engine, Engine::copy);
+      EXPECT_FALSE(thread.stack.frames.empty());
+    }
+  }
+  EXPECT_NE(let_go, 0u);
+  EXPECT_EQ(session.leave(), "");
+  threads.expect_unharmed();
+}
+
+// The program suspends a thread of its own, 60,000 frames deep. It must not take a step until the
+// program resumes it, and there must be something to resume.
+TEST(ForeignThreads, SuspendedByTheProgramStaySuspended) {
+  for (const char* deadline : {"50ms", "10ms", "1ms"}) {
+    SCOPED_TRACE(deadline);
+    Threads threads({"suspend"});
+    record(threads.id(), {"--deadline", deadline});
+    threads.expect_unharmed();
+  }
+}
+
+TEST(ForeignThreads, SuspendedByTheProgramAreOnlyCopied) {
+  Threads threads({"suspend", "--frames", "100", "--hold-ms", "200"});
+  DumpSession session = attach_to(threads.id());
+  std::size_t suspended = 0;
+  for (int i = 0; i < 50 && suspended == 0; ++i) {
+    // A copy that came late on a busy machine has no frames.
+    const Snapshot snapshot =
+        dump_named(session, {.deadline_ms = 5000, .probe = ProbePolicy::always});
+    const Thread& thread = thread_named(snapshot, "counting");
+    EXPECT_TRUE(thread.stack.whole()) << to_text(snapshot, thread);
+    if (thread.stack.refusal != kThreadSuspended) continue;
+    ++suspended;
+    EXPECT_EQ(thread.probe, ProbeResult::none);
+    EXPECT_EQ(thread.stack.engine, Engine::copy);
+  }
+  EXPECT_NE(suspended, 0u);
+  EXPECT_EQ(session.leave(), "");
+  threads.expect_unharmed();
+}
+
+}  // namespace
+}  // namespace mixwalk

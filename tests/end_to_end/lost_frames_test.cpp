@@ -1,0 +1,137 @@
+// Threads whose callers cannot be known from the top of their stack (fixtures/lost_frames): no frame
+// is invented, and no stack called whole that is not; and no walk goes on for ever.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+#include "tests/end_to_end/session.h"
+#include "tests/support/win/child_process.h"
+#include "walker/model/stack.h"
+
+namespace mixwalk {
+namespace {
+
+struct Situation {
+  const char* name;
+  bool whole;         // all of its callers can be known
+  const char* frame;  // what must be shown of it
+};
+
+constexpr Situation kSituations[] = {
+    {"left_over", false, ""},
+    {"zero", false, ""},
+    {"crafted", false, ""},
+    {"foreign_code", false, ""},
+    {"null_call", true, "lost_stand"},
+    {"jump_to_itself", true, "lost_stand"},
+    {"chained_to_itself", false, ""},
+};
+
+// Both threads of each situation, this many times.
+int dumps() { return wanted("MIXWALK_LOST_FRAMES_DUMPS", 5, 1); }
+
+bool shows(const Thread& thread, std::string_view part) {
+  return std::ranges::any_of(thread.stack.frames, [&](const Frame& frame) {
+    return frame.name.find(part) != std::string::npos;
+  });
+}
+
+class LostFrames : public testing::TestWithParam<Situation> {
+ protected:
+  static void SetUpTestSuite() {
+    program_ = new ChildProcess({fixture("lost_frames.exe")});
+    const auto line = program_->read_line();
+    ready_ = line && line->starts_with("READY");
+  }
+  static void TearDownTestSuite() {
+    program_->write_line("STOP");
+    EXPECT_EQ(program_->wait(20'000), 0u);
+    delete program_;
+    program_ = nullptr;
+  }
+
+  // The program says which threads they are before they have got there. A stack without a frame says
+  // nothing of where its thread is.
+  static void wait_until_both_stand(DumpSession& session, DumpRequest request) {
+    request.engine = Engine::copy;
+    const auto top = [&](std::uint32_t id) {
+      const Snapshot snapshot = dump_named(session, request);
+      const Thread& thread = thread_of(snapshot, id);
+      if (thread.stack.frames.empty()) return std::uint64_t{0};
+      return thread.stack.frames.front().stack_pointer;
+    };
+    const ULONGLONG end = GetTickCount64() + 30'000;
+    for (const std::uint32_t id : request.thread_ids) {
+      std::uint64_t before = 0;
+      int same = 0;
+      while (same < 5) {
+        ASSERT_LT(GetTickCount64(), end) << "thread " << id << " never stands still";
+        const std::uint64_t now = top(id);
+        same = now != 0 && now == before ? same + 1 : 0;
+        before = now;
+        Sleep(20);
+      }
+    }
+  }
+
+  static ChildProcess* program_;
+  static bool ready_;
+};
+ChildProcess* LostFrames::program_ = nullptr;
+bool LostFrames::ready_ = false;
+
+TEST_P(LostFrames, ShowOnlyWhatIsKnown) {
+  ASSERT_TRUE(ready_);
+  const Situation& situation = GetParam();
+  program_->write_line(situation.name);
+  unsigned managed = 0, native = 0;
+  const auto line = program_->read_line();
+  ASSERT_TRUE(line);
+  ASSERT_EQ(std::sscanf(line->c_str(), "STANDS %u %u", &managed, &native), 2) << *line;
+  int invented = 0, whole = 0, threads = 0;
+  {
+    DumpSession session = attach_to(program_->id());
+    DumpRequest request;
+    request.thread_ids = {managed, native};
+    request.deadline_ms = 5000;  // a busy machine is no situation of this test
+    wait_until_both_stand(session, request);
+    if (HasFatalFailure()) return;
+    for (int i = 0; i < dumps(); ++i) {
+      request.engine = i % 2 == 0 ? Engine::snapshot : Engine::copy;
+      const Snapshot snapshot = dump_named(session, request);
+      for (const unsigned id : {managed, native}) {
+        const Thread& thread = thread_of(snapshot, id);
+        ASSERT_EQ(thread.skipped, "");
+        const std::string text = to_text(snapshot, thread);
+        ++threads;
+        const bool is_invented = shows(thread, "invented") || shows(thread, "Invented");
+        invented += is_invented;
+        EXPECT_FALSE(is_invented) << text;
+        whole += thread.stack.whole();
+        EXPECT_EQ(thread.stack.whole(), situation.whole) << text;
+        if (*situation.frame != '\0') {
+          EXPECT_TRUE(shows(thread, situation.frame)) << text;
+        }
+        // What the CLR knows of the thread is shown whatever its top is.
+        if (id == managed && thread.stack.engine == Engine::snapshot) {
+          EXPECT_TRUE(shows(thread, "LostFrames.Program.Stand")) << text;
+        }
+      }
+    }
+  }
+  program_->write_line("");
+  EXPECT_EQ(program_->read_line(), "GONE");
+  std::printf("%s: %d stacks, %d with an invented frame, %d called whole\n", situation.name, threads,
+              invented, whole);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Situations, LostFrames, testing::ValuesIn(kSituations),
+    [](const auto& situation) { return std::string(situation.param.name); });
+
+}  // namespace
+}  // namespace mixwalk

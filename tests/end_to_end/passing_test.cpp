@@ -1,0 +1,145 @@
+// Code that comes and goes: nothing that was learnt of it may name what came after it.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "tests/end_to_end/recorded_file.h"
+#include "tests/support/win/child_process.h"
+#include "walker/model/recording.h"
+
+namespace mixwalk {
+namespace {
+
+// Pairs of caller and callee that only one of the two can have.
+struct Pairs {
+  std::uint64_t possible = 0, impossible = 0;
+};
+
+class Passing : public ::testing::Test {
+ protected:
+  // Wine ends a program whose dynamic methods are collected while W^X is on, with nobody looking at it.
+  static void SetUpTestSuite() { SetEnvironmentVariableA("DOTNET_EnableWriteXorExecute", "0"); }
+  static void TearDownTestSuite() {
+    SetEnvironmentVariableA("DOTNET_EnableWriteXorExecute", nullptr);
+  }
+  Passing() : file_(temporary_file("passing.mixwalk")) {}
+  ~Passing() override { DeleteFileA(file_.c_str()); }
+
+  // Records passing.exe for some seconds, and how many rounds it made each second.
+  void record(const std::string& what, std::vector<std::string> options) {
+    ChildProcess passing({fixture("passing.exe"), what});
+    ASSERT_TRUE(passing.read_line().value_or("").starts_with("READY"));
+    options.insert(options.begin(), {mixwalk_exe(), "record", "-p", std::to_string(passing.id()),
+                                     "-d", seconds(), "-o", file_});
+    const ProgramResult recorder = run_program(options, 300'000);
+    ASSERT_EQ(recorder.exit_code, 0u) << recorder.err;
+    passing.write_line("STOP");
+    const std::string rounds = passing.read_line().value_or("");
+    ASSERT_TRUE(rounds.starts_with("ROUNDS")) << rounds;
+    EXPECT_EQ(passing.wait(60'000), 0u);
+    std::printf("%s%s\n", recorder.err.c_str(), rounds.c_str());
+    recording_ = read_whole(file_);
+    EXPECT_FALSE(recording_.samples.empty());
+  }
+
+  static std::string seconds() {
+    return std::to_string(wanted("MIXWALK_PASSING_SECONDS", 4, 1)) + "s";
+  }
+
+  // Weighed by the samples' values.
+  Pairs dynamic_pairs() const {
+    Pairs pairs;
+    for (const Recording::Sample& sample : recording_.samples) {
+      const auto names = frame_names(recording_, sample);
+      for (std::size_t i = 1; i < names.size(); ++i) {
+        for (const char letter : {'A', 'B'}) {
+          if (names[i - 1] != std::string("Passing.Program.") + letter + "()") continue;
+          // Anything else is a gap, which claims nothing.
+          if (names[i] != "dm_A" && names[i] != "dm_B") continue;
+          (names[i].back() == letter ? pairs.possible : pairs.impossible) += sample.value;
+        }
+      }
+    }
+    return pairs;
+  }
+
+  // A caller that calls one image only, and the image of the frames above it.
+  Pairs image_pairs() const {
+    Pairs pairs;
+    for (const Recording::Sample& sample : recording_.samples) {
+      const auto frames = stack_frames(recording_, sample.stack);
+      std::string image;
+      std::string name;
+      for (const std::uint32_t index : frames) {
+        const RecordedFrame& frame = recording_.frames[index];
+        if (frame.module != Frame::kNone) {
+          const std::string& path = recording_.modules[static_cast<std::size_t>(frame.module)].path;
+          const auto at = path.find("turn_");
+          if (at != std::string::npos && image.empty()) {
+            image = path.substr(at, 6);
+            name = frame.name;
+          }
+        }
+        for (const char letter : {'A', 'B'}) {
+          if (image.empty() || frame.name != std::string("Passing.Program.Turn") + letter + "()") {
+            continue;
+          }
+          const bool right = image == (letter == 'A' ? "turn_a" : "turn_b") &&
+                             (name.empty() || name == std::string("turn_call_") + image.back());
+          (right ? pairs.possible : pairs.impossible) += sample.value;
+        }
+      }
+    }
+    return pairs;
+  }
+
+  std::uint64_t whole() const {
+    return static_cast<std::uint64_t>(std::ranges::count_if(
+        recording_.samples, [&](const auto& sample) { return is_whole(recording_, sample); }));
+  }
+
+  void expect_none_impossible(const Pairs& pairs) const {
+    std::printf("impossible %.1f of %.1f, %llu of %zu whole, %llu dropped\n",
+                static_cast<double>(pairs.impossible) / 1e6,
+                static_cast<double>(pairs.impossible + pairs.possible) / 1e6,
+                static_cast<unsigned long long>(whole()), recording_.samples.size(),
+                static_cast<unsigned long long>(recording_.dropped));
+    EXPECT_GT(pairs.possible, 0u);
+    EXPECT_EQ(pairs.impossible, 0u);
+  }
+
+  std::string file_;
+  Recording recording_;
+};
+
+TEST_F(Passing, DynamicMethodsEveryMillisecond) {
+  record("methods", {"-i", "1ms"});
+  expect_none_impossible(dynamic_pairs());
+}
+
+TEST_F(Passing, DynamicMethodsAtDefaults) {
+  record("methods", {});
+  expect_none_impossible(dynamic_pairs());
+}
+
+TEST_F(Passing, DynamicMethodsWalkedFromTheirCopies) {
+  record("methods", {"-i", "1ms", "--engine", "copy"});
+  expect_none_impossible(dynamic_pairs());
+}
+
+TEST_F(Passing, DynamicMethodsThatThrow) {
+  record("throws", {"--on", "exception"});
+  expect_none_impossible(dynamic_pairs());
+}
+
+TEST_F(Passing, ImagesThatTakeTurnsAtOneBase) {
+  record("images", {"-i", "5ms"});
+  expect_none_impossible(image_pairs());
+}
+
+TEST_F(Passing, CollectibleAssemblies) { record("assemblies", {"-i", "1ms"}); }
+
+}  // namespace
+}  // namespace mixwalk

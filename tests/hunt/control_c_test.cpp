@@ -1,0 +1,152 @@
+// Ctrl-C and Ctrl-Break in the middle of a recording: to mixwalk.exe, to the program, to both.
+
+#include <gtest/gtest.h>
+
+#include "tests/end_to_end/recorded_file.h"
+#include "tests/hunt/hunt.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr DWORD kEndMs = 30'000;
+
+// A console of this program's own, and of the programs that it starts from now on. It is kept.
+bool has_own_console() {
+  static const bool has = [] {
+    const HANDLE err = GetStdHandle(STD_ERROR_HANDLE), out = GetStdHandle(STD_OUTPUT_HANDLE);
+    FreeConsole();
+    const bool allocated = AllocConsole();
+    SetStdHandle(STD_ERROR_HANDLE, err);
+    SetStdHandle(STD_OUTPUT_HANDLE, out);
+    return allocated;
+  }();
+  return has;
+}
+
+// A program that is a process group of its own does not hear of Ctrl-C; all others of the console do.
+enum class Hears { yes, no };
+DWORD flags(Hears hears) { return hears == Hears::yes ? 0 : CREATE_NEW_PROCESS_GROUP; }
+
+// Not for this program. Whoever is started later does not hear of it either.
+bool press_ctrl_c() {
+  SetConsoleCtrlHandler(nullptr, TRUE);
+  return GenerateConsoleCtrlEvent(CTRL_C_EVENT, 0);
+}
+
+// hunt.exe, whose end is looked at here.
+class Program {
+ public:
+  Program(const std::string& situation, Hears hears)
+      : process({fixture("hunt.exe"), situation}, flags(hears)) {
+    EXPECT_TRUE(process.read_line().value_or("(closed)").starts_with("READY"));
+  }
+  std::string id() const { return std::to_string(process.id()); }
+  // The first word of its last line, and its exit code, once it is told to stop.
+  std::string stop() {
+    process.write_line("STOP");
+    const std::string line = process.read_line().value_or("(closed)");
+    const DWORD code = process.wait(kEndMs).value_or(STILL_ACTIVE);
+    return line.substr(0, line.find(' ')) + " " + std::to_string(code);
+  }
+
+  ChildProcess process;
+};
+
+class ControlC : public testing::Test {
+ protected:
+  ControlC() : file_(temporary_file("control-c.mixwalk")) { DeleteFileA(file_.c_str()); }
+  ~ControlC() override { DeleteFileA(file_.c_str()); }
+
+  void SetUp() override {
+    if (!has_own_console()) GTEST_SKIP() << "no console can be had here";
+    SetConsoleCtrlHandler(nullptr, FALSE);
+  }
+
+  std::vector<std::string> record(const std::vector<std::string>& target) const {
+    std::vector<std::string> line = {mixwalk_exe(), "record", "-i", "2ms", "-o", file_};
+    line.insert(line.end(), target.begin(), target.end());
+    return line;
+  }
+  // Once there are samples in the file.
+  bool records() const {
+    const ULONGLONG end = GetTickCount64() + kEndMs;
+    while (bytes_of(file_).size() < 2000 && GetTickCount64() < end) Sleep(50);
+    return bytes_of(file_).size() >= 2000;
+  }
+  // To its footer: nothing is missing.
+  void expect_whole_file() const { EXPECT_GT(read_whole(file_).samples.size(), 20u); }
+  // At once: whoever ends a recording has left the target by then.
+  static void expect_next_visit(const Program& target) {
+    const std::string dump = temporary_file("control-c.json");
+    const ProgramResult result = run_program({mixwalk_exe(), "dump", "-p", target.id(), "-o", dump});
+    EXPECT_EQ(result.exit_code, 0u) << result.err;
+    DeleteFileA(dump.c_str());
+  }
+
+  const std::string file_;
+};
+
+TEST_F(ControlC, EndsTheRecordingAndTheTargetIsThereForTheNextVisit) {
+  Program target("tasks", Hears::no);
+  ChildProcess recorder(record({"-p", target.id()}), flags(Hears::yes));
+  ASSERT_TRUE(records());
+  ASSERT_TRUE(press_ctrl_c()) << GetLastError();
+  EXPECT_EQ(recorder.wait(kEndMs), 0u);
+  expect_whole_file();
+  expect_next_visit(target);
+  EXPECT_EQ(target.stop(), "OK 0");
+}
+
+// Ctrl-Break is sent to one group.
+TEST_F(ControlC, AsCtrlBreakDoesTheSame) {
+  Program target("tasks", Hears::no);
+  ChildProcess recorder(record({"-p", target.id()}), CREATE_NEW_PROCESS_GROUP);
+  ASSERT_TRUE(records());
+  if (!GenerateConsoleCtrlEvent(CTRL_BREAK_EVENT, recorder.id())) {
+    GTEST_SKIP() << "this system sends no Ctrl-Break (Wine 8): error " << GetLastError();
+  }
+  EXPECT_EQ(recorder.wait(kEndMs), 0u);
+  expect_whole_file();
+  expect_next_visit(target);
+  EXPECT_EQ(target.stop(), "OK 0");
+}
+
+// It handles the event (Console.CancelKeyPress), once, and goes on under the recording.
+TEST_F(ControlC, OfATargetThatHandlesItIsHandled) {
+  Program target("cancelled", Hears::yes), control("cancelled", Hears::yes);
+  ChildProcess recorder(record({"-p", target.id()}), flags(Hears::no));
+  ASSERT_TRUE(records());
+  ASSERT_TRUE(press_ctrl_c()) << GetLastError();
+  Program* const programs[] = {&control, &target};
+  for (Program* program : programs) {
+    EXPECT_EQ(program->process.read_line(), "CANCELLED");
+    EXPECT_EQ(program->stop(), "OK 0");
+  }
+  EXPECT_EQ(recorder.wait(kEndMs), 0u);
+  expect_whole_file();
+}
+
+TEST_F(ControlC, OfATargetThatDoesNotHandleItEndsItAsEver) {
+  Program target("tasks", Hears::yes), control("tasks", Hears::yes);
+  ChildProcess recorder(record({"-p", target.id()}), flags(Hears::no));
+  ASSERT_TRUE(records());
+  ASSERT_TRUE(press_ctrl_c()) << GetLastError();
+  const auto usual = control.process.wait(kEndMs);
+  ASSERT_TRUE(usual) << "then this shows nothing";
+  EXPECT_EQ(target.process.wait(kEndMs), usual);
+  EXPECT_EQ(recorder.wait(kEndMs), 0u);
+  expect_whole_file();
+  std::printf("both ended with %#lx\n", *usual);
+}
+
+// The user of `mixwalk record -- PROGRAM` presses it, and both hear of it.
+TEST_F(ControlC, OfBothLeavesAWholeFile) {
+  ChildProcess recorder(record({"--", fixture("hunt.exe"), "tasks"}), flags(Hears::yes));
+  ASSERT_TRUE(records());
+  ASSERT_TRUE(press_ctrl_c()) << GetLastError();
+  EXPECT_EQ(recorder.wait(kEndMs), 0u);
+  expect_whole_file();
+}
+
+}  // namespace
+}  // namespace mixwalk

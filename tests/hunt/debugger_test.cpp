@@ -1,0 +1,82 @@
+// A debugger is attached to the program while mixwalk visits it: the debugger sees no fault of ours,
+// and the program runs on when both have gone.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <map>
+#include <thread>
+
+#include "tests/hunt/hunt.h"
+
+namespace mixwalk {
+namespace {
+
+// A debugger of next to nothing: lets everything go on, and counts.
+class Debugger {
+ public:
+  explicit Debugger(DWORD process_id) : thread_([this, process_id] { debug(process_id); }) {
+    attached_.get_future().wait();
+  }
+  // Exceptions by code, once it has let go of the process.
+  std::map<DWORD, int> leave() {
+    stop_ = true;
+    thread_.join();
+    return exceptions_;
+  }
+  bool attached() const { return is_attached_; }
+
+ private:
+  // A debugger's calls must all come from the thread that attached.
+  void debug(DWORD process_id) {
+    is_attached_ = DebugActiveProcess(process_id);
+    DebugSetProcessKillOnExit(FALSE);
+    attached_.set_value();
+    DEBUG_EVENT event{};
+    while (!stop_) {
+      if (!WaitForDebugEvent(&event, 20)) continue;
+      DWORD answer = DBG_CONTINUE;
+      if (event.dwDebugEventCode == EXCEPTION_DEBUG_EVENT) {
+        const DWORD code = event.u.Exception.ExceptionRecord.ExceptionCode;
+        if (code != EXCEPTION_BREAKPOINT) answer = DBG_EXCEPTION_NOT_HANDLED;
+        ++exceptions_[code];
+      } else if (event.dwDebugEventCode == CREATE_PROCESS_DEBUG_EVENT) {
+        if (event.u.CreateProcessInfo.hFile != nullptr) CloseHandle(event.u.CreateProcessInfo.hFile);
+      } else if (event.dwDebugEventCode == LOAD_DLL_DEBUG_EVENT) {
+        if (event.u.LoadDll.hFile != nullptr) CloseHandle(event.u.LoadDll.hFile);
+      }
+      ContinueDebugEvent(event.dwProcessId, event.dwThreadId, answer);
+    }
+    DebugActiveProcessStop(process_id);
+  }
+
+  std::atomic<bool> stop_ = false;
+  std::atomic<bool> is_attached_ = false;
+  std::promise<void> attached_;
+  std::map<DWORD, int> exceptions_;
+  std::thread thread_;
+};
+
+TEST(Debugged, TheDebuggerSeesNoFaultOfOurs) {
+  const Situation situation{.name = "tasks"};
+  HuntedProgram control(situation), hunted(situation);
+  Debugger of_control(control.process().id()), of_hunted(hunted.process().id());
+  ASSERT_TRUE(of_control.attached());
+  ASSERT_TRUE(of_hunted.attached());
+  Seen seen;
+  const std::string time = hunt_duration();
+  visit(hunted.id(), {"record", "-i", "1ms", "-d", time}, situation, seen);
+  for (const char* engine : {"snapshot", "copy"}) {
+    visit(hunted.id(), {"dump", "--engine", engine}, situation, seen);
+  }
+  const auto exceptions = of_hunted.leave(), usual = of_control.leave();
+  for (const auto& [code, times] : exceptions) std::printf("exception %#lx %d times\n", code, times);
+  EXPECT_FALSE(exceptions.contains(EXCEPTION_ACCESS_VIOLATION));
+  EXPECT_FALSE(exceptions.contains(EXCEPTION_GUARD_PAGE));
+  EXPECT_FALSE(usual.contains(EXCEPTION_ACCESS_VIOLATION));
+  judge(situation, seen, hunted.stop(), control.stop());
+}
+
+}  // namespace
+}  // namespace mixwalk

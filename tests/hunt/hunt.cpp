@@ -1,0 +1,217 @@
+#include "tests/hunt/hunt.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "tests/end_to_end/recorded_file.h"
+#include "tests/support/win/wine_dispatcher.h"
+#include "walker/export/words.h"
+
+namespace mixwalk {
+namespace {
+
+// A visit that takes longer than what was asked for and this hangs: the machine may be busy.
+constexpr DWORD kVisitMs = 60'000;
+constexpr DWORD kEndMs = 90'000;
+constexpr std::size_t kExamples = 2;
+
+std::vector<std::string> with_ids(const std::vector<std::string>& command,
+                                  const std::string& process_id, const std::string& file) {
+  std::vector<std::string> line = command;
+  line.insert(line.end(), {"-p", process_id, "-o", file});
+  return line;
+}
+
+std::string text_of(const Recording& recording, const Recording::Sample& sample) {
+  std::string text = recording.threads[sample.thread].name + "\n";
+  for (const std::uint32_t index : stack_frames(recording, sample.stack)) {
+    const RecordedFrame& frame = recording.frames[index];
+    char address[32];
+    std::snprintf(address, sizeof address, "%#llx", frame.address);
+    text += "  " + std::string(key(frame.kind)) + " " + address + " " +
+            (frame.module != Frame::kNone
+                 ? recording.modules[static_cast<std::size_t>(frame.module)].path + " "
+                 : "") +
+            frame.name + (frame.kind == FrameKind::gap ? std::string(key(frame.why)) : "") + "\n";
+  }
+  return text;
+}
+
+void print(const Situation& situation, const Seen& seen, const std::string& looked_at,
+           const std::string& control) {
+  std::printf("%s: %zu visits, %zu samples, %zu whole (%.2f %%), %zu in Wine's dispatcher left out%s\n"
+              "  looked at: %s\n  control:   %s\n",
+              situation.name.c_str(), seen.visits, seen.samples, seen.whole,
+              seen.samples == 0 ? 0
+                                : 100.0 * static_cast<double>(seen.whole) /
+                                      static_cast<double>(seen.samples),
+              seen.in_dispatcher, situation.why.empty() ? "" : ("; " + situation.why).c_str(), looked_at.c_str(),
+              control.c_str());
+  for (const auto& [why, times] : seen.gaps) std::printf("  gap: %s %zu times\n", why.c_str(), times);
+  for (const auto& [why, times] : seen.skipped) {
+    std::printf("  no stack: %s %zu times\n", why.c_str(), times);
+  }
+  std::fflush(stdout);
+}
+
+// The method that each thread "hunt N" runs, as its name begins, and where the system starts it.
+constexpr std::string_view kOwnMethod = "Hunt.Program+<>c__DisplayClass";
+constexpr std::string_view kThreadStart = "RtlUserThreadStart";
+// No code is there: what lies below is no address on Windows.
+constexpr std::uint64_t kLowestCode = 0x10000;
+
+bool passes_wine_dispatcher(const Recording& recording, const Recording::Sample& sample) {
+  const auto frames = stack_frames(recording, sample.stack);
+  return std::ranges::any_of(frames, [&](const std::uint32_t index) {
+    return in_wine_dispatcher(recording.frames[index].address);
+  });
+}
+
+// What cannot be in a stack, or nothing.
+std::string impossible(const Recording& recording, const Recording::Sample& sample,
+                       const Situation& situation) {
+  for (const std::uint32_t index : stack_frames(recording, sample.stack)) {
+    const RecordedFrame& frame = recording.frames[index];
+    if (frame.kind != FrameKind::gap && frame.address < kLowestCode) return "no address of code";
+  }
+  if (!is_whole(recording, sample)) return {};
+  const std::vector<std::string> frames = frame_names(recording, sample);
+  if (situation.impossible != nullptr) {
+    const std::string wrong = situation.impossible(frames);
+    if (!wrong.empty()) return wrong;
+  }
+  if (situation.one_stack) {
+    if (std::ranges::none_of(frames, [](const auto& name) { return name.starts_with(kOwnMethod); })) {
+      return "a whole stack without the thread's own method";
+    }
+    if (frames.back() != kThreadStart) return "a whole stack that begins at no thread's start";
+  }
+  return {};
+}
+
+}  // namespace
+
+void PrintTo(const Situation& situation, std::ostream* out) { *out << situation.name; }
+
+bool is_long_hunt() { return std::getenv("MIXWALK_HUNT_SECONDS") != nullptr; }
+
+std::chrono::milliseconds hunt_time() {
+  const int seconds = wanted("MIXWALK_HUNT_SECONDS", 0, 1);
+  return seconds != 0 ? std::chrono::seconds(seconds) : std::chrono::milliseconds(400);
+}
+
+std::string hunt_duration() { return std::to_string(hunt_time().count()) + "ms"; }
+
+ScopedEnvironment::ScopedEnvironment(const Environment& variables) {
+  for (const auto& [name, value] : variables) {
+    SetEnvironmentVariableA(name.c_str(), value.c_str());
+    names_.push_back(name);
+  }
+}
+
+ScopedEnvironment::~ScopedEnvironment() {
+  for (const std::string& name : names_) SetEnvironmentVariableA(name.c_str(), nullptr);
+}
+
+HuntedProgram::HuntedProgram(const Situation& situation)
+    : HuntedProgram(std::vector<std::string>{fixture("hunt.exe"), situation.name}) {}
+
+HuntedProgram::HuntedProgram(const std::vector<std::string>& arguments) : process_(arguments) {
+  const std::string line = process_.read_line().value_or("(closed)");
+  EXPECT_TRUE(line.starts_with("READY")) << line;
+}
+
+std::string HuntedProgram::stop() {
+  process_.write_line("STOP");
+  const std::string line = process_.read_line().value_or("(closed)");
+  EXPECT_TRUE(line.starts_with("OK ")) << line;
+  const auto code = process_.wait(kEndMs);
+  EXPECT_EQ(code.value_or(STILL_ACTIVE), 0u);
+  return line;
+}
+
+void look_at(const Recording& recording, const Situation& situation, Seen& seen) {
+  for (const Recording::Sample& sample : recording.samples) {
+    if (!recording.threads[sample.thread].name.starts_with("hunt ")) continue;
+    if (sample.stack == Recording::kNone) {
+      ++seen.skipped[recording.details[sample.detail]];
+      ++seen.skipped_samples;
+      continue;
+    }
+    const bool whole = is_whole(recording, sample);
+    if (!whole && passes_wine_dispatcher(recording, sample)) {
+      ++seen.in_dispatcher;
+      continue;
+    }
+    ++seen.samples;
+    seen.whole += whole;
+    if (!whole) {
+      for (const std::uint32_t index : stack_frames(recording, sample.stack)) {
+        const RecordedFrame& frame = recording.frames[index];
+        if (frame.kind == FrameKind::gap) ++seen.gaps[std::string(key(frame.why))];
+      }
+      if (seen.examples.size() < kExamples) seen.examples.push_back(text_of(recording, sample));
+    }
+    const std::string wrong = impossible(recording, sample, situation);
+    if (!wrong.empty() && ++seen.impossible[wrong] == 1) {
+      seen.examples.push_back("impossible: " + text_of(recording, sample));
+    }
+  }
+}
+
+void visit(const std::string& process_id, const std::vector<std::string>& command,
+           const Situation& situation, Seen& seen) {
+  const std::string file = temporary_file("hunt.mixwalk");
+  // Ended from here when that time is over, with an exit code of its own.
+  const ProgramResult result =
+      run_until_let_in(with_ids(command, process_id, file),
+                       kVisitMs + static_cast<DWORD>(hunt_time().count()));
+  ++seen.visits;
+  EXPECT_EQ(result.exit_code, 0u) << situation.name << ", " << command.front() << ": " << result.err;
+  if (result.exit_code == 0) look_at(read_whole(file), situation, seen);
+  DeleteFileA(file.c_str());
+}
+
+void hunt(const Situation& situation) {
+  const ScopedEnvironment environment(situation.environment);
+  HuntedProgram control(situation);
+  HuntedProgram hunted(situation);
+  const std::string time = hunt_duration();
+  Seen seen;
+  const auto goes_on = [&] { return hunted.process().running() && !::testing::Test::HasFailure(); };
+  if (goes_on()) visit(hunted.id(), {"record", "-i", "1ms", "-d", time}, situation, seen);
+  // Each visit costs a second, most of it the start of programs under Wine. In an ordinary run each
+  // situation is dumped once, by one engine and the next by the other.
+  static int dumps = 0;
+  const ULONGLONG end = GetTickCount64() + static_cast<ULONGLONG>(hunt_time().count());
+  do {
+    const char* engine = dumps++ % 2 == 0 ? "copy" : "snapshot";
+    if (goes_on()) visit(hunted.id(), {"dump", "--engine", engine}, situation, seen);
+  } while (is_long_hunt() && goes_on() && GetTickCount64() < end);
+  if (goes_on() && (is_long_hunt() || situation.throws)) {
+    visit(hunted.id(), {"record", "--on", "exception", "-d", time}, situation, seen);
+  }
+  const std::string looked_at = hunted.stop();
+  const std::string alone = control.stop();
+  judge(situation, seen, looked_at, alone);
+}
+
+void judge(const Situation& situation, const Seen& seen, const std::string& looked_at,
+           const std::string& control) {
+  print(situation, seen, looked_at, control);
+  for (const auto& [wrong, times] : seen.impossible) {
+    ADD_FAILURE() << wrong << ", " << times << " times";
+  }
+  EXPECT_GE(seen.samples + seen.skipped_samples, 2u);
+  // In a short run two may be partial: Wine's look-up may miss what is there (rtl_unwind_step.cpp).
+  const double partial = static_cast<double>(seen.samples - seen.whole);
+  EXPECT_LE(partial,
+            std::max(2.0, (1 - situation.whole) * static_cast<double>(seen.samples)));
+  if (!::testing::Test::HasFailure()) return;
+  for (const std::string& example : seen.examples) std::printf("%s", example.c_str());
+}
+
+}  // namespace mixwalk

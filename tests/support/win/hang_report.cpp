@@ -1,0 +1,168 @@
+#include "tests/support/win/hang_report.h"
+
+#include <gtest/gtest.h>
+#include <tlhelp32.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "unmanaged/win/unique_handle.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr DWORD kDebuggerMs = 60'000;
+constexpr UINT kHungCode = 97;
+
+struct Children {
+  std::mutex lock;
+  std::vector<DWORD> ids;
+};
+Children& children() {
+  static Children all;
+  return all;
+}
+
+// What hangs on a machine that nobody can log on to is read in its log, or never.
+class CaseLimit : public testing::EmptyTestEventListener {
+ public:
+  explicit CaseLimit(std::chrono::seconds limit) : limit_(limit), watcher_([this] { watch(); }) {}
+  ~CaseLimit() override {
+    {
+      const std::lock_guard guard(lock_);
+      over_ = true;
+    }
+    changed_.notify_one();
+    watcher_.join();
+  }
+
+ private:
+  void OnTestStart(const testing::TestInfo& test) override {
+    set(std::string(test.test_suite_name()) + "." + test.name());
+  }
+  void OnTestEnd(const testing::TestInfo&) override { set({}); }
+
+  void set(std::string name) {
+    {
+      const std::lock_guard guard(lock_);
+      name_ = std::move(name);
+      ++cases_;
+    }
+    changed_.notify_one();
+  }
+
+  void watch() {
+    std::unique_lock guard(lock_);
+    while (!over_) {
+      const int seen = cases_;
+      const auto something_new = [&] { return over_ || cases_ != seen; };
+      if (name_.empty()) {
+        changed_.wait(guard, something_new);
+      } else if (!changed_.wait_for(guard, limit_, something_new)) {
+        end();
+      }
+    }
+  }
+
+  [[noreturn]] void end() {
+    std::vector<DWORD> ids;
+    {
+      const std::lock_guard guard(children().lock);
+      ids = children().ids;
+    }
+    for (const DWORD id : ids) report_hang("a child of " + name_, id);
+    report_hang(name_, GetCurrentProcessId());
+    TerminateProcess(GetCurrentProcess(), kHungCode);
+    std::abort();
+  }
+
+  std::chrono::seconds limit_;
+  std::mutex lock_;
+  std::condition_variable changed_;
+  std::string name_;
+  int cases_ = 0;
+  bool over_ = false;
+  std::thread watcher_;
+};
+
+std::vector<DWORD> threads_of(DWORD process_id) {
+  std::vector<DWORD> ids;
+  const UniqueHandle list(CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0));
+  THREADENTRY32 thread{.dwSize = sizeof thread};
+  for (BOOL more = Thread32First(list.get(), &thread); more; more = Thread32Next(list.get(), &thread)) {
+    if (thread.th32OwnerProcessID == process_id) ids.push_back(thread.th32ThreadID);
+  }
+  return ids;
+}
+
+// Folklore: "bt all" stops every process of the prefix, Wine's services too; COM between apartments
+// failed from then on. So each thread of the one process is named.
+void run_debugger(DWORD process_id, const std::string& commands, HANDLE out) {
+  {
+    std::ofstream file(commands);
+    for (const DWORD id : threads_of(process_id)) file << "bt 0x" << std::hex << id << "\n";
+    file << "detach\nquit\n";
+  }
+  std::string line = "winedbg --file \"" + commands + "\" " + std::to_string(process_id);
+  STARTUPINFOA startup{.cb = sizeof startup, .dwFlags = STARTF_USESTDHANDLES};
+  startup.hStdOutput = startup.hStdError = out;
+  PROCESS_INFORMATION debugger{};
+  if (!CreateProcessA(nullptr, line.data(), nullptr, nullptr, TRUE, 0, nullptr, nullptr, &startup,
+                      &debugger)) {
+    return;
+  }
+  const UniqueHandle process(debugger.hProcess), thread(debugger.hThread);
+  if (WaitForSingleObject(process.get(), kDebuggerMs) != WAIT_OBJECT_0) {
+    TerminateProcess(process.get(), kHungCode);
+  }
+}
+
+// Before main; GoogleTest owns the listener from then on.
+const bool kAppended = [] {
+  if (const auto limit = case_limit()) {
+    testing::UnitTest::GetInstance()->listeners().Append(new CaseLimit(*limit));
+  }
+  return true;
+}();
+
+}  // namespace
+
+std::optional<std::chrono::seconds> case_limit() {
+  const char* text = std::getenv("MIXWALK_CASE_LIMIT");
+  const int seconds = text != nullptr ? std::atoi(text) : 0;
+  if (seconds <= 0) return std::nullopt;
+  return std::chrono::seconds(seconds);
+}
+
+void report_hang(std::string_view what, DWORD process_id) {
+  std::fprintf(stderr, "%.*s hangs: process %lu\n", static_cast<int>(what.size()), what.data(),
+               process_id);
+  std::fflush(stderr);
+  const std::string commands =
+      (std::filesystem::temp_directory_path() / ("hang-" + std::to_string(process_id) + ".txt"))
+          .string();
+  // No pipe: where the process is this one, nobody would read while the debugger holds it.
+  run_debugger(process_id, commands, GetStdHandle(STD_ERROR_HANDLE));
+  std::remove(commands.c_str());
+}
+
+WatchedChild::WatchedChild(DWORD process_id) : process_id_(process_id) {
+  const std::lock_guard guard(children().lock);
+  children().ids.push_back(process_id_);
+}
+
+WatchedChild::~WatchedChild() {
+  const std::lock_guard guard(children().lock);
+  std::erase(children().ids, process_id_);
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,29 @@
+#include "tests/support/win/wine_dispatcher.h"
+
+#include <windows.h>
+
+#include <cstring>
+
+namespace mixwalk {
+namespace {
+
+// Wine keeps the address behind KUSER_SHARED_DATA, for its stubs of system calls. The dispatcher of
+// calls into Linux libraries follows the one of system calls; both take less than this.
+constexpr std::uintptr_t kDispatcherCell = 0x7ffe1000;
+constexpr std::uint64_t kDispatcherBytes = 0x400;
+
+std::uint64_t dispatcher() {
+  if (GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version") == nullptr) return 0;
+  std::uint64_t begin = 0;
+  std::memcpy(&begin, reinterpret_cast<const void*>(kDispatcherCell), sizeof begin);
+  return begin;
+}
+
+}  // namespace
+
+bool in_wine_dispatcher(std::uint64_t address) {
+  static const std::uint64_t kBegin = dispatcher();
+  return kBegin != 0 && address - kBegin < kDispatcherBytes;
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstdint>
+
+namespace mixwalk {
+
+// Whether an address lies in the code that each system call passes under Wine. It is part of a Linux
+// library: no image, no unwind data. It pops its own return address and changes stacks, so a thread
+// that is stopped in it has no whole stack. Always false on Windows, where that code is the kernel's.
+bool in_wine_dispatcher(std::uint64_t address);
+
+}  // namespace mixwalk

@@ -1,0 +1,96 @@
+#include "walker/profiler/unload_gate.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace mixwalk {
+namespace {
+
+constexpr clr::ModuleID kModule = 0x1000;
+constexpr clr::FunctionID kMethod = 0x2000, kOther = 0x2100;
+constexpr std::uint64_t kCode = 0x7000'0000, kBytes = 0x40;
+
+class UnloadGateTest : public testing::Test {
+ protected:
+  // Whether a stack that was taken before it notices what goes now.
+  bool hits(const Footprint& stack) { return gate_->hits(stack, since_); }
+
+  std::unique_ptr<UnloadGate> gate_ = std::make_unique<UnloadGate>();
+  UnloadGate::Mark since_ = gate_->mark();
+  // Of one dynamic method.
+  const Footprint stack_{
+      .functions = {kMethod}, .modules = {}, .code = {kCode + 0x10}, .unknown_code = false};
+};
+
+TEST_F(UnloadGateTest, NothingWent) { EXPECT_FALSE(hits(stack_)); }
+
+TEST_F(UnloadGateTest, ItsMethodWent) {
+  gate_->method_goes(kMethod, kCode, kBytes);
+  EXPECT_TRUE(hits(stack_));
+}
+
+TEST_F(UnloadGateTest, CodeWentFromWhereItStands) {
+  gate_->method_goes(kOther, kCode, kBytes);
+  EXPECT_TRUE(hits(stack_));
+}
+
+TEST_F(UnloadGateTest, AReturnAddressMayBeTheEndOfTheCode) {
+  gate_->method_goes(kOther, kCode + 0x10 - kBytes, kBytes);
+  EXPECT_TRUE(hits(stack_));
+}
+
+TEST_F(UnloadGateTest, AnotherMethodWent) {
+  gate_->method_goes(kOther, kCode + 0x1000, kBytes);
+  EXPECT_FALSE(hits(stack_));
+}
+
+// What was never compiled has stood nowhere.
+TEST_F(UnloadGateTest, AMethodWithoutCodeWent) {
+  gate_->method_goes(kOther, 0, 0);
+  EXPECT_FALSE(hits(stack_));
+  gate_->method_goes(kMethod, 0, 0);
+  EXPECT_TRUE(hits(stack_));
+}
+
+// A call through a null pointer is a frame outside every image as well.
+TEST_F(UnloadGateTest, AMethodWithoutCodeIsNotAtZero) {
+  gate_->method_goes(kOther, 0, 0);
+  EXPECT_FALSE(hits({.functions = {}, .modules = {}, .code = {0}, .unknown_code = true}));
+}
+
+TEST_F(UnloadGateTest, AMethodWentAndNobodyKnowsFromWhere) {
+  gate_->method_goes(kOther, 0, UnloadGate::kAnywhere);
+  EXPECT_TRUE(hits(stack_));
+  EXPECT_FALSE(hits({.functions = {}, .modules = {kModule}, .code = {}, .unknown_code = false}));
+}
+
+TEST_F(UnloadGateTest, ItsModuleWent) {
+  const Footprint of_module{
+      .functions = {}, .modules = {kModule}, .code = {}, .unknown_code = false};
+  gate_->module_goes(kModule + 8);
+  EXPECT_FALSE(hits(of_module));
+  gate_->module_goes(kModule);
+  EXPECT_TRUE(hits(of_module));
+  EXPECT_FALSE(hits(stack_));
+}
+
+TEST_F(UnloadGateTest, MoreWentThanIsRemembered) {
+  for (int i = 0; i < 5000; ++i) gate_->method_goes(kOther, kCode + 0x1000, kBytes);
+  EXPECT_TRUE(hits(stack_));
+  EXPECT_FALSE(hits({.functions = {}, .modules = {kModule}, .code = {}, .unknown_code = false}));
+}
+
+TEST_F(UnloadGateTest, NoQuestionAboutWhatWent) {
+  EXPECT_TRUE(UnloadGate::Question(*gate_, since_));
+  EXPECT_TRUE(UnloadGate::Question(*gate_, since_, kMethod));
+  gate_->method_goes(kMethod, kCode, kBytes);
+  EXPECT_TRUE(UnloadGate::Question(*gate_, since_));
+  EXPECT_FALSE(UnloadGate::Question(*gate_, since_, kMethod));
+  EXPECT_TRUE(UnloadGate::Question(*gate_, since_, kOther));
+  gate_->module_goes(kModule);
+  EXPECT_FALSE(UnloadGate::Question(*gate_, since_));
+}
+
+}  // namespace
+}  // namespace mixwalk

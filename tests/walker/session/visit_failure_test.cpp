@@ -1,0 +1,62 @@
+#include "walker/session/visit_failure.h"
+
+#include <gtest/gtest.h>
+
+namespace mixwalk {
+namespace {
+
+const VisitState kAttached{.process = "process 7 (a.exe)"};
+const VisitState kStarted{.process = "process 7 (a.exe)", .started = true};
+
+VisitState greeted(VisitState state) {
+  state.greeted = true;
+  return state;
+}
+
+VisitState ended(VisitState state, std::uint32_t exit_code) {
+  state.exit_code = exit_code;
+  return state;
+}
+
+TEST(VisitFailure, AProcessThatEndedSaysItsCode) {
+  EXPECT_EQ(with_exit_code(0), " with code 0");
+  EXPECT_EQ(with_exit_code(3), " with code 3");
+  EXPECT_EQ(with_exit_code(0xC0000005), " with code 0xc0000005");
+  EXPECT_EQ(with_exit_code(std::nullopt), "");
+}
+
+TEST(VisitFailure, AProcessThatEndedBeforeTheFirstWord) {
+  EXPECT_EQ(process_ended(ended(kAttached, 3)).message,
+            "process 7 (a.exe) ended with code 3 before mixwalk.dll was met in it");
+  EXPECT_EQ(process_ended(ended(kStarted, 3)).message,
+            "process 7 (a.exe) ended with code 3 before mixwalk.dll was met in it: it is no .NET "
+            "program, or ended at once");
+  EXPECT_EQ(process_ended(kStarted).code, ExitCode::target_exited);
+}
+
+TEST(VisitFailure, AProcessThatEndedLater) {
+  EXPECT_EQ(process_ended(ended(greeted(kStarted), 0xC0000005)).message,
+            "process 7 (a.exe) ended with code 0xc0000005 while mixwalk looked at it");
+  EXPECT_EQ(process_ended(greeted(kAttached)).code, ExitCode::target_exited);
+}
+
+TEST(VisitFailure, Silence) {
+  EXPECT_EQ(process_silent(kAttached).message,
+            "mixwalk.dll was not met in process 7 (a.exe) in time");
+  EXPECT_EQ(process_silent(kAttached).code, ExitCode::timeout);
+  EXPECT_EQ(process_silent(kStarted).code, ExitCode::not_dotnet);
+  EXPECT_EQ(process_silent(greeted(kStarted)).message,
+            "process 7 (a.exe) did not answer in time");
+  EXPECT_EQ(process_silent(greeted(kStarted)).code, ExitCode::timeout);
+}
+
+TEST(VisitFailure, MixwalkDllLeft) {
+  EXPECT_EQ(profiler_gone(kAttached).message,
+            "mixwalk.dll left process 7 (a.exe) before its first word");
+  EXPECT_EQ(profiler_gone(greeted(kAttached)).message,
+            "mixwalk.dll left process 7 (a.exe) during the visit");
+  EXPECT_EQ(profiler_gone(kAttached).code, ExitCode::refused);
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,397 @@
+// The supervisor on real threads, without its own thread: each look is made by the test.
+
+#include "walker/suspended/win/supervisor.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <thread>
+#include <utility>
+
+#include "walker/suspended/win/windows_thread.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr DWORD kDeadlineMs = 50;
+// As long as DoStackSnapshot may take to begin, and more.
+constexpr DWORD kForEverMs = 10'000;
+
+// What the supervisor says in the moment in which it resumes, and in which it ends a freeze.
+Supervisor* g_supervisor = nullptr;
+bool g_overdue_before_resume = false;
+std::uint64_t g_let_go_before_resume = 0;
+int g_resumes = 0;
+std::function<void()> g_before_resume;  // once
+
+DWORD WINAPI watched_resume(HANDLE thread) {
+  ++g_resumes;
+  if (g_before_resume) std::exchange(g_before_resume, nullptr)();
+  g_overdue_before_resume = g_supervisor->overdue();
+  g_let_go_before_resume = g_supervisor->let_go_ticks();
+  return ResumeThread(thread);
+}
+
+std::uint64_t ticks() {
+  LARGE_INTEGER now;
+  QueryPerformanceCounter(&now);
+  return static_cast<std::uint64_t>(now.QuadPart);
+}
+
+class SupervisorTest : public ::testing::Test {
+ protected:
+  SupervisorTest() : supervisor_(ledger_, kDeadlineMs, &watched_resume) {
+    g_supervisor = &supervisor_;
+    g_resumes = 0;
+    g_before_resume = nullptr;
+    stop_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
+    runs_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
+    thread_ = UniqueHandle(CreateThread(nullptr, 0, &wait, this, 0, &id_));
+    WaitForSingleObject(runs_.get(), INFINITE);
+  }
+  ~SupervisorTest() override {
+    EXPECT_EQ(suspensions(), 0u);
+    SetEvent(stop_.get());
+    WaitForSingleObject(thread_.get(), INFINITE);
+  }
+
+  static DWORD WINAPI wait(void* test) {
+    SetEvent(static_cast<SupervisorTest*>(test)->runs_.get());
+    return WaitForSingleObject(static_cast<SupervisorTest*>(test)->stop_.get(), INFINITE);
+  }
+
+  void freeze() {
+    ASSERT_TRUE(supervisor_.before_suspend(id_));
+    ASSERT_EQ(SuspendThread(thread_.get()), 0u);
+    ASSERT_TRUE(supervisor_.begin(thread_.get(), 0));
+  }
+  // As the supervising thread looks, so long after the freeze began.
+  void look_after(DWORD milliseconds) { supervisor_.look(GetTickCount64() + milliseconds); }
+
+  // How often the thread is suspended.
+  DWORD suspensions() {
+    const DWORD before = SuspendThread(thread_.get());
+    ResumeThread(thread_.get());
+    return before;
+  }
+
+  // As mixwalk.exe writes it.
+  void write(FreezeState state) {
+    ledger_.slots[0] = LedgerEntry::of(ledger_.slots[0]).with(state).word();
+  }
+  FreezeState written() { return LedgerEntry::of(ledger_.slots[0]).state; }
+  // mixwalk.exe calls ResumeThread, so long after it has taken the suspension.
+  std::thread mixwalk_exe_resumes() {
+    return std::thread([this] {
+      Sleep(kDeadlineMs);
+      const DWORD before = ResumeThread(thread_.get());
+      write(before != 0 ? FreezeState::given_back : FreezeState::not_suspended);
+    });
+  }
+
+  LedgerPage ledger_{};
+  Supervisor supervisor_;
+  UniqueHandle stop_, runs_, thread_;
+  DWORD id_ = 0;
+};
+
+TEST_F(SupervisorTest, AFreezeInTimeIsEndedByItsOwner) {
+  freeze();
+  look_after(0);
+  EXPECT_FALSE(supervisor_.overdue());
+  EXPECT_EQ(g_resumes, 0);
+  EXPECT_EQ(suspensions(), 1u);
+  supervisor_.end();
+  EXPECT_EQ(suspensions(), 0u);
+}
+
+TEST_F(SupervisorTest, AnOverdueThreadIsLetGoOnce) {
+  freeze();
+  look_after(kDeadlineMs);
+  EXPECT_TRUE(supervisor_.overdue());
+  EXPECT_EQ(suspensions(), 0u);
+  look_after(kForEverMs);
+  supervisor_.end();
+  EXPECT_EQ(g_resumes, 1);
+  EXPECT_FALSE(supervisor_.overdue());
+}
+
+// The program is suspended as a whole, from outside and for longer than a freeze may last, while the
+// sampler is about to call SuspendThread: mixwalk.exe gives back a suspension that is not ours. It
+// cannot know. When the program goes on, ours comes on top, and nobody else would take it off.
+TEST_F(SupervisorTest, GivenBackBeforeItHadHappened) {
+  ASSERT_TRUE(supervisor_.before_suspend(id_));
+  ASSERT_EQ(SuspendThread(thread_.get()), 0u);
+  ASSERT_EQ(ResumeThread(thread_.get()), 1u);
+  write(FreezeState::given_back);
+  const DWORD before = SuspendThread(thread_.get());
+  EXPECT_FALSE(supervisor_.begin(thread_.get(), before));
+  EXPECT_EQ(suspensions(), 0u);
+}
+
+TEST_F(SupervisorTest, GivenBackAfterItHadHappened) {
+  ASSERT_TRUE(supervisor_.before_suspend(id_));
+  ASSERT_EQ(SuspendThread(thread_.get()), 0u);  // the program's
+  const DWORD before = SuspendThread(thread_.get());
+  ASSERT_EQ(ResumeThread(thread_.get()), 2u);
+  write(FreezeState::given_back);
+  EXPECT_FALSE(supervisor_.begin(thread_.get(), before));
+  EXPECT_EQ(suspensions(), 1u);
+  ResumeThread(thread_.get());
+}
+
+// mixwalk.exe was killed in the middle, or is about to say that it found the thread running.
+TEST_F(SupervisorTest, BeingTakenBeforeItHadHappened) {
+  ASSERT_TRUE(supervisor_.before_suspend(id_));
+  write(FreezeState::taking);
+  const DWORD before = SuspendThread(thread_.get());
+  EXPECT_FALSE(supervisor_.begin(thread_.get(), before));
+  EXPECT_EQ(suspensions(), 0u);
+}
+
+// A walk that asks must never hear that the thread stands while it runs, and frozen_ns is the time
+// from a moment before begin() to let_go_ticks().
+TEST_F(SupervisorTest, OverdueIsSaidAndTimedBeforeTheThreadRuns) {
+  const std::uint64_t began = ticks();
+  freeze();
+  look_after(kDeadlineMs);
+  EXPECT_TRUE(g_overdue_before_resume);
+  EXPECT_GE(g_let_go_before_resume, began);
+  EXPECT_EQ(supervisor_.let_go_ticks(), g_let_go_before_resume);
+  supervisor_.end();
+}
+
+TEST_F(SupervisorTest, SuspensionsOfOthersAreLeftToThem) {
+  freeze();
+  SuspendThread(thread_.get());  // the program's own
+  look_after(kDeadlineMs);
+  EXPECT_TRUE(supervisor_.overdue());
+  EXPECT_EQ(suspensions(), 1u);
+  supervisor_.end();
+  EXPECT_EQ(ResumeThread(thread_.get()), 1u);
+}
+
+TEST_F(SupervisorTest, AWalkInTimeIsWhole) {
+  freeze();
+  ASSERT_TRUE(supervisor_.begin_walk());
+  look_after(0);
+  EXPECT_TRUE(supervisor_.walk_may_go_on());
+  EXPECT_TRUE(supervisor_.end_walk());
+  supervisor_.end();
+}
+
+TEST_F(SupervisorTest, NoWalkBeginsOverAThreadThatRuns) {
+  freeze();
+  look_after(kDeadlineMs);
+  EXPECT_FALSE(supervisor_.begin_walk());
+  supervisor_.end();
+}
+
+// DoStackSnapshot that still goes on ends itself at its next frame, and resumes the thread.
+TEST_F(SupervisorTest, AWalkThatGoesOnEndsItself) {
+  freeze();
+  ASSERT_TRUE(supervisor_.begin_walk());
+  SuspendThread(thread_.get());  // DoStackSnapshot's
+  look_after(kDeadlineMs);
+  EXPECT_EQ(suspensions(), 1u);
+  EXPECT_FALSE(supervisor_.walk_may_go_on());
+  EXPECT_EQ(ResumeThread(thread_.get()), 1u);
+  EXPECT_FALSE(supervisor_.end_walk());
+  EXPECT_TRUE(supervisor_.overdue());
+  supervisor_.end();
+  EXPECT_EQ(g_resumes, 1);
+}
+
+// The program may suspend the thread in any of these moments; it never runs before it is resumed.
+TEST_F(SupervisorTest, AWalkThatEndsItselfLeavesTheProgramItsSuspension) {
+  freeze();
+  ASSERT_TRUE(supervisor_.begin_walk());
+  SuspendThread(thread_.get());  // DoStackSnapshot's
+  SuspendThread(thread_.get());  // the program's
+  look_after(kDeadlineMs);
+  look_after(kForEverMs);
+  EXPECT_EQ(suspensions(), 2u);
+  EXPECT_FALSE(supervisor_.walk_may_go_on());
+  EXPECT_EQ(ResumeThread(thread_.get()), 2u);  // DoStackSnapshot's
+  EXPECT_FALSE(supervisor_.end_walk());
+  supervisor_.end();
+  EXPECT_EQ(ResumeThread(thread_.get()), 1u);
+}
+
+// DoStackSnapshot that waits for what the thread has never comes to its next frame.
+TEST_F(SupervisorTest, AWalkThatWaitsIsFreed) {
+  freeze();
+  ASSERT_TRUE(supervisor_.begin_walk());
+  SuspendThread(thread_.get());  // DoStackSnapshot's
+  look_after(kDeadlineMs);
+  look_after(kDeadlineMs);
+  EXPECT_EQ(suspensions(), 0u);
+  // It gets what it waited for, and comes to a frame: from there on it holds the thread again,
+  // since it will resume it.
+  SuspendThread(thread_.get());  // the program's, meanwhile
+  EXPECT_FALSE(supervisor_.walk_may_go_on());
+  EXPECT_EQ(ResumeThread(thread_.get()), 2u);  // DoStackSnapshot's
+  EXPECT_FALSE(supervisor_.end_walk());
+  supervisor_.end();
+  EXPECT_EQ(ResumeThread(thread_.get()), 1u);
+}
+
+// Between the two it waits for nothing, and a detached thread would be its end.
+TEST_F(SupervisorTest, NotLetGoBetweenTheCallAndDoStackSnapshotsOwnSuspension) {
+  freeze();
+  ASSERT_TRUE(supervisor_.begin_walk());
+  look_after(kDeadlineMs);
+  EXPECT_FALSE(supervisor_.overdue());
+  EXPECT_EQ(suspensions(), 1u);
+  look_after(kForEverMs);
+  EXPECT_TRUE(supervisor_.overdue());
+  EXPECT_EQ(suspensions(), 0u);
+  EXPECT_FALSE(supervisor_.end_walk());
+  supervisor_.end();
+}
+
+// Before its ResumeThread mixwalk.exe takes the suspension. What follows waits for that ResumeThread,
+// which would give back the next suspension otherwise.
+TEST_F(SupervisorTest, MixwalkExeIsWaitedForWhenItTakesAFreezeThatBegins) {
+  ASSERT_TRUE(supervisor_.before_suspend(id_));
+  write(FreezeState::taking);
+  ASSERT_EQ(SuspendThread(thread_.get()), 0u);
+  std::thread mixwalk_exe = mixwalk_exe_resumes();
+  EXPECT_FALSE(supervisor_.begin(thread_.get(), 0));
+  EXPECT_EQ(written(), FreezeState::empty);
+  EXPECT_EQ(suspensions(), 0u) << "the slot is free, so mixwalk.exe has resumed the thread";
+  mixwalk_exe.join();
+}
+
+TEST_F(SupervisorTest, MixwalkExeThatResumesTooEarlyLeavesTheSuspensionToUs) {
+  ASSERT_TRUE(supervisor_.before_suspend(id_));
+  write(FreezeState::taking);
+  std::thread mixwalk_exe([this] {
+    Sleep(kDeadlineMs);
+    write(FreezeState::not_suspended);
+  });
+  ASSERT_EQ(SuspendThread(thread_.get()), 0u);
+  EXPECT_FALSE(supervisor_.begin(thread_.get(), 0));
+  EXPECT_EQ(suspensions(), 0u);
+  mixwalk_exe.join();
+}
+
+TEST_F(SupervisorTest, MixwalkExeIsWaitedForWhenItTakesAnOverdueFreeze) {
+  freeze();
+  write(FreezeState::taking);
+  look_after(kDeadlineMs);  // leaves the ResumeThread to mixwalk.exe
+  EXPECT_EQ(g_resumes, 0);
+  std::thread mixwalk_exe = mixwalk_exe_resumes();
+  supervisor_.end();
+  EXPECT_EQ(suspensions(), 0u) << "mixwalk.exe has resumed the thread before the freeze ended";
+  mixwalk_exe.join();
+}
+
+// mixwalk.exe may not open the thread, or dies before its ResumeThread.
+TEST_F(SupervisorTest, ASuspensionThatMixwalkExeDidNotGiveBackIsGivenBackInside) {
+  for (const FreezeState left : {FreezeState::not_suspended, FreezeState::taking}) {
+    for (const DWORD after : {DWORD{0}, kDeadlineMs}) {
+      freeze();
+      write(left);
+      look_after(after);
+      supervisor_.end();
+      EXPECT_EQ(suspensions(), 0u);
+    }
+  }
+}
+
+// So mixwalk.exe gives back nothing that is not ours any more.
+TEST_F(SupervisorTest, TheLedgerSaysWhatIsLeftOfOurs) {
+  freeze();
+  look_after(kDeadlineMs);
+  EXPECT_EQ(written(), FreezeState::resumed);
+  supervisor_.end();
+
+  freeze();
+  ASSERT_TRUE(supervisor_.begin_walk());
+  EXPECT_EQ(written(), FreezeState::walked);
+  SuspendThread(thread_.get());  // DoStackSnapshot's
+  look_after(kDeadlineMs);
+  EXPECT_EQ(written(), FreezeState::walk_holds);
+  look_after(kDeadlineMs);
+  EXPECT_EQ(written(), FreezeState::resumed);
+  EXPECT_FALSE(supervisor_.walk_may_go_on());
+  EXPECT_EQ(written(), FreezeState::walk_holds);
+  ResumeThread(thread_.get());  // DoStackSnapshot's
+  EXPECT_FALSE(supervisor_.end_walk());
+  EXPECT_EQ(written(), FreezeState::resumed);
+  supervisor_.end();
+  EXPECT_EQ(written(), FreezeState::empty);
+}
+
+// DoStackSnapshot comes to a frame, and resumes the thread, after mixwalk.exe has given back both.
+TEST_F(SupervisorTest, AWalkThatMixwalkExeLetGoLeavesTheProgramItsSuspension) {
+  freeze();
+  ASSERT_TRUE(supervisor_.begin_walk());
+  write(FreezeState::walk_given_back);
+  ResumeThread(thread_.get());
+  SuspendThread(thread_.get());  // the program's
+  EXPECT_FALSE(supervisor_.walk_may_go_on());
+  EXPECT_EQ(ResumeThread(thread_.get()), 2u);  // DoStackSnapshot's
+  EXPECT_FALSE(supervisor_.end_walk());
+  EXPECT_TRUE(supervisor_.overdue());
+  supervisor_.end();
+  EXPECT_EQ(ResumeThread(thread_.get()), 1u);
+}
+
+// The supervisor is just about to give back the suspension of DoStackSnapshot.
+TEST_F(SupervisorTest, AWalkThatComesToAFrameWaitsForTheSupervisor) {
+  freeze();
+  ASSERT_TRUE(supervisor_.begin_walk());
+  SuspendThread(thread_.get());  // DoStackSnapshot's
+  look_after(kDeadlineMs);
+  std::thread walk;
+  g_before_resume = [&] {
+    walk = std::thread([this] { EXPECT_FALSE(supervisor_.walk_may_go_on()); });
+    Sleep(kDeadlineMs);
+  };
+  look_after(kDeadlineMs);
+  walk.join();
+  EXPECT_EQ(suspensions(), 1u) << "DoStackSnapshot will resume the thread once";
+  ResumeThread(thread_.get());
+  EXPECT_FALSE(supervisor_.end_walk());
+  supervisor_.end();
+}
+
+// The program has stopped the supervisor for seconds, before its ResumeThread: the freeze ends
+// without it, and it leaves the state as it finds it.
+TEST_F(SupervisorTest, ASupervisorThatWakesUpLateFindsTheFreezeEnded) {
+  freeze();
+  ASSERT_TRUE(supervisor_.begin_walk());
+  SuspendThread(thread_.get());  // DoStackSnapshot's
+  g_before_resume = [this] {
+    ResumeThread(thread_.get());           // DoStackSnapshot's
+    EXPECT_FALSE(supervisor_.end_walk());  // after 2 s
+    supervisor_.end();
+    EXPECT_EQ(suspensions(), 0u);
+  };
+  look_after(kDeadlineMs);
+  EXPECT_FALSE(supervisor_.overdue());
+  SuspendThread(thread_.get());  // the program's
+  look_after(kForEverMs);
+  EXPECT_EQ(ResumeThread(thread_.get()), 1u);
+}
+
+TEST_F(SupervisorTest, AThreadSaysWhetherOthersSuspendedIt) {
+  WindowsThread thread(supervisor_);
+  ASSERT_TRUE(thread.open(id_));
+  {
+    const ScopedSuspension suspension(thread);
+    EXPECT_FALSE(thread.suspended_by_others());
+  }
+  SuspendThread(thread_.get());  // the program's
+  {
+    const ScopedSuspension suspension(thread);
+    EXPECT_TRUE(thread.suspended_by_others());
+    EXPECT_EQ(suspensions(), 2u);
+  }
+  EXPECT_EQ(ResumeThread(thread_.get()), 1u);
+}
+
+}  // namespace
+}  // namespace mixwalk

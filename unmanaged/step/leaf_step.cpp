@@ -1,0 +1,156 @@
+#include "unmanaged/step/leaf_step.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "unmanaged/step/call_site.h"
+
+namespace mixwalk {
+namespace {
+
+// From an import's thunk to the runtime's jump stub, to a method's precode, to its code.
+constexpr int kMaxHops = 5;
+
+// How far a function is looked through for the jump that leads on. What has no unwind data is short
+// (the runtime's write barriers have 30 to 80 bytes); of other functions those that end in a tail
+// call are mostly wrappers.
+constexpr std::uint32_t kMaxLeafBytes = 128;
+constexpr std::uint32_t kMaxFunctionBytes = 2048;
+
+constexpr std::uint32_t kChunk = 256;      // read at once
+constexpr std::uint32_t kLongestJump = 14;  // mov r10, [rip + disp32]; rex jmp [rip + disp32]
+
+}  // namespace
+
+LeafCode leaf_code(const ModuleSpan& module, const EntrySearch& gap, std::uint64_t ip) noexcept {
+  return {module.base + std::max(gap.gap_begin, module.code_around(ip).begin), ip};
+}
+
+bool LeafStep::is_code(std::uint64_t address) noexcept {
+  const ModuleSpan* module = modules_.find(address);
+  return module != nullptr ? module->is_code(address)
+                           : outside_.kind(address) == MemoryKind::code;
+}
+
+StepResult LeafStep::step(Cursor& frame, const LeafCode& leaf) noexcept {
+  Cursor caller{frame.registers, AddressKind::return_address};
+  std::uint64_t& rsp = caller.registers[Register::rsp];
+  if (!stack_.read(rsp, &caller.registers.rip, sizeof caller.registers.rip)) {
+    return {StepFault::unreadable_stack};
+  }
+  rsp += 8;
+  const Proof proof = call_leads_to(caller.registers.rip, leaf);
+  if (proof == Proof::none) return {StepFault::no_call};
+  if (rsp <= frame.registers.rsp()) return {StepFault::stack_not_growing};
+  frame = caller;
+  frame.guessed = proof != Proof::certain;
+  return {StepFault::none, Trust::leaf, proof == Proof::certain};
+}
+
+LeafStep::Proof LeafStep::call_leads_to(std::uint64_t return_address,
+                                        const LeafCode& leaf) noexcept {
+  if (return_address == 0 || !is_code(return_address - 1)) return Proof::none;
+  const CallSites calls = calls_before(return_address, code_);
+  Proof best = Proof::none;
+  bool direct = false;
+  for (const CallSite& call : calls.sites()) {
+    Proof proof = Proof::possible;
+    if (call.kind == CallSite::Kind::direct) {
+      proof = leads_to(call.address, leaf, kMaxHops);
+      // Bytes that lead into code are hardly the end of another call.
+      direct = direct || (proof == Proof::none && is_code(call.address));
+    } else if (call.kind == CallSite::Kind::slot) {
+      proof = slot_leads_to(call.address, leaf, kMaxHops);
+    }
+    best = std::max(best, proof);
+  }
+  return direct && best == Proof::possible ? Proof::none : best;
+}
+
+LeafStep::Proof LeafStep::slot_leads_to(std::uint64_t slot, const LeafCode& leaf,
+                                        int hops) noexcept {
+  const ModuleSpan* module = modules_.find(slot);
+  if (module == nullptr) {
+    const MemoryKind kind = outside_.kind(slot);
+    if (kind == MemoryKind::unknown) return Proof::possible;
+    if (kind == MemoryKind::nothing) return Proof::none;
+  }
+  const auto target = code_.read_value<std::uint64_t>(slot);
+  if (!target) return Proof::none;
+  const Proof proof = leads_to(*target, leaf, hops);
+  return changes(slot) ? std::max(proof, Proof::possible) : proof;
+}
+
+// The runtime's cells, in ReadyToRun images and outside of all, change all the time: what one holds
+// now is not what the call found there. An import never does.
+bool LeafStep::changes(std::uint64_t slot) const noexcept {
+  const ModuleSpan* module = modules_.find(slot);
+  return module == nullptr || module->has_managed_code;
+}
+
+LeafStep::Proof LeafStep::leads_to(std::uint64_t address, const LeafCode& leaf,
+                                   int hops) noexcept {
+  if (address >= leaf.begin && address <= leaf.ip) return Proof::certain;
+  if (hops == 0) return Proof::none;
+  const ModuleSpan* module = modules_.find(address);
+  if (module == nullptr) {
+    const MemoryKind kind = outside_.kind(address);
+    if (kind == MemoryKind::unknown) return Proof::possible;  // a thunk of the runtime's, maybe
+    if (kind != MemoryKind::code) return Proof::none;
+    return jumps_to(address, kMaxLeafBytes, true, leaf, hops);
+  }
+  if (!module->is_code(address)) return Proof::none;
+  const auto rva = static_cast<std::uint32_t>(address - module->base);
+  const EntrySearch search = find_entry(code_, *module, rva);
+  if (search.fault != StepFault::none) return Proof::none;
+  const std::uint32_t most = rva + (search.found ? kMaxFunctionBytes : kMaxLeafBytes);
+  std::uint32_t end = std::min(most, module->code_around(address).end);
+  if (search.found) end = std::min(end, search.entry.end);
+  if (end <= rva) return Proof::none;
+  return jumps_to(address, end - rva, !search.found, leaf, hops);
+}
+
+// Looks at each byte as if an instruction began there. A jump that leads exactly into the leaf is
+// hardly an accident of four bytes.
+LeafStep::Proof LeafStep::jumps_to(std::uint64_t begin, std::uint32_t bytes, bool leaf_code,
+                                   const LeafCode& leaf, int hops) noexcept {
+  std::array<std::uint8_t, kChunk + kLongestJump> buffer;
+  Proof best = Proof::none;
+  for (std::uint32_t done = 0; done < bytes; done += kChunk) {
+    // The page behind a thunk may not be there.
+    const std::size_t known = code_.read_up_to(begin + done, buffer.data(),
+                                               std::min<std::size_t>(buffer.size(), bytes - done));
+    if (known == 0) return best;
+    for (std::size_t at = 0; at < known && at < kChunk; ++at) {
+      const std::uint64_t address = begin + done + at;
+      const Jump jump = jump_at(std::span(buffer).subspan(at, known - at), address);
+      // The thunk's own jump is followed on; one in the middle leads to the leaf or does not count.
+      const bool thunk = done + at == 0;
+      Proof proof = Proof::none;
+      switch (jump.kind) {
+        case Jump::Kind::none: continue;
+        case Jump::Kind::direct:
+          if (jump.address == begin) continue;
+          proof = leads_to(jump.address, leaf, thunk ? hops - 1 : 0);
+          break;
+        case Jump::Kind::slot:
+          // Not only as a thunk: a virtual tail call goes through the dispatcher of control flow guard.
+          proof = slot_leads_to(jump.address, leaf, thunk ? hops - 1 : std::min(hops - 1, 1));
+          // An accident of two bytes is not to be taken for a cell that changes.
+          if (!thunk && !leaf_code && changes(jump.address)) proof = Proof::none;
+          break;
+        case Jump::Kind::indirect:
+          // Control flow guard calls through a routine that is no more than this, or ends so.
+          if (leaf_code || bytes <= kMaxLeafBytes) proof = Proof::possible;
+          break;
+      }
+      if (proof == Proof::certain) return proof;
+      best = std::max(best, proof);
+      if (thunk) return best;
+    }
+  }
+  return best;
+}
+
+}  // namespace mixwalk

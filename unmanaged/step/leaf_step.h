@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+
+#include "unmanaged/step/memory_reader.h"
+#include "unmanaged/step/module_view.h"
+#include "unmanaged/step/outside_memory.h"
+#include "unmanaged/step/pdata.h"
+#include "unmanaged/step/unwind_step.h"
+
+namespace mixwalk {
+
+// Code without unwind data, as far as it is known: from where its function can begin to where the
+// thread stands in it.
+struct LeafCode {
+  std::uint64_t begin = 0;
+  std::uint64_t ip = 0;
+};
+
+// In an image: what lies between two entries of its .pdata (`gap`: the search that found none).
+LeafCode leaf_code(const ModuleSpan& module, const EntrySearch& gap, std::uint64_t ip) noexcept;
+
+// The step from a frame without unwind data. The ABI calls it a leaf function: Rsp is where its
+// caller left it. But assembly routines and other compilers' code have no unwind data either, and
+// move Rsp as they like; the word at Rsp is then data, a return address left over from a call that
+// is long over, or one that somebody put there.
+//
+// So the word is taken only if it points into code right behind a call that can have led here: to
+// the leaf itself, to a thunk or a function that jumps there, or to where nobody can say (a call
+// through a register). The last is no proof, and the result says so (StepResult::proven).
+// Frozen-safe if `outside` is.
+class LeafStep {
+ public:
+  LeafStep(const ModuleView& modules, const MemoryReader& code, const MemoryReader& stack,
+           OutsideMemory& outside) noexcept
+      : modules_(modules), code_(code), stack_(stack), outside_(outside) {}
+
+  StepResult step(Cursor& frame, const LeafCode& leaf) noexcept;
+
+  // Whether a call right before the return address can have led to such code.
+  bool may_lead_to(std::uint64_t return_address, const LeafCode& code) noexcept {
+    return call_leads_to(return_address, code) != Proof::none;
+  }
+
+  // An instruction may lie there: in an image's code, or in what `outside` knows as such.
+  bool is_code(std::uint64_t address) noexcept;
+
+ private:
+  enum class Proof : std::uint8_t { none, possible, certain };
+
+  Proof call_leads_to(std::uint64_t return_address, const LeafCode& leaf) noexcept;
+  Proof leads_to(std::uint64_t address, const LeafCode& leaf, int hops) noexcept;
+  Proof slot_leads_to(std::uint64_t slot, const LeafCode& leaf, int hops) noexcept;
+  bool changes(std::uint64_t slot) const noexcept;
+  Proof jumps_to(std::uint64_t begin, std::uint32_t bytes, bool leaf_code, const LeafCode& leaf,
+                 int hops) noexcept;
+
+  const ModuleView& modules_;
+  const MemoryReader& code_;
+  const MemoryReader& stack_;
+  OutsideMemory& outside_;
+};
+
+}  // namespace mixwalk

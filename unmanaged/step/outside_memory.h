@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+namespace mixwalk {
+
+enum class MemoryKind : std::uint8_t {
+  unknown,  // not to be asked about now, and so not to be read
+  nothing,  // no memory, or none that can be read unnoticed (a guard page)
+  data,
+  code,     // instructions may lie there
+};
+
+// What lies outside every image: jitted code, thunks, cells, heaps, stacks. A word of a stack can
+// point anywhere, so this is asked before it is followed: to touch a page can change something. Each
+// implementation says whether it is frozen-safe.
+class OutsideMemory {
+ public:
+  virtual MemoryKind kind(std::uint64_t address) noexcept = 0;
+
+ protected:
+  ~OutsideMemory() = default;
+};
+
+// Frozen-safe.
+class UnknownOutsideMemory final : public OutsideMemory {
+ public:
+  MemoryKind kind(std::uint64_t) noexcept override { return MemoryKind::unknown; }
+};
+
+}  // namespace mixwalk

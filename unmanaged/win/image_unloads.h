@@ -1,0 +1,40 @@
+#pragma once
+
+#include <windows.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace mixwalk {
+
+// The images that this process unloads while one of these lives, as the system's loader tells of them
+// (LdrRegisterDllNotification): an image may be exchanged for another one and back while a stack is
+// looked at, and looks then as if it had stood there all the time. Where the system does not tell,
+// none is known of.
+//
+// Constructed and destroyed by a thread that may wait for the loader lock. Questions take no lock, from
+// any thread. Not frozen-safe only because nobody asks there.
+class ImageUnloads {
+ public:
+  ImageUnloads() noexcept;
+  ~ImageUnloads();
+  ImageUnloads(const ImageUnloads&) = delete;
+  ImageUnloads& operator=(const ImageUnloads&) = delete;
+
+  // How many there were up to now.
+  std::uint64_t mark() const noexcept { return count_.load(std::memory_order_acquire); }
+  // Whether an image at this base was one of those since the mark; true where too many were.
+  bool unloaded_since(std::uint64_t base, std::uint64_t mark) const noexcept;
+
+ private:
+  static void CALLBACK on_notification(ULONG reason, const void* data, void* self) noexcept;
+
+  static constexpr std::size_t kRemembered = 256;
+
+  std::atomic<std::uint64_t> count_{0};
+  std::array<std::atomic<std::uint64_t>, kRemembered> bases_{};
+  void* cookie_ = nullptr;  // null: not registered
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "unmanaged/step/memory_reader.h"
+
+namespace mixwalk {
+
+// How many of these bytes, from the first one on, can be read as if nobody had to know: their pages are
+// committed, neither closed (PAGE_NOACCESS, PAGE_EXECUTE alone) nor a trap of the program's
+// (PAGE_GUARD). Frozen-safe: VirtualQuery is a system call, which takes no lock in user mode on
+// Windows; Wine's holds a mutex with signals off, and suspends by a signal, so no frozen thread has it.
+// About a microsecond for each region of pages with the same protection.
+std::size_t plain_bytes(std::uint64_t address, std::size_t bytes) noexcept;
+
+// This process's own memory, asked about before it is read: a read of what is not plain is none, and
+// faults only where the memory changes between the question and the copy, which is guarded.
+// Frozen-safe (plain_bytes). Any number of threads.
+class PlainMemory final : public MemoryReader {
+ public:
+  bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override;
+  std::size_t read_up_to(std::uint64_t address, void* into,
+                         std::size_t bytes) const noexcept override;
+};
+
+}  // namespace mixwalk

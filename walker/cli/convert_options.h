@@ -1,0 +1,19 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "walker/cli/output_options.h"
+
+namespace mixwalk {
+
+// The command line of `mixwalk convert`.
+struct ConvertArguments {
+  std::optional<std::string> input, output, format;
+  OtlpArguments otlp;
+};
+
+void add_convert(CLI::App& app, ConvertArguments& arguments);
+ParseResult finish_convert(const ConvertArguments& arguments);
+
+}  // namespace mixwalk

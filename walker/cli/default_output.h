@@ -1,0 +1,20 @@
+#pragma once
+
+#include <ctime>
+#include <string>
+#include <string_view>
+
+#include "walker/export/formats.h"
+
+namespace mixwalk {
+
+// The file that a recording goes to where the command line names none:
+// "orders-20261121-170721.mixwalk", in the current folder. Pure. `program`: of the target, with or
+// without folder and ".exe", UTF-8; it may be anything. `when`: of the local clock.
+std::string default_output(std::string_view program, const std::tm& when,
+                           const RecordingFormat& format);
+
+// The same name once more, for where a file of that name is there: "orders-20261121-170721-2.mixwalk".
+std::string numbered_output(std::string_view path, const RecordingFormat& format, int number);
+
+}  // namespace mixwalk

@@ -1,0 +1,69 @@
+#include "walker/cli/dump_options.h"
+
+#include <map>
+
+#include "walker/cli/duration.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr char kDumpHelp[] =
+    "Prints the complete call stacks of every thread of a .NET process, native and managed\n"
+    "frames interleaved. The process goes on running: each thread stands still for about a\n"
+    "millisecond, and mixwalk leaves the process when it is done.\n"
+    "\n"
+    "Examples:\n"
+    "  mixwalk dump --process-id 4711\n"
+    "  mixwalk dump --name orders -o orders.json\n"
+    "  mixwalk dump --name orders -o orders.speedscope.json\n"
+    "  mixwalk dump --after 5s -- orders.exe --port 8080";
+
+const std::map<std::string, Colour> kColours = {
+    {"auto", Colour::automatic}, {"always", Colour::always}, {"never", Colour::never}};
+
+}  // namespace
+
+void add_dump(CLI::App& app, DumpArguments& arguments) {
+  CLI::App* dump = app.add_subcommand("dump", kDumpHelp);
+  DumpCommand& command = arguments.command;
+  add_visit(*dump, arguments.visit, command.visit, "dump");
+  dump->add_option("--after", arguments.visit.after, "When to dump a started program (default 2s)")
+      ->check(duration_validator())
+      ->option_text("DURATION");
+  dump->add_option("-o,--output", command.output, "The file to write; - or nothing: standard output")
+      ->option_text("FILE");
+  add_format(*dump, arguments.format, FormatsOf::all, "by the file's extension, else text");
+  add_number(*dump, "--depth", command.filter.depth, "Show the first N frames of each stack")
+      ->option_text("N");
+  dump->add_flag("--managed-only", command.filter.managed_only, "Show managed frames only");
+  add_choice(*dump, "--color,--colour", kColours, command.colour, "auto, always or never")
+      ->option_text("WHEN");
+  dump->add_flag("-v,--verbose", command.verbose, "Say on standard error what is being done");
+}
+
+ParseResult finish_dump(DumpArguments& arguments) {
+  DumpCommand& command = arguments.command;
+  if (auto wrong = finish_visit(arguments.visit, "dump", command.visit)) {
+    return std::move(*wrong);
+  }
+  auto* start = std::get_if<ByStart>(&command.visit.target);
+  if (arguments.visit.after && start == nullptr) {
+    return usage("--after goes with -- PROGRAM", "dump");
+  }
+  if (arguments.visit.after) start->after_ms = *parse_duration(*arguments.visit.after);
+  if (arguments.format) {
+    command.format = format_by_name(*arguments.format);
+    if (command.format == nullptr) return unknown_format(*arguments.format, FormatsOf::all, "dump");
+  } else {
+    command.format = format_by_path(command.output.value_or(""));
+    if (command.format == nullptr) command.format = format_by_name("text");
+  }
+  if (auto wrong = refuse_filter(*command.format, command.filter, "dump")) return std::move(*wrong);
+  if (command.output && command.output->empty()) {
+    return usage("--output needs a file's name", "dump");
+  }
+  if (command.output == "-") command.output.reset();
+  return {.command = std::move(command)};
+}
+
+}  // namespace mixwalk

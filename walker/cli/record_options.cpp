@@ -1,0 +1,172 @@
+#include "walker/cli/record_options.h"
+
+#include <map>
+
+#include "walker/cli/duration.h"
+#include "walker/export/dump_format.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr char kRecordHelp[] =
+    "Samples the complete call stacks of a .NET process, again and again, into a file: .mixwalk,\n"
+    "or that of another tool, by its extension. Ctrl-C ends it and keeps everything.\n"
+    "\n"
+    "Examples:\n"
+    "  mixwalk record --process-id 4711 --duration 30s\n"
+    "  mixwalk record --name orders -d 10s -o orders.speedscope.json\n"
+    "  mixwalk record --name orders --otlp http://localhost:4318\n"
+    "  mixwalk record --mode cpu -o orders.pb.gz -- orders.exe --port 8080\n"
+    "  mixwalk record --name orders --on exception=System.IO.IOException";
+
+const std::map<std::string, SampleEvent> kModes = {{"wall", SampleEvent::wall},
+                                                   {"cpu", SampleEvent::cpu}};
+
+// What makes a sample: time, or what --on says. Returns an error, or nothing
+// when the options are valid.
+std::optional<ParseResult> finish_event(const RecordArguments& arguments, RecordCommand& command) {
+  constexpr std::uint32_t kDefaultEvery = 1000;
+  if (!arguments.on) {
+    if (arguments.every) return usage("--every goes with --on allocation", "record");
+    command.event = arguments.mode.value_or(SampleEvent::wall);
+    return std::nullopt;
+  }
+  if (arguments.rate || arguments.interval || arguments.mode) {
+    return usage("--on takes no --rate, --interval or --mode", "record");
+  }
+  const std::size_t equals = arguments.on->find('=');
+  const std::string event = arguments.on->substr(0, equals);
+  if (equals != std::string::npos) {
+    command.type = arguments.on->substr(equals + 1);
+    if (command.type.empty()) return usage("--on " + event + "= needs a type's name", "record");
+  }
+  if (event == "exception") {
+    if (arguments.every) return usage("--every goes with --on allocation", "record");
+    command.event = SampleEvent::exception;
+    return std::nullopt;
+  }
+  if (event != "allocation") {
+    return usage("--on: \"" + event + "\" is none of allocation, exception", "record");
+  }
+  auto* start = std::get_if<ByStart>(&command.visit.target);
+  if (start == nullptr) {
+    return usage("--on allocation needs -- PROGRAM: a runtime tells of allocations only if it was "
+                 "asked as it started",
+                 "record");
+  }
+  start->allocations = true;
+  command.event = SampleEvent::allocation;
+  command.every = arguments.every.value_or(kDefaultEvery);
+  return std::nullopt;
+}
+
+// How often a sample is taken. Returns an error, or nothing
+// when the options are valid.
+std::optional<ParseResult> finish_period(const RecordArguments& arguments, RecordCommand& command) {
+  if (arguments.rate && arguments.interval) {
+    return usage("--rate and --interval say the same: one of them", "record");
+  }
+  constexpr std::uint32_t kMaxRate = 10'000;
+  constexpr std::uint32_t kMaxIntervalMs = 60'000;
+  if (arguments.rate) {
+    if (*arguments.rate > kMaxRate) return usage("--rate must be from 1 to 10000", "record");
+    command.period_ns = 1'000'000'000 / *arguments.rate;
+  }
+  if (arguments.interval) {
+    const std::uint32_t interval_ms = *parse_duration(*arguments.interval);
+    if (interval_ms == 0 || interval_ms > kMaxIntervalMs) {
+      return usage("--interval must be from 1ms to 60s", "record");
+    }
+    command.period_ns = std::uint64_t{interval_ms} * 1'000'000;
+  }
+  return std::nullopt;
+}
+
+// Where the recording goes. Returns an error, or nothing
+// when the options are valid.
+std::optional<ParseResult> finish_output(const RecordArguments& arguments, RecordCommand& command) {
+  if (auto wrong = finish_otlp(arguments.otlp, "record", command.otlp)) return wrong;
+  command.output = arguments.output;
+  if (command.output && command.output->empty()) {
+    return usage("--output needs a file's name", "record");
+  }
+  if (command.output == "-") {
+    return usage("a recording goes to a file: convert writes one to standard output", "record");
+  }
+  if (command.otlp && !arguments.output && !arguments.format) return std::nullopt;  // no file
+  if (arguments.format) {
+    command.format = format_by_name(*arguments.format);
+    if (command.format == nullptr) {
+      return unknown_format(*arguments.format, FormatsOf::recordings, "record");
+    }
+  } else {
+    command.format = command.output ? format_by_path(*command.output) : format_by_name("mixwalk");
+    if (command.format == nullptr) {
+      return usage("the extension of --output says no format: --format does", "record");
+    }
+  }
+  if (auto wrong = refuse_filter(*command.format, command.filter, "record")) return wrong;
+  if (command.format->refusal == &dump_refusal) {
+    return usage(std::string(command.format->name) + " shows one moment, not a recording", "record");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void add_record(CLI::App& app, RecordArguments& arguments) {
+  CLI::App* record = app.add_subcommand("record", kRecordHelp);
+  RecordCommand& command = arguments.command;
+  add_visit(*record, arguments.visit, command.visit, "record");
+  record
+      ->add_option("-d,--duration", arguments.duration,
+                   "How long: 30, 30s or 00:00:30 (default: until Ctrl-C or its end)")
+      ->check(duration_validator())
+      ->option_text("DURATION");
+  add_number(*record, "-r,--rate", arguments.rate, "Samples a second of each thread (default 100)")
+      ->option_text("HZ");
+  record
+      ->add_option("-i,--interval", arguments.interval,
+                   "The time between two of them instead, with its unit")
+      ->check(duration_with_unit_validator())
+      ->option_text("DURATION");
+  record
+      ->add_option("-o,--output", arguments.output, "The file to write (default: PROGRAM-DATE-TIME.mixwalk)")
+      ->option_text("FILE");
+  add_format(*record, arguments.format, FormatsOf::recordings, "by the file's extension");
+  add_otlp(*record, arguments.otlp);
+  add_choice(*record, "--mode", kModes, arguments.mode,
+             "wall (every thread, the default) or cpu (threads that used the CPU since their\n"
+             "last sample; the others are not even stopped)")
+      ->option_text("MODE");
+  record
+      ->add_option("--on", arguments.on,
+                   "Instead of samples over time, the stack of every exception[=TYPE] where it is\n"
+                   "thrown, or of every Nth allocation[=TYPE] (of a program started with --)")
+      ->option_text("EVENT");
+  add_number(*record, "--every", arguments.every, "With --on allocation: its N (default 1000)")
+      ->option_text("N");
+  add_number(*record, "--depth", command.filter.depth, "Keep the first N frames of each stack")
+      ->option_text("N");
+  record->add_flag("--managed-only", command.filter.managed_only, "Keep managed frames only");
+  record->add_flag("-v,--verbose", command.verbose, "Say on standard error what is being done");
+}
+
+ParseResult finish_record(RecordArguments& arguments) {
+  RecordCommand& command = arguments.command;
+  if (auto wrong = finish_visit(arguments.visit, "record", command.visit)) {
+    return std::move(*wrong);
+  }
+  // A started program is recorded from its beginning.
+  if (auto* start = std::get_if<ByStart>(&command.visit.target)) start->after_ms = 0;
+  if (arguments.duration) {
+    command.duration_ms = *parse_duration(*arguments.duration);
+    if (command.duration_ms == 0) return usage("--duration must be longer than nothing", "record");
+  }
+  if (auto wrong = finish_event(arguments, command)) return std::move(*wrong);
+  if (auto wrong = finish_period(arguments, command)) return std::move(*wrong);
+  if (auto wrong = finish_output(arguments, command)) return std::move(*wrong);
+  return {.command = std::move(command)};
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "walker/cli/arguments.h"
+
+namespace mixwalk {
+
+// The options that dump and record have in common: which process, which of its threads, how they
+// are walked, and how long anything is waited for.
+struct VisitArguments {
+  std::optional<std::uint32_t> id;
+  std::optional<std::string> name;
+  std::vector<std::string> program;
+  std::optional<std::string> after;
+  std::string timeout = "30s";
+  std::string wait = "0s";
+  std::string deadline = "50ms";
+  std::vector<std::string> threads;
+};
+
+// `verb`: "dump" or "record", for the help.
+void add_visit(CLI::App& app, VisitArguments& arguments, Visit& visit, const char* verb);
+// Returns an error, or nothing when the options are valid; they are in `visit` then.
+std::optional<ParseResult> finish_visit(VisitArguments& arguments, const std::string& command,
+                                        Visit& visit);
+
+}  // namespace mixwalk

@@ -1,0 +1,57 @@
+#include "walker/cli/win/console.h"
+
+#include <io.h>
+
+#include <iterator>
+
+namespace mixwalk {
+namespace {
+
+constexpr DWORD kStreams[] = {STD_OUTPUT_HANDLE, STD_ERROR_HANDLE};
+
+UINT g_code_page = 0;  // 0: there is no console
+struct {
+  DWORD mode = 0;
+  bool is_console = false;
+} g_streams[std::size(kStreams)];
+
+// May run twice at once, at the end of main and at Ctrl-C: it only reads our variables.
+void give_back() noexcept {
+  if (g_code_page != 0) SetConsoleOutputCP(g_code_page);
+  for (std::size_t i = 0; i < std::size(kStreams); ++i) {
+    if (g_streams[i].is_console) SetConsoleMode(GetStdHandle(kStreams[i]), g_streams[i].mode);
+  }
+}
+
+// What the event does is not decided here: another handler, or the end of the process.
+BOOL WINAPI on_end(DWORD) {
+  give_back();
+  return FALSE;
+}
+
+}  // namespace
+
+ConsoleKept::ConsoleKept() noexcept {
+  g_code_page = GetConsoleOutputCP();
+  for (std::size_t i = 0; i < std::size(kStreams); ++i) {
+    g_streams[i].is_console = GetConsoleMode(GetStdHandle(kStreams[i]), &g_streams[i].mode) != 0;
+  }
+  // Registered first, so asked last: a handler that lets the program go on answers before this one.
+  SetConsoleCtrlHandler(&on_end, TRUE);
+  if (g_code_page != 0) SetConsoleOutputCP(CP_UTF8);
+}
+
+ConsoleKept::~ConsoleKept() {
+  give_back();
+  SetConsoleCtrlHandler(&on_end, FALSE);
+}
+
+bool obeys_escapes(std::FILE* stream) noexcept {
+  const auto console = reinterpret_cast<HANDLE>(_get_osfhandle(_fileno(stream)));
+  DWORD mode = 0;
+  return GetConsoleMode(console, &mode) &&
+         ((mode & ENABLE_VIRTUAL_TERMINAL_PROCESSING) != 0 ||
+          SetConsoleMode(console, mode | ENABLE_VIRTUAL_TERMINAL_PROCESSING));
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,56 @@
+#include "walker/cli/win/growing_file.h"
+
+#include <fcntl.h>
+#include <io.h>
+#include <sys/stat.h>
+#include <windows.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "unmanaged/win/utf8.h"
+#include "walker/cli/errno_text.h"
+
+namespace mixwalk {
+
+Outcome<std::unique_ptr<GrowingFile>> GrowingFile::open(const std::string& path) {
+  // Not inherited: a program that we start would hold the file open to its own end.
+  constexpr int kFlags = _O_WRONLY | _O_CREAT | _O_BINARY | _O_NOINHERIT;
+  constexpr int kMode = _S_IREAD | _S_IWRITE;
+  std::wstring wide = to_utf16(path);
+  const DWORD attributes = GetFileAttributesW(wide.c_str());
+  if (attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0) {
+    return Failure{ExitCode::output, "cannot write \"" + path + "\": " + errno_text(EISDIR)};
+  }
+  int file = _wopen(wide.c_str(), kFlags | _O_EXCL, kMode);
+  const bool was_there = file == -1 && errno == EEXIST;
+  if (was_there) file = _wopen(wide.c_str(), kFlags, kMode);
+  if (file == -1) {
+    return Failure{ExitCode::output, "cannot write \"" + path + "\": " + errno_text()};
+  }
+  return std::unique_ptr<GrowingFile>(new GrowingFile(file, std::move(wide), was_there));
+}
+
+GrowingFile::~GrowingFile() {
+  _close(file_);
+  if (!written_ && !was_there_) DeleteFileW(path_.c_str());
+}
+
+bool GrowingFile::write(std::string_view bytes) {
+  if (!written_ && was_there_) _chsize_s(file_, 0);  // a device has no size: no failure
+  written_ = true;
+  constexpr std::size_t kMostAtOnce = 1 << 20;
+  while (!bytes.empty()) {
+    errno = 0;
+    const int wrote = _write(file_, bytes.data(),
+                             static_cast<unsigned>(std::min(bytes.size(), kMostAtOnce)));
+    if (wrote <= 0) {
+      error_ = errno_text(errno == 0 ? ENOSPC : errno);  // the C library's way to say a full disk
+      return false;
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+  return true;
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "walker/export/exporter.h"
+#include "walker/session/failure.h"
+
+namespace mixwalk {
+
+// A file that is readable at any moment while it grows: what is written is in it at once. It is
+// opened before the work begins, and a file that is there keeps its content until the first bytes
+// come. One that was made and never written to is removed again.
+class GrowingFile final : public ByteSink {
+ public:
+  static Outcome<std::unique_ptr<GrowingFile>> open(const std::string& path);
+  ~GrowingFile() override;
+  GrowingFile(const GrowingFile&) = delete;
+  GrowingFile& operator=(const GrowingFile&) = delete;
+
+  // There was such a file; the first write replaces it.
+  bool replaces() const noexcept { return was_there_; }
+  bool write(std::string_view bytes) override;
+  // Why a write failed; empty: none did.
+  const std::string& error() const noexcept { return error_; }
+
+ private:
+  GrowingFile(int file, std::wstring path, bool was_there)
+      : file_(file), path_(std::move(path)), was_there_(was_there) {}
+
+  int file_;  // a descriptor of the C library
+  std::wstring path_;
+  bool was_there_;
+  bool written_ = false;
+  std::string error_;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,173 @@
+#include "walker/cli/win/record_output.h"
+
+#include <fmt/format.h>
+
+#include <ctime>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "unmanaged/win/utf8.h"
+#include "walker/cli/default_output.h"
+#include "walker/cli/partial_file.h"
+#include "walker/cli/piece_path.h"
+#include "walker/cli/report.h"
+#include "walker/cli/version.h"
+#include "walker/export/recording_filter.h"
+#include "walker/session/win/processes.h"
+
+namespace mixwalk {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string program_name(const TargetChoice& target) {
+  if (const auto* start = std::get_if<ByStart>(&target)) return start->arguments.front();
+  if (const auto* name = std::get_if<ByName>(&target)) return name->name;
+  const std::uint32_t id = std::get<ById>(target).id;
+  for (const ProcessEntry& process : list_processes()) {
+    if (process.id == id) return process.name;
+  }
+  return {};
+}
+
+std::string free_name(const RecordCommand& command) {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_s(&local, &now);
+  const std::string first =
+      default_output(program_name(command.visit.target), local, *command.format);
+  std::string name = first;
+  std::error_code ignored;
+  for (int number = 2; fs::exists(path_of(name), ignored); ++number) {
+    name = numbered_output(first, *command.format, number);
+  }
+  return name;
+}
+
+}  // namespace
+
+Outcome<std::unique_ptr<RecordOutput>> RecordOutput::open(const RecordCommand& command,
+                                                          const PieceLimits& limits) {
+  std::unique_ptr<RecordOutput> output(
+      new RecordOutput(command, command.output ? *command.output : free_name(command), limits));
+  if (command.format->name == "mixwalk") {
+    auto file = GrowingFile::open(output->path_);
+    if (!file) return file.failure();
+    output->replaced_ = (*file)->replaces();
+    output->first_ = std::move(*file);
+    return output;
+  }
+  auto file = OutputFile::open(output->path_);
+  if (!file) return file.failure();
+  output->replaced_ = file->replaces();
+  output->at_end_.emplace(std::move(*file));
+  return output;
+}
+
+void RecordOutput::begin(RecordingCollector& collector) {
+  collector_ = &collector;
+  if (!first_) return;
+  pieces_.emplace(collector, [this](int piece) { return open_piece(piece); }, kVersion, limits_);
+}
+
+std::unique_ptr<ByteSink> RecordOutput::open_piece(int piece) {
+  if (piece == 1) {
+    set_aside_earlier_pieces();
+    piece_ = first_.get();
+    return std::move(first_);
+  }
+  const std::string path = piece_path(first_path_, piece);
+  auto file = GrowingFile::open(path);
+  if (!file) {
+    unopened_ = file.failure();
+    return nullptr;
+  }
+  path_ = path;
+  piece_ = file->get();
+  ++files_;
+  replaced_ += piece_->replaces();
+  report({ExitCode::ok, "the recording goes on in \"" + path_ + "\""});
+  return std::move(*file);
+}
+
+// Further files that an earlier recording of this name went on in would look like files of this one.
+// They may be all that is left of a long run, so they are not deleted.
+void RecordOutput::set_aside_earlier_pieces() const {
+  const fs::path first = path_of(first_path_);
+  const fs::path folder = first.has_parent_path() ? first.parent_path() : fs::path(".");
+  std::vector<fs::path> earlier;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::error_code its;
+    if (piece_number(first_path_, to_utf8(at->path().filename().native())) &&
+        at->is_regular_file(its)) {
+      earlier.push_back(at->path());
+    }
+  }
+  for (const fs::path& file : earlier) {
+    fs::path aside = file;
+    aside += ".old";
+    std::error_code problem;
+    fs::rename(file, aside, problem);
+    const std::string name = to_utf8(file.native());
+    report({ExitCode::ok,
+            problem ? fmt::format("\"{}\" is there already, and cannot be renamed: {}. It is no "
+                                  "part of this recording, unless that goes on in it",
+                                  name, problem.message())
+                    : fmt::format("\"{}\" was of an earlier recording: it is \"{}\" now", name,
+                                  to_utf8(aside.native()))});
+  }
+}
+
+std::optional<Failure> RecordOutput::take() {
+  return pieces_ ? written(pieces_->take()) : std::nullopt;
+}
+
+bool RecordOutput::is_full() {
+  if (pieces_) return pieces_->is_full();
+  const Recording& recording = collector_->recording();
+  return limits_.reached_by(recording, recording.samples.size());
+}
+
+std::optional<Failure> RecordOutput::cut() {
+  auto failure = written(pieces_->cut());
+  if (!failure) piece_ = nullptr;
+  return failure;
+}
+
+std::optional<Failure> RecordOutput::finish() {
+  if (unopened_) return unopened_;
+  if (pieces_) return written(pieces_->end());
+  FileSink sink(at_end_->file());
+  if (!command_.format->make()->write(filtered(collector_->recording(), command_.filter), sink)) {
+    const std::string why = at_end_->error();
+    return unwritable(why.empty() ? "the format has no room for the recording" : why);
+  }
+  if (const std::string why = at_end_->commit(); !why.empty()) return unwritable(why);
+  return std::nullopt;
+}
+
+// Returns why the pieces were not written, or nothing when all of them were.
+std::optional<Failure> RecordOutput::written(bool all) const {
+  if (all) return std::nullopt;
+  if (unopened_) return unopened_;
+  const std::string_view problem = pieces_->problem();
+  return unwritable(!problem.empty() || piece_ == nullptr ? problem : piece_->error());
+}
+
+Failure RecordOutput::unwritable(std::string_view why) const {
+  return {ExitCode::output, "cannot write \"" + path_ + "\": " + std::string(why)};
+}
+
+std::string RecordOutput::said() const {
+  if (files_ == 1) {
+    return "wrote \"" + path_ + "\"" +
+           (replaced_ != 0 ? " in place of the file that was there" : "");
+  }
+  return fmt::format("wrote {} files, \"{}\" to \"{}\"{}", files_, first_path_, path_,
+                     replaced_ != 0 ? ", in place of those that were there" : "");
+}
+
+}  // namespace mixwalk

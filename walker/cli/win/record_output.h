@@ -1,0 +1,65 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "walker/cli/options.h"
+#include "walker/cli/win/growing_file.h"
+#include "walker/cli/win/output_file.h"
+#include "walker/session/failure.h"
+#include "walker/session/recording_pieces.h"
+
+namespace mixwalk {
+
+// The files of a recording: one .mixwalk file after the other that grow as the samples come, or one of
+// another tool's format, written at the end. The first is opened before anything is done to a target:
+// a wrong path costs no recording.
+class RecordOutput {
+ public:
+  // `command.format` is one. Without `command.output`, the file is named after program and time.
+  // `limits`: of one file.
+  static Outcome<std::unique_ptr<RecordOutput>> open(const RecordCommand& command,
+                                                     const PieceLimits& limits = {});
+
+  // Once, before all that follows: writes what this collector collects.
+  void begin(RecordingCollector& collector);
+  // Samples have come. Those that the file has already are cleared.
+  std::optional<Failure> take();
+  // The file, or the memory for what will be in it, holds no more.
+  bool is_full();
+  // Whether cut() may be called: every other format is made of the whole recording at its end.
+  bool has_pieces() const noexcept { return pieces_.has_value(); }
+  // The collector's recording begins anew, and goes on in a further file.
+  std::optional<Failure> cut();
+  // Nothing more comes. The file is whole then, whatever it has.
+  std::optional<Failure> finish();
+
+  // What became of the files, for their user: their names, and whether they took the place of others.
+  std::string said() const;
+
+ private:
+  RecordOutput(const RecordCommand& command, std::string path, const PieceLimits& limits)
+      : command_(command), first_path_(std::move(path)), path_(first_path_), limits_(limits) {}
+  std::unique_ptr<ByteSink> open_piece(int piece);
+  void set_aside_earlier_pieces() const;
+  std::optional<Failure> written(bool all) const;
+  Failure unwritable(std::string_view why) const;
+
+  const RecordCommand& command_;
+  std::string first_path_;
+  std::string path_;  // of the file that is being written
+  PieceLimits limits_;
+  int files_ = 1, replaced_ = 0;
+  RecordingCollector* collector_ = nullptr;
+
+  // .mixwalk
+  std::unique_ptr<GrowingFile> first_;   // until pieces_ has taken it
+  std::optional<RecordingPieces> pieces_;
+  const GrowingFile* piece_ = nullptr;   // of pieces_, for as long as that has it; null: none is open
+  std::optional<Failure> unopened_;      // the further file that could not be opened
+
+  std::optional<OutputFile> at_end_;  // any other format
+};
+
+}  // namespace mixwalk

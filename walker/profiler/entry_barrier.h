@@ -1,0 +1,53 @@
+#pragma once
+
+#include <windows.h>
+
+#include <new>
+
+namespace mixwalk {
+
+// What stands at every entry into this DLL: the runtime's callbacks and the starts of our threads.
+// Not frozen-safe. No exception of ours leaves: it would unwind through coreclr, or end the program.
+
+// How a piece of work ended.
+enum class WorkEnd {
+  done,
+  no_memory,  // std::bad_alloc: the program has none left
+  defect,     // any other exception
+};
+
+template <class Work>
+WorkEnd run_guarded(Work&& work) noexcept {
+  try {
+    work();
+    return WorkEnd::done;
+  } catch (const std::bad_alloc&) {
+    return WorkEnd::no_memory;
+  } catch (...) {
+    return WorkEnd::defect;
+  }
+}
+
+// Leaves the thread's last error as it was. A callback comes between two instructions of the
+// program, one of which may have set it, and the next asks for it.
+class LastErrorKept {
+ public:
+  LastErrorKept() noexcept : error_(GetLastError()) {}
+  ~LastErrorKept() { SetLastError(error_); }
+  LastErrorKept(const LastErrorKept&) = delete;
+  LastErrorKept& operator=(const LastErrorKept&) = delete;
+
+ private:
+  const DWORD error_;
+};
+
+// A callback of the runtime: `work` returns its HRESULT.
+template <class Work>
+HRESULT answer_runtime(Work&& work) noexcept {
+  const LastErrorKept last_error;
+  HRESULT result = E_FAIL;
+  const WorkEnd end = run_guarded([&] { result = work(); });
+  return end == WorkEnd::no_memory ? E_OUTOFMEMORY : result;
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,104 @@
+// What the C++ runtime keeps for exceptions: of each thread that throws, those that it has caught and
+// not left yet, and how many are on their way; and the memory of the exceptions themselves. In place
+// of libstdc++'s own, without an allocation.
+//
+// Folklore: GCC for mingw-w64 keeps thread-local variables by emulation (__emutls_get_address), which
+// allocates them at a thread's first use, by winpthreads, and calls abort() without memory or
+// handles. So the first std::bad_alloc that a thread threw in this DLL ended the program. The
+// emergency pool for exceptions is behind a mutex of winpthreads, which allocates as well. Remedy:
+// tables that are there from the beginning. Test: starved_test.
+
+#include <windows.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+
+namespace {
+
+// __cxa_eh_globals of the Itanium C++ ABI, as libstdc++ lays it out.
+struct ExceptionState {
+  void* caught = nullptr;
+  unsigned int on_their_way = 0;
+};
+
+struct Slot {
+  std::atomic<DWORD> thread{0};
+  ExceptionState state;
+};
+
+// Only threads that throw have one, and most never do.
+constexpr std::size_t kSlots = 1024;
+constinit std::array<Slot, kSlots> g_slots;
+
+ExceptionState* state_of_this_thread() noexcept {
+  const DWORD self = GetCurrentThreadId();
+  for (Slot& slot : g_slots) {
+    if (slot.thread.load(std::memory_order_relaxed) == self) return &slot.state;
+  }
+  for (Slot& slot : g_slots) {
+    DWORD nobody = 0;
+    if (slot.thread.compare_exchange_strong(nobody, self)) return &slot.state;
+  }
+  // All are taken: that of a thread which has no exception just now.
+  for (Slot& slot : g_slots) {
+    DWORD other = slot.thread.load();
+    if (slot.state.caught == nullptr && slot.state.on_their_way == 0 &&
+        slot.thread.compare_exchange_strong(other, self)) {
+      return &slot.state;
+    }
+  }
+  return &g_slots[self % kSlots].state;
+}
+
+// Room for libstdc++'s header in front of an exception, and for the exception: of ours, the largest
+// is a std::exception with a string.
+constexpr std::size_t kHeaderBytes = 256;
+constexpr std::size_t kBlockBytes = 512;
+
+struct alignas(16) Block {
+  std::array<std::byte, kBlockBytes> bytes;
+};
+
+// Exceptions that live at one moment: a few, since each is caught where it enters this DLL.
+constexpr std::size_t kBlocks = 64;
+constinit std::array<Block, kBlocks> g_blocks{};
+constinit std::array<std::atomic<bool>, kBlocks> g_taken{};
+
+// Zeroed. Never null: std::terminate is what the C++ runtime would do, too.
+void* take_block(std::size_t bytes) noexcept {
+  for (std::size_t i = 0; bytes <= kBlockBytes && i < kBlocks; ++i) {
+    if (g_taken[i].exchange(true)) continue;
+    return std::memset(g_blocks[i].bytes.data(), 0, kBlockBytes);
+  }
+  void* const block = std::calloc(1, bytes);
+  if (block == nullptr) std::terminate();
+  return block;
+}
+
+void give_block_back(void* block) noexcept {
+  for (std::size_t i = 0; i < kBlocks; ++i) {
+    if (block == g_blocks[i].bytes.data()) {
+      g_taken[i] = false;
+      return;
+    }
+  }
+  std::free(block);
+}
+
+}  // namespace
+
+extern "C" void* __cxa_allocate_exception(std::size_t bytes) noexcept {
+  return static_cast<std::byte*>(take_block(bytes + kHeaderBytes)) + kHeaderBytes;
+}
+extern "C" void __cxa_free_exception(void* exception) noexcept {
+  give_block_back(static_cast<std::byte*>(exception) - kHeaderBytes);
+}
+extern "C" void* __cxa_allocate_dependent_exception() noexcept { return take_block(kHeaderBytes); }
+extern "C" void __cxa_free_dependent_exception(void* block) noexcept { give_block_back(block); }
+
+extern "C" void* __cxa_get_globals() noexcept { return state_of_this_thread(); }
+extern "C" void* __cxa_get_globals_fast() noexcept { return state_of_this_thread(); }

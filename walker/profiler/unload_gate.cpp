@@ -1,0 +1,107 @@
+#include "walker/profiler/unload_gate.h"
+
+#include <algorithm>
+
+#include "walker/profiler/slim_lock.h"
+
+namespace mixwalk {
+namespace {
+
+// How long a module, or a GC that waits for the finalizer, is held up by one question at most. A
+// question takes microseconds; it takes longer where its thread does not get the CPU.
+constexpr DWORD kLongestForModuleMs = 100;
+constexpr DWORD kLongestForMethodMs = 5;
+
+// Until nobody uses what the lock protects. Not AcquireSRWLockExclusive: that has no time-out.
+void wait_until_unused(SRWLOCK& lock, DWORD longest_ms) noexcept {
+  const ULONGLONG end = GetTickCount64() + longest_ms;
+  constexpr int kEager = 100;
+  for (int i = 0; !TryAcquireSRWLockExclusive(&lock); ++i) {
+    if (GetTickCount64() >= end) return;
+    Sleep(i < kEager ? 0 : 1);
+  }
+  ReleaseSRWLockExclusive(&lock);
+}
+
+bool contains(const auto& all, auto one) { return std::ranges::find(all, one) != all.end(); }
+
+bool hits_one(const Footprint& stack, const UnloadGate::Death& death) noexcept {
+  if (death.module != 0) return stack.unknown_code || contains(stack.modules, death.module);
+  if (contains(stack.functions, death.function)) return true;
+  if (death.size == 0) return false;
+  return std::ranges::any_of(stack.code, [&](std::uint64_t address) {
+    // A return address may be the end of the code.
+    return address - death.begin <= death.size;
+  });
+}
+
+}  // namespace
+
+void Footprint::clear() noexcept {
+  functions.clear();
+  modules.clear();
+  code.clear();
+  unknown_code = false;
+}
+
+UnloadGate::Mark UnloadGate::mark() noexcept {
+  SlimLock lock(log_lock_);
+  return {deaths_, modules_};
+}
+
+void UnloadGate::module_goes(clr::ModuleID module) noexcept {
+  remember({.module = module});
+  wait_until_unused(modules_in_use_, kLongestForModuleMs);
+}
+
+void UnloadGate::method_goes(clr::FunctionID function, std::uint64_t begin,
+                             std::uint64_t size) noexcept {
+  remember({.function = function, .begin = begin, .size = size});
+  wait_until_unused(methods_in_use_, kLongestForMethodMs);
+}
+
+void UnloadGate::remember(const Death& death) noexcept {
+  SlimLock lock(log_lock_);
+  if (!lock) {
+    lost_ = true;
+    return;
+  }
+  log_[deaths_ % kRemembered] = death;
+  ++deaths_;
+  if (death.module != 0) ++modules_;
+}
+
+bool UnloadGate::has_gone(clr::FunctionID function, const Mark& since) noexcept {
+  SlimLock lock(log_lock_);
+  if (!lock || lost_ || deaths_ - since.deaths > kRemembered) return true;
+  for (std::uint64_t i = since.deaths; i < deaths_; ++i) {
+    if (log_[i % kRemembered].function == function) return true;
+  }
+  return false;
+}
+
+bool UnloadGate::hear(Mark& mark, std::vector<Death>& deaths) {
+  deaths.clear();
+  deaths.reserve(kRemembered);
+  SlimLock lock(log_lock_);
+  if (!lock) return false;
+  const bool all = !lost_ && deaths_ - mark.deaths <= kRemembered;
+  for (std::uint64_t i = mark.deaths; all && i < deaths_; ++i) {
+    deaths.push_back(log_[i % kRemembered]);
+  }
+  mark = {deaths_, modules_};
+  return all;
+}
+
+bool UnloadGate::hits(const Footprint& stack, const Mark& since) noexcept {
+  SlimLock lock(log_lock_);
+  if (!lock || lost_ || deaths_ - since.deaths > kRemembered) {
+    return stack.unknown_code || !stack.functions.empty() || modules_ != since.modules;
+  }
+  for (std::uint64_t i = since.deaths; i < deaths_; ++i) {
+    if (hits_one(stack, log_[i % kRemembered])) return true;
+  }
+  return false;
+}
+
+}  // namespace mixwalk

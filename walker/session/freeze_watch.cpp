@@ -1,0 +1,81 @@
+#include "walker/session/freeze_watch.h"
+
+namespace mixwalk {
+namespace {
+
+bool is_under_way(FreezeState state) {
+  switch (state) {
+    case FreezeState::suspending:
+    case FreezeState::frozen:
+    case FreezeState::walked:
+    case FreezeState::walk_holds:
+    case FreezeState::resuming: return true;
+    case FreezeState::empty:
+    case FreezeState::resumed:
+    case FreezeState::taking:
+    case FreezeState::given_back:
+    case FreezeState::walk_given_back:
+    case FreezeState::not_suspended: break;
+  }
+  return false;
+}
+
+}  // namespace
+
+int FreezeWatch::look(std::uint64_t now_ms, bool agent_ended, ThreadResumer& resumer) {
+  int times = 0;
+  any_ = false;
+  if (agent_ended && !agent_ended_) resumed_.clear();
+  agent_ended_ = agent_ended;
+  for (std::size_t i = 0; i < LedgerPage::kSlots; ++i) {
+    const LedgerEntry entry = LedgerEntry::of(page_.slots[i].load(std::memory_order_acquire));
+    Seen& seen = seen_[i];
+    if (!is_under_way(entry.state)) {
+      seen = {};
+      continue;
+    }
+    if (seen.entry != entry.with(FreezeState::empty)) {
+      seen = {entry.with(FreezeState::empty), now_ms};
+    }
+    if (agent_ended || now_ms - seen.since_ms >= limit_ms_) {
+      times += give_back(page_.slots[i], entry, resumer);
+    } else {
+      any_ = true;
+    }
+  }
+  return times;
+}
+
+int FreezeWatch::give_back(std::atomic<std::uint64_t>& slot, const LedgerEntry& entry,
+                           ThreadResumer& resumer) {
+  if (!may_resume(entry.thread) || !resumer.open(entry.thread)) return 0;
+  std::uint64_t word = entry.word();
+  if (!slot.compare_exchange_strong(word, entry.with(FreezeState::taking).word())) {
+    any_ = true;  // the target goes on with it
+    return 0;
+  }
+  const std::uint32_t before = resume(entry.thread, resumer);
+  // DoStackSnapshot suspends its target once more; that one is on our account, too.
+  const bool walk = entry.state == FreezeState::walked && before > 1 &&
+                    may_resume(entry.thread) && resume(entry.thread, resumer) != 0;
+  const FreezeState now = before == 0 ? FreezeState::not_suspended
+                          : walk || entry.state == FreezeState::walk_holds
+                              ? FreezeState::walk_given_back
+                              : FreezeState::given_back;
+  word = entry.with(FreezeState::taking).word();
+  slot.compare_exchange_strong(word, entry.with(now).word());
+  return (before != 0) + walk;
+}
+
+bool FreezeWatch::may_resume(std::uint32_t thread) const {
+  const auto found = resumed_.find(thread);
+  return found != resumed_.end() ? found->second < kMostPerThread
+                                 : resumed_.size() < kMostThreads;
+}
+
+std::uint32_t FreezeWatch::resume(std::uint32_t thread, ThreadResumer& resumer) {
+  ++resumed_[thread];
+  return resumer.resume();
+}
+
+}  // namespace mixwalk

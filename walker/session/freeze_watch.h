@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+
+#include "walker/suspended/freeze_ledger.h"
+
+namespace mixwalk {
+
+// Resumes threads of the one process that is watched.
+class ThreadResumer {
+ public:
+  // Opens a thread for resume(). False: it has ended, is none of that process, or may not be opened.
+  virtual bool open(std::uint32_t thread) = 0;
+  // One ResumeThread of the thread that was opened last. Gives the suspend count that it had before;
+  // 0 as well where the system refuses.
+  virtual std::uint32_t resume() = 0;
+
+ protected:
+  ~ThreadResumer() = default;
+};
+
+// Reads a ledger from outside and gives back what is overdue in it.
+//
+// The target may write anything into the ledger at any moment: a look reads each slot once or twice
+// and loops over nothing that the target can prolong; no thread is resumed more often than
+// kMostPerThread times, and no more than kMostThreads threads are; both are counted anew when our
+// threads there have ended, since nobody else can help then. A suspension is taken only where the
+// ResumeThread can follow: what is not taken is given back inside. Times are taken by the caller's
+// clock only. Not thread-safe.
+class FreezeWatch {
+ public:
+  static constexpr std::uint32_t kMostPerThread = 2;
+  static constexpr std::size_t kMostThreads = 4096;
+
+  // `limit_ms`: a suspension that is seen for so long is overdue.
+  FreezeWatch(LedgerPage& page, std::uint64_t limit_ms) noexcept
+      : page_(page), limit_ms_(limit_ms) {}
+  void set_limit(std::uint64_t limit_ms) noexcept { limit_ms_ = limit_ms; }
+
+  // Gives back what is overdue, or, where our threads in the target have ended, all there is.
+  // Returns how often a thread was resumed.
+  int look(std::uint64_t now_ms, bool agent_ended, ThreadResumer& resumer);
+  // Whether a suspension was under way at the last look that may have to be given back later.
+  bool any() const noexcept { return any_; }
+
+ private:
+  struct Seen {
+    LedgerEntry entry;  // without its state
+    std::uint64_t since_ms = 0;
+  };
+  int give_back(std::atomic<std::uint64_t>& slot, const LedgerEntry& entry, ThreadResumer& resumer);
+  bool may_resume(std::uint32_t thread) const;
+  std::uint32_t resume(std::uint32_t thread, ThreadResumer& resumer);
+
+  LedgerPage& page_;
+  std::uint64_t limit_ms_;
+  std::array<Seen, LedgerPage::kSlots> seen_{};
+  std::map<std::uint32_t, std::uint32_t> resumed_;  // thread → how often
+  bool any_ = false;
+  bool agent_ended_ = false;
+};
+
+}  // namespace mixwalk

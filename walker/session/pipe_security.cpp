@@ -1,0 +1,33 @@
+#include "walker/session/pipe_security.h"
+
+namespace mixwalk {
+namespace {
+
+std::string allow(const char* rights, const std::string& sid) {
+  return std::string("(A;;") + rights + ";;;" + sid + ")";
+}
+
+}  // namespace
+
+std::string pipe_sddl(const std::string& own_user, const TokenFacts& target) {
+  constexpr const char* kReadWrite = "GRGW";
+  // P: nothing is inherited.
+  std::string sddl = "D:P" + allow("GA", own_user);
+  const bool other_user = target.user != own_user;
+  if (other_user) sddl += allow(kReadWrite, target.user);
+  // The logon session, of another user too: the narrowest group that such a process is in.
+  // Windows checks a restricted token twice. The second time only its restricting SIDs count: as a
+  // rule, the SID of its logon session is one of them, and its user is not.
+  if ((other_user || target.restricted) && !target.logon.empty()) {
+    sddl += allow(kReadWrite, target.logon);
+  }
+  // In an AppContainer the user's right counts only with the package's.
+  if (!target.app_container.empty()) sddl += allow(kReadWrite, target.app_container);
+  // An object without a label is of medium integrity: a process below that may not write to it.
+  if (target.integrity < TokenFacts::kMediumIntegrity) {
+    sddl += "S:(ML;;NW;;;S-1-16-" + std::to_string(target.integrity) + ")";
+  }
+  return sddl;
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "walker/session/recording_collector.h"
+#include "walker/store/recording_writer.h"
+
+namespace mixwalk {
+
+// How much of a recording is kept in memory, or put into one file, before another one is begun. Each
+// is far less than what a file may hold (walker/store/layout.h).
+struct PieceLimits {
+  // A reader keeps them all: 1.3 GB. A hundred threads at 100 Hz for an hour.
+  std::uint64_t samples = 1 << 25;
+  // Together some 300 MB in memory, with names.
+  std::size_t frames = 250'000;
+  std::size_t nodes = 2'000'000;
+  std::size_t others = 1 << 16;  // modules, threads, details: of each
+
+  bool reached_by(const Recording& recording, std::uint64_t samples_in_all) const noexcept;
+};
+
+// Writes what a collector collects as .mixwalk files, one after the other: a recording may go on for
+// days, and neither the memory that it takes nor what a reader of one file needs grows with it. Each
+// file is a recording of its own, of a part of the time.
+class RecordingPieces {
+ public:
+  // Opens the file of a piece, from 1 on. Null: it cannot be written.
+  using Open = std::function<std::unique_ptr<ByteSink>(int piece)>;
+
+  RecordingPieces(RecordingCollector& collector, Open open, std::string tool_version,
+                  const PieceLimits& limits = {});
+
+  // What has come since. False: it cannot be written.
+  bool take();
+  // The end of the recording. The file gets its footer also where take() met a limit.
+  bool end();
+  // The collector's recording is begun anew, now. False: it cannot be written.
+  bool cut();
+  bool is_full();
+  // Which limit of the format was met, one line; empty: none, or the sink refused.
+  std::string_view problem() const noexcept { return writer_ ? writer_->problem() : ""; }
+
+ private:
+  bool begin();
+
+  RecordingCollector& collector_;
+  Open open_;
+  std::string tool_version_;
+  PieceLimits limits_;
+  int piece_ = 0;
+  std::uint64_t samples_ = 0;  // in this piece
+  std::unique_ptr<ByteSink> sink_;
+  std::optional<RecordingWriter> writer_;
+};
+
+}  // namespace mixwalk

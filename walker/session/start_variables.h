@@ -1,0 +1,24 @@
+#pragma once
+
+namespace mixwalk {
+
+// The variables by which mixwalk.exe has a program that it starts load mixwalk.dll. They are the
+// program's until mixwalk.dll is in: then each has again what it had before, for the children of that
+// program, and those of mixwalk's own are gone.
+
+// The name of the pipe that mixwalk.dll is to come to.
+inline constexpr wchar_t kPipeVariable[] = L"MIXWALK_PIPE";
+// Set: allocations will be asked for.
+inline constexpr wchar_t kAllocationsVariable[] = L"MIXWALK_ALLOCATIONS";
+// In front of the name of one of the below: what mixwalk.exe found there.
+inline constexpr wchar_t kKeptPrefix[] = L"MIXWALK_KEPT_";
+
+// What .NET (CORECLR_) and .NET Framework (COR_) read when they start. A path for 32 or 64 bits goes
+// before the one without.
+inline constexpr const wchar_t* kProfilerVariables[] = {
+    L"CORECLR_ENABLE_PROFILING", L"CORECLR_PROFILER",         L"CORECLR_PROFILER_PATH",
+    L"CORECLR_PROFILER_PATH_32", L"CORECLR_PROFILER_PATH_64", L"COR_ENABLE_PROFILING",
+    L"COR_PROFILER",             L"COR_PROFILER_PATH",        L"COR_PROFILER_PATH_32",
+    L"COR_PROFILER_PATH_64"};
+
+}  // namespace mixwalk

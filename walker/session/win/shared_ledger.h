@@ -1,0 +1,36 @@
+#pragma once
+
+#include <windows.h>
+
+#include <memory>
+#include <optional>
+
+#include "unmanaged/win/unique_handle.h"
+#include "walker/suspended/freeze_ledger.h"
+
+namespace mixwalk {
+
+// The memory of a ledger, shared by mixwalk.exe, which makes it, and mixwalk.dll. It has no name:
+// the target gets a handle of its own, so nobody else can open it, in whatever session.
+class SharedLedger {
+ public:
+  // In mixwalk.exe. Nothing: no memory, GetLastError() says why.
+  static std::optional<SharedLedger> create();
+  // In the target: owns the handle from now on. Nothing: it is none of such memory, and stays open.
+  static std::optional<SharedLedger> open(HANDLE section);
+
+  LedgerPage& page() const noexcept { return *page_; }
+  // A handle for the target, as the target has to call it. `target` needs PROCESS_DUP_HANDLE.
+  std::optional<HANDLE> give_to(HANDLE target) const;
+
+ private:
+  struct Unmap {
+    void operator()(LedgerPage* page) const noexcept { UnmapViewOfFile(page); }
+  };
+  static std::optional<SharedLedger> map(HANDLE section);
+
+  UniqueHandle section_;
+  std::unique_ptr<LedgerPage, Unmap> page_;
+};
+
+}  // namespace mixwalk

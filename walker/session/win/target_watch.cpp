@@ -1,0 +1,126 @@
+#include "walker/session/win/target_watch.h"
+
+#include "walker/session/win/token.h"
+#include "walker/session/win/win_error.h"
+
+namespace mixwalk {
+namespace {
+
+// How often the ledger is looked at.
+constexpr DWORD kLookMs = 20;
+constexpr DWORD kLookAtTheEndMs = 2;  // mixwalk.exe waits for it
+// A supervisor inside resumes at its deadline. So long after it, all of them are silent: far more
+// than a busy machine makes them late.
+constexpr std::uint64_t kMarginMs = 3'000;
+// How long a process that lost our threads may take to end.
+constexpr ULONGLONG kEndingMs = 5'000;
+// How long the agent may take to end once its pipe is closed, beyond the time of a freeze.
+constexpr ULONGLONG kLeavingMs = 500;
+
+// Null: it is none of that process, which may have said any thread of this machine, or the access is
+// denied. Checked with a right that does nothing; while that handle is held, the id is no other thread's.
+UniqueHandle open_thread_of(std::uint32_t process_id, DWORD access, std::uint32_t thread_id) {
+  const UniqueHandle asked = open_thread(THREAD_QUERY_LIMITED_INFORMATION, thread_id);
+  if (!asked) return {};
+  if (GetProcessIdOfThread(asked.get()) != process_id) {
+    SetLastError(ERROR_INVALID_PARAMETER);
+    return {};
+  }
+  return open_thread(access, thread_id);
+}
+
+class ProcessThreads final : public ThreadResumer {
+ public:
+  explicit ProcessThreads(std::uint32_t process_id) noexcept : process_id_(process_id) {}
+  bool open(std::uint32_t thread_id) override {
+    thread_ = open_thread_of(process_id_, THREAD_SUSPEND_RESUME, thread_id);
+    return static_cast<bool>(thread_);
+  }
+  std::uint32_t resume() override {
+    const DWORD before = ResumeThread(thread_.get());
+    return before == static_cast<DWORD>(-1) ? 0 : before;
+  }
+
+ private:
+  std::uint32_t process_id_;
+  UniqueHandle thread_;  // opened last
+};
+
+UniqueHandle duplicate(HANDLE handle) {
+  HANDLE copy = nullptr;
+  DuplicateHandle(GetCurrentProcess(), handle, GetCurrentProcess(), &copy, SYNCHRONIZE, FALSE, 0);
+  return UniqueHandle(copy);
+}
+
+}  // namespace
+
+Outcome<std::unique_ptr<TargetWatch>> TargetWatch::begin(const Target& target,
+                                                         std::uint32_t agent_thread) {
+  auto ledger = SharedLedger::create();
+  if (!ledger) {
+    return Failure{ExitCode::internal, "cannot make shared memory: " + last_error()};
+  }
+  std::unique_ptr<TargetWatch> watch(new TargetWatch(std::move(*ledger)));
+  const std::string process = "process " + std::to_string(target.id);
+  // With the rights that helping it takes: a visit that could not help is refused.
+  watch->agent_ = open_thread_of(target.id, SYNCHRONIZE | THREAD_SUSPEND_RESUME, agent_thread);
+  if (!watch->agent_ && GetLastError() == ERROR_ACCESS_DENIED) {
+    return Failure{ExitCode::no_access, "no access to the threads of " + process};
+  }
+  if (!watch->agent_) {
+    return Failure{ExitCode::refused,
+                   "the thread that " + process + " calls mixwalk.dll's is none of its own"};
+  }
+  watch->process_id_ = target.id;
+  watch->process_ = duplicate(target.process.get());
+  watch->deserted_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
+  watch->stop_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
+  if (!watch->process_ || !watch->deserted_ || !watch->stop_) {
+    return Failure{ExitCode::internal, "cannot make an event: " + last_error()};
+  }
+  // Last: whatever fails after this leaves an open handle in the target.
+  const auto theirs = watch->ledger_.give_to(target.process.get());
+  if (!theirs) {
+    return Failure{ExitCode::no_access,
+                   "cannot share memory with " + process + ": " + last_error()};
+  }
+  watch->theirs_ = *theirs;
+  watch->thread_ = std::thread([it = watch.get()] { it->run(); });
+  return watch;
+}
+
+TargetWatch::~TargetWatch() {
+  if (!thread_.joinable()) return;
+  SetEvent(stop_.get());
+  thread_.join();
+}
+
+void TargetWatch::run() {
+  ProcessThreads threads(process_id_);
+  const HANDLE handles[] = {process_.get(), stop_.get()};
+  bool ended = false, stopping = false;
+  ULONGLONG ended_at = 0, stopped_at = 0;
+  while (true) {
+    const DWORD came = stopping ? WaitForSingleObject(process_.get(), kLookAtTheEndMs)
+                                : WaitForMultipleObjects(2, handles, FALSE, kLookMs);
+    if (came == WAIT_OBJECT_0) return;
+    const ULONGLONG now = GetTickCount64();
+    if (came == WAIT_OBJECT_0 + 1) {
+      stopping = true;
+      stopped_at = now;
+    }
+    if (!ended && WaitForSingleObject(agent_.get(), 0) == WAIT_OBJECT_0) {
+      ended = true;
+      ended_at = now;
+    }
+    const std::uint64_t limit_ms = deadline_ms_ + kMarginMs;
+    freezes_.set_limit(limit_ms);
+    given_back_ += freezes_.look(now, ended, threads);
+    if (ended && now - ended_at >= kEndingMs) SetEvent(deserted_.get());
+    // An agent that does not end keeps nothing suspended for longer than that.
+    if (stopping && (ended || now - stopped_at >= kLeavingMs) && !freezes_.any()) return;
+    if (stopping && now - stopped_at >= kLeavingMs + 2 * limit_ms) return;
+  }
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace mixwalk {
+
+// Which threads of the target are suspended by us, in memory that mixwalk.exe shares: should all of
+// our threads in the target end or fall silent, mixwalk.exe gives back what is written here.
+//
+// Folklore: a thread that calls ExitProcess makes the system end every other thread, ours too.
+// Real case: our thread ended while the exiting thread was suspended by it, and the program hung
+// for ever (some 1 in 100 ends under `record -i 1ms`). Nobody inside can help: all are dead. (Test:
+// ends_test.)
+
+// How far a suspension has come.
+enum class FreezeState : std::uint8_t {
+  empty,
+  suspending,     // SuspendThread is being called: the thread may be suspended, or not yet
+  frozen,         // suspended once by us
+  walked,         // frozen, and in DoStackSnapshot, which may suspend it once more
+  walk_holds,     // our suspension is given back, that of DoStackSnapshot may be left
+  resuming,       // ResumeThread is being called
+  resumed,        // nothing of ours is left: whatever suspends the thread now is not ours
+  taking,         // mixwalk.exe is calling ResumeThread
+  given_back,     // mixwalk.exe has given back our suspension
+  walk_given_back,  // mixwalk.exe has given back that of DoStackSnapshot, too
+  not_suspended,  // mixwalk.exe has called ResumeThread, and found the thread running
+};
+
+// What one slot of the ledger says. `turn` counts the slot's suspensions, modulo 2^24.
+struct LedgerEntry {
+  std::uint32_t thread = 0;
+  std::uint32_t turn = 0;
+  FreezeState state = FreezeState::empty;
+
+  static constexpr std::uint32_t kTurns = 1 << 24;
+  constexpr std::uint64_t word() const noexcept {
+    return std::uint64_t{thread} << 32 | std::uint64_t{turn % kTurns} << 8 |
+           static_cast<std::uint8_t>(state);
+  }
+  // Any word is an entry: a state that there is none of is `empty`.
+  static constexpr LedgerEntry of(std::uint64_t word) noexcept {
+    const auto state = static_cast<std::uint8_t>(word);
+    return {static_cast<std::uint32_t>(word >> 32), static_cast<std::uint32_t>(word >> 8) % kTurns,
+            state <= static_cast<std::uint8_t>(FreezeState::not_suspended)
+                ? static_cast<FreezeState>(state)
+                : FreezeState::empty};
+  }
+  constexpr LedgerEntry with(FreezeState next) const noexcept { return {thread, turn, next}; }
+  bool operator==(const LedgerEntry&) const = default;
+};
+
+// The shared memory. All zero at first; each slot is one word, so it is read and changed whole.
+struct LedgerPage {
+  static constexpr std::size_t kSlots = 1024;
+  std::atomic<std::uint64_t> slots[kSlots];
+  static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+};
+
+// One suspension, from before SuspendThread to after ResumeThread. Frozen-safe: plain atomics.
+//
+// Whoever wants to call ResumeThread takes the suspension first; only one can: the thread that
+// suspended, a supervisor, or mixwalk.exe.
+class LedgerFreeze {
+ public:
+  // Before SuspendThread. False: no slot is free, and nothing may be suspended.
+  bool begin(LedgerPage& page, std::uint32_t thread) noexcept;
+  // After SuspendThread. False: mixwalk.exe has taken the suspension; see is_left_to_us().
+  bool suspended() noexcept { return change(FreezeState::suspending, FreezeState::frozen); }
+  // mixwalk.exe took the suspension, and its ResumeThread found the thread running, because it came
+  // before our SuspendThread; or mixwalk.exe never came to the end of its ResumeThread. So the
+  // suspension is still there, and ours.
+  bool is_left_to_us() const noexcept {
+    const FreezeState now = state();
+    return now == FreezeState::not_suspended || now == FreezeState::taking;
+  }
+
+  // Around DoStackSnapshot, which has resumed the thread itself by its end. Nothing happens where
+  // no suspension is under way.
+  void walk_begins() noexcept { change(FreezeState::frozen, FreezeState::walked); }
+  void walk_ended() noexcept;
+
+  // Before ResumeThread. False: our suspension was taken by another, who calls ResumeThread.
+  bool take() noexcept;
+  // The same for the suspension of DoStackSnapshot, where ours is given back already.
+  bool take_walk() noexcept { return change(FreezeState::walk_holds, FreezeState::resuming); }
+  // After ResumeThread. `walk_holds`: DoStackSnapshot is under way and may have its own suspension.
+  void resumed(bool walk_holds) noexcept {
+    change(FreezeState::resuming, walk_holds ? FreezeState::walk_holds : FreezeState::resumed);
+  }
+  bool being_resumed() const noexcept { return state() == FreezeState::resuming; }
+  // During DoStackSnapshot, before SuspendThread. False: nobody has given back the suspension of
+  // DoStackSnapshot, and it must not be taken again.
+  bool walk_takes_again() noexcept;
+
+  // mixwalk.exe has taken the suspension, so the thread runs or is about to.
+  bool taken_from_outside() const noexcept { return state() >= FreezeState::taking; }
+  // mixwalk.exe is in the middle of its ResumeThread.
+  bool being_taken() const noexcept { return state() == FreezeState::taking; }
+  // By the thread that suspended, last.
+  void end() noexcept;
+
+ private:
+  FreezeState state() const noexcept {
+    const std::atomic<std::uint64_t>* const slot = slot_.load(std::memory_order_acquire);
+    return slot == nullptr ? FreezeState::empty
+                           : LedgerEntry::of(slot->load(std::memory_order_acquire)).state;
+  }
+  bool change(FreezeState from, FreezeState to) noexcept;
+
+  // Atomic: a supervisor that was stopped for long may come back while end() is called.
+  std::atomic<std::atomic<std::uint64_t>*> slot_{nullptr};
+  LedgerEntry entry_;  // of this suspension; its state is not kept up
+};
+
+}  // namespace mixwalk
