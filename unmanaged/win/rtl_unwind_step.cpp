@@ -166,7 +166,7 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
   // The system's unwinder would read the image, and step into what the program has closed.
   if (module != nullptr && module->closed) return {StepFault::unreadable_unwind};
   Unwind call{frame.registers.rip, lookup_ip, module, hints_, context_};
-  bool looked = false;
+  bool looked = false, faulted = false;
   const auto settled = [&] { return looked && (call.found() || leaf != LeafRule::forbidden); };
   for (int i = 0; i < kLooks && !settled(); ++i) {
     call.ask_system = i != 0;
@@ -174,8 +174,12 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
     call.machine_frame = false;
     call.fault = StepFault::none;
     looked = guarded_call(&unwind, &call);
+    faulted = faulted || !looked;
   }
-  if (!looked) return {StepFault::unreadable_unwind};
+  // An image whose own table cannot be read is no code without unwind data.
+  if (!looked || (faulted && module != nullptr && !call.found())) {
+    return {StepFault::unreadable_unwind};
+  }
 
   if (!call.found()) {
     // The runtime's write barriers and thunks are such code, outside every image.
