@@ -29,6 +29,21 @@ bool guarded_copy(void* to, std::uint64_t from, std::size_t bytes) noexcept;
 // guarded_copy is.
 bool guarded_call(void (*function)(void*), void* argument) noexcept;
 
+// As guarded_call, for a function that calls RtlLookupFunctionEntry: the fault of a look-up is repaired,
+// as long as that is possible, and the look-up comes to its end. Not frozen-safe.
+//
+// Folklore: ntdll holds the lock of the function tables while it reads a table that a program has
+// registered, and nobody gives that lock back when the read faults. Situation: a program frees a table's
+// memory without RtlDeleteFunctionTable, and runs other code in its range. Real case: the program hung
+// for good when it next registered code. Remedy: what ntdll cannot read counts as zeros, in which no
+// function is found; a callback that has gone, or faults, has found nothing. Test: `hunt.exe stale-table`.
+enum class LookUp {
+  done,
+  repaired,  // to its end, over at least one fault
+  ended,     // by a fault; a lock of the system's may be lost
+};
+LookUp guarded_look_up(void (*function)(void*), void* argument) noexcept;
+
 // This process's own memory, where nobody minds a fault: images of a list that is not old, of which
 // ModuleSpan::closed says what their pages are. Frozen-safe as guarded_copy is.
 class GuardedReader final : public MemoryReader {

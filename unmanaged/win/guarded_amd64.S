@@ -1,5 +1,5 @@
 # The two frames of guarded.h that take a fault, each with what Microsoft's compiler makes of
-#   __try { … } __except (mixwalk_guard_filter(…)) { return 0; }
+#   __try { … } __except (FILTER(…)) { return 0; }
 # The frames between the fault and the guard have had their turn before the filter is asked, and are
 # unwound by the system before the code of __except runs: their termination handlers give back locks.
 # Windows x64 calling convention: rcx, rdx, r8; rbx rbp rdi rsi r12-r15 xmm6-xmm15 are the caller's.
@@ -9,10 +9,10 @@
 
 # The scope table of __C_specific_handler (exception handling of x64, SCOPE_TABLE_AMD64): one scope.
 # A fault in [\begin, \end) comes to \except if the filter says so.
-    .macro  scope_table begin, end, except
+    .macro  scope_table begin, end, filter, except
     .seh_handlerdata
     .long   1
-    .rva    \begin, \end, mixwalk_guard_filter, \except
+    .rva    \begin, \end, \filter, \except
     .text
     .endm
 
@@ -42,12 +42,13 @@ mixwalk_guarded_copy:
     pop     rsi
     pop     rdi
     ret
-    scope_table .Lcopy, .Lcopy_end, .Lcopy_fault
+    scope_table .Lcopy, .Lcopy_end, mixwalk_guard_filter, .Lcopy_fault
     .seh_endproc
 
-# int mixwalk_guarded_call(void (*function)(void*), void* argument)
+# int mixwalk_guarded_call(void (*function)(void*), void* argument, int* repairs)
 # Saves every register that a caller may want back, and restores all of them from its own frame: code
 # without unwind data, which the fault may lie in, cannot be trusted to say where it keeps them.
+# mixwalk_call_filter finds `repairs` 0xC0 above the frame's Rsp.
     .globl  mixwalk_guarded_call
     .def    mixwalk_guarded_call; .scl 2; .type 32; .endef
     .seh_proc mixwalk_guarded_call
@@ -92,6 +93,7 @@ mixwalk_guarded_call:
     movaps  [rsp + 0xB0], xmm15
     .seh_savexmm xmm15, 0xB0
     .seh_endprologue
+    mov     [rsp + 0xC0], r8
     mov     rax, rcx
     mov     rcx, rdx
 .Lcall:
@@ -123,5 +125,5 @@ mixwalk_guarded_call:
     pop     rbx
     pop     rbp
     ret
-    scope_table .Lcall, .Lcall_end, .Lcall_fault
+    scope_table .Lcall, .Lcall_end, mixwalk_call_filter, .Lcall_fault
     .seh_endproc

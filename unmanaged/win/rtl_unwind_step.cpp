@@ -21,6 +21,7 @@ struct RtlUnwindStep::Unwind {
   EntryHints* hints;         // for images; null: none
   CONTEXT& context;
   bool ask_system = false;
+  LookUp asked = LookUp::done;  // how the system's look-up ended
   Function function = {};  // that holds it, once it has been looked up
   bool machine_frame = false;
   StepFault fault = StepFault::none;
@@ -94,7 +95,7 @@ RtlUnwindStep::RtlUnwindStep(const StackCopy& stack, const ModuleView& modules,
 // What RtlLookupFunctionEntry finds, which goes through the list of all images under Wine, and then
 // searches as we do. Where an image has no entry, the system may know one that was registered. An image
 // that has gone since it was listed cannot be read: the system is asked alone then.
-RtlUnwindStep::Function RtlUnwindStep::look_up(const Unwind& unwind) noexcept {
+RtlUnwindStep::Function RtlUnwindStep::look_up(Unwind& unwind) noexcept {
   if (unwind.module != nullptr && !unwind.ask_system) {
     const auto rva = static_cast<std::uint32_t>(unwind.lookup_ip - unwind.module->base);
     const EntrySearch search = find_entry(UnguardedReader(), *unwind.module, rva, unwind.hints);
@@ -102,9 +103,17 @@ RtlUnwindStep::Function RtlUnwindStep::look_up(const Unwind& unwind) noexcept {
       return {reinterpret_cast<RUNTIME_FUNCTION*>(search.address), unwind.module->base};
     }
   }
-  Function found;
-  found.entry = RtlLookupFunctionEntry(unwind.lookup_ip, &found.image_base, nullptr);
-  return found;
+  struct Question {
+    std::uint64_t ip;
+    Function found;
+  } question{unwind.lookup_ip, {}};
+  unwind.asked = guarded_look_up(
+      [](void* argument) {
+        auto& [ip, found] = *static_cast<Question*>(argument);
+        found.entry = RtlLookupFunctionEntry(ip, &found.image_base, nullptr);
+      },
+      &question);
+  return unwind.asked == LookUp::ended ? Function{} : question.found;
 }
 
 void RtlUnwindStep::unwind(void* call) {
@@ -167,13 +176,16 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
   if (module != nullptr && module->closed) return {StepFault::unreadable_unwind};
   Unwind call{frame.registers.rip, lookup_ip, module, hints_, context_};
   bool looked = false, faulted = false;
-  const auto settled = [&] { return looked && (call.found() || leaf != LeafRule::forbidden); };
+  const auto settled = [&] {
+    return looked && (call.found() || (leaf != LeafRule::forbidden && call.asked == LookUp::done));
+  };
   for (int i = 0; i < kLooks && !settled(); ++i) {
     call.ask_system = i != 0;
     set_registers(context_, stack_.to_copy(frame.registers));
     call.machine_frame = false;
     call.fault = StepFault::none;
-    looked = guarded_call(&unwind, &call);
+    call.asked = LookUp::done;
+    looked = guarded_call(&unwind, &call) && call.asked != LookUp::ended;
     faulted = faulted || !looked;
   }
   // An image whose own table cannot be read is no code without unwind data.

@@ -33,7 +33,7 @@ class RtlUnwindStep final : public UnwindStep {
     DWORD64 image_base = 0;
   };
   struct Unwind;
-  static Function look_up(const Unwind& unwind) noexcept;
+  static Function look_up(Unwind& unwind) noexcept;
   static void unwind(void* call);
   static void unwind_body(const UnwindMemory& memory, const FunctionEntry& entry, std::uint64_t ip,
                           Unwind& unwind) noexcept;

@@ -226,6 +226,88 @@ TEST(GuardedCall, AHandlerInsideTheCallHearsOfItsFaultFirst) {
   VirtualFree(probes.closed_page, 0, MEM_RELEASE);
 }
 
+// Whether another thread gets the lock of the function tables.
+bool tables_are_free() {
+  bool done = false;
+  std::thread([&] {
+    static RUNTIME_FUNCTION other{};
+    constexpr DWORD64 kElsewhere = 0x9000;
+    done = RtlAddFunctionTable(&other, 1, kElsewhere) && RtlDeleteFunctionTable(&other);
+  }).join();
+  return done;
+}
+
+// A table of `entries`, whose memory is taken away once the system knows it.
+class StaleTable {
+ public:
+  explicit StaleTable(DWORD entries)
+      : entries_(static_cast<RUNTIME_FUNCTION*>(
+            VirtualAlloc(nullptr, kBytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE))) {
+    for (DWORD i = 0; i < entries; ++i) entries_[i] = {i * 0x10, i * 0x10 + 0x10, {0x800}};
+    EXPECT_TRUE(RtlAddFunctionTable(entries_, entries, kRange));
+    VirtualFree(entries_, kBytes, MEM_DECOMMIT);
+  }
+  ~StaleTable() {
+    EXPECT_TRUE(RtlDeleteFunctionTable(entries_));
+    VirtualFree(entries_, 0, MEM_RELEASE);
+  }
+  StaleTable(const StaleTable&) = delete;
+  StaleTable& operator=(const StaleTable&) = delete;
+
+ private:
+  static constexpr SIZE_T kBytes = 0x4000;
+  RUNTIME_FUNCTION* entries_;
+};
+
+TEST(GuardedLookUp, ATableWhoseMemoryIsGoneHasNoFunctionAndTheLockIsGivenBack) {
+  for (const DWORD entries : {1u, 2u, 200u}) {
+    const StaleTable table(entries);
+    EXPECT_EQ(guarded_look_up(&look_up, nullptr), LookUp::repaired) << entries;
+    EXPECT_TRUE(tables_are_free());
+  }
+  EXPECT_EQ(guarded_look_up(&look_up, nullptr), LookUp::done);
+}
+
+// Registered for kRange while it lives.
+class Callback {
+ public:
+  Callback(PGET_RUNTIME_FUNCTION_CALLBACK function, void* argument) {
+    EXPECT_TRUE(RtlInstallFunctionTableCallback(kRange | 3, kRange, kRangeBytes, function, argument,
+                                                nullptr));
+  }
+  ~Callback() { EXPECT_TRUE(RtlDeleteFunctionTable(reinterpret_cast<RUNTIME_FUNCTION*>(kRange | 3))); }
+  Callback(const Callback&) = delete;
+  Callback& operator=(const Callback&) = delete;
+};
+
+RUNTIME_FUNCTION* CALLBACK fault_deep_in_a_callback(DWORD64, void* argument) {
+  fault_deep(argument);
+  return nullptr;
+}
+
+TEST(GuardedLookUp, ACallbackThatFaultsHasFoundNothing) {
+  Call call;
+  const Callback callback(&fault_deep_in_a_callback, &call);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(guarded_look_up(&look_up, nullptr), LookUp::repaired);
+  EXPECT_EQ(call.entered, 100);
+  EXPECT_EQ(call.left, 0);
+  EXPECT_TRUE(tables_are_free());
+}
+
+TEST(GuardedLookUp, ACallbackThatHasGoneHasFoundNothing) {
+  void* const code = VirtualAlloc(nullptr, 0x1000, MEM_RESERVE, PAGE_NOACCESS);
+  const Callback callback(reinterpret_cast<PGET_RUNTIME_FUNCTION_CALLBACK>(code), nullptr);
+  EXPECT_EQ(guarded_look_up(&look_up, nullptr), LookUp::repaired);
+  EXPECT_TRUE(tables_are_free());
+  VirtualFree(code, 0, MEM_RELEASE);
+}
+
+TEST(GuardedLookUp, OtherFaultsEndTheCall) {
+  Call call;
+  EXPECT_EQ(guarded_look_up(&fault_deep, &call), LookUp::ended);
+  EXPECT_EQ(call.left, 0);
+}
+
 // A vectored handler of the program, in front of all others.
 std::atomic<int> g_heard{0};
 std::atomic<DWORD> g_taken_on{0};

@@ -101,7 +101,7 @@ bool CanaryProbe::try_all() noexcept {
   if (block == nullptr) return false;
   HeapFree(GetProcessHeap(), 0, block);
   // An address that no image covers is looked for in every table there is.
-  return guarded_call(&look_up, &block) && try_canary();
+  return guarded_look_up(&look_up, &block) != LookUp::ended && try_canary();
 }
 
 bool CanaryProbe::try_canary() noexcept {

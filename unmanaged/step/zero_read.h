@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+
+#include "unmanaged/step/memory_reader.h"
+#include "unmanaged/step/registers.h"
+
+namespace mixwalk {
+
+// Does the instruction at registers.rip as if the memory that it reads held zeros, and goes on to the
+// next one. For an instruction that has faulted, so it writes no memory. `eflags`: as CONTEXT.EFlags.
+// Frozen-safe.
+//
+// False, and nothing is changed: it is none of those that search a table: mov, movsxd, movzx, movsx to a
+// register; cmp, test, add, or, and, sub, xor with a register or a number (Intel SDM volume 2).
+bool read_as_zero(const MemoryReader& code, Registers& registers, std::uint32_t& eflags) noexcept;
+
+}  // namespace mixwalk
