@@ -22,6 +22,7 @@ struct ScriptedFrame {
   AddressKind kind = AddressKind::return_address;
   bool proven = true;  // the step onto it was no guess
   bool steps_if_guessed = true;  // else: a step from it, as long as it is a guess, answers no_call
+  bool caller_calls_other_code = false;
 };
 
 // Steps along a list of frames, leaf first. From where no frame of the list stands it answers
@@ -43,7 +44,7 @@ class ScriptedUnwindStep final : public UnwindStep {
       frame.registers[Register::rsp] = caller.rsp;
       frame.kind = caller.kind;
       frame.guessed = !caller.proven;
-      return {StepFault::none, caller.trust, caller.proven};
+      return {StepFault::none, caller.trust, caller.proven, here.caller_calls_other_code};
     }
     return {StepFault::no_unwind};
   }

@@ -750,5 +750,32 @@ TEST(MergeTest, ThreadThatGaveNoSampleHasNoStack) {
   }
 }
 
+// Native code calls code of a script engine at 0xA00000, which calls native code.
+std::vector<ScriptedFrame> script(bool caller_calls_other_code) {
+  ScriptedFrame code{0xA00010, 0x7020};
+  code.caller_calls_other_code = caller_calls_other_code;
+  return {{0x10010, 0x7000}, code, {0x10090, 0x7180, Trust::dynamic}, {0, 0x71C0}};
+}
+
+TEST(MergeTest, CodeOutsideTheImagesThatItsCallerCalls) {
+  Scene scene(script(false));
+  EXPECT_THAT(runs(scene.merged()), ElementsAre("whole root, 3 from 0"));
+}
+
+TEST(MergeTest, CodeOutsideTheImagesWhoseCallerCallsOtherCode) {
+  Scene scene(script(true));
+  const Stack stack = scene.merged();
+  EXPECT_THAT(frames(stack), ElementsAre("native 10010@7000 m0", "native a00010@7020", "gap"));
+  EXPECT_THAT(runs(stack), ElementsAre("leaf open (no-call), 3 from 0"));
+}
+
+// Methods are jumped to, by the runtime and by tail calls.
+TEST(MergeTest, CodeOfTheRuntimeWhoseCallerCallsOtherCode) {
+  std::vector<ScriptedFrame> frames = sandwich();
+  for (ScriptedFrame& frame : frames) frame.caller_calls_other_code = frame.rip >= 0x900000;
+  Scene scene(frames);
+  EXPECT_THAT(runs(scene.merged()).back(), "root root, 2 from 7");
+}
+
 }  // namespace
 }  // namespace mixwalk

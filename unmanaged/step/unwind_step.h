@@ -42,6 +42,9 @@ struct StepResult {
   // False: a leaf's return address that no call proves (LeafStep). The caller may be an invention;
   // what follows must show that it is none.
   bool proven = true;
+  // The frame's code lies outside every image, and the caller's call leads to other code. Code that the
+  // runtime made may have been jumped to; other code was exchanged since the copy was made.
+  bool calls_other_code = false;
 };
 
 // Whether a frame without unwind data may be taken for a leaf function. By the ABI such a function

@@ -211,11 +211,13 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
   // would lead to happens to have a caller, by its frame pointer. That caller called something else.
   const LeafCode function{call.function_begin, call.function_begin};
   const bool returns = caller.registers.rip != 0 && caller.kind == AddressKind::return_address;
-  if (guessed && returns && !leaf_.may_lead_to(caller.registers.rip, function)) {
-    return {StepFault::no_call};
-  }
+  // And code outside the images may have been exchanged for other code, with a frame of another size.
+  const bool doubtful = returns && (guessed || module == nullptr);
+  const bool calls_other_code = doubtful && !leaf_.may_lead_to(caller.registers.rip, function);
+  if (guessed && calls_other_code) return {StepFault::no_call};
   frame = caller;
-  return {StepFault::none, module != nullptr ? Trust::unwind_info : Trust::dynamic};
+  return {.trust = module != nullptr ? Trust::unwind_info : Trust::dynamic,
+          .calls_other_code = calls_other_code};
 }
 
 LeafCode RtlUnwindStep::leaf_code_at(std::uint64_t ip) noexcept {

@@ -79,8 +79,11 @@ class CaseLimit : public testing::EmptyTestEventListener {
       const std::lock_guard guard(children().lock);
       ids = children().ids;
     }
+    // Not of this program: a debugger would stop this thread, and nobody would bound the debugger.
+    // Real case: winedbg stood still in its second line, until ctest's limit was over.
+    std::fprintf(stderr, "%s hangs\n", name_.c_str());
+    std::fflush(stderr);
     for (const DWORD id : ids) report_hang("a child of " + name_, id);
-    report_hang(name_, GetCurrentProcessId());
     TerminateProcess(GetCurrentProcess(), kHungCode);
     std::abort();
   }

@@ -9,7 +9,7 @@
 namespace mixwalk {
 
 // MIXWALK_CASE_LIMIT, in seconds: the longest that a case may take, as ctest sets it. A case that takes
-// longer says where this program and its children stand, and ends the program. Nothing: no limit.
+// longer says where its children stand, and ends the program. Nothing: no limit.
 std::optional<std::chrono::seconds> case_limit();
 
 // Where all threads of a process stand, to standard error: by the system's command line debugger
