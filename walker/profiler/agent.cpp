@@ -3,6 +3,7 @@
 #include <new>
 
 #include "unmanaged/win/module_path.h"
+#include "unmanaged/win/own_thread.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/profiler/dumper.h"
 #include "walker/profiler/recorder.h"
@@ -43,7 +44,7 @@ bool Agent::start(std::wstring pipe_name, IUnknown* owner) {
   module_ = this_module();
   owner_ = owner;
   owner_->AddRef();
-  thread_ = UniqueHandle(CreateThread(nullptr, 0, &run, this, 0, nullptr));
+  thread_ = start_own_thread(&run, this);
   if (!thread_) {
     owner_->Release();
     FreeLibrary(module_);

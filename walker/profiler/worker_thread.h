@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "unmanaged/win/own_thread.h"
 #include "unmanaged/win/unique_handle.h"
 #include "walker/profiler/entry_barrier.h"
 
@@ -22,7 +23,7 @@ class WorkerThread {
   WorkerThread(std::function<void()> work, std::function<void(WorkEnd)> failed)
       : work_(std::move(work)), failed_(std::move(failed)) {
     begun_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
-    if (begun_) handle_ = UniqueHandle(CreateThread(nullptr, 0, &run, this, 0, &id_));
+    if (begun_) handle_ = start_own_thread(&run, this, &id_);
   }
   ~WorkerThread() { join(); }
   WorkerThread(const WorkerThread&) = delete;

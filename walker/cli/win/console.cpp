@@ -31,7 +31,7 @@ BOOL WINAPI on_end(DWORD) {
 
 }  // namespace
 
-ConsoleKept::ConsoleKept() noexcept {
+ConsoleRestorer::ConsoleRestorer() noexcept {
   g_code_page = GetConsoleOutputCP();
   for (std::size_t i = 0; i < std::size(kStreams); ++i) {
     g_streams[i].is_console = GetConsoleMode(GetStdHandle(kStreams[i]), &g_streams[i].mode) != 0;
@@ -41,7 +41,7 @@ ConsoleKept::ConsoleKept() noexcept {
   if (g_code_page != 0) SetConsoleOutputCP(CP_UTF8);
 }
 
-ConsoleKept::~ConsoleKept() {
+ConsoleRestorer::~ConsoleRestorer() {
   give_back();
   SetConsoleCtrlHandler(&on_end, FALSE);
 }

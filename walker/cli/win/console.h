@@ -9,12 +9,12 @@ namespace mixwalk {
 // The console of this process as it was, given back when this goes, and when Ctrl-C, Ctrl-Break or the
 // console's end ends the process: other programs and the shell go on using it. One at a time. Sets
 // its output to UTF-8.
-class ConsoleKept {
+class ConsoleRestorer {
  public:
-  ConsoleKept() noexcept;
-  ~ConsoleKept();
-  ConsoleKept(const ConsoleKept&) = delete;
-  ConsoleKept& operator=(const ConsoleKept&) = delete;
+  ConsoleRestorer() noexcept;
+  ~ConsoleRestorer();
+  ConsoleRestorer(const ConsoleRestorer&) = delete;
+  ConsoleRestorer& operator=(const ConsoleRestorer&) = delete;
 };
 
 // Whether this stream is a console that obeys escape sequences: it is told to, which an older one

@@ -103,7 +103,7 @@ DebugPrivilege::DebugPrivilege() noexcept
   wanted.Privileges[0].Attributes = SE_PRIVILEGE_ENABLED;
   if (!token_ || !LookupPrivilegeValueW(nullptr, SE_DEBUG_NAME, &wanted.Privileges[0].Luid)) return;
   DWORD bytes = 0;
-  // It says yes as well where there is no such privilege to be switched on.
+  // AdjustTokenPrivileges succeeds as well where there is no such privilege to be switched on.
   held_ = AdjustTokenPrivileges(token_.get(), FALSE, &wanted, sizeof before_, &before_, &bytes) &&
           GetLastError() == ERROR_SUCCESS;
 }

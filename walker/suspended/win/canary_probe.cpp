@@ -1,6 +1,7 @@
 #include "walker/suspended/win/canary_probe.h"
 
 #include "unmanaged/win/guarded.h"
+#include "unmanaged/win/own_thread.h"
 
 namespace mixwalk {
 namespace {
@@ -37,7 +38,7 @@ bool CanaryProbe::start() noexcept {
   ask_ = UniqueHandle(CreateEventW(nullptr, FALSE, FALSE, nullptr));
   answered_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   if (!stop_ || !ask_ || !answered_) return false;
-  thread_ = UniqueHandle(CreateThread(nullptr, 0, &run, this, 0, &thread_id_));
+  thread_ = start_own_thread(&run, this, &thread_id_);
   return thread_ && wait_until_idle();
 }
 

@@ -2,6 +2,8 @@
 
 #include <winternl.h>
 
+#include "unmanaged/win/own_thread.h"
+
 namespace mixwalk {
 namespace {
 
@@ -35,8 +37,7 @@ bool Supervisor::start() noexcept {
   stop_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   running_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   if (!stop_ || !running_) return false;
-  thread_ = UniqueHandle(CreateThread(nullptr, kStackBytes, &run, this,
-                                      STACK_SIZE_PARAM_IS_A_RESERVATION, &thread_id_));
+  thread_ = start_own_thread(&run, this, &thread_id_, kStackBytes);
   // Folklore: CreateThread succeeds while somebody holds the loader lock, but the new thread does
   // not run before it is free. Nothing may be frozen until then. (Test:
   // LoaderLock.HeldForGoodEndsTheVisitWithAWord in ends_test.)
