@@ -32,6 +32,19 @@ Pipe make_pipe(Inherited inherited) {
   return {UniqueHandle(read), UniqueHandle(write)};
 }
 
+// Ends all that is in it when this program ends, however it does: a test that ctest ends leaves no
+// program behind that keeps the machine busy.
+HANDLE own_job() {
+  static const HANDLE job = [] {
+    const HANDLE made = CreateJobObjectW(nullptr, nullptr);
+    JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits{};
+    limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
+    SetInformationJobObject(made, JobObjectExtendedLimitInformation, &limits, sizeof limits);
+    return made;
+  }();
+  return job;
+}
+
 UniqueHandle start(const std::vector<std::string>& arguments, DWORD flags, HANDLE in, HANDLE out,
                    HANDLE err, DWORD& id) {
   std::wstring line = to_utf16(join_windows_arguments(arguments));
@@ -48,6 +61,7 @@ UniqueHandle start(const std::vector<std::string>& arguments, DWORD flags, HANDL
     std::abort();
   }
   CloseHandle(created.hThread);
+  AssignProcessToJobObject(own_job(), created.hProcess);
   id = created.dwProcessId;
   return UniqueHandle(created.hProcess);
 }

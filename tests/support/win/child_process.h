@@ -12,7 +12,7 @@
 namespace mixwalk {
 
 // A program under test, with pipes on its standard streams. It is ended, by its own handle, when
-// this goes away.
+// this goes away; and with all that it has started when the test program ends, however that does.
 class ChildProcess {
  public:
   // `arguments`: the program first. Aborts the test program when it cannot be started.
