@@ -4,6 +4,7 @@
 
 #include "unmanaged/step/native_run.h"
 #include "walker/stack_builder.h"
+#include "walker/steady_time.h"
 
 namespace mixwalk {
 namespace {
@@ -16,19 +17,19 @@ OpenReason reason(OpenReason why, const RawSample& sample) noexcept {
 class TimedStep final : public UnwindStep {
  public:
   TimedStep(UnwindStep& step, std::chrono::milliseconds longest) noexcept
-      : step_(step), end_(Clock::now() + longest) {}
+      : step_(step),
+        end_ns_(steady_time_ns() + static_cast<std::uint64_t>(std::chrono::nanoseconds(longest).count())) {}
 
   StepResult step(Cursor& frame, LeafRule leaf) noexcept override {
-    if (++steps_ % kStepsPerLook == 0 && Clock::now() >= end_) return {StepFault::too_slow};
+    if (++steps_ % kStepsPerLook == 0 && steady_time_ns() >= end_ns_) return {StepFault::too_slow};
     return step_.step(frame, leaf);
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
   static constexpr unsigned kStepsPerLook = 256;
 
   UnwindStep& step_;
-  Clock::time_point end_;
+  std::uint64_t end_ns_;
   unsigned steps_ = 0;
 };
 
