@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <new>
 
 #include "unmanaged/win/unique_handle.h"
 #include "unmanaged/win/utf8.h"
@@ -13,7 +14,8 @@ namespace mixwalk {
 std::vector<std::uint32_t> list_threads() {
   std::vector<std::uint32_t> threads;
   const UniqueHandle snapshot(CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0));
-  if (!snapshot) return threads;
+  // For want of memory: a dump of no threads would pass for one of a program that has none.
+  if (!snapshot) throw std::bad_alloc();
   const DWORD process = GetCurrentProcessId();
   THREADENTRY32 entry{.dwSize = sizeof entry};
   for (BOOL more = Thread32First(snapshot.get(), &entry); more;
