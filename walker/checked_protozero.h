@@ -2,12 +2,14 @@
 
 #include <stdexcept>
 
-// protozero, for bytes that are not ours: the one place that includes its reading half.
+// protozero, for bytes that are not ours: the one place that includes its reading half. MessageBuilder
+// writes them.
 //
 // protozero only asserts that a field has the wire type that is read: in a build with assertions a
 // hostile message would end the process, in one without them it would be read as what it is not.
 // One place, because inline functions that differ from file to file are merged by the linker.
 #define protozero_assert(holds) \
   ((holds) ? static_cast<void>(0) : throw std::invalid_argument("wire type"))
-#include <protozero/pbf_builder.hpp>
 #include <protozero/pbf_message.hpp>
+
+#include "walker/message_builder.h"

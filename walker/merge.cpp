@@ -4,6 +4,7 @@
 
 #include "unmanaged/step/native_run.h"
 #include "walker/stack_builder.h"
+#include "walker/steady_time.h"
 
 namespace mixwalk {
 namespace {
@@ -21,10 +22,12 @@ OpenReason reason(OpenReason why, const RawSample& sample) noexcept {
 class CheckedStep final : public UnwindStep {
  public:
   CheckedStep(UnwindStep& step, ManagedCode& managed, std::chrono::milliseconds longest) noexcept
-      : step_(step), managed_(managed), end_(Clock::now() + longest) {}
+      : step_(step),
+        managed_(managed),
+        end_ns_(steady_time_ns() + static_cast<std::uint64_t>(std::chrono::nanoseconds(longest).count())) {}
 
   StepResult step(Cursor& frame, LeafRule leaf) noexcept override {
-    if (++steps_ % kStepsPerLook == 0 && Clock::now() >= end_) return {StepFault::too_slow};
+    if (++steps_ % kStepsPerLook == 0 && steady_time_ns() >= end_ns_) return {StepFault::too_slow};
     const Cursor before = frame;
     const StepResult stepped = step_.step(frame, leaf);
     if (!stepped.calls_other_code || managed_.at(before.code().lookup()).id != 0) return stepped;
@@ -33,12 +36,11 @@ class CheckedStep final : public UnwindStep {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
   static constexpr unsigned kStepsPerLook = 256;
 
   UnwindStep& step_;
   ManagedCode& managed_;
-  Clock::time_point end_;
+  std::uint64_t end_ns_;
   unsigned steps_ = 0;
 };
 

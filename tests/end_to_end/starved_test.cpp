@@ -1,12 +1,16 @@
-// mixwalk.dll in a program without memory: each of its allocations fails in turn, alone and with all
-// that follow. The program lives and ends with its own code; the visitor gets a whole result or a
-// clear word, in time.
+// mixwalk.dll in a program without memory: at each place where it allocates an allocation fails in
+// turn, alone and with all that follow. The program lives and ends with its own code; the visitor
+// gets a whole result or a clear word, in time.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
@@ -18,13 +22,14 @@ namespace mixwalk {
 namespace {
 
 constexpr std::uint32_t kTimeoutMs = 10'000;
-constexpr std::uint64_t kAllOn = UINT64_MAX;
+constexpr ULONGLONG kRecordMs = 250;  // more than one flush of the recorder
 
 enum class Visit { dump, record, exceptions };
 
 std::optional<Failure> dump(DumpSession& session) {
   auto snapshot = session.dump({});
   if (!snapshot) return snapshot.failure();
+  EXPECT_FALSE(snapshot->threads.empty()) << "a dump of nothing, without a word";
   return std::nullopt;
 }
 
@@ -37,7 +42,7 @@ std::optional<Failure> record(DumpSession& session, const RecordRequest& request
     const auto next = session.next(20, bytes);
     if (!next) return next.failure();
     if (*next == DumpSession::Next::done) return std::nullopt;
-    if (!stopping && GetTickCount64() - begun > 250) session.stop_record(), stopping = true;
+    if (!stopping && GetTickCount64() - begun > kRecordMs) session.stop_record(), stopping = true;
     if (GetTickCount64() - begun > kTimeoutMs) {
       return Failure{ExitCode::timeout, "the recording did not end"};
     }
@@ -69,49 +74,110 @@ std::optional<Failure> visit(const ChildProcess& process, Visit kind) {
   }
 }
 
-// A time-out is none: an agent that hangs would have it, too.
-bool is_clear(ExitCode code) {
-  return code == ExitCode::no_memory || code == ExitCode::refused;
+// A time-out is none: an agent that hangs would have it, too. Nor is a lock that nobody holds.
+bool is_clear(const Failure& failure) {
+  return failure.code == ExitCode::no_memory ||
+         (failure.code == ExitCode::refused && failure.message.find("lock") == std::string::npos);
+}
+
+void print(const char* what, const StarveStack& stack) {
+  if (stack.depth == 0) return;
+  std::printf("  %s:", what);
+  for (std::uint32_t i = 0; i < stack.depth; ++i) std::printf(" %llx", stack.addresses[i].load());
+  std::printf("\n");
+}
+
+struct Place {
+  std::uint64_t hash;
+  std::uint64_t times;  // that a visit comes there
+};
+
+// Where a visit allocates. A recording allocates some 50,000 times, most of them at the same
+// places.
+std::vector<Place> learn_places(const ChildProcess& process, Visit kind, StarveRecord& record) {
+  const int visits = wanted("MIXWALK_STARVED_LEARN", 1, 1);
+  record.learn = true;
+  for (int i = 0; i < visits; ++i) {
+    const auto failure = visit(process, kind);
+    EXPECT_FALSE(failure) << "with all memory there is: " << failure->message;
+  }
+  record.learn = false;
+  std::vector<Place> places;
+  for (const StarveRecord::Place& place : record.places) {
+    if (place.hash == 0) continue;
+    places.push_back({place.hash, std::max<std::uint64_t>(1, place.times / visits)});
+  }
+  // Each visit comes to the first of these.
+  std::ranges::sort(places, std::ranges::greater(),
+                    [](const Place& place) { return std::pair(place.times, place.hash); });
+  return places;
+}
+
+// Which allocations of a visit fail: one of those at a place, and then all that follow or none.
+struct Failing {
+  std::uint64_t time;  // of the allocations at that place, from 1
+  bool all_that_follow;
+};
+
+// The first one and so many in all, evenly.
+std::vector<Failing> failures_at(const Place& place) {
+  const auto most = static_cast<std::uint64_t>(wanted("MIXWALK_STARVED_TIMES", 2, 1));
+  const std::uint64_t step = std::max<std::uint64_t>(1, place.times / most);
+  std::vector<Failing> all;
+  for (std::uint64_t time = 1; time <= place.times && all.size() < most; time += step) {
+    all.push_back({time, false});
+  }
+  all.push_back({1, true});
+  return all;
+}
+
+void arm(StarveRecord& record, const Place& place, const Failing& failing) {
+  record.failed = record.times = 0;
+  record.first_failure.depth = record.end.depth = 0;
+  record.time = failing.time;
+  record.all_that_follow = failing.all_that_follow;
+  record.place = place.hash;
 }
 
 // Every visit to one program, with allocations that fail at so many places of it.
 void starve(const ChildProcess& process, Visit kind) {
   const StarvePage page(process.id());
   ASSERT_NE(page.get(), nullptr);
-  page->first = 0;
-  ASSERT_FALSE(visit(process, kind)) << "with all memory there is";
-  page->count = 0;
-  ASSERT_FALSE(visit(process, kind));
-  const std::uint64_t all = page->count;
-  ASSERT_GT(all, 50u) << "it does not count";
-  const auto places = static_cast<std::uint64_t>(wanted("MIXWALK_STARVED_PLACES", 5, 2));
+  const std::vector<Place> places = learn_places(process, kind, *page.get());
+  ASSERT_GT(places.size(), 50u) << "it does not count";
+  const auto most = static_cast<std::size_t>(wanted("MIXWALK_STARVED_PLACES", 2, 1));
+  const std::size_t step = (places.size() + most - 1) / most;
   std::map<std::string, int> words;
   std::uint64_t visits = 0, failed = 0;
-  for (const bool all_on : {false, true}) {
-    // The first ones, of the attach, are a place each; the rest are sampled.
-    const std::uint64_t step = std::max<std::uint64_t>(1, all / places);
-    for (std::uint64_t n = 1; n <= all; n += n < places ? 1 : step) {
-      page->count = page->failed = 0;
-      page->last = all_on ? kAllOn : n;
-      page->first = n;
+  for (std::size_t n = 0; n < places.size(); n += step) {
+    for (const Failing& failing : failures_at(places[n])) {
+      arm(*page.get(), places[n], failing);
       const ULONGLONG begun = GetTickCount64();
       const auto failure = visit(process, kind);
-      page->first = 0;
+      page->place = 0;
       ++visits;
       failed += page->failed != 0;
+      const std::string at = "place " + std::to_string(n) + " of " + std::to_string(places.size()) +
+                             ", time " + std::to_string(failing.time) + " of " +
+                             std::to_string(places[n].times) +
+                             (failing.all_that_follow ? " and all that follow" : "");
       if (failure) {
-        std::printf("  %llu%s of %llu: %s\n", n, all_on ? " and all that follow" : "", all,
-                    failure->message.c_str());
+        std::printf("  %s: %s\n", at.c_str(), failure->message.c_str());
         std::fflush(stdout);
       }
       ++words[failure ? failure->message.substr(failure->message.find(')') + 1) : "whole"];
-      ASSERT_TRUE(process.running()) << "allocation " << n << (all_on ? " and all that follow" : "");
-      EXPECT_LT(GetTickCount64() - begun, 3 * kTimeoutMs) << n;
-      EXPECT_TRUE(!failure || is_clear(failure->code)) << n << ": " << failure->message;
+      if (!process.running()) {
+        print("failed", page->first_failure);
+        print("ended", page->end);
+      }
+      ASSERT_TRUE(process.running()) << at;
+      EXPECT_LT(GetTickCount64() - begun, 3 * kTimeoutMs) << at;
+      EXPECT_TRUE(!failure || is_clear(*failure)) << at << ": " << failure->message;
     }
   }
   EXPECT_GT(failed, 0u);
-  std::printf("%llu allocations, %llu visits, %llu with a failed one\n", all, visits, failed);
+  std::printf("%zu places, %llu visits, %llu with a failed allocation\n", places.size(), visits,
+              failed);
   for (const auto& [word, times] : words) std::printf("  %d times: %s\n", times, word.c_str());
   EXPECT_FALSE(visit(process, kind)) << "with all memory there is again";
 }
@@ -120,6 +186,29 @@ void starve_hang(Visit kind) {
   ChildProcess hang({fixture("hang.exe")});
   ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
   starve(hang, kind);
+  hang.write_line("STOP");
+  EXPECT_EQ(hang.wait(20'000), 0u);
+}
+
+// The program has no threads left, or no handles, or no address space. A visit that has no word for
+// it may not leave anything out silently.
+TEST(Starved, EachKindOfAllocation) {
+  ChildProcess hang({fixture("hang.exe")});
+  ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
+  const StarvePage page(hang.id());
+  ASSERT_NE(page.get(), nullptr);
+  for (const char* const import :
+       {"malloc", "CreateEventW", "CreateThread", "CreateToolhelp32Snapshot", "DuplicateHandle",
+        "HeapAlloc", "MapViewOfFile", "OpenThread", "VirtualAlloc"}) {
+    page->failed = 0;
+    std::strcpy(page->import, import);
+    const auto failure = visit(hang, Visit::dump);
+    page->import[0] = '\0';
+    ASSERT_TRUE(hang.running()) << import;
+    EXPECT_GT(page->failed, 0u) << import;
+    EXPECT_TRUE(!failure || is_clear(*failure)) << import << ": " << failure->message;
+  }
+  EXPECT_FALSE(visit(hang, Visit::dump)) << "with all memory there is again";
   hang.write_line("STOP");
   EXPECT_EQ(hang.wait(20'000), 0u);
 }
@@ -142,8 +231,7 @@ TEST(Starved, AProgramToItsEnd) {
   ASSERT_NE(page.get(), nullptr);
   DumpSession session = attach_to(events.id(), "mixwalk_starved.dll");
   ASSERT_FALSE(session.begin_record({.event = SampleEvent::exception}));
-  page->last = kAllOn;
-  page->first = 1;
+  page->all = true;
   events.write_line("GO");
   EXPECT_EQ(events.read_line().value_or("(closed)"), "DONE 4000");
   EXPECT_GT(page->failed, 0u);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <protozero/pbf_builder.hpp>
 #include <unordered_map>
 #include <vector>
 
@@ -14,11 +13,11 @@
 #include "walker/export/recorded_stacks.h"
 #include "walker/export/string_table.h"
 #include "walker/export/words.h"
+#include "walker/message_builder.h"
 
 namespace mixwalk {
 namespace {
 
-using protozero::pbf_builder;
 using Tag = protozero::pbf_tag_type;
 using Indices = std::vector<std::int32_t>;
 
@@ -61,7 +60,7 @@ class Table {
     if (added) messages_.push_back(&at->first);
     return at->second;
   }
-  void write(pbf_builder<DictionaryField>& out, DictionaryField field) const {
+  void write(MessageBuilder<DictionaryField>& out, DictionaryField field) const {
     for (const std::string* message : messages_) out.add_message(field, *message);
   }
 
@@ -83,7 +82,7 @@ class Writer {
     mappings();
     locations();
     std::string document;
-    pbf_builder<RequestField> out(document);
+    MessageBuilder<RequestField> out(document);
     resource_profiles(out);
     dictionary(out);  // last: it has all that the rest refers to
     return document;
@@ -99,10 +98,10 @@ class Writer {
   std::int32_t attribute(std::string_view name, AnyValueField kind, std::string_view text,
                          std::int64_t number) {
     std::string message;
-    pbf_builder<KeyValueAndUnitField> out(message);
+    MessageBuilder<KeyValueAndUnitField> out(message);
     out.add_int32(KeyValueAndUnitField::key_strindex, string(name));
     {
-      pbf_builder<AnyValueField> value(out, KeyValueAndUnitField::value);
+      MessageBuilder<AnyValueField> value(out, KeyValueAndUnitField::value);
       if (kind == AnyValueField::int_value) {
         value.add_int64(kind, number);
       } else {
@@ -121,7 +120,7 @@ class Writer {
   void mappings() {
     for (const Module& module : recording_.modules) {
       std::string message;
-      pbf_builder<MappingField> out(message);
+      MessageBuilder<MappingField> out(message);
       out.add_uint64(MappingField::memory_start, module.base);
       out.add_uint64(MappingField::memory_limit, module.base + module.size);
       out.add_int32(MappingField::filename_strindex, string(module.path));
@@ -136,7 +135,7 @@ class Writer {
   std::int32_t function(const RecordedStacks::Frame& frame) {
     const bool named = frame.frame != nullptr && !frame.frame->name.empty();
     std::string message;
-    pbf_builder<FunctionField> out(message);
+    MessageBuilder<FunctionField> out(message);
     out.add_int32(FunctionField::name_strindex, string(frame.label));
     out.add_int32(FunctionField::system_name_strindex,
                   string(named ? frame.frame->name : frame.label));
@@ -146,7 +145,7 @@ class Writer {
   void locations() {
     for (const Location& location : locations_.locations()) {
       std::string message;
-      pbf_builder<LocationField> out(message);
+      MessageBuilder<LocationField> out(message);
       if (location.module != Frame::kNone) {
         out.add_int32(LocationField::mapping_index,
                       mapping_[static_cast<std::size_t>(location.module)]);
@@ -156,7 +155,7 @@ class Writer {
         const RecordedStacks::Frame& frame = stacks_.frames()[index];
         if (!frame.named()) continue;
         const std::int32_t its_function = function(frame);
-        pbf_builder<LineField> line(out, LocationField::lines);
+        MessageBuilder<LineField> line(out, LocationField::lines);
         line.add_int32(LineField::function_index, its_function);
       }
       const RecordedFrame* real = stacks_.frames()[location.frames.back()].frame;
@@ -169,12 +168,12 @@ class Writer {
     }
   }
 
-  void resource_profiles(pbf_builder<RequestField>& request) {
-    pbf_builder<ResourceProfilesField> out(request, RequestField::resource_profiles);
+  void resource_profiles(MessageBuilder<RequestField>& request) {
+    MessageBuilder<ResourceProfilesField> out(request, RequestField::resource_profiles);
     resource(out);
-    pbf_builder<ScopeProfilesField> scope_profiles(out, ResourceProfilesField::scope_profiles);
+    MessageBuilder<ScopeProfilesField> scope_profiles(out, ResourceProfilesField::scope_profiles);
     {
-      pbf_builder<ScopeField> scope(scope_profiles, ScopeProfilesField::scope);
+      MessageBuilder<ScopeField> scope(scope_profiles, ScopeProfilesField::scope);
       scope.add_string(ScopeField::name, "mixwalk");
       const std::string version = valid_utf8(recording_.tool_version);
       if (!version.empty()) scope.add_string(ScopeField::version, version);
@@ -182,12 +181,12 @@ class Writer {
     profile(scope_profiles);
   }
 
-  void resource(pbf_builder<ResourceProfilesField>& parent) {
-    pbf_builder<ResourceField> out(parent, ResourceProfilesField::resource);
+  void resource(MessageBuilder<ResourceProfilesField>& parent) {
+    MessageBuilder<ResourceField> out(parent, ResourceProfilesField::resource);
     const auto pair = [&out](std::string_view name, const auto& write_value) {
-      pbf_builder<KeyValueField> attribute(out, ResourceField::attributes);
+      MessageBuilder<KeyValueField> attribute(out, ResourceField::attributes);
       attribute.add_string(KeyValueField::key, name.data(), name.size());
-      pbf_builder<AnyValueField> value(attribute, KeyValueField::value);
+      MessageBuilder<AnyValueField> value(attribute, KeyValueField::value);
       write_value(value);
     };
     const auto text = [&pair](std::string_view name, const std::string& its_text) {
@@ -209,14 +208,14 @@ class Writer {
     text("os.type", "windows");
   }
 
-  void value_type(pbf_builder<ProfileField>& out, ProfileField field, std::string_view its_unit) {
-    pbf_builder<ValueTypeField> type(out, field);
+  void value_type(MessageBuilder<ProfileField>& out, ProfileField field, std::string_view its_unit) {
+    MessageBuilder<ValueTypeField> type(out, field);
     type.add_int32(ValueTypeField::type_strindex, string(key(recording_.event)));
     type.add_int32(ValueTypeField::unit_strindex, string(its_unit));
   }
 
-  void profile(pbf_builder<ScopeProfilesField>& parent) {
-    pbf_builder<ProfileField> out(parent, ScopeProfilesField::profiles);
+  void profile(MessageBuilder<ScopeProfilesField>& parent) {
+    MessageBuilder<ProfileField> out(parent, ScopeProfilesField::profiles);
     value_type(out, ProfileField::sample_type, unit(recording_.event));
     samples(out);
     if (begin_ns_ != 0) out.add_fixed64(ProfileField::time_unix_nano, begin_ns_);
@@ -240,7 +239,7 @@ class Writer {
         indices.clear();
         for (const std::uint32_t i : locations_.of_stack(leaf)) indices.push_back(location_[i]);
         std::string message;
-        pbf_builder<StackField> out(message);
+        MessageBuilder<StackField> out(message);
         out.add_packed_int32(StackField::location_indices, indices.begin(), indices.end());
         of_node[leaf] = stack_table_.index(std::move(message));
       }
@@ -249,7 +248,7 @@ class Writer {
     return of_sample;
   }
 
-  void samples(pbf_builder<ProfileField>& profile) {
+  void samples(MessageBuilder<ProfileField>& profile) {
     const std::vector<std::int32_t> stacks = sample_stacks();
     std::vector<Indices> threads;
     for (const Recording::ThreadInfo& thread : recording_.threads) {
@@ -280,7 +279,7 @@ class Writer {
         times.push_back(begin_ns_ + std::min(recording_.samples[*i].time_ns, kLastNs - begin_ns_));
       }
       const Indices& thread = threads[recording_.samples[*first].thread];
-      pbf_builder<SampleField> out(profile, ProfileField::samples);
+      MessageBuilder<SampleField> out(profile, ProfileField::samples);
       out.add_int32(SampleField::stack_index, stacks[*first]);
       out.add_packed_int32(SampleField::attribute_indices, thread.begin(), thread.end());
       out.add_packed_int64(SampleField::values, values.begin(), values.end());
@@ -289,14 +288,14 @@ class Writer {
     }
   }
 
-  void dictionary(pbf_builder<RequestField>& request) {
-    pbf_builder<DictionaryField> out(request, RequestField::dictionary);
+  void dictionary(MessageBuilder<RequestField>& request) {
+    MessageBuilder<DictionaryField> out(request, RequestField::dictionary);
     mappings_.write(out, DictionaryField::mapping_table);
     location_table_.write(out, DictionaryField::location_table);
     functions_.write(out, DictionaryField::function_table);
     {
       // Not the empty message: decoders want the lengths of ids that are no ids, too.
-      pbf_builder<LinkField> link(out, DictionaryField::link_table);
+      MessageBuilder<LinkField> link(out, DictionaryField::link_table);
       link.add_bytes(LinkField::trace_id, std::string(16, '\0'));
       link.add_bytes(LinkField::span_id, std::string(8, '\0'));
     }

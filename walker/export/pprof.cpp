@@ -6,7 +6,6 @@
 #include <array>
 #include <limits>
 #include <map>
-#include <protozero/pbf_builder.hpp>
 #include <utility>
 #include <vector>
 
@@ -17,11 +16,11 @@
 #include "walker/export/recorded_stacks.h"
 #include "walker/export/string_table.h"
 #include "walker/export/words.h"
+#include "walker/message_builder.h"
 
 namespace mixwalk {
 namespace {
 
-using protozero::pbf_builder;
 using Tag = protozero::pbf_tag_type;
 
 // Field numbers of profile.proto.
@@ -72,7 +71,7 @@ class Writer {
   }
 
   void value_type(ProfileField field, std::string_view type, std::string_view its_unit) {
-    pbf_builder<ValueTypeField> out(profile_, field);
+    MessageBuilder<ValueTypeField> out(profile_, field);
     out.add_int64(ValueTypeField::type, string(type));
     out.add_int64(ValueTypeField::unit, string(its_unit));
   }
@@ -116,7 +115,7 @@ class Writer {
     }
     for (const std::size_t i : main_image_first()) {
       const Module& module = recording_.modules[i];
-      pbf_builder<MappingField> out(profile_, ProfileField::mapping);
+      MessageBuilder<MappingField> out(profile_, ProfileField::mapping);
       out.add_uint64(MappingField::id, i + 1);
       out.add_uint64(MappingField::memory_start, module.base);
       out.add_uint64(MappingField::memory_limit, module.base + module.size);
@@ -143,14 +142,14 @@ class Writer {
       for (const std::uint32_t frame : location.frames) {
         if (stacks_.frames()[frame].named()) functions.push_back(function(frame));
       }
-      pbf_builder<LocationField> out(profile_, ProfileField::location);
+      MessageBuilder<LocationField> out(profile_, ProfileField::location);
       out.add_uint64(LocationField::id, i + 1);
       if (location.module != Frame::kNone) {
         out.add_uint64(LocationField::mapping_id, static_cast<std::uint64_t>(location.module) + 1);
       }
       out.add_uint64(LocationField::address, location.address);
       for (const std::uint64_t id : functions) {
-        pbf_builder<LineField> line(out, LocationField::line);
+        MessageBuilder<LineField> line(out, LocationField::line);
         line.add_uint64(LineField::function_id, id);
       }
     }
@@ -164,7 +163,7 @@ class Writer {
     const auto [at, added] =
         functions_.try_emplace({frame.label, module}, functions_.size() + 1);
     if (added) {
-      pbf_builder<FunctionField> out(profile_, ProfileField::function);
+      MessageBuilder<FunctionField> out(profile_, ProfileField::function);
       out.add_uint64(FunctionField::id, at->second);
       out.add_int64(FunctionField::name, string(frame.label));
       out.add_int64(FunctionField::system_name,
@@ -194,21 +193,21 @@ class Writer {
         ids_.push_back(std::uint64_t{location} + 1);
       }
       const std::array<std::int64_t, 2> values = {clamped(sum.count), clamped(sum.value)};
-      pbf_builder<SampleField> out(profile_, ProfileField::sample);
+      MessageBuilder<SampleField> out(profile_, ProfileField::sample);
       out.add_packed_uint64(SampleField::location_id, ids_.begin(), ids_.end());
       out.add_packed_int64(SampleField::value, values.begin() + (timed() ? 0 : 1), values.end());
       {
-        pbf_builder<LabelField> label(out, SampleField::label);
+        MessageBuilder<LabelField> label(out, SampleField::label);
         label.add_int64(LabelField::key, thread_key);
         label.add_int64(LabelField::str, names[sum.thread]);
       }
       {
-        pbf_builder<LabelField> label(out, SampleField::label);
+        MessageBuilder<LabelField> label(out, SampleField::label);
         label.add_int64(LabelField::key, tid_key);
         label.add_int64(LabelField::num, recording_.threads[sum.thread].os_id);
       }
       {
-        pbf_builder<LabelField> label(out, SampleField::label);
+        MessageBuilder<LabelField> label(out, SampleField::label);
         label.add_int64(LabelField::key, kind_key);
         label.add_int64(LabelField::str, string(leaf_kind(sum.stack)));
       }
@@ -222,7 +221,7 @@ class Writer {
   Locations locations_;
   GzipSink sink_;
   std::string buffer_;
-  pbf_builder<ProfileField> profile_{buffer_};
+  MessageBuilder<ProfileField> profile_{buffer_};
   StringTable strings_;
   std::map<std::pair<std::string, std::int32_t>, std::uint64_t> functions_;
   std::vector<std::uint64_t> ids_;

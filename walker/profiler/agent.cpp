@@ -114,7 +114,10 @@ bool Agent::with_sampler(std::uint32_t deadline_ms, const std::function<bool(Sam
   Supervisor supervisor(ledger_->page(), deadline_ms);
   // Its thread may stay behind, waiting: then so does this one, in ~Supervisor, with nothing
   // frozen.
-  if (!supervisor.start()) return give_up(kNoThread);
+  if (!supervisor.start()) {
+    if (supervisor.thread_id() == 0) throw std::bad_alloc();  // there is no thread at all
+    return give_up(kNoThread);
+  }
   Sampler sampler(clr_, {registry_, gate_, unload_gate_, breaker_}, supervisor, buffers);
   return work(sampler);
 }

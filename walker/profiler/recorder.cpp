@@ -1,7 +1,6 @@
 #include "walker/profiler/recorder.h"
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <new>
 #include <stdexcept>
@@ -32,14 +31,24 @@ constexpr std::uint64_t kFindThreadsNs = 250'000'000;
 constexpr std::uint64_t kFindThreadsShare = 10;
 constexpr std::uint64_t kFindThreadsSeldomNs = 2'000'000'000;
 
+// In 100 ns.
+std::uint64_t ticks_of(const FILETIME& time) {
+  return std::uint64_t{time.dwHighDateTime} << 32 | time.dwLowDateTime;
+}
+
 // How long a thread has used the CPU, in nanoseconds. Nothing is frozen for it.
 std::uint64_t cpu_time(HANDLE thread) {
   FILETIME unused, kernel, user;
   if (!GetThreadTimes(thread, &unused, &unused, &kernel, &user)) return 0;
-  const auto ticks = [](const FILETIME& time) {
-    return std::uint64_t{time.dwHighDateTime} << 32 | time.dwLowDateTime;
-  };
-  return (ticks(kernel) + ticks(user)) * 100;
+  return (ticks_of(kernel) + ticks_of(user)) * 100;
+}
+
+// Not by std::chrono: its clock is that of winpthreads, which this DLL does without (no_winpthreads).
+std::uint64_t unix_time_ms() {
+  constexpr std::uint64_t kUnixEpoch = 116'444'736'000'000'000;  // 1970, in 100 ns since 1601
+  FILETIME now;
+  GetSystemTimeAsFileTime(&now);
+  return (ticks_of(now) - kUnixEpoch) / 10'000;
 }
 
 // Waits to a moment, or until the event is set. A high-resolution timer where the system has them
@@ -130,9 +139,7 @@ bool Recorder::record(const RecordRequest& request) {
   writer_id_ = writer.id();
   listener_id_ = listener.id();
 
-  using namespace std::chrono;
-  unix_time_ms_ = static_cast<std::uint64_t>(
-      duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count());
+  unix_time_ms_ = unix_time_ms();
   begin_file();
   if (!writer.begun_within(kStartMs) || !listener.begun_within(kStartMs)) {
     pipe_.send(Problem{"mixwalk.dll's threads could not be started in the target within 5 s"});

@@ -3,6 +3,8 @@
 #include <tlhelp32.h>
 
 #include <algorithm>
+#include <atomic>
+#include <new>
 
 #include "unmanaged/win/unique_handle.h"
 #include "unmanaged/win/utf8.h"
@@ -12,7 +14,8 @@ namespace mixwalk {
 std::vector<std::uint32_t> list_threads() {
   std::vector<std::uint32_t> threads;
   const UniqueHandle snapshot(CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0));
-  if (!snapshot) return threads;
+  // For want of memory: a dump of no threads would pass for one of a program that has none.
+  if (!snapshot) throw std::bad_alloc();
   const DWORD process = GetCurrentProcessId();
   THREADENTRY32 entry{.dwSize = sizeof entry};
   for (BOOL more = Thread32First(snapshot.get(), &entry); more;
@@ -23,10 +26,31 @@ std::vector<std::uint32_t> list_threads() {
   return threads;
 }
 
+namespace {
+
+using GetThreadDescription = HRESULT(WINAPI*)(HANDLE, PWSTR*);
+
+// Null: this Windows has no such function.
+//
+// Folklore: a static local variable that is initialised at run time ends the program without memory.
+// Its guard (__cxa_guard_acquire) calls pthread_once of winpthreads, which allocates state for the
+// calling thread and touches it, or calls abort(), where that fails. So: a constant, set later. Two
+// threads may both set it, to the same. (Tests: starved_test; no_winpthreads looks for such guards.)
+GetThreadDescription get_thread_description() noexcept {
+  constinit static std::atomic<GetThreadDescription> known{nullptr};
+  GetThreadDescription get = known;
+  if (get == nullptr) {
+    get = reinterpret_cast<GetThreadDescription>(reinterpret_cast<void*>(
+        GetProcAddress(GetModuleHandleW(L"kernelbase.dll"), "GetThreadDescription")));
+    known = get;
+  }
+  return get;
+}
+
+}  // namespace
+
 std::string thread_description(HANDLE thread) {
-  using GetThreadDescription = HRESULT(WINAPI*)(HANDLE, PWSTR*);
-  static const auto get = reinterpret_cast<GetThreadDescription>(reinterpret_cast<void*>(
-      GetProcAddress(GetModuleHandleW(L"kernelbase.dll"), "GetThreadDescription")));
+  const GetThreadDescription get = get_thread_description();
   PWSTR text = nullptr;
   if (get == nullptr || FAILED(get(thread, &text)) || text == nullptr) return {};
   std::string description = to_utf8(text);

@@ -8,7 +8,8 @@
 
 namespace mixwalk {
 
-// The ids of all threads of this process, ascending. Not frozen-safe.
+// The ids of all threads of this process, ascending. Not frozen-safe. Throws std::bad_alloc where the
+// system has no memory for the list.
 std::vector<std::uint32_t> list_threads();
 
 // What SetThreadDescription gave a thread (Windows 10 1607 and later), UTF-8; else empty.

@@ -9,7 +9,6 @@
 namespace mixwalk {
 namespace {
 
-using protozero::pbf_builder;
 using protozero::pbf_message;
 
 // Field numbers; a message's own is its number in the outer one.
@@ -68,7 +67,7 @@ bool get_flag(pbf_message<Field>& in) {
   return in.get_uint32() != 0;
 }
 
-void put(pbf_builder<HelloField>& out, const Hello& hello) {
+void put(MessageBuilder<HelloField>& out, const Hello& hello) {
   out.add_uint32(HelloField::protocol, hello.protocol);
   out.add_uint32(HelloField::process_id, hello.process.id);
   out.add_string(HelloField::path, hello.process.path);
@@ -103,7 +102,7 @@ Hello get_hello(pbf_message<HelloField> in) {
   return hello;
 }
 
-void put(pbf_builder<ModuleField>& out, const Module& module) {
+void put(MessageBuilder<ModuleField>& out, const Module& module) {
   out.add_fixed64(ModuleField::base, module.base);
   out.add_uint32(ModuleField::size, module.size);
   out.add_uint32(ModuleField::timestamp, module.timestamp);
@@ -124,7 +123,7 @@ Module get_module(pbf_message<ModuleField> in) {
   return module;
 }
 
-void put(pbf_builder<FrameField>& out, const Frame& frame) {
+void put(MessageBuilder<FrameField>& out, const Frame& frame) {
   out.add_uint32(FrameField::kind, kLast(frame.kind));
   out.add_uint32(FrameField::trust, kLast(frame.trust));
   out.add_uint32(FrameField::address_kind, kLast(frame.address_kind));
@@ -155,7 +154,7 @@ Frame get_frame(pbf_message<FrameField> in) {
   return frame;
 }
 
-void put(pbf_builder<RunField>& out, const Run& run) {
+void put(MessageBuilder<RunField>& out, const Run& run) {
   out.add_uint32(RunField::position, kLast(run.position));
   out.add_uint32(RunField::end, kLast(run.end));
   out.add_uint32(RunField::why, kLast(run.why));
@@ -178,7 +177,7 @@ Run get_run(pbf_message<RunField> in) {
   return run;
 }
 
-void put(pbf_builder<ThreadField>& out, const Thread& thread) {
+void put(MessageBuilder<ThreadField>& out, const Thread& thread) {
   out.add_uint32(ThreadField::os_id, thread.os_id);
   out.add_fixed64(ThreadField::clr_id, thread.clr_id);
   out.add_string(ThreadField::name, thread.name);
@@ -191,11 +190,11 @@ void put(pbf_builder<ThreadField>& out, const Thread& thread) {
   if (thread.walk_off) out.add_bool(ThreadField::walk_off, true);
   if (thread.copy_cut) out.add_bool(ThreadField::copy_cut, true);
   for (const Frame& frame : thread.stack.frames) {
-    pbf_builder<FrameField> inner(out, ThreadField::frame);
+    MessageBuilder<FrameField> inner(out, ThreadField::frame);
     put(inner, frame);
   }
   for (const Run& run : thread.stack.runs) {
-    pbf_builder<RunField> inner(out, ThreadField::run);
+    MessageBuilder<RunField> inner(out, ThreadField::run);
     put(inner, run);
   }
 }
@@ -238,7 +237,7 @@ Thread get_thread(pbf_message<ThreadField> in) {
   return thread;
 }
 
-void put(pbf_builder<RequestField>& out, const DumpRequest& request) {
+void put(MessageBuilder<RequestField>& out, const DumpRequest& request) {
   out.add_uint32(RequestField::engine, kLast(request.engine));
   out.add_uint32(RequestField::deadline_ms, request.deadline_ms);
   out.add_uint32(RequestField::probe, kLast(request.probe));
@@ -272,7 +271,7 @@ DumpRequest get_dump_request(pbf_message<RequestField> in) {
   return request;
 }
 
-void put(pbf_builder<BreakerField>& out, const BreakerState& breaker) {
+void put(MessageBuilder<BreakerField>& out, const BreakerState& breaker) {
   out.add_uint32(BreakerField::threads_off, breaker.threads_off);
   out.add_bool(BreakerField::process_off, breaker.process_off);
 }
@@ -312,7 +311,7 @@ RecordRequest get_record_request(pbf_message<RecordField> in) {
   return request;
 }
 
-void put(pbf_builder<ProgressField>& out, const RecordProgress& progress) {
+void put(MessageBuilder<ProgressField>& out, const RecordProgress& progress) {
   out.add_uint64(ProgressField::samples, progress.samples);
   out.add_uint64(ProgressField::whole, progress.whole);
   out.add_uint64(ProgressField::frozen_p50_ns, progress.frozen_p50_ns);
@@ -351,38 +350,38 @@ RecordedBytes get_recorded_bytes(pbf_message<BytesField> in) {
 }
 
 struct Encoder {
-  pbf_builder<Outer>& out;
+  MessageBuilder<Outer>& out;
 
   void operator()(const Hello& hello) const {
-    pbf_builder<HelloField> inner(out, Outer::hello);
+    MessageBuilder<HelloField> inner(out, Outer::hello);
     put(inner, hello);
   }
   void operator()(const DumpRequest& request) const {
-    pbf_builder<RequestField> inner(out, Outer::dump_request);
+    MessageBuilder<RequestField> inner(out, Outer::dump_request);
     put(inner, request);
   }
   void operator()(const DetachRequest&) const { out.add_message(Outer::detach_request, std::string()); }
   void operator()(const FunctionName& function) const {
-    pbf_builder<FunctionField> inner(out, Outer::function);
+    MessageBuilder<FunctionField> inner(out, Outer::function);
     inner.add_fixed64(FunctionField::id, function.id);
     inner.add_string(FunctionField::text, function.text);
   }
   void operator()(const Module& module) const {
-    pbf_builder<ModuleField> inner(out, Outer::module);
+    MessageBuilder<ModuleField> inner(out, Outer::module);
     put(inner, module);
   }
   void operator()(const Thread& thread) const {
-    pbf_builder<ThreadField> inner(out, Outer::thread);
+    MessageBuilder<ThreadField> inner(out, Outer::thread);
     put(inner, thread);
   }
   void operator()(const DumpDone& done) const {
-    pbf_builder<BreakerField> inner(out, Outer::dump_done);
+    MessageBuilder<BreakerField> inner(out, Outer::dump_done);
     put(inner, done.breaker);
   }
   void operator()(const RecordRequest& request) const {
-    pbf_builder<RecordField> inner(out, Outer::record_request);
+    MessageBuilder<RecordField> inner(out, Outer::record_request);
     {
-      pbf_builder<RequestField> sampling(inner, RecordField::sampling);
+      MessageBuilder<RequestField> sampling(inner, RecordField::sampling);
       put(sampling, request.sampling);
     }
     inner.add_uint32(RecordField::event, kLast(request.event));
@@ -395,30 +394,30 @@ struct Encoder {
   }
   void operator()(const StopRequest&) const { out.add_message(Outer::stop_request, std::string()); }
   void operator()(const RecordedBytes& recorded) const {
-    pbf_builder<BytesField> inner(out, Outer::recorded_bytes);
+    MessageBuilder<BytesField> inner(out, Outer::recorded_bytes);
     if (recorded.new_file) inner.add_bool(BytesField::new_file, true);
     inner.add_string(BytesField::bytes, recorded.bytes);
-    pbf_builder<ProgressField> progress(inner, BytesField::progress);
+    MessageBuilder<ProgressField> progress(inner, BytesField::progress);
     put(progress, recorded.progress);
   }
   void operator()(const RecordDone& done) const {
-    pbf_builder<BreakerField> inner(out, Outer::record_done);
+    MessageBuilder<BreakerField> inner(out, Outer::record_done);
     put(inner, done.breaker);
   }
   void operator()(const Detached& detached) const {
-    pbf_builder<DetachedField> inner(out, Outer::detached);
+    MessageBuilder<DetachedField> inner(out, Outer::detached);
     inner.add_uint32(DetachedField::result, detached.result);
   }
   void operator()(const LedgerOffer& offer) const {
-    pbf_builder<LedgerField> inner(out, Outer::ledger_offer);
+    MessageBuilder<LedgerField> inner(out, Outer::ledger_offer);
     inner.add_fixed64(LedgerField::section, offer.section);
   }
   void operator()(const Problem& problem) const {
-    pbf_builder<ProblemField> inner(out, Outer::problem);
+    MessageBuilder<ProblemField> inner(out, Outer::problem);
     inner.add_string(ProblemField::text, problem.text);
   }
   void operator()(const VisitFailed& failed) const {
-    pbf_builder<FailedField> inner(out, Outer::visit_failed);
+    MessageBuilder<FailedField> inner(out, Outer::visit_failed);
     inner.add_uint32(FailedField::why, kLast(failed.why));
   }
 };
@@ -481,7 +480,7 @@ Message get(pbf_message<Outer>& in) {
 
 std::string encode(const Message& message) {
   std::string bytes(kLengthBytes, '\0');
-  pbf_builder<Outer> out(bytes);
+  MessageBuilder<Outer> out(bytes);
   std::visit(Encoder{out}, message);
   auto length = static_cast<std::uint32_t>(bytes.size() - kLengthBytes);
   for (std::size_t i = 0; i < kLengthBytes; ++i) bytes[i] = static_cast<char>(length >> (8 * i));

@@ -10,7 +10,6 @@
 namespace mixwalk {
 namespace {
 
-using protozero::pbf_builder;
 
 // A chunk is written when it has this many bytes: what a torn file loses at most, but for one long
 // name.
@@ -26,17 +25,17 @@ std::uint32_t number(Enum value) {
 // Zero is what a reader assumes of a field that is missing. Rows of tables have their first field
 // nevertheless: protozero leaves out a message without any, and the row's place counts.
 template <class Field>
-void add(pbf_builder<Field>& out, Field field, std::uint64_t value) {
+void add(MessageBuilder<Field>& out, Field field, std::uint64_t value) {
   if (value != 0) out.add_uint64(field, value);
 }
 template <class Field>
-void add(pbf_builder<Field>& out, Field field, std::string_view text) {
+void add(MessageBuilder<Field>& out, Field field, std::string_view text) {
   if (!text.empty()) out.add_bytes(field, text.data(), text.size());
 }
 
 // One packed column: `value(i)` of each of the rows.
 template <class Packed, class Value>
-void add_column(pbf_builder<layout::Chunk>& out, layout::Chunk field, std::size_t rows,
+void add_column(MessageBuilder<layout::Chunk>& out, layout::Chunk field, std::size_t rows,
                 Value value) {
   Packed column(out, number(field));
   for (std::size_t i = 0; i < rows; ++i) column.add_element(value(i));
@@ -51,7 +50,7 @@ static_assert(Recording::kNone + 1 == 0);
 bool RecordingWriter::begin(const Recording& header) {
   using layout::Header, layout::ProcessField, layout::RuntimeField;
   std::string content;
-  pbf_builder<Header> out(content);
+  MessageBuilder<Header> out(content);
   add(out, Header::version, layout::kVersion);
   add(out, Header::tool, header.tool_version);
   add(out, Header::unix_time_ms, header.unix_time_ms);
@@ -59,13 +58,13 @@ bool RecordingWriter::begin(const Recording& header) {
   add(out, Header::event, number(header.event));
   add(out, Header::engine, number(header.engine));
   {
-    pbf_builder<ProcessField> process(out, Header::process);
+    MessageBuilder<ProcessField> process(out, Header::process);
     add(process, ProcessField::id, header.process.id);
     add(process, ProcessField::path, header.process.path);
     add(process, ProcessField::command_line, header.process.command_line);
   }
   {
-    pbf_builder<RuntimeField> runtime(out, Header::runtime);
+    MessageBuilder<RuntimeField> runtime(out, Header::runtime);
     add(runtime, RuntimeField::name, header.runtime.name);
     add(runtime, RuntimeField::major, header.runtime.major);
     add(runtime, RuntimeField::minor, header.runtime.minor);
@@ -89,7 +88,7 @@ bool RecordingWriter::append(const Recording& recording) {
 bool RecordingWriter::end(const Recording& recording) {
   const bool appended = append(recording);
   std::string content;
-  pbf_builder<layout::Footer> out(content);
+  MessageBuilder<layout::Footer> out(content);
   add(out, layout::Footer::duration_ns, recording.duration_ns);
   add(out, layout::Footer::dropped, recording.dropped);
   return write(encode_record(layout::File::footer, std::move(content))) && appended;
@@ -115,11 +114,11 @@ bool RecordingWriter::within_limits(const Recording& recording) {
 
 void RecordingWriter::add_tables(const Recording& recording) {
   using layout::Chunk, layout::ModuleField, layout::ThreadField, layout::ThreadNameField;
-  pbf_builder<Chunk> out(chunk_);
+  MessageBuilder<Chunk> out(chunk_);
   for (; modules_ < recording.modules.size(); ++modules_) {
     const Module& module = recording.modules[modules_];
     {
-      pbf_builder<ModuleField> inner(out, Chunk::module);
+      MessageBuilder<ModuleField> inner(out, Chunk::module);
       inner.add_uint64(ModuleField::base, module.base);
       add(inner, ModuleField::size, module.size);
       add(inner, ModuleField::timestamp, module.timestamp);
@@ -131,7 +130,7 @@ void RecordingWriter::add_tables(const Recording& recording) {
     const std::string& name = recording.threads[i].name;
     if (name == thread_names_[i]) continue;
     {
-      pbf_builder<ThreadNameField> inner(out, Chunk::thread_name);
+      MessageBuilder<ThreadNameField> inner(out, Chunk::thread_name);
       inner.add_uint64(ThreadNameField::thread, i);
       add(inner, ThreadNameField::name, name);
     }
@@ -141,7 +140,7 @@ void RecordingWriter::add_tables(const Recording& recording) {
   while (thread_names_.size() < recording.threads.size()) {
     const Recording::ThreadInfo& thread = recording.threads[thread_names_.size()];
     {
-      pbf_builder<ThreadField> inner(out, Chunk::thread);
+      MessageBuilder<ThreadField> inner(out, Chunk::thread);
       inner.add_uint64(ThreadField::os_id, thread.os_id);
       add(inner, ThreadField::clr_id, thread.clr_id);
       add(inner, ThreadField::name, thread.name);
@@ -158,11 +157,11 @@ void RecordingWriter::add_tables(const Recording& recording) {
 
 void RecordingWriter::add_frames(const Recording& recording) {
   using layout::Chunk, layout::FrameField;
-  pbf_builder<Chunk> out(chunk_);
+  MessageBuilder<Chunk> out(chunk_);
   for (; frames_ < recording.frames.size(); ++frames_) {
     const RecordedFrame& frame = recording.frames[frames_];
     {
-      pbf_builder<FrameField> inner(out, Chunk::frame);
+      MessageBuilder<FrameField> inner(out, Chunk::frame);
       inner.add_uint64(FrameField::kind, number(frame.kind));
       add(inner, FrameField::trust, number(frame.trust));
       add(inner, FrameField::address_kind, number(frame.address_kind));
@@ -183,7 +182,7 @@ void RecordingWriter::add_nodes(const Recording& recording) {
   while (nodes_ < recording.nodes.size()) {
     const std::size_t rows = std::min(recording.nodes.size() - nodes_, kColumnLength);
     const Recording::Node* const nodes = &recording.nodes[nodes_];
-    pbf_builder<Chunk> out(chunk_);
+    MessageBuilder<Chunk> out(chunk_);
     add_column<protozero::packed_field_uint32>(out, Chunk::node_caller, rows, [&](std::size_t i) {
       const std::uint32_t parent = nodes[i].parent;
       return parent == Recording::kNone ? 0 : static_cast<std::uint32_t>(nodes_ + i) - parent;
@@ -202,7 +201,7 @@ void RecordingWriter::add_samples(const Recording& recording) {
   while (samples_ < recording.samples.size()) {
     const std::size_t rows = std::min(recording.samples.size() - samples_, kColumnLength);
     const Recording::Sample* const samples = &recording.samples[samples_];
-    pbf_builder<Chunk> out(chunk_);
+    MessageBuilder<Chunk> out(chunk_);
     std::uint64_t time = 0, value = 0;
     add_column<protozero::packed_field_uint64>(out, Chunk::sample_time, rows, [&](std::size_t i) {
       return samples[i].time_ns - std::exchange(time, samples[i].time_ns);
@@ -230,7 +229,7 @@ void RecordingWriter::add_samples(const Recording& recording) {
 
 // How far the recording has come, for the reader of a file that was cut.
 void RecordingWriter::add_progress(const Recording& recording) {
-  pbf_builder<layout::Chunk> out(chunk_);
+  MessageBuilder<layout::Chunk> out(chunk_);
   if (recording.duration_ns != std::exchange(duration_ns_, recording.duration_ns)) {
     out.add_uint64(layout::Chunk::duration_ns, recording.duration_ns);
   }

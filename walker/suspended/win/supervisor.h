@@ -40,7 +40,7 @@ class Supervisor {
   // nothing may be frozen or claimed then.
   bool start() noexcept;
   void stop() noexcept;
-  DWORD thread_id() const noexcept { return thread_id_; }
+  DWORD thread_id() const noexcept { return thread_id_; }  // 0: no thread could be made
   // The supervising thread has not looked for so long that it was stopped by the program: nothing is
   // frozen any more.
   bool is_silent() const noexcept;

@@ -1,0 +1,92 @@
+// What mixwalk.dll writes, with each of its allocations failing in turn: std::bad_alloc comes out.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <string>
+
+#include "tests/support/recordings.h"
+#include "tests/support/snapshot_builder.h"
+#include "walker/session/protocol.h"
+#include "walker/store/recording_writer.h"
+
+namespace {
+
+constexpr std::uint64_t kNone = UINT64_MAX;
+std::uint64_t g_before_failure = kNone;  // allocations that succeed before one fails
+
+}  // namespace
+
+// All of those that are used, since the sanitizer has its own of each.
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  const bool fails = g_before_failure != kNone && g_before_failure-- == 0;
+  return fails ? nullptr : std::malloc(bytes);
+}
+void* operator new(std::size_t bytes) {
+  void* const block = operator new(bytes, std::nothrow);
+  if (block == nullptr) throw std::bad_alloc();
+  return block;
+}
+void* operator new[](std::size_t bytes) { return operator new(bytes); }
+void operator delete(void* block) noexcept { std::free(block); }
+void operator delete(void* block, std::size_t) noexcept { std::free(block); }
+void operator delete[](void* block) noexcept { std::free(block); }
+void operator delete[](void* block, std::size_t) noexcept { std::free(block); }
+
+namespace mixwalk {
+namespace {
+
+// How many of its allocations failed, one a call.
+template <class Work>
+std::uint64_t fail_in_turn(Work work) {
+  for (std::uint64_t before = 0;; ++before) {
+    g_before_failure = before;
+    try {
+      work();
+      const bool failed = g_before_failure == kNone;
+      g_before_failure = kNone;
+      EXPECT_FALSE(failed) << "an allocation failed, and nobody said so";
+      return before;
+    } catch (const std::bad_alloc&) {
+      g_before_failure = kNone;
+    }
+  }
+}
+
+// A buffer that grows does so inside any message, whichever its length so far makes it: so the
+// length is varied.
+constexpr std::size_t kLengths = 128;
+
+TEST(NoMemory, MessageOfAThread) {
+  std::uint64_t failed = 0;
+  for (Thread thread : representative_snapshot().threads) {
+    for (std::size_t length = 0; length < kLengths; ++length) {
+      thread.name.assign(length, 'x');
+      const Message message = thread;
+      failed += fail_in_turn([&] { encode(message); });
+    }
+  }
+  EXPECT_GT(failed, kLengths);
+}
+
+TEST(NoMemory, ARecording) {
+  Recording recording = representative_recording();
+  std::uint64_t failed = 0;
+  for (std::size_t length = 0; length < kLengths; ++length) {
+    recording.process.path.assign(length, 'x');
+    recording.threads[0].name.assign(length, 'x');
+    failed += fail_in_turn([&] {
+      StringSink sink;
+      RecordingWriter writer(sink);
+      writer.begin(recording);
+      writer.append(recording);
+      writer.end(recording);
+    });
+  }
+  EXPECT_GT(failed, kLengths);
+}
+
+}  // namespace
+}  // namespace mixwalk
