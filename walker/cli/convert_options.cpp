@@ -25,7 +25,7 @@ void add_convert(CLI::App& app, ConvertArguments& arguments) {
   add_otlp(*convert, arguments.otlp);
 }
 
-ParseResult finish_convert(const ConvertArguments& arguments) {
+ParseResult finish_convert(const ConvertArguments& arguments, const OtelVariables& variables) {
   if (!arguments.input || arguments.input->empty()) {
     return usage("convert needs the file to convert", "convert");
   }
@@ -33,7 +33,9 @@ ParseResult finish_convert(const ConvertArguments& arguments) {
     return usage("--output needs a file's name", "convert");
   }
   ConvertCommand command{.input = *arguments.input, .output = arguments.output.value_or("-")};
-  if (auto wrong = finish_otlp(arguments.otlp, "convert", command.otlp)) return std::move(*wrong);
+  if (auto wrong = finish_otlp(arguments.otlp, variables, "convert", command.otlp)) {
+    return std::move(*wrong);
+  }
   if (command.otlp && !arguments.output && !arguments.format) {
     return {.command = std::move(command)};
   }

@@ -14,6 +14,6 @@ struct ConvertArguments {
 };
 
 void add_convert(CLI::App& app, ConvertArguments& arguments);
-ParseResult finish_convert(const ConvertArguments& arguments);
+ParseResult finish_convert(const ConvertArguments& arguments, const OtelVariables& variables);
 
 }  // namespace mixwalk

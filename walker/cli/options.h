@@ -11,6 +11,8 @@
 #include "walker/export/exporter.h"
 #include "walker/export/formats.h"
 #include "walker/otlp/collector_url.h"
+#include "walker/otlp/otel_variables.h"
+#include "walker/otlp/requests.h"
 #include "walker/suspended/deadline.h"
 #include "walker/suspended/probe.h"
 
@@ -61,6 +63,8 @@ struct Visit {
 struct OtlpTarget {
   CollectorUrl url;
   std::optional<std::string> spool;  // a folder; none: the user's
+  RequestContent content;
+  std::vector<NameValue> headers;
 };
 
 struct DumpCommand {
@@ -102,7 +106,8 @@ struct ParseResult {
   std::string to_stderr;  // one line
 };
 
-// `arguments`: UTF-8, without the program's own name.
-ParseResult parse_command_line(const std::vector<std::string>& arguments);
+// `arguments`: UTF-8, without the program's own name. `variables`: otel_variables().
+ParseResult parse_command_line(const std::vector<std::string>& arguments,
+                               const OtelVariables& variables = {});
 
 }  // namespace mixwalk

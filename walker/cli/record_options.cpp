@@ -84,8 +84,9 @@ std::optional<ParseResult> finish_period(const RecordArguments& arguments, Recor
 
 // Where the recording goes. Returns an error, or nothing
 // when the options are valid.
-std::optional<ParseResult> finish_output(const RecordArguments& arguments, RecordCommand& command) {
-  if (auto wrong = finish_otlp(arguments.otlp, "record", command.otlp)) return wrong;
+std::optional<ParseResult> finish_output(const RecordArguments& arguments,
+                                         const OtelVariables& variables, RecordCommand& command) {
+  if (auto wrong = finish_otlp(arguments.otlp, variables, "record", command.otlp)) return wrong;
   command.output = arguments.output;
   if (command.output && command.output->empty()) {
     return usage("--output needs a file's name", "record");
@@ -152,7 +153,7 @@ void add_record(CLI::App& app, RecordArguments& arguments) {
   record->add_flag("-v,--verbose", command.verbose, "Say on standard error what is being done");
 }
 
-ParseResult finish_record(RecordArguments& arguments) {
+ParseResult finish_record(RecordArguments& arguments, const OtelVariables& variables) {
   RecordCommand& command = arguments.command;
   if (auto wrong = finish_visit(arguments.visit, "record", command.visit)) {
     return std::move(*wrong);
@@ -165,7 +166,7 @@ ParseResult finish_record(RecordArguments& arguments) {
   }
   if (auto wrong = finish_event(arguments, command)) return std::move(*wrong);
   if (auto wrong = finish_period(arguments, command)) return std::move(*wrong);
-  if (auto wrong = finish_output(arguments, command)) return std::move(*wrong);
+  if (auto wrong = finish_output(arguments, variables, command)) return std::move(*wrong);
   return {.command = std::move(command)};
 }
 

@@ -193,6 +193,9 @@ TEST(Options, ACollectorBesideAFileOrInsteadOfIt) {
   EXPECT_FALSE(record({"-p", "1"}).otlp);
 
   const auto convert = [](std::vector<std::string> arguments) {
+  EXPECT_TRUE(alone.otlp->content.attributes.empty());
+  EXPECT_FALSE(alone.otlp->content.command_line) << "it may hold secrets";
+  EXPECT_TRUE(alone.otlp->headers.empty());
     arguments.insert(arguments.begin(), {"convert", "in", "--otlp", "http://localhost"});
     return std::get<ConvertCommand>(parse_command_line(arguments).command.value());
   };
@@ -209,12 +212,55 @@ TEST(Options, ACollectorThatMakesNoSense) {
       return more;
     };
     expect_usage(with({"--otlp", "https://a"}), "https is not supported");
-    expect_usage(with({"--otlp", ""}), "must begin with http://");
+    expect_usage(with({"--otlp", ""}), "--otlp needs a URL");
+    expect_usage(with({"--otlp", "-o", "a.mixwalk"}), "--otlp needs a URL");
+    expect_usage(with({"--otlp", "a.mixwalk"}), "must begin with http://");
     expect_usage(with({"--otlp", "http://a:0"}), "--otlp: the port of the URL");
     expect_usage(with({"--otlp", "http://a\r\nX: y\x1b[31m"}), "the host of the URL");
     expect_usage(with({"--otlp", "http://" + std::string(100'000, 'a')}), "too long");
     expect_usage(with({"--otlp", "http://a", "--spool", ""}), "--spool needs");
     expect_usage(with({"--otlp", "http://a", "-o", ""}), "--output needs");
+// What wins where both say something: otel_settings_test.cpp.
+TEST(Options, ACollectorByOptionsAndByVariables) {
+  using Pairs = std::vector<NameValue>;
+  const OtelVariables variables{.service_name = "orders",
+                                .resource_attributes = "team=a%20b",
+                                .endpoint = "http://collector",
+                                .headers = "key=1"};
+  for (const std::string command : {"record", "convert"}) {
+    const auto target = [&](std::vector<std::string> more) {
+      more.insert(more.begin(), {command, command == "record" ? "-p1" : "in"});
+      const auto parsed = parse_command_line(more, variables);
+      EXPECT_EQ(parsed.to_stderr, "");
+      const auto* record = std::get_if<RecordCommand>(&parsed.command.value());
+      return record != nullptr ? record->otlp
+                               : std::get<ConvertCommand>(parsed.command.value()).otlp;
+    };
+    const auto by_variables = target({"--otlp"}).value();
+    EXPECT_EQ(by_variables.url.host, "collector");
+    EXPECT_EQ(by_variables.content.attributes, (Pairs{{"team", "a b"}, {"service.name", "orders"}}));
+    EXPECT_EQ(by_variables.headers, (Pairs{{"key", "1"}}));
+    EXPECT_FALSE(by_variables.content.command_line);
+    const auto by_options =
+        target({"--otlp", "http://other", "--otlp-service", "x", "--otlp-attribute", "team=c,d",
+                "--otlp-attribute", "e=f", "--otlp-header", "key=2", "--otlp-header", "g=h",
+                "--otlp-command-line"})
+            .value();
+    EXPECT_EQ(by_options.url.host, "other");
+    EXPECT_EQ(by_options.content.attributes,
+              (Pairs{{"team", "c,d"}, {"service.name", "x"}, {"e", "f"}}));
+    EXPECT_EQ(by_options.headers, (Pairs{{"key", "2"}, {"g", "h"}}));
+    EXPECT_TRUE(by_options.content.command_line);
+    // A variable alone sends nothing, and disturbs nothing.
+    EXPECT_FALSE(target({"-o", "a.mixwalk"}));
+  }
+  const auto hostile = parse_command_line({"record", "-p1", "--otlp", "http://a"},
+                                          {.resource_attributes = "a=\x1b[31m\n,%"});
+  EXPECT_EQ(hostile.exit_code, ExitCode::usage);
+  EXPECT_EQ(std::count(hostile.to_stderr.begin(), hostile.to_stderr.end(), '\n'), 1);
+  EXPECT_EQ(hostile.to_stderr.find('\x1b'), std::string::npos);
+}
+
     expect_usage(with({"--spool", "a", "-o", "a.mixwalk"}), "--spool goes with --otlp");
   }
   expect_usage({"dump", "-p", "1", "--otlp", "http://a"}, "--otlp");
@@ -229,6 +275,16 @@ TEST(Options, WhatFollowsTwoDashesBelongsToTheProgram) {
   EXPECT_EQ(start.after_ms, 5000u);
 }
 
+    const std::pair<const char*, const char*> alone[] = {{"--otlp-service", "a"},
+                                                         {"--otlp-attribute", "a=b"},
+                                                         {"--otlp-header", "a=b"}};
+    for (const auto& [option, value] : alone) {
+      expect_usage(with({option, value}), std::string(option) + " goes with --otlp");
+    }
+    expect_usage(with({"--otlp-command-line"}), "--otlp-command-line goes with --otlp");
+    expect_usage(with({"--otlp", "http://a", "--otlp-attribute", "a"}), "is not NAME=VALUE");
+    expect_usage(with({"--otlp", "http://a", "--otlp-header", "Host=a"}), "is set by mixwalk");
+    expect_usage(with({"--otlp", "http://a", "--otlp-service", ""}), "--otlp-service needs a name");
 TEST(Options, ExactlyOneTarget) {
   expect_usage({"dump"}, "exactly one");
   expect_usage({"dump", "-p", "1", "-n", "x"}, "exactly one");
