@@ -23,6 +23,7 @@ void add_convert(CLI::App& app, ConvertArguments& arguments) {
       ->option_text("OUT");
   add_format(*convert, arguments.format, FormatsOf::all, "by the extension of OUT");
   add_otlp(*convert, arguments.otlp);
+  add_all(*convert, arguments.filter);
 }
 
 ParseResult finish_convert(const ConvertArguments& arguments, const OtelVariables& variables) {
@@ -32,7 +33,8 @@ ParseResult finish_convert(const ConvertArguments& arguments, const OtelVariable
   if (arguments.output && arguments.output->empty()) {
     return usage("--output needs a file's name", "convert");
   }
-  ConvertCommand command{.input = *arguments.input, .output = arguments.output.value_or("-")};
+  ConvertCommand command{.input = *arguments.input, .output = arguments.output.value_or("-"),
+                         .filter = arguments.filter};
   if (auto wrong = finish_otlp(arguments.otlp, variables, "convert", command.otlp)) {
     return std::move(*wrong);
   }

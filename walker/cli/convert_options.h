@@ -11,6 +11,7 @@ namespace mixwalk {
 struct ConvertArguments {
   std::optional<std::string> input, output, format;
   OtlpArguments otlp;
+  FrameFilter filter;
 };
 
 void add_convert(CLI::App& app, ConvertArguments& arguments);

@@ -95,6 +95,7 @@ struct ConvertCommand {
   std::string output;  // "-": standard output
   const RecordingFormat* format = nullptr;  // one of recording_formats(); null: no file, but otlp
   std::optional<OtlpTarget> otlp;
+  FrameFilter filter;
 };
 
 using Command = std::variant<PsCommand, DumpCommand, RecordCommand, ConvertCommand>;

@@ -37,6 +37,12 @@ std::optional<ParseResult> refuse_filter(const RecordingFormat& format, const Fr
   return usage("a .mixwalk file has all frames: no --depth, no --managed-only", command);
 }
 
+void add_all(CLI::App& app, FrameFilter& filter) {
+  app.add_flag("--all", filter.all,
+               "Of exceptions: show how the runtime throws as well; else a stack begins at the\n"
+               "frame that threw. A .mixwalk file has all frames");
+}
+
 void add_otlp(CLI::App& app, OtlpArguments& arguments) {
   app.add_option("--otlp", arguments.url,
                  "The OpenTelemetry collector to send to, as http://HOST:4318 (without URL: that\n"

@@ -19,6 +19,9 @@ ParseResult unknown_format(const std::string& format, FormatsOf which, const std
 std::optional<ParseResult> refuse_filter(const RecordingFormat& format, const FrameFilter& filter,
                                          const std::string& command);
 
+// --all, of recorded exceptions.
+void add_all(CLI::App& app, FrameFilter& filter);
+
 struct OtlpArguments {
   std::optional<std::string> url, spool, service;  // of the URL, empty: none is given
   std::vector<std::string> attributes, headers;      // NAME=VALUE

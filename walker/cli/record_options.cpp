@@ -27,6 +27,7 @@ const std::map<std::string, SampleEvent> kModes = {{"wall", SampleEvent::wall},
 std::optional<ParseResult> finish_event(const RecordArguments& arguments, RecordCommand& command) {
   constexpr std::uint32_t kDefaultEvery = 1000;
   if (!arguments.on) {
+    if (command.filter.all) return usage("--all goes with --on exception", "record");
     if (arguments.every) return usage("--every goes with --on allocation", "record");
     command.event = arguments.mode.value_or(SampleEvent::wall);
     return std::nullopt;
@@ -45,6 +46,7 @@ std::optional<ParseResult> finish_event(const RecordArguments& arguments, Record
     command.event = SampleEvent::exception;
     return std::nullopt;
   }
+  if (command.filter.all) return usage("--all goes with --on exception", "record");
   if (event != "allocation") {
     return usage("--on: \"" + event + "\" is none of allocation, exception", "record");
   }
@@ -150,6 +152,7 @@ void add_record(CLI::App& app, RecordArguments& arguments) {
   add_number(*record, "--depth", command.filter.depth, "Keep the first N frames of each stack")
       ->option_text("N");
   record->add_flag("--managed-only", command.filter.managed_only, "Keep managed frames only");
+  add_all(*record, command.filter);
   record->add_flag("-v,--verbose", command.verbose, "Say on standard error what is being done");
 }
 

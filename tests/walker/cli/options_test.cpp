@@ -178,8 +178,24 @@ TEST(Options, RecordRefusesWhatMakesNoSense) {
   expect_usage({"record", "--after", "1s", "--", "x.exe"}, "mixwalk record --help");
 }
 
+TEST(Options, AllFramesOfExceptions) {
+  EXPECT_FALSE(record({"-p", "1", "--on", "exception"}).filter.all);
+  EXPECT_TRUE(record({"-p", "1", "--on", "exception", "--all"}).filter.all);
+  const auto convert = [](const std::vector<std::string>& arguments) {
+    return std::get<ConvertCommand>(parse_command_line(arguments).command.value()).filter.all;
+  };
+  EXPECT_FALSE(convert({"convert", "in", "-f", "pprof"}));
+  EXPECT_TRUE(convert({"convert", "in", "-f", "pprof", "--all"}));
+  expect_usage({"record", "-p", "1", "--all"}, "--all goes with --on exception");
+  expect_usage({"record", "--on", "allocation", "--all", "--", "x.exe"},
+               "--all goes with --on exception");
+}
+
 TEST(Options, ACollectorBesideAFileOrInsteadOfIt) {
   const RecordCommand alone = record({"-p", "1", "--otlp", "http://[::1]/", "--depth", "3"});
+  EXPECT_TRUE(alone.otlp->content.attributes.empty());
+  EXPECT_FALSE(alone.otlp->content.command_line) << "it may hold secrets";
+  EXPECT_TRUE(alone.otlp->headers.empty());
   EXPECT_EQ(alone.otlp->url.host, "::1");
   EXPECT_EQ(alone.otlp->url.port, 4318);
   EXPECT_EQ(alone.otlp->url.path, "/v1development/profiles");
@@ -193,9 +209,6 @@ TEST(Options, ACollectorBesideAFileOrInsteadOfIt) {
   EXPECT_FALSE(record({"-p", "1"}).otlp);
 
   const auto convert = [](std::vector<std::string> arguments) {
-  EXPECT_TRUE(alone.otlp->content.attributes.empty());
-  EXPECT_FALSE(alone.otlp->content.command_line) << "it may hold secrets";
-  EXPECT_TRUE(alone.otlp->headers.empty());
     arguments.insert(arguments.begin(), {"convert", "in", "--otlp", "http://localhost"});
     return std::get<ConvertCommand>(parse_command_line(arguments).command.value());
   };
@@ -205,21 +218,6 @@ TEST(Options, ACollectorBesideAFileOrInsteadOfIt) {
   EXPECT_EQ(convert({"-o", "a.folded"}).format->name, "collapsed");
 }
 
-TEST(Options, ACollectorThatMakesNoSense) {
-  for (const std::string command : {"record", "convert"}) {
-    const auto with = [&](std::vector<std::string> more) {
-      more.insert(more.begin(), {command, command == "record" ? "-p1" : "in"});
-      return more;
-    };
-    expect_usage(with({"--otlp", "https://a"}), "https is not supported");
-    expect_usage(with({"--otlp", ""}), "--otlp needs a URL");
-    expect_usage(with({"--otlp", "-o", "a.mixwalk"}), "--otlp needs a URL");
-    expect_usage(with({"--otlp", "a.mixwalk"}), "must begin with http://");
-    expect_usage(with({"--otlp", "http://a:0"}), "--otlp: the port of the URL");
-    expect_usage(with({"--otlp", "http://a\r\nX: y\x1b[31m"}), "the host of the URL");
-    expect_usage(with({"--otlp", "http://" + std::string(100'000, 'a')}), "too long");
-    expect_usage(with({"--otlp", "http://a", "--spool", ""}), "--spool needs");
-    expect_usage(with({"--otlp", "http://a", "-o", ""}), "--output needs");
 // What wins where both say something: otel_settings_test.cpp.
 TEST(Options, ACollectorByOptionsAndByVariables) {
   using Pairs = std::vector<NameValue>;
@@ -261,7 +259,32 @@ TEST(Options, ACollectorByOptionsAndByVariables) {
   EXPECT_EQ(hostile.to_stderr.find('\x1b'), std::string::npos);
 }
 
+TEST(Options, ACollectorThatMakesNoSense) {
+  for (const std::string command : {"record", "convert"}) {
+    const auto with = [&](std::vector<std::string> more) {
+      more.insert(more.begin(), {command, command == "record" ? "-p1" : "in"});
+      return more;
+    };
+    expect_usage(with({"--otlp", "https://a"}), "https is not supported");
+    expect_usage(with({"--otlp", ""}), "--otlp needs a URL");
+    expect_usage(with({"--otlp", "-o", "a.mixwalk"}), "--otlp needs a URL");
+    expect_usage(with({"--otlp", "a.mixwalk"}), "must begin with http://");
+    expect_usage(with({"--otlp", "http://a:0"}), "--otlp: the port of the URL");
+    expect_usage(with({"--otlp", "http://a\r\nX: y\x1b[31m"}), "the host of the URL");
+    expect_usage(with({"--otlp", "http://" + std::string(100'000, 'a')}), "too long");
+    expect_usage(with({"--otlp", "http://a", "--spool", ""}), "--spool needs");
+    expect_usage(with({"--otlp", "http://a", "-o", ""}), "--output needs");
     expect_usage(with({"--spool", "a", "-o", "a.mixwalk"}), "--spool goes with --otlp");
+    const std::pair<const char*, const char*> alone[] = {{"--otlp-service", "a"},
+                                                         {"--otlp-attribute", "a=b"},
+                                                         {"--otlp-header", "a=b"}};
+    for (const auto& [option, value] : alone) {
+      expect_usage(with({option, value}), std::string(option) + " goes with --otlp");
+    }
+    expect_usage(with({"--otlp-command-line"}), "--otlp-command-line goes with --otlp");
+    expect_usage(with({"--otlp", "http://a", "--otlp-attribute", "a"}), "is not NAME=VALUE");
+    expect_usage(with({"--otlp", "http://a", "--otlp-header", "Host=a"}), "is set by mixwalk");
+    expect_usage(with({"--otlp", "http://a", "--otlp-service", ""}), "--otlp-service needs a name");
   }
   expect_usage({"dump", "-p", "1", "--otlp", "http://a"}, "--otlp");
 }
@@ -275,16 +298,6 @@ TEST(Options, WhatFollowsTwoDashesBelongsToTheProgram) {
   EXPECT_EQ(start.after_ms, 5000u);
 }
 
-    const std::pair<const char*, const char*> alone[] = {{"--otlp-service", "a"},
-                                                         {"--otlp-attribute", "a=b"},
-                                                         {"--otlp-header", "a=b"}};
-    for (const auto& [option, value] : alone) {
-      expect_usage(with({option, value}), std::string(option) + " goes with --otlp");
-    }
-    expect_usage(with({"--otlp-command-line"}), "--otlp-command-line goes with --otlp");
-    expect_usage(with({"--otlp", "http://a", "--otlp-attribute", "a"}), "is not NAME=VALUE");
-    expect_usage(with({"--otlp", "http://a", "--otlp-header", "Host=a"}), "is set by mixwalk");
-    expect_usage(with({"--otlp", "http://a", "--otlp-service", ""}), "--otlp-service needs a name");
 TEST(Options, ExactlyOneTarget) {
   expect_usage({"dump"}, "exactly one");
   expect_usage({"dump", "-p", "1", "-n", "x"}, "exactly one");
