@@ -37,6 +37,7 @@ class Events : public ::testing::Test {
     while (bytes_of(file_).size() < 100 && GetTickCount64() < end) Sleep(50);
     events.write_line("GO");
     EXPECT_TRUE(events.read_line().value_or("").starts_with("DONE"));
+    Sleep(1'000);  // what is lost as a program ends: OfAStartedProgramToItsEnd
     events.close_input();
     EXPECT_EQ(events.wait(30'000), 0u);
     EXPECT_EQ(recorder.wait(60'000), 0u);
