@@ -8,6 +8,7 @@
 #include "tests/end_to_end/recorded_file.h"
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
+#include "walker/export/recording_filter.h"
 #include "walker/session/recording_collector.h"
 
 namespace mixwalk {
@@ -36,6 +37,7 @@ class Events : public ::testing::Test {
     while (bytes_of(file_).size() < 100 && GetTickCount64() < end) Sleep(50);
     events.write_line("GO");
     EXPECT_TRUE(events.read_line().value_or("").starts_with("DONE"));
+    Sleep(1'000);  // what is lost as a program ends: OfAStartedProgramToItsEnd
     events.close_input();
     EXPECT_EQ(events.wait(30'000), 0u);
     EXPECT_EQ(recorder.wait(60'000), 0u);
@@ -108,6 +110,32 @@ TEST_F(Events, EveryExceptionWithItsStack) {
   for (const char* name : {"orders 0", "orders 1", "orders 2", "orders 3"}) {
     EXPECT_EQ(threads[name], 100) << name;
   }
+}
+
+// Whatever threw: its stack begins there. The whole stack goes on from there in the same frames.
+TEST_F(Events, StacksBeginAtTheFrameThatThrew) {
+  record({fixture("events.exe"), "--throws"}, {"--on", "exception"});
+  const Recording shown = filtered(recording_, {});
+  ASSERT_EQ(shown.samples.size(), 16u);
+  std::vector<std::string> first;
+  for (std::size_t i = 0; i < shown.samples.size(); ++i) {
+    const auto whole = frame_names(recording_, recording_.samples[i]);
+    const auto left = frame_names(shown, shown.samples[i]);
+    ASSERT_FALSE(left.empty());
+    EXPECT_GT(whole.size(), left.size() + 5) << left.front();
+    EXPECT_TRUE(std::equal(left.rbegin(), left.rend(), whole.rbegin())) << left.front();
+    // Methods of the library throw for the program's.
+    const auto own = std::ranges::find_if(
+        left, [](const std::string& name) { return name.starts_with("Events."); });
+    ASSERT_NE(own, left.end());
+    EXPECT_LE(own - left.begin(), 2) << ::testing::PrintToString(left);
+    first.push_back(own->substr(own->rfind('.', own->find('(')) + 1));
+  }
+  EXPECT_THAT(first, ::testing::ElementsAre(
+      "ThrowOwn()", "ThrowFirst()", "CatchAndThrowAgain()", "ThrowRemembered()", "ThrowNull()",
+      "ThrowDivided()", "ThrowIndex()", "ThrowCast()", "ThrowByHelper()", "ThrowByLibrary()",
+      "ThrowMissing()", "ThrowInFilter()", "Filter()", "ThrowInFinally()", "ThrowSecond()",
+      "ThrowBelowNative(System.Int32)"));
 }
 
 TEST_F(Events, OnlyExceptionsOfTheTypeThatWasAskedFor) {

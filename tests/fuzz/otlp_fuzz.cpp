@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "walker/export/utf8.h"
 #include "walker/otlp/collector_url.h"
+#include "walker/otlp/otel_settings.h"
 #include "walker/otlp/reply.h"
 
 namespace {
@@ -25,6 +27,21 @@ void read_url(std::string_view bytes) {
   check(text.size() > 2000 || again.url == parsed.url);
 }
 
+// Headers that may be sent, and attributes that are text, or why there are none.
+void read_names(const std::string& bytes) {
+  const auto attributes =
+      mixwalk::resource_attributes({bytes}, bytes, {.resource_attributes = bytes});
+  check(attributes.problem.empty() || attributes.pairs.empty());
+  for (const auto& [name, value] : attributes.pairs) {
+    check(mixwalk::valid_utf8(name) == name && mixwalk::valid_utf8(value) == value);
+  }
+  const auto headers = mixwalk::request_headers({}, {.headers = bytes});
+  check(headers.problem.empty() || headers.pairs.empty());
+  for (const auto& [name, value] : headers.pairs) {
+    check(!name.empty() && (name + value).find_first_of("\r\n") == std::string::npos);
+  }
+}
+
 void read_answer(const mixwalk::HttpAnswer& answer) {
   constexpr std::chrono::sys_seconds kNow{std::chrono::seconds(1'800'000'000)};
   const mixwalk::Reply reply = mixwalk::reply_of(answer, kNow);
@@ -37,6 +54,7 @@ void read_answer(const mixwalk::HttpAnswer& answer) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   read_url(bytes);
+  read_names(bytes);
   for (const char* type : {"application/x-protobuf", "text/plain"}) {
     for (const int status : {200, 400}) {
       read_answer({.status = status, .content_type = type, .body = bytes});

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/image/exports_name.h"
 #include "unmanaged/win/plain_memory.h"
 #include "unmanaged/win/utf8.h"
 
@@ -119,7 +120,8 @@ bool is_closed(std::uint64_t base, const ImageHeaders& headers) noexcept {
 
 bool is_ready_to_run(std::uint64_t base, const ImageHeaders& headers) noexcept {
   const IMAGE_DATA_DIRECTORY& clr = headers.directory(IMAGE_DIRECTORY_ENTRY_COM_DESCRIPTOR);
-  if (clr.VirtualAddress == 0 || clr.Size < sizeof(IMAGE_COR20_HEADER)) return false;
+  if (clr.VirtualAddress == 0) return exports_name(PlainMemory(), base, kCompositeReadyToRun);
+  if (clr.Size < sizeof(IMAGE_COR20_HEADER)) return false;
   const auto header = PlainMemory().read_value<IMAGE_COR20_HEADER>(base + clr.VirtualAddress);
   return header && header->ManagedNativeHeader.VirtualAddress != 0;
 }
@@ -181,6 +183,11 @@ void read_path(ModuleTable::Entry& entry, HMODULE module, std::wstring& room) {
       K32GetModuleFileNameExW(GetCurrentProcess(), module, room.data(), kMaxPathUnits);
   entry.details.path = to_utf8(std::wstring_view(room.data(), std::min(length, kMaxPathUnits)));
   entry.span.lock_risk = lock_risk(entry.details.path);
+  // A program that was published as a single file is the runtime as well.
+  if (entry.span.lock_risk == LockRisk::none && !entry.span.closed &&
+      exports_name(PlainMemory(), entry.span.base, kRuntimeInSingleFile)) {
+    entry.span.lock_risk = LockRisk::any;
+  }
 }
 
 // Folklore: headers of one image and the path of another. Real case: two DLLs that take turns at one

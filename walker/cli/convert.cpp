@@ -13,6 +13,7 @@
 #include "walker/cli/report.h"
 #include "walker/export/formats.h"
 #include "walker/export/printable.h"
+#include "walker/export/recording_filter.h"
 #include "walker/store/layout.h"
 #include "walker/store/recording_reader.h"
 
@@ -62,8 +63,13 @@ Outcome<ReadRecording> read(const ConvertCommand& command) {
 }
 
 // Empty: written. Else why not.
-std::string write(const Recording& recording, const ConvertCommand& command) {
+std::string write(const Recording& original, const ConvertCommand& command) {
   const auto exporter = command.format->make();
+  // A .mixwalk file has all frames, and only exceptions have some that are left out.
+  const bool whole = command.format->name == "mixwalk" || command.filter.all ||
+                     original.event != SampleEvent::exception;
+  const Recording shown = whole ? Recording() : filtered(original, command.filter);
+  const Recording& recording = whole ? original : shown;
   if (command.output == "-") {
     FileSink sink(stdout);
     errno = 0;
@@ -71,9 +77,9 @@ std::string write(const Recording& recording, const ConvertCommand& command) {
     return "to standard output: " + errno_text();
   }
   PartialFile file(command.output);
-  const bool whole = file.error().empty() && exporter->write(recording, file);
-  const std::string error = whole ? file.commit() : file.error();
-  if (whole && error.empty()) return {};
+  const bool written = file.error().empty() && exporter->write(recording, file);
+  const std::string error = written ? file.commit() : file.error();
+  if (written && error.empty()) return {};
   return quoted(command.output) + ": " +
          (error.empty() ? "the format has no room for the recording" : error);
 }
@@ -92,8 +98,8 @@ std::optional<Failure> write_file(const Recording& recording, const ConvertComma
   return std::nullopt;
 }
 
-ExitCode send(Recording recording, const OtlpTarget& target) {
-  auto session = OtlpSession::open(target, {});
+ExitCode send(Recording recording, const OtlpTarget& target, const FrameFilter& filter) {
+  auto session = OtlpSession::open(target, filter);
   if (!session) return report(session.failure());
   (*session)->offer(std::move(recording));
   return (*session)->finish();
@@ -111,7 +117,8 @@ ExitCode run(const ConvertCommand& command) {
   if (const std::string cut = sentence(input->cut); !cut.empty()) {
     report({ExitCode::ok, quoted(command.input) + ": " + cut});
   }
-  return command.otlp ? send(std::move(*input->recording), *command.otlp) : ExitCode::ok;
+  if (!command.otlp) return ExitCode::ok;
+  return send(std::move(*input->recording), *command.otlp, command.filter);
 }
 
 }  // namespace mixwalk

@@ -13,7 +13,7 @@ namespace mixwalk {
 namespace {
 
 ExitCode run_arguments(const std::vector<std::string>& arguments) {
-  const ParseResult parsed = parse_command_line(arguments);
+  const ParseResult parsed = parse_command_line(arguments, otel_variables());
   if (!parsed.command) {
     std::fputs(parsed.to_stdout.c_str(), stdout);
     std::fputs(parsed.to_stderr.c_str(), stderr);

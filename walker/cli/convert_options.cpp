@@ -23,17 +23,21 @@ void add_convert(CLI::App& app, ConvertArguments& arguments) {
       ->option_text("OUT");
   add_format(*convert, arguments.format, FormatsOf::all, "by the extension of OUT");
   add_otlp(*convert, arguments.otlp);
+  add_all(*convert, arguments.filter);
 }
 
-ParseResult finish_convert(const ConvertArguments& arguments) {
+ParseResult finish_convert(const ConvertArguments& arguments, const OtelVariables& variables) {
   if (!arguments.input || arguments.input->empty()) {
     return usage("convert needs the file to convert", "convert");
   }
   if (arguments.output && arguments.output->empty()) {
     return usage("--output needs a file's name", "convert");
   }
-  ConvertCommand command{.input = *arguments.input, .output = arguments.output.value_or("-")};
-  if (auto wrong = finish_otlp(arguments.otlp, "convert", command.otlp)) return std::move(*wrong);
+  ConvertCommand command{.input = *arguments.input, .output = arguments.output.value_or("-"),
+                         .filter = arguments.filter};
+  if (auto wrong = finish_otlp(arguments.otlp, variables, "convert", command.otlp)) {
+    return std::move(*wrong);
+  }
   if (command.otlp && !arguments.output && !arguments.format) {
     return {.command = std::move(command)};
   }

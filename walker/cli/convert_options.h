@@ -11,9 +11,10 @@ namespace mixwalk {
 struct ConvertArguments {
   std::optional<std::string> input, output, format;
   OtlpArguments otlp;
+  FrameFilter filter;
 };
 
 void add_convert(CLI::App& app, ConvertArguments& arguments);
-ParseResult finish_convert(const ConvertArguments& arguments);
+ParseResult finish_convert(const ConvertArguments& arguments, const OtelVariables& variables);
 
 }  // namespace mixwalk

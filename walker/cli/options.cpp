@@ -30,7 +30,8 @@ void add_ps(CLI::App& app, PsCommand& command) {
 
 }  // namespace
 
-ParseResult parse_command_line(const std::vector<std::string>& arguments) {
+ParseResult parse_command_line(const std::vector<std::string>& arguments,
+                               const OtelVariables& variables) {
   CLI::App app("mixwalk shows the complete call stacks of .NET processes: native and managed "
                "frames, interleaved.",
                "mixwalk");
@@ -73,7 +74,7 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments) {
     }
     if (app.got_subcommand("convert")) {
       if (!program.empty()) return usage("convert takes no program", "convert");
-      return finish_convert(convert);
+      return finish_convert(convert, variables);
     }
     const bool dumps = app.got_subcommand("dump");
     VisitArguments& visit = dumps ? dump.visit : record.visit;
@@ -82,7 +83,7 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments) {
                    dumps ? "dump" : "record");
     }
     visit.program = std::move(program);
-    return dumps ? finish_dump(dump) : finish_record(record);
+    return dumps ? finish_dump(dump) : finish_record(record, variables);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) {
       const auto chosen = app.get_subcommands();

@@ -11,6 +11,8 @@
 #include "walker/export/exporter.h"
 #include "walker/export/formats.h"
 #include "walker/otlp/collector_url.h"
+#include "walker/otlp/otel_variables.h"
+#include "walker/otlp/requests.h"
 #include "walker/suspended/deadline.h"
 #include "walker/suspended/probe.h"
 
@@ -61,6 +63,8 @@ struct Visit {
 struct OtlpTarget {
   CollectorUrl url;
   std::optional<std::string> spool;  // a folder; none: the user's
+  RequestContent content;
+  std::vector<NameValue> headers;
 };
 
 struct DumpCommand {
@@ -91,6 +95,7 @@ struct ConvertCommand {
   std::string output;  // "-": standard output
   const RecordingFormat* format = nullptr;  // one of recording_formats(); null: no file, but otlp
   std::optional<OtlpTarget> otlp;
+  FrameFilter filter;
 };
 
 using Command = std::variant<PsCommand, DumpCommand, RecordCommand, ConvertCommand>;
@@ -102,7 +107,8 @@ struct ParseResult {
   std::string to_stderr;  // one line
 };
 
-// `arguments`: UTF-8, without the program's own name.
-ParseResult parse_command_line(const std::vector<std::string>& arguments);
+// `arguments`: UTF-8, without the program's own name. `variables`: otel_variables().
+ParseResult parse_command_line(const std::vector<std::string>& arguments,
+                               const OtelVariables& variables = {});
 
 }  // namespace mixwalk

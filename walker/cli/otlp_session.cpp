@@ -26,12 +26,14 @@ Outcome<std::unique_ptr<OtlpSession>> OtlpSession::open(const OtlpTarget& target
     return Failure{ExitCode::output,
                    "cannot use the spool \"" + utf8(spool->folder()) + "\": " + spool->error()};
   }
-  return std::unique_ptr<OtlpSession>(new OtlpSession(std::move(spool), target.url, filter));
+  return std::unique_ptr<OtlpSession>(new OtlpSession(std::move(spool), target, filter));
 }
 
-OtlpSession::OtlpSession(std::unique_ptr<Spool> spool, const CollectorUrl& url,
+OtlpSession::OtlpSession(std::unique_ptr<Spool> spool, const OtlpTarget& target,
                          const FrameFilter& filter)
-    : spool_(std::move(spool)), post_(url), sender_(*spool_, post_, {.filter = filter}) {}
+    : spool_(std::move(spool)),
+      post_(target.url, target.headers),
+      sender_(*spool_, post_, {.filter = filter, .content = target.content}) {}
 
 ExitCode OtlpSession::finish(const Recording& recording) {
   const std::uint64_t left_out = batches_.finish(recording);

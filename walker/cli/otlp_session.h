@@ -31,7 +31,7 @@ class OtlpSession {
   ExitCode finish(const Recording& recording);
 
  private:
-  OtlpSession(std::unique_ptr<Spool> spool, const CollectorUrl& url, const FrameFilter& filter);
+  OtlpSession(std::unique_ptr<Spool> spool, const OtlpTarget& target, const FrameFilter& filter);
 
   const std::unique_ptr<Spool> spool_;
   BeastPost post_;

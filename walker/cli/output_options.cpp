@@ -1,6 +1,7 @@
 #include "walker/cli/output_options.h"
 
 #include "walker/export/dump_format.h"
+#include "walker/otlp/otel_settings.h"
 
 namespace mixwalk {
 namespace {
@@ -36,28 +37,69 @@ std::optional<ParseResult> refuse_filter(const RecordingFormat& format, const Fr
   return usage("a .mixwalk file has all frames: no --depth, no --managed-only", command);
 }
 
+void add_all(CLI::App& app, FrameFilter& filter) {
+  app.add_flag("--all", filter.all,
+               "Of exceptions: show how the runtime throws as well; else a stack begins at the\n"
+               "frame that threw. A .mixwalk file has all frames");
+}
+
 void add_otlp(CLI::App& app, OtlpArguments& arguments) {
   app.add_option("--otlp", arguments.url,
-                 "The OpenTelemetry collector to send to, as http://HOST:4318; a file is\n"
-                 "written only if -o or -f is given as well")
-      ->option_text("URL");
+                 "The OpenTelemetry collector to send to, as http://HOST:4318 (without URL: that\n"
+                 "of OTEL_EXPORTER_OTLP_ENDPOINT); a file is written only if -o or -f is given\n"
+                 "as well")
+      ->expected(0, 1)
+      ->option_text("[URL]");
+  app.add_option("--otlp-service", arguments.service,
+                 "The service's name (default: OTEL_SERVICE_NAME)")
+      ->option_text("NAME");
+  app.add_option("--otlp-attribute", arguments.attributes,
+                 "An attribute of the service, beside OTEL_RESOURCE_ATTRIBUTES; may be given\n"
+                 "again")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->option_text("NAME=VALUE");
+  app.add_option("--otlp-header", arguments.headers,
+                 "A header of each request, beside OTEL_EXPORTER_OTLP_HEADERS, which other users\n"
+                 "cannot see; may be given again")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->option_text("NAME=VALUE");
+  app.add_flag("--otlp-command-line", arguments.command_line,
+               "Send the program's command line as well");
   app.add_option("--spool", arguments.spool,
                  "Where to keep what it has not got yet (default: a folder of the user)")
       ->option_text("FOLDER");
 }
 
-std::optional<ParseResult> finish_otlp(const OtlpArguments& arguments, const std::string& command,
+std::optional<ParseResult> finish_otlp(const OtlpArguments& arguments,
+                                       const OtelVariables& variables, const std::string& command,
                                        std::optional<OtlpTarget>& target) {
   if (!arguments.url) {
-    return arguments.spool ? std::optional(usage("--spool goes with --otlp", command))
-                           : std::nullopt;
+    const char* const lonely = arguments.spool                 ? "--spool"
+                               : arguments.service             ? "--otlp-service"
+                               : !arguments.attributes.empty() ? "--otlp-attribute"
+                               : !arguments.headers.empty()    ? "--otlp-header"
+                               : arguments.command_line        ? "--otlp-command-line"
+                                                               : nullptr;
+    if (lonely == nullptr) return std::nullopt;
+    return usage(std::string(lonely) + " goes with --otlp", command);
   }
   if (arguments.spool && arguments.spool->empty()) {
     return usage("--spool needs a folder's name", command);
   }
-  ParsedUrl parsed = parse_collector_url(*arguments.url);
-  if (!parsed.url) return usage("--otlp: " + parsed.problem, command);
-  target = {std::move(*parsed.url), arguments.spool};
+  ParsedUrl url = collector_url(*arguments.url, variables);
+  if (!url.url) return usage(url.problem, command);
+  ParsedNameValues attributes =
+      resource_attributes(arguments.attributes, arguments.service, variables);
+  if (!attributes.problem.empty()) return usage(attributes.problem, command);
+  ParsedNameValues headers = request_headers(arguments.headers, variables);
+  if (!headers.problem.empty()) return usage(headers.problem, command);
+  target = {.url = std::move(*url.url),
+            .spool = arguments.spool,
+            .content = {.attributes = std::move(attributes.pairs),
+                        .command_line = arguments.command_line},
+            .headers = std::move(headers.pairs)};
   return std::nullopt;
 }
 

@@ -19,12 +19,18 @@ ParseResult unknown_format(const std::string& format, FormatsOf which, const std
 std::optional<ParseResult> refuse_filter(const RecordingFormat& format, const FrameFilter& filter,
                                          const std::string& command);
 
+// --all, of recorded exceptions.
+void add_all(CLI::App& app, FrameFilter& filter);
+
 struct OtlpArguments {
-  std::optional<std::string> url, spool;
+  std::optional<std::string> url, spool, service;  // of the URL, empty: none is given
+  std::vector<std::string> attributes, headers;      // NAME=VALUE
+  bool command_line = false;
 };
 void add_otlp(CLI::App& app, OtlpArguments& arguments);
 // Returns an error, or nothing when the options are valid; `target` has them then.
-std::optional<ParseResult> finish_otlp(const OtlpArguments& arguments, const std::string& command,
+std::optional<ParseResult> finish_otlp(const OtlpArguments& arguments,
+                                       const OtelVariables& variables, const std::string& command,
                                        std::optional<OtlpTarget>& target);
 
 }  // namespace mixwalk

@@ -27,6 +27,7 @@ const std::map<std::string, SampleEvent> kModes = {{"wall", SampleEvent::wall},
 std::optional<ParseResult> finish_event(const RecordArguments& arguments, RecordCommand& command) {
   constexpr std::uint32_t kDefaultEvery = 1000;
   if (!arguments.on) {
+    if (command.filter.all) return usage("--all goes with --on exception", "record");
     if (arguments.every) return usage("--every goes with --on allocation", "record");
     command.event = arguments.mode.value_or(SampleEvent::wall);
     return std::nullopt;
@@ -45,6 +46,7 @@ std::optional<ParseResult> finish_event(const RecordArguments& arguments, Record
     command.event = SampleEvent::exception;
     return std::nullopt;
   }
+  if (command.filter.all) return usage("--all goes with --on exception", "record");
   if (event != "allocation") {
     return usage("--on: \"" + event + "\" is none of allocation, exception", "record");
   }
@@ -84,8 +86,9 @@ std::optional<ParseResult> finish_period(const RecordArguments& arguments, Recor
 
 // Where the recording goes. Returns an error, or nothing
 // when the options are valid.
-std::optional<ParseResult> finish_output(const RecordArguments& arguments, RecordCommand& command) {
-  if (auto wrong = finish_otlp(arguments.otlp, "record", command.otlp)) return wrong;
+std::optional<ParseResult> finish_output(const RecordArguments& arguments,
+                                         const OtelVariables& variables, RecordCommand& command) {
+  if (auto wrong = finish_otlp(arguments.otlp, variables, "record", command.otlp)) return wrong;
   command.output = arguments.output;
   if (command.output && command.output->empty()) {
     return usage("--output needs a file's name", "record");
@@ -149,10 +152,11 @@ void add_record(CLI::App& app, RecordArguments& arguments) {
   add_number(*record, "--depth", command.filter.depth, "Keep the first N frames of each stack")
       ->option_text("N");
   record->add_flag("--managed-only", command.filter.managed_only, "Keep managed frames only");
+  add_all(*record, command.filter);
   record->add_flag("-v,--verbose", command.verbose, "Say on standard error what is being done");
 }
 
-ParseResult finish_record(RecordArguments& arguments) {
+ParseResult finish_record(RecordArguments& arguments, const OtelVariables& variables) {
   RecordCommand& command = arguments.command;
   if (auto wrong = finish_visit(arguments.visit, "record", command.visit)) {
     return std::move(*wrong);
@@ -165,7 +169,7 @@ ParseResult finish_record(RecordArguments& arguments) {
   }
   if (auto wrong = finish_event(arguments, command)) return std::move(*wrong);
   if (auto wrong = finish_period(arguments, command)) return std::move(*wrong);
-  if (auto wrong = finish_output(arguments, command)) return std::move(*wrong);
+  if (auto wrong = finish_output(arguments, variables, command)) return std::move(*wrong);
   return {.command = std::move(command)};
 }
 

@@ -21,6 +21,6 @@ struct RecordArguments {
 };
 
 void add_record(CLI::App& app, RecordArguments& arguments);
-ParseResult finish_record(RecordArguments& arguments);
+ParseResult finish_record(RecordArguments& arguments, const OtelVariables& variables);
 
 }  // namespace mixwalk

@@ -43,6 +43,7 @@ class FileSink final : public ByteSink {
 struct FrameFilter {
   bool managed_only = false;
   std::optional<std::uint32_t> depth;  // the first so many of what is left, leaf first
+  bool all = false;  // also how the runtime throws (throw_machinery.h), of recorded exceptions
 };
 
 // One output format. Deterministic: the same snapshot gives the same bytes.

@@ -7,39 +7,13 @@
 
 #include "unmanaged/image/ascii_lower.h"
 #include "walker/export/utf8.h"
+#include "walker/model/runtime_images.h"
 
 namespace mixwalk {
 namespace {
 
-// The runtime's own images: .NET and .NET Framework.
-constexpr std::array<std::string_view, 6> kRuntimeImages = {
-    "coreclr.dll", "clrjit.dll", "clrgc.dll", "clr.dll", "mscoreei.dll", "mscoree.dll"};
-
 // An image is smaller. A frame of a damaged recording can stand before the image that it names.
 constexpr std::uint64_t kLastRva = 0xFFFF'FFFF;
-
-// Of each image of the recording whether it is the runtime, or a part of it. A program that was
-// published as a single file has the runtime in its own image: managed code runs, and no image is
-// the runtime. (The stack of every managed thread goes through the runtime to its root.)
-std::vector<bool> runtime_images(const Recording& recording) {
-  std::vector<bool> is_runtime;
-  bool separate = false;
-  for (const Module& module : recording.modules) {
-    const std::string name = ascii_lower(module_name(module));
-    separate = separate || name == "coreclr.dll" || name == "clr.dll";
-    is_runtime.push_back(std::ranges::find(kRuntimeImages, name) != kRuntimeImages.end());
-  }
-  if (separate || std::ranges::none_of(recording.frames, [](const RecordedFrame& frame) {
-        return frame.kind == FrameKind::managed;
-      })) {
-    return is_runtime;
-  }
-  const std::string program = ascii_lower(recording.process.path);
-  for (std::size_t i = 0; i < is_runtime.size(); ++i) {
-    if (ascii_lower(recording.modules[i].path) == program) is_runtime[i] = true;
-  }
-  return is_runtime;
-}
 
 bool is_in_image(const RecordedFrame& frame) { return frame.module != Frame::kNone; }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "walker/export/image_id.h"
 #include "walker/export/locations.h"
 #include "walker/export/recorded_stacks.h"
+#include "walker/export/sha256.h"
 #include "walker/export/string_table.h"
 #include "walker/export/words.h"
 #include "walker/message_builder.h"
@@ -33,6 +35,7 @@ enum class DictionaryField : Tag {
 };
 enum class ProfileField : Tag {
   sample_type = 1, samples = 2, time_unix_nano = 3, duration_nano = 4, period_type = 5, period = 6,
+  profile_id = 7,
 };
 enum class ValueTypeField : Tag { type_strindex = 1, unit_strindex = 2 };
 enum class SampleField : Tag {
@@ -72,20 +75,23 @@ class Table {
 // A field that is 0 is left out, as in proto3: entries of a table are the same by their bytes.
 class Writer {
  public:
-  Writer(const Recording& recording, ImageFiles& images)
-      : recording_(recording), images_(images), stacks_(recording), locations_(stacks_) {
+  Writer(const Recording& recording, ImageFiles& images, const OtlpExporter::Options& options)
+      : recording_(recording),
+        images_(images),
+        options_(options),
+        stacks_(recording),
+        locations_(stacks_) {
     constexpr std::uint64_t kNsOfMs = 1'000'000;
     begin_ns_ = std::min(recording.unix_time_ms, kLastNs / kNsOfMs) * kNsOfMs;
   }
 
-  std::string document() {
+  std::string document() && {
     mappings();
     locations();
-    std::string document;
-    MessageBuilder<RequestField> out(document);
+    MessageBuilder<RequestField> out(document_);
     resource_profiles(out);
     dictionary(out);  // last: it has all that the rest refers to
-    return document;
+    return std::move(document_);
   }
 
  private:
@@ -183,7 +189,9 @@ class Writer {
 
   void resource(MessageBuilder<ResourceProfilesField>& parent) {
     MessageBuilder<ResourceField> out(parent, ResourceProfilesField::resource);
-    const auto pair = [&out](std::string_view name, const auto& write_value) {
+    const auto pair = [&](std::string_view name, const auto& write_value) {
+      const auto& given = options_.attributes;  // a name may stand there only once
+      if (std::ranges::find(given, name, &NameValue::name) != given.end()) return;
       MessageBuilder<KeyValueField> attribute(out, ResourceField::attributes);
       attribute.add_string(KeyValueField::key, name.data(), name.size());
       MessageBuilder<AnyValueField> value(attribute, KeyValueField::value);
@@ -195,13 +203,21 @@ class Writer {
         value.add_string(AnyValueField::string_value, valid_utf8(its_text));
       });
     };
+    for (const auto& [name, value] : options_.attributes) {
+      MessageBuilder<KeyValueField> attribute(out, ResourceField::attributes);
+      attribute.add_string(KeyValueField::key, valid_utf8(name));
+      MessageBuilder<AnyValueField> its(attribute, KeyValueField::value);
+      its.add_string(AnyValueField::string_value, valid_utf8(value));
+    }
+    const std::string executable = module_name({.path = recording_.process.path});
+    text("service.name", "unknown_service" + (executable.empty() ? "" : ":" + executable));
     const Runtime& runtime = recording_.runtime;
     pair("process.pid", [&](auto& value) {
       value.add_int64(AnyValueField::int_value, recording_.process.id);
     });
-    text("process.executable.name", module_name({.path = recording_.process.path}));
+    text("process.executable.name", executable);
     text("process.executable.path", recording_.process.path);
-    text("process.command_line", recording_.process.command_line);
+    if (options_.command_line) text("process.command_line", recording_.process.command_line);
     text("process.runtime.name", runtime.name);
     text("process.runtime.version", fmt::format("{}.{}.{}.{}", runtime.major, runtime.minor,
                                                 runtime.build, runtime.revision));
@@ -226,6 +242,17 @@ class Writer {
       value_type(out, ProfileField::period_type, "nanoseconds");
       out.add_int64(ProfileField::period, clamped(recording_.period_ns));
     }
+    const OtlpExporter::ProfileId id = options_.profile_id ? *options_.profile_id : digest_so_far();
+    out.add_bytes(ProfileField::profile_id, reinterpret_cast<const char*>(id.data()), id.size());
+  }
+
+  // Of the resource and the profile: the dictionary is not there yet, but a profile of the same
+  // process has another time or other samples.
+  OtlpExporter::ProfileId digest_so_far() const {
+    const auto digest = sha256(std::as_bytes(std::span(document_)));
+    OtlpExporter::ProfileId id;
+    std::copy_n(digest.begin(), id.size(), id.begin());
+    return id;
   }
 
   // The stack of each sample, as the table counts them.
@@ -308,6 +335,8 @@ class Writer {
 
   const Recording& recording_;
   ImageFiles& images_;
+  const OtlpExporter::Options& options_;
+  std::string document_;
   const RecordedStacks stacks_;
   Locations locations_;
   std::uint64_t begin_ns_ = 0;
@@ -319,7 +348,7 @@ class Writer {
 }  // namespace
 
 bool OtlpExporter::write(const Recording& recording, ByteSink& sink) const {
-  return sink.write(Writer(recording, images_).document());
+  return sink.write(Writer(recording, images_, options_).document());
 }
 
 }  // namespace mixwalk

@@ -1,20 +1,29 @@
 #include "walker/export/recording_filter.h"
 
+#include <optional>
 #include <unordered_map>
 
 #include "walker/export/frame_selection.h"
+#include "walker/export/throw_machinery.h"
 #include "walker/model/recording_builder.h"
 
 namespace mixwalk {
 
 Recording filtered(Recording recording, const FrameFilter& filter) {
-  if (!filter.managed_only && !filter.depth) return recording;
+  const bool of_thrower = recording.event == SampleEvent::exception && !filter.all;
+  if (!of_thrower && !filter.managed_only && !filter.depth) return recording;
+  const std::optional<ThrowMachinery> machinery =
+      of_thrower ? std::optional<ThrowMachinery>(recording) : std::nullopt;
   RecordingBuilder kept;
   std::unordered_map<std::uint32_t, std::uint32_t> replaced;  // old leaf → new leaf
   for (Recording::Sample& sample : recording.samples) {
     const auto [at, added] = replaced.try_emplace(sample.stack, Recording::kNone);
     if (added) {
-      const std::vector<std::uint32_t> frames = stack_frames(recording, sample.stack);
+      std::vector<std::uint32_t> frames = stack_frames(recording, sample.stack);
+      if (machinery) {
+        const auto first = static_cast<std::ptrdiff_t>(machinery->frames_of(frames));
+        frames.erase(frames.begin(), frames.begin() + first);
+      }
       std::vector<FrameKind> kinds;
       for (const std::uint32_t frame : frames) kinds.push_back(recording.frames[frame].kind);
       const FrameSelection selection = select_frames(filter, kinds);

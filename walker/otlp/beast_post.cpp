@@ -92,6 +92,7 @@ HttpAnswer BeastPost::post(std::string_view request) {
   message.set(http::field::content_type, "application/x-protobuf");
   message.set(http::field::content_encoding, "gzip");
   message.set(http::field::connection, "close");
+  for (const auto& [name, value] : headers_) message.set(name, value);
   message.body() = {request.data(), request.size()};
   message.prepare_payload();
 

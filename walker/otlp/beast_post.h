@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <cstddef>
+#include <vector>
 
+#include "walker/export/name_value.h"
 #include "walker/otlp/collector_url.h"
 #include "walker/otlp/http_post.h"
 
@@ -17,12 +19,16 @@ class BeastPost final : public HttpPost {
     std::size_t header_bytes = 16u << 10, body_bytes = 64u << 10;
   };
 
-  explicit BeastPost(CollectorUrl url) : BeastPost(std::move(url), Limits{}) {}
-  BeastPost(CollectorUrl url, const Limits& limits) : url_(std::move(url)), limits_(limits) {}
+  // `headers`: beside, or instead of, its own. They were checked: request_headers().
+  BeastPost(CollectorUrl url, std::vector<NameValue> headers)
+      : BeastPost(std::move(url), std::move(headers), Limits{}) {}
+  BeastPost(CollectorUrl url, std::vector<NameValue> headers, const Limits& limits)
+      : url_(std::move(url)), headers_(std::move(headers)), limits_(limits) {}
   HttpAnswer post(std::string_view request) override;
 
  private:
   const CollectorUrl url_;
+  const std::vector<NameValue> headers_;
   const Limits limits_;
 };
 

@@ -6,7 +6,6 @@
 #include <random>
 
 #include "walker/export/recording_filter.h"
-#include "walker/otlp/requests.h"
 
 namespace mixwalk {
 namespace {
@@ -63,7 +62,8 @@ void OtlpSender::make_requests() {
     lock.unlock();
     const std::size_t samples = recording.samples.size();
     try {
-      for_each_request(filtered(std::move(recording), options_.filter), kMaxRequestBytes,
+      for_each_request(filtered(std::move(recording), options_.filter), options_.content,
+                       kMaxRequestBytes,
                        [this](const std::string& request, std::size_t its) { keep(request, its); });
     } catch (const std::exception& error) {
       ++unkept_.lost;

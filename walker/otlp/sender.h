@@ -9,6 +9,7 @@
 #include "walker/export/exporter.h"
 #include "walker/model/recording.h"
 #include "walker/otlp/delivery.h"
+#include "walker/otlp/requests.h"
 
 namespace mixwalk {
 
@@ -19,6 +20,7 @@ class OtlpSender {
  public:
   struct Options {
     FrameFilter filter;
+    RequestContent content;
     // How long finish() goes on trying after the last success.
     std::chrono::milliseconds patience{10'000};
   };

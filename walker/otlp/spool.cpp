@@ -15,6 +15,7 @@
 #include "walker/cli/errno_text.h"
 #include "walker/cli/partial_file.h"
 #include "walker/export/sha256.h"
+#include "walker/otlp/private_folder.h"
 
 namespace mixwalk {
 
@@ -95,15 +96,12 @@ class LockedTurn final : public Spool::Turn {
 
 Spool::Spool(const fs::path& folder, const CollectorUrl& url, std::uint64_t max_bytes)
     : folder_(folder / folder_name(url)), max_bytes_(max_bytes), run_(std::random_device{}()) {
-  std::error_code error;
-  fs::create_directories(folder_, error);
-  if (error) {
-    error_ = error.message();
-    return;
-  }
+  error_ = make_private_folder(folder_);
+  if (!error_.empty()) return;
   errno = 0;
   // Whoever cannot write this can write no request either.
   if (!std::ofstream(folder_ / "lock", std::ios::app)) error_ = errno_text();
+  std::error_code error;
   fs::directory_iterator readable(folder_, error);
   if (error) error_ = error.message();
   forget_torn();

@@ -21,7 +21,7 @@ class Spool {
   // More than a request ever has: splitting goes by what it is uncompressed.
   static constexpr std::uint64_t kMaxFileBytes = 64u << 20;
 
-  // Makes the folder. Not usable when error() is not empty.
+  // Makes the folder, for this user alone (private_folder.h). Not usable when error() is not empty.
   Spool(const std::filesystem::path& folder, const CollectorUrl& url,
         std::uint64_t max_bytes = kMaxBytes);
 

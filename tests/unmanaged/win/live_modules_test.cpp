@@ -46,6 +46,28 @@ TEST(LiveModules, ReadyToRunImagesHaveManagedCode) {
   FreeLibrary(corelib);
 }
 
+// An image that is no assembly, but has the code of several.
+TEST(LiveModules, CompositeReadyToRunImagesHaveManagedCode) {
+  const HMODULE image = load(fixture("runtime_exports.dll"));
+  ASSERT_NE(image, nullptr);
+  const ModuleTable table = read_live_modules();
+  const ModuleSpan* span = table.view().find(address_of(image));
+  ASSERT_NE(span, nullptr);
+  EXPECT_TRUE(span->has_managed_code);
+  FreeLibrary(image);
+}
+
+// A program that was published as a single file, whatever its name.
+TEST(LiveModules, AnImageWithTheRuntimeInItMayHoldItsLocks) {
+  const HMODULE image = load(fixture("runtime_exports.dll"));
+  ASSERT_NE(image, nullptr);
+  const ModuleTable table = read_live_modules();
+  EXPECT_EQ(table.view().find(address_of(image))->lock_risk, LockRisk::any);
+  const ModuleSpan* own = table.view().find(address_of(GetModuleHandleA(nullptr)));
+  EXPECT_EQ(own->lock_risk, LockRisk::none);
+  FreeLibrary(image);
+}
+
 TEST(LiveModules, AnUnloadedImageIsLeftOut) {
   const HMODULE sqlite = load(fixture("e_sqlite3.dll"));
   ASSERT_NE(sqlite, nullptr);

@@ -178,8 +178,24 @@ TEST(Options, RecordRefusesWhatMakesNoSense) {
   expect_usage({"record", "--after", "1s", "--", "x.exe"}, "mixwalk record --help");
 }
 
+TEST(Options, AllFramesOfExceptions) {
+  EXPECT_FALSE(record({"-p", "1", "--on", "exception"}).filter.all);
+  EXPECT_TRUE(record({"-p", "1", "--on", "exception", "--all"}).filter.all);
+  const auto convert = [](const std::vector<std::string>& arguments) {
+    return std::get<ConvertCommand>(parse_command_line(arguments).command.value()).filter.all;
+  };
+  EXPECT_FALSE(convert({"convert", "in", "-f", "pprof"}));
+  EXPECT_TRUE(convert({"convert", "in", "-f", "pprof", "--all"}));
+  expect_usage({"record", "-p", "1", "--all"}, "--all goes with --on exception");
+  expect_usage({"record", "--on", "allocation", "--all", "--", "x.exe"},
+               "--all goes with --on exception");
+}
+
 TEST(Options, ACollectorBesideAFileOrInsteadOfIt) {
   const RecordCommand alone = record({"-p", "1", "--otlp", "http://[::1]/", "--depth", "3"});
+  EXPECT_TRUE(alone.otlp->content.attributes.empty());
+  EXPECT_FALSE(alone.otlp->content.command_line) << "it may hold secrets";
+  EXPECT_TRUE(alone.otlp->headers.empty());
   EXPECT_EQ(alone.otlp->url.host, "::1");
   EXPECT_EQ(alone.otlp->url.port, 4318);
   EXPECT_EQ(alone.otlp->url.path, "/v1development/profiles");
@@ -202,6 +218,47 @@ TEST(Options, ACollectorBesideAFileOrInsteadOfIt) {
   EXPECT_EQ(convert({"-o", "a.folded"}).format->name, "collapsed");
 }
 
+// What wins where both say something: otel_settings_test.cpp.
+TEST(Options, ACollectorByOptionsAndByVariables) {
+  using Pairs = std::vector<NameValue>;
+  const OtelVariables variables{.service_name = "orders",
+                                .resource_attributes = "team=a%20b",
+                                .endpoint = "http://collector",
+                                .headers = "key=1"};
+  for (const std::string command : {"record", "convert"}) {
+    const auto target = [&](std::vector<std::string> more) {
+      more.insert(more.begin(), {command, command == "record" ? "-p1" : "in"});
+      const auto parsed = parse_command_line(more, variables);
+      EXPECT_EQ(parsed.to_stderr, "");
+      const auto* record = std::get_if<RecordCommand>(&parsed.command.value());
+      return record != nullptr ? record->otlp
+                               : std::get<ConvertCommand>(parsed.command.value()).otlp;
+    };
+    const auto by_variables = target({"--otlp"}).value();
+    EXPECT_EQ(by_variables.url.host, "collector");
+    EXPECT_EQ(by_variables.content.attributes, (Pairs{{"team", "a b"}, {"service.name", "orders"}}));
+    EXPECT_EQ(by_variables.headers, (Pairs{{"key", "1"}}));
+    EXPECT_FALSE(by_variables.content.command_line);
+    const auto by_options =
+        target({"--otlp", "http://other", "--otlp-service", "x", "--otlp-attribute", "team=c,d",
+                "--otlp-attribute", "e=f", "--otlp-header", "key=2", "--otlp-header", "g=h",
+                "--otlp-command-line"})
+            .value();
+    EXPECT_EQ(by_options.url.host, "other");
+    EXPECT_EQ(by_options.content.attributes,
+              (Pairs{{"team", "c,d"}, {"service.name", "x"}, {"e", "f"}}));
+    EXPECT_EQ(by_options.headers, (Pairs{{"key", "2"}, {"g", "h"}}));
+    EXPECT_TRUE(by_options.content.command_line);
+    // A variable alone sends nothing, and disturbs nothing.
+    EXPECT_FALSE(target({"-o", "a.mixwalk"}));
+  }
+  const auto hostile = parse_command_line({"record", "-p1", "--otlp", "http://a"},
+                                          {.resource_attributes = "a=\x1b[31m\n,%"});
+  EXPECT_EQ(hostile.exit_code, ExitCode::usage);
+  EXPECT_EQ(std::count(hostile.to_stderr.begin(), hostile.to_stderr.end(), '\n'), 1);
+  EXPECT_EQ(hostile.to_stderr.find('\x1b'), std::string::npos);
+}
+
 TEST(Options, ACollectorThatMakesNoSense) {
   for (const std::string command : {"record", "convert"}) {
     const auto with = [&](std::vector<std::string> more) {
@@ -209,13 +266,25 @@ TEST(Options, ACollectorThatMakesNoSense) {
       return more;
     };
     expect_usage(with({"--otlp", "https://a"}), "https is not supported");
-    expect_usage(with({"--otlp", ""}), "must begin with http://");
+    expect_usage(with({"--otlp", ""}), "--otlp needs a URL");
+    expect_usage(with({"--otlp", "-o", "a.mixwalk"}), "--otlp needs a URL");
+    expect_usage(with({"--otlp", "a.mixwalk"}), "must begin with http://");
     expect_usage(with({"--otlp", "http://a:0"}), "--otlp: the port of the URL");
     expect_usage(with({"--otlp", "http://a\r\nX: y\x1b[31m"}), "the host of the URL");
     expect_usage(with({"--otlp", "http://" + std::string(100'000, 'a')}), "too long");
     expect_usage(with({"--otlp", "http://a", "--spool", ""}), "--spool needs");
     expect_usage(with({"--otlp", "http://a", "-o", ""}), "--output needs");
     expect_usage(with({"--spool", "a", "-o", "a.mixwalk"}), "--spool goes with --otlp");
+    const std::pair<const char*, const char*> alone[] = {{"--otlp-service", "a"},
+                                                         {"--otlp-attribute", "a=b"},
+                                                         {"--otlp-header", "a=b"}};
+    for (const auto& [option, value] : alone) {
+      expect_usage(with({option, value}), std::string(option) + " goes with --otlp");
+    }
+    expect_usage(with({"--otlp-command-line"}), "--otlp-command-line goes with --otlp");
+    expect_usage(with({"--otlp", "http://a", "--otlp-attribute", "a"}), "is not NAME=VALUE");
+    expect_usage(with({"--otlp", "http://a", "--otlp-header", "Host=a"}), "is set by mixwalk");
+    expect_usage(with({"--otlp", "http://a", "--otlp-service", ""}), "--otlp-service needs a name");
   }
   expect_usage({"dump", "-p", "1", "--otlp", "http://a"}, "--otlp");
 }

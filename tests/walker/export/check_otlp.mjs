@@ -139,6 +139,7 @@ function htlhash(file) {
 const build_ids = new Map([['C:\\plugins\\first.dll',
                             htlhash(fs.readFileSync(exports_.file('representative', 'image')))]]);
 
+const ids = new Set();
 for (const recording of ['representative', 'sqlite', 'exception', 'dump', 'empty']) {
   const facts = exports_.facts(recording);
   const request = decode(recording, exports_.file(recording, 'otlp'));
@@ -156,6 +157,12 @@ for (const recording of ['representative', 'sqlite', 'exception', 'dump', 'empty
   expect_equal(Number(profile.duration_nano), facts.duration_ns, `${recording}: duration`);
   expect_equal(String(profile.time_unix_nano), String(BigInt(facts.unix_time_ms) * 1_000_000n),
                `${recording}: time`);
+  const id = Buffer.from(profile.profile_id, 'base64');
+  expect_equal(id.length, 16, `${recording}: profile id`);
+  if (ids.has(id.toString('hex')) || id.every((byte) => byte === 0)) {
+    problems.push(`${recording}: its profile id is not its own`);
+  }
+  ids.add(id.toString('hex'));
   const found = found_samples(document, profile);
   const recorded = recorded_samples(facts, build_ids);
   expect_equal(found.length, recorded.length, `${recording}: samples`);
@@ -164,6 +171,9 @@ for (const recording of ['representative', 'sqlite', 'exception', 'dump', 'empty
     const attributes = Object.fromEntries(resource.attributes.map(
         ({key, value}) => [key, String(value[value.value])]));
     expect_equal(attributes['process.pid'], '4711', 'process.pid');
+    expect_equal(attributes['service.name'],
+                 `unknown_service:${attributes['process.executable.name']}`, 'service.name');
+    expect_equal(attributes['process.command_line'], undefined, 'process.command_line');
     expect_equal(attributes['process.runtime.version'], '10.0.12.0', 'process.runtime.version');
     const ids = document.tables.mapping_table.filter((mapping) => mapping.attribute_indices.length);
     expect_equal(ids.length, 1, 'images with a build id: the one whose file is the loaded one');

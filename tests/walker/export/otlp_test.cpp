@@ -26,6 +26,56 @@ TEST(Otlp, TimesAndValuesPastTheNumbersAreTheLastOnes) {
   EXPECT_NE(sink.text.find(std::string(8, '\xff')), std::string::npos);
 }
 
+std::string written(const OtlpExporter::Options& options) {
+  Recording recording = representative_recording();
+  recording.process.command_line = "orders.exe --password=hunter2";
+  RecordedImages images;
+  StringSink sink;
+  EXPECT_TRUE(OtlpExporter(images, options).write(recording, sink));
+  return sink.text;
+}
+
+// How often the text stands in the document. It is short: its length is one byte before it.
+std::size_t times(const std::string& document, std::string_view text) {
+  const std::string with_length = static_cast<char>(text.size()) + std::string(text);
+  std::size_t count = 0;
+  for (std::size_t at = document.find(with_length); at != document.npos;
+       at = document.find(with_length, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+TEST(Otlp, TheCommandLineOnlyIfAskedFor) {
+  EXPECT_EQ(times(written({}), "process.command_line"), 0u);
+  EXPECT_EQ(written({}).find("hunter2"), std::string::npos);
+  EXPECT_EQ(times(written({.command_line = true}), "orders.exe --password=hunter2"), 1u);
+}
+
+TEST(Otlp, AttributesThatWereGivenReplaceTheRecordings) {
+  const std::string own = written({});
+  EXPECT_EQ(times(own, "service.name"), 1u);
+  EXPECT_NE(own.find("unknown_service:"), std::string::npos);
+  EXPECT_EQ(times(own, "os.type"), 1u);
+  const std::string given = written({.attributes = {{"service.name", "orders"}, {"os.type", "x"}}});
+  EXPECT_EQ(times(given, "service.name"), 1u);
+  EXPECT_EQ(times(given, "orders"), 1u);
+  EXPECT_EQ(given.find("unknown_service:"), std::string::npos);
+  EXPECT_EQ(times(given, "os.type"), 1u);
+  EXPECT_EQ(times(given, "windows"), 0u);
+}
+
+// Field 7, of wire type 2, with 16 bytes.
+TEST(Otlp, EachProfileHasAnId) {
+  OtlpExporter::ProfileId id;
+  id.fill(std::byte{0xa5});
+  const std::string field = std::string("\x3a\x10") + std::string(16, '\xa5');
+  EXPECT_NE(written({.profile_id = id}).find(field), std::string::npos);
+  EXPECT_EQ(written({}).find(field), std::string::npos);
+  EXPECT_EQ(written({}).size(), written({.profile_id = id}).size());
+  EXPECT_EQ(written({}), written({})) << "a digest: the same recording gives the same bytes";
+}
+
 TEST(Otlp, SaysWhenTheSinkIsFull) {
   RecordedImages images;
   FullSink sink;

@@ -40,11 +40,14 @@ const recordings = {
 };
 
 // One run of mixwalk: {code, err, seconds}.
-function convert(recording, port, spool, host = '127.0.0.1', more = []) {
+function convert(recording, port, spool, host = '127.0.0.1', more = [], variables = {}) {
   const begun = Date.now();
-  const child = spawn(mixwalk, ['convert', recordings[recording], '--otlp',
-                                `http://${host}:${port}`, '--spool', spool, ...more],
-                      {stdio: ['ignore', 'pipe', 'pipe']});
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) =>
+      !name.startsWith('OTEL_')));
+  const url = port === null ? [] : [`http://${host}:${port}`];
+  const child = spawn(mixwalk, ['convert', recordings[recording], '--otlp', ...url, '--spool',
+                                spool, ...more],
+                      {stdio: ['ignore', 'pipe', 'pipe'], env: {...env, ...variables}});
   let out = '', err = '';
   child.stdout.on('data', (data) => out += data);
   child.stderr.on('data', (data) => err += data);
@@ -72,7 +75,10 @@ function content(what, body) {
   const {dictionary, resource_profiles: [{scope_profiles: [{profiles: [profile]}]}]} = message;
   const times = profile.samples.flatMap((sample) =>
       sample.timestamps_unix_nano.map((time) => BigInt(time.toString()))).sort();
-  return {event: dictionary.string_table[profile.sample_type.type_strindex], times,
+  const attributes = Object.fromEntries(message.resource_profiles[0].resource.attributes.map(
+      ({key, value}) => [key, value.string_value || String(value.int_value)]));
+  return {attributes, id: Buffer.from(profile.profile_id).toString('hex'),
+          event: dictionary.string_table[profile.sample_type.type_strindex], times,
           first: BigInt(profile.time_unix_nano.toString()),
           last: BigInt(profile.time_unix_nano.toString()) +
               BigInt(profile.duration_nano.toString()), bytes: bytes.length};
@@ -141,6 +147,38 @@ async function arrives() {
                                       ['-o', file]), 0, []);
   expect_equal(it.requests[1].url, '/a%20b/c', 'beside: path');
   expect_equal(it.taken[1].bytes, fs.statSync(file).size, 'beside: the bytes are the file');
+  it.close();
+}
+
+// The collector, the service and the headers by variables; options before them.
+async function by_variables() {
+  const it = await collector();
+  const variables = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${it.port}/base/`,
+    OTEL_SERVICE_NAME: 'orders', OTEL_RESOURCE_ATTRIBUTES: 'service.name=no,team=a%2Cb',
+    OTEL_EXPORTER_OTLP_HEADERS: 'Api-Key=1%202, user-agent=me',
+  };
+  const spool = new_spool();
+  expect_says('by variables', await convert('wall', null, spool, '', [], variables), 0, []);
+  const {url, headers} = it.requests[0];
+  expect_equal([url, headers['api-key'], headers['user-agent']],
+               ['/base/v1development/profiles', '1 2', 'me'], 'by variables: the request');
+  const {attributes, id} = it.taken[0];
+  expect_equal([attributes['service.name'], attributes.team, attributes['process.command_line']],
+               ['orders', 'a,b', undefined], 'by variables: attributes');
+  expect_says('by options', await convert('wall', it.port, spool, '127.0.0.1', [
+    '--otlp-service', 'mine', '--otlp-attribute', 'process.pid=7', '--otlp-header', 'api-key=3',
+    '--otlp-command-line'], variables), 0, []);
+  expect_equal([it.requests[1].url, it.requests[1].headers['api-key']],
+               ['/v1development/profiles', '3'], 'by options: the request');
+  const mine = it.taken[1].attributes;
+  expect_equal([mine['service.name'], mine['process.pid']], ['mine', '7'], 'by options');
+  if (!mine['process.command_line']) problems.push('by options: no command line');
+  expect_equal([id.length, it.taken[1].id.length], [32, 32], 'profile ids');
+  if (id === it.taken[1].id) problems.push('two requests have the same profile id');
+  expect_says('a hostile header', await convert('wall', it.port, spool, '127.0.0.1', [],
+                                                {OTEL_EXPORTER_OTLP_HEADERS: 'a=%0d%0ab'}), 2,
+              ['the header "a" has a value that HTTP does not allow']);
   it.close();
 }
 
@@ -323,7 +361,7 @@ async function two_at_once() {
 }
 
 await Promise.all([
-  arrives(), by_ipv6(), in_parts(), down_then_busy(), asked_to_wait_for_long(), dies_in_mid_body(),
+  arrives(), by_variables(), by_ipv6(), in_parts(), down_then_busy(), asked_to_wait_for_long(), dies_in_mid_body(),
   refuses(), takes_a_part(), redirects(), endless_body(), two_at_once(),
   says_nonsense('garbage', (socket) => socket.end('\x1b]0;SSH-2.0-nonsense\r\n\r\n'), 'bad'),
   says_nonsense('never', () => {}, 'no answer in time'),

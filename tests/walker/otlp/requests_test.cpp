@@ -15,7 +15,7 @@ struct Parts {
 
 Parts parts(const Recording& recording, std::size_t max_bytes) {
   Parts made;
-  for_each_request(recording, max_bytes, [&](std::string request, std::size_t samples) {
+  for_each_request(recording, {}, max_bytes, [&](std::string request, std::size_t samples) {
     EXPECT_TRUE(request.starts_with("\x1f\x8b"));
     made.requests.push_back(std::move(request));
     made.samples += samples;

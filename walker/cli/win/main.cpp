@@ -28,7 +28,7 @@ void set_up_log(bool verbose) {
 }
 
 ExitCode run_arguments(const std::vector<std::string>& arguments) {
-  ParseResult parsed = parse_command_line(arguments);
+  ParseResult parsed = parse_command_line(arguments, otel_variables());
   if (!parsed.command) {
     std::fputs(parsed.to_stdout.c_str(), stdout);
     std::fputs(parsed.to_stderr.c_str(), stderr);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/image/exports_name.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/session/win/token.h"
 #include "walker/session/win/win_error.h"
@@ -26,8 +27,23 @@ std::string describe(std::uint32_t id, const std::string& name) {
   return "process " + std::to_string(id) + (name.empty() ? "" : " (" + name + ")");
 }
 
+// The memory of another process.
+class ProcessMemory final : public MemoryReader {
+ public:
+  explicit ProcessMemory(HANDLE process) : process_(process) {}
+  bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
+    SIZE_T done = 0;
+    return ReadProcessMemory(process_, reinterpret_cast<const void*>(address), into, bytes,
+                             &done) &&
+           done == bytes;
+  }
+
+ private:
+  const HANDLE process_;
+};
+
 // What of a runtime the process has loaded, if its modules may be read.
-enum class LoadedRuntime { unknown, none, host_only, framework, core };
+enum class LoadedRuntime { unknown, none, host_only, framework, core, core_in_program };
 
 LoadedRuntime loaded_runtime(std::uint32_t id) {
   const UniqueHandle process = open_process(PROCESS_QUERY_INFORMATION | PROCESS_VM_READ, id);
@@ -36,6 +52,12 @@ LoadedRuntime loaded_runtime(std::uint32_t id) {
   if (!process ||
       !EnumProcessModulesEx(process.get(), modules, sizeof modules, &bytes, LIST_MODULES_ALL)) {
     return LoadedRuntime::unknown;
+  }
+  // The program's image comes first.
+  if (bytes >= sizeof(HMODULE) &&
+      exports_name(ProcessMemory(process.get()), reinterpret_cast<std::uint64_t>(modules[0]),
+                   kRuntimeInSingleFile)) {
+    return LoadedRuntime::core_in_program;
   }
   LoadedRuntime found = LoadedRuntime::none;
   const std::size_t count = std::min(std::size(modules), bytes / sizeof(HMODULE));
@@ -65,6 +87,10 @@ Failure no_port(std::uint32_t id, const std::string& name) {
       return {ExitCode::not_started,
               describe(id, name) + " has loaded the .NET runtime, but its diagnostics port is not"
               " open: it is still starting, or runs with DOTNET_EnableDiagnostics=0"};
+    case LoadedRuntime::core_in_program:
+      return {ExitCode::not_started,
+              describe(id, name) + " has the .NET runtime in its own file, but its diagnostics port"
+              " is not open: it is still starting, or runs with DOTNET_EnableDiagnostics=0"};
     case LoadedRuntime::host_only:
       return {ExitCode::not_started,
               describe(id, name) + " has not started its .NET runtime yet"};

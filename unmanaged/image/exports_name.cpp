@@ -1,0 +1,60 @@
+#include "unmanaged/image/exports_name.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+
+namespace mixwalk {
+namespace {
+
+// Offsets, of PE32+ (Microsoft, "PE Format").
+constexpr std::uint64_t kNtHeadersAt = 0x3C, kMagicAt = 24, kExportTableAt = 24 + 112;
+constexpr std::uint64_t kNameCountAt = 24, kNamesAt = 32;
+constexpr std::uint32_t kSignature = 0x4550;  // "PE"
+constexpr std::uint16_t kPe32Plus = 0x20B;
+constexpr std::uint32_t kMaxNames = 0x10000;  // ordinals have 16 bits
+constexpr std::size_t kMaxName = 32;          // of those that are looked for
+
+// As strcmp orders the name at that address and `name`; nothing: it cannot be read.
+std::optional<int> compare(const MemoryReader& memory, std::uint64_t address,
+                           std::string_view name) noexcept {
+  std::array<char, kMaxName + 1> text{};
+  const std::size_t bytes = memory.read_up_to(address, text.data(), name.size() + 1);
+  const std::size_t length = std::find(text.begin(), text.begin() + bytes, '\0') - text.begin();
+  if (length == bytes && bytes != name.size() + 1) return std::nullopt;  // it goes on, unread
+  return std::string_view(text.data(), length).compare(name);
+}
+
+}  // namespace
+
+bool exports_name(const MemoryReader& memory, std::uint64_t base, std::string_view name) noexcept {
+  if (name.size() > kMaxName) return false;
+  const auto offset = memory.read_value<std::uint32_t>(base + kNtHeadersAt);
+  if (!offset || memory.read_value<std::uint32_t>(base + *offset) != kSignature ||
+      memory.read_value<std::uint16_t>(base + *offset + kMagicAt) != kPe32Plus) {
+    return false;
+  }
+  const auto directory = memory.read_value<std::uint32_t>(base + *offset + kExportTableAt);
+  if (!directory || *directory == 0) return false;
+  const auto count = memory.read_value<std::uint32_t>(base + *directory + kNameCountAt);
+  const auto names = memory.read_value<std::uint32_t>(base + *directory + kNamesAt);
+  if (!count || !names || *count > kMaxNames) return false;
+  // They are sorted: the loader looks a name up in the same way.
+  std::uint32_t first = 0, last = *count;
+  while (first < last) {
+    const std::uint32_t middle = first + (last - first) / 2;
+    const auto rva = memory.read_value<std::uint32_t>(base + *names + std::uint64_t{4} * middle);
+    const auto order = rva ? compare(memory, base + *rva, name) : std::nullopt;
+    if (!order) return false;
+    if (*order == 0) return true;
+    if (*order < 0) {
+      first = middle + 1;
+    } else {
+      last = middle;
+    }
+  }
+  return false;
+}
+
+}  // namespace mixwalk

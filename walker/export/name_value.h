@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+namespace mixwalk {
+
+// One attribute of a resource, or one header of a request: both are text.
+struct NameValue {
+  std::string name, value;
+
+  bool operator==(const NameValue&) const = default;
+};
+
+}  // namespace mixwalk

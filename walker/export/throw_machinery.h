@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "walker/model/recording.h"
+
+namespace mixwalk {
+
+// How the runtime throws: the frames between the one that threw and the moment when the runtime
+// tells of it. Known by what they are, not by how many there are:
+// - native frames in the runtime's own images (runtime_images.h);
+// - the managed half of the runtime's dispatch, System.Runtime.EH in System.Private.CoreLib.dll;
+// - between those: the system's dispatch, frames of ntdll.dll and kernelbase.dll down to where it
+//   begins: KiUserExceptionDispatcher for a fault of the processor, RaiseException for one of the
+//   runtime.
+// The first other frame threw. Library methods that throw on behalf of others (ThrowHelper) are the
+// program's to see, as in Exception.StackTrace. Pure.
+class ThrowMachinery {
+ public:
+  explicit ThrowMachinery(const Recording& recording);
+
+  // How many of the stack's first frames are the machinery; 0 where no managed frame would be left,
+  // or where nothing of the runtime is on top. `frames`: leaf first, indices into recording.frames.
+  std::size_t frames_of(std::span<const std::uint32_t> frames) const;
+
+ private:
+  enum class Part : std::uint8_t { other, runtime, system, system_begins };
+
+  std::vector<Part> parts_;    // by frame
+  std::vector<bool> managed_;  // by frame
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <vector>
+
+#include "walker/model/recording.h"
+
+namespace mixwalk {
+
+// Of each image of the recording whether it is the runtime, or a part of it, of .NET or of .NET
+// Framework. A program that was published as a single file has the runtime in its own image: managed
+// code runs, and no image is the runtime. (The stack of every managed thread goes through the
+// runtime to its root.) By index of Recording::modules.
+std::vector<bool> runtime_images(const Recording& recording);
+
+}  // namespace mixwalk

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "walker/otlp/collector_url.h"
+#include "walker/otlp/name_values.h"
+#include "walker/otlp/otel_variables.h"
+
+namespace mixwalk {
+
+// What options and variables say together, by the precedence of the OpenTelemetry specification:
+// an option before a variable, the variable of profiles before that of all signals. Pure. A problem
+// names the option or the variable that is wrong.
+
+// `url`: the value of --otlp; empty: it has none, a variable names the collector.
+ParsedUrl collector_url(const std::string& url, const OtelVariables& variables);
+
+// `given`: NAME=VALUE of --otlp-attribute; `service`: of --otlp-service.
+// In order: service, given, OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES. An empty value gives way to
+// the next one.
+ParsedNameValues resource_attributes(const std::vector<std::string>& given,
+                                     const std::optional<std::string>& service,
+                                     const OtelVariables& variables);
+
+// `given`: NAME=VALUE of --otlp-header. Names are those of HTTP, whatever their case; none that
+// says how a request is read.
+ParsedNameValues request_headers(const std::vector<std::string>& given,
+                                 const OtelVariables& variables);
+
+}  // namespace mixwalk

@@ -1,0 +1,20 @@
+#include "walker/otlp/otel_variables.h"
+
+#include <cstdlib>
+
+namespace mixwalk {
+
+OtelVariables otel_variables() {
+  const auto variable = [](const char* name) -> std::string {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? "" : value;
+  };
+  return {.service_name = variable("OTEL_SERVICE_NAME"),
+          .resource_attributes = variable("OTEL_RESOURCE_ATTRIBUTES"),
+          .endpoint = variable("OTEL_EXPORTER_OTLP_ENDPOINT"),
+          .profiles_endpoint = variable("OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT"),
+          .headers = variable("OTEL_EXPORTER_OTLP_HEADERS"),
+          .profiles_headers = variable("OTEL_EXPORTER_OTLP_PROFILES_HEADERS")};
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,10 @@
+#include "walker/otlp/spool_security.h"
+
+namespace mixwalk {
+
+// P: nothing is inherited. OICI: files and folders in it inherit the right. FA: all rights.
+std::string spool_sddl(const std::string& user) {
+  return "O:" + user + "D:P(A;OICI;FA;;;" + user + ")";
+}
+
+}  // namespace mixwalk

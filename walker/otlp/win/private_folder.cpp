@@ -1,0 +1,96 @@
+#include "walker/otlp/private_folder.h"
+
+#include <windows.h>
+
+#include <aclapi.h>
+#include <sddl.h>
+
+#include <memory>
+#include <system_error>
+
+#include "unmanaged/win/unique_handle.h"
+#include "unmanaged/win/utf8.h"
+#include "walker/otlp/spool_security.h"
+#include "walker/session/win/token.h"
+
+namespace mixwalk {
+namespace {
+
+std::string text_of(DWORD error) {
+  return std::system_category().message(static_cast<int>(error));
+}
+
+// Not what a link leads to.
+UniqueHandle open_itself(const std::filesystem::path& path) {
+  return UniqueHandle(CreateFileW(path.c_str(), READ_CONTROL | WRITE_DAC | FILE_READ_ATTRIBUTES,
+                                  FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
+                                  OPEN_EXISTING,
+                                  FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT,
+                                  nullptr));
+}
+
+// 0, or the error. Not SetSecurityInfo: Wine 8's adds the rights of the folder above, whatever
+// PROTECTED_DACL_SECURITY_INFORMATION says.
+DWORD set_rights(HANDLE object, PSECURITY_DESCRIPTOR descriptor) {
+  constexpr SECURITY_INFORMATION kWhat =
+      DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION;
+  return SetKernelObjectSecurity(object, kWhat, descriptor) ? ERROR_SUCCESS : GetLastError();
+}
+
+struct LocalFreed {
+  void operator()(void* memory) const noexcept { LocalFree(memory); }
+};
+
+}  // namespace
+
+std::string make_private_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder.parent_path(), error);
+  if (error) return error.message();
+  const auto facts = token_facts(GetCurrentProcess());
+  if (!facts) return "cannot learn who uses it: " + text_of(GetLastError());
+
+  PSECURITY_DESCRIPTOR made = nullptr;
+  const std::wstring sddl = to_utf16(spool_sddl(facts->user));
+  if (!ConvertStringSecurityDescriptorToSecurityDescriptorW(sddl.c_str(), SDDL_REVISION_1, &made,
+                                                            nullptr)) {
+    return text_of(GetLastError());
+  }
+  const std::unique_ptr<void, LocalFreed> descriptor(made);
+  SECURITY_ATTRIBUTES attributes{sizeof attributes, made, FALSE};
+  if (CreateDirectoryW(folder.c_str(), &attributes)) return {};
+  if (GetLastError() != ERROR_ALREADY_EXISTS) return text_of(GetLastError());
+
+  // What was opened is what is changed: the name may come to mean something else meanwhile.
+  const UniqueHandle there = open_itself(folder);
+  if (!there) return text_of(GetLastError());
+  BY_HANDLE_FILE_INFORMATION its{};
+  if (!GetFileInformationByHandle(there.get(), &its)) return text_of(GetLastError());
+  if ((its.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) == 0 ||
+      (its.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0) {
+    return "it is no folder";
+  }
+  PSID owner = nullptr;
+  PSECURITY_DESCRIPTOR present = nullptr;
+  const DWORD refused = GetSecurityInfo(there.get(), SE_FILE_OBJECT, OWNER_SECURITY_INFORMATION, &owner,
+                                  nullptr, nullptr, nullptr, &present);
+  if (refused != ERROR_SUCCESS) return text_of(refused);
+  const std::unique_ptr<void, LocalFreed> of_owner(present);
+  PSID user = nullptr;
+  BOOL defaulted = FALSE;
+  if (!GetSecurityDescriptorOwner(made, &user, &defaulted)) return text_of(GetLastError());
+  // Administrators own what one of them makes while elevated: an earlier run may have been.
+  if (!EqualSid(owner, user) && !IsWellKnownSid(owner, WinBuiltinAdministratorsSid)) {
+    return "it belongs to another user";
+  }
+  if (const DWORD unset = set_rights(there.get(), made)) return text_of(unset);
+  // Files that are there have the rights that they inherited before: each gets its own.
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
+       at.increment(error)) {
+    const UniqueHandle file = open_itself(at->path());
+    if (file) set_rights(file.get(), made);
+  }
+  return {};
+}
+
+}  // namespace mixwalk
