@@ -31,15 +31,13 @@ std::vector<std::string> torture(const std::string& kinds, int program_seconds) 
 }
 
 // False for a stack that no walk can show whole: its thread stands in Wine's dispatcher of system
-// calls, at the first instruction of Wine's dispatcher of exceptions (its unwind data holds for the later
-// ones only), or in the routine without unwind data of the kind moves-rsp. It is looked at all the same.
+// calls, or in the routine without unwind data of the kind moves-rsp. It is looked at all the same.
 // (Not by the thread's name: not every dump has it.)
 bool can_be_whole(const Snapshot& snapshot, const Thread& thread) {
   const auto& frames = thread.stack.frames;
   if (!frames.empty() && in_wine_dispatcher(frames[0].address)) return false;
   if (frames.size() < 2 || frames[1].kind != FrameKind::gap) return true;
   const Frame& leaf = frames[0];
-  if (leaf.name == "KiUserExceptionDispatcher" && leaf.displacement == 0) return false;
   return leaf.module == Frame::kNone || !leaf.name.empty() ||
          !snapshot.modules[static_cast<std::size_t>(leaf.module)].path.ends_with("hunt_native.dll");
 }

@@ -55,7 +55,7 @@ const Situation kSituations[] = {
     {.name = "longjmp", .throws = true},
     {.name = "seh", .throws = true},
     // Wine's dispatcher leaves its images, for code without unwind data.
-    {.name = "vectored", .whole = 0.9, .throws = true},
+    {.name = "vectored", .whole = 0.97, .throws = true},
     {.name = "terminated"},
     {.name = "apcs"},
     {.name = "waits"},
@@ -94,7 +94,7 @@ const Situation kSituations[] = {
     {.name = "tasks"},
     {.name = "apartments"},
     // Wine's dispatcher leaves its images, for code without unwind data.
-    {.name = "null", .whole = 0.8, .throws = true},
+    {.name = "null", .whole = 0.97, .throws = true},
     {.name = "end-of-stack", .throws = true},
     {.name = "deep"},
     {.name = "thousand"},

@@ -68,6 +68,15 @@ LeafStep::Proof LeafStep::call_leads_to(std::uint64_t return_address,
   return direct && best == Proof::possible ? Proof::none : best;
 }
 
+bool LeafStep::calls_other_code(std::uint64_t return_address, const LeafCode& code) noexcept {
+  const CallSites calls = calls_before(return_address, code_);
+  const auto is_other = [&](const CallSite& call) {
+    return call.kind == CallSite::Kind::direct &&
+           leads_to(call.address, code, kMaxHops) == Proof::none;
+  };
+  return !calls.empty() && std::ranges::all_of(calls.sites(), is_other);
+}
+
 LeafStep::Proof LeafStep::slot_leads_to(std::uint64_t slot, const LeafCode& leaf,
                                         int hops) noexcept {
   const ModuleSpan* module = modules_.find(slot);

@@ -42,6 +42,10 @@ class LeafStep {
     return call_leads_to(return_address, code) != Proof::none;
   }
 
+  // Whether every call that can end at the return address names other code. A call through a register
+  // or a slot names none, and costs next to nothing here.
+  bool calls_other_code(std::uint64_t return_address, const LeafCode& code) noexcept;
+
   // An instruction may lie there: in an image's code, or in what `outside` knows as such.
   bool is_code(std::uint64_t address) noexcept;
 

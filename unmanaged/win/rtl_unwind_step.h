@@ -2,6 +2,8 @@
 
 #include <windows.h>
 
+#include <optional>
+
 #include "unmanaged/step/leaf_step.h"
 #include "unmanaged/step/module_view.h"
 #include "unmanaged/step/pdata.h"
@@ -37,6 +39,8 @@ class RtlUnwindStep final : public UnwindStep {
   static void unwind(void* call);
   static void unwind_body(const UnwindMemory& memory, const FunctionEntry& entry, std::uint64_t ip,
                           Unwind& unwind) noexcept;
+  // Of a thread that stands at the first instruction of the dispatcher of exceptions.
+  std::optional<Cursor> interrupted_by_exception(const Cursor& frame) const noexcept;
   LeafCode leaf_code_at(std::uint64_t ip) noexcept;
   // `in_image`: of the frame stepped from; `guessed`: so was that frame.
   StepFault check_caller(const Cursor& caller, bool in_image, bool guessed) noexcept;

@@ -220,6 +220,32 @@ TEST_F(LeafStepTest, OutsideIsNotReadWhereNothingIsKnownOfIt) {
   expect_guessed();
 }
 
+// Asked of code outside the images.
+bool calls_other_code(const MemoryReader& memory, const ModuleSpan& span, OutsideMemory& outside,
+                      std::uint64_t code) {
+  const ModuleView modules({&span, 1});
+  const BuiltMemory stack(kStack, 8);
+  return LeafStep(modules, memory, stack, outside).calls_other_code(kImage + kCaller + 0x20, {code, code});
+}
+
+TEST_F(LeafStepTest, CallOfOtherCodeByItsAddress) {
+  call_direct(kImage + kOther);
+  EXPECT_FALSE(calls_other_code(memory_, span_, outside_, kImage + kOther));
+  EXPECT_TRUE(calls_other_code(memory_, span_, outside_, kImage + kLeaf));
+  // The other code jumps there: jmp rel32.
+  memory_.image.put(kOther, {0xE9});
+  memory_.image.put32(kOther + 1, kLeaf - (kOther + 5));
+  EXPECT_FALSE(calls_other_code(memory_, span_, outside_, kImage + kLeaf));
+}
+
+TEST_F(LeafStepTest, CallThroughARegisterOrASlotNamesNoOtherCode) {
+  call({0xFF, 0xD0});
+  EXPECT_FALSE(calls_other_code(memory_, span_, outside_, kOutside + 0x200));
+  memory_.image.put64(kData, kImage + kOther);
+  call_slot(kImage + kData);
+  EXPECT_FALSE(calls_other_code(memory_, span_, outside_, kOutside + 0x200));
+}
+
 TEST_F(LeafStepTest, StackThatCannotBeRead) {
   frame_.registers[Register::rsp] = kStack + 0x100;
   EXPECT_EQ(step().fault, StepFault::unreadable_stack);

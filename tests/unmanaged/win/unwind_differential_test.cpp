@@ -501,5 +501,47 @@ TEST(RealStack, ThroughTheMachineFrameOfAnException) {
   expect_same_walk(5);
 }
 
+// A step from the first instruction of the dispatcher, where the system put `context` at Rsp.
+StepResult step_from_dispatcher(const CONTEXT& context, Cursor& frame) {
+  const auto* tib = reinterpret_cast<const NT_TIB*>(NtCurrentTeb());
+  static std::vector<std::byte> buffer(1 << 20);
+  StackCopy stack(buffer);
+  frame.registers[Register::rsp] = reinterpret_cast<std::uint64_t>(&context);
+  frame.registers.rip = reinterpret_cast<std::uint64_t>(
+      GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "KiUserExceptionDispatcher"));
+  stack.fill(GuardedReader(), frame.registers.rsp(), reinterpret_cast<std::uint64_t>(tib->StackBase));
+  stack.rewrite_pointers();
+  const ModuleTable modules = read_live_modules();
+  const ModuleView view = modules.view();
+  return RtlUnwindStep(stack, view).step(frame, LeafRule::allowed);
+}
+
+struct Interrupted {
+  CONTEXT context;
+  Cursor caller;
+  StepFault fault;
+};
+Interrupted g_interrupted;
+
+LONG CALLBACK step_while_dispatching(EXCEPTION_POINTERS* exception) {
+  if (exception->ExceptionRecord->ExceptionCode != EXCEPTION_ILLEGAL_INSTRUCTION) {
+    return EXCEPTION_CONTINUE_SEARCH;
+  }
+  CONTEXT& context = *exception->ContextRecord;
+  g_interrupted.context = context;
+  g_interrupted.fault = step_from_dispatcher(context, g_interrupted.caller).fault;
+  context.Rip += 2;  // ud2
+  return EXCEPTION_CONTINUE_EXECUTION;
+}
+
+TEST(RealStack, InterruptedByAnExceptionThatIsNotDispatchedYet) {
+  void* handler = AddVectoredExceptionHandler(1, &step_while_dispatching);
+  asm volatile("ud2" ::: "memory");
+  RemoveVectoredExceptionHandler(handler);
+  EXPECT_EQ(g_interrupted.fault, StepFault::none);
+  EXPECT_EQ(g_interrupted.caller.registers, registers_of(g_interrupted.context));
+  EXPECT_EQ(g_interrupted.caller.kind, AddressKind::instruction_pointer);
+}
+
 }  // namespace
 }  // namespace mixwalk
