@@ -15,7 +15,7 @@ namespace mixwalk {
 namespace {
 
 // 12 moments in an ordinary run; MIXWALK_KILLS=50 for more.
-int kills() { return wanted("MIXWALK_KILLS", 12, 1); }
+int kills() { return wanted("MIXWALK_KILLS", 8, 1); }
 
 std::vector<std::string> visit(const ChildProcess& target) {
   return {mixwalk_exe(), "dump", "-p", std::to_string(target.id()), "-o",

@@ -31,7 +31,7 @@ WrittenChain read_chain(const std::string& path) {
 }
 
 // How many chains: fewer in an ordinary run, all 500 with MIXWALK_LADDER_CHAINS=500.
-int chain_count() { return wanted("MIXWALK_LADDER_CHAINS", 60, 1); }
+int chain_count() { return wanted("MIXWALK_LADDER_CHAINS", 40, 1); }
 
 // A frame that the ladder wrote down if it wrote down all of its own.
 bool is_ladders(const Snapshot& snapshot, const Frame& frame) {

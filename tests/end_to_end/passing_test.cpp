@@ -45,7 +45,7 @@ class Passing : public ::testing::Test {
   }
 
   static std::string seconds() {
-    return std::to_string(wanted("MIXWALK_PASSING_SECONDS", 4, 1)) + "s";
+    return std::to_string(wanted("MIXWALK_PASSING_SECONDS", 3, 1)) + "s";
   }
 
   // Weighed by the samples' values.

@@ -165,8 +165,8 @@ TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
   std::printf("%zu samples taken, %llu dropped\n", recording.samples.size(), recording.dropped);
 }
 
-// 20 s in an ordinary run; MIXWALK_RECORD_SECONDS=300 for more.
-int seconds() { return wanted("MIXWALK_RECORD_SECONDS", 20, 5); }
+// 12 s in an ordinary run; MIXWALK_RECORD_SECONDS=300 for more.
+int seconds() { return wanted("MIXWALK_RECORD_SECONDS", 12, 5); }
 
 // Of a program that makes new code, threads and images all the time.
 TEST(RecordTorture, TheMemoryOfTheDllStaysWhereItIsAndNothingIsLost) {
@@ -211,34 +211,9 @@ TEST(RecordTorture, TheMemoryOfTheDllStaysWhereItIsAndNothingIsLost) {
               samples, files, collector.recording().dropped, low / 1024, high / 1024,
               result.c_str());
   EXPECT_EQ(collector.recording().dropped, 0u);
-  EXPECT_GT(samples, 500u);
+  EXPECT_GT(samples, static_cast<std::size_t>(seconds()) * 25);
   ASSERT_GT(low, 0) << "the DLL does not count";
   EXPECT_LE(high - low, 4 << 20) << "2 MiB to either side";
-}
-
-// Ctrl-C goes to all of a console: one of this test's own, its target in another group.
-TEST(RecordProgram, CtrlCEndsItAndKeepsEverything) {
-  const HANDLE err = GetStdHandle(STD_ERROR_HANDLE);
-  FreeConsole();
-  ASSERT_TRUE(AllocConsole()) << GetLastError();
-  SetStdHandle(STD_ERROR_HANDLE, err);
-  const std::string file = temporary_file("ctrl-c.mixwalk");
-  ChildProcess hang({fixture("hang.exe")}, CREATE_NEW_PROCESS_GROUP);
-  ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
-  ChildProcess recorder(
-      {mixwalk_exe(), "record", "-p", std::to_string(hang.id()), "-r", "50", "-o", file});
-  const ULONGLONG end = GetTickCount64() + 20'000;
-  while (bytes_of(file).size() < 2000 && GetTickCount64() < end) Sleep(50);
-  ASSERT_TRUE(recorder.running());
-  SetConsoleCtrlHandler(nullptr, TRUE);  // not for us
-  ASSERT_TRUE(GenerateConsoleCtrlEvent(CTRL_C_EVENT, 0)) << GetLastError();
-  EXPECT_EQ(recorder.wait(20'000), 0u);
-  const Recording recording = read_whole(file);  // to its footer: nothing is missing
-  EXPECT_GT(recording.samples.size(), 20u);
-  EXPECT_EQ(recording.dropped, 0u);
-  hang.write_line("STOP");
-  EXPECT_EQ(hang.wait(20'000), 0u);
-  DeleteFileA(file.c_str());
 }
 
 // Its terminal was closed, or never there: no reason to lose a recording.

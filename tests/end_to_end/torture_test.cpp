@@ -213,11 +213,11 @@ void dump_all_the_time(const std::string& kinds, int seconds) {
   EXPECT_TRUE(tally.impossible.empty());
 }
 
-TEST(Torture, TheProgramNeverNotices) { dump_all_the_time(kinds(), seconds(30)); }
+TEST(Torture, TheProgramNeverNotices) { dump_all_the_time(kinds(), seconds(20)); }
 
 TEST(Torture, OfEveryKindTheProgramNeverNotices) {
   if (std::getenv("MIXWALK_TORTURE_KINDS") != nullptr) GTEST_SKIP() << "other kinds are asked for";
-  dump_all_the_time("all", seconds(15));
+  dump_all_the_time("all", seconds(12));
 }
 
 // The control: what the program says of itself where nobody looks. 5 s in an ordinary run.
