@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <initializer_list>
-#include <string>
 #include <vector>
 
 #include "tests/support/code_builder.h"
@@ -118,7 +116,7 @@ TEST(ReadAsZero, DoesWhatTheProcessorDoes) {
 }
 
 TEST(ReadAsZero, WhatItDoesNotKnowIsLeftAlone) {
-  const std::vector<std::initializer_list<int>> others = {
+  const std::vector<std::vector<int>> others = {
       {0x89, 0x01},                    // mov [rcx], eax
       {0x8B, 0xC1},                    // mov eax, ecx
       {0xFF, 0x11},                    // call [rcx]
@@ -131,7 +129,7 @@ TEST(ReadAsZero, WhatItDoesNotKnowIsLeftAlone) {
   };
   for (const auto& bytes : others) {
     BuiltMemory memory(0x1000, 16);
-    memory.put(0, bytes);
+    for (std::size_t i = 0; i < bytes.size(); ++i) memory.put(static_cast<std::uint32_t>(i), {bytes[i]});
     Registers registers;
     registers.rip = memory.base();
     registers[Register::rax] = 7;
