@@ -4,9 +4,9 @@
 
 namespace mixwalk {
 
-// The monotonic clock of the system, in nanoseconds. Frozen-safe.
+// The monotonic clock of the system, in nanoseconds.
 //
-// Not std::chrono's: under mingw-w64 that is winpthreads' clock, which mixwalk.dll must do without
+// On Windows not std::chrono's: under mingw-w64 that is winpthreads' clock, which mixwalk.dll must do without
 // (tests/walker/profiler/no_winpthreads.cmake says why).
 std::uint64_t steady_time_ns() noexcept;
 

@@ -72,9 +72,28 @@ bool LeafStep::calls_other_code(std::uint64_t return_address, const LeafCode& co
   const CallSites calls = calls_before(return_address, code_);
   const auto is_other = [&](const CallSite& call) {
     return call.kind == CallSite::Kind::direct &&
-           leads_to(call.address, code, kMaxHops) == Proof::none;
+           leads_to(call.address, code, kMaxHops) == Proof::none && keeps_to_itself(call.address);
   };
   return !calls.empty() && std::ranges::all_of(calls.sites(), is_other);
+}
+
+// A function of an image, read to its end, in which nothing looks like a jump to elsewhere.
+bool LeafStep::keeps_to_itself(std::uint64_t address) noexcept {
+  const ModuleSpan* module = modules_.find(address);
+  if (module == nullptr || !module->is_code(address)) return false;
+  const auto rva = static_cast<std::uint32_t>(address - module->base);
+  const EntrySearch search = find_entry(code_, *module, rva);
+  if (!search.found || search.entry.begin != rva) return false;
+  const std::uint32_t bytes = search.entry.end - rva;
+  std::array<std::uint8_t, kMaxFunctionBytes + kLongestJump> buffer;
+  if (bytes > kMaxFunctionBytes || !code_.read(address, buffer.data(), bytes)) return false;
+  for (std::uint32_t at = 0; at < bytes; ++at) {
+    const Jump jump = jump_at(std::span(buffer).subspan(at, bytes - at), address + at);
+    if (jump.kind == Jump::Kind::none) continue;
+    const bool inside = jump.address - address < bytes;
+    if (jump.kind != Jump::Kind::direct || (!inside && is_code(jump.address))) return false;
+  }
+  return true;
 }
 
 LeafStep::Proof LeafStep::slot_leads_to(std::uint64_t slot, const LeafCode& leaf,

@@ -42,8 +42,8 @@ class LeafStep {
     return call_leads_to(return_address, code) != Proof::none;
   }
 
-  // Whether every call that can end at the return address names other code. A call through a register
-  // or a slot names none, and costs next to nothing here.
+  // Whether every call that can end at the return address names other code: a function of an image that
+  // jumps to nowhere else. A call through a register or a slot names none, and costs next to nothing here.
   bool calls_other_code(std::uint64_t return_address, const LeafCode& code) noexcept;
 
   // An instruction may lie there: in an image's code, or in what `outside` knows as such.
@@ -56,6 +56,7 @@ class LeafStep {
   Proof leads_to(std::uint64_t address, const LeafCode& leaf, int hops) noexcept;
   Proof slot_leads_to(std::uint64_t slot, const LeafCode& leaf, int hops) noexcept;
   bool changes(std::uint64_t slot) const noexcept;
+  bool keeps_to_itself(std::uint64_t address) noexcept;
   Proof jumps_to(std::uint64_t begin, std::uint32_t bytes, bool leaf_code, const LeafCode& leaf,
                  int hops) noexcept;
 

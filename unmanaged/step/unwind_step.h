@@ -42,8 +42,8 @@ struct StepResult {
   // False: a leaf's return address that no call proves (LeafStep). The caller may be an invention;
   // what follows must show that it is none.
   bool proven = true;
-  // The frame's code lies outside every image, and the caller's call leads to other code. Code that the
-  // runtime made may have been jumped to; other code was exchanged since the copy was made.
+  // The frame's code lies outside every image, and the caller's call leads to other code, as far as that
+  // code shows. Code that the runtime made may have been jumped to all the same.
   bool calls_other_code = false;
 };
 

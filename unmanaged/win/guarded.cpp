@@ -6,17 +6,24 @@
 #include "unmanaged/win/context.h"
 
 extern "C" {
-// guarded_amd64.S. `repairs`: how many faults of a look-up may still be repaired.
+// How far the repairs of one look-up have come.
+struct mixwalk_repairs {
+  int left;
+  bool busy;  // one is under way: its own faults are not repaired
+};
+// guarded_amd64.S. `repairs`: null where none are wanted.
 int mixwalk_guarded_copy(void* to, const void* from, std::size_t bytes);
-int mixwalk_guarded_call(void (*function)(void*), void* argument, int* repairs);
+int mixwalk_guarded_call(void (*function)(void*), void* argument, mixwalk_repairs* repairs);
 }
 
 namespace mixwalk {
 namespace {
 
-// A search of a table of 4 GiB reads it some 30 times, each time at most twice.
-constexpr int kMaxRepairs = 64;
-constexpr int kMaxCallbackFrames = 64;
+// A stale table that is not sorted is read from end to end, with two faults an entry. So many take
+// some 0.5 s.
+constexpr int kMaxRepairs = 10'000;
+// ntdll's own calls below the look-up, and a callback's.
+constexpr int kMaxLookUpFrames = 16, kMaxCallbackFrames = 256;
 // Where guarded_amd64.S keeps `repairs`.
 constexpr std::uint64_t kRepairsInFrame = 0xC0;
 
@@ -30,41 +37,76 @@ bool in_ntdll(std::uint64_t address) noexcept {
   return base != nullptr && base_of(reinterpret_cast<const void*>(address)) == base;
 }
 
-// A program's callback stands at the context, `end` above it: makes of it the return to ntdll, with
-// "no function" as its answer. False: the way back is not to be found.
-bool return_from_callback(CONTEXT& context, std::uint64_t end) noexcept {
-  for (int i = 0; i < kMaxCallbackFrames && !in_ntdll(context.Rip); ++i) {
-    DWORD64 base = 0;
-    RUNTIME_FUNCTION* const entry = RtlLookupFunctionEntry(context.Rip, &base, nullptr);
-    if (entry != nullptr) {
-      void* data = nullptr;
-      DWORD64 frame = 0;
-      RtlVirtualUnwind(UNW_FLAG_NHANDLER, base, context.Rip, entry, &context, &data, &frame, nullptr);
-    } else {
-      if (!guarded_copy(&context.Rip, context.Rsp, sizeof context.Rip)) return false;
-      context.Rsp += 8;
+// To the caller; its frame's establisher goes to `frame`. False: no unwind data says where that is. Of
+// ntdll's own functions those without unwind data are leaf functions.
+bool step_out(CONTEXT& context, DWORD64& frame, std::uint64_t end) noexcept {
+  DWORD64 base = 0;
+  RUNTIME_FUNCTION* const entry = RtlLookupFunctionEntry(context.Rip, &base, nullptr);
+  if (entry == nullptr) {
+    if (!in_ntdll(context.Rip) || !guarded_copy(&context.Rip, context.Rsp, sizeof context.Rip)) {
+      return false;
     }
-    if (context.Rsp >= end) return false;
+    context.Rsp += 8;
+    return context.Rsp < end;
   }
-  context.Rax = 0;
-  return in_ntdll(context.Rip);
+  void* data = nullptr;
+  RtlVirtualUnwind(UNW_FLAG_NHANDLER, base, context.Rip, entry, &context, &data, &frame, nullptr);
+  return context.Rsp < end;
+}
+
+// Whether this is the look-up's own code: from here all frames are ntdll's, up to the function that the
+// guard called. A callback of the program may have called ntdll for something else, with locks held.
+bool is_of_look_up(CONTEXT context, std::uint64_t guard_frame) noexcept {
+  if (!in_ntdll(context.Rip)) return false;
+  DWORD64 frame = 0;
+  for (int i = 0; i < kMaxLookUpFrames && in_ntdll(context.Rip); ++i) {
+    if (!step_out(context, frame, guard_frame)) return false;
+  }
+  // What calls that function is the guard, with its Rsp as its prologue left it.
+  return step_out(context, frame, guard_frame + 1) && context.Rsp == guard_frame;
+}
+
+// A callback of the program has faulted, and handles that nowhere: goes on in ntdll as if the callback
+// had answered "no function". Its frames are unwound by the system, so that its termination handlers run.
+// Returns where that cannot be done.
+void leave_callback(EXCEPTION_POINTERS& exception, std::uint64_t guard_frame, bool& busy) noexcept {
+  CONTEXT context = *exception.ContextRecord;
+  DWORD64 frame = 0;
+  for (int i = 0; i < kMaxCallbackFrames; ++i) {
+    if (!step_out(context, frame, guard_frame)) return;
+    if (!is_of_look_up(context, guard_frame)) continue;
+    CONTEXT caller = context;
+    if (!step_out(caller, frame, guard_frame)) return;
+    busy = false;
+    RtlUnwindEx(reinterpret_cast<void*>(frame), reinterpret_cast<void*>(context.Rip),
+                exception.ExceptionRecord, nullptr, &caller, nullptr);
+  }
 }
 
 // False: the fault is none of a look-up's, or cannot be repaired.
-bool repair(EXCEPTION_POINTERS& exception, std::uint64_t guard_frame) noexcept {
+bool repair(EXCEPTION_POINTERS& exception, std::uint64_t guard_frame, bool& busy) noexcept {
   const EXCEPTION_RECORD& record = *exception.ExceptionRecord;
   CONTEXT& context = *exception.ContextRecord;
-  if (!in_ntdll(context.Rip)) {
+  const bool is_access = record.ExceptionCode == static_cast<DWORD>(EXCEPTION_ACCESS_VIOLATION) ||
+                         record.ExceptionCode == static_cast<DWORD>(EXCEPTION_IN_PAGE_ERROR);
+  if (is_access && record.NumberParameters >= 2 && record.ExceptionInformation[1] == context.Rip) {
+    // A callback that has gone: it has executed nothing, and its return address is on top.
     CONTEXT caller = context;
-    if (!return_from_callback(caller, guard_frame)) return false;
+    if (!guarded_copy(&caller.Rip, context.Rsp, sizeof caller.Rip)) return false;
+    caller.Rsp += 8;
+    caller.Rax = 0;
+    if (!is_of_look_up(caller, guard_frame)) return false;
     context = caller;
     return true;
+  }
+  if (!is_of_look_up(context, guard_frame)) {
+    leave_callback(exception, guard_frame, busy);
+    return false;
   }
   // Its guard is used up: the same read goes well now.
   if (record.ExceptionCode == static_cast<DWORD>(EXCEPTION_GUARD_PAGE)) return true;
   constexpr ULONG_PTR kRead = 0;
-  if (record.ExceptionCode != static_cast<DWORD>(EXCEPTION_ACCESS_VIOLATION) ||
-      record.NumberParameters < 2 || record.ExceptionInformation[0] != kRead) {
+  if (!is_access || record.NumberParameters < 2 || record.ExceptionInformation[0] != kRead) {
     return false;
   }
   Registers registers = registers_of(context);
@@ -94,10 +136,12 @@ long mixwalk_call_filter(EXCEPTION_POINTERS* exception, void* frame) {
   const long verdict = mixwalk_guard_filter(exception, frame);
   if (verdict != EXCEPTION_EXECUTE_HANDLER) return verdict;
   const auto guard_frame = reinterpret_cast<std::uint64_t>(frame);
-  int* const repairs = *reinterpret_cast<int**>(guard_frame + mixwalk::kRepairsInFrame);
-  if (repairs == nullptr || --*repairs < 0) return EXCEPTION_EXECUTE_HANDLER;
-  return mixwalk::repair(*exception, guard_frame) ? EXCEPTION_CONTINUE_EXECUTION
-                                                  : EXCEPTION_EXECUTE_HANDLER;
+  auto* const repairs = *reinterpret_cast<mixwalk_repairs**>(guard_frame + mixwalk::kRepairsInFrame);
+  if (repairs == nullptr || repairs->busy || --repairs->left < 0) return EXCEPTION_EXECUTE_HANDLER;
+  repairs->busy = true;
+  const bool repaired = mixwalk::repair(*exception, guard_frame, repairs->busy);
+  repairs->busy = false;
+  return repaired ? EXCEPTION_CONTINUE_EXECUTION : EXCEPTION_EXECUTE_HANDLER;
 }
 }
 
@@ -112,9 +156,9 @@ bool guarded_call(void (*function)(void*), void* argument) noexcept {
 }
 
 LookUp guarded_look_up(void (*function)(void*), void* argument) noexcept {
-  int repairs = kMaxRepairs;
+  mixwalk_repairs repairs{kMaxRepairs, false};
   if (mixwalk_guarded_call(function, argument, &repairs) == 0) return LookUp::ended;
-  return repairs == kMaxRepairs ? LookUp::done : LookUp::repaired;
+  return repairs.left == kMaxRepairs ? LookUp::done : LookUp::repaired;
 }
 
 }  // namespace mixwalk

@@ -36,7 +36,8 @@ bool guarded_call(void (*function)(void*), void* argument) noexcept;
 // registered, and nobody gives that lock back when the read faults. Situation: a program frees a table's
 // memory without RtlDeleteFunctionTable, and runs other code in its range. Real case: the program hung
 // for good when it next registered code. Remedy: what ntdll cannot read counts as zeros, in which no
-// function is found; a callback that has gone, or faults, has found nothing. Test: `hunt.exe stale-table`.
+// function is found; a callback that has gone, or that faults, has found nothing: its frames are unwound,
+// and its termination handlers run. Test: `hunt.exe stale-table`.
 enum class LookUp {
   done,
   repaired,  // to its end, over at least one fault

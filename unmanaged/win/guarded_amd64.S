@@ -45,7 +45,7 @@ mixwalk_guarded_copy:
     scope_table .Lcopy, .Lcopy_end, mixwalk_guard_filter, .Lcopy_fault
     .seh_endproc
 
-# int mixwalk_guarded_call(void (*function)(void*), void* argument, int* repairs)
+# int mixwalk_guarded_call(void (*function)(void*), void* argument, mixwalk_repairs* repairs)
 # Saves every register that a caller may want back, and restores all of them from its own frame: code
 # without unwind data, which the fault may lie in, cannot be trusted to say where it keeps them.
 # mixwalk_call_filter finds `repairs` 0xC0 above the frame's Rsp.

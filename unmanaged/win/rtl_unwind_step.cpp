@@ -28,6 +28,11 @@ struct RtlUnwindStep::Unwind {
   std::uint64_t function_begin = 0;
 
   bool found() const noexcept { return function.entry != nullptr; }
+  // An entry may hold many functions: some engines register one for all of their code.
+  LeafCode whole_entry() const noexcept {
+    return {function.image_base + function.entry->BeginAddress,
+            function.image_base + function.entry->EndAddress};
+  }
 };
 
 namespace {
@@ -163,7 +168,7 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
   if (const auto interrupted = interrupted_by_exception(frame)) {
     if (interrupted->registers.rsp() <= rsp) return {StepFault::stack_not_growing};
     frame = *interrupted;
-    return {StepFault::none};
+    return {.trust = Trust::context};  // the registers that the system saved
   }
   // Situation: a call through a null pointer, or into data. The callee has executed nothing.
   if (leaf == LeafRule::allowed && !leaf_.is_code(frame.registers.rip)) {
@@ -193,10 +198,9 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
     looked = guarded_call(&unwind, &call) && call.asked != LookUp::ended;
     faulted = faulted || !looked;
   }
-  // An image whose own table cannot be read is no code without unwind data.
-  if (!looked || (faulted && module != nullptr && !call.found())) {
-    return {StepFault::unreadable_unwind};
-  }
+  // Code whose table cannot be read is no code without unwind data.
+  const bool unreadable = call.asked == LookUp::repaired || (faulted && module != nullptr);
+  if (!looked || (unreadable && !call.found())) return {StepFault::unreadable_unwind};
 
   if (!call.found()) {
     // The runtime's write barriers and thunks are such code, outside every image.
@@ -221,7 +225,7 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
   }
   // Code outside the images may have been exchanged for other code, with a frame of another size.
   const bool calls_other_code =
-      module == nullptr && returns && leaf_.calls_other_code(caller.registers.rip, function);
+      module == nullptr && returns && leaf_.calls_other_code(caller.registers.rip, call.whole_entry());
   frame = caller;
   return {.trust = module != nullptr ? Trust::unwind_info : Trust::dynamic,
           .calls_other_code = calls_other_code};

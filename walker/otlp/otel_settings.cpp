@@ -109,11 +109,12 @@ ParsedNameValues request_headers(const std::vector<std::string>& given,
   const bool of_profiles = !variables.profiles_headers.empty();
   const std::string variable =
       of_profiles ? "OTEL_EXPORTER_OTLP_PROFILES_HEADERS" : "OTEL_EXPORTER_OTLP_HEADERS";
-  // Of a header only the name is shown: its value may be a secret.
+  // Of a header only the name is shown: its value may be a secret. So may what stands where the name
+  // should: "Authorization: Basic dXNlcjpwYXNz=" has its equals sign at its end.
   const auto check = [](const std::string& source, ParsedNameValues& parsed) {
     for (const auto& [name, value] : parsed.pairs) {
+      if (!is_header_name(name)) return source + ": a header has a name that HTTP does not allow";
       const std::string its = source + ": the header \"" + name + "\" ";
-      if (!is_header_name(name)) return its + "has a name that HTTP does not allow";
       if (is_ours(name)) return its + "is set by mixwalk itself";
       if (!is_header_value(value)) return its + "has a value that HTTP does not allow";
     }

@@ -1,13 +1,18 @@
 #include "walker/profiler/dumper.h"
 
+#include <new>
+#include <optional>
+
 #include "walker/profiler/thread_list.h"
 
 namespace mixwalk {
 
 bool Dumper::dump(const DumpRequest& request) {
   sampler_.begin(request);
-  for (const std::uint32_t os_id :
-       request.thread_ids.empty() ? list_threads() : request.thread_ids) {
+  const auto wanted =
+      request.thread_ids.empty() ? list_threads() : std::optional(request.thread_ids);
+  if (!wanted) throw std::bad_alloc();
+  for (const std::uint32_t os_id : *wanted) {
     if (!sampler_.is_own_thread(os_id) && !send_thread(os_id, request)) return false;
   }
   return sink_(DumpDone{sampler_.breaker()});

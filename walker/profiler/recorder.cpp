@@ -354,7 +354,12 @@ bool Recorder::tick(std::uint64_t now) {
 }
 
 void Recorder::find_threads() {
-  std::vector<std::uint32_t> ids = list_threads();
+  const auto listed = list_threads();
+  if (!listed) {
+    if (threads_.empty()) throw std::bad_alloc();
+    return;  // those that are known are followed on, and the next round looks again
+  }
+  const std::vector<std::uint32_t>& ids = *listed;
   std::erase_if(threads_, [&](const auto& entry) {
     return !std::binary_search(ids.begin(), ids.end(), entry.first);
   });

@@ -4,24 +4,24 @@
 
 #include <algorithm>
 #include <atomic>
-#include <new>
 
 #include "unmanaged/win/unique_handle.h"
 #include "unmanaged/win/utf8.h"
 
 namespace mixwalk {
 
-std::vector<std::uint32_t> list_threads() {
+std::optional<std::vector<std::uint32_t>> list_threads() {
   std::vector<std::uint32_t> threads;
   const UniqueHandle snapshot(CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0));
-  // For want of memory: a dump of no threads would pass for one of a program that has none.
-  if (!snapshot) throw std::bad_alloc();
+  // Not an empty list: a dump of no threads would pass for one of a program that has none.
+  if (!snapshot) return std::nullopt;
   const DWORD process = GetCurrentProcessId();
   THREADENTRY32 entry{.dwSize = sizeof entry};
   for (BOOL more = Thread32First(snapshot.get(), &entry); more;
        more = Thread32Next(snapshot.get(), &entry)) {
     if (entry.th32OwnerProcessID == process) threads.push_back(entry.th32ThreadID);
   }
+  if (threads.empty()) return std::nullopt;  // this thread at least is there
   std::sort(threads.begin(), threads.end());
   return threads;
 }

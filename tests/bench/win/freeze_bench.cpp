@@ -64,7 +64,7 @@ void FreezeBench::run(int rounds) {
 
 // The fixture's own: they are named after what they do.
 void FreezeBench::find_targets() {
-  for (const std::uint32_t id : list_threads()) {
+  for (const std::uint32_t id : list_threads().value()) {
     auto target = std::make_unique<Target>(*parts_.supervisor);
     if (!target->thread.open(id)) continue;
     target->os_id = id;

@@ -232,7 +232,11 @@ TEST_F(LeafStepTest, CallOfOtherCodeByItsAddress) {
   call_direct(kImage + kOther);
   EXPECT_FALSE(calls_other_code(memory_, span_, outside_, kImage + kOther));
   EXPECT_TRUE(calls_other_code(memory_, span_, outside_, kImage + kLeaf));
-  // The other code jumps there: jmp rel32.
+  // It jumps to where nobody can say: jmp rax.
+  memory_.image.put(kOther + 0x40, {0xFF, 0xE0});
+  EXPECT_FALSE(calls_other_code(memory_, span_, outside_, kImage + kLeaf));
+  memory_.image.put(kOther + 0x40, {0x90, 0x90});
+  // It jumps there: jmp rel32.
   memory_.image.put(kOther, {0xE9});
   memory_.image.put32(kOther + 1, kLeaf - (kOther + 5));
   EXPECT_FALSE(calls_other_code(memory_, span_, outside_, kImage + kLeaf));

@@ -280,18 +280,33 @@ class Callback {
   Callback& operator=(const Callback&) = delete;
 };
 
-RUNTIME_FUNCTION* CALLBACK fault_deep_in_a_callback(DWORD64, void* argument) {
-  fault_deep(argument);
+RUNTIME_FUNCTION* CALLBACK fault_under_a_lock(DWORD64, void* argument) {
+  fault_under_the_lock(argument);
   return nullptr;
 }
 
-TEST(GuardedLookUp, ACallbackThatFaultsHasFoundNothing) {
+TEST(GuardedLookUp, ACallbackThatFaultsIsUnwoundAndItsLocksAreGivenBack) {
   Call call;
-  const Callback callback(&fault_deep_in_a_callback, &call);
+  const Callback callback(&fault_under_a_lock, &call);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(guarded_look_up(&look_up, nullptr), LookUp::repaired);
   EXPECT_EQ(call.entered, 100);
   EXPECT_EQ(call.left, 0);
+  ASSERT_TRUE(TryAcquireSRWLockExclusive(&g_lock)) << "the callback's lock is still held";
+  ReleaseSRWLockExclusive(&g_lock);
   EXPECT_TRUE(tables_are_free());
+}
+
+RUNTIME_FUNCTION* CALLBACK fault_in_ntdll(DWORD64, void* argument) {
+  RtlCompareMemory(argument, argument, 64);
+  return nullptr;
+}
+
+TEST(GuardedLookUp, AFaultOfNtdllBelowACallbackEndsTheCallback) {
+  void* const gone = VirtualAlloc(nullptr, 0x1000, MEM_RESERVE, PAGE_NOACCESS);
+  const Callback callback(&fault_in_ntdll, gone);
+  EXPECT_EQ(guarded_look_up(&look_up, nullptr), LookUp::repaired);
+  EXPECT_TRUE(tables_are_free());
+  VirtualFree(gone, 0, MEM_RELEASE);
 }
 
 TEST(GuardedLookUp, ACallbackThatHasGoneHasFoundNothing) {

@@ -114,10 +114,9 @@ TEST(OtelSettings, HeadersThatMakeNoSense) {
             "OTEL_EXPORTER_OTLP_HEADERS: it is not a list of NAME=VALUE");
   EXPECT_EQ(problem({}, {.headers = "a=b", .profiles_headers = "secret"}),
             "OTEL_EXPORTER_OTLP_PROFILES_HEADERS: it is not a list of NAME=VALUE");
-  for (const char* name : {"a b", "a:", "\xc3\xa4", "a\r\nb"}) {
+  for (const char* name : {"a b", "a:", "\xc3\xa4", "a\r\nb", "Authorization: Basic secret"}) {
     EXPECT_EQ(problem({std::string(name) + "=secret"}, {}),
-              std::string("--otlp-header: the header \"") + name +
-                  "\" has a name that HTTP does not allow");
+              "--otlp-header: a header has a name that HTTP does not allow");
   }
   for (const char* value : {"secret\r\nX: y", "secret%0d%0aX: y", "\xc3\xa4", "%00", "%7f"}) {
     EXPECT_EQ(problem({}, {.headers = std::string("a=") + value}),
