@@ -29,10 +29,11 @@ class DiskImageFiles final : public ImageFiles {
 // writes long paths. Every other one, such as \\server\share\x.dll or \\.\pipe\x, does not.
 bool is_on_drive(std::string_view path) noexcept;
 
-// What another process or a file names is read only where it is on a drive. Folklore: whoever opens
-// a path to another machine sends that machine its user's credentials, and a device may act on being
-// opened. A process can say that its images lie there (its list of images is its own memory), and a
-// recording can be anybody's. (Tests: LocalImageFilesTest; HostileTarget in hostile_peer_test.)
+// Reads files on a drive of this machine only: their paths come from other processes and from files.
+// Folklore: to open a path to another machine sends that machine the user's credentials, and a device
+// may act when it is opened. A process can claim such paths for its images (its list of images is its
+// own memory), and a recording can come from any source. (Tests: LocalImageFilesTest; HostileTarget in
+// hostile_peer_test.)
 class LocalImageFiles final : public ImageFiles {
  public:
   explicit LocalImageFiles(ImageFiles& files) noexcept : files_(files) {}

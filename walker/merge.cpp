@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "unmanaged/step/native_run.h"
+#include "walker/base/steady_time.h"
 #include "walker/stack_builder.h"
-#include "walker/steady_time.h"
 
 namespace mixwalk {
 namespace {
@@ -13,7 +13,8 @@ OpenReason reason(OpenReason why, const RawSample& sample) noexcept {
   return why == OpenReason::unreadable_stack && sample.stack.cut() ? OpenReason::stack_cut : why;
 }
 
-// Steps until the time is up: no walk goes on for ever, whatever the unwinder makes of a stack.
+// Steps until the time is up, so that no walk goes on for ever, even on a stack that misleads the
+// unwinder.
 //
 // Situation: a program exchanges code outside its images (an engine that compiles scripts), between the
 // copy and the walk, for code with a frame of another size. Real case: `hunt.exe retabled`, 2 % of the
@@ -198,7 +199,7 @@ class HoleFiller {
   }
 
   void add_frames(const RunResult& run) {
-    // Where the thread stands is known, whatever the CLR says.
+    // The first frame is known from the thread's registers, even where the CLR reports nothing.
     if (run.end == RunEnd::open && run.frames == 0 && start_->trust == Trust::context) {
       const Cursor& at = start_->frame;
       builder_.add({at.registers.rip, at.registers.rsp(), at.kind, start_->trust});
@@ -229,7 +230,7 @@ Stack merge(const RawSample& sample, const MergeView& wanted) {
   const MergeView view{step, wanted.managed, wanted.modules, wanted.scratch};
   Stack stack;
   stack.refusal = sample.refusal;
-  StackBuilder builder(stack, view);
+  StackBuilder builder(stack, view.modules, view.managed);
   if (sample.fault == CaptureFault::off_stack) {
     builder.add({.address = sample.context.rip, .stack_pointer = sample.context.rsp()});
     builder.open_to_root(OpenReason::off_stack);

@@ -8,24 +8,11 @@
 #include "unmanaged/step/module_view.h"
 #include "unmanaged/step/native_run.h"
 #include "unmanaged/step/unwind_step.h"
+#include "walker/managed_code.h"
 #include "walker/model/stack.h"
 #include "walker/suspended/raw_sample.h"
 
 namespace mixwalk {
-
-// What the CLR says about an address once the thread runs again. Not frozen-safe.
-class ManagedCode {
- public:
-  struct Function {
-    std::uint64_t id = 0;  // FunctionID; 0: not managed code
-    bool stub = false;     // code with a FunctionID that no user wrote: IL stubs
-  };
-  // `ip`: an address inside the instruction (CodeAddress::lookup()).
-  virtual Function at(std::uint64_t ip) noexcept = 0;
-
- protected:
-  ~ManagedCode() = default;
-};
 
 // More frames than any real stack has: the default 1.5 MiB of a .NET thread holds 49,152 frames of
 // 32 bytes. A walk that goes round in circles ends here at the latest.

@@ -17,21 +17,21 @@ void StackBuilder::add(const RunFrame& found) {
     guess_ = Guess{stack_.frames.size(), stack_.runs.size(), managed_frames_};
   }
   const std::uint64_t ip = CodeAddress{found.address, found.kind}.lookup();
-  const ModuleSpan* module = view_.modules.find(ip);
+  const ModuleSpan* module = modules_.find(ip);
   ManagedCode::Function function;
-  if (module == nullptr || module->has_managed_code) function = view_.managed.at(ip);
+  if (module == nullptr || module->has_managed_code) function = managed_.at(ip);
   if (function.id != 0 && !function.stub) {
     add_managed(found, function.id);
     return;
   }
   Frame frame = frame_of(found);
-  // Beside the managed code of a ReadyToRun image lies the runtime's own. Code outside every image
-  // that has no FunctionID may be anybody's.
+  // A ReadyToRun image holds code of the runtime beside its managed code. Code outside every image
+  // that has no FunctionID may be of any origin.
   const bool stub = function.id != 0 || (module != nullptr && module->has_managed_code);
   frame.kind = stub ? FrameKind::stub : FrameKind::native;
   frame.function = function.id;
   if (module != nullptr) {
-    frame.module = static_cast<std::int32_t>(module - view_.modules.modules().data());
+    frame.module = static_cast<std::int32_t>(module - modules_.modules().data());
   }
   Run& run = current_run();
   ++run.frame_count;
@@ -45,8 +45,8 @@ void StackBuilder::add_managed(const RunFrame& found, std::uint64_t function) {
   frame.kind = FrameKind::managed;
   frame.function = function;
   if (const ModuleSpan* module =
-          view_.modules.find(CodeAddress{found.address, found.kind}.lookup())) {
-    frame.module = static_cast<std::int32_t>(module - view_.modules.modules().data());
+          modules_.find(CodeAddress{found.address, found.kind}.lookup())) {
+    frame.module = static_cast<std::int32_t>(module - modules_.modules().data());
   }
   stack_.frames.push_back(std::move(frame));
   ++managed_frames_;
@@ -90,10 +90,11 @@ bool StackBuilder::take_back_guess() {
   return true;
 }
 
-// Folklore: Wine 8's dispatcher of exceptions says, of a thread that stands in its first instructions,
-// that it was called from 0. A call through a null pointer has a caller, and the walk goes on there;
-// this one has none. Real case: 29 of 6,198 samples of a program that dereferences null. Where the
-// thread itself stands at 0, it is shown there. Test: MergeTest.InterruptedAtZero….
+// Folklore: while a thread stands in the first instructions of Wine 8's exception dispatcher, unwinding
+// says that the dispatcher was called from address 0. A real call through a null pointer has a caller
+// below, and the walk goes on there; this frame has none. Real case: 29 of 6,198 samples of a program
+// that dereferences null. A thread that itself stands at 0 is shown there. Test:
+// MergeTest.InterruptedAtZero….
 void StackBuilder::take_back_zero() {
   if (run_ == Frame::kNone) return;
   const Frame& last = stack_.frames.back();

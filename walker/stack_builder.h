@@ -6,7 +6,7 @@
 
 #include "unmanaged/step/module_view.h"
 #include "unmanaged/step/native_run.h"
-#include "walker/merge.h"
+#include "walker/managed_code.h"
 #include "walker/model/stack.h"
 
 namespace mixwalk {
@@ -15,15 +15,16 @@ namespace mixwalk {
 // managed frames, whichever engine found them.
 class StackBuilder {
  public:
-  StackBuilder(Stack& stack, const MergeView& view) noexcept : stack_(stack), view_(view) {}
+  StackBuilder(Stack& stack, const ModuleView& modules, ManagedCode& managed) noexcept
+      : stack_(stack), modules_(modules), managed_(managed) {}
 
   // A frame of unknown kind: the module map and the CLR decide what it is.
   void add(const RunFrame& frame);
   // A managed frame that the CLR's walker reported.
   void add_managed(const RunFrame& frame, std::uint64_t function);
 
-  // The CLR says that the frame which was added last, or comes next, is there: what led to it was no
-  // guess.
+  // The CLR has confirmed the frame that was added last, or that comes next: the steps that led to that
+  // frame no longer count as a guess.
   void confirm() noexcept { guess_.reset(); }
 
   // The current run (an empty one, if no frame was added to it) stops here, for this reason. Frames
@@ -48,7 +49,8 @@ class StackBuilder {
   bool has_managed_frame() const noexcept { return managed_frames_ != 0; }
 
   Stack& stack_;
-  const MergeView& view_;
+  const ModuleView& modules_;
+  ManagedCode& managed_;
   std::int32_t run_ = Frame::kNone;  // index of the run that is being built
   std::size_t managed_frames_ = 0;
   std::optional<Guess> guess_;

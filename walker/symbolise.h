@@ -6,8 +6,8 @@
 
 namespace mixwalk {
 
-// Names the native frames of a snapshot, and the stubs that lie in images. Managed frames have
-// their names from the runtime.
+// Names the native frames of a snapshot that lie in images. Managed frames and stubs have their names
+// from the runtime.
 void symbolise(Snapshot& snapshot, Symboliser& symboliser);
 
 // One frame of a recording; the module is its own.

@@ -1,7 +1,7 @@
 #pragma once
 
 // The CLR profiling API, as far as mixwalk uses it. mingw-w64 ships no corprof.h, so these are the
-// public interfaces in the order of their vtables (corprof.idl). A method that nobody here calls
+// public interfaces in the order of their vtables (corprof.idl). A method that mixwalk does not call
 // only holds its place: its parameter list is left out, and calling it would be wrong.
 
 #include <unknwn.h>
@@ -42,11 +42,8 @@ inline constexpr DWORD kEnableStackSnapshot = 0x10000000;
 inline constexpr DWORD kHighMonitorDynamicUnloads = 0x00000004;
 
 // HRESULTs of corerror.h that a walk or an attach meets.
-inline constexpr HRESULT kProfilerAlreadyActive = static_cast<HRESULT>(0x8013136A);
 inline constexpr HRESULT kNotCompiled = static_cast<HRESULT>(0x80131350);
 inline constexpr HRESULT kSnapshotInvalidThread = static_cast<HRESULT>(0x8013135E);
-inline constexpr HRESULT kSnapshotUnmanagedContext = static_cast<HRESULT>(0x8013135F);
-inline constexpr HRESULT kSnapshotUnsafe = static_cast<HRESULT>(0x80131360);
 inline constexpr HRESULT kSnapshotAborted = static_cast<HRESULT>(0x80131361);
 
 // Called once per managed frame, and once per run of native frames with function = 0. Returning

@@ -20,5 +20,6 @@ inline constexpr char kSnapshotNever[] = "snapshot-never";
 inline constexpr char kSnapshotRisk[] = "snapshot-risk";
 inline constexpr char kSnapshotAlways[] = "snapshot-always";
 inline constexpr char kCopy[] = "copy";
+inline constexpr char kAuto[] = "auto";
 
 }  // namespace mixwalk::bench

@@ -11,7 +11,7 @@ namespace mixwalk::bench {
 namespace {
 
 // To its end; what comes is put together as mixwalk.exe does it, without names.
-Recording record(DumpSession& session, std::uint64_t ms) {
+Recording record(TargetSession& session, std::uint64_t ms) {
   RecordingCollector collector([](RecordedFrame&, const Module&) {});
   if (auto failure = session.begin_record({})) throw std::runtime_error(failure->message);
   RecordedBytes bytes;
@@ -23,8 +23,8 @@ Recording record(DumpSession& session, std::uint64_t ms) {
     }
     const auto next = session.next(50, bytes);
     if (!next) throw std::runtime_error(next.failure().message);
-    if (*next == DumpSession::Next::done) return std::move(collector.recording());
-    if (*next == DumpSession::Next::bytes) collector.add(bytes.bytes, bytes.new_file);
+    if (*next == TargetSession::Next::done) return std::move(collector.recording());
+    if (*next == TargetSession::Next::bytes) collector.add(bytes.bytes, bytes.new_file);
   }
 }
 
@@ -33,7 +33,7 @@ void show(const char* what, const std::vector<std::string>& program_options, std
   Recording recording;
   {
     const Program program(program_options);
-    DumpSession session = attach_to(program.id(), "mixwalk_bench.dll", kVisitMs);
+    TargetSession session = attach_to(program.id(), "mixwalk_bench.dll", kVisitMs);
     recording = record(session, ms);
     session.leave();
   }

@@ -21,7 +21,7 @@ double us_of(Snapshot snapshot, Symboliser& symboliser) {
 
 void show_symbolising(const Options&) {
   const Program program({"--native", "8", "--managed", "8", "--depth", "100"});
-  DumpSession session = attach_to(program.id(), "mixwalk.dll", kVisitMs);
+  TargetSession session = attach_to(program.id(), "mixwalk.dll", kVisitMs);
   const auto snapshot = session.dump({});
   session.leave();
   if (!snapshot) throw std::runtime_error(snapshot.failure().message);

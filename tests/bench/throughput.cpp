@@ -67,11 +67,12 @@ std::uint64_t samples_between(const Recording& recording, std::uint64_t begin, s
   return count;
 }
 
-Stretch watch_mixwalk(Program& program, DWORD ms, const std::string& mode) {
+Stretch watch_mixwalk(Program& program, DWORD ms, const std::string& mode,
+                      const std::string& budget) {
   const std::string file = temporary_file("bench.mixwalk");
   DeleteFileA(file.c_str());
   ChildProcess recorder({mixwalk_exe(), "record", "-p", std::to_string(program.id()), "-o", file,
-                         "-r", "100", "--mode", mode, "-d",
+                         "-r", "100", "--mode", mode, "--budget", budget, "-d",
                          std::to_string(ms + kSettleMs + kSpareMs) + "ms"});
   wait_for_bytes(file);
   const std::uint64_t begin = system_time();
@@ -114,7 +115,7 @@ struct Watcher {
   std::vector<Stretch> stretches = {};
 };
 
-enum { kNobody, kEventPipe, kNobodyAgain, kWall, kCpu };
+enum { kNobody, kEventPipe, kNobodyAgain, kWall, kCpu, kBudget, kWatchers };
 
 double median_of(const Watcher& watcher, double Stretch::*value) {
   std::vector<double> values;
@@ -123,7 +124,7 @@ double median_of(const Watcher& watcher, double Stretch::*value) {
 }
 
 // Per cent, against nobody in the same round: the machine's other work changes.
-double loss_of(const Watcher (&watchers)[5], int which, double Stretch::*value) {
+double loss_of(const Watcher (&watchers)[kWatchers], int which, double Stretch::*value) {
   std::vector<double> losses;
   for (std::size_t round = 0; round < watchers[which].stretches.size(); ++round) {
     const double unwatched = (watchers[kNobody].stretches[round].*value +
@@ -134,11 +135,13 @@ double loss_of(const Watcher (&watchers)[5], int which, double Stretch::*value) 
   return median(std::move(losses));
 }
 
-void judge(const Watcher (&watchers)[5], const std::string& what, double Stretch::*value) {
+void judge(const Watcher (&watchers)[kWatchers], const std::string& what, double Stretch::*value) {
   const double ours = loss_of(watchers, kWall, value);
   show_target(what + " under mixwalk wall", ours, kLoss, " %");
   show_target(what + " under mixwalk wall, and under EventPipe", ours,
               loss_of(watchers, kEventPipe, value), " %");
+  show_target(what + " under mixwalk wall with --budget 3%", loss_of(watchers, kBudget, value),
+              kLoss, " %");
 }
 
 // `interval`: what EventPipe is asked for, in the words of the runtime's configuration
@@ -154,8 +157,9 @@ void compare(const Options& options, const char* work, std::vector<std::string> 
       {"nobody", watch_nobody},
       {"eventpipe", watch_eventpipe},
       {"nobody again", watch_nobody},
-      {"mixwalk wall", [](Program& p, DWORD ms) { return watch_mixwalk(p, ms, "wall"); }},
-      {"mixwalk cpu", [](Program& p, DWORD ms) { return watch_mixwalk(p, ms, "cpu"); }},
+      {"mixwalk wall", [](Program& p, DWORD ms) { return watch_mixwalk(p, ms, "wall", "0"); }},
+      {"mixwalk cpu", [](Program& p, DWORD ms) { return watch_mixwalk(p, ms, "cpu", "0"); }},
+      {"mixwalk 3%", [](Program& p, DWORD ms) { return watch_mixwalk(p, ms, "wall", "3%"); }},
   };
   const DWORD ms = options.quick ? 300 : 2000;
   const int rounds = options.quick ? 1 : 6;
@@ -169,8 +173,8 @@ void compare(const Options& options, const char* work, std::vector<std::string> 
   std::printf("  %-14s %10s %8s %14s %11s %14s %14s\n", "watched by", "units/s", "loss %",
               "loss % per CPU", "samples/s", "us CPU/sample", "bytes/sample");
   const double unwatched = median_of(watchers[kNobody], &Stretch::per_cpu);
-  double cost[5] = {};
-  for (int i = 0; i < 5; ++i) {
+  double cost[kWatchers] = {};
+  for (int i = 0; i < kWatchers; ++i) {
     const Watcher& watcher = watchers[i];
     const double samples = median_of(watcher, &Stretch::samples);
     const double rate = median_of(watcher, &Stretch::rate);

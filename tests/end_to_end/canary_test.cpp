@@ -21,7 +21,7 @@ class Canary : public ::testing::Test {
   }
 
   Snapshot dump(const DumpRequest& request) {
-    DumpSession session = attach_to(hang_.id());
+    TargetSession session = attach_to(hang_.id());
     Snapshot snapshot = dump_named(session, request);
     EXPECT_EQ(session.leave(), "");
     for (const Thread& thread : snapshot.threads) {

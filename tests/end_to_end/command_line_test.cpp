@@ -13,7 +13,7 @@
 #include "tests/end_to_end/recorded_file.h"
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
-#include "walker/cli/exit_code.h"
+#include "walker/base/exit_code.h"
 
 namespace mixwalk {
 namespace {
@@ -54,7 +54,7 @@ class CommandLine : public ::testing::Test {
   }
   // Its stack is always the same, and it never uses the CPU.
   std::uint32_t id_of_sleeper() const {
-    DumpSession session = attach_to(hang_.id());
+    TargetSession session = attach_to(hang_.id());
     const std::uint32_t id = thread_named(dump_named(session, {}), "sleep").os_id;
     EXPECT_EQ(session.leave(), "");
     return id;
@@ -138,7 +138,7 @@ TEST_F(CommandLine, TheTargetIsLetGoBeforeTheOutputIsRead) {
 }
 
 TEST_F(CommandLine, AnotherVisitorIsWaitedFor) {
-  DumpSession other = attach_to(hang_.id());
+  TargetSession other = attach_to(hang_.id());
   const std::vector<std::string> dump = {mixwalk_exe(), "dump", "-p", std::to_string(hang_.id())};
   EXPECT_EQ(run_program(dump).exit_code, kAlreadyProfiled);
   ProgramResult waiting;
@@ -194,7 +194,7 @@ TEST_F(CommandLine, AnOutputThatCannotBeIsSaidBeforeAnythingIsRecorded) {
 TEST_F(CommandLine, TheRateThatWasReachedIsSaid) {
   const ProgramResult result = run("record", {"-d", "2s", "-r", "10000", "-o", file_});
   ASSERT_EQ(result.exit_code, 0u) << result.err;
-  EXPECT_TRUE(says(result, " of 10000 a second of each, ")) << result.err;
+  EXPECT_TRUE(says(result, " of 10000 a second of each (--budget), ")) << result.err;
   const Recording recording = read_whole(file_);
   const double all = static_cast<double>(recording.samples.size());
   const double threads = static_cast<double>(recording.threads.size());
@@ -203,6 +203,8 @@ TEST_F(CommandLine, TheRateThatWasReachedIsSaid) {
   const double said = std::stod(result.err.substr(at + std::string("threads, ").size()));
   EXPECT_GT(said, most / 4) << result.err;
   EXPECT_LT(said, most * 4) << result.err;
+  const ProgramResult unbound = run("record", {"-d", "2s", "-r", "10000", "--budget", "0", "-o", file_});
+  EXPECT_TRUE(says(unbound, " of 10000 a second of each, ")) << unbound.err;
 }
 
 using NtSuspendProcess = LONG(NTAPI*)(HANDLE);

@@ -95,14 +95,15 @@ TEST(Dump, TenTimesInARowLeavesNothingBehind) {
   dump_json({"-p", hang.id()});
   const DWORD before = hang.process().handle_count();
   for (int i = 0; i < 10; ++i) dump_json({"-p", hang.id()});
-  EXPECT_LE(hang.process().handle_count(), before);
+  // A thread of the runtime's pool comes and goes with its handles; a leak is one a visit at least.
+  EXPECT_LT(hang.process().handle_count(), before + 5);
   hang.expect_unharmed();
 }
 
 TEST(Dump, TwoHundredThreadsInOneAttach) {
   Hang hang({"--many", "200"});
   ASSERT_TRUE(hang.ready());
-  DumpSession session = attach_to(hang.process().id());
+  TargetSession session = attach_to(hang.process().id());
   const ULONGLONG begin = GetTickCount64();
   const Snapshot snapshot = dump_named(session, {});
   const ULONGLONG took = GetTickCount64() - begin;
@@ -128,7 +129,7 @@ TEST(Dump, ByName) {
 TEST(Dump, AProgramThatItStarts) {
   const ProgramResult result =
       run_program({mixwalk_exe(), "dump", "-f", "json", "-o", temporary_file("started.json"),
-                   "--after", "3s", "--", fixture("hang.exe"), "--exit-after-ms", "8000"});
+                   "--after", "6s", "--", fixture("hang.exe"), "--exit-after-ms", "15000"});
   EXPECT_EQ(result.exit_code, 0u) << result.err;
   std::ifstream in(temporary_file("started.json"));
   const Json dump = Json::parse(in);

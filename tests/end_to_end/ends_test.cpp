@@ -12,7 +12,7 @@
 
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
-#include "walker/cli/exit_code.h"
+#include "walker/base/exit_code.h"
 
 namespace mixwalk {
 namespace {
@@ -49,7 +49,7 @@ class Recorded {
     const ULONGLONG end = GetTickCount64() + kHangMs;
     while (GetTickCount64() < end) {
       const auto next = session_.next(100, bytes);
-      if (!next || *next == DumpSession::Next::bytes) return;
+      if (!next || *next == TargetSession::Next::bytes) return;
     }
   }
   // Takes what comes until that ends; why it did. Nothing: the program and the recording hang.
@@ -65,7 +65,7 @@ class Recorded {
   int given_back() const { return session_.given_back(); }
 
  private:
-  DumpSession session_;
+  TargetSession session_;
 };
 
 struct End {
@@ -180,7 +180,7 @@ TEST(LoaderLock, HeldForGoodEndsTheVisitWithAWord) {
   ChildProcess program({fixture("ends.exe"), "--way", "main", "--wait"});
   ASSERT_TRUE(program.read_line().value_or("").starts_with("READY"));
   {
-    DumpSession session = attach_to(program.id());
+    TargetSession session = attach_to(program.id());
     program.write_line("LOCK");
     ASSERT_EQ(program.read_line(), "DONE LOCK");
     const auto snapshot = session.dump({});

@@ -38,7 +38,7 @@ class Faults : public testing::Test {
     Count before, during, after;
   };
   Visit visit(const std::string& situation,
-              const std::vector<std::string>& options = {"-i", "1ms"}) {
+              const std::vector<std::string>& options = {"-i", "1ms", "--budget", "0"}) {
     const int seconds = wanted("MIXWALK_FAULTS_SECONDS", 2, 1);
     ChildProcess program({fixture("faults.exe"), situation});
     EXPECT_TRUE(program.read_line().value_or("").starts_with("READY"));
@@ -93,7 +93,7 @@ TEST_F(Faults, AGuardPageInAStackGivesItsAlarms) {
 }
 
 TEST_F(Faults, AGuardPageInAStackGivesItsAlarmsBesideTheCopyEngine) {
-  expect_every_alarm(visit("guards", {"-i", "1ms", "--engine", "copy"}).after);
+  expect_every_alarm(visit("guards", {"-i", "1ms", "--budget", "0", "--engine", "copy"}).after);
 }
 
 TEST_F(Faults, AGuardOnTheHeadersOfAnImageGivesItsAlarms) {

@@ -38,7 +38,7 @@ class Threads {
 void record(std::uint32_t process_id, std::vector<std::string> options) {
   const std::string file = temporary_file("foreign_threads.mixwalk");
   options.insert(options.begin(), {mixwalk_exe(), "record", "-p", std::to_string(process_id), "-i",
-                                   "1ms", "-d", seconds(), "-o", file});
+                                   "1ms", "--budget", "0", "-d", seconds(), "-o", file});
   const ProgramResult result = run_program(options, 3'600'000);
   EXPECT_EQ(result.exit_code, 0u) << result.err;
   DeleteFileA(file.c_str());
@@ -50,7 +50,7 @@ TEST(ForeignThreads, EndSlowlyWhileTheyAreRecorded) {
   for (const char* probe : {"never", "risk", "always"}) {
     SCOPED_TRACE(probe);
     Threads threads({"spawn", "--busy-finalizer", "50"});
-    record(threads.id(), {"--probe", probe});
+    record(threads.id(), {"--engine", "snapshot", "--probe", probe});
     threads.expect_unharmed();
   }
 }
@@ -58,7 +58,7 @@ TEST(ForeignThreads, EndSlowlyWhileTheyAreRecorded) {
 TEST(ForeignThreads, ADetachedThreadIsWalkedFromItsCopyAndSaysWhy) {
   // One at a time, and long enough for a dump to meet it between its list of threads and its walk.
   Threads threads({"spawn", "--busy-finalizer", "500", "--spawners", "1", "--detach-ms", "200"});
-  DumpSession session = attach_to(threads.id());
+  TargetSession session = attach_to(threads.id());
   std::size_t let_go = 0;
   for (int i = 0; i < 200 && let_go == 0; ++i) {
     const Snapshot snapshot = dump_named(session, {});
@@ -87,7 +87,7 @@ TEST(ForeignThreads, SuspendedByTheProgramStaySuspended) {
 
 TEST(ForeignThreads, SuspendedByTheProgramAreOnlyCopied) {
   Threads threads({"suspend", "--frames", "100", "--hold-ms", "200"});
-  DumpSession session = attach_to(threads.id());
+  TargetSession session = attach_to(threads.id());
   std::size_t suspended = 0;
   for (int i = 0; i < 50 && suspended == 0; ++i) {
     // A copy that came late on a busy machine has no frames.

@@ -67,7 +67,7 @@ Visit visit(DWORD process_id, std::uint64_t freezes, Sabotage sabotage = Sabotag
   const FreezeTrapPage page(process_id);
   if (page.get() == nullptr) throw std::runtime_error("no shared memory");
   page->sabotage = sabotage;
-  DumpSession session = attach_to(process_id, "mixwalk_trapped.dll");
+  TargetSession session = attach_to(process_id, "mixwalk_trapped.dll");
   do {
     for (const Engine engine : {Engine::snapshot, Engine::copy}) {
       const auto snapshot = session.dump({.engine = engine});

@@ -115,7 +115,7 @@ void expect_same_frames(const Snapshot& by_snapshot, const Stack& snapshot,
 }
 
 struct Tally {
-  int chains = 0, snapshot_engine = 0;
+  int chains = 0, snapshot_engine = 0, not_asked = 0;
   std::size_t frames = 0, runs = 0;
 };
 
@@ -124,7 +124,7 @@ void climb(const std::vector<std::string>& options, int chains) {
                                         "--out", temporary_file("ladder.json")};
   arguments.insert(arguments.end(), options.begin(), options.end());
   ChildProcess ladder(arguments);
-  std::optional<DumpSession> session;
+  std::optional<TargetSession> session;
   Tally tally;
   for (int i = 0; i < chains; ++i) {
     const auto line = ladder.read_line();
@@ -138,14 +138,20 @@ void climb(const std::vector<std::string>& options, int chains) {
     const Snapshot by_copy = dump_named(*session, {.engine = Engine::copy});
     const Thread& thread = thread_of(by_snapshot, written.os_thread_id);
     expect_chain(by_snapshot, thread, written);
+    const Snapshot by_auto = dump_named(*session, {.engine = Engine::automatic});
     const Thread& copied = thread_of(by_copy, written.os_thread_id);
     expect_chain(by_copy, copied, written);
+    const Thread& automatic = thread_of(by_auto, written.os_thread_id);
+    expect_chain(by_auto, automatic, written);
+    EXPECT_EQ(automatic.probe, ProbeResult::none) << "a copy that is whole needs no runtime";
     SCOPED_TRACE(to_text(by_snapshot, thread) + to_text(by_copy, copied));
     expect_same_frames(by_snapshot, thread.stack, by_copy, copied.stack);
+    expect_same_frames(by_snapshot, thread.stack, by_auto, automatic.stack);
     ASSERT_FALSE(testing::Test::HasFailure()) << "chain " << i;
 
     ++tally.chains;
     tally.snapshot_engine += thread.stack.engine == Engine::snapshot;
+    tally.not_asked += automatic.at_risk;
     tally.frames += thread.stack.frames.size();
     tally.runs += thread.stack.runs.size();
     if (i + 1 == chains) {
@@ -154,8 +160,9 @@ void climb(const std::vector<std::string>& options, int chains) {
     ladder.write_line("NEXT");
   }
   EXPECT_EQ(ladder.read_line(), "DONE");
-  std::printf("%d chains, %zu frames, %zu runs closed; DoStackSnapshot walked %d\n", tally.chains,
-              tally.frames, tally.runs, tally.snapshot_engine);
+  std::printf("%d chains, %zu frames, %zu runs closed; DoStackSnapshot walked %d; auto did not ask the "
+              "runtime of %d\n",
+              tally.chains, tally.frames, tally.runs, tally.snapshot_engine, tally.not_asked);
   // Were every walk refused, the engines would agree with nothing to compare.
   EXPECT_GT(tally.snapshot_engine * 2, tally.chains);
   EXPECT_EQ(ladder.wait(20'000), 0u);

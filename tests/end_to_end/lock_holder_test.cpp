@@ -169,7 +169,7 @@ struct Walks {
 };
 
 // The request must be answered, and bring all the stacks.
-void walk(DumpSession& session, const LockProgram& program, int times, std::uint32_t deadline_ms,
+void walk(TargetSession& session, const LockProgram& program, int times, std::uint32_t deadline_ms,
           Walks& walks) {
   const Snapshot snapshot = dump_named(session, program.request(times, deadline_ms));
   ASSERT_EQ(snapshot.threads.size(), 2u * static_cast<std::size_t>(times));
@@ -204,8 +204,8 @@ void print(const char* lock, const char* dll, Walks& walks, const FreezeTrapReco
   const std::uint64_t ended = record ? record->ended_by_another.load() : counters.interventions;
   std::printf("| %-14s | %-17s | %5llu | %7d | %5llu | %7llu | %7llu | %7s | %5llu | "
               "%6llu of %4llu | %10llu | %9llu | %4llu |\n",
-              lock, dll, counters.samples, walks.holding, counters.frozen_p50_ns / 1000,
-              counters.frozen_p99_ns / 1000, counters.frozen_max_ns / 1000, longest.c_str(), ended,
+              lock, dll, counters.samples, walks.holding, counters.frozen.p50_ns / 1000,
+              counters.frozen.p99_ns / 1000, counters.frozen.max_ns / 1000, longest.c_str(), ended,
               counters.probes_failed, counters.probes_run, counters.fallbacks,
               counters.samples - counters.whole, walks.went);
   std::fflush(stdout);
@@ -226,7 +226,7 @@ void expect_code_stays(const Walks& walks) { EXPECT_LE(walks.went, 2u); }
 
 TEST_P(LockHolder, Product) {
   LockProgram program(GetParam().lock);
-  DumpSession session = attach_to(program.id());
+  TargetSession session = attach_to(program.id());
   const Lateness lateness;
   Walks walks;
   const int met = GetParam().native ? kMetWithItsLock : 0;
@@ -247,7 +247,7 @@ TEST_P(LockHolder, ProductTimed) {
   const FreezeTrapPage page(program.id());
   ASSERT_NE(page.get(), nullptr);
   page->limit_ns = kLimitNs;
-  DumpSession session = attach_to(program.id(), "mixwalk_trapped.dll");
+  TargetSession session = attach_to(program.id(), "mixwalk_trapped.dll");
   const Lateness lateness;
   Walks walks;
   for (int i = 0; i < kTimedRequests; ++i) {
@@ -268,7 +268,7 @@ TEST_P(LockHolder, Sabotaged) {
   page->sabotage = GetParam().sabotage;
   Walks until_hang;
   {
-    DumpSession session = attach_to(program.id(), "mixwalk_trapped.dll");
+    TargetSession session = attach_to(program.id(), "mixwalk_trapped.dll");
     for (int i = 0; i < kMostRequests && page->ended_by_another == 0; ++i) {
       walk(session, program, kLongWalksPerRequest, kLongDeadlineMs, until_hang);
     }
@@ -285,7 +285,7 @@ TEST_P(LockHolder, Sabotaged) {
   page->limit_ns = kLimitNs;
   page->over_limit = 0;
   for (int i = 0; i < kMostRequests && page->ended_by_another < kEnded; i += kRequestsPerVisit) {
-    DumpSession session = attach_to(program.id(), "mixwalk_trapped.dll");
+    TargetSession session = attach_to(program.id(), "mixwalk_trapped.dll");
     for (int j = 0; j < kRequestsPerVisit; ++j) {
       walk(session, program, kWalksPerRequest, kDefaultDeadlineMs, walks);
     }

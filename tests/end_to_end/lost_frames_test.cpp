@@ -1,13 +1,16 @@
 // Threads whose callers cannot be known from the top of their stack (fixtures/lost_frames): no frame
 // is invented, and no stack called whole that is not; and no walk goes on for ever.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <string>
 
+#include "tests/end_to_end/recorded_file.h"
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
 #include "walker/model/stack.h"
@@ -40,7 +43,7 @@ bool shows(const Thread& thread, std::string_view part) {
   });
 }
 
-class LostFrames : public testing::TestWithParam<Situation> {
+class LostFramesProgram : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     program_ = new ChildProcess({fixture("lost_frames.exe")});
@@ -56,7 +59,7 @@ class LostFrames : public testing::TestWithParam<Situation> {
 
   // The program says which threads they are before they have got there. A stack without a frame says
   // nothing of where its thread is.
-  static void wait_until_both_stand(DumpSession& session, DumpRequest request) {
+  static void wait_until_both_stand(TargetSession& session, DumpRequest request) {
     request.engine = Engine::copy;
     const auto top = [&](std::uint32_t id) {
       const Snapshot snapshot = dump_named(session, request);
@@ -81,8 +84,11 @@ class LostFrames : public testing::TestWithParam<Situation> {
   static ChildProcess* program_;
   static bool ready_;
 };
-ChildProcess* LostFrames::program_ = nullptr;
-bool LostFrames::ready_ = false;
+ChildProcess* LostFramesProgram::program_ = nullptr;
+bool LostFramesProgram::ready_ = false;
+
+class LostFrames : public LostFramesProgram, public testing::WithParamInterface<Situation> {};
+class LostFramesOfARuntimeWait : public LostFramesProgram {};
 
 TEST_P(LostFrames, ShowOnlyWhatIsKnown) {
   ASSERT_TRUE(ready_);
@@ -94,14 +100,14 @@ TEST_P(LostFrames, ShowOnlyWhatIsKnown) {
   ASSERT_EQ(std::sscanf(line->c_str(), "STANDS %u %u", &managed, &native), 2) << *line;
   int invented = 0, whole = 0, threads = 0;
   {
-    DumpSession session = attach_to(program_->id());
+    TargetSession session = attach_to(program_->id());
     DumpRequest request;
     request.thread_ids = {managed, native};
     request.deadline_ms = 5000;  // a busy machine is no situation of this test
     wait_until_both_stand(session, request);
     if (HasFatalFailure()) return;
     for (int i = 0; i < dumps(); ++i) {
-      request.engine = i % 2 == 0 ? Engine::snapshot : Engine::copy;
+      request.engine = std::array{Engine::snapshot, Engine::copy, Engine::automatic}[i % 3];
       const Snapshot snapshot = dump_named(session, request);
       for (const unsigned id : {managed, native}) {
         const Thread& thread = thread_of(snapshot, id);
@@ -127,6 +133,49 @@ TEST_P(LostFrames, ShowOnlyWhatIsKnown) {
   EXPECT_EQ(program_->read_line(), "GONE");
   std::printf("%s: %d stacks, %d with an invented frame, %d called whole\n", situation.name, threads,
               invented, whole);
+}
+
+// The thread waits in the runtime, which is therefore not asked; but its copy does not lead to its root,
+// since a caller has no unwind data. So it is frozen once more, and the runtime knows what lies beyond.
+TEST_F(LostFramesOfARuntimeWait, AutoAsksTheRuntimeWhereTheCopyDoesNotReachTheRoot) {
+  ASSERT_TRUE(ready_);
+  program_->write_line("WAIT");
+  unsigned id = 0;
+  const auto line = program_->read_line();
+  ASSERT_TRUE(line);
+  ASSERT_EQ(std::sscanf(line->c_str(), "WAITS %u", &id), 1) << *line;
+  {
+    TargetSession session = attach_to(program_->id());
+    DumpRequest request;
+    request.thread_ids = {id};
+    request.deadline_ms = 5000;
+    wait_until_both_stand(session, request);
+    if (HasFatalFailure()) return;
+    request.engine = Engine::copy;
+    const Snapshot by_copy = dump_named(session, request);
+    EXPECT_FALSE(shows(thread_of(by_copy, id), "CallWait")) << to_text(by_copy, thread_of(by_copy, id));
+    request.engine = Engine::automatic;
+    const Snapshot by_auto = dump_named(session, request);
+    const Thread& thread = thread_of(by_auto, id);
+    EXPECT_TRUE(shows(thread, "LostFrames.Program.CallWait")) << to_text(by_auto, thread);
+    EXPECT_TRUE(shows(thread, "LostFrames.Program.Wait"));
+    EXPECT_EQ(thread.stack.engine, Engine::snapshot);
+    EXPECT_NE(thread.probe, ProbeResult::none);
+  }
+  // A recording knows that the thread has not moved since it was copied, and asks all the same.
+  const std::string file = temporary_file("waits.mixwalk");
+  const ProgramResult recorded =
+      run_program({mixwalk_exe(), "record", "-p", std::to_string(program_->id()), "--thread",
+                   std::to_string(id), "-d", "1s", "-o", file});
+  EXPECT_EQ(recorded.exit_code, 0u) << recorded.err;
+  const Recording recording = read_whole(file);
+  EXPECT_GT(recording.samples.size(), 2u);
+  for (const Recording::Sample& sample : recording.samples) {
+    EXPECT_THAT(frame_names(recording, sample), testing::Contains("LostFrames.Program.CallWait()"));
+  }
+  DeleteFileA(file.c_str());
+  program_->write_line("");
+  EXPECT_EQ(program_->read_line(), "GONE");
 }
 
 INSTANTIATE_TEST_SUITE_P(

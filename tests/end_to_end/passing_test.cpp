@@ -115,7 +115,7 @@ class Passing : public ::testing::Test {
 };
 
 TEST_F(Passing, DynamicMethodsEveryMillisecond) {
-  record("methods", {"-i", "1ms"});
+  record("methods", {"-i", "1ms", "--budget", "0"});
   expect_none_impossible(dynamic_pairs());
 }
 
@@ -125,7 +125,7 @@ TEST_F(Passing, DynamicMethodsAtDefaults) {
 }
 
 TEST_F(Passing, DynamicMethodsWalkedFromTheirCopies) {
-  record("methods", {"-i", "1ms", "--engine", "copy"});
+  record("methods", {"-i", "1ms", "--budget", "0", "--engine", "copy"});
   expect_none_impossible(dynamic_pairs());
 }
 
@@ -135,11 +135,11 @@ TEST_F(Passing, DynamicMethodsThatThrow) {
 }
 
 TEST_F(Passing, ImagesThatTakeTurnsAtOneBase) {
-  record("images", {"-i", "5ms"});
+  record("images", {"-i", "5ms", "--budget", "0"});
   expect_none_impossible(image_pairs());
 }
 
-TEST_F(Passing, CollectibleAssemblies) { record("assemblies", {"-i", "1ms"}); }
+TEST_F(Passing, CollectibleAssemblies) { record("assemblies", {"-i", "1ms", "--budget", "0"}); }
 
 }  // namespace
 }  // namespace mixwalk

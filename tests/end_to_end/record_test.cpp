@@ -77,7 +77,9 @@ TEST_F(Record, EveryThreadWithItsWholeInterleavedStack) {
 }
 
 TEST_F(Record, CpuModeTakesOnlyWhoUsesTheCpu) {
-  ASSERT_EQ(record({"-d", "5s", "-r", "50", "--mode", "cpu"}).exit_code, 0u);
+  // A thread that spins on a busy machine comes to stand late, and one that is let go gives no sample.
+  ASSERT_EQ(record({"-d", "5s", "-r", "50", "--mode", "cpu", "--deadline", "2s", "--budget", "0"}).exit_code,
+            0u);
   const Recording recording = read_whole(file_);
   EXPECT_EQ(recording.event, SampleEvent::cpu);
   const auto threads = by_thread(recording);
@@ -129,7 +131,7 @@ TEST_F(Record, KilledInMidFlightTheFileOpensAndTheTargetGoesOn) {
 TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
   const std::vector<std::string> kNames = {"deadlock 1", "deadlock 2", "sleep", "accept",
                                            "native wait", "com call", "task result", "deep"};
-  DumpSession session = attach_to(hang_.id());
+  TargetSession session = attach_to(hang_.id());
   // What fills first is the pipe's buffer, then the ring: some 5 s of chunks.
   // A busy machine may need longer than the usual deadline, and a tick would then lack a thread.
   ASSERT_FALSE(session.begin_record({.sampling = {.deadline_ms = 5'000},
@@ -141,8 +143,8 @@ TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
     while (to_the_end || GetTickCount64() < end) {
       auto next = session.next(100, bytes);
       ASSERT_TRUE(next) << next.failure().message;
-      if (*next == DumpSession::Next::done) return;
-      if (*next != DumpSession::Next::bytes) continue;
+      if (*next == TargetSession::Next::done) return;
+      if (*next != TargetSession::Next::bytes) continue;
       ASSERT_EQ(collector.add(bytes.bytes, bytes.new_file), "");
     }
   };
@@ -174,7 +176,7 @@ TEST(RecordTorture, TheMemoryOfTheDllStaysWhereItIsAndNothingIsLost) {
   ASSERT_TRUE(torture.read_line().value_or("").starts_with("READY"));
   const FreezeTrapPage page(torture.id());
   ASSERT_NE(page.get(), nullptr);
-  DumpSession session = attach_to(torture.id(), "mixwalk_trapped.dll");
+  TargetSession session = attach_to(torture.id(), "mixwalk_trapped.dll");
   ASSERT_FALSE(session.begin_record({.period_ns = 10'000'000}));
   RecordingCollector collector([](RecordedFrame&, const Module&) {});
   std::vector<std::int64_t> heap;  // once a second, after the first fifth of the time
@@ -194,8 +196,8 @@ TEST(RecordTorture, TheMemoryOfTheDllStaysWhereItIsAndNothingIsLost) {
     }
     auto next = session.next(100, bytes);
     ASSERT_TRUE(next) << next.failure().message;
-    if (*next == DumpSession::Next::done) break;
-    if (*next != DumpSession::Next::bytes) continue;
+    if (*next == TargetSession::Next::done) break;
+    if (*next != TargetSession::Next::bytes) continue;
     files += bytes.new_file;
     ASSERT_EQ(collector.add(bytes.bytes, bytes.new_file), "");
     samples += collector.recording().samples.size();
@@ -237,6 +239,18 @@ TEST(RecordProgram, ItsOwnExitEndsTheRecording) {
   EXPECT_EQ(result.exit_code, 0u) << result.err;
   const Recording recording = read_whole(file);
   EXPECT_GT(recording.samples.size(), 20u);
+  DeleteFileA(file.c_str());
+}
+
+// The next round of samples never comes: the first one must have been sent before it is waited for.
+TEST(RecordProgram, ItsExitBetweenTwoDistantSamplesLosesNone) {
+  const std::string file = temporary_file("distant.mixwalk");
+  ChildProcess hang({fixture("hang.exe"), "--exit-after-ms", "6000"});
+  ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
+  const ProgramResult result = run_program({mixwalk_exe(), "record", "-o", file, "-i", "30s", "-p",
+                                            std::to_string(hang.id())});
+  EXPECT_EQ(result.exit_code, 0u) << result.err;
+  EXPECT_GT(read_whole(file).samples.size(), 8u) << result.err;
   DeleteFileA(file.c_str());
 }
 

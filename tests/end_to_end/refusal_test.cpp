@@ -11,7 +11,7 @@
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
 #include "unmanaged/win/utf8.h"
-#include "walker/cli/exit_code.h"
+#include "walker/base/exit_code.h"
 
 namespace mixwalk {
 namespace {
@@ -77,7 +77,7 @@ TEST(Refusal, SeveralProcessesOfThatName) {
 TEST(Refusal, AnotherProfilerIsAttached) {
   ChildProcess hang({fixture("hang.exe")});
   const std::string id = ready_hang(hang);
-  DumpSession other = attach_to(hang.id());
+  TargetSession other = attach_to(hang.id());
   expect_refusal(dump({"-p", id}), ExitCode::already_profiled, "another profiler");
   // And the one that was there first is still at work.
   EXPECT_TRUE(other.dump({}));
@@ -104,8 +104,18 @@ TEST(Refusal, TheRuntimeHasNotStarted) {
   SetEnvironmentVariableW(L"DOTNET_DefaultDiagnosticPortSuspend", L"1");
   ChildProcess hang({fixture("hang.exe")});
   SetEnvironmentVariableW(L"DOTNET_DefaultDiagnosticPortSuspend", nullptr);
-  Sleep(3000);
-  expect_refusal(dump({"-p", std::to_string(hang.id())}), ExitCode::not_started, "starting");
+  // On its way there the process has no runtime, its host alone, then a runtime without a port: each
+  // has its own sentence. Only the runtime itself, asked through its port, gives the last one.
+  const std::string said_by_runtime = "is still starting; try again in a moment";
+  ProgramResult result;
+  for (const ULONGLONG end = GetTickCount64() + 30'000; GetTickCount64() < end; Sleep(100)) {
+    result = dump({"-p", std::to_string(hang.id())});
+    if (result.err.find(said_by_runtime) != std::string::npos) break;
+    EXPECT_TRUE(result.exit_code == static_cast<DWORD>(ExitCode::not_dotnet) ||
+                result.exit_code == static_cast<DWORD>(ExitCode::not_started))
+        << result.exit_code << ": " << result.err;
+  }
+  expect_refusal(result, ExitCode::not_started, said_by_runtime);
   EXPECT_TRUE(hang.running());
 }
 
@@ -167,7 +177,7 @@ TEST(NoRefusal, AProgramThatRunsAndAllowsNoProfiler) {
 TEST(Refusal, TheTargetEndsDuringTheDump) {
   ChildProcess hang({fixture("hang.exe")});
   ready_hang(hang);
-  DumpSession session = attach_to(hang.id());
+  TargetSession session = attach_to(hang.id());
   hang.terminate();
   auto snapshot = session.dump({});
   ASSERT_FALSE(snapshot);

@@ -5,17 +5,17 @@
 #include <cstdint>
 
 #include "walker/model/snapshot.h"
-#include "walker/session/win/dump_session.h"
+#include "walker/session/win/target_session.h"
 
 namespace mixwalk {
 
 // Attaches to a process from the test itself: mixwalk.exe without its command line. `dll` lies
 // beside it. Throws where that fails, which fails the test.
-DumpSession attach_to(std::uint32_t process_id, const std::string& dll = "mixwalk.dll",
+TargetSession attach_to(std::uint32_t process_id, const std::string& dll = "mixwalk.dll",
                       std::uint32_t timeout_ms = 30'000);
 
 // A dump with names, as mixwalk.exe would print it.
-Snapshot dump_named(DumpSession& session, const DumpRequest& request);
+Snapshot dump_named(TargetSession& session, const DumpRequest& request);
 
 // The thread with that id or name; throws where there is none.
 const Thread& thread_of(const Snapshot& snapshot, std::uint32_t os_id);

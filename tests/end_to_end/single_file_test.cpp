@@ -30,7 +30,7 @@ class SingleFile : public ::testing::Test {
 TEST_F(SingleFile, IsListedAndDumpedWhole) {
   const ProgramResult ps = run_program({mixwalk_exe(), "ps"});
   EXPECT_THAT(ps.out, ::testing::ContainsRegex(id() + "  single.exe +.NET 10"));
-  DumpSession session = attach_to(program_.id());
+  TargetSession session = attach_to(program_.id());
   const Snapshot snapshot = dump_named(session, {.probe = ProbePolicy::risk});
   const Thread& waiting = thread_named(snapshot, "waiting");
   EXPECT_TRUE(waiting.stack.whole()) << to_text(snapshot, waiting);

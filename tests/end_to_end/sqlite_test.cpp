@@ -39,7 +39,7 @@ TEST(Sqlite, BothNativeRunsAreThereAndClosed) {
   ChildProcess sqlite({fixture("sqlite.exe")});
   const auto line = sqlite.read_line();
   ASSERT_TRUE(line && line->starts_with("PARKED")) << line.value_or("(closed)");
-  DumpSession session = attach_to(sqlite.id());
+  TargetSession session = attach_to(sqlite.id());
   for (const Engine engine : {Engine::snapshot, Engine::copy}) {
     const Snapshot snapshot = dump_named(session, {.engine = engine});
     const Thread& thread = thread_named(snapshot, "sqlite");

@@ -16,7 +16,7 @@
 #include "tests/support/win/child_process.h"
 #include "tests/support/win/starve_page.h"
 #include "unmanaged/win/utf8.h"
-#include "walker/cli/exit_code.h"
+#include "walker/base/exit_code.h"
 
 namespace mixwalk {
 namespace {
@@ -26,14 +26,14 @@ constexpr ULONGLONG kRecordMs = 250;  // more than one flush of the recorder
 
 enum class Visit { dump, record, exceptions };
 
-std::optional<Failure> dump(DumpSession& session) {
+std::optional<Failure> dump(TargetSession& session) {
   auto snapshot = session.dump({});
   if (!snapshot) return snapshot.failure();
   EXPECT_FALSE(snapshot->threads.empty()) << "a dump of nothing, without a word";
   return std::nullopt;
 }
 
-std::optional<Failure> record(DumpSession& session, const RecordRequest& request) {
+std::optional<Failure> record(TargetSession& session, const RecordRequest& request) {
   if (auto failure = session.begin_record(request)) return failure;
   const ULONGLONG begun = GetTickCount64();
   bool stopping = false;
@@ -41,7 +41,7 @@ std::optional<Failure> record(DumpSession& session, const RecordRequest& request
     RecordedBytes bytes;
     const auto next = session.next(20, bytes);
     if (!next) return next.failure();
-    if (*next == DumpSession::Next::done) return std::nullopt;
+    if (*next == TargetSession::Next::done) return std::nullopt;
     if (!stopping && GetTickCount64() - begun > kRecordMs) session.stop_record(), stopping = true;
     if (GetTickCount64() - begun > kTimeoutMs) {
       return Failure{ExitCode::timeout, "the recording did not end"};
@@ -57,7 +57,7 @@ std::optional<Failure> visit(const ChildProcess& process, Visit kind) {
   while (true) {
     auto target = find_target(process.id());
     if (!target) return target.failure();
-    auto session = DumpSession::attach(std::move(*target), to_utf16(dll), kTimeoutMs);
+    auto session = TargetSession::attach(std::move(*target), to_utf16(dll), kTimeoutMs);
     // The visit before may still be leaving.
     if (!session && session.failure().code == ExitCode::already_profiled && GetTickCount64() < end) {
       continue;
@@ -229,7 +229,7 @@ TEST(Starved, AProgramToItsEnd) {
   ASSERT_EQ(events.read_line().value_or("(closed)"), "READY");
   const StarvePage page(events.id());
   ASSERT_NE(page.get(), nullptr);
-  DumpSession session = attach_to(events.id(), "mixwalk_starved.dll");
+  TargetSession session = attach_to(events.id(), "mixwalk_starved.dll");
   ASSERT_FALSE(session.begin_record({.event = SampleEvent::exception}));
   page->all = true;
   events.write_line("GO");
@@ -247,12 +247,12 @@ TEST(LastError, IsThatOfTheProgram) {
   const StarvePage page(events.id());
   ASSERT_NE(page.get(), nullptr);
   page->spoil_last_error = 0xDEAD;
-  DumpSession session = attach_to(events.id(), "mixwalk_starved.dll");
+  TargetSession session = attach_to(events.id(), "mixwalk_starved.dll");
   ASSERT_FALSE(session.begin_record({.event = SampleEvent::exception}));
   // Its first bytes come when exceptions are recorded.
   RecordedBytes bytes;
   auto next = session.next(kTimeoutMs, bytes);
-  ASSERT_TRUE(next && *next == DumpSession::Next::bytes);
+  ASSERT_TRUE(next && *next == TargetSession::Next::bytes);
   const std::uint64_t before = page->count;
   events.write_line("GO");
   EXPECT_EQ(events.read_line().value_or("(closed)"), "DONE 500, last error changed 0 times");

@@ -53,7 +53,12 @@ Functions functions_of(const Stack& stack) {
   return functions;
 }
 
+struct WholeOf {
+  std::size_t samples = 0, whole = 0;  // with both engines' walks of one sample, where there are two
+};
+
 struct Tally {
+  WholeOf snapshot, automatic;  // by the engine that was asked for
   CountersBuilder counters;
   BreakerState breaker;
   std::size_t dumps = 0;
@@ -111,6 +116,9 @@ void count(const Snapshot& snapshot, Tally& tally) {
       ++tally.left_out;
       continue;
     }
+    WholeOf& of = snapshot.engine == Engine::automatic ? tally.automatic : tally.snapshot;
+    of.samples += !thread.stack.frames.empty();
+    of.whole += thread.stack.whole();
     if (!thread.stack.whole() && !thread.stack.frames.empty() && tally.partial++ < 3) {
       tally.examples.push_back(to_text(snapshot, thread));
     }
@@ -138,8 +146,8 @@ void print(const Tally& tally, const Counters& counters, const std::string& resu
               counters.runs_root, counters.runs_open);
   std::printf("frozen us p50 %llu p99 %llu max %llu; %llu freezes ended by the supervisor; %llu "
               "probes, %llu failed; %llu walked from the copy instead; breaker %u threads%s\n",
-              counters.frozen_p50_ns / 1000, counters.frozen_p99_ns / 1000,
-              counters.frozen_max_ns / 1000, counters.interventions, counters.probes_run,
+              counters.frozen.p50_ns / 1000, counters.frozen.p99_ns / 1000,
+              counters.frozen.max_ns / 1000, counters.interventions, counters.probes_run,
               counters.probes_failed, counters.fallbacks, counters.breaker.threads_off,
               counters.breaker.process_off ? ", process off" : "");
   for (const auto& [hresult, times] : counters.refusals) {
@@ -156,6 +164,10 @@ void print(const Tally& tally, const Counters& counters, const std::string& resu
   for (const auto& [kind, times] : tally.differences) {
     std::printf("  different: %s %zu times\n", kind.c_str(), times);
   }
+  std::printf("asked by snapshot: %zu of %zu whole; by auto: %zu of %zu, of %llu threads the runtime was "
+              "not asked\n",
+              tally.snapshot.whole, tally.snapshot.samples, tally.automatic.whole,
+              tally.automatic.samples, counters.not_asked);
   std::printf("dynamic methods named right %zu times, images that take turns %zu times\n",
               tally.own_methods, tally.own_images);
   for (const auto& [wrong, times] : tally.impossible) {
@@ -183,9 +195,10 @@ void dump_all_the_time(const std::string& kinds, int seconds) {
   Tally tally;
   const ULONGLONG end = GetTickCount64() + static_cast<ULONGLONG>(seconds) * 1000;
   {
-    DumpSession session = attach_to(torture.id());
+    TargetSession session = attach_to(torture.id());
     while (GetTickCount64() < end) {
-      count(dump_named(session, {.both_engines = true}), tally);
+      const Engine engine = tally.dumps % 2 == 0 ? Engine::snapshot : Engine::automatic;
+      count(dump_named(session, {.engine = engine, .both_engines = true}), tally);
     }
     EXPECT_EQ(session.leave(), "");
   }
@@ -241,7 +254,7 @@ TEST(Torture, EndsInTheMiddleOfEverythingWithItsOwnCode) {
     line.insert(line.end(), {"--end", "exit-process"});
     ChildProcess torture(line);
     ASSERT_TRUE(torture.read_line().value_or("").starts_with("READY"));
-    ChildProcess recorder({mixwalk_exe(), "record", "-i", "1ms", "-p", std::to_string(torture.id()),
+    ChildProcess recorder({mixwalk_exe(), "record", "-i", "1ms", "--budget", "0", "-p", std::to_string(torture.id()),
                            "-o", temporary_file("ends.mixwalk")});
     const std::string result = torture.read_line().value_or("(closed)");
     EXPECT_TRUE(result.starts_with("OK ")) << result;

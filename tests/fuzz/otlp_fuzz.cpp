@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "walker/export/utf8.h"
+#include "walker/base/utf8.h"
 #include "walker/otlp/collector_url.h"
 #include "walker/otlp/otel_settings.h"
 #include "walker/otlp/reply.h"

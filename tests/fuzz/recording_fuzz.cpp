@@ -7,9 +7,9 @@
 
 #include "tests/support/record_builder.h"
 #include "walker/export/dump_format.h"
+#include "walker/export/store_exporter.h"
 #include "walker/model/recording_builder.h"
 #include "walker/store/recording_reader.h"
-#include "walker/store/store_exporter.h"
 
 namespace {
 

@@ -63,7 +63,7 @@ class ControlC : public testing::Test {
   }
 
   std::vector<std::string> record(const std::vector<std::string>& target) const {
-    std::vector<std::string> line = {mixwalk_exe(), "record", "-i", "2ms", "-o", file_};
+    std::vector<std::string> line = {mixwalk_exe(), "record", "-i", "2ms", "--budget", "0", "-o", file_};
     line.insert(line.end(), target.begin(), target.end());
     return line;
   }

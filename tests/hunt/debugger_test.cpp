@@ -66,7 +66,7 @@ TEST(Debugged, TheDebuggerSeesNoFaultOfOurs) {
   ASSERT_TRUE(of_hunted.attached());
   Seen seen;
   const std::string time = hunt_duration();
-  visit(hunted.id(), {"record", "-i", "1ms", "-d", time}, situation, seen);
+  visit(hunted.id(), {"record", "-i", "1ms", "--budget", "0", "-d", time}, situation, seen);
   for (const char* engine : {"snapshot", "copy"}) {
     visit(hunted.id(), {"dump", "--engine", engine}, situation, seen);
   }

@@ -50,7 +50,7 @@ TEST(AtItsEdges, VisitedToItsLastMomentItEndsWithItsCode) {
   for (int i = 0; i < programs(); ++i) {
     ChildProcess program({fixture("hunt.exe"), i % 2 == 0 ? "tasks" : "throw"});
     EXPECT_TRUE(program.read_line().value_or("(closed)").starts_with("READY"));
-    ChildProcess recorder({mixwalk_exe(), "record", "-i", "1ms", "-p", std::to_string(program.id()),
+    ChildProcess recorder({mixwalk_exe(), "record", "-i", "1ms", "--budget", "0", "-p", std::to_string(program.id()),
                            "-o", temporary_file("edges.mixwalk")});
     // Once it records: its file begins then, but how far it has come by the program's end differs.
     Sleep(static_cast<DWORD>(500 + 97 * i % 500));

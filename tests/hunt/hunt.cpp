@@ -182,7 +182,7 @@ void hunt(const Situation& situation) {
   const std::string time = hunt_duration();
   Seen seen;
   const auto goes_on = [&] { return hunted.process().running() && !::testing::Test::HasFailure(); };
-  if (goes_on()) visit(hunted.id(), {"record", "-i", "1ms", "-d", time}, situation, seen);
+  if (goes_on()) visit(hunted.id(), {"record", "-i", "1ms", "--budget", "0", "-d", time}, situation, seen);
   // Each visit costs a second, most of it the start of programs under Wine. In an ordinary run each
   // situation is dumped once, by one engine and the next by the other.
   static int dumps = 0;

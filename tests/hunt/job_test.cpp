@@ -6,7 +6,7 @@
 
 #include "tests/hunt/hunt.h"
 #include "unmanaged/win/unique_handle.h"
-#include "walker/cli/exit_code.h"
+#include "walker/base/exit_code.h"
 
 namespace mixwalk {
 namespace {

@@ -23,7 +23,7 @@ TEST(BesideAnotherTool, BothGetTheirSamples) {
   other_control.write_line("BEGIN");
   Seen seen;
   const std::string time = hunt_duration();
-  visit(hunted.id(), {"record", "-i", "1ms", "-d", time}, situation, seen);
+  visit(hunted.id(), {"record", "-i", "1ms", "--budget", "0", "-d", time}, situation, seen);
   visit(hunted.id(), {"dump"}, situation, seen);
   visit(hunted.id(), {"record", "--on", "exception", "-d", time}, situation, seen);
   for (ChildProcess* tool : {&other, &other_control}) {

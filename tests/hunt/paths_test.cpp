@@ -40,7 +40,7 @@ void hunt_in(const std::wstring& folder) {
   const Situation situation{.name = "cpp-exceptions", .whole = 0.97};  // as in situations_test.cpp
   HuntedProgram hunted(std::vector<std::string>{path, situation.name});
   Seen seen;
-  visit(hunted.id(), {"record", "-i", "1ms", "-d", "1s"}, situation, seen);
+  visit(hunted.id(), {"record", "-i", "1ms", "--budget", "0", "-d", "1s"}, situation, seen);
   const std::string file = temporary_file("paths.mixwalk");
   EXPECT_EQ(run_until_let_in({"dump", "-p", hunted.id(), "-o", file}).exit_code, 0u);
   const Recording recording = read_whole(file);

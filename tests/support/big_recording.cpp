@@ -12,8 +12,8 @@
 #include <string>
 
 #include "tests/support/recordings.h"
+#include "walker/export/store_exporter.h"
 #include "walker/store/recording_reader.h"
-#include "walker/store/store_exporter.h"
 
 namespace {
 

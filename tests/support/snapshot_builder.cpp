@@ -22,6 +22,7 @@ Frame managed(std::string name) {
 Thread whole_thread() {
   Thread thread{.os_id = 0x1a4, .clr_id = 0xc1'3a50, .name = "Orders worker"};
   thread.frozen_ns = 152'000;
+  thread.stopping_ns = 2'000;
   Stack& stack = thread.stack;
   stack.engine = Engine::snapshot;
   stack.frames.push_back(native(kNtdll + 0x1014, 0, 0, "NtWaitForSingleObject", 0x14,

@@ -24,9 +24,9 @@
 #include "walker/export/pprof.h"
 #include "walker/export/recorded_stacks.h"
 #include "walker/export/speedscope.h"
+#include "walker/export/store_exporter.h"
 #include "walker/export/words.h"
 #include "walker/store/recording_reader.h"
-#include "walker/store/store_exporter.h"
 
 namespace mixwalk {
 namespace {

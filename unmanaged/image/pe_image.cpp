@@ -139,8 +139,7 @@ PeError PeImage::parse_headers() {
 
   const PeError sections = parse_sections(optional + optional_bytes, section_count);
   if (sections != PeError::none) return sections;
-  has_clr_header_ = clr.rva != 0;
-  if (has_clr_header_) {
+  if (clr.rva != 0) {
     const auto native = at_rva<std::uint32_t>(clr.rva + kManagedNativeHeader);
     has_managed_code_ = native && *native != 0;
   }
@@ -234,7 +233,7 @@ PeError PeImage::parse_exports() {
   return PeError::none;
 }
 
-// A slot that holds no RVA is an ordinal that nobody has.
+// A slot that holds no RVA belongs to an ordinal that no export has.
 void PeImage::add_export(const ExportTable& table, std::string_view name, std::uint32_t index) {
   const auto rva = at_rva<std::uint32_t>(table.fields.functions + index * 4);
   if (!rva || *rva == 0) return;
@@ -262,7 +261,7 @@ bool PeImage::is_code(std::uint32_t rva) const noexcept {
   return section != nullptr && section->executable;
 }
 
-// What straddles two sections is nothing that a linker writes.
+// Bytes that straddle two sections are none: a linker writes nothing that does.
 std::optional<std::span<const std::byte>> PeImage::bytes_at(std::uint32_t rva,
                                                             std::size_t bytes) const noexcept {
   const PeSection* section = section_at(rva);

@@ -52,8 +52,6 @@ class PeImage {
   std::uint16_t machine() const noexcept { return machine_; }  // IMAGE_FILE_HEADER.Machine
   std::uint32_t timestamp() const noexcept { return timestamp_; }
   std::uint32_t size_of_image() const noexcept { return size_of_image_; }
-  // The image has a COR20 header: an assembly, or a mixed-mode image.
-  bool has_clr_header() const noexcept { return has_clr_header_; }
   // ReadyToRun: the image holds managed code beside its .pdata.
   bool has_managed_code() const noexcept { return has_managed_code_; }
 
@@ -109,7 +107,6 @@ class PeImage {
   std::uint16_t machine_ = 0;
   std::uint32_t timestamp_ = 0;
   std::uint32_t size_of_image_ = 0;
-  bool has_clr_header_ = false;
   bool has_managed_code_ = false;
   std::vector<PeSection> sections_;
   Directory export_directory_, exception_directory_;

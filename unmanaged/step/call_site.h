@@ -16,7 +16,7 @@ struct CallSite {
   enum class Kind : std::uint8_t {
     direct,    // call rel32: `address` is where it leads
     slot,      // call [rip + disp32]: `address` is the word that holds where it leads (an import)
-    indirect,  // through a register, or memory that a register points to: nobody can say
+    indirect,  // through a register, or memory that a register points to: the callee is not known
   };
   Kind kind = Kind::indirect;
   std::uint64_t address = 0;

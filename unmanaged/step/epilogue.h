@@ -16,8 +16,8 @@ enum class EpilogueResult : std::uint8_t {
 
 // Executes what is left of an epilogue, if the frame stands in one: the ABI restricts epilogues to
 // `add rsp, imm` or `lea rsp, [frame + disp]`, pops of nonvolatile registers, and a return or a
-// jump out of the function, so that an unwinder can recognise them by their code. Version 2's
-// UWOP_EPILOG says the same of the same instructions, and is not needed for it. Frozen-safe.
+// jump out of the function, so that an unwinder can recognise them by their code. The UWOP_EPILOG
+// codes of version 2 describe the same instructions, so they are not read. Frozen-safe.
 EpilogueResult unwind_epilogue(const UnwindMemory& memory, const ModuleSpan& module,
                                const FunctionEntry& entry, Register frame_register,
                                Registers& registers) noexcept;

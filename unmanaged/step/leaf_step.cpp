@@ -85,7 +85,7 @@ bool LeafStep::keeps_to_itself(std::uint64_t address) noexcept {
   const EntrySearch search = find_entry(code_, *module, rva);
   if (!search.found || search.entry.begin != rva) return false;
   const std::uint32_t bytes = search.entry.end - rva;
-  std::array<std::uint8_t, kMaxFunctionBytes + kLongestJump> buffer;
+  std::array<std::uint8_t, kMaxFunctionBytes> buffer;
   if (bytes > kMaxFunctionBytes || !code_.read(address, buffer.data(), bytes)) return false;
   for (std::uint32_t at = 0; at < bytes; ++at) {
     const Jump jump = jump_at(std::span(buffer).subspan(at, bytes - at), address + at);

@@ -23,11 +23,11 @@ LeafCode leaf_code(const ModuleSpan& module, const EntrySearch& gap, std::uint64
 // The step from a frame without unwind data. The ABI calls it a leaf function: Rsp is where its
 // caller left it. But assembly routines and other compilers' code have no unwind data either, and
 // move Rsp as they like; the word at Rsp is then data, a return address left over from a call that
-// is long over, or one that somebody put there.
+// is long over, or an address that code put there.
 //
 // So the word is taken only if it points into code right behind a call that can have led here: to
-// the leaf itself, to a thunk or a function that jumps there, or to where nobody can say (a call
-// through a register). The last is no proof, and the result says so (StepResult::proven).
+// the leaf itself, to a thunk or a function that jumps there, or to an unknown place (a call through
+// a register). The last kind of call proves nothing, and the result says so (StepResult::proven).
 // Frozen-safe if `outside` is.
 class LeafStep {
  public:

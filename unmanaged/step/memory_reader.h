@@ -13,8 +13,8 @@ class MemoryReader {
  public:
   virtual bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept = 0;
 
-  // As much of it as can be read, from its beginning to the end of a page (or the end of it); how many
-  // bytes those are.
+  // Reads as many of the bytes as can be read, from the first one to the end of a page or to the last
+  // one. Returns how many bytes were read.
   virtual std::size_t read_up_to(std::uint64_t address, void* into,
                                  std::size_t bytes) const noexcept {
     if (read(address, into, bytes)) return bytes;

@@ -49,7 +49,7 @@ struct ModuleSpan {
 };
 
 // The loaded images of a target at one moment: immutable, sorted by base, disjoint. Frozen-safe.
-// Does not own the spans; whoever built it (ModuleMap) keeps them alive.
+// Does not own the spans: its maker (ModuleMap) keeps them alive.
 class ModuleView {
  public:
   ModuleView() = default;

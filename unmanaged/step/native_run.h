@@ -58,8 +58,8 @@ struct RunResult {
   RunEnd end = RunEnd::open;
   OpenReason why = OpenReason::none;
   std::size_t frames = 0;  // written to the caller's buffer
-  // The frame after the last one written: the bound's, when closed. Where the bound was passed, the
-  // last one written itself: its part of the stack, up to its caller's Rsp, holds the bound's Rsp.
+  // The frame after the last frame written; of a closed run, the bound's frame. After passed_bound:
+  // the last frame written, whose part of the stack (up to its caller's Rsp) holds the bound's Rsp.
   Cursor next;
 };
 

@@ -17,8 +17,8 @@ struct Cursor {
   CodeAddress code() const noexcept { return {registers.rip, kind}; }
 };
 
-// The frame before it was the thread's root. An instruction pointer of 0 is none: the thread, or what
-// a trap interrupted, called through a null pointer.
+// Whether the frame before this one was the thread's root. An instruction pointer of 0 is no root: the
+// thread, or the code that a trap interrupted, called through a null pointer.
 constexpr bool is_root(const Cursor& frame) noexcept {
   return frame.registers.rip == 0 && frame.kind == AddressKind::return_address;
 }

@@ -83,6 +83,13 @@ bool read_as_zero(const MemoryReader& code, Registers& registers, std::uint32_t&
 
   std::optional<std::uint64_t> loaded;
   std::optional<std::uint32_t> flags;
+  // cmp [memory], number: one opcode with seven others, told apart by the register field.
+  const auto compare_with = [&](auto number, Operand width) {
+    if (operand->reg != 7 || !number) return false;
+    flags = flags_of_difference(0, static_cast<std::uint64_t>(std::int64_t{*number}), width);
+    bytes += sizeof *number;
+    return true;
+  };
   if (two_bytes) {
     const bool extends = *second == 0xB6 || *second == 0xB7 || *second == 0xBE || *second == 0xBF;
     if (!extends) return false;
@@ -93,34 +100,16 @@ bool read_as_zero(const MemoryReader& code, Registers& registers, std::uint32_t&
       case 0x63: loaded = 0; break;                         // movsxd reg, [memory]
       case 0x03:                                            // add reg, [memory]
       case 0x0B:                                            // or
-      case 0x33: loaded = reg & size.mask; break;           // xor
+      case 0x33: loaded = reg & size.mask, flags = flags_of(*loaded, size); break;  // xor
       case 0x23: loaded = 0, flags = flags_of(0, size); break;  // and
       case 0x2B: loaded = reg & size.mask; [[fallthrough]];     // sub
       case 0x3B: flags = flags_of_difference(reg, 0, size); break;  // cmp reg, [memory]
       case 0x39: flags = flags_of_difference(0, reg, size); break;  // cmp [memory], reg
       case 0x84:
       case 0x85: flags = flags_of(0, size); break;  // test [memory], reg
-      case 0x83: {
-        const auto number = instruction.value<std::int8_t>(bytes);
-        if (operand->reg != 7 || !number) return false;
-        flags = flags_of_difference(0, static_cast<std::uint64_t>(std::int64_t{*number}), size);
-        bytes += 1;
-        break;
-      }
-      case 0x81: {
-        const auto number = instruction.value<std::int32_t>(bytes);
-        if (operand->reg != 7 || !number) return false;
-        flags = flags_of_difference(0, static_cast<std::uint64_t>(std::int64_t{*number}), size);
-        bytes += 4;
-        break;
-      }
-      case 0x80: {
-        const auto number = instruction.value<std::int8_t>(bytes);
-        if (operand->reg != 7 || !number) return false;
-        flags = flags_of_difference(0, static_cast<std::uint64_t>(std::int64_t{*number}), operand_of(1));
-        bytes += 1;
-        break;
-      }
+      case 0x80: if (!compare_with(instruction.value<std::int8_t>(bytes), operand_of(1))) return false; break;
+      case 0x81: if (!compare_with(instruction.value<std::int32_t>(bytes), size)) return false; break;
+      case 0x83: if (!compare_with(instruction.value<std::int8_t>(bytes), size)) return false; break;
       case 0xF6:
       case 0xF7:
         if (operand->reg > 1) return false;
@@ -129,8 +118,6 @@ bool read_as_zero(const MemoryReader& code, Registers& registers, std::uint32_t&
         break;
       default: return false;
     }
-    const bool adds_nothing = *opcode == 0x03 || *opcode == 0x0B || *opcode == 0x33;
-    if (adds_nothing) flags = flags_of(*loaded, size);
   }
   if (loaded) reg = *loaded;
   if (flags) eflags = (eflags & ~kArithmetic) | *flags;

@@ -19,8 +19,8 @@ int mixwalk_guarded_call(void (*function)(void*), void* argument, mixwalk_repair
 namespace mixwalk {
 namespace {
 
-// A stale table that is not sorted is read from end to end, with two faults an entry. So many take
-// some 0.5 s.
+// A stale table that is not sorted is read from end to end, with two faults an entry. 10,000 repairs
+// take some 0.5 s.
 constexpr int kMaxRepairs = 10'000;
 // ntdll's own calls below the look-up, and a callback's.
 constexpr int kMaxLookUpFrames = 16, kMaxCallbackFrames = 256;
@@ -37,8 +37,8 @@ bool in_ntdll(std::uint64_t address) noexcept {
   return base != nullptr && base_of(reinterpret_cast<const void*>(address)) == base;
 }
 
-// To the caller; its frame's establisher goes to `frame`. False: no unwind data says where that is. Of
-// ntdll's own functions those without unwind data are leaf functions.
+// Steps `context` to the caller; the establisher of the frame that was left goes to `frame`. False: no
+// unwind data says where the caller is. A function of ntdll without unwind data is a leaf function.
 bool step_out(CONTEXT& context, DWORD64& frame, std::uint64_t end) noexcept {
   DWORD64 base = 0;
   RUNTIME_FUNCTION* const entry = RtlLookupFunctionEntry(context.Rip, &base, nullptr);
@@ -62,7 +62,7 @@ bool is_of_look_up(CONTEXT context, std::uint64_t guard_frame) noexcept {
   for (int i = 0; i < kMaxLookUpFrames && in_ntdll(context.Rip); ++i) {
     if (!step_out(context, frame, guard_frame)) return false;
   }
-  // What calls that function is the guard, with its Rsp as its prologue left it.
+  // The guard calls that function, with Rsp as the guard's prologue left it.
   return step_out(context, frame, guard_frame + 1) && context.Rsp == guard_frame;
 }
 

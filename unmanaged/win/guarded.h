@@ -7,15 +7,15 @@
 
 namespace mixwalk {
 
-// Guards against faults, as __try and __except, which this compiler lacks: frame handlers
-// (guarded_amd64.S), so a guard is the last to hear of a fault. The program's vectored handlers are
-// asked before, and so are the handlers of every frame between the fault and the guard: a callback of
-// the program that handles its own faults goes on to its own end. Nothing is registered anywhere: any
-// number of threads, guards inside guards, and nothing that is left behind when the DLL is freed.
+// Guards against faults, as __try and __except, which this compiler lacks. A guard is a frame handler
+// (guarded_amd64.S): the system calls it last, after the program's vectored handlers and the handlers
+// of every frame between the fault and the guard. So a callback of the program that handles its own
+// faults goes on to its own end. Nothing is registered: any number of threads may use guards, guards
+// may stand inside guards, and nothing is left behind when the DLL is freed.
 //
-// Nobody can keep the program's vectored handlers from seeing a fault, and the touch of a guard page
-// uses its guard up. So memory of the program is read by PlainMemory (plain_memory.h), which avoids
-// faults; a guard is for what changes in between.
+// The program's vectored handlers see every fault, and the touch of a guard page uses its guard up. So
+// memory of the program is read by PlainMemory (plain_memory.h), which avoids faults; a guard is for
+// memory that changes between PlainMemory's question and its copy.
 
 // Copies this process's own memory; false where any of it is not readable (part of `to` may then
 // have been written). Frozen-safe as long as nothing faults: the dispatch of a fault takes the lock of
@@ -33,11 +33,11 @@ bool guarded_call(void (*function)(void*), void* argument) noexcept;
 // as long as that is possible, and the look-up comes to its end. Not frozen-safe.
 //
 // Folklore: ntdll holds the lock of the function tables while it reads a table that a program has
-// registered, and nobody gives that lock back when the read faults. Situation: a program frees a table's
-// memory without RtlDeleteFunctionTable, and runs other code in its range. Real case: the program hung
-// for good when it next registered code. Remedy: what ntdll cannot read counts as zeros, in which no
-// function is found; a callback that has gone, or that faults, has found nothing: its frames are unwound,
-// and its termination handlers run. Test: `hunt.exe stale-table`.
+// registered, and the lock is never given back when the read faults. Situation: a program frees a
+// table's memory without RtlDeleteFunctionTable, and runs other code in its range. Real case: the
+// program hung for good when it next registered code. Remedy: memory that ntdll cannot read counts as
+// zeros, in which no function is found. A callback that has gone, or that faults, counts as having found
+// no function: its frames are unwound, and its termination handlers run. Test: `hunt.exe stale-table`.
 enum class LookUp {
   done,
   repaired,  // to its end, over at least one fault
@@ -45,8 +45,8 @@ enum class LookUp {
 };
 LookUp guarded_look_up(void (*function)(void*), void* argument) noexcept;
 
-// This process's own memory, where nobody minds a fault: images of a list that is not old, of which
-// ModuleSpan::closed says what their pages are. Frozen-safe as guarded_copy is.
+// Reads this process's own memory by guarded_copy. For memory that should not fault, such as images of
+// a recent list that are not closed (ModuleSpan::closed). Frozen-safe as guarded_copy is.
 class GuardedReader final : public MemoryReader {
  public:
   bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {

@@ -26,7 +26,7 @@ Function ntdll(const char* name) noexcept {
 
 ImageUnloads::ImageUnloads() noexcept {
   const auto begin = ntdll<Register>("LdrRegisterDllNotification");
-  // Who cannot leave again does not come.
+  // Registers only where the system can also unregister.
   if (begin == nullptr || ntdll<Unregister>("LdrUnregisterDllNotification") == nullptr) return;
   if (begin(0, &on_notification, this, &cookie_) < 0) cookie_ = nullptr;
 }
@@ -35,7 +35,7 @@ ImageUnloads::~ImageUnloads() {
   if (cookie_ != nullptr) ntdll<Unregister>("LdrUnregisterDllNotification")(cookie_);
 }
 
-// Under the loader lock, so one at a time. It may keep nobody waiting.
+// The loader calls this under its lock, one call at a time: it must not wait.
 void CALLBACK ImageUnloads::on_notification(ULONG reason, const void* data, void* self) noexcept {
   if (reason != kUnloaded) return;
   auto& unloads = *static_cast<ImageUnloads*>(self);

@@ -8,13 +8,13 @@
 
 namespace mixwalk {
 
-// The images that this process unloads while one of these lives, as the system's loader tells of them
-// (LdrRegisterDllNotification): an image may be exchanged for another one and back while a stack is
-// looked at, and looks then as if it had stood there all the time. Where the system does not tell,
-// none is known of.
+// Counts the images that this process unloads while this object lives, as the system's loader reports
+// them (LdrRegisterDllNotification). It is needed because an image may be exchanged for another one and
+// back while a stack is walked, and then seems to have stood there all the time. Where the system does
+// not report unloads, none is known.
 //
-// Constructed and destroyed by a thread that may wait for the loader lock. Questions take no lock, from
-// any thread. Not frozen-safe only because nobody asks there.
+// Constructed and destroyed by a thread that may wait for the loader lock. Questions take no lock, and
+// may come from any thread. Not frozen-safe: no frozen code uses it.
 class ImageUnloads {
  public:
   ImageUnloads() noexcept;

@@ -8,8 +8,8 @@
 
 namespace mixwalk {
 
-// This process's own memory, asked of the system (VirtualQuery). Not frozen-safe: the answer is kept
-// for the region that it is of, so one of these lives as long as the walk of one stack, no longer.
+// The kind of this process's own memory, as the system says (VirtualQuery). Not frozen-safe. Answers are
+// kept for their regions, so an object must live no longer than the walk of one stack.
 class LiveMemory final : public OutsideMemory {
  public:
   MemoryKind kind(std::uint64_t address) noexcept override;
@@ -22,9 +22,9 @@ class LiveMemory final : public OutsideMemory {
   Region newest_, older_;  // a stack goes back and forth between two heaps of code
 };
 
-// This process's own memory, read where that goes unnoticed: in images of the list that are not closed,
-// and outside of them where `outside` says that something can be read. Guarded beside that. As safe as
-// `outside` is.
+// Reads this process's own memory only where a read should not fault: in listed images that are not
+// closed, and outside the images where `outside` says that memory can be read. Each read is guarded as
+// well. Frozen-safe if `outside` is.
 class KnownMemory final : public MemoryReader {
  public:
   KnownMemory(const ModuleView& images, OutsideMemory& outside) noexcept

@@ -1,7 +1,6 @@
 #include "unmanaged/win/live_modules.h"
 
 #include <windows.h>
-#include <psapi.h>
 
 #include <algorithm>
 #include <array>
@@ -14,32 +13,13 @@
 
 #include "unmanaged/image/ascii_lower.h"
 #include "unmanaged/image/exports_name.h"
+#include "unmanaged/win/loader_list.h"
 #include "unmanaged/win/plain_memory.h"
-#include "unmanaged/win/utf8.h"
 
 namespace mixwalk {
 namespace {
 
-// The list is read without its lock, so an image that is loaded or unloaded meanwhile can spoil the
-// reading (ERROR_PARTIAL_COPY) or make the list longer than the room for it.
 constexpr int kAttempts = 16;
-constexpr DWORD kMaxPathUnits = 32'768;
-
-std::vector<HMODULE> list_modules() {
-  std::vector<HMODULE> modules(512);
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    DWORD bytes = 0;
-    if (!K32EnumProcessModules(GetCurrentProcess(), modules.data(),
-                               static_cast<DWORD>(modules.size() * sizeof(HMODULE)), &bytes)) {
-      continue;
-    }
-    const std::size_t count = bytes / sizeof(HMODULE);
-    const bool whole = count <= modules.size();
-    modules.resize(whole ? count : count + 64);
-    if (whole) return modules;
-  }
-  return {};
-}
 
 // By file name, lower case. What the list does not know holds no lock that the runtime needs, or the
 // supervisor must end the freeze.
@@ -136,25 +116,27 @@ std::uint64_t identity_of(const IMAGE_NT_HEADERS64& headers) noexcept {
   return hash;
 }
 
-// An image of which nothing may be read: where it stands, as the loader knows it.
-std::optional<ModuleTable::Entry> closed_module(HMODULE module) {
-  MODULEINFO info{};
-  if (!K32GetModuleInformation(GetCurrentProcess(), module, &info, sizeof info)) {
-    return std::nullopt;
+// An image of which nothing may be read: where it stands, as the system knows it.
+std::optional<ModuleTable::Entry> closed_module(std::uint64_t base) {
+  const auto first = reinterpret_cast<const void*>(base);
+  std::uint64_t end = base;
+  MEMORY_BASIC_INFORMATION region;
+  while (VirtualQuery(reinterpret_cast<const void*>(end), &region, sizeof region) != 0 &&
+         region.AllocationBase == first && region.Type == MEM_IMAGE) {
+    end += region.RegionSize;
   }
+  if (end == base || end - base > UINT32_MAX) return std::nullopt;
   ModuleTable::Entry entry;
-  entry.span.base = reinterpret_cast<std::uint64_t>(module);
-  entry.span.size = info.SizeOfImage;
+  entry.span.base = base;
+  entry.span.size = static_cast<std::uint32_t>(end - base);
   entry.span.closed = true;
   return entry;
 }
 
-std::optional<ModuleTable::Entry> read_module(HMODULE module) {
-  const auto base = reinterpret_cast<std::uint64_t>(module);
+// Nothing: no image stands there, or one with erased headers, which say nothing.
+std::optional<ModuleTable::Entry> read_module(std::uint64_t base) {
   const auto headers = ImageHeaders::read(base);
-  // Erased headers say nothing. Closed ones are told from those of an image that has gone meanwhile by
-  // the loader, which no longer knows the latter.
-  if (!headers) return plain_bytes(base, 1) == 0 ? closed_module(module) : std::nullopt;
+  if (!headers) return plain_bytes(base, 1) == 0 ? closed_module(base) : std::nullopt;
   ModuleTable::Entry entry;
   entry.span.base = base;
   entry.span.size = headers->optional().SizeOfImage;
@@ -178,10 +160,8 @@ std::optional<ModuleTable::Entry> read_module(HMODULE module) {
   return entry;
 }
 
-void read_path(ModuleTable::Entry& entry, HMODULE module, std::wstring& room) {
-  const DWORD length =
-      K32GetModuleFileNameExW(GetCurrentProcess(), module, room.data(), kMaxPathUnits);
-  entry.details.path = to_utf8(std::wstring_view(room.data(), std::min(length, kMaxPathUnits)));
+void set_path(ModuleTable::Entry& entry, std::string path) {
+  entry.details.path = std::move(path);
   entry.span.lock_risk = lock_risk(entry.details.path);
   // A program that was published as a single file is the runtime as well.
   if (entry.span.lock_risk == LockRisk::none && !entry.span.closed &&
@@ -190,32 +170,36 @@ void read_path(ModuleTable::Entry& entry, HMODULE module, std::wstring& room) {
   }
 }
 
-// Folklore: headers of one image and the path of another. Real case: two DLLs that take turns at one
-// base, on a busy machine: 2 of 70 whole stacks named code of the second after the first, since the
-// headers of the list's entry were those that stood there. Test: torture_test, kind "turns".
-std::optional<ModuleTable::Entry> read_of_one_image(HMODULE module, const ImageUnloads* unloads,
-                                                    std::wstring& room) {
-  const auto base = reinterpret_cast<std::uint64_t>(module);
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    const std::uint64_t mark = unloads != nullptr ? unloads->mark() : 0;
-    std::optional<ModuleTable::Entry> entry = read_module(module);
-    if (!entry) return std::nullopt;
-    read_path(*entry, module, room);
-    if (unloads == nullptr || !unloads->unloaded_since(base, mark)) return entry;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
+// Folklore: headers of one image and the path of another. Real case: two DLLs that take turns at one
+// base, on a busy machine: 2 of 70 whole stacks named code of the second after the first, since the
+// headers of the list's entry were those that stood there. Such an image is looked up in a new list.
+// Test: torture_test, kind "turns".
 ModuleTable read_live_modules(const ImageUnloads* unloads) {
-  const std::vector<HMODULE> modules = list_modules();
+  const auto mark = [unloads] { return unloads != nullptr ? unloads->mark() : 0; };
+  std::uint64_t since = mark();
+  std::vector<LoadedImage> images = read_loader_list();
   std::vector<ModuleTable::Entry> entries;
-  entries.reserve(modules.size());
-  std::wstring path(kMaxPathUnits, L'\0');
-  for (HMODULE module : modules) {
-    auto entry = read_of_one_image(module, unloads, path);
-    if (entry) entries.push_back(std::move(*entry));
+  entries.reserve(images.size());
+  for (int attempt = 0; attempt < kAttempts && !images.empty(); ++attempt) {
+    std::vector<std::uint64_t> exchanged;
+    for (LoadedImage& image : images) {
+      auto entry = read_module(image.base);
+      if (!entry) continue;
+      set_path(*entry, std::move(image.path));
+      if (unloads != nullptr && unloads->unloaded_since(image.base, since)) {
+        exchanged.push_back(image.base);
+      } else {
+        entries.push_back(std::move(*entry));
+      }
+    }
+    if (exchanged.empty()) break;
+    since = mark();
+    images = read_loader_list();
+    std::erase_if(images, [&](const LoadedImage& image) {
+      return std::ranges::find(exchanged, image.base) == exchanged.end();
+    });
   }
   return ModuleTable(std::move(entries));
 }

@@ -37,17 +37,17 @@ struct RtlUnwindStep::Unwind {
 
 namespace {
 
-// Where a stack reaches its root. A thread starts near its stack's base (the system leaves at most
-// half a page, at random; Wine 400 bytes), and so does a fiber. A zero elsewhere is one that somebody
-// pushed.
+// A return address of zero is a stack's root only within so many bytes of the stack's base. Threads and
+// fibers start near the base: the system leaves at most half a page, at random; Wine leaves 400 bytes.
+// A zero further away was pushed by a function.
 constexpr std::uint64_t kRootBytes = 4096;
 
 // How long code without unwind data can be outside the images: the runtime's thunks and barriers
 // have some 100 bytes.
 constexpr std::uint64_t kMaxOutsideLeafBytes = 4096;
 
-// Memory that is read inside guarded_call: unlike its base it may fault, and that ends the call. No
-// guard of its own for each read.
+// Reads memory inside guarded_call, without a guard for each read. Unlike other MemoryReaders this one
+// may fault: the fault ends the guarded call.
 class UnguardedReader final : public MemoryReader {
  public:
   bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
@@ -97,9 +97,9 @@ RtlUnwindStep::RtlUnwindStep(const StackCopy& stack, const ModuleView& modules,
   context_.ContextFlags = CONTEXT_CONTROL | CONTEXT_INTEGER;
 }
 
-// What RtlLookupFunctionEntry finds, which goes through the list of all images under Wine, and then
-// searches as we do. Where an image has no entry, the system may know one that was registered. An image
-// that has gone since it was listed cannot be read: the system is asked alone then.
+// Finds the same entry as RtlLookupFunctionEntry, which under Wine goes through the list of all images
+// and then searches as we do. The system is asked where an image has no entry, since it may know a
+// registered one, and where `ask_system` says that the image has gone since it was listed.
 RtlUnwindStep::Function RtlUnwindStep::look_up(Unwind& unwind) noexcept {
   if (unwind.module != nullptr && !unwind.ask_system) {
     const auto rva = static_cast<std::uint32_t>(unwind.lookup_ip - unwind.module->base);
@@ -263,7 +263,8 @@ LeafCode RtlUnwindStep::leaf_code_at(std::uint64_t ip) noexcept {
   return {ip - std::min(ip, kMaxOutsideLeafBytes), ip};
 }
 
-// What unwind data leads to is believed, as far as it can be a caller at all.
+// Whether the frame that unwind data leads to can be a caller: a root, code of an image, or code outside
+// the images right behind a call.
 StepFault RtlUnwindStep::check_caller(const Cursor& caller, bool in_image, bool guessed) noexcept {
   if (caller.kind == AddressKind::instruction_pointer) return StepFault::none;
   const std::uint64_t ip = caller.registers.rip;

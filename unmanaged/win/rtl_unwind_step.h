@@ -22,7 +22,7 @@ namespace mixwalk {
 // itself, or a chain of it that leads to itself, is refused; a jump to itself is decoded here.
 class RtlUnwindStep final : public UnwindStep {
  public:
-  // `hints`: of earlier walks, or null; nobody else may use them meanwhile.
+  // `hints`: of earlier walks, or null; no other walk may use them meanwhile.
   RtlUnwindStep(const StackCopy& stack, const ModuleView& modules,
                 EntryHints* hints = nullptr) noexcept;
 

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <sstream>
 
+#include "walker/base/printable.h"
 #include "walker/cli/duration.h"
-#include "walker/export/printable.h"
 
 namespace mixwalk {
 namespace {
@@ -57,6 +57,14 @@ CLI::Option* add_number(CLI::App& app, const std::string& flags,
                         std::optional<std::uint32_t>& target, const std::string& help) {
   return app.add_option_function<std::string>(
       flags, [&target, flags](const std::string& text) { target = number_of(flags, text); }, help);
+}
+
+CLI::Option* add_list(CLI::App& app, const std::string& flags, std::vector<std::string>& target,
+                      const std::string& help) {
+  // CLI11 would take every word that follows for another value.
+  return app.add_option(flags, target, help)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 CLI::Validator duration_validator() {

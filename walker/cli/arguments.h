@@ -14,8 +14,8 @@ namespace mixwalk {
 // The kinds of options that the commands are made of. Only the …options.cpp files include this:
 // CLI11 takes long to compile.
 
-// An option that takes one of a few words: these and nothing else (CLI11's own transformer would
-// take the number behind a word as well, and says an error in its own terms).
+// An option that takes one of these words and nothing else. (CLI11's own transformer would also take
+// the number of a word, and words its errors for programmers.)
 template <class Value, class Target>
 CLI::Option* add_choice(CLI::App& app, const std::string& flags,
                         const std::map<std::string, Value>& words, Target& target,
@@ -39,14 +39,17 @@ CLI::Option* add_choice(CLI::App& app, const std::string& flags,
 // A decimal number of at least 1.
 CLI::Option* add_number(CLI::App& app, const std::string& flags,
                         std::optional<std::uint32_t>& target, const std::string& help);
+// An option that takes one text, and may be given again.
+CLI::Option* add_list(CLI::App& app, const std::string& flags, std::vector<std::string>& target,
+                      const std::string& help);
 // Nothing: no such number.
 std::optional<std::uint32_t> to_number(const std::string& text);
 CLI::Validator duration_validator();
 // For options that people give in milliseconds: a bare number would be seconds, so it is refused.
 CLI::Validator duration_with_unit_validator();
 
-// Help as people read it: what a command looks at in its usage line, and one line a command in the
-// list of all.
+// Formats the help: the usage line of a command names its target, and the list of all commands has one
+// line a command.
 class HelpFormatter final : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string name) const override;

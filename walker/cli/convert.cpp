@@ -7,12 +7,12 @@
 #include <string>
 #include <system_error>
 
-#include "walker/cli/errno_text.h"
+#include "walker/base/errno_text.h"
+#include "walker/base/partial_file.h"
+#include "walker/base/printable.h"
 #include "walker/cli/otlp_session.h"
-#include "walker/cli/partial_file.h"
 #include "walker/cli/report.h"
 #include "walker/export/formats.h"
-#include "walker/export/printable.h"
 #include "walker/export/recording_filter.h"
 #include "walker/store/layout.h"
 #include "walker/store/recording_reader.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "walker/cli/exit_code.h"
+#include "walker/base/exit_code.h"
 #include "walker/cli/options.h"
 
 namespace mixwalk {

@@ -4,11 +4,11 @@
 #include <map>
 #include <sstream>
 
+#include "walker/base/version.h"
 #include "walker/cli/arguments.h"
 #include "walker/cli/convert_options.h"
 #include "walker/cli/dump_options.h"
 #include "walker/cli/record_options.h"
-#include "walker/cli/version.h"
 
 namespace mixwalk {
 namespace {
@@ -38,7 +38,7 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments,
   app.set_version_flag("--version", std::string("mixwalk ") + kVersion);
   app.require_subcommand(1);
   app.formatter(std::make_shared<HelpFormatter>());
-  app.allow_windows_style_options(false);  // /p is a file to whoever comes from elsewhere
+  app.allow_windows_style_options(false);  // on other systems /p is a file
   PsCommand ps;
   DumpArguments dump;
   RecordArguments record;
@@ -49,8 +49,8 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments,
   add_convert(app, convert);
 
   if (arguments.empty()) return {.to_stdout = app.help()};
-  // What follows "--" belongs to the program, whatever it looks like. CLI11 would take a word of
-  // it for a subcommand or an option of ours.
+  // All words after "--" belong to the program. CLI11 would take some of them for a subcommand or an
+  // option of ours.
   std::vector<std::string> own = arguments, program;
   const auto separator = std::find(own.begin(), own.end(), "--");
   if (separator != own.end()) {

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "walker/cli/exit_code.h"
+#include "walker/base/exit_code.h"
 #include "walker/cli/thread_selection.h"
 #include "walker/export/exporter.h"
 #include "walker/export/formats.h"
@@ -44,7 +44,7 @@ using TargetChoice = std::variant<ById, ByName, ByStart>;
 
 // How threads are walked.
 struct Sampling {
-  Engine engine = Engine::snapshot;
+  Engine engine = Engine::automatic;
   std::uint32_t deadline_ms = kDefaultDeadlineMs;
   ProbePolicy probe = ProbePolicy::risk;
   std::string canary;       // a thread's name begins so; empty: chosen
@@ -86,6 +86,7 @@ struct RecordCommand {
   std::uint64_t period_ns = 10'000'000;
   std::string type;                        // exception, allocation: of this type; empty: of all
   std::uint64_t every = 1;                 // allocation: one of so many
+  std::uint32_t budget = 5'00;             // wall, cpu: RecordRequest::budget
   std::uint32_t duration_ms = 0;           // 0: until Ctrl-C, or the end of the process
   bool verbose = false;
 };

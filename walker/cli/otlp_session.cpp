@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "walker/cli/partial_file.h"
+#include "walker/base/partial_file.h"
 #include "walker/cli/report.h"
 
 namespace mixwalk {

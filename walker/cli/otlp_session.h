@@ -3,19 +3,19 @@
 #include <cstddef>
 #include <memory>
 
+#include "walker/base/failure.h"
 #include "walker/cli/options.h"
 #include "walker/otlp/batches.h"
 #include "walker/otlp/beast_post.h"
 #include "walker/otlp/sender.h"
 #include "walker/otlp/spool.h"
-#include "walker/session/failure.h"
 
 namespace mixwalk {
 
 // A command's way to a collector: the spool, what posts, and what is said of it on standard error.
 class OtlpSession {
  public:
-  // What waits in the spool is sent from now on.
+  // Opens the session. Requests that wait in the spool are sent from now on.
   static Outcome<std::unique_ptr<OtlpSession>> open(const OtlpTarget& target,
                                                     const FrameFilter& filter);
 

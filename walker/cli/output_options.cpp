@@ -53,17 +53,13 @@ void add_otlp(CLI::App& app, OtlpArguments& arguments) {
   app.add_option("--otlp-service", arguments.service,
                  "The service's name (default: OTEL_SERVICE_NAME)")
       ->option_text("NAME");
-  app.add_option("--otlp-attribute", arguments.attributes,
-                 "An attribute of the service, beside OTEL_RESOURCE_ATTRIBUTES; may be given\n"
-                 "again")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+  add_list(app, "--otlp-attribute", arguments.attributes,
+           "An attribute of the service, beside OTEL_RESOURCE_ATTRIBUTES; may be given\n"
+           "again")
       ->option_text("NAME=VALUE");
-  app.add_option("--otlp-header", arguments.headers,
-                 "A header of each request, beside OTEL_EXPORTER_OTLP_HEADERS, which other users\n"
-                 "cannot see; may be given again")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+  add_list(app, "--otlp-header", arguments.headers,
+           "A header of each request, beside OTEL_EXPORTER_OTLP_HEADERS, which other users\n"
+           "cannot see; may be given again")
       ->option_text("NAME=VALUE");
   app.add_flag("--otlp-command-line", arguments.command_line,
                "Send the program's command line as well");

@@ -4,6 +4,7 @@
 
 #include "walker/cli/duration.h"
 #include "walker/export/dump_format.h"
+#include "walker/session/protocol.h"
 
 namespace mixwalk {
 namespace {
@@ -62,6 +63,22 @@ std::optional<ParseResult> finish_event(const RecordArguments& arguments, Record
   return std::nullopt;
 }
 
+// "3%", "0.5%", "3": in hundredths of a percent. Nothing for anything else.
+std::optional<std::uint32_t> parse_share(std::string text) {
+  if (text.ends_with('%')) text.pop_back();
+  const std::size_t point = std::min(text.find('.'), text.size());
+  std::string hundredths = text.substr(point);
+  if (!hundredths.empty()) hundredths.erase(0, 1);
+  if (text.empty() || point == 0 || point > 3 || hundredths.size() > 2) return std::nullopt;
+  if (point != text.size() && hundredths.empty()) return std::nullopt;
+  std::uint32_t share = 0;
+  for (const char digit : text.substr(0, point) + hundredths.append(2 - hundredths.size(), '0')) {
+    if (digit < '0' || digit > '9') return std::nullopt;
+    share = share * 10 + static_cast<std::uint32_t>(digit - '0');
+  }
+  return share <= kMaxBudget ? std::optional(share) : std::nullopt;
+}
+
 // How often a sample is taken. Returns an error, or nothing
 // when the options are valid.
 std::optional<ParseResult> finish_period(const RecordArguments& arguments, RecordCommand& command) {
@@ -80,6 +97,12 @@ std::optional<ParseResult> finish_period(const RecordArguments& arguments, Recor
       return usage("--interval must be from 1ms to 60s", "record");
     }
     command.period_ns = std::uint64_t{interval_ms} * 1'000'000;
+  }
+  if (arguments.budget) {
+    if (arguments.on) return usage("--on takes no --budget", "record");
+    const auto budget = parse_share(*arguments.budget);
+    if (!budget) return usage("--budget must be from 0% to 100%, with two decimals at most", "record");
+    command.budget = *budget;
   }
   return std::nullopt;
 }
@@ -133,6 +156,11 @@ void add_record(CLI::App& app, RecordArguments& arguments) {
                    "The time between two of them instead, with its unit")
       ->check(duration_with_unit_validator())
       ->option_text("DURATION");
+  record
+      ->add_option("--budget", arguments.budget,
+                   "What recording may take from the process: samples are taken more seldom than\n"
+                   "asked for where they would take more (default 5%; 0: as often as asked for)")
+      ->option_text("PERCENT");
   record
       ->add_option("-o,--output", arguments.output, "The file to write (default: PROGRAM-DATE-TIME.mixwalk)")
       ->option_text("FILE");

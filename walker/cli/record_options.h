@@ -14,7 +14,7 @@ struct RecordArguments {
   VisitArguments visit;
   std::optional<std::string> duration, interval, output, format;
   std::optional<std::uint32_t> rate, every;
-  std::optional<std::string> on;
+  std::optional<std::string> on, budget;
   std::optional<SampleEvent> mode;
   OtlpArguments otlp;
   RecordCommand command;

@@ -56,15 +56,17 @@ std::string RecordSummary::line(std::uint64_t seconds) const {
   if (reached_hz() != 0 && period_ns_ != 0) {
     line += fmt::format(", {:.1f} of {:g} a second of each", reached_hz(),
                         kSecondNs / static_cast<double>(period_ns_));
+    if (progress_.slowed) line += " (--budget)";
   }
   if (progress_.samples != 0) {
     line += fmt::format(", {:.1f} % whole", 100.0 * static_cast<double>(progress_.whole) /
                                                 static_cast<double>(progress_.samples));
   }
   line += fmt::format(", {} lost", dropped_);
-  if (progress_.frozen_p99_ns != 0) {
-    line += fmt::format(", stopped for {:.1f} ms (p99)",
-                        static_cast<double>(progress_.frozen_p99_ns) / 1e6);
+  if (progress_.frozen.p99_ns != 0) {
+    line += fmt::format(", stopped for {:.1f} ms after {:.1f} ms (p99)",
+                        static_cast<double>(progress_.frozen.p99_ns) / 1e6,
+                        static_cast<double>(progress_.stopping.p99_ns) / 1e6);
   }
   return line;
 }

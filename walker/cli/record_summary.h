@@ -21,6 +21,8 @@ class RecordSummary {
   void begin_piece(const Recording& recording);
 
   std::uint64_t samples() const noexcept { return samples_; }
+  // The target's last word.
+  const RecordProgress& progress() const noexcept { return progress_; }
 
   // Samples a second of each thread: of those that were taken, for as long as they stand for, and for
   // as long as none came after them. What was lost counts as not taken. 0: not known (no wall-clock

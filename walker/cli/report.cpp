@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "walker/export/printable.h"
+#include "walker/base/printable.h"
 
 namespace mixwalk {
 

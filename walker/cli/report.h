@@ -1,7 +1,7 @@
 #pragma once
 
-#include "walker/cli/exit_code.h"
-#include "walker/session/failure.h"
+#include "walker/base/exit_code.h"
+#include "walker/base/failure.h"
 
 namespace mixwalk {
 

@@ -7,8 +7,8 @@
 namespace mixwalk {
 namespace {
 
-const std::map<std::string, Engine> kEngines = {{"snapshot", Engine::snapshot},
-                                                {"copy", Engine::copy}};
+const std::map<std::string, Engine> kEngines = {
+    {"auto", Engine::automatic}, {"snapshot", Engine::snapshot}, {"copy", Engine::copy}};
 const std::map<std::string, ProbePolicy> kProbes = {{"always", ProbePolicy::always},
                                                     {"risk", ProbePolicy::risk},
                                                     {"never", ProbePolicy::never}};
@@ -40,25 +40,25 @@ void add_visit(CLI::App& app, VisitArguments& arguments, Visit& visit, const cha
   // Only to say where a program goes: what follows "--" never comes here.
   app.add_option("program", arguments.program)->group("");
   add_choice(app, "--engine", kEngines, sampling.engine,
-             "snapshot (DoStackSnapshot, its holes filled; the default) or copy (no call\n"
-             "into the runtime while a thread stands still)")
+             "auto (the default), snapshot (DoStackSnapshot, its holes filled) or copy (no\n"
+             "call into the runtime while a thread stands still); auto is copy where a thread\n"
+             "may hold a lock of the runtime, else snapshot")
       ->option_text("ENGINE");
   app.add_option("--deadline", arguments.deadline,
                  "How long a thread may stand still at most, with its unit (default 50ms)")
       ->check(duration_with_unit_validator())
       ->option_text("DURATION");
-  add_choice(app, "--probe", kProbes, sampling.probe,
-             "always, risk or never: when to try the runtime on another thread before a\n"
-             "thread is walked (default risk: where it may hold a lock of the runtime)")
+  add_choice(app, "--probe", kProbes, arguments.probe,
+             "With --engine snapshot: always, risk or never: when to try the runtime on\n"
+             "another thread before a thread is walked (default risk: where it may hold a\n"
+             "lock of the runtime)")
       ->option_text("WHEN");
   app.add_option("--canary", sampling.canary,
                  "The thread to try it on: its name begins so (default: a parked one)")
       ->option_text("NAME");
-  app.add_option("--thread,--threads", arguments.threads,
-                 "Only the thread with this id (1364 or 0x554), or threads whose names begin so;\n"
-                 "may be given again")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+  add_list(app, "--thread,--threads", arguments.threads,
+           "Only the thread with this id (1364 or 0x554), or threads whose names begin so;\n"
+           "may be given again")
       ->option_text("NAME-or-TID");
   app.add_option("--timeout", arguments.timeout, "How long to wait for the target (default 30s)")
       ->check(duration_validator())
@@ -82,6 +82,12 @@ std::optional<ParseResult> finish_visit(VisitArguments& arguments, const std::st
   sampling.deadline_ms = *parse_duration(arguments.deadline);
   if (sampling.deadline_ms == 0 || sampling.deadline_ms > kMaxDeadlineMs) {
     return usage("--deadline must be from 1ms to 60s", command);
+  }
+  if (arguments.probe) {
+    if (sampling.engine != Engine::snapshot) {
+      return usage("--probe goes with --engine snapshot", command);
+    }
+    sampling.probe = *arguments.probe;
   }
   if (visit.timeout_ms == 0) return usage("--timeout must be longer than nothing", command);
   visit.wait_ms = *parse_duration(arguments.wait);

@@ -19,6 +19,7 @@ struct VisitArguments {
   std::string timeout = "30s";
   std::string wait = "0s";
   std::string deadline = "50ms";
+  std::optional<ProbePolicy> probe;
   std::vector<std::string> threads;
 };
 

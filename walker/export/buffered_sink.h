@@ -4,8 +4,8 @@
 
 namespace mixwalk {
 
-// A sink before another one, for writers of small pieces. Once the other one has refused, nothing
-// more is taken and flush() says so; writers need not look at every write.
+// Buffers small writes before another sink. Once the other sink has refused, no more bytes are taken,
+// and flush() says so; writers need not check every write.
 class BufferedSink final : public ByteSink {
  public:
   explicit BufferedSink(ByteSink& sink) : sink_(sink) {}

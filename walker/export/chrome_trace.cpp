@@ -47,7 +47,7 @@ class Writer {
   }
 
  private:
-  // What stands under one thread id: the system gives ids again, and slices must not overlap.
+  // The slices under one thread id: the system gives ids again, and slices must not overlap.
   struct Track {
     std::uint32_t thread_id = 0;
     std::uint32_t name_of = 0;  // its last thread

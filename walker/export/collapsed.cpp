@@ -5,8 +5,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "walker/base/printable.h"
 #include "walker/export/buffered_sink.h"
-#include "walker/export/printable.h"
 #include "walker/export/recorded_stacks.h"
 
 namespace mixwalk {

@@ -1,43 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
 #include <optional>
-#include <string>
-#include <string_view>
 
+#include "walker/base/byte_sink.h"
 #include "walker/model/snapshot.h"
 
 namespace mixwalk {
-
-// Where an export goes.
-class ByteSink {
- public:
-  virtual ~ByteSink() = default;
-  // False: not all of it could be written (a full disk, a closed pipe); nothing more will be.
-  virtual bool write(std::string_view bytes) = 0;
-};
-
-class StringSink final : public ByteSink {
- public:
-  bool write(std::string_view bytes) override {
-    text.append(bytes);
-    return true;
-  }
-  std::string text;
-};
-
-// A C stream, not owned.
-class FileSink final : public ByteSink {
- public:
-  explicit FileSink(std::FILE* file) : file_(file) {}
-  bool write(std::string_view bytes) override {
-    return std::fwrite(bytes.data(), 1, bytes.size(), file_) == bytes.size();
-  }
-
- private:
-  std::FILE* file_;
-};
 
 // What every format leaves out when it is told to.
 struct FrameFilter {

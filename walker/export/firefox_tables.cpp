@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "unmanaged/image/ascii_lower.h"
-#include "walker/export/utf8.h"
+#include "walker/base/utf8.h"
 #include "walker/model/runtime_images.h"
 
 namespace mixwalk {

@@ -13,7 +13,7 @@
 
 namespace mixwalk {
 
-// What a frame is to the Firefox Profiler. The grey one is its default, and what gaps have.
+// The category of a frame in the Firefox Profiler. `other` is its default, and the category of gaps.
 enum class FirefoxCategory : std::uint8_t { other, managed, native, stub, runtime };
 struct FirefoxCategoryWords {
   const char* name;

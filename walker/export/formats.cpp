@@ -11,8 +11,8 @@
 #include "walker/export/otlp.h"
 #include "walker/export/pprof.h"
 #include "walker/export/speedscope.h"
+#include "walker/export/store_exporter.h"
 #include "walker/export/text.h"
-#include "walker/store/store_exporter.h"
 
 namespace mixwalk {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "walker/export/utf8.h"
+#include "walker/base/utf8.h"
 #include "walker/export/words.h"
 
 namespace mixwalk {

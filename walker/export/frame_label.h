@@ -17,12 +17,12 @@ struct FrameWords {
   OpenReason why = OpenReason::none;  // of a gap
 };
 
-// What every format calls a frame, without its place in the function: "ntdll.dll!NtWait",
+// The label of a frame in every format, without the offset in the function: "ntdll.dll!NtWait",
 // "orders.dll!0x102c", "[code at 0x1234]", "Orders.Program.Main()", "[IL_STUB_PInvoke]", "[stub at 0x1234]",
 // "[gap: the code has no unwind data]".
 std::string frame_label(const FrameWords& words);
 
-// The same of a recorded frame. Always UTF-8: what was none in the target is U+FFFD.
+// The label of a recorded frame. Always UTF-8: bytes that were no UTF-8 in the target are U+FFFD.
 std::string frame_label(const Recording& recording, const RecordedFrame& frame);
 
 }  // namespace mixwalk

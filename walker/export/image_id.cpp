@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "unmanaged/image/pe_image.h"
-#include "walker/export/sha256.h"
+#include "walker/base/sha256.h"
 
 namespace mixwalk {
 

@@ -67,9 +67,11 @@ Json thread_json(const Snapshot& snapshot, const Thread& thread, const FrameFilt
   json["engine"] = key(stack.engine);
   json["refusal"] = stack.refusal == 0 ? Json(nullptr) : Json(hex(stack.refusal));
   json["frozen_ns"] = thread.frozen_ns;
+  json["stopping_ns"] = thread.stopping_ns;
   json["probe"] = thread.probe == ProbeResult::none ? Json(nullptr) : Json(key(thread.probe));
   json["overdue"] = thread.overdue;
   json["walk_off"] = thread.walk_off;
+  json["at_risk"] = thread.at_risk;
   json["copy_cut"] = thread.copy_cut;
   json["runs"] = Json::array();
   for (const Run& run : stack.runs) json["runs"].push_back(run_json(run));
@@ -82,13 +84,17 @@ Json thread_json(const Snapshot& snapshot, const Thread& thread, const FrameFilt
   return json;
 }
 
+Json percentiles_json(const Percentiles& of) {
+  return {{"p50", of.p50_ns}, {"p99", of.p99_ns}, {"max", of.max_ns}};
+}
+
 Json counters_json(const Counters& counters) {
   Json json = {{"samples", counters.samples}, {"skipped", counters.skipped},
                {"whole", counters.whole}};
-  json["frozen_ns"] = {{"p50", counters.frozen_p50_ns},
-                       {"p99", counters.frozen_p99_ns},
-                       {"max", counters.frozen_max_ns}};
+  json["frozen_ns"] = percentiles_json(counters.frozen);
+  json["stopping_ns"] = percentiles_json(counters.stopping);
   json["fallbacks"] = counters.fallbacks;
+  json["not_asked"] = counters.not_asked;
   json["refusals"] = Json::object();
   for (const auto& [hresult, times] : counters.refusals) json["refusals"][hex(hresult)] = times;
   json["probes"] = {{"run", counters.probes_run}, {"failed", counters.probes_failed}};

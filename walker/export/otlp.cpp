@@ -8,14 +8,14 @@
 #include <unordered_map>
 #include <vector>
 
+#include "walker/base/message_builder.h"
+#include "walker/base/sha256.h"
 #include "walker/export/clamped.h"
 #include "walker/export/image_id.h"
 #include "walker/export/locations.h"
 #include "walker/export/recorded_stacks.h"
-#include "walker/export/sha256.h"
 #include "walker/export/string_table.h"
 #include "walker/export/words.h"
-#include "walker/message_builder.h"
 
 namespace mixwalk {
 namespace {
@@ -246,8 +246,8 @@ class Writer {
     out.add_bytes(ProfileField::profile_id, reinterpret_cast<const char*>(id.data()), id.size());
   }
 
-  // Of the resource and the profile: the dictionary is not there yet, but a profile of the same
-  // process has another time or other samples.
+  // A digest of the resource and the profile. The dictionary is not written yet; but two profiles of
+  // one process differ in their times or samples.
   OtlpExporter::ProfileId digest_so_far() const {
     const auto digest = sha256(std::as_bytes(std::span(document_)));
     OtlpExporter::ProfileId id;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "symbols/image_files.h"
-#include "walker/export/name_value.h"
+#include "walker/base/name_value.h"
 #include "walker/export/recording_exporter.h"
 
 namespace mixwalk {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "walker/base/message_builder.h"
 #include "walker/export/clamped.h"
 #include "walker/export/gzip_sink.h"
 #include "walker/export/image_id.h"
@@ -16,7 +17,6 @@
 #include "walker/export/recorded_stacks.h"
 #include "walker/export/string_table.h"
 #include "walker/export/words.h"
-#include "walker/message_builder.h"
 
 namespace mixwalk {
 namespace {

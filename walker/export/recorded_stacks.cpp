@@ -6,8 +6,8 @@
 #include <limits>
 #include <unordered_map>
 
+#include "walker/base/utf8.h"
 #include "walker/export/frame_label.h"
-#include "walker/export/utf8.h"
 
 namespace mixwalk {
 

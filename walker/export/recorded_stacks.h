@@ -39,8 +39,8 @@ class RecordedStacks {
   std::vector<std::uint32_t> leaves_;
 };
 
-// Of each node the first one whose stack reads the same: the same frames, by their index in `frames`,
-// from it to the root. By index of the node.
+// For each node the index of the first node with the same stack: the same frames, by their index in
+// `frames`, from the node to the root. By index of the node.
 std::vector<std::uint32_t> equal_nodes(const std::vector<Recording::Node>& nodes,
                                        const std::vector<std::uint32_t>& frames);
 

@@ -5,12 +5,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "walker/export/utf8.h"
+#include "walker/base/utf8.h"
 
 namespace mixwalk {
 
 // Strings that a document keeps once and counts from 0, in the order in which they were met; 0 is
-// the empty one. UTF-8 whatever is put in.
+// the empty one. The strings are always UTF-8, also where the input is not.
 class StringTable {
  public:
   StringTable() { index(""); }

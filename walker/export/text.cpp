@@ -8,9 +8,9 @@
 #include <map>
 #include <utility>
 
+#include "walker/base/printable.h"
 #include "walker/export/frame_label.h"
 #include "walker/export/frame_selection.h"
-#include "walker/export/printable.h"
 #include "walker/export/words.h"
 
 namespace mixwalk {

@@ -9,8 +9,8 @@
 
 namespace mixwalk {
 
-// How the runtime throws: the frames between the one that threw and the moment when the runtime
-// tells of it. Known by what they are, not by how many there are:
+// Finds the frames by which the runtime throws: those above the frame that threw. They are known by
+// their kind, not by their number:
 // - native frames in the runtime's own images (runtime_images.h);
 // - the managed half of the runtime's dispatch, System.Runtime.EH in System.Private.CoreLib.dll;
 // - between those: the system's dispatch, frames of ntdll.dll and kernelbase.dll down to where it

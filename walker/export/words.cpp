@@ -80,6 +80,7 @@ std::string_view key(Engine engine) noexcept {
   switch (engine) {
     case Engine::snapshot: return "snapshot";
     case Engine::copy: return "copy";
+    case Engine::automatic: return "auto";
   }
   return "";
 }

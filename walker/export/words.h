@@ -22,7 +22,8 @@ std::string_view unit(SampleEvent event) noexcept;
 
 // The same reason for a person: "the stack was larger than the copy".
 std::string_view sentence(OpenReason why) noexcept;
-// Why DoStackSnapshot was not called, for a person; empty where it was, whatever it said.
+// Why DoStackSnapshot was not called, as a sentence for the user; empty where it was called, also where
+// it refused.
 std::string_view sentence_of_refusal(std::uint32_t refusal) noexcept;
 
 }  // namespace mixwalk

@@ -3,6 +3,17 @@
 #include <algorithm>
 
 namespace mixwalk {
+namespace {
+
+// Nearest rank: the smallest value that so many percent of all do not exceed.
+Percentiles percentiles(std::vector<std::uint64_t>& all) {
+  if (all.empty()) return {};
+  std::sort(all.begin(), all.end());
+  const auto rank = [&all](std::size_t percent) { return all[(all.size() * percent + 99) / 100 - 1]; };
+  return {rank(50), rank(99), all.back()};
+}
+
+}  // namespace
 
 void CountersBuilder::add(const Thread& thread) {
   if (!thread.skipped.empty()) {
@@ -11,11 +22,13 @@ void CountersBuilder::add(const Thread& thread) {
   }
   ++counters_.samples;
   frozen_ns_.push_back(thread.frozen_ns);
+  stopping_ns_.push_back(thread.stopping_ns);
   counters_.whole += thread.stack.whole();
   const Stack& stack = thread.stack;
   if (stack.refusal != 0) ++counters_.refusals[stack.refusal];
   counters_.fallbacks += stack.refusal != 0 || thread.probe == ProbeResult::failed ||
                          thread.walk_off;
+  counters_.not_asked += thread.at_risk;
   counters_.probes_run += thread.probe != ProbeResult::none;
   counters_.probes_failed += thread.probe == ProbeResult::failed;
   counters_.interventions += thread.overdue;
@@ -35,16 +48,8 @@ void CountersBuilder::add(const Thread& thread) {
 
 Counters CountersBuilder::finish(const BreakerState& breaker) {
   counters_.breaker = breaker;
-  if (!frozen_ns_.empty()) {
-    std::sort(frozen_ns_.begin(), frozen_ns_.end());
-    // Nearest rank: the smallest value that so many percent of all do not exceed.
-    const auto rank = [this](std::size_t percent) {
-      return frozen_ns_[(frozen_ns_.size() * percent + 99) / 100 - 1];
-    };
-    counters_.frozen_p50_ns = rank(50);
-    counters_.frozen_p99_ns = rank(99);
-    counters_.frozen_max_ns = frozen_ns_.back();
-  }
+  counters_.frozen = percentiles(frozen_ns_);
+  counters_.stopping = percentiles(stopping_ns_);
   return counters_;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "walker/model/percentiles.h"
 #include "walker/model/snapshot.h"
 
 namespace mixwalk {
@@ -15,9 +16,11 @@ struct Counters {
   std::uint64_t samples = 0;  // threads that were frozen
   std::uint64_t skipped = 0;  // threads that gave no stack
   std::uint64_t whole = 0;
-  std::uint64_t frozen_p50_ns = 0, frozen_p99_ns = 0, frozen_max_ns = 0;
+  // How long threads stood, and how long the system took before until they did.
+  Percentiles frozen, stopping;
   std::uint64_t fallbacks = 0;      // samples walked from the copy though the CLR's walk was wanted
   std::map<std::uint32_t, std::uint64_t> refusals;  // HRESULT of DoStackSnapshot → how often
+  std::uint64_t not_asked = 0;      // samples of threads that may hold a lock of the runtime (Thread::at_risk)
   std::uint64_t probes_run = 0, probes_failed = 0;
   std::uint64_t interventions = 0;  // freezes that the supervisor ended
   std::uint64_t copies_cut = 0;
@@ -32,12 +35,11 @@ struct Counters {
 class CountersBuilder {
  public:
   void add(const Thread& thread);
-  // `engine`: the one that was asked for.
   Counters finish(const BreakerState& breaker);
 
  private:
   Counters counters_;
-  std::vector<std::uint64_t> frozen_ns_;
+  std::vector<std::uint64_t> frozen_ns_, stopping_ns_;
 };
 
 Counters count(const Snapshot& snapshot);

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "walker/model/percentiles.h"
+
 namespace mixwalk {
 
 // Durations of which only the distribution is kept, in memory that does not grow: 16 buckets for each
@@ -30,6 +32,7 @@ class DurationHistogram {
     return max_;
   }
   std::uint64_t max() const noexcept { return max_; }
+  Percentiles percentiles() const noexcept { return {percentile(50), percentile(99), max_}; }
 
  private:
   static constexpr unsigned kBits = 4;

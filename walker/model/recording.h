@@ -38,8 +38,8 @@ struct RecordedFrame {
   bool operator==(const RecordedFrame&) const = default;
 };
 
-// Samples of one process over time, everything that repeats interned. A value; all indices are
-// checked by whoever makes one from outside data.
+// Samples of one process over time, everything that repeats interned. A value. The maker of one from
+// outside data checks all indices.
 struct Recording {
   static constexpr std::uint32_t kNone = 0xFFFF'FFFF;
 

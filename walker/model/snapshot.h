@@ -32,10 +32,12 @@ struct Thread {
   std::string name;          // UTF-8; empty: none
   Stack stack;
   std::string skipped;  // why there is no stack ("ended", "no access"), else empty
-  std::uint64_t frozen_ns = 0;
+  // How long the system took until it stood, and how long it stood then.
+  std::uint64_t stopping_ns = 0, frozen_ns = 0;
   ProbeResult probe = ProbeResult::none;
   bool overdue = false;   // the supervisor ended the freeze
   bool walk_off = false;  // the circuit breaker kept DoStackSnapshot off
+  bool at_risk = false;   // it stood where it may hold a lock of the runtime, which was not asked
   bool copy_cut = false;  // the stack was larger than the copy, or not all of it could be read
 
   bool operator==(const Thread&) const = default;

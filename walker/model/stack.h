@@ -12,6 +12,8 @@ namespace mixwalk {
 enum class Engine : std::uint8_t {
   snapshot,  // seeded DoStackSnapshot, its holes filled
   copy,      // the copied stack, walked after the resume
+  // Of a request, never of a stack: copy where the thread may hold a lock of the runtime, else snapshot.
+  automatic,
 };
 
 // A thread's stack, leaf first. Partial is normal: what is missing is a gap frame, and the run

@@ -9,8 +9,8 @@
 
 namespace mixwalk {
 
-// A recording that is still going on, offered to a sender a batch at a time. It never waits: while
-// the sender takes none, the batch grows, and past a limit samples are left out and counted.
+// Offers a recording that still goes on to a sender, a batch at a time. take() and cut() never wait:
+// while the sender takes no batch, the batch grows. Past kMaxSamples samples are left out and counted.
 class OtlpBatches {
  public:
   static constexpr std::chrono::milliseconds kEvery{10'000};

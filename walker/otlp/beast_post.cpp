@@ -7,7 +7,7 @@
 #include <boost/beast/http.hpp>
 #include <string>
 
-#include "walker/cli/version.h"
+#include "walker/base/version.h"
 
 namespace mixwalk {
 namespace {
@@ -100,7 +100,7 @@ HttpAnswer BeastPost::post(std::string_view request) {
   if (const error_code error = connection.connect(url_)) return {.problem = words(error)};
   const error_code unwritten = connection.write(message);
   if (unwritten == beast::error::timeout) return {.problem = words(unwritten)};
-  // Who answers 413 or 503 need not have read all of it.
+  // A server that answers 413 or 503 need not have read the whole request.
   HttpAnswer answer = connection.read();
   if (unwritten && answer.status == 0) answer.problem = words(unwritten);
   return answer;

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "walker/export/name_value.h"
+#include "walker/base/name_value.h"
 #include "walker/otlp/collector_url.h"
 #include "walker/otlp/http_post.h"
 

@@ -5,7 +5,7 @@
 
 namespace mixwalk {
 
-// What came back of a POST. Nothing of it is trusted, or longer than the limits of who read it.
+// The answer to a POST. Its content is not trusted; it is no longer than the limits of the HttpPost.
 struct HttpAnswer {
   int status = 0;                         // 0: none came
   std::string problem;                    // why none came, or why its body is not whole; one line

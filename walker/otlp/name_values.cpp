@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "walker/export/utf8.h"
+#include "walker/base/utf8.h"
 
 namespace mixwalk {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "walker/export/name_value.h"
+#include "walker/base/name_value.h"
 
 namespace mixwalk {
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "unmanaged/image/ascii_lower.h"
-#include "walker/export/utf8.h"
+#include "walker/base/utf8.h"
 
 namespace mixwalk {
 namespace {
@@ -17,11 +17,11 @@ ParsedNameValues wrong(std::string problem) {
   return {.problem = std::move(problem)};
 }
 
-ParsedNameValues parse_given(const std::vector<std::string>& given, const std::string& option) {
+ParsedNameValues parse_given(const std::vector<std::string>& given) {
   ParsedNameValues parsed;
   for (const std::string& text : given) {
     auto pair = parse_name_value(text);
-    if (!pair) return wrong(option + ": \"" + text + "\" is not NAME=VALUE");
+    if (!pair) return wrong('"' + text + "\" is not NAME=VALUE");
     parsed.pairs.push_back(std::move(*pair));
   }
   return parsed;
@@ -81,8 +81,8 @@ ParsedNameValues resource_attributes(const std::vector<std::string>& given,
   const auto is_utf8 = [](const std::string& text) { return valid_utf8(text) == text; };
   if (service && !is_utf8(*service)) return wrong("--otlp-service: the name is not UTF-8");
   if (!is_utf8(variables.service_name)) return wrong("OTEL_SERVICE_NAME: the name is not UTF-8");
-  ParsedNameValues options = parse_given(given, "--otlp-attribute");
-  if (!options.problem.empty()) return options;
+  ParsedNameValues options = parse_given(given);
+  if (!options.problem.empty()) return wrong("--otlp-attribute: " + options.problem);
   ParsedNameValues merged = parse_name_values(variables.resource_attributes);
   if (!merged.problem.empty()) return wrong("OTEL_RESOURCE_ATTRIBUTES: " + merged.problem);
   const auto set = [&merged](NameValue pair) {
@@ -109,8 +109,8 @@ ParsedNameValues request_headers(const std::vector<std::string>& given,
   const bool of_profiles = !variables.profiles_headers.empty();
   const std::string variable =
       of_profiles ? "OTEL_EXPORTER_OTLP_PROFILES_HEADERS" : "OTEL_EXPORTER_OTLP_HEADERS";
-  // Of a header only the name is shown: its value may be a secret. So may what stands where the name
-  // should: "Authorization: Basic dXNlcjpwYXNz=" has its equals sign at its end.
+  // Only the name of a header is shown: its value may be a secret. A wrong name may be a secret, too:
+  // "Authorization: Basic dXNlcjpwYXNz=" has its equals sign at its end. So it is not shown.
   const auto check = [](const std::string& source, ParsedNameValues& parsed) {
     for (const auto& [name, value] : parsed.pairs) {
       if (!is_header_name(name)) return source + ": a header has a name that HTTP does not allow";
@@ -124,12 +124,8 @@ ParsedNameValues request_headers(const std::vector<std::string>& given,
       parse_name_values(of_profiles ? variables.profiles_headers : variables.headers);
   if (!merged.problem.empty()) return wrong(variable + ": it is not a list of NAME=VALUE");
   if (auto problem = check(variable, merged); !problem.empty()) return wrong(std::move(problem));
-  ParsedNameValues options;
-  for (const std::string& text : given) {
-    auto pair = parse_name_value(text);
-    if (!pair) return wrong("--otlp-header: what is given is not NAME=VALUE");
-    options.pairs.push_back(std::move(*pair));
-  }
+  ParsedNameValues options = parse_given(given);
+  if (!options.problem.empty()) return wrong("--otlp-header: what is given is not NAME=VALUE");
   if (auto problem = check("--otlp-header", options); !problem.empty()) {
     return wrong(std::move(problem));
   }

@@ -17,7 +17,8 @@ class Pauses {
   virtual void succeeded() = 0;
 };
 
-// Real time. Without end until somebody wants to leave; then so much more. Any thread.
+// Waits in real time. The patience has no end until end_within() is called; it then lasts for `rest`,
+// and for `rest` again after each success. Any thread.
 class Patience final : public Pauses {
  public:
   bool wait(std::chrono::milliseconds time) override;

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "walker/cli/errno_text.h"
+#include "walker/base/errno_text.h"
 
 namespace mixwalk {
 
@@ -16,7 +16,7 @@ std::string make_private_folder(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder.parent_path(), error);
   if (error) return error.message();
   if (::mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) return errno_text();
-  // What was opened is what is judged: the name may come to mean something else meanwhile.
+  // The opened folder is judged, not the name: another folder may get the name meanwhile.
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return errno == ELOOP || errno == ENOTDIR ? "it is no folder" : errno_text();
   struct stat its {};

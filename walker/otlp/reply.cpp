@@ -5,7 +5,7 @@
 #include <charconv>
 #include <exception>
 
-#include "walker/checked_protozero.h"
+#include "walker/base/checked_protozero.h"
 
 namespace mixwalk {
 namespace {
@@ -18,7 +18,7 @@ enum class ResponseField : Tag { partial_success = 1 };
 enum class PartialSuccessField : Tag { rejected_profiles = 1, error_message = 2 };
 enum class StatusField : Tag { message = 2 };
 
-// Longer waits are the same: nobody waits for them.
+// A longer Retry-After counts as this one: no pause is that long.
 constexpr seconds kLongestWait{24 * 60 * 60};
 
 bool is_of_type(const HttpAnswer& answer, std::string_view type) {

@@ -13,9 +13,8 @@
 
 namespace mixwalk {
 
-// Recordings on their way to a collector: one thread makes requests of them, into the spool; the
-// other one posts what is there, what earlier runs left first. Nobody waits for either before
-// finish().
+// Sends recordings to a collector: one thread makes requests of them, into the spool; the other one
+// posts the requests there, those of earlier runs first. No call but finish() waits for a thread.
 class OtlpSender {
  public:
   struct Options {
@@ -33,7 +32,7 @@ class OtlpSender {
   // grows.
   bool has_room();
   void offer(Recording recording);
-  // What became of all; nothing may be offered after.
+  // Waits, and reports what happened to all requests. No recording may be offered after that.
   DeliveryReport finish() { return finish(options_.patience); }
 
  private:

@@ -12,9 +12,9 @@
 #include <span>
 #include <system_error>
 
-#include "walker/cli/errno_text.h"
-#include "walker/cli/partial_file.h"
-#include "walker/export/sha256.h"
+#include "walker/base/errno_text.h"
+#include "walker/base/partial_file.h"
+#include "walker/base/sha256.h"
 #include "walker/otlp/private_folder.h"
 
 namespace mixwalk {
@@ -26,10 +26,10 @@ namespace {
 constexpr std::string_view kExtension = ".otlp.gz";
 constexpr std::string_view kTorn = ".otlp.gz.partial";
 constexpr std::size_t kTimeDigits = 15;
-// A file is written within milliseconds: what is so old and not whole, nobody writes any more.
+// A file is written within milliseconds: one of this age that is not whole was left by a run that ended.
 constexpr std::chrono::hours kTornAfter{1};
 
-// One folder a collector, whatever its path has: readable, and no two the same.
+// The name of a collector's folder: readable, and different for each URL.
 std::string folder_name(const CollectorUrl& url) {
   constexpr std::size_t kMaxShown = 64;
   std::string name = url.host.substr(0, kMaxShown);
@@ -99,7 +99,7 @@ Spool::Spool(const fs::path& folder, const CollectorUrl& url, std::uint64_t max_
   error_ = make_private_folder(folder_);
   if (!error_.empty()) return;
   errno = 0;
-  // Whoever cannot write this can write no request either.
+  // Where this file cannot be written, no request can be.
   if (!std::ofstream(folder_ / "lock", std::ios::app)) error_ = errno_text();
   std::error_code error;
   fs::directory_iterator readable(folder_, error);

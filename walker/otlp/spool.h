@@ -43,7 +43,7 @@ class Spool {
    public:
     virtual ~Turn() = default;
   };
-  std::unique_ptr<Turn> take_turn() const;  // null: somebody else has it
+  std::unique_ptr<Turn> take_turn() const;  // null: another process has the turn
 
  private:
   void forget_torn() const;

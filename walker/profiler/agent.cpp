@@ -13,8 +13,8 @@
 namespace mixwalk {
 namespace {
 
-// What the runtime is told a detach may take. It waits that long before it first looks whether
-// all threads have left the profiler; ours have, within microseconds.
+// How long a detach takes, as the runtime is told. The runtime waits that long before it first looks
+// whether all threads have left the profiler; ours leave within microseconds.
 constexpr DWORD kDetachMs = 50;
 
 constexpr char kNoThread[] =

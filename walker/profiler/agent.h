@@ -7,6 +7,7 @@
 #include <string>
 
 #include "unmanaged/win/unique_handle.h"
+#include "walker/profiler/circuit_breaker.h"
 #include "walker/profiler/clr_interfaces.h"
 #include "walker/profiler/entry_barrier.h"
 #include "walker/profiler/event_source.h"
@@ -16,7 +17,6 @@
 #include "walker/profiler/thread_registry.h"
 #include "walker/profiler/unload_gate.h"
 #include "walker/session/win/shared_ledger.h"
-#include "walker/suspended/circuit_breaker.h"
 
 namespace mixwalk {
 

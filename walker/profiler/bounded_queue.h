@@ -7,9 +7,9 @@
 
 namespace mixwalk {
 
-// What any number of threads hand to one, in the order in which it came: bounded, without locks,
-// nobody ever waits. (Each slot's number says whose turn it is: Dmitry Vyukov's bounded queue.)
-// Not frozen-safe: values are moved, and freed by the reader.
+// A bounded queue without locks: any number of threads push, one thread pops, in the order of the
+// pushes. No call waits. (Dmitry Vyukov's bounded queue: the number in a slot says which push or pop
+// uses the slot next.) Not frozen-safe: values are moved, and freed by the reader.
 template <class Value, std::size_t kSlots>
 class BoundedQueue {
   static_assert((kSlots & (kSlots - 1)) == 0, "a number's slot survives its overflow");

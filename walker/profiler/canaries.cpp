@@ -59,7 +59,7 @@ std::optional<Registers> Canaries::where_it_stands(std::uint32_t os_id) {
   return registers;
 }
 
-Canaries::Turn::Turn(Canaries& canaries, std::uint32_t target) : canaries_(canaries) {
+Canaries::Claimed::Claimed(Canaries& canaries, std::uint32_t target) : canaries_(canaries) {
   canaries_.probe_.clear_canary();
   for (const std::uint32_t os_id : canaries_.chosen_) {
     if (os_id == target) continue;
@@ -69,7 +69,7 @@ Canaries::Turn::Turn(Canaries& canaries, std::uint32_t target) : canaries_(canar
   }
 }
 
-Canaries::Turn::~Turn() {
+Canaries::Claimed::~Claimed() {
   // A worker that comes back later must not meet a thread that the CLR has freed meanwhile.
   if (!canaries_.probe_.wait_until_idle() && claim_) claim_->keep();
 }

@@ -12,12 +12,12 @@
 
 namespace mixwalk {
 
-// Chooses the threads that the probe is tried on, and keeps one claimed while it may be. Not
-// frozen-safe.
+// Chooses the canaries, on which the probe is tried, and keeps a canary claimed while the worker may
+// walk it. Not frozen-safe.
 //
-// A canary must be parked: a managed thread that nobody suspends and that stands in a system call,
-// in the same place before and after a trial walk of it that went well with nothing else frozen.
-// There are two where two are to be had, so that each can be walked itself.
+// A canary must be parked: a managed thread that is not suspended and stands in a system call, in the
+// same place before and after a trial walk. The trial walk must go well, with nothing else frozen.
+// Two canaries are chosen where two can be had: while one is walked itself, the other serves.
 class Canaries {
  public:
   Canaries(ThreadRegistry& registry, FreezeGate& gate, CanaryProbe& probe) noexcept
@@ -29,12 +29,12 @@ class Canaries {
 
   // One freeze of one target: the canary is another thread, and claimed for as long as the worker
   // may walk it.
-  class Turn {
+  class Claimed {
    public:
-    Turn(Canaries& canaries, std::uint32_t target);
-    ~Turn();
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
+    Claimed(Canaries& canaries, std::uint32_t target);
+    ~Claimed();
+    Claimed(const Claimed&) = delete;
+    Claimed& operator=(const Claimed&) = delete;
 
    private:
     Canaries& canaries_;

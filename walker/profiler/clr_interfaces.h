@@ -36,9 +36,10 @@ struct ClrInterfaces {
     return info->SetEventMask(events);
   }
 
-  // Folklore: the runtime deletes the object behind these when it has detached a profiler, whoever
-  // still holds a reference. A Release after that called through freed memory and ended the target,
-  // well after the detach. So: no later than in ProfilerDetachSucceeded. (Ladder tests.)
+  // To be called no later than in ProfilerDetachSucceeded. Folklore: the runtime deletes the object
+  // behind these interfaces when it has detached a profiler, even while references to it are held.
+  // A Release after that called through freed memory and ended the target, well after the detach.
+  // (Ladder tests.)
   void release() noexcept {
     info8.reset();
     info5.reset();

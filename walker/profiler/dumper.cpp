@@ -3,7 +3,7 @@
 #include <new>
 #include <optional>
 
-#include "walker/profiler/thread_list.h"
+#include "walker/session/win/thread_list.h"
 
 namespace mixwalk {
 

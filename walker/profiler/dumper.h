@@ -9,11 +9,10 @@
 
 namespace mixwalk {
 
-// One dump: every thread of this process sampled once, each sent as soon as it is. Runs on the
-// agent's thread.
+// One dump: every thread of this process is sampled once and sent at once. Runs on the agent's thread.
 class Dumper {
  public:
-  using Sink = std::function<bool(const Message&)>;  // false: nobody listens any more
+  using Sink = std::function<bool(const Message&)>;  // false: the pipe is broken
 
   Dumper(Sampler& sampler, const Sink& sink) : sampler_(sampler), sink_(sink) {}
 

@@ -2,9 +2,9 @@
 
 #include <windows.h>
 
-#include "walker/profiler/clsid.h"
 #include "walker/profiler/entry_barrier.h"
 #include "walker/profiler/profiler.h"
+#include "walker/session/clsid.h"
 
 namespace mixwalk {
 namespace {
@@ -20,7 +20,7 @@ class ClassFactory final : public IClassFactory {
     *object = nullptr;
     return E_NOINTERFACE;
   }
-  // A static object: nobody owns it.
+  // A static object: its references are not counted.
   ULONG STDMETHODCALLTYPE AddRef() override { return 2; }
   ULONG STDMETHODCALLTYPE Release() override { return 1; }
 

@@ -6,8 +6,8 @@
 
 namespace mixwalk {
 
-// What stands at every entry into this DLL: the runtime's callbacks and the starts of our threads.
-// Not frozen-safe. No exception of ours leaves: it would unwind through coreclr, or end the program.
+// Barriers for the entries into this DLL: the runtime's callbacks and the starts of our threads. No
+// exception of ours may pass them: it would unwind through coreclr, or end the program. Not frozen-safe.
 
 // How a piece of work ended.
 enum class WorkEnd {

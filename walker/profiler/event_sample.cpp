@@ -54,7 +54,7 @@ void drop_own_frames(Stack& stack, const ModuleView& images) {
   for (Run& run : stack.runs) run.first_frame -= &run == &stack.runs.front() ? 0 : dropped;
 }
 
-// The image around an address, whatever the list says. 0: none.
+// The base of the image around an address, as the system has it now. 0: none.
 std::uint64_t live_base(std::uint64_t address) {
   MEMORY_BASIC_INFORMATION memory;
   const bool known =

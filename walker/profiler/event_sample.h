@@ -16,9 +16,9 @@
 
 namespace mixwalk {
 
-// A walk of a thread by itself, inside a callback of the runtime: nothing stands still. Whatever may
-// be gone when another thread finishes it (Sampler::finish_event) is in it: its frames, the names of
-// its dynamic methods, and which images it went through.
+// A thread's walk of itself, inside a callback of the runtime, while all other threads run. It holds
+// everything that may be gone when another thread finishes it (Sampler::finish_event): the frames, the
+// names of dynamic methods, and the images that the walk went through.
 struct EventSample {
   // An image as it stood then.
   struct Image {

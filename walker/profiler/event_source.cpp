@@ -46,7 +46,7 @@ std::shared_ptr<const ModuleTable> EventSource::images() noexcept {
   return lock ? images_ : nullptr;
 }
 
-bool EventSource::begin(const RecordRequest& request) {
+bool EventSource::begin(const RecordRequest& request, std::atomic<std::uint64_t>& wanted) {
   // A callback that never ended may go on at any moment, and reads what is written here.
   if (lost_) return false;
   ready_ = UniqueHandle(CreateEventW(nullptr, FALSE, FALSE, nullptr));
@@ -58,7 +58,9 @@ bool EventSource::begin(const RecordRequest& request) {
   }
   wanted_type_ = request.type;
   every_ = request.every;
-  ask_clr_ = request.sampling.engine == Engine::snapshot;
+  ask_clr_ = request.sampling.engine != Engine::copy;
+  wanted_events_ = &wanted;
+  wanted = 0;
   seen_ = 0;
   dropped_ = 0;
   forget_types();
@@ -112,16 +114,21 @@ void EventSource::allocated(clr::ClassID type) noexcept {
 }
 
 void EventSource::take(clr::ClassID type) noexcept {
-  if (run_guarded([&] { walk(type); }) != WorkEnd::done) ++dropped_;
+  bool counted = false;
+  if (run_guarded([&] { walk(type, counted); }) == WorkEnd::done) return;
+  if (!counted) ++*wanted_events_;
+  ++dropped_;
 }
 
-void EventSource::walk(clr::ClassID type) {
+void EventSource::walk(clr::ClassID type, bool& counted) {
   Type known;
   if (!wanted_type_.empty()) {
     known = type_of(type);
     if (!known.wanted) return;
   }
   if (++seen_ % every_ != 0) return;
+  ++*wanted_events_;
+  counted = true;
   if (bytes_waiting_ >= kMaxBytesWaiting || queue_.full()) {
     ++dropped_;
     return;

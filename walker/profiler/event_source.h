@@ -10,13 +10,13 @@
 
 #include "symbols/win/profiling_api.h"
 #include "unmanaged/win/unique_handle.h"
+#include "walker/base/win/tick_clock.h"
 #include "walker/profiler/bounded_queue.h"
 #include "walker/profiler/clr_interfaces.h"
 #include "walker/profiler/event_sample.h"
 #include "walker/profiler/thread_registry.h"
 #include "walker/profiler/unload_gate.h"
 #include "walker/session/protocol.h"
-#include "walker/suspended/win/tick_clock.h"
 
 namespace mixwalk {
 
@@ -31,19 +31,20 @@ class EventSource {
   EventSource& operator=(const EventSource&) = delete;
 
   // On the agent's thread. set_images(): the list that walks begin with, before begin() and whenever
-  // there is a newer one. begin(): false where the runtime does not tell of these events (of
+  // there is a newer one. begin(): `wanted` counts the events that are, from 0 on, and must be there as
+  // long as this; false where the runtime does not tell of these events (of
   // allocations, where it was not told so as it started). end(): when it returns no callback walks
   // any more, and all that it walked is there for next(); only a thread that the program has stopped
   // in its callback is not waited for, and then no further begin() succeeds.
   void set_images(std::shared_ptr<const ModuleTable> images) noexcept;
-  bool begin(const RecordRequest& request);
+  bool begin(const RecordRequest& request, std::atomic<std::uint64_t>& wanted);
   void end() noexcept;
   std::unique_ptr<EventSample> next() noexcept;  // null: none for now
   HANDLE ready() const noexcept { return ready_.get(); }  // set when there may be a next one
   std::uint64_t dropped() const noexcept { return dropped_; }  // since begin()
   // close() was called: nothing will come any more.
   bool closed() const noexcept { return event_ == SampleEvent::dump; }
-  // All that there was has been sent, or nobody takes it.
+  // To be called when all events have been sent, or can no longer be sent.
   void finished() noexcept;
 
   // From the callbacks, on the thread that it happens to.
@@ -62,9 +63,9 @@ class EventSource {
   // One callback: as long as it lives, end() waits.
   class Callback;
 
-  // Walks the calling thread, or counts the event as dropped.
+  // Walks the calling thread, or counts the event as dropped. `counted`: as one that is wanted.
   void take(clr::ClassID type) noexcept;
-  void walk(clr::ClassID type);
+  void walk(clr::ClassID type, bool& counted);
   Type type_of(clr::ClassID type);
   std::shared_ptr<const ModuleTable> images() noexcept;
   bool is_wanted(const std::string& type_name) const;
@@ -79,13 +80,14 @@ class EventSource {
   // Written before `event_` is set, and while no callback is under way.
   std::string wanted_type_;
   std::uint64_t every_ = 1;
+  std::atomic<std::uint64_t>* wanted_events_ = nullptr;
   bool ask_clr_ = true;
   bool lost_ = false;  // a callback did not end in time
   UniqueHandle ready_, finished_;
 
   std::atomic<SampleEvent> event_{SampleEvent::dump};  // dump: none is wanted
   std::atomic<std::uint32_t> callbacks_{0};            // under way
-  std::atomic<std::uint64_t> seen_{0};                 // events that are wanted
+  std::atomic<std::uint64_t> seen_{0};                 // events of the type that is wanted
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::size_t> bytes_waiting_{0};
   BoundedQueue<std::unique_ptr<EventSample>, kSlots> queue_;

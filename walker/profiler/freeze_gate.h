@@ -45,7 +45,7 @@ class FreezeGate {
   }
 
  private:
-  // Far more than a freeze takes, and short for whoever waits for the program to end.
+  // Far more than a freeze takes, and short as a delay of the program's end.
   static constexpr ULONGLONG kCloseMs = 1'000;
   static constexpr std::uint32_t kFreezing = 1, kClosed = 2;
 

@@ -17,10 +17,11 @@ class PipeEnd {
   // False: the name is none of mixwalk's, or the process that the name says does not serve it.
   bool connect(const std::wstring& name);
   bool send(const Message& message);
-  // The last word of a visit that failed. Allocates nothing, and nobody waits for its reader long.
+  // Sends the last message of a visit that failed. Allocates nothing, and waits for the reader a short
+  // time only.
   void send_failed(VisitFailed::Why why) noexcept;
-  // What another thread waits for in receive() or send() ends; to be called until that thread has
-  // returned: it may not have begun to wait.
+  // Ends another thread's wait in receive() or send(). To be called again until that thread has
+  // returned, since it may not have begun to wait yet.
   void cancel_receive() noexcept { cancel(in_); }
   void cancel_send() noexcept { cancel(out_); }
   // Nothing: the other side has gone, or does not speak our protocol.

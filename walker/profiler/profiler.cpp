@@ -23,8 +23,8 @@ const IID* const kImplemented[] = {
     &clr::kIidCallback4, &clr::kIidCallback5, &clr::kIidCallback6, &clr::kIidCallback7,
     &clr::kIidCallback8, &clr::kIidCallback9};
 
-// The program and its children have the variables that they would have without mixwalk: a child would
-// load mixwalk.dll as well, and have nobody to talk to.
+// The program and its children get the variables that they would have without mixwalk. A child would
+// otherwise load mixwalk.dll as well, without a mixwalk.exe to talk to.
 void give_back_variables() {
   if (!environment_variable(kPipeVariable)) return;  // not mixwalk.exe's
   for (const wchar_t* const name : kProfilerVariables) {
@@ -72,8 +72,8 @@ HRESULT Profiler::begin_at_start(IUnknown* info) {
   const auto pipe = environment_variable(kPipeVariable);
   const bool allocations = environment_variable(kAllocationsVariable).has_value();
   give_back_variables();
-  // Loaded by variables that somebody else has set: with nobody to talk to, the runtime goes on
-  // without us.
+  // Another program than mixwalk.exe set the variables that loaded us: there is no pipe, and the
+  // runtime goes on without us.
   if (!pipe || pipe->empty() || pipe->size() >= kMaxPipeNameBytes) return E_FAIL;
   const HRESULT result =
       begin(info, *pipe, allocations ? kEvents | clr::kEnableObjectAllocated : kEvents);

@@ -9,10 +9,11 @@
 
 namespace mixwalk {
 
-// What the CLR talks to: keeps the thread registry and starts the agent. All its callbacks return
-// at once, but for ThreadDestroyed of a thread that is being walked, ModuleUnloadStarted and
-// DynamicMethodUnloaded while the runtime is being asked for a name, and ExceptionThrown and ObjectAllocated of a recording of these, which walk
-// their own thread.
+// The profiler that the CLR calls: keeps the thread registry and starts the agent. All callbacks
+// return at once, but for these. Shutdown waits for the freeze under way and for the last events;
+// ThreadDestroyed waits while its thread is being walked; ModuleUnloadStarted and
+// DynamicMethodUnloaded wait while the runtime is being asked for a name. ExceptionThrown and
+// ObjectAllocated walk their own thread where a recording asks for these events.
 class Profiler final : public clr::ICorProfilerCallback9 {
  public:
   Profiler();

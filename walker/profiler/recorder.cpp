@@ -5,8 +5,8 @@
 #include <new>
 #include <stdexcept>
 
-#include "walker/profiler/thread_list.h"
 #include "walker/profiler/worker_thread.h"
+#include "walker/session/win/thread_list.h"
 
 namespace mixwalk {
 namespace {
@@ -24,9 +24,10 @@ constexpr std::uint64_t kFlushNs = 100'000'000;
 constexpr DWORD kStartMs = 5'000;
 // What waits for the reader at most.
 constexpr std::size_t kMaxBytesOnTheirWay = 8 << 20;
-// How often the system is asked for the threads of the process. It looks at those of all processes,
-// which on a busy machine takes long: then more seldom, for no more than a tenth of the time, but
-// not so seldom that a thread of some seconds is never seen.
+// How often the threads of the process are listed. The system goes through the threads of all
+// processes for that, which takes long on a busy machine. Then the threads are listed more seldom, so
+// that it takes no more than a tenth of the time; but at least every 2 s, so that a thread that lives
+// for some seconds is seen.
 constexpr std::uint64_t kFindThreadsNs = 250'000'000;
 constexpr std::uint64_t kFindThreadsShare = 10;
 constexpr std::uint64_t kFindThreadsSeldomNs = 2'000'000'000;
@@ -122,7 +123,7 @@ bool Recorder::record(const RecordRequest& request) {
   sampler_.begin(sampling);
   // Before the threads that only the end of the recording ends.
   events_.set_images(sampler_.images());
-  if (is_moment(request.event) && !events_.begin(request)) {
+  if (is_moment(request.event) && !events_.begin(request, sampler_.supervisor().ledger().events)) {
     pipe_.send(Problem{"the runtime does not tell of these events, or a recording of them before this one "
                        "could not be ended"});
     return false;
@@ -137,6 +138,7 @@ bool Recorder::record(const RecordRequest& request) {
   const Ending ending(*this, writer, listener);
   if (!writer || !listener) throw std::bad_alloc();
   writer_id_ = writer.id();
+  writer_handle_ = writer.handle();
   listener_id_ = listener.id();
 
   unix_time_ms_ = unix_time_ms();
@@ -163,21 +165,38 @@ bool Recorder::record(const RecordRequest& request) {
   return pipe_.send(RecordDone{sampler_.breaker()});
 }
 
+// Of the two threads that do the work: this one and the writer.
+std::uint64_t Recorder::own_cpu_time() const {
+  return cpu_time(GetCurrentThread()) + cpu_time(writer_handle_);
+}
+
+void Recorder::keep_budget(std::uint64_t now) {
+  if (!budget_->is_due(now)) return;
+  budget_->measure(now, own_cpu_time());
+  progress_.slowed = budget_->lengthened();
+}
+
 bool Recorder::record_periods() {
   std::uint64_t next = start_ns_, flushed = 0;
   Pace pace(stop_.get());
+  budget_.emplace(request_.budget / double{kMaxBudget}, GetActiveProcessorCount(ALL_PROCESSOR_GROUPS),
+                  request_.period_ns);
+  budget_->begin(start_ns_, own_cpu_time());
   while (true) {
     const std::uint64_t before = clock_.now_ns();
     if (!pace.wait(next > before ? next - before : 0)) return true;
     const std::uint64_t elapsed = clock_.now_ns() - start_ns_;
     if (!tick(elapsed)) return false;
-    if (elapsed - flushed >= kFlushNs) {
-      flush();
-      flushed = elapsed;
-    }
+    const std::uint64_t now = clock_.now_ns();
+    keep_budget(now);
     // A tick that took longer than the period leaves the missed ones out: samples say for how long
     // they stand.
-    next = std::max(next + request_.period_ns, clock_.now_ns());
+    next = std::max(next + budget_->period_ns(), now);
+    // The program may end before the next tick, and takes with it what was not sent.
+    if (now - start_ns_ - flushed >= kFlushNs || next - now >= kFlushNs) {
+      flush();
+      flushed = now - start_ns_;
+    }
   }
 }
 
@@ -216,10 +235,13 @@ void Recorder::take_waiting() {
 // They belong to the file that is open when they are met.
 void Recorder::count_dropped_events() noexcept {
   const std::uint64_t all = events_.dropped();
-  dropped_ += all - std::exchange(dropped_events_, all);
+  const std::uint64_t more = all - std::exchange(dropped_events_, all);
+  dropped_ += more;
+  progress_.events += more;
 }
 
 void Recorder::add_event(EventSample& event) {
+  ++progress_.events;
   if (sources_.size() == kMaxSources) sources_.clear();
   const auto [at, added] = sources_.try_emplace({event.os_id, event.clr_id});
   Source& source = at->second;
@@ -293,7 +315,7 @@ void Recorder::begin_file() {
 }
 
 bool Recorder::tick(std::uint64_t now) {
-  if (threads_.empty() || now >= find_threads_ns_) {
+  if (now >= find_threads_ns_) {
     const std::uint64_t begun = clock_.now_ns();
     find_threads();
     const std::uint64_t took = clock_.now_ns() - begun;
@@ -303,6 +325,8 @@ bool Recorder::tick(std::uint64_t now) {
   const bool room = has_room();
   const std::uint64_t value = last_tick_ns_ == 0 ? request_.period_ns : now - last_tick_ns_;
   last_tick_ns_ = now;
+  std::size_t working = 0;
+  std::uint64_t stood_ns = 0;
   for (auto at = threads_.begin(); at != threads_.end();) {
     Followed& followed = *at->second;
     std::uint64_t stands_for = value;
@@ -328,7 +352,7 @@ bool Recorder::tick(std::uint64_t now) {
       if (problem_ != nullptr) return false;
       // One that the supervisor let go before it was copied, or whose code went, is there again at
       // the next tick; any other is ending.
-      followed.owed += stands_for;
+      followed.missed_value += stands_for;
       const bool ending = !sample->thread.overdue && !sample->look_again;
       at = ending ? threads_.erase(at) : std::next(at);
       continue;
@@ -336,20 +360,24 @@ bool Recorder::tick(std::uint64_t now) {
     add_new_modules();
     const Thread& thread = sample->thread;
     if (!sample->unmoved) {
+      ++working;
+      stood_ns += thread.frozen_ns;
       followed.stack = builder_->add_stack(thread.stack);
       followed.whole = thread.stack.whole();
     }
     count(followed.whole);
     frozen_.add(thread.frozen_ns);
+    stopping_.add(thread.stopping_ns);
     progress_.interventions += thread.overdue;
     builder_->recording().samples.push_back(
         {.time_ns = now,
-         .value = stands_for + std::exchange(followed.owed, 0),
+         .value = stands_for + std::exchange(followed.missed_value, 0),
          .thread = builder_->add_thread(thread.os_id, thread.clr_id,
                                         thread.name.empty() ? followed.description : thread.name),
          .stack = followed.stack});
     ++at;
   }
+  budget_->add_round(working, stood_ns);
   return true;
 }
 
@@ -370,7 +398,7 @@ void Recorder::find_threads() {
     if (!followed->thread.open(id)) continue;
     followed->description = thread_description(followed->thread.handle());
     if (!is_wanted(id, followed->description)) continue;
-    // What it has used before is not of this recording.
+    // CPU time that the thread used before does not belong to this recording.
     followed->cpu = cpu_time(followed->thread.handle());
     threads_.emplace(id, std::move(followed));
   }
@@ -423,10 +451,10 @@ void Recorder::flush() {
       return;
     }
     dropped_written_ = dropped_;
-    if (sink_.text.empty()) return;
-    progress_.frozen_p50_ns = frozen_.percentile(50);
-    progress_.frozen_p99_ns = frozen_.percentile(99);
-    progress_.frozen_max_ns = frozen_.max();
+    if (sink_.text.empty() && progress_.events == events_written_) return;
+    events_written_ = progress_.events;
+    progress_.frozen = frozen_.percentiles();
+    progress_.stopping = stopping_.percentiles();
     pending_ = RecordedBytes{std::exchange(new_file_, false), std::exchange(sink_.text, {}),
                              progress_};
     if (recording.frames.size() > kFileFrames || recording.nodes.size() > kFileNodes ||
@@ -446,7 +474,7 @@ void Recorder::flush() {
   SetEvent(more_.get());
 }
 
-// Everything that is left goes out, as long as somebody takes it. False: nobody does.
+// Sends everything that is left, as long as mixwalk.exe reads. False: the pipe is broken.
 bool Recorder::drain() {
   constexpr DWORD kLookMs = 10;
   do {

@@ -10,15 +10,16 @@
 #include <string>
 #include <utility>
 
+#include "walker/base/win/tick_clock.h"
 #include "walker/model/duration_histogram.h"
 #include "walker/model/recording_builder.h"
 #include "walker/profiler/bounded_queue.h"
 #include "walker/profiler/entry_barrier.h"
 #include "walker/profiler/event_source.h"
 #include "walker/profiler/pipe_end.h"
+#include "walker/profiler/record_budget.h"
 #include "walker/profiler/sampler.h"
 #include "walker/store/recording_writer.h"
-#include "walker/suspended/win/tick_clock.h"
 
 namespace mixwalk {
 
@@ -34,8 +35,8 @@ class Recorder {
   Recorder(Sampler& sampler, EventSource& events, PipeEnd& pipe, const Hello& hello)
       : sampler_(sampler), events_(events), pipe_(pipe), hello_(hello) {}
 
-  // Until StopRequest. False: the pipe broke, the process is ending, or the runtime does not tell of
-  // such events.
+  // Records until StopRequest. False: the pipe broke, the process is ending, or the runtime does not
+  // report such events.
   bool record(const RecordRequest& request);
 
  private:
@@ -48,7 +49,7 @@ class Recorder {
     Sampler::Last last;     // and where it stood then
     std::uint32_t stack = Recording::kNone;  // its node
     bool whole = false;
-    std::uint64_t owed = 0;  // value of moments that gave no sample, for the next one
+    std::uint64_t missed_value = 0;  // of moments that gave no sample: the next sample has it as well
   };
 
   class Ending;
@@ -64,6 +65,8 @@ class Recorder {
   void count_dropped_events() noexcept;
   // One sample of each thread, `now` nanoseconds after the beginning. False: the process is ending.
   bool tick(std::uint64_t now);
+  std::uint64_t own_cpu_time() const;
+  void keep_budget(std::uint64_t now);  // by clock_
   void find_threads();
   bool is_wanted(std::uint32_t os_id, const std::string& description) const;
   void add_new_modules();
@@ -89,8 +92,10 @@ class Recorder {
   std::atomic<std::size_t> bytes_on_their_way_{0};
 
   RecordProgress progress_;
-  DurationHistogram frozen_;
+  DurationHistogram frozen_, stopping_;
   std::map<std::uint32_t, std::unique_ptr<Followed>> threads_;
+  std::optional<RecordBudget> budget_;
+  HANDLE writer_handle_ = nullptr;  // as long as record() runs
   std::uint64_t find_threads_ns_ = 0;  // when they are looked for next
   std::uint64_t last_tick_ns_ = 0;  // the time of the newest sample
   // Of events: what is known of a thread, by its ids.
@@ -103,6 +108,7 @@ class Recorder {
   std::uint64_t dropped_ = 0;       // these two: of the file that is being made
   const char* problem_ = nullptr;  // why the recording cannot go on
   std::uint64_t dropped_written_ = 0;  // of dropped_, those that a chunk has told
+  std::uint64_t events_written_ = 0;   // of progress_.events, those that a chunk has told
   std::uint64_t file_samples_ = 0;
   DWORD writer_id_ = 0, listener_id_ = 0;
 

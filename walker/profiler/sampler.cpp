@@ -14,9 +14,9 @@ namespace {
 // How long code that was in no image when it was first seen is taken to be in none.
 constexpr ULONGLONG kUnknownCodeMs = 1000;
 constexpr std::size_t kMaxUnknownCode = 4096;
-// How often a thread is looked at because code on its stack went away meanwhile, or because it was let
-// go before its stack was copied: in a recording, where the next sample makes up for it, and in a dump,
-// where nothing does.
+// How often a thread is captured for one sample: again where code on its stack was unloaded meanwhile,
+// or where the thread was let go before its stack was copied. Fewer times in a recording, where another
+// sample follows; more in a dump, where no other does.
 constexpr int kLooksOfRecording = 4;
 constexpr int kLooksOfDump = 16;
 // Where each look costs the thread a whole deadline.
@@ -91,10 +91,13 @@ void Sampler::begin(const DumpRequest& request) {
   if (!image_unloads_) image_unloads_.emplace();
   walk_.warm_up(clr_.info4.get());
   read_modules();
-  if (request.engine == Engine::snapshot && request.probe != ProbePolicy::never &&
-      probe_.start()) {
-    canaries_.choose(request.canary_prefix);
-  }
+  probe_prepared_ = false;
+  if (request.engine == Engine::snapshot) prepare_probe(request);
+}
+
+void Sampler::prepare_probe(const DumpRequest& request) {
+  if (std::exchange(probe_prepared_, true) || request.probe == ProbePolicy::never) return;
+  if (probe_.start()) canaries_.choose(request.canary_prefix);
 }
 
 const char* Sampler::obstacle() const noexcept {
@@ -111,15 +114,32 @@ bool Sampler::is_own_thread(DWORD id) const noexcept {
   return id == GetCurrentThreadId() || id == supervisor_.thread_id() || probe_.is_own_thread(id);
 }
 
+// Where the thread may hold a lock of the runtime, `automatic` leaves the runtime alone: nearly every copy
+// leads to the root. Where one does not, the runtime may know more: the thread is frozen once more, for
+// the probe and DoStackSnapshot.
 std::optional<Sampler::Sample> Sampler::sample(WindowsThread& thread, std::uint32_t os_id,
                                                const DumpRequest& request, Last* last) {
+  std::optional<Sample> result = sample_by(request.engine, thread, os_id, request, last);
+  if (!result || !result->lacks_runtime) return result;
+  prepare_probe(request);
+  std::optional<Sample> asked = sample_by(Engine::snapshot, thread, os_id, request, last);
+  if (!asked) return asked;
+  asked->thread.frozen_ns = std::max(asked->thread.frozen_ns, result->thread.frozen_ns);
+  asked->thread.stopping_ns = std::max(asked->thread.stopping_ns, result->thread.stopping_ns);
+  return asked->thread.skipped.empty() ? std::move(asked) : std::move(result);
+}
+
+std::optional<Sampler::Sample> Sampler::sample_by(Engine engine, WindowsThread& thread,
+                                                  std::uint32_t os_id, const DumpRequest& request,
+                                                  Last* last) {
   const int looks = last != nullptr ? kLooksOfRecording : kLooksOfDump;
-  std::uint64_t longest_ns = 0;
+  std::uint64_t longest_ns = 0, longest_stop_ns = 0;
   std::optional<Sample> partial;  // a stack with a gap: better than none
   for (int i = 1;; ++i) {
     Sample result{.thread = {.os_id = os_id}, .copied = {}};
-    if (!look(result, thread, request, last)) return std::nullopt;
+    if (!look(result, engine, thread, request, last)) return std::nullopt;
     longest_ns = std::max(longest_ns, result.thread.frozen_ns);
+    longest_stop_ns = std::max(longest_stop_ns, result.thread.stopping_ns);
     if (!partial && result.look_again && i < (result.thread.overdue ? kLooksOverdue : looks) &&
         pause_before(i + 1)) {
       continue;
@@ -130,6 +150,7 @@ std::optional<Sampler::Sample> Sampler::sample(WindowsThread& thread, std::uint3
     }
     if (partial && !result.thread.skipped.empty()) result = std::move(*partial);
     result.thread.frozen_ns = longest_ns;
+    result.thread.stopping_ns = longest_stop_ns;
     return result;
   }
 }
@@ -144,8 +165,8 @@ bool Sampler::pause_before(int look) {
   return true;
 }
 
-bool Sampler::look(Sample& result, WindowsThread& thread, const DumpRequest& request,
-                   Last* last) {
+bool Sampler::look(Sample& result, Engine engine, WindowsThread& thread,
+                   const DumpRequest& request, Last* last) {
   hear_of_unloads();
   grounds_.mark = heard_;
   grounds_.image_mark = image_unloads_->mark();
@@ -160,7 +181,7 @@ bool Sampler::look(Sample& result, WindowsThread& thread, const DumpRequest& req
     }
   }
   RawSample raw(buffers_.stack(), buffers_.entries());
-  if (!capture_into(result.thread, raw, thread, request, last ? &last->stack : nullptr)) {
+  if (!capture_into(result.thread, raw, engine, thread, request, last ? &last->stack : nullptr)) {
     return false;
   }
   result.thread.skipped = why_skipped(raw.fault);
@@ -188,12 +209,15 @@ bool Sampler::look(Sample& result, WindowsThread& thread, const DumpRequest& req
   if (holds && !is_of_new_image(result.thread.stack)) {
     result.gap_may_be_unloaded_code =
         now != grounds_.mark && lacks_code(result.thread.stack);
+    result.lacks_runtime = raw.at_risk && !result.thread.stack.whole();
     if (last == nullptr) return true;
     last->grounds = grounds_;
     last->generation = generation;
-    // Nobody would tell of a dynamic method that another one takes the place of.
+    // No callback tells when another dynamic method takes the place of one.
     const bool untold = !clr_.hears_method_deaths && !grounds_.managed.functions.empty();
-    if (untold || result.gap_may_be_unloaded_code) last->stack.forget();
+    // A thread that is to be frozen once more has no stack yet that its next sample could have as well.
+    const bool unfinished = result.gap_may_be_unloaded_code || result.lacks_runtime;
+    if (untold || unfinished) last->stack.forget();
     return true;
   }
   if (last != nullptr) last->stack.forget();
@@ -250,12 +274,13 @@ bool Sampler::still_holds(const Grounds& grounds, const UnloadGate::Mark& now) c
          (now == grounds.mark || !services_.unload_gate.hits(grounds.managed, grounds.mark));
 }
 
-// Where the headers may not be read, the image counts as standing.
+// Whether all images of `grounds` are still the listed ones. An image whose headers may not be read
+// counts as still there.
 //
-// Folklore: the headers alone do not tell of an image that was exchanged and is back. Situation: two
-// DLLs that take turns at one base, on a busy machine: the list has the one, the thread
-// stands in the other, and when the headers are asked about the first one is there again. Found by
-// reading; the same turns had another cause as well (live_modules.cpp). Test: image_unloads_test.
+// Folklore: the headers alone do not show that an image was exchanged and came back. Situation: two
+// DLLs take turns at one base, on a busy machine. The list has the first DLL, the thread stands in the
+// second, and the first is there again when the headers are read. Found by reading; the same wrong
+// stacks had another cause as well (live_modules.cpp). Test: image_unloads_test.
 bool Sampler::images_stand(const Grounds& grounds) const {
   return std::ranges::all_of(grounds.images, [&](std::size_t image) {
     const std::uint64_t base = view_.modules()[image].base;
@@ -274,19 +299,20 @@ std::int32_t Sampler::place_of(const EventSample::Image& image) const {
   return same ? static_cast<std::int32_t>(place) : Frame::kNone;
 }
 
-bool Sampler::capture_into(Thread& result, RawSample& sample, WindowsThread& thread,
+bool Sampler::capture_into(Thread& result, RawSample& sample, Engine engine, WindowsThread& thread,
                            const DumpRequest& request, const UnmovedStack* last) {
   const ThreadClaim claim(services_.registry, result.os_id);
   if (claim.entry()) {
     result.clr_id = claim.entry()->clr_id;
     result.name = claim.entry()->name;
   }
-  const bool wants_walk = request.engine == Engine::snapshot && result.clr_id != 0;
+  const bool wants_walk = engine != Engine::copy && result.clr_id != 0;
   result.walk_off = wants_walk && !services_.breaker.allows(result.os_id, GetTickCount64());
   const bool walked = wants_walk && !result.walk_off;
   // Before the freeze, and only where the runtime may be asked: a claim, and a system call or two.
-  std::optional<Canaries::Turn> canary;
-  if (walked && request.probe != ProbePolicy::never) canary.emplace(canaries_, result.os_id);
+  std::optional<Canaries::Claimed> canary;
+  const bool probes = engine == Engine::snapshot && request.probe != ProbePolicy::never;
+  if (walked && probes) canary.emplace(canaries_, result.os_id);
   const FreezeGate::Pass pass(services_.gate);
   if (!pass) return false;
   const GuardedReader images;
@@ -295,12 +321,15 @@ bool Sampler::capture_into(Thread& result, RawSample& sample, WindowsThread& thr
                          .code = images,
                          .stack = stack,
                          .managed = walked ? &walk_ : nullptr,
-                         .policy = request.probe,
+                         .policy = engine == Engine::automatic ? ProbePolicy::risk : request.probe,
                          .probe = &probe_,
-                         .last = last};
+                         .last = last,
+                         .ask_at_risk = engine != Engine::automatic};
   capture(thread, result.clr_id, view, sample);
   result.frozen_ns = sample.frozen_ns;
+  result.stopping_ns = sample.stopping_ns;
   result.probe = sample.probe;
+  result.at_risk = sample.at_risk;
   result.overdue = sample.overdue;
   result.copy_cut = sample.stack.cut();
   // Where not even the copy was made in time, DoStackSnapshot was not called.
@@ -326,8 +355,9 @@ bool Sampler::is_of_new_image(const Stack& stack) {
   });
 }
 
-// To list the images takes longer than all the rest of a sample, and thunks of the runtime stay
-// unknown: each address is looked for at once, and then once in a while.
+// Whether the images should be listed anew, because code on the stack may be of a new one. To list
+// them takes longer than all the rest of a sample, and thunks of the runtime stay unknown. So an
+// unknown address asks for a list when it is first met, and again after kUnknownCodeMs.
 bool Sampler::may_be_of_new_image(const Stack& stack) {
   bool any = false, fresh = false;
   if (unknown_code_.size() > kMaxUnknownCode) unknown_code_.clear();

@@ -11,10 +11,11 @@
 
 #include "symbols/win/clr_metadata_source.h"
 #include "unmanaged/image/module_table.h"
-#include "unmanaged/win/image_unloads.h"
 #include "unmanaged/step/pdata.h"
+#include "unmanaged/win/image_unloads.h"
 #include "walker/merge.h"
 #include "walker/profiler/canaries.h"
+#include "walker/profiler/circuit_breaker.h"
 #include "walker/profiler/clr_interfaces.h"
 #include "walker/profiler/clr_managed_code.h"
 #include "walker/profiler/event_sample.h"
@@ -23,7 +24,6 @@
 #include "walker/profiler/thread_registry.h"
 #include "walker/profiler/unload_gate.h"
 #include "walker/session/protocol.h"
-#include "walker/suspended/circuit_breaker.h"
 #include "walker/suspended/unmoved_stack.h"
 #include "walker/suspended/win/canary_probe.h"
 #include "walker/suspended/win/clr_managed_walk.h"
@@ -68,6 +68,7 @@ class Sampler {
     bool unmoved = false;  // the thread has no stack here: it is that of the sample before
     bool look_again = false;  // why it was skipped: at another moment there is a sample of it
     bool gap_may_be_unloaded_code = false;  // code was unloaded meanwhile
+    bool lacks_runtime = false;  // a stack with a gap, of which the runtime was not asked (Thread::at_risk)
   };
   // What the frames and the names of a stack rest on.
   struct Grounds {
@@ -105,9 +106,13 @@ class Sampler {
 
  private:
   bool pause_before(int look);
+  std::optional<Sample> sample_by(Engine engine, WindowsThread& thread, std::uint32_t os_id,
+                                  const DumpRequest& request, Last* last);
+  void prepare_probe(const DumpRequest& request);
   // One look at a thread. False: the process is ending.
-  bool look(Sample& result, WindowsThread& thread, const DumpRequest& request, Last* last);
-  bool capture_into(Thread& result, RawSample& sample, WindowsThread& thread,
+  bool look(Sample& result, Engine engine, WindowsThread& thread, const DumpRequest& request,
+            Last* last);
+  bool capture_into(Thread& result, RawSample& sample, Engine engine, WindowsThread& thread,
                     const DumpRequest& request, const UnmovedStack* last);
   bool make_stack(Stack& stack, const RawSample& sample);
   void hear_of_unloads();
@@ -127,6 +132,7 @@ class Sampler {
   ClrManagedWalk walk_;
   CanaryProbe probe_;
   Canaries canaries_;
+  bool probe_prepared_ = false;
   ClrMetadataSource names_;
   ClrManagedCode code_;
   UnloadGate::Mark heard_;  // up to here names_ has forgotten what has gone

@@ -27,16 +27,16 @@ class SlimLock {
   explicit operator bool() const noexcept { return held_; }
 
  private:
-  // The system has no wait with a time limit for such a lock. Where one was not to be had in time,
-  // its owner is gone: from then on no thread waits for any.
+  // The system has no wait with a time limit for such a lock. Where a lock was not free in time, its
+  // owner is gone: from then on no thread waits for any SlimLock.
   static bool acquire(SRWLOCK& lock) noexcept {
     constexpr int kYields = 100;
     for (int i = 0; i < kYields; ++i) {
       if (TryAcquireSRWLockExclusive(&lock)) return true;
       SwitchToThread();
     }
-    // Tries are counted as well: a machine that sleeps, or a debugger's break, lets the time pass
-    // while nobody runs.
+    // Tries are counted as well: while a machine sleeps or a debugger stops the program, the time
+    // passes and the owner of the lock does not run.
     constexpr int kTries = 128;
     const ULONGLONG begun = GetTickCount64();
     for (int i = 0; !owner_lost_; ++i) {

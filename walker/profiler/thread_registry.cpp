@@ -11,7 +11,7 @@ void ThreadRegistry::assigned(std::uint64_t clr_id, std::uint32_t os_id) {
   if (lost_) return;
   SlimLock lock(lock_);
   if (!lock) return lose_track();
-  // Whatever of this fails: nothing leads to the thread that was on this OS thread before.
+  // First of all, so that a failure below leaves no entry for the thread that was on this OS thread.
   by_os_id_.erase(os_id);
   Known& known = threads_[clr_id];
   if (known.os_id != 0) by_os_id_.erase(known.os_id);
@@ -118,7 +118,8 @@ std::optional<ThreadRegistry::Entry> ThreadRegistry::claim(std::uint32_t os_id) 
   const auto found = by_os_id_.find(os_id);
   if (found == by_os_id_.end()) return std::nullopt;
   Known& known = threads_.find(found->second)->second;
-  // The copy of the name may fail, and a claim of nobody's would never end.
+  // Before the claim is counted: the copy of the name may fail, and a claim without an owner would
+  // never end.
   std::optional<Entry> entry(Entry{found->second, known.name});
   ++known.claims;
   ++all_claims_;

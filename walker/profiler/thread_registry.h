@@ -23,7 +23,7 @@ namespace mixwalk {
 // long as its owner can still let go of it; where the lock is not to be had, because the program
 // has stopped a thread that held it, the registry knows nothing any more and gives no claim.
 //
-// Without memory any of these throws std::bad_alloc, destroyed() never: then a thread is not known.
+// Without memory every function but destroyed() throws std::bad_alloc: the thread is then not known.
 class ThreadRegistry {
  public:
   struct Entry {
@@ -31,8 +31,8 @@ class ThreadRegistry {
     std::string name;  // UTF-8
   };
 
-  // `thread` claims; the claims of a thread that has ended are not waited for, any other no longer
-  // than `patience_ms`. The handle stays its owner's.
+  // `thread` is the thread that claims. destroyed() waits for a claim no longer than `patience_ms`,
+  // and not at all once `thread` has ended. The caller keeps and closes the handle.
   void set_claimer(HANDLE thread) noexcept { claimer_ = thread; }
   void set_patience(DWORD patience_ms) noexcept { patience_ms_ = patience_ms; }
 
@@ -100,7 +100,7 @@ class ThreadClaim {
   ThreadClaim& operator=(const ThreadClaim&) = delete;
 
   const std::optional<ThreadRegistry::Entry>& entry() const noexcept { return entry_; }
-  // The claim never ends: somebody may walk the thread at any later moment.
+  // The claim never ends: the probe's worker may walk the thread at any later moment.
   void keep() noexcept { kept_ = true; }
 
  private:

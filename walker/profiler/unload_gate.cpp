@@ -12,7 +12,7 @@ namespace {
 constexpr DWORD kLongestForModuleMs = 100;
 constexpr DWORD kLongestForMethodMs = 5;
 
-// Until nobody uses what the lock protects. Not AcquireSRWLockExclusive: that has no time-out.
+// Waits until no thread holds the lock. Not AcquireSRWLockExclusive: that has no time-out.
 void wait_until_unused(SRWLOCK& lock, DWORD longest_ms) noexcept {
   const ULONGLONG end = GetTickCount64() + longest_ms;
   constexpr int kEager = 100;

@@ -41,7 +41,7 @@ class UnloadGate {
   };
   // With begin 0: the place of the code is not known, so the range covers every address.
   static constexpr std::uint64_t kAnywhere = std::numeric_limits<std::uint64_t>::max();
-  // Up to where somebody has heard.
+  // A point in the sequence of deaths: how many have been heard of.
   struct Mark {
     std::uint64_t deaths = 0;
     std::uint64_t modules = 0;  // of them

@@ -16,7 +16,7 @@ namespace mixwalk {
 //
 // join() waits as long as the thread takes, without end where the program has suspended the thread
 // for good or holds the loader lock. So only the agent's thread may own one, with nothing frozen,
-// claimed or locked: nobody in the target waits for it.
+// claimed or locked: then no thread of the program waits for the agent's thread.
 class WorkerThread {
  public:
   WorkerThread() = default;
@@ -37,6 +37,7 @@ class WorkerThread {
     return handle_ && WaitForSingleObject(begun_.get(), milliseconds) == WAIT_OBJECT_0;
   }
   DWORD id() const noexcept { return id_; }
+  HANDLE handle() const noexcept { return handle_.get(); }
   // Whether it has ended, waited for that long.
   bool has_ended(DWORD milliseconds) const noexcept {
     return !handle_ || WaitForSingleObject(handle_.get(), milliseconds) == WAIT_OBJECT_0;

@@ -21,14 +21,14 @@ class ThreadResumer {
   ~ThreadResumer() = default;
 };
 
-// Reads a ledger from outside and gives back what is overdue in it.
+// Reads a ledger from outside the target, and gives back the suspensions that are overdue.
 //
-// The target may write anything into the ledger at any moment: a look reads each slot once or twice
-// and loops over nothing that the target can prolong; no thread is resumed more often than
-// kMostPerThread times, and no more than kMostThreads threads are; both are counted anew when our
-// threads there have ended, since nobody else can help then. A suspension is taken only where the
-// ResumeThread can follow: what is not taken is given back inside. Times are taken by the caller's
-// clock only. Not thread-safe.
+// The target may write anything into the ledger at any moment. So a look reads each slot once or twice
+// and has no loop that the target can prolong. At most kMostThreads threads are resumed, each at most
+// kMostPerThread times; both counts begin anew when our threads in the target have ended, since only
+// mixwalk.exe can resume then. A suspension is taken only where ResumeThread can follow: our threads
+// in the target give back a suspension that is not taken. Only the caller's clock is used. Not
+// thread-safe.
 class FreezeWatch {
  public:
   static constexpr std::uint32_t kMostPerThread = 2;

@@ -10,7 +10,7 @@ namespace mixwalk {
 
 // The name of the pipe between mixwalk.exe and its DLL: \\.\pipe\mixwalk-PID-RANDOM. PID is the
 // process id of mixwalk.exe, in decimal; RANDOM is kPipeRandomBytes bytes in hexadecimal, so that
-// nobody can make the pipe before mixwalk.exe does.
+// no other process can guess the name and make the pipe first.
 inline constexpr std::size_t kPipeRandomBytes = 16;
 
 std::wstring session_pipe_name(std::uint32_t server_process_id,

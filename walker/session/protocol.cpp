@@ -4,7 +4,7 @@
 #include <new>
 #include <stdexcept>
 
-#include "walker/checked_protozero.h"
+#include "walker/base/checked_protozero.h"
 
 namespace mixwalk {
 namespace {
@@ -27,17 +27,20 @@ enum class RequestField : protozero::pbf_tag_type {
 enum class BreakerField : protozero::pbf_tag_type { threads_off = 1, process_off = 2 };
 enum class RecordField : protozero::pbf_tag_type {
   sampling = 1, event = 2, period_ns = 3, thread_name = 4, type = 5, every = 6,
+  budget = 7,
 };
 enum class BytesField : protozero::pbf_tag_type { new_file = 1, bytes = 2, progress = 3 };
 enum class ProgressField : protozero::pbf_tag_type {
   samples = 1, whole = 2, frozen_p50_ns = 3, frozen_p99_ns = 4, frozen_max_ns = 5,
-  interventions = 6,
+  interventions = 6, events = 7, stopping_p50_ns = 8, stopping_p99_ns = 9, stopping_max_ns = 10,
+  slowed = 11,
 };
 enum class FunctionField : protozero::pbf_tag_type { id = 1, text = 2 };
 enum class ModuleField : protozero::pbf_tag_type { base = 1, size = 2, timestamp = 3, path = 4 };
 enum class ThreadField : protozero::pbf_tag_type {
   os_id = 1, clr_id = 2, name = 3, skipped = 4, frozen_ns = 5, engine = 6, refusal = 7, frame = 8,
   run = 9, probe = 10, overdue = 11, walk_off = 12, copy_cut = 13,
+  at_risk = 14, stopping_ns = 15,
 };
 enum class FrameField : protozero::pbf_tag_type {
   kind = 1, trust = 2, address_kind = 3, address = 4, stack_pointer = 5, function = 6, module = 7,
@@ -51,12 +54,12 @@ enum class LedgerField : protozero::pbf_tag_type { section = 1 };
 enum class ProblemField : protozero::pbf_tag_type { text = 1 };
 enum class FailedField : protozero::pbf_tag_type { why = 1 };
 
-// The highest value of each enumeration that crosses the pipe.
-constexpr auto kLast = [](auto value) { return static_cast<std::uint32_t>(value); };
+// An enumeration's value as it crosses the pipe.
+constexpr auto to_number = [](auto value) { return static_cast<std::uint32_t>(value); };
 
 template <class Enum>
 Enum checked(std::uint32_t value, Enum last) {
-  if (value > kLast(last)) throw std::out_of_range("enumeration");
+  if (value > to_number(last)) throw std::out_of_range("enumeration");
   return static_cast<Enum>(value);
 }
 
@@ -124,9 +127,9 @@ Module get_module(pbf_message<ModuleField> in) {
 }
 
 void put(MessageBuilder<FrameField>& out, const Frame& frame) {
-  out.add_uint32(FrameField::kind, kLast(frame.kind));
-  out.add_uint32(FrameField::trust, kLast(frame.trust));
-  out.add_uint32(FrameField::address_kind, kLast(frame.address_kind));
+  out.add_uint32(FrameField::kind, to_number(frame.kind));
+  out.add_uint32(FrameField::trust, to_number(frame.trust));
+  out.add_uint32(FrameField::address_kind, to_number(frame.address_kind));
   out.add_fixed64(FrameField::address, frame.address);
   out.add_fixed64(FrameField::stack_pointer, frame.stack_pointer);
   if (frame.function != 0) out.add_fixed64(FrameField::function, frame.function);
@@ -155,9 +158,9 @@ Frame get_frame(pbf_message<FrameField> in) {
 }
 
 void put(MessageBuilder<RunField>& out, const Run& run) {
-  out.add_uint32(RunField::position, kLast(run.position));
-  out.add_uint32(RunField::end, kLast(run.end));
-  out.add_uint32(RunField::why, kLast(run.why));
+  out.add_uint32(RunField::position, to_number(run.position));
+  out.add_uint32(RunField::end, to_number(run.end));
+  out.add_uint32(RunField::why, to_number(run.why));
   out.add_uint32(RunField::first_frame, run.first_frame);
   out.add_uint32(RunField::frame_count, run.frame_count);
 }
@@ -183,11 +186,13 @@ void put(MessageBuilder<ThreadField>& out, const Thread& thread) {
   out.add_string(ThreadField::name, thread.name);
   out.add_string(ThreadField::skipped, thread.skipped);
   out.add_uint64(ThreadField::frozen_ns, thread.frozen_ns);
-  out.add_uint32(ThreadField::engine, kLast(thread.stack.engine));
+  out.add_uint64(ThreadField::stopping_ns, thread.stopping_ns);
+  out.add_uint32(ThreadField::engine, to_number(thread.stack.engine));
   out.add_uint32(ThreadField::refusal, thread.stack.refusal);
-  if (thread.probe != ProbeResult::none) out.add_uint32(ThreadField::probe, kLast(thread.probe));
+  if (thread.probe != ProbeResult::none) out.add_uint32(ThreadField::probe, to_number(thread.probe));
   if (thread.overdue) out.add_bool(ThreadField::overdue, true);
   if (thread.walk_off) out.add_bool(ThreadField::walk_off, true);
+  if (thread.at_risk) out.add_bool(ThreadField::at_risk, true);
   if (thread.copy_cut) out.add_bool(ThreadField::copy_cut, true);
   for (const Frame& frame : thread.stack.frames) {
     MessageBuilder<FrameField> inner(out, ThreadField::frame);
@@ -199,7 +204,7 @@ void put(MessageBuilder<ThreadField>& out, const Thread& thread) {
   }
 }
 
-// Whether every index inside the stack points at something: whoever reads it later need not ask.
+// Throws where an index inside the stack points at nothing, so that later code need not check.
 void check_indices(const Stack& stack) {
   const auto runs = static_cast<std::int64_t>(stack.runs.size());
   for (const Frame& frame : stack.frames) {
@@ -222,11 +227,13 @@ Thread get_thread(pbf_message<ThreadField> in) {
       case ThreadField::name: thread.name = in.get_string(); break;
       case ThreadField::skipped: thread.skipped = in.get_string(); break;
       case ThreadField::frozen_ns: thread.frozen_ns = in.get_uint64(); break;
+      case ThreadField::stopping_ns: thread.stopping_ns = in.get_uint64(); break;
       case ThreadField::engine: thread.stack.engine = checked(in.get_uint32(), Engine::copy); break;
       case ThreadField::refusal: thread.stack.refusal = in.get_uint32(); break;
       case ThreadField::probe: thread.probe = checked(in.get_uint32(), ProbeResult::failed); break;
       case ThreadField::overdue: thread.overdue = get_flag(in); break;
       case ThreadField::walk_off: thread.walk_off = get_flag(in); break;
+      case ThreadField::at_risk: thread.at_risk = get_flag(in); break;
       case ThreadField::copy_cut: thread.copy_cut = get_flag(in); break;
       case ThreadField::frame: thread.stack.frames.push_back(get_frame(in.get_message())); break;
       case ThreadField::run: thread.stack.runs.push_back(get_run(in.get_message())); break;
@@ -238,9 +245,9 @@ Thread get_thread(pbf_message<ThreadField> in) {
 }
 
 void put(MessageBuilder<RequestField>& out, const DumpRequest& request) {
-  out.add_uint32(RequestField::engine, kLast(request.engine));
+  out.add_uint32(RequestField::engine, to_number(request.engine));
   out.add_uint32(RequestField::deadline_ms, request.deadline_ms);
-  out.add_uint32(RequestField::probe, kLast(request.probe));
+  out.add_uint32(RequestField::probe, to_number(request.probe));
   if (!request.canary_prefix.empty()) {
     out.add_string(RequestField::canary_prefix, request.canary_prefix);
   }
@@ -252,7 +259,7 @@ DumpRequest get_dump_request(pbf_message<RequestField> in) {
   DumpRequest request;
   while (in.next()) {
     switch (in.tag()) {
-      case RequestField::engine: request.engine = checked(in.get_uint32(), Engine::copy); break;
+      case RequestField::engine: request.engine = checked(in.get_uint32(), Engine::automatic); break;
       case RequestField::deadline_ms:
         request.deadline_ms = in.get_uint32();
         if (request.deadline_ms == 0 || request.deadline_ms > kMaxDeadlineMs) {
@@ -300,6 +307,7 @@ RecordRequest get_record_request(pbf_message<RecordField> in) {
       case RecordField::thread_name: request.thread_names.push_back(in.get_string()); break;
       case RecordField::type: request.type = in.get_string(); break;
       case RecordField::every: request.every = in.get_uint64(); break;
+      case RecordField::budget: request.budget = in.get_uint32(); break;
       default: in.skip();
     }
   }
@@ -308,16 +316,22 @@ RecordRequest get_record_request(pbf_message<RecordField> in) {
     throw std::out_of_range("period");
   }
   if (request.every == 0) throw std::out_of_range("every");
+  if (request.budget > kMaxBudget) throw std::out_of_range("budget");
   return request;
 }
 
 void put(MessageBuilder<ProgressField>& out, const RecordProgress& progress) {
   out.add_uint64(ProgressField::samples, progress.samples);
   out.add_uint64(ProgressField::whole, progress.whole);
-  out.add_uint64(ProgressField::frozen_p50_ns, progress.frozen_p50_ns);
-  out.add_uint64(ProgressField::frozen_p99_ns, progress.frozen_p99_ns);
-  out.add_uint64(ProgressField::frozen_max_ns, progress.frozen_max_ns);
+  out.add_uint64(ProgressField::frozen_p50_ns, progress.frozen.p50_ns);
+  out.add_uint64(ProgressField::frozen_p99_ns, progress.frozen.p99_ns);
+  out.add_uint64(ProgressField::frozen_max_ns, progress.frozen.max_ns);
   out.add_uint64(ProgressField::interventions, progress.interventions);
+  out.add_uint64(ProgressField::events, progress.events);
+  out.add_uint64(ProgressField::stopping_p50_ns, progress.stopping.p50_ns);
+  out.add_uint64(ProgressField::stopping_p99_ns, progress.stopping.p99_ns);
+  out.add_uint64(ProgressField::stopping_max_ns, progress.stopping.max_ns);
+  if (progress.slowed) out.add_bool(ProgressField::slowed, true);
 }
 
 RecordProgress get_progress(pbf_message<ProgressField> in) {
@@ -326,10 +340,15 @@ RecordProgress get_progress(pbf_message<ProgressField> in) {
     switch (in.tag()) {
       case ProgressField::samples: progress.samples = in.get_uint64(); break;
       case ProgressField::whole: progress.whole = in.get_uint64(); break;
-      case ProgressField::frozen_p50_ns: progress.frozen_p50_ns = in.get_uint64(); break;
-      case ProgressField::frozen_p99_ns: progress.frozen_p99_ns = in.get_uint64(); break;
-      case ProgressField::frozen_max_ns: progress.frozen_max_ns = in.get_uint64(); break;
+      case ProgressField::frozen_p50_ns: progress.frozen.p50_ns = in.get_uint64(); break;
+      case ProgressField::frozen_p99_ns: progress.frozen.p99_ns = in.get_uint64(); break;
+      case ProgressField::frozen_max_ns: progress.frozen.max_ns = in.get_uint64(); break;
       case ProgressField::interventions: progress.interventions = in.get_uint64(); break;
+      case ProgressField::events: progress.events = in.get_uint64(); break;
+      case ProgressField::stopping_p50_ns: progress.stopping.p50_ns = in.get_uint64(); break;
+      case ProgressField::stopping_p99_ns: progress.stopping.p99_ns = in.get_uint64(); break;
+      case ProgressField::stopping_max_ns: progress.stopping.max_ns = in.get_uint64(); break;
+      case ProgressField::slowed: progress.slowed = get_flag(in); break;
       default: in.skip();
     }
   }
@@ -384,13 +403,14 @@ struct Encoder {
       MessageBuilder<RequestField> sampling(inner, RecordField::sampling);
       put(sampling, request.sampling);
     }
-    inner.add_uint32(RecordField::event, kLast(request.event));
+    inner.add_uint32(RecordField::event, to_number(request.event));
     inner.add_uint64(RecordField::period_ns, request.period_ns);
     for (const std::string& name : request.thread_names) {
       inner.add_string(RecordField::thread_name, name);
     }
     if (!request.type.empty()) inner.add_string(RecordField::type, request.type);
     if (request.every != 1) inner.add_uint64(RecordField::every, request.every);
+    if (request.budget != 0) inner.add_uint32(RecordField::budget, request.budget);
   }
   void operator()(const StopRequest&) const { out.add_message(Outer::stop_request, std::string()); }
   void operator()(const RecordedBytes& recorded) const {
@@ -418,7 +438,7 @@ struct Encoder {
   }
   void operator()(const VisitFailed& failed) const {
     MessageBuilder<FailedField> inner(out, Outer::visit_failed);
-    inner.add_uint32(FailedField::why, kLast(failed.why));
+    inner.add_uint32(FailedField::why, to_number(failed.why));
   }
 };
 

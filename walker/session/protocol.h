@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "walker/model/percentiles.h"
 #include "walker/model/recording.h"
 #include "walker/model/snapshot.h"
 #include "walker/suspended/deadline.h"
@@ -29,6 +30,7 @@ inline constexpr std::size_t kLengthBytes = 4;
 // A recording's shortest and longest period.
 inline constexpr std::uint64_t kMinPeriodNs = 100'000;
 inline constexpr std::uint64_t kMaxPeriodNs = 60'000'000'000;
+inline constexpr std::uint32_t kMaxBudget = 100'00;  // RecordRequest::budget: all of it
 
 // DLL → exe, first.
 struct Hello {
@@ -51,7 +53,7 @@ struct DumpRequest {
   Engine engine = Engine::snapshot;
   // How long a thread may stand before the supervisor lets it run again, milliseconds.
   std::uint32_t deadline_ms = kDefaultDeadlineMs;
-  ProbePolicy probe = ProbePolicy::risk;
+  ProbePolicy probe = ProbePolicy::risk;  // of Engine::snapshot
   // The canary's name begins so; empty: a parked managed thread is chosen.
   std::string canary_prefix;
   // Only these; empty: all of the process.
@@ -69,6 +71,8 @@ struct RecordRequest {
   // exception, allocation: of this type, "Namespace.Type" or "Type"; empty: of all.
   std::string type;
   std::uint64_t every = 1;  // allocation: the last one of so many is a sample
+  // wall, cpu: what recording may take from the target, in hundredths of a percent; 0: whatever it takes.
+  std::uint32_t budget = 0;
   bool operator==(const RecordRequest&) const = default;
 };
 struct StopRequest {
@@ -90,11 +94,17 @@ struct DumpDone {
   bool operator==(const DumpDone&) const = default;
 };
 
-// What it has cost the target so far, and how the samples ended; times as DurationHistogram has them.
+// What the recording has cost the target so far, and how the samples ended; times as in
+// DurationHistogram.
 struct RecordProgress {
   std::uint64_t samples = 0, whole = 0;
-  std::uint64_t frozen_p50_ns = 0, frozen_p99_ns = 0, frozen_max_ns = 0;  // 0: nothing was frozen
+  // How long threads stood, and how long the system took before until they did. 0: nothing was frozen.
+  Percentiles frozen, stopping;
   std::uint64_t interventions = 0;  // freezes that the supervisor ended
+  // Of a recording of events: how many have become samples, were dropped, or were of other threads than
+  // those asked for (LedgerPage::events counts all).
+  std::uint64_t events = 0;
+  bool slowed = false;  // samples are taken more seldom than was asked for, to keep the budget
   bool operator==(const RecordProgress&) const = default;
 };
 // DLL → exe, for a recording: the records of a .mixwalk file (docs/format.md), whole ones, native

@@ -31,6 +31,11 @@ std::string_view RecordingCollector::add(std::string_view bytes, bool new_file) 
   return {};
 }
 
+void RecordingCollector::add_lost(std::uint64_t samples) {
+  dropped_ += samples;
+  recording().dropped += samples;
+}
+
 void RecordingCollector::begin_piece() {
   constexpr std::uint64_t kMillisecond = 1'000'000;
   dropped_stored_ = dropped_;

@@ -12,8 +12,8 @@
 
 namespace mixwalk {
 
-// Puts what a target sends of a recording together: one Recording out of one .mixwalk file after
-// another, each in its own numbers. What comes is not trusted.
+// Makes one Recording of the .mixwalk files that a target sends one after another, each with its own
+// numbers for modules, threads and frames. The bytes are not trusted.
 class RecordingCollector {
  public:
   // Gives a native frame its symbol (symbolise.h); called once a frame. The module is the frame's.
@@ -24,14 +24,17 @@ class RecordingCollector {
   // Whole records. Empty: taken. Else why they make no sense, one line.
   std::string_view add(std::string_view bytes, bool new_file);
 
-  // Names, tables and samples so far; the header's fields once the first bytes have come. Whoever
-  // has stored the samples may clear them.
+  // Names, tables and samples so far; the header's fields once the first bytes have come. The caller
+  // may clear the samples after storing them.
   Recording& recording() noexcept { return builder_.recording(); }
 
-  // Whoever has stored all of it lets the recording begin anew: with the tables of the file that is
-  // being sent only, without samples, at the moment up to which the one before went.
+  // To be called after all of the recording was stored: the recording begins anew, with only the tables
+  // of the file that is being sent, without samples, at the end of the recording before (whole
+  // milliseconds).
   void begin_piece();
-  // Samples that the target did not take, in all pieces.
+  // Counts samples that the target took and that never arrived.
+  void add_lost(std::uint64_t samples);
+  // Samples that the target did not take, or that never arrived, in all pieces.
   std::uint64_t dropped() const noexcept { return dropped_; }
 
  private:

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "walker/session/failure.h"
+#include "walker/base/failure.h"
 
 namespace mixwalk {
 

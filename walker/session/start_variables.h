@@ -13,8 +13,8 @@ inline constexpr wchar_t kAllocationsVariable[] = L"MIXWALK_ALLOCATIONS";
 // In front of the name of one of the below: what mixwalk.exe found there.
 inline constexpr wchar_t kKeptPrefix[] = L"MIXWALK_KEPT_";
 
-// What .NET (CORECLR_) and .NET Framework (COR_) read when they start. A path for 32 or 64 bits goes
-// before the one without.
+// The variables that .NET (CORECLR_) and .NET Framework (COR_) read when they start. A path for 32 or
+// 64 bits takes precedence over the path without a number.
 inline constexpr const wchar_t* kProfilerVariables[] = {
     L"CORECLR_ENABLE_PROFILING", L"CORECLR_PROFILER",         L"CORECLR_PROFILER_PATH",
     L"CORECLR_PROFILER_PATH_32", L"CORECLR_PROFILER_PATH_64", L"COR_ENABLE_PROFILING",

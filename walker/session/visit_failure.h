@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "walker/session/failure.h"
+#include "walker/base/failure.h"
 
 namespace mixwalk {
 

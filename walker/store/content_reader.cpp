@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "walker/checked_protozero.h"
+#include "walker/base/checked_protozero.h"
 #include "walker/store/layout.h"
 #include "walker/store/nonsense.h"
 #include "walker/store/table_rows.h"
@@ -17,7 +17,7 @@ namespace {
 using layout::Chunk, layout::Footer, layout::Header;
 using protozero::pbf_message;
 
-// The reading of one record; whatever protozero has to say is the same to us.
+// Reads one record. Every error of protozero gives the same reason.
 template <class Read>
 std::string_view reason(Read read) {
   try {

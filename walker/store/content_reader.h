@@ -18,7 +18,7 @@ class ContentReader {
 
   // What was read so far, but for the samples that were cleared.
   const Recording& recording() const noexcept { return recording_; }
-  // For whoever has taken them over: a recording goes on for longer than there is memory.
+  // To be called when the samples were taken over: all samples of a long recording need too much memory.
   void clear_samples() noexcept;
   // What was read. duration_ns is at least the last sample's time.
   Recording take();

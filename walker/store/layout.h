@@ -56,7 +56,7 @@ inline constexpr std::uint32_t kMaxDepth = 1 << 17;  // frames of one stack; a w
 
 // The highest value of each enumeration.
 inline constexpr SampleEvent kLastEvent = SampleEvent::allocation;
-inline constexpr Engine kLastEngine = Engine::copy;
+inline constexpr Engine kLastEngine = Engine::automatic;
 inline constexpr FrameKind kLastKind = FrameKind::gap;
 inline constexpr Trust kLastTrust = Trust::scan;
 inline constexpr AddressKind kLastAddressKind = AddressKind::return_address;

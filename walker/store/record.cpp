@@ -4,7 +4,7 @@
 
 #include <iterator>
 
-#include "walker/checked_protozero.h"
+#include "walker/base/checked_protozero.h"
 
 namespace mixwalk {
 namespace {

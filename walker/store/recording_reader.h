@@ -14,9 +14,9 @@ namespace mixwalk {
 struct Cut {
   enum class Kind : std::uint8_t {
     none,
-    no_footer,  // ends between two records: whoever wrote it did not come to its end
+    no_footer,  // ends between two records: the recorder was ended
     torn,       // ends within a record
-    damaged,    // a record's checksum is another one; what comes after it is not read
+    damaged,    // a record's checksum is wrong; the records behind it are not read
     trailing,   // bytes after the end
   };
   Kind kind = Kind::none;
@@ -38,8 +38,8 @@ struct ReadRecording {
 };
 
 // Reads a .mixwalk file (docs/format.md), or any beginning of one that has the header. The bytes may
-// be anybody's: whole records whose content makes no sense, or is beyond the format's limits, are
-// an error.
+// come from any source: whole records whose content makes no sense, or is beyond the format's limits,
+// are an error.
 ReadRecording read_recording(std::string_view bytes);
 
 }  // namespace mixwalk

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "walker/checked_protozero.h"
+#include "walker/base/checked_protozero.h"
 #include "walker/store/layout.h"
 #include "walker/store/record.h"
 

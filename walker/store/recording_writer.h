@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "walker/export/exporter.h"
+#include "walker/base/byte_sink.h"
 #include "walker/model/recording.h"
 
 namespace mixwalk {
@@ -26,7 +26,7 @@ class RecordingWriter {
   // frames are written once, so their names must be there by now.
   bool append(const Recording& recording);
 
-  // Whoever records for long empties `samples` after an append, and says so.
+  // To be called when the caller has emptied `samples` after an append, as a long recording does.
   void samples_cleared() noexcept { samples_ = 0; }
 
   // Last: appends what is new, then duration and dropped samples. A file without it reads as cut.

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "walker/checked_protozero.h"
+#include "walker/base/checked_protozero.h"
 #include "walker/model/recording.h"
 #include "walker/store/layout.h"
 

@@ -31,6 +31,7 @@ class LeafWalk final : OutsideMemory {
       const std::uint64_t ip = frame.code().lookup();
       const ModuleSpan* module = view_.modules.find(ip);
       if (module != nullptr) at_risk_ = at_risk_ || is_risk(*module, i == 0);
+      if (at_risk_ && !view_.ask_at_risk && !clr_allowed()) return std::nullopt;
       // An image without managed code needs no question; everything else only the CLR can tell.
       if (module == nullptr || module->has_managed_code) {
         if (!clr_allowed()) return std::nullopt;
@@ -59,7 +60,10 @@ class LeafWalk final : OutsideMemory {
       decided_ = true;
       const bool wanted = view_.policy == ProbePolicy::always ||
                           (view_.policy == ProbePolicy::risk && at_risk_);
-      if (wanted) {
+      if (wanted && !view_.ask_at_risk) {
+        allowed_ = false;
+        sample_.at_risk = true;
+      } else if (wanted) {
         allowed_ = view_.probe != nullptr && view_.probe->passes();
         sample_.probe = allowed_ ? ProbeResult::passed : ProbeResult::failed;
       }
@@ -91,9 +95,13 @@ void capture(ThreadControl& thread, std::uint64_t clr_thread, const CaptureView&
              RawSample& sample) noexcept {
   sample.clear();
   const std::uint64_t started = thread.now_ns();
+  std::uint64_t standing = 0;
   {
     ScopedSuspension suspension(thread);
-    if (!suspension || !thread.read_registers(sample.context)) {
+    const bool stands = suspension && thread.read_registers(sample.context);
+    standing = thread.now_ns();
+    sample.stopping_ns = standing - started;
+    if (!stands) {
       sample.fault = CaptureFault::not_suspended;
       return;
     }
@@ -116,8 +124,10 @@ void capture(ThreadControl& thread, std::uint64_t clr_thread, const CaptureView&
     }
     sample.overdue = thread.overdue();
   }
-  // Where a supervisor ended it, the caller may have come back much later.
-  sample.frozen_ns = (sample.overdue ? thread.let_go_ns() : thread.now_ns()) - started;
+  // Where a supervisor ended the freeze, this thread may have come back much later, and the frozen thread
+  // may have been let go before it stood.
+  const std::uint64_t ended = sample.overdue ? thread.let_go_ns() : thread.now_ns();
+  sample.frozen_ns = ended > standing ? ended - standing : 0;
 }
 
 }  // namespace mixwalk

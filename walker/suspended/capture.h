@@ -4,15 +4,15 @@
 
 #include "unmanaged/step/memory_reader.h"
 #include "unmanaged/step/module_view.h"
-#include "walker/suspended/unmoved_stack.h"
 #include "walker/suspended/managed_walk.h"
 #include "walker/suspended/probe.h"
 #include "walker/suspended/raw_sample.h"
 #include "walker/suspended/thread_control.h"
+#include "walker/suspended/unmoved_stack.h"
 
 namespace mixwalk {
 
-// What a capture may look at while the thread is frozen. Made before the freeze.
+// The data that a capture may read while the thread is frozen. Made before the freeze.
 struct CaptureView {
   const ModuleView& modules;
   const MemoryReader& code;    // images and their .pdata
@@ -21,12 +21,14 @@ struct CaptureView {
   ProbePolicy policy = ProbePolicy::never;
   Probe* probe = nullptr;  // null: none passes where the policy wants one
   const UnmovedStack* last = nullptr;  // null: nothing is known of a sample before
+  bool ask_at_risk = true;  // false: where a risk calls for a probe, the CLR is not asked at all
 };
 
 // Freezes one thread, copies its registers and stack, and, for a thread that ran managed code
 // (clr_thread != 0) and view.managed set, finds the seed and has the CLR walk it; not where it still
-// stands at view.last, nor where it was suspended before. The thread runs again when this returns. Before the first CLR call the probe
-// is asked, as the policy says. Frozen-safe: this is the whole of what happens while it stands.
+// stands at view.last, nor where it was suspended before. The thread runs again when this returns. Before
+// the first CLR call the probe is asked, as the policy says. Frozen-safe: this is the whole of what
+// happens while it stands.
 void capture(ThreadControl& thread, std::uint64_t clr_thread, const CaptureView& view,
              RawSample& sample) noexcept;
 

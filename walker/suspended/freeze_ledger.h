@@ -11,8 +11,8 @@ namespace mixwalk {
 //
 // Folklore: a thread that calls ExitProcess makes the system end every other thread, ours too.
 // Real case: our thread ended while the exiting thread was suspended by it, and the program hung
-// for ever (some 1 in 100 ends under `record -i 1ms`). Nobody inside can help: all are dead. (Test:
-// ends_test.)
+// for ever (some 1 in 100 ends under `record -i 1ms`). No thread inside could help: all had ended.
+// (Test: ends_test.)
 
 // How far a suspension has come.
 enum class FreezeState : std::uint8_t {
@@ -56,12 +56,15 @@ struct LedgerEntry {
 struct LedgerPage {
   static constexpr std::size_t kSlots = 1024;
   std::atomic<std::uint64_t> slots[kSlots];
+  // In a recording of events (exceptions, allocations): how many wanted events have happened. When a
+  // target ends, unsent events are lost: mixwalk.exe counts them by this number.
+  std::atomic<std::uint64_t> events;
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 };
 
 // One suspension, from before SuspendThread to after ResumeThread. Frozen-safe: plain atomics.
 //
-// Whoever wants to call ResumeThread takes the suspension first; only one can: the thread that
+// A caller of ResumeThread takes the suspension first. Only one of these can take it: the thread that
 // suspended, a supervisor, or mixwalk.exe.
 class LedgerFreeze {
  public:
@@ -91,8 +94,8 @@ class LedgerFreeze {
     change(FreezeState::resuming, walk_holds ? FreezeState::walk_holds : FreezeState::resumed);
   }
   bool being_resumed() const noexcept { return state() == FreezeState::resuming; }
-  // During DoStackSnapshot, before SuspendThread. False: nobody has given back the suspension of
-  // DoStackSnapshot, and it must not be taken again.
+  // During DoStackSnapshot, before SuspendThread. False: the suspension of DoStackSnapshot was not
+  // given back, and must not be taken again.
   bool walk_takes_again() noexcept;
 
   // mixwalk.exe has taken the suspension, so the thread runs or is about to.

@@ -23,7 +23,7 @@ enum class ProbeResult : std::uint8_t {
 // profilers for .NET: a canary thread that is walked first.)
 class Probe {
  public:
-  // False: not to be had in time; whatever was asked for goes on by itself once the target runs.
+  // False: the CLR's needs were not met in time. The worker goes on with the try once the target runs.
   virtual bool passes() noexcept = 0;
 
  protected:

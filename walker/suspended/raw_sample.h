@@ -43,6 +43,8 @@ struct RawSample {
     probe = ProbeResult::none;
     overdue = false;
     unmoved = false;
+    at_risk = false;
+    stopping_ns = 0;
     frozen_ns = 0;
   }
 
@@ -57,9 +59,12 @@ struct RawSample {
   ProbeResult probe = ProbeResult::none;
   bool overdue = false;  // the supervisor ended the freeze
   bool unmoved = false;  // it stands where it stood last: the CLR was not asked
+  bool at_risk = false;  // it may hold a lock of the runtime, and so the CLR was not asked
   std::size_t entry_count = 0;
   bool entries_cut = false;  // more callbacks came than the buffer holds
-  std::uint64_t frozen_ns = 0;
+  // From before SuspendThread until the thread stood, the system's scheduling; and from then until it
+  // ran again.
+  std::uint64_t stopping_ns = 0, frozen_ns = 0;
 
   std::span<ManagedEntry> entry_buffer;
 };

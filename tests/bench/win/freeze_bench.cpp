@@ -4,7 +4,7 @@
 #include "tests/bench/win/timed_seams.h"
 #include "unmanaged/win/live_modules.h"
 #include "unmanaged/win/rtl_unwind_step.h"
-#include "walker/profiler/thread_list.h"
+#include "walker/session/win/thread_list.h"
 
 namespace mixwalk::bench {
 namespace {
@@ -23,6 +23,7 @@ const FreezeBench::Way FreezeBench::kWays[] = {
     {kSnapshotRisk, &FreezeBench::ours, ProbePolicy::risk, true},
     {kSnapshotAlways, &FreezeBench::ours, ProbePolicy::always, true},
     {kCopy, &FreezeBench::ours, ProbePolicy::never, false},
+    {kAuto, &FreezeBench::ours, ProbePolicy::risk, true, false},
 };
 
 FreezeBench::FreezeBench(const Parts& parts, std::FILE* rows)
@@ -64,7 +65,8 @@ void FreezeBench::run(int rounds) {
 
 // The fixture's own: they are named after what they do.
 void FreezeBench::find_targets() {
-  for (const std::uint32_t id : list_threads().value()) {
+  const std::vector<std::uint32_t> ids = list_threads().value();
+  for (const std::uint32_t id : ids) {
     auto target = std::make_unique<Target>(*parts_.supervisor);
     if (!target->thread.open(id)) continue;
     target->os_id = id;
@@ -78,7 +80,7 @@ void FreezeBench::find_targets() {
 void FreezeBench::freeze(const Way& way, Target& target) {
   const ThreadClaim claim(parts_.services->registry, target.os_id);
   if (!claim.entry()) return;
-  const Canaries::Turn canary(canaries_, target.os_id);
+  const Canaries::Claimed canary(canaries_, target.os_id);
   const FreezeGate::Pass pass(parts_.services->gate);
   if (!pass) return;
   way_ = &way;
@@ -122,7 +124,8 @@ CaptureView FreezeBench::capture_view(const MemoryReader& stack) {
           .stack = stack,
           .managed = way_->managed ? &walk_ : nullptr,
           .policy = way_->probe,
-          .probe = &probe_};
+          .probe = &probe_,
+          .ask_at_risk = way_->ask_at_risk};
 }
 
 void FreezeBench::ours(Target& target, std::uint64_t clr_id) {
@@ -130,7 +133,7 @@ void FreezeBench::ours(Target& target, std::uint64_t clr_id) {
   if (sample_.fault != CaptureFault::none) return;
   if (rows_ != nullptr) {
     std::fprintf(rows_, "freeze %s %s %llu %zu\n", way_->name, target.kind.c_str(),
-                 sample_.frozen_ns, sample_.entry_count);
+                 sample_.stopping_ns + sample_.frozen_ns, sample_.entry_count);
   }
   time_merge(target);
 }

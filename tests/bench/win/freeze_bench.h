@@ -39,6 +39,7 @@ class FreezeBench {
     void (FreezeBench::*freeze)(Target& target, std::uint64_t clr_id);
     ProbePolicy probe;
     bool managed;
+    bool ask_at_risk = true;
   };
   static const Way kWays[];
 

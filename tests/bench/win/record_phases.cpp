@@ -10,7 +10,7 @@
 #include "tests/bench/win/cycles.h"
 #include "walker/profiler/canaries.h"
 #include "walker/profiler/recorder.h"
-#include "walker/profiler/thread_list.h"
+#include "walker/session/win/thread_list.h"
 #include "walker/suspended/capture.h"
 
 namespace mixwalk::bench {
@@ -21,7 +21,7 @@ namespace {
 enum Phase {
   kCaptureProbed,
   kCapturePlain,
-  kTurn,
+  kCanary,
   kMerge,
   kName,
   kSample,
@@ -58,7 +58,7 @@ void write_phases() {
   const char* const file = std::getenv(kFileVariable);
   std::FILE* const rows = file != nullptr ? std::fopen(file, "w") : nullptr;
   if (rows == nullptr) return;
-  for (const Phase inner : {kCaptureProbed, kCapturePlain, kTurn, kMerge, kName}) {
+  for (const Phase inner : {kCaptureProbed, kCapturePlain, kCanary, kMerge, kName}) {
     g_sums[kSample].cycles -= g_sums[inner].cycles;
   }
   for (int i = 0; i < kPhases; ++i) {
@@ -90,10 +90,10 @@ WRAPPED(_ZN7mixwalk17ClrMetadataSource4nameEy, const ManagedName&,
         (ClrMetadataSource * self, clr::FunctionID function), (self, function), kName)
 WRAPPED(_ZN7mixwalk5mergeERKNS_9RawSampleERKNS_9MergeViewE, Stack,
         (const RawSample& sample, const MergeView& view), (sample, view), kMerge)
-WRAPPED(_ZN7mixwalk8Canaries4TurnC1ERS0_j, void,
-        (Canaries::Turn * self, Canaries& canaries, std::uint32_t target), (self, canaries, target),
-        kTurn)
-WRAPPED(_ZN7mixwalk8Canaries4TurnD1Ev, void, (Canaries::Turn * self), (self), kTurn)
+WRAPPED(_ZN7mixwalk8Canaries7ClaimedC1ERS0_j, void,
+        (Canaries::Claimed * self, Canaries& canaries, std::uint32_t target), (self, canaries, target),
+        kCanary)
+WRAPPED(_ZN7mixwalk8Canaries7ClaimedD1Ev, void, (Canaries::Claimed * self), (self), kCanary)
 
 WRAPPED(_ZN7mixwalk7Sampler6sampleERNS_13WindowsThreadEjRKNS_11DumpRequestEPNS0_4LastE,
         std::optional<Sampler::Sample>,

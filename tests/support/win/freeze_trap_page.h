@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "unmanaged/win/unique_handle.h"
+#include "tests/support/win/shared_page.h"
 
 namespace mixwalk {
 
@@ -27,6 +27,7 @@ enum class Sabotage : std::uint32_t {
 // What the trap has seen: plain memory, shared between the DLL in the target and the test. It
 // begins zeroed. Frozen-safe to write.
 struct FreezeTrapRecord {
+  static constexpr wchar_t kPageName[] = L"trap";
   static constexpr std::size_t kMaxImports = 256;
   static constexpr std::size_t kNameBytes = 40;
 
@@ -48,21 +49,6 @@ struct FreezeTrapRecord {
   Import table[kMaxImports];
 };
 
-// The record of one process, made by whoever comes first, the test or the DLL.
-class FreezeTrapPage {
- public:
-  explicit FreezeTrapPage(DWORD process_id);
-  ~FreezeTrapPage();
-  FreezeTrapPage(const FreezeTrapPage&) = delete;
-  FreezeTrapPage& operator=(const FreezeTrapPage&) = delete;
-
-  // Null: the memory could not be had.
-  FreezeTrapRecord* get() const noexcept { return record_; }
-  FreezeTrapRecord* operator->() const noexcept { return record_; }
-
- private:
-  UniqueHandle section_;
-  FreezeTrapRecord* record_ = nullptr;
-};
+using FreezeTrapPage = SharedPage<FreezeTrapRecord>;  // of one process
 
 }  // namespace mixwalk

@@ -153,7 +153,6 @@ void report_hang(std::string_view what, DWORD process_id) {
   const std::string commands =
       (std::filesystem::temp_directory_path() / ("hang-" + std::to_string(process_id) + ".txt"))
           .string();
-  // No pipe: where the process is this one, nobody would read while the debugger holds it.
   run_debugger(process_id, commands, GetStdHandle(STD_ERROR_HANDLE));
   std::remove(commands.c_str());
 }

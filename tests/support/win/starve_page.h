@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "unmanaged/win/unique_handle.h"
+#include "tests/support/win/shared_page.h"
 
 namespace mixwalk {
 
@@ -20,6 +20,7 @@ struct StarveStack {
 // and the test. An allocation is a malloc, of which operator new is made, or a system call that
 // makes something. Its place is the chain of our functions that led to it, as a hash.
 struct StarveRecord {
+  static constexpr wchar_t kPageName[] = L"starve";
   static constexpr std::size_t kMostPlaces = 16'384;
   struct Place {
     std::atomic<std::uint64_t> hash;  // 0: this entry is empty
@@ -42,21 +43,6 @@ struct StarveRecord {
   StarveStack end;            // where abort() was called, or memory was touched that is not there
 };
 
-// The record of one process, made by the test before it attaches, or by the DLL.
-class StarvePage {
- public:
-  explicit StarvePage(DWORD process_id);
-  ~StarvePage();
-  StarvePage(const StarvePage&) = delete;
-  StarvePage& operator=(const StarvePage&) = delete;
-
-  // Null: the memory could not be had.
-  StarveRecord* get() const noexcept { return record_; }
-  StarveRecord* operator->() const noexcept { return record_; }
-
- private:
-  UniqueHandle section_;
-  StarveRecord* record_ = nullptr;
-};
+using StarvePage = SharedPage<StarveRecord>;  // of one process
 
 }  // namespace mixwalk

@@ -301,7 +301,6 @@ TEST(PeImageTest, MoreSectionsThanAnyImageHasIsAnError) {
 TEST(PeImageTest, ReadyToRunImageHasManagedCode) {
   const auto file = full_image().build();
   const PeImage image = PeImage::parse(file);
-  EXPECT_TRUE(image.has_clr_header());
   EXPECT_TRUE(image.has_managed_code());
 }
 
@@ -310,14 +309,12 @@ TEST(PeImageTest, PlainAssemblyHasNoManagedNativeCode) {
   builder.clr(false);
   const auto file = builder.build();
   const PeImage image = PeImage::parse(file);
-  EXPECT_TRUE(image.has_clr_header());
   EXPECT_FALSE(image.has_managed_code());
 }
 
-TEST(PeImageTest, NativeImageHasNoClrHeader) {
+TEST(PeImageTest, NativeImageHasNoManagedCode) {
   const auto file = ImageBuilder().build();
   const PeImage image = PeImage::parse(file);
-  EXPECT_FALSE(image.has_clr_header());
   EXPECT_FALSE(image.has_managed_code());
 }
 

@@ -9,7 +9,6 @@
 #include "tests/support/own_memory.h"
 
 namespace mixwalk {
-namespace {
 
 // Instructions as the assembler makes them. Each can be called: rcx points to zeros, rdx is 2.
 #define INSTRUCTIONS(X)               \
@@ -49,6 +48,8 @@ INSTRUCTIONS(ASSEMBLE)
   extern const char begin_##number asm("zero_read_" #number); \
   extern const char end_##number asm("zero_read_end_" #number);
 INSTRUCTIONS(DECLARE)
+
+namespace {
 
 struct Instruction {
   const char* text;

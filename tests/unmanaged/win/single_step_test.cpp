@@ -111,15 +111,20 @@ class Stepper {
     return EXCEPTION_CONTINUE_EXECUTION;
   }
 
+  bool stop() {
+    stepping_ = false;
+    return false;
+  }
+
   // Nothing here allocates: the code that is stepped through may stand in the heap.
   bool trap(const CONTEXT& context) {
     const Registers now = registers_of(context);
-    if (!stepping_ || instructions == kMaxInstructions) return stepping_ = false;
+    if (!stepping_ || instructions == kMaxInstructions) return stop();
     if (modules_.find(now.rip) == nullptr) {
       left_images = true;  // Wine's own Unix side, where Windows has its kernel
-      return stepping_ = false;
+      return stop();
     }
-    if (!note_call(now)) return stepping_ = false;
+    if (!note_call(now)) return stop();
     before_ = now;
     if (calls_ != 0 && !in_stack_probe(now.rip)) compare(now, context);
     ++instructions;

@@ -1,4 +1,4 @@
-#include "walker/cli/exit_code.h"
+#include "walker/base/exit_code.h"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ std::set<int> numbers(const char* path, const char* pattern) {
 }
 
 TEST(ExitCode, EveryOneStandsInTheDocument) {
-  const auto in_header = numbers(MIXWALK_SOURCE "/walker/cli/exit_code.h", "= ([0-9]+),");
+  const auto in_header = numbers(MIXWALK_SOURCE "/walker/base/exit_code.h", "= ([0-9]+),");
   EXPECT_EQ(in_header, numbers(MIXWALK_SOURCE "/docs/exit-codes.md", "\\| ([0-9]+) \\|"));
   EXPECT_TRUE(in_header.contains(static_cast<int>(ExitCode::input)));
 }

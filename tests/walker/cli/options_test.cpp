@@ -31,7 +31,7 @@ TEST(Options, DumpByIdHasItsDefaults) {
   const DumpCommand command = dump({"-p", "4711"});
   EXPECT_EQ(std::get<ById>(command.visit.target).id, 4711u);
   EXPECT_EQ(command.format->name, "text");
-  EXPECT_EQ(command.visit.sampling.engine, Engine::snapshot);
+  EXPECT_EQ(command.visit.sampling.engine, Engine::automatic);
   EXPECT_EQ(command.visit.timeout_ms, 30'000u);
   EXPECT_FALSE(command.output);
   EXPECT_FALSE(command.filter.depth);
@@ -40,14 +40,14 @@ TEST(Options, DumpByIdHasItsDefaults) {
 TEST(Options, EveryOptionOfDump) {
   const DumpCommand command =
       dump({"--name", "orders", "-o", "a.json", "--depth", "7", "--managed-only", "--engine",
-            "copy", "--color", "never", "--timeout", "500ms", "-v", "--deadline", "20ms", "--probe",
+            "snapshot", "--color", "never", "--timeout", "500ms", "-v", "--deadline", "20ms", "--probe",
             "always", "--canary", "Idle", "--thread", "010", "--thread", "77"});
   EXPECT_EQ(std::get<ByName>(command.visit.target).name, "orders");
   EXPECT_EQ(command.output, "a.json");
   EXPECT_EQ(command.format->name, "json") << "by the extension";
   EXPECT_EQ(command.filter.depth, 7u);
   EXPECT_TRUE(command.filter.managed_only);
-  EXPECT_EQ(command.visit.sampling.engine, Engine::copy);
+  EXPECT_EQ(command.visit.sampling.engine, Engine::snapshot);
   EXPECT_EQ(command.colour, Colour::never);
   EXPECT_EQ(command.visit.timeout_ms, 500u);
   EXPECT_TRUE(command.verbose);
@@ -120,7 +120,7 @@ TEST(Options, RecordHasItsDefaults) {
 TEST(Options, EveryOptionOfRecord) {
   const RecordCommand command =
       record({"-n", "orders", "-d", "00:00:30", "-r", "250", "--mode", "cpu", "--threads",
-              "Orders", "--threads", "4711", "--engine", "copy", "--probe", "never", "-o", "x.mixwalk",
+              "Orders", "--threads", "4711", "--engine", "copy", "-o", "x.mixwalk",
               "-v", "--deadline", "9ms", "--canary", "Idle"});
   EXPECT_EQ(command.duration_ms, 30'000u);
   EXPECT_EQ(command.period_ns, 4'000'000u);
@@ -131,6 +131,12 @@ TEST(Options, EveryOptionOfRecord) {
   EXPECT_EQ(command.visit.sampling.deadline_ms, 9u);
   EXPECT_TRUE(command.verbose);
   EXPECT_EQ(record({"-p", "1", "-i", "20ms"}).period_ns, 20'000'000u);
+  EXPECT_EQ(command.budget, 5'00u);
+  EXPECT_EQ(record({"-p", "1", "--budget", "3%"}).budget, 3'00u);
+  EXPECT_EQ(record({"-p", "1", "--budget", "0.5%"}).budget, 50u);
+  EXPECT_EQ(record({"-p", "1", "--budget", "0.25"}).budget, 25u);
+  EXPECT_EQ(record({"-p", "1", "--budget", "0"}).budget, 0u);
+  EXPECT_EQ(record({"-p", "1", "--budget", "100%"}).budget, 100'00u);
   EXPECT_EQ(std::get<ByStart>(record({"--", "a.exe", "b"}).visit.target).after_ms, 0u);
 }
 
@@ -167,6 +173,10 @@ TEST(Options, RecordRefusesWhatMakesNoSense) {
   expect_usage({"record", "-p", "1", "-r", "10001"}, "--rate");
   expect_usage({"record", "-p", "1", "-r", "100", "-i", "10ms"}, "one of them");
   expect_usage({"record", "-p", "1", "-i", "0ms"}, "--interval");
+  for (const char* budget : {"101%", "-1", "", "%", "3.", ".5", "3%%", "1.234", "1000", "x", "3 %"}) {
+    expect_usage({"record", "-p", "1", "--budget", budget}, "--budget");
+  }
+  expect_usage({"record", "-p", "1", "--on", "exception", "--budget", "3%"}, "--on takes no --budget");
   expect_usage({"record", "-p", "1", "-d", "0s"}, "--duration");
   expect_usage({"record", "-p", "1", "-o", "x.what"}, "--format");
   expect_usage({"record", "-p", "1", "-f", "what"}, "is none of");
@@ -318,12 +328,14 @@ TEST(Options, BadValues) {
   expect_usage({"dump", "-n", ""}, "");
   expect_usage({"dump", "-p", "0x10"}, "process-id");
   expect_usage({"dump", "-p", "1", "-f", "1"}, "\"1\" is none of chrome-trace, ");
-  expect_usage({"dump", "-p", "1", "--engine", "fast"}, "is none of copy, snapshot");
+  expect_usage({"dump", "-p", "1", "--engine", "fast"}, "is none of auto, copy, snapshot");
   expect_usage({"dump", "-p", "1", "-o", ""}, "--output");
   expect_usage({"dump", "-p", "1", "--timeout", "0s"}, "--timeout");
   expect_usage({"dump", "-p", "1", "--deadline", "0ms"}, "--deadline");
   expect_usage({"dump", "-p", "1", "--deadline", "61s"}, "--deadline");
   expect_usage({"dump", "-p", "1", "--probe", "maybe"}, "is none of always, never, risk");
+  expect_usage({"dump", "-p", "1", "--probe", "risk"}, "--probe goes with --engine snapshot");
+  expect_usage({"record", "-p", "1", "--engine", "copy", "--probe", "never"}, "--engine snapshot");
   EXPECT_EQ(std::get<ById>(dump({"-p", "010"}).visit.target).id, 10u) << "decimal, not octal";
   EXPECT_EQ(dump({"-p", "1", "-o", "A.JSON"}).format->name, "json");
   expect_usage({"dump", "--", ""}, "no name");

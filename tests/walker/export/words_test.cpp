@@ -56,7 +56,7 @@ TEST(Words, TheSchemaAndItsPageHaveThemAll) {
   expect_documented(RunPosition::leaf, RunPosition::whole);
   expect_documented(RunEnd::closed, RunEnd::open);
   expect_documented(OpenReason::unreadable_stack, kLastOpenReason);
-  expect_documented(Engine::snapshot, Engine::copy);
+  expect_documented(Engine::snapshot, Engine::automatic);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ namespace {
 Thread sampled(std::uint64_t frozen_ns) {
   Thread thread;
   thread.frozen_ns = frozen_ns;
+  thread.stopping_ns = frozen_ns * 2;
   thread.stack.frames.push_back({});
   thread.stack.runs.push_back({RunPosition::whole, RunEnd::root, OpenReason::none, 0, 1});
   return thread;
@@ -20,12 +21,15 @@ TEST(Counters, PercentilesByNearestRank) {
   for (std::uint64_t i = 200; i != 0; --i) snapshot.threads.push_back(sampled(i * 1000));
   const Counters counters = count(snapshot);
   EXPECT_EQ(counters.samples, 200u);
-  EXPECT_EQ(counters.frozen_p50_ns, 100'000u);
-  EXPECT_EQ(counters.frozen_p99_ns, 198'000u);
-  EXPECT_EQ(counters.frozen_max_ns, 200'000u);
+  EXPECT_EQ(counters.frozen.p50_ns, 100'000u);
+  EXPECT_EQ(counters.frozen.p99_ns, 198'000u);
+  EXPECT_EQ(counters.frozen.max_ns, 200'000u);
+  EXPECT_EQ(counters.stopping.p50_ns, 200'000u);
+  EXPECT_EQ(counters.stopping.p99_ns, 396'000u);
+  EXPECT_EQ(counters.stopping.max_ns, 400'000u);
   snapshot.threads.resize(1);
-  EXPECT_EQ(count(snapshot).frozen_p50_ns, 200'000u);
-  EXPECT_EQ(count(snapshot).frozen_p99_ns, 200'000u);
+  EXPECT_EQ(count(snapshot).frozen.p50_ns, 200'000u);
+  EXPECT_EQ(count(snapshot).frozen.p99_ns, 200'000u);
 }
 
 TEST(Counters, WhatEachSampleCost) {
@@ -39,17 +43,20 @@ TEST(Counters, WhatEachSampleCost) {
   failed.probe = ProbeResult::failed;
   Thread off = sampled(1);
   off.walk_off = true;
+  Thread at_risk = sampled(1);
+  at_risk.at_risk = true;
   Thread overdue = sampled(1);
   overdue.overdue = true;
   overdue.copy_cut = true;
   Thread ended;
   ended.skipped = "the thread is ending";
-  snapshot.threads = {refused, probed, failed, off, overdue, ended};
+  snapshot.threads = {refused, probed, failed, off, at_risk, overdue, ended};
   const Counters counters = count(snapshot);
-  EXPECT_EQ(counters.samples, 5u);
+  EXPECT_EQ(counters.samples, 6u);
   EXPECT_EQ(counters.skipped, 1u);
-  EXPECT_EQ(counters.whole, 5u);
+  EXPECT_EQ(counters.whole, 6u);
   EXPECT_EQ(counters.fallbacks, 3u);
+  EXPECT_EQ(counters.not_asked, 1u);
   EXPECT_EQ(counters.refusals.at(0x80131360), 1u);
   EXPECT_EQ(counters.probes_run, 2u);
   EXPECT_EQ(counters.probes_failed, 1u);

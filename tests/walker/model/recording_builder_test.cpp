@@ -11,6 +11,7 @@ namespace {
 Snapshot without_places(Snapshot snapshot) {
   for (Thread& thread : snapshot.threads) {
     thread.frozen_ns = 0;
+    thread.stopping_ns = 0;
     thread.stack.refusal = 0;
     thread.stack.engine = snapshot.engine;
     for (Frame& frame : thread.stack.frames) frame.stack_pointer = 0;

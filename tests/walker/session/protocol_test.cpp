@@ -202,7 +202,7 @@ TEST(Protocol, RunBeyondTheFramesIsRefused) {
 TEST(Protocol, EnumerationBeyondItsLastValueIsRefused) {
   EXPECT_TRUE(decode(message(2, bytes({tag(1, kVarint), 1}))) ==
               Message(DumpRequest{Engine::copy}));
-  EXPECT_FALSE(decode(message(2, bytes({tag(1, kVarint), 2}))));
+  EXPECT_FALSE(decode(message(2, bytes({tag(1, kVarint), 3}))));
   const auto with_frame = [](int field, int value) {
     return decode(message(6, message(8, bytes({tag(field, kVarint), value}))));
   };

@@ -7,10 +7,10 @@
 #include "tests/support/golden.h"
 #include "tests/support/record_builder.h"
 #include "tests/walker/store/wall_recording.h"
+#include "walker/export/store_exporter.h"
 #include "walker/export/words.h"
 #include "walker/store/layout.h"
 #include "walker/store/recording_writer.h"
-#include "walker/store/store_exporter.h"
 
 namespace mixwalk {
 namespace {

@@ -6,10 +6,10 @@
 #include "tests/support/recordings.h"
 #include "tests/support/snapshot_builder.h"
 #include "tests/walker/store/wall_recording.h"
+#include "walker/export/store_exporter.h"
 #include "walker/model/recording_builder.h"
 #include "walker/store/layout.h"
 #include "walker/store/recording_reader.h"
-#include "walker/store/store_exporter.h"
 
 namespace mixwalk {
 namespace {

@@ -131,7 +131,8 @@ class CaptureTest : public ::testing::Test {
 
   void capture_with(ManagedWalk* clr, std::uint64_t clr_thread = kClrThread) {
     const ModuleView view(modules_);
-    capture(thread_, clr_thread, {view, image_, stack_, clr, policy_, probe_, last_view_}, sample_);
+    capture(thread_, clr_thread, {view, image_, stack_, clr, policy_, probe_, last_view_, ask_at_risk_},
+            sample_);
   }
 
   // Stands in the leaf function; its callers by +0x100 and +0x200 are called by `caller`, whose
@@ -151,6 +152,7 @@ class CaptureTest : public ::testing::Test {
   UnmovedStack last_;
   const UnmovedStack* last_view_ = nullptr;
   ProbePolicy policy_ = ProbePolicy::never;
+  bool ask_at_risk_ = true;
   Probe* probe_ = nullptr;
   std::array<ModuleSpan, 2> modules_;
   FakeThread thread_;
@@ -371,6 +373,28 @@ TEST_F(CaptureTest, ProbesWhereTheLeafRunMayHoldALock) {
   EXPECT_EQ(clr_.walks, 1);
 }
 
+TEST_F(CaptureTest, WhereARiskIsNotProbedTheClrIsNotAskedAnything) {
+  FakeProbe probe(thread_, true);
+  probe_ = &probe;
+  policy_ = ProbePolicy::risk;
+  ask_at_risk_ = false;
+  modules_[0].lock_risk = LockRisk::any;
+  stand_under(0x900040);
+  capture_with(&clr_);
+  EXPECT_TRUE(sample_.at_risk);
+  EXPECT_EQ(sample_.probe, ProbeResult::none);
+  EXPECT_EQ(probe.asked, 0);
+  EXPECT_THAT(clr_.asked, IsEmpty());
+  EXPECT_EQ(clr_.walks, 0);
+  EXPECT_EQ(sample_.refusal, 0u);
+  EXPECT_GT(sample_.stack.end(), sample_.stack.begin()) << "the copy is there";
+  modules_[0].lock_risk = LockRisk::none;
+  stand_under(0x900040);
+  capture_with(&clr_);
+  EXPECT_FALSE(sample_.at_risk);
+  EXPECT_EQ(clr_.walks, 1) << "no risk, no reason not to ask";
+}
+
 TEST_F(CaptureTest, NoRiskNoProbe) {
   FakeProbe probe(thread_, false);
   probe_ = &probe;
@@ -453,7 +477,7 @@ TEST_F(CaptureTest, ThreadThatRanAgainBeforeItsStackWasCopiedIsNotWalked) {
   stand_under(0x900040);
   capture_with(&clr_);
   EXPECT_EQ(sample_.fault, CaptureFault::overdue);
-  EXPECT_EQ(sample_.frozen_ns, 4000u) << "until it was let go";
+  EXPECT_EQ(sample_.frozen_ns, 3000u) << "until it was let go";
   EXPECT_EQ(clr_.walks, 0);
   EXPECT_EQ(thread_.resumes, 1);
 }
@@ -522,11 +546,22 @@ TEST_F(CaptureTest, StackWithoutItsRootIsNeverTheSame) {
   EXPECT_FALSE(last.is_at(sample.context, sample.stack));
 }
 
-TEST_F(CaptureTest, FreezeIsTimedFromBeforeTheSuspensionToAfterTheResume) {
+// FakeThread's clock moves on at each look.
+TEST_F(CaptureTest, FreezeIsTimedFromWhenTheThreadStandsToAfterTheResume) {
   stand_under(0x900040);
   capture_with(&clr_);
-  EXPECT_EQ(sample_.frozen_ns, 1000u);  // FakeThread's clock moves on at each look
+  EXPECT_EQ(sample_.stopping_ns, 1000u) << "from before the suspension";
+  EXPECT_EQ(sample_.frozen_ns, 1000u);
   EXPECT_FALSE(thread_.frozen);
+}
+
+TEST_F(CaptureTest, ThreadThatWasLetGoBeforeItStoodHasNotStood) {
+  thread_.late = true;
+  thread_.clock = 10'000;
+  stand_under(0x900040);
+  capture_with(&clr_);
+  EXPECT_EQ(sample_.frozen_ns, 0u);
+  EXPECT_EQ(sample_.stopping_ns, 1000u);
 }
 
 // Every function calls itself: 0x30 bytes a frame, without end in the limits of a seed's search.

@@ -23,7 +23,7 @@ void give_back() noexcept {
   }
 }
 
-// What the event does is not decided here: another handler, or the end of the process.
+// Only restores the console: another handler, or the end of the process, decides what the event does.
 BOOL WINAPI on_end(DWORD) {
   give_back();
   return FALSE;

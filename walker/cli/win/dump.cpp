@@ -4,8 +4,8 @@
 
 #include "symbols/symboliser.h"
 #include "unmanaged/win/utf8.h"
+#include "walker/base/version.h"
 #include "walker/cli/report.h"
-#include "walker/cli/version.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
 #include "walker/cli/win/output_file.h"
@@ -16,7 +16,7 @@
 #include "walker/export/words.h"
 #include "walker/model/counters.h"
 #include "walker/model/recording_builder.h"
-#include "walker/session/win/dump_session.h"
+#include "walker/session/win/target_session.h"
 #include "walker/symbolise.h"
 
 namespace mixwalk {
@@ -51,8 +51,8 @@ void complete(Snapshot& snapshot) {
 
 void log_threads(const Snapshot& snapshot) {
   for (const Thread& thread : snapshot.threads) {
-    spdlog::info("thread {:#x}: {} frames, frozen {} us{}{}", thread.os_id,
-                 thread.stack.frames.size(), thread.frozen_ns / 1000,
+    spdlog::info("thread {:#x}: {} frames, frozen {} us, after {} us{}{}", thread.os_id,
+                 thread.stack.frames.size(), thread.frozen_ns / 1000, thread.stopping_ns / 1000,
                  thread.stack.whole() ? "" : ", not whole",
                  thread.stack.refusal != 0
                      ? fmt::format(", DoStackSnapshot refused ({:#x})", thread.stack.refusal)
@@ -62,8 +62,14 @@ void log_threads(const Snapshot& snapshot) {
 
 void log_counters(const Counters& counters) {
   spdlog::info("{} samples, {} whole, {} threads skipped; frozen p50 {} us, p99 {} us, max {} us",
-               counters.samples, counters.whole, counters.skipped, counters.frozen_p50_ns / 1000,
-               counters.frozen_p99_ns / 1000, counters.frozen_max_ns / 1000);
+               counters.samples, counters.whole, counters.skipped, counters.frozen.p50_ns / 1000,
+               counters.frozen.p99_ns / 1000, counters.frozen.max_ns / 1000);
+  spdlog::info("until they stood: p50 {} us, p99 {} us, max {} us", counters.stopping.p50_ns / 1000,
+               counters.stopping.p99_ns / 1000, counters.stopping.max_ns / 1000);
+  if (counters.not_asked != 0) {
+    spdlog::info("{} walked from the copy, where a lock of the runtime may be held",
+                 counters.not_asked);
+  }
   spdlog::info("{} walked from the copy instead; {} probes, {} failed; {} freezes ended by the "
                "supervisor; breaker: {} threads off{}",
                counters.fallbacks, counters.probes_run, counters.probes_failed,

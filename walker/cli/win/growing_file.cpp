@@ -9,7 +9,7 @@
 #include <cerrno>
 
 #include "unmanaged/win/utf8.h"
-#include "walker/cli/errno_text.h"
+#include "walker/base/errno_text.h"
 
 namespace mixwalk {
 

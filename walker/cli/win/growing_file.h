@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "walker/export/exporter.h"
-#include "walker/session/failure.h"
+#include "walker/base/failure.h"
+#include "walker/base/byte_sink.h"
 
 namespace mixwalk {
 

@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "unmanaged/win/utf8.h"
-#include "walker/cli/errno_text.h"
+#include "walker/base/errno_text.h"
 #include "walker/session/win/win_error.h"
 
 namespace mixwalk {

@@ -4,15 +4,15 @@
 #include <optional>
 #include <string>
 
-#include "walker/cli/exit_code.h"
-#include "walker/export/exporter.h"
-#include "walker/session/failure.h"
+#include "walker/base/exit_code.h"
+#include "walker/base/failure.h"
+#include "walker/base/byte_sink.h"
 
 namespace mixwalk {
 
-// Where a command writes: a file, or standard output. A file is opened before the work begins, so
-// that nothing is done to a target for an output that cannot be; it is written under a temporary
-// name and takes its own only when whole.
+// Where a command writes: a file, or standard output. The file is opened before the work begins, so
+// that nothing is done to a target if the output cannot be written. The file has a temporary name
+// until it is whole.
 class OutputFile {
  public:
   // No path: standard output.

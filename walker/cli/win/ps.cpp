@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "walker/base/printable.h"
 #include "walker/cli/report.h"
 #include "walker/cli/win/command.h"
-#include "walker/export/printable.h"
 #include "walker/session/diagnostics_ipc.h"
 #include "walker/session/win/diagnostics_port.h"
 #include "walker/session/win/processes.h"

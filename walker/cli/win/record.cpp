@@ -7,10 +7,10 @@
 #include <cstdio>
 
 #include "symbols/symboliser.h"
+#include "walker/base/version.h"
 #include "walker/cli/otlp_session.h"
 #include "walker/cli/record_summary.h"
 #include "walker/cli/report.h"
-#include "walker/cli/version.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
 #include "walker/cli/win/record_output.h"
@@ -60,7 +60,7 @@ Outcome<Outputs> open_outputs(const RecordCommand& command) {
 // One recording, from its first bytes to its file.
 class RecordingRun {
  public:
-  RecordingRun(const RecordCommand& command, DumpSession& session, Outputs outputs)
+  RecordingRun(const RecordCommand& command, TargetSession& session, Outputs outputs)
       : command_(command),
         session_(session),
         outputs_(std::move(outputs)),
@@ -84,6 +84,7 @@ class RecordingRun {
   End collect();
   std::optional<Failure> take(const RecordedBytes& bytes);
   std::optional<Failure> make_room();
+  void count_lost_events();
   void note_threads();
   void show_progress(bool last);
   ExitCode finish(const End& end);
@@ -95,7 +96,7 @@ class RecordingRun {
   std::uint64_t seconds() const { return (GetTickCount64() - begun_) / 1000; }
 
   const RecordCommand& command_;
-  DumpSession& session_;
+  TargetSession& session_;
   Outputs outputs_;
   DiskImageFiles disk_;
   LocalImageFiles files_{disk_};
@@ -114,10 +115,12 @@ ExitCode RecordingRun::run() {
                               .period_ns = command_.period_ns,
                               .thread_names = command_.visit.sampling.threads.names,
                               .type = command_.type,
-                              .every = command_.every};
+                              .every = command_.every,
+                              .budget = command_.budget};
   if (const auto failure = session_.begin_record(request)) return report(*failure);
   begun_ = GetTickCount64();
   const End end = collect();
+  count_lost_events();
   // A target that failed before its first word leaves nothing to be written.
   if (end.failure && collector_.recording().process.id == 0) return report(*end.failure);
   show_progress(true);
@@ -146,8 +149,8 @@ RecordingRun::End RecordingRun::collect() {
       if (next.failure().code != ExitCode::target_exited) return {next.failure()};
       return {.of_process = !stopping};
     }
-    if (*next == DumpSession::Next::done) return {.of_process = !stopping};
-    if (*next == DumpSession::Next::bytes) {
+    if (*next == TargetSession::Next::done) return {.of_process = !stopping};
+    if (*next == TargetSession::Next::bytes) {
       if (auto failure = take(bytes)) return {std::move(failure)};
     }
     if (now - shown >= kProgressMs) {
@@ -206,6 +209,16 @@ std::optional<Failure> RecordingRun::make_room() {
   return std::nullopt;
 }
 
+// Counts the events that the target has walked and not sent, because it ended.
+void RecordingRun::count_lost_events() {
+  const RecordProgress& told = summary_.progress();
+  const std::uint64_t happened = session_.events();
+  if (happened <= told.events) return;
+  Recording& recording = collector_.recording();
+  collector_.add_lost(happened - told.events);
+  summary_.take(recording, recording.samples.size(), told);
+}
+
 void RecordingRun::note_threads() {
   for (const auto& thread : collector_.recording().threads) {
     unmatched_.met(thread.os_id, thread.name);
@@ -220,10 +233,11 @@ void RecordingRun::show_progress(bool last) {
                         command_.duration_ms / 1000 - std::min<std::uint64_t>(
                                                           seconds, command_.duration_ms / 1000));
   }
-  // Not fmt::print: it throws where nobody can read it, and a recording may outlive its terminal.
+  // Not fmt::print: it throws when its stream cannot be written, and a recording may outlive its
+  // terminal.
   const bool terminal = _isatty(_fileno(stderr)) != 0;
   if (terminal) {
-    // What is left of a longer line is wiped out: with an escape where the console obeys it.
+    // The rest of a longer line is wiped out: with an escape where the console obeys one.
     std::string rest = "\x1b[K";
     if (!obeys_escapes(stderr)) {
       rest.assign(shown_characters_ > line.size() ? shown_characters_ - line.size() : 0, ' ');
@@ -236,7 +250,7 @@ void RecordingRun::show_progress(bool last) {
   std::fflush(stderr);
 }
 
-// What the target could not say of itself any more, where it ended before its first word.
+// Fills in the header, where the target ended before it sent one.
 void RecordingRun::complete(Recording& recording) const {
   recording.tool_version = kVersion;
   if (recording.process.id != 0) return;
@@ -260,7 +274,7 @@ void RecordingRun::say_end_of_process() const {
   report({ExitCode::ok, text});
 }
 
-// Whatever came is written and sent, also where the recording failed in the middle.
+// Writes and sends all samples that came, also where the recording failed in the middle.
 ExitCode RecordingRun::finish(const End& end) {
   ExitCode code = ExitCode::ok;
   const auto say = [&](const Failure& failure) {

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "unmanaged/win/utf8.h"
+#include "walker/base/partial_file.h"
+#include "walker/base/version.h"
 #include "walker/cli/default_output.h"
-#include "walker/cli/partial_file.h"
 #include "walker/cli/piece_path.h"
 #include "walker/cli/report.h"
-#include "walker/cli/version.h"
 #include "walker/export/recording_filter.h"
 #include "walker/session/win/processes.h"
 

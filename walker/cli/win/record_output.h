@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
+#include "walker/base/failure.h"
 #include "walker/cli/options.h"
 #include "walker/cli/win/growing_file.h"
 #include "walker/cli/win/output_file.h"
-#include "walker/session/failure.h"
 #include "walker/session/recording_pieces.h"
 
 namespace mixwalk {
@@ -32,10 +32,10 @@ class RecordOutput {
   bool has_pieces() const noexcept { return pieces_.has_value(); }
   // The collector's recording begins anew, and goes on in a further file.
   std::optional<Failure> cut();
-  // Nothing more comes. The file is whole then, whatever it has.
+  // To be called after the last sample: ends the file, however many samples it has.
   std::optional<Failure> finish();
 
-  // What became of the files, for their user: their names, and whether they took the place of others.
+  // Text for the user about the files: their names, and whether they replaced others.
   std::string said() const;
 
  private:

@@ -7,9 +7,9 @@
 
 #include "unmanaged/win/module_path.h"
 #include "unmanaged/win/unique_handle.h"
-#include "walker/profiler/thread_list.h"
 #include "walker/session/visit_failure.h"
 #include "walker/session/win/processes.h"
+#include "walker/session/win/thread_list.h"
 
 namespace mixwalk {
 namespace {
@@ -41,9 +41,9 @@ std::optional<Failure> missing_thread(const ThreadSelection& threads, std::uint3
                  process_text(process_id, process_name) + " has no " + unmatched.text()};
 }
 
-Outcome<DumpSession> start(const ByStart& start, const Visit& visit, const std::wstring& dll) {
+Outcome<TargetSession> start(const ByStart& start, const Visit& visit, const std::wstring& dll) {
   spdlog::info("starting {}", start.arguments.front());
-  auto session = DumpSession::start(start.arguments, dll, visit.timeout_ms, start.allocations);
+  auto session = TargetSession::start(start.arguments, dll, visit.timeout_ms, start.allocations);
   if (!session || start.after_ms == 0) return session;
   if (!session->sleep(start.after_ms)) {
     return Failure{ExitCode::target_exited,
@@ -57,7 +57,7 @@ Outcome<DumpSession> start(const ByStart& start, const Visit& visit, const std::
   return session;
 }
 
-Outcome<DumpSession> attach(const Visit& visit, const std::wstring& dll) {
+Outcome<TargetSession> attach(const Visit& visit, const std::wstring& dll) {
   const auto* id = std::get_if<ById>(&visit.target);
   Outcome<Target> target =
       id != nullptr ? find_target(id->id) : find_target(std::get<ByName>(visit.target).name);
@@ -66,12 +66,12 @@ Outcome<DumpSession> attach(const Visit& visit, const std::wstring& dll) {
     return std::move(*missing);
   }
   spdlog::info("attaching to process {} ({})", target->id, target->name);
-  return DumpSession::attach(std::move(*target), dll, visit.timeout_ms);
+  return TargetSession::attach(std::move(*target), dll, visit.timeout_ms);
 }
 
 }  // namespace
 
-Outcome<DumpSession> visit(const Visit& visit) {
+Outcome<TargetSession> visit(const Visit& visit) {
   const auto dll = profiler_path();
   if (!dll) return dll.failure();
   if (const auto* by_start = std::get_if<ByStart>(&visit.target)) {

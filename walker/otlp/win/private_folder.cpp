@@ -3,14 +3,12 @@
 #include <windows.h>
 
 #include <aclapi.h>
-#include <sddl.h>
 
-#include <memory>
 #include <system_error>
 
 #include "unmanaged/win/unique_handle.h"
-#include "unmanaged/win/utf8.h"
 #include "walker/otlp/spool_security.h"
+#include "walker/session/win/security_descriptor.h"
 #include "walker/session/win/token.h"
 
 namespace mixwalk {
@@ -29,17 +27,13 @@ UniqueHandle open_itself(const std::filesystem::path& path) {
                                   nullptr));
 }
 
-// 0, or the error. Not SetSecurityInfo: Wine 8's adds the rights of the folder above, whatever
-// PROTECTED_DACL_SECURITY_INFORMATION says.
+// 0, or the error. Not SetSecurityInfo: that of Wine 8 adds the rights of the folder above, even with
+// PROTECTED_DACL_SECURITY_INFORMATION.
 DWORD set_rights(HANDLE object, PSECURITY_DESCRIPTOR descriptor) {
   constexpr SECURITY_INFORMATION kWhat =
       DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION;
   return SetKernelObjectSecurity(object, kWhat, descriptor) ? ERROR_SUCCESS : GetLastError();
 }
-
-struct LocalFreed {
-  void operator()(void* memory) const noexcept { LocalFree(memory); }
-};
 
 }  // namespace
 
@@ -50,18 +44,13 @@ std::string make_private_folder(const std::filesystem::path& folder) {
   const auto facts = token_facts(GetCurrentProcess());
   if (!facts) return "cannot learn who uses it: " + text_of(GetLastError());
 
-  PSECURITY_DESCRIPTOR made = nullptr;
-  const std::wstring sddl = to_utf16(spool_sddl(facts->user));
-  if (!ConvertStringSecurityDescriptorToSecurityDescriptorW(sddl.c_str(), SDDL_REVISION_1, &made,
-                                                            nullptr)) {
-    return text_of(GetLastError());
-  }
-  const std::unique_ptr<void, LocalFreed> descriptor(made);
-  SECURITY_ATTRIBUTES attributes{sizeof attributes, made, FALSE};
+  const SecurityDescriptor made = make_security_descriptor(spool_sddl(facts->user));
+  if (!made) return text_of(GetLastError());
+  SECURITY_ATTRIBUTES attributes{sizeof attributes, made.get(), FALSE};
   if (CreateDirectoryW(folder.c_str(), &attributes)) return {};
   if (GetLastError() != ERROR_ALREADY_EXISTS) return text_of(GetLastError());
 
-  // What was opened is what is changed: the name may come to mean something else meanwhile.
+  // The opened folder is changed, not the name: another folder may get the name meanwhile.
   const UniqueHandle there = open_itself(folder);
   if (!there) return text_of(GetLastError());
   BY_HANDLE_FILE_INFORMATION its{};
@@ -75,20 +64,20 @@ std::string make_private_folder(const std::filesystem::path& folder) {
   const DWORD refused = GetSecurityInfo(there.get(), SE_FILE_OBJECT, OWNER_SECURITY_INFORMATION, &owner,
                                   nullptr, nullptr, nullptr, &present);
   if (refused != ERROR_SUCCESS) return text_of(refused);
-  const std::unique_ptr<void, LocalFreed> of_owner(present);
+  const SecurityDescriptor of_owner(present);
   PSID user = nullptr;
   BOOL defaulted = FALSE;
-  if (!GetSecurityDescriptorOwner(made, &user, &defaulted)) return text_of(GetLastError());
+  if (!GetSecurityDescriptorOwner(made.get(), &user, &defaulted)) return text_of(GetLastError());
   // Administrators own what one of them makes while elevated: an earlier run may have been.
   if (!EqualSid(owner, user) && !IsWellKnownSid(owner, WinBuiltinAdministratorsSid)) {
     return "it belongs to another user";
   }
-  if (const DWORD unset = set_rights(there.get(), made)) return text_of(unset);
+  if (const DWORD unset = set_rights(there.get(), made.get())) return text_of(unset);
   // Files that are there have the rights that they inherited before: each gets its own.
   for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
        at.increment(error)) {
     const UniqueHandle file = open_itself(at->path());
-    if (file) set_rights(file.get(), made);
+    if (file) set_rights(file.get(), made.get());
   }
   return {};
 }

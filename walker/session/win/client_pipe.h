@@ -10,10 +10,10 @@ namespace mixwalk {
 
 // A pipe opened as its client, for overlapped I/O: the only way in which mixwalk opens one.
 //
-// Anybody may make a pipe of any name that is still free. So the server may learn who its client is,
-// and must not act as its client (SECURITY_IDENTIFICATION): a client without that says to a server
-// of its choice "act as me", and an administrator's token is had by whoever makes the pipe. And the
-// server must be the expected process, before a byte is written.
+// Any process may make a pipe of any name that is still free. So the server may learn who its client is,
+// but must not act as its client (SECURITY_IDENTIFICATION): without that, any server could act with the
+// token of an administrator who connects. And the server must be the expected process, before a byte is
+// written.
 struct ClientPipe {
   UniqueHandle handle;    // null: it was not opened, or is served by another process
   DWORD error = 0;        // why it was not opened: of CreateFile or GetNamedPipeServerProcessId

@@ -25,7 +25,7 @@ enum class IoResult {
   ok,
   closed,   // the other side closed the pipe, and the process that is watched lives
   exited,   // the process that is watched has ended
-  deserted, // it lives, but nobody is left in it who would answer
+  deserted, // the process lives, but mixwalk.dll's thread in it has ended
   timeout,
   failed,   // GetLastError() says why
 };

@@ -42,7 +42,7 @@ class ProcessMemory final : public MemoryReader {
   const HANDLE process_;
 };
 
-// What of a runtime the process has loaded, if its modules may be read.
+// Which part of a runtime the process has loaded; unknown where its modules cannot be read.
 enum class LoadedRuntime { unknown, none, host_only, framework, core, core_in_program };
 
 LoadedRuntime loaded_runtime(std::uint32_t id) {
@@ -79,8 +79,8 @@ bool is_32_bit(HANDLE process) {
   return IsWow64Process(process, &wow64) && wow64;
 }
 
-// An application host before it has loaded anything carries the marker of its kind in its image:
-// hostfxr's name. Cheaper and surer: it has been running for less time than a start takes.
+// Why a process without an open diagnostics port cannot be attached to, by the modules that it has
+// loaded. An application host that has loaded none of its own yet counts as no .NET process.
 Failure no_port(std::uint32_t id, const std::string& name) {
   switch (loaded_runtime(id)) {
     case LoadedRuntime::core:

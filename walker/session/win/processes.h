@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "unmanaged/win/unique_handle.h"
-#include "walker/session/failure.h"
+#include "walker/base/failure.h"
 
 namespace mixwalk {
 

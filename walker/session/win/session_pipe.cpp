@@ -3,10 +3,10 @@
 #include "walker/session/win/message_io.h"
 
 #include <ntsecapi.h>
-#include <sddl.h>
 
 #include "unmanaged/win/utf8.h"
 #include "walker/session/pipe_name.h"
+#include "walker/session/win/security_descriptor.h"
 #include "walker/session/win/token.h"
 #include "walker/session/win/win_error.h"
 
@@ -19,13 +19,13 @@ constexpr DWORD kPipeBuffer = 64 << 10;
 
 Outcome<SessionPipe> SessionPipe::create(const std::optional<TokenFacts>& target) {
   const auto own = token_facts(GetCurrentProcess());
-  SECURITY_ATTRIBUTES security{.nLength = sizeof security};
-  if (!own || !ConvertStringSecurityDescriptorToSecurityDescriptorW(
-                  to_utf16(pipe_sddl(own->user, target ? *target : *own)).c_str(),
-                  SDDL_REVISION_1, &security.lpSecurityDescriptor, nullptr)) {
+  const SecurityDescriptor descriptor =
+      own ? make_security_descriptor(pipe_sddl(own->user, target ? *target : *own)) : nullptr;
+  if (!descriptor) {
     return Failure{ExitCode::internal,
                    "cannot make a pipe for the target and this user only: " + last_error()};
   }
+  SECURITY_ATTRIBUTES security{sizeof security, descriptor.get(), FALSE};
   unsigned char random[kPipeRandomBytes] = {};
   RtlGenRandom(random, sizeof random);
   std::wstring name = session_pipe_name(GetCurrentProcessId(), random);
@@ -33,9 +33,7 @@ Outcome<SessionPipe> SessionPipe::create(const std::optional<TokenFacts>& target
       name.c_str(), PIPE_ACCESS_DUPLEX | FILE_FLAG_FIRST_PIPE_INSTANCE | FILE_FLAG_OVERLAPPED,
       PIPE_TYPE_BYTE | PIPE_READMODE_BYTE | PIPE_WAIT | PIPE_REJECT_REMOTE_CLIENTS, 1, kPipeBuffer,
       kPipeBuffer, 0, &security));
-  const std::string error = last_error();
-  LocalFree(security.lpSecurityDescriptor);
-  if (!pipe) return Failure{ExitCode::internal, "cannot make a pipe: " + error};
+  if (!pipe) return Failure{ExitCode::internal, "cannot make a pipe: " + last_error()};
   return SessionPipe(std::move(name), std::move(pipe));
 }
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "walker/session/failure.h"
+#include "walker/base/failure.h"
 #include "walker/session/pipe_security.h"
 #include "walker/session/protocol.h"
 #include "walker/session/win/pipe_io.h"

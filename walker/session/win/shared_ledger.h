@@ -10,8 +10,8 @@
 
 namespace mixwalk {
 
-// The memory of a ledger, shared by mixwalk.exe, which makes it, and mixwalk.dll. It has no name:
-// the target gets a handle of its own, so nobody else can open it, in whatever session.
+// The memory of a ledger, shared by mixwalk.exe, which makes it, and mixwalk.dll. The memory has no name:
+// the target gets a handle of its own, so no other process of any session can open it by name.
 class SharedLedger {
  public:
   // In mixwalk.exe. Nothing: no memory, GetLastError() says why.

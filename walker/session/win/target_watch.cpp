@@ -17,8 +17,9 @@ constexpr ULONGLONG kEndingMs = 5'000;
 // How long the agent may take to end once its pipe is closed, beyond the time of a freeze.
 constexpr ULONGLONG kLeavingMs = 500;
 
-// Null: it is none of that process, which may have said any thread of this machine, or the access is
-// denied. Checked with a right that does nothing; while that handle is held, the id is no other thread's.
+// Null: the thread belongs to another process (the target may name any thread of this machine), or the
+// access is denied. The check uses a handle with a harmless right; while that handle is held, the
+// system gives the id to no other thread.
 UniqueHandle open_thread_of(std::uint32_t process_id, DWORD access, std::uint32_t thread_id) {
   const UniqueHandle asked = open_thread(THREAD_QUERY_LIMITED_INFORMATION, thread_id);
   if (!asked) return {};
@@ -78,7 +79,7 @@ Outcome<std::unique_ptr<TargetWatch>> TargetWatch::begin(const Target& target,
   if (!watch->process_ || !watch->deserted_ || !watch->stop_) {
     return Failure{ExitCode::internal, "cannot make an event: " + last_error()};
   }
-  // Last: whatever fails after this leaves an open handle in the target.
+  // Last: a failure after this would leave an open handle in the target.
   const auto theirs = watch->ledger_.give_to(target.process.get());
   if (!theirs) {
     return Failure{ExitCode::no_access,

@@ -7,18 +7,18 @@
 #include <thread>
 
 #include "unmanaged/win/unique_handle.h"
-#include "walker/session/failure.h"
+#include "walker/base/failure.h"
 #include "walker/session/freeze_watch.h"
 #include "walker/session/win/processes.h"
 #include "walker/session/win/shared_ledger.h"
 
 namespace mixwalk {
 
-// Stands by a target from outside, on a thread of its own, as long as it lives: when mixwalk.dll's
+// Watches a target from outside, on a thread of its own, as long as the target lives: when mixwalk.dll's
 // thread there has ended or is silent, the threads that it left suspended are resumed.
 //
-// It has ended: the program is ending (ExitProcess ends every thread but one), or has ended threads
-// that are not its own. Nobody would ever write to the pipe again, and nobody would close it.
+// That thread ends early where the program ends (ExitProcess ends every thread but one), or ends threads
+// that are not its own. Then the pipe is never written to again and never closed.
 class TargetWatch {
  public:
   // `agent_thread`: what the target says; it must be a thread of that process. `deadline_ms`: of
@@ -35,6 +35,8 @@ class TargetWatch {
   void set_deadline(std::uint32_t deadline_ms) noexcept { deadline_ms_ = deadline_ms; }
   // Set when the agent has ended, all is given back, and the process lives on all the same.
   HANDLE deserted() const noexcept { return deserted_.get(); }
+  // LedgerPage::events. The target can write anything there.
+  std::uint64_t events() const noexcept { return ledger_.page().events; }
   // How many suspensions were given back.
   int given_back() const noexcept { return given_back_; }
 

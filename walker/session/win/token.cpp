@@ -109,7 +109,7 @@ DebugPrivilege::DebugPrivilege() noexcept
 }
 
 DebugPrivilege::~DebugPrivilege() {
-  // What was changed, and only that, is in before_: nothing where it was on already.
+  // before_ holds only the privileges that were changed: none where they were on already.
   if (held_ && before_.PrivilegeCount != 0) {
     AdjustTokenPrivileges(token_.get(), FALSE, &before_, 0, nullptr, nullptr);
   }

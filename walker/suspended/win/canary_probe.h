@@ -38,23 +38,23 @@ class CanaryProbe final : public Probe {
   CanaryProbe(const CanaryProbe&) = delete;
   CanaryProbe& operator=(const CanaryProbe&) = delete;
 
-  // Not frozen-safe: they start and join the worker. False: no thread could be made, or it does not
-  // run yet. stop() waits without end for a thread that does not end; nothing may be frozen or
-  // claimed then.
+  // Not frozen-safe: start() starts the worker, stop() joins it. False: no thread could be made, or the
+  // worker does not run yet. stop() waits without end for a thread that does not end; nothing may be
+  // frozen or claimed then.
   bool start() noexcept;
   void stop() noexcept;
   bool is_own_thread(DWORD id) const noexcept {
     return id == thread_id_ || id == supervisor_.thread_id();
   }
 
-  // Not frozen-safe. The canary for the next probes, which must stay claimed (ThreadRegistry) until
-  // wait_until_idle() has returned after the last of them. False: it has ended.
+  // Not frozen-safe. Sets the canary for the next probes. The canary must stay claimed (ThreadRegistry)
+  // until wait_until_idle() has returned after the last probe. False: the thread has ended.
   bool set_canary(std::uint64_t clr_thread, DWORD thread_id) noexcept;
   // No canary: every probe fails.
   void clear_canary() noexcept { clr_thread_ = 0; }
-  // Not frozen-safe: until the worker has come back from a probe that took too long. False: it does
-  // not come back in time, and may still walk the canary at any later moment. No probe passes then,
-  // and nobody waits for it again.
+  // Not frozen-safe. Waits until the worker has come back from a probe that took too long. False: the
+  // worker does not come back in time, and may still walk the canary at any later moment. No probe
+  // passes after that, and no later call waits for the worker.
   bool wait_until_idle() noexcept;
 
   LedgerPage& ledger() const noexcept { return supervisor_.ledger(); }
@@ -78,8 +78,8 @@ class CanaryProbe final : public Probe {
   UniqueHandle thread_;
   DWORD thread_id_ = 0;
   std::atomic<bool> busy_{true};  // until the worker's own warm-up is done
-  std::atomic<bool> lost_{false};  // it did not come back in time
-  bool under_way_ = true;         // for whoever asks: the same warm-up, or a probe without an answer
+  std::atomic<bool> lost_{false};  // the worker did not come back in time
+  bool under_way_ = true;         // for the asking thread: the warm-up, or a probe without an answer
   std::atomic<bool> passed_{false};
 };
 

@@ -10,10 +10,10 @@ namespace {
 // How often the supervisor looks. A freeze ends at the latest one such step after its deadline.
 constexpr DWORD kPollMs = 10;
 constexpr SIZE_T kStackBytes = 64 << 10;
-// How much longer a thread stands while DoStackSnapshot has been called and does not hold it yet.
-// Nothing that the thread owns is waited for there (but for the runtime's stress log, which is off
-// unless DOTNET_StressLog asks for it), so only a machine that gives the sampler no time comes near
-// it.
+// How much longer than the deadline a thread stands while DoStackSnapshot has been called and has not
+// suspended the thread yet. Until then DoStackSnapshot waits for nothing that the thread owns (but for
+// the runtime's stress log, which is off unless DOTNET_StressLog asks for it). So only a machine that
+// gives the sampler no time comes near this limit.
 constexpr DWORD kEntryMs = 1000;
 // THREADINFOCLASS ThreadSuspendCount; winternl.h leaves it out.
 constexpr auto kThreadSuspendCount = static_cast<THREADINFOCLASS>(35);
@@ -38,8 +38,8 @@ bool Supervisor::start() noexcept {
   running_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   if (!stop_ || !running_) return false;
   thread_ = start_own_thread(&run, this, &thread_id_, kStackBytes);
-  // Folklore: CreateThread succeeds while somebody holds the loader lock, but the new thread does
-  // not run before it is free. Nothing may be frozen until then. (Test:
+  // Folklore: CreateThread succeeds while another thread holds the loader lock, but the new thread
+  // does not run before the lock is free. Nothing may be frozen until then. (Test:
   // LoaderLock.HeldForGoodEndsTheVisitWithAWord in ends_test.)
   return thread_ && WaitForSingleObject(running_.get(), kStartMs) == WAIT_OBJECT_0;
 }
@@ -125,8 +125,9 @@ bool Supervisor::walk_may_go_on() noexcept {
   if (!overdue()) return true;
   wait_for_supervisor();
   wait_for_mixwalk_exe();
-  // DoStackSnapshot is about to resume the thread. Where its suspension was given back before, the
-  // program may have suspended the thread since.
+  // DoStackSnapshot is about to resume the thread. Where the suspension of DoStackSnapshot was given
+  // back before, the thread is suspended once more: that ResumeThread could otherwise take off a
+  // suspension that the program has made since.
   if (freeze_.walk_takes_again()) {
     if (SuspendThread(target_.load(std::memory_order_relaxed)) == static_cast<DWORD>(-1)) {
       freeze_.walk_ended();
@@ -174,8 +175,8 @@ void Supervisor::give_back_for_supervisor(State state) noexcept {
   freeze_.resumed(false);
 }
 
-// False: the state is another by now. So a supervisor that was stopped for long changes nothing in a
-// freeze that went on without it.
+// False: another thread has changed the state since it was read into `state`. So a supervisor that was
+// stopped for long changes nothing in a freeze that went on meanwhile.
 bool Supervisor::move(State& state, Phase next) noexcept {
   const State to = with(state, next);
   if (!state_.compare_exchange_strong(state, to)) return false;
@@ -198,8 +199,8 @@ void Supervisor::watch() noexcept {
   }
 }
 
-// What is ours is given back, and no more: the program, a debugger or the CLR's own GC may suspend
-// the thread as well, and those suspensions are left to them.
+// Gives back our suspensions and no others: the program, a debugger or the CLR's own GC may suspend
+// the thread as well, and must resume it themselves.
 void Supervisor::look(ULONGLONG now_ms) noexcept {
   looked_.store(now_ms, std::memory_order_relaxed);
   State state = state_.load(std::memory_order_acquire);
@@ -232,12 +233,12 @@ void Supervisor::look(ULONGLONG now_ms) noexcept {
 // it is given back here, where that lets the thread run. walk_may_go_on() takes it again before
 // DoStackSnapshot resumes the thread itself.
 //
-// What remains: the program suspends the thread before DoStackSnapshot does, and the deadline passes:
-// its suspension is taken for that of DoStackSnapshot. (To wait for a frame instead would let each
-// thread stand for kEntryMs whose walk waits for a lock of it: such a walk never comes to a frame.)
-// Somebody suspends the thread after both were given back, and DoStackSnapshot comes back without
-// another frame; or somebody does in the instant in which it has resumed the thread and has not come
-// back yet. Then their suspension is taken for its.
+// A suspension by the program is taken for that of DoStackSnapshot in three cases that remain. The
+// program suspends the thread before DoStackSnapshot does, and the deadline passes. (To wait for a frame
+// instead would let each thread stand for kEntryMs whose walk waits for a lock that it holds: such a
+// walk never comes to a frame.) The program suspends the thread after both suspensions were given back,
+// and DoStackSnapshot comes back without another frame. Or the program suspends the thread in the
+// instant in which DoStackSnapshot has resumed it and has not come back yet.
 void Supervisor::check_walk(State state) noexcept {
   if (!move(state, Phase::resuming)) return;
   const HANDLE thread = target_.load(std::memory_order_relaxed);

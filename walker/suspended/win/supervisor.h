@@ -12,8 +12,8 @@
 namespace mixwalk {
 
 // Ends a freeze that lasts too long. The thread of the supervisor never touches the CLR, the heap
-// or the loader: whatever the sampler waits for, and whoever holds it, the target runs again after
-// the deadline, and then so does the sampler.
+// or the loader. So the target runs again after the deadline, whichever lock the sampler waits for and
+// whichever thread holds it; then the sampler runs again, too.
 //
 // Folklore: a sampler that waits for a lock which the thread it froze holds (the dynamic function
 // table's, under RtlGrowFunctionTable; the loader's, under LdrLoadDll) waits for ever. Both were
@@ -22,8 +22,8 @@ class Supervisor {
  public:
   using Resume = decltype(&ResumeThread);
 
-  // What it lets be frozen is written into the ledger, which must outlive it. `resume`: the system's;
-  // a test puts its own there to see what is said while the thread still stands.
+  // Every suspension is written into the ledger, which must outlive this object. `resume`: the system's
+  // ResumeThread; a test passes its own function to see the state while the thread still stands.
   explicit Supervisor(LedgerPage& ledger, DWORD deadline_ms = kDefaultDeadlineMs,
                       Resume resume = &ResumeThread) noexcept
       : ledger_(ledger), deadline_ms_(deadline_ms), resume_(resume) {}
@@ -35,9 +35,9 @@ class Supervisor {
   // for. A free lock is had in microseconds; a busy machine takes its time.
   static constexpr DWORD kStartMs = 5'000;
 
-  // Not frozen-safe: they start and join the supervising thread. False: no thread could be made, or
-  // it does not run yet. stop() waits without end for a thread that the system does not let end;
-  // nothing may be frozen or claimed then.
+  // Not frozen-safe: start() starts the supervising thread, stop() joins it. False: no thread could be
+  // made, or the thread does not run yet. stop() waits without end for a thread that the system does not
+  // let end; nothing may be frozen or claimed then.
   bool start() noexcept;
   void stop() noexcept;
   DWORD thread_id() const noexcept { return thread_id_; }  // 0: no thread could be made
@@ -47,7 +47,7 @@ class Supervisor {
 
   // Everything below is frozen-safe, and for one thread at a time: the one that suspends.
   // before_suspend() and begin() stand around SuspendThread; end() undoes that one suspension, unless
-  // somebody else has done it already.
+  // the supervisor or mixwalk.exe has undone it already.
   //
   // False: nothing may be suspended now. The supervisor is silent (the program has suspended or
   // ended its thread), or the ledger is full.
@@ -57,16 +57,16 @@ class Supervisor {
   // ours is left.
   bool begin(HANDLE thread, DWORD before) noexcept;
   void end() noexcept;
-  // Around DoStackSnapshot, which suspends the thread once more: that is ours, too, and given back
-  // where DoStackSnapshot does not come back by itself. False from begin_walk(): the thread runs
-  // again and must not be walked. False from end_walk(): it was let go during the walk, so the walk
-  // is worth nothing.
+  // Around DoStackSnapshot, which suspends the thread once more. That suspension counts as ours, and is
+  // given back where DoStackSnapshot does not come back by itself. False from begin_walk(): the thread
+  // runs again and must not be walked. False from end_walk(): the thread was let go during the walk,
+  // so the walk is worth nothing.
   bool begin_walk() noexcept;
   bool end_walk() noexcept;
   // Asked at each frame of DoStackSnapshot. False: it must end itself; it resumes the thread then.
   bool walk_may_go_on() noexcept;
-  // The deadline has passed: what is under way must end itself. Said before the thread runs again,
-  // so whoever reads its stack and then hears "no" has read the stack of a thread that stood.
+  // The deadline has passed: a walk under way must end itself. True before the thread runs again: code
+  // that reads the stack and then gets false here has read the stack of a thread that stood.
   bool overdue() const noexcept {
     const Phase phase = phase_of(state_.load(std::memory_order_acquire));
     return phase == Phase::resuming || phase == Phase::leaving || phase == Phase::overdue ||

@@ -24,7 +24,7 @@ constexpr DWORD kAccess = THREAD_SUSPEND_RESUME | THREAD_GET_CONTEXT | THREAD_QU
 }  // namespace
 
 bool WindowsThread::open(DWORD thread_id) noexcept {
-  // The system gives an id to no other thread as long as somebody holds a handle of this one.
+  // The system gives an id to no other thread while a handle of this one is open.
   if (handle_ && id_ == thread_id) return true;
   id_ = 0;
   handle_ = UniqueHandle(OpenThread(kAccess, FALSE, thread_id));
@@ -48,8 +48,8 @@ bool WindowsThread::suspend() noexcept {
     return false;
   }
   suspended_before_ = before;
-  // Not before: a supervisor that lost patience between begin() and SuspendThread would have
-  // resumed a running thread, and nobody would resume the suspended one.
+  // Not before SuspendThread: a supervisor whose deadline passed between begin() and SuspendThread
+  // would resume a running thread, and the suspended thread would stay suspended.
   return supervisor_.begin(handle_.get(), before);
 }
 

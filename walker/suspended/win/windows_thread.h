@@ -3,9 +3,9 @@
 #include <windows.h>
 
 #include "unmanaged/win/unique_handle.h"
+#include "walker/base/win/tick_clock.h"
 #include "walker/suspended/thread_control.h"
 #include "walker/suspended/win/supervisor.h"
-#include "walker/suspended/win/tick_clock.h"
 
 namespace mixwalk {
 

@@ -1,4 +1,4 @@
-#include "walker/export/printable.h"
+#include "walker/base/printable.h"
 
 #include <gtest/gtest.h>
 

@@ -13,8 +13,8 @@ namespace mixwalk {
 // two freezes. Times are milliseconds of a monotonic clock.
 class CircuitBreaker {
  public:
-  // Overdue walks of one thread, and of all, that are enough. One alone may be bad luck, a machine
-  // that swaps; so may some that come with a long time between them.
+  // So many overdue walks of one thread, or of all threads, turn the walk off for kOffMs. One alone may
+  // come from a machine that swaps; walks more than kMemoryMs apart are not counted together.
   static constexpr std::uint32_t kThreadLimit = 2;
   static constexpr std::uint32_t kProcessLimit = 10;
   static constexpr std::uint64_t kMemoryMs = 10'000;

@@ -1,6 +1,6 @@
-#include "walker/steady_time.h"
+#include "walker/base/steady_time.h"
 
-#include "walker/suspended/win/tick_clock.h"
+#include "walker/base/win/tick_clock.h"
 
 namespace mixwalk {
 

@@ -1,4 +1,4 @@
-#include "walker/export/utf8.h"
+#include "walker/base/utf8.h"
 
 namespace mixwalk {
 

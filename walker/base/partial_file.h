@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "walker/export/exporter.h"
+#include "walker/base/byte_sink.h"
 
 namespace mixwalk {
 

@@ -1,9 +1,9 @@
-#include "walker/session/win/dump_session.h"
+#include "walker/session/win/target_session.h"
 
 #include <cstring>
 
 #include "unmanaged/win/utf8.h"
-#include "walker/profiler/clsid.h"
+#include "walker/session/clsid.h"
 #include "walker/session/diagnostics_ipc.h"
 #include "walker/session/runtime_refusal.h"
 #include "walker/session/snapshot_collector.h"
@@ -18,8 +18,8 @@
 namespace mixwalk {
 namespace {
 
-// How long a detach may take before nobody waits for it any more: the runtime looks once in a
-// while whether all threads have left the profiler.
+// How long mixwalk.exe waits for a detach: the runtime only looks from time to time whether all
+// threads have left the profiler.
 constexpr DWORD kLeaveMs = 10'000;
 
 std::string process_text(const Target& target) {
@@ -51,7 +51,7 @@ std::vector<VariableChange> start_variables(const std::wstring& pipe, const std:
 
 }  // namespace
 
-Failure DumpSession::failure_of(IoResult result) const {
+Failure TargetSession::failure_of(IoResult result) const {
   VisitState state{.process = process_text(target_), .started = started_, .greeted = greeted_};
   switch (result) {
     case IoResult::exited:
@@ -68,7 +68,7 @@ Failure DumpSession::failure_of(IoResult result) const {
 }
 
 // From here on the target is watched, and may freeze threads.
-std::optional<Failure> DumpSession::share_ledger(const Hello& hello, const Deadline& deadline) {
+std::optional<Failure> TargetSession::share_ledger(const Hello& hello, const Deadline& deadline) {
   auto watch = TargetWatch::begin(target_, hello.agent_thread);
   if (!watch) {
     // A process that is just ending has no thread any more before it has ended itself.
@@ -84,8 +84,8 @@ std::optional<Failure> DumpSession::share_ledger(const Hello& hello, const Deadl
   return std::nullopt;
 }
 
-// What ends a conversation where another message was expected; nothing for any other message.
-std::optional<Failure> DumpSession::failure_in(const std::optional<Message>& message) const {
+// The failure that a message means where another message was expected; nothing for any other message.
+std::optional<Failure> TargetSession::failure_in(const std::optional<Message>& message) const {
   if (!message) return std::nullopt;
   if (const auto* problem = std::get_if<Problem>(&*message)) {
     return Failure{ExitCode::refused, process_text(target_) + ": " + problem->text};
@@ -97,7 +97,7 @@ std::optional<Failure> DumpSession::failure_in(const std::optional<Message>& mes
                  "mixwalk.dll in " + process_text(target_) + " met a defect of its own, and left"};
 }
 
-Outcome<DumpSession> DumpSession::attach(Target target, const std::wstring& dll,
+Outcome<TargetSession> TargetSession::attach(Target target, const std::wstring& dll,
                                          std::uint32_t timeout_ms) {
   const auto token = token_facts(target.process.get());
   if (!token) {
@@ -119,12 +119,12 @@ Outcome<DumpSession> DumpSession::attach(Target target, const std::wstring& dll,
   if (!reply->ok || static_cast<std::int32_t>(reply->hresult) < 0) {
     return attach_refusal(process_text(target), reply->hresult);
   }
-  DumpSession session(std::move(*pipe), std::move(target), timeout_ms);
+  TargetSession session(std::move(*pipe), std::move(target), timeout_ms);
   if (auto failure = session.ensure_greeted(deadline)) return std::move(*failure);
   return session;
 }
 
-Outcome<DumpSession> DumpSession::start(const std::vector<std::string>& arguments,
+Outcome<TargetSession> TargetSession::start(const std::vector<std::string>& arguments,
                                         const std::wstring& dll, std::uint32_t timeout_ms,
                                         bool allocations) {
   Outcome<SessionPipe> pipe = SessionPipe::create(std::nullopt);
@@ -141,12 +141,12 @@ Outcome<DumpSession> DumpSession::start(const std::vector<std::string>& argument
   }
   CloseHandle(created.hThread);
   Target target{created.dwProcessId, arguments.front(), UniqueHandle(created.hProcess)};
-  DumpSession session(std::move(*pipe), std::move(target), timeout_ms);
+  TargetSession session(std::move(*pipe), std::move(target), timeout_ms);
   session.started_ = true;
   return session;
 }
 
-Outcome<Hello> DumpSession::greet(const Deadline& deadline) {
+Outcome<Hello> TargetSession::greet(const Deadline& deadline) {
   pipe_.watch(target_.process.get());
   IoResult result = pipe_.accept(deadline);
   std::optional<Message> message;
@@ -163,7 +163,7 @@ Outcome<Hello> DumpSession::greet(const Deadline& deadline) {
   return std::move(*hello);
 }
 
-Outcome<Snapshot> DumpSession::dump(const DumpRequest& request) {
+Outcome<Snapshot> TargetSession::dump(const DumpRequest& request) {
   const Deadline deadline(timeout_ms_);
   if (auto failure = ensure_greeted(deadline)) return std::move(*failure);
   watch_->set_deadline(request.deadline_ms);
@@ -186,7 +186,7 @@ Outcome<Snapshot> DumpSession::dump(const DumpRequest& request) {
   }
 }
 
-std::optional<Failure> DumpSession::ensure_greeted(const Deadline& deadline) {
+std::optional<Failure> TargetSession::ensure_greeted(const Deadline& deadline) {
   if (hello_) return std::nullopt;
   auto hello = greet(deadline);
   if (hello) {
@@ -202,7 +202,7 @@ std::optional<Failure> DumpSession::ensure_greeted(const Deadline& deadline) {
   return hello.failure();
 }
 
-std::optional<Failure> DumpSession::begin_record(const RecordRequest& request) {
+std::optional<Failure> TargetSession::begin_record(const RecordRequest& request) {
   const Deadline deadline(timeout_ms_);
   if (auto failure = ensure_greeted(deadline)) return failure;
   watch_->set_deadline(request.sampling.deadline_ms);
@@ -211,9 +211,9 @@ std::optional<Failure> DumpSession::begin_record(const RecordRequest& request) {
   return std::nullopt;
 }
 
-void DumpSession::stop_record() { pipe_.send(StopRequest{}, Deadline(kLeaveMs)); }
+void TargetSession::stop_record() { pipe_.send(StopRequest{}, Deadline(kLeaveMs)); }
 
-Outcome<DumpSession::Next> DumpSession::next(std::uint32_t milliseconds, RecordedBytes& bytes) {
+Outcome<TargetSession::Next> TargetSession::next(std::uint32_t milliseconds, RecordedBytes& bytes) {
   if (!pipe_.wait(milliseconds)) return Next::nothing_yet;
   std::optional<Message> message;
   const IoResult result = pipe_.receive(message, Deadline(timeout_ms_));
@@ -230,7 +230,7 @@ Outcome<DumpSession::Next> DumpSession::next(std::uint32_t milliseconds, Recorde
                  process_text(target_) + " sent what is no recording of mixwalk.dll"};
 }
 
-std::string DumpSession::leave() {
+std::string TargetSession::leave() {
   const Deadline deadline(kLeaveMs);
   IoResult result = pipe_.send(DetachRequest{}, deadline);
   std::optional<Message> message;
@@ -242,11 +242,11 @@ std::string DumpSession::leave() {
   return result == IoResult::timeout ? "mixwalk.dll is still leaving" : failure_of(result).message;
 }
 
-bool DumpSession::sleep(std::uint32_t milliseconds) const {
+bool TargetSession::sleep(std::uint32_t milliseconds) const {
   return WaitForSingleObject(target_.process.get(), milliseconds) != WAIT_OBJECT_0;
 }
 
-std::optional<std::uint32_t> DumpSession::exit_code(std::uint32_t milliseconds) const {
+std::optional<std::uint32_t> TargetSession::exit_code(std::uint32_t milliseconds) const {
   DWORD code = 0;
   if (sleep(milliseconds) || !GetExitCodeProcess(target_.process.get(), &code)) return std::nullopt;
   return code;

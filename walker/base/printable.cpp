@@ -1,8 +1,8 @@
-#include "walker/export/printable.h"
+#include "walker/base/printable.h"
 
 #include <cstdint>
 
-#include "walker/export/utf8.h"
+#include "walker/base/utf8.h"
 
 namespace mixwalk {
 namespace {

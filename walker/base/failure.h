@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "walker/cli/exit_code.h"
+#include "walker/base/exit_code.h"
 
 namespace mixwalk {
 

@@ -1,4 +1,4 @@
-#include "walker/suspended/circuit_breaker.h"
+#include "walker/profiler/circuit_breaker.h"
 
 #include <gtest/gtest.h>
 

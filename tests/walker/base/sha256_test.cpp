@@ -1,4 +1,4 @@
-#include "walker/export/sha256.h"
+#include "walker/base/sha256.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "walker/store/store_exporter.h"
+#include "walker/export/store_exporter.h"
 
 #include "walker/store/recording_writer.h"
 

@@ -1,4 +1,4 @@
-#include "walker/steady_time.h"
+#include "walker/base/steady_time.h"
 
 #include <chrono>
 

@@ -1,4 +1,4 @@
-#include "walker/profiler/thread_list.h"
+#include "walker/session/win/thread_list.h"
 
 #include <tlhelp32.h>
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "walker/base/failure.h"
 #include "walker/model/snapshot.h"
-#include "walker/session/failure.h"
 #include "walker/session/protocol.h"
 #include "walker/session/win/processes.h"
 #include "walker/session/win/session_pipe.h"
@@ -16,14 +16,14 @@
 namespace mixwalk {
 
 // One visit to a process: our DLL comes in by attach or by start, dumps, and leaves.
-class DumpSession {
+class TargetSession {
  public:
   // `dll`: mixwalk.dll, its whole path. Attaching and each answer are bounded by the time-out.
-  static Outcome<DumpSession> attach(Target target, const std::wstring& dll,
+  static Outcome<TargetSession> attach(Target target, const std::wstring& dll,
                                      std::uint32_t timeout_ms);
   // Starts the program with the profiler in it; its console is ours. `allocations`: they may be
   // recorded; the runtime makes objects more slowly then, and keeps mixwalk.dll to its end.
-  static Outcome<DumpSession> start(const std::vector<std::string>& arguments,
+  static Outcome<TargetSession> start(const std::vector<std::string>& arguments,
                                     const std::wstring& dll, std::uint32_t timeout_ms,
                                     bool allocations = false);
 
@@ -46,11 +46,14 @@ class DumpSession {
   std::optional<std::uint32_t> exit_code(std::uint32_t milliseconds) const;
   const std::string& target_name() const noexcept { return target_.name; }
   std::uint32_t target_id() const noexcept { return target_.id; }
+  // How many events have happened in the target that the recording wants; the recording's last word on
+  // them is RecordProgress::events.
+  std::uint64_t events() const noexcept { return watch_ ? watch_->events() : 0; }
   // How many suspensions mixwalk.dll had left behind that were given back from here.
   int given_back() const noexcept { return watch_ ? watch_->given_back() : 0; }
 
  private:
-  DumpSession(SessionPipe pipe, Target target, std::uint32_t timeout_ms)
+  TargetSession(SessionPipe pipe, Target target, std::uint32_t timeout_ms)
       : target_(std::move(target)), pipe_(std::move(pipe)), timeout_ms_(timeout_ms) {}
   Outcome<Hello> greet(const Deadline& deadline);
   std::optional<Failure> ensure_greeted(const Deadline& deadline);

@@ -1,4 +1,4 @@
-#include "walker/cli/partial_file.h"
+#include "walker/base/partial_file.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "walker/cli/partial_file.h"
+#include "walker/base/partial_file.h"
 
 #include <cerrno>
 #include <system_error>
 
-#include "walker/cli/errno_text.h"
+#include "walker/base/errno_text.h"
 
 namespace mixwalk {
 

@@ -12,4 +12,4 @@
   ((holds) ? static_cast<void>(0) : throw std::invalid_argument("wire type"))
 #include <protozero/pbf_message.hpp>
 
-#include "walker/message_builder.h"
+#include "walker/base/message_builder.h"

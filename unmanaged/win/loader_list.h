@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mixwalk {
+
+struct LoadedImage {
+  std::uint64_t base;
+  std::string path;  // UTF-8
+};
+
+// The images that the loader of this process lists now, in the order in which they were loaded. The list
+// is read as another process reads it: without the loader lock, so a target that hangs in the loader can
+// be looked at, and by checked reads (PlainMemory), so nothing faults. The loader may change the list
+// meanwhile: where the list does not hold together, it is read again. Not frozen-safe (it allocates).
+//
+// Folklore: the program dies in EnumProcessModules. Situation: images come and go on another thread. Real
+// case: torture, all kinds, ended after 200 s, once in some 30 minutes. Wine's EnumProcessModules reads
+// the list of its own process in place, without the lock, and falls over an entry that has gone; proof
+// without our DLL: `lookup_race.exe list`. Remedy: this function. Test: loader_list_test.
+//
+// Source: Microsoft Learn, "PEB_LDR_DATA structure (winternl.h)".
+std::vector<LoadedImage> read_loader_list();
+
+// One reading of such a list, of which `head` is the address: entries as far as each leads back to the
+// one before. Apart for the tests.
+struct ListReading {
+  std::vector<LoadedImage> images;
+  bool whole = false;  // up to the head again
+};
+ListReading read_image_list(std::uint64_t head);
+
+}  // namespace mixwalk

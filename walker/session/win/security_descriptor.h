@@ -1,0 +1,18 @@
+#pragma once
+
+#include <windows.h>
+
+#include <memory>
+#include <string>
+
+namespace mixwalk {
+
+struct LocalFreed {
+  void operator()(void* memory) const noexcept { LocalFree(memory); }
+};
+using SecurityDescriptor = std::unique_ptr<void, LocalFreed>;
+
+// Of its text in the security descriptor definition language. Null: GetLastError() says why.
+SecurityDescriptor make_security_descriptor(const std::string& sddl);
+
+}  // namespace mixwalk
