@@ -62,15 +62,19 @@ Visit read(const FreezeTrapRecord& record) {
   return visit;
 }
 
-// Dumps by both engines in turn, until there were so many freezes.
+// Dumps by both engines and of all threads together in turn, until there were so many freezes.
 Visit visit(DWORD process_id, std::uint64_t freezes, Sabotage sabotage = Sabotage::none) {
   const FreezeTrapPage page(process_id);
   if (page.get() == nullptr) throw std::runtime_error("no shared memory");
   page->sabotage = sabotage;
   TargetSession session = attach_to(process_id, "mixwalk_trapped.dll");
   do {
-    for (const Engine engine : {Engine::snapshot, Engine::copy}) {
-      const auto snapshot = session.dump({.engine = engine});
+    const DumpRequest requests[] = {
+        {.engine = Engine::snapshot},
+        {.engine = Engine::copy},
+        {.engine = Engine::copy, .deadline_ms = kAtOnceDeadlineMs, .at_once = true}};
+    for (const DumpRequest& request : requests) {
+      const auto snapshot = session.dump(request);
       if (!snapshot) throw std::runtime_error(snapshot.failure().message);
     }
   } while (page->freezes < freezes);

@@ -144,6 +144,11 @@ void climb(const std::vector<std::string>& options, int chains) {
     const Thread& automatic = thread_of(by_auto, written.os_thread_id);
     expect_chain(by_auto, automatic, written);
     EXPECT_EQ(automatic.probe, ProbeResult::none) << "a copy that is whole needs no runtime";
+    const Snapshot at_once = dump_named(
+        *session, {.engine = Engine::copy, .deadline_ms = kAtOnceDeadlineMs, .at_once = true});
+    const Thread& together = thread_of(at_once, written.os_thread_id);
+    expect_chain(at_once, together, written);
+    expect_same_frames(by_copy, copied.stack, at_once, together.stack);
     SCOPED_TRACE(to_text(by_snapshot, thread) + to_text(by_copy, copied));
     expect_same_frames(by_snapshot, thread.stack, by_copy, copied.stack);
     expect_same_frames(by_snapshot, thread.stack, by_auto, automatic.stack);

@@ -117,6 +117,7 @@ class LockProgram {
 
   std::uint32_t id() const { return program_.id(); }
   std::uint32_t holder() const { return holder_; }
+  std::uint32_t parked() const { return parked_; }
   // Both threads, in turn, so often.
   DumpRequest request(int walks, std::uint32_t deadline_ms) const {
     DumpRequest request{.deadline_ms = deadline_ms};
@@ -237,6 +238,35 @@ TEST_P(LockHolder, Product) {
   lateness.expect_in_time(walks.longest_ns, walks.late, kRequests);
   expect_code_stays(walks);
   EXPECT_GE(walks.holding, met) << "then this shows nothing";
+  EXPECT_EQ(session.leave(), "");
+  EXPECT_TRUE(program.stop());
+}
+
+// All threads of the program stand together: the holder with its lock, and whoever waits for that.
+TEST_P(LockHolder, AtOnce) {
+  LockProgram program(GetParam().lock);
+  TargetSession session = attach_to(program.id());
+  Walks walks;
+  std::size_t in_first_moment = 0;
+  for (int i = 0; i < kRequests; ++i) {
+    const Snapshot snapshot = dump_named(
+        session, {.engine = Engine::copy, .deadline_ms = kAtOnceDeadlineMs, .at_once = true});
+    ASSERT_GE(snapshot.moments.size(), 1u);
+    for (const std::uint32_t id : {program.holder(), program.parked()}) {
+      const Thread& thread = thread_of(snapshot, id);
+      walks.counters.add(thread);
+      walks.went += thread.skipped == "code on its stack went away while it was looked at";
+      if (!thread.skipped.empty()) continue;
+      in_first_moment += thread.moment == 1;
+      EXPECT_TRUE(has_managed_frame(thread) || is_in_wines_dispatcher(thread))
+          << to_text(snapshot, thread);
+      walks.holding +=
+          has_frame(thread, "lock_holder_keep") || has_frame(thread, "lock_holder_console");
+    }
+  }
+  print(GetParam().lock, "at once, 500 ms", walks, nullptr);
+  expect_code_stays(walks);
+  EXPECT_GT(in_first_moment, static_cast<std::size_t>(kRequests));
   EXPECT_EQ(session.leave(), "");
   EXPECT_TRUE(program.stop());
 }

@@ -135,6 +135,9 @@ TEST_P(LostFrames, ShowOnlyWhatIsKnown) {
               invented, whole);
 }
 
+// How often a probe may fail in a row.
+constexpr int kPatience = 30;
+
 // The thread waits in the runtime, which is therefore not asked; but its copy does not lead to its root,
 // since a caller has no unwind data. So it is frozen once more, and the runtime knows what lies beyond.
 TEST_F(LostFramesOfARuntimeWait, AutoAsksTheRuntimeWhereTheCopyDoesNotReachTheRoot) {
@@ -155,7 +158,11 @@ TEST_F(LostFramesOfARuntimeWait, AutoAsksTheRuntimeWhereTheCopyDoesNotReachTheRo
     const Snapshot by_copy = dump_named(session, request);
     EXPECT_FALSE(shows(thread_of(by_copy, id), "CallWait")) << to_text(by_copy, thread_of(by_copy, id));
     request.engine = Engine::automatic;
-    const Snapshot by_auto = dump_named(session, request);
+    Snapshot by_auto = dump_named(session, request);
+    // On a busy machine the canary's worker may not have its turn in time: then the runtime is not asked.
+    for (int i = 0; i < kPatience && thread_of(by_auto, id).probe == ProbeResult::failed; ++i) {
+      by_auto = dump_named(session, request);
+    }
     const Thread& thread = thread_of(by_auto, id);
     EXPECT_TRUE(shows(thread, "LostFrames.Program.CallWait")) << to_text(by_auto, thread);
     EXPECT_TRUE(shows(thread, "LostFrames.Program.Wait"));
@@ -163,17 +170,22 @@ TEST_F(LostFramesOfARuntimeWait, AutoAsksTheRuntimeWhereTheCopyDoesNotReachTheRo
     EXPECT_NE(thread.probe, ProbeResult::none);
   }
   // A recording knows that the thread has not moved since it was copied, and asks all the same.
+  // Samples whose probe failed have the copy's frames only; of the others there must be some.
   const std::string file = temporary_file("waits.mixwalk");
-  const ProgramResult recorded =
-      run_program({mixwalk_exe(), "record", "-p", std::to_string(program_->id()), "--thread",
-                   std::to_string(id), "-d", "1s", "-o", file});
-  EXPECT_EQ(recorded.exit_code, 0u) << recorded.err;
-  const Recording recording = read_whole(file);
-  EXPECT_GT(recording.samples.size(), 2u);
-  for (const Recording::Sample& sample : recording.samples) {
-    EXPECT_THAT(frame_names(recording, sample), testing::Contains("LostFrames.Program.CallWait()"));
+  std::ptrdiff_t asked = 0;
+  for (int i = 0; i < kPatience && asked < 2; ++i) {
+    const ProgramResult recorded =
+        run_program({mixwalk_exe(), "record", "-p", std::to_string(program_->id()), "--thread",
+                     std::to_string(id), "-d", "1s", "-o", file});
+    ASSERT_EQ(recorded.exit_code, 0u) << recorded.err;
+    const Recording recording = read_whole(file);
+    asked = std::ranges::count_if(recording.samples, [&](const Recording::Sample& sample) {
+      const auto names = frame_names(recording, sample);
+      return std::ranges::find(names, "LostFrames.Program.CallWait()") != names.end();
+    });
+    DeleteFileA(file.c_str());
   }
-  DeleteFileA(file.c_str());
+  EXPECT_GE(asked, 2);
   program_->write_line("");
   EXPECT_EQ(program_->read_line(), "GONE");
 }

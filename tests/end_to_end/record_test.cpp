@@ -132,8 +132,8 @@ TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
   const std::vector<std::string> kNames = {"deadlock 1", "deadlock 2", "sleep", "accept",
                                            "native wait", "com call", "task result", "deep"};
   TargetSession session = attach_to(hang_.id());
-  // What fills first is the pipe's buffer, then the ring: some 5 s of chunks.
-  // A busy machine may need longer than the usual deadline, and a tick would then lack a thread.
+  // What fills first is the pipe's buffer, then the ring: some 5 s of chunks. A busy machine may need
+  // longer than the usual deadline, and a tick would then lack a thread.
   ASSERT_FALSE(session.begin_record({.sampling = {.deadline_ms = 5'000},
                                      .period_ns = 1'000'000,
                                      .thread_names = kNames}));
@@ -150,8 +150,11 @@ TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
   };
   read_until(GetTickCount64() + 1000, false);
   EXPECT_EQ(collector.recording().dropped, 0u) << "nothing is lost to a reader that reads";
-  Sleep(15'000);
-  read_until(GetTickCount64() + 1000, false);
+  // On a busy machine samples come more slowly, and what is on its way holds those of a longer time.
+  for (DWORD pause = 15'000; pause <= 60'000 && collector.recording().dropped == 0; pause *= 2) {
+    Sleep(pause);
+    read_until(GetTickCount64() + 1000, false);
+  }
   session.stop_record();
   read_until(0, true);
   EXPECT_EQ(session.leave(), "");

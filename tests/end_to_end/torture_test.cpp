@@ -58,7 +58,8 @@ struct WholeOf {
 };
 
 struct Tally {
-  WholeOf snapshot, automatic;  // by the engine that was asked for
+  WholeOf snapshot, automatic, at_once;  // by what was asked for
+  std::size_t moments = 0;  // of the dumps at once
   CountersBuilder counters;
   BreakerState breaker;
   std::size_t dumps = 0;
@@ -109,6 +110,7 @@ std::string kind_of_difference(const Stack& snapshot, const Stack& copy) {
 void count(const Snapshot& snapshot, Tally& tally) {
   ++tally.dumps;
   tally.breaker = snapshot.breaker;
+  tally.moments += snapshot.moments.size();
   const Thread* before = nullptr;
   for (const Thread& thread : snapshot.threads) {
     look_for_the_impossible(snapshot, thread, tally);
@@ -116,7 +118,9 @@ void count(const Snapshot& snapshot, Tally& tally) {
       ++tally.left_out;
       continue;
     }
-    WholeOf& of = snapshot.engine == Engine::automatic ? tally.automatic : tally.snapshot;
+    WholeOf& of = snapshot.engine == Engine::automatic  ? tally.automatic
+                  : snapshot.engine == Engine::snapshot ? tally.snapshot
+                                                        : tally.at_once;
     of.samples += !thread.stack.frames.empty();
     of.whole += thread.stack.whole();
     if (!thread.stack.whole() && !thread.stack.frames.empty() && tally.partial++ < 3) {
@@ -165,9 +169,10 @@ void print(const Tally& tally, const Counters& counters, const std::string& resu
     std::printf("  different: %s %zu times\n", kind.c_str(), times);
   }
   std::printf("asked by snapshot: %zu of %zu whole; by auto: %zu of %zu, of %llu threads the runtime was "
-              "not asked\n",
+              "not asked; at once: %zu of %zu, in %zu moments of %zu dumps\n",
               tally.snapshot.whole, tally.snapshot.samples, tally.automatic.whole,
-              tally.automatic.samples, counters.not_asked);
+              tally.automatic.samples, counters.not_asked, tally.at_once.whole,
+              tally.at_once.samples, tally.moments, tally.dumps / 3);
   std::printf("dynamic methods named right %zu times, images that take turns %zu times\n",
               tally.own_methods, tally.own_images);
   for (const auto& [wrong, times] : tally.impossible) {
@@ -197,8 +202,11 @@ void dump_all_the_time(const std::string& kinds, int seconds) {
   {
     TargetSession session = attach_to(torture.id());
     while (GetTickCount64() < end) {
-      const Engine engine = tally.dumps % 2 == 0 ? Engine::snapshot : Engine::automatic;
-      count(dump_named(session, {.engine = engine, .both_engines = true}), tally);
+      const DumpRequest requests[] = {
+          {.engine = Engine::snapshot, .both_engines = true},
+          {.engine = Engine::automatic, .both_engines = true},
+          {.engine = Engine::copy, .deadline_ms = kAtOnceDeadlineMs, .at_once = true}};
+      count(dump_named(session, requests[tally.dumps % std::size(requests)]), tally);
     }
     EXPECT_EQ(session.leave(), "");
   }

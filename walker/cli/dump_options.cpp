@@ -10,11 +10,13 @@ namespace {
 constexpr char kDumpHelp[] =
     "Prints the complete call stacks of every thread of a .NET process, native and managed\n"
     "frames interleaved. The process goes on running: each thread stands still for about a\n"
-    "millisecond, and mixwalk leaves the process when it is done.\n"
+    "millisecond, and mixwalk leaves the process when it is done. With --at-once all threads\n"
+    "stand still together, and their stacks are those of one moment.\n"
     "\n"
     "Examples:\n"
     "  mixwalk dump --process-id 4711\n"
     "  mixwalk dump --name orders -o orders.json\n"
+    "  mixwalk dump --name orders --at-once\n"
     "  mixwalk dump --name orders -o orders.speedscope.json\n"
     "  mixwalk dump --after 5s -- orders.exe --port 8080";
 
@@ -30,6 +32,9 @@ void add_dump(CLI::App& app, DumpArguments& arguments) {
   dump->add_option("--after", arguments.visit.after, "When to dump a started program (default 2s)")
       ->check(duration_validator())
       ->option_text("DURATION");
+  dump->add_flag("--at-once", command.visit.sampling.at_once,
+                 "Stop all threads together, and copy their stacks before the first runs again\n"
+                 "(--deadline is 500ms then, for all of them)");
   dump->add_option("-o,--output", command.output, "The file to write; - or nothing: standard output")
       ->option_text("FILE");
   add_format(*dump, arguments.format, FormatsOf::all, "by the file's extension, else text");
@@ -43,6 +48,15 @@ void add_dump(CLI::App& app, DumpArguments& arguments) {
 
 ParseResult finish_dump(DumpArguments& arguments) {
   DumpCommand& command = arguments.command;
+  if (Sampling& sampling = command.visit.sampling; sampling.at_once) {
+    if (sampling.engine == Engine::snapshot) {
+      return usage("--at-once does not go with --engine snapshot: the runtime is not asked about "
+                   "threads that stand together", "dump");
+    }
+    if (!sampling.canary.empty()) return usage("--canary does not go with --at-once", "dump");
+    sampling.engine = Engine::copy;
+    sampling.deadline_ms = kAtOnceDeadlineMs;
+  }
   if (auto wrong = finish_visit(arguments.visit, "dump", command.visit)) {
     return std::move(*wrong);
   }

@@ -49,6 +49,7 @@ struct Sampling {
   ProbePolicy probe = ProbePolicy::risk;
   std::string canary;       // a thread's name begins so; empty: chosen
   ThreadSelection threads;  // empty: all
+  bool at_once = false;     // of a dump: all threads stand together
 };
 
 // What dump and record do before they ask for anything.

@@ -79,7 +79,7 @@ std::optional<ParseResult> finish_visit(VisitArguments& arguments, const std::st
   }
   Sampling& sampling = visit.sampling;
   visit.timeout_ms = *parse_duration(arguments.timeout);
-  sampling.deadline_ms = *parse_duration(arguments.deadline);
+  if (arguments.deadline) sampling.deadline_ms = *parse_duration(*arguments.deadline);
   if (sampling.deadline_ms == 0 || sampling.deadline_ms > kMaxDeadlineMs) {
     return usage("--deadline must be from 1ms to 60s", command);
   }

@@ -18,7 +18,7 @@ struct VisitArguments {
   std::optional<std::string> after;
   std::string timeout = "30s";
   std::string wait = "0s";
-  std::string deadline = "50ms";
+  std::optional<std::string> deadline;
   std::optional<ProbePolicy> probe;
   std::vector<std::string> threads;
 };

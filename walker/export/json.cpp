@@ -73,6 +73,7 @@ Json thread_json(const Snapshot& snapshot, const Thread& thread, const FrameFilt
   json["walk_off"] = thread.walk_off;
   json["at_risk"] = thread.at_risk;
   json["copy_cut"] = thread.copy_cut;
+  json["moment"] = thread.moment == 0 ? Json(nullptr) : Json(thread.moment);
   json["runs"] = Json::array();
   for (const Run& run : stack.runs) json["runs"].push_back(run_json(run));
   const FrameSelection selection = select_frames(filter, stack);
@@ -129,6 +130,10 @@ Json document(const Snapshot& snapshot, const FrameFilter& filter) {
                      {"version", fmt::format("{}.{}.{}.{}", runtime.major, runtime.minor,
                                              runtime.build, runtime.revision)}};
   json["counters"] = counters_json(count(snapshot));
+  json["moments"] = Json::array();
+  for (const Moment& moment : snapshot.moments) {
+    json["moments"].push_back({{"stood_ns", moment.stood_ns}});
+  }
   json["modules"] = Json::array();
   for (const Module& module : snapshot.modules) json["modules"].push_back(module_json(module));
   json["threads"] = Json::array();

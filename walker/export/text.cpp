@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "walker/base/printable.h"
 #include "walker/export/frame_label.h"
@@ -62,6 +63,7 @@ class Writer {
         paint(kReset), bounded(process.path), bounded(runtime.name), runtime.major, runtime.minor,
         runtime.build, utc(snapshot_.unix_time_ms), key(snapshot_.engine),
         plural(snapshot_.threads.size(), "thread"));
+    text += moments();
     const FrameFilter& filter = options_.filter;
     if (filter.managed_only) text += "only managed frames are shown\n";
     if (filter.depth) {
@@ -98,6 +100,26 @@ class Writer {
   }
 
  private:
+  // How long the process stood for which threads.
+  std::string moments() const {
+    if (snapshot_.moments.empty()) return {};
+    std::vector<std::size_t> threads(snapshot_.moments.size() + 1);
+    for (const Thread& thread : snapshot_.threads) {
+      threads[thread.moment] += thread.skipped.empty();
+    }
+    const auto stood = [&](std::size_t moment) {
+      return fmt::format("{}, which stood still for {:.1f} ms", plural(threads[moment], "thread"),
+                         static_cast<double>(snapshot_.moments[moment - 1].stood_ns) / 1e6);
+    };
+    if (threads.size() == 2 && threads[0] == 0) return "one moment of " + stood(1) + "\n";
+    std::string text = fmt::format("{}:", plural(snapshot_.moments.size(), "moment"));
+    for (std::size_t i = 1; i < threads.size(); ++i) {
+      text += fmt::format("{} #{} of {}", i == 1 ? "" : ";", i, stood(i));
+    }
+    if (threads[0] != 0) text += fmt::format("; {} by themselves", plural(threads[0], "thread"));
+    return text + "\n";
+  }
+
   std::string_view paint(std::string_view colour) const {
     return options_.colour ? colour : std::string_view();
   }
@@ -117,6 +139,9 @@ class Writer {
     if (thread.stack.frames.empty()) text += "; nothing was found";
     const std::string_view not_asked = sentence_of_refusal(thread.stack.refusal);
     if (!not_asked.empty()) text += fmt::format("; walked from the copy: {}", not_asked);
+    if (snapshot_.moments.size() > 1) {
+      text += thread.moment == 0 ? "; by itself" : fmt::format("; moment {}", thread.moment);
+    }
     return text + open_runs(thread.stack);
   }
 

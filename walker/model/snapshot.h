@@ -39,6 +39,8 @@ struct Thread {
   bool walk_off = false;  // the circuit breaker kept DoStackSnapshot off
   bool at_risk = false;   // it stood where it may hold a lock of the runtime, which was not asked
   bool copy_cut = false;  // the stack was larger than the copy, or not all of it could be read
+  // The place in Snapshot::moments at which it stood, counted from 1; 0: it was frozen by itself.
+  std::uint32_t moment = 0;
 
   bool operator==(const Thread&) const = default;
 };
@@ -58,7 +60,16 @@ struct Runtime {
   bool operator==(const Runtime&) const = default;
 };
 
-// The stacks of one process at (nearly) one moment: each thread is frozen by itself, in turn.
+// Threads that stood together, and were copied before the first of them ran again.
+struct Moment {
+  // From before the first of them was suspended until the last one ran again.
+  std::uint64_t stood_ns = 0;
+
+  bool operator==(const Moment&) const = default;
+};
+
+// The stacks of one process: at the moments that are listed, or of threads that were frozen one after the
+// other.
 struct Snapshot {
   std::string tool_version;
   std::uint64_t unix_time_ms = 0;
@@ -68,6 +79,7 @@ struct Snapshot {
   std::vector<Module> modules;       // sorted by base
   std::vector<Thread> threads;       // by OS id
   BreakerState breaker;
+  std::vector<Moment> moments;  // empty: each thread was frozen by itself
 
   bool operator==(const Snapshot&) const = default;
 };

@@ -1,38 +1,135 @@
 #include "walker/profiler/dumper.h"
 
+#include <algorithm>
+#include <iterator>
 #include <new>
 #include <optional>
 
+#include "walker/profiler/pages.h"
 #include "walker/session/win/thread_list.h"
 
 namespace mixwalk {
 
+namespace {
+
+constexpr char kNotOpened[] = "the thread has ended, or may not be opened";
+// A dump at once is of one moment where it can be. Threads without a copy of the first moment are taken
+// together at the next one; what is left after the last is taken thread by thread.
+constexpr std::size_t kMostMoments = 8;
+constexpr std::size_t kMostOverdue = 2;  // of them; each costs the process a whole deadline
+// For the stacks of all threads. Most threads use some KiB of what is committed for them; a stack may grow
+// by some more before the thread stands.
+constexpr std::size_t kLeastArena = 1 << 20;
+constexpr std::size_t kMostArena = 64 << 20;
+constexpr std::size_t kGrowth = 64 << 10;
+
+}  // namespace
+
 bool Dumper::dump(const DumpRequest& request) {
   sampler_.begin(request);
+  if (request.at_once) return dump_at_once(request);
   const auto wanted =
       request.thread_ids.empty() ? list_threads() : std::optional(request.thread_ids);
   if (!wanted) throw std::bad_alloc();
   for (const std::uint32_t os_id : *wanted) {
     if (!sampler_.is_own_thread(os_id) && !send_thread(os_id, request)) return false;
   }
-  return sink_(DumpDone{sampler_.breaker()});
+  return sink_(DumpDone{sampler_.breaker(), {}});
+}
+
+bool Dumper::dump_at_once(const DumpRequest& request) {
+  std::set<std::uint32_t> met;
+  Threads waiting;
+  if (!find_threads(request, met, waiting)) return false;
+  std::size_t most = kMostMoments + waiting.size() / Sampler::kMostInGroup;
+  std::size_t overdue_moments = 0;
+  while (!waiting.empty() && moments_.size() < most && overdue_moments < kMostOverdue) {
+    bool overdue = false;
+    if (!sample_moment(waiting, overdue)) return false;
+    overdue_moments += overdue;
+    // Threads that have started since the last list.
+    if (!find_threads(request, met, waiting)) return false;
+  }
+  DumpRequest one_by_one = request;
+  one_by_one.engine = Engine::copy;
+  for (const auto& thread : waiting) {
+    if (!send_thread(thread->os_id, one_by_one)) return false;
+  }
+  return sink_(DumpDone{sampler_.breaker(), moments_});
+}
+
+// Adds the threads that have not been met yet. False: the sink refused.
+bool Dumper::find_threads(const DumpRequest& request, std::set<std::uint32_t>& met,
+                          Threads& waiting) {
+  const auto wanted =
+      request.thread_ids.empty() ? list_threads() : std::optional(request.thread_ids);
+  if (!wanted && met.empty()) throw std::bad_alloc();
+  if (!wanted) return true;
+  for (const std::uint32_t os_id : *wanted) {
+    if (sampler_.is_own_thread(os_id) || !met.insert(os_id).second) continue;
+    auto thread = std::make_unique<Waiting>();
+    thread->os_id = os_id;
+    if (!thread->thread.open(os_id)) {
+      if (!sink_(Thread{.os_id = os_id, .skipped = kNotOpened})) return false;
+      continue;
+    }
+    thread->description = thread_description(thread->thread.get());
+    waiting.push_back(std::move(thread));
+  }
+  return true;
+}
+
+// Samples and sends all that are waiting, or as many as a group may have. Those without a copy of this
+// moment are waiting still. False: the sink refused, or the process is ending.
+bool Dumper::sample_moment(Threads& waiting, bool& overdue) {
+  const std::size_t count = std::min(waiting.size(), Sampler::kMostInGroup);
+  std::vector<Sampler::GroupThread> group(count);
+  std::size_t arena_bytes = kLeastArena;
+  for (std::size_t i = 0; i < count; ++i) {
+    group[i].os_id = waiting[i]->os_id;
+    group[i].thread = &waiting[i]->thread;
+    const StackLimits stack = waiting[i]->thread.stack_limits();
+    arena_bytes += static_cast<std::size_t>(stack.base - stack.limit) + kGrowth;
+  }
+  const Pages<std::byte> arena(std::min(arena_bytes, kMostArena));
+  const auto stood_ns = sampler_.sample_group(group, Engine::copy, GroupResume::together, arena.all());
+  if (!stood_ns) return false;
+  moments_.push_back({*stood_ns});
+  Threads left;
+  for (std::size_t i = 0; i < count; ++i) {
+    Sampler::Sample& sample = group[i].sample;
+    overdue = overdue || sample.thread.overdue;
+    if (sample.look_again) {
+      left.push_back(std::move(waiting[i]));
+      continue;
+    }
+    if (!can_go_on(sample.thread)) return false;
+    if (sample.thread.name.empty()) sample.thread.name = waiting[i]->description;
+    sample.thread.moment = static_cast<std::uint32_t>(moments_.size());
+    if (!send(std::move(sample.thread))) return false;
+  }
+  std::move(waiting.begin() + static_cast<std::ptrdiff_t>(count), waiting.end(),
+            std::back_inserter(left));
+  waiting = std::move(left);
+  return true;
 }
 
 bool Dumper::send_thread(std::uint32_t os_id, const DumpRequest& request) {
   WindowsThread thread(sampler_.supervisor());
-  if (!thread.open(os_id)) {
-    return sink_(Thread{.os_id = os_id,
-                        .skipped = "the thread has ended, or may not be opened"});
-  }
+  if (!thread.open(os_id)) return sink_(Thread{.os_id = os_id, .skipped = kNotOpened});
   const std::string description = thread_description(thread.handle());
   auto sample = sampler_.sample(thread, os_id, request);
-  if (!sample) return false;
-  if (const char* obstacle = sampler_.obstacle(); obstacle != nullptr && !sample->thread.skipped.empty()) {
-    sink_(Problem{obstacle});
-    return false;
-  }
+  if (!sample || !can_go_on(sample->thread)) return false;
   if (sample->thread.name.empty()) sample->thread.name = description;
   return send(std::move(sample->thread)) && (!sample->copied || send(std::move(*sample->copied)));
+}
+
+// False: no thread can be frozen any more. The word is sent.
+bool Dumper::can_go_on(const Thread& thread) {
+  if (thread.skipped.empty()) return true;
+  const char* obstacle = sampler_.obstacle();
+  if (obstacle != nullptr) sink_(Problem{obstacle});
+  return obstacle == nullptr;
 }
 
 bool Dumper::send(Thread thread) {

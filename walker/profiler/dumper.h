@@ -1,15 +1,20 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "walker/profiler/sampler.h"
 #include "walker/session/protocol.h"
 
 namespace mixwalk {
 
-// One dump: every thread of this process is sampled once and sent at once. Runs on the agent's thread.
+// One dump: every thread of this process is sampled once, each in turn or all together, and sent. Runs on
+// the agent's thread.
 class Dumper {
  public:
   using Sink = std::function<bool(const Message&)>;  // false: the pipe is broken
@@ -20,11 +25,23 @@ class Dumper {
   bool dump(const DumpRequest& request);
 
  private:
+  struct Waiting {
+    std::uint32_t os_id = 0;
+    ThreadHandle thread;
+    std::string description;
+  };
+  using Threads = std::vector<std::unique_ptr<Waiting>>;
+
+  bool dump_at_once(const DumpRequest& request);
+  bool find_threads(const DumpRequest& request, std::set<std::uint32_t>& met, Threads& waiting);
+  bool sample_moment(Threads& waiting, bool& overdue);
   bool send_thread(std::uint32_t os_id, const DumpRequest& request);
+  bool can_go_on(const Thread& thread);
   bool send(Thread thread);
 
   Sampler& sampler_;
   const Sink& sink_;
+  std::vector<Moment> moments_;
   std::size_t sent_modules_ = 0;
   std::unordered_map<std::uint64_t, std::string> sent_functions_;  // the name that was sent last
 };

@@ -23,12 +23,17 @@ class RecordBudget {
     begun_ns_ = now_ns;
     cpu_ns_ = cpu_ns;
   }
-  // One round of samples: `working` threads had work, and stood for so long together.
-  void add_round(std::size_t working, std::uint64_t stood_ns) noexcept {
-    ++rounds_;
-    working_ += working;
-    stood_ns_ += stood_ns;
+  // A thread that had work was frozen by itself.
+  void add_thread(std::uint64_t stood_ns) noexcept { add_group(1, stood_ns); }
+  // Threads that had work were frozen together. No more of them than there are processors could have
+  // worked meanwhile.
+  void add_group(std::size_t threads, std::uint64_t stood_ns) noexcept {
+    working_ += threads;
+    stood_ns_ += static_cast<std::uint64_t>(std::min(static_cast<double>(threads), processors_) *
+                                            static_cast<double>(stood_ns));
   }
+  // One round of samples is over.
+  void end_round() noexcept { ++rounds_; }
   // The next reading of cpu_ns is due: each costs a system call or two.
   bool is_due(std::uint64_t now_ns) const noexcept {
     return share_ > 0 && rounds_ != 0 && now_ns - begun_ns_ >= (measured_ ? kWindowNs : kFirstNs);

@@ -182,11 +182,13 @@ bool Recorder::record_periods() {
   budget_.emplace(request_.budget / double{kMaxBudget}, GetActiveProcessorCount(ALL_PROCESSOR_GROUPS),
                   request_.period_ns);
   budget_->begin(start_ns_, own_cpu_time());
+  group_size_.emplace(std::uint64_t{request_.sampling.deadline_ms} * 1'000'000);
   while (true) {
     const std::uint64_t before = clock_.now_ns();
     if (!pace.wait(next > before ? next - before : 0)) return true;
     const std::uint64_t elapsed = clock_.now_ns() - start_ns_;
     if (!tick(elapsed)) return false;
+    budget_->end_round();
     const std::uint64_t now = clock_.now_ns();
     keep_budget(now);
     // A tick that took longer than the period leaves the missed ones out: samples say for how long
@@ -322,62 +324,104 @@ bool Recorder::tick(std::uint64_t now) {
     find_threads_ns_ =
         now + took + std::clamp(took * kFindThreadsShare, kFindThreadsNs, kFindThreadsSeldomNs);
   }
-  const bool room = has_room();
   const std::uint64_t value = last_tick_ns_ == 0 ? request_.period_ns : now - last_tick_ns_;
   last_tick_ns_ = now;
-  std::size_t working = 0;
-  std::uint64_t stood_ns = 0;
-  for (auto at = threads_.begin(); at != threads_.end();) {
-    Followed& followed = *at->second;
-    std::uint64_t stands_for = value;
-    if (request_.event == SampleEvent::cpu) {
-      const std::uint64_t cpu = cpu_time(followed.thread.handle());
-      stands_for = cpu - followed.cpu;
-      if (stands_for == 0) {
-        ++at;
-        continue;
-      }
-      followed.cpu = cpu;
-    }
-    if (!room) {
-      ++dropped_;
-      ++at;
-      continue;
-    }
-    auto sample =
-        sampler_.sample(followed.thread, at->first, request_.sampling, &followed.last);
-    if (!sample) return false;
-    if (!sample->thread.skipped.empty()) {
-      problem_ = sampler_.obstacle();
-      if (problem_ != nullptr) return false;
-      // One that the supervisor let go before it was copied, or whose code went, is there again at
-      // the next tick; any other is ending.
-      followed.missed_value += stands_for;
-      const bool ending = !sample->thread.overdue && !sample->look_again;
-      at = ending ? threads_.erase(at) : std::next(at);
-      continue;
-    }
-    add_new_modules();
-    const Thread& thread = sample->thread;
-    if (!sample->unmoved) {
-      ++working;
-      stood_ns += thread.frozen_ns;
-      followed.stack = builder_->add_stack(thread.stack);
-      followed.whole = thread.stack.whole();
-    }
-    count(followed.whole);
-    frozen_.add(thread.frozen_ns);
-    stopping_.add(thread.stopping_ns);
-    progress_.interventions += thread.overdue;
-    builder_->recording().samples.push_back(
-        {.time_ns = now,
-         .value = stands_for + std::exchange(followed.missed_value, 0),
-         .thread = builder_->add_thread(thread.os_id, thread.clr_id,
-                                        thread.name.empty() ? followed.description : thread.name),
-         .stack = followed.stack});
-    ++at;
+  choose_due(value);
+  if (!has_room()) {
+    dropped_ += due_.size();
+    return true;
   }
-  budget_->add_round(working, stood_ns);
+  // Threads that wait stand at once, and most of their samples end with a glance. Threads that work must
+  // get a processor before they stand, all the sooner the fewer run: these are frozen together.
+  const auto waiting = request_.sampling.engine == Engine::snapshot
+                           ? due_.begin()
+                           : std::partition(due_.begin(), due_.end(),
+                                            [](const Due& due) { return due.followed->moves; });
+  const auto moving = static_cast<std::size_t>(waiting - due_.begin());
+  if (!sample_in_groups(now, std::span(due_).first(moving))) return false;
+  for (const Due& due : std::span(due_).subspan(moving)) {
+    if (!sample_alone(now, due)) return false;
+  }
+  return true;
+}
+
+// The threads of this tick: all of them, or those that have used the CPU.
+void Recorder::choose_due(std::uint64_t value) {
+  due_.clear();
+  for (const auto& [os_id, followed] : threads_) {
+    Due due{os_id, followed.get(), value};
+    if (request_.event == SampleEvent::cpu) {
+      const std::uint64_t cpu = cpu_time(followed->thread.handle());
+      due.stands_for = cpu - std::exchange(followed->cpu, cpu);
+      if (due.stands_for == 0) continue;
+    }
+    due_.push_back(due);
+  }
+}
+
+bool Recorder::sample_in_groups(std::uint64_t now, std::span<Due> due) {
+  std::vector<Sampler::GroupThread> group;
+  while (!due.empty()) {
+    const std::size_t count = std::min(due.size(), group_size_->threads());
+    group.assign(count, {});
+    for (std::size_t i = 0; i < count; ++i) {
+      Followed& followed = *due[i].followed;
+      group[i].os_id = due[i].os_id;
+      group[i].thread = &followed.thread.thread();
+      group[i].last = &followed.last;
+    }
+    const auto stood_ns = sampler_.sample_group(
+        group, request_.sampling.engine, GroupResume::one_by_one, {});
+    if (!stood_ns) return false;
+    group_size_->took(count, *stood_ns);
+    budget_->add_group(count, *stood_ns);
+    for (std::size_t i = 0; i < count; ++i) {
+      const Sampler::Sample& sample = group[i].sample;
+      // The runtime, which is not asked while several threads stand, may know more of it.
+      const bool alone = sample.lacks_runtime || sample.look_again;
+      if (!(alone ? sample_alone(now, due[i]) : add_sample(now, due[i], sample))) return false;
+    }
+    due = due.subspan(count);
+  }
+  return true;
+}
+
+bool Recorder::sample_alone(std::uint64_t now, const Due& due) {
+  const auto sample = sampler_.sample(due.followed->thread, due.os_id, request_.sampling,
+                                      &due.followed->last);
+  if (!sample) return false;
+  if (!sample->unmoved) budget_->add_thread(sample->thread.frozen_ns);
+  return add_sample(now, due, *sample);
+}
+
+bool Recorder::add_sample(std::uint64_t now, const Due& due, const Sampler::Sample& sample) {
+  Followed& followed = *due.followed;
+  const Thread& thread = sample.thread;
+  if (!thread.skipped.empty()) {
+    problem_ = sampler_.obstacle();
+    if (problem_ != nullptr) return false;
+    // One that the supervisor let go before it was copied, or whose code went, is there again at
+    // the next tick; any other is ending.
+    followed.missed_value += due.stands_for;
+    if (!thread.overdue && !sample.look_again) threads_.erase(due.os_id);
+    return true;
+  }
+  add_new_modules();
+  followed.moves = !sample.unmoved;
+  if (!sample.unmoved) {
+    followed.stack = builder_->add_stack(thread.stack);
+    followed.whole = thread.stack.whole();
+  }
+  count(followed.whole);
+  frozen_.add(thread.frozen_ns);
+  stopping_.add(thread.stopping_ns);
+  progress_.interventions += thread.overdue;
+  builder_->recording().samples.push_back(
+      {.time_ns = now,
+       .value = due.stands_for + std::exchange(followed.missed_value, 0),
+       .thread = builder_->add_thread(thread.os_id, thread.clr_id,
+                                      thread.name.empty() ? followed.description : thread.name),
+       .stack = followed.stack});
   return true;
 }
 

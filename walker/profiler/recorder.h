@@ -7,8 +7,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "walker/base/win/tick_clock.h"
 #include "walker/model/duration_histogram.h"
@@ -16,6 +18,7 @@
 #include "walker/profiler/bounded_queue.h"
 #include "walker/profiler/entry_barrier.h"
 #include "walker/profiler/event_source.h"
+#include "walker/profiler/group_size.h"
 #include "walker/profiler/pipe_end.h"
 #include "walker/profiler/record_budget.h"
 #include "walker/profiler/sampler.h"
@@ -49,6 +52,7 @@ class Recorder {
     Sampler::Last last;     // and where it stood then
     std::uint32_t stack = Recording::kNone;  // its node
     bool whole = false;
+    bool moves = true;  // it had another stack at its last sample than before, or has none yet
     std::uint64_t missed_value = 0;  // of moments that gave no sample: the next sample has it as well
   };
 
@@ -63,8 +67,19 @@ class Recorder {
   void take_waiting();
   void add_event(EventSample& event);
   void count_dropped_events() noexcept;
-  // One sample of each thread, `now` nanoseconds after the beginning. False: the process is ending.
+  // A thread that is to be sampled at this tick.
+  struct Due {
+    std::uint32_t os_id = 0;
+    Followed* followed = nullptr;
+    std::uint64_t stands_for = 0;  // the value of its sample
+  };
+  // One sample of each thread, `now` nanoseconds after the beginning. False: the process is ending, or
+  // nothing can be frozen any more.
   bool tick(std::uint64_t now);
+  void choose_due(std::uint64_t value);
+  bool sample_in_groups(std::uint64_t now, std::span<Due> due);
+  bool sample_alone(std::uint64_t now, const Due& due);
+  bool add_sample(std::uint64_t now, const Due& due, const Sampler::Sample& sample);
   std::uint64_t own_cpu_time() const;
   void keep_budget(std::uint64_t now);  // by clock_
   void find_threads();
@@ -93,6 +108,8 @@ class Recorder {
 
   RecordProgress progress_;
   DurationHistogram frozen_, stopping_;
+  std::vector<Due> due_;
+  std::optional<GroupSize> group_size_;
   std::map<std::uint32_t, std::unique_ptr<Followed>> threads_;
   std::optional<RecordBudget> budget_;
   HANDLE writer_handle_ = nullptr;  // as long as record() runs

@@ -1,6 +1,7 @@
 #include "walker/profiler/sampler.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "unmanaged/win/guarded.h"
 #include "unmanaged/win/live_modules.h"
@@ -58,6 +59,7 @@ std::string_view why_skipped(CaptureFault fault) {
     case CaptureFault::off_stack: return {};
     case CaptureFault::not_suspended: return "the thread is ending";
     case CaptureFault::overdue: return "the thread ran again before its stack was copied";
+    case CaptureFault::no_room: return "its stack had no more room beside those of other threads";
   }
   return {};
 }
@@ -165,34 +167,89 @@ bool Sampler::pause_before(int look) {
   return true;
 }
 
-bool Sampler::look(Sample& result, Engine engine, WindowsThread& thread,
-                   const DumpRequest& request, Last* last) {
+// What the sampler knows is made that of now.
+void Sampler::begin_look() {
   hear_of_unloads();
   grounds_.mark = heard_;
   grounds_.image_mark = image_unloads_->mark();
   code_.begin(heard_);
-  const std::uint64_t generation = generation_;
-  if (last != nullptr) {
-    if (last->generation == generation_ && still_holds(last->grounds, heard_)) {
-      last->grounds.mark = heard_;
-      last->grounds.image_mark = grounds_.image_mark;
-    } else {
-      last->stack.forget();
-    }
+}
+
+void Sampler::forget_what_is_stale(Last& last) {
+  if (last.generation == generation_ && still_holds(last.grounds, heard_)) {
+    last.grounds.mark = heard_;
+    last.grounds.image_mark = grounds_.image_mark;
+  } else {
+    last.stack.forget();
   }
+}
+
+bool Sampler::look(Sample& result, Engine engine, WindowsThread& thread,
+                   const DumpRequest& request, Last* last) {
+  begin_look();
+  Look how{.both_engines = request.both_engines, .generation = generation_};
+  if (last != nullptr) forget_what_is_stale(*last);
   RawSample raw(buffers_.stack(), buffers_.entries());
   if (!capture_into(result.thread, raw, engine, thread, request, last ? &last->stack : nullptr)) {
     return false;
   }
+  how.asked = !raw.at_risk;
+  finish_look(result, raw, how, last);
+  return true;
+}
+
+std::optional<std::uint64_t> Sampler::sample_group(std::span<GroupThread> threads, Engine engine,
+                                                   GroupResume resume,
+                                                   std::span<std::byte> arena) {
+  begin_look();
+  Look how{.generation = generation_};
+  GroupFreeze& group = supervisor_.group();
+  group.clear();
+  group_.assign(threads.size(), {});
+  for (std::size_t i = 0; i < threads.size(); ++i) {
+    GroupThread& of = threads[i];
+    if (!group.add(*of.thread)) throw std::length_error("a group of too many threads");
+    of.sample = {.thread = {.os_id = of.os_id}, .copied = {}};
+    if (of.last != nullptr) {
+      forget_what_is_stale(*of.last);
+      group_[i].last = &of.last->stack;
+    }
+    const ThreadClaim claim(services_.registry, of.os_id);
+    if (!claim.entry()) continue;
+    of.sample.thread.clr_id = claim.entry()->clr_id;
+    of.sample.thread.name = claim.entry()->name;
+  }
+  std::uint64_t stood_ns = 0;
+  {
+    const FreezeGate::Pass pass(services_.gate);
+    if (!pass) return std::nullopt;
+    const PlainMemory stack;
+    stood_ns = capture_group(group, group_, arena.empty() ? buffers_.stack() : arena, stack, resume);
+  }
+  for (std::size_t i = 0; i < threads.size(); ++i) {
+    RawSample& raw = group_[i].sample;
+    Thread& thread = threads[i].sample.thread;
+    thread.frozen_ns = raw.frozen_ns;
+    thread.stopping_ns = raw.stopping_ns;
+    thread.overdue = raw.overdue;
+    thread.copy_cut = raw.stack.cut();
+    how.asked = engine == Engine::copy || thread.clr_id == 0;
+    finish_look(threads[i].sample, raw, how, threads[i].last);
+  }
+  return stood_ns;
+}
+
+void Sampler::finish_look(Sample& result, RawSample& raw, const Look& look, Last* last) {
   result.thread.skipped = why_skipped(raw.fault);
   result.unmoved = raw.unmoved;
   // The machine was busy with something else for a whole deadline. Real case: one thread of 200 in a
   // dump, with a load of 12 on two cores (Dump.TwoHundredThreadsInOneAttach).
-  result.look_again = raw.fault == CaptureFault::overdue && last == nullptr;
-  if (!result.thread.skipped.empty() || raw.unmoved) return true;
+  result.look_again =
+      raw.fault == CaptureFault::no_room || (raw.fault == CaptureFault::overdue && last == nullptr);
+  if (!result.thread.skipped.empty() || raw.unmoved) return;
   if (last != nullptr) last->stack.keep(raw);
   raw.stack.rewrite_pointers();
-  if (request.both_engines && raw.managed_walked) result.copied = result.thread;
+  if (look.both_engines && raw.managed_walked) result.copied = result.thread;
   grounds_.managed.clear();
   grounds_.images.clear();
   bool holds = make_stack(result.thread.stack, raw);
@@ -209,23 +266,22 @@ bool Sampler::look(Sample& result, Engine engine, WindowsThread& thread,
   if (holds && !is_of_new_image(result.thread.stack)) {
     result.gap_may_be_unloaded_code =
         now != grounds_.mark && lacks_code(result.thread.stack);
-    result.lacks_runtime = raw.at_risk && !result.thread.stack.whole();
-    if (last == nullptr) return true;
+    result.lacks_runtime = !look.asked && !result.thread.stack.whole();
+    if (last == nullptr) return;
     last->grounds = grounds_;
-    last->generation = generation;
+    last->generation = look.generation;
     // No callback tells when another dynamic method takes the place of one.
     const bool untold = !clr_.hears_method_deaths && !grounds_.managed.functions.empty();
     // A thread that is to be frozen once more has no stack yet that its next sample could have as well.
     const bool unfinished = result.gap_may_be_unloaded_code || result.lacks_runtime;
     if (untold || unfinished) last->stack.forget();
-    return true;
+    return;
   }
   if (last != nullptr) last->stack.forget();
   result.thread.stack = {};
   result.copied.reset();
   result.thread.skipped = "code on its stack went away while it was looked at";
   result.look_again = true;
-  return true;
 }
 
 std::optional<Stack> Sampler::finish_event(EventSample& event) {

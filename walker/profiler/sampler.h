@@ -24,6 +24,7 @@
 #include "walker/profiler/thread_registry.h"
 #include "walker/profiler/unload_gate.h"
 #include "walker/session/protocol.h"
+#include "walker/suspended/group_capture.h"
 #include "walker/suspended/unmoved_stack.h"
 #include "walker/suspended/win/canary_probe.h"
 #include "walker/suspended/win/clr_managed_walk.h"
@@ -68,7 +69,7 @@ class Sampler {
     bool unmoved = false;  // the thread has no stack here: it is that of the sample before
     bool look_again = false;  // why it was skipped: at another moment there is a sample of it
     bool gap_may_be_unloaded_code = false;  // code was unloaded meanwhile
-    bool lacks_runtime = false;  // a stack with a gap, of which the runtime was not asked (Thread::at_risk)
+    bool lacks_runtime = false;  // a stack with a gap, of which the runtime was not asked
   };
   // What the frames and the names of a stack rest on.
   struct Grounds {
@@ -85,6 +86,21 @@ class Sampler {
   };
   std::optional<Sample> sample(WindowsThread& thread, std::uint32_t os_id,
                                const DumpRequest& request, Last* last = nullptr);
+
+  // One sample each of threads that are frozen together, walked from their copies. The order of `threads`
+  // is kept. `engine`: copy, or automatic: of a stack with a gap, the runtime may then be asked by
+  // sample(). `arena`: for all their stacks; empty: room for 12 MiB of them. Nothing: the process is
+  // ending.
+  struct GroupThread {
+    std::uint32_t os_id = 0;
+    const ThreadHandle* thread = nullptr;
+    Last* last = nullptr;
+    Sample sample;
+  };
+  static constexpr std::size_t kMostInGroup = GroupFreeze::kMost;
+  // How long the group stood, in nanoseconds.
+  std::optional<std::uint64_t> sample_group(std::span<GroupThread> threads, Engine engine,
+                                            GroupResume resume, std::span<std::byte> arena);
 
   // The stack of a walk that a thread made of itself, with names. Nothing: code was unloaded since,
   // and what the walk says may mean something else now.
@@ -112,6 +128,15 @@ class Sampler {
   // One look at a thread. False: the process is ending.
   bool look(Sample& result, Engine engine, WindowsThread& thread, const DumpRequest& request,
             Last* last);
+  void begin_look();
+  void forget_what_is_stale(Last& last);
+  // How a look was made.
+  struct Look {
+    bool both_engines = false;
+    bool asked = true;  // false: the runtime could know more of a stack with a gap
+    std::uint64_t generation = 0;
+  };
+  void finish_look(Sample& result, RawSample& raw, const Look& look, Last* last);
   bool capture_into(Thread& result, RawSample& sample, Engine engine, WindowsThread& thread,
                     const DumpRequest& request, const UnmovedStack* last);
   bool make_stack(Stack& stack, const RawSample& sample);
@@ -149,6 +174,7 @@ class Sampler {
   std::vector<Module> all_modules_;
   std::map<Module, std::int32_t, ModuleOrder> numbers_;  // their places
   Grounds grounds_;                                      // of the sample under way
+  std::vector<GroupMember> group_;                       // of the group under way
 };
 
 }  // namespace mixwalk

@@ -23,7 +23,9 @@ enum class HelloField : protozero::pbf_tag_type {
 };
 enum class RequestField : protozero::pbf_tag_type {
   engine = 1, deadline_ms = 2, probe = 3, canary_prefix = 4, thread_id = 5, both_engines = 6,
+  at_once = 7,
 };
+enum class DoneField : protozero::pbf_tag_type { breaker = 1, stood_ns = 2 };
 enum class BreakerField : protozero::pbf_tag_type { threads_off = 1, process_off = 2 };
 enum class RecordField : protozero::pbf_tag_type {
   sampling = 1, event = 2, period_ns = 3, thread_name = 4, type = 5, every = 6,
@@ -40,7 +42,7 @@ enum class ModuleField : protozero::pbf_tag_type { base = 1, size = 2, timestamp
 enum class ThreadField : protozero::pbf_tag_type {
   os_id = 1, clr_id = 2, name = 3, skipped = 4, frozen_ns = 5, engine = 6, refusal = 7, frame = 8,
   run = 9, probe = 10, overdue = 11, walk_off = 12, copy_cut = 13,
-  at_risk = 14, stopping_ns = 15,
+  at_risk = 14, stopping_ns = 15, moment = 16,
 };
 enum class FrameField : protozero::pbf_tag_type {
   kind = 1, trust = 2, address_kind = 3, address = 4, stack_pointer = 5, function = 6, module = 7,
@@ -194,6 +196,7 @@ void put(MessageBuilder<ThreadField>& out, const Thread& thread) {
   if (thread.walk_off) out.add_bool(ThreadField::walk_off, true);
   if (thread.at_risk) out.add_bool(ThreadField::at_risk, true);
   if (thread.copy_cut) out.add_bool(ThreadField::copy_cut, true);
+  if (thread.moment != 0) out.add_uint32(ThreadField::moment, thread.moment);
   for (const Frame& frame : thread.stack.frames) {
     MessageBuilder<FrameField> inner(out, ThreadField::frame);
     put(inner, frame);
@@ -235,6 +238,7 @@ Thread get_thread(pbf_message<ThreadField> in) {
       case ThreadField::walk_off: thread.walk_off = get_flag(in); break;
       case ThreadField::at_risk: thread.at_risk = get_flag(in); break;
       case ThreadField::copy_cut: thread.copy_cut = get_flag(in); break;
+      case ThreadField::moment: thread.moment = in.get_uint32(); break;
       case ThreadField::frame: thread.stack.frames.push_back(get_frame(in.get_message())); break;
       case ThreadField::run: thread.stack.runs.push_back(get_run(in.get_message())); break;
       default: in.skip();
@@ -253,6 +257,7 @@ void put(MessageBuilder<RequestField>& out, const DumpRequest& request) {
   }
   for (const std::uint32_t id : request.thread_ids) out.add_uint32(RequestField::thread_id, id);
   if (request.both_engines) out.add_bool(RequestField::both_engines, true);
+  if (request.at_once) out.add_bool(RequestField::at_once, true);
 }
 
 DumpRequest get_dump_request(pbf_message<RequestField> in) {
@@ -272,6 +277,7 @@ DumpRequest get_dump_request(pbf_message<RequestField> in) {
       case RequestField::canary_prefix: request.canary_prefix = in.get_string(); break;
       case RequestField::thread_id: request.thread_ids.push_back(in.get_uint32()); break;
       case RequestField::both_engines: request.both_engines = get_flag(in); break;
+      case RequestField::at_once: request.at_once = get_flag(in); break;
       default: in.skip();
     }
   }
@@ -293,6 +299,18 @@ BreakerState get_breaker(pbf_message<BreakerField> in) {
     }
   }
   return breaker;
+}
+
+DumpDone get_dump_done(pbf_message<DoneField> in) {
+  DumpDone done;
+  while (in.next()) {
+    switch (in.tag()) {
+      case DoneField::breaker: done.breaker = get_breaker(in.get_message()); break;
+      case DoneField::stood_ns: done.moments.push_back({in.get_uint64()}); break;
+      default: in.skip();
+    }
+  }
+  return done;
 }
 
 RecordRequest get_record_request(pbf_message<RecordField> in) {
@@ -394,8 +412,14 @@ struct Encoder {
     put(inner, thread);
   }
   void operator()(const DumpDone& done) const {
-    MessageBuilder<BreakerField> inner(out, Outer::dump_done);
-    put(inner, done.breaker);
+    MessageBuilder<DoneField> inner(out, Outer::dump_done);
+    {
+      MessageBuilder<BreakerField> breaker(inner, DoneField::breaker);
+      put(breaker, done.breaker);
+    }
+    for (const Moment& moment : done.moments) {
+      inner.add_uint64(DoneField::stood_ns, moment.stood_ns);
+    }
   }
   void operator()(const RecordRequest& request) const {
     MessageBuilder<RecordField> inner(out, Outer::record_request);
@@ -461,7 +485,7 @@ Message get(pbf_message<Outer>& in) {
     }
     case Outer::module: return get_module(in.get_message());
     case Outer::thread: return get_thread(in.get_message());
-    case Outer::dump_done: return DumpDone{get_breaker(in.get_message())};
+    case Outer::dump_done: return get_dump_done(in.get_message());
     case Outer::record_request: return get_record_request(in.get_message());
     case Outer::stop_request: in.get_view(); return StopRequest{};
     case Outer::recorded_bytes: return get_recorded_bytes(in.get_message());

@@ -20,7 +20,7 @@ namespace mixwalk {
 // a frame of a 32-bit little-endian length and a protobuf message of one field, whose number says
 // which message it is. Both ends treat what they read as hostile: decoding is bounded, throws
 // std::bad_alloc at most, and says "no" to what it does not understand.
-inline constexpr std::uint32_t kProtocolVersion = 4;
+inline constexpr std::uint32_t kProtocolVersion = 5;
 
 // A message longer than this is no message of ours. The largest real one is a thread's stack of
 // kMaxFrames frames of at most 60 bytes each.
@@ -60,9 +60,10 @@ struct DumpRequest {
   std::vector<std::uint32_t> thread_ids;
   // Each sample that DoStackSnapshot walked comes a second time, right after, walked from its copy.
   bool both_engines = false;
+  bool at_once = false;  // all threads stand together, and are walked from their copies
   bool operator==(const DumpRequest&) const = default;
 };
-// Samples until StopRequest. `sampling.both_engines` has no meaning here.
+// Samples until StopRequest. `sampling.both_engines` and `sampling.at_once` have no meaning here.
 struct RecordRequest {
   DumpRequest sampling;
   SampleEvent event = SampleEvent::wall;  // any but dump
@@ -91,6 +92,7 @@ struct FunctionName {
 };
 struct DumpDone {
   BreakerState breaker;
+  std::vector<Moment> moments;  // of a dump at once
   bool operator==(const DumpDone&) const = default;
 };
 

@@ -37,7 +37,11 @@ SnapshotCollector::Step SnapshotCollector::accept(Message message) {
   }
   const auto* done = std::get_if<DumpDone>(&message);
   if (done == nullptr) return Step::protocol_error;
+  for (const Thread& thread : snapshot_.threads) {
+    if (thread.moment > done->moments.size()) return Step::protocol_error;
+  }
   snapshot_.breaker = done->breaker;
+  snapshot_.moments = done->moments;
   return Step::done;
 }
 

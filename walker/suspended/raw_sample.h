@@ -24,6 +24,7 @@ enum class CaptureFault : std::uint8_t {
   not_suspended,  // SuspendThread or GetThreadContext failed: the thread is ending
   off_stack,      // Rsp is not on the thread's own stack (a fiber, a foreign stack)
   overdue,        // the supervisor let it run before its stack was copied
+  no_room,        // the stacks of the group's other threads left no room for this one
 };
 
 // What one freeze of one thread brought back. Frozen-safe to fill: plain values in buffers that

@@ -20,8 +20,8 @@ namespace {
 constexpr std::size_t kThunkBytes = 16;
 constexpr DWORD kFailed = static_cast<DWORD>(-1);
 
-// More than a sampler ever suspends at once.
-constexpr std::size_t kMaxSections = 8;
+// As many threads as a sampler ever suspends at once.
+constexpr std::size_t kMaxSections = 1024;
 struct Section {
   std::atomic<DWORD> by{0};  // thread id; 0: free
   std::atomic<HANDLE> target{nullptr};

@@ -18,7 +18,8 @@ double share_taken(RecordBudget& budget, std::size_t working, std::uint64_t cpu_
     now += budget.period_ns();
     cpu += cpu_ns;
     rounds += now > end / 2;
-    budget.add_round(working, stood_ns);
+    for (std::size_t i = 0; i < working; ++i) budget.add_thread(stood_ns / working);
+    budget.end_round();
     if (budget.is_due(now)) budget.measure(now, cpu / (10 * kMs) * (10 * kMs));
   }
   const double width = working == 0 ? 1 : working > 2 ? 2 : static_cast<double>(working);
@@ -45,17 +46,36 @@ TEST(RecordBudget, WhatCostsMuchIsTakenMoreSeldom) {
   }
 }
 
+// Twenty threads that stand together for 1 ms keep two processors from working, not twenty.
+TEST(RecordBudget, ThreadsThatStandTogetherCostWhatTheProcessorsCouldHaveDone) {
+  RecordBudget together(0.05, 2, kMs), one_by_one(0.05, 2, kMs);
+  for (RecordBudget* budget : {&together, &one_by_one}) {
+    budget->begin(0, 0);
+    if (budget == &together) {
+      budget->add_group(20, kMs);
+    } else {
+      for (int i = 0; i < 20; ++i) budget->add_thread(kMs);
+    }
+    budget->end_round();
+    budget->measure(100 * kMs, 0);
+  }
+  EXPECT_EQ(together.period_ns(), 20 * kMs);      // 1 ms of each processor's time, 5 % of 20 ms
+  EXPECT_EQ(one_by_one.period_ns(), 200 * kMs);
+}
+
 TEST(RecordBudget, TheFirstReadingComesSoon) {
   RecordBudget budget(0.05, 2, kMs);
   budget.begin(1'000 * kMs, 70 * kMs);
-  budget.add_round(1, kMs);
+  budget.add_thread(kMs);
+  budget.end_round();
   EXPECT_FALSE(budget.is_due(1'099 * kMs));
   EXPECT_TRUE(budget.is_due(1'100 * kMs));
 }
 
 TEST(RecordBudget, NoneIsNone) {
   RecordBudget budget(0, 2, kMs);
-  budget.add_round(1, 1'000 * kMs);
+  budget.add_thread(1'000 * kMs);
+  budget.end_round();
   EXPECT_FALSE(budget.is_due(1'000'000 * kMs));
   EXPECT_EQ(budget.period_ns(), kMs);
 }

@@ -105,6 +105,9 @@ ExitCode run(const DumpCommand& command) {
   if (const std::string problem = session->leave(); !problem.empty()) spdlog::info(problem);
   complete(*snapshot);
   log_threads(*snapshot);
+  for (const Moment& moment : snapshot->moments) {
+    spdlog::info("the threads of one moment stood for {} us", moment.stood_ns / 1000);
+  }
   log_counters(count(*snapshot));
 
   UnmatchedThreads unmatched(threads);

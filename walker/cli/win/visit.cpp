@@ -105,7 +105,8 @@ DumpRequest sampling_request(const Sampling& sampling) {
           .deadline_ms = sampling.deadline_ms,
           .probe = sampling.probe,
           .canary_prefix = sampling.canary,
-          .thread_ids = sampling.threads.ids};
+          .thread_ids = sampling.threads.ids,
+          .at_once = sampling.at_once};
 }
 
 }  // namespace mixwalk

@@ -1,7 +1,5 @@
 #include "walker/suspended/win/supervisor.h"
 
-#include <winternl.h>
-
 #include "unmanaged/win/own_thread.h"
 
 namespace mixwalk {
@@ -15,21 +13,6 @@ constexpr SIZE_T kStackBytes = 64 << 10;
 // the runtime's stress log, which is off unless DOTNET_StressLog asks for it). So only a machine that
 // gives the sampler no time comes near this limit.
 constexpr DWORD kEntryMs = 1000;
-// THREADINFOCLASS ThreadSuspendCount; winternl.h leaves it out.
-constexpr auto kThreadSuspendCount = static_cast<THREADINFOCLASS>(35);
-
-// How often the thread is suspended; `otherwise` where the system does not say.
-ULONG suspend_count(HANDLE thread, ULONG otherwise) noexcept {
-  ULONG count = 0;
-  return NtQueryInformationThread(thread, kThreadSuspendCount, &count, sizeof count, nullptr) < 0
-             ? otherwise
-             : count;
-}
-// A supervisor that did not look for so long will not help a frozen thread: its own thread was
-// suspended or ended by the program.
-constexpr ULONGLONG kSilentMs = 2'000;
-// mixwalk.exe needs microseconds for its ResumeThread, unless it dies in it.
-constexpr ULONGLONG kTakingMs = 1'000;
 
 }  // namespace
 
@@ -52,29 +35,12 @@ void Supervisor::stop() noexcept {
   stop_.reset();
 }
 
-bool Supervisor::is_silent() const noexcept {
-  const ULONGLONG looked = looked_.load(std::memory_order_relaxed);
-  const ULONGLONG now = GetTickCount64();
-  return looked != 0 && now > looked && now - looked > kSilentMs;
-}
-
 bool Supervisor::before_suspend(DWORD thread_id) noexcept {
   return !is_silent() && freeze_.begin(ledger_, thread_id);
 }
 
-// Folklore: mixwalk.exe takes what has been under way for too long, and cannot tell whether
-// SuspendThread has happened. Situation: a tool suspends the whole program for some seconds
-// (NtSuspendProcess), our thread in front of its SuspendThread; mixwalk.exe gives back the tool's
-// suspension of the target, and ours, which came later, stayed for ever. Remedy: what is above the
-// count that SuspendThread found is ours. (Test: SupervisorTest, GivenBackBeforeItHadHappened.)
 bool Supervisor::begin(HANDLE thread, DWORD before) noexcept {
-  if (!freeze_.suspended()) {
-    wait_for_mixwalk_exe();
-    const ULONG otherwise = before + (freeze_.is_left_to_us() ? 1 : 0);
-    if (suspend_count(thread, otherwise) > before) resume_(thread);
-    freeze_.end();
-    return false;
-  }
+  if (!freeze_.suspended(thread, before, resume_)) return false;
   target_.store(thread, std::memory_order_relaxed);
   since_.store(GetTickCount64(), std::memory_order_relaxed);
   const State next = (state_.load(std::memory_order_relaxed) | kPhaseBits) + 1;
@@ -86,23 +52,11 @@ void Supervisor::end() noexcept {
   const HANDLE thread = target_.load(std::memory_order_relaxed);
   const bool in_time = change(Phase::frozen, Phase::idle);
   if (in_time && freeze_.take()) resume_(thread);
-  give_back_what_mixwalk_exe_left(thread);
+  freeze_.give_back_what_mixwalk_exe_left(thread, resume_);
   if (in_time && freeze_.taken_from_outside()) note_let_go();
   freeze_.end();
   State state = state_.load(std::memory_order_relaxed);
   move(state, Phase::idle);
-}
-
-// The slot and the thread's handle are used again: mixwalk.exe first comes to the end of its
-// ResumeThread, which would give back the next suspension otherwise.
-void Supervisor::wait_for_mixwalk_exe() const noexcept {
-  const ULONGLONG begun = GetTickCount64();
-  while (freeze_.being_taken() && GetTickCount64() - begun < kTakingMs) SwitchToThread();
-}
-
-void Supervisor::give_back_what_mixwalk_exe_left(HANDLE thread) noexcept {
-  wait_for_mixwalk_exe();
-  if (freeze_.is_left_to_us()) resume_(thread);
 }
 
 bool Supervisor::begin_walk() noexcept {
@@ -124,7 +78,7 @@ bool Supervisor::end_walk() noexcept {
 bool Supervisor::walk_may_go_on() noexcept {
   if (!overdue()) return true;
   wait_for_supervisor();
-  wait_for_mixwalk_exe();
+  freeze_.wait_for_mixwalk_exe();
   // DoStackSnapshot is about to resume the thread. Where the suspension of DoStackSnapshot was given
   // back before, the thread is suspended once more: that ResumeThread could otherwise take off a
   // suspension that the program has made since.
@@ -192,7 +146,7 @@ DWORD WINAPI Supervisor::run(void* self) noexcept {
 void Supervisor::watch() noexcept {
   // It runs for microseconds, and a busy machine must not make it late.
   SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_TIME_CRITICAL);
-  looked_.store(GetTickCount64());
+  heartbeat_.beat(GetTickCount64());
   SetEvent(running_.get());
   while (WaitForSingleObject(stop_.get(), kPollMs) == WAIT_TIMEOUT) {
     look(GetTickCount64());
@@ -202,7 +156,8 @@ void Supervisor::watch() noexcept {
 // Gives back our suspensions and no others: the program, a debugger or the CLR's own GC may suspend
 // the thread as well, and must resume it themselves.
 void Supervisor::look(ULONGLONG now_ms) noexcept {
-  looked_.store(now_ms, std::memory_order_relaxed);
+  heartbeat_.beat(now_ms);
+  group_.look(now_ms);
   State state = state_.load(std::memory_order_acquire);
   const Phase phase = phase_of(state);
   if (phase == Phase::leaving) check_walk(state);

@@ -8,6 +8,9 @@
 #include "unmanaged/win/unique_handle.h"
 #include "walker/suspended/deadline.h"
 #include "walker/suspended/freeze_ledger.h"
+#include "walker/suspended/win/group_freeze.h"
+#include "walker/suspended/win/heartbeat.h"
+#include "walker/suspended/win/windows_freeze.h"
 
 namespace mixwalk {
 
@@ -20,13 +23,13 @@ namespace mixwalk {
 // seen within seconds. A resume by another thread is the only way out.
 class Supervisor {
  public:
-  using Resume = decltype(&ResumeThread);
-
-  // Every suspension is written into the ledger, which must outlive this object. `resume`: the system's
-  // ResumeThread; a test passes its own function to see the state while the thread still stands.
+  // Every suspension is written into the ledger, which must outlive this object.
   explicit Supervisor(LedgerPage& ledger, DWORD deadline_ms = kDefaultDeadlineMs,
-                      Resume resume = &ResumeThread) noexcept
-      : ledger_(ledger), deadline_ms_(deadline_ms), resume_(resume) {}
+                      ResumeFunction resume = &ResumeThread) noexcept
+      : ledger_(ledger),
+        deadline_ms_(deadline_ms),
+        resume_(resume),
+        group_(ledger, deadline_ms, heartbeat_, resume) {}
   ~Supervisor() { stop(); }
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
@@ -43,7 +46,9 @@ class Supervisor {
   DWORD thread_id() const noexcept { return thread_id_; }  // 0: no thread could be made
   // The supervising thread has not looked for so long that it was stopped by the program: nothing is
   // frozen any more.
-  bool is_silent() const noexcept;
+  bool is_silent() const noexcept { return heartbeat_.is_silent(); }
+  // Threads that are frozen together, under the same deadline; never beside a single freeze.
+  GroupFreeze& group() noexcept { return group_; }
 
   // Everything below is frozen-safe, and for one thread at a time: the one that suspends.
   // before_suspend() and begin() stand around SuspendThread; end() undoes that one suspension, unless
@@ -77,8 +82,8 @@ class Supervisor {
   // The last moment at which an overdue thread still stood: QueryPerformanceCounter.
   std::uint64_t let_go_ticks() const noexcept { return let_go_ticks_.load(); }
 
-  // One look of the supervising thread: lets the thread go that has stood too long at now_ms
-  // (GetTickCount64).
+  // One look of the supervising thread: lets the thread or the group go that has stood too long at
+  // now_ms (GetTickCount64).
   void look(ULONGLONG now_ms) noexcept;
 
  private:
@@ -103,21 +108,19 @@ class Supervisor {
   bool change(Phase from, Phase to) noexcept;
   State wait_for_supervisor() const noexcept;
   void give_back_for_supervisor(State state) noexcept;
-  void wait_for_mixwalk_exe() const noexcept;
-  void give_back_what_mixwalk_exe_left(HANDLE thread) noexcept;
   void check_walk(State state) noexcept;
   void note_let_go() noexcept;
 
-
   LedgerPage& ledger_;
-  LedgerFreeze freeze_;
+  WindowsFreeze freeze_;
   const DWORD deadline_ms_;
-  const Resume resume_;
+  const ResumeFunction resume_;
   std::atomic<State> state_{0};
   std::atomic<HANDLE> target_{nullptr};
   std::atomic<ULONGLONG> since_{0};  // GetTickCount64 at begin()
   std::atomic<std::uint64_t> let_go_ticks_{0};
-  std::atomic<ULONGLONG> looked_{0};  // GetTickCount64, when it looked last; 0: never
+  Heartbeat heartbeat_;
+  GroupFreeze group_;
   UniqueHandle stop_, running_;
   UniqueHandle thread_;
   DWORD thread_id_ = 0;

@@ -1,0 +1,190 @@
+// mixwalk dump --at-once: all threads of a process at one moment.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "tests/end_to_end/session.h"
+#include "tests/support/win/child_process.h"
+
+namespace mixwalk {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+const DumpRequest kAtOnce = {
+    .engine = Engine::copy, .deadline_ms = kAtOnceDeadlineMs, .at_once = true};
+
+class AtOnce : public testing::Test {
+ protected:
+  void start(std::vector<std::string> options) {
+    options.insert(options.begin(), fixture("hang.exe"));
+    hang_.emplace(options);
+    ASSERT_TRUE(hang_->read_line().value_or("").starts_with("READY"));
+  }
+  void expect_unharmed() {
+    EXPECT_TRUE(hang_->running());
+    hang_->write_line("STOP");
+    EXPECT_EQ(hang_->wait(20'000), 0u);
+  }
+  std::optional<ChildProcess> hang_;
+};
+
+// Function and place of each frame, leaf first.
+using Places = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+Places places(const Stack& stack) {
+  Places all;
+  for (const Frame& frame : stack.frames) all.emplace_back(frame.address, frame.function);
+  return all;
+}
+
+TEST_F(AtOnce, TheStacksAreThoseOfADump) {
+  start({});
+  TargetSession session = attach_to(hang_->id());
+  const Snapshot turn = dump_named(session, {.engine = Engine::snapshot});
+  const Snapshot once = dump_named(session, kAtOnce);
+  ASSERT_EQ(once.moments.size(), 1u);
+  EXPECT_GT(once.moments[0].stood_ns, 0u);
+  EXPECT_TRUE(turn.moments.empty());
+  int compared = 0;
+  for (const char* name : {"deadlock 1", "deadlock 2", "sleep", "accept", "native wait", "com call",
+                           "task result", "deep"}) {
+    const Thread& before = thread_named(turn, name);
+    const Thread& thread = thread_named(once, name);
+    EXPECT_EQ(thread.moment, 1u);
+    EXPECT_EQ(before.moment, 0u);
+    EXPECT_TRUE(thread.stack.whole()) << to_text(once, thread);
+    EXPECT_EQ(places(thread.stack), places(before.stack))
+        << to_text(turn, before) << to_text(once, thread);
+    ++compared;
+  }
+  EXPECT_EQ(compared, 8);
+  EXPECT_EQ(session.leave(), "");
+  expect_unharmed();
+}
+
+TEST_F(AtOnce, TwoHundredThreadsOfOneMoment) {
+  start({"--many", "200"});
+  TargetSession session = attach_to(hang_->id());
+  const Snapshot snapshot = dump_named(session, kAtOnce);
+  std::size_t idle = 0;
+  for (const Thread& thread : snapshot.threads) {
+    if (!thread.name.starts_with("idle ")) continue;
+    ++idle;
+    EXPECT_EQ(thread.moment, 1u);
+    EXPECT_TRUE(all_runs_closed(thread.stack)) << to_text(snapshot, thread);
+  }
+  EXPECT_EQ(idle, 200u);
+  std::printf("%zu threads stood for %.1f ms\n", snapshot.threads.size(),
+              static_cast<double>(snapshot.moments.at(0).stood_ns) / 1e6);
+  EXPECT_EQ(session.leave(), "");
+  expect_unharmed();
+}
+
+// The time is over at once: what is missing comes thread by thread, and nothing is lost.
+TEST_F(AtOnce, NoThreadIsLostWhereTheDeadlineIsTooShort) {
+  start({"--many", "200"});
+  TargetSession session = attach_to(hang_->id());
+  DumpRequest short_of_time = kAtOnce;
+  short_of_time.deadline_ms = 1;
+  const Snapshot snapshot = dump_named(session, short_of_time);
+  std::map<std::uint32_t, std::size_t> threads;  // by moment
+  std::size_t idle = 0;
+  for (const Thread& thread : snapshot.threads) {
+    if (!thread.name.starts_with("idle ")) continue;
+    ++idle;
+    ++threads[thread.moment];
+    EXPECT_LE(thread.moment, snapshot.moments.size());
+  }
+  EXPECT_EQ(idle, 200u);
+  EXPECT_GT(threads.size(), 1u) << "then nothing was too short";
+  EXPECT_EQ(session.leave(), "");
+  expect_unharmed();
+}
+
+TEST_F(AtOnce, OnlyTheThreadsThatWereAskedFor) {
+  start({});
+  TargetSession session = attach_to(hang_->id());
+  const Snapshot all = dump_named(session, kAtOnce);
+  DumpRequest two = kAtOnce;
+  const std::uint32_t id = thread_named(all, "sleep").os_id;
+  two.thread_ids = {id, thread_named(all, "accept").os_id, id, 99'999'996};
+  const Snapshot snapshot = dump_named(session, two);
+  ASSERT_EQ(snapshot.threads.size(), 3u) << "each once, and one that there is none of";
+  EXPECT_EQ(snapshot.threads[2].skipped, "the thread has ended, or may not be opened");
+  EXPECT_EQ(snapshot.threads[2].moment, 0u);
+  EXPECT_EQ(session.leave(), "");
+  expect_unharmed();
+}
+
+// A step's number, 0 to 7; nothing: the thread is between two steps.
+std::optional<int> step_of(const Thread& thread) {
+  for (const Frame& frame : thread.stack.frames) {
+    const std::size_t at = frame.name.find("Hang.LockStep.Step");
+    if (at != std::string::npos) return frame.name.at(at + 18) - '0';
+  }
+  return std::nullopt;
+}
+
+struct Pairs {
+  int all = 0, apart = 0;  // apart: steps that are of no one moment
+};
+
+Pairs dump_lock_step(TargetSession& session, const DumpRequest& request, int dumps) {
+  Pairs pairs;
+  for (int i = 0; i < dumps; ++i) {
+    const Snapshot snapshot = dump_named(session, request);
+    const auto first = step_of(thread_named(snapshot, "lock step 1"));
+    const auto second = step_of(thread_named(snapshot, "lock step 2"));
+    if (!first || !second) continue;
+    ++pairs.all;
+    const int between = (*first - *second + 8) % 8;
+    pairs.apart += between > 1 && between < 7;
+  }
+  return pairs;
+}
+
+// 100 dumps in an ordinary run; MIXWALK_MOMENTS=1000 for more.
+TEST_F(AtOnce, ThreadsInLockStepAreNeverTwoStepsApart) {
+  start({"--lock-step"});
+  TargetSession session = attach_to(hang_->id());
+  const int dumps = wanted("MIXWALK_MOMENTS", 100, 10);
+  const Pairs once = dump_lock_step(session, kAtOnce, dumps);
+  // Which shows that the pairs can be apart.
+  const Pairs turn = dump_lock_step(session, {.engine = Engine::copy}, dumps);
+  std::printf("at once: %d pairs, %d apart; in turn: %d pairs, %d apart\n", once.all, once.apart,
+              turn.all, turn.apart);
+  EXPECT_GT(once.all, dumps / 10);
+  EXPECT_EQ(once.apart, 0);
+  EXPECT_GT(turn.apart, 0);
+  EXPECT_EQ(session.leave(), "");
+  expect_unharmed();
+}
+
+TEST_F(AtOnce, TheOutputSaysForHowLongTheProcessStood) {
+  start({});
+  const ProgramResult text =
+      run_program({mixwalk_exe(), "dump", "--at-once", "-p", std::to_string(hang_->id())});
+  EXPECT_EQ(text.exit_code, 0u) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("\none moment of "));
+  EXPECT_THAT(text.out, HasSubstr(" threads, which stood still for "));
+  const ProgramResult json = run_program(
+      {mixwalk_exe(), "dump", "--at-once", "-f", "json", "-p", std::to_string(hang_->id())});
+  const Json dump = Json::parse(json.out);
+  ASSERT_EQ(dump.at("moments").size(), 1u);
+  EXPECT_GT(dump.at("moments")[0].at("stood_ns"), 0);
+  for (const auto& thread : dump.at("threads")) {
+    if (!thread.at("skipped").is_null()) continue;
+    EXPECT_EQ(thread.at("moment"), 1) << thread.dump(1);
+  }
+  expect_unharmed();
+}
+
+}  // namespace
+}  // namespace mixwalk

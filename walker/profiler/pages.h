@@ -1,0 +1,33 @@
+#pragma once
+
+#include <windows.h>
+
+#include <cstddef>
+#include <span>
+
+namespace mixwalk {
+
+// Memory that the system gives directly, zeroed, and of which only what is touched takes any. Not from
+// the heap, whose lock a frozen thread may hold.
+template <class T>
+class Pages {
+ public:
+  // Empty where the process has no memory left.
+  explicit Pages(std::size_t count) noexcept {
+    void* memory = VirtualAlloc(nullptr, count * sizeof(T), MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+    if (memory != nullptr) all_ = {static_cast<T*>(memory), count};
+  }
+  ~Pages() {
+    if (!all_.empty()) VirtualFree(all_.data(), 0, MEM_RELEASE);
+  }
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+
+  std::span<T> all() const noexcept { return all_; }
+  bool empty() const noexcept { return all_.empty(); }
+
+ private:
+  std::span<T> all_;
+};
+
+}  // namespace mixwalk

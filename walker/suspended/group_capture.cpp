@@ -1,0 +1,117 @@
+#include "walker/suspended/group_capture.h"
+
+#include <algorithm>
+
+namespace mixwalk {
+namespace {
+
+class GroupCapture {
+ public:
+  GroupCapture(ThreadGroup& group, std::span<GroupMember> members, std::span<std::byte> arena,
+               const MemoryReader& stack) noexcept
+      : group_(group), members_(members), arena_(arena), stack_(stack) {}
+
+  void suspend_all() noexcept {
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      GroupMember& member = members_[i];
+      member.sample.clear();
+      member.reading_ns = 0;
+      const std::uint64_t started = group_.now_ns();
+      member.suspended = group_.suspend(i);
+      member.suspended_ns = group_.now_ns();
+      member.sample.stopping_ns = member.suspended_ns - started;
+      if (!member.suspended) member.sample.fault = CaptureFault::not_suspended;
+    }
+  }
+
+  // False: the thread does not stand.
+  bool read_registers(std::size_t place) noexcept {
+    GroupMember& member = members_[place];
+    if (!member.suspended) return false;
+    const std::uint64_t started = group_.now_ns();
+    const bool stands = group_.read_registers(place, member.sample.context);
+    member.reading_ns = group_.now_ns() - started;
+    member.sample.stopping_ns += member.reading_ns;
+    if (!stands) member.sample.fault = CaptureFault::not_suspended;
+    return stands;
+  }
+
+  void copy(std::size_t place) noexcept {
+    GroupMember& member = members_[place];
+    RawSample& sample = member.sample;
+    const StackLimits stack = group_.stack_limits(place);
+    if (group_.overdue(place)) {
+      sample.fault = CaptureFault::overdue;
+    } else if (!stack.contains(sample.context.rsp())) {
+      sample.fault = CaptureFault::off_stack;
+    } else if (take_buffer(sample, stack.base - sample.context.rsp())) {
+      sample.stack.fill(stack_, sample.context.rsp(), stack.base);
+      sample.unmoved = member.last != nullptr && member.last->is_at(sample.context, sample.stack);
+    } else {
+      sample.fault = CaptureFault::no_room;
+    }
+    // Asked last: what was copied before the group was let go is of threads that stood.
+    sample.overdue = group_.overdue(place);
+    if (sample.overdue) sample.fault = CaptureFault::overdue;
+  }
+
+  void resume(std::size_t place) noexcept {
+    GroupMember& member = members_[place];
+    if (!member.suspended) return;
+    group_.resume(place);
+    member.suspended = false;
+    RawSample& sample = member.sample;
+    const std::uint64_t now = group_.now_ns();
+    const std::uint64_t ended = sample.overdue ? std::min(now, group_.let_go_ns()) : now;
+    const std::uint64_t under_way = ended > member.suspended_ns ? ended - member.suspended_ns : 0;
+    sample.frozen_ns = under_way > member.reading_ns ? under_way - member.reading_ns : 0;
+  }
+
+ private:
+  // Stacks lie one behind the other. The first one gets all there is, and is cut where that is too little:
+  // no later moment has more room for it.
+  bool take_buffer(RawSample& sample, std::uint64_t bytes) noexcept {
+    constexpr std::size_t kAlignment = 16;  // StackCopy keeps the alignment of Rsp
+    const std::uint64_t wanted = bytes + 2 * kAlignment;
+    if (wanted > arena_.size() && used_) return false;
+    const auto taken = static_cast<std::size_t>(std::min<std::uint64_t>(wanted, arena_.size()));
+    sample.stack = StackCopy(arena_.first(taken));
+    arena_ = arena_.subspan(taken / kAlignment * kAlignment);
+    used_ = true;
+    return true;
+  }
+
+  ThreadGroup& group_;
+  std::span<GroupMember> members_;
+  std::span<std::byte> arena_;  // what is left of it
+  bool used_ = false;
+  const MemoryReader& stack_;
+};
+
+}  // namespace
+
+std::uint64_t capture_group(ThreadGroup& group, std::span<GroupMember> members,
+                            std::span<std::byte> arena, const MemoryReader& stack,
+                            GroupResume resume) noexcept {
+  GroupCapture capture(group, members, arena, stack);
+  const std::uint64_t started = group.now_ns();
+  group.begin();
+  capture.suspend_all();
+  if (resume == GroupResume::one_by_one) {
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      if (capture.read_registers(i)) capture.copy(i);
+      capture.resume(i);
+    }
+  } else {
+    // Every thread stands before the first is copied.
+    for (std::size_t i = 0; i < members.size(); ++i) capture.read_registers(i);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      if (members[i].sample.fault == CaptureFault::none) capture.copy(i);
+    }
+    for (std::size_t i = 0; i < members.size(); ++i) capture.resume(i);
+  }
+  group.end();
+  return group.now_ns() - started;
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "unmanaged/step/registers.h"
+#include "walker/suspended/thread_control.h"
+
+namespace mixwalk {
+
+// Threads of this process that are frozen together, by their places 0 to size() - 1. Frozen-safe, as
+// ThreadControl is.
+class ThreadGroup {
+ public:
+  virtual std::size_t size() const noexcept = 0;
+
+  // Around everything else: from begin() on, the supervisor counts the time of the whole group.
+  virtual void begin() noexcept = 0;
+  virtual void end() noexcept = 0;
+
+  // False: the thread is ending, or may not be suspended.
+  virtual bool suspend(std::size_t place) noexcept = 0;
+  // Undoes suspend(), however often a supervisor has done so already.
+  virtual void resume(std::size_t place) noexcept = 0;
+  // Only while the thread is suspended. Waits until the thread really stands.
+  virtual bool read_registers(std::size_t place, Registers& registers) noexcept = 0;
+  virtual StackLimits stack_limits(std::size_t place) const noexcept = 0;
+  // A supervisor lets threads of the group run again, this one among them, or has since begin(). True
+  // before the first of them runs.
+  virtual bool overdue(std::size_t place) const noexcept = 0;
+  virtual std::uint64_t let_go_ns() const noexcept = 0;
+  // A monotonic clock, in nanoseconds.
+  virtual std::uint64_t now_ns() const noexcept = 0;
+
+ protected:
+  ~ThreadGroup() = default;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,100 @@
+#include "walker/suspended/win/group_freeze.h"
+
+namespace mixwalk {
+
+void GroupFreeze::clear() {
+  if (!members_) members_ = std::make_unique<Member[]>(kMost);
+  size_ = 0;
+}
+
+bool GroupFreeze::add(const ThreadHandle& thread) noexcept {
+  if (size_ == kMost) return false;
+  members_[size_++].thread = &thread;
+  return true;
+}
+
+void GroupFreeze::begin() noexcept {
+  reached_.store(0, std::memory_order_relaxed);
+  since_.store(GetTickCount64(), std::memory_order_relaxed);
+  const State next = (state_.load(std::memory_order_relaxed) | kPhaseBits) + 1;
+  state_.store(with(next, Phase::standing), std::memory_order_release);
+}
+
+bool GroupFreeze::suspend(std::size_t place) noexcept {
+  Member& member = members_[place];
+  const HANDLE thread = member.thread->get();
+  if (overdue(place) || heartbeat_.is_silent() ||
+      !member.freeze.begin(ledger_, member.thread->id())) {
+    return false;
+  }
+  member.handle.store(thread, std::memory_order_relaxed);
+  reached_.store(place + 1, std::memory_order_release);
+  const DWORD before = SuspendThread(thread);
+  if (before == static_cast<DWORD>(-1)) {
+    member.freeze.end();
+    return false;
+  }
+  return member.freeze.suspended(thread, before, resume_);
+}
+
+void GroupFreeze::resume(std::size_t place) noexcept {
+  Member& member = members_[place];
+  const HANDLE thread = member.handle.load(std::memory_order_relaxed);
+  if (member.freeze.take()) {
+    resume_(thread);
+    member.freeze.resumed(false);
+  }
+  // The supervisor is in its ResumeThread. Where the program has stopped the supervisor there: one
+  // ResumeThread too many finds a thread that runs.
+  while (member.freeze.being_resumed() && !heartbeat_.is_silent()) SwitchToThread();
+  if (member.freeze.being_resumed()) {
+    resume_(thread);
+    member.freeze.resumed(false);
+  }
+  member.freeze.give_back_what_mixwalk_exe_left(thread, resume_);
+  member.freeze.end();
+}
+
+void GroupFreeze::end() noexcept {
+  while (true) {
+    State state = state_.load(std::memory_order_acquire);
+    if (phase_of(state) == Phase::resuming && !heartbeat_.is_silent()) {
+      SwitchToThread();
+    } else if (state_.compare_exchange_strong(state, with(state, Phase::idle))) {
+      return;
+    }
+  }
+}
+
+// By the clock as well: should the supervisor be stopped by the program, mixwalk.exe gives back the
+// suspensions one by one, and nothing of that may be taken for one moment.
+bool GroupFreeze::overdue(std::size_t place) const noexcept {
+  constexpr ULONGLONG kLateMs = 1'000;  // mixwalk.exe waits for longer than this
+  const Phase phase = phase_of(state_.load(std::memory_order_acquire));
+  return phase == Phase::resuming || phase == Phase::overdue ||
+         GetTickCount64() - since_.load(std::memory_order_relaxed) >= deadline_ms_ + kLateMs ||
+         members_[place].freeze.taken_from_outside();
+}
+
+void GroupFreeze::look(ULONGLONG now_ms) noexcept {
+  State state = state_.load(std::memory_order_acquire);
+  if (phase_of(state) != Phase::standing) return;
+  const ULONGLONG since = since_.load(std::memory_order_relaxed);
+  if (now_ms < since || now_ms - since < deadline_ms_) return;
+  LARGE_INTEGER ticks;
+  QueryPerformanceCounter(&ticks);
+  let_go_ticks_.store(static_cast<std::uint64_t>(ticks.QuadPart));
+  if (!state_.compare_exchange_strong(state, with(state, Phase::resuming))) return;
+  // A member that is reached later is not suspended any more, or is given back by its suspender.
+  const std::size_t reached = reached_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < reached; ++i) {
+    Member& member = members_[i];
+    if (!member.freeze.take()) continue;
+    resume_(member.handle.load(std::memory_order_relaxed));
+    member.freeze.resumed(false);
+  }
+  state = with(state, Phase::resuming);
+  state_.compare_exchange_strong(state, with(state, Phase::overdue));
+}
+
+}  // namespace mixwalk

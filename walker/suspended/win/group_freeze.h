@@ -1,0 +1,87 @@
+#pragma once
+
+#include <windows.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "walker/base/win/tick_clock.h"
+#include "walker/suspended/thread_group.h"
+#include "walker/suspended/win/heartbeat.h"
+#include "walker/suspended/win/thread_handle.h"
+#include "walker/suspended/win/windows_freeze.h"
+
+namespace mixwalk {
+
+// Threads of this process that are suspended together, under one deadline. Each suspension stands in the
+// ledger, as that of a single freeze does, and whoever takes it there resumes the thread: the thread that
+// suspends, the supervisor, or mixwalk.exe.
+//
+// One thread fills and freezes a group; the supervisor's thread calls look().
+class GroupFreeze final : public ThreadGroup {
+ public:
+  // The ledger has that many slots, and some are for single freezes.
+  static constexpr std::size_t kMost = LedgerPage::kSlots - 24;
+
+  // `heartbeat`: of the supervisor that calls look().
+  GroupFreeze(LedgerPage& ledger, DWORD deadline_ms, const Heartbeat& heartbeat,
+              ResumeFunction resume) noexcept
+      : ledger_(ledger), deadline_ms_(deadline_ms), heartbeat_(heartbeat), resume_(resume) {}
+
+  // Not frozen-safe: an empty group, for threads that stay open and where they are until the next clear().
+  // Throws std::bad_alloc, the first time only.
+  void clear();
+  // False: the group is full.
+  bool add(const ThreadHandle& thread) noexcept;
+
+  std::size_t size() const noexcept override { return size_; }
+  void begin() noexcept override;
+  void end() noexcept override;
+  bool suspend(std::size_t place) noexcept override;
+  void resume(std::size_t place) noexcept override;
+  bool read_registers(std::size_t place, Registers& registers) noexcept override {
+    return members_[place].thread->read_registers(registers);
+  }
+  StackLimits stack_limits(std::size_t place) const noexcept override {
+    return members_[place].thread->stack_limits();
+  }
+  bool overdue(std::size_t place) const noexcept override;
+  std::uint64_t let_go_ns() const noexcept override { return clock_.in_ns(let_go_ticks_.load()); }
+  std::uint64_t now_ns() const noexcept override { return clock_.now_ns(); }
+
+  // By the supervisor's thread: resumes a group that has stood too long at now_ms (GetTickCount64).
+  void look(ULONGLONG now_ms) noexcept;
+
+ private:
+  struct Member {
+    const ThreadHandle* thread = nullptr;
+    std::atomic<HANDLE> handle{nullptr};  // for the supervisor
+    WindowsFreeze freeze;
+  };
+  // standing → idle (end), or standing → resuming (the supervisor's) → overdue → idle. As in Supervisor, a
+  // state is a phase and, above it, the number of the freeze.
+  enum class Phase : std::uint64_t { idle, standing, resuming, overdue };
+  using State = std::uint64_t;
+  static constexpr State kPhaseBits = 0x3;
+  static Phase phase_of(State state) noexcept { return static_cast<Phase>(state & kPhaseBits); }
+  static State with(State state, Phase phase) noexcept {
+    return (state & ~kPhaseBits) | static_cast<State>(phase);
+  }
+
+  LedgerPage& ledger_;
+  const DWORD deadline_ms_;
+  const Heartbeat& heartbeat_;
+  const ResumeFunction resume_;
+  // Made once, and kept: a supervisor that the program has stopped may come back to it much later.
+  std::unique_ptr<Member[]> members_;
+  std::size_t size_ = 0;
+  std::atomic<std::size_t> reached_{0};  // members that suspend() has come to
+  std::atomic<State> state_{0};
+  std::atomic<ULONGLONG> since_{0};  // GetTickCount64 at begin()
+  std::atomic<std::uint64_t> let_go_ticks_{0};
+  TickClock clock_;
+};
+
+}  // namespace mixwalk

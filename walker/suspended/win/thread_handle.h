@@ -1,0 +1,32 @@
+#pragma once
+
+#include <windows.h>
+
+#include <cstdint>
+
+#include "unmanaged/step/registers.h"
+#include "unmanaged/win/unique_handle.h"
+#include "walker/suspended/thread_control.h"
+
+namespace mixwalk {
+
+// A thread of this process, opened to be suspended and read. open() is not frozen-safe, all else is.
+class ThreadHandle {
+ public:
+  // False: the thread has ended, or this process may not open it. Costs nothing where it is open
+  // already.
+  bool open(DWORD thread_id) noexcept;
+  HANDLE get() const noexcept { return handle_.get(); }
+  DWORD id() const noexcept { return id_; }  // 0: none is open
+
+  // Only while it is suspended. Waits until the thread really stands.
+  bool read_registers(Registers& registers) const noexcept;
+  StackLimits stack_limits() const noexcept;
+
+ private:
+  UniqueHandle handle_;
+  DWORD id_ = 0;
+  std::uint64_t teb_ = 0;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,46 @@
+#include "walker/suspended/win/windows_freeze.h"
+
+#include <winternl.h>
+
+namespace mixwalk {
+namespace {
+
+// THREADINFOCLASS ThreadSuspendCount; winternl.h leaves it out.
+constexpr auto kThreadSuspendCount = static_cast<THREADINFOCLASS>(35);
+// mixwalk.exe needs microseconds for its ResumeThread, unless it dies in it.
+constexpr ULONGLONG kTakingMs = 1'000;
+
+}  // namespace
+
+ULONG suspend_count(HANDLE thread, ULONG otherwise) noexcept {
+  ULONG count = 0;
+  return NtQueryInformationThread(thread, kThreadSuspendCount, &count, sizeof count, nullptr) < 0
+             ? otherwise
+             : count;
+}
+
+// Folklore: mixwalk.exe takes what has been under way for too long, and cannot tell whether
+// SuspendThread has happened. Situation: a tool suspends the whole program for some seconds
+// (NtSuspendProcess), our thread in front of its SuspendThread; mixwalk.exe gives back the tool's
+// suspension of the target, and ours, which came later, stayed for ever. Remedy: what is above the
+// count that SuspendThread found is ours. (Test: SupervisorTest, GivenBackBeforeItHadHappened.)
+bool WindowsFreeze::suspended(HANDLE thread, DWORD before, ResumeFunction resume) noexcept {
+  if (LedgerFreeze::suspended()) return true;
+  wait_for_mixwalk_exe();
+  const ULONG otherwise = before + (is_left_to_us() ? 1 : 0);
+  if (suspend_count(thread, otherwise) > before) resume(thread);
+  end();
+  return false;
+}
+
+void WindowsFreeze::wait_for_mixwalk_exe() const noexcept {
+  const ULONGLONG begun = GetTickCount64();
+  while (being_taken() && GetTickCount64() - begun < kTakingMs) SwitchToThread();
+}
+
+void WindowsFreeze::give_back_what_mixwalk_exe_left(HANDLE thread, ResumeFunction resume) noexcept {
+  wait_for_mixwalk_exe();
+  if (is_left_to_us()) resume(thread);
+}
+
+}  // namespace mixwalk

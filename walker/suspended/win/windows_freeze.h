@@ -1,0 +1,27 @@
+#pragma once
+
+#include <windows.h>
+
+#include "walker/suspended/freeze_ledger.h"
+
+namespace mixwalk {
+
+// ResumeThread, or a test's own function, which sees the state while the thread still stands.
+using ResumeFunction = decltype(&ResumeThread);
+
+// How often the thread is suspended; `otherwise` where the system does not say. Frozen-safe.
+ULONG suspend_count(HANDLE thread, ULONG otherwise) noexcept;
+
+// The system calls that belong to one suspension in the ledger. Frozen-safe.
+class WindowsFreeze : public LedgerFreeze {
+ public:
+  // After SuspendThread, which returned `before`. False: mixwalk.exe has taken the suspension; none of
+  // ours is left, and this has ended.
+  bool suspended(HANDLE thread, DWORD before, ResumeFunction resume) noexcept;
+  // mixwalk.exe comes to the end of its ResumeThread: the slot and the thread's handle are used again, and
+  // that ResumeThread would give back the next suspension otherwise.
+  void wait_for_mixwalk_exe() const noexcept;
+  void give_back_what_mixwalk_exe_left(HANDLE thread, ResumeFunction resume) noexcept;
+};
+
+}  // namespace mixwalk
