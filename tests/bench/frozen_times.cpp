@@ -15,6 +15,7 @@ namespace {
 constexpr double kSnapshotOverSeeded = 1.05;
 constexpr double kCopyOverFloor = 1.15;
 constexpr double kAutoOverSeededInRuntime = 0.60;
+constexpr double kAtOnceOverFloors = 1.2;
 constexpr double kFillUs = 0.25;
 constexpr char kInRuntime[] = "managed";  // threads that wait in the runtime: the fixture's name for them
 
@@ -151,12 +152,12 @@ void show_scaling(const Options& options) {
   struct Size {
     int threads, depth, rounds;
   };
-  std::vector<Size> sizes = {{10, 20, 100},  {100, 20, 12},  {1000, 20, 2}, {10, 10, 100},
-                             {10, 100, 100}, {10, 1000, 40}, {10, 5000, 15}};
+  std::vector<Size> sizes = {{10, 20, 100},  {100, 20, 12},  {200, 20, 8},   {1000, 20, 2},
+                             {10, 10, 100},  {10, 100, 100}, {10, 1000, 40}, {10, 5000, 15}};
   if (options.quick) sizes = {{4, 10, 2}};
   std::printf("\nAs threads and frames become more, median us frozen (x floor)\n");
-  std::printf("  %7s %7s %8s %18s %18s %18s %18s\n", "threads", "frames", "floor", kSeeded,
-              kSnapshotNever, kSnapshotRisk, kCopy);
+  std::printf("  %7s %7s %8s %18s %18s %18s %18s %24s\n", "threads", "frames", "floor", kSeeded,
+              kSnapshotNever, kSnapshotRisk, kCopy, "at once, all threads");
   for (const Size& size : sizes) {
     const std::string half = std::to_string(size.threads / 2);
     Rows rows = measure(
@@ -171,7 +172,16 @@ void show_scaling(const Options& options) {
     for (const char* way : {kSeeded, kSnapshotNever, kSnapshotRisk, kCopy}) {
       std::printf(" %10.1f (%5.2f)", median(ways[way]), median(ways[way]) / floor);
     }
-    std::printf("\n");
+    std::vector<double> together;
+    bool all_copied = true;
+    for (const auto& row : rows["together"]) {
+      together.push_back(us(row[2]));
+      all_copied = all_copied && row[0] == row[1];
+    }
+    const double of_floors = median(together) / (size.threads * floor);
+    std::printf(" %16.1f (%5.2f)%s\n", median(together), of_floors,
+                all_copied ? "" : ", not all of one moment");
+    if (size.threads == 200) show_target("at once / (200 x floor)", of_floors, kAtOnceOverFloors);
   }
 }
 

@@ -116,7 +116,7 @@ class Writer {
     for (std::size_t i = 1; i < threads.size(); ++i) {
       text += fmt::format("{} #{} of {}", i == 1 ? "" : ";", i, stood(i));
     }
-    if (threads[0] != 0) text += fmt::format("; {} by themselves", plural(threads[0], "thread"));
+    if (threads[0] != 0) text += fmt::format("; {} frozen alone", plural(threads[0], "thread"));
     return text + "\n";
   }
 
@@ -140,7 +140,7 @@ class Writer {
     const std::string_view not_asked = sentence_of_refusal(thread.stack.refusal);
     if (!not_asked.empty()) text += fmt::format("; walked from the copy: {}", not_asked);
     if (snapshot_.moments.size() > 1) {
-      text += thread.moment == 0 ? "; by itself" : fmt::format("; moment {}", thread.moment);
+      text += thread.moment == 0 ? "; frozen alone" : fmt::format("; moment {}", thread.moment);
     }
     return text + open_runs(thread.stack);
   }

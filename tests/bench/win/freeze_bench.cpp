@@ -59,6 +59,7 @@ void FreezeBench::run(int rounds) {
       static const Way kParts{kSnapshotRisk, &FreezeBench::time_parts, ProbePolicy::risk, true};
       freeze(kParts, *target);
     }
+    time_together();
     rows_ = rows;
   }
 }
@@ -164,6 +165,20 @@ void FreezeBench::time_parts(Target& target, std::uint64_t clr_id) {
   for (const auto& [part, sum] : rows) {
     std::fprintf(rows_, "part %s %s %llu\n", part, target.kind.c_str(), in_ns(sum));
   }
+}
+
+// All threads at one moment, as dump --at-once has them.
+void FreezeBench::time_together() {
+  GroupFreeze& group = parts_.supervisor->group();
+  group.clear();
+  for (const auto& target : targets_) group.add(target->thread.thread());
+  std::vector<GroupMember> members(group.size());
+  const std::uint64_t stood_ns =
+      capture_group(group, members, arena_.all(), stack_, GroupResume::together);
+  std::size_t copied = 0;
+  for (const GroupMember& member : members) copied += member.sample.fault == CaptureFault::none;
+  if (rows_ == nullptr) return;
+  std::fprintf(rows_, "together %zu %zu %llu\n", members.size(), copied, stood_ns);
 }
 
 void FreezeBench::time_merge(const Target& target) {

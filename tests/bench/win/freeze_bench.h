@@ -14,7 +14,9 @@
 #include "unmanaged/win/plain_memory.h"
 #include "walker/profiler/canaries.h"
 #include "walker/profiler/clr_managed_code.h"
+#include "walker/profiler/pages.h"
 #include "walker/suspended/capture.h"
+#include "walker/suspended/group_capture.h"
 
 namespace mixwalk::bench {
 
@@ -50,6 +52,7 @@ class FreezeBench {
   void ours(Target& target, std::uint64_t clr_id);
   void time_parts(Target& target, std::uint64_t clr_id);
   void time_merge(const Target& target);
+  void time_together();
   CaptureView capture_view(const MemoryReader& stack);
 
   Parts parts_;
@@ -67,6 +70,7 @@ class FreezeBench {
   const GuardedReader images_;
   const PlainMemory stack_;
   std::vector<std::unique_ptr<Target>> targets_;
+  const Pages<std::byte> arena_{64 << 20};  // as a dump at once has
   // Of the freeze under way.
   const Way* way_ = nullptr;
   std::uint64_t frozen_ns_ = 0;

@@ -362,6 +362,22 @@ TEST(Options, AThreadIsNamedByItsIdInEitherFormOrByItsName) {
   }
 }
 
+TEST(Options, AtOnce) {
+  const Sampling once = dump({"-p", "1", "--at-once"}).visit.sampling;
+  EXPECT_TRUE(once.at_once);
+  EXPECT_EQ(once.engine, Engine::copy);
+  EXPECT_EQ(once.deadline_ms, 500u);
+  EXPECT_EQ(dump({"-p", "1", "--at-once", "--deadline", "2s"}).visit.sampling.deadline_ms, 2'000u);
+  EXPECT_TRUE(dump({"-p", "1", "--at-once", "--engine", "copy"}).visit.sampling.at_once);
+  const Sampling turn = dump({"-p", "1"}).visit.sampling;
+  EXPECT_FALSE(turn.at_once);
+  EXPECT_EQ(turn.deadline_ms, 50u);
+  expect_usage({"dump", "-p", "1", "--at-once", "--engine", "snapshot"}, "--engine snapshot");
+  expect_usage({"dump", "-p", "1", "--at-once", "--probe", "risk"}, "--probe");
+  expect_usage({"dump", "-p", "1", "--at-once", "--canary", "x"}, "--canary");
+  expect_usage({"record", "-p", "1", "--at-once"}, "--at-once");
+}
+
 TEST(Options, AShortTimeNeedsItsUnit) {
   expect_usage({"dump", "-p", "1", "--deadline", "50"}, "\"50\" has no unit: write 50ms, or 50s");
   expect_usage({"record", "-p", "1", "--deadline", "50"}, "write 50ms");

@@ -32,6 +32,17 @@ TEST(Json, EveryReferenceLeadsSomewhere) {
   }
 }
 
+TEST(Json, OfWhichMomentAThreadIs) {
+  Snapshot snapshot = representative_snapshot();
+  snapshot.moments = {{4'240'000}, {60'000}};
+  snapshot.threads[1].moment = 2;
+  const auto dump = nlohmann::json::parse(json_of(snapshot));
+  EXPECT_EQ(dump.at("moments").size(), 2u);
+  EXPECT_EQ(dump.at("moments")[0].at("stood_ns"), 4'240'000);
+  EXPECT_TRUE(dump.at("threads")[0].at("moment").is_null());
+  EXPECT_EQ(dump.at("threads")[1].at("moment"), 2);
+}
+
 TEST(Json, ANameThatIsNoUtf8IsReplaced) {
   const auto dump = nlohmann::json::parse(json_of(representative_snapshot()));
   const std::string name = dump.at("threads").at(1).at("frames").at(2).at("name");

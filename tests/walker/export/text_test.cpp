@@ -42,6 +42,32 @@ TEST(Text, AThreadThatTheRuntimeWasNotAskedAboutSaysWhy) {
             std::string::npos);
 }
 
+TEST(Text, OfHowManyMomentsADumpIs) {
+  Snapshot snapshot = representative_snapshot();
+  EXPECT_EQ(text_of(snapshot).find("moment"), std::string::npos);
+  snapshot.moments = {{4'240'000}};
+  for (Thread& thread : snapshot.threads) thread.moment = thread.skipped.empty();
+  const std::string one = text_of(snapshot);
+  EXPECT_NE(one.find("\none moment of 3 threads, which stood still for 4.2 ms\n"), std::string::npos)
+      << one;
+  EXPECT_EQ(one.find("; moment 1"), std::string::npos);
+
+  snapshot.moments.push_back({60'000});
+  std::vector<Thread*> walked;
+  for (Thread& thread : snapshot.threads) {
+    if (thread.skipped.empty()) walked.push_back(&thread);
+  }
+  walked.at(1)->moment = 2;
+  walked.at(2)->moment = 0;
+  const std::string two = text_of(snapshot);
+  EXPECT_NE(two.find("\n2 moments: #1 of 1 thread, which stood still for 4.2 ms; #2 of 1 thread, which "
+                     "stood still for 0.1 ms; 1 thread frozen alone\n"),
+            std::string::npos)
+      << two;
+  EXPECT_NE(two.find("; moment 2"), std::string::npos);
+  EXPECT_NE(two.find("; frozen alone"), std::string::npos);
+}
+
 TEST(Text, WhatWasLeftOutIsSaidFirst) {
   const std::string text =
       text_of(representative_snapshot(), {.filter = {.managed_only = true, .depth = 1}});

@@ -17,6 +17,8 @@ std::vector<Message> one_of_each() {
                                    DumpRequest{Engine::copy},
                                    DumpRequest{Engine::snapshot, 7, ProbePolicy::always, "Idle",
                                                {3, 4}, true},
+                                   DumpRequest{.engine = Engine::copy, .at_once = true},
+                                   Thread{.os_id = 9, .moment = 3},
                                    RecordRequest{{Engine::copy}, SampleEvent::cpu, 123'456'789,
                                                  {"Orders", "x"}},
                                    RecordRequest{},

@@ -40,6 +40,15 @@ TEST(SnapshotCollector, SortsAndConnectsWhatCameInAnyOrder) {
   EXPECT_EQ(snapshot.threads[0].stack.frames[0].name, "") << "a function nobody named";
 }
 
+TEST(SnapshotCollector, AThreadOfAMomentThatNeverWas) {
+  for (const std::uint32_t moment : {0u, 2u, 3u}) {
+    SnapshotCollector collector;
+    EXPECT_EQ(collector.accept(Thread{.os_id = 1, .moment = moment}), Step::more);
+    EXPECT_EQ(collector.accept(DumpDone{{}, {{5}, {6}}}),
+              moment < 3 ? Step::done : Step::protocol_error);
+  }
+}
+
 TEST(SnapshotCollector, AFrameInAModuleThatNeverCame) {
   SnapshotCollector collector;
   EXPECT_EQ(collector.accept(thread_in(1, 0, 0)), Step::protocol_error);
