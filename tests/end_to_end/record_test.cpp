@@ -151,7 +151,7 @@ TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
   read_until(GetTickCount64() + 1000, false);
   EXPECT_EQ(collector.recording().dropped, 0u) << "nothing is lost to a reader that reads";
   // On a busy machine samples come more slowly, and what is on its way holds those of a longer time.
-  for (DWORD pause = 15'000; pause <= 60'000 && collector.recording().dropped == 0; pause *= 2) {
+  for (DWORD pause = 8'000; pause <= 64'000 && collector.recording().dropped == 0; pause *= 2) {
     Sleep(pause);
     read_until(GetTickCount64() + 1000, false);
   }

@@ -1,0 +1,1 @@
+// What is precompiled for all tests belongs to some target: this file is all of its code.
