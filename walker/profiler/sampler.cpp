@@ -294,17 +294,24 @@ bool Sampler::images_stand(const Grounds& grounds) {
 // Whether the image at this place of the list is still the listed one. The loader reports what it
 // unloads, so that it did is known at once (ImageUnloads). The headers show what the loader does not
 // report: an image that the program unmapped itself, or whose DllMain failed. They are read once in a
-// tick, not for each of its samples; the answer that is kept can harm no name but those of that tick.
+// tick, not for each of its samples; the answer that is kept can harm no name but those of that tick. An
+// image that was unloaded since it was listed may still be mapped when its headers are read: of such a one
+// no answer is kept.
 bool Sampler::stands(std::size_t image) {
+  const std::uint64_t base = view_.modules()[image].base;
   const std::uint64_t unloads = image_unloads_->mark();
   const ULONGLONG now = GetTickCount64();
-  if (!image_unloads_->hears() || standing_.unloads != unloads || now - standing_.since_ms >= kStandingMs) {
-    standing_ = {std::vector<bool>(view_.modules().size()), unloads, now};
+  if (standing_.unloads != unloads || now - standing_.since_ms >= kStandingMs) {
+    standing_.images.assign(view_.modules().size(), false);
+    standing_.unloads = unloads;
+    standing_.since_ms = now;
   }
   if (standing_.images[image]) return true;
-  const auto identity = live_identity(view_.modules()[image].base);
-  standing_.images[image] = !identity || *identity == table_->details()[image].identity;
-  return standing_.images[image];
+  const auto identity = live_identity(base);
+  const bool same = !identity || *identity == table_->details()[image].identity;
+  standing_.images[image] =
+      same && image_unloads_->hears() && !image_unloads_->unloaded_since(base, listed_mark_);
+  return same;
 }
 
 // Of an image that a thread met in a callback, in the list; kNone: it is not there.
@@ -413,6 +420,7 @@ bool Sampler::finish(Stack& stack) {
 
 void Sampler::read_modules() {
   modules_read_ms_ = GetTickCount64();
+  listed_mark_ = image_unloads_->mark();
   auto table = std::make_shared<const ModuleTable>(read_live_modules(&*image_unloads_));
   if (table_ && *table == *table_) return;
   ++generation_;  // a place in the list means something else from here on

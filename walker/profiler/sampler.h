@@ -153,6 +153,7 @@ class Sampler {
     std::uint64_t unloads = 0;  // ImageUnloads::mark() then
     ULONGLONG since_ms = 0;
   } standing_;
+  std::uint64_t listed_mark_ = 0;  // ImageUnloads::mark() before the images were listed
   std::vector<std::int32_t> view_numbers_;  // of the images in view_: their places in modules()
   std::vector<Module> all_modules_;
   std::map<Module, std::int32_t, ModuleOrder> numbers_;  // their places
