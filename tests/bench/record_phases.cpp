@@ -60,6 +60,9 @@ void show(const char* what, const std::vector<std::string>& program_options, std
   }
   std::printf("  %-16s %10s %12s %14.2f %12.1f\n", "waiting and rest", "", "",
               (all - sum) / samples, 100 * (all - sum) / all);
+  for (const auto& row : rows["cpu"]) {
+    std::printf("  CPU time of the sampler's thread: %.1f us a sample\n", std::stod(row[0]) / 1000 / samples);
+  }
 }
 
 }  // namespace
@@ -67,6 +70,7 @@ void show(const char* what, const std::vector<std::string>& program_options, std
 void show_record_phases(const Options& options) {
   const std::uint64_t ms = options.quick ? 500 : 8000;
   show("20 busy threads", {"--work", "20"}, ms);
+  show("20 threads that work a fortieth of the time", {"--pause", "40", "--work", "20"}, ms);
   show("20 waiting threads", {"--native", "10", "--managed", "10"}, ms);
 }
 

@@ -198,8 +198,8 @@ TEST(Starved, EachKindOfAllocation) {
   const StarvePage page(hang.id());
   ASSERT_NE(page.get(), nullptr);
   for (const char* const import :
-       {"malloc", "CreateEventW", "CreateThread", "CreateToolhelp32Snapshot", "DuplicateHandle",
-        "HeapAlloc", "MapViewOfFile", "OpenThread", "VirtualAlloc"}) {
+       {"malloc", "CreateEventW", "CreateThread", "DuplicateHandle", "HeapAlloc", "MapViewOfFile",
+        "NtQuerySystemInformation", "OpenThread", "VirtualAlloc"}) {
     page->failed = 0;
     std::strcpy(page->import, import);
     const auto failure = visit(hang, Visit::dump);

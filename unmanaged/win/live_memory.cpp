@@ -2,7 +2,7 @@
 
 #include <windows.h>
 
-#include <utility>
+#include <algorithm>
 
 #include "unmanaged/win/guarded.h"
 
@@ -26,22 +26,39 @@ MemoryKind kind_of(const MEMORY_BASIC_INFORMATION& region) noexcept {
 }  // namespace
 
 MemoryKind LiveMemory::kind(std::uint64_t address) noexcept {
-  const auto holds = [&](const Region& region) {
-    return address >= region.begin && address < region.end;
-  };
-  if (holds(newest_)) return newest_.kind;
-  if (holds(older_)) {
-    std::swap(newest_, older_);
-    return newest_.kind;
-  }
+  if (const Region* known = find(address)) return known->kind;
   MEMORY_BASIC_INFORMATION region;
   if (VirtualQuery(reinterpret_cast<const void*>(address), &region, sizeof region) == 0) {
     return MemoryKind::nothing;
   }
-  older_ = newest_;
   const auto begin = reinterpret_cast<std::uint64_t>(region.BaseAddress);
-  newest_ = {begin, begin + region.RegionSize, kind_of(region)};
-  return newest_.kind;
+  std::shift_right(regions_.begin(), regions_.end(), 1);
+  regions_[0] = {begin, begin + region.RegionSize, kind_of(region)};
+  return regions_[0].kind;
+}
+
+void LiveMemory::begin_stack(std::uint64_t now_ms) noexcept {
+  if (now_ms - forgotten_ms_ >= kKeptMs) {
+    forgotten_ms_ = now_ms;
+    forget();
+  }
+  for (Region& region : regions_) {
+    if (!region.kept) region = {};
+  }
+}
+
+void LiveMemory::keep(std::uint64_t address) noexcept {
+  Region* const region = find(address);
+  if (region != nullptr && region->kind == MemoryKind::code) region->kept = true;
+}
+
+LiveMemory::Region* LiveMemory::find(std::uint64_t address) noexcept {
+  const auto found = std::ranges::find_if(regions_, [&](const Region& region) {
+    return address >= region.begin && address < region.end;
+  });
+  if (found == regions_.end()) return nullptr;
+  std::rotate(regions_.begin(), found, found + 1);
+  return &regions_[0];
 }
 
 // Less than a page is read at a time, so its two ends speak for all of it.

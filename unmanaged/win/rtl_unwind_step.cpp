@@ -87,10 +87,11 @@ void RtlUnwindStep::unwind_body(const UnwindMemory& memory, const FunctionEntry&
 }
 
 RtlUnwindStep::RtlUnwindStep(const StackCopy& stack, const ModuleView& modules,
-                             EntryHints* hints) noexcept
+                             const Known& known) noexcept
     : stack_(stack),
       modules_(modules),
-      hints_(hints),
+      hints_(known.hints),
+      outside_(known.outside != nullptr ? *known.outside : own_outside_),
       memory_(modules, outside_),
       leaf_(modules, memory_, stack, outside_) {
   ZeroMemory(&context_, sizeof context_);

@@ -22,9 +22,14 @@ namespace mixwalk {
 // itself, or a chain of it that leads to itself, is refused; a jump to itself is decoded here.
 class RtlUnwindStep final : public UnwindStep {
  public:
-  // `hints`: of earlier walks, or null; no other walk may use them meanwhile.
-  RtlUnwindStep(const StackCopy& stack, const ModuleView& modules,
-                EntryHints* hints = nullptr) noexcept;
+  // What earlier walks have found out; null: nothing. No other walk may use it meanwhile.
+  struct Known {
+    EntryHints* hints = nullptr;
+    LiveMemory* outside = nullptr;
+  };
+  RtlUnwindStep(const StackCopy& stack, const ModuleView& modules) noexcept
+      : RtlUnwindStep(stack, modules, Known{}) {}
+  RtlUnwindStep(const StackCopy& stack, const ModuleView& modules, const Known& known) noexcept;
 
   StepResult step(Cursor& frame, LeafRule leaf) noexcept override;
 
@@ -48,7 +53,8 @@ class RtlUnwindStep final : public UnwindStep {
   const StackCopy& stack_;
   const ModuleView& modules_;
   EntryHints* const hints_;
-  LiveMemory outside_;
+  LiveMemory own_outside_;
+  LiveMemory& outside_;
   KnownMemory memory_;
   LeafStep leaf_;
   // What the last step found of the caller that it led to.

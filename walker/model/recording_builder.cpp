@@ -5,27 +5,38 @@
 namespace mixwalk {
 namespace {
 
-RecordedFrame recorded(const Frame& frame, const Stack& stack) {
-  RecordedFrame out{.kind = frame.kind,
-                    .trust = frame.trust,
-                    .address_kind = frame.address_kind,
-                    .address = frame.address,
-                    .function = frame.function,
-                    .module = frame.module,
-                    .displacement = frame.displacement,
-                    .name = frame.name};
-  if (frame.kind == FrameKind::gap && frame.run != Frame::kNone) {
-    out.why = stack.runs[static_cast<std::size_t>(frame.run)].why;
-  }
-  return out;
+OpenReason why_open(const Frame& frame, const Stack& stack) {
+  const bool open = frame.kind == FrameKind::gap && frame.run != Frame::kNone;
+  return open ? stack.runs[static_cast<std::size_t>(frame.run)].why : OpenReason::none;
 }
 
+RecordedFrame recorded(const Frame& frame, OpenReason why) {
+  return {.kind = frame.kind,
+          .trust = frame.trust,
+          .address_kind = frame.address_kind,
+          .why = why,
+          .address = frame.address,
+          .function = frame.function,
+          .module = frame.module,
+          .displacement = frame.displacement,
+          .name = frame.name};
+}
+
+// try_emplace, since emplace makes a node before it looks.
 template <typename Map, typename Value>
-std::uint32_t intern(Map& seen, typename Map::key_type key, std::vector<Value>& table,
-                     Value value) {
-  const auto [at, added] = seen.emplace(std::move(key), static_cast<std::uint32_t>(table.size()));
-  if (added) table.push_back(std::move(value));
+std::uint32_t intern(Map& seen, const typename Map::key_type& key, std::vector<Value>& table,
+                     const Value& value) {
+  const auto [at, added] = seen.try_emplace(key, static_cast<std::uint32_t>(table.size()));
+  if (added) table.push_back(value);
   return at->second;
+}
+
+// The name follows from these, but for a gap and a module that took another's place: rare.
+template <typename AnyFrame>
+std::size_t hash_of(const AnyFrame& frame) noexcept {
+  std::size_t hash = std::hash<std::uint64_t>{}(frame.address);
+  hash = hash * 31 + std::hash<std::uint64_t>{}(frame.function);
+  return hash * 31 + static_cast<std::size_t>(frame.kind);
 }
 
 // The runs of a stack from the kinds of its frames: a run goes on until a managed frame, its own
@@ -83,16 +94,31 @@ Stack to_stack(const Recording& recording, std::uint32_t leaf) {
 }  // namespace
 
 std::size_t RecordingBuilder::FrameHash::operator()(const RecordedFrame& frame) const noexcept {
-  // The name follows from these, but for a gap and a module that took another's place: rare.
-  std::size_t hash = std::hash<std::uint64_t>{}(frame.address);
-  hash = hash * 31 + std::hash<std::uint64_t>{}(frame.function);
-  return hash * 31 + static_cast<std::size_t>(frame.kind);
+  return hash_of(frame);
+}
+
+std::size_t RecordingBuilder::FrameHash::operator()(const FrameKey& key) const noexcept {
+  return hash_of(key.frame);
+}
+
+// As recorded(key.frame, key.why) == frame.
+bool RecordingBuilder::FrameEqual::operator()(const FrameKey& key,
+                                              const RecordedFrame& frame) const noexcept {
+  const Frame& from = key.frame;
+  return from.address == frame.address && from.function == frame.function &&
+         from.kind == frame.kind && from.trust == frame.trust &&
+         from.address_kind == frame.address_kind && key.why == frame.why &&
+         from.module == frame.module && frame.inline_depth == 0 &&
+         from.displacement == frame.displacement && from.name == frame.name;
 }
 
 std::uint32_t RecordingBuilder::add_stack(const Stack& stack) {
   std::uint32_t node = Recording::kNone;
   for (auto frame = stack.frames.rbegin(); frame != stack.frames.rend(); ++frame) {
-    node = add_node(node, add_frame(recorded(*frame, stack)));
+    const FrameKey key{*frame, why_open(*frame, stack)};
+    const auto known = frames_.find(key);
+    node = add_node(node, known != frames_.end() ? known->second
+                                                 : add_frame(recorded(key.frame, key.why)));
   }
   return node;
 }

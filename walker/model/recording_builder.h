@@ -23,12 +23,24 @@ class RecordingBuilder {
   Recording& recording() noexcept { return recording_; }
 
  private:
+  // A frame to be looked for. Most frames of a sample are known: their names are not copied for that.
+  struct FrameKey {
+    const Frame& frame;
+    OpenReason why;
+  };
   struct FrameHash {
+    using is_transparent = void;
     std::size_t operator()(const RecordedFrame& frame) const noexcept;
+    std::size_t operator()(const FrameKey& key) const noexcept;
+  };
+  struct FrameEqual {
+    using is_transparent = void;
+    bool operator()(const RecordedFrame& a, const RecordedFrame& b) const noexcept { return a == b; }
+    bool operator()(const FrameKey& key, const RecordedFrame& frame) const noexcept;
   };
 
   Recording recording_;
-  std::unordered_map<RecordedFrame, std::uint32_t, FrameHash> frames_;
+  std::unordered_map<RecordedFrame, std::uint32_t, FrameHash, FrameEqual> frames_;
   std::unordered_map<std::uint64_t, std::uint32_t> nodes_;  // parent << 32 | frame
   std::unordered_map<std::uint64_t, std::uint32_t> threads_;
   std::unordered_map<std::string, std::uint32_t> details_;

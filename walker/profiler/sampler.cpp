@@ -27,6 +27,8 @@ constexpr int kLooksOverdue = 3;
 // nothing can be asked about new code. A whole dump sleeps no longer than kMaxPausesMs.
 constexpr int kLooksAtOnce = 4;
 constexpr DWORD kMaxPausesMs = 2000;
+// How long an image that stood is taken to stand: a tick at 100 Hz.
+constexpr ULONGLONG kStandingMs = 10;
 
 // Whether code that has gone can be why a stack has a gap.
 bool lacks_code(OpenReason why) {
@@ -310,6 +312,7 @@ std::optional<Stack> Sampler::finish_event(EventSample& event) {
 void Sampler::hear_of_unloads() {
   if (!clr_.hears_method_deaths) names_.forget_dynamic();
   if (services_.unload_gate.mark() == heard_) return;
+  outside_.forget();
   if (!services_.unload_gate.hear(heard_, deaths_)) {
     names_ = ClrMetadataSource(clr_.info.get(), clr_.info8.get());
     return;
@@ -325,7 +328,7 @@ void Sampler::hear_of_unloads() {
   }
 }
 
-bool Sampler::still_holds(const Grounds& grounds, const UnloadGate::Mark& now) const {
+bool Sampler::still_holds(const Grounds& grounds, const UnloadGate::Mark& now) {
   return images_stand(grounds) &&
          (now == grounds.mark || !services_.unload_gate.hits(grounds.managed, grounds.mark));
 }
@@ -337,13 +340,34 @@ bool Sampler::still_holds(const Grounds& grounds, const UnloadGate::Mark& now) c
 // DLLs take turns at one base, on a busy machine. The list has the first DLL, the thread stands in the
 // second, and the first is there again when the headers are read. Found by reading; the same wrong
 // stacks had another cause as well (live_modules.cpp). Test: image_unloads_test.
-bool Sampler::images_stand(const Grounds& grounds) const {
+bool Sampler::images_stand(const Grounds& grounds) {
   return std::ranges::all_of(grounds.images, [&](std::size_t image) {
-    const std::uint64_t base = view_.modules()[image].base;
-    if (image_unloads_->unloaded_since(base, grounds.image_mark)) return false;
-    const auto identity = live_identity(base);
-    return !identity || *identity == table_->details()[image].identity;
+    return !image_unloads_->unloaded_since(view_.modules()[image].base, grounds.image_mark) &&
+           stands(image);
   });
+}
+
+// Whether the image at this place of the list is still the listed one. The loader reports what it
+// unloads, so that it did is known at once (ImageUnloads). The headers show what the loader does not
+// report: an image that the program unmapped itself, or whose DllMain failed. They are read once in a
+// tick, not for each of its samples; the answer that is kept can harm no name but those of that tick. An
+// image that was unloaded since it was listed may still be mapped when its headers are read: of such a one
+// no answer is kept.
+bool Sampler::stands(std::size_t image) {
+  const std::uint64_t base = view_.modules()[image].base;
+  const std::uint64_t unloads = image_unloads_->mark();
+  const ULONGLONG now = GetTickCount64();
+  if (standing_.unloads != unloads || now - standing_.since_ms >= kStandingMs) {
+    standing_.images.assign(view_.modules().size(), false);
+    standing_.unloads = unloads;
+    standing_.since_ms = now;
+  }
+  if (standing_.images[image]) return true;
+  const auto identity = live_identity(base);
+  const bool same = !identity || *identity == table_->details()[image].identity;
+  standing_.images[image] =
+      same && image_unloads_->hears() && !image_unloads_->unloaded_since(base, listed_mark_);
+  return same;
 }
 
 // Of an image that a thread met in a callback, in the list; kNone: it is not there.
@@ -397,7 +421,8 @@ bool Sampler::capture_into(Thread& result, RawSample& sample, Engine engine, Win
 
 // False: code went meanwhile.
 bool Sampler::make_stack(Stack& stack, const RawSample& sample) {
-  RtlUnwindStep step(sample.stack, view_, &hints_);
+  outside_.begin_stack(GetTickCount64());
+  RtlUnwindStep step(sample.stack, view_, {&hints_, &outside_});
   stack = merge(sample, {step, code_, view_, buffers_.frames()});
   return finish(stack);
 }
@@ -435,6 +460,8 @@ bool Sampler::finish(Stack& stack) {
     } else if (frame.kind != FrameKind::gap) {
       grounds_.managed.code.push_back(frame.address);
       grounds_.managed.unknown_code |= frame.function == 0;
+      // As long as nothing of it has gone: hear_of_unloads().
+      if (frame.function != 0 && clr_.hears_method_deaths) outside_.keep(frame.address);
     }
     // The thread of an event has named its dynamic methods itself.
     if (frame.function == 0 || !frame.name.empty()) continue;
@@ -449,11 +476,13 @@ bool Sampler::finish(Stack& stack) {
 
 void Sampler::read_modules() {
   modules_read_ms_ = GetTickCount64();
+  listed_mark_ = image_unloads_->mark();
   auto table = std::make_shared<const ModuleTable>(read_live_modules(&*image_unloads_));
   if (table_ && *table == *table_) return;
   ++generation_;  // a place in the list means something else from here on
   table_ = std::move(table);
   view_ = table_->view();
+  standing_.images.assign(view_.modules().size(), false);
   number_modules();
 }
 

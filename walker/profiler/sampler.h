@@ -13,6 +13,7 @@
 #include "unmanaged/image/module_table.h"
 #include "unmanaged/step/pdata.h"
 #include "unmanaged/win/image_unloads.h"
+#include "unmanaged/win/live_memory.h"
 #include "walker/merge.h"
 #include "walker/profiler/canaries.h"
 #include "walker/profiler/circuit_breaker.h"
@@ -141,8 +142,9 @@ class Sampler {
                     const DumpRequest& request, const UnmovedStack* last);
   bool make_stack(Stack& stack, const RawSample& sample);
   void hear_of_unloads();
-  bool still_holds(const Grounds& grounds, const UnloadGate::Mark& now) const;
-  bool images_stand(const Grounds& grounds) const;
+  bool still_holds(const Grounds& grounds, const UnloadGate::Mark& now);
+  bool images_stand(const Grounds& grounds);
+  bool stands(std::size_t image);
   bool is_of_new_image(const Stack& stack);
   bool may_be_of_new_image(const Stack& stack);
   bool finish(Stack& stack);
@@ -170,6 +172,13 @@ class Sampler {
   std::shared_ptr<const ModuleTable> table_;
   ModuleView view_;
   EntryHints hints_;
+  LiveMemory outside_;
+  struct {
+    std::vector<bool> images;   // those in view_ that were looked at and stood
+    std::uint64_t unloads = 0;  // ImageUnloads::mark() then
+    ULONGLONG since_ms = 0;
+  } standing_;
+  std::uint64_t listed_mark_ = 0;  // ImageUnloads::mark() before the images were listed
   std::vector<std::int32_t> view_numbers_;  // of the images in view_: their places in modules()
   std::vector<Module> all_modules_;
   std::map<Module, std::int32_t, ModuleOrder> numbers_;  // their places

@@ -190,8 +190,12 @@ void FreezeBench::time_merge(const Target& target) {
   Stack stack;
   {
     const Timed timed(merging);
-    RtlUnwindStep step(sample_.stack, modules_, &hints_);
+    outside_.begin_stack(GetTickCount64());
+    RtlUnwindStep step(sample_.stack, modules_, {&hints_, &outside_});
     stack = merge(sample_, {step, code_, modules_, parts_.buffers->frames()});
+    for (const Frame& frame : stack.frames) {
+      if (frame.module == Frame::kNone && frame.function != 0) outside_.keep(frame.address);
+    }
   }
   if (rows_ == nullptr || stack.engine != Engine::snapshot) return;
   std::size_t unmanaged = 0;
@@ -200,7 +204,7 @@ void FreezeBench::time_merge(const Target& target) {
                in_ns(rewriting), stack.frames.size(), unmanaged);
 
   MergeParts parts;
-  RtlUnwindStep plain(sample_.stack, modules_, &hints_);
+  RtlUnwindStep plain(sample_.stack, modules_, {&hints_, &outside_});
   TimedStep step(plain, modules_, parts);
   TimedCode code(code_, parts);
   merge(sample_, {step, code, modules_, parts_.buffers->frames()});

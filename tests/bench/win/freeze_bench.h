@@ -66,6 +66,7 @@ class FreezeBench {
   ModuleTable table_;
   ModuleView modules_;
   EntryHints hints_;
+  LiveMemory outside_;
   RawSample sample_;
   const GuardedReader images_;
   const PlainMemory stack_;

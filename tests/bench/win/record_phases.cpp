@@ -8,6 +8,7 @@
 
 #include "tests/bench/measurements.h"
 #include "tests/bench/win/cycles.h"
+#include "unmanaged/win/live_modules.h"
 #include "walker/profiler/canaries.h"
 #include "walker/profiler/recorder.h"
 #include "walker/session/win/thread_list.h"
@@ -24,6 +25,7 @@ enum Phase {
   kCanary,
   kMerge,
   kName,
+  kImages,
   kSample,
   kIntern,
   kEncode,
@@ -33,12 +35,22 @@ enum Phase {
 };
 constexpr std::array<const char*, kPhases> kPhaseNames = {
     "capture-probed", "capture-plain", "canary-turn", "merge",   "name",
-    "sample",         "intern",        "encode",      "threads", "all"};
+    "images",         "sample",        "intern",      "encode",  "threads", "all"};
 
 struct Sum {
   std::uint64_t calls = 0, cycles = 0;
 };
 std::array<Sum, kPhases> g_sums;
+std::uint64_t g_cpu_ns = 0;  // of the agent's thread, during the recording
+
+std::uint64_t own_cpu_ns() {
+  FILETIME unused, kernel, user;
+  if (!GetThreadTimes(GetCurrentThread(), &unused, &unused, &kernel, &user)) return 0;
+  const auto ticks = [](const FILETIME& time) {
+    return std::uint64_t{time.dwHighDateTime} << 32 | time.dwLowDateTime;
+  };
+  return (ticks(kernel) + ticks(user)) * 100;
+}
 
 class InPhase {
  public:
@@ -58,13 +70,14 @@ void write_phases() {
   const char* const file = std::getenv(kFileVariable);
   std::FILE* const rows = file != nullptr ? std::fopen(file, "w") : nullptr;
   if (rows == nullptr) return;
-  for (const Phase inner : {kCaptureProbed, kCapturePlain, kCanary, kMerge, kName}) {
+  for (const Phase inner : {kCaptureProbed, kCapturePlain, kCanary, kMerge, kName, kImages}) {
     g_sums[kSample].cycles -= g_sums[inner].cycles;
   }
   for (int i = 0; i < kPhases; ++i) {
     const double ns = static_cast<double>(g_sums[i].cycles) / cycles_per_ns();
     std::fprintf(rows, "phase %s %llu %.0f\n", kPhaseNames[i], g_sums[i].calls, ns);
   }
+  std::fprintf(rows, "cpu %llu\n", g_cpu_ns);
   std::fclose(rows);
 }
 
@@ -81,6 +94,7 @@ void write_phases() {
 
 using namespace mixwalk;
 
+WRAPPED(_ZN7mixwalk13live_identityEy, std::optional<std::uint64_t>, (std::uint64_t base), (base), kImages)
 WRAPPED(_ZN7mixwalk12list_threadsEv, std::vector<std::uint32_t>, (), (), kList)
 WRAPPED(_ZN7mixwalk15RecordingWriter6appendERKNS_9RecordingE, bool,
         (RecordingWriter * self, const Recording& recording), (self, recording), kEncode)
@@ -119,10 +133,12 @@ bool JOINED(__real_, RECORD)(Recorder*, const RecordRequest&);
 bool JOINED(__wrap_, RECORD)(Recorder* self, const RecordRequest& request) {
   bench::g_sums = {};
   bool recorded = false;
+  const std::uint64_t cpu_before = bench::own_cpu_ns();
   {
     const bench::InPhase in_phase(bench::kAll);
     recorded = JOINED(__real_, RECORD)(self, request);
   }
+  bench::g_cpu_ns = bench::own_cpu_ns() - cpu_before;
   bench::write_phases();
   return recorded;
 }

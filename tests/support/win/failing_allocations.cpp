@@ -132,7 +132,8 @@ using CreateTimerImport = Import<0, HANDLE, SECURITY_ATTRIBUTES*, LPCWSTR, DWORD
 using DuplicateHandleImport =
     Import<FALSE, BOOL, HANDLE, HANDLE, HANDLE, HANDLE*, DWORD, BOOL, DWORD>;
 using HeapAllocImport = Import<0, void*, HANDLE, DWORD, SIZE_T>;
-using ListThreadsImport = Import<-1, HANDLE, DWORD, DWORD>;
+constexpr LONG kNoMemory = static_cast<LONG>(0xC000'0017);  // STATUS_NO_MEMORY
+using ListThreadsImport = Import<kNoMemory, LONG, int, void*, ULONG, ULONG*>;
 using MapViewImport = Import<0, void*, HANDLE, DWORD, DWORD, DWORD, SIZE_T>;
 using OpenThreadImport = Import<0, HANDLE, DWORD, BOOL, DWORD>;
 using VirtualAllocImport = Import<0, void*, void*, SIZE_T, DWORD, DWORD>;
@@ -194,11 +195,11 @@ constexpr struct {
     {"abort", &replace<AbortImport>},
     {"CreateEventW", &replace_call<CreateEventImport>},
     {"CreateThread", &replace_call<CreateThreadImport>},
-    {"CreateToolhelp32Snapshot", &replace_call<ListThreadsImport>},
     {"CreateWaitableTimerExW", &replace_call<CreateTimerImport>},
     {"DuplicateHandle", &replace_call<DuplicateHandleImport>},
     {"HeapAlloc", &replace_call<HeapAllocImport>},
     {"MapViewOfFile", &replace_call<MapViewImport>},
+    {"NtQuerySystemInformation", &replace_call<ListThreadsImport>},
     {"OpenThread", &replace_call<OpenThreadImport>},
     {"VirtualAlloc", &replace_call<VirtualAllocImport>},
 };

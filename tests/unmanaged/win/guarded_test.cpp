@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <windows.h>
 
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <initializer_list>
@@ -393,17 +394,18 @@ class Pages {
   explicit Pages(std::initializer_list<DWORD> protections)
       : memory_(static_cast<char*>(VirtualAlloc(nullptr, protections.size() * kPage,
                                                 MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE))) {
-    DWORD old = 0;
     std::size_t page = 0;
-    for (const DWORD protection : protections) {
-      VirtualProtect(memory_ + page++ * kPage, kPage, protection, &old);
-    }
+    for (const DWORD protection : protections) protect(page++, protection);
   }
   ~Pages() { VirtualFree(memory_, 0, MEM_RELEASE); }
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
 
   std::uint64_t at(std::size_t page) const { return address_of(memory_ + page * kPage); }
+  void protect(std::size_t page, DWORD protection) const {
+    DWORD old = 0;
+    VirtualProtect(memory_ + page * kPage, kPage, protection, &old);
+  }
   DWORD protection(std::size_t page) const {
     MEMORY_BASIC_INFORMATION region{};
     VirtualQuery(memory_ + page * kPage, &region, sizeof region);
@@ -470,6 +472,38 @@ TEST(KnownMemory, OnlyWhatCanBeReadUnnoticed) {
   EXPECT_FALSE(memory.read(0x10, to, 1));
   EXPECT_EQ(g_heard, 0);
   EXPECT_EQ(pages.protection(1), kGuard);
+}
+
+TEST(LiveMemory, KeepsCodeThatIsTheRuntimesAndNothingElse) {
+  const Pages pages{PAGE_EXECUTE_READ, PAGE_READONLY, PAGE_EXECUTE_READ};
+  LiveMemory memory;
+  memory.begin_stack(1000);
+  const auto kinds = [&] {
+    return std::array{memory.kind(pages.at(0)), memory.kind(pages.at(1)), memory.kind(pages.at(2))};
+  };
+  const std::array before{MemoryKind::code, MemoryKind::data, MemoryKind::code};
+  EXPECT_EQ(kinds(), before);
+  pages.protect(0, PAGE_NOACCESS);
+  pages.protect(1, PAGE_NOACCESS);
+  pages.protect(2, PAGE_NOACCESS);
+  EXPECT_EQ(kinds(), before) << "of the stack being walked";
+  memory.keep(pages.at(0) + 16);
+  memory.keep(pages.at(1));  // no code
+  memory.begin_stack(1000 + LiveMemory::kKeptMs - 1);
+  EXPECT_EQ(kinds(), (std::array{MemoryKind::code, MemoryKind::nothing, MemoryKind::nothing}));
+  memory.forget();
+  EXPECT_EQ(memory.kind(pages.at(0)), MemoryKind::nothing);
+}
+
+TEST(LiveMemory, KeepsNothingForLong) {
+  const Pages pages{PAGE_EXECUTE_READ};
+  LiveMemory memory;
+  memory.begin_stack(1000);
+  EXPECT_EQ(memory.kind(pages.at(0)), MemoryKind::code);
+  memory.keep(pages.at(0));
+  pages.protect(0, PAGE_NOACCESS);
+  memory.begin_stack(1000 + LiveMemory::kKeptMs);
+  EXPECT_EQ(memory.kind(pages.at(0)), MemoryKind::nothing);
 }
 
 }  // namespace

@@ -346,7 +346,7 @@ class MadeImageTest : public testing::Test {
     StackCopy stack(buffer);
     stack.fill(GuardedReader(), from, from + words.size() * 8);
     stack.rewrite_pointers();
-    RtlUnwindStep rtl(stack, modules, &hints_);
+    RtlUnwindStep rtl(stack, modules, {&hints_});
     Cursor frame;
     frame.registers[Register::rsp] = from;
     frame.registers.rip = image_.span().base + 0x280;

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <vector>
+
 #include "tests/support/snapshot_builder.h"
 
 namespace mixwalk {
@@ -47,6 +50,34 @@ TEST(RecordingBuilder, StacksThatShareTheirRootShareItsNodes) {
   EXPECT_EQ(builder.recording().nodes.size(), 4u);
   EXPECT_EQ(builder.recording().nodes[a].parent, builder.recording().nodes[b].parent);
   EXPECT_EQ(builder.add_stack({}), Recording::kNone);
+}
+
+// A frame is looked for before it is made: what is looked for must be all that is made.
+TEST(RecordingBuilder, AFrameThatDiffersInAnythingIsAnotherFrame) {
+  const Frame base{.kind = FrameKind::gap, .trust = Trust::leaf, .address = 1, .function = 2, .module = 3, .run = 0};
+  std::vector<Frame> frames(9, base);
+  frames[1].kind = FrameKind::stub;
+  frames[2].trust = Trust::scan;
+  frames[3].address_kind = AddressKind::return_address;
+  frames[4].address = 9;
+  frames[5].function = 9;
+  frames[6].module = 9;
+  frames[7].name = "name";
+  frames[8].displacement = 9;
+  const auto stack_of = [](const Frame& frame, OpenReason why) {
+    Stack stack;
+    stack.frames = {frame};
+    stack.runs = {{.end = RunEnd::open, .why = why}};
+    return stack;
+  };
+  RecordingBuilder builder;
+  std::set<std::uint32_t> nodes;
+  for (const Frame& frame : frames) nodes.insert(builder.add_stack(stack_of(frame, OpenReason::no_call)));
+  nodes.insert(builder.add_stack(stack_of(base, OpenReason::frame_limit)));
+  EXPECT_EQ(nodes.size(), frames.size() + 1);
+  EXPECT_EQ(builder.recording().frames.size(), frames.size() + 1);
+  for (const Frame& frame : frames) builder.add_stack(stack_of(frame, OpenReason::no_call));
+  EXPECT_EQ(builder.recording().frames.size(), frames.size() + 1);
 }
 
 TEST(RecordingBuilder, AnotherModuleInTheSamePlaceIsAnotherModule) {

@@ -1,25 +1,72 @@
 #include "walker/session/win/thread_list.h"
 
-#include <tlhelp32.h>
+#include <winternl.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <span>
 
-#include "unmanaged/win/unique_handle.h"
 #include "unmanaged/win/utf8.h"
 
 namespace mixwalk {
 
+namespace {
+
+// How much the system's list takes at first: some 80 bytes a thread and 300 a process, all processes
+// together. A list that takes more says so.
+constexpr ULONG kListBytes = 256 << 10;
+// Processes and threads that begin between two questions.
+constexpr ULONG kMoreBytes = 64 << 10;
+constexpr int kAttempts = 8;
+constexpr NTSTATUS kInfoLengthMismatch = static_cast<NTSTATUS>(0xC000'0004);
+
+// Each process is followed by its threads. Source: Microsoft Learn, "NtQuerySystemInformation".
+static_assert(sizeof(SYSTEM_PROCESS_INFORMATION) == 0x100 && sizeof(SYSTEM_THREAD_INFORMATION) == 0x50);
+
+DWORD id_of(HANDLE id) noexcept { return static_cast<DWORD>(reinterpret_cast<std::uintptr_t>(id)); }
+
+// All processes and threads of the system, as SYSTEM_PROCESS_INFORMATION. Null: no memory, or the system
+// does not say.
+std::unique_ptr<std::byte[]> read_processes() noexcept {
+  ULONG bytes = kListBytes;
+  for (int i = 0; i < kAttempts; ++i) {
+    std::unique_ptr<std::byte[]> list(new (std::nothrow) std::byte[bytes]);
+    if (list == nullptr) return nullptr;
+    ULONG wanted = 0;
+    const NTSTATUS status =
+        NtQuerySystemInformation(SystemProcessInformation, list.get(), bytes, &wanted);
+    if (status >= 0) return list;
+    if (status != kInfoLengthMismatch) return nullptr;
+    bytes = std::max(bytes, wanted) + kMoreBytes;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+// Folklore: not by CreateToolhelp32Snapshot, which asks the system for the same list. Situation: Wine 8's
+// Thread32Next maps the whole list, for every thread of every process, and unmaps it again: six questions
+// to the server. Measured: 15.4 ms for 27 threads of ours among 90, where this function takes 1.4 ms. A
+// recording lists its threads four times a second.
 std::optional<std::vector<std::uint32_t>> list_threads() {
-  std::vector<std::uint32_t> threads;
-  const UniqueHandle snapshot(CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0));
+  const std::unique_ptr<std::byte[]> list = read_processes();
   // Not an empty list: a dump of no threads would pass for one of a program that has none.
-  if (!snapshot) return std::nullopt;
-  const DWORD process = GetCurrentProcessId();
-  THREADENTRY32 entry{.dwSize = sizeof entry};
-  for (BOOL more = Thread32First(snapshot.get(), &entry); more;
-       more = Thread32Next(snapshot.get(), &entry)) {
-    if (entry.th32OwnerProcessID == process) threads.push_back(entry.th32ThreadID);
+  if (list == nullptr) return std::nullopt;
+  std::vector<std::uint32_t> threads;
+  for (const std::byte* at = list.get();;) {
+    const auto& process = *reinterpret_cast<const SYSTEM_PROCESS_INFORMATION*>(at);
+    if (id_of(process.UniqueProcessId) == GetCurrentProcessId()) {
+      const auto* const first = reinterpret_cast<const SYSTEM_THREAD_INFORMATION*>(&process + 1);
+      for (const auto& thread : std::span(first, process.NumberOfThreads)) {
+        threads.push_back(id_of(thread.ClientId.UniqueThread));
+      }
+      break;
+    }
+    if (process.NextEntryOffset == 0) break;
+    at += process.NextEntryOffset;
   }
   if (threads.empty()) return std::nullopt;  // this thread at least is there
   std::sort(threads.begin(), threads.end());
