@@ -26,6 +26,20 @@ function profiler(...args) {
   });
 }
 
+// The program starts a daemon and waits for 500 ms until that is ready. On a busy machine the daemon needs
+// longer; the program then says so and names the daemon, which it leaves behind.
+function load(file) {
+  for (let left = 30; ; --left) {
+    try {
+      return profiler('load', file);
+    } catch (error) {
+      const late = /did not become ready within[^]*kill (\d+)/.exec(error.stderr);
+      if (!late || left === 0) throw error;
+      process.kill(Number(late[1]));
+    }
+  }
+}
+
 // Every column as long as its table says; every index inside the table that it counts.
 function check_tables(what, {meta, libs, shared, threads}) {
   const tables = {...Object.fromEntries(Object.entries(shared).filter(([, table]) =>
@@ -133,7 +147,7 @@ for (const recording of ['representative', 'sqlite', 'exception', 'dump', 'empty
                                                 `${recording}, ${label}: sample ${k}`));
   });
   if (recording === 'empty') continue;  // the Profiler refuses a profile without samples
-  profiler('load', file);
+  load(file);
   try {
     facts.threads.forEach(({label}, i) => {
       const tree = JSON.parse(profiler('thread', 'samples-top-down', '--json', '--thread',

@@ -30,7 +30,7 @@ std::vector<Message> one_of_each() {
                                    RecordedBytes{true, std::string("a\0b", 3), {1, 2, 3, 4, 5, 6}},
                                    RecordedBytes{false, ""},
                                    RecordDone{{3, true}},
-                                   DumpDone{{1, false}, {{1'000}, {2}}},
+                                   DumpDone{{1, false}, {Moment{1'000}, Moment{2}}},
                                    DetachRequest{},
                                    FunctionName{0x1234, "A.B()"},
                                    snapshot.modules[0],
