@@ -92,7 +92,7 @@ bool Dumper::sample_moment(Threads& waiting, bool& overdue) {
     arena_bytes += static_cast<std::size_t>(stack.base - stack.limit) + kGrowth;
   }
   const Pages<std::byte> arena(std::min(arena_bytes, kMostArena));
-  const auto stood_ns = sampler_.sample_group(group, Engine::copy, GroupResume::together, arena.all());
+  const auto stood_ns = sampler_.sample_group(group, Engine::copy, arena.all());
   if (!stood_ns) return false;
   moments_.push_back({*stood_ns});
   Threads left;

@@ -182,7 +182,6 @@ bool Recorder::record_periods() {
   budget_.emplace(request_.budget / double{kMaxBudget}, GetActiveProcessorCount(ALL_PROCESSOR_GROUPS),
                   request_.period_ns);
   budget_->begin(start_ns_, own_cpu_time());
-  group_size_.emplace(std::uint64_t{request_.sampling.deadline_ms} * 1'000'000);
   while (true) {
     const std::uint64_t before = clock_.now_ns();
     if (!pace.wait(next > before ? next - before : 0)) return true;
@@ -332,7 +331,7 @@ bool Recorder::tick(std::uint64_t now) {
     return true;
   }
   // Threads that wait stand at once, and most of their samples end with a glance. Threads that work must
-  // get a processor before they stand, all the sooner the fewer run: these are frozen together.
+  // get a processor before they stand, and get it the sooner the fewer run: these are frozen together.
   const auto waiting = request_.sampling.engine == Engine::snapshot
                            ? due_.begin()
                            : std::partition(due_.begin(), due_.end(),
@@ -362,7 +361,7 @@ void Recorder::choose_due(std::uint64_t value) {
 bool Recorder::sample_in_groups(std::uint64_t now, std::span<Due> due) {
   std::vector<Sampler::GroupThread> group;
   while (!due.empty()) {
-    const std::size_t count = std::min(due.size(), group_size_->threads());
+    const std::size_t count = std::min(due.size(), group_size_.threads());
     group.assign(count, {});
     for (std::size_t i = 0; i < count; ++i) {
       Followed& followed = *due[i].followed;
@@ -370,11 +369,12 @@ bool Recorder::sample_in_groups(std::uint64_t now, std::span<Due> due) {
       group[i].thread = &followed.thread.thread();
       group[i].last = &followed.last;
     }
-    const auto stood_ns = sampler_.sample_group(
-        group, request_.sampling.engine, GroupResume::one_by_one, {});
+    const auto stood_ns = sampler_.sample_group(group, request_.sampling.engine, {});
     if (!stood_ns) return false;
-    group_size_->took(count, *stood_ns);
     budget_->add_group(count, *stood_ns);
+    const auto late = std::ranges::count_if(
+        group, [](const Sampler::GroupThread& of) { return of.sample.thread.overdue; });
+    group_size_.took(count, static_cast<std::size_t>(late));
     for (std::size_t i = 0; i < count; ++i) {
       const Sampler::Sample& sample = group[i].sample;
       // The runtime, which is not asked while several threads stand, may know more of it.

@@ -109,7 +109,7 @@ class Recorder {
   RecordProgress progress_;
   DurationHistogram frozen_, stopping_;
   std::vector<Due> due_;
-  std::optional<GroupSize> group_size_;
+  GroupSize group_size_;
   std::map<std::uint32_t, std::unique_ptr<Followed>> threads_;
   std::optional<RecordBudget> budget_;
   HANDLE writer_handle_ = nullptr;  // as long as record() runs

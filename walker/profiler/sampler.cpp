@@ -201,7 +201,6 @@ bool Sampler::look(Sample& result, Engine engine, WindowsThread& thread,
 }
 
 std::optional<std::uint64_t> Sampler::sample_group(std::span<GroupThread> threads, Engine engine,
-                                                   GroupResume resume,
                                                    std::span<std::byte> arena) {
   begin_look();
   Look how{.generation = generation_};
@@ -226,7 +225,7 @@ std::optional<std::uint64_t> Sampler::sample_group(std::span<GroupThread> thread
     const FreezeGate::Pass pass(services_.gate);
     if (!pass) return std::nullopt;
     const PlainMemory stack;
-    stood_ns = capture_group(group, group_, arena.empty() ? buffers_.stack() : arena, stack, resume);
+    stood_ns = capture_group(group, group_, arena.empty() ? buffers_.stack() : arena, stack);
   }
   for (std::size_t i = 0; i < threads.size(); ++i) {
     RawSample& raw = group_[i].sample;

@@ -101,7 +101,7 @@ class Sampler {
   static constexpr std::size_t kMostInGroup = GroupFreeze::kMost;
   // How long the group stood, in nanoseconds.
   std::optional<std::uint64_t> sample_group(std::span<GroupThread> threads, Engine engine,
-                                            GroupResume resume, std::span<std::byte> arena);
+                                            std::span<std::byte> arena);
 
   // The stack of a walk that a thread made of itself, with names. Nothing: code was unloaded since,
   // and what the walk says may mean something else now.

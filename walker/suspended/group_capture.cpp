@@ -24,16 +24,14 @@ class GroupCapture {
     }
   }
 
-  // False: the thread does not stand.
-  bool read_registers(std::size_t place) noexcept {
+  void read_registers(std::size_t place) noexcept {
     GroupMember& member = members_[place];
-    if (!member.suspended) return false;
+    if (!member.suspended) return;
     const std::uint64_t started = group_.now_ns();
     const bool stands = group_.read_registers(place, member.sample.context);
     member.reading_ns = group_.now_ns() - started;
     member.sample.stopping_ns += member.reading_ns;
     if (!stands) member.sample.fault = CaptureFault::not_suspended;
-    return stands;
   }
 
   void copy(std::size_t place) noexcept {
@@ -91,25 +89,17 @@ class GroupCapture {
 }  // namespace
 
 std::uint64_t capture_group(ThreadGroup& group, std::span<GroupMember> members,
-                            std::span<std::byte> arena, const MemoryReader& stack,
-                            GroupResume resume) noexcept {
+                            std::span<std::byte> arena, const MemoryReader& stack) noexcept {
   GroupCapture capture(group, members, arena, stack);
   const std::uint64_t started = group.now_ns();
   group.begin();
   capture.suspend_all();
-  if (resume == GroupResume::one_by_one) {
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      if (capture.read_registers(i)) capture.copy(i);
-      capture.resume(i);
-    }
-  } else {
-    // Every thread stands before the first is copied.
-    for (std::size_t i = 0; i < members.size(); ++i) capture.read_registers(i);
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      if (members[i].sample.fault == CaptureFault::none) capture.copy(i);
-    }
-    for (std::size_t i = 0; i < members.size(); ++i) capture.resume(i);
+  // Every thread stands before the first is copied.
+  for (std::size_t i = 0; i < members.size(); ++i) capture.read_registers(i);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (members[i].sample.fault == CaptureFault::none) capture.copy(i);
   }
+  for (std::size_t i = 0; i < members.size(); ++i) capture.resume(i);
   group.end();
   return group.now_ns() - started;
 }

@@ -21,14 +21,10 @@ struct GroupMember {
   std::uint64_t reading_ns = 0;        // how long GetThreadContext took
 };
 
-// When the threads of a group run again.
-enum class GroupResume : std::uint8_t {
-  together,    // after the last copy: all copies are of one moment
-  one_by_one,  // each after its own copy
-};
-
-// Freezes the threads of a group together, and copies the registers and the stack of each. All of them
-// run again when this returns. No call into the CLR: while several threads stand, one may hold the lock
+// Freezes the threads of a group together, copies the registers and the stack of each, and then lets all
+// of them run again: the copies are of one moment. (To let each run as soon as it is copied was measured:
+// on full processors the threads that run again keep the others from coming to stand, and ourselves from
+// copying them.) No call into the CLR: while several threads stand, one may hold the lock
 // that another's walk would wait for.
 //
 // A stack that has no more room in the arena has the fault no_room, and one that was copied after the
@@ -40,7 +36,6 @@ enum class GroupResume : std::uint8_t {
 // Returns how long the group stood: from before the first SuspendThread to after the last ResumeThread.
 // Frozen-safe: this is the whole of what happens while the threads stand.
 std::uint64_t capture_group(ThreadGroup& group, std::span<GroupMember> members,
-                            std::span<std::byte> arena, const MemoryReader& stack,
-                            GroupResume resume) noexcept;
+                            std::span<std::byte> arena, const MemoryReader& stack) noexcept;
 
 }  // namespace mixwalk

@@ -173,8 +173,7 @@ void FreezeBench::time_together() {
   group.clear();
   for (const auto& target : targets_) group.add(target->thread.thread());
   std::vector<GroupMember> members(group.size());
-  const std::uint64_t stood_ns =
-      capture_group(group, members, arena_.all(), stack_, GroupResume::together);
+  const std::uint64_t stood_ns = capture_group(group, members, arena_.all(), stack_);
   std::size_t copied = 0;
   for (const GroupMember& member : members) copied += member.sample.fault == CaptureFault::none;
   if (rows_ == nullptr) return;

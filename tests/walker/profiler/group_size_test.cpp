@@ -5,43 +5,37 @@
 namespace mixwalk {
 namespace {
 
-constexpr std::uint64_t kMs = 1'000'000;
-
-TEST(GroupSize, GrowsToWhatFitsIntoAPartOfTheDeadline) {
-  GroupSize size(50 * kMs);
+TEST(GroupSize, GrowsWhileAllAreCopiedInTime) {
+  GroupSize size;
   EXPECT_EQ(size.threads(), GroupSize::kFirst);
-  for (int i = 0; i < 10; ++i) size.took(size.threads(), size.threads() * kMs / 4);
-  EXPECT_EQ(size.threads(), 50u);  // 12.5 ms, a quarter of a millisecond each
+  size.took(16, 0);
+  EXPECT_EQ(size.threads(), 20u);
+  for (int i = 0; i < 20; ++i) size.took(size.threads(), 0);
+  EXPECT_EQ(size.threads(), GroupSize::kMost);
 }
 
-TEST(GroupSize, NeverMoreThanItsDouble) {
-  GroupSize size(50 * kMs);
-  size.took(GroupSize::kFirst, 1);
-  EXPECT_EQ(size.threads(), 2 * GroupSize::kFirst);
-}
-
-TEST(GroupSize, AGroupThatTookTooLongMakesTheNextOneSmallerAtOnce) {
-  GroupSize size(50 * kMs);
-  size.took(8, 100 * kMs);
-  EXPECT_EQ(size.threads(), 1u);
-  size.took(1, kMs);
-  EXPECT_EQ(size.threads(), 2u);
-}
-
-TEST(GroupSize, ASmallGroupSaysLittleOfALargeOne) {
-  GroupSize size(50 * kMs);
-  size.took(1, kMs / 10);
+TEST(GroupSize, ASmallerGroupSaysNothingOfALargerOne) {
+  GroupSize size;
+  size.took(3, 0);
   EXPECT_EQ(size.threads(), GroupSize::kFirst);
-  size.took(1, 12 * kMs);
-  EXPECT_EQ(size.threads(), 1u) << "but one that took long says enough";
 }
 
-TEST(GroupSize, HasBounds) {
-  GroupSize size(60'000 * kMs);
-  for (int i = 0; i < 10; ++i) size.took(size.threads(), 0);
-  EXPECT_EQ(size.threads(), GroupSize::kMost);
-  size.took(0, 0);
-  EXPECT_EQ(size.threads(), GroupSize::kMost);
+TEST(GroupSize, TheNextOneIsAsLargeAsCouldBeCopied) {
+  GroupSize size;
+  size.took(16, 5);
+  EXPECT_EQ(size.threads(), 11u);
+  size.took(11, 0);
+  EXPECT_EQ(size.threads(), 13u);
+}
+
+TEST(GroupSize, NeverSoSmallThatItIsNoGroup) {
+  GroupSize size;
+  size.took(16, 16);
+  EXPECT_EQ(size.threads(), GroupSize::kLeast);
+  size.took(1, 2);
+  EXPECT_EQ(size.threads(), GroupSize::kLeast);
+  size.took(4, 0);
+  EXPECT_EQ(size.threads(), 5u);
 }
 
 }  // namespace

@@ -85,8 +85,8 @@ class GroupCaptureTest : public ::testing::Test {
  protected:
   explicit GroupCaptureTest(std::size_t count = 3) : group_(count), members_(count) {}
 
-  std::uint64_t capture(GroupResume resume, std::size_t arena_bytes = 4096) {
-    return capture_group(group_, members_, std::span(arena_).first(arena_bytes), memory_, resume);
+  std::uint64_t capture(std::size_t arena_bytes = 4096) {
+    return capture_group(group_, members_, std::span(arena_).first(arena_bytes), memory_);
   }
   // The word at the top of a copy; 0: there is no copy.
   std::uint64_t top(std::size_t place) {
@@ -106,8 +106,8 @@ class GroupCaptureTest : public ::testing::Test {
   alignas(16) std::array<std::byte, 4096> arena_{};
 };
 
-TEST_F(GroupCaptureTest, TogetherTheLastOneIsCopiedBeforeTheFirstRuns) {
-  capture(GroupResume::together);
+TEST_F(GroupCaptureTest, TheLastOneIsCopiedBeforeTheFirstRuns) {
+  capture();
   EXPECT_EQ(group_.did, "( s0 s1 s2 g0 g1 g2 r0 r1 r2 )");
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(members_[i].sample.fault, CaptureFault::none);
@@ -117,16 +117,10 @@ TEST_F(GroupCaptureTest, TogetherTheLastOneIsCopiedBeforeTheFirstRuns) {
   }
 }
 
-TEST_F(GroupCaptureTest, OneByOneEachRunsAsSoonAsItIsCopied) {
-  capture(GroupResume::one_by_one);
-  EXPECT_EQ(group_.did, "( s0 s1 s2 g0 r0 g1 r1 g2 r2 )");
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(top(i), i + 1);
-}
-
 TEST_F(GroupCaptureTest, AThreadThatIsEndingKeepsTheOthersFromNothing) {
   group_.threads[0].suspendable = false;
   group_.threads[1].readable = false;
-  capture(GroupResume::together);
+  capture();
   EXPECT_EQ(group_.did, "( s0 s1 s2 g1 g2 r1 r2 )") << "what was not suspended is not resumed";
   EXPECT_THAT(faults(), ElementsAre(CaptureFault::not_suspended, CaptureFault::not_suspended,
                                     CaptureFault::none));
@@ -135,12 +129,12 @@ TEST_F(GroupCaptureTest, AThreadThatIsEndingKeepsTheOthersFromNothing) {
 
 TEST_F(GroupCaptureTest, AThreadOffItsStackIsNotCopied) {
   group_.threads[1].slot = kSlots;
-  capture(GroupResume::together);
+  capture();
   EXPECT_THAT(faults(), ElementsAre(CaptureFault::none, CaptureFault::off_stack, CaptureFault::none));
 }
 
 TEST_F(GroupCaptureTest, WhatFindsNoRoomIsSaid) {
-  capture(GroupResume::together, 400);  // 128 bytes of stack each, and room for their alignment
+  capture(400);  // 128 bytes of stack each, and room for their alignment
   EXPECT_THAT(faults(), ElementsAre(CaptureFault::none, CaptureFault::none, CaptureFault::no_room));
   EXPECT_EQ(top(0), 1u);
   EXPECT_EQ(top(1), 2u);
@@ -149,7 +143,7 @@ TEST_F(GroupCaptureTest, WhatFindsNoRoomIsSaid) {
 
 // A later moment has no more room for a stack than this one.
 TEST_F(GroupCaptureTest, AStackThatIsLargerThanTheWholeArenaIsCut) {
-  capture(GroupResume::together, 64);
+  capture(64);
   EXPECT_EQ(members_[0].sample.fault, CaptureFault::none);
   EXPECT_TRUE(members_[0].sample.stack.cut());
   EXPECT_EQ(top(0), 1u);
@@ -161,7 +155,7 @@ TEST_F(GroupCaptureTest, WhatIsCopiedAfterTheSupervisorLetTheGroupGoIsWorthNothi
   for (int let_go_at = 1; let_go_at <= 6; ++let_go_at) {
     FakeGroup again(3);
     again.let_go_at = let_go_at;
-    capture_group(again, members_, arena_, memory_, GroupResume::together);
+    capture_group(again, members_, arena_, memory_);
     for (std::size_t i = 0; i < 3; ++i) {
       // The question after a copy comes when the copy is there: let go at that moment counts as late.
       const bool in_time = static_cast<int>(2 * (i + 1)) < let_go_at;
@@ -177,23 +171,23 @@ TEST_F(GroupCaptureTest, WhatIsCopiedAfterTheSupervisorLetTheGroupGoIsWorthNothi
 }
 
 TEST_F(GroupCaptureTest, AThreadThatStandsWhereItStoodIsUnmoved) {
-  capture(GroupResume::together);
+  capture();
   UnmovedStack last;
   last.keep(members_[1].sample);
   for (std::size_t i = 0; i < 3; ++i) group_.threads[i].stack.fill(i + 1);
   members_[1].last = &last;
-  capture(GroupResume::together);
+  capture();
   EXPECT_FALSE(members_[0].sample.unmoved);
   EXPECT_TRUE(members_[1].sample.unmoved);
   group_.threads[1].stack.fill(77);
-  capture(GroupResume::together);
+  capture();
   EXPECT_FALSE(members_[1].sample.unmoved);
 }
 
 // While the second thread comes to stand, the first one stands already, and the third one perhaps.
 TEST_F(GroupCaptureTest, WaitingForAnotherThreadCountsAsFrozen) {
   group_.threads[1].stops_in_ns = 5000;
-  const std::uint64_t stood_ns = capture(GroupResume::together);
+  const std::uint64_t stood_ns = capture();
   EXPECT_EQ(stood_ns, 5000u);
   EXPECT_EQ(members_[0].sample.frozen_ns, 5000u);
   EXPECT_EQ(members_[0].sample.stopping_ns, 0u);

@@ -300,14 +300,14 @@ Pairs read_pairs(bool together) {
     EXPECT_TRUE(group.add(cells.handles[0]));
     if (together) {
       EXPECT_TRUE(group.add(cells.handles[1]));
-      capture_group(group, members, arenas[0], memory, GroupResume::together);
+      capture_group(group, members, arenas[0], memory);
     } else {
       const auto first = std::span(members).first(1), second = std::span(members).subspan(1);
-      capture_group(group, first, arenas[0], memory, GroupResume::together);
+      capture_group(group, first, arenas[0], memory);
       group.clear();
       EXPECT_TRUE(group.add(cells.handles[1]));
       Sleep(1);  // a dump walks and names the one before it comes to the other
-      capture_group(group, second, arenas[1], memory, GroupResume::together);
+      capture_group(group, second, arenas[1], memory);
     }
     pairs.add(cells, members[0].sample, members[1].sample);
   }
