@@ -102,7 +102,7 @@ Recording representative_recording(SampleEvent event) {
                                .value = is_periodic(event) ? kPeriodNs + tick : 1,
                                .thread = shape.thread, .stack = shape.stack,
                                .detail = shape.detail};
-      if (event == SampleEvent::exception || event == SampleEvent::allocation) sample.detail = type;
+      if (is_moment(event)) sample.detail = type;
       recording.samples.push_back(sample);
     };
     for (const Shape& shape : shapes) add(shape);
