@@ -64,8 +64,18 @@ class Events : public ::testing::Test {
       ++of.samples;
       of.value += sample.value;
       of.frames = frame_names(recording_, sample);
+      EXPECT_FALSE(passes_mixwalk(sample)) << ::testing::PrintToString(of.frames);
       whole_ += is_whole(recording_, sample);
     }
+  }
+
+  // The thread walks itself: the frames that do so are no part of its stack.
+  bool passes_mixwalk(const Recording::Sample& sample) const {
+    return std::ranges::any_of(stack_frames(recording_, sample.stack), [&](std::uint32_t index) {
+      const std::int32_t module = recording_.frames[index].module;
+      return module != Frame::kNone &&
+             recording_.modules[static_cast<std::size_t>(module)].path.ends_with("mixwalk.dll");
+    });
   }
 
   // The chain that events.exe makes, leaf first, after `top`: managed, stub and native frames.
@@ -350,8 +360,13 @@ TEST_F(Loads, ModulesOfAStartedProgram) {
             2 * kRounds)
       << result.err;
   expect_loaded_by("hunt_turn_a.dll", "LoadNative");
-  // What the runtime itself begins with.
+  // What the runtime itself begins with, and each module once, whether the runtime tells of it or the
+  // loader.
   EXPECT_EQ(samples_of("events.dll"), 1u);
+  for (const auto& [what, of] : types_) {
+    const bool again = what == "hang.dll" || what == "hunt_turn_a.dll" || what.starts_with("RefEmit");
+    EXPECT_TRUE(again || of.samples == 1) << what << ": " << of.samples;
+  }
 }
 
 // What is loaded is unloaded right after: a sample with wrong names would be worse than none.

@@ -141,14 +141,14 @@ void EventSource::allocated(clr::ClassID type) noexcept {
   if (callback) take(SampleEvent::allocation, type);
 }
 
-void EventSource::loaded_type(clr::ClassID type) noexcept {
+void EventSource::loaded_type(clr::ClassID type, HRESULT status) noexcept {
   const Callback callback(*this, SampleEvent::class_load);
-  if (callback) take(SampleEvent::class_load, type);
+  if (callback && SUCCEEDED(status)) take(SampleEvent::class_load, type);
 }
 
-void EventSource::loaded_module(clr::ModuleID module) noexcept {
+void EventSource::loaded_module(clr::ModuleID module, HRESULT status) noexcept {
   const Callback callback(*this, SampleEvent::module_load);
-  if (callback) take(SampleEvent::module_load, module);
+  if (callback && SUCCEEDED(status)) take(SampleEvent::module_load, module);
 }
 
 void EventSource::take(SampleEvent event, UINT_PTR id) noexcept {

@@ -52,11 +52,12 @@ class EventSource {
   // From the callbacks, on the thread that it happens to.
   void thrown(clr::ObjectID object) noexcept;
   void allocated(clr::ClassID type) noexcept;
-  // While the runtime holds locks of its loader. It is asked for names only: those calls trigger no GC,
+  // `status`: of a load that has failed, a failure, and nothing was loaded.
+  // Called while the runtime holds locks of its loader. It is asked for names only: those calls trigger no GC,
   // load nothing, and take no lock but that of one file's metadata. Nothing here takes the loader lock,
   // whose owner may wait for the type or the module that this thread loads.
-  void loaded_type(clr::ClassID type) noexcept;
-  void loaded_module(clr::ModuleID module) noexcept;
+  void loaded_type(clr::ClassID type, HRESULT status) noexcept;
+  void loaded_module(clr::ModuleID module, HRESULT status) noexcept;
   // FunctionIDs and ClassIDs may mean something else from here on.
   void forget_types() noexcept;
   // The process is ending: what was walked last is waited for, for a moment.

@@ -167,14 +167,14 @@ HRESULT STDMETHODCALLTYPE Profiler::DynamicMethodUnloaded(clr::FunctionID functi
 
 HRESULT STDMETHODCALLTYPE Profiler::ModuleLoadFinished(clr::ModuleID module, HRESULT status) {
   return answer_runtime([&] {
-    if (SUCCEEDED(status)) agent_.events().loaded_module(module);
+    agent_.events().loaded_module(module, status);
     return S_OK;
   });
 }
 
 HRESULT STDMETHODCALLTYPE Profiler::ClassLoadFinished(clr::ClassID type, HRESULT status) {
   return answer_runtime([&] {
-    if (SUCCEEDED(status)) agent_.events().loaded_type(type);
+    agent_.events().loaded_type(type, status);
     return S_OK;
   });
 }
