@@ -31,6 +31,7 @@ struct CodeInfo {
 inline constexpr ULONG32 kSnapshotRegisterContext = 0x1;
 
 // COR_PRF_MONITOR
+inline constexpr DWORD kMonitorClassLoads = 0x00000002;
 inline constexpr DWORD kMonitorModuleLoads = 0x00000004;
 inline constexpr DWORD kMonitorExceptions = 0x00000040;
 inline constexpr DWORD kMonitorObjectAllocated = 0x00000100;

@@ -1,4 +1,4 @@
-// mixwalk record --on: the stacks of exceptions and allocations whose number and place are known.
+// mixwalk record --on: the stacks of exceptions, allocations and loads whose number and place are known.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace mixwalk {
 namespace {
 
-// What became of the samples of one type.
+// What became of the samples of one type or module.
 struct OfType {
   std::uint64_t samples = 0, value = 0;
   std::vector<std::string> frames;  // of one of them, leaf first
@@ -27,6 +27,7 @@ class Events : public ::testing::Test {
 
   // Of events.exe, told to go once the recording runs.
   void record(const std::vector<std::string>& program, std::vector<std::string> options) {
+    DeleteFileA(file_.c_str());
     ChildProcess events(program);
     ASSERT_EQ(events.read_line().value_or("(closed)"), "READY");
     options.insert(options.begin(), {mixwalk_exe(), "record", "-p", std::to_string(events.id()),
@@ -55,14 +56,26 @@ class Events : public ::testing::Test {
 
   void take(Recording recording) {
     recording_ = std::move(recording);
+    types_.clear();
+    whole_ = 0;
     for (const Recording::Sample& sample : recording_.samples) {
       ASSERT_NE(sample.detail, Recording::kNone);
       OfType& of = types_[recording_.details[sample.detail]];
       ++of.samples;
       of.value += sample.value;
       of.frames = frame_names(recording_, sample);
+      EXPECT_FALSE(passes_mixwalk(sample)) << ::testing::PrintToString(of.frames);
       whole_ += is_whole(recording_, sample);
     }
+  }
+
+  // The thread walks itself: the frames that do so are no part of its stack.
+  bool passes_mixwalk(const Recording::Sample& sample) const {
+    return std::ranges::any_of(stack_frames(recording_, sample.stack), [&](std::uint32_t index) {
+      const std::int32_t module = recording_.frames[index].module;
+      return module != Frame::kNone &&
+             recording_.modules[static_cast<std::size_t>(module)].path.ends_with("mixwalk.dll");
+    });
   }
 
   // The chain that events.exe makes, leaf first, after `top`: managed, stub and native frames.
@@ -201,6 +214,176 @@ TEST_F(Events, AllocationsOfAllTypes) {
   EXPECT_TRUE(types_.contains("System.String"));
   EXPECT_TRUE(types_.contains("System.Char[]")) << "arrays have names as well";
   EXPECT_GT(recording_.samples.size(), 100u);
+}
+
+// Loads.cs: a method of events.exe loads each, called by Take below the native frames.
+class Loads : public Events {
+ protected:
+  static constexpr std::uint64_t kRounds = 20;
+
+  static std::vector<std::string> program(std::vector<std::string> options = {}) {
+    options.insert(options.begin(),
+                   {fixture("events.exe"), "--loads", "--rounds", std::to_string(kRounds)});
+    return options;
+  }
+
+  // `loader` is the first of the program's own methods, and its callers are the known ones.
+  void expect_loaded_by(const std::string& what, const std::string& loader,
+                        const std::string& argument = "()") {
+    SCOPED_TRACE(what);
+    const auto& frames = types_[what].frames;
+    const auto own = std::ranges::find_if(
+        frames, [](const std::string& name) { return name.starts_with("Events."); });
+    ASSERT_NE(own, frames.end()) << ::testing::PrintToString(frames);
+    EXPECT_EQ(*own, "Events.Loads." + loader + argument) << ::testing::PrintToString(frames);
+    if (*own != kTakeLoads) {
+      ASSERT_NE(own + 1, frames.end());
+      EXPECT_EQ(own[1], kTakeLoads) << ::testing::PrintToString(frames);
+    }
+    expect_chain(frames, kTakeLoads);
+  }
+
+  std::uint64_t samples_of(const std::string& what) { return types_[what].samples; }
+  // Of everything whose name begins so.
+  std::uint64_t samples_from(const std::string& begin) const {
+    std::uint64_t samples = 0;
+    for (const auto& [what, of] : types_) samples += what.starts_with(begin) ? of.samples : 0;
+    return samples;
+  }
+
+  void expect_types() {
+    EXPECT_EQ(recording_.event, SampleEvent::class_load);
+    EXPECT_EQ(recording_.dropped, 0u);
+    EXPECT_EQ(whole_, recording_.samples.size());
+    // Of each rank, and the one that has their code.
+    EXPECT_EQ(samples_from("Events.Holder<"), kRounds + 1);
+    EXPECT_EQ(samples_of("Events.Holder<Events.LoadedByCode[,]>"), 1u);
+    EXPECT_EQ(samples_of("Events.Holder<System.__Canon>"), 1u);
+    expect_loaded_by("Events.Holder<Events.LoadedByCode[,]>", "LoadGeneric", "(System.Int32)");
+    EXPECT_EQ(samples_from("Events.Dynamic"), kRounds) << "types of dynamic modules";
+    expect_loaded_by("Events.Dynamic7", "LoadDynamic", "(System.Int32)");
+    EXPECT_EQ(samples_of("Events.LoadedByName"), 1u);
+    expect_loaded_by("Events.LoadedByName", "LoadNamed");
+    EXPECT_EQ(samples_of("Events.Unloadable"), 0u) << "it was not loaded";
+  }
+
+  void expect_modules() {
+    EXPECT_EQ(recording_.event, SampleEvent::module_load);
+    EXPECT_EQ(recording_.dropped, 0u);
+    EXPECT_EQ(whole_, recording_.samples.size());
+    // Managed: a file, and a module without one.
+    EXPECT_EQ(samples_of("hang.dll"), kRounds) << "told by the runtime, and not by the loader again";
+    expect_loaded_by("hang.dll", "LoadAssembly");
+    EXPECT_EQ(samples_of("locks.dll"), 1u) << "by the name in its metadata";
+    expect_loaded_by("locks.dll", "LoadBytes");
+    const std::string dynamic = "RefEmit_InMemoryManifestModule";
+    EXPECT_EQ(samples_of(dynamic), kRounds) << "what the runtime calls a dynamic module";
+    expect_loaded_by(dynamic, "LoadDynamic", "(System.Int32)");
+    // Native: loaded again and again, by a P/Invoke, with what it needs, on a thread without .NET.
+    EXPECT_EQ(samples_of("hunt_turn_a.dll"), kRounds);
+    expect_loaded_by("hunt_turn_a.dll", "LoadNative");
+    EXPECT_EQ(samples_of("ladder_native_O0.dll"), 1u);
+    expect_loaded_by("ladder_native_O0.dll", "LoadByPInvoke", "(System.Int32)");
+    EXPECT_EQ(samples_of("foreign_threads.dll"), 1u);
+    EXPECT_EQ(samples_of("hunt_slow_end.dll"), 1u);
+    expect_loaded_by("foreign_threads.dll", "LoadDependent");
+    expect_loaded_by("hunt_slow_end.dll", "LoadDependent");
+    EXPECT_EQ(samples_of("hunt_small.dll"), 1u);
+    EXPECT_THAT(types_["hunt_small.dll"].frames,
+                ::testing::Each(::testing::Not(::testing::StartsWith("Events."))));
+    EXPECT_THAT(types_["hunt_small.dll"].frames, ::testing::Contains("LoadLibraryW"));
+    for (const auto& sample : recording_.samples) {
+      const std::string& name = recording_.threads[sample.thread].name;
+      if (recording_.details[sample.detail] == "hunt_turn_a.dll") {
+        EXPECT_EQ(name, "orders 0");
+      }
+    }
+  }
+
+  static const std::string kTakeLoads;
+};
+
+const std::string Loads::kTakeLoads = "Events.Loads.Take(System.Int32)";
+
+TEST_F(Loads, EveryTypeWithItsStack) {
+  record(program(), {"--on", "class-load"});
+  expect_types();
+  // The runtime compiles a method as it is first called.
+  EXPECT_EQ(samples_of("Events.LoadedByCode"), 1u);
+}
+
+TEST_F(Loads, TypesByTheCopyEngine) {
+  record(program(), {"--on", "class-load", "--engine", "copy"});
+  expect_types();
+}
+
+TEST_F(Loads, OnlyTypesThatWereAskedFor) {
+  record(program(), {"--on", "class-load=Holder"});
+  EXPECT_EQ(samples_from("Events.Holder<"), kRounds + 1);
+  EXPECT_EQ(recording_.samples.size(), kRounds + 1);
+}
+
+TEST_F(Loads, TypesOfAStartedProgram) {
+  const ProgramResult result = start({"--on", "class-load=Events.LoadedByName"},
+                                     program({"--now"}));
+  ASSERT_EQ(result.exit_code, 0u) << result.err;
+  EXPECT_EQ(recording_.samples.size() + recording_.dropped, 1u) << result.err;
+  expect_loaded_by("Events.LoadedByName", "LoadNamed");
+}
+
+TEST_F(Loads, EveryModuleWithItsStack) {
+  record(program(), {"--on", "module-load"});
+  expect_modules();
+}
+
+TEST_F(Loads, ModulesByTheCopyEngine) {
+  record(program(), {"--on", "module-load", "--engine", "copy"});
+  expect_modules();
+}
+
+TEST_F(Loads, OnlyTheModuleThatWasAskedFor) {
+  for (const char* const name : {"HUNT_turn_a", "hunt_turn_A.DLL"}) {
+    record(program(), {"--on", std::string("module-load=") + name});
+    EXPECT_EQ(samples_of("hunt_turn_a.dll"), kRounds) << name;
+    EXPECT_EQ(recording_.samples.size(), kRounds) << name;
+  }
+  record(program(), {"--on", "module-load=Hang"});
+  EXPECT_EQ(recording_.dropped, 0u);
+  EXPECT_EQ(samples_of("hang.dll"), kRounds);
+  EXPECT_EQ(recording_.samples.size(), kRounds);
+}
+
+TEST_F(Loads, ModulesOfAStartedProgram) {
+  const ProgramResult result = start({"--on", "module-load"}, program({"--now"}));
+  ASSERT_EQ(result.exit_code, 0u) << result.err;
+  EXPECT_EQ(samples_of("hang.dll") + samples_of("hunt_turn_a.dll") + recording_.dropped,
+            2 * kRounds)
+      << result.err;
+  expect_loaded_by("hunt_turn_a.dll", "LoadNative");
+  // What the runtime itself begins with, and each module once, whether the runtime tells of it or the
+  // loader.
+  EXPECT_EQ(samples_of("events.dll"), 1u);
+  for (const auto& [what, of] : types_) {
+    const bool again = what == "hang.dll" || what == "hunt_turn_a.dll" || what.starts_with("RefEmit");
+    EXPECT_TRUE(again || of.samples == 1) << what << ": " << of.samples;
+  }
+}
+
+// What is loaded is unloaded right after: a sample with wrong names would be worse than none.
+TEST_F(Loads, OfAssembliesThatAreUnloaded) {
+  record(program({"--let-go"}), {"--on", "module-load=hang"});
+  EXPECT_EQ(samples_of("hang.dll") + recording_.dropped, kRounds);
+  if (samples_of("hang.dll") > 0) expect_loaded_by("hang.dll", "LoadAssembly");
+  record(program({"--let-go"}), {"--on", "class-load"});
+  EXPECT_GT(recording_.samples.size() + recording_.dropped, 3 * kRounds);
+  EXPECT_EQ(whole_, recording_.samples.size());
+}
+
+TEST_F(Loads, WhatAKilledProgramTakesWithItIsCounted) {
+  const ProgramResult result =
+      start({"--on", "module-load=hunt_turn_a"}, program({"--now", "--kill"}));
+  ASSERT_EQ(result.exit_code, 0u) << result.err;
+  EXPECT_EQ(samples_of("hunt_turn_a.dll") + recording_.dropped, kRounds) << result.err;
 }
 
 // A reader that does not read: the target goes on, and every event is a sample or counted as

@@ -1,5 +1,6 @@
 // Code that comes and goes: nothing that was learnt of it may name what came after it.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -132,6 +133,43 @@ TEST_F(Passing, DynamicMethodsWalkedFromTheirCopies) {
 TEST_F(Passing, DynamicMethodsThatThrow) {
   record("throws", {"--on", "exception"});
   expect_none_impossible(dynamic_pairs());
+}
+
+// A load and an unload every few milliseconds: each sample names the image that its caller loads.
+TEST_F(Passing, LoadsOfImagesThatTakeTurns) {
+  record("images", {"--on", "module-load"});
+  Pairs pairs;
+  for (const Recording::Sample& sample : recording_.samples) {
+    const std::string& image = recording_.details[sample.detail];
+    for (const std::string& name : frame_names(recording_, sample)) {
+      for (const char letter : {'A', 'B'}) {
+        if (name != std::string("Passing.Program.Turn") + letter + "()") continue;
+        const bool right = image == (letter == 'A' ? "hunt_turn_a.dll" : "hunt_turn_b.dll");
+        (right ? pairs.possible : pairs.impossible) += 1'000'000;
+      }
+    }
+  }
+  expect_none_impossible(pairs);
+  EXPECT_EQ(whole(), recording_.samples.size());
+}
+
+// The type, the module, and the code on the stack are gone soon after.
+TEST_F(Passing, TypesOfCollectibleAssemblies) {
+  record("assemblies", {"--on", "class-load"});
+  std::uint64_t made = 0;
+  for (const Recording::Sample& sample : recording_.samples) {
+    if (recording_.details[sample.detail] != "Made") continue;
+    ++made;
+    EXPECT_THAT(frame_names(recording_, sample),
+                ::testing::Contains("Passing.Program.MakeAndCall()"));
+  }
+  EXPECT_GT(made + recording_.dropped, 10u);
+  std::printf("%llu types, %llu dropped\n", made, recording_.dropped);
+}
+
+TEST_F(Passing, ModulesOfCollectibleAssemblies) {
+  record("assemblies", {"--on", "module-load"});
+  EXPECT_EQ(whole(), recording_.samples.size());
 }
 
 TEST_F(Passing, ImagesThatTakeTurnsAtOneBase) {

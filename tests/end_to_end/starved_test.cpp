@@ -24,7 +24,7 @@ namespace {
 constexpr std::uint32_t kTimeoutMs = 10'000;
 constexpr ULONGLONG kRecordMs = 250;  // more than one flush of the recorder
 
-enum class Visit { dump, record, exceptions };
+enum class Visit { dump, record, exceptions, types, modules };
 
 std::optional<Failure> dump(TargetSession& session) {
   auto snapshot = session.dump({});
@@ -68,6 +68,8 @@ std::optional<Failure> visit(const ChildProcess& process, Visit kind) {
       case Visit::dump: failure = dump(*session); break;
       case Visit::record: failure = record(*session, {.period_ns = 5'000'000}); break;
       case Visit::exceptions: failure = record(*session, {.event = SampleEvent::exception}); break;
+      case Visit::types: failure = record(*session, {.event = SampleEvent::class_load}); break;
+      case Visit::modules: failure = record(*session, {.event = SampleEvent::module_load}); break;
     }
     if (!failure) session->leave();
     return failure;
@@ -221,6 +223,14 @@ TEST(Starved, ExceptionsThatAreRecorded) {
   ASSERT_EQ(events.read_line().value_or("(closed)"), "READY");
   events.write_line("GO");
   starve(events, Visit::exceptions);
+}
+
+TEST(Starved, LoadsThatAreRecorded) {
+  ChildProcess events({fixture("events.exe"), "--loads", "--let-go", "--rounds", "100000000"});
+  ASSERT_EQ(events.read_line().value_or("(closed)"), "READY");
+  events.write_line("GO");
+  starve(events, Visit::types);
+  starve(events, Visit::modules);
 }
 
 // From its first callback to its last: everything fails in between, and nothing of it is seen.

@@ -19,6 +19,15 @@ bool is_periodic(SampleEvent event) {
   return event == SampleEvent::wall || event == SampleEvent::cpu;
 }
 
+// What the samples of an event happened to.
+std::string subject_of(SampleEvent event) {
+  switch (event) {
+    case SampleEvent::class_load: return "Orders.Cart<System.\xff>;";
+    case SampleEvent::module_load: return "se;c\xffond.dll";
+    default: return "Orders.Price<System.\xff>;[]";
+  }
+}
+
 std::uint32_t add_frame(Recording& recording, const RecordedFrame& frame, std::uint32_t parent) {
   recording.frames.push_back(frame);
   recording.nodes.push_back({parent, static_cast<std::uint32_t>(recording.frames.size() - 1)});
@@ -76,7 +85,10 @@ Recording representative_recording(SampleEvent event) {
   RecordingBuilder builder;
   Recording& recording = builder.recording();
   recording.tool_version = snapshot.tool_version;
+  // No two recordings of one process begin at the same time: an OTLP profile's id is made of that.
   recording.unix_time_ms = snapshot.unix_time_ms;
+  if (event == SampleEvent::class_load) recording.unix_time_ms += 1'000;
+  if (event == SampleEvent::module_load) recording.unix_time_ms += 2'000;
   recording.process = snapshot.process;
   recording.runtime = snapshot.runtime;
   recording.event = event;
@@ -94,7 +106,7 @@ Recording representative_recording(SampleEvent event) {
   const std::uint32_t late = builder.add_thread(0x1c0, 0xc1'6000, "late; \xc3(\n\x01" "thread");
   const std::uint32_t plugins[] = {plugin_stack(builder, 0), plugin_stack(builder, 1)};
   const std::uint32_t inlined = inlined_stack(recording);
-  const std::uint32_t type = builder.add_detail("Orders.Price<System.\xff>;[]");
+  const std::uint32_t type = builder.add_detail(subject_of(event));
   constexpr std::uint64_t kTicks = 10;
   for (std::uint64_t tick = 0; tick < kTicks; ++tick) {
     const auto add = [&](const Shape& shape) {
@@ -102,7 +114,7 @@ Recording representative_recording(SampleEvent event) {
                                .value = is_periodic(event) ? kPeriodNs + tick : 1,
                                .thread = shape.thread, .stack = shape.stack,
                                .detail = shape.detail};
-      if (event == SampleEvent::exception || event == SampleEvent::allocation) sample.detail = type;
+      if (is_moment(event)) sample.detail = type;
       recording.samples.push_back(sample);
     };
     for (const Shape& shape : shapes) add(shape);

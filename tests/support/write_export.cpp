@@ -63,6 +63,8 @@ Recording stored_recording(const std::string& path) {
 const std::map<std::string, std::function<Recording()>> kRecordings = {
     {"representative", [] { return representative_recording(); }},
     {"exception", [] { return representative_recording(SampleEvent::exception); }},
+    {"class-load", [] { return representative_recording(SampleEvent::class_load); }},
+    {"module-load", [] { return representative_recording(SampleEvent::module_load); }},
     {"dump", [] { return representative_recording(SampleEvent::dump); }},
     {"empty", [] { return Recording{}; }},
     {"large", [] { return large_recording({}); }},

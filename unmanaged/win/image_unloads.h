@@ -1,24 +1,24 @@
 #pragma once
 
-#include <windows.h>
-
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+
+#include "unmanaged/win/image_notifications.h"
 
 namespace mixwalk {
 
 // Counts the images that this process unloads while this object lives, as the system's loader reports
-// them (LdrRegisterDllNotification). It is needed because an image may be exchanged for another one and
+// them (image_notifications.h). It is needed because an image may be exchanged for another one and
 // back while a stack is walked, and then seems to have stood there all the time. Where the system does
 // not report unloads, none is known.
 //
 // Constructed and destroyed by a thread that may wait for the loader lock. Questions take no lock, and
 // may come from any thread. Not frozen-safe: no frozen code uses it.
-class ImageUnloads {
+class ImageUnloads final : ImageNotifications::Listener {
  public:
-  ImageUnloads() noexcept;
-  ~ImageUnloads();
+  ImageUnloads() noexcept : notifications_(*this) {}
   ImageUnloads(const ImageUnloads&) = delete;
   ImageUnloads& operator=(const ImageUnloads&) = delete;
 
@@ -30,13 +30,14 @@ class ImageUnloads {
   bool unloaded_since(std::uint64_t base, std::uint64_t mark) const noexcept;
 
  private:
-  static void CALLBACK on_notification(ULONG reason, const void* data, void* self) noexcept;
+  void unloaded(const ImageNotification& image) noexcept override;
 
   static constexpr std::size_t kRemembered = 256;
 
   std::atomic<std::uint64_t> count_{0};
   std::array<std::atomic<std::uint64_t>, kRemembered> bases_{};
-  void* cookie_ = nullptr;  // null: not registered
+  // The last member: it goes before what the loader's calls write to.
+  ImageNotifications notifications_;
 };
 
 }  // namespace mixwalk

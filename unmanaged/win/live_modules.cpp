@@ -204,6 +204,11 @@ ModuleTable read_live_modules(const ImageUnloads* unloads) {
   return ModuleTable(std::move(entries));
 }
 
+bool has_managed_header(std::uint64_t base) noexcept {
+  const auto headers = ImageHeaders::read(base);
+  return headers && headers->directory(IMAGE_DIRECTORY_ENTRY_COM_DESCRIPTOR).VirtualAddress != 0;
+}
+
 std::optional<std::uint64_t> live_identity(std::uint64_t base) noexcept {
   if (const auto headers = ImageHeaders::read(base)) return identity_of(headers->all());
   MEMORY_BASIC_INFORMATION memory;

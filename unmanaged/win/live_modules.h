@@ -24,4 +24,8 @@ ModuleTable read_live_modules(const ImageUnloads* unloads = nullptr);
 // access). Frozen-safe (plain_memory.h).
 std::optional<std::uint64_t> live_identity(std::uint64_t base) noexcept;
 
+// Whether the headers of the image at `base` say that it holds managed code. False where its headers
+// cannot be read. Frozen-safe (plain_memory.h).
+bool has_managed_header(std::uint64_t base) noexcept;
+
 }  // namespace mixwalk

@@ -85,7 +85,7 @@ struct RecordCommand {
   FrameFilter filter;
   SampleEvent event = SampleEvent::wall;  // any but dump
   std::uint64_t period_ns = 10'000'000;
-  std::string type;                        // exception, allocation: of this type; empty: of all
+  std::string type;                        // of events: of this type or module; empty: of all
   std::uint64_t every = 1;                 // allocation: one of so many
   std::uint32_t budget = 5'00;             // wall, cpu: RecordRequest::budget
   std::uint32_t duration_ms = 0;           // 0: until Ctrl-C, or the end of the process

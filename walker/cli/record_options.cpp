@@ -23,6 +23,24 @@ constexpr char kRecordHelp[] =
 const std::map<std::string, SampleEvent> kModes = {{"wall", SampleEvent::wall},
                                                    {"cpu", SampleEvent::cpu}};
 
+const std::map<std::string, SampleEvent> kEvents = {{"allocation", SampleEvent::allocation},
+                                                    {"class-load", SampleEvent::class_load},
+                                                    {"exception", SampleEvent::exception},
+                                                    {"module-load", SampleEvent::module_load}};
+
+// The name behind `event`= of --on. Returns an error, or nothing when the name is valid.
+std::optional<ParseResult> check_name(const std::string& event, const RecordCommand& command) {
+  const bool of_module = command.event == SampleEvent::module_load;
+  if (command.type.empty()) {
+    return usage("--on " + event + "= needs a " + (of_module ? "module's" : "type's") + " name",
+                 "record");
+  }
+  if (of_module && command.type.find_first_of("\\/") != std::string::npos) {
+    return usage("--on module-load= takes a file name, without its folder", "record");
+  }
+  return std::nullopt;
+}
+
 // What makes a sample: time, or what --on says. Returns an error, or nothing
 // when the options are valid.
 std::optional<ParseResult> finish_event(const RecordArguments& arguments, RecordCommand& command) {
@@ -38,19 +56,25 @@ std::optional<ParseResult> finish_event(const RecordArguments& arguments, Record
   }
   const std::size_t equals = arguments.on->find('=');
   const std::string event = arguments.on->substr(0, equals);
+  const auto known = kEvents.find(event);
+  if (known == kEvents.end()) {
+    return usage("--on: \"" + event +
+                     "\" is none of allocation, class-load, exception, module-load",
+                 "record");
+  }
+  command.event = known->second;
+  const bool allocations = command.event == SampleEvent::allocation;
   if (equals != std::string::npos) {
     command.type = arguments.on->substr(equals + 1);
-    if (command.type.empty()) return usage("--on " + event + "= needs a type's name", "record");
+    if (auto wrong = check_name(event, command)) return wrong;
   }
-  if (event == "exception") {
-    if (arguments.every) return usage("--every goes with --on allocation", "record");
-    command.event = SampleEvent::exception;
-    return std::nullopt;
+  if (arguments.every && !allocations) {
+    return usage("--every goes with --on allocation", "record");
   }
-  if (command.filter.all) return usage("--all goes with --on exception", "record");
-  if (event != "allocation") {
-    return usage("--on: \"" + event + "\" is none of allocation, exception", "record");
+  if (command.filter.all && command.event != SampleEvent::exception) {
+    return usage("--all goes with --on exception", "record");
   }
+  if (!allocations) return std::nullopt;
   auto* start = std::get_if<ByStart>(&command.visit.target);
   if (start == nullptr) {
     return usage("--on allocation needs -- PROGRAM: a runtime tells of allocations only if it was "
@@ -58,7 +82,6 @@ std::optional<ParseResult> finish_event(const RecordArguments& arguments, Record
                  "record");
   }
   start->allocations = true;
-  command.event = SampleEvent::allocation;
   command.every = arguments.every.value_or(kDefaultEvery);
   return std::nullopt;
 }
@@ -173,7 +196,9 @@ void add_record(CLI::App& app, RecordArguments& arguments) {
   record
       ->add_option("--on", arguments.on,
                    "Instead of samples over time, the stack of every exception[=TYPE] where it is\n"
-                   "thrown, or of every Nth allocation[=TYPE] (of a program started with --)")
+                   "thrown, of every class-load[=TYPE], of every module-load[=NAME] (an assembly or a\n"
+                   "native DLL, by its file name), or of every Nth allocation[=TYPE] (of a program\n"
+                   "started with --)")
       ->option_text("EVENT");
   add_number(*record, "--every", arguments.every, "With --on allocation: its N (default 1000)")
       ->option_text("N");

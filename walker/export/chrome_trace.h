@@ -8,7 +8,7 @@ namespace mixwalk {
 // thread, times in microseconds since the recording began. A frame that is on the stacks of
 // consecutive samples is one slice. A sample lasts until the next one of its thread; where that
 // comes later than twice the period, for its own value. Samples of moments (a dump, exceptions,
-// allocations) last a microsecond, so that they are seen. Of samples of one thread and one
+// allocations, loads) last a microsecond, so that they are seen. Of samples of one thread and one
 // time only the last has a slice.
 class ChromeTraceExporter final : public RecordingExporter {
  public:

@@ -10,7 +10,7 @@ namespace mixwalk {
 
 // The stacks of a recording as its exports show them: every sample has one, so that none is lost
 // to a format that knows stacks only. A sample without stack has a frame "[no stack: …]"; the type
-// that was thrown or allocated is a frame on top of its stack. Refers to the recording.
+// that was thrown, allocated or loaded is a frame on top of its stack. Refers to the recording.
 class RecordedStacks {
  public:
   struct Frame {

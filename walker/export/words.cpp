@@ -92,6 +92,8 @@ std::string_view key(SampleEvent event) noexcept {
     case SampleEvent::cpu: return "cpu";
     case SampleEvent::exception: return "exception";
     case SampleEvent::allocation: return "allocation";
+    case SampleEvent::class_load: return "class-load";
+    case SampleEvent::module_load: return "module-load";
   }
   return "";
 }

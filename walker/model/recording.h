@@ -15,11 +15,15 @@ enum class SampleEvent : std::uint8_t {
   cpu,         // the same, of threads that used the CPU since their last sample; nanoseconds
   exception,   // where an exception was thrown; value: 1
   allocation,  // where an object was allocated; value: allocations that it stands for
+  class_load,  // where the runtime loaded a type; value: 1
+  module_load, // where a module was loaded, managed or native; value: 1
 };
 
-// Samples of what happened: `Sample::detail` is the type that was thrown or allocated.
+// Samples of what happened. `Sample::detail` names what it happened to: the type that was thrown,
+// allocated or loaded, or the file name of the module that was loaded.
 constexpr bool is_moment(SampleEvent event) noexcept {
-  return event == SampleEvent::exception || event == SampleEvent::allocation;
+  return event == SampleEvent::exception || event == SampleEvent::allocation ||
+         event == SampleEvent::class_load || event == SampleEvent::module_load;
 }
 
 // A frame as it repeats over many samples: a Frame without its place on one stack.
@@ -60,7 +64,7 @@ struct Recording {
     std::uint64_t value = 1;       // see SampleEvent
     std::uint32_t thread = 0;      // index into threads
     std::uint32_t stack = kNone;   // leaf node; kNone: no stack, `detail` says why
-    std::uint32_t detail = kNone;  // index into details: the type thrown or allocated, or why no stack
+    std::uint32_t detail = kNone;  // index into details: see is_moment(), or why no stack
     bool operator==(const Sample&) const = default;
   };
 

@@ -47,12 +47,13 @@ struct ICorProfilerCallback : IUnknown {
   MIXWALK_IGNORED(AssemblyUnloadStarted)
   MIXWALK_IGNORED(AssemblyUnloadFinished)
   MIXWALK_IGNORED(ModuleLoadStarted)
-  MIXWALK_IGNORED(ModuleLoadFinished)
+  // `status`: a failure where the module or the type could not be loaded.
+  virtual HRESULT STDMETHODCALLTYPE ModuleLoadFinished(ModuleID module, HRESULT status) = 0;
   virtual HRESULT STDMETHODCALLTYPE ModuleUnloadStarted(ModuleID module) = 0;
   MIXWALK_IGNORED(ModuleUnloadFinished)
   MIXWALK_IGNORED(ModuleAttachedToAssembly)
   MIXWALK_IGNORED(ClassLoadStarted)
-  MIXWALK_IGNORED(ClassLoadFinished)
+  virtual HRESULT STDMETHODCALLTYPE ClassLoadFinished(ClassID type, HRESULT status) = 0;
   MIXWALK_IGNORED(ClassUnloadStarted)
   MIXWALK_IGNORED(ClassUnloadFinished)
   MIXWALK_IGNORED(FunctionUnloadStarted)

@@ -40,20 +40,6 @@ HRESULT STDMETHODCALLTYPE add_frame(clr::FunctionID function, UINT_PTR ip, clr::
 // Spare room, since a copy begins where the stack's own alignment has it.
 constexpr std::size_t kAlignment = 16;
 
-// The frames of this DLL at the leaf: a callback walks its own thread.
-void drop_own_frames(Stack& stack, const ModuleView& images) {
-  const auto own = reinterpret_cast<std::uint64_t>(&drop_own_frames);
-  const auto other = std::ranges::find_if(stack.frames, [&](const Frame& frame) {
-    return frame.module == Frame::kNone ||
-           !images.modules()[static_cast<std::size_t>(frame.module)].contains(own);
-  });
-  const auto dropped = static_cast<std::uint32_t>(other - stack.frames.begin());
-  if (dropped == 0) return;
-  stack.frames.erase(stack.frames.begin(), other);
-  stack.runs.front().frame_count -= dropped;
-  for (Run& run : stack.runs) run.first_frame -= &run == &stack.runs.front() ? 0 : dropped;
-}
-
 // The base of the image around an address, as the system has it now. 0: none.
 std::uint64_t live_base(std::uint64_t address) {
   MEMORY_BASIC_INFORMATION memory;
@@ -90,6 +76,19 @@ void note_images(EventSample& sample, const ModuleView& listed) {
 }
 
 }  // namespace
+
+void drop_own_frames(Stack& stack, const ModuleView& images) {
+  const auto own = reinterpret_cast<std::uint64_t>(&drop_own_frames);
+  const auto other = std::ranges::find_if(stack.frames, [&](const Frame& frame) {
+    return frame.module == Frame::kNone ||
+           !images.modules()[static_cast<std::size_t>(frame.module)].contains(own);
+  });
+  const auto dropped = static_cast<std::uint32_t>(other - stack.frames.begin());
+  if (dropped == 0) return;
+  stack.frames.erase(stack.frames.begin(), other);
+  stack.runs.front().frame_count -= dropped;
+  for (Run& run : stack.runs) run.first_frame -= &run == &stack.runs.front() ? 0 : dropped;
+}
 
 __attribute__((noinline)) std::unique_ptr<EventSample> walk_this_thread(ClrInterfaces& clr,
                                                                         bool ask_clr,

@@ -31,7 +31,7 @@ struct EventSample {
   std::uint32_t os_id = 0;
   std::uint64_t clr_id = 0;
   std::string thread_name;
-  std::shared_ptr<const std::string> type;  // what was thrown or allocated
+  std::shared_ptr<const std::string> subject;  // what was thrown, allocated or loaded
   UnloadGate::Mark mark;                    // from before it was walked
   Stack stack;                // Frame::module counts `images`; only dynamic methods have names
   std::vector<Image> images;  // each once
@@ -46,5 +46,9 @@ struct EventSample {
 // allocates. May throw std::bad_alloc.
 std::unique_ptr<EventSample> walk_this_thread(ClrInterfaces& clr, bool ask_clr,
                                               const ModuleTable& images);
+
+// Takes the frames of this DLL off the leaf of a stack of which Frame::module counts `images`: a callback
+// walks its own thread.
+void drop_own_frames(Stack& stack, const ModuleView& images);
 
 }  // namespace mixwalk

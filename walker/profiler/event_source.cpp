@@ -1,6 +1,9 @@
 #include "walker/profiler/event_source.h"
 
+#include <algorithm>
+
 #include "symbols/win/clr_metadata_source.h"
+#include "unmanaged/win/utf8.h"
 #include "walker/profiler/entry_barrier.h"
 #include "walker/profiler/slim_lock.h"
 
@@ -15,7 +18,36 @@ constexpr DWORD kLastWordMs = 250;
 constexpr ULONGLONG kCallbackMs = 5'000;
 
 DWORD monitor_flag(SampleEvent event) {
-  return event == SampleEvent::exception ? clr::kMonitorExceptions : clr::kMonitorObjectAllocated;
+  switch (event) {
+    case SampleEvent::exception: return clr::kMonitorExceptions;
+    case SampleEvent::allocation: return clr::kMonitorObjectAllocated;
+    case SampleEvent::class_load: return clr::kMonitorClassLoads;
+    case SampleEvent::module_load: return clr::kMonitorModuleLoads;
+    case SampleEvent::dump:
+    case SampleEvent::wall:
+    case SampleEvent::cpu: break;
+  }
+  return 0;
+}
+
+// UTF-16, without its folder. Of a module without a file the name that its metadata has; empty where the
+// runtime refuses.
+std::wstring file_name(clr::ICorProfilerInfo3& info, clr::ModuleID module) {
+  constexpr ULONG kUsualUnits = 260, kMostUnits = 32'768;
+  std::wstring path(kUsualUnits, L'\0');
+  const BYTE* base = nullptr;
+  ULONG units = 0;  // with the terminator
+  const auto ask = [&] {
+    return SUCCEEDED(info.GetModuleInfo(module, &base, static_cast<ULONG>(path.size()), &units,
+                                        path.data(), nullptr));
+  };
+  if (!ask()) return {};
+  if (units > path.size()) {
+    path.resize(std::min(units, kMostUnits));
+    if (!ask()) return {};
+  }
+  path.resize(std::char_traits<wchar_t>::length(path.c_str()));
+  return path.substr(path.find_last_of(L"\\/") + 1);
 }
 
 }  // namespace
@@ -51,12 +83,12 @@ bool EventSource::begin(const RecordRequest& request, std::atomic<std::uint64_t>
   if (lost_) return false;
   ready_ = UniqueHandle(CreateEventW(nullptr, FALSE, FALSE, nullptr));
   finished_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
-  DWORD mask = 0;
-  if (!ready_ || !finished_ || FAILED(clr_.info->GetEventMask(&mask))) return false;
-  if (request.event == SampleEvent::allocation && (mask & clr::kEnableObjectAllocated) == 0) {
+  if (!ready_ || !finished_ || FAILED(clr_.info->GetEventMask(&mask_))) return false;
+  if (request.event == SampleEvent::allocation && (mask_ & clr::kEnableObjectAllocated) == 0) {
     return false;
   }
-  wanted_type_ = request.type;
+  wanted_name_ = request.type;
+  wanted_modules_ = ModuleNameFilter(request.type);
   every_ = request.every;
   ask_clr_ = request.sampling.engine != Engine::copy;
   wanted_events_ = &wanted;
@@ -65,17 +97,13 @@ bool EventSource::begin(const RecordRequest& request, std::atomic<std::uint64_t>
   dropped_ = 0;
   forget_types();
   event_ = request.event;
-  if (SUCCEEDED(clr_.set_events(mask | monitor_flag(request.event)))) return true;
+  if (SUCCEEDED(clr_.set_events(mask_ | monitor_flag(request.event)))) return true;
   event_ = SampleEvent::dump;
   return false;
 }
 
 void EventSource::end() noexcept {
-  const SampleEvent event = event_.exchange(SampleEvent::dump);
-  DWORD mask = 0;
-  if (event != SampleEvent::dump && SUCCEEDED(clr_.info->GetEventMask(&mask))) {
-    clr_.set_events(mask & ~monitor_flag(event));
-  }
+  if (event_.exchange(SampleEvent::dump) != SampleEvent::dump) clr_.set_events(mask_);
   // The program may have ended or suspended a thread in its callback.
   const ULONGLONG begun = GetTickCount64();
   while (callbacks_ != 0 && GetTickCount64() - begun < kCallbackMs) Sleep(1);
@@ -105,26 +133,36 @@ void EventSource::thrown(clr::ObjectID object) noexcept {
   // Now: the object may be moved as soon as this returns.
   clr::ClassID type = 0;
   if (FAILED(clr_.info->GetClassFromObject(object, &type))) type = 0;
-  take(type);
+  take(SampleEvent::exception, type);
 }
 
 void EventSource::allocated(clr::ClassID type) noexcept {
   const Callback callback(*this, SampleEvent::allocation);
-  if (callback) take(type);
+  if (callback) take(SampleEvent::allocation, type);
 }
 
-void EventSource::take(clr::ClassID type) noexcept {
+void EventSource::loaded_type(clr::ClassID type, HRESULT status) noexcept {
+  const Callback callback(*this, SampleEvent::class_load);
+  if (callback && SUCCEEDED(status)) take(SampleEvent::class_load, type);
+}
+
+void EventSource::loaded_module(clr::ModuleID module, HRESULT status) noexcept {
+  const Callback callback(*this, SampleEvent::module_load);
+  if (callback && SUCCEEDED(status)) take(SampleEvent::module_load, module);
+}
+
+void EventSource::take(SampleEvent event, UINT_PTR id) noexcept {
   bool counted = false;
-  if (run_guarded([&] { walk(type, counted); }) == WorkEnd::done) return;
+  if (run_guarded([&] { walk(event, id, counted); }) == WorkEnd::done) return;
   if (!counted) ++*wanted_events_;
   ++dropped_;
 }
 
-void EventSource::walk(clr::ClassID type, bool& counted) {
-  Type known;
-  if (!wanted_type_.empty()) {
-    known = type_of(type);
-    if (!known.wanted) return;
+void EventSource::walk(SampleEvent event, UINT_PTR id, bool& counted) {
+  Subject subject;
+  if (!wanted_name_.empty()) {
+    subject = subject_of(event, id);
+    if (!subject.wanted) return;
   }
   if (++seen_ % every_ != 0) return;
   ++*wanted_events_;
@@ -143,7 +181,7 @@ void EventSource::walk(clr::ClassID type, bool& counted) {
   sample->time_ns = clock_.now_ns();
   sample->value = every_;
   sample->mark = mark;
-  sample->type = known.name ? known.name : type_of(type).name;
+  sample->subject = subject.name ? subject.name : subject_of(event, id).name;
   sample->os_id = GetCurrentThreadId();
   const ThreadClaim claim(registry_, sample->os_id);
   if (claim.entry()) {
@@ -160,29 +198,45 @@ void EventSource::walk(clr::ClassID type, bool& counted) {
   }
 }
 
-EventSource::Type EventSource::type_of(clr::ClassID type) {
-  Type known;
+EventSource::Subject EventSource::subject_of(SampleEvent event, UINT_PTR id) {
+  if (event == SampleEvent::module_load) return module_of(id);
+  // Each type is loaded once: nothing would be gained by keeping its name.
+  return event == SampleEvent::class_load ? type_of(id) : known_type(id);
+}
+
+EventSource::Subject EventSource::module_of(clr::ModuleID module) {
+  const std::wstring name = file_name(*clr_.info, module);
+  return {std::make_shared<const std::string>(name.empty() ? "?" : to_utf8(name)),
+          wanted_modules_.matches(name)};
+}
+
+EventSource::Subject EventSource::known_type(clr::ClassID type) {
+  Subject known;
   if (TryAcquireSRWLockShared(&types_lock_)) {
     const auto found = types_.find(type);
     if (found != types_.end()) known = found->second;
     ReleaseSRWLockShared(&types_lock_);
   }
   if (known.name) return known;
-  // No lock is held here: the runtime takes its own.
-  ClrMetadataSource names(clr_.info.get(), clr_.info8.get());
-  auto name = std::make_shared<const std::string>(names.type_name(type));
-  const Type named{name, is_wanted(*name)};
+  const Subject named = type_of(type);
   SlimLock lock(types_lock_);
   if (lock) types_.emplace(type, named);
   return named;
 }
 
+// No lock is held here: the runtime takes its own.
+EventSource::Subject EventSource::type_of(clr::ClassID type) {
+  ClrMetadataSource names(clr_.info.get(), clr_.info8.get());
+  auto name = std::make_shared<const std::string>(names.type_name(type));
+  return {name, is_wanted(*name)};
+}
+
 // "IOException" means System.IO.IOException as well, and "List" any List<…>.
 bool EventSource::is_wanted(const std::string& type_name) const {
-  if (type_name == wanted_type_) return true;
+  if (type_name == wanted_name_) return true;
   const std::string open = type_name.substr(0, type_name.find('<'));
-  return open == wanted_type_ || open.ends_with("." + wanted_type_) ||
-         open.ends_with("+" + wanted_type_);
+  return open == wanted_name_ || open.ends_with("." + wanted_name_) ||
+         open.ends_with("+" + wanted_name_);
 }
 
 void EventSource::forget_types() noexcept {

@@ -14,15 +14,17 @@
 #include "walker/profiler/bounded_queue.h"
 #include "walker/profiler/clr_interfaces.h"
 #include "walker/profiler/event_sample.h"
+#include "walker/profiler/module_name_filter.h"
 #include "walker/profiler/thread_registry.h"
 #include "walker/profiler/unload_gate.h"
 #include "walker/session/protocol.h"
 
 namespace mixwalk {
 
-// Stacks at moments that the runtime tells of: an exception thrown, an object allocated. The thread
-// that it happens to walks itself in the callback and goes on; the agent's thread takes the walks
-// from a bounded queue. While that is full nothing is walked, only counted as dropped.
+// Stacks at moments that the runtime tells of: an exception thrown, an object allocated, a type or a
+// managed module loaded. The thread that it happens to walks itself in the callback and goes on; the
+// agent's thread takes the walks from a bounded queue. While that is full nothing is walked, only counted
+// as dropped. Native images are not the runtime's to tell of: ImageLoads.
 class EventSource {
  public:
   EventSource(ClrInterfaces& clr, ThreadRegistry& registry, UnloadGate& unload_gate) noexcept
@@ -34,7 +36,7 @@ class EventSource {
   // there is a newer one. begin(): `wanted` counts the events that are, from 0 on, and must be there as
   // long as this; false where the runtime does not tell of these events (of
   // allocations, where it was not told so as it started). end(): when it returns no callback walks
-  // any more, and all that it walked is there for next(); only a thread that the program has stopped
+  // any more, all that it walked is there for next(), and the runtime tells what it told before begin(); only a thread that the program has stopped
   // in its callback is not waited for, and then no further begin() succeeds.
   void set_images(std::shared_ptr<const ModuleTable> images) noexcept;
   bool begin(const RecordRequest& request, std::atomic<std::uint64_t>& wanted);
@@ -50,23 +52,34 @@ class EventSource {
   // From the callbacks, on the thread that it happens to.
   void thrown(clr::ObjectID object) noexcept;
   void allocated(clr::ClassID type) noexcept;
+  // `status`: of a load that has failed, a failure, and nothing was loaded.
+  // Called while the runtime holds locks of its loader. It is asked for names only: those calls trigger no GC,
+  // load nothing, and take no lock but that of one file's metadata. Nothing here takes the loader lock,
+  // whose owner may wait for the type or the module that this thread loads.
+  void loaded_type(clr::ClassID type, HRESULT status) noexcept;
+  void loaded_module(clr::ModuleID module, HRESULT status) noexcept;
   // FunctionIDs and ClassIDs may mean something else from here on.
   void forget_types() noexcept;
   // The process is ending: what was walked last is waited for, for a moment.
   void close() noexcept;
 
  private:
-  struct Type {
+  // What it happened to.
+  struct Subject {
     std::shared_ptr<const std::string> name;
     bool wanted = false;
   };
   // One callback: as long as it lives, end() waits.
   class Callback;
 
-  // Walks the calling thread, or counts the event as dropped. `counted`: as one that is wanted.
-  void take(clr::ClassID type) noexcept;
-  void walk(clr::ClassID type, bool& counted);
-  Type type_of(clr::ClassID type);
+  // Walks the calling thread, or counts the event as dropped. `id`: a ClassID, or of
+  // SampleEvent::module_load a ModuleID. `counted`: as one that is wanted.
+  void take(SampleEvent event, UINT_PTR id) noexcept;
+  void walk(SampleEvent event, UINT_PTR id, bool& counted);
+  Subject subject_of(SampleEvent event, UINT_PTR id);
+  Subject type_of(clr::ClassID type);
+  Subject known_type(clr::ClassID type);
+  Subject module_of(clr::ModuleID module);
   std::shared_ptr<const ModuleTable> images() noexcept;
   bool is_wanted(const std::string& type_name) const;
 
@@ -78,7 +91,9 @@ class EventSource {
   TickClock clock_;
 
   // Written before `event_` is set, and while no callback is under way.
-  std::string wanted_type_;
+  std::string wanted_name_;
+  ModuleNameFilter wanted_modules_;
+  DWORD mask_ = 0;  // the runtime's, before begin()
   std::uint64_t every_ = 1;
   std::atomic<std::uint64_t>* wanted_events_ = nullptr;
   bool ask_clr_ = true;
@@ -87,7 +102,7 @@ class EventSource {
 
   std::atomic<SampleEvent> event_{SampleEvent::dump};  // dump: none is wanted
   std::atomic<std::uint32_t> callbacks_{0};            // under way
-  std::atomic<std::uint64_t> seen_{0};                 // events of the type that is wanted
+  std::atomic<std::uint64_t> seen_{0};                 // events of what is wanted
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::size_t> bytes_waiting_{0};
   BoundedQueue<std::unique_ptr<EventSample>, kSlots> queue_;
@@ -95,7 +110,7 @@ class EventSource {
   SRWLOCK images_lock_ = SRWLOCK_INIT;
   std::shared_ptr<const ModuleTable> images_;
   SRWLOCK types_lock_ = SRWLOCK_INIT;
-  std::unordered_map<clr::ClassID, Type> types_;
+  std::unordered_map<clr::ClassID, Subject> types_;  // that were thrown or allocated
 };
 
 }  // namespace mixwalk

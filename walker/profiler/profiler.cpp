@@ -165,6 +165,20 @@ HRESULT STDMETHODCALLTYPE Profiler::DynamicMethodUnloaded(clr::FunctionID functi
   });
 }
 
+HRESULT STDMETHODCALLTYPE Profiler::ModuleLoadFinished(clr::ModuleID module, HRESULT status) {
+  return answer_runtime([&] {
+    agent_.events().loaded_module(module, status);
+    return S_OK;
+  });
+}
+
+HRESULT STDMETHODCALLTYPE Profiler::ClassLoadFinished(clr::ClassID type, HRESULT status) {
+  return answer_runtime([&] {
+    agent_.events().loaded_type(type, status);
+    return S_OK;
+  });
+}
+
 HRESULT STDMETHODCALLTYPE Profiler::ObjectAllocated(clr::ObjectID, clr::ClassID type) {
   return answer_runtime([&] {
     agent_.events().allocated(type);

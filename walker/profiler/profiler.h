@@ -12,8 +12,9 @@ namespace mixwalk {
 // The profiler that the CLR calls: keeps the thread registry and starts the agent. All callbacks
 // return at once, but for these. Shutdown waits for the freeze under way and for the last events;
 // ThreadDestroyed waits while its thread is being walked; ModuleUnloadStarted and
-// DynamicMethodUnloaded wait while the runtime is being asked for a name. ExceptionThrown and
-// ObjectAllocated walk their own thread where a recording asks for these events.
+// DynamicMethodUnloaded wait while the runtime is being asked for a name. ExceptionThrown,
+// ObjectAllocated, ClassLoadFinished and ModuleLoadFinished walk their own thread where a recording asks
+// for these events.
 class Profiler final : public clr::ICorProfilerCallback9 {
  public:
   Profiler();
@@ -32,6 +33,8 @@ class Profiler final : public clr::ICorProfilerCallback9 {
   HRESULT STDMETHODCALLTYPE ProfilerDetachSucceeded() override;
   HRESULT STDMETHODCALLTYPE Shutdown() override;
 
+  HRESULT STDMETHODCALLTYPE ModuleLoadFinished(clr::ModuleID module, HRESULT status) override;
+  HRESULT STDMETHODCALLTYPE ClassLoadFinished(clr::ClassID type, HRESULT status) override;
   HRESULT STDMETHODCALLTYPE ModuleUnloadStarted(clr::ModuleID module) override;
   HRESULT STDMETHODCALLTYPE DynamicMethodUnloaded(clr::FunctionID function) override;
   HRESULT STDMETHODCALLTYPE ObjectAllocated(clr::ObjectID object, clr::ClassID type) override;

@@ -5,6 +5,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "unmanaged/win/utf8.h"
 #include "walker/profiler/worker_thread.h"
 #include "walker/session/win/thread_list.h"
 
@@ -16,7 +17,7 @@ constexpr std::size_t kFileFrames = 5'000;
 constexpr std::size_t kFileNodes = 20'000;
 constexpr std::size_t kFileOthers = 4'000;  // modules, threads, details: of each
 constexpr std::uint64_t kFileSamples = 1 << 24;  // an eighth of what a file may hold
-// What is known of threads that threw or allocated.
+// What is known of threads that events happened to.
 constexpr std::size_t kMaxSources = 4'096;
 // How often samples are sent: what a broken pipe loses at most.
 constexpr std::uint64_t kFlushNs = 100'000'000;
@@ -89,7 +90,7 @@ class Recorder::Ending {
   Ending(Recorder& recorder, WorkerThread& writer, WorkerThread& listener) noexcept
       : recorder_(recorder), writer_(writer), listener_(listener) {}
   ~Ending() {
-    recorder_.events_.end();
+    recorder_.end_events();
     recorder_.broken_ = recorder_.finished_ = true;
     SetEvent(recorder_.more_.get());
     for (DWORD wait = kLastMessageMs; !writer_.has_ended(wait); wait = kLookMs) {
@@ -123,6 +124,10 @@ bool Recorder::record(const RecordRequest& request) {
   sampler_.begin(sampling);
   // Before the threads that only the end of the recording ends.
   events_.set_images(sampler_.images());
+  if (request.event == SampleEvent::module_load) {
+    image_loads_.emplace(request.type, sampler_.registry(), sampler_.unload_gate(),
+                         sampler_.image_unloads(), sampler_.supervisor().ledger().events);
+  }
   if (is_moment(request.event) && !events_.begin(request, sampler_.supervisor().ledger().events)) {
     pipe_.send(Problem{"the runtime does not tell of these events, or a recording of them before this one "
                        "could not be ended"});
@@ -136,6 +141,7 @@ bool Recorder::record(const RecordRequest& request) {
   WorkerThread writer([this] { write_chunks(); }, failed);
   WorkerThread listener([this] { listen(); }, failed);
   const Ending ending(*this, writer, listener);
+  if (image_loads_) image_loads_->begin();
   if (!writer || !listener) throw std::bad_alloc();
   writer_id_ = writer.id();
   writer_handle_ = writer.handle();
@@ -149,7 +155,7 @@ bool Recorder::record(const RecordRequest& request) {
   }
   start_ns_ = clock_.now_ns();
   const bool alive = is_moment(request.event) ? record_events() : record_periods();
-  events_.end();
+  end_events();
   builder_->recording().duration_ns = clock_.now_ns() - start_ns_;
   const bool whole = drain();
   writer.join();
@@ -216,26 +222,46 @@ bool Recorder::record_events() {
     }
     if (events_.closed()) break;
   }
-  events_.end();
-  while (const auto event = events_.next()) add_event(*event);
+  end_events();
+  while (add_next_event()) {
+  }
   count_dropped_events();
   return true;
+}
+
+void Recorder::end_events() noexcept {
+  events_.end();
+  if (image_loads_) image_loads_->stop();
 }
 
 // For as long as chunks are taken; else events wait in their own queue, which then drops.
 void Recorder::take_waiting() {
   const std::uint64_t begun = clock_.now_ns();
-  while (has_room() && clock_.now_ns() - begun < kFlushNs) {
-    const auto event = events_.next();
-    if (!event) break;
-    add_event(*event);
+  while (has_room() && clock_.now_ns() - begun < kFlushNs && add_next_event()) {
   }
   count_dropped_events();
 }
 
+// False: none waits.
+bool Recorder::add_next_event() {
+  if (const auto event = events_.next()) {
+    add_event(*event);
+    return true;
+  }
+  const ImageLoad* const load = image_loads_ ? image_loads_->front() : nullptr;
+  if (load == nullptr) return false;
+  add_image_load(*load);
+  image_loads_->pop();
+  return true;
+}
+
+std::uint64_t Recorder::dropped_events() const noexcept {
+  return events_.dropped() + (image_loads_ ? image_loads_->dropped() : 0);
+}
+
 // They belong to the file that is open when they are met.
 void Recorder::count_dropped_events() noexcept {
-  const std::uint64_t all = events_.dropped();
+  const std::uint64_t all = dropped_events();
   const std::uint64_t more = all - std::exchange(dropped_events_, all);
   dropped_ += more;
   progress_.events += more;
@@ -243,35 +269,64 @@ void Recorder::count_dropped_events() noexcept {
 
 void Recorder::add_event(EventSample& event) {
   ++progress_.events;
-  if (sources_.size() == kMaxSources) sources_.clear();
-  const auto [at, added] = sources_.try_emplace({event.os_id, event.clr_id});
-  Source& source = at->second;
-  if (added) {
-    const UniqueHandle thread(OpenThread(THREAD_QUERY_LIMITED_INFORMATION, FALSE, event.os_id));
-    if (thread) source.description = thread_description(thread.get());
-    source.wanted = is_wanted(event.os_id, source.description);
-  }
+  const Source& source = source_of(event.os_id, event.clr_id, event.thread_name);
   if (!source.wanted) return;
   const auto images = sampler_.images();
   const std::optional<Stack> stack = sampler_.finish_event(event);
   if (images != sampler_.images()) events_.set_images(sampler_.images());
+  add_event_sample({event.time_ns, event.value, event.os_id, event.clr_id, event.thread_name,
+              *event.subject},
+             source, stack);
+}
+
+void Recorder::add_image_load(const ImageLoad& load) {
+  ++progress_.events;
+  std::string name(load.thread.name.data(), load.thread.name_bytes);
+  if (name.empty()) name = sampler_.managed_name(load.os_id);
+  const Source& source = source_of(load.os_id, load.thread.clr_id, name);
+  if (!source.wanted) return;
+  const auto images = sampler_.images();
+  const std::optional<Stack> stack =
+      sampler_.finish_image_load(load, image_loads_->stack(load));
+  if (images != sampler_.images()) events_.set_images(sampler_.images());
+  add_event_sample({load.time_ns, 1, load.os_id, load.thread.clr_id, std::move(name),
+              to_utf8(image_loads_->name(load))},
+             source, stack);
+}
+
+const Recorder::Source& Recorder::source_of(std::uint32_t os_id, std::uint64_t clr_id,
+                                            const std::string& name) {
+  if (sources_.size() == kMaxSources) sources_.clear();
+  const auto [at, added] = sources_.try_emplace({os_id, clr_id});
+  Source& source = at->second;
+  if (added) {
+    const UniqueHandle thread(OpenThread(THREAD_QUERY_LIMITED_INFORMATION, FALSE, os_id));
+    if (thread) source.description = thread_description(thread.get());
+    source.wanted = is_wanted(os_id, source.description, name);
+  }
+  return source;
+}
+
+// `stack`: nothing where its code went before it had its names.
+void Recorder::add_event_sample(const EventMoment& moment, const Source& source,
+                                const std::optional<Stack>& stack) {
   if (!stack) {
     ++dropped_;
     return;
   }
   add_new_modules();
   count(stack->whole());
-  const std::string& name = event.thread_name;
+  const std::string& name = moment.thread_name;
   // Threads that walked themselves at one moment may come in any order.
-  const std::uint64_t since_start = event.time_ns > start_ns_ ? event.time_ns - start_ns_ : 0;
+  const std::uint64_t since_start = moment.time_ns > start_ns_ ? moment.time_ns - start_ns_ : 0;
   last_tick_ns_ = std::max(last_tick_ns_, since_start);
   builder_->recording().samples.push_back(
       {.time_ns = last_tick_ns_,
-       .value = event.value,
-       .thread = builder_->add_thread(event.os_id, event.clr_id,
+       .value = moment.value,
+       .thread = builder_->add_thread(moment.os_id, moment.clr_id,
                                       name.empty() ? source.description : name),
        .stack = builder_->add_stack(*stack),
-       .detail = builder_->add_detail(*event.type)});
+       .detail = builder_->add_detail(moment.subject)});
 }
 
 void Recorder::listen() {
@@ -441,19 +496,19 @@ void Recorder::find_threads() {
     auto followed = std::make_unique<Followed>(sampler_.supervisor());
     if (!followed->thread.open(id)) continue;
     followed->description = thread_description(followed->thread.handle());
-    if (!is_wanted(id, followed->description)) continue;
+    if (!is_wanted(id, followed->description, sampler_.managed_name(id))) continue;
     // CPU time that the thread used before does not belong to this recording.
     followed->cpu = cpu_time(followed->thread.handle());
     threads_.emplace(id, std::move(followed));
   }
 }
 
-bool Recorder::is_wanted(std::uint32_t os_id, const std::string& description) const {
+bool Recorder::is_wanted(std::uint32_t os_id, const std::string& description,
+                         const std::string& managed) const {
   const auto& ids = request_.sampling.thread_ids;
   const auto& names = request_.thread_names;
   if (ids.empty() && names.empty()) return true;
   if (std::find(ids.begin(), ids.end(), os_id) != ids.end()) return true;
-  const std::string managed = sampler_.managed_name(os_id);
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
     return managed.starts_with(name) || description.starts_with(name);
   });

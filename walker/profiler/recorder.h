@@ -19,6 +19,7 @@
 #include "walker/profiler/entry_barrier.h"
 #include "walker/profiler/event_source.h"
 #include "walker/profiler/group_size.h"
+#include "walker/profiler/image_loads.h"
 #include "walker/profiler/pipe_end.h"
 #include "walker/profiler/record_budget.h"
 #include "walker/profiler/sampler.h"
@@ -27,7 +28,7 @@
 namespace mixwalk {
 
 // Records until it is told to stop, and sends what it finds as the records of .mixwalk files: samples
-// of all threads again and again, or the walks of an EventSource. Runs on the agent's thread, which
+// of all threads again and again, or the walks of an EventSource and the copies of ImageLoads. Runs on the agent's thread, which
 // samples; one thread more writes to the pipe, one listens to it.
 //
 // The target never waits for mixwalk.exe: chunks go through a bounded ring, and while that is full
@@ -56,6 +57,21 @@ class Recorder {
     std::uint64_t missed_value = 0;  // of moments that gave no sample: the next sample has it as well
   };
 
+  // Of events: what is known of a thread, by its ids.
+  struct Source {
+    std::string description;
+    bool wanted = false;
+  };
+  // An event, and the thread that it happened to.
+  struct EventMoment {
+    std::uint64_t time_ns = 0;  // TickClock
+    std::uint64_t value = 1;
+    std::uint32_t os_id = 0;
+    std::uint64_t clr_id = 0;
+    std::string thread_name;  // managed; empty: none
+    std::string subject;
+  };
+
   class Ending;
 
   void write_chunks();
@@ -64,8 +80,15 @@ class Recorder {
   void begin_file();
   bool record_periods();
   bool record_events();
+  void end_events() noexcept;
   void take_waiting();
   void add_event(EventSample& event);
+  void add_image_load(const ImageLoad& load);
+  bool add_next_event();
+  const Source& source_of(std::uint32_t os_id, std::uint64_t clr_id, const std::string& name);
+  void add_event_sample(const EventMoment& moment, const Source& source,
+                        const std::optional<Stack>& stack);
+  std::uint64_t dropped_events() const noexcept;
   void count_dropped_events() noexcept;
   // A thread that is to be sampled at this tick.
   struct Due {
@@ -83,7 +106,8 @@ class Recorder {
   std::uint64_t own_cpu_time() const;
   void keep_budget(std::uint64_t now);  // by clock_
   void find_threads();
-  bool is_wanted(std::uint32_t os_id, const std::string& description) const;
+  bool is_wanted(std::uint32_t os_id, const std::string& description,
+                 const std::string& managed) const;
   void add_new_modules();
   bool has_room() const noexcept;
   void flush();
@@ -115,13 +139,9 @@ class Recorder {
   HANDLE writer_handle_ = nullptr;  // as long as record() runs
   std::uint64_t find_threads_ns_ = 0;  // when they are looked for next
   std::uint64_t last_tick_ns_ = 0;  // the time of the newest sample
-  // Of events: what is known of a thread, by its ids.
-  struct Source {
-    std::string description;
-    bool wanted = false;
-  };
+  std::optional<ImageLoads> image_loads_;  // of SampleEvent::module_load, as long as record() runs
   std::map<std::pair<std::uint32_t, std::uint64_t>, Source> sources_;
-  std::uint64_t dropped_events_ = 0;  // of EventSource::dropped(), those in dropped_
+  std::uint64_t dropped_events_ = 0;  // of dropped_events(), those in dropped_
   std::uint64_t dropped_ = 0;       // these two: of the file that is being made
   const char* problem_ = nullptr;  // why the recording cannot go on
   std::uint64_t dropped_written_ = 0;  // of dropped_, those that a chunk has told

@@ -1,6 +1,7 @@
 #include "walker/profiler/sampler.h"
 
 #include <algorithm>
+#include <cstring>
 #include <stdexcept>
 
 #include "unmanaged/win/guarded.h"
@@ -65,6 +66,28 @@ std::string_view why_skipped(CaptureFault fault) {
   }
   return {};
 }
+
+// A stack that was copied before, at the addresses where it stood.
+class HeldStack final : public MemoryReader {
+ public:
+  HeldStack(std::uint64_t begin, std::span<const std::byte> bytes) noexcept
+      : begin_(begin), bytes_(bytes) {}
+  bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
+    return read_up_to(address, into, bytes) == bytes;
+  }
+  std::size_t read_up_to(std::uint64_t address, void* into,
+                         std::size_t bytes) const noexcept override {
+    const std::uint64_t from = address - begin_;
+    if (from >= bytes_.size()) return 0;
+    const std::size_t there = std::min(bytes, bytes_.size() - static_cast<std::size_t>(from));
+    std::memcpy(into, bytes_.data() + from, there);
+    return there;
+  }
+
+ private:
+  std::uint64_t begin_;
+  std::span<const std::byte> bytes_;
+};
 
 }  // namespace
 
@@ -305,6 +328,32 @@ std::optional<Stack> Sampler::finish_event(EventSample& event) {
   grounds_.managed.code.clear();
   if (services_.unload_gate.hits(grounds_.managed, event.mark)) return std::nullopt;
   return std::move(event.stack);
+}
+
+std::optional<Stack> Sampler::finish_image_load(const ImageLoad& load,
+                                                std::span<const std::byte> bytes) {
+  const HeldStack held(load.registers.rsp(), bytes);
+  // A second time with new images, where the first walk met code of one that was not listed.
+  constexpr int kWalks = 3;
+  for (int i = 0; i < kWalks; ++i) {
+    hear_of_unloads();
+    code_.begin(load.mark);
+    RawSample raw(buffers_.stack(), buffers_.entries());
+    raw.fault = load.stack_end == 0 ? CaptureFault::off_stack : CaptureFault::none;
+    raw.context = load.registers;
+    raw.stack.fill(held, load.registers.rsp(), load.stack_end);
+    raw.stack.rewrite_pointers();
+    grounds_.mark = load.mark;
+    grounds_.image_mark = load.image_mark;
+    grounds_.managed.clear();
+    grounds_.images.clear();
+    RtlUnwindStep step(raw.stack, view_, &hints_);
+    Stack stack = merge(raw, {step, code_, view_, buffers_.frames()});
+    drop_own_frames(stack, view_);
+    if (!finish(stack) || !still_holds(grounds_, services_.unload_gate.mark())) return std::nullopt;
+    if (!is_of_new_image(stack)) return stack;
+  }
+  return std::nullopt;
 }
 
 // Names die with what they name.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -21,6 +22,7 @@
 #include "walker/profiler/clr_managed_code.h"
 #include "walker/profiler/event_sample.h"
 #include "walker/profiler/freeze_gate.h"
+#include "walker/profiler/image_loads.h"
 #include "walker/profiler/sample_buffers.h"
 #include "walker/profiler/thread_registry.h"
 #include "walker/profiler/unload_gate.h"
@@ -106,11 +108,17 @@ class Sampler {
   // The stack of a walk that a thread made of itself, with names. Nothing: code was unloaded since,
   // and what the walk says may mean something else now.
   std::optional<Stack> finish_event(EventSample& event);
+  // The stack of a thread that has loaded a native image, of its copy `stack`. Nothing: as above.
+  std::optional<Stack> finish_image_load(const ImageLoad& load, std::span<const std::byte> stack);
+  // There after begin().
+  const ImageUnloads& image_unloads() const noexcept { return *image_unloads_; }
   // The images as they were listed last; never null after begin().
   std::shared_ptr<const ModuleTable> images() const noexcept { return table_; }
 
   // Every image met since forget(); a module's number is its place here.
   std::span<const Module> modules() const noexcept { return all_modules_; }
+  ThreadRegistry& registry() const noexcept { return services_.registry; }
+  UnloadGate& unload_gate() const noexcept { return services_.unload_gate; }
   // Of a managed thread, UTF-8; empty: none, or not known.
   std::string managed_name(std::uint32_t os_id) const { return services_.registry.name_of(os_id); }
   // Names are looked up anew, modules() begins anew, and every stack is walked anew: all that was

@@ -126,6 +126,19 @@ std::optional<ThreadRegistry::Entry> ThreadRegistry::claim(std::uint32_t os_id) 
   return entry;
 }
 
+void ThreadRegistry::glance(std::uint32_t os_id, Glance& into) noexcept {
+  if (!TryAcquireSRWLockExclusive(&lock_)) return;
+  const auto found = lost_ ? by_os_id_.end() : by_os_id_.find(os_id);
+  if (found != by_os_id_.end()) {
+    into.clr_id = found->second;
+    const std::string& name = threads_.find(found->second)->second.name;
+    if (name.size() <= into.name.size()) {
+      into.name_bytes = static_cast<std::uint32_t>(name.copy(into.name.data(), name.size()));
+    }
+  }
+  ReleaseSRWLockExclusive(&lock_);
+}
+
 void ThreadRegistry::release(std::uint64_t clr_id) noexcept {
   SlimLock lock(lock_);
   // A thread whose end has waited long enough is known no more.

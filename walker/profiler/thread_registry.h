@@ -2,6 +2,7 @@
 
 #include <windows.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <optional>
@@ -53,6 +54,16 @@ class ThreadRegistry {
   // The CLR thread on this OS thread, claimed until release().
   std::optional<Entry> claim(std::uint32_t os_id);
   void release(std::uint64_t clr_id) noexcept;
+
+  // What is known of a thread without waiting and without memory: for callers that others wait for.
+  // `clr_id` is 0 where the thread is not known, or where another thread has the lock just now. A name
+  // that is too long is left out.
+  struct Glance {
+    std::uint64_t clr_id = 0;
+    std::uint32_t name_bytes = 0;
+    std::array<char, 124> name;  // UTF-8
+  };
+  void glance(std::uint32_t os_id, Glance& into) noexcept;
 
   // UTF-8; empty: none, or not known.
   std::string name_of(std::uint32_t os_id);

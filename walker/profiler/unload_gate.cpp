@@ -44,11 +44,6 @@ void Footprint::clear() noexcept {
   unknown_code = false;
 }
 
-UnloadGate::Mark UnloadGate::mark() noexcept {
-  SlimLock lock(log_lock_);
-  return {deaths_, modules_};
-}
-
 void UnloadGate::module_goes(clr::ModuleID module) noexcept {
   remember({.module = module});
   wait_until_unused(modules_in_use_, kLongestForModuleMs);

@@ -49,7 +49,11 @@ class UnloadGate {
     bool operator==(const Mark&) const = default;
   };
 
-  Mark mark() noexcept;
+  // Takes no lock. A death that is being written down may count as one that comes later.
+  Mark mark() const noexcept {
+    const std::uint64_t deaths = deaths_;
+    return {deaths, modules_};
+  }
 
   // From the callbacks, before the code goes. Each waits for the question under way, for a bounded
   // time: the runtime does not say which of its locks its caller holds, and the question may want
@@ -102,7 +106,7 @@ class UnloadGate {
   std::atomic<std::uint64_t> modules_{0};
 
   SRWLOCK log_lock_ = SRWLOCK_INIT;
-  std::uint64_t deaths_ = 0;
+  std::atomic<std::uint64_t> deaths_{0};
   std::atomic<bool> lost_{false};  // a death is missing: the log was not to be had
   std::array<Death, kRemembered> log_;  // the newest ones, each at its number % kRemembered
 };

@@ -319,7 +319,7 @@ RecordRequest get_record_request(pbf_message<RecordField> in) {
     switch (in.tag()) {
       case RecordField::sampling: request.sampling = get_dump_request(in.get_message()); break;
       case RecordField::event:
-        request.event = checked(in.get_uint32(), SampleEvent::allocation);
+        request.event = checked(in.get_uint32(), SampleEvent::module_load);
         break;
       case RecordField::period_ns: request.period_ns = in.get_uint64(); break;
       case RecordField::thread_name: request.thread_names.push_back(in.get_string()); break;

@@ -69,7 +69,8 @@ struct RecordRequest {
   SampleEvent event = SampleEvent::wall;  // any but dump
   std::uint64_t period_ns = 10'000'000;   // wall, cpu: between two samples of a thread
   std::vector<std::string> thread_names;  // only threads whose names begin so, beside the ids
-  // exception, allocation: of this type, "Namespace.Type" or "Type"; empty: of all.
+  // exception, allocation, class_load: of this type, "Namespace.Type" or "Type". module_load: of the
+  // module with this file name. Empty: of all.
   std::string type;
   std::uint64_t every = 1;  // allocation: the last one of so many is a sample
   // wall, cpu: what recording may take from the target, in hundredths of a percent; 0: whatever it takes.

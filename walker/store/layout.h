@@ -10,7 +10,12 @@ namespace mixwalk::layout {
 
 // The numbers of the .mixwalk format: docs/format.md says what they mean, docs/mixwalk.proto is the
 // same for machines. Numbers never change their meaning; a change of meaning raises kVersion.
-inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kVersion = 3;
+// The lowest version whose readers understand a recording of such events. A file says this one, so that
+// an earlier mixwalk reads what it can.
+constexpr std::uint32_t version_for(SampleEvent event) noexcept {
+  return event == SampleEvent::class_load || event == SampleEvent::module_load ? kVersion : 2;
+}
 
 // The file as a whole is one protobuf message; its first field is always these seven letters.
 inline constexpr std::string_view kMagic = "\x0A\x07mixwalk";
@@ -55,7 +60,7 @@ inline constexpr std::size_t kMaxSamples = 1 << 27;
 inline constexpr std::uint32_t kMaxDepth = 1 << 17;  // frames of one stack; a walk ends at half
 
 // The highest value of each enumeration.
-inline constexpr SampleEvent kLastEvent = SampleEvent::allocation;
+inline constexpr SampleEvent kLastEvent = SampleEvent::module_load;
 inline constexpr Engine kLastEngine = Engine::automatic;
 inline constexpr FrameKind kLastKind = FrameKind::gap;
 inline constexpr Trust kLastTrust = Trust::scan;

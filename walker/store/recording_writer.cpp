@@ -51,7 +51,7 @@ bool RecordingWriter::begin(const Recording& header) {
   using layout::Header, layout::ProcessField, layout::RuntimeField;
   std::string content;
   MessageBuilder<Header> out(content);
-  add(out, Header::version, layout::kVersion);
+  add(out, Header::version, layout::version_for(header.event));
   add(out, Header::tool, header.tool_version);
   add(out, Header::unix_time_ms, header.unix_time_ms);
   add(out, Header::period_ns, header.period_ns);

@@ -156,7 +156,24 @@ TEST(Options, RecordOnWhatHappens) {
   EXPECT_EQ(command.every, 5u);
   EXPECT_FALSE(std::get<ByStart>(record({"--on", "exception", "--", "a.exe"}).visit.target).allocations);
 
-  expect_usage({"record", "-p", "1", "--on", "fire"}, "is none of allocation, exception");
+  command = record({"-p", "7", "--on", "class-load"});
+  EXPECT_EQ(command.event, SampleEvent::class_load);
+  EXPECT_EQ(command.type, "");
+  EXPECT_EQ(command.every, 1u);
+  EXPECT_EQ(record({"-p", "7", "--on", "class-load=Orders.Order"}).type, "Orders.Order");
+  command = record({"--on", "module-load=orders.dll", "--", "orders.exe"});
+  EXPECT_EQ(command.event, SampleEvent::module_load);
+  EXPECT_EQ(command.type, "orders.dll");
+  EXPECT_FALSE(std::get<ByStart>(command.visit.target).allocations);
+
+  expect_usage({"record", "-p", "1", "--on", "fire"},
+               "is none of allocation, class-load, exception, module-load");
+  expect_usage({"record", "-p", "1", "--on", "class-load="}, "needs a type's name");
+  expect_usage({"record", "-p", "1", "--on", "module-load="}, "needs a module's name");
+  expect_usage({"record", "-p", "1", "--on", "module-load=C:\\x\\orders.dll"}, "without its folder");
+  expect_usage({"record", "-p", "1", "--on", "class-load", "--every", "2"}, "--every goes with");
+  expect_usage({"record", "-p", "1", "--on", "module-load", "--all"}, "--all goes with");
+  expect_usage({"record", "-p", "1", "--on", "module-load", "-r", "100"}, "--on takes no");
   expect_usage({"record", "-p", "1", "--on", "exception="}, "needs a type's name");
   expect_usage({"record", "-p", "1", "--on", ""}, "is none of");
   expect_usage({"record", "-p", "1", "--on", "allocation"}, "needs -- PROGRAM");

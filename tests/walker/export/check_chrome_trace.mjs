@@ -81,7 +81,7 @@ function recorded_times(facts) {
 // No sample is lost in these, and each stands for the time since the one before.
 const whole_time = ['sqlite', 'parked'];
 
-for (const recording of ['representative', 'sqlite', 'parked', 'exception', 'dump', 'empty']) {
+for (const recording of ['representative', 'sqlite', 'parked', 'exception', 'class-load', 'module-load', 'dump', 'empty']) {
   const facts = exports_.facts(recording);
   const file = exports_.file(recording, 'chrome_trace', `${recording}.json`);
   const timed = ['wall', 'cpu'].includes(facts.event);

@@ -36,7 +36,7 @@ function annotated(facts, sample) {
   return labels(facts, sample).map((label, i) => escaped(label) + (marks[i] ?? ''));
 }
 
-for (const recording of ['representative', 'sqlite', 'exception', 'dump', 'empty']) {
+for (const recording of ['representative', 'sqlite', 'exception', 'class-load', 'module-load', 'dump', 'empty']) {
   const facts = exports_.facts(recording);
   expect_equal(folded(exports_.file(recording, 'collapsed')),
                fold(facts.samples, (sample) => annotated(facts, sample).join(';')),

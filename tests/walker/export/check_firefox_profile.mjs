@@ -126,7 +126,7 @@ function self_weights(node, scale, path_to = [], weights = new Map()) {
   return weights;
 }
 
-for (const recording of ['representative', 'sqlite', 'exception', 'dump', 'empty']) {
+for (const recording of ['representative', 'sqlite', 'exception', 'class-load', 'module-load', 'dump', 'empty']) {
   const facts = exports_.facts(recording);
   const file = exports_.file(recording, 'firefox_profile', `${recording}.json`);
   const profile = JSON.parse(fs.readFileSync(file, 'utf8'));

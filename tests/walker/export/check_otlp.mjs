@@ -140,7 +140,7 @@ const build_ids = new Map([['C:\\plugins\\first.dll',
                             htlhash(fs.readFileSync(exports_.file('representative', 'image')))]]);
 
 const ids = new Set();
-for (const recording of ['representative', 'sqlite', 'exception', 'dump', 'empty']) {
+for (const recording of ['representative', 'sqlite', 'exception', 'class-load', 'module-load', 'dump', 'empty']) {
   const facts = exports_.facts(recording);
   const request = decode(recording, exports_.file(recording, 'otlp'));
   const document = new Document(recording, request);

@@ -149,7 +149,7 @@ function check_raw(recording, facts, file, timed) {
   expect_equal(found, sums, `${recording}: -raw`);
 }
 
-for (const recording of ['representative', 'sqlite', 'exception', 'dump']) {
+for (const recording of ['representative', 'sqlite', 'exception', 'class-load', 'module-load', 'dump']) {
   const facts = exports_.facts(recording);
   const timed = ['representative', 'sqlite'].includes(recording);
   const names = facts.samples.flatMap((sample) => labels(facts, sample));

@@ -17,7 +17,7 @@ const schema = JSON.parse(fs.readFileSync(require.resolve(
 const valid = new Ajv({allErrors: true}).compile(schema);
 
 const documents = new Map();
-for (const recording of ['representative', 'sqlite', 'parked', 'exception', 'dump', 'empty']) {
+for (const recording of ['representative', 'sqlite', 'parked', 'exception', 'class-load', 'module-load', 'dump', 'empty']) {
   const file = exports_.file(recording, 'speedscope', `${recording}.json`);
   const document = JSON.parse(fs.readFileSync(file, 'utf8'));
   documents.set(recording, {file, document});
@@ -29,7 +29,7 @@ const broken = structuredClone(documents.get('representative').document);
 delete broken.profiles[0].unit;
 if (valid(broken)) problems.push('the schema takes a profile without unit');
 
-for (const recording of ['representative', 'sqlite', 'parked', 'exception', 'dump']) {
+for (const recording of ['representative', 'sqlite', 'parked', 'exception', 'class-load', 'module-load', 'dump']) {
   const {file, document} = documents.get(recording);
   const facts = exports_.facts(recording);
   const {saved, shown} = await open_in_speedscope(modules, file);

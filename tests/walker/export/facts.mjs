@@ -43,7 +43,8 @@ function expect_interleaved(facts) {
 // The labels of a sample, root first: a word where it has no stack, its type on top.
 export function labels(facts, sample) {
   if (!sample.frames.length) return [sample.detail ? `[no stack: ${sample.detail}]` : '[no stack]'];
-  const typed = sample.detail !== null && ['exception', 'allocation'].includes(facts.event);
+  const moments = ['exception', 'allocation', 'class-load', 'module-load'];
+  const typed = sample.detail !== null && moments.includes(facts.event);
   return sample.frames.map((frame) => frame.label).reverse().concat(typed ? [sample.detail] : []);
 }
 

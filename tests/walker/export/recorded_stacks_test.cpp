@@ -35,13 +35,16 @@ TEST(RecordedStacks, ASampleWithoutStackIsAWord) {
   EXPECT_EQ(stacks.leaves()[1], stacks.leaves()[2]);
 }
 
-TEST(RecordedStacks, WhatWasThrownIsOnTopOfItsStack) {
-  Recording recording = recording_of(SampleEvent::exception);
-  recording.samples = {{.stack = 0, .detail = 0}, {.stack = 0}};
-  const RecordedStacks stacks(recording);
-  EXPECT_EQ(leaf_first(stacks, stacks.leaves()[0]),
-            (std::vector<std::string>{"a \uFFFD word", "Main()"}));
-  EXPECT_EQ(stacks.leaves()[1], 0u);
+TEST(RecordedStacks, WhatItHappenedToIsOnTopOfItsStack) {
+  for (const SampleEvent event : {SampleEvent::exception, SampleEvent::allocation,
+                                  SampleEvent::class_load, SampleEvent::module_load}) {
+    Recording recording = recording_of(event);
+    recording.samples = {{.stack = 0, .detail = 0}, {.stack = 0}};
+    const RecordedStacks stacks(recording);
+    EXPECT_EQ(leaf_first(stacks, stacks.leaves()[0]),
+              (std::vector<std::string>{"a \uFFFD word", "Main()"}));
+    EXPECT_EQ(stacks.leaves()[1], 0u);
+  }
 }
 
 TEST(RecordedStacks, AParentComesBeforeItsChildren) {

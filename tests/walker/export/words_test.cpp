@@ -25,12 +25,15 @@ TEST(Words, EveryReasonHasAKeyAndASentenceOfItsOwn) {
 
 TEST(Words, EveryEventHasAKeyOfItsOwn) {
   std::set<std::string_view> keys;
-  constexpr int kEvents = static_cast<int>(SampleEvent::allocation) + 1;
+  constexpr int kEvents = static_cast<int>(SampleEvent::module_load) + 1;
   for (int i = 0; i < kEvents; ++i) keys.insert(key(static_cast<SampleEvent>(i)));
   EXPECT_EQ(keys.size(), static_cast<std::size_t>(kEvents));
   EXPECT_FALSE(keys.contains(""));
   EXPECT_EQ(unit(SampleEvent::cpu), "nanoseconds");
   EXPECT_EQ(unit(SampleEvent::exception), "count");
+  EXPECT_EQ(key(SampleEvent::class_load), "class-load");
+  EXPECT_EQ(key(SampleEvent::module_load), "module-load");
+  EXPECT_EQ(unit(SampleEvent::module_load), "count");
 }
 
 TEST(Words, ARunThatClosedOnTheStackPointerIsClosed) {

@@ -26,6 +26,9 @@ std::vector<Message> one_of_each() {
                                                  .type = "Orders.Order",
                                                  .every = 1000},
                                    RecordRequest{.event = SampleEvent::exception},
+                                   RecordRequest{.event = SampleEvent::class_load},
+                                   RecordRequest{.event = SampleEvent::module_load,
+                                                 .type = "orders.dll"},
                                    StopRequest{},
                                    RecordedBytes{true, std::string("a\0b", 3), {1, 2, 3, 4, 5, 6}},
                                    RecordedBytes{false, ""},
@@ -149,7 +152,9 @@ TEST(Protocol, RequestsBeyondTheirLimitsAreRefused) {
   EXPECT_FALSE(decode(message(9, bytes({tag(2, kVarint), 0})))) << "a dump is no recording";
   EXPECT_TRUE(decode(message(9, bytes({tag(2, kVarint), 4}))) ==
               Message(RecordRequest{.event = SampleEvent::allocation}));
-  EXPECT_FALSE(decode(message(9, bytes({tag(2, kVarint), 5})))) << "no such event";
+  EXPECT_TRUE(decode(message(9, bytes({tag(2, kVarint), 6}))) ==
+              Message(RecordRequest{.event = SampleEvent::module_load}));
+  EXPECT_FALSE(decode(message(9, bytes({tag(2, kVarint), 7})))) << "no such event";
   EXPECT_FALSE(decode(message(9, bytes({tag(6, kVarint), 0})))) << "one of none";
   EXPECT_FALSE(decode(message(9, bytes({tag(3, kVarint), 1})))) << "a nanosecond";
 }

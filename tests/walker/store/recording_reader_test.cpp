@@ -201,11 +201,11 @@ TEST(RecordingReader, OtherFiles) {
   expect_error(file_magic(), "ends within its header");
   expect_error(file_magic() + sealed(kChunk, ""), "no header");
   expect_error(file_magic() + sealed(kHeader, ""), "no version");
-  expect_error(file_magic() + header(3), "a later version");
+  expect_error(file_magic() + header(4), "a later version");
   expect_error(file_magic() + header(std::uint64_t{1} << 32), "a later version");
   expect_error(file_magic() + header() + header(), "two headers");
   expect_error(file_magic() + std::string(30, '\x7f'), "header is damaged");
-  expect_error(file_magic() + sealed(kHeader, number_field(1, 1) + number_field(5, 5)),
+  expect_error(file_magic() + sealed(kHeader, number_field(1, 1) + number_field(5, 7)),
                "an enumeration's value is not known");
 }
 

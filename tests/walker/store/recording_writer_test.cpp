@@ -77,6 +77,29 @@ TEST(RecordingWriter, EveryBitOfEveryNumberComesBack) {
   expect_reads_as(bytes_of(recording), recording);
 }
 
+TEST(RecordingWriter, EveryEventComesBack) {
+  for (int i = 0; i <= static_cast<int>(layout::kLastEvent); ++i) {
+    const Recording recording = representative_recording(static_cast<SampleEvent>(i));
+    expect_reads_as(bytes_of(recording), recording);
+  }
+}
+
+// An earlier mixwalk reads what it can, and refuses what it cannot.
+TEST(RecordingWriter, AFileSaysTheLowestVersionThatAReaderNeeds) {
+  const auto version = [](SampleEvent event) {
+    const std::string bytes = bytes_of({.event = event});
+    // After the magic: tag and length of the header, then tag and value of its first field.
+    const std::size_t first = layout::kMagic.size() + 2;
+    EXPECT_EQ(bytes.at(first), '\x08');
+    return static_cast<int>(bytes.at(first + 1));
+  };
+  EXPECT_EQ(version(SampleEvent::dump), 2);
+  EXPECT_EQ(version(SampleEvent::wall), 2);
+  EXPECT_EQ(version(SampleEvent::allocation), 2);
+  EXPECT_EQ(version(SampleEvent::class_load), 3);
+  EXPECT_EQ(version(SampleEvent::module_load), 3);
+}
+
 TEST(RecordingWriter, ManyChunksComeBack) {
   const Recording recording = large_recording({.samples = 200'000, .nodes = 70'000});
   const std::string bytes = bytes_of(recording);

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <windows.h>
+
+#include <cstdint>
+#include <string_view>
+
+namespace mixwalk {
+
+// An image that the loader has just mapped and bound, or is about to unmap. Valid during the call only.
+struct ImageNotification {
+  std::uint64_t base = 0;
+  std::wstring_view file_name;  // without its folder
+};
+
+// Asks the loader to call `listener` for every image that is loaded into this process or unloaded, while
+// this object lives (LdrRegisterDllNotification). Not frozen-safe.
+//
+// The loader calls under its lock, on the thread that loads or unloads, one call at a time, before the
+// image's DllMain is called. So a listener must not wait, and must not ask the loader for anything.
+// Microsoft Learn adds that it should call no function of another module.
+//
+// Constructed and destroyed by a thread that may wait for the loader lock. Where the system cannot tell,
+// or cannot stop telling, `registered()` is false and the listener is never called.
+class ImageNotifications {
+ public:
+  class Listener {
+   public:
+    virtual void loaded(const ImageNotification&) noexcept {}
+    virtual void unloaded(const ImageNotification&) noexcept {}
+
+   protected:
+    ~Listener() = default;
+  };
+
+  explicit ImageNotifications(Listener& listener) noexcept;
+  ~ImageNotifications();
+  ImageNotifications(const ImageNotifications&) = delete;
+  ImageNotifications& operator=(const ImageNotifications&) = delete;
+
+  bool registered() const noexcept { return cookie_ != nullptr; }
+
+ private:
+  void* cookie_ = nullptr;  // null: not registered
+};
+
+}  // namespace mixwalk

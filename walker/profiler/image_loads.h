@@ -1,0 +1,111 @@
+#pragma once
+
+#include <windows.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "unmanaged/step/registers.h"
+#include "unmanaged/win/image_notifications.h"
+#include "unmanaged/win/image_unloads.h"
+#include "walker/base/win/tick_clock.h"
+#include "walker/profiler/module_name_filter.h"
+#include "walker/profiler/thread_registry.h"
+#include "walker/profiler/unload_gate.h"
+
+namespace mixwalk {
+
+// A thread as it stood when it had loaded a native image: its registers and its stack, not walked yet.
+struct ImageLoad {
+  std::uint64_t time_ns = 0;  // TickClock
+  std::uint32_t os_id = 0;
+  ThreadRegistry::Glance thread;  // it may have ended when the agent comes to this
+  UnloadGate::Mark mark;          // these two: from before the stack was copied
+  std::uint64_t image_mark = 0;   // of ImageUnloads
+  Registers registers;
+  std::uint64_t stack_end = 0;    // 0: the thread did not stand on its own stack
+  std::size_t stack_bytes = 0;    // copied, from Rsp on
+  std::size_t name_units = 0;     // UTF-16
+};
+
+// The native images that this process loads, each with the stack of the thread that loads it. Images with
+// managed code are left out, since the runtime tells of those (ModuleLoadFinished). Not frozen-safe.
+//
+// The thread that loads holds the loader lock, so in the notification it copies and nothing more. It
+// allocates no memory, waits for no lock, and asks the CLR nothing: memory was made by the constructor,
+// and where that is full the load is counted as dropped. The agent's thread walks the copy later, as it
+// walks the copy of a frozen thread.
+class ImageLoads final : ImageNotifications::Listener {
+ public:
+  // UTF-8, as in ModuleNameFilter. `wanted_events` counts the loads that are wanted. All four must be
+  // there as long as this object. By a thread that may wait for the loader lock; so is the destructor.
+  // Throws std::bad_alloc.
+  ImageLoads(std::string_view wanted, ThreadRegistry& registry, const UnloadGate& unload_gate,
+             const ImageUnloads& unloads, std::atomic<std::uint64_t>& wanted_events);
+  ~ImageLoads() = default;
+  ImageLoads(const ImageLoads&) = delete;
+  ImageLoads& operator=(const ImageLoads&) = delete;
+
+  // Loads are copied and counted from begin() to stop(). Neither waits for anything.
+  void begin() noexcept { taking_ = true; }
+  void stop() noexcept { taking_ = false; }
+  std::uint64_t dropped() const noexcept { return dropped_; }
+
+  // The oldest one; null: none for now. It stays until pop(), so at most one is looked at.
+  const ImageLoad* front() noexcept;
+  std::wstring_view name(const ImageLoad& load) const noexcept;
+  std::span<const std::byte> stack(const ImageLoad& load) const noexcept;
+  void pop() noexcept;
+
+ private:
+  // Some two hundred stacks of ordinary depth. The agent's thread empties it every 10 ms.
+  static constexpr std::size_t kBytes = 8 << 20;
+  // The longest file name that Windows has.
+  static constexpr std::size_t kMaxNameUnits = 255;
+  // Of one stack: more than that of an ordinary .NET thread. Others wait for the loader lock meanwhile.
+  static constexpr std::size_t kMaxStackBytes = 2 << 20;
+  static constexpr std::size_t kAlignment = 8;
+
+  // What lies in the memory, one after the other: an ImageLoad, its name, its stack.
+  struct Slot {
+    std::size_t bytes = 0;  // this and all that belongs to it
+    bool skipped = false;   // the rest of the memory, which was too short for the next one
+    ImageLoad load;
+  };
+  class Memory {
+   public:
+    Memory();
+    ~Memory() { VirtualFree(begin_, 0, MEM_RELEASE); }
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+    std::byte* at(std::uint64_t position) const noexcept { return begin_ + position % kBytes; }
+
+   private:
+    std::byte* begin_;
+  };
+
+  void loaded(const ImageNotification& image) noexcept override;
+  bool copy_this_thread(std::wstring_view name) noexcept;
+  Slot* make_room(std::size_t bytes) noexcept;
+  static std::size_t name_bytes(std::size_t units) noexcept;
+
+  const ModuleNameFilter filter_;
+  ThreadRegistry& registry_;
+  const UnloadGate& unload_gate_;
+  const ImageUnloads& unloads_;
+  std::atomic<std::uint64_t>& wanted_events_;
+  const TickClock clock_;
+  const Memory memory_;
+  // Positions in the memory, counted on and on. What lies between is waiting.
+  std::atomic<std::uint64_t> begin_{0}, end_{0};
+  std::atomic<std::uint64_t> dropped_{0};
+  std::atomic<bool> taking_{false};
+  std::atomic_flag busy_;
+  // The last member: it goes before what the loader's calls write to.
+  ImageNotifications notifications_;
+};
+
+}  // namespace mixwalk
