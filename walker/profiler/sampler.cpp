@@ -347,7 +347,8 @@ std::optional<Stack> Sampler::finish_image_load(const ImageLoad& load,
     grounds_.image_mark = load.image_mark;
     grounds_.managed.clear();
     grounds_.images.clear();
-    RtlUnwindStep step(raw.stack, view_, &hints_);
+    outside_.begin_stack(GetTickCount64());
+    RtlUnwindStep step(raw.stack, view_, {&hints_, &outside_});
     Stack stack = merge(raw, {step, code_, view_, buffers_.frames()});
     drop_own_frames(stack, view_);
     if (!finish(stack) || !still_holds(grounds_, services_.unload_gate.mark())) return std::nullopt;
