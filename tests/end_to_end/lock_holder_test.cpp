@@ -31,6 +31,7 @@ constexpr int kRequests = 20;
 constexpr int kMetWithItsLock = 5;
 // Once more with the trap in the DLL.
 constexpr int kTimedRequests = 3;
+constexpr int kAtOnceRequests = 10;
 // Under sabotage with the product's deadline: visits of so many requests, until so many freezes
 // were ended. (In one visit they are few: the circuit breaker ends the walks of such a thread.)
 constexpr int kRequestsPerVisit = 2;
@@ -248,7 +249,7 @@ TEST_P(LockHolder, AtOnce) {
   TargetSession session = attach_to(program.id());
   Walks walks;
   std::size_t in_first_moment = 0;
-  for (int i = 0; i < kRequests; ++i) {
+  for (int i = 0; i < kAtOnceRequests; ++i) {
     const Snapshot snapshot = dump_named(
         session, {.engine = Engine::copy, .deadline_ms = kAtOnceDeadlineMs, .at_once = true});
     ASSERT_GE(snapshot.moments.size(), 1u);
@@ -266,7 +267,7 @@ TEST_P(LockHolder, AtOnce) {
   }
   print(GetParam().lock, "at once, 500 ms", walks, nullptr);
   expect_code_stays(walks);
-  EXPECT_GT(in_first_moment, static_cast<std::size_t>(kRequests));
+  EXPECT_GT(in_first_moment, static_cast<std::size_t>(kAtOnceRequests));
   EXPECT_EQ(session.leave(), "");
   EXPECT_TRUE(program.stop());
 }

@@ -170,8 +170,8 @@ TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
   std::printf("%zu samples taken, %llu dropped\n", recording.samples.size(), recording.dropped);
 }
 
-// 12 s in an ordinary run; MIXWALK_RECORD_SECONDS=300 for more.
-int seconds() { return wanted("MIXWALK_RECORD_SECONDS", 12, 5); }
+// 8 s in an ordinary run; MIXWALK_RECORD_SECONDS=300 for more.
+int seconds() { return wanted("MIXWALK_RECORD_SECONDS", 8, 5); }
 
 // Of a program that makes new code, threads and images all the time.
 TEST(RecordTorture, TheMemoryOfTheDllStaysWhereItIsAndNothingIsLost) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -42,6 +43,12 @@ struct Thread {
   // The place in Snapshot::moments at which it stood, counted from 1; 0: it was frozen by itself.
   std::uint32_t moment = 0;
 
+  // Also of an earlier freeze for the same stack: the longer time counts, and whether one was overdue.
+  void add_freeze(const Thread& before) {
+    stopping_ns = std::max(stopping_ns, before.stopping_ns);
+    frozen_ns = std::max(frozen_ns, before.frozen_ns);
+    overdue = overdue || before.overdue;
+  }
   bool operator==(const Thread&) const = default;
 };
 

@@ -1,5 +1,6 @@
 #include "walker/profiler/agent.h"
 
+#include <memory>
 #include <new>
 
 #include "unmanaged/win/module_path.h"
@@ -111,15 +112,21 @@ bool Agent::with_sampler(std::uint32_t deadline_ms, const std::function<bool(Sam
   // Longer than any claim lasts, with a canary's worker that does not come back in it.
   constexpr DWORD kClaimMs = 10'000;
   registry_.set_patience(deadline_ms + kClaimMs);
-  Supervisor supervisor(ledger_->page(), deadline_ms);
+  // Folklore: the system frees the stack of a thread that TerminateThread ends. Situation: the program ends
+  // this thread; the supervisor, the workers and the loader's notifications go on, and would use what
+  // lay on its stack. Remedy: what other threads come to lies on the heap, and stays there for good where
+  // this thread does not come to its end. (Microsoft Learn, "TerminateThread"; Wine keeps such a stack.
+  // Found by reading.)
+  const auto supervisor = std::make_unique<Supervisor>(ledger_->page(), deadline_ms);
   // Its thread may stay behind, waiting: then so does this one, in ~Supervisor, with nothing
   // frozen.
-  if (!supervisor.start()) {
-    if (supervisor.thread_id() == 0) throw std::bad_alloc();  // there is no thread at all
+  if (!supervisor->start()) {
+    if (supervisor->thread_id() == 0) throw std::bad_alloc();  // there is no thread at all
     return give_up(kNoThread);
   }
-  Sampler sampler(clr_, {registry_, gate_, unload_gate_, breaker_}, supervisor, buffers);
-  return work(sampler);
+  const SamplerServices services{registry_, gate_, unload_gate_, breaker_};
+  const auto sampler = std::make_unique<Sampler>(clr_, services, *supervisor, buffers);
+  return work(*sampler);
 }
 
 // False, always.
@@ -136,7 +143,7 @@ bool Agent::dump(const DumpRequest& request) {
 
 bool Agent::record(const RecordRequest& request) {
   return with_sampler(request.sampling.deadline_ms, [&](Sampler& sampler) {
-    return Recorder(sampler, events_, pipe_, hello_).record(request);
+    return std::make_unique<Recorder>(sampler, events_, pipe_, hello_)->record(request);
   });
 }
 

@@ -47,13 +47,15 @@ bool Dumper::dump_at_once(const DumpRequest& request) {
     bool overdue = false;
     if (!sample_moment(waiting, overdue)) return false;
     overdue_moments += overdue;
+    // The code of some of them was being unloaded: that takes a while.
+    if (!waiting.empty()) Sleep(static_cast<DWORD>(moments_.size()));
     // Threads that have started since the last list.
     if (!find_threads(request, met, waiting)) return false;
   }
   DumpRequest one_by_one = request;
   one_by_one.engine = Engine::copy;
   for (const auto& thread : waiting) {
-    if (!send_thread(thread->os_id, one_by_one)) return false;
+    if (!send_thread(thread->os_id, one_by_one, &thread->freezes)) return false;
   }
   return sink_(DumpDone{sampler_.breaker(), moments_});
 }
@@ -89,7 +91,9 @@ bool Dumper::sample_moment(Threads& waiting, bool& overdue) {
     group[i].os_id = waiting[i]->os_id;
     group[i].thread = &waiting[i]->thread;
     const StackLimits stack = waiting[i]->thread.stack_limits();
-    arena_bytes += static_cast<std::size_t>(stack.base - stack.limit) + kGrowth;
+    // Another thread, or a fiber, may be writing them just now.
+    const std::uint64_t bytes = stack.base > stack.limit ? stack.base - stack.limit : 0;
+    arena_bytes += std::min<std::uint64_t>(bytes, kMostArena) + kGrowth;
   }
   const Pages<std::byte> arena(std::min(arena_bytes, kMostArena));
   const auto stood_ns = sampler_.sample_group(group, Engine::copy, arena.all());
@@ -99,7 +103,9 @@ bool Dumper::sample_moment(Threads& waiting, bool& overdue) {
   for (std::size_t i = 0; i < count; ++i) {
     Sampler::Sample& sample = group[i].sample;
     overdue = overdue || sample.thread.overdue;
+    sample.thread.add_freeze(waiting[i]->freezes);
     if (sample.look_again) {
+      waiting[i]->freezes.add_freeze(sample.thread);
       left.push_back(std::move(waiting[i]));
       continue;
     }
@@ -114,12 +120,13 @@ bool Dumper::sample_moment(Threads& waiting, bool& overdue) {
   return true;
 }
 
-bool Dumper::send_thread(std::uint32_t os_id, const DumpRequest& request) {
+bool Dumper::send_thread(std::uint32_t os_id, const DumpRequest& request, const Thread* before) {
   WindowsThread thread(sampler_.supervisor());
   if (!thread.open(os_id)) return sink_(Thread{.os_id = os_id, .skipped = kNotOpened});
   const std::string description = thread_description(thread.handle());
   auto sample = sampler_.sample(thread, os_id, request);
   if (!sample || !can_go_on(sample->thread)) return false;
+  if (before != nullptr) sample->thread.add_freeze(*before);
   if (sample->thread.name.empty()) sample->thread.name = description;
   return send(std::move(sample->thread)) && (!sample->copied || send(std::move(*sample->copied)));
 }

@@ -29,13 +29,14 @@ class Dumper {
     std::uint32_t os_id = 0;
     ThreadHandle thread;
     std::string description;
+    Thread freezes;  // what earlier moments cost it
   };
   using Threads = std::vector<std::unique_ptr<Waiting>>;
 
   bool dump_at_once(const DumpRequest& request);
   bool find_threads(const DumpRequest& request, std::set<std::uint32_t>& met, Threads& waiting);
   bool sample_moment(Threads& waiting, bool& overdue);
-  bool send_thread(std::uint32_t os_id, const DumpRequest& request);
+  bool send_thread(std::uint32_t os_id, const DumpRequest& request, const Thread* before = nullptr);
   bool can_go_on(const Thread& thread);
   bool send(Thread thread);
 

@@ -32,14 +32,16 @@ class EventSource {
   EventSource(const EventSource&) = delete;
   EventSource& operator=(const EventSource&) = delete;
 
-  // On the agent's thread. set_images(): the list that walks begin with, before begin() and whenever
-  // there is a newer one. begin(): `wanted` counts the events that are, from 0 on, and must be there as
-  // long as this; false where the runtime does not tell of these events (of
-  // allocations, where it was not told so as it started). end(): when it returns no callback walks
-  // any more, all that it walked is there for next(), and the runtime tells what it told before begin(); only a thread that the program has stopped
-  // in its callback is not waited for, and then no further begin() succeeds.
+  // All of these on the agent's thread.
+  //
+  // The list of images that walks begin with: before begin(), and whenever there is a newer one.
   void set_images(std::shared_ptr<const ModuleTable> images) noexcept;
+  // `wanted` counts the events that are wanted, from 0 on, and must be there as long as this. False: the
+  // runtime does not tell of these events (of allocations, where it was not told to as it started).
   bool begin(const RecordRequest& request, std::atomic<std::uint64_t>& wanted);
+  // When it returns, no callback walks any more, all that callbacks walked is there for next(), and the
+  // runtime tells what it told before begin(). Only a thread that the program has stopped in its callback
+  // is not waited for; then no further begin() succeeds.
   void end() noexcept;
   std::unique_ptr<EventSample> next() noexcept;  // null: none for now
   HANDLE ready() const noexcept { return ready_.get(); }  // set when there may be a next one
@@ -53,9 +55,11 @@ class EventSource {
   void thrown(clr::ObjectID object) noexcept;
   void allocated(clr::ClassID type) noexcept;
   // `status`: of a load that has failed, a failure, and nothing was loaded.
-  // Called while the runtime holds locks of its loader. It is asked for names only: those calls trigger no GC,
-  // load nothing, and take no lock but that of one file's metadata. Nothing here takes the loader lock,
-  // whose owner may wait for the type or the module that this thread loads.
+  //
+  // Called while the runtime may hold locks of its loaders. The calls for names trigger no GC, load nothing,
+  // and take no lock but that of one file's metadata. The walk is that of any event: DoStackSnapshot of its
+  // own thread, the heap, the function tables, and our locks, which have bounds. Nothing here takes the
+  // loader lock, whose owner may wait for the type or the module that this thread loads.
   void loaded_type(clr::ClassID type, HRESULT status) noexcept;
   void loaded_module(clr::ModuleID module, HRESULT status) noexcept;
   // FunctionIDs and ClassIDs may mean something else from here on.

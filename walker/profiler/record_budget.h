@@ -32,6 +32,8 @@ class RecordBudget {
     stood_ns_ += static_cast<std::uint64_t>(std::min(static_cast<double>(threads), processors_) *
                                             static_cast<double>(stood_ns));
   }
+  // A thread that was counted already was frozen once more.
+  void add_again(std::uint64_t stood_ns) noexcept { stood_ns_ += stood_ns; }
   // One round of samples is over.
   void end_round() noexcept { ++rounds_; }
   // The next reading of cpu_ns is due: each costs a system call or two.

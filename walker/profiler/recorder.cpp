@@ -125,8 +125,9 @@ bool Recorder::record(const RecordRequest& request) {
   // Before the threads that only the end of the recording ends.
   events_.set_images(sampler_.images());
   if (request.event == SampleEvent::module_load) {
-    image_loads_.emplace(request.type, sampler_.registry(), sampler_.unload_gate(),
-                         sampler_.image_unloads(), sampler_.supervisor().ledger().events);
+    image_loads_ = std::make_unique<ImageLoads>(
+        request.type, sampler_.registry(), sampler_.unload_gate(), sampler_.image_unloads(),
+        sampler_.supervisor().ledger().events);
   }
   if (is_moment(request.event) && !events_.begin(request, sampler_.supervisor().ledger().events)) {
     pipe_.send(Problem{"the runtime does not tell of these events, or a recording of them before this one "
@@ -275,14 +276,15 @@ void Recorder::add_event(EventSample& event) {
   const std::optional<Stack> stack = sampler_.finish_event(event);
   if (images != sampler_.images()) events_.set_images(sampler_.images());
   add_event_sample({event.time_ns, event.value, event.os_id, event.clr_id, event.thread_name,
-              *event.subject},
-             source, stack);
+                    *event.subject},
+                   source, stack);
 }
 
 void Recorder::add_image_load(const ImageLoad& load) {
   ++progress_.events;
   std::string name(load.thread.name.data(), load.thread.name_bytes);
-  if (name.empty()) name = sampler_.managed_name(load.os_id);
+  // The registry was busy at the load: the thread may have ended since, and its id be another's.
+  if (name.empty() && load.thread.clr_id == 0) name = sampler_.managed_name(load.os_id);
   const Source& source = source_of(load.os_id, load.thread.clr_id, name);
   if (!source.wanted) return;
   const auto images = sampler_.images();
@@ -290,8 +292,8 @@ void Recorder::add_image_load(const ImageLoad& load) {
       sampler_.finish_image_load(load, image_loads_->stack(load));
   if (images != sampler_.images()) events_.set_images(sampler_.images());
   add_event_sample({load.time_ns, 1, load.os_id, load.thread.clr_id, std::move(name),
-              to_utf8(image_loads_->name(load))},
-             source, stack);
+                    to_utf8(image_loads_->name(load))},
+                   source, stack);
 }
 
 const Recorder::Source& Recorder::source_of(std::uint32_t os_id, std::uint64_t clr_id,
@@ -299,7 +301,9 @@ const Recorder::Source& Recorder::source_of(std::uint32_t os_id, std::uint64_t c
   if (sources_.size() == kMaxSources) sources_.clear();
   const auto [at, added] = sources_.try_emplace({os_id, clr_id});
   Source& source = at->second;
-  if (added) {
+  // A native thread's id may have been another one's just now.
+  if (added || clr_id == 0) {
+    source = {};
     const UniqueHandle thread(OpenThread(THREAD_QUERY_LIMITED_INFORMATION, FALSE, os_id));
     if (thread) source.description = thread_description(thread.get());
     source.wanted = is_wanted(os_id, source.description, name);
@@ -426,32 +430,48 @@ bool Recorder::sample_in_groups(std::uint64_t now, std::span<Due> due) {
     }
     const auto stood_ns = sampler_.sample_group(group, request_.sampling.engine, {});
     if (!stood_ns) return false;
-    budget_->add_group(count, *stood_ns);
-    const auto late = std::ranges::count_if(
-        group, [](const Sampler::GroupThread& of) { return of.sample.thread.overdue; });
-    group_size_.took(count, static_cast<std::size_t>(late));
+    std::size_t moved = 0, late = 0;
+    for (const Sampler::GroupThread& of : group) {
+      moved += !of.sample.unmoved;
+      late += of.sample.fault == CaptureFault::overdue || of.sample.fault == CaptureFault::no_room;
+    }
+    budget_->add_group(moved, *stood_ns);
+    group_size_.took(count, late);
     for (std::size_t i = 0; i < count; ++i) {
       const Sampler::Sample& sample = group[i].sample;
       // The runtime, which is not asked while several threads stand, may know more of it.
       const bool alone = sample.lacks_runtime || sample.look_again;
-      if (!(alone ? sample_alone(now, due[i]) : add_sample(now, due[i], sample))) return false;
+      if (!(alone ? sample_alone(now, due[i], &sample.thread) : add_sample(now, due[i], sample))) {
+        return false;
+      }
     }
     due = due.subspan(count);
   }
   return true;
 }
 
-bool Recorder::sample_alone(std::uint64_t now, const Due& due) {
-  const auto sample = sampler_.sample(due.followed->thread, due.os_id, request_.sampling,
+// `in_group`: what it cost before in a group that gave no stack of it; null: it was in none.
+bool Recorder::sample_alone(std::uint64_t now, const Due& due, const Thread* in_group) {
+  auto sample = sampler_.sample(due.followed->thread, due.os_id, request_.sampling,
                                       &due.followed->last);
   if (!sample) return false;
-  if (!sample->unmoved) budget_->add_thread(sample->thread.frozen_ns);
+  if (in_group != nullptr) {
+    budget_->add_again(sample->thread.frozen_ns);
+    sample->thread.add_freeze(*in_group);
+  } else if (!sample->unmoved) {
+    budget_->add_thread(sample->thread.frozen_ns);
+  }
   return add_sample(now, due, *sample);
 }
 
 bool Recorder::add_sample(std::uint64_t now, const Due& due, const Sampler::Sample& sample) {
   Followed& followed = *due.followed;
   const Thread& thread = sample.thread;
+  if (thread.skipped.empty() || thread.overdue) {
+    frozen_.add(thread.frozen_ns);
+    stopping_.add(thread.stopping_ns);
+    progress_.interventions += thread.overdue;
+  }
   if (!thread.skipped.empty()) {
     problem_ = sampler_.obstacle();
     if (problem_ != nullptr) return false;
@@ -468,9 +488,6 @@ bool Recorder::add_sample(std::uint64_t now, const Due& due, const Sampler::Samp
     followed.whole = thread.stack.whole();
   }
   count(followed.whole);
-  frozen_.add(thread.frozen_ns);
-  stopping_.add(thread.stopping_ns);
-  progress_.interventions += thread.overdue;
   builder_->recording().samples.push_back(
       {.time_ns = now,
        .value = due.stands_for + std::exchange(followed.missed_value, 0),

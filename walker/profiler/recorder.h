@@ -28,8 +28,9 @@
 namespace mixwalk {
 
 // Records until it is told to stop, and sends what it finds as the records of .mixwalk files: samples
-// of all threads again and again, or the walks of an EventSource and the copies of ImageLoads. Runs on the agent's thread, which
-// samples; one thread more writes to the pipe, one listens to it.
+// of all threads again and again, or the walks of an EventSource and the copies of ImageLoads. Runs on
+// the agent's thread, which samples; one thread more writes to the pipe, one listens to it. On the heap
+// (Agent::with_sampler says why).
 //
 // The target never waits for mixwalk.exe: chunks go through a bounded ring, and while that is full
 // samples are not taken, and counted as dropped. What is kept in the target is bounded as well: when
@@ -101,7 +102,7 @@ class Recorder {
   bool tick(std::uint64_t now);
   void choose_due(std::uint64_t value);
   bool sample_in_groups(std::uint64_t now, std::span<Due> due);
-  bool sample_alone(std::uint64_t now, const Due& due);
+  bool sample_alone(std::uint64_t now, const Due& due, const Thread* in_group = nullptr);
   bool add_sample(std::uint64_t now, const Due& due, const Sampler::Sample& sample);
   std::uint64_t own_cpu_time() const;
   void keep_budget(std::uint64_t now);  // by clock_
@@ -139,7 +140,7 @@ class Recorder {
   HANDLE writer_handle_ = nullptr;  // as long as record() runs
   std::uint64_t find_threads_ns_ = 0;  // when they are looked for next
   std::uint64_t last_tick_ns_ = 0;  // the time of the newest sample
-  std::optional<ImageLoads> image_loads_;  // of SampleEvent::module_load, as long as record() runs
+  std::unique_ptr<ImageLoads> image_loads_;  // of SampleEvent::module_load, as long as record() runs
   std::map<std::pair<std::uint32_t, std::uint64_t>, Source> sources_;
   std::uint64_t dropped_events_ = 0;  // of dropped_events(), those in dropped_
   std::uint64_t dropped_ = 0;       // these two: of the file that is being made

@@ -115,7 +115,7 @@ void Sampler::forget() {
 void Sampler::begin(const DumpRequest& request) {
   paused_ms_ = 0;
   // The supervisor runs, so the loader lock was free a moment ago.
-  if (!image_unloads_) image_unloads_.emplace();
+  if (!image_unloads_) image_unloads_ = std::make_unique<ImageUnloads>();
   walk_.warm_up(clr_.info4.get());
   read_modules();
   probe_prepared_ = false;
@@ -264,6 +264,7 @@ std::optional<std::uint64_t> Sampler::sample_group(std::span<GroupThread> thread
 }
 
 void Sampler::finish_look(Sample& result, RawSample& raw, const Look& look, Last* last) {
+  result.fault = raw.fault;
   result.thread.skipped = why_skipped(raw.fault);
   result.unmoved = raw.unmoved;
   // The machine was busy with something else for a whole deadline. Real case: one thread of 200 in a
@@ -470,6 +471,8 @@ bool Sampler::capture_into(Thread& result, RawSample& sample, Engine engine, Win
 
 // False: code went meanwhile.
 bool Sampler::make_stack(Stack& stack, const RawSample& sample) {
+  // Many stacks are made after one look at what has gone (sample_group).
+  if (services_.unload_gate.mark() != heard_) outside_.forget();
   outside_.begin_stack(GetTickCount64());
   RtlUnwindStep step(sample.stack, view_, {&hints_, &outside_});
   stack = merge(sample, {step, code_, view_, buffers_.frames()});
@@ -526,7 +529,7 @@ bool Sampler::finish(Stack& stack) {
 void Sampler::read_modules() {
   modules_read_ms_ = GetTickCount64();
   listed_mark_ = image_unloads_->mark();
-  auto table = std::make_shared<const ModuleTable>(read_live_modules(&*image_unloads_));
+  auto table = std::make_shared<const ModuleTable>(read_live_modules(image_unloads_.get()));
   if (table_ && *table == *table_) return;
   ++generation_;  // a place in the list means something else from here on
   table_ = std::move(table);

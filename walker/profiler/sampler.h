@@ -69,6 +69,7 @@ class Sampler {
   struct Sample {
     Thread thread;
     std::optional<Thread> copied;
+    CaptureFault fault = CaptureFault::none;
     bool unmoved = false;  // the thread has no stack here: it is that of the sample before
     bool look_again = false;  // why it was skipped: at another moment there is a sample of it
     bool gap_may_be_unloaded_code = false;  // code was unloaded meanwhile
@@ -176,7 +177,7 @@ class Sampler {
   ULONGLONG modules_read_ms_ = 0;
   DWORD paused_ms_ = 0;  // in all, between the looks of this dump
   std::unordered_set<std::uint64_t> unknown_code_;  // addresses that were in no image
-  std::optional<ImageUnloads> image_unloads_;  // there from begin() on
+  std::unique_ptr<ImageUnloads> image_unloads_;  // there from begin() on
   std::shared_ptr<const ModuleTable> table_;
   ModuleView view_;
   EntryHints hints_;

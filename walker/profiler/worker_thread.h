@@ -3,6 +3,8 @@
 #include <windows.h>
 
 #include <functional>
+#include <memory>
+#include <utility>
 
 #include "unmanaged/win/own_thread.h"
 #include "unmanaged/win/unique_handle.h"
@@ -21,9 +23,8 @@ class WorkerThread {
  public:
   WorkerThread() = default;
   WorkerThread(std::function<void()> work, std::function<void(WorkEnd)> failed)
-      : work_(std::move(work)), failed_(std::move(failed)) {
-    begun_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
-    if (begun_) handle_ = start_own_thread(&run, this, &id_);
+      : task_(std::make_unique<Task>(std::move(work), std::move(failed))) {
+    if (task_->begun) handle_ = start_own_thread(&run, task_.get(), &id_);
   }
   ~WorkerThread() { join(); }
   WorkerThread(const WorkerThread&) = delete;
@@ -34,7 +35,7 @@ class WorkerThread {
   // False: no thread could be made, or it does not run yet after that time. A new thread needs the
   // loader lock before its first instruction.
   bool begun_within(DWORD milliseconds) const noexcept {
-    return handle_ && WaitForSingleObject(begun_.get(), milliseconds) == WAIT_OBJECT_0;
+    return handle_ && WaitForSingleObject(task_->begun.get(), milliseconds) == WAIT_OBJECT_0;
   }
   DWORD id() const noexcept { return id_; }
   HANDLE handle() const noexcept { return handle_.get(); }
@@ -49,17 +50,25 @@ class WorkerThread {
   }
 
  private:
-  static DWORD WINAPI run(void* self) noexcept {
-    auto& thread = *static_cast<WorkerThread*>(self);
-    SetEvent(thread.begun_.get());
-    const WorkEnd end = run_guarded(thread.work_);
-    if (end != WorkEnd::done) thread.failed_(end);
+  // On the heap: the thread may outlive its owner's stack (Agent::with_sampler).
+  struct Task {
+    Task(std::function<void()> to_do, std::function<void(WorkEnd)> at_failure)
+        : work(std::move(to_do)), failed(std::move(at_failure)) {}
+    std::function<void()> work;
+    std::function<void(WorkEnd)> failed;
+    UniqueHandle begun{CreateEventW(nullptr, TRUE, FALSE, nullptr)};
+  };
+
+  static DWORD WINAPI run(void* task) noexcept {
+    auto& own = *static_cast<Task*>(task);
+    SetEvent(own.begun.get());
+    const WorkEnd end = run_guarded(own.work);
+    if (end != WorkEnd::done) own.failed(end);
     return 0;
   }
 
-  std::function<void()> work_;
-  std::function<void(WorkEnd)> failed_;
-  UniqueHandle begun_, handle_;
+  std::unique_ptr<Task> task_;
+  UniqueHandle handle_;
   DWORD id_ = 0;
 };
 

@@ -306,7 +306,10 @@ DumpDone get_dump_done(pbf_message<DoneField> in) {
   while (in.next()) {
     switch (in.tag()) {
       case DoneField::breaker: done.breaker = get_breaker(in.get_message()); break;
-      case DoneField::stood_ns: done.moments.push_back({in.get_uint64()}); break;
+      case DoneField::stood_ns:
+        if (done.moments.size() == kMaxMoments) throw std::out_of_range("moments");
+        done.moments.push_back({in.get_uint64()});
+        break;
       default: in.skip();
     }
   }

@@ -91,6 +91,7 @@ struct FunctionName {
   std::string text;
   bool operator==(const FunctionName&) const = default;
 };
+inline constexpr std::size_t kMaxMoments = 1'000;  // far more than a dump of 100,000 threads takes
 struct DumpDone {
   BreakerState breaker;
   std::vector<Moment> moments;  // of a dump at once

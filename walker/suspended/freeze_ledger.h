@@ -56,7 +56,7 @@ struct LedgerEntry {
 struct LedgerPage {
   static constexpr std::size_t kSlots = 1024;
   std::atomic<std::uint64_t> slots[kSlots];
-  // In a recording of events (exceptions, allocations): how many wanted events have happened. When a
+  // In a recording of events (exceptions, allocations, loads): how many wanted events have happened. When a
   // target ends, unsent events are lost: mixwalk.exe counts them by this number.
   std::atomic<std::uint64_t> events;
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

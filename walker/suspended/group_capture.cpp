@@ -17,16 +17,20 @@ class GroupCapture {
       member.sample.clear();
       member.reading_ns = 0;
       const std::uint64_t started = group_.now_ns();
-      member.suspended = group_.suspend(i);
+      const ThreadGroup::Suspend result = group_.suspend(i);
+      member.suspended = result == ThreadGroup::Suspend::done;
       member.suspended_ns = group_.now_ns();
       member.sample.stopping_ns = member.suspended_ns - started;
-      if (!member.suspended) member.sample.fault = CaptureFault::not_suspended;
+      if (result == ThreadGroup::Suspend::ending) member.sample.fault = CaptureFault::not_suspended;
+      if (result == ThreadGroup::Suspend::not_now) be_late(member.sample);
     }
   }
 
   void read_registers(std::size_t place) noexcept {
     GroupMember& member = members_[place];
     if (!member.suspended) return;
+    // A thread that runs again would only be kept waiting once more.
+    if (group_.overdue(place)) return be_late(member.sample);
     const std::uint64_t started = group_.now_ns();
     const bool stands = group_.read_registers(place, member.sample.context);
     member.reading_ns = group_.now_ns() - started;
@@ -39,7 +43,7 @@ class GroupCapture {
     RawSample& sample = member.sample;
     const StackLimits stack = group_.stack_limits(place);
     if (group_.overdue(place)) {
-      sample.fault = CaptureFault::overdue;
+      be_late(sample);
     } else if (!stack.contains(sample.context.rsp())) {
       sample.fault = CaptureFault::off_stack;
     } else if (take_buffer(sample, stack.base - sample.context.rsp())) {
@@ -49,8 +53,7 @@ class GroupCapture {
       sample.fault = CaptureFault::no_room;
     }
     // Asked last: what was copied before the group was let go is of threads that stood.
-    sample.overdue = group_.overdue(place);
-    if (sample.overdue) sample.fault = CaptureFault::overdue;
+    if (group_.overdue(place)) be_late(sample);
   }
 
   void resume(std::size_t place) noexcept {
@@ -59,13 +62,19 @@ class GroupCapture {
     group_.resume(place);
     member.suspended = false;
     RawSample& sample = member.sample;
-    const std::uint64_t now = group_.now_ns();
-    const std::uint64_t ended = sample.overdue ? std::min(now, group_.let_go_ns()) : now;
+    // The supervisor lets all of them go, those too that were copied before.
+    const std::uint64_t now = group_.now_ns(), let_go = group_.let_go_ns();
+    const std::uint64_t ended = let_go != 0 ? std::min(now, let_go) : now;
     const std::uint64_t under_way = ended > member.suspended_ns ? ended - member.suspended_ns : 0;
     sample.frozen_ns = under_way > member.reading_ns ? under_way - member.reading_ns : 0;
   }
 
  private:
+  static void be_late(RawSample& sample) noexcept {
+    sample.fault = CaptureFault::overdue;
+    sample.overdue = true;
+  }
+
   // Stacks lie one behind the other. The first one gets all there is, and is cut where that is too little:
   // no later moment has more room for it.
   bool take_buffer(RawSample& sample, std::uint64_t bytes) noexcept {

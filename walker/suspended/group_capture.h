@@ -29,9 +29,9 @@ struct GroupMember {
 //
 // A stack that has no more room in the arena has the fault no_room, and one that was copied after the
 // supervisor let the group go has the fault overdue: these threads have no copy of this moment.
-// stopping_ns is how long GetThreadContext waited for the thread, frozen_ns all the rest from the
-// suspension to the resume: while a thread of the group is waited for, those that stand already go on
-// standing.
+// stopping_ns is how long the thread's own SuspendThread and GetThreadContext took, frozen_ns all the rest
+// from the suspension to the resume: while a thread of the group is waited for, those that stand already go
+// on standing.
 //
 // Returns how long the group stood: from before the first SuspendThread to after the last ResumeThread.
 // Frozen-safe: this is the whole of what happens while the threads stand.

@@ -18,8 +18,12 @@ class ThreadGroup {
   virtual void begin() noexcept = 0;
   virtual void end() noexcept = 0;
 
-  // False: the thread is ending, or may not be suspended.
-  virtual bool suspend(std::size_t place) noexcept = 0;
+  enum class Suspend : std::uint8_t {
+    done,
+    ending,   // SuspendThread failed
+    not_now,  // the time of the group is over, or nothing may be suspended: the thread runs
+  };
+  virtual Suspend suspend(std::size_t place) noexcept = 0;
   // Undoes suspend(), however often a supervisor has done so already.
   virtual void resume(std::size_t place) noexcept = 0;
   // Only while the thread is suspended. Waits until the thread really stands.
@@ -28,6 +32,7 @@ class ThreadGroup {
   // A supervisor lets threads of the group run again, this one among them, or has since begin(). True
   // before the first of them runs.
   virtual bool overdue(std::size_t place) const noexcept = 0;
+  // When, by now_ns(); 0: none has since begin().
   virtual std::uint64_t let_go_ns() const noexcept = 0;
   // A monotonic clock, in nanoseconds.
   virtual std::uint64_t now_ns() const noexcept = 0;

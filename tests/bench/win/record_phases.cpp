@@ -95,7 +95,7 @@ void write_phases() {
 using namespace mixwalk;
 
 WRAPPED(_ZN7mixwalk13live_identityEy, std::optional<std::uint64_t>, (std::uint64_t base), (base), kImages)
-WRAPPED(_ZN7mixwalk12list_threadsEv, std::vector<std::uint32_t>, (), (), kList)
+WRAPPED(_ZN7mixwalk12list_threadsEv, std::optional<std::vector<std::uint32_t>>, (), (), kList)
 WRAPPED(_ZN7mixwalk15RecordingWriter6appendERKNS_9RecordingE, bool,
         (RecordingWriter * self, const Recording& recording), (self, recording), kEncode)
 WRAPPED(_ZN7mixwalk16RecordingBuilder9add_stackERKNS_5StackE, std::uint32_t,

@@ -26,4 +26,14 @@ bool in_wine_dispatcher(std::uint64_t address) {
   return kBegin != 0 && address - kBegin < kDispatcherBytes;
 }
 
+bool clears_new_stack(std::uint64_t rva) {
+  // signal_start_thread: rep stosq; lea -0x20(%rbx),%rsp
+  constexpr unsigned char kCode[] = {0xF3, 0x48, 0xAB, 0x48, 0x8D, 0x63, 0xE0};
+  const auto* const ntdll = reinterpret_cast<const unsigned char*>(GetModuleHandleW(L"ntdll.dll"));
+  const auto& dos = *reinterpret_cast<const IMAGE_DOS_HEADER*>(ntdll);
+  const auto& nt = *reinterpret_cast<const IMAGE_NT_HEADERS64*>(ntdll + dos.e_lfanew);
+  return rva + sizeof kCode <= nt.OptionalHeader.SizeOfImage &&
+         std::memcmp(ntdll + rva, kCode, sizeof kCode) == 0;
+}
+
 }  // namespace mixwalk

@@ -9,4 +9,8 @@ namespace mixwalk {
 // that is stopped in it has no whole stack. Always false on Windows, where that code is the kernel's.
 bool in_wine_dispatcher(std::uint64_t address);
 
+// Whether a place in ntdll.dll is where Wine clears the stack of a thread that it is about to start: the
+// thread has no frame yet. It takes a good part of a new thread's first millisecond. Always false on Windows.
+bool clears_new_stack(std::uint64_t rva);
+
 }  // namespace mixwalk

@@ -63,6 +63,17 @@ TEST(RecordBudget, ThreadsThatStandTogetherCostWhatTheProcessorsCouldHaveDone) {
   EXPECT_EQ(one_by_one.period_ns(), 200 * kMs);
 }
 
+// One thread of a target with two processors, frozen in a group and once more alone.
+TEST(RecordBudget, AThreadThatIsFrozenTwiceIsOneThread) {
+  RecordBudget budget(0.05, 2, kMs);
+  budget.begin(0, 0);
+  budget.add_group(1, kMs);
+  budget.add_again(kMs);
+  budget.end_round();
+  budget.measure(100 * kMs, 0);
+  EXPECT_EQ(budget.period_ns(), 40 * kMs);
+}
+
 TEST(RecordBudget, TheFirstReadingComesSoon) {
   RecordBudget budget(0.05, 2, kMs);
   budget.begin(1'000 * kMs, 70 * kMs);

@@ -99,6 +99,14 @@ TEST(Protocol, ACutMessageIsNoMessage) {
   }
 }
 
+TEST(Protocol, MoreMomentsThanADumpHasAreRefused) {
+  DumpDone done;
+  done.moments.resize(kMaxMoments);
+  EXPECT_TRUE(decode(body(done)));
+  done.moments.emplace_back();
+  EXPECT_FALSE(decode(body(done)));
+}
+
 TEST(Protocol, TwoMessagesInOneAreNone) {
   EXPECT_FALSE(decode(body(DumpDone{}) + body(DumpDone{})));
 }

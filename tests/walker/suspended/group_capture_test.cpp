@@ -22,7 +22,8 @@ class FakeGroup final : public ThreadGroup {
   struct Of {
     alignas(16) std::array<std::uint64_t, kSlots> stack{};
     std::size_t slot = 16;  // where Rsp points
-    bool suspendable = true, readable = true;
+    Suspend suspend = Suspend::done;
+    bool readable = true;
     bool frozen = false;
     std::uint64_t stops_in_ns = 0;  // how long GetThreadContext waits
   };
@@ -34,10 +35,10 @@ class FakeGroup final : public ThreadGroup {
   std::size_t size() const noexcept override { return threads.size(); }
   void begin() noexcept override { did += "( "; }
   void end() noexcept override { did += ")"; }
-  bool suspend(std::size_t place) noexcept override {
+  Suspend suspend(std::size_t place) noexcept override {
     did += "s" + std::to_string(place) + " ";
-    threads[place].frozen = threads[place].suspendable;
-    return threads[place].frozen;
+    threads[place].frozen = threads[place].suspend == Suspend::done;
+    return threads[place].suspend;
   }
   void resume(std::size_t place) noexcept override {
     did += "r" + std::to_string(place) + " ";
@@ -62,7 +63,7 @@ class FakeGroup final : public ThreadGroup {
     }
     return late;
   }
-  std::uint64_t let_go_ns() const noexcept override { return 0; }
+  std::uint64_t let_go_ns() const noexcept override { return late ? let_go : 0; }
   std::uint64_t now_ns() const noexcept override { return clock; }
 
   std::uint64_t address(std::size_t place, std::size_t slot) const noexcept {
@@ -78,6 +79,7 @@ class FakeGroup final : public ThreadGroup {
   int let_go_at = 0;  // the supervisor ends the group before that question for overdue(); 0: never
   mutable int asked = 0;
   mutable bool late = false;
+  std::uint64_t let_go = 1;  // when; the clock stands at 0 unless a thread keeps it waiting
   std::uint64_t clock = 0;
 };
 
@@ -118,7 +120,7 @@ TEST_F(GroupCaptureTest, TheLastOneIsCopiedBeforeTheFirstRuns) {
 }
 
 TEST_F(GroupCaptureTest, AThreadThatIsEndingKeepsTheOthersFromNothing) {
-  group_.threads[0].suspendable = false;
+  group_.threads[0].suspend = ThreadGroup::Suspend::ending;
   group_.threads[1].readable = false;
   capture();
   EXPECT_EQ(group_.did, "( s0 s1 s2 g1 g2 r1 r2 )") << "what was not suspended is not resumed";
@@ -150,15 +152,16 @@ TEST_F(GroupCaptureTest, AStackThatIsLargerThanTheWholeArenaIsCut) {
   EXPECT_EQ(members_[1].sample.fault, CaptureFault::no_room);
 }
 
-// Before and after each copy it is asked whether the threads still stand.
+// It is asked whether the threads still stand: before the registers of each are read, and before and after
+// each copy.
 TEST_F(GroupCaptureTest, WhatIsCopiedAfterTheSupervisorLetTheGroupGoIsWorthNothing) {
-  for (int let_go_at = 1; let_go_at <= 6; ++let_go_at) {
+  for (int let_go_at = 1; let_go_at <= 9; ++let_go_at) {
     FakeGroup again(3);
     again.let_go_at = let_go_at;
     capture_group(again, members_, arena_, memory_);
     for (std::size_t i = 0; i < 3; ++i) {
       // The question after a copy comes when the copy is there: let go at that moment counts as late.
-      const bool in_time = static_cast<int>(2 * (i + 1)) < let_go_at;
+      const bool in_time = 3 + static_cast<int>(2 * (i + 1)) < let_go_at;
       EXPECT_EQ(members_[i].sample.fault, in_time ? CaptureFault::none : CaptureFault::overdue)
           << i << " of " << let_go_at;
       EXPECT_EQ(members_[i].sample.overdue, !in_time);
@@ -182,6 +185,25 @@ TEST_F(GroupCaptureTest, AThreadThatStandsWhereItStoodIsUnmoved) {
   group_.threads[1].stack.fill(77);
   capture();
   EXPECT_FALSE(members_[1].sample.unmoved);
+}
+
+// It runs on, and is not ending: another moment has a copy of it.
+TEST_F(GroupCaptureTest, AThreadThatMayNotBeSuspendedNowIsLate) {
+  group_.threads[1].suspend = ThreadGroup::Suspend::not_now;
+  capture();
+  EXPECT_THAT(faults(), ElementsAre(CaptureFault::none, CaptureFault::overdue, CaptureFault::none));
+  EXPECT_TRUE(members_[1].sample.overdue);
+  EXPECT_EQ(group_.did, "( s0 s1 s2 g0 g2 r0 r2 )");
+}
+
+// The thread that waited last comes to stand 5 us late, and the supervisor let all go after 2.
+TEST_F(GroupCaptureTest, AThreadThatWasLetGoStoodUntilThen) {
+  group_.threads[2].stops_in_ns = 5000;
+  group_.let_go = 2000;
+  group_.let_go_at = 4;
+  capture();
+  EXPECT_EQ(members_[0].sample.frozen_ns, 2000u);
+  EXPECT_EQ(members_[1].sample.frozen_ns, 2000u);
 }
 
 // While the second thread comes to stand, the first one stands already, and the third one perhaps.

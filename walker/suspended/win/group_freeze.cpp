@@ -16,25 +16,30 @@ bool GroupFreeze::add(const ThreadHandle& thread) noexcept {
 void GroupFreeze::begin() noexcept {
   reached_.store(0, std::memory_order_relaxed);
   since_.store(GetTickCount64(), std::memory_order_relaxed);
+  let_go_ticks_.store(0, std::memory_order_relaxed);
   const State next = (state_.load(std::memory_order_relaxed) | kPhaseBits) + 1;
   state_.store(with(next, Phase::standing), std::memory_order_release);
 }
 
-bool GroupFreeze::suspend(std::size_t place) noexcept {
+ThreadGroup::Suspend GroupFreeze::suspend(std::size_t place) noexcept {
   Member& member = members_[place];
   const HANDLE thread = member.thread->get();
   if (overdue(place) || heartbeat_.is_silent() ||
       !member.freeze.begin(ledger_, member.thread->id())) {
-    return false;
+    return Suspend::not_now;
   }
   member.handle.store(thread, std::memory_order_relaxed);
-  reached_.store(place + 1, std::memory_order_release);
+  reached_.store(place + 1);
   const DWORD before = SuspendThread(thread);
   if (before == static_cast<DWORD>(-1)) {
     member.freeze.end();
-    return false;
+    return Suspend::ending;
   }
-  return member.freeze.suspended(thread, before, resume_);
+  if (!member.freeze.suspended(thread, before, resume_)) return Suspend::not_now;
+  // The supervisor may have let the group go just before, and then does not come back to this thread.
+  if (!overdue(place)) return Suspend::done;
+  resume(place);
+  return Suspend::not_now;
 }
 
 void GroupFreeze::resume(std::size_t place) noexcept {
@@ -70,7 +75,8 @@ void GroupFreeze::end() noexcept {
 // suspensions one by one, and nothing of that may be taken for one moment.
 bool GroupFreeze::overdue(std::size_t place) const noexcept {
   constexpr ULONGLONG kLateMs = 1'000;  // mixwalk.exe waits for longer than this
-  const Phase phase = phase_of(state_.load(std::memory_order_acquire));
+  // With look(): either its take() finds the suspension, or suspend() finds this phase.
+  const Phase phase = phase_of(state_.load(std::memory_order_seq_cst));
   return phase == Phase::resuming || phase == Phase::overdue ||
          GetTickCount64() - since_.load(std::memory_order_relaxed) >= deadline_ms_ + kLateMs ||
          members_[place].freeze.taken_from_outside();
@@ -85,8 +91,8 @@ void GroupFreeze::look(ULONGLONG now_ms) noexcept {
   QueryPerformanceCounter(&ticks);
   let_go_ticks_.store(static_cast<std::uint64_t>(ticks.QuadPart));
   if (!state_.compare_exchange_strong(state, with(state, Phase::resuming))) return;
-  // A member that is reached later is not suspended any more, or is given back by its suspender.
-  const std::size_t reached = reached_.load(std::memory_order_acquire);
+  // suspend() itself resumes a thread that is suspended from here on.
+  const std::size_t reached = reached_.load();
   for (std::size_t i = 0; i < reached; ++i) {
     Member& member = members_[i];
     if (!member.freeze.take()) continue;

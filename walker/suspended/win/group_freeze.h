@@ -39,7 +39,7 @@ class GroupFreeze final : public ThreadGroup {
   std::size_t size() const noexcept override { return size_; }
   void begin() noexcept override;
   void end() noexcept override;
-  bool suspend(std::size_t place) noexcept override;
+  Suspend suspend(std::size_t place) noexcept override;
   void resume(std::size_t place) noexcept override;
   bool read_registers(std::size_t place, Registers& registers) noexcept override {
     return members_[place].thread->read_registers(registers);

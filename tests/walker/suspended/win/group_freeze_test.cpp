@@ -21,6 +21,8 @@
 namespace mixwalk {
 namespace {
 
+using Suspend = ThreadGroup::Suspend;
+
 constexpr DWORD kDeadlineMs = 500;
 
 int g_resumes = 0;
@@ -69,13 +71,14 @@ class GroupFreezeTest : public ::testing::Test {
   void look_after(DWORD milliseconds) { supervisor_.look(GetTickCount64() + milliseconds); }
   void suspend_all() {
     group().begin();
-    for (std::size_t i = 0; i < kThreads; ++i) ASSERT_TRUE(group().suspend(i));
+    for (std::size_t i = 0; i < kThreads; ++i) ASSERT_EQ(group().suspend(i), Suspend::done);
   }
   void resume_all() {
     for (std::size_t i = 0; i < kThreads; ++i) group().resume(i);
     group().end();
   }
   DWORD suspensions(std::size_t place) {
+    if (WaitForSingleObject(threads_[place].get(), 0) == WAIT_OBJECT_0) return 0;
     const DWORD before = SuspendThread(threads_[place].get());
     ResumeThread(threads_[place].get());
     return before;
@@ -131,12 +134,43 @@ TEST_F(GroupFreezeTest, AnOverdueGroupIsLetGoOnceAndSaysSoBefore) {
 // The supervisor comes while the threads are being suspended: those that follow are not left standing.
 TEST_F(GroupFreezeTest, LetGoBeforeTheLastIsSuspended) {
   group().begin();
-  ASSERT_TRUE(group().suspend(0));
+  ASSERT_EQ(group().suspend(0), Suspend::done);
   look_after(kDeadlineMs);
-  EXPECT_FALSE(group().suspend(1));
+  EXPECT_EQ(group().suspend(1), Suspend::not_now);
   group().resume(0);
   group().end();
   EXPECT_EQ(g_resumes, 1);
+}
+
+// The supervisor is resuming the first thread, and has counted the members, when the next is suspended.
+TEST_F(GroupFreezeTest, SuspendedWhileTheSupervisorLetsTheGroupGo) {
+  group().begin();
+  ASSERT_EQ(group().suspend(0), Suspend::done);
+  ThreadGroup::Suspend second = Suspend::done;
+  g_before_resume = [&] { second = group().suspend(1); };
+  look_after(kDeadlineMs);
+  EXPECT_EQ(second, Suspend::not_now);
+  EXPECT_EQ(suspensions(1), 0u);
+  group().resume(0);
+  group().end();
+}
+
+TEST_F(GroupFreezeTest, WhenItWasLetGoIsOfThisGroup) {
+  suspend_all();
+  look_after(kDeadlineMs);
+  EXPECT_NE(group().let_go_ns(), 0u);
+  resume_all();
+  suspend_all();
+  EXPECT_EQ(group().let_go_ns(), 0u);
+  resume_all();
+}
+
+TEST_F(GroupFreezeTest, AThreadThatHasEndedIsEnding) {
+  SetEvent(stop_.get());
+  for (const UniqueHandle& thread : threads_) WaitForSingleObject(thread.get(), INFINITE);
+  group().begin();
+  EXPECT_EQ(group().suspend(0), Suspend::ending);
+  group().end();
 }
 
 TEST_F(GroupFreezeTest, TheProgramsOwnSuspensionStays) {
@@ -186,7 +220,7 @@ TEST_F(GroupFreezeTest, ASupervisorThatFallsSilentWhileItResumes) {
   EXPECT_EQ(suspensions(0), 0u);
   // And nothing is suspended any more.
   group().begin();
-  EXPECT_FALSE(group().suspend(0));
+  EXPECT_EQ(group().suspend(0), Suspend::not_now);
   group().end();
 }
 
@@ -195,9 +229,9 @@ TEST_F(GroupFreezeTest, AFullLedgerSuspendsNothing) {
     ledger_.slots[i] = LedgerEntry{4, 1, FreezeState::frozen}.word();
   }
   group().begin();
-  EXPECT_TRUE(group().suspend(0));
-  EXPECT_TRUE(group().suspend(1));
-  EXPECT_FALSE(group().suspend(2));
+  EXPECT_EQ(group().suspend(0), Suspend::done);
+  EXPECT_EQ(group().suspend(1), Suspend::done);
+  EXPECT_EQ(group().suspend(2), Suspend::not_now) << "it is not ending";
   group().resume(0);
   group().resume(1);
   group().end();
