@@ -168,7 +168,18 @@ struct Walks {
   std::uint64_t longest_ns = 0;
   std::uint64_t went = 0;  // had code on its stack that went away at every look: column "gone"
   std::uint64_t late = 0;  // stood for longer than the limit, or ran again before it was copied
+  std::uint64_t top_only = 0;  // have a gap right below their first frames, and say so
 };
+
+// Each thread is a managed one. Where it stands in a leaf function whose caller is not proven, its stack has
+// a gap there and says so: one of some thousand walks of a thread that compiles all the time (a function of
+// coreclr.dll that has no unwind data and is reached by conditional jumps).
+void look_for_frames(const Snapshot& snapshot, const Thread& thread, Walks& walks) {
+  if (has_managed_frame(thread) || is_in_wines_dispatcher(thread)) return;
+  ++walks.top_only;
+  EXPECT_FALSE(thread.stack.whole()) << to_text(snapshot, thread);
+  std::printf("%s", to_text(snapshot, thread).c_str());
+}
 
 // The request must be answered, and bring all the stacks.
 void walk(TargetSession& session, const LockProgram& program, int times, std::uint32_t deadline_ms,
@@ -187,8 +198,7 @@ void walk(TargetSession& session, const LockProgram& program, int times, std::ui
       continue;
     }
     EXPECT_EQ(thread.skipped, "");
-    EXPECT_TRUE(has_managed_frame(thread) || is_in_wines_dispatcher(thread))
-        << to_text(snapshot, thread);
+    look_for_frames(snapshot, thread, walks);
     if (!thread.overdue) {
       walks.longest_ns = std::max(walks.longest_ns, thread.frozen_ns);
       walks.late += thread.frozen_ns > kLimitNs;
@@ -224,7 +234,10 @@ class LockHolder : public testing::TestWithParam<Case> {
 // A thread of nothing but new code is looked at until the runtime lets go of none: none of 7,199 walks
 // was lost, nor of 1,080 with the trap, on a busy machine. (Under sabotage each look costs a whole
 // deadline, and there are only three.)
-void expect_code_stays(const Walks& walks) { EXPECT_LE(walks.went, 2u); }
+void expect_code_stays(const Walks& walks) {
+  EXPECT_LE(walks.went, 2u);
+  EXPECT_LE(walks.top_only, 2u);
+}
 
 TEST_P(LockHolder, Product) {
   LockProgram program(GetParam().lock);
@@ -259,8 +272,7 @@ TEST_P(LockHolder, AtOnce) {
       walks.went += thread.skipped == "code on its stack went away while it was looked at";
       if (!thread.skipped.empty()) continue;
       in_first_moment += thread.moment == 1;
-      EXPECT_TRUE(has_managed_frame(thread) || is_in_wines_dispatcher(thread))
-          << to_text(snapshot, thread);
+      look_for_frames(snapshot, thread, walks);
       walks.holding +=
           has_frame(thread, "lock_holder_keep") || has_frame(thread, "lock_holder_console");
     }
