@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "unmanaged/step/call_site.h"
+#include "unmanaged/step/epilogue.h"
 #include "unmanaged/step/epilogue_scan.h"
 #include "unmanaged/step/pdata.h"
 #include "unmanaged/step/unwind_info.h"
@@ -20,6 +21,7 @@ struct RtlUnwindStep::Unwind {
   const ModuleSpan* module;  // the image that holds it; null: none of the list
   EntryHints* hints;         // for images; null: none
   CONTEXT& context;
+  bool at_instruction;  // `ip` is no return address: the frame may stand in an epilogue
   bool ask_system = false;
   LookUp asked = LookUp::done;  // how the system's look-up ended
   Function function = {};  // that holds it, once it has been looked up
@@ -144,6 +146,17 @@ void RtlUnwindStep::unwind(void* call) {
     unwind_body(memory, known, ip, unwind);
     return;
   }
+  // Folklore: Wine 8's unwinder does not know each end of an epilogue. Real case: ReadyToRun code that ends
+  // in a tail call, `rex.w jmp [rax]`; its caller was read from a wrong place, and a zero there passed for
+  // the thread's root. Test: `hunt.exe expressions`.
+  if (unwind.at_instruction && unwind.module != nullptr && unwind.module->base == image_base) {
+    Registers caller = registers_of(unwind.context);
+    if (unwind_epilogue(memory, *unwind.module, known, summarise_unwind(memory, known).frame_register,
+                        caller) == EpilogueResult::unwound) {
+      set_registers(unwind.context, caller);
+      return;
+    }
+  }
   // RtlVirtualUnwind does not tell whether it pops a trap's frame. On a return instruction it executes
   // that one, and looks at no unwind code.
   constexpr BYTE kRet = 0xC3;
@@ -185,7 +198,8 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
   const ModuleSpan* const module = known ? caller_.module : modules_.find(lookup_ip);
   // The system's unwinder would read the image, and step into what the program has closed.
   if (module != nullptr && module->closed) return {StepFault::unreadable_unwind};
-  Unwind call{frame.registers.rip, lookup_ip, module, hints_, context_};
+  Unwind call{frame.registers.rip, lookup_ip, module, hints_, context_,
+              frame.kind == AddressKind::instruction_pointer};
   bool looked = false, faulted = false;
   const auto settled = [&] {
     return looked && (call.found() || (leaf != LeafRule::forbidden && call.asked == LookUp::done));
