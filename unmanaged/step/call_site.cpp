@@ -74,6 +74,9 @@ Jump jump_at(std::span<const std::uint8_t> bytes, std::uint64_t address) noexcep
   if (byte(first) == 0xE9 && bytes.size() >= first + 5) {
     return {Jump::Kind::direct, relative(&bytes[first + 1], address + first + 5)};
   }
+  if (byte(0) == 0x0F && (byte(1) & 0xF0) == 0x80 && bytes.size() >= 6) {
+    return {Jump::Kind::conditional, relative(&bytes[2], address + 6)};
+  }
   const std::size_t rex = (byte(first) & 0xF0) == 0x40 ? 1 : 0;
   const std::size_t opcode = first + rex;
   if (byte(opcode) == 0xFF && byte(opcode + 1) == 0x25 && bytes.size() >= opcode + 6) {

@@ -39,13 +39,15 @@ class CallSites {
 // Every call that can end at the address. Empty: none, or the bytes before it cannot be read.
 CallSites calls_before(std::uint64_t return_address, const MemoryReader& code) noexcept;
 
-// Where an instruction that only jumps leads: the thunks of linkers, loaders and the runtime.
+// Where an instruction that only jumps leads: the thunks of linkers, loaders and the runtime, and the
+// tail calls of functions.
 struct Jump {
   enum class Kind : std::uint8_t {
-    none,      // no jump
-    direct,    // jmp rel8, jmp rel32, or mov rax, imm64; jmp rax
-    slot,      // jmp [rip + disp32], with REX.W or without; also behind mov r10, [rip + disp32]
-    indirect,  // through a register
+    none,         // no jump
+    direct,       // jmp rel8, jmp rel32, or mov rax, imm64; jmp rax
+    conditional,  // jcc rel32. (jcc rel8, one byte in sixteen with any byte behind it, is hardly a tail call.)
+    slot,         // jmp [rip + disp32], with REX.W or without; also behind mov r10, [rip + disp32]
+    indirect,     // through a register
   };
   Kind kind = Kind::none;
   std::uint64_t address = 0;  // as CallSite::address

@@ -91,7 +91,8 @@ bool LeafStep::keeps_to_itself(std::uint64_t address) noexcept {
     const Jump jump = jump_at(std::span(buffer).subspan(at, bytes - at), address + at);
     if (jump.kind == Jump::Kind::none) continue;
     const bool inside = jump.address - address < bytes;
-    if (jump.kind != Jump::Kind::direct || (!inside && is_code(jump.address))) return false;
+    const bool known = jump.kind == Jump::Kind::direct || jump.kind == Jump::Kind::conditional;
+    if (!known || (!inside && is_code(jump.address))) return false;
   }
   return true;
 }
@@ -154,11 +155,12 @@ LeafStep::Proof LeafStep::jumps_to(std::uint64_t begin, std::uint32_t bytes, boo
       const std::uint64_t address = begin + done + at;
       const Jump jump = jump_at(std::span(buffer).subspan(at, known - at), address);
       // The thunk's own jump is followed on; one in the middle leads to the leaf or does not count.
-      const bool thunk = done + at == 0;
+      const bool thunk = done + at == 0 && jump.kind != Jump::Kind::conditional;
       Proof proof = Proof::none;
       switch (jump.kind) {
         case Jump::Kind::none: continue;
         case Jump::Kind::direct:
+        case Jump::Kind::conditional:
           if (jump.address == begin) continue;
           proof = leads_to(jump.address, leaf, thunk ? hops - 1 : 0);
           break;

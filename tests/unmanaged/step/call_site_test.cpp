@@ -92,6 +92,8 @@ TEST(Jump, EveryThunk) {
   EXPECT_EQ(jump({0xFF, 0x25, 0x10, 0, 0, 0}).address, kCode + 0x16);
   EXPECT_EQ(jump({0x48, 0xFF, 0x25, 0x10, 0, 0, 0}).address, kCode + 0x17);
   EXPECT_EQ(jump({0xFF, 0x25, 0x10, 0, 0, 0}).kind, Jump::Kind::slot);
+  EXPECT_EQ(jump({0x0F, 0x84, 0x10, 0, 0, 0}).address, kCode + 0x16);
+  EXPECT_EQ(jump({0x0F, 0x84, 0x10, 0, 0, 0}).kind, Jump::Kind::conditional);
   EXPECT_EQ(jump({0xFF, 0xE0}).kind, Jump::Kind::indirect);
   EXPECT_EQ(jump({0x49, 0xFF, 0xE2}).kind, Jump::Kind::indirect);
   // mov rax, 1122334455667788h; jmp rax
@@ -110,6 +112,8 @@ TEST(Jump, NoneAndThoseThatAreCut) {
   EXPECT_EQ(jump({0xE9, 0x10, 0, 0}).kind, Jump::Kind::none);
   EXPECT_EQ(jump({0xFF, 0x25, 0x10, 0, 0}).kind, Jump::Kind::none);
   EXPECT_EQ(jump({0xEB}).kind, Jump::Kind::none);
+  EXPECT_EQ(jump({0x0F, 0x84, 0x10, 0, 0}).kind, Jump::Kind::none);
+  EXPECT_EQ(jump({0x0F, 0xAF, 0xC1, 0, 0, 0}).kind, Jump::Kind::none);  // imul
   EXPECT_EQ(jump({0x48, 0xB8, 0x88, 0x77}).kind, Jump::Kind::none);
 }
 

@@ -175,6 +175,21 @@ TEST_F(LeafStepTest, FunctionThatEndsInATailCallOfTheLeaf) {
   expect_proven();
 }
 
+// Real case: coreclr tests a flag and jumps to its slow path, which has no unwind data.
+TEST_F(LeafStepTest, ConditionalTailCallOfTheLeaf) {
+  memory_.image.put(kOther + 0x40, {0x0F, 0x84, 0xBA, 0, 0, 0});  // je kLeaf
+  call_direct(kImage + kOther);
+  expect_proven();
+}
+
+// What only may jump is no thunk: what comes after it counts as well.
+TEST_F(LeafStepTest, FunctionThatBeginsWithAConditionalJump) {
+  memory_.image.put(kOther, {0x0F, 0x84, 0xFA, 0x05, 0, 0});  // je 800h
+  memory_.image.put(kOther + 0x40, {0xE9, 0xBB, 0, 0, 0});    // jmp kLeaf
+  call_direct(kImage + kOther);
+  expect_proven();
+}
+
 // Control flow guard: the import of a routine that ends in `jmp rax`.
 TEST_F(LeafStepTest, DispatcherOfIndirectCallsIsAGuess) {
   memory_.image.put(0x800, {0x4C, 0x8B, 0xD8, 0x48, 0xFF, 0xE0});
