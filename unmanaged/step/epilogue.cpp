@@ -65,18 +65,19 @@ std::optional<std::uint64_t> take_lea_rsp(Instructions& code, Register frame_reg
 
 // A jump to where calls arrive is a tail call. One to a place inside a function, or to another part
 // of this one (Microsoft's compiler chains the parts, gcc has .cold ones), is no end of the frame.
-bool is_tail_call(const UnwindMemory& memory, const ModuleSpan& module,
+bool is_tail_call(const UnwindMemory& memory, const ModuleSpan* module,
                   const FunctionEntry& entry, std::uint64_t target) noexcept {
-  if (!module.contains(target)) return true;
-  const auto rva = static_cast<std::uint32_t>(target - module.base);
-  if (rva > entry.begin && rva < entry.end) return false;
-  const EntrySearch other = find_entry(memory.code, module, rva);
+  const std::uint64_t begin = memory.image_base + entry.begin;
+  if (target > begin && target < memory.image_base + entry.end) return false;
+  if (module == nullptr || !module->contains(target)) return true;
+  const auto rva = static_cast<std::uint32_t>(target - module->base);
+  const EntrySearch other = find_entry(memory.code, *module, rva);
   if (!other.found) return true;  // a leaf function, or a thunk
   return other.entry.begin == rva && summarise_unwind(memory, other.entry).callable;
 }
 
 // A return, or a jump that leaves the function for good.
-bool leaves_function(const Instructions& code, const UnwindMemory& memory, const ModuleSpan& module,
+bool leaves_function(const Instructions& code, const UnwindMemory& memory, const ModuleSpan* module,
                      const FunctionEntry& entry) noexcept {
   const auto first = code.peek(0);
   if (!first) return false;
@@ -104,7 +105,7 @@ bool leaves_function(const Instructions& code, const UnwindMemory& memory, const
 
 }  // namespace
 
-EpilogueResult unwind_epilogue(const UnwindMemory& memory, const ModuleSpan& module,
+EpilogueResult unwind_epilogue(const UnwindMemory& memory, const ModuleSpan* module,
                                const FunctionEntry& entry, Register frame_register,
                                Registers& registers) noexcept {
   Instructions code(memory.code, registers.rip);

@@ -33,6 +33,8 @@ struct ModuleSpan {
                                   // asked about an address here, the range alone says nothing
   bool closed = false;  // the program has closed or guarded pages of its headers, code or constants:
                         // nothing of it is read, and no frame of it is unwound
+  bool starts_threads = false;  // a library of the system in which threads and fibers begin: only a
+                                // frame there is the root of a stack
 
   LockRisk lock_risk = LockRisk::none;
 

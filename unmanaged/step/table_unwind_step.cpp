@@ -53,7 +53,7 @@ StepResult TableUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
   // Microsoft's compiler lets an early exit lie in the middle of a prologue. (Folklore: the return
   // in sqlite3_initialize when it has nothing to do. Wine 8 takes it for prologue; Windows does not.)
   if (frame.kind == AddressKind::instruction_pointer) {
-    switch (unwind_epilogue(memory, *module, entry, summary.frame_register, caller.registers)) {
+    switch (unwind_epilogue(memory, module, entry, summary.frame_register, caller.registers)) {
       case EpilogueResult::unwound: return accept(frame, caller, Trust::unwind_info);
       case EpilogueResult::unreadable_stack: return {StepFault::unreadable_stack};
       case EpilogueResult::not_in_epilogue: break;

@@ -21,16 +21,21 @@ namespace {
 
 constexpr int kAttempts = 16;
 
-// By file name, lower case. What the list does not know holds no lock that the runtime needs, or the
-// supervisor must end the freeze.
-LockRisk lock_risk(std::string_view path) {
-  const std::string name = ascii_lower(path.substr(path.find_last_of('\\') + 1));
+// By the image's file name in lower case. What the list does not know holds no lock that the runtime
+// needs, or the supervisor must end the freeze.
+LockRisk lock_risk(std::string_view name) {
   if (name == "ntdll.dll") return LockRisk::below_system_call;
   for (const std::string_view risky : {"coreclr.dll", "clr.dll", "clrjit.dll", "clrgc.dll",
                                        "clrgcexp.dll", "ucrtbase.dll", "msvcrt.dll"}) {
     if (name == risky) return LockRisk::any;
   }
   return LockRisk::none;
+}
+
+// Threads begin in ntdll's RtlUserThreadStart; fibers in kernel32, kernelbase or ntdll, as the version
+// of Windows has it.
+bool starts_threads(std::string_view name) {
+  return name == "ntdll.dll" || name == "kernel32.dll" || name == "kernelbase.dll";
 }
 
 // The headers of an image. Nearly all images have them in their first page, which is read at once.
@@ -162,7 +167,10 @@ std::optional<ModuleTable::Entry> read_module(std::uint64_t base) {
 
 void set_path(ModuleTable::Entry& entry, std::string path) {
   entry.details.path = std::move(path);
-  entry.span.lock_risk = lock_risk(entry.details.path);
+  const std::string_view whole = entry.details.path;
+  const std::string name = ascii_lower(whole.substr(whole.find_last_of('\\') + 1));
+  entry.span.starts_threads = starts_threads(name);
+  entry.span.lock_risk = lock_risk(name);
   // A program that was published as a single file is the runtime as well.
   if (entry.span.lock_risk == LockRisk::none && !entry.span.closed &&
       exports_name(PlainMemory(), entry.span.base, kRuntimeInSingleFile)) {

@@ -39,9 +39,9 @@ struct RtlUnwindStep::Unwind {
 
 namespace {
 
-// A return address of zero is a stack's root only within so many bytes of the stack's base. Threads and
-// fibers start near the base: the system leaves at most half a page, at random; Wine leaves 400 bytes.
-// A zero further away was pushed by a function.
+// A return address of zero is a stack's root only in a library of the system, and only within so many
+// bytes of the stack's base. Threads and fibers start near the base: the system leaves at most half a
+// page, at random; Wine leaves 400 bytes. A zero elsewhere was pushed by a function.
 constexpr std::uint64_t kRootBytes = 4096;
 
 // How long code without unwind data can be outside the images: the runtime's thunks and barriers
@@ -146,12 +146,14 @@ void RtlUnwindStep::unwind(void* call) {
     unwind_body(memory, known, ip, unwind);
     return;
   }
-  // Folklore: Wine 8's unwinder does not know each end of an epilogue. Real case: ReadyToRun code that ends
-  // in a tail call, `rex.w jmp [rax]`; its caller was read from a wrong place, and a zero there passed for
-  // the thread's root. Test: `hunt.exe expressions`.
-  if (unwind.at_instruction && unwind.module != nullptr && unwind.module->base == image_base) {
+  // Our own decoder comes first. Folklore: Wine 8's unwinder knows no epilogue that ends in a tail call
+  // (`rex.w jmp [reg]`, `jmp rel32` to another function, `jmp [rip + disp32]`), and undoes the prologue once
+  // more; later versions know all of them. Real case: a thread in ReadyToRun code got a stack of one frame,
+  // since a zero near the stack's base passed for its root. Test: unwind_differential_test, tail calls.
+  const bool same_image = unwind.module == nullptr || unwind.module->base == image_base;
+  if (unwind.at_instruction && same_image) {
     Registers caller = registers_of(unwind.context);
-    if (unwind_epilogue(memory, *unwind.module, known, summarise_unwind(memory, known).frame_register,
+    if (unwind_epilogue(memory, unwind.module, known, summarise_unwind(memory, known).frame_register,
                         caller) == EpilogueResult::unwound) {
       set_registers(unwind.context, caller);
       return;
@@ -229,7 +231,7 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
       call.machine_frame ? AddressKind::instruction_pointer : AddressKind::return_address;
   if (caller.registers.rsp() <= rsp) return {StepFault::stack_not_growing};
   if (caller.registers.rsp() > stack_.end()) return {StepFault::unreadable_stack};
-  const StepFault fault = check_caller(caller, module != nullptr, guessed);
+  const StepFault fault = check_caller(caller, module, guessed);
   if (fault != StepFault::none) return {fault};
   // Situation: a routine pushed a return address that no call left there, and then the frame that it
   // would lead to happens to have a caller, by its frame pointer. That caller called something else.
@@ -280,12 +282,14 @@ LeafCode RtlUnwindStep::leaf_code_at(std::uint64_t ip) noexcept {
 
 // Whether the frame that unwind data leads to can be a caller: a root, code of an image, or code outside
 // the images right behind a call.
-StepFault RtlUnwindStep::check_caller(const Cursor& caller, bool in_image, bool guessed) noexcept {
+StepFault RtlUnwindStep::check_caller(const Cursor& caller, const ModuleSpan* callee,
+                                      bool guessed) noexcept {
   if (caller.kind == AddressKind::instruction_pointer) return StepFault::none;
   const std::uint64_t ip = caller.registers.rip;
   if (ip == 0) {
-    // Threads and fibers start in an image; and what was guessed to have called a leaf is no start.
-    if (!in_image || guessed || stack_.cut()) return StepFault::ended_early;
+    // What was guessed to have called a leaf is no start.
+    const bool starts_threads = callee != nullptr && callee->starts_threads;
+    if (!starts_threads || guessed || stack_.cut()) return StepFault::ended_early;
     return stack_.end() - caller.registers.rsp() < kRootBytes ? StepFault::none
                                                               : StepFault::ended_early;
   }

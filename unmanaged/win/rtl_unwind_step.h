@@ -47,8 +47,8 @@ class RtlUnwindStep final : public UnwindStep {
   // Of a thread that stands at the first instruction of the dispatcher of exceptions.
   std::optional<Cursor> interrupted_by_exception(const Cursor& frame) const noexcept;
   LeafCode leaf_code_at(std::uint64_t ip) noexcept;
-  // `in_image`: of the frame stepped from; `guessed`: so was that frame.
-  StepFault check_caller(const Cursor& caller, bool in_image, bool guessed) noexcept;
+  // `callee`: the image of the frame stepped from, or null; `guessed`: so was that frame.
+  StepFault check_caller(const Cursor& caller, const ModuleSpan* callee, bool guessed) noexcept;
 
   const StackCopy& stack_;
   const ModuleView& modules_;

@@ -23,7 +23,7 @@ class EpilogueTest : public testing::Test {
     registers_.rip = kImage + 0x120;
     registers_[Register::rsp] = kStack + 0x100;
     const ModuleSpan span{.base = kImage, .size = 0x1000};
-    return unwind_epilogue({image_, stack_, kImage}, span, kEntry, frame, registers_);
+    return unwind_epilogue({image_, stack_, kImage}, &span, kEntry, frame, registers_);
   }
   void expect_caller(std::uint64_t slot_of_return_address) {
     EXPECT_EQ(registers_.rip, slot_of_return_address);
@@ -93,6 +93,19 @@ TEST_F(EpilogueTest, JumpsWithinTheFunction) {
   EXPECT_EQ(run({0xFF, 0xE0}), EpilogueResult::not_in_epilogue) << "jmp rax: a switch";
 }
 
+TEST_F(EpilogueTest, JumpsOfCodeOutsideTheImages) {
+  const auto run_outside = [&](std::initializer_list<int> code) {
+    run(code);
+    registers_.rip = kImage + 0x120;
+    registers_[Register::rsp] = kStack + 0x100;
+    return unwind_epilogue({image_, stack_, kImage}, nullptr, kEntry, Register::rax, registers_);
+  };
+  EXPECT_EQ(run_outside({0x5B, 0xE9, 0x00, 0x01, 0x00, 0x00}), EpilogueResult::unwound);
+  expect_caller(0x108);
+  EXPECT_EQ(run_outside({0x48, 0xFF, 0xE0}), EpilogueResult::unwound);
+  EXPECT_EQ(run_outside({0xEB, 0x10}), EpilogueResult::not_in_epilogue);
+}
+
 TEST_F(EpilogueTest, OtherCodeChangesNothing) {
   const auto untouched = [&](std::initializer_list<int> code) {
     EXPECT_EQ(run(code), EpilogueResult::not_in_epilogue);
@@ -111,7 +124,7 @@ TEST_F(EpilogueTest, CodeOrStackThatIsNotThere) {
   registers_.rip = kImage + 0x1000;
   registers_[Register::rsp] = kStack + 0x100;
   const ModuleSpan span{.base = kImage, .size = 0x2000};
-  EXPECT_EQ(unwind_epilogue({image_, stack_, kImage}, span, kEntry, Register::rax, registers_),
+  EXPECT_EQ(unwind_epilogue({image_, stack_, kImage}, &span, kEntry, Register::rax, registers_),
             EpilogueResult::not_in_epilogue);
   EXPECT_EQ(run({0x48, 0x81, 0xC4, 0x00, 0x20, 0x00, 0x00, 0xC3}),
             EpilogueResult::unreadable_stack);
