@@ -75,14 +75,12 @@ TEST_F(AtOnce, TwoHundredThreadsOfOneMoment) {
   DumpRequest patient = kAtOnce;
   patient.deadline_ms = 5'000;  // a busy machine is no matter of this test
   const Snapshot snapshot = dump_named(session, patient);
-  std::size_t idle = 0;
-  for (const Thread& thread : snapshot.threads) {
-    if (!thread.name.starts_with("idle ")) continue;
-    ++idle;
-    EXPECT_EQ(thread.moment, 1u);
-    EXPECT_TRUE(all_runs_closed(thread.stack)) << to_text(snapshot, thread);
+  const auto idle = threads_that_begin(snapshot, "idle ");
+  EXPECT_EQ(idle.size(), 200u);
+  for (const Thread* thread : idle) {
+    EXPECT_EQ(thread->moment, 1u);
+    EXPECT_TRUE(all_runs_closed(thread->stack)) << to_text(snapshot, *thread);
   }
-  EXPECT_EQ(idle, 200u);
   std::printf("%zu threads stood for %.1f ms\n", snapshot.threads.size(),
               static_cast<double>(snapshot.moments.at(0).stood_ns) / 1e6);
   EXPECT_EQ(session.leave(), "");
@@ -96,16 +94,15 @@ TEST_F(AtOnce, NoThreadIsLostWhereTheDeadlineIsTooShort) {
   DumpRequest short_of_time = kAtOnce;
   short_of_time.deadline_ms = 1;
   const Snapshot snapshot = dump_named(session, short_of_time);
-  std::size_t idle = 0, alone = 0;
-  for (const Thread& thread : snapshot.threads) {
-    if (!thread.name.starts_with("idle ")) continue;
-    ++idle;
-    alone += thread.moment == 0;
-    EXPECT_LE(thread.moment, snapshot.moments.size());
-    EXPECT_EQ(thread.skipped, "");
-    EXPECT_TRUE(all_runs_closed(thread.stack)) << to_text(snapshot, thread);
+  const auto idle = threads_that_begin(snapshot, "idle ");
+  EXPECT_EQ(idle.size(), 200u);
+  std::size_t alone = 0;
+  for (const Thread* thread : idle) {
+    alone += thread->moment == 0;
+    EXPECT_LE(thread->moment, snapshot.moments.size());
+    EXPECT_EQ(thread->skipped, "");
+    EXPECT_TRUE(all_runs_closed(thread->stack)) << to_text(snapshot, *thread);
   }
-  EXPECT_EQ(idle, 200u);
   std::printf("%zu moments, %zu threads frozen alone\n", snapshot.moments.size(), alone);
   EXPECT_EQ(session.leave(), "");
   expect_unharmed();

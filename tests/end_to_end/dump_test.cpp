@@ -107,13 +107,11 @@ TEST(Dump, TwoHundredThreadsInOneAttach) {
   const ULONGLONG begin = GetTickCount64();
   const Snapshot snapshot = dump_named(session, {});
   const ULONGLONG took = GetTickCount64() - begin;
-  std::size_t idle = 0;
-  for (const Thread& thread : snapshot.threads) {
-    if (!thread.name.starts_with("idle ")) continue;
-    ++idle;
-    EXPECT_TRUE(all_runs_closed(thread.stack)) << to_text(snapshot, thread);
+  const auto idle = threads_that_begin(snapshot, "idle ");
+  EXPECT_EQ(idle.size(), 200u);
+  for (const Thread* thread : idle) {
+    EXPECT_TRUE(all_runs_closed(thread->stack)) << to_text(snapshot, *thread);
   }
-  EXPECT_EQ(idle, 200u);
   std::printf("%zu threads in %llu ms\n", snapshot.threads.size(), took);
   EXPECT_EQ(session.leave(), "");
   hang.expect_unharmed();

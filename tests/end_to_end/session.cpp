@@ -44,6 +44,14 @@ const Thread& thread_named(const Snapshot& snapshot, const std::string& name) {
   throw std::runtime_error("no thread \"" + name + "\"");
 }
 
+std::vector<const Thread*> threads_that_begin(const Snapshot& snapshot, std::string_view name) {
+  std::vector<const Thread*> found;
+  for (const Thread& thread : snapshot.threads) {
+    if (thread.name.starts_with(name)) found.push_back(&thread);
+  }
+  return found;
+}
+
 std::string to_text(const Snapshot& snapshot, const Thread& thread) {
   Snapshot one = snapshot;
   one.threads = {thread};

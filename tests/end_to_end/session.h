@@ -3,6 +3,9 @@
 #include <windows.h>
 
 #include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "walker/model/snapshot.h"
 #include "walker/session/win/target_session.h"
@@ -20,6 +23,9 @@ Snapshot dump_named(TargetSession& session, const DumpRequest& request);
 // The thread with that id or name; throws where there is none.
 const Thread& thread_of(const Snapshot& snapshot, std::uint32_t os_id);
 const Thread& thread_named(const Snapshot& snapshot, const std::string& name);
+
+// Those whose names begin so.
+std::vector<const Thread*> threads_that_begin(const Snapshot& snapshot, std::string_view name);
 
 // One line a frame, for messages of failed tests.
 std::string to_text(const Snapshot& snapshot, const Thread& thread);

@@ -9,7 +9,6 @@
 #include "walker/session/win/thread_list.h"
 
 namespace mixwalk {
-
 namespace {
 
 constexpr char kNotOpened[] = "the thread has ended, or may not be opened";
@@ -23,13 +22,17 @@ constexpr std::size_t kLeastArena = 1 << 20;
 constexpr std::size_t kMostArena = 64 << 20;
 constexpr std::size_t kGrowth = 64 << 10;
 
+// Nothing: there was no memory for a list.
+std::optional<std::vector<std::uint32_t>> wanted_threads(const DumpRequest& request) {
+  return request.thread_ids.empty() ? list_threads() : std::optional(request.thread_ids);
+}
+
 }  // namespace
 
 bool Dumper::dump(const DumpRequest& request) {
   sampler_.begin(request);
   if (request.at_once) return dump_at_once(request);
-  const auto wanted =
-      request.thread_ids.empty() ? list_threads() : std::optional(request.thread_ids);
+  const auto wanted = wanted_threads(request);
   if (!wanted) throw std::bad_alloc();
   for (const std::uint32_t os_id : *wanted) {
     if (!sampler_.is_own_thread(os_id) && !send_thread(os_id, request)) return false;
@@ -41,7 +44,7 @@ bool Dumper::dump_at_once(const DumpRequest& request) {
   std::set<std::uint32_t> met;
   Threads waiting;
   if (!find_threads(request, met, waiting)) return false;
-  std::size_t most = kMostMoments + waiting.size() / Sampler::kMostInGroup;
+  const std::size_t most = kMostMoments + waiting.size() / Sampler::kMostInGroup;
   std::size_t overdue_moments = 0;
   while (!waiting.empty() && moments_.size() < most && overdue_moments < kMostOverdue) {
     bool overdue = false;
@@ -63,8 +66,7 @@ bool Dumper::dump_at_once(const DumpRequest& request) {
 // Adds the threads that have not been met yet. False: the sink refused.
 bool Dumper::find_threads(const DumpRequest& request, std::set<std::uint32_t>& met,
                           Threads& waiting) {
-  const auto wanted =
-      request.thread_ids.empty() ? list_threads() : std::optional(request.thread_ids);
+  const auto wanted = wanted_threads(request);
   if (!wanted && met.empty()) throw std::bad_alloc();
   if (!wanted) return true;
   for (const std::uint32_t os_id : *wanted) {

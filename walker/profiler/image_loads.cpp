@@ -17,12 +17,6 @@ std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1
 
 }  // namespace
 
-ImageLoads::Memory::Memory()
-    : begin_(static_cast<std::byte*>(
-          VirtualAlloc(nullptr, kBytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE))) {
-  if (begin_ == nullptr) throw std::bad_alloc();
-}
-
 ImageLoads::ImageLoads(std::string_view wanted, ThreadRegistry& registry,
                        const UnloadGate& unload_gate, const ImageUnloads& unloads,
                        std::atomic<std::uint64_t>& wanted_events)
@@ -34,6 +28,7 @@ ImageLoads::ImageLoads(std::string_view wanted, ThreadRegistry& registry,
       notifications_(*this) {
   static_assert(std::is_trivially_destructible_v<Slot> && alignof(Slot) == kAlignment);
   static_assert(offsetof(Slot, load) + sizeof(ImageLoad) == sizeof(Slot), "its name comes next");
+  if (memory_.empty()) throw std::bad_alloc();
 }
 
 std::size_t ImageLoads::name_bytes(std::size_t units) noexcept {
@@ -94,12 +89,12 @@ ImageLoads::Slot* ImageLoads::make_room(std::size_t bytes) noexcept {
   if (skipped != 0) {
     // A short rest has no room for a Slot: front() leaves it out by its length.
     if (skipped >= sizeof(Slot)) {
-      new (memory_.at(end)) Slot{.bytes = skipped, .skipped = true, .load = {}};
+      new (at(end)) Slot{.bytes = skipped, .skipped = true, .load = {}};
     }
     end += skipped;
     end_.store(end, std::memory_order_release);
   }
-  return new (memory_.at(end)) Slot{.bytes = bytes, .skipped = false, .load = {}};
+  return new (at(end)) Slot{.bytes = bytes, .skipped = false, .load = {}};
 }
 
 const ImageLoad* ImageLoads::front() noexcept {
@@ -107,7 +102,7 @@ const ImageLoad* ImageLoads::front() noexcept {
     const std::uint64_t begin = begin_.load(std::memory_order_relaxed);
     if (begin == end_.load(std::memory_order_acquire)) return nullptr;
     const std::size_t left = kBytes - static_cast<std::size_t>(begin % kBytes);
-    const auto* const slot = reinterpret_cast<const Slot*>(memory_.at(begin));
+    const auto* const slot = reinterpret_cast<const Slot*>(at(begin));
     if (left >= sizeof(Slot) && !slot->skipped) return &slot->load;
     begin_.store(begin + left, std::memory_order_release);
   }
@@ -124,7 +119,7 @@ std::span<const std::byte> ImageLoads::stack(const ImageLoad& load) const noexce
 
 void ImageLoads::pop() noexcept {
   const std::uint64_t begin = begin_.load(std::memory_order_relaxed);
-  const auto* const slot = reinterpret_cast<const Slot*>(memory_.at(begin));
+  const auto* const slot = reinterpret_cast<const Slot*>(at(begin));
   begin_.store(begin + slot->bytes, std::memory_order_release);
 }
 

@@ -13,6 +13,7 @@
 #include "unmanaged/win/image_unloads.h"
 #include "walker/base/win/tick_clock.h"
 #include "walker/profiler/module_name_filter.h"
+#include "walker/profiler/pages.h"
 #include "walker/profiler/thread_registry.h"
 #include "walker/profiler/unload_gate.h"
 
@@ -75,22 +76,13 @@ class ImageLoads final : ImageNotifications::Listener {
     bool skipped = false;   // the rest of the memory, which was too short for the next one
     ImageLoad load;
   };
-  class Memory {
-   public:
-    Memory();
-    ~Memory() { VirtualFree(begin_, 0, MEM_RELEASE); }
-    Memory(const Memory&) = delete;
-    Memory& operator=(const Memory&) = delete;
-    std::byte* at(std::uint64_t position) const noexcept { return begin_ + position % kBytes; }
-
-   private:
-    std::byte* begin_;
-  };
-
   void loaded(const ImageNotification& image) noexcept override;
   bool copy_this_thread(std::wstring_view name) noexcept;
   Slot* make_room(std::size_t bytes) noexcept;
   static std::size_t name_bytes(std::size_t units) noexcept;
+  std::byte* at(std::uint64_t position) const noexcept {
+    return memory_.all().data() + position % kBytes;
+  }
 
   const ModuleNameFilter filter_;
   ThreadRegistry& registry_;
@@ -98,7 +90,7 @@ class ImageLoads final : ImageNotifications::Listener {
   const ImageUnloads& unloads_;
   std::atomic<std::uint64_t>& wanted_events_;
   const TickClock clock_;
-  const Memory memory_;
+  const Pages<std::byte> memory_{kBytes};
   // Positions in the memory, counted on and on. What lies between is waiting.
   std::atomic<std::uint64_t> begin_{0}, end_{0};
   std::atomic<std::uint64_t> dropped_{0};

@@ -453,7 +453,7 @@ bool Recorder::sample_in_groups(std::uint64_t now, std::span<Due> due) {
 // `in_group`: what it cost before in a group that gave no stack of it; null: it was in none.
 bool Recorder::sample_alone(std::uint64_t now, const Due& due, const Thread* in_group) {
   auto sample = sampler_.sample(due.followed->thread, due.os_id, request_.sampling,
-                                      &due.followed->last);
+                                &due.followed->last);
   if (!sample) return false;
   if (in_group != nullptr) {
     budget_->add_again(sample->thread.frozen_ns);

@@ -348,9 +348,7 @@ std::optional<Stack> Sampler::finish_image_load(const ImageLoad& load,
     grounds_.image_mark = load.image_mark;
     grounds_.managed.clear();
     grounds_.images.clear();
-    outside_.begin_stack(GetTickCount64());
-    RtlUnwindStep step(raw.stack, view_, {&hints_, &outside_});
-    Stack stack = merge(raw, {step, code_, view_, buffers_.frames()});
+    Stack stack = walk_copy(raw);
     drop_own_frames(stack, view_);
     if (!finish(stack) || !still_holds(grounds_, services_.unload_gate.mark())) return std::nullopt;
     if (!is_of_new_image(stack)) return stack;
@@ -469,13 +467,17 @@ bool Sampler::capture_into(Thread& result, RawSample& sample, Engine engine, Win
   return true;
 }
 
-// False: code went meanwhile.
-bool Sampler::make_stack(Stack& stack, const RawSample& sample) {
+Stack Sampler::walk_copy(const RawSample& sample) {
   // Many stacks are made after one look at what has gone (sample_group).
   if (services_.unload_gate.mark() != heard_) outside_.forget();
   outside_.begin_stack(GetTickCount64());
   RtlUnwindStep step(sample.stack, view_, {&hints_, &outside_});
-  stack = merge(sample, {step, code_, view_, buffers_.frames()});
+  return merge(sample, {step, code_, view_, buffers_.frames()});
+}
+
+// False: code went meanwhile.
+bool Sampler::make_stack(Stack& stack, const RawSample& sample) {
+  stack = walk_copy(sample);
   return finish(stack);
 }
 

@@ -149,6 +149,7 @@ class Sampler {
   void finish_look(Sample& result, RawSample& raw, const Look& look, Last* last);
   bool capture_into(Thread& result, RawSample& sample, Engine engine, WindowsThread& thread,
                     const DumpRequest& request, const UnmovedStack* last);
+  Stack walk_copy(const RawSample& sample);
   bool make_stack(Stack& stack, const RawSample& sample);
   void hear_of_unloads();
   bool still_holds(const Grounds& grounds, const UnloadGate::Mark& now);

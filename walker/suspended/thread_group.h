@@ -8,12 +8,10 @@
 
 namespace mixwalk {
 
-// Threads of this process that are frozen together, by their places 0 to size() - 1. Frozen-safe, as
+// Threads of this process that are frozen together, by their places from 0 on. Frozen-safe, as
 // ThreadControl is.
 class ThreadGroup {
  public:
-  virtual std::size_t size() const noexcept = 0;
-
   // Around everything else: from begin() on, the supervisor counts the time of the whole group.
   virtual void begin() noexcept = 0;
   virtual void end() noexcept = 0;

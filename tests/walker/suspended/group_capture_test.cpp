@@ -32,7 +32,6 @@ class FakeGroup final : public ThreadGroup {
     for (std::size_t i = 0; i < count; ++i) threads[i].stack.fill(i + 1);
   }
 
-  std::size_t size() const noexcept override { return threads.size(); }
   void begin() noexcept override { did += "( "; }
   void end() noexcept override { did += ")"; }
   Suspend suspend(std::size_t place) noexcept override {

@@ -36,7 +36,7 @@ class GroupFreeze final : public ThreadGroup {
   // False: the group is full.
   bool add(const ThreadHandle& thread) noexcept;
 
-  std::size_t size() const noexcept override { return size_; }
+  std::size_t size() const noexcept { return size_; }
   void begin() noexcept override;
   void end() noexcept override;
   Suspend suspend(std::size_t place) noexcept override;
