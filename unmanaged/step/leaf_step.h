@@ -59,6 +59,7 @@ class LeafStep {
   bool keeps_to_itself(std::uint64_t address) noexcept;
   Proof jumps_to(std::uint64_t begin, std::uint32_t bytes, bool leaf_code, const LeafCode& leaf,
                  int hops) noexcept;
+  bool part_jumps_to(std::uint64_t part, const LeafCode& leaf) noexcept;
 
   const ModuleView& modules_;
   const MemoryReader& code_;

@@ -190,6 +190,30 @@ TEST_F(LeafStepTest, FunctionThatBeginsWithAConditionalJump) {
   expect_proven();
 }
 
+// Real case: clrjit; a part of the function that lies elsewhere ends in the tail call.
+TEST_F(LeafStepTest, PartOfAFunctionThatEndsInATailCallOfTheLeaf) {
+  constexpr std::uint32_t kPart = 0x400, kPartUnwind = 0x1940;
+  memory_.image.put_entry(kPdata + 24, kPart, kPart + 0x20, kPartUnwind);
+  memory_.image.put(kPartUnwind, {0x21, 0, 0, 0});  // version 1, chained
+  memory_.image.put_entry(kPartUnwind + 4, kOther, kOther + 0x80, 0x1900);
+  span_.pdata_count = 3;
+  memory_.image.put(kOther + 0x10, {0x0F, 0x84, 0xEA, 0x01, 0, 0});  // je kPart
+  memory_.image.put(kPart + 4, {0xE9, 0xF7, 0xFE, 0xFF, 0xFF});      // jmp kLeaf
+  call_direct(kImage + kOther);
+  expect_proven();
+}
+
+// A jump to another function leads on from there only as that function's own affair.
+TEST_F(LeafStepTest, FunctionThatJumpsToAnotherOneThatJumpsToTheLeaf) {
+  constexpr std::uint32_t kThird = 0x400;
+  memory_.image.put_entry(kPdata + 24, kThird, kThird + 0x20, 0x1900);
+  span_.pdata_count = 3;
+  memory_.image.put(kOther + 0x10, {0x0F, 0x84, 0xEA, 0x01, 0, 0});
+  memory_.image.put(kThird + 4, {0xE9, 0xF7, 0xFE, 0xFF, 0xFF});
+  call_direct(kImage + kOther);
+  expect_refused();
+}
+
 // Control flow guard: the import of a routine that ends in `jmp rax`.
 TEST_F(LeafStepTest, DispatcherOfIndirectCallsIsAGuess) {
   memory_.image.put(0x800, {0x4C, 0x8B, 0xD8, 0x48, 0xFF, 0xE0});
