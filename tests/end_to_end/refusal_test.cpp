@@ -212,6 +212,17 @@ TEST(Refusal, UnwritableOutput) {
   expect_unharmed(hang);
 }
 
+// Its temporary name would be a file, or the same device, and none of them takes the name of a device.
+TEST(Refusal, TheNullDeviceIsWritable) {
+  ChildProcess hang({fixture("hang.exe")});
+  const std::string id = ready_hang(hang);
+  for (const char* name : {"NUL", "\\\\.\\nul"}) {
+    const ProgramResult result = dump({"-p", id, "-o", name});
+    EXPECT_EQ(result.exit_code, 0u) << name << ": " << result.err;
+  }
+  expect_unharmed(hang);
+}
+
 TEST(Refusal, DiskFull) {
   SECURITY_ATTRIBUTES inherit{sizeof inherit, nullptr, TRUE};
   // Linux' file that is always full; on Windows there is none.

@@ -2,12 +2,21 @@
 
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
 #include "walker/base/errno_text.h"
+#include "walker/base/output_path.h"
 
 namespace mixwalk {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+// The C library of Windows does not say why where the disk is full.
+std::string write_error() { return errno_text(errno == 0 ? ENOSPC : errno); }
+
+}  // namespace
 
 fs::path path_of(const std::string& utf8) {
   return fs::path(std::u8string(utf8.begin(), utf8.end()));
@@ -15,21 +24,23 @@ fs::path path_of(const std::string& utf8) {
 
 PartialFile::PartialFile(const std::string& path) : path_(path_of(path)), written_(path_) {
   std::error_code ignored;
-  const fs::file_type type = fs::symlink_status(path_, ignored).type();
   if (fs::is_directory(path_, ignored)) {
     error_ = errno_text(EISDIR);
     return;
   }
-  // A link is written through: to take its name would cut it from where it leads.
-  if (type == fs::file_type::not_found || type == fs::file_type::regular) written_ += ".partial";
+  // To take a link's name would cut it from where it leads.
+  if (!is_written_through(path_)) {
+    replaces_ = fs::exists(path_, ignored);
+    written_ += ".partial";
+  }
   errno = 0;
-  out_.open(written_, std::ios::binary | std::ios::trunc);
-  if (!out_) error_ = errno_text();
+  file_ = open_for_writing(written_);
+  if (file_ == nullptr) error_ = errno_text();
 }
 
 PartialFile::~PartialFile() {
-  if (!out_.is_open()) return;
-  out_.close();
+  if (file_ == nullptr) return;
+  std::fclose(file_);
   std::error_code ignored;
   if (written_ != path_) fs::remove(written_, ignored);
 }
@@ -37,23 +48,22 @@ PartialFile::~PartialFile() {
 bool PartialFile::write(std::string_view bytes) {
   if (!error_.empty()) return false;
   errno = 0;
-  if (!out_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()))) error_ = errno_text();
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) error_ = write_error();
   return error_.empty();
 }
 
 std::string PartialFile::commit() {
   if (!error_.empty()) return error_;
   errno = 0;
-  out_.flush();
-  if (!out_) return errno_text();
-  out_.close();
-  if (written_ == path_) return {};
+  if (std::fclose(std::exchange(file_, nullptr)) != 0) error_ = write_error();
+  if (written_ == path_) return error_;
   std::error_code error;
-  fs::rename(written_, path_, error);
-  if (!error) return {};
-  std::error_code ignored;
-  fs::remove(written_, ignored);
-  return error.message();
+  if (error_.empty()) {
+    fs::rename(written_, path_, error);
+    if (error) error_ = error.message();
+  }
+  if (!error_.empty()) fs::remove(written_, error);
+  return error_;
 }
 
 }  // namespace mixwalk

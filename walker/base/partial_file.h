@@ -1,8 +1,7 @@
 #pragma once
 
+#include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <optional>
 #include <string>
 
 #include "walker/base/byte_sink.h"
@@ -12,8 +11,9 @@ namespace mixwalk {
 // A path from UTF-8, as the command line has it.
 std::filesystem::path path_of(const std::string& utf8);
 
-// A file that is written under a temporary name and takes its own only when whole. What is there
-// and is no file (a pipe, a device) is written as it is. Errors are one line without the path.
+// A file that is written under a temporary name and takes its own only when whole. It is opened at once, so
+// that a command learns of a wrong path before it begins its work. What is there and is no file (a pipe, a
+// device, a link) is written as it is. Errors are one line without the path.
 class PartialFile final : public ByteSink {
  public:
   explicit PartialFile(const std::string& path);
@@ -21,14 +21,18 @@ class PartialFile final : public ByteSink {
   PartialFile& operator=(const PartialFile&) = delete;
   ~PartialFile() override;  // what was not committed is gone
 
-  const std::string& error() const noexcept { return error_; }  // empty: none so far
+  // Empty: no call has failed so far.
+  const std::string& error() const noexcept { return error_; }
+  // There is a file of that name: commit() replaces it.
+  bool replaces() const noexcept { return replaces_; }
   bool write(std::string_view bytes) override;
-  // Empty: all is there. Else why not.
+  // Empty: the file is whole and has its name. Else why not.
   std::string commit();
 
  private:
   std::filesystem::path path_, written_;  // the same for what is no file
-  std::ofstream out_;
+  std::FILE* file_ = nullptr;
+  bool replaces_ = false;
   std::string error_;
 };
 

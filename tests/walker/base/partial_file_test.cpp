@@ -31,6 +31,7 @@ TEST_F(PartialFileTest, TakesItsNameOnlyWhenWhole) {
   std::ofstream(name_) << "before";
   {
     PartialFile file(name_);
+    EXPECT_TRUE(file.replaces());
     EXPECT_TRUE(file.write(std::string_view("a\0b\n", 4)));
     EXPECT_EQ(text_of(name_), "before");
     EXPECT_EQ(file.commit(), "");
@@ -59,6 +60,7 @@ TEST_F(PartialFileTest, SaysWhyItCannotBeWritten) {
 TEST_F(PartialFileTest, NamesAreUtf8) {
   const std::string name = "Bestellungen \xC3\xBC\xE2\x82\xAC";
   PartialFile file(name_ + name);
+  EXPECT_FALSE(file.replaces());
   EXPECT_EQ(file.commit(), "");
   EXPECT_TRUE(fs::exists(folder_ / fs::path(u8"aBestellungen \u00fc\u20ac")));
 }

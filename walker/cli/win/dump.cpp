@@ -1,14 +1,19 @@
+#include <io.h>
 #include <spdlog/spdlog.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstdio>
+#include <optional>
 
 #include "symbols/symboliser.h"
 #include "unmanaged/win/utf8.h"
+#include "walker/base/errno_text.h"
+#include "walker/base/partial_file.h"
 #include "walker/base/version.h"
 #include "walker/cli/report.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
-#include "walker/cli/win/output_file.h"
 #include "walker/cli/win/visit.h"
 #include "walker/export/json.h"
 #include "walker/export/recording_filter.h"
@@ -22,24 +27,44 @@
 namespace mixwalk {
 namespace {
 
-bool wants_colour(const DumpCommand& command, const OutputFile& output) {
+bool wants_colour(const DumpCommand& command) {
   switch (command.colour) {
     case Colour::always: return true;
     case Colour::never: return false;
     case Colour::automatic: break;
   }
-  return output.is_terminal() && obeys_escapes(stdout);
+  return !command.output && _isatty(_fileno(stdout)) != 0 && obeys_escapes(stdout);
 }
 
-bool write(const Snapshot& snapshot, const DumpCommand& command, const OutputFile& output) {
-  FileSink sink(output.file());
+bool write(const Snapshot& snapshot, const DumpCommand& command, ByteSink& sink) {
   // These two show more of a snapshot than a recording keeps.
   if (command.format->name == "json") return JsonExporter(command.filter).write(snapshot, sink);
   if (command.format->name == "text") {
-    const TextExporter::Options options{wants_colour(command, output), command.filter};
+    const TextExporter::Options options{wants_colour(command), command.filter};
     return TextExporter(options).write(snapshot, sink);
   }
   return command.format->make()->write(filtered(to_recording(snapshot), command.filter), sink);
+}
+
+// Empty: written. Else why not. `file`: null for standard output.
+std::string write_to(PartialFile* file, const Snapshot& snapshot, const DumpCommand& command) {
+  constexpr char kNoRoom[] = "the format has no room for the dump";
+  if (file != nullptr) {
+    if (write(snapshot, command, *file)) return file->commit();
+    return file->error().empty() ? kNoRoom : file->error();
+  }
+  FileSink sink(stdout);
+  errno = 0;
+  const bool written = write(snapshot, command, sink);
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    return errno_text(errno == 0 ? ENOSPC : errno);
+  }
+  return written ? "" : kNoRoom;
+}
+
+Failure unwritable(const DumpCommand& command, const std::string& why) {
+  const std::string where = command.output ? "\"" + *command.output + "\"" : "to standard output";
+  return {ExitCode::output, "cannot write " + where + ": " + why};
 }
 
 void complete(Snapshot& snapshot) {
@@ -90,8 +115,11 @@ void log_counters(const Counters& counters) {
 }  // namespace
 
 ExitCode run(const DumpCommand& command) {
-  auto output = OutputFile::open(command.output);
-  if (!output) return report(output.failure());
+  std::optional<PartialFile> file;
+  if (command.output) {
+    file.emplace(*command.output);
+    if (!file->error().empty()) return report(unwritable(command, file->error()));
+  }
   auto session = visit(command.visit);
   if (!session) return report(session.failure());
   const ThreadSelection& threads = command.visit.sampling.threads;
@@ -125,19 +153,8 @@ ExitCode run(const DumpCommand& command) {
   LocalImageFiles files(disk);
   Symboliser symboliser(files);
   symbolise(*snapshot, symboliser);
-  std::string why;
-  if (write(*snapshot, command, *output)) {
-    why = output->commit();
-  } else {
-    why = output->error();
-    if (why.empty()) why = "the format has no room for the dump";
-  }
-  if (!why.empty()) {
-    return report({ExitCode::output,
-                   "cannot write " + (command.output ? "\"" + *command.output + "\""
-                                                     : std::string("to standard output")) +
-                       ": " + why});
-  }
+  const std::string why = write_to(file ? &*file : nullptr, *snapshot, command);
+  if (!why.empty()) return report(unwritable(command, why));
   return unmatched.empty() ? ExitCode::ok : report(missing);
 }
 

@@ -59,10 +59,9 @@ Outcome<std::unique_ptr<RecordOutput>> RecordOutput::open(const RecordCommand& c
     output->first_ = std::move(*file);
     return output;
   }
-  auto file = OutputFile::open(output->path_);
-  if (!file) return file.failure();
-  output->replaced_ = file->replaces();
-  output->at_end_.emplace(std::move(*file));
+  PartialFile& file = output->at_end_.emplace(output->path_);
+  if (!file.error().empty()) return output->unwritable(file.error());
+  output->replaced_ = file.replaces();
   return output;
 }
 
@@ -140,9 +139,8 @@ std::optional<Failure> RecordOutput::cut() {
 std::optional<Failure> RecordOutput::finish() {
   if (unopened_) return unopened_;
   if (pieces_) return written(pieces_->end());
-  FileSink sink(at_end_->file());
-  if (!command_.format->make()->write(filtered(collector_->recording(), command_.filter), sink)) {
-    const std::string why = at_end_->error();
+  if (!command_.format->make()->write(filtered(collector_->recording(), command_.filter), *at_end_)) {
+    const std::string& why = at_end_->error();
     return unwritable(why.empty() ? "the format has no room for the recording" : why);
   }
   if (const std::string why = at_end_->commit(); !why.empty()) return unwritable(why);

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "walker/base/failure.h"
+#include "walker/base/partial_file.h"
 #include "walker/cli/options.h"
 #include "walker/cli/win/growing_file.h"
-#include "walker/cli/win/output_file.h"
 #include "walker/session/recording_pieces.h"
 
 namespace mixwalk {
@@ -59,7 +59,7 @@ class RecordOutput {
   const GrowingFile* piece_ = nullptr;   // of pieces_, for as long as that has it; null: none is open
   std::optional<Failure> unopened_;      // the further file that could not be opened
 
-  std::optional<OutputFile> at_end_;  // any other format
+  std::optional<PartialFile> at_end_;  // any other format
 };
 
 }  // namespace mixwalk
