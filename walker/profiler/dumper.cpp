@@ -57,8 +57,8 @@ bool Dumper::dump_at_once(const DumpRequest& request) {
   }
   DumpRequest one_by_one = request;
   one_by_one.engine = Engine::copy;
-  for (const auto& thread : waiting) {
-    if (!send_thread(thread->os_id, one_by_one, &thread->freezes)) return false;
+  for (auto& thread : waiting) {
+    if (!send_thread(thread->os_id, one_by_one, thread.get())) return false;
   }
   return sink_(DumpDone{sampler_.breaker(), moments_});
 }
@@ -106,14 +106,19 @@ bool Dumper::sample_moment(Threads& waiting, bool& overdue) {
     Sampler::Sample& sample = group[i].sample;
     overdue = overdue || sample.thread.overdue;
     sample.thread.add_freeze(waiting[i]->freezes);
-    if (sample.look_again) {
+    if (sample.thread.name.empty()) sample.thread.name = waiting[i]->description;
+    sample.thread.moment = static_cast<std::uint32_t>(moments_.size());
+    const bool better_later = sample.gap_may_be_unloaded_code && !waiting[i]->partial;
+    if (sample.look_again || better_later) {
       waiting[i]->freezes.add_freeze(sample.thread);
+      if (better_later) waiting[i]->partial = std::move(sample.thread);
       left.push_back(std::move(waiting[i]));
       continue;
     }
     if (!can_go_on(sample.thread)) return false;
-    if (sample.thread.name.empty()) sample.thread.name = waiting[i]->description;
-    sample.thread.moment = static_cast<std::uint32_t>(moments_.size());
+    if (waiting[i]->partial && !sample.thread.skipped.empty()) {
+      sample.thread = std::move(*waiting[i]->partial);
+    }
     if (!send(std::move(sample.thread))) return false;
   }
   std::move(waiting.begin() + static_cast<std::ptrdiff_t>(count), waiting.end(),
@@ -122,13 +127,19 @@ bool Dumper::sample_moment(Threads& waiting, bool& overdue) {
   return true;
 }
 
-bool Dumper::send_thread(std::uint32_t os_id, const DumpRequest& request, const Thread* before) {
+// `before`: what earlier moments gave of it; null: there were none.
+bool Dumper::send_thread(std::uint32_t os_id, const DumpRequest& request, Waiting* before) {
+  const bool has_partial = before != nullptr && before->partial;
   WindowsThread thread(sampler_.supervisor());
-  if (!thread.open(os_id)) return sink_(Thread{.os_id = os_id, .skipped = kNotOpened});
+  if (!thread.open(os_id)) {
+    return has_partial ? send(std::move(*before->partial))
+                       : sink_(Thread{.os_id = os_id, .skipped = kNotOpened});
+  }
   const std::string description = thread_description(thread.handle());
   auto sample = sampler_.sample(thread, os_id, request);
   if (!sample || !can_go_on(sample->thread)) return false;
-  if (before != nullptr) sample->thread.add_freeze(*before);
+  if (before != nullptr) sample->thread.add_freeze(before->freezes);
+  if (has_partial && !sample->thread.skipped.empty()) return send(std::move(*before->partial));
   if (sample->thread.name.empty()) sample->thread.name = description;
   return send(std::move(sample->thread)) && (!sample->copied || send(std::move(*sample->copied)));
 }

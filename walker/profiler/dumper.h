@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -30,13 +31,15 @@ class Dumper {
     ThreadHandle thread;
     std::string description;
     Thread freezes;  // what earlier moments cost it
+    // Of an earlier moment: a stack with a gap, which may be of code that was being unloaded.
+    std::optional<Thread> partial;
   };
   using Threads = std::vector<std::unique_ptr<Waiting>>;
 
   bool dump_at_once(const DumpRequest& request);
   bool find_threads(const DumpRequest& request, std::set<std::uint32_t>& met, Threads& waiting);
   bool sample_moment(Threads& waiting, bool& overdue);
-  bool send_thread(std::uint32_t os_id, const DumpRequest& request, const Thread* before = nullptr);
+  bool send_thread(std::uint32_t os_id, const DumpRequest& request, Waiting* before = nullptr);
   bool can_go_on(const Thread& thread);
   bool send(Thread thread);
 

@@ -440,8 +440,8 @@ bool Recorder::sample_in_groups(std::uint64_t now, std::span<Due> due) {
     for (std::size_t i = 0; i < count; ++i) {
       const Sampler::Sample& sample = group[i].sample;
       // The runtime, which is not asked while several threads stand, may know more of it.
-      const bool alone = sample.lacks_runtime || sample.look_again;
-      if (!(alone ? sample_alone(now, due[i], &sample.thread) : add_sample(now, due[i], sample))) {
+      const bool alone = sample.lacks_runtime || sample.look_again || sample.gap_may_be_unloaded_code;
+      if (!(alone ? sample_alone(now, due[i], &sample) : add_sample(now, due[i], sample))) {
         return false;
       }
     }
@@ -450,14 +450,17 @@ bool Recorder::sample_in_groups(std::uint64_t now, std::span<Due> due) {
   return true;
 }
 
-// `in_group`: what it cost before in a group that gave no stack of it; null: it was in none.
-bool Recorder::sample_alone(std::uint64_t now, const Due& due, const Thread* in_group) {
+// `in_group`: its sample of a group, which has no stack or one with a gap; null: it was in none.
+bool Recorder::sample_alone(std::uint64_t now, const Due& due, const Sampler::Sample* in_group) {
   auto sample = sampler_.sample(due.followed->thread, due.os_id, request_.sampling,
                                 &due.followed->last);
   if (!sample) return false;
   if (in_group != nullptr) {
     budget_->add_again(sample->thread.frozen_ns);
-    sample->thread.add_freeze(*in_group);
+    sample->thread.add_freeze(in_group->thread);
+    if (!sample->thread.skipped.empty() && in_group->thread.skipped.empty()) {
+      return add_sample(now, due, *in_group);
+    }
   } else if (!sample->unmoved) {
     budget_->add_thread(sample->thread.frozen_ns);
   }

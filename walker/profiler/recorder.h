@@ -102,7 +102,7 @@ class Recorder {
   bool tick(std::uint64_t now);
   void choose_due(std::uint64_t value);
   bool sample_in_groups(std::uint64_t now, std::span<Due> due);
-  bool sample_alone(std::uint64_t now, const Due& due, const Thread* in_group = nullptr);
+  bool sample_alone(std::uint64_t now, const Due& due, const Sampler::Sample* in_group = nullptr);
   bool add_sample(std::uint64_t now, const Due& due, const Sampler::Sample& sample);
   std::uint64_t own_cpu_time() const;
   void keep_budget(std::uint64_t now);  // by clock_
