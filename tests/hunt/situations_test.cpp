@@ -38,6 +38,13 @@ std::string without_middle(const std::vector<std::string>& frames) {
   return "";
 }
 
+// Nothing that CallCatcher calls has no name.
+std::string without_catcher(const std::vector<std::string>& frames) {
+  const bool wrong =
+      frames.size() > 1 && frames[0].empty() && frames[1].starts_with("Hunt.Catches.CallCatcher");
+  return wrong ? "a method that catches is missing" : "";
+}
+
 const Situation kSituations[] = {
     // Another stack than the one that the managed frames are on: nothing leads from it to them.
     {.name = "fibers", .whole = 0, .one_stack = false},
@@ -90,6 +97,7 @@ const Situation kSituations[] = {
     // Wine: dynamic methods end the program by themselves where W^X is on.
     {.name = "expressions", .environment = {{"DOTNET_EnableWriteXorExecute", "0"}}},
     {.name = "throw", .throws = true},
+    {.name = "caught", .throws = true, .impossible = &without_catcher},
     {.name = "contexts", .throws = true},
     {.name = "tasks"},
     {.name = "apartments"},

@@ -1,5 +1,6 @@
 #include "unmanaged/step/table_unwind_step.h"
 
+#include "unmanaged/step/context_restore.h"
 #include "unmanaged/step/epilogue.h"
 #include "unmanaged/step/pdata.h"
 #include "unmanaged/step/unwind_info.h"
@@ -53,6 +54,9 @@ StepResult TableUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
   // Microsoft's compiler lets an early exit lie in the middle of a prologue. (Folklore: the return
   // in sqlite3_initialize when it has nothing to do. Wine 8 takes it for prologue; Windows does not.)
   if (frame.kind == AddressKind::instruction_pointer) {
+    if (const auto restored = restored_registers(memory, entry, frame.registers)) {
+      return accept(frame, {*restored, AddressKind::instruction_pointer}, Trust::unwind_info);
+    }
     switch (unwind_epilogue(memory, module, entry, summary.frame_register, caller.registers)) {
       case EpilogueResult::unwound: return accept(frame, caller, Trust::unwind_info);
       case EpilogueResult::unreadable_stack: return {StepFault::unreadable_stack};

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "unmanaged/step/call_site.h"
+#include "unmanaged/step/context_restore.h"
 #include "unmanaged/step/epilogue.h"
 #include "unmanaged/step/epilogue_scan.h"
 #include "unmanaged/step/pdata.h"
@@ -142,6 +143,13 @@ void RtlUnwindStep::unwind(void* call) {
   unwind.fault = check.fault;
   if (unwind.fault != StepFault::none) return;
   unwind.function_begin = image_base + check.function_begin;
+  if (unwind.at_instruction && unwind.module != nullptr) {
+    if (const auto restored = restored_registers(memory, known, registers_of(unwind.context))) {
+      set_registers(unwind.context, *restored);
+      unwind.machine_frame = true;  // what goes on has called nothing
+      return;
+    }
+  }
   if (!epilogue_scan_ends(code, ip, image_base + known.begin, image_base + known.end)) {
     unwind_body(memory, known, ip, unwind);
     return;
