@@ -92,8 +92,10 @@ bool leaves_function(const Instructions& code, const UnwindMemory& memory, const
       const auto target = code.relative_jump();
       return target && is_tail_call(memory, module, entry, *target);
     }
-    case 0xFF:  // jmp [rip + disp32], through an import
-      return code.peek(1) == 0x25;
+    case 0xFF: {  // through a cell: jmp [rip + disp32], an import's; jmp [disp32], the JIT's below 2 GiB
+      const auto modrm = code.peek(1);
+      return modrm == 0x25 || (modrm == 0x24 && code.peek(2) == 0x25);
+    }
     default:
       break;
   }

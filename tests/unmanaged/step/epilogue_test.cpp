@@ -85,12 +85,16 @@ TEST_F(EpilogueTest, JumpsOutOfTheFunction) {
   EXPECT_EQ(run({0xFF, 0x25, 0x00, 0x00, 0x00, 0x00}), EpilogueResult::unwound) << "an import";
   EXPECT_EQ(run({0x48, 0xFF, 0xE0}), EpilogueResult::unwound) << "rex.w jmp rax";
   EXPECT_EQ(run({0x48, 0xFF, 0x25, 0, 0, 0, 0}), EpilogueResult::unwound) << "rex.w, an import";
+  EXPECT_EQ(run({0x5D, 0xFF, 0x24, 0x25, 0, 0, 0x40, 0x20}), EpilogueResult::unwound) << "the JIT's cell";
+  expect_caller(0x108);
 }
 
 TEST_F(EpilogueTest, JumpsWithinTheFunction) {
   EXPECT_EQ(run({0xEB, 0x10}), EpilogueResult::not_in_epilogue);
   EXPECT_EQ(run({0xE9, 0xE0, 0xFF, 0xFF, 0xFF}), EpilogueResult::not_in_epilogue);
   EXPECT_EQ(run({0xFF, 0xE0}), EpilogueResult::not_in_epilogue) << "jmp rax: a switch";
+  EXPECT_EQ(run({0xFF, 0x24, 0xC5, 0, 0, 0x40, 0x20}), EpilogueResult::not_in_epilogue)
+      << "jmp [rax * 8 + disp32]: a switch";
 }
 
 TEST_F(EpilogueTest, JumpsOfCodeOutsideTheImages) {
