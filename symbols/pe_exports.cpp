@@ -42,9 +42,9 @@ std::optional<Symbol> PeExports::find(std::uint32_t rva) const {
   const PeImage::Function* function = file_->image.function_at(rva);
   const PeExport* found = function != nullptr ? of_function(*function, rva) : of_leaf(rva);
   if (found == nullptr) return std::nullopt;
-  return Symbol{
-      found->name.empty() ? '#' + std::to_string(found->ordinal) : std::string(found->name),
-      found->rva};
+  return Symbol::named(
+      SymbolKind::exported,
+      found->name.empty() ? '#' + std::to_string(found->ordinal) : std::string(found->name), found->rva);
 }
 
 const PeExport* PeExports::nearest(std::uint32_t rva) const {

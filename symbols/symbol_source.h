@@ -3,12 +3,35 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
+
+#include "symbols/symbol_kind.h"
 
 namespace mixwalk {
 
+// One function of the chain that an address stands in.
+struct SymbolFrame {
+  std::string name;        // bare: no module, no displacement
+  std::string file;        // of the source; empty: unknown
+  std::uint32_t line = 0;  // in that file; 0: unknown
+
+  bool operator==(const SymbolFrame&) const = default;
+};
+
+// What a source knows of an address.
 struct Symbol {
-  std::string name;       // bare: no module, no displacement
-  std::uint32_t rva = 0;  // where the symbol starts, at or before the address asked for
+  SymbolKind kind = SymbolKind::none;
+  std::uint32_t rva = 0;  // where the function begins, at or before the address asked for
+  // Innermost first: the last one is the function, those before it are inlined into the next. Not empty.
+  std::vector<SymbolFrame> frames;
+  std::uint32_t folded = 1;  // functions that the linker made one, since their code is equal
+
+  static Symbol named(SymbolKind kind, std::string name, std::uint32_t rva) {
+    return {kind, rva, {{std::move(name)}}};
+  }
+  // Of the function itself.
+  const std::string& name() const noexcept { return frames.back().name; }
 };
 
 // Names the code of one image: exports, DWARF, PDB. Not frozen-safe.

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "symbols/function_table.h"
 #include "symbols/pe_exports.h"
 
 namespace mixwalk {
@@ -24,13 +25,18 @@ std::unique_ptr<SymbolSource> open_exports(std::shared_ptr<const ImageFile> file
   return std::make_unique<PeExports>(std::move(file));
 }
 
-std::optional<SymbolName> Symboliser::name(const LoadedImage& image, CodeAddress code) {
+std::unique_ptr<SymbolSource> open_function_table(std::shared_ptr<const ImageFile> file) {
+  return std::make_unique<FunctionTable>(std::move(file));
+}
+
+std::optional<NamedAddress> Symboliser::name(const LoadedImage& image, CodeAddress code) {
   // The look-up address decides whose it is; the frame's own may lie one behind the image.
   const std::uint64_t rva = code.lookup() - image.base;
   if (rva >= image.size) return std::nullopt;
   for (const auto& source : opened(image).sources) {
     if (auto symbol = source->find(static_cast<std::uint32_t>(rva))) {
-      return SymbolName{std::move(symbol->name), code.address - image.base - symbol->rva};
+      const std::uint64_t displacement = code.address - image.base - symbol->rva;
+      return NamedAddress{std::move(*symbol), displacement};
     }
   }
   return std::nullopt;

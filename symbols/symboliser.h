@@ -24,8 +24,9 @@ struct LoadedImage {
   std::uint32_t timestamp = 0;  // IMAGE_FILE_HEADER.TimeDateStamp
 };
 
-struct SymbolName {
-  std::string name;
+// What is known of a frame's address.
+struct NamedAddress {
+  Symbol symbol;
   std::uint64_t displacement = 0;  // bytes from the symbol's start to the address itself
 };
 
@@ -42,6 +43,7 @@ std::string_view to_string(ImageSymbols state) noexcept;
 // A kind of source. Null where the image has no such symbols.
 using OpenSource = std::unique_ptr<SymbolSource> (*)(std::shared_ptr<const ImageFile> file);
 std::unique_ptr<SymbolSource> open_exports(std::shared_ptr<const ImageFile> file);
+std::unique_ptr<SymbolSource> open_function_table(std::shared_ptr<const ImageFile> file);
 
 // Names native code addresses; opens each image once. A file that is not the image that was loaded
 // (another timestamp or size) names nothing: a wrong name is worse than none. Not frozen-safe; one
@@ -49,10 +51,11 @@ std::unique_ptr<SymbolSource> open_exports(std::shared_ptr<const ImageFile> file
 class Symboliser {
  public:
   // `sources`: in the order in which they are asked; the first that knows an address names it.
-  explicit Symboliser(ImageFiles& files, std::vector<OpenSource> sources = {open_exports})
+  explicit Symboliser(ImageFiles& files, std::vector<OpenSource> sources = {open_exports,
+                                                                            open_function_table})
       : files_(files), open_(std::move(sources)) {}
 
-  std::optional<SymbolName> name(const LoadedImage& image, CodeAddress code);
+  std::optional<NamedAddress> name(const LoadedImage& image, CodeAddress code);
   ImageSymbols symbols_of(const LoadedImage& image) { return opened(image).state; }
 
  private:

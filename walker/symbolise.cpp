@@ -1,31 +1,77 @@
 #include "walker/symbolise.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
 namespace mixwalk {
 namespace {
 
-// Of a Frame or a RecordedFrame.
+// The frame's own number says how deep it is inlined: one byte.
+constexpr std::size_t kMaxInlined = UINT8_MAX;
+
+// Of a Frame or a RecordedFrame: appends the named frame, and before it what is inlined into it.
 template <class NativeFrame>
-void name(NativeFrame& frame, const Module& module, Symboliser& symboliser) {
+void append(NativeFrame frame, const Module& module, Symboliser& symboliser,
+            std::vector<NativeFrame>& to) {
   auto found = symboliser.name({module.path, module.base, module.size, module.timestamp},
                                {frame.address, frame.address_kind});
-  if (!found) return;
-  frame.name = std::move(found->name);
-  frame.displacement = found->displacement;
+  if (!found) {
+    to.push_back(std::move(frame));
+    return;
+  }
+  std::vector<SymbolFrame>& chain = found->symbol.frames;
+  const std::size_t inlined = std::min(chain.size() - 1, kMaxInlined);
+  frame.symbol = found->symbol.kind;
+  // The outermost ones are kept: they lead to the function.
+  for (std::size_t depth = inlined + 1; depth-- != 0;) {
+    SymbolFrame& source = chain[chain.size() - 1 - depth];
+    NativeFrame& named = to.emplace_back(frame);
+    named.inline_depth = static_cast<std::uint8_t>(depth);
+    named.displacement = depth == 0 ? found->displacement : 0;
+    named.name = std::move(source.name);
+    named.file = std::move(source.file);
+    named.line = source.line;
+  }
+  if (found->symbol.folded > 1) {
+    to.back().name += " (one of " + std::to_string(found->symbol.folded) + ")";
+  }
+}
+
+// The places of the runs, whose frames have become more. Their order is the same.
+void count_frames_of_runs(Stack& stack) {
+  for (Run& run : stack.runs) run.frame_count = 0;
+  for (std::size_t i = 0; i < stack.frames.size(); ++i) {
+    if (stack.frames[i].run == Frame::kNone) continue;
+    Run& run = stack.runs[static_cast<std::size_t>(stack.frames[i].run)];
+    if (run.frame_count++ == 0) run.first_frame = static_cast<std::uint32_t>(i);
+  }
 }
 
 }  // namespace
 
 void symbolise(Snapshot& snapshot, Symboliser& symboliser) {
   for (Thread& thread : snapshot.threads) {
+    std::vector<Frame> frames;
+    frames.reserve(thread.stack.frames.size());
     for (Frame& frame : thread.stack.frames) {
-      if (frame.kind != FrameKind::native || frame.module == Frame::kNone) continue;
-      name(frame, snapshot.modules[static_cast<std::size_t>(frame.module)], symboliser);
+      if (frame.kind != FrameKind::native || frame.module == Frame::kNone) {
+        frames.push_back(std::move(frame));
+      } else {
+        const Module& module = snapshot.modules[static_cast<std::size_t>(frame.module)];
+        append(std::move(frame), module, symboliser, frames);
+      }
     }
+    thread.stack.frames = std::move(frames);
+    count_frames_of_runs(thread.stack);
   }
 }
 
-void symbolise(RecordedFrame& frame, const Module& module, Symboliser& symboliser) {
-  name(frame, module, symboliser);
+std::vector<RecordedFrame> symbolised(RecordedFrame frame, const Module& module, Symboliser& symboliser) {
+  std::vector<RecordedFrame> frames;
+  append(std::move(frame), module, symboliser, frames);
+  return frames;
 }
 
 }  // namespace mixwalk

@@ -1,16 +1,19 @@
 #pragma once
 
+#include <vector>
+
 #include "symbols/symboliser.h"
 #include "walker/model/recording.h"
 #include "walker/model/snapshot.h"
 
 namespace mixwalk {
 
-// Names the native frames of a snapshot that lie in images. Managed frames and stubs have their names
-// from the runtime.
+// Names the native frames of a snapshot that lie in images, and puts in the frames of calls that were
+// inlined into them. Managed frames and stubs have their names from the runtime.
 void symbolise(Snapshot& snapshot, Symboliser& symboliser);
 
-// One frame of a recording; the module is its own.
-void symbolise(RecordedFrame& frame, const Module& module, Symboliser& symboliser);
+// One native frame of a recording, named, as the last one; before it the calls that were inlined into it,
+// innermost first. The module is the frame's own.
+std::vector<RecordedFrame> symbolised(RecordedFrame frame, const Module& module, Symboliser& symboliser);
 
 }  // namespace mixwalk

@@ -12,7 +12,7 @@ namespace {
 
 // To its end; what comes is put together as mixwalk.exe does it, without names.
 Recording record(TargetSession& session, std::uint64_t ms) {
-  RecordingCollector collector([](RecordedFrame&, const Module&) {});
+  RecordingCollector collector([](RecordedFrame frame, const Module&) { return std::vector{std::move(frame)}; });
   if (auto failure = session.begin_record({})) throw std::runtime_error(failure->message);
   RecordedBytes bytes;
   bool stopping = false;

@@ -396,7 +396,7 @@ TEST(EventsSession, SlowReaderLosesEventsThatAreCounted) {
   TargetSession session = attach_to(events.id());
   ASSERT_FALSE(session.begin_record({.event = SampleEvent::exception,
                                      .type = "Events.OrderException"}));
-  RecordingCollector collector([](RecordedFrame&, const Module&) {});
+  RecordingCollector collector([](RecordedFrame frame, const Module&) { return std::vector{std::move(frame)}; });
   RecordedBytes bytes;
   // The first bytes come once callbacks are heard.
   auto first = session.next(30'000, bytes);

@@ -141,7 +141,7 @@ TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
   ASSERT_FALSE(session.begin_record({.sampling = {.deadline_ms = 5'000},
                                      .period_ns = 1'000'000,
                                      .thread_names = kNames}));
-  RecordingCollector collector([](RecordedFrame&, const Module&) {});
+  RecordingCollector collector([](RecordedFrame frame, const Module&) { return std::vector{std::move(frame)}; });
   RecordedBytes bytes;
   const auto read_until = [&](ULONGLONG end, bool to_the_end) {
     while (to_the_end || GetTickCount64() < end) {
@@ -185,7 +185,7 @@ TEST(RecordTorture, TheMemoryOfTheDllStaysWhereItIsAndNothingIsLost) {
   ASSERT_NE(page.get(), nullptr);
   TargetSession session = attach_to(torture.id(), "mixwalk_trapped.dll");
   ASSERT_FALSE(session.begin_record({.period_ns = 10'000'000}));
-  RecordingCollector collector([](RecordedFrame&, const Module&) {});
+  RecordingCollector collector([](RecordedFrame frame, const Module&) { return std::vector{std::move(frame)}; });
   std::vector<std::int64_t> heap;  // once a second, after the first fifth of the time
   RecordedBytes bytes;
   std::size_t samples = 0, files = 0;

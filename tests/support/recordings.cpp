@@ -44,10 +44,13 @@ std::uint32_t inlined_stack(Recording& recording) {
   frame.name = "Orders.Program.Parse(System.String)";
   node = add_frame(recording, frame, node);
   frame = {.kind = FrameKind::native, .trust = Trust::unwind_info, .address = 0x2'1800'2100,
-           .module = 1, .displacement = 0x100, .name = "price"};
+           .module = 1, .displacement = 0x100, .name = "price", .symbol = SymbolKind::dwarf,
+           .file = "/src/orders/price.cpp", .line = 41};
   node = add_frame(recording, frame, node);
   frame.inline_depth = 1;
   frame.name = "operator;(int, int)\r\n";
+  frame.file = "/src/orders/pri\xff;ce\n.h";
+  frame.line = 7;
   node = add_frame(recording, frame, node);
   frame.inline_depth = 2;
   frame.name = "\u202Eround\t\"up\"\\";
@@ -65,7 +68,8 @@ std::uint32_t plugin_stack(RecordingBuilder& builder, int which) {
   stack.frames.push_back({.kind = FrameKind::native, .trust = Trust::unwind_info,
                           .address_kind = AddressKind::return_address,
                           .address = kPlugin + module.size, .module = index,
-                          .name = "abort_all", .displacement = 0x20});
+                          .name = "sub_fe0", .symbol = SymbolKind::function_table,
+                          .displacement = 0x20});
   stack.frames.push_back({.kind = FrameKind::native, .trust = Trust::unwind_info,
                           .address_kind = AddressKind::return_address, .address = kPlugin + 0x40,
                           .module = index});

@@ -9,7 +9,8 @@ Frame native(std::uint64_t address, std::int32_t module, std::int32_t run, std::
              std::uint64_t displacement, Trust trust = Trust::unwind_info) {
   return {.kind = FrameKind::native, .trust = trust,
           .address_kind = AddressKind::return_address, .address = address,
-          .stack_pointer = 0x10'0000, .module = module, .run = run, .name = std::move(name),
+          .stack_pointer = 0x10'0000, .module = module, .run = run, .name = name,
+          .symbol = name.empty() ? SymbolKind::none : SymbolKind::exported,
           .displacement = displacement};
 }
 
@@ -35,6 +36,9 @@ Thread whole_thread() {
                           .name = "IL_STUB_PInvoke"});
   stack.frames.push_back(managed("Orders.Client.Fetch<System.__Canon>(System.String)"));
   stack.frames.push_back(native(kOrders + 0x1006, 1, 1, "submit_order", 6));
+  stack.frames.back().symbol = SymbolKind::pdb;
+  stack.frames.back().file = "D:\\build\\orders\\submit.cpp";
+  stack.frames.back().line = 118;
   stack.frames.push_back(managed("Orders.Program.Main()"));
   stack.frames.push_back(native(kNtdll + 0x2088, 0, 2, "RtlUserThreadStart", 0x88));
   stack.runs = {{RunPosition::leaf, RunEnd::closed, OpenReason::none, 0, 3},

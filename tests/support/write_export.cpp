@@ -16,6 +16,7 @@
 #include <string>
 
 #include "tests/support/recordings.h"
+#include "walker/base/utf8.h"
 #include "walker/export/chrome_trace.h"
 #include "walker/export/collapsed.h"
 #include "walker/export/firefox_profile.h"
@@ -96,6 +97,9 @@ Json facts(const Recording& recording) {
       const RecordedFrame& frame = recording.frames[index];
       frames.push_back({{"label", frame_label(recording, frame)},
                         {"kind", key(frame.kind)},
+                        {"symbol", key(frame.symbol)},
+                        {"file", valid_utf8(frame.file)},
+                        {"line", frame.line},
                         {"inline_depth", frame.inline_depth},
                         {"address", frame.address},
                         {"return_address", frame.address_kind == AddressKind::return_address},

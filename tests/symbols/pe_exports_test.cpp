@@ -16,10 +16,10 @@ std::string name_at(const ImageBuilder& builder, std::uint32_t rva) {
   const PeExports exports(std::make_shared<const ImageFile>("built.dll", builder.build()));
   const auto symbol = exports.find(rva);
   if (!symbol) return "";
-  if (symbol->rva == rva) return symbol->name;
+  if (symbol->rva == rva) return symbol->name();
   char displacement[16];
   std::snprintf(displacement, sizeof displacement, "+0x%x", rva - symbol->rva);
-  return symbol->name + displacement;
+  return symbol->name() + displacement;
 }
 
 TEST(PeExportsTest, FunctionIsNamedToItsLastByte) {

@@ -32,8 +32,8 @@ class SymboliserTest : public testing::Test {
     files_.files["C:\\built.dll"] = builder.build();
   }
 
-  static std::string text(const std::optional<SymbolName>& found) {
-    return found ? found->name + "+" + std::to_string(found->displacement) : "";
+  static std::string text(const std::optional<NamedAddress>& found) {
+    return found ? found->symbol.name() + "+" + std::to_string(found->displacement) : "";
   }
   std::string name(std::uint64_t address, AddressKind kind) {
     return text(symboliser_.name(image_, {address, kind}));
@@ -114,7 +114,7 @@ TEST_F(SymboliserTest, FirstSourceThatKnowsAnAddressNamesIt) {
   struct Precise final : SymbolSource {
     std::optional<Symbol> find(std::uint32_t rva) const override {
       if (rva < kCode + 0x20) return std::nullopt;
-      return Symbol{"static_function", kCode + 0x20};
+      return Symbol::named(SymbolKind::pdb, "static_function", kCode + 0x20);
     }
   };
   const OpenSource absent = [](std::shared_ptr<const ImageFile>) {

@@ -75,14 +75,14 @@ TEST_P(WineDllTest, NoFunctionHasTheNameOfAnother) {
       } else if (symbol->rva != begin) {
         ++wrong;
         ADD_FAILURE() << std::hex << rva << " is " << *at->second.begin() << ", not "
-                      << symbol->name << " of " << symbol->rva;
-      } else if (at->second.contains(symbol->name)) {
+                      << symbol->name() << " of " << symbol->rva;
+      } else if (at->second.contains(symbol->name())) {
         ++right;
-      } else if (aliases[begin].contains(symbol->name) || symbol->name.starts_with('#')) {
+      } else if (aliases[begin].contains(symbol->name()) || symbol->name().starts_with('#')) {
         ++alias;  // the export table's own name for the function that starts here
       } else {
         ++wrong;
-        ADD_FAILURE() << std::hex << begin << " is not " << symbol->name;
+        ADD_FAILURE() << std::hex << begin << " is not " << symbol->name();
       }
     }
   }
@@ -113,7 +113,7 @@ TEST(WineSystemCallTest, StubIsNamedWhereverAThreadStands) {
     for (std::uint32_t i = 0; i < 32; ++i) {
       const auto symbol = exports.find(found.rva + i);
       ASSERT_TRUE(symbol) << found.name << "+" << i;
-      EXPECT_EQ(symbol->name, found.name);
+      EXPECT_EQ(symbol->name(), found.name);
       EXPECT_EQ(symbol->rva, found.rva);
     }
   }

@@ -55,6 +55,18 @@ class Writer {
   void null_column(std::string_view name, std::size_t length) {
     column(name, length, [this](std::size_t) { json_.literal("null"); });
   }
+  // null where the value is `unknown`.
+  template <class Value>
+  void optional_column(std::string_view name, std::size_t length, Value value_of,
+                       decltype(value_of(0)) unknown) {
+    column(name, length, [&](std::size_t i) {
+      if (value_of(i) == unknown) {
+        json_.literal("null");
+      } else {
+        json_.value(value_of(i));
+      }
+    });
+  }
   template <class Value>
   void same_column(std::string_view name, std::size_t length, Value value) {
     column(name, length, [&](std::size_t) { json_.value(value); });
@@ -123,9 +135,10 @@ class Writer {
     native_symbols();
     json_.key("sources");
     json_.begin_object();
-    json_.field("length", 0);
-    same_column("uuid", 0, 0);
-    same_column("filename", 0, 0);
+    const auto& sources = tables_.sources();
+    json_.field("length", sources.size());
+    null_column("uuid", sources.size());
+    column("filename", sources.size(), [&](std::size_t i) { json_.value(sources[i]); });
     json_.end_object();
     const auto& strings = tables_.strings().strings();
     column("stringArray", strings.size(), [&](std::size_t i) { json_.value(strings[i]); });
@@ -168,7 +181,7 @@ class Writer {
       }
     });
     same_column("innerWindowID", frames.size(), 0);
-    null_column("line", frames.size());
+    optional_column("line", frames.size(), [&](std::size_t i) { return frames[i].line; }, 0u);
     null_column("column", frames.size());
     json_.end_object();
   }
@@ -183,7 +196,7 @@ class Writer {
     same_column("relevantForJS", functions.size(), false);
     column("resource", functions.size(),
            [&](std::size_t i) { json_.value(functions[i].resource); });
-    null_column("source", functions.size());
+    optional_column("source", functions.size(), [&](std::size_t i) { return functions[i].source; }, -1);
     null_column("lineNumber", functions.size());
     null_column("columnNumber", functions.size());
     json_.end_object();

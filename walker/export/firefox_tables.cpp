@@ -29,6 +29,7 @@ FirefoxTables::FrameRow FirefoxTables::row(const RecordedStacks::Frame& frame) {
   if (frame.frame == nullptr) return row;
   const RecordedFrame& recorded = *frame.frame;
   row.inline_depth = recorded.inline_depth;
+  row.line = recorded.line;
   // An address is one of its function's image. ReadyToRun code has none here: jitted again, the same
   // function lies in no image, and must stay the same function.
   if (recorded.kind == FrameKind::native && is_in_image(recorded)) {
@@ -61,7 +62,8 @@ std::uint32_t FirefoxTables::function(const RecordedStacks::Frame& frame) {
     name = valid_utf8(frame.frame->name);
     if (name.empty()) name = fmt::format("{:#x}", frame.frame->address - module_of(*frame.frame).base);
   }
-  functions_.push_back({strings_.index(name), resource(module)});
+  functions_.push_back({strings_.index(name), resource(module),
+                        frame.frame == nullptr ? -1 : source(frame.frame->file)});
   return at->second;
 }
 
@@ -72,6 +74,13 @@ std::optional<std::uint32_t> FirefoxTables::native_symbol(const RecordedFrame& f
   const auto next = static_cast<std::uint32_t>(symbols_.size());
   const auto [at, added] = symbol_of_.try_emplace({frame.module, rva}, next);
   if (added) symbols_.push_back({frame.module, rva, strings_.index(frame.name)});
+  return at->second;
+}
+
+std::int32_t FirefoxTables::source(const std::string& file) {
+  if (file.empty()) return -1;
+  const auto [at, added] = source_of_.try_emplace(file, static_cast<std::int32_t>(sources_.size()));
+  if (added) sources_.push_back(strings_.index(file));
   return at->second;
 }
 

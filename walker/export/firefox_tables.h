@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,7 @@ class FirefoxTables {
   struct Function {
     std::uint32_t name = 0;      // index of a string
     std::int32_t resource = -1;  // index into resources; -1: code of no image
+    std::int32_t source = -1;    // index into sources; -1: unknown
   };
   struct NativeSymbol {
     std::int32_t module = 0;
@@ -42,6 +44,7 @@ class FirefoxTables {
     std::uint32_t inline_depth = 0;
     FirefoxCategory category = FirefoxCategory::other;
     std::uint32_t function = 0;
+    std::uint32_t line = 0;  // 0: unknown
     std::optional<std::uint32_t> native_symbol;
   };
 
@@ -51,12 +54,14 @@ class FirefoxTables {
   const std::vector<FrameRow>& frames() const noexcept { return frames_; }
   const std::vector<Function>& functions() const noexcept { return functions_; }
   const std::vector<std::int32_t>& resources() const noexcept { return resources_; }  // modules
+  const std::vector<std::uint32_t>& sources() const noexcept { return sources_; }  // strings: file names
   const std::vector<NativeSymbol>& symbols() const noexcept { return symbols_; }
   StringTable& strings() noexcept { return strings_; }
 
  private:
   FrameRow row(const RecordedStacks::Frame& frame);
   std::uint32_t function(const RecordedStacks::Frame& frame);
+  std::int32_t source(const std::string& file);
   std::optional<std::uint32_t> native_symbol(const RecordedFrame& frame);
   std::int32_t resource(std::int32_t module);
   const Module& module_of(const RecordedFrame& frame) const;
@@ -70,6 +75,8 @@ class FirefoxTables {
   std::vector<std::int32_t> resources_;
   std::map<std::int32_t, std::int32_t> resource_of_;
   std::vector<NativeSymbol> symbols_;
+  std::vector<std::uint32_t> sources_;
+  std::unordered_map<std::string, std::int32_t> source_of_;
   std::map<std::pair<std::int32_t, std::uint64_t>, std::uint32_t> symbol_of_;
 };
 

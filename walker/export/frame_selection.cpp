@@ -25,6 +25,10 @@ FrameSelection select_frames(const FrameFilter& filter, const Stack& stack) {
 FrameCounts count_frames(const Stack& stack) {
   FrameCounts counts;
   for (const Frame& frame : stack.frames) {
+    if (frame.inline_depth != 0) {
+      ++counts.inlined;
+      continue;
+    }
     switch (frame.kind) {
       case FrameKind::managed: ++counts.managed; break;
       case FrameKind::native: ++counts.native; break;

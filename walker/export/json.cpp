@@ -42,8 +42,12 @@ Json frame_json(const Snapshot& snapshot, const Frame& frame) {
   }
   json["name"] = or_null(frame.name);
   if (frame.kind == FrameKind::native && !frame.name.empty()) {
+    json["symbol"] = key(frame.symbol);
     json["displacement"] = frame.displacement;
   }
+  if (frame.inline_depth != 0) json["inline_depth"] = frame.inline_depth;
+  if (!frame.file.empty()) json["file"] = frame.file;
+  if (frame.line != 0) json["line"] = frame.line;
   if (frame.function != 0) json["function_id"] = hex(frame.function);
   return json;
 }

@@ -45,8 +45,8 @@ enum class MappingField : Tag {
   memory_start = 1, memory_limit = 2, filename_strindex = 4, attribute_indices = 5,
 };
 enum class LocationField : Tag { mapping_index = 1, address = 2, lines = 3, attribute_indices = 4 };
-enum class LineField : Tag { function_index = 1 };
-enum class FunctionField : Tag { name_strindex = 1, system_name_strindex = 2 };
+enum class LineField : Tag { function_index = 1, line = 2 };
+enum class FunctionField : Tag { name_strindex = 1, system_name_strindex = 2, filename_strindex = 3 };
 enum class StackField : Tag { location_indices = 1 };
 enum class LinkField : Tag { trace_id = 1, span_id = 2 };
 enum class KeyValueAndUnitField : Tag { key_strindex = 1, value = 2 };
@@ -145,6 +145,9 @@ class Writer {
     out.add_int32(FunctionField::name_strindex, string(frame.label));
     out.add_int32(FunctionField::system_name_strindex,
                   string(named ? frame.frame->name : frame.label));
+    if (frame.frame != nullptr && !frame.frame->file.empty()) {
+      out.add_int32(FunctionField::filename_strindex, string(frame.frame->file));
+    }
     return functions_.index(std::move(message));
   }
 
@@ -163,6 +166,9 @@ class Writer {
         const std::int32_t its_function = function(frame);
         MessageBuilder<LineField> line(out, LocationField::lines);
         line.add_int32(LineField::function_index, its_function);
+        if (frame.frame != nullptr && frame.frame->line != 0) {
+          line.add_int64(LineField::line, frame.frame->line);
+        }
       }
       const RecordedFrame* real = stacks_.frames()[location.frames.back()].frame;
       if (real != nullptr && real->kind != FrameKind::gap) {

@@ -37,8 +37,8 @@ enum class MappingField : Tag {
   has_inline_frames = 10,
 };
 enum class LocationField : Tag { id = 1, mapping_id = 2, address = 3, line = 4 };
-enum class LineField : Tag { function_id = 1 };
-enum class FunctionField : Tag { id = 1, name = 2, system_name = 3 };
+enum class LineField : Tag { function_id = 1, line = 2 };
+enum class FunctionField : Tag { id = 1, name = 2, system_name = 3, filename = 4 };
 
 class Writer {
  public:
@@ -97,9 +97,9 @@ class Writer {
     profile_.add_int64(ProfileField::comment, string("mixwalk " + recording_.tool_version));
   }
 
-  bool is_named(const Location& location) const {
+  bool has_symbols(const Location& location) const {
     return std::all_of(location.frames.begin(), location.frames.end(), [this](std::uint32_t frame) {
-      return stacks_.frames()[frame].named();
+      return stacks_.frames()[frame].has_symbol();
     });
   }
 
@@ -110,7 +110,7 @@ class Writer {
     for (const Location& location : locations_.locations()) {
       if (location.module == Frame::kNone) continue;
       const auto module = static_cast<std::size_t>(location.module);
-      if (!is_named(location)) named[module] = false;
+      if (!has_symbols(location)) named[module] = false;
       if (location.frames.size() > 1) inlined[module] = true;
     }
     for (const std::size_t i : main_image_first()) {
@@ -138,9 +138,15 @@ class Writer {
   void locations() {
     for (std::size_t i = 0; i < locations_.locations().size(); ++i) {
       const Location& location = locations_.locations()[i];
-      std::vector<std::uint64_t> functions;
-      for (const std::uint32_t frame : location.frames) {
-        if (stacks_.frames()[frame].named()) functions.push_back(function(frame));
+      struct Line {
+        std::uint64_t function;
+        std::int64_t line;
+      };
+      std::vector<Line> lines;
+      for (const std::uint32_t index : location.frames) {
+        const RecordedStacks::Frame& frame = stacks_.frames()[index];
+        if (!frame.named()) continue;
+        lines.push_back({function(index), frame.frame == nullptr ? 0 : frame.frame->line});
       }
       MessageBuilder<LocationField> out(profile_, ProfileField::location);
       out.add_uint64(LocationField::id, i + 1);
@@ -148,9 +154,10 @@ class Writer {
         out.add_uint64(LocationField::mapping_id, static_cast<std::uint64_t>(location.module) + 1);
       }
       out.add_uint64(LocationField::address, location.address);
-      for (const std::uint64_t id : functions) {
+      for (const Line& from : lines) {
         MessageBuilder<LineField> line(out, LocationField::line);
-        line.add_uint64(LineField::function_id, id);
+        line.add_uint64(LineField::function_id, from.function);
+        if (from.line != 0) line.add_int64(LineField::line, from.line);
       }
     }
   }
@@ -169,6 +176,9 @@ class Writer {
       out.add_int64(FunctionField::system_name,
                     string(recorded == nullptr || recorded->name.empty() ? frame.label
                                                                          : recorded->name));
+      if (recorded != nullptr && !recorded->file.empty()) {
+        out.add_int64(FunctionField::filename, string(recorded->file));
+      }
     }
     return at->second;
   }

@@ -17,11 +17,14 @@ class RecordedStacks {
     std::string label;                     // UTF-8
     const RecordedFrame* frame = nullptr;  // null: a word in a frame's place
 
-    // False: code of an image, without a name. Its address is all that is known, and a consumer with
-    // symbols can do better than the label.
+    // False: code of an image, without a name. Its address is all that is known.
     bool named() const noexcept {
       return frame == nullptr || frame->kind != FrameKind::native || !frame->name.empty() ||
              frame->module == mixwalk::Frame::kNone;
+    }
+    // False: a consumer that has the image's symbols can do better than the label.
+    bool has_symbol() const noexcept {
+      return named() && (frame == nullptr || frame->symbol != SymbolKind::function_table);
     }
   };
 

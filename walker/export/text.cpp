@@ -135,6 +135,7 @@ class Writer {
                         thread.stack.whole() ? "whole" : "partial",
                         plural(counts.frames(), "frame"), counts.managed, counts.native,
                         plural(runs, "run"));
+    if (counts.inlined != 0) text += fmt::format(", {} inlined", counts.inlined);
     if (counts.stubs != 0) text += ", " + plural(counts.stubs, "stub");
     if (thread.stack.frames.empty()) text += "; nothing was found";
     const std::string_view not_asked = sentence_of_refusal(thread.stack.refusal);
@@ -189,11 +190,19 @@ class Writer {
       words.image = bounded(module_name(module));
       words.offset -= module.base;
     }
-    std::string text = frame_label(words);
+    std::string text = frame.inline_depth != 0 ? "[inlined] " : "";
+    text += frame_label(words);
     if (frame.kind == FrameKind::native && !frame.name.empty() && frame.displacement != 0) {
       text += fmt::format("+{:#x}", frame.displacement);
     }
-    return text;
+    return text + place_in_source(frame);
+  }
+
+  // Without the folders, which are those of a build machine.
+  static std::string place_in_source(const Frame& frame) {
+    if (frame.file.empty()) return {};
+    const std::string file = bounded(frame.file.substr(frame.file.find_last_of("\\/") + 1));
+    return frame.line == 0 ? fmt::format("  ({})", file) : fmt::format("  ({}:{})", file, frame.line);
   }
 
   const Snapshot& snapshot_;

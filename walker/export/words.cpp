@@ -26,6 +26,18 @@ std::string_view key(Trust trust) noexcept {
   return "";
 }
 
+std::string_view key(SymbolKind kind) noexcept {
+  switch (kind) {
+    case SymbolKind::none: return "none";
+    case SymbolKind::function_table: return "function-table";
+    case SymbolKind::exported: return "export";
+    case SymbolKind::coff: return "coff";
+    case SymbolKind::dwarf: return "dwarf";
+    case SymbolKind::pdb: return "pdb";
+  }
+  return "";
+}
+
 std::string_view key(RunPosition position) noexcept {
   switch (position) {
     case RunPosition::leaf: return "leaf";

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "symbols/symbol_kind.h"
 #include "unmanaged/step/code_address.h"
 #include "unmanaged/step/native_run.h"
 #include "unmanaged/step/trust.h"
@@ -33,7 +34,13 @@ struct Frame {
   // symbol is known, never a wrong one. Managed: "Namespace.Type.Method(ParameterTypes)". Stub:
   // what the runtime calls it ("IL_STUB_PInvoke"), or empty.
   std::string name;
+  SymbolKind symbol = SymbolKind::none;  // where a native frame's name comes from
   std::uint64_t displacement = 0;  // address - symbol's start, bytes; native frames with a name
+  std::string file;                // of the source, as the symbols have it; empty: unknown
+  std::uint32_t line = 0;          // in that file; 0: unknown
+  // 0: a real frame. n: a call that the compiler inlined, n deep into the next real frame, with that one's
+  // address, Rsp and run.
+  std::uint8_t inline_depth = 0;
 
   bool operator==(const Frame&) const = default;
 };

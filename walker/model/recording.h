@@ -32,12 +32,15 @@ struct RecordedFrame {
   Trust trust = Trust::context;
   AddressKind address_kind = AddressKind::instruction_pointer;
   OpenReason why = OpenReason::none;    // of a gap: why frames are missing here
-  std::uint8_t inline_depth = 0;        // 0: a real frame; n: inlined n deep into the next real one
+  std::uint8_t inline_depth = 0;        // as Frame::inline_depth
   std::uint64_t address = 0;            // 0 for a gap
   std::uint64_t function = 0;           // FunctionID; 0: none
   std::int32_t module = Frame::kNone;   // index into Recording::modules
   std::uint64_t displacement = 0;       // bytes; native frames with a name
-  std::string name;                     // as Frame::name
+  std::string name;                     // as Frame::name, and so are the next three
+  SymbolKind symbol = SymbolKind::none;
+  std::string file;
+  std::uint32_t line = 0;
 
   bool operator==(const RecordedFrame&) const = default;
 };

@@ -15,11 +15,15 @@ RecordedFrame recorded(const Frame& frame, OpenReason why) {
           .trust = frame.trust,
           .address_kind = frame.address_kind,
           .why = why,
+          .inline_depth = frame.inline_depth,
           .address = frame.address,
           .function = frame.function,
           .module = frame.module,
           .displacement = frame.displacement,
-          .name = frame.name};
+          .name = frame.name,
+          .symbol = frame.symbol,
+          .file = frame.file,
+          .line = frame.line};
 }
 
 // try_emplace, since emplace makes a node before it looks.
@@ -36,6 +40,7 @@ template <typename AnyFrame>
 std::size_t hash_of(const AnyFrame& frame) noexcept {
   std::size_t hash = std::hash<std::uint64_t>{}(frame.address);
   hash = hash * 31 + std::hash<std::uint64_t>{}(frame.function);
+  hash = hash * 31 + frame.inline_depth;
   return hash * 31 + static_cast<std::size_t>(frame.kind);
 }
 
@@ -84,7 +89,11 @@ Stack to_stack(const Recording& recording, std::uint32_t leaf) {
                             .function = from.function,
                             .module = from.module,
                             .name = from.name,
-                            .displacement = from.displacement});
+                            .symbol = from.symbol,
+                            .displacement = from.displacement,
+                            .file = from.file,
+                            .line = from.line,
+                            .inline_depth = from.inline_depth});
     why.push_back(from.why);
   }
   find_runs(stack, why);
@@ -108,8 +117,9 @@ bool RecordingBuilder::FrameEqual::operator()(const FrameKey& key,
   return from.address == frame.address && from.function == frame.function &&
          from.kind == frame.kind && from.trust == frame.trust &&
          from.address_kind == frame.address_kind && key.why == frame.why &&
-         from.module == frame.module && frame.inline_depth == 0 &&
-         from.displacement == frame.displacement && from.name == frame.name;
+         from.module == frame.module && from.inline_depth == frame.inline_depth &&
+         from.displacement == frame.displacement && from.name == frame.name &&
+         from.symbol == frame.symbol && from.line == frame.line && from.file == frame.file;
 }
 
 std::uint32_t RecordingBuilder::add_stack(const Stack& stack) {

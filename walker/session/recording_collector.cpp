@@ -10,7 +10,7 @@ std::string_view RecordingCollector::add(std::string_view bytes, bool new_file) 
   if (new_file || !reader_) {
     dropped_before_ = dropped_;
     reader_.emplace();
-    for (auto* map : {&modules_, &threads_, &details_, &frames_, &nodes_}) map->clear();
+    for (auto* map : {&modules_, &threads_, &details_, &frames_, &frame_ends_, &nodes_}) map->clear();
     if (!bytes.starts_with(layout::kMagic)) return "a recording does not begin as one";
     bytes.remove_prefix(layout::kMagic.size());
   }
@@ -42,7 +42,7 @@ void RecordingCollector::begin_piece() {
   piece_begin_ns_ += recording().duration_ns / kMillisecond * kMillisecond;
   builder_ = RecordingBuilder();
   begun_ = false;
-  for (auto* map : {&modules_, &threads_, &details_, &frames_, &nodes_}) map->clear();
+  for (auto* map : {&modules_, &threads_, &details_, &frames_, &frame_ends_, &nodes_}) map->clear();
   if (reader_) take_over();
 }
 
@@ -74,20 +74,11 @@ void RecordingCollector::take_over() {
   while (details_.size() < from.details.size()) {
     details_.push_back(builder_.add_detail(from.details[details_.size()]));
   }
-  while (frames_.size() < from.frames.size()) {
-    RecordedFrame frame = from.frames[frames_.size()];
-    if (frame.module != Frame::kNone) {
-      frame.module = static_cast<std::int32_t>(modules_[static_cast<std::size_t>(frame.module)]);
-      if (frame.kind == FrameKind::native) {
-        namer_(frame, to.modules[static_cast<std::size_t>(frame.module)]);
-      }
-    }
-    frames_.push_back(builder_.add_frame(frame));
-  }
+  while (frame_ends_.size() < from.frames.size()) add_frame(from.frames[frame_ends_.size()]);
   while (nodes_.size() < from.nodes.size()) {
     const Recording::Node& node = from.nodes[nodes_.size()];
     const std::uint32_t parent = node.parent == Recording::kNone ? node.parent : nodes_[node.parent];
-    nodes_.push_back(builder_.add_node(parent, frames_[node.frame]));
+    nodes_.push_back(add_node(parent, node.frame));
   }
   for (Recording::Sample sample : from.samples) {
     sample.time_ns = in_piece(sample.time_ns);
@@ -97,6 +88,28 @@ void RecordingCollector::take_over() {
     to.samples.push_back(sample);
   }
   reader_->clear_samples();
+}
+
+void RecordingCollector::add_frame(RecordedFrame frame) {
+  if (frame.module != Frame::kNone) {
+    frame.module = static_cast<std::int32_t>(modules_[static_cast<std::size_t>(frame.module)]);
+  }
+  if (frame.kind == FrameKind::native && frame.module != Frame::kNone) {
+    const Module& module = recording().modules[static_cast<std::size_t>(frame.module)];
+    for (const RecordedFrame& named : namer_(std::move(frame), module)) {
+      frames_.push_back(builder_.add_frame(named));
+    }
+  } else {
+    frames_.push_back(builder_.add_frame(frame));
+  }
+  frame_ends_.push_back(static_cast<std::uint32_t>(frames_.size()));
+}
+
+// The node of the innermost of our frames that the file's frame is.
+std::uint32_t RecordingCollector::add_node(std::uint32_t parent, std::uint32_t frame) {
+  const std::uint32_t begin = frame == 0 ? 0 : frame_ends_[frame - 1];
+  for (std::uint32_t i = frame_ends_[frame]; i-- != begin;) parent = builder_.add_node(parent, frames_[i]);
+  return parent;
 }
 
 }  // namespace mixwalk

@@ -16,8 +16,10 @@ namespace mixwalk {
 // numbers for modules, threads and frames. The bytes are not trusted.
 class RecordingCollector {
  public:
-  // Gives a native frame its symbol (symbolise.h); called once a frame. The module is the frame's.
-  using Namer = std::function<void(RecordedFrame& frame, const Module& module)>;
+  // Gives a native frame its symbol: the named frame last, and before it the calls inlined into it
+  // (symbolised(), symbolise.h). Called once a frame. The module is the frame's.
+  using Namer =
+      std::function<std::vector<RecordedFrame>(RecordedFrame frame, const Module& module)>;
 
   explicit RecordingCollector(Namer namer) : namer_(std::move(namer)) {}
 
@@ -39,6 +41,8 @@ class RecordingCollector {
 
  private:
   void take_over();
+  void add_frame(RecordedFrame frame);
+  std::uint32_t add_node(std::uint32_t parent, std::uint32_t frame);
 
   Namer namer_;
   RecordingBuilder builder_;
@@ -49,7 +53,10 @@ class RecordingCollector {
   std::uint64_t dropped_stored_ = 0;  // of them, in the pieces before
   std::uint64_t piece_begin_ns_ = 0;  // whole milliseconds
   // The file's numbers → ours.
-  std::vector<std::uint32_t> modules_, threads_, details_, frames_, nodes_;
+  std::vector<std::uint32_t> modules_, threads_, details_, nodes_;
+  // A frame of the file may be several of ours, innermost first: those from the end of the frame before
+  // it up to frame_ends_, in frames_.
+  std::vector<std::uint32_t> frames_, frame_ends_;
 };
 
 }  // namespace mixwalk

@@ -172,6 +172,9 @@ void RecordingWriter::add_frames(const Recording& recording) {
       add(inner, FrameField::module, plus_one(static_cast<std::uint32_t>(frame.module)));
       add(inner, FrameField::displacement, frame.displacement);
       add(inner, FrameField::name, frame.name);
+      add(inner, FrameField::symbol, number(frame.symbol));
+      add(inner, FrameField::file, frame.file);
+      add(inner, FrameField::line, frame.line);
     }
     flush_full();
   }

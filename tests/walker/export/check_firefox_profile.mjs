@@ -60,7 +60,8 @@ function check_tables(what, {meta, libs, shared, threads}) {
       problems.push(`${what}: ${name} counts past its table: ${index} of ${length}`);
     }
   });
-  const {stackTable, frameTable, funcTable, resourceTable, nativeSymbols, stringArray} = shared;
+  const {stackTable, frameTable, funcTable, resourceTable, nativeSymbols, sources, stringArray} =
+      shared;
   stackTable.prefix.forEach((prefix, i) => {
     if (prefix !== null && prefix >= i) problems.push(`${what}: prefix ${prefix} of stack ${i}`);
   });
@@ -70,6 +71,8 @@ function check_tables(what, {meta, libs, shared, threads}) {
   inside('frameTable.nativeSymbol', frameTable.nativeSymbol, nativeSymbols.length);
   inside('funcTable.name', funcTable.name, stringArray.length);
   inside('funcTable.resource', funcTable.resource, resourceTable.length);
+  inside('funcTable.source', funcTable.source, sources.length);
+  inside('sources.filename', sources.filename, stringArray.length);
   inside('resourceTable.lib', resourceTable.lib, libs.length);
   inside('resourceTable.name', resourceTable.name, stringArray.length);
   inside('nativeSymbols.libIndex', nativeSymbols.libIndex, libs.length);
@@ -79,15 +82,18 @@ function check_tables(what, {meta, libs, shared, threads}) {
 
 // The frames of a sample as the tables tell them, leaf first.
 function frames_of({meta, libs, shared}, stack) {
-  const {stackTable, frameTable, funcTable, resourceTable} = shared;
+  const {stackTable, frameTable, funcTable, resourceTable, sources, stringArray} = shared;
   const frames = [];
   for (; stack !== null; stack = stackTable.prefix[stack]) {
     const frame = stackTable.frame[stack];
     const resource = funcTable.resource[frameTable.func[frame]];
+    const source = funcTable.source[frameTable.func[frame]];
     frames.push({
       address: frameTable.address[frame], inline_depth: frameTable.inlineDepth[frame],
       category: meta.categories[frameTable.category[frame]].name,
       lib: resource < 0 ? null : libs[resourceTable.lib[resource]].codeId,
+      file: source === null ? '' : stringArray[sources.filename[source]],
+      line: frameTable.line[frame] ?? 0,
     });
   }
   return frames;
@@ -105,11 +111,11 @@ function recorded_frames(facts, sample) {
       address: module ? frame.address - frame.return_address - module.base : -1,
       inline_depth: frame.inline_depth,
       category: module && runtime.test(module.path) ? 'Runtime' : category[frame.kind],
-      lib: code_id ?? null,
+      lib: code_id ?? null, file: frame.file, line: frame.line,
     };
   });
   if (labels(facts, sample).length > frames.length) {
-    frames.unshift({address: -1, inline_depth: 0, category: 'Other', lib: null});
+    frames.unshift({address: -1, inline_depth: 0, category: 'Other', lib: null, file: '', line: 0});
   }
   return frames;
 }

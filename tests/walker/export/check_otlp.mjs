@@ -65,8 +65,10 @@ class Document {
     return {
       address: location.address,
       type: this.attributes(location.attribute_indices)['profile.frame.type'] ?? null,
-      functions: location.lines.map(({function_index}) =>
-          this.string(this.at('function_table', function_index).name_strindex)),
+      functions: location.lines.map(({function_index, line}) => {
+        const its = this.at('function_table', function_index);
+        return [this.string(its.name_strindex), this.string(its.filename_strindex), line];
+      }),
       image: location.mapping_index === 0 ? null : {
         base: mapping.memory_start, limit: mapping.memory_limit,
         path: this.string(mapping.filename_strindex),
@@ -109,7 +111,7 @@ function recorded_samples(facts, build_ids) {
     let functions = [];
     for (const frame of sample.frames) {
       const nameless = frame.kind === 'native' && /(^|!)0x[0-9a-f]+$/.test(frame.label);
-      if (!nameless) functions.push(frame.label);
+      if (!nameless) functions.push([frame.label, frame.file, frame.line]);
       if (frame.inline_depth) continue;
       stack.push({
         address: frame.address && frame.return_address ? frame.address - 1 : frame.address,
@@ -121,7 +123,7 @@ function recorded_samples(facts, build_ids) {
     }
     const names = labels(facts, sample);
     if (names.length > sample.frames.length) {
-      stack.unshift({address: 0, type: null, functions: [names.at(-1)], image: null});
+      stack.unshift({address: 0, type: null, functions: [[names.at(-1), '', 0]], image: null});
     }
     const thread = facts.threads[sample.thread];
     const time = BigInt(facts.unix_time_ms) * 1_000_000n + BigInt(sample.time_ns);

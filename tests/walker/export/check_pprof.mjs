@@ -75,7 +75,8 @@ function read_raw(facts, file) {
   let last;
   for (const line of locations.split('\n')) {
     const parts = /^ *(\d+): (0x[0-9a-f]+) (?:M=(\d+) )?(.*)$/.exec(line);
-    const lines = (words) => words.trim() ? [words.replace(/ :\d+ s=\d+.*$/, '').trim()] : [];
+    const lines = (words) =>
+        words.trim() ? [words.replace(/ s=\d+(\(.*)?$/, '').replace(/ :0$/, '').trim()] : [];
     if (parts) {
       last = {address: BigInt(parts[2]), mapping: Number(parts[3] ?? 0), lines: lines(parts[4])};
       result.locations.set(Number(parts[1]), last);
@@ -114,7 +115,8 @@ function check_raw(recording, facts, file, timed) {
     const frames = facts.samples.flatMap((sample) => sample.frames);
     const own = frames.filter((frame) => frame.module === index);
     const id = timestamp.toString(16).toUpperCase().padStart(8, '0') + size.toString(16);
-    const flags = (own.some(is_nameless) ? '' : '[FN]') +
+    const has_symbol = (frame) => !is_nameless(frame) && frame.symbol !== 'function-table';
+    const flags = (own.every(has_symbol) ? '[FN]' : '') +
         (own.some((frame) => frame.inline_depth) ? '[IN]' : '');
     return `${base}-${base + size} ${one_line(path)} ${id} ${flags}`.trim();
   };
@@ -122,7 +124,8 @@ function check_raw(recording, facts, file, timed) {
     const result = [];
     let inlined = [];
     for (const frame of sample.frames) {
-      inlined.push(one_line(frame.label));
+      const place = frame.file ? ` ${one_line(frame.file)}:${frame.line}` : '';
+      inlined.push(one_line(frame.label) + place);
       if (frame.inline_depth) continue;
       const address = frame.address && frame.return_address ? frame.address - 1 : frame.address;
       const image = frame.module < 0 ? '' : image_text(facts.modules[frame.module]);
@@ -155,6 +158,7 @@ for (const recording of ['representative', 'sqlite', 'exception', 'class-load', 
   const names = facts.samples.flatMap((sample) => labels(facts, sample));
   facts.raw = [...new Set([
     ...names, ...names.map((name) => name.replace(/^[^!]*!/, '')),
+    ...facts.samples.flatMap(({frames}) => frames.map(({file}) => file)),
     ...facts.modules.map(({path}) => path), ...facts.threads.map(({label}) => label),
   ])].filter((text) => /[\r\n]/.test(text)).sort((a, b) => b.length - a.length);
   const file = exports_.file(recording, 'pprof', `${recording}.pb.gz`);

@@ -31,6 +31,27 @@ TEST(Text, ManagedOnlyAndDepth) {
   EXPECT_EQ(text.find(" N  "), std::string::npos);
 }
 
+TEST(Text, AnInlinedCallIsNoFrameAndSaysSo) {
+  Snapshot snapshot = representative_snapshot();
+  Stack& stack = snapshot.threads[0].stack;
+  const Frame outer = stack.frames[4];  // submit_order
+  Frame inlined = outer;
+  inlined.inline_depth = 1;
+  inlined.name = "round_up";
+  inlined.displacement = 0;
+  inlined.file = "/src/orders/price.h";
+  inlined.line = 0;
+  stack.frames.insert(stack.frames.begin() + 4, inlined);
+  const std::string text = text_of(snapshot);
+  EXPECT_NE(text.find("whole: 7 frames, 2 managed, 4 native in 3 runs, 1 inlined, 1 stub\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("  #4   N  [inlined] orders.dll!round_up  (price.h)\n"
+                      "  #5   N  orders.dll!submit_order+0x6  (submit.cpp:118)\n"),
+            std::string::npos)
+      << text;
+}
+
 TEST(Text, AThreadThatTheRuntimeWasNotAskedAboutSaysWhy) {
   Snapshot snapshot = representative_snapshot();
   EXPECT_EQ(text_of(snapshot).find("walked from the copy:"), std::string::npos);

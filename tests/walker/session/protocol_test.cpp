@@ -45,7 +45,13 @@ std::vector<Message> one_of_each() {
                                    VisitFailed{VisitFailed::Why::defect}};
   for (Thread thread : snapshot.threads) {
     // Native names are not sent: the other side makes them.
-    for (Frame& frame : thread.stack.frames) frame.name.clear(), frame.displacement = 0;
+    for (Frame& frame : thread.stack.frames) {
+      frame.name.clear();
+      frame.symbol = SymbolKind::none;
+      frame.displacement = 0;
+      frame.file.clear();
+      frame.line = 0;
+    }
     messages.emplace_back(thread);
   }
   return messages;

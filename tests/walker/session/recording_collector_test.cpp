@@ -10,7 +10,7 @@
 namespace mixwalk {
 namespace {
 
-void no_names(RecordedFrame&, const Module&) {}
+std::vector<RecordedFrame> no_names(RecordedFrame frame, const Module&) { return {std::move(frame)}; }
 
 // A target that has recorded a snapshot, `times` times, in one file of its own.
 std::string file_of(const Snapshot& snapshot, int times, std::uint64_t first_ns,
@@ -80,11 +80,12 @@ TEST(RecordingCollector, ASecondFileMayHaveOtherNumbers) {
 
 TEST(RecordingCollector, NamesEachNativeFrameOnce) {
   int asked = 0;
-  RecordingCollector collector([&](RecordedFrame& frame, const Module& module) {
+  RecordingCollector collector([&](RecordedFrame frame, const Module& module) {
     EXPECT_EQ(frame.kind, FrameKind::native);
     EXPECT_FALSE(module.path.empty());
     frame.name = "named";
     ++asked;
+    return std::vector{std::move(frame)};
   });
   const std::string file = file_of(representative_snapshot(), 4, 0);
   EXPECT_EQ(collector.add(file, true), "");
@@ -97,6 +98,31 @@ TEST(RecordingCollector, NamesEachNativeFrameOnce) {
   // Another file has its own table of frames.
   EXPECT_EQ(collector.add(file_of(representative_snapshot(), 1, 9), true), "");
   EXPECT_EQ(asked, 2 * native);
+}
+
+TEST(RecordingCollector, InlinedCallsLieAboveTheFrameThatTheyAreInlinedInto) {
+  RecordingCollector collector([](RecordedFrame frame, const Module&) {
+    RecordedFrame inlined = frame;
+    inlined.inline_depth = 1;
+    inlined.name = "inlined into " + frame.name;
+    return std::vector{inlined, frame};
+  });
+  const Snapshot snapshot = representative_snapshot();
+  EXPECT_EQ(collector.add(file_of(snapshot, 1, 0), true), "");
+  const Recording& recording = collector.recording();
+  ASSERT_EQ(recording.samples.size(), snapshot.threads.size());
+  for (std::size_t i = 0; i < snapshot.threads.size(); ++i) {
+    std::vector<std::string> expected, found;
+    for (const Frame& frame : snapshot.threads[i].stack.frames) {
+      const bool in_image = frame.kind == FrameKind::native && frame.module != Frame::kNone;
+      if (in_image) expected.push_back("inlined into " + frame.name);
+      expected.push_back(frame.name);
+    }
+    for (const std::uint32_t frame : stack_frames(recording, recording.samples[i].stack)) {
+      found.push_back(recording.frames[frame].name);
+    }
+    EXPECT_EQ(found, expected);
+  }
 }
 
 TEST(RecordingCollector, Nonsense) {

@@ -65,8 +65,8 @@ class RecordingRun {
         session_(session),
         outputs_(std::move(outputs)),
         symboliser_(files_),
-        collector_([this](RecordedFrame& frame, const Module& module) {
-          symbolise(frame, module, symboliser_);
+        collector_([this](RecordedFrame frame, const Module& module) {
+          return symbolised(std::move(frame), module, symboliser_);
         }),
         unmatched_(command.visit.sampling.threads) {
     if (outputs_.file) outputs_.file->begin(collector_);

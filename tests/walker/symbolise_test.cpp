@@ -1,0 +1,109 @@
+#include "walker/symbolise.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/image_builder.h"
+#include "tests/support/snapshot_builder.h"
+
+namespace mixwalk {
+namespace {
+
+using test::ImageBuilder;
+
+constexpr std::uint64_t kBase = 0x1'8000'0000;
+constexpr std::uint32_t kCode = ImageBuilder::kCode;
+
+class OneImage final : public ImageFiles {
+ public:
+  std::optional<std::vector<std::byte>> read(const std::string&) override {
+    return ImageBuilder().function(kCode, kCode + 0x40).build();
+  }
+};
+
+// `outer` at the begin of the image's code, with two calls inlined into it.
+class Inlining final : public SymbolSource {
+ public:
+  std::optional<Symbol> find(std::uint32_t rva) const override {
+    if (rva >= kCode + 0x20) return std::nullopt;
+    return Symbol{SymbolKind::dwarf, kCode,
+                  {{"inner", "in.h", 3}, {"middle", "in.h", 12}, {"outer", "out.cpp", 40}}, folded};
+  }
+  static inline std::uint32_t folded = 1;
+};
+
+std::unique_ptr<SymbolSource> open_inlining(std::shared_ptr<const ImageFile>) {
+  return std::make_unique<Inlining>();
+}
+
+class SymboliseTest : public testing::Test {
+ protected:
+  // Managed code called it, and it called managed code.
+  SymboliseTest() {
+    snapshot_.modules = {
+        {kBase, ImageBuilder::kSizeOfImage, ImageBuilder::kTimestamp, "C:\\built.dll"}};
+    Thread& thread = snapshot_.threads.emplace_back();
+    thread.stack.frames = {managed(), native(kCode + 0x10, 0), native(kCode + 0x30, 0), managed(),
+                           native(kCode + 0x14, 1)};
+    thread.stack.runs = {{RunPosition::middle, RunEnd::closed, OpenReason::none, 1, 2},
+                         {RunPosition::root, RunEnd::root, OpenReason::none, 4, 1}};
+  }
+  ~SymboliseTest() override { Inlining::folded = 1; }
+
+  static Frame managed() { return {.kind = FrameKind::managed, .name = "M"}; }
+  static Frame native(std::uint32_t rva, std::int32_t run) {
+    return {.address = kBase + rva, .stack_pointer = rva, .module = 0, .run = run};
+  }
+  std::string text() const {
+    std::string text;
+    for (const Frame& frame : snapshot_.threads[0].stack.frames) {
+      text += frame.name + "@" + std::to_string(frame.inline_depth) + " ";
+    }
+    return text;
+  }
+
+  OneImage files_;
+  Symboliser symboliser_{files_, {open_inlining, open_function_table}};
+  Snapshot snapshot_;
+};
+
+TEST_F(SymboliseTest, InlinedCallsLieAboveTheirFunction) {
+  symbolise(snapshot_, symboliser_);
+  EXPECT_EQ(text(), "M@0 inner@2 middle@1 outer@0 sub_1000@0 M@0 inner@2 middle@1 outer@0 ");
+  const auto& frames = snapshot_.threads[0].stack.frames;
+  EXPECT_EQ(frames[3].displacement, 0x10u);
+  EXPECT_EQ(frames[3].file, "out.cpp");
+  EXPECT_EQ(frames[3].line, 40u);
+  EXPECT_EQ(frames[3].symbol, SymbolKind::dwarf);
+  EXPECT_EQ(frames[1].stack_pointer, frames[3].stack_pointer);
+  EXPECT_EQ(frames[1].displacement, 0u);
+  EXPECT_EQ(frames[4].displacement, 0x30u);
+  EXPECT_EQ(frames[4].symbol, SymbolKind::function_table);
+}
+
+TEST_F(SymboliseTest, RunsCountWhatWasInlined) {
+  symbolise(snapshot_, symboliser_);
+  const auto& runs = snapshot_.threads[0].stack.runs;
+  EXPECT_EQ(runs[0].first_frame, 1u);
+  EXPECT_EQ(runs[0].frame_count, 4u);
+  EXPECT_EQ(runs[1].first_frame, 6u);
+  EXPECT_EQ(runs[1].frame_count, 3u);
+}
+
+TEST_F(SymboliseTest, FoldedFunctionsSayThatTheyAreSeveral) {
+  Inlining::folded = 3;
+  symbolise(snapshot_, symboliser_);
+  EXPECT_EQ(snapshot_.threads[0].stack.frames[3].name, "outer (one of 3)");
+}
+
+TEST_F(SymboliseTest, ARecordedFrameLikewise) {
+  const RecordedFrame frame{.address = kBase + kCode + 4, .module = 0};
+  const auto frames = symbolised(frame, snapshot_.modules[0], symboliser_);
+  ASSERT_EQ(frames.size(), 3u);
+  EXPECT_EQ(frames[0].name, "inner");
+  EXPECT_EQ(frames[0].inline_depth, 2);
+  EXPECT_EQ(frames[2].name, "outer");
+  EXPECT_EQ(frames[2].inline_depth, 0);
+}
+
+}  // namespace
+}  // namespace mixwalk
