@@ -57,7 +57,7 @@ CoffSymbols::CoffSymbols(const CoffFile& file) {
   });
   for (const Candidate& candidate : candidates) {
     if (starts_.empty() || starts_.back().rva != candidate.rva) {
-      starts_.push_back({candidate.rva, candidate.name});
+      starts_.push_back({candidate.rva, candidate.name, !candidate.no_function});
     }
   }
   starts_.shrink_to_fit();
@@ -68,6 +68,15 @@ std::string_view CoffSymbols::name_at(std::uint32_t rva) const noexcept {
       starts_.begin(), starts_.end(), rva,
       [](const Start& start, std::uint32_t value) { return start.rva < value; });
   return found != starts_.end() && found->rva == rva ? found->name : std::string_view();
+}
+
+const CoffSymbols::Start* CoffSymbols::function_before(std::uint32_t rva) const noexcept {
+  auto at = std::upper_bound(starts_.begin(), starts_.end(), rva,
+                             [](std::uint32_t value, const Start& start) { return value < start.rva; });
+  while (at != starts_.begin()) {
+    if ((--at)->function) return &*at;
+  }
+  return nullptr;
 }
 
 }  // namespace mixwalk

@@ -22,6 +22,7 @@ class CoffSymbols {
   struct Start {
     std::uint32_t rva = 0;
     std::string_view name;  // decorated as it is; never empty
+    bool function = false;  // the symbol table says so; else it may be a label inside one
   };
 
   CoffSymbols() = default;
@@ -29,6 +30,8 @@ class CoffSymbols {
 
   // The function that starts at just that RVA; empty: none is known.
   std::string_view name_at(std::uint32_t rva) const noexcept;
+  // The last one that starts at or before the RVA, and is a function; null: none.
+  const Start* function_before(std::uint32_t rva) const noexcept;
   // Sorted by RVA, each RVA once. Of several names the one that the symbol table calls a function comes
   // before any other, then an external before a static one, then the shortest, then the first in the
   // alphabet.
