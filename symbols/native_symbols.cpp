@@ -1,6 +1,5 @@
 #include "symbols/native_symbols.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "symbols/leaf_extent.h"
@@ -68,18 +67,14 @@ NameSource NativeSymbols::find(std::uint32_t rva, SourceLocation& into) {
 const CoffSymbols::Start* NativeSymbols::leaf_at(std::uint32_t rva) const {
   const PeImage& image = file_->image;
   const CoffSymbols::Start* const start = symbols_.function_before(rva);
-  if (start == nullptr) return nullptr;
-  const CoffSymbols::Start& found = *start;
-  const PeSection* const section = image.section_at(found.rva);
-  if (section == nullptr || image.function_at(found.rva) != nullptr ||
-      section->file_bytes <= found.rva - section->rva) {
+  if (start == nullptr || rva - start->rva >= kMaxLeafBytes || image.function_at(start->rva) != nullptr) {
     return nullptr;
   }
-  std::uint32_t room = std::min(kMaxLeafBytes, section->file_bytes - (found.rva - section->rva));
-  const PeImage::Function* const next = image.function_after(found.rva);
-  if (next != nullptr) room = std::min(room, next->begin - found.rva);
-  const auto code = image.bytes_at(found.rva, room);
-  return code && rva - found.rva < leaf_extent(*code) ? start : nullptr;
+  const PeImage::Function* const next = image.function_after(start->rva);
+  if (next != nullptr && next->begin <= rva) return nullptr;
+  // Only the code up to the address: whatever follows it does not change whose it is.
+  const auto code = image.bytes_at(start->rva, rva - start->rva + 1);
+  return code && rva - start->rva < leaf_extent(*code) ? start : nullptr;
 }
 
 }  // namespace mixwalk
