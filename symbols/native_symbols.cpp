@@ -20,11 +20,11 @@ bool is_mangled(std::string_view name) noexcept {
          (name.starts_with("_D") && name[2] >= '0' && name[2] <= '9');
 }
 
-NativeSymbols::NativeSymbols(std::shared_ptr<const ImageFile> file, std::unique_ptr<LazyIndex> index)
-    : file_(std::move(file)),
-      index_(std::move(index)),
-      symbols_(CoffFile::parse(file_->bytes)),
-      exports_(file_) {}
+NativeSymbols::NativeSymbols(std::shared_ptr<const ImageFile> file, std::unique_ptr<LazyIndex> index,
+                             CoffSymbols symbols)
+    : file_(std::move(file)), index_(std::move(index)), symbols_(std::move(symbols)), exports_(file_) {
+  if (symbols_.starts().empty()) symbols_ = CoffSymbols(CoffFile::parse(file_->bytes));
+}
 
 NameSource NativeSymbols::find(std::uint32_t rva, SourceLocation& into) {
   if (index_ != nullptr && index_->find(rva, into)) {

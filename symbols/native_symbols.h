@@ -29,8 +29,10 @@ enum class NameSource : std::uint8_t {
 // says more, and is taken. Where it has a line and no function, the line stays.
 class NativeSymbols {
  public:
-  // `index`: of that image; may be null.
-  NativeSymbols(std::shared_ptr<const ImageFile> file, std::unique_ptr<LazyIndex> index);
+  // `index`: of that image; may be null. `symbols`: the linker's, of the file that the debug information came
+  // from; if there are none, the image's own.
+  NativeSymbols(std::shared_ptr<const ImageFile> file, std::unique_ptr<LazyIndex> index,
+                CoffSymbols symbols = {});
 
   // Fills `into` also where nobody knows a name: with the function's start by .pdata, and one frame without
   // a name. Where not even that is known, `into.begin` is the address itself. The views in it are valid until

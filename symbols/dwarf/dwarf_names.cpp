@@ -2,8 +2,10 @@
 
 namespace mixwalk {
 
-NameId DwarfNames::of(const DwarfAttributes& function, IndexBuilder& into) {
+NameId DwarfNames::of(const DwarfAttributes& function, IndexBuilder& into, std::uint64_t& work) {
+  work_ = 0;
   const Found found = search(function, into, 0);
+  work += work_;
   return found.linkage != kNoName ? found.linkage : found.plain;
 }
 
@@ -25,6 +27,7 @@ DwarfNames::Found DwarfNames::search(const DwarfAttributes& entry, IndexBuilder&
   if (known != known_.end()) {
     other = known->second;
   } else {
+    work_ += step_;
     DwarfError error(debug_);
     Dwarf_Die die = nullptr;
     if (dwarf_offdie_b(debug_, *next, true, &die, error) == DW_DLV_OK) {

@@ -15,8 +15,11 @@ class DwarfNames {
  public:
   explicit DwarfNames(Dwarf_Debug debug) noexcept : debug_(debug) {}
 
-  // kNoName: it has none.
-  NameId of(const DwarfAttributes& function, IndexBuilder& into);
+  // How many units the file has: libdwarf finds an entry's unit by looking at one after the other.
+  void set_units(std::size_t units) noexcept { step_ = 1 + units / 16; }
+
+  // kNoName: it has none. Adds to `work` what the search has cost, in steps of about an attribute's reading.
+  NameId of(const DwarfAttributes& function, IndexBuilder& into, std::uint64_t& work);
 
  private:
   // Entries from one to the next. A concrete function, its abstract one, that one's declaration.
@@ -27,6 +30,7 @@ class DwarfNames {
   Found search(const DwarfAttributes& entry, IndexBuilder& into, int depth);
 
   Dwarf_Debug debug_;
+  std::uint64_t step_ = 1, work_ = 0;
   std::unordered_map<Dwarf_Off, Found> known_;  // by the entry's offset
 };
 

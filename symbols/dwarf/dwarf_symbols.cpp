@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "symbols/dwarf/debug_link.h"
+#include "symbols/dwarf/dwarf_abbreviations.h"
 #include "symbols/dwarf/dwarf_object.h"
 #include "symbols/dwarf/dwarf_unit.h"
 
@@ -10,7 +11,7 @@ namespace mixwalk {
 namespace {
 
 // Compilation units, all in all. A browser's debug file has some 40,000.
-constexpr std::size_t kMaxUnits = 1'000'000;
+constexpr std::size_t kMaxUnits = 200'000;
 // Ranges of code of all units together.
 constexpr std::size_t kMaxUnitRanges = 8'000'000;
 
@@ -19,7 +20,12 @@ class DwarfFile final : public UnitReader {
  public:
   // Either of `image` and `bytes` holds what `file` looks at.
   DwarfFile(std::shared_ptr<const ImageFile> image, std::vector<std::byte> bytes, const CoffFile& file)
-      : image_(std::move(image)), bytes_(std::move(bytes)), object_(file), code_(file), names_(object_.get()) {}
+      : image_(std::move(image)),
+        bytes_(std::move(bytes)),
+        object_(file),
+        code_(file),
+        names_(object_.get()),
+        abbreviations_(data_of(file, ".debug_abbrev")) {}
 
   const std::string& problem() const noexcept { return object_.problem(); }
   // The first pass: where each unit is, and what code it has.
@@ -30,6 +36,10 @@ class DwarfFile final : public UnitReader {
   }
 
  private:
+  static std::span<const std::byte> data_of(const CoffFile& file, std::string_view name) noexcept {
+    const CoffSection* const section = file.section(name);
+    return section == nullptr ? std::span<const std::byte>() : section->data;
+  }
   void add_unit(Dwarf_Die die, std::uint64_t bytes, std::vector<UnitRange>& ranges);
 
   std::shared_ptr<const ImageFile> image_;
@@ -37,6 +47,7 @@ class DwarfFile final : public UnitReader {
   DwarfObject object_;
   CodeSpan code_;
   DwarfNames names_;
+  DwarfAbbreviations abbreviations_;
   std::vector<DwarfUnit> units_;
   std::vector<RvaRange> code_of_unit_;
 };
@@ -64,27 +75,33 @@ std::vector<UnitRange> DwarfFile::find_units() {
   if (debug == nullptr) return ranges;
   DwarfError error(debug);
   Dwarf_Unsigned begin = 0;
-  for (std::size_t units = 0; units < kMaxUnits && ranges.size() < kMaxUnitRanges; ++units) {
-    Dwarf_Die die = nullptr;
+  std::size_t units = 0;
+  for (; units < kMaxUnits && ranges.size() < kMaxUnitRanges; ++units) {
     Dwarf_Unsigned header_bytes = 0, type_offset = 0, next = 0;
     Dwarf_Off abbreviations = 0;
     Dwarf_Half version = 0, address_bytes = 0, offset_bytes = 0, extension_bytes = 0, kind = 0;
     Dwarf_Sig8 signature{};
-    if (dwarf_next_cu_header_e(debug, true, &die, &header_bytes, &version, &abbreviations, &address_bytes,
+    if (dwarf_next_cu_header_d(debug, true, &header_bytes, &version, &abbreviations, &address_bytes,
                                &offset_bytes, &extension_bytes, &signature, &type_offset, &next, &kind,
                                error) != DW_DLV_OK) {
       break;  // the end, or what is behind a damaged header cannot be found
     }
-    const DiePointer owned(die);
-    add_unit(die, next - begin, ranges);
+    Dwarf_Die die = nullptr;
+    if (abbreviations_.allow(abbreviations) &&
+        dwarf_siblingof_b(debug, nullptr, true, &die, error) == DW_DLV_OK) {
+      const DiePointer owned(die);
+      add_unit(die, next - begin, ranges);
+    }
     begin = next;
   }
+  names_.set_units(units);
   return ranges;
 }
 
 // With `bytes`: of a debug file. Else the image's own.
 DwarfSymbols open_file(std::shared_ptr<const ImageFile> image, std::vector<std::byte> bytes) {
-  const CoffFile file = CoffFile::parse(bytes.empty() ? std::span(image->bytes) : std::span(bytes));
+  const bool linked = !bytes.empty();
+  const CoffFile file = CoffFile::parse(linked ? std::span(bytes) : std::span(image->bytes));
   DwarfSymbols result;
   if (file.error() != PeError::none) {
     result.problem = to_string(file.error());
@@ -99,6 +116,7 @@ DwarfSymbols open_file(std::shared_ptr<const ImageFile> image, std::vector<std::
     result.problem = "the DWARF tells of no code";
     return result;
   }
+  if (linked) result.linked_symbols = CoffSymbols(file);
   result.index = std::make_unique<LazyIndex>(std::move(ranges), std::move(reader), image_bytes);
   return result;
 }

@@ -6,6 +6,7 @@
 #include "symbols/image_file.h"
 #include "symbols/image_files.h"
 #include "symbols/index/lazy_index.h"
+#include "unmanaged/image/coff_symbols.h"
 
 namespace mixwalk {
 
@@ -17,6 +18,9 @@ struct DwarfSymbols {
   std::unique_ptr<LazyIndex> index;
   std::string problem;  // one line, no full stop
   std::string path;     // UTF-8; the file that has the DWARF
+  // The linker's symbols in a file that .gnu_debuglink named; the image itself was stripped of its own. Valid
+  // as long as `index`.
+  CoffSymbols linked_symbols;
 };
 
 // `files`: where the file is read from that .gnu_debuglink names. That file is looked for beside the image

@@ -3,11 +3,12 @@
 namespace mixwalk {
 namespace {
 
-// Entries inside each other: blocks, inlined calls. Real ones stay below 100.
-constexpr int kMaxNesting = 400;
+// Entries inside each other: blocks, inlined calls. Real ones stay below 100. libdwarf steps over what an
+// entry holds once for each level, so this also bounds the time.
+constexpr int kMaxNesting = 200;
 // How much a unit may cost, for each byte of it: bytes that are stepped over, attributes and ranges that are
-// read. Without DW_AT_sibling (clang) an entry is stepped over once for each level that it lies deep.
-constexpr std::uint64_t kWorkPerByte = 200;
+// read, entries of other units that are looked for. Without DW_AT_sibling (clang) an entry is stepped over once for each level that it lies deep.
+constexpr std::uint64_t kWorkPerByte = 100;
 
 }  // namespace
 
@@ -93,7 +94,9 @@ ScopeId DwarfUnitReader::add_function(Dwarf_Die die) {
   }
   std::uint32_t entry = code_of_entry_.front().begin;  // compilers list the entry's range first
   if (const auto address = attributes.address(DW_AT_entry_pc)) code_.to_rva(*address, entry);
-  const ScopeId function = into_.add_function(names_.of(attributes, into_), entry);
+  std::uint64_t work = 0;
+  const ScopeId function = into_.add_function(names_.of(attributes, into_, work), entry);
+  spend(work);
   for (const RvaRange& range : code_of_entry_) into_.add_range(function, range.begin, range.end);
   return function;
 }
@@ -106,8 +109,10 @@ ScopeId DwarfUnitReader::add_inlined(Dwarf_Die die, ScopeId parent) {
   }
   const std::uint64_t line = attributes.number(DW_AT_call_line).value_or(0);
   const NameId file = lines_->file(attributes.number(DW_AT_call_file).value_or(UINT64_MAX), into_);
-  const ScopeId inlined = into_.add_inlined(parent, names_.of(attributes, into_), file,
+  std::uint64_t work = 0;
+  const ScopeId inlined = into_.add_inlined(parent, names_.of(attributes, into_, work), file,
                                             line > UINT32_MAX ? 0 : static_cast<std::uint32_t>(line));
+  spend(work);
   for (const RvaRange& range : code_of_entry_) into_.add_range(inlined, range.begin, range.end);
   return inlined;
 }

@@ -49,11 +49,15 @@ struct Comparison {
 
 class Comparer {
  public:
-  explicit Comparer(const std::string& path)
-      : file_(std::make_shared<const ImageFile>(path, test::read_file(path))),
+  // `whole`: the same image, unstripped, for the oracle.
+  Comparer(const std::string& path, const std::string& whole)
+      : whole_(whole),
+        file_(std::make_shared<const ImageFile>(path, test::read_file(path))),
         coff_(CoffFile::parse(file_->bytes)),
-        by_linker_(coff_),
-        dwarf_(open_dwarf(file_, disk_)) {}
+        dwarf_(open_dwarf(file_, disk_)) {
+    const CoffSymbols& linked = dwarf_.linked_symbols;
+    by_linker_ = linked.starts().empty() ? CoffSymbols(coff_) : linked;
+  }
 
   const std::string& problem() const { return dwarf_.problem; }
 
@@ -61,13 +65,13 @@ class Comparer {
     Comparison result;
     const std::vector<std::uint32_t> rvas =
         count == kEveryInstruction
-            ? test::instructions(file_->path, file_->image, coff_.image_base(), problem)
+            ? test::instructions(whole_, file_->image, coff_.image_base(), problem)
             : test::addresses_in_functions(file_->image, count);
     std::vector<std::uint64_t> addresses;
     for (const std::uint32_t rva : rvas) addresses.push_back(coff_.image_base() + rva);
-    const std::vector<OracleChain> oracle = test::ask_llvm_symbolizer(file_->path, addresses, problem);
+    const std::vector<OracleChain> oracle = test::ask_llvm_symbolizer(whole_, addresses, problem);
     if (!problem.empty()) return result;
-    NativeSymbols symbols(file_, std::move(dwarf_.index));
+    NativeSymbols symbols(file_, std::move(dwarf_.index), dwarf_.linked_symbols);
     SourceLocation found;
     for (std::size_t i = 0; i < rvas.size(); ++i) {
       const NameSource source = symbols.find(rvas[i], found);
@@ -127,6 +131,7 @@ class Comparer {
     return text;
   }
 
+  std::string whole_;
   DiskImageFiles disk_;
   std::shared_ptr<const ImageFile> file_;
   CoffFile coff_;
@@ -134,8 +139,9 @@ class Comparer {
   DwarfSymbols dwarf_;
 };
 
-void expect_agreement(const std::string& title, const std::string& path, std::size_t addresses) {
-  Comparer comparer(path);
+void expect_agreement(const std::string& title, const std::string& path, const std::string& whole,
+                      std::size_t addresses) {
+  Comparer comparer(path, whole);
   ASSERT_EQ(comparer.problem(), "");
   std::string problem;
   const Comparison result = comparer.compare(addresses, problem);
@@ -150,19 +156,25 @@ class CompiledSampleTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(CompiledSampleTest, EveryInstructionAgreesWithLlvmSymbolizer) {
   const std::string path = std::string(MIXWALK_DWARF_SAMPLES "/sample_") + GetParam() + ".exe";
-  expect_agreement(GetParam(), path, kEveryInstruction);
+  expect_agreement(GetParam(), path, path, kEveryInstruction);
 }
 
 INSTANTIATE_TEST_SUITE_P(Compilers, CompiledSampleTest,
                          testing::Values("gcc_O0", "gcc_O2", "gcc_O2_dwarf4", "gcc_O3_lto", "clang_O2_dwarf4"),
                          [](const auto& info) { return info.param; });
 
+// By .gnu_debuglink, as binutils make it.
+TEST(StrippedSampleTest, DebugFileSaysWhatTheImageSaid) {
+  const std::string folder = MIXWALK_DWARF_SAMPLES;
+  expect_agreement("stripped", folder + "/stripped.exe", folder + "/sample_gcc_O2.exe", kEveryInstruction);
+}
+
 class WineDwarfTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(WineDwarfTest, InstructionsAgreeWithLlvmSymbolizer) {
   const std::string path = test::wine_dll(std::string(GetParam()) + ".dll");
   ASSERT_NE(path, "") << "no Wine DLLs: install wine64";
-  expect_agreement(GetParam(), path, addresses_of_a_dll());
+  expect_agreement(GetParam(), path, path, addresses_of_a_dll());
 }
 
 INSTANTIATE_TEST_SUITE_P(Wine, WineDwarfTest, testing::Values("ntdll", "ole32", "mshtml"),

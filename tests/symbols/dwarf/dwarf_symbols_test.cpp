@@ -135,6 +135,41 @@ TEST(DwarfSymbolsTest, EntryThatIsItsOwnOriginHasNoName) {
   EXPECT_EQ(chain(symbols, 0x1020), " /src/inc/b.h:3 < outer /src/a.c:12");
 }
 
+// Each of a million entries of one byte has all of an abbreviation's attributes.
+TEST(DwarfSymbolsTest, AbbreviationWithThousandsOfAttributesIsRefused) {
+  DwarfTables tables;
+  std::vector<std::uint8_t> abbreviations = tables.abbreviations.data();
+  abbreviations.pop_back();
+  TableWriter more;
+  more.bytes(abbreviations).uleb(10).uleb(0x34).u8(0);
+  for (int i = 0; i < 30'000; ++i) more.uleb(0x3F).uleb(0x19);  // DW_AT_external, DW_FORM_flag_present
+  more.uleb(0).uleb(0).u8(0);
+  tables.abbreviations = more;
+  std::vector<std::uint8_t> info = tables.info.data();
+  info.pop_back();
+  info.insert(info.end(), 1'000'000, 10);
+  info.push_back(0);
+  tables.info = TableWriter();
+  tables.info.bytes(info).set32(0, info.size() - 4);
+  EXPECT_EQ(open(with(tables)).problem, "the DWARF tells of no code");
+}
+
+TEST(DwarfSymbolsTest, EntriesInsideEachOtherWithoutEndAreLeft) {
+  DwarfTables tables;
+  std::vector<std::uint8_t> info = tables.info.data();
+  info.pop_back();
+  info.insert(info.end(), 100'000, 11);
+  tables.info = TableWriter();
+  tables.info.bytes(info).set32(0, info.size() - 4);
+  TableWriter more;
+  std::vector<std::uint8_t> abbreviations = tables.abbreviations.data();
+  abbreviations.pop_back();
+  more.bytes(abbreviations).uleb(11).uleb(0x0b).u8(1).uleb(0).uleb(0).u8(0);  // a block with children
+  tables.abbreviations = more;
+  DwarfSymbols symbols = open(with(tables));
+  EXPECT_EQ(chain(symbols, 0x1020), "inner /src/inc/b.h:3 < outer /src/a.c:12");
+}
+
 class DebugLinkTest : public testing::Test {
  protected:
   // The image without DWARF, with the link.
