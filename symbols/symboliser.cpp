@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "symbols/function_table.h"
 #include "symbols/pe_exports.h"
 
 namespace mixwalk {
@@ -21,12 +20,8 @@ std::string_view to_string(ImageSymbols state) noexcept {
   return "unknown state";
 }
 
-std::unique_ptr<SymbolSource> open_exports(std::shared_ptr<const ImageFile> file) {
+std::unique_ptr<SymbolSource> open_exports(std::shared_ptr<const ImageFile> file, ImageFiles&) {
   return std::make_unique<PeExports>(std::move(file));
-}
-
-std::unique_ptr<SymbolSource> open_function_table(std::shared_ptr<const ImageFile> file) {
-  return std::make_unique<FunctionTable>(std::move(file));
 }
 
 std::optional<NamedAddress> Symboliser::name(const LoadedImage& image, CodeAddress code) {
@@ -59,7 +54,7 @@ Symboliser::Opened Symboliser::open(const LoadedImage& image) {
   }
   Opened result{ImageSymbols::found, {}};
   for (const OpenSource open : open_) {
-    if (auto source = open(file)) result.sources.push_back(std::move(source));
+    if (auto source = open(file, files_)) result.sources.push_back(std::move(source));
   }
   return result;
 }

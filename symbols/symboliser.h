@@ -40,10 +40,11 @@ enum class ImageSymbols : std::uint8_t {
 // One line, no full stop.
 std::string_view to_string(ImageSymbols state) noexcept;
 
-// A kind of source. Null where the image has no such symbols.
-using OpenSource = std::unique_ptr<SymbolSource> (*)(std::shared_ptr<const ImageFile> file);
-std::unique_ptr<SymbolSource> open_exports(std::shared_ptr<const ImageFile> file);
-std::unique_ptr<SymbolSource> open_function_table(std::shared_ptr<const ImageFile> file);
+// A kind of source: all native symbols of an image (open_native_symbols()), or its exports alone. Null where
+// the image has no such symbols. `files`: where further files of the image's are read from.
+using OpenSource = std::unique_ptr<SymbolSource> (*)(std::shared_ptr<const ImageFile> file,
+                                                     ImageFiles& files);
+std::unique_ptr<SymbolSource> open_exports(std::shared_ptr<const ImageFile> file, ImageFiles& files);
 
 // Names native code addresses; opens each image once. A file that is not the image that was loaded
 // (another timestamp or size) names nothing: a wrong name is worse than none. Not frozen-safe; one
@@ -51,8 +52,7 @@ std::unique_ptr<SymbolSource> open_function_table(std::shared_ptr<const ImageFil
 class Symboliser {
  public:
   // `sources`: in the order in which they are asked; the first that knows an address names it.
-  explicit Symboliser(ImageFiles& files, std::vector<OpenSource> sources = {open_exports,
-                                                                            open_function_table})
+  Symboliser(ImageFiles& files, std::vector<OpenSource> sources)
       : files_(files), open_(std::move(sources)) {}
 
   std::optional<NamedAddress> name(const LoadedImage& image, CodeAddress code);

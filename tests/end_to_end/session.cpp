@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "symbols/native_source.h"
 #include "symbols/symboliser.h"
 #include "tests/support/win/child_process.h"
 #include "unmanaged/win/utf8.h"
@@ -25,7 +26,7 @@ Snapshot dump_named(TargetSession& session, const DumpRequest& request) {
   auto snapshot = session.dump(request);
   if (!snapshot) throw std::runtime_error(snapshot.failure().message);
   static DiskImageFiles files;
-  static Symboliser symboliser(files);
+  static Symboliser symboliser(files, {open_native_symbols});
   symbolise(*snapshot, symboliser);
   return std::move(*snapshot);
 }

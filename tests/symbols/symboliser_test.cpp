@@ -43,7 +43,7 @@ class SymboliserTest : public testing::Test {
   }
 
   FakeImageFiles files_;
-  Symboliser symboliser_{files_};
+  Symboliser symboliser_{files_, {open_exports}};
   LoadedImage image_{"C:\\built.dll", kBase, ImageBuilder::kSizeOfImage, ImageBuilder::kTimestamp};
 };
 
@@ -117,10 +117,10 @@ TEST_F(SymboliserTest, FirstSourceThatKnowsAnAddressNamesIt) {
       return Symbol::named(SymbolKind::pdb, "static_function", kCode + 0x20);
     }
   };
-  const OpenSource absent = [](std::shared_ptr<const ImageFile>) {
+  const OpenSource absent = [](std::shared_ptr<const ImageFile>, ImageFiles&) {
     return std::unique_ptr<SymbolSource>();
   };
-  const OpenSource precise = [](std::shared_ptr<const ImageFile>) {
+  const OpenSource precise = [](std::shared_ptr<const ImageFile>, ImageFiles&) {
     return std::unique_ptr<SymbolSource>(std::make_unique<Precise>());
   };
   Symboliser symboliser(files_, {absent, precise, open_exports});

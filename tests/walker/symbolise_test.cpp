@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "symbols/native_source.h"
 #include "tests/support/image_builder.h"
 #include "tests/support/snapshot_builder.h"
 
@@ -31,7 +32,7 @@ class Inlining final : public SymbolSource {
   static inline std::uint32_t folded = 1;
 };
 
-std::unique_ptr<SymbolSource> open_inlining(std::shared_ptr<const ImageFile>) {
+std::unique_ptr<SymbolSource> open_inlining(std::shared_ptr<const ImageFile>, ImageFiles&) {
   return std::make_unique<Inlining>();
 }
 
@@ -62,7 +63,7 @@ class SymboliseTest : public testing::Test {
   }
 
   OneImage files_;
-  Symboliser symboliser_{files_, {open_inlining, open_function_table}};
+  Symboliser symboliser_{files_, {open_inlining, open_native_symbols}};
   Snapshot snapshot_;
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "symbols/demangle/demangle.h"
 #include "walker/base/printable.h"
 #include "walker/export/frame_label.h"
 #include "walker/export/frame_selection.h"
@@ -182,9 +183,13 @@ class Writer {
     return {};
   }
 
+  static std::string shown_name(const Frame& frame) {
+    return frame.kind == FrameKind::native ? shortened(frame.name) : frame.name;
+  }
+
   // A name that does not begin at its symbol says how far behind it stands.
   std::string label(const Frame& frame) const {
-    FrameWords words{.kind = frame.kind, .offset = frame.address, .name = bounded(frame.name)};
+    FrameWords words{.kind = frame.kind, .offset = frame.address, .name = bounded(shown_name(frame))};
     if (frame.module != Frame::kNone) {
       const Module& module = snapshot_.modules[static_cast<std::size_t>(frame.module)];
       words.image = bounded(module_name(module));

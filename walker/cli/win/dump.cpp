@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "symbols/native_source.h"
 #include "symbols/symboliser.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/base/errno_text.h"
@@ -151,7 +152,7 @@ ExitCode run(const DumpCommand& command) {
   spdlog::info("symbolising");
   DiskImageFiles disk;
   LocalImageFiles files(disk);
-  Symboliser symboliser(files);
+  Symboliser symboliser(files, {open_native_symbols});
   symbolise(*snapshot, symboliser);
   const std::string why = write_to(file ? &*file : nullptr, *snapshot, command);
   if (!why.empty()) return report(unwritable(command, why));

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "symbols/native_source.h"
 #include "symbols/symboliser.h"
 #include "walker/base/version.h"
 #include "walker/cli/otlp_session.h"
@@ -64,7 +65,7 @@ class RecordingRun {
       : command_(command),
         session_(session),
         outputs_(std::move(outputs)),
-        symboliser_(files_),
+        symboliser_(files_, {open_native_symbols}),
         collector_([this](RecordedFrame frame, const Module& module) {
           return symbolised(std::move(frame), module, symboliser_);
         }),

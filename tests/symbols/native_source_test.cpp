@@ -1,4 +1,4 @@
-#include "symbols/function_table.h"
+#include "symbols/native_source.h"
 
 #include <gtest/gtest.h>
 
@@ -11,38 +11,56 @@ using test::ImageBuilder;
 
 constexpr std::uint32_t kCode = ImageBuilder::kCode;
 
+class NoFiles final : public ImageFiles {
+ public:
+  std::optional<std::vector<std::byte>> read(const std::string&) override { return std::nullopt; }
+};
+
+std::optional<Symbol> symbol_at(const ImageBuilder& builder, std::uint32_t rva) {
+  NoFiles files;
+  return open_native_symbols(std::make_shared<const ImageFile>("built.dll", builder.build()), files)
+      ->find(rva);
+}
+
 std::string name_at(const ImageBuilder& builder, std::uint32_t rva) {
-  const FunctionTable table(std::make_shared<const ImageFile>("built.dll", builder.build()));
-  const auto symbol = table.find(rva);
+  const auto symbol = symbol_at(builder, rva);
   return symbol ? symbol->name() + "+" + std::to_string(rva - symbol->rva) : "";
 }
 
-TEST(FunctionTableTest, AFunctionIsNamedAfterItsBegin) {
+TEST(NativeSourceTest, AFunctionWithoutANameIsNamedAfterItsBegin) {
   ImageBuilder builder;
   builder.function(kCode, kCode + 0x20).function(kCode + 0x20, kCode + 0x40);
   EXPECT_EQ(name_at(builder, kCode), "sub_1000+0");
   EXPECT_EQ(name_at(builder, kCode + 0x1F), "sub_1000+31");
   EXPECT_EQ(name_at(builder, kCode + 0x20), "sub_1020+0");
+  EXPECT_EQ(symbol_at(builder, kCode)->kind, SymbolKind::function_table);
 }
 
-TEST(FunctionTableTest, APartBehindItsFunctionHasTheFunctionsName) {
+TEST(NativeSourceTest, APartBehindItsFunctionHasTheFunctionsName) {
   ImageBuilder builder;
   builder.function(kCode, kCode + 0x10).function(kCode + 0x10, kCode + 0x20);
   builder.chained(kCode + 0x40, kCode + 0x50, kCode, kCode + 0x10);
   EXPECT_EQ(name_at(builder, kCode + 0x44), "sub_1000+68");
 }
 
-TEST(FunctionTableTest, APartInFrontOfItsFunctionIsNamedAfterItself) {
+TEST(NativeSourceTest, APartInFrontOfItsFunctionIsNamedAfterItself) {
   ImageBuilder builder;
   builder.chained(kCode, kCode + 0x10, kCode + 0x40, kCode + 0x50);
   builder.function(kCode + 0x40, kCode + 0x50);
   EXPECT_EQ(name_at(builder, kCode + 4), "sub_1000+4");
 }
 
-TEST(FunctionTableTest, CodeWithoutUnwindDataHasNoName) {
+TEST(NativeSourceTest, CodeThatNothingNamesAndNoTableHasIsNoSymbol) {
   ImageBuilder builder;
   builder.function(kCode, kCode + 0x20);
   EXPECT_EQ(name_at(builder, kCode + 0x20), "");
+}
+
+TEST(NativeSourceTest, AnExportIsNamedWholly) {
+  ImageBuilder builder;
+  builder.function(kCode, kCode + 0x20).export_name("?submit@Orders@@QEAAXH@Z", kCode);
+  EXPECT_EQ(name_at(builder, kCode + 4), "Orders::submit(int)+4");
+  EXPECT_EQ(symbol_at(builder, kCode)->kind, SymbolKind::exported);
 }
 
 }  // namespace

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "symbols/index/symbol_index.h"
+
+namespace mixwalk {
+
+// Code that something claims for a scope.
+struct ClaimedRange {
+  std::uint32_t begin = 0, end = 0;  // RVAs; [begin, end)
+  ScopeId scope = kNoScope;
+  std::uint64_t rank = 0;  // where ranges overlap, the code belongs to the one of the highest rank
+};
+
+// Disjoint, sorted segments: each address belongs to the claim of the highest rank that covers it, of equal
+// ranks to the one that begins last. Neighbours of one scope are one segment; what nobody claims is a
+// segment of kNoScope, also behind the last claim. Empty claims count for nothing. At most two segments a
+// claim, in n log n. Pure.
+std::vector<Segment> disjoint(std::vector<ClaimedRange> claims);
+
+// The segment that holds the RVA; null: the RVA lies before all of them.
+const Segment* segment_at(std::span<const Segment> segments, std::uint32_t rva) noexcept;
+
+}  // namespace mixwalk

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "symbols/index/disjoint.h"
+#include "symbols/index/symbol_index.h"
+
+namespace mixwalk {
+
+// What a reader of symbols fills to make a SymbolIndex. All that it is given may be wrong: it is bounded,
+// and build() makes disjoint what overlaps. Not frozen-safe.
+//
+// The rule where claims overlap. Functions: the code belongs to the function whose entry lies last; of
+// several with the same entry, to the one that was added first, with all that is inlined in it: chains of
+// two functions never mix, and SourceLocation::folded counts them. Within one function the deepest scope
+// has the code; of equally deep ones, the one that was added last. Lines: of rows at one address the one
+// that was added last counts; a sequence that begins inside an earlier one takes effect where the earlier
+// one ends.
+class IndexBuilder {
+ public:
+  // Some ten times what the largest compilation unit of a browser, built with LTO, has; together they need
+  // some 300 MiB. What is beyond a limit is left out, and full() says so.
+  static constexpr std::size_t kMaxScopes = 4'000'000;
+  static constexpr std::size_t kMaxRanges = 6'000'000;
+  static constexpr std::size_t kMaxLines = 8'000'000;
+
+  // `names` must outlive this. RVAs at or above `image_bytes` (SizeOfImage) are none: ranges are cut there.
+  IndexBuilder(NamePool& names, std::uint32_t image_bytes) noexcept
+      : names_(names), image_bytes_(image_bytes) {}
+
+  // The text of a name or a path, for the calls below.
+  NameId name(std::string_view text) { return names_.intern(text); }
+
+  // A function; `begin`: the RVA of its entry. kNoScope when the builder is full.
+  ScopeId add_function(NameId name, std::uint32_t begin);
+  // A call that was inlined into `parent` at that place of the parent's source (0: unknown line).
+  // kNoScope when the builder is full, the parent is kNoScope, or the chain is deeper than
+  // SymbolIndex::kMaxDepth. What lies in such a scope is left to its parent: give the parent's id instead.
+  ScopeId add_inlined(ScopeId parent, NameId name, NameId call_file, std::uint32_t call_line);
+  // Code of the scope: [begin, end). For an inlined scope, as it stands: not cut to its parent's.
+  void add_range(ScopeId scope, std::uint32_t begin, std::uint32_t end);
+
+  // Rows of one sequence, in any order; then the end of the sequence.
+  void add_line(std::uint32_t rva, NameId file, std::uint32_t line);
+  // `end`: behind the last code of the sequence.
+  void end_sequence(std::uint32_t end);
+
+  bool full() const noexcept { return full_; }
+  // Of memory that the builder holds, without the names.
+  std::size_t bytes() const noexcept;
+
+  // Leaves the builder empty, to be filled again. Rows behind the last end_sequence() are dropped.
+  SymbolIndex build();
+
+ private:
+  struct Sequence {
+    std::uint32_t begin, end;
+    std::uint32_t first, count;  // of rows_
+  };
+  std::vector<Segment> build_segments(std::vector<SymbolIndex::Folded>& folded);
+  std::vector<LineRow> build_lines();
+
+  NamePool& names_;
+  std::uint32_t image_bytes_;
+  std::vector<Scope> scopes_;
+  std::vector<std::uint8_t> depths_;  // of each scope: how many lie above it
+  std::vector<ClaimedRange> ranges_;
+  std::vector<LineRow> rows_;
+  std::vector<Sequence> sequences_;
+  std::size_t sequence_begin_ = 0;  // the first row of the sequence that is being added
+  bool full_ = false;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "symbols/index/index_builder.h"
+#include "symbols/index/symbol_index.h"
+
+namespace mixwalk {
+
+// Reads the parts of one image's symbols, each when it is first asked for.
+class UnitReader {
+ public:
+  virtual ~UnitReader() = default;
+  // Fills the builder with what the unit (a compilation unit of DWARF, a module of a PDB) says; what can be
+  // read of a damaged one. Called once a unit.
+  virtual void read_unit(std::uint32_t unit, IndexBuilder& into) = 0;
+};
+
+// Code that a unit made, as the symbols' own table of units says.
+struct UnitRange {
+  std::uint32_t begin = 0, end = 0;  // RVAs; [begin, end)
+  std::uint32_t unit = 0;
+};
+
+// All that the symbols of one image say of its code, read a unit at a time. Not frozen-safe; one thread at
+// a time.
+class LazyIndex {
+ public:
+  // Of memory, without the reader's own: what a browser's symbols need, twice. A unit that would exceed it
+  // is read and not kept: its code has no names.
+  static constexpr std::size_t kMaxBytes = 1024u * 1024 * 1024;
+
+  // `ranges`: in any order; where they overlap, the one that begins last has the code.
+  LazyIndex(std::vector<UnitRange> ranges, std::unique_ptr<UnitReader> reader,
+            std::uint32_t image_bytes);
+
+  // As SymbolIndex::find(). The views in `into` are valid as long as this.
+  bool find(std::uint32_t rva, SourceLocation& into);
+
+  // As SymbolIndex::find_line().
+  bool find_line(std::uint32_t rva, SourceFrame& into);
+
+  // Reads every unit, for a measurement or a test.
+  void read_all();
+  std::size_t bytes() const noexcept;  // of memory: indices and names
+  std::size_t units_read() const noexcept { return units_.size(); }
+  NamePool& names() noexcept { return *names_; }
+
+ private:
+  const SymbolIndex& unit(std::uint32_t number);
+  // Null: no unit made the code there.
+  const SymbolIndex* unit_at(std::uint32_t rva);
+
+  std::unique_ptr<NamePool> names_;
+  std::unique_ptr<UnitReader> reader_;
+  IndexBuilder builder_;
+  std::vector<Segment> by_code_;  // the scope is a unit's number
+  std::unordered_map<std::uint32_t, SymbolIndex> units_;
+  std::size_t index_bytes_ = 0;
+};
+
+}  // namespace mixwalk

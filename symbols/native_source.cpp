@@ -1,0 +1,63 @@
+#include "symbols/native_source.h"
+
+#include <array>
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "symbols/demangle/demangle.h"
+#include "symbols/dwarf/dwarf_symbols.h"
+#include "symbols/native_symbols.h"
+
+namespace mixwalk {
+namespace {
+
+SymbolKind kind_of(NameSource source) noexcept {
+  switch (source) {
+    case NameSource::none: return SymbolKind::function_table;
+    case NameSource::debug: return SymbolKind::dwarf;
+    case NameSource::symbols: return SymbolKind::coff;
+    case NameSource::exports: return SymbolKind::exported;
+  }
+  return SymbolKind::none;
+}
+
+std::string name_of_begin(std::uint32_t rva) {
+  std::array<char, 8> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), rva, 16).ptr;
+  return "sub_" + std::string(std::string_view(digits.data(), end));
+}
+
+class NativeSource final : public SymbolSource {
+ public:
+  NativeSource(std::shared_ptr<const ImageFile> file, ImageFiles& files) : file_(file) {
+    DwarfSymbols dwarf = open_dwarf(file, files);
+    symbols_ = std::make_unique<NativeSymbols>(std::move(file), std::move(dwarf.index),
+                                               std::move(dwarf.linked_symbols));
+  }
+
+  std::optional<Symbol> find(std::uint32_t rva) const override {
+    SourceLocation found;
+    const NameSource source = symbols_->find(rva, found);
+    if (source == NameSource::none && file_->image.function_at(rva) == nullptr) return std::nullopt;
+    Symbol symbol{.kind = kind_of(source), .rva = found.begin, .frames = {}, .folded = found.folded};
+    for (const SourceFrame& frame : found.frames) {
+      symbol.frames.push_back({demangle(frame.name), std::string(frame.file), frame.line});
+    }
+    if (source == NameSource::none) symbol.frames.back().name = name_of_begin(found.begin);
+    return symbol;
+  }
+
+ private:
+  std::shared_ptr<const ImageFile> file_;
+  std::unique_ptr<NativeSymbols> symbols_;
+};
+
+}  // namespace
+
+std::unique_ptr<SymbolSource> open_native_symbols(std::shared_ptr<const ImageFile> file, ImageFiles& files) {
+  return std::make_unique<NativeSource>(std::move(file), files);
+}
+
+}  // namespace mixwalk
