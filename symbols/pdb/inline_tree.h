@@ -18,8 +18,11 @@ struct ScopedCode {
 
 // One step of the chain at a piece of code.
 struct ChainStep {
+  static constexpr std::uint32_t kNoFile = UINT32_MAX;
+
   std::uint32_t scope = 0;
-  std::uint32_t file = 0, line = 0;  // where the code of this scope stands; line 0: unknown
+  std::uint32_t file = kNoFile;  // where the code of this scope stands
+  std::uint32_t line = 0;        // 0: unknown
   bool operator==(const ChainStep&) const = default;
 };
 

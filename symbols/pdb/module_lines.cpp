@@ -41,6 +41,9 @@ void read_lines(ByteCursor cursor, const PdbSections& sections, PdbModuleLines& 
   // A sequence has a block for each change of the file, and they need not follow the code.
   const auto by_rva = [](const PdbLine& left, const PdbLine& right) { return left.rva < right.rva; };
   std::stable_sort(into.lines.begin() + static_cast<std::ptrdiff_t>(first), into.lines.end(), by_rva);
+  // Folklore: where a function begins with code of an inlined call, clang 14 may leave out the row of the
+  // call. llvm-symbolizer too then takes the function's first row, which was the call's in all cases seen.
+  if (first < into.lines.size()) into.lines[first].rva = *begin;
   into.sequences.push_back({*begin, *begin + bytes, static_cast<std::uint32_t>(first),
                             static_cast<std::uint32_t>(into.lines.size() - first)});
 }

@@ -46,7 +46,7 @@ class PdbReader::FunctionSink final : public ChainSink {
   };
 
   NameId file(const ChainStep& step) {
-    return step.line == 0 ? kNoName : reader_.file_name(lines_, step.file, into_);
+    return step.file == ChainStep::kNoFile ? kNoName : reader_.file_name(lines_, step.file, into_);
   }
   ScopeId inlined(ScopeId parent, const ChainStep& call, const ChainStep& step) {
     Known& known = scopes_[step.scope];

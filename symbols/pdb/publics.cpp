@@ -14,7 +14,8 @@ constexpr std::uint16_t kPublic = 0x110E;                 // S_PUB32
 constexpr std::uint32_t kIsCode = 1, kIsFunction = 2;     // its flags
 
 bool before(const PdbPublics::Public& left, const PdbPublics::Public& right) noexcept {
-  return std::tie(left.rva, left.name) < std::tie(right.rva, right.name);
+  return std::tuple(left.rva, left.name.size(), left.name) <
+         std::tuple(right.rva, right.name.size(), right.name);
 }
 
 // Itanium C++ ABI: the constructors C1, C2, … and the destructors D0, D1, D2 of a class are often one

@@ -22,7 +22,7 @@ class PdbPublics {
   // Reads the records of stream `stream`.
   PdbPublics(const MsfFile& msf, std::uint32_t stream, const PdbSections& sections);
 
-  // Sorted by RVA; those of one RVA by their name.
+  // Sorted by RVA; of those of one RVA, the shortest first, then by the alphabet.
   std::span<const Public> all() const noexcept { return all_; }
   // Those in [begin, end).
   std::span<const Public> in(std::uint32_t begin, std::uint32_t end) const noexcept;
