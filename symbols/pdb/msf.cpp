@@ -45,11 +45,13 @@ PdbError MsfFile::parse_container() {
   ByteCursor superblock(file_);
   superblock.skip(kMagic.size());
   block_bytes_ = superblock.u32();
-  superblock.skip(8);  // the map of free blocks, the number of blocks
+  superblock.skip(4);  // the map of free blocks
+  const std::uint64_t block_count = superblock.u32();
   const std::uint32_t directory_bytes = superblock.u32();
   superblock.skip(4);
   if (superblock.failed() || block_bytes_ < kMinBlock || block_bytes_ > kMaxBlock ||
-      (block_bytes_ & (block_bytes_ - 1)) != 0 || directory_bytes > file_.size()) {
+      (block_bytes_ & (block_bytes_ - 1)) != 0 || block_count * block_bytes_ > file_.size() ||
+      directory_bytes > file_.size()) {
     return PdbError::damaged_container;
   }
   // The directory's blocks are listed in blocks of their own, and these at the superblock's end.
