@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "tests/support/image_builder.h"
-#include "tests/support/pdb_builder.h"
+#include "tests/support/pdb_samples.h"
 #include "tests/symbols/pdb/pdb_files.h"
 
 namespace mixwalk {
@@ -40,38 +40,6 @@ std::string at(LazyIndex& index, std::uint32_t rva) {
   return text.str();
 }
 
-PdbBuilder empty() {
-  PdbBuilder pdb;
-  pdb.guid = 7;
-  return pdb;
-}
-
-// One module: outer(), 0x40 bytes, with inner() and, in that, Box<int>::get() inlined; next().
-PdbBuilder with_inlining() {
-  PdbBuilder pdb = empty();
-  const std::uint32_t a = pdb.text("a.cpp"), b = pdb.text("b.h");
-  const std::uint32_t inner = pdb.function_id(pdb.string_id("ns::detail"), "inner");
-  const std::uint32_t get = pdb.member_function_id(pdb.structure("Box<int>"), "get");
-  PdbModuleBuilder module;
-  const std::uint32_t file_a = module.file(a), file_b = module.file(b);
-  module.inlinee(inner, file_a, 20);
-  module.inlinee(get, file_b, 50);
-  module.procedure("ns::outer", 0, 0x40);
-  module.block();
-  module.inline_site(inner, {0x03, 0x10, 0x06, 0x04, 0x03, 0x08, 0x04, 0x08});  // 20: 10-18; 22: 18-20
-  module.inline_site(get, {0x03, 0x18, 0x04, 0x04}, true);                      // 50: 18-1C
-  module.end_inline();
-  module.end_inline();
-  module.end();
-  module.end();
-  module.procedure("next", 0x40, 0x10, 0x1147);
-  module.record(0x114F, {});
-  module.lines(0, 0x40, file_a, {{0, 3}, {0x10, 5}, {0x30, 0xFEEFEE}}, true);
-  module.lines(0x40, 0x10, file_b, {{0, 8}});
-  pdb.contribution(pdb.module(module), 0, 0x50);
-  return pdb;
-}
-
 void expect_inlining(LazyIndex& index) {
   EXPECT_EQ(at(index, kCode), "ns::outer a.cpp:3");
   EXPECT_EQ(at(index, kCode + 0xF), "ns::outer a.cpp:3");
@@ -87,13 +55,13 @@ void expect_inlining(LazyIndex& index) {
 }
 
 TEST(PdbSymbolsTest, FunctionsInlinedCallsAndLines) {
-  auto opened = open(with_inlining());
+  auto opened = open(test::pdb_with_inlining());
   ASSERT_EQ(opened.error, PdbError::none);
   expect_inlining(*opened.index);
 }
 
 TEST(PdbSymbolsTest, ScatteredStreamsOfLargerBlocks) {
-  PdbBuilder pdb = with_inlining();
+  PdbBuilder pdb = test::pdb_with_inlining();
   pdb.scattered = true;
   expect_inlining(*open(pdb).index);
   pdb.block_bytes = 4096;
@@ -101,15 +69,15 @@ TEST(PdbSymbolsTest, ScatteredStreamsOfLargerBlocks) {
 }
 
 TEST(PdbSymbolsTest, OnlyTheImagesOwnPdb) {
-  const PdbBuilder pdb = with_inlining();
+  const PdbBuilder pdb = test::pdb_with_inlining();
   EXPECT_EQ(open(pdb, image_of(8)).error, PdbError::other_guid);
   EXPECT_EQ(open(pdb, image_of(7, 2)).error, PdbError::other_age);
   EXPECT_EQ(open(pdb, test::ImageBuilder()).error, PdbError::no_image_id);
   // A PDB that was written again after the link.
-  PdbBuilder again = with_inlining();
+  PdbBuilder again = test::pdb_with_inlining();
   again.info_age = 5;
   EXPECT_EQ(open(again).error, PdbError::none);
-  PdbBuilder rearranged = with_inlining();
+  PdbBuilder rearranged = test::pdb_with_inlining();
   rearranged.rearranged = true;
   rearranged.public_symbol("x", 0);
   EXPECT_EQ(open(rearranged).error, PdbError::rearranged);
@@ -123,7 +91,7 @@ TEST(PdbSymbolsTest, OnlyTheImagesOwnPdb) {
 }
 
 TEST(PdbSymbolsTest, ModuleIsReadWhenItIsFirstAskedFor) {
-  PdbBuilder pdb = empty();
+  PdbBuilder pdb = test::empty_pdb();
   for (const std::uint32_t offset : {0u, 0x100u}) {
     PdbModuleBuilder module;
     module.procedure(offset == 0 ? "first" : "second", offset, 0x20);
@@ -140,7 +108,7 @@ TEST(PdbSymbolsTest, ModuleIsReadWhenItIsFirstAskedFor) {
 // The linker kept the code of one of three functions: the module that it came from has the name, its inlined
 // calls and its lines; what the others say of that code is not mixed in.
 TEST(PdbSymbolsTest, FoldedFunctionsAreOneNameAndCounted) {
-  PdbBuilder pdb = empty();
+  PdbBuilder pdb = test::empty_pdb();
   const std::uint32_t a = pdb.text("a.cpp"), b = pdb.text("b.cpp");
   const std::uint32_t inner = pdb.function_id(0, "inner");
   PdbModuleBuilder kept, folded;
@@ -170,7 +138,7 @@ TEST(PdbSymbolsTest, FoldedFunctionsAreOneNameAndCounted) {
 }
 
 TEST(PdbSymbolsTest, FunctionsFoldedInOneModule) {
-  PdbBuilder pdb = empty();
+  PdbBuilder pdb = test::empty_pdb();
   PdbModuleBuilder module;
   for (const char* name : {"one", "two", "two"}) {  // the same name again is the same function
     module.procedure(name, 0, 0x20);
@@ -181,7 +149,7 @@ TEST(PdbSymbolsTest, FunctionsFoldedInOneModule) {
 }
 
 TEST(PdbSymbolsTest, TwoNamesOfOneConstructorAreOneFunction) {
-  PdbBuilder pdb = empty();
+  PdbBuilder pdb = test::empty_pdb();
   PdbModuleBuilder module;
   module.procedure("Box::Box", 0, 0x20);
   module.end();
@@ -192,7 +160,7 @@ TEST(PdbSymbolsTest, TwoNamesOfOneConstructorAreOneFunction) {
 }
 
 TEST(PdbSymbolsTest, ThunksAndSeparatedCode) {
-  PdbBuilder pdb = empty();
+  PdbBuilder pdb = test::empty_pdb();
   const std::uint32_t a = pdb.text("a.cpp");
   PdbModuleBuilder module;
   const std::uint32_t file = module.file(a);
@@ -214,7 +182,7 @@ TEST(PdbSymbolsTest, ThunksAndSeparatedCode) {
 
 // A public symbol has no length: .pdata, or what is certain of a leaf function, bounds it.
 TEST(PdbSymbolsTest, PublicSymbolsNameWhatIsCertain) {
-  PdbBuilder pdb = empty();
+  PdbBuilder pdb = test::empty_pdb();
   PdbModuleBuilder module;
   module.procedure("known", 0, 0x20);
   module.end();
@@ -240,7 +208,7 @@ TEST(PdbSymbolsTest, PublicSymbolsNameWhatIsCertain) {
 }
 
 TEST(PdbSymbolsTest, CutOffAnywhereIsAnErrorOrLess) {
-  const auto whole = with_inlining().build();
+  const auto whole = test::pdb_with_inlining().build();
   const auto image = std::make_shared<const ImageFile>("", image_of().build());
   for (std::size_t bytes = 0; bytes < whole.size(); bytes += 7) {
     auto opened = open_pdb(std::make_shared<test::PdbInMemory>(
@@ -252,7 +220,7 @@ TEST(PdbSymbolsTest, CutOffAnywhereIsAnErrorOrLess) {
 }
 
 TEST(PdbSymbolsTest, AnyByteWrongIsNoCrash) {
-  const auto whole = with_inlining().build();
+  const auto whole = test::pdb_with_inlining().build();
   const auto image = std::make_shared<const ImageFile>("", image_of().build());
   for (std::size_t i = 0; i < whole.size(); ++i) {
     for (const int value : {0x00, 0x7F, 0xFF}) {
