@@ -9,6 +9,7 @@ constexpr std::uint32_t kDbiStream = 3;
 constexpr std::uint32_t kSignature = 0xFFFFFFFF;
 constexpr std::uint32_t kVersion70 = 19'990'903;
 constexpr std::uint32_t kContributions60 = 0xF12EBA2D, kContributions2 = 0xF13151E4;
+constexpr std::uint32_t kComdat = 0x1000;  // IMAGE_SCN_LNK_COMDAT
 // Indices into the list of further streams.
 constexpr std::size_t kOmapFromSource = 4, kSectionHeaders = 5;
 
@@ -87,11 +88,11 @@ void read_contributions(std::span<const std::byte> bytes, PdbDbi& dbi) {
     entry.skip(2);
     const std::uint32_t offset = entry.u32();
     const std::uint32_t length = entry.u32();
-    entry.skip(4);
+    const std::uint32_t flags = entry.u32();
     const std::uint16_t module = entry.u16();
     const auto begin = dbi.sections.rva(section, offset);
     if (!begin || length == 0 || length > UINT32_MAX - *begin) continue;
-    dbi.contributions.push_back({*begin, *begin + length, module});
+    dbi.contributions.push_back({*begin, *begin + length, module, (flags & kComdat) != 0});
   }
 }
 

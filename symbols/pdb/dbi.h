@@ -12,6 +12,7 @@ namespace mixwalk {
 struct PdbContribution {
   std::uint32_t begin = 0, end = 0;  // RVAs; [begin, end)
   std::uint16_t module = 0;
+  bool comdat = false;  // the compiler made a section of its own for it: one function, or data
 };
 
 // An object file that the image was linked from.

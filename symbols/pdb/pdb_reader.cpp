@@ -284,6 +284,12 @@ std::uint32_t PdbReader::end_of_public(std::uint32_t rva, std::uint32_t room) co
   if (const PeImage::Function* const behind = image.function_after(rva)) {
     room = std::min(room, behind->begin);
   }
+  const auto whole = std::lower_bound(
+      dbi_.contributions.begin(), dbi_.contributions.end(), rva,
+      [](const PdbContribution& one, std::uint32_t value) { return one.begin < value; });
+  if (whole != dbi_.contributions.end() && whole->begin == rva && whole->comdat) {
+    return std::min(room, whole->end);
+  }
   room = std::min(room - rva, std::min(kMaxLeafBytes, section->file_bytes - (rva - section->rva)));
   const auto code = image.bytes_at(rva, room);
   return code ? rva + static_cast<std::uint32_t>(leaf_extent(*code)) : rva;

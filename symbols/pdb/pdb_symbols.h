@@ -31,8 +31,9 @@ struct OpenedPdb {
 //   namespaces, as the compiler wrote it; the calls that are inlined there; the lines. Modules are read when
 //   the section contributions first lead to them, and only their functions in their own contributions count:
 //   what the linker folded into another module's function is that one.
-// - else a public symbol, decorated: at the begin of a function that .pdata knows, for all of it; for a leaf
-//   function as far as leaf_extent() is certain, and not beyond the module's contribution or the next symbol.
+// - else a public symbol, decorated: at the begin of a function that .pdata knows, for all of it; for a
+//   function without unwind data, to the end of its contribution if that is a COMDAT, which has one function,
+//   else as far as leaf_extent() is certain; never beyond the contribution or the next symbol.
 //   (The rule of PeExports: a public symbol has no length, and being the nearest is not enough.)
 // SourceLocation::folded counts the functions that share their entry, by the public symbols and the module's
 // own.

@@ -163,8 +163,9 @@ std::uint16_t PdbBuilder::module(const PdbModuleBuilder& module) {
   return static_cast<std::uint16_t>(modules_.size() - 1);
 }
 
-void PdbBuilder::contribution(std::uint16_t module, std::uint32_t offset, std::uint32_t bytes) {
-  contributions_.u16(1).u16(0).u32(offset).u32(bytes).u32(0x60000020).u16(module).u16(0).u32(0).u32(0);
+void PdbBuilder::contribution(std::uint16_t module, std::uint32_t offset, std::uint32_t bytes,
+                              bool comdat) {
+  contributions_.u16(1).u16(0).u32(offset).u32(bytes).u32(comdat ? 0x60001020 : 0x60000020).u16(module).u16(0).u32(0).u32(0);
 }
 
 void PdbBuilder::public_symbol(const std::string& name, std::uint32_t offset) {

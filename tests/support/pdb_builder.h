@@ -81,7 +81,7 @@ class PdbBuilder {
 
   // Returns its number.
   std::uint16_t module(const PdbModuleBuilder& module);
-  void contribution(std::uint16_t module, std::uint32_t offset, std::uint32_t bytes);
+  void contribution(std::uint16_t module, std::uint32_t offset, std::uint32_t bytes, bool comdat = false);
   void public_symbol(const std::string& name, std::uint32_t offset);
 
   std::vector<std::byte> build() const;

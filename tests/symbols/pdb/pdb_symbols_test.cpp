@@ -207,6 +207,27 @@ TEST(PdbSymbolsTest, PublicSymbolsNameWhatIsCertain) {
   EXPECT_EQ(at(*opened.index, kCode + 0xA4), "unknown");
 }
 
+TEST(PdbSymbolsTest, PublicSymbolOfAComdatHasAllOfIt) {
+  PdbBuilder pdb = test::empty_pdb();
+  const std::uint16_t module = pdb.module(PdbModuleBuilder());
+  pdb.contribution(module, 0, 0x20, true);
+  pdb.contribution(module, 0x20, 0x20, true);
+  pdb.contribution(module, 0x40, 0x20);
+  pdb.public_symbol("whole", 0);
+  pdb.public_symbol("first", 0x20);
+  pdb.public_symbol("second", 0x30);  // no compiler puts two there: the first ends where this begins
+  pdb.public_symbol("plain", 0x40);
+  test::ImageBuilder image = image_of();
+  for (const std::uint32_t offset : {0x4u, 0x24u, 0x34u, 0x44u}) image.put_code(kCode + offset, {0xC3});
+  auto opened = open(pdb, image);
+  EXPECT_EQ(at(*opened.index, kCode + 0x1F), "whole :0");
+  EXPECT_EQ(at(*opened.index, kCode + 0x2F), "first :0");
+  EXPECT_EQ(at(*opened.index, kCode + 0x34), "second :0");
+  EXPECT_EQ(at(*opened.index, kCode + 0x35), "unknown");
+  EXPECT_EQ(at(*opened.index, kCode + 0x44), "plain :0");
+  EXPECT_EQ(at(*opened.index, kCode + 0x45), "unknown");
+}
+
 TEST(PdbSymbolsTest, CutOffAnywhereIsAnErrorOrLess) {
   const auto whole = test::pdb_with_inlining().build();
   const auto image = std::make_shared<const ImageFile>("", image_of().build());
