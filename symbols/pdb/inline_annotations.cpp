@@ -44,7 +44,7 @@ std::uint32_t moved(std::uint32_t line, std::uint32_t encoded) {
 class Program {
  public:
   Program(std::uint32_t file, std::uint32_t line, std::vector<PlacedCode>& into)
-      : file_(file), line_(line), into_(into) {}
+      : file_(file), line_(line), into_(into), first_(into.size()) {}
 
   void run(std::span<const std::byte> annotations) {
     ByteCursor cursor(annotations);
@@ -100,7 +100,10 @@ class Program {
   void begin_code() {
     end_code();
     // Code that was given a length may reach into what begins here.
-    if (has_before_ && into_.back().end > offset_) into_.back().end = static_cast<std::uint32_t>(offset_);
+    if (into_.size() > first_ && into_.back().end > offset_) {
+      into_.back().end = static_cast<std::uint32_t>(offset_);
+      if (into_.back().begin == into_.back().end) into_.pop_back();
+    }
     begin_ = offset_;
     open_ = offset_ <= kMaxOffset;
     begin_file_ = file_;
@@ -111,7 +114,6 @@ class Program {
     if (open_ && end > begin_ && end <= kMaxOffset) {
       into_.push_back({static_cast<std::uint32_t>(begin_), static_cast<std::uint32_t>(end), begin_file_,
                        begin_line_});
-      has_before_ = true;
     }
     open_ = false;
   }
@@ -119,7 +121,7 @@ class Program {
   std::uint64_t offset_ = 0;
   std::uint32_t file_, line_;
   std::vector<PlacedCode>& into_;
-  bool has_before_ = false;  // into_ has code of this program
+  std::size_t first_;  // what into_ has from here on is of this program
   bool open_ = false;        // code has begun, and its end is not known
   std::uint64_t begin_ = 0;
   std::uint32_t begin_file_ = 0, begin_line_ = 0;

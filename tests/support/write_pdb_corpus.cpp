@@ -1,9 +1,10 @@
-// Writes the corpora of pdb_fuzz and pdb_module_fuzz.
+// Writes the corpora of pdb_fuzz, pdb_module_fuzz and portable_pdb_fuzz.
 // usage: write_pdb_corpus CORPUS      the folder tests/fuzz/corpus
 #include <filesystem>
 #include <fstream>
 
 #include "tests/support/pdb_samples.h"
+#include "tests/symbols/portable_pdb/portable_pdb_builder.h"
 
 using namespace mixwalk::test;
 
@@ -42,4 +43,17 @@ int main(int argc, char** argv) {
   module.end();
   module.lines(0, 0x20, module.file(1), {{8, 4}, {0, 3}});
   write(corpus / "pdb_module_fuzz" / "others", parts(module));
+
+  const std::vector<std::byte> portable = sample_portable_pdb().build();
+  write(corpus / "portable_pdb_fuzz" / "plain", portable);
+  // Embedded in an image: as deflate that is stored, not packed.
+  const std::size_t length = portable.size();
+  write(corpus / "portable_pdb_fuzz" / "embedded", ByteWriter()
+                                                       .u32(0x4244504D)
+                                                       .u32(length)
+                                                       .u8(1)
+                                                       .u16(length)
+                                                       .u16(~length)
+                                                       .append(portable)
+                                                       .bytes());
 }

@@ -41,6 +41,11 @@ TEST(InlineAnnotationsTest, LengthBeforeTheCode) {
             (Code{{0x20, 0x22, 8, 100}, {0x22, 0x23, 8, 101}}));
 }
 
+// Found by pdb_module_fuzz.
+TEST(InlineAnnotationsTest, CodeThatIsReplacedAtItsBeginIsNone) {
+  EXPECT_EQ(read({0x0C, 0x04, 0x20, 0x03, 0x00, 0x04, 0x01}), (Code{{0x20, 0x21, 8, 100}}));
+}
+
 TEST(InlineAnnotationsTest, FileChanges) {
   EXPECT_EQ(read({0x05, 0x30, 0x03, 0x01, 0x05, 0x08, 0x06, 0x04, 0x03, 0x01, 0x04, 0x01}),
             (Code{{1, 2, 0x30, 100}, {2, 3, 8, 102}}));
