@@ -33,10 +33,19 @@ const SymbolIndex& LazyIndex::unit(std::uint32_t number) {
   return at->second;
 }
 
-bool LazyIndex::find(std::uint32_t rva, SourceLocation& into) {
+const SymbolIndex* LazyIndex::unit_at(std::uint32_t rva) {
   const Segment* const segment = segment_at(by_code_, rva);
-  if (segment == nullptr || segment->scope == kNoScope) return false;
-  return unit(segment->scope).find(rva, *names_, into);
+  return segment == nullptr || segment->scope == kNoScope ? nullptr : &unit(segment->scope);
+}
+
+bool LazyIndex::find(std::uint32_t rva, SourceLocation& into) {
+  const SymbolIndex* const index = unit_at(rva);
+  return index != nullptr && index->find(rva, *names_, into);
+}
+
+bool LazyIndex::find_line(std::uint32_t rva, SourceFrame& into) {
+  const SymbolIndex* const index = unit_at(rva);
+  return index != nullptr && index->find_line(rva, *names_, into);
 }
 
 void LazyIndex::read_all() {

@@ -41,6 +41,9 @@ class LazyIndex {
   // As SymbolIndex::find(). The views in `into` are valid as long as this.
   bool find(std::uint32_t rva, SourceLocation& into);
 
+  // As SymbolIndex::find_line().
+  bool find_line(std::uint32_t rva, SourceFrame& into);
+
   // Reads every unit, for a measurement or a test.
   void read_all();
   std::size_t bytes() const noexcept;  // of memory: indices and names
@@ -49,6 +52,8 @@ class LazyIndex {
 
  private:
   const SymbolIndex& unit(std::uint32_t number);
+  // Null: no unit made the code there.
+  const SymbolIndex* unit_at(std::uint32_t rva);
 
   std::unique_ptr<NamePool> names_;
   std::unique_ptr<UnitReader> reader_;

@@ -38,12 +38,8 @@ bool SymbolIndex::find(std::uint32_t rva, const NamePool& names, SourceLocation&
   const auto segment = last_at(segments_, rva);
   if (segment == segments_.end() || segment->scope == kNoScope) return false;
   into.frames.clear();
-  const auto row = last_at(lines_, rva);
   SourceFrame place;
-  if (row != lines_.end()) {
-    place.file = names.text(row->file);
-    place.line = row->line;
-  }
+  find_line(rva, names, place);
   ScopeId function = segment->scope;
   for (ScopeId at = segment->scope; at != kNoScope; at = scopes_[at].parent) {
     const Scope& scope = scopes_[at];
@@ -61,6 +57,13 @@ bool SymbolIndex::find(std::uint32_t rva, const NamePool& names, SourceLocation&
       std::lower_bound(folded_.begin(), folded_.end(), function,
                        [](const Folded& item, ScopeId value) { return item.function < value; });
   into.folded = folded != folded_.end() && folded->function == function ? folded->functions : 1;
+  return true;
+}
+
+bool SymbolIndex::find_line(std::uint32_t rva, const NamePool& names, SourceFrame& into) const {
+  const auto row = last_at(lines_, rva);
+  if (row == lines_.end() || row->file == kNoName) return false;
+  into = {{}, names.text(row->file), row->line};
   return true;
 }
 

@@ -83,6 +83,10 @@ class SymbolIndex {
   // `rva`: inside the instruction (CodeAddress::lookup()).
   bool find(std::uint32_t rva, const NamePool& names, SourceLocation& into) const;
 
+  // The place in the source alone, for code of which no function is known (a compiler leaves functions out
+  // that it made itself, and folded ones): `into` has no name then. False: nothing is known.
+  bool find_line(std::uint32_t rva, const NamePool& names, SourceFrame& into) const;
+
   std::span<const Segment> segments() const noexcept { return segments_; }
   std::span<const Scope> scopes() const noexcept { return scopes_; }
   std::span<const LineRow> lines() const noexcept { return lines_; }

@@ -1,63 +1,131 @@
 #include "tests/support/symbolizer_oracle.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
+#include <functional>
+#include <random>
 
 namespace mixwalk::test {
 namespace {
 
-// "PATH:LINE:COLUMN"; the path may hold colons.
-OracleFrame frame_of(std::string name, std::string place) {
-  const auto column = place.rfind(':');
-  const auto line = column == std::string::npos || column == 0 ? column : place.rfind(':', column - 1);
-  OracleFrame frame{std::move(name), {}, 0};
-  if (frame.name == "??") frame.name.clear();
-  if (line == std::string::npos) return frame;
-  frame.file = place.substr(0, line);
-  if (frame.file == "??") frame.file.clear();
-  frame.line = static_cast<std::uint32_t>(std::strtoul(place.c_str() + line + 1, nullptr, 10));
-  return frame;
+bool exists(const std::string& path) {
+  return std::ifstream(path).good();
+}
+
+// False: the command could not be run, or failed.
+bool each_line(const std::string& command, const std::function<void(const std::string&)>& line) {
+  FILE* const pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return false;
+  std::string text;
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) {
+    if (c != '\n') {
+      text += static_cast<char>(c);
+      continue;
+    }
+    line(text);
+    text.clear();
+  }
+  return pclose(pipe) == 0;
+}
+
+// "FILE:LINE:COLUMN"; "??" is no file.
+void read_place(const std::string& text, OracleFrame& frame) {
+  const std::size_t column = text.rfind(':'), line = text.rfind(':', column - 1);
+  if (column == text.npos || line == text.npos) return;
+  if (text.compare(0, line, "??") != 0) frame.file = text.substr(0, line);
+  frame.line = static_cast<std::uint32_t>(std::strtoul(text.c_str() + line + 1, nullptr, 10));
+}
+
+template <class Address>
+std::vector<OracleChain> ask(const std::string& path, const std::vector<Address>& addresses,
+                             const std::string& options, std::string& problem) {
+  std::vector<OracleChain> chains;
+  if (!exists(MIXWALK_LLVM_SYMBOLIZER)) {
+    problem = "no oracle (" MIXWALK_LLVM_SYMBOLIZER "): install llvm-19";
+    return chains;
+  }
+  char name[] = "/tmp/mixwalk-addresses-XXXXXX";
+  const int made = mkstemp(name);
+  FILE* const list = made < 0 ? nullptr : fdopen(made, "w");
+  if (list == nullptr) {
+    problem = "no temporary file";
+    return chains;
+  }
+  for (const Address address : addresses) {
+    std::fprintf(list, "0x%llx\n", static_cast<unsigned long long>(address));
+  }
+  std::fclose(list);
+  OracleChain chain;
+  const bool ran = each_line(std::string(MIXWALK_LLVM_SYMBOLIZER) + " --obj='" + path +
+                                 "' --inlines --no-demangle " + options + " <" + name,
+                             [&, is_name = true](const std::string& text) mutable {
+                               if (text.empty() && !chain.empty()) {  // ends an address
+                                 chains.push_back(std::move(chain));
+                                 chain.clear();
+                                 is_name = true;
+                                 return;
+                               }
+                               if (is_name) {
+                                 chain.push_back({text == "??" ? "" : text, "", 0});
+                               } else {
+                                 read_place(text, chain.back());
+                               }
+                               is_name = !is_name;
+                             });
+  std::remove(name);
+  if (!ran || chains.size() != addresses.size()) problem = "llvm-symbolizer failed on " + path;
+  return chains;
 }
 
 }  // namespace
 
-std::vector<OracleChain> ask_symbolizer(const std::string& image, const std::vector<std::uint32_t>& rvas,
-                                        OracleNames names, std::string& problem) {
-  namespace fs = std::filesystem;
-  if (!fs::exists(MIXWALK_SYMBOLIZER)) {
-    problem = "no oracle (llvm-symbolizer-19): install llvm-19";
-    return {};
+std::vector<OracleChain> ask_llvm_symbolizer(const std::string& path, const std::vector<std::uint64_t>& addresses,
+                                             std::string& problem) {
+  return ask(path, addresses, "--functions=linkage", problem);
+}
+
+std::vector<OracleChain> ask_llvm_symbolizer(const std::string& path, const std::vector<std::uint32_t>& rvas,
+                                             OracleNames names, std::string& problem) {
+  return ask(path, rvas,
+             names == OracleNames::plain ? "--relative-address --functions=short"
+                                         : "--relative-address --functions=linkage",
+             problem);
+}
+
+std::vector<std::uint32_t> instructions(const std::string& path, const PeImage& image,
+                                        std::uint64_t image_base, std::string& problem) {
+  std::vector<std::uint32_t> rvas;
+  const bool ran = each_line(
+      MIXWALK_OBJDUMP " -d --no-show-raw-insn '" + path + "'", [&](const std::string& text) {
+        unsigned long long address = 0;
+        int used = 0;
+        if (std::sscanf(text.c_str(), " %llx:%n", &address, &used) != 1 || used == 0) return;
+        const auto rva = static_cast<std::uint32_t>(address - image_base);
+        if (image.function_at(rva) != nullptr) rvas.push_back(rva);
+      });
+  if (!ran || rvas.empty()) problem = "objdump -d failed on " + path;
+  std::sort(rvas.begin(), rvas.end());
+  return rvas;
+}
+
+std::vector<std::uint32_t> addresses_in_functions(const PeImage& image, std::size_t count) {
+  std::vector<std::uint64_t> begins;  // of each function, if all of them stood side by side
+  std::uint64_t bytes = 0;
+  for (const PeImage::Function& function : image.functions()) {
+    begins.push_back(bytes);
+    bytes += function.end - function.begin;
   }
-  const std::string in = image + ".addresses", out = image + ".answers";
-  std::ofstream addresses(in);
-  for (const std::uint32_t rva : rvas) addresses << std::hex << "0x" << rva << '\n';
-  addresses.close();
-  const std::string command = std::string(MIXWALK_SYMBOLIZER) + " --obj='" + image +
-                              "' --relative-address --no-demangle --functions=" +
-                              (names == OracleNames::plain ? "short" : "linkage") + " <'" + in + "' >'" + out +
-                              "'";
-  if (std::system(command.c_str()) != 0) {
-    problem = "failed: " + command;
-    return {};
+  std::mt19937_64 random(13);
+  std::vector<std::uint32_t> rvas;
+  while (bytes != 0 && rvas.size() < count) {
+    const std::uint64_t at = random() % bytes;
+    const auto i = std::upper_bound(begins.begin(), begins.end(), at) - begins.begin() - 1;
+    const PeImage::Function& function = image.functions()[static_cast<std::size_t>(i)];
+    rvas.push_back(function.begin + static_cast<std::uint32_t>(at - begins[static_cast<std::size_t>(i)]));
   }
-  // For each address its frames, a line with the name (it may be empty) and one with the place; then an
-  // empty line.
-  std::vector<OracleChain> chains;
-  std::ifstream answers(out);
-  for (std::string name, place; std::getline(answers, name);) {
-    chains.emplace_back();
-    do {
-      std::getline(answers, place);
-      chains.back().push_back(frame_of(name, place));
-    } while (std::getline(answers, name) && !name.empty());
-  }
-  if (chains.size() != rvas.size()) {
-    problem = "other answers than questions: " + command;
-    return {};
-  }
-  return chains;
+  return rvas;
 }
 
 }  // namespace mixwalk::test

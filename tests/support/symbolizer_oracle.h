@@ -4,24 +4,36 @@
 #include <string>
 #include <vector>
 
+#include "unmanaged/image/pe_image.h"
+
 namespace mixwalk::test {
 
 // What llvm-symbolizer says of addresses. Needs a host with a shell: for tests that run natively.
 struct OracleFrame {
-  std::string name;  // empty: unknown
-  std::string file;  // empty: unknown
+  std::string function;  // mangled; empty: unknown
+  std::string file;      // empty: unknown
   std::uint32_t line = 0;
   bool operator==(const OracleFrame&) const = default;
 };
-using OracleChain = std::vector<OracleFrame>;  // innermost first
+using OracleChain = std::vector<OracleFrame>;  // innermost first, at least one frame
 
-enum class OracleNames {
-  plain,      // of the function's own record
-  decorated,  // of the public symbol, if there is one at the function's begin
-};
+// One chain an address. `addresses`: as linked (image base + RVA). `problem`: not empty if the tool is
+// missing or failed.
+std::vector<OracleChain> ask_llvm_symbolizer(const std::string& path, const std::vector<std::uint64_t>& addresses,
+                                             std::string& problem);
 
-// One chain an RVA. Empty: the tool is missing, or failed; `problem` then says so.
-std::vector<OracleChain> ask_symbolizer(const std::string& image, const std::vector<std::uint32_t>& rvas,
-                                        OracleNames names, std::string& problem);
+// The same of RVAs, with the plain names of the functions' own records in a PDB, or with those of the public
+// symbols at their begins. A function without a name has an empty one.
+enum class OracleNames { plain, decorated };
+std::vector<OracleChain> ask_llvm_symbolizer(const std::string& path, const std::vector<std::uint32_t>& rvas,
+                                             OracleNames names, std::string& problem);
+
+// The RVA of every instruction, by objdump, that lies in a function of .pdata: padding between functions is
+// nobody's. Sorted.
+std::vector<std::uint32_t> instructions(const std::string& path, const PeImage& image,
+                                        std::uint64_t image_base, std::string& problem);
+
+// As many addresses in functions of .pdata, at any byte, at random, always the same ones.
+std::vector<std::uint32_t> addresses_in_functions(const PeImage& image, std::size_t count);
 
 }  // namespace mixwalk::test

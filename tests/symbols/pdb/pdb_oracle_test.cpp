@@ -26,7 +26,7 @@ using test::OracleFrame;
 std::string text(const OracleChain& chain) {
   std::ostringstream out;
   for (const OracleFrame& frame : chain) {
-    out << "\n    " << frame.name << "  " << frame.file << ':' << frame.line;
+    out << "\n    " << frame.function << "  " << frame.file << ':' << frame.line;
   }
   return out.str();
 }
@@ -61,12 +61,12 @@ class Comparer {
     }
     index_ = std::move(opened.index);
     rvas_ = addresses_of(image_->image, most);
-    theirs_ = test::ask_symbolizer(path, rvas_, test::OracleNames::plain, problem);
-    decorated_ = test::ask_symbolizer(path, rvas_, test::OracleNames::decorated, problem);
+    theirs_ = test::ask_llvm_symbolizer(path, rvas_, test::OracleNames::plain, problem);
+    decorated_ = test::ask_llvm_symbolizer(path, rvas_, test::OracleNames::decorated, problem);
   }
 
   Comparison run() {
-    for (std::size_t i = 0; i < rvas_.size(); ++i) one(rvas_[i], theirs_[i], decorated_[i].back().name);
+    for (std::size_t i = 0; i < rvas_.size(); ++i) one(rvas_[i], theirs_[i], decorated_[i].back().function);
     return result_;
   }
 
@@ -81,13 +81,13 @@ class Comparer {
         ours.push_back({std::string(frame.name), std::string(frame.file), frame.line});
       }
     }
-    if (theirs.back().name.empty()) {
+    if (theirs.back().function.empty()) {
       // No record of a function: only public symbols, and there the oracle takes the nearest.
       if (!found) return;
       ++result_.publics;
-      if (location_.folded > 1 || one_variant(ours.back().name) == one_variant(decorated)) return;
+      if (location_.folded > 1 || one_variant(ours.back().function) == one_variant(decorated)) return;
       ++result_.other_publics;
-      if (++examples_ <= 12) result_.examples += "\n  ours " + ours.back().name + "\n  theirs " + decorated;
+      if (++examples_ <= 12) result_.examples += "\n  ours " + ours.back().function + "\n  theirs " + decorated;
       return;
     }
     ++result_.asked;
@@ -117,7 +117,7 @@ class Comparer {
   }
   static bool same_names(const OracleChain& ours, const OracleChain& theirs) {
     return std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end(),
-                      [](const OracleFrame& left, const OracleFrame& right) { return left.name == right.name; });
+                      [](const OracleFrame& left, const OracleFrame& right) { return left.function == right.function; });
   }
 
   std::shared_ptr<const ImageFile> image_;

@@ -1,5 +1,4 @@
 # Windows programs with a PDB, made by clang and lld: what the PDB reader is tested with.
-find_program(MIXWALK_SYMBOLIZER llvm-symbolizer-19)
 find_program(MIXWALK_CLANG clang++-14 REQUIRED)
 find_program(MIXWALK_LLD ld.lld-14 REQUIRED)
 find_program(MIXWALK_LLD_LINK lld-link-14 REQUIRED)

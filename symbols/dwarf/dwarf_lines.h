@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "symbols/dwarf/dwarf_ranges.h"
+#include "symbols/index/index_builder.h"
+
+namespace mixwalk {
+
+// The line table of one compilation unit: its rows, and what the numbers of its files mean. Not frozen-safe.
+// (DWARF 5, section 6.2.)
+class DwarfLines {
+ public:
+  // `unit`: the unit's own entry. A unit without a line table, or with a damaged one, has no lines and files.
+  DwarfLines(Dwarf_Debug debug, Dwarf_Die unit);
+  ~DwarfLines();
+  DwarfLines(const DwarfLines&) = delete;
+  DwarfLines& operator=(const DwarfLines&) = delete;
+
+  // The path of a file by its number, as DW_AT_call_file has it: with its folder, and the unit's own folder
+  // before a relative one. Empty: there is no such file.
+  NameId file(std::uint64_t number, IndexBuilder& into);
+  // All rows that lie in code.
+  void add_rows(const CodeSpan& code, IndexBuilder& into);
+
+ private:
+  // Files. A unit of a browser includes some 5,000; what has a higher number has no name.
+  static constexpr std::uint64_t kMaxFiles = 1'000'000;
+  std::string path_of(std::uint64_t number) const;
+
+  Dwarf_Debug debug_;
+  Dwarf_Line_Context context_ = nullptr;
+  Dwarf_Unsigned version_ = 0;
+  struct KnownFile {
+    bool known = false;
+    NameId name = kNoName;
+  };
+  std::vector<KnownFile> files_;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <libdwarf.h>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "unmanaged/image/coff_file.h"
+
+namespace mixwalk {
+
+// One file's DWARF sections as libdwarf reads them: from memory, by our own section table. libdwarf's reader
+// of PE files is not used: it wants a path, and copies. Not frozen-safe; one thread at a time.
+//
+// Everything that libdwarf hands out is freed by hand, by the deleters below: with its own bookkeeping of
+// allocations (dwarf_set_de_alloc_flag) it needs twice the time and the memory.
+class DwarfObject {
+ public:
+  // What the sections' data points into must outlive this.
+  explicit DwarfObject(const CoffFile& file);
+  ~DwarfObject();
+  DwarfObject(const DwarfObject&) = delete;
+  DwarfObject& operator=(const DwarfObject&) = delete;
+
+  // Null: the file has no DWARF, or a damaged one; problem() says which.
+  Dwarf_Debug get() const noexcept { return debug_; }
+  // One line, no full stop.
+  const std::string& problem() const noexcept { return problem_; }
+
+ private:
+  struct Section {
+    std::string name;
+    std::span<const std::byte> data;
+  };
+  static const Dwarf_Obj_Access_Methods_a kMethods;
+  static int section_info(void* self, Dwarf_Unsigned index, Dwarf_Obj_Access_Section_a* into, int* error);
+  static int load_section(void* self, Dwarf_Unsigned index, Dwarf_Small** data, int* error);
+
+  std::vector<Section> sections_;
+  Dwarf_Unsigned bytes_ = 0;
+  Dwarf_Obj_Access_Interface_a interface_{};
+  Dwarf_Debug debug_ = nullptr;
+  std::string problem_;
+};
+
+// The error of one call; libdwarf ends the process where it cannot store one.
+class DwarfError {
+ public:
+  explicit DwarfError(Dwarf_Debug debug) noexcept : debug_(debug) {}
+  ~DwarfError() { clear(); }
+  DwarfError(const DwarfError&) = delete;
+  DwarfError& operator=(const DwarfError&) = delete;
+
+  operator Dwarf_Error*() noexcept {
+    clear();
+    return &error_;
+  }
+  std::string text() const { return error_ == nullptr ? std::string() : dwarf_errmsg(error_); }
+
+ private:
+  void clear() noexcept {
+    if (error_ != nullptr) dwarf_dealloc_error(debug_, error_);
+    error_ = nullptr;
+  }
+  Dwarf_Debug debug_;
+  Dwarf_Error error_ = nullptr;
+};
+
+struct DieDeleter {
+  void operator()(Dwarf_Die die) const noexcept { dwarf_dealloc_die(die); }
+};
+using DiePointer = std::unique_ptr<std::remove_pointer_t<Dwarf_Die>, DieDeleter>;
+
+}  // namespace mixwalk

@@ -1,0 +1,120 @@
+#include "symbols/dwarf/dwarf_unit.h"
+
+namespace mixwalk {
+namespace {
+
+// Entries inside each other: blocks, inlined calls. Real ones stay below 100. libdwarf steps over what an
+// entry holds once for each level, so this also bounds the time.
+constexpr int kMaxNesting = 200;
+// How much a unit may cost, for each byte of it: bytes that are stepped over, attributes and ranges that are
+// read, entries of other units that are looked for. Without DW_AT_sibling (clang) an entry is stepped over once for each level that it lies deep.
+constexpr std::uint64_t kWorkPerByte = 100;
+
+}  // namespace
+
+bool DwarfUnitReader::spend(std::uint64_t work) noexcept {
+  work_left_ -= work < work_left_ ? work : work_left_;
+  return work_left_ != 0;
+}
+
+void DwarfUnitReader::read(const DwarfUnit& unit) {
+  DwarfError error(debug_);
+  Dwarf_Die die = nullptr;
+  if (dwarf_offdie_b(debug_, unit.die, true, &die, error) != DW_DLV_OK) return;
+  const DiePointer owned(die);
+  DwarfLines lines(debug_, die);
+  lines.add_rows(code_, into_);
+  lines_ = &lines;
+  base_ = unit.base;
+  work_left_ = (unit.bytes + 1) * kWorkPerByte;
+  read_children(die, kNoScope, 0);
+  lines_ = nullptr;
+}
+
+void DwarfUnitReader::read_children(Dwarf_Die parent, ScopeId scope, int depth) {
+  Dwarf_Half has_children = 0;
+  if (depth > kMaxNesting || dwarf_die_abbrev_children_flag(parent, &has_children) != DW_DLV_OK ||
+      !has_children) {
+    return;
+  }
+  DwarfError error(debug_);
+  Dwarf_Die next = nullptr;
+  if (dwarf_child(parent, &next, error) != DW_DLV_OK) return;
+  Dwarf_Off before = 0, at = 0;
+  dwarf_dieoffset(next, &before, error);
+  for (DiePointer die(next); die != nullptr; die.reset(next)) {
+    read_entry(die.get(), scope, depth);
+    next = nullptr;
+    if (dwarf_siblingof_c(die.get(), &next, error) != DW_DLV_OK ||
+        dwarf_dieoffset(next, &at, error) != DW_DLV_OK || !spend(1 + at - before)) {
+      die.reset(next);
+      return;
+    }
+    before = at;
+  }
+}
+
+// Types and variables hold no code, so their children are passed by.
+void DwarfUnitReader::read_entry(Dwarf_Die die, ScopeId scope, int depth) {
+  DwarfError error(debug_);
+  Dwarf_Half tag = 0;
+  if (dwarf_tag(die, &tag, error) != DW_DLV_OK) return;
+  switch (tag) {
+    case DW_TAG_subprogram: {
+      const ScopeId function = add_function(die);
+      // An abstract function has no code itself, and neither has what is in it.
+      if (function != kNoScope) read_children(die, function, depth + 1);
+      break;
+    }
+    case DW_TAG_inlined_subroutine: {
+      const ScopeId inlined = add_inlined(die, scope);
+      read_children(die, inlined != kNoScope ? inlined : scope, depth + 1);
+      break;
+    }
+    case DW_TAG_lexical_block:
+    case DW_TAG_namespace:
+    case DW_TAG_module:
+    case DW_TAG_try_block:
+    case DW_TAG_catch_block:
+    case DW_TAG_class_type:
+    case DW_TAG_structure_type:
+    case DW_TAG_union_type:
+      read_children(die, scope, depth + 1);
+      break;
+    default:
+      break;
+  }
+}
+
+ScopeId DwarfUnitReader::add_function(Dwarf_Die die) {
+  const DwarfAttributes attributes(debug_, die);
+  if (!spend(attributes.count() + ranges_.read(die, attributes, base_, code_of_entry_)) ||
+      code_of_entry_.empty()) {
+    return kNoScope;
+  }
+  std::uint32_t entry = code_of_entry_.front().begin;  // compilers list the entry's range first
+  if (const auto address = attributes.address(DW_AT_entry_pc)) code_.to_rva(*address, entry);
+  std::uint64_t work = 0;
+  const ScopeId function = into_.add_function(names_.of(attributes, into_, work), entry);
+  spend(work);
+  for (const RvaRange& range : code_of_entry_) into_.add_range(function, range.begin, range.end);
+  return function;
+}
+
+ScopeId DwarfUnitReader::add_inlined(Dwarf_Die die, ScopeId parent) {
+  const DwarfAttributes attributes(debug_, die);
+  if (!spend(attributes.count() + ranges_.read(die, attributes, base_, code_of_entry_)) ||
+      code_of_entry_.empty()) {
+    return kNoScope;
+  }
+  const std::uint64_t line = attributes.number(DW_AT_call_line).value_or(0);
+  const NameId file = lines_->file(attributes.number(DW_AT_call_file).value_or(UINT64_MAX), into_);
+  std::uint64_t work = 0;
+  const ScopeId inlined = into_.add_inlined(parent, names_.of(attributes, into_, work), file,
+                                            line > UINT32_MAX ? 0 : static_cast<std::uint32_t>(line));
+  spend(work);
+  for (const RvaRange& range : code_of_entry_) into_.add_range(inlined, range.begin, range.end);
+  return inlined;
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,20 @@
+# libdwarf, from its source (tests/support/install fetches it): Debian 12's own is too old, it gives wrong
+# files for inlined calls, and there is none for mingw-w64. Target: dwarf.
+set(mixwalk_libdwarf ${CMAKE_SOURCE_DIR}/build/sources/dwarfutils)
+if(NOT EXISTS ${mixwalk_libdwarf}/.ready)
+  message(FATAL_ERROR "missing: the source of libdwarf (tests/run fetches it)")
+endif()
+
+function(mixwalk_add_libdwarf)
+  set(CMAKE_POLICY_DEFAULT_CMP0077 NEW)  # its options take the values below
+  set(CMAKE_MESSAGE_LOG_LEVEL WARNING)
+  set(BUILD_SHARED OFF)
+  set(BUILD_DWARFDUMP OFF)
+  set(ENABLE_DECOMPRESSION OFF)  # sections of images are not compressed
+  add_subdirectory(${mixwalk_libdwarf} ${CMAKE_BINARY_DIR}/libdwarf EXCLUDE_FROM_ALL)
+endfunction()
+mixwalk_add_libdwarf()
+# Its warnings are not ours to mend.
+target_compile_options(dwarf PRIVATE -w)
+get_target_property(mixwalk_libdwarf_headers dwarf INTERFACE_INCLUDE_DIRECTORIES)
+set_target_properties(dwarf PROPERTIES INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${mixwalk_libdwarf_headers}")

@@ -1,0 +1,80 @@
+#include "symbols/native_symbols.h"
+
+#include <utility>
+
+#include "symbols/leaf_extent.h"
+
+namespace mixwalk {
+namespace {
+
+// Bytes: real leaf functions are far smaller, and a look-up reads no more than this.
+constexpr std::uint32_t kMaxLeafBytes = 4096;
+
+}  // namespace
+
+bool is_mangled(std::string_view name) noexcept {
+  if (name.starts_with("_Z") || name.starts_with('?')) return true;
+  if (name.size() < 3) return false;
+  // What may follow is told from plain names that begin alike: "_Rb_tree", "_Destroy".
+  return (name.starts_with("_R") && std::string_view("CMXYNIB").find(name[2]) != std::string_view::npos) ||
+         (name.starts_with("_D") && name[2] >= '0' && name[2] <= '9');
+}
+
+NativeSymbols::NativeSymbols(std::shared_ptr<const ImageFile> file, std::unique_ptr<LazyIndex> index,
+                             CoffSymbols symbols)
+    : file_(std::move(file)), index_(std::move(index)), symbols_(std::move(symbols)), exports_(file_) {
+  if (symbols_.starts().empty()) symbols_ = CoffSymbols(CoffFile::parse(file_->bytes));
+}
+
+NameSource NativeSymbols::find(std::uint32_t rva, SourceLocation& into) {
+  if (index_ != nullptr && index_->find(rva, into)) {
+    SourceFrame& function = into.frames.back();
+    if (!is_mangled(function.name)) {
+      const std::string_view name = symbols_.name_at(into.begin);
+      if (!name.empty() && (function.name.empty() || is_mangled(name))) function.name = name;
+    }
+    if (!function.name.empty()) return NameSource::debug;
+  } else {
+    into = {.begin = rva, .folded = 1, .frames = std::move(into.frames)};
+    into.frames.assign(1, SourceFrame());
+    if (index_ != nullptr) index_->find_line(rva, into.frames[0]);
+  }
+  std::string_view& name = into.frames.back().name;
+  const PeImage::Function* const function = file_->image.function_at(rva);
+  if (function != nullptr) {
+    if (function->primary != 0 && function->primary <= rva) {
+      // Assembly may have one entry of .pdata for two functions: nothing says where the first one ends.
+      const CoffSymbols::Start* const last = symbols_.function_before(rva);
+      if (last == nullptr || last->rva <= function->primary) name = symbols_.name_at(function->primary);
+      into.begin = function->primary;
+    } else {
+      into.begin = function->begin;  // a part that lies before the function itself
+    }
+  } else if (const CoffSymbols::Start* const leaf = leaf_at(rva)) {
+    name = leaf->name;
+    into.begin = leaf->rva;
+  }
+  if (!name.empty()) return NameSource::symbols;
+  auto symbol = exports_.find(rva);
+  if (!symbol) return NameSource::none;
+  export_name_ = std::move(symbol->name);
+  name = export_name_;
+  into.begin = symbol->rva;
+  return NameSource::exports;
+}
+
+// As of exports, see PeExports: being in the same gap of .pdata is not enough.
+const CoffSymbols::Start* NativeSymbols::leaf_at(std::uint32_t rva) const {
+  const PeImage& image = file_->image;
+  const CoffSymbols::Start* const start = symbols_.function_before(rva);
+  if (start == nullptr || rva - start->rva >= kMaxLeafBytes || image.function_at(start->rva) != nullptr) {
+    return nullptr;
+  }
+  const PeImage::Function* const next = image.function_after(start->rva);
+  if (next != nullptr && next->begin <= rva) return nullptr;
+  // Only the code up to the address: whatever follows it does not change whose it is.
+  const auto code = image.bytes_at(start->rva, rva - start->rva + 1);
+  return code && rva - start->rva < leaf_extent(*code) ? start : nullptr;
+}
+
+}  // namespace mixwalk

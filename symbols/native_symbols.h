@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "symbols/image_file.h"
+#include "symbols/index/lazy_index.h"
+#include "symbols/pe_exports.h"
+#include "unmanaged/image/coff_symbols.h"
+
+namespace mixwalk {
+
+// Who named the function that is called at an address.
+enum class NameSource : std::uint8_t {
+  none,     // nobody: the function's start alone is known
+  debug,    // DWARF or PDB
+  symbols,  // the linker's symbols in the image
+  exports,
+};
+
+// All that is known of one image's code, asked in this order: the debug information (DWARF or PDB, as the
+// caller opened it), the linker's COFF symbols, the exports. Not frozen-safe; one thread at a time.
+//
+// The rules. A COFF symbol names a function only where it stands at the function's very start: at the entry
+// that the debug information gives, at the begin of the primary RUNTIME_FUNCTION, or before a leaf function
+// that leaf_extent() is certain of. Where the debug information has only the plain name of a function ("run",
+// "operator()": gcc writes no linkage name of what other units cannot see), a mangled symbol at its entry
+// says more, and is taken. Where it has a line and no function, the line stays.
+class NativeSymbols {
+ public:
+  // `index`: of that image; may be null. `symbols`: the linker's, of the file that the debug information came
+  // from; if there are none, the image's own.
+  NativeSymbols(std::shared_ptr<const ImageFile> file, std::unique_ptr<LazyIndex> index,
+                CoffSymbols symbols = {});
+
+  // Fills `into` also where nobody knows a name: with the function's start by .pdata, and one frame without
+  // a name. Where not even that is known, `into.begin` is the address itself. The views in it are valid until
+  // the next call.
+  NameSource find(std::uint32_t rva, SourceLocation& into);
+
+ private:
+  // The start of a function without unwind data, by the linker's symbols.
+  const CoffSymbols::Start* leaf_at(std::uint32_t rva) const;
+
+  std::shared_ptr<const ImageFile> file_;
+  std::unique_ptr<LazyIndex> index_;
+  CoffSymbols symbols_;
+  PeExports exports_;
+  std::string export_name_;
+};
+
+// Whether it is a compiler's encoding of a name: of C++ (Itanium, MSVC), Rust or D.
+bool is_mangled(std::string_view name) noexcept;
+
+}  // namespace mixwalk

@@ -1,0 +1,229 @@
+#include "symbols/dwarf/dwarf_symbols.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+
+#include "symbols/dwarf/debug_link.h"
+#include "tests/symbols/dwarf/dwarf_builder.h"
+
+namespace mixwalk {
+namespace {
+
+using test::DebugImageBuilder;
+using test::DwarfTables;
+using test::TableWriter;
+
+class FakeFiles final : public ImageFiles {
+ public:
+  std::map<std::string, std::vector<std::byte>> files;
+  std::vector<std::string> asked;
+  std::optional<std::vector<std::byte>> read(const std::string& path) override {
+    asked.push_back(path);
+    const auto at = files.find(path);
+    return at == files.end() ? std::nullopt : std::optional(at->second);
+  }
+};
+
+DwarfSymbols open(std::vector<std::byte> bytes, ImageFiles& files) {
+  return open_dwarf(std::make_shared<const ImageFile>("C:\\bin\\app.dll", std::move(bytes)), files);
+}
+DwarfSymbols open(std::vector<std::byte> bytes) {
+  FakeFiles none;
+  return open(std::move(bytes), none);
+}
+std::vector<std::byte> with(const DwarfTables& tables) {
+  DebugImageBuilder image;
+  tables.add_to(image);
+  return image.build();
+}
+
+// "inner b.h:3 < outer a.c:12"; "-": no function is known.
+std::string chain(DwarfSymbols& symbols, std::uint32_t rva) {
+  SourceLocation found;
+  if (symbols.index == nullptr || !symbols.index->find(rva, found)) return "-";
+  std::string text;
+  for (const SourceFrame& frame : found.frames) {
+    if (!text.empty()) text += " < ";
+    text += std::string(frame.name) + ' ' + std::string(frame.file) + ':' + std::to_string(frame.line);
+  }
+  return text;
+}
+
+TEST(DwarfSymbolsTest, FunctionsInlinedCallsAndLines) {
+  DwarfSymbols symbols = open(with(DwarfTables()));
+  ASSERT_EQ(symbols.problem, "");
+  EXPECT_EQ(symbols.path, "C:\\bin\\app.dll");
+  EXPECT_EQ(symbols.index->units_read(), 0u);
+  EXPECT_EQ(chain(symbols, 0xFFF), "-");
+  EXPECT_EQ(chain(symbols, 0x1000), "outer /src/a.c:10");
+  EXPECT_EQ(chain(symbols, 0x1010), "outer /src/a.c:10");
+  EXPECT_EQ(chain(symbols, 0x1020), "inner /src/inc/b.h:3 < outer /src/a.c:12");
+  EXPECT_EQ(chain(symbols, 0x1030), "outer /src/a.c:13");
+  EXPECT_EQ(chain(symbols, 0x1047), "inner /src/a.c:13 < outer /src/a.c:15");
+  EXPECT_EQ(chain(symbols, 0x1048), "outer /src/a.c:13");
+  EXPECT_EQ(chain(symbols, 0x1050), "inner /src/a.c:13 < outer /src/a.c:15");
+  EXPECT_EQ(chain(symbols, 0x1100), "_ZN5plainEv /src/a.c:20");
+  EXPECT_EQ(chain(symbols, 0x1140), "-");
+  EXPECT_EQ(symbols.index->units_read(), 1u);
+}
+
+TEST(DwarfSymbolsTest, ImageWithoutDwarfSaysSo) {
+  EXPECT_EQ(open(DebugImageBuilder().build()).problem, "the file has no DWARF");
+  EXPECT_EQ(open({}).problem, "not a PE image");
+  DebugImageBuilder garbage;
+  garbage.section(".debug_info", std::vector<std::uint8_t>(64, 0xFF));
+  garbage.section(".debug_abbrev", std::vector<std::uint8_t>(64, 0xFF));
+  EXPECT_EQ(open(garbage.build()).problem, "the DWARF tells of no code");
+}
+
+// Functions that a linker dropped stay in the debug information, at 0 or some other address outside.
+TEST(DwarfSymbolsTest, DroppedCodeIsNobodys) {
+  DwarfTables tables;
+  const auto all = with(tables);
+  std::vector<std::uint8_t> info = tables.info.data();
+  const std::uint64_t outer = DebugImageBuilder::kImageBase + 0x1000, nowhere = 0;
+  for (std::size_t i = 0; i + 8 <= info.size(); ++i) {
+    if (std::memcmp(info.data() + i, &outer, 8) == 0) std::memcpy(info.data() + i, &nowhere, 8);
+  }
+  tables.info = TableWriter();
+  tables.info.bytes(info);
+  EXPECT_EQ(open(with(tables)).problem, "the DWARF tells of no code");
+}
+
+TEST(DwarfSymbolsTest, EveryCutAndEveryFlippedByteIsSurvived) {
+  const DwarfTables tables;
+  for (int which = 0; which < 4; ++which) {
+    DwarfTables damaged = tables;
+    TableWriter& table = which == 0   ? damaged.info
+                         : which == 1 ? damaged.abbreviations
+                         : which == 2 ? damaged.lines
+                                      : damaged.ranges;
+    const std::vector<std::uint8_t> whole = table.data();
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      for (const int value : {-1, 0x00, 0x7F, 0x80, 0xFF}) {
+        std::vector<std::uint8_t> bytes = whole;
+        if (value < 0) {
+          bytes.resize(i);
+        } else {
+          bytes[i] = static_cast<std::uint8_t>(value);
+        }
+        table = TableWriter();
+        table.bytes(bytes);
+        DwarfSymbols symbols = open(with(damaged));
+        EXPECT_EQ(symbols.index == nullptr, !symbols.problem.empty());
+        for (std::uint32_t rva = 0x1000; rva < 0x1150; rva += 16) chain(symbols, rva);
+      }
+    }
+  }
+}
+
+TEST(DwarfSymbolsTest, EntryThatIsItsOwnOriginHasNoName) {
+  DwarfTables tables;
+  std::vector<std::uint8_t> info = tables.info.data();
+  // The inlined call's DW_AT_abstract_origin, behind its code 5.
+  for (std::size_t i = 11; i + 5 <= info.size(); ++i) {
+    if (info[i] == 5 && info[i + 2] == 0 && info[i + 3] == 0 && info[i + 4] == 0) {
+      info[i + 1] = static_cast<std::uint8_t>(i);
+      break;
+    }
+  }
+  tables.info = TableWriter();
+  tables.info.bytes(info);
+  DwarfSymbols symbols = open(with(tables));
+  EXPECT_EQ(chain(symbols, 0x1020), " /src/inc/b.h:3 < outer /src/a.c:12");
+}
+
+// Each of a million entries of one byte has all of an abbreviation's attributes.
+TEST(DwarfSymbolsTest, AbbreviationWithThousandsOfAttributesIsRefused) {
+  DwarfTables tables;
+  std::vector<std::uint8_t> abbreviations = tables.abbreviations.data();
+  abbreviations.pop_back();
+  TableWriter more;
+  more.bytes(abbreviations).uleb(10).uleb(0x34).u8(0);
+  for (int i = 0; i < 30'000; ++i) more.uleb(0x3F).uleb(0x19);  // DW_AT_external, DW_FORM_flag_present
+  more.uleb(0).uleb(0).u8(0);
+  tables.abbreviations = more;
+  std::vector<std::uint8_t> info = tables.info.data();
+  info.pop_back();
+  info.insert(info.end(), 1'000'000, 10);
+  info.push_back(0);
+  tables.info = TableWriter();
+  tables.info.bytes(info).set32(0, info.size() - 4);
+  EXPECT_EQ(open(with(tables)).problem, "the DWARF tells of no code");
+}
+
+TEST(DwarfSymbolsTest, EntriesInsideEachOtherWithoutEndAreLeft) {
+  DwarfTables tables;
+  std::vector<std::uint8_t> info = tables.info.data();
+  info.pop_back();
+  info.insert(info.end(), 100'000, 11);
+  tables.info = TableWriter();
+  tables.info.bytes(info).set32(0, info.size() - 4);
+  TableWriter more;
+  std::vector<std::uint8_t> abbreviations = tables.abbreviations.data();
+  abbreviations.pop_back();
+  more.bytes(abbreviations).uleb(11).uleb(0x0b).u8(1).uleb(0).uleb(0).u8(0);  // a block with children
+  tables.abbreviations = more;
+  DwarfSymbols symbols = open(with(tables));
+  EXPECT_EQ(chain(symbols, 0x1020), "inner /src/inc/b.h:3 < outer /src/a.c:12");
+}
+
+class DebugLinkTest : public testing::Test {
+ protected:
+  // The image without DWARF, with the link.
+  std::vector<std::byte> image(std::string_view name, std::uint32_t crc) {
+    TableWriter link;
+    link.text(name);
+    while (link.size() % 4 != 0) link.u8(0);
+    link.u32(crc);
+    DebugImageBuilder builder;
+    builder.section(".gnu_debuglink", link.data());
+    return builder.build();
+  }
+  DebugLinkTest() {
+    DebugImageBuilder builder;
+    DwarfTables().add_to(builder);
+    debug_ = builder.build(true);
+    crc_ = crc32(debug_);
+  }
+
+  std::vector<std::byte> debug_;
+  std::uint32_t crc_ = 0;
+  FakeFiles files_;
+};
+
+TEST_F(DebugLinkTest, FileIsFoundBesideTheImageOrInItsFolder) {
+  for (const char* path : {"C:\\bin\\app.debug", "C:\\bin\\.debug\\app.debug"}) {
+    files_.files = {{path, debug_}};
+    DwarfSymbols symbols = open(image("app.debug", crc_), files_);
+    ASSERT_EQ(symbols.problem, "");
+    EXPECT_EQ(symbols.path, path);
+    EXPECT_EQ(chain(symbols, 0x1020), "inner /src/inc/b.h:3 < outer /src/a.c:12");
+  }
+}
+
+TEST_F(DebugLinkTest, FileOfAnotherBuildIsRefused) {
+  files_.files = {{"C:\\bin\\app.debug", debug_}};
+  DwarfSymbols symbols = open(image("app.debug", crc_ + 1), files_);
+  EXPECT_EQ(symbols.index, nullptr);
+  EXPECT_EQ(symbols.problem, "the debug file app.debug is of another build");
+  EXPECT_EQ(open(image("gone.debug", crc_), files_).problem, "no debug file gone.debug");
+}
+
+TEST_F(DebugLinkTest, NameThatLeadsElsewhereIsNotOpened) {
+  for (const char* name : {"..\\app.debug", "/etc/passwd", "\\\\host\\share\\x", "C:x", "..", ""}) {
+    files_.asked.clear();
+    EXPECT_EQ(open(image(name, crc_), files_).problem, "the file has no DWARF") << name;
+    EXPECT_TRUE(files_.asked.empty()) << name;
+  }
+}
+
+TEST(Crc32Test, CheckValueOfTheStandard) {
+  const char text[] = "123456789";
+  EXPECT_EQ(crc32(std::as_bytes(std::span(text, 9))), 0xCBF43926u);
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "unmanaged/image/pe_image.h"
+
+namespace mixwalk {
+
+struct CoffSection {
+  std::string_view name;  // the long name, where the header only says where it stands ("/4")
+  std::uint32_t rva = 0;
+  std::uint32_t bytes = 0;          // in memory
+  std::span<const std::byte> data;  // in the file, without the padding; empty: the file has none of it
+  bool executable = false;
+};
+
+// What a debugger's reader needs of a PE32+ file, which PeImage does not tell: the sections by name, also
+// those that are not loaded, and the tables of COFF symbols. Unlike PeImage it also reads a file of which
+// only the debug sections are left (objcopy --only-keep-debug). Every offset is untrusted: what does not fit
+// is left out. Not frozen-safe. Views point into `file`, which must outlive this. (Microsoft, "PE Format":
+// "COFF File Header", "Section Table", "COFF String Table".)
+class CoffFile {
+ public:
+  static CoffFile parse(std::span<const std::byte> file);
+
+  // Anything but none: nothing else has a meaning.
+  PeError error() const noexcept { return error_; }
+
+  std::uint64_t image_base() const noexcept { return image_base_; }  // as linked, not as loaded
+  std::uint32_t size_of_image() const noexcept { return size_of_image_; }
+  std::uint32_t timestamp() const noexcept { return timestamp_; }
+
+  // In the order of the headers, which is that of their numbers: symbols count them from 1.
+  std::span<const CoffSection> sections() const noexcept { return sections_; }
+  // The first one of that name; null: none.
+  const CoffSection* section(std::string_view name) const noexcept;
+
+  // The records of the symbol table, 18 bytes each, as many as the file really has.
+  std::span<const std::byte> symbol_records() const noexcept { return symbols_; }
+  static constexpr std::size_t kSymbolBytes = 18;
+  // The zero-terminated string at that offset of the string table; empty: there is none.
+  std::string_view long_name(std::uint32_t offset) const noexcept;
+
+ private:
+  PeError parse_headers(std::span<const std::byte> file);
+  CoffSection parse_section(std::span<const std::byte> file, std::size_t at) const noexcept;
+
+  PeError error_ = PeError::not_pe;
+  std::uint64_t image_base_ = 0;
+  std::uint32_t size_of_image_ = 0, timestamp_ = 0;
+  std::vector<CoffSection> sections_;
+  std::span<const std::byte> symbols_, strings_;
+};
+
+// The text up to the first zero, or all of it.
+std::string_view text_before_zero(std::span<const std::byte> bytes) noexcept;
+
+}  // namespace mixwalk
