@@ -20,6 +20,8 @@ std::string_view to_string(PdbError error) noexcept {
       return "the PDB has no debug information, or an old kind of it";
     case PdbError::no_image_id:
       return "the image names no PDB";
+    case PdbError::missing:
+      return "the PDB was not found";
     case PdbError::other_guid:
       return "the PDB belongs to another image (its GUID differs)";
     case PdbError::other_age:

@@ -15,6 +15,7 @@ enum class PdbError : std::uint8_t {
   no_info,            // the stream with GUID and age is missing or cut off
   no_debug_info,      // the DBI stream is missing, cut off, or of before Visual C++ 7
   no_image_id,        // the image names no PDB
+  missing,            // no file of that name was found
   other_guid,         // made for another image
   other_age,          // made for another link of this image
   rearranged,         // the image was rearranged after the link, and its addresses with it (OMAP)

@@ -30,6 +30,8 @@ std::string_view to_string(PortablePdbError error) noexcept {
       return "the portable PDB is cut off, or its tables lie beyond its end";
     case PortablePdbError::no_image_id:
       return "the image names no portable PDB";
+    case PortablePdbError::missing:
+      return "the portable PDB was not found";
     case PortablePdbError::other_image:
       return "the portable PDB belongs to another build of the image";
     case PortablePdbError::bad_embedding:

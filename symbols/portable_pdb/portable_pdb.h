@@ -21,6 +21,7 @@ enum class PortablePdbError : std::uint8_t {
   not_portable,  // another file; a Windows PDB among them
   damaged,       // its streams or tables lie beyond its end
   no_image_id,   // the image names no portable PDB
+  missing,       // no file of that name was found
   other_image,   // made for another build of the image
   bad_embedding, // it is embedded, but cannot be unpacked
 };
