@@ -1,5 +1,7 @@
 #include "symbols/pdb/dbi.h"
 
+#include <utility>
+
 #include "symbols/byte_cursor.h"
 
 namespace mixwalk {
@@ -55,11 +57,11 @@ void read_modules(std::span<const std::byte> bytes, PdbDbi& dbi) {
     module.c11_bytes = cursor.u32();
     module.c13_bytes = cursor.u32();
     cursor.skip(2 + 2 + 4 + 4 + 4);  // files of source
-    cursor.text();                   // the module, and the file that it came in
-    cursor.text();
+    module.name = cursor.text();
+    cursor.text();  // the file that it came in
     if (cursor.failed()) return;
     cursor.align(4);
-    dbi.modules.push_back(module);
+    dbi.modules.push_back(std::move(module));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "symbols/pdb/msf.h"
@@ -17,6 +18,7 @@ struct PdbContribution {
 
 // An object file that the image was linked from.
 struct PdbModule {
+  std::string name;
   std::uint32_t stream = MsfFile::kNoStream;
   std::uint32_t symbol_bytes = 0;  // at the stream's begin
   std::uint32_t c11_bytes = 0;     // behind them: lines of an old kind

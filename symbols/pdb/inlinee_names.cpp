@@ -28,6 +28,17 @@ void skip_number(ByteCursor& cursor) {
   }
 }
 
+// "a::b<c::d>" → "b<c::d>".
+std::string last_part(std::string_view name) {
+  int depth = 0;
+  for (std::size_t i = name.size(); i-- > 1;) {
+    if (name[i] == '>') ++depth;
+    if (name[i] == '<') --depth;
+    if (depth == 0 && name[i] == ':' && name[i - 1] == ':') return std::string(name.substr(i + 1));
+  }
+  return std::string(name);
+}
+
 }  // namespace
 
 NameId InlineeNames::name(std::uint32_t id, IndexBuilder& names) {
@@ -51,6 +62,9 @@ std::string InlineeNames::text(std::uint32_t id) {
   std::string whole;
   if (record.kind == kMemberFunctionId) {
     whole = type_name(scope);
+    // MSVC's own words for constructors and destructors; elsewhere it names them as C++ does.
+    if (!whole.empty() && own == "{ctor}") return whole += "::" + last_part(whole);
+    if (!whole.empty() && own == "{dtor}") return whole += "::~" + last_part(whole);
   } else if (scope != 0) {
     add_scope(scope, whole);
   }

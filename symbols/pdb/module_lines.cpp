@@ -8,13 +8,29 @@ namespace mixwalk {
 namespace {
 
 // Kinds of subsections (DEBUG_S_*); one with the highest bit set is to be ignored.
-constexpr std::uint32_t kLines = 0xF2, kFiles = 0xF4, kInlineeLines = 0xF6;
+constexpr std::uint32_t kLines = 0xF2, kFiles = 0xF4, kInlineeLines = 0xF6, kImports = 0xF7;
 
 constexpr std::uint16_t kHasColumns = 1;
 constexpr std::uint32_t kWithExtraFiles = 1;
 constexpr std::uint32_t kLineMask = 0x00FFFFFF;
 // Folklore: numbers that no line has tell a debugger to step over the code, or into it.
 constexpr std::uint32_t kNeverStepInto = 0xFEEFEE, kAlwaysStepInto = 0xF00F00;
+
+// Folklore: MSVC and clang write two rows at a function's begin, its line and that of its first statement.
+// DbgHelp and llvm-symbolizer both give the first row to that very address, and the last one to what follows.
+void part_equal_rows(std::vector<PdbLine>& lines, std::size_t first) {
+  std::size_t kept = first;
+  for (std::size_t i = first; i < lines.size();) {
+    std::size_t last = i;
+    while (last + 1 < lines.size() && lines[last + 1].rva == lines[i].rva) ++last;
+    const PdbLine begin = lines[i], rest = lines[last];
+    lines[kept++] = begin;
+    const bool room = last + 1 == lines.size() || lines[last + 1].rva != begin.rva + 1;
+    if (last != i && room) lines[kept++] = {begin.rva + 1, rest.file, rest.line};
+    i = last + 1;
+  }
+  lines.resize(kept);
+}
 
 void read_lines(ByteCursor cursor, const PdbSections& sections, PdbModuleLines& into) {
   const std::uint32_t offset = cursor.u32();
@@ -44,6 +60,7 @@ void read_lines(ByteCursor cursor, const PdbSections& sections, PdbModuleLines& 
   // Folklore: where a function begins with code of an inlined call, clang 14 may leave out the row of the
   // call. llvm-symbolizer too then takes the function's first row, which was the call's in all cases seen.
   if (first < into.lines.size()) into.lines[first].rva = *begin;
+  part_equal_rows(into.lines, first);
   into.sequences.push_back({*begin, *begin + bytes, static_cast<std::uint32_t>(first),
                             static_cast<std::uint32_t>(into.lines.size() - first)});
 }
@@ -79,6 +96,7 @@ PdbModuleLines read_module_lines(std::span<const std::byte> c13, const PdbSectio
     if (cursor.failed()) break;
     if (kind == kLines) read_lines(ByteCursor(data), sections, lines);
     if (kind == kInlineeLines) read_inlinees(ByteCursor(data), lines);
+    if (kind == kImports) read_imports(data, lines.imports);
     if (kind == kFiles && lines.files.empty()) lines.files = data;
     if (cursor.left() != 0) cursor.align(4);
   }

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "symbols/pdb/cross_module.h"
 #include "symbols/pdb/dbi.h"
 
 namespace mixwalk {
@@ -33,7 +34,8 @@ struct PdbInlinee {
 struct PdbModuleLines {
   std::vector<PdbLine> lines;
   std::vector<PdbLineSequence> sequences;  // sorted by begin
-  std::unordered_map<std::uint32_t, PdbInlinee> inlinees;  // by their number in the IPI stream
+  std::unordered_map<std::uint32_t, PdbInlinee> inlinees;  // by their number in the IPI stream, or import
+  std::vector<PdbImport> imports;
   std::span<const std::byte> files;
 
   // The path of a file, as an offset in "/names"; nothing where the list has no such file.

@@ -4,6 +4,7 @@
 
 #include "symbols/byte_cursor.h"
 #include "symbols/leaf_extent.h"
+#include "unmanaged/image/ascii_lower.h"
 
 namespace mixwalk {
 namespace {
@@ -52,7 +53,7 @@ class PdbReader::FunctionSink final : public ChainSink {
     Known& known = scopes_[step.scope];
     if (known.scope != kNoScope && known.parent == parent && known.call == call) return known.scope;
     const PdbInlineSite& site = symbols_.sites[function_.first_site + step.scope - 1];
-    const NameId name = reader_.inlinees_.name(site.inlinee, into_);
+    const NameId name = reader_.inlinees_.name(reader_.inlinee(site.inlinee, lines_), into_);
     const ScopeId scope = into_.add_inlined(parent, name, file(call), call.line);
     if (scope == kNoScope) return parent;  // too many: the code stays its caller's
     known = {scope, parent, call};
@@ -136,6 +137,30 @@ bool PdbReader::owns(std::uint32_t rva) const {
   return after != own_.begin() && rva < (after - 1)->end;
 }
 
+std::uint32_t PdbReader::inlinee(std::uint32_t id, const PdbModuleLines& lines) {
+  if (!is_import(id)) return id;
+  const auto function = find_import(id, lines.imports);
+  if (!function) return 0;
+  if (module_numbers_.empty()) {
+    for (std::uint32_t i = 0; i < dbi_.modules.size(); ++i) {
+      module_numbers_.try_emplace(ascii_lower(dbi_.modules[i].name), i);
+    }
+  }
+  const auto number = module_numbers_.find(ascii_lower(strings_.at(function->module)));
+  if (number == module_numbers_.end()) return 0;
+  const auto [exports, fresh] = exports_.try_emplace(number->second);
+  if (fresh) {
+    const PdbModule& module = dbi_.modules[number->second];
+    const std::uint64_t begin = std::uint64_t{module.symbol_bytes} + module.c11_bytes;
+    if (begin <= UINT32_MAX) {
+      exports->second = read_all_exports(
+          msf_.read(module.stream, static_cast<std::uint32_t>(begin), module.c13_bytes).get());
+    }
+  }
+  const auto found = exports->second.find(function->number);
+  return found == exports->second.end() ? 0 : found->second;
+}
+
 NameId PdbReader::file_name(const PdbModuleLines& lines, std::uint32_t file, IndexBuilder& into) {
   const auto [at, fresh] = files_.try_emplace(file, kNoName);
   if (fresh) {
@@ -170,6 +195,8 @@ void PdbReader::add_lines(const PdbModuleLines& lines, std::uint32_t begin, std:
       lines.sequences.begin(), lines.sequences.end(), begin,
       [](std::uint32_t value, const PdbLineSequence& sequence) { return value < sequence.begin; });
   auto at = after == lines.sequences.begin() ? after : after - 1;
+  // Of functions that were folded into one, the first has the code, and its lines.
+  while (at != lines.sequences.begin() && (at - 1)->begin == begin) --at;
   std::uint32_t covered = begin;
   for (; at != lines.sequences.end() && at->begin < end; ++at) {
     const std::span rows = std::span(lines.lines).subspan(at->first, at->count);

@@ -40,6 +40,8 @@ class PdbReader final : public UnitReader {
   std::uint32_t end_of_public(std::uint32_t rva, std::uint32_t room) const;
   // Whether the RVA lies in one of the unit's own ranges.
   bool owns(std::uint32_t rva) const;
+  // The number in the IPI stream of what a module calls `id`; 0 where nothing leads there.
+  std::uint32_t inlinee(std::uint32_t id, const PdbModuleLines& lines);
   NameId file_name(const PdbModuleLines& lines, std::uint32_t file, IndexBuilder& into);
   void read_module(const PdbModule& module, IndexBuilder& into);
   void add_function(const PdbFunction& function, const PdbModuleSymbols& symbols,
@@ -58,6 +60,9 @@ class PdbReader final : public UnitReader {
   std::vector<PdbContribution> by_module_;  // the contributions, by module, then by RVA
   PdbPublics publics_;
   InlineeNames inlinees_;
+  std::unordered_map<std::string, std::uint32_t> module_numbers_;  // by name in small letters; made when needed
+  // Module's number → its exports.
+  std::unordered_map<std::uint32_t, std::unordered_map<std::uint32_t, std::uint32_t>> exports_;
 
   // Of the unit that is being read.
   std::vector<Range> own_;      // its code, sorted and disjoint

@@ -123,10 +123,19 @@ void PdbModuleBuilder::lines(std::uint32_t offset, std::uint32_t bytes, std::uin
   lines_.u32(0xF2).u32(block.size()).append(block.bytes());
 }
 
+void PdbModuleBuilder::imports(std::uint32_t module, const std::vector<std::uint32_t>& functions) {
+  imports_.u32(module).u32(functions.size());
+  for (const std::uint32_t function : functions) imports_.u32(function);
+}
+
+void PdbModuleBuilder::exports(std::uint32_t own, std::uint32_t global) { exports_.u32(own).u32(global); }
+
 Bytes PdbModuleBuilder::c13() const {
   ByteWriter all;
   all.u32(0xF4).u32(files_.size()).append(files_.bytes());
   all.u32(0xF6).u32(inlinees_.size()).append(inlinees_.bytes());
+  if (imports_.size() != 0) all.u32(0xF7).u32(imports_.size()).append(imports_.bytes());
+  if (exports_.size() != 0) all.u32(0xF8).u32(exports_.size()).append(exports_.bytes());
   return all.append(lines_.bytes()).bytes();
 }
 
@@ -158,8 +167,8 @@ std::uint32_t PdbBuilder::structure(const std::string& name) {
   return static_cast<std::uint32_t>(0x1000 + types_.size() - 1);
 }
 
-std::uint16_t PdbBuilder::module(const PdbModuleBuilder& module) {
-  modules_.push_back({module.symbols(), module.c13()});
+std::uint16_t PdbBuilder::module(const PdbModuleBuilder& module, const std::string& name) {
+  modules_.push_back({name, module.symbols(), module.c13()});
   return static_cast<std::uint16_t>(modules_.size() - 1);
 }
 
@@ -186,7 +195,7 @@ Bytes PdbBuilder::dbi(std::uint32_t symbols, std::uint32_t headers, std::uint32_
   for (std::size_t i = 0; i < modules_.size(); ++i) {
     modules.zeros(4 + 28 + 2).u16(first_module + i);
     modules.u32(modules_[i].symbols.size()).u32(0).u32(modules_[i].c13.size());
-    modules.zeros(16).text("module.obj").text("module.obj").align(4);
+    modules.zeros(16).text(modules_[i].name).text("library.lib").align(4);
   }
   ByteWriter further;
   for (int i = 0; i < 11; ++i) further.u16(i == 5 ? headers : i == 4 && rearranged ? symbols : 0xFFFF);

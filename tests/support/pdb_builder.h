@@ -47,6 +47,9 @@ class PdbModuleBuilder {
   // `path`: an offset in "/names". Returns the file's own number.
   std::uint32_t file(std::uint32_t path);
   void inlinee(std::uint32_t id, std::uint32_t file, std::uint32_t line);
+  // A list of functions of another module, whose name is an offset in "/names".
+  void imports(std::uint32_t module, const std::vector<std::uint32_t>& functions);
+  void exports(std::uint32_t own, std::uint32_t global);
   // Rows: offset from the begin, line.
   void lines(std::uint32_t offset, std::uint32_t bytes, std::uint32_t file,
              std::vector<std::pair<std::uint32_t, std::uint32_t>> rows, bool columns = false);
@@ -56,7 +59,7 @@ class PdbModuleBuilder {
 
  private:
   ByteWriter symbols_ = ByteWriter().u32(4);
-  ByteWriter files_, inlinees_ = ByteWriter().u32(0), lines_;
+  ByteWriter files_, inlinees_ = ByteWriter().u32(0), lines_, imports_, exports_;
 };
 
 // Writes PDBs of an image with one section of code, at RVA 0x1000.
@@ -80,7 +83,7 @@ class PdbBuilder {
   std::uint32_t structure(const std::string& name);
 
   // Returns its number.
-  std::uint16_t module(const PdbModuleBuilder& module);
+  std::uint16_t module(const PdbModuleBuilder& module, const std::string& name = "module.obj");
   void contribution(std::uint16_t module, std::uint32_t offset, std::uint32_t bytes, bool comdat = false);
   void public_symbol(const std::string& name, std::uint32_t offset);
 
@@ -88,6 +91,7 @@ class PdbBuilder {
 
  private:
   struct Module {
+    std::string name;
     std::vector<std::byte> symbols, c13;
   };
   std::vector<std::byte> info(std::uint32_t names_stream) const;

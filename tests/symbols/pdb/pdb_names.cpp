@@ -50,7 +50,8 @@ int main(int argc, char** argv) {
     if (!opened.index->find(rva, found)) std::puts("??\n??:0");
     else
       for (const SourceFrame& frame : found.frames) {
-        std::printf("%.*s\n%.*s:%u\n", static_cast<int>(frame.name.size()), frame.name.data(),
+        const std::string_view name = frame.name.empty() ? "??" : frame.name;
+        std::printf("%.*s\n%.*s:%u\n", static_cast<int>(name.size()), name.data(),
                     static_cast<int>(frame.file.size()), frame.file.data(), frame.line);
       }
     std::puts("");

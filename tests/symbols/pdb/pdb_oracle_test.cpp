@@ -1,9 +1,12 @@
 // PDBs that compilers and linkers made, against llvm-symbolizer-19. Where the two differ, and whose it is
 // (seen with LLVM 19.1.7, checked by hand in the records that llvm-pdbutil prints and in the sources):
-// - LLVM: at an address where two line rows begin, the first row's line; behind it, the second's. Ours: the
-//   second's, as the rule of the format is.
 // - LLVM: in an inlined call, a line that begins later (code, line, code) at times also for the code before
-//   it. Ours: in the order of the annotations.
+//   it. Ours: in the order of the annotations, as DbgHelp.
+// PDBs of MSVC, by hand (MIXWALK_PDB_IMAGE, win/dbghelp_names.cpp): llvm-symbolizer-19 crashes on functions that
+// were inlined from another module, and ends a piece of inlined code too early that is followed by one with a
+// length. Microsoft's DbgHelp says what ours says, functions folded by the linker apart, but for
+// - DbgHelp: the line 16707566 (0xFEEFEE) where no line made the code. Ours: none.
+// - DbgHelp: "{ctor}", "{dtor}". Ours: as C++ names them.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -140,12 +140,15 @@ TEST(PdbSymbolsTest, FoldedFunctionsAreOneNameAndCounted) {
 TEST(PdbSymbolsTest, FunctionsFoldedInOneModule) {
   PdbBuilder pdb = test::empty_pdb();
   PdbModuleBuilder module;
+  const std::uint32_t file = module.file(pdb.text("a.cpp"));
   for (const char* name : {"one", "two", "two"}) {  // the same name again is the same function
     module.procedure(name, 0, 0x20);
     module.end();
   }
+  module.lines(0, 0x20, file, {{0, 1}});
+  module.lines(0, 0x20, file, {{0, 2}});
   pdb.contribution(pdb.module(module), 0, 0x20);
-  EXPECT_EQ(at(*open(pdb).index, kCode), "one :0 (2)");
+  EXPECT_EQ(at(*open(pdb).index, kCode), "one a.cpp:1 (2)");
 }
 
 TEST(PdbSymbolsTest, TwoNamesOfOneConstructorAreOneFunction) {
@@ -178,6 +181,44 @@ TEST(PdbSymbolsTest, ThunksAndSeparatedCode) {
   EXPECT_EQ(at(*opened.index, kCode + 0x36), "unknown");
   EXPECT_EQ(at(*opened.index, kCode + 0x8F), "hot a.cpp:4");
   EXPECT_EQ(at(*opened.index, kCode + 0x90), "unknown");
+}
+
+TEST(PdbSymbolsTest, InlinedFromAnotherModule) {
+  auto opened = open(test::pdb_of_all_kinds());
+  // Without a length, the first piece reaches to the next.
+  EXPECT_EQ(at(*opened.index, kCode + 0xA0), "a::Box<b::c>::~Box<b::c> c.cpp:70 < optimised :0");
+  EXPECT_EQ(at(*opened.index, kCode + 0xAF), "a::Box<b::c>::~Box<b::c> c.cpp:70 < optimised :0");
+  EXPECT_EQ(at(*opened.index, kCode + 0xB7), "a::Box<b::c>::~Box<b::c> c.cpp:71 < optimised :0");
+  EXPECT_EQ(at(*opened.index, kCode + 0xB8), "optimised :0");
+}
+
+TEST(PdbSymbolsTest, ImportsThatLeadNowhereAreNameless) {
+  for (const std::uint32_t id : {0x80000002u, 0x80100000u, 0xFFFFFFFFu}) {
+    PdbBuilder pdb = test::empty_pdb();
+    PdbModuleBuilder module;
+    module.inlinee(id, module.file(pdb.text("c.cpp")), 70);
+    module.procedure("f", 0, 0x20);
+    module.inline_site(id, {0x03, 0x00, 0x04, 0x08});
+    module.end_inline();
+    module.end();
+    module.imports(pdb.text("gone.obj"), {1, 2});
+    pdb.contribution(pdb.module(module), 0, 0x20);
+    EXPECT_EQ(at(*open(pdb).index, kCode), " c.cpp:70 < f :0") << id;
+  }
+}
+
+TEST(PdbSymbolsTest, TwoRowsAtOneAddress) {
+  PdbBuilder pdb = test::empty_pdb();
+  PdbModuleBuilder module;
+  module.procedure("f", 0, 0x20);
+  module.end();
+  module.lines(0, 0x20, module.file(pdb.text("a.cpp")), {{0, 3}, {0, 4}, {0, 5}, {0x10, 6}, {0x10, 7}, {0x11, 8}});
+  pdb.contribution(pdb.module(module), 0, 0x20);
+  auto opened = open(pdb);
+  EXPECT_EQ(at(*opened.index, kCode), "f a.cpp:3");
+  EXPECT_EQ(at(*opened.index, kCode + 1), "f a.cpp:5");
+  EXPECT_EQ(at(*opened.index, kCode + 0x10), "f a.cpp:6");
+  EXPECT_EQ(at(*opened.index, kCode + 0x11), "f a.cpp:8");
 }
 
 // A public symbol has no length: .pdata, or what is certain of a leaf function, bounds it.
