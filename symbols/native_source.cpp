@@ -13,10 +13,11 @@
 namespace mixwalk {
 namespace {
 
-SymbolKind kind_of(NameSource source) noexcept {
+// `debug`: what the image's debug information is.
+SymbolKind kind_of(NameSource source, SymbolKind debug) noexcept {
   switch (source) {
     case NameSource::none: return SymbolKind::function_table;
-    case NameSource::debug: return SymbolKind::dwarf;
+    case NameSource::debug: return debug;
     case NameSource::symbols: return SymbolKind::coff;
     case NameSource::exports: return SymbolKind::exported;
   }
@@ -31,17 +32,15 @@ std::string name_of_begin(std::uint32_t rva) {
 
 class NativeSource final : public SymbolSource {
  public:
-  NativeSource(std::shared_ptr<const ImageFile> file, ImageFiles& files) : file_(file) {
-    DwarfSymbols dwarf = open_dwarf(file, files);
-    symbols_ = std::make_unique<NativeSymbols>(std::move(file), std::move(dwarf.index),
-                                               std::move(dwarf.linked_symbols));
-  }
+  NativeSource(std::shared_ptr<const ImageFile> file, std::unique_ptr<NativeSymbols> symbols,
+               SymbolKind debug)
+      : file_(std::move(file)), symbols_(std::move(symbols)), debug_(debug) {}
 
   std::optional<Symbol> find(std::uint32_t rva) const override {
     SourceLocation found;
     const NameSource source = symbols_->find(rva, found);
     if (source == NameSource::none && file_->image.function_at(rva) == nullptr) return std::nullopt;
-    Symbol symbol{.kind = kind_of(source), .rva = found.begin, .frames = {}, .folded = found.folded};
+    Symbol symbol{.kind = kind_of(source, debug_), .rva = found.begin, .frames = {}, .folded = found.folded};
     for (const SourceFrame& frame : found.frames) {
       symbol.frames.push_back({demangle(frame.name), std::string(frame.file), frame.line});
     }
@@ -52,12 +51,19 @@ class NativeSource final : public SymbolSource {
  private:
   std::shared_ptr<const ImageFile> file_;
   std::unique_ptr<NativeSymbols> symbols_;
+  SymbolKind debug_;
 };
 
 }  // namespace
 
-std::unique_ptr<SymbolSource> open_native_symbols(std::shared_ptr<const ImageFile> file, ImageFiles& files) {
-  return std::make_unique<NativeSource>(std::move(file), files);
+std::unique_ptr<SymbolSource> NativeSources::open(std::shared_ptr<const ImageFile> file) {
+  if (OpenedPdb pdb = pdbs_.open(file); pdb.index) {
+    auto symbols = std::make_unique<NativeSymbols>(file, std::move(pdb.index));
+    return std::make_unique<NativeSource>(std::move(file), std::move(symbols), SymbolKind::pdb);
+  }
+  DwarfSymbols dwarf = open_dwarf(file, files_);
+  auto symbols = std::make_unique<NativeSymbols>(file, std::move(dwarf.index), std::move(dwarf.linked_symbols));
+  return std::make_unique<NativeSource>(std::move(file), std::move(symbols), SymbolKind::dwarf);
 }
 
 }  // namespace mixwalk

@@ -1,20 +1,35 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "symbols/image_file.h"
 #include "symbols/image_files.h"
+#include "symbols/pdb/pdb_finder.h"
 #include "symbols/symbol_source.h"
 
 namespace mixwalk {
 
-// All that is known of one image's native code, as one source: its debug information, the linker's symbols, the
+// Opens all that is known of an image's native code, as one source: its PDB or DWARF, the linker's symbols, the
 // exports, and at last .pdata (NativeSymbols says in which order, and by which rules). Names are demangled
 // wholly. A function that nothing names is "sub_1a2b0", after the RVA where it begins, so that two samples of one
 // function have one name, in every format and every recording of the same build. Code without unwind data that
-// nothing names has no symbol.
-//
-// `files`: where the file is read from that has the debug information, if the image itself has none.
-std::unique_ptr<SymbolSource> open_native_symbols(std::shared_ptr<const ImageFile> file, ImageFiles& files);
+// nothing names has no symbol. Not frozen-safe; one thread at a time.
+class NativeSources {
+ public:
+  // `files`: where files are read from that images name (their PDB, their .gnu_debuglink). `path_files`: for the
+  // folders of `path`, which the user named.
+  NativeSources(ImageFiles& files, ImageFiles& path_files, SymbolPath path)
+      : files_(files), pdbs_(files, path_files, std::move(path)) {}
+
+  std::unique_ptr<SymbolSource> open(std::shared_ptr<const ImageFile> file);
+
+  // The PDBs that were not found, of the images that were opened.
+  const std::vector<MissingPdb>& missing() const noexcept { return pdbs_.missing(); }
+
+ private:
+  ImageFiles& files_;
+  PdbFinder pdbs_;
+};
 
 }  // namespace mixwalk

@@ -20,7 +20,7 @@ std::string_view to_string(ImageSymbols state) noexcept {
   return "unknown state";
 }
 
-std::unique_ptr<SymbolSource> open_exports(std::shared_ptr<const ImageFile> file, ImageFiles&) {
+std::unique_ptr<SymbolSource> open_exports(std::shared_ptr<const ImageFile> file) {
   return std::make_unique<PeExports>(std::move(file));
 }
 
@@ -53,8 +53,8 @@ Symboliser::Opened Symboliser::open(const LoadedImage& image) {
     return {ImageSymbols::other_image, {}};
   }
   Opened result{ImageSymbols::found, {}};
-  for (const OpenSource open : open_) {
-    if (auto source = open(file, files_)) result.sources.push_back(std::move(source));
+  for (const OpenSource& open : open_) {
+    if (auto source = open(file)) result.sources.push_back(std::move(source));
   }
   return result;
 }

@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -40,11 +41,10 @@ enum class ImageSymbols : std::uint8_t {
 // One line, no full stop.
 std::string_view to_string(ImageSymbols state) noexcept;
 
-// A kind of source: all native symbols of an image (open_native_symbols()), or its exports alone. Null where
-// the image has no such symbols. `files`: where further files of the image's are read from.
-using OpenSource = std::unique_ptr<SymbolSource> (*)(std::shared_ptr<const ImageFile> file,
-                                                     ImageFiles& files);
-std::unique_ptr<SymbolSource> open_exports(std::shared_ptr<const ImageFile> file, ImageFiles& files);
+// Opens a kind of source: all native symbols of an image (NativeSources), or its exports alone. Null where the
+// image has no such symbols.
+using OpenSource = std::function<std::unique_ptr<SymbolSource>(std::shared_ptr<const ImageFile> file)>;
+std::unique_ptr<SymbolSource> open_exports(std::shared_ptr<const ImageFile> file);
 
 // Names native code addresses; opens each image once. A file that is not the image that was loaded
 // (another timestamp or size) names nothing: a wrong name is worse than none. Not frozen-safe; one

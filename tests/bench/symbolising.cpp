@@ -33,7 +33,8 @@ void show_symbolising(const Options&) {
     }
   }
   DiskImageFiles files;
-  Symboliser symboliser(files, {open_native_symbols});
+  NativeSources sources(files, files, {});
+  Symboliser symboliser(files, {[&](auto file) { return sources.open(std::move(file)); }});
   const double cold = us_of(*snapshot, symboliser), warm = us_of(*snapshot, symboliser);
   std::printf("\nSymbolising in mixwalk.exe, %.0f native frames\n", frames);
   std::printf("  cold, images read from the disk: %.2f us a frame; warm: %.3f us a frame\n",

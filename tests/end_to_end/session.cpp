@@ -26,7 +26,8 @@ Snapshot dump_named(TargetSession& session, const DumpRequest& request) {
   auto snapshot = session.dump(request);
   if (!snapshot) throw std::runtime_error(snapshot.failure().message);
   static DiskImageFiles files;
-  static Symboliser symboliser(files, {open_native_symbols});
+  static NativeSources sources(files, files, {});
+  static Symboliser symboliser(files, {[&](auto file) { return sources.open(std::move(file)); }});
   symbolise(*snapshot, symboliser);
   return std::move(*snapshot);
 }

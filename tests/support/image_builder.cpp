@@ -148,6 +148,41 @@ Bytes ImageBuilder::export_section() const {
   return section;
 }
 
+ImageBuilder& ImageBuilder::debug_entry(std::uint32_t type, std::uint16_t minor, const Bytes& data,
+                                        std::uint32_t timestamp) {
+  debug_.push_back({type, minor, data, timestamp});
+  return *this;
+}
+
+ImageBuilder& ImageBuilder::code_view(std::uint8_t guid, std::uint32_t age, const std::string& path,
+                                      bool portable) {
+  Bytes data = {'R', 'S', 'D', 'S'};
+  data.resize(20, guid);
+  add32(data, age);
+  add_text(data, path);
+  return debug_entry(kCodeView, portable ? 0x504D : 0, data);
+}
+
+// The directory, then the data of its entries.
+Bytes ImageBuilder::debug_section(std::size_t file_offset) const {
+  Bytes section, data;
+  const std::size_t data_at = debug_.size() * 28;
+  for (const DebugEntry& entry : debug_) {
+    const std::size_t at = data_at + data.size();
+    add32(section, 0);
+    add32(section, entry.timestamp);
+    add16(section, 0);
+    add16(section, entry.minor);
+    add32(section, entry.type);
+    add32(section, static_cast<std::uint32_t>(entry.data.size()));
+    add32(section, static_cast<std::uint32_t>(kDebug + at));
+    add32(section, static_cast<std::uint32_t>(file_offset + at));
+    data.insert(data.end(), entry.data.begin(), entry.data.end());
+  }
+  section.insert(section.end(), data.begin(), data.end());
+  return section;
+}
+
 std::vector<std::byte> ImageBuilder::build() const {
   struct Section {
     const char* name;
@@ -172,6 +207,12 @@ std::vector<std::byte> ImageBuilder::build() const {
   add_table(3, ".pdata", kPdata, pdata_);
   add_table(-1, ".xdata", kXdata, xdata_);
   add_table(14, ".clr", kClr, clr_);
+  if (!debug_.empty()) {
+    std::size_t offset = kHeaderBytes;
+    for (const Section& section : sections) offset += aligned(section.bytes.size());
+    add_table(6, ".debug", kDebug, debug_section(offset));
+    directories[6][1] = static_cast<std::uint32_t>(debug_.size() * 28);
+  }
 
   Bytes file = {'M', 'Z'};
   file.resize(0x3C);
@@ -187,7 +228,7 @@ std::vector<std::byte> ImageBuilder::build() const {
   add16(file, 0x2022);  // executable, large addresses, DLL
   add16(file, 0x20B);   // PE32+
   file.resize(kMagicAt + 56);
-  add32(file, kSizeOfImage);
+  add32(file, debug_.empty() ? kSizeOfImage : kDebug + 0x1000);
   add32(file, kHeaderBytes);
   file.resize(kMagicAt + 108);
   add32(file, 16);

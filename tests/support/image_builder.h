@@ -19,6 +19,7 @@ class ImageBuilder {
   static constexpr std::uint32_t kXdata = 0x6000;
   static constexpr std::uint32_t kClr = 0x7000;
   static constexpr std::uint32_t kSizeOfImage = 0x8000;
+  static constexpr std::uint32_t kDebug = 0x8000;  // .debug; the image is a page longer then
   static constexpr std::uint32_t kTimestamp = 0x5EED1234;
 
   ImageBuilder() : code_(0x100, 0x90) {}
@@ -48,6 +49,14 @@ class ImageBuilder {
 
   ImageBuilder& clr(bool ready_to_run);
 
+  // An entry of the debug directory.
+  ImageBuilder& debug_entry(std::uint32_t type, std::uint16_t minor, const std::vector<std::uint8_t>& data,
+                            std::uint32_t timestamp = kTimestamp);
+  // One that names a PDB whose GUID has 16 times the same byte.
+  ImageBuilder& code_view(std::uint8_t guid, std::uint32_t age, const std::string& path,
+                          bool portable = false);
+  static constexpr std::uint32_t kCodeView = 2;
+
   std::vector<std::byte> build() const;
 
   // Where a header's field lies in the built file, for tests that damage it.
@@ -66,10 +75,18 @@ class ImageBuilder {
     std::string forwarder;
     std::vector<std::string> names;
   };
+  struct DebugEntry {
+    std::uint32_t type;
+    std::uint16_t minor;
+    Bytes data;
+    std::uint32_t timestamp;
+  };
   Bytes export_section() const;
+  Bytes debug_section(std::size_t file_offset) const;
 
   Bytes code_, more_code_, pdata_, xdata_, clr_;
   std::vector<Slot> slots_;
+  std::vector<DebugEntry> debug_;
 };
 
 }  // namespace mixwalk::test

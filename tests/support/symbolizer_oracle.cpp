@@ -55,25 +55,24 @@ void read_place(const std::string& text, OracleFrame& frame) {
   frame.line = static_cast<std::uint32_t>(std::strtoul(text.c_str() + line + 1, nullptr, 10));
 }
 
-}  // namespace
-
-std::vector<OracleChain> ask_llvm_symbolizer(const std::string& path, const std::vector<std::uint64_t>& addresses,
-                                             std::string& problem) {
+template <class Address>
+std::vector<OracleChain> ask(const std::string& path, const std::vector<Address>& addresses,
+                             const std::string& options, std::string& problem) {
   std::vector<OracleChain> chains;
   if (!exists(MIXWALK_LLVM_SYMBOLIZER)) {
     problem = "no oracle (" MIXWALK_LLVM_SYMBOLIZER "): install llvm-19";
     return chains;
   }
   const TemporaryFile list([&](std::FILE* file) {
-    for (const std::uint64_t address : addresses) {
+    for (const Address address : addresses) {
       std::fprintf(file, "0x%llx\n", static_cast<unsigned long long>(address));
     }
   });
   OracleChain chain;
   const bool ran = each_line(std::string(MIXWALK_LLVM_SYMBOLIZER) + " --obj='" + path +
-                                 "' --inlines --functions=linkage --no-demangle <" + list.name(),
+                                 "' --inlines --no-demangle " + options + " <" + list.name(),
                              [&, is_name = true](const std::string& text) mutable {
-                               if (text.empty()) {  // ends an address
+                               if (text.empty() && !chain.empty()) {  // ends an address
                                  chains.push_back(std::move(chain));
                                  chain.clear();
                                  is_name = true;
@@ -88,6 +87,21 @@ std::vector<OracleChain> ask_llvm_symbolizer(const std::string& path, const std:
                              });
   if (!ran || chains.size() != addresses.size()) problem = "llvm-symbolizer failed on " + path;
   return chains;
+}
+
+}  // namespace
+
+std::vector<OracleChain> ask_llvm_symbolizer(const std::string& path, const std::vector<std::uint64_t>& addresses,
+                                             std::string& problem) {
+  return ask(path, addresses, "--functions=linkage", problem);
+}
+
+std::vector<OracleChain> ask_llvm_symbolizer(const std::string& path, const std::vector<std::uint32_t>& rvas,
+                                             OracleNames names, std::string& problem) {
+  return ask(path, rvas,
+             names == OracleNames::plain ? "--relative-address --functions=short"
+                                         : "--relative-address --functions=linkage",
+             problem);
 }
 
 std::vector<std::string> ask_llvm_undname(const std::vector<std::string>& names, std::string& problem) {

@@ -18,8 +18,8 @@ class NoFiles final : public ImageFiles {
 
 std::optional<Symbol> symbol_at(const ImageBuilder& builder, std::uint32_t rva) {
   NoFiles files;
-  return open_native_symbols(std::make_shared<const ImageFile>("built.dll", builder.build()), files)
-      ->find(rva);
+  NativeSources sources(files, files, {});
+  return sources.open(std::make_shared<const ImageFile>("built.dll", builder.build()))->find(rva);
 }
 
 std::string name_at(const ImageBuilder& builder, std::uint32_t rva) {

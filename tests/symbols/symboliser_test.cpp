@@ -117,10 +117,10 @@ TEST_F(SymboliserTest, FirstSourceThatKnowsAnAddressNamesIt) {
       return Symbol::named(SymbolKind::pdb, "static_function", kCode + 0x20);
     }
   };
-  const OpenSource absent = [](std::shared_ptr<const ImageFile>, ImageFiles&) {
+  const OpenSource absent = [](std::shared_ptr<const ImageFile>) {
     return std::unique_ptr<SymbolSource>();
   };
-  const OpenSource precise = [](std::shared_ptr<const ImageFile>, ImageFiles&) {
+  const OpenSource precise = [](std::shared_ptr<const ImageFile>) {
     return std::unique_ptr<SymbolSource>(std::make_unique<Precise>());
   };
   Symboliser symboliser(files_, {absent, precise, open_exports});

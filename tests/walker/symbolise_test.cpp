@@ -32,7 +32,7 @@ class Inlining final : public SymbolSource {
   static inline std::uint32_t folded = 1;
 };
 
-std::unique_ptr<SymbolSource> open_inlining(std::shared_ptr<const ImageFile>, ImageFiles&) {
+std::unique_ptr<SymbolSource> open_inlining(std::shared_ptr<const ImageFile>) {
   return std::make_unique<Inlining>();
 }
 
@@ -63,7 +63,8 @@ class SymboliseTest : public testing::Test {
   }
 
   OneImage files_;
-  Symboliser symboliser_{files_, {open_inlining, open_native_symbols}};
+  NativeSources native_{files_, files_, {}};
+  Symboliser symboliser_{files_, {open_inlining, [this](auto file) { return native_.open(std::move(file)); }}};
   Snapshot snapshot_;
 };
 

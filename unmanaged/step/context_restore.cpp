@@ -32,6 +32,8 @@ std::size_t find_load(std::span<const std::uint8_t> code, Register loaded, std::
 
 std::optional<Registers> restored_registers(const UnwindMemory& memory, const FunctionEntry& entry,
                                             const Registers& registers) noexcept {
+  // Few functions have one: nearly all of the others are left at once.
+  if (summarise_unwind(memory, entry).frame_register != Register::rbp) return {};
   const std::uint64_t begin = memory.image_base + entry.begin;
   const std::uint64_t at = registers.rip - begin;
   const std::uint32_t bytes = entry.end - entry.begin;

@@ -58,6 +58,7 @@ struct Visit {
   Sampling sampling;
   std::uint32_t timeout_ms = 30'000;
   std::uint32_t wait_ms = 0;  // for as long another profiler may still be in the process
+  std::optional<std::string> symbol_path;  // SymbolPath's text; none: that of _NT_SYMBOL_PATH
 };
 
 // Where profiles go beside, or instead of, a file.

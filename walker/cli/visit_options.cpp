@@ -60,6 +60,10 @@ void add_visit(CLI::App& app, VisitArguments& arguments, Visit& visit, const cha
            "Only the thread with this id (1364 or 0x554), or threads whose names begin so;\n"
            "may be given again")
       ->option_text("NAME-or-TID");
+  app.add_option("--symbol-path", visit.symbol_path,
+                 "Where PDBs are looked for beside the images: FOLDER;srv*FOLDER;… (default:\n"
+                 "_NT_SYMBOL_PATH); nothing is asked of a network")
+      ->option_text("PATH");
   app.add_option("--timeout", arguments.timeout, "How long to wait for the target (default 30s)")
       ->check(duration_validator())
       ->option_text("DURATION");

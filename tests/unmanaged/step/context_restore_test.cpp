@@ -21,6 +21,7 @@ constexpr std::uint32_t kBefore = kFunction + 4, kFirst = kFunction + 7, kBehind
 class ContextRestoreTest : public testing::Test {
  protected:
   ContextRestoreTest() {
+    image_.put(kEntry.unwind, {0x01, 4, 2, 0x05, 4, 0x03, 1, 0x50});  // set_fpreg rbp, push rbp
     image_.put(kFunction, {0x55, 0x48, 0x8B, 0xEC, 0x4C, 0x8B, 0xD1});
     image_.put(kFirst, {0x49, 0x8B, 0x9A, 0x90, 0, 0, 0});
     image_.put(kBehindFirst, {0x49, 0x8B, 0xAA, 0xA0, 0, 0, 0});
@@ -88,6 +89,10 @@ TEST_F(ContextRestoreTest, OtherCode) {
   image_.put(kJump, {0xFF, 0xD0});
   EXPECT_FALSE(at(kLast)) << "no jump";
   image_.put(kJump, {0xFF, 0xE0});
+  EXPECT_TRUE(at(kLast));
+  image_.put(kEntry.unwind, {0x01, 4, 2, 0x00});
+  EXPECT_FALSE(at(kLast)) << "no frame register";
+  image_.put(kEntry.unwind, {0x01, 4, 2, 0x05});
   image_.put(kLast, {0x90, 0x90});
   EXPECT_FALSE(at(kBehindRbp)) << "Rsp stays";
   registers_.rip = kImage + 0x2000;

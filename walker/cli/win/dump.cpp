@@ -6,8 +6,6 @@
 #include <cstdio>
 #include <optional>
 
-#include "symbols/native_source.h"
-#include "symbols/symboliser.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/base/errno_text.h"
 #include "walker/base/partial_file.h"
@@ -15,6 +13,7 @@
 #include "walker/cli/report.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
+#include "walker/cli/win/local_symbols.h"
 #include "walker/cli/win/visit.h"
 #include "walker/export/json.h"
 #include "walker/export/recording_filter.h"
@@ -150,10 +149,9 @@ ExitCode run(const DumpCommand& command) {
   if (!unmatched.empty() && snapshot->threads.empty()) return report(missing);
 
   spdlog::info("symbolising");
-  DiskImageFiles disk;
-  LocalImageFiles files(disk);
-  Symboliser symboliser(files, {open_native_symbols});
-  symbolise(*snapshot, symboliser);
+  LocalSymbols symbols(command.visit.symbol_path);
+  symbolise(*snapshot, symbols.symboliser());
+  symbols.log_missing();
   const std::string why = write_to(file ? &*file : nullptr, *snapshot, command);
   if (!why.empty()) return report(unwritable(command, why));
   return unmatched.empty() ? ExitCode::ok : report(missing);

@@ -6,14 +6,13 @@
 #include <chrono>
 #include <cstdio>
 
-#include "symbols/native_source.h"
-#include "symbols/symboliser.h"
 #include "walker/base/version.h"
 #include "walker/cli/otlp_session.h"
 #include "walker/cli/record_summary.h"
 #include "walker/cli/report.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
+#include "walker/cli/win/local_symbols.h"
 #include "walker/cli/win/record_output.h"
 #include "walker/cli/win/visit.h"
 #include "walker/session/recording_collector.h"
@@ -65,9 +64,9 @@ class RecordingRun {
       : command_(command),
         session_(session),
         outputs_(std::move(outputs)),
-        symboliser_(files_, {open_native_symbols}),
+        symbols_(command.visit.symbol_path),
         collector_([this](RecordedFrame frame, const Module& module) {
-          return symbolised(std::move(frame), module, symboliser_);
+          return symbolised(std::move(frame), module, symbols_.symboliser());
         }),
         unmatched_(command.visit.sampling.threads) {
     if (outputs_.file) outputs_.file->begin(collector_);
@@ -99,9 +98,7 @@ class RecordingRun {
   const RecordCommand& command_;
   TargetSession& session_;
   Outputs outputs_;
-  DiskImageFiles disk_;
-  LocalImageFiles files_{disk_};
-  Symboliser symboliser_;
+  LocalSymbols symbols_;
   RecordingCollector collector_;
   RecordSummary summary_;
   UnmatchedThreads unmatched_;
@@ -298,6 +295,7 @@ ExitCode RecordingRun::finish(const End& end) {
     if (const std::string problem = session_.leave(); !problem.empty()) spdlog::info(problem);
   }
   if (end.of_process) say_end_of_process();
+  symbols_.log_missing();
   if (const int times = session_.given_back(); times != 0) {
     spdlog::info("{} threads that mixwalk.dll had left suspended were resumed from here", times);
   }

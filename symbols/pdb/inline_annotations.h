@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace mixwalk {
+
+// Code that came from one place of the source.
+struct PlacedCode {
+  std::uint32_t begin = 0, end = 0;  // offsets in the function; [begin, end)
+  std::uint32_t file = 0;            // an offset in the module's list of files
+  std::uint32_t line = 0;
+  bool operator==(const PlacedCode&) const = default;
+};
+
+// Appends to `into` the code of one inlined call: what the binary annotations of an S_INLINESITE say, a
+// small program that moves through the code and the source. `file`, `line`: where the inlined function
+// begins. The result is sorted and disjoint. Annotations that are damaged, or that speak of separated code,
+// count up to there. Pure; in time and memory proportional to the annotations.
+//
+// Source of the format: cvinfo.h of Microsoft's microsoft-pdb. Folklore, seen in what MSVC and LLVM write
+// and written down in neither: a code offset counts from where the code before it ends if a ChangeCodeLength
+// said so, else from where it begins. (Oracle: pdb_oracle_test.)
+void read_annotations(std::span<const std::byte> annotations, std::uint32_t file, std::uint32_t line,
+                      std::vector<PlacedCode>& into);
+
+}  // namespace mixwalk

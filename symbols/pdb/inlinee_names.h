@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "symbols/index/index_builder.h"
+#include "symbols/pdb/type_records.h"
+
+namespace mixwalk {
+
+// The names of functions that were inlined, by their number in the IPI stream, with the namespace or the
+// class that they belong to. Not frozen-safe. `msf` must outlive this.
+class InlineeNames {
+ public:
+  explicit InlineeNames(const MsfFile& msf) noexcept
+      : ids_(msf, TypeRecords::kIds), types_(msf, TypeRecords::kTypes) {}
+
+  // kNoName: nothing says it. All calls with the same names.
+  NameId name(std::uint32_t id, IndexBuilder& names);
+
+ private:
+  // Bytes, all in all; what comes then is nameless. Many functions may name one long class: a small file
+  // must not unfold.
+  static constexpr std::size_t kMaxText = 256u << 20;
+
+  std::string text(std::uint32_t id);
+  void add_scope(std::uint32_t id, std::string& to);
+  std::string_view type_name(std::uint32_t type);
+
+  TypeRecords ids_, types_;
+  std::unordered_map<std::uint32_t, NameId> known_;
+  std::size_t text_bytes_ = 0;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "symbols/image_files.h"
+#include "symbols/pdb/pdb_symbols.h"
+#include "symbols/portable_pdb/portable_pdb.h"
+#include "symbols/symbol_path.h"
+
+namespace mixwalk {
+
+// Finds the PDBs of images on this machine, and keeps which ones are missing. Not frozen-safe; one thread at
+// a time.
+class PdbFinder {
+ public:
+  // `files`: for the paths that images name, LocalImageFiles. `path_files`: for the folders of `path`, which
+  // the user named; they may be the same.
+  PdbFinder(ImageFiles& files, ImageFiles& path_files, SymbolPath path)
+      : files_(files), path_files_(path_files), path_(std::move(path)) {}
+
+  // The first file that is the image's own. Without one: the error of a file that was found and is not, or
+  // PdbError::missing, and the PDB is among missing() from then on.
+  OpenedPdb open(const std::shared_ptr<const ImageFile>& image);
+  // The same of managed code; a PDB in the image itself comes first. `image_path`, `image`: the DLL, 32-bit
+  // or 64-bit.
+  PortablePdb::Opened open_portable(const std::string& image_path, std::span<const std::byte> image);
+
+  const std::vector<MissingPdb>& missing() const noexcept { return missing_; }
+
+ private:
+  // The files at the candidates, one after the other, until `use` is content with one.
+  template <class Use>
+  void each_candidate(const std::string& image_path, const CodeViewId& id, Use use);
+  void add_missing(const CodeViewId& id);
+
+  ImageFiles& files_;
+  ImageFiles& path_files_;
+  SymbolPath path_;
+  std::vector<MissingPdb> missing_;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "symbols/image_file.h"
+#include "symbols/index/lazy_index.h"
+#include "symbols/pdb/dbi.h"
+#include "symbols/pdb/inline_tree.h"
+#include "symbols/pdb/inlinee_names.h"
+#include "symbols/pdb/module_lines.h"
+#include "symbols/pdb/module_symbols.h"
+#include "symbols/pdb/pdb_info.h"
+#include "symbols/pdb/pdb_symbols.h"
+#include "symbols/pdb/publics.h"
+
+namespace mixwalk {
+
+// Fills an index with the modules of one PDB; see open_pdb(). Not frozen-safe.
+class PdbReader final : public UnitReader {
+ public:
+  PdbReader(std::shared_ptr<const PdbBytes> bytes, std::shared_ptr<const ImageFile> image, MsfFile msf,
+            const PdbInfo& info, PdbDbi dbi);
+
+  // The code of each unit: a module by its number. Behind the last module's number: the public symbols
+  // that lie in no contribution.
+  std::vector<UnitRange> units() const;
+  void read_unit(std::uint32_t unit, IndexBuilder& into) override;
+
+ private:
+  struct Range {
+    std::uint32_t begin = 0, end = 0;
+  };
+  class FunctionSink;
+
+  std::uint32_t public_unit() const { return static_cast<std::uint32_t>(dbi_.modules.size()); }
+  // Where the code of the public symbol ends; its begin where nothing is certain. `room`: the end of what
+  // it may have.
+  std::uint32_t end_of_public(std::uint32_t rva, std::uint32_t room) const;
+  // Whether the RVA lies in one of the unit's own ranges.
+  bool owns(std::uint32_t rva) const;
+  // The number in the IPI stream of what a module calls `id`; 0 where nothing leads there.
+  std::uint32_t inlinee(std::uint32_t id, const PdbModuleLines& lines);
+  NameId file_name(const PdbModuleLines& lines, std::uint32_t file, IndexBuilder& into);
+  void read_module(const PdbModule& module, IndexBuilder& into);
+  void add_function(const PdbFunction& function, const PdbModuleSymbols& symbols,
+                    const PdbModuleLines& lines, IndexBuilder& into);
+  void add_lines(const PdbModuleLines& lines, std::uint32_t begin, std::uint32_t end,
+                 std::vector<ScopedCode>& code);
+  void add_separated(const PdbModuleSymbols& symbols, const PdbModuleLines& lines, IndexBuilder& into);
+  void add_folded(IndexBuilder& into);
+  void add_publics(IndexBuilder& into);
+
+  std::shared_ptr<const PdbBytes> bytes_;
+  std::shared_ptr<const ImageFile> image_;
+  MsfFile msf_;
+  PdbStrings strings_;
+  PdbDbi dbi_;
+  std::vector<PdbContribution> by_module_;  // the contributions, by module, then by RVA
+  PdbPublics publics_;
+  InlineeNames inlinees_;
+  std::unordered_map<std::string, std::uint32_t> module_numbers_;  // by name in small letters; made when needed
+  // Module's number → its exports.
+  std::unordered_map<std::uint32_t, std::unordered_map<std::uint32_t, std::uint32_t>> exports_;
+
+  // Of the unit that is being read.
+  std::vector<Range> own_;      // its code, sorted and disjoint
+  std::vector<Range> covered_;  // by its functions
+  // Entry → its function, and how many names were seen there.
+  struct Entry {
+    ScopeId scope = kNoScope;
+    std::uint32_t end = 0;
+    std::vector<NameId> names;  // up to kMaxFolded
+  };
+  std::unordered_map<std::uint32_t, Entry> entries_;
+  std::unordered_map<std::uint32_t, NameId> files_;
+  std::size_t lines_left_ = 0;  // rows that functions may still take, see add_lines()
+};
+
+}  // namespace mixwalk

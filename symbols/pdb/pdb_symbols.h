@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "symbols/image_file.h"
+#include "symbols/index/lazy_index.h"
+#include "symbols/pdb/pdb_error.h"
+
+namespace mixwalk {
+
+// The bytes of a PDB, from wherever: read into memory, or mapped.
+class PdbBytes {
+ public:
+  virtual ~PdbBytes() = default;
+  virtual std::span<const std::byte> get() const noexcept = 0;
+};
+
+struct OpenedPdb {
+  std::unique_ptr<LazyIndex> index;  // null: see the error
+  PdbError error = PdbError::none;
+};
+
+// The symbols of an image from its PDB. Not frozen-safe.
+//
+// The PDB must be the image's own: its GUID is that of the image's CodeView entry, and its age too. What
+// the index then says of an address:
+// - in a function of a module that has symbols: that function's name, undecorated and whole with its
+//   namespaces, as the compiler wrote it; the calls that are inlined there; the lines. Modules are read when
+//   the section contributions first lead to them, and only their functions in their own contributions count:
+//   what the linker folded into another module's function is that one.
+// - else a public symbol, decorated: at the begin of a function that .pdata knows, for all of it; for a
+//   function without unwind data, to the end of its contribution if that is a COMDAT, which has one function,
+//   else as far as leaf_extent() is certain; never beyond the contribution or the next symbol.
+//   (The rule of PeExports: a public symbol has no length, and being the nearest is not enough.)
+// SourceLocation::folded counts the functions that share their entry, by the public symbols and the module's
+// own.
+OpenedPdb open_pdb(std::shared_ptr<const PdbBytes> pdb, std::shared_ptr<const ImageFile> image);
+
+}  // namespace mixwalk

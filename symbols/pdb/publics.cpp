@@ -1,0 +1,74 @@
+#include "symbols/pdb/publics.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "symbols/byte_cursor.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr std::uint16_t kPublic = 0x110E;                 // S_PUB32
+constexpr std::uint32_t kIsCode = 1, kIsFunction = 2;     // its flags
+
+bool before(const PdbPublics::Public& left, const PdbPublics::Public& right) noexcept {
+  return std::tuple(left.rva, left.name.size(), left.name) <
+         std::tuple(right.rva, right.name.size(), right.name);
+}
+
+// Itanium C++ ABI: the constructors C1, C2, … and the destructors D0, D1, D2 of a class are often one
+// function. 5.1.4.3: what stands for them is followed by E, before the parameters.
+std::string without_variant(std::string_view name) {
+  std::string plain(name);
+  if (!plain.starts_with("_Z")) return plain;
+  for (std::size_t i = 2; i + 2 < plain.size(); ++i) {
+    const bool variant = (plain[i] == 'C' || plain[i] == 'D') && plain[i + 1] >= '0' && plain[i + 1] <= '5';
+    if (variant && plain[i + 2] == 'E') plain[i + 1] = '0';
+  }
+  return plain;
+}
+
+}  // namespace
+
+PdbPublics::PdbPublics(const MsfFile& msf, std::uint32_t stream, const PdbSections& sections)
+    : bytes_(msf.read(stream)) {
+  ByteCursor cursor(bytes_.get());
+  while (cursor.left() >= 4) {
+    ByteCursor record(cursor.take(cursor.u16()));
+    if (cursor.failed()) break;
+    if (record.u16() != kPublic) continue;
+    const std::uint32_t flags = record.u32();
+    const std::uint32_t offset = record.u32();
+    const std::uint16_t section = record.u16();
+    const std::string_view name = record.text();
+    if (record.failed() || name.empty() || (flags & (kIsCode | kIsFunction)) == 0) continue;
+    if (const auto rva = sections.rva(section, offset)) all_.push_back({*rva, name});
+  }
+  std::sort(all_.begin(), all_.end(), before);
+  all_.shrink_to_fit();
+  for (auto first = all_.begin(); first != all_.end();) {
+    const auto last = std::find_if(first, all_.end(), [&](const Public& one) { return one.rva != first->rva; });
+    if (last - first > 1) {
+      std::set<std::string> names;
+      for (auto one = first; one != last; ++one) names.insert(without_variant(one->name));
+      if (names.size() > 1) folded_.emplace_back(first->rva, static_cast<std::uint32_t>(names.size()));
+    }
+    first = last;
+  }
+}
+
+std::span<const PdbPublics::Public> PdbPublics::in(std::uint32_t begin, std::uint32_t end) const noexcept {
+  const auto first = std::lower_bound(all_.begin(), all_.end(), Public{begin, {}}, before);
+  const auto last = std::lower_bound(first, all_.end(), Public{end, {}}, before);
+  return std::span(all_).subspan(static_cast<std::size_t>(first - all_.begin()),
+                                 static_cast<std::size_t>(last - first));
+}
+
+std::uint32_t PdbPublics::functions_at(std::uint32_t rva) const noexcept {
+  const auto found = std::lower_bound(folded_.begin(), folded_.end(), std::pair(rva, 0u));
+  return found != folded_.end() && found->first == rva ? found->second : 1;
+}
+
+}  // namespace mixwalk

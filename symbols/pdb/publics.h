@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "symbols/pdb/dbi.h"
+
+namespace mixwalk {
+
+// The public symbols of code: the linker's names. They have no length. Not frozen-safe.
+class PdbPublics {
+ public:
+  struct Public {
+    std::uint32_t rva = 0;
+    std::string_view name;  // decorated; valid as long as the PdbPublics and the file
+  };
+
+  PdbPublics() = default;
+  // Reads the records of stream `stream`.
+  PdbPublics(const MsfFile& msf, std::uint32_t stream, const PdbSections& sections);
+
+  // Sorted by RVA; of those of one RVA, the shortest first, then by the alphabet.
+  std::span<const Public> all() const noexcept { return all_; }
+  // Those in [begin, end).
+  std::span<const Public> in(std::uint32_t begin, std::uint32_t end) const noexcept;
+  // How many different functions have exactly this entry, since the linker folded equal ones; 1 where no
+  // more are known. Constructors and destructors, whose code has two names in one ABI, count once.
+  std::uint32_t functions_at(std::uint32_t rva) const noexcept;
+
+ private:
+  MsfBytes bytes_;
+  std::vector<Public> all_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> folded_;  // RVA, functions: where they are several
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "symbols/portable_pdb/metadata_streams.h"
+#include "unmanaged/image/debug_directory.h"
+
+namespace mixwalk {
+
+// Why a portable PDB gives no lines.
+enum class PortablePdbError : std::uint8_t {
+  none,
+  not_portable,  // another file; a Windows PDB among them
+  damaged,       // its streams or tables lie beyond its end
+  no_image_id,   // the image names no portable PDB
+  missing,       // no file of that name was found
+  other_image,   // made for another build of the image
+  bad_embedding, // it is embedded, but cannot be unpacked
+};
+// One line, no full stop.
+std::string_view to_string(PortablePdbError error) noexcept;
+
+// A place in the source of managed code.
+struct ManagedPlace {
+  std::string file;  // UTF-8, as the compiler wrote it
+  std::uint32_t line = 0;
+  bool operator==(const ManagedPlace&) const = default;
+};
+
+// The lines of managed methods, from a portable PDB: its tables Document and MethodDebugInformation.
+// (https://github.com/dotnet/runtime/blob/main/docs/design/specs/PortablePdb-Metadata.md; ECMA-335 II.24.)
+// Not frozen-safe; const once opened.
+class PortablePdb {
+ public:
+  struct Opened {
+    std::unique_ptr<const PortablePdb> pdb;  // null: see the error
+    PortablePdbError error = PortablePdbError::none;
+  };
+  // `image`: the id that the image's CodeView entry has for a portable PDB, see code_view_id().
+  static Opened open(std::vector<std::byte> file, const std::optional<CodeViewId>& image);
+
+  // The place of the code at an offset of the method's IL: the last visible sequence point at or before it,
+  // which is what the runtime's own stack traces print. Nothing where the method has none.
+  // `method`: a MethodDef token (0x06…).
+  std::optional<ManagedPlace> find(std::uint32_t method, std::uint32_t il_offset) const;
+
+ private:
+  PortablePdb() = default;
+  PortablePdbError parse();
+  PortablePdbError parse_tables();
+  std::optional<std::string> document_name(std::uint32_t row) const;
+
+  std::vector<std::byte> file_;
+  MetadataStreams streams_;
+  std::array<std::byte, 20> id_{};
+  std::uint32_t document_count_ = 0, method_count_ = 0;
+  std::span<const std::byte> documents_, methods_;  // the tables' rows
+  std::uint32_t document_row_bytes_ = 0, method_row_bytes_ = 0;
+  bool wide_blobs_ = false;  // an index of the blob heap has four bytes
+};
+
+}  // namespace mixwalk

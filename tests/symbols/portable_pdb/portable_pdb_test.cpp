@@ -1,0 +1,146 @@
+#include "symbols/portable_pdb/portable_pdb.h"
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include "symbols/portable_pdb/embedded_pdb.h"
+#include "symbols/portable_pdb/sequence_points.h"
+#include "tests/support/image_builder.h"
+#include "tests/symbols/portable_pdb/portable_pdb_builder.h"
+
+namespace mixwalk {
+namespace {
+
+using test::ByteWriter;
+using test::ImageBuilder;
+
+std::optional<CodeViewId> id_of(std::uint8_t guid) {
+  const auto file = ImageBuilder().code_view(guid, 1, "app.pdb", true).build();
+  return code_view_id(debug_directory(file), true);
+}
+
+std::string at(const PortablePdb& pdb, std::uint32_t method, std::uint32_t il) {
+  const auto place = pdb.find(method, il);
+  return place ? place->file + ':' + std::to_string(place->line) : "unknown";
+}
+
+TEST(PortablePdbTest, LastVisiblePointAtOrBefore) {
+  const auto opened = PortablePdb::open(test::sample_portable_pdb().build(), id_of(7));
+  ASSERT_EQ(opened.error, PortablePdbError::none);
+  EXPECT_EQ(at(*opened.pdb, 0x06000001, 0), "/src/app/Main.cs:10");
+  EXPECT_EQ(at(*opened.pdb, 0x06000001, 6), "/src/app/Main.cs:10");
+  EXPECT_EQ(at(*opened.pdb, 0x06000001, 7), "C:\\Other.cs:12");
+  EXPECT_EQ(at(*opened.pdb, 0x06000001, 9), "C:\\Other.cs:11");
+  EXPECT_EQ(at(*opened.pdb, 0x06000001, 0xFFFFFFFF), "C:\\Other.cs:11");
+  EXPECT_EQ(at(*opened.pdb, 0x06000002, 0), "unknown");
+  EXPECT_EQ(at(*opened.pdb, 0x06000003, 0), "unknown");
+  EXPECT_EQ(at(*opened.pdb, 0x06000000, 0), "unknown");
+  EXPECT_EQ(at(*opened.pdb, 0x0A000001, 0), "unknown");  // a method of another assembly
+}
+
+TEST(PortablePdbTest, OnlyTheImagesOwn) {
+  EXPECT_EQ(PortablePdb::open(test::sample_portable_pdb().build(), id_of(8)).error, PortablePdbError::other_image);
+  EXPECT_EQ(PortablePdb::open(test::sample_portable_pdb().build(), std::nullopt).error, PortablePdbError::no_image_id);
+  auto other_time = id_of(7);
+  ++other_time->timestamp;
+  EXPECT_EQ(PortablePdb::open(test::sample_portable_pdb().build(), other_time).error, PortablePdbError::other_image);
+  EXPECT_EQ(PortablePdb::open(std::vector<std::byte>(200), id_of(7)).error, PortablePdbError::not_portable);
+  for (int error = 0; error <= static_cast<int>(PortablePdbError::bad_embedding); ++error) {
+    EXPECT_NE(to_string(static_cast<PortablePdbError>(error)), "unknown error");
+  }
+}
+
+TEST(PortablePdbTest, CutOffOrWrongAnywhereIsNoCrash) {
+  const auto whole = test::sample_portable_pdb().build();
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    const auto cut = PortablePdb::open({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(i)}, id_of(7));
+    EXPECT_EQ(cut.pdb == nullptr, cut.error != PortablePdbError::none);
+    for (const int value : {0x00, 0x7F, 0xFF}) {
+      auto damaged = whole;
+      damaged[i] = static_cast<std::byte>(value);
+      const auto opened = PortablePdb::open(std::move(damaged), id_of(7));
+      if (opened.pdb == nullptr) continue;
+      for (std::uint32_t row = 1; row < 4; ++row) opened.pdb->find(0x06000000 | row, 9);
+    }
+  }
+}
+
+TEST(SequencePointsTest, DocumentInTheHeader) {
+  const auto blob = ByteWriter().append({0x00, 3, 0, 0x00, 0x05, 0x80, 0xC8, 1}).bytes();
+  EXPECT_EQ(find_sequence_point(blob, 0, 0), (SequencePoint{3, 200}));
+  EXPECT_EQ(find_sequence_point({}, 0, 0), std::nullopt);
+}
+
+TEST(SequencePointsTest, FirstPointsHidden) {
+  const auto blob = ByteWriter().append({0x00, 2, 0x00, 0x00, 3, 0x00, 0x05, 20, 1}).bytes();
+  EXPECT_EQ(find_sequence_point(blob, 1, 0), std::nullopt);  // before the first
+  EXPECT_EQ(find_sequence_point(blob, 1, 4), std::nullopt);  // hidden
+  EXPECT_EQ(find_sequence_point(blob, 1, 5), (SequencePoint{1, 20}));
+}
+
+TEST(SequencePointsTest, SignedNumbersOfEveryLength) {
+  // Line 9000; then -1 in one byte, -100 in two (II.23.2: -100 is 0xBF39), -8200 in four (0xDFFFBFF1).
+  const auto blob = ByteWriter()
+                        .append({0x00, 0, 0x00, 0x05, 0xA3, 0x28, 1})
+                        .append({1, 0x00, 0x05, 0x7F, 0})
+                        .append({1, 0x00, 0x05, 0xBF, 0x39, 0})
+                        .append({1, 0x00, 0x05, 0xDF, 0xFF, 0xBF, 0xF1, 0})
+                        .bytes();
+  EXPECT_EQ(find_sequence_point(blob, 1, 0)->line, 9000u);
+  EXPECT_EQ(find_sequence_point(blob, 1, 1)->line, 8999u);
+  EXPECT_EQ(find_sequence_point(blob, 1, 2)->line, 8899u);
+  EXPECT_EQ(find_sequence_point(blob, 1, 3)->line, 699u);
+}
+
+std::vector<std::uint8_t> packed(const std::vector<std::byte>& file, std::uint32_t length) {
+  std::vector<std::uint8_t> data = {'M', 'P', 'D', 'B'};
+  for (int i = 0; i < 4; ++i) data.push_back(static_cast<std::uint8_t>(length >> 8 * i));
+  z_stream stream{};
+  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::vector<std::uint8_t> room(file.size() + 100);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(file.data()));
+  stream.avail_in = static_cast<uInt>(file.size());
+  stream.next_out = room.data();
+  stream.avail_out = static_cast<uInt>(room.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  data.insert(data.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(stream.total_out));
+  deflateEnd(&stream);
+  return data;
+}
+
+TEST(EmbeddedPdbTest, IsUnpacked) {
+  const auto pdb = test::sample_portable_pdb().build();
+  const auto length = static_cast<std::uint32_t>(pdb.size());
+  const auto image = ImageBuilder().code_view(7, 1, "app.pdb", true).debug_entry(17, 0x100, packed(pdb, length)).build();
+  const auto entries = debug_directory(image);
+  EXPECT_TRUE(has_embedded_pdb(entries));
+  const auto unpacked = embedded_pdb(entries);
+  ASSERT_TRUE(unpacked);
+  EXPECT_EQ(*unpacked, pdb);
+  EXPECT_EQ(PortablePdb::open(*unpacked, code_view_id(entries, true)).error, PortablePdbError::none);
+}
+
+TEST(EmbeddedPdbTest, DamageIsNone) {
+  const auto pdb = test::sample_portable_pdb().build();
+  const auto length = static_cast<std::uint32_t>(pdb.size());
+  const auto unpack = [](const std::vector<std::uint8_t>& data) {
+    const auto image = ImageBuilder().debug_entry(17, 0x100, data).build();
+    return embedded_pdb(debug_directory(image));
+  };
+  EXPECT_TRUE(unpack(packed(pdb, length)));
+  EXPECT_FALSE(unpack(packed(pdb, length - 1)));
+  EXPECT_FALSE(unpack(packed(pdb, length + 1)));
+  EXPECT_FALSE(unpack(packed(pdb, 0xFFFFFFFF)));
+  EXPECT_FALSE(unpack({'M', 'P', 'D', 'B'}));
+  auto wrong = packed(pdb, length);
+  wrong[0] = 'N';
+  EXPECT_FALSE(unpack(wrong));
+  wrong = packed(pdb, length);
+  wrong.resize(wrong.size() / 2);
+  EXPECT_FALSE(unpack(wrong));
+  EXPECT_FALSE(has_embedded_pdb({}));
+  EXPECT_FALSE(embedded_pdb({}));
+}
+
+}  // namespace
+}  // namespace mixwalk

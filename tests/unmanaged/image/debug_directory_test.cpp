@@ -1,0 +1,74 @@
+#include "unmanaged/image/debug_directory.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/image_builder.h"
+
+namespace mixwalk {
+namespace {
+
+using test::ImageBuilder;
+
+TEST(DebugDirectoryTest, EntriesWithTheirData) {
+  ImageBuilder builder;
+  builder.code_view(0x12, 0x1A, "C:\\out\\app.pdb").debug_entry(17, 0x100, {1, 2, 3});
+  const auto file = builder.build();
+  const auto entries = debug_directory(file);
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_EQ(entries[1].type, DebugEntry::kEmbeddedPortablePdb);
+  EXPECT_EQ(entries[1].data.size(), 3u);
+  EXPECT_EQ(entries[1].data[2], std::byte{3});
+  const auto id = code_view_id(entries, false);
+  ASSERT_TRUE(id);
+  EXPECT_EQ(id->path, "C:\\out\\app.pdb");
+  EXPECT_EQ(id->timestamp, ImageBuilder::kTimestamp);
+  EXPECT_EQ(symbol_store_id(*id), "121212121212121212121212121212121A");
+  EXPECT_FALSE(code_view_id(entries, true));
+}
+
+TEST(DebugDirectoryTest, PortableIsAnotherEntry) {
+  ImageBuilder builder;
+  builder.code_view(0x01, 1, "app.ni.pdb").code_view(0x02, 1, "app.pdb", true);
+  const auto file = builder.build();
+  const auto entries = debug_directory(file);
+  EXPECT_EQ(code_view_id(entries, false)->path, "app.ni.pdb");
+  const auto id = code_view_id(entries, true);
+  EXPECT_EQ(id->path, "app.pdb");
+  EXPECT_EQ(symbol_store_id(*id), "02020202020202020202020202020202FFFFFFFF");
+}
+
+TEST(DebugDirectoryTest, GuidIsWrittenAsPeopleWriteIt) {
+  CodeViewId id;
+  for (int i = 0; i < 16; ++i) id.guid[static_cast<std::size_t>(i)] = static_cast<std::byte>(i);
+  EXPECT_EQ(symbol_store_id(id), "030201000504070608090A0B0C0D0E0F0");
+}
+
+TEST(DebugDirectoryTest, FileNamesOfBothSystems) {
+  EXPECT_EQ(file_name("C:\\a\\b.pdb"), "b.pdb");
+  EXPECT_EQ(file_name("/a/b.pdb"), "b.pdb");
+  EXPECT_EQ(file_name("b.pdb"), "b.pdb");
+  EXPECT_EQ(file_name("C:b.pdb"), "b.pdb");
+  EXPECT_EQ(file_name("a\\"), "");
+}
+
+TEST(DebugDirectoryTest, ImagesWithoutOne) {
+  EXPECT_TRUE(debug_directory({}).empty());
+  const auto file = ImageBuilder().build();
+  EXPECT_TRUE(debug_directory(file).empty());
+  EXPECT_FALSE(code_view_id({}, false));
+}
+
+TEST(DebugDirectoryTest, CutOffAnywhereIsLess) {
+  ImageBuilder builder;
+  builder.code_view(0x12, 1, "app.pdb");
+  const auto file = builder.build();
+  for (std::size_t bytes = 0; bytes <= file.size(); ++bytes) {
+    const auto entries = debug_directory(std::span(file).first(bytes));
+    const auto id = code_view_id(entries, false);
+    EXPECT_TRUE(!id || id->path == "app.pdb") << bytes;
+  }
+  EXPECT_TRUE(code_view_id(debug_directory(file), false));
+}
+
+}  // namespace
+}  // namespace mixwalk

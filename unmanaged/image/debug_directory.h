@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mixwalk {
+
+// One entry of an image's debug directory (IMAGE_DEBUG_DIRECTORY).
+struct DebugEntry {
+  static constexpr std::uint32_t kCodeView = 2;
+  static constexpr std::uint32_t kEmbeddedPortablePdb = 17;
+
+  std::uint32_t timestamp = 0;
+  std::uint16_t major = 0, minor = 0;  // version
+  std::uint32_t type = 0;
+  std::span<const std::byte> data;  // views the file; empty: it lies beyond the file
+};
+
+// The debug directory of an image file in memory, 32-bit or 64-bit, native or managed; empty where there
+// is none, or the headers are damaged. Nothing in the file is trusted. Views point into `file`. Pure.
+// (Microsoft PE and COFF specification, "The .debug section".)
+std::vector<DebugEntry> debug_directory(std::span<const std::byte> file);
+
+// Which PDB belongs to an image: its CodeView entry, kind RSDS.
+struct CodeViewId {
+  std::array<std::byte, 16> guid{};
+  std::uint32_t age = 0;
+  std::uint32_t timestamp = 0;  // of the entry; part of a portable PDB's id
+  bool portable = false;        // the PDB is a portable one
+  std::string path;             // as the linker wrote it, any bytes; often of the machine that linked
+
+  bool operator==(const CodeViewId&) const = default;
+};
+
+// The first CodeView entry that names a PDB of that kind; nothing: there is none.
+std::optional<CodeViewId> code_view_id(std::span<const DebugEntry> entries, bool portable);
+
+// "0123456789ABCDEF0123456789ABCDEF1": the GUID as people write it, without dashes, and the age in
+// hexadecimal. The folder's name in a symbol store. A portable PDB has the age FFFFFFFF there.
+std::string symbol_store_id(const CodeViewId& id);
+
+// The file's name in a path of Windows or of Unix.
+std::string_view file_name(std::string_view path) noexcept;
+
+}  // namespace mixwalk

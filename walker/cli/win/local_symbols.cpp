@@ -1,0 +1,29 @@
+#include "walker/cli/win/local_symbols.h"
+
+#include <spdlog/spdlog.h>
+
+#include "unmanaged/win/utf8.h"
+#include "walker/session/win/environment.h"
+
+namespace mixwalk {
+namespace {
+
+SymbolPath path_of(const std::optional<std::string>& given) {
+  if (given) return parse_symbol_path(*given);
+  const auto variable = environment_variable(L"_NT_SYMBOL_PATH");
+  return variable ? parse_symbol_path(to_utf8(*variable)) : SymbolPath();
+}
+
+}  // namespace
+
+LocalSymbols::LocalSymbols(const std::optional<std::string>& symbol_path)
+    : sources_(files_, disk_, path_of(symbol_path)),
+      symboliser_(files_, {[this](auto file) { return sources_.open(std::move(file)); }}) {}
+
+void LocalSymbols::log_missing() const {
+  if (sources_.missing().empty()) return;
+  spdlog::info("{} PDBs were not found; as symchk /im takes them:\n{}", sources_.missing().size(),
+               symchk_manifest(sources_.missing()));
+}
+
+}  // namespace mixwalk
