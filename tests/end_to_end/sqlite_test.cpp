@@ -10,7 +10,7 @@ namespace mixwalk {
 namespace {
 
 struct SqliteRun {
-  std::size_t frames = 0, named = 0;
+  std::size_t frames = 0, exported = 0;
   bool has_step = false;
 };
 
@@ -27,7 +27,7 @@ std::vector<SqliteRun> sqlite_runs(const Snapshot& snapshot, const Stack& stack)
         continue;
       }
       ++found.frames;
-      found.named += !frame.name.empty();
+      found.exported += frame.symbol == SymbolKind::exported;
       found.has_step |= frame.name == "sqlite3_step";
     }
     if (found.frames != 0) runs.push_back(found);
@@ -49,8 +49,8 @@ TEST(Sqlite, BothNativeRunsAreThereAndClosed) {
     ASSERT_EQ(runs.size(), 2u);
     for (const SqliteRun& run : runs) {
       EXPECT_TRUE(run.has_step) << "sqlite3_step is exported";
-      // The functions between are not exported: no name is right for them.
-      EXPECT_LT(run.named, run.frames);
+      // The functions between are not exported: no export's name is right for them.
+      EXPECT_LT(run.exported, run.frames);
     }
     std::string managed;
     for (const Frame& frame : thread.stack.frames) {

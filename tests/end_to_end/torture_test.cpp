@@ -44,8 +44,7 @@ bool can_be_whole(const Snapshot& snapshot, const Thread& thread) {
       return false;
     }
   }
-  return leaf.module == Frame::kNone || !leaf.name.empty() ||
-         !snapshot.modules[static_cast<std::size_t>(leaf.module)].path.ends_with("hunt_native.dll");
+  return leaf.name != "hunt_stand_without_data";
 }
 
 // FunctionIDs of the managed frames, leaf first.
