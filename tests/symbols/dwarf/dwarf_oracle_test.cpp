@@ -180,5 +180,12 @@ TEST_P(WineDwarfTest, InstructionsAgreeWithLlvmSymbolizer) {
 INSTANTIATE_TEST_SUITE_P(Wine, WineDwarfTest, testing::Values("ntdll", "ole32", "mshtml"),
                          [](const auto& info) { return info.param; });
 
+// Any other image: MIXWALK_SYMBOL_IMAGE=PATH, as the large one that tests/bench/symbols makes.
+TEST(ImageOnRequestTest, InstructionsAgreeWithLlvmSymbolizer) {
+  const char* const path = std::getenv("MIXWALK_SYMBOL_IMAGE");
+  if (path == nullptr) return;
+  expect_agreement(path, path, path, addresses_of_a_dll());
+}
+
 }  // namespace
 }  // namespace mixwalk
