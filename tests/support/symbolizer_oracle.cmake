@@ -1,9 +1,12 @@
-# The truth that names, inlined calls and lines are held against: llvm-symbolizer. As with
+# The truth that names, inlined calls and lines are held against: llvm-symbolizer, and llvm-undname for
+# MSVC's decorated ones. As with
 # binutils_oracle.cmake, a test that needs it and has it not fails, and says so.
 find_program(MIXWALK_LLVM_SYMBOLIZER llvm-symbolizer-19)
+find_program(MIXWALK_LLVM_UNDNAME llvm-undname-19)
 
 add_library(mixwalk_symbolizer_oracle STATIC ${CMAKE_CURRENT_LIST_DIR}/symbolizer_oracle.cpp)
 target_compile_definitions(mixwalk_symbolizer_oracle PRIVATE
   MIXWALK_LLVM_SYMBOLIZER="${MIXWALK_LLVM_SYMBOLIZER}"
+  MIXWALK_LLVM_UNDNAME="${MIXWALK_LLVM_UNDNAME}"
   MIXWALK_OBJDUMP="${MIXWALK_OBJDUMP}")
 target_link_libraries(mixwalk_symbolizer_oracle PUBLIC mixwalk_image)

@@ -30,6 +30,23 @@ bool each_line(const std::string& command, const std::function<void(const std::s
   return pclose(pipe) == 0;
 }
 
+// A tool's input: through a file, since a pipe both ways may block.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::function<void(std::FILE*)>& write) {
+    const int made = mkstemp(name_);
+    std::FILE* const file = made < 0 ? nullptr : fdopen(made, "w");
+    if (file == nullptr) return;
+    write(file);
+    std::fclose(file);
+  }
+  ~TemporaryFile() { std::remove(name_); }
+  std::string name() const { return name_; }
+
+ private:
+  char name_[32] = "/tmp/mixwalk-oracle-XXXXXX";
+};
+
 // "FILE:LINE:COLUMN"; "??" is no file.
 void read_place(const std::string& text, OracleFrame& frame) {
   const std::size_t column = text.rfind(':'), line = text.rfind(':', column - 1);
@@ -46,20 +63,14 @@ std::vector<OracleChain> ask(const std::string& path, const std::vector<Address>
     problem = "no oracle (" MIXWALK_LLVM_SYMBOLIZER "): install llvm-19";
     return chains;
   }
-  char name[] = "/tmp/mixwalk-addresses-XXXXXX";
-  const int made = mkstemp(name);
-  FILE* const list = made < 0 ? nullptr : fdopen(made, "w");
-  if (list == nullptr) {
-    problem = "no temporary file";
-    return chains;
-  }
-  for (const Address address : addresses) {
-    std::fprintf(list, "0x%llx\n", static_cast<unsigned long long>(address));
-  }
-  std::fclose(list);
+  const TemporaryFile list([&](std::FILE* file) {
+    for (const Address address : addresses) {
+      std::fprintf(file, "0x%llx\n", static_cast<unsigned long long>(address));
+    }
+  });
   OracleChain chain;
   const bool ran = each_line(std::string(MIXWALK_LLVM_SYMBOLIZER) + " --obj='" + path +
-                                 "' --inlines --no-demangle " + options + " <" + name,
+                                 "' --inlines --no-demangle " + options + " <" + list.name(),
                              [&, is_name = true](const std::string& text) mutable {
                                if (text.empty() && !chain.empty()) {  // ends an address
                                  chains.push_back(std::move(chain));
@@ -74,7 +85,6 @@ std::vector<OracleChain> ask(const std::string& path, const std::vector<Address>
                                }
                                is_name = !is_name;
                              });
-  std::remove(name);
   if (!ran || chains.size() != addresses.size()) problem = "llvm-symbolizer failed on " + path;
   return chains;
 }
@@ -92,6 +102,32 @@ std::vector<OracleChain> ask_llvm_symbolizer(const std::string& path, const std:
              names == OracleNames::plain ? "--relative-address --functions=short"
                                          : "--relative-address --functions=linkage",
              problem);
+}
+
+std::vector<std::string> ask_llvm_undname(const std::vector<std::string>& names, std::string& problem) {
+  std::vector<std::string> results;
+  if (!exists(MIXWALK_LLVM_UNDNAME)) {
+    problem = "no oracle (" MIXWALK_LLVM_UNDNAME "): install llvm-19";
+    return results;
+  }
+  const TemporaryFile list([&](std::FILE* file) {
+    for (const std::string& name : names) std::fprintf(file, "%s\n", name.c_str());
+  });
+  // Each name is repeated, then comes what it means, then an empty line; of a refused one the second is missing.
+  std::vector<std::string> lines;
+  each_line(std::string(MIXWALK_LLVM_UNDNAME) +
+                " --no-access-specifier --no-calling-convention --no-return-type --no-member-type"
+                " --no-variable-type <" + list.name() + " 2>/dev/null",
+            [&](const std::string& text) {
+              if (!text.empty()) {
+                lines.push_back(text);
+                return;
+              }
+              results.push_back(lines.size() > 1 ? lines[1] : "");
+              lines.clear();
+            });
+  if (results.size() != names.size()) problem = "llvm-undname failed";
+  return results;
 }
 
 std::vector<std::uint32_t> instructions(const std::string& path, const PeImage& image,

@@ -1,0 +1,26 @@
+#include <cstdlib>
+#include <string>
+
+#include "symbols/demangle/demangle.h"
+#include "symbols/demangle/itanium_length.h"
+
+namespace {
+
+void check(bool holds) {
+  if (!holds) std::abort();
+}
+
+}  // namespace
+
+// Any text is a name; what becomes of it is bounded, and never longer than it was estimated.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace mixwalk;
+  const std::string name(reinterpret_cast<const char*>(data), size);
+  const std::string text = demangle(name);
+  check(text.size() <= kMaxDemangled || text == name);
+  if (name.starts_with("_Z") && text != name) check(text.size() <= itanium_length(name));
+  const std::string brief = shortened(text);
+  check(brief.size() <= text.size() + 64);
+  shortened(name);
+  return 0;
+}
