@@ -1,5 +1,6 @@
 #include "symbols/native_symbols.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "symbols/leaf_extent.h"
@@ -24,12 +25,14 @@ NativeSymbols::NativeSymbols(std::shared_ptr<const ImageFile> file, std::unique_
                              CoffSymbols symbols)
     : file_(std::move(file)), index_(std::move(index)), symbols_(std::move(symbols)), exports_(file_) {
   if (symbols_.starts().empty()) symbols_ = CoffSymbols(CoffFile::parse(file_->bytes));
+  any_mangled_ = std::any_of(symbols_.starts().begin(), symbols_.starts().end(),
+                             [](const CoffSymbols::Start& start) { return is_mangled(start.name); });
 }
 
 NameSource NativeSymbols::find(std::uint32_t rva, SourceLocation& into) {
   if (index_ != nullptr && index_->find(rva, into)) {
     SourceFrame& function = into.frames.back();
-    if (!is_mangled(function.name)) {
+    if (function.name.empty() || (any_mangled_ && !is_mangled(function.name))) {
       const std::string_view name = symbols_.name_at(into.begin);
       if (!name.empty() && (function.name.empty() || is_mangled(name))) function.name = name;
     }

@@ -46,6 +46,7 @@ class NativeSymbols {
   std::shared_ptr<const ImageFile> file_;
   std::unique_ptr<LazyIndex> index_;
   CoffSymbols symbols_;
+  bool any_mangled_ = false;  // of symbols_
   PeExports exports_;
   std::string export_name_;
 };

@@ -104,7 +104,12 @@ std::vector<std::string> pdb_candidates(std::string_view image_path, const CodeV
   const std::string store_id = symbol_store_id(id);
   for (const SymbolPath::Folder& folder : path.folders) {
     if (!folder.store) add(join(folder.path, name));
-    add(join(join(join(folder.path, name), store_id), name));
+    const std::string stored = join(join(join(folder.path, name), store_id), name);
+    add(stored);
+    // Where the case of a file's name counts: some tools write a store in small letters.
+    if (stored.find('\\') == std::string::npos) {
+      add(join(join(join(folder.path, ascii_lower(name)), ascii_lower(store_id)), ascii_lower(name)));
+    }
   }
   return candidates;
 }

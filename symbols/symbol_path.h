@@ -28,7 +28,7 @@ struct SymbolPath {
 SymbolPath parse_symbol_path(std::string_view text);
 
 // The paths at which an image's PDB may lie, in the order of search: beside the image, where the image says it
-// was written, in the folders. Whoever reads them asks LocalImageFiles: a path that an image names may be any.
+// was written, in the folders; in folders of Unix also in small letters. Whoever reads them asks LocalImageFiles: a path that an image names may be any.
 // None where the PDB's name is no file's.
 std::vector<std::string> pdb_candidates(std::string_view image_path, const CodeViewId& id,
                                         const SymbolPath& path);

@@ -61,9 +61,9 @@ void DwarfUnitReader::read_entry(Dwarf_Die die, ScopeId scope, int depth) {
   if (dwarf_tag(die, &tag, error) != DW_DLV_OK) return;
   switch (tag) {
     case DW_TAG_subprogram: {
-      const ScopeId function = add_function(die);
-      // An abstract function has no code itself, and neither has what is in it.
-      if (function != kNoScope) read_children(die, function, depth + 1);
+      // An abstract function has no code itself. But gcc leaves functions of its local classes in it, as of
+      // lambdas that are inlined nowhere. (Seen in std::regex.)
+      read_children(die, add_function(die), depth + 1);
       break;
     }
     case DW_TAG_inlined_subroutine: {

@@ -18,15 +18,15 @@ constexpr std::uint32_t kNeverStepInto = 0xFEEFEE, kAlwaysStepInto = 0xF00F00;
 
 // Folklore: MSVC and clang write two rows at a function's begin, its line and that of its first statement.
 // DbgHelp and llvm-symbolizer both give the first row to that very address, and the last one to what follows.
-void part_equal_rows(std::vector<PdbLine>& lines, std::size_t first) {
+void part_equal_rows(std::vector<PdbLine>& lines, std::size_t first, std::uint32_t end) {
   std::size_t kept = first;
   for (std::size_t i = first; i < lines.size();) {
     std::size_t last = i;
     while (last + 1 < lines.size() && lines[last + 1].rva == lines[i].rva) ++last;
     const PdbLine begin = lines[i], rest = lines[last];
     lines[kept++] = begin;
-    const bool room = last + 1 == lines.size() || lines[last + 1].rva != begin.rva + 1;
-    if (last != i && room) lines[kept++] = {begin.rva + 1, rest.file, rest.line};
+    const std::uint32_t next = last + 1 == lines.size() ? end : lines[last + 1].rva;
+    if (last != i && begin.rva + 1 < next) lines[kept++] = {begin.rva + 1, rest.file, rest.line};
     i = last + 1;
   }
   lines.resize(kept);
@@ -60,7 +60,7 @@ void read_lines(ByteCursor cursor, const PdbSections& sections, PdbModuleLines& 
   // Folklore: where a function begins with code of an inlined call, clang 14 may leave out the row of the
   // call. llvm-symbolizer too then takes the function's first row, which was the call's in all cases seen.
   if (first < into.lines.size()) into.lines[first].rva = *begin;
-  part_equal_rows(into.lines, first);
+  part_equal_rows(into.lines, first, *begin + bytes);
   into.sequences.push_back({*begin, *begin + bytes, static_cast<std::uint32_t>(first),
                             static_cast<std::uint32_t>(into.lines.size() - first)});
 }

@@ -22,15 +22,15 @@ using OracleChain = std::vector<OracleFrame>;  // innermost first, at least one 
 std::vector<OracleChain> ask_llvm_symbolizer(const std::string& path, const std::vector<std::uint64_t>& addresses,
                                              std::string& problem);
 
-// What llvm-undname makes of MSVC's names: without access, return type and calling convention of the function
-// itself. Empty: it refuses the name.
-std::vector<std::string> ask_llvm_undname(const std::vector<std::string>& names, std::string& problem);
-
 // The same of RVAs, with the plain names of the functions' own records in a PDB, or with those of the public
 // symbols at their begins. A function without a name has an empty one.
 enum class OracleNames { plain, decorated };
 std::vector<OracleChain> ask_llvm_symbolizer(const std::string& path, const std::vector<std::uint32_t>& rvas,
                                              OracleNames names, std::string& problem);
+
+// What llvm-undname makes of MSVC's names: without access, return type and calling convention of the function
+// itself. Empty: it refuses the name.
+std::vector<std::string> ask_llvm_undname(const std::vector<std::string>& names, std::string& problem);
 
 // The RVA of every instruction, by objdump, that lies in a function of .pdata: padding between functions is
 // nobody's. Sorted.

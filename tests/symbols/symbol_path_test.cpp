@@ -53,7 +53,16 @@ TEST(PdbCandidatesTest, BesideTheImageThenWhereItWasWrittenThenTheFolders) {
                            parse_symbol_path(R"(E:\sym;srv*F:\store\;/home/me)")),
             (Texts{R"(C:\app\app.pdb)", R"(D:\build\app.pdb)", R"(E:\sym\app.pdb)",
                    R"(E:\sym\app.pdb\)" + id + R"(\app.pdb)", R"(F:\store\app.pdb\)" + id + R"(\app.pdb)",
-                   "/home/me/app.pdb", "/home/me/app.pdb/" + id + "/app.pdb"}));
+                   "/home/me/app.pdb", "/home/me/app.pdb/" + id + "/app.pdb",
+                   "/home/me/app.pdb/121212121212121212121212121212121a/app.pdb"}));
+}
+
+TEST(PdbCandidatesTest, StoresInSmallLetters) {
+  CodeViewId id = id_of("App.PDB");
+  id.age = 1;
+  EXPECT_EQ(pdb_candidates("", id, parse_symbol_path("srv*/sym")),
+            (Texts{"/sym/App.PDB/121212121212121212121212121212121/App.PDB",
+                   "/sym/app.pdb/121212121212121212121212121212121/app.pdb"}));
 }
 
 TEST(PdbCandidatesTest, EachPathOnce) {

@@ -45,12 +45,17 @@ CoffSymbols::CoffSymbols(const CoffFile& file) {
     const auto value = field<std::uint32_t>(record, kValue);
     if (!section.executable || value >= section.bytes || value > UINT32_MAX - section.rva) continue;
     // A name of up to eight characters stands in the record; of a longer one, zero and its offset.
-    const std::string_view name = field<std::uint32_t>(record, 0) == 0
-                                      ? file.long_name(field<std::uint32_t>(record, kNameOffset))
-                                      : text_before_zero(record.first(kValue));
-    if (name.empty() || name.starts_with(".text")) continue;  // a section's own symbol names no function
-    candidates.push_back({section.rva + value, field<std::uint16_t>(record, kType) != kFunction,
-                          kind == kStatic, name});
+    std::string_view name = field<std::uint32_t>(record, 0) == 0
+                                ? file.long_name(field<std::uint32_t>(record, kNameOffset))
+                                : text_before_zero(record.first(kValue));
+    // A section's own symbol names no function. But gcc puts functions into sections of their own and calls those
+    // after the function: all that is left of a static function's name where local symbols were dropped
+    // (strip -x, as of Debian's libstdc++.a).
+    const bool of_section = name.starts_with(".text");
+    if (of_section) name = name.starts_with(".text$_Z") ? name.substr(6) : std::string_view();
+    if (name.empty()) continue;
+    candidates.push_back({section.rva + value, of_section || field<std::uint16_t>(record, kType) != kFunction,
+                          of_section || kind == kStatic, name});
   }
   std::sort(candidates.begin(), candidates.end(), [](const Candidate& left, const Candidate& right) {
     return left.rank() < right.rank();

@@ -5,7 +5,7 @@ namespace {
 
 // DWARF 5, tables 7.3 (tags), 7.5 (attributes), 7.6 (forms).
 enum : unsigned {
-  kCompileUnit = 0x11, kSubprogram = 0x2e, kInlined = 0x1d, kBlock = 0x0b, kNamespace = 0x39,
+  kCompileUnit = 0x11, kSubprogram = 0x2e, kInlined = 0x1d, kBlock = 0x0b, kNamespace = 0x39, kStructure = 0x13,
   kName = 0x03, kStatements = 0x10, kLowPc = 0x11, kHighPc = 0x12, kFolder = 0x1b, kOrigin = 0x31,
   kSpecification = 0x47, kRanges = 0x55, kCallFile = 0x58, kCallLine = 0x59, kLinkageName = 0x6e,
   kAddress = 0x01, kData2 = 0x05, kData4 = 0x06, kString = 0x08, kData1 = 0x0b, kRef4 = 0x13, kOffset = 0x17,
@@ -35,13 +35,15 @@ DwarfTables::DwarfTables() {
   abbreviation(a, 7, kNamespace, true, {{kName, kString}});
   abbreviation(a, 8, kSubprogram, false, {{kName, kString}, {kLinkageName, kString}});   // a declaration
   abbreviation(a, 9, kSubprogram, false, {{kSpecification, kRef4}, {kLowPc, kAddress}, {kHighPc, kData4}});
+  abbreviation(a, 10, kSubprogram, true, {{kName, kString}});  // abstract, with what is local to it
+  abbreviation(a, 11, kStructure, true, {});
   a.u8(0);
 
   ranges.u64(0x40).u64(0x48).u64(0x50).u64(0x58).u64(0).u64(0);  // from the unit's DW_AT_low_pc
 
   TableWriter& d = info;
   d.u32(0).u16(4).u32(0).u8(8);  // the header: length, version, abbreviations, bytes of an address
-  d.uleb(1).text("a.c").text("/src").u64(kBase + 0x1000).u32(0x140).u32(0);
+  d.uleb(1).text("a.c").text("/src").u64(kBase + 0x1000).u32(0x150).u32(0);
   const std::uint32_t inner = d.size();
   d.uleb(2).text("inner");
   d.uleb(3).text("outer").u64(kBase + 0x1000).u32(0x100);
@@ -55,6 +57,9 @@ DwarfTables::DwarfTables() {
   d.uleb(8).text("plain").text("_ZN5plainEv");
   d.u8(0);  // ends the namespace
   d.uleb(9).u32(declaration).u64(kBase + 0x1100).u32(0x40);
+  d.uleb(10).text("abstract").uleb(11);
+  d.uleb(3).text("local").u64(kBase + 0x1140).u32(0x10).u8(0);
+  d.u8(0).u8(0);  // ends the class and the function
   d.u8(0);  // ends the unit
   d.set32(0, d.size() - 4);
 

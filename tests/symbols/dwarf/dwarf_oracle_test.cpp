@@ -108,6 +108,8 @@ class Comparer {
     if (theirs == ours) return "same";
     if (without_clone(theirs) == without_clone(ours)) return "same but for the clone's suffix";
     if (source == NameSource::none) return ++result.wrong_names, "no name";
+    // A static function, called after its section (CoffSymbols).
+    if (theirs.empty() && source == NameSource::symbols) return "only we know a name";
     // llvm-symbolizer takes the name of the nearest symbol, also of a label inside the function.
     const auto nearest = by_linker_.function_before(rva);
     if (nearest != nullptr && without_clone(nearest->name) == without_clone(ours)) {
@@ -179,6 +181,13 @@ TEST_P(WineDwarfTest, InstructionsAgreeWithLlvmSymbolizer) {
 
 INSTANTIATE_TEST_SUITE_P(Wine, WineDwarfTest, testing::Values("ntdll", "ole32", "mshtml"),
                          [](const auto& info) { return info.param; });
+
+// Any other image: MIXWALK_SYMBOL_IMAGE=PATH, as the large one that tests/bench/symbols makes.
+TEST(ImageOnRequestTest, InstructionsAgreeWithLlvmSymbolizer) {
+  const char* const path = std::getenv("MIXWALK_SYMBOL_IMAGE");
+  if (path == nullptr) return;
+  expect_agreement(path, path, path, addresses_of_a_dll());
+}
 
 }  // namespace
 }  // namespace mixwalk

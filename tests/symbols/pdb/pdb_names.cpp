@@ -1,7 +1,8 @@
-// Says what open_pdb() knows: a tool for measurements and for comparing by hand.
-// usage: pdb_names IMAGE PDB [--all | --count N]   RVAs (hexadecimal) on stdin, one a line; for each the
-// frames, innermost first, "NAME\nFILE:LINE\n", then an empty line. --all reads all modules first; --count:
-// looks the addresses up again and again, N times in all, prints no frames, and says how long it took.
+// Says what open_pdb() knows: a tool for measurements, and for comparing by hand.
+// usage: pdb_names IMAGE PDB [--all | --folded | --count N]
+// RVAs (hexadecimal) on stdin, one a line; for each its frames, innermost first, "NAME\nFILE:LINE\n", then an
+// empty line. --all: reads all modules first. --folded: says only how many functions share the code.
+// --count: looks the addresses up again and again, N times in all, and says only how long that took.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -38,12 +39,24 @@ int main(int argc, char** argv) {
   SourceLocation found;
   if (argc == 5 && std::strcmp(argv[3], "--count") == 0) {
     std::size_t frames = 0;
+    std::string text;  // what would be printed: others spend time on that as well
     const std::size_t count = std::strtoul(argv[4], nullptr, 10);
     for (std::size_t i = 0; i < count; ++i) {
-      if (opened.index->find(addresses[i % addresses.size()], found)) frames += found.frames.size();
+      if (!opened.index->find(addresses[i % addresses.size()], found)) continue;
+      frames += found.frames.size();
+      if (text.size() > 65'536) text.clear();
+      for (const SourceFrame& frame : found.frames) {
+        ((((text += frame.name) += '\n') += frame.file) += ':') += std::to_string(frame.line) += '\n';
+      }
     }
     std::fprintf(stderr, "%zu look-ups, %zu frames after %.1f ms, %zu bytes\n", count, frames,
                  milliseconds(), opened.index->bytes());
+    return 0;
+  }
+  if (argc == 4 && std::strcmp(argv[3], "--folded") == 0) {
+    for (const std::uint32_t rva : addresses) {
+      std::printf("%u\n", opened.index->find(rva, found) ? found.folded : 0);
+    }
     return 0;
   }
   for (const std::uint32_t rva : addresses) {

@@ -54,7 +54,7 @@ add_custom_command(
   OUTPUT ${MIXWALK_PDB_PROGRAMS}/freestanding.dll
   BYPRODUCTS ${MIXWALK_PDB_PROGRAMS}/freestanding.pdb
   COMMAND ${MIXWALK_CLANG} --target=x86_64-pc-windows-msvc -std=c++20 -O2 -g -gcodeview -fno-exceptions
-          -fno-rtti -ffreestanding -c ${pdb_sources}/freestanding.cpp
+          -fno-rtti -ffreestanding -ffunction-sections -c ${pdb_sources}/freestanding.cpp
           -o ${MIXWALK_PDB_PROGRAMS}/freestanding.obj
   COMMAND ${MIXWALK_LLD_LINK} -dll -noentry -nodefaultlib -debug -opt:ref,icf
           -out:${MIXWALK_PDB_PROGRAMS}/freestanding.dll -pdb:${MIXWALK_PDB_PROGRAMS}/freestanding.pdb

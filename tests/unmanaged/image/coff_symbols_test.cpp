@@ -65,6 +65,17 @@ TEST(CoffSymbolsTest, BestOfSeveralNamesIsTaken) {
   EXPECT_EQ(symbols.starts().size(), 1u);
 }
 
+TEST(CoffSymbolsTest, SectionOfAFunctionNamesItWhereNothingElseDoes) {
+  DebugImageBuilder builder;
+  builder.symbol(".text$_ZN1AC2Ev", 1, 0, 0, 3, 1).symbol(".text$_ZN1BC2Ev", 1, 0x10, 0, 3, 1);
+  builder.symbol("_ZN1BC1Ev", 1, 0x10).symbol(".text$mn", 1, 0x20, 0, 3, 1);
+  const auto bytes = builder.build();
+  const CoffSymbols symbols(CoffFile::parse(bytes));
+  EXPECT_EQ(symbols.name_at(0x1000), "_ZN1AC2Ev");
+  EXPECT_EQ(symbols.name_at(0x1010), "_ZN1BC1Ev");
+  EXPECT_EQ(symbols.starts().size(), 2u);
+}
+
 TEST(CoffSymbolsTest, WhatIsNoCodeIsNoName) {
   DebugImageBuilder builder;
   const int data = builder.section(".data", {1, 2, 3, 4});

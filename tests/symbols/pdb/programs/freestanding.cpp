@@ -9,7 +9,7 @@ struct Order {
   int amount = 0;
 };
 
-// Folded: the same code for both, and for refund().
+// Folded: the same code for both.
 __attribute__((noinline)) int price(const Order& order) { return order.amount * 17 + order.id; }
 __attribute__((noinline)) int cost(const Order& order) { return order.amount * 17 + order.id; }
 
