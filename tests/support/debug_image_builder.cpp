@@ -69,7 +69,10 @@ DebugImageBuilder& DebugImageBuilder::symbol(const std::string& name, int sectio
     for (std::size_t i = 0; i < 8; ++i) symbols_.u8(i < name.size() ? static_cast<std::uint8_t>(name[i]) : 0);
   }
   symbols_.u32(value).u16(static_cast<unsigned>(section) & 0xFFFF).u16(type).u8(kind).u8(auxiliary);
-  for (unsigned i = 0; i < auxiliary; ++i) symbols_.bytes(std::vector<std::uint8_t>(18, 0xEE));
+  // What would be a function if it were no auxiliary record.
+  for (unsigned i = 0; i < auxiliary; ++i) {
+    symbols_.bytes(std::vector<std::uint8_t>(8, 'x')).u32(i).u16(1).u16(0x20).u8(2).u8(0);
+  }
   symbol_count_ += 1 + auxiliary;
   return *this;
 }

@@ -87,10 +87,10 @@ TEST(DemangleTest, NameThatWouldFillTheMemoryIsRefused) {
   EXPECT_EQ(demangle(itanium), itanium);
 
   std::string msvc = "V?$A@H@@";
-  for (int i = 0; i < 40; ++i) msvc = "V?$A@" + msvc + "V1@@@@";
+  for (int i = 0; i < 20; ++i) msvc = "V?$A@" + msvc + "V1@@@";
   msvc = "?f@@YAX" + msvc + "@Z";
   const auto begun = std::chrono::steady_clock::now();
-  EXPECT_LT(demangle(msvc).size(), kMaxDemangled);
+  EXPECT_EQ(demangle(msvc), msvc);
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(2));
 }
 
@@ -114,6 +114,7 @@ TEST(ShortenedTest, DefaultsOfTheStandardLibraryAreLeftOut) {
             "f(std::string const&)");
   EXPECT_EQ(shortened("std::map<int, int, std::less<int>, std::allocator<std::pair<int const, int> > >::clear()"),
             "std::map<int, int>::clear()");
+  EXPECT_EQ(shortened("A<std::allocator<int> >::f()"), "A<std::allocator<int>>::f()");
   EXPECT_EQ(shortened("std::allocator<int>::allocate(unsigned long)"), "std::allocator<int>::allocate(unsigned long)");
 }
 
