@@ -1,5 +1,6 @@
 #include "tests/support/debug_image_builder.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace mixwalk::test {
@@ -48,6 +49,11 @@ void TableWriter::set32(std::size_t at, std::uint64_t value) {
 DebugImageBuilder::DebugImageBuilder() {
   strings_.u32(0);  // its own size, filled in at the end
   sections_.push_back({".text", std::vector<std::uint8_t>(kCodeBytes, 0x90)});
+}
+
+DebugImageBuilder& DebugImageBuilder::put_code(std::uint32_t rva, const std::vector<std::uint8_t>& bytes) {
+  std::copy(bytes.begin(), bytes.end(), sections_[0].data.begin() + (rva - kCode));
+  return *this;
 }
 
 int DebugImageBuilder::section(const std::string& name, const std::vector<std::uint8_t>& data) {

@@ -56,8 +56,11 @@ TEST(NativeSymbolsTest, PlainNameOfTheDebugInformationStays) {
 TEST(NativeSymbolsTest, LeafFunctionHasTheLinkersName) {
   DebugImageBuilder builder;
   builder.symbol("leaf", 1, 0x200).symbol("label", 1, 0x210, 0, 3).symbol("next", 1, 0x220);
+  builder.put_code(0x1230, {0xC3});  // what follows a ret may be another function
   NativeSymbols symbols(image_of(builder.build()), nullptr);
   SourceLocation found;
+  EXPECT_EQ(symbols.find(0x1230, found), NameSource::symbols);
+  EXPECT_EQ(symbols.find(0x1231, found), NameSource::none);
   EXPECT_EQ(symbols.find(0x1218, found), NameSource::symbols);
   EXPECT_EQ(found.frames[0].name, "leaf");
   EXPECT_EQ(found.begin, 0x1200u);
