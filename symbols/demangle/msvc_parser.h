@@ -25,7 +25,7 @@ class MsvcParser {
   std::string whole();
 
  private:
-  static constexpr int kMaxDepth = 64;
+  static constexpr int kMaxDepth = 200;        // four a template inside a template
   static constexpr std::size_t kMaxText = 64 * 1024;  // characters of one part
   static constexpr std::size_t kMaxBack = 10;         // back references are one digit
 

@@ -1,5 +1,6 @@
 #include "tests/support/debug_image_builder.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace mixwalk::test {
@@ -50,6 +51,11 @@ DebugImageBuilder::DebugImageBuilder() {
   sections_.push_back({".text", std::vector<std::uint8_t>(kCodeBytes, 0x90)});
 }
 
+DebugImageBuilder& DebugImageBuilder::put_code(std::uint32_t rva, const std::vector<std::uint8_t>& bytes) {
+  std::copy(bytes.begin(), bytes.end(), sections_[0].data.begin() + (rva - kCode));
+  return *this;
+}
+
 int DebugImageBuilder::section(const std::string& name, const std::vector<std::uint8_t>& data) {
   std::string field = name;
   if (name.size() > 8) {
@@ -69,7 +75,10 @@ DebugImageBuilder& DebugImageBuilder::symbol(const std::string& name, int sectio
     for (std::size_t i = 0; i < 8; ++i) symbols_.u8(i < name.size() ? static_cast<std::uint8_t>(name[i]) : 0);
   }
   symbols_.u32(value).u16(static_cast<unsigned>(section) & 0xFFFF).u16(type).u8(kind).u8(auxiliary);
-  for (unsigned i = 0; i < auxiliary; ++i) symbols_.bytes(std::vector<std::uint8_t>(18, 0xEE));
+  // What would be a function if it were no auxiliary record.
+  for (unsigned i = 0; i < auxiliary; ++i) {
+    symbols_.bytes(std::vector<std::uint8_t>(8, 'x')).u32(i).u16(1).u16(0x20).u8(2).u8(0);
+  }
   symbol_count_ += 1 + auxiliary;
   return *this;
 }

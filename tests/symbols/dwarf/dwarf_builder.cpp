@@ -39,7 +39,8 @@ DwarfTables::DwarfTables() {
   abbreviation(a, 11, kStructure, true, {});
   a.u8(0);
 
-  ranges.u64(0x40).u64(0x48).u64(0x50).u64(0x58).u64(0).u64(0);  // from the unit's DW_AT_low_pc
+  // From the unit's DW_AT_low_pc; then from another base.
+  ranges.u64(0x40).u64(0x48).u64(UINT64_MAX).u64(kBase + 0x1050).u64(0).u64(8).u64(0).u64(0);
 
   TableWriter& d = info;
   d.u32(0).u16(4).u32(0).u8(8);  // the header: length, version, abbreviations, bytes of an address
