@@ -212,7 +212,8 @@ TEST(PdbSymbolsTest, TwoRowsAtOneAddress) {
   PdbModuleBuilder module;
   module.procedure("f", 0, 0x20);
   module.end();
-  module.lines(0, 0x20, module.file(pdb.text("a.cpp")), {{0, 3}, {0, 4}, {0, 5}, {0x10, 6}, {0x10, 7}, {0x11, 8}, {0x1F, 9}, {0x1F, 10}});
+  module.lines(0, 0x20, module.file(pdb.text("a.cpp")),
+               {{0, 3}, {0, 4}, {0, 5}, {0x10, 6}, {0x10, 7}, {0x11, 8}, {0x1F, 9}, {0x1F, 10}});
   pdb.contribution(pdb.module(module), 0, 0x20);
   auto opened = open(pdb);
   EXPECT_EQ(at(*opened.index, kCode), "f a.cpp:3");
