@@ -166,7 +166,7 @@ TEST(PdbOracleTest, FreestandingDll) {
 }
 
 TEST(PdbOracleTest, ProgramOfTheStandardLibrary) {
-  compare(MIXWALK_PDB_PROGRAMS "/standard_library.exe", 60'000, 99);
+  compare(MIXWALK_PDB_PROGRAMS "/standard_library.exe", 30'000, 99);
 }
 
 // MIXWALK_PDB_IMAGE: another image, its PDB beside it; MIXWALK_PDB_ADDRESSES: how many of it.
