@@ -18,7 +18,9 @@ std::string joined(std::string_view folder, std::string_view path) {
   std::string text(folder);
   if (path.empty()) return text;
   // As the folder is written; gcc writes '/' on every system.
-  if (!is_separator(text.back())) text += text.find('/') == text.npos && text.find('\\') != text.npos ? '\\' : '/';
+  if (!is_separator(text.back())) {
+    text += text.find('/') == text.npos && text.find('\\') != text.npos ? '\\' : '/';
+  }
   return text += path;
 }
 

@@ -7,7 +7,8 @@ namespace {
 // entry holds once for each level, so this also bounds the time.
 constexpr int kMaxNesting = 200;
 // How much a unit may cost, for each byte of it: bytes that are stepped over, attributes and ranges that are
-// read, entries of other units that are looked for. Without DW_AT_sibling (clang) an entry is stepped over once for each level that it lies deep.
+// read, entries of other units that are looked for. Without DW_AT_sibling (clang) an entry is stepped over
+// once for each level that it lies deep.
 constexpr std::uint64_t kWorkPerByte = 100;
 
 }  // namespace
