@@ -18,12 +18,12 @@ bool DwarfUnitReader::spend(std::uint64_t work) noexcept {
   return work_left_ != 0;
 }
 
-void DwarfUnitReader::read(const DwarfUnit& unit) {
+void DwarfUnitReader::read(const DwarfUnit& unit, std::span<const std::byte> line_section) {
   DwarfError error(debug_);
   Dwarf_Die die = nullptr;
   if (dwarf_offdie_b(debug_, unit.die, true, &die, error) != DW_DLV_OK) return;
   const DiePointer owned(die);
-  DwarfLines lines(debug_, die);
+  DwarfLines lines(debug_, die, line_section);
   lines.add_rows(code_, into_);
   lines_ = &lines;
   base_ = unit.base;
