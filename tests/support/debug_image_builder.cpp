@@ -1,5 +1,6 @@
 #include "tests/support/debug_image_builder.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace mixwalk::test {
@@ -42,12 +43,18 @@ TableWriter& TableWriter::bytes(const std::vector<std::uint8_t>& value) {
 }
 
 void TableWriter::set32(std::size_t at, std::uint64_t value) {
-  for (int i = 0; i < 4; ++i) data_[at + static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(value >> 8 * i);
+  for (int i = 0; i < 4; ++i)
+    data_[at + static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(value >> 8 * i);
 }
 
 DebugImageBuilder::DebugImageBuilder() {
   strings_.u32(0);  // its own size, filled in at the end
   sections_.push_back({".text", std::vector<std::uint8_t>(kCodeBytes, 0x90)});
+}
+
+DebugImageBuilder& DebugImageBuilder::put_code(std::uint32_t rva, const std::vector<std::uint8_t>& bytes) {
+  std::copy(bytes.begin(), bytes.end(), sections_[0].data.begin() + (rva - kCode));
+  return *this;
 }
 
 int DebugImageBuilder::section(const std::string& name, const std::vector<std::uint8_t>& data) {
@@ -69,7 +76,10 @@ DebugImageBuilder& DebugImageBuilder::symbol(const std::string& name, int sectio
     for (std::size_t i = 0; i < 8; ++i) symbols_.u8(i < name.size() ? static_cast<std::uint8_t>(name[i]) : 0);
   }
   symbols_.u32(value).u16(static_cast<unsigned>(section) & 0xFFFF).u16(type).u8(kind).u8(auxiliary);
-  for (unsigned i = 0; i < auxiliary; ++i) symbols_.bytes(std::vector<std::uint8_t>(18, 0xEE));
+  // What would be a function if it were no auxiliary record.
+  for (unsigned i = 0; i < auxiliary; ++i) {
+    symbols_.bytes(std::vector<std::uint8_t>(8, 'x')).u32(i).u16(1).u16(0x20).u8(2).u8(0);
+  }
   symbol_count_ += 1 + auxiliary;
   return *this;
 }
@@ -84,7 +94,11 @@ std::vector<std::byte> DebugImageBuilder::build(bool debug_only) const {
       headers.u8(i < section.name.size() ? static_cast<std::uint8_t>(section.name[i]) : 0);
     }
     headers.u32(bytes).u32(rva).u32(kept ? aligned(bytes, kAlignment) : 0);
-    headers.u32(kept ? kHeaderBytes + body.size() : 0).u32(0).u32(0).u32(0).u32(code ? 0x60000020 : 0x42000040);
+    headers.u32(kept ? kHeaderBytes + body.size() : 0)
+        .u32(0)
+        .u32(0)
+        .u32(0)
+        .u32(code ? 0x60000020 : 0x42000040);
     if (kept) {
       body.bytes(section.data);
       body.bytes(std::vector<std::uint8_t>(aligned(body.size(), kAlignment) - body.size(), 0));
@@ -96,11 +110,17 @@ std::vector<std::byte> DebugImageBuilder::build(bool debug_only) const {
   file.bytes(std::vector<std::uint8_t>(0x40, 0)).u32(0x4550);
   file.u16(0x8664).u16(static_cast<unsigned>(sections_.size())).u32(kTimestamp);
   file.u32(kHeaderBytes + body.size()).u32(symbol_count_).u16(240).u16(0x22);
-  file.u16(0x20B).bytes(std::vector<std::uint8_t>(22, 0)).u64(kImageBase).u32(kSectionAlignment).u32(kAlignment);
+  file.u16(0x20B)
+      .bytes(std::vector<std::uint8_t>(22, 0))
+      .u64(kImageBase)
+      .u32(kSectionAlignment)
+      .u32(kAlignment);
   file.bytes(std::vector<std::uint8_t>(16, 0)).u32(rva).u32(kHeaderBytes);
   file.bytes(std::vector<std::uint8_t>(44, 0)).u32(16).bytes(std::vector<std::uint8_t>(128, 0));
   file.bytes(headers.data());
-  file.bytes(std::vector<std::uint8_t>(kHeaderBytes - file.size(), 0)).bytes(body.data()).bytes(symbols_.data());
+  file.bytes(std::vector<std::uint8_t>(kHeaderBytes - file.size(), 0))
+      .bytes(body.data())
+      .bytes(symbols_.data());
   TableWriter strings = strings_;
   strings.set32(0, strings.size());
   file.bytes(strings.data());

@@ -37,6 +37,8 @@ class DebugImageBuilder {
   static constexpr std::uint32_t kTimestamp = 0x5EED1234;
 
   DebugImageBuilder();
+  // Bytes of .text; the rest is nops (0x90).
+  DebugImageBuilder& put_code(std::uint32_t rva, const std::vector<std::uint8_t>& bytes);
   // Numbers count from 1, which is .text. Returns this section's.
   int section(const std::string& name, const std::vector<std::uint8_t>& data);
   // `section`: its number; 0 and below mean what the format says. `type`: 0x20 is a function. `kind`: the

@@ -17,8 +17,8 @@ TEST(DemangleTest, ItaniumNames) {
 }
 
 TEST(DemangleTest, WhatIsNoEncodedNameStaysAsItIs) {
-  for (const char* name : {"", "main", "_Z", "_Zzzzz", "?", "?x", "??", "??_C@_02BOGAIONP@ab?$AA@", "_Rb_tree",
-                           "operator()", "??@0123456789abcdef0123456789abcdef@"}) {
+  for (const char* name : {"", "main", "_Z", "_Zzzzz", "?", "?x", "??", "??_C@_02BOGAIONP@ab?$AA@",
+                           "_Rb_tree", "operator()", "??@0123456789abcdef0123456789abcdef@"}) {
     EXPECT_EQ(demangle(name), name);
   }
 }
@@ -75,22 +75,24 @@ TEST(DemangleTest, EveryCutOffMsvcNameIsSurvived) {
 // Each level repeats the one before it twice, and ten more characters are a thousand times the text.
 TEST(DemangleTest, NameThatWouldFillTheMemoryIsRefused) {
   std::string itanium = "_Z1f1AIiE";
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 60; ++i) {
     const auto seq = [](int n) {
       std::string text;
-      for (; n >= 0; n = n / 36 - 1) text.insert(text.begin(), "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[n % 36]);
+      for (; n >= 0; n = n / 36 - 1)
+        text.insert(text.begin(), "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[n % 36]);
       return 'S' + text + '_';
     };
     itanium += "S_I" + seq(i) + seq(i) + 'E';
   }
   EXPECT_GT(itanium_length(itanium), kMaxDemangled);
-  EXPECT_EQ(demangle(itanium), itanium);
+  EXPECT_TRUE(demangle(itanium) == itanium);
+  EXPECT_LT(itanium.size(), 1024u);  // what is longer the runtime refuses itself
 
   std::string msvc = "V?$A@H@@";
-  for (int i = 0; i < 40; ++i) msvc = "V?$A@" + msvc + "V1@@@@";
+  for (int i = 0; i < 20; ++i) msvc = "V?$A@" + msvc + "V1@@@";
   msvc = "?f@@YAX" + msvc + "@Z";
   const auto begun = std::chrono::steady_clock::now();
-  EXPECT_LT(demangle(msvc).size(), kMaxDemangled);
+  EXPECT_TRUE(demangle(msvc) == msvc);
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(2));
 }
 
@@ -110,11 +112,15 @@ TEST(DemangleTest, NestingWithoutEndIsRefused) {
 TEST(ShortenedTest, DefaultsOfTheStandardLibraryAreLeftOut) {
   EXPECT_EQ(shortened("std::vector<int, std::allocator<int> >::push_back(int const&)"),
             "std::vector<int>::push_back(int const&)");
-  EXPECT_EQ(shortened("f(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)"),
-            "f(std::string const&)");
-  EXPECT_EQ(shortened("std::map<int, int, std::less<int>, std::allocator<std::pair<int const, int> > >::clear()"),
-            "std::map<int, int>::clear()");
-  EXPECT_EQ(shortened("std::allocator<int>::allocate(unsigned long)"), "std::allocator<int>::allocate(unsigned long)");
+  EXPECT_EQ(
+      shortened("f(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)"),
+      "f(std::string const&)");
+  EXPECT_EQ(
+      shortened("std::map<int, int, std::less<int>, std::allocator<std::pair<int const, int> > >::clear()"),
+      "std::map<int, int>::clear()");
+  EXPECT_EQ(shortened("A<std::allocator<int> >::f()"), "A<std::allocator<int>>::f()");
+  EXPECT_EQ(shortened("std::allocator<int>::allocate(unsigned long)"),
+            "std::allocator<int>::allocate(unsigned long)");
 }
 
 TEST(ShortenedTest, LongArgumentsAndParametersAreFolded) {

@@ -77,6 +77,16 @@ TEST_F(IndexBuilderTest, OverlappingFunctionsNeverMixTheirChains) {
   EXPECT_EQ(chain(index, 0x1080), "in_first:0 first:1");
 }
 
+TEST_F(IndexBuilderTest, DeepestOfOverlappingCallsHasTheCode) {
+  const ScopeId outer = function("outer", 0x1000, 0x1100);
+  const ScopeId first = inlined(outer, "first", 1, 0x1010, 0x1030);
+  inlined(first, "deep", 2, 0x1010, 0x1020);
+  inlined(outer, "second", 3, 0x1010, 0x1030);
+  const SymbolIndex index = builder_.build();
+  EXPECT_EQ(chain(index, 0x1010), "deep:0 first:2 outer:1");
+  EXPECT_EQ(chain(index, 0x1020), "second:0 outer:3");
+}
+
 TEST_F(IndexBuilderTest, FoldedFunctionsAreOneThatSaysHowMany) {
   const ScopeId chosen = function("chosen", 0x1000, 0x1010);
   inlined(chosen, "helper", 1, 0x1004, 0x1008);
@@ -84,12 +94,16 @@ TEST_F(IndexBuilderTest, FoldedFunctionsAreOneThatSaysHowMany) {
   inlined(other, "other_helper", 1, 0x1004, 0x1008);
   function("third", 0x1000, 0x1010);
   function("alone", 0x2000, 0x2010);
+  function("twin", 0x3000, 0x3010);
+  function("other twin", 0x3000, 0x3010);
   builder_.add_function(builder_.name("declared only"), 0x2000);
   const SymbolIndex index = builder_.build();
   EXPECT_EQ(chain(index, 0x1004), "helper:0 chosen:1");
   EXPECT_EQ(chain(index, 0x1008), "chosen:0");
   EXPECT_EQ(at(index, 0x1004).folded, 3u);
   EXPECT_EQ(at(index, 0x2000).folded, 1u);
+  EXPECT_EQ(at(index, 0x3000).folded, 2u);
+  EXPECT_EQ(chain(index, 0x3000), "twin:0");
 }
 
 TEST_F(IndexBuilderTest, ColdPartBeforeTheEntryBeginsWhereThePartBegins) {

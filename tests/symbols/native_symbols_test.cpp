@@ -1,0 +1,95 @@
+#include "symbols/native_symbols.h"
+
+#include <gtest/gtest.h>
+
+#include "symbols/dwarf/dwarf_symbols.h"
+#include "tests/support/image_builder.h"
+#include "tests/symbols/dwarf/dwarf_builder.h"
+
+namespace mixwalk {
+namespace {
+
+using test::DebugImageBuilder;
+using test::ImageBuilder;
+
+class NoFiles final : public ImageFiles {
+ public:
+  std::optional<std::vector<std::byte>> read(const std::string&) override { return std::nullopt; }
+};
+
+std::shared_ptr<const ImageFile> image_of(std::vector<std::byte> bytes) {
+  return std::make_shared<const ImageFile>("a.dll", std::move(bytes));
+}
+
+NativeSymbols with_dwarf(const DebugImageBuilder& builder) {
+  const auto image = image_of(builder.build());
+  NoFiles files;
+  DwarfSymbols dwarf = open_dwarf(image, files);
+  return NativeSymbols(image, std::move(dwarf.index), std::move(dwarf.linked_symbols));
+}
+
+TEST(NativeSymbolsTest, MangledSymbolSaysMoreThanAPlainName) {
+  DebugImageBuilder builder;
+  test::DwarfTables().add_to(builder);
+  builder.symbol("_ZN2ns5outerEv", 1, 0).symbol("other_name", 1, 0x100).symbol("_ZN1x5innerEv", 1, 0x20);
+  NativeSymbols symbols = with_dwarf(builder);
+  SourceLocation found;
+  EXPECT_EQ(symbols.find(0x1020, found), NameSource::debug);
+  ASSERT_EQ(found.frames.size(), 2u);
+  EXPECT_EQ(found.frames[0].name, "inner");
+  EXPECT_EQ(found.frames[1].name, "_ZN2ns5outerEv");
+  EXPECT_EQ(symbols.find(0x1100, found), NameSource::debug);
+  EXPECT_EQ(found.frames[0].name, "_ZN5plainEv");
+}
+
+TEST(NativeSymbolsTest, PlainNameOfTheDebugInformationStays) {
+  DebugImageBuilder builder;
+  test::DwarfTables().add_to(builder);
+  builder.symbol("outer.part.0", 1, 0);
+  NativeSymbols symbols = with_dwarf(builder);
+  SourceLocation found;
+  symbols.find(0x1000, found);
+  EXPECT_EQ(found.frames[0].name, "outer");
+}
+
+// No debug information there, and no unwind data: nops, which fall through from the symbol's start.
+TEST(NativeSymbolsTest, LeafFunctionHasTheLinkersName) {
+  DebugImageBuilder builder;
+  builder.symbol("leaf", 1, 0x200).symbol("label", 1, 0x210, 0, 3).symbol("next", 1, 0x220);
+  builder.put_code(0x1230, {0xC3});  // what follows a ret may be another function
+  NativeSymbols symbols(image_of(builder.build()), nullptr);
+  SourceLocation found;
+  EXPECT_EQ(symbols.find(0x1230, found), NameSource::symbols);
+  EXPECT_EQ(symbols.find(0x1231, found), NameSource::none);
+  EXPECT_EQ(symbols.find(0x1218, found), NameSource::symbols);
+  EXPECT_EQ(found.frames[0].name, "leaf");
+  EXPECT_EQ(found.begin, 0x1200u);
+  EXPECT_EQ(symbols.find(0x1220, found), NameSource::symbols);
+  EXPECT_EQ(found.frames[0].name, "next");
+  EXPECT_EQ(symbols.find(0x11FF, found), NameSource::none);
+  EXPECT_EQ(found.begin, 0x11FFu);
+  ASSERT_EQ(found.frames.size(), 1u);
+  EXPECT_EQ(found.frames[0].name, "");
+}
+
+TEST(NativeSymbolsTest, ExportAndTheFunctionsStartAreLast) {
+  ImageBuilder builder;
+  builder.function(0x1000, 0x1020).function(0x1020, 0x1040).export_name("Exported", 0x1000);
+  NativeSymbols symbols(image_of(builder.build()), nullptr);
+  SourceLocation found;
+  EXPECT_EQ(symbols.find(0x1010, found), NameSource::exports);
+  EXPECT_EQ(found.frames[0].name, "Exported");
+  EXPECT_EQ(found.begin, 0x1000u);
+  EXPECT_EQ(symbols.find(0x1030, found), NameSource::none);
+  EXPECT_EQ(found.begin, 0x1020u);
+}
+
+TEST(NativeSymbolsTest, OnlyEncodedNamesAreMangled) {
+  for (const char* name : {"_ZN1AC1Ev", "?f@@YAXXZ", "_RNvC1a1b", "_D3foo3barFZv"})
+    EXPECT_TRUE(is_mangled(name));
+  for (const char* name : {"", "_", "_R", "_Rb_tree", "_Destroy", "main", "_D"})
+    EXPECT_FALSE(is_mangled(name));
+}
+
+}  // namespace
+}  // namespace mixwalk
