@@ -20,16 +20,16 @@ struct SymbolPath {
   std::vector<std::string> left_out;  // parts that lead to other machines: nothing is asked there
 };
 
-// Elements between ';': a folder; srv*FOLDER*…, symsrv*DLL*FOLDER*… and cache*FOLDER, whose folders are symbol
-// stores. URLs and paths of other machines (\\server\share) are left out: they may send the user's credentials
-// there (see LocalImageFiles), and mixwalk asks no network for symbols. Empty parts mean a debugger's default
-// store: they are nothing.
+// Elements between ';': a folder; srv*FOLDER*…, symsrv*DLL*FOLDER*… and cache*FOLDER, whose folders are
+// symbol stores. URLs and paths of other machines (\\server\share) are left out: they may send the user's
+// credentials there (see LocalImageFiles), and mixwalk asks no network for symbols. Empty parts mean a
+// debugger's default store: they are nothing.
 // (https://learn.microsoft.com/windows-hardware/drivers/debugger/advanced-symsrv-use)
 SymbolPath parse_symbol_path(std::string_view text);
 
-// The paths at which an image's PDB may lie, in the order of search: beside the image, where the image says it
-// was written, in the folders; in folders of Unix also in small letters. Whoever reads them asks LocalImageFiles: a path that an image names may be any.
-// None where the PDB's name is no file's.
+// The paths at which an image's PDB may lie, in the order of search: beside the image, where the image says
+// that it was written, in the folders; in folders of Unix also in small letters. Whoever reads them asks
+// LocalImageFiles: a path that an image names may be any. None where the PDB's name is no file's.
 std::vector<std::string> pdb_candidates(std::string_view image_path, const CodeViewId& id,
                                         const SymbolPath& path);
 

@@ -17,8 +17,8 @@ constexpr std::size_t kMaxEstimate = 16 * kMaxDemangled;
 std::string demangle_itanium(const std::string& name) {
   if (itanium_length(name) > kMaxEstimate) return {};
   int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
-                                                    std::free);
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), std::free);
   return status == 0 && text != nullptr ? std::string(text.get()).substr(0, kMaxDemangled) : std::string();
 }
 

@@ -5,9 +5,9 @@
 
 namespace mixwalk {
 
-// Names as a programmer writes them, of what a compiler encodes. Pure; not frozen-safe. Any text may be given:
-// what is no encoded name, or one that would become longer than kMaxDemangled, comes back as it is. Time and
-// memory are bounded.
+// Names as a programmer writes them, of what a compiler encodes. Pure; not frozen-safe. Any text may be
+// given: what is no encoded name, or one that would become longer than kMaxDemangled, comes back as it is.
+// Time and memory are bounded.
 
 inline constexpr std::size_t kMaxDemangled = 1024 * 1024;  // characters
 

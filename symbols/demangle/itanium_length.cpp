@@ -8,7 +8,8 @@ namespace mixwalk {
 namespace {
 
 constexpr int kMaxDepth = 200;  // types inside types; the runtime's own limit is ten times that
-// Characters that a part may add beside its own: "unsigned long long", "std::basic_iostream<…>", " const&", ", ".
+// Characters that a part may add beside its own: "unsigned long long", "std::basic_iostream<…>", " const&",
+// ", ".
 constexpr std::size_t kPart = 64;
 // What grows beyond is no name, and sums of it stay far from overflow.
 constexpr std::size_t kTooLong = std::size_t{1} << 40;
@@ -68,7 +69,9 @@ class Lengths {
   std::size_t digits() noexcept {
     std::size_t value = 0;
     if (!is_digit(peek())) return fail();
-    while (is_digit(peek()) && value < kTooLong) value = value * 10 + static_cast<std::size_t>(text_[at_++] - '0');
+    while (is_digit(peek()) && value < kTooLong) {
+      value = value * 10 + static_cast<std::size_t>(text_[at_++] - '0');
+    }
     return value;
   }
   // The number of "_", "0_", "Z_", with the base of the digits.

@@ -235,7 +235,8 @@ std::string MsvcParser::template_arguments() {
   std::string list = "<";
   while (ok_ && !take("@")) {
     if (at_ >= text_.size()) return fail();
-    if (take("$S") || take("$$V") || take("$$$V") || take("$$Z")) continue;  // no more, or no elements of a pack
+    // No more, or no elements of a pack.
+    if (take("$S") || take("$$V") || take("$$$V") || take("$$Z")) continue;
     const std::string argument = template_argument();
     if (list.size() > 1) list += ", ";
     list = checked(list + argument);

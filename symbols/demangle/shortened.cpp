@@ -16,8 +16,9 @@ constexpr std::size_t kMaxText = 16 * 1024;
 constexpr int kMaxDepth = 24;  // arguments inside arguments; deeper ones are folded unread
 
 // Arguments that the standard library's templates have by default, wherever they are not the first one.
-constexpr std::array<std::string_view, 6> kDefaults = {"std::allocator<", "std::char_traits<", "std::less<",
-                                                       "std::hash<",      "std::equal_to<",    "std::default_delete<"};
+constexpr std::array<std::string_view, 6> kDefaults = {"std::allocator<", "std::char_traits<",
+                                                       "std::less<",      "std::hash<",
+                                                       "std::equal_to<",  "std::default_delete<"};
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kAliases = {{
     {"std::basic_string<char>", "std::string"},
     {"std::basic_string<wchar_t>", "std::wstring"},
@@ -28,8 +29,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kAliases 
 // Whether an operator's sign stands at `at`, and not a bracket: "operator<<", "operator->", "operator()".
 std::size_t operator_sign(std::string_view text, std::size_t at) noexcept {
   constexpr std::string_view kWord = "operator", kSigns = "<>-(";
-  if (kSigns.find(text[at]) == kSigns.npos || at < kWord.size() || text.substr(at - kWord.size(), kWord.size()) != kWord) return 0;
-  for (const std::string_view sign : {"<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "()", "<", ">"}) {
+  if (kSigns.find(text[at]) == kSigns.npos || at < kWord.size() ||
+      text.substr(at - kWord.size(), kWord.size()) != kWord) {
+    return 0;
+  }
+  for (const std::string_view sign :
+       {"<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "()", "<", ">"}) {
     if (text.substr(at).starts_with(sign)) return sign.size();
   }
   return 0;

@@ -39,7 +39,6 @@ class Reader {
 DwarfAbbreviations::Table DwarfAbbreviations::scan(std::uint64_t offset) const noexcept {
   if (offset >= section_.size()) return {};
   Reader reader(section_.subspan(static_cast<std::size_t>(offset)));
-  Table table;
   // A table that the section's end cuts off is left to libdwarf.
   while (reader.ok() && reader.leb() != 0) {
     reader.leb();   // the tag

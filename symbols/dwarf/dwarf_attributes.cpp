@@ -60,6 +60,15 @@ std::optional<Dwarf_Off> DwarfAttributes::reference(Dwarf_Half which) const noex
   return value;
 }
 
+std::optional<std::uint64_t> DwarfAttributes::section_offset(Dwarf_Half which) const noexcept {
+  const Dwarf_Attribute attribute = find(which);
+  DwarfError error(debug_);
+  Dwarf_Off value = 0;
+  if (attribute == nullptr) return std::nullopt;
+  if (dwarf_global_formref(attribute, &value, error) == DW_DLV_OK) return value;
+  return number(which);  // DWARF 3 writes offsets as plain numbers
+}
+
 std::optional<std::uint64_t> DwarfAttributes::high_pc(std::uint64_t low) const noexcept {
   const Dwarf_Attribute attribute = find(DW_AT_high_pc);
   DwarfError error(debug_);

@@ -30,6 +30,8 @@ class DwarfAttributes {
   std::string_view text(Dwarf_Half which) const noexcept;
   // Of an entry in the same section.
   std::optional<Dwarf_Off> reference(Dwarf_Half which) const noexcept;
+  // In another section: which one, the attribute says.
+  std::optional<std::uint64_t> section_offset(Dwarf_Half which) const noexcept;
   // DW_AT_high_pc: an address, or since DWARF 4 how far from `low`.
   std::optional<std::uint64_t> high_pc(std::uint64_t low) const noexcept;
 

@@ -1,5 +1,7 @@
 #include "symbols/dwarf/dwarf_lines.h"
 
+#include <cstring>
+
 namespace mixwalk {
 namespace {
 
@@ -18,13 +20,26 @@ std::string joined(std::string_view folder, std::string_view path) {
   std::string text(folder);
   if (path.empty()) return text;
   // As the folder is written; gcc writes '/' on every system.
-  if (!is_separator(text.back())) text += text.find('/') == text.npos && text.find('\\') != text.npos ? '\\' : '/';
+  if (!is_separator(text.back())) {
+    text += text.find('/') == text.npos && text.find('\\') != text.npos ? '\\' : '/';
+  }
   return text += path;
+}
+
+// A table begins with its own length (DWARF 5, section 6.2.4). One of the 64-bit format is not.
+bool is_moderate(Dwarf_Debug debug, Dwarf_Die unit, std::span<const std::byte> section) {
+  const auto offset = DwarfAttributes(debug, unit).section_offset(DW_AT_stmt_list);
+  std::uint32_t length = 0;
+  if (!offset || *offset > section.size() || section.size() - *offset < sizeof length) return false;
+  std::memcpy(&length, section.data() + *offset, sizeof length);
+  return length <= DwarfLines::kMaxTable;
 }
 
 }  // namespace
 
-DwarfLines::DwarfLines(Dwarf_Debug debug, Dwarf_Die unit) : debug_(debug) {
+DwarfLines::DwarfLines(Dwarf_Debug debug, Dwarf_Die unit, std::span<const std::byte> section)
+    : debug_(debug) {
+  if (!is_moderate(debug, unit, section)) return;
   DwarfError error(debug_);
   Dwarf_Small tables = 0;
   if (dwarf_srclines_b(unit, &version_, &tables, &context_, error) != DW_DLV_OK) context_ = nullptr;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,8 +15,13 @@ namespace mixwalk {
 // (DWARF 5, section 6.2.)
 class DwarfLines {
  public:
-  // `unit`: the unit's own entry. A unit without a line table, or with a damaged one, has no lines and files.
-  DwarfLines(Dwarf_Debug debug, Dwarf_Die unit);
+  // Bytes of one unit's table. libdwarf makes 120 bytes of a row, and a row may be one byte. The largest units of
+  // a browser, built with LTO, have some 2 MiB.
+  static constexpr std::uint64_t kMaxTable = 4 * 1024 * 1024;
+
+  // `unit`: the unit's own entry. A unit without a line table, or with a damaged or a larger one, has no lines
+  // and files. `section`: .debug_line.
+  DwarfLines(Dwarf_Debug debug, Dwarf_Die unit, std::span<const std::byte> section);
   ~DwarfLines();
   DwarfLines(const DwarfLines&) = delete;
   DwarfLines& operator=(const DwarfLines&) = delete;

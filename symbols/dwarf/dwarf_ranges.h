@@ -14,7 +14,8 @@ class CodeSpan {
   explicit CodeSpan(const CoffFile& file) noexcept;
 
   // Cut to code: false if nothing of [low, high) is code. The range begins in it, or is no range at all.
-  bool to_rvas(std::uint64_t low, std::uint64_t high, std::uint32_t& begin, std::uint32_t& end) const noexcept;
+  bool to_rvas(std::uint64_t low, std::uint64_t high, std::uint32_t& begin,
+               std::uint32_t& end) const noexcept;
   // False: no code there.
   bool to_rva(std::uint64_t address, std::uint32_t& rva) const noexcept;
 

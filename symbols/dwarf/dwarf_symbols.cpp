@@ -25,14 +25,15 @@ class DwarfFile final : public UnitReader {
         object_(file),
         code_(file),
         names_(object_.get()),
-        abbreviations_(data_of(file, ".debug_abbrev")) {}
+        abbreviations_(data_of(file, ".debug_abbrev")),
+        line_section_(data_of(file, ".debug_line")) {}
 
   const std::string& problem() const noexcept { return object_.problem(); }
   // The first pass: where each unit is, and what code it has.
   std::vector<UnitRange> find_units();
 
   void read_unit(std::uint32_t unit, IndexBuilder& into) override {
-    if (unit < units_.size()) DwarfUnitReader(object_.get(), code_, names_, into).read(units_[unit]);
+    if (unit < units_.size()) DwarfUnitReader(object_.get(), code_, names_, into).read(units_[unit], line_section_);
   }
 
  private:
@@ -48,6 +49,7 @@ class DwarfFile final : public UnitReader {
   CodeSpan code_;
   DwarfNames names_;
   DwarfAbbreviations abbreviations_;
+  std::span<const std::byte> line_section_;
   std::vector<DwarfUnit> units_;
   std::vector<RvaRange> code_of_unit_;
 };

@@ -7,7 +7,8 @@ namespace {
 // entry holds once for each level, so this also bounds the time.
 constexpr int kMaxNesting = 200;
 // How much a unit may cost, for each byte of it: bytes that are stepped over, attributes and ranges that are
-// read, entries of other units that are looked for. Without DW_AT_sibling (clang) an entry is stepped over once for each level that it lies deep.
+// read, entries of other units that are looked for. Without DW_AT_sibling (clang) an entry is stepped over
+// once for each level that it lies deep.
 constexpr std::uint64_t kWorkPerByte = 100;
 
 }  // namespace
@@ -17,12 +18,12 @@ bool DwarfUnitReader::spend(std::uint64_t work) noexcept {
   return work_left_ != 0;
 }
 
-void DwarfUnitReader::read(const DwarfUnit& unit) {
+void DwarfUnitReader::read(const DwarfUnit& unit, std::span<const std::byte> line_section) {
   DwarfError error(debug_);
   Dwarf_Die die = nullptr;
   if (dwarf_offdie_b(debug_, unit.die, true, &die, error) != DW_DLV_OK) return;
   const DiePointer owned(die);
-  DwarfLines lines(debug_, die);
+  DwarfLines lines(debug_, die, line_section);
   lines.add_rows(code_, into_);
   lines_ = &lines;
   base_ = unit.base;

@@ -22,7 +22,8 @@ class DwarfUnitReader {
   DwarfUnitReader(Dwarf_Debug debug, const CodeSpan& code, DwarfNames& names, IndexBuilder& into) noexcept
       : debug_(debug), code_(code), ranges_(debug, code), names_(names), into_(into) {}
 
-  void read(const DwarfUnit& unit);
+  // `line_section`: .debug_line.
+  void read(const DwarfUnit& unit, std::span<const std::byte> line_section);
 
  private:
   void read_children(Dwarf_Die parent, ScopeId scope, int depth);

@@ -22,7 +22,8 @@ struct PdbImport {
 
 // The subsections of a module's C13 information that say so. Views point into them.
 void read_imports(std::span<const std::byte> subsection, std::vector<PdbImport>& into);
-void read_exports(std::span<const std::byte> subsection, std::unordered_map<std::uint32_t, std::uint32_t>& into);
+void read_exports(std::span<const std::byte> subsection,
+                  std::unordered_map<std::uint32_t, std::uint32_t>& into);
 // All exports in a module's C13 information: the module's own number → that in the IPI stream.
 std::unordered_map<std::uint32_t, std::uint32_t> read_all_exports(std::span<const std::byte> c13);
 

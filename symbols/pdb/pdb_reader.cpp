@@ -132,8 +132,8 @@ void PdbReader::read_unit(std::uint32_t unit, IndexBuilder& into) {
 }
 
 bool PdbReader::owns(std::uint32_t rva) const {
-  const auto after = std::upper_bound(own_.begin(), own_.end(), rva,
-                                      [](std::uint32_t value, const Range& one) { return value < one.begin; });
+  const auto after = std::upper_bound(
+      own_.begin(), own_.end(), rva, [](std::uint32_t value, const Range& one) { return value < one.begin; });
   return after != own_.begin() && rva < (after - 1)->end;
 }
 

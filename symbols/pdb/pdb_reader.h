@@ -60,7 +60,8 @@ class PdbReader final : public UnitReader {
   std::vector<PdbContribution> by_module_;  // the contributions, by module, then by RVA
   PdbPublics publics_;
   InlineeNames inlinees_;
-  std::unordered_map<std::string, std::uint32_t> module_numbers_;  // by name in small letters; made when needed
+  // By name in small letters; made when it is first needed.
+  std::unordered_map<std::string, std::uint32_t> module_numbers_;
   // Module's number → its exports.
   std::unordered_map<std::uint32_t, std::unordered_map<std::uint32_t, std::uint32_t>> exports_;
 

@@ -49,7 +49,8 @@ PdbPublics::PdbPublics(const MsfFile& msf, std::uint32_t stream, const PdbSectio
   std::sort(all_.begin(), all_.end(), before);
   all_.shrink_to_fit();
   for (auto first = all_.begin(); first != all_.end();) {
-    const auto last = std::find_if(first, all_.end(), [&](const Public& one) { return one.rva != first->rva; });
+    const auto last =
+        std::find_if(first, all_.end(), [&](const Public& one) { return one.rva != first->rva; });
     if (last - first > 1) {
       std::set<std::string> names;
       for (auto one = first; one != last; ++one) names.insert(without_variant(one->name));

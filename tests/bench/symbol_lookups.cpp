@@ -23,8 +23,8 @@ namespace {
 
 constexpr double kMiB = 1024 * 1024;
 
-// Of this process, or of its children that have ended: in the program and in the system for it. The clock on the
-// wall would also count what others do on the machine.
+// Of this process, or of its children that have ended: in the program and in the system for it. The clock on
+// the wall would also count what others do on the machine.
 double cpu_seconds(int who) {
   rusage usage{};
   getrusage(who, &usage);
@@ -127,8 +127,9 @@ void show_index(const std::string& path) {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     std::printf("%-12s %8.1f MB %10.4f s %8.3f s %8.1f MiB %8.1f MiB\n",
-                std::filesystem::path(path).filename().c_str(), static_cast<double>(debug_bytes) / 1e6, first, all,
-                static_cast<double>(symbols.index->bytes()) / kMiB, static_cast<double>(usage.ru_maxrss) * 1024 / kMiB);
+                std::filesystem::path(path).filename().c_str(), static_cast<double>(debug_bytes) / 1e6, first,
+                all, static_cast<double>(symbols.index->bytes()) / kMiB,
+                static_cast<double>(usage.ru_maxrss) * 1024 / kMiB);
     std::fflush(stdout);
     _exit(0);
   }
@@ -146,11 +147,11 @@ int main(int argc, char** argv) {
     const bool index = argv[1] == std::string("--index");
     const std::size_t count = index ? 0 : std::strtoull(argv[1], nullptr, 10);
     if (index) {
-      std::printf("\nThe whole index, CPU time\n%-12s %11s %12s %10s %12s %12s\n", "image", "debug data", "first look-up", "all",
-                  "index", "peak");
+      std::printf("\nThe whole index, CPU time\n%-12s %11s %12s %10s %12s %12s\n", "image", "debug data",
+                  "first look-up", "all", "index", "peak");
     } else {
-      std::printf("\n%zu look-ups, with reading the image and the index, CPU time\n%-12s %12s %12s\n", count, "image", "ours",
-                  "llvm-symbolizer");
+      std::printf("\n%zu look-ups, with reading the image and the index, CPU time\n%-12s %12s %12s\n", count,
+                  "image", "ours", "llvm-symbolizer");
     }
     for (int i = 2; i < argc; ++i) index ? show_index(argv[i]) : show_lookups(count, argv[i]);
     return 0;

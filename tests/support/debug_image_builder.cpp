@@ -43,7 +43,8 @@ TableWriter& TableWriter::bytes(const std::vector<std::uint8_t>& value) {
 }
 
 void TableWriter::set32(std::size_t at, std::uint64_t value) {
-  for (int i = 0; i < 4; ++i) data_[at + static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(value >> 8 * i);
+  for (int i = 0; i < 4; ++i)
+    data_[at + static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(value >> 8 * i);
 }
 
 DebugImageBuilder::DebugImageBuilder() {
@@ -93,7 +94,11 @@ std::vector<std::byte> DebugImageBuilder::build(bool debug_only) const {
       headers.u8(i < section.name.size() ? static_cast<std::uint8_t>(section.name[i]) : 0);
     }
     headers.u32(bytes).u32(rva).u32(kept ? aligned(bytes, kAlignment) : 0);
-    headers.u32(kept ? kHeaderBytes + body.size() : 0).u32(0).u32(0).u32(0).u32(code ? 0x60000020 : 0x42000040);
+    headers.u32(kept ? kHeaderBytes + body.size() : 0)
+        .u32(0)
+        .u32(0)
+        .u32(0)
+        .u32(code ? 0x60000020 : 0x42000040);
     if (kept) {
       body.bytes(section.data);
       body.bytes(std::vector<std::uint8_t>(aligned(body.size(), kAlignment) - body.size(), 0));
@@ -105,11 +110,17 @@ std::vector<std::byte> DebugImageBuilder::build(bool debug_only) const {
   file.bytes(std::vector<std::uint8_t>(0x40, 0)).u32(0x4550);
   file.u16(0x8664).u16(static_cast<unsigned>(sections_.size())).u32(kTimestamp);
   file.u32(kHeaderBytes + body.size()).u32(symbol_count_).u16(240).u16(0x22);
-  file.u16(0x20B).bytes(std::vector<std::uint8_t>(22, 0)).u64(kImageBase).u32(kSectionAlignment).u32(kAlignment);
+  file.u16(0x20B)
+      .bytes(std::vector<std::uint8_t>(22, 0))
+      .u64(kImageBase)
+      .u32(kSectionAlignment)
+      .u32(kAlignment);
   file.bytes(std::vector<std::uint8_t>(16, 0)).u32(rva).u32(kHeaderBytes);
   file.bytes(std::vector<std::uint8_t>(44, 0)).u32(16).bytes(std::vector<std::uint8_t>(128, 0));
   file.bytes(headers.data());
-  file.bytes(std::vector<std::uint8_t>(kHeaderBytes - file.size(), 0)).bytes(body.data()).bytes(symbols_.data());
+  file.bytes(std::vector<std::uint8_t>(kHeaderBytes - file.size(), 0))
+      .bytes(body.data())
+      .bytes(symbols_.data());
   TableWriter strings = strings_;
   strings.set32(0, strings.size());
   file.bytes(strings.data());

@@ -50,7 +50,8 @@ Bytes MsfBuilder::build() const {
     const std::size_t first = blocks.size();
     blocks.resize(first + count, Bytes(block_bytes_));
     for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t at = i * block_bytes_, bytes = std::min<std::size_t>(block_bytes_, stream.size() - at);
+      const std::size_t at = i * block_bytes_,
+                        bytes = std::min<std::size_t>(block_bytes_, stream.size() - at);
       std::copy_n(stream.begin() + static_cast<std::ptrdiff_t>(at), bytes, blocks[numbers[i]].begin());
     }
     return numbers;
@@ -66,7 +67,9 @@ Bytes MsfBuilder::build() const {
   const std::uint32_t map_block = put(map.bytes(), false).front();
 
   ByteWriter superblock;
-  for (const char c : std::string("Microsoft C/C++ MSF 7.00\r\n\x1a" "DS")) superblock.u8(static_cast<unsigned char>(c));
+  for (const char c : std::string("Microsoft C/C++ MSF 7.00\r\n\x1a"
+                                  "DS"))
+    superblock.u8(static_cast<unsigned char>(c));
   superblock.zeros(3).u32(block_bytes_).u32(1).u32(blocks.size()).u32(directory.size()).u32(0).u32(map_block);
   std::copy(superblock.bytes().begin(), superblock.bytes().end(), blocks[0].begin());
   ByteWriter file;
@@ -174,7 +177,15 @@ std::uint16_t PdbBuilder::module(const PdbModuleBuilder& module, const std::stri
 
 void PdbBuilder::contribution(std::uint16_t module, std::uint32_t offset, std::uint32_t bytes,
                               bool comdat) {
-  contributions_.u16(1).u16(0).u32(offset).u32(bytes).u32(comdat ? 0x60001020 : 0x60000020).u16(module).u16(0).u32(0).u32(0);
+  contributions_.u16(1)
+      .u16(0)
+      .u32(offset)
+      .u32(bytes)
+      .u32(comdat ? 0x60001020 : 0x60000020)
+      .u16(module)
+      .u16(0)
+      .u32(0)
+      .u32(0);
 }
 
 void PdbBuilder::public_symbol(const std::string& name, std::uint32_t offset) {

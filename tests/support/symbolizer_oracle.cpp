@@ -91,7 +91,8 @@ std::vector<OracleChain> ask(const std::string& path, const std::vector<Address>
 
 }  // namespace
 
-std::vector<OracleChain> ask_llvm_symbolizer(const std::string& path, const std::vector<std::uint64_t>& addresses,
+std::vector<OracleChain> ask_llvm_symbolizer(const std::string& path,
+                                             const std::vector<std::uint64_t>& addresses,
                                              std::string& problem) {
   return ask(path, addresses, "--functions=linkage", problem);
 }
@@ -113,7 +114,8 @@ std::vector<std::string> ask_llvm_undname(const std::vector<std::string>& names,
   const TemporaryFile list([&](std::FILE* file) {
     for (const std::string& name : names) std::fprintf(file, "%s\n", name.c_str());
   });
-  // Each name is repeated, then comes what it means, then an empty line; of a refused one the second is missing.
+  // Each name is repeated, then comes what it means, then an empty line; of a refused one the second is
+  // missing.
   std::vector<std::string> lines;
   each_line(std::string(MIXWALK_LLVM_UNDNAME) +
                 " --no-access-specifier --no-calling-convention --no-return-type --no-member-type"

@@ -19,7 +19,8 @@ using OracleChain = std::vector<OracleFrame>;  // innermost first, at least one 
 
 // One chain an address. `addresses`: as linked (image base + RVA). `problem`: not empty if the tool is
 // missing or failed.
-std::vector<OracleChain> ask_llvm_symbolizer(const std::string& path, const std::vector<std::uint64_t>& addresses,
+std::vector<OracleChain> ask_llvm_symbolizer(const std::string& path,
+                                             const std::vector<std::uint64_t>& addresses,
                                              std::string& problem);
 
 // The same of RVAs, with the plain names of the functions' own records in a PDB, or with those of the public

@@ -85,8 +85,10 @@ TEST(NativeSymbolsTest, ExportAndTheFunctionsStartAreLast) {
 }
 
 TEST(NativeSymbolsTest, OnlyEncodedNamesAreMangled) {
-  for (const char* name : {"_ZN1AC1Ev", "?f@@YAXXZ", "_RNvC1a1b", "_D3foo3barFZv"}) EXPECT_TRUE(is_mangled(name));
-  for (const char* name : {"", "_", "_R", "_Rb_tree", "_Destroy", "main", "_D"}) EXPECT_FALSE(is_mangled(name));
+  for (const char* name : {"_ZN1AC1Ev", "?f@@YAXXZ", "_RNvC1a1b", "_D3foo3barFZv"})
+    EXPECT_TRUE(is_mangled(name));
+  for (const char* name : {"", "_", "_R", "_Rb_tree", "_Destroy", "main", "_D"})
+    EXPECT_FALSE(is_mangled(name));
 }
 
 }  // namespace

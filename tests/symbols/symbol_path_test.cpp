@@ -9,8 +9,9 @@ using Folders = std::vector<SymbolPath::Folder>;
 using Texts = std::vector<std::string>;
 
 TEST(SymbolPathTest, FoldersAndStores) {
-  const SymbolPath path = parse_symbol_path(R"(C:\sym; D:\more symbols ;srv*C:\store*https://msdl.example/x;)"
-                                            R"(cache*E:\cache;SymSrv*symsrv.dll*F:\a*G:\b;/home/me/sym;SRV*H:\c)");
+  const SymbolPath path =
+      parse_symbol_path(R"(C:\sym; D:\more symbols ;srv*C:\store*https://msdl.example/x;)"
+                        R"(cache*E:\cache;SymSrv*symsrv.dll*F:\a*G:\b;/home/me/sym;SRV*H:\c)");
   EXPECT_EQ(path.folders, (Folders{{R"(C:\sym)", false},
                                    {R"(D:\more symbols)", false},
                                    {R"(C:\store)", true},
@@ -30,7 +31,8 @@ TEST(SymbolPathTest, OtherMachinesAreLeftOut) {
 }
 
 TEST(SymbolPathTest, NothingInNothing) {
-  for (const char* text : {"", ";", " ; ;", "srv*", "cache*", "srv**", "symsrv*", "symsrv*symsrv.dll", "srv", "\"\""}) {
+  for (const char* text :
+       {"", ";", " ; ;", "srv*", "cache*", "srv**", "symsrv*", "symsrv*symsrv.dll", "srv", "\"\""}) {
     EXPECT_TRUE(parse_symbol_path(text).folders.empty()) << text;
     EXPECT_TRUE(parse_symbol_path(text).left_out.empty()) << text;
   }

@@ -45,7 +45,8 @@ std::optional<T> value_at(std::span<const std::byte> file, std::uint64_t offset)
 std::string_view text_before_zero(std::span<const std::byte> bytes) noexcept {
   const auto* const text = reinterpret_cast<const char*>(bytes.data());
   const void* const end = bytes.empty() ? nullptr : std::memchr(text, 0, bytes.size());
-  return {text, end == nullptr ? bytes.size() : static_cast<std::size_t>(static_cast<const char*>(end) - text)};
+  return {text,
+          end == nullptr ? bytes.size() : static_cast<std::size_t>(static_cast<const char*>(end) - text)};
 }
 
 CoffFile CoffFile::parse(std::span<const std::byte> file) {

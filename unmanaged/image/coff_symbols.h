@@ -33,8 +33,8 @@ class CoffSymbols {
   // The last one that starts at or before the RVA, and is a function; null: none.
   const Start* function_before(std::uint32_t rva) const noexcept;
   // Sorted by RVA, each RVA once. Of several names the one that the symbol table calls a function comes
-  // before any other, then an external before a static or a section's (".text$_ZN3FooEv"), then the shortest, then the first in the
-  // alphabet.
+  // before any other, then an external before a static or a section's (".text$_ZN3FooEv"), then the shortest,
+  // then the first in the alphabet.
   std::span<const Start> starts() const noexcept { return starts_; }
 
  private:

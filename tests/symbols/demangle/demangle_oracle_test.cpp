@@ -24,7 +24,8 @@ std::string as_we_write(std::string text) {
   remove_all(text, "(void)", "()");
   if (text.find('`') == text.npos) return text;
   // The types of functions that something lies in, and of tables.
-  static const std::regex functions("`(?:(?:public|private|protected): )?(?:(?:static|virtual) )?[^`()]*? __cdecl "),
+  static const std::regex functions(
+      "`(?:(?:public|private|protected): )?(?:(?:static|virtual) )?[^`()]*? __cdecl "),
       tables("^const (.*table'.*)$"), bases("\\{for `.*'\\}$");
   text = std::regex_replace(text, functions, "`");
   text = std::regex_replace(text, tables, "$1");

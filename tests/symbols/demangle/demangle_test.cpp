@@ -17,8 +17,8 @@ TEST(DemangleTest, ItaniumNames) {
 }
 
 TEST(DemangleTest, WhatIsNoEncodedNameStaysAsItIs) {
-  for (const char* name : {"", "main", "_Z", "_Zzzzz", "?", "?x", "??", "??_C@_02BOGAIONP@ab?$AA@", "_Rb_tree",
-                           "operator()", "??@0123456789abcdef0123456789abcdef@"}) {
+  for (const char* name : {"", "main", "_Z", "_Zzzzz", "?", "?x", "??", "??_C@_02BOGAIONP@ab?$AA@",
+                           "_Rb_tree", "operator()", "??@0123456789abcdef0123456789abcdef@"}) {
     EXPECT_EQ(demangle(name), name);
   }
 }
@@ -78,7 +78,8 @@ TEST(DemangleTest, NameThatWouldFillTheMemoryIsRefused) {
   for (int i = 0; i < 60; ++i) {
     const auto seq = [](int n) {
       std::string text;
-      for (; n >= 0; n = n / 36 - 1) text.insert(text.begin(), "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[n % 36]);
+      for (; n >= 0; n = n / 36 - 1)
+        text.insert(text.begin(), "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[n % 36]);
       return 'S' + text + '_';
     };
     itanium += "S_I" + seq(i) + seq(i) + 'E';
@@ -111,12 +112,15 @@ TEST(DemangleTest, NestingWithoutEndIsRefused) {
 TEST(ShortenedTest, DefaultsOfTheStandardLibraryAreLeftOut) {
   EXPECT_EQ(shortened("std::vector<int, std::allocator<int> >::push_back(int const&)"),
             "std::vector<int>::push_back(int const&)");
-  EXPECT_EQ(shortened("f(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)"),
-            "f(std::string const&)");
-  EXPECT_EQ(shortened("std::map<int, int, std::less<int>, std::allocator<std::pair<int const, int> > >::clear()"),
-            "std::map<int, int>::clear()");
+  EXPECT_EQ(
+      shortened("f(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)"),
+      "f(std::string const&)");
+  EXPECT_EQ(
+      shortened("std::map<int, int, std::less<int>, std::allocator<std::pair<int const, int> > >::clear()"),
+      "std::map<int, int>::clear()");
   EXPECT_EQ(shortened("A<std::allocator<int> >::f()"), "A<std::allocator<int>>::f()");
-  EXPECT_EQ(shortened("std::allocator<int>::allocate(unsigned long)"), "std::allocator<int>::allocate(unsigned long)");
+  EXPECT_EQ(shortened("std::allocator<int>::allocate(unsigned long)"),
+            "std::allocator<int>::allocate(unsigned long)");
 }
 
 TEST(ShortenedTest, LongArgumentsAndParametersAreFolded) {

@@ -5,10 +5,30 @@ namespace {
 
 // DWARF 5, tables 7.3 (tags), 7.5 (attributes), 7.6 (forms).
 enum : unsigned {
-  kCompileUnit = 0x11, kSubprogram = 0x2e, kInlined = 0x1d, kBlock = 0x0b, kNamespace = 0x39, kStructure = 0x13,
-  kName = 0x03, kStatements = 0x10, kLowPc = 0x11, kHighPc = 0x12, kFolder = 0x1b, kOrigin = 0x31,
-  kSpecification = 0x47, kRanges = 0x55, kCallFile = 0x58, kCallLine = 0x59, kLinkageName = 0x6e,
-  kAddress = 0x01, kData2 = 0x05, kData4 = 0x06, kString = 0x08, kData1 = 0x0b, kRef4 = 0x13, kOffset = 0x17,
+  kCompileUnit = 0x11,
+  kSubprogram = 0x2e,
+  kInlined = 0x1d,
+  kBlock = 0x0b,
+  kNamespace = 0x39,
+  kStructure = 0x13,
+  kName = 0x03,
+  kStatements = 0x10,
+  kLowPc = 0x11,
+  kHighPc = 0x12,
+  kFolder = 0x1b,
+  kOrigin = 0x31,
+  kSpecification = 0x47,
+  kRanges = 0x55,
+  kCallFile = 0x58,
+  kCallLine = 0x59,
+  kLinkageName = 0x6e,
+  kAddress = 0x01,
+  kData2 = 0x05,
+  kData4 = 0x06,
+  kString = 0x08,
+  kData1 = 0x0b,
+  kRef4 = 0x13,
+  kOffset = 0x17,
 };
 constexpr std::uint64_t kBase = DebugImageBuilder::kImageBase;
 
@@ -23,13 +43,15 @@ void abbreviation(TableWriter& into, unsigned code, unsigned tag, bool children,
 
 DwarfTables::DwarfTables() {
   TableWriter& a = abbreviations;
-  abbreviation(a, 1, kCompileUnit, true,
-               {{kName, kString}, {kFolder, kString}, {kLowPc, kAddress}, {kHighPc, kData4}, {kStatements, kOffset}});
+  abbreviation(
+      a, 1, kCompileUnit, true,
+      {{kName, kString}, {kFolder, kString}, {kLowPc, kAddress}, {kHighPc, kData4}, {kStatements, kOffset}});
   abbreviation(a, 2, kSubprogram, false, {{kName, kString}});                            // abstract
   abbreviation(a, 3, kSubprogram, true, {{kName, kString}, {kLowPc, kAddress}, {kHighPc, kData4}});
   abbreviation(a, 4, kBlock, true, {{kLowPc, kAddress}, {kHighPc, kData4}});
-  abbreviation(a, 5, kInlined, false,
-               {{kOrigin, kRef4}, {kLowPc, kAddress}, {kHighPc, kData4}, {kCallFile, kData1}, {kCallLine, kData2}});
+  abbreviation(
+      a, 5, kInlined, false,
+      {{kOrigin, kRef4}, {kLowPc, kAddress}, {kHighPc, kData4}, {kCallFile, kData1}, {kCallLine, kData2}});
   abbreviation(a, 6, kInlined, false,
                {{kOrigin, kRef4}, {kRanges, kOffset}, {kCallFile, kData1}, {kCallLine, kData2}});
   abbreviation(a, 7, kNamespace, true, {{kName, kString}});

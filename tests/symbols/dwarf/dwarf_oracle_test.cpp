@@ -128,7 +128,8 @@ class Comparer {
     }
     text += "\n    ours";
     for (const auto& frame : found.frames) {
-      text += " | " + std::string(frame.name) + " " + std::string(frame.file) + ":" + std::to_string(frame.line);
+      text +=
+          " | " + std::string(frame.name) + " " + std::string(frame.file) + ":" + std::to_string(frame.line);
     }
     return text;
   }
@@ -162,7 +163,8 @@ TEST_P(CompiledSampleTest, EveryInstructionAgreesWithLlvmSymbolizer) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Compilers, CompiledSampleTest,
-                         testing::Values("gcc_O0", "gcc_O2", "gcc_O2_dwarf4", "gcc_O3_lto", "clang_O2_dwarf4"),
+                         testing::Values("gcc_O0", "gcc_O2", "gcc_O2_dwarf4", "gcc_O3_lto",
+                                         "clang_O2_dwarf4"),
                          [](const auto& info) { return info.param; });
 
 // By .gnu_debuglink, as binutils make it.

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "symbols/dwarf/debug_link.h"
+#include "symbols/dwarf/dwarf_lines.h"
 #include "tests/symbols/dwarf/dwarf_builder.h"
 
 namespace mixwalk {
@@ -169,6 +170,16 @@ TEST(DwarfSymbolsTest, EntriesInsideEachOtherWithoutEndAreLeft) {
   tables.abbreviations = more;
   DwarfSymbols symbols = open(with(tables));
   EXPECT_EQ(chain(symbols, 0x1020), "inner /src/inc/b.h:3 < outer /src/a.c:12");
+}
+
+TEST(DwarfSymbolsTest, LineTableWithMillionsOfRowsIsLeftAlone) {
+  DwarfTables tables;
+  std::vector<std::uint8_t> lines = tables.lines.data();
+  lines.insert(lines.end() - 3, DwarfLines::kMaxTable, 13);  // rows of one byte, before the end of the sequence
+  tables.lines = TableWriter();
+  tables.lines.bytes(lines).set32(0, lines.size() - 4);
+  DwarfSymbols symbols = open(with(tables));
+  EXPECT_EQ(chain(symbols, 0x1020), "inner :0 < outer :12");
 }
 
 class DebugLinkTest : public testing::Test {

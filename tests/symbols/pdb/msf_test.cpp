@@ -33,7 +33,8 @@ TEST_P(MsfTest, StreamsAreReadWholeAndInParts) {
   const auto whole = counted(2000);
   EXPECT_EQ(copy(msf.read(1)), whole);
   EXPECT_EQ(copy(msf.read(2)), counted(512));
-  for (const auto& [offset, bytes] : {std::pair(0u, 1u), {511u, 2u}, {512u, 512u}, {700u, 1300u}, {1999u, 1u}}) {
+  for (const auto& [offset, bytes] :
+       {std::pair(0u, 1u), {511u, 2u}, {512u, 512u}, {700u, 1300u}, {1999u, 1u}}) {
     EXPECT_EQ(copy(msf.read(1, offset, bytes)),
               std::vector(whole.begin() + offset, whole.begin() + offset + bytes));
   }

@@ -59,8 +59,9 @@ TEST(PdbFinderTest, OtherMachinesAreNotAsked) {
   LocalImageFiles local(files);
   PdbFinder finder(local, files, parse_symbol_path("/home/me/sym"));
   EXPECT_EQ(finder.open(image()).error, PdbError::missing);
-  EXPECT_EQ(files.asked, (std::vector<std::string>{R"(C:\app\app.pdb)", "/home/me/sym/app.pdb",
-                                                   "/home/me/sym/app.pdb/070707070707070707070707070707071/app.pdb"}));
+  EXPECT_EQ(files.asked,
+            (std::vector<std::string>{R"(C:\app\app.pdb)", "/home/me/sym/app.pdb",
+                                      "/home/me/sym/app.pdb/070707070707070707070707070707071/app.pdb"}));
 }
 
 TEST(PdbFinderTest, ImagesThatNameNoPdb) {
@@ -88,7 +89,8 @@ TEST(PdbFinderTest, PortablePdbBesideTheImage) {
 TEST(PdbFinderTest, EmbeddedPortablePdbComesFirst) {
   FakeFiles files;
   PdbFinder finder(files, files, {});
-  const auto dll = test::ImageBuilder().code_view(7, 1, "app.pdb", true).debug_entry(17, 0x100, {1, 2, 3}).build();
+  const auto dll =
+      test::ImageBuilder().code_view(7, 1, "app.pdb", true).debug_entry(17, 0x100, {1, 2, 3}).build();
   EXPECT_EQ(finder.open_portable("C:\\app\\app.dll", dll).error, PortablePdbError::bad_embedding);
   EXPECT_TRUE(files.asked.empty());
 }

@@ -2,11 +2,14 @@
 // (seen with LLVM 19.1.7, checked by hand in the records that llvm-pdbutil prints and in the sources):
 // - LLVM: in an inlined call, a line that begins later (code, line, code) at times also for the code before
 //   it. Ours: in the order of the annotations, as DbgHelp.
-// PDBs of MSVC, by hand (MIXWALK_PDB_IMAGE, win/dbghelp_names.cpp): llvm-symbolizer-19 crashes on functions that
-// were inlined from another module, and ends a piece of inlined code too early that is followed by one with a
-// length. Microsoft's DbgHelp says what ours says, functions folded by the linker apart, but for
+// PDBs of MSVC, by hand (MIXWALK_PDB_IMAGE, win/dbghelp_names.cpp): llvm-symbolizer-19 crashes on functions
+// that were inlined from another module, and ends a piece of inlined code too early that is followed by one
+// with a length. Microsoft's DbgHelp says what ours says, functions folded by the linker apart, but for
 // - DbgHelp: the line 16707566 (0xFEEFEE) where no line made the code. Ours: none.
 // - DbgHelp: "{ctor}", "{dtor}". Ours: as C++ names them.
+// - DbgHelp: no line before a function's first row (clang leaves out some at the begin of inlined calls).
+//   Ours: the first row's, as llvm-symbolizer.
+// - DbgHelp: names cut off at 2,000 bytes; the nearest public symbol however far it is. Ours: whole, or none.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -49,8 +52,8 @@ std::vector<std::uint32_t> addresses_of(const PeImage& image, std::size_t most) 
 
 struct Comparison {
   // folded: functions that share their code, and other names or lines than the oracle's.
-  std::size_t asked = 0, equal = 0, shared = 0, folded = 0, inlined = 0, lines = 0, names = 0, depths = 0, unknown = 0,
-              more = 0, publics = 0, other_publics = 0;
+  std::size_t asked = 0, equal = 0, shared = 0, folded = 0, inlined = 0, lines = 0, names = 0, depths = 0,
+              unknown = 0, publics = 0, other_publics = 0;
   std::string examples;
 };
 
@@ -91,7 +94,8 @@ class Comparer {
       ++result_.publics;
       if (location_.folded > 1 || one_variant(ours.back().function) == one_variant(decorated)) return;
       ++result_.other_publics;
-      if (++examples_ <= 12) result_.examples += "\n  ours " + ours.back().function + "\n  theirs " + decorated;
+      if (++examples_ <= 12)
+        result_.examples += "\n  ours " + ours.back().function + "\n  theirs " + decorated;
       return;
     }
     ++result_.asked;
@@ -121,8 +125,9 @@ class Comparer {
     return name;
   }
   static bool same_names(const OracleChain& ours, const OracleChain& theirs) {
-    return std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end(),
-                      [](const OracleFrame& left, const OracleFrame& right) { return left.function == right.function; });
+    return std::equal(
+        ours.begin(), ours.end(), theirs.begin(), theirs.end(),
+        [](const OracleFrame& left, const OracleFrame& right) { return left.function == right.function; });
   }
 
   std::shared_ptr<const ImageFile> image_;
@@ -141,10 +146,12 @@ std::size_t compare(const std::string& path, std::size_t most, double least) {
   EXPECT_EQ(comparer.problem, "") << path;
   if (!comparer.problem.empty()) return 0;
   const Comparison result = comparer.run();
-  std::printf("%s: %zu addresses, %zu in inlined calls, %zu in shared code: %zu equal, %zu folded, other lines %zu, names %zu, "
-              "depths %zu, unknown %zu; %zu by public symbols, %zu other\n",
-              path.c_str(), result.asked, result.inlined, result.shared, result.equal, result.folded, result.lines,
-              result.names, result.depths, result.unknown, result.publics, result.other_publics);
+  std::printf(
+      "%s: %zu addresses, %zu in inlined calls, %zu in shared code: %zu equal, %zu folded, other lines %zu, "
+      "names %zu, "
+      "depths %zu, unknown %zu; %zu by public symbols, %zu other\n",
+      path.c_str(), result.asked, result.inlined, result.shared, result.equal, result.folded, result.lines,
+      result.names, result.depths, result.unknown, result.publics, result.other_publics);
   const std::size_t compared = result.asked - result.folded;
   EXPECT_GT(result.inlined, 0u);
   EXPECT_GE(100.0 * static_cast<double>(result.equal), least * static_cast<double>(compared))
@@ -159,7 +166,7 @@ TEST(PdbOracleTest, FreestandingDll) {
 }
 
 TEST(PdbOracleTest, ProgramOfTheStandardLibrary) {
-  compare(MIXWALK_PDB_PROGRAMS "/standard_library.exe", 60'000, 99);
+  compare(MIXWALK_PDB_PROGRAMS "/standard_library.exe", 30'000, 99);
 }
 
 // MIXWALK_PDB_IMAGE: another image, its PDB beside it; MIXWALK_PDB_ADDRESSES: how many of it.

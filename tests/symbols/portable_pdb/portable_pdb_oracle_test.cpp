@@ -64,7 +64,8 @@ Result compare(const std::string& images) {
     if (ours == theirs) {
       ++result.equal;
     } else if (result.examples.size() < 4000) {
-      result.examples += line + ", ours: " + (ours ? ours->file + ':' + std::to_string(ours->line) : "none") + '\n';
+      result.examples +=
+          line + ", ours: " + (ours ? ours->file + ':' + std::to_string(ours->line) : "none") + '\n';
     }
   }
   std::printf("%zu images, %zu offsets, %zu equal\n", result.images, result.asked, result.equal);
@@ -72,7 +73,8 @@ Result compare(const std::string& images) {
 }
 
 TEST(PortablePdbOracleTest, BesideTheImageAndEmbedded) {
-  const Result result = compare("'" MIXWALK_ORACLE "/oracle/oracle.dll' '" MIXWALK_ORACLE "/sample/sample.dll'");
+  const Result result =
+      compare("'" MIXWALK_ORACLE "/oracle/oracle.dll' '" MIXWALK_ORACLE "/sample/sample.dll'");
   EXPECT_EQ(result.images, 2u) << result.examples;
   EXPECT_GT(result.asked, 200u);
   EXPECT_EQ(result.equal, result.asked) << result.examples;

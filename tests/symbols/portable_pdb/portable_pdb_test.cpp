@@ -39,11 +39,14 @@ TEST(PortablePdbTest, LastVisiblePointAtOrBefore) {
 }
 
 TEST(PortablePdbTest, OnlyTheImagesOwn) {
-  EXPECT_EQ(PortablePdb::open(test::sample_portable_pdb().build(), id_of(8)).error, PortablePdbError::other_image);
-  EXPECT_EQ(PortablePdb::open(test::sample_portable_pdb().build(), std::nullopt).error, PortablePdbError::no_image_id);
+  EXPECT_EQ(PortablePdb::open(test::sample_portable_pdb().build(), id_of(8)).error,
+            PortablePdbError::other_image);
+  EXPECT_EQ(PortablePdb::open(test::sample_portable_pdb().build(), std::nullopt).error,
+            PortablePdbError::no_image_id);
   auto other_time = id_of(7);
   ++other_time->timestamp;
-  EXPECT_EQ(PortablePdb::open(test::sample_portable_pdb().build(), other_time).error, PortablePdbError::other_image);
+  EXPECT_EQ(PortablePdb::open(test::sample_portable_pdb().build(), other_time).error,
+            PortablePdbError::other_image);
   EXPECT_EQ(PortablePdb::open(std::vector<std::byte>(200), id_of(7)).error, PortablePdbError::not_portable);
   for (int error = 0; error <= static_cast<int>(PortablePdbError::bad_embedding); ++error) {
     EXPECT_NE(to_string(static_cast<PortablePdbError>(error)), "unknown error");
@@ -53,7 +56,8 @@ TEST(PortablePdbTest, OnlyTheImagesOwn) {
 TEST(PortablePdbTest, CutOffOrWrongAnywhereIsNoCrash) {
   const auto whole = test::sample_portable_pdb().build();
   for (std::size_t i = 0; i < whole.size(); ++i) {
-    const auto cut = PortablePdb::open({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(i)}, id_of(7));
+    const auto cut =
+        PortablePdb::open({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(i)}, id_of(7));
     EXPECT_EQ(cut.pdb == nullptr, cut.error != PortablePdbError::none);
     for (const int value : {0x00, 0x7F, 0xFF}) {
       auto damaged = whole;
@@ -111,7 +115,8 @@ std::vector<std::uint8_t> packed(const std::vector<std::byte>& file, std::uint32
 TEST(EmbeddedPdbTest, IsUnpacked) {
   const auto pdb = test::sample_portable_pdb().build();
   const auto length = static_cast<std::uint32_t>(pdb.size());
-  const auto image = ImageBuilder().code_view(7, 1, "app.pdb", true).debug_entry(17, 0x100, packed(pdb, length)).build();
+  const auto image =
+      ImageBuilder().code_view(7, 1, "app.pdb", true).debug_entry(17, 0x100, packed(pdb, length)).build();
   const auto entries = debug_directory(image);
   EXPECT_TRUE(has_embedded_pdb(entries));
   const auto unpacked = embedded_pdb(entries);

@@ -35,8 +35,8 @@ int main(int argc, char** argv) {
   const std::string image = argv[2];
   const std::string folder = image.substr(0, image.find_last_of("\\/"));
   if (!entry<decltype(SymInitialize)>(library, "SymInitialize")(session, folder.c_str(), FALSE)) return 4;
-  if (entry<decltype(SymLoadModuleEx)>(library, "SymLoadModuleEx")(session, nullptr, argv[2], nullptr, base, 0,
-                                                                   nullptr, 0) == 0) {
+  if (entry<decltype(SymLoadModuleEx)>(library, "SymLoadModuleEx")(session, nullptr, argv[2], nullptr, base,
+                                                                   0, nullptr, 0) == 0) {
     return 5;
   }
   IMAGEHLP_MODULE64 module{};
