@@ -30,6 +30,9 @@ std::string name_of_begin(std::uint32_t rva) {
   return "sub_" + std::string(std::string_view(digits.data(), end));
 }
 
+// ntdll has two names for each, NtClose and ZwClose: nothing was folded.
+bool is_system_call(std::string_view name) { return name.starts_with("Nt") || name.starts_with("Zw"); }
+
 class NativeSource final : public SymbolSource {
  public:
   NativeSource(std::shared_ptr<const ImageFile> file, std::unique_ptr<NativeSymbols> symbols,
@@ -44,6 +47,7 @@ class NativeSource final : public SymbolSource {
     for (const SourceFrame& frame : found.frames) {
       symbol.frames.push_back({demangle(frame.name), std::string(frame.file), frame.line});
     }
+    if (is_system_call(symbol.frames.back().name)) symbol.folded = 1;
     if (source == NameSource::none) symbol.frames.back().name = name_of_begin(found.begin);
     return symbol;
   }

@@ -8,12 +8,21 @@
 namespace mixwalk {
 namespace {
 
-// The frame's own number says how deep it is inlined: one byte.
-constexpr std::size_t kMaxInlined = UINT8_MAX;
+// Inlined calls of one frame, and of one stack: real chains have some 40. More would be made to be many.
+constexpr std::size_t kMaxInlined = 64;
+constexpr std::size_t kMaxInlinedInStack = 1 << 16;
+// Characters of a name. A template's arguments can make one of megabytes, and every frame has its own.
+constexpr std::size_t kMaxName = 4096;
+
+std::string bounded(std::string name) {
+  if (name.size() <= kMaxName) return name;
+  name.resize(kMaxName);
+  return name + "...";
+}
 
 // Of a Frame or a RecordedFrame: appends the named frame, and before it what is inlined into it.
 template <class NativeFrame>
-void append(NativeFrame frame, const Module& module, Symboliser& symboliser,
+void append(NativeFrame frame, const Module& module, Symboliser& symboliser, std::size_t most_inlined,
             std::vector<NativeFrame>& to) {
   auto found = symboliser.name({module.path, module.base, module.size, module.timestamp},
                                {frame.address, frame.address_kind});
@@ -22,7 +31,7 @@ void append(NativeFrame frame, const Module& module, Symboliser& symboliser,
     return;
   }
   std::vector<SymbolFrame>& chain = found->symbol.frames;
-  const std::size_t inlined = std::min(chain.size() - 1, kMaxInlined);
+  const std::size_t inlined = std::min({chain.size() - 1, kMaxInlined, most_inlined});
   frame.symbol = found->symbol.kind;
   // The outermost ones are kept: they lead to the function.
   for (std::size_t depth = inlined + 1; depth-- != 0;) {
@@ -30,13 +39,11 @@ void append(NativeFrame frame, const Module& module, Symboliser& symboliser,
     NativeFrame& named = to.emplace_back(frame);
     named.inline_depth = static_cast<std::uint8_t>(depth);
     named.displacement = depth == 0 ? found->displacement : 0;
-    named.name = std::move(source.name);
+    named.name = bounded(std::move(source.name));
     named.file = std::move(source.file);
     named.line = source.line;
   }
-  if (found->symbol.folded > 1) {
-    to.back().name += " (one of " + std::to_string(found->symbol.folded) + ")";
-  }
+  to.back().folded = found->symbol.folded;
 }
 
 // The places of the runs, whose frames have become more. Their order is the same.
@@ -55,12 +62,15 @@ void symbolise(Snapshot& snapshot, Symboliser& symboliser) {
   for (Thread& thread : snapshot.threads) {
     std::vector<Frame> frames;
     frames.reserve(thread.stack.frames.size());
+    std::size_t real = 0;
     for (Frame& frame : thread.stack.frames) {
+      const std::size_t inlined = frames.size() - real++;
       if (frame.kind != FrameKind::native || frame.module == Frame::kNone) {
         frames.push_back(std::move(frame));
       } else {
         const Module& module = snapshot.modules[static_cast<std::size_t>(frame.module)];
-        append(std::move(frame), module, symboliser, frames);
+        append(std::move(frame), module, symboliser, kMaxInlinedInStack - std::min(inlined, kMaxInlinedInStack),
+               frames);
       }
     }
     thread.stack.frames = std::move(frames);
@@ -70,7 +80,7 @@ void symbolise(Snapshot& snapshot, Symboliser& symboliser) {
 
 std::vector<RecordedFrame> symbolised(RecordedFrame frame, const Module& module, Symboliser& symboliser) {
   std::vector<RecordedFrame> frames;
-  append(std::move(frame), module, symboliser, frames);
+  append(std::move(frame), module, symboliser, kMaxInlined, frames);
   return frames;
 }
 

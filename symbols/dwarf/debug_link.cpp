@@ -3,6 +3,8 @@
 #include <array>
 #include <cstring>
 
+#include "symbols/symbol_path.h"
+
 namespace mixwalk {
 namespace {
 
@@ -51,10 +53,7 @@ std::optional<DebugLink> debug_link(const CoffFile& file) {
   const CoffSection* const section = file.section(".gnu_debuglink");
   if (section == nullptr) return std::nullopt;
   const std::string_view name = text_before_zero(section->data);
-  if (name.empty() || name.size() > kMaxFileName || name == "." || name == ".." ||
-      name.find_first_of("/\\:") != name.npos) {
-    return std::nullopt;
-  }
+  if (name.size() > kMaxFileName || !is_file_name(name)) return std::nullopt;
   // The CRC follows the name's zero, at the next multiple of four.
   const std::size_t at = (name.size() + 4) & ~std::size_t{3};
   DebugLink link{name, 0};

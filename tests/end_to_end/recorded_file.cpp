@@ -25,7 +25,7 @@ Recording read_whole(const std::string& path) {
 std::vector<std::string> frame_names(const Recording& recording, const Recording::Sample& sample) {
   std::vector<std::string> names;
   for (const std::uint32_t frame : stack_frames(recording, sample.stack)) {
-    names.push_back(recording.frames[frame].name);
+    if (recording.frames[frame].inline_depth == 0) names.push_back(recording.frames[frame].name);
   }
   return names;
 }

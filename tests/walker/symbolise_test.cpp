@@ -94,7 +94,17 @@ TEST_F(SymboliseTest, RunsCountWhatWasInlined) {
 TEST_F(SymboliseTest, FoldedFunctionsSayThatTheyAreSeveral) {
   Inlining::folded = 3;
   symbolise(snapshot_, symboliser_);
-  EXPECT_EQ(snapshot_.threads[0].stack.frames[3].name, "outer (one of 3)");
+  const auto& frames = snapshot_.threads[0].stack.frames;
+  EXPECT_EQ(frames[3].folded, 3u);
+  EXPECT_EQ(frames[2].folded, 1u) << "what is inlined into it is one";
+}
+
+TEST_F(SymboliseTest, AStackHasNoMoreInlinedCallsThanTheFormatHasRoomFor) {
+  auto& frames = snapshot_.threads[0].stack.frames;
+  frames.assign(40'000, native(kCode + 0x10, 0));
+  snapshot_.threads[0].stack.runs = {{RunPosition::whole, RunEnd::root, OpenReason::none, 0, 40'000}};
+  symbolise(snapshot_, symboliser_);
+  EXPECT_EQ(frames.size(), 40'000u + (1u << 16));
 }
 
 TEST_F(SymboliseTest, ARecordedFrameLikewise) {

@@ -8,9 +8,9 @@
 
 namespace mixwalk {
 
-// What a thread goes on with that stands in the middle of putting back the registers of a CONTEXT, one
-// after the other: the registers of that CONTEXT. Nothing in any other code, and where the CONTEXT cannot
-// be read. `registers`: of the thread, which stands at that instruction. Frozen-safe.
+// The registers of the CONTEXT that a thread is about to continue with, where it has loaded some of them
+// already. Returns nothing for any other code, and where the CONTEXT cannot be read. `registers`: of the
+// thread, which stands at that instruction. Frozen-safe.
 //
 // Folklore: coreclr's ClrRestoreNonvolatileContextWorker has a frame register, and its unwind data does not
 // say that it loads that register before it loads Rsp. From there on it is unwound to the caller of the
@@ -19,5 +19,11 @@ namespace mixwalk {
 // stacks had no frame of the method that catches, and were called whole. Test: hunt.exe caught.
 std::optional<Registers> restored_registers(const UnwindMemory& memory, const FunctionEntry& entry,
                                             const Registers& registers) noexcept;
+
+// Whether the step to those registers leads on: at the routine's last instruction, a jump, Rsp is loaded already
+// and stays as it is.
+inline bool goes_on(const Registers& from, const Registers& restored) noexcept {
+  return restored.rsp() > from.rsp() || (restored.rsp() == from.rsp() && restored.rip != from.rip);
+}
 
 }  // namespace mixwalk

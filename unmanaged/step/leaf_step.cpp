@@ -19,6 +19,9 @@ constexpr int kMaxHops = 5;
 constexpr std::uint32_t kMaxLeafBytes = 128;
 constexpr std::uint32_t kMaxFunctionBytes = 2048;
 constexpr std::uint32_t kMaxPartBytes = 256;
+// Further parts that are read for one question: a function has one or two. The thread may stand meanwhile,
+// and its code may have been made to keep us busy.
+constexpr int kMaxParts = 16;
 
 constexpr std::uint32_t kChunk = 256;      // read at once
 constexpr std::uint32_t kLongestJump = 14;  // mov r10, [rip + disp32]; rex jmp [rip + disp32]
@@ -53,6 +56,7 @@ StepResult LeafStep::step(Cursor& frame, const LeafCode& leaf) noexcept {
 LeafStep::Proof LeafStep::call_leads_to(std::uint64_t return_address,
                                         const LeafCode& leaf) noexcept {
   if (return_address == 0 || !is_code(return_address - 1)) return Proof::none;
+  parts_left_ = kMaxParts;
   const CallSites calls = calls_before(return_address, code_);
   Proof best = Proof::none;
   bool direct = false;
@@ -71,6 +75,7 @@ LeafStep::Proof LeafStep::call_leads_to(std::uint64_t return_address,
 }
 
 bool LeafStep::calls_other_code(std::uint64_t return_address, const LeafCode& code) noexcept {
+  parts_left_ = kMaxParts;
   const CallSites calls = calls_before(return_address, code_);
   const auto is_other = [&](const CallSite& call) {
     return call.kind == CallSite::Kind::direct &&
@@ -197,6 +202,7 @@ bool LeafStep::part_jumps_to(std::uint64_t part, const LeafCode& leaf) noexcept 
   const auto rva = static_cast<std::uint32_t>(part - module->base);
   const EntrySearch search = find_entry(code_, *module, rva);
   if (!search.found || summarise_unwind({code_, stack_, module->base}, search.entry).callable) return false;
+  if (parts_left_-- <= 0) return false;
   const std::uint32_t bytes = std::min(search.entry.end - rva, kMaxPartBytes);
   std::array<std::uint8_t, kMaxPartBytes> buffer;
   const std::size_t known = code_.read_up_to(part, buffer.data(), bytes);

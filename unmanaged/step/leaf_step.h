@@ -65,6 +65,7 @@ class LeafStep {
   const MemoryReader& code_;
   const MemoryReader& stack_;
   OutsideMemory& outside_;
+  int parts_left_ = 0;  // that part_jumps_to() may still read for this question
 };
 
 }  // namespace mixwalk

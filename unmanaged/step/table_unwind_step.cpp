@@ -55,7 +55,11 @@ StepResult TableUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
   // in sqlite3_initialize when it has nothing to do. Wine 8 takes it for prologue; Windows does not.)
   if (frame.kind == AddressKind::instruction_pointer) {
     if (const auto restored = restored_registers(memory, entry, frame.registers)) {
-      return accept(frame, {*restored, AddressKind::instruction_pointer}, Trust::unwind_info);
+      if (!goes_on(frame.registers, *restored)) return {StepFault::stack_not_growing};
+      std::uint64_t word = 0;
+      if (!stack_.read(restored->rsp(), &word, sizeof word)) return {StepFault::unreadable_stack};
+      frame = {*restored, AddressKind::instruction_pointer};
+      return {StepFault::none, Trust::context};
     }
     switch (unwind_epilogue(memory, module, entry, summary.frame_register, caller.registers)) {
       case EpilogueResult::unwound: return accept(frame, caller, Trust::unwind_info);

@@ -27,6 +27,7 @@ struct RtlUnwindStep::Unwind {
   LookUp asked = LookUp::done;  // how the system's look-up ended
   Function function = {};  // that holds it, once it has been looked up
   bool machine_frame = false;
+  bool restored = false;  // the thread restores a CONTEXT, and goes on with that
   StepFault fault = StepFault::none;
   std::uint64_t function_begin = 0;
 
@@ -147,6 +148,7 @@ void RtlUnwindStep::unwind(void* call) {
     if (const auto restored = restored_registers(memory, known, registers_of(unwind.context))) {
       set_registers(unwind.context, *restored);
       unwind.machine_frame = true;  // what goes on has called nothing
+      unwind.restored = true;
       return;
     }
   }
@@ -218,6 +220,7 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
     call.ask_system = i != 0;
     set_registers(context_, stack_.to_copy(frame.registers));
     call.machine_frame = false;
+    call.restored = false;
     call.fault = StepFault::none;
     call.asked = LookUp::done;
     looked = guarded_call(&unwind, &call) && call.asked != LookUp::ended;
@@ -237,8 +240,13 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
   caller.registers = stack_.to_target(registers_of(context_));
   caller.kind =
       call.machine_frame ? AddressKind::instruction_pointer : AddressKind::return_address;
-  if (caller.registers.rsp() <= rsp) return {StepFault::stack_not_growing};
+  const bool grows = call.restored ? goes_on(frame.registers, caller.registers) : caller.registers.rsp() > rsp;
+  if (!grows) return {StepFault::stack_not_growing};
   if (caller.registers.rsp() > stack_.end()) return {StepFault::unreadable_stack};
+  if (call.restored) {
+    frame = caller;
+    return {.trust = Trust::context};
+  }
   const StepFault fault = check_caller(caller, module, guessed);
   if (fault != StepFault::none) return {fault};
   // Situation: a routine pushed a return address that no call left there, and then the frame that it

@@ -46,14 +46,14 @@ PartialFile::~PartialFile() {
 }
 
 bool PartialFile::write(std::string_view bytes) {
-  if (!error_.empty()) return false;
+  if (!error_.empty() || file_ == nullptr) return false;
   errno = 0;
   if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) error_ = write_error();
   return error_.empty();
 }
 
 std::string PartialFile::commit() {
-  if (!error_.empty()) return error_;
+  if (!error_.empty() || file_ == nullptr) return error_;
   errno = 0;
   if (std::fclose(std::exchange(file_, nullptr)) != 0) error_ = write_error();
   if (written_ == path_) return error_;

@@ -26,7 +26,7 @@ class PartialFile final : public ByteSink {
   // There is a file of that name: commit() replaces it.
   bool replaces() const noexcept { return replaces_; }
   bool write(std::string_view bytes) override;
-  // Empty: the file is whole and has its name. Else why not.
+  // Empty: the file is whole and has its name. Else why not. Nothing is written after that.
   std::string commit();
 
  private:

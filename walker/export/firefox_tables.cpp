@@ -55,7 +55,8 @@ std::uint32_t FirefoxTables::function(const RecordedStacks::Frame& frame) {
                                frame.frame->kind == FrameKind::native && is_in_image(*frame.frame);
   const std::int32_t module = native_in_image ? frame.frame->module : Frame::kNone;
   const auto next = static_cast<std::uint32_t>(functions_.size());
-  const auto [at, added] = function_of_.try_emplace({frame.label, module}, next);
+  const std::string file = frame.frame == nullptr ? "" : frame.frame->file;
+  const auto [at, added] = function_of_.try_emplace({frame.label, file, module}, next);
   if (!added) return at->second;
   std::string name = frame.label;
   if (native_in_image) {  // the Profiler itself puts the image before it
@@ -63,7 +64,7 @@ std::uint32_t FirefoxTables::function(const RecordedStacks::Frame& frame) {
     if (name.empty()) name = fmt::format("{:#x}", frame.frame->address - module_of(*frame.frame).base);
   }
   functions_.push_back({strings_.index(name), resource(module),
-                        frame.frame == nullptr ? -1 : source(frame.frame->file)});
+                        source(file)});
   return at->second;
 }
 

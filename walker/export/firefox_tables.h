@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -71,7 +72,7 @@ class FirefoxTables {
   StringTable strings_;
   std::vector<FrameRow> frames_;
   std::vector<Function> functions_;
-  std::map<std::pair<std::string, std::int32_t>, std::uint32_t> function_of_;
+  std::map<std::tuple<std::string, std::string, std::int32_t>, std::uint32_t> function_of_;  // label, file, module
   std::vector<std::int32_t> resources_;
   std::map<std::int32_t, std::int32_t> resource_of_;
   std::vector<NativeSymbol> symbols_;

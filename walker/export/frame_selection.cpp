@@ -2,24 +2,27 @@
 
 namespace mixwalk {
 
-FrameSelection select_frames(const FrameFilter& filter, std::span<const FrameKind> kinds) {
+FrameSelection select_frames(const FrameFilter& filter, std::span<const FrameShape> frames) {
   FrameSelection selection;
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    if (filter.managed_only && kinds[i] != FrameKind::managed) continue;
-    if (filter.depth && selection.frames.size() >= *filter.depth) {
-      ++selection.beyond_depth;
+  std::size_t real = 0;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (filter.managed_only && frames[i].kind != FrameKind::managed) continue;
+    // The frame that a call is inlined into comes behind it.
+    if (filter.depth && real >= *filter.depth) {
+      selection.beyond_depth += !frames[i].inlined;
     } else {
       selection.frames.push_back(i);
+      real += !frames[i].inlined;
     }
   }
   return selection;
 }
 
 FrameSelection select_frames(const FrameFilter& filter, const Stack& stack) {
-  std::vector<FrameKind> kinds;
-  kinds.reserve(stack.frames.size());
-  for (const Frame& frame : stack.frames) kinds.push_back(frame.kind);
-  return select_frames(filter, kinds);
+  std::vector<FrameShape> shapes;
+  shapes.reserve(stack.frames.size());
+  for (const Frame& frame : stack.frames) shapes.push_back({frame.kind, frame.inline_depth != 0});
+  return select_frames(filter, shapes);
 }
 
 FrameCounts count_frames(const Stack& stack) {

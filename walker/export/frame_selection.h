@@ -8,12 +8,17 @@
 
 namespace mixwalk {
 
-// The frames of a stack that a filter leaves, by index, leaf first.
+// The frames of a stack that a filter leaves, by index, leaf first. A depth counts real frames; the calls that
+// are inlined into one stay or go with it.
 struct FrameSelection {
   std::vector<std::size_t> frames;
-  std::size_t beyond_depth = 0;  // how many more the depth cut off
+  std::size_t beyond_depth = 0;  // how many more real frames the depth cut off
 };
-FrameSelection select_frames(const FrameFilter& filter, std::span<const FrameKind> kinds);
+struct FrameShape {
+  FrameKind kind = FrameKind::native;
+  bool inlined = false;
+};
+FrameSelection select_frames(const FrameFilter& filter, std::span<const FrameShape> frames);
 FrameSelection select_frames(const FrameFilter& filter, const Stack& stack);
 
 // How many frames of each kind a stack has. Inlined calls are no frames.

@@ -42,10 +42,11 @@ Json frame_json(const Snapshot& snapshot, const Frame& frame) {
   }
   json["name"] = or_null(frame.name);
   if (frame.kind == FrameKind::native && !frame.name.empty()) {
-    json["symbol"] = key(frame.symbol);
+    if (frame.symbol != SymbolKind::none) json["symbol"] = key(frame.symbol);
     json["displacement"] = frame.displacement;
   }
   if (frame.inline_depth != 0) json["inline_depth"] = frame.inline_depth;
+  if (frame.folded > 1) json["folded"] = frame.folded;
   if (!frame.file.empty()) json["file"] = frame.file;
   if (frame.line != 0) json["line"] = frame.line;
   if (frame.function != 0) json["function_id"] = hex(frame.function);

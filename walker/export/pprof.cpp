@@ -6,6 +6,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -168,7 +169,8 @@ class Writer {
     const RecordedFrame* recorded = frame.frame;
     const std::int32_t module = recorded == nullptr ? Frame::kNone : recorded->module;
     const auto [at, added] =
-        functions_.try_emplace({frame.label, module}, functions_.size() + 1);
+        functions_.try_emplace({frame.label, recorded == nullptr ? "" : recorded->file, module},
+                               functions_.size() + 1);
     if (added) {
       MessageBuilder<FunctionField> out(profile_, ProfileField::function);
       out.add_uint64(FunctionField::id, at->second);
@@ -233,7 +235,7 @@ class Writer {
   std::string buffer_;
   MessageBuilder<ProfileField> profile_{buffer_};
   StringTable strings_;
-  std::map<std::pair<std::string, std::int32_t>, std::uint64_t> functions_;
+  std::map<std::tuple<std::string, std::string, std::int32_t>, std::uint64_t> functions_;  // label, file, module
   std::vector<std::uint64_t> ids_;
 };
 

@@ -24,9 +24,11 @@ Recording filtered(Recording recording, const FrameFilter& filter) {
         const auto first = static_cast<std::ptrdiff_t>(machinery->frames_of(frames));
         frames.erase(frames.begin(), frames.begin() + first);
       }
-      std::vector<FrameKind> kinds;
-      for (const std::uint32_t frame : frames) kinds.push_back(recording.frames[frame].kind);
-      const FrameSelection selection = select_frames(filter, kinds);
+      std::vector<FrameShape> shapes;
+      for (const std::uint32_t frame : frames) {
+        shapes.push_back({recording.frames[frame].kind, recording.frames[frame].inline_depth != 0});
+      }
+      const FrameSelection selection = select_frames(filter, shapes);
       for (auto i = selection.frames.rbegin(); i != selection.frames.rend(); ++i) {
         at->second = kept.add_node(at->second, frames[*i]);
       }

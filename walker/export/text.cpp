@@ -200,6 +200,7 @@ class Writer {
     if (frame.kind == FrameKind::native && !frame.name.empty() && frame.displacement != 0) {
       text += fmt::format("+{:#x}", frame.displacement);
     }
+    if (frame.folded > 1) text += fmt::format(" (one of {})", frame.folded);
     return text + place_in_source(frame);
   }
 

@@ -38,6 +38,7 @@ struct Frame {
   std::uint64_t displacement = 0;  // address - symbol's start, bytes; native frames with a name
   std::string file;                // of the source, as the symbols have it; empty: unknown
   std::uint32_t line = 0;          // in that file; 0: unknown
+  std::uint32_t folded = 1;        // functions that the linker made one; the name is that of one of them
   // 0: a real frame. n: a call that the compiler inlined, n deep into the next real frame, with that one's
   // address, Rsp and run.
   std::uint8_t inline_depth = 0;

@@ -37,10 +37,11 @@ struct RecordedFrame {
   std::uint64_t function = 0;           // FunctionID; 0: none
   std::int32_t module = Frame::kNone;   // index into Recording::modules
   std::uint64_t displacement = 0;       // bytes; native frames with a name
-  std::string name;                     // as Frame::name, and so are the next three
+  std::string name;                     // as Frame::name, and so are the next four
   SymbolKind symbol = SymbolKind::none;
   std::string file;
   std::uint32_t line = 0;
+  std::uint32_t folded = 1;
 
   bool operator==(const RecordedFrame&) const = default;
 };

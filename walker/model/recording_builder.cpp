@@ -23,7 +23,8 @@ RecordedFrame recorded(const Frame& frame, OpenReason why) {
           .name = frame.name,
           .symbol = frame.symbol,
           .file = frame.file,
-          .line = frame.line};
+          .line = frame.line,
+          .folded = frame.folded};
 }
 
 // try_emplace, since emplace makes a node before it looks.
@@ -93,6 +94,7 @@ Stack to_stack(const Recording& recording, std::uint32_t leaf) {
                             .displacement = from.displacement,
                             .file = from.file,
                             .line = from.line,
+                            .folded = from.folded,
                             .inline_depth = from.inline_depth});
     why.push_back(from.why);
   }
@@ -119,7 +121,8 @@ bool RecordingBuilder::FrameEqual::operator()(const FrameKey& key,
          from.address_kind == frame.address_kind && key.why == frame.why &&
          from.module == frame.module && from.inline_depth == frame.inline_depth &&
          from.displacement == frame.displacement && from.name == frame.name &&
-         from.symbol == frame.symbol && from.line == frame.line && from.file == frame.file;
+         from.symbol == frame.symbol && from.line == frame.line &&
+         from.folded == frame.folded && from.file == frame.file;
 }
 
 std::uint32_t RecordingBuilder::add_stack(const Stack& stack) {

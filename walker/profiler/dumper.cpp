@@ -117,6 +117,7 @@ bool Dumper::sample_moment(Threads& waiting, bool& overdue) {
     }
     if (!can_go_on(sample.thread)) return false;
     if (waiting[i]->partial && !sample.thread.skipped.empty()) {
+      waiting[i]->partial->add_freeze(sample.thread);
       sample.thread = std::move(*waiting[i]->partial);
     }
     if (!send(std::move(sample.thread))) return false;
@@ -139,7 +140,10 @@ bool Dumper::send_thread(std::uint32_t os_id, const DumpRequest& request, Waitin
   auto sample = sampler_.sample(thread, os_id, request);
   if (!sample || !can_go_on(sample->thread)) return false;
   if (before != nullptr) sample->thread.add_freeze(before->freezes);
-  if (has_partial && !sample->thread.skipped.empty()) return send(std::move(*before->partial));
+  if (has_partial && !sample->thread.skipped.empty()) {
+    before->partial->add_freeze(sample->thread);
+    return send(std::move(*before->partial));
+  }
   if (sample->thread.name.empty()) sample->thread.name = description;
   return send(std::move(sample->thread)) && (!sample->copied || send(std::move(*sample->copied)));
 }

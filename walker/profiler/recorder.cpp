@@ -458,8 +458,11 @@ bool Recorder::sample_alone(std::uint64_t now, const Due& due, const Sampler::Sa
   if (in_group != nullptr) {
     budget_->add_again(sample->thread.frozen_ns);
     sample->thread.add_freeze(in_group->thread);
-    if (!sample->thread.skipped.empty() && in_group->thread.skipped.empty()) {
-      return add_sample(now, due, *in_group);
+    const bool worse = !sample->thread.skipped.empty() && in_group->thread.skipped.empty();
+    if (worse && sampler_.obstacle() == nullptr) {
+      Sampler::Sample kept = *in_group;
+      kept.thread.add_freeze(sample->thread);
+      return add_sample(now, due, kept);
     }
   } else if (!sample->unmoved) {
     budget_->add_thread(sample->thread.frozen_ns);

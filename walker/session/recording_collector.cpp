@@ -10,7 +10,7 @@ std::string_view RecordingCollector::add(std::string_view bytes, bool new_file) 
   if (new_file || !reader_) {
     dropped_before_ = dropped_;
     reader_.emplace();
-    for (auto* map : {&modules_, &threads_, &details_, &frames_, &frame_ends_, &nodes_}) map->clear();
+    for (auto* map : {&modules_, &threads_, &details_, &frames_, &frame_ends_, &inlined_, &nodes_}) map->clear();
     if (!bytes.starts_with(layout::kMagic)) return "a recording does not begin as one";
     bytes.remove_prefix(layout::kMagic.size());
   }
@@ -42,7 +42,7 @@ void RecordingCollector::begin_piece() {
   piece_begin_ns_ += recording().duration_ns / kMillisecond * kMillisecond;
   builder_ = RecordingBuilder();
   begun_ = false;
-  for (auto* map : {&modules_, &threads_, &details_, &frames_, &frame_ends_, &nodes_}) map->clear();
+  for (auto* map : {&modules_, &threads_, &details_, &frames_, &frame_ends_, &inlined_, &nodes_}) map->clear();
   if (reader_) take_over();
 }
 
@@ -75,11 +75,7 @@ void RecordingCollector::take_over() {
     details_.push_back(builder_.add_detail(from.details[details_.size()]));
   }
   while (frame_ends_.size() < from.frames.size()) add_frame(from.frames[frame_ends_.size()]);
-  while (nodes_.size() < from.nodes.size()) {
-    const Recording::Node& node = from.nodes[nodes_.size()];
-    const std::uint32_t parent = node.parent == Recording::kNone ? node.parent : nodes_[node.parent];
-    nodes_.push_back(add_node(parent, node.frame));
-  }
+  while (nodes_.size() < from.nodes.size()) add_node(from.nodes[nodes_.size()]);
   for (Recording::Sample sample : from.samples) {
     sample.time_ns = in_piece(sample.time_ns);
     sample.thread = threads_[sample.thread];
@@ -105,11 +101,20 @@ void RecordingCollector::add_frame(RecordedFrame frame) {
   frame_ends_.push_back(static_cast<std::uint32_t>(frames_.size()));
 }
 
-// The node of the innermost of our frames that the file's frame is.
-std::uint32_t RecordingCollector::add_node(std::uint32_t parent, std::uint32_t frame) {
-  const std::uint32_t begin = frame == 0 ? 0 : frame_ends_[frame - 1];
-  for (std::uint32_t i = frame_ends_[frame]; i-- != begin;) parent = builder_.add_node(parent, frames_[i]);
-  return parent;
+// The innermost of our frames that the node's frame is. A stack has no more inlined calls than the format has
+// room for beside its real frames (layout::kMaxDepth).
+void RecordingCollector::add_node(const Recording::Node& node) {
+  constexpr std::uint32_t kMostInlined = layout::kMaxDepth / 2;
+  const bool is_root = node.parent == Recording::kNone;
+  std::uint32_t ours = is_root ? Recording::kNone : nodes_[node.parent];
+  std::uint32_t inlined = is_root ? 0 : inlined_[node.parent];
+  const std::uint32_t end = frame_ends_[node.frame];
+  std::uint32_t begin = node.frame == 0 ? 0 : frame_ends_[node.frame - 1];
+  if (inlined + (end - begin - 1) > kMostInlined) begin = end - 1;
+  inlined += end - begin - 1;
+  for (std::uint32_t i = end; i-- != begin;) ours = builder_.add_node(ours, frames_[i]);
+  nodes_.push_back(ours);
+  inlined_.push_back(inlined);
 }
 
 }  // namespace mixwalk

@@ -42,7 +42,7 @@ class RecordingCollector {
  private:
   void take_over();
   void add_frame(RecordedFrame frame);
-  std::uint32_t add_node(std::uint32_t parent, std::uint32_t frame);
+  void add_node(const Recording::Node& node);
 
   Namer namer_;
   RecordingBuilder builder_;
@@ -57,6 +57,7 @@ class RecordingCollector {
   // A frame of the file may be several of ours, innermost first: those from the end of the frame before
   // it up to frame_ends_, in frames_.
   std::vector<std::uint32_t> frames_, frame_ends_;
+  std::vector<std::uint32_t> inlined_;  // of each of the file's nodes: the inlined calls from it to the root
 };
 
 }  // namespace mixwalk

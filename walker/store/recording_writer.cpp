@@ -175,6 +175,7 @@ void RecordingWriter::add_frames(const Recording& recording) {
       add(inner, FrameField::symbol, number(frame.symbol));
       add(inner, FrameField::file, frame.file);
       add(inner, FrameField::line, frame.line);
+      if (frame.folded != 1) inner.add_uint64(FrameField::folded, frame.folded);
     }
     flush_full();
   }

@@ -100,6 +100,7 @@ RecordedFrame get_frame(pbf_message<FrameField> in) {
       case FrameField::name: frame.name = in.get_bytes(); break;
       case FrameField::symbol: frame.symbol = checked(in.get_uint64(), layout::kLastSymbol); break;
       case FrameField::file: frame.file = in.get_bytes(); break;
+      case FrameField::folded: frame.folded = checked<std::uint32_t>(in.get_uint64()); break;
       case FrameField::line: frame.line = checked<std::uint32_t>(in.get_uint64()); break;
       default: in.skip();
     }

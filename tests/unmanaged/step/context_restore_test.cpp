@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/code_builder.h"
+#include "unmanaged/step/table_unwind_step.h"
 
 namespace mixwalk {
 namespace {
@@ -97,6 +98,55 @@ TEST_F(ContextRestoreTest, OtherCode) {
   EXPECT_FALSE(at(kBehindRbp)) << "Rsp stays";
   registers_.rip = kImage + 0x2000;
   EXPECT_FALSE(restored_registers({image_, stack_, kImage}, {0x2000, 0x2040, 0x900}, registers_)) << "no code";
+}
+
+class NothingOutside final : public OutsideMemory {
+ public:
+  MemoryKind kind(std::uint64_t) noexcept override { return MemoryKind::nothing; }
+};
+
+class ContextRestoreStepTest : public ContextRestoreTest {
+ protected:
+  ContextRestoreStepTest() {
+    image_.put_entry(0x800, kEntry.begin, kEntry.end, kEntry.unwind);
+    stack_.put64(kContext + 0x98, kStack + 0x800);  // Rsp
+  }
+  StepResult step(std::uint32_t rva) {
+    const ModuleSpan span{.base = kImage, .size = 0x1000, .pdata_rva = 0x800, .pdata_count = 1};
+    const ModuleView modules({&span, 1});
+    frame_ = {registers_};
+    frame_.registers.rip = kImage + rva;
+    frame_.registers[Register::rsp] = kStack + 0x100;
+    return TableUnwindStep(modules, image_, stack_, outside_).step(frame_, LeafRule::allowed);
+  }
+
+  NothingOutside outside_;
+  Cursor frame_;
+};
+
+TEST_F(ContextRestoreStepTest, TheCallerIsTheContext) {
+  const StepResult result = step(kLast);
+  EXPECT_EQ(result.fault, StepFault::none);
+  EXPECT_EQ(result.trust, Trust::context);
+  EXPECT_EQ(frame_.registers.rip, 0x7777u);
+  EXPECT_EQ(frame_.kind, AddressKind::instruction_pointer);
+}
+
+// Rsp is loaded already.
+TEST_F(ContextRestoreStepTest, AtTheJumpRspStaysAsItIs) {
+  EXPECT_EQ(step(kJump).fault, StepFault::none);
+  EXPECT_EQ(frame_.registers.rip, 0x8888u);
+  EXPECT_EQ(frame_.registers.rsp(), kStack + 0x100);
+}
+
+TEST_F(ContextRestoreStepTest, AJumpToItselfLeadsNowhere) {
+  registers_[Register::rax] = kImage + kJump;
+  EXPECT_EQ(step(kJump).fault, StepFault::stack_not_growing);
+}
+
+TEST_F(ContextRestoreStepTest, AContextWhoseRspIsOffTheStack) {
+  stack_.put64(kContext + 0x98, kStack + 0x2000);
+  EXPECT_EQ(step(kLast).fault, StepFault::unreadable_stack);
 }
 
 }  // namespace

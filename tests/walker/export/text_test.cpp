@@ -50,6 +50,17 @@ TEST(Text, AnInlinedCallIsNoFrameAndSaysSo) {
                       "  #5   N  orders.dll!submit_order+0x6  (submit.cpp:118)\n"),
             std::string::npos)
       << text;
+  // Four frames leave the inlined call out, five have it and the function that it is in.
+  EXPECT_EQ(text_of(snapshot, {.filter = {.depth = 4}}).find("round_up"), std::string::npos);
+  const std::string five = text_of(snapshot, {.filter = {.depth = 5}});
+  EXPECT_NE(five.find("#5   N  orders.dll!submit_order"), std::string::npos) << five;
+  EXPECT_NE(five.find("… 2 more frames\n"), std::string::npos) << five;
+}
+
+TEST(Text, AFunctionThatTheLinkerFoldedIsOneOfSeveral) {
+  Snapshot snapshot = representative_snapshot();
+  snapshot.threads[0].stack.frames[4].folded = 3;
+  EXPECT_NE(text_of(snapshot).find("submit_order+0x6 (one of 3)  (submit.cpp:118)\n"), std::string::npos);
 }
 
 TEST(Text, AThreadThatTheRuntimeWasNotAskedAboutSaysWhy) {

@@ -27,6 +27,9 @@ bool is_device(const fs::path& path) {
 
 bool is_written_through(const fs::path& path) {
   if (is_device(path)) return true;
+  // std::filesystem follows a link here.
+  const DWORD attributes = GetFileAttributesW(path.c_str());
+  if (attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0) return true;
   std::error_code ignored;
   const fs::file_type type = fs::symlink_status(path, ignored).type();
   return type != fs::file_type::not_found && type != fs::file_type::regular;

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "unmanaged/win/utf8.h"
+#include "walker/base/printable.h"
 #include "walker/session/win/environment.h"
 
 namespace mixwalk {
@@ -22,8 +23,14 @@ LocalSymbols::LocalSymbols(const std::optional<std::string>& symbol_path)
 
 void LocalSymbols::log_missing() const {
   if (sources_.missing().empty()) return;
-  spdlog::info("{} PDBs were not found; as symchk /im takes them:\n{}", sources_.missing().size(),
-               symchk_manifest(sources_.missing()));
+  // The target names them.
+  constexpr std::size_t kMaxShown = 64 * 1024;
+  std::string text;
+  for (const MissingPdb& pdb : sources_.missing()) {
+    text += "\n" + printable(symchk_manifest({pdb}), kMaxShown);
+    if (text.size() > kMaxShown) break;
+  }
+  spdlog::info("{} PDBs were not found; as symchk /im takes them:{}", sources_.missing().size(), text);
 }
 
 }  // namespace mixwalk

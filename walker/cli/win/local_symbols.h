@@ -16,7 +16,7 @@ class LocalSymbols {
   explicit LocalSymbols(const std::optional<std::string>& symbol_path);
 
   Symboliser& symboliser() noexcept { return symboliser_; }
-  // Says in the log, once, which PDBs were not found.
+  // Says in the log which PDBs were not found.
   void log_missing() const;
 
  private:
