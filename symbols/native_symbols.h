@@ -11,9 +11,9 @@
 
 namespace mixwalk {
 
-// Who named the function that is called at an address.
+// Which symbols named the function at an address.
 enum class NameSource : std::uint8_t {
-  none,     // nobody: the function's start alone is known
+  none,     // none did: the function's start alone is known
   debug,    // DWARF or PDB
   symbols,  // the linker's symbols in the image
   exports,
@@ -34,7 +34,7 @@ class NativeSymbols {
   NativeSymbols(std::shared_ptr<const ImageFile> file, std::unique_ptr<LazyIndex> index,
                 CoffSymbols symbols = {});
 
-  // Fills `into` also where nobody knows a name: with the function's start by .pdata, and one frame without
+  // Fills `into` also where no symbols have a name: with the function's start by .pdata, and one frame without
   // a name. Where not even that is known, `into.begin` is the address itself. The views in it are valid until
   // the next call.
   NameSource find(std::uint32_t rva, SourceLocation& into);

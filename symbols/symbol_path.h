@@ -13,7 +13,7 @@ namespace mixwalk {
 struct SymbolPath {
   struct Folder {
     std::string path;
-    bool store = false;  // files lie only as name/GUIDage/name; else there, or beside each other
+    bool store = false;  // files lie only as name/GUIDage/name; otherwise also directly in the folder
     bool operator==(const Folder&) const = default;
   };
   std::vector<Folder> folders;        // in the order of search
@@ -28,8 +28,8 @@ struct SymbolPath {
 SymbolPath parse_symbol_path(std::string_view text);
 
 // The paths at which an image's PDB may lie, in the order of search: beside the image, where the image says
-// that it was written, in the folders; in folders of Unix also in small letters. Whoever reads them asks
-// LocalImageFiles: a path that an image names may be any. None where the PDB's name is no file's.
+// that it was written, in the folders; in folders of Unix also in small letters. A path that an image
+// names may be any, and is read through LocalImageFiles. None where the PDB's name is no file's.
 std::vector<std::string> pdb_candidates(std::string_view image_path, const CodeViewId& id,
                                         const SymbolPath& path);
 

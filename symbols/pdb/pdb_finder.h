@@ -15,8 +15,8 @@ namespace mixwalk {
 // a time.
 class PdbFinder {
  public:
-  // `files`: for the paths that images name, LocalImageFiles. `path_files`: for the folders of `path`, which
-  // the user named; they may be the same.
+  // `files`: for the paths that images name; in mixwalk.exe LocalImageFiles, never what reads any path.
+  // `path_files`: for the folders of `path`, which the user named.
   PdbFinder(ImageFiles& files, ImageFiles& path_files, SymbolPath path)
       : files_(files), path_files_(path_files), path_(std::move(path)) {}
 

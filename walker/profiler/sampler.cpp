@@ -289,7 +289,7 @@ void Sampler::finish_look(Sample& result, RawSample& raw, const Look& look, Last
     if (!images_stand(grounds_)) read_modules();
   }
   if (holds && !is_of_new_image(result.thread.stack)) {
-    // Also of an image that was loaded after the images were listed: no frame shows that it was there.
+    // An image may have been loaded and unloaded since the images were listed: then no frame names it.
     const bool unloaded = now != grounds_.mark || image_unloads_->mark() != grounds_.image_mark;
     result.gap_may_be_unloaded_code = unloaded && lacks_code(result.thread.stack);
     result.lacks_runtime = !look.asked && !result.thread.stack.whole();

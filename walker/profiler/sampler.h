@@ -72,7 +72,8 @@ class Sampler {
     CaptureFault fault = CaptureFault::none;
     bool unmoved = false;  // the thread has no stack here: it is that of the sample before
     bool look_again = false;  // why it was skipped: at another moment there is a sample of it
-    bool gap_may_be_unloaded_code = false;  // or an image was, while the stack was looked at
+    // The stack has a gap, and code or an image was unloaded while it was looked at.
+    bool gap_may_be_unloaded_code = false;
     bool lacks_runtime = false;  // a stack with a gap, of which the runtime was not asked
   };
   // What the frames and the names of a stack rest on.

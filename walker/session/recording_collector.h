@@ -17,7 +17,8 @@ namespace mixwalk {
 class RecordingCollector {
  public:
   // Gives a native frame its symbol: the named frame last, and before it the calls inlined into it
-  // (symbolised(), symbolise.h). Called once a frame. The module is the frame's.
+  // (symbolised(), symbolise.h). Called once for each frame of each file that the target sends. The module
+  // is the frame's.
   using Namer =
       std::function<std::vector<RecordedFrame>(RecordedFrame frame, const Module& module)>;
 
