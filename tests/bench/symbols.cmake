@@ -1,4 +1,4 @@
-# What names by DWARF cost: tests/bench/symbols. By hand; ctest sees that it runs.
+# What names by DWARF cost: tests/bench/symbols. By hand; no test runs it.
 add_executable(symbol_lookups EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/symbol_lookups.cpp)
 target_compile_options(symbol_lookups PRIVATE -O2)
 target_link_libraries(symbol_lookups PRIVATE mixwalk_dwarf mixwalk_native_symbols mixwalk_symbolizer_oracle)
