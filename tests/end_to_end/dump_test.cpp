@@ -1,14 +1,18 @@
 // mixwalk.exe itself, on programs that hang.
 
 #include <gtest/gtest.h>
+#include <windows.h>
+#include <tlhelp32.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <thread>
 
 #include "tests/end_to_end/recorded_file.h"
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
+#include "unmanaged/win/unique_handle.h"
 
 namespace mixwalk {
 namespace {
@@ -114,6 +118,45 @@ TEST(Dump, TwoHundredThreadsInOneAttach) {
   }
   std::printf("%zu threads in %llu ms\n", snapshot.threads.size(), took);
   EXPECT_EQ(session.leave(), "");
+  hang.expect_unharmed();
+}
+
+std::set<DWORD> threads_of_process(DWORD process) {
+  std::set<DWORD> ids;
+  const UniqueHandle list(CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0));
+  THREADENTRY32 entry{.dwSize = sizeof entry};
+  for (BOOL more = Thread32First(list.get(), &entry); more; more = Thread32Next(list.get(), &entry)) {
+    if (entry.th32OwnerProcessID == process) ids.insert(entry.th32ThreadID);
+  }
+  return ids;
+}
+
+// The runtime's thread that lets go of a profiler begins a quarter of a second late, as on a busy machine.
+TEST(Dump, LeavesSoonWhereTheRuntimeBeginsLate) {
+  Hang hang;
+  ASSERT_TRUE(hang.ready());
+  const std::set<DWORD> before = threads_of_process(hang.process().id());
+  std::vector<UniqueHandle> late;  // it stays for good
+  ULONGLONG best = ~0ull;
+  for (int i = 0; i < 3 && best > 4'000; ++i) {
+    TargetSession session = attach_to(hang.process().id());
+    const Snapshot snapshot = dump_named(session, {});
+    // Our own threads are in no dump: what is new is the runtime's.
+    for (const Thread& thread : snapshot.threads) {
+      if (i > 0 || before.contains(thread.os_id)) continue;
+      late.emplace_back(OpenThread(THREAD_SUSPEND_RESUME, FALSE, thread.os_id));
+    }
+    ASSERT_FALSE(late.empty());
+    for (const UniqueHandle& thread : late) SuspendThread(thread.get());
+    const ULONGLONG begin = GetTickCount64();
+    std::jthread resume([&] {
+      Sleep(250);
+      for (const UniqueHandle& thread : late) ResumeThread(thread.get());
+    });
+    EXPECT_EQ(session.leave(), "");
+    best = std::min(best, GetTickCount64() - begin);
+  }
+  EXPECT_LE(best, 4'000u) << "the runtime looks every 5 s where its first two looks are over";
   hang.expect_unharmed();
 }
 

@@ -179,7 +179,7 @@ int seconds() { return wanted("MIXWALK_RECORD_SECONDS", 8, 5); }
 
 // Of a program that makes new code, threads and images all the time.
 TEST(RecordTorture, TheMemoryOfTheDllStaysWhereItIsAndNothingIsLost) {
-  ChildProcess torture({fixture("torture.exe"), "--seconds", std::to_string(seconds() + 5)});
+  ChildProcess torture({fixture("torture.exe"), "--seconds", std::to_string(seconds() + 60)});
   ASSERT_TRUE(torture.read_line().value_or("").starts_with("READY"));
   const FreezeTrapPage page(torture.id());
   ASSERT_NE(page.get(), nullptr);
@@ -211,6 +211,7 @@ TEST(RecordTorture, TheMemoryOfTheDllStaysWhereItIsAndNothingIsLost) {
     collector.recording().samples.clear();
   }
   EXPECT_EQ(session.leave(), "");
+  torture.write_line("STOP");
   const std::string result = torture.read_line().value_or("(closed)");
   EXPECT_TRUE(result.starts_with("OK ")) << result;
   EXPECT_EQ(torture.wait(30'000), 0u);

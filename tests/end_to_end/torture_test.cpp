@@ -26,6 +26,10 @@ std::string kinds() {
   return text != nullptr ? text : "gc,jit,churn,load,throw,interop";
 }
 
+// Looked at for some seconds: the program is told when to end, and ends by itself where the test does not
+// come to that.
+constexpr int kAtMostSeconds = 60;
+
 std::vector<std::string> torture(const std::string& kinds, int program_seconds) {
   return {fixture("torture.exe"), "--seconds", std::to_string(program_seconds), "--only", kinds};
 }
@@ -200,7 +204,7 @@ class DynamicMethodsMayEnd {
 
 void dump_all_the_time(const std::string& kinds, int seconds) {
   const DynamicMethodsMayEnd dynamic_methods(kinds);
-  ChildProcess torture(mixwalk::torture(kinds, seconds + 5));
+  ChildProcess torture(mixwalk::torture(kinds, seconds + kAtMostSeconds));
   ASSERT_TRUE(torture.read_line().value_or("").starts_with("READY"));
   Tally tally;
   const ULONGLONG end = GetTickCount64() + static_cast<ULONGLONG>(seconds) * 1000;
@@ -215,6 +219,7 @@ void dump_all_the_time(const std::string& kinds, int seconds) {
     }
     EXPECT_EQ(session.leave(), "");
   }
+  torture.write_line("STOP");
   const std::string result = torture.read_line().value_or("(closed)");
   EXPECT_TRUE(result.starts_with("OK ")) << result;
   EXPECT_EQ(torture.wait(30'000), 0u);

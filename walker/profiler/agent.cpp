@@ -14,9 +14,15 @@
 namespace mixwalk {
 namespace {
 
-// How long a detach takes, as the runtime is told. The runtime waits that long before it first looks
-// whether all threads have left the profiler; ours leave within microseconds.
-constexpr DWORD kDetachMs = 50;
+// How long a detach takes, as the runtime is told. The runtime looks whether all threads have left the
+// profiler at that time, and once more at twice that time; never less than 300 ms after its last look.
+//
+// Folklore: the third look comes 5 s after the second. Situation: 50 ms were told, and the runtime's thread
+// began 100 ms late, on a busy machine: both times had passed, and the first look came after 5 s. Real
+// case: mixwalk left the torture program after 5.7 s, and another time not before its end. Remedy: 300 ms,
+// which is no later than before (SleepWhileProfilerEvacuates, profdetach.cpp of dotnet/runtime). Test:
+// Dump.LeavesSoonWhereTheRuntimeBeginsLate.
+constexpr DWORD kDetachMs = 300;
 
 constexpr char kNoThread[] =
     "no thread could be started in the target within 5 s: its loader lock is held";
