@@ -7,6 +7,9 @@
 namespace mixwalk {
 namespace {
 
+// Bytes: real leaf functions are far smaller, and a look-up reads no more than this.
+constexpr std::uint32_t kMaxLeafBytes = 4096;
+
 constexpr int kAny = -1;
 
 // Folklore: a thread that waits in the kernel stands in a system call stub of ntdll or win32u.
@@ -62,6 +65,17 @@ std::size_t leaf_extent(std::span<const std::byte> code) noexcept {
     }
   }
   return at;
+}
+
+std::uint32_t leaf_bytes(const PeImage& image, std::uint32_t begin, std::uint32_t most) noexcept {
+  const PeSection* const section = image.section_at(begin);
+  if (section == nullptr || begin - section->rva >= section->file_bytes) return 0;
+  std::uint32_t room = std::min({most, kMaxLeafBytes, section->file_bytes - (begin - section->rva)});
+  if (const PeImage::Function* const next = image.function_after(begin)) {
+    room = std::min(room, next->begin - begin);
+  }
+  const auto code = image.bytes_at(begin, room);
+  return code ? static_cast<std::uint32_t>(leaf_extent(*code)) : 0;
 }
 
 }  // namespace mixwalk

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+
+#include "unmanaged/image/pe_image.h"
 
 namespace mixwalk {
 
@@ -15,5 +18,10 @@ namespace mixwalk {
 // itself still reached; what follows it may be another function. A byte that only looks like one
 // (part of an operand) ends the certainty too early: an address without a name, not a wrong name.
 std::size_t leaf_extent(std::span<const std::byte> code) noexcept;
+
+// The same of an image's code from the RVA on, which no RUNTIME_FUNCTION covers: up to the end of its section,
+// or to the next RUNTIME_FUNCTION. Reads no more than `most` bytes, nor than any real leaf function has. 0: the
+// file has no such code.
+std::uint32_t leaf_bytes(const PeImage& image, std::uint32_t begin, std::uint32_t most) noexcept;
 
 }  // namespace mixwalk

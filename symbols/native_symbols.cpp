@@ -6,12 +6,6 @@
 #include "symbols/leaf_extent.h"
 
 namespace mixwalk {
-namespace {
-
-// Bytes: real leaf functions are far smaller, and a look-up reads no more than this.
-constexpr std::uint32_t kMaxLeafBytes = 4096;
-
-}  // namespace
 
 bool is_mangled(std::string_view name) noexcept {
   if (name.starts_with("_Z") || name.starts_with('?')) return true;
@@ -70,14 +64,10 @@ NameSource NativeSymbols::find(std::uint32_t rva, SourceLocation& into) {
 const CoffSymbols::Start* NativeSymbols::leaf_at(std::uint32_t rva) const {
   const PeImage& image = file_->image;
   const CoffSymbols::Start* const start = symbols_.function_before(rva);
-  if (start == nullptr || rva - start->rva >= kMaxLeafBytes || image.function_at(start->rva) != nullptr) {
-    return nullptr;
-  }
-  const PeImage::Function* const next = image.function_after(start->rva);
-  if (next != nullptr && next->begin <= rva) return nullptr;
+  if (start == nullptr || image.function_at(start->rva) != nullptr) return nullptr;
   // Only the code up to the address: whatever follows it does not change whose it is.
-  const auto code = image.bytes_at(start->rva, rva - start->rva + 1);
-  return code && rva - start->rva < leaf_extent(*code) ? start : nullptr;
+  const std::uint32_t at = rva - start->rva;
+  return at < leaf_bytes(image, start->rva, at + 1) ? start : nullptr;
 }
 
 }  // namespace mixwalk

@@ -9,9 +9,6 @@
 namespace mixwalk {
 namespace {
 
-// Bytes: real leaf functions are far smaller, and a look-up reads no more than this.
-constexpr std::uint32_t kMaxLeafBytes = 4096;
-
 // Smaller is better. The ordinal makes the choice among nameless ones the same each time.
 auto rank(const PeExport& found) {
   const bool decorated =
@@ -66,13 +63,7 @@ const PeExport* PeExports::of_leaf(std::uint32_t rva) const {
   const PeImage& image = file_->image;
   const PeExport* found = nearest(rva);
   if (found == nullptr || image.function_at(found->rva) != nullptr) return nullptr;
-  // All that the function can have: to the end of its section, or to the next entry of .pdata.
-  const PeSection& section = *image.section_at(found->rva);
-  std::uint32_t room = std::min(kMaxLeafBytes, section.file_bytes - (found->rva - section.rva));
-  const PeImage::Function* next = image.function_after(found->rva);
-  if (next != nullptr) room = std::min(room, next->begin - found->rva);
-  const auto code = image.bytes_at(found->rva, room);
-  return code && rva - found->rva < leaf_extent(*code) ? found : nullptr;
+  return rva - found->rva < leaf_bytes(image, found->rva, UINT32_MAX) ? found : nullptr;
 }
 
 }  // namespace mixwalk

@@ -10,8 +10,6 @@ namespace mixwalk {
 namespace {
 
 constexpr std::uint32_t kC13Signature = 4;
-// Bytes: real leaf functions are far smaller, and a look-up reads no more than this.
-constexpr std::uint32_t kMaxLeafBytes = 4096;
 // Functions of one module that the linker folded; of more, so many are counted.
 constexpr std::size_t kMaxFolded = 64;
 // Pieces of code in one function, with what is inlined in it. The largest in the wild have some 100,000.
@@ -317,9 +315,7 @@ std::uint32_t PdbReader::end_of_public(std::uint32_t rva, std::uint32_t room) co
   if (whole != dbi_.contributions.end() && whole->begin == rva && whole->comdat) {
     return std::min(room, whole->end);
   }
-  room = std::min(room - rva, std::min(kMaxLeafBytes, section->file_bytes - (rva - section->rva)));
-  const auto code = image.bytes_at(rva, room);
-  return code ? rva + static_cast<std::uint32_t>(leaf_extent(*code)) : rva;
+  return rva + leaf_bytes(image, rva, room - rva);
 }
 
 }  // namespace mixwalk

@@ -8,28 +8,14 @@
 #include <functional>
 #include <iterator>
 
+#include "tests/support/command_lines.h"
+
 namespace mixwalk::test {
 namespace {
 
 bool exists(const std::string& path) {
   std::error_code error;
   return std::filesystem::exists(path, error);
-}
-
-// False: the command could not be run, or failed.
-bool each_line(const std::string& command, const std::function<void(const std::string&)>& line) {
-  FILE* const pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return false;
-  std::string text;
-  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) {
-    if (c != '\n') {
-      text += static_cast<char>(c);
-      continue;
-    }
-    line(text);
-    text.clear();
-  }
-  return pclose(pipe) == 0;
 }
 
 // The sections of objdump's report that matter here.

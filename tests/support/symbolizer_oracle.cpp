@@ -7,27 +7,13 @@
 #include <functional>
 #include <random>
 
+#include "tests/support/command_lines.h"
+
 namespace mixwalk::test {
 namespace {
 
 bool exists(const std::string& path) {
   return std::ifstream(path).good();
-}
-
-// False: the command could not be run, or failed.
-bool each_line(const std::string& command, const std::function<void(const std::string&)>& line) {
-  FILE* const pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return false;
-  std::string text;
-  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) {
-    if (c != '\n') {
-      text += static_cast<char>(c);
-      continue;
-    }
-    line(text);
-    text.clear();
-  }
-  return pclose(pipe) == 0;
 }
 
 // A tool's input: through a file, since a pipe both ways may block.
