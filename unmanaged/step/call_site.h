@@ -51,6 +51,9 @@ struct Jump {
   };
   Kind kind = Kind::none;
   std::uint64_t address = 0;  // as CallSite::address
+
+  // `address` is where it leads, or may lead.
+  bool names_target() const noexcept { return kind == Kind::direct || kind == Kind::conditional; }
 };
 
 // The jump that begins at bytes[0], which stands at `address`.

@@ -31,9 +31,10 @@ std::size_t find_load(std::span<const std::uint8_t> code, Register loaded, std::
 }  // namespace
 
 std::optional<Registers> restored_registers(const UnwindMemory& memory, const FunctionEntry& entry,
+                                            Register frame_register,
                                             const Registers& registers) noexcept {
   // Few functions have one: nearly all of the others are left at once.
-  if (summarise_unwind(memory, entry).frame_register != Register::rbp) return {};
+  if (frame_register != Register::rbp) return {};
   const std::uint64_t begin = memory.image_base + entry.begin;
   const std::uint64_t at = registers.rip - begin;
   const std::uint32_t bytes = entry.end - entry.begin;

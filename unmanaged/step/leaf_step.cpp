@@ -98,8 +98,7 @@ bool LeafStep::keeps_to_itself(std::uint64_t address) noexcept {
     const Jump jump = jump_at(std::span(buffer).subspan(at, bytes - at), address + at);
     if (jump.kind == Jump::Kind::none) continue;
     const bool inside = jump.address - address < bytes;
-    const bool known = jump.kind == Jump::Kind::direct || jump.kind == Jump::Kind::conditional;
-    if (!known || (!inside && is_code(jump.address))) return false;
+    if (!jump.names_target() || (!inside && is_code(jump.address))) return false;
   }
   return true;
 }
@@ -127,7 +126,7 @@ bool LeafStep::changes(std::uint64_t slot) const noexcept {
 
 LeafStep::Proof LeafStep::leads_to(std::uint64_t address, const LeafCode& leaf,
                                    int hops) noexcept {
-  if (address >= leaf.begin && address <= leaf.ip) return Proof::certain;
+  if (leaf.contains(address)) return Proof::certain;
   if (hops == 0) return Proof::none;
   const ModuleSpan* module = modules_.find(address);
   if (module == nullptr) {
@@ -208,8 +207,7 @@ bool LeafStep::part_jumps_to(std::uint64_t part, const LeafCode& leaf) noexcept 
   const std::size_t known = code_.read_up_to(part, buffer.data(), bytes);
   for (std::size_t at = 0; at < known; ++at) {
     const Jump jump = jump_at(std::span(buffer).subspan(at, known - at), part + at);
-    const bool direct = jump.kind == Jump::Kind::direct || jump.kind == Jump::Kind::conditional;
-    if (direct && jump.address >= leaf.begin && jump.address <= leaf.ip) return true;
+    if (jump.names_target() && leaf.contains(jump.address)) return true;
   }
   return false;
 }

@@ -15,6 +15,8 @@ namespace mixwalk {
 struct LeafCode {
   std::uint64_t begin = 0;
   std::uint64_t ip = 0;
+
+  bool contains(std::uint64_t address) const noexcept { return address >= begin && address <= ip; }
 };
 
 // In an image: what lies between two entries of its .pdata (`gap`: the search that found none).

@@ -54,7 +54,7 @@ StepResult TableUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
   // Microsoft's compiler lets an early exit lie in the middle of a prologue. (Folklore: the return
   // in sqlite3_initialize when it has nothing to do. Wine 8 takes it for prologue; Windows does not.)
   if (frame.kind == AddressKind::instruction_pointer) {
-    if (const auto restored = restored_registers(memory, entry, frame.registers)) {
+    if (const auto restored = restored_registers(memory, entry, summary.frame_register, frame.registers)) {
       if (!goes_on(frame.registers, *restored)) return {StepFault::stack_not_growing};
       std::uint64_t word = 0;
       if (!stack_.read(restored->rsp(), &word, sizeof word)) return {StepFault::unreadable_stack};

@@ -144,8 +144,12 @@ void RtlUnwindStep::unwind(void* call) {
   unwind.fault = check.fault;
   if (unwind.fault != StepFault::none) return;
   unwind.function_begin = image_base + check.function_begin;
+  // No return address needs it, and most frames stand at one.
+  const Register frame_register =
+      unwind.at_instruction ? summarise_unwind(memory, known).frame_register : Register::rax;
   if (unwind.at_instruction && unwind.module != nullptr) {
-    if (const auto restored = restored_registers(memory, known, registers_of(unwind.context))) {
+    if (const auto restored =
+            restored_registers(memory, known, frame_register, registers_of(unwind.context))) {
       set_registers(unwind.context, *restored);
       unwind.machine_frame = true;  // what goes on has called nothing
       unwind.restored = true;
@@ -163,8 +167,8 @@ void RtlUnwindStep::unwind(void* call) {
   const bool same_image = unwind.module == nullptr || unwind.module->base == image_base;
   if (unwind.at_instruction && same_image) {
     Registers caller = registers_of(unwind.context);
-    if (unwind_epilogue(memory, unwind.module, known, summarise_unwind(memory, known).frame_register,
-                        caller) == EpilogueResult::unwound) {
+    if (unwind_epilogue(memory, unwind.module, known, frame_register, caller) ==
+        EpilogueResult::unwound) {
       set_registers(unwind.context, caller);
       return;
     }

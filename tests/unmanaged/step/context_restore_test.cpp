@@ -36,7 +36,8 @@ class ContextRestoreTest : public testing::Test {
   std::optional<Registers> at(std::uint32_t rva) {
     registers_.rip = kImage + rva;
     registers_[Register::rsp] = kStack + 0x100;
-    return restored_registers({image_, stack_, kImage}, kEntry, registers_);
+    const UnwindMemory memory{image_, stack_, kImage};
+    return restored_registers(memory, kEntry, summarise_unwind(memory, kEntry).frame_register, registers_);
   }
 
   BuiltMemory image_{kImage, 0x1000};
@@ -97,7 +98,7 @@ TEST_F(ContextRestoreTest, OtherCode) {
   image_.put(kLast, {0x90, 0x90});
   EXPECT_FALSE(at(kBehindRbp)) << "Rsp stays";
   registers_.rip = kImage + 0x2000;
-  EXPECT_FALSE(restored_registers({image_, stack_, kImage}, {0x2000, 0x2040, 0x900}, registers_)) << "no code";
+  EXPECT_FALSE(restored_registers({image_, stack_, kImage}, {0x2000, 0x2040, 0x900}, Register::rbp, registers_)) << "no code";
 }
 
 class NothingOutside final : public OutsideMemory {
