@@ -30,11 +30,17 @@ std::vector<std::string> frame_names(const Recording& recording, const Recording
   return names;
 }
 
-bool is_whole(const Recording& recording, const Recording::Sample& sample) {
+bool has_no_gap(const Recording& recording, const Recording::Sample& sample) {
   return sample.stack != Recording::kNone &&
          std::ranges::none_of(stack_frames(recording, sample.stack), [&](std::uint32_t index) {
-           const RecordedFrame& frame = recording.frames[index];
-           return frame.kind == FrameKind::gap || is_guess(frame.trust);
+           return recording.frames[index].kind == FrameKind::gap;
+         });
+}
+
+bool is_whole(const Recording& recording, const Recording::Sample& sample) {
+  return has_no_gap(recording, sample) &&
+         std::ranges::none_of(stack_frames(recording, sample.stack), [&](std::uint32_t index) {
+           return is_guess(recording.frames[index].trust);
          });
 }
 

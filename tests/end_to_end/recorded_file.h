@@ -14,6 +14,8 @@ Recording read_whole(const std::string& path);
 
 // Of a sample's stack, leaf first.
 std::vector<std::string> frame_names(const Recording& recording, const Recording::Sample& sample);
+// It has a stack, with no gap in it.
+bool has_no_gap(const Recording& recording, const Recording::Sample& sample);
 // It has a stack, with no gap and no guessed frame in it.
 bool is_whole(const Recording& recording, const Recording::Sample& sample);
 

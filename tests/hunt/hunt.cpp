@@ -70,6 +70,11 @@ bool passes_wine_dispatcher(const Recording& recording, const Recording::Sample&
   });
 }
 
+bool counts_as_whole(const Recording& recording, const Recording::Sample& sample,
+                     const Situation& situation) {
+  return situation.guesses ? has_no_gap(recording, sample) : is_whole(recording, sample);
+}
+
 // What cannot be in a stack, or nothing.
 std::string impossible(const Recording& recording, const Recording::Sample& sample,
                        const Situation& situation) {
@@ -77,7 +82,7 @@ std::string impossible(const Recording& recording, const Recording::Sample& samp
     const RecordedFrame& frame = recording.frames[index];
     if (frame.kind != FrameKind::gap && frame.address < kLowestCode) return "no address of code";
   }
-  if (!is_whole(recording, sample)) return {};
+  if (!counts_as_whole(recording, sample, situation)) return {};
   const std::vector<std::string> frames = frame_names(recording, sample);
   if (situation.impossible != nullptr) {
     const std::string wrong = situation.impossible(frames);
@@ -141,7 +146,7 @@ void look_at(const Recording& recording, const Situation& situation, Seen& seen)
       ++seen.skipped_samples;
       continue;
     }
-    const bool whole = is_whole(recording, sample);
+    const bool whole = counts_as_whole(recording, sample, situation);
     if (!whole && passes_wine_dispatcher(recording, sample)) {
       ++seen.in_dispatcher;
       continue;

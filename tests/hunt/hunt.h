@@ -21,6 +21,8 @@ struct Situation {
   std::vector<std::pair<std::string, std::string>> environment = {};
   // The least share of whole stacks among the samples of the threads "hunt N".
   double whole = 0.999;
+  // Stacks with guessed frames count as whole ones: the code of the situation has no unwind data.
+  bool guesses = false;
   // A whole stack of such a thread leads to its own method, and from there to where the system
   // starts threads; false where the program runs on other stacks as well.
   bool one_stack = true;

@@ -38,6 +38,20 @@ std::string without_middle(const std::vector<std::string>& frames) {
   return "";
 }
 
+// hunt_engine calls code without a name, that one calls other code without a name, and that one calls
+// hunt_engine_work.
+std::string wrong_engine(const std::vector<std::string>& frames) {
+  const auto round = std::ranges::find(frames, "hunt_engine");
+  const auto above = std::find_if(std::reverse_iterator(round), frames.rend(),
+                                  [](const std::string& name) { return !name.empty(); });
+  const auto code = above - std::reverse_iterator(round);
+  if (round == frames.end()) return frames[0].empty() ? "code of the engine without its caller" : "";
+  if (code > 2) return "a function of the engine too much";
+  const bool inside = above != frames.rend();  // of something that the inner function has called
+  if (inside && code != 0 && *above != "hunt_engine_work") return "the engine calls something else";
+  return inside && code == 1 ? "a function of the engine is missing" : "";
+}
+
 // Nothing that CallCatcher calls has no name.
 std::string without_catcher(const std::vector<std::string>& frames) {
   const bool wrong =
@@ -77,6 +91,7 @@ const Situation kSituations[] = {
     // A table may be gone between the resume and the walk.
     {.name = "growable-tables", .whole = 0.9},
     // The code may have been exchanged between the resume and the walk.
+    {.name = "engine", .whole = 0.99, .guesses = true, .impossible = &wrong_engine},
     {.name = "retabled", .whole = 0.9, .impossible = &without_middle},
     {.name = "stale-table", .whole = 0},
     // Where its limits are wrong, a stack cannot be copied as far as its root.
