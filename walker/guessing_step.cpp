@@ -12,6 +12,10 @@ constexpr std::uint64_t kMaxFunctionBytes = 1 << 16;
 // Of frames without unwind data, one after another, that have no frame pointer either.
 constexpr int kMaxDepth = 8;
 
+// What one search may take: some milliseconds. A stack has room for several.
+constexpr unsigned kStepsOfSearch = 1024;
+constexpr unsigned kWordsOfSearch = 4096;
+
 // How large the frame of a managed method may be that calls out: some keep buffers there.
 constexpr std::uint64_t kMaxFrameBytes = 1 << 16;
 
@@ -76,51 +80,74 @@ bool GuessingStep::lacks_caller(const Cursor& frame, const StepResult& stepped) 
 bool GuessingStep::find_way(const Cursor& frame) noexcept {
   first_word_ = frame.registers.rsp();
   view_.scratch.tried.reset();
+  search_ = {std::min(steps_left_, kStepsOfSearch), std::min(words_left_, kWordsOfSearch)};
+  const Budget before = search_;
+  const bool found = starts_or_returns(frame) ? by_word_at_rsp(frame) : by_any_word(frame);
+  steps_left_ -= before.steps - search_.steps;
+  words_left_ -= before.words - search_.words;
+  if (!found) count_ = 0;
+  return found;
+}
+
+// The return address is there, whatever Rbp is: that is still the caller's.
+bool GuessingStep::by_word_at_rsp(const Cursor& frame) noexcept {
+  const std::uint64_t rsp = frame.registers.rsp();
+  const auto caller = caller_at(frame, rsp, frame.registers[Register::rbp]);
+  return caller && add(frame, *caller, Trust::scan) && leads_to_goal(frame, *caller, 0);
+}
+
+bool GuessingStep::by_any_word(const Cursor& frame) noexcept {
   if (const auto caller = by_frame_pointer(frame)) {
-    if (add(frame, *caller, Trust::frame_pointer) && leads_to_goal(*caller, 0)) return true;
+    if (add(frame, *caller, Trust::frame_pointer) && leads_to_goal(frame, *caller, 0)) return true;
     count_ = 0;
   }
   return scan(frame, 0);
 }
 
-// A word that has led nowhere leads nowhere from another frame either.
+// A word that may be a return address and has led nowhere is not tried again from another frame, unless the
+// search did not follow it to the end.
 bool GuessingStep::scan(const Cursor& frame, int depth) noexcept {
-  if (depth == kMaxDepth) return false;
+  if (depth == kMaxDepth) {
+    cut_short_ = true;
+    return false;
+  }
   const std::size_t before = count_;
   for (std::uint64_t slot = frame.registers.rsp(); (slot - first_word_) / kWord < GuessScratch::kMaxWords; slot += kWord) {
-    if (steps_left_ == 0 || !stack_word(slot)) return false;
+    // No caller stands beyond the frame that the walk has to meet.
+    if (is_given_up() || slot + kWord > goal_.bound.rsp || !stack_word(slot)) return false;
     const std::size_t index = (slot - first_word_) / kWord;
     if (view_.scratch.tried[index]) continue;
-    view_.scratch.tried[index] = true;
     // Code that has no frame pointer may keep its caller's Rbp.
     const std::uint64_t rbp = frame.registers[Register::rbp];
     const auto caller = caller_at(frame, slot, rbp > slot ? rbp : 0);
     if (!caller) continue;
-    if (add(frame, *caller, Trust::scan) && leads_to_goal(*caller, depth + 1)) return true;
+    cut_short_ = false;
+    if (add(frame, *caller, Trust::scan) && leads_to_goal(frame, *caller, depth + 1)) return true;
+    view_.scratch.tried[index] = !cut_short_;
     count_ = before;
   }
   return false;
 }
 
-bool GuessingStep::leads_to_goal(Cursor frame, int depth) noexcept {
+bool GuessingStep::leads_to_goal(Cursor last, Cursor frame, int depth) noexcept {
   const bool bounded = goal_.bound.rsp != RunBound::kNone;
   bool managed_met = false;
-  Cursor last = frame;
-  while (steps_left_ != 0) {
-    --steps_left_;
+  while (!is_given_up()) {
+    --search_.steps;
     if (bounded && frame.registers.rsp() >= goal_.bound.rsp) return meets_bound(frame, last);
     if (is_root(frame)) return !bounded;
     const std::uint64_t function = managed_met ? 0 : function_at(frame);
-    // The runtime's walk saw no managed frame before that one, which may have moved its Rsp.
-    if (bounded && function != 0 && function != goal_.function) return false;
     last = frame;
     const StepResult stepped = step_.step(frame, leaf_rule(frame.kind));
     if (stepped.fault == StepFault::none) {
       if (function == 0) continue;
-      if (!bounded && !has_called_out(last, frame.registers.rsp())) return false;
+      // The frame to be met may have moved its Rsp, and stand before the bound.
+      if (function != goal_.function && !has_called_out(last, frame.registers.rsp())) return false;
       managed_met = true;
       continue;
     }
+    // The walk has no time left: other words would be no better.
+    if (stepped.fault == StepFault::too_slow) search_.steps = 0;
     if (!lacks_caller(frame, stepped)) return false;
     const auto caller = by_frame_pointer(frame);
     if (!caller) return scan(frame, depth);
@@ -174,7 +201,7 @@ bool GuessingStep::add(const Cursor& frame, const Cursor& caller, Trust trust) n
 
 std::optional<Cursor> GuessingStep::by_frame_pointer(const Cursor& frame) noexcept {
   const std::uint64_t rsp = frame.registers.rsp();
-  // Where the frame pointer is not yet set, or no longer, the words are at Rsp.
+  // Where the caller's Rbp was pushed, and Rbp is not yet set, the words are at Rsp.
   const bool pushed = has_pushed_rbp(frame);
   const std::uint64_t at = pushed ? rsp : frame.registers[Register::rbp];
   if (at < rsp || at % kWord != 0) return std::nullopt;
@@ -185,6 +212,8 @@ std::optional<Cursor> GuessingStep::by_frame_pointer(const Cursor& frame) noexce
 
 std::optional<Cursor> GuessingStep::caller_at(const Cursor& frame, std::uint64_t slot,
                                               std::uint64_t rbp) noexcept {
+  if (is_given_up() || slot + kWord > goal_.bound.rsp) return std::nullopt;
+  --search_.words;
   const auto word = stack_word(slot);
   if (!word || !may_have_called(*word, frame)) return std::nullopt;
   return caller_with(*word, slot + kWord, rbp);
@@ -192,8 +221,17 @@ std::optional<Cursor> GuessingStep::caller_at(const Cursor& frame, std::uint64_t
 
 bool GuessingStep::may_have_called(std::uint64_t return_address, const Cursor& frame) noexcept {
   if (!can_be_address(return_address)) return false;
+  return view_.leaf.may_lead_to(return_address, code_of(frame));
+}
+
+// As far as the function is known: in an image, what lies between two functions that have unwind data.
+LeafCode GuessingStep::code_of(const Cursor& frame) const noexcept {
   const std::uint64_t ip = frame.registers.rip;
-  return view_.leaf.may_lead_to(return_address, {ip - std::min(ip, kMaxFunctionBytes), ip});
+  const ModuleSpan* const module = view_.modules.find(frame.code().lookup());
+  if (module == nullptr) return {ip - std::min(ip, kMaxFunctionBytes), ip};
+  const auto rva = static_cast<std::uint32_t>(frame.code().lookup() - module->base);
+  const EntrySearch gap = find_entry(view_.code, *module, rva);
+  return gap.fault != StepFault::none || gap.found ? LeafCode{ip, ip} : leaf_code(*module, gap, ip);
 }
 
 // Whether the thread stands at an instruction that finds its return address at Rsp: the first one of a function

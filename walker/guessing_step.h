@@ -54,8 +54,8 @@ struct GuessView {
 // - the first word above Rsp that can be a return address (trust scan).
 // Each must stand right behind a call that can have led here. And none counts alone: the stack is walked on from
 // there, by unwind data or further guesses, and must arrive at the goal; the first managed frame on the way
-// must be one that has called out. Otherwise the frame has no caller, as if nothing had been guessed. Frames between may be missing, and a word that an earlier call has left behind
-// may be taken for a frame: who shows such a stack says that it has guessed frames.
+// must be one that has called out. Otherwise the frame has no caller, as if nothing had been guessed. Frames
+// between may be missing, and a word that an earlier call has left behind may be taken for a frame. So a stack with guessed frames is not whole (Completeness).
 //
 // Of the caller's registers only Rsp and Rbp are known. The others are 0, so unwind data that needs one of them
 // leads nowhere. Not frozen-safe: the step is not. Made for one stack.
@@ -74,8 +74,12 @@ class GuessingStep final : public UnwindStep {
   bool lacks_caller(const Cursor& frame, const StepResult& stepped) noexcept;
   bool is_ambiguous(const Cursor& frame, const Cursor& leaf_caller) noexcept;
   bool find_way(const Cursor& frame) noexcept;
+  bool by_word_at_rsp(const Cursor& frame) noexcept;
+  bool by_any_word(const Cursor& frame) noexcept;
   bool scan(const Cursor& frame, int depth) noexcept;
-  bool leads_to_goal(Cursor frame, int depth) noexcept;
+  // `last`: the frame whose caller `frame` may be.
+  bool leads_to_goal(Cursor last, Cursor frame, int depth) noexcept;
+  bool is_given_up() const noexcept { return search_.steps == 0 || search_.words == 0; }
   std::uint64_t function_at(const Cursor& frame) noexcept;
   // `end`: the Rsp of its caller.
   bool has_called_out(const Cursor& frame, std::uint64_t end) const noexcept;
@@ -86,6 +90,7 @@ class GuessingStep final : public UnwindStep {
   std::optional<Cursor> by_frame_pointer(const Cursor& frame) noexcept;
   std::optional<Cursor> caller_at(const Cursor& frame, std::uint64_t slot, std::uint64_t rbp) noexcept;
   bool may_have_called(std::uint64_t return_address, const Cursor& frame) noexcept;
+  LeafCode code_of(const Cursor& frame) const noexcept;
   bool starts_or_returns(const Cursor& frame) const noexcept;
   bool has_pushed_rbp(const Cursor& frame) const noexcept;
   std::optional<std::uint64_t> stack_word(std::uint64_t address) const noexcept;
@@ -97,7 +102,13 @@ class GuessingStep final : public UnwindStep {
   bool searched_ = false;
   // The way that was found: so many of scratch.way, and which of them comes next.
   std::size_t count_ = 0, next_ = 0;
-  unsigned steps_left_ = 4096;  // of all ways that are tried: some 15 ms
+  // Steps that are tried, and words of the stack that are looked at.
+  struct Budget {
+    unsigned steps = 0, words = 0;
+  };
+  unsigned steps_left_ = 4096, words_left_ = 16'384;  // of this stack: some 30 ms at most
+  Budget search_;                                     // of the search under way
+  bool cut_short_ = false;  // the last word was not followed to the end: too many scans, one in another
   std::uint64_t first_word_ = 0;
 };
 

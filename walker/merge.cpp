@@ -58,6 +58,8 @@ class MergeStep final : public UnwindStep {
   void set_goal(const WalkGoal& goal) noexcept {
     if (guessing_) guessing_->set_goal(goal);
   }
+  // Without a guess: the goal of the last walk lies behind the frame.
+  StepResult step_surely(Cursor& frame, LeafRule leaf) noexcept { return checked_.step(frame, leaf); }
   StepResult step(Cursor& frame, LeafRule leaf) noexcept override {
     return guessing_ ? guessing_->step(frame, leaf) : checked_.step(frame, leaf);
   }
@@ -145,6 +147,7 @@ class HoleFiller {
   // (IL_STUB_ReversePInvoke): what lies between them and the managed frame above is walked first.
   void start_hole(const ManagedEntry& entry) {
     const Cursor hole{entry.registers, AddressKind::return_address};
+    Trust arrival = Trust::runtime;
     if (start_) {
       const RunBound bound{entry.registers.rip, entry.registers.rsp()};
       const RunResult run = walk_run({bound});
@@ -155,12 +158,14 @@ class HoleFiller {
         builder_.open(reason(run.why, sample_));
       } else {
         builder_.confirm();
+        arrival = run.arrival;
       }
     } else {
       // Stubs may lie between the hole and the managed frame that could not be unwound.
       builder_.open(reason(open_reason(fault_), sample_));
     }
-    start_ = Start{hole, Trust::runtime};
+    // That the hole begins there says the runtime; that a frame of this thread leads to it may be a guess.
+    start_ = Start{hole, is_guess(arrival) ? arrival : Trust::runtime};
   }
 
   // Adds the run from start_ to the managed frame, the frame, and sets start_ to its caller.
@@ -191,16 +196,24 @@ class HoleFiller {
         builder_.confirm();
         // The CLR's ip of a frame that makes an inlined P/Invoke is not its return address: the
         // unwound one is where the frame goes on, and what the copy engine sees.
+        const Registers known = managed.registers;
         managed = run.next;
         managed.guessed = false;
         if (managed.kind == AddressKind::instruction_pointer) trust = start_->trust;
+        if (is_guess(run.arrival)) trust = run.arrival;
+        // The runtime knows all registers of the frame; behind a guess the walk has lost them.
+        if (run.guessed) {
+          managed.registers = known;
+          managed.registers.rip = run.next.registers.rip;
+          managed.registers[Register::rsp] = run.next.registers.rsp();
+        }
       }
     } else {
       builder_.open(reason(open_reason(fault_), sample_));
     }
     builder_.add_managed({managed.registers.rip, managed.registers.rsp(), managed.kind, trust},
                          entry.function);
-    const StepResult stepped = view_.step.step(managed, leaf_rule(managed.kind));
+    const StepResult stepped = view_.step.step_surely(managed, leaf_rule(managed.kind));
     fault_ = stepped.fault;
     start_.reset();
     if (fault_ == StepFault::none) start_ = Start{managed, stepped.trust};

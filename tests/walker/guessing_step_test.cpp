@@ -175,7 +175,10 @@ TEST_F(GuessingStepTest, AFramePointerThatLeadsToNoCallIsNone) {
 }
 
 TEST_F(GuessingStepTest, AFramePointerBelowRspIsNone) {
-  set_rbp(kStack - 0x40);
+  frame_.registers[Register::rsp] = kStack + 0x40;
+  set_rbp(kStack + 0x10);
+  put_frame(0x10, 0, kCaller);
+  put(0x20 + 0x20, kStart);
   put_way_home(0x60);
   EXPECT_EQ(walk(), home(kStack + 0x60, Trust::scan));
 }
@@ -200,15 +203,38 @@ TEST_F(GuessingStepTest, AScanGoesThroughFurtherFramesWithoutUnwindData) {
   EXPECT_EQ(walk(), expected);
 }
 
-TEST_F(GuessingStepTest, AScanKeepsTheFramePointerThatLiesAbove) {
-  set_rbp(kStack + 0x100);
-  put(0x20, kMiddle);
-  put_frame(0x100, 0, kCaller);
-  put(0x110 + 0x20, kStart);
+// The frame may keep its caller's Rbp, where that one lies above; it is no frame pointer of its own here.
+TEST_F(GuessingStepTest, AScanKeepsTheRbpThatLiesAbove) {
+  set_rbp(kStack + 0x200);
+  put_way_home(0x60);
+  EXPECT_EQ(walk(), home(kStack + 0x60, Trust::scan));
+  EXPECT_EQ(last_.registers[Register::rbp], kStack + 0x200);
+  set_rbp(kStack + 0x60);
+  walk();
+  EXPECT_EQ(last_.registers[Register::rbp], 0u);
+}
+
+TEST_F(GuessingStepTest, NothingBeyondTheBoundIsTakenForACaller) {
+  put_way_home(0x60);
+  set_rbp(kStack + 0xA0);
+  put_frame(0xA0, 0, kCaller);  // an outer call of the same method
+  spans_[0].has_managed_code = true;
+  const auto found = walk({{.rip = kCaller, .rsp = kStack + 0x68}, kMethod});
+  EXPECT_EQ(found, (std::vector<Found>{{kCaller, kStack + 0x68, Trust::scan}}));
+}
+
+TEST_F(GuessingStepTest, AtAReturnTheWordAtRspIsTheCallerOrNothingIs) {
+  frame_.kind = AddressKind::instruction_pointer;
+  memory_.engine.put(0x140, {0xC3});
+  set_rbp(kStack + 0x40);  // the caller's
+  put_frame(0x40, 0, kCaller);
+  put(0x50 + 0x20, kStart);
+  EXPECT_TRUE(walk().empty());
+  put(0x00, kMiddle);
   const auto found = walk();
-  ASSERT_FALSE(found.empty());
-  // The first frame may have a frame pointer: that guess comes first, and leads home.
-  EXPECT_EQ(found[0], (Found{kCaller, kStack + 0x110, Trust::frame_pointer}));
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0], (Found{kMiddle, kStack + 0x08, Trust::scan}));
+  EXPECT_EQ(found[1], (Found{kCaller, kStack + 0x50, Trust::frame_pointer}));
 }
 
 TEST_F(GuessingStepTest, WhereNothingLeadsHomeThereIsNoCaller) {
@@ -249,13 +275,13 @@ TEST_F(GuessingStepTest, TheFirstManagedFrameMustHaveCalledOut) {
   EXPECT_EQ(walk(), home(kStack + 0x60, Trust::scan));
 }
 
-TEST_F(GuessingStepTest, NoManagedFrameComesBeforeTheOneThatTheRuntimeReported) {
+// The runtime does not report stubs.
+TEST_F(GuessingStepTest, AManagedFrameBeforeTheBoundMustHaveCalledOut) {
   spans_[0].has_managed_code = true;
   put_way_home(0x60);
-  put_frame(0x78, kStack + 0x68, kCaller);
   const std::uint64_t start = kStack + 0x60 + 0x30;
   EXPECT_EQ(walk({{.rip = kStart, .rsp = start}, 0}), (std::vector<Found>{{kStart, start, Trust::scan}}));
-  spans_[0].has_managed_code = false;
+  put_frame(0x78, kStack + 0x68, kCaller);
   EXPECT_EQ(walk({{.rip = kStart, .rsp = start}, 0}).size(), 2u);
 }
 

@@ -194,6 +194,18 @@ TEST(MergeTest, HoleBetweenTwoManagedFramesIsFilled) {
   EXPECT_EQ(stack.frames[5].trust, Trust::unwind_info);
 }
 
+// The runtime knows of the frame; that the frames above lead to that one is a guess all the same.
+TEST(MergeTest, AManagedFrameThatAGuessLedToIsNotWhole) {
+  for (const std::size_t guessed : {3u, 6u}) {  // Helper, Main
+    auto script = sandwich();
+    script[guessed].trust = Trust::scan;
+    const Stack stack = Scene(script, sandwich_entries()).merged();
+    EXPECT_EQ(stack.completeness(), Completeness::guessed);
+    EXPECT_EQ(stack.frames[guessed].trust, Trust::scan);
+    EXPECT_EQ(frames(stack), frames(Scene(sandwich(), sandwich_entries()).merged()));
+  }
+}
+
 TEST(MergeTest, HoleAboveTheFirstManagedFrameIsTheLeafRun) {
   // With no seed the CLR begins where it begins to see: below the thread's own top.
   auto entries = sandwich_entries();

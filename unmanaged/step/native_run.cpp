@@ -19,7 +19,7 @@ OpenReason open_reason(StepFault fault) noexcept {
 
 RunResult walk_native_run(const Cursor& start, Trust start_trust, const RunBound& bound,
                           UnwindStep& step, std::span<RunFrame> frames) noexcept {
-  RunResult result{.next = start};
+  RunResult result{.arrival = start_trust, .guessed = is_guess(start_trust), .next = start};
   Cursor& frame = result.next;
   Cursor last = start;
   Trust trust = start_trust;
@@ -34,6 +34,7 @@ RunResult walk_native_run(const Cursor& start, Trust start_trust, const RunBound
       if (registers.rsp() > bound.rsp) {
         result.why = OpenReason::passed_bound;
         result.next = last;
+        if (result.frames != 0) result.arrival = frames[result.frames - 1].trust;
         return result;
       }
     }
@@ -58,6 +59,8 @@ RunResult walk_native_run(const Cursor& start, Trust start_trust, const RunBound
     }
     trust = stepped.trust;
     proven = stepped.proven;
+    result.arrival = trust;
+    result.guessed = result.guessed || is_guess(trust);
   }
 }
 

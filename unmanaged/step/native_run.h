@@ -58,6 +58,8 @@ struct RunResult {
   RunEnd end = RunEnd::open;
   OpenReason why = OpenReason::none;
   std::size_t frames = 0;  // written to the caller's buffer
+  Trust arrival = Trust::context;  // how `next` was found; nothing is known of it where the last step failed
+  bool guessed = false;  // a step was a guess: of the registers of `next` only Rip, Rsp and maybe Rbp are known
   // The frame after the last frame written; of a closed run, the bound's frame. After passed_bound:
   // the last frame written, whose part of the stack (up to its caller's Rsp) holds the bound's Rsp.
   Cursor next;

@@ -16,7 +16,7 @@ namespace mixwalk {
 
 // One step by RtlVirtualUnwind, over a stack copy whose pointers were rewritten
 // (StackCopy::rewrite_pointers). NOT frozen-safe: RtlLookupFunctionEntry takes the lock of the
-// dynamic function table, which the frozen thread may hold. Made for one stack, and for one walk of it.
+// dynamic function table, which the frozen thread may hold. Made for one stack.
 //
 // The system's unwinder is never given what it might not come back from: unwind data that contradicts
 // itself, or a chain of it that leads to itself, is refused; a jump to itself is decoded here.

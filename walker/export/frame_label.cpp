@@ -36,7 +36,7 @@ std::string frame_label(const Recording& recording, const RecordedFrame& frame) 
     words.image = valid_utf8(module_name(module));
     words.offset -= module.base;
   }
-  return frame_label(words);
+  return frame_label(words) + (is_guess(frame.trust) ? " [guessed]" : "");
 }
 
 }  // namespace mixwalk

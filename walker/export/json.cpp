@@ -55,17 +55,22 @@ Json frame_json(const Snapshot& snapshot, const Frame& frame) {
   return json;
 }
 
-Json run_json(const Stack& stack, std::size_t index) {
-  const Run& run = stack.runs[index];
+Json run_json(const Run& run, std::size_t guessed_frames) {
   Json json = {{"position", key(run.position)}, {"end", key(run.end)}};
   json["why"] = run.end == RunEnd::open ? Json(key(run.why)) : Json(nullptr);
   json["first_frame"] = run.first_frame;
   json["frame_count"] = run.frame_count;
-  const auto guessed = std::ranges::count_if(stack.frames, [&](const Frame& frame) {
-    return frame.run == static_cast<std::int32_t>(index) && is_guess(frame.trust);
-  });
-  if (guessed != 0) json["guessed_frames"] = guessed;
+  if (guessed_frames != 0) json["guessed_frames"] = guessed_frames;
   return json;
+}
+
+// Of each run.
+std::vector<std::size_t> guessed_frames(const Stack& stack) {
+  std::vector<std::size_t> guessed(stack.runs.size());
+  for (const Frame& frame : stack.frames) {
+    if (frame.run != Frame::kNone && is_guess(frame.trust)) ++guessed[static_cast<std::size_t>(frame.run)];
+  }
+  return guessed;
 }
 
 Json thread_json(const Snapshot& snapshot, const Thread& thread, const FrameFilter& filter) {
@@ -88,7 +93,8 @@ Json thread_json(const Snapshot& snapshot, const Thread& thread, const FrameFilt
   json["copy_cut"] = thread.copy_cut;
   json["moment"] = thread.moment == 0 ? Json(nullptr) : Json(thread.moment);
   json["runs"] = Json::array();
-  for (std::size_t i = 0; i < stack.runs.size(); ++i) json["runs"].push_back(run_json(stack, i));
+  const std::vector<std::size_t> guessed = guessed_frames(stack);
+  for (std::size_t i = 0; i < stack.runs.size(); ++i) json["runs"].push_back(run_json(stack.runs[i], guessed[i]));
   const FrameSelection selection = select_frames(filter, stack);
   json["frames_left_out"] = stack.frames.size() - selection.frames.size();
   json["frames"] = Json::array();

@@ -16,7 +16,7 @@ enum class Engine : std::uint8_t {
   automatic,
 };
 
-// What is known of the frames that a stack does not have.
+// Whether a stack has all frames of its thread.
 enum class Completeness : std::uint8_t {
   partial,  // a run is open, or there is no frame: some are missing
   guessed,  // every run has come to its end, but by guessed frames (is_guess): some may be missing, or be none

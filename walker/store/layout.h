@@ -44,7 +44,7 @@ enum class ThreadField : std::uint32_t { os_id = 1, clr_id = 2, name = 3 };
 enum class ThreadNameField : std::uint32_t { thread = 1, name = 2 };
 enum class FrameField : std::uint32_t {
   kind = 1, trust = 2, address_kind = 3, why = 4, inline_depth = 5, address = 6, function = 7,
-  module = 8, displacement = 9, name = 10, symbol = 11, file = 12, line = 13, folded = 14,
+  module = 8, displacement = 9, name = 10, symbol = 11, file = 12, line = 13, folded = 14, by_frame_pointer = 16,
 };
 enum class Footer : std::uint32_t { duration_ns = 1, dropped = 2 };
 
@@ -64,6 +64,7 @@ inline constexpr SampleEvent kLastEvent = SampleEvent::module_load;
 inline constexpr Engine kLastEngine = Engine::automatic;
 inline constexpr FrameKind kLastKind = FrameKind::gap;
 inline constexpr SymbolKind kLastSymbol = SymbolKind::pdb;
+inline constexpr Trust kLastTrust = Trust::scan;  // frame_pointer is a field of its own
 inline constexpr AddressKind kLastAddressKind = AddressKind::return_address;
 inline constexpr OpenReason kLastReason = kLastOpenReason;
 

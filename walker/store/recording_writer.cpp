@@ -163,7 +163,10 @@ void RecordingWriter::add_frames(const Recording& recording) {
     {
       MessageBuilder<FrameField> inner(out, Chunk::frame);
       inner.add_uint64(FrameField::kind, number(frame.kind));
-      add(inner, FrameField::trust, number(frame.trust));
+      // Earlier readers know the one kind of guess.
+      const bool by_frame_pointer = frame.trust == Trust::frame_pointer;
+      add(inner, FrameField::trust, number(by_frame_pointer ? Trust::scan : frame.trust));
+      add(inner, FrameField::by_frame_pointer, by_frame_pointer);
       add(inner, FrameField::address_kind, number(frame.address_kind));
       add(inner, FrameField::why, number(frame.why));
       add(inner, FrameField::inline_depth, frame.inline_depth);

@@ -55,7 +55,7 @@ void expect_documented(Enum first, Enum last) {
 
 TEST(Words, TheSchemaAndItsPageHaveThemAll) {
   expect_documented(FrameKind::managed, FrameKind::gap);
-  expect_documented(Trust::context, Trust::scan);
+  expect_documented(Trust::context, kLastTrust);
   expect_documented(RunPosition::leaf, RunPosition::whole);
   expect_documented(RunEnd::closed, RunEnd::open);
   expect_documented(OpenReason::unreadable_stack, kLastOpenReason);

@@ -229,8 +229,8 @@ TEST(Protocol, EnumerationBeyondItsLastValueIsRefused) {
   };
   EXPECT_TRUE(with_frame(1, 3));
   EXPECT_FALSE(with_frame(1, 4));
-  EXPECT_TRUE(with_frame(2, 5));
-  EXPECT_FALSE(with_frame(2, 6));
+  EXPECT_TRUE(with_frame(2, 6));
+  EXPECT_FALSE(with_frame(2, 7));
   EXPECT_TRUE(with_frame(3, 1));
   EXPECT_FALSE(with_frame(3, 2));
   const auto with_run = [](int field, int value) {
