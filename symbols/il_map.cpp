@@ -2,7 +2,8 @@
 
 namespace mixwalk {
 
-std::optional<std::uint32_t> il_offset_at(std::span<const IlToNative> map, std::uint32_t native_offset) noexcept {
+std::optional<std::uint32_t> il_offset_at(std::span<const IlToNative> map,
+                                          std::uint32_t native_offset) noexcept {
   const IlToNative* around = nullptr;  // the narrowest
   const IlToNative* before = nullptr;  // the last one with IL
   bool in_prolog = false;

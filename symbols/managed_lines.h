@@ -11,8 +11,8 @@
 
 namespace mixwalk {
 
-// The lines of managed code, from the portable PDBs of assemblies: each is opened once, when one of its methods
-// is first asked for. Not frozen-safe; one thread at a time.
+// The lines of managed code, from the portable PDBs of assemblies: each is opened once, when one of its
+// methods is first asked for. Not frozen-safe; one thread at a time.
 class ManagedLines {
  public:
   // As of PdbFinder: `files` for the paths of assemblies, `path_files` for the folders of `path`.

@@ -169,8 +169,8 @@ class Writer {
     }
   }
 
-  // The method that something was made for: "Main", ".ctor", or itself made up, "<Main>b__0_0". In the name of a
-  // state machine's type dots are dashes.
+  // The method that something was made for: "Main", ".ctor", or itself made up, "<Main>b__0_0". In the name
+  // of a state machine's type dots are dashes.
   bool host(std::string_view name, bool of_state_machine, int depth) {
     if (depth > kMaxHosts) return false;
     if (name.starts_with('<')) {
@@ -211,8 +211,8 @@ class Writer {
     return found == kOperators.end() ? std::string(name) : "operator " + std::string(found->second);
   }
 
-  // "IOrders.get_Name": an explicit implementation has its interface before it, which other parts hold when the
-  // name is that of the method itself.
+  // "IOrders.get_Name": an explicit implementation has its interface before it, which other parts hold when
+  // the name is that of the method itself.
   bool accessor(std::string_view name, bool itself) {
     const std::size_t dot = name.rfind('.');
     const std::size_t begin = dot == npos ? 0 : dot + 1;

@@ -81,7 +81,8 @@ class TypeReader {
         if (!skip(')')) return false;
         type += '(' + joined(arguments) + ')';
       } else {
-        const auto keyword = std::ranges::find(kKeywords, std::string_view(type), &decltype(kKeywords)::value_type::first);
+        const auto keyword =
+            std::ranges::find(kKeywords, std::string_view(type), &decltype(kKeywords)::value_type::first);
         if (keyword != kKeywords.end()) type = keyword->second;
       }
     } while (skip('+'));
@@ -98,7 +99,8 @@ class TypeReader {
     }
   }
 
-  // A name up to its arguments. One that a compiler made up may begin with a pair of angle brackets, in each part.
+  // A name up to its arguments. One that a compiler made up may begin with a pair of angle brackets, in each
+  // part.
   std::string_view part() {
     std::size_t at = 0;
     bool begins = true;
@@ -131,7 +133,8 @@ class TypeReader {
         type += std::exchange(ranks, {}) + '*';
         continue;
       }
-      const std::size_t end = rest_.starts_with('[') ? rest_.find_first_not_of(',', 1) : std::string_view::npos;
+      if (!rest_.starts_with('[')) break;
+      const std::size_t end = rest_.find_first_not_of(',', 1);
       if (end == std::string_view::npos || rest_[end] != ']') break;
       ranks.insert(0, take(end + 1));
     }

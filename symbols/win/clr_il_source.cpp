@@ -18,7 +18,8 @@ constexpr ULONG32 kMaxPieces = 4;
 // Entries of one function's map: a few for each line.
 constexpr ULONG32 kUsualEntries = 256, kMostEntries = 1 << 16;
 
-// How far behind the beginning of the code an address stands, the pieces taken as one; nothing: it is in none.
+// How far behind the beginning of the code an address stands, the pieces taken as one; nothing: it is in
+// none.
 std::optional<std::uint32_t> offset_in(std::span<const clr::CodeInfo> pieces, std::uint64_t ip) {
   std::uint64_t before = 0;
   for (const clr::CodeInfo& piece : pieces) {
@@ -55,8 +56,8 @@ void ClrIlSource::clear() {
 ClrIlSource::Place ClrIlSource::ask(clr::FunctionID function, std::uint64_t ip) {
   clr::ModuleID module = 0;
   Place place;
-  if (info9_ == nullptr || FAILED(info_->GetFunctionInfo2(function, 0, nullptr, &module, &place.method, 0, nullptr,
-                                                          nullptr))) {
+  if (info9_ == nullptr || FAILED(info_->GetFunctionInfo2(function, 0, nullptr, &module, &place.method, 0,
+                                                          nullptr, nullptr))) {
     return {};
   }
   if (!find_offset(function, ip, place.offset)) return {};
@@ -68,7 +69,9 @@ bool ClrIlSource::find_offset(clr::FunctionID function, std::uint64_t ip, std::u
   std::array<UINT_PTR, kMaxVersions> starts;
   ULONG32 versions = 0;
   // ReJIT 0: the IL that the file has. Of any other the PDB says nothing.
-  if (FAILED(info9_->GetNativeCodeStartAddresses(function, 0, kMaxVersions, &versions, starts.data()))) return false;
+  if (FAILED(info9_->GetNativeCodeStartAddresses(function, 0, kMaxVersions, &versions, starts.data()))) {
+    return false;
+  }
   for (const UINT_PTR start : std::span(starts).first(std::min(versions, kMaxVersions))) {
     std::array<clr::CodeInfo, kMaxPieces> pieces;
     ULONG32 count = 0;
@@ -86,7 +89,8 @@ bool ClrIlSource::read_map(UINT_PTR start) {
   ULONG32 count = 0;
   map_.resize(std::max<std::size_t>(map_.size(), kUsualEntries));
   const auto read = [&] {
-    return SUCCEEDED(info9_->GetILToNativeMapping3(start, static_cast<ULONG32>(map_.size()), &count, map_.data()));
+    const auto capacity = static_cast<ULONG32>(map_.size());
+    return SUCCEEDED(info9_->GetILToNativeMapping3(start, capacity, &count, map_.data()));
   };
   if (!read()) return false;
   if (count > map_.size()) {
@@ -103,7 +107,8 @@ std::int32_t ClrIlSource::assembly_of(clr::ModuleID module) {
   const ModuleMetadata metadata(*info_, module);
   Assembly assembly{.path = to_utf8(module_file(*info_, module))};
   if (!metadata.mvid(assembly.mvid)) return -1;
-  assembly.optimised = may_be_optimised(metadata.assembly_attribute(L"System.Diagnostics.DebuggableAttribute"));
+  assembly.optimised =
+      may_be_optimised(metadata.assembly_attribute(L"System.Diagnostics.DebuggableAttribute"));
   const auto known = std::ranges::find(assemblies_, assembly);
   at->second = static_cast<std::int32_t>(known - assemblies_.begin());
   if (known == assemblies_.end()) assemblies_.push_back(std::move(assembly));

@@ -211,8 +211,8 @@ struct ICorProfilerInfo8 : ICorProfilerInfo7 {
 // .NET Core 2.1 and later.
 //
 // Folklore: GetILToNativeMapping and GetILToNativeMapping2 are not for us. They ask the first version of a
-// function's code only, and in .NET 8 and later GetILToNativeMapping2 looks up the version of the IL and then uses
-// another one, which it has not set. (Found by reading proftoeeinterfaceimpl.cpp.)
+// function's code only, and in .NET 8 and later GetILToNativeMapping2 looks up the version of the IL and then
+// uses another one, which it has not set. (Found by reading proftoeeinterfaceimpl.cpp.)
 struct ICorProfilerInfo9 : ICorProfilerInfo8 {
   // Of all versions of the function's code: the tiers of the JIT, and ReadyToRun.
   virtual HRESULT STDMETHODCALLTYPE GetNativeCodeStartAddresses(FunctionID function, ReJITID rejit,

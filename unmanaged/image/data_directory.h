@@ -40,6 +40,7 @@ class FileReader {
 std::span<const std::byte> data_directory(std::span<const std::byte> file, unsigned directory);
 
 // The bytes that the image has at that RVA once it is loaded, of its file; empty: the file has not so many.
-std::span<const std::byte> bytes_at_rva(std::span<const std::byte> file, std::uint32_t rva, std::uint32_t bytes);
+std::span<const std::byte> bytes_at_rva(std::span<const std::byte> file, std::uint32_t rva,
+                                        std::uint32_t bytes);
 
 }  // namespace mixwalk

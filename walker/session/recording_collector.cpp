@@ -47,7 +47,8 @@ void RecordingCollector::begin_piece() {
 }
 
 void RecordingCollector::clear_numbers() {
-  for (auto* map : {&modules_, &assemblies_, &threads_, &details_, &frames_, &frame_ends_, &inlined_, &nodes_}) {
+  for (auto* map : {&modules_, &assemblies_, &threads_, &details_, &frames_, &frame_ends_, &inlined_,
+                    &nodes_}) {
     map->clear();
   }
 }

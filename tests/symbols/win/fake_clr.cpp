@@ -68,7 +68,8 @@ struct MetadataSlots {
   }
   SLOT(attribute)
   (FakeMetadata* self, ULONG32 token, const WCHAR* name, const void** data, ULONG* bytes) {
-    if (token != 0x20000001 || std::wstring_view(name) != L"System.Diagnostics.DebuggableAttribute") return E_FAIL;
+    constexpr std::wstring_view kDebuggable = L"System.Diagnostics.DebuggableAttribute";
+    if (token != 0x20000001 || name != kDebuggable) return E_FAIL;
     *data = self->debuggable.data();
     *bytes = static_cast<ULONG>(self->debuggable.size());
     return self->debuggable.empty() ? S_FALSE : S_OK;
@@ -126,7 +127,8 @@ struct ClrSlots {
     return S_OK;
   }
   SLOT(starts)
-  (FakeClr* self, clr::FunctionID function, clr::ReJITID rejit, ULONG32 capacity, ULONG32* count, UINT_PTR* starts) {
+  (FakeClr* self, clr::FunctionID function, clr::ReJITID rejit, ULONG32 capacity, ULONG32* count,
+   UINT_PTR* starts) {
     *count = 0;
     for (const auto& [start, code] : self->code) {
       if (code.function != function || rejit != 0) continue;
