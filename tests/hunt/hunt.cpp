@@ -31,7 +31,7 @@ std::string text_of(const Recording& recording, const Recording::Sample& sample)
     const RecordedFrame& frame = recording.frames[index];
     char address[32];
     std::snprintf(address, sizeof address, "%#llx", frame.address);
-    text += "  " + std::string(key(frame.kind)) + " " + address + " " +
+    text += "  " + std::string(key(frame.kind)) + " " + std::string(key(frame.trust)) + " " + address + " " +
             (frame.module != Frame::kNone
                  ? recording.modules[static_cast<std::size_t>(frame.module)].path + " "
                  : "") +
