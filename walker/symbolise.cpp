@@ -46,6 +46,16 @@ void append(NativeFrame frame, const Module& module, Symboliser& symboliser, std
   to.back().folded = found->symbol.folded;
 }
 
+// Of a Frame or a RecordedFrame.
+template <class ManagedFrame>
+void add_line_to(ManagedFrame& frame, const Assembly& assembly, ManagedLines& lines) {
+  auto place = lines.find(assembly, frame.il.method, frame.il.offset);
+  if (!place) return;
+  frame.file = std::move(place->file);
+  frame.line = place->line;
+  frame.line_approximate = assembly.optimised;
+}
+
 // The places of the runs, whose frames have become more. Their order is the same.
 void count_frames_of_runs(Stack& stack) {
   for (Run& run : stack.runs) run.frame_count = 0;
@@ -76,6 +86,19 @@ void symbolise(Snapshot& snapshot, Symboliser& symboliser) {
     thread.stack.frames = std::move(frames);
     count_frames_of_runs(thread.stack);
   }
+}
+
+void add_lines(Snapshot& snapshot, ManagedLines& lines) {
+  for (Thread& thread : snapshot.threads) {
+    for (Frame& frame : thread.stack.frames) {
+      if (frame.il.assembly == Frame::kNone) continue;
+      add_line_to(frame, snapshot.assemblies[static_cast<std::size_t>(frame.il.assembly)], lines);
+    }
+  }
+}
+
+void add_line(RecordedFrame& frame, const Assembly& assembly, ManagedLines& lines) {
+  add_line_to(frame, assembly, lines);
 }
 
 std::vector<RecordedFrame> symbolised(RecordedFrame frame, const Module& module, Symboliser& symboliser) {

@@ -63,6 +63,7 @@ std::optional<MetadataStreams> read_metadata_streams(std::span<const std::byte> 
     if (name == "#Pdb") streams.pdb = stream;
     if (name == "#~") streams.tables = stream;
     if (name == "#Blob") streams.blobs = stream;
+    if (name == "#GUID") streams.guids = stream;
   }
   return streams;
 }

@@ -9,12 +9,13 @@
 
 namespace mixwalk {
 
-// The streams of a metadata root (ECMA-335 II.24.2.1), as a portable PDB has them. Views point into the
-// file. Empty: the stream is missing.
+// The streams of a metadata root (ECMA-335 II.24.2.1), as a portable PDB or an assembly has them. Views point
+// into the file. Empty: the stream is missing.
 struct MetadataStreams {
   std::span<const std::byte> pdb;     // #Pdb
   std::span<const std::byte> tables;  // #~
   std::span<const std::byte> blobs;   // #Blob
+  std::span<const std::byte> guids;   // #GUID
 
   // The bytes of a blob; nothing where there is none at that index. Index 0 is the empty blob.
   std::optional<std::span<const std::byte>> blob(std::uint32_t index) const noexcept;

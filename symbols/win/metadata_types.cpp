@@ -1,5 +1,6 @@
 #include "symbols/win/metadata_types.h"
 
+#include <cstring>
 #include <iterator>
 
 #include "unmanaged/win/utf8.h"
@@ -53,6 +54,23 @@ bool ModuleMetadata::method(clr::Token token, Method& method) const {
   method.type = type;
   method.signature = {reinterpret_cast<const std::byte*>(signature), signature_bytes};
   return true;
+}
+
+bool ModuleMetadata::mvid(std::array<std::byte, 16>& mvid) const {
+  GUID guid{};
+  ULONG length = 0;
+  if (!import_ || FAILED(import_->GetScopeProps(nullptr, 0, &length, &guid))) return false;
+  static_assert(sizeof guid == sizeof mvid);
+  std::memcpy(mvid.data(), &guid, sizeof guid);
+  return true;
+}
+
+std::span<const std::byte> ModuleMetadata::assembly_attribute(const wchar_t* type) const {
+  constexpr mdToken kAssembly = 0x20000001;
+  const void* data = nullptr;
+  ULONG bytes = 0;
+  if (!import_ || import_->GetCustomAttributeByName(kAssembly, type, &data, &bytes) != S_OK) return {};
+  return {static_cast<const std::byte*>(data), data == nullptr ? 0 : bytes};
 }
 
 std::string ModuleMetadata::type_name(std::uint32_t token) const {

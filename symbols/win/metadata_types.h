@@ -4,6 +4,7 @@
 
 #include <cor.h>
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -29,6 +30,12 @@ class ModuleMetadata final : public TypeNames {
   bool method(clr::Token token, Method& method) const;
 
   std::string type_name(std::uint32_t token) const override;
+
+  // Which build it is (ECMA-335 II.22.30). False: not known.
+  bool mvid(std::array<std::byte, 16>& mvid) const;
+  // The value of an attribute of the assembly (II.23.3), by its type's full name; lives as long as this
+  // object. Empty: it has none.
+  std::span<const std::byte> assembly_attribute(const wchar_t* type) const;
 
  private:
   std::string type_def_name(clr::Token token, int depth) const;

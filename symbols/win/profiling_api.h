@@ -7,6 +7,8 @@
 #include <unknwn.h>
 #include <windows.h>
 
+#include "symbols/il_map.h"
+
 namespace mixwalk::clr {
 
 using AppDomainID = UINT_PTR;
@@ -206,6 +208,23 @@ struct ICorProfilerInfo8 : ICorProfilerInfo7 {
                                                            ULONG* name_length, WCHAR name[]) = 0;
 };
 
+// .NET Core 2.1 and later.
+//
+// Folklore: GetILToNativeMapping and GetILToNativeMapping2 are not for us. They ask the first version of a
+// function's code only, and in .NET 8 and later GetILToNativeMapping2 looks up the version of the IL and then
+// uses another one, which it has not set. (Found by reading proftoeeinterfaceimpl.cpp.)
+struct ICorProfilerInfo9 : ICorProfilerInfo8 {
+  // Of all versions of the function's code: the tiers of the JIT, and ReadyToRun.
+  virtual HRESULT STDMETHODCALLTYPE GetNativeCodeStartAddresses(FunctionID function, ReJITID rejit,
+                                                                ULONG32 capacity, ULONG32* count,
+                                                                UINT_PTR starts[]) = 0;
+  // Where the runtime was started without its debugger (DOTNET_EnableDiagnostics_Debugger=0) it fails.
+  virtual HRESULT STDMETHODCALLTYPE GetILToNativeMapping3(UINT_PTR start, ULONG32 capacity,
+                                                          ULONG32* count, IlToNative map[]) = 0;
+  virtual HRESULT STDMETHODCALLTYPE GetCodeInfo4(UINT_PTR start, ULONG32 capacity, ULONG32* count,
+                                                 CodeInfo pieces[]) = 0;
+};
+
 #undef MIXWALK_UNUSED_SLOT
 
 inline constexpr IID kIidInfo2 = {
@@ -218,5 +237,7 @@ inline constexpr IID kIidInfo5 = {
     0x07602928, 0xCE38, 0x4B83, {0x81, 0xE7, 0x74, 0xAD, 0xAF, 0x78, 0x12, 0x14}};
 inline constexpr IID kIidInfo8 = {
     0xC5AC80A6, 0x782E, 0x4716, {0x80, 0x44, 0x39, 0x59, 0x8C, 0x60, 0xCF, 0xBF}};
+inline constexpr IID kIidInfo9 = {
+    0x008170DB, 0xF8CC, 0x4796, {0x9A, 0x51, 0xDC, 0x8A, 0xA0, 0xB4, 0x70, 0x12}};
 
 }  // namespace mixwalk::clr

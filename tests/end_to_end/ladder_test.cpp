@@ -7,12 +7,14 @@
 
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
+#include "walker/symbolise.h"
 
 namespace mixwalk {
 namespace {
 
 struct Rung {
-  std::string kind, name, module, hop;
+  std::string kind, name, module, hop, file;
+  std::uint32_t line = 0;  // 0: the program does not know it
 };
 
 struct WrittenChain {
@@ -25,7 +27,8 @@ WrittenChain read_chain(const std::string& path) {
   const auto json = nlohmann::json::parse(in);
   WrittenChain chain{json.at("os_thread_id")};
   for (const auto& rung : json.at("chain")) {
-    chain.rungs.push_back({rung.at("kind"), rung.at("name"), rung.at("module"), rung.at("hop")});
+    chain.rungs.push_back({rung.at("kind"), rung.at("name"), rung.at("module"), rung.at("hop"),
+                           rung.at("file"), rung.at("line")});
   }
   return chain;
 }
@@ -39,6 +42,25 @@ bool is_ladders(const Snapshot& snapshot, const Frame& frame) {
   if (frame.kind != FrameKind::native || frame.module == Frame::kNone) return false;
   return module_name(snapshot.modules[static_cast<std::size_t>(frame.module)])
       .starts_with("ladder_");
+}
+
+// The files and lines of the managed frames, of which the program wrote down what the runtime's own stack trace
+// says. How many lines were compared.
+std::size_t expect_lines(const Snapshot& snapshot, const Thread& thread, const WrittenChain& written) {
+  std::size_t next = 0, compared = 0;
+  for (const Frame& frame : thread.stack.frames) {
+    if (!is_ladders(snapshot, frame)) continue;
+    if (next == written.rungs.size()) break;  // expect_chain() says so
+    const Rung& rung = written.rungs[next++];
+    if (frame.kind != FrameKind::managed) continue;
+    EXPECT_EQ(frame.file, rung.file) << frame.name;
+    EXPECT_NE(frame.line, 0u) << frame.name;
+    EXPECT_TRUE(frame.line_approximate) << frame.name << ": it is a Release build";
+    if (rung.line == 0) continue;
+    EXPECT_EQ(frame.line, rung.line) << frame.name;
+    ++compared;
+  }
+  return compared;
 }
 
 // What may lie between a frame and the one that called it, by the way it was called.
@@ -144,7 +166,7 @@ void expect_same_frames(const Snapshot& by_snapshot, const Stack& snapshot,
 
 struct Tally {
   int chains = 0, snapshot_engine = 0, not_asked = 0;
-  std::size_t frames = 0, runs = 0;
+  std::size_t frames = 0, runs = 0, lines = 0;
 };
 
 void climb(const std::vector<std::string>& options, int chains) {
@@ -154,6 +176,8 @@ void climb(const std::vector<std::string>& options, int chains) {
   ChildProcess ladder(arguments);
   std::optional<TargetSession> session;
   Tally tally;
+  DiskImageFiles disk;
+  ManagedLines lines(disk, disk, {});
   for (int i = 0; i < chains; ++i) {
     const auto line = ladder.read_line();
     ASSERT_TRUE(line && line->starts_with("PARKED ")) << line.value_or("(closed)");
@@ -182,6 +206,11 @@ void climb(const std::vector<std::string>& options, int chains) {
     expect_same_frames(by_snapshot, thread.stack, by_auto, automatic.stack);
     ASSERT_FALSE(testing::Test::HasFailure()) << "chain " << i;
 
+    Snapshot with_lines = by_auto;
+    add_lines(with_lines, lines);
+    tally.lines += expect_lines(with_lines, thread_of(with_lines, written.os_thread_id), written);
+    ASSERT_FALSE(testing::Test::HasFailure()) << "lines of chain " << i;
+
     ++tally.chains;
     tally.snapshot_engine += thread.stack.engine == Engine::snapshot;
     tally.not_asked += automatic.at_risk;
@@ -193,9 +222,10 @@ void climb(const std::vector<std::string>& options, int chains) {
     ladder.write_line("NEXT");
   }
   EXPECT_EQ(ladder.read_line(), "DONE");
-  std::printf("%d chains, %zu frames, %zu runs closed; DoStackSnapshot walked %d; auto did not ask the "
-              "runtime of %d\n",
-              tally.chains, tally.frames, tally.runs, tally.snapshot_engine, tally.not_asked);
+  std::printf("%d chains, %zu frames, %zu lines, %zu runs closed; DoStackSnapshot walked %d; auto did not ask "
+              "the runtime of %d\n",
+              tally.chains, tally.frames, tally.lines, tally.runs, tally.snapshot_engine, tally.not_asked);
+  EXPECT_GT(tally.lines, 3 * static_cast<std::size_t>(tally.chains));
   // Were every walk refused, the engines would agree with nothing to compare.
   EXPECT_GT(tally.snapshot_engine * 2, tally.chains);
   EXPECT_EQ(ladder.wait(20'000), 0u);

@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
+#include <set>
 
 #include "tests/end_to_end/recorded_file.h"
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
 #include "tests/support/win/freeze_trap_page.h"
+#include "walker/export/firefox_profile.h"
 #include "walker/session/recording_collector.h"
 #include "walker/store/recording_reader.h"
 
@@ -74,6 +77,41 @@ TEST_F(Record, EveryThreadWithItsWholeInterleavedStack) {
   EXPECT_NEAR(static_cast<double>(waiting.value), static_cast<double>(recording.duration_ns), 4e8);
   // Interned: a thread that stands still has one stack.
   EXPECT_LT(recording.nodes.size(), 4000u);
+}
+
+// The text of a line of a source, counted from 1.
+std::string line_of(const std::string& path, std::uint32_t number) {
+  std::ifstream in(path);
+  std::string line;
+  for (std::uint32_t i = 0; i < number && std::getline(in, line); ++i) {
+  }
+  EXPECT_TRUE(in) << path << " has no line " << number;
+  return line;
+}
+
+TEST_F(Record, ManagedFramesHaveTheirLinesInTheFileAndInExports) {
+  ASSERT_EQ(record({"-d", "1s", "-r", "20"}).exit_code, 0u);
+  const Recording recording = read_whole(file_);
+  const std::map<std::string, std::string> calls = {
+      {"Hang.Program.Main(System.String[])", "Console.ReadLine()"},
+      {"Hang.Program.Deadlock(System.Object, System.Object)", "lock (other)"},
+      {"Hang.Program+<>c__DisplayClass13_0.<Start>b__0()", "action()"}};
+  std::set<std::string> met;
+  for (const RecordedFrame& frame : recording.frames) {
+    if (frame.kind != FrameKind::managed || !frame.name.starts_with("Hang.")) continue;
+    EXPECT_TRUE(frame.file.ends_with("Program.cs")) << frame.name << ": " << frame.file;
+    EXPECT_NE(frame.line, 0u) << frame.name;
+    EXPECT_TRUE(frame.line_approximate) << frame.name;
+    if (!calls.contains(frame.name)) continue;
+    EXPECT_NE(line_of(frame.file, frame.line).find(calls.at(frame.name)), std::string::npos)
+        << frame.name << " in line " << frame.line;
+    met.insert(frame.name);
+  }
+  EXPECT_EQ(met.size(), calls.size());
+  StringSink firefox;
+  ASSERT_TRUE(FirefoxProfileExporter().write(recording, firefox));
+  EXPECT_NE(firefox.text.find("Program.cs\""), std::string::npos);
+  EXPECT_NE(firefox.text.find("\"Hang.Program.Deadlock(object, object)\""), std::string::npos);
 }
 
 TEST_F(Record, CpuModeTakesOnlyWhoUsesTheCpu) {

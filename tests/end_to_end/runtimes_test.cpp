@@ -42,7 +42,9 @@ TEST_P(Runtimes, DumpByAttach) {
       EXPECT_TRUE(thread.at("whole").get<bool>()) << thread.dump(1);
       if (thread.at("name").is_string()) names.insert(thread.at("name").get<std::string>());
       for (const auto& frame : thread.at("frames")) {
-        recursions += frame.at("name") == "Hang.Program.Recurse(System.Int32)";
+        const bool recurses = frame.at("name") == "Hang.Program.Recurse(System.Int32)";
+        recursions += recurses;
+        if (recurses) EXPECT_TRUE(frame.contains("line") && frame.contains("file")) << frame.dump(1);
       }
     }
     for (const char* name : kStuck) EXPECT_TRUE(names.contains(name)) << name;

@@ -3,6 +3,7 @@
 
 #include "symbols/demangle/demangle.h"
 #include "symbols/demangle/itanium_length.h"
+#include "symbols/demangle/managed_name.h"
 
 namespace {
 
@@ -22,5 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string brief = shortened(text);
   check(brief.size() <= text.size() + 64);
   shortened(name);
+  // What is put in is no more than the words of an accessor or an operator.
+  check(managed_name(name).size() <= 2 * name.size() + 64);
   return 0;
 }

@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "symbols/portable_pdb/assembly_mvid.h"
 #include "symbols/portable_pdb/embedded_pdb.h"
 #include "symbols/portable_pdb/portable_pdb.h"
 
@@ -36,11 +37,12 @@ void read(std::vector<std::byte> file) {
 
 }  // namespace
 
-// Any bytes are a portable PDB, or what an image has embedded of one, or an error.
+// Any bytes are a portable PDB, or what an image has embedded of one, or an assembly, or an error.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
   read({bytes.begin(), bytes.end()});
   const DebugEntry entry{.type = DebugEntry::kEmbeddedPortablePdb, .data = bytes};
   if (auto unpacked = embedded_pdb(std::span(&entry, 1))) read(std::move(*unpacked));
+  assembly_mvid(bytes);
   return 0;
 }

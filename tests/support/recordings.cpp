@@ -97,6 +97,7 @@ Recording representative_recording(SampleEvent event) {
   recording.runtime = snapshot.runtime;
   recording.event = event;
   for (const Module& module : snapshot.modules) builder.add_module(module);
+  for (const Assembly& assembly : snapshot.assemblies) builder.add_assembly(assembly);
   struct Shape {
     std::uint32_t thread, stack, detail;
   };

@@ -35,6 +35,10 @@ Thread whole_thread() {
                           .stack_pointer = 0x10'0080, .function = 0x681c'0000, .run = 0,
                           .name = "IL_STUB_PInvoke"});
   stack.frames.push_back(managed("Orders.Client.Fetch<System.__Canon>(System.String)"));
+  stack.frames.back().il = {0, 0x0600'0007, 0x1c};
+  stack.frames.back().file = "/src/orders/Client.cs";
+  stack.frames.back().line = 42;
+  stack.frames.back().line_approximate = true;
   stack.frames.push_back(native(kOrders + 0x1006, 1, 1, "submit_order", 6));
   stack.frames.back().symbol = SymbolKind::pdb;
   stack.frames.back().file = "D:\\build\\orders\\submit.cpp";
@@ -87,6 +91,8 @@ Snapshot representative_snapshot() {
   snapshot.runtime = {".NET", 10, 0, 12, 0};
   snapshot.modules = {{kNtdll, 0x9'0000, 0x65f0'0000, "C:\\windows\\system32\\ntdll.dll"},
                       {kOrders, 0x1'0000, 0, "C:\\orders\\orders.dll"}};
+  snapshot.assemblies = {{.path = "C:\\orders\\orders.dll"}};
+  snapshot.assemblies[0].mvid.fill(std::byte{0x5a});
   Thread skipped{.os_id = 0x1ac};
   skipped.skipped = "the thread is ending";
   snapshot.threads = {whole_thread(), partial_thread(), skipped, native_thread()};

@@ -96,6 +96,7 @@ Json facts(const Recording& recording) {
     for (const std::uint32_t index : stack_frames(recording, sample.stack)) {
       const RecordedFrame& frame = recording.frames[index];
       frames.push_back({{"label", frame_label(recording, frame)},
+                        {"name", frame.name},
                         {"kind", key(frame.kind)},
                         {"symbol", key(frame.symbol)},
                         {"file", valid_utf8(frame.file)},

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "symbols/demangle/managed_name.h"
 #include "walker/base/utf8.h"
 #include "walker/export/words.h"
 
@@ -28,9 +29,13 @@ std::string frame_label(const FrameWords& words) {
   return {};
 }
 
+std::string shown_name(FrameKind kind, std::string name) {
+  return kind == FrameKind::managed ? managed_name(name) : name;
+}
+
 std::string frame_label(const Recording& recording, const RecordedFrame& frame) {
   FrameWords words{.kind = frame.kind, .offset = frame.address, .why = frame.why};
-  words.name = valid_utf8(frame.name);
+  words.name = shown_name(frame.kind, valid_utf8(frame.name));
   if (frame.module != Frame::kNone) {
     const Module& module = recording.modules[static_cast<std::size_t>(frame.module)];
     words.image = valid_utf8(module_name(module));

@@ -22,6 +22,9 @@ struct FrameWords {
 // "[gap: the code has no unwind data]".
 std::string frame_label(const FrameWords& words);
 
+// The name of a frame for people: a managed function's is written as in C# (managed_name()).
+std::string shown_name(FrameKind kind, std::string name);
+
 // The label of a recorded frame. Always UTF-8: bytes that were no UTF-8 in the target are U+FFFD.
 std::string frame_label(const Recording& recording, const RecordedFrame& frame);
 

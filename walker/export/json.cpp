@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "walker/export/frame_label.h"
 #include "walker/export/frame_selection.h"
 #include "walker/export/words.h"
 #include "walker/model/counters.h"
@@ -43,6 +44,9 @@ Json frame_json(const Snapshot& snapshot, const Frame& frame) {
     json["rva"] = hex(frame.address - snapshot.modules[static_cast<std::size_t>(frame.module)].base);
   }
   json["name"] = or_null(frame.name);
+  if (frame.kind == FrameKind::managed && !frame.name.empty()) {
+    json["display"] = shown_name(frame.kind, frame.name);
+  }
   if (frame.kind == FrameKind::native && !frame.name.empty()) {
     if (frame.symbol != SymbolKind::none) json["symbol"] = key(frame.symbol);
     json["displacement"] = frame.displacement;
@@ -51,6 +55,7 @@ Json frame_json(const Snapshot& snapshot, const Frame& frame) {
   if (frame.folded > 1) json["folded"] = frame.folded;
   if (!frame.file.empty()) json["file"] = frame.file;
   if (frame.line != 0) json["line"] = frame.line;
+  if (frame.line_approximate) json["line_approximate"] = true;
   if (frame.function != 0) json["function_id"] = hex(frame.function);
   return json;
 }

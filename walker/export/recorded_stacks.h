@@ -37,6 +37,8 @@ class RecordedStacks {
   const std::vector<std::uint32_t>& leaves() const noexcept { return leaves_; }
 
  private:
+  void keep_methods_apart();
+
   std::vector<Frame> frames_;
   std::vector<Recording::Node> nodes_;
   std::vector<std::uint32_t> leaves_;

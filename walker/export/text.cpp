@@ -187,7 +187,8 @@ class Writer {
   }
 
   static std::string shown_name(const Frame& frame) {
-    return frame.kind == FrameKind::native ? shortened(frame.name) : frame.name;
+    return frame.kind == FrameKind::native ? shortened(frame.name)
+                                           : mixwalk::shown_name(frame.kind, frame.name);
   }
 
   // A name that does not begin at its symbol says how far behind it stands.
@@ -213,7 +214,8 @@ class Writer {
   static std::string place_in_source(const Frame& frame) {
     if (frame.file.empty()) return {};
     const std::string file = bounded(frame.file.substr(frame.file.find_last_of("\\/") + 1));
-    return frame.line == 0 ? fmt::format("  ({})", file) : fmt::format("  ({}:{})", file, frame.line);
+    if (frame.line == 0) return fmt::format("  ({})", file);
+    return fmt::format("  ({}:{}{})", file, frame.line_approximate ? "~" : "", frame.line);
   }
 
   const Snapshot& snapshot_;

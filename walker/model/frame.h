@@ -17,6 +17,15 @@ enum class FrameKind : std::uint8_t {
   gap,   // no frame: frames are missing here, and the run says why
 };
 
+// Where in its method's IL a managed frame stands: what its line is found by.
+struct IlPlace {
+  std::int32_t assembly = -1;  // index into Snapshot::assemblies; -1: nothing is known
+  std::uint32_t method = 0;    // MethodDef token, 0x06...
+  std::uint32_t offset = 0;    // bytes from the beginning of the method's IL; of the call, for a caller
+
+  bool operator==(const IlPlace&) const = default;
+};
+
 // One frame of a stack: a value, in the target's addresses. Leaf frames come first everywhere.
 struct Frame {
   static constexpr std::int32_t kNone = -1;
@@ -38,6 +47,9 @@ struct Frame {
   std::uint64_t displacement = 0;  // address - symbol's start, bytes; native frames with a name
   std::string file;                // of the source, as the symbols have it; empty: unknown
   std::uint32_t line = 0;          // in that file; 0: unknown
+  // The line is that of the code around, where the compiler may have moved code (Assembly::optimised).
+  bool line_approximate = false;
+  IlPlace il;                      // managed frames with metadata
   std::uint32_t folded = 1;        // functions that the linker made one; the name is that of one of them
   // 0: a real frame. n: a call that the compiler inlined, n deep into the next real frame, with that one's
   // address, Rsp and run.

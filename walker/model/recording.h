@@ -37,10 +37,12 @@ struct RecordedFrame {
   std::uint64_t function = 0;           // FunctionID; 0: none
   std::int32_t module = Frame::kNone;   // index into Recording::modules
   std::uint64_t displacement = 0;       // bytes; native frames with a name
-  std::string name;                     // as Frame::name, and so are the next four
+  std::string name;                     // as Frame::name, and so are the next six
   SymbolKind symbol = SymbolKind::none;
   std::string file;
   std::uint32_t line = 0;
+  bool line_approximate = false;
+  IlPlace il;                           // its assembly: index into Recording::assemblies
   std::uint32_t folded = 1;
 
   bool operator==(const RecordedFrame&) const = default;
@@ -82,6 +84,7 @@ struct Recording {
   Engine engine = Engine::snapshot;  // the one asked for
   std::uint64_t dropped = 0;         // samples lost to a slow reader
   std::vector<Module> modules;       // in the order that they were met
+  std::vector<Assembly> assemblies;  // those that managed frames are of, in the order that they were met
   std::vector<ThreadInfo> threads;   // in the order that they were met
   std::vector<std::string> details;
   std::vector<RecordedFrame> frames;

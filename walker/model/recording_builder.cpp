@@ -24,6 +24,8 @@ RecordedFrame recorded(const Frame& frame, OpenReason why) {
           .symbol = frame.symbol,
           .file = frame.file,
           .line = frame.line,
+          .line_approximate = frame.line_approximate,
+          .il = frame.il,
           .folded = frame.folded};
 }
 
@@ -94,6 +96,8 @@ Stack to_stack(const Recording& recording, std::uint32_t leaf) {
                             .displacement = from.displacement,
                             .file = from.file,
                             .line = from.line,
+                            .line_approximate = from.line_approximate,
+                            .il = from.il,
                             .folded = from.folded,
                             .inline_depth = from.inline_depth});
     why.push_back(from.why);
@@ -122,7 +126,8 @@ bool RecordingBuilder::FrameEqual::operator()(const FrameKey& key,
          from.module == frame.module && from.inline_depth == frame.inline_depth &&
          from.displacement == frame.displacement && from.name == frame.name &&
          from.symbol == frame.symbol && from.line == frame.line &&
-         from.folded == frame.folded && from.file == frame.file;
+         from.folded == frame.folded && from.il == frame.il &&
+         from.line_approximate == frame.line_approximate && from.file == frame.file;
 }
 
 std::uint32_t RecordingBuilder::add_stack(const Stack& stack) {
@@ -172,6 +177,10 @@ std::uint32_t RecordingBuilder::add_module(const Module& module) {
   return index;
 }
 
+std::uint32_t RecordingBuilder::add_assembly(const Assembly& assembly) {
+  return intern(assemblies_, assembly, recording_.assemblies, assembly);
+}
+
 Recording to_recording(const Snapshot& snapshot) {
   RecordingBuilder builder;
   Recording& recording = builder.recording();
@@ -181,6 +190,7 @@ Recording to_recording(const Snapshot& snapshot) {
   recording.runtime = snapshot.runtime;
   recording.engine = snapshot.engine;
   recording.modules = snapshot.modules;  // the frames count them so
+  recording.assemblies = snapshot.assemblies;
   for (const Thread& thread : snapshot.threads) {
     Recording::Sample sample;
     sample.thread = builder.add_thread(thread.os_id, thread.clr_id, thread.name);
@@ -198,6 +208,7 @@ Snapshot to_snapshot(const Recording& recording) {
                     .runtime = recording.runtime,
                     .engine = recording.engine,
                     .modules = recording.modules,
+                    .assemblies = recording.assemblies,
                     .threads = {}};
   for (const Recording::Sample& sample : recording.samples) {
     const Recording::ThreadInfo& from = recording.threads[sample.thread];

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <map>
 #include <unordered_map>
 
 #include "walker/model/recording.h"
@@ -19,6 +20,7 @@ class RecordingBuilder {
   std::uint32_t add_thread(std::uint32_t os_id, std::uint64_t clr_id, std::string_view name);
   std::uint32_t add_detail(std::string_view text);
   std::uint32_t add_module(const Module& module);
+  std::uint32_t add_assembly(const Assembly& assembly);
 
   Recording& recording() noexcept { return recording_; }
 
@@ -45,6 +47,7 @@ class RecordingBuilder {
   std::unordered_map<std::uint64_t, std::uint32_t> threads_;
   std::unordered_map<std::string, std::uint32_t> details_;
   std::unordered_multimap<std::uint64_t, std::uint32_t> modules_;  // by their bases
+  std::map<Assembly, std::uint32_t> assemblies_;
 };
 
 // A dump as a recording: one sample a thread, in the snapshot's order.

@@ -37,6 +37,7 @@ class Slicer {
   Slicer(const Recording& from, Recording& to)
       : from_(from),
         modules_(from.modules, to.modules),
+        assemblies_(from.assemblies, to.assemblies),
         threads_(from.threads, to.threads),
         details_(from.details, to.details),
         frames_(from.frames, to.frames),
@@ -57,6 +58,10 @@ class Slicer {
       frame.module =
           static_cast<std::int32_t>(modules_.keep(static_cast<std::uint32_t>(frame.module)));
     }
+    if (frame.il.assembly != Frame::kNone) {
+      frame.il.assembly =
+          static_cast<std::int32_t>(assemblies_.keep(static_cast<std::uint32_t>(frame.il.assembly)));
+    }
     return frames_.add(old, frame);
   }
 
@@ -76,6 +81,7 @@ class Slicer {
 
   const Recording& from_;
   KeptRows<Module> modules_;
+  KeptRows<Assembly> assemblies_;
   KeptRows<Recording::ThreadInfo> threads_;
   KeptRows<std::string> details_;
   KeptRows<RecordedFrame> frames_;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "symbols/assembly.h"
 #include "walker/model/stack.h"
 #include "walker/suspended/probe.h"
 
@@ -84,6 +85,7 @@ struct Snapshot {
   Runtime runtime;
   Engine engine = Engine::snapshot;  // the one asked for
   std::vector<Module> modules;       // sorted by base
+  std::vector<Assembly> assemblies;  // those that managed frames are of
   std::vector<Thread> threads;       // by OS id
   BreakerState breaker;
   std::vector<Moment> moments;  // empty: each thread was frozen by itself

@@ -8,12 +8,13 @@ namespace mixwalk {
 
 // The interfaces of the runtime that this DLL was loaded into. `info` is there in every runtime
 // from .NET Framework 4.0 on; `info4` from 4.5; `info5` from 4.5.2; `info8` in .NET Core 2.1 and
-// later, Framework 4.7.2.
+// later, Framework 4.7.2; `info9` in .NET Core 2.1 and later.
 struct ClrInterfaces {
   ComPointer<clr::ICorProfilerInfo3> info;
   ComPointer<clr::ICorProfilerInfo4> info4;
   ComPointer<clr::ICorProfilerInfo5> info5;
   ComPointer<clr::ICorProfilerInfo8> info8;
+  ComPointer<clr::ICorProfilerInfo9> info9;
   bool hears_method_deaths = false;  // DynamicMethodUnloaded is called
 
   // False: the runtime is older than .NET Framework 4.0.
@@ -22,6 +23,7 @@ struct ClrInterfaces {
     info4.query(from, clr::kIidInfo4);
     info5.query(from, clr::kIidInfo5);
     info8.query(from, clr::kIidInfo8);
+    info9.query(from, clr::kIidInfo9);
     return true;
   }
 
@@ -41,6 +43,7 @@ struct ClrInterfaces {
   // A Release after that called through freed memory and ended the target, well after the detach.
   // (Ladder tests.)
   void release() noexcept {
+    info9.reset();
     info8.reset();
     info5.reset();
     info4.reset();

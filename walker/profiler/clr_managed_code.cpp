@@ -56,4 +56,15 @@ const ManagedName* ClrManagedCode::name(clr::FunctionID function) {
   return &names_.name(function);
 }
 
+const ClrIlSource::Place* ClrManagedCode::il_place(ClrIlSource& source, clr::FunctionID function,
+                                                   std::uint64_t ip) {
+  if (const ClrIlSource::Place* known = source.known(ip)) return known;
+  std::optional<UnloadGate::Question> question;
+  if (gate_ != nullptr && !question.emplace(*gate_, mark_)) {
+    lost_ = true;
+    return nullptr;
+  }
+  return &source.find(function, ip);
+}
+
 }  // namespace mixwalk

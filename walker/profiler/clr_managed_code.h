@@ -1,5 +1,6 @@
 #pragma once
 
+#include "symbols/win/clr_il_source.h"
 #include "symbols/win/clr_metadata_source.h"
 #include "symbols/win/profiling_api.h"
 #include "walker/merge.h"
@@ -27,6 +28,8 @@ class ClrManagedCode final : public ManagedCode {
   Function at(std::uint64_t ip) noexcept override;
   // Null: it has gone.
   const ManagedName* name(clr::FunctionID function);
+  // Where in its IL a function with metadata stands, at an address inside an instruction. Null: it has gone.
+  const ClrIlSource::Place* il_place(ClrIlSource& source, clr::FunctionID function, std::uint64_t ip);
 
  private:
   Function ask(std::uint64_t ip);

@@ -160,6 +160,10 @@ bool Dumper::send(Thread thread) {
   for (const auto modules = sampler_.modules(); sent_modules_ < modules.size(); ++sent_modules_) {
     if (!sink_(modules[sent_modules_])) return false;
   }
+  for (const auto assemblies = sampler_.assemblies(); sent_assemblies_ < assemblies.size();
+       ++sent_assemblies_) {
+    if (!sink_(assemblies[sent_assemblies_])) return false;
+  }
   for (const Frame& frame : thread.stack.frames) {
     if (frame.function == 0) continue;
     // A FunctionID may be used again in the course of a dump.

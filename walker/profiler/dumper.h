@@ -46,7 +46,7 @@ class Dumper {
   Sampler& sampler_;
   const Sink& sink_;
   std::vector<Moment> moments_;
-  std::size_t sent_modules_ = 0;
+  std::size_t sent_modules_ = 0, sent_assemblies_ = 0;
   std::unordered_map<std::uint64_t, std::string> sent_functions_;  // the name that was sent last
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "symbols/win/clr_metadata_source.h"
+#include "symbols/win/module_file.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/profiler/entry_barrier.h"
 #include "walker/profiler/slim_lock.h"
@@ -33,20 +34,7 @@ DWORD monitor_flag(SampleEvent event) {
 // UTF-16, without its folder. Of a module without a file the name that its metadata has; empty where the
 // runtime refuses.
 std::wstring file_name(clr::ICorProfilerInfo3& info, clr::ModuleID module) {
-  constexpr ULONG kUsualUnits = 260, kMostUnits = 32'768;
-  std::wstring path(kUsualUnits, L'\0');
-  const BYTE* base = nullptr;
-  ULONG units = 0;  // with the terminator
-  const auto ask = [&] {
-    return SUCCEEDED(info.GetModuleInfo(module, &base, static_cast<ULONG>(path.size()), &units,
-                                        path.data(), nullptr));
-  };
-  if (!ask()) return {};
-  if (units > path.size()) {
-    path.resize(std::min(units, kMostUnits));
-    if (!ask()) return {};
-  }
-  path.resize(std::char_traits<wchar_t>::length(path.c_str()));
+  const std::wstring path = module_file(info, module);
   return path.substr(path.find_last_of(L"\\/") + 1);
 }
 

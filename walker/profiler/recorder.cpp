@@ -318,7 +318,7 @@ void Recorder::add_event_sample(const EventMoment& moment, const Source& source,
     ++dropped_;
     return;
   }
-  add_new_modules();
+  add_new_tables();
   count(stack->completeness());
   const std::string& name = moment.thread_name;
   // Threads that walked themselves at one moment may come in any order.
@@ -487,7 +487,7 @@ bool Recorder::add_sample(std::uint64_t now, const Due& due, const Sampler::Samp
     if (!thread.overdue && !sample.look_again) threads_.erase(due.os_id);
     return true;
   }
-  add_new_modules();
+  add_new_tables();
   followed.moves = !sample.unmoved;
   if (!sample.unmoved) {
     followed.stack = builder_->add_stack(thread.stack);
@@ -543,10 +543,13 @@ void Recorder::count(Completeness completeness) noexcept {
   progress_.guessed += completeness == Completeness::guessed;
 }
 
-void Recorder::add_new_modules() {
+void Recorder::add_new_tables() {
   Recording& recording = builder_->recording();
   for (const auto modules = sampler_.modules(); recording.modules.size() < modules.size();) {
     builder_->add_module(modules[recording.modules.size()]);
+  }
+  for (const auto assemblies = sampler_.assemblies(); recording.assemblies.size() < assemblies.size();) {
+    builder_->add_assembly(assemblies[recording.assemblies.size()]);
   }
 }
 
@@ -582,7 +585,8 @@ void Recorder::flush() {
                              progress_};
     if (recording.frames.size() > kFileFrames || recording.nodes.size() > kFileNodes ||
         recording.modules.size() > kFileOthers || recording.threads.size() > kFileOthers ||
-        recording.details.size() > kFileOthers || file_samples_ > kFileSamples) {
+        recording.details.size() > kFileOthers ||
+        recording.assemblies.size() > kFileOthers || file_samples_ > kFileSamples) {
       sampler_.forget();
       begin_file();
     }

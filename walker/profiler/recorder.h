@@ -109,7 +109,7 @@ class Recorder {
   void find_threads();
   bool is_wanted(std::uint32_t os_id, const std::string& description,
                  const std::string& managed) const;
-  void add_new_modules();
+  void add_new_tables();
   bool has_room() const noexcept;
   void flush();
   bool drain();

@@ -102,12 +102,14 @@ Sampler::Sampler(ClrInterfaces& clr, const SamplerServices& services, Supervisor
       probe_(*clr.info, clr.info4.get(), supervisor.ledger()),
       canaries_(services.registry, services.gate, probe_),
       names_(clr.info.get(), clr.info8.get()),
+      il_(clr.info.get(), clr.info9.get()),
       code_(*clr.info, clr.info8.get(), names_, &services.unload_gate),
       heard_(services.unload_gate.mark()) {}
 
 void Sampler::forget() {
   ++generation_;
   names_ = ClrMetadataSource(clr_.info.get(), clr_.info8.get());
+  il_.clear();
   all_modules_.clear();
   numbers_.clear();
   number_modules();
@@ -365,6 +367,7 @@ void Sampler::hear_of_unloads() {
   outside_.forget();
   if (!services_.unload_gate.hear(heard_, deaths_)) {
     names_ = ClrMetadataSource(clr_.info.get(), clr_.info8.get());
+    il_.forget_code();
     return;
   }
   for (const UnloadGate::Death& death : deaths_) {
@@ -374,6 +377,7 @@ void Sampler::hear_of_unloads() {
       // A stub may have been made for any of its methods.
       names_.forget_module(death.module);
       names_.forget_dynamic();
+      il_.forget_code();
     }
   }
 }
@@ -531,8 +535,18 @@ bool Sampler::finish(Stack& stack) {
     frame.name = name->text;
     if (name->dynamic) add_once(grounds_.managed.functions, frame.function);
     for (const clr::ModuleID module : name->modules) add_once(grounds_.managed.modules, module);
+    if (frame.kind == FrameKind::managed && !name->dynamic && !place_in_il(frame)) return false;
   }
   return !code_.lost();
+}
+
+// False: its code went meanwhile.
+bool Sampler::place_in_il(Frame& frame) {
+  const std::uint64_t ip = CodeAddress{frame.address, frame.address_kind}.lookup();
+  const ClrIlSource::Place* place = code_.il_place(il_, frame.function, ip);
+  if (place == nullptr) return false;
+  frame.il = {.assembly = place->assembly, .method = place->method, .offset = place->offset};
+  return true;
 }
 
 void Sampler::read_modules() {

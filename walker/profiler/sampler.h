@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "symbols/win/clr_il_source.h"
 #include "symbols/win/clr_metadata_source.h"
 #include "unmanaged/image/module_table.h"
 #include "unmanaged/step/pdata.h"
@@ -119,6 +120,8 @@ class Sampler {
 
   // Every image met since forget(); a module's number is its place here.
   std::span<const Module> modules() const noexcept { return all_modules_; }
+  // Every assembly met since forget(); its number is its place here.
+  std::span<const Assembly> assemblies() const noexcept { return il_.assemblies(); }
   ThreadRegistry& registry() const noexcept { return services_.registry; }
   UnloadGate& unload_gate() const noexcept { return services_.unload_gate; }
   // Of a managed thread, UTF-8; empty: none, or not known.
@@ -159,6 +162,7 @@ class Sampler {
   bool is_of_new_image(const Stack& stack);
   bool may_be_of_new_image(const Stack& stack);
   bool finish(Stack& stack);
+  bool place_in_il(Frame& frame);
   std::int32_t place_of(const EventSample::Image& image) const;
   void read_modules();
   void number_modules();
@@ -172,6 +176,7 @@ class Sampler {
   Canaries canaries_;
   bool probe_prepared_ = false;
   ClrMetadataSource names_;
+  ClrIlSource il_;
   ClrManagedCode code_;
   UnloadGate::Mark heard_;  // up to here names_ has forgotten what has gone
   std::vector<UnloadGate::Death> deaths_;

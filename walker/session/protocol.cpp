@@ -1,6 +1,7 @@
 #include "walker/session/protocol.h"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <stdexcept>
 
@@ -15,7 +16,7 @@ using protozero::pbf_message;
 enum class Outer : protozero::pbf_tag_type {
   hello = 1, dump_request = 2, detach_request = 3, function = 4, module = 5, thread = 6,
   dump_done = 7, detached = 8, record_request = 9, stop_request = 10, recorded_bytes = 11,
-  record_done = 12, ledger_offer = 13, problem = 14, visit_failed = 15,
+  record_done = 12, ledger_offer = 13, problem = 14, visit_failed = 15, assembly = 20,
 };
 enum class HelloField : protozero::pbf_tag_type {
   protocol = 1, process_id = 2, path = 3, command_line = 4, runtime_name = 5, major = 6,
@@ -39,6 +40,7 @@ enum class ProgressField : protozero::pbf_tag_type {
 };
 enum class FunctionField : protozero::pbf_tag_type { id = 1, text = 2 };
 enum class ModuleField : protozero::pbf_tag_type { base = 1, size = 2, timestamp = 3, path = 4 };
+enum class AssemblyField : protozero::pbf_tag_type { path = 1, mvid = 2, optimised = 3 };
 enum class ThreadField : protozero::pbf_tag_type {
   os_id = 1, clr_id = 2, name = 3, skipped = 4, frozen_ns = 5, engine = 6, refusal = 7, frame = 8,
   run = 9, probe = 10, overdue = 11, walk_off = 12, copy_cut = 13,
@@ -46,7 +48,7 @@ enum class ThreadField : protozero::pbf_tag_type {
 };
 enum class FrameField : protozero::pbf_tag_type {
   kind = 1, trust = 2, address_kind = 3, address = 4, stack_pointer = 5, function = 6, module = 7,
-  run = 8,
+  run = 8, assembly = 20, method = 21, il_offset = 22,
 };
 enum class RunField : protozero::pbf_tag_type {
   position = 1, end = 2, why = 3, first_frame = 4, frame_count = 5,
@@ -128,6 +130,31 @@ Module get_module(pbf_message<ModuleField> in) {
   return module;
 }
 
+void put(MessageBuilder<AssemblyField>& out, const Assembly& assembly) {
+  out.add_string(AssemblyField::path, assembly.path);
+  out.add_bytes(AssemblyField::mvid, reinterpret_cast<const char*>(assembly.mvid.data()),
+                assembly.mvid.size());
+  if (assembly.optimised) out.add_bool(AssemblyField::optimised, true);
+}
+
+Assembly get_assembly(pbf_message<AssemblyField> in) {
+  Assembly assembly{.path = {}, .mvid = {}, .optimised = false};
+  while (in.next()) {
+    switch (in.tag()) {
+      case AssemblyField::path: assembly.path = in.get_string(); break;
+      case AssemblyField::mvid: {
+        const auto mvid = in.get_view();
+        if (mvid.size() != assembly.mvid.size()) throw std::out_of_range("mvid");
+        std::memcpy(assembly.mvid.data(), mvid.data(), mvid.size());
+        break;
+      }
+      case AssemblyField::optimised: assembly.optimised = get_flag(in); break;
+      default: in.skip();
+    }
+  }
+  return assembly;
+}
+
 void put(MessageBuilder<FrameField>& out, const Frame& frame) {
   out.add_uint32(FrameField::kind, to_number(frame.kind));
   out.add_uint32(FrameField::trust, to_number(frame.trust));
@@ -137,6 +164,10 @@ void put(MessageBuilder<FrameField>& out, const Frame& frame) {
   if (frame.function != 0) out.add_fixed64(FrameField::function, frame.function);
   if (frame.module != Frame::kNone) out.add_int32(FrameField::module, frame.module);
   if (frame.run != Frame::kNone) out.add_int32(FrameField::run, frame.run);
+  if (frame.il.assembly == Frame::kNone) return;
+  out.add_int32(FrameField::assembly, frame.il.assembly);
+  out.add_uint32(FrameField::method, frame.il.method);
+  out.add_uint32(FrameField::il_offset, frame.il.offset);
 }
 
 Frame get_frame(pbf_message<FrameField> in) {
@@ -153,6 +184,9 @@ Frame get_frame(pbf_message<FrameField> in) {
       case FrameField::function: frame.function = in.get_fixed64(); break;
       case FrameField::module: frame.module = in.get_int32(); break;
       case FrameField::run: frame.run = in.get_int32(); break;
+      case FrameField::assembly: frame.il.assembly = in.get_int32(); break;
+      case FrameField::method: frame.il.method = in.get_uint32(); break;
+      case FrameField::il_offset: frame.il.offset = in.get_uint32(); break;
       default: in.skip();
     }
   }
@@ -211,7 +245,8 @@ void put(MessageBuilder<ThreadField>& out, const Thread& thread) {
 void check_indices(const Stack& stack) {
   const auto runs = static_cast<std::int64_t>(stack.runs.size());
   for (const Frame& frame : stack.frames) {
-    if (frame.run < Frame::kNone || frame.run >= runs || frame.module < Frame::kNone) {
+    if (frame.run < Frame::kNone || frame.run >= runs || frame.module < Frame::kNone ||
+        frame.il.assembly < Frame::kNone) {
       throw std::out_of_range("frame");
     }
   }
@@ -412,6 +447,10 @@ struct Encoder {
     MessageBuilder<ModuleField> inner(out, Outer::module);
     put(inner, module);
   }
+  void operator()(const Assembly& assembly) const {
+    MessageBuilder<AssemblyField> inner(out, Outer::assembly);
+    put(inner, assembly);
+  }
   void operator()(const Thread& thread) const {
     MessageBuilder<ThreadField> inner(out, Outer::thread);
     put(inner, thread);
@@ -489,6 +528,7 @@ Message get(pbf_message<Outer>& in) {
       return function;
     }
     case Outer::module: return get_module(in.get_message());
+    case Outer::assembly: return get_assembly(in.get_message());
     case Outer::thread: return get_thread(in.get_message());
     case Outer::dump_done: return get_dump_done(in.get_message());
     case Outer::record_request: return get_record_request(in.get_message());

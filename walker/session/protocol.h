@@ -20,10 +20,10 @@ namespace mixwalk {
 // a frame of a 32-bit little-endian length and a protobuf message of one field, whose number says
 // which message it is. Both ends treat what they read as hostile: decoding is bounded, throws
 // std::bad_alloc at most, and says "no" to what it does not understand.
-inline constexpr std::uint32_t kProtocolVersion = 5;
+inline constexpr std::uint32_t kProtocolVersion = 6;
 
 // A message longer than this is no message of ours. The largest real one is a thread's stack of
-// kMaxFrames frames of at most 60 bytes each.
+// kMaxFrames frames of at most 80 bytes each.
 inline constexpr std::size_t kMaxMessageBytes = 8 << 20;
 inline constexpr std::size_t kLengthBytes = 4;
 
@@ -84,8 +84,8 @@ struct DetachRequest {
   bool operator==(const DetachRequest&) const = default;
 };
 
-// DLL → exe, for a dump: functions before the first thread that has them, modules in the order
-// that Frame::module counts them, last DumpDone.
+// DLL → exe, for a dump: functions before the first thread that has them, modules and assemblies in the
+// order that Frame::module and IlPlace::assembly count them, last DumpDone.
 struct FunctionName {
   std::uint64_t id = 0;
   std::string text;
@@ -152,7 +152,7 @@ std::array<char, 8> encode_failed(VisitFailed::Why why) noexcept;
 using Message =
     std::variant<Hello, DumpRequest, DetachRequest, FunctionName, Module, Thread, DumpDone,
                  Detached, RecordRequest, StopRequest, RecordedBytes, RecordDone, LedgerOffer, Problem,
-                 VisitFailed>;
+                 VisitFailed, Assembly>;
 
 // The message with its length in front, ready to be written.
 std::string encode(const Message& message);

@@ -10,7 +10,7 @@ std::string_view RecordingCollector::add(std::string_view bytes, bool new_file) 
   if (new_file || !reader_) {
     dropped_before_ = dropped_;
     reader_.emplace();
-    for (auto* map : {&modules_, &threads_, &details_, &frames_, &frame_ends_, &inlined_, &nodes_}) map->clear();
+    clear_numbers();
     if (!bytes.starts_with(layout::kMagic)) return "a recording does not begin as one";
     bytes.remove_prefix(layout::kMagic.size());
   }
@@ -42,8 +42,15 @@ void RecordingCollector::begin_piece() {
   piece_begin_ns_ += recording().duration_ns / kMillisecond * kMillisecond;
   builder_ = RecordingBuilder();
   begun_ = false;
-  for (auto* map : {&modules_, &threads_, &details_, &frames_, &frame_ends_, &inlined_, &nodes_}) map->clear();
+  clear_numbers();
   if (reader_) take_over();
+}
+
+void RecordingCollector::clear_numbers() {
+  for (auto* map : {&modules_, &assemblies_, &threads_, &details_, &frames_, &frame_ends_, &inlined_,
+                    &nodes_}) {
+    map->clear();
+  }
 }
 
 void RecordingCollector::take_over() {
@@ -64,6 +71,9 @@ void RecordingCollector::take_over() {
   to.dropped = dropped_ - dropped_stored_;
   while (modules_.size() < from.modules.size()) {
     modules_.push_back(builder_.add_module(from.modules[modules_.size()]));
+  }
+  while (assemblies_.size() < from.assemblies.size()) {
+    assemblies_.push_back(builder_.add_assembly(from.assemblies[assemblies_.size()]));
   }
   // A thread's name may have come later.
   for (std::size_t i = 0; i < from.threads.size(); ++i) {
@@ -89,6 +99,11 @@ void RecordingCollector::take_over() {
 void RecordingCollector::add_frame(RecordedFrame frame) {
   if (frame.module != Frame::kNone) {
     frame.module = static_cast<std::int32_t>(modules_[static_cast<std::size_t>(frame.module)]);
+  }
+  if (frame.il.assembly != Frame::kNone) {
+    const std::uint32_t assembly = assemblies_[static_cast<std::size_t>(frame.il.assembly)];
+    frame.il.assembly = static_cast<std::int32_t>(assembly);
+    if (liner_) liner_(frame, recording().assemblies[assembly]);
   }
   if (frame.kind == FrameKind::native && frame.module != Frame::kNone) {
     const Module& module = recording().modules[static_cast<std::size_t>(frame.module)];

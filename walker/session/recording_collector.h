@@ -22,7 +22,11 @@ class RecordingCollector {
   using Namer =
       std::function<std::vector<RecordedFrame>(RecordedFrame frame, const Module& module)>;
 
-  explicit RecordingCollector(Namer namer) : namer_(std::move(namer)) {}
+  // Gives a managed frame, which is of that assembly, its line (ManagedLines). Called as often.
+  using Liner = std::function<void(RecordedFrame& frame, const Assembly& assembly)>;
+
+  explicit RecordingCollector(Namer namer, Liner liner = {})
+      : namer_(std::move(namer)), liner_(std::move(liner)) {}
 
   // Whole records. Empty: taken. Else why they make no sense, one line.
   std::string_view add(std::string_view bytes, bool new_file);
@@ -41,11 +45,13 @@ class RecordingCollector {
   std::uint64_t dropped() const noexcept { return dropped_; }
 
  private:
+  void clear_numbers();
   void take_over();
   void add_frame(RecordedFrame frame);
   void add_node(const Recording::Node& node);
 
   Namer namer_;
+  Liner liner_;
   RecordingBuilder builder_;
   std::optional<ContentReader> reader_;  // of the file that is being sent
   bool begun_ = false;
@@ -54,7 +60,7 @@ class RecordingCollector {
   std::uint64_t dropped_stored_ = 0;  // of them, in the pieces before
   std::uint64_t piece_begin_ns_ = 0;  // whole milliseconds
   // The file's numbers → ours.
-  std::vector<std::uint32_t> modules_, threads_, details_, nodes_;
+  std::vector<std::uint32_t> modules_, assemblies_, threads_, details_, nodes_;
   // A frame of the file may be several of ours, innermost first: those from the end of the frame before
   // it up to frame_ends_, in frames_.
   std::vector<std::uint32_t> frames_, frame_ends_;

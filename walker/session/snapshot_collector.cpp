@@ -27,6 +27,11 @@ SnapshotCollector::Step SnapshotCollector::accept(Message message) {
     snapshot_.modules.push_back(std::move(*module));
     return Step::more;
   }
+  if (auto* assembly = std::get_if<Assembly>(&message)) {
+    if (snapshot_.assemblies.size() == kMaxModules) return Step::protocol_error;
+    snapshot_.assemblies.push_back(std::move(*assembly));
+    return Step::more;
+  }
   if (auto* function = std::get_if<FunctionName>(&message)) {
     if (functions_.size() == kMaxFunctions) return Step::protocol_error;
     functions_[function->id] = std::move(function->text);
@@ -50,6 +55,10 @@ bool SnapshotCollector::add_thread(Thread thread) {
   for (Frame& frame : thread.stack.frames) {
     if (frame.module < Frame::kNone ||
         frame.module >= static_cast<std::int64_t>(snapshot_.modules.size())) {
+      return false;
+    }
+    if (frame.il.assembly < Frame::kNone ||
+        frame.il.assembly >= static_cast<std::int64_t>(snapshot_.assemblies.size())) {
       return false;
     }
     if (frame.function == 0) continue;

@@ -84,6 +84,10 @@ Columns get_tables(pbf_message<Chunk> in, Recording& recording) {
         add(recording.modules, layout::kMaxModules, "there are too many modules") =
             get_module(in.get_message());
         break;
+      case Chunk::assembly:
+        add(recording.assemblies, layout::kMaxAssemblies, "there are too many assemblies") =
+            get_assembly(in.get_message());
+        break;
       case Chunk::thread:
         add(recording.threads, layout::kMaxThreads, "there are too many threads") =
             get_thread(in.get_message());
@@ -206,8 +210,10 @@ std::string_view ContentReader::read_chunk(std::string_view content) {
       recording_.threads[name.thread].name = std::move(name.name);
     }
     const auto modules = static_cast<std::int64_t>(recording_.modules.size());
+    const auto assemblies = static_cast<std::int64_t>(recording_.assemblies.size());
     for (std::size_t i = old_frames; i < recording_.frames.size(); ++i) {
       require(recording_.frames[i].module < modules, "a frame's module does not exist");
+      require(recording_.frames[i].il.assembly < assemblies, "a frame's assembly does not exist");
     }
     add_nodes(columns, recording_, depths_);
     const auto& samples = recording_.samples;

@@ -37,14 +37,16 @@ enum class RuntimeField : std::uint32_t { name = 1, major = 2, minor = 3, build 
 enum class Chunk : std::uint32_t {
   module = 1, thread = 2, thread_name = 3, detail = 4, frame = 5, node_caller = 6, node_frame = 7,
   sample_time = 8, sample_thread = 9, sample_stack = 10, sample_value = 11, sample_detail = 12,
-  duration_ns = 13, dropped = 14,
+  duration_ns = 13, dropped = 14, assembly = 20,
 };
 enum class ModuleField : std::uint32_t { base = 1, size = 2, timestamp = 3, path = 4 };
+enum class AssemblyField : std::uint32_t { path = 1, mvid = 2, optimised = 3 };
 enum class ThreadField : std::uint32_t { os_id = 1, clr_id = 2, name = 3 };
 enum class ThreadNameField : std::uint32_t { thread = 1, name = 2 };
 enum class FrameField : std::uint32_t {
   kind = 1, trust = 2, address_kind = 3, why = 4, inline_depth = 5, address = 6, function = 7,
-  module = 8, displacement = 9, name = 10, symbol = 11, file = 12, line = 13, folded = 14, by_frame_pointer = 16,
+  module = 8, displacement = 9, name = 10, symbol = 11, file = 12, line = 13, folded = 14,
+  by_frame_pointer = 16, line_approximate = 20, assembly = 21, method = 22, il_offset = 23,
 };
 enum class Footer : std::uint32_t { duration_ns = 1, dropped = 2 };
 
@@ -52,6 +54,7 @@ enum class Footer : std::uint32_t { duration_ns = 1, dropped = 2 };
 // for much memory. In memory the tables take no more than some 900 MB at these sizes, names and
 // samples not counted: those are bounded by the file's own size (samples: eight times).
 inline constexpr std::size_t kMaxModules = 1 << 18;
+inline constexpr std::size_t kMaxAssemblies = 1 << 18;
 inline constexpr std::size_t kMaxThreads = 1 << 20;
 inline constexpr std::size_t kMaxDetails = 1 << 20;
 inline constexpr std::size_t kMaxFrames = 1 << 22;

@@ -98,6 +98,7 @@ bool RecordingWriter::within_limits(const Recording& recording) {
   if (!problem_.empty() || refused_) return false;
   const std::uint64_t samples = all_samples_ + (recording.samples.size() - samples_);
   if (recording.modules.size() > layout::kMaxModules) problem_ = "too many modules";
+  if (recording.assemblies.size() > layout::kMaxAssemblies) problem_ = "too many assemblies";
   if (recording.threads.size() > layout::kMaxThreads) problem_ = "too many threads";
   if (recording.details.size() > layout::kMaxDetails) problem_ = "too many details";
   if (recording.frames.size() > layout::kMaxFrames) problem_ = "too many frames";
@@ -113,7 +114,7 @@ bool RecordingWriter::within_limits(const Recording& recording) {
 }
 
 void RecordingWriter::add_tables(const Recording& recording) {
-  using layout::Chunk, layout::ModuleField, layout::ThreadField, layout::ThreadNameField;
+  using layout::AssemblyField, layout::Chunk, layout::ModuleField, layout::ThreadField, layout::ThreadNameField;
   MessageBuilder<Chunk> out(chunk_);
   for (; modules_ < recording.modules.size(); ++modules_) {
     const Module& module = recording.modules[modules_];
@@ -123,6 +124,17 @@ void RecordingWriter::add_tables(const Recording& recording) {
       add(inner, ModuleField::size, module.size);
       add(inner, ModuleField::timestamp, module.timestamp);
       add(inner, ModuleField::path, module.path);
+    }
+    flush_full();
+  }
+  for (; assemblies_ < recording.assemblies.size(); ++assemblies_) {
+    const Assembly& assembly = recording.assemblies[assemblies_];
+    {
+      MessageBuilder<AssemblyField> inner(out, Chunk::assembly);
+      inner.add_bytes(AssemblyField::path, assembly.path.data(), assembly.path.size());
+      inner.add_bytes(AssemblyField::mvid, reinterpret_cast<const char*>(assembly.mvid.data()),
+                      assembly.mvid.size());
+      add(inner, AssemblyField::optimised, assembly.optimised);
     }
     flush_full();
   }
@@ -179,6 +191,10 @@ void RecordingWriter::add_frames(const Recording& recording) {
       add(inner, FrameField::file, frame.file);
       add(inner, FrameField::line, frame.line);
       if (frame.folded != 1) inner.add_uint64(FrameField::folded, frame.folded);
+      add(inner, FrameField::line_approximate, frame.line_approximate);
+      add(inner, FrameField::assembly, plus_one(static_cast<std::uint32_t>(frame.il.assembly)));
+      add(inner, FrameField::method, frame.il.method);
+      add(inner, FrameField::il_offset, frame.il.offset);
     }
     flush_full();
   }

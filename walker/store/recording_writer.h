@@ -52,7 +52,7 @@ class RecordingWriter {
   std::string chunk_;  // the content of the chunk that is being made
 
   // How much is written.
-  std::size_t modules_ = 0, details_ = 0, frames_ = 0, nodes_ = 0, samples_ = 0;
+  std::size_t assemblies_ = 0, modules_ = 0, details_ = 0, frames_ = 0, nodes_ = 0, samples_ = 0;
   std::uint64_t all_samples_ = 0;  // those that were cleared as well
   std::uint64_t duration_ns_ = 0, dropped_ = 0;
   std::vector<std::string> thread_names_;

@@ -1,19 +1,21 @@
 #include "walker/store/table_rows.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "walker/store/nonsense.h"
 
 namespace mixwalk {
 
-using layout::FrameField, layout::ModuleField, layout::ProcessField, layout::RuntimeField,
-    layout::ThreadField, layout::ThreadNameField;
+using layout::AssemblyField, layout::FrameField, layout::ModuleField, layout::ProcessField,
+    layout::RuntimeField, layout::ThreadField, layout::ThreadNameField;
 using protozero::pbf_message;
 
 namespace {
 
 // An index that no module has.
 constexpr std::uint64_t kNoModule = layout::kMaxModules + 1;
+constexpr std::uint64_t kNoAssembly = layout::kMaxAssemblies + 1;
 
 }  // namespace
 
@@ -63,6 +65,24 @@ Module get_module(pbf_message<ModuleField> in) {
   return module;
 }
 
+Assembly get_assembly(pbf_message<AssemblyField> in) {
+  Assembly assembly{.path = {}, .mvid = {}, .optimised = false};
+  while (in.next()) {
+    switch (in.tag()) {
+      case AssemblyField::path: assembly.path = in.get_bytes(); break;
+      case AssemblyField::mvid: {
+        const std::string mvid = in.get_bytes();
+        require(mvid.size() == assembly.mvid.size(), "an assembly's MVID is no GUID");
+        std::memcpy(assembly.mvid.data(), mvid.data(), mvid.size());
+        break;
+      }
+      case AssemblyField::optimised: assembly.optimised = in.get_uint64() != 0; break;
+      default: in.skip();
+    }
+  }
+  return assembly;
+}
+
 Recording::ThreadInfo get_thread(pbf_message<ThreadField> in) {
   Recording::ThreadInfo thread;
   while (in.next()) {
@@ -105,6 +125,12 @@ RecordedFrame get_frame(pbf_message<FrameField> in) {
       case FrameField::file: frame.file = in.get_bytes(); break;
       case FrameField::folded: frame.folded = checked<std::uint32_t>(in.get_uint64()); break;
       case FrameField::line: frame.line = checked<std::uint32_t>(in.get_uint64()); break;
+      case FrameField::line_approximate: frame.line_approximate = in.get_uint64() != 0; break;
+      case FrameField::assembly:
+        frame.il.assembly = static_cast<std::int32_t>(std::min(in.get_uint64(), kNoAssembly)) - 1;
+        break;
+      case FrameField::method: frame.il.method = checked<std::uint32_t>(in.get_uint64()); break;
+      case FrameField::il_offset: frame.il.offset = checked<std::uint32_t>(in.get_uint64()); break;
       default: in.skip();
     }
   }

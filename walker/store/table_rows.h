@@ -14,6 +14,7 @@ namespace mixwalk {
 Process get_process(protozero::pbf_message<layout::ProcessField> in);
 Runtime get_runtime(protozero::pbf_message<layout::RuntimeField> in);
 Module get_module(protozero::pbf_message<layout::ModuleField> in);
+Assembly get_assembly(protozero::pbf_message<layout::AssemblyField> in);
 Recording::ThreadInfo get_thread(protozero::pbf_message<layout::ThreadField> in);
 RecordedFrame get_frame(protozero::pbf_message<layout::FrameField> in);
 

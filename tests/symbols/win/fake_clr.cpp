@@ -1,6 +1,7 @@
 #include "tests/symbols/win/fake_clr.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace mixwalk::test {
 namespace {
@@ -61,6 +62,18 @@ struct MetadataSlots {
     *signature_bytes = static_cast<ULONG>(method->signature.size());
     return S_OK;
   }
+  SLOT(scope)(FakeMetadata* self, WCHAR*, ULONG, ULONG*, GUID* mvid) {
+    *mvid = self->mvid;
+    return S_OK;
+  }
+  SLOT(attribute)
+  (FakeMetadata* self, ULONG32 token, const WCHAR* name, const void** data, ULONG* bytes) {
+    constexpr std::wstring_view kDebuggable = L"System.Diagnostics.DebuggableAttribute";
+    if (token != 0x20000001 || name != kDebuggable) return E_FAIL;
+    *data = self->debuggable.data();
+    *bytes = static_cast<ULONG>(self->debuggable.size());
+    return self->debuggable.empty() ? S_FALSE : S_OK;
+  }
   SLOT(nested)(FakeMetadata* self, ULONG32 token, ULONG32* outer) {
     const auto* type = find(self->types, token);
     if (type == nullptr || type->outer == 0) return E_FAIL;  // CLDB_E_RECORD_NOTFOUND
@@ -92,7 +105,7 @@ struct ClrSlots {
     ++self->questions;
     const auto* found = find(self->functions, id);
     if (found == nullptr || frame != 0) return E_FAIL;
-    *type = found->type;
+    if (type != nullptr) *type = found->type;
     *module = FakeClr::kModule;
     *token = found->method;
     give(found->arguments, capacity, count, arguments);
@@ -106,6 +119,35 @@ struct ClrSlots {
     if (module != nullptr) *module = FakeClr::kModule;
     if (token != nullptr) *token = found->type_def;
     give(found->arguments, capacity, count, arguments);
+    return S_OK;
+  }
+  SLOT(module_info)
+  (FakeClr* self, clr::ModuleID, const BYTE**, ULONG capacity, ULONG* length, WCHAR* name, clr::AssemblyID*) {
+    give(self->file, name, capacity, length);
+    return S_OK;
+  }
+  SLOT(starts)
+  (FakeClr* self, clr::FunctionID function, clr::ReJITID rejit, ULONG32 capacity, ULONG32* count,
+   UINT_PTR* starts) {
+    *count = 0;
+    for (const auto& [start, code] : self->code) {
+      if (code.function != function || rejit != 0) continue;
+      if (*count == capacity) return E_FAIL;
+      starts[(*count)++] = start;
+    }
+    return S_OK;
+  }
+  SLOT(map)(FakeClr* self, UINT_PTR start, ULONG32 capacity, ULONG32* count, IlToNative* map) {
+    if (!self->has_debugger) return E_FAIL;
+    const auto& all = self->code.at(start).map;
+    *count = static_cast<ULONG32>(all.size());
+    std::copy_n(all.begin(), std::min<std::size_t>(capacity, all.size()), map);
+    return S_OK;
+  }
+  SLOT(pieces)(FakeClr* self, UINT_PTR start, ULONG32 capacity, ULONG32* count, clr::CodeInfo* pieces) {
+    const auto& all = self->code.at(start).pieces;
+    *count = static_cast<ULONG32>(all.size());
+    std::copy_n(all.begin(), std::min<std::size_t>(capacity, all.size()), pieces);
     return S_OK;
   }
   SLOT(is_dynamic)(FakeClr* self, clr::FunctionID id, BOOL* dynamic) {
@@ -129,6 +171,8 @@ struct ClrSlots {
 FakeMetadata::FakeMetadata() {
   static ComTable<65> metadata;  // IMetaDataImport
   metadata.set(2, MetadataSlots::release);
+  metadata.set(10, MetadataSlots::scope);      // GetScopeProps
+  metadata.set(60, MetadataSlots::attribute);  // GetCustomAttributeByName
   metadata.set(12, MetadataSlots::type_def);  // GetTypeDefProps
   metadata.set(14, MetadataSlots::type_ref);  // GetTypeRefProps
   metadata.set(30, MetadataSlots::method);    // GetMethodProps
@@ -137,7 +181,11 @@ FakeMetadata::FakeMetadata() {
 }
 
 FakeClr::FakeClr() {
-  static ComTable<90> profiler;  // ICorProfilerInfo8
+  static ComTable<93> profiler;  // ICorProfilerInfo9
+  profiler.set(20, ClrSlots::module_info);  // GetModuleInfo
+  profiler.set(90, ClrSlots::starts);       // GetNativeCodeStartAddresses
+  profiler.set(91, ClrSlots::map);          // GetILToNativeMapping3
+  profiler.set(92, ClrSlots::pieces);       // GetCodeInfo4
   profiler.set(11, ClrSlots::is_array);
   profiler.set(21, ClrSlots::metadata);
   profiler.set(38, ClrSlots::function);    // GetFunctionInfo2

@@ -45,6 +45,8 @@ struct FakeMetadata {
   void** table;  // first: what a COM pointer points at
   std::map<ULONG32, Method> methods;
   std::map<ULONG32, Type> types;  // TypeDefs and TypeRefs
+  GUID mvid{};
+  std::vector<std::uint8_t> debuggable;  // the value of the assembly's DebuggableAttribute
   int references = 0;
 };
 
@@ -65,15 +67,26 @@ struct FakeClr {
     clr::ClassID element = 0;
   };
 
+  // One version of a function's code.
+  struct Code {
+    clr::FunctionID function = 0;
+    std::vector<clr::CodeInfo> pieces;
+    std::vector<IlToNative> map;
+  };
+
   FakeClr();
   clr::ICorProfilerInfo3* info() { return reinterpret_cast<clr::ICorProfilerInfo3*>(this); }
   clr::ICorProfilerInfo8* info8() { return reinterpret_cast<clr::ICorProfilerInfo8*>(this); }
+  clr::ICorProfilerInfo9* info9() { return reinterpret_cast<clr::ICorProfilerInfo9*>(this); }
 
   void** table;  // first: what a COM pointer points at
   FakeMetadata metadata;
   std::map<clr::FunctionID, Function> functions;
   std::map<clr::FunctionID, std::wstring> dynamic_functions;
   std::map<clr::ClassID, Class> classes;
+  std::map<UINT_PTR, Code> code;  // by where it begins
+  std::wstring file;              // of the module
+  bool has_debugger = true;
   bool has_metadata = true;
   int questions = 0;  // GetFunctionInfo2 was called
 };

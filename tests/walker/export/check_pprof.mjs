@@ -158,7 +158,7 @@ for (const recording of ['representative', 'sqlite', 'exception', 'class-load', 
   const names = facts.samples.flatMap((sample) => labels(facts, sample));
   facts.raw = [...new Set([
     ...names, ...names.map((name) => name.replace(/^[^!]*!/, '')),
-    ...facts.samples.flatMap(({frames}) => frames.map(({file}) => file)),
+    ...facts.samples.flatMap(({frames}) => frames.flatMap(({file, name}) => [file, name])),
     ...facts.modules.map(({path}) => path), ...facts.threads.map(({label}) => label),
   ])].filter((text) => /[\r\n]/.test(text)).sort((a, b) => b.length - a.length);
   const file = exports_.file(recording, 'pprof', `${recording}.pb.gz`);

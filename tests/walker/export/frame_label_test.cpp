@@ -24,6 +24,7 @@ TEST(FrameLabel, NativeCodeWithoutNameIsItsPlace) {
 
 TEST(FrameLabel, AManagedFunctionIsItsName) {
   EXPECT_EQ(label({.kind = FrameKind::managed, .address = 1, .name = "A.B()"}), "A.B()");
+  EXPECT_EQ(label({.kind = FrameKind::managed, .address = 1, .name = "A+<B>d__0.MoveNext()"}), "A.B()");
   EXPECT_EQ(label({.kind = FrameKind::managed, .address = 1}), "[managed code at 0x1]");
 }
 

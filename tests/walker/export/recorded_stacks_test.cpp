@@ -35,6 +35,22 @@ TEST(RecordedStacks, ASampleWithoutStackIsAWord) {
   EXPECT_EQ(stacks.leaves()[1], stacks.leaves()[2]);
 }
 
+TEST(RecordedStacks, MethodsThatReadAlikeKeepTheirRawNames) {
+  Recording recording = recording_of(SampleEvent::wall);
+  const auto label_of = [&](std::vector<std::string> names, std::size_t which) {
+    recording.frames.clear();
+    for (std::string& name : names) {
+      recording.frames.push_back({.kind = FrameKind::managed, .name = std::move(name)});
+    }
+    return RecordedStacks(recording).frames()[which].label;
+  };
+  const std::string one = "A+<Fetch>d__1.MoveNext()", other = "A+<Fetch>d__2.MoveNext()";
+  EXPECT_EQ(label_of({one, one}, 0), "A.Fetch()");
+  EXPECT_EQ(label_of({one, other, "B.C()"}, 0), one);
+  EXPECT_EQ(label_of({one, other, "B.C()"}, 1), other);
+  EXPECT_EQ(label_of({one, other, "B.C(System.Int32)"}, 2), "B.C(int)");
+}
+
 TEST(RecordedStacks, WhatItHappenedToIsOnTopOfItsStack) {
   for (const SampleEvent event : {SampleEvent::exception, SampleEvent::allocation,
                                   SampleEvent::class_load, SampleEvent::module_load}) {

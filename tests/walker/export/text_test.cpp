@@ -156,6 +156,7 @@ TEST(Text, ANameWithoutEndIsCutBetweenCharacters) {
 TEST(Text, AManagedFrameWithoutNameIsItsAddress) {
   Snapshot snapshot = representative_snapshot();
   snapshot.threads[0].stack.frames[3].name.clear();
+  snapshot.threads[0].stack.frames[3].file.clear();
   EXPECT_NE(text_of(snapshot).find("  #3   M  [managed code at 0x68001000]\n"), std::string::npos);
 }
 

@@ -42,7 +42,9 @@ std::vector<Message> one_of_each() {
                                    LedgerOffer{0x1'0000'0004},
                                    Problem{"no thread could be started"},
                                    VisitFailed{VisitFailed::Why::no_memory},
-                                   VisitFailed{VisitFailed::Why::defect}};
+                                   VisitFailed{VisitFailed::Why::defect},
+                                   snapshot.assemblies[0],
+                                   Assembly{.path = "a.dll", .optimised = false}};
   for (Thread thread : snapshot.threads) {
     // Native names are not sent: the other side makes them.
     for (Frame& frame : thread.stack.frames) {
@@ -51,6 +53,7 @@ std::vector<Message> one_of_each() {
       frame.displacement = 0;
       frame.file.clear();
       frame.line = 0;
+      frame.line_approximate = false;
     }
     messages.emplace_back(thread);
   }
@@ -262,8 +265,18 @@ TEST(Protocol, LengthBeyondTheMessageIsRefused) {
       bytes({tag(1, kBytes), 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01})));
 }
 
+TEST(Protocol, AnAssemblysMvidIsAGuid) {
+  for (const std::size_t size : {0, 15, 17}) {
+    EXPECT_FALSE(decode(bytes({static_cast<char>(0xA2), 1, static_cast<char>(size + 2), tag(2, kBytes),
+                               static_cast<int>(size)}) +
+                        std::string(size, 'x')))
+        << size;
+  }
+}
+
 TEST(Protocol, DeepestStackIsAMessage) {
-  const Frame managed{.kind = FrameKind::managed, .address = ~0ull, .function = ~0ull};
+  const Frame managed{.kind = FrameKind::managed, .address = ~0ull, .function = ~0ull,
+                      .il = {0x7FFF'FFFF, ~0u, ~0u}};
   Thread thread{.os_id = 1};
   // The frames of kMaxFrames, every other one a run of its own, as large as frames can be.
   for (std::int32_t i = 0; i < 32'768; ++i) {

@@ -41,10 +41,29 @@ TEST(RecordingCollector, OneFileComesOutAsItWentIn) {
   const Recording& recording = collector.recording();
   EXPECT_EQ(recording.process, expected.process);
   EXPECT_EQ(recording.modules, expected.modules);
+  EXPECT_EQ(recording.assemblies, expected.assemblies);
   EXPECT_EQ(recording.threads, expected.threads);
   EXPECT_EQ(recording.frames, expected.frames);
   EXPECT_EQ(recording.nodes, expected.nodes);
   EXPECT_EQ(recording.samples.size(), 3 * expected.samples.size());
+}
+
+TEST(RecordingCollector, ManagedFramesGetTheirLinesByAssembly) {
+  Snapshot snapshot = representative_snapshot();
+  std::vector<std::string> asked;
+  RecordingCollector collector(no_names, [&](RecordedFrame& frame, const Assembly& assembly) {
+    asked.push_back(assembly.path + ' ' + std::to_string(frame.il.offset));
+    frame.line = 7;
+  });
+  EXPECT_EQ(collector.add(file_of(snapshot, 1, 0), true), "");
+  // The next file counts its assemblies anew.
+  snapshot.assemblies.insert(snapshot.assemblies.begin(), Assembly{.path = "other.dll"});
+  snapshot.threads[0].stack.frames[3].il.assembly = 1;
+  EXPECT_EQ(collector.add(file_of(snapshot, 1, 5000), true), "");
+  EXPECT_EQ(asked, (std::vector<std::string>{"C:\\orders\\orders.dll 28", "C:\\orders\\orders.dll 28"}));
+  ASSERT_EQ(collector.recording().assemblies.size(), 2u);
+  const auto& frames = collector.recording().frames;
+  EXPECT_EQ(std::ranges::count(frames, 7u, &RecordedFrame::line), 1) << "the frame is the same";
 }
 
 TEST(RecordingCollector, AnotherFileOfTheSameStacksAddsSamplesOnly) {

@@ -63,6 +63,20 @@ TEST(SnapshotCollector, AFrameInAModuleOneBeyondTheLast) {
   EXPECT_EQ(collector.accept(thread_in(2, 1, 0)), Step::more) << "it has come by now";
 }
 
+TEST(SnapshotCollector, AFrameOfAnAssemblyThatNeverCame) {
+  Thread thread{.os_id = 1};
+  thread.stack.frames.push_back({.kind = FrameKind::managed, .il = {.assembly = 0}});
+  SnapshotCollector collector;
+  EXPECT_EQ(collector.accept(thread), Step::protocol_error);
+  EXPECT_EQ(collector.accept(Assembly{.path = "a.dll"}), Step::more);
+  EXPECT_EQ(collector.accept(thread), Step::more);
+  thread.stack.frames[0].il.assembly = -2;
+  EXPECT_EQ(collector.accept(thread), Step::protocol_error);
+  const Snapshot snapshot = collector.finish();
+  ASSERT_EQ(snapshot.assemblies.size(), 1u);
+  EXPECT_EQ(snapshot.assemblies[0].path, "a.dll");
+}
+
 TEST(SnapshotCollector, AFrameInANegativeModule) {
   SnapshotCollector collector;
   EXPECT_EQ(collector.accept(Module{.base = 0x1000}), Step::more);

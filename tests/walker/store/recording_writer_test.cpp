@@ -117,6 +117,7 @@ TEST(RecordingWriter, AppendsWhatIsNew) {
   RecordingWriter writer(sink);
   ASSERT_TRUE(writer.begin(recording));
   recording.modules = snapshot.modules;
+  recording.assemblies = snapshot.assemblies;
   std::vector<Recording::Sample> all;
   for (const Thread& thread : snapshot.threads) {
     Recording::Sample sample{.time_ns = recording.duration_ns};

@@ -19,6 +19,7 @@ Recording wall_recording() {
   recording.engine = Engine::copy;
   recording.dropped = 3;
   recording.modules = snapshot.modules;
+  recording.assemblies = snapshot.assemblies;
   for (std::uint64_t tick = 0; tick < 3; ++tick) {
     for (const Thread& thread : snapshot.threads) {
       Recording::Sample sample{.time_ns = tick * 10'000'000 + recording.samples.size() * 1'000,

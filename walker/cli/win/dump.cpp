@@ -152,6 +152,7 @@ ExitCode run(const DumpCommand& command) {
   spdlog::info("symbolising");
   LocalSymbols symbols(command.visit.symbol_path);
   symbolise(*snapshot, symbols.symboliser());
+  add_lines(*snapshot, symbols.lines());
   symbols.log_missing();
   const std::string why = write_to(file ? &*file : nullptr, *snapshot, command);
   if (!why.empty()) return report(unwritable(command, why));

@@ -67,6 +67,8 @@ class RecordingRun {
         symbols_(command.visit.symbol_path),
         collector_([this](RecordedFrame frame, const Module& module) {
           return symbolised(std::move(frame), module, symbols_.symboliser());
+        }, [this](RecordedFrame& frame, const Assembly& assembly) {
+          add_line(frame, assembly, symbols_.lines());
         }),
         unmatched_(command.visit.sampling.threads) {
     if (outputs_.file) outputs_.file->begin(collector_);

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace mixwalk {
+
+// A managed assembly as a runtime loaded it: which file it came from, and which build of it.
+struct Assembly {
+  std::string path;                 // UTF-8; empty: it came from no file
+  std::array<std::byte, 16> mvid{};  // the GUID that every build has of its own (ECMA-335 II.22.30)
+  // The JIT may optimise its code, so that an instruction may belong to several lines: nothing in its
+  // DebuggableAttribute forbids it.
+  bool optimised = true;
+
+  auto operator<=>(const Assembly&) const = default;
+};
+
+// Whether the JIT may optimise an assembly's code, by the value of its DebuggableAttribute (ECMA-335 II.23.3;
+// both of its constructors). Empty, or no such value: it may.
+bool may_be_optimised(std::span<const std::byte> debuggable_attribute) noexcept;
+
+}  // namespace mixwalk

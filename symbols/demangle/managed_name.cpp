@@ -1,0 +1,266 @@
+#include "symbols/demangle/managed_name.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "symbols/demangle/managed_types.h"
+
+namespace mixwalk {
+namespace {
+
+// Characters. Names of more than 1,024 the runtime does not give, but for generic ones.
+constexpr std::size_t kMaxName = 16 * 1024;
+constexpr int kMaxHosts = 8;  // a lambda in a local function in …
+constexpr auto npos = std::string_view::npos;
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 28> kOperators = {{
+    {"op_Addition", "+"}, {"op_BitwiseAnd", "&"}, {"op_BitwiseOr", "|"}, {"op_Decrement", "--"},
+    {"op_Division", "/"}, {"op_Equality", "=="}, {"op_ExclusiveOr", "^"}, {"op_False", "false"},
+    {"op_GreaterThan", ">"}, {"op_GreaterThanOrEqual", ">="}, {"op_Increment", "++"}, {"op_Inequality", "!="},
+    {"op_LeftShift", "<<"}, {"op_LessThan", "<"}, {"op_LessThanOrEqual", "<="}, {"op_LogicalNot", "!"},
+    {"op_Modulus", "%"}, {"op_Multiply", "*"}, {"op_OnesComplement", "~"}, {"op_RightShift", ">>"},
+    {"op_Subtraction", "-"}, {"op_True", "true"}, {"op_UnaryNegation", "-"}, {"op_UnaryPlus", "+"},
+    {"op_UnsignedRightShift", ">>>"}, {"op_CheckedAddition", "checked +"},
+    {"op_CheckedSubtraction", "checked -"}, {"op_CheckedMultiply", "checked *"},
+}};
+
+std::string joined(const std::vector<std::string>& texts, std::string_view separator) {
+  std::string text;
+  for (const std::string& one : texts) {
+    if (&one != &texts.front()) text += separator;
+    text += one;
+  }
+  return text;
+}
+
+// A part of a name between '.' and '+'. Of one that the compiler made up, "<Main>b__0_0<T>", the text in the
+// brackets is its host, and the rest its kind.
+struct Part {
+  std::string_view text;       // without arguments
+  std::string_view arguments;  // with their brackets
+  bool generated = false;
+  std::string_view host, kind;
+};
+
+Part make_part(std::string_view text) {
+  Part part;
+  std::size_t name_begin = 0;
+  if (text.starts_with('<')) {
+    const std::size_t end = closing_angle(text);
+    part.generated = true;
+    part.host = text.substr(1, end - 1);
+    name_begin = end + 1;
+  }
+  const std::size_t arguments = std::min(text.find('<', name_begin), text.size());
+  part.text = text.substr(0, arguments);
+  part.arguments = text.substr(arguments);
+  part.kind = part.text.substr(std::min(name_begin, part.text.size()));
+  return part;
+}
+
+// "A.B+<C>d__0.MoveNext" → its parts; nothing where brackets do not match.
+std::optional<std::vector<Part>> split(std::string_view head) {
+  std::vector<Part> parts;
+  std::size_t begin = 0, i = 0;
+  for (; i < head.size(); ++i) {
+    if (head[i] == '<') {
+      const std::size_t end = closing_angle(head.substr(i));
+      if (end == npos) return std::nullopt;
+      i += end;
+    } else if (head[i] == '>') {
+      return std::nullopt;
+    } else if ((head[i] == '.' || head[i] == '+') && i != begin) {
+      parts.push_back(make_part(head.substr(begin, i - begin)));
+      begin = i + 1;
+    }
+  }
+  parts.push_back(make_part(head.substr(begin)));
+  return parts;
+}
+
+bool is_closure(const Part& part) {
+  return part.generated && part.host.empty() && (part.kind == "c" || part.kind.starts_with("c__"));
+}
+
+// "c__DisplayClass3_0" → "3"; empty: it is none.
+std::string_view method_of_closure(std::string_view kind) {
+  constexpr std::string_view kDisplay = "c__DisplayClass";
+  if (!kind.starts_with(kDisplay)) return {};
+  kind.remove_prefix(kDisplay.size());
+  return kind.substr(0, std::min(kind.find('_'), kind.size()));
+}
+
+class Writer {
+ public:
+  explicit Writer(std::vector<std::string> parameters) : parameters_(std::move(parameters)) {}
+
+  bool write(const std::vector<Part>& parts) {
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const bool last = i + 1 == parts.size();
+      const Part& part = parts[i];
+      if (is_closure(part) && !last && parts[i + 1].generated && !parts[i + 1].host.empty()) {
+        method_ = method_of_closure(part.kind);
+        continue;
+      }
+      const bool machine = part.generated && !last && is_state_machine(part);
+      if (machine) {
+        if (!host(part.host, true, 0)) return false;
+      } else if (part.generated) {
+        if (!generated(part, last)) return false;
+      } else if (last) {
+        method(part.text, true);
+      } else {
+        write_type(part.text);
+      }
+      if (!arguments(part.arguments)) return false;
+      // What runs in it is the method itself.
+      if (machine && i + 2 == parts.size() && parts[i + 1].text == "MoveNext") break;
+    }
+    return true;
+  }
+
+  std::string text() const { return joined(pieces_, ".") + '(' + joined(parameters_, ", ") + ')'; }
+
+ private:
+  static bool is_state_machine(const Part& part) {
+    return !part.host.empty() && (part.kind == "d" || part.kind.starts_with("d__"));
+  }
+
+  void write_type(std::string_view name) {
+    pieces_.emplace_back(name);
+    type_ = name;
+  }
+
+  bool arguments(std::string_view text) {
+    if (text.empty()) return true;
+    const auto types = csharp_types(text.substr(1, text.size() - 2));
+    if (!types || pieces_.empty()) return false;
+    pieces_.back() += '<' + joined(*types, ", ") + '>';
+    return true;
+  }
+
+  // Lambdas and local functions; what else the compiler makes up has no name in C#.
+  bool generated(const Part& part, bool last) {
+    if (!part.host.empty() && (part.kind.starts_with("b__") || part.kind.starts_with("g__"))) {
+      if (!host(part.host, false, 0)) return false;
+      inner(part.kind);
+      return true;
+    }
+    if (last) {
+      pieces_.emplace_back(part.text);
+    } else {
+      write_type(part.text);
+    }
+    return true;
+  }
+
+  void inner(std::string_view kind) {
+    const bool lambda = kind.starts_with("b__");
+    kind.remove_prefix(3);
+    if (!lambda) {
+      pieces_.emplace_back(kind.substr(0, kind.find('|')));
+    } else if (kind.find('_') == npos && !method_.empty()) {
+      pieces_.push_back("AnonymousMethod__" + std::string(method_) + '_' + std::string(kind));
+    } else {
+      pieces_.push_back("AnonymousMethod__" + std::string(kind));
+    }
+  }
+
+  // The method that something was made for: "Main", ".ctor", or itself made up, "<Main>b__0_0". In the name
+  // of a state machine's type dots are dashes.
+  bool host(std::string_view name, bool of_state_machine, int depth) {
+    if (depth > kMaxHosts) return false;
+    if (name.starts_with('<')) {
+      const Part part = make_part(name);
+      const bool nested = part.kind.starts_with("b__") || part.kind.starts_with("g__");
+      if (nested && !part.host.empty()) {
+        if (!host(part.host, of_state_machine, depth + 1)) return false;
+        inner(part.kind);
+        return true;
+      }
+    }
+    std::string plain(name);
+    if (of_state_machine) std::ranges::replace(plain, '-', '.');
+    method(plain, false);
+    return true;
+  }
+
+  // `itself`: not as the host of another one.
+  void method(std::string_view name, bool itself) {
+    const bool made_up_type = type_.empty() || type_.front() == '<';
+    if (name == ".ctor" && !made_up_type) {
+      pieces_.emplace_back(type_);
+    } else if (name == ".cctor" && !made_up_type) {
+      pieces_.push_back("static " + std::string(type_));
+    } else if (itself && name == "Finalize" && parameters_.empty() && !made_up_type) {
+      pieces_.push_back('~' + std::string(type_));
+    } else if (name.starts_with("op_")) {
+      pieces_.push_back(operator_name(name));
+    } else if (!accessor(name, itself)) {
+      pieces_.emplace_back(name);
+    }
+  }
+
+  static std::string operator_name(std::string_view name) {
+    if (name == "op_Implicit") return "implicit operator";
+    if (name == "op_Explicit") return "explicit operator";
+    const auto found = std::ranges::find(kOperators, name, &decltype(kOperators)::value_type::first);
+    return found == kOperators.end() ? std::string(name) : "operator " + std::string(found->second);
+  }
+
+  // "IOrders.get_Name": an explicit implementation has its interface before it, which other parts hold when
+  // the name is that of the method itself.
+  bool accessor(std::string_view name, bool itself) {
+    const std::size_t dot = name.rfind('.');
+    const std::size_t begin = dot == npos ? 0 : dot + 1;
+    const std::string_view bare = name.substr(begin);
+    for (const std::string_view verb : {"get", "set", "add", "remove"}) {
+      if (bare.size() <= verb.size() + 1 || !bare.starts_with(verb) || bare[verb.size()] != '_') continue;
+      const std::string_view property = bare.substr(verb.size() + 1);
+      const std::size_t indices = parameters_.size() - (verb == "set" && !parameters_.empty() ? 1 : 0);
+      if (itself && property == "Item" && indices != 0) {
+        const std::vector<std::string> types(parameters_.begin(),
+                                             parameters_.begin() + static_cast<std::ptrdiff_t>(indices));
+        pieces_.push_back(std::string(name.substr(0, begin)) + "this[" + joined(types, ", ") + ']');
+      } else {
+        pieces_.push_back(std::string(name.substr(0, begin)) + std::string(property));
+      }
+      pieces_.emplace_back(verb);
+      return true;
+    }
+    return false;
+  }
+
+  std::vector<std::string> pieces_;
+  std::vector<std::string> parameters_;
+  std::string_view type_;    // the innermost one, without arguments
+  std::string_view method_;  // the number of the method that the closure is of
+};
+
+// Where the list of parameters begins at the end of a name; npos: there is none.
+std::size_t find_parameters(std::string_view name) {
+  if (!name.ends_with(')')) return npos;
+  std::size_t open = 0;
+  for (std::size_t i = name.size(); i-- != 0;) {
+    if (name[i] == ')') ++open;
+    if (name[i] == '(' && --open == 0) return i;
+  }
+  return npos;
+}
+
+}  // namespace
+
+std::string managed_name(std::string_view name) {
+  const std::size_t begin = name.size() > kMaxName ? npos : find_parameters(name);
+  if (begin == npos || begin == 0) return std::string(name);
+  auto parameters = csharp_types(name.substr(begin + 1, name.size() - begin - 2));
+  const auto parts = split(name.substr(0, begin));
+  if (!parameters || !parts) return std::string(name);
+  Writer writer(std::move(*parameters));
+  return writer.write(*parts) ? writer.text() : std::string(name);
+}
+
+}  // namespace mixwalk

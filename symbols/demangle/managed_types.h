@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mixwalk {
+
+// Types in the names of managed functions, as C# writes them:
+// "System.Collections.Generic.List<System.Int32>[]" → "System.Collections.Generic.List<int>[]". Pure; bounded
+// by the length of what is given.
+
+// The types of a list without its brackets, "System.Int32, ref System.String"; none for an empty one. Nothing
+// where it is no such list, or is nested deeper than any compiler nests.
+std::optional<std::vector<std::string>> csharp_types(std::string_view list);
+
+// Where the angle bracket that `text` begins with is closed; npos: nowhere.
+std::size_t closing_angle(std::string_view text) noexcept;
+
+}  // namespace mixwalk

@@ -1,0 +1,118 @@
+#include "symbols/win/clr_il_source.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "symbols/win/metadata_types.h"
+#include "symbols/win/module_file.h"
+#include "unmanaged/win/utf8.h"
+
+namespace mixwalk {
+namespace {
+
+// Versions of one function's code: of each tier, and of each loop that was replaced while it ran.
+constexpr ULONG32 kMaxVersions = 64;
+// Pieces of one version: hot and cold code.
+constexpr ULONG32 kMaxPieces = 4;
+// Entries of one function's map: a few for each line.
+constexpr ULONG32 kUsualEntries = 256, kMostEntries = 1 << 16;
+
+// How far behind the beginning of the code an address stands, the pieces taken as one; nothing: it is in
+// none.
+std::optional<std::uint32_t> offset_in(std::span<const clr::CodeInfo> pieces, std::uint64_t ip) {
+  std::uint64_t before = 0;
+  for (const clr::CodeInfo& piece : pieces) {
+    if (ip - piece.start < piece.size) return static_cast<std::uint32_t>(before + (ip - piece.start));
+    before += piece.size;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+const ClrIlSource::Place& ClrIlSource::find(clr::FunctionID function, std::uint64_t ip) {
+  const auto known = places_.find(ip);
+  if (known != places_.end()) return known->second;
+  if (places_.size() == kMaxPlaces) places_.clear();
+  return places_.emplace(ip, ask(function, ip)).first->second;
+}
+
+const ClrIlSource::Place* ClrIlSource::known(std::uint64_t ip) const {
+  const auto known = places_.find(ip);
+  return known == places_.end() ? nullptr : &known->second;
+}
+
+void ClrIlSource::forget_code() {
+  places_.clear();
+  modules_.clear();
+}
+
+void ClrIlSource::clear() {
+  forget_code();
+  assemblies_.clear();
+}
+
+ClrIlSource::Place ClrIlSource::ask(clr::FunctionID function, std::uint64_t ip) {
+  clr::ModuleID module = 0;
+  Place place;
+  if (info9_ == nullptr || FAILED(info_->GetFunctionInfo2(function, 0, nullptr, &module, &place.method, 0,
+                                                          nullptr, nullptr))) {
+    return {};
+  }
+  if (!find_offset(function, ip, place.offset)) return {};
+  place.assembly = assembly_of(module);
+  return place.assembly < 0 ? Place() : place;
+}
+
+bool ClrIlSource::find_offset(clr::FunctionID function, std::uint64_t ip, std::uint32_t& il_offset) {
+  std::array<UINT_PTR, kMaxVersions> starts;
+  ULONG32 versions = 0;
+  // ReJIT 0: the IL that the file has. Of any other the PDB says nothing.
+  if (FAILED(info9_->GetNativeCodeStartAddresses(function, 0, kMaxVersions, &versions, starts.data()))) {
+    return false;
+  }
+  for (const UINT_PTR start : std::span(starts).first(std::min(versions, kMaxVersions))) {
+    std::array<clr::CodeInfo, kMaxPieces> pieces;
+    ULONG32 count = 0;
+    if (FAILED(info9_->GetCodeInfo4(start, kMaxPieces, &count, pieces.data()))) continue;
+    const auto offset = offset_in(std::span(pieces).first(std::min(count, kMaxPieces)), ip);
+    if (!offset) continue;
+    const auto found = read_map(start) ? il_offset_at(map_, *offset) : std::nullopt;
+    if (found) il_offset = *found;
+    return found.has_value();
+  }
+  return false;
+}
+
+bool ClrIlSource::read_map(UINT_PTR start) {
+  ULONG32 count = 0;
+  map_.resize(std::max<std::size_t>(map_.size(), kUsualEntries));
+  const auto read = [&] {
+    const auto capacity = static_cast<ULONG32>(map_.size());
+    return SUCCEEDED(info9_->GetILToNativeMapping3(start, capacity, &count, map_.data()));
+  };
+  if (!read()) return false;
+  if (count > map_.size()) {
+    map_.resize(std::min(count, kMostEntries));
+    if (!read()) return false;
+  }
+  map_.resize(std::min<std::size_t>(count, map_.size()));
+  return true;
+}
+
+std::int32_t ClrIlSource::assembly_of(clr::ModuleID module) {
+  const auto [at, fresh] = modules_.try_emplace(module, -1);
+  if (!fresh) return at->second;
+  const ModuleMetadata metadata(*info_, module);
+  Assembly assembly{.path = to_utf8(module_file(*info_, module))};
+  if (!metadata.mvid(assembly.mvid)) return -1;
+  assembly.optimised =
+      may_be_optimised(metadata.assembly_attribute(L"System.Diagnostics.DebuggableAttribute"));
+  const auto known = std::ranges::find(assemblies_, assembly);
+  at->second = static_cast<std::int32_t>(known - assemblies_.begin());
+  if (known == assemblies_.end()) assemblies_.push_back(std::move(assembly));
+  return at->second;
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "symbols/assembly.h"
+#include "symbols/win/profiling_api.h"
+
+namespace mixwalk {
+
+// Where in their IL managed functions stand, and the assemblies that they are of, from the runtime. Not
+// frozen-safe: it allocates and takes locks of the runtime; nothing may be frozen while it is asked, and no
+// lock held. What it knows of code is kept until it is told to forget it.
+class ClrIlSource {
+ public:
+  // Neither is owned; `info9` may be null (.NET Framework): nothing is known then.
+  ClrIlSource(clr::ICorProfilerInfo3* info, clr::ICorProfilerInfo9* info9) : info_(info), info9_(info9) {}
+
+  struct Place {
+    std::int32_t assembly = -1;  // its place in assemblies(); -1: nothing is known
+    clr::Token method = 0;
+    std::uint32_t offset = 0;  // bytes
+  };
+  // `ip`: inside an instruction (CodeAddress::lookup()) of this function, which has metadata.
+  const Place& find(clr::FunctionID function, std::uint64_t ip);
+  // What is known of it without asking the runtime. Null: nothing.
+  const Place* known(std::uint64_t ip) const;
+
+  // Addresses and ids may be used again: a module has gone.
+  void forget_code();
+  // All assemblies as well.
+  void clear();
+  // Every one that was met since clear().
+  std::span<const Assembly> assemblies() const noexcept { return assemblies_; }
+
+ private:
+  // An assembly's code of this many places is more than any stack has, and takes some MiB.
+  static constexpr std::size_t kMaxPlaces = 1 << 16;
+
+  Place ask(clr::FunctionID function, std::uint64_t ip);
+  bool find_offset(clr::FunctionID function, std::uint64_t ip, std::uint32_t& il_offset);
+  bool read_map(UINT_PTR start);
+  std::int32_t assembly_of(clr::ModuleID module);
+
+  clr::ICorProfilerInfo3* info_;
+  clr::ICorProfilerInfo9* info9_;
+  std::unordered_map<std::uint64_t, Place> places_;  // by their addresses
+  std::unordered_map<clr::ModuleID, std::int32_t> modules_;
+  std::vector<Assembly> assemblies_;
+  std::vector<IlToNative> map_;  // of the function that is asked about
+};
+
+}  // namespace mixwalk

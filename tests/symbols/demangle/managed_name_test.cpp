@@ -1,0 +1,141 @@
+#include "symbols/demangle/managed_name.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace mixwalk {
+namespace {
+
+TEST(ManagedName, PlainMethodHasTypesAsCSharpWritesThem) {
+  EXPECT_EQ(managed_name("Orders.Client.Check(System.Int32, System.String[], ref System.Double)"),
+            "Orders.Client.Check(int, string[], ref double)");
+  EXPECT_EQ(managed_name("Orders.Client.Check()"), "Orders.Client.Check()");
+  EXPECT_EQ(managed_name("Orders.Client.Poke(System.Void*, System.IntPtr)"), "Orders.Client.Poke(void*, nint)");
+}
+
+TEST(ManagedName, TheTypeOfTheMethodKeepsItsOwnName) {
+  EXPECT_EQ(managed_name("System.String.Concat(System.String)"), "System.String.Concat(string)");
+}
+
+TEST(ManagedName, NestedTypesAndGenericArguments) {
+  EXPECT_EQ(managed_name("Outer<System.Int32>+Inner<System.__Canon>.Take<System.Char>(A+B, Outer<System.Byte>+Inner)"),
+            "Outer<int>.Inner<System.__Canon>.Take<char>(A.B, Outer<byte>.Inner)");
+  EXPECT_EQ(managed_name("A.B(System.Collections.Generic.Dictionary<System.String, System.Int32[]>)"),
+            "A.B(System.Collections.Generic.Dictionary<string, int[]>)");
+}
+
+TEST(ManagedName, NullableAndTuple) {
+  EXPECT_EQ(managed_name("A.B(System.Nullable<System.Int32>[], System.ValueTuple<System.Int32, System.String>)"),
+            "A.B(int?[], (int, string))");
+  EXPECT_EQ(managed_name("A.B(System.ValueTuple<System.Int32>)"), "A.B(System.ValueTuple<int>)");
+}
+
+TEST(ManagedName, RanksOfAnArrayOfArraysStandFromTheOutsideIn) {
+  EXPECT_EQ(managed_name("A.B(System.Int32[,][], System.Int32[][,]*)"), "A.B(int[][,], int[,][]*)");
+}
+
+TEST(ManagedName, FunctionPointersAndUnknownTypes) {
+  EXPECT_EQ(managed_name("A.B(method(System.Int32, method()), ?, !0, !!1)"), "A.B(method(int, method()), ?, !0, !!1)");
+  EXPECT_EQ(managed_name("A.B(?)"), "A.B(?)");
+}
+
+TEST(ManagedName, AsyncMethodsAndIterators) {
+  EXPECT_EQ(managed_name("Orders.Client+<FetchAsync>d__7.MoveNext()"), "Orders.Client.FetchAsync()");
+  EXPECT_EQ(managed_name("Orders.Client+<FetchAsync>d__7<System.Int32>.MoveNext()"), "Orders.Client.FetchAsync<int>()");
+  EXPECT_EQ(managed_name("Orders.Program+<<Main>$>d__0.MoveNext()"), "Orders.Program.<Main>$()");
+  EXPECT_EQ(managed_name("Orders.List+<System-Collections-IEnumerable-GetEnumerator>d__1.MoveNext()"),
+            "Orders.List.System.Collections.IEnumerable.GetEnumerator()");
+  EXPECT_EQ(managed_name("Orders.List+<Items>d__1.System.IDisposable.Dispose()"),
+            "Orders.List.Items.System.IDisposable.Dispose()");
+}
+
+// InstructionDecoderTests.GetNameLambda, GetNameGenericLambda.
+TEST(ManagedName, Lambdas) {
+  EXPECT_EQ(managed_name("C+<>c.<M>b__0_0()"), "C.M.AnonymousMethod__0_0()");
+  EXPECT_EQ(managed_name("C<System.Exception>+<>c__0<System.ArgumentException>.<M>b__0_0(System.ArgumentException)"),
+            "C<System.Exception>.M.AnonymousMethod__0_0(System.ArgumentException)");
+}
+
+TEST(ManagedName, LambdasOfOneMethodStayApartFromThoseOfAnother) {
+  EXPECT_EQ(managed_name("Orders.Client+<>c__DisplayClass3_0.<Check>b__1(System.Int32)"),
+            "Orders.Client.Check.AnonymousMethod__3_1(int)");
+  EXPECT_EQ(managed_name("Orders.Client+<>c__DisplayClass4_0.<Check>b__1(System.Int32)"),
+            "Orders.Client.Check.AnonymousMethod__4_1(int)");
+}
+
+TEST(ManagedName, LocalFunctions) {
+  EXPECT_EQ(managed_name("Orders.Program.<Main>g__Local|0_0(System.String)"), "Orders.Program.Main.Local(string)");
+  EXPECT_EQ(managed_name("Orders.Program.<Main>g__Local|0_0<System.Int32>()"), "Orders.Program.Main.Local<int>()");
+  EXPECT_EQ(managed_name("Orders.Program+<>c__DisplayClass0_0.<Main>g__Local|1()"), "Orders.Program.Main.Local()");
+}
+
+TEST(ManagedName, AsyncLambdasAndAsyncLocalFunctions) {
+  EXPECT_EQ(managed_name("Orders.Program+<>c+<<Run>b__0_0>d.MoveNext()"), "Orders.Program.Run.AnonymousMethod__0_0()");
+  EXPECT_EQ(managed_name("Orders.Program+<>c__DisplayClass2_0+<<Run>b__1>d.MoveNext()"),
+            "Orders.Program.Run.AnonymousMethod__2_1()");
+  EXPECT_EQ(managed_name("Orders.Program+<<Main>g__Local|0_0>d.MoveNext()"), "Orders.Program.Main.Local()");
+}
+
+// InstructionDecoderTests.GetNameProperties, GetCompactName_Members.
+TEST(ManagedName, PropertiesAndEvents) {
+  EXPECT_EQ(managed_name("C.get_P()"), "C.P.get()");
+  EXPECT_EQ(managed_name("C.set_P(System.Int32)"), "C.P.set(int)");
+  EXPECT_EQ(managed_name("C.get_Item(System.Object)"), "C.this[object].get(object)");
+  EXPECT_EQ(managed_name("C.set_Item(System.Object, System.Int32)"), "C.this[object].set(object, int)");
+  EXPECT_EQ(managed_name("C.set_Item(System.Int32)"), "C.Item.set(int)");
+  EXPECT_EQ(managed_name("C.add_E(System.EventHandler)"), "C.E.add(System.EventHandler)");
+  EXPECT_EQ(managed_name("C.remove_E(System.EventHandler)"), "C.E.remove(System.EventHandler)");
+  EXPECT_EQ(managed_name("C.Orders.IName.get_Name()"), "C.Orders.IName.Name.get()");
+  EXPECT_EQ(managed_name("C+<>c.<get_Name>b__3_0()"), "C.Name.get.AnonymousMethod__3_0()");
+  EXPECT_EQ(managed_name("C.get_()"), "C.get_()");
+  EXPECT_EQ(managed_name("C.getName()"), "C.getName()");
+}
+
+TEST(ManagedName, ConstructorsAndFinalizers) {
+  EXPECT_EQ(managed_name("Orders.Client<System.Int32>..ctor(System.Int32)"), "Orders.Client<int>.Client(int)");
+  EXPECT_EQ(managed_name("Orders.Client..cctor()"), "Orders.Client.static Client()");
+  EXPECT_EQ(managed_name("Orders.Client.Finalize()"), "Orders.Client.~Client()");
+  EXPECT_EQ(managed_name("Orders.Client.Finalize(System.Int32)"), "Orders.Client.Finalize(int)");
+  EXPECT_EQ(managed_name("Orders.Client+<>c.<.ctor>b__1_0()"), "Orders.Client.Client.AnonymousMethod__1_0()");
+  EXPECT_EQ(managed_name("Orders.Client+<>c..ctor()"), "Orders.Client.<>c..ctor()");
+}
+
+TEST(ManagedName, Operators) {
+  EXPECT_EQ(managed_name("C.op_UnaryPlus(C)"), "C.operator +(C)");
+  EXPECT_EQ(managed_name("C.op_LessThan(C, C)"), "C.operator <(C, C)");
+  EXPECT_EQ(managed_name("C.op_Implicit(C)"), "C.implicit operator(C)");
+  EXPECT_EQ(managed_name("C.op_Unheard(C)"), "C.op_Unheard(C)");
+}
+
+TEST(ManagedName, ExplicitImplementationsKeepTheirInterface) {
+  EXPECT_EQ(managed_name("C.System.IDisposable.Dispose()"), "C.System.IDisposable.Dispose()");
+  EXPECT_EQ(managed_name("C.System.Collections.Generic.IEnumerable<T>.GetEnumerator()"),
+            "C.System.Collections.Generic.IEnumerable<T>.GetEnumerator()");
+}
+
+TEST(ManagedName, WhatIsNoSuchNameStaysAsItIs) {
+  for (const std::string name :
+       {"", "(", ")", "()", "IL_STUB_PInvoke", "[unknown method 0x1234]", "A.B(", "A.B)", "A<B.C()", "A>B.C()",
+        "A.B(System.Int32", "A.B(,)", "A.B(C<)", "<>", "<Main>b__0_0", "Main@12-1.Invoke()", "A.<>()", "<()",
+        "A.B(C<D>E)", "A.B([)"}) {
+    EXPECT_EQ(managed_name(name), name);
+  }
+}
+
+TEST(ManagedName, EndlessNestingStaysAsItIs) {
+  std::string name = "A.B(";
+  for (int i = 0; i < 1000; ++i) name += "C<";
+  name += "D" + std::string(1000, '>') + ")";
+  EXPECT_EQ(managed_name(name), name);
+  std::string hosts;
+  for (int i = 0; i < 1000; ++i) hosts += '<';
+  hosts += "M";
+  for (int i = 0; i < 1000; ++i) hosts += ">b__0";
+  EXPECT_EQ(managed_name("A." + hosts + "()"), "A." + hosts + "()");
+  const std::string large = "A." + std::string(100'000, 'B') + "(System.Int32)";
+  EXPECT_EQ(managed_name(large), large);
+}
+
+}  // namespace
+}  // namespace mixwalk
