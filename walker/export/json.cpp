@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
+
 #include "walker/export/frame_selection.h"
 #include "walker/export/words.h"
 #include "walker/model/counters.h"
@@ -43,8 +45,10 @@ Json frame_json(const Snapshot& snapshot, const Frame& frame) {
   json["name"] = or_null(frame.name);
   if (frame.kind == FrameKind::native && !frame.name.empty()) {
     if (frame.symbol != SymbolKind::none) json["symbol"] = key(frame.symbol);
-    json["displacement"] = frame.displacement;
+    const bool start_known = frame.symbol != SymbolKind::import || frame.displacement != 0;
+    if (start_known) json["displacement"] = frame.displacement;
   }
+  if (frame.call != CallCheck::unchecked) json["call"] = key(frame.call);
   if (frame.inline_depth != 0) json["inline_depth"] = frame.inline_depth;
   if (frame.folded > 1) json["folded"] = frame.folded;
   if (!frame.file.empty()) json["file"] = frame.file;
@@ -117,6 +121,13 @@ Json counters_json(const Counters& counters) {
     json["open_by_reason"][std::string(key(static_cast<OpenReason>(i)))] =
         counters.open_by_reason[i];
   }
+  json["calls"] = Json::object();
+  for (const CallCheck call :
+       {CallCheck::verified, CallCheck::possible, CallCheck::no_call, CallCheck::elsewhere}) {
+    json["calls"][std::string(key(call))] = counters.calls[static_cast<std::size_t>(call)];
+  }
+  // A person's figure: no reader needs more places.
+  json["calls"]["verified_share"] = std::round(counters.calls_verified() * 1000) / 1000;
   return json;
 }
 

@@ -76,7 +76,9 @@ class Writer {
   std::string thread(const Thread& thread) const {
     std::string text = "\n" + thread_line(thread) + "\n";
     const FrameSelection selection = select_frames(options_.filter, thread.stack);
-    for (const std::size_t i : selection.frames) text += frame_line(thread.stack, i);
+    for (const std::size_t i : selection.frames) {
+      text += frame_line(thread.stack, i) + call_line(thread.stack.frames[i]);
+    }
     if (selection.beyond_depth != 0) {
       text += fmt::format("  {}… {}{}\n", paint(kDim),
                           plural(selection.beyond_depth, "more frame"), paint(kReset));
@@ -183,6 +185,13 @@ class Writer {
     return {};
   }
 
+  std::string call_line(const Frame& frame) const {
+    const bool returns = frame.kind == FrameKind::native && frame.address_kind == AddressKind::return_address;
+    if (!options_.call_text || !returns || frame.module == Frame::kNone || frame.inline_depth != 0) return {};
+    const std::string call = options_.call_text(frame);
+    return call.empty() ? call : fmt::format("          {}{}{}\n", paint(kDim), bounded(call), paint(kReset));
+  }
+
   static std::string shown_name(const Frame& frame) {
     return frame.kind == FrameKind::native ? shortened(frame.name) : frame.name;
   }
@@ -201,7 +210,9 @@ class Writer {
       text += fmt::format("+{:#x}", frame.displacement);
     }
     if (frame.folded > 1) text += fmt::format(" (one of {})", frame.folded);
-    return text + place_in_source(frame);
+    text += place_in_source(frame);
+    const std::string_view wrong = sentence(frame.call);
+    return wrong.empty() ? text : fmt::format("{} {}({}){}", text, paint(kGap), wrong, paint(kReset));
   }
 
   // Without the folders, which are those of a build machine.
