@@ -36,8 +36,7 @@ using Target = FlowInstruction::Target;
 
 Kind kind_of(const cs_insn& instruction) {
   switch (instruction.id) {
-    case X86_INS_CALL:
-    case X86_INS_LCALL: return Kind::call;
+    case X86_INS_CALL: return Kind::call;  // far calls (FF /3) are none of 64-bit programs
     case X86_INS_JMP:
     case X86_INS_LJMP: return Kind::jump;
     case X86_INS_SYSCALL:
