@@ -57,7 +57,8 @@ Symboliser::Opened Symboliser::open(const LoadedImage& image) {
   return {ImageSymbols::found, std::move(file)};
 }
 
-std::vector<std::unique_ptr<SymbolSource>> Symboliser::sources_of(const std::shared_ptr<const ImageFile>& file) {
+std::vector<std::unique_ptr<SymbolSource>> Symboliser::sources_of(
+    const std::shared_ptr<const ImageFile>& file) {
   std::vector<std::unique_ptr<SymbolSource>> sources;
   if (file == nullptr) return sources;
   for (const OpenSource& open : open_) {

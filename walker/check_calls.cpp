@@ -24,7 +24,8 @@ void check_calls(Stack& stack, CallChecker& checker) {
       CallChecker::Answer answer = checker.check(static_cast<std::size_t>(frame.module), frame.address,
                                                  above != nullptr ? &callee : nullptr);
       frame.call = answer.check;
-      if (above != nullptr && above->kind == FrameKind::native && has_no_name(*above) && !answer.import.empty()) {
+      if (above != nullptr && above->kind == FrameKind::native && has_no_name(*above) &&
+          !answer.import.empty()) {
         above->name = std::move(answer.import);
         above->symbol = SymbolKind::import;
         above->displacement = answer.import_displacement.value_or(0);

@@ -16,7 +16,8 @@
 namespace mixwalk {
 namespace {
 
-// Functions that one call is followed through: from an import's thunk to a forwarder, to a wrapper, to its parts.
+// Functions that one call is followed through: from an import's thunk to a forwarder, to a wrapper, to its
+// parts.
 constexpr std::size_t kMaxFunctions = 64;
 constexpr int kMaxForwarders = 8;
 
@@ -89,12 +90,14 @@ struct CallChecker::Search {
   struct Place {
     std::size_t image;
     std::uint32_t rva;
-    bool itself;  // reached by nothing but thunks: what is called is this function, and not one that jumps to it
+    bool itself;  // reached by nothing but thunks: what is called is this function, and not one that jumps to
+                  // it
   };
 
   Search(CallChecker& checker, const Callee& callee)
-      : checker(checker), callee(callee), callee_rva(static_cast<std::uint32_t>(
-                                              callee.code.lookup() - checker.images_[callee.image].base)),
+      : checker(checker),
+        callee(callee),
+        callee_rva(static_cast<std::uint32_t>(callee.code.lookup() - checker.images_[callee.image].base)),
         callee_image(checker.opened(callee.image)) {}
 
   void add(std::size_t image, std::uint32_t rva, bool itself) {
@@ -262,7 +265,8 @@ std::size_t CallChecker::image_named(std::string_view name, std::size_t rather) 
   return is_there ? rather : kNoImage;
 }
 
-CallChecker::Answer CallChecker::check(std::size_t image, std::uint64_t return_address, const Callee* callee) {
+CallChecker::Answer CallChecker::check(std::size_t image, std::uint64_t return_address,
+                                       const Callee* callee) {
   const Image& in = opened(image);
   const std::uint64_t rva = return_address - images_[image].base;
   if (in.file == nullptr || rva == 0 || rva > images_[image].size) return {};
@@ -307,7 +311,8 @@ CallChecker::Known CallChecker::ask(std::size_t image, std::uint32_t return_rva,
 
 CallChecker::Known CallChecker::follow(std::size_t image, const FlowInstruction& call, const Callee& callee) {
   Known known{.check = CallCheck::possible};
-  const bool followed = call.kind == Kind::call && (call.target == Target::direct || call.target == Target::slot);
+  const bool followed =
+      call.kind == Kind::call && (call.target == Target::direct || call.target == Target::slot);
   if (callee.image == kNoImage || !followed || call.address >= images_[image].size) return known;
   const auto address = static_cast<std::uint32_t>(call.address);
   const Import* const import = call.target == Target::slot ? opened(image).imports.at(address) : nullptr;
@@ -368,7 +373,8 @@ std::string CallChecker::call_text(std::size_t image, std::uint64_t return_addre
                                    ? in.imports.at(static_cast<std::uint32_t>(instruction.address))
                                    : nullptr;
   if (import == nullptr) return text;
-  const std::string name = import->name.empty() ? "#" + std::to_string(import->ordinal) : demangle(import->name);
+  const std::string name =
+      import->name.empty() ? "#" + std::to_string(import->ordinal) : demangle(import->name);
   return text + "  ; " + std::string(import->image) + "!" + name;
 }
 

@@ -15,7 +15,8 @@ bool is_call(const FlowInstruction& instruction) {
 
 }  // namespace
 
-std::vector<CallBefore> calls_before(const PeImage& image, std::uint32_t return_rva, Disassembler& disassembler) {
+std::vector<CallBefore> calls_before(const PeImage& image, std::uint32_t return_rva,
+                                     Disassembler& disassembler) {
   std::vector<CallBefore> found;
   for (std::uint32_t bytes = kShortestCall; bytes <= kLongestInstruction && bytes <= return_rva; ++bytes) {
     const std::uint32_t rva = return_rva - bytes;
@@ -23,7 +24,8 @@ std::vector<CallBefore> calls_before(const PeImage& image, std::uint32_t return_
     const auto code = image.bytes_at(rva, bytes);
     if (!code) break;
     const auto instruction = disassembler.decode(*code, rva);
-    if (instruction && instruction->bytes == bytes && is_call(*instruction)) found.push_back({rva, *instruction});
+    if (instruction && instruction->bytes == bytes && is_call(*instruction))
+      found.push_back({rva, *instruction});
   }
   return found;
 }
@@ -38,7 +40,8 @@ SweepResult sweep_to(const PeImage& image, std::uint32_t return_rva, Disassemble
     const auto instruction = disassembler.decode(code->subspan(at), function->begin + at);
     if (!instruction) return {};
     const std::uint32_t next = at + instruction->bytes;
-    if (next == code->size()) return {is_call(*instruction) ? Sweep::call : Sweep::no_call, function->begin + at};
+    if (next == code->size())
+      return {is_call(*instruction) ? Sweep::call : Sweep::no_call, function->begin + at};
     at = next;
   }
   return {};

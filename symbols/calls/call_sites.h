@@ -14,10 +14,11 @@ struct CallBefore {
   FlowInstruction instruction;
 };
 
-// The calls of an image's file that can end at the return address; one of `syscall` counts as a call. Instructions
-// are not read backwards: the bytes before an address can be the end of more than one, so each length is tried.
-// The shortest comes first. Empty: none. Not frozen-safe.
-std::vector<CallBefore> calls_before(const PeImage& image, std::uint32_t return_rva, Disassembler& disassembler);
+// The calls of an image's file that can end at the return address; one of `syscall` counts as a call.
+// Instructions are not read backwards: the bytes before an address can be the end of more than one, so each
+// length is tried. The shortest comes first. Empty: none. Not frozen-safe.
+std::vector<CallBefore> calls_before(const PeImage& image, std::uint32_t return_rva,
+                                     Disassembler& disassembler);
 
 // Which instructions a function has, as far as one address.
 enum class Sweep : std::uint8_t {
@@ -30,7 +31,8 @@ struct SweepResult {
   std::uint32_t rva = 0;
 };
 
-// Reads the function of the return address (its RUNTIME_FUNCTION) from its begin, instruction after instruction.
+// Reads the function of the return address (its RUNTIME_FUNCTION) from its begin, instruction after
+// instruction.
 SweepResult sweep_to(const PeImage& image, std::uint32_t return_rva, Disassembler& disassembler);
 
 }  // namespace mixwalk

@@ -70,7 +70,8 @@ Kind kind_of(const cs_insn& instruction) {
   }
   const cs_detail& detail = *instruction.detail;
   const auto* const groups_end = detail.groups + detail.groups_count;
-  return std::find(detail.groups, groups_end, CS_GRP_JUMP) != groups_end ? Kind::conditional_jump : Kind::other;
+  return std::find(detail.groups, groups_end, CS_GRP_JUMP) != groups_end ? Kind::conditional_jump
+                                                                         : Kind::other;
 }
 
 void set_target(const cs_insn& instruction, FlowInstruction& flow) {
@@ -81,7 +82,8 @@ void set_target(const cs_insn& instruction, FlowInstruction& flow) {
   if (operand.type == X86_OP_IMM) {
     flow.target = Target::direct;
     flow.address = static_cast<std::uint64_t>(operand.imm);
-  } else if (operand.type == X86_OP_MEM && operand.mem.base == X86_REG_RIP && operand.mem.index == X86_REG_INVALID &&
+  } else if (operand.type == X86_OP_MEM && operand.mem.base == X86_REG_RIP &&
+             operand.mem.index == X86_REG_INVALID &&
              (operand.mem.segment == X86_REG_INVALID || operand.mem.segment == X86_REG_CS ||
               operand.mem.segment == X86_REG_DS)) {
     flow.target = Target::slot;

@@ -12,12 +12,12 @@ namespace mixwalk {
 // What an x64 instruction does to the flow of a program.
 struct FlowInstruction {
   enum class Kind : std::uint8_t {
-    other,             // the next instruction follows
+    other,  // the next instruction follows
     call,
-    system_call,       // syscall, int 2e: the kernel comes back right behind it, or calls from there
-    jump,              // always taken
+    system_call,  // syscall, int 2e: the kernel comes back right behind it, or calls from there
+    jump,         // always taken
     conditional_jump,
-    end,               // a return, or a trap: nothing follows
+    end,  // a return, or a trap: nothing follows
   };
   enum class Target : std::uint8_t {
     none,
@@ -29,8 +29,8 @@ struct FlowInstruction {
   Target target = Target::none;
   std::uint8_t bytes = 0;
   std::uint64_t address = 0;
-  // It writes the word at Rsp, or changes Rsp to what a register holds: a return behind it goes to a place that
-  // was put there.
+  // It writes the word at Rsp, or changes Rsp to what a register holds: a return behind it goes to a place
+  // that was put there.
   bool writes_return = false;
 };
 
@@ -42,7 +42,8 @@ class Disassembler {
   Disassembler(const Disassembler&) = delete;
   Disassembler& operator=(const Disassembler&) = delete;
 
-  // The instruction that begins at code[0], which stands at `address`. Nothing: no instruction, or it is cut off.
+  // The instruction that begins at code[0], which stands at `address`. Nothing: no instruction, or it is cut
+  // off.
   std::optional<FlowInstruction> decode(std::span<const std::byte> code, std::uint64_t address);
   // As Intel writes it: "call qword ptr [rip + 0x1c1a]". Empty: as above.
   std::string text(std::span<const std::byte> code, std::uint64_t address);

@@ -24,9 +24,9 @@ class OneFile final : public ImageFiles {
 
 }  // namespace
 
-// Any bytes are an image or an error; whatever its imports, exports and code say, each question about a call ends,
-// and with an answer. The image is also the ones that it imports from, so that chains of forwarders and thunks lead
-// back into it.
+// Any bytes are an image or an error; whatever its imports, exports and code say, each question about a call
+// ends, and with an answer. The image is also the ones that it imports from, so that chains of forwarders and
+// thunks lead back into it.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
   std::vector<std::byte> file(bytes.begin(), bytes.end());
@@ -66,9 +66,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     checker.check(0, images[0].base + return_rva, nullptr);
     for (std::size_t above = 0; above < places.size(); above += 3) {
       const std::size_t of = above % images.size();
-      const CallChecker::Callee callee{of, {images[of].base + places[above], AddressKind::instruction_pointer}};
+      const CallChecker::Callee callee{of,
+                                       {images[of].base + places[above], AddressKind::instruction_pointer}};
       const CallChecker::Answer answer = checker.check(0, images[0].base + return_rva, &callee);
-      check(answer.import.empty() || answer.check == CallCheck::verified || answer.check == CallCheck::possible);
+      check(answer.import.empty() || answer.check == CallCheck::verified ||
+            answer.check == CallCheck::possible);
     }
   }
   return 0;

@@ -47,8 +47,8 @@ class ImageBuilder {
   ImageBuilder& forward(const std::string& name, const std::string& to);
   static constexpr std::uint32_t kOrdinalBase = 5;
 
-  // An imported function: the n-th one has its slot at import_slot(n). They stand in .data. Before it is loaded,
-  // the slot of a delayed one leads to `loader`, an RVA.
+  // An imported function: the n-th one has its slot at import_slot(n). They stand in .data. Before it is
+  // loaded, the slot of a delayed one leads to `loader`, an RVA.
   ImageBuilder& import(const std::string& image, const std::string& name);
   ImageBuilder& import_ordinal(const std::string& image, std::uint16_t ordinal);
   ImageBuilder& import_delayed(const std::string& image, const std::string& name, std::uint32_t loader);

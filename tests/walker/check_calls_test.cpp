@@ -13,8 +13,8 @@ using test::ImageBuilder;
 constexpr std::uint64_t kBase = 0x1'8000'0000, kLost = 0x2'8000'0000;
 constexpr std::uint32_t kCode = ImageBuilder::kCode;
 
-// One image, which calls: its own function at kCode + 0x20 before kCode + 8, and an import of lost.dll, whose file
-// cannot be read, before kCode + 0x10.
+// One image, which calls: its own function at kCode + 0x20 before kCode + 8, and an import of lost.dll, whose
+// file cannot be read, before kCode + 0x10.
 class OneImage final : public ImageFiles {
  public:
   std::optional<std::vector<std::byte>> read(const std::string& path) override {
@@ -49,7 +49,8 @@ class CheckCalls : public testing::Test {
 };
 
 TEST_F(CheckCalls, NativeReturnAddressesAreHeldAgainstTheFrameAbove) {
-  frames() = {native(kCode + 0x30, AddressKind::instruction_pointer), native(kCode + 8), native(kCode + 0x18)};
+  frames() = {native(kCode + 0x30, AddressKind::instruction_pointer), native(kCode + 8),
+              native(kCode + 0x18)};
   check();
   EXPECT_EQ(frames()[0].call, CallCheck::unchecked);
   EXPECT_EQ(frames()[1].call, CallCheck::verified);
@@ -64,14 +65,16 @@ TEST_F(CheckCalls, InlinedCallsAreNoFramesOfTheChain) {
   inlined.inline_depth = 1;
   Frame above_inlined = inlined;
   above_inlined.address = kBase + kCode + 8;
-  frames() = {inlined, native(kCode + 0x30, AddressKind::instruction_pointer), above_inlined, native(kCode + 8)};
+  frames() = {inlined, native(kCode + 0x30, AddressKind::instruction_pointer), above_inlined,
+              native(kCode + 8)};
   check();
   EXPECT_EQ(frames()[2].call, CallCheck::unchecked);
   EXPECT_EQ(frames()[3].call, CallCheck::verified);
 }
 
 TEST_F(CheckCalls, FrameBelowAGapIsAfterSomeCall) {
-  frames() = {native(kCode + 0x50, AddressKind::instruction_pointer), {.kind = FrameKind::gap}, native(kCode + 8)};
+  frames() = {
+      native(kCode + 0x50, AddressKind::instruction_pointer), {.kind = FrameKind::gap}, native(kCode + 8)};
   check();
   EXPECT_EQ(frames()[2].call, CallCheck::possible);
 }

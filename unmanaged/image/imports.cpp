@@ -87,8 +87,9 @@ Imports::Imports(const PeImage& image) {
 }
 
 const Import* Imports::at(std::uint32_t slot) const noexcept {
-  const auto found = std::lower_bound(imports_.begin(), imports_.end(), slot,
-                                      [](const Import& import, std::uint32_t value) { return import.slot < value; });
+  const auto found =
+      std::lower_bound(imports_.begin(), imports_.end(), slot,
+                       [](const Import& import, std::uint32_t value) { return import.slot < value; });
   return found != imports_.end() && found->slot == slot ? &*found : nullptr;
 }
 

@@ -77,7 +77,9 @@ ParseResult finish_dump(DumpArguments& arguments) {
   }
   if (auto wrong = refuse_filter(*command.format, command.filter, "dump")) return std::move(*wrong);
   if (command.calls) command.filter.all = true;  // a frame that is not shown has no call
-  if (command.calls && command.format->name != "text") return usage("--asm goes with the format text", "dump");
+  if (command.calls && command.format->name != "text") {
+    return usage("--asm goes with the format text", "dump");
+  }
   if (command.output && command.output->empty()) {
     return usage("--output needs a file's name", "dump");
   }

@@ -45,8 +45,8 @@ bool begins_thread(std::string_view method) {
   return starts_with_any(method, kBegins);
 }
 
-// Methods of the library whose work is done by the runtime itself, and what a programmer calls them: "Enter" may be
-// Enter_Slowpath by now.
+// Methods of the library whose work is done by the runtime itself, and what a programmer calls them: "Enter"
+// may be Enter_Slowpath by now.
 std::string_view public_name(std::string_view method) {
   struct Method {
     std::string_view begin, name;
@@ -65,8 +65,8 @@ std::string_view public_name(std::string_view method) {
       {"System.GC.WaitForPendingFinalizers", "GC.WaitForPendingFinalizers"},
       {"System.GC.Collect", "GC.Collect"},
   }};
-  const auto found =
-      std::ranges::find_if(kMethods, [method](const Method& known) { return method.starts_with(known.begin); });
+  const auto found = std::ranges::find_if(
+      kMethods, [method](const Method& known) { return method.starts_with(known.begin); });
   return found == kMethods.end() ? std::string_view() : found->name;
 }
 
@@ -112,8 +112,9 @@ std::vector<FoldedFrames> RuntimeFrames::of(const Stack& stack) const {
   bool below_host = false;
   for (const Frame& frame : frames) {
     Part part = part_of(frame);
-    if (part == Part::other && below_host && frame.kind == FrameKind::native && frame.module != Frame::kNone &&
-        program_[static_cast<std::size_t>(frame.module)] && !has_own_name(frame) && !is_marked(frame)) {
+    if (part == Part::other && below_host && frame.kind == FrameKind::native &&
+        frame.module != Frame::kNone && program_[static_cast<std::size_t>(frame.module)] &&
+        !has_own_name(frame) && !is_marked(frame)) {
       part = Part::host;
     }
     below_host = part == Part::host && (below_host || is_for_shipped_host(frame.name));

@@ -16,8 +16,8 @@ class TextExporter final : public Exporter {
   struct Options {
     bool colour = false;  // ANSI escapes
     FrameFilter filter;
-    // The call before the return address of a frame in an image, which is shown under it; empty text: it is not
-    // known. No function: no calls are shown.
+    // The call before the return address of a frame in an image, which is shown under it; empty text: it is
+    // not known. No function: no calls are shown.
     std::function<std::string(const Frame&)> call_text;
   };
   explicit TextExporter(const Options& options) : options_(options) {}

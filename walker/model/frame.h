@@ -44,8 +44,8 @@ struct Frame {
   // 0: a real frame. n: a call that the compiler inlined, n deep into the next real frame, with that one's
   // address, Rsp and run.
   std::uint8_t inline_depth = 0;
-  // Native frames in images: whether the call before the return address leads to the frame above. Of a pair of
-  // frames, so no recording keeps it.
+  // Native frames in images: whether the call before the return address leads to the frame above. Of a pair
+  // of frames, so no recording keeps it.
   CallCheck call = CallCheck::unchecked;
 
   bool operator==(const Frame&) const = default;

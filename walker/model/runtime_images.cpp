@@ -12,7 +12,8 @@ namespace {
 constexpr std::array<std::string_view, 6> kRuntimeImages = {
     "coreclr.dll", "clrjit.dll", "clrgc.dll", "clr.dll", "mscoreei.dll", "mscoree.dll"};
 
-std::vector<bool> runtime_images(const std::vector<Module>& modules, const Process& process, bool runs_managed) {
+std::vector<bool> runtime_images(const std::vector<Module>& modules, const Process& process,
+                                 bool runs_managed) {
   std::vector<bool> is_runtime;
   bool separate = false;
   for (const Module& module : modules) {

@@ -13,7 +13,8 @@ using Bytes = std::vector<std::uint8_t>;
 constexpr std::uint64_t kBase = 0x7FF8'0000'0000, kOtherBase = 0x7FF9'0000'0000;
 constexpr std::uint32_t kCode = ImageBuilder::kCode;
 // Functions of 0x20 bytes each. The first one calls: its call ends at kReturn.
-constexpr std::uint32_t kReturn = kCode + 0x10, kSecond = kCode + 0x20, kThird = kCode + 0x40, kFourth = kCode + 0x60;
+constexpr std::uint32_t kReturn = kCode + 0x10, kSecond = kCode + 0x20, kThird = kCode + 0x40,
+                        kFourth = kCode + 0x60;
 const Bytes kRet = {0xC3};
 
 class Files final : public ImageFiles {
@@ -35,7 +36,8 @@ Bytes with_displacement(Bytes opcode, std::uint32_t next, std::uint32_t target) 
 class CallCheckerTest : public testing::Test {
  protected:
   CallCheckerTest() {
-    for (const std::uint32_t begin : {kCode, kSecond, kThird, kFourth}) builder_.function(begin, begin + 0x20);
+    for (const std::uint32_t begin : {kCode, kSecond, kThird, kFourth})
+      builder_.function(begin, begin + 0x20);
     for (const std::uint32_t begin : {kSecond, kThird, kFourth}) end_with(begin, kRet);
   }
 
@@ -46,7 +48,9 @@ class CallCheckerTest : public testing::Test {
   void end_with_jump(std::uint32_t begin, std::uint32_t target) {
     end_with(begin, with_displacement({0xE9}, begin + 0x20, target));
   }
-  void call(const Bytes& bytes) { builder_.put_code(kReturn - static_cast<std::uint32_t>(bytes.size()), bytes); }
+  void call(const Bytes& bytes) {
+    builder_.put_code(kReturn - static_cast<std::uint32_t>(bytes.size()), bytes);
+  }
   void call_to(std::uint32_t target) { call(with_displacement({0xE8}, kReturn, target)); }
   void call_slot(std::uint32_t slot) { call(with_displacement({0xFF, 0x15}, kReturn, slot)); }
 
@@ -194,7 +198,8 @@ TEST_F(ImportedCall, ImageThatIsNotLoadedProvesNothing) {
 
 // The function has no name of its own: its export is the thunk in front of it.
 TEST_F(ImportedCall, FunctionBehindAThunkHasTheImportsName) {
-  orders_.put_code(kSecond, with_displacement({0xE9}, kSecond + 5, kThird)).export_name("wait_for_reply", kSecond);
+  orders_.put_code(kSecond, with_displacement({0xE9}, kSecond + 5, kThird))
+      .export_name("wait_for_reply", kSecond);
   build_orders();
   const auto found = answer(kThird + 8, 1);
   EXPECT_EQ(found.check, CallCheck::verified);
@@ -283,7 +288,8 @@ TEST_F(CallCheckerTest, PlacesOutsideTheCodeAreNotChecked) {
 TEST_F(CallCheckerTest, TextHasTheTargetsName) {
   builder_.export_name("second", kSecond);
   call_to(kSecond + 4);
-  EXPECT_EQ(checker().call_text(0, kBase + kReturn), "0x7ff80000100b: call 0x7ff800001024  ; caller.dll!second+0x4");
+  EXPECT_EQ(checker().call_text(0, kBase + kReturn),
+            "0x7ff80000100b: call 0x7ff800001024  ; caller.dll!second+0x4");
   EXPECT_EQ(checker().call_text(0, kBase + kReturn + 4), "");
 }
 

@@ -1,5 +1,5 @@
-// The checks of calls, on images that nobody here wrote: every call that objdump lists is one, and where it leads
-// directly it is verified; what is made up is not.
+// The checks of calls, on images that nobody here wrote: every call that objdump lists is one, and where it
+// leads directly it is verified; what is made up is not.
 
 #include <gtest/gtest.h>
 
@@ -47,7 +47,9 @@ std::vector<ListedCall> listed_calls(const std::string& path, const PeImage& ima
 
 class OneFile final : public ImageFiles {
  public:
-  std::optional<std::vector<std::byte>> read(const std::string& path) override { return test::read_file(path); }
+  std::optional<std::vector<std::byte>> read(const std::string& path) override {
+    return test::read_file(path);
+  }
 };
 
 // What the hand-written decoder of frozen code (unmanaged/step/call_site.h) says.
@@ -69,7 +71,8 @@ class CallsOfImage : public testing::TestWithParam<std::string> {
   static constexpr std::uint64_t kBase = 0x7F0000000000;
 
   void SetUp() override {
-    const std::string path = GetParam().find('/') == std::string::npos ? test::wine_dll(GetParam()) : GetParam();
+    const std::string path =
+        GetParam().find('/') == std::string::npos ? test::wine_dll(GetParam()) : GetParam();
     file_ = std::make_shared<const ImageFile>(path, test::read_file(path));
     ASSERT_EQ(file_->image.error(), PeError::none);
     image_ = {path, kBase, file_->image.size_of_image(), file_->image.timestamp()};
@@ -115,13 +118,15 @@ TEST_P(CallsOfImage, EveryCallIsOneAndTheDirectOnesAreVerified) {
     if (listed->instruction.target != FlowInstruction::Target::direct) {
       // Whatever runs above: it is not marked.
       const CallCheck result = check(checker, call.return_rva, any_place(any_function()));
-      EXPECT_TRUE(result == CallCheck::possible || result == CallCheck::verified ||
-                  (result == CallCheck::elsewhere && listed->instruction.target == FlowInstruction::Target::slot))
+      EXPECT_TRUE(
+          result == CallCheck::possible || result == CallCheck::verified ||
+          (result == CallCheck::elsewhere && listed->instruction.target == FlowInstruction::Target::slot))
           << std::hex << call.rva;
       ++other;
       continue;
     }
-    const PeImage::Function* const target = image.function_at(static_cast<std::uint32_t>(listed->instruction.address));
+    const PeImage::Function* const target =
+        image.function_at(static_cast<std::uint32_t>(listed->instruction.address));
     if (target == nullptr) continue;  // leaf code: how far it goes is not known
     ++direct;
     const CallCheck result = check(checker, call.return_rva, any_place(*target));
@@ -144,7 +149,8 @@ TEST_P(CallsOfImage, HandWrittenDecoderFindsTheSameCalls) {
     for (const CallBefore& call : calls_before(file_->image, return_rva, disassembler)) {
       if (call.instruction.kind != FlowInstruction::Kind::call) continue;
       const int kind = call.instruction.target == FlowInstruction::Target::direct ? 0
-                       : call.instruction.target == FlowInstruction::Target::slot ? 1 : 2;
+                       : call.instruction.target == FlowInstruction::Target::slot ? 1
+                                                                                  : 2;
       by_capstone.emplace(kind, call.instruction.address);
     }
     ++places;
@@ -162,8 +168,9 @@ TEST_P(CallsOfImage, RandomAddressesAreNotVerified) {
     const std::uint32_t return_rva = any_place(any_function()) + 1;
     ++results[static_cast<std::size_t>(check(checker, return_rva, any_place(any_function())))];
   }
-  std::cout << GetParam() << ": of " << kTries << " random pairs " << results[1] << " verified, " << results[2]
-            << " possible, " << results[3] << " after no call, " << results[4] << " elsewhere\n";
+  std::cout << GetParam() << ": of " << kTries << " random pairs " << results[1] << " verified, "
+            << results[2] << " possible, " << results[3] << " after no call, " << results[4]
+            << " elsewhere\n";
   EXPECT_LE(results[1], kTries / 1000);
 }
 

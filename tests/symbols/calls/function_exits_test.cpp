@@ -56,11 +56,11 @@ TEST(FunctionExits, CodeThatRunsOnGoesToWhatFollows) {
 
 // The thunk of "retpoline" builds: call over; the loop; mov [rsp], rax; ret.
 TEST(FunctionExits, MadeReturnAddressIsUnknown) {
-  EXPECT_TRUE(of_function({0x48, 0x89, 0x04, 0x24, 0xC3}).unknown);              // mov [rsp], rax; ret
+  EXPECT_TRUE(of_function({0x48, 0x89, 0x04, 0x24, 0xC3}).unknown);                    // mov [rsp], rax; ret
   EXPECT_TRUE(of_function({0x48, 0x89, 0x04, 0x24, 0x0F, 0xAE, 0xE8, 0xC3}).unknown);  // lfence between
-  EXPECT_TRUE(of_function({0x50, 0xC3}).unknown);                                // push rax; ret
-  EXPECT_TRUE(of_function({0x48, 0x89, 0xCC, 0xC3}).unknown);                    // mov rsp, rcx; ret
-  EXPECT_FALSE(of_function({0x48, 0x89, 0x44, 0x24, 8, 0xC3}).unknown);          // mov [rsp + 8], rax; ret
+  EXPECT_TRUE(of_function({0x50, 0xC3}).unknown);                                      // push rax; ret
+  EXPECT_TRUE(of_function({0x48, 0x89, 0xCC, 0xC3}).unknown);                          // mov rsp, rcx; ret
+  EXPECT_FALSE(of_function({0x48, 0x89, 0x44, 0x24, 8, 0xC3}).unknown);  // mov [rsp + 8], rax; ret
 }
 
 TEST(FunctionExits, ThunkWithoutUnwindDataEndsWithItsJump) {

@@ -16,7 +16,8 @@ std::string text(const std::vector<std::byte>& bytes) {
   std::string text;
   const Imports imports(image);
   for (const Import& import : imports.all()) {
-    const std::string name = import.name.empty() ? "#" + std::to_string(import.ordinal) : std::string(import.name);
+    const std::string name =
+        import.name.empty() ? "#" + std::to_string(import.ordinal) : std::string(import.name);
     text += std::string(import.image) + "!" + name + (import.delayed ? " delayed;" : ";");
   }
   return text;
@@ -24,7 +25,9 @@ std::string text(const std::vector<std::byte>& bytes) {
 
 ImageBuilder three() {
   ImageBuilder builder;
-  builder.import("KERNEL32.dll", "Sleep").import_ordinal("ORDERS.dll", 7).import_delayed("late.dll", "Load", 0x1000);
+  builder.import("KERNEL32.dll", "Sleep")
+      .import_ordinal("ORDERS.dll", 7)
+      .import_delayed("late.dll", "Load", 0x1000);
   return builder;
 }
 
@@ -57,7 +60,8 @@ TEST(Imports, TableOutsideTheFileIsNone) {
 
 TEST(Imports, NameOutsideTheFileIsLeftOut) {
   auto bytes = three().build();
-  const std::size_t names = ImageBuilder::offset_of(bytes, ImageBuilder::import_slot(ImageBuilder::kMaxImports));
+  const std::size_t names =
+      ImageBuilder::offset_of(bytes, ImageBuilder::import_slot(ImageBuilder::kMaxImports));
   ImageBuilder::put32(bytes, names, 0x7FFFFFF0);
   EXPECT_EQ(text(bytes), "ORDERS.dll!#7;late.dll!Load delayed;");
 }

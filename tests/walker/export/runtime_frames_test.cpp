@@ -24,13 +24,17 @@ class RuntimeFramesTest : public testing::Test {
   }
 
   static Frame native(Image image, std::string name, SymbolKind symbol = SymbolKind::function_table) {
-    return {.address_kind = AddressKind::return_address, .address = ((image + 1ull) << 32) + 0x1234,
-            .module = image, .name = std::move(name), .symbol = symbol};
+    return {.address_kind = AddressKind::return_address,
+            .address = ((image + 1ull) << 32) + 0x1234,
+            .module = image,
+            .name = std::move(name),
+            .symbol = symbol};
   }
   static Frame sub(Image image = kCoreclr) { return native(image, "sub_1200"); }
   static Frame managed(std::string name) { return {.kind = FrameKind::managed, .name = std::move(name)}; }
   static std::vector<Frame> wait() {
-    return {native(kNtdll, "NtWaitForSingleObject", SymbolKind::exported), native(kOrders, "pause", SymbolKind::pdb)};
+    return {native(kNtdll, "NtWaitForSingleObject", SymbolKind::exported),
+            native(kOrders, "pause", SymbolKind::pdb)};
   }
   static std::vector<Frame> thread_start() {
     return {managed("System.Threading.Thread.StartCallback()"), sub(), sub(),
@@ -51,7 +55,8 @@ class RuntimeFramesTest : public testing::Test {
       if (!in_run) stack.runs.push_back({.end = RunEnd::closed});
       in_run = frame.kind != FrameKind::gap;
       frame.run = static_cast<std::int32_t>(stack.runs.size() - 1);
-      if (frame.kind == FrameKind::gap) stack.runs.back() = {.end = RunEnd::open, .why = OpenReason::no_unwind};
+      if (frame.kind == FrameKind::gap)
+        stack.runs.back() = {.end = RunEnd::open, .why = OpenReason::no_unwind};
     }
     if (in_run) stack.runs.back().end = RunEnd::root;
   }
@@ -78,9 +83,10 @@ TEST_F(RuntimeFramesTest, BelowTheLibrarysFirstMethodIsTheThreadsStart) {
 }
 
 TEST_F(RuntimeFramesTest, BelowMainIsTheHostsStartUp) {
-  stack({managed("Orders.Program.Main(System.String[])"), sub(), native(kCoreclr, "coreclr_execute", SymbolKind::exported),
-         sub(kHostpolicy), sub(kHostfxr), native(kHostfxr, "hostfxr_main_startupinfo", SymbolKind::exported),
-         sub(kProgram), sub(kProgram), native(kKernel32, "BaseThreadInitThunk", SymbolKind::dwarf),
+  stack({managed("Orders.Program.Main(System.String[])"), sub(),
+         native(kCoreclr, "coreclr_execute", SymbolKind::exported), sub(kHostpolicy), sub(kHostfxr),
+         native(kHostfxr, "hostfxr_main_startupinfo", SymbolKind::exported), sub(kProgram), sub(kProgram),
+         native(kKernel32, "BaseThreadInitThunk", SymbolKind::dwarf),
          native(kNtdll, "RtlUserThreadStart", SymbolKind::dwarf)});
   EXPECT_EQ(folded(), "1+9 host start-up; ");
 }
@@ -96,7 +102,8 @@ TEST_F(RuntimeFramesTest, ProgramThatIsNoShippedHostStays) {
 
 TEST_F(RuntimeFramesTest, MethodThatWaitsInTheRuntimeGivesTheRole) {
   std::vector<Frame> frames = wait();
-  frames.insert(frames.end(), {sub(), sub(), sub(), managed("System.Threading.Monitor.Enter_Slowpath(System.Object)")});
+  frames.insert(frames.end(),
+                {sub(), sub(), sub(), managed("System.Threading.Monitor.Enter_Slowpath(System.Object)")});
   stack(frames);
   EXPECT_EQ(folded(), "2+3 Monitor.Enter waits in the runtime; ");
 }
@@ -164,7 +171,8 @@ TEST_F(RuntimeFramesTest, StackThatDoesNotReachItsRootHasNoThreadStart) {
 
 TEST_F(RuntimeFramesTest, TextHasOneLineForThem) {
   stack(thread_start());
-  EXPECT_NE(text().find("StartCallback()\n  #1   N  [thread start, 4 frames]\n\n"), std::string::npos) << text();
+  EXPECT_NE(text().find("StartCallback()\n  #1   N  [thread start, 4 frames]\n\n"), std::string::npos)
+      << text();
 }
 
 TEST_F(RuntimeFramesTest, AllShowsEachOne) {
@@ -188,7 +196,8 @@ TEST_F(RuntimeFramesTest, InlinedCallsGoWithTheirFrame) {
 TEST_F(RuntimeFramesTest, DepthThatEndsAmongThemCountsWhatItShows) {
   stack(thread_start());
   const std::string shown = text({.depth = 3});
-  EXPECT_NE(shown.find("  #1   N  [thread start, 2 frames]\n  … 2 more frames\n"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("  #1   N  [thread start, 2 frames]\n  … 2 more frames\n"), std::string::npos)
+      << shown;
 }
 
 }  // namespace

@@ -162,7 +162,7 @@ TEST(Text, CallsStandUnderTheFramesThatTheyWereMadeIn) {
   const std::string all = text_of(representative_snapshot(), options);
   // The return addresses of native code in images: not the leaf frames, not what is outside every image.
   std::size_t calls = 0;
-  for (std::size_t at = all.find("  call\n"); at != std::string::npos; at = all.find("  call\n", at + 1)) ++calls;
+  for (std::size_t at = 0; (at = all.find("  call\n", at)) != std::string::npos; ++at) ++calls;
   EXPECT_EQ(calls, 4u);
 }
 

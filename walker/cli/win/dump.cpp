@@ -121,8 +121,8 @@ void log_counters(const Counters& counters) {
 
 void log_calls(const Counters& counters) {
   const auto of = [&](CallCheck call) { return counters.calls[static_cast<std::size_t>(call)]; };
-  spdlog::info("calls of {} native frames: {:.1f} % lead to the frame above, {} may, {} lead elsewhere; {} frames "
-               "are after no call", counters.calls_checked(), counters.calls_verified() * 100,
+  spdlog::info("calls of {} native frames: {:.1f} % lead to the frame above, {} may, {} lead elsewhere; "
+               "{} frames are after no call", counters.calls_checked(), counters.calls_verified() * 100,
                of(CallCheck::possible), of(CallCheck::elsewhere), of(CallCheck::no_call));
 }
 
