@@ -4,6 +4,7 @@
 
 #include "unmanaged/step/native_run.h"
 #include "walker/base/steady_time.h"
+#include "walker/guessing_step.h"
 #include "walker/stack_builder.h"
 
 namespace mixwalk {
@@ -45,8 +46,37 @@ class CheckedStep final : public UnwindStep {
   unsigned steps_ = 0;
 };
 
+// The unwinder of a merge: checked, and with guesses where they are wanted.
+class MergeStep final : public UnwindStep {
+ public:
+  explicit MergeStep(const MergeView& view) noexcept
+      : checked_(view.step, view.managed, view.longest) {
+    if (view.guess != nullptr) guessing_.emplace(checked_, *view.guess, view.managed);
+  }
+
+  // Before each walk: where it has to arrive.
+  void set_goal(const WalkGoal& goal) noexcept {
+    if (guessing_) guessing_->set_goal(goal);
+  }
+  StepResult step(Cursor& frame, LeafRule leaf) noexcept override {
+    return guessing_ ? guessing_->step(frame, leaf) : checked_.step(frame, leaf);
+  }
+
+ private:
+  CheckedStep checked_;
+  std::optional<GuessingStep> guessing_;
+};
+
+// What both engines walk with.
+struct Walk {
+  MergeStep& step;
+  ManagedCode& managed;
+  std::span<RunFrame> scratch;
+};
+
 // The copy engine: from the top of the copy to its root.
-void walk_copy(const RawSample& sample, const MergeView& view, StackBuilder& builder) {
+void walk_copy(const RawSample& sample, const Walk& view, StackBuilder& builder) {
+  view.step.set_goal({});
   Cursor frame{.registers = sample.context};
   Trust trust = Trust::context;
   bool proven = true;
@@ -70,7 +100,7 @@ void walk_copy(const RawSample& sample, const MergeView& view, StackBuilder& bui
 // The snapshot engine's second half: fills the holes between the managed frames.
 class HoleFiller {
  public:
-  HoleFiller(const RawSample& sample, const MergeView& view, StackBuilder& builder)
+  HoleFiller(const RawSample& sample, const Walk& view, StackBuilder& builder)
       : sample_(sample),
         view_(view),
         builder_(builder),
@@ -117,8 +147,7 @@ class HoleFiller {
     const Cursor hole{entry.registers, AddressKind::return_address};
     if (start_) {
       const RunBound bound{entry.registers.rip, entry.registers.rsp()};
-      const RunResult run =
-          walk_native_run(start_->frame, start_->trust, bound, view_.step, view_.scratch);
+      const RunResult run = walk_run({bound});
       add_frames(run);
       if (run.end == RunEnd::closed_rsp) {
         builder_.open(OpenReason::wrong_function);
@@ -141,7 +170,7 @@ class HoleFiller {
     Trust trust = Trust::runtime;
     if (start_) {
       const RunBound bound{entry.ip, entry.registers.rsp()};
-      RunResult run = walk_native_run(start_->frame, start_->trust, bound, view_.step, view_.scratch);
+      RunResult run = walk_run({bound, entry.function});
       // Situation: a managed frame makes an inlined P/Invoke after a stackalloc. The CLR reports it
       // from its InlinedCallFrame, which the prologue filled: with the Rsp from before the
       // stackalloc. Real case: any generated marshalling of a UTF-8 string. Remedy: the frame whose
@@ -182,7 +211,7 @@ class HoleFiller {
       builder_.open_to_root(reason(open_reason(fault_), sample_));
       return;
     }
-    const RunResult run = walk_native_run(start_->frame, start_->trust, {}, view_.step, view_.scratch);
+    const RunResult run = walk_run({});
     add_frames(run);
     if (run.end == RunEnd::root && leads_off_) {
       builder_.confirm();
@@ -192,6 +221,12 @@ class HoleFiller {
     } else {
       builder_.open_to_root(reason(run.why, sample_));
     }
+  }
+
+  // From start_ to the goal.
+  RunResult walk_run(const WalkGoal& goal) {
+    view_.step.set_goal(goal);
+    return walk_native_run(start_->frame, start_->trust, goal.bound, view_.step, view_.scratch);
   }
 
   bool same_function(const Cursor& frame, const ManagedEntry& entry) {
@@ -208,7 +243,7 @@ class HoleFiller {
   }
 
   const RawSample& sample_;
-  const MergeView& view_;
+  const Walk& view_;
   StackBuilder& builder_;
   std::optional<Start> start_;
   bool managed_seen_ = false;
@@ -225,9 +260,9 @@ bool has_managed_entry(const RawSample& sample) {
 
 }  // namespace
 
-Stack merge(const RawSample& sample, const MergeView& wanted) {
-  CheckedStep step(wanted.step, wanted.managed, wanted.longest);
-  const MergeView view{step, wanted.managed, wanted.modules, wanted.scratch};
+Stack merge(const RawSample& sample, const MergeView& view) {
+  MergeStep step(view);
+  const Walk walk{step, view.managed, view.scratch};
   Stack stack;
   stack.refusal = sample.refusal;
   StackBuilder builder(stack, view.modules, view.managed);
@@ -239,10 +274,10 @@ Stack merge(const RawSample& sample, const MergeView& wanted) {
   if (sample.fault != CaptureFault::none) return stack;
   if (sample.managed_walked && !sample.entries_cut && has_managed_entry(sample)) {
     stack.engine = Engine::snapshot;
-    HoleFiller(sample, view, builder).fill();
+    HoleFiller(sample, walk, builder).fill();
   } else {
     stack.engine = Engine::copy;
-    walk_copy(sample, view, builder);
+    walk_copy(sample, walk, builder);
   }
   return stack;
 }

@@ -8,6 +8,7 @@
 #include "unmanaged/step/module_view.h"
 #include "unmanaged/step/native_run.h"
 #include "unmanaged/step/unwind_step.h"
+#include "walker/guessing_step.h"
 #include "walker/managed_code.h"
 #include "walker/model/stack.h"
 #include "walker/suspended/raw_sample.h"
@@ -29,6 +30,8 @@ struct MergeView {
   // A walk takes some 100 µs, and 65,536 frames take some 100 ms. What takes longer is no walk, and
   // the program under it waits for its processor.
   std::chrono::milliseconds longest = std::chrono::seconds(1);
+  // Null: where code has no unwind data, the walk ends.
+  const GuessView* guess = nullptr;
 };
 
 // Makes a whole stack of a raw sample: pure, target addresses throughout, names come later.

@@ -67,6 +67,34 @@ bool may_lie_between(const Snapshot& snapshot, const Frame& frame, const std::st
          module == "ntdll.dll" || module == "kernelbase.dll";
 }
 
+// Code of the ladder's engine: each function begins at a multiple of this.
+constexpr std::uint64_t kEngineFunctionBytes = 64;
+
+// No frame but those of the chain, in their order, down to the thread's root. Returns how many are missing.
+std::size_t expect_part_of_chain(const Snapshot& snapshot, const Thread& thread, const WrittenChain& written) {
+  SCOPED_TRACE(to_text(snapshot, thread));
+  EXPECT_NE(thread.stack.completeness(), Completeness::partial);
+  std::size_t next = 0, found = 0;
+  const auto is_rung = [&](const Frame& frame, const Rung& rung) {
+    if (rung.kind != "code") return frame.name == rung.name;
+    return std::stoull(rung.name, nullptr, 16) == frame.address / kEngineFunctionBytes * kEngineFunctionBytes;
+  };
+  for (const Frame& frame : thread.stack.frames) {
+    const bool code = frame.kind == FrameKind::native && frame.module == Frame::kNone &&
+                      std::ranges::any_of(written.rungs, [&](const Rung& rung) {
+                        return rung.kind == "code" && is_rung(frame, rung);
+                      });
+    if (!code && !is_ladders(snapshot, frame)) continue;
+    while (next < written.rungs.size() && !is_rung(frame, written.rungs[next])) ++next;
+    if (next++ == written.rungs.size()) {
+      ADD_FAILURE() << "a frame that was not there: " << std::hex << frame.address << " " << frame.name;
+      break;
+    }
+    ++found;
+  }
+  return written.rungs.size() - found;
+}
+
 void expect_chain(const Snapshot& snapshot, const Thread& thread, const WrittenChain& written) {
   SCOPED_TRACE(to_text(snapshot, thread));
   ASSERT_TRUE(all_runs_closed(thread.stack));
@@ -172,6 +200,55 @@ void climb(const std::vector<std::string>& options, int chains) {
   EXPECT_GT(tally.snapshot_engine * 2, tally.chains);
   EXPECT_EQ(ladder.wait(20'000), 0u);
 }
+
+// Through code of an engine of the program's own, which has no unwind data.
+struct EngineTally {
+  std::size_t stacks = 0, guessed = 0, rungs = 0, missing = 0;
+};
+
+EngineTally climb_engine(const std::string& engine, const std::string& seed) {
+  const int chains = chain_count() / 3 + 1;
+  ChildProcess ladder({fixture("ladder.exe"), "--chains", std::to_string(chains), "--engine", engine, "--seed", seed,
+                       "--out", temporary_file("engine.json")});
+  std::optional<TargetSession> session;
+  EngineTally tally;
+  for (int i = 0; i < chains; ++i) {
+    const auto line = ladder.read_line();
+    if (!line || !line->starts_with("PARKED ")) {
+      ADD_FAILURE() << line.value_or("(closed)");
+      return tally;
+    }
+    const std::string file = line->substr(line->find(' ', 7) + 1);
+    const WrittenChain written = read_chain(file);
+    std::remove(file.c_str());
+    if (!session) session.emplace(attach_to(ladder.id()));
+    for (const Engine walked_by : {Engine::snapshot, Engine::copy}) {
+      const Snapshot snapshot = dump_named(*session, {.engine = walked_by});
+      const Thread& thread = thread_of(snapshot, written.os_thread_id);
+      tally.missing += expect_part_of_chain(snapshot, thread, written);
+      tally.rungs += written.rungs.size();
+      tally.guessed += thread.stack.completeness() == Completeness::guessed;
+      ++tally.stacks;
+    }
+    if (testing::Test::HasFailure()) return tally;
+    if (i + 1 == chains) {
+      EXPECT_EQ(session->leave(), "");
+    }
+    ladder.write_line("NEXT");
+  }
+  EXPECT_EQ(ladder.read_line(), "DONE");
+  EXPECT_EQ(ladder.wait(20'000), 0u);
+  std::printf("%zu stacks, %zu with guessed frames, %zu of %zu frames missing\n", tally.stacks, tally.guessed,
+              tally.missing, tally.rungs);
+  EXPECT_GT(tally.guessed * 6, tally.stacks);
+  return tally;
+}
+
+TEST(Ladder, ThroughCodeOfAnEngineThatKeepsFramePointers) {
+  EXPECT_EQ(climb_engine("frame-pointers", "30000").missing, 0u);
+}
+
+TEST(Ladder, ThroughCodeOfAnEngineWithoutFramePointers) { climb_engine("no-frame-pointers", "40000"); }
 
 TEST(Ladder, EveryStackIsTheChainThatTheProgramWroteDown) { climb({}, chain_count()); }
 

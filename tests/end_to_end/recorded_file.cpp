@@ -32,8 +32,9 @@ std::vector<std::string> frame_names(const Recording& recording, const Recording
 
 bool is_whole(const Recording& recording, const Recording::Sample& sample) {
   return sample.stack != Recording::kNone &&
-         std::ranges::none_of(stack_frames(recording, sample.stack), [&](std::uint32_t frame) {
-           return recording.frames[frame].kind == FrameKind::gap;
+         std::ranges::none_of(stack_frames(recording, sample.stack), [&](std::uint32_t index) {
+           const RecordedFrame& frame = recording.frames[index];
+           return frame.kind == FrameKind::gap || is_guess(frame.trust);
          });
 }
 

@@ -14,7 +14,7 @@ Recording read_whole(const std::string& path);
 
 // Of a sample's stack, leaf first.
 std::vector<std::string> frame_names(const Recording& recording, const Recording::Sample& sample);
-// It has a stack, and no gap in it.
+// It has a stack, with no gap and no guessed frame in it.
 bool is_whole(const Recording& recording, const Recording::Sample& sample);
 
 }  // namespace mixwalk

@@ -34,8 +34,10 @@ StepResult TableUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
   const EntrySearch search = find_entry(code_, *module, rva);
   if (search.fault != StepFault::none) return {search.fault};
   if (!search.found) {
-    if (leaf == LeafRule::forbidden) return {StepFault::no_unwind};
-    return leaf_.step(frame, leaf_code(*module, search, frame.registers.rip));
+    StepResult stepped{StepFault::no_unwind};
+    if (leaf == LeafRule::allowed) stepped = leaf_.step(frame, leaf_code(*module, search, frame.registers.rip));
+    stepped.no_unwind_data = true;
+    return stepped;
   }
 
   const FunctionEntry& entry = search.entry;

@@ -4,14 +4,19 @@
 
 namespace mixwalk {
 
-// How a frame was found, best first. Frozen-safe.
+// How a frame was found. Files hold the numbers: a new one goes to the end. Frozen-safe.
 enum class Trust : std::uint8_t {
   context,      // the register context of the thread itself
   runtime,      // reported by the CLR's own walker
   unwind_info,  // unwound by the .pdata of the module of the frame that it called
   dynamic,      // unwound by the dynamic function table (jitted code and stubs)
   leaf,         // the frame that it called has no unwind data: the return address at Rsp was taken
-  scan,         // found by scanning stack memory; reserved, nothing produces it today
+  // Guesses: the frame that it called has no unwind data, and is no leaf function.
+  scan,           // the first word above that can be a return address, and leads on
+  frame_pointer,  // where the frame pointer of that frame leads
 };
+inline constexpr Trust kLastTrust = Trust::frame_pointer;
+
+constexpr bool is_guess(Trust trust) noexcept { return trust == Trust::scan || trust == Trust::frame_pointer; }
 
 }  // namespace mixwalk

@@ -45,6 +45,8 @@ struct StepResult {
   // The frame's code lies outside every image, and the caller's call leads to other code, as far as that
   // code shows. Code that the runtime made may have been jumped to all the same.
   bool calls_other_code = false;
+  // The code that the frame stands in has none. On a fault: the caller can be guessed, and nothing better.
+  bool no_unwind_data = false;
 };
 
 // Whether a frame without unwind data may be taken for a leaf function. By the ABI such a function

@@ -236,8 +236,10 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
 
   if (!call.found()) {
     // The runtime's write barriers and thunks are such code, outside every image.
-    if (leaf == LeafRule::forbidden) return {StepFault::no_unwind};
-    return leaf_.step(frame, leaf_code_at(frame.registers.rip));
+    StepResult stepped{StepFault::no_unwind};
+    if (leaf == LeafRule::allowed) stepped = leaf_.step(frame, leaf_code_at(frame.registers.rip));
+    stepped.no_unwind_data = true;
+    return stepped;
   }
   if (call.fault != StepFault::none) return {call.fault};
   Cursor caller;

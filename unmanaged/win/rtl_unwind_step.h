@@ -33,6 +33,10 @@ class RtlUnwindStep final : public UnwindStep {
 
   StepResult step(Cursor& frame, LeafRule leaf) noexcept override;
 
+  // What it knows of code without unwind data, and how it reads code.
+  LeafStep& leaf() noexcept { return leaf_; }
+  const MemoryReader& code() const noexcept { return memory_; }
+
  private:
   // An entry of a function table: where it stands, and the base that it counts from.
   struct Function {

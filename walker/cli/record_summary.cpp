@@ -59,8 +59,11 @@ std::string RecordSummary::line(std::uint64_t seconds) const {
     if (progress_.slowed) line += " (--budget)";
   }
   if (progress_.samples != 0) {
-    line += fmt::format(", {:.1f} % whole", 100.0 * static_cast<double>(progress_.whole) /
-                                                static_cast<double>(progress_.samples));
+    const auto percent = [&](std::uint64_t samples) {
+      return 100.0 * static_cast<double>(samples) / static_cast<double>(progress_.samples);
+    };
+    line += fmt::format(", {:.1f} % whole", percent(progress_.whole));
+    if (progress_.guessed != 0) line += fmt::format(", {:.1f} % with guessed frames", percent(progress_.guessed));
   }
   line += fmt::format(", {} lost", dropped_);
   if (progress_.frozen.p99_ns != 0) {

@@ -32,6 +32,7 @@ FrameCounts count_frames(const Stack& stack) {
       ++counts.inlined;
       continue;
     }
+    counts.guessed += is_guess(frame.trust);
     switch (frame.kind) {
       case FrameKind::managed: ++counts.managed; break;
       case FrameKind::native: ++counts.native; break;

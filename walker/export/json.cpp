@@ -1,6 +1,8 @@
 #include "walker/export/json.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -57,11 +59,16 @@ Json frame_json(const Snapshot& snapshot, const Frame& frame) {
   return json;
 }
 
-Json run_json(const Run& run) {
+Json run_json(const Stack& stack, std::size_t index) {
+  const Run& run = stack.runs[index];
   Json json = {{"position", key(run.position)}, {"end", key(run.end)}};
   json["why"] = run.end == RunEnd::open ? Json(key(run.why)) : Json(nullptr);
   json["first_frame"] = run.first_frame;
   json["frame_count"] = run.frame_count;
+  const auto guessed = std::ranges::count_if(stack.frames, [&](const Frame& frame) {
+    return frame.run == static_cast<std::int32_t>(index) && is_guess(frame.trust);
+  });
+  if (guessed != 0) json["guessed_frames"] = guessed;
   return json;
 }
 
@@ -73,6 +80,7 @@ Json thread_json(const Snapshot& snapshot, const Thread& thread, const FrameFilt
   json["name"] = or_null(thread.name);
   json["skipped"] = or_null(thread.skipped);
   json["whole"] = stack.whole();
+  if (stack.completeness() == Completeness::guessed) json["guessed"] = true;
   json["engine"] = key(stack.engine);
   json["refusal"] = stack.refusal == 0 ? Json(nullptr) : Json(hex(stack.refusal));
   json["frozen_ns"] = thread.frozen_ns;
@@ -84,7 +92,7 @@ Json thread_json(const Snapshot& snapshot, const Thread& thread, const FrameFilt
   json["copy_cut"] = thread.copy_cut;
   json["moment"] = thread.moment == 0 ? Json(nullptr) : Json(thread.moment);
   json["runs"] = Json::array();
-  for (const Run& run : stack.runs) json["runs"].push_back(run_json(run));
+  for (std::size_t i = 0; i < stack.runs.size(); ++i) json["runs"].push_back(run_json(stack, i));
   const FrameSelection selection = select_frames(filter, stack);
   json["frames_left_out"] = stack.frames.size() - selection.frames.size();
   json["frames"] = Json::array();
@@ -100,7 +108,7 @@ Json percentiles_json(const Percentiles& of) {
 
 Json counters_json(const Counters& counters) {
   Json json = {{"samples", counters.samples}, {"skipped", counters.skipped},
-               {"whole", counters.whole}};
+               {"whole", counters.whole}, {"guessed", counters.guessed}};
   json["frozen_ns"] = percentiles_json(counters.frozen);
   json["stopping_ns"] = percentiles_json(counters.stopping);
   json["fallbacks"] = counters.fallbacks;

@@ -91,7 +91,7 @@ RuntimeFrames::RuntimeFrames(const Snapshot& snapshot) : runtime_(runtime_images
 }
 
 RuntimeFrames::Part RuntimeFrames::part_of(const Frame& frame) const {
-  if (frame.kind != FrameKind::native || frame.module == Frame::kNone || frame.trust == Trust::scan ||
+  if (frame.kind != FrameKind::native || frame.module == Frame::kNone || is_guess(frame.trust) ||
       is_marked(frame)) {
     return Part::other;
   }
@@ -114,7 +114,7 @@ std::vector<FoldedFrames> RuntimeFrames::of(const Stack& stack) const {
     Part part = part_of(frame);
     if (part == Part::other && below_host && frame.kind == FrameKind::native &&
         frame.module != Frame::kNone && program_[static_cast<std::size_t>(frame.module)] &&
-        !has_own_name(frame) && !is_marked(frame)) {
+        !has_own_name(frame) && !is_marked(frame) && !is_guess(frame.trust)) {
       part = Part::host;
     }
     below_host = part == Part::host && (below_host || is_for_shipped_host(frame.name));

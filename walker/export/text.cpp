@@ -98,9 +98,10 @@ class Writer {
   }
 
   std::string footer() const {
-    std::size_t whole = 0, managed = 0, skipped = 0, refused = 0;
+    std::size_t whole = 0, guessed = 0, managed = 0, skipped = 0, refused = 0;
     for (const Thread& thread : snapshot_.threads) {
       whole += thread.stack.whole();
+      guessed += thread.stack.completeness() == Completeness::guessed;
       managed += thread.clr_id != 0;
       skipped += !thread.skipped.empty();
       // A thread without managed frames is refused as a matter of course.
@@ -108,6 +109,7 @@ class Writer {
     }
     std::string text = fmt::format("\n{}: {} managed, {} with a whole stack",
                                    plural(snapshot_.threads.size(), "thread"), managed, whole);
+    if (guessed != 0) text += fmt::format(", {} with guessed frames", guessed);
     if (skipped != 0) text += fmt::format(", {} skipped", skipped);
     if (refused != 0) text += fmt::format("; {} walked from the copy instead", refused);
     return text + "\n";
@@ -146,11 +148,12 @@ class Writer {
     const FrameCounts counts = count_frames(thread.stack);
     const std::size_t runs = thread.stack.runs.size();
     text += fmt::format("{}: {}, {} managed, {} native in {}",
-                        thread.stack.whole() ? "whole" : "partial",
+                        key(thread.stack.completeness()),
                         plural(counts.frames(), "frame"), counts.managed, counts.native,
                         plural(runs, "run"));
     if (counts.inlined != 0) text += fmt::format(", {} inlined", counts.inlined);
     if (counts.stubs != 0) text += ", " + plural(counts.stubs, "stub");
+    if (counts.guessed != 0) text += fmt::format(", {} guessed", counts.guessed);
     if (thread.stack.frames.empty()) text += "; nothing was found";
     const std::string_view not_asked = sentence_of_refusal(thread.stack.refusal);
     if (!not_asked.empty()) text += fmt::format("; walked from the copy: {}", not_asked);
@@ -231,6 +234,7 @@ class Writer {
     }
     if (frame.folded > 1) text += fmt::format(" (one of {})", frame.folded);
     text += place_in_source(frame);
+    if (is_guess(frame.trust) && frame.inline_depth == 0) text += fmt::format("  (guessed: {})", key(frame.trust));
     const std::string_view wrong = sentence(frame.call);
     return wrong.empty() ? text : fmt::format("{} {}({}){}", text, paint(kGap), wrong, paint(kReset));
   }

@@ -14,6 +14,15 @@ std::string_view key(FrameKind kind) noexcept {
   return "";
 }
 
+std::string_view key(Completeness completeness) noexcept {
+  switch (completeness) {
+    case Completeness::partial: return "partial";
+    case Completeness::guessed: return "guessed";
+    case Completeness::whole: return "whole";
+  }
+  return "partial";
+}
+
 std::string_view key(Trust trust) noexcept {
   switch (trust) {
     case Trust::context: return "context";
@@ -22,6 +31,7 @@ std::string_view key(Trust trust) noexcept {
     case Trust::dynamic: return "dynamic";
     case Trust::leaf: return "leaf";
     case Trust::scan: return "scan";
+    case Trust::frame_pointer: return "frame-pointer";
   }
   return "";
 }

@@ -10,6 +10,7 @@ namespace mixwalk {
 // The words of the formats for the model's enumerations. Keys never change: programs read them.
 std::string_view key(FrameKind kind) noexcept;
 std::string_view key(Trust trust) noexcept;
+std::string_view key(Completeness completeness) noexcept;
 std::string_view key(SymbolKind kind) noexcept;
 std::string_view key(CallCheck call) noexcept;
 std::string_view key(RunPosition position) noexcept;

@@ -35,8 +35,9 @@ void CountersBuilder::add(const Thread& thread) {
   ++counters_.samples;
   frozen_ns_.push_back(thread.frozen_ns);
   stopping_ns_.push_back(thread.stopping_ns);
-  counters_.whole += thread.stack.whole();
   const Stack& stack = thread.stack;
+  counters_.whole += stack.whole();
+  counters_.guessed += stack.completeness() == Completeness::guessed;
   if (stack.refusal != 0) ++counters_.refusals[stack.refusal];
   counters_.fallbacks += stack.refusal != 0 || thread.probe == ProbeResult::failed ||
                          thread.walk_off;

@@ -15,7 +15,7 @@ namespace mixwalk {
 struct Counters {
   std::uint64_t samples = 0;  // threads that were frozen
   std::uint64_t skipped = 0;  // threads that gave no stack
-  std::uint64_t whole = 0;
+  std::uint64_t whole = 0, guessed = 0;  // by Completeness; the others are partial
   // How long threads stood, and how long the system took before until they did.
   Percentiles frozen, stopping;
   std::uint64_t fallbacks = 0;      // samples walked from the copy though the CLR's walk was wanted

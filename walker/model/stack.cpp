@@ -4,10 +4,11 @@
 
 namespace mixwalk {
 
-bool Stack::whole() const noexcept {
-  return !frames.empty() && std::none_of(runs.begin(), runs.end(), [](const Run& run) {
-    return run.end == RunEnd::open;
-  });
+Completeness Stack::completeness() const noexcept {
+  const auto is_open = [](const Run& run) { return run.end == RunEnd::open; };
+  if (frames.empty() || std::ranges::any_of(runs, is_open)) return Completeness::partial;
+  const auto is_guessed = [](const Frame& frame) { return is_guess(frame.trust); };
+  return std::ranges::any_of(frames, is_guessed) ? Completeness::guessed : Completeness::whole;
 }
 
 }  // namespace mixwalk

@@ -16,6 +16,13 @@ enum class Engine : std::uint8_t {
   automatic,
 };
 
+// What is known of the frames that a stack does not have.
+enum class Completeness : std::uint8_t {
+  partial,  // a run is open, or there is no frame: some are missing
+  guessed,  // every run has come to its end, but by guessed frames (is_guess): some may be missing, or be none
+  whole,    // every run has come to its end, and nothing was cut off
+};
+
 // A thread's stack, leaf first. Partial is normal: what is missing is a gap frame, and the run
 // that it belongs to says why.
 struct Stack {
@@ -26,8 +33,8 @@ struct Stack {
   // where it succeeded or was not wanted. When it refused, `engine` is copy.
   std::uint32_t refusal = 0;
 
-  // Every run closed or at the root, and nothing cut off.
-  bool whole() const noexcept;
+  Completeness completeness() const noexcept;
+  bool whole() const noexcept { return completeness() == Completeness::whole; }
   bool operator==(const Stack&) const = default;
 };
 

@@ -120,9 +120,15 @@ __attribute__((noinline)) std::unique_ptr<EventSample> walk_this_thread(ClrInter
   const auto scratch = std::make_unique_for_overwrite<RunFrame[]>(most);
   const ModuleView view = images.view();
   RtlUnwindStep step(raw.stack, view);
+  const auto guess_scratch = std::make_unique_for_overwrite<GuessScratch>();
+  const GuessView guess{view, step.code(), raw.stack, step.leaf(), *guess_scratch};
   ClrMetadataSource names(clr.info.get(), clr.info8.get());
   ClrManagedCode code(*clr.info, clr.info8.get(), names, nullptr);
-  sample->stack = merge(raw, {step, code, view, {scratch.get(), most}});
+  sample->stack = merge(raw, {.step = step,
+                              .managed = code,
+                              .modules = view,
+                              .scratch = {scratch.get(), most},
+                              .guess = &guess});
   if (code.lost()) throw std::bad_alloc();
   drop_own_frames(sample->stack, view);
   for (Frame& frame : sample->stack.frames) {

@@ -319,7 +319,7 @@ void Recorder::add_event_sample(const EventMoment& moment, const Source& source,
     return;
   }
   add_new_modules();
-  count(stack->whole());
+  count(stack->completeness());
   const std::string& name = moment.thread_name;
   // Threads that walked themselves at one moment may come in any order.
   const std::uint64_t since_start = moment.time_ns > start_ns_ ? moment.time_ns - start_ns_ : 0;
@@ -491,9 +491,9 @@ bool Recorder::add_sample(std::uint64_t now, const Due& due, const Sampler::Samp
   followed.moves = !sample.unmoved;
   if (!sample.unmoved) {
     followed.stack = builder_->add_stack(thread.stack);
-    followed.whole = thread.stack.whole();
+    followed.completeness = thread.stack.completeness();
   }
-  count(followed.whole);
+  count(followed.completeness);
   builder_->recording().samples.push_back(
       {.time_ns = now,
        .value = due.stands_for + std::exchange(followed.missed_value, 0),
@@ -537,9 +537,10 @@ bool Recorder::is_wanted(std::uint32_t os_id, const std::string& description,
   });
 }
 
-void Recorder::count(bool whole) noexcept {
+void Recorder::count(Completeness completeness) noexcept {
   ++progress_.samples;
-  progress_.whole += whole;
+  progress_.whole += completeness == Completeness::whole;
+  progress_.guessed += completeness == Completeness::guessed;
 }
 
 void Recorder::add_new_modules() {

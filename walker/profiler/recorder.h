@@ -53,7 +53,7 @@ class Recorder {
     std::uint64_t cpu = 0;  // cpu_time() at its last sample
     Sampler::Last last;     // and where it stood then
     std::uint32_t stack = Recording::kNone;  // its node
-    bool whole = false;
+    Completeness completeness = Completeness::partial;  // of that stack
     bool moves = true;  // it had another stack at its last sample than before, or has none yet
     std::uint64_t missed_value = 0;  // of moments that gave no sample: the next sample has it as well
   };
@@ -76,7 +76,7 @@ class Recorder {
   class Ending;
 
   void write_chunks();
-  void count(bool whole) noexcept;
+  void count(Completeness completeness) noexcept;
   void listen();
   void begin_file();
   bool record_periods();

@@ -11,22 +11,24 @@
 namespace mixwalk {
 
 // The memory that a freeze writes to, made once and before any. Zeroed pages are valid objects of all
-// three types.
+// four types.
 class SampleBuffers {
  public:
   // The largest stack that is copied whole. Eight times the default of a .NET thread.
   static constexpr std::size_t kStackBytes = 12 << 20;
 
   // False: the process has no memory left; nothing can be sampled.
-  bool ready() const noexcept { return !stack_.empty() && !entries_.empty() && !frames_.empty(); }
+  bool ready() const noexcept { return !stack_.empty() && !entries_.empty() && !frames_.empty() && !guess_.empty(); }
   std::span<std::byte> stack() const noexcept { return stack_.all(); }
   std::span<ManagedEntry> entries() const noexcept { return entries_.all(); }
   std::span<RunFrame> frames() const noexcept { return frames_.all(); }
+  GuessScratch& guess() const noexcept { return guess_.all().front(); }
 
  private:
   Pages<std::byte> stack_{kStackBytes};
   Pages<ManagedEntry> entries_{kMaxFrames};
   Pages<RunFrame> frames_{kMaxFrames};
+  Pages<GuessScratch> guess_{1};
 };
 
 }  // namespace mixwalk

@@ -31,7 +31,7 @@ constexpr DWORD kMaxPausesMs = 2000;
 // How long an image that stood is taken to stand: a tick at 100 Hz.
 constexpr ULONGLONG kStandingMs = 10;
 
-// Whether code that has gone can be why a stack has a gap.
+// Whether code that has gone can be why a stack has a gap, or frames that were guessed.
 bool lacks_code(OpenReason why) {
   switch (why) {
     case OpenReason::no_unwind:
@@ -43,7 +43,8 @@ bool lacks_code(OpenReason why) {
 }
 
 bool lacks_code(const Stack& stack) {
-  return std::ranges::any_of(stack.runs, [](const Run& run) { return lacks_code(run.why); });
+  return stack.completeness() == Completeness::guessed ||
+         std::ranges::any_of(stack.runs, [](const Run& run) { return lacks_code(run.why); });
 }
 
 // Thunks of the runtime's, other code that was made at run time, or an image that was loaded since.
@@ -473,7 +474,12 @@ Stack Sampler::walk_copy(const RawSample& sample) {
   if (services_.unload_gate.mark() != heard_) outside_.forget();
   outside_.begin_stack(GetTickCount64());
   RtlUnwindStep step(sample.stack, view_, {&hints_, &outside_});
-  return merge(sample, {step, code_, view_, buffers_.frames()});
+  const GuessView guess{view_, step.code(), sample.stack, step.leaf(), buffers_.guess()};
+  return merge(sample, {.step = step,
+                        .managed = code_,
+                        .modules = view_,
+                        .scratch = buffers_.frames(),
+                        .guess = &guess});
 }
 
 // False: code went meanwhile.

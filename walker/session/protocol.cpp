@@ -35,7 +35,7 @@ enum class BytesField : protozero::pbf_tag_type { new_file = 1, bytes = 2, progr
 enum class ProgressField : protozero::pbf_tag_type {
   samples = 1, whole = 2, frozen_p50_ns = 3, frozen_p99_ns = 4, frozen_max_ns = 5,
   interventions = 6, events = 7, stopping_p50_ns = 8, stopping_p99_ns = 9, stopping_max_ns = 10,
-  slowed = 11,
+  slowed = 11, guessed = 12,
 };
 enum class FunctionField : protozero::pbf_tag_type { id = 1, text = 2 };
 enum class ModuleField : protozero::pbf_tag_type { base = 1, size = 2, timestamp = 3, path = 4 };
@@ -144,7 +144,7 @@ Frame get_frame(pbf_message<FrameField> in) {
   while (in.next()) {
     switch (in.tag()) {
       case FrameField::kind: frame.kind = checked(in.get_uint32(), FrameKind::gap); break;
-      case FrameField::trust: frame.trust = checked(in.get_uint32(), Trust::scan); break;
+      case FrameField::trust: frame.trust = checked(in.get_uint32(), kLastTrust); break;
       case FrameField::address_kind:
         frame.address_kind = checked(in.get_uint32(), AddressKind::return_address);
         break;
@@ -344,6 +344,7 @@ RecordRequest get_record_request(pbf_message<RecordField> in) {
 void put(MessageBuilder<ProgressField>& out, const RecordProgress& progress) {
   out.add_uint64(ProgressField::samples, progress.samples);
   out.add_uint64(ProgressField::whole, progress.whole);
+  if (progress.guessed != 0) out.add_uint64(ProgressField::guessed, progress.guessed);
   out.add_uint64(ProgressField::frozen_p50_ns, progress.frozen.p50_ns);
   out.add_uint64(ProgressField::frozen_p99_ns, progress.frozen.p99_ns);
   out.add_uint64(ProgressField::frozen_max_ns, progress.frozen.max_ns);
@@ -361,6 +362,7 @@ RecordProgress get_progress(pbf_message<ProgressField> in) {
     switch (in.tag()) {
       case ProgressField::samples: progress.samples = in.get_uint64(); break;
       case ProgressField::whole: progress.whole = in.get_uint64(); break;
+      case ProgressField::guessed: progress.guessed = in.get_uint64(); break;
       case ProgressField::frozen_p50_ns: progress.frozen.p50_ns = in.get_uint64(); break;
       case ProgressField::frozen_p99_ns: progress.frozen.p99_ns = in.get_uint64(); break;
       case ProgressField::frozen_max_ns: progress.frozen.max_ns = in.get_uint64(); break;

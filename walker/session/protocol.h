@@ -101,7 +101,7 @@ struct DumpDone {
 // What the recording has cost the target so far, and how the samples ended; times as in
 // DurationHistogram.
 struct RecordProgress {
-  std::uint64_t samples = 0, whole = 0;
+  std::uint64_t samples = 0, whole = 0, guessed = 0;  // of all samples, by Completeness
   // How long threads stood, and how long the system took before until they did. 0: nothing was frozen.
   Percentiles frozen, stopping;
   std::uint64_t interventions = 0;  // freezes that the supervisor ended

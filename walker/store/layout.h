@@ -64,7 +64,6 @@ inline constexpr SampleEvent kLastEvent = SampleEvent::module_load;
 inline constexpr Engine kLastEngine = Engine::automatic;
 inline constexpr FrameKind kLastKind = FrameKind::gap;
 inline constexpr SymbolKind kLastSymbol = SymbolKind::import;
-inline constexpr Trust kLastTrust = Trust::scan;
 inline constexpr AddressKind kLastAddressKind = AddressKind::return_address;
 inline constexpr OpenReason kLastReason = kLastOpenReason;
 

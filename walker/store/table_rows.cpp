@@ -82,7 +82,7 @@ RecordedFrame get_frame(pbf_message<FrameField> in) {
   while (in.next()) {
     switch (in.tag()) {
       case FrameField::kind: frame.kind = checked(in.get_uint64(), layout::kLastKind); break;
-      case FrameField::trust: frame.trust = checked(in.get_uint64(), layout::kLastTrust); break;
+      case FrameField::trust: frame.trust = checked(in.get_uint64(), kLastTrust); break;
       case FrameField::address_kind:
         frame.address_kind = checked(in.get_uint64(), layout::kLastAddressKind);
         break;

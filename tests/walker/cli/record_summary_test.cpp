@@ -30,6 +30,12 @@ TEST(RecordSummary, TheRateThatWasReachedStandsBesideTheOneAskedFor) {
                              "100.0 % whole, 0 lost");
 }
 
+TEST(RecordSummary, StacksWithGuessedFramesAreCountedApart) {
+  RecordSummary summary;
+  summary.take(sampled(160 * kMs, 10 * kMs, 10), 0, {.samples = 20, .whole = 15, .guessed = 4});
+  EXPECT_NE(summary.line(2).find(", 75.0 % whole, 20.0 % with guessed frames, 0 lost"), std::string::npos);
+}
+
 TEST(RecordSummary, AThreadThatLivedShortlyDoesNotLowerTheRate) {
   Recording recording = sampled(10 * kMs, 10 * kMs, 100);
   recording.threads.push_back({.os_id = 3});

@@ -43,6 +43,21 @@ TEST(Json, OfWhichMomentAThreadIs) {
   EXPECT_EQ(dump.at("threads")[1].at("moment"), 2);
 }
 
+TEST(Json, GuessedFramesAreCountedInTheirRun) {
+  Snapshot snapshot = representative_snapshot();
+  Frame& frame = snapshot.threads[0].stack.frames[4];
+  frame.trust = Trust::frame_pointer;
+  const auto json = nlohmann::json::parse(json_of(snapshot));
+  const auto& thread = json.at("threads")[0];
+  EXPECT_EQ(thread.at("whole"), false);
+  EXPECT_EQ(thread.at("guessed"), true);
+  EXPECT_EQ(thread.at("frames")[4].at("trust"), "frame-pointer");
+  for (std::size_t i = 0; i < thread.at("runs").size(); ++i) {
+    EXPECT_EQ(thread.at("runs")[i].value("guessed_frames", 0), i == static_cast<std::size_t>(frame.run) ? 1 : 0);
+  }
+  EXPECT_EQ(json.at("counters").at("guessed"), 1);
+}
+
 TEST(Json, ANameThatIsNoUtf8IsReplaced) {
   const auto dump = nlohmann::json::parse(json_of(representative_snapshot()));
   const std::string name = dump.at("threads").at(1).at("frames").at(2).at("name");

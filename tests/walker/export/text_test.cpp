@@ -57,6 +57,21 @@ TEST(Text, AnInlinedCallIsNoFrameAndSaysSo) {
   EXPECT_NE(five.find("… 2 more frames\n"), std::string::npos) << five;
 }
 
+TEST(Text, AGuessedFrameSaysSoAndTheStackDoesNotCountAsWhole) {
+  Snapshot snapshot = representative_snapshot();
+  const std::string before = text_of(snapshot);
+  EXPECT_EQ(before.find("guessed"), std::string::npos);
+  snapshot.threads[0].stack.frames[4].trust = Trust::frame_pointer;
+  const std::string text = text_of(snapshot);
+  EXPECT_NE(text.find("managed  guessed: 7 frames, 2 managed, 4 native in 3 runs, 1 stub, 1 guessed\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("  #4   N  orders.dll!submit_order+0x6  (submit.cpp:118)  (guessed: frame-pointer)\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("with a whole stack, 1 with guessed frames"), std::string::npos) << text;
+}
+
 TEST(Text, AFunctionThatTheLinkerFoldedIsOneOfSeveral) {
   Snapshot snapshot = representative_snapshot();
   snapshot.threads[0].stack.frames[4].folded = 3;

@@ -32,6 +32,19 @@ TEST(Counters, PercentilesByNearestRank) {
   EXPECT_EQ(count(snapshot).frozen.p99_ns, 200'000u);
 }
 
+TEST(Counters, WholeStacksGuessedOnesAndOthers) {
+  Snapshot snapshot;
+  snapshot.threads.assign(6, sampled(1));
+  snapshot.threads[0].stack.frames[0].trust = Trust::scan;
+  snapshot.threads[1].stack.frames[0].trust = Trust::frame_pointer;
+  // A guess changes nothing where frames are missing anyway.
+  snapshot.threads[2].stack.frames[0].trust = Trust::scan;
+  snapshot.threads[2].stack.runs[0].end = RunEnd::open;
+  const Counters counters = count(snapshot);
+  EXPECT_EQ(counters.whole, 3u);
+  EXPECT_EQ(counters.guessed, 2u);
+}
+
 TEST(Counters, WhatEachSampleCost) {
   Snapshot snapshot;
   snapshot.breaker = {2, true};

@@ -319,7 +319,7 @@ TEST(RecordingReader, KnowsEveryValueOfTheModel) {
   };
   EXPECT_TRUE(is_last(layout::kLastEngine));
   EXPECT_TRUE(is_last(layout::kLastKind));
-  EXPECT_TRUE(is_last(layout::kLastTrust));
+  EXPECT_TRUE(is_last(kLastTrust));
   EXPECT_TRUE(is_last(layout::kLastReason));
 }
 

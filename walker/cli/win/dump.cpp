@@ -85,7 +85,7 @@ void log_threads(const Snapshot& snapshot) {
   for (const Thread& thread : snapshot.threads) {
     spdlog::info("thread {:#x}: {} frames, frozen {} us, after {} us{}{}", thread.os_id,
                  thread.stack.frames.size(), thread.frozen_ns / 1000, thread.stopping_ns / 1000,
-                 thread.stack.whole() ? "" : ", not whole",
+                 thread.stack.whole() ? "" : fmt::format(", {}", key(thread.stack.completeness())),
                  thread.stack.refusal != 0
                      ? fmt::format(", DoStackSnapshot refused ({:#x})", thread.stack.refusal)
                      : "");
@@ -93,8 +93,9 @@ void log_threads(const Snapshot& snapshot) {
 }
 
 void log_counters(const Counters& counters) {
-  spdlog::info("{} samples, {} whole, {} threads skipped; frozen p50 {} us, p99 {} us, max {} us",
-               counters.samples, counters.whole, counters.skipped, counters.frozen.p50_ns / 1000,
+  spdlog::info("{} samples, {} whole, {} with guessed frames, {} threads skipped; frozen p50 {} us, p99 {} us, "
+               "max {} us",
+               counters.samples, counters.whole, counters.guessed, counters.skipped, counters.frozen.p50_ns / 1000,
                counters.frozen.p99_ns / 1000, counters.frozen.max_ns / 1000);
   spdlog::info("until they stood: p50 {} us, p99 {} us, max {} us", counters.stopping.p50_ns / 1000,
                counters.stopping.p99_ns / 1000, counters.stopping.max_ns / 1000);

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "unmanaged/step/leaf_step.h"
+#include "unmanaged/step/memory_reader.h"
+#include "unmanaged/step/module_view.h"
+#include "unmanaged/step/native_run.h"
+#include "unmanaged/step/stack_copy.h"
+#include "unmanaged/step/unwind_step.h"
+#include "walker/managed_code.h"
+
+namespace mixwalk {
+
+// Where a walk must arrive for a guess on its way to count: at a managed frame, or (no bound) at the
+// thread's root.
+struct WalkGoal {
+  RunBound bound;
+  std::uint64_t function = 0;  // FunctionID of the managed frame; 0: the bound's Rip has to be met
+};
+
+// What guessing needs to remember of one stack: some 15 KB, so it lies on no stack of the target's.
+struct GuessScratch {
+  // Words of the stack that are looked at, from the first frame without unwind data on: 64 KiB.
+  static constexpr std::size_t kMaxWords = 8192;
+  static constexpr std::size_t kMaxGuesses = 256;  // on one way
+
+  // A frame whose caller was guessed.
+  struct Guess {
+    std::uint64_t rip, rsp;
+    std::uint64_t caller_rip, caller_rsp, caller_rbp;
+    Trust trust;
+  };
+  std::bitset<kMaxWords> tried;  // words that led nowhere
+  std::array<Guess, kMaxGuesses> way;
+};
+
+// What a guess reads of the stack and the code of its thread. The stack's pointers may be rewritten.
+struct GuessView {
+  const ModuleView& modules;
+  const MemoryReader& code;
+  const StackCopy& stack;
+  LeafStep& leaf;
+  GuessScratch& scratch;
+};
+
+// Steps by another unwinder, and guesses the caller where the code of a frame has no unwind data and is no
+// leaf function: the code of another engine in the process, assembly routines. A guess is one of
+// - the frame that Rbp leads to, as in code that keeps frame pointers (trust frame_pointer);
+// - the first word above Rsp that can be a return address (trust scan).
+// Each must stand right behind a call that can have led here. And none counts alone: the stack is walked on from
+// there, by unwind data or further guesses, and must arrive at the goal; the first managed frame on the way
+// must be one that has called out. Otherwise the frame has no caller, as if nothing had been guessed. Frames between may be missing, and a word that an earlier call has left behind
+// may be taken for a frame: who shows such a stack says that it has guessed frames.
+//
+// Of the caller's registers only Rsp and Rbp are known. The others are 0, so unwind data that needs one of them
+// leads nowhere. Not frozen-safe: the step is not. Made for one stack.
+class GuessingStep final : public UnwindStep {
+ public:
+  GuessingStep(UnwindStep& step, const GuessView& view, ManagedCode& managed) noexcept
+      : step_(step), view_(view), managed_(managed) {}
+
+  // Before each walk.
+  void set_goal(const WalkGoal& goal) noexcept;
+
+  StepResult step(Cursor& frame, LeafRule leaf) noexcept override;
+
+ private:
+  // Whether a step from the frame found no caller, because its code has no unwind data.
+  bool lacks_caller(const Cursor& frame, const StepResult& stepped) noexcept;
+  bool is_ambiguous(const Cursor& frame, const Cursor& leaf_caller) noexcept;
+  bool find_way(const Cursor& frame) noexcept;
+  bool scan(const Cursor& frame, int depth) noexcept;
+  bool leads_to_goal(Cursor frame, int depth) noexcept;
+  std::uint64_t function_at(const Cursor& frame) noexcept;
+  // `end`: the Rsp of its caller.
+  bool has_called_out(const Cursor& frame, std::uint64_t end) const noexcept;
+  // Whether a frame that stands at or beyond the bound, and the one before it, meet the bound.
+  bool meets_bound(const Cursor& frame, const Cursor& last) noexcept;
+  bool add(const Cursor& frame, const Cursor& caller, Trust trust) noexcept;
+
+  std::optional<Cursor> by_frame_pointer(const Cursor& frame) noexcept;
+  std::optional<Cursor> caller_at(const Cursor& frame, std::uint64_t slot, std::uint64_t rbp) noexcept;
+  bool may_have_called(std::uint64_t return_address, const Cursor& frame) noexcept;
+  bool starts_or_returns(const Cursor& frame) const noexcept;
+  bool has_pushed_rbp(const Cursor& frame) const noexcept;
+  std::optional<std::uint64_t> stack_word(std::uint64_t address) const noexcept;
+
+  UnwindStep& step_;
+  GuessView view_;
+  ManagedCode& managed_;
+  WalkGoal goal_;
+  bool searched_ = false;
+  // The way that was found: so many of scratch.way, and which of them comes next.
+  std::size_t count_ = 0, next_ = 0;
+  unsigned steps_left_ = 4096;  // of all ways that are tried: some 15 ms
+  std::uint64_t first_word_ = 0;
+};
+
+}  // namespace mixwalk
