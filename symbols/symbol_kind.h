@@ -12,6 +12,7 @@ enum class SymbolKind : std::uint8_t {
   coff,            // the image's COFF symbols
   dwarf,
   pdb,
+  import,  // nothing names the function: the import by which it is called does
 };
 
 }  // namespace mixwalk

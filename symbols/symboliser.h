@@ -57,6 +57,8 @@ class Symboliser {
 
   std::optional<NamedAddress> name(const LoadedImage& image, CodeAddress code);
   ImageSymbols symbols_of(const LoadedImage& image) { return opened(image).state; }
+  // The image's file, without a look for its symbols; null unless it is the image that was loaded.
+  std::shared_ptr<const ImageFile> file_of(const LoadedImage& image) { return opened(image).file; }
 
  private:
   struct Key {
@@ -66,10 +68,13 @@ class Symboliser {
   };
   struct Opened {
     ImageSymbols state = ImageSymbols::unreadable;
-    std::vector<std::unique_ptr<SymbolSource>> sources;
+    std::shared_ptr<const ImageFile> file;
+    // Opened when the first name is asked for.
+    std::optional<std::vector<std::unique_ptr<SymbolSource>>> sources;
   };
-  const Opened& opened(const LoadedImage& image);
+  Opened& opened(const LoadedImage& image);
   Opened open(const LoadedImage& image);
+  std::vector<std::unique_ptr<SymbolSource>> sources_of(const std::shared_ptr<const ImageFile>& file);
 
   ImageFiles& files_;
   std::vector<OpenSource> open_;

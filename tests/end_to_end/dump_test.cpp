@@ -243,6 +243,31 @@ TEST(Dump, TextIsForAPerson) {
   hang.expect_unharmed();
 }
 
+// Wine's DLLs, coreclr and a DLL of our own: all are true frames.
+TEST(Dump, NoTrueFrameIsMarkedAndMostCallsAreVerified) {
+  Hang hang;
+  ASSERT_TRUE(hang.ready());
+  const Json dump = dump_json({"-p", hang.id()});
+  const Json& calls = dump.at("counters").at("calls");
+  EXPECT_EQ(calls.at("no-call"), 0) << calls;
+  EXPECT_EQ(calls.at("elsewhere"), 0) << calls;
+  EXPECT_GT(calls.at("verified").get<int>(), 50) << calls;
+  EXPECT_GT(calls.at("verified_share").get<double>(), 0.5) << calls;
+  hang.expect_unharmed();
+}
+
+TEST(Dump, AsmShowsTheCallOfEachNativeFrame) {
+  Hang hang;
+  ASSERT_TRUE(hang.ready());
+  const ProgramResult result = run_program({mixwalk_exe(), "dump", "-p", hang.id(), "--asm", "-v"});
+  EXPECT_EQ(result.exit_code, 0u) << result.err;
+  EXPECT_NE(result.out.find(": call qword ptr [rip"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("  ; ntdll.dll!"), std::string::npos) << "an import";
+  EXPECT_EQ(result.out.find("after no call"), std::string::npos);
+  EXPECT_NE(result.err.find("% lead to the frame above"), std::string::npos) << result.err;
+  hang.expect_unharmed();
+}
+
 TEST(Ps, ListsAProcessThatCanBeAttachedTo) {
   Hang hang;
   ASSERT_TRUE(hang.ready());

@@ -183,6 +183,69 @@ Bytes ImageBuilder::debug_section(std::size_t file_offset) const {
   return section;
 }
 
+ImageBuilder& ImageBuilder::import(const std::string& image, const std::string& name) {
+  imports_.push_back({image, name, 0, false, 0});
+  return *this;
+}
+
+ImageBuilder& ImageBuilder::import_ordinal(const std::string& image, std::uint16_t ordinal) {
+  imports_.push_back({image, "", ordinal, false, 0});
+  return *this;
+}
+
+ImageBuilder& ImageBuilder::import_delayed(const std::string& image, const std::string& name,
+                                           std::uint32_t loader) {
+  imports_.push_back({image, name, 0, true, loader});
+  return *this;
+}
+
+// Each function has tables of its own: a slot and the zero that ends its table at import_slot(), as much for
+// its name, and a descriptor. Then the strings.
+Bytes ImageBuilder::data_section(std::uint32_t (&directories)[16][2]) const {
+  if (imports_.empty()) return Bytes(16);
+  const auto names = import_slot(kMaxImports) - kData, descriptors = names + kMaxImports * 0x10;
+  const auto delayed = descriptors + (kMaxImports + 1) * 20, strings = delayed + (kMaxImports + 1) * 32;
+  Bytes data(strings);
+  const auto add_string = [&](const std::string& text) {
+    const auto at = static_cast<std::uint32_t>(kData + data.size());
+    add_text(data, text);
+    return at;
+  };
+  std::uint32_t next = descriptors, next_delayed = delayed;
+  for (std::uint32_t i = 0; i < imports_.size(); ++i) {
+    const ImportedFunction& from = imports_[i];
+    const std::uint32_t image = add_string(from.image);
+    const std::uint32_t name_table = kData + names + i * 0x10;
+    std::uint32_t name = from.ordinal;
+    if (!from.name.empty()) {
+      name = static_cast<std::uint32_t>(kData + data.size());
+      add16(data, 0);  // the hint
+      add_text(data, from.name);
+    } else {
+      set32(data, names + i * 0x10 + 4, 0x80000000);
+    }
+    set32(data, names + i * 0x10, name);
+    set32(data, import_slot(i) - kData, from.delayed ? from.loader : name);  // the preferred base is 0
+    if (from.delayed) {
+      for (const std::uint32_t field : {1u, image, 0u, import_slot(i), name_table}) {
+        set32(data, next_delayed, field);
+        next_delayed += 4;
+      }
+      next_delayed += 12;
+      directories[13][0] = kData + delayed;
+      directories[13][1] = next_delayed - delayed + 32;
+    } else {
+      for (const std::uint32_t field : {name_table, 0u, 0u, image, import_slot(i)}) {
+        set32(data, next, field);
+        next += 4;
+      }
+      directories[1][0] = kData + descriptors;
+      directories[1][1] = next - descriptors + 20;
+    }
+  }
+  return data;
+}
+
 std::vector<std::byte> ImageBuilder::build() const {
   struct Section {
     const char* name;
@@ -190,10 +253,10 @@ std::vector<std::byte> ImageBuilder::build() const {
     Bytes bytes;
     std::uint32_t flags;
   };
+  std::uint32_t directories[16][2] = {};
   std::vector<Section> sections = {{".text", kCode, code_, 0x60000020},
                                    {".more", kMoreCode, more_code_, 0x60000020},
-                                   {".data", kData, Bytes(16), 0xC0000040}};
-  std::uint32_t directories[16][2] = {};
+                                   {".data", kData, data_section(directories), 0xC0000040}};
   const auto add_table = [&](int directory, const char* name, std::uint32_t rva,
                              const Bytes& bytes) {
     if (bytes.empty()) return;

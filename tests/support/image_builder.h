@@ -47,6 +47,14 @@ class ImageBuilder {
   ImageBuilder& forward(const std::string& name, const std::string& to);
   static constexpr std::uint32_t kOrdinalBase = 5;
 
+  // An imported function: the n-th one has its slot at import_slot(n). They stand in .data. Before it is
+  // loaded, the slot of a delayed one leads to `loader`, an RVA.
+  ImageBuilder& import(const std::string& image, const std::string& name);
+  ImageBuilder& import_ordinal(const std::string& image, std::uint16_t ordinal);
+  ImageBuilder& import_delayed(const std::string& image, const std::string& name, std::uint32_t loader);
+  static std::uint32_t import_slot(std::uint32_t n) { return kData + 0x10 + n * 0x10; }
+  static constexpr std::uint32_t kMaxImports = 16;
+
   ImageBuilder& clr(bool ready_to_run);
 
   // An entry of the debug directory.
@@ -81,11 +89,19 @@ class ImageBuilder {
     Bytes data;
     std::uint32_t timestamp;
   };
+  struct ImportedFunction {
+    std::string image, name;
+    std::uint16_t ordinal;
+    bool delayed;
+    std::uint32_t loader;
+  };
   Bytes export_section() const;
+  Bytes data_section(std::uint32_t (&directories)[16][2]) const;
   Bytes debug_section(std::size_t file_offset) const;
 
   Bytes code_, more_code_, pdata_, xdata_, clr_;
   std::vector<Slot> slots_;
+  std::vector<ImportedFunction> imports_;
   std::vector<DebugEntry> debug_;
 };
 

@@ -99,4 +99,14 @@ Snapshot representative_snapshot() {
   return snapshot;
 }
 
+Snapshot checked_snapshot() {
+  Snapshot snapshot = representative_snapshot();
+  std::vector<Frame>& whole = snapshot.threads[0].stack.frames;
+  whole[1].call = CallCheck::no_call;
+  whole[4].call = CallCheck::possible;
+  whole[6].call = CallCheck::verified;
+  snapshot.threads[3].stack.frames[1].call = CallCheck::elsewhere;
+  return snapshot;
+}
+
 }  // namespace mixwalk

@@ -24,8 +24,9 @@ constexpr std::uint32_t kExecutable = 0x20000000;  // IMAGE_SCN_MEM_EXECUTE
 // Offsets of the headers' fields, and sizes.
 constexpr std::uint64_t kLfanew = 0x3C;
 constexpr std::uint64_t kCoffBytes = 20, kSectionBytes = 40, kDirectoryBytes = 8;
-constexpr std::uint64_t kSizeOfImage = 56, kDirectoryCount = 108, kDirectories = 112;
-constexpr std::uint32_t kExportTable = 0, kExceptionTable = 3, kClrHeader = 14;
+constexpr std::uint64_t kImageBase = 24, kSizeOfImage = 56, kDirectoryCount = 108, kDirectories = 112;
+constexpr std::uint32_t kExportTable = 0, kImportTable = 1, kExceptionTable = 3, kDelayImportTable = 13,
+                        kClrHeader = 14;
 constexpr std::uint32_t kManagedNativeHeader = 64;  // in IMAGE_COR20_HEADER
 
 struct ExportDirectory {
@@ -124,6 +125,7 @@ PeError PeImage::parse_headers() {
   const auto directory_count = at_offset<std::uint32_t>(optional + kDirectoryCount);
   if (!directory_count) return PeError::truncated;
   size_of_image_ = *size_of_image;
+  preferred_base_ = *at_offset<std::uint64_t>(optional + kImageBase);
 
   const auto directory = [&](std::uint32_t index) {
     const std::uint64_t at = optional + kDirectories + index * kDirectoryBytes;
@@ -135,6 +137,8 @@ PeError PeImage::parse_headers() {
   };
   export_directory_ = directory(kExportTable);
   exception_directory_ = directory(kExceptionTable);
+  import_directory_ = directory(kImportTable);
+  delay_import_directory_ = directory(kDelayImportTable);
   const Directory clr = directory(kClrHeader);
 
   const PeError sections = parse_sections(optional + optional_bytes, section_count);

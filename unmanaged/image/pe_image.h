@@ -61,9 +61,18 @@ class PeImage {
   const PeSection* section_at(std::uint32_t rva) const noexcept;
   // Whether the RVA lies in a section that is executed.
   bool is_code(std::uint32_t rva) const noexcept;
+  // The zero-terminated string at the RVA; empty where there is none within bounds.
+  std::string_view text_at(std::uint32_t rva) const noexcept;
   // What the file holds for [rva, rva + bytes): all of it, within one section, or nothing.
   std::optional<std::span<const std::byte>> bytes_at(std::uint32_t rva,
                                                      std::size_t bytes) const noexcept;
+
+  // Where the loader would like the image to be; absolute addresses in the file are made for this base.
+  std::uint64_t preferred_base() const noexcept { return preferred_base_; }
+
+  // RVAs of the tables of imported functions; 0: the image has none. (Imports reads them.)
+  std::uint32_t import_table() const noexcept { return import_directory_.rva; }
+  std::uint32_t delay_import_table() const noexcept { return delay_import_directory_.rva; }
 
   // Sorted by RVA, forwarders last.
   std::span<const PeExport> exports() const noexcept { return exports_; }
@@ -99,17 +108,16 @@ class PeImage {
   std::optional<T> at_offset(std::uint64_t offset) const noexcept;
   template <class T>
   std::optional<T> at_rva(std::uint32_t rva) const noexcept;
-  // The zero-terminated string at the RVA; empty where there is none within bounds.
-  std::string_view text_at(std::uint32_t rva) const noexcept;
 
   std::span<const std::byte> file_;
   PeError error_ = PeError::not_pe;
   std::uint16_t machine_ = 0;
   std::uint32_t timestamp_ = 0;
   std::uint32_t size_of_image_ = 0;
+  std::uint64_t preferred_base_ = 0;
   bool has_managed_code_ = false;
   std::vector<PeSection> sections_;
-  Directory export_directory_, exception_directory_;
+  Directory export_directory_, exception_directory_, import_directory_, delay_import_directory_;
   std::vector<PeExport> exports_;
   std::vector<Function> functions_;
 };

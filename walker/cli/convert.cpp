@@ -12,8 +12,10 @@
 #include "walker/base/printable.h"
 #include "walker/cli/otlp_session.h"
 #include "walker/cli/report.h"
+#include "walker/export/dump_format.h"
 #include "walker/export/formats.h"
 #include "walker/export/recording_filter.h"
+#include "walker/export/text.h"
 #include "walker/store/layout.h"
 #include "walker/store/recording_reader.h"
 
@@ -64,7 +66,11 @@ Outcome<ReadRecording> read(const ConvertCommand& command) {
 
 // Empty: written. Else why not.
 std::string write(const Recording& original, const ConvertCommand& command) {
-  const auto exporter = command.format->make();
+  auto exporter = command.format->make();
+  if (command.format->name == "text" && command.filter.all) {
+    exporter = std::make_unique<DumpExporter>(
+        std::make_unique<TextExporter>(TextExporter::Options{.filter = command.filter}));
+  }
   // A .mixwalk file has all frames, and only exceptions have some that are left out.
   const bool whole = command.format->name == "mixwalk" || command.filter.all ||
                      original.event != SampleEvent::exception;

@@ -23,7 +23,7 @@ void add_convert(CLI::App& app, ConvertArguments& arguments) {
       ->option_text("OUT");
   add_format(*convert, arguments.format, FormatsOf::all, "by the extension of OUT");
   add_otlp(*convert, arguments.otlp);
-  add_all(*convert, arguments.filter);
+  add_all(*convert, arguments.filter, FormatsOf::all);
 }
 
 ParseResult finish_convert(const ConvertArguments& arguments, const OtelVariables& variables) {

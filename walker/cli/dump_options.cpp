@@ -41,6 +41,9 @@ void add_dump(CLI::App& app, DumpArguments& arguments) {
   add_number(*dump, "--depth", command.filter.depth, "Show the first N frames of each stack")
       ->option_text("N");
   dump->add_flag("--managed-only", command.filter.managed_only, "Show managed frames only");
+  dump->add_flag("--asm", command.calls, "Show the call instruction of each native frame (text only)");
+  dump->add_flag("--all", command.filter.all,
+                 "Show each frame of the runtime itself, also those that have no name (text only)");
   add_choice(*dump, "--color,--colour", kColours, command.colour, "auto, always or never")
       ->option_text("WHEN");
   dump->add_flag("-v,--verbose", command.verbose, "Say on standard error what is being done");
@@ -73,6 +76,10 @@ ParseResult finish_dump(DumpArguments& arguments) {
     if (command.format == nullptr) command.format = format_by_name("text");
   }
   if (auto wrong = refuse_filter(*command.format, command.filter, "dump")) return std::move(*wrong);
+  if (command.calls) command.filter.all = true;  // a frame that is not shown has no call
+  if (command.calls && command.format->name != "text") {
+    return usage("--asm goes with the format text", "dump");
+  }
   if (command.output && command.output->empty()) {
     return usage("--output needs a file's name", "dump");
   }

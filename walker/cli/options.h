@@ -75,6 +75,7 @@ struct DumpCommand {
   const RecordingFormat* format = nullptr;  // one of recording_formats()
   FrameFilter filter;
   Colour colour = Colour::automatic;
+  bool calls = false;  // of text: the call instruction of each native frame
   bool verbose = false;
 };
 

@@ -37,10 +37,11 @@ std::optional<ParseResult> refuse_filter(const RecordingFormat& format, const Fr
   return usage("a .mixwalk file has all frames: no --depth, no --managed-only", command);
 }
 
-void add_all(CLI::App& app, FrameFilter& filter) {
-  app.add_flag("--all", filter.all,
-               "Of exceptions: show how the runtime throws as well; else a stack begins at the\n"
-               "frame that threw. A .mixwalk file has all frames");
+void add_all(CLI::App& app, FrameFilter& filter, FormatsOf which) {
+  std::string help = "Of exceptions: show how the runtime throws as well; else a stack begins at the\n"
+                     "frame that threw. A .mixwalk file has all frames";
+  if (which == FormatsOf::all) help += ".\nOf dumps as text: show each frame of the runtime itself";
+  app.add_flag("--all", filter.all, help);
 }
 
 void add_otlp(CLI::App& app, OtlpArguments& arguments) {

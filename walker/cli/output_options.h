@@ -19,8 +19,8 @@ ParseResult unknown_format(const std::string& format, FormatsOf which, const std
 std::optional<ParseResult> refuse_filter(const RecordingFormat& format, const FrameFilter& filter,
                                          const std::string& command);
 
-// --all, of recorded exceptions.
-void add_all(CLI::App& app, FrameFilter& filter);
+// --all, of recorded exceptions; with FormatsOf::all of dumps, too.
+void add_all(CLI::App& app, FrameFilter& filter, FormatsOf which);
 
 struct OtlpArguments {
   std::optional<std::string> url, spool, service;  // of the URL, empty: none is given

@@ -205,7 +205,7 @@ void add_record(CLI::App& app, RecordArguments& arguments) {
   add_number(*record, "--depth", command.filter.depth, "Keep the first N frames of each stack")
       ->option_text("N");
   record->add_flag("--managed-only", command.filter.managed_only, "Keep managed frames only");
-  add_all(*record, command.filter);
+  add_all(*record, command.filter, FormatsOf::recordings);
   record->add_flag("-v,--verbose", command.verbose, "Say on standard error what is being done");
 }
 

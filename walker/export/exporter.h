@@ -12,7 +12,9 @@ namespace mixwalk {
 struct FrameFilter {
   bool managed_only = false;
   std::optional<std::uint32_t> depth;  // the first so many of what is left, leaf first
-  bool all = false;  // also how the runtime throws (throw_machinery.h), of recorded exceptions
+  // Also how the runtime throws (throw_machinery.h), of recorded exceptions; and, in text, each frame of the
+  // runtime that nothing names (runtime_frames.h).
+  bool all = false;
 };
 
 // One output format. Deterministic: the same snapshot gives the same bytes.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "walker/export/frame_label.h"
@@ -49,8 +50,10 @@ Json frame_json(const Snapshot& snapshot, const Frame& frame) {
   }
   if (frame.kind == FrameKind::native && !frame.name.empty()) {
     if (frame.symbol != SymbolKind::none) json["symbol"] = key(frame.symbol);
-    json["displacement"] = frame.displacement;
+    const bool start_known = frame.symbol != SymbolKind::import || frame.displacement != 0;
+    if (start_known) json["displacement"] = frame.displacement;
   }
+  if (frame.call != CallCheck::unchecked) json["call"] = key(frame.call);
   if (frame.inline_depth != 0) json["inline_depth"] = frame.inline_depth;
   if (frame.folded > 1) json["folded"] = frame.folded;
   if (!frame.file.empty()) json["file"] = frame.file;
@@ -136,6 +139,13 @@ Json counters_json(const Counters& counters) {
     json["open_by_reason"][std::string(key(static_cast<OpenReason>(i)))] =
         counters.open_by_reason[i];
   }
+  json["calls"] = Json::object();
+  for (const CallCheck call :
+       {CallCheck::verified, CallCheck::possible, CallCheck::no_call, CallCheck::elsewhere}) {
+    json["calls"][std::string(key(call))] = counters.calls[static_cast<std::size_t>(call)];
+  }
+  // A person's figure: no reader needs more places.
+  json["calls"]["verified_share"] = std::round(counters.calls_verified() * 1000) / 1000;
   return json;
 }
 

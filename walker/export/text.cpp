@@ -13,6 +13,7 @@
 #include "walker/base/printable.h"
 #include "walker/export/frame_label.h"
 #include "walker/export/frame_selection.h"
+#include "walker/export/runtime_frames.h"
 #include "walker/export/words.h"
 
 namespace mixwalk {
@@ -54,7 +55,7 @@ std::string plural(std::size_t count, std::string_view noun) {
 class Writer {
  public:
   Writer(const Snapshot& snapshot, const TextExporter::Options& options)
-      : snapshot_(snapshot), options_(options) {}
+      : snapshot_(snapshot), options_(options), runtime_frames_(snapshot) {}
 
   std::string header() const {
     const Process& process = snapshot_.process;
@@ -76,7 +77,19 @@ class Writer {
   std::string thread(const Thread& thread) const {
     std::string text = "\n" + thread_line(thread) + "\n";
     const FrameSelection selection = select_frames(options_.filter, thread.stack);
-    for (const std::size_t i : selection.frames) text += frame_line(thread.stack, i);
+    const auto folded = options_.filter.all ? std::vector<FoldedFrames>() : runtime_frames_.of(thread.stack);
+    auto fold = folded.begin();
+    for (auto at = selection.frames.begin(); at != selection.frames.end();) {
+      while (fold != folded.end() && fold->first < *at) ++fold;
+      if (fold != folded.end() && fold->first == *at) {
+        const auto end = std::lower_bound(at, selection.frames.end(), fold->first + fold->count);
+        text += folded_line(thread.stack, *fold, *at, *(end - 1));
+        at = end;
+        continue;
+      }
+      text += frame_line(thread.stack, *at) + call_line(thread.stack.frames[*at]);
+      ++at;
+    }
     if (selection.beyond_depth != 0) {
       text += fmt::format("  {}… {}{}\n", paint(kDim),
                           plural(selection.beyond_depth, "more frame"), paint(kReset));
@@ -186,6 +199,22 @@ class Writer {
     return {};
   }
 
+  // A depth may have cut off the last of them.
+  std::string folded_line(const Stack& stack, const FoldedFrames& folded, std::size_t first,
+                          std::size_t last) const {
+    std::size_t real = 0;
+    for (std::size_t i = first; i <= last; ++i) real += stack.frames[i].inline_depth == 0;
+    return fmt::format("  #{:<3} {}N  [{}, {}]{}\n", first, paint(kDim), folded.role, plural(real, "frame"),
+                       paint(kReset));
+  }
+
+  std::string call_line(const Frame& frame) const {
+    const bool returns = frame.kind == FrameKind::native && frame.address_kind == AddressKind::return_address;
+    if (!options_.call_text || !returns || frame.module == Frame::kNone || frame.inline_depth != 0) return {};
+    const std::string call = options_.call_text(frame);
+    return call.empty() ? call : fmt::format("          {}{}{}\n", paint(kDim), bounded(call), paint(kReset));
+  }
+
   static std::string shown_name(const Frame& frame) {
     return frame.kind == FrameKind::native ? shortened(frame.name)
                                            : mixwalk::shown_name(frame.kind, frame.name);
@@ -207,7 +236,8 @@ class Writer {
     if (frame.folded > 1) text += fmt::format(" (one of {})", frame.folded);
     text += place_in_source(frame);
     if (is_guess(frame.trust) && frame.inline_depth == 0) text += fmt::format("  (guessed: {})", key(frame.trust));
-    return text;
+    const std::string_view wrong = sentence(frame.call);
+    return wrong.empty() ? text : fmt::format("{} {}({}){}", text, paint(kGap), wrong, paint(kReset));
   }
 
   // Without the folders, which are those of a build machine.
@@ -220,6 +250,7 @@ class Writer {
 
   const Snapshot& snapshot_;
   const TextExporter::Options& options_;
+  const RuntimeFrames runtime_frames_;
 };
 
 }  // namespace

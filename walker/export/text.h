@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include "walker/export/exporter.h"
 
 namespace mixwalk {
@@ -13,6 +16,9 @@ class TextExporter final : public Exporter {
   struct Options {
     bool colour = false;  // ANSI escapes
     FrameFilter filter;
+    // The call before the return address of a frame in an image, which is shown under it; empty text: it is
+    // not known. No function: no calls are shown.
+    std::function<std::string(const Frame&)> call_text;
   };
   explicit TextExporter(const Options& options) : options_(options) {}
 

@@ -44,6 +44,18 @@ std::string_view key(SymbolKind kind) noexcept {
     case SymbolKind::coff: return "coff";
     case SymbolKind::dwarf: return "dwarf";
     case SymbolKind::pdb: return "pdb";
+    case SymbolKind::import: return "import";
+  }
+  return "";
+}
+
+std::string_view key(CallCheck call) noexcept {
+  switch (call) {
+    case CallCheck::unchecked: return "unchecked";
+    case CallCheck::verified: return "verified";
+    case CallCheck::possible: return "possible";
+    case CallCheck::no_call: return "no-call";
+    case CallCheck::elsewhere: return "elsewhere";
   }
   return "";
 }
@@ -142,6 +154,17 @@ std::string_view sentence(OpenReason why) noexcept {
     case OpenReason::ended_early: return "the stack ended in a frame that does not start a thread";
     case OpenReason::too_slow: return "the walk took too long";
     case OpenReason::off_stack: return "the thread does not stand on its own stack";
+  }
+  return "";
+}
+
+std::string_view sentence(CallCheck call) noexcept {
+  switch (call) {
+    case CallCheck::no_call: return "after no call";
+    case CallCheck::elsewhere: return "after a call of another function";
+    case CallCheck::unchecked:
+    case CallCheck::verified:
+    case CallCheck::possible: return "";
   }
   return "";
 }

@@ -12,6 +12,7 @@ std::string_view key(FrameKind kind) noexcept;
 std::string_view key(Trust trust) noexcept;
 std::string_view key(Completeness completeness) noexcept;
 std::string_view key(SymbolKind kind) noexcept;
+std::string_view key(CallCheck call) noexcept;
 std::string_view key(RunPosition position) noexcept;
 std::string_view key(RunEnd end) noexcept;
 std::string_view key(OpenReason why) noexcept;
@@ -24,6 +25,8 @@ std::string_view unit(SampleEvent event) noexcept;
 
 // The same reason for a person: "the stack was larger than the copy".
 std::string_view sentence(OpenReason why) noexcept;
+// What is wrong with a frame whose call is; else empty.
+std::string_view sentence(CallCheck call) noexcept;
 // Why DoStackSnapshot was not called, as a sentence for the user; empty where it was called, also where
 // it refused.
 std::string_view sentence_of_refusal(std::uint32_t refusal) noexcept;

@@ -15,6 +15,18 @@ Percentiles percentiles(std::vector<std::uint64_t>& all) {
 
 }  // namespace
 
+std::uint64_t Counters::calls_checked() const noexcept {
+  std::uint64_t all = 0;
+  for (const std::uint64_t of_kind : calls) all += of_kind;
+  return all - calls[static_cast<std::size_t>(CallCheck::unchecked)];
+}
+
+double Counters::calls_verified() const noexcept {
+  const std::uint64_t checked = calls_checked();
+  const std::uint64_t verified = calls[static_cast<std::size_t>(CallCheck::verified)];
+  return checked == 0 ? 0 : static_cast<double>(verified) / static_cast<double>(checked);
+}
+
 void CountersBuilder::add(const Thread& thread) {
   if (!thread.skipped.empty()) {
     ++counters_.skipped;
@@ -34,6 +46,10 @@ void CountersBuilder::add(const Thread& thread) {
   counters_.probes_failed += thread.probe == ProbeResult::failed;
   counters_.interventions += thread.overdue;
   counters_.copies_cut += thread.copy_cut;
+  for (const Frame& frame : stack.frames) {
+    const bool real = frame.kind == FrameKind::native && frame.inline_depth == 0;
+    if (real) ++counters_.calls[static_cast<std::size_t>(frame.call)];
+  }
   for (const Run& run : stack.runs) {
     switch (run.end) {
       case RunEnd::root: ++counters_.runs_root; break;

@@ -26,7 +26,12 @@ struct Counters {
   std::uint64_t copies_cut = 0;
   std::uint64_t runs_closed = 0, runs_root = 0, runs_open = 0;
   std::array<std::uint64_t, kOpenReasons> open_by_reason{};  // by OpenReason
+  std::array<std::uint64_t, kCallChecks> calls{};  // native frames by CallCheck, of a symbolised dump
   BreakerState breaker;
+
+  // Native frames whose call was looked at; of those the share that is verified, 0 to 1.
+  std::uint64_t calls_checked() const noexcept;
+  double calls_verified() const noexcept;
 
   bool operator==(const Counters&) const = default;
 };

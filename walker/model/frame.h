@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "symbols/calls/call_check.h"
 #include "symbols/symbol_kind.h"
 #include "unmanaged/step/code_address.h"
 #include "unmanaged/step/native_run.h"
@@ -44,7 +45,8 @@ struct Frame {
   // what the runtime calls it ("IL_STUB_PInvoke"), or empty.
   std::string name;
   SymbolKind symbol = SymbolKind::none;  // where a native frame's name comes from
-  std::uint64_t displacement = 0;  // address - symbol's start, bytes; native frames with a name
+  std::uint64_t displacement = 0;  // address - symbol's start, bytes; native frames with a name.
+                                   // Of an import 0 where the start is not known
   std::string file;                // of the source, as the symbols have it; empty: unknown
   std::uint32_t line = 0;          // in that file; 0: unknown
   // The line is that of the code around, where the compiler may have moved code (Assembly::optimised).
@@ -54,6 +56,9 @@ struct Frame {
   // 0: a real frame. n: a call that the compiler inlined, n deep into the next real frame, with that one's
   // address, Rsp and run.
   std::uint8_t inline_depth = 0;
+  // Native frames in images: whether the call before the return address leads to the frame above. Of a pair
+  // of frames, so no recording keeps it.
+  CallCheck call = CallCheck::unchecked;
 
   bool operator==(const Frame&) const = default;
 };

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "walker/model/recording.h"
+#include "walker/model/snapshot.h"
 
 namespace mixwalk {
 
@@ -11,5 +12,7 @@ namespace mixwalk {
 // code runs, and no image is the runtime. (The stack of every managed thread goes through the
 // runtime to its root.) By index of Recording::modules.
 std::vector<bool> runtime_images(const Recording& recording);
+// The same of a dump, by index of Snapshot::modules.
+std::vector<bool> runtime_images(const Snapshot& snapshot);
 
 }  // namespace mixwalk

@@ -37,6 +37,13 @@ TEST(Options, DumpByIdHasItsDefaults) {
   EXPECT_FALSE(command.filter.depth);
 }
 
+TEST(Options, CallsAreShownInTextOnly) {
+  EXPECT_FALSE(dump({"-p", "1"}).calls);
+  EXPECT_TRUE(dump({"-p", "1", "--asm"}).calls);
+  EXPECT_TRUE(dump({"-p", "1", "--asm", "-o", "a.txt", "-f", "text"}).calls);
+  expect_usage({"dump", "-p", "1", "--asm", "-o", "a.json"}, "--asm goes with the format text");
+}
+
 TEST(Options, EveryOptionOfDump) {
   const DumpCommand command =
       dump({"--name", "orders", "-o", "a.json", "--depth", "7", "--managed-only", "--engine",

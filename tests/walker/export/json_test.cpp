@@ -16,7 +16,7 @@ std::string json_of(const Snapshot& snapshot, const FrameFilter& filter = {}) {
   return sink.text;
 }
 
-TEST(Json, OneOfEverything) { expect_golden("dump.json", json_of(representative_snapshot())); }
+TEST(Json, OneOfEverything) { expect_golden("dump.json", json_of(checked_snapshot())); }
 
 TEST(Json, EveryReferenceLeadsSomewhere) {
   const auto dump = nlohmann::json::parse(json_of(representative_snapshot()));

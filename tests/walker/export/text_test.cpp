@@ -160,6 +160,28 @@ TEST(Text, AManagedFrameWithoutNameIsItsAddress) {
   EXPECT_NE(text_of(snapshot).find("  #3   M  [managed code at 0x68001000]\n"), std::string::npos);
 }
 
+TEST(Text, OnlyFramesWhoseCallIsWrongAreMarked) {
+  const std::string text = text_of(checked_snapshot());
+  EXPECT_NE(text.find("orders.dll!0x102c (after no call)\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("RtlUserThreadStart (after a call of another function)\n"), std::string::npos);
+  EXPECT_NE(text.find("RtlUserThreadStart+0x88\n"), std::string::npos);
+}
+
+TEST(Text, CallsStandUnderTheFramesThatTheyWereMadeIn) {
+  TextExporter::Options options;
+  options.call_text = [](const Frame& frame) {
+    return frame.name == "submit_order" ? "call rax \x1b[2J" : std::string();
+  };
+  const std::string text = text_of(representative_snapshot(), options);
+  EXPECT_NE(text.find("submit.cpp:118)\n          call rax \\x1b[2J\n"), std::string::npos) << text;
+  options.call_text = [](const Frame&) { return "call"; };
+  const std::string all = text_of(representative_snapshot(), options);
+  // The return addresses of native code in images: not the leaf frames, not what is outside every image.
+  std::size_t calls = 0;
+  for (std::size_t at = 0; (at = all.find("  call\n", at)) != std::string::npos; ++at) ++calls;
+  EXPECT_EQ(calls, 4u);
+}
+
 TEST(Text, AStackWithoutFramesIsNotWhole) {
   Snapshot snapshot = representative_snapshot();
   snapshot.threads[0].stack = {};

@@ -25,7 +25,7 @@ document = json.loads((golden / "dump.json").read_text(encoding="utf-8"))
 page = (root / "docs" / "json.md").read_text(encoding="utf-8")
 
 # Fields that a frame may lack, by docs/json.md.
-OPTIONAL = {"displacement", "display", "file", "folded", "function_id", "inline_depth", "line",
+OPTIONAL = {"call", "displacement", "display", "file", "folded", "function_id", "inline_depth", "line",
             "line_approximate", "symbol"}
 # One of each object of the document.
 PLACES = ([], ["filter"], ["process"], ["runtime"], ["modules", 0], ["threads", 0],

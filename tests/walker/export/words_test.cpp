@@ -56,6 +56,8 @@ void expect_documented(Enum first, Enum last) {
 TEST(Words, TheSchemaAndItsPageHaveThemAll) {
   expect_documented(FrameKind::managed, FrameKind::gap);
   expect_documented(Trust::context, kLastTrust);
+  expect_documented(SymbolKind::function_table, SymbolKind::import);
+  expect_documented(CallCheck::verified, CallCheck::elsewhere);
   expect_documented(RunPosition::leaf, RunPosition::whole);
   expect_documented(RunEnd::closed, RunEnd::open);
   expect_documented(OpenReason::unreadable_stack, kLastOpenReason);

@@ -10,6 +10,7 @@
 #include "walker/base/errno_text.h"
 #include "walker/base/partial_file.h"
 #include "walker/base/version.h"
+#include "walker/check_calls.h"
 #include "walker/cli/report.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
@@ -36,26 +37,32 @@ bool wants_colour(const DumpCommand& command) {
   return !command.output && _isatty(_fileno(stdout)) != 0 && obeys_escapes(stdout);
 }
 
-bool write(const Snapshot& snapshot, const DumpCommand& command, ByteSink& sink) {
+bool write(const Snapshot& snapshot, const DumpCommand& command, CallChecker& calls, ByteSink& sink) {
   // These two show more of a snapshot than a recording keeps.
   if (command.format->name == "json") return JsonExporter(command.filter).write(snapshot, sink);
   if (command.format->name == "text") {
-    const TextExporter::Options options{wants_colour(command), command.filter};
+    TextExporter::Options options{wants_colour(command), command.filter, {}};
+    if (command.calls) {
+      options.call_text = [&calls](const Frame& frame) {
+        return calls.call_text(static_cast<std::size_t>(frame.module), frame.address);
+      };
+    }
     return TextExporter(options).write(snapshot, sink);
   }
   return command.format->make()->write(filtered(to_recording(snapshot), command.filter), sink);
 }
 
 // Empty: written. Else why not. `file`: null for standard output.
-std::string write_to(PartialFile* file, const Snapshot& snapshot, const DumpCommand& command) {
+std::string write_to(PartialFile* file, const Snapshot& snapshot, const DumpCommand& command,
+                     CallChecker& calls) {
   constexpr char kNoRoom[] = "the format has no room for the dump";
   if (file != nullptr) {
-    if (write(snapshot, command, *file)) return file->commit();
+    if (write(snapshot, command, calls, *file)) return file->commit();
     return file->error().empty() ? kNoRoom : file->error();
   }
   FileSink sink(stdout);
   errno = 0;
-  const bool written = write(snapshot, command, sink);
+  const bool written = write(snapshot, command, calls, sink);
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     return errno_text(errno == 0 ? ENOSPC : errno);
   }
@@ -113,6 +120,13 @@ void log_counters(const Counters& counters) {
   }
 }
 
+void log_calls(const Counters& counters) {
+  const auto of = [&](CallCheck call) { return counters.calls[static_cast<std::size_t>(call)]; };
+  spdlog::info("calls of {} native frames: {:.1f} % lead to the frame above, {} may, {} lead elsewhere; "
+               "{} frames are after no call", counters.calls_checked(), counters.calls_verified() * 100,
+               of(CallCheck::possible), of(CallCheck::elsewhere), of(CallCheck::no_call));
+}
+
 }  // namespace
 
 ExitCode run(const DumpCommand& command) {
@@ -154,7 +168,10 @@ ExitCode run(const DumpCommand& command) {
   symbolise(*snapshot, symbols.symboliser());
   add_lines(*snapshot, symbols.lines());
   symbols.log_missing();
-  const std::string why = write_to(file ? &*file : nullptr, *snapshot, command);
+  CallChecker calls(symbols.symboliser(), loaded_images(*snapshot));
+  check_calls(*snapshot, calls);
+  log_calls(count(*snapshot));
+  const std::string why = write_to(file ? &*file : nullptr, *snapshot, command, calls);
   if (!why.empty()) return report(unwritable(command, why));
   return unmatched.empty() ? ExitCode::ok : report(missing);
 }

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace mixwalk {
+
+// Whether a call stands before a return address, and leads to the frame above.
+enum class CallCheck : std::uint8_t {
+  unchecked,  // no return address of native code in an image, or the image's file cannot be read
+  verified,   // a call whose target is known, and is the function above or leads there by jumps alone
+  possible,  // a call that may lead there: through a register, or by a way that cannot be followed to its end
+  no_call,   // no call ends at the return address
+  elsewhere,  // a call that leads to other functions, and those jump to nowhere else
+};
+inline constexpr std::size_t kCallChecks = 5;
+
+}  // namespace mixwalk

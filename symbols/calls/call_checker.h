@@ -1,0 +1,94 @@
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "symbols/calls/call_check.h"
+#include "symbols/calls/call_sites.h"
+#include "symbols/calls/disassembler.h"
+#include "symbols/symboliser.h"
+
+namespace mixwalk {
+
+// Checks the calls of native frames in the files of their images: whether the instruction before a frame's
+// return address is a call, and leads to the frame above. Not frozen-safe; one thread at a time.
+//
+// A call is followed to code by its displacement, or by the import in its slot: to the export of the image
+// that has the import's name, and on by forwarders; through slots of delayed loads also to the code that
+// loads. From there it is followed by jumps alone: thunks, tail calls, a function's further parts.
+//
+// No true frame may be marked. So a call leads `elsewhere` only if every function that it can come to is
+// known, and all of them, and the frame above, are in one image: what the program or the system patched
+// (hooks of functions, replaced imports) leads to another image. What an API set means is known to the system
+// alone: its functions are looked for in the image of the frame above, and prove nothing where they are not
+// there.
+class CallChecker {
+ public:
+  static constexpr std::size_t kNoImage = SIZE_MAX;
+
+  // `images`: those of the process. A frame's image is an index into them.
+  CallChecker(Symboliser& symboliser, std::vector<LoadedImage> images);
+  ~CallChecker();
+
+  // The frame above the one that is checked.
+  struct Callee {
+    std::size_t image = kNoImage;
+    CodeAddress code;
+  };
+  struct Answer {
+    CallCheck check = CallCheck::unchecked;
+    // The name of the import that the call goes through, where it leads to the callee itself and not to a
+    // function that jumps on to it; demangled. Also where the callee's file cannot be read and its image has
+    // the import's image name; whether it jumped on is not known then. Empty: none, or an ordinal.
+    std::string import;
+    std::optional<std::uint64_t>
+        import_displacement;  // of the callee's address; none: its start is not known
+  };
+  // `callee`: null where it is not known.
+  Answer check(std::size_t image, std::uint64_t return_address, const Callee* callee);
+
+  // The call before a return address: "0x6ff: call qword ptr [rip + 0x20]  ; KERNEL32.dll!Sleep". Empty:
+  // none, or it is not certain which one.
+  std::string call_text(std::size_t image, std::uint64_t return_address);
+
+ private:
+  struct Image;   // one that was opened
+  struct Search;  // from one call to the callee
+  struct Function {
+    std::size_t image;
+    std::uint32_t begin;
+    auto operator<=>(const Function&) const = default;
+  };
+  struct Question {
+    Function caller, callee;  // of the caller: the return address
+    auto operator<=>(const Question&) const = default;
+  };
+  struct Known {
+    CallCheck check = CallCheck::unchecked;
+    std::string import;
+    std::optional<std::uint32_t> import_start;  // RVA
+  };
+
+  Image& opened(std::size_t image);
+  std::size_t image_named(std::string_view name, std::size_t rather) const;
+  Known ask(std::size_t image, std::uint32_t return_rva, const Callee& callee);
+  Known follow(std::size_t image, const FlowInstruction& call, const Callee& callee);
+  std::string place(std::size_t image, std::uint64_t rva);
+
+  Symboliser& symboliser_;
+  std::vector<LoadedImage> images_;
+  std::unordered_multimap<std::string, std::size_t> by_name_;  // file name in lower case
+  std::map<std::size_t, std::unique_ptr<Image>> opened_;
+  std::map<Question, Known> known_;
+  Disassembler disassembler_;
+};
+
+}  // namespace mixwalk

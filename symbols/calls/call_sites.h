@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "symbols/calls/disassembler.h"
+#include "unmanaged/image/pe_image.h"
+
+namespace mixwalk {
+
+// A call that may end at a return address. Addresses are RVAs.
+struct CallBefore {
+  std::uint32_t rva = 0;  // where it begins
+  FlowInstruction instruction;
+};
+
+// The calls of an image's file that can end at the return address; one of `syscall` counts as a call.
+// Instructions are not read backwards: the bytes before an address can be the end of more than one, so each
+// length is tried. The shortest comes first. Empty: none. Not frozen-safe.
+std::vector<CallBefore> calls_before(const PeImage& image, std::uint32_t return_rva,
+                                     Disassembler& disassembler);
+
+// Which instructions a function has, as far as one address.
+enum class Sweep : std::uint8_t {
+  call,     // the one that ends at the address is a call, the one at `rva`
+  no_call,  // the one that ends there is none
+  unknown,  // no function is known there, or its bytes cannot be read one after another up to the address
+};
+struct SweepResult {
+  Sweep found = Sweep::unknown;
+  std::uint32_t rva = 0;
+};
+
+// Reads the function of the return address (its RUNTIME_FUNCTION) from its begin, instruction after
+// instruction.
+SweepResult sweep_to(const PeImage& image, std::uint32_t return_rva, Disassembler& disassembler);
+
+}  // namespace mixwalk

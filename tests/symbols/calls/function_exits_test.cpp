@@ -1,0 +1,84 @@
+#include "symbols/calls/function_exits.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/image_builder.h"
+
+namespace mixwalk {
+namespace {
+
+using test::ImageBuilder;
+using Bytes = std::vector<std::uint8_t>;
+
+constexpr std::uint32_t kCode = ImageBuilder::kCode;
+
+FunctionExits exits_of_built(ImageBuilder& builder, std::uint32_t entry = kCode) {
+  const std::vector<std::byte> bytes = builder.build();
+  Disassembler disassembler;
+  return exits_of(PeImage::parse(bytes), entry, disassembler);
+}
+
+// A function with unwind data at kCode that consists of these bytes.
+FunctionExits of_function(const Bytes& code) {
+  ImageBuilder builder;
+  builder.put_code(kCode, code).function(kCode, kCode + static_cast<std::uint32_t>(code.size()));
+  return exits_of_built(builder);
+}
+
+FunctionExits of_leaf(const Bytes& code) {
+  ImageBuilder builder;
+  builder.put_code(kCode, code).function(kCode + 0x80, kCode + 0x90);
+  return exits_of_built(builder);
+}
+
+TEST(FunctionExits, FunctionThatReturnsKeepsToItself) {
+  const FunctionExits exits = of_function({0x74, 0x01, 0x90, 0xC3});  // je +1; nop; ret
+  EXPECT_TRUE(exits.code.empty() && exits.slots.empty());
+  EXPECT_FALSE(exits.unknown);
+}
+
+TEST(FunctionExits, TailCallsAndFurtherPartsAreExits) {
+  // je 0x20 on; jmp 0x40 on; jmp [rip + 0x100]
+  const FunctionExits exits = of_function({0x0F, 0x84, 0x20, 0, 0, 0, 0xE9, 0x40, 0, 0, 0,  //
+                                           0xFF, 0x25, 0, 1, 0, 0});
+  EXPECT_EQ(exits.code, (std::vector<std::uint32_t>{kCode + 0x26, kCode + 0x4B}));
+  EXPECT_EQ(exits.slots, (std::vector<std::uint32_t>{kCode + 0x111}));
+  EXPECT_FALSE(exits.unknown);
+}
+
+TEST(FunctionExits, JumpThroughARegisterIsUnknown) { EXPECT_TRUE(of_function({0xFF, 0xE0}).unknown); }
+
+TEST(FunctionExits, BytesThatAreNoInstructionAreUnknown) { EXPECT_TRUE(of_function({0x06, 0xC3}).unknown); }
+
+TEST(FunctionExits, CodeThatRunsOnGoesToWhatFollows) {
+  EXPECT_EQ(of_function({0x90, 0x90}).code, (std::vector<std::uint32_t>{kCode + 2}));
+}
+
+// The thunk of "retpoline" builds: call over; the loop; mov [rsp], rax; ret.
+TEST(FunctionExits, MadeReturnAddressIsUnknown) {
+  EXPECT_TRUE(of_function({0x48, 0x89, 0x04, 0x24, 0xC3}).unknown);                    // mov [rsp], rax; ret
+  EXPECT_TRUE(of_function({0x48, 0x89, 0x04, 0x24, 0x0F, 0xAE, 0xE8, 0xC3}).unknown);  // lfence between
+  EXPECT_TRUE(of_function({0x50, 0xC3}).unknown);                                      // push rax; ret
+  EXPECT_TRUE(of_function({0x48, 0x89, 0xCC, 0xC3}).unknown);                          // mov rsp, rcx; ret
+  EXPECT_FALSE(of_function({0x48, 0x89, 0x44, 0x24, 8, 0xC3}).unknown);  // mov [rsp + 8], rax; ret
+}
+
+TEST(FunctionExits, ThunkWithoutUnwindDataEndsWithItsJump) {
+  // lea rax, [rip]; jmp 0x10 on; then what is no instruction
+  const FunctionExits exits = of_leaf({0x48, 0x8D, 0x05, 0, 0, 0, 0, 0xE9, 0x10, 0, 0, 0, 0x06});
+  EXPECT_EQ(exits.code, (std::vector<std::uint32_t>{kCode + 0x1C}));
+  EXPECT_FALSE(exits.unknown);
+}
+
+TEST(FunctionExits, LeafCodeThatReachesTheNextFunctionIsUnknown) {
+  EXPECT_TRUE(of_leaf({}).unknown);  // nops up to there
+}
+
+TEST(FunctionExits, PlaceThatIsNoCodeIsUnknown) {
+  ImageBuilder builder;
+  EXPECT_TRUE(exits_of_built(builder, ImageBuilder::kData).unknown);
+  EXPECT_TRUE(exits_of_built(builder, UINT32_MAX).unknown);
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "unmanaged/image/pe_image.h"
+
+namespace mixwalk {
+
+// A function that an image imports, and the slot in its data through which it is called.
+struct Import {
+  std::uint32_t slot = 0;  // RVA of the 8 bytes that the loader, or the first call, fills
+  std::string_view image;  // "KERNEL32.dll", as the importing image has it
+  std::string_view name;   // empty: by ordinal
+  std::uint16_t ordinal = 0;
+  // Delay-loaded: until the first call has been made the slot leads to code of the importing image itself.
+  bool delayed = false;
+};
+
+// The import tables of an image, both the loader's and that of delayed loads. Not frozen-safe; views point
+// into the image's file. Untrusted as all of it: entries that do not fit are left out, and together there are
+// no more than the file has room for. (Microsoft PE and COFF specification: ".idata", "Delay-Load Import
+// Tables".)
+class Imports {
+ public:
+  explicit Imports(const PeImage& image);
+
+  // Sorted by slot.
+  std::span<const Import> all() const noexcept { return imports_; }
+  // Null: none has this slot.
+  const Import* at(std::uint32_t slot) const noexcept;
+
+ private:
+  std::vector<Import> imports_;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,52 @@
+#include "walker/check_calls.h"
+
+#include <utility>
+
+namespace mixwalk {
+namespace {
+
+bool has_no_name(const Frame& frame) {
+  return frame.name.empty() || frame.symbol == SymbolKind::function_table;
+}
+
+void check_calls(Stack& stack, CallChecker& checker) {
+  Frame* above = nullptr;  // null: none, or a gap
+  for (Frame& frame : stack.frames) {
+    if (frame.inline_depth != 0) continue;
+    const bool checked = frame.kind == FrameKind::native && frame.module != Frame::kNone &&
+                         frame.address_kind == AddressKind::return_address;
+    if (checked) {
+      CallChecker::Callee callee;
+      if (above != nullptr) {
+        if (above->module != Frame::kNone) callee.image = static_cast<std::size_t>(above->module);
+        callee.code = {above->address, above->address_kind};
+      }
+      CallChecker::Answer answer = checker.check(static_cast<std::size_t>(frame.module), frame.address,
+                                                 above != nullptr ? &callee : nullptr);
+      frame.call = answer.check;
+      if (above != nullptr && above->kind == FrameKind::native && has_no_name(*above) &&
+          !answer.import.empty()) {
+        above->name = std::move(answer.import);
+        above->symbol = SymbolKind::import;
+        above->displacement = answer.import_displacement.value_or(0);
+      }
+    }
+    above = frame.kind == FrameKind::gap ? nullptr : &frame;
+  }
+}
+
+}  // namespace
+
+std::vector<LoadedImage> loaded_images(const Snapshot& snapshot) {
+  std::vector<LoadedImage> images;
+  for (const Module& module : snapshot.modules) {
+    images.push_back({module.path, module.base, module.size, module.timestamp});
+  }
+  return images;
+}
+
+void check_calls(Snapshot& snapshot, CallChecker& checker) {
+  for (Thread& thread : snapshot.threads) check_calls(thread.stack, checker);
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "walker/model/snapshot.h"
+
+namespace mixwalk {
+
+// Frames of a stack that a person reads as one: the runtime's own, that nothing names.
+struct FoldedFrames {
+  std::size_t first = 0, count = 0;  // in Stack::frames; inlined calls are counted in
+  std::string role;                  // "thread start", "Monitor.Enter waits in the runtime", "the runtime"
+};
+
+// Finds them: two or more native frames in a row that are
+// - in the runtime's images (runtime_images.h), hostfxr.dll or hostpolicy.dll, or in the program's own image
+// where
+//   it is the host that Microsoft ships (hostfxr's frame above is one that only that one calls), and have no
+//   name from debug information;
+// - or where the system starts a thread, at the stack's root, below such frames.
+// A frame that is marked (Frame::call) or was guessed, and a gap, are never among them: they end a row.
+//
+// The role is what the neighbours prove. Between the thread's first managed method and the root is the
+// thread's start, or with frames of the host the start of the program. What a method of the library calls is
+// that method's work, and its wait where the thread stands in a wait of the system right above. Else it is
+// the runtime. Pure.
+class RuntimeFrames {
+ public:
+  explicit RuntimeFrames(const Snapshot& snapshot);
+
+  // Leaf first.
+  std::vector<FoldedFrames> of(const Stack& stack) const;
+
+ private:
+  enum class Part : unsigned char { other, runtime, host, system_start };
+
+  Part part_of(const Frame& frame) const;
+
+  std::vector<bool> runtime_, host_, program_;  // by module
+  std::vector<std::string> images_;             // file names in lower case
+};
+
+}  // namespace mixwalk
