@@ -44,7 +44,9 @@ TEST_P(Runtimes, DumpByAttach) {
       for (const auto& frame : thread.at("frames")) {
         const bool recurses = frame.at("name") == "Hang.Program.Recurse(System.Int32)";
         recursions += recurses;
-        if (recurses) EXPECT_TRUE(frame.contains("line") && frame.contains("file")) << frame.dump(1);
+        if (recurses) {
+          EXPECT_TRUE(frame.contains("line") && frame.contains("file")) << frame.dump(1);
+        }
       }
     }
     for (const char* name : kStuck) EXPECT_TRUE(names.contains(name)) << name;
