@@ -170,7 +170,8 @@ TEST_F(LostFramesOfARuntimeWait, AutoAsksTheRuntimeWhereTheCopyDoesNotReachTheRo
     EXPECT_NE(thread.probe, ProbeResult::none);
   }
   // A recording knows that the thread has not moved since it was copied, and asks all the same.
-  // Samples whose probe failed have the copy's frames only, and what was guessed; of the others there must be some.
+  // Samples whose probe failed have the copy's frames only; of the others, whose managed frames the runtime
+  // reported, there must be some.
   const std::string file = temporary_file("waits.mixwalk");
   std::ptrdiff_t asked = 0;
   for (int i = 0; i < kPatience && asked < 2; ++i) {
@@ -182,7 +183,7 @@ TEST_F(LostFramesOfARuntimeWait, AutoAsksTheRuntimeWhereTheCopyDoesNotReachTheRo
     asked = std::ranges::count_if(recording.samples, [&](const Recording::Sample& sample) {
       return std::ranges::any_of(stack_frames(recording, sample.stack), [&](std::uint32_t index) {
         const RecordedFrame& frame = recording.frames[index];
-        return frame.name == "LostFrames.Program.CallWait()" && frame.trust == Trust::runtime;
+        return frame.name == "LostFrames.Program.Wait()" && frame.trust == Trust::runtime;
       });
     });
     DeleteFileA(file.c_str());
