@@ -143,7 +143,8 @@ TEST_P(CallsOfImage, HandWrittenDecoderFindsTheSameCalls) {
   std::size_t places = 0;
   const auto compare = [&](std::uint32_t return_rva) {
     std::set<std::pair<int, std::uint64_t>> by_hand, by_capstone;
-    for (const CallSite& site : calls_before(std::uint64_t{return_rva}, code).sites()) {
+    const CallSites found = calls_before(std::uint64_t{return_rva}, code);
+    for (const CallSite& site : found.sites()) {
       by_hand.emplace(static_cast<int>(site.kind), site.address);
     }
     for (const CallBefore& call : calls_before(file_->image, return_rva, disassembler)) {
@@ -190,7 +191,9 @@ TEST_P(CallsOfImage, AnotherFunctionAboveARealCallIsNotVerified) {
 
 std::vector<std::string> images() {
   if (const char* const given = std::getenv("MIXWALK_CALL_IMAGE")) return {given};
-  return {"ntdll.dll", "kernelbase.dll"};
+  std::vector<std::string> names = {"ntdll.dll", "kernelbase.dll"};
+  names.resize(MIXWALK_IMAGES);
+  return names;
 }
 
 INSTANTIATE_TEST_SUITE_P(On, CallsOfImage, testing::ValuesIn(images()));

@@ -30,7 +30,7 @@ std::vector<Message> one_of_each() {
                                    RecordRequest{.event = SampleEvent::module_load,
                                                  .type = "orders.dll"},
                                    StopRequest{},
-                                   RecordedBytes{true, std::string("a\0b", 3), {1, 2, 3, 4, 5, 6}},
+                                   RecordedBytes{true, std::string("a\0b", 3), {1, 2, 3, {4, 5, 6}}},
                                    RecordedBytes{false, ""},
                                    RecordDone{{3, true}},
                                    DumpDone{{1, false}, {Moment{1'000}, Moment{2}}},
