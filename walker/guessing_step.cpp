@@ -56,8 +56,9 @@ StepResult GuessingStep::step(Cursor& frame, LeafRule leaf) noexcept {
     }
   }
   const StepResult stepped = step_.step(frame, leaf);
-  const bool wanted = lacks_caller(before, stepped) || (stepped.fault == StepFault::none && stepped.trust == Trust::leaf &&
-                                    !stepped.proven && is_ambiguous(before, frame));
+  const bool possible_leaf =
+      stepped.fault == StepFault::none && stepped.trust == Trust::leaf && !stepped.proven;
+  const bool wanted = lacks_caller(before, stepped) || (possible_leaf && is_ambiguous(before, frame));
   if (!wanted || searched_) return stepped;
   searched_ = true;
   if (!find_way(before)) return stepped;
@@ -112,7 +113,8 @@ bool GuessingStep::scan(const Cursor& frame, int depth) noexcept {
     return false;
   }
   const std::size_t before = count_;
-  for (std::uint64_t slot = frame.registers.rsp(); (slot - first_word_) / kWord < GuessScratch::kMaxWords; slot += kWord) {
+  const std::uint64_t end = first_word_ + GuessScratch::kMaxWords * kWord;
+  for (std::uint64_t slot = frame.registers.rsp(); slot < end; slot += kWord) {
     // No caller stands beyond the frame that the walk has to meet.
     if (is_given_up() || slot + kWord > goal_.bound.rsp || !stack_word(slot)) return false;
     const std::size_t index = (slot - first_word_) / kWord;

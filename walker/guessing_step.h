@@ -55,7 +55,8 @@ struct GuessView {
 // Each must stand right behind a call that can have led here. And none counts alone: the stack is walked on from
 // there, by unwind data or further guesses, and must arrive at the goal; the first managed frame on the way
 // must be one that has called out. Otherwise the frame has no caller, as if nothing had been guessed. Frames
-// between may be missing, and a word that an earlier call has left behind may be taken for a frame. So a stack with guessed frames is not whole (Completeness).
+// between may be missing, and a word that an earlier call has left behind may be taken for a frame. So a stack
+// with guessed frames is not whole (Completeness).
 //
 // Of the caller's registers only Rsp and Rbp are known. The others are 0, so unwind data that needs one of them
 // leads nowhere. Not frozen-safe: the step is not. Made for one stack.
