@@ -113,10 +113,10 @@ bool GuessingStep::scan(const Cursor& frame, int depth) noexcept {
     return false;
   }
   const std::size_t before = count_;
-  const std::uint64_t end = first_word_ + GuessScratch::kMaxWords * kWord;
-  for (std::uint64_t slot = frame.registers.rsp(); slot < end; slot += kWord) {
-    // No caller stands beyond the frame that the walk has to meet.
-    if (is_given_up() || slot + kWord > goal_.bound.rsp || !stack_word(slot)) return false;
+  // No caller stands beyond the frame that the walk has to meet.
+  const std::uint64_t end =
+      std::min({first_word_ + GuessScratch::kMaxWords * kWord, goal_.bound.rsp, view_.stack.end()});
+  for (std::uint64_t slot = frame.registers.rsp(); slot + kWord <= end && !is_given_up(); slot += kWord) {
     const std::size_t index = (slot - first_word_) / kWord;
     if (view_.scratch.tried[index]) continue;
     // Code that has no frame pointer may keep its caller's Rbp.
@@ -204,8 +204,7 @@ bool GuessingStep::add(const Cursor& frame, const Cursor& caller, Trust trust) n
 std::optional<Cursor> GuessingStep::by_frame_pointer(const Cursor& frame) noexcept {
   const std::uint64_t rsp = frame.registers.rsp();
   // Where the caller's Rbp was pushed, and Rbp is not yet set, the words are at Rsp.
-  const bool pushed = has_pushed_rbp(frame);
-  const std::uint64_t at = pushed ? rsp : frame.registers[Register::rbp];
+  const std::uint64_t at = has_pushed_rbp(frame) ? rsp : frame.registers[Register::rbp];
   if (at < rsp || at % kWord != 0) return std::nullopt;
   const auto saved = stack_word(at);
   if (!saved) return std::nullopt;
