@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "walker/symbolise.h"
+
 namespace mixwalk {
 namespace {
 
@@ -40,7 +42,7 @@ void check_calls(Stack& stack, CallChecker& checker) {
 std::vector<LoadedImage> loaded_images(const Snapshot& snapshot) {
   std::vector<LoadedImage> images;
   for (const Module& module : snapshot.modules) {
-    images.push_back({module.path, module.base, module.size, module.timestamp});
+    images.push_back(loaded_image(module));
   }
   return images;
 }

@@ -24,8 +24,7 @@ std::string bounded(std::string name) {
 template <class NativeFrame>
 void append(NativeFrame frame, const Module& module, Symboliser& symboliser, std::size_t most_inlined,
             std::vector<NativeFrame>& to) {
-  auto found = symboliser.name({module.path, module.base, module.size, module.timestamp},
-                               {frame.address, frame.address_kind});
+  auto found = symboliser.name(loaded_image(module), {frame.address, frame.address_kind});
   if (!found) {
     to.push_back(std::move(frame));
     return;
@@ -67,6 +66,10 @@ void count_frames_of_runs(Stack& stack) {
 }
 
 }  // namespace
+
+LoadedImage loaded_image(const Module& module) {
+  return {module.path, module.base, module.size, module.timestamp};
+}
 
 void symbolise(Snapshot& snapshot, Symboliser& symboliser) {
   for (Thread& thread : snapshot.threads) {

@@ -9,6 +9,9 @@
 
 namespace mixwalk {
 
+// A module, as its symbols are looked for.
+LoadedImage loaded_image(const Module& module);
+
 // Names the native frames of a snapshot that lie in images, and puts in the frames of calls that were
 // inlined into them. Managed frames and stubs have their names from the runtime.
 void symbolise(Snapshot& snapshot, Symboliser& symboliser);
