@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mixwalk {
+
+// Code that the runtime made or compiled ahead of time, as its debugging library (the DAC) describes it.
+struct ClrCode {
+  std::uint64_t method = 0;  // address of the MethodDesc; 0: none
+  std::uint64_t start = 0;   // where the method's code begins
+  std::uint64_t hot_bytes = 0, cold_start = 0, cold_bytes = 0;
+  std::uint64_t gc_info = 0;  // address of the method's GC information
+  // Whether the code lies in a code heap, with a code header before it; otherwise it is that of a ReadyToRun image.
+  bool jitted = false;
+
+  bool operator==(const ClrCode&) const = default;
+};
+
+// A thread as the runtime knows it.
+struct ClrThread {
+  std::uint64_t address = 0;   // of the runtime's Thread
+  std::uint32_t os_id = 0;     // 0: not started yet, or ended
+  std::uint32_t managed_id = 0;
+
+  bool operator==(const ClrThread&) const = default;
+};
+
+// What a runtime's debugging library says of a process that stands still, or of a dump. Every answer may be
+// missing: the library may not be there, may not answer in time, or may find the memory damaged. Not frozen-safe;
+// one thread at a time.
+class ClrQuestions {
+ public:
+  virtual ~ClrQuestions() = default;
+
+  // Nothing: no managed code is there.
+  virtual std::optional<ClrCode> code_at(std::uint64_t ip) = 0;
+  // "Namespace.Type.Method(ParameterTypes)", UTF-8. Empty: unknown.
+  virtual std::string method_name(std::uint64_t method) = 0;
+  // What the runtime calls code without a MethodDesc: thunks, precode, helpers. Empty: unknown.
+  virtual std::string code_name(std::uint64_t address) = 0;
+  virtual std::vector<ClrThread> threads() = 0;
+
+  // Why answers are missing, one line; empty: none is. "the DAC did not answer within 5 s".
+  virtual std::string obstacle() const = 0;
+};
+
+}  // namespace mixwalk

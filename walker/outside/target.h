@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "unmanaged/step/memory_reader.h"
+#include "unmanaged/step/outside_memory.h"
+#include "walker/model/snapshot.h"
+#include "walker/suspended/raw_sample.h"
+#include "walker/suspended/thread_control.h"
+
+namespace mixwalk {
+
+// A thread of a process that is looked at from outside.
+struct TargetThread {
+  std::uint32_t os_id = 0;
+  std::string name;       // UTF-8, the thread's description; empty: none, or unknown
+  std::uint64_t teb = 0;  // address of its TEB; 0: unknown
+};
+
+// A process that is looked at from outside: a dump, a live process that is only read, a test's builder.
+// Nothing of ours runs in that process, and nothing is written to it. Not frozen-safe; one thread at a time.
+class Target {
+ public:
+  virtual ~Target() = default;
+
+  // Of `Process`, what is known. The time: milliseconds since 1970, 0 where it is unknown.
+  virtual const Process& process() const noexcept = 0;
+  virtual std::uint64_t unix_time_ms() const noexcept = 0;
+  // Sorted by base, disjoint. Paths as the target's loader knows them: they come from the target, so a file is
+  // opened through LocalImageFiles only.
+  virtual std::span<const Module> modules() const noexcept = 0;
+  virtual std::span<const TargetThread> threads() const noexcept = 0;
+
+  // The target's memory. Of a live process that runs, two reads may be of two moments.
+  virtual const MemoryReader& memory() const noexcept = 0;
+  // What lies at an address outside all images.
+  virtual OutsideMemory& outside() noexcept = 0;
+
+  // The thread's registers, and its stack from Rsp to the stack's base, both of one moment: sample.context and
+  // sample.stack; what went wrong is in sample.fault. A live thread stands while both are taken, and no longer.
+  virtual void capture(const TargetThread& thread, RawSample& sample) = 0;
+};
+
+}  // namespace mixwalk
