@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "tests/end_to_end/session.h"
@@ -117,6 +118,26 @@ std::size_t expect_part_of_chain(const Snapshot& snapshot, const Thread& thread,
   return written.rungs.size() - found;
 }
 
+// What a stub says that it leads to: the P/Invoke by which the native function above was called, as its declaration
+// has it, or the interface's method, or the managed function above.
+void expect_target(const Frame& stub, const Rung& callee) {
+  if (callee.kind == "managed") {
+    if (stub.name == "IL_STUB_ReversePInvoke" || stub.name == "IL_STUB_COMtoCLR") {
+      EXPECT_EQ(stub.target, callee.name);
+    }
+  } else if (callee.hop == "P/Invoke, native function as delegate" || callee.hop == "calli") {
+    EXPECT_EQ(stub.target, "") << "no declaration leads there";
+  } else if (callee.hop.starts_with("P/Invoke")) {
+    EXPECT_EQ(stub.target, "ladder_native!" + callee.name);
+  } else if (callee.hop.starts_with("COM call out")) {
+    static const std::map<std::string, std::string> kMethods = {
+        {"ladder_com_descend", "Ladder.ILadder.Descend(Ladder.ILadderStep, System.Int32)"},
+        {"ladder_com_descend_text", "Ladder.ILadder.DescendText(System.String, Ladder.ILadderStep, System.Int32)"},
+        {"ladder_com_park", "Ladder.ILadder.Park(System.IntPtr, System.IntPtr)"}};
+    EXPECT_EQ(stub.target, kMethods.at(callee.name));
+  }
+}
+
 void expect_chain(const Snapshot& snapshot, const Thread& thread, const WrittenChain& written) {
   SCOPED_TRACE(to_text(snapshot, thread));
   ASSERT_TRUE(all_runs_closed(thread.stack));
@@ -125,6 +146,7 @@ void expect_chain(const Snapshot& snapshot, const Thread& thread, const WrittenC
   for (const Frame& frame : thread.stack.frames) {
     if (!is_ladders(snapshot, frame)) {
       if (callee == nullptr || next == written.rungs.size()) continue;  // above and below the chain
+      if (frame.kind == FrameKind::stub) expect_target(frame, *callee);
       EXPECT_TRUE(may_lie_between(snapshot, frame, callee->hop))
           << "a frame at " << std::hex << frame.address << " lies under " << callee->name
           << ", which was called by: " << callee->hop;
