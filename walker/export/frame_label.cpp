@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "symbols/demangle/managed_name.h"
 #include "walker/base/utf8.h"
 #include "walker/export/words.h"
@@ -12,6 +14,18 @@ namespace {
 std::string place(const FrameWords& words) {
   return words.image ? fmt::format("{}!{:#x}", *words.image, words.offset)
                      : fmt::format("{:#x}", words.offset);
+}
+
+std::string label_with_name(const Recording& recording, const RecordedFrame& frame, std::string name) {
+  FrameWords words{.kind = frame.kind, .offset = frame.address, .name = std::move(name), .why = frame.why};
+  if (frame.module != Frame::kNone) {
+    const Module& module = recording.modules[static_cast<std::size_t>(frame.module)];
+    words.image = valid_utf8(module_name(module));
+    words.offset -= module.base;
+  }
+  std::string label = frame_label(words);
+  if (is_guess(frame.trust)) label += kGuessedMark;
+  return label;
 }
 
 }  // namespace
@@ -34,14 +48,11 @@ std::string shown_name(FrameKind kind, std::string name) {
 }
 
 std::string frame_label(const Recording& recording, const RecordedFrame& frame) {
-  FrameWords words{.kind = frame.kind, .offset = frame.address, .why = frame.why};
-  words.name = shown_name(frame.kind, valid_utf8(frame.name));
-  if (frame.module != Frame::kNone) {
-    const Module& module = recording.modules[static_cast<std::size_t>(frame.module)];
-    words.image = valid_utf8(module_name(module));
-    words.offset -= module.base;
-  }
-  return frame_label(words) + (is_guess(frame.trust) ? " [guessed]" : "");
+  return label_with_name(recording, frame, shown_name(frame.kind, valid_utf8(frame.name)));
+}
+
+std::string raw_frame_label(const Recording& recording, const RecordedFrame& frame) {
+  return label_with_name(recording, frame, valid_utf8(frame.name));
 }
 
 }  // namespace mixwalk

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "walker/model/recording.h"
 
@@ -25,7 +26,12 @@ std::string frame_label(const FrameWords& words);
 // The name of a frame for people: a managed function's is written as in C# (managed_name()).
 std::string shown_name(FrameKind kind, std::string name);
 
-// The label of a recorded frame. Always UTF-8: bytes that were no UTF-8 in the target are U+FFFD.
+// The label of a recorded frame. Always UTF-8: bytes that were no UTF-8 in the target are U+FFFD. That of a
+// frame that was guessed ends with kGuessedMark.
 std::string frame_label(const Recording& recording, const RecordedFrame& frame);
+// The same with a managed function's name as metadata has it.
+std::string raw_frame_label(const Recording& recording, const RecordedFrame& frame);
+
+inline constexpr std::string_view kGuessedMark = " [guessed]";
 
 }  // namespace mixwalk

@@ -216,6 +216,17 @@ TEST_F(ImportedCall, FunctionThatATailCallLeadsToHasNotTheImportsName) {
   EXPECT_EQ(found.import, "");
 }
 
+// A linker may put a cold part in front of its function.
+TEST_F(ImportedCall, PartBeforeTheFunctionHasTheImportsNameWithoutADisplacement) {
+  orders_.chained(kCode + 0x80, kCode + 0xA0, kCode + 0xC0, kCode + 0xE0).function(kCode + 0xC0, kCode + 0xE0);
+  orders_.export_name("wait_for_reply", kCode + 0xC0);
+  build_orders();
+  const auto found = answer(kCode + 0x88, 1);
+  EXPECT_EQ(found.check, CallCheck::verified);
+  EXPECT_EQ(found.import, "wait_for_reply");
+  EXPECT_EQ(found.import_displacement, std::nullopt);
+}
+
 TEST_F(ImportedCall, ImageWhoseFileIsGoneHasTheImportsNameWithoutADisplacement) {
   other_ = "C:\\orders.dll";
   const auto found = answer(kSecond + 8, 1);
@@ -291,6 +302,30 @@ TEST_F(CallCheckerTest, TextHasTheTargetsName) {
   EXPECT_EQ(checker().call_text(0, kBase + kReturn),
             "0x7ff80000100b: call 0x7ff800001024  ; caller.dll!second+0x4");
   EXPECT_EQ(checker().call_text(0, kBase + kReturn + 4), "");
+}
+
+// A deep recursion has the same call thousands of times, and its function is read from its begin for each.
+TEST_F(CallCheckerTest, TextOfACallIsMadeOnce) {
+  class Counting final : public SymbolSource {
+   public:
+    explicit Counting(int& questions) : questions_(questions) {}
+    std::optional<Symbol> find(std::uint32_t rva) const override {
+      ++questions_;
+      return Symbol{SymbolKind::dwarf, rva, {{"second", "", 0}}, 1};
+    }
+
+   private:
+    int& questions_;
+  };
+  int questions = 0;
+  Symboliser symboliser(files_, {[&](auto) { return std::make_unique<Counting>(questions); }});
+  call_to(kSecond);
+  files_.files["C:\\caller.dll"] = builder_.build();
+  CallChecker checker(symboliser, {image("C:\\caller.dll", kBase)});
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(checker.call_text(0, kBase + kReturn), "0x7ff80000100b: call 0x7ff800001020  ; caller.dll!second");
+  }
+  EXPECT_EQ(questions, 1);
 }
 
 TEST_F(CallCheckerTest, TextHasTheImportsName) {

@@ -92,6 +92,16 @@ TEST(ManagedName, PropertiesAndEvents) {
   EXPECT_EQ(managed_name("C.getName()"), "C.getName()");
 }
 
+// C# methods may be named so too. An accessor of an event takes its handler; one that sets takes a value.
+TEST(ManagedName, MethodsWithOtherParametersAreNoAccessors) {
+  for (const std::string name : {"C.remove_all()", "C.add_up(int, int)", "C.set_done()", "C.add_now()"}) {
+    EXPECT_EQ(managed_name(name), name);
+  }
+  EXPECT_EQ(managed_name("C.get_value<System.Int32>()"), "C.get_value<int>()") << "no property is generic";
+  EXPECT_EQ(managed_name("C+<>c.<remove_all>b__3_0()"), "C.all.remove.AnonymousMethod__3_0()")
+      << "of a host the parameters are not known";
+}
+
 TEST(ManagedName, ConstructorsAndFinalizers) {
   EXPECT_EQ(managed_name("Orders.Client<System.Int32>..ctor(System.Int32)"), "Orders.Client<int>.Client(int)");
   EXPECT_EQ(managed_name("Orders.Client..cctor()"), "Orders.Client.static Client()");

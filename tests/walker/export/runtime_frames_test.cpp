@@ -113,6 +113,41 @@ TEST_F(RuntimeFramesTest, MethodThatDoesNotWaitIsInTheRuntime) {
   EXPECT_EQ(folded(), "0+2 GC.Collect in the runtime; ");
 }
 
+TEST_F(RuntimeFramesTest, MethodWhoseNameOnlyBeginsAlikeProvesNoRole) {
+  for (const char* const name :
+       {"System.GC.CollectionCount(System.Int32)", "System.Threading.Thread.JoinedByNobody()",
+        "System.Threading.Monitor.EnteredCount()", "System.Threading.Thread.SleepyMethod()"}) {
+    stack({sub(), sub(), managed(name)});
+    EXPECT_EQ(folded(), "0+2 the runtime; ") << name;
+  }
+  // The slow way of both Monitor.TryEnter with a time.
+  stack({sub(), sub(),
+         managed("System.Threading.Monitor.ReliableEnterTimeout(System.Object, System.Int32, ref System.Boolean)")});
+  EXPECT_EQ(folded(), "0+2 Monitor.TryEnter in the runtime; ");
+}
+
+TEST_F(RuntimeFramesTest, MethodsOfTheLibrarysOwnWayGiveTheRole) {
+  const std::pair<const char*, const char*> kRoles[] = {
+      {"System.Threading.Monitor.Enter_Slowpath(System.Object)", "Monitor.Enter"},
+      {"System.Threading.Monitor.ReliableEnter(System.Object, ref System.Boolean)", "Monitor.Enter"},
+      {"System.Threading.Monitor.TryEnter_Slowpath(System.Object, System.Int32)", "Monitor.TryEnter"},
+      {"System.Threading.Monitor.ObjWait(System.Int32, System.Object)", "Monitor.Wait"},
+      {"System.Threading.WaitHandle.WaitOneNoCheck(System.Int32)", "WaitHandle.WaitOne"},
+      {"System.Threading.WaitHandle.WaitOneCore(System.IntPtr, System.Int32)", "WaitHandle.WaitOne"},
+      {"System.Threading.WaitHandle.WaitMultipleIgnoringSyncContext(System.IntPtr*)",
+       "WaitHandle.WaitAny or WaitAll"},
+      {"System.Threading.Thread.SleepInternal(System.Int32)", "Thread.Sleep"},
+      {"System.Threading.Thread.JoinInternal(System.Int32)", "Thread.Join"},
+      {"System.Threading.Thread.YieldInternal()", "Thread.Yield"},
+      {"System.Threading.Thread.Yield()", "Thread.Yield"},
+      {"System.GC._Collect(System.Int32, System.Int32)", "GC.Collect"},
+      {"System.GC.WaitForPendingFinalizers()", "GC.WaitForPendingFinalizers"}};
+  for (const auto& [method, role] : kRoles) {
+    stack({sub(), sub(), managed(method)});
+    EXPECT_EQ(folded(), "0+2 " + std::string(role) + " in the runtime; ") << method;
+  }
+}
+
 // The wait at the top of the stack is not that of a run further down.
 TEST_F(RuntimeFramesTest, WaitOfAnotherRunProvesNothing) {
   std::vector<Frame> frames = wait();
