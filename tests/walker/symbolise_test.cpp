@@ -27,9 +27,10 @@ class Inlining final : public SymbolSource {
   std::optional<Symbol> find(std::uint32_t rva) const override {
     if (rva >= kCode + 0x20) return std::nullopt;
     return Symbol{SymbolKind::dwarf, kCode,
-                  {{"inner", "in.h", 3}, {"middle", "in.h", 12}, {"outer", "out.cpp", 40}}, folded};
+                  {{"inner", "in.h", 3}, {"middle", "in.h", 12}, {"outer", file, 40}}, folded};
   }
   static inline std::uint32_t folded = 1;
+  static inline std::string file = "out.cpp";
 };
 
 std::unique_ptr<SymbolSource> open_inlining(std::shared_ptr<const ImageFile>) {
@@ -48,7 +49,10 @@ class SymboliseTest : public testing::Test {
     thread.stack.runs = {{RunPosition::middle, RunEnd::closed, OpenReason::none, 1, 2},
                          {RunPosition::root, RunEnd::root, OpenReason::none, 4, 1}};
   }
-  ~SymboliseTest() override { Inlining::folded = 1; }
+  ~SymboliseTest() override {
+    Inlining::folded = 1;
+    Inlining::file = "out.cpp";
+  }
 
   static Frame managed() { return {.kind = FrameKind::managed, .name = "M"}; }
   static Frame native(std::uint32_t rva, std::int32_t run) {
@@ -97,6 +101,14 @@ TEST_F(SymboliseTest, FoldedFunctionsSayThatTheyAreSeveral) {
   const auto& frames = snapshot_.threads[0].stack.frames;
   EXPECT_EQ(frames[3].folded, 3u);
   EXPECT_EQ(frames[2].folded, 1u) << "what is inlined into it is one";
+}
+
+TEST_F(SymboliseTest, OfALongPathTheEndIsKept) {
+  Inlining::file = std::string(100'000, 'd') + "/out.cpp";
+  symbolise(snapshot_, symboliser_);
+  const std::string& file = snapshot_.threads[0].stack.frames[3].file;
+  EXPECT_EQ(file.size(), 4096u + 3);
+  EXPECT_TRUE(file.starts_with("...ddd") && file.ends_with("d/out.cpp")) << file;
 }
 
 TEST_F(SymboliseTest, AStackHasNoMoreInlinedCallsThanTheFormatHasRoomFor) {

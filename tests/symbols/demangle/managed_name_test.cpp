@@ -124,6 +124,17 @@ TEST(ManagedName, ExplicitImplementationsKeepTheirInterface) {
             "C.System.Collections.Generic.IEnumerable<T>.GetEnumerator()");
 }
 
+// As Roslyn names them: the interface with its arguments as C# would write it, but for keywords.
+TEST(ManagedName, ExplicitImplementationsOfGenericInterfaces) {
+  EXPECT_EQ(managed_name("Shape<System.Int32, System.__Canon>.Orders.IShape<System.Collections.Generic.Dictionary<"
+                         "System.Collections.Generic.List<A>,System.ValueTuple<B,System.Int32?>[]>>.get_Item("
+                         "System.Int32)"),
+            "Shape<int, System.__Canon>.Orders.IShape<System.Collections.Generic.Dictionary<"
+            "System.Collections.Generic.List<A>, (B, int?)[]>>.this[int].get(int)");
+  EXPECT_EQ(managed_name("C.I<System.Collections.Generic.KeyValuePair<A,B>?[]>.M()"),
+            "C.I<System.Collections.Generic.KeyValuePair<A, B>?[]>.M()");
+}
+
 TEST(ManagedName, WhatIsNoSuchNameStaysAsItIs) {
   for (const std::string name :
        {"", "(", ")", "()", "IL_STUB_PInvoke", "[unknown method 0x1234]", "A.B(", "A.B)", "A<B.C()", "A>B.C()",

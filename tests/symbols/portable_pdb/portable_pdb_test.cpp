@@ -69,11 +69,11 @@ TEST(PortablePdbTest, CutOffOrWrongAnywhereIsNoCrash) {
   }
 }
 
-// The index of a part takes a byte, and index 0 is the empty text.
+// The index of a part takes a byte, and index 0 is the empty text. A path has 32,768 bytes at most.
 TEST(PortablePdbTest, NameOfSeparatorsAloneIsBounded) {
   test::PortablePdbBuilder pdb;
   const std::uint32_t points = pdb.blob(ByteWriter().append({0x00, 0x00, 0x00, 0x05, 10, 1}).bytes());
-  pdb.method(pdb.document('/', std::vector<std::string>(100'000)), points);
+  pdb.method(pdb.document('/', std::vector<std::string>(32'770)), points);
   const auto opened = PortablePdb::open(pdb.build(), id_of(7));
   ASSERT_EQ(opened.error, PortablePdbError::none);
   EXPECT_EQ(at(*opened.pdb, 0x06000001, 0), "unknown");
