@@ -74,6 +74,32 @@ TEST(FunctionExits, LeafCodeThatReachesTheNextFunctionIsUnknown) {
   EXPECT_TRUE(of_leaf({}).unknown);  // nops up to there
 }
 
+TEST(FunctionExits, LeafCodeLongerThanRealOnesIsUnknown) {
+  ImageBuilder builder;
+  builder.put_code(kCode + 0xFF, {0xC3});
+  EXPECT_FALSE(exits_of_built(builder).unknown);
+  builder.put_code(kCode + 0xFF, {0x90, 0xC3});
+  EXPECT_TRUE(exits_of_built(builder).unknown);
+}
+
+TEST(FunctionExits, MoreExitsThanAnyFunctionHasAreUnknown) {
+  const auto with_exits = [](std::size_t count) {
+    Bytes code;
+    for (std::size_t i = 0; i < count; ++i) {
+      // je, from its end on: each to a place of its own behind the function
+      const auto distance = static_cast<std::uint32_t>(0x1000 + i);
+      code.insert(code.end(), {0x0F, 0x84, static_cast<std::uint8_t>(distance),
+                               static_cast<std::uint8_t>(distance >> 8), 0, 0});
+    }
+    code.push_back(0xC3);
+    return of_function(code);
+  };
+  EXPECT_EQ(with_exits(256).code.size(), 256u);
+  EXPECT_FALSE(with_exits(256).unknown);
+  EXPECT_EQ(with_exits(257).code.size(), 256u);
+  EXPECT_TRUE(with_exits(257).unknown);
+}
+
 TEST(FunctionExits, PlaceThatIsNoCodeIsUnknown) {
   ImageBuilder builder;
   EXPECT_TRUE(exits_of_built(builder, ImageBuilder::kData).unknown);
