@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "symbols/native_source.h"
+#include "tests/support/assembly_builder.h"
 #include "tests/support/image_builder.h"
 #include "tests/support/snapshot_builder.h"
+#include "tests/symbols/portable_pdb/portable_pdb_builder.h"
 
 namespace mixwalk {
 namespace {
@@ -117,6 +119,43 @@ TEST_F(SymboliseTest, AStackHasNoMoreInlinedCallsThanTheFormatHasRoomFor) {
   snapshot_.threads[0].stack.runs = {{RunPosition::whole, RunEnd::root, OpenReason::none, 0, 40'000}};
   symbolise(snapshot_, symboliser_);
   EXPECT_EQ(frames.size(), 40'000u + (1u << 16));
+}
+
+class OneAssembly final : public ImageFiles {
+ public:
+  std::optional<std::vector<std::byte>> read(const std::string& path) override {
+    if (path == "C:\\app\\app.dll") return test::assembly_file({});
+    if (path == "C:\\app\\app.pdb") return test::sample_portable_pdb().build();
+    return std::nullopt;
+  }
+};
+
+// Only the code of an assembly that may be optimised has approximate lines.
+TEST_F(SymboliseTest, LinesOfManagedFramesSayWhetherTheyAreApproximate) {
+  Assembly release{.path = "C:\\app\\app.dll"};
+  release.mvid.fill(std::byte{9});
+  Assembly debug = release;
+  debug.optimised = false;
+  snapshot_.assemblies = {release, debug};
+  auto& frames = snapshot_.threads[0].stack.frames;
+  frames = {managed(), managed(), managed(), managed()};
+  frames[0].il = {0, 0x06000001, 0};
+  frames[1].il = {1, 0x06000001, 9};
+  frames[2].il = {1, 0x06000002, 0};  // a method without lines
+  OneAssembly files;
+  ManagedLines lines(files, files, {});
+  add_lines(snapshot_, lines);
+  EXPECT_EQ(frames[0].file, "/src/app/Main.cs");
+  EXPECT_EQ(frames[0].line, 10u);
+  EXPECT_TRUE(frames[0].line_approximate);
+  EXPECT_EQ(frames[1].file, "C:\\Other.cs");
+  EXPECT_EQ(frames[1].line, 11u);
+  EXPECT_FALSE(frames[1].line_approximate);
+  for (const std::size_t without : {2u, 3u}) {
+    EXPECT_EQ(frames[without].file, "");
+    EXPECT_EQ(frames[without].line, 0u);
+    EXPECT_FALSE(frames[without].line_approximate);
+  }
 }
 
 TEST_F(SymboliseTest, ARecordedFrameLikewise) {
