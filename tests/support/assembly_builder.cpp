@@ -33,7 +33,7 @@ std::vector<std::byte> metadata(const AssemblyShape& shape) {
   ByteWriter tables;
   tables.u32(0).u8(2).u8(0).u8(shape.heap_sizes).u8(1).u64(shape.tables).u64(0);
   for (unsigned table = 0; table < 64; ++table) {
-    if ((shape.tables >> table & 1) != 0) tables.u32(table == 0 ? shape.modules : 0);
+    if ((shape.tables >> table & 1) != 0) tables.u32(table == 0 ? shape.modules : 1);
   }
   tables.append(module_row(shape).bytes()).align(4);
   ByteWriter guids;

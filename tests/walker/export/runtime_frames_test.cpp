@@ -145,6 +145,9 @@ TEST_F(RuntimeFramesTest, FunctionOfAnotherImageStartsNoThread) {
          native(kOrders, "BaseThreadInitThunk", SymbolKind::exported),
          native(kOrders, "RtlUserThreadStart", SymbolKind::exported)});
   EXPECT_EQ(folded(), "1+2 the runtime; ");
+  stack({managed("System.Threading.Thread.StartCallback()"), sub(), sub(),
+         native(kOrders, "RtlUserThreadStart", SymbolKind::exported)});
+  EXPECT_EQ(folded(), "1+2 the runtime; ");
 }
 
 TEST_F(RuntimeFramesTest, ThreadsOfDotNetFrameworkStartLikewise) {
