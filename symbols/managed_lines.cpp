@@ -6,9 +6,16 @@ namespace mixwalk {
 
 std::optional<ManagedPlace> ManagedLines::find(const Assembly& assembly, std::uint32_t method,
                                                std::uint32_t il_offset) {
-  const auto [at, fresh] = opened_.try_emplace(assembly);
-  if (fresh) at->second = open(assembly);
-  return at->second ? at->second->find(method, il_offset) : std::nullopt;
+  auto at = opened_.find(assembly);
+  if (at == opened_.end()) at = opened_.emplace(assembly, Opened{open(assembly), {}}).first;
+  Opened& opened = at->second;
+  if (opened.pdb == nullptr) return std::nullopt;
+  const std::pair place(method, il_offset);
+  auto known = opened.places.find(place);
+  if (known == opened.places.end()) {
+    known = opened.places.emplace(place, opened.pdb->find(method, il_offset)).first;
+  }
+  return known->second;
 }
 
 std::unique_ptr<const PortablePdb> ManagedLines::open(const Assembly& assembly) {

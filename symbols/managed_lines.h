@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "symbols/assembly.h"
 #include "symbols/image_files.h"
@@ -29,9 +30,16 @@ class ManagedLines {
  private:
   std::unique_ptr<const PortablePdb> open(const Assembly& assembly);
 
+  struct Opened {
+    std::unique_ptr<const PortablePdb> pdb;  // null: none
+    // By method and offset: the frames of a recursion stand at few places, and each look-up reads all lines
+    // of the method up to its own.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<ManagedPlace>> places;
+  };
+
   ImageFiles& files_;
   PdbFinder pdbs_;
-  std::map<Assembly, std::unique_ptr<const PortablePdb>> opened_;  // null: none
+  std::map<Assembly, Opened> opened_;
 };
 
 }  // namespace mixwalk

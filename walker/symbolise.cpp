@@ -11,13 +11,20 @@ namespace {
 // Inlined calls of one frame, and of one stack: real chains have some 40. More would be made to be many.
 constexpr std::size_t kMaxInlined = 64;
 constexpr std::size_t kMaxInlinedInStack = 1 << 16;
-// Characters of a name. A template's arguments can make one of megabytes, and every frame has its own.
+// Bytes of a name or a path. A template's arguments can make a name of megabytes, a hostile PDB a path of 32 KiB,
+// and every frame has its own.
 constexpr std::size_t kMaxName = 4096;
 
 std::string bounded(std::string name) {
   if (name.size() <= kMaxName) return name;
   name.resize(kMaxName);
   return name + "...";
+}
+
+// The end of a path has the file's name.
+std::string bounded_path(std::string path) {
+  if (path.size() <= kMaxName) return path;
+  return "..." + path.substr(path.size() - kMaxName);
 }
 
 // Of a Frame or a RecordedFrame: appends the named frame, and before it what is inlined into it.
@@ -39,7 +46,7 @@ void append(NativeFrame frame, const Module& module, Symboliser& symboliser, std
     named.inline_depth = static_cast<std::uint8_t>(depth);
     named.displacement = depth == 0 ? found->displacement : 0;
     named.name = bounded(std::move(source.name));
-    named.file = std::move(source.file);
+    named.file = bounded_path(std::move(source.file));
     named.line = source.line;
   }
   to.back().folded = found->symbol.folded;
@@ -50,7 +57,7 @@ template <class ManagedFrame>
 void add_line_to(ManagedFrame& frame, const Assembly& assembly, ManagedLines& lines) {
   auto place = lines.find(assembly, frame.il.method, frame.il.offset);
   if (!place) return;
-  frame.file = std::move(place->file);
+  frame.file = bounded_path(std::move(place->file));
   frame.line = place->line;
   frame.line_approximate = assembly.optimised;
 }

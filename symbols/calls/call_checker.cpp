@@ -190,8 +190,11 @@ struct CallChecker::Search {
         return &met;
       }
       Image& in = checker.opened(place.image);
-      const auto [at, fresh] = in.exits.try_emplace(in.part_begin(place.rva));
-      if (fresh) at->second = exits_of(in.file->image, place.rva, checker.disassembler_);
+      const std::uint32_t part = in.part_begin(place.rva);
+      auto at = in.exits.find(part);
+      if (at == in.exits.end()) {
+        at = in.exits.emplace(part, exits_of(in.file->image, place.rva, checker.disassembler_)).first;
+      }
       const bool thunk = place.itself && is_thunk(in.file->image, place.rva);
       unknown = unknown || at->second.unknown;
       for (const std::uint32_t rva : at->second.code) add(place.image, rva, thunk);
@@ -278,12 +281,14 @@ CallChecker::Answer CallChecker::check(std::size_t image, std::uint64_t return_a
     const auto at = static_cast<std::uint32_t>(above.code.lookup() - images_[above.image].base);
     question.callee.begin = target.file != nullptr ? target.part_begin(at) : 0;
   }
-  const auto [at, fresh] = known_.try_emplace(question);
-  if (fresh) at->second = ask(image, return_rva, above);
+  auto at = known_.find(question);
+  if (at == known_.end()) at = known_.emplace(question, ask(image, return_rva, above)).first;
   const Known& known = at->second;
   Answer answer{known.check, known.import, {}};
   if (known.import_start) {
-    answer.import_displacement = above.code.address - images_[above.image].base - *known.import_start;
+    const std::uint64_t start = images_[above.image].base + *known.import_start;
+    // A further part may lie before the function.
+    if (above.code.address >= start) answer.import_displacement = above.code.address - start;
   }
   return answer;
 }
@@ -349,10 +354,16 @@ std::string CallChecker::place(std::size_t image, std::uint64_t rva) {
 }
 
 std::string CallChecker::call_text(std::size_t image, std::uint64_t return_address) {
-  const Image& in = opened(image);
   const std::uint64_t rva = return_address - images_[image].base;
-  if (in.file == nullptr || rva == 0 || rva > images_[image].size) return {};
-  const auto return_rva = static_cast<std::uint32_t>(rva);
+  if (opened(image).file == nullptr || rva == 0 || rva > images_[image].size) return {};
+  const Function place{image, static_cast<std::uint32_t>(rva)};
+  auto at = texts_.find(place);
+  if (at == texts_.end()) at = texts_.emplace(place, make_text(image, place.begin)).first;
+  return at->second;
+}
+
+std::string CallChecker::make_text(std::size_t image, std::uint32_t return_rva) {
+  const Image& in = opened(image);
   const std::vector<CallBefore> calls = calls_before(in.file->image, return_rva, disassembler_);
   if (calls.empty()) return {};
   const CallBefore* call = calls.size() == 1 ? &calls.front() : nullptr;

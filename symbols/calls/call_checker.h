@@ -50,7 +50,7 @@ class CallChecker {
     // the import's image name; whether it jumped on is not known then. Empty: none, or an ordinal.
     std::string import;
     std::optional<std::uint64_t>
-        import_displacement;  // of the callee's address; none: its start is not known
+        import_displacement;  // of the callee's address; none: its start is not known, or lies behind it
   };
   // `callee`: null where it is not known.
   Answer check(std::size_t image, std::uint64_t return_address, const Callee* callee);
@@ -82,12 +82,14 @@ class CallChecker {
   Known ask(std::size_t image, std::uint32_t return_rva, const Callee& callee);
   Known follow(std::size_t image, const FlowInstruction& call, const Callee& callee);
   std::string place(std::size_t image, std::uint64_t rva);
+  std::string make_text(std::size_t image, std::uint32_t return_rva);
 
   Symboliser& symboliser_;
   std::vector<LoadedImage> images_;
   std::unordered_multimap<std::string, std::size_t> by_name_;  // file name in lower case
   std::map<std::size_t, std::unique_ptr<Image>> opened_;
   std::map<Question, Known> known_;
+  std::map<Function, std::string> texts_;  // by return address, `begin`
   Disassembler disassembler_;
 };
 

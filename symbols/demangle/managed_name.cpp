@@ -111,7 +111,7 @@ class Writer {
       } else if (part.generated) {
         if (!generated(part, last)) return false;
       } else if (last) {
-        method(part.text, true);
+        method(part.text, true, part.arguments.empty());
       } else {
         write_type(part.text);
       }
@@ -184,12 +184,12 @@ class Writer {
     }
     std::string plain(name);
     if (of_state_machine) std::ranges::replace(plain, '-', '.');
-    method(plain, false);
+    method(plain, false, true);
     return true;
   }
 
-  // `itself`: not as the host of another one.
-  void method(std::string_view name, bool itself) {
+  // `itself`: not as the host of another one, whose parameters are not known.
+  void method(std::string_view name, bool itself, bool may_be_accessor) {
     const bool made_up_type = type_.empty() || type_.front() == '<';
     if (name == ".ctor" && !made_up_type) {
       pieces_.emplace_back(type_);
@@ -199,7 +199,7 @@ class Writer {
       pieces_.push_back('~' + std::string(type_));
     } else if (name.starts_with("op_")) {
       pieces_.push_back(operator_name(name));
-    } else if (!accessor(name, itself)) {
+    } else if (!may_be_accessor || !accessor(name, itself)) {
       pieces_.emplace_back(name);
     }
   }
@@ -211,6 +211,12 @@ class Writer {
     return found == kOperators.end() ? std::string(name) : "operator " + std::string(found->second);
   }
 
+  // C# methods may be named so as well: a handler is all that an event's accessor takes.
+  bool has_parameters_of(std::string_view verb) const {
+    if (verb == "get") return true;
+    return verb == "set" ? !parameters_.empty() : parameters_.size() == 1;
+  }
+
   // "IOrders.get_Name": an explicit implementation has its interface before it, which other parts hold when
   // the name is that of the method itself.
   bool accessor(std::string_view name, bool itself) {
@@ -219,6 +225,7 @@ class Writer {
     const std::string_view bare = name.substr(begin);
     for (const std::string_view verb : {"get", "set", "add", "remove"}) {
       if (bare.size() <= verb.size() + 1 || !bare.starts_with(verb) || bare[verb.size()] != '_') continue;
+      if (itself && !has_parameters_of(verb)) return false;
       const std::string_view property = bare.substr(verb.size() + 1);
       const std::size_t indices = parameters_.size() - (verb == "set" && !parameters_.empty() ? 1 : 0);
       if (itself && property == "Item" && indices != 0) {

@@ -110,7 +110,7 @@ class TypeReader {
         const std::size_t end = closing_angle(rest_.substr(at));
         if (end == std::string_view::npos) break;
         at += end;
-      } else if (std::string_view("<>()[],*").find(c) != std::string_view::npos) {
+      } else if (std::string_view("<>()[],*").find(c) != std::string_view::npos || (c == '?' && at != 0)) {
         break;
       }
       begins = c == '+';
@@ -125,12 +125,14 @@ class TypeReader {
     return taken;
   }
 
-  // C# writes the ranks of an array of arrays from the outside in, metadata from the inside out.
+  // C# writes the ranks of an array of arrays from the outside in, metadata from the inside out. A question mark
+  // stands only in what C# itself has written: the interface of an explicit implementation.
   void suffixes(std::string& type) {
     std::string ranks;
     while (!rest_.empty()) {
-      if (skip('*')) {
-        type += std::exchange(ranks, {}) + '*';
+      if (const char mark = rest_.front(); mark == '*' || mark == '?') {
+        type += std::exchange(ranks, {}) + mark;
+        rest_.remove_prefix(1);
         continue;
       }
       if (!rest_.starts_with('[')) break;

@@ -116,7 +116,7 @@ std::optional<std::string> PortablePdb::document_name(std::uint32_t row) const {
   std::string name;
   for (bool first = true; parts.left() != 0; first = false) {
     const auto part = streams_.blob(read_compressed(parts));
-    if (!part || parts.failed() || name.size() + part->size() > kMaxPath) return std::nullopt;
+    if (!part || parts.failed() || name.size() + separator.size() + part->size() > kMaxPath) return std::nullopt;
     if (!first) name += separator;
     name.append(reinterpret_cast<const char*>(part->data()), part->size());
   }

@@ -3,6 +3,13 @@
 #include "symbols/portable_pdb/metadata_streams.h"
 
 namespace mixwalk {
+namespace {
+
+// Of one method. The largest in the wild, made by tools, have some ten thousand; each look-up reads them from the
+// first one on.
+constexpr std::uint32_t kMaxPoints = 1 << 17;
+
+}  // namespace
 
 std::optional<SequencePoint> find_sequence_point(std::span<const std::byte> blob, std::uint32_t document,
                                                  std::uint32_t il_offset) {
@@ -13,7 +20,8 @@ std::optional<SequencePoint> find_sequence_point(std::span<const std::byte> blob
   std::uint64_t offset = 0;
   std::int64_t line = 0;
   bool first = true, first_visible = true;
-  while (cursor.left() != 0) {
+  for (std::uint32_t records = 0; cursor.left() != 0; ++records) {
+    if (records == kMaxPoints) return std::nullopt;
     const std::uint32_t step = read_compressed(cursor);
     if (step == 0 && !first) {
       document = read_compressed(cursor);

@@ -95,7 +95,8 @@ ManagedName ClrMetadataSource::resolve(clr::FunctionID function) {
   const std::vector<std::string> method_arguments = class_names(arguments, 0);
   name.text = with_arguments(metadata.type_name(method.type), type_arguments);
   if (!name.text.empty()) name.text += '.';
-  name.text += with_arguments(method.name, method_arguments);
+  // A method's name has no arity: what looks like one belongs to it.
+  name.text += method.name + with_arguments({}, method_arguments);
   name.text += format_parameters(method.signature, metadata, {type_arguments, method_arguments})
                    .value_or("(?)");
   return name;

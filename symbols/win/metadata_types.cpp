@@ -25,10 +25,12 @@ constexpr clr::Token kTypeRef = 0x01000000;
 constexpr clr::Token kTypeDef = 0x02000000;
 constexpr clr::Token kMethodDef = 0x06000000;
 
-// `length` counts the terminator.
+// `length` counts the terminator; of a name that the buffer had no room for, it is what was needed. Such a name says
+// that it goes on: another one may begin alike.
 std::string text_of(const WCHAR* name, ULONG length) {
   if (length == 0) return {};
-  return to_utf8({name, std::min<std::size_t>(length - 1, kNameUnits - 1)});
+  if (length > kNameUnits) return to_utf8({name, kNameUnits - 1}) + "…";
+  return to_utf8({name, length - 1});
 }
 
 std::string nested(std::string outer, const std::string& inner) {

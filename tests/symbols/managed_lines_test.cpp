@@ -6,7 +6,7 @@
 #include <map>
 
 #include "symbols/portable_pdb/assembly_mvid.h"
-#include "tests/support/byte_writer.h"
+#include "tests/support/assembly_builder.h"
 #include "tests/support/image_builder.h"
 #include "tests/symbols/portable_pdb/portable_pdb_builder.h"
 
@@ -26,50 +26,7 @@ class FakeFiles final : public ImageFiles {
   std::map<std::string, int> questions;
 };
 
-constexpr std::size_t kCliDirectoryAt = ImageBuilder::kDirectoriesAt + 14 * 8;
-constexpr std::uint32_t kCode = 0x1000, kCliBytes = 72, kRoot = kCode + kCliBytes;
-
-std::vector<std::uint8_t> numbers(const std::vector<std::byte>& bytes) {
-  std::vector<std::uint8_t> out;
-  for (const std::byte byte : bytes) out.push_back(static_cast<std::uint8_t>(byte));
-  return out;
-}
-
-// Metadata of an assembly of two tables, Module (its MVID 16 times `mvid`) and TypeDef (ECMA-335 II.24.2).
-std::vector<std::byte> metadata(std::uint8_t mvid) {
-  test::ByteWriter tables;
-  tables.u32(0).u8(2).u8(0).u8(0).u8(1).u32(0x5).u32(0).u32(0).u32(0);  // Module and TypeDef
-  tables.u32(1).u32(0);                                                 // their rows
-  tables.u16(0).u16(0).u16(2).u16(0).u16(0);                            // Module: its MVID is the second GUID
-  test::ByteWriter guids;
-  for (int i = 0; i < 16; ++i) guids.u8(0);
-  for (int i = 0; i < 16; ++i) guids.u8(mvid);
-  const auto table_bytes = tables.bytes(), guid_bytes = guids.bytes();
-  test::ByteWriter root;
-  const std::uint32_t header = 16 + 4 + 4 + (8 + 4) + (8 + 8);
-  root.u32(0x424A5342).u16(1).u16(1).u32(0).u32(4).u32(0).u16(0).u16(2);
-  root.u32(header).u32(static_cast<std::uint32_t>(table_bytes.size())).u8('#').u8('~').u8(0).u8(0);
-  root.u32(header + static_cast<std::uint32_t>(table_bytes.size())).u32(32);
-  for (const char c : {'#', 'G', 'U', 'I', 'D', '\0', '\0', '\0'}) root.u8(static_cast<std::uint8_t>(c));
-  auto bytes = root.bytes();
-  bytes.insert(bytes.end(), table_bytes.begin(), table_bytes.end());
-  bytes.insert(bytes.end(), guid_bytes.begin(), guid_bytes.end());
-  return bytes;
-}
-
-std::vector<std::byte> assembly_file(std::uint8_t mvid) {
-  const auto root = metadata(mvid);
-  test::ByteWriter cli;
-  cli.u32(kCliBytes).u16(2).u16(5).u32(kRoot).u32(static_cast<std::uint32_t>(root.size()));
-  auto file = ImageBuilder()
-                  .code_view(7, 1, "app.pdb", true)
-                  .put_code(kCode, numbers(cli.bytes()))
-                  .put_code(kRoot, numbers(root))
-                  .build();
-  ImageBuilder::put32(file, kCliDirectoryAt, kCode);
-  ImageBuilder::put32(file, kCliDirectoryAt + 4, kCliBytes);
-  return file;
-}
+std::vector<std::byte> assembly_file(std::uint8_t mvid) { return test::assembly_file({.mvid = mvid}); }
 
 Assembly app(std::uint8_t mvid) {
   Assembly assembly{.path = "C:\\app\\app.dll"};
@@ -79,6 +36,23 @@ Assembly app(std::uint8_t mvid) {
 
 TEST(AssemblyMvid, OfAnAssembly) { EXPECT_EQ(assembly_mvid(assembly_file(9)), app(9).mvid); }
 
+TEST(AssemblyMvid, OfAnAssemblyWithLargeHeaps) {
+  for (const std::uint8_t wide_strings_guids : {1, 2, 3}) {
+    EXPECT_EQ(assembly_mvid(test::assembly_file({.heap_sizes = wide_strings_guids})), app(9).mvid);
+  }
+}
+
+TEST(AssemblyMvid, OfAnAssemblyWithMoreTables) {
+  EXPECT_EQ(assembly_mvid(test::assembly_file({.tables = 0x0900'0000'0047})), app(9).mvid);
+}
+
+TEST(AssemblyMvid, AssemblyWithoutOneHasNone) {
+  EXPECT_EQ(assembly_mvid(test::assembly_file({.tables = 0x4})), std::nullopt) << "no table Module";
+  EXPECT_EQ(assembly_mvid(test::assembly_file({.modules = 0})), std::nullopt);
+  EXPECT_EQ(assembly_mvid(test::assembly_file({.mvid_index = 0})), std::nullopt);
+  EXPECT_EQ(assembly_mvid(test::assembly_file({.mvid_index = 3})), std::nullopt) << "beyond the heap";
+}
+
 TEST(AssemblyMvid, OfOtherFiles) {
   EXPECT_EQ(assembly_mvid({}), std::nullopt);
   EXPECT_EQ(assembly_mvid(ImageBuilder().build()), std::nullopt);
@@ -86,7 +60,7 @@ TEST(AssemblyMvid, OfOtherFiles) {
 
 TEST(AssemblyMvid, CutOffOrWrongAnywhereIsNoCrash) {
   const auto whole = assembly_file(9);
-  const std::size_t begin = ImageBuilder::offset_of(whole, kCode);
+  const std::size_t begin = ImageBuilder::offset_of(whole, test::kCliHeaderAt);
   for (std::size_t i = 0; i < begin + 0x100; ++i) {
     assembly_mvid(std::span(whole).first(i));
     auto wrong = whole;
@@ -127,8 +101,11 @@ TEST(ManagedLines, WithoutPdbItIsMissing) {
 
 TEST(ManagedLines, AnAssemblyWithoutFile) {
   FakeFiles files;
+  files.files[""] = assembly_file(0);  // as the MVID of no assembly
+  files.files["app.pdb"] = test::sample_portable_pdb().build();
   ManagedLines lines(files, files, {});
   EXPECT_EQ(lines.find({}, 0x06000001, 0), std::nullopt);
+  EXPECT_EQ(files.questions[""], 0);
   EXPECT_EQ(lines.find(app(9), 0x06000001, 0), std::nullopt);
   EXPECT_TRUE(lines.missing().empty());
 }

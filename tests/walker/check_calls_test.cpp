@@ -18,13 +18,17 @@ constexpr std::uint32_t kCode = ImageBuilder::kCode;
 class OneImage final : public ImageFiles {
  public:
   std::optional<std::vector<std::byte>> read(const std::string& path) override {
-    if (path != "C:\\built.dll") return std::nullopt;
     ImageBuilder builder;
+    if (path == "C:\\lost.dll" && found) {
+      return builder.function(kCode + 0x20, kCode + 0x40).export_name("wait", kCode + 0x20).build();
+    }
+    if (path != "C:\\built.dll") return std::nullopt;
     builder.function(kCode, kCode + 0x20).function(kCode + 0x20, kCode + 0x40).import("lost.dll", "wait");
     builder.put_code(kCode + 3, {0xE8, 0x18, 0, 0, 0}).put_code(kCode + 0x3F, {0xC3});
     builder.put_code(kCode + 0xA, {0xFF, 0x15, 0, 0x20, 0, 0});
     return builder.build();
   }
+  bool found = false;  // lost.dll
 };
 
 class CheckCalls : public testing::Test {
@@ -97,6 +101,33 @@ TEST_F(CheckCalls, UnnamedFunctionThatIsImportedHasTheImportsName) {
   EXPECT_EQ(frames()[0].symbol, SymbolKind::import);
   EXPECT_EQ(frames()[0].displacement, 0u);
   EXPECT_EQ(frames()[1].call, CallCheck::possible);
+}
+
+TEST_F(CheckCalls, FunctionThatHasOnlyAPlaceForANameGetsTheImports) {
+  Frame lost{.address = kLost + 0x1234, .module = 1, .name = "sub_1200", .symbol = SymbolKind::function_table,
+             .displacement = 0x34};
+  frames() = {lost, native(kCode + 0x10)};
+  check();
+  EXPECT_EQ(frames()[0].name, "wait");
+  EXPECT_EQ(frames()[0].symbol, SymbolKind::import);
+  EXPECT_EQ(frames()[0].displacement, 0u);
+}
+
+TEST_F(CheckCalls, PlaceInAnImportedFunctionCountsFromItsStart) {
+  files_.found = true;
+  snapshot_.modules[1] = {kLost, ImageBuilder::kSizeOfImage, ImageBuilder::kTimestamp, "C:\\lost.dll"};
+  frames() = {{.address = kLost + kCode + 0x28, .module = 1}, native(kCode + 0x10)};
+  check();
+  EXPECT_EQ(frames()[0].name, "wait");
+  EXPECT_EQ(frames()[0].displacement, 8u);
+  EXPECT_EQ(frames()[1].call, CallCheck::verified);
+}
+
+TEST_F(CheckCalls, ManagedFrameWithoutANameGetsNoImports) {
+  Frame managed{.kind = FrameKind::managed, .address = kLost + 0x1234, .module = 1};
+  frames() = {managed, native(kCode + 0x10)};
+  check();
+  EXPECT_EQ(frames()[0].name, "");
 }
 
 TEST_F(CheckCalls, NamedFunctionKeepsItsName) {

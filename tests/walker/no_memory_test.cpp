@@ -1,4 +1,5 @@
-// What mixwalk.dll writes, with each of its allocations failing in turn: std::bad_alloc comes out.
+// What mixwalk.dll writes, and the checks of calls, with each allocation failing in turn: std::bad_alloc comes out,
+// and what is asked again is answered as if nothing had happened.
 
 #include <gtest/gtest.h>
 
@@ -7,6 +8,8 @@
 #include <new>
 #include <string>
 
+#include "symbols/calls/call_checker.h"
+#include "tests/support/image_builder.h"
 #include "tests/support/recordings.h"
 #include "tests/support/snapshot_builder.h"
 #include "walker/session/protocol.h"
@@ -86,6 +89,37 @@ TEST(NoMemory, ARecording) {
     });
   }
   EXPECT_GT(failed, kLengths);
+}
+
+class OneImage final : public ImageFiles {
+ public:
+  std::optional<std::vector<std::byte>> read(const std::string&) override { return bytes; }
+  std::vector<std::byte> bytes;
+};
+
+// One checker for all of them: what a failed question has left in its tables must be true.
+TEST(NoMemory, ChecksOfCalls) {
+  using test::ImageBuilder;
+  constexpr std::uint64_t kBase = 0x1'8000'0000;
+  constexpr std::uint32_t kCode = ImageBuilder::kCode, kWrapper = kCode + 0x20, kInner = kCode + 0x40;
+  OneImage files;
+  files.bytes = ImageBuilder()
+                    .function(kCode, kCode + 0x20)
+                    .function(kWrapper, kWrapper + 0x20)
+                    .function(kInner, kInner + 0x20)
+                    .put_code(kCode + 3, {0xE8, 0x18, 0, 0, 0})           // calls the wrapper
+                    .put_code(kWrapper + 0x1B, {0xE9, 0, 0, 0, 0})        // which jumps to the inner one
+                    .put_code(kInner + 0x1F, {0xC3})
+                    .build();
+  Symboliser symboliser(files, {open_exports});
+  const LoadedImage image{"C:\\built.dll", kBase, ImageBuilder::kSizeOfImage, ImageBuilder::kTimestamp};
+  symboliser.file_of(image);
+  CallChecker checker(symboliser, {image});
+  const CallChecker::Callee inner{0, {kBase + kInner + 8, AddressKind::return_address}};
+  const std::uint64_t failed = fail_in_turn([&] {
+    EXPECT_EQ(checker.check(0, kBase + kCode + 8, &inner).check, CallCheck::verified);
+  });
+  EXPECT_GT(failed, 5u);
 }
 
 }  // namespace

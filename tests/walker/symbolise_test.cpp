@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "symbols/native_source.h"
+#include "tests/support/assembly_builder.h"
 #include "tests/support/image_builder.h"
 #include "tests/support/snapshot_builder.h"
+#include "tests/symbols/portable_pdb/portable_pdb_builder.h"
 
 namespace mixwalk {
 namespace {
@@ -27,9 +29,10 @@ class Inlining final : public SymbolSource {
   std::optional<Symbol> find(std::uint32_t rva) const override {
     if (rva >= kCode + 0x20) return std::nullopt;
     return Symbol{SymbolKind::dwarf, kCode,
-                  {{"inner", "in.h", 3}, {"middle", "in.h", 12}, {"outer", "out.cpp", 40}}, folded};
+                  {{"inner", "in.h", 3}, {"middle", "in.h", 12}, {"outer", file, 40}}, folded};
   }
   static inline std::uint32_t folded = 1;
+  static inline std::string file = "out.cpp";
 };
 
 std::unique_ptr<SymbolSource> open_inlining(std::shared_ptr<const ImageFile>) {
@@ -48,7 +51,10 @@ class SymboliseTest : public testing::Test {
     thread.stack.runs = {{RunPosition::middle, RunEnd::closed, OpenReason::none, 1, 2},
                          {RunPosition::root, RunEnd::root, OpenReason::none, 4, 1}};
   }
-  ~SymboliseTest() override { Inlining::folded = 1; }
+  ~SymboliseTest() override {
+    Inlining::folded = 1;
+    Inlining::file = "out.cpp";
+  }
 
   static Frame managed() { return {.kind = FrameKind::managed, .name = "M"}; }
   static Frame native(std::uint32_t rva, std::int32_t run) {
@@ -99,12 +105,57 @@ TEST_F(SymboliseTest, FoldedFunctionsSayThatTheyAreSeveral) {
   EXPECT_EQ(frames[2].folded, 1u) << "what is inlined into it is one";
 }
 
+TEST_F(SymboliseTest, OfALongPathTheEndIsKept) {
+  Inlining::file = std::string(100'000, 'd') + "/out.cpp";
+  symbolise(snapshot_, symboliser_);
+  const std::string& file = snapshot_.threads[0].stack.frames[3].file;
+  EXPECT_EQ(file.size(), 4096u + 3);
+  EXPECT_TRUE(file.starts_with("...ddd") && file.ends_with("d/out.cpp")) << file;
+}
+
 TEST_F(SymboliseTest, AStackHasNoMoreInlinedCallsThanTheFormatHasRoomFor) {
   auto& frames = snapshot_.threads[0].stack.frames;
   frames.assign(40'000, native(kCode + 0x10, 0));
   snapshot_.threads[0].stack.runs = {{RunPosition::whole, RunEnd::root, OpenReason::none, 0, 40'000}};
   symbolise(snapshot_, symboliser_);
   EXPECT_EQ(frames.size(), 40'000u + (1u << 16));
+}
+
+class OneAssembly final : public ImageFiles {
+ public:
+  std::optional<std::vector<std::byte>> read(const std::string& path) override {
+    if (path == "C:\\app\\app.dll") return test::assembly_file({});
+    if (path == "C:\\app\\app.pdb") return test::sample_portable_pdb().build();
+    return std::nullopt;
+  }
+};
+
+// Only the code of an assembly that may be optimised has approximate lines.
+TEST_F(SymboliseTest, LinesOfManagedFramesSayWhetherTheyAreApproximate) {
+  Assembly release{.path = "C:\\app\\app.dll"};
+  release.mvid.fill(std::byte{9});
+  Assembly debug = release;
+  debug.optimised = false;
+  snapshot_.assemblies = {release, debug};
+  auto& frames = snapshot_.threads[0].stack.frames;
+  frames = {managed(), managed(), managed(), managed()};
+  frames[0].il = {0, 0x06000001, 0};
+  frames[1].il = {1, 0x06000001, 9};
+  frames[2].il = {1, 0x06000002, 0};  // a method without lines
+  OneAssembly files;
+  ManagedLines lines(files, files, {});
+  add_lines(snapshot_, lines);
+  EXPECT_EQ(frames[0].file, "/src/app/Main.cs");
+  EXPECT_EQ(frames[0].line, 10u);
+  EXPECT_TRUE(frames[0].line_approximate);
+  EXPECT_EQ(frames[1].file, "C:\\Other.cs");
+  EXPECT_EQ(frames[1].line, 11u);
+  EXPECT_FALSE(frames[1].line_approximate);
+  for (const std::size_t without : {2u, 3u}) {
+    EXPECT_EQ(frames[without].file, "");
+    EXPECT_EQ(frames[without].line, 0u);
+    EXPECT_FALSE(frames[without].line_approximate);
+  }
 }
 
 TEST_F(SymboliseTest, ARecordedFrameLikewise) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "symbols/demangle/managed_name.h"
 #include "walker/base/utf8.h"
 #include "walker/export/words.h"
@@ -19,6 +21,19 @@ std::string stub_label(const FrameWords& words) {
   const std::string_view role = words_of(clr_stub(words.name));
   std::string label = fmt::format("[{}]", role.empty() ? words.name : role);
   return words.target.empty() ? label : label + " " + words.target;
+}
+
+std::string label_with_name(const Recording& recording, const RecordedFrame& frame, std::string name) {
+  FrameWords words{.kind = frame.kind, .offset = frame.address, .name = std::move(name), .why = frame.why};
+  words.target = shown_target(words.name, valid_utf8(frame.target));
+  if (frame.module != Frame::kNone) {
+    const Module& module = recording.modules[static_cast<std::size_t>(frame.module)];
+    words.image = valid_utf8(module_name(module));
+    words.offset -= module.base;
+  }
+  std::string label = frame_label(words);
+  if (is_guess(frame.trust)) label += kGuessedMark;
+  return label;
 }
 
 }  // namespace
@@ -45,15 +60,11 @@ std::string shown_target(std::string_view stub, std::string target) {
 }
 
 std::string frame_label(const Recording& recording, const RecordedFrame& frame) {
-  FrameWords words{.kind = frame.kind, .offset = frame.address, .why = frame.why};
-  words.name = shown_name(frame.kind, valid_utf8(frame.name));
-  words.target = shown_target(words.name, valid_utf8(frame.target));
-  if (frame.module != Frame::kNone) {
-    const Module& module = recording.modules[static_cast<std::size_t>(frame.module)];
-    words.image = valid_utf8(module_name(module));
-    words.offset -= module.base;
-  }
-  return frame_label(words) + (is_guess(frame.trust) ? " [guessed]" : "");
+  return label_with_name(recording, frame, shown_name(frame.kind, valid_utf8(frame.name)));
+}
+
+std::string raw_frame_label(const Recording& recording, const RecordedFrame& frame) {
+  return label_with_name(recording, frame, valid_utf8(frame.name));
 }
 
 }  // namespace mixwalk

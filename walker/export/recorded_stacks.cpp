@@ -17,7 +17,7 @@ RecordedStacks::RecordedStacks(const Recording& recording) : nodes_(recording.no
   for (const RecordedFrame& frame : recording.frames) {
     frames_.push_back({frame_label(recording, frame), &frame});
   }
-  keep_methods_apart();
+  keep_methods_apart(recording);
   std::unordered_map<std::uint64_t, std::uint32_t> words;  // stack << 32 | detail: its node
   leaves_.reserve(recording.samples.size());
   for (const Recording::Sample& sample : recording.samples) {
@@ -43,21 +43,26 @@ RecordedStacks::RecordedStacks(const Recording& recording) : nodes_(recording.no
 
 // Overloads of an async method read alike, since the parameters are not in the name of its state machine:
 // they, and only they, keep the names that metadata gives them.
-void RecordedStacks::keep_methods_apart() {
+void RecordedStacks::keep_methods_apart(const Recording& recording) {
   std::unordered_map<std::string_view, const std::string*> raw;  // of a label: null where there are several
   const auto is_managed = [](const Frame& frame) {
     return frame.frame->kind == FrameKind::managed && !frame.frame->name.empty();
   };
+  const auto without_mark = [](const Frame& frame) {
+    std::string_view label = frame.label;
+    if (is_guess(frame.frame->trust)) label.remove_suffix(kGuessedMark.size());
+    return label;
+  };
   for (const Frame& frame : frames_) {
     if (!is_managed(frame)) continue;
-    const auto [at, added] = raw.try_emplace(frame.label, &frame.frame->name);
+    const auto [at, added] = raw.try_emplace(without_mark(frame), &frame.frame->name);
     if (!added && at->second != nullptr && *at->second != frame.frame->name) at->second = nullptr;
   }
   std::vector<Frame*> alike;  // the labels are what the map's keys point at
   for (Frame& frame : frames_) {
-    if (is_managed(frame) && raw.at(frame.label) == nullptr) alike.push_back(&frame);
+    if (is_managed(frame) && raw.at(without_mark(frame)) == nullptr) alike.push_back(&frame);
   }
-  for (Frame* frame : alike) frame->label = valid_utf8(frame->frame->name);
+  for (Frame* frame : alike) frame->label = raw_frame_label(recording, *frame->frame);
 }
 
 std::vector<std::uint32_t> equal_nodes(const std::vector<Recording::Node>& nodes,

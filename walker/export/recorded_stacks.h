@@ -37,7 +37,7 @@ class RecordedStacks {
   const std::vector<std::uint32_t>& leaves() const noexcept { return leaves_; }
 
  private:
-  void keep_methods_apart();
+  void keep_methods_apart(const Recording& recording);
 
   std::vector<Frame> frames_;
   std::vector<Recording::Node> nodes_;

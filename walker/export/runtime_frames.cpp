@@ -45,14 +45,16 @@ bool begins_thread(std::string_view method) {
   return starts_with_any(method, kBegins);
 }
 
-// Methods of the library whose work is done by the runtime itself, and what a programmer calls them: "Enter"
-// may be Enter_Slowpath by now.
+// Methods of the library whose work is done by the runtime itself, and what a programmer calls them. The
+// library goes there by methods of its own ("Enter_Slowpath"), of which each version has others: they are known
+// by what follows the name.
 std::string_view public_name(std::string_view method) {
   struct Method {
     std::string_view begin, name;
   };
-  constexpr std::array<Method, 12> kMethods = {{
+  constexpr std::array<Method, 14> kMethods = {{
       {"System.Threading.Monitor.Enter", "Monitor.Enter"},
+      {"System.Threading.Monitor.ReliableEnterTimeout", "Monitor.TryEnter"},
       {"System.Threading.Monitor.ReliableEnter", "Monitor.Enter"},
       {"System.Threading.Monitor.TryEnter", "Monitor.TryEnter"},
       {"System.Threading.Monitor.Wait", "Monitor.Wait"},
@@ -64,9 +66,13 @@ std::string_view public_name(std::string_view method) {
       {"System.Threading.Thread.Yield", "Thread.Yield"},
       {"System.GC.WaitForPendingFinalizers", "GC.WaitForPendingFinalizers"},
       {"System.GC.Collect", "GC.Collect"},
+      {"System.GC._Collect", "GC.Collect"},
   }};
-  const auto found = std::ranges::find_if(
-      kMethods, [method](const Method& known) { return method.starts_with(known.begin); });
+  constexpr std::array<std::string_view, 7> kFurther = {"(", "_", "Internal", "Core", "NoCheck", "Native",
+                                                        "IgnoringSyncContext"};
+  const auto found = std::ranges::find_if(kMethods, [&](const Method& known) {
+    return method.starts_with(known.begin) && starts_with_any(method.substr(known.begin.size()), kFurther);
+  });
   return found == kMethods.end() ? std::string_view() : found->name;
 }
 

@@ -16,9 +16,8 @@ struct FoldedFrames {
 
 // Finds them: two or more native frames in a row that are
 // - in the runtime's images (runtime_images.h), hostfxr.dll or hostpolicy.dll, or in the program's own image
-// where
-//   it is the host that Microsoft ships (hostfxr's frame above is one that only that one calls), and have no
-//   name from debug information;
+//   where that is the host that Microsoft ships (hostfxr's frame above is one that only that one calls), and
+//   have no name from debug information;
 // - or where the system starts a thread, at the stack's root, below such frames.
 // A frame that is marked (Frame::call) or was guessed, and a gap, are never among them: they end a row.
 //

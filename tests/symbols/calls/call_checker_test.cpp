@@ -59,7 +59,9 @@ class CallCheckerTest : public testing::Test {
     files_.files["C:\\caller.dll"] = builder_.build();
     std::vector<LoadedImage> images = {image("C:\\caller.dll", kBase)};
     if (!other_.empty()) images.push_back(image(other_, kOtherBase));
-    checker_.emplace(symboliser_, std::move(images));
+    checker_.reset();
+    symboliser_.emplace(files_, std::vector<OpenSource>{open_exports});  // it keeps the files that it has opened
+    checker_.emplace(*symboliser_, std::move(images));
     return *checker_;
   }
   static LoadedImage image(const std::string& path, std::uint64_t base) {
@@ -82,8 +84,8 @@ class CallCheckerTest : public testing::Test {
 
   ImageBuilder builder_;
   Files files_;
-  Symboliser symboliser_{files_, {open_exports}};
   std::string other_;
+  std::optional<Symboliser> symboliser_;
   std::optional<CallChecker> checker_;
 };
 
@@ -142,6 +144,52 @@ TEST_F(CallCheckerTest, ThunkWithoutUnwindDataIsFollowed) {
   EXPECT_EQ(check(kSecond + 8), CallCheck::elsewhere);
 }
 
+TEST_F(CallCheckerTest, FunctionPointerMayLeadAnywhere) {
+  call_slot(ImageBuilder::kData + 8);
+  EXPECT_EQ(check(kSecond + 8), CallCheck::possible);
+}
+
+// A hostile chain of thunks; real calls go through three or four.
+TEST_F(CallCheckerTest, ChainLongerThanAnyIsNotFollowed) {
+  constexpr std::uint32_t kChain = ImageBuilder::kMoreCode;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    builder_.put_code(kChain + i * 5, with_displacement({0xE9}, kChain + i * 5 + 5, i == 99 ? kThird : kChain + i * 5 + 5));
+  }
+  call_to(kChain + 90 * 5);
+  EXPECT_EQ(check(kThird + 8), CallCheck::verified);
+  call_to(kChain);
+  EXPECT_EQ(check(kThird + 8), CallCheck::possible);
+  EXPECT_EQ(check(kSecond + 8), CallCheck::possible);
+}
+
+// How far leaf code goes is known up to its first return or jump.
+TEST_F(CallCheckerTest, LeafCodeThatIsCalledIsKnownToItsFirstEnd) {
+  constexpr std::uint32_t kLeaf = kCode + 0x80, kOtherGap = kCode + 0xD0;
+  builder_.function(kCode + 0xA0, kCode + 0xC0).put_code(kLeaf + 8, kRet).put_code(kOtherGap, kRet);
+  call_to(kLeaf);
+  EXPECT_EQ(check(kLeaf + 6), CallCheck::verified);
+  EXPECT_EQ(check(kLeaf + 0x10), CallCheck::possible) << "it may be a further part";
+  EXPECT_EQ(check(kOtherGap), CallCheck::elsewhere) << "a function lies between";
+  EXPECT_EQ(check(kSecond + 8), CallCheck::elsewhere) << "that one has unwind data";
+  call_to(kFourth);
+  EXPECT_EQ(check(kLeaf + 4), CallCheck::elsewhere) << "what is called has unwind data, and keeps to itself";
+}
+
+// mov eax, 0xD0FF9090: its last two bytes would be `call rax`.
+TEST_F(CallCheckerTest, BytesThatOnlyLookLikeACallAreNone) {
+  call({0xB8, 0x90, 0x90, 0xFF, 0xD0});
+  EXPECT_EQ(check(kSecond + 8), CallCheck::no_call);
+}
+
+// movabs rax, with `call kSecond` as the last bytes of its number.
+TEST_F(CallCheckerTest, CallThatIsProvenCountsWhateverTheFunctionReadsLike) {
+  Bytes bytes = {0x48, 0xB8, 0x90, 0x90, 0x90};
+  for (const std::uint8_t byte : with_displacement({0xE8}, kReturn, kSecond)) bytes.push_back(byte);
+  call(bytes);
+  EXPECT_EQ(check(kSecond + 8), CallCheck::verified);
+  EXPECT_EQ(check(kThird + 8), CallCheck::no_call);
+}
+
 // Hooks are jumps that are written into the loaded code, into another image.
 TEST_F(CallCheckerTest, FunctionOfAnotherImageAboveIsPossible) {
   ImageBuilder hook;
@@ -150,6 +198,14 @@ TEST_F(CallCheckerTest, FunctionOfAnotherImageAboveIsPossible) {
   call_to(kSecond);
   EXPECT_EQ(check(kCode + 8, 1), CallCheck::possible);
   EXPECT_EQ(check(kCode + 8, CallChecker::kNoImage), CallCheck::possible);
+}
+
+TEST_F(CallCheckerTest, SamePlaceOfAnotherImageIsAnotherFunction) {
+  ImageBuilder hook;
+  hook.function(kSecond, kSecond + 0x20);
+  other("C:\\hook.dll", hook);
+  call_to(kSecond);
+  EXPECT_EQ(check(kSecond + 8, 1), CallCheck::possible);
 }
 
 class ImportedCall : public CallCheckerTest {
@@ -173,6 +229,30 @@ TEST_F(ImportedCall, LeadsToTheExportOfItsName) {
   EXPECT_EQ(check(kThird + 8, 0), CallCheck::possible);  // the slot may have been changed
 }
 
+TEST_F(ImportedCall, TailCallThroughTheSlotIsFollowed) {
+  orders_.export_name("wait_for_reply", kSecond);
+  build_orders();
+  call_to(kThird);
+  end_with(kThird, with_displacement({0xFF, 0x25}, kThird + 0x20, ImageBuilder::import_slot(0)));
+  EXPECT_EQ(check(kSecond + 8, 1), CallCheck::verified);
+}
+
+TEST_F(ImportedCall, OfTwoImagesWithTheNameTheOneAboveIsMeant) {
+  orders_.export_name("wait_for_reply", kSecond);
+  files_.files["C:\\caller.dll"] = builder_.build();
+  files_.files["C:\\a\\orders.dll"] = files_.files["C:\\b\\orders.dll"] = orders_.build();
+  Symboliser symboliser(files_, {open_exports});
+  CallChecker checker(symboliser, {image("C:\\caller.dll", kBase), image("C:\\a\\orders.dll", kOtherBase),
+                                    image("C:\\b\\orders.dll", 2 * kOtherBase)});
+  const auto check = [&](std::size_t of, std::uint64_t base, std::uint32_t rva) {
+    const CallChecker::Callee above{of, {base + rva, AddressKind::return_address}};
+    return checker.check(0, kBase + kReturn, &above).check;
+  };
+  EXPECT_EQ(check(1, kOtherBase, kSecond + 8), CallCheck::verified);
+  EXPECT_EQ(check(2, 2 * kOtherBase, kSecond + 8), CallCheck::verified);
+  EXPECT_EQ(check(0, kBase, kSecond + 8), CallCheck::possible);
+}
+
 TEST_F(ImportedCall, ExportThatDoesNotExistProvesNothing) {
   build_orders();
   EXPECT_EQ(check(kSecond + 8, 1), CallCheck::possible);
@@ -183,6 +263,35 @@ TEST_F(ImportedCall, ForwarderIsFollowed) {
   build_orders();
   EXPECT_EQ(check(kThird + 8, 1), CallCheck::verified);
   EXPECT_EQ(check(kSecond + 8, 1), CallCheck::elsewhere);
+}
+
+TEST_F(ImportedCall, ForwarderToAnOrdinalIsFollowed) {
+  orders_.forward("wait_for_reply", "orders.#6").export_name("other", kThird);
+  build_orders();
+  EXPECT_EQ(check(kThird + 8, 1), CallCheck::verified);
+}
+
+TEST_F(ImportedCall, ForwarderToAnImageWithDotsIsFollowed) {
+  orders_.forward("wait_for_reply", "or.ders.dll.other");
+  ImageBuilder dotted;
+  dotted.function(kSecond, kSecond + 0x20).export_name("other", kSecond).put_code(kSecond + 0x1F, kRet);
+  files_.files["C:\\caller.dll"] = builder_.build();
+  files_.files["C:\\orders.dll"] = orders_.build();
+  files_.files["C:\\or.ders.dll"] = dotted.build();
+  Symboliser symboliser(files_, {open_exports});
+  CallChecker checker(symboliser, {image("C:\\caller.dll", kBase), image("C:\\orders.dll", kOtherBase),
+                                    image("C:\\or.ders.dll", 2 * kOtherBase)});
+  const CallChecker::Callee above{2, {2 * kOtherBase + kSecond + 8, AddressKind::return_address}};
+  EXPECT_EQ(checker.check(0, kBase + kReturn, &above).check, CallCheck::verified);
+}
+
+TEST_F(CallCheckerTest, NameOfAnImportIsDemangled) {
+  builder_.import("orders.dll", "_ZN6orders4waitEv");
+  call_slot(ImageBuilder::import_slot(0));
+  ImageBuilder orders;
+  orders.function(kSecond, kSecond + 0x20).export_name("_ZN6orders4waitEv", kSecond);
+  other("C:\\orders.dll", orders);
+  EXPECT_EQ(answer(kSecond + 8, 1).import, "orders::wait()");
 }
 
 TEST_F(ImportedCall, ForwarderToItselfEnds) {
@@ -207,6 +316,16 @@ TEST_F(ImportedCall, FunctionBehindAThunkHasTheImportsName) {
   EXPECT_EQ(found.import_displacement, 8u);
 }
 
+TEST_F(ImportedCall, ThunkBehindATailCallHasNotTheImportsName) {
+  orders_.put_code(kSecond + 0x1B, with_displacement({0xE9}, kSecond + 0x20, kCode + 0x60));
+  orders_.put_code(kCode + 0x60, with_displacement({0xE9}, kCode + 0x65, kThird));
+  orders_.export_name("wait_for_reply", kSecond);
+  build_orders();
+  const auto found = answer(kThird + 8, 1);
+  EXPECT_EQ(found.check, CallCheck::verified);
+  EXPECT_EQ(found.import, "");
+}
+
 TEST_F(ImportedCall, FunctionThatATailCallLeadsToHasNotTheImportsName) {
   orders_.put_code(kSecond + 0x1B, with_displacement({0xE9}, kSecond + 0x20, kThird));
   orders_.export_name("wait_for_reply", kSecond);
@@ -214,6 +333,17 @@ TEST_F(ImportedCall, FunctionThatATailCallLeadsToHasNotTheImportsName) {
   const auto found = answer(kThird + 8, 1);
   EXPECT_EQ(found.check, CallCheck::verified);
   EXPECT_EQ(found.import, "");
+}
+
+// A linker may put a cold part in front of its function.
+TEST_F(ImportedCall, PartBeforeTheFunctionHasTheImportsNameWithoutADisplacement) {
+  orders_.chained(kCode + 0x80, kCode + 0xA0, kCode + 0xC0, kCode + 0xE0).function(kCode + 0xC0, kCode + 0xE0);
+  orders_.export_name("wait_for_reply", kCode + 0xC0);
+  build_orders();
+  const auto found = answer(kCode + 0x88, 1);
+  EXPECT_EQ(found.check, CallCheck::verified);
+  EXPECT_EQ(found.import, "wait_for_reply");
+  EXPECT_EQ(found.import_displacement, std::nullopt);
 }
 
 TEST_F(ImportedCall, ImageWhoseFileIsGoneHasTheImportsNameWithoutADisplacement) {
@@ -237,7 +367,28 @@ TEST_F(CallCheckerTest, DelayedImportLeadsToTheFunctionAndToWhatLoadsIt) {
   other("C:\\late.dll", late);
   EXPECT_EQ(check(kCode + 8, 1), CallCheck::verified);
   EXPECT_EQ(check(kFourth + 8), CallCheck::verified);
+  EXPECT_EQ(answer(kFourth + 8).import, "") << "what loads it is not the import";
   EXPECT_EQ(check(kThird + 8), CallCheck::possible);
+}
+
+// A file's slot has an address at the preferred base.
+TEST_F(CallCheckerTest, SlotOfADelayedImportCountsFromThePreferredBase) {
+  builder_.import_delayed("late.dll", "Work", kFourth);
+  call_slot(ImageBuilder::import_slot(0));
+  auto file = builder_.build();
+  const std::size_t slot = ImageBuilder::offset_of(file, ImageBuilder::import_slot(0));
+  ImageBuilder::put32(file, ImageBuilder::kMagicAt + 24 + 4, 1);  // ImageBase: 4 GiB
+  const auto check = [&](std::uint32_t high) {
+    ImageBuilder::put32(file, slot + 4, high);
+    files_.files["C:\\caller.dll"] = file;
+    Symboliser symboliser(files_, {open_exports});
+    CallChecker checker(symboliser, {image("C:\\caller.dll", kBase)});
+    const CallChecker::Callee above{0, {kBase + kFourth + 8, AddressKind::return_address}};
+    return checker.check(0, kBase + kReturn, &above).check;
+  };
+  EXPECT_EQ(check(1), CallCheck::verified);
+  EXPECT_EQ(check(0), CallCheck::possible);
+  EXPECT_EQ(check(2), CallCheck::possible);
 }
 
 // What an API set means is the system's to know; its function is looked for in the image of the frame above.
@@ -250,6 +401,15 @@ TEST_F(CallCheckerTest, ApiSetIsLookedForInTheImageAbove) {
   other("C:\\kernelbase.dll", kernel);
   EXPECT_EQ(check(kCode + 8, 1), CallCheck::verified);
   EXPECT_EQ(check(kSecond + 8, 1), CallCheck::possible);
+}
+
+TEST_F(CallCheckerTest, ExtensionApiSetLikewise) {
+  builder_.import("ext-ms-win-orders-l1-1-0.dll", "Sleep");
+  call_slot(ImageBuilder::import_slot(0));
+  ImageBuilder kernel;
+  kernel.function(kCode, kCode + 0x20).export_name("Sleep", kCode).put_code(kCode + 0x1F, kRet);
+  other("C:\\kernelbase.dll", kernel);
+  EXPECT_EQ(check(kCode + 8, 1), CallCheck::verified);
 }
 
 TEST_F(CallCheckerTest, OrdinalIsLookedUp) {
@@ -273,7 +433,8 @@ TEST_F(CallCheckerTest, FileThatIsNotTheLoadedImageIsNotChecked) {
   files_.files["C:\\caller.dll"] = builder_.build();
   LoadedImage other_version = image("C:\\caller.dll", kBase);
   ++other_version.timestamp;
-  CallChecker checker(symboliser_, {other_version});
+  Symboliser symboliser(files_, {open_exports});
+  CallChecker checker(symboliser, {other_version});
   EXPECT_EQ(checker.check(0, kBase + kReturn, nullptr).check, CallCheck::unchecked);
   EXPECT_EQ(checker.call_text(0, kBase + kReturn), "");
 }
@@ -283,6 +444,10 @@ TEST_F(CallCheckerTest, PlacesOutsideTheCodeAreNotChecked) {
     EXPECT_EQ(checker().check(0, kBase + rva, nullptr).check, CallCheck::unchecked) << rva;
     EXPECT_EQ(checker().call_text(0, kBase + rva), "");
   }
+  call_to(kSecond);
+  constexpr std::uint64_t kFar = (1ull << 32) + kReturn;
+  EXPECT_EQ(checker().check(0, kBase + kFar, nullptr).check, CallCheck::unchecked);
+  EXPECT_EQ(checker().call_text(0, kBase + kFar), "");
 }
 
 TEST_F(CallCheckerTest, TextHasTheTargetsName) {
@@ -291,6 +456,39 @@ TEST_F(CallCheckerTest, TextHasTheTargetsName) {
   EXPECT_EQ(checker().call_text(0, kBase + kReturn),
             "0x7ff80000100b: call 0x7ff800001024  ; caller.dll!second+0x4");
   EXPECT_EQ(checker().call_text(0, kBase + kReturn + 4), "");
+}
+
+// A deep recursion has the same call thousands of times, and its function is read from its begin for each.
+TEST_F(CallCheckerTest, TextOfACallIsMadeOnce) {
+  class Counting final : public SymbolSource {
+   public:
+    explicit Counting(int& questions) : questions_(questions) {}
+    std::optional<Symbol> find(std::uint32_t rva) const override {
+      ++questions_;
+      return Symbol{SymbolKind::dwarf, rva, {{"second", "", 0}}, 1};
+    }
+
+   private:
+    int& questions_;
+  };
+  int questions = 0;
+  Symboliser symboliser(files_, {[&](auto) { return std::make_unique<Counting>(questions); }});
+  call_to(kSecond);
+  files_.files["C:\\caller.dll"] = builder_.build();
+  CallChecker checker(symboliser, {image("C:\\caller.dll", kBase)});
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(checker.call_text(0, kBase + kReturn), "0x7ff80000100b: call 0x7ff800001020  ; caller.dll!second");
+  }
+  EXPECT_EQ(questions, 1);
+}
+
+TEST_F(CallCheckerTest, TextIsThereOnlyWhereItIsCertainWhichCallItIs) {
+  call({0xB8, 0x90, 0x90, 0xFF, 0xD0});  // mov eax, 0xD0FF9090
+  EXPECT_EQ(checker().call_text(0, kBase + kReturn), "");
+  call({0x90, 0x90, 0x41, 0xFF, 0xD0});
+  EXPECT_EQ(checker().call_text(0, kBase + kReturn), "0x7ff80000100d: call r8");
+  call({0x06, 0x90, 0x41, 0xFF, 0xD0});  // 06 is no instruction: the last two bytes would be `call rax`
+  EXPECT_EQ(checker().call_text(0, kBase + kReturn), "");
 }
 
 TEST_F(CallCheckerTest, TextHasTheImportsName) {

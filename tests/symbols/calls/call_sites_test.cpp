@@ -56,6 +56,19 @@ TEST_F(CallSites, SystemCallCounts) {
   EXPECT_EQ(found()[0].instruction.kind, FlowInstruction::Kind::system_call);
 }
 
+TEST_F(CallSites, LongestCallsAreFound) {
+  put({0x41, 0xFF, 0x94, 0xC8, 0x10, 0, 0, 0});  // call [r8 + rcx*8 + 0x10]; without its first byte, of rax
+  ASSERT_EQ(found().size(), 2u);
+  EXPECT_EQ(found()[1].rva, kCode + 0x38);
+  EXPECT_EQ(sweep().rva, kCode + 0x38);
+}
+
+TEST_F(CallSites, CallThatEndsBeforeTheAddressIsNone) {
+  put({0xFF, 0xD0, 0x90});
+  EXPECT_TRUE(found().empty());
+  EXPECT_EQ(sweep().found, Sweep::no_call);
+}
+
 TEST_F(CallSites, OtherInstructionsAreNoCalls) {
   put({0xFF, 0xE0});  // jmp rax
   EXPECT_TRUE(found().empty());

@@ -46,6 +46,12 @@ TEST(FunctionExits, TailCallsAndFurtherPartsAreExits) {
   EXPECT_FALSE(exits.unknown);
 }
 
+TEST(FunctionExits, LoopsBranchAndFailFastEnds) {
+  EXPECT_EQ(of_function({0xE3, 0x20, 0xC3}).code, (std::vector<std::uint32_t>{kCode + 0x22}));  // jrcxz
+  EXPECT_EQ(of_function({0xE2, 0x20, 0xC3}).code, (std::vector<std::uint32_t>{kCode + 0x22}));  // loop
+  EXPECT_FALSE(of_leaf({0xCD, 0x29, 0x06}).unknown) << "int 29h; what follows is no instruction";
+}
+
 TEST(FunctionExits, JumpThroughARegisterIsUnknown) { EXPECT_TRUE(of_function({0xFF, 0xE0}).unknown); }
 
 TEST(FunctionExits, BytesThatAreNoInstructionAreUnknown) { EXPECT_TRUE(of_function({0x06, 0xC3}).unknown); }
@@ -72,6 +78,35 @@ TEST(FunctionExits, ThunkWithoutUnwindDataEndsWithItsJump) {
 
 TEST(FunctionExits, LeafCodeThatReachesTheNextFunctionIsUnknown) {
   EXPECT_TRUE(of_leaf({}).unknown);  // nops up to there
+  ImageBuilder builder;
+  builder.function(kCode + 0x80, kCode + 0x90).put_code(kCode + 0x84, {0xC3});
+  EXPECT_TRUE(exits_of_built(builder).unknown) << "the return is that of the next function";
+}
+
+TEST(FunctionExits, LeafCodeLongerThanRealOnesIsUnknown) {
+  ImageBuilder builder;
+  builder.put_code(kCode + 0xFF, {0xC3});
+  EXPECT_FALSE(exits_of_built(builder).unknown);
+  builder.put_code(kCode + 0xFF, {0x90, 0xC3});
+  EXPECT_TRUE(exits_of_built(builder).unknown);
+}
+
+TEST(FunctionExits, MoreExitsThanAnyFunctionHasAreUnknown) {
+  const auto with_exits = [](std::size_t count) {
+    Bytes code;
+    for (std::size_t i = 0; i < count; ++i) {
+      // je, from its end on: each to a place of its own behind the function
+      const auto distance = static_cast<std::uint32_t>(0x1000 + i);
+      code.insert(code.end(), {0x0F, 0x84, static_cast<std::uint8_t>(distance),
+                               static_cast<std::uint8_t>(distance >> 8), 0, 0});
+    }
+    code.push_back(0xC3);
+    return of_function(code);
+  };
+  EXPECT_EQ(with_exits(256).code.size(), 256u);
+  EXPECT_FALSE(with_exits(256).unknown);
+  EXPECT_EQ(with_exits(257).code.size(), 256u);
+  EXPECT_TRUE(with_exits(257).unknown);
 }
 
 TEST(FunctionExits, PlaceThatIsNoCodeIsUnknown) {

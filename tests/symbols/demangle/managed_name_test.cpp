@@ -92,6 +92,16 @@ TEST(ManagedName, PropertiesAndEvents) {
   EXPECT_EQ(managed_name("C.getName()"), "C.getName()");
 }
 
+// C# methods may be named so too. An accessor of an event takes its handler; one that sets takes a value.
+TEST(ManagedName, MethodsWithOtherParametersAreNoAccessors) {
+  for (const std::string name : {"C.remove_all()", "C.add_up(int, int)", "C.set_done()", "C.add_now()"}) {
+    EXPECT_EQ(managed_name(name), name);
+  }
+  EXPECT_EQ(managed_name("C.get_value<System.Int32>()"), "C.get_value<int>()") << "no property is generic";
+  EXPECT_EQ(managed_name("C+<>c.<remove_all>b__3_0()"), "C.all.remove.AnonymousMethod__3_0()")
+      << "of a host the parameters are not known";
+}
+
 TEST(ManagedName, ConstructorsAndFinalizers) {
   EXPECT_EQ(managed_name("Orders.Client<System.Int32>..ctor(System.Int32)"), "Orders.Client<int>.Client(int)");
   EXPECT_EQ(managed_name("Orders.Client..cctor()"), "Orders.Client.static Client()");
@@ -112,6 +122,17 @@ TEST(ManagedName, ExplicitImplementationsKeepTheirInterface) {
   EXPECT_EQ(managed_name("C.System.IDisposable.Dispose()"), "C.System.IDisposable.Dispose()");
   EXPECT_EQ(managed_name("C.System.Collections.Generic.IEnumerable<T>.GetEnumerator()"),
             "C.System.Collections.Generic.IEnumerable<T>.GetEnumerator()");
+}
+
+// As Roslyn names them: the interface with its arguments as C# would write it, but for keywords.
+TEST(ManagedName, ExplicitImplementationsOfGenericInterfaces) {
+  EXPECT_EQ(managed_name("Shape<System.Int32, System.__Canon>.Orders.IShape<System.Collections.Generic.Dictionary<"
+                         "System.Collections.Generic.List<A>,System.ValueTuple<B,System.Int32?>[]>>.get_Item("
+                         "System.Int32)"),
+            "Shape<int, System.__Canon>.Orders.IShape<System.Collections.Generic.Dictionary<"
+            "System.Collections.Generic.List<A>, (B, int?)[]>>.this[int].get(int)");
+  EXPECT_EQ(managed_name("C.I<System.Collections.Generic.KeyValuePair<A,B>?[]>.M()"),
+            "C.I<System.Collections.Generic.KeyValuePair<A, B>?[]>.M()");
 }
 
 TEST(ManagedName, WhatIsNoSuchNameStaysAsItIs) {

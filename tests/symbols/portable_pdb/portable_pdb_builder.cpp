@@ -8,7 +8,13 @@ namespace mixwalk::test {
 
 std::uint32_t PortablePdbBuilder::blob(const std::vector<std::byte>& bytes) {
   const auto at = static_cast<std::uint32_t>(blobs_.size());
-  blobs_.u8(bytes.size()).append(bytes);  // shorter than 128
+  const std::size_t size = bytes.size();
+  if (size >= 0x4000) {
+    blobs_.u8(0xC0 | size >> 24).u8(size >> 16 & 0xFF).u8(size >> 8 & 0xFF);
+  } else if (size >= 0x80) {
+    blobs_.u8(0x80 | size >> 8);
+  }
+  blobs_.u8(size & 0xFF).append(bytes);
   return at;
 }
 

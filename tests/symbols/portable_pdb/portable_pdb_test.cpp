@@ -69,6 +69,26 @@ TEST(PortablePdbTest, CutOffOrWrongAnywhereIsNoCrash) {
   }
 }
 
+// The index of a part takes a byte, and index 0 is the empty text. A path has 32,768 bytes at most.
+TEST(PortablePdbTest, NameOfSeparatorsAloneIsBounded) {
+  test::PortablePdbBuilder pdb;
+  const std::uint32_t points = pdb.blob(ByteWriter().append({0x00, 0x00, 0x00, 0x05, 10, 1}).bytes());
+  pdb.method(pdb.document('/', std::vector<std::string>(32'770)), points);
+  const auto opened = PortablePdb::open(pdb.build(), id_of(7));
+  ASSERT_EQ(opened.error, PortablePdbError::none);
+  EXPECT_EQ(at(*opened.pdb, 0x06000001, 0), "unknown");
+}
+
+TEST(SequencePointsTest, PointsBeyondWhatAMethodHasAreNotRead) {
+  ByteWriter blob;
+  blob.append({0x00, 0x00, 0x00, 0x05, 10, 1});
+  for (int i = 0; i < 2'000'000; ++i) blob.append({1, 0x00, 0x01, 2, 0});
+  const auto bytes = blob.bytes();
+  EXPECT_EQ(find_sequence_point(bytes, 1, 0), (SequencePoint{1, 10}));
+  EXPECT_EQ(find_sequence_point(bytes, 1, 1000), (SequencePoint{1, 1010}));
+  EXPECT_EQ(find_sequence_point(bytes, 1, 1'999'999), std::nullopt) << "the last one read would be a wrong line";
+}
+
 TEST(SequencePointsTest, DocumentInTheHeader) {
   const auto blob = ByteWriter().append({0x00, 3, 0, 0x00, 0x05, 0x80, 0xC8, 1}).bytes();
   EXPECT_EQ(find_sequence_point(blob, 0, 0), (SequencePoint{3, 200}));

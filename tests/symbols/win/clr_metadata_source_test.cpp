@@ -80,11 +80,20 @@ TEST_F(ClrMetadataSourceTest, NamesThatAreNotAsciiAreUtf8) {
             "e\xE6\x97\xA5()");
 }
 
+// Compilers of other languages, and code that is made at run time, may name a method in any way.
+TEST_F(ClrMetadataSourceTest, MethodWhoseNameLooksLikeAGenericTypeKeepsIt) {
+  add(1, {kProgramClass, 0x06000001, {kProgramClass}}, {L"A`1+B`2", kProgram, {kGeneric, 1, 0, kVoid}});
+  EXPECT_EQ(name(1), "App.Program.A`1+B`2<App.Program>()");
+}
+
 TEST_F(ClrMetadataSourceTest, NameLongerThanTheBufferIsCutOff) {
   add(1, {kProgramClass, 0x06000001}, {std::wstring(5000, L'n'), kProgram, {0, 0, kVoid}});
   const std::string text = name(1);
   EXPECT_TRUE(text.starts_with("App.Program.nnnn"));
+  EXPECT_TRUE(text.ends_with("nnnn…()")) << text;
   EXPECT_LT(text.size(), 1100u);
+  add(2, {kProgramClass, 0x06000002}, {std::wstring(1023, L'n'), kProgram, {0, 0, kVoid}});
+  EXPECT_TRUE(name(2).ends_with("nnnn()")) << "it fits";
 }
 
 TEST_F(ClrMetadataSourceTest, StubIsWhatTheRuntimeCallsIt) {

@@ -66,6 +66,37 @@ TEST(Imports, NameOutsideTheFileIsLeftOut) {
   EXPECT_EQ(text(bytes), "ORDERS.dll!#7;late.dll!Load delayed;");
 }
 
+TEST(Imports, NameAtNoAddressOfAnImageIsLeftOut) {
+  auto bytes = three().build();
+  const std::size_t names =
+      ImageBuilder::offset_of(bytes, ImageBuilder::import_slot(ImageBuilder::kMaxImports));
+  ImageBuilder::put32(bytes, names + 4, 1);  // 4 GiB behind the name
+  EXPECT_EQ(text(bytes), "ORDERS.dll!#7;late.dll!Load delayed;");
+}
+
+// Old linkers: the loader overwrites the names in memory, not in the file.
+TEST(Imports, TableOfSlotsHasTheNamesWhereThereIsNoOther) {
+  auto bytes = three().build();
+  const PeImage image = PeImage::parse(bytes);
+  ImageBuilder::put32(bytes, ImageBuilder::offset_of(bytes, image.import_table()), 0);
+  EXPECT_EQ(text(bytes), "KERNEL32.dll!Sleep;ORDERS.dll!#7;late.dll!Load delayed;");
+}
+
+TEST(Imports, ImageWithoutSlotsEndsTheTable) {
+  auto bytes = three().build();
+  const PeImage image = PeImage::parse(bytes);
+  ImageBuilder::put32(bytes, ImageBuilder::offset_of(bytes, image.import_table()) + 16, 0);
+  EXPECT_EQ(text(bytes), "late.dll!Load delayed;");
+}
+
+// Attributes without dlattrRva: the fields are addresses of a 32-bit linker.
+TEST(Imports, DelayedLoadsByAddressAreLeftOut) {
+  auto bytes = three().build();
+  const PeImage image = PeImage::parse(bytes);
+  ImageBuilder::put32(bytes, ImageBuilder::offset_of(bytes, image.delay_import_table()), 0);
+  EXPECT_EQ(text(bytes), "KERNEL32.dll!Sleep;ORDERS.dll!#7;");
+}
+
 // Two entries that claim one slot: what it holds is not known.
 TEST(Imports, SlotOfTwoEntriesIsNobodys) {
   auto bytes = three().build();

@@ -51,6 +51,20 @@ TEST(RecordedStacks, MethodsThatReadAlikeKeepTheirRawNames) {
   EXPECT_EQ(label_of({one, other, "B.C(System.Int32)"}, 2), "B.C(int)");
 }
 
+TEST(RecordedStacks, MethodsThatReadAlikeStillSayThatTheyWereGuessed) {
+  Recording recording = recording_of(SampleEvent::wall);
+  recording.frames = {
+      {.kind = FrameKind::managed, .trust = Trust::scan, .name = "A+<Fetch>d__1.MoveNext()"},
+      {.kind = FrameKind::managed, .trust = Trust::scan, .name = "A+<Fetch>d__2.MoveNext()"}};
+  const RecordedStacks stacks(recording);
+  EXPECT_EQ(stacks.frames()[0].label, "A+<Fetch>d__1.MoveNext() [guessed]");
+  EXPECT_EQ(stacks.frames()[1].label, "A+<Fetch>d__2.MoveNext() [guessed]");
+  recording.frames[1].trust = Trust::runtime;
+  const RecordedStacks mixed(recording);
+  EXPECT_EQ(mixed.frames()[0].label, "A+<Fetch>d__1.MoveNext() [guessed]");
+  EXPECT_EQ(mixed.frames()[1].label, "A+<Fetch>d__2.MoveNext()");
+}
+
 TEST(RecordedStacks, WhatItHappenedToIsOnTopOfItsStack) {
   for (const SampleEvent event : {SampleEvent::exception, SampleEvent::allocation,
                                   SampleEvent::class_load, SampleEvent::module_load}) {

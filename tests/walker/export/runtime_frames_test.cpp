@@ -100,6 +100,63 @@ TEST_F(RuntimeFramesTest, ProgramThatIsNoShippedHostStays) {
   EXPECT_EQ(folded(), "1+3 the runtime; ");
 }
 
+TEST_F(RuntimeFramesTest, HostThatHasNotYetCalledMainIsNoStartUp) {
+  std::vector<Frame> frames = wait();
+  frames.insert(frames.end(), {sub(kHostpolicy), native(kHostfxr, "hostfxr_main", SymbolKind::exported),
+                               sub(kProgram), native(kKernel32, "BaseThreadInitThunk", SymbolKind::dwarf),
+                               native(kNtdll, "RtlUserThreadStart", SymbolKind::dwarf)});
+  stack(frames);
+  EXPECT_EQ(folded(), "2+5 the runtime; ");
+}
+
+TEST_F(RuntimeFramesTest, ProgramsFramesAreTheHostsOnlyRightBelowTheHosts) {
+  stack({sub(kHostpolicy), native(kHostfxr, "hostfxr_main", SymbolKind::exported),
+         native(kOrders, "shim", SymbolKind::pdb), sub(kProgram), sub(kProgram)});
+  EXPECT_EQ(folded(), "0+2 the runtime; ");
+  std::vector<Frame> frames = {sub(kHostpolicy), native(kHostfxr, "hostfxr_main", SymbolKind::exported),
+                               sub(kProgram), sub(kProgram), sub(kProgram)};
+  frames[2].trust = Trust::scan;
+  stack(frames);
+  EXPECT_EQ(folded(), "0+2 the runtime; ") << "a guess";
+  frames[2].trust = Trust::unwind_info;
+  frames[2].call = CallCheck::elsewhere;
+  stack(frames);
+  EXPECT_EQ(folded(), "0+2 the runtime; ") << "marked";
+}
+
+TEST_F(RuntimeFramesTest, ImageWithoutAPathIsNotTheProgram) {
+  snapshot_.process.path.clear();
+  snapshot_.modules[kProgram].path.clear();
+  stack({sub(kHostpolicy), native(kHostfxr, "hostfxr_main", SymbolKind::exported), sub(kProgram), sub(kProgram)});
+  EXPECT_EQ(folded(), "0+2 the runtime; ");
+}
+
+// Published as a single file: the runtime is in the program's own image.
+TEST_F(RuntimeFramesTest, ProgramThatHoldsTheRuntimeIsTheRuntime) {
+  snapshot_.modules[kCoreclr].path = "C:\\another.dll";
+  stack({sub(kProgram), sub(kProgram), managed("M")});
+  EXPECT_EQ(folded(), "0+2 the runtime; ");
+  stack({sub(kProgram), sub(kProgram)});
+  EXPECT_EQ(folded(), "") << "no managed code runs";
+}
+
+TEST_F(RuntimeFramesTest, FunctionOfAnotherImageStartsNoThread) {
+  stack({managed("System.Threading.Thread.StartCallback()"), sub(), sub(),
+         native(kOrders, "BaseThreadInitThunk", SymbolKind::exported),
+         native(kOrders, "RtlUserThreadStart", SymbolKind::exported)});
+  EXPECT_EQ(folded(), "1+2 the runtime; ");
+  stack({managed("System.Threading.Thread.StartCallback()"), sub(), sub(),
+         native(kOrders, "RtlUserThreadStart", SymbolKind::exported)});
+  EXPECT_EQ(folded(), "1+2 the runtime; ");
+}
+
+TEST_F(RuntimeFramesTest, ThreadsOfDotNetFrameworkStartLikewise) {
+  std::vector<Frame> frames = thread_start();
+  frames[0].name = "System.Threading.ThreadHelper.ThreadStart()";
+  stack(frames);
+  EXPECT_EQ(folded(), "1+4 thread start; ");
+}
+
 TEST_F(RuntimeFramesTest, MethodThatWaitsInTheRuntimeGivesTheRole) {
   std::vector<Frame> frames = wait();
   frames.insert(frames.end(),
@@ -111,6 +168,41 @@ TEST_F(RuntimeFramesTest, MethodThatWaitsInTheRuntimeGivesTheRole) {
 TEST_F(RuntimeFramesTest, MethodThatDoesNotWaitIsInTheRuntime) {
   stack({sub(), sub(), managed("System.GC.Collect()")});
   EXPECT_EQ(folded(), "0+2 GC.Collect in the runtime; ");
+}
+
+TEST_F(RuntimeFramesTest, MethodWhoseNameOnlyBeginsAlikeProvesNoRole) {
+  for (const char* const name :
+       {"System.GC.CollectionCount(System.Int32)", "System.Threading.Thread.JoinedByNobody()",
+        "System.Threading.Monitor.EnteredCount()", "System.Threading.Thread.SleepyMethod()"}) {
+    stack({sub(), sub(), managed(name)});
+    EXPECT_EQ(folded(), "0+2 the runtime; ") << name;
+  }
+  // The slow way of both Monitor.TryEnter with a time.
+  stack({sub(), sub(),
+         managed("System.Threading.Monitor.ReliableEnterTimeout(System.Object, System.Int32, ref System.Boolean)")});
+  EXPECT_EQ(folded(), "0+2 Monitor.TryEnter in the runtime; ");
+}
+
+TEST_F(RuntimeFramesTest, MethodsOfTheLibrarysOwnWayGiveTheRole) {
+  const std::pair<const char*, const char*> kRoles[] = {
+      {"System.Threading.Monitor.Enter_Slowpath(System.Object)", "Monitor.Enter"},
+      {"System.Threading.Monitor.ReliableEnter(System.Object, ref System.Boolean)", "Monitor.Enter"},
+      {"System.Threading.Monitor.TryEnter_Slowpath(System.Object, System.Int32)", "Monitor.TryEnter"},
+      {"System.Threading.Monitor.ObjWait(System.Int32, System.Object)", "Monitor.Wait"},
+      {"System.Threading.WaitHandle.WaitOneNoCheck(System.Int32)", "WaitHandle.WaitOne"},
+      {"System.Threading.WaitHandle.WaitOneCore(System.IntPtr, System.Int32)", "WaitHandle.WaitOne"},
+      {"System.Threading.WaitHandle.WaitMultipleIgnoringSyncContext(System.IntPtr*)",
+       "WaitHandle.WaitAny or WaitAll"},
+      {"System.Threading.Thread.SleepInternal(System.Int32)", "Thread.Sleep"},
+      {"System.Threading.Thread.JoinInternal(System.Int32)", "Thread.Join"},
+      {"System.Threading.Thread.YieldInternal()", "Thread.Yield"},
+      {"System.Threading.Thread.Yield()", "Thread.Yield"},
+      {"System.GC._Collect(System.Int32, System.Int32)", "GC.Collect"},
+      {"System.GC.WaitForPendingFinalizers()", "GC.WaitForPendingFinalizers"}};
+  for (const auto& [method, role] : kRoles) {
+    stack({sub(), sub(), managed(method)});
+    EXPECT_EQ(folded(), "0+2 " + std::string(role) + " in the runtime; ") << method;
+  }
 }
 
 // The wait at the top of the stack is not that of a run further down.
@@ -134,6 +226,8 @@ TEST_F(RuntimeFramesTest, OtherMethodsProveNoRole) {
 
 TEST_F(RuntimeFramesTest, FramesWithNamesStay) {
   stack({sub(), native(kCoreclr, "Thread::DoWait", SymbolKind::pdb), sub(), managed("M")});
+  EXPECT_EQ(folded(), "");
+  stack({sub(), native(kCoreclr, "JIT_New", SymbolKind::coff), sub(), managed("M")});
   EXPECT_EQ(folded(), "");
   stack({sub(kOrders), sub(kOrders), managed("M")});
   EXPECT_EQ(folded(), "") << "not the runtime's";
@@ -166,6 +260,9 @@ TEST_F(RuntimeFramesTest, StackThatDoesNotReachItsRootHasNoThreadStart) {
   std::vector<Frame> frames = thread_start();
   frames.push_back({.kind = FrameKind::gap});
   stack(frames);
+  EXPECT_EQ(folded(), "1+2 the runtime; ");
+  stack(thread_start());
+  snapshot_.threads[0].stack.runs.back().end = RunEnd::closed;
   EXPECT_EQ(folded(), "1+2 the runtime; ");
 }
 

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace mixwalk::test {
+
+// What the metadata of a built assembly says. The defaults are those of a real one.
+struct AssemblyShape {
+  std::uint8_t mvid = 9;  // the second GUID of its heap, 16 times this byte
+  std::uint8_t heap_sizes = 0;
+  std::uint64_t tables = 0x5;  // Module and TypeDef, a row each
+  std::uint32_t modules = 1;
+  std::uint32_t mvid_index = 2;
+};
+
+// A managed image of two tables (ECMA-335 II.24.2), which names the PDB "app.pdb" of
+// sample_portable_pdb().
+std::vector<std::byte> assembly_file(const AssemblyShape& shape);
+
+// RVA of its CLI header, which begins the code; the metadata follows.
+inline constexpr std::uint32_t kCliHeaderAt = 0x1000;
+
+}  // namespace mixwalk::test
