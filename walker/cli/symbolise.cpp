@@ -27,6 +27,7 @@ namespace {
 constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 // Of one record. mixwalk writes some megabytes.
 constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 30;
+constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxShownPath = 1000;
 constexpr std::size_t kMaxShownRefused = 20;
 
@@ -54,15 +55,14 @@ class RecordFile {
 
   // The next record, valid until the next call. Of Kind::more: the file cannot be read, see error().
   RecordSequence::Next next() {
-    bytes_.erase(0, used_);
+    begin_ += used_;
     used_ = 0;
     while (error_.empty()) {
-      auto next = records_.next(bytes_, is_all_);
+      const auto next = records_.next(rest(), is_all_);
       if (next.kind != RecordSequence::Next::Kind::more) {
         used_ = next.consumed;
         return next;
       }
-      bytes_.erase(0, next.consumed);
       read();
     }
     return {};
@@ -71,9 +71,8 @@ class RecordFile {
   Cut cut() {
     Cut cut = records_.cut();
     while (error_.empty()) {
-      cut.bytes += bytes_.size() - used_;
-      bytes_.clear();
-      used_ = 0;
+      cut.bytes += bytes_.size() - begin_;
+      begin_ = bytes_.size();
       if (is_all_) break;
       read();
     }
@@ -82,13 +81,14 @@ class RecordFile {
   const std::string& error() const noexcept { return error_; }
   void close() { in_.close(); }
   std::size_t chunks() const noexcept { return records_.cut().chunks; }
-  // With the magic in front of the header.
-  std::string_view bytes_of(const RecordSequence::Next& next) const {
-    return std::string_view(bytes_).substr(0, next.consumed);
-  }
+  // Of the last record, with the magic in front of the header.
+  std::string_view bytes() const { return rest().substr(0, used_); }
 
  private:
+  std::string_view rest() const { return std::string_view(bytes_).substr(begin_); }
   void read() {
+    bytes_.erase(0, begin_);
+    begin_ = 0;
     const std::size_t had = bytes_.size();
     if (had >= kMaxRecordBytes) {
       error_ = "a record of it is larger than 1 GiB";
@@ -108,7 +108,8 @@ class RecordFile {
   std::string error_;
   RecordSequence records_;
   std::string bytes_;
-  std::size_t used_ = 0;  // of the bytes
+  std::size_t begin_ = 0;  // of the last record
+  std::size_t used_ = 0;   // bytes of the last record
   bool is_all_ = false;
 };
 
@@ -128,7 +129,9 @@ class Symbolising {
  private:
   std::vector<RecordedFrame> name(RecordedFrame frame, const Module& module);
   void add_missing_line(RecordedFrame& frame, const Assembly& assembly);
-  std::optional<Failure> take(RecordFile& in, const RecordSequence::Next& next, RecordingWriter& writer);
+  // The record that was read last.
+  std::optional<Failure> take(const RecordFile& in, layout::File kind, RecordingWriter& writer);
+  std::optional<Failure> flush(const RecordFile& in, bool is_header, RecordingWriter& writer);
   Failure unreadable(const std::string& why) const {
     return {ExitCode::input, "cannot read " + quoted(command_.input) + ": " + why};
   }
@@ -141,6 +144,7 @@ class Symbolising {
   const SymboliseCommand& command_;
   LocalSymbols symbols_;
   RecordingCollector collector_;
+  std::string batch_;  // records that are not taken yet
   // Frames of the recording's table, which repeat in many samples.
   struct Count {
     std::uint64_t all = 0, before = 0, after = 0;
@@ -172,15 +176,22 @@ void Symbolising::add_missing_line(RecordedFrame& frame, const Assembly& assembl
   managed_.after += frame.line != 0;
 }
 
-std::optional<Failure> Symbolising::take(RecordFile& in, const RecordSequence::Next& next,
-                                         RecordingWriter& writer) {
-  const layout::File kind = next.record.kind;
-  const bool is_known = kind == layout::File::header || kind == layout::File::chunk || kind == layout::File::footer;
-  if (!is_known) return std::nullopt;  // of a later mixwalk
-  const std::string_view why = collector_.add(in.bytes_of(next), kind == layout::File::header);
-  if (!why.empty()) return unreadable(nonsense(kind, in.chunks(), why));
+// Several records are taken at once: each time costs as much as there are threads, and a chunk may be tiny.
+std::optional<Failure> Symbolising::take(const RecordFile& in, layout::File kind, RecordingWriter& writer) {
+  const bool is_header = kind == layout::File::header;
+  if (is_header || kind == layout::File::chunk || kind == layout::File::footer) batch_ += in.bytes();
+  return is_header || batch_.size() >= kBatchBytes ? flush(in, is_header, writer) : std::nullopt;
+}
+
+std::optional<Failure> Symbolising::flush(const RecordFile& in, bool is_header, RecordingWriter& writer) {
+  const std::string_view why = collector_.add(batch_, is_header);
+  if (!why.empty()) {
+    return unreadable(is_header ? nonsense(layout::File::header, 0, why)
+                                : fmt::format("one of its first {} chunks makes no sense: {}", in.chunks(), why));
+  }
+  batch_.clear();
   Recording& recording = collector_.recording();
-  const bool written = kind == layout::File::header ? writer.begin(recording) : writer.append(recording);
+  const bool written = is_header ? writer.begin(recording) : writer.append(recording);
   if (!written) return unwritable(std::string(writer.problem()));
   recording.samples.clear();
   writer.samples_cleared();
@@ -196,16 +207,16 @@ ExitCode Symbolising::run() {
   PartialFile out(command_.output);
   if (!out.error().empty()) return report(unwritable(out.error()));
   RecordingWriter writer(out);
-  for (; next.kind == Kind::record; next = in.next()) {
-    if (auto failure = take(in, next, writer)) {
-      if (!out.error().empty()) failure = unwritable(out.error());
-      return report(*failure);
-    }
+  std::optional<Failure> failure;
+  for (; next.kind == Kind::record && !failure; next = in.next()) {
+    failure = take(in, next.record.kind, writer);
   }
-  if (next.kind == Kind::refused) return report(unreadable(std::string(next.why)));
-  const std::string cut = sentence(in.cut());
-  if (!in.error().empty()) return report(unreadable(in.error()));
-  if (!writer.end(collector_.recording())) return report(unwritable(out.error()));
+  if (!failure && next.kind == Kind::refused) failure = unreadable(std::string(next.why));
+  if (!failure) failure = flush(in, false, writer);
+  const std::string cut = failure ? "" : sentence(in.cut());
+  if (!failure && !in.error().empty()) failure = unreadable(in.error());
+  if (!failure && !writer.end(collector_.recording())) failure = unwritable(std::string(writer.problem()));
+  if (failure) return report(out.error().empty() ? *failure : unwritable(out.error()));
   in.close();  // it may be the file that is replaced
   const bool replaces = out.replaces();
   if (const std::string why = out.commit(); !why.empty()) return report(unwritable(why));

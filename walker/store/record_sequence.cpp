@@ -10,15 +10,15 @@ RecordSequence::Next RecordSequence::next(std::string_view bytes, bool is_all) {
     next.why = why;
     return next;
   };
-  if (!has_magic_) {
+  std::size_t magic = 0;
+  if (!has_header_) {
     if (!bytes.starts_with(layout::kMagic)) {
       const bool begun = layout::kMagic.starts_with(bytes);
       if (begun && !is_all) return next;
       return refused(begun && !bytes.empty() ? "it ends within its header" : "it is no mixwalk recording");
     }
-    has_magic_ = true;
-    next.consumed = layout::kMagic.size();
-    bytes.remove_prefix(next.consumed);
+    magic = layout::kMagic.size();
+    bytes.remove_prefix(magic);
   }
   next.kind = Kind::end;
   if (cut_.kind == Cut::Kind::none && !bytes.empty()) cut_.kind = Cut::Kind::trailing;
@@ -45,7 +45,7 @@ RecordSequence::Next RecordSequence::next(std::string_view bytes, bool is_all) {
   if (record.kind == layout::File::footer) cut_.kind = Cut::Kind::none;
   next.kind = Kind::record;
   next.record = record;
-  next.consumed += record.size;
+  next.consumed = magic + record.size;
   return next;
 }
 

@@ -23,7 +23,7 @@ class RecordSequence {
     };
     Kind kind = Kind::more;
     Record record;             // views the bytes
-    std::size_t consumed = 0;  // of the bytes, in any case
+    std::size_t consumed = 0;  // of the bytes, by the record; the magic is a part of the header
     std::string_view why = {};  // one line, a literal
   };
   // `bytes`: those behind what was consumed. `is_all`: the file ends with them.
@@ -33,7 +33,7 @@ class RecordSequence {
   const Cut& cut() const noexcept { return cut_; }
 
  private:
-  bool has_magic_ = false, has_header_ = false;
+  bool has_header_ = false;
   Cut cut_{.kind = Cut::Kind::no_footer};
 };
 
