@@ -31,7 +31,9 @@ constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxShownPath = 1000;
 constexpr std::size_t kMaxShownRefused = 20;
 
-std::string quoted(const std::string& path) { return "\"" + printable(path, kMaxShownPath) + "\""; }
+std::string quoted(const std::string& path) {
+  return "\"" + printable(path, kMaxShownPath) + "\"";
+}
 
 bool is_named(const RecordedFrame& frame) noexcept {
   return !frame.name.empty() && frame.symbol != SymbolKind::function_table;
@@ -53,7 +55,8 @@ class RecordFile {
     if (!in_) error_ = errno_text();
   }
 
-  // The next record, valid until the next call. Of Kind::more: the file cannot be read, see error().
+  // The next record, valid until the next call. Of Kind::more: the file cannot be read, see
+  // error().
   RecordSequence::Next next() {
     begin_ += used_;
     used_ = 0;
@@ -119,8 +122,11 @@ class Symbolising {
   explicit Symbolising(const SymboliseCommand& command)
       : command_(command),
         symbols_(command.symbol_path),
-        collector_([this](RecordedFrame frame, const Module& module) { return name(std::move(frame), module); },
-                   [this](RecordedFrame& frame, const Assembly& assembly) { add_missing_line(frame, assembly); },
+        collector_([this](RecordedFrame frame,
+                          const Module& module) { return name(std::move(frame), module); },
+                   [this](RecordedFrame& frame, const Assembly& assembly) {
+                     add_missing_line(frame, assembly);
+                   },
                    {[this](Module& module) { identify(module, symbols_.identities()); },
                     [this](Assembly& assembly) { identify(assembly, symbols_.lines()); }}) {}
 
@@ -150,7 +156,7 @@ class Symbolising {
     std::uint64_t all = 0, before = 0, after = 0;
   };
   Count native_, managed_;
-  std::uint64_t inlined_ = 0;          // calls that were not there before
+  std::uint64_t inlined_ = 0;           // calls that were not there before
   std::set<std::string> unidentified_;  // images of which nothing is known here
 };
 
@@ -158,7 +164,8 @@ std::vector<RecordedFrame> Symbolising::name(RecordedFrame frame, const Module& 
   if (frame.inline_depth != 0) return {std::move(frame)};
   ++native_.all;
   native_.before += is_named(frame);
-  std::vector<RecordedFrame> frames = symbolised_further(std::move(frame), module, symbols_.symboliser());
+  std::vector<RecordedFrame> frames =
+      symbolised_further(std::move(frame), module, symbols_.symboliser());
   native_.after += is_named(frames.back());
   inlined_ += frames.size() - 1;
   if (!is_named(frames.back()) && !module.code_view &&
@@ -176,18 +183,23 @@ void Symbolising::add_missing_line(RecordedFrame& frame, const Assembly& assembl
   managed_.after += frame.line != 0;
 }
 
-// Several records are taken at once: each time costs as much as there are threads, and a chunk may be tiny.
-std::optional<Failure> Symbolising::take(const RecordFile& in, layout::File kind, RecordingWriter& writer) {
+// Several records are taken at once: each time costs as much as there are threads, and a chunk may
+// be tiny.
+std::optional<Failure> Symbolising::take(const RecordFile& in, layout::File kind,
+                                         RecordingWriter& writer) {
   const bool is_header = kind == layout::File::header;
-  if (is_header || kind == layout::File::chunk || kind == layout::File::footer) batch_ += in.bytes();
+  if (is_header || kind == layout::File::chunk || kind == layout::File::footer)
+    batch_ += in.bytes();
   return is_header || batch_.size() >= kBatchBytes ? flush(in, is_header, writer) : std::nullopt;
 }
 
-std::optional<Failure> Symbolising::flush(const RecordFile& in, bool is_header, RecordingWriter& writer) {
+std::optional<Failure> Symbolising::flush(const RecordFile& in, bool is_header,
+                                          RecordingWriter& writer) {
   const std::string_view why = collector_.add(batch_, is_header);
   if (!why.empty()) {
-    return unreadable(is_header ? nonsense(layout::File::header, 0, why)
-                                : fmt::format("one of its first {} chunks makes no sense: {}", in.chunks(), why));
+    return unreadable(
+        is_header ? nonsense(layout::File::header, 0, why)
+                  : fmt::format("one of its first {} chunks makes no sense: {}", in.chunks(), why));
   }
   batch_.clear();
   Recording& recording = collector_.recording();
@@ -215,7 +227,8 @@ ExitCode Symbolising::run() {
   if (!failure) failure = flush(in, false, writer);
   const std::string cut = failure ? "" : sentence(in.cut());
   if (!failure && !in.error().empty()) failure = unreadable(in.error());
-  if (!failure && !writer.end(collector_.recording())) failure = unwritable(std::string(writer.problem()));
+  if (!failure && !writer.end(collector_.recording()))
+    failure = unwritable(std::string(writer.problem()));
   if (failure) return report(out.error().empty() ? *failure : unwritable(out.error()));
   in.close();  // it may be the file that is replaced
   const bool replaces = out.replaces();
@@ -227,12 +240,13 @@ ExitCode Symbolising::run() {
 }
 
 void Symbolising::say_what_was_done(bool replaces) const {
-  report({ExitCode::ok,
-          fmt::format("wrote {}{}: {} of {} native frames in images had names, {} have now; {} of {} managed frames "
-                      "had lines, {} have now; {} inlined calls were added",
-                      quoted(command_.output), replaces ? " in place of the file that was there" : "",
-                      native_.before, native_.all, native_.after, managed_.before, managed_.all, managed_.after,
-                      inlined_)});
+  report({ExitCode::ok, fmt::format("wrote {}{}: {} of {} native frames in images had names, {} "
+                                    "have now; {} of {} managed frames "
+                                    "had lines, {} have now; {} inlined calls were added",
+                                    quoted(command_.output),
+                                    replaces ? " in place of the file that was there" : "",
+                                    native_.before, native_.all, native_.after, managed_.before,
+                                    managed_.all, managed_.after, inlined_)});
 }
 
 void Symbolising::say_what_is_missing() const {
@@ -241,22 +255,27 @@ void Symbolising::say_what_is_missing() const {
     report({ExitCode::ok, "not used: " + refused[i]});
   }
   if (refused.size() > kMaxShownRefused) {
-    report({ExitCode::ok, fmt::format("not used: {} further files", refused.size() - kMaxShownRefused)});
+    report({ExitCode::ok,
+            fmt::format("not used: {} further files", refused.size() - kMaxShownRefused)});
   }
   if (!unidentified_.empty()) {
-    report({ExitCode::ok, fmt::format("of {} images neither the file was found nor does the recording say which "
-                                      "PDB they have; the first is {}",
-                                      unidentified_.size(), quoted(*unidentified_.begin()))});
+    report({ExitCode::ok,
+            fmt::format("of {} images neither the file was found nor does the recording say which "
+                        "PDB they have; the first is {}",
+                        unidentified_.size(), quoted(*unidentified_.begin()))});
   }
   const std::vector<MissingPdb> missing = symbols_.missing();
   if (missing.empty()) return;
-  report({ExitCode::ok, fmt::format("{} PDBs were not found; standard output lists them as symchk /im takes them",
-                                    missing.size())});
+  report({ExitCode::ok,
+          fmt::format("{} PDBs were not found; standard output lists them as symchk /im takes them",
+                      missing.size())});
   std::fputs(manifest_text(missing).c_str(), stdout);
 }
 
 }  // namespace
 
-ExitCode run(const SymboliseCommand& command) { return Symbolising(command).run(); }
+ExitCode run(const SymboliseCommand& command) {
+  return Symbolising(command).run();
+}
 
 }  // namespace mixwalk

@@ -5,8 +5,9 @@
 
 namespace mixwalk {
 
-// mixwalk symbolise, on any system. Reads and writes chunk by chunk: of the recording, memory holds the tables and
-// no samples. Prints what it did on standard error, and which PDBs are missing on standard output.
+// mixwalk symbolise, on any system. Reads and writes chunk by chunk: of the recording, memory holds
+// the tables and no samples. Prints what it did on standard error, and which PDBs are missing on
+// standard output.
 ExitCode run(const SymboliseCommand& command);
 
 }  // namespace mixwalk

@@ -35,7 +35,8 @@ std::string text_of(const Bytes& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Functions of pdb_with_inlining(), and one more that only .pdata knows, with an export at its begin.
+// Functions of pdb_with_inlining(), and one more that only .pdata knows, with an export at its
+// begin.
 Bytes image() {
   return ImageBuilder()
       .function(0x1000, 0x1040)
@@ -73,7 +74,9 @@ Recording sent(const Assembly& assembly = {}) {
                        {kBase + 0x1000'0000, 0x1000, 1, "C:\\gone\\gone.dll"}};
   recording.assemblies = {assembly};
   recording.threads = {{1, 0, "main"}, {2, 0xC0, "worker"}};
-  recording.frames = {{.kind = FrameKind::managed, .address = 0x1234, .name = "Program.Main()",
+  recording.frames = {{.kind = FrameKind::managed,
+                       .address = 0x1234,
+                       .name = "Program.Main()",
                        .il = {.assembly = 0, .method = 0x0600'0001, .offset = 9}}};
   for (const std::uint32_t rva : {0x1004u, 0x1010u, 0x1044u, 0x1088u, 0x10c8u}) {
     recording.frames.push_back({.address = kBase + rva, .module = 0});
@@ -85,7 +88,9 @@ Recording sent(const Assembly& assembly = {}) {
     parent = frame;
   }
   for (std::uint32_t i = 0; i < 20; ++i) {
-    recording.samples.push_back({.time_ns = i * 1000, .value = 10, .thread = i % 2,
+    recording.samples.push_back({.time_ns = i * 1000,
+                                 .value = 10,
+                                 .thread = i % 2,
                                  .stack = i % static_cast<std::uint32_t>(recording.nodes.size())});
   }
   recording.duration_ns = 20'000;
@@ -99,7 +104,9 @@ std::string recorded(const std::map<std::string, Bytes>& there, const Assembly& 
   Symboliser symboliser(files, {[&](auto file) { return sources.open(std::move(file)); }});
   ImageIdentities identities(files);
   RecordingCollector collector(
-      [&](RecordedFrame frame, const Module& module) { return symbolised(std::move(frame), module, symboliser); },
+      [&](RecordedFrame frame, const Module& module) {
+        return symbolised(std::move(frame), module, symboliser);
+      },
       {}, {[&](Module& module) { identify(module, identities); }, {}});
   StringSink target, file;
   RecordingWriter writer(target);
@@ -142,14 +149,17 @@ class SymboliseCommandTest : public testing::Test {
   void put(const std::string& name, const Bytes& bytes) const { put(name, text_of(bytes)); }
 
   // "in.mixwalk" to "out.mixwalk".
-  Result symbolise(const std::string& symbol_path, const std::string& output = "out.mixwalk") const {
+  Result symbolise(const std::string& symbol_path,
+                   const std::string& output = "out.mixwalk") const {
     testing::internal::CaptureStdout();
     testing::internal::CaptureStderr();
     const ExitCode code = run(SymboliseCommand{path("in.mixwalk"), path(output), symbol_path});
     return {code, testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
   }
   Result symbolise() const { return symbolise(path("sym")); }
-  Recording result(const std::string& name = "out.mixwalk") const { return read(file_text(path(name))); }
+  Recording result(const std::string& name = "out.mixwalk") const {
+    return read(file_text(path(name)));
+  }
 
   const fs::path folder_ = fs::path(testing::TempDir()) / "mixwalk_symbolise_test";
 };
@@ -161,13 +171,16 @@ TEST_F(SymboliseCommandTest, IsTheRecordingThatHadTheSymbols) {
   const Result done = symbolise();
   EXPECT_EQ(done.code, ExitCode::ok) << done.err;
   EXPECT_EQ(done.out, "");
-  EXPECT_NE(done.err.find(": 1 of 6 native frames in images had names, 4 have now"), std::string::npos) << done.err;
-  const Recording expected = read(recorded({{kImagePath, image()}, {kPdbPath, test::pdb_with_inlining().build()}}));
+  EXPECT_NE(done.err.find(": 1 of 6 native frames in images had names, 4 have now"),
+            std::string::npos)
+      << done.err;
+  const Recording expected =
+      read(recorded({{kImagePath, image()}, {kPdbPath, test::pdb_with_inlining().build()}}));
   const Recording found = result();
   ASSERT_EQ(found.frames.size(), expected.frames.size());
   for (std::size_t i = 0; i < expected.frames.size(); ++i) {
-    EXPECT_EQ(found.frames[i], expected.frames[i]) << i << ' ' << found.frames[i].name << " for "
-                                                   << expected.frames[i].name;
+    EXPECT_EQ(found.frames[i], expected.frames[i])
+        << i << ' ' << found.frames[i].name << " for " << expected.frames[i].name;
   }
   EXPECT_EQ(found, expected);
   const auto is_inlined = [](const RecordedFrame& frame) { return frame.inline_depth != 0; };
@@ -226,7 +239,8 @@ TEST_F(SymboliseCommandTest, AnotherImagesPdbIsRefusedWithTheReason) {
   put("sym/app.dll", "MZ, but no image");
   const Result done = symbolise();
   EXPECT_EQ(done.code, ExitCode::ok);
-  EXPECT_NE(done.err.find("app.pdb: the PDB belongs to another image (its GUID differs)\n"), std::string::npos)
+  EXPECT_NE(done.err.find("app.pdb: the PDB belongs to another image (its GUID differs)\n"),
+            std::string::npos)
       << done.err;
   EXPECT_EQ(done.out, kManifest);
   EXPECT_EQ(result(), read(file_text(path("in.mixwalk"))));
@@ -239,7 +253,8 @@ TEST_F(SymboliseCommandTest, WithoutAnySymbolsItIsTheSame) {
     EXPECT_EQ(done.code, ExitCode::ok) << done.err;
     EXPECT_EQ(file_text(path("out.mixwalk")), file_text(path("in.mixwalk")));
     EXPECT_EQ(done.out, there.empty() ? "" : kManifest);
-    EXPECT_NE(done.err.find("nor does the recording say which PDB they have"), std::string::npos) << done.err;
+    EXPECT_NE(done.err.find("nor does the recording say which PDB they have"), std::string::npos)
+        << done.err;
   }
 }
 
@@ -256,12 +271,14 @@ TEST_F(SymboliseCommandTest, TheImageFoundElsewhereSaysWhichPdbItHas) {
 
 TEST_F(SymboliseCommandTest, LinesOfManagedCode) {
   Assembly assembly{.path = "C:\\app\\app.dll"};
-  assembly.pdb = CodeViewId{.age = 1, .timestamp = ImageBuilder::kTimestamp, .portable = true, .path = "app.pdb"};
+  assembly.pdb = CodeViewId{
+      .age = 1, .timestamp = ImageBuilder::kTimestamp, .portable = true, .path = "app.pdb"};
   assembly.pdb->guid.fill(std::byte{7});
   put("in.mixwalk", recorded({}, assembly));
   put("sym/app.pdb", test::sample_portable_pdb().build());
   const Result done = symbolise();
-  EXPECT_NE(done.err.find("; 0 of 1 managed frames had lines, 1 have now;"), std::string::npos) << done.err;
+  EXPECT_NE(done.err.find("; 0 of 1 managed frames had lines, 1 have now;"), std::string::npos)
+      << done.err;
   EXPECT_EQ(result().frames[0].file, "C:\\Other.cs");
   EXPECT_EQ(result().frames[0].line, 11u);
 }
@@ -281,7 +298,8 @@ TEST_F(SymboliseCommandTest, OfACutRecordingWhatThereIs) {
   put("in.mixwalk", whole.substr(0, whole.size() - 9));
   const Result done = symbolise();
   EXPECT_EQ(done.code, ExitCode::ok);
-  EXPECT_NE(done.err.find("in.mixwalk\": the recording was interrupted"), std::string::npos) << done.err;
+  EXPECT_NE(done.err.find("in.mixwalk\": the recording was interrupted"), std::string::npos)
+      << done.err;
   EXPECT_EQ(result().samples.size(), 20u);
 }
 
@@ -297,8 +315,9 @@ TEST_F(SymboliseCommandTest, FilesThatAreNoRecordingAreOneLine) {
     EXPECT_EQ(done.out, "");
   }
   fs::remove(path("out.mixwalk"));
-  for (const std::string& hostile : {std::string(), std::string("PK\3\4"), std::string("\x0A\x07mixwal"),
-                                     whole.substr(0, 9) + "\x12\xff\xff\xff\xff\x7f" + std::string(1000, 'x')}) {
+  for (const std::string& hostile :
+       {std::string(), std::string("PK\3\4"), std::string("\x0A\x07mixwal"),
+        whole.substr(0, 9) + "\x12\xff\xff\xff\xff\x7f" + std::string(1000, 'x')}) {
     put("in.mixwalk", hostile);
     const Result done = symbolise();
     EXPECT_EQ(done.code, ExitCode::input) << done.err;
