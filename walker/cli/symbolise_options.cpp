@@ -6,10 +6,10 @@ namespace mixwalk {
 namespace {
 
 constexpr char kSymboliseHelp[] =
-    "Gives a recording (a .mixwalk file) the names and lines that its images, assemblies and\n"
-    "PDBs have, where they are found on this machine: also on another one than it was made on.\n"
-    "A name that stands is never replaced by a less certain one. PDBs that are missing are\n"
-    "listed on standard output, as symchk /im takes them.\n"
+    "Gives a recording (a .mixwalk file) the names and lines that were missing when it was\n"
+    "made. Images, assemblies and PDBs are looked for on this machine, which may be another\n"
+    "one than that of the recording. A name that stands is never replaced by a less certain\n"
+    "one. PDBs that are missing are listed on standard output, as symchk /im takes them.\n"
     "\n"
     "Examples:\n"
     "  mixwalk symbolise orders.mixwalk --symbol-path build/orders\n"
@@ -22,12 +22,13 @@ void add_symbolise(CLI::App& app, SymboliseArguments& arguments) {
   symbolise->add_option("input", arguments.input, "The recording")->option_text("IN");
   symbolise
       ->add_option("-o,--output", arguments.output,
-                   "The file to write (default: IN with .symbolised.mixwalk for .mixwalk); may be IN")
+                   "The file to write; may be IN (default: IN with .symbolised.mixwalk in\n"
+                   "place of .mixwalk)")
       ->option_text("OUT");
   symbolise
       ->add_option("--symbol-path", arguments.symbol_path,
-                   "Where images, assemblies and PDBs are looked for: FOLDER;srv*FOLDER;… (default:\n"
-                   "_NT_SYMBOL_PATH); nothing is asked of a network")
+                   "Where images, assemblies and PDBs are looked for: FOLDER;srv*FOLDER;…\n"
+                   "(default: _NT_SYMBOL_PATH); nothing is asked of a network")
       ->option_text("PATH");
 }
 
@@ -38,9 +39,9 @@ ParseResult finish_symbolise(const SymboliseArguments& arguments) {
   if (arguments.output && (arguments.output->empty() || *arguments.output == "-")) {
     return usage("--output needs a file's name", "symbolise");
   }
-  return {.command = SymboliseCommand{*arguments.input,
-                                      arguments.output.value_or(symbolised_output(*arguments.input)),
-                                      arguments.symbol_path}};
+  return {.command = SymboliseCommand{
+              *arguments.input, arguments.output.value_or(symbolised_output(*arguments.input)),
+              arguments.symbol_path}};
 }
 
 }  // namespace mixwalk

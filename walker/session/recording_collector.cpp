@@ -59,6 +59,7 @@ void RecordingCollector::take_over() {
   Recording& to = recording();
   if (!begun_) {
     begun_ = true;
+    to.tool_version = from.tool_version;
     to.unix_time_ms = from.unix_time_ms + piece_begin_ns_ / 1'000'000;
     to.period_ns = from.period_ns;
     to.event = from.event;
