@@ -3,8 +3,11 @@
 #include <array>
 #include <compare>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
+
+#include "unmanaged/image/debug_directory.h"
 
 namespace mixwalk {
 
@@ -15,6 +18,8 @@ struct Assembly {
   // The JIT may optimise its code, so that an instruction may belong to several lines: nothing in its
   // DebuggableAttribute forbids it.
   bool optimised = true;
+  // Of its portable PDB, by its own CodeView entry; nothing: it names none, or nobody has read its file.
+  std::optional<CodeViewId> pdb = std::nullopt;
 
   auto operator<=>(const Assembly&) const = default;
 };

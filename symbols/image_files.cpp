@@ -1,5 +1,6 @@
 #include "symbols/image_files.h"
 
+#include <algorithm>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -28,6 +29,42 @@ std::optional<std::vector<std::byte>> DiskImageFiles::read(const std::string& pa
   } catch (const std::exception&) {
     return std::nullopt;
   }
+}
+
+std::vector<std::byte> ImageFiles::read_part(const std::string& path, std::uint64_t offset,
+                                             std::size_t bytes) {
+  const auto whole = read(path);
+  if (!whole || offset > whole->size()) return {};
+  const auto begin = whole->begin() + static_cast<std::ptrdiff_t>(offset);
+  return {begin, begin + static_cast<std::ptrdiff_t>(std::min<std::size_t>(bytes, whole->size() - offset))};
+}
+
+std::vector<std::byte> DiskImageFiles::read_part(const std::string& path, std::uint64_t offset,
+                                                 std::size_t bytes) {
+  try {
+    const std::filesystem::path file(std::u8string(path.begin(), path.end()));
+    const std::uintmax_t all = std::filesystem::file_size(file);  // throws where it is no file
+    if (offset >= all) return {};
+    std::ifstream in(file, std::ios::binary);
+    in.seekg(static_cast<std::streamoff>(offset));
+    std::vector<std::byte> contents(static_cast<std::size_t>(std::min<std::uintmax_t>(bytes, all - offset)));
+    in.read(reinterpret_cast<char*>(contents.data()), static_cast<std::streamsize>(contents.size()));
+    contents.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
+    return contents;
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
+bool LocalImageFiles::may_read(std::string_view path) const noexcept {
+  if (is_on_drive(path)) return true;
+  const auto is_separator = [](char c) { return c == '/' || c == '\\'; };
+  return std::any_of(folders_.begin(), folders_.end(), [&](const std::string& folder) {
+    if (folder.empty() || !path.starts_with(folder)) return false;
+    const std::string_view rest = path.substr(folder.size());
+    return !rest.empty() && (is_separator(folder.back()) || is_separator(rest.front())) &&
+           rest.find("..") == std::string_view::npos;
+  });
 }
 
 bool is_on_drive(std::string_view path) noexcept {

@@ -15,6 +15,8 @@ class ImageFiles {
   virtual ~ImageFiles() = default;
   // The whole file; nothing where it cannot be read. `path`: UTF-8.
   virtual std::optional<std::vector<std::byte>> read(const std::string& path) = 0;
+  // So many bytes of the file, from there on; fewer where it ends before, none where it cannot be read.
+  virtual std::vector<std::byte> read_part(const std::string& path, std::uint64_t offset, std::size_t bytes);
 };
 
 // Files of this machine, up to kMaxImageBytes each.
@@ -23,6 +25,7 @@ class DiskImageFiles final : public ImageFiles {
   // The largest images in the wild have a quarter of it.
   static constexpr std::uint64_t kMaxImageBytes = 1ull << 30;
   std::optional<std::vector<std::byte>> read(const std::string& path) override;
+  std::vector<std::byte> read_part(const std::string& path, std::uint64_t offset, std::size_t bytes) override;
 };
 
 // Whether the path begins with a drive of this machine: C:\x.dll, or \\?\C:\x.dll as the loader
@@ -36,13 +39,22 @@ bool is_on_drive(std::string_view path) noexcept;
 // hostile_peer_test.)
 class LocalImageFiles final : public ImageFiles {
  public:
-  explicit LocalImageFiles(ImageFiles& files) noexcept : files_(files) {}
+  // `folders`: what lies in them is read as well, since the user named them. Paths with ".." do not lie in a
+  // folder.
+  explicit LocalImageFiles(ImageFiles& files, std::vector<std::string> folders = {}) noexcept
+      : files_(files), folders_(std::move(folders)) {}
   std::optional<std::vector<std::byte>> read(const std::string& path) override {
-    return is_on_drive(path) ? files_.read(path) : std::nullopt;
+    return may_read(path) ? files_.read(path) : std::nullopt;
+  }
+  std::vector<std::byte> read_part(const std::string& path, std::uint64_t offset, std::size_t bytes) override {
+    return may_read(path) ? files_.read_part(path, offset, bytes) : std::vector<std::byte>();
   }
 
  private:
+  bool may_read(std::string_view path) const noexcept;
+
   ImageFiles& files_;
+  std::vector<std::string> folders_;
 };
 
 }  // namespace mixwalk

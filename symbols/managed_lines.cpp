@@ -6,24 +6,30 @@ namespace mixwalk {
 
 std::optional<ManagedPlace> ManagedLines::find(const Assembly& assembly, std::uint32_t method,
                                                std::uint32_t il_offset) {
-  auto at = opened_.find(assembly);
-  if (at == opened_.end()) at = opened_.emplace(assembly, Opened{open(assembly), {}}).first;
-  Opened& opened = at->second;
-  if (opened.pdb == nullptr) return std::nullopt;
+  Opened& of = opened(assembly);
+  if (of.pdb == nullptr) return std::nullopt;
   const std::pair place(method, il_offset);
-  auto known = opened.places.find(place);
-  if (known == opened.places.end()) {
-    known = opened.places.emplace(place, opened.pdb->find(method, il_offset)).first;
-  }
+  auto known = of.places.find(place);
+  if (known == of.places.end()) known = of.places.emplace(place, of.pdb->find(method, il_offset)).first;
   return known->second;
 }
 
-std::unique_ptr<const PortablePdb> ManagedLines::open(const Assembly& assembly) {
-  if (assembly.path.empty()) return nullptr;
-  const auto bytes = files_.read(assembly.path);
-  // A wrong line is worse than none: the file may have been replaced since it was loaded.
-  if (!bytes || assembly_mvid(*bytes) != assembly.mvid) return nullptr;
-  return pdbs_.open_portable(assembly.path, *bytes).pdb;
+ManagedLines::Opened& ManagedLines::opened(const Assembly& assembly) {
+  Opened& known = opened_.get(assembly, [&] { return open(assembly); });
+  constexpr std::size_t kPlaceBytes = 256;  // some path and a node
+  opened_.needs(known.pdb ? known.pdb->bytes() + known.places.size() * kPlaceBytes : 0);
+  return known;
+}
+
+ManagedLines::Opened ManagedLines::open(const Assembly& assembly) {
+  for (const std::string& path : assembly_candidates(assembly.path, path_)) {
+    const auto bytes = files_.read(path);
+    // A wrong line is worse than none: the file may have been replaced since it was loaded.
+    if (!bytes || assembly_mvid(*bytes) != assembly.mvid) continue;
+    return {pdbs_.open_portable(path, *bytes).pdb, code_view_id(debug_directory(*bytes), true), {}};
+  }
+  if (!assembly.pdb || !assembly.pdb->portable) return {};
+  return {pdbs_.open_portable(assembly.path, *assembly.pdb).pdb, assembly.pdb, {}};
 }
 
 }  // namespace mixwalk

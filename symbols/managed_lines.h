@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -8,38 +9,50 @@
 
 #include "symbols/assembly.h"
 #include "symbols/image_files.h"
+#include "symbols/open_cache.h"
 #include "symbols/pdb/pdb_finder.h"
 
 namespace mixwalk {
 
-// The lines of managed code, from the portable PDBs of assemblies: each is opened once, when one of its
-// methods is first asked for. Not frozen-safe; one thread at a time.
+// The lines of managed code, from the portable PDBs of assemblies: each is opened when one of its methods is first
+// asked for. Not frozen-safe; one thread at a time.
 class ManagedLines {
  public:
-  // As of PdbFinder: `files` for the paths of assemblies, `path_files` for the folders of `path`.
-  ManagedLines(ImageFiles& files, ImageFiles& path_files, SymbolPath path)
-      : files_(files), pdbs_(files, path_files, std::move(path)) {}
+  // Of memory, for all PDBs; as Symboliser::kMaxBytes.
+  static constexpr std::size_t kMaxBytes = 256u * 1024 * 1024;
+
+  // As of PdbFinder: `files` for the paths of assemblies, and for assemblies in the folders of `path`; `path_files`
+  // for PDBs in those folders.
+  ManagedLines(ImageFiles& files, ImageFiles& path_files, SymbolPath path, std::size_t most_bytes = kMaxBytes)
+      : files_(files), pdbs_(files, path_files, path), path_(std::move(path)), opened_(most_bytes) {}
 
   // The place of an IL offset of a method (MethodDef token). Nothing: it has no line, or there is no PDB, or
   // another build of the assembly lies there now.
   std::optional<ManagedPlace> find(const Assembly& assembly, std::uint32_t method, std::uint32_t il_offset);
 
+  // The id of the assembly's PDB, as its file says; nothing: the file is not there, or names none.
+  std::optional<CodeViewId> pdb_of(const Assembly& assembly) { return opened(assembly).id; }
+
   // The PDBs that were not found, of the assemblies that were asked for.
   const std::vector<MissingPdb>& missing() const noexcept { return pdbs_.missing(); }
+  // As PdbFinder::refused().
+  const std::vector<std::string>& refused() const noexcept { return pdbs_.refused(); }
 
  private:
-  std::unique_ptr<const PortablePdb> open(const Assembly& assembly);
-
   struct Opened {
     std::unique_ptr<const PortablePdb> pdb;  // null: none
+    std::optional<CodeViewId> id;
     // By method and offset: the frames of a recursion stand at few places, and each look-up reads all lines
     // of the method up to its own.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<ManagedPlace>> places;
   };
+  Opened& opened(const Assembly& assembly);
+  Opened open(const Assembly& assembly);
 
   ImageFiles& files_;
   PdbFinder pdbs_;
-  std::map<Assembly, Opened> opened_;
+  SymbolPath path_;
+  OpenCache<Assembly, Opened> opened_;
 };
 
 }  // namespace mixwalk

@@ -33,6 +33,16 @@ std::string name_of_begin(std::uint32_t rva) {
 // ntdll has two names for each, NtClose and ZwClose: nothing was folded.
 bool is_system_call(std::string_view name) { return name.starts_with("Nt") || name.starts_with("Zw"); }
 
+// `found` as a symbol; names are demangled.
+Symbol to_symbol(const SourceLocation& found, SymbolKind kind) {
+  Symbol symbol{.kind = kind, .rva = found.begin, .frames = {}, .folded = found.folded};
+  for (const SourceFrame& frame : found.frames) {
+    symbol.frames.push_back({demangle(frame.name), std::string(frame.file), frame.line});
+  }
+  if (is_system_call(symbol.frames.back().name)) symbol.folded = 1;
+  return symbol;
+}
+
 class NativeSource final : public SymbolSource {
  public:
   NativeSource(std::shared_ptr<const ImageFile> file, std::unique_ptr<NativeSymbols> symbols,
@@ -43,14 +53,11 @@ class NativeSource final : public SymbolSource {
     SourceLocation found;
     const NameSource source = symbols_->find(rva, found);
     if (source == NameSource::none && file_->image.function_at(rva) == nullptr) return std::nullopt;
-    Symbol symbol{.kind = kind_of(source, debug_), .rva = found.begin, .frames = {}, .folded = found.folded};
-    for (const SourceFrame& frame : found.frames) {
-      symbol.frames.push_back({demangle(frame.name), std::string(frame.file), frame.line});
-    }
-    if (is_system_call(symbol.frames.back().name)) symbol.folded = 1;
+    Symbol symbol = to_symbol(found, kind_of(source, debug_));
     if (source == NameSource::none) symbol.frames.back().name = name_of_begin(found.begin);
     return symbol;
   }
+  std::size_t bytes() const noexcept override { return symbols_->bytes(); }
 
  private:
   std::shared_ptr<const ImageFile> file_;
@@ -58,7 +65,28 @@ class NativeSource final : public SymbolSource {
   SymbolKind debug_;
 };
 
+// A PDB without its image.
+class PdbSource final : public SymbolSource {
+ public:
+  explicit PdbSource(std::unique_ptr<LazyIndex> index) : index_(std::move(index)) {}
+
+  std::optional<Symbol> find(std::uint32_t rva) const override {
+    SourceLocation found;
+    if (!index_->find(rva, found) || found.frames.back().name.empty()) return std::nullopt;
+    return to_symbol(found, SymbolKind::pdb);
+  }
+  std::size_t bytes() const noexcept override { return index_->bytes() + index_->reader_bytes(); }
+
+ private:
+  std::unique_ptr<LazyIndex> index_;
+};
+
 }  // namespace
+
+std::unique_ptr<SymbolSource> NativeSources::open_without_image(const LoadedImage& image) {
+  OpenedPdb pdb = pdbs_.open(image);
+  return pdb.index ? std::make_unique<PdbSource>(std::move(pdb.index)) : nullptr;
+}
 
 std::unique_ptr<SymbolSource> NativeSources::open(std::shared_ptr<const ImageFile> file) {
   if (OpenedPdb pdb = pdbs_.open(file); pdb.index) {

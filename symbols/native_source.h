@@ -23,9 +23,13 @@ class NativeSources {
       : files_(files), pdbs_(files, path_files, std::move(path)) {}
 
   std::unique_ptr<SymbolSource> open(std::shared_ptr<const ImageFile> file);
+  // What the PDB alone says of an image whose file is not there; null: there is none. Nothing is "sub_1a2b0" then.
+  std::unique_ptr<SymbolSource> open_without_image(const LoadedImage& image);
 
   // The PDBs that were not found, of the images that were opened.
   const std::vector<MissingPdb>& missing() const noexcept { return pdbs_.missing(); }
+  // As PdbFinder::refused().
+  const std::vector<std::string>& refused() const noexcept { return pdbs_.refused(); }
 
  private:
   ImageFiles& files_;

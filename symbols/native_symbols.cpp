@@ -60,6 +60,11 @@ NameSource NativeSymbols::find(std::uint32_t rva, SourceLocation& into) {
   return NameSource::exports;
 }
 
+std::size_t NativeSymbols::bytes() const noexcept {
+  const std::size_t starts = symbols_.starts().size() * sizeof(CoffSymbols::Start);
+  return starts + (index_ != nullptr ? index_->bytes() + index_->reader_bytes() : 0);
+}
+
 // As of exports, see PeExports: being in the same gap of .pdata is not enough.
 const CoffSymbols::Start* NativeSymbols::leaf_at(std::uint32_t rva) const {
   const PeImage& image = file_->image;

@@ -38,6 +38,8 @@ class NativeSymbols {
   // a name. Where not even that is known, `into.begin` is the address itself. The views in it are valid until
   // the next call.
   NameSource find(std::uint32_t rva, SourceLocation& into);
+  // Of memory, without the image's file.
+  std::size_t bytes() const noexcept;
 
  private:
   // The start of a function without unwind data, by the linker's symbols.

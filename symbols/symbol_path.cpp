@@ -1,6 +1,8 @@
 #include "symbols/symbol_path.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 
 #include "symbols/image_files.h"
 #include "unmanaged/image/ascii_lower.h"
@@ -51,6 +53,36 @@ std::string join(std::string_view folder, std::string_view name) {
   return path += name;
 }
 
+// Paths in the order of search, each once.
+struct Candidates {
+  std::vector<std::string> all;
+
+  void add(std::string path) {
+    if (std::find(all.begin(), all.end(), path) == all.end()) all.push_back(std::move(path));
+  }
+  // A file in the folders themselves, and in stores under `store_id`; empty: not in stores.
+  void add_folders(std::string_view name, std::string_view store_id, const SymbolPath& path) {
+    for (const SymbolPath::Folder& folder : path.folders) {
+      if (!folder.store) add_both(folder.path, name, {});
+      if (!store_id.empty()) add_both(folder.path, name, store_id);
+    }
+  }
+
+ private:
+  // Where the case of a file's name counts: some tools write a store in small letters, and a recording may say
+  // KERNEL32.DLL of kernel32.dll.
+  void add_both(const std::string& folder, std::string_view name, std::string_view id) {
+    const auto path_of = [&](std::string_view file, std::string_view of_store) {
+      return of_store.empty() ? join(folder, file) : join(join(join(folder, file), of_store), file);
+    };
+    const std::string path = path_of(name, id);
+    add(path);
+    if (path.find('\\') == std::string::npos) {
+      add(path_of(ascii_lower(std::string(name)), ascii_lower(std::string(id))));
+    }
+  }
+};
+
 }  // namespace
 
 SymbolPath parse_symbol_path(std::string_view text) {
@@ -90,28 +122,44 @@ std::vector<std::string> pdb_candidates(std::string_view image_path, const CodeV
                                         const SymbolPath& path) {
   const std::string_view name = file_name(id.path);
   if (!is_file_name(name)) return {};
-  std::vector<std::string> candidates;
-  const auto add = [&](std::string candidate) {
-    if (std::find(candidates.begin(), candidates.end(), candidate) == candidates.end()) {
-      candidates.push_back(std::move(candidate));
-    }
-  };
+  Candidates candidates;
   const std::string_view image_name = file_name(image_path);
   if (image_name.size() < image_path.size()) {
-    add(std::string(image_path.substr(0, image_path.size() - image_name.size())) + std::string(name));
+    candidates.add(std::string(image_path.substr(0, image_path.size() - image_name.size())) + std::string(name));
   }
-  if (name.size() < id.path.size()) add(id.path);
-  const std::string store_id = symbol_store_id(id);
-  for (const SymbolPath::Folder& folder : path.folders) {
-    if (!folder.store) add(join(folder.path, name));
-    const std::string stored = join(join(join(folder.path, name), store_id), name);
-    add(stored);
-    // Where the case of a file's name counts: some tools write a store in small letters.
-    if (stored.find('\\') == std::string::npos) {
-      add(join(join(join(folder.path, ascii_lower(name)), ascii_lower(store_id)), ascii_lower(name)));
-    }
-  }
-  return candidates;
+  if (name.size() < id.path.size()) candidates.add(id.path);
+  candidates.add_folders(name, symbol_store_id(id), path);
+  return std::move(candidates.all);
+}
+
+std::string image_store_id(std::uint32_t timestamp, std::uint32_t size_of_image) {
+  std::array<char, 8 + 8 + 1> text;
+  const int length = std::snprintf(text.data(), text.size(), "%08X%x", static_cast<unsigned>(timestamp),
+                                   static_cast<unsigned>(size_of_image));
+  return {text.data(), static_cast<std::size_t>(length)};
+}
+
+std::vector<std::string> image_candidates(std::string_view image_path, std::uint32_t timestamp,
+                                          std::uint32_t size_of_image, const SymbolPath& path) {
+  Candidates candidates;
+  if (!image_path.empty()) candidates.add(std::string(image_path));
+  const std::string_view name = file_name(image_path);
+  if (is_file_name(name)) candidates.add_folders(name, image_store_id(timestamp, size_of_image), path);
+  return std::move(candidates.all);
+}
+
+std::vector<std::string> assembly_candidates(std::string_view assembly_path, const SymbolPath& path) {
+  Candidates candidates;
+  if (!assembly_path.empty()) candidates.add(std::string(assembly_path));
+  const std::string_view name = file_name(assembly_path);
+  if (is_file_name(name)) candidates.add_folders(name, {}, path);
+  return std::move(candidates.all);
+}
+
+std::vector<std::string> folders_of(const SymbolPath& path) {
+  std::vector<std::string> folders;
+  for (const SymbolPath::Folder& folder : path.folders) folders.push_back(folder.path);
+  return folders;
 }
 
 std::string symchk_manifest(std::vector<MissingPdb> missing) {

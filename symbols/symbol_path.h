@@ -33,6 +33,20 @@ SymbolPath parse_symbol_path(std::string_view text);
 std::vector<std::string> pdb_candidates(std::string_view image_path, const CodeViewId& id,
                                         const SymbolPath& path);
 
+// The paths at which the file of an image may lie: where it was loaded from, then in the folders, as PDBs; in a
+// store by its timestamp and SizeOfImage. None where the path is empty or ends with a separator.
+std::vector<std::string> image_candidates(std::string_view image_path, std::uint32_t timestamp,
+                                          std::uint32_t size_of_image, const SymbolPath& path);
+// The same of a managed assembly, which has no place of its own in a store.
+std::vector<std::string> assembly_candidates(std::string_view assembly_path, const SymbolPath& path);
+
+// What symbol stores call an image: its timestamp in eight upper-case hexadecimal digits, and right behind them
+// SizeOfImage in lower-case ones.
+std::string image_store_id(std::uint32_t timestamp, std::uint32_t size_of_image);
+
+// The folders of a path, for LocalImageFiles.
+std::vector<std::string> folders_of(const SymbolPath& path);
+
 // A PDB that was not found.
 struct MissingPdb {
   std::string name;

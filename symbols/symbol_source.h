@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -41,6 +42,8 @@ class SymbolSource {
   // Nothing where this source does not know the function: a wrong name is worse than none.
   // `rva`: inside the instruction (CodeAddress::lookup()).
   virtual std::optional<Symbol> find(std::uint32_t rva) const = 0;
+  // Of memory, without the image's file; what it can count.
+  virtual std::size_t bytes() const noexcept { return 0; }
 };
 
 }  // namespace mixwalk

@@ -24,32 +24,58 @@ std::unique_ptr<SymbolSource> open_exports(std::shared_ptr<const ImageFile> file
   return std::make_unique<PeExports>(std::move(file));
 }
 
+std::size_t Symboliser::Opened::bytes() const noexcept {
+  std::size_t all = file != nullptr ? file->bytes.size() : 0;
+  if (sources) {
+    for (const auto& source : *sources) all += source->bytes();
+  }
+  return all;
+}
+
 std::optional<NamedAddress> Symboliser::name(const LoadedImage& image, CodeAddress code) {
   // The look-up address decides whose it is; the frame's own may lie one behind the image.
   const std::uint64_t rva = code.lookup() - image.base;
   if (rva >= image.size) return std::nullopt;
   Opened& known = opened(image);
-  if (!known.sources) known.sources = sources_of(known.file);
+  if (!known.sources) known.sources = sources_of(known.file, image);
+  std::optional<NamedAddress> named;
   for (const auto& source : *known.sources) {
     if (auto symbol = source->find(static_cast<std::uint32_t>(rva))) {
       const std::uint64_t displacement = code.address - image.base - symbol->rva;
-      return NamedAddress{std::move(*symbol), displacement};
+      named = NamedAddress{std::move(*symbol), displacement};
+      break;
     }
   }
-  return std::nullopt;
+  images_.needs(known.bytes());
+  return named;
 }
 
 Symboliser::Opened& Symboliser::opened(const LoadedImage& image) {
-  const auto [at, fresh] = images_.try_emplace({image.path, image.timestamp, image.size});
-  if (fresh) at->second = open(image);
-  return at->second;
+  Opened& known = images_.get({image.path, image.timestamp, image.size, image.code_view},
+                              [&] { return open(image); });
+  images_.needs(known.bytes());
+  return known;
 }
 
 Symboliser::Opened Symboliser::open(const LoadedImage& image) {
-  if (image.path.empty()) return {ImageSymbols::unreadable};
-  auto bytes = files_.read(image.path);
+  Opened first;
+  bool any = false;
+  for (const std::string& path : image_candidates(image.path, image.timestamp, image.size, path_)) {
+    Opened found = open(path, image);
+    if (found.state == ImageSymbols::found) return found;
+    // Why there is none: by the first file that lies there.
+    if (!any && found.state != ImageSymbols::unreadable) {
+      any = true;
+      first = std::move(found);
+    }
+  }
+  return first;
+}
+
+Symboliser::Opened Symboliser::open(const std::string& path, const LoadedImage& image) {
+  auto bytes = files_.read(path);
   if (!bytes) return {ImageSymbols::unreadable};
-  auto file = std::make_shared<const ImageFile>(image.path, std::move(*bytes));
+  auto file = std::make_shared<const ImageFile>(path, std::move(*bytes));
   if (file->image.error() != PeError::none) return {ImageSymbols::not_an_image};
   if (file->image.timestamp() != image.timestamp || file->image.size_of_image() != image.size) {
     return {ImageSymbols::other_image};
@@ -58,9 +84,12 @@ Symboliser::Opened Symboliser::open(const LoadedImage& image) {
 }
 
 std::vector<std::unique_ptr<SymbolSource>> Symboliser::sources_of(
-    const std::shared_ptr<const ImageFile>& file) {
+    const std::shared_ptr<const ImageFile>& file, const LoadedImage& image) {
   std::vector<std::unique_ptr<SymbolSource>> sources;
-  if (file == nullptr) return sources;
+  if (file == nullptr) {
+    if (auto source = without_image_ ? without_image_(image) : nullptr) sources.push_back(std::move(source));
+    return sources;
+  }
   for (const OpenSource& open : open_) {
     if (auto source = open(file)) sources.push_back(std::move(source));
   }

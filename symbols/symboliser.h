@@ -3,7 +3,6 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,18 +11,13 @@
 
 #include "symbols/image_file.h"
 #include "symbols/image_files.h"
+#include "symbols/loaded_image.h"
+#include "symbols/open_cache.h"
+#include "symbols/symbol_path.h"
 #include "symbols/symbol_source.h"
 #include "unmanaged/step/code_address.h"
 
 namespace mixwalk {
-
-// An image as it was loaded.
-struct LoadedImage {
-  std::string path;  // UTF-8
-  std::uint64_t base = 0;
-  std::uint32_t size = 0;       // SizeOfImage
-  std::uint32_t timestamp = 0;  // IMAGE_FILE_HEADER.TimeDateStamp
-};
 
 // What is known of a frame's address.
 struct NamedAddress {
@@ -46,24 +40,41 @@ std::string_view to_string(ImageSymbols state) noexcept;
 using OpenSource = std::function<std::unique_ptr<SymbolSource>(std::shared_ptr<const ImageFile> file)>;
 std::unique_ptr<SymbolSource> open_exports(std::shared_ptr<const ImageFile> file);
 
-// Names native code addresses; opens each image once. A file that is not the image that was loaded
-// (another timestamp or size) names nothing: a wrong name is worse than none. Not frozen-safe; one
-// thread at a time.
+// Opens what names code of an image of which no file is there: its PDB, by the id that is known of it
+// (LoadedImage::code_view). Null: nothing does.
+using OpenWithoutImage = std::function<std::unique_ptr<SymbolSource>(const LoadedImage& image)>;
+
+// Names native code addresses. A file that is not the image that was loaded (another timestamp or size) names
+// nothing: a wrong name is worse than none. Opens each image once, unless too many need too much memory. Not
+// frozen-safe; one thread at a time.
 class Symboliser {
  public:
-  // `sources`: in the order in which they are asked; the first that knows an address names it.
-  Symboliser(ImageFiles& files, std::vector<OpenSource> sources)
-      : files_(files), open_(std::move(sources)) {}
+  // Of memory, for all images together with their symbols. Where they need more, those that were not asked for
+  // longest are let go, and opened again when they are asked for. The one that was asked last stays.
+  static constexpr std::size_t kMaxBytes = 1024u * 1024 * 1024;
+
+  // `sources`: in the order in which they are asked; the first that knows an address names it. `path`: images are
+  // looked for in its folders as well, through `files`.
+  Symboliser(ImageFiles& files, std::vector<OpenSource> sources, SymbolPath path = {},
+             OpenWithoutImage without_image = {}, std::size_t most_bytes = kMaxBytes)
+      : files_(files),
+        open_(std::move(sources)),
+        path_(std::move(path)),
+        without_image_(std::move(without_image)),
+        images_(most_bytes) {}
 
   std::optional<NamedAddress> name(const LoadedImage& image, CodeAddress code);
   ImageSymbols symbols_of(const LoadedImage& image) { return opened(image).state; }
   // The image's file, without a look for its symbols; null unless it is the image that was loaded.
   std::shared_ptr<const ImageFile> file_of(const LoadedImage& image) { return opened(image).file; }
 
+  std::size_t bytes() const noexcept { return images_.bytes(); }  // of memory, of what is open
+
  private:
   struct Key {
     std::string path;
     std::uint32_t timestamp, size;
+    std::optional<CodeViewId> code_view;
     auto operator<=>(const Key&) const = default;
   };
   struct Opened {
@@ -71,14 +82,20 @@ class Symboliser {
     std::shared_ptr<const ImageFile> file;
     // Opened when the first name is asked for.
     std::optional<std::vector<std::unique_ptr<SymbolSource>>> sources;
+
+    std::size_t bytes() const noexcept;
   };
   Opened& opened(const LoadedImage& image);
   Opened open(const LoadedImage& image);
-  std::vector<std::unique_ptr<SymbolSource>> sources_of(const std::shared_ptr<const ImageFile>& file);
+  Opened open(const std::string& path, const LoadedImage& image);
+  std::vector<std::unique_ptr<SymbolSource>> sources_of(const std::shared_ptr<const ImageFile>& file,
+                                                        const LoadedImage& image);
 
   ImageFiles& files_;
   std::vector<OpenSource> open_;
-  std::map<Key, Opened> images_;
+  SymbolPath path_;
+  OpenWithoutImage without_image_;
+  OpenCache<Key, Opened> images_;
 };
 
 }  // namespace mixwalk

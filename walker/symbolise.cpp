@@ -52,6 +52,26 @@ void append(NativeFrame frame, const Module& module, Symboliser& symboliser, std
   to.back().folded = found->symbol.folded;
 }
 
+// How much is known where a name is of that kind. Of names that say no kind (older recordings) some were exports.
+int certainty(const RecordedFrame& frame) noexcept {
+  if (frame.name.empty()) return 0;
+  switch (frame.symbol) {
+    case SymbolKind::function_table: return 1;
+    case SymbolKind::import: return 2;
+    case SymbolKind::exported: return 3;
+    case SymbolKind::none:
+    case SymbolKind::coff: return 4;
+    case SymbolKind::dwarf:
+    case SymbolKind::pdb: return 5;
+  }
+  return 0;
+}
+
+bool says_more(const RecordedFrame& found, const RecordedFrame& known) noexcept {
+  if (certainty(found) != certainty(known)) return certainty(found) > certainty(known);
+  return certainty(found) != 0 && known.line == 0 && found.line != 0;
+}
+
 // Of a Frame or a RecordedFrame.
 template <class ManagedFrame>
 void add_line_to(ManagedFrame& frame, const Assembly& assembly, ManagedLines& lines) {
@@ -75,7 +95,7 @@ void count_frames_of_runs(Stack& stack) {
 }  // namespace
 
 LoadedImage loaded_image(const Module& module) {
-  return {module.path, module.base, module.size, module.timestamp};
+  return {module.path, module.base, module.size, module.timestamp, module.code_view};
 }
 
 void symbolise(Snapshot& snapshot, Symboliser& symboliser) {
@@ -109,6 +129,27 @@ void add_lines(Snapshot& snapshot, ManagedLines& lines) {
 
 void add_line(RecordedFrame& frame, const Assembly& assembly, ManagedLines& lines) {
   add_line_to(frame, assembly, lines);
+}
+
+void identify(Module& module, ImageIdentities& identities) {
+  if (!module.code_view) module.code_view = identities.find(loaded_image(module));
+}
+
+void identify(Assembly& assembly, ManagedLines& lines) {
+  if (!assembly.pdb) assembly.pdb = lines.pdb_of(assembly);
+}
+
+void identify(Snapshot& snapshot, ImageIdentities& identities, ManagedLines& lines) {
+  for (Module& module : snapshot.modules) identify(module, identities);
+  for (Assembly& assembly : snapshot.assemblies) identify(assembly, lines);
+}
+
+std::vector<RecordedFrame> symbolised_further(RecordedFrame frame, const Module& module, Symboliser& symboliser) {
+  // An inlined call came with the symbols of its function.
+  if (frame.inline_depth != 0 || (certainty(frame) == 5 && frame.line != 0)) return {std::move(frame)};
+  std::vector<RecordedFrame> found = symbolised(frame, module, symboliser);
+  if (!says_more(found.back(), frame)) return {std::move(frame)};
+  return found;
 }
 
 std::vector<RecordedFrame> symbolised(RecordedFrame frame, const Module& module, Symboliser& symboliser) {

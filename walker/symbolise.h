@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "symbols/image_identities.h"
 #include "symbols/managed_lines.h"
 #include "symbols/symboliser.h"
 #include "walker/model/recording.h"
@@ -20,10 +21,20 @@ void symbolise(Snapshot& snapshot, Symboliser& symboliser);
 // innermost first. The module is the frame's own.
 std::vector<RecordedFrame> symbolised(RecordedFrame frame, const Module& module, Symboliser& symboliser);
 
+// The same of a frame that may have a name already, from where it was recorded. A name that stands stays unless the
+// one that is found is more certain: symbols of the function itself, then the linker's, then exports, then the name
+// of an import, then where the function begins. Symbols with lines also replace those without.
+std::vector<RecordedFrame> symbolised_further(RecordedFrame frame, const Module& module, Symboliser& symboliser);
+
+// Says which builds the modules and assemblies are of which nobody has said that, by their files.
+void identify(Module& module, ImageIdentities& identities);
+void identify(Assembly& assembly, ManagedLines& lines);
+void identify(Snapshot& snapshot, ImageIdentities& identities, ManagedLines& lines);
+
 // Gives the managed frames of a snapshot their lines.
 void add_lines(Snapshot& snapshot, ManagedLines& lines);
 
-// One managed frame of a recording, of a method of that assembly.
+// Gives one managed frame of a recording its line, of a method of that assembly.
 void add_line(RecordedFrame& frame, const Assembly& assembly, ManagedLines& lines);
 
 }  // namespace mixwalk

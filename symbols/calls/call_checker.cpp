@@ -11,6 +11,7 @@
 #include "symbols/demangle/demangle.h"
 #include "symbols/leaf_extent.h"
 #include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/image/debug_directory.h"
 #include "unmanaged/image/imports.h"
 
 namespace mixwalk {
@@ -28,10 +29,6 @@ std::string hex(std::uint64_t value) {
   std::array<char, 16> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
   return "0x" + std::string(std::string_view(digits.data(), end));
-}
-
-std::string_view file_name(std::string_view path) {
-  return path.substr(path.find_last_of("\\/") + 1);  // npos + 1 is 0
 }
 
 // As the loader looks for it.

@@ -35,6 +35,7 @@ class DwarfFile final : public UnitReader {
   void read_unit(std::uint32_t unit, IndexBuilder& into) override {
     if (unit < units_.size()) DwarfUnitReader(object_.get(), code_, names_, into).read(units_[unit], line_section_);
   }
+  std::size_t bytes() const noexcept override { return bytes_.capacity(); }
 
  private:
   static std::span<const std::byte> data_of(const CoffFile& file, std::string_view name) noexcept {

@@ -18,6 +18,8 @@ class UnitReader {
   // Fills the builder with what the unit (a compilation unit of DWARF, a module of a PDB) says; what can be
   // read of a damaged one. Called once a unit.
   virtual void read_unit(std::uint32_t unit, IndexBuilder& into) = 0;
+  // Of memory, as long as the reader lives: its file, for the most part.
+  virtual std::size_t bytes() const noexcept { return 0; }
 };
 
 // Code that a unit made, as the symbols' own table of units says.
@@ -47,6 +49,7 @@ class LazyIndex {
   // Reads every unit, for a measurement or a test.
   void read_all();
   std::size_t bytes() const noexcept;  // of memory: indices and names
+  std::size_t reader_bytes() const noexcept { return reader_->bytes(); }
   std::size_t units_read() const noexcept { return units_.size(); }
   NamePool& names() noexcept { return *names_; }
 

@@ -26,20 +26,37 @@ void PdbFinder::each_candidate(const std::string& image_path, const CodeViewId& 
   for (const std::string& candidate : pdb_candidates(image_path, id, path_)) {
     const bool by_user = std::find(named.begin(), named.end(), candidate) == named.end();
     auto bytes = (by_user ? path_files_ : files_).read(candidate);
-    if (bytes && use(std::move(*bytes))) return;
+    if (bytes && use(candidate, std::move(*bytes))) return;
   }
+}
+
+template <class Opened, class Open>
+Opened PdbFinder::open_first(const std::string& image_path, const CodeViewId& id, Opened opened, Open open) {
+  bool found = false;
+  each_candidate(image_path, id, [&](const std::string& path, std::vector<std::byte> bytes) {
+    opened = open(std::move(bytes));
+    found = opened.error == decltype(opened.error)::none;
+    if (!found) add_refused(path, to_string(opened.error));
+    return found;
+  });
+  if (!found) add_missing(id);
+  return opened;
 }
 
 OpenedPdb PdbFinder::open(const std::shared_ptr<const ImageFile>& image) {
   const auto id = code_view_id(debug_directory(image->bytes), false);
   if (!id) return {nullptr, PdbError::no_image_id};
-  OpenedPdb opened{nullptr, PdbError::missing};
-  each_candidate(image->path, *id, [&](std::vector<std::byte> bytes) {
-    opened = open_pdb(std::make_shared<ReadPdb>(std::move(bytes)), image);
-    return opened.index != nullptr;
+  return open_first(image->path, *id, OpenedPdb{nullptr, PdbError::missing}, [&](std::vector<std::byte> bytes) {
+    return open_pdb(std::make_shared<ReadPdb>(std::move(bytes)), image);
   });
-  if (opened.index == nullptr) add_missing(*id);
-  return opened;
+}
+
+OpenedPdb PdbFinder::open(const LoadedImage& image) {
+  if (!image.code_view || image.code_view->portable) return {nullptr, PdbError::no_image_id};
+  const CodeViewId& id = *image.code_view;
+  return open_first(image.path, id, OpenedPdb{nullptr, PdbError::missing}, [&](std::vector<std::byte> bytes) {
+    return open_pdb(std::make_shared<ReadPdb>(std::move(bytes)), id, image.size);
+  });
 }
 
 PortablePdb::Opened PdbFinder::open_portable(const std::string& image_path,
@@ -52,13 +69,17 @@ PortablePdb::Opened PdbFinder::open_portable(const std::string& image_path,
     return PortablePdb::open(std::move(*pdb), id);
   }
   if (!id) return {nullptr, PortablePdbError::no_image_id};
-  PortablePdb::Opened opened{nullptr, PortablePdbError::missing};
-  each_candidate(image_path, *id, [&](std::vector<std::byte> bytes) {
-    opened = PortablePdb::open(std::move(bytes), id);
-    return opened.pdb != nullptr;
-  });
-  if (opened.pdb == nullptr) add_missing(*id);
-  return opened;
+  return open_portable(image_path, *id);
+}
+
+PortablePdb::Opened PdbFinder::open_portable(const std::string& image_path, const CodeViewId& id) {
+  return open_first(image_path, id, PortablePdb::Opened{nullptr, PortablePdbError::missing},
+                    [&](std::vector<std::byte> bytes) { return PortablePdb::open(std::move(bytes), id); });
+}
+
+void PdbFinder::add_refused(const std::string& path, std::string_view why) {
+  std::string text = path + ": " + std::string(why);
+  if (std::find(refused_.begin(), refused_.end(), text) == refused_.end()) refused_.push_back(std::move(text));
 }
 
 void PdbFinder::add_missing(const CodeViewId& id) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "symbols/image_files.h"
+#include "symbols/loaded_image.h"
 #include "symbols/pdb/pdb_symbols.h"
 #include "symbols/portable_pdb/portable_pdb.h"
 #include "symbols/symbol_path.h"
@@ -23,22 +24,34 @@ class PdbFinder {
   // The first file that is the image's own. Without one: the error of a file that was found and is not, or
   // PdbError::missing, and the PDB is among missing() from then on.
   OpenedPdb open(const std::shared_ptr<const ImageFile>& image);
+  // The same of an image whose file is not there.
+  OpenedPdb open(const LoadedImage& image);
   // The same of managed code; a PDB in the image itself comes first. `image_path`, `image`: the DLL, 32-bit
   // or 64-bit.
   PortablePdb::Opened open_portable(const std::string& image_path, std::span<const std::byte> image);
 
+  // The same of an assembly whose file is not there; `id`: its CodeView entry.
+  PortablePdb::Opened open_portable(const std::string& image_path, const CodeViewId& id);
+
   const std::vector<MissingPdb>& missing() const noexcept { return missing_; }
+  // Files at places where a PDB belongs that are not the image's: each once, one line, no full stop.
+  const std::vector<std::string>& refused() const noexcept { return refused_; }
 
  private:
   // The files at the candidates, one after the other, until `use` is content with one.
   template <class Use>
   void each_candidate(const std::string& image_path, const CodeViewId& id, Use use);
+  // `open`: of a file's bytes.
+  template <class Opened, class Open>
+  Opened open_first(const std::string& image_path, const CodeViewId& id, Opened opened, Open open);
   void add_missing(const CodeViewId& id);
+  void add_refused(const std::string& path, std::string_view why);
 
   ImageFiles& files_;
   ImageFiles& path_files_;
   SymbolPath path_;
   std::vector<MissingPdb> missing_;
+  std::vector<std::string> refused_;
 };
 
 }  // namespace mixwalk

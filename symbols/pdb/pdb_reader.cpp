@@ -129,6 +129,11 @@ void PdbReader::read_unit(std::uint32_t unit, IndexBuilder& into) {
   add_publics(into);
 }
 
+std::size_t PdbReader::bytes() const noexcept {
+  return bytes_->get().size() + dbi_.contributions.capacity() * 2 * sizeof(PdbContribution) +
+         publics_.all().size() * sizeof(PdbPublics::Public);
+}
+
 bool PdbReader::owns(std::uint32_t rva) const {
   const auto after = std::upper_bound(
       own_.begin(), own_.end(), rva, [](std::uint32_t value, const Range& one) { return value < one.begin; });
@@ -295,12 +300,18 @@ void PdbReader::add_publics(IndexBuilder& into) {
 }
 
 std::uint32_t PdbReader::end_of_public(std::uint32_t rva, std::uint32_t room) const {
-  const PeImage& image = image_->image;
   const auto all = publics_.all();
   const auto next = std::upper_bound(
       all.begin(), all.end(), rva,
       [](std::uint32_t value, const PdbPublics::Public& one) { return value < one.rva; });
   if (next != all.end()) room = std::min(room, next->rva);
+  const auto whole = std::lower_bound(
+      dbi_.contributions.begin(), dbi_.contributions.end(), rva,
+      [](const PdbContribution& one, std::uint32_t value) { return one.begin < value; });
+  const bool is_comdat = whole != dbi_.contributions.end() && whole->begin == rva && whole->comdat;
+  // Without the image nothing else says how long a function is.
+  if (image_ == nullptr) return is_comdat ? std::min(room, whole->end) : rva;
+  const PeImage& image = image_->image;
   if (const PeImage::Function* const function = image.function_at(rva)) {
     return function->begin == rva && function->primary == rva ? std::min(room, function->end) : rva;
   }
@@ -309,12 +320,7 @@ std::uint32_t PdbReader::end_of_public(std::uint32_t rva, std::uint32_t room) co
   if (const PeImage::Function* const behind = image.function_after(rva)) {
     room = std::min(room, behind->begin);
   }
-  const auto whole = std::lower_bound(
-      dbi_.contributions.begin(), dbi_.contributions.end(), rva,
-      [](const PdbContribution& one, std::uint32_t value) { return one.begin < value; });
-  if (whole != dbi_.contributions.end() && whole->begin == rva && whole->comdat) {
-    return std::min(room, whole->end);
-  }
+  if (is_comdat) return std::min(room, whole->end);
   return rva + leaf_bytes(image, rva, room - rva);
 }
 

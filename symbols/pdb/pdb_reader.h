@@ -20,6 +20,7 @@ namespace mixwalk {
 // Fills an index with the modules of one PDB; see open_pdb(). Not frozen-safe.
 class PdbReader final : public UnitReader {
  public:
+  // `image`: null where its file is not there.
   PdbReader(std::shared_ptr<const PdbBytes> bytes, std::shared_ptr<const ImageFile> image, MsfFile msf,
             const PdbInfo& info, PdbDbi dbi);
 
@@ -27,6 +28,7 @@ class PdbReader final : public UnitReader {
   // that lie in no contribution.
   std::vector<UnitRange> units() const;
   void read_unit(std::uint32_t unit, IndexBuilder& into) override;
+  std::size_t bytes() const noexcept override;
 
  private:
   struct Range {

@@ -3,29 +3,42 @@
 #include <utility>
 
 #include "symbols/pdb/pdb_reader.h"
-#include "unmanaged/image/debug_directory.h"
 
 namespace mixwalk {
+namespace {
 
-OpenedPdb open_pdb(std::shared_ptr<const PdbBytes> pdb, std::shared_ptr<const ImageFile> image) {
-  const auto id = code_view_id(debug_directory(image->bytes), false);
-  if (!id) return {nullptr, PdbError::no_image_id};
+OpenedPdb open(std::shared_ptr<const PdbBytes> pdb, std::shared_ptr<const ImageFile> image, const CodeViewId& id,
+               std::uint32_t size_of_image) {
   MsfFile msf = MsfFile::parse(pdb->get());
   if (msf.error() != PdbError::none) return {nullptr, msf.error()};
   const auto info = read_pdb_info(msf);
   if (!info) return {nullptr, PdbError::no_info};
-  if (info->guid != id->guid) return {nullptr, PdbError::other_guid};
+  if (info->guid != id.guid) return {nullptr, PdbError::other_guid};
   auto dbi = read_dbi(msf);
   if (!dbi) return {nullptr, PdbError::no_debug_info};
   // Folklore: tools that add sources to a PDB count up the age in its info stream, but the image keeps
   // that of the link, which the DBI stream keeps as well.
-  if (id->age != dbi->age && id->age != info->age) return {nullptr, PdbError::other_age};
+  if (id.age != dbi->age && id.age != info->age) return {nullptr, PdbError::other_age};
   if (dbi->rearranged) return {nullptr, PdbError::rearranged};
   if (dbi->sections.empty()) return {nullptr, PdbError::no_sections};
-  auto reader = std::make_unique<PdbReader>(std::move(pdb), image, std::move(msf), *info, std::move(*dbi));
+  auto reader = std::make_unique<PdbReader>(std::move(pdb), std::move(image), std::move(msf), *info, std::move(*dbi));
   auto units = reader->units();
-  return {std::make_unique<LazyIndex>(std::move(units), std::move(reader), image->image.size_of_image()),
+  return {std::make_unique<LazyIndex>(std::move(units), std::move(reader), size_of_image),
           PdbError::none};
+}
+
+}  // namespace
+
+OpenedPdb open_pdb(std::shared_ptr<const PdbBytes> pdb, std::shared_ptr<const ImageFile> image) {
+  const auto id = code_view_id(debug_directory(image->bytes), false);
+  if (!id) return {nullptr, PdbError::no_image_id};
+  const std::uint32_t size_of_image = image->image.size_of_image();
+  return open(std::move(pdb), std::move(image), *id, size_of_image);
+}
+
+OpenedPdb open_pdb(std::shared_ptr<const PdbBytes> pdb, const CodeViewId& id, std::uint32_t size_of_image) {
+  if (id.portable) return {nullptr, PdbError::no_image_id};
+  return open(std::move(pdb), nullptr, id, size_of_image);
 }
 
 }  // namespace mixwalk

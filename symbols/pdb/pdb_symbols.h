@@ -8,6 +8,7 @@
 #include "symbols/image_file.h"
 #include "symbols/index/lazy_index.h"
 #include "symbols/pdb/pdb_error.h"
+#include "unmanaged/image/debug_directory.h"
 
 namespace mixwalk {
 
@@ -38,5 +39,9 @@ struct OpenedPdb {
 // SourceLocation::folded counts the functions that share their entry, by the public symbols and the module's
 // own.
 OpenedPdb open_pdb(std::shared_ptr<const PdbBytes> pdb, std::shared_ptr<const ImageFile> image);
+
+// The same of an image whose file is not there, by what is known of it: its CodeView entry and SizeOfImage. Without
+// .pdata and code a public symbol names a function only where that is a COMDAT.
+OpenedPdb open_pdb(std::shared_ptr<const PdbBytes> pdb, const CodeViewId& id, std::uint32_t size_of_image);
 
 }  // namespace mixwalk

@@ -51,6 +51,7 @@ class PortablePdb {
   // which is what the runtime's own stack traces print. Nothing where the method has none.
   // `method`: a MethodDef token (0x06…).
   std::optional<ManagedPlace> find(std::uint32_t method, std::uint32_t il_offset) const;
+  std::size_t bytes() const noexcept { return file_.capacity(); }  // of memory
 
  private:
   PortablePdb() = default;

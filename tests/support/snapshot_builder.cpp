@@ -91,8 +91,19 @@ Snapshot representative_snapshot() {
   snapshot.runtime = {".NET", 10, 0, 12, 0};
   snapshot.modules = {{kNtdll, 0x9'0000, 0x65f0'0000, "C:\\windows\\system32\\ntdll.dll"},
                       {kOrders, 0x1'0000, 0, "C:\\orders\\orders.dll"}};
+  snapshot.modules[0].code_view = CodeViewId{.age = 1, .path = "ntdll.pdb"};
+  for (std::size_t i = 0; i < 16; ++i) {
+    constexpr std::uint8_t kGuid[] = {0x3c, 0x2d, 0x1e, 0x0f, 0x5a, 0x4b, 0x78, 0x69,
+                                      0x87, 0x96, 0xa5, 0xb4, 0xc3, 0xd2, 0xe1, 0xf0};
+    snapshot.modules[0].code_view->guid[i] = std::byte{kGuid[i]};
+  }
+  // As GNU ld writes a build id.
+  snapshot.modules[1].code_view = CodeViewId{.age = 1};
+  snapshot.modules[1].code_view->guid.fill(std::byte{0xb1});
   snapshot.assemblies = {{.path = "C:\\orders\\orders.dll"}};
   snapshot.assemblies[0].mvid.fill(std::byte{0x5a});
+  snapshot.assemblies[0].pdb =
+      CodeViewId{.age = 1, .timestamp = 0x5eed'1234, .portable = true, .path = "/src/orders/orders.pdb"};
   Thread skipped{.os_id = 0x1ac};
   skipped.skipped = "the thread is ending";
   snapshot.threads = {whole_thread(), partial_thread(), skipped, native_thread()};

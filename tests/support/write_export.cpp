@@ -21,6 +21,7 @@
 #include "walker/export/collapsed.h"
 #include "walker/export/firefox_profile.h"
 #include "walker/export/frame_label.h"
+#include "walker/export/image_id.h"
 #include "walker/export/otlp.h"
 #include "walker/export/pprof.h"
 #include "walker/export/recorded_stacks.h"
@@ -84,7 +85,9 @@ Json facts(const Recording& recording) {
   json["modules"] = Json::array();
   for (const Module& module : recording.modules) {
     json["modules"].push_back({{"base", module.base}, {"size", module.size},
-                               {"timestamp", module.timestamp}, {"path", module.path}});
+                               {"timestamp", module.timestamp}, {"path", module.path},
+                               {"pdb", pdb_path(module)}, {"debug_id", debug_id(module)},
+                               {"build_id", module.code_view ? build_id(*module.code_view) : ""}});
   }
   json["threads"] = Json::array();
   for (const Recording::ThreadInfo& thread : recording.threads) {

@@ -134,5 +134,63 @@ TEST_F(SymboliserTest, EveryStateHasWords) {
   }
 }
 
+TEST_F(SymboliserTest, ImagesInFoldersThatTheUserNames) {
+  const auto image = files_.files["C:\\built.dll"];
+  files_.files.clear();
+  files_.files["/sym/built.dll"] = std::vector<std::byte>(10);
+  files_.files["/store/built.dll/5EED12348000/built.dll"] = image;
+  Symboliser symboliser(files_, {open_exports}, parse_symbol_path("/sym;srv*/store"));
+  EXPECT_EQ(text(symboliser.name(image_, {kBase + kCode, AddressKind::instruction_pointer})), "First+0");
+  ++image_.timestamp;
+  EXPECT_EQ(symboliser.symbols_of(image_), ImageSymbols::not_an_image) << "by the first file that lies there";
+}
+
+TEST_F(SymboliserTest, WithoutTheImageWhatKnowsItsPdbIsAsked) {
+  std::vector<std::string> asked;
+  Symboliser symboliser(files_, {open_exports}, {}, [&](const LoadedImage& image) {
+    asked.push_back(image.path);
+    return nullptr;
+  });
+  symboliser.name(image_, {kBase + kCode, AddressKind::instruction_pointer});
+  EXPECT_TRUE(asked.empty());
+  image_.path = "C:\\gone.dll";
+  EXPECT_FALSE(symboliser.name(image_, {kBase + kCode, AddressKind::instruction_pointer}));
+  EXPECT_FALSE(symboliser.name(image_, {kBase + kCode, AddressKind::instruction_pointer}));
+  EXPECT_EQ(asked, std::vector<std::string>{"C:\\gone.dll"});
+}
+
+// A source of so many bytes, once it was asked.
+class LargeSource final : public SymbolSource {
+ public:
+  std::optional<Symbol> find(std::uint32_t rva) const override { return Symbol::named(SymbolKind::pdb, "f", rva); }
+  std::size_t bytes() const noexcept override { return 1'000'000; }
+};
+
+TEST_F(SymboliserTest, OfManyImagesThoseThatWereNotAskedForLongestAreLetGo) {
+  constexpr std::size_t kBudget = 3'500'000;
+  Symboliser symboliser(files_, {[](auto) { return std::make_unique<LargeSource>(); }}, {}, {}, kBudget);
+  const auto ask = [&](int number) {
+    LoadedImage image = image_;
+    image.path = "C:\\" + std::to_string(number) + ".dll";
+    files_.files[image.path] = files_.files["C:\\built.dll"];
+    const int before = files_.reads;
+    EXPECT_TRUE(symboliser.name(image, {kBase + kCode, AddressKind::instruction_pointer}));
+    EXPECT_LE(symboliser.bytes(), kBudget);
+    return files_.reads - before;
+  };
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(ask(i), 1);
+  EXPECT_EQ(ask(99), 0);
+  EXPECT_EQ(ask(97), 0);
+  EXPECT_EQ(ask(0), 1) << "98 is let go for it, not 97";
+  EXPECT_EQ(ask(97), 0);
+  EXPECT_EQ(ask(98), 1);
+}
+
+TEST_F(SymboliserTest, OneImageThatIsLargerThanTheBudgetStaysWhileItIsAsked) {
+  Symboliser symboliser(files_, {[](auto) { return std::make_unique<LargeSource>(); }}, {}, {}, 1000);
+  for (int i = 0; i < 3; ++i) symboliser.name(image_, {kBase + kCode, AddressKind::instruction_pointer});
+  EXPECT_EQ(files_.reads, 1);
+}
+
 }  // namespace
 }  // namespace mixwalk

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <iostream>
+#include <iterator>
+#include <random>
 
+#include "symbols/dwarf/dwarf_symbols.h"
 #include "symbols/pe_exports.h"
 #include "tests/support/binutils_oracle.h"
 
@@ -99,6 +102,47 @@ INSTANTIATE_TEST_SUITE_P(Wine, WineDllTest, testing::ValuesIn(test::kWineDlls),
                          [](const auto& info) {
                            return info.param.substr(0, info.param.find('.'));
                          });
+
+// Names by exports alone, with the DWARF of the same images as the truth.
+class WrongNamesTest : public testing::TestWithParam<std::string> {};
+
+TEST_P(WrongNamesTest, NoneInTenThousandAddresses) {
+  constexpr std::size_t kAddresses = 10'000;
+  const std::string path = test::wine_dll(GetParam());
+  ASSERT_NE(path, "") << "no Wine DLLs: install wine64";
+  const auto file = std::make_shared<const ImageFile>(path, test::read_file(path));
+  DiskImageFiles files;
+  const DwarfSymbols dwarf = open_dwarf(file, files);
+  ASSERT_NE(dwarf.index, nullptr) << dwarf.problem;
+  std::vector<std::uint32_t> all, asked;
+  for (const PeSection& section : file->image.sections()) {
+    for (std::uint32_t rva = section.rva; section.executable && section.contains(rva); ++rva) all.push_back(rva);
+  }
+  std::sample(all.begin(), all.end(), std::back_inserter(asked), kAddresses, std::mt19937(13));
+  const PeExports exports(file);
+  int named = 0, without_truth = 0, wrong = 0;
+  for (const std::uint32_t rva : asked) {
+    const auto symbol = exports.find(rva);
+    if (!symbol) continue;
+    SourceLocation truth;
+    if (!dwarf.index->find(rva, truth)) {
+      ++without_truth;
+    } else if (truth.begin == symbol->rva) {
+      ++named;
+    } else {
+      ++wrong;
+      ADD_FAILURE() << std::hex << rva << " is " << truth.frames.back().name << " of " << truth.begin << ", not "
+                    << symbol->name() << " of " << symbol->rva;
+    }
+  }
+  EXPECT_EQ(wrong, 0);
+  EXPECT_GT(named, 100);
+  std::cout << GetParam() << ": of " << asked.size() << " addresses exports name " << named << " right and " << wrong
+            << " wrong, and " << without_truth << " that DWARF does not know\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(Wine, WrongNamesTest, testing::Values("ntdll.dll", "ole32.dll"),
+                         [](const auto& info) { return info.param.substr(0, info.param.find('.')); });
 
 // Where the threads of every process wait: stubs without unwind data, at any of their bytes.
 TEST(WineSystemCallTest, StubIsNamedWhereverAThreadStands) {

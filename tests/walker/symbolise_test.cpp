@@ -168,5 +168,32 @@ TEST_F(SymboliseTest, ARecordedFrameLikewise) {
   EXPECT_EQ(frames[2].inline_depth, 0);
 }
 
+// `frame` after what the symbols of the fixture say: DWARF up to kCode + 0x20, .pdata alone behind that.
+std::string further(RecordedFrame frame, const Module& module, Symboliser& symboliser) {
+  std::string text;
+  for (const RecordedFrame& one : symbolised_further(frame, module, symboliser)) text += one.name + ' ';
+  return text;
+}
+
+TEST_F(SymboliseTest, ANameThatStandsIsNotReplacedByALessCertainOne) {
+  const Module& module = snapshot_.modules[0];
+  RecordedFrame certain{.address = kBase + kCode + 4, .module = 0}, start{.address = kBase + kCode + 0x24, .module = 0};
+  EXPECT_EQ(further(certain, module, symboliser_), "inner middle outer ");
+  EXPECT_EQ(further(start, module, symboliser_), "sub_1000 ");
+  for (const SymbolKind kind : {SymbolKind::function_table, SymbolKind::import, SymbolKind::exported,
+                                SymbolKind::coff, SymbolKind::none}) {
+    certain.name = start.name = "known";
+    certain.symbol = start.symbol = kind;
+    EXPECT_EQ(further(certain, module, symboliser_), "inner middle outer ") << static_cast<int>(kind);
+    EXPECT_EQ(further(start, module, symboliser_), "known ") << static_cast<int>(kind);
+  }
+  certain.symbol = SymbolKind::pdb;
+  EXPECT_EQ(further(certain, module, symboliser_), "inner middle outer ") << "a public symbol, without lines";
+  certain.line = 7;
+  EXPECT_EQ(further(certain, module, symboliser_), "known ");
+  certain = {.inline_depth = 1, .address = kBase + kCode + 4, .module = 0, .name = "called"};
+  EXPECT_EQ(further(certain, module, symboliser_), "called ");
+}
+
 }  // namespace
 }  // namespace mixwalk

@@ -37,8 +37,7 @@ std::optional<Headers> find_headers(FileReader& file) {
   return headers;
 }
 
-std::span<const std::byte> bytes_at(FileReader& file, const Headers& headers, std::uint32_t rva,
-                                    std::uint32_t bytes) {
+FileRange place_of(FileReader& file, const Headers& headers, std::uint32_t rva, std::uint32_t bytes) {
   for (std::uint16_t i = 0; i < headers.section_count; ++i) {
     const std::uint64_t section = headers.sections + i * kSectionBytes;
     const std::uint32_t begin = file.at<std::uint32_t>(section + 12);
@@ -46,14 +45,30 @@ std::span<const std::byte> bytes_at(FileReader& file, const Headers& headers, st
     const std::uint32_t offset = file.at<std::uint32_t>(section + 20);
     if (file.failed()) return {};
     if (rva < begin || rva - begin > in_file || bytes > in_file - (rva - begin)) continue;
-    return file.range(std::uint64_t{offset} + (rva - begin), bytes);
+    return {std::uint64_t{offset} + (rva - begin), bytes};
   }
   return {};
 }
 
+std::span<const std::byte> bytes_at(FileReader& file, const Headers& headers, std::uint32_t rva,
+                                    std::uint32_t bytes) {
+  const FileRange place = place_of(file, headers, rva, bytes);
+  return file.range(place.offset, place.bytes);
+}
+
 }  // namespace
 
-std::span<const std::byte> data_directory(std::span<const std::byte> file, unsigned directory) {
+std::optional<ImageStamp> image_stamp(std::span<const std::byte> file) {
+  constexpr std::uint64_t kSizeOfImage = 56;  // in the optional header, 32-bit or 64-bit
+  FileReader reader(file);
+  const auto headers = find_headers(reader);
+  if (!headers) return std::nullopt;
+  const ImageStamp stamp{reader.at<std::uint32_t>(headers->optional - kCoffBytes + 4),
+                         reader.at<std::uint32_t>(headers->optional + kSizeOfImage)};
+  return reader.failed() ? std::nullopt : std::optional(stamp);
+}
+
+FileRange place_of_directory(std::span<const std::byte> file, unsigned directory) {
   FileReader reader(file);
   const auto headers = find_headers(reader);
   if (!headers || directory >= headers->directory_count) return {};
@@ -61,7 +76,12 @@ std::span<const std::byte> data_directory(std::span<const std::byte> file, unsig
   if (entry + kDirectoryBytes > headers->optional_bytes) return {};
   const auto rva = reader.at<std::uint32_t>(headers->optional + entry);
   const auto bytes = reader.at<std::uint32_t>(headers->optional + entry + 4);
-  return bytes_at(reader, *headers, rva, bytes);
+  return place_of(reader, *headers, rva, bytes);
+}
+
+std::span<const std::byte> data_directory(std::span<const std::byte> file, unsigned directory) {
+  const FileRange place = place_of_directory(file, directory);
+  return FileReader(file).range(place.offset, place.bytes);
 }
 
 std::span<const std::byte> bytes_at_rva(std::span<const std::byte> file, std::uint32_t rva,

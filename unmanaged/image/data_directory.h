@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 
 namespace mixwalk {
@@ -33,6 +34,21 @@ class FileReader {
   std::span<const std::byte> file_;
   bool failed_ = false;
 };
+
+// Which file an image is, by its headers; nothing: they are no image's. Pure.
+struct ImageStamp {
+  std::uint32_t timestamp = 0;      // IMAGE_FILE_HEADER.TimeDateStamp
+  std::uint32_t size_of_image = 0;  // bytes
+};
+std::optional<ImageStamp> image_stamp(std::span<const std::byte> headers);
+
+// Where an image file has a data directory (IMAGE_DIRECTORY_ENTRY_*), by its headers: the beginning of the file is
+// enough. Without bytes: there is none, or the headers are damaged. Pure.
+struct FileRange {
+  std::uint64_t offset = 0;
+  std::uint32_t bytes = 0;
+};
+FileRange place_of_directory(std::span<const std::byte> headers, unsigned directory);
 
 // The bytes of a data directory of an image file in memory (IMAGE_DIRECTORY_ENTRY_*), 32-bit or 64-bit,
 // native or managed; empty where there is none, or the headers are damaged. Views point into `file`. Pure.

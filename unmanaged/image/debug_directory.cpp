@@ -14,38 +14,87 @@ constexpr std::uint32_t kRsds = 0x53445352;
 constexpr std::uint16_t kPortableMinor = 0x504D;
 constexpr std::size_t kRsdsHeader = 24, kMaxPath = 4096;
 
+// An entry, and where the file has its data.
+struct PlacedEntry {
+  DebugEntry entry;
+  std::uint32_t offset = 0, bytes = 0;
+};
+
+std::vector<PlacedEntry> read_entries(std::span<const std::byte> directory) {
+  FileReader fields(directory);
+  std::vector<PlacedEntry> entries;
+  for (std::size_t i = 0; i < std::min(directory.size() / kEntryBytes, kMaxEntries); ++i) {
+    const std::uint64_t at = i * kEntryBytes;
+    entries.push_back({{.timestamp = fields.at<std::uint32_t>(at + 4),
+                        .major = fields.at<std::uint16_t>(at + 8),
+                        .minor = fields.at<std::uint16_t>(at + 10),
+                        .type = fields.at<std::uint32_t>(at + 12)},
+                       fields.at<std::uint32_t>(at + 24), fields.at<std::uint32_t>(at + 16)});
+  }
+  return entries;
+}
+
+std::optional<CodeViewId> code_view_id(const DebugEntry& entry) {
+  if (entry.type != DebugEntry::kCodeView) return std::nullopt;
+  FileReader data(entry.data);
+  if (data.at<std::uint32_t>(0) != kRsds || entry.data.size() < kRsdsHeader) return std::nullopt;
+  CodeViewId id{.age = data.at<std::uint32_t>(20), .timestamp = entry.timestamp,
+                .portable = entry.minor == kPortableMinor};
+  std::copy_n(entry.data.begin() + 4, id.guid.size(), id.guid.begin());
+  const auto* const path = reinterpret_cast<const char*>(entry.data.data() + kRsdsHeader);
+  const std::size_t room = std::min(entry.data.size() - kRsdsHeader, kMaxPath);
+  id.path.assign(path, std::find(path, path + room, '\0'));
+  return id;
+}
+
 }  // namespace
 
 std::vector<DebugEntry> debug_directory(std::span<const std::byte> file) {
   FileReader whole(file);
-  const auto directory = data_directory(file, kDebugDirectory);
-  FileReader fields(directory);
   std::vector<DebugEntry> entries;
-  for (std::size_t i = 0; i < std::min(directory.size() / kEntryBytes, kMaxEntries); ++i) {
-    const std::uint64_t at = i * kEntryBytes;
-    DebugEntry entry{.timestamp = fields.at<std::uint32_t>(at + 4),
-                     .major = fields.at<std::uint16_t>(at + 8),
-                     .minor = fields.at<std::uint16_t>(at + 10),
-                     .type = fields.at<std::uint32_t>(at + 12)};
-    entry.data = whole.range(fields.at<std::uint32_t>(at + 24), fields.at<std::uint32_t>(at + 16));
-    entries.push_back(entry);
+  for (PlacedEntry& placed : read_entries(data_directory(file, kDebugDirectory))) {
+    placed.entry.data = whole.range(placed.offset, placed.bytes);
+    entries.push_back(placed.entry);
   }
   return entries;
 }
 
 std::optional<CodeViewId> code_view_id(std::span<const DebugEntry> entries, bool portable) {
   for (const DebugEntry& entry : entries) {
-    if (entry.type != DebugEntry::kCodeView || (entry.minor == kPortableMinor) != portable) continue;
-    FileReader data(entry.data);
-    if (data.at<std::uint32_t>(0) != kRsds || entry.data.size() < kRsdsHeader) continue;
-    CodeViewId id{.age = data.at<std::uint32_t>(20), .timestamp = entry.timestamp, .portable = portable};
-    std::copy_n(entry.data.begin() + 4, id.guid.size(), id.guid.begin());
-    const auto* const path = reinterpret_cast<const char*>(entry.data.data() + kRsdsHeader);
-    const std::size_t room = std::min(entry.data.size() - kRsdsHeader, kMaxPath);
-    id.path.assign(path, std::find(path, path + room, '\0'));
-    return id;
+    auto id = code_view_id(entry);
+    if (id && id->portable == portable) return id;
   }
   return std::nullopt;
+}
+
+std::optional<ImageHeaders> read_image_headers(const ReadFilePart& read) {
+  constexpr std::size_t kHeaderBytes = 4096;  // a linker puts all headers there
+  const std::vector<std::byte> begin = read(0, kHeaderBytes);
+  const auto stamp = image_stamp(begin);
+  if (!stamp) return std::nullopt;
+  ImageHeaders headers{.timestamp = stamp->timestamp, .size_of_image = stamp->size_of_image, .code_view = {}};
+  const FileRange place = place_of_directory(begin, kDebugDirectory);
+  const auto directory = read(place.offset, std::min<std::size_t>(place.bytes, kMaxEntries * kEntryBytes));
+  for (PlacedEntry& placed : read_entries(directory)) {
+    if (placed.entry.type != DebugEntry::kCodeView) continue;
+    const auto data = read(placed.offset, std::min<std::size_t>(placed.bytes, kRsdsHeader + kMaxPath));
+    placed.entry.data = data;
+    auto id = code_view_id(placed.entry);
+    if (!id || (headers.code_view && (id->portable || !headers.code_view->portable))) continue;
+    headers.code_view = std::move(id);
+  }
+  return headers;
+}
+
+std::string build_id(const CodeViewId& id) {
+  if (!id.path.empty()) return {};
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const std::byte byte : id.guid) {
+    text += kDigits[static_cast<std::uint8_t>(byte) >> 4];
+    text += kDigits[static_cast<std::uint8_t>(byte) & 15];
+  }
+  return text;
 }
 
 std::string symbol_store_id(const CodeViewId& id) {

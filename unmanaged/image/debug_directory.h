@@ -1,8 +1,10 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,7 +29,8 @@ struct DebugEntry {
 // (Microsoft PE and COFF specification, "The .debug section".)
 std::vector<DebugEntry> debug_directory(std::span<const std::byte> file);
 
-// Which PDB belongs to an image: its CodeView entry, kind RSDS.
+// Which PDB belongs to an image: its CodeView entry, kind RSDS. GNU ld writes one without a path: it names no
+// PDB, and its GUID is the build id (ld manual, --build-id).
 struct CodeViewId {
   std::array<std::byte, 16> guid{};
   std::uint32_t age = 0;
@@ -35,15 +38,33 @@ struct CodeViewId {
   bool portable = false;        // the PDB is a portable one
   std::string path;             // as the linker wrote it, any bytes; often of the machine that linked
 
-  bool operator==(const CodeViewId&) const = default;
+  auto operator<=>(const CodeViewId&) const = default;
 };
 
 // The first CodeView entry that names a PDB of that kind; nothing: there is none.
 std::optional<CodeViewId> code_view_id(std::span<const DebugEntry> entries, bool portable);
 
+// Which file an image is, by its headers, and its CodeView entry.
+struct ImageHeaders {
+  std::uint32_t timestamp = 0;      // IMAGE_FILE_HEADER.TimeDateStamp
+  std::uint32_t size_of_image = 0;  // bytes
+  std::optional<CodeViewId> code_view;  // of native code; without such a one, that of a portable PDB
+
+  bool operator==(const ImageHeaders&) const = default;
+};
+// Bytes of a file; fewer where it ends before, or cannot be read.
+using ReadFilePart = std::function<std::vector<std::byte>(std::uint64_t offset, std::size_t bytes)>;
+// Reads some kilobytes of an image file, 32-bit or 64-bit, instead of all of it. Nothing: it is no image, or its
+// headers are damaged.
+std::optional<ImageHeaders> read_image_headers(const ReadFilePart& read);
+
 // "0123456789ABCDEF0123456789ABCDEF1": the GUID as people write it, without dashes, and the age in
 // hexadecimal. The folder's name in a symbol store. A portable PDB has the age FFFFFFFF there.
 std::string symbol_store_id(const CodeViewId& id);
+
+// The GUID of an entry without a path, as ld's tools show it: 32 lower-case hexadecimal digits. Empty where the
+// entry names a PDB.
+std::string build_id(const CodeViewId& id);
 
 // The file's name in a path of Windows or of Unix.
 std::string_view file_name(std::string_view path) noexcept;

@@ -19,7 +19,7 @@ enum class ExitCode : int {
   refused = 12,         // the runtime refused to load the profiler
   not_launched = 13,    // the program could not be started
   ambiguous = 14,       // several processes have that name
-  input = 15,           // the file to convert cannot be read, or cannot be shown in that format
+  input = 15,           // the file to convert or symbolise cannot be read, or cannot be shown in that format
   undelivered = 16,     // the collector could not be reached; what it did not get is kept
   rejected = 17,        // the collector refused profiles for good
   no_memory = 18,       // the target has no memory left for the visit

@@ -1,4 +1,4 @@
-// mixwalk where no process can be attached to: it converts recordings.
+// mixwalk where no process can be attached to: it converts recordings, and gives them names.
 
 #include <cstdio>
 #include <exception>
@@ -8,6 +8,7 @@
 #include "walker/cli/convert.h"
 #include "walker/cli/options.h"
 #include "walker/cli/report.h"
+#include "walker/cli/symbolise.h"
 
 namespace mixwalk {
 namespace {
@@ -20,7 +21,8 @@ ExitCode run_arguments(const std::vector<std::string>& arguments) {
     return parsed.exit_code;
   }
   if (const auto* convert = std::get_if<ConvertCommand>(&*parsed.command)) return run(*convert);
-  return report({ExitCode::usage, "only convert works here: processes are looked at on Windows"});
+  if (const auto* symbolise = std::get_if<SymboliseCommand>(&*parsed.command)) return run(*symbolise);
+  return report({ExitCode::usage, "only convert and symbolise work here: processes are looked at on Windows"});
 }
 
 }  // namespace

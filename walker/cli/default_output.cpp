@@ -52,4 +52,10 @@ std::string numbered_output(std::string_view path, const RecordingFormat& format
   return fmt::format("{}-{}{}", path, number, extension);
 }
 
+std::string symbolised_output(std::string_view input) {
+  constexpr std::string_view kExtension = ".mixwalk";
+  if (ascii_lower(input).ends_with(kExtension)) input.remove_suffix(kExtension.size());
+  return std::string(input) + ".symbolised.mixwalk";
+}
+
 }  // namespace mixwalk

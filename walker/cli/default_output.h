@@ -17,4 +17,8 @@ std::string default_output(std::string_view program, const std::tm& when,
 // The same name once more, for where a file of that name is there: "orders-20261121-170721-2.mixwalk".
 std::string numbered_output(std::string_view path, const RecordingFormat& format, int number);
 
+// Where `mixwalk symbolise` writes a recording: "orders.symbolised.mixwalk" beside "orders.mixwalk"; of a file
+// without that extension, with all of that behind its name. Pure.
+std::string symbolised_output(std::string_view input);
+
 }  // namespace mixwalk

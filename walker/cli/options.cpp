@@ -9,6 +9,7 @@
 #include "walker/cli/convert_options.h"
 #include "walker/cli/dump_options.h"
 #include "walker/cli/record_options.h"
+#include "walker/cli/symbolise_options.h"
 
 namespace mixwalk {
 namespace {
@@ -43,10 +44,12 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments,
   DumpArguments dump;
   RecordArguments record;
   ConvertArguments convert;
+  SymboliseArguments symbolise;
   add_ps(app, ps);
   add_dump(app, dump);
   add_record(app, record);
   add_convert(app, convert);
+  add_symbolise(app, symbolise);
 
   if (arguments.empty()) return {.to_stdout = app.help()};
   // All words after "--" belong to the program. CLI11 would take some of them for a subcommand or an
@@ -76,6 +79,10 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments,
       if (!program.empty()) return usage("convert takes no program", "convert");
       return finish_convert(convert, variables);
     }
+    if (app.got_subcommand("symbolise")) {
+      if (!program.empty()) return usage("symbolise takes no program", "symbolise");
+      return finish_symbolise(symbolise);
+    }
     const bool dumps = app.got_subcommand("dump");
     VisitArguments& visit = dumps ? dump.visit : record.visit;
     if (!visit.program.empty()) {
@@ -87,7 +94,7 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments,
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) {
       const auto chosen = app.get_subcommands();
-      if (chosen.empty()) return usage("no command: ps, dump, record or convert", "");
+      if (chosen.empty()) return usage("no command: ps, dump, record, convert or symbolise", "");
       return usage(sentence(error, *chosen.front()), chosen.front()->get_name());
     }
     std::ostringstream out, unused;

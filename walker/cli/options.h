@@ -102,7 +102,13 @@ struct ConvertCommand {
   FrameFilter filter;
 };
 
-using Command = std::variant<PsCommand, DumpCommand, RecordCommand, ConvertCommand>;
+struct SymboliseCommand {
+  std::string input;
+  std::string output;                      // a file
+  std::optional<std::string> symbol_path;  // as Visit::symbol_path
+};
+
+using Command = std::variant<PsCommand, DumpCommand, RecordCommand, ConvertCommand, SymboliseCommand>;
 
 struct ParseResult {
   std::optional<Command> command;  // none: print what is to be printed and leave with the code

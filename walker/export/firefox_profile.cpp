@@ -116,9 +116,10 @@ class Writer {
       json_.field("arch", "x86_64");
       json_.field("name", name);
       json_.field("path", module.path);
-      json_.field("debugName", name);
-      json_.field("debugPath", module.path);
-      json_.field("breakpadId", "");  // of the image's PDB, which a recording does not know
+      const std::string pdb = pdb_path(module);
+      json_.field("debugName", pdb.empty() ? name : pdb_name(module));
+      json_.field("debugPath", pdb.empty() ? module.path : pdb);
+      json_.field("breakpadId", debug_id(module));
       json_.field("codeId", code_id(module));
       json_.end_object();
     });

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "symbols/symbol_path.h"
 #include "unmanaged/image/pe_image.h"
 #include "walker/base/sha256.h"
 
@@ -12,7 +13,18 @@ namespace mixwalk {
 
 std::string code_id(const Module& module) {
   if (module.timestamp == 0 && module.size == 0) return {};
-  return fmt::format("{:08X}{:x}", module.timestamp, module.size);
+  return image_store_id(module.timestamp, module.size);
+}
+
+std::string debug_id(const Module& module) {
+  return module.code_view ? symbol_store_id(*module.code_view) : std::string();
+}
+
+std::string pdb_path(const Module& module) { return module.code_view ? module.code_view->path : std::string(); }
+
+std::string pdb_name(const Module& module) {
+  const std::string path = pdb_path(module);
+  return std::string(file_name(path));
 }
 
 std::string htlhash(std::span<const std::byte> file) {

@@ -8,6 +8,7 @@
 
 #include "walker/export/frame_label.h"
 #include "walker/export/frame_selection.h"
+#include "walker/export/image_id.h"
 #include "walker/export/words.h"
 #include "walker/model/counters.h"
 
@@ -23,11 +24,19 @@ Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Js
 Json index_or_null(std::int32_t index) { return index == Frame::kNone ? Json(nullptr) : Json(index); }
 
 Json module_json(const Module& module) {
-  return {{"base", hex(module.base)},
-          {"size", module.size},
-          {"timestamp", hex(module.timestamp)},
-          {"name", module_name(module)},
-          {"path", module.path}};
+  Json json = {{"base", hex(module.base)},
+               {"size", module.size},
+               {"timestamp", hex(module.timestamp)},
+               {"name", module_name(module)},
+               {"path", module.path}};
+  if (!module.code_view) return json;
+  if (const std::string id = build_id(*module.code_view); !id.empty()) {
+    json["build_id"] = id;
+  } else {
+    json["pdb"] = module.code_view->path;
+    json["pdb_id"] = debug_id(module);
+  }
+  return json;
 }
 
 Json frame_json(const Snapshot& snapshot, const Frame& frame) {

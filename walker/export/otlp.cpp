@@ -130,8 +130,14 @@ class Writer {
       out.add_uint64(MappingField::memory_start, module.base);
       out.add_uint64(MappingField::memory_limit, module.base + module.size);
       out.add_int32(MappingField::filename_strindex, string(module.path));
+      Indices indices;
       if (const auto hash = htlhash(module, images_)) {
-        const Indices indices = {attribute("process.executable.build_id.htlhash", *hash)};
+        indices.push_back(attribute("process.executable.build_id.htlhash", *hash));
+      }
+      if (const std::string id = module.code_view ? build_id(*module.code_view) : ""; !id.empty()) {
+        indices.push_back(attribute("process.executable.build_id.gnu", id));
+      }
+      if (!indices.empty()) {
         out.add_packed_int32(MappingField::attribute_indices, indices.begin(), indices.end());
       }
       mapping_.push_back(mappings_.index(std::move(message)));

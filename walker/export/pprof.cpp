@@ -121,7 +121,7 @@ class Writer {
       out.add_uint64(MappingField::memory_start, module.base);
       out.add_uint64(MappingField::memory_limit, module.base + module.size);
       out.add_int64(MappingField::filename, string(module.path));
-      out.add_int64(MappingField::build_id, string(code_id(module)));
+      out.add_int64(MappingField::build_id, string(module.code_view ? debug_id(module) : code_id(module)));
       out.add_bool(MappingField::has_functions, named[i]);
       out.add_bool(MappingField::has_inline_frames, inlined[i]);
     }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "symbols/demangle/demangle.h"
+#include "unmanaged/image/debug_directory.h"
 #include "walker/base/printable.h"
 #include "walker/export/frame_label.h"
 #include "walker/export/frame_selection.h"
@@ -244,7 +245,7 @@ class Writer {
   // Without the folders, which are those of a build machine.
   static std::string place_in_source(const Frame& frame) {
     if (frame.file.empty()) return {};
-    const std::string file = bounded(frame.file.substr(frame.file.find_last_of("\\/") + 1));
+    const std::string file = bounded(std::string(file_name(frame.file)));
     if (frame.line == 0) return fmt::format("  ({})", file);
     return fmt::format("  ({}:{}{})", file, frame.line_approximate ? "~" : "", frame.line);
   }

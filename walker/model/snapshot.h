@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "symbols/assembly.h"
+#include "unmanaged/image/debug_directory.h"
 #include "walker/model/stack.h"
 #include "walker/suspended/probe.h"
 
@@ -17,6 +19,8 @@ struct Module {
   std::uint32_t size = 0;       // bytes, SizeOfImage
   std::uint32_t timestamp = 0;  // IMAGE_FILE_HEADER.TimeDateStamp
   std::string path;             // UTF-8, as the target's loader knows it
+  // Which build it is, by its file; nothing: it has no CodeView entry, or nobody could read the file.
+  std::optional<CodeViewId> code_view = std::nullopt;
 
   bool operator==(const Module&) const = default;
 };

@@ -1,6 +1,7 @@
 #include "walker/session/recording_collector.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "walker/store/record.h"
 
@@ -58,6 +59,7 @@ void RecordingCollector::take_over() {
   Recording& to = recording();
   if (!begun_) {
     begun_ = true;
+    to.tool_version = from.tool_version;
     to.unix_time_ms = from.unix_time_ms + piece_begin_ns_ / 1'000'000;
     to.period_ns = from.period_ns;
     to.event = from.event;
@@ -70,10 +72,14 @@ void RecordingCollector::take_over() {
   dropped_ = dropped_before_ + from.dropped;
   to.dropped = dropped_ - dropped_stored_;
   while (modules_.size() < from.modules.size()) {
-    modules_.push_back(builder_.add_module(from.modules[modules_.size()]));
+    Module module = from.modules[modules_.size()];
+    if (identifier_.module) identifier_.module(module);
+    modules_.push_back(builder_.add_module(module));
   }
   while (assemblies_.size() < from.assemblies.size()) {
-    assemblies_.push_back(builder_.add_assembly(from.assemblies[assemblies_.size()]));
+    Assembly assembly = from.assemblies[assemblies_.size()];
+    if (identifier_.assembly) identifier_.assembly(assembly);
+    assemblies_.push_back(builder_.add_assembly(assembly));
   }
   // A thread's name may have come later.
   for (std::size_t i = 0; i < from.threads.size(); ++i) {
@@ -84,7 +90,7 @@ void RecordingCollector::take_over() {
   while (details_.size() < from.details.size()) {
     details_.push_back(builder_.add_detail(from.details[details_.size()]));
   }
-  while (frame_ends_.size() < from.frames.size()) add_frame(from.frames[frame_ends_.size()]);
+  add_frames(from.frames);
   while (nodes_.size() < from.nodes.size()) add_node(from.nodes[nodes_.size()]);
   for (Recording::Sample sample : from.samples) {
     sample.time_ns = in_piece(sample.time_ns);
@@ -96,7 +102,24 @@ void RecordingCollector::take_over() {
   reader_->clear_samples();
 }
 
-void RecordingCollector::add_frame(RecordedFrame frame) {
+// Named module by module, since symbols of other modules may be closed meanwhile (Symboliser::kMaxBytes); numbered
+// in the order of the file.
+void RecordingCollector::add_frames(const std::vector<RecordedFrame>& from) {
+  const std::size_t first = frame_ends_.size();
+  std::vector<std::uint32_t> order(from.size() - first);
+  std::iota(order.begin(), order.end(), std::uint32_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t left, std::uint32_t right) {
+    return from[first + left].module < from[first + right].module;
+  });
+  std::vector<std::vector<RecordedFrame>> all(order.size());
+  for (const std::uint32_t i : order) all[i] = named(from[first + i]);
+  for (const std::vector<RecordedFrame>& frames : all) {
+    for (const RecordedFrame& frame : frames) frames_.push_back(builder_.add_frame(frame));
+    frame_ends_.push_back(static_cast<std::uint32_t>(frames_.size()));
+  }
+}
+
+std::vector<RecordedFrame> RecordingCollector::named(RecordedFrame frame) {
   if (frame.module != Frame::kNone) {
     frame.module = static_cast<std::int32_t>(modules_[static_cast<std::size_t>(frame.module)]);
   }
@@ -105,15 +128,9 @@ void RecordingCollector::add_frame(RecordedFrame frame) {
     frame.il.assembly = static_cast<std::int32_t>(assembly);
     if (liner_) liner_(frame, recording().assemblies[assembly]);
   }
-  if (frame.kind == FrameKind::native && frame.module != Frame::kNone) {
-    const Module& module = recording().modules[static_cast<std::size_t>(frame.module)];
-    for (const RecordedFrame& named : namer_(std::move(frame), module)) {
-      frames_.push_back(builder_.add_frame(named));
-    }
-  } else {
-    frames_.push_back(builder_.add_frame(frame));
-  }
-  frame_ends_.push_back(static_cast<std::uint32_t>(frames_.size()));
+  if (frame.kind != FrameKind::native || frame.module == Frame::kNone) return {std::move(frame)};
+  const Module& module = recording().modules[static_cast<std::size_t>(frame.module)];
+  return namer_(std::move(frame), module);
 }
 
 // The innermost of our frames that the node's frame is. A stack has no more inlined calls than the format has

@@ -25,8 +25,15 @@ class RecordingCollector {
   // Gives a managed frame, which is of that assembly, its line (ManagedLines). Called as often.
   using Liner = std::function<void(RecordedFrame& frame, const Assembly& assembly)>;
 
-  explicit RecordingCollector(Namer namer, Liner liner = {})
-      : namer_(std::move(namer)), liner_(std::move(liner)) {}
+  // Says which builds modules and assemblies are (Module::code_view, Assembly::pdb). Called once for each row of
+  // each file. Either may be empty.
+  struct Identifier {
+    std::function<void(Module& module)> module;
+    std::function<void(Assembly& assembly)> assembly;
+  };
+
+  explicit RecordingCollector(Namer namer, Liner liner = {}, Identifier identifier = {})
+      : namer_(std::move(namer)), liner_(std::move(liner)), identifier_(std::move(identifier)) {}
 
   // Whole records. Empty: taken. Else why they make no sense, one line.
   std::string_view add(std::string_view bytes, bool new_file);
@@ -47,11 +54,13 @@ class RecordingCollector {
  private:
   void clear_numbers();
   void take_over();
-  void add_frame(RecordedFrame frame);
+  void add_frames(const std::vector<RecordedFrame>& from);
+  std::vector<RecordedFrame> named(RecordedFrame frame);
   void add_node(const Recording::Node& node);
 
   Namer namer_;
   Liner liner_;
+  Identifier identifier_;
   RecordingBuilder builder_;
   std::optional<ContentReader> reader_;  // of the file that is being sent
   bool begun_ = false;

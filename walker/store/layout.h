@@ -39,8 +39,9 @@ enum class Chunk : std::uint32_t {
   sample_time = 8, sample_thread = 9, sample_stack = 10, sample_value = 11, sample_detail = 12,
   duration_ns = 13, dropped = 14, assembly = 20,
 };
-enum class ModuleField : std::uint32_t { base = 1, size = 2, timestamp = 3, path = 4 };
-enum class AssemblyField : std::uint32_t { path = 1, mvid = 2, optimised = 3 };
+enum class ModuleField : std::uint32_t { base = 1, size = 2, timestamp = 3, path = 4, code_view = 5 };
+enum class AssemblyField : std::uint32_t { path = 1, mvid = 2, optimised = 3, pdb = 4 };
+enum class CodeViewField : std::uint32_t { guid = 1, age = 2, path = 3, timestamp = 4, portable = 5 };
 enum class ThreadField : std::uint32_t { os_id = 1, clr_id = 2, name = 3 };
 enum class ThreadNameField : std::uint32_t { thread = 1, name = 2 };
 enum class FrameField : std::uint32_t {

@@ -1,22 +1,12 @@
 #include "walker/store/recording_reader.h"
 
-#include <algorithm>
-
 #include "walker/store/content_reader.h"
-#include "walker/store/record.h"
+#include "walker/store/record_sequence.h"
 
 namespace mixwalk {
 namespace {
 
 ReadRecording refused(std::string error) { return {.recording = {}, .cut = {}, .error = error}; }
-
-Cut::Kind cut_kind(Record::State state) {
-  return state == Record::State::torn ? Cut::Kind::torn : Cut::Kind::damaged;
-}
-
-std::string broken_chunk(std::size_t number, std::string_view why) {
-  return "chunk " + std::to_string(number) + " makes no sense: " + std::string(why);
-}
 
 }  // namespace
 
@@ -34,46 +24,33 @@ std::string sentence(const Cut& cut) {
   return {};
 }
 
-ReadRecording read_recording(std::string_view bytes) {
-  std::string_view rest = bytes;
-  if (!rest.starts_with(layout::kMagic)) {
-    const bool begun = !rest.empty() && layout::kMagic.starts_with(rest);
-    return refused(begun ? "it ends within its header" : "it is no mixwalk recording");
-  }
-  rest.remove_prefix(layout::kMagic.size());
-  const Record header = next_record(rest);
-  if (header.state == Record::State::torn) return refused("it ends within its header");
-  if (header.state == Record::State::damaged) return refused("its header is damaged");
-  if (header.kind != layout::File::header) return refused("it has no header");
-  rest.remove_prefix(header.size);
+std::string nonsense(layout::File kind, std::size_t chunks, std::string_view why) {
+  const std::string what = kind == layout::File::header  ? "its header"
+                           : kind == layout::File::chunk ? "chunk " + std::to_string(chunks)
+                                                         : "its footer";
+  return what + " makes no sense: " + std::string(why);
+}
 
+ReadRecording read_recording(std::string_view bytes) {
+  using Kind = RecordSequence::Next::Kind;
+  RecordSequence records;
   ContentReader reader;
-  if (const std::string_view why = reader.read_header(header.content); !why.empty()) {
-    return refused("its header makes no sense: " + std::string(why));
-  }
-  Cut cut{.kind = Cut::Kind::no_footer};
-  while (!rest.empty() && cut.kind == Cut::Kind::no_footer) {
-    const Record record = next_record(rest);
-    if (record.state != Record::State::whole) {
-      cut.kind = cut_kind(record.state);
-      break;
+  while (true) {
+    const RecordSequence::Next next = records.next(bytes, true);
+    bytes.remove_prefix(next.consumed);
+    if (next.kind == Kind::refused) return refused(std::string(next.why));
+    if (next.kind != Kind::record) break;
+    std::string_view why;
+    switch (next.record.kind) {
+      case layout::File::header: why = reader.read_header(next.record.content); break;
+      case layout::File::chunk: why = reader.read_chunk(next.record.content); break;
+      case layout::File::footer: why = reader.read_footer(next.record.content); break;
+      default: break;  // other kinds are those of a later mixwalk, and may be skipped
     }
-    rest.remove_prefix(record.size);
-    if (record.kind == layout::File::chunk) {
-      ++cut.chunks;
-      if (const std::string_view why = reader.read_chunk(record.content); !why.empty()) {
-        return refused(broken_chunk(cut.chunks, why));
-      }
-    } else if (record.kind == layout::File::footer) {
-      if (const std::string_view why = reader.read_footer(record.content); !why.empty()) {
-        return refused("its footer makes no sense: " + std::string(why));
-      }
-      cut.kind = rest.empty() ? Cut::Kind::none : Cut::Kind::trailing;
-    } else if (record.kind == layout::File::header || record.kind == layout::File::magic) {
-      return refused("it has two headers");
-    }  // Other kinds are those of a later mixwalk, and may be skipped.
+    if (!why.empty()) return refused(nonsense(next.record.kind, records.cut().chunks, why));
   }
-  cut.bytes = rest.size();
+  Cut cut = records.cut();
+  cut.bytes = bytes.size();
   return {.recording = reader.take(), .cut = cut, .error = {}};
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "walker/model/recording.h"
+#include "walker/store/layout.h"
 
 namespace mixwalk {
 
@@ -28,6 +29,9 @@ struct Cut {
 
 // For a person: "the file ends within a chunk: its last 812 bytes are left out". None: empty.
 std::string sentence(const Cut& cut);
+
+// "chunk 3 makes no sense: a stack is too deep". `chunks`: of the file so far, this one among them.
+std::string nonsense(layout::File kind, std::size_t chunks, std::string_view why);
 
 struct ReadRecording {
   // None: `error` says why, in one line. Its indices are checked, its times never go back, and

@@ -33,6 +33,18 @@ void add(MessageBuilder<Field>& out, Field field, std::string_view text) {
   if (!text.empty()) out.add_bytes(field, text.data(), text.size());
 }
 
+template <class Field>
+void add(MessageBuilder<Field>& out, Field field, const std::optional<CodeViewId>& id) {
+  using layout::CodeViewField;
+  if (!id) return;
+  MessageBuilder<CodeViewField> inner(out, field);
+  inner.add_bytes(CodeViewField::guid, reinterpret_cast<const char*>(id->guid.data()), id->guid.size());
+  add(inner, CodeViewField::age, id->age);
+  add(inner, CodeViewField::path, id->path);
+  add(inner, CodeViewField::timestamp, id->timestamp);
+  add(inner, CodeViewField::portable, id->portable);
+}
+
 // One packed column: `value(i)` of each of the rows.
 template <class Packed, class Value>
 void add_column(MessageBuilder<layout::Chunk>& out, layout::Chunk field, std::size_t rows,
@@ -124,6 +136,7 @@ void RecordingWriter::add_tables(const Recording& recording) {
       add(inner, ModuleField::size, module.size);
       add(inner, ModuleField::timestamp, module.timestamp);
       add(inner, ModuleField::path, module.path);
+      add(inner, ModuleField::code_view, module.code_view);
     }
     flush_full();
   }
@@ -135,6 +148,7 @@ void RecordingWriter::add_tables(const Recording& recording) {
       inner.add_bytes(AssemblyField::mvid, reinterpret_cast<const char*>(assembly.mvid.data()),
                       assembly.mvid.size());
       add(inner, AssemblyField::optimised, assembly.optimised);
+      add(inner, AssemblyField::pdb, assembly.pdb);
     }
     flush_full();
   }

@@ -7,7 +7,7 @@
 
 namespace mixwalk {
 
-using layout::AssemblyField, layout::FrameField, layout::ModuleField, layout::ProcessField,
+using layout::AssemblyField, layout::CodeViewField, layout::FrameField, layout::ModuleField, layout::ProcessField,
     layout::RuntimeField, layout::ThreadField, layout::ThreadNameField;
 using protozero::pbf_message;
 
@@ -16,6 +16,28 @@ namespace {
 // An index that no module has.
 constexpr std::uint64_t kNoModule = layout::kMaxModules + 1;
 constexpr std::uint64_t kNoAssembly = layout::kMaxAssemblies + 1;
+
+std::array<std::byte, 16> guid_of(const std::string& bytes, const char* why) {
+  std::array<std::byte, 16> guid;
+  require(bytes.size() == guid.size(), why);
+  std::memcpy(guid.data(), bytes.data(), guid.size());
+  return guid;
+}
+
+CodeViewId get_code_view(pbf_message<CodeViewField> in) {
+  CodeViewId id;
+  while (in.next()) {
+    switch (in.tag()) {
+      case CodeViewField::guid: id.guid = guid_of(in.get_bytes(), "a PDB's id is no GUID"); break;
+      case CodeViewField::age: id.age = checked<std::uint32_t>(in.get_uint64()); break;
+      case CodeViewField::path: id.path = in.get_bytes(); break;
+      case CodeViewField::timestamp: id.timestamp = checked<std::uint32_t>(in.get_uint64()); break;
+      case CodeViewField::portable: id.portable = in.get_uint64() != 0; break;
+      default: in.skip();
+    }
+  }
+  return id;
+}
 
 }  // namespace
 
@@ -59,6 +81,7 @@ Module get_module(pbf_message<ModuleField> in) {
         module.timestamp = checked<std::uint32_t>(in.get_uint64());
         break;
       case ModuleField::path: module.path = in.get_bytes(); break;
+      case ModuleField::code_view: module.code_view = get_code_view(in.get_message()); break;
       default: in.skip();
     }
   }
@@ -70,12 +93,8 @@ Assembly get_assembly(pbf_message<AssemblyField> in) {
   while (in.next()) {
     switch (in.tag()) {
       case AssemblyField::path: assembly.path = in.get_bytes(); break;
-      case AssemblyField::mvid: {
-        const std::string mvid = in.get_bytes();
-        require(mvid.size() == assembly.mvid.size(), "an assembly's MVID is no GUID");
-        std::memcpy(assembly.mvid.data(), mvid.data(), mvid.size());
-        break;
-      }
+      case AssemblyField::mvid: assembly.mvid = guid_of(in.get_bytes(), "an assembly's MVID is no GUID"); break;
+      case AssemblyField::pdb: assembly.pdb = get_code_view(in.get_message()); break;
       case AssemblyField::optimised: assembly.optimised = in.get_uint64() != 0; break;
       default: in.skip();
     }

@@ -95,5 +95,23 @@ TEST(PdbFinderTest, EmbeddedPortablePdbComesFirst) {
   EXPECT_TRUE(files.asked.empty());
 }
 
+TEST(PdbFinderTest, OfAnImageThatIsNotThereByItsId) {
+  FakeFiles files;
+  PdbFinder finder(files, files, parse_symbol_path(R"(srv*D:\store)"));
+  LoadedImage loaded{.path = R"(C:\app\app.exe)", .size = 0x9000};
+  EXPECT_EQ(finder.open(loaded).error, PdbError::no_image_id);
+  loaded.code_view = code_view_id(debug_directory(image()->bytes), false);
+  EXPECT_EQ(finder.open(loaded).error, PdbError::missing);
+  EXPECT_EQ(finder.missing().size(), 1u);
+  test::PdbBuilder other = test::pdb_with_inlining();
+  other.guid = 9;
+  files.files[kStored] = other.build();
+  EXPECT_EQ(finder.open(loaded).error, PdbError::other_guid);
+  EXPECT_EQ(finder.refused(), std::vector<std::string>{
+      kStored + ": the PDB belongs to another image (its GUID differs)"});
+  files.files[kStored] = test::pdb_with_inlining().build();
+  EXPECT_NE(finder.open(loaded).index, nullptr);
+}
+
 }  // namespace
 }  // namespace mixwalk

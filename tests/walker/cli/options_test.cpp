@@ -94,6 +94,26 @@ TEST(Options, ConvertTakesItsFormatFromTheExtensionOrTheOption) {
   EXPECT_EQ(convert({"in", "--output", "-", "--format", "mixwalk"}).output, "-");
 }
 
+TEST(Options, SymboliseWritesBesideItsInputUnlessItIsTold) {
+  const auto symbolise = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "symbolise");
+    const ParseResult result = parse_command_line(arguments);
+    EXPECT_TRUE(result.command) << result.to_stderr;
+    return result.command ? std::get<SymboliseCommand>(*result.command) : SymboliseCommand{};
+  };
+  const SymboliseCommand plain = symbolise({"a/orders.2.MixWalk"});
+  EXPECT_EQ(plain.input, "a/orders.2.MixWalk");
+  EXPECT_EQ(plain.output, "a/orders.2.symbolised.mixwalk");
+  EXPECT_FALSE(plain.symbol_path) << "that of _NT_SYMBOL_PATH";
+  EXPECT_EQ(symbolise({"orders"}).output, "orders.symbolised.mixwalk");
+  const SymboliseCommand told = symbolise({"in.mixwalk", "-o", "in.mixwalk", "--symbol-path", "/sym;srv*/store"});
+  EXPECT_EQ(told.output, "in.mixwalk");
+  EXPECT_EQ(told.symbol_path, "/sym;srv*/store");
+  expect_usage({"symbolise"}, "symbolise needs the recording");
+  expect_usage({"symbolise", "in.mixwalk", "-o", "-"}, "--output needs a file's name");
+  expect_usage({"symbolise", "in.mixwalk", "--", "program.exe"}, "symbolise takes no program");
+}
+
 TEST(Options, ConvertNeedsAFileAndAFormat) {
   expect_usage({"convert"}, "the file to convert");
   expect_usage({"convert", ""}, "the file to convert");
@@ -366,7 +386,7 @@ TEST(Options, BadValues) {
   expect_usage({"dump", "--nonsense"}, "mixwalk dump --help");
   expect_usage({"nonsense"}, "there is no command \"nonsense\"");
   expect_usage({"dump", "/p", "1"}, "goes after --");
-  expect_usage({"--nonsense"}, "no command: ps, dump, record or convert (see mixwalk --help)");
+  expect_usage({"--nonsense"}, "no command: ps, dump, record, convert or symbolise (see mixwalk --help)");
 }
 
 TEST(Options, AThreadIsNamedByItsIdInEitherFormOrByItsName) {

@@ -138,6 +138,10 @@ for (const recording of ['representative', 'sqlite', 'exception', 'class-load', 
   const profile = JSON.parse(fs.readFileSync(file, 'utf8'));
   if (!valid(profile)) problems.push(`${recording}: ${JSON.stringify(valid.errors)}`);
   check_tables(recording, profile);
+  const name_of = (path) => path.replace(/^.*[\\/:]/s, '');
+  expect_equal(profile.libs.map(({debugName, debugPath, breakpadId}) => [debugName, debugPath, breakpadId]),
+               facts.modules.map(({path, pdb, debug_id}) => [name_of(pdb || path), pdb || path, debug_id]),
+               `${recording}: the PDBs of images`);
   if (problems.length) break;  // a walk through such tables may have no end
   const timed = ['wall', 'cpu'].includes(facts.event);
   facts.threads.forEach(({label, os_id}, i) => {

@@ -74,6 +74,7 @@ class Document {
         path: this.string(mapping.filename_strindex),
         id: this.attributes(mapping.attribute_indices)['process.executable.build_id.htlhash'] ??
             null,
+        gnu: this.attributes(mapping.attribute_indices)['process.executable.build_id.gnu'] ?? null,
       },
     };
   }
@@ -105,7 +106,8 @@ function found_samples(document, profile) {
 
 function recorded_samples(facts, build_ids) {
   const image = (module) => ({base: module.base, limit: module.base + module.size,
-                              path: module.path, id: build_ids.get(module.path) ?? null});
+                              path: module.path, id: build_ids.get(module.path) ?? null,
+                              gnu: module.build_id || null});
   return facts.samples.map((sample) => {
     const stack = [];
     let functions = [];
@@ -177,7 +179,8 @@ for (const recording of ['representative', 'sqlite', 'exception', 'class-load', 
                  `unknown_service:${attributes['process.executable.name']}`, 'service.name');
     expect_equal(attributes['process.command_line'], undefined, 'process.command_line');
     expect_equal(attributes['process.runtime.version'], '10.0.12.0', 'process.runtime.version');
-    const ids = document.tables.mapping_table.filter((mapping) => mapping.attribute_indices.length);
+    const ids = document.tables.mapping_table.filter((mapping) =>
+        'process.executable.build_id.htlhash' in document.attributes(mapping.attribute_indices));
     expect_equal(ids.length, 1, 'images with a build id: the one whose file is the loaded one');
   }
 }

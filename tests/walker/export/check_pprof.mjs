@@ -110,11 +110,11 @@ function check_raw(recording, facts, file, timed) {
         .join('|');
   };
   const image_text = (module) => {
-    const {base, size, timestamp, path} = module;
+    const {base, size, timestamp, path, debug_id} = module;
     const index = facts.modules.indexOf(module);
     const frames = facts.samples.flatMap((sample) => sample.frames);
     const own = frames.filter((frame) => frame.module === index);
-    const id = timestamp.toString(16).toUpperCase().padStart(8, '0') + size.toString(16);
+    const id = debug_id || timestamp.toString(16).toUpperCase().padStart(8, '0') + size.toString(16);
     const has_symbol = (frame) => !is_nameless(frame) && frame.symbol !== 'function-table';
     const flags = (own.every(has_symbol) ? '[FN]' : '') +
         (own.some((frame) => frame.inline_depth) ? '[IN]' : '');

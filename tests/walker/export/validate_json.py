@@ -24,9 +24,9 @@ schema = json.loads((golden / "mixwalk-dump.schema.json").read_text(encoding="ut
 document = json.loads((golden / "dump.json").read_text(encoding="utf-8"))
 page = (root / "docs" / "json.md").read_text(encoding="utf-8")
 
-# Fields that a frame may lack, by docs/json.md.
-OPTIONAL = {"call", "displacement", "display", "file", "folded", "function_id", "inline_depth", "line",
-            "line_approximate", "symbol", "target"}
+# Fields that a frame or a module may lack, by docs/json.md.
+OPTIONAL = {"build_id", "call", "displacement", "display", "file", "folded", "function_id", "inline_depth", "line",
+            "line_approximate", "pdb", "pdb_id", "symbol", "target"}
 # One of each object of the document.
 PLACES = ([], ["filter"], ["process"], ["runtime"], ["modules", 0], ["threads", 0],
           ["threads", 0, "frames", 0], ["threads", 0, "runs", 0])

@@ -13,6 +13,11 @@ namespace {
 
 std::vector<Message> one_of_each() {
   const Snapshot snapshot = representative_snapshot();
+  // It is not sent which builds images are: the other side reads their files.
+  Module module = snapshot.modules[0];
+  module.code_view.reset();
+  Assembly assembly = snapshot.assemblies[0];
+  assembly.pdb.reset();
   std::vector<Message> messages = {Hello{kProtocolVersion, snapshot.process, snapshot.runtime, 4711},
                                    DumpRequest{Engine::copy},
                                    DumpRequest{Engine::snapshot, 7, ProbePolicy::always, "Idle",
@@ -36,14 +41,14 @@ std::vector<Message> one_of_each() {
                                    DumpDone{{1, false}, {Moment{1'000}, Moment{2}}},
                                    DetachRequest{},
                                    FunctionName{0x1234, "A.B()"},
-                                   snapshot.modules[0],
+                                   module,
                                    DumpDone{},
                                    Detached{0x8013'1360},
                                    LedgerOffer{0x1'0000'0004},
                                    Problem{"no thread could be started"},
                                    VisitFailed{VisitFailed::Why::no_memory},
                                    VisitFailed{VisitFailed::Why::defect},
-                                   snapshot.assemblies[0],
+                                   assembly,
                                    Assembly{.path = "a.dll", .optimised = false}};
   for (Thread thread : snapshot.threads) {
     // Native names are not sent: the other side makes them.

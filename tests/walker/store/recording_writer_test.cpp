@@ -59,6 +59,11 @@ TEST(RecordingWriter, EveryBitOfEveryNumberComesBack) {
                       .engine = Engine::copy,
                       .dropped = k64};
   recording.modules = {{k64, k32, k32, std::string("\0\xff", 2)}, {}};
+  CodeViewId id{.age = k32, .timestamp = k32, .portable = true, .path = std::string("\0\xff", 2)};
+  id.guid.fill(std::byte{0xff});
+  recording.modules[0].code_view = id;
+  recording.modules[1].code_view = CodeViewId();
+  recording.assemblies = {{.path = "a", .pdb = id}, {}};
   recording.threads = {{k32, k64, "\xff"}, {}};
   recording.details = {"", "d"};
   recording.frames = {{.kind = FrameKind::gap,

@@ -11,10 +11,11 @@
 #include "walker/base/partial_file.h"
 #include "walker/base/version.h"
 #include "walker/check_calls.h"
+#include "walker/cli/local_symbols.h"
 #include "walker/cli/report.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
-#include "walker/cli/win/local_symbols.h"
+#include "walker/cli/win/log_missing.h"
 #include "walker/cli/win/visit.h"
 #include "walker/export/json.h"
 #include "walker/export/recording_filter.h"
@@ -165,9 +166,10 @@ ExitCode run(const DumpCommand& command) {
 
   spdlog::info("symbolising");
   LocalSymbols symbols(command.visit.symbol_path);
+  identify(*snapshot, symbols.identities(), symbols.lines());
   symbolise(*snapshot, symbols.symboliser());
   add_lines(*snapshot, symbols.lines());
-  symbols.log_missing();
+  log_missing(symbols.missing());
   CallChecker calls(symbols.symboliser(), loaded_images(*snapshot));
   check_calls(*snapshot, calls);
   log_calls(count(*snapshot));

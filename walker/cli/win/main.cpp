@@ -13,6 +13,7 @@
 #include "walker/cli/convert.h"
 #include "walker/cli/options.h"
 #include "walker/cli/report.h"
+#include "walker/cli/symbolise.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
 

@@ -7,12 +7,13 @@
 #include <cstdio>
 
 #include "walker/base/version.h"
+#include "walker/cli/local_symbols.h"
 #include "walker/cli/otlp_session.h"
 #include "walker/cli/record_summary.h"
 #include "walker/cli/report.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
-#include "walker/cli/win/local_symbols.h"
+#include "walker/cli/win/log_missing.h"
 #include "walker/cli/win/record_output.h"
 #include "walker/cli/win/visit.h"
 #include "walker/session/recording_collector.h"
@@ -69,7 +70,13 @@ class RecordingRun {
           return symbolised(std::move(frame), module, symbols_.symboliser());
         }, [this](RecordedFrame& frame, const Assembly& assembly) {
           add_line(frame, assembly, symbols_.lines());
-        }),
+        }, {[this](Module& module) {
+          module.code_view.reset();  // it is not the target that says so
+          identify(module, symbols_.identities());
+        }, [this](Assembly& assembly) {
+          assembly.pdb.reset();
+          identify(assembly, symbols_.lines());
+        }}),
         unmatched_(command.visit.sampling.threads) {
     if (outputs_.file) outputs_.file->begin(collector_);
   }
@@ -297,7 +304,7 @@ ExitCode RecordingRun::finish(const End& end) {
     if (const std::string problem = session_.leave(); !problem.empty()) spdlog::info(problem);
   }
   if (end.of_process) say_end_of_process();
-  symbols_.log_missing();
+  log_missing(symbols_.missing());
   if (const int times = session_.given_back(); times != 0) {
     spdlog::info("{} threads that mixwalk.dll had left suspended were resumed from here", times);
   }

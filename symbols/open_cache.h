@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
+namespace mixwalk {
+
+// What was opened, by its key, within a budget of memory. Where all of it needs more, those that were not asked for
+// longest are closed, and opened again when they are asked for. The one that was asked for last stays, however
+// large. What needs no memory (there is nothing to open) is kept for good. Not frozen-safe; one thread at a time.
+template <class Key, class Value>
+class OpenCache {
+ public:
+  explicit OpenCache(std::size_t most_bytes) noexcept : most_bytes_(most_bytes) {}
+
+  // Valid until the next get(). `open`: gives the value where it is not open.
+  template <class Open>
+  Value& get(const Key& key, Open open) {
+    const auto [at, fresh] = entries_.try_emplace(key);
+    last_ = &at->second;
+    if (fresh) last_->value = open();
+    last_->asked = ++questions_;
+    return last_->value;
+  }
+  // To be called when the value that get() gave last was opened, or may have grown.
+  void needs(std::size_t bytes) {
+    bytes_ += bytes - last_->bytes;
+    last_->bytes = bytes;
+    while (bytes_ > most_bytes_ && close_oldest()) {
+    }
+  }
+  std::size_t bytes() const noexcept { return bytes_; }
+
+ private:
+  struct Entry {
+    Value value{};
+    std::size_t bytes = 0;
+    std::uint64_t asked = 0;  // when last, by questions_
+  };
+
+  bool close_oldest() {
+    auto oldest = entries_.end();
+    for (auto at = entries_.begin(); at != entries_.end(); ++at) {
+      if (&at->second == last_ || at->second.bytes == 0) continue;
+      if (oldest == entries_.end() || at->second.asked < oldest->second.asked) oldest = at;
+    }
+    if (oldest == entries_.end()) return false;
+    bytes_ -= oldest->second.bytes;
+    entries_.erase(oldest);
+    return true;
+  }
+
+  std::size_t most_bytes_, bytes_ = 0;
+  std::uint64_t questions_ = 0;
+  Entry* last_ = nullptr;
+  std::map<Key, Entry> entries_;
+};
+
+}  // namespace mixwalk

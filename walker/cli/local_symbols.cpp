@@ -1,0 +1,55 @@
+#include "walker/cli/local_symbols.h"
+
+#include <algorithm>
+
+#include "walker/base/printable.h"
+#include "walker/cli/symbol_path_variable.h"
+
+namespace mixwalk {
+namespace {
+
+SymbolPath path_of(const std::optional<std::string>& given) {
+  if (given) return parse_symbol_path(*given);
+  const auto variable = symbol_path_variable();
+  return variable ? parse_symbol_path(*variable) : SymbolPath();
+}
+
+}  // namespace
+
+LocalSymbols::LocalSymbols(const std::optional<std::string>& symbol_path) : LocalSymbols(path_of(symbol_path)) {}
+
+LocalSymbols::LocalSymbols(const SymbolPath& path)
+    : files_(disk_, folders_of(path)),
+      sources_(files_, disk_, path),
+      symboliser_(files_, {[this](auto file) { return sources_.open(std::move(file)); }}, path,
+                  [this](const LoadedImage& image) { return sources_.open_without_image(image); }),
+      lines_(files_, disk_, path),
+      identities_(files_, path) {}
+
+std::vector<MissingPdb> LocalSymbols::missing() const {
+  std::vector<MissingPdb> missing = sources_.missing();
+  missing.insert(missing.end(), lines_.missing().begin(), lines_.missing().end());
+  std::sort(missing.begin(), missing.end());
+  missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
+  return missing;
+}
+
+std::vector<std::string> LocalSymbols::refused() const {
+  std::vector<std::string> refused = sources_.refused();
+  refused.insert(refused.end(), lines_.refused().begin(), lines_.refused().end());
+  return refused;
+}
+
+std::string manifest_text(const std::vector<MissingPdb>& missing) {
+  constexpr std::size_t kMaxShown = 64 * 1024;
+  std::string text;
+  for (const MissingPdb& pdb : missing) {
+    std::string line = symchk_manifest({pdb});
+    line.pop_back();
+    text += printable(line, kMaxShown) + "\n";
+    if (text.size() > kMaxShown) break;
+  }
+  return text;
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "symbols/image_files.h"
+#include "symbols/image_identities.h"
+#include "symbols/managed_lines.h"
+#include "symbols/native_source.h"
+#include "symbols/symboliser.h"
+
+namespace mixwalk {
+
+// The symbols of this machine: of images, assemblies, PDBs and debug files on its drives, and in the folders that the
+// user names. Not frozen-safe; one thread at a time.
+class LocalSymbols {
+ public:
+  // `symbol_path`: as --symbol-path has it; none: the environment variable _NT_SYMBOL_PATH.
+  explicit LocalSymbols(const std::optional<std::string>& symbol_path);
+
+  Symboliser& symboliser() noexcept { return symboliser_; }
+  ManagedLines& lines() noexcept { return lines_; }
+  ImageIdentities& identities() noexcept { return identities_; }
+
+  // The PDBs that were not found so far, native and portable; sorted, each once.
+  std::vector<MissingPdb> missing() const;
+  // As PdbFinder::refused(), native and portable.
+  std::vector<std::string> refused() const;
+
+ private:
+  explicit LocalSymbols(const SymbolPath& path);
+
+  DiskImageFiles disk_;
+  LocalImageFiles files_;
+  NativeSources sources_;
+  Symboliser symboliser_;
+  ManagedLines lines_;
+  ImageIdentities identities_;
+};
+
+// For people: "name,GUIDage,1" a line, as symchk /im takes them; names that come from elsewhere are printable.
+// Of very many only the first ones.
+std::string manifest_text(const std::vector<MissingPdb>& missing);
+
+}  // namespace mixwalk

@@ -1,0 +1,281 @@
+#include "walker/cli/symbolise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <system_error>
+
+#include "walker/base/errno_text.h"
+#include "walker/base/partial_file.h"
+#include "walker/base/printable.h"
+#include "walker/cli/local_symbols.h"
+#include "walker/cli/report.h"
+#include "walker/session/recording_collector.h"
+#include "walker/store/record_sequence.h"
+#include "walker/store/recording_writer.h"
+#include "walker/symbolise.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr std::size_t kReadBytes = std::size_t{1} << 20;
+// Of one record. mixwalk writes some megabytes.
+constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 30;
+constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxShownPath = 1000;
+constexpr std::size_t kMaxShownRefused = 20;
+
+std::string quoted(const std::string& path) {
+  return "\"" + printable(path, kMaxShownPath) + "\"";
+}
+
+bool is_named(const RecordedFrame& frame) noexcept {
+  return !frame.name.empty() && frame.symbol != SymbolKind::function_table;
+}
+
+// A file as it comes.
+class RecordFile {
+ public:
+  // `error`: empty, or why it cannot be read.
+  explicit RecordFile(const std::string& path) {
+    const std::filesystem::path file = path_of(path);
+    std::error_code ignored;
+    if (std::filesystem::is_directory(file, ignored)) {
+      error_ = errno_text(EISDIR);
+      return;
+    }
+    errno = 0;
+    in_.open(file, std::ios::binary);
+    if (!in_) error_ = errno_text();
+  }
+
+  // The next record, valid until the next call. Of Kind::more: the file cannot be read, see
+  // error().
+  RecordSequence::Next next() {
+    begin_ += used_;
+    used_ = 0;
+    while (error_.empty()) {
+      const auto next = records_.next(rest(), is_all_);
+      if (next.kind != RecordSequence::Next::Kind::more) {
+        used_ = next.consumed;
+        return next;
+      }
+      read();
+    }
+    return {};
+  }
+  // At the end, with the bytes that are left out.
+  Cut cut() {
+    Cut cut = records_.cut();
+    while (error_.empty()) {
+      cut.bytes += bytes_.size() - begin_;
+      begin_ = bytes_.size();
+      if (is_all_) break;
+      read();
+    }
+    return cut;
+  }
+  const std::string& error() const noexcept { return error_; }
+  void close() { in_.close(); }
+  std::size_t chunks() const noexcept { return records_.cut().chunks; }
+  // Of the last record, with the magic in front of the header.
+  std::string_view bytes() const { return rest().substr(0, used_); }
+
+ private:
+  std::string_view rest() const { return std::string_view(bytes_).substr(begin_); }
+  void read() {
+    bytes_.erase(0, begin_);
+    begin_ = 0;
+    const std::size_t had = bytes_.size();
+    if (had >= kMaxRecordBytes) {
+      error_ = "a record of it is larger than 1 GiB";
+      return;
+    }
+    // What grows with what is there, so that a large record is not moved for each part of it.
+    const std::size_t wanted = std::max(kReadBytes, had);
+    bytes_.resize(had + wanted);
+    errno = 0;
+    in_.read(bytes_.data() + had, static_cast<std::streamsize>(wanted));
+    bytes_.resize(had + static_cast<std::size_t>(in_.gcount()));
+    if (in_.bad()) error_ = errno_text();
+    is_all_ = !in_;
+  }
+
+  std::ifstream in_;
+  std::string error_;
+  RecordSequence records_;
+  std::string bytes_;
+  std::size_t begin_ = 0;  // of the last record
+  std::size_t used_ = 0;   // bytes of the last record
+  bool is_all_ = false;
+};
+
+// One recording on its way from one file to the other.
+class Symbolising {
+ public:
+  explicit Symbolising(const SymboliseCommand& command)
+      : command_(command),
+        symbols_(command.symbol_path),
+        collector_([this](RecordedFrame frame,
+                          const Module& module) { return name(std::move(frame), module); },
+                   [this](RecordedFrame& frame, const Assembly& assembly) {
+                     add_missing_line(frame, assembly);
+                   },
+                   {[this](Module& module) { identify(module, symbols_.identities()); },
+                    [this](Assembly& assembly) { identify(assembly, symbols_.lines()); }}) {}
+
+  ExitCode run();
+
+ private:
+  std::vector<RecordedFrame> name(RecordedFrame frame, const Module& module);
+  void add_missing_line(RecordedFrame& frame, const Assembly& assembly);
+  // The record that was read last.
+  std::optional<Failure> take(const RecordFile& in, layout::File kind, RecordingWriter& writer);
+  std::optional<Failure> flush(const RecordFile& in, bool is_header, RecordingWriter& writer);
+  Failure unreadable(const std::string& why) const {
+    return {ExitCode::input, "cannot read " + quoted(command_.input) + ": " + why};
+  }
+  Failure unwritable(const std::string& why) const {
+    return {ExitCode::output, "cannot write " + quoted(command_.output) + ": " + why};
+  }
+  void say_what_was_done(bool replaces) const;
+  void say_what_is_missing() const;
+
+  const SymboliseCommand& command_;
+  LocalSymbols symbols_;
+  RecordingCollector collector_;
+  std::string batch_;  // records that are not taken yet
+  // Frames of the recording's table, which repeat in many samples.
+  struct Count {
+    std::uint64_t all = 0, before = 0, after = 0;
+  };
+  Count native_, managed_;
+  std::uint64_t inlined_ = 0;           // calls that were not there before
+  std::set<std::string> unidentified_;  // images of which nothing is known here
+};
+
+std::vector<RecordedFrame> Symbolising::name(RecordedFrame frame, const Module& module) {
+  if (frame.inline_depth != 0) return {std::move(frame)};
+  ++native_.all;
+  native_.before += is_named(frame);
+  std::vector<RecordedFrame> frames =
+      symbolised_further(std::move(frame), module, symbols_.symboliser());
+  native_.after += is_named(frames.back());
+  inlined_ += frames.size() - 1;
+  if (!is_named(frames.back()) && !module.code_view &&
+      symbols_.symboliser().symbols_of(loaded_image(module)) != ImageSymbols::found) {
+    unidentified_.insert(module.path);
+  }
+  return frames;
+}
+
+void Symbolising::add_missing_line(RecordedFrame& frame, const Assembly& assembly) {
+  if (frame.inline_depth != 0) return;
+  ++managed_.all;
+  managed_.before += frame.line != 0;
+  if (frame.line == 0) add_line(frame, assembly, symbols_.lines());
+  managed_.after += frame.line != 0;
+}
+
+// Several records are taken at once: each time costs as much as there are threads, and a chunk may
+// be tiny.
+std::optional<Failure> Symbolising::take(const RecordFile& in, layout::File kind,
+                                         RecordingWriter& writer) {
+  const bool is_header = kind == layout::File::header;
+  if (is_header || kind == layout::File::chunk || kind == layout::File::footer)
+    batch_ += in.bytes();
+  return is_header || batch_.size() >= kBatchBytes ? flush(in, is_header, writer) : std::nullopt;
+}
+
+std::optional<Failure> Symbolising::flush(const RecordFile& in, bool is_header,
+                                          RecordingWriter& writer) {
+  const std::string_view why = collector_.add(batch_, is_header);
+  if (!why.empty()) {
+    return unreadable(
+        is_header ? nonsense(layout::File::header, 0, why)
+                  : fmt::format("one of its first {} chunks makes no sense: {}", in.chunks(), why));
+  }
+  batch_.clear();
+  Recording& recording = collector_.recording();
+  const bool written = is_header ? writer.begin(recording) : writer.append(recording);
+  if (!written) return unwritable(std::string(writer.problem()));
+  recording.samples.clear();
+  writer.samples_cleared();
+  return std::nullopt;
+}
+
+ExitCode Symbolising::run() {
+  using Kind = RecordSequence::Next::Kind;
+  RecordFile in(command_.input);
+  RecordSequence::Next next = in.next();
+  if (next.kind == Kind::refused) return report(unreadable(std::string(next.why)));
+  if (next.kind == Kind::more) return report(unreadable(in.error()));
+  PartialFile out(command_.output);
+  if (!out.error().empty()) return report(unwritable(out.error()));
+  RecordingWriter writer(out);
+  std::optional<Failure> failure;
+  for (; next.kind == Kind::record && !failure; next = in.next()) {
+    failure = take(in, next.record.kind, writer);
+  }
+  if (!failure && next.kind == Kind::refused) failure = unreadable(std::string(next.why));
+  if (!failure) failure = flush(in, false, writer);
+  const std::string cut = failure ? "" : sentence(in.cut());
+  if (!failure && !in.error().empty()) failure = unreadable(in.error());
+  if (!failure && !writer.end(collector_.recording()))
+    failure = unwritable(std::string(writer.problem()));
+  if (failure) return report(out.error().empty() ? *failure : unwritable(out.error()));
+  in.close();  // it may be the file that is replaced
+  const bool replaces = out.replaces();
+  if (const std::string why = out.commit(); !why.empty()) return report(unwritable(why));
+  if (!cut.empty()) report({ExitCode::ok, quoted(command_.input) + ": " + cut});
+  say_what_was_done(replaces);
+  say_what_is_missing();
+  return ExitCode::ok;
+}
+
+void Symbolising::say_what_was_done(bool replaces) const {
+  report({ExitCode::ok, fmt::format("wrote {}{}: {} of {} native frames in images had names, {} "
+                                    "have now; {} of {} managed frames "
+                                    "had lines, {} have now; {} inlined calls were added",
+                                    quoted(command_.output),
+                                    replaces ? " in place of the file that was there" : "",
+                                    native_.before, native_.all, native_.after, managed_.before,
+                                    managed_.all, managed_.after, inlined_)});
+}
+
+void Symbolising::say_what_is_missing() const {
+  const std::vector<std::string> refused = symbols_.refused();
+  for (std::size_t i = 0; i < std::min(refused.size(), kMaxShownRefused); ++i) {
+    report({ExitCode::ok, "not used: " + refused[i]});
+  }
+  if (refused.size() > kMaxShownRefused) {
+    report({ExitCode::ok,
+            fmt::format("not used: {} further files", refused.size() - kMaxShownRefused)});
+  }
+  if (!unidentified_.empty()) {
+    report({ExitCode::ok,
+            fmt::format("of {} images neither the file was found nor does the recording say which "
+                        "PDB they have; the first is {}",
+                        unidentified_.size(), quoted(*unidentified_.begin()))});
+  }
+  const std::vector<MissingPdb> missing = symbols_.missing();
+  if (missing.empty()) return;
+  report({ExitCode::ok,
+          fmt::format("{} PDBs were not found; standard output lists them as symchk /im takes them",
+                      missing.size())});
+  std::fputs(manifest_text(missing).c_str(), stdout);
+}
+
+}  // namespace
+
+ExitCode run(const SymboliseCommand& command) {
+  return Symbolising(command).run();
+}
+
+}  // namespace mixwalk
