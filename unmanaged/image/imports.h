@@ -22,8 +22,8 @@ struct Import {
 
 // The import tables of an image, both the loader's and that of delayed loads. Not frozen-safe; views point
 // into the image's file. Untrusted as all of it: entries that do not fit are left out, and of tables that
-// share their bytes no more than a million entries are read. (Microsoft PE and COFF specification: ".idata", "Delay-Load Import
-// Tables".)
+// share their bytes no more than a million entries are read. (Microsoft PE and COFF specification: ".idata",
+// "Delay-Load Import Tables".)
 class Imports {
  public:
   explicit Imports(const PeImage& image);

@@ -153,7 +153,8 @@ TEST_F(CallCheckerTest, FunctionPointerMayLeadAnywhere) {
 TEST_F(CallCheckerTest, ChainLongerThanAnyIsNotFollowed) {
   constexpr std::uint32_t kChain = ImageBuilder::kMoreCode;
   for (std::uint32_t i = 0; i < 100; ++i) {
-    builder_.put_code(kChain + i * 5, with_displacement({0xE9}, kChain + i * 5 + 5, i == 99 ? kThird : kChain + i * 5 + 5));
+    const std::uint32_t next = kChain + i * 5 + 5;
+    builder_.put_code(next - 5, with_displacement({0xE9}, next, i == 99 ? kThird : next));
   }
   call_to(kChain + 90 * 5);
   EXPECT_EQ(check(kThird + 8), CallCheck::verified);
