@@ -31,7 +31,7 @@ class Symbolise : public testing::Test {
       fs::create_hard_link(entry.path(), app_ / name, error);
       if (error) fs::copy_file(entry.path(), app_ / name);
     }
-    fs::copy(fixtures / "orders-demo.pdb", symbols_);
+    fs::copy_file(fixtures / "orders-demo.pdb", symbols_ / "orders-demo.pdb");
   }
   ~Symbolise() override {
     std::error_code ignored;

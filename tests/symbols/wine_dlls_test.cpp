@@ -127,7 +127,9 @@ TEST_P(WrongNamesTest, NoneInTenThousandAddresses) {
     SourceLocation truth;
     if (!dwarf.index->find(rva, truth)) {
       ++without_truth;
-    } else if (truth.begin == symbol->rva) {
+    } else if (truth.begin == symbol->rva || truth.frames.back().name == symbol->name()) {
+      // By name, since a function of Wine that can be patched while it runs begins with 8 bytes of nops, which
+      // its DWARF leaves out.
       ++named;
     } else {
       ++wrong;
