@@ -127,7 +127,7 @@ bool has_diagnostics_port(std::uint32_t process_id) {
   return WaitNamedPipeW(name.c_str(), 1) || GetLastError() == ERROR_SEM_TIMEOUT;
 }
 
-Outcome<Target> find_target(std::uint32_t process_id) {
+Outcome<AttachTarget> find_target(std::uint32_t process_id) {
   std::string name;
   for (const ProcessEntry& entry : list_processes()) {
     if (entry.id == process_id) name = entry.name;
@@ -151,10 +151,10 @@ Outcome<Target> find_target(std::uint32_t process_id) {
                    describe(process_id, name) + " is a 32-bit process; mixwalk walks x64 only"};
   }
   if (!has_diagnostics_port(process_id)) return no_port(process_id, name);
-  return Target{process_id, std::move(name), std::move(process)};
+  return AttachTarget{process_id, std::move(name), std::move(process)};
 }
 
-Outcome<Target> find_target(const std::string& name) {
+Outcome<AttachTarget> find_target(const std::string& name) {
   std::vector<ProcessEntry> named;
   for (ProcessEntry& entry : list_processes()) {
     if (without_exe(entry.name) == without_exe(name)) named.push_back(std::move(entry));
