@@ -5,26 +5,9 @@
 #include <algorithm>
 
 #include "unmanaged/win/guarded.h"
+#include "unmanaged/win/region_kind.h"
 
 namespace mixwalk {
-namespace {
-
-MemoryKind kind_of(const MEMORY_BASIC_INFORMATION& region) noexcept {
-  if (region.State != MEM_COMMIT || (region.Protect & PAGE_GUARD) != 0) return MemoryKind::nothing;
-  switch (region.Protect & 0xFF) {
-    case PAGE_EXECUTE_READ:
-    case PAGE_EXECUTE_READWRITE:
-    case PAGE_EXECUTE_WRITECOPY: return MemoryKind::code;
-    case PAGE_READONLY:
-    case PAGE_READWRITE:
-    case PAGE_WRITECOPY: return MemoryKind::data;
-    // PAGE_EXECUTE alone cannot be read on every processor.
-    default: return MemoryKind::nothing;
-  }
-}
-
-}  // namespace
-
 MemoryKind LiveMemory::kind(std::uint64_t address) noexcept {
   if (const Region* known = find(address)) return known->kind;
   MEMORY_BASIC_INFORMATION region;

@@ -8,6 +8,8 @@
 #include <atomic>
 #include <thread>
 
+#include "unmanaged/win/plain_memory.h"
+
 namespace mixwalk {
 namespace {
 
@@ -65,7 +67,7 @@ class ListOfThree : public testing::Test {
     head_ = {&link(0), &link(2)};
   }
   LIST_ENTRY& link(int i) { return entries_[i].InMemoryOrderLinks; }
-  ListReading read() { return read_image_list(reinterpret_cast<std::uint64_t>(&head_)); }
+  ListReading read() { return read_image_list(PlainMemory(), reinterpret_cast<std::uint64_t>(&head_)); }
 
   LIST_ENTRY head_{};
   LDR_DATA_TABLE_ENTRY entries_[3]{};

@@ -15,6 +15,7 @@
 #include "walker/cli/report.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
+#include "walker/outside/win/clr_worker.h"
 
 namespace mixwalk {
 
@@ -45,6 +46,7 @@ ExitCode run_arguments(const std::vector<std::string>& arguments) {
 int main_utf8(int count, wchar_t** values) {
   std::vector<std::string> arguments;
   for (int i = 1; i < count; ++i) arguments.push_back(to_utf8(values[i]));
+  if (const auto worker = run_clr_worker(arguments)) return *worker;
   return static_cast<int>(run_arguments(arguments));
 }
 

@@ -8,6 +8,7 @@
 
 #include "unmanaged/image/ascii_lower.h"
 #include "unmanaged/image/exports_name.h"
+#include "unmanaged/win/process_memory.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/session/win/token.h"
 #include "walker/session/win/win_error.h"
@@ -26,21 +27,6 @@ std::string without_exe(const std::string& name) {
 std::string describe(std::uint32_t id, const std::string& name) {
   return "process " + std::to_string(id) + (name.empty() ? "" : " (" + name + ")");
 }
-
-// The memory of another process.
-class ProcessMemory final : public MemoryReader {
- public:
-  explicit ProcessMemory(HANDLE process) : process_(process) {}
-  bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
-    SIZE_T done = 0;
-    return ReadProcessMemory(process_, reinterpret_cast<const void*>(address), into, bytes,
-                             &done) &&
-           done == bytes;
-  }
-
- private:
-  const HANDLE process_;
-};
 
 // Which part of a runtime the process has loaded; unknown where its modules cannot be read.
 enum class LoadedRuntime { unknown, none, host_only, framework, core, core_in_program };
