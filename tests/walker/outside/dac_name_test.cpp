@@ -1,0 +1,3 @@
+#include "walker/outside/dac_name.h"
+
+#include <gtest/gtest.h>
