@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "walker/base/checked_protozero.h"
+#include "walker/base/utf8.h"
 
 namespace mixwalk {
 namespace {
@@ -23,7 +24,7 @@ enum class AddressesField : protozero::pbf_tag_type { addresses = 1 };
 enum class TextField : protozero::pbf_tag_type { text = 1 };
 enum class ListField : protozero::pbf_tag_type { entry = 1 };
 enum class CodeField : protozero::pbf_tag_type {
-  method = 1, start = 2, hot_bytes = 3, cold_start = 4, cold_bytes = 5, gc_info = 6, jitted = 7,
+  method = 1, start = 2, hot_bytes = 3, cold_start = 4, cold_bytes = 5, gc_info = 6, jitted = 7, none = 8,
 };
 enum class MethodField : protozero::pbf_tag_type { name = 1, stub = 2 };
 enum class ThreadField : protozero::pbf_tag_type { address = 1, os_id = 2, managed_id = 3 };
@@ -41,10 +42,15 @@ template <class Field>
 std::string get_text(pbf_message<Field>& in) {
   const auto view = in.get_view();
   if (view.size() > kMaxNameBytes) throw std::out_of_range("text");
-  return {view.data(), view.size()};
+  return valid_utf8({view.data(), view.size()});
 }
 
+// A message without fields. Folklore: protozero takes back a message inside another one that is left empty, so what
+// may be empty is written as such, or has a field for it. Test: EachComesBackAsItWas.
+void put_empty(std::string& bytes, Outer which) { MessageBuilder<Outer>(bytes).add_message(which, std::string()); }
+
 void put_addresses(std::string& bytes, Outer which, const std::vector<std::uint64_t>& addresses) {
+  if (addresses.empty()) return put_empty(bytes, which);
   MessageBuilder<Outer> outer(bytes);
   MessageBuilder<AddressesField> out(outer, which);
   out.add_packed_fixed64(AddressesField::addresses, addresses.begin(), addresses.end());
@@ -67,6 +73,7 @@ std::vector<std::uint64_t> get_addresses(pbf_message<AddressesField> in) {
 // Each entry of a list is a message of its own, whatever is in it.
 template <class Entry, class Put>
 void put_list(std::string& bytes, Outer which, const std::vector<Entry>& entries, Put put_entry) {
+  if (entries.empty()) return put_empty(bytes, which);
   MessageBuilder<Outer> outer(bytes);
   MessageBuilder<ListField> out(outer, which);
   for (const Entry& entry : entries) put_entry(out, entry);
@@ -88,9 +95,8 @@ std::vector<Entry> get_list(pbf_message<ListField> in, std::size_t most, Get get
 
 std::optional<ClrCode> get_code(pbf_message<CodeField> in) {
   ClrCode code;
-  bool any = false;
+  bool none = false;
   while (in.next()) {
-    any = true;
     switch (in.tag()) {
       case CodeField::method: code.method = in.get_fixed64(); break;
       case CodeField::start: code.start = in.get_fixed64(); break;
@@ -99,10 +105,11 @@ std::optional<ClrCode> get_code(pbf_message<CodeField> in) {
       case CodeField::cold_bytes: code.cold_bytes = in.get_uint64(); break;
       case CodeField::gc_info: code.gc_info = in.get_fixed64(); break;
       case CodeField::jitted: code.jitted = in.get_uint32() != 0; break;
+      case CodeField::none: none = in.get_uint32() != 0; break;
       default: in.skip();
     }
   }
-  if (!any) return std::nullopt;
+  if (none) return std::nullopt;
   return code;
 }
 
@@ -161,10 +168,6 @@ OpenClr get_open(pbf_message<OpenField> in) {
 struct Encoder {
   std::string& bytes;
 
-  void nothing(Outer which) const {
-    MessageBuilder<Outer> outer(bytes);
-    outer.add_message(which, std::string());
-  }
   void operator()(const OpenClr& open) const {
     MessageBuilder<Outer> outer(bytes);
     MessageBuilder<OpenField> out(outer, Outer::open);
@@ -177,9 +180,9 @@ struct Encoder {
   void operator()(const AskCode& ask) const { put_addresses(bytes, Outer::ask_code, ask.ips); }
   void operator()(const AskMethods& ask) const { put_addresses(bytes, Outer::ask_methods, ask.methods); }
   void operator()(const AskCodeNames& ask) const { put_addresses(bytes, Outer::ask_code_names, ask.addresses); }
-  void operator()(const AskThreads&) const { nothing(Outer::ask_threads); }
-  void operator()(const TargetRan&) const { nothing(Outer::target_ran); }
-  void operator()(const Opened&) const { nothing(Outer::opened); }
+  void operator()(const AskThreads&) const { put_empty(bytes, Outer::ask_threads); }
+  void operator()(const TargetRan&) const { put_empty(bytes, Outer::target_ran); }
+  void operator()(const Opened&) const { put_empty(bytes, Outer::opened); }
   void operator()(const NotOpened& answer) const {
     MessageBuilder<Outer> outer(bytes);
     MessageBuilder<TextField> out(outer, Outer::not_opened);
@@ -188,7 +191,7 @@ struct Encoder {
   void operator()(const CodeAnswer& answer) const {
     put_list(bytes, Outer::codes, answer.codes, [](auto& list, const std::optional<ClrCode>& code) {
       MessageBuilder<CodeField> out(list, ListField::entry);
-      if (!code) return;
+      if (!code) return out.add_uint32(CodeField::none, 1);
       out.add_fixed64(CodeField::method, code->method);
       out.add_fixed64(CodeField::start, code->start);
       out.add_uint64(CodeField::hot_bytes, code->hot_bytes);
