@@ -51,22 +51,45 @@ std::vector<std::byte> stack_with(const std::vector<std::uint64_t>& words) {
   return bytes.bytes();
 }
 
-DumpBuilder two_frames() {
+namespace {
+
+// The parts of the image that are not zero: files of a few KiB are what a fuzzer makes the most of.
+void put_parts(DumpBuilder& dump, std::uint64_t base, const std::vector<std::byte>& image) {
+  constexpr std::size_t kPart = 0x80;
+  for (std::size_t at = 0; at < image.size(); at += kPart) {
+    const auto begin = image.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto end = image.begin() + static_cast<std::ptrdiff_t>(std::min(at + kPart, image.size()));
+    if (std::any_of(begin, end, [](std::byte byte) { return byte != std::byte{0}; })) {
+      dump.memory(base + at, std::vector<std::byte>(begin, end));
+    }
+  }
+}
+
+DumpBuilder two_frames(bool whole) {
   const auto app = loaded(app_image()), ntdll = loaded(ntdll_image());
   DumpBuilder dump;
   dump.module(kAppBase, static_cast<std::uint32_t>(app.size()), ImageBuilder::kTimestamp, "C:\\app\\app.exe",
               DumpBuilder::rsds(7, 1, "C:\\build\\app.pdb"));
   dump.module(kNtdllBase, static_cast<std::uint32_t>(ntdll.size()), ImageBuilder::kTimestamp,
               "C:\\windows\\ntdll.dll");
-  dump.memory(kAppBase, app).memory(kNtdllBase, ntdll);
+  if (whole) {
+    dump.memory(kAppBase, app).memory(kNtdllBase, ntdll);
+  } else {
+    put_parts(dump, kAppBase, app);
+    put_parts(dump, kNtdllBase, ntdll);
+  }
   dump.memory(stack_of(4), stack_with({kInNtdll, 0, 0, 0}));
   dump.thread({.id = 0x1A8, .stack = stack_of(4), .stack_bytes = 32,
                .registers = DumpBuilder::at(kInApp, stack_of(4)), .name = "Ada"});
   return dump;
 }
 
+}  // namespace
+
+DumpBuilder two_frames() { return two_frames(true); }
+
 std::map<std::string, std::vector<std::byte>> dump_samples() {
-  const auto two = two_frames();
+  const auto two = two_frames(false);
   DumpBuilder all = two;
   all.unloaded(0x3'0000, 0x1000, 5, "gone.dll")
       .exception(0x1A8, 0xC0000005, 0x1234, DumpBuilder::at(kInApp, stack_of(4)))
