@@ -1,6 +1,8 @@
 #include "symbols/symbol_path.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 
 #include "symbols/image_files.h"
 #include "unmanaged/image/ascii_lower.h"
@@ -109,6 +111,30 @@ std::vector<std::string> pdb_candidates(std::string_view image_path, const CodeV
     // Where the case of a file's name counts: some tools write a store in small letters.
     if (stored.find('\\') == std::string::npos) {
       add(join(join(join(folder.path, ascii_lower(name)), ascii_lower(store_id)), ascii_lower(name)));
+    }
+  }
+  return candidates;
+}
+
+std::vector<std::string> image_candidates(std::string_view image_path, std::uint32_t timestamp,
+                                          std::uint32_t size_of_image, const SymbolPath& path) {
+  const std::string_view name = file_name(image_path);
+  if (!is_file_name(name)) return {};
+  // (https://learn.microsoft.com/windows/win32/debug/using-symstore: eight digits, and as many as it takes.)
+  std::array<char, 17> id;
+  std::snprintf(id.data(), id.size(), "%08X%x", static_cast<unsigned>(timestamp), static_cast<unsigned>(size_of_image));
+  std::vector<std::string> candidates;
+  for (const SymbolPath::Folder& folder : path.folders) {
+    const auto add = [&](std::string_view file, std::string_view store) {
+      if (!folder.store) candidates.push_back(join(folder.path, file));
+      candidates.push_back(join(join(join(folder.path, file), store), file));
+    };
+    add(name, id.data());
+    // Where the case of a file's name counts.
+    const std::string lower = ascii_lower(name);
+    const std::string lower_id = ascii_lower(std::string_view(id.data()));
+    if (candidates.back().find('\\') == std::string::npos && (lower != name || lower_id != id.data())) {
+      add(lower, lower_id);
     }
   }
   return candidates;

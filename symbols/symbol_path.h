@@ -1,6 +1,7 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,12 @@ SymbolPath parse_symbol_path(std::string_view text);
 // names may be any, and is read through LocalImageFiles. None where the PDB's name is no file's.
 std::vector<std::string> pdb_candidates(std::string_view image_path, const CodeViewId& id,
                                         const SymbolPath& path);
+
+// The paths at which an image's own file may lie in the folders, in the order of search: by its name, and as a
+// symbol store has images (name/TIMESTAMPsize/name); in folders of Unix also in small letters. None where the path
+// that the process loaded it from ends in no file's name.
+std::vector<std::string> image_candidates(std::string_view image_path, std::uint32_t timestamp,
+                                          std::uint32_t size_of_image, const SymbolPath& path);
 
 // A PDB that was not found.
 struct MissingPdb {

@@ -33,16 +33,24 @@ std::vector<DebugEntry> debug_directory(std::span<const std::byte> file) {
   return entries;
 }
 
+std::optional<CodeViewId> parse_code_view(std::span<const std::byte> record) {
+  FileReader data(record);
+  if (data.at<std::uint32_t>(0) != kRsds || record.size() < kRsdsHeader) return std::nullopt;
+  CodeViewId id{.age = data.at<std::uint32_t>(20)};
+  std::copy_n(record.begin() + 4, id.guid.size(), id.guid.begin());
+  const auto* const path = reinterpret_cast<const char*>(record.data() + kRsdsHeader);
+  const std::size_t room = std::min(record.size() - kRsdsHeader, kMaxPath);
+  id.path.assign(path, std::find(path, path + room, '\0'));
+  return id;
+}
+
 std::optional<CodeViewId> code_view_id(std::span<const DebugEntry> entries, bool portable) {
   for (const DebugEntry& entry : entries) {
     if (entry.type != DebugEntry::kCodeView || (entry.minor == kPortableMinor) != portable) continue;
-    FileReader data(entry.data);
-    if (data.at<std::uint32_t>(0) != kRsds || entry.data.size() < kRsdsHeader) continue;
-    CodeViewId id{.age = data.at<std::uint32_t>(20), .timestamp = entry.timestamp, .portable = portable};
-    std::copy_n(entry.data.begin() + 4, id.guid.size(), id.guid.begin());
-    const auto* const path = reinterpret_cast<const char*>(entry.data.data() + kRsdsHeader);
-    const std::size_t room = std::min(entry.data.size() - kRsdsHeader, kMaxPath);
-    id.path.assign(path, std::find(path, path + room, '\0'));
+    auto id = parse_code_view(entry.data);
+    if (!id) continue;
+    id->timestamp = entry.timestamp;
+    id->portable = portable;
     return id;
   }
   return std::nullopt;

@@ -38,6 +38,10 @@ struct CodeViewId {
   bool operator==(const CodeViewId&) const = default;
 };
 
+// A CodeView record of kind RSDS, of an image's debug directory or of a minidump. Nothing: it is none. Whether the
+// PDB is a portable one, and the timestamp, stand elsewhere.
+std::optional<CodeViewId> parse_code_view(std::span<const std::byte> record);
+
 // The first CodeView entry that names a PDB of that kind; nothing: there is none.
 std::optional<CodeViewId> code_view_id(std::span<const DebugEntry> entries, bool portable);
 

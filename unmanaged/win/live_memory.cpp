@@ -4,10 +4,11 @@
 
 #include <algorithm>
 
+#include "unmanaged/step/page_kind.h"
 #include "unmanaged/win/guarded.h"
-#include "unmanaged/win/region_kind.h"
 
 namespace mixwalk {
+
 MemoryKind LiveMemory::kind(std::uint64_t address) noexcept {
   if (const Region* known = find(address)) return known->kind;
   MEMORY_BASIC_INFORMATION region;
@@ -16,7 +17,7 @@ MemoryKind LiveMemory::kind(std::uint64_t address) noexcept {
   }
   const auto begin = reinterpret_cast<std::uint64_t>(region.BaseAddress);
   std::shift_right(regions_.begin(), regions_.end(), 1);
-  regions_[0] = {begin, begin + region.RegionSize, kind_of(region)};
+  regions_[0] = {begin, begin + region.RegionSize, kind_of_pages(region.State, region.Protect)};
   return regions_[0].kind;
 }
 

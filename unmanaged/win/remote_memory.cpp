@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "unmanaged/win/region_kind.h"
+#include "unmanaged/step/page_kind.h"
 
 namespace mixwalk {
 
@@ -19,7 +19,7 @@ RemoteMemory::Region RemoteMemory::region_at(std::uint64_t address) const noexce
     return {address, address + 1, MemoryKind::nothing};
   }
   const auto begin = reinterpret_cast<std::uint64_t>(info.BaseAddress);
-  const Region region{begin, begin + info.RegionSize, kind_of(info)};
+  const Region region{begin, begin + info.RegionSize, kind_of_pages(info.State, info.Protect)};
   if (address < region.begin || address >= region.end) return {address, address + 1, MemoryKind::nothing};
   // The target runs: a region may have grown over its neighbours since they were asked for.
   const auto first = std::lower_bound(regions_.begin(), regions_.end(), region.begin,

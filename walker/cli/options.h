@@ -69,13 +69,25 @@ struct OtlpTarget {
   std::vector<NameValue> headers;
 };
 
-struct DumpCommand {
-  Visit visit;
+// Where a dump goes, and as what.
+struct DumpOutput {
   std::optional<std::string> output;  // none: standard output
   const RecordingFormat* format = nullptr;  // one of recording_formats()
   FrameFilter filter;
   Colour colour = Colour::automatic;
   bool calls = false;  // of text: the call instruction of each native frame
+};
+
+struct DumpCommand : DumpOutput {
+  Visit visit;
+  bool verbose = false;
+};
+
+// The stacks of a process in a dump file.
+struct DumpFileCommand : DumpOutput {
+  std::string file;
+  ThreadSelection threads;  // empty: all
+  std::optional<std::string> symbol_path;  // SymbolPath's text; none: that of _NT_SYMBOL_PATH
   bool verbose = false;
 };
 
@@ -102,7 +114,7 @@ struct ConvertCommand {
   FrameFilter filter;
 };
 
-using Command = std::variant<PsCommand, DumpCommand, RecordCommand, ConvertCommand>;
+using Command = std::variant<PsCommand, DumpCommand, DumpFileCommand, RecordCommand, ConvertCommand>;
 
 struct ParseResult {
   std::optional<Command> command;  // none: print what is to be printed and leave with the code

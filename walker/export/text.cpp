@@ -48,6 +48,11 @@ std::string utc(std::uint64_t unix_ms) {
                      clock.hours().count(), clock.minutes().count(), clock.seconds().count());
 }
 
+std::string runtime_text(const Runtime& runtime) {
+  if (runtime.name.empty()) return "no .NET runtime";
+  return fmt::format("{} {}.{}.{}", bounded(runtime.name), runtime.major, runtime.minor, runtime.build);
+}
+
 std::string plural(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
@@ -59,11 +64,9 @@ class Writer {
 
   std::string header() const {
     const Process& process = snapshot_.process;
-    const Runtime& runtime = snapshot_.runtime;
     std::string text = fmt::format(
-        "{}process {}{}  {}  {} {}.{}.{}  {}  engine {}  {}\n", paint(kBold), process.id,
-        paint(kReset), bounded(process.path), bounded(runtime.name), runtime.major, runtime.minor,
-        runtime.build, utc(snapshot_.unix_time_ms), key(snapshot_.engine),
+        "{}process {}{}  {}  {}  {}  engine {}  {}\n", paint(kBold), process.id, paint(kReset),
+        bounded(process.path), runtime_text(snapshot_.runtime), utc(snapshot_.unix_time_ms), key(snapshot_.engine),
         plural(snapshot_.threads.size(), "thread"));
     text += moments();
     const FrameFilter& filter = options_.filter;

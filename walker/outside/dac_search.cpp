@@ -44,7 +44,7 @@ std::optional<ImageStamp> stamp_of(ImageFiles& files, const std::string& path) {
 
 }  // namespace
 
-const Module* find_runtime(std::span<const Module> modules, const MemoryReader& memory) {
+const Module* runtime_image(std::span<const Module> modules, const MemoryReader& memory) {
   const auto found = std::ranges::find_if(modules, [&](const Module& module) {
     return ascii_lower(module_name(module)) == "coreclr.dll" ||
            exports_name(memory, module.base, kRuntimeInSingleFile);

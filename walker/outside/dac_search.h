@@ -16,7 +16,7 @@ namespace mixwalk {
 
 // The runtime of a target: coreclr.dll, or a single-file program. Null: none of the modules is one. Of several
 // runtimes the first by address.
-const Module* find_runtime(std::span<const Module> modules, const MemoryReader& memory);
+const Module* runtime_image(std::span<const Module> modules, const MemoryReader& memory);
 
 // Where the debugging library of a runtime is looked for.
 struct DacSettings {

@@ -114,9 +114,9 @@ TEST_F(DacSearch, None) {
 TEST_F(DacSearch, RuntimeAmongTheModules) {
   const BuiltMemory nothing(0, 1);
   const std::vector<Module> modules{{.base = 1, .path = "C:\\app\\app.exe"}, {.base = 2, .path = "C:\\app\\CoreCLR.dll"}};
-  ASSERT_NE(find_runtime(modules, nothing), nullptr);
-  EXPECT_EQ(find_runtime(modules, nothing)->base, 2u);
-  EXPECT_EQ(find_runtime(std::span(modules).first(1), nothing), nullptr);
+  ASSERT_NE(runtime_image(modules, nothing), nullptr);
+  EXPECT_EQ(runtime_image(modules, nothing)->base, 2u);
+  EXPECT_EQ(runtime_image(std::span(modules).first(1), nothing), nullptr);
 }
 
 }  // namespace

@@ -1,78 +1,32 @@
 #include <io.h>
 #include <spdlog/spdlog.h>
 
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <optional>
 
+#include "symbols/image_files.h"
 #include "unmanaged/win/utf8.h"
-#include "walker/base/errno_text.h"
 #include "walker/base/partial_file.h"
 #include "walker/base/version.h"
 #include "walker/check_calls.h"
+#include "walker/cli/dump_file.h"
 #include "walker/cli/report.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
 #include "walker/cli/win/local_symbols.h"
 #include "walker/cli/win/visit.h"
-#include "walker/export/json.h"
-#include "walker/export/recording_filter.h"
-#include "walker/export/text.h"
+#include "walker/cli/write_dump.h"
 #include "walker/export/words.h"
 #include "walker/model/counters.h"
-#include "walker/model/recording_builder.h"
+#include "walker/session/win/environment.h"
 #include "walker/session/win/target_session.h"
 #include "walker/symbolise.h"
 
 namespace mixwalk {
 namespace {
 
-bool wants_colour(const DumpCommand& command) {
-  switch (command.colour) {
-    case Colour::always: return true;
-    case Colour::never: return false;
-    case Colour::automatic: break;
-  }
-  return !command.output && _isatty(_fileno(stdout)) != 0 && obeys_escapes(stdout);
-}
-
-bool write(const Snapshot& snapshot, const DumpCommand& command, CallChecker& calls, ByteSink& sink) {
-  // These two show more of a snapshot than a recording keeps.
-  if (command.format->name == "json") return JsonExporter(command.filter).write(snapshot, sink);
-  if (command.format->name == "text") {
-    TextExporter::Options options{wants_colour(command), command.filter, {}};
-    if (command.calls) {
-      options.call_text = [&calls](const Frame& frame) {
-        return calls.call_text(static_cast<std::size_t>(frame.module), frame.address);
-      };
-    }
-    return TextExporter(options).write(snapshot, sink);
-  }
-  return command.format->make()->write(filtered(to_recording(snapshot), command.filter), sink);
-}
-
-// Empty: written. Else why not. `file`: null for standard output.
-std::string write_to(PartialFile* file, const Snapshot& snapshot, const DumpCommand& command,
-                     CallChecker& calls) {
-  constexpr char kNoRoom[] = "the format has no room for the dump";
-  if (file != nullptr) {
-    if (write(snapshot, command, calls, *file)) return file->commit();
-    return file->error().empty() ? kNoRoom : file->error();
-  }
-  FileSink sink(stdout);
-  errno = 0;
-  const bool written = write(snapshot, command, calls, sink);
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    return errno_text(errno == 0 ? ENOSPC : errno);
-  }
-  return written ? "" : kNoRoom;
-}
-
-Failure unwritable(const DumpCommand& command, const std::string& why) {
-  const std::string where = command.output ? "\"" + *command.output + "\"" : "to standard output";
-  return {ExitCode::output, "cannot write " + where + ": " + why};
-}
+bool stdout_is_console() { return _isatty(_fileno(stdout)) != 0 && obeys_escapes(stdout); }
 
 void complete(Snapshot& snapshot) {
   using namespace std::chrono;
@@ -171,9 +125,21 @@ ExitCode run(const DumpCommand& command) {
   CallChecker calls(symbols.symboliser(), loaded_images(*snapshot));
   check_calls(*snapshot, calls);
   log_calls(count(*snapshot));
-  const std::string why = write_to(file ? &*file : nullptr, *snapshot, command, calls);
-  if (!why.empty()) return report(unwritable(command, why));
+  if (const auto failure = write_dump(*snapshot, command, wants_colour(command, stdout_is_console()),
+                                      file ? &*file : nullptr, calls)) {
+    return report(*failure);
+  }
   return unmatched.empty() ? ExitCode::ok : report(missing);
+}
+
+ExitCode run(const DumpFileCommand& command) {
+  DiskImageFiles disk;
+  LocalImageFiles local(disk);
+  const auto variable = environment_variable(L"_NT_SYMBOL_PATH");
+  return run(command, {.local = local,
+                       .default_symbol_path = variable ? to_utf8(*variable) : std::string(),
+                       .colour = wants_colour(command, stdout_is_console()),
+                       .log = [](const std::string& text) { spdlog::info(text); }});
 }
 
 }  // namespace mixwalk

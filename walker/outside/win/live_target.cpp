@@ -8,9 +8,10 @@
 #include <chrono>
 #include <cstddef>
 
+#include "unmanaged/image/image_headers.h"
 #include "unmanaged/win/loader_list.h"
-#include "unmanaged/win/utf8.h"
-#include "walker/outside/module_headers.h"
+#include "walker/outside/process_block.h"
+#include "walker/outside/runtime_version.h"
 #include "walker/outside/win/suspension_gate.h"
 #include "walker/session/win/thread_list.h"
 #include "walker/session/win/token.h"
@@ -19,8 +20,6 @@
 
 namespace mixwalk {
 namespace {
-
-constexpr std::size_t kMaxCommandLineUnits = 32'767;
 
 // The stack of a thread that runs, as far as its pages are plain before the thread is suspended: under the freeze
 // nothing is asked of the target but its bytes.
@@ -105,23 +104,18 @@ void LiveTarget::read_modules() {
   modules_.clear();
   const std::vector<LoadedImage> images = read_loader_list(cache_, peb_);
   for (const LoadedImage& image : images) {
-    if (auto module = read_module_headers(cache_, image.base)) {
-      module->path = image.path;
-      modules_.push_back(std::move(*module));
-    }
+    const auto headers = ImageHeaders::read(cache_, image.base);
+    if (!headers || headers->size_of_image() == 0) continue;
+    modules_.push_back({image.base, headers->size_of_image(), headers->timestamp(), image.path});
   }
   // The program's image comes first in the loader's list.
   if (!images.empty()) process_.path = images.front().path;
-  sort_disjoint(modules_);
-  const auto parameters = cache_.read_value<std::uint64_t>(peb_ + offsetof(PEB, ProcessParameters));
-  const auto text = parameters ? cache_.read_value<UNICODE_STRING>(
-                                     *parameters + offsetof(RTL_USER_PROCESS_PARAMETERS, CommandLine))
-                               : std::nullopt;
-  if (!text) return;
-  std::wstring units(std::min<std::size_t>(text->Length / sizeof(wchar_t), kMaxCommandLineUnits), L'\0');
-  if (cache_.read(reinterpret_cast<std::uint64_t>(text->Buffer), units.data(), units.size() * sizeof(wchar_t))) {
-    process_.command_line = to_utf8(units);
-  }
+  std::ranges::stable_sort(modules_, {}, &Module::base);
+  const auto overlaps = [](const Module& lower, const Module& module) {
+    return module.base - lower.base < lower.size;
+  };
+  modules_.erase(std::unique(modules_.begin(), modules_.end(), overlaps), modules_.end());
+  runtime_ = find_runtime(modules_, cache_);
 }
 
 void LiveTarget::read_threads() {
@@ -136,6 +130,9 @@ void LiveTarget::read_threads() {
       listed.teb = opened->teb();
     }
     threads_.push_back(std::move(listed));
+  }
+  for (const TargetThread& listed : threads_) {
+    if (process_.command_line.empty()) process_.command_line = command_line_of(cache_, listed.teb);
   }
 }
 

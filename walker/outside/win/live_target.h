@@ -28,6 +28,7 @@ class LiveTarget final : public Target {
   void refresh();
 
   const Process& process() const noexcept override { return process_; }
+  const Runtime& runtime() const noexcept override { return runtime_; }
   std::uint64_t unix_time_ms() const noexcept override { return unix_time_ms_; }
   std::span<const Module> modules() const noexcept override { return modules_; }
   std::span<const TargetThread> threads() const noexcept override { return threads_; }
@@ -51,6 +52,7 @@ class LiveTarget final : public Target {
   PageCache cache_;
   std::uint64_t peb_ = 0;
   Process process_;
+  Runtime runtime_;
   std::uint64_t unix_time_ms_ = 0;
   std::vector<Module> modules_;
   std::vector<TargetThread> threads_;

@@ -1,16 +1,30 @@
-// mixwalk where no process can be attached to: it converts recordings.
+// mixwalk where no process can be attached to: it converts recordings, and shows the stacks of dumps.
+
+#include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string>
 #include <vector>
 
 #include "walker/cli/convert.h"
+#include "walker/cli/dump_file.h"
 #include "walker/cli/options.h"
 #include "walker/cli/report.h"
+#include "walker/outside/disk_images.h"
 
 namespace mixwalk {
 namespace {
+
+ExitCode run_dump(const DumpFileCommand& command) {
+  NoImageFiles none;  // a dump names files of the machine that it was made on
+  const char* const path = std::getenv("_NT_SYMBOL_PATH");
+  return run(command, {.local = none,
+                       .default_symbol_path = path != nullptr ? path : "",
+                       .colour = wants_colour(command, isatty(STDOUT_FILENO) != 0),
+                       .log = [](const std::string& text) { std::fprintf(stderr, "mixwalk: %s\n", text.c_str()); }});
+}
 
 ExitCode run_arguments(const std::vector<std::string>& arguments) {
   const ParseResult parsed = parse_command_line(arguments, otel_variables());
@@ -20,7 +34,9 @@ ExitCode run_arguments(const std::vector<std::string>& arguments) {
     return parsed.exit_code;
   }
   if (const auto* convert = std::get_if<ConvertCommand>(&*parsed.command)) return run(*convert);
-  return report({ExitCode::usage, "only convert works here: processes are looked at on Windows"});
+  if (const auto* dump = std::get_if<DumpFileCommand>(&*parsed.command)) return run_dump(*dump);
+  return report({ExitCode::usage,
+                 "only convert and dump FILE.dmp work here: processes are looked at on Windows"});
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
-#include "walker/outside/outside_unwind_step.h"
+#include "walker/outside/clr_jitted_step.h"
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <vector>
 
 #include "tests/support/fake_clr_questions.h"
 #include "tests/support/jitted_builder.h"
+#include "walker/outside/target_step.h"
 
 namespace mixwalk {
 namespace {
@@ -24,9 +24,9 @@ class HeapIsCode final : public OutsideMemory {
 };
 
 // A code heap with one compiled method, and a stack of 4 KiB.
-class OutsideUnwindStepTest : public testing::Test {
+class ClrJittedStepTest : public testing::Test {
  protected:
-  OutsideUnwindStepTest() {
+  ClrJittedStepTest() {
     // push rbx; sub rsp, 0x20
     heap_.put(kUnwind, {0x01, 5, 2, 0, 5, 0x32, 1, 0x30});
     clr_.add_code(method_.put(heap_));
@@ -38,7 +38,8 @@ class OutsideUnwindStepTest : public testing::Test {
 
   StepResult step(LeafRule leaf = LeafRule::forbidden) {
     copy_.fill(stack_, kStack, kStack + 0x1000);
-    OutsideUnwindStep step({modules_, heap_, outside_, clr_, dispatcher_}, copy_);
+    ClrJittedStep jitted(clr_, heap_);
+    TargetStep step(modules_, heap_, copy_, outside_, {&jitted, true});
     return step.step(frame_, leaf);
   }
   void stand_at(std::uint32_t offset, std::uint32_t rsp, AddressKind kind) {
@@ -55,11 +56,10 @@ class OutsideUnwindStepTest : public testing::Test {
   ModuleView modules_;
   std::vector<std::byte> buffer_ = std::vector<std::byte>(0x1010);
   StackCopy copy_{buffer_};
-  std::uint64_t dispatcher_ = 0;
   Cursor frame_;
 };
 
-TEST_F(OutsideUnwindStepTest, JittedCodeByItsHeader) {
+TEST_F(ClrJittedStepTest, JittedCodeByItsHeader) {
   stand_at(0x1050, 0x100, AddressKind::return_address);
   stack_.put64(0x120, 0xBBBB);
   stack_.put64(0x128, kHeap + 0x1080);
@@ -71,32 +71,32 @@ TEST_F(OutsideUnwindStepTest, JittedCodeByItsHeader) {
   EXPECT_EQ(frame_.registers[Register::rbx], 0xBBBBu);
 }
 
-TEST_F(OutsideUnwindStepTest, CallerThatIsBehindNoCall) {
+TEST_F(ClrJittedStepTest, CallerThatIsBehindNoCall) {
   stand_at(0x1050, 0x100, AddressKind::return_address);
   stack_.put64(0x128, kHeap + 0x1090);
   EXPECT_EQ(step().fault, StepFault::no_call);
   EXPECT_EQ(frame_.registers.rip, kHeap + 0x1050);  // as it was
 }
 
-TEST_F(OutsideUnwindStepTest, CallerThatIsNoCode) {
+TEST_F(ClrJittedStepTest, CallerThatIsNoCode) {
   stand_at(0x1050, 0x100, AddressKind::return_address);
   stack_.put64(0x128, 0x5555);
   EXPECT_EQ(step().fault, StepFault::no_call);
 }
 
-TEST_F(OutsideUnwindStepTest, ZeroIsNoRootBelowJittedCode) {
+TEST_F(ClrJittedStepTest, ZeroIsNoRootBelowJittedCode) {
   stand_at(0x1050, 0x100, AddressKind::return_address);
   stack_.put64(0x128, 0);
   EXPECT_EQ(step().fault, StepFault::ended_early);
 }
 
-TEST_F(OutsideUnwindStepTest, CodeWhoseHeaderIsDamaged) {
+TEST_F(ClrJittedStepTest, CodeWhoseHeaderIsDamaged) {
   heap_.put64(0x1000, 0);
   stand_at(0x1050, 0x100, AddressKind::return_address);
   EXPECT_EQ(step().fault, StepFault::unreadable_unwind);
 }
 
-TEST_F(OutsideUnwindStepTest, ThunkIsALeafBehindACall) {
+TEST_F(ClrJittedStepTest, ThunkIsALeafBehindACall) {
   stand_at(0x2000, 0x100, AddressKind::instruction_pointer);
   stack_.put64(0x100, kHeap + 0x1080);
   EXPECT_EQ(step(LeafRule::allowed).fault, StepFault::none);
@@ -104,7 +104,7 @@ TEST_F(OutsideUnwindStepTest, ThunkIsALeafBehindACall) {
   EXPECT_EQ(frame_.registers.rsp(), kStack + 0x108);
 }
 
-TEST_F(OutsideUnwindStepTest, ThunkBelowNoCall) {
+TEST_F(ClrJittedStepTest, ThunkBelowNoCall) {
   stand_at(0x2000, 0x100, AddressKind::instruction_pointer);
   stack_.put64(0x100, kHeap + 0x1090);
   const StepResult stepped = step(LeafRule::allowed);
@@ -112,25 +112,12 @@ TEST_F(OutsideUnwindStepTest, ThunkBelowNoCall) {
   EXPECT_TRUE(stepped.no_unwind_data);
 }
 
-TEST_F(OutsideUnwindStepTest, ThunkThatCalledIsNone) {
+TEST_F(ClrJittedStepTest, ThunkThatCalledIsNone) {
   stand_at(0x2000, 0x100, AddressKind::return_address);
   stack_.put64(0x100, kHeap + 0x1080);
   const StepResult stepped = step();
   EXPECT_EQ(stepped.fault, StepFault::no_unwind);
   EXPECT_TRUE(stepped.no_unwind_data);
-}
-
-TEST_F(OutsideUnwindStepTest, DispatcherOfExceptionsHasItsContextOnTheStack) {
-  dispatcher_ = kHeap + 0x2800;
-  stand_at(0x2800, 0x100, AddressKind::instruction_pointer);
-  stack_.put32(0x130, 0x10'003B);           // ContextFlags
-  stack_.put32(0x138, 0x33);                // SegCs
-  stack_.put64(0x100 + 0x98, kStack + 0x900);  // Rsp
-  stack_.put64(0x100 + 0xF8, kHeap + 0x1050);  // Rip
-  EXPECT_EQ(step(LeafRule::allowed).trust, Trust::context);
-  EXPECT_EQ(frame_.registers.rip, kHeap + 0x1050);
-  EXPECT_EQ(frame_.registers.rsp(), kStack + 0x900);
-  EXPECT_EQ(frame_.kind, AddressKind::instruction_pointer);
 }
 
 }  // namespace

@@ -1,0 +1,27 @@
+// The stacks of a live process from outside, as text: mixwalk dump --outside without the command line.
+
+#include <cstdio>
+#include <map>
+
+#include "unmanaged/win/utf8.h"
+#include "tests/walker/outside/win/look_outside.h"
+
+int main(int count, char** values) {
+  if (count < 3) return 2;
+  const auto look = mixwalk::look_outside(static_cast<std::uint32_t>(std::atoi(values[1])), values[2]);
+  if (!look.failure.empty()) {
+    std::printf("%s\n", look.failure.c_str());
+    return 1;
+  }
+  for (const auto& thread : look.snapshot.threads) {
+    std::printf("\n%u %s %s\n", thread.os_id, thread.name.c_str(), thread.skipped.c_str());
+    for (const auto& run : thread.stack.runs) {
+      if (run.end == mixwalk::RunEnd::open) std::printf("  open: %d\n", static_cast<int>(run.why));
+    }
+    for (const auto& frame : thread.stack.frames) {
+      if (frame.function != 0) std::printf("  %s\n", frame.name.c_str());
+    }
+  }
+  std::printf("obstacle: %s\nms: open %llu dac %llu walk %llu names %llu\n", look.obstacle.c_str(), look.open_ms,
+              look.dac_ms, look.walk_ms, look.names_ms);
+}
