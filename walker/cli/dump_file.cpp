@@ -13,7 +13,7 @@
 #include "walker/cli/report.h"
 #include "walker/cli/write_dump.h"
 #include "walker/outside/dump_target.h"
-#include "walker/outside/outside_walk.h"
+#include "walker/outside/target_snapshot.h"
 #include "walker/symbolise.h"
 
 namespace mixwalk {
@@ -64,11 +64,12 @@ class DumpFileRun {
   ExitCode run(PartialFile* file) {
     UnmatchedThreads unmatched(command_.threads);
     for (const TargetThread& thread : target_.threads()) unmatched.met(thread.os_id, thread.name);
-    NoManagedCode managed;
-    const OutsideKnowledge knowledge{managed, nullptr, [this](const TargetThread& thread) {
-                                       return command_.threads.contains(thread.os_id, thread.name);
-                                     }};
-    Snapshot snapshot = walk_outside(target_, knowledge);
+    std::string obstacle;
+    const auto clr = host_.open_clr(target_, obstacle);
+    Snapshot snapshot = target_snapshot(target_, clr.get(), obstacle, [this](const TargetThread& thread) {
+      return command_.threads.contains(thread.os_id, thread.name);
+    });
+    snapshot.way = Way::file;
     snapshot.tool_version = kVersion;
     const Failure missing{ExitCode::no_thread, quoted(command_.file) + " has no " + unmatched.text()};
     if (!unmatched.empty() && snapshot.threads.empty()) return report(missing);

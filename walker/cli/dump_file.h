@@ -1,10 +1,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "symbols/image_files.h"
 #include "walker/cli/options.h"
+#include "walker/outside/clr_questions.h"
+#include "walker/outside/target.h"
 
 namespace mixwalk {
 
@@ -15,6 +18,9 @@ struct DumpFileHost {
   ImageFiles& local;
   std::string default_symbol_path;  // where the command line has none: _NT_SYMBOL_PATH
   bool colour = false;              // of text
+  // Opens the runtime of a dump for questions. Null: it cannot be asked, and `obstacle` says why (empty: there is
+  // none).
+  std::function<std::unique_ptr<ClrQuestions>(const Target& target, std::string& obstacle)> open_clr;
   std::function<void(const std::string&)> log;  // what is being done, with --verbose
 };
 

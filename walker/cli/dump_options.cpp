@@ -17,14 +17,16 @@ constexpr char kDumpHelp[] =
     "millisecond, and mixwalk leaves the process when it is done. With --at-once all threads\n"
     "stand still together, and their stacks are those of one moment.\n"
     "\n"
-    "Or prints the stacks in a dump file (minidump) of an x64 process, .NET or not. Nothing\n"
-    "is asked of a runtime then: its native frames are shown, and frames of code that was\n"
-    "compiled ahead of time by their image; where the program's own jitted code stands, a gap.\n"
+    "Where mixwalk.dll is refused, or is not let in within 2s, the process is looked at from\n"
+    "outside: it is only read then (--outside asks for that).\n"
+    "\n"
+    "Or prints the stacks in a dump file (minidump) of an x64 process, .NET or not.\n"
     "\n"
     "Examples:\n"
     "  mixwalk dump --process-id 4711\n"
     "  mixwalk dump --name orders -o orders.json\n"
     "  mixwalk dump --name orders --at-once\n"
+    "  mixwalk dump --name orders --outside\n"
     "  mixwalk dump --name orders -o orders.speedscope.json\n"
     "  mixwalk dump --after 5s -- orders.exe --port 8080\n"
     "  mixwalk dump orders.dmp --symbol-path /symbols";
@@ -45,6 +47,14 @@ void add_dump(CLI::App& app, DumpArguments& arguments) {
   dump->add_flag("--at-once", command.visit.sampling.at_once,
                  "Stop all threads together, and copy their stacks before the first runs again\n"
                  "(--deadline is 500ms then, for all of them)");
+  auto* outside = dump->add_flag_callback("--outside", [&command] { command.way = DumpWay::outside; },
+                                          "Only read the process: nothing is loaded into it and nothing asked of it");
+  dump->add_flag_callback("--inside", [&command] { command.way = DumpWay::inside; },
+                          "Do not look from outside where mixwalk.dll is refused or not answered for 2s")
+      ->excludes(outside);
+  dump->add_option("--dac", command.dac,
+                   "The debugging library (mscordaccore.dll) of the runtime, of a dump file or with --outside")
+      ->option_text("FILE");
   dump->add_option("-o,--output", command.output, "The file to write; - or nothing: standard output")
       ->option_text("FILE");
   add_format(*dump, arguments.format, FormatsOf::all, "by the file's extension, else text");
@@ -94,13 +104,14 @@ bool is_dump_file(const std::string& argument) {
 ParseResult finish_dump_file(DumpArguments& arguments) {
   // What is done to a process; a file stands still anyway.
   for (const char* option : {"--process-id", "--name", "--after", "--at-once", "--engine", "--deadline", "--probe",
-                             "--canary", "--timeout", "--wait"}) {
+                             "--canary", "--timeout", "--wait", "--outside", "--inside"}) {
     if (arguments.app->count(option) != 0) return usage(std::string(option) + " does not go with a dump file", "dump");
   }
   DumpFileCommand command;
   static_cast<DumpOutput&>(command) = std::move(static_cast<DumpOutput&>(arguments.command));
   command.file = arguments.visit.program.front();
   command.symbol_path = arguments.command.visit.symbol_path;
+  command.dac = arguments.command.dac;
   command.verbose = arguments.command.verbose;
   if (auto wrong = finish_threads(arguments.visit.threads, "dump", command.threads)) return std::move(*wrong);
   if (auto wrong = finish_output(arguments.format, command)) return std::move(*wrong);
@@ -122,6 +133,17 @@ ParseResult finish_dump(DumpArguments& arguments) {
     return std::move(*wrong);
   }
   auto* start = std::get_if<ByStart>(&command.visit.target);
+  if (command.way == DumpWay::outside) {
+    if (start != nullptr) return usage("--outside goes with --process-id and --name", "dump");
+    for (const char* option : {"--at-once", "--engine", "--deadline", "--probe", "--canary", "--timeout", "--wait"}) {
+      if (arguments.app->count(option) != 0) return usage(std::string(option) + " does not go with --outside", "dump");
+    }
+  }
+  // What only mixwalk.dll can do.
+  for (const char* option : {"--at-once", "--engine", "--probe", "--canary", "--wait", "--timeout"}) {
+    if (command.way == DumpWay::automatic && arguments.app->count(option) != 0) command.way = DumpWay::inside;
+  }
+  if (start != nullptr) command.way = DumpWay::inside;
   if (arguments.visit.after && start == nullptr) {
     return usage("--after goes with -- PROGRAM", "dump");
   }

@@ -17,12 +17,20 @@
 namespace mixwalk {
 namespace {
 
+std::unique_ptr<ClrQuestions> no_clr(const Target& target, std::string& obstacle) {
+  if (!target.runtime().name.empty()) {
+    obstacle = "the runtime's debugging library runs on Windows only";
+  }
+  return nullptr;
+}
+
 ExitCode run_dump(const DumpFileCommand& command) {
   NoImageFiles none;  // a dump names files of the machine that it was made on
   const char* const path = std::getenv("_NT_SYMBOL_PATH");
   return run(command, {.local = none,
                        .default_symbol_path = path != nullptr ? path : "",
                        .colour = wants_colour(command, isatty(STDOUT_FILENO) != 0),
+                       .open_clr = &no_clr,
                        .log = [](const std::string& text) { std::fprintf(stderr, "mixwalk: %s\n", text.c_str()); }});
 }
 

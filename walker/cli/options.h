@@ -78,14 +78,26 @@ struct DumpOutput {
   bool calls = false;  // of text: the call instruction of each native frame
 };
 
+// From where dump looks at a process.
+enum class DumpWay {
+  automatic,  // inside; from outside where that is refused, or is not answered within kAnswerMs
+  inside,
+  outside,
+};
+// How long a process may take to let mixwalk.dll in, before dump looks from outside.
+inline constexpr std::uint32_t kAnswerMs = 2000;
+
 struct DumpCommand : DumpOutput {
   Visit visit;
+  DumpWay way = DumpWay::automatic;
+  std::string dac;  // the runtime's debugging library; empty: it is looked for
   bool verbose = false;
 };
 
 // The stacks of a process in a dump file.
 struct DumpFileCommand : DumpOutput {
   std::string file;
+  std::string dac;  // as DumpCommand::dac
   ThreadSelection threads;  // empty: all
   std::optional<std::string> symbol_path;  // SymbolPath's text; none: that of _NT_SYMBOL_PATH
   bool verbose = false;

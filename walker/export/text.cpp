@@ -68,7 +68,7 @@ class Writer {
         "{}process {}{}  {}  {}  {}  engine {}  {}\n", paint(kBold), process.id, paint(kReset),
         bounded(process.path), runtime_text(snapshot_.runtime), utc(snapshot_.unix_time_ms), key(snapshot_.engine),
         plural(snapshot_.threads.size(), "thread"));
-    text += moments();
+    text += moments() + way();
     const FrameFilter& filter = options_.filter;
     if (filter.managed_only) text += "only managed frames are shown\n";
     if (filter.depth) {
@@ -119,6 +119,18 @@ class Writer {
   }
 
  private:
+  // From where the process was looked at, where that was not from inside.
+  std::string way() const {
+    std::string text;
+    if (snapshot_.way == Way::outside) {
+      text = "from outside: nothing was loaded into the process";
+      if (!snapshot_.way_reason.empty()) text += " (" + bounded(snapshot_.way_reason) + ")";
+      text += '\n';
+    }
+    if (!snapshot_.unasked.empty()) text += "managed frames are missing: " + bounded(snapshot_.unasked) + "\n";
+    return text;
+  }
+
   // How long the process stood for which threads.
   std::string moments() const {
     if (snapshot_.moments.empty()) return {};

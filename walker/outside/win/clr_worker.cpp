@@ -5,7 +5,10 @@
 
 #include "unmanaged/win/remote_memory.h"
 #include "unmanaged/win/unique_handle.h"
+#include "unmanaged/minidump/mapped_file.h"
+#include "unmanaged/minidump/minidump.h"
 #include "walker/outside/dac/win/dac_library.h"
+#include "walker/outside/dump_target.h"
 #include "walker/outside/win/message_pipe.h"
 
 namespace mixwalk {
@@ -28,14 +31,33 @@ UniqueHandle pipe_of(const std::string& text) {
   return GetFileType(handle) == FILE_TYPE_PIPE ? UniqueHandle(handle) : UniqueHandle();
 }
 
+// Images that the dump lacks are read from this machine's files, as the asking side reads them.
+struct DumpInFile {
+  explicit DumpInFile(const std::string& path) : file(path) {}
+
+  MappedFile file;
+  Minidump dump = Minidump::parse(file.bytes());
+  DiskImageFiles disk;
+  LocalImageFiles local{disk};
+  DiskImages images{local, disk, {}};
+  DumpTarget target{dump, images};
+};
+
 class Worker {
  public:
   QuestionMessage answer(const OpenClr& open) {
     if (open.version != kQuestionsVersion) return NotOpened{"the worker is of another version of mixwalk"};
-    if (open.process == 0) return NotOpened{"the worker cannot read dumps yet"};
-    process_ = UniqueHandle(reinterpret_cast<HANDLE>(open.process));
-    memory_ = std::make_unique<RemoteMemory>(process_.get());
-    auto loaded = DacLibrary::load(open.dac_path, *memory_, open.runtime_base);
+    const MemoryReader* memory = nullptr;
+    if (open.process != 0) {
+      process_ = UniqueHandle(reinterpret_cast<HANDLE>(open.process));
+      memory_ = std::make_unique<RemoteMemory>(process_.get());
+      memory = memory_.get();
+    } else {
+      dump_ = std::make_unique<DumpInFile>(open.dump_path);
+      if (dump_->dump.error() != MinidumpError::none) return NotOpened{"the dump cannot be read"};
+      memory = &dump_->target.memory();
+    }
+    auto loaded = DacLibrary::load(open.dac_path, *memory, open.runtime_base);
     if (!loaded) return NotOpened{loaded.failure().message};
     library_ = std::move(*loaded);
     return Opened{};
@@ -57,7 +79,7 @@ class Worker {
   }
   QuestionMessage answer(const AskThreads&) { return ThreadsAnswer{library_->threads()}; }
   QuestionMessage answer(const TargetRan&) {
-    memory_->drop();
+    if (memory_) memory_->drop();
     library_->target_ran();
     return Opened{};
   }
@@ -72,6 +94,7 @@ class Worker {
  private:
   UniqueHandle process_;
   std::unique_ptr<RemoteMemory> memory_;
+  std::unique_ptr<DumpInFile> dump_;
   std::unique_ptr<DacLibrary> library_;
 };
 

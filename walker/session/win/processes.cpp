@@ -141,12 +141,17 @@ Outcome<AttachTarget> find_target(std::uint32_t process_id) {
 }
 
 Outcome<AttachTarget> find_target(const std::string& name) {
+  const auto id = find_process(name);
+  return id ? find_target(*id) : Outcome<AttachTarget>(id.failure());
+}
+
+Outcome<std::uint32_t> find_process(const std::string& name) {
   std::vector<ProcessEntry> named;
   for (ProcessEntry& entry : list_processes()) {
     if (without_exe(entry.name) == without_exe(name)) named.push_back(std::move(entry));
   }
   if (named.empty()) return Failure{ExitCode::no_process, "no process named \"" + name + "\""};
-  if (named.size() == 1) return find_target(named.front().id);
+  if (named.size() == 1) return named.front().id;
   std::string ids;
   for (std::size_t i = 0; i < std::min(named.size(), kMaxNamedInMessage); ++i) {
     ids += (i == 0 ? "" : ", ") + std::to_string(named[i].id);

@@ -29,9 +29,11 @@ struct AttachTarget {
   UniqueHandle process;  // SYNCHRONIZE | PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_DUP_HANDLE
 };
 
+// The one process of that name, .NET or not. `name`: of the image, with or without ".exe", in any case.
+Outcome<std::uint32_t> find_process(const std::string& name);
+
 // The process, or the first reason why it cannot be attached to.
 Outcome<AttachTarget> find_target(std::uint32_t process_id);
-// `name`: of the image, with or without ".exe", in any case.
 Outcome<AttachTarget> find_target(const std::string& name);
 
 }  // namespace mixwalk

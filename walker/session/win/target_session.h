@@ -27,6 +27,8 @@ class TargetSession {
                                     const std::wstring& dll, std::uint32_t timeout_ms,
                                     bool allocations = false);
 
+  // For the answers from here on.
+  void set_timeout(std::uint32_t milliseconds) noexcept { timeout_ms_ = milliseconds; }
   // May be asked again.
   Outcome<Snapshot> dump(const DumpRequest& request);
   // Begins a recording; from here on next() is to be called until it gives `done`.
