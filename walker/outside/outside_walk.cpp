@@ -21,7 +21,7 @@ std::string why_skipped(CaptureFault fault) {
   switch (fault) {
     case CaptureFault::none:
     case CaptureFault::off_stack: return {};
-    case CaptureFault::not_suspended: return "its registers are not known";
+    case CaptureFault::not_suspended: return "it has ended, or its registers are not known";
     case CaptureFault::overdue: return "the thread ran again before its stack was copied";
     case CaptureFault::no_room: return "there was no room for its stack";
   }

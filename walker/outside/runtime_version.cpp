@@ -37,9 +37,19 @@ std::string product_version(const std::vector<std::byte>& resources) {
   return text;
 }
 
+// Folklore: coreclr.dll writes "10,0,1226,42308 @Commit: …" for 10.0.12: its third number is a hundred times the one
+// that the runtime says of itself, and the year of the build. (Seen in 8.0.31, 9.0.20 and 10.0.12; FromOutside.)
 void read_numbers(std::string_view text, Runtime& runtime) {
   std::uint16_t* const numbers[] = {&runtime.major, &runtime.minor, &runtime.build, &runtime.revision};
   std::size_t which = 0;
+  if (text.find(',') != std::string_view::npos) {
+    std::string dotted(text.substr(0, text.find(' ')));
+    std::ranges::replace(dotted, ',', '.');
+    read_numbers(dotted, runtime);
+    runtime.build = static_cast<std::uint16_t>(runtime.build / 100);
+    runtime.revision = 0;
+    return;
+  }
   for (const char c : text) {
     if (c == '.') {
       if (++which == 4) return;
