@@ -177,7 +177,7 @@ bool GuessingStep::has_called_out(const Cursor& frame, std::uint64_t end) const 
   std::uint64_t before = 0;
   end = std::min(end, rsp + kMaxFrameBytes);
   for (std::uint64_t at = rsp; at < end; at += kWord) {
-    const auto word = stack_word(at);
+    const auto word = view_.stack.word(at);
     if (!word) return false;
     if (*word == frame.registers.rip && before >= rsp && before < end) return true;
     before = *word;
@@ -206,7 +206,7 @@ std::optional<Cursor> GuessingStep::by_frame_pointer(const Cursor& frame) noexce
   // Where the caller's Rbp was pushed, and Rbp is not yet set, the words are at Rsp.
   const std::uint64_t at = has_pushed_rbp(frame) ? rsp : frame.registers[Register::rbp];
   if (at < rsp || at % kWord != 0) return std::nullopt;
-  const auto saved = stack_word(at);
+  const auto saved = view_.stack.word(at);
   if (!saved) return std::nullopt;
   return caller_at(frame, at + kWord, *saved);
 }
@@ -215,7 +215,7 @@ std::optional<Cursor> GuessingStep::caller_at(const Cursor& frame, std::uint64_t
                                               std::uint64_t rbp) noexcept {
   if (is_given_up() || slot + kWord > goal_.bound.rsp) return std::nullopt;
   --search_.words;
-  const auto word = stack_word(slot);
+  const auto word = view_.stack.word(slot);
   if (!word || !may_have_called(*word, frame)) return std::nullopt;
   return caller_with(*word, slot + kWord, rbp);
 }
@@ -255,12 +255,4 @@ bool GuessingStep::has_pushed_rbp(const Cursor& frame) const noexcept {
 }
 
 // In the target's addresses, though the copy's pointers may have been rewritten.
-std::optional<std::uint64_t> GuessingStep::stack_word(std::uint64_t address) const noexcept {
-  const auto word = view_.stack.read_value<std::uint64_t>(address);
-  if (!word) return std::nullopt;
-  Registers registers;
-  registers[Register::rbp] = *word;
-  return view_.stack.to_target(registers)[Register::rbp];
-}
-
 }  // namespace mixwalk

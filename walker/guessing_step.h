@@ -94,7 +94,6 @@ class GuessingStep final : public UnwindStep {
   LeafCode code_of(const Cursor& frame) const noexcept;
   bool starts_or_returns(const Cursor& frame) const noexcept;
   bool has_pushed_rbp(const Cursor& frame) const noexcept;
-  std::optional<std::uint64_t> stack_word(std::uint64_t address) const noexcept;
 
   UnwindStep& step_;
   GuessView view_;

@@ -11,6 +11,8 @@ namespace {
 // mingw-w64's libraries do not define it.
 constexpr IID kIidMetaDataImport = {
     0x7DAC8207, 0xD3AE, 0x4C75, {0x9B, 0x67, 0x92, 0x80, 0x1A, 0x49, 0x7D, 0x44}};
+constexpr IID kIidMetaDataTables = {
+    0xD8F579AB, 0x402D, 0x4B8E, {0x82, 0xD9, 0x5D, 0x63, 0xB1, 0x06, 0x5C, 0x68}};
 constexpr DWORD kOpenRead = 0;  // CorOpenFlags ofRead
 
 // MAX_CLASS_NAME of the CLR.
@@ -21,6 +23,7 @@ constexpr int kMaxNesting = 32;
 constexpr clr::Token kTableMask = 0xFF000000;
 constexpr clr::Token kTypeRef = 0x01000000;
 constexpr clr::Token kTypeDef = 0x02000000;
+constexpr clr::Token kMethodDef = 0x06000000;
 
 // `length` counts the terminator.
 std::string text_of(const WCHAR* name, ULONG length) {
@@ -71,6 +74,61 @@ std::span<const std::byte> ModuleMetadata::assembly_attribute(const wchar_t* typ
   ULONG bytes = 0;
   if (!import_ || import_->GetCustomAttributeByName(kAssembly, type, &data, &bytes) != S_OK) return {};
   return {static_cast<const std::byte*>(data), data == nullptr ? 0 : bytes};
+}
+
+std::vector<clr::Token> ModuleMetadata::imported_methods(std::size_t most) const {
+  std::vector<clr::Token> methods;
+  ComPointer<IMetaDataTables> tables;
+  if (!import_ || FAILED(import_->QueryInterface(kIidMetaDataTables, reinterpret_cast<void**>(tables.put())))) {
+    return methods;
+  }
+  constexpr ULONG kImplMap = 0x1C, kMemberForwarded = 1;  // ECMA-335 II.22.22
+  ULONG row_bytes = 0, rows = 0, columns = 0, key = 0;
+  if (FAILED(tables->GetTableInfo(kImplMap, &row_bytes, &rows, &columns, &key, nullptr))) return methods;
+  for (ULONG row = 1; row <= rows && methods.size() < most; ++row) {
+    ULONG member = 0;  // a Field, by the standard, or a MethodDef
+    if (FAILED(tables->GetColumn(kImplMap, kMemberForwarded, row, &member))) continue;
+    if ((member & kTableMask) == kMethodDef) methods.push_back(member);
+  }
+  return methods;
+}
+
+std::vector<clr::Token> ModuleMetadata::com_methods(std::size_t most) const {
+  std::vector<clr::Token> methods;
+  if (!import_) return methods;
+  constexpr DWORD kImported = 0x1000;  // TypeAttributes.Import, ECMA-335 II.23.1.15
+  HCORENUM types = nullptr;
+  mdTypeDef type = 0;
+  ULONG count = 0;
+  while (methods.size() < most && import_->EnumTypeDefs(&types, &type, 1, &count) == S_OK && count == 1) {
+    DWORD flags = 0;
+    if (FAILED(import_->GetTypeDefProps(type, nullptr, 0, nullptr, &flags, nullptr))) continue;
+    if ((flags & kImported) == 0) continue;
+    HCORENUM members = nullptr;
+    mdMethodDef method = 0;
+    while (methods.size() < most && import_->EnumMethods(&members, type, &method, 1, &count) == S_OK &&
+           count == 1) {
+      methods.push_back(method);
+    }
+    import_->CloseEnum(members);
+  }
+  import_->CloseEnum(types);
+  return methods;
+}
+
+std::string ModuleMetadata::import_of(clr::Token method) const {
+  WCHAR name[kNameUnits];
+  ULONG length = 0;
+  DWORD flags = 0;
+  mdModuleRef library = 0;
+  if (!import_ ||
+      FAILED(import_->GetPinvokeMap(method, &flags, name, std::size(name), &length, &library))) {
+    return {};
+  }
+  const std::string entry = text_of(name, length);
+  if (FAILED(import_->GetModuleRefProps(library, name, std::size(name), &length))) return {};
+  const std::string from = text_of(name, length);
+  return from.empty() || entry.empty() ? std::string() : from + '!' + entry;
 }
 
 std::string ModuleMetadata::type_name(std::uint32_t token) const {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "symbols/clr_name.h"
 #include "symbols/win/com_pointer.h"
@@ -30,6 +31,12 @@ class ModuleMetadata final : public TypeNames {
   bool method(clr::Token token, Method& method) const;
 
   std::string type_name(std::uint32_t token) const override;
+
+  // The methods with a row in the ImplMap table, and the methods of imported COM interfaces; no more than `most`.
+  std::vector<clr::Token> imported_methods(std::size_t most) const;
+  std::vector<clr::Token> com_methods(std::size_t most) const;
+  // "library!entry", UTF-8, as a method with such a row declares them. Empty: it has none.
+  std::string import_of(clr::Token method) const;
 
   // Which build it is (ECMA-335 II.22.30). False: not known.
   bool mvid(std::array<std::byte, 16>& mvid) const;

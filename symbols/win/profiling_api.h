@@ -63,7 +63,9 @@ struct ICorProfilerInfo : IUnknown {
   MIXWALK_UNUSED_SLOT(GetCodeInfo);
   virtual HRESULT STDMETHODCALLTYPE GetEventMask(DWORD* events) = 0;
   virtual HRESULT STDMETHODCALLTYPE GetFunctionFromIP(const BYTE* ip, FunctionID* function) = 0;
-  MIXWALK_UNUSED_SLOT(GetFunctionFromToken);
+  // Of a method that is neither generic nor of a generic type. An error where the runtime has not loaded it yet.
+  virtual HRESULT STDMETHODCALLTYPE GetFunctionFromToken(ModuleID module, Token method,
+                                                         FunctionID* function) = 0;
   virtual HRESULT STDMETHODCALLTYPE GetHandleFromThread(ThreadID thread, HANDLE* handle) = 0;
   MIXWALK_UNUSED_SLOT(GetObjectSize);
   // S_OK for an array class, S_FALSE for any other.

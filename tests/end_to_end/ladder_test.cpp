@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
+#include "walker/export/words.h"
 #include "walker/symbolise.h"
 
 namespace mixwalk {
@@ -117,6 +119,26 @@ std::size_t expect_part_of_chain(const Snapshot& snapshot, const Thread& thread,
   return written.rungs.size() - found;
 }
 
+// What a stub says that it leads to: the P/Invoke by which the native function above was called, as its declaration
+// has it, or the interface's method, or the managed function above.
+void expect_target(const Frame& stub, const Rung& callee) {
+  if (callee.kind == "managed") {
+    if (stub.name == "IL_STUB_ReversePInvoke" || stub.name == "IL_STUB_COMtoCLR") {
+      EXPECT_EQ(stub.target, callee.name);
+    }
+  } else if (callee.hop == "P/Invoke, native function as delegate" || callee.hop == "calli") {
+    EXPECT_EQ(stub.target, "") << "no declaration leads there";
+  } else if (callee.hop.starts_with("P/Invoke")) {
+    EXPECT_EQ(stub.target, "ladder_native!" + callee.name);
+  } else if (callee.hop.starts_with("COM call out")) {
+    static const std::map<std::string, std::string> kMethods = {
+        {"ladder_com_descend", "Ladder.ILadder.Descend(Ladder.ILadderStep, System.Int32)"},
+        {"ladder_com_descend_text", "Ladder.ILadder.DescendText(System.String, Ladder.ILadderStep, System.Int32)"},
+        {"ladder_com_park", "Ladder.ILadder.Park(System.IntPtr, System.IntPtr)"}};
+    EXPECT_EQ(stub.target, kMethods.at(callee.name));
+  }
+}
+
 void expect_chain(const Snapshot& snapshot, const Thread& thread, const WrittenChain& written) {
   SCOPED_TRACE(to_text(snapshot, thread));
   ASSERT_TRUE(all_runs_closed(thread.stack));
@@ -125,6 +147,7 @@ void expect_chain(const Snapshot& snapshot, const Thread& thread, const WrittenC
   for (const Frame& frame : thread.stack.frames) {
     if (!is_ladders(snapshot, frame)) {
       if (callee == nullptr || next == written.rungs.size()) continue;  // above and below the chain
+      if (frame.kind == FrameKind::stub) expect_target(frame, *callee);
       EXPECT_TRUE(may_lie_between(snapshot, frame, callee->hop))
           << "a frame at " << std::hex << frame.address << " lies under " << callee->name
           << ", which was called by: " << callee->hop;
@@ -141,6 +164,18 @@ void expect_chain(const Snapshot& snapshot, const Thread& thread, const WrittenC
     callee = &rung;
   }
   EXPECT_EQ(next, written.rungs.size()) << "frames are missing";
+}
+
+// In an image every frame has a name: a symbol's, or where its function begins. Code outside images that the runtime
+// does not know is its thunks and helpers. How many of those there are.
+std::size_t expect_names(const Stack& stack) {
+  std::size_t thunks = 0;
+  for (const Frame& frame : stack.frames) {
+    const bool thunk = frame.kind == FrameKind::native && frame.module == Frame::kNone;
+    thunks += thunk;
+    EXPECT_TRUE(thunk || !frame.name.empty()) << key(frame.kind) << " at " << std::hex << frame.address;
+  }
+  return thunks;
 }
 
 // Everything but how a frame was found, and but its module's number: another image may have been
@@ -166,7 +201,7 @@ void expect_same_frames(const Snapshot& by_snapshot, const Stack& snapshot,
 
 struct Tally {
   int chains = 0, snapshot_engine = 0, not_asked = 0;
-  std::size_t frames = 0, runs = 0, lines = 0;
+  std::size_t frames = 0, runs = 0, lines = 0, thunks = 0;
 };
 
 void climb(const std::vector<std::string>& options, int chains) {
@@ -211,6 +246,7 @@ void climb(const std::vector<std::string>& options, int chains) {
     tally.lines += expect_lines(with_lines, thread_of(with_lines, written.os_thread_id), written);
     ASSERT_FALSE(testing::Test::HasFailure()) << "lines of chain " << i;
 
+    tally.thunks += expect_names(automatic.stack);
     ++tally.chains;
     tally.snapshot_engine += thread.stack.engine == Engine::snapshot;
     tally.not_asked += automatic.at_risk;
@@ -222,9 +258,10 @@ void climb(const std::vector<std::string>& options, int chains) {
     ladder.write_line("NEXT");
   }
   EXPECT_EQ(ladder.read_line(), "DONE");
-  std::printf("%d chains, %zu frames, %zu lines, %zu runs closed; DoStackSnapshot walked %d; auto did not ask "
-              "the runtime of %d\n",
-              tally.chains, tally.frames, tally.lines, tally.runs, tally.snapshot_engine, tally.not_asked);
+  std::printf("%d chains, %zu frames, %zu of them nameless thunks of the runtime, %zu lines, %zu runs closed; "
+              "DoStackSnapshot walked %d; auto did not ask the runtime of %d\n",
+              tally.chains, tally.frames, tally.thunks, tally.lines, tally.runs, tally.snapshot_engine,
+              tally.not_asked);
   EXPECT_GT(tally.lines, 3 * static_cast<std::size_t>(tally.chains));
   // Were every walk refused, the engines would agree with nothing to compare.
   EXPECT_GT(tally.snapshot_engine * 2, tally.chains);

@@ -1,10 +1,12 @@
 // Runtimes before the one of the other fixtures: hang.exe with each, by attach and by start.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "tests/end_to_end/recorded_file.h"
 #include "tests/support/win/child_process.h"
@@ -38,10 +40,12 @@ TEST_P(Runtimes, DumpByAttach) {
         << dump.at("runtime");
     std::set<std::string> names;
     std::size_t recursions = 0;
+    std::vector<std::string> targets;
     for (const auto& thread : dump.at("threads")) {
       EXPECT_TRUE(thread.at("whole").get<bool>()) << thread.dump(1);
       if (thread.at("name").is_string()) names.insert(thread.at("name").get<std::string>());
       for (const auto& frame : thread.at("frames")) {
+        if (frame.contains("target")) targets.push_back(frame.at("target"));
         const bool recurses = frame.at("name") == "Hang.Program.Recurse(System.Int32)";
         recursions += recurses;
         if (recurses) {
@@ -51,6 +55,7 @@ TEST_P(Runtimes, DumpByAttach) {
     }
     for (const char* name : kStuck) EXPECT_TRUE(names.contains(name)) << name;
     EXPECT_EQ(recursions, 1001u);
+    EXPECT_THAT(targets, testing::Contains("ladder_native!ladder_native_park"));
   }
   hang.write_line("STOP");
   EXPECT_EQ(hang.wait(20'000), 0u);

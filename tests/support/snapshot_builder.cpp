@@ -33,7 +33,7 @@ Thread whole_thread() {
   stack.frames.push_back({.kind = FrameKind::stub, .trust = Trust::dynamic,
                           .address_kind = AddressKind::return_address, .address = 0x6800'0040,
                           .stack_pointer = 0x10'0080, .function = 0x681c'0000, .run = 0,
-                          .name = "IL_STUB_PInvoke"});
+                          .name = "IL_STUB_PInvoke", .target = "orders!wait_for_reply"});
   stack.frames.push_back(managed("Orders.Client.Fetch<System.__Canon>(System.String)"));
   stack.frames.back().il = {0, 0x0600'0007, 0x1c};
   stack.frames.back().file = "/src/orders/Client.cs";

@@ -68,4 +68,12 @@ Registers StackCopy::to_target(const Registers& copy) const noexcept {
   return move_range(copy, copy_address(), from_, bytes_);
 }
 
+std::optional<std::uint64_t> StackCopy::word(std::uint64_t address) const noexcept {
+  const auto word = read_value<std::uint64_t>(address);
+  if (!word || !rewritten_) return word;
+  Registers registers;
+  registers[Register::rbp] = *word;
+  return to_target(registers)[Register::rbp];
+}
+
 }  // namespace mixwalk

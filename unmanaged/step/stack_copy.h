@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "unmanaged/step/memory_reader.h"
@@ -32,6 +33,8 @@ class StackCopy final : public MemoryReader {
   void rewrite_pointers() noexcept;
   Registers to_copy(const Registers& target) const noexcept;
   Registers to_target(const Registers& copy) const noexcept;
+  // The word at an address of the target, as it was there. Nothing: it was not copied.
+  std::optional<std::uint64_t> word(std::uint64_t address) const noexcept;
 
   // What was copied; as it was copied, until its pointers are rewritten.
   std::span<const std::byte> bytes() const noexcept { return buffer_.subspan(offset_, bytes_); }

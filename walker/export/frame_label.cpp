@@ -14,6 +14,13 @@ std::string place(const FrameWords& words) {
                      : fmt::format("{:#x}", words.offset);
 }
 
+std::string stub_label(const FrameWords& words) {
+  if (words.name.empty()) return "[stub at " + place(words) + "]";
+  const std::string_view role = words_of(clr_stub(words.name));
+  std::string label = fmt::format("[{}]", role.empty() ? words.name : role);
+  return words.target.empty() ? label : label + " " + words.target;
+}
+
 }  // namespace
 
 std::string frame_label(const FrameWords& words) {
@@ -23,7 +30,7 @@ std::string frame_label(const FrameWords& words) {
     case FrameKind::native:
       if (!named) return words.image ? place(words) : "[code at " + place(words) + "]";
       return words.image ? *words.image + "!" + words.name : words.name;
-    case FrameKind::stub: return "[" + (named ? words.name : "stub at " + place(words)) + "]";
+    case FrameKind::stub: return stub_label(words);
     case FrameKind::gap: return fmt::format("[gap: {}]", sentence(words.why));
   }
   return {};
@@ -33,9 +40,14 @@ std::string shown_name(FrameKind kind, std::string name) {
   return kind == FrameKind::managed ? managed_name(name) : name;
 }
 
+std::string shown_target(std::string_view stub, std::string target) {
+  return clr_stub(stub) == ClrStub::pinvoke ? target : managed_name(target);
+}
+
 std::string frame_label(const Recording& recording, const RecordedFrame& frame) {
   FrameWords words{.kind = frame.kind, .offset = frame.address, .why = frame.why};
   words.name = shown_name(frame.kind, valid_utf8(frame.name));
+  words.target = shown_target(words.name, valid_utf8(frame.target));
   if (frame.module != Frame::kNone) {
     const Module& module = recording.modules[static_cast<std::size_t>(frame.module)];
     words.image = valid_utf8(module_name(module));

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "walker/model/recording.h"
 
@@ -15,15 +16,18 @@ struct FrameWords {
   std::uint64_t offset = 0;          // of the frame's address in the image, or the address itself
   std::string name;                  // empty: none is known
   OpenReason why = OpenReason::none;  // of a gap
+  std::string target;                // of a stub: what it leads to; empty: not known
 };
 
 // The label of a frame in every format, without the offset in the function: "ntdll.dll!NtWait",
-// "orders.dll!0x102c", "[code at 0x1234]", "Orders.Program.Main()", "[IL_STUB_PInvoke]", "[stub at 0x1234]",
-// "[gap: the code has no unwind data]".
+// "orders.dll!0x102c", "[code at 0x1234]", "Orders.Program.Main()", "[P/Invoke] orders!wait", "[P/Invoke]",
+// "[IL_STUB_StructMarshal]", "[stub at 0x1234]", "[gap: the code has no unwind data]".
 std::string frame_label(const FrameWords& words);
 
 // The name of a frame for people: a managed function's is written as in C# (managed_name()).
 std::string shown_name(FrameKind kind, std::string name);
+// The target of a stub for people; `stub`: what the runtime calls the stub.
+std::string shown_target(std::string_view stub, std::string target);
 
 // The label of a recorded frame. Always UTF-8: bytes that were no UTF-8 in the target are U+FFFD.
 std::string frame_label(const Recording& recording, const RecordedFrame& frame);

@@ -53,6 +53,7 @@ Json frame_json(const Snapshot& snapshot, const Frame& frame) {
     const bool start_known = frame.symbol != SymbolKind::import || frame.displacement != 0;
     if (start_known) json["displacement"] = frame.displacement;
   }
+  if (!frame.target.empty()) json["target"] = frame.target;
   if (frame.call != CallCheck::unchecked) json["call"] = key(frame.call);
   if (frame.inline_depth != 0) json["inline_depth"] = frame.inline_depth;
   if (frame.folded > 1) json["folded"] = frame.folded;

@@ -238,6 +238,7 @@ class Writer {
   // A name that does not begin at its symbol says how far behind it stands.
   std::string label(const Frame& frame) const {
     FrameWords words{.kind = frame.kind, .offset = frame.address, .name = bounded(shown_name(frame))};
+    words.target = bounded(shown_target(frame.name, frame.target));
     if (frame.module != Frame::kNone) {
       const Module& module = snapshot_.modules[static_cast<std::size_t>(frame.module)];
       words.image = bounded(module_name(module));

@@ -178,6 +178,18 @@ std::string_view sentence(CallCheck call) noexcept {
   return "";
 }
 
+std::string_view words_of(ClrStub stub) noexcept {
+  switch (stub) {
+    case ClrStub::pinvoke: return "P/Invoke";
+    case ClrStub::reverse_pinvoke: return "callback";
+    case ClrStub::com_out: return "COM out";
+    case ClrStub::com_in: return "COM in";
+    case ClrStub::delegate_invoke: return "delegate invoke";
+    case ClrStub::other: return "";
+  }
+  return "";
+}
+
 std::string_view sentence_of_refusal(std::uint32_t refusal) noexcept {
   switch (refusal) {
     case kThreadLetGo: return "the runtime has let go of the thread";

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "symbols/clr_stub.h"
 #include "walker/model/recording.h"
 
 namespace mixwalk {
@@ -28,6 +29,8 @@ std::string_view unit(SampleEvent event) noexcept;
 std::string_view sentence(OpenReason why) noexcept;
 // What is wrong with a frame whose call is; else empty.
 std::string_view sentence(CallCheck call) noexcept;
+// What a stub does: "P/Invoke". Empty for other stubs.
+std::string_view words_of(ClrStub stub) noexcept;
 // Why DoStackSnapshot was not called, as a sentence for the user; empty where it was called, also where
 // it refused.
 std::string_view sentence_of_refusal(std::uint32_t refusal) noexcept;

@@ -43,6 +43,7 @@ struct RecordedFrame {
   std::uint32_t line = 0;
   bool line_approximate = false;
   IlPlace il;                           // its assembly: index into Recording::assemblies
+  std::string target;                   // as Frame::target
   std::uint32_t folded = 1;
 
   bool operator==(const RecordedFrame&) const = default;

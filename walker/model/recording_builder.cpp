@@ -26,6 +26,7 @@ RecordedFrame recorded(const Frame& frame, OpenReason why) {
           .line = frame.line,
           .line_approximate = frame.line_approximate,
           .il = frame.il,
+          .target = frame.target,
           .folded = frame.folded};
 }
 
@@ -98,6 +99,7 @@ Stack to_stack(const Recording& recording, std::uint32_t leaf) {
                             .line = from.line,
                             .line_approximate = from.line_approximate,
                             .il = from.il,
+                            .target = from.target,
                             .folded = from.folded,
                             .inline_depth = from.inline_depth});
     why.push_back(from.why);
@@ -127,7 +129,8 @@ bool RecordingBuilder::FrameEqual::operator()(const FrameKey& key,
          from.displacement == frame.displacement && from.name == frame.name &&
          from.symbol == frame.symbol && from.line == frame.line &&
          from.folded == frame.folded && from.il == frame.il &&
-         from.line_approximate == frame.line_approximate && from.file == frame.file;
+         from.line_approximate == frame.line_approximate && from.file == frame.file &&
+         from.target == frame.target;
 }
 
 std::uint32_t RecordingBuilder::add_stack(const Stack& stack) {

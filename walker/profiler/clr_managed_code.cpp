@@ -3,6 +3,8 @@
 #include <new>
 #include <optional>
 
+#include "symbols/clr_stub.h"
+
 namespace mixwalk {
 
 ManagedCode::Function ClrManagedCode::at(std::uint64_t ip) noexcept {
@@ -65,6 +67,34 @@ const ClrIlSource::Place* ClrManagedCode::il_place(ClrIlSource& source, clr::Fun
     return nullptr;
   }
   return &source.find(function, ip);
+}
+
+std::string ClrManagedCode::stub_target(ClrStubTargets& targets, clr::FunctionID stub, std::uint64_t callee,
+                                        std::vector<clr::ModuleID>& modules) {
+  const ManagedName* name = names_.known(stub);
+  if (name == nullptr) {
+    std::optional<UnloadGate::Question> question;
+    if (gate_ != nullptr && !question.emplace(*gate_, mark_, stub)) return {};
+    name = &names_.name(stub);
+  }
+  const ClrStub what = clr_stub(name->text);
+  if (name->modules.empty() || (what != ClrStub::pinvoke && what != ClrStub::com_out)) return {};
+  const clr::ModuleID module = name->modules.front();
+  const auto kind = what == ClrStub::pinvoke ? ClrStubTargets::Kind::pinvoke : ClrStubTargets::Kind::com;
+  const ClrStubTargets::Target* target = targets.known(module, kind, callee);
+  if (target == nullptr) {
+    std::optional<UnloadGate::Question> question;
+    if (gate_ != nullptr && !question.emplace(*gate_, mark_)) {
+      lost_ = true;
+      return {};
+    }
+    target = &targets.find(module, kind, callee);
+  }
+  if (target->function == 0) return target->import;
+  const ManagedName* method = this->name(target->function);
+  if (method == nullptr) return {};
+  modules.insert(modules.end(), method->modules.begin(), method->modules.end());
+  return method->text;
 }
 
 }  // namespace mixwalk

@@ -2,6 +2,7 @@
 
 #include "symbols/win/clr_il_source.h"
 #include "symbols/win/clr_metadata_source.h"
+#include "symbols/win/clr_stub_targets.h"
 #include "symbols/win/profiling_api.h"
 #include "walker/merge.h"
 #include "walker/profiler/unload_gate.h"
@@ -30,6 +31,10 @@ class ClrManagedCode final : public ManagedCode {
   const ManagedName* name(clr::FunctionID function);
   // Where in its IL a function with metadata stands, at an address inside an instruction. Null: it has gone.
   const ClrIlSource::Place* il_place(ClrIlSource& source, clr::FunctionID function, std::uint64_t ip);
+  // What a stub leads to, whose frame has this Frame::callee, as Frame::target has it; `modules` gains those that the
+  // text is made of. Empty: not known.
+  std::string stub_target(ClrStubTargets& targets, clr::FunctionID stub, std::uint64_t callee,
+                          std::vector<clr::ModuleID>& modules);
 
  private:
   Function ask(std::uint64_t ip);

@@ -11,6 +11,7 @@
 #include "walker/merge.h"
 #include "walker/profiler/clr_managed_code.h"
 #include "walker/profiler/sample_buffers.h"
+#include "walker/stub_callees.h"
 
 namespace mixwalk {
 namespace {
@@ -127,6 +128,7 @@ __attribute__((noinline)) std::unique_ptr<EventSample> walk_this_thread(ClrInter
                               .modules = view,
                               .scratch = {scratch.get(), most}});
   if (code.lost()) throw std::bad_alloc();
+  note_callees(sample->stack, raw.stack);
   drop_own_frames(sample->stack, view);
   for (Frame& frame : sample->stack.frames) {
     if (frame.function == 0) continue;

@@ -4,10 +4,12 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "symbols/clr_stub.h"
 #include "unmanaged/win/guarded.h"
 #include "unmanaged/win/live_modules.h"
 #include "unmanaged/win/plain_memory.h"
 #include "unmanaged/win/rtl_unwind_step.h"
+#include "walker/stub_callees.h"
 #include "walker/suspended/capture.h"
 
 namespace mixwalk {
@@ -103,6 +105,7 @@ Sampler::Sampler(ClrInterfaces& clr, const SamplerServices& services, Supervisor
       canaries_(services.registry, services.gate, probe_),
       names_(clr.info.get(), clr.info8.get()),
       il_(clr.info.get(), clr.info9.get()),
+      targets_(clr.info.get()),
       code_(*clr.info, clr.info8.get(), names_, &services.unload_gate),
       heard_(services.unload_gate.mark()) {}
 
@@ -110,6 +113,7 @@ void Sampler::forget() {
   ++generation_;
   names_ = ClrMetadataSource(clr_.info.get(), clr_.info8.get());
   il_.clear();
+  targets_.forget();
   all_modules_.clear();
   numbers_.clear();
   number_modules();
@@ -366,6 +370,7 @@ void Sampler::hear_of_unloads() {
   if (services_.unload_gate.mark() == heard_) return;
   outside_.forget();
   if (!services_.unload_gate.hear(heard_, deaths_)) {
+    targets_.forget();
     names_ = ClrMetadataSource(clr_.info.get(), clr_.info8.get());
     il_.forget_code();
     return;
@@ -376,6 +381,7 @@ void Sampler::hear_of_unloads() {
     } else {
       // A stub may have been made for any of its methods.
       names_.forget_module(death.module);
+      targets_.forget_module(death.module);
       names_.forget_dynamic();
       il_.forget_code();
     }
@@ -479,11 +485,13 @@ Stack Sampler::walk_copy(const RawSample& sample) {
   outside_.begin_stack(GetTickCount64());
   RtlUnwindStep step(sample.stack, view_, {&hints_, &outside_});
   const GuessView guess{view_, step.code(), sample.stack, step.leaf(), buffers_.guess()};
-  return merge(sample, {.step = step,
-                        .managed = code_,
-                        .modules = view_,
-                        .scratch = buffers_.frames(),
-                        .guess = &guess});
+  Stack stack = merge(sample, {.step = step,
+                               .managed = code_,
+                               .modules = view_,
+                               .scratch = buffers_.frames(),
+                               .guess = &guess});
+  note_callees(stack, sample.stack);
+  return stack;
 }
 
 // False: code went meanwhile.
@@ -517,7 +525,8 @@ bool Sampler::may_be_of_new_image(const Stack& stack) {
 
 // Numbers for modules, names for functions, and what both rest on. False: code went meanwhile.
 bool Sampler::finish(Stack& stack) {
-  for (Frame& frame : stack.frames) {
+  for (std::size_t i = 0; i < stack.frames.size(); ++i) {
+    Frame& frame = stack.frames[i];
     if (frame.module != Frame::kNone) {
       const auto image = static_cast<std::size_t>(frame.module);
       add_once(grounds_.images, image);
@@ -529,15 +538,33 @@ bool Sampler::finish(Stack& stack) {
       if (frame.function != 0 && clr_.hears_method_deaths) outside_.keep(frame.address);
     }
     // The thread of an event has named its dynamic methods itself.
-    if (frame.function == 0 || !frame.name.empty()) continue;
-    const ManagedName* name = code_.name(frame.function);
-    if (name == nullptr) return false;
-    frame.name = name->text;
-    if (name->dynamic) add_once(grounds_.managed.functions, frame.function);
-    for (const clr::ModuleID module : name->modules) add_once(grounds_.managed.modules, module);
-    if (frame.kind == FrameKind::managed && !name->dynamic && !place_in_il(frame)) return false;
+    if (frame.function != 0 && frame.name.empty() && !name(frame)) return false;
+    if (frame.kind == FrameKind::stub) find_target(stack, i);
   }
   return !code_.lost();
+}
+
+// False: its code went meanwhile.
+bool Sampler::name(Frame& frame) {
+  const ManagedName* name = code_.name(frame.function);
+  if (name == nullptr) return false;
+  frame.name = name->text;
+  if (name->dynamic) add_once(grounds_.managed.functions, frame.function);
+  for (const clr::ModuleID module : name->modules) add_once(grounds_.managed.modules, module);
+  return frame.kind != FrameKind::managed || name->dynamic || place_in_il(frame);
+}
+
+// The frames above have their names.
+void Sampler::find_target(Stack& stack, std::size_t stub) {
+  Frame& frame = stack.frames[stub];
+  const ClrStub what = clr_stub(frame.name);
+  const bool leads_in = what == ClrStub::reverse_pinvoke || what == ClrStub::com_in;
+  const Frame* called = stub != 0 ? &stack.frames[stub - 1] : nullptr;
+  if (leads_in && called != nullptr && called->kind == FrameKind::managed) frame.target = called->name;
+  if (frame.callee == 0) return;
+  std::vector<clr::ModuleID> modules;
+  frame.target = code_.stub_target(targets_, frame.function, frame.callee, modules);
+  for (const clr::ModuleID module : modules) add_once(grounds_.managed.modules, module);
 }
 
 // False: its code went meanwhile.

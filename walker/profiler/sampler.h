@@ -12,6 +12,7 @@
 
 #include "symbols/win/clr_il_source.h"
 #include "symbols/win/clr_metadata_source.h"
+#include "symbols/win/clr_stub_targets.h"
 #include "unmanaged/image/module_table.h"
 #include "unmanaged/step/pdata.h"
 #include "unmanaged/win/image_unloads.h"
@@ -162,6 +163,8 @@ class Sampler {
   bool is_of_new_image(const Stack& stack);
   bool may_be_of_new_image(const Stack& stack);
   bool finish(Stack& stack);
+  bool name(Frame& frame);
+  void find_target(Stack& stack, std::size_t stub);
   bool place_in_il(Frame& frame);
   std::int32_t place_of(const EventSample::Image& image) const;
   void read_modules();
@@ -177,6 +180,7 @@ class Sampler {
   bool probe_prepared_ = false;
   ClrMetadataSource names_;
   ClrIlSource il_;
+  ClrStubTargets targets_;
   ClrManagedCode code_;
   UnloadGate::Mark heard_;  // up to here names_ has forgotten what has gone
   std::vector<UnloadGate::Death> deaths_;

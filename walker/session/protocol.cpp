@@ -4,6 +4,10 @@
 #include <cstring>
 #include <new>
 #include <stdexcept>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
 
 #include "walker/base/checked_protozero.h"
 
@@ -44,11 +48,11 @@ enum class AssemblyField : protozero::pbf_tag_type { path = 1, mvid = 2, optimis
 enum class ThreadField : protozero::pbf_tag_type {
   os_id = 1, clr_id = 2, name = 3, skipped = 4, frozen_ns = 5, engine = 6, refusal = 7, frame = 8,
   run = 9, probe = 10, overdue = 11, walk_off = 12, copy_cut = 13,
-  at_risk = 14, stopping_ns = 15, moment = 16,
+  at_risk = 14, stopping_ns = 15, moment = 16, target = 17,
 };
 enum class FrameField : protozero::pbf_tag_type {
   kind = 1, trust = 2, address_kind = 3, address = 4, stack_pointer = 5, function = 6, module = 7,
-  run = 8, assembly = 20, method = 21, il_offset = 22,
+  run = 8, target = 9, assembly = 20, method = 21, il_offset = 22,
 };
 enum class RunField : protozero::pbf_tag_type {
   position = 1, end = 2, why = 3, first_frame = 4, frame_count = 5,
@@ -155,7 +159,8 @@ Assembly get_assembly(pbf_message<AssemblyField> in) {
   return assembly;
 }
 
-void put(MessageBuilder<FrameField>& out, const Frame& frame) {
+// `target`: the number of frame.target among the thread's, from 1; 0: none.
+void put(MessageBuilder<FrameField>& out, const Frame& frame, std::uint32_t target) {
   out.add_uint32(FrameField::kind, to_number(frame.kind));
   out.add_uint32(FrameField::trust, to_number(frame.trust));
   out.add_uint32(FrameField::address_kind, to_number(frame.address_kind));
@@ -164,13 +169,34 @@ void put(MessageBuilder<FrameField>& out, const Frame& frame) {
   if (frame.function != 0) out.add_fixed64(FrameField::function, frame.function);
   if (frame.module != Frame::kNone) out.add_int32(FrameField::module, frame.module);
   if (frame.run != Frame::kNone) out.add_int32(FrameField::run, frame.run);
+  if (target != 0) out.add_uint32(FrameField::target, target);
   if (frame.il.assembly == Frame::kNone) return;
   out.add_int32(FrameField::assembly, frame.il.assembly);
   out.add_uint32(FrameField::method, frame.il.method);
   out.add_uint32(FrameField::il_offset, frame.il.offset);
 }
 
-Frame get_frame(pbf_message<FrameField> in) {
+// The targets of a thread's stubs, as they were sent. A message could name a long one in each of a million frames:
+// copies beyond kMaxBytes are left out.
+class ReceivedTargets {
+ public:
+  void add(std::string target) { targets_.push_back(std::move(target)); }
+  const std::string& at(std::uint32_t number) {
+    if (number > targets_.size()) throw std::out_of_range("target");
+    if (number == 0 || targets_[number - 1].size() > bytes_left_) return none_;
+    bytes_left_ -= targets_[number - 1].size();
+    return targets_[number - 1];
+  }
+
+ private:
+  static constexpr std::size_t kMaxBytes = 64 << 20;
+
+  const std::string none_;
+  std::vector<std::string> targets_;
+  std::size_t bytes_left_ = kMaxBytes;
+};
+
+Frame get_frame(pbf_message<FrameField> in, ReceivedTargets& targets) {
   Frame frame;
   while (in.next()) {
     switch (in.tag()) {
@@ -184,6 +210,7 @@ Frame get_frame(pbf_message<FrameField> in) {
       case FrameField::function: frame.function = in.get_fixed64(); break;
       case FrameField::module: frame.module = in.get_int32(); break;
       case FrameField::run: frame.run = in.get_int32(); break;
+      case FrameField::target: frame.target = targets.at(in.get_uint32()); break;
       case FrameField::assembly: frame.il.assembly = in.get_int32(); break;
       case FrameField::method: frame.il.method = in.get_uint32(); break;
       case FrameField::il_offset: frame.il.offset = in.get_uint32(); break;
@@ -216,6 +243,28 @@ Run get_run(pbf_message<RunField> in) {
   return run;
 }
 
+// The targets of a thread's stubs, each once: a recursion through a stub has tens of thousands of frames. What
+// goes beyond kMaxTargetBytes is left out, so that the message is none that nobody would read.
+class TargetNumbers {
+ public:
+  static constexpr std::size_t kMaxTargetBytes = 1 << 20;
+
+  // 0: it has none, or is left out. `is_new`: its text has to be sent.
+  std::uint32_t number(const std::string& target, bool& is_new) {
+    is_new = false;
+    if (target.empty()) return 0;
+    if (const auto known = numbers_.find(target); known != numbers_.end()) return known->second;
+    if (bytes_ + target.size() > kMaxTargetBytes) return 0;
+    bytes_ += target.size();
+    is_new = true;
+    return numbers_.emplace(target, static_cast<std::uint32_t>(numbers_.size() + 1)).first->second;
+  }
+
+ private:
+  std::unordered_map<std::string_view, std::uint32_t> numbers_;
+  std::size_t bytes_ = 0;
+};
+
 void put(MessageBuilder<ThreadField>& out, const Thread& thread) {
   out.add_uint32(ThreadField::os_id, thread.os_id);
   out.add_fixed64(ThreadField::clr_id, thread.clr_id);
@@ -231,9 +280,13 @@ void put(MessageBuilder<ThreadField>& out, const Thread& thread) {
   if (thread.at_risk) out.add_bool(ThreadField::at_risk, true);
   if (thread.copy_cut) out.add_bool(ThreadField::copy_cut, true);
   if (thread.moment != 0) out.add_uint32(ThreadField::moment, thread.moment);
+  TargetNumbers targets;
   for (const Frame& frame : thread.stack.frames) {
+    bool is_new = false;
+    const std::uint32_t target = targets.number(frame.target, is_new);
+    if (is_new) out.add_string(ThreadField::target, frame.target);
     MessageBuilder<FrameField> inner(out, ThreadField::frame);
-    put(inner, frame);
+    put(inner, frame, target);
   }
   for (const Run& run : thread.stack.runs) {
     MessageBuilder<RunField> inner(out, ThreadField::run);
@@ -258,6 +311,7 @@ void check_indices(const Stack& stack) {
 
 Thread get_thread(pbf_message<ThreadField> in) {
   Thread thread;
+  ReceivedTargets targets;
   while (in.next()) {
     switch (in.tag()) {
       case ThreadField::os_id: thread.os_id = in.get_uint32(); break;
@@ -274,7 +328,8 @@ Thread get_thread(pbf_message<ThreadField> in) {
       case ThreadField::at_risk: thread.at_risk = get_flag(in); break;
       case ThreadField::copy_cut: thread.copy_cut = get_flag(in); break;
       case ThreadField::moment: thread.moment = in.get_uint32(); break;
-      case ThreadField::frame: thread.stack.frames.push_back(get_frame(in.get_message())); break;
+      case ThreadField::frame: thread.stack.frames.push_back(get_frame(in.get_message(), targets)); break;
+      case ThreadField::target: targets.add(in.get_string()); break;
       case ThreadField::run: thread.stack.runs.push_back(get_run(in.get_message())); break;
       default: in.skip();
     }

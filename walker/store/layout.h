@@ -46,7 +46,7 @@ enum class ThreadNameField : std::uint32_t { thread = 1, name = 2 };
 enum class FrameField : std::uint32_t {
   kind = 1, trust = 2, address_kind = 3, why = 4, inline_depth = 5, address = 6, function = 7,
   module = 8, displacement = 9, name = 10, symbol = 11, file = 12, line = 13, folded = 14,
-  by_frame_pointer = 16, line_approximate = 20, assembly = 21, method = 22, il_offset = 23,
+  by_frame_pointer = 16, target = 17, line_approximate = 20, assembly = 21, method = 22, il_offset = 23,
 };
 enum class Footer : std::uint32_t { duration_ns = 1, dropped = 2 };
 

@@ -179,6 +179,7 @@ void RecordingWriter::add_frames(const Recording& recording) {
       const bool by_frame_pointer = frame.trust == Trust::frame_pointer;
       add(inner, FrameField::trust, number(by_frame_pointer ? Trust::scan : frame.trust));
       add(inner, FrameField::by_frame_pointer, by_frame_pointer);
+      add(inner, FrameField::target, frame.target);
       add(inner, FrameField::address_kind, number(frame.address_kind));
       add(inner, FrameField::why, number(frame.why));
       add(inner, FrameField::inline_depth, frame.inline_depth);

@@ -121,6 +121,7 @@ RecordedFrame get_frame(pbf_message<FrameField> in) {
         break;
       case FrameField::displacement: frame.displacement = in.get_uint64(); break;
       case FrameField::name: frame.name = in.get_bytes(); break;
+      case FrameField::target: frame.target = in.get_bytes(); break;
       case FrameField::symbol: frame.symbol = checked(in.get_uint64(), layout::kLastSymbol); break;
       case FrameField::file: frame.file = in.get_bytes(); break;
       case FrameField::folded: frame.folded = checked<std::uint32_t>(in.get_uint64()); break;

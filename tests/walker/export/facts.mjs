@@ -29,7 +29,7 @@ export class Exports {
 // The real program's worker: managed code calls e_sqlite3.dll, which calls managed code, which calls
 // it again, each time through stubs. What an export says of it must then be the same.
 function expect_interleaved(facts) {
-  const turns = /^Microsoft\.Data\.Sqlite|^SQLitePCL|^\[IL_STUB|^e_sqlite3\.dll!/;
+  const turns = /^Microsoft\.Data\.Sqlite|^SQLitePCL|^\[(P\/Invoke|callback)\]|^e_sqlite3\.dll!/;
   const stacks = facts.samples.map((sample) =>
       labels(facts, sample).filter((label) => turns.test(label))
           .map((label) => label[0] === '[' ? 'stub' : label[0] === 'e' ? 'native' : 'managed')

@@ -28,9 +28,21 @@ TEST(FrameLabel, AManagedFunctionIsItsName) {
   EXPECT_EQ(label({.kind = FrameKind::managed, .address = 1}), "[managed code at 0x1]");
 }
 
+TEST(FrameLabel, AStubIsWhatItDoesAndWhatItLeadsTo) {
+  const auto stub = [](std::string name, std::string target) {
+    return label({.kind = FrameKind::stub, .address = 1, .name = std::move(name), .target = std::move(target)});
+  };
+  EXPECT_EQ(stub("IL_STUB_PInvoke", "orders!wait<int>"), "[P/Invoke] orders!wait<int>");
+  EXPECT_EQ(stub("IL_STUB_PInvoke", ""), "[P/Invoke]");
+  EXPECT_EQ(stub("IL_STUB_ReversePInvoke", "Orders.Client+<Check>d__7.MoveNext()"), "[callback] Orders.Client.Check()");
+  EXPECT_EQ(stub("IL_STUB_CLRtoCOM", "IOrders.Submit(System.Int32)"), "[COM out] IOrders.Submit(int)");
+  EXPECT_EQ(stub("IL_STUB_COMtoCLR", "Orders.Server.Submit(System.Int32)"), "[COM in] Orders.Server.Submit(int)");
+  EXPECT_EQ(stub("IL_STUB_MulticastDelegate_Invoke", ""), "[delegate invoke]");
+}
+
 TEST(FrameLabel, CodeOfTheRuntimeIsInBrackets) {
-  EXPECT_EQ(label({.kind = FrameKind::stub, .address = 1, .name = "IL_STUB_PInvoke"}),
-            "[IL_STUB_PInvoke]");
+  EXPECT_EQ(label({.kind = FrameKind::stub, .address = 1, .name = "IL_STUB_StructMarshal"}),
+            "[IL_STUB_StructMarshal]");
   EXPECT_EQ(label({.kind = FrameKind::stub, .address = 0x1001, .module = 0}),
             "[stub at orders.dll!0x1]");
 }

@@ -26,7 +26,7 @@ page = (root / "docs" / "json.md").read_text(encoding="utf-8")
 
 # Fields that a frame may lack, by docs/json.md.
 OPTIONAL = {"call", "displacement", "display", "file", "folded", "function_id", "inline_depth", "line",
-            "line_approximate", "symbol"}
+            "line_approximate", "symbol", "target"}
 # One of each object of the document.
 PLACES = ([], ["filter"], ["process"], ["runtime"], ["modules", 0], ["threads", 0],
           ["threads", 0, "frames", 0], ["threads", 0, "runs", 0])

@@ -274,6 +274,36 @@ TEST(Protocol, AnAssemblysMvidIsAGuid) {
   }
 }
 
+TEST(Protocol, WhatStubsLeadTo) {
+  Thread thread{.os_id = 1};
+  for (const char* target : {"orders!wait", "", "orders!send", "orders!wait"}) {
+    thread.stack.frames.push_back({.kind = FrameKind::stub, .target = target});
+  }
+  const std::string sent = encode(thread);
+  EXPECT_TRUE(decode(std::string_view(sent).substr(kLengthBytes)) == Message(thread));
+  EXPECT_EQ(sent.find("orders!wait"), sent.rfind("orders!wait")) << "each text crosses the pipe once";
+}
+
+TEST(Protocol, ATargetThatWasNotSentIsRefused) {
+  // thread { frame { target: 1 } }
+  EXPECT_FALSE(decode(bytes({tag(6, kBytes), 4, tag(8, kBytes), 2, tag(9, kVarint), 1})));
+  // thread { target: "a", frame { target: 1 } }
+  EXPECT_TRUE(decode(bytes({tag(6, kBytes), 8, static_cast<char>(tag(17, kBytes) | 0x80), 1, 1, 'a', tag(8, kBytes), 2,
+                            tag(9, kVarint), 1})));
+}
+
+TEST(Protocol, TargetsThatWouldUnfoldAreLeftOut) {
+  const std::string target(1 << 20, 'x');
+  Thread thread{.os_id = 1};
+  thread.stack.frames.assign(100, {.kind = FrameKind::stub, .target = target});
+  const std::string sent = encode(thread);
+  const auto message = decode(std::string_view(sent).substr(kLengthBytes));
+  ASSERT_TRUE(message);
+  const auto& frames = std::get<Thread>(*message).stack.frames;
+  EXPECT_EQ(frames[63].target, target);
+  EXPECT_EQ(frames[64].target, "");
+}
+
 TEST(Protocol, DeepestStackIsAMessage) {
   const Frame managed{.kind = FrameKind::managed, .address = ~0ull, .function = ~0ull,
                       .il = {0x7FFF'FFFF, ~0u, ~0u}};
@@ -281,7 +311,7 @@ TEST(Protocol, DeepestStackIsAMessage) {
   // The frames of kMaxFrames, every other one a run of its own, as large as frames can be.
   for (std::int32_t i = 0; i < 32'768; ++i) {
     thread.stack.frames.push_back(
-        {.address = ~0ull, .function = ~0ull, .module = 0x7FFF'FFFF, .run = i});
+        {.address = ~0ull, .function = ~0ull, .module = 0x7FFF'FFFF, .run = i, .target = "orders!wait_for_reply"});
     thread.stack.frames.push_back(managed);
     thread.stack.runs.push_back({.position = RunPosition::middle,
                                  .end = RunEnd::closed,

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "symbols/win/profiling_api.h"
+
+namespace mixwalk {
+
+// What the stubs of the runtime lead to, from the metadata of their modules. Not frozen-safe: it allocates and
+// takes locks of the runtime; nothing may be frozen while it is asked, and no lock held. What it knows is kept
+// until it is told to forget it.
+//
+// The method is known by a word of a stack (stub_callees.h), which may be anything. That word is never passed to
+// the runtime: it counts only if it is the FunctionID of one of the module's methods that such a stub can lead to,
+// and those are asked for by their tokens.
+class ClrStubTargets {
+ public:
+  explicit ClrStubTargets(clr::ICorProfilerInfo3* info) : info_(info) {}  // not owned
+
+  enum class Kind : std::uint8_t {
+    pinvoke,  // methods with a row in the ImplMap table (ECMA-335 II.22.22)
+    com,      // methods of interfaces that were imported (TypeAttributes.Import, II.23.1.15)
+  };
+  struct Target {
+    std::string import;             // of a P/Invoke: "orders!wait_for_reply", UTF-8, as the program declares it
+    clr::FunctionID function = 0;   // of a COM call: the interface's method. 0 with no import: not known
+  };
+  // Of a stub of this module.
+  const Target& find(clr::ModuleID module, Kind kind, clr::FunctionID callee);
+  // What is known of it without asking the runtime. Null: nothing.
+  const Target* known(clr::ModuleID module, Kind kind, clr::FunctionID callee) const;
+
+  void forget_module(clr::ModuleID module) { modules_.erase(module); }
+  void forget() { modules_.clear(); }
+
+ private:
+  // Words of stacks that were no FunctionID are remembered as well.
+  static constexpr std::size_t kMaxTargets = 1 << 14;
+
+  struct OfKind {
+    std::unordered_map<clr::FunctionID, Target> targets;
+    unsigned reads = 0;     // that count
+    ULONGLONG read_ms = 0;  // GetTickCount64 when one of them stopped to count
+  };
+  struct Module {
+    OfKind of_kind[2];
+  };
+  void read(clr::ModuleID module, Kind kind, std::unordered_map<clr::FunctionID, Target>& targets);
+
+  const Target unknown_;
+  clr::ICorProfilerInfo3* info_;
+  std::unordered_map<clr::ModuleID, Module> modules_;
+};
+
+}  // namespace mixwalk
