@@ -196,12 +196,13 @@ std::optional<DacArguments> dac_arguments(std::string_view name, std::string_vie
 ClrMethod method_of_dac_name(std::string_view name, bool dynamic) {
   const std::size_t list = parameters_at(name);
   std::string_view head = name.substr(0, list);
-  if (dynamic) {
-    for (const std::string_view type : {"DynamicClass.", "ILStubClass."}) {
-      if (head.starts_with(type)) head.remove_prefix(type.size());
-    }
-    return {std::string(head), head.starts_with("IL_STUB")};
+  // The library calls a method that the program made dynamic, and some stubs not; their types it makes up.
+  for (const std::string_view type : {"DynamicClass.", "ILStubClass."}) {
+    if (!head.starts_with(type)) continue;
+    head.remove_prefix(type.size());
+    dynamic = true;
   }
+  if (dynamic) return {std::string(head), head.starts_with("IL_STUB")};
   const std::vector<std::string> of_method = take_arguments(head);
   const std::size_t dot = method_dot(head);
   std::string text;

@@ -37,7 +37,7 @@ TEST(DacName, ConstructorsAndExplicitImplementations) {
 }
 
 TEST(DacName, WithoutMetadataTheNameAlone) {
-  EXPECT_EQ(method_of_dac_name("ILStubClass.IL_STUB_CLRtoCOM(IntPtr, IntPtr)", true),
+  EXPECT_EQ(method_of_dac_name("ILStubClass.IL_STUB_CLRtoCOM(IntPtr, IntPtr)", false),
             (ClrMethod{"IL_STUB_CLRtoCOM", true}));
   EXPECT_EQ(method_of_dac_name("DynamicClass.dm_A(Int32)", true), (ClrMethod{"dm_A", false}));
   EXPECT_EQ(method_of_dac_name("DynamicClass.IL_STUB_PInvoke", true), (ClrMethod{"IL_STUB_PInvoke", true}));

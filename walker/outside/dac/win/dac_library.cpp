@@ -76,7 +76,7 @@ ClrMethod DacLibrary::method(std::uint64_t method) {
                        data.is_dynamic != 0;
   const std::string text = text_of(name);
   ClrMethod found = method_of_dac_name(text, dynamic);
-  if (dynamic) return found;
+  if (dynamic || found.stub) return found;
   if (std::string better = name_by_metadata(data, text); !better.empty()) found.name = std::move(better);
   return found;
 }
