@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -15,6 +16,7 @@
 #include <set>
 
 #include "tests/support/win/child_process.h"
+#include "unmanaged/minidump/mapped_file.h"
 #include "unmanaged/win/unique_handle.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/base/exit_code.h"
@@ -129,6 +131,60 @@ TEST_F(DumpFile, ANativeProgramHasWholeStacksOnly) {
   EXPECT_EQ(dump["runtime"]["name"], "");
   ASSERT_FALSE(dump["threads"].empty());
   for (const Json& thread : dump["threads"]) EXPECT_EQ(thread["whole"], true) << thread.dump(1);
+}
+
+// The same streams, read by the system's own reader and by the layouts of its header.
+TEST_F(DumpFile, ModulesAndThreadsAreThoseThatDbgHelpReads) {
+  ChildProcess hang({fixture("hang.exe")});
+  ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
+  ASSERT_TRUE(write_dump(hang, path_)) << GetLastError();
+  hang.write_line("STOP");
+  EXPECT_EQ(hang.wait(20'000), 0u);
+  const Json dump = json_of(read({"-f", "json"}));
+  ASSERT_TRUE(dump.is_object());
+
+  MappedFile file(path_);
+  ASSERT_EQ(file.error(), "");
+  auto* const base = const_cast<std::byte*>(file.bytes().data());
+  MINIDUMP_DIRECTORY* directory = nullptr;
+  void* stream = nullptr;
+  ULONG bytes = 0;
+  const auto hex = [](std::uint64_t value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+    return std::string(text);
+  };
+
+  ASSERT_TRUE(MiniDumpReadDumpStream(base, ModuleListStream, &directory, &stream, &bytes));
+  const auto* const modules = static_cast<const MINIDUMP_MODULE_LIST*>(stream);
+  std::map<std::string, const MINIDUMP_MODULE*> by_base;
+  for (ULONG i = 0; i < modules->NumberOfModules; ++i) {
+    by_base[hex(modules->Modules[i].BaseOfImage)] = &modules->Modules[i];
+  }
+  ASSERT_EQ(dump["modules"].size(), by_base.size());
+  for (const Json& module : dump["modules"]) {
+    const auto found = by_base.find(module["base"]);
+    ASSERT_NE(found, by_base.end()) << module;
+    const MINIDUMP_MODULE& of = *found->second;
+    EXPECT_EQ(module["size"], of.SizeOfImage);
+    EXPECT_EQ(module["timestamp"], hex(of.TimeDateStamp));
+    const auto* const name = reinterpret_cast<const MINIDUMP_STRING*>(base + of.ModuleNameRva);
+    EXPECT_EQ(module["path"], to_utf8({name->Buffer, name->Length / sizeof(wchar_t)}));
+  }
+
+  ASSERT_TRUE(MiniDumpReadDumpStream(base, ThreadListStream, &directory, &stream, &bytes));
+  const auto* const list = static_cast<const MINIDUMP_THREAD_LIST*>(stream);
+  const auto threads = threads_of(dump);
+  ASSERT_EQ(threads.size(), list->NumberOfThreads);
+  for (ULONG i = 0; i < list->NumberOfThreads; ++i) {
+    const MINIDUMP_THREAD& of = list->Threads[i];
+    CONTEXT context;
+    ASSERT_GE(of.ThreadContext.DataSize, sizeof context);
+    std::memcpy(&context, base + of.ThreadContext.Rva, sizeof context);
+    const auto found = threads.find(of.ThreadId);
+    ASSERT_NE(found, threads.end()) << of.ThreadId;
+    EXPECT_EQ(places(found->second).front(), (Place{hex(context.Rip), hex(context.Rsp)}));
+  }
 }
 
 // A dump of the stacks alone: the images' files stand in.
