@@ -2,7 +2,11 @@
 // against those of an attach to the same parked threads.
 
 #include <gtest/gtest.h>
+#include <windows.h>
 
+#include <dbghelp.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <map>
 #include <string>
@@ -10,6 +14,7 @@
 
 #include "tests/support/win/child_process.h"
 #include "tests/walker/outside/win/look_outside.h"
+#include "unmanaged/win/utf8.h"
 
 namespace mixwalk {
 namespace {
@@ -53,10 +58,11 @@ bool reaches_its_root(const Thread& thread) {
   return true;
 }
 
-void expect_the_same(const OutsideLook& look, DWORD process, const std::vector<std::string>& names) {
+using Attached = std::map<std::uint32_t, Frames>;
+
+void expect_the_same(const OutsideLook& look, const Attached& attached, const std::vector<std::string>& names) {
   ASSERT_EQ(look.failure, "");
   EXPECT_EQ(look.obstacle, "");
-  const auto attached = by_attach(process);
   std::size_t found = 0;
   for (const Thread& thread : look.snapshot.threads) {
     const bool wanted = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
@@ -73,15 +79,39 @@ void expect_the_same(const OutsideLook& look, DWORD process, const std::vector<s
   EXPECT_EQ(found, names.size());
 }
 
+// Wine's dumps have no names of threads.
+void take_names(OutsideLook& dump, const OutsideLook& live) {
+  for (Thread& thread : dump.snapshot.threads) {
+    for (const Thread& named : live.snapshot.threads) {
+      if (named.os_id == thread.os_id) thread.name = named.name;
+    }
+  }
+}
+
+bool write_dump(const ChildProcess& program, const std::string& path) {
+  const UniqueHandle file(CreateFileW(to_utf16(path).c_str(), GENERIC_READ | GENERIC_WRITE, 0, nullptr,
+                                      CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
+  return file && MiniDumpWriteDump(program.handle(), program.id(), file.get(), MiniDumpWithFullMemory, nullptr,
+                                   nullptr, nullptr);
+}
+
 class LiveOutside : public testing::TestWithParam<const char*> {};
 
 TEST_P(LiveOutside, ParkedThreadsHaveTheStacksOfAnAttach) {
   ChildProcess hang({fixture(std::string(GetParam()) + "hang.exe")});
   ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
-  const OutsideLook look = look_outside(hang.id(), mixwalk_exe());
-  expect_the_same(look, hang.id(),
-                  {"deadlock 1", "deadlock 2", "task result", "native wait", "com call", "sleep", "accept", "deep",
-                   "exception"});
+  const std::vector<std::string> parked{"deadlock 1", "deadlock 2", "task result", "native wait", "com call",
+                                        "sleep",      "accept",     "deep",        "exception"};
+  const Attached attached = by_attach(hang.id());
+  const OutsideLook live = look_outside(hang.id(), mixwalk_exe());
+  expect_the_same(live, attached, parked);
+  const std::string path = temporary_file("live_outside.dmp");
+  ASSERT_TRUE(write_dump(hang, path));
+  SCOPED_TRACE("dump");
+  OutsideLook dump = look_at_dump(path, mixwalk_exe());
+  take_names(dump, live);
+  expect_the_same(dump, attached, parked);
+  DeleteFileW(to_utf16(path).c_str());
   hang.write_line("STOP");
   EXPECT_EQ(hang.wait(20'000), 0u);
 }

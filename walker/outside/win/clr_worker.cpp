@@ -3,9 +3,11 @@
 #include <charconv>
 #include <memory>
 
+#include "unmanaged/minidump/mapped_file.h"
 #include "unmanaged/win/remote_memory.h"
 #include "unmanaged/win/unique_handle.h"
 #include "walker/outside/dac/win/dac_library.h"
+#include "walker/outside/dump_target.h"
 #include "walker/outside/win/message_pipe.h"
 
 namespace mixwalk {
@@ -28,14 +30,26 @@ UniqueHandle pipe_of(const std::string& text) {
   return GetFileType(handle) == FILE_TYPE_PIPE ? UniqueHandle(handle) : UniqueHandle();
 }
 
+// A dump file, and what its target needs.
+struct OpenedDump {
+  OpenedDump(const std::string& path, const std::string& symbol_path)
+      : file(path), dump(Minidump::parse(file.bytes())), images(local, disk, parse_symbol_path(symbol_path)) {}
+
+  MappedFile file;
+  Minidump dump;
+  DiskImageFiles disk;
+  LocalImageFiles local{disk};
+  DiskImages images;
+  std::unique_ptr<DumpTarget> target;  // null: the file is no dump that can be read
+};
+
 class Worker {
  public:
   QuestionMessage answer(const OpenClr& open) {
     if (open.version != kQuestionsVersion) return NotOpened{"the worker is of another version of mixwalk"};
-    if (open.process == 0) return NotOpened{"the worker cannot read dumps yet"};
-    process_ = UniqueHandle(reinterpret_cast<HANDLE>(open.process));
-    memory_ = std::make_unique<RemoteMemory>(process_.get());
-    auto loaded = DacLibrary::load(open.dac_path, *memory_, open.runtime_base);
+    const MemoryReader* memory = open.process != 0 ? open_process(open.process) : open_dump(open);
+    if (memory == nullptr) return NotOpened{"the worker cannot read " + open.dump_path};
+    auto loaded = DacLibrary::load(open.dac_path, *memory, open.runtime_base);
     if (!loaded) return NotOpened{loaded.failure().message};
     library_ = std::move(*loaded);
     return Opened{};
@@ -57,7 +71,7 @@ class Worker {
   }
   QuestionMessage answer(const AskThreads&) { return ThreadsAnswer{library_->threads()}; }
   QuestionMessage answer(const TargetRan&) {
-    memory_->drop();
+    if (memory_) memory_->drop();
     library_->target_ran();
     return Opened{};
   }
@@ -70,8 +84,21 @@ class Worker {
   bool is_open() const { return library_ != nullptr; }
 
  private:
+  const MemoryReader* open_process(std::uint64_t handle) {
+    process_ = UniqueHandle(reinterpret_cast<HANDLE>(handle));
+    memory_ = std::make_unique<RemoteMemory>(process_.get());
+    return memory_.get();
+  }
+  const MemoryReader* open_dump(const OpenClr& open) {
+    dump_ = std::make_unique<OpenedDump>(open.dump_path, open.symbol_path);
+    if (!dump_->file.error().empty() || dump_->dump.error() != MinidumpError::none) return nullptr;
+    dump_->target = std::make_unique<DumpTarget>(dump_->dump, dump_->images);
+    return &dump_->target->memory();
+  }
+
   UniqueHandle process_;
-  std::unique_ptr<RemoteMemory> memory_;
+  std::unique_ptr<RemoteMemory> memory_;  // of a process
+  std::unique_ptr<OpenedDump> dump_;
   std::unique_ptr<DacLibrary> library_;
 };
 

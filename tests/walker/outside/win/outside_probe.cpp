@@ -1,14 +1,15 @@
-// The stacks of a live process from outside, as text: mixwalk dump --outside without the command line.
+// The stacks of a live process (its id) or of a dump (its path) from outside, as text: mixwalk dump --outside without the command line.
 
 #include <cstdio>
-#include <map>
+#include <cstdlib>
 
-#include "unmanaged/win/utf8.h"
 #include "tests/walker/outside/win/look_outside.h"
 
 int main(int count, char** values) {
   if (count < 3) return 2;
-  const auto look = mixwalk::look_outside(static_cast<std::uint32_t>(std::atoi(values[1])), values[2]);
+  const int process = std::atoi(values[1]);
+  const auto look = process != 0 ? mixwalk::look_outside(static_cast<std::uint32_t>(process), values[2])
+                                 : mixwalk::look_at_dump(values[1], values[2]);
   if (!look.failure.empty()) {
     std::printf("%s\n", look.failure.c_str());
     return 1;
