@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tests/support/code_builder.h"
+#include "unmanaged/step/pdata.h"
 #include "walker/outside/clr_questions.h"
 
 namespace mixwalk::test {

@@ -319,13 +319,13 @@ void Minidump::sort_memory() {
   for (MinidumpRange range : memory_) {
     if (!sorted.empty()) {
       MinidumpRange& last = sorted.back();
-      const std::uint64_t from_last = range.begin - last.begin;
-      if (from_last < last.bytes) {
-        const std::uint64_t known = last.bytes - from_last;
-        if (range.bytes <= known) continue;
+      const std::uint64_t covered = last.begin + (last.bytes - 1);  // the last address that is known
+      if (range.begin + (range.bytes - 1) <= covered) continue;
+      if (range.begin <= covered) {
+        const std::uint64_t known = covered - range.begin + 1;
         range = {range.begin + known, range.bytes - known, range.offset + known};
       }
-      if (range.begin - last.begin == last.bytes && range.offset - last.offset == last.bytes) {
+      if (range.begin - 1 == covered && range.offset - last.offset == last.bytes) {
         last.bytes += range.bytes;
         continue;
       }

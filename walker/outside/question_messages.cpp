@@ -18,7 +18,7 @@ enum class Outer : protozero::pbf_tag_type {
   not_opened = 8, codes = 9, methods = 10, code_names = 11, threads = 12,
 };
 enum class OpenField : protozero::pbf_tag_type {
-  version = 1, dac_path = 2, process = 3, dump_path = 4, runtime_base = 5,
+  version = 1, dac_path = 2, process = 3, dump_path = 4, runtime_base = 5, symbol_path = 6,
 };
 enum class AddressesField : protozero::pbf_tag_type { addresses = 1 };
 enum class TextField : protozero::pbf_tag_type { text = 1 };
@@ -158,6 +158,7 @@ OpenClr get_open(pbf_message<OpenField> in) {
       case OpenField::dac_path: open.dac_path = in.get_string(); break;
       case OpenField::process: open.process = in.get_fixed64(); break;
       case OpenField::dump_path: open.dump_path = in.get_string(); break;
+      case OpenField::symbol_path: open.symbol_path = in.get_string(); break;
       case OpenField::runtime_base: open.runtime_base = in.get_fixed64(); break;
       default: in.skip();
     }
@@ -176,6 +177,7 @@ struct Encoder {
     out.add_fixed64(OpenField::process, open.process);
     out.add_string(OpenField::dump_path, open.dump_path);
     out.add_fixed64(OpenField::runtime_base, open.runtime_base);
+    out.add_string(OpenField::symbol_path, open.symbol_path);
   }
   void operator()(const AskCode& ask) const { put_addresses(bytes, Outer::ask_code, ask.ips); }
   void operator()(const AskMethods& ask) const { put_addresses(bytes, Outer::ask_methods, ask.methods); }

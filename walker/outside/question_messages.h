@@ -31,6 +31,7 @@ struct OpenClr {
   // What is looked at: a process, by a handle that the worker has inherited; or a file.
   std::uint64_t process = 0;
   std::string dump_path;  // UTF-8; where process is 0
+  std::string symbol_path;  // where images lie that the dump has not; --symbol-path
   std::uint64_t runtime_base = 0;
   bool operator==(const OpenClr&) const = default;
 };

@@ -37,28 +37,23 @@ std::string product_version(const std::vector<std::byte>& resources) {
   return text;
 }
 
-// Folklore: coreclr.dll writes "10,0,1226,42308 @Commit: …" for 10.0.12: its third number is a hundred times the one
-// that the runtime says of itself, and the year of the build. (Seen in 8.0.31, 9.0.20 and 10.0.12; FromOutside.)
+// "8.0.31+COMMIT", or the numbers of the file: "8,0,3125,27210 @Commit: …" (.NET: the third has the number of the
+// servicing release and two digits of the year), "4.8.9181.0" (.NET Framework).
 void read_numbers(std::string_view text, Runtime& runtime) {
   std::uint16_t* const numbers[] = {&runtime.major, &runtime.minor, &runtime.build, &runtime.revision};
   std::size_t which = 0;
-  if (text.find(',') != std::string_view::npos) {
-    std::string dotted(text.substr(0, text.find(' ')));
-    std::ranges::replace(dotted, ',', '.');
-    read_numbers(dotted, runtime);
-    runtime.build = static_cast<std::uint16_t>(runtime.build / 100);
-    runtime.revision = 0;
-    return;
-  }
   for (const char c : text) {
-    if (c == '.') {
-      if (++which == 4) return;
+    if (c == '.' || c == ',') {
+      if (++which == 4) break;
     } else if (c >= '0' && c <= '9') {
       *numbers[which] = static_cast<std::uint16_t>(*numbers[which] * 10 + (c - '0'));
     } else {
-      return;  // "+" and the commit
+      break;
     }
   }
+  if (which < 3 || runtime.name != ".NET") return;
+  runtime.build /= 100;
+  runtime.revision = 0;
 }
 
 void read_version(const Module& module, const MemoryReader& memory, Runtime& runtime) {

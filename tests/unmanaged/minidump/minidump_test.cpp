@@ -248,6 +248,21 @@ TEST(Minidump, OfOverlappingRangesTheLowerOneCounts) {
   EXPECT_EQ(dump.file()[dump.memory()[1].offset], std::byte{'b'});
 }
 
+// The third one begins before what is left of the second. (Found by minidump_fuzz.)
+TEST(Minidump, OfThreeOverlappingRangesEachAddressIsKnownOnce) {
+  const auto file = one_thread()
+                        .memory(0x1000, bytes_of("aaaaaaaa"))
+                        .memory(0x1002, bytes_of("bbbbbbbbbbbb"))
+                        .memory(0x1004, bytes_of("cccccccccccccc"))
+                        .build();
+  const Minidump dump = Minidump::parse(file);
+  ASSERT_THAT(dump.memory(), SizeIs(3));
+  EXPECT_EQ(dump.memory()[1].begin, 0x1008u);
+  EXPECT_EQ(dump.memory()[1].bytes, 6u);
+  EXPECT_EQ(dump.memory()[2].begin, 0x100Eu);
+  EXPECT_EQ(dump.memory()[2].bytes, 4u);
+}
+
 TEST(Minidump, RangesThatPassTheEndOfAllAddressesAreLeftOut) {
   const auto file = one_thread()
                         .memory(UINT64_MAX - 3, bytes_of("aaaa"))

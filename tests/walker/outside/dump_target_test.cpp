@@ -106,25 +106,29 @@ TEST_F(DumpTargetTest, TheCommandLineStandsInTheProcessBlock) {
   EXPECT_EQ(target(dump).process().command_line, "app --port 8080");
 }
 
-TEST_F(DumpTargetTest, TheRuntimesVersionStandsInItsResources) {
+// A process with an image of that name, whose version resource has that product version.
+DumpBuilder with_runtime(const std::string& name, const std::string& version) {
   auto image = loaded(ntdll_image());
-  // A version resource in .data, and the data directory that leads there.
   ByteWriter resource;
   for (const char c : std::string("ProductVersion")) resource.u16(static_cast<unsigned char>(c));
   resource.u16(0).u16(0);
-  for (const char c : std::string("8.0.31+abc")) resource.u16(static_cast<unsigned char>(c));
+  for (const char c : version) resource.u16(static_cast<unsigned char>(c));
   resource.u16(0);
   std::copy(resource.bytes().begin(), resource.bytes().end(), image.begin() + ImageBuilder::kData);
   ImageBuilder::put32(image, ImageBuilder::kDirectoriesAt + 2 * 8, ImageBuilder::kData);
   ImageBuilder::put32(image, ImageBuilder::kDirectoriesAt + 2 * 8 + 4, static_cast<std::uint32_t>(resource.size()));
   DumpBuilder dump;
-  dump.module(0x1'0000, static_cast<std::uint32_t>(image.size()), 1, "C:\\net\\CoreCLR.dll").memory(0x1'0000, image);
-  dump.thread({.id = 1});
-  const Runtime& runtime = target(dump).runtime();
-  EXPECT_EQ(runtime.name, ".NET");
-  EXPECT_EQ(runtime.major, 8);
-  EXPECT_EQ(runtime.minor, 0);
-  EXPECT_EQ(runtime.build, 31);
+  dump.module(0x1'0000, static_cast<std::uint32_t>(image.size()), 1, name).memory(0x1'0000, image);
+  return dump.thread({.id = 1});
+}
+
+TEST_F(DumpTargetTest, TheRuntimesVersionStandsInItsResources) {
+  EXPECT_EQ((target(with_runtime("C:\\net\\CoreCLR.dll", "8.0.31+abc")).runtime()), (Runtime{".NET", 8, 0, 31, 0}));
+  EXPECT_EQ((target(with_runtime("C:\\net\\coreclr.dll", "10,0,1226,42308 @Commit: 95")).runtime()),
+            (Runtime{".NET", 10, 0, 12, 0}));
+  EXPECT_EQ((target(with_runtime("C:\\windows\\clr.dll", "4.8.9181.1")).runtime()),
+            (Runtime{".NET Framework", 4, 8, 9181, 1}));
+  EXPECT_EQ((target(with_runtime("C:\\app\\other.dll", "1.0")).runtime()), Runtime());
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ std::optional<QuestionMessage> back(const QuestionMessage& message) {
 const ClrCode kCode{0x1000, 0x2000, 0x30, 0x4000, 0x50, 0x6000, true};
 
 const QuestionMessage kMessages[] = {
-    OpenClr{kQuestionsVersion, "C:\\dac.dll", 0x1C4, "", 0x7FF8'0000'0000},
-    OpenClr{kQuestionsVersion, "C:\\dac.dll", 0, "C:\\x.dmp", 1},
+    OpenClr{kQuestionsVersion, "C:\\dac.dll", 0x1C4, "", "", 0x7FF8'0000'0000},
+    OpenClr{kQuestionsVersion, "C:\\dac.dll", 0, "C:\\x.dmp", "srv*D:\\s", 1},
     AskCode{{1, 2, ~0ull}},
     AskCode{},
     AskMethods{{7}},

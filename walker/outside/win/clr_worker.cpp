@@ -3,10 +3,9 @@
 #include <charconv>
 #include <memory>
 
+#include "unmanaged/minidump/mapped_file.h"
 #include "unmanaged/win/remote_memory.h"
 #include "unmanaged/win/unique_handle.h"
-#include "unmanaged/minidump/mapped_file.h"
-#include "unmanaged/minidump/minidump.h"
 #include "walker/outside/dac/win/dac_library.h"
 #include "walker/outside/dump_target.h"
 #include "walker/outside/win/message_pipe.h"
@@ -31,32 +30,25 @@ UniqueHandle pipe_of(const std::string& text) {
   return GetFileType(handle) == FILE_TYPE_PIPE ? UniqueHandle(handle) : UniqueHandle();
 }
 
-// Images that the dump lacks are read from this machine's files, as the asking side reads them.
-struct DumpInFile {
-  explicit DumpInFile(const std::string& path) : file(path) {}
+// A dump file, and what its target needs.
+struct OpenedDump {
+  OpenedDump(const std::string& path, const std::string& symbol_path)
+      : file(path), dump(Minidump::parse(file.bytes())), images(local, disk, parse_symbol_path(symbol_path)) {}
 
   MappedFile file;
-  Minidump dump = Minidump::parse(file.bytes());
+  Minidump dump;
   DiskImageFiles disk;
   LocalImageFiles local{disk};
-  DiskImages images{local, disk, {}};
-  DumpTarget target{dump, images};
+  DiskImages images;
+  std::unique_ptr<DumpTarget> target;  // null: the file is no dump that can be read
 };
 
 class Worker {
  public:
   QuestionMessage answer(const OpenClr& open) {
     if (open.version != kQuestionsVersion) return NotOpened{"the worker is of another version of mixwalk"};
-    const MemoryReader* memory = nullptr;
-    if (open.process != 0) {
-      process_ = UniqueHandle(reinterpret_cast<HANDLE>(open.process));
-      memory_ = std::make_unique<RemoteMemory>(process_.get());
-      memory = memory_.get();
-    } else {
-      dump_ = std::make_unique<DumpInFile>(open.dump_path);
-      if (dump_->dump.error() != MinidumpError::none) return NotOpened{"the dump cannot be read"};
-      memory = &dump_->target.memory();
-    }
+    const MemoryReader* memory = open.process != 0 ? open_process(open.process) : open_dump(open);
+    if (memory == nullptr) return NotOpened{"the worker cannot read " + open.dump_path};
     auto loaded = DacLibrary::load(open.dac_path, *memory, open.runtime_base);
     if (!loaded) return NotOpened{loaded.failure().message};
     library_ = std::move(*loaded);
@@ -92,9 +84,21 @@ class Worker {
   bool is_open() const { return library_ != nullptr; }
 
  private:
+  const MemoryReader* open_process(std::uint64_t handle) {
+    process_ = UniqueHandle(reinterpret_cast<HANDLE>(handle));
+    memory_ = std::make_unique<RemoteMemory>(process_.get());
+    return memory_.get();
+  }
+  const MemoryReader* open_dump(const OpenClr& open) {
+    dump_ = std::make_unique<OpenedDump>(open.dump_path, open.symbol_path);
+    if (!dump_->file.error().empty() || dump_->dump.error() != MinidumpError::none) return nullptr;
+    dump_->target = std::make_unique<DumpTarget>(dump_->dump, dump_->images);
+    return &dump_->target->memory();
+  }
+
   UniqueHandle process_;
-  std::unique_ptr<RemoteMemory> memory_;
-  std::unique_ptr<DumpInFile> dump_;
+  std::unique_ptr<RemoteMemory> memory_;  // of a process
+  std::unique_ptr<OpenedDump> dump_;
   std::unique_ptr<DacLibrary> library_;
 };
 

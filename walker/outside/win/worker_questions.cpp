@@ -30,7 +30,7 @@ WorkerQuestions::WorkerQuestions(const Settings& settings) : answer_ms_(settings
   }
   worker_ = std::move(*worker);
   ask<Opened>(OpenClr{kQuestionsVersion, settings.dac_path, reinterpret_cast<std::uint64_t>(process.get()),
-                      settings.dump_path, settings.runtime_base});
+                      settings.dump_path, settings.symbol_path, settings.runtime_base});
 }
 
 template <class Answer>

@@ -28,6 +28,7 @@ class WorkerQuestions final : public ClrQuestions {
     // What is looked at: a process with PROCESS_QUERY_INFORMATION | PROCESS_VM_READ, or else a dump.
     HANDLE process = nullptr;
     std::string dump_path;  // UTF-8
+    std::string symbol_path;  // UTF-8: for images that the dump has not
     std::uint32_t answer_ms = kClrAnswerMs;
   };
   explicit WorkerQuestions(const Settings& settings);

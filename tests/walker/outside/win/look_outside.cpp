@@ -2,9 +2,11 @@
 
 #include <windows.h>
 
+#include "unmanaged/minidump/mapped_file.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/outside/clr_jitted_step.h"
 #include "walker/outside/dac_search.h"
+#include "walker/outside/dump_target.h"
 #include "walker/outside/outside_walk.h"
 #include "walker/outside/questioned_code.h"
 #include "walker/outside/win/live_target.h"
@@ -18,20 +20,21 @@ class AnySignature final : public FileSignatures {
   std::string doubt(const std::string&) override { return {}; }
 };
 
-}  // namespace
+class Clock {
+ public:
+  unsigned long long since() {
+    const ULONGLONG begin = before_;
+    before_ = GetTickCount64();
+    return before_ - begin;
+  }
 
-OutsideLook look_outside(std::uint32_t process_id, const std::string& worker) {
+ private:
+  ULONGLONG before_ = GetTickCount64();
+};
+
+OutsideLook look_at(Target& target, WorkerQuestions::Settings settings, const std::string& worker) {
   OutsideLook look;
-  ULONGLONG before = GetTickCount64();
-  const auto since = [&before] {
-    const ULONGLONG begin = before;
-    before = GetTickCount64();
-    return before - begin;
-  };
-  auto opened = LiveTarget::open(process_id);
-  if (!opened) return {.failure = opened.failure().message};
-  LiveTarget& target = **opened;
-  look.open_ms = since();
+  Clock clock;
   const Module* runtime = runtime_image(target.modules(), target.memory());
   if (runtime == nullptr) return {.failure = "no runtime"};
   const auto identity = read_runtime_identity(target.memory(), runtime->base);
@@ -42,19 +45,42 @@ OutsideLook look_outside(std::uint32_t process_id, const std::string& worker) {
   const auto dac = find_dac(runtime->path, *identity, {}, files, signatures);
   if (!dac) return {.failure = dac.failure().message};
   look.dac = *dac;
-  WorkerQuestions clr({.program = to_utf16(worker),
-                       .dac_path = *dac,
-                       .runtime_base = runtime->base,
-                       .process = target.handle()});
-  look.dac_ms = since();
+  settings.program = to_utf16(worker);
+  settings.dac_path = *dac;
+  settings.runtime_base = runtime->base;
+  WorkerQuestions clr(settings);
+  look.dac_ms = clock.since();
   QuestionedCode managed(clr);
   ClrJittedStep jitted(clr, target.memory());
   look.snapshot = walk_outside(target, {.managed = managed, .jitted = &jitted});
-  look.walk_ms = since();
+  look.walk_ms = clock.since();
   name_functions(look.snapshot, clr);
-  look.names_ms = since();
+  look.names_ms = clock.since();
   look.obstacle = clr.obstacle();
   return look;
+}
+
+}  // namespace
+
+OutsideLook look_outside(std::uint32_t process_id, const std::string& worker) {
+  Clock clock;
+  auto opened = LiveTarget::open(process_id);
+  if (!opened) return {.failure = opened.failure().message};
+  const unsigned long long open_ms = clock.since();
+  OutsideLook look = look_at(**opened, {.process = (*opened)->handle()}, worker);
+  look.open_ms = open_ms;
+  return look;
+}
+
+OutsideLook look_at_dump(const std::string& path, const std::string& worker) {
+  const MappedFile file(path);
+  if (!file.error().empty()) return {.failure = file.error()};
+  const Minidump dump = Minidump::parse(file.bytes());
+  DiskImageFiles disk;
+  LocalImageFiles local(disk);
+  DiskImages images(local, disk, {});
+  DumpTarget target(dump, images);
+  return look_at(target, {.dump_path = path}, worker);
 }
 
 }  // namespace mixwalk

@@ -19,5 +19,7 @@ struct OutsideLook {
 // `worker`: the program that is started as the worker, UTF-8. The library that lies beside the runtime is taken,
 // whoever has signed it.
 OutsideLook look_outside(std::uint32_t process_id, const std::string& worker);
+// The same of a dump file.
+OutsideLook look_at_dump(const std::string& path, const std::string& worker);
 
 }  // namespace mixwalk

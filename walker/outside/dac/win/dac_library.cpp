@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 
 #include "walker/outside/dac_name.h"
 #include "unmanaged/win/utf8.h"
@@ -12,6 +13,8 @@ namespace mixwalk {
 namespace {
 
 constexpr unsigned kNameUnits = 4096;
+// Whose metadata is kept open; a large program has some thousand.
+constexpr std::size_t kMaxModules = 10'000;
 
 // A name that the library wrote: up to its end, wherever the library says that is.
 std::string text_of(const std::array<WCHAR, kNameUnits>& name) {
@@ -51,6 +54,7 @@ Outcome<std::unique_ptr<DacLibrary>> DacLibrary::load(const std::string& path, c
 }
 
 DacLibrary::~DacLibrary() {
+  metadata_.clear();
   sos_.reset();
   process_.reset();
 }
@@ -70,7 +74,36 @@ ClrMethod DacLibrary::method(std::uint64_t method) {
   dac::MethodDescData data;
   const bool dynamic = SUCCEEDED(sos_->GetMethodDescData(method, 0, &data, 0, nullptr, nullptr)) &&
                        data.is_dynamic != 0;
-  return method_of_dac_name(text_of(name), dynamic);
+  const std::string text = text_of(name);
+  ClrMethod found = method_of_dac_name(text, dynamic);
+  if (dynamic || found.stub) return found;
+  if (std::string better = name_by_metadata(data, text); !better.empty()) found.name = std::move(better);
+  return found;
+}
+
+const ModuleMetadata* DacLibrary::metadata_of(std::uint64_t module) {
+  const auto known = metadata_.find(module);
+  if (known != metadata_.end()) return &known->second;
+  if (metadata_.size() == kMaxModules) return nullptr;
+  ComPointer<IUnknown> object;
+  if (FAILED(sos_->GetModule(module, object.put())) || !object) return nullptr;
+  return &metadata_.emplace(module, ModuleMetadata(*object)).first->second;
+}
+
+std::string DacLibrary::name_by_metadata(const dac::MethodDescData& data, const std::string& name) {
+  if (data.module == 0) return {};
+  const ModuleMetadata* metadata = metadata_of(data.module);
+  ModuleMetadata::Method method;
+  if (metadata == nullptr || !metadata->method(data.token, method)) return {};
+  const std::string type = metadata->type_name(method.type);
+  const auto arguments = dac_arguments(name, type, method.name);
+  const auto parameters =
+      arguments ? format_parameters(method.signature, *metadata, {arguments->of_type, arguments->of_method})
+                : std::nullopt;
+  if (!parameters) return {};
+  std::string text = with_arguments(type, arguments->of_type);
+  if (!text.empty()) text += '.';
+  return text + with_arguments(method.name, arguments->of_method) + *parameters;
 }
 
 std::string DacLibrary::code_name(std::uint64_t address) {
@@ -100,6 +133,7 @@ std::vector<ClrThread> DacLibrary::threads() {
 
 void DacLibrary::target_ran() {
   cache_.drop();
+  metadata_.clear();  // the library's objects do not outlive this
   process_->Flush();
 }
 

@@ -4,10 +4,12 @@
 
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <string>
 #include <vector>
 
 #include "symbols/win/com_pointer.h"
+#include "symbols/win/metadata_types.h"
 #include "walker/base/failure.h"
 #include "walker/outside/clr_questions.h"
 #include "walker/outside/dac/win/clr_process.h"
@@ -38,11 +40,17 @@ class DacLibrary final : public ClrQuestions {
   DacLibrary(const MemoryReader& memory, std::uint64_t runtime_base)
       : cache_(memory), target_(cache_, runtime_base) {}
 
+  // Null: the module has no metadata that the library finds.
+  const ModuleMetadata* metadata_of(std::uint64_t module);
+  // By metadata, which knows what the library's own name leaves out. Empty: metadata does not say.
+  std::string name_by_metadata(const dac::MethodDescData& data, const std::string& name);
+
   PageCache cache_;
   MemoryTarget target_;
   HMODULE library_ = nullptr;  // stays loaded: nothing says that it can be unloaded
   ComPointer<dac::IClrProcess> process_;
   ComPointer<dac::ISosDac> sos_;
+  std::unordered_map<std::uint64_t, ModuleMetadata> metadata_;  // by the address of the runtime's Module
 };
 
 }  // namespace mixwalk
