@@ -172,7 +172,7 @@ ExitCode run(const DumpFileCommand& command) {
                        .default_symbol_path = variable,
                        .colour = wants_colour(command, stdout_is_console()),
                        .open_clr = [&](const Target& target, std::string& obstacle) {
-                         TargetClr clr = open_clr(target, {.dump_path = command.file},
+                         TargetClr clr = open_clr(target, {.dump_path = command.file, .symbol_path = path},
                                                   {.dac = command.dac, .symbol_path = parse_symbol_path(path)});
                          obstacle = clr.obstacle;
                          return std::unique_ptr<ClrQuestions>(std::move(clr.questions));

@@ -24,7 +24,8 @@ TargetClr open_clr(const Target& target, const ClrSource& source, DacSettings se
                                                                                .dac_path = *dac,
                                                                                .runtime_base = runtime->base,
                                                                                .process = source.process,
-                                                                               .dump_path = source.dump_path});
+                                                                               .dump_path = source.dump_path,
+                                                                               .symbol_path = source.symbol_path});
   return {.questions = std::move(questions), .obstacle = {}};
 }
 

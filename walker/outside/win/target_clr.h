@@ -16,6 +16,7 @@ namespace mixwalk {
 struct ClrSource {
   HANDLE process = nullptr;  // PROCESS_QUERY_INFORMATION | PROCESS_VM_READ
   std::string dump_path;     // UTF-8; of this process and of the worker, whose folder is the same
+  std::string symbol_path;   // of a dump: where its images may lie, SymbolPath's text
 };
 
 // The runtime of a target, ready to be asked.
