@@ -30,7 +30,13 @@ enum class MethodField : protozero::pbf_tag_type { name = 1, stub = 2 };
 enum class ThreadField : protozero::pbf_tag_type { address = 1, os_id = 2, managed_id = 3 };
 enum class NoField : protozero::pbf_tag_type {};
 
-std::string_view cut(std::string_view text) { return text.substr(0, kMaxNameBytes); }
+// Between two characters.
+std::string_view cut(std::string_view text) {
+  if (text.size() <= kMaxNameBytes) return text;
+  std::size_t end = kMaxNameBytes;
+  while (end != 0 && (text[end] & 0xC0) == 0x80) --end;
+  return text.substr(0, end);
+}
 
 template <class Field>
 void add_text(MessageBuilder<Field>& out, Field field, std::string_view text) {
@@ -42,7 +48,9 @@ template <class Field>
 std::string get_text(pbf_message<Field>& in) {
   const auto view = in.get_view();
   if (view.size() > kMaxNameBytes) throw std::out_of_range("text");
-  return valid_utf8({view.data(), view.size()});
+  std::string text = valid_utf8({view.data(), view.size()});
+  text.resize(cut(text).size());  // a byte that is no character has become three
+  return text;
 }
 
 // A message without fields. Folklore: protozero takes back a message inside another one that is left empty, so what

@@ -59,7 +59,7 @@ TEST(DacName, ArgumentsByTheNamesOfMetadata) {
 
 TEST(DacName, AnythingElseEndsToo) {
   std::string deep = "A.B";
-  for (int i = 0; i < 10'000; ++i) deep += "[[A`1";
+  for (int i = 0; i < 300'000; ++i) deep += "[[A`1";
   EXPECT_EQ(dac_arguments(deep, "A.B", "M"), std::nullopt);
   shaped(deep);
   for (const char* text : {"", "(", ")", "[[", "]]", ".", "..", "A]].B", "A.B(", "A.B(,,)", "A[[", "\\", "A[[\\"}) {

@@ -73,6 +73,7 @@ TEST_F(DacSearch, TheFileThatTheUserNamesAndNoOther) {
   EXPECT_EQ(*found, "X:\\mine.dll");
   EXPECT_TRUE(signatures_.asked.empty());
   files_.files.clear();
+  ASSERT_FALSE(find());
   EXPECT_EQ(find().failure().message,
             "runtime 10.0.1226.42308 needs mscordaccore.dll " + store_key(kStamp) +
                 ": X:\\mine.dll cannot be read, or is no x64 image");
@@ -86,6 +87,7 @@ TEST_F(DacSearch, RuntimeOfAnotherMachineIsNotLookedFor) {
 TEST_F(DacSearch, FileOfAnotherBuildIsPassedOver) {
   settings_.installed = {"C:\\dotnet\\10.0.12"};
   files_.files["C:\\app\\mscordaccore.dll"] = other();
+  ASSERT_FALSE(find());
   EXPECT_EQ(find().failure().message, "runtime 10.0.1226.42308 needs mscordaccore.dll " + store_key(kStamp) +
                                           ": C:\\app\\mscordaccore.dll is of another build, " +
                                           store_key({kStamp.timestamp ^ 1, kStamp.size}));
@@ -108,6 +110,7 @@ TEST_F(DacSearch, FileThatNobodyVouchesFor) {
 }
 
 TEST_F(DacSearch, None) {
+  ASSERT_FALSE(find());
   EXPECT_NE(find().failure().message.find("none was found"), std::string::npos);
 }
 

@@ -73,6 +73,15 @@ TEST(QuestionMessages, ListsAndNamesAreLimited) {
   EXPECT_TRUE(back(threads));
 }
 
+TEST(QuestionMessages, NamesAreCutBetweenCharacters) {
+  std::string name(kMaxNameBytes - 1, 'x');
+  MethodsAnswer answer{{{name + "\xE2\x82\xAC", false}}};
+  EXPECT_EQ(std::get<MethodsAnswer>(*back(answer)).methods[0].name, name);
+  // Bytes that are no characters grow when they are made some.
+  answer.methods[0].name = std::string(kMaxNameBytes, '\xFF');
+  EXPECT_LE(std::get<MethodsAnswer>(*back(answer)).methods[0].name.size(), kMaxNameBytes);
+}
+
 TEST(QuestionMessages, LengthThatNoMessageHas) {
   EXPECT_EQ(question_length(std::string("\xFF\xFF\xFF\xFF", 4)), std::nullopt);
   EXPECT_EQ(question_length(std::string("\0\0\0", 3)), std::nullopt);

@@ -86,7 +86,7 @@ Outcome<std::unique_ptr<LiveTarget>> LiveTarget::open(std::uint32_t process_id) 
 }
 
 LiveTarget::LiveTarget(UniqueHandle handle, std::uint32_t process_id)
-    : handle_(std::move(handle)), memory_(handle_.get()), cache_(memory_) {
+    : handle_(std::move(handle)), memory_(handle_.get()), stacks_(handle_.get()), cache_(memory_) {
   process_.id = process_id;
 }
 
@@ -155,10 +155,10 @@ void LiveTarget::capture(const TargetThread& target_thread, RawSample& sample) {
   constexpr int kAttempts = 3;
   const ProcessMemory raw(handle_.get());
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    memory_.drop();
-    const StackLimits limits = stack_limits(memory_, opened->teb());
+    stacks_.drop();
+    const StackLimits limits = stack_limits(stacks_, opened->teb());
     opened->set_limits(limits);
-    const KnownStack stack(memory_, raw, limits);
+    const KnownStack stack(stacks_, raw, limits);
     const ModuleView no_modules;
     {
       const SuspensionGate gate;

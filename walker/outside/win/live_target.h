@@ -49,6 +49,7 @@ class LiveTarget final : public Target {
 
   UniqueHandle handle_;
   RemoteMemory memory_;
+  RemoteMemory stacks_;  // what is known of stacks is asked anew for each thread
   PageCache cache_;
   std::uint64_t peb_ = 0;
   Process process_;

@@ -11,8 +11,8 @@
 namespace mixwalk {
 
 // A thread of another process that can be made to stand. While it stands, nothing is asked of the target but its
-// registers and memory. The suspension is undone in the destructor of ScopedSuspension; where mixwalk.exe is
-// ended by a console event meanwhile, the end waits for that (suspension_gate.h).
+// registers and memory. The suspension is undone in the destructor of ScopedSuspension; a console event that
+// ends mixwalk.exe waits for that (suspension_gate.h).
 class OutsideThread final : public ThreadControl {
  public:
   // False: the thread has ended, is none of that process, or may not be opened.
