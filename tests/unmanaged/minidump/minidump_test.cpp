@@ -265,12 +265,14 @@ TEST(Minidump, OfThreeOverlappingRangesEachAddressIsKnownOnce) {
 
 TEST(Minidump, RangesThatPassTheEndOfAllAddressesAreLeftOut) {
   const auto file = one_thread()
-                        .memory(UINT64_MAX - 3, bytes_of("aaaa"))
-                        .memory(UINT64_MAX - 3, bytes_of("aaaab"))
+                        .memory(0x1000, bytes_of("aaaa"))
+                        .memory(UINT64_MAX - 3, bytes_of("bbbbb"))
                         .build();
   const Minidump dump = Minidump::parse(file);
   ASSERT_THAT(dump.memory(), SizeIs(1));
-  EXPECT_EQ(dump.memory()[0].bytes, 4u);
+  EXPECT_EQ(dump.memory()[0].begin, 0x1000u);
+  const auto whole = one_thread().memory(UINT64_MAX - 3, bytes_of("bbbb")).build();
+  ASSERT_THAT(Minidump::parse(whole).memory(), SizeIs(1));
 }
 
 TEST(Minidump, MemoryBeyondTheEndOfTheFileIsMissing) {

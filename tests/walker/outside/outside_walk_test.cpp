@@ -159,8 +159,8 @@ TEST_F(OutsideWalkTest, FilesInTheFoldersStandInForMemoryThatTheDumpLacks) {
   dump.memory(stack_of(2), stack_with({kInNtdll, 0}));
   dump.thread({.id = 1, .stack = stack_of(2), .stack_bytes = 16, .registers = DumpBuilder::at(kInApp, stack_of(2))});
   folder_files_.files["/symbols/app.exe"] = app_image();
-  // As a symbol store has it, beside a file of that name that is another build.
-  auto other = ntdll_image();
+  // As a symbol store has it, beside a file of that name that is another build: one without unwind data.
+  auto other = ImageBuilder().build();
   ImageBuilder::put32(other, ImageBuilder::kPeAt + 8, 1);
   folder_files_.files["/symbols/ntdll.dll"] = other;
   char id[32];
