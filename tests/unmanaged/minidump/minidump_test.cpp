@@ -97,7 +97,11 @@ TEST(Minidump, AModuleHasItsPathItsVersionAndItsPdb) {
 
 TEST(Minidump, PaddedListsAreReadAsOthers) {
   const auto file =
-      one_thread().module(0x1'8000'0000, 0x5000, 1, "C:\\a.dll").memory32(0x9000, bytes_of("12345678")).padded_lists().build();
+      one_thread()
+          .module(0x1'8000'0000, 0x5000, 1, "C:\\a.dll")
+          .memory32(0x9000, bytes_of("12345678"))
+          .padded_lists()
+          .build();
   const Minidump dump = Minidump::parse(file);
   ASSERT_EQ(dump.error(), MinidumpError::none);
   EXPECT_EQ(dump.threads()[0].id, 0x1A8u);

@@ -134,7 +134,8 @@ TEST_F(OutsideWalkTest, CodeOutsideIsGuessedThroughWhereNoRuntimeIs) {
   const Snapshot snapshot = walk(standing_at(kInApp, words));
   EXPECT_EQ(snapshot.runtime.name, "");
   const Stack& stack = snapshot.threads[0].stack;
-  EXPECT_THAT(frames(stack), ElementsAre("native 140001020", "native 70000042", "native 140001020", "native 180001020"));
+  EXPECT_THAT(frames(stack), ElementsAre("native 140001020", "native 70000042", "native 140001020",
+                                         "native 180001020"));
   EXPECT_EQ(stack.completeness(), Completeness::guessed);
   EXPECT_THAT(frames(walk(standing_at(kInApp, words, true)).threads[0].stack),
               ElementsAre("native 140001020", "native 70000042", "gap"));
