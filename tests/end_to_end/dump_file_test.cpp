@@ -13,11 +13,11 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "tests/support/win/child_process.h"
 #include "unmanaged/minidump/mapped_file.h"
-#include "unmanaged/win/unique_handle.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/base/exit_code.h"
 
@@ -26,15 +26,23 @@ namespace {
 
 using Json = nlohmann::json;
 
-// What hang dumps have. (Wine writes no ThreadInfo, MemoryInfo and ThreadNames.)
-constexpr int kFull = MiniDumpWithFullMemory | MiniDumpWithHandleData | MiniDumpWithUnloadedModules |
-                      MiniDumpWithFullMemoryInfo | MiniDumpWithThreadInfo;
+// A program of this build.
+std::string beside(const std::string& name) {
+  const std::string mixwalk = mixwalk_exe();
+  return mixwalk.substr(0, mixwalk.find_last_of("\\/") + 1) + name;
+}
 
-bool write_dump(const ChildProcess& program, const std::string& path, int type = kFull) {
-  const UniqueHandle file(CreateFileW(to_utf16(path).c_str(), GENERIC_READ | GENERIC_WRITE, 0, nullptr,
-                                      CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
-  return file && MiniDumpWriteDump(program.handle(), program.id(), file.get(), static_cast<MINIDUMP_TYPE>(type),
-                                   nullptr, nullptr, nullptr);
+constexpr int kMiniDumpNormal = 0;
+
+// Without a type: all of its memory. (Wine writes no ThreadInfo, MemoryInfo and ThreadNames.) Wine's dbghelp may end
+// the program that writes.
+bool write_dump(const ChildProcess& program, const std::string& path, std::optional<int> type = std::nullopt) {
+  std::vector<std::string> arguments = {beside("write_minidump.exe"), std::to_string(program.id()), path};
+  if (type) arguments.push_back(std::to_string(*type));
+  for (int i = 0; i < 3; ++i) {
+    if (run_program(arguments, 200'000).exit_code == 0) return true;
+  }
+  return false;
 }
 
 Json json_of(const ProgramResult& result) {
@@ -80,8 +88,8 @@ class DumpFile : public ::testing::Test {
 TEST_F(DumpFile, StacksAreThoseThatAttachSees) {
   ChildProcess hang({fixture("hang.exe")});
   ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
-  ASSERT_TRUE(write_dump(hang, path_)) << GetLastError();
-  const Json live = json_of(run_until_let_in({mixwalk_exe(), "dump", "-p", std::to_string(hang.id()), "-f", "json"}));
+  ASSERT_TRUE(write_dump(hang, path_));
+  const Json live = json_of(run_until_let_in({"dump", "-p", std::to_string(hang.id()), "-f", "json"}));
   hang.write_line("STOP");
   EXPECT_EQ(hang.wait(20'000), 0u);
   const Json dump = json_of(read({"-f", "json"}));
@@ -124,7 +132,7 @@ TEST_F(DumpFile, StacksAreThoseThatAttachSees) {
 TEST_F(DumpFile, ANativeProgramHasWholeStacksOnly) {
   ChildProcess waits({"C:\\windows\\system32\\cmd.exe", "/k"});
   Sleep(2000);
-  ASSERT_TRUE(write_dump(waits, path_)) << GetLastError();
+  ASSERT_TRUE(write_dump(waits, path_));
   const Json dump = json_of(read({"-f", "json"}));
   waits.terminate();
   ASSERT_TRUE(dump.is_object());
@@ -133,11 +141,11 @@ TEST_F(DumpFile, ANativeProgramHasWholeStacksOnly) {
   for (const Json& thread : dump["threads"]) EXPECT_EQ(thread["whole"], true) << thread.dump(1);
 }
 
-// The same streams, read by the system's own reader and by the layouts of its header.
-TEST_F(DumpFile, ModulesAndThreadsAreThoseThatDbgHelpReads) {
+// The same streams, by the layouts of the system's own header.
+TEST_F(DumpFile, ModulesAndThreadsAreThoseOfTheSystemsLayouts) {
   ChildProcess hang({fixture("hang.exe")});
   ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
-  ASSERT_TRUE(write_dump(hang, path_)) << GetLastError();
+  ASSERT_TRUE(write_dump(hang, path_));
   hang.write_line("STOP");
   EXPECT_EQ(hang.wait(20'000), 0u);
   const Json dump = json_of(read({"-f", "json"}));
@@ -145,18 +153,23 @@ TEST_F(DumpFile, ModulesAndThreadsAreThoseThatDbgHelpReads) {
 
   MappedFile file(path_);
   ASSERT_EQ(file.error(), "");
-  auto* const base = const_cast<std::byte*>(file.bytes().data());
-  MINIDUMP_DIRECTORY* directory = nullptr;
-  void* stream = nullptr;
-  ULONG bytes = 0;
+  const std::byte* const base = file.bytes().data();
+  const auto* const header = reinterpret_cast<const MINIDUMP_HEADER*>(base);
+  const auto* const directory = reinterpret_cast<const MINIDUMP_DIRECTORY*>(base + header->StreamDirectoryRva);
+  const auto stream_of = [&](ULONG32 kind) -> const void* {
+    for (ULONG32 i = 0; i < header->NumberOfStreams; ++i) {
+      if (directory[i].StreamType == kind) return base + directory[i].Location.Rva;
+    }
+    return nullptr;
+  };
   const auto hex = [](std::uint64_t value) {
     char text[32];
     std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
     return std::string(text);
   };
 
-  ASSERT_TRUE(MiniDumpReadDumpStream(base, ModuleListStream, &directory, &stream, &bytes));
-  const auto* const modules = static_cast<const MINIDUMP_MODULE_LIST*>(stream);
+  const auto* const modules = static_cast<const MINIDUMP_MODULE_LIST*>(stream_of(ModuleListStream));
+  ASSERT_NE(modules, nullptr);
   std::map<std::string, const MINIDUMP_MODULE*> by_base;
   for (ULONG i = 0; i < modules->NumberOfModules; ++i) {
     by_base[hex(modules->Modules[i].BaseOfImage)] = &modules->Modules[i];
@@ -172,8 +185,8 @@ TEST_F(DumpFile, ModulesAndThreadsAreThoseThatDbgHelpReads) {
     EXPECT_EQ(module["path"], to_utf8({name->Buffer, name->Length / sizeof(wchar_t)}));
   }
 
-  ASSERT_TRUE(MiniDumpReadDumpStream(base, ThreadListStream, &directory, &stream, &bytes));
-  const auto* const list = static_cast<const MINIDUMP_THREAD_LIST*>(stream);
+  const auto* const list = static_cast<const MINIDUMP_THREAD_LIST*>(stream_of(ThreadListStream));
+  ASSERT_NE(list, nullptr);
   const auto threads = threads_of(dump);
   ASSERT_EQ(threads.size(), list->NumberOfThreads);
   for (ULONG i = 0; i < list->NumberOfThreads; ++i) {
@@ -192,7 +205,7 @@ TEST_F(DumpFile, ASmallDumpIsWalkedByTheImagesFiles) {
   ChildProcess hang({fixture("hang.exe")});
   ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
   const std::string full = temporary_file("dump_file_test_full.dmp");
-  ASSERT_TRUE(write_dump(hang, path_, MiniDumpNormal));
+  ASSERT_TRUE(write_dump(hang, path_, kMiniDumpNormal));
   ASSERT_TRUE(write_dump(hang, full));
   hang.write_line("STOP");
   EXPECT_EQ(hang.wait(20'000), 0u);

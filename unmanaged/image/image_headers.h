@@ -29,7 +29,7 @@ class ImageHeaders {
   };
   // IMAGE_DIRECTORY_ENTRY_*, less than 16. Empty: the image has none.
   Directory directory(unsigned which) const noexcept;
-  static constexpr unsigned kExceptionTable = 3, kDebugTable = 6, kClrHeader = 14;
+  static constexpr unsigned kExceptionTable = 3, kDebugTable = 6, kImportAddresses = 12, kClrHeader = 14;
 
   struct Section {
     std::uint32_t rva = 0;

@@ -39,7 +39,7 @@ class Walk {
 
   Thread walk(const TargetThread& of) {
     Thread thread{.os_id = of.os_id, .name = of.name};
-    RawSample sample(stack_, {});
+    RawSample sample({stack_.get(), kStackBytes}, {});
     target_.capture(of, sample);
     thread.skipped = why_skipped(sample.fault);
     thread.frozen_ns = sample.frozen_ns;
@@ -72,7 +72,8 @@ class Walk {
   ModuleTable table_;
   ModuleView view_;
   OutsideCode code_;
-  std::vector<std::byte> stack_ = std::vector<std::byte>(kStackBytes);
+  // Not zeroed: most stacks touch a few pages of it.
+  std::unique_ptr<std::byte[]> stack_ = std::make_unique_for_overwrite<std::byte[]>(kStackBytes);
   std::vector<RunFrame> frames_ = std::vector<RunFrame>(kMaxFrames);
   std::unique_ptr<GuessScratch> guesses_ = std::make_unique<GuessScratch>();
 };

@@ -31,7 +31,7 @@ class Target {
   virtual std::uint64_t unix_time_ms() const noexcept = 0;
   // The .NET runtime in it; without a name: none was found.
   virtual const Runtime& runtime() const noexcept {
-    static constexpr Runtime kNone;
+    static const Runtime kNone;
     return kNone;
   }
   // Sorted by base, disjoint. Paths as the target's loader knows them: they come from the target, so a file is

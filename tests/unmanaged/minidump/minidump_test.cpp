@@ -97,7 +97,11 @@ TEST(Minidump, AModuleHasItsPathItsVersionAndItsPdb) {
 
 TEST(Minidump, PaddedListsAreReadAsOthers) {
   const auto file =
-      one_thread().module(0x1'8000'0000, 0x5000, 1, "C:\\a.dll").memory32(0x9000, bytes_of("12345678")).padded_lists().build();
+      one_thread()
+          .module(0x1'8000'0000, 0x5000, 1, "C:\\a.dll")
+          .memory32(0x9000, bytes_of("12345678"))
+          .padded_lists()
+          .build();
   const Minidump dump = Minidump::parse(file);
   ASSERT_EQ(dump.error(), MinidumpError::none);
   EXPECT_EQ(dump.threads()[0].id, 0x1A8u);
@@ -265,12 +269,14 @@ TEST(Minidump, OfThreeOverlappingRangesEachAddressIsKnownOnce) {
 
 TEST(Minidump, RangesThatPassTheEndOfAllAddressesAreLeftOut) {
   const auto file = one_thread()
-                        .memory(UINT64_MAX - 3, bytes_of("aaaa"))
-                        .memory(UINT64_MAX - 3, bytes_of("aaaab"))
+                        .memory(0x1000, bytes_of("aaaa"))
+                        .memory(UINT64_MAX - 3, bytes_of("bbbbb"))
                         .build();
   const Minidump dump = Minidump::parse(file);
   ASSERT_THAT(dump.memory(), SizeIs(1));
-  EXPECT_EQ(dump.memory()[0].bytes, 4u);
+  EXPECT_EQ(dump.memory()[0].begin, 0x1000u);
+  const auto whole = one_thread().memory(UINT64_MAX - 3, bytes_of("bbbb")).build();
+  ASSERT_THAT(Minidump::parse(whole).memory(), SizeIs(1));
 }
 
 TEST(Minidump, MemoryBeyondTheEndOfTheFileIsMissing) {

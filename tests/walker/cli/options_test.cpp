@@ -451,8 +451,8 @@ TEST(Options, AnArgumentWithAnExtensionIsADumpFile) {
 
 TEST(Options, ADumpFileTakesTheOptionsOfOutputThreadsAndSymbols) {
   const DumpFileCommand command =
-      dump_file({"dump", "-o", "a.json", "hang.dmp", "--thread", "0x554", "--thread", "Ada", "--symbol-path", "/symbols",
-                 "--depth", "3", "-v"});
+      dump_file({"dump", "-o", "a.json", "hang.dmp", "--thread", "0x554", "--thread", "Ada",
+                 "--symbol-path", "/symbols", "--depth", "3", "-v"});
   EXPECT_EQ(command.format->name, "json");
   EXPECT_EQ(command.threads.ids, std::vector<std::uint32_t>{0x554});
   EXPECT_EQ(command.threads.names, std::vector<std::string>{"Ada"});

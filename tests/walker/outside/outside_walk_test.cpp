@@ -134,7 +134,8 @@ TEST_F(OutsideWalkTest, CodeOutsideIsGuessedThroughWhereNoRuntimeIs) {
   const Snapshot snapshot = walk(standing_at(kInApp, words));
   EXPECT_EQ(snapshot.runtime.name, "");
   const Stack& stack = snapshot.threads[0].stack;
-  EXPECT_THAT(frames(stack), ElementsAre("native 140001020", "native 70000042", "native 140001020", "native 180001020"));
+  EXPECT_THAT(frames(stack), ElementsAre("native 140001020", "native 70000042", "native 140001020",
+                                         "native 180001020"));
   EXPECT_EQ(stack.completeness(), Completeness::guessed);
   EXPECT_THAT(frames(walk(standing_at(kInApp, words, true)).threads[0].stack),
               ElementsAre("native 140001020", "native 70000042", "gap"));
@@ -159,8 +160,8 @@ TEST_F(OutsideWalkTest, FilesInTheFoldersStandInForMemoryThatTheDumpLacks) {
   dump.memory(stack_of(2), stack_with({kInNtdll, 0}));
   dump.thread({.id = 1, .stack = stack_of(2), .stack_bytes = 16, .registers = DumpBuilder::at(kInApp, stack_of(2))});
   folder_files_.files["/symbols/app.exe"] = app_image();
-  // As a symbol store has it, beside a file of that name that is another build.
-  auto other = ntdll_image();
+  // As a symbol store has it, beside a file of that name that is another build: one without unwind data.
+  auto other = ImageBuilder().build();
   ImageBuilder::put32(other, ImageBuilder::kPeAt + 8, 1);
   folder_files_.files["/symbols/ntdll.dll"] = other;
   char id[32];
@@ -169,6 +170,28 @@ TEST_F(OutsideWalkTest, FilesInTheFoldersStandInForMemoryThatTheDumpLacks) {
   const Snapshot snapshot = walk(dump);
   EXPECT_THAT(frames(snapshot.threads[0].stack), ElementsAre("native 140001020", "native 180001020"));
   EXPECT_TRUE(snapshot.threads[0].stack.whole());
+}
+
+// What the file has in the import's slot is not what the loader put there.
+TEST_F(OutsideWalkTest, ACallThroughAnImportIsBelievedWhereOnlyTheFileIsThere) {
+  ImageBuilder app;
+  app.function(0x1000, 0x1080).import("ntdll.dll", "NtWait");
+  const std::uint32_t to_slot = ImageBuilder::import_slot(0) - 0x101E;
+  app.put_code(0x1018, {0xFF, 0x15, static_cast<std::uint8_t>(to_slot), static_cast<std::uint8_t>(to_slot >> 8), 0, 0});
+  const std::uint64_t returns = kAppBase + 0x101E, leaf = kNtdllBase + 0x1090;
+  DumpBuilder dump;
+  dump.module(kAppBase, static_cast<std::uint32_t>(loaded(app.build()).size()), ImageBuilder::kTimestamp,
+              "C:\\app\\app.exe");
+  dump.module(kNtdllBase, static_cast<std::uint32_t>(loaded(ntdll_image()).size()), ImageBuilder::kTimestamp,
+              "C:\\windows\\ntdll.dll");
+  dump.memory(stack_of(3), stack_with({returns, kInNtdll, 0}));
+  dump.thread({.id = 1, .stack = stack_of(3), .stack_bytes = 24, .registers = DumpBuilder::at(leaf, stack_of(3))});
+  folder_files_.files["/symbols/app.exe"] = app.build();
+  folder_files_.files["/symbols/ntdll.dll"] = ntdll_image();
+  const Stack stack = walk(dump).threads[0].stack;
+  EXPECT_THAT(frames(stack), ElementsAre("native 180001090", "native 14000101e", "native 180001020"));
+  EXPECT_EQ(stack.frames[1].trust, Trust::leaf);
+  EXPECT_TRUE(stack.whole());
 }
 
 TEST_F(OutsideWalkTest, AThreadWithoutRegistersIsSkippedAndOneOnAnotherStackHasOneFrame) {

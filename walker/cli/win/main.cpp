@@ -38,7 +38,8 @@ ExitCode run_arguments(const std::vector<std::string>& arguments) {
   const auto* dump = std::get_if<DumpCommand>(&*parsed.command);
   const auto* record = std::get_if<RecordCommand>(&*parsed.command);
   const auto* dump_file = std::get_if<DumpFileCommand>(&*parsed.command);
-  set_up_log((dump_file != nullptr && dump_file->verbose) || (dump != nullptr && dump->verbose) || (record != nullptr && record->verbose));
+  set_up_log((dump_file != nullptr && dump_file->verbose) ||
+             (dump != nullptr && dump->verbose) || (record != nullptr && record->verbose));
   return std::visit([](const auto& command) { return mixwalk::run(command); }, *parsed.command);
 }
 
