@@ -10,7 +10,7 @@ std::optional<CodeViewId> ImageIdentities::find(const LoadedImage& image) {
 
 std::optional<CodeViewId> ImageIdentities::read(const LoadedImage& image) {
   for (const std::string& path : image_candidates(image.path, image.timestamp, image.size, path_)) {
-    auto headers = read_image_headers([&](std::uint64_t offset, std::size_t bytes) {
+    auto headers = read_image_file_id([&](std::uint64_t offset, std::size_t bytes) {
       return files_.read_part(path, offset, bytes);
     });
     if (headers && headers->timestamp == image.timestamp && headers->size_of_image == image.size) {

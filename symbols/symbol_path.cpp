@@ -162,6 +162,14 @@ std::vector<std::string> folders_of(const SymbolPath& path) {
   return folders;
 }
 
+std::vector<std::string> image_candidates_in_folders(std::string_view image_path, std::uint32_t timestamp,
+                                                     std::uint32_t size_of_image, const SymbolPath& path) {
+  Candidates candidates;
+  const std::string_view name = file_name(image_path);
+  if (is_file_name(name)) candidates.add_folders(name, image_store_id(timestamp, size_of_image), path);
+  return std::move(candidates.all);
+}
+
 std::string symchk_manifest(std::vector<MissingPdb> missing) {
   std::sort(missing.begin(), missing.end());
   missing.erase(std::unique(missing.begin(), missing.end()), missing.end());

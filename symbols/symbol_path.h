@@ -1,6 +1,7 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,9 @@ std::vector<std::string> pdb_candidates(std::string_view image_path, const CodeV
 // store by its timestamp and SizeOfImage. None where the path is empty or ends with a separator.
 std::vector<std::string> image_candidates(std::string_view image_path, std::uint32_t timestamp,
                                           std::uint32_t size_of_image, const SymbolPath& path);
+// The same without the path where it was loaded from, which the target says: the folders alone.
+std::vector<std::string> image_candidates_in_folders(std::string_view image_path, std::uint32_t timestamp,
+                                                     std::uint32_t size_of_image, const SymbolPath& path);
 // The same of a managed assembly, which has no place of its own in a store.
 std::vector<std::string> assembly_candidates(std::string_view assembly_path, const SymbolPath& path);
 

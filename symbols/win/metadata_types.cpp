@@ -44,6 +44,8 @@ ModuleMetadata::ModuleMetadata(clr::ICorProfilerInfo3& info, clr::ModuleID modul
                          reinterpret_cast<IUnknown**>(import_.put()));
 }
 
+ModuleMetadata::ModuleMetadata(IUnknown& module) { import_.query(&module, kIidMetaDataImport); }
+
 bool ModuleMetadata::method(clr::Token token, Method& method) const {
   if (!import_) return false;
   WCHAR name[kNameUnits];

@@ -21,6 +21,8 @@ class ModuleMetadata final : public TypeNames {
  public:
   // Empty (every answer too) where the module has none.
   ModuleMetadata(clr::ICorProfilerInfo3& info, clr::ModuleID module);
+  // The metadata of an object that has it beside other interfaces: a module of the runtime's debugging library.
+  explicit ModuleMetadata(IUnknown& module);
 
   struct Method {
     std::string name;

@@ -36,14 +36,10 @@ std::vector<PlacedEntry> read_entries(std::span<const std::byte> directory) {
 
 std::optional<CodeViewId> code_view_id(const DebugEntry& entry) {
   if (entry.type != DebugEntry::kCodeView) return std::nullopt;
-  FileReader data(entry.data);
-  if (data.at<std::uint32_t>(0) != kRsds || entry.data.size() < kRsdsHeader) return std::nullopt;
-  CodeViewId id{.age = data.at<std::uint32_t>(20), .timestamp = entry.timestamp,
-                .portable = entry.minor == kPortableMinor};
-  std::copy_n(entry.data.begin() + 4, id.guid.size(), id.guid.begin());
-  const auto* const path = reinterpret_cast<const char*>(entry.data.data() + kRsdsHeader);
-  const std::size_t room = std::min(entry.data.size() - kRsdsHeader, kMaxPath);
-  id.path.assign(path, std::find(path, path + room, '\0'));
+  auto id = parse_code_view(entry.data);
+  if (!id) return std::nullopt;
+  id->timestamp = entry.timestamp;
+  id->portable = entry.minor == kPortableMinor;
   return id;
 }
 
@@ -59,6 +55,17 @@ std::vector<DebugEntry> debug_directory(std::span<const std::byte> file) {
   return entries;
 }
 
+std::optional<CodeViewId> parse_code_view(std::span<const std::byte> record) {
+  FileReader data(record);
+  if (data.at<std::uint32_t>(0) != kRsds || record.size() < kRsdsHeader) return std::nullopt;
+  CodeViewId id{.age = data.at<std::uint32_t>(20)};
+  std::copy_n(record.begin() + 4, id.guid.size(), id.guid.begin());
+  const auto* const path = reinterpret_cast<const char*>(record.data() + kRsdsHeader);
+  const std::size_t room = std::min(record.size() - kRsdsHeader, kMaxPath);
+  id.path.assign(path, std::find(path, path + room, '\0'));
+  return id;
+}
+
 std::optional<CodeViewId> code_view_id(std::span<const DebugEntry> entries, bool portable) {
   for (const DebugEntry& entry : entries) {
     auto id = code_view_id(entry);
@@ -67,12 +74,12 @@ std::optional<CodeViewId> code_view_id(std::span<const DebugEntry> entries, bool
   return std::nullopt;
 }
 
-std::optional<ImageHeaders> read_image_headers(const ReadFilePart& read) {
+std::optional<ImageFileId> read_image_file_id(const ReadFilePart& read) {
   constexpr std::size_t kHeaderBytes = 4096;  // a linker puts all headers there
   const std::vector<std::byte> begin = read(0, kHeaderBytes);
   const auto stamp = image_stamp(begin);
   if (!stamp) return std::nullopt;
-  ImageHeaders headers{.timestamp = stamp->timestamp, .size_of_image = stamp->size_of_image, .code_view = {}};
+  ImageFileId headers{.timestamp = stamp->timestamp, .size_of_image = stamp->size_of_image, .code_view = {}};
   const FileRange place = place_of_directory(begin, kDebugDirectory);
   const auto directory = read(place.offset, std::min<std::size_t>(place.bytes, kMaxEntries * kEntryBytes));
   for (PlacedEntry& placed : read_entries(directory)) {

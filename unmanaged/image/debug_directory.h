@@ -41,22 +41,26 @@ struct CodeViewId {
   auto operator<=>(const CodeViewId&) const = default;
 };
 
+// A CodeView record of kind RSDS, of an image's debug directory or of a minidump. Nothing: it is none. Whether the
+// PDB is a portable one, and the timestamp, stand elsewhere.
+std::optional<CodeViewId> parse_code_view(std::span<const std::byte> record);
+
 // The first CodeView entry that names a PDB of that kind; nothing: there is none.
 std::optional<CodeViewId> code_view_id(std::span<const DebugEntry> entries, bool portable);
 
 // Which file an image is, by its headers, and its CodeView entry.
-struct ImageHeaders {
+struct ImageFileId {
   std::uint32_t timestamp = 0;      // IMAGE_FILE_HEADER.TimeDateStamp
   std::uint32_t size_of_image = 0;  // bytes
   std::optional<CodeViewId> code_view;  // of native code; without such a one, that of a portable PDB
 
-  bool operator==(const ImageHeaders&) const = default;
+  bool operator==(const ImageFileId&) const = default;
 };
 // Bytes of a file; fewer where it ends before, or cannot be read.
 using ReadFilePart = std::function<std::vector<std::byte>(std::uint64_t offset, std::size_t bytes)>;
 // Reads some kilobytes of an image file, 32-bit or 64-bit, instead of all of it. Nothing: it is no image, or its
 // headers are damaged.
-std::optional<ImageHeaders> read_image_headers(const ReadFilePart& read);
+std::optional<ImageFileId> read_image_file_id(const ReadFilePart& read);
 
 // "0123456789ABCDEF0123456789ABCDEF1": the GUID as people write it, without dashes, and the age in
 // hexadecimal. The folder's name in a symbol store. A portable PDB has the age FFFFFFFF there.

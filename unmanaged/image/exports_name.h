@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "unmanaged/step/memory_reader.h"
@@ -17,5 +18,9 @@ inline constexpr std::string_view kCompositeReadyToRun = "RTR_HEADER";
 // Whether the image that is loaded at `base` exports the name. Frozen-safe; nothing that is read is
 // trusted. False, too, where the image cannot be read.
 bool exports_name(const MemoryReader& memory, std::uint64_t base, std::string_view name) noexcept;
+// Where the export of that name lies, an RVA that nobody has checked. Nothing: there is none. Otherwise as
+// exports_name.
+std::optional<std::uint32_t> export_rva(const MemoryReader& memory, std::uint64_t base,
+                                        std::string_view name) noexcept;
 
 }  // namespace mixwalk

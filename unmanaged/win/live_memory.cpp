@@ -4,26 +4,10 @@
 
 #include <algorithm>
 
+#include "unmanaged/step/page_kind.h"
 #include "unmanaged/win/guarded.h"
 
 namespace mixwalk {
-namespace {
-
-MemoryKind kind_of(const MEMORY_BASIC_INFORMATION& region) noexcept {
-  if (region.State != MEM_COMMIT || (region.Protect & PAGE_GUARD) != 0) return MemoryKind::nothing;
-  switch (region.Protect & 0xFF) {
-    case PAGE_EXECUTE_READ:
-    case PAGE_EXECUTE_READWRITE:
-    case PAGE_EXECUTE_WRITECOPY: return MemoryKind::code;
-    case PAGE_READONLY:
-    case PAGE_READWRITE:
-    case PAGE_WRITECOPY: return MemoryKind::data;
-    // PAGE_EXECUTE alone cannot be read on every processor.
-    default: return MemoryKind::nothing;
-  }
-}
-
-}  // namespace
 
 MemoryKind LiveMemory::kind(std::uint64_t address) noexcept {
   if (const Region* known = find(address)) return known->kind;
@@ -33,7 +17,7 @@ MemoryKind LiveMemory::kind(std::uint64_t address) noexcept {
   }
   const auto begin = reinterpret_cast<std::uint64_t>(region.BaseAddress);
   std::shift_right(regions_.begin(), regions_.end(), 1);
-  regions_[0] = {begin, begin + region.RegionSize, kind_of(region)};
+  regions_[0] = {begin, begin + region.RegionSize, kind_of_pages(region.State, region.Protect)};
   return regions_[0].kind;
 }
 

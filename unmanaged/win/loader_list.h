@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "unmanaged/step/memory_reader.h"
+
 namespace mixwalk {
 
-struct LoadedImage {
+struct ListedImage {
   std::uint64_t base;
   std::string path;  // UTF-8
 };
@@ -22,14 +24,18 @@ struct LoadedImage {
 // without our DLL: `lookup_race.exe list`. Remedy: this function. Test: loader_list_test.
 //
 // Source: Microsoft Learn, "PEB_LDR_DATA structure (winternl.h)".
-std::vector<LoadedImage> read_loader_list();
+std::vector<ListedImage> read_loader_list();
+
+// The same of another process, of which nothing is trusted: `peb` is the address of its process environment
+// block. A list that goes round in circles ends, and all paths together have a limit.
+std::vector<ListedImage> read_loader_list(const MemoryReader& memory, std::uint64_t peb);
 
 // One reading of such a list, of which `head` is the address: entries as far as each leads back to the
 // one before. Apart for the tests.
 struct ListReading {
-  std::vector<LoadedImage> images;
+  std::vector<ListedImage> images;
   bool whole = false;  // up to the head again
 };
-ListReading read_image_list(std::uint64_t head);
+ListReading read_image_list(const MemoryReader& memory, std::uint64_t head);
 
 }  // namespace mixwalk

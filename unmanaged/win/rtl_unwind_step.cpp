@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "unmanaged/step/call_site.h"
+#include "unmanaged/step/caller_check.h"
 #include "unmanaged/step/context_restore.h"
 #include "unmanaged/step/epilogue.h"
 #include "unmanaged/step/epilogue_scan.h"
@@ -40,15 +40,6 @@ struct RtlUnwindStep::Unwind {
 };
 
 namespace {
-
-// A return address of zero is a stack's root only in a library of the system, and only within so many
-// bytes of the stack's base. Threads and fibers start near the base: the system leaves at most half a
-// page, at random; Wine leaves 400 bytes. A zero elsewhere was pushed by a function.
-constexpr std::uint64_t kRootBytes = 4096;
-
-// How long code without unwind data can be outside the images: the runtime's thunks and barriers
-// have some 100 bytes.
-constexpr std::uint64_t kMaxOutsideLeafBytes = 4096;
 
 // Reads memory inside guarded_call, without a guard for each read. Unlike other MemoryReaders this one
 // may fault: the fault ends the guarded call.
@@ -302,26 +293,14 @@ LeafCode RtlUnwindStep::leaf_code_at(std::uint64_t ip) noexcept {
   return {ip - std::min(ip, kMaxOutsideLeafBytes), ip};
 }
 
-// Whether the frame that unwind data leads to can be a caller: a root, code of an image, or code outside
-// the images right behind a call.
+// Keeps what it has found of the caller's image.
 StepFault RtlUnwindStep::check_caller(const Cursor& caller, const ModuleSpan* callee,
                                       bool guessed) noexcept {
-  if (caller.kind == AddressKind::instruction_pointer) return StepFault::none;
-  const std::uint64_t ip = caller.registers.rip;
-  if (ip == 0) {
-    // What was guessed to have called a leaf is no start.
-    const bool starts_threads = callee != nullptr && callee->starts_threads;
-    if (!starts_threads || guessed || stack_.cut()) return StepFault::ended_early;
-    return stack_.end() - caller.registers.rsp() < kRootBytes ? StepFault::none
-                                                              : StepFault::ended_early;
-  }
   const std::uint64_t lookup_ip = caller.code().lookup();
-  caller_ = {lookup_ip, modules_.find(lookup_ip)};
-  if (caller_.module != nullptr) {
-    return caller_.module->is_code(lookup_ip) ? StepFault::none : StepFault::no_call;
-  }
-  const bool called = leaf_.is_code(lookup_ip) && !calls_before(ip, memory_).empty();
-  return called ? StepFault::none : StepFault::no_call;
+  const bool returns = caller.kind == AddressKind::return_address && caller.registers.rip != 0;
+  if (returns) caller_ = {lookup_ip, modules_.find(lookup_ip)};
+  return mixwalk::check_caller({caller, returns ? caller_.module : nullptr, callee, guessed}, stack_, leaf_,
+                               memory_);
 }
 
 }  // namespace mixwalk

@@ -10,7 +10,7 @@ enum class ExitCode : int {
   no_process = 3,       // no process has that id or name
   not_dotnet = 4,       // the process has no .NET runtime that can be attached to
   already_profiled = 5, // another profiler is attached, or is just leaving
-  wrong_bitness = 6,    // a 32-bit process
+  wrong_bitness = 6,    // a 32-bit process, or a dump of one
   no_access = 7,        // the process belongs to somebody else
   target_exited = 8,    // it ended while it was being looked at
   not_started = 9,      // its runtime is not up yet
@@ -19,7 +19,7 @@ enum class ExitCode : int {
   refused = 12,         // the runtime refused to load the profiler
   not_launched = 13,    // the program could not be started
   ambiguous = 14,       // several processes have that name
-  input = 15,           // the file to convert or symbolise cannot be read, or cannot be shown in that format
+  input = 15,           // the file to convert or symbolise, or the dump, cannot be read, or cannot be shown so
   undelivered = 16,     // the collector could not be reached; what it did not get is kept
   rejected = 17,        // the collector refused profiles for good
   no_memory = 18,       // the target has no memory left for the visit

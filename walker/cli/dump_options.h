@@ -13,9 +13,16 @@ struct DumpArguments {
   VisitArguments visit;
   std::optional<std::string> format;
   DumpCommand command;
+  const CLI::App* app = nullptr;  // the command's own, which knows what options were given
 };
 
 void add_dump(CLI::App& app, DumpArguments& arguments);
 ParseResult finish_dump(DumpArguments& arguments);
+
+// Whether an argument that is no option means a dump file rather than a program: it has an extension, and not that of
+// a program. Pure: nothing is looked for.
+bool is_dump_file(const std::string& argument);
+// Of a dump file: it is `arguments.visit.program.front()`.
+ParseResult finish_dump_file(DumpArguments& arguments);
 
 }  // namespace mixwalk

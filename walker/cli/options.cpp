@@ -85,6 +85,9 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments,
     }
     const bool dumps = app.got_subcommand("dump");
     VisitArguments& visit = dumps ? dump.visit : record.visit;
+    if (dumps && visit.program.size() == 1 && program.empty() && is_dump_file(visit.program.front())) {
+      return finish_dump_file(dump);
+    }
     if (!visit.program.empty()) {
       return usage("unexpected \"" + visit.program.front() + "\": a program goes after --",
                    dumps ? "dump" : "record");

@@ -69,13 +69,37 @@ struct OtlpTarget {
   std::vector<NameValue> headers;
 };
 
-struct DumpCommand {
-  Visit visit;
+// Where a dump goes, and as what.
+struct DumpOutput {
   std::optional<std::string> output;  // none: standard output
   const RecordingFormat* format = nullptr;  // one of recording_formats()
   FrameFilter filter;
   Colour colour = Colour::automatic;
   bool calls = false;  // of text: the call instruction of each native frame
+};
+
+// From where dump looks at a process.
+enum class DumpWay {
+  automatic,  // inside; from outside where that is refused, or is not answered within kAnswerMs
+  inside,
+  outside,
+};
+// How long a process may take to let mixwalk.dll in, before dump looks from outside.
+inline constexpr std::uint32_t kAnswerMs = 2000;
+
+struct DumpCommand : DumpOutput {
+  Visit visit;
+  DumpWay way = DumpWay::automatic;
+  std::string dac;  // the runtime's debugging library; empty: it is looked for
+  bool verbose = false;
+};
+
+// The stacks of a process in a dump file.
+struct DumpFileCommand : DumpOutput {
+  std::string file;
+  std::string dac;  // as DumpCommand::dac
+  ThreadSelection threads;  // empty: all
+  std::optional<std::string> symbol_path;  // SymbolPath's text; none: that of _NT_SYMBOL_PATH
   bool verbose = false;
 };
 
@@ -108,7 +132,8 @@ struct SymboliseCommand {
   std::optional<std::string> symbol_path;  // as Visit::symbol_path
 };
 
-using Command = std::variant<PsCommand, DumpCommand, RecordCommand, ConvertCommand, SymboliseCommand>;
+using Command =
+    std::variant<PsCommand, DumpCommand, DumpFileCommand, RecordCommand, ConvertCommand, SymboliseCommand>;
 
 struct ParseResult {
   std::optional<Command> command;  // none: print what is to be printed and leave with the code

@@ -13,23 +13,6 @@ const std::map<std::string, ProbePolicy> kProbes = {{"always", ProbePolicy::alwa
                                                     {"risk", ProbePolicy::risk},
                                                     {"never", ProbePolicy::never}};
 
-// A number is an id: a thread whose name is a number cannot be meant.
-std::optional<ParseResult> finish_threads(std::vector<std::string>& threads,
-                                          const std::string& command, ThreadSelection& selection) {
-  for (std::string& thread : threads) {
-    if (const auto id = parse_thread_id(thread)) {
-      selection.ids.push_back(*id);
-    } else if (thread.empty()) {
-      return usage("--thread needs a name or an id", command);
-    } else if (is_written_as_id(thread)) {
-      return usage("--thread: \"" + thread + "\" is no thread's id", command);
-    } else {
-      selection.names.push_back(std::move(thread));
-    }
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 void add_visit(CLI::App& app, VisitArguments& arguments, Visit& visit, const char* verb) {
@@ -72,6 +55,22 @@ void add_visit(CLI::App& app, VisitArguments& arguments, Visit& visit, const cha
                  "process (default: not at all)")
       ->check(duration_validator())
       ->option_text("DURATION");
+}
+
+std::optional<ParseResult> finish_threads(std::vector<std::string>& threads,
+                                          const std::string& command, ThreadSelection& selection) {
+  for (std::string& thread : threads) {
+    if (const auto id = parse_thread_id(thread)) {
+      selection.ids.push_back(*id);
+    } else if (thread.empty()) {
+      return usage("--thread needs a name or an id", command);
+    } else if (is_written_as_id(thread)) {
+      return usage("--thread: \"" + thread + "\" is no thread's id", command);
+    } else {
+      selection.names.push_back(std::move(thread));
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<ParseResult> finish_visit(VisitArguments& arguments, const std::string& command,

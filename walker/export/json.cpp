@@ -165,6 +165,9 @@ Json document(const Snapshot& snapshot, const FrameFilter& filter) {
   json["tool"] = "mixwalk " + snapshot.tool_version;
   json["unix_time_ms"] = snapshot.unix_time_ms;
   json["engine"] = key(snapshot.engine);
+  json["way"] = key(snapshot.way);
+  if (!snapshot.way_reason.empty()) json["way_reason"] = snapshot.way_reason;
+  if (!snapshot.unasked.empty()) json["unasked"] = snapshot.unasked;
   json["filter"] = {{"managed_only", filter.managed_only},
                     {"depth", filter.depth ? Json(*filter.depth) : Json(nullptr)}};
   json["process"] = {{"id", snapshot.process.id},

@@ -49,6 +49,11 @@ std::string utc(std::uint64_t unix_ms) {
                      clock.hours().count(), clock.minutes().count(), clock.seconds().count());
 }
 
+std::string runtime_text(const Runtime& runtime) {
+  if (runtime.name.empty()) return "no .NET runtime";
+  return fmt::format("{} {}.{}.{}", bounded(runtime.name), runtime.major, runtime.minor, runtime.build);
+}
+
 std::string plural(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
@@ -60,13 +65,11 @@ class Writer {
 
   std::string header() const {
     const Process& process = snapshot_.process;
-    const Runtime& runtime = snapshot_.runtime;
     std::string text = fmt::format(
-        "{}process {}{}  {}  {} {}.{}.{}  {}  engine {}  {}\n", paint(kBold), process.id,
-        paint(kReset), bounded(process.path), bounded(runtime.name), runtime.major, runtime.minor,
-        runtime.build, utc(snapshot_.unix_time_ms), key(snapshot_.engine),
+        "{}process {}{}  {}  {}  {}  engine {}  {}\n", paint(kBold), process.id, paint(kReset),
+        bounded(process.path), runtime_text(snapshot_.runtime), utc(snapshot_.unix_time_ms), key(snapshot_.engine),
         plural(snapshot_.threads.size(), "thread"));
-    text += moments();
+    text += moments() + way();
     const FrameFilter& filter = options_.filter;
     if (filter.managed_only) text += "only managed frames are shown\n";
     if (filter.depth) {
@@ -117,6 +120,18 @@ class Writer {
   }
 
  private:
+  // From where the process was looked at, where that was not from inside.
+  std::string way() const {
+    std::string text;
+    if (snapshot_.way == Way::outside) {
+      text = "from outside: nothing was loaded into the process";
+      if (!snapshot_.way_reason.empty()) text += " (" + bounded(snapshot_.way_reason) + ")";
+      text += '\n';
+    }
+    if (!snapshot_.unasked.empty()) text += "managed frames are missing: " + bounded(snapshot_.unasked) + "\n";
+    return text;
+  }
+
   // How long the process stood for which threads.
   std::string moments() const {
     if (snapshot_.moments.empty()) return {};

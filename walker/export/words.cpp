@@ -132,6 +132,15 @@ std::string_view key(SampleEvent event) noexcept {
   return "";
 }
 
+std::string_view key(Way way) noexcept {
+  switch (way) {
+    case Way::inside: return "inside";
+    case Way::outside: return "outside";
+    case Way::file: return "file";
+  }
+  return "";
+}
+
 std::string_view unit(SampleEvent event) noexcept {
   return event == SampleEvent::wall || event == SampleEvent::cpu ? "nanoseconds" : "count";
 }

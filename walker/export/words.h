@@ -20,6 +20,7 @@ std::string_view key(OpenReason why) noexcept;
 std::string_view key(Engine engine) noexcept;
 std::string_view key(ProbeResult probe) noexcept;
 std::string_view key(SampleEvent event) noexcept;
+std::string_view key(Way way) noexcept;
 
 // What Sample::value counts: "nanoseconds" or "count".
 std::string_view unit(SampleEvent event) noexcept;

@@ -80,6 +80,13 @@ struct Moment {
   bool operator==(const Moment&) const = default;
 };
 
+// From where a process was looked at.
+enum class Way : std::uint8_t {
+  inside,   // by mixwalk.dll in the process
+  outside,  // the process was only read
+  file,     // a dump file was read
+};
+
 // The stacks of one process: at the moments that are listed, or of threads that were frozen one after the
 // other.
 struct Snapshot {
@@ -93,6 +100,11 @@ struct Snapshot {
   std::vector<Thread> threads;       // by OS id
   BreakerState breaker;
   std::vector<Moment> moments;  // empty: each thread was frozen by itself
+  Way way = Way::inside;
+  std::string way_reason;  // why from outside, where that was not asked for; else empty
+  // Of any way but inside: why the runtime could not be asked about managed code, or not all of it; empty: it was, or
+  // there is none.
+  std::string unasked;
 
   bool operator==(const Snapshot&) const = default;
 };

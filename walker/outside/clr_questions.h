@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,16 @@ struct ClrCode {
   bool jitted = false;
 
   bool operator==(const ClrCode&) const = default;
+};
+
+// A method as people read it.
+struct ClrMethod {
+  // "Namespace.Type<Args>.Method<Args>(Parameter types)", UTF-8, as ClrMetadataSource names it; of a stub or a
+  // method that the program made while it ran, the name alone. Empty: unknown.
+  std::string name;
+  bool stub = false;  // the runtime's own code: "IL_STUB_PInvoke"
+
+  bool operator==(const ClrMethod&) const = default;
 };
 
 // A thread as the runtime knows it.
@@ -35,13 +46,20 @@ class ClrQuestions {
  public:
   virtual ~ClrQuestions() = default;
 
-  // Nothing: no managed code is there.
+  // Nothing: no managed code is there. `ip`: an address inside the instruction (CodeAddress::lookup()).
   virtual std::optional<ClrCode> code_at(std::uint64_t ip) = 0;
-  // "Namespace.Type.Method(ParameterTypes)", UTF-8. Empty: unknown.
-  virtual std::string method_name(std::uint64_t method) = 0;
+  virtual ClrMethod method(std::uint64_t method) = 0;
   // What the runtime calls code without a MethodDesc: thunks, precode, helpers. Empty: unknown.
   virtual std::string code_name(std::uint64_t address) = 0;
   virtual std::vector<ClrThread> threads() = 0;
+
+  // Hints: what will be asked one by one. Where a question crosses to another process, all of these cost
+  // little more than one.
+  virtual void expect_code(std::span<const std::uint64_t> /*ips*/) {}
+  virtual void expect_methods(std::span<const std::uint64_t> /*methods*/) {}
+
+  // The target has run since: what was learnt of it is forgotten.
+  virtual void target_ran() {}
 
   // Why answers are missing, one line; empty: none is. "the DAC did not answer within 5 s".
   virtual std::string obstacle() const = 0;

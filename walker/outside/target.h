@@ -29,6 +29,11 @@ class Target {
   // Of `Process`, what is known. The time: milliseconds since 1970, 0 where it is unknown.
   virtual const Process& process() const noexcept = 0;
   virtual std::uint64_t unix_time_ms() const noexcept = 0;
+  // The .NET runtime in it; without a name: none was found.
+  virtual const Runtime& runtime() const noexcept {
+    static const Runtime kNone;
+    return kNone;
+  }
   // Sorted by base, disjoint. Paths as the target's loader knows them: they come from the target, so a file is
   // opened through LocalImageFiles only.
   virtual std::span<const Module> modules() const noexcept = 0;

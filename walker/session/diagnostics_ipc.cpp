@@ -1,5 +1,9 @@
 #include "walker/session/diagnostics_ipc.h"
 
+#include <span>
+
+#include "unmanaged/image/utf16.h"
+
 namespace mixwalk {
 namespace {
 
@@ -57,41 +61,14 @@ class Reader {
       good_ = false;
       return {};
     }
-    std::string out;
-    for (std::uint32_t i = 0; i < units; ++i) {
-      std::uint32_t point = get<std::uint16_t>();
-      if (point == 0) continue;
-      if (point >= 0xD800 && point < 0xE000) {
-        // The unit behind a first half is only taken if it is its second one.
-        std::uint32_t low = 0;
-        if (point < 0xDC00 && i + 1 < units) low = Reader(bytes_).get<std::uint16_t>();
-        if (low >= 0xDC00 && low < 0xE000) {
-          point = 0x10000 + ((point - 0xD800) << 10) + (low - 0xDC00);
-          skip(2);
-          ++i;
-        } else {
-          point = '?';
-        }
-      }
-      append_utf8(out, point);
-    }
-    return out;
+    const std::string_view text = bytes_.substr(0, std::size_t{units} * 2);
+    skip(text.size());
+    return utf8_of_utf16(std::as_bytes(std::span(text)));
   }
 
   bool good() const { return good_; }
 
  private:
-  static void append_utf8(std::string& out, std::uint32_t point) {
-    if (point < 0x80) {
-      out += static_cast<char>(point);
-      return;
-    }
-    const int more = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
-    constexpr unsigned char kLead[] = {0, 0xC0, 0xE0, 0xF0};
-    out += static_cast<char>(kLead[more] | point >> (6 * more));
-    for (int i = more - 1; i >= 0; --i) out += static_cast<char>(0x80 | (point >> (6 * i) & 0x3F));
-  }
-
   std::string_view bytes_;
   bool good_ = true;
 };

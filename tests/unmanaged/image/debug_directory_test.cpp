@@ -86,10 +86,10 @@ struct Parts {
   }
 };
 
-TEST(ImageHeadersTest, WhichFileItIsWithoutReadingAllOfIt) {
+TEST(ImageFileIdTest, WhichFileItIsWithoutReadingAllOfIt) {
   Parts parts{test::ImageBuilder().code_view(7, 3, "D:\\build\\app.pdb").build()};
   parts.file.resize(10'000'000);
-  const auto headers = read_image_headers(parts.reader());
+  const auto headers = read_image_file_id(parts.reader());
   ASSERT_TRUE(headers);
   EXPECT_EQ(headers->timestamp, test::ImageBuilder::kTimestamp);
   EXPECT_EQ(headers->size_of_image, test::ImageBuilder::kSizeOfImage + 0x1000);
@@ -98,32 +98,32 @@ TEST(ImageHeadersTest, WhichFileItIsWithoutReadingAllOfIt) {
   EXPECT_LT(parts.bytes, 16'384u);
 }
 
-TEST(ImageHeadersTest, ThePdbOfNativeCodeComesFirst) {
+TEST(ImageFileIdTest, ThePdbOfNativeCodeComesFirst) {
   Parts both{test::ImageBuilder().code_view(1, 1, "managed.pdb", true).code_view(2, 1, "native.pdb").build()};
-  EXPECT_EQ(read_image_headers(both.reader())->code_view->path, "native.pdb");
+  EXPECT_EQ(read_image_file_id(both.reader())->code_view->path, "native.pdb");
   Parts managed{test::ImageBuilder().code_view(1, 1, "managed.pdb", true).build()};
-  EXPECT_TRUE(read_image_headers(managed.reader())->code_view->portable);
+  EXPECT_TRUE(read_image_file_id(managed.reader())->code_view->portable);
   Parts none{test::ImageBuilder().build()};
-  EXPECT_FALSE(read_image_headers(none.reader())->code_view);
+  EXPECT_FALSE(read_image_file_id(none.reader())->code_view);
 }
 
 // As GNU ld writes it: RSDS without a path.
-TEST(ImageHeadersTest, ABuildIdIsAnEntryWithoutAPath) {
+TEST(ImageFileIdTest, ABuildIdIsAnEntryWithoutAPath) {
   Parts parts{test::ImageBuilder().code_view(0xB1, 1, "").build()};
-  const auto headers = read_image_headers(parts.reader());
+  const auto headers = read_image_file_id(parts.reader());
   ASSERT_TRUE(headers && headers->code_view);
   EXPECT_EQ(build_id(*headers->code_view), "b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1b1");
   EXPECT_EQ(build_id(CodeViewId{.path = "a.pdb"}), "");
 }
 
-TEST(ImageHeadersTest, CutOffOrWrongAnywhereIsNoCrash) {
+TEST(ImageFileIdTest, CutOffOrWrongAnywhereIsNoCrash) {
   const auto whole = test::ImageBuilder().code_view(7, 3, "app.pdb").build();
   for (std::size_t i = 0; i < whole.size(); i += i < 0x400 ? 1 : 13) {
     Parts cut{{whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(i)}};
-    read_image_headers(cut.reader());
+    read_image_file_id(cut.reader());
     Parts wrong{whole};
     wrong.file[i] ^= std::byte{0xFF};
-    read_image_headers(wrong.reader());
+    read_image_file_id(wrong.reader());
   }
 }
 

@@ -8,19 +8,21 @@
 #include <atomic>
 #include <thread>
 
+#include "unmanaged/win/plain_memory.h"
+
 namespace mixwalk {
 namespace {
 
-const LoadedImage* find(const std::vector<LoadedImage>& images, const wchar_t* name) {
+const ListedImage* find(const std::vector<ListedImage>& images, const wchar_t* name) {
   const auto base = reinterpret_cast<std::uint64_t>(GetModuleHandleW(name));
-  const auto found = std::ranges::find(images, base, &LoadedImage::base);
+  const auto found = std::ranges::find(images, base, &ListedImage::base);
   return found == images.end() ? nullptr : &*found;
 }
 
 TEST(LoaderList, ThisProgramAndTheSystemAreThere) {
-  const std::vector<LoadedImage> images = read_loader_list();
-  const LoadedImage* own = find(images, nullptr);
-  const LoadedImage* ntdll = find(images, L"ntdll.dll");
+  const std::vector<ListedImage> images = read_loader_list();
+  const ListedImage* own = find(images, nullptr);
+  const ListedImage* ntdll = find(images, L"ntdll.dll");
   ASSERT_TRUE(own != nullptr && ntdll != nullptr);
   EXPECT_TRUE(own->path.ends_with("loader_list_test.exe")) << own->path;
   EXPECT_TRUE(ntdll->path.ends_with("ntdll.dll")) << ntdll->path;
@@ -33,8 +35,8 @@ TEST(LoaderList, WhatIsLoadedComesAndWhatIsFreedGoes) {
   EXPECT_NE(find(read_loader_list(), L"version.dll"), nullptr);
   const auto base = reinterpret_cast<std::uint64_t>(version);
   FreeLibrary(version);
-  const std::vector<LoadedImage> images = read_loader_list();
-  EXPECT_EQ(std::ranges::find(images, base, &LoadedImage::base), images.end());
+  const std::vector<ListedImage> images = read_loader_list();
+  EXPECT_EQ(std::ranges::find(images, base, &ListedImage::base), images.end());
 }
 
 TEST(LoaderList, WhileImagesComeAndGo) {
@@ -44,7 +46,7 @@ TEST(LoaderList, WhileImagesComeAndGo) {
   });
   int readings = 0, without = 0;
   for (const ULONGLONG end = GetTickCount64() + 1'000; GetTickCount64() < end; ++readings) {
-    const std::vector<LoadedImage> images = read_loader_list();
+    const std::vector<ListedImage> images = read_loader_list();
     if (find(images, nullptr) == nullptr || find(images, L"ntdll.dll") == nullptr) ++without;
   }
   stop = true;
@@ -65,7 +67,7 @@ class ListOfThree : public testing::Test {
     head_ = {&link(0), &link(2)};
   }
   LIST_ENTRY& link(int i) { return entries_[i].InMemoryOrderLinks; }
-  ListReading read() { return read_image_list(reinterpret_cast<std::uint64_t>(&head_)); }
+  ListReading read() { return read_image_list(PlainMemory(), reinterpret_cast<std::uint64_t>(&head_)); }
 
   LIST_ENTRY head_{};
   LDR_DATA_TABLE_ENTRY entries_[3]{};

@@ -453,6 +453,50 @@ TEST(Options, WhatIsWrongIsSaidInWordsForAUser) {
   expect_usage({"ps", "other"}, "unexpected \"other\" (see");
 }
 
+// Dump files.
+
+DumpFileCommand dump_file(const std::vector<std::string>& arguments) {
+  const ParseResult parsed = parse_command_line(arguments);
+  const auto* command = parsed.command ? std::get_if<DumpFileCommand>(&*parsed.command) : nullptr;
+  EXPECT_NE(command, nullptr) << parsed.to_stderr;
+  return command != nullptr ? *command : DumpFileCommand();
+}
+
+TEST(Options, AnArgumentWithAnExtensionIsADumpFile) {
+  EXPECT_EQ(dump_file({"dump", "hang.dmp"}).file, "hang.dmp");
+  EXPECT_EQ(dump_file({"dump", "C:\\dumps.d\\orders.mdmp"}).file, "C:\\dumps.d\\orders.mdmp");
+  EXPECT_EQ(dump_file({"dump", "/var/crash/4711.core"}).file, "/var/crash/4711.core");
+  EXPECT_EQ(dump_file({"dump", "hang.dmp"}).format->name, "text");
+}
+
+TEST(Options, ADumpFileTakesTheOptionsOfOutputThreadsAndSymbols) {
+  const DumpFileCommand command =
+      dump_file({"dump", "-o", "a.json", "hang.dmp", "--thread", "0x554", "--thread", "Ada",
+                 "--symbol-path", "/symbols", "--depth", "3", "-v"});
+  EXPECT_EQ(command.format->name, "json");
+  EXPECT_EQ(command.threads.ids, std::vector<std::uint32_t>{0x554});
+  EXPECT_EQ(command.threads.names, std::vector<std::string>{"Ada"});
+  EXPECT_EQ(command.symbol_path, "/symbols");
+  EXPECT_EQ(command.filter.depth, 3u);
+  EXPECT_TRUE(command.verbose);
+  EXPECT_TRUE(dump_file({"dump", "hang.dmp", "--asm"}).filter.all);
+}
+
+TEST(Options, WhatIsDoneToAProcessDoesNotGoWithADumpFile) {
+  expect_usage({"dump", "a.dmp", "-p", "1"}, "--process-id does not go with a dump file");
+  expect_usage({"dump", "a.dmp", "-n", "x"}, "--name does not go with a dump file");
+  expect_usage({"dump", "a.dmp", "--at-once"}, "--at-once does not");
+  expect_usage({"dump", "a.dmp", "--engine", "copy"}, "--engine does not");
+  expect_usage({"dump", "a.dmp", "--timeout", "3s"}, "--timeout does not");
+  expect_usage({"dump", "a.dmp", "--deadline", "3ms"}, "--deadline does not");
+  expect_usage({"dump", "a.dmp", "b.dmp"}, "goes after --");
+  expect_usage({"dump", "a.dmp", "--", "b.exe"}, "goes after --");
+  expect_usage({"dump", "orders"}, "goes after --");
+  expect_usage({"record", "a.dmp"}, "goes after --");
+  expect_usage({"dump", "a.dmp", "--thread", ""}, "--thread needs a name or an id");
+  expect_usage({"dump", "a.dmp", "-f", "json", "--asm"}, "--asm goes with the format text");
+}
+
 TEST(Options, MixwalkAloneIsItsHelp) {
   const ParseResult alone = parse_command_line({});
   EXPECT_FALSE(alone.command);

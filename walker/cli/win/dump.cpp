@@ -1,79 +1,39 @@
 #include <io.h>
 #include <spdlog/spdlog.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <optional>
 
+#include "symbols/image_files.h"
 #include "unmanaged/win/utf8.h"
-#include "walker/base/errno_text.h"
 #include "walker/base/partial_file.h"
+#include "walker/base/printable.h"
 #include "walker/base/version.h"
 #include "walker/check_calls.h"
+#include "walker/cli/dump_file.h"
 #include "walker/cli/local_symbols.h"
 #include "walker/cli/report.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
+#include "walker/cli/win/dump_outside.h"
 #include "walker/cli/win/log_missing.h"
 #include "walker/cli/win/visit.h"
-#include "walker/export/json.h"
-#include "walker/export/recording_filter.h"
-#include "walker/export/text.h"
+#include "walker/cli/write_dump.h"
 #include "walker/export/words.h"
 #include "walker/model/counters.h"
-#include "walker/model/recording_builder.h"
+#include "walker/outside/win/target_clr.h"
+#include "walker/session/win/environment.h"
 #include "walker/session/win/target_session.h"
 #include "walker/symbolise.h"
 
 namespace mixwalk {
 namespace {
 
-bool wants_colour(const DumpCommand& command) {
-  switch (command.colour) {
-    case Colour::always: return true;
-    case Colour::never: return false;
-    case Colour::automatic: break;
-  }
-  return !command.output && _isatty(_fileno(stdout)) != 0 && obeys_escapes(stdout);
-}
+constexpr std::size_t kMaxShownName = 260;
 
-bool write(const Snapshot& snapshot, const DumpCommand& command, CallChecker& calls, ByteSink& sink) {
-  // These two show more of a snapshot than a recording keeps.
-  if (command.format->name == "json") return JsonExporter(command.filter).write(snapshot, sink);
-  if (command.format->name == "text") {
-    TextExporter::Options options{wants_colour(command), command.filter, {}};
-    if (command.calls) {
-      options.call_text = [&calls](const Frame& frame) {
-        return calls.call_text(static_cast<std::size_t>(frame.module), frame.address);
-      };
-    }
-    return TextExporter(options).write(snapshot, sink);
-  }
-  return command.format->make()->write(filtered(to_recording(snapshot), command.filter), sink);
-}
-
-// Empty: written. Else why not. `file`: null for standard output.
-std::string write_to(PartialFile* file, const Snapshot& snapshot, const DumpCommand& command,
-                     CallChecker& calls) {
-  constexpr char kNoRoom[] = "the format has no room for the dump";
-  if (file != nullptr) {
-    if (write(snapshot, command, calls, *file)) return file->commit();
-    return file->error().empty() ? kNoRoom : file->error();
-  }
-  FileSink sink(stdout);
-  errno = 0;
-  const bool written = write(snapshot, command, calls, sink);
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    return errno_text(errno == 0 ? ENOSPC : errno);
-  }
-  return written ? "" : kNoRoom;
-}
-
-Failure unwritable(const DumpCommand& command, const std::string& why) {
-  const std::string where = command.output ? "\"" + *command.output + "\"" : "to standard output";
-  return {ExitCode::output, "cannot write " + where + ": " + why};
-}
+bool stdout_is_console() { return _isatty(_fileno(stdout)) != 0 && obeys_escapes(stdout); }
 
 void complete(Snapshot& snapshot) {
   using namespace std::chrono;
@@ -128,6 +88,39 @@ void log_calls(const Counters& counters) {
                of(CallCheck::possible), of(CallCheck::elsewhere), of(CallCheck::no_call));
 }
 
+// From inside.
+Outcome<Snapshot> dump_inside(const DumpCommand& command, const Visit& how) {
+  auto session = visit(how);
+  if (!session) return session.failure();
+  session->set_timeout(command.visit.timeout_ms);
+  DumpRequest request = sampling_request(command.visit.sampling);
+  // The request knows ids only: for names, all threads come, and those that were meant stay.
+  if (!command.visit.sampling.threads.names.empty()) request.thread_ids.clear();
+  auto snapshot = session->dump(request);
+  if (!snapshot) return snapshot;
+  // Before names are looked for and anything is written: a pager may keep the output waiting, and
+  // the target has nothing to do with that.
+  if (const std::string problem = session->leave(); !problem.empty()) spdlog::info(problem);
+  return snapshot;
+}
+
+Outcome<Snapshot> take(const DumpCommand& command) {
+  if (command.way == DumpWay::outside) return dump_outside(command);
+  if (command.way == DumpWay::inside) return dump_inside(command, command.visit);
+  Visit quick = command.visit;
+  quick.timeout_ms = std::min(quick.timeout_ms, kAnswerMs);
+  auto inside = dump_inside(command, quick);
+  if (inside || !may_go_outside(inside.failure())) return inside;
+  spdlog::info("{}; looking from outside", inside.failure().message);
+  auto outside = dump_outside(command);
+  // The first reason says more: what can be done about it is in the user's hands.
+  if (!outside) return inside.failure();
+  outside->way_reason = inside.failure().message;
+  return outside;
+}
+
+std::string name_of(const Process& process) { return process.path.substr(process.path.find_last_of("\\/") + 1); }
+
 }  // namespace
 
 ExitCode run(const DumpCommand& command) {
@@ -136,17 +129,9 @@ ExitCode run(const DumpCommand& command) {
     file.emplace(*command.output);
     if (!file->error().empty()) return report(unwritable(command, file->error()));
   }
-  auto session = visit(command.visit);
-  if (!session) return report(session.failure());
-  const ThreadSelection& threads = command.visit.sampling.threads;
-  DumpRequest request = sampling_request(command.visit.sampling);
-  // The request knows ids only: for names, all threads come, and those that were meant stay.
-  if (!threads.names.empty()) request.thread_ids.clear();
-  auto snapshot = session->dump(request);
+  auto snapshot = take(command);
   if (!snapshot) return report(snapshot.failure());
-  // Before names are looked for and anything is written: a pager may keep the output waiting, and
-  // the target has nothing to do with that.
-  if (const std::string problem = session->leave(); !problem.empty()) spdlog::info(problem);
+  const ThreadSelection& threads = command.visit.sampling.threads;
   complete(*snapshot);
   log_threads(*snapshot);
   for (const Moment& moment : snapshot->moments) {
@@ -160,8 +145,8 @@ ExitCode run(const DumpCommand& command) {
     return !threads.contains(thread.os_id, thread.name);
   });
   const Failure missing{ExitCode::no_thread,
-                        "process " + std::to_string(session->target_id()) + " (" +
-                            session->target_name() + ") has no " + unmatched.text()};
+                        "process " + std::to_string(snapshot->process.id) + " (" +
+                            printable(name_of(snapshot->process), kMaxShownName) + ") has no " + unmatched.text()};
   if (!unmatched.empty() && snapshot->threads.empty()) return report(missing);
 
   spdlog::info("symbolising");
@@ -173,9 +158,28 @@ ExitCode run(const DumpCommand& command) {
   CallChecker calls(symbols.symboliser(), loaded_images(*snapshot));
   check_calls(*snapshot, calls);
   log_calls(count(*snapshot));
-  const std::string why = write_to(file ? &*file : nullptr, *snapshot, command, calls);
-  if (!why.empty()) return report(unwritable(command, why));
+  if (const auto failure = write_dump(*snapshot, command, wants_colour(command, stdout_is_console()),
+                                      file ? &*file : nullptr, calls)) {
+    return report(*failure);
+  }
   return unmatched.empty() ? ExitCode::ok : report(missing);
+}
+
+ExitCode run(const DumpFileCommand& command) {
+  DiskImageFiles disk;
+  LocalImageFiles local(disk);
+  const std::string variable = to_utf8(environment_variable(L"_NT_SYMBOL_PATH").value_or(L""));
+  const std::string path = command.symbol_path.value_or(variable);
+  return run(command, {.local = local,
+                       .default_symbol_path = variable,
+                       .colour = wants_colour(command, stdout_is_console()),
+                       .open_clr = [&](const Target& target, std::string& obstacle) {
+                         TargetClr clr = open_clr(target, {.dump_path = command.file, .symbol_path = path},
+                                                  {.dac = command.dac, .symbol_path = parse_symbol_path(path)});
+                         obstacle = clr.obstacle;
+                         return std::unique_ptr<ClrQuestions>(std::move(clr.questions));
+                       },
+                       .log = [](const std::string& text) { spdlog::info(text); }});
 }
 
 }  // namespace mixwalk

@@ -16,6 +16,7 @@
 #include "walker/cli/symbolise.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
+#include "walker/outside/win/clr_worker.h"
 
 namespace mixwalk {
 
@@ -37,7 +38,9 @@ ExitCode run_arguments(const std::vector<std::string>& arguments) {
   }
   const auto* dump = std::get_if<DumpCommand>(&*parsed.command);
   const auto* record = std::get_if<RecordCommand>(&*parsed.command);
-  set_up_log((dump != nullptr && dump->verbose) || (record != nullptr && record->verbose));
+  const auto* dump_file = std::get_if<DumpFileCommand>(&*parsed.command);
+  set_up_log((dump_file != nullptr && dump_file->verbose) ||
+             (dump != nullptr && dump->verbose) || (record != nullptr && record->verbose));
   return std::visit([](const auto& command) { return mixwalk::run(command); }, *parsed.command);
 }
 
@@ -46,6 +49,7 @@ ExitCode run_arguments(const std::vector<std::string>& arguments) {
 int main_utf8(int count, wchar_t** values) {
   std::vector<std::string> arguments;
   for (int i = 1; i < count; ++i) arguments.push_back(to_utf8(values[i]));
+  if (const auto worker = run_clr_worker(arguments)) return *worker;
   return static_cast<int>(run_arguments(arguments));
 }
 

@@ -59,7 +59,7 @@ Outcome<TargetSession> start(const ByStart& start, const Visit& visit, const std
 
 Outcome<TargetSession> attach(const Visit& visit, const std::wstring& dll) {
   const auto* id = std::get_if<ById>(&visit.target);
-  Outcome<Target> target =
+  Outcome<AttachTarget> target =
       id != nullptr ? find_target(id->id) : find_target(std::get<ByName>(visit.target).name);
   if (!target) return target.failure();
   if (auto missing = missing_thread(visit.sampling.threads, target->id, target->name)) {

@@ -8,6 +8,7 @@
 
 #include "unmanaged/image/ascii_lower.h"
 #include "unmanaged/image/exports_name.h"
+#include "unmanaged/win/process_memory.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/session/win/token.h"
 #include "walker/session/win/win_error.h"
@@ -26,21 +27,6 @@ std::string without_exe(const std::string& name) {
 std::string describe(std::uint32_t id, const std::string& name) {
   return "process " + std::to_string(id) + (name.empty() ? "" : " (" + name + ")");
 }
-
-// The memory of another process.
-class ProcessMemory final : public MemoryReader {
- public:
-  explicit ProcessMemory(HANDLE process) : process_(process) {}
-  bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
-    SIZE_T done = 0;
-    return ReadProcessMemory(process_, reinterpret_cast<const void*>(address), into, bytes,
-                             &done) &&
-           done == bytes;
-  }
-
- private:
-  const HANDLE process_;
-};
 
 // Which part of a runtime the process has loaded; unknown where its modules cannot be read.
 enum class LoadedRuntime { unknown, none, host_only, framework, core, core_in_program };
@@ -127,7 +113,7 @@ bool has_diagnostics_port(std::uint32_t process_id) {
   return WaitNamedPipeW(name.c_str(), 1) || GetLastError() == ERROR_SEM_TIMEOUT;
 }
 
-Outcome<Target> find_target(std::uint32_t process_id) {
+Outcome<AttachTarget> find_target(std::uint32_t process_id) {
   std::string name;
   for (const ProcessEntry& entry : list_processes()) {
     if (entry.id == process_id) name = entry.name;
@@ -151,16 +137,21 @@ Outcome<Target> find_target(std::uint32_t process_id) {
                    describe(process_id, name) + " is a 32-bit process; mixwalk walks x64 only"};
   }
   if (!has_diagnostics_port(process_id)) return no_port(process_id, name);
-  return Target{process_id, std::move(name), std::move(process)};
+  return AttachTarget{process_id, std::move(name), std::move(process)};
 }
 
-Outcome<Target> find_target(const std::string& name) {
+Outcome<AttachTarget> find_target(const std::string& name) {
+  const auto id = find_process(name);
+  return id ? find_target(*id) : Outcome<AttachTarget>(id.failure());
+}
+
+Outcome<std::uint32_t> find_process(const std::string& name) {
   std::vector<ProcessEntry> named;
   for (ProcessEntry& entry : list_processes()) {
     if (without_exe(entry.name) == without_exe(name)) named.push_back(std::move(entry));
   }
   if (named.empty()) return Failure{ExitCode::no_process, "no process named \"" + name + "\""};
-  if (named.size() == 1) return find_target(named.front().id);
+  if (named.size() == 1) return named.front().id;
   std::string ids;
   for (std::size_t i = 0; i < std::min(named.size(), kMaxNamedInMessage); ++i) {
     ids += (i == 0 ? "" : ", ") + std::to_string(named[i].id);

@@ -23,15 +23,17 @@ std::vector<ProcessEntry> list_processes();
 bool has_diagnostics_port(std::uint32_t process_id);
 
 // A process that can be attached to, open for as long as this is held.
-struct Target {
+struct AttachTarget {
   std::uint32_t id = 0;
   std::string name;
   UniqueHandle process;  // SYNCHRONIZE | PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_DUP_HANDLE
 };
 
+// The one process of that name, .NET or not. `name`: of the image, with or without ".exe", in any case.
+Outcome<std::uint32_t> find_process(const std::string& name);
+
 // The process, or the first reason why it cannot be attached to.
-Outcome<Target> find_target(std::uint32_t process_id);
-// `name`: of the image, with or without ".exe", in any case.
-Outcome<Target> find_target(const std::string& name);
+Outcome<AttachTarget> find_target(std::uint32_t process_id);
+Outcome<AttachTarget> find_target(const std::string& name);
 
 }  // namespace mixwalk

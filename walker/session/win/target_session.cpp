@@ -22,12 +22,12 @@ namespace {
 // threads have left the profiler.
 constexpr DWORD kLeaveMs = 10'000;
 
-std::string process_text(const Target& target) {
+std::string process_text(const AttachTarget& target) {
   return "process " + std::to_string(target.id) +
          (target.name.empty() ? "" : " (" + target.name + ")");
 }
 
-Failure no_memory(const Target& target) {
+Failure no_memory(const AttachTarget& target) {
   return {ExitCode::no_memory, process_text(target) + " has no memory left for mixwalk.dll"};
 }
 
@@ -97,7 +97,7 @@ std::optional<Failure> TargetSession::failure_in(const std::optional<Message>& m
                  "mixwalk.dll in " + process_text(target_) + " met a defect of its own, and left"};
 }
 
-Outcome<TargetSession> TargetSession::attach(Target target, const std::wstring& dll,
+Outcome<TargetSession> TargetSession::attach(AttachTarget target, const std::wstring& dll,
                                          std::uint32_t timeout_ms) {
   const auto token = token_facts(target.process.get());
   if (!token) {
@@ -140,7 +140,7 @@ Outcome<TargetSession> TargetSession::start(const std::vector<std::string>& argu
                    "cannot start \"" + arguments.front() + "\": " + last_error()};
   }
   CloseHandle(created.hThread);
-  Target target{created.dwProcessId, arguments.front(), UniqueHandle(created.hProcess)};
+  AttachTarget target{created.dwProcessId, arguments.front(), UniqueHandle(created.hProcess)};
   TargetSession session(std::move(*pipe), std::move(target), timeout_ms);
   session.started_ = true;
   return session;

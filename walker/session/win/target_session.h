@@ -19,7 +19,7 @@ namespace mixwalk {
 class TargetSession {
  public:
   // `dll`: mixwalk.dll, its whole path. Attaching and each answer are bounded by the time-out.
-  static Outcome<TargetSession> attach(Target target, const std::wstring& dll,
+  static Outcome<TargetSession> attach(AttachTarget target, const std::wstring& dll,
                                      std::uint32_t timeout_ms);
   // Starts the program with the profiler in it; its console is ours. `allocations`: they may be
   // recorded; the runtime makes objects more slowly then, and keeps mixwalk.dll to its end.
@@ -27,6 +27,8 @@ class TargetSession {
                                     const std::wstring& dll, std::uint32_t timeout_ms,
                                     bool allocations = false);
 
+  // For the answers from here on.
+  void set_timeout(std::uint32_t milliseconds) noexcept { timeout_ms_ = milliseconds; }
   // May be asked again.
   Outcome<Snapshot> dump(const DumpRequest& request);
   // Begins a recording; from here on next() is to be called until it gives `done`.
@@ -53,7 +55,7 @@ class TargetSession {
   int given_back() const noexcept { return watch_ ? watch_->given_back() : 0; }
 
  private:
-  TargetSession(SessionPipe pipe, Target target, std::uint32_t timeout_ms)
+  TargetSession(SessionPipe pipe, AttachTarget target, std::uint32_t timeout_ms)
       : target_(std::move(target)), pipe_(std::move(pipe)), timeout_ms_(timeout_ms) {}
   Outcome<Hello> greet(const Deadline& deadline);
   std::optional<Failure> ensure_greeted(const Deadline& deadline);
@@ -61,7 +63,7 @@ class TargetSession {
   Failure failure_of(IoResult result) const;
   std::optional<Failure> failure_in(const std::optional<Message>& message) const;
 
-  Target target_;
+  AttachTarget target_;
   // After the pipe has gone, and before the process has: the agent then ends, and is watched to its
   // end.
   std::unique_ptr<TargetWatch> watch_;

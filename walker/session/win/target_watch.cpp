@@ -55,7 +55,7 @@ UniqueHandle duplicate(HANDLE handle) {
 
 }  // namespace
 
-Outcome<std::unique_ptr<TargetWatch>> TargetWatch::begin(const Target& target,
+Outcome<std::unique_ptr<TargetWatch>> TargetWatch::begin(const AttachTarget& target,
                                                          std::uint32_t agent_thread) {
   auto ledger = SharedLedger::create();
   if (!ledger) {

@@ -23,7 +23,7 @@ class TargetWatch {
  public:
   // `agent_thread`: what the target says; it must be a thread of that process. `deadline_ms`: of
   // the supervisors inside.
-  static Outcome<std::unique_ptr<TargetWatch>> begin(const Target& target,
+  static Outcome<std::unique_ptr<TargetWatch>> begin(const AttachTarget& target,
                                                      std::uint32_t agent_thread);
   // Waits for the agent's end for a moment, and gives back what is still suspended then.
   ~TargetWatch();

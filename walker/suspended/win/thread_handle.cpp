@@ -1,23 +1,11 @@
 #include "walker/suspended/win/thread_handle.h"
 
-#include <winternl.h>
-
 #include "unmanaged/win/context.h"
 #include "unmanaged/win/guarded.h"
+#include "unmanaged/win/thread_information.h"
 
 namespace mixwalk {
 namespace {
-
-// THREAD_BASIC_INFORMATION (ThreadBasicInformation = 0); winternl.h leaves it out.
-struct ThreadBasicInfo {
-  NTSTATUS exit_status;
-  void* teb;
-  HANDLE process_id;
-  HANDLE thread_id;
-  ULONG_PTR affinity;
-  LONG priority;
-  LONG base_priority;
-};
 
 constexpr DWORD kAccess = THREAD_SUSPEND_RESUME | THREAD_GET_CONTEXT | THREAD_QUERY_INFORMATION;
 
@@ -29,12 +17,9 @@ bool ThreadHandle::open(DWORD thread_id) noexcept {
   id_ = 0;
   handle_ = UniqueHandle(OpenThread(kAccess, FALSE, thread_id));
   if (!handle_) return false;
-  ThreadBasicInfo info{};
-  if (NtQueryInformationThread(handle_.get(), static_cast<THREADINFOCLASS>(0), &info, sizeof info,
-                               nullptr) < 0) {
-    return false;
-  }
-  teb_ = reinterpret_cast<std::uint64_t>(info.teb);
+  const auto info = thread_information(handle_.get());
+  if (!info) return false;
+  teb_ = info->teb;
   if (teb_ == 0) return false;
   id_ = thread_id;
   return true;

@@ -1,0 +1,182 @@
+// Processes that nothing inside of them can look at, from outside; and the same stacks from both sides.
+
+#include <gtest/gtest.h>
+#include <windows.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/end_to_end/session.h"
+#include "tests/support/win/child_process.h"
+#include "unmanaged/win/unique_handle.h"
+#include "walker/session/win/thread_list.h"
+
+namespace mixwalk {
+namespace {
+
+using Json = nlohmann::json;
+
+// Threads of hang.exe that stand for good.
+constexpr const char* kStuck[] = {"deadlock 1", "deadlock 2", "task result", "native wait", "sleep", "accept", "deep"};
+
+Json dump(DWORD id, const std::vector<std::string>& options = {}) {
+  std::vector<std::string> arguments = {mixwalk_exe(), "dump", "-f", "json", "-p", std::to_string(id)};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  const ProgramResult result = run_program(arguments);
+  EXPECT_EQ(result.exit_code, 0u) << result.err;
+  return result.exit_code == 0 ? Json::parse(result.out) : Json{{"threads", Json::array()}, {"way", ""}};
+}
+
+const Json* thread_named(const Json& dump, const std::string& name) {
+  for (const Json& thread : dump.at("threads")) {
+    if (thread.at("name") == name) return &thread;
+  }
+  return nullptr;
+}
+
+// What both sides know of a frame.
+std::string frame_text(const Json& dump, const Json& frame) {
+  std::string text = frame.at("kind");
+  if (frame.at("module").is_number()) {
+    const Json& module = dump.at("modules").at(frame.at("module").get<std::size_t>());
+    text += ' ' + module.at("name").get<std::string>() + '!' + frame.at("rva").get<std::string>();
+  }
+  if (frame.at("name").is_string()) text += ' ' + frame.at("name").get<std::string>();
+  return text;
+}
+
+std::vector<std::string> frames_of(const Json& dump, const std::string& name) {
+  std::vector<std::string> frames;
+  const Json* thread = thread_named(dump, name);
+  if (thread == nullptr) return frames;
+  for (const Json& frame : thread->at("frames")) frames.push_back(frame_text(dump, frame));
+  return frames;
+}
+
+void expect_whole_from_outside(const Json& dump, const std::vector<std::string>& names) {
+  EXPECT_EQ(dump.at("way"), "outside");
+  EXPECT_FALSE(dump.contains("unasked")) << dump.at("unasked");
+  for (const std::string& name : names) {
+    const Json* thread = thread_named(dump, name);
+    ASSERT_NE(thread, nullptr) << name;
+    EXPECT_TRUE(thread->at("whole").get<bool>()) << thread->dump(1);
+    EXPECT_TRUE(thread->at("managed").get<bool>()) << name;
+    const auto& frames = thread->at("frames");
+    EXPECT_TRUE(std::ranges::any_of(frames, [](const Json& frame) {
+      return frame.at("kind") == "managed" && frame.at("name").is_string();
+    })) << thread->dump(1);
+  }
+}
+
+class FromOutside : public testing::Test {
+ protected:
+  static std::vector<std::string> stuck() { return {std::begin(kStuck), std::end(kStuck)}; }
+  static void ready(ChildProcess& program) {
+    ASSERT_TRUE(program.read_line().value_or("").starts_with("READY"));
+  }
+  static void expect_unharmed(ChildProcess& program) {
+    EXPECT_TRUE(program.running());
+    program.write_line("STOP");
+    EXPECT_EQ(program.wait(20'000), 0u);
+  }
+};
+
+TEST_F(FromOutside, TheSameStacksAsFromInside) {
+  ChildProcess hang({fixture("hang.exe")});
+  ready(hang);
+  const Json outside = dump(hang.id(), {"--outside"});
+  expect_whole_from_outside(outside, stuck());
+  EXPECT_FALSE(outside.contains("way_reason"));
+  for (const char* engine : {"snapshot", "copy"}) {
+    const Json inside = dump(hang.id(), {"--inside", "--wait", "10s", "--engine", engine});
+    EXPECT_EQ(inside.at("way"), "inside");
+    EXPECT_EQ(inside.at("runtime").at("version").get<std::string>().substr(0, 7),
+              outside.at("runtime").at("version").get<std::string>().substr(0, 7));
+    for (const char* name : kStuck) EXPECT_EQ(frames_of(outside, name), frames_of(inside, name)) << name;
+  }
+  expect_unharmed(hang);
+}
+
+TEST_F(FromOutside, DiagnosticsAreSwitchedOff) {
+  SetEnvironmentVariableW(L"DOTNET_EnableDiagnostics", L"0");
+  ChildProcess hang({fixture("hang.exe")});
+  SetEnvironmentVariableW(L"DOTNET_EnableDiagnostics", nullptr);
+  ready(hang);
+  const Json outside = dump(hang.id());
+  expect_whole_from_outside(outside, stuck());
+  EXPECT_NE(outside.at("way_reason").get<std::string>().find("DOTNET_EnableDiagnostics"), std::string::npos);
+  expect_unharmed(hang);
+}
+
+TEST_F(FromOutside, AnotherProfilerIsAttached) {
+  ChildProcess hang({fixture("hang.exe")});
+  ready(hang);
+  TargetSession other = attach_to(hang.id());
+  const Json outside = dump(hang.id());
+  expect_whole_from_outside(outside, stuck());
+  EXPECT_NE(outside.at("way_reason").get<std::string>().find("another profiler"), std::string::npos);
+  EXPECT_TRUE(other.dump({}));
+  EXPECT_EQ(other.leave(), "");
+  expect_unharmed(hang);
+}
+
+// The thread that answers on the diagnostics port, which the runtime names after what it does first.
+TEST_F(FromOutside, TheDiagnosticsThreadStands) {
+  ChildProcess hang({fixture("hang.exe")});
+  ready(hang);
+  UniqueHandle server;
+  for (const std::uint32_t id : list_threads(hang.id()).value()) {
+    UniqueHandle thread(OpenThread(THREAD_SUSPEND_RESUME | THREAD_QUERY_LIMITED_INFORMATION, FALSE, id));
+    if (thread && thread_description(thread.get()) == ".NET EventPipe") server = std::move(thread);
+  }
+  ASSERT_TRUE(server);
+  ASSERT_NE(SuspendThread(server.get()), ~0u);
+  const Json outside = dump(hang.id());
+  EXPECT_EQ(ResumeThread(server.get()), 1u) << "somebody else has suspended it, or let it run";
+  expect_whole_from_outside(outside, stuck());
+  expect_unharmed(hang);
+}
+
+TEST_F(FromOutside, TheLoaderLockIsHeldForGood) {
+  ChildProcess ends({fixture("ends.exe"), "--way", "main", "--wait"});
+  ready(ends);
+  ends.write_line("LOCK");
+  ASSERT_TRUE(ends.read_line().value_or("").starts_with("DONE"));
+  const Json outside = dump(ends.id());
+  EXPECT_EQ(outside.at("way"), "outside");
+  std::size_t managed = 0;
+  for (const Json& thread : outside.at("threads")) {
+    EXPECT_TRUE(thread.at("whole").get<bool>()) << thread.dump(1);
+    managed += thread.at("managed").get<bool>();
+  }
+  EXPECT_GT(managed, 2u);
+  ends.write_line("UNLOCK");
+  EXPECT_TRUE(ends.read_line().value_or("").starts_with("DONE"));
+}
+
+// The thread that collects stands in the middle of a collection, nearly always: it does nothing else.
+TEST_F(FromOutside, ACollectionThatNeverEnds) {
+  ChildProcess locks({fixture("locks.exe"), "--lock", "suspension"});
+  const std::string line = locks.read_line().value_or("");
+  ASSERT_TRUE(line.starts_with("READY")) << line;
+  // READY pid holder parked
+  const std::string holder = line.substr(line.find(' ', 6) + 1);
+  const UniqueHandle thread(OpenThread(THREAD_SUSPEND_RESUME, FALSE, static_cast<DWORD>(std::stoul(holder))));
+  ASSERT_TRUE(thread);
+  bool outside = false;
+  for (int attempt = 0; attempt < 10 && !outside; ++attempt) {
+    ASSERT_NE(SuspendThread(thread.get()), ~0u);
+    const Json stacks = dump(locks.id());
+    EXPECT_EQ(ResumeThread(thread.get()), 1u);
+    outside = stacks.at("way") == "outside";
+    if (outside) expect_whole_from_outside(stacks, {"parked"});
+    Sleep(500);  // until mixwalk.dll, which may be let in now, has gone
+  }
+  EXPECT_TRUE(outside);
+  expect_unharmed(locks);
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,163 @@
+// A live process that is only read: its stacks from outside, with the runtime's debugging library in a worker, held
+// against those of an attach to the same parked threads.
+
+#include <gtest/gtest.h>
+#include <windows.h>
+
+#include <dbghelp.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/support/win/child_process.h"
+#include "tests/walker/outside/win/look_outside.h"
+#include "unmanaged/win/utf8.h"
+
+namespace mixwalk {
+namespace {
+
+using Json = nlohmann::json;
+
+// Of each frame that the runtime knows: "managed A.B(System.Int32)", "stub IL_STUB_PInvoke".
+using Frames = std::vector<std::string>;
+
+std::map<std::uint32_t, Frames> by_attach(DWORD process) {
+  const ProgramResult result = run_until_let_in({"dump", "-f", "json", "-p", std::to_string(process)});
+  EXPECT_EQ(result.exit_code, 0u) << result.err;
+  std::map<std::uint32_t, Frames> threads;
+  const Json dump = Json::parse(result.out);
+  for (const Json& thread : dump.at("threads")) {
+    Frames& frames = threads[thread.at("os_id").get<std::uint32_t>()];
+    if (!thread.contains("frames")) continue;
+    for (const Json& frame : thread.at("frames")) {
+      const auto kind = frame.at("kind").get<std::string>();
+      if (kind != "managed" && kind != "stub") continue;
+      frames.push_back(kind + ' ' + (frame.at("name").is_string() ? frame.at("name").get<std::string>() : ""));
+    }
+  }
+  return threads;
+}
+
+Frames from_outside(const Thread& thread) {
+  Frames frames;
+  for (const Frame& frame : thread.stack.frames) {
+    if (frame.kind == FrameKind::managed) frames.push_back("managed " + frame.name);
+    if (frame.kind == FrameKind::stub) frames.push_back("stub " + frame.name);
+  }
+  return frames;
+}
+
+bool reaches_its_root(const Thread& thread) {
+  if (thread.stack.runs.empty()) return false;
+  for (const Run& run : thread.stack.runs) {
+    if (run.end == RunEnd::open) return false;
+  }
+  return true;
+}
+
+using Attached = std::map<std::uint32_t, Frames>;
+
+void expect_the_same(const OutsideLook& look, const Attached& attached, const std::vector<std::string>& names) {
+  ASSERT_EQ(look.failure, "");
+  EXPECT_EQ(look.obstacle, "");
+  std::size_t found = 0;
+  for (const Thread& thread : look.snapshot.threads) {
+    const bool wanted = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return thread.name == name;
+    });
+    if (!wanted) continue;
+    SCOPED_TRACE(thread.name);
+    ++found;
+    EXPECT_EQ(thread.skipped, "");
+    EXPECT_TRUE(reaches_its_root(thread));
+    ASSERT_TRUE(attached.contains(thread.os_id));
+    EXPECT_EQ(from_outside(thread), attached.at(thread.os_id));
+  }
+  EXPECT_EQ(found, names.size());
+}
+
+// Wine's dumps have no names of threads.
+void take_names(OutsideLook& dump, const OutsideLook& live) {
+  for (Thread& thread : dump.snapshot.threads) {
+    for (const Thread& named : live.snapshot.threads) {
+      if (named.os_id == thread.os_id) thread.name = named.name;
+    }
+  }
+}
+
+bool write_dump(const ChildProcess& program, const std::string& path) {
+  const UniqueHandle file(CreateFileW(to_utf16(path).c_str(), GENERIC_READ | GENERIC_WRITE, 0, nullptr,
+                                      CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
+  return file && MiniDumpWriteDump(program.handle(), program.id(), file.get(), MiniDumpWithFullMemory, nullptr,
+                                   nullptr, nullptr);
+}
+
+// Threads of hang.exe that stand for good.
+const std::vector<std::string> kParked{"deadlock 1", "deadlock 2", "task result", "native wait", "com call",
+                                       "sleep",      "accept",     "deep",        "exception"};
+
+class LiveOutside : public testing::TestWithParam<const char*> {};
+
+TEST_P(LiveOutside, ParkedThreadsHaveTheStacksOfAnAttach) {
+  ChildProcess hang({fixture(std::string(GetParam()) + "hang.exe")});
+  ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
+  const Attached attached = by_attach(hang.id());
+  const OutsideLook live = look_outside(hang.id(), mixwalk_exe());
+  expect_the_same(live, attached, kParked);
+  hang.write_line("STOP");
+  EXPECT_EQ(hang.wait(20'000), 0u);
+}
+
+TEST(DumpWithItsRuntime, ParkedThreadsHaveTheStacksOfAnAttach) {
+  ChildProcess hang({fixture("hang.exe")});
+  ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
+  const Attached attached = by_attach(hang.id());
+  const OutsideLook live = look_outside(hang.id(), mixwalk_exe());
+  const std::string path = temporary_file("live_outside.dmp");
+  ASSERT_TRUE(write_dump(hang, path));
+  OutsideLook dump = look_at_dump(path, mixwalk_exe());
+  take_names(dump, live);
+  expect_the_same(dump, attached, kParked);
+  DeleteFileW(to_utf16(path).c_str());
+  hang.write_line("STOP");
+  EXPECT_EQ(hang.wait(20'000), 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(, LiveOutside, testing::Values("", "..\\fixtures-net8.0\\", "..\\fixtures-net9.0\\"),
+                         [](const auto& info) {
+                           const std::string folder = info.param;
+                           return folder.empty() ? std::string("net10") : "net" + folder.substr(15, 1);
+                         });
+
+TEST(LiveOutsideLadder, RandomChainsHaveTheStacksOfAnAttach) {
+  const int chains = wanted("MIXWALK_LADDER_CHAINS", 10, 1);
+  ChildProcess ladder({fixture("ladder.exe"), "--chains", std::to_string(chains), "--seed", "14", "--out",
+                       temporary_file("outside_chain.json")});
+  for (int i = 0; i < chains; ++i) {
+    SCOPED_TRACE(i);
+    const std::string line = ladder.read_line().value_or("");
+    ASSERT_TRUE(line.starts_with("PARKED ")) << line;
+    const OutsideLook look = look_outside(ladder.id(), mixwalk_exe());
+    ASSERT_EQ(look.failure, "");
+    const auto attached = by_attach(ladder.id());
+    std::size_t chain_threads = 0;
+    for (const Thread& thread : look.snapshot.threads) {
+      const Frames frames = from_outside(thread);
+      const bool is_chain = std::any_of(frames.begin(), frames.end(), [](const std::string& frame) {
+        return frame.starts_with("managed Ladder.");
+      });
+      if (!is_chain || !attached.contains(thread.os_id)) continue;
+      ++chain_threads;
+      EXPECT_TRUE(reaches_its_root(thread)) << thread.name;
+      EXPECT_EQ(frames, attached.at(thread.os_id)) << thread.name;
+    }
+    EXPECT_GE(chain_threads, 1u);
+    ladder.write_line("NEXT");
+  }
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,51 @@
+// Arbitrary bytes as a dump, walked and named as `mixwalk dump FILE.dmp` does: the walk must end, within the limits
+// that it is given, and its stacks must hold together.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+
+#include "symbols/native_source.h"
+#include "symbols/symboliser.h"
+#include "walker/check_calls.h"
+#include "walker/outside/dump_target.h"
+#include "walker/outside/outside_walk.h"
+#include "walker/symbolise.h"
+
+using namespace mixwalk;
+
+static void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const Minidump dump = Minidump::parse(std::span(reinterpret_cast<const std::byte*>(data), size));
+  if (dump.error() != MinidumpError::none) return 0;
+  NoImageFiles none;
+  DiskImages disk(none, none, {});
+  DumpTarget target(dump, disk);
+  NoManagedCode managed;
+  const OutsideLimits limits{.time = std::chrono::seconds(2), .frames = 100'000};
+  Snapshot snapshot = walk_outside(target, {managed, nullptr, {}}, limits);
+  require(snapshot.threads.size() == dump.threads().size());
+  for (const Thread& thread : snapshot.threads) {
+    std::uint64_t rsp = 0;
+    for (const Frame& frame : thread.stack.frames) {
+      if (frame.kind == FrameKind::gap) continue;
+      require(frame.module < static_cast<std::int64_t>(snapshot.modules.size()));
+      // A frame that a trap's CONTEXT led to may stand anywhere; all others go up the stack.
+      require(frame.trust == Trust::context || frame.stack_pointer >= rsp);
+      rsp = frame.stack_pointer;
+    }
+    require(thread.stack.frames.size() <= 65'536 + 1);
+  }
+  TargetImages images(disk, target.dumped_memory(), target.images());
+  NativeSources sources(images, none, {});
+  Symboliser symboliser(images, {[&](auto file) { return sources.open(std::move(file)); }});
+  symbolise(snapshot, symboliser);
+  CallChecker calls(symboliser, loaded_images(snapshot));
+  check_calls(snapshot, calls);
+  return 0;
+}

@@ -1,0 +1,21 @@
+// What the worker with the runtime's debugging library may send, and the names that the library may write.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "walker/outside/dac_name.h"
+#include "walker/outside/question_messages.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  if (const auto message = mixwalk::decode_question(bytes)) {
+    // What was understood is written and understood again.
+    const std::string again = mixwalk::encode_question(*message);
+    if (mixwalk::decode_question(std::string_view(again).substr(4)) != message) std::abort();
+  }
+  mixwalk::method_of_dac_name(bytes, size % 2 == 0);
+  mixwalk::dac_arguments(bytes, "A.B`1", "M");
+  return 0;
+}

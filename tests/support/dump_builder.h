@@ -1,0 +1,94 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/support/byte_writer.h"
+
+namespace mixwalk::test {
+
+// Writes minidumps byte by byte, from the format's description (minidumpapiset.h) and not from the reader's
+// structures. Without more: an x64 process of Windows 10.0.19045 with no threads, in a dump of 2023.
+class DumpBuilder {
+ public:
+  static constexpr std::uint32_t kTime = 1'700'000'000;
+  static constexpr std::uint16_t kX86 = 0, kArm = 5, kX64 = 9, kArm64 = 12;
+
+  // By the numbers of x64: Rax, Rcx, Rdx, Rbx, Rsp, Rbp, Rsi, Rdi, R8 to R15; Rip is the last one.
+  using RegisterValues = std::array<std::uint64_t, 17>;
+  static RegisterValues at(std::uint64_t rip, std::uint64_t rsp, std::uint64_t rbp = 0);
+
+  struct ThreadOf {
+    std::uint32_t id = 0;
+    std::uint64_t teb = 0;
+    std::uint64_t stack = 0, stack_bytes = 0;
+    std::optional<RegisterValues> registers;
+    std::uint32_t context_flags = 0x10000B;
+    std::string name;  // ASCII
+  };
+
+  DumpBuilder& machine(std::uint16_t architecture);
+  DumpBuilder& thread(const ThreadOf& thread);
+  // `code_view`: the record as it is; empty: none.
+  DumpBuilder& module(std::uint64_t base, std::uint32_t size, std::uint32_t timestamp, const std::string& path,
+                      const std::vector<std::byte>& code_view = {}, std::uint64_t file_version = 0);
+  DumpBuilder& unloaded(std::uint64_t base, std::uint32_t size, std::uint32_t timestamp, const std::string& path);
+  // In the list of 64-bit ranges, or in that of 32-bit ones.
+  DumpBuilder& memory(std::uint64_t address, std::vector<std::byte> bytes);
+  DumpBuilder& memory32(std::uint64_t address, std::vector<std::byte> bytes);
+  // A range that the list promises, of which nothing is written.
+  DumpBuilder& promised(std::uint64_t address, std::uint64_t bytes);
+  DumpBuilder& region(std::uint64_t address, std::uint64_t bytes, std::uint32_t state, std::uint32_t protection);
+  DumpBuilder& exception(std::uint32_t thread, std::uint32_t code, std::uint64_t address,
+                         const RegisterValues& registers);
+  DumpBuilder& misc(std::uint32_t process_id, std::uint32_t start);
+  // Another stream, behind all others.
+  DumpBuilder& stream(std::uint32_t kind, std::vector<std::byte> bytes);
+  // Four bytes between the number and the records of lists, as Breakpad writes them.
+  DumpBuilder& padded_lists();
+
+  std::vector<std::byte> build() const;
+
+  static std::vector<std::byte> rsds(std::uint8_t guid, std::uint32_t age, const std::string& path);
+
+ private:
+  struct Module {
+    std::uint64_t base;
+    std::uint32_t size, timestamp;
+    std::string path;
+    std::vector<std::byte> code_view;
+    std::uint64_t file_version;
+  };
+  struct Piece {
+    std::uint64_t address;
+    std::vector<std::byte> bytes;
+    std::uint64_t promised;
+  };
+  struct Region {
+    std::uint64_t address, bytes;
+    std::uint32_t state, protection;
+  };
+  struct Raised {
+    std::uint32_t thread, code;
+    std::uint64_t address;
+    RegisterValues registers;
+  };
+
+  std::uint16_t machine_ = kX64;
+  bool padded_ = false;
+  std::vector<ThreadOf> threads_;
+  std::vector<Module> modules_, unloaded_;
+  std::vector<Piece> memory_, memory32_;
+  std::vector<Region> regions_;
+  std::optional<Raised> exception_;
+  std::optional<std::pair<std::uint32_t, std::uint32_t>> misc_;
+  std::vector<std::pair<std::uint32_t, std::vector<std::byte>>> more_;
+};
+
+}  // namespace mixwalk::test

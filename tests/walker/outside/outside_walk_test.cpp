@@ -1,0 +1,225 @@
+#include "walker/outside/outside_walk.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "tests/support/dump_samples.h"
+#include "tests/support/image_builder.h"
+#include "tests/walker/outside/fake_files.h"
+#include "walker/export/words.h"
+#include "walker/outside/dump_target.h"
+
+namespace mixwalk {
+namespace {
+
+using namespace test;
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+constexpr std::uint64_t kJitted = 0x7000'0040;  // outside the images
+
+// Code outside the images: 0x100 bytes from 0x7000'0000 on, with calls through a register that end at 0x42.
+DumpBuilder with_outside_code(DumpBuilder dump) {
+  std::vector<std::byte> code(0x100, std::byte{0x90});
+  code[0x40] = std::byte{0xFF};
+  code[0x41] = std::byte{0xD0};
+  return dump.memory(0x7000'0000, code);
+}
+
+// A process whose one thread stands at `rip`, with these words on its stack.
+DumpBuilder standing_at(std::uint64_t rip, const std::vector<std::uint64_t>& words, bool runtime = false) {
+  DumpBuilder dump;
+  const auto app = loaded(app_image()), ntdll = loaded(ntdll_image());
+  dump.module(kAppBase, static_cast<std::uint32_t>(app.size()), ImageBuilder::kTimestamp, "C:\\app\\app.exe");
+  dump.module(kNtdllBase, static_cast<std::uint32_t>(ntdll.size()), ImageBuilder::kTimestamp,
+              "C:\\windows\\ntdll.dll");
+  if (runtime) dump.module(0x1'9000'0000, 0x1000, 1, "C:\\net\\coreclr.dll");
+  dump.memory(kAppBase, app).memory(kNtdllBase, ntdll);
+  dump.memory(stack_of(words.size()), stack_with(words));
+  dump.thread({.id = 1, .stack = stack_of(words.size()), .stack_bytes = static_cast<std::uint32_t>(8 * words.size()),
+               .registers = DumpBuilder::at(rip, stack_of(words.size()))});
+  return with_outside_code(dump);
+}
+
+class KnownCode final : public ManagedCode {
+ public:
+  Function at(std::uint64_t ip) noexcept override { return {ip - from < bytes ? id : 0, false}; }
+  std::uint64_t from = 0, bytes = 0, id = 7;
+};
+
+// Jitted code whose frames are one word and the return address.
+class WordFrames final : public JittedStep {
+ public:
+  StepResult step(Cursor& frame, LeafRule, const StackCopy& stack) noexcept override {
+    std::uint64_t& rsp = frame.registers[Register::rsp];
+    const auto caller = stack.read_value<std::uint64_t>(rsp + 8);
+    if (!caller) return {StepFault::unreadable_stack};
+    frame.registers.rip = *caller;
+    rsp += 16;
+    frame.kind = AddressKind::return_address;
+    return {.trust = Trust::dynamic};
+  }
+};
+
+class OutsideWalkTest : public ::testing::Test {
+ protected:
+  Snapshot walk(const DumpBuilder& dump, const OutsideLimits& limits = {}) {
+    file_ = dump.build();
+    const Minidump read = Minidump::parse(file_);
+    EXPECT_EQ(read.error(), MinidumpError::none);
+    DiskImages disk(no_files_, folder_files_, parse_symbol_path("/symbols"));
+    DumpTarget target(read, disk);
+    return walk_outside(target, {managed_, jitted_, wanted_}, limits);
+  }
+  static std::vector<std::string> frames(const Stack& stack) {
+    std::vector<std::string> lines;
+    for (const Frame& frame : stack.frames) {
+      char line[64];
+      std::snprintf(line, sizeof line, " %llx", static_cast<unsigned long long>(frame.address));
+      lines.push_back(std::string(key(frame.kind)) + (frame.kind == FrameKind::gap ? "" : line));
+    }
+    return lines;
+  }
+
+  std::vector<std::byte> file_;
+  NoImageFiles no_files_;
+  FakeFiles folder_files_;
+  KnownCode managed_;
+  JittedStep* jitted_ = nullptr;
+  std::function<bool(const TargetThread&)> wanted_;
+};
+
+TEST_F(OutsideWalkTest, FramesInImagesLeadToTheRoot) {
+  const Snapshot snapshot = walk(two_frames());
+  ASSERT_THAT(snapshot.threads, SizeIs(1));
+  const Thread& thread = snapshot.threads[0];
+  EXPECT_EQ(thread.os_id, 0x1A8u);
+  EXPECT_EQ(thread.name, "Ada");
+  EXPECT_THAT(frames(thread.stack), ElementsAre("native 140001020", "native 180001020"));
+  EXPECT_TRUE(thread.stack.whole());
+  ASSERT_THAT(snapshot.modules, SizeIs(2));
+  EXPECT_EQ(snapshot.modules[0].path, "C:\\app\\app.exe");
+  EXPECT_EQ(thread.stack.frames[1].module, 1);
+  EXPECT_EQ(snapshot.unix_time_ms, std::uint64_t{DumpBuilder::kTime} * 1000);
+}
+
+TEST_F(OutsideWalkTest, AZeroInAnotherImageIsNoRoot) {
+  const Snapshot snapshot = walk(standing_at(kInNtdll, {kInApp, 0, 0}));
+  EXPECT_THAT(frames(snapshot.threads[0].stack), ElementsAre("native 180001020", "native 140001020", "gap"));
+  EXPECT_EQ(snapshot.threads[0].stack.runs.back().why, OpenReason::ended_early);
+}
+
+TEST_F(OutsideWalkTest, JittedCodeIsAGapWhereNobodyKnowsIt) {
+  const Snapshot snapshot = walk(standing_at(kInApp, {kJitted + 2, 0x1234, kInNtdll, 0}, true));
+  EXPECT_EQ(snapshot.runtime.name, ".NET");
+  EXPECT_THAT(frames(snapshot.threads[0].stack), ElementsAre("native 140001020", "native 70000042", "gap"));
+  EXPECT_EQ(snapshot.threads[0].stack.runs.back().why, OpenReason::no_unwind);
+}
+
+TEST_F(OutsideWalkTest, JittedCodeIsSteppedThroughByWhoKnowsIt) {
+  WordFrames jitted;
+  jitted_ = &jitted;
+  managed_.from = 0x7000'0000, managed_.bytes = 0x100;
+  const Snapshot snapshot = walk(standing_at(kInApp, {kJitted + 2, 0x1234, kInNtdll, 0}, true));
+  const Stack& stack = snapshot.threads[0].stack;
+  EXPECT_THAT(frames(stack), ElementsAre("native 140001020", "managed 70000042", "native 180001020"));
+  EXPECT_EQ(stack.frames[1].function, 7u);
+  EXPECT_TRUE(stack.whole());
+}
+
+TEST_F(OutsideWalkTest, CodeOutsideIsGuessedThroughWhereNoRuntimeIs) {
+  const std::vector<std::uint64_t> words = {kJitted + 2, 0x1234, kInApp, kInNtdll, 0};
+  const Snapshot snapshot = walk(standing_at(kInApp, words));
+  EXPECT_EQ(snapshot.runtime.name, "");
+  const Stack& stack = snapshot.threads[0].stack;
+  EXPECT_THAT(frames(stack), ElementsAre("native 140001020", "native 70000042", "native 140001020",
+                                         "native 180001020"));
+  EXPECT_EQ(stack.completeness(), Completeness::guessed);
+  EXPECT_THAT(frames(walk(standing_at(kInApp, words, true)).threads[0].stack),
+              ElementsAre("native 140001020", "native 70000042", "gap"));
+}
+
+TEST_F(OutsideWalkTest, AnImageThatIsNeitherInTheDumpNorOnDiskEndsTheWalk) {
+  DumpBuilder dump;
+  const auto size = static_cast<std::uint32_t>(loaded(app_image()).size());
+  dump.module(kAppBase, size, ImageBuilder::kTimestamp, "C:\\app\\app.exe");
+  dump.memory(stack_of(2), stack_with({kInNtdll, 0}));
+  dump.thread({.id = 1, .stack = stack_of(2), .stack_bytes = 16, .registers = DumpBuilder::at(kInApp, stack_of(2))});
+  EXPECT_THAT(frames(walk(dump).threads[0].stack), ElementsAre("native 140001020", "gap"));
+  EXPECT_EQ(walk(dump).threads[0].stack.runs[0].why, OpenReason::unreadable_unwind);
+}
+
+TEST_F(OutsideWalkTest, FilesInTheFoldersStandInForMemoryThatTheDumpLacks) {
+  DumpBuilder dump;
+  const auto size = static_cast<std::uint32_t>(loaded(app_image()).size());
+  const auto ntdll_size = static_cast<std::uint32_t>(loaded(ntdll_image()).size());
+  dump.module(kAppBase, size, ImageBuilder::kTimestamp, "C:\\app\\app.exe");
+  dump.module(kNtdllBase, ntdll_size, ImageBuilder::kTimestamp, "C:\\windows\\ntdll.dll");
+  dump.memory(stack_of(2), stack_with({kInNtdll, 0}));
+  dump.thread({.id = 1, .stack = stack_of(2), .stack_bytes = 16, .registers = DumpBuilder::at(kInApp, stack_of(2))});
+  folder_files_.files["/symbols/app.exe"] = app_image();
+  // As a symbol store has it, beside a file of that name that is another build: one without unwind data.
+  auto other = ImageBuilder().build();
+  ImageBuilder::put32(other, ImageBuilder::kPeAt + 8, 1);
+  folder_files_.files["/symbols/ntdll.dll"] = other;
+  char id[32];
+  std::snprintf(id, sizeof id, "%08X%x", ImageBuilder::kTimestamp, ntdll_size);
+  folder_files_.files["/symbols/ntdll.dll/" + std::string(id) + "/ntdll.dll"] = ntdll_image();
+  const Snapshot snapshot = walk(dump);
+  EXPECT_THAT(frames(snapshot.threads[0].stack), ElementsAre("native 140001020", "native 180001020"));
+  EXPECT_TRUE(snapshot.threads[0].stack.whole());
+}
+
+// What the file has in the import's slot is not what the loader put there.
+TEST_F(OutsideWalkTest, ACallThroughAnImportIsBelievedWhereOnlyTheFileIsThere) {
+  ImageBuilder app;
+  app.function(0x1000, 0x1080).import("ntdll.dll", "NtWait");
+  const std::uint32_t to_slot = ImageBuilder::import_slot(0) - 0x101E;
+  app.put_code(0x1018, {0xFF, 0x15, static_cast<std::uint8_t>(to_slot), static_cast<std::uint8_t>(to_slot >> 8), 0, 0});
+  const std::uint64_t returns = kAppBase + 0x101E, leaf = kNtdllBase + 0x1090;
+  DumpBuilder dump;
+  dump.module(kAppBase, static_cast<std::uint32_t>(loaded(app.build()).size()), ImageBuilder::kTimestamp,
+              "C:\\app\\app.exe");
+  dump.module(kNtdllBase, static_cast<std::uint32_t>(loaded(ntdll_image()).size()), ImageBuilder::kTimestamp,
+              "C:\\windows\\ntdll.dll");
+  dump.memory(stack_of(3), stack_with({returns, kInNtdll, 0}));
+  dump.thread({.id = 1, .stack = stack_of(3), .stack_bytes = 24, .registers = DumpBuilder::at(leaf, stack_of(3))});
+  folder_files_.files["/symbols/app.exe"] = app.build();
+  folder_files_.files["/symbols/ntdll.dll"] = ntdll_image();
+  const Stack stack = walk(dump).threads[0].stack;
+  EXPECT_THAT(frames(stack), ElementsAre("native 180001090", "native 14000101e", "native 180001020"));
+  EXPECT_EQ(stack.frames[1].trust, Trust::leaf);
+  EXPECT_TRUE(stack.whole());
+}
+
+TEST_F(OutsideWalkTest, AThreadWithoutRegistersIsSkippedAndOneOnAnotherStackHasOneFrame) {
+  DumpBuilder dump = two_frames();
+  dump.thread({.id = 2, .stack = stack_of(4), .stack_bytes = 32});
+  dump.thread({.id = 3, .stack = stack_of(4), .stack_bytes = 32, .registers = DumpBuilder::at(kInApp, 0x99'0000)});
+  const Snapshot snapshot = walk(dump);
+  ASSERT_THAT(snapshot.threads, SizeIs(3));
+  EXPECT_EQ(snapshot.threads[0].os_id, 2u);
+  EXPECT_EQ(snapshot.threads[0].skipped, "its registers are not known");
+  EXPECT_THAT(frames(snapshot.threads[1].stack), ElementsAre("native 140001020", "gap"));
+  EXPECT_EQ(snapshot.threads[1].stack.runs[0].why, OpenReason::off_stack);
+}
+
+TEST_F(OutsideWalkTest, OnlyTheWantedThreadsAreWalked) {
+  DumpBuilder dump = two_frames();
+  dump.thread({.id = 2, .name = "Grace"});
+  wanted_ = [](const TargetThread& thread) { return thread.name == "Ada"; };
+  EXPECT_THAT(walk(dump).threads, SizeIs(1));
+}
+
+TEST_F(OutsideWalkTest, BeyondTheLimitsThreadsAreSkipped) {
+  DumpBuilder dump = two_frames();
+  dump.thread({.id = 2, .stack = stack_of(4), .stack_bytes = 32, .registers = DumpBuilder::at(kInApp, stack_of(4))});
+  const Snapshot snapshot = walk(dump, {.frames = 2});
+  ASSERT_THAT(snapshot.threads, SizeIs(2));
+  EXPECT_NE(snapshot.threads[0].skipped.empty(), snapshot.threads[1].skipped.empty());
+}
+
+}  // namespace
+}  // namespace mixwalk

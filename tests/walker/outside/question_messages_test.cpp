@@ -1,0 +1,92 @@
+#include "walker/outside/question_messages.h"
+
+#include <gtest/gtest.h>
+
+namespace mixwalk {
+namespace {
+
+std::optional<QuestionMessage> back(const QuestionMessage& message) {
+  const std::string bytes = encode_question(message);
+  EXPECT_EQ(question_length(std::string_view(bytes).substr(0, 4)), bytes.size() - 4);
+  return decode_question(std::string_view(bytes).substr(4));
+}
+
+const ClrCode kCode{0x1000, 0x2000, 0x30, 0x4000, 0x50, 0x6000, true};
+
+const QuestionMessage kMessages[] = {
+    OpenClr{kQuestionsVersion, "C:\\dac.dll", 0x1C4, "", "", 0x7FF8'0000'0000},
+    OpenClr{kQuestionsVersion, "C:\\dac.dll", 0, "C:\\x.dmp", "srv*D:\\s", 1},
+    AskCode{{1, 2, ~0ull}},
+    AskCode{},
+    AskMethods{{7}},
+    AskCodeNames{{8, 9}},
+    AskThreads{},
+    TargetRan{},
+    Opened{},
+    NotOpened{"why not"},
+    CodeAnswer{{kCode, std::nullopt, kCode}},
+    CodeAnswer{},
+    MethodsAnswer{{{"A.B(System.Int32)", false}, {}, {"IL_STUB_PInvoke", true}}},
+    CodeNamesAnswer{{"", "JIT_WriteBarrier"}},
+    ThreadsAnswer{{{0x1000, 42, 1}, {0x2000, 0, 2}}},
+};
+
+TEST(QuestionMessages, EachComesBackAsItWas) {
+  for (const QuestionMessage& message : kMessages) EXPECT_EQ(back(message), message) << message.index();
+}
+
+TEST(QuestionMessages, CutAnywhereTheyAreNone) {
+  for (const QuestionMessage& message : kMessages) {
+    const std::string bytes = encode_question(message).substr(4);
+    for (std::size_t length = 0; length < bytes.size(); ++length) {
+      EXPECT_EQ(decode_question(std::string_view(bytes).substr(0, length)), std::nullopt) << message.index();
+    }
+    EXPECT_EQ(decode_question(bytes + bytes), std::nullopt);
+  }
+}
+
+TEST(QuestionMessages, AnyByteExchangedNothingBreaks) {
+  for (const QuestionMessage& message : kMessages) {
+    const std::string bytes = encode_question(message).substr(4);
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+      for (int value = 0; value < 256; ++value) {
+        std::string changed = bytes;
+        changed[at] = static_cast<char>(value);
+        decode_question(changed);
+      }
+    }
+  }
+}
+
+TEST(QuestionMessages, ListsAndNamesAreLimited) {
+  AskCode ask;
+  ask.ips.resize(kMaxAsked);
+  EXPECT_TRUE(back(ask));
+  ask.ips.resize(kMaxAsked + 1);
+  EXPECT_FALSE(back(ask));
+  MethodsAnswer answer{{{std::string(kMaxNameBytes + 1, 'x'), false}}};
+  EXPECT_EQ(std::get<MethodsAnswer>(*back(answer)).methods[0].name.size(), kMaxNameBytes);  // cut by the sender
+  answer.methods.assign(kMaxNamesAsked, {std::string(kMaxNameBytes, 'x'), true});
+  EXPECT_TRUE(back(answer));  // the largest answer is a message
+  ThreadsAnswer threads;
+  threads.threads.assign(kMaxClrThreads, {~0ull, ~0u, ~0u});
+  EXPECT_TRUE(back(threads));
+}
+
+TEST(QuestionMessages, NamesAreCutBetweenCharacters) {
+  std::string name(kMaxNameBytes - 1, 'x');
+  MethodsAnswer answer{{{name + "\xE2\x82\xAC", false}}};
+  EXPECT_EQ(std::get<MethodsAnswer>(*back(answer)).methods[0].name, name);
+  // Bytes that are no characters grow when they are made some.
+  answer.methods[0].name = std::string(kMaxNameBytes, '\xFF');
+  EXPECT_LE(std::get<MethodsAnswer>(*back(answer)).methods[0].name.size(), kMaxNameBytes);
+}
+
+TEST(QuestionMessages, LengthThatNoMessageHas) {
+  EXPECT_EQ(question_length(std::string("\xFF\xFF\xFF\xFF", 4)), std::nullopt);
+  EXPECT_EQ(question_length(std::string("\0\0\0", 3)), std::nullopt);
+  EXPECT_EQ(question_length(std::string("\5\0\0\0", 4)), 5u);
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,86 @@
+#include "tests/walker/outside/win/look_outside.h"
+
+#include <windows.h>
+
+#include "unmanaged/minidump/mapped_file.h"
+#include "unmanaged/win/utf8.h"
+#include "walker/outside/clr_jitted_step.h"
+#include "walker/outside/dac_search.h"
+#include "walker/outside/dump_target.h"
+#include "walker/outside/outside_walk.h"
+#include "walker/outside/questioned_code.h"
+#include "walker/outside/win/live_target.h"
+#include "walker/outside/win/worker_questions.h"
+
+namespace mixwalk {
+namespace {
+
+class AnySignature final : public FileSignatures {
+ public:
+  std::string doubt(const std::string&) override { return {}; }
+};
+
+class Clock {
+ public:
+  unsigned long long since() {
+    const ULONGLONG begin = before_;
+    before_ = GetTickCount64();
+    return before_ - begin;
+  }
+
+ private:
+  ULONGLONG before_ = GetTickCount64();
+};
+
+OutsideLook look_at(Target& target, WorkerQuestions::Settings settings, const std::string& worker) {
+  OutsideLook look;
+  Clock clock;
+  const Module* runtime = runtime_image(target.modules(), target.memory());
+  if (runtime == nullptr) return {.failure = "no runtime"};
+  const auto identity = read_runtime_identity(target.memory(), runtime->base);
+  if (!identity) return {.failure = "the runtime names no debugging library"};
+  DiskImageFiles disk;
+  LocalImageFiles files(disk);
+  AnySignature signatures;
+  const auto dac = find_dac(runtime->path, *identity, {}, files, signatures);
+  if (!dac) return {.failure = dac.failure().message};
+  look.dac = *dac;
+  settings.program = to_utf16(worker);
+  settings.dac_path = *dac;
+  settings.runtime_base = runtime->base;
+  WorkerQuestions clr(settings);
+  look.dac_ms = clock.since();
+  QuestionedCode managed(clr);
+  ClrJittedStep jitted(clr, target.memory());
+  look.snapshot = walk_outside(target, {.managed = managed, .jitted = &jitted});
+  look.walk_ms = clock.since();
+  name_functions(look.snapshot, clr);
+  look.names_ms = clock.since();
+  look.obstacle = clr.obstacle();
+  return look;
+}
+
+}  // namespace
+
+OutsideLook look_outside(std::uint32_t process_id, const std::string& worker) {
+  Clock clock;
+  auto opened = LiveTarget::open(process_id);
+  if (!opened) return {.failure = opened.failure().message};
+  const unsigned long long open_ms = clock.since();
+  OutsideLook look = look_at(**opened, {.process = (*opened)->handle()}, worker);
+  look.open_ms = open_ms;
+  return look;
+}
+
+OutsideLook look_at_dump(const std::string& path, const std::string& worker) {
+  const MappedFile file(path);
+  if (!file.error().empty()) return {.failure = file.error()};
+  const Minidump dump = Minidump::parse(file.bytes());
+  DiskImageFiles disk;
+  LocalImageFiles local(disk);
+  DiskImages images(local, disk, {});
+  DumpTarget target(dump, images);
+  return look_at(target, {.dump_path = path}, worker);
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,123 @@
+#include "walker/outside/win/worker_questions.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "unmanaged/win/utf8.h"
+
+namespace mixwalk {
+namespace {
+
+// Far more than a real answer takes, and short for a test.
+constexpr std::uint32_t kAnswerMs = 1500;
+
+std::string beside_this_program(const std::string& name) {
+  WCHAR path[MAX_PATH];
+  const DWORD length = GetModuleFileNameW(nullptr, path, MAX_PATH);
+  const std::string own = to_utf8({path, length});
+  return own.substr(0, own.find_last_of('\\') + 1) + name;
+}
+
+WorkerQuestions::Settings settings(const std::string& dac) {
+  return {.program = to_utf16(beside_this_program("clr_worker_host.exe")),
+          .dac_path = beside_this_program(dac),
+          .runtime_base = 0x1'0000,
+          .process = GetCurrentProcess(),
+          .answer_ms = kAnswerMs};
+}
+
+// Nothing of a worker is left, and nothing of what it would have said.
+void expect_no_answers(WorkerQuestions& questions) {
+  EXPECT_EQ(questions.code_at(0x7000), std::nullopt);
+  EXPECT_EQ(questions.method(0x7000), ClrMethod{});
+  EXPECT_EQ(questions.code_name(0x7000), "");
+  EXPECT_TRUE(questions.threads().empty());
+  questions.target_ran();
+  const UniqueHandle worker(OpenProcess(SYNCHRONIZE, FALSE, questions.worker_id()));
+  if (worker) {
+    EXPECT_EQ(WaitForSingleObject(worker.get(), 0), WAIT_OBJECT_0);
+  }
+}
+
+TEST(WorkerQuestions, LibraryThatHangsAsItIsOpened) {
+  const ULONGLONG begin = GetTickCount64();
+  WorkerQuestions questions(settings("dac_hangs_at_once.dll"));
+  EXPECT_EQ(questions.obstacle(), "the DAC did not answer within 1500 ms");
+  expect_no_answers(questions);
+  // One deadline, and no more for the questions behind it.
+  EXPECT_GE(GetTickCount64() - begin, kAnswerMs - 50);
+}
+
+TEST(WorkerQuestions, LibraryThatHangsAtAQuestion) {
+  WorkerQuestions questions(settings("dac_hangs_later.dll"));
+  EXPECT_EQ(questions.obstacle(), "");
+  EXPECT_EQ(questions.code_at(0x7000), std::nullopt);
+  EXPECT_EQ(questions.obstacle(), "the DAC did not answer within 1500 ms");
+  expect_no_answers(questions);
+}
+
+TEST(WorkerQuestions, LibraryThatCrashes) {
+  for (const char* dac : {"dac_crashes.dll", "dac_overflows.dll"}) {
+    SCOPED_TRACE(dac);
+    WorkerQuestions questions(settings(dac));
+    EXPECT_EQ(questions.obstacle(), "");
+    EXPECT_EQ(questions.code_at(0x7000), std::nullopt);
+    EXPECT_EQ(questions.obstacle(), "the DAC crashed");
+    expect_no_answers(questions);
+  }
+}
+
+TEST(WorkerQuestions, LibraryThatLiesCostsTheNamesOnly) {
+  WorkerQuestions questions(settings("dac_lies.dll"));
+  const auto code = questions.code_at(0x7000);
+  ASSERT_TRUE(code);
+  EXPECT_FALSE(code->jitted);
+  EXPECT_LE(questions.method(0x7000).name.size(), kMaxNameBytes);
+  // As many as the limit says, however long the list claims to be.
+  EXPECT_LE(questions.threads().size(), kMaxClrThreads);
+  EXPECT_EQ(questions.obstacle(), "");
+}
+
+TEST(WorkerQuestions, FileThatIsNoLibrary) {
+  WorkerQuestions missing(settings("no_such_file.dll"));
+  EXPECT_TRUE(missing.obstacle().starts_with("cannot load ")) << missing.obstacle();
+  expect_no_answers(missing);
+  WorkerQuestions other(settings("dac_is_none.dll"));
+  EXPECT_TRUE(other.obstacle().ends_with(" is no debugging library of .NET")) << other.obstacle();
+  expect_no_answers(other);
+}
+
+TEST(WorkerQuestions, ProgramThatIsNoWorker) {
+  auto wrong = settings("dac_lies.dll");
+  wrong.program = L"C:\\no\\such\\program.exe";
+  WorkerQuestions questions(wrong);
+  EXPECT_TRUE(questions.obstacle().starts_with("cannot start the worker: process: ")) << questions.obstacle();
+  expect_no_answers(questions);
+}
+
+TEST(WorkerQuestions, WorkerThatAnotherEnds) {
+  WorkerQuestions questions(settings("dac_lies.dll"));
+  ASSERT_EQ(questions.obstacle(), "");
+  const UniqueHandle worker(OpenProcess(PROCESS_TERMINATE, FALSE, questions.worker_id()));
+  ASSERT_TRUE(worker);
+  TerminateProcess(worker.get(), 1);
+  EXPECT_EQ(questions.code_at(0x7000), std::nullopt);
+  EXPECT_EQ(questions.obstacle(), "the DAC crashed");
+}
+
+TEST(WorkerQuestions, TheWorkerEndsWithItsOwner) {
+  DWORD id = 0;
+  UniqueHandle worker;
+  {
+    WorkerQuestions questions(settings("dac_lies.dll"));
+    id = questions.worker_id();
+    worker = UniqueHandle(OpenProcess(SYNCHRONIZE, FALSE, id));
+    ASSERT_TRUE(worker);
+    EXPECT_EQ(WaitForSingleObject(worker.get(), 0), static_cast<DWORD>(WAIT_TIMEOUT));
+  }
+  EXPECT_EQ(WaitForSingleObject(worker.get(), 2000), WAIT_OBJECT_0);
+}
+
+}  // namespace
+}  // namespace mixwalk

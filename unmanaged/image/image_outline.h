@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "unmanaged/image/debug_directory.h"
+
+namespace mixwalk {
+
+// The file of an x64 image of which only this is known: no code, no exports, no unwind data; but readers of image
+// files find its size, its timestamp and which PDB is its own. Not frozen-safe.
+std::vector<std::byte> image_outline(std::uint32_t size_of_image, std::uint32_t timestamp,
+                                     const std::optional<CodeViewId>& pdb);
+
+}  // namespace mixwalk

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "unmanaged/minidump/minidump.h"
+#include "unmanaged/step/memory_reader.h"
+#include "unmanaged/step/outside_memory.h"
+
+namespace mixwalk {
+
+// The memory of a dumped process, as far as the dump has it. A read across ranges that adjoin is whole. The dump
+// must outlive this. One thread at a time: it remembers the range that was read last.
+class DumpMemory final : public MemoryReader {
+ public:
+  explicit DumpMemory(const Minidump& dump) noexcept : file_(dump.file()), ranges_(dump.memory()) {}
+
+  bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override;
+  // Not only to the end of a page: up to the first byte that the dump does not have.
+  std::size_t read_up_to(std::uint64_t address, void* into, std::size_t bytes) const noexcept override;
+
+  // The bytes from that address on that stand together in the dump; empty: it has none.
+  std::span<const std::byte> bytes_at(std::uint64_t address) const noexcept;
+
+ private:
+  std::span<const std::byte> file_;
+  std::span<const MinidumpRange> ranges_;
+  mutable std::size_t last_ = 0;  // place in ranges_
+};
+
+// What lay at an address of a dumped process: by the dump's list of regions. A dump without such a list only has
+// the memory itself: whatever is there may then be code. The dump must outlive this.
+class DumpOutsideMemory final : public OutsideMemory {
+ public:
+  explicit DumpOutsideMemory(const Minidump& dump) noexcept : regions_(dump.regions()), memory_(dump) {}
+
+  MemoryKind kind(std::uint64_t address) noexcept override;
+
+ private:
+  std::span<const MinidumpRegion> regions_;
+  DumpMemory memory_;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace mixwalk {
+
+// A file whose bytes are read where they stand, without a copy. They are read by the system page by page: a file
+// that another program cuts while it is mapped ends this process. Not frozen-safe.
+class MappedFile {
+ public:
+  // `path`: UTF-8. A file that cannot be mapped has an error, and no bytes.
+  explicit MappedFile(const std::string& path);
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile();
+
+  // Empty: the file is there. Else one line without the path, no full stop.
+  const std::string& error() const noexcept { return error_; }
+  std::span<const std::byte> bytes() const noexcept { return bytes_; }
+
+ private:
+  std::span<const std::byte> bytes_;
+  std::string error_;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,159 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "unmanaged/image/debug_directory.h"
+#include "unmanaged/minidump/minidump_error.h"
+#include "unmanaged/step/registers.h"
+
+namespace mixwalk {
+
+// MINIDUMP_SYSTEM_INFO.
+struct MinidumpSystem {
+  std::uint32_t major = 0, minor = 0, build = 0;  // of Windows
+  std::uint8_t processors = 0;
+};
+
+// MINIDUMP_THREAD, with what other streams say of it.
+struct MinidumpThread {
+  std::uint32_t id = 0;
+  std::uint32_t suspend_count = 0;
+  std::uint64_t teb = 0;
+  // The part of its stack that is in the dump, as the thread list says; 0 bytes: none.
+  std::uint64_t stack_begin = 0, stack_bytes = 0;
+  std::optional<Registers> registers;  // nothing: the dump has no CONTEXT of the thread, or a damaged one
+  std::string name;                    // UTF-8; empty: none, or the dump has no names
+  // MINIDUMP_THREAD_INFO; 0: unknown. Times are FILETIMEs: 100 ns since 1601.
+  std::uint64_t start_address = 0, create_time = 0, kernel_time = 0, user_time = 0;
+};
+
+// MINIDUMP_MODULE.
+struct MinidumpModule {
+  std::uint64_t base = 0;
+  std::uint32_t size = 0;       // SizeOfImage
+  std::uint32_t timestamp = 0;  // IMAGE_FILE_HEADER.TimeDateStamp
+  std::string path;             // UTF-8
+  std::uint64_t file_version = 0;  // VS_FIXEDFILEINFO: four numbers of 16 bits, the highest first; 0: none
+  // Which PDB belongs to the image. The dump does not say whether that one is a portable PDB.
+  std::optional<CodeViewId> pdb;
+};
+
+struct MinidumpUnloadedModule {
+  std::uint64_t base = 0;
+  std::uint32_t size = 0;
+  std::uint32_t timestamp = 0;
+  std::string path;  // UTF-8
+};
+
+// MINIDUMP_EXCEPTION_STREAM.
+struct MinidumpException {
+  std::uint32_t thread = 0;
+  std::uint32_t code = 0;
+  std::uint64_t address = 0;
+  std::optional<Registers> registers;  // where the exception was raised
+};
+
+// A piece of the target's memory: where it was, and where in the file it stands.
+struct MinidumpRange {
+  std::uint64_t begin = 0;  // target address
+  std::uint64_t bytes = 0;  // begin + bytes does not exceed 2^64
+  std::uint64_t offset = 0;
+
+  bool operator==(const MinidumpRange&) const = default;
+};
+
+// MINIDUMP_MEMORY_INFO: a region of pages with one protection.
+struct MinidumpRegion {
+  std::uint64_t begin = 0, bytes = 0;  // begin + bytes does not exceed 2^64
+  std::uint32_t state = 0, protection = 0, type = 0;  // MEM_*, PAGE_*, MEM_*
+};
+
+// A minidump of an x64 process, read from its bytes. Every offset, count and size in the file is untrusted: a
+// table that is needed and does not fit is an error, all else that does not fit is left out. Of two streams
+// of one kind the first counts, as it does for MiniDumpReadDumpStream. Memory is not copied. Not frozen-safe: it
+// allocates, in proportion to the tables of the file. (Microsoft Learn, "minidumpapiset.h".)
+class Minidump {
+ public:
+  // `file` must outlive this.
+  static Minidump parse(std::span<const std::byte> file);
+
+  // Anything but none: nothing else has a meaning.
+  MinidumpError error() const noexcept { return error_; }
+
+  std::span<const std::byte> file() const noexcept { return file_; }
+  std::uint32_t time() const noexcept { return time_; }  // seconds since 1970 UTC, of the dump
+  std::uint64_t flags() const noexcept { return flags_; }  // MINIDUMP_TYPE
+  const MinidumpSystem& system() const noexcept { return system_; }
+  // MINIDUMP_MISC_INFO; 0: unknown. The time: seconds since 1970 UTC.
+  std::uint32_t process_id() const noexcept { return process_id_; }
+  std::uint32_t process_start() const noexcept { return process_start_; }
+
+  std::span<const MinidumpThread> threads() const noexcept { return threads_; }
+  std::span<const MinidumpModule> modules() const noexcept { return modules_; }
+  std::span<const MinidumpUnloadedModule> unloaded_modules() const noexcept { return unloaded_; }
+  const std::optional<MinidumpException>& exception() const noexcept { return exception_; }
+
+  // Sorted by address, disjoint; ranges that adjoin both in the target and in the file are one. Where two
+  // ranges of the file overlap, the one with the lower address counts.
+  std::span<const MinidumpRange> memory() const noexcept { return memory_; }
+  // Bytes of the target's memory that the tables promise and the file does not have: it was cut off.
+  std::uint64_t missing_bytes() const noexcept { return missing_bytes_; }
+  // Sorted by address, disjoint; empty: the dump does not say what the pages were.
+  std::span<const MinidumpRegion> regions() const noexcept { return regions_; }
+
+ private:
+  struct Location {
+    std::uint32_t bytes = 0, offset = 0;
+  };
+  struct Stream {
+    std::uint32_t kind = 0;
+    Location location;
+  };
+
+  MinidumpError parse_all();
+  MinidumpError parse_directory();
+  MinidumpError parse_system();
+  MinidumpError parse_threads();
+  MinidumpError parse_modules();
+  void parse_unloaded();
+  void parse_thread_names();
+  void parse_thread_info();
+  void parse_exception();
+  void parse_misc();
+  void parse_memory_list();
+  void parse_memory64_list();
+  void parse_regions();
+  void add_memory(std::uint64_t begin, std::uint64_t bytes, std::uint64_t offset);
+  void sort_memory();
+
+  // Null: there is none.
+  const Stream* stream(std::uint32_t kind) const noexcept;
+  std::span<const std::byte> bytes_of(const Location& location) const noexcept;
+  std::string text_at(std::uint64_t offset) const;
+  std::optional<Registers> context_at(const Location& location) const noexcept;
+  MinidumpThread* thread_with(std::uint32_t id);
+
+  std::span<const std::byte> file_;
+  MinidumpError error_ = MinidumpError::not_a_minidump;
+  std::vector<Stream> streams_;
+  std::uint32_t time_ = 0;
+  std::uint64_t flags_ = 0;
+  MinidumpSystem system_;
+  std::uint32_t process_id_ = 0, process_start_ = 0;
+  std::vector<MinidumpThread> threads_;
+  std::vector<std::pair<std::uint32_t, std::size_t>> threads_by_id_;
+  std::vector<MinidumpModule> modules_;
+  std::vector<MinidumpUnloadedModule> unloaded_;
+  std::optional<MinidumpException> exception_;
+  std::vector<MinidumpRange> memory_;
+  std::uint64_t missing_bytes_ = 0;
+  std::vector<MinidumpRegion> regions_;
+  mutable std::uint64_t text_left_ = 0;  // bytes of texts that may still be read
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace mixwalk {
+
+// Why a file is not read as a minidump. The numbers are documented (docs/dumps.md): a new one goes to the end.
+enum class MinidumpError : std::uint8_t {
+  none = 0,
+  empty = 1,           // a file of no bytes
+  not_a_minidump = 2,  // anything that is none of the following
+  text = 3,
+  archive = 4,         // ZIP, gzip, 7z or CAB: the dump is inside
+  kernel_dump = 5,     // of the system, not of a process
+  elf_core = 6,        // a core dump of Linux
+  truncated = 7,       // the header, or a table that is needed, lies beyond the end of the file
+  no_system_info = 8,  // the processor is unknown
+  x86 = 9,
+  arm = 10,
+  arm64 = 11,
+  other_machine = 12,
+  no_threads = 13,
+  too_many = 14,       // more streams, threads or modules than a process can have
+};
+
+// One line, no full stop; it says what the file is.
+std::string_view to_string(MinidumpError error) noexcept;
+
+}  // namespace mixwalk

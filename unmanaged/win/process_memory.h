@@ -1,0 +1,26 @@
+#pragma once
+
+#include <windows.h>
+
+#include "unmanaged/step/memory_reader.h"
+
+namespace mixwalk {
+
+// The memory of another process, by ReadProcessMemory. Reads whatever can be read: on Windows the touch of a guard
+// page uses the guard up, so what lies there must be known before (remote_memory.h). Does not own the handle,
+// which has PROCESS_VM_READ. Any number of threads.
+class ProcessMemory final : public MemoryReader {
+ public:
+  explicit ProcessMemory(HANDLE process) noexcept : process_(process) {}
+
+  bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
+    SIZE_T done = 0;
+    return ReadProcessMemory(process_, reinterpret_cast<const void*>(address), into, bytes, &done) &&
+           done == bytes;
+  }
+
+ private:
+  const HANDLE process_;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <windows.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "unmanaged/step/memory_reader.h"
+#include "unmanaged/step/outside_memory.h"
+#include "unmanaged/win/process_memory.h"
+
+namespace mixwalk {
+
+// The memory of another process that is only read, and its kind (VirtualQueryEx). A read first asks what lies
+// there, and gives nothing where the memory is closed or a trap of the program: on Windows the touch of a
+// guard page uses the guard up, so the read would change the target. What was learnt of a region is kept until
+// drop(); a running target may close a page in between. Not frozen-safe; one thread at a time.
+class RemoteMemory final : public MemoryReader, public OutsideMemory {
+ public:
+  // Does not own the handle: PROCESS_VM_READ and PROCESS_QUERY_INFORMATION.
+  explicit RemoteMemory(HANDLE process);
+
+  bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override;
+  MemoryKind kind(std::uint64_t address) noexcept override;
+
+  // How many of these bytes, from the first one on, can be read without harm.
+  std::uint64_t plain_bytes(std::uint64_t address, std::uint64_t bytes) const noexcept;
+
+  void drop() noexcept { regions_.clear(); }
+
+ private:
+  struct Region {
+    std::uint64_t begin = 0, end = 0;
+    MemoryKind kind = MemoryKind::nothing;
+  };
+  // A large process has some ten thousand; more are asked for again.
+  static constexpr std::size_t kMaxRegions = 4096;
+
+  Region region_at(std::uint64_t address) const noexcept;
+
+  const HANDLE process_;
+  const ProcessMemory memory_;
+  mutable std::vector<Region> regions_;  // sorted, disjoint; never grows beyond what it has reserved
+};
+
+}  // namespace mixwalk

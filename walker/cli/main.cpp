@@ -1,0 +1,64 @@
+// mixwalk where no process can be attached to: it converts recordings and gives them names, and shows the stacks of
+// dumps.
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "walker/cli/convert.h"
+#include "walker/cli/dump_file.h"
+#include "walker/cli/options.h"
+#include "walker/cli/report.h"
+#include "walker/cli/symbolise.h"
+#include "walker/outside/disk_images.h"
+
+namespace mixwalk {
+namespace {
+
+std::unique_ptr<ClrQuestions> no_clr(const Target& target, std::string& obstacle) {
+  if (!target.runtime().name.empty()) {
+    obstacle = "the runtime's debugging library runs on Windows only";
+  }
+  return nullptr;
+}
+
+ExitCode run_dump(const DumpFileCommand& command) {
+  NoImageFiles none;  // a dump names files of the machine that it was made on
+  const char* const path = std::getenv("_NT_SYMBOL_PATH");
+  return run(command, {.local = none,
+                       .default_symbol_path = path != nullptr ? path : "",
+                       .colour = wants_colour(command, isatty(STDOUT_FILENO) != 0),
+                       .open_clr = &no_clr,
+                       .log = [](const std::string& text) { std::fprintf(stderr, "mixwalk: %s\n", text.c_str()); }});
+}
+
+ExitCode run_arguments(const std::vector<std::string>& arguments) {
+  const ParseResult parsed = parse_command_line(arguments, otel_variables());
+  if (!parsed.command) {
+    std::fputs(parsed.to_stdout.c_str(), stdout);
+    std::fputs(parsed.to_stderr.c_str(), stderr);
+    return parsed.exit_code;
+  }
+  if (const auto* convert = std::get_if<ConvertCommand>(&*parsed.command)) return run(*convert);
+  if (const auto* dump = std::get_if<DumpFileCommand>(&*parsed.command)) return run_dump(*dump);
+  if (const auto* symbolise = std::get_if<SymboliseCommand>(&*parsed.command)) return run(*symbolise);
+  return report({ExitCode::usage,
+                 "only convert, symbolise and dump FILE.dmp work here: processes are looked at on Windows"});
+}
+
+}  // namespace
+}  // namespace mixwalk
+
+int main(int count, char** values) {
+  try {
+    return static_cast<int>(mixwalk::run_arguments({values + (count > 0), values + count}));
+  } catch (const std::exception& error) {
+    return static_cast<int>(mixwalk::report(
+        {mixwalk::ExitCode::internal, std::string("internal error: ") + error.what()}));
+  }
+}

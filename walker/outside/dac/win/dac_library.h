@@ -1,0 +1,56 @@
+#pragma once
+
+#include <windows.h>
+
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <string>
+#include <vector>
+
+#include "symbols/win/com_pointer.h"
+#include "symbols/win/metadata_types.h"
+#include "walker/base/failure.h"
+#include "walker/outside/clr_questions.h"
+#include "walker/outside/dac/win/clr_process.h"
+#include "walker/outside/dac/win/memory_target.h"
+#include "walker/outside/dac/win/sos_dac.h"
+#include "walker/outside/page_cache.h"
+
+namespace mixwalk {
+
+// A runtime's debugging library (the DAC, mscordaccore.dll) in this process, over the memory of a target. It is
+// foreign code that works on memory which may be damaged or made up: it may hang or crash. So mixwalk.exe loads
+// it in a worker only (clr_worker.h). One thread at a time.
+class DacLibrary final : public ClrQuestions {
+ public:
+  // `path`: UTF-8, absolute; the file is loaded as it is. `memory` must outlive this.
+  static Outcome<std::unique_ptr<DacLibrary>> load(const std::string& path, const MemoryReader& memory,
+                                                   std::uint64_t runtime_base);
+  ~DacLibrary() override;
+
+  std::optional<ClrCode> code_at(std::uint64_t ip) override;
+  ClrMethod method(std::uint64_t method) override;
+  std::string code_name(std::uint64_t address) override;
+  std::vector<ClrThread> threads() override;
+  void target_ran() override;
+  std::string obstacle() const override { return {}; }
+
+ private:
+  DacLibrary(const MemoryReader& memory, std::uint64_t runtime_base)
+      : cache_(memory), target_(cache_, runtime_base) {}
+
+  // Null: the module has no metadata that the library finds.
+  const ModuleMetadata* metadata_of(std::uint64_t module);
+  // By metadata, which knows what the library's own name leaves out. Empty: metadata does not say.
+  std::string name_by_metadata(const dac::MethodDescData& data, const std::string& name);
+
+  PageCache cache_;
+  MemoryTarget target_;
+  HMODULE library_ = nullptr;  // stays loaded: nothing says that it can be unloaded
+  ComPointer<dac::IClrProcess> process_;
+  ComPointer<dac::ISosDac> sos_;
+  std::unordered_map<std::uint64_t, ModuleMetadata> metadata_;  // by the address of the runtime's Module
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "unmanaged/step/memory_reader.h"
+
+namespace mixwalk {
+
+// Which build of an image it is, as its headers say.
+struct DacStamp {
+  std::uint32_t timestamp = 0;  // IMAGE_FILE_HEADER.TimeDateStamp
+  std::uint32_t size = 0;       // SizeOfImage, bytes
+
+  bool operator==(const DacStamp&) const = default;
+};
+
+// "68B0A2C514F000": the folder of an image in a symbol store. (Microsoft Learn, "Using SymStore", the key of a
+// PE file: the timestamp with eight digits and the size with as many as it has.)
+std::string store_key(const DacStamp& stamp);
+
+// A file's version, as the version resource has it; all zero: unknown.
+struct FileVersion {
+  std::uint16_t major = 0, minor = 0, build = 0, revision = 0;
+
+  bool operator==(const FileVersion&) const = default;
+};
+// "10.0.1226.42308".
+std::string to_string(const FileVersion& version);
+
+// What a loaded runtime (coreclr.dll, or a single-file program) says of itself.
+struct RuntimeIdentity {
+  DacStamp dac;       // the one debugging library that fits
+  FileVersion version;  // of the runtime's own file; of a single-file program that of the program
+};
+
+// Nothing: no runtime stands at `base`, or what names its library cannot be read. Nothing that is read is
+// trusted. Sources: the resource CLRDEBUGINFO (.NET's debugging shim reads it: u32 version 0, a GUID, then
+// timestamp and size of the DAC and of the debugger library); the export DotNetRuntimeInfo of runtimeinfo.h,
+// whose DacModuleIndex is a count of bytes, the timestamp and the size.
+std::optional<RuntimeIdentity> read_runtime_identity(const MemoryReader& memory, std::uint64_t base);
+
+}  // namespace mixwalk

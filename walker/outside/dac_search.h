@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "symbols/image_files.h"
+#include "symbols/symbol_path.h"
+#include "walker/base/failure.h"
+#include "walker/model/snapshot.h"
+#include "walker/outside/dac_identity.h"
+
+namespace mixwalk {
+
+// The runtime of a target: coreclr.dll, or a single-file program. Null: none of the modules is one. Of several
+// runtimes the first by address.
+const Module* runtime_image(std::span<const Module> modules, const MemoryReader& memory);
+
+// Where the debugging library of a runtime is looked for.
+struct DacSettings {
+  std::string dac;         // --dac: this file and no other; UTF-8; empty: it is looked for
+  SymbolPath symbol_path;  // --symbol-path
+  // Folders of installed runtimes, "…\Microsoft.NETCore.App\10.0.12".
+  std::vector<std::string> installed;
+};
+
+// The paths at which it may lie, in the order of search: beside the runtime, in the folders of installed
+// runtimes, in the symbol path (there also in the layout of a store). None with --dac. Pure. The first
+// one comes from the target: it is read through LocalImageFiles only.
+std::vector<std::string> dac_candidates(std::string_view runtime_path, const DacStamp& stamp,
+                                        const DacSettings& settings);
+
+// Whether the system vouches for a file. A debugging library is code that mixwalk.exe runs, and the target says
+// where it lies.
+class FileSignatures {
+ public:
+  // Empty: its maker is Microsoft, as the system says. Otherwise why that cannot be said, one line.
+  virtual std::string doubt(const std::string& path) = 0;
+
+ protected:
+  ~FileSignatures() = default;
+};
+
+// The path of the one library that fits the runtime: its timestamp and size are those that the runtime names.
+// With settings.dac the signature is not asked about: the user says which file. The failure names the
+// version that is needed, and what was found and refused.
+Outcome<std::string> find_dac(std::string_view runtime_path, const RuntimeIdentity& runtime,
+                              const DacSettings& settings, ImageFiles& files, FileSignatures& signatures);
+
+}  // namespace mixwalk

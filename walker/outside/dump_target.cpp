@@ -1,0 +1,84 @@
+#include "walker/outside/dump_target.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/image/debug_directory.h"
+#include "walker/outside/process_block.h"
+#include "walker/outside/runtime_version.h"
+
+namespace mixwalk {
+namespace {
+
+// NT_TIB, at the begin of a TEB (winnt.h).
+constexpr std::uint64_t kStackBase = 8, kStackLimit = 16;
+
+}  // namespace
+
+DumpTarget::DumpTarget(const Minidump& dump, DiskImages& disk)
+    : dump_(dump), dumped_(dump), memory_(dumped_, {}, disk), outside_(dump) {
+  list_modules();
+  memory_.set_modules(modules_);
+  list_threads();
+  process_.id = dump.process_id();
+  for (const MinidumpThread& thread : dump.threads()) {
+    if (process_.command_line.empty()) process_.command_line = command_line_of(dumped_, thread.teb);
+  }
+  runtime_ = find_runtime(modules_, memory_);
+}
+
+void DumpTarget::list_modules() {
+  for (const MinidumpModule& module : dump_.modules()) {
+    // The dump lists the program itself first.
+    if (process_.path.empty()) process_.path = module.path;
+    images_.push_back({{module.base, module.size, module.timestamp, module.path}, module.pdb});
+  }
+  std::stable_sort(images_.begin(), images_.end(), [](const auto& left, const auto& right) {
+    return left.module.base < right.module.base;
+  });
+  std::vector<TargetImages::Image> disjoint;
+  for (TargetImages::Image& image : images_) {
+    if (image.module.size == 0) continue;
+    if (!disjoint.empty() && image.module.base - disjoint.back().module.base < disjoint.back().module.size) continue;
+    disjoint.push_back(std::move(image));
+  }
+  images_ = std::move(disjoint);
+  for (const TargetImages::Image& image : images_) modules_.push_back(image.module);
+}
+
+void DumpTarget::list_threads() {
+  for (const MinidumpThread& thread : dump_.threads()) threads_.push_back({thread.id, thread.name, thread.teb});
+}
+
+StackLimits DumpTarget::stack_limits(const MinidumpThread& thread, std::uint64_t rsp) const {
+  const auto base = dumped_.read_value<std::uint64_t>(thread.teb + kStackBase);
+  const auto limit = dumped_.read_value<std::uint64_t>(thread.teb + kStackLimit);
+  if (thread.teb != 0 && base && limit) {
+    const StackLimits limits{*limit, *base};
+    if (limits.contains(rsp)) return limits;
+  }
+  return {thread.stack_begin, thread.stack_begin + thread.stack_bytes};
+}
+
+void DumpTarget::capture(const TargetThread& of, RawSample& sample) {
+  sample.clear();
+  const auto threads = dump_.threads();
+  const auto thread = std::find_if(threads.begin(), threads.end(), [&](const MinidumpThread& candidate) {
+    return candidate.id == of.os_id && candidate.teb == of.teb;
+  });
+  if (thread == threads.end() || !thread->registers) {
+    sample.fault = CaptureFault::not_suspended;
+    return;
+  }
+  sample.context = *thread->registers;
+  const std::uint64_t rsp = sample.context.rsp();
+  const StackLimits limits = stack_limits(*thread, rsp);
+  if (!limits.contains(rsp)) {
+    sample.fault = CaptureFault::off_stack;
+    return;
+  }
+  sample.stack.fill(dumped_, rsp, limits.base);
+}
+
+}  // namespace mixwalk

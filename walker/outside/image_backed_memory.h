@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "unmanaged/image/pe_image.h"
+#include "unmanaged/step/memory_reader.h"
+#include "unmanaged/step/module_view.h"
+#include "walker/model/snapshot.h"
+#include "walker/outside/disk_images.h"
+
+namespace mixwalk {
+
+// A target's memory, and where that lacks a part of an image, the image's file on this machine: a dump without the
+// images' code is walked as far as the files are there. Of a file count its headers, its code and its constants, but
+// not the addresses of its imports: those are the loader's. What the file has is not relocated. All arguments must
+// outlive this. Not frozen-safe (a file is read when it is first needed); one thread at a time.
+class ImageBackedMemory final : public MemoryReader {
+ public:
+  // `modules`: sorted by base, disjoint.
+  ImageBackedMemory(const MemoryReader& memory, std::span<const Module> modules, DiskImages& disk) noexcept
+      : memory_(memory), modules_(modules), disk_(disk) {}
+
+  void set_modules(std::span<const Module> modules) noexcept { modules_ = modules; }
+
+  bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override;
+  std::size_t read_up_to(std::uint64_t address, void* into, std::size_t bytes) const noexcept override;
+
+ private:
+  struct File {
+    std::vector<std::byte> bytes;
+    PeImage image;
+    std::vector<CodeRange> unknown;  // RVAs of what the loader or the program fills in
+  };
+  static std::unique_ptr<File> parse(std::vector<std::byte> bytes);
+  // As many as stand together in the file.
+  std::size_t read_file(std::uint64_t address, std::byte* into, std::size_t bytes) const;
+
+  const MemoryReader& memory_;
+  std::span<const Module> modules_;
+  DiskImages& disk_;
+  mutable std::map<std::uint64_t, std::unique_ptr<File>> files_;  // by base; null: no file was found
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,106 @@
+#include "walker/outside/outside_walk.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "walker/guessing_step.h"
+#include "walker/merge.h"
+#include "walker/outside/target_modules.h"
+#include "walker/outside/target_step.h"
+
+namespace mixwalk {
+namespace {
+
+// The largest stack that is copied whole, as in a live walk.
+constexpr std::size_t kStackBytes = 12 << 20;
+constexpr char kNothingLeft[] = "the stacks of other threads took all the time or room that there is";
+
+std::string why_skipped(CaptureFault fault) {
+  switch (fault) {
+    case CaptureFault::none:
+    case CaptureFault::off_stack: return {};
+    case CaptureFault::not_suspended: return "it has ended, or its registers are not known";
+    case CaptureFault::overdue: return "the thread ran again before its stack was copied";
+    case CaptureFault::no_room: return "there was no room for its stack";
+  }
+  return {};
+}
+
+class Walk {
+ public:
+  Walk(Target& target, const OutsideKnowledge& knowledge)
+      : target_(target),
+        knowledge_(knowledge),
+        table_(target_modules(target)),
+        view_(table_.view()),
+        code_{knowledge.jitted, target.runtime().name.empty() || knowledge.jitted != nullptr} {}
+
+  Thread walk(const TargetThread& of) {
+    Thread thread{.os_id = of.os_id, .name = of.name};
+    RawSample sample({stack_.get(), kStackBytes}, {});
+    target_.capture(of, sample);
+    thread.skipped = why_skipped(sample.fault);
+    thread.frozen_ns = sample.frozen_ns;
+    thread.stopping_ns = sample.stopping_ns;
+    thread.copy_cut = sample.stack.cut();
+    if (!thread.skipped.empty()) return thread;
+    TargetStep step(view_, target_.memory(), sample.stack, target_.outside(), code_);
+    const GuessView guess{view_, target_.memory(), sample.stack, step.leaf(), *guesses_};
+    thread.stack = merge(sample, {.step = step,
+                                  .managed = knowledge_.managed,
+                                  .modules = view_,
+                                  .scratch = frames_,
+                                  .guess = &guess});
+    return thread;
+  }
+
+  std::vector<Module> modules() const {
+    std::vector<Module> modules;
+    for (std::size_t i = 0; i < view_.modules().size(); ++i) {
+      const ModuleSpan& span = view_.modules()[i];
+      const ModuleDetails& details = table_.details()[i];
+      modules.push_back({span.base, span.size, details.timestamp, details.path});
+    }
+    return modules;
+  }
+
+ private:
+  Target& target_;
+  const OutsideKnowledge& knowledge_;
+  ModuleTable table_;
+  ModuleView view_;
+  OutsideCode code_;
+  // Not zeroed: most stacks touch a few pages of it.
+  std::unique_ptr<std::byte[]> stack_ = std::make_unique_for_overwrite<std::byte[]>(kStackBytes);
+  std::vector<RunFrame> frames_ = std::vector<RunFrame>(kMaxFrames);
+  std::unique_ptr<GuessScratch> guesses_ = std::make_unique<GuessScratch>();
+};
+
+}  // namespace
+
+Snapshot walk_outside(Target& target, const OutsideKnowledge& knowledge, const OutsideLimits& limits) {
+  const auto end = std::chrono::steady_clock::now() + limits.time;
+  Snapshot snapshot{.unix_time_ms = target.unix_time_ms(),
+                    .process = target.process(),
+                    .runtime = target.runtime(),
+                    .engine = Engine::copy};
+  Walk walk(target, knowledge);
+  snapshot.modules = walk.modules();
+  std::size_t frames = 0;
+  for (const TargetThread& thread : target.threads()) {
+    if (knowledge.wanted && !knowledge.wanted(thread)) continue;
+    if (frames >= limits.frames || std::chrono::steady_clock::now() >= end) {
+      snapshot.threads.push_back({.os_id = thread.os_id, .name = thread.name, .skipped = kNothingLeft});
+      continue;
+    }
+    snapshot.threads.push_back(walk.walk(thread));
+    frames += snapshot.threads.back().stack.frames.size();
+  }
+  std::stable_sort(snapshot.threads.begin(), snapshot.threads.end(),
+                   [](const Thread& left, const Thread& right) { return left.os_id < right.os_id; });
+  return snapshot;
+}
+
+}  // namespace mixwalk

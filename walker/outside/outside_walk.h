@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+
+#include "walker/managed_code.h"
+#include "walker/model/snapshot.h"
+#include "walker/outside/jitted_step.h"
+#include "walker/outside/target.h"
+
+namespace mixwalk {
+
+// Says of every address that it is no managed code: for a target whose runtime nobody asks.
+class NoManagedCode final : public ManagedCode {
+ public:
+  Function at(std::uint64_t) noexcept override { return {}; }
+};
+
+// What is known of a target beside its memory.
+struct OutsideKnowledge {
+  ManagedCode& managed;
+  JittedStep* jitted = nullptr;  // null: code outside the images is not unwound, where a runtime is in the target
+  // Which threads are walked; empty: all.
+  std::function<bool(const TargetThread&)> wanted;
+};
+
+// What all stacks together may take. A dump can list thousands of threads that share one deep stack.
+struct OutsideLimits {
+  std::chrono::milliseconds time = std::chrono::minutes(2);
+  std::size_t frames = 2'000'000;
+};
+
+// The stacks of a target: each thread is captured, walked by the images' unwind data and merged as the stacks of a
+// live process are, guesses included; managed frames have the FunctionIDs that `managed` gives, and no names. A
+// thread that could not be captured, or for which nothing was left of the limits, is skipped, and says why. Not
+// frozen-safe.
+//
+// Where a runtime is in the target and nobody knows its jitted code, a walk ends in that code with a gap (no_unwind).
+// Frames of ReadyToRun images that `managed` does not know are stubs of their image.
+Snapshot walk_outside(Target& target, const OutsideKnowledge& knowledge, const OutsideLimits& limits = {});
+
+}  // namespace mixwalk

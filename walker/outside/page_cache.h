@@ -1,0 +1,49 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "unmanaged/step/memory_reader.h"
+
+namespace mixwalk {
+
+// Memory that is costly to read, kept by whole pages: a debugging library reads the same few pages word by
+// word. What is kept is of the moment at which it was read first, until drop(). Also that a page is not there
+// is kept. Takes kPages pages at most; pages that share a place take turns. Not frozen-safe; one thread at a
+// time.
+class PageCache final : public MemoryReader {
+ public:
+  static constexpr std::size_t kPageBytes = 4096;
+  static constexpr std::size_t kPages = 8192;  // 32 MiB
+
+  explicit PageCache(const MemoryReader& memory) : memory_(memory), slots_(kPages) {}
+
+  bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override;
+
+  // The target may have changed: every page is read anew.
+  void drop() noexcept;
+
+  // How many pages were asked for from the memory behind, since the cache was made.
+  std::uint64_t pages_read() const noexcept { return pages_read_; }
+
+ private:
+  using Page = std::array<std::byte, kPageBytes>;
+  struct Slot {
+    std::uint64_t number = kNoPage;  // address / kPageBytes
+    bool there = false;
+    std::unique_ptr<Page> page;
+  };
+  static constexpr std::uint64_t kNoPage = ~0ull;
+
+  // Null: the page is not there, or there is no memory to keep it in.
+  const Page* page(std::uint64_t number) const noexcept;
+
+  const MemoryReader& memory_;
+  mutable std::vector<Slot> slots_;
+  mutable std::uint64_t pages_read_ = 0;
+};
+
+}  // namespace mixwalk

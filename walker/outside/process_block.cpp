@@ -1,0 +1,31 @@
+#include "walker/outside/process_block.h"
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "unmanaged/image/utf16.h"
+
+namespace mixwalk {
+namespace {
+
+// Offsets on x64: TEB.ProcessEnvironmentBlock, PEB.ProcessParameters, RTL_USER_PROCESS_PARAMETERS.CommandLine (a
+// UNICODE_STRING: bytes, room, pointer).
+constexpr std::uint64_t kPeb = 0x60, kParameters = 0x20, kCommandLine = 0x70, kBuffer = 8;
+
+}  // namespace
+
+std::string command_line_of(const MemoryReader& memory, std::uint64_t teb) {
+  if (teb == 0) return {};
+  const auto peb = memory.read_value<std::uint64_t>(teb + kPeb);
+  const auto parameters = peb ? memory.read_value<std::uint64_t>(*peb + kParameters) : std::nullopt;
+  if (!parameters) return {};
+  const auto bytes = memory.read_value<std::uint16_t>(*parameters + kCommandLine);
+  const auto text = memory.read_value<std::uint64_t>(*parameters + kCommandLine + kBuffer);
+  if (!bytes || !text) return {};
+  std::vector<std::byte> units(*bytes);
+  if (!memory.read(*text, units.data(), units.size())) return {};
+  return utf8_of_utf16(units);
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "walker/outside/clr_questions.h"
+
+namespace mixwalk {
+
+// The messages between mixwalk.exe and the worker in which the runtime's debugging library runs, over two
+// pipes of their own. Each is a 32-bit little-endian length and a protobuf message of one field, whose number
+// says which message it is. One question is under way at a time. The asking side treats answers as hostile:
+// the library works on the memory of any process or file. Decoding is bounded, throws std::bad_alloc at most,
+// and says "no" to what it does not understand.
+inline constexpr std::uint32_t kQuestionsVersion = 1;
+inline constexpr std::size_t kMaxQuestionBytes = 4 << 20;
+inline constexpr std::size_t kMaxAsked = 4096;       // addresses in one question for code
+inline constexpr std::size_t kMaxNamesAsked = 256;   // in one for names: all answers fit into a message
+inline constexpr std::size_t kMaxNameBytes = 8192;   // of one name; longer ones are cut
+inline constexpr std::size_t kMaxClrThreads = 100'000;
+
+// Asker → worker, first.
+struct OpenClr {
+  std::uint32_t version = kQuestionsVersion;
+  std::string dac_path;  // UTF-8
+  // What is looked at: a process, by a handle that the worker has inherited; or a file.
+  std::uint64_t process = 0;
+  std::string dump_path;  // UTF-8; where process is 0
+  std::string symbol_path;  // where images lie that the dump has not; --symbol-path
+  std::uint64_t runtime_base = 0;
+  bool operator==(const OpenClr&) const = default;
+};
+struct AskCode {
+  std::vector<std::uint64_t> ips;
+  bool operator==(const AskCode&) const = default;
+};
+struct AskMethods {
+  std::vector<std::uint64_t> methods;
+  bool operator==(const AskMethods&) const = default;
+};
+struct AskCodeNames {
+  std::vector<std::uint64_t> addresses;
+  bool operator==(const AskCodeNames&) const = default;
+};
+struct AskThreads {
+  bool operator==(const AskThreads&) const = default;
+};
+// The target has run since: everything is read anew. Answered by Opened.
+struct TargetRan {
+  bool operator==(const TargetRan&) const = default;
+};
+
+// Worker → asker. Lists have one entry for each address of the question, in its order.
+struct Opened {
+  bool operator==(const Opened&) const = default;
+};
+struct NotOpened {
+  std::string why;  // one line, UTF-8, no full stop
+  bool operator==(const NotOpened&) const = default;
+};
+struct CodeAnswer {
+  std::vector<std::optional<ClrCode>> codes;
+  bool operator==(const CodeAnswer&) const = default;
+};
+struct MethodsAnswer {
+  std::vector<ClrMethod> methods;
+  bool operator==(const MethodsAnswer&) const = default;
+};
+struct CodeNamesAnswer {
+  std::vector<std::string> names;
+  bool operator==(const CodeNamesAnswer&) const = default;
+};
+struct ThreadsAnswer {
+  std::vector<ClrThread> threads;
+  bool operator==(const ThreadsAnswer&) const = default;
+};
+
+using QuestionMessage = std::variant<OpenClr, AskCode, AskMethods, AskCodeNames, AskThreads, TargetRan, Opened,
+                                     NotOpened, CodeAnswer, MethodsAnswer, CodeNamesAnswer, ThreadsAnswer>;
+
+// The message with its length in front.
+std::string encode_question(const QuestionMessage& message);
+// `bytes`: one message without its length. Nothing for whatever is not a whole, known message within the
+// limits.
+std::optional<QuestionMessage> decode_question(std::string_view bytes);
+// The length that four bytes announce; nothing where no message is that long.
+std::optional<std::size_t> question_length(std::string_view bytes) noexcept;
+
+}  // namespace mixwalk

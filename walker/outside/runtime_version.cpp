@@ -1,0 +1,93 @@
+#include "walker/outside/runtime_version.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/image/exports_name.h"
+#include "unmanaged/image/image_headers.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr unsigned kResourceTable = 2;
+constexpr std::size_t kMaxResources = 1 << 20;
+
+// "ProductVersion" and behind it the value, in UTF-16: a String of VS_VERSIONINFO. The value is aligned to four bytes.
+// (Microsoft Learn, "VS_VERSIONINFO structure".) The tree of resources that leads there is not followed.
+std::string product_version(const std::vector<std::byte>& resources) {
+  constexpr std::string_view kKey = "ProductVersion";
+  std::vector<std::byte> key;
+  for (const char c : kKey) key.insert(key.end(), {static_cast<std::byte>(c), std::byte{0}});
+  auto at = std::search(resources.begin(), resources.end(), key.begin(), key.end());
+  if (at == resources.end()) return {};
+  at += static_cast<std::ptrdiff_t>(key.size());
+  std::string text;
+  for (; resources.end() - at >= 2 && text.size() < 64; at += 2) {
+    const auto c = static_cast<char>(at[0]);
+    if (c == '\0' && at[1] == std::byte{0}) {
+      if (!text.empty()) break;
+      continue;
+    }
+    text += c;
+  }
+  return text;
+}
+
+// "8.0.31+COMMIT", or the numbers of the file: "8,0,3125,27210 @Commit: …" (.NET: the third has the number of the
+// servicing release and two digits of the year), "4.8.9181.0" (.NET Framework).
+void read_numbers(std::string_view text, Runtime& runtime) {
+  std::uint16_t* const numbers[] = {&runtime.major, &runtime.minor, &runtime.build, &runtime.revision};
+  std::size_t which = 0;
+  for (const char c : text) {
+    if (c == '.' || c == ',') {
+      if (++which == 4) break;
+    } else if (c >= '0' && c <= '9') {
+      *numbers[which] = static_cast<std::uint16_t>(*numbers[which] * 10 + (c - '0'));
+    } else {
+      break;
+    }
+  }
+  if (which < 3 || runtime.name != ".NET") return;
+  runtime.build /= 100;
+  runtime.revision = 0;
+}
+
+void read_version(const Module& module, const MemoryReader& memory, Runtime& runtime) {
+  const auto headers = ImageHeaders::read(memory, module.base);
+  if (!headers) return;
+  const ImageHeaders::Directory directory = headers->directory(kResourceTable);
+  std::vector<std::byte> resources(std::min<std::size_t>(directory.bytes, kMaxResources));
+  resources.resize(memory.read_up_to(module.base + directory.rva, resources.data(), resources.size()));
+  read_numbers(product_version(resources), runtime);
+}
+
+}  // namespace
+
+Runtime find_runtime(std::span<const Module> modules, const MemoryReader& memory) {
+  const auto named = [&](std::string_view name) {
+    return std::find_if(modules.begin(), modules.end(),
+                        [&](const Module& module) { return ascii_lower(module_name(module)) == name; });
+  };
+  Runtime runtime;
+  auto found = named("coreclr.dll");
+  if (found == modules.end()) {
+    found = std::find_if(modules.begin(), modules.end(), [&](const Module& module) {
+      return ascii_lower(module_name(module)).ends_with(".exe") &&
+             exports_name(memory, module.base, kRuntimeInSingleFile);
+    });
+  }
+  runtime.name = ".NET";
+  if (found == modules.end()) {
+    found = named("clr.dll");
+    runtime.name = ".NET Framework";
+  }
+  if (found == modules.end()) return {};
+  read_version(*found, memory, runtime);
+  return runtime;
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <span>
+
+#include "unmanaged/step/memory_reader.h"
+#include "walker/model/snapshot.h"
+
+namespace mixwalk {
+
+// The .NET runtime among a target's images: coreclr.dll, a program that has the runtime in itself, clr.dll. Its
+// version is the image's ProductVersion, in the version resource. Without a name: there is none. `modules` need not be
+// sorted. Nothing that is read is trusted. Not frozen-safe.
+Runtime find_runtime(std::span<const Module> modules, const MemoryReader& memory);
+
+}  // namespace mixwalk

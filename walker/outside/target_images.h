@@ -1,0 +1,37 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "symbols/image_files.h"
+#include "unmanaged/image/debug_directory.h"
+#include "unmanaged/step/memory_reader.h"
+#include "walker/model/snapshot.h"
+#include "walker/outside/disk_images.h"
+
+namespace mixwalk {
+
+// The image files of a target, for whoever names its frames: the file on this machine, else one that is made of what
+// the target's memory has of the image, else one that only says which PDB belongs to it. Not frozen-safe; one thread
+// at a time.
+class TargetImages final : public ImageFiles {
+ public:
+  struct Image {
+    Module module;
+    std::optional<CodeViewId> pdb;
+  };
+  // All must outlive this. Of two images with one path the first counts.
+  TargetImages(DiskImages& disk, const MemoryReader& memory, const std::vector<Image>& images);
+
+  // `path`: an image's, as the target's loader knows it; or another file that an image names.
+  std::optional<std::vector<std::byte>> read(const std::string& path) override;
+
+ private:
+  DiskImages& disk_;
+  const MemoryReader& memory_;
+  std::map<std::string, const Image*, std::less<>> images_;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "unmanaged/image/module_table.h"
+#include "walker/outside/target.h"
+
+namespace mixwalk {
+
+// The images of a target as unwinding needs them, in the order of target.modules(). An image whose headers cannot be
+// read is closed: no frame of it is unwound. Not frozen-safe.
+ModuleTable target_modules(const Target& target);
+
+}  // namespace mixwalk

@@ -1,0 +1,40 @@
+#include "walker/outside/target_snapshot.h"
+
+#include <unordered_map>
+
+#include "walker/outside/clr_jitted_step.h"
+#include "walker/outside/questioned_code.h"
+
+namespace mixwalk {
+namespace {
+
+void add_clr_threads(Snapshot& snapshot, ClrQuestions& clr) {
+  std::unordered_map<std::uint32_t, std::uint64_t> addresses;
+  for (const ClrThread& thread : clr.threads()) {
+    if (thread.os_id != 0) addresses.emplace(thread.os_id, thread.address);
+  }
+  for (Thread& thread : snapshot.threads) {
+    if (const auto known = addresses.find(thread.os_id); known != addresses.end()) thread.clr_id = known->second;
+  }
+}
+
+}  // namespace
+
+Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& obstacle,
+                         const std::function<bool(const TargetThread&)>& wanted) {
+  NoManagedCode nothing;
+  if (clr == nullptr) {
+    Snapshot snapshot = walk_outside(target, {.managed = nothing, .wanted = wanted});
+    snapshot.unasked = obstacle;
+    return snapshot;
+  }
+  QuestionedCode managed(*clr);
+  ClrJittedStep jitted(*clr, target.memory());
+  Snapshot snapshot = walk_outside(target, {.managed = managed, .jitted = &jitted, .wanted = wanted});
+  name_functions(snapshot, *clr);
+  add_clr_threads(snapshot, *clr);
+  snapshot.unasked = clr->obstacle();
+  return snapshot;
+}
+
+}  // namespace mixwalk

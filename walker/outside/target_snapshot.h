@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include "walker/model/snapshot.h"
+#include "walker/outside/clr_questions.h"
+#include "walker/outside/outside_walk.h"
+#include "walker/outside/target.h"
+
+namespace mixwalk {
+
+// The stacks of a target with the names of its managed frames: walk_outside() with what the runtime's debugging
+// library says. `clr`: null where nobody can be asked; `obstacle` then says why (empty: there is no runtime).
+// Snapshot::unasked says what was missing of the answers. Not frozen-safe.
+Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& obstacle,
+                         const std::function<bool(const TargetThread&)>& wanted);
+
+}  // namespace mixwalk

@@ -1,0 +1,65 @@
+#include "walker/outside/target_step.h"
+
+#include <algorithm>
+
+#include "unmanaged/step/caller_check.h"
+#include "unmanaged/step/pdata.h"
+#include "unmanaged/step/unwind_info.h"
+
+namespace mixwalk {
+
+StepResult TargetStep::step(Cursor& frame, LeafRule leaf) noexcept {
+  const std::uint64_t rsp = frame.registers.rsp();
+  if (rsp < stack_.begin() || rsp > stack_.end() || stack_.end() - rsp < sizeof(std::uint64_t)) {
+    return {StepFault::unreadable_stack};
+  }
+  // Situation: a call through a null pointer, or into data. The callee has executed nothing.
+  if (leaf == LeafRule::allowed && !leaf_.is_code(frame.registers.rip)) {
+    return leaf_.step(frame, {frame.registers.rip, frame.registers.rip});
+  }
+  const bool guessed = frame.guessed;
+  const ModuleSpan* const module = modules_.find(frame.code().lookup());
+  Cursor caller = frame;
+  StepResult stepped = module != nullptr ? table_.step(caller, leaf) : step_outside(caller, leaf);
+  if (stepped.fault != StepFault::none) return stepped;
+  if (stepped.trust == Trust::leaf || stepped.trust == Trust::context) {
+    frame = caller;
+    return stepped;
+  }
+  caller.guessed = false;  // found by unwind data
+  if (caller.registers.rsp() > stack_.end()) return {StepFault::unreadable_stack};
+  const bool returns = caller.kind == AddressKind::return_address && caller.registers.rip != 0;
+  const ModuleSpan* const to = returns ? modules_.find(caller.code().lookup()) : nullptr;
+  const StepFault fault = check_caller({caller, to, module, guessed}, stack_, leaf_, memory_);
+  if (fault != StepFault::none) return {fault};
+  // Situation: a guess led to the middle of a frame, and the word that is popped there belongs to something else.
+  if (guessed && returns && module != nullptr && !calls_function_of(caller, frame, *module)) {
+    return {StepFault::no_call};
+  }
+  frame = caller;
+  return stepped;
+}
+
+StepResult TargetStep::step_outside(Cursor& frame, LeafRule leaf) noexcept {
+  StepResult stepped{StepFault::no_unwind};
+  if (code_.jitted != nullptr) stepped = code_.jitted->step(frame, leaf, stack_);
+  if (stepped.fault != StepFault::no_unwind || !code_.foreign) return stepped;
+  const std::uint64_t ip = frame.registers.rip;
+  if (leaf == LeafRule::allowed) stepped = leaf_.step(frame, {ip - std::min(ip, kMaxOutsideLeafBytes), ip});
+  stepped.no_unwind_data = true;
+  return stepped;
+}
+
+// Whether the caller's call can have led to the function that the frame stands in.
+bool TargetStep::calls_function_of(const Cursor& caller, const Cursor& frame, const ModuleSpan& module) noexcept {
+  const auto rva = static_cast<std::uint32_t>(frame.code().lookup() - module.base);
+  const EntrySearch found = find_entry(memory_, module, rva);
+  if (!found.found) return false;
+  const UnwindMemory memory{memory_, stack_, module.base};
+  const UnwindCheck check = check_unwind(memory, found.entry, rva - found.entry.begin);
+  if (check.fault != StepFault::none) return false;
+  const std::uint64_t begin = module.base + check.function_begin;
+  return leaf_.may_lead_to(caller.registers.rip, {begin, begin});
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "unmanaged/step/leaf_step.h"
+#include "unmanaged/step/table_unwind_step.h"
+#include "walker/outside/jitted_step.h"
+
+namespace mixwalk {
+
+// How code outside the images is stepped through.
+struct OutsideCode {
+  JittedStep* jitted = nullptr;  // null: nothing is known of it
+  // Code that `jitted` does not know is not the runtime's: its callers may be guessed. Otherwise the walk ends there.
+  bool foreign = false;
+};
+
+// One step in a target that is looked at from outside: in images by their .pdata (TableUnwindStep), in other code by
+// what is known of it. The caller that is found is checked as that of a live walk is (check_caller). Not
+// frozen-safe; made for one stack, which has not been rewritten.
+class TargetStep final : public UnwindStep {
+ public:
+  TargetStep(const ModuleView& modules, const MemoryReader& memory, const StackCopy& stack, OutsideMemory& outside,
+             const OutsideCode& code) noexcept
+      : modules_(modules),
+        memory_(memory),
+        stack_(stack),
+        code_(code),
+        table_(modules, memory, stack, outside),
+        leaf_(modules, memory, stack, outside) {}
+
+  StepResult step(Cursor& frame, LeafRule leaf) noexcept override;
+
+  LeafStep& leaf() noexcept { return leaf_; }
+
+ private:
+  StepResult step_outside(Cursor& frame, LeafRule leaf) noexcept;
+  bool calls_function_of(const Cursor& caller, const Cursor& frame, const ModuleSpan& module) noexcept;
+
+  const ModuleView& modules_;
+  const MemoryReader& memory_;
+  const StackCopy& stack_;
+  OutsideCode code_;
+  TableUnwindStep table_;
+  LeafStep leaf_;
+};
+
+}  // namespace mixwalk

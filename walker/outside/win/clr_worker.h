@@ -1,0 +1,20 @@
+#pragma once
+
+#include <windows.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mixwalk {
+
+// The hidden command by which mixwalk.exe starts itself as the worker: "--clr-worker QUESTIONS ANSWERS", two
+// inherited handles of pipes in hexadecimal.
+inline constexpr const char* kClrWorkerCommand = "--clr-worker";
+
+// Whether these arguments (without the program) are that command, and then its exit code. The worker loads the
+// runtime's debugging library and answers what comes through the pipe, until the pipe is closed. The library may
+// hang or crash here: WorkerQuestions ends this process then.
+std::optional<int> run_clr_worker(const std::vector<std::string>& arguments);
+
+}  // namespace mixwalk

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "unmanaged/win/process_memory.h"
+#include "unmanaged/win/remote_memory.h"
+#include "unmanaged/win/unique_handle.h"
+#include "walker/base/failure.h"
+#include "walker/outside/page_cache.h"
+#include "walker/outside/target.h"
+#include "walker/outside/win/outside_thread.h"
+
+namespace mixwalk {
+
+// A live process that is only read: nothing is loaded into it, nothing is written to it, and its runtime is asked
+// nothing. A thread stands while its registers and its stack are copied, and no longer. What the process says of
+// itself (its list of images, its thread environment blocks) is its own memory, and is not trusted.
+class LiveTarget final : public Target {
+ public:
+  // The rights that reading takes: PROCESS_QUERY_INFORMATION | PROCESS_VM_READ.
+  static Outcome<std::unique_ptr<LiveTarget>> open(std::uint32_t process_id);
+
+  // The process ran: its images, threads and memory are read anew.
+  void refresh();
+
+  const Process& process() const noexcept override { return process_; }
+  const Runtime& runtime() const noexcept override { return runtime_; }
+  std::uint64_t unix_time_ms() const noexcept override { return unix_time_ms_; }
+  std::span<const Module> modules() const noexcept override { return modules_; }
+  std::span<const TargetThread> threads() const noexcept override { return threads_; }
+  const MemoryReader& memory() const noexcept override { return cache_; }
+  OutsideMemory& outside() noexcept override { return memory_; }
+  void capture(const TargetThread& thread, RawSample& sample) override;
+
+  // For the worker that asks the runtime's debugging library (clr_worker.h).
+  HANDLE handle() const noexcept { return handle_.get(); }
+
+ private:
+  explicit LiveTarget(UniqueHandle handle, std::uint32_t process_id);
+
+  void read_modules();
+  void read_threads();
+  // Null: it has ended, or may not be opened.
+  OutsideThread* thread(std::uint32_t id);
+
+  UniqueHandle handle_;
+  RemoteMemory memory_;
+  RemoteMemory stacks_;  // what is known of stacks is asked anew for each thread
+  PageCache cache_;
+  std::uint64_t peb_ = 0;
+  Process process_;
+  Runtime runtime_;
+  std::uint64_t unix_time_ms_ = 0;
+  std::vector<Module> modules_;
+  std::vector<TargetThread> threads_;
+  std::map<std::uint32_t, OutsideThread> opened_;
+};
+
+}  // namespace mixwalk

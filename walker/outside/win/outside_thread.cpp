@@ -1,0 +1,36 @@
+#include "walker/outside/win/outside_thread.h"
+
+#include "unmanaged/win/context.h"
+#include "unmanaged/win/thread_information.h"
+#include "walker/session/win/token.h"
+
+namespace mixwalk {
+
+bool OutsideThread::open(std::uint32_t thread_id, std::uint32_t process_id) noexcept {
+  handle_ = open_thread(THREAD_SUSPEND_RESUME | THREAD_GET_CONTEXT | THREAD_QUERY_INFORMATION, thread_id);
+  if (!handle_) return false;
+  const auto info = thread_information(handle_.get());
+  // The id may have been given to a thread of another process since it was listed.
+  if (!info || info->process_id != process_id) return false;
+  teb_ = info->teb;
+  return teb_ != 0;
+}
+
+bool OutsideThread::suspend() noexcept {
+  const DWORD before = SuspendThread(handle_.get());
+  if (before == static_cast<DWORD>(-1)) return false;
+  suspended_before_ = before;
+  return true;
+}
+
+void OutsideThread::resume() noexcept { ResumeThread(handle_.get()); }
+
+bool OutsideThread::read_registers(Registers& registers) noexcept {
+  CONTEXT context;
+  context.ContextFlags = CONTEXT_CONTROL | CONTEXT_INTEGER;
+  if (!GetThreadContext(handle_.get(), &context)) return false;
+  registers = registers_of(context);
+  return true;
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <windows.h>
+
+#include <cstdint>
+
+#include "unmanaged/win/unique_handle.h"
+#include "walker/base/win/tick_clock.h"
+#include "walker/suspended/thread_control.h"
+
+namespace mixwalk {
+
+// A thread of another process that can be made to stand. While it stands, nothing is asked of the target but its
+// registers and memory. The suspension is undone in the destructor of ScopedSuspension; a console event that
+// ends mixwalk.exe waits for that (suspension_gate.h).
+class OutsideThread final : public ThreadControl {
+ public:
+  // False: the thread has ended, is none of that process, or may not be opened.
+  bool open(std::uint32_t thread_id, std::uint32_t process_id) noexcept;
+  HANDLE handle() const noexcept { return handle_.get(); }
+  std::uint64_t teb() const noexcept { return teb_; }
+  // Of its stack, as they were read while the thread ran: the base never changes.
+  void set_limits(const StackLimits& limits) noexcept { limits_ = limits; }
+
+  bool suspend() noexcept override;
+  void resume() noexcept override;
+  bool read_registers(Registers& registers) noexcept override;
+  bool suspended_by_others() const noexcept override { return suspended_before_ != 0; }
+  StackLimits stack_limits() const noexcept override { return limits_; }
+  bool overdue() const noexcept override { return false; }
+  std::uint64_t let_go_ns() const noexcept override { return 0; }
+  std::uint64_t now_ns() const noexcept override { return clock_.now_ns(); }
+
+ private:
+  UniqueHandle handle_;
+  std::uint64_t teb_ = 0;
+  StackLimits limits_;
+  DWORD suspended_before_ = 0;
+  TickClock clock_;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <windows.h>
+
+#include <memory>
+#include <string>
+
+#include "walker/outside/clr_questions.h"
+#include "walker/outside/dac_search.h"
+#include "walker/outside/target.h"
+#include "walker/outside/win/worker_questions.h"
+
+namespace mixwalk {
+
+// What is looked at: a live process, or else a dump.
+struct ClrSource {
+  HANDLE process = nullptr;  // PROCESS_QUERY_INFORMATION | PROCESS_VM_READ
+  std::string dump_path;     // UTF-8; of this process and of the worker, whose folder is the same
+  std::string symbol_path;   // of a dump: where its images may lie, SymbolPath's text
+};
+
+// The runtime of a target, ready to be asked.
+struct TargetClr {
+  // Null: there is no runtime, or nothing that could be asked about it.
+  std::unique_ptr<WorkerQuestions> questions;
+  std::string obstacle;  // why questions is null, one line; empty: the target has no runtime
+};
+
+// Finds the runtime among the target's images and the debugging library that fits, and starts a worker with that
+// (WorkerQuestions). `settings.installed` is filled in here. Not frozen-safe.
+TargetClr open_clr(const Target& target, const ClrSource& source, DacSettings settings);
+
+}  // namespace mixwalk

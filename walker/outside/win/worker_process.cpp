@@ -1,0 +1,185 @@
+#include "walker/outside/win/worker_process.h"
+
+#include <cstdio>
+
+#include "unmanaged/win/utf8.h"
+#include "walker/outside/win/clr_worker.h"
+#include "walker/outside/win/message_pipe.h"
+#include "walker/session/win/win_error.h"
+
+namespace mixwalk {
+namespace {
+
+// What the library and the memory that it keeps take, many times over.
+constexpr SIZE_T kMaxWorkerBytes = SIZE_T{2} << 30;
+constexpr UINT kEnded = 4;
+constexpr DWORD kEndMs = 2000;  // how long a process may take to be gone once it is ended
+
+struct Pipe {
+  UniqueHandle read, write;
+};
+
+// One of its ends can be inherited.
+Pipe make_pipe(bool child_reads) {
+  HANDLE read = nullptr, write = nullptr;
+  if (!CreatePipe(&read, &write, nullptr, 0)) return {};
+  Pipe pipe{UniqueHandle(read), UniqueHandle(write)};
+  SetHandleInformation(child_reads ? read : write, HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT);
+  return pipe;
+}
+
+std::string hex(HANDLE handle) {
+  char text[24];
+  std::snprintf(text, sizeof text, "%llx", static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(handle)));
+  return text;
+}
+
+// Which handles a process inherits: these, and no other that happens to be inheritable.
+class HandleList {
+ public:
+  explicit HandleList(std::vector<HANDLE> handles) : handles_(std::move(handles)) {
+    SIZE_T bytes = 0;
+    InitializeProcThreadAttributeList(nullptr, 1, 0, &bytes);
+    memory_.resize(bytes);
+    ready_ = InitializeProcThreadAttributeList(get(), 1, 0, &bytes) &&
+             UpdateProcThreadAttribute(get(), 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, handles_.data(),
+                                       handles_.size() * sizeof(HANDLE), nullptr, nullptr);
+  }
+  ~HandleList() {
+    if (ready_) DeleteProcThreadAttributeList(get());
+  }
+  HandleList(const HandleList&) = delete;
+  HandleList& operator=(const HandleList&) = delete;
+
+  LPPROC_THREAD_ATTRIBUTE_LIST get() { return reinterpret_cast<LPPROC_THREAD_ATTRIBUTE_LIST>(memory_.data()); }
+  bool ready() const { return ready_; }
+
+ private:
+  std::vector<HANDLE> handles_;
+  std::vector<std::byte> memory_;
+  bool ready_ = false;
+};
+
+// Ends a process at a moment, unless it is called off before.
+class EndAt {
+ public:
+  EndAt(HANDLE process, std::uint32_t ms) : process_(process), timer_(CreateThreadpoolTimer(on_time, this, nullptr)) {
+    if (timer_ == nullptr) return;
+    ULARGE_INTEGER due;
+    due.QuadPart = static_cast<ULONGLONG>(-static_cast<LONGLONG>(ms) * 10'000);  // from now, in 100 ns
+    FILETIME time{due.LowPart, due.HighPart};
+    SetThreadpoolTimer(timer_, &time, 0, 0);
+  }
+  ~EndAt() {
+    if (timer_ == nullptr) return;
+    SetThreadpoolTimer(timer_, nullptr, 0, 0);
+    WaitForThreadpoolTimerCallbacks(timer_, TRUE);
+    CloseThreadpoolTimer(timer_);
+  }
+  EndAt(const EndAt&) = delete;
+  EndAt& operator=(const EndAt&) = delete;
+
+  bool ready() const noexcept { return timer_ != nullptr; }
+  bool ended() const noexcept { return ended_; }
+
+ private:
+  static void CALLBACK on_time(PTP_CALLBACK_INSTANCE, PVOID self, PTP_TIMER) {
+    auto& timer = *static_cast<EndAt*>(self);
+    timer.ended_ = true;
+    TerminateProcess(timer.process_, kEnded);
+  }
+
+  const HANDLE process_;
+  std::atomic<bool> ended_{false};
+  const PTP_TIMER timer_;
+};
+
+std::string seconds(std::uint32_t ms) {
+  return ms % 1000 == 0 ? std::to_string(ms / 1000) + " s" : std::to_string(ms) + " ms";
+}
+
+}  // namespace
+
+Outcome<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::wstring& program, HANDLE inherited) {
+  const auto failed = [](const std::string& what) {
+    return Failure{ExitCode::internal, "cannot start the worker: " + what + ": " + last_error()};
+  };
+  std::unique_ptr<WorkerProcess> worker(new WorkerProcess);
+  worker->job_ = UniqueHandle(CreateJobObjectW(nullptr, nullptr));
+  JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits{};
+  limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | JOB_OBJECT_LIMIT_PROCESS_MEMORY;
+  limits.ProcessMemoryLimit = kMaxWorkerBytes;
+  if (!worker->job_ || !SetInformationJobObject(worker->job_.get(), JobObjectExtendedLimitInformation, &limits,
+                                                sizeof limits)) {
+    return failed("job");
+  }
+  Pipe questions = make_pipe(true), answers = make_pipe(false);
+  if (!questions.read || !answers.read) return failed("pipe");
+  std::vector<HANDLE> handles{questions.read.get(), answers.write.get()};
+  if (inherited != nullptr) handles.push_back(inherited);
+  HandleList list(std::move(handles));
+  if (!list.ready()) return failed("handles");
+  std::wstring command = L'"' + program + L"\" " + to_utf16(kClrWorkerCommand) + L' ' +
+                         to_utf16(hex(questions.read.get())) + L' ' + to_utf16(hex(answers.write.get()));
+  STARTUPINFOEXW startup{};
+  startup.StartupInfo.cb = sizeof startup;
+  startup.lpAttributeList = list.get();
+  PROCESS_INFORMATION created{};
+  // Suspended until it is in the job. In a process group of its own: Ctrl-C is for mixwalk.exe.
+  if (!CreateProcessW(program.c_str(), command.data(), nullptr, nullptr, TRUE,
+                      CREATE_SUSPENDED | CREATE_NEW_PROCESS_GROUP | CREATE_NO_WINDOW | EXTENDED_STARTUPINFO_PRESENT,
+                      nullptr, nullptr, &startup.StartupInfo, &created)) {
+    return failed("process");
+  }
+  const UniqueHandle thread(created.hThread);
+  worker->process_ = UniqueHandle(created.hProcess);
+  worker->id_ = created.dwProcessId;
+  worker->questions_ = std::move(questions.write);
+  worker->answers_ = std::move(answers.read);
+  if (!AssignProcessToJobObject(worker->job_.get(), worker->process_.get())) {
+    const Failure failure = failed("job");
+    worker->end("not started");
+    return failure;
+  }
+  ResumeThread(thread.get());
+  return worker;
+}
+
+WorkerProcess::~WorkerProcess() {
+  if (!ended()) end("closed");
+}
+
+void WorkerProcess::end(std::string why) {
+  failure_ = std::move(why);
+  questions_.reset();
+  answers_.reset();
+  TerminateProcess(process_.get(), kEnded);
+  WaitForSingleObject(process_.get(), kEndMs);
+}
+
+std::optional<QuestionMessage> WorkerProcess::ask(const QuestionMessage& question, std::uint32_t deadline_ms) {
+  if (ended()) return std::nullopt;
+  std::optional<QuestionMessage> answer;
+  bool late = false, ready = false;
+  {
+    const EndAt deadline(process_.get(), deadline_ms);
+    ready = deadline.ready();
+    if (ready && send_question(questions_.get(), question)) answer = receive_question(answers_.get());
+    late = deadline.ended();
+  }
+  if (answer) return answer;
+  if (!ready) {
+    end("the DAC is not asked: no timer could be had");
+  } else if (late) {
+    end("the DAC did not answer within " + seconds(deadline_ms));
+  } else if (WaitForSingleObject(process_.get(), kEndMs) == WAIT_OBJECT_0) {
+    end("the DAC crashed");
+  } else {
+    reject_answer();
+  }
+  return std::nullopt;
+}
+
+void WorkerProcess::reject_answer() { end("the DAC answered nonsense"); }
+
+}  // namespace mixwalk

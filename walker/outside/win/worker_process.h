@@ -1,0 +1,48 @@
+#pragma once
+
+#include <windows.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "unmanaged/win/unique_handle.h"
+#include "walker/base/failure.h"
+#include "walker/outside/question_messages.h"
+
+namespace mixwalk {
+
+// mixwalk.exe once more, as the worker that asks a runtime's debugging library (clr_worker.h). The two share a
+// pair of anonymous pipes and what `start` is given, nothing else. The worker is in a job that ends with this
+// object, and with this process however that ends.
+class WorkerProcess {
+ public:
+  // `program`: the path of mixwalk.exe. `inherited`: a handle that the worker needs, with the same value there.
+  static Outcome<std::unique_ptr<WorkerProcess>> start(const std::wstring& program, HANDLE inherited);
+  ~WorkerProcess();
+  WorkerProcess(const WorkerProcess&) = delete;
+  WorkerProcess& operator=(const WorkerProcess&) = delete;
+
+  // The answer to a question; nothing where none came within the time. The worker has ended then, and failure()
+  // says why.
+  std::optional<QuestionMessage> ask(const QuestionMessage& question, std::uint32_t deadline_ms);
+  bool ended() const noexcept { return !failure_.empty(); }
+  const std::string& failure() const noexcept { return failure_; }
+
+  // What came is no answer to what was asked.
+  void reject_answer();
+
+  DWORD id() const noexcept { return id_; }
+
+ private:
+  WorkerProcess() = default;
+  void end(std::string why);
+
+  UniqueHandle job_, process_, questions_, answers_;
+  DWORD id_ = 0;
+  std::string failure_;
+};
+
+}  // namespace mixwalk

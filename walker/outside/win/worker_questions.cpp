@@ -1,0 +1,167 @@
+#include "walker/outside/win/worker_questions.h"
+
+#include <algorithm>
+
+namespace mixwalk {
+namespace {
+
+// Of one method: the runtime compiles none that is larger.
+constexpr std::uint64_t kMaxCodeBytes = 64 << 20;
+// Answers that are kept. A library that lies could fill the memory otherwise.
+constexpr std::size_t kMaxKept = 1'000'000;
+
+// A copy of the process's handle, for the worker.
+UniqueHandle inheritable(HANDLE process) {
+  HANDLE copy = nullptr;
+  if (process != nullptr) {
+    DuplicateHandle(GetCurrentProcess(), process, GetCurrentProcess(), &copy, 0, TRUE, DUPLICATE_SAME_ACCESS);
+  }
+  return UniqueHandle(copy);
+}
+
+}  // namespace
+
+WorkerQuestions::WorkerQuestions(const Settings& settings) : answer_ms_(settings.answer_ms) {
+  const UniqueHandle process = inheritable(settings.process);
+  auto worker = WorkerProcess::start(settings.program, process.get());
+  if (!worker) {
+    obstacle_ = worker.failure().message;
+    return;
+  }
+  worker_ = std::move(*worker);
+  ask<Opened>(OpenClr{kQuestionsVersion, settings.dac_path, reinterpret_cast<std::uint64_t>(process.get()),
+                      settings.dump_path, settings.symbol_path, settings.runtime_base});
+}
+
+template <class Answer>
+const Answer* WorkerQuestions::ask(const QuestionMessage& question) {
+  if (!obstacle_.empty()) return nullptr;
+  answer_ = worker_->ask(question, answer_ms_);
+  if (!answer_) {
+    obstacle_ = worker_->failure();
+    return nullptr;
+  }
+  if (const auto* wanted = std::get_if<Answer>(&*answer_)) return wanted;
+  const auto* refusal = std::get_if<NotOpened>(&*answer_);
+  const std::string why = refusal != nullptr ? refusal->why : std::string();
+  worker_->reject_answer();
+  obstacle_ = !why.empty() ? why : worker_->failure();
+  return nullptr;
+}
+
+void WorkerQuestions::reject() {
+  worker_->reject_answer();
+  obstacle_ = worker_->failure();
+}
+
+void WorkerQuestions::keep(std::uint64_t ip, const std::optional<ClrCode>& code) {
+  if (pieces_.size() + single_.size() > kMaxKept) {
+    pieces_.clear();
+    single_.clear();
+  }
+  if (!code) {
+    single_[ip] = std::nullopt;
+    return;
+  }
+  const auto add = [&](std::uint64_t begin, std::uint64_t bytes) {
+    if (ip < begin || ip - begin >= bytes || bytes > kMaxCodeBytes) return false;
+    pieces_[begin] = {begin + bytes, *code};
+    return true;
+  };
+  // An answer that does not hold the address that was asked about stands for that address alone.
+  if (!add(code->start, code->hot_bytes) && !add(code->cold_start, code->cold_bytes)) single_[ip] = code;
+}
+
+const std::optional<ClrCode>* WorkerQuestions::known_code(std::uint64_t ip) const {
+  const auto single = single_.find(ip);
+  return single != single_.end() ? &single->second : nullptr;
+}
+
+std::optional<ClrCode> WorkerQuestions::code_at(std::uint64_t ip) {
+  const auto next = pieces_.upper_bound(ip);
+  if (next != pieces_.begin() && ip < std::prev(next)->second.first) return std::prev(next)->second.second;
+  if (const auto* known = known_code(ip)) return *known;
+  const auto* answer = ask<CodeAnswer>(AskCode{{ip}});
+  if (answer == nullptr) return std::nullopt;
+  if (answer->codes.size() != 1) {
+    reject();
+    return std::nullopt;
+  }
+  const std::optional<ClrCode> code = answer->codes.front();
+  keep(ip, code);
+  return code;
+}
+
+void WorkerQuestions::expect_code(std::span<const std::uint64_t> ips) {
+  std::vector<std::uint64_t> wanted(ips.begin(), ips.end());
+  std::ranges::sort(wanted);
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  std::erase_if(wanted, [&](std::uint64_t ip) {
+    const auto next = pieces_.upper_bound(ip);
+    return known_code(ip) != nullptr ||
+           (next != pieces_.begin() && ip < std::prev(next)->second.first);
+  });
+  for (std::size_t at = 0; at < wanted.size(); at += kMaxAsked) {
+    const auto part = std::span(wanted).subspan(at, std::min(kMaxAsked, wanted.size() - at));
+    const auto* answer = ask<CodeAnswer>(AskCode{{part.begin(), part.end()}});
+    if (answer == nullptr) return;
+    if (answer->codes.size() != part.size()) {
+      reject();
+      return;
+    }
+    for (std::size_t i = 0; i < part.size(); ++i) keep(part[i], answer->codes[i]);
+  }
+}
+
+void WorkerQuestions::expect_methods(std::span<const std::uint64_t> methods) {
+  std::vector<std::uint64_t> wanted(methods.begin(), methods.end());
+  std::ranges::sort(wanted);
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  std::erase_if(wanted, [&](std::uint64_t method) { return method == 0 || methods_.contains(method); });
+  if (methods_.size() > kMaxKept) methods_.clear();
+  for (std::size_t at = 0; at < wanted.size(); at += kMaxNamesAsked) {
+    const auto part = std::span(wanted).subspan(at, std::min(kMaxNamesAsked, wanted.size() - at));
+    const auto* answer = ask<MethodsAnswer>(AskMethods{{part.begin(), part.end()}});
+    if (answer == nullptr) return;
+    if (answer->methods.size() != part.size()) {
+      reject();
+      return;
+    }
+    for (std::size_t i = 0; i < part.size(); ++i) methods_[part[i]] = answer->methods[i];
+  }
+}
+
+ClrMethod WorkerQuestions::method(std::uint64_t method) {
+  expect_methods({&method, 1});
+  const auto known = methods_.find(method);
+  return known != methods_.end() ? known->second : ClrMethod{};
+}
+
+std::string WorkerQuestions::code_name(std::uint64_t address) {
+  const auto known = code_names_.find(address);
+  if (known != code_names_.end()) return known->second;
+  const auto* answer = ask<CodeNamesAnswer>(AskCodeNames{{address}});
+  if (answer == nullptr) return {};
+  if (answer->names.size() != 1) {
+    reject();
+    return {};
+  }
+  if (code_names_.size() > kMaxKept) code_names_.clear();
+  return code_names_[address] = answer->names.front();
+}
+
+std::vector<ClrThread> WorkerQuestions::threads() {
+  const auto* answer = ask<ThreadsAnswer>(AskThreads{});
+  return answer != nullptr ? answer->threads : std::vector<ClrThread>();
+}
+
+void WorkerQuestions::target_ran() {
+  pieces_.clear();
+  single_.clear();
+  // A MethodDesc may be that of another method by now.
+  methods_.clear();
+  code_names_.clear();
+  ask<Opened>(TargetRan{});
+}
+
+}  // namespace mixwalk

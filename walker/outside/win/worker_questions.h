@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "walker/outside/clr_questions.h"
+#include "walker/outside/win/worker_process.h"
+
+namespace mixwalk {
+
+// How long the runtime's debugging library may take for one message of questions. Real answers take milliseconds,
+// the first one of a large dump some hundred.
+inline constexpr std::uint32_t kClrAnswerMs = 5000;
+
+// Questions to a runtime's debugging library that runs in a worker. When the library hangs, crashes or answers
+// nonsense, the worker is ended, obstacle() says why, and all later answers are missing. What was answered is
+// kept.
+class WorkerQuestions final : public ClrQuestions {
+ public:
+  struct Settings {
+    std::wstring program;  // mixwalk.exe
+    std::string dac_path;  // UTF-8; has been checked (dac_check.h)
+    std::uint64_t runtime_base = 0;
+    // What is looked at: a process with PROCESS_QUERY_INFORMATION | PROCESS_VM_READ, or else a dump.
+    HANDLE process = nullptr;
+    std::string dump_path;  // UTF-8
+    std::string symbol_path;  // UTF-8: for images that the dump has not
+    std::uint32_t answer_ms = kClrAnswerMs;
+  };
+  explicit WorkerQuestions(const Settings& settings);
+
+  std::optional<ClrCode> code_at(std::uint64_t ip) override;
+  ClrMethod method(std::uint64_t method) override;
+  std::string code_name(std::uint64_t address) override;
+  std::vector<ClrThread> threads() override;
+  void expect_code(std::span<const std::uint64_t> ips) override;
+  void expect_methods(std::span<const std::uint64_t> methods) override;
+  void target_ran() override;
+  std::string obstacle() const override { return obstacle_; }
+
+  DWORD worker_id() const noexcept { return worker_ ? worker_->id() : 0; }
+
+ private:
+  // The answer of that kind; null: none came. Valid until the next question.
+  template <class Answer>
+  const Answer* ask(const QuestionMessage& question);
+  // What came is no answer to what was asked.
+  void reject();
+  void keep(std::uint64_t ip, const std::optional<ClrCode>& code);
+  const std::optional<ClrCode>* known_code(std::uint64_t ip) const;
+
+  std::uint32_t answer_ms_ = kClrAnswerMs;
+  std::unique_ptr<WorkerProcess> worker_;
+  std::optional<QuestionMessage> answer_;
+  std::string obstacle_;
+  // Pieces of code by where they begin, and addresses that have none.
+  std::map<std::uint64_t, std::pair<std::uint64_t, ClrCode>> pieces_;
+  std::unordered_map<std::uint64_t, std::optional<ClrCode>> single_;
+  std::unordered_map<std::uint64_t, ClrMethod> methods_;
+  std::unordered_map<std::uint64_t, std::string> code_names_;
+};
+
+}  // namespace mixwalk
