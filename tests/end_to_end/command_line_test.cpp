@@ -128,7 +128,7 @@ TEST_F(CommandLine, ADashIsStandardOutput) {
 
 // A pager that is not read on: the target must not have to wait for that.
 TEST_F(CommandLine, TheTargetIsLetGoBeforeTheOutputIsRead) {
-  ChildProcess dumper({mixwalk_exe(), "dump", "-p", std::to_string(hang_.id()), "-f", "json"});
+  ChildProcess dumper({mixwalk_exe(), "dump", "--inside", "-p", std::to_string(hang_.id()), "-f", "json"});
   ASSERT_TRUE(dumper.read_line()) << "the dump is there";
   const ProgramResult next = run("dump", {});
   EXPECT_EQ(next.exit_code, 0u) << next.err;
@@ -139,7 +139,7 @@ TEST_F(CommandLine, TheTargetIsLetGoBeforeTheOutputIsRead) {
 
 TEST_F(CommandLine, AnotherVisitorIsWaitedFor) {
   TargetSession other = attach_to(hang_.id());
-  const std::vector<std::string> dump = {mixwalk_exe(), "dump", "-p", std::to_string(hang_.id())};
+  const std::vector<std::string> dump = {mixwalk_exe(), "dump", "--inside", "-p", std::to_string(hang_.id())};
   EXPECT_EQ(run_program(dump).exit_code, kAlreadyProfiled);
   ProgramResult waiting;
   std::thread patient([&] { waiting = run("dump", {}); });

@@ -46,7 +46,7 @@ class Hang {
 };
 
 Json dump_json(const std::vector<std::string>& options) {
-  std::vector<std::string> arguments = {mixwalk_exe(), "dump", "-f", "json"};
+  std::vector<std::string> arguments = {mixwalk_exe(), "dump", "--inside", "-f", "json"};
   arguments.insert(arguments.end(), options.begin(), options.end());
   const ProgramResult result = run_program(arguments);
   EXPECT_EQ(result.exit_code, 0u) << result.err;
@@ -200,7 +200,7 @@ TEST(Dump, StraightIntoTheFormatOfAnotherTool) {
   Hang hang;
   ASSERT_TRUE(hang.ready());
   const std::string out = temporary_file("hang.folded");
-  const ProgramResult result = run_program({mixwalk_exe(), "dump", "-p", hang.id(), "-o", out});
+  const ProgramResult result = run_program({mixwalk_exe(), "dump", "--inside", "-p", hang.id(), "-o", out});
   ASSERT_EQ(result.exit_code, 0u) << result.err;
   const std::string text = bytes_of(out);
   EXPECT_NE(text.find(";kernelbase.dll!"), std::string::npos) << text;
@@ -215,7 +215,7 @@ TEST(Dump, AsARecordingItShowsTheSameThreadsWhole) {
   const Json direct = dump_json({"-p", hang.id()});
   const std::string recording = temporary_file("hang.mixwalk");
   const ProgramResult dumped =
-      run_program({mixwalk_exe(), "dump", "-p", hang.id(), "-o", recording});
+      run_program({mixwalk_exe(), "dump", "--inside", "-p", hang.id(), "-o", recording});
   ASSERT_EQ(dumped.exit_code, 0u) << dumped.err;
   const ProgramResult converted = run_program({mixwalk_exe(), "convert", recording, "-f", "json"});
   ASSERT_EQ(converted.exit_code, 0u) << converted.err;
@@ -233,7 +233,7 @@ TEST(Dump, AsARecordingItShowsTheSameThreadsWhole) {
 TEST(Dump, TextIsForAPerson) {
   Hang hang;
   ASSERT_TRUE(hang.ready());
-  const ProgramResult result = run_program({mixwalk_exe(), "dump", "-p", hang.id(), "-v"});
+  const ProgramResult result = run_program({mixwalk_exe(), "dump", "--inside", "-p", hang.id(), "-v"});
   EXPECT_EQ(result.exit_code, 0u) << result.err;
   EXPECT_NE(result.out.find("\"native wait\"  managed  whole: "), std::string::npos) << result.out;
   EXPECT_NE(result.out.find("  N  ladder_native.dll!ladder_native_park+0x"), std::string::npos);
@@ -259,7 +259,7 @@ TEST(Dump, NoTrueFrameIsMarkedAndMostCallsAreVerified) {
 TEST(Dump, AsmShowsTheCallOfEachNativeFrame) {
   Hang hang;
   ASSERT_TRUE(hang.ready());
-  const ProgramResult result = run_program({mixwalk_exe(), "dump", "-p", hang.id(), "--asm", "-v"});
+  const ProgramResult result = run_program({mixwalk_exe(), "dump", "--inside", "-p", hang.id(), "--asm", "-v"});
   EXPECT_EQ(result.exit_code, 0u) << result.err;
   EXPECT_NE(result.out.find(": call qword ptr [rip"), std::string::npos) << result.out;
   EXPECT_NE(result.out.find("  ; ntdll.dll!"), std::string::npos) << "an import";

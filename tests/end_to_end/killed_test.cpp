@@ -18,7 +18,7 @@ namespace {
 int kills() { return wanted("MIXWALK_KILLS", 8, 1); }
 
 std::vector<std::string> visit(const ChildProcess& target) {
-  return {mixwalk_exe(), "dump", "-p", std::to_string(target.id()), "-o",
+  return {mixwalk_exe(), "dump", "--inside", "-p", std::to_string(target.id()), "-o",
           temporary_file("killed.txt")};
 }
 
@@ -54,7 +54,7 @@ TEST(Killed, TheTargetGoesOnAndLetsTheNextOneIn) {
   }
   EXPECT_LT(ended_before * 4, kills() * 3) << "then most were not killed at all";
 
-  const ProgramResult result = run_until_let_in({"dump", "-p", std::to_string(hang.id())});
+  const ProgramResult result = run_until_let_in({"dump", "--inside", "-p", std::to_string(hang.id())});
   EXPECT_EQ(result.exit_code, 0u) << result.err;
   EXPECT_NE(result.out.find("\"idle 99\"  managed  whole"), std::string::npos);
   hang.write_line("STOP");

@@ -25,8 +25,9 @@ void expect_refusal(const ProgramResult& result, ExitCode code, const std::strin
   EXPECT_EQ(result.out, "");
 }
 
+// Nothing is looked at from outside instead (from_outside_test).
 ProgramResult dump(std::vector<std::string> options) {
-  options.insert(options.begin(), {mixwalk_exe(), "dump"});
+  options.insert(options.begin(), {mixwalk_exe(), "dump", "--inside"});
   return run_program(options);
 }
 
@@ -231,7 +232,7 @@ TEST(Refusal, DiskFull) {
   ASSERT_TRUE(full) << "this is no Wine";
   ChildProcess hang({fixture("hang.exe")});
   const std::string id = ready_hang(hang);
-  expect_refusal(run_program_into({mixwalk_exe(), "dump", "-p", id}, full.get()), ExitCode::output,
+  expect_refusal(run_program_into({mixwalk_exe(), "dump", "--inside", "-p", id}, full.get()), ExitCode::output,
                  "cannot write to standard output");
   expect_unharmed(hang);
 }

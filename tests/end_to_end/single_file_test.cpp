@@ -68,7 +68,7 @@ TEST(SingleFileRefusal, DiagnosticsAreSwitchedOff) {
   SetEnvironmentVariableW(L"DOTNET_EnableDiagnostics", nullptr);
   ASSERT_TRUE(program.read_line().value_or("(closed)").starts_with("READY "));
   const ProgramResult result =
-      run_program({mixwalk_exe(), "dump", "-p", std::to_string(program.id())});
+      run_program({mixwalk_exe(), "dump", "--inside", "-p", std::to_string(program.id())});
   EXPECT_EQ(result.exit_code, static_cast<DWORD>(ExitCode::not_started));
   EXPECT_THAT(result.err, ::testing::HasSubstr("has the .NET runtime in its own file"));
   program.write_line("STOP");

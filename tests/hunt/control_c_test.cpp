@@ -78,7 +78,7 @@ class ControlC : public testing::Test {
   // At once: whoever ends a recording has left the target by then.
   static void expect_next_visit(const Program& target) {
     const std::string dump = temporary_file("control-c.json");
-    const ProgramResult result = run_program({mixwalk_exe(), "dump", "-p", target.id(), "-o", dump});
+    const ProgramResult result = run_program({mixwalk_exe(), "dump", "--inside", "-p", target.id(), "-o", dump});
     EXPECT_EQ(result.exit_code, 0u) << result.err;
     DeleteFileA(dump.c_str());
   }

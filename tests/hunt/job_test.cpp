@@ -39,7 +39,7 @@ TEST(LittleMemory, NoRoomIsARefusalAndTheProgramGoesOn) {
       GTEST_SKIP() << "this system counts no memory of a job (Wine 8)";
     }
     const ProgramResult result =
-        run_program({mixwalk_exe(), "dump", "-p", program.id(), "-o", temporary_file("job.json")});
+        run_program({mixwalk_exe(), "dump", "--inside", "-p", program.id(), "-o", temporary_file("job.json")});
     std::printf("%zu KiB left: exit code %lu %s\n", room >> 10, result.exit_code,
                 result.err.c_str());
     // Done, or refused for that reason; never a crash of either.

@@ -166,8 +166,8 @@ Json document(const Snapshot& snapshot, const FrameFilter& filter) {
   json["unix_time_ms"] = snapshot.unix_time_ms;
   json["engine"] = key(snapshot.engine);
   json["way"] = key(snapshot.way);
-  if (!snapshot.way_reason.empty()) json["way_reason"] = snapshot.way_reason;
-  if (!snapshot.unasked.empty()) json["unasked"] = snapshot.unasked;
+  json["way_reason"] = or_null(snapshot.way_reason);
+  json["unasked"] = or_null(snapshot.unasked);
   json["filter"] = {{"managed_only", filter.managed_only},
                     {"depth", filter.depth ? Json(*filter.depth) : Json(nullptr)}};
   json["process"] = {{"id", snapshot.process.id},

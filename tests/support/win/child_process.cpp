@@ -199,6 +199,8 @@ ProgramResult run_until_let_in(const std::vector<std::string>& arguments, DWORD 
   constexpr DWORD kAlreadyProfiled = 5;
   std::vector<std::string> line = {mixwalk_exe()};
   line.insert(line.end(), arguments.begin(), arguments.end());
+  // Otherwise it would look from outside.
+  if (arguments.front() == "dump") line.insert(line.begin() + 2, "--inside");
   ProgramResult result;
   const ULONGLONG end = GetTickCount64() + 10'000;
   do {

@@ -37,6 +37,24 @@ TEST(Options, DumpByIdHasItsDefaults) {
   EXPECT_FALSE(command.filter.depth);
 }
 
+TEST(Options, FromWhereADumpIsMade) {
+  EXPECT_EQ(dump({"-p", "1"}).way, DumpWay::automatic);
+  EXPECT_EQ(dump({"-p", "1", "--thread", "7", "-o", "a.json"}).way, DumpWay::automatic);
+  EXPECT_EQ(dump({"-n", "orders", "--outside", "--dac", "a.dll"}).way, DumpWay::outside);
+  EXPECT_EQ(dump({"-p", "1", "--outside", "--dac", "a.dll"}).dac, "a.dll");
+  EXPECT_EQ(dump({"-p", "1", "--inside"}).way, DumpWay::inside);
+  EXPECT_EQ(dump({"--", "orders.exe"}).way, DumpWay::inside);
+  // What only mixwalk.dll can follow.
+  EXPECT_EQ(dump({"-p", "1", "--at-once"}).way, DumpWay::inside);
+  EXPECT_EQ(dump({"-p", "1", "--engine", "copy"}).way, DumpWay::inside);
+  EXPECT_EQ(dump({"-p", "1", "--wait", "5s"}).way, DumpWay::inside);
+  expect_usage({"dump", "-p", "1", "--outside", "--inside"}, "--inside");
+  expect_usage({"dump", "-p", "1", "--outside", "--at-once"}, "--at-once does not go with --outside");
+  expect_usage({"dump", "-p", "1", "--outside", "--engine", "copy"}, "--engine does not go with --outside");
+  expect_usage({"dump", "--outside", "--", "orders.exe"}, "--outside goes with --process-id and --name");
+  expect_usage({"dump", "a.dmp", "--outside"}, "--outside does not go with a dump file");
+}
+
 TEST(Options, CallsAreShownInTextOnly) {
   EXPECT_FALSE(dump({"-p", "1"}).calls);
   EXPECT_TRUE(dump({"-p", "1", "--asm"}).calls);

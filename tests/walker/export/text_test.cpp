@@ -21,6 +21,20 @@ TEST(Text, InColour) {
   expect_golden("dump-colour.txt", text_of(representative_snapshot(), {.colour = true}));
 }
 
+TEST(Text, ALookFromOutsideSaysSoAndWhy) {
+  Snapshot snapshot = representative_snapshot();
+  EXPECT_EQ(text_of(snapshot).find("from outside"), std::string::npos);
+  snapshot.way = Way::outside;
+  EXPECT_NE(text_of(snapshot).find("\nfrom outside: nothing was loaded into the process\n"), std::string::npos);
+  snapshot.way_reason = "another profiler\nis there";
+  snapshot.unasked = "mscordaccore.dll of 10.0.12 is needed";
+  const std::string text = text_of(snapshot);
+  EXPECT_NE(text.find("into the process (another profiler\\x0ais there)\n"
+                      "managed frames are missing: mscordaccore.dll of 10.0.12 is needed\n"),
+            std::string::npos)
+      << text;
+}
+
 TEST(Text, ManagedOnlyAndDepth) {
   const std::string text =
       text_of(representative_snapshot(), {.filter = {.managed_only = true, .depth = 1}});

@@ -62,6 +62,7 @@ TEST(Words, TheSchemaAndItsPageHaveThemAll) {
   expect_documented(RunEnd::closed, RunEnd::open);
   expect_documented(OpenReason::unreadable_stack, kLastOpenReason);
   expect_documented(Engine::snapshot, Engine::automatic);
+  expect_documented(Way::inside, Way::file);
 }
 
 }  // namespace

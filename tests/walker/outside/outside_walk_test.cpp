@@ -201,7 +201,7 @@ TEST_F(OutsideWalkTest, AThreadWithoutRegistersIsSkippedAndOneOnAnotherStackHasO
   const Snapshot snapshot = walk(dump);
   ASSERT_THAT(snapshot.threads, SizeIs(3));
   EXPECT_EQ(snapshot.threads[0].os_id, 2u);
-  EXPECT_EQ(snapshot.threads[0].skipped, "its registers are not known");
+  EXPECT_EQ(snapshot.threads[0].skipped, "it has ended, or its registers are not known");
   EXPECT_THAT(frames(snapshot.threads[1].stack), ElementsAre("native 140001020", "gap"));
   EXPECT_EQ(snapshot.threads[1].stack.runs[0].why, OpenReason::off_stack);
 }
