@@ -127,15 +127,18 @@ TEST_F(FromOutside, TheDiagnosticsThreadStands) {
   ChildProcess hang({fixture("hang.exe")});
   ready(hang);
   UniqueHandle server;
+  std::string names;
   // The thread gets its name when it begins to run.
   for (int attempt = 0; attempt < 100 && !server; ++attempt) {
     for (const std::uint32_t id : list_threads(hang.id()).value()) {
       UniqueHandle thread(OpenThread(THREAD_SUSPEND_RESUME | THREAD_QUERY_LIMITED_INFORMATION, FALSE, id));
-      if (thread && thread_description(thread.get()) == ".NET EventPipe") server = std::move(thread);
+      const std::string name = thread ? thread_description(thread.get()) : "?";
+      names += name + ", ";
+      if (name == ".NET EventPipe") server = std::move(thread);
     }
     if (!server) Sleep(100);
   }
-  ASSERT_TRUE(server);
+  ASSERT_TRUE(server) << names.substr(0, 500);
   ASSERT_NE(SuspendThread(server.get()), ~0u);
   const Json outside = dump(hang.id());
   EXPECT_EQ(ResumeThread(server.get()), 1u) << "somebody else has suspended it, or let it run";
