@@ -111,7 +111,8 @@ TEST_P(LiveOutside, ParkedThreadsHaveTheStacksOfAnAttach) {
   EXPECT_EQ(hang.wait(20'000), 0u);
 }
 
-TEST(DumpWithItsRuntime, ParkedThreadsHaveTheStacksOfAnAttach) {
+// By hand: Wine may end the program that writes a dump (dump_file_test.cpp).
+TEST(DumpWithItsRuntime, DISABLED_ParkedThreadsHaveTheStacksOfAnAttach) {
   ChildProcess hang({fixture("hang.exe")});
   ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
   const Attached attached = by_attach(hang.id());
