@@ -254,5 +254,4 @@ bool GuessingStep::has_pushed_rbp(const Cursor& frame) const noexcept {
   return starts_with(bytes, {0x55, 0x48, 0x89, 0xE5}) || starts_with(bytes, {0x55, 0x48, 0x8B, 0xEC});
 }
 
-// In the target's addresses, though the copy's pointers may have been rewritten.
 }  // namespace mixwalk

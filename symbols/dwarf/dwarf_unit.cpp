@@ -28,6 +28,7 @@ void DwarfUnitReader::read(const DwarfUnit& unit, std::span<const std::byte> lin
   lines_ = &lines;
   base_ = unit.base;
   work_left_ = (unit.bytes + 1) * kWorkPerByte;
+  has_code_.clear();
   read_children(die, kNoScope, 0);
   lines_ = nullptr;
 }
@@ -87,7 +88,20 @@ void DwarfUnitReader::read_entry(Dwarf_Die die, ScopeId scope, int depth) {
   }
 }
 
+bool DwarfUnitReader::has_code(Dwarf_Die die) {
+  const auto [at, fresh] = has_code_.try_emplace(dwarf_die_abbrev_code(die), true);
+  if (fresh) {
+    DwarfError error(debug_);
+    Dwarf_Bool low = false, ranges = false;
+    const bool known = dwarf_hasattr(die, DW_AT_low_pc, &low, error) == DW_DLV_OK &&
+                       dwarf_hasattr(die, DW_AT_ranges, &ranges, error) == DW_DLV_OK;
+    at->second = !known || low || ranges;
+  }
+  return at->second;
+}
+
 ScopeId DwarfUnitReader::add_function(Dwarf_Die die) {
+  if (!has_code(die)) return kNoScope;
   const DwarfAttributes attributes(debug_, die);
   if (!spend(attributes.count() + ranges_.read(die, attributes, base_, code_of_entry_)) ||
       code_of_entry_.empty()) {
@@ -103,6 +117,7 @@ ScopeId DwarfUnitReader::add_function(Dwarf_Die die) {
 }
 
 ScopeId DwarfUnitReader::add_inlined(Dwarf_Die die, ScopeId parent) {
+  if (!has_code(die)) return kNoScope;
   const DwarfAttributes attributes(debug_, die);
   if (!spend(attributes.count() + ranges_.read(die, attributes, base_, code_of_entry_)) ||
       code_of_entry_.empty()) {

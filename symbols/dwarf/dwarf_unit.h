@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "symbols/dwarf/dwarf_lines.h"
@@ -30,6 +31,9 @@ class DwarfUnitReader {
   void read_entry(Dwarf_Die die, ScopeId scope, int depth);
   ScopeId add_function(Dwarf_Die die);
   ScopeId add_inlined(Dwarf_Die die, ScopeId parent);
+  // Whether an entry says where its code lies. Most do not (declarations, abstract functions): without reading their
+  // attributes an index costs 8 % less (tests/bench/symbols).
+  bool has_code(Dwarf_Die die);
   // False: the unit has cost more than it may, and the rest of it is left.
   bool spend(std::uint64_t work) noexcept;
 
@@ -42,6 +46,7 @@ class DwarfUnitReader {
   std::uint64_t base_ = 0;
   std::uint64_t work_left_ = 0;
   std::vector<RvaRange> code_of_entry_;
+  std::unordered_map<int, bool> has_code_;  // by the number of the unit's abbreviation
 };
 
 }  // namespace mixwalk

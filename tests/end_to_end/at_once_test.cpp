@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -10,6 +11,7 @@
 
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
+#include "tests/walker/outside/win/look_outside.h"
 
 namespace mixwalk {
 namespace {
@@ -136,10 +138,10 @@ struct Pairs {
   int all = 0, apart = 0;  // apart: steps that are of no one moment
 };
 
-Pairs dump_lock_step(TargetSession& session, const DumpRequest& request, int dumps) {
+Pairs dump_lock_step(const std::function<Snapshot()>& dump, int dumps) {
   Pairs pairs;
   for (int i = 0; i < dumps; ++i) {
-    const Snapshot snapshot = dump_named(session, request);
+    const Snapshot snapshot = dump();
     const auto first = step_of(thread_named(snapshot, "lock step 1"));
     const auto second = step_of(thread_named(snapshot, "lock step 2"));
     if (!first || !second) continue;
@@ -150,20 +152,65 @@ Pairs dump_lock_step(TargetSession& session, const DumpRequest& request, int dum
   return pairs;
 }
 
-// 40 dumps in an ordinary run; MIXWALK_MOMENTS=1000 for more.
+// 40 dumps in an ordinary run, 12 from outside; MIXWALK_MOMENTS=1000 for more.
 TEST_F(AtOnce, ThreadsInLockStepAreNeverTwoStepsApart) {
   start({"--lock-step"});
   TargetSession session = attach_to(hang_->id());
   const int dumps = wanted("MIXWALK_MOMENTS", 40, 10);
-  const Pairs once = dump_lock_step(session, kAtOnce, dumps);
+  const Pairs once = dump_lock_step([&] { return dump_named(session, kAtOnce); }, dumps);
   // Which shows that the pairs can be apart.
-  const Pairs turn = dump_lock_step(session, {.engine = Engine::copy}, dumps);
+  const Pairs turn = dump_lock_step([&] { return dump_named(session, {.engine = Engine::copy}); }, dumps);
   std::printf("at once: %d pairs, %d apart; in turn: %d pairs, %d apart\n", once.all, once.apart,
               turn.all, turn.apart);
   EXPECT_GT(once.all, dumps / 10);
   EXPECT_EQ(once.apart, 0);
   EXPECT_GT(turn.apart, 0);
   EXPECT_EQ(session.leave(), "");
+  expect_unharmed();
+}
+
+TEST_F(AtOnce, ThreadsInLockStepAreNeverTwoStepsApartFromOutside) {
+  start({"--lock-step"});
+  OutsideSession session(hang_->id(), mixwalk_exe());
+  const int dumps = wanted("MIXWALK_MOMENTS", 12, 10);
+  const Pairs once = dump_lock_step([&] { return session.dump(kAtOnceDeadlineMs); }, dumps);
+  const Pairs turn = dump_lock_step([&] { return session.dump(); }, dumps);
+  std::printf("at once: %d pairs, %d apart; in turn: %d pairs, %d apart\n", once.all, once.apart, turn.all, turn.apart);
+  EXPECT_GT(once.all, dumps / 10);
+  EXPECT_EQ(once.apart, 0);
+  EXPECT_GT(turn.apart, 0);
+  expect_unharmed();
+}
+
+TEST_F(AtOnce, TwoHundredThreadsOfOneMomentFromOutside) {
+  start({"--many", "200"});
+  OutsideSession session(hang_->id(), mixwalk_exe());
+  const Snapshot snapshot = session.dump(5'000);
+  const auto idle = threads_that_begin(snapshot, "idle ");
+  EXPECT_EQ(idle.size(), 200u);
+  for (const Thread* thread : idle) {
+    EXPECT_EQ(thread->moment, 1u);
+    EXPECT_TRUE(all_runs_closed(thread->stack)) << to_text(snapshot, *thread);
+  }
+  std::printf("%zu threads stood for %.1f ms\n", snapshot.threads.size(),
+              static_cast<double>(snapshot.moments.at(0).stood_ns) / 1e6);
+  expect_unharmed();
+}
+
+TEST_F(AtOnce, NoThreadIsLostFromOutsideWhereTheDeadlineIsTooShort) {
+  start({"--many", "200"});
+  OutsideSession session(hang_->id(), mixwalk_exe());
+  const Snapshot snapshot = session.dump(1);
+  const auto idle = threads_that_begin(snapshot, "idle ");
+  EXPECT_EQ(idle.size(), 200u);
+  std::size_t alone = 0;
+  for (const Thread* thread : idle) {
+    alone += thread->moment == 0;
+    EXPECT_EQ(thread->skipped, "");
+    EXPECT_TRUE(all_runs_closed(thread->stack)) << to_text(snapshot, *thread);
+  }
+  std::printf("%zu moments, %zu threads frozen alone\n", snapshot.moments.size(), alone);
+  EXPECT_GT(alone, 0u);
   expect_unharmed();
 }
 

@@ -1,5 +1,5 @@
-// Dumps of real programs, written by the system's MiniDumpWriteDump, read by mixwalk.exe: their stacks are those that
-// mixwalk.exe sees when it attaches to the same program.
+// Dumps of real programs, written and read by mixwalk.exe: their stacks are those that mixwalk.exe sees when it attaches
+// to the same program, or looks at it from outside.
 
 #include <gtest/gtest.h>
 #include <windows.h>
@@ -32,17 +32,15 @@ std::string beside(const std::string& name) {
   return mixwalk.substr(0, mixwalk.find_last_of("\\/") + 1) + name;
 }
 
-constexpr int kMiniDumpNormal = 0;
+ProgramResult write_dump(const ChildProcess& program, const std::string& path) {
+  return run_program({mixwalk_exe(), "dump", "-p", std::to_string(program.id()), "-o", path}, 200'000);
+}
 
-// Without a type: all of its memory. (Wine writes no ThreadInfo, MemoryInfo and ThreadNames.) Wine's dbghelp may end
-// the program that writes.
-bool write_dump(const ChildProcess& program, const std::string& path, std::optional<int> type = std::nullopt) {
-  std::vector<std::string> arguments = {beside("write_minidump.exe"), std::to_string(program.id()), path};
-  if (type) arguments.push_back(std::to_string(*type));
-  for (int i = 0; i < 3; ++i) {
-    if (run_program(arguments, 200'000).exit_code == 0) return true;
-  }
-  return false;
+// Without memory but the stacks, by a program of its own.
+bool write_small_dump(const ChildProcess& program, const std::string& path) {
+  constexpr int kMiniDumpNormal = 0;
+  return run_program({beside("write_minidump.exe"), std::to_string(program.id()), path,
+                      std::to_string(kMiniDumpNormal)}, 200'000).exit_code == 0;
 }
 
 Json json_of(const ProgramResult& result) {
@@ -85,76 +83,101 @@ class DumpFile : public ::testing::Test {
   std::string path_;
 };
 
-// Folklore: Wine 8's MiniDumpWriteDump ends the program that writes the dump of a .NET process: ntdll frees memory that
-// is none (a page fault in unsafe_block_from_ptr). On some days it does so once in ten times, on others always; the
-// program that writes (write_minidump) has nothing of mixwalk in it. So these cases are run by hand
-// (--gtest_also_run_disabled_tests, docs/developing.md), and wherever dbghelp.dll is Windows' own.
-TEST_F(DumpFile, DISABLED_StacksAreThoseThatAttachSees) {
-  ChildProcess hang({fixture("hang.exe")});
-  ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
-  ASSERT_TRUE(write_dump(hang, path_));
-  const Json live = json_of(run_until_let_in({"dump", "-p", std::to_string(hang.id()), "-f", "json"}));
-  hang.write_line("STOP");
-  EXPECT_EQ(hang.wait(20'000), 0u);
-  const Json dump = json_of(read({"-f", "json"}));
-  ASSERT_TRUE(live.is_object() && dump.is_object());
+// Threads of hang.exe that stand for good.
+const std::vector<std::string> kParked{"deadlock 1", "deadlock 2", "task result", "native wait", "com call",
+                                       "sleep",      "accept",     "deep",        "exception",   "native only"};
 
-  EXPECT_EQ(dump["process"]["id"], hang.id());
-  EXPECT_EQ(dump["process"]["path"], live["process"]["path"]);
-  EXPECT_EQ(dump["runtime"]["name"], live["runtime"]["name"]);
-  EXPECT_EQ(dump["runtime"]["version"], live["runtime"]["version"]);
-
-  // mixwalk.dll was loaded when the dump was there already, and what it needs.
-  std::set<std::string> live_modules;
-  for (const Json& module : live["modules"]) live_modules.insert(module.dump());
-  EXPECT_GT(dump["modules"].size(), 20u);
-  for (const Json& module : dump["modules"]) EXPECT_TRUE(live_modules.contains(module.dump())) << module.dump();
-
-  const auto live_threads = threads_of(live);
-  std::size_t whole = 0, managed = 0;
-  for (const auto& [id, thread] : threads_of(dump)) {
-    const auto same = live_threads.find(id);
-    ASSERT_NE(same, live_threads.end()) << id;
-    const auto seen = places(thread), all = places(same->second);
-    ASSERT_LE(seen.size(), all.size()) << id;
-    EXPECT_TRUE(std::equal(seen.begin(), seen.end(), all.begin())) << thread.dump(1);
-    if (seen.size() == all.size() && !all.empty()) {
-      ++whole;
-      continue;
+// All that an attach, a look from outside and a dump know of a frame.
+std::vector<std::string> frames_of(const Json& dump, const Json& thread) {
+  std::vector<std::string> frames;
+  for (const Json& frame : thread.at("frames")) {
+    std::string text = frame.at("kind");
+    text += ' ' + frame.value("address", "") + ' ' + frame.value("stack_pointer", "");
+    if (frame.at("module").is_number()) {
+      text += ' ' + dump.at("modules").at(frame.at("module").get<std::size_t>()).at("name").get<std::string>();
     }
-    // What is not shown lies below jitted code, which the gap says.
-    ++managed;
-    EXPECT_EQ(thread["frames"].back()["kind"], "gap") << id;
-    EXPECT_EQ(thread["runs"].back()["why"], "no-unwind") << id;
-    const Json& last = thread["frames"][thread["frames"].size() - 2];
-    EXPECT_TRUE(last["module"].is_null()) << last;
+    if (frame.at("name").is_string()) text += ' ' + frame.at("name").get<std::string>();
+    frames.push_back(text);
   }
-  EXPECT_GE(whole, 3u);
-  EXPECT_GE(managed, 5u);
+  return frames;
 }
 
-TEST_F(DumpFile, ANativeProgramHasWholeStacksOnly) {
-  ChildProcess waits({"C:\\windows\\system32\\cmd.exe", "/k"});
-  Sleep(2000);
-  ASSERT_TRUE(write_dump(waits, path_));
-  const Json dump = json_of(read({"-f", "json"}));
-  waits.terminate();
-  ASSERT_TRUE(dump.is_object());
-  EXPECT_EQ(dump["runtime"]["name"], "");
-  ASSERT_FALSE(dump["threads"].empty());
-  for (const Json& thread : dump["threads"]) EXPECT_EQ(thread["whole"], true) << thread.dump(1);
+// hang.exe, whose dump is written once for all cases.
+class HangDump : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    path_ = temporary_file("dump_file_test_hang.dmp");
+    small_path_ = temporary_file("dump_file_test_small.dmp");
+    ChildProcess hang({fixture("hang.exe")});
+    ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
+    id_ = hang.id();
+    const std::string id = std::to_string(id_);
+    written_ = write_dump(hang, path_);
+    ASSERT_TRUE(write_small_dump(hang, small_path_));
+    outside_ = json_of(run_program({mixwalk_exe(), "dump", "--outside", "-p", id, "-f", "json"}));
+    // What the dump does not have yet: mixwalk.dll, and what that needs.
+    attached_ = json_of(run_until_let_in({"dump", "-p", id, "-f", "json"}));
+    hang.write_line("STOP");
+    exit_code_ = hang.wait(20'000);
+    ASSERT_EQ(written_.exit_code, 0u) << written_.err;
+    dump_ = json_of(run_program({mixwalk_exe(), "dump", path_, "-f", "json"}));
+    ASSERT_TRUE(dump_.is_object() && outside_.is_object() && attached_.is_object());
+  }
+  static void TearDownTestSuite() {
+    DeleteFileA(path_.c_str());
+    DeleteFileA(small_path_.c_str());
+  }
+
+  static inline std::string path_, small_path_;
+  static inline ProgramResult written_;
+  static inline std::uint32_t id_ = 0;
+  static inline std::optional<DWORD> exit_code_;
+  static inline Json dump_, outside_, attached_;
+};
+
+TEST_F(HangDump, TheProcessRunsOnAndOneLineSaysHowLongItStood) {
+  EXPECT_EQ(exit_code_, 0u);
+  EXPECT_EQ(written_.out, "");
+  EXPECT_NE(written_.err.find("threads of process " + std::to_string(id_) + " (hang.exe) stood for "),
+            std::string::npos) << written_.err;
+  EXPECT_EQ(std::count(written_.err.begin(), written_.err.end(), '\n'), 1) << written_.err;
+  EXPECT_GT(std::filesystem::file_size(path_), 50'000'000u);
+  EXPECT_FALSE(std::filesystem::exists(path_ + ".partial"));
+}
+
+TEST_F(HangDump, ParkedThreadsHaveTheStacksOfAnAttachAndOfALookFromOutside) {
+  EXPECT_EQ(dump_["process"]["id"], id_);
+  EXPECT_EQ(dump_["process"]["path"], attached_["process"]["path"]);
+  EXPECT_EQ(dump_["runtime"]["name"], attached_["runtime"]["name"]);
+  EXPECT_EQ(dump_["runtime"]["version"], attached_["runtime"]["version"]);
+  const auto attached = threads_of(attached_), outside = threads_of(outside_);
+  std::set<std::string> found;
+  for (const auto& [id, thread] : threads_of(dump_)) {
+    const auto name = thread["name"].is_string() ? thread["name"].get<std::string>() : "";
+    if (std::ranges::find(kParked, name) == kParked.end()) continue;
+    SCOPED_TRACE(name);
+    found.insert(name);
+    EXPECT_EQ(thread["whole"], true);
+    ASSERT_TRUE(attached.contains(id) && outside.contains(id));
+    EXPECT_EQ(frames_of(dump_, thread), frames_of(outside_, outside.at(id)));
+    EXPECT_EQ(frames_of(dump_, thread), frames_of(attached_, attached.at(id)));
+  }
+  EXPECT_EQ(found.size(), kParked.size());
+}
+
+TEST_F(HangDump, ModulesAreThoseOfTheProcess) {
+  const auto loaded = [](const Json& module) {
+    return Json({module.at("base"), module.at("path"), module.at("size"), module.at("timestamp")}).dump();
+  };
+  std::set<std::string> live;
+  for (const Json& module : attached_["modules"]) live.insert(loaded(module));
+  EXPECT_GT(dump_["modules"].size(), 20u);
+  for (const Json& module : dump_["modules"]) EXPECT_TRUE(live.contains(loaded(module))) << module.dump();
 }
 
 // The same streams, by the layouts of the system's own header.
-TEST_F(DumpFile, DISABLED_ModulesAndThreadsAreThoseOfTheSystemsLayouts) {
-  ChildProcess hang({fixture("hang.exe")});
-  ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
-  ASSERT_TRUE(write_dump(hang, path_));
-  hang.write_line("STOP");
-  EXPECT_EQ(hang.wait(20'000), 0u);
-  const Json dump = json_of(read({"-f", "json"}));
-  ASSERT_TRUE(dump.is_object());
-
+TEST_F(HangDump, ModulesAndThreadsAreThoseOfTheSystemsLayouts) {
+  const Json& dump = dump_;
   MappedFile file(path_);
   ASSERT_EQ(file.error(), "");
   const std::byte* const base = file.bytes().data();
@@ -204,34 +227,45 @@ TEST_F(DumpFile, DISABLED_ModulesAndThreadsAreThoseOfTheSystemsLayouts) {
   }
 }
 
-// A dump of the stacks alone: the images' files stand in.
-TEST_F(DumpFile, DISABLED_ASmallDumpIsWalkedByTheImagesFiles) {
-  ChildProcess hang({fixture("hang.exe")});
-  ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
-  const std::string full = temporary_file("dump_file_test_full.dmp");
-  ASSERT_TRUE(write_dump(hang, path_, kMiniDumpNormal));
-  ASSERT_TRUE(write_dump(hang, full));
-  hang.write_line("STOP");
-  EXPECT_EQ(hang.wait(20'000), 0u);
-  EXPECT_LT(std::filesystem::file_size(path_) * 10, std::filesystem::file_size(full));
-  const auto small = threads_of(json_of(read({"-f", "json"})));
-  const auto whole =
-      threads_of(json_of(run_program({mixwalk_exe(), "dump", full, "-f", "json"})));
-  DeleteFileA(full.c_str());
-  ASSERT_EQ(small.size(), whole.size());
+// A dump of the stacks alone: the images' files stand in. Code that the JIT compiled is in no file.
+TEST_F(HangDump, ASmallDumpIsWalkedByTheImagesFiles) {
+  EXPECT_LT(std::filesystem::file_size(small_path_) * 10, std::filesystem::file_size(path_));
+  const Json dump = json_of(run_program({mixwalk_exe(), "dump", small_path_, "-f", "json"}));
+  const auto small = threads_of(dump), full = threads_of(dump_);
   std::size_t same = 0;
-  for (const auto& [id, thread] : whole) {
-    if (!thread["whole"]) continue;  // its stack leads through code that is in no file
-    EXPECT_EQ(places(small.at(id)), places(thread)) << small.at(id).dump(1);
+  for (const auto& [id, thread] : full) {
+    const auto is_native = [](const Json& frame) { return frame["kind"] == "native"; };
+    if (!thread["whole"] || !std::ranges::all_of(thread["frames"], is_native)) continue;
+    if (!small.contains(id)) continue;  // a thread of the system's pool, which has ended
+    // The two dumps are of two moments, and some threads of the runtime wait again and again.
+    const std::vector<Place> found = places(small.at(id));
+    if (found.empty() || found.front() != places(thread).front()) continue;
+    // Wine's writer takes a thread's registers, lets it run, and copies its stack later. Seen once in some ten runs: a
+    // thread of the runtime's had left its wait and was back in it, and above its registers lay no return address.
+    if (found.size() == 1 && small.at(id)["runs"][0]["why"] == "no-call") continue;
+    EXPECT_EQ(found, places(thread)) << small.at(id).dump(1);
     ++same;
   }
   EXPECT_GE(same, 3u);
 }
 
+TEST_F(DumpFile, ANativeProgramHasWholeStacksOnly) {
+  ChildProcess waits({"C:\\windows\\system32\\cmd.exe", "/k"});
+  Sleep(2000);
+  const ProgramResult written = write_dump(waits, path_);
+  ASSERT_EQ(written.exit_code, 0u) << written.err;
+  const Json dump = json_of(read({"-f", "json"}));
+  waits.terminate();
+  ASSERT_TRUE(dump.is_object());
+  EXPECT_EQ(dump["runtime"]["name"], "");
+  ASSERT_FALSE(dump["threads"].empty());
+  for (const Json& thread : dump["threads"]) EXPECT_EQ(thread["whole"], true) << thread.dump(1);
+}
+
 TEST_F(DumpFile, ThreadsThatAreNotThereAndFilesThatAreNoneSayWhy) {
   ChildProcess waits({"C:\\windows\\system32\\cmd.exe", "/k"});
   Sleep(1000);
-  ASSERT_TRUE(write_dump(waits, path_));
+  ASSERT_EQ(write_dump(waits, path_).exit_code, 0u);
   waits.terminate();
   const ProgramResult missing = read({"--thread", "0xfffe"});
   EXPECT_EQ(missing.exit_code, static_cast<DWORD>(ExitCode::no_thread));

@@ -175,7 +175,7 @@ TEST_F(Events, OfADeepStack) {
   EXPECT_EQ(std::ranges::count(frames, "Events.Program.Down(System.Int32, System.Int32)"), 5001);
 }
 
-// A program that is over at once: its last exceptions are not lost.
+// The last exceptions of a program that ends at once are not lost.
 TEST_F(Events, OfAStartedProgramToItsEnd) {
   const ProgramResult result = start({"--on", "exception=Events.OrderException"},
                                      {fixture("events.exe"), "--now", "--rounds", "50"});

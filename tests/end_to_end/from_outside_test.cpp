@@ -99,6 +99,20 @@ TEST_F(FromOutside, TheSameStacksAsFromInside) {
   expect_unharmed(hang);
 }
 
+// The images that the program carries in itself are in no list of images.
+TEST_F(FromOutside, AProgramOfOneFile) {
+  ChildProcess single({fixture("single.exe")});
+  ready(single);
+  const Json outside = dump(single.id(), {"--outside"});
+  expect_whole_from_outside(outside, {"waiting"});
+  const Json inside = dump(single.id(), {"--inside", "--wait", "10s"});
+  EXPECT_EQ(frames_of(outside, "waiting"), frames_of(inside, "waiting"));
+  const std::string version = inside.at("runtime").at("version");
+  EXPECT_TRUE(version.starts_with("10.0.")) << version;
+  EXPECT_EQ(outside.at("runtime").at("version"), version);
+  expect_unharmed(single);
+}
+
 TEST_F(FromOutside, DiagnosticsAreSwitchedOff) {
   SetEnvironmentVariableW(L"DOTNET_EnableDiagnostics", L"0");
   ChildProcess hang({fixture("hang.exe")});
@@ -130,9 +144,10 @@ TEST_F(FromOutside, TheDiagnosticsThreadStands) {
   std::string names;
   // The thread gets its name when it begins to run.
   for (int attempt = 0; attempt < 100 && !server; ++attempt) {
-    for (const std::uint32_t id : list_threads(hang.id()).value()) {
+    const std::vector<std::uint32_t> ids = list_threads(hang.id()).value();
+    for (const std::uint32_t id : ids) {
       UniqueHandle thread(OpenThread(THREAD_SUSPEND_RESUME | THREAD_QUERY_LIMITED_INFORMATION, FALSE, id));
-      const std::string name = thread ? thread_description(thread.get()) : "?";
+      const std::string name = thread ? thread_description(thread.get()) : "? " + std::to_string(GetLastError());
       names += name + ", ";
       if (name == ".NET EventPipe") server = std::move(thread);
     }

@@ -10,6 +10,7 @@
 
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
+#include "tests/support/win/suspend_counts.h"
 
 namespace mixwalk {
 namespace {
@@ -22,23 +23,30 @@ std::vector<std::string> visit(const ChildProcess& target) {
           temporary_file("killed.txt")};
 }
 
+// Where the program ends in the look at its locks, which comes last, its stacks are there, and all is well.
+std::vector<std::string> visit_of_stacks(const ChildProcess& target) {
+  std::vector<std::string> arguments = visit(target);
+  arguments.push_back("--no-locks");
+  return arguments;
+}
+
 bool ready(ChildProcess& target) {
   return target.read_line().value_or("").starts_with("READY");
 }
 
 // How long a whole visit takes here and now, milliseconds: the moments are spread over it. A busy
 // machine that becomes idle makes later ones shorter: whoever sees one end in time says so.
-DWORD visit_ms(const ChildProcess& target) {
-  run_program(visit(target));  // warms the caches up
+DWORD visit_ms(const std::vector<std::string>& visit) {
+  run_program(visit);  // warms the caches up
   const ULONGLONG begin = GetTickCount64();
-  EXPECT_EQ(run_program(visit(target)).exit_code, 0u);
+  EXPECT_EQ(run_program(visit).exit_code, 0u);
   return static_cast<DWORD>(GetTickCount64() - begin);
 }
 
 TEST(Killed, TheTargetGoesOnAndLetsTheNextOneIn) {
   ChildProcess hang({fixture("hang.exe"), "--many", "100"});
   ASSERT_TRUE(ready(hang));
-  DWORD longest = visit_ms(hang);
+  DWORD longest = visit_ms(visit(hang));
   std::mt19937 random(4711);
   int ended_before = 0;
   for (int i = 0; i < kills(); ++i) {
@@ -61,6 +69,35 @@ TEST(Killed, TheTargetGoesOnAndLetsTheNextOneIn) {
   EXPECT_EQ(hang.wait(20'000), 0u) << "a thread that stays suspended would hold it up";
 }
 
+// Threads stand for as long as a dump file is written, so most of these moments meet them standing.
+TEST(Killed, WhatStoodForADumpFileOrALookFromOutsideRunsAgain) {
+  ChildProcess hang({fixture("hang.exe"), "--many", "100"});
+  ASSERT_TRUE(ready(hang));
+  const std::string id = std::to_string(hang.id()), file = temporary_file("killed.dmp");
+  const std::vector<std::vector<std::string>> looks = {
+      {mixwalk_exe(), "dump", "-p", id, "-o", file},
+      {mixwalk_exe(), "dump", "--outside", "--at-once", "-p", id, "-o", temporary_file("killed.txt")}};
+  const DWORD longest[] = {visit_ms(looks[0]), visit_ms(looks[1])};
+  std::mt19937 random(4713);
+  int stood = 0;
+  const int times = wanted("MIXWALK_KILLS", 4, 1);
+  for (int i = 0; i < times; ++i) {
+    ChildProcess visitor(looks[i % 2]);
+    const DWORD moment = random() % longest[i % 2];
+    Sleep(moment);
+    // A thread that stands has a suspend count of its own before it is asked.
+    const bool standing = visitor.running() && !all_are(suspend_counts(hang.id()), 0);
+    visitor.terminate();
+    stood += standing;
+    EXPECT_TRUE(all_run_within(hang.id(), 10'000)) << "look " << i << ", killed after " << moment << " ms";
+  }
+  EXPECT_GT(stood, 0) << "then no thread stood at any of these moments";
+  DeleteFileA(file.c_str());
+  DeleteFileA((file + ".partial").c_str());
+  hang.write_line("STOP");
+  EXPECT_EQ(hang.wait(20'000), 0u) << "a thread that stays suspended would hold it up";
+}
+
 TEST(Killed, TheVisitorEndsWithOneLineWhenItsTargetIs) {
   std::mt19937 random(4712);
   DWORD longest = 0;
@@ -68,9 +105,9 @@ TEST(Killed, TheVisitorEndsWithOneLineWhenItsTargetIs) {
   for (int i = 0; i < kills(); ++i) {
     ChildProcess hang({fixture("hang.exe"), "--many", "100"});
     ASSERT_TRUE(ready(hang));
-    if (longest == 0) longest = visit_ms(hang);
+    if (longest == 0) longest = visit_ms(visit_of_stacks(hang));
     const DWORD moment = random() % longest;
-    auto visitor = std::async(std::launch::async, [&] { return run_program(visit(hang), 30'000); });
+    auto visitor = std::async(std::launch::async, [&] { return run_program(visit_of_stacks(hang), 30'000); });
     Sleep(moment);
     hang.terminate();
     const ProgramResult result = visitor.get();

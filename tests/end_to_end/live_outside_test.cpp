@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 #include <windows.h>
 
-#include <dbghelp.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <map>
@@ -79,22 +77,6 @@ void expect_the_same(const OutsideLook& look, const Attached& attached, const st
   EXPECT_EQ(found, names.size());
 }
 
-// Wine's dumps have no names of threads.
-void take_names(OutsideLook& dump, const OutsideLook& live) {
-  for (Thread& thread : dump.snapshot.threads) {
-    for (const Thread& named : live.snapshot.threads) {
-      if (named.os_id == thread.os_id) thread.name = named.name;
-    }
-  }
-}
-
-bool write_dump(const ChildProcess& program, const std::string& path) {
-  const UniqueHandle file(CreateFileW(to_utf16(path).c_str(), GENERIC_READ | GENERIC_WRITE, 0, nullptr,
-                                      CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
-  return file && MiniDumpWriteDump(program.handle(), program.id(), file.get(), MiniDumpWithFullMemory, nullptr,
-                                   nullptr, nullptr);
-}
-
 // Threads of hang.exe that stand for good.
 const std::vector<std::string> kParked{"deadlock 1", "deadlock 2", "task result", "native wait", "com call",
                                        "sleep",      "accept",     "deep",        "exception"};
@@ -107,22 +89,6 @@ TEST_P(LiveOutside, ParkedThreadsHaveTheStacksOfAnAttach) {
   const Attached attached = by_attach(hang.id());
   const OutsideLook live = look_outside(hang.id(), mixwalk_exe());
   expect_the_same(live, attached, kParked);
-  hang.write_line("STOP");
-  EXPECT_EQ(hang.wait(20'000), 0u);
-}
-
-// By hand: Wine may end the program that writes a dump (dump_file_test.cpp).
-TEST(DumpWithItsRuntime, DISABLED_ParkedThreadsHaveTheStacksOfAnAttach) {
-  ChildProcess hang({fixture("hang.exe")});
-  ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
-  const Attached attached = by_attach(hang.id());
-  const OutsideLook live = look_outside(hang.id(), mixwalk_exe());
-  const std::string path = temporary_file("live_outside.dmp");
-  ASSERT_TRUE(write_dump(hang, path));
-  OutsideLook dump = look_at_dump(path, mixwalk_exe());
-  take_names(dump, live);
-  expect_the_same(dump, attached, kParked);
-  DeleteFileW(to_utf16(path).c_str());
   hang.write_line("STOP");
   EXPECT_EQ(hang.wait(20'000), 0u);
 }

@@ -25,11 +25,15 @@ TargetSession attach_to(std::uint32_t process_id, const std::string& dll,
 Snapshot dump_named(TargetSession& session, const DumpRequest& request) {
   auto snapshot = session.dump(request);
   if (!snapshot) throw std::runtime_error(snapshot.failure().message);
+  name_native_frames(*snapshot);
+  return std::move(*snapshot);
+}
+
+void name_native_frames(Snapshot& snapshot) {
   static DiskImageFiles files;
   static NativeSources sources(files, files, {});
   static Symboliser symboliser(files, {[&](auto file) { return sources.open(std::move(file)); }});
-  symbolise(*snapshot, symboliser);
-  return std::move(*snapshot);
+  symbolise(snapshot, symboliser);
 }
 
 const Thread& thread_of(const Snapshot& snapshot, std::uint32_t os_id) {

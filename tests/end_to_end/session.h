@@ -19,6 +19,7 @@ TargetSession attach_to(std::uint32_t process_id, const std::string& dll = "mixw
 
 // A dump with names, as mixwalk.exe would print it.
 Snapshot dump_named(TargetSession& session, const DumpRequest& request);
+void name_native_frames(Snapshot& snapshot);
 
 // The thread with that id or name; throws where there is none.
 const Thread& thread_of(const Snapshot& snapshot, std::uint32_t os_id);

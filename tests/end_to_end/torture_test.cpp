@@ -11,6 +11,7 @@
 #include "tests/hunt/impossible_frames.h"
 #include "tests/support/win/child_process.h"
 #include "tests/support/win/wine_dispatcher.h"
+#include "tests/walker/outside/win/look_outside.h"
 #include "walker/export/words.h"
 #include "walker/model/counters.h"
 
@@ -178,10 +179,10 @@ void print(const Tally& tally, const Counters& counters, const std::string& resu
     std::printf("  different: %s %zu times\n", kind.c_str(), times);
   }
   std::printf("asked by snapshot: %zu of %zu whole; by auto: %zu of %zu, of %llu threads the runtime was "
-              "not asked; at once: %zu of %zu, in %zu moments of %zu dumps\n",
+              "not asked; at once, or from outside: %zu of %zu, in %zu moments\n",
               tally.snapshot.whole, tally.snapshot.samples, tally.automatic.whole,
               tally.automatic.samples, counters.not_asked, tally.at_once.whole,
-              tally.at_once.samples, tally.moments, tally.dumps / 3);
+              tally.at_once.samples, tally.moments);
   std::printf("dynamic methods named right %zu times, images that take turns %zu times\n",
               tally.own_methods, tally.own_images);
   for (const auto& [wrong, times] : tally.impossible) {
@@ -245,6 +246,40 @@ void dump_all_the_time(const std::string& kinds, int seconds) {
 }
 
 TEST(Torture, TheProgramNeverNotices) { dump_all_the_time(kinds(), seconds(15)); }
+
+// Once a second, alone and at once in turn. Nothing is asked of the program, so what a method was called may be gone
+// with its code before it is named: then the name is missing, but never another's.
+TEST(Torture, FromOutsideTheProgramNeverNotices) {
+  const DynamicMethodsMayEnd dynamic_methods(kinds());
+  const int length = seconds(6);
+  ChildProcess torture(mixwalk::torture(kinds(), length + kAtMostSeconds));
+  ASSERT_TRUE(torture.read_line().value_or("").starts_with("READY"));
+  Tally tally;
+  {
+    OutsideSession session(torture.id(), mixwalk_exe());
+    const ULONGLONG end = GetTickCount64() + static_cast<ULONGLONG>(length) * 1000;
+    for (ULONGLONG next = GetTickCount64(); next < end; next += 1000) {
+      if (const ULONGLONG now = GetTickCount64(); now < next) Sleep(static_cast<DWORD>(next - now));
+      Snapshot snapshot = session.dump(tally.dumps % 2 == 0 ? 0 : kAtOnceDeadlineMs);
+      name_native_frames(snapshot);
+      count(snapshot, tally);
+    }
+  }
+  torture.write_line("STOP");
+  const std::string result = torture.read_line().value_or("(closed)");
+  EXPECT_TRUE(result.starts_with("OK ")) << result;
+  EXPECT_EQ(torture.wait(30'000), 0u);
+
+  const Counters counters = tally.counters.finish(tally.breaker);
+  print(tally, counters, result);
+  ASSERT_GT(counters.samples, static_cast<std::uint64_t>(length));
+  // Code outside the images whose unwind data the program itself has registered is passed by guesses: from outside,
+  // nobody calls the program's callbacks. Of the ordinary kinds none has any.
+  const std::uint64_t guessed = std::getenv("MIXWALK_TORTURE_KINDS") != nullptr ? counters.guessed : 0;
+  EXPECT_LE(counters.samples - counters.whole - guessed, std::max<std::uint64_t>(2, counters.samples / 1'000));
+  EXPECT_EQ(counters.open_by_reason[static_cast<std::size_t>(OpenReason::none)], 0u);
+  EXPECT_TRUE(tally.impossible.empty());
+}
 
 TEST(Torture, OfEveryKindTheProgramNeverNotices) {
   if (std::getenv("MIXWALK_TORTURE_KINDS") != nullptr) GTEST_SKIP() << "other kinds are asked for";

@@ -1,11 +1,15 @@
-// Arbitrary bytes as a minidump: the reader must end, and what it says of memory must hold together.
+// Arbitrary bytes as a minidump: the reader must end, and what it says of memory must hold together. With memory added,
+// it has the same threads.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <span>
+#include <vector>
 
 #include "unmanaged/minidump/dump_memory.h"
+#include "unmanaged/minidump/memory_addition.h"
 
 namespace {
 
@@ -23,6 +27,19 @@ void require_disjoint(std::span<const Piece> pieces) {
   }
 }
 
+void add_to(std::span<const std::byte> file, std::size_t threads) {
+  const std::vector<mixwalk::DumpedRange> ranges = {{0x5000, 16}};
+  const auto addition = mixwalk::add_memory(file, file.size(), ranges, {});
+  if (!addition) return;
+  std::vector<std::byte> whole(file.begin(), file.end());
+  whole.insert(whole.end(), addition->tables.begin(), addition->tables.end());
+  whole.insert(whole.end(), 16, std::byte{0x5A});
+  std::ranges::copy(addition->header, whole.begin());
+  const mixwalk::Minidump dump = mixwalk::Minidump::parse(whole);
+  // What lay beyond the end before may lie in what was added: it is other bytes then, or too much.
+  if (dump.error() == mixwalk::MinidumpError::none) require(dump.threads().size() == threads);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -31,6 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(!mixwalk::to_string(dump.error()).empty());
   if (dump.error() != mixwalk::MinidumpError::none) return 0;
   require(!dump.threads().empty());
+  add_to(file, dump.threads().size());
   require_disjoint(dump.memory());
   require_disjoint(dump.regions());
   const mixwalk::DumpMemory memory(dump);

@@ -11,6 +11,7 @@
 #include "symbols/symboliser.h"
 #include "walker/check_calls.h"
 #include "walker/outside/dump_target.h"
+#include "walker/outside/native_waits.h"
 #include "walker/outside/outside_walk.h"
 #include "walker/symbolise.h"
 
@@ -45,6 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   NativeSources sources(images, none, {});
   Symboliser symboliser(images, {[&](auto file) { return sources.open(std::move(file)); }});
   symbolise(snapshot, symboliser);
+  add_native_locks(snapshot, target);
   CallChecker calls(symboliser, loaded_images(snapshot));
   check_calls(snapshot, calls);
   return 0;

@@ -4,6 +4,7 @@
 
 #include "tests/end_to_end/recorded_file.h"
 #include "tests/hunt/hunt.h"
+#include "walker/model/series.h"
 
 namespace mixwalk {
 namespace {
@@ -93,6 +94,22 @@ TEST_F(ControlC, EndsTheRecordingAndTheTargetIsThereForTheNextVisit) {
   ASSERT_TRUE(press_ctrl_c()) << GetLastError();
   EXPECT_EQ(recorder.wait(kEndMs), 0u);
   expect_whole_file();
+  expect_next_visit(target);
+  EXPECT_EQ(target.stop(), "OK 0");
+}
+
+// Between two dumps, or in the middle of one.
+TEST_F(ControlC, EndsASeriesOfDumpsAndKeepsThoseThatAreThere) {
+  Program target("tasks", Hears::no);
+  ChildProcess dumper({mixwalk_exe(), "dump", "--inside", "-p", target.id(), "--repeat", "1000", "--every", "100ms",
+                       "-o", file_}, flags(Hears::yes));
+  constexpr DWORD kFirstDumpMs = 20'000;  // before its end, Ctrl-C ends mixwalk.exe as ever
+  EXPECT_FALSE(dumper.wait(kFirstDumpMs));
+  ASSERT_TRUE(press_ctrl_c()) << GetLastError();
+  EXPECT_EQ(dumper.wait(kEndMs), 0u);
+  const std::size_t dumps = dumps_of(read_whole(file_));
+  EXPECT_GT(dumps, 1u);
+  EXPECT_LT(dumps, 1000u);
   expect_next_visit(target);
   EXPECT_EQ(target.stop(), "OK 0");
 }

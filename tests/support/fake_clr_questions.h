@@ -27,8 +27,20 @@ class FakeClrQuestions final : public ClrQuestions {
     return known != methods_.end() ? known->second : ClrMethod{};
   }
   std::string code_name(std::uint64_t) override { return {}; }
-  std::vector<ClrThread> threads() override { return {}; }
+  std::vector<ClrThread> threads() override { return clr_threads; }
+  std::optional<ClrSyncBlocks> sync_blocks(std::uint32_t first) override {
+    return first - 1 < sync_block_answers.size() ? std::optional(sync_block_answers[first - 1]) : std::nullopt;
+  }
+  std::vector<std::string> object_types(std::span<const std::uint64_t> objects) override {
+    std::vector<std::string> types;
+    for (const std::uint64_t object : objects) types.push_back(objects_of[object]);
+    return types;
+  }
   std::string obstacle() const override { return {}; }
+
+  std::vector<ClrThread> clr_threads;
+  std::vector<ClrSyncBlocks> sync_block_answers;    // to first = 1, 2, …
+  std::map<std::uint64_t, std::string> objects_of;  // their types
 
  private:
   std::vector<ClrCode> codes_;

@@ -107,6 +107,20 @@ Snapshot representative_snapshot() {
   Thread skipped{.os_id = 0x1ac};
   skipped.skipped = "the thread is ending";
   snapshot.threads = {whole_thread(), partial_thread(), skipped, native_thread()};
+  // 2026-11-21 05:46:13.761 UTC.
+  snapshot.threads[0].created = 116'444'736'000'000'000 + 1'795'239'973'761 * 10'000;
+  snapshot.threads[0].cpu = 1'250'000;
+  snapshot.threads[1].cpu = 0;
+  snapshot.locks = {
+      {.address = 0x1'2000'3040, .type = "System.Object", .owner = 0x1a4, .held = true, .recursion = 1,
+       .waiters = {{0x1a8, false}, {0x1b0, false}}},
+      {.address = 0x1'2000'5060, .type = "Orders.Queue<\x1b[31m>", .owner = 0x1a8, .held = true, .recursion = 2,
+       .waiters = {{0x1ac, true}}},
+      {.address = 0x1'2000'7080, .type = "System.Object", .waiters = {{0x1a4, true}}},
+      {.kind = LockKind::critical_section, .address = 0x2'1801'0000, .owner = 0x1a8, .held = true, .recursion = 1},
+      {.kind = LockKind::srw_lock, .address = 0x2'1801'0100, .held = true},
+  };
+  snapshot.locks_missing = "the time for it was over";
   return snapshot;
 }
 

@@ -1,7 +1,7 @@
 // Writes a recording of tests/support/recordings.h in one format, for the programs that must be
 // able to open it, and what they must find in it.
 // usage: write_export RECORDING FORMAT FILE
-// RECORDING: one of kRecordings. FORMAT: one of kFormats, facts, or image (the file kImageOnDisk).
+// RECORDING: one of kRecordings, or with html of kSnapshots, or deadlock. FORMAT: one of kFormats, facts, or image (the file kImageOnDisk).
 
 #include <fmt/format.h>
 
@@ -14,8 +14,10 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "tests/support/recordings.h"
+#include "tests/support/report_samples.h"
 #include "walker/base/utf8.h"
 #include "walker/export/chrome_trace.h"
 #include "walker/export/collapsed.h"
@@ -28,6 +30,8 @@
 #include "walker/export/speedscope.h"
 #include "walker/export/store_exporter.h"
 #include "walker/export/words.h"
+#include "walker/hang/findings.h"
+#include "walker/report/html_exporter.h"
 #include "walker/store/recording_reader.h"
 
 namespace mixwalk {
@@ -51,6 +55,7 @@ const std::map<std::string, std::function<std::unique_ptr<RecordingExporter>()>>
      }},
     {"firefox_profile", [] { return std::make_unique<FirefoxProfileExporter>(); }},
     {"chrome_trace", [] { return std::make_unique<ChromeTraceExporter>(); }},
+    {"html", [] { return std::make_unique<HtmlExporter>(); }},
     {"mixwalk", [] { return std::make_unique<StoreExporter>(); }},
 };
 
@@ -74,6 +79,15 @@ const std::map<std::string, std::function<Recording()>> kRecordings = {
     {"parked-hour", [] { return parked_recording({.hz = 100}); }},
     // Made by `mixwalk record` of fixtures/sqlite, parked.
     {"sqlite", [] { return stored_recording(MIXWALK_GOLDEN "/sqlite.mixwalk"); }},
+};
+
+// Dumps of which a recording does not keep everything; only for html.
+const std::map<std::string, std::function<std::vector<Snapshot>()>> kSnapshots = {
+    {"hostile", [] { return std::vector{hostile_snapshot()}; }},
+    {"many-threads", [] { return std::vector{many_threads_snapshot(1000)}; }},
+    {"series", [] { return series_of_snapshots(); }},
+    {"many-threads-series",
+     [] { return std::vector{many_threads_snapshot(1000, 0), many_threads_snapshot(1000, 1), many_threads_snapshot(1000, 2)}; }},
 };
 
 // Every sample with its whole stack, straight from the recording: no exporter's tables are in it.
@@ -121,9 +135,10 @@ Json facts(const Recording& recording) {
 bool is_other(const std::string& format) { return format == "facts" || format == "image"; }
 
 int run(const std::string& name, const std::string& format, const std::string& path) {
+  const auto snapshot = format == "html" ? kSnapshots.find(name) : kSnapshots.end();
   const auto recording = kRecordings.find(name);
   const auto exporter = kFormats.find(format);
-  if (recording == kRecordings.end() || (exporter == kFormats.end() && !is_other(format))) {
+  if (name != "deadlock" && snapshot == kSnapshots.end() && (recording == kRecordings.end() || (exporter == kFormats.end() && !is_other(format)))) {
     fmt::print(stderr, "write_export: no recording {} or no format {}\n", name, format);
     return 2;
   }
@@ -134,6 +149,12 @@ int run(const std::string& name, const std::string& format, const std::string& p
     return 1;
   }
   FileSink sink(file.get());
+  if (format == "html" && name == "deadlock") {
+    const std::vector<Snapshot> dumps = deadlock_snapshots();
+    const std::vector<std::string> files = {"a.mixwalk", hostile_names()[0]};
+    return HtmlExporter().write_findings(dumps, find_hangs(dumps, files), sink) ? 0 : 1;
+  }
+  if (snapshot != kSnapshots.end()) return HtmlExporter().write_series(snapshot->second(), sink) ? 0 : 1;
   const Recording made = recording->second();
   if (format == "image") {
     const auto bytes = *RecordedImages().read(kImageOnDisk);

@@ -183,6 +183,34 @@ TEST_F(GuessingStepTest, AFramePointerBelowRspIsNone) {
   EXPECT_EQ(walk(), home(kStack + 0x60, Trust::scan));
 }
 
+// Rbp may hold anything in code that keeps no frame pointer.
+TEST_F(GuessingStepTest, AFramePointerThatIsOddOrLeadsOffTheStackIsNone) {
+  put_way_home(0x60);
+  put(0x4C, kMiddle);  // between two words
+  for (const std::uint64_t rbp : {kStack + 0x44, kStack + 0x4F, kStack - 0x40, kStack + kStackBytes,
+                                  kStack + kStackBytes - 8, ~0ull - 7, ~0ull, kImage}) {
+    set_rbp(rbp);
+    EXPECT_EQ(walk(), home(kStack + 0x60, Trust::scan)) << std::hex << rbp;
+  }
+}
+
+// A chain of frame pointers leads towards the base of the stack. What points back is no frame pointer: the walk does not
+// go round, and the words above are looked at.
+TEST_F(GuessingStepTest, AFramePointerThatPointsBackOrToItselfLeadsNoFurther) {
+  for (const std::uint64_t saved : {kStack + 0x10, kStack + 0x40, kStack + 0x48}) {
+    SCOPED_TRACE(saved - kStack);
+    live_ = BuiltMemory(kStack, kStackBytes);
+    set_rbp(kStack + 0x40);
+    put_frame(0x10, kStack + 0x40, kOuter);
+    put_frame(0x40, saved, kMiddle);
+    EXPECT_TRUE(walk().empty());
+    put_way_home(0x80);
+    std::vector<Found> expected = {{kMiddle, kStack + 0x50, Trust::frame_pointer}};
+    for (const Found& found : home(kStack + 0x80, Trust::scan)) expected.push_back(found);
+    EXPECT_EQ(walk(), expected);
+  }
+}
+
 TEST_F(GuessingStepTest, AScanTakesTheFirstWordThatLeadsHome) {
   put(0x08, 0x42);            // a number
   put(0x10, kStack + 0x100);  // a pointer

@@ -6,12 +6,14 @@
 #include "unmanaged/image/data_directory.h"
 #include "unmanaged/image/utf16.h"
 #include "unmanaged/minidump/file_kind.h"
+#include "unmanaged/minidump/minidump_layout.h"
 
 namespace mixwalk {
 namespace {
 
+using namespace minidump;
+
 // Limits: some ten times what processes have. A table is no longer than its stream, either.
-constexpr std::uint32_t kMaxStreams = 4096;  // real dumps have some 20
 constexpr std::size_t kMaxThreads = 100'000;
 constexpr std::size_t kMaxModules = 100'000;
 constexpr std::size_t kMaxTextBytes = 64 * 1024;  // of one text; paths of Windows have 32,767 units
@@ -19,26 +21,10 @@ constexpr std::size_t kMaxTextBytes = 64 * 1024;  // of one text; paths of Windo
 constexpr std::uint64_t kMaxAllTextBytes = std::uint64_t{64} << 20;
 constexpr std::size_t kMaxCodeView = 4096 + 24;
 
-// MINIDUMP_STREAM_TYPE.
-enum Kind : std::uint32_t {
-  kThreadList = 3,
-  kModuleList = 4,
-  kMemoryList = 5,
-  kException = 6,
-  kSystemInfo = 7,
-  kMemory64List = 9,
-  kUnloadedModuleList = 14,
-  kMiscInfo = 15,
-  kMemoryInfoList = 16,
-  kThreadInfoList = 17,
-  kThreadNames = 24,
-};
-
 // Sizes and offsets of the structures; all are packed to four bytes.
-constexpr std::uint64_t kHeaderBytes = 32, kDirectoryBytes = 12;
 constexpr std::uint64_t kSystemBytes = 56 - 24;  // without the processor's features
 constexpr std::uint64_t kThreadBytes = 48, kModuleBytes = 108, kDescriptorBytes = 16;
-constexpr std::uint64_t kUnloadedBytes = 24, kThreadInfoBytes = 64, kThreadNameBytes = 12, kRegionBytes = 48;
+constexpr std::uint64_t kUnloadedBytes = 24, kThreadInfoBytes = 64, kRegionBytes = 48;
 constexpr std::uint32_t kFixedFileInfo = 0xFEEF04BD;
 
 // CONTEXT of x64 (winnt.h).

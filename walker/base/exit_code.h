@@ -24,6 +24,8 @@ enum class ExitCode : int {
   rejected = 17,        // the collector refused profiles for good
   no_memory = 18,       // the target has no memory left for the visit
   no_thread = 19,       // --thread names a thread that is not there
+  stuck = 20,           // compare: something is stuck
+  deadlock = 21,        // compare, report: threads wait for each other
 };
 
 }  // namespace mixwalk

@@ -36,13 +36,13 @@ PartialFile::PartialFile(const std::string& path) : path_(path_of(path)), writte
   errno = 0;
   file_ = open_for_writing(written_);
   if (file_ == nullptr) error_ = errno_text();
+  ours_ = file_ != nullptr && written_ != path_;
 }
 
 PartialFile::~PartialFile() {
-  if (file_ == nullptr) return;
-  std::fclose(file_);
+  if (file_ != nullptr) std::fclose(file_);
   std::error_code ignored;
-  if (written_ != path_) fs::remove(written_, ignored);
+  if (ours_) fs::remove(written_, ignored);
 }
 
 bool PartialFile::write(std::string_view bytes) {
@@ -52,11 +52,16 @@ bool PartialFile::write(std::string_view bytes) {
   return error_.empty();
 }
 
-std::string PartialFile::commit() {
-  if (!error_.empty() || file_ == nullptr) return error_;
+std::string PartialFile::close() {
+  if (file_ == nullptr) return error_;
   errno = 0;
-  if (std::fclose(std::exchange(file_, nullptr)) != 0) error_ = write_error();
-  if (written_ == path_) return error_;
+  if (std::fclose(std::exchange(file_, nullptr)) != 0 && error_.empty()) error_ = write_error();
+  return error_;
+}
+
+std::string PartialFile::commit() {
+  close();
+  if (!std::exchange(ours_, false)) return error_;
   std::error_code error;
   if (error_.empty()) {
     fs::rename(written_, path_, error);

@@ -26,6 +26,12 @@ class PartialFile final : public ByteSink {
   // There is a file of that name: commit() replaces it.
   bool replaces() const noexcept { return replaces_; }
   bool write(std::string_view bytes) override;
+  // For a library that writes by itself; null: closed, or there was an error. Nothing of it is buffered yet.
+  std::FILE* stream() const noexcept { return file_; }
+  // Closes the file, which keeps its temporary name until commit(): `written()` may be looked at now. Empty, or
+  // why the file is not whole.
+  std::string close();
+  const std::filesystem::path& written() const noexcept { return written_; }
   // Empty: the file is whole and has its name. Else why not. Nothing is written after that.
   std::string commit();
 
@@ -33,6 +39,7 @@ class PartialFile final : public ByteSink {
   std::filesystem::path path_, written_;  // the same for what is no file
   std::FILE* file_ = nullptr;
   bool replaces_ = false;
+  bool ours_ = false;  // there is a file under the temporary name
   std::string error_;
 };
 

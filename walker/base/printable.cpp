@@ -45,4 +45,9 @@ std::string printable(std::string_view text, std::size_t max_bytes) {
   return out;
 }
 
+std::string quoted_path(std::string_view path) {
+  constexpr std::size_t kMaxShown = 1000;
+  return '"' + printable(path, kMaxShown) + '"';
+}
+
 }  // namespace mixwalk

@@ -12,4 +12,7 @@ namespace mixwalk {
 // than `max_bytes`, cut between characters, then "…".
 std::string printable(std::string_view text, std::size_t max_bytes);
 
+// A path in quotes, for a message: printable, 1,000 bytes of it at most.
+std::string quoted_path(std::string_view path);
+
 }  // namespace mixwalk

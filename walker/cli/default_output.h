@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "walker/export/formats.h"
+#include "walker/cli/formats.h"
 
 namespace mixwalk {
 

@@ -10,22 +10,20 @@
 #include "walker/base/printable.h"
 #include "walker/base/version.h"
 #include "walker/check_calls.h"
+#include "walker/cli/local_symbols.h"
 #include "walker/cli/report.h"
 #include "walker/cli/write_dump.h"
+#include "walker/cli/write_output.h"
 #include "walker/outside/dump_target.h"
+#include "walker/outside/native_waits.h"
 #include "walker/outside/target_snapshot.h"
 #include "walker/symbolise.h"
 
 namespace mixwalk {
 namespace {
 
-constexpr std::size_t kMaxShownPath = 1000;
-constexpr std::size_t kMaxShownPdbs = 64 * 1024;  // bytes
-
-std::string quoted(const std::string& path) { return "\"" + printable(path, kMaxShownPath) + "\""; }
-
 Failure unreadable(const std::string& path, std::string_view why, ExitCode code = ExitCode::input) {
-  return {code, "cannot read " + quoted(path) + ": " + std::string(why)};
+  return {code, "cannot read " + quoted_path(path) + ": " + std::string(why)};
 }
 
 ExitCode code_of(MinidumpError error) {
@@ -33,20 +31,11 @@ ExitCode code_of(MinidumpError error) {
 }
 
 // What a person must know of the dump, beside its stacks.
-void tell(const Minidump& dump, const DumpFileCommand& command) {
+void tell(const Minidump& dump, const std::string& file) {
   if (dump.missing_bytes() != 0) {
-    report({ExitCode::ok, quoted(command.file) + " is cut off: " + std::to_string(dump.missing_bytes()) +
+    report({ExitCode::ok, quoted_path(file) + " is cut off: " + std::to_string(dump.missing_bytes()) +
                               " bytes of the process's memory are missing"});
   }
-}
-
-std::string missing_text(const std::vector<MissingPdb>& missing) {
-  std::string text;
-  for (const MissingPdb& pdb : missing) {
-    text += "\n" + printable(symchk_manifest({pdb}), kMaxShownPdbs);
-    if (text.size() > kMaxShownPdbs) break;
-  }
-  return std::to_string(missing.size()) + " PDBs were not found; as symchk /im takes them:" + text;
 }
 
 class DumpFileRun {
@@ -54,7 +43,7 @@ class DumpFileRun {
   DumpFileRun(const DumpFileCommand& command, const DumpFileHost& host, const Minidump& dump)
       : command_(command),
         host_(host),
-        path_(parse_symbol_path(command.symbol_path.value_or(host.default_symbol_path))),
+        path_(parse_symbol_path(host.symbol_path)),
         images_(host.local, disk_, path_),
         target_(dump, images_),
         files_(images_, target_.dumped_memory(), target_.images()),
@@ -64,6 +53,19 @@ class DumpFileRun {
   ExitCode run(PartialFile* file) {
     UnmatchedThreads unmatched(command_.threads);
     for (const TargetThread& thread : target_.threads()) unmatched.met(thread.os_id, thread.name);
+    Snapshot snapshot = stacks();
+    const Failure missing{ExitCode::no_thread, quoted_path(command_.file) + " has no " + unmatched.text()};
+    if (!unmatched.empty() && snapshot.threads.empty()) return report(missing);
+    name(snapshot);
+    CallChecker calls(symboliser_, loaded_images(snapshot));
+    check_calls(snapshot, calls);
+    if (!sources_.missing().empty()) log(missing_text(sources_.missing()));
+    if (const auto failure = write_dump(snapshot, command_, host_.colour, file, calls)) return report(*failure);
+    return unmatched.empty() ? ExitCode::ok : report(missing);
+  }
+
+  // Without names.
+  Snapshot stacks() {
     std::string obstacle;
     const auto clr = host_.open_clr(target_, obstacle);
     Snapshot snapshot = target_snapshot(target_, clr.get(), obstacle, [this](const TargetThread& thread) {
@@ -71,15 +73,13 @@ class DumpFileRun {
     });
     snapshot.way = Way::file;
     snapshot.tool_version = kVersion;
-    const Failure missing{ExitCode::no_thread, quoted(command_.file) + " has no " + unmatched.text()};
-    if (!unmatched.empty() && snapshot.threads.empty()) return report(missing);
+    return snapshot;
+  }
+
+  void name(Snapshot& snapshot) {
     log("symbolising");
     symbolise(snapshot, symboliser_);
-    CallChecker calls(symboliser_, loaded_images(snapshot));
-    check_calls(snapshot, calls);
-    if (!sources_.missing().empty()) log(missing_text(sources_.missing()));
-    if (const auto failure = write_dump(snapshot, command_, host_.colour, file, calls)) return report(*failure);
-    return unmatched.empty() ? ExitCode::ok : report(missing);
+    add_native_locks(snapshot, target_);
   }
 
  private:
@@ -101,19 +101,37 @@ class DumpFileRun {
 }  // namespace
 
 bool wants_colour(const DumpOutput& output, bool terminal) {
-  switch (output.colour) {
+  return wants_colour(output.colour, output.output.has_value(), terminal);
+}
+
+bool wants_colour(Colour colour, bool to_file, bool terminal) {
+  switch (colour) {
     case Colour::always: return true;
     case Colour::never: return false;
     case Colour::automatic: break;
   }
-  return !output.output && terminal;
+  return !to_file && terminal;
+}
+
+Outcome<Snapshot> read_dump_file(const std::string& path, const DumpFileHost& host) {
+  const MappedFile file(path);
+  if (!file.error().empty()) return unreadable(path, file.error());
+  const Minidump dump = Minidump::parse(file.bytes());
+  if (dump.error() != MinidumpError::none) return unreadable(path, to_string(dump.error()), code_of(dump.error()));
+  tell(dump, path);
+  DumpFileCommand command;
+  command.file = path;
+  DumpFileRun look(command, host, dump);
+  Snapshot snapshot = look.stacks();
+  look.name(snapshot);
+  return snapshot;
 }
 
 ExitCode run(const DumpFileCommand& command, const DumpFileHost& host) {
   std::optional<PartialFile> output;
   if (command.output) {
     output.emplace(*command.output);
-    if (!output->error().empty()) return report(unwritable(command, output->error()));
+    if (!output->error().empty()) return report(unwritable_output(command.output, output->error()));
   }
   const MappedFile file(command.file);
   if (!file.error().empty()) return report(unreadable(command.file, file.error()));
@@ -121,7 +139,7 @@ ExitCode run(const DumpFileCommand& command, const DumpFileHost& host) {
   if (dump.error() != MinidumpError::none) {
     return report(unreadable(command.file, to_string(dump.error()), code_of(dump.error())));
   }
-  tell(dump, command);
+  tell(dump, command.file);
   return DumpFileRun(command, host, dump).run(output ? &*output : nullptr);
 }
 

@@ -5,7 +5,9 @@
 #include <string>
 
 #include "symbols/image_files.h"
+#include "walker/base/failure.h"
 #include "walker/cli/options.h"
+#include "walker/model/snapshot.h"
 #include "walker/outside/clr_questions.h"
 #include "walker/outside/target.h"
 
@@ -16,7 +18,7 @@ struct DumpFileHost {
   // For the paths that the dump names: files of this machine (LocalImageFiles), or none (NoImageFiles) where its
   // paths cannot mean any.
   ImageFiles& local;
-  std::string default_symbol_path;  // where the command line has none: _NT_SYMBOL_PATH
+  std::string symbol_path;  // symbol_path_text()
   bool colour = false;              // of text
   // Opens the runtime of a dump for questions. Null: it cannot be asked, and `obstacle` says why (empty: there is
   // none).
@@ -24,10 +26,14 @@ struct DumpFileHost {
   std::function<void(const std::string&)> log;  // what is being done, with --verbose
 };
 
+// The stacks of a process in a minidump, with names. What a person must know of the file beside them is reported.
+Outcome<Snapshot> read_dump_file(const std::string& file, const DumpFileHost& host);
+
 // Prints the stacks of a process in a minidump. Failures are reported.
 ExitCode run(const DumpFileCommand& command, const DumpFileHost& host);
 
 // Whether text is coloured: as the command says, or where the output goes to a terminal.
 bool wants_colour(const DumpOutput& output, bool terminal);
+bool wants_colour(Colour colour, bool to_file, bool terminal);
 
 }  // namespace mixwalk

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <map>
 #include <string_view>
 
 #include "unmanaged/image/ascii_lower.h"
@@ -20,19 +19,19 @@ constexpr char kDumpHelp[] =
     "Where mixwalk.dll is refused, or is not let in within 2s, the process is looked at from\n"
     "outside: it is only read then (--outside asks for that).\n"
     "\n"
-    "Or prints the stacks in a dump file (minidump) of an x64 process, .NET or not.\n"
+    "Or prints the stacks in a dump file (minidump) of an x64 process, .NET or not. With -o NAME.dmp\n"
+    "such a file is written, with all of the memory; the process stands still until it is whole.\n"
     "\n"
     "Examples:\n"
     "  mixwalk dump --process-id 4711\n"
     "  mixwalk dump --name orders -o orders.json\n"
     "  mixwalk dump --name orders --at-once\n"
     "  mixwalk dump --name orders --outside\n"
+    "  mixwalk dump --name orders --repeat 3 --every 10s -o orders.mixwalk\n"
     "  mixwalk dump --name orders -o orders.speedscope.json\n"
     "  mixwalk dump --after 5s -- orders.exe --port 8080\n"
+    "  mixwalk dump --name orders -o orders.dmp\n"
     "  mixwalk dump orders.dmp --symbol-path /symbols";
-
-const std::map<std::string, Colour> kColours = {
-    {"auto", Colour::automatic}, {"always", Colour::always}, {"never", Colour::never}};
 
 }  // namespace
 
@@ -47,29 +46,48 @@ void add_dump(CLI::App& app, DumpArguments& arguments) {
   dump->add_flag("--at-once", command.visit.sampling.at_once,
                  "Stop all threads together, and copy their stacks before the first runs again\n"
                  "(--deadline is 500ms then, for all of them)");
+  add_number(*dump, "--repeat", arguments.repeat,
+             "Make a series of N dumps (2 to 1000) for mixwalk compare, in one .mixwalk file: no other\n"
+             "format has room for a series. The threads of each dump stand together, as with --at-once,\n"
+             "but not with --one-by-one, --engine snapshot or --canary. Ctrl-C ends it and keeps its dumps")
+      ->option_text("N");
+  dump->add_option("--every", arguments.every,
+                   "From the beginning of one dump of a series to that of the next (default 10s). Goes with\n"
+                   "--repeat only: a series without a number of dumps would have no end")
+      ->check(duration_validator())
+      ->option_text("DURATION");
+  dump->add_flag("--one-by-one", arguments.one_by_one, "Of a series: stop each thread by itself")
+      ->excludes("--at-once");
   auto* outside = dump->add_flag_callback("--outside", [&command] { command.way = DumpWay::outside; },
                                           "Only read the process: nothing is loaded into it and nothing asked of it");
   dump->add_flag_callback("--inside", [&command] { command.way = DumpWay::inside; },
                           "Do not look from outside where mixwalk.dll is refused or not answered for 2s")
       ->excludes(outside);
   dump->add_option("--dac", command.dac,
-                   "The debugging library (mscordaccore.dll) of the runtime, of a dump file or with --outside")
+                   "The debugging library (mscordaccore.dll) of the runtime, where it is not found")
       ->option_text("FILE");
+  dump->add_flag_callback("--no-locks", [&command] { command.locks = false; },
+                          "Do not look which thread holds which lock");
   dump->add_option("-o,--output", command.output, "The file to write; - or nothing: standard output")
       ->option_text("FILE");
-  add_format(*dump, arguments.format, FormatsOf::all, "by the file's extension, else text");
+  add_format(*dump, arguments.format, FormatsOf::all, "by the file's extension (.dmp: the process itself), else text");
   add_number(*dump, "--depth", command.filter.depth, "Show the first N frames of each stack")
       ->option_text("N");
   dump->add_flag("--managed-only", command.filter.managed_only, "Show managed frames only");
   dump->add_flag("--asm", command.calls, "Show the call instruction of each native frame (text only)");
   dump->add_flag("--all", command.filter.all,
                  "Show each frame of the runtime itself, also those that have no name (text only)");
-  add_choice(*dump, "--color,--colour", kColours, command.colour, "auto, always or never")
-      ->option_text("WHEN");
+  add_colour(*dump, command.colour);
   dump->add_flag("-v,--verbose", command.verbose, "Say on standard error what is being done");
 }
 
 namespace {
+
+// A dump file is what is to be written.
+bool writes_minidump(const DumpArguments& arguments) {
+  const std::string output = arguments.command.output.value_or("");
+  return !arguments.format && ascii_lower(output).ends_with(".dmp");
+}
 
 // Returns an error, or nothing when the options are valid; they are in `output` then.
 std::optional<ParseResult> finish_output(const std::optional<std::string>& format, DumpOutput& output) {
@@ -90,6 +108,28 @@ std::optional<ParseResult> finish_output(const std::optional<std::string>& forma
   return std::nullopt;
 }
 
+// What only mixwalk.dll can follow.
+constexpr std::initializer_list<const char*> kOfTheDll = {"--engine", "--probe", "--canary", "--wait",
+                                                          "--timeout"};
+// What is done to a process; a file stands still anyway.
+constexpr std::initializer_list<const char*> kOfAProcess = {
+    "--process-id", "--name", "--after", "--at-once", "--deadline", "--outside", "--inside", "--no-locks",
+    "--repeat", "--every", "--one-by-one"};
+
+// From outside, a thread that stands alone stands as long as its registers and its stack take.
+constexpr std::initializer_list<const char*> kOfAFreeze = {"--deadline"};
+
+// What is looked up and shown of stacks. A dump file that is written has the process, and no stacks.
+constexpr std::initializer_list<const char*> kOfStacks = {
+    "--outside", "--inside", "--dac", "--thread", "--symbol-path", "--depth", "--managed-only", "--asm", "--all",
+    "--color", "--at-once", "--no-locks", "--repeat", "--every", "--one-by-one"};
+
+// The first of these options that was given; null: none was.
+const char* first_given(const CLI::App& app, std::initializer_list<const char*> options) {
+  const auto given = std::ranges::find_if(options, [&](const char* option) { return app.count(option) != 0; });
+  return given == options.end() ? nullptr : *given;
+}
+
 }  // namespace
 
 bool is_dump_file(const std::string& argument) {
@@ -102,11 +142,11 @@ bool is_dump_file(const std::string& argument) {
 }
 
 ParseResult finish_dump_file(DumpArguments& arguments) {
-  // What is done to a process; a file stands still anyway.
-  for (const char* option : {"--process-id", "--name", "--after", "--at-once", "--engine", "--deadline", "--probe",
-                             "--canary", "--timeout", "--wait", "--outside", "--inside"}) {
-    if (arguments.app->count(option) != 0) return usage(std::string(option) + " does not go with a dump file", "dump");
+  for (const auto& options : {kOfAProcess, kOfTheDll}) {
+    const char* const option = first_given(*arguments.app, options);
+    if (option != nullptr) return usage(std::string(option) + " does not go with a dump file", "dump");
   }
+  if (writes_minidump(arguments)) return usage("a dump file is made of a process, not of a dump file", "dump");
   DumpFileCommand command;
   static_cast<DumpOutput&>(command) = std::move(static_cast<DumpOutput&>(arguments.command));
   command.file = arguments.visit.program.front();
@@ -118,8 +158,53 @@ ParseResult finish_dump_file(DumpArguments& arguments) {
   return {.command = std::move(command)};
 }
 
-ParseResult finish_dump(DumpArguments& arguments) {
+namespace {
+
+ParseResult finish_minidump(DumpArguments& arguments) {
+  for (const auto& options : {kOfTheDll, kOfAFreeze, kOfStacks}) {
+    const char* const option = first_given(*arguments.app, options);
+    if (option != nullptr) return usage(std::string(option) + " does not go with a dump file (-o NAME.dmp)", "dump");
+  }
   DumpCommand& command = arguments.command;
+  if (auto wrong = finish_visit(arguments.visit, "dump", command.visit)) return std::move(*wrong);
+  if (std::holds_alternative<ByStart>(command.visit.target) || arguments.visit.after) {
+    return usage("a dump file (-o NAME.dmp) goes with --process-id and --name", "dump");
+  }
+  return {.command = MinidumpCommand{std::move(command.visit.target), std::move(*command.output), command.verbose}};
+}
+
+}  // namespace
+
+namespace {
+
+// All dumps of a series are in memory at once, and compare reads no more.
+constexpr std::uint32_t kMaxRepeat = 1000;
+
+// Returns an error, or nothing when the options are valid; they are in the command then.
+std::optional<ParseResult> finish_series(DumpArguments& arguments) {
+  DumpCommand& command = arguments.command;
+  if (!arguments.repeat) {
+    if (arguments.every) return usage("--every goes with --repeat", "dump");
+    if (arguments.one_by_one) return usage("--one-by-one goes with --repeat", "dump");
+    return std::nullopt;
+  }
+  if (*arguments.repeat < 2 || *arguments.repeat > kMaxRepeat) {
+    return usage("--repeat takes a number from 2 to " + std::to_string(kMaxRepeat), "dump");
+  }
+  command.repeat = *arguments.repeat;
+  if (arguments.every) command.every_ms = *parse_duration(*arguments.every);
+  if (command.every_ms == 0) return usage("--every takes a time above 0", "dump");
+  Sampling& sampling = command.visit.sampling;
+  if (!arguments.one_by_one && sampling.engine != Engine::snapshot && sampling.canary.empty()) sampling.at_once = true;
+  return std::nullopt;
+}
+
+}  // namespace
+
+ParseResult finish_dump(DumpArguments& arguments) {
+  if (writes_minidump(arguments)) return finish_minidump(arguments);
+  DumpCommand& command = arguments.command;
+  if (auto wrong = finish_series(arguments)) return std::move(*wrong);
   if (Sampling& sampling = command.visit.sampling; sampling.at_once) {
     if (sampling.engine == Engine::snapshot) {
       return usage("--at-once does not go with --engine snapshot: the runtime is not asked about "
@@ -135,20 +220,21 @@ ParseResult finish_dump(DumpArguments& arguments) {
   auto* start = std::get_if<ByStart>(&command.visit.target);
   if (command.way == DumpWay::outside) {
     if (start != nullptr) return usage("--outside goes with --process-id and --name", "dump");
-    for (const char* option : {"--at-once", "--engine", "--deadline", "--probe", "--canary", "--timeout", "--wait"}) {
-      if (arguments.app->count(option) != 0) return usage(std::string(option) + " does not go with --outside", "dump");
-    }
+    const char* option = first_given(*arguments.app, kOfTheDll);
+    if (option == nullptr && !command.visit.sampling.at_once) option = first_given(*arguments.app, kOfAFreeze);
+    if (option != nullptr) return usage(std::string(option) + " does not go with --outside", "dump");
+  } else if (start != nullptr || first_given(*arguments.app, kOfTheDll) != nullptr) {
+    command.way = DumpWay::inside;
   }
-  // What only mixwalk.dll can do.
-  for (const char* option : {"--at-once", "--engine", "--probe", "--canary", "--wait", "--timeout"}) {
-    if (command.way == DumpWay::automatic && arguments.app->count(option) != 0) command.way = DumpWay::inside;
-  }
-  if (start != nullptr) command.way = DumpWay::inside;
   if (arguments.visit.after && start == nullptr) {
     return usage("--after goes with -- PROGRAM", "dump");
   }
   if (arguments.visit.after) start->after_ms = *parse_duration(*arguments.visit.after);
   if (auto wrong = finish_output(arguments.format, command)) return std::move(*wrong);
+  if (command.repeat > 1 && command.format->name != "mixwalk") {
+    return usage("--repeat goes with a .mixwalk file (-o NAME.mixwalk): the format " +
+                     std::string(command.format->name) + " has no room for a series", "dump");
+  }
   return {.command = std::move(command)};
 }
 

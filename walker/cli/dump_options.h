@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -11,7 +12,9 @@ namespace mixwalk {
 // The command line of `mixwalk dump`.
 struct DumpArguments {
   VisitArguments visit;
-  std::optional<std::string> format;
+  std::optional<std::string> format, every;
+  std::optional<std::uint32_t> repeat;
+  bool one_by_one = false;
   DumpCommand command;
   const CLI::App* app = nullptr;  // the command's own, which knows what options were given
 };

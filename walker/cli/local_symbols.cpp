@@ -6,17 +6,9 @@
 #include "walker/cli/symbol_path_variable.h"
 
 namespace mixwalk {
-namespace {
 
-SymbolPath path_of(const std::optional<std::string>& given) {
-  if (given) return parse_symbol_path(*given);
-  const auto variable = symbol_path_variable();
-  return variable ? parse_symbol_path(*variable) : SymbolPath();
-}
-
-}  // namespace
-
-LocalSymbols::LocalSymbols(const std::optional<std::string>& symbol_path) : LocalSymbols(path_of(symbol_path)) {}
+LocalSymbols::LocalSymbols(const std::optional<std::string>& symbol_path)
+    : LocalSymbols(parse_symbol_path(symbol_path_text(symbol_path))) {}
 
 LocalSymbols::LocalSymbols(const SymbolPath& path)
     : files_(disk_, folders_of(path)),
@@ -50,6 +42,12 @@ std::string manifest_text(const std::vector<MissingPdb>& missing) {
     if (text.size() > kMaxShown) break;
   }
   return text;
+}
+
+std::string missing_text(const std::vector<MissingPdb>& missing) {
+  std::string text = manifest_text(missing);
+  text.pop_back();
+  return std::to_string(missing.size()) + " PDBs were not found; as symchk /im takes them:\n" + text;
 }
 
 }  // namespace mixwalk

@@ -42,5 +42,7 @@ class LocalSymbols {
 // For people: "name,GUIDage,1" a line, as symchk /im takes them; names that come from elsewhere are printable.
 // Of very many only the first ones.
 std::string manifest_text(const std::vector<MissingPdb>& missing);
+// For a log: how many were not found, and those lines. Of at least one.
+std::string missing_text(const std::vector<MissingPdb>& missing);
 
 }  // namespace mixwalk

@@ -1,10 +1,9 @@
-// mixwalk where no process can be attached to: it converts recordings and gives them names, and shows the stacks of
-// dumps.
+// mixwalk where no process can be attached to: it converts recordings and gives them names, shows the stacks of dumps,
+// and compares dumps.
 
 #include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <string>
@@ -12,8 +11,10 @@
 
 #include "walker/cli/convert.h"
 #include "walker/cli/dump_file.h"
+#include "walker/cli/hang.h"
 #include "walker/cli/options.h"
 #include "walker/cli/report.h"
+#include "walker/cli/symbol_path_variable.h"
 #include "walker/cli/symbolise.h"
 #include "walker/outside/disk_images.h"
 
@@ -29,12 +30,21 @@ std::unique_ptr<ClrQuestions> no_clr(const Target& target, std::string& obstacle
 
 ExitCode run_dump(const DumpFileCommand& command) {
   NoImageFiles none;  // a dump names files of the machine that it was made on
-  const char* const path = std::getenv("_NT_SYMBOL_PATH");
   return run(command, {.local = none,
-                       .default_symbol_path = path != nullptr ? path : "",
+                       .symbol_path = symbol_path_text(command.symbol_path),
                        .colour = wants_colour(command, isatty(STDOUT_FILENO) != 0),
                        .open_clr = &no_clr,
                        .log = [](const std::string& text) { std::fprintf(stderr, "mixwalk: %s\n", text.c_str()); }});
+}
+
+ExitCode run_hang(const HangCommand& command) {
+  NoImageFiles none;
+  const DumpFileHost dumps{.local = none,
+                           .symbol_path = symbol_path_text(command.symbol_path),
+                           .open_clr = &no_clr,
+                           .log = [](const std::string&) {}};
+  return run(command, {.colour = wants_colour(command.colour, command.output.has_value(), isatty(STDOUT_FILENO) != 0),
+                       .open_dump = [&](const std::string& file) { return read_dump_file(file, dumps); }});
 }
 
 ExitCode run_arguments(const std::vector<std::string>& arguments) {
@@ -46,9 +56,10 @@ ExitCode run_arguments(const std::vector<std::string>& arguments) {
   }
   if (const auto* convert = std::get_if<ConvertCommand>(&*parsed.command)) return run(*convert);
   if (const auto* dump = std::get_if<DumpFileCommand>(&*parsed.command)) return run_dump(*dump);
+  if (const auto* hang = std::get_if<HangCommand>(&*parsed.command)) return run_hang(*hang);
   if (const auto* symbolise = std::get_if<SymboliseCommand>(&*parsed.command)) return run(*symbolise);
   return report({ExitCode::usage,
-                 "only convert, symbolise and dump FILE.dmp work here: processes are looked at on Windows"});
+                 "only convert, symbolise, compare, report and dump FILE.dmp work here: processes are looked at on Windows"});
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "walker/cli/arguments.h"
 #include "walker/cli/convert_options.h"
 #include "walker/cli/dump_options.h"
+#include "walker/cli/hang_options.h"
 #include "walker/cli/record_options.h"
 #include "walker/cli/symbolise_options.h"
 
@@ -45,11 +46,14 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments,
   RecordArguments record;
   ConvertArguments convert;
   SymboliseArguments symbolise;
+  HangArguments compare, report;
   add_ps(app, ps);
   add_dump(app, dump);
   add_record(app, record);
   add_convert(app, convert);
   add_symbolise(app, symbolise);
+  add_compare(app, compare);
+  add_report(app, report);
 
   if (arguments.empty()) return {.to_stdout = app.help()};
   // All words after "--" belong to the program. CLI11 would take some of them for a subcommand or an
@@ -83,6 +87,14 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments,
       if (!program.empty()) return usage("symbolise takes no program", "symbolise");
       return finish_symbolise(symbolise);
     }
+    if (app.got_subcommand("compare")) {
+      if (!program.empty()) return usage("compare takes no program", "compare");
+      return finish_compare(compare);
+    }
+    if (app.got_subcommand("report")) {
+      if (!program.empty()) return usage("report takes no program", "report");
+      return finish_report(report);
+    }
     const bool dumps = app.got_subcommand("dump");
     VisitArguments& visit = dumps ? dump.visit : record.visit;
     if (dumps && visit.program.size() == 1 && program.empty() && is_dump_file(visit.program.front())) {
@@ -97,7 +109,7 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments,
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) {
       const auto chosen = app.get_subcommands();
-      if (chosen.empty()) return usage("no command: ps, dump, record, convert or symbolise", "");
+      if (chosen.empty()) return usage("no command: ps, dump, record, convert, symbolise, compare or report", "");
       return usage(sentence(error, *chosen.front()), chosen.front()->get_name());
     }
     std::ostringstream out, unused;

@@ -9,7 +9,7 @@
 #include "walker/base/exit_code.h"
 #include "walker/cli/thread_selection.h"
 #include "walker/export/exporter.h"
-#include "walker/export/formats.h"
+#include "walker/cli/formats.h"
 #include "walker/otlp/collector_url.h"
 #include "walker/otlp/otel_variables.h"
 #include "walker/otlp/requests.h"
@@ -20,7 +20,7 @@ namespace mixwalk {
 
 // The command line as values. Pure: parsing neither prints nor looks at anything but its arguments.
 
-enum class Format { text, json };
+enum class Format { text, json, html };
 enum class Colour { automatic, always, never };
 
 struct PsCommand {
@@ -91,6 +91,9 @@ struct DumpCommand : DumpOutput {
   Visit visit;
   DumpWay way = DumpWay::automatic;
   std::string dac;  // the runtime's debugging library; empty: it is looked for
+  bool locks = true;  // are looked for
+  std::uint32_t repeat = 1;  // dumps; more: a series, in a .mixwalk file
+  std::uint32_t every_ms = 10'000;  // from the beginning of one dump of a series to that of the next
   bool verbose = false;
 };
 
@@ -100,6 +103,13 @@ struct DumpFileCommand : DumpOutput {
   std::string dac;  // as DumpCommand::dac
   ThreadSelection threads;  // empty: all
   std::optional<std::string> symbol_path;  // SymbolPath's text; none: that of _NT_SYMBOL_PATH
+  bool verbose = false;
+};
+
+// A dump file of a process, with all of its memory.
+struct MinidumpCommand {
+  TargetChoice target;  // ById or ByName
+  std::string output;
   bool verbose = false;
 };
 
@@ -132,8 +142,24 @@ struct SymboliseCommand {
   std::optional<std::string> symbol_path;  // as Visit::symbol_path
 };
 
+// What is stuck in a process, by dumps of it (compare), or what one dump says (report).
+struct HangCommand {
+  std::vector<std::string> files;
+  bool single = false;  // report
+  bool across = false;  // the dumps are of several processes of one service
+  std::optional<std::string> output;  // none: standard output
+  Format format = Format::text;
+  std::optional<std::string> symbol_path;  // as Visit::symbol_path; of minidumps
+  std::string dac;                         // as DumpCommand::dac
+  Colour colour = Colour::automatic;
+  bool all = false;
+  bool quiet = false;  // print nothing
+  bool verbose = false;
+};
+
 using Command =
-    std::variant<PsCommand, DumpCommand, DumpFileCommand, RecordCommand, ConvertCommand, SymboliseCommand>;
+    std::variant<PsCommand, DumpCommand, DumpFileCommand, MinidumpCommand, RecordCommand, ConvertCommand,
+                 SymboliseCommand, HangCommand>;
 
 struct ParseResult {
   std::optional<Command> command;  // none: print what is to be printed and leave with the code

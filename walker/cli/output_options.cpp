@@ -1,5 +1,7 @@
 #include "walker/cli/output_options.h"
 
+#include <map>
+
 #include "walker/export/dump_format.h"
 #include "walker/otlp/otel_settings.h"
 
@@ -42,6 +44,12 @@ void add_all(CLI::App& app, FrameFilter& filter, FormatsOf which) {
                      "frame that threw. A .mixwalk file has all frames";
   if (which == FormatsOf::all) help += ".\nOf dumps as text: show each frame of the runtime itself";
   app.add_flag("--all", filter.all, help);
+}
+
+void add_colour(CLI::App& app, Colour& colour) {
+  static const std::map<std::string, Colour> colours = {
+      {"auto", Colour::automatic}, {"always", Colour::always}, {"never", Colour::never}};
+  add_choice(app, "--color,--colour", colours, colour, "auto, always or never")->option_text("WHEN");
 }
 
 void add_otlp(CLI::App& app, OtlpArguments& arguments) {

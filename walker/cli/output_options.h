@@ -22,6 +22,9 @@ std::optional<ParseResult> refuse_filter(const RecordingFormat& format, const Fr
 // --all, of recorded exceptions; with FormatsOf::all of dumps, too.
 void add_all(CLI::App& app, FrameFilter& filter, FormatsOf which);
 
+// --color, of text.
+void add_colour(CLI::App& app, Colour& colour);
+
 struct OtlpArguments {
   std::optional<std::string> url, spool, service;  // of the URL, empty: none is given
   std::vector<std::string> attributes, headers;      // NAME=VALUE

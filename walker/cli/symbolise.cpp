@@ -28,12 +28,7 @@ constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 // Of one record. mixwalk writes some megabytes.
 constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 30;
 constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
-constexpr std::size_t kMaxShownPath = 1000;
 constexpr std::size_t kMaxShownRefused = 20;
-
-std::string quoted(const std::string& path) {
-  return "\"" + printable(path, kMaxShownPath) + "\"";
-}
 
 bool is_named(const RecordedFrame& frame) noexcept {
   return !frame.name.empty() && frame.symbol != SymbolKind::function_table;
@@ -139,10 +134,10 @@ class Symbolising {
   std::optional<Failure> take(const RecordFile& in, layout::File kind, RecordingWriter& writer);
   std::optional<Failure> flush(const RecordFile& in, bool is_header, RecordingWriter& writer);
   Failure unreadable(const std::string& why) const {
-    return {ExitCode::input, "cannot read " + quoted(command_.input) + ": " + why};
+    return {ExitCode::input, "cannot read " + quoted_path(command_.input) + ": " + why};
   }
   Failure unwritable(const std::string& why) const {
-    return {ExitCode::output, "cannot write " + quoted(command_.output) + ": " + why};
+    return {ExitCode::output, "cannot write " + quoted_path(command_.output) + ": " + why};
   }
   void say_what_was_done(bool replaces) const;
   void say_what_is_missing() const;
@@ -233,7 +228,7 @@ ExitCode Symbolising::run() {
   in.close();  // it may be the file that is replaced
   const bool replaces = out.replaces();
   if (const std::string why = out.commit(); !why.empty()) return report(unwritable(why));
-  if (!cut.empty()) report({ExitCode::ok, quoted(command_.input) + ": " + cut});
+  if (!cut.empty()) report({ExitCode::ok, quoted_path(command_.input) + ": " + cut});
   say_what_was_done(replaces);
   say_what_is_missing();
   return ExitCode::ok;
@@ -243,7 +238,7 @@ void Symbolising::say_what_was_done(bool replaces) const {
   report({ExitCode::ok, fmt::format("wrote {}{}: {} of {} native frames in images had names, {} "
                                     "have now; {} of {} managed frames "
                                     "had lines, {} have now; {} inlined calls were added",
-                                    quoted(command_.output),
+                                    quoted_path(command_.output),
                                     replaces ? " in place of the file that was there" : "",
                                     native_.before, native_.all, native_.after, managed_.before,
                                     managed_.all, managed_.after, inlined_)});
@@ -262,7 +257,7 @@ void Symbolising::say_what_is_missing() const {
     report({ExitCode::ok,
             fmt::format("of {} images neither the file was found nor does the recording say which "
                         "PDB they have; the first is {}",
-                        unidentified_.size(), quoted(*unidentified_.begin()))});
+                        unidentified_.size(), quoted_path(*unidentified_.begin()))});
   }
   const std::vector<MissingPdb> missing = symbols_.missing();
   if (missing.empty()) return;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "symbols/calls/call_checker.h"
 #include "walker/base/failure.h"
@@ -10,12 +11,12 @@
 
 namespace mixwalk {
 
-// The failure of a file that cannot be written, or (no output) of standard output.
-Failure unwritable(const DumpOutput& output, const std::string& why);
-
 // Writes a symbolised snapshot as the command line says: to the file, which is committed, or (null) to standard
 // output. `colour`: of text. Nothing: written.
 std::optional<Failure> write_dump(const Snapshot& snapshot, const DumpOutput& output, bool colour, PartialFile* file,
                                   CallChecker& calls);
+
+// The same of a series of dumps, in a format that has room for one.
+std::optional<Failure> write_series(const std::vector<Snapshot>& dumps, const DumpOutput& output, PartialFile* file);
 
 }  // namespace mixwalk

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "walker/model/recording_builder.h"
+#include "walker/model/series.h"
 
 namespace mixwalk {
 namespace {
@@ -38,6 +39,17 @@ std::string dump_refusal(const Recording& recording) {
     return "it shows one moment, and the recording is of samples over time";
   }
   if (snapshot_bytes(recording) > kMaxDumpBytes) return "the stacks are too many and too deep";
+  return {};
+}
+
+std::string series_refusal(const Recording& recording) {
+  constexpr std::size_t kMaxDumps = 1000;
+  if (std::string why = dump_refusal(recording); !why.empty()) return why;
+  std::uint64_t bytes = 0;
+  for (const Module& module : recording.modules) bytes += sizeof(Module) + module.path.size();
+  for (const Assembly& assembly : recording.assemblies) bytes += sizeof(Assembly) + assembly.path.size();
+  const std::size_t dumps = dumps_of(recording);
+  if (dumps > kMaxDumps || bytes * dumps > kMaxDumpBytes) return "it has too many dumps";
   return {};
 }
 

@@ -91,12 +91,22 @@ std::vector<std::size_t> guessed_frames(const Stack& stack) {
   return guessed;
 }
 
+// FILETIME: units of 100 ns since 1601. What is before 1970 is no thread's.
+constexpr std::uint64_t kNsOfTick = 100, kTicksOfMs = 10'000, kTicksUntil1970 = 116'444'736'000'000'000;
+constexpr std::uint64_t kMostTicks = ~0ull / kNsOfTick;
+
+std::uint64_t unix_ms(std::uint64_t file_time) {
+  return (std::max(file_time, kTicksUntil1970) - kTicksUntil1970) / kTicksOfMs;
+}
+
 Json thread_json(const Snapshot& snapshot, const Thread& thread, const FrameFilter& filter) {
   const Stack& stack = thread.stack;
   Json json = {{"os_id", thread.os_id}};
   json["managed"] = thread.clr_id != 0;
   json["clr_id"] = thread.clr_id == 0 ? Json(nullptr) : Json(hex(thread.clr_id));
   json["name"] = or_null(thread.name);
+  json["created_unix_ms"] = thread.created == 0 ? Json(nullptr) : Json(unix_ms(thread.created));
+  json["cpu_ns"] = thread.cpu ? Json(std::min(*thread.cpu, kMostTicks) * kNsOfTick) : Json(nullptr);
   json["skipped"] = or_null(thread.skipped);
   json["whole"] = stack.whole();
   if (stack.completeness() == Completeness::guessed) json["guessed"] = true;
@@ -118,6 +128,18 @@ Json thread_json(const Snapshot& snapshot, const Thread& thread, const FrameFilt
   json["frames"] = Json::array();
   for (const std::size_t i : selection.frames) {
     json["frames"].push_back(frame_json(snapshot, stack.frames[i]));
+  }
+  return json;
+}
+
+Json lock_json(const Lock& lock) {
+  Json json = {{"kind", key(lock.kind)}, {"address", hex(lock.address)}, {"type", or_null(lock.type)}};
+  json["held"] = lock.held;
+  json["owner"] = lock.owner == 0 ? Json(nullptr) : Json(lock.owner);
+  json["recursion"] = lock.recursion == 0 ? Json(nullptr) : Json(lock.recursion);
+  json["waiters"] = Json::array();
+  for (const LockWaiter& waiter : lock.waiters) {
+    json["waiters"].push_back({{"os_id", waiter.os_id}, {"pulse", waiter.pulse}});
   }
   return json;
 }
@@ -183,6 +205,9 @@ Json document(const Snapshot& snapshot, const FrameFilter& filter) {
   }
   json["modules"] = Json::array();
   for (const Module& module : snapshot.modules) json["modules"].push_back(module_json(module));
+  json["locks_missing"] = or_null(snapshot.locks_missing);
+  json["locks"] = Json::array();
+  for (const Lock& lock : snapshot.locks) json["locks"].push_back(lock_json(lock));
   json["threads"] = Json::array();
   for (const Thread& thread : snapshot.threads) {
     json["threads"].push_back(thread_json(snapshot, thread, filter));

@@ -44,6 +44,14 @@ class JsonWriter {
     value(its_value);
   }
 
+  // An array of so many values; each is written by write_item(item).
+  void array(std::string_view name, const auto& items, const auto& write_item) {
+    key(name);
+    begin_array();
+    for (const auto& item : items) write_item(item);
+    end_array();
+  }
+
   // Ends the document. False: the sink refused some of it.
   bool finish();
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -15,14 +14,16 @@
 #include "walker/export/frame_label.h"
 #include "walker/export/frame_selection.h"
 #include "walker/export/runtime_frames.h"
+#include "walker/export/utc_text.h"
 #include "walker/export/words.h"
+#include "walker/model/thread_locks.h"
 
 namespace mixwalk {
 namespace {
 
 // ANSI colours of the standard sixteen: readable on dark and on light grounds.
 constexpr std::string_view kReset = "\x1b[0m", kBold = "\x1b[1m", kDim = "\x1b[2m";
-constexpr std::string_view kManaged = "\x1b[36m", kStub = "\x1b[35m", kGap = "\x1b[31m";
+constexpr std::string_view kManaged = "\x1b[36m", kStub = "\x1b[35m", kGap = "\x1b[31m", kLock = "\x1b[33m";
 
 std::string bounded(std::string_view text) { return printable(text, TextExporter::kMaxNameBytes); }
 
@@ -34,19 +35,6 @@ std::string quoted(std::string_view text) {
     out += c;
   }
   return out + '"';
-}
-
-std::string utc(std::uint64_t unix_ms) {
-  using namespace std::chrono;
-  // The year 9999: the calendar's types are too small for all that a number can say.
-  constexpr std::uint64_t kLastMs = 253'402'300'799'999;
-  const sys_time<milliseconds> time{milliseconds(std::min(unix_ms, kLastMs))};
-  const auto day = floor<days>(time);
-  const year_month_day date(day);
-  const hh_mm_ss clock(floor<seconds>(time - day));
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02} UTC", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                     clock.hours().count(), clock.minutes().count(), clock.seconds().count());
 }
 
 std::string runtime_text(const Runtime& runtime) {
@@ -67,7 +55,7 @@ class Writer {
     const Process& process = snapshot_.process;
     std::string text = fmt::format(
         "{}process {}{}  {}  {}  {}  engine {}  {}\n", paint(kBold), process.id, paint(kReset),
-        bounded(process.path), runtime_text(snapshot_.runtime), utc(snapshot_.unix_time_ms), key(snapshot_.engine),
+        bounded(process.path), runtime_text(snapshot_.runtime), utc_text(snapshot_.unix_time_ms), key(snapshot_.engine),
         plural(snapshot_.threads.size(), "thread"));
     text += moments() + way();
     const FrameFilter& filter = options_.filter;
@@ -79,7 +67,7 @@ class Writer {
   }
 
   std::string thread(const Thread& thread) const {
-    std::string text = "\n" + thread_line(thread) + "\n";
+    std::string text = "\n" + thread_line(thread) + "\n" + lock_lines(thread);
     const FrameSelection selection = select_frames(options_.filter, thread.stack);
     const auto folded = options_.filter.all ? std::vector<FoldedFrames>() : runtime_frames_.of(thread.stack);
     auto fold = folded.begin();
@@ -129,6 +117,9 @@ class Writer {
       text += '\n';
     }
     if (!snapshot_.unasked.empty()) text += "managed frames are missing: " + bounded(snapshot_.unasked) + "\n";
+    if (!snapshot_.locks_missing.empty() && snapshot_.locks_missing != snapshot_.unasked) {
+      text += "locks may be missing: " + bounded(snapshot_.locks_missing) + "\n";
+    }
     return text;
   }
 
@@ -177,6 +168,54 @@ class Writer {
       text += thread.moment == 0 ? "; frozen alone" : fmt::format("; moment {}", thread.moment);
     }
     return text + open_runs(thread.stack);
+  }
+
+  // What the thread waits for, and what it holds.
+  std::string lock_lines(const Thread& thread) const {
+    std::string text;
+    const auto add = [&](const std::string& line) {
+      text += fmt::format("  {}{}{}\n", paint(kLock), line, paint(kReset));
+    };
+    if (const auto [lock, pulse] = lock_waited_for_by(snapshot_, thread.os_id); lock != nullptr) {
+      add((pulse ? "waits to be pulsed: " : "waits for ") + lock_label(*lock) + held_by(*lock));
+    }
+    const std::vector<const Lock*> held = locks_held_by(snapshot_, thread.os_id);
+    for (std::size_t i = 0; i < held.size() && i < TextExporter::kMaxLocks; ++i) {
+      add("holds " + lock_label(*held[i]) + entered(*held[i]) + waiting(*held[i]));
+    }
+    if (held.size() > TextExporter::kMaxLocks) {
+      add("holds " + plural(held.size() - TextExporter::kMaxLocks, "more lock"));
+    }
+    return text;
+  }
+
+  static std::string lock_label(const Lock& lock) {
+    const std::string what = lock.kind != LockKind::monitor ? std::string(sentence(lock.kind))
+                             : lock.type.empty()            ? "an object"
+                                                            : bounded(lock.type);
+    return fmt::format("{} {:#x}", what, lock.address);
+  }
+
+  std::string held_by(const Lock& lock) const {
+    if (!lock.held) return ", held by nobody";
+    if (lock.owner == 0) return ", held by an unknown thread";
+    std::string text = fmt::format(", held by {:#x}", lock.owner);
+    const auto owner = std::ranges::find(snapshot_.threads, lock.owner, &Thread::os_id);
+    if (owner != snapshot_.threads.end() && !owner->name.empty()) text += ' ' + quoted(owner->name);
+    return text;
+  }
+
+  static std::string entered(const Lock& lock) {
+    return lock.recursion > 1 ? fmt::format(", entered {} times", lock.recursion) : "";
+  }
+
+  static std::string waiting(const Lock& lock) {
+    const auto pulse = static_cast<std::size_t>(std::ranges::count_if(lock.waiters, &LockWaiter::pulse));
+    const std::size_t enter = lock.waiters.size() - pulse;
+    std::string text;
+    if (enter != 0) text += fmt::format("{} {}", enter, enter == 1 ? "waits" : "wait");
+    if (pulse != 0) text += fmt::format("{}{} to be pulsed", text.empty() ? "" : ", ", pulse);
+    return text.empty() ? text : " (" + text + ")";
   }
 
   // Why a stack is not whole, each reason once: a deep stack has thousands of runs that are open for

@@ -12,6 +12,7 @@ namespace mixwalk {
 class TextExporter final : public Exporter {
  public:
   static constexpr std::size_t kMaxNameBytes = 1000;
+  static constexpr std::size_t kMaxLocks = 20;  // that are listed of one thread
 
   struct Options {
     bool colour = false;  // ANSI escapes

@@ -141,6 +141,24 @@ std::string_view key(Way way) noexcept {
   return "";
 }
 
+std::string_view key(LockKind kind) noexcept {
+  switch (kind) {
+    case LockKind::monitor: return "monitor";
+    case LockKind::critical_section: return "critical-section";
+    case LockKind::srw_lock: return "srw-lock";
+  }
+  return "";
+}
+
+std::string_view sentence(LockKind kind) noexcept {
+  switch (kind) {
+    case LockKind::monitor: return "object";
+    case LockKind::critical_section: return "critical section";
+    case LockKind::srw_lock: return "slim reader/writer lock";
+  }
+  return "";
+}
+
 std::string_view unit(SampleEvent event) noexcept {
   return event == SampleEvent::wall || event == SampleEvent::cpu ? "nanoseconds" : "count";
 }

@@ -21,12 +21,15 @@ std::string_view key(Engine engine) noexcept;
 std::string_view key(ProbeResult probe) noexcept;
 std::string_view key(SampleEvent event) noexcept;
 std::string_view key(Way way) noexcept;
+std::string_view key(LockKind kind) noexcept;
 
 // What Sample::value counts: "nanoseconds" or "count".
 std::string_view unit(SampleEvent event) noexcept;
 
 // The same reason for a person: "the stack was larger than the copy".
 std::string_view sentence(OpenReason why) noexcept;
+// A lock that is no managed object, for a person: "critical section".
+std::string_view sentence(LockKind kind) noexcept;
 // What is wrong with a frame whose call is; else empty.
 std::string_view sentence(CallCheck call) noexcept;
 // What a stub does: "P/Invoke". Empty for other stubs.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,9 @@ struct Recording {
     std::uint32_t os_id = 0;
     std::uint64_t clr_id = 0;  // 0: never ran managed code
     std::string name;          // the last one known; empty: none
+    // Of a dump, as Thread has them.
+    std::uint64_t created = 0;
+    std::optional<std::uint64_t> cpu = std::nullopt;
     bool operator==(const ThreadInfo&) const = default;
   };
   struct Sample {
@@ -73,6 +77,15 @@ struct Recording {
     std::uint32_t stack = kNone;   // leaf node; kNone: no stack, `detail` says why
     std::uint32_t detail = kNone;  // index into details: see is_moment(), or why no stack
     bool operator==(const Sample&) const = default;
+  };
+  // What the samples of one time do not say of their dump.
+  struct EarlierDump {
+    std::uint64_t time_ns = 0;  // of its samples
+    // Thread::cpu of each of those samples. Fewer than there are samples: the others are unknown.
+    std::vector<std::optional<std::uint64_t>> cpu;
+    std::vector<Lock> locks;
+    std::string locks_missing;
+    bool operator==(const EarlierDump&) const = default;
   };
 
   std::string tool_version;
@@ -91,6 +104,11 @@ struct Recording {
   std::vector<RecordedFrame> frames;
   std::vector<Node> nodes;
   std::vector<Sample> samples;
+  // Of a dump, as Snapshot has them; of a series of dumps (series.h), those of its last one.
+  std::vector<Lock> locks;
+  std::string locks_missing;
+  // Of a series: what belongs to the moment of each dump but the last, in their order.
+  std::vector<EarlierDump> earlier_dumps;
 
   bool operator==(const Recording&) const = default;
 };

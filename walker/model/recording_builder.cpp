@@ -194,9 +194,13 @@ Recording to_recording(const Snapshot& snapshot) {
   recording.engine = snapshot.engine;
   recording.modules = snapshot.modules;  // the frames count them so
   recording.assemblies = snapshot.assemblies;
+  recording.locks = snapshot.locks;
+  recording.locks_missing = snapshot.locks_missing;
   for (const Thread& thread : snapshot.threads) {
     Recording::Sample sample;
     sample.thread = builder.add_thread(thread.os_id, thread.clr_id, thread.name);
+    recording.threads[sample.thread].created = thread.created;
+    recording.threads[sample.thread].cpu = thread.cpu;
     sample.stack = builder.add_stack(thread.stack);
     if (!thread.skipped.empty()) sample.detail = builder.add_detail(thread.skipped);
     recording.samples.push_back(sample);
@@ -212,13 +216,17 @@ Snapshot to_snapshot(const Recording& recording) {
                     .engine = recording.engine,
                     .modules = recording.modules,
                     .assemblies = recording.assemblies,
-                    .threads = {}};
+                    .threads = {},
+                    .locks = recording.locks,
+                    .locks_missing = recording.locks_missing};
   for (const Recording::Sample& sample : recording.samples) {
     const Recording::ThreadInfo& from = recording.threads[sample.thread];
     Thread& thread = snapshot.threads.emplace_back();
     thread.os_id = from.os_id;
     thread.clr_id = from.clr_id;
     thread.name = from.name;
+    thread.created = from.created;
+    thread.cpu = from.cpu;
     thread.stack = to_stack(recording, sample.stack);
     if (sample.detail != Recording::kNone) thread.skipped = recording.details[sample.detail];
   }

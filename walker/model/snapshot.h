@@ -8,6 +8,7 @@
 
 #include "symbols/assembly.h"
 #include "unmanaged/image/debug_directory.h"
+#include "walker/model/lock.h"
 #include "walker/model/stack.h"
 #include "walker/suspended/probe.h"
 
@@ -47,6 +48,10 @@ struct Thread {
   bool copy_cut = false;  // the stack was larger than the copy, or not all of it could be read
   // The place in Snapshot::moments at which it stood, counted from 1; 0: it was frozen by itself.
   std::uint32_t moment = 0;
+  // When the thread began, in units of 100 ns since 1601 (FILETIME); 0: unknown.
+  std::uint64_t created = 0;
+  // The processor time that it had used until then, kernel and user, in units of 100 ns; nothing: unknown.
+  std::optional<std::uint64_t> cpu = std::nullopt;
 
   // Also of an earlier freeze for the same stack: the longer time counts, and whether one was overdue.
   void add_freeze(const Thread& before) {
@@ -105,6 +110,10 @@ struct Snapshot {
   // Of any way but inside: why the runtime could not be asked about managed code, or not all of it; empty: it was, or
   // there is none.
   std::string unasked;
+  // Locks that are held or waited for, by kind and address.
+  std::vector<Lock> locks;
+  // Why `locks` may lack some: nobody looked, or not all could be read; empty: all that can be known are there.
+  std::string locks_missing;
 
   bool operator==(const Snapshot&) const = default;
 };

@@ -10,7 +10,7 @@ namespace mixwalk {
 namespace {
 
 constexpr std::string_view kServiceName = "service.name";
-// As many as an SDK of OpenTelemetry takes unless it is told otherwise.
+// The default limit of OpenTelemetry's SDKs for the attributes of one thing.
 constexpr std::size_t kMaxPairs = 128;
 
 ParsedNameValues wrong(std::string problem) {

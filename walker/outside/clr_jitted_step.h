@@ -2,23 +2,28 @@
 
 #include "unmanaged/step/memory_reader.h"
 #include "walker/outside/clr_questions.h"
+#include "walker/outside/hidden_images.h"
 #include "walker/outside/jitted_step.h"
 
 namespace mixwalk {
 
 // The step through code that a .NET runtime compiled, stubs and dynamic methods included: the runtime's debugging
 // library says which method the code is of, the header before the code has its unwind data (jitted_code.h). Code
-// that the library does not know is no_unwind; code whose header cannot be read is unreadable_unwind. Not
-// frozen-safe; both must outlive this.
+// that the library does not know is no_unwind; code whose header cannot be read is unreadable_unwind. Code that was
+// compiled ahead of time and lies in no listed image has its image's unwind data (hidden_images.h). Not frozen-safe;
+// both must outlive this.
 class ClrJittedStep final : public JittedStep {
  public:
-  ClrJittedStep(ClrQuestions& clr, const MemoryReader& memory) noexcept : clr_(clr), memory_(memory) {}
+  ClrJittedStep(ClrQuestions& clr, const MemoryReader& memory) : clr_(clr), memory_(memory), hidden_(memory) {}
 
   StepResult step(Cursor& frame, LeafRule leaf, const StackCopy& stack) noexcept override;
 
  private:
+  StepResult step_in_image(Cursor& frame, const StackCopy& stack);
+
   ClrQuestions& clr_;
   const MemoryReader& memory_;
+  HiddenImages hidden_;
 };
 
 }  // namespace mixwalk

@@ -34,9 +34,30 @@ struct ClrMethod {
 struct ClrThread {
   std::uint64_t address = 0;   // of the runtime's Thread
   std::uint32_t os_id = 0;     // 0: not started yet, or ended
-  std::uint32_t managed_id = 0;
+  std::uint32_t managed_id = 0;  // also what a thin lock in an object's header names its owner by
+  std::uint64_t domain = 0;      // of its AppDomain
 
   bool operator==(const ClrThread&) const = default;
+};
+
+// The monitor of an object that has a sync block, where somebody holds it or waits for it.
+struct ClrSyncBlock {
+  std::uint64_t address = 0;  // of the SyncBlock, which begins with the lock itself
+  std::uint64_t object = 0;
+  std::uint64_t owner = 0;      // address of the runtime's Thread; 0: unknown
+  std::uint32_t recursion = 0;  // how often the owner has entered it
+  bool held = false;
+
+  bool operator==(const ClrSyncBlock&) const = default;
+};
+
+// Some of the sync blocks. They are numbered from 1, without gaps; those that nobody holds or waits for are left out.
+struct ClrSyncBlocks {
+  std::vector<ClrSyncBlock> blocks;
+  std::uint32_t next = 0;   // the first number that was not looked at; 0: all were
+  bool unreadable = false;  // some of those that were looked at could not be read
+
+  bool operator==(const ClrSyncBlocks&) const = default;
 };
 
 // What a runtime's debugging library says of a process that stands still, or of a dump. Every answer may be
@@ -52,6 +73,11 @@ class ClrQuestions {
   // What the runtime calls code without a MethodDesc: thunks, precode, helpers. Empty: unknown.
   virtual std::string code_name(std::uint64_t address) = 0;
   virtual std::vector<ClrThread> threads() = 0;
+  // Sync blocks from this number on, as many as can be looked at in a moment. Nothing: no answer.
+  virtual std::optional<ClrSyncBlocks> sync_blocks(std::uint32_t first) = 0;
+  // The types of objects, as people read them: "System.Collections.Generic.List<System.Int32>". In the order of
+  // `objects`; empty: no object lies there.
+  virtual std::vector<std::string> object_types(std::span<const std::uint64_t> objects) = 0;
 
   // Hints: what will be asked one by one. Where a question crosses to another process, all of these cost
   // little more than one.

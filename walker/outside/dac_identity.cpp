@@ -32,7 +32,10 @@ constexpr std::uint32_t kFixedInfoSignature = 0xFEEF'04BD;
 constexpr std::size_t kFixedInfoWithin = 128;
 
 constexpr std::string_view kRuntimeInfoSignature = "DotNetRuntimeInfo";
-constexpr std::uint64_t kDacIndexAt = 18 + 2 + 4 + 24;  // behind signature, padding, version, runtime's index
+// Signature, padding, the structure's version, three indices of 24 bytes, and from version 2 on the runtime's own.
+constexpr std::uint64_t kInfoVersionAt = 18 + 2, kDacIndexAt = kInfoVersionAt + 4 + 24;
+constexpr std::uint64_t kRuntimeVersionAt = kDacIndexAt + 2 * 24;
+constexpr std::uint32_t kInfoWithVersion = 2;
 constexpr std::uint8_t kIndexBytes = 8;
 
 struct ResourceData {
@@ -119,7 +122,7 @@ std::optional<DacStamp> from_resource(const MemoryReader& memory, std::uint64_t 
   return std::nullopt;
 }
 
-std::optional<DacStamp> from_export(const MemoryReader& memory, std::uint64_t base) {
+std::optional<RuntimeIdentity> from_export(const MemoryReader& memory, std::uint64_t base) {
   const auto rva = export_rva(memory, base, kRuntimeInSingleFile);
   if (!rva) return std::nullopt;
   const std::uint64_t at = base + *rva;
@@ -132,7 +135,13 @@ std::optional<DacStamp> from_export(const MemoryReader& memory, std::uint64_t ba
   const auto stamp = memory.read_value<std::uint32_t>(at + kDacIndexAt + 1);
   const auto size = memory.read_value<std::uint32_t>(at + kDacIndexAt + 5);
   if (!bytes || *bytes < kIndexBytes || !stamp || !size) return std::nullopt;
-  return DacStamp{*stamp, *size};
+  RuntimeIdentity identity{.dac = {*stamp, *size}};
+  if (memory.read_value<std::uint32_t>(at + kInfoVersionAt).value_or(0) < kInfoWithVersion) return identity;
+  if (const auto words = memory.read_value<std::array<std::uint32_t, 4>>(at + kRuntimeVersionAt)) {
+    const auto number = [&](std::size_t i) { return static_cast<std::uint16_t>((*words)[i]); };
+    identity.version = {number(0), number(1), number(2), number(3)};
+  }
+  return identity;
 }
 
 FileVersion file_version(const MemoryReader& memory, std::uint64_t base, const Resources& resources) {
@@ -168,10 +177,15 @@ std::string to_string(const FileVersion& version) {
 std::optional<RuntimeIdentity> read_runtime_identity(const MemoryReader& memory, std::uint64_t base) {
   const Resources resources(memory, base);
   // The export first: a single-file program may have any resources.
-  auto dac = from_export(memory, base);
-  if (!dac) dac = from_resource(memory, base, resources);
-  if (!dac || dac->timestamp == 0 || dac->size == 0) return std::nullopt;
-  return RuntimeIdentity{*dac, file_version(memory, base, resources)};
+  auto identity = from_export(memory, base);
+  if (!identity) {
+    const auto dac = from_resource(memory, base, resources);
+    if (!dac) return std::nullopt;
+    identity = RuntimeIdentity{.dac = *dac};
+  }
+  if (identity->dac.timestamp == 0 || identity->dac.size == 0) return std::nullopt;
+  if (identity->version == FileVersion()) identity->version = file_version(memory, base, resources);
+  return identity;
 }
 
 }  // namespace mixwalk

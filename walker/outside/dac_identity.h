@@ -32,13 +32,13 @@ std::string to_string(const FileVersion& version);
 // What a loaded runtime (coreclr.dll, or a single-file program) says of itself.
 struct RuntimeIdentity {
   DacStamp dac;       // the one debugging library that fits
-  FileVersion version;  // of the runtime's own file; of a single-file program that of the program
+  FileVersion version;  // of the runtime's own file; of a single-file program before .NET 9 that of the program
 };
 
 // Nothing: no runtime stands at `base`, or what names its library cannot be read. Nothing that is read is
 // trusted. Sources: the resource CLRDEBUGINFO (.NET's debugging shim reads it: u32 version 0, a GUID, then
 // timestamp and size of the DAC and of the debugger library); the export DotNetRuntimeInfo of runtimeinfo.h,
-// whose DacModuleIndex is a count of bytes, the timestamp and the size.
+// whose DacModuleIndex is a count of bytes, the timestamp and the size, and whose RuntimeVersion are four u32.
 std::optional<RuntimeIdentity> read_runtime_identity(const MemoryReader& memory, std::uint64_t base);
 
 }  // namespace mixwalk

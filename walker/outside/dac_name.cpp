@@ -44,7 +44,6 @@ class TypeText {
     return take("]");
   }
 
- private:
   bool type(std::string& text, int depth) {
     std::string name;
     while (!at_end() && text_[at_] != '[' && text_[at_] != ',' && text_[at_] != ']') {
@@ -73,6 +72,7 @@ class TypeText {
     return true;
   }
 
+ private:
   void skip_assembly() {
     while (!at_end() && text_[at_] != ']') ++at_;
   }
@@ -178,6 +178,12 @@ std::size_t parameters_at(std::string_view name) {
 }
 
 }  // namespace
+
+std::string type_of_dac_name(std::string_view name) {
+  TypeText text(name);
+  std::string type;
+  return text.type(type, 0) && text.at_end() ? type : std::string(name);
+}
 
 std::optional<DacArguments> dac_arguments(std::string_view name, std::string_view type, std::string_view method) {
   DacArguments arguments;

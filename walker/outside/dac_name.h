@@ -30,4 +30,8 @@ std::optional<DacArguments> dac_arguments(std::string_view name, std::string_vie
 // no metadata (a stub, or made by the program): the name alone stays. Empty: it cannot be read as such a name.
 ClrMethod method_of_dac_name(std::string_view name, bool dynamic);
 
+// A type's name (ISOSDacInterface::GetObjectClassName), which has its arguments in the same way, as people read it:
+// "Ns.List<System.Int32>". What cannot be read so stays as it is.
+std::string type_of_dac_name(std::string_view name);
+
 }  // namespace mixwalk

@@ -9,12 +9,6 @@
 #include "walker/outside/runtime_version.h"
 
 namespace mixwalk {
-namespace {
-
-// NT_TIB, at the begin of a TEB (winnt.h).
-constexpr std::uint64_t kStackBase = 8, kStackLimit = 16;
-
-}  // namespace
 
 DumpTarget::DumpTarget(const Minidump& dump, DiskImages& disk)
     : dump_(dump), dumped_(dump), memory_(dumped_, {}, disk), outside_(dump) {
@@ -48,16 +42,19 @@ void DumpTarget::list_modules() {
 }
 
 void DumpTarget::list_threads() {
-  for (const MinidumpThread& thread : dump_.threads()) threads_.push_back({thread.id, thread.name, thread.teb});
+  for (const MinidumpThread& thread : dump_.threads()) {
+    TargetThread listed{.os_id = thread.id, .name = thread.name, .teb = thread.teb, .created = thread.create_time};
+    // A dump that says when a thread began says its times too.
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 56;  // 228 years
+    const bool known = thread.create_time != 0 && thread.kernel_time < kMost && thread.user_time < kMost;
+    if (known) listed.cpu = thread.kernel_time + thread.user_time;
+    threads_.push_back(std::move(listed));
+  }
 }
 
 StackLimits DumpTarget::stack_limits(const MinidumpThread& thread, std::uint64_t rsp) const {
-  const auto base = dumped_.read_value<std::uint64_t>(thread.teb + kStackBase);
-  const auto limit = dumped_.read_value<std::uint64_t>(thread.teb + kStackLimit);
-  if (thread.teb != 0 && base && limit) {
-    const StackLimits limits{*limit, *base};
-    if (limits.contains(rsp)) return limits;
-  }
+  const StackLimits limits = mixwalk::stack_limits(dumped_, thread.teb);
+  if (limits.contains(rsp)) return limits;
   return {thread.stack_begin, thread.stack_begin + thread.stack_bytes};
 }
 

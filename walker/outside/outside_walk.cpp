@@ -38,7 +38,7 @@ class Walk {
         code_{knowledge.jitted, target.runtime().name.empty() || knowledge.jitted != nullptr} {}
 
   Thread walk(const TargetThread& of) {
-    Thread thread{.os_id = of.os_id, .name = of.name};
+    Thread thread{.os_id = of.os_id, .name = of.name, .created = of.created, .cpu = of.cpu};
     RawSample sample({stack_.get(), kStackBytes}, {});
     target_.capture(of, sample);
     thread.skipped = why_skipped(sample.fault);
@@ -92,7 +92,11 @@ Snapshot walk_outside(Target& target, const OutsideKnowledge& knowledge, const O
   for (const TargetThread& thread : target.threads()) {
     if (knowledge.wanted && !knowledge.wanted(thread)) continue;
     if (frames >= limits.frames || std::chrono::steady_clock::now() >= end) {
-      snapshot.threads.push_back({.os_id = thread.os_id, .name = thread.name, .skipped = kNothingLeft});
+      snapshot.threads.push_back({.os_id = thread.os_id,
+                                  .name = thread.name,
+                                  .skipped = kNothingLeft,
+                                  .created = thread.created,
+                                  .cpu = thread.cpu});
       continue;
     }
     snapshot.threads.push_back(walk.walk(thread));

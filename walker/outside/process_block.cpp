@@ -9,8 +9,10 @@
 namespace mixwalk {
 namespace {
 
-// Offsets on x64: TEB.ProcessEnvironmentBlock, PEB.ProcessParameters, RTL_USER_PROCESS_PARAMETERS.CommandLine (a
-// UNICODE_STRING: bytes, room, pointer).
+// Offsets on x64. NT_TIB, at the begin of a TEB.
+constexpr std::uint64_t kStackBase = 8, kStackLimit = 16;
+// TEB.ProcessEnvironmentBlock, PEB.ProcessParameters, RTL_USER_PROCESS_PARAMETERS.CommandLine (a UNICODE_STRING: bytes,
+// room, pointer).
 constexpr std::uint64_t kPeb = 0x60, kParameters = 0x20, kCommandLine = 0x70, kBuffer = 8;
 
 }  // namespace
@@ -26,6 +28,14 @@ std::string command_line_of(const MemoryReader& memory, std::uint64_t teb) {
   std::vector<std::byte> units(*bytes);
   if (!memory.read(*text, units.data(), units.size())) return {};
   return utf8_of_utf16(units);
+}
+
+StackLimits stack_limits(const MemoryReader& memory, std::uint64_t teb) {
+  if (teb == 0) return {};
+  const auto base = memory.read_value<std::uint64_t>(teb + kStackBase);
+  const auto limit = memory.read_value<std::uint64_t>(teb + kStackLimit);
+  if (!base || !limit || *base <= *limit) return {};
+  return {*limit, *base};
 }
 
 }  // namespace mixwalk

@@ -4,11 +4,16 @@
 #include <string>
 
 #include "unmanaged/step/memory_reader.h"
+#include "walker/suspended/thread_control.h"
 
 namespace mixwalk {
 
 // The command line of the process that a TEB belongs to, UTF-8, by the PEB; empty: it cannot be read. Nothing that
 // is read is trusted. (Microsoft Learn, "TEB", "PEB" and "RTL_USER_PROCESS_PARAMETERS structure (winternl.h)".)
 std::string command_line_of(const MemoryReader& memory, std::uint64_t teb);
+
+// The stack of the thread that a TEB belongs to; empty: it cannot be read. Nothing that is read is trusted: a TEB may
+// name the stack of another thread. (Microsoft Learn, "NT_TIB structure (winnt.h)".)
+StackLimits stack_limits(const MemoryReader& memory, std::uint64_t teb);
 
 }  // namespace mixwalk

@@ -15,7 +15,8 @@ using protozero::pbf_message;
 
 enum class Outer : protozero::pbf_tag_type {
   open = 1, ask_code = 2, ask_methods = 3, ask_code_names = 4, ask_threads = 5, target_ran = 6, opened = 7,
-  not_opened = 8, codes = 9, methods = 10, code_names = 11, threads = 12,
+  not_opened = 8, codes = 9, methods = 10, code_names = 11, threads = 12, ask_sync_blocks = 13, ask_object_types = 14,
+  sync_blocks = 15, object_types = 16,
 };
 enum class OpenField : protozero::pbf_tag_type {
   version = 1, dac_path = 2, process = 3, dump_path = 4, runtime_base = 5, symbol_path = 6,
@@ -27,7 +28,10 @@ enum class CodeField : protozero::pbf_tag_type {
   method = 1, start = 2, hot_bytes = 3, cold_start = 4, cold_bytes = 5, gc_info = 6, jitted = 7, none = 8,
 };
 enum class MethodField : protozero::pbf_tag_type { name = 1, stub = 2 };
-enum class ThreadField : protozero::pbf_tag_type { address = 1, os_id = 2, managed_id = 3 };
+enum class ThreadField : protozero::pbf_tag_type { address = 1, os_id = 2, managed_id = 3, domain = 4 };
+enum class AskBlocksField : protozero::pbf_tag_type { first = 1 };
+enum class BlocksField : protozero::pbf_tag_type { next = 1, block = 2, unreadable = 3 };
+enum class BlockField : protozero::pbf_tag_type { address = 1, object = 2, owner = 3, recursion = 4, held = 5 };
 enum class NoField : protozero::pbf_tag_type {};
 
 // Between two characters.
@@ -152,10 +156,54 @@ ClrThread get_thread(pbf_message<ThreadField> in) {
       case ThreadField::address: thread.address = in.get_fixed64(); break;
       case ThreadField::os_id: thread.os_id = in.get_uint32(); break;
       case ThreadField::managed_id: thread.managed_id = in.get_uint32(); break;
+      case ThreadField::domain: thread.domain = in.get_fixed64(); break;
       default: in.skip();
     }
   }
   return thread;
+}
+
+ClrSyncBlock get_block(pbf_message<BlockField> in) {
+  ClrSyncBlock block;
+  while (in.next()) {
+    switch (in.tag()) {
+      case BlockField::address: block.address = in.get_fixed64(); break;
+      case BlockField::object: block.object = in.get_fixed64(); break;
+      case BlockField::owner: block.owner = in.get_fixed64(); break;
+      case BlockField::recursion: block.recursion = in.get_uint32(); break;
+      case BlockField::held: block.held = in.get_uint32() != 0; break;
+      default: in.skip();
+    }
+  }
+  return block;
+}
+
+ClrSyncBlocks get_blocks(pbf_message<BlocksField> in) {
+  ClrSyncBlocks blocks;
+  while (in.next()) {
+    switch (in.tag()) {
+      case BlocksField::next: blocks.next = in.get_uint32(); break;
+      case BlocksField::unreadable: blocks.unreadable = in.get_uint32() != 0; break;
+      case BlocksField::block:
+        if (blocks.blocks.size() == kMaxSyncBlocks) throw std::out_of_range("blocks");
+        blocks.blocks.push_back(get_block(pbf_message<BlockField>(in.get_message())));
+        break;
+      default: in.skip();
+    }
+  }
+  return blocks;
+}
+
+std::uint32_t get_first(pbf_message<AskBlocksField> in) {
+  std::uint32_t first = 0;
+  while (in.next()) {
+    if (in.tag() == AskBlocksField::first) {
+      first = in.get_uint32();
+    } else {
+      in.skip();
+    }
+  }
+  return first;
 }
 
 OpenClr get_open(pbf_message<OpenField> in) {
@@ -230,6 +278,33 @@ struct Encoder {
       out.add_fixed64(ThreadField::address, thread.address);
       out.add_uint32(ThreadField::os_id, thread.os_id);
       out.add_uint32(ThreadField::managed_id, thread.managed_id);
+      out.add_fixed64(ThreadField::domain, thread.domain);
+    });
+  }
+  void operator()(const AskSyncBlocks& ask) const {
+    MessageBuilder<Outer> outer(bytes);
+    MessageBuilder<AskBlocksField> out(outer, Outer::ask_sync_blocks);
+    out.add_uint32(AskBlocksField::first, ask.first);
+  }
+  void operator()(const AskObjectTypes& ask) const { put_addresses(bytes, Outer::ask_object_types, ask.objects); }
+  void operator()(const SyncBlocksAnswer& answer) const {
+    MessageBuilder<Outer> outer(bytes);
+    MessageBuilder<BlocksField> out(outer, Outer::sync_blocks);
+    out.add_uint32(BlocksField::next, answer.blocks.next);
+    out.add_uint32(BlocksField::unreadable, answer.blocks.unreadable ? 1 : 0);
+    for (const ClrSyncBlock& block : answer.blocks.blocks) {
+      MessageBuilder<BlockField> inner(out, BlocksField::block);
+      inner.add_fixed64(BlockField::address, block.address);
+      inner.add_fixed64(BlockField::object, block.object);
+      inner.add_fixed64(BlockField::owner, block.owner);
+      inner.add_uint32(BlockField::recursion, block.recursion);
+      inner.add_uint32(BlockField::held, block.held ? 1 : 0);
+    }
+  }
+  void operator()(const ObjectTypesAnswer& answer) const {
+    put_list(bytes, Outer::object_types, answer.types, [](auto& list, const std::string& type) {
+      MessageBuilder<TextField> out(list, ListField::entry);
+      add_text(out, TextField::text, type);
     });
   }
 };
@@ -254,6 +329,14 @@ QuestionMessage get_message(pbf_message<Outer>& outer) {
     case Outer::code_names:
       return CodeNamesAnswer{get_list<std::string, TextField>(pbf_message<ListField>(outer.get_message()),
                                                               kMaxAsked, get_only_text)};
+    case Outer::ask_sync_blocks: return AskSyncBlocks{get_first(pbf_message<AskBlocksField>(outer.get_message()))};
+    case Outer::ask_object_types:
+      return AskObjectTypes{get_addresses(pbf_message<AddressesField>(outer.get_message()))};
+    case Outer::sync_blocks:
+      return SyncBlocksAnswer{get_blocks(pbf_message<BlocksField>(outer.get_message()))};
+    case Outer::object_types:
+      return ObjectTypesAnswer{get_list<std::string, TextField>(pbf_message<ListField>(outer.get_message()),
+                                                                kMaxAsked, get_only_text)};
     case Outer::threads:
       return ThreadsAnswer{get_list<ClrThread, ThreadField>(pbf_message<ListField>(outer.get_message()),
                                                             kMaxClrThreads, get_thread)};

@@ -17,12 +17,13 @@ namespace mixwalk {
 // says which message it is. One question is under way at a time. The asking side treats answers as hostile:
 // the library works on the memory of any process or file. Decoding is bounded, throws std::bad_alloc at most,
 // and says "no" to what it does not understand.
-inline constexpr std::uint32_t kQuestionsVersion = 1;
+inline constexpr std::uint32_t kQuestionsVersion = 2;
 inline constexpr std::size_t kMaxQuestionBytes = 4 << 20;
 inline constexpr std::size_t kMaxAsked = 4096;       // addresses in one question for code
 inline constexpr std::size_t kMaxNamesAsked = 256;   // in one for names: all answers fit into a message
 inline constexpr std::size_t kMaxNameBytes = 8192;   // of one name; longer ones are cut
 inline constexpr std::size_t kMaxClrThreads = 100'000;
+inline constexpr std::size_t kMaxSyncBlocks = 10'000;  // in one answer
 
 // Asker → worker, first.
 struct OpenClr {
@@ -49,6 +50,15 @@ struct AskCodeNames {
 };
 struct AskThreads {
   bool operator==(const AskThreads&) const = default;
+};
+// Sync blocks from this number on (ClrQuestions::sync_blocks).
+struct AskSyncBlocks {
+  std::uint32_t first = 1;
+  bool operator==(const AskSyncBlocks&) const = default;
+};
+struct AskObjectTypes {
+  std::vector<std::uint64_t> objects;
+  bool operator==(const AskObjectTypes&) const = default;
 };
 // The target has run since: everything is read anew. Answered by Opened.
 struct TargetRan {
@@ -80,8 +90,19 @@ struct ThreadsAnswer {
   bool operator==(const ThreadsAnswer&) const = default;
 };
 
-using QuestionMessage = std::variant<OpenClr, AskCode, AskMethods, AskCodeNames, AskThreads, TargetRan, Opened,
-                                     NotOpened, CodeAnswer, MethodsAnswer, CodeNamesAnswer, ThreadsAnswer>;
+struct SyncBlocksAnswer {
+  ClrSyncBlocks blocks;
+  bool operator==(const SyncBlocksAnswer&) const = default;
+};
+struct ObjectTypesAnswer {
+  std::vector<std::string> types;
+  bool operator==(const ObjectTypesAnswer&) const = default;
+};
+
+using QuestionMessage =
+    std::variant<OpenClr, AskCode, AskMethods, AskCodeNames, AskThreads, AskSyncBlocks, AskObjectTypes, TargetRan, Opened,
+                 NotOpened, CodeAnswer, MethodsAnswer, CodeNamesAnswer, ThreadsAnswer, SyncBlocksAnswer,
+                 ObjectTypesAnswer>;
 
 // The message with its length in front.
 std::string encode_question(const QuestionMessage& message);

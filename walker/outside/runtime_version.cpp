@@ -9,6 +9,7 @@
 #include "unmanaged/image/ascii_lower.h"
 #include "unmanaged/image/exports_name.h"
 #include "unmanaged/image/image_headers.h"
+#include "walker/outside/dac_identity.h"
 
 namespace mixwalk {
 namespace {
@@ -37,8 +38,15 @@ std::string product_version(const std::vector<std::byte>& resources) {
   return text;
 }
 
-// "8.0.31+COMMIT", or the numbers of the file: "8,0,3125,27210 @Commit: …" (.NET: the third has the number of the
-// servicing release and two digits of the year), "4.8.9181.0" (.NET Framework).
+// Of .NET, a file's third number is the number of the servicing release and two digits of the year.
+void to_release(Runtime& runtime) {
+  if (runtime.name != ".NET") return;
+  runtime.build /= 100;
+  runtime.revision = 0;
+}
+
+// "8.0.31+COMMIT", or the numbers of the file: "8,0,3125,27210 @Commit: …" (.NET), "4.8.9181.0"
+// (.NET Framework).
 void read_numbers(std::string_view text, Runtime& runtime) {
   std::uint16_t* const numbers[] = {&runtime.major, &runtime.minor, &runtime.build, &runtime.revision};
   std::size_t which = 0;
@@ -51,9 +59,18 @@ void read_numbers(std::string_view text, Runtime& runtime) {
       break;
     }
   }
-  if (which < 3 || runtime.name != ".NET") return;
-  runtime.build /= 100;
-  runtime.revision = 0;
+  if (which >= 3) to_release(runtime);
+}
+
+// The runtime that lies in a program. The program's resources have the version of the program.
+bool read_version_of_export(const Module& module, const MemoryReader& memory, Runtime& runtime) {
+  const auto identity = read_runtime_identity(memory, module.base);
+  if (!identity || identity->version == FileVersion()) return false;
+  const FileVersion& version = identity->version;
+  runtime.major = version.major, runtime.minor = version.minor;
+  runtime.build = version.build, runtime.revision = version.revision;
+  to_release(runtime);
+  return true;
 }
 
 void read_version(const Module& module, const MemoryReader& memory, Runtime& runtime) {
@@ -72,15 +89,15 @@ Runtime find_runtime(std::span<const Module> modules, const MemoryReader& memory
     return std::find_if(modules.begin(), modules.end(),
                         [&](const Module& module) { return ascii_lower(module_name(module)) == name; });
   };
-  Runtime runtime;
+  Runtime runtime{.name = ".NET"};
   auto found = named("coreclr.dll");
   if (found == modules.end()) {
     found = std::find_if(modules.begin(), modules.end(), [&](const Module& module) {
       return ascii_lower(module_name(module)).ends_with(".exe") &&
              exports_name(memory, module.base, kRuntimeInSingleFile);
     });
+    if (found != modules.end() && read_version_of_export(*found, memory, runtime)) return runtime;
   }
-  runtime.name = ".NET";
   if (found == modules.end()) {
     found = named("clr.dll");
     runtime.name = ".NET Framework";

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ struct TargetThread {
   std::uint32_t os_id = 0;
   std::string name;       // UTF-8, the thread's description; empty: none, or unknown
   std::uint64_t teb = 0;  // address of its TEB; 0: unknown
+  // As Thread::created and Thread::cpu.
+  std::uint64_t created = 0;
+  std::optional<std::uint64_t> cpu = std::nullopt;
 };
 
 // A process that is looked at from outside: a dump, a live process that is only read, a test's builder.
@@ -43,6 +47,10 @@ class Target {
   virtual const MemoryReader& memory() const noexcept = 0;
   // What lies at an address outside all images.
   virtual OutsideMemory& outside() noexcept = 0;
+
+  // A live process runs on: what was read of its memory is forgotten. False: the target stands still, nothing was
+  // forgotten.
+  virtual bool forget_memory() { return false; }
 
   // The thread's registers, and its stack from Rsp to the stack's base, both of one moment: sample.context and
   // sample.stack; what went wrong is in sample.fault. A live thread stands while both are taken, and no longer.

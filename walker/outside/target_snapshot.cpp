@@ -4,6 +4,7 @@
 
 #include "walker/outside/clr_jitted_step.h"
 #include "walker/outside/questioned_code.h"
+#include "walker/outside/target_locks.h"
 
 namespace mixwalk {
 namespace {
@@ -21,11 +22,11 @@ void add_clr_threads(Snapshot& snapshot, ClrQuestions& clr) {
 }  // namespace
 
 Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& obstacle,
-                         const std::function<bool(const TargetThread&)>& wanted) {
+                         const std::function<bool(const TargetThread&)>& wanted, bool locks) {
   NoManagedCode nothing;
   if (clr == nullptr) {
     Snapshot snapshot = walk_outside(target, {.managed = nothing, .wanted = wanted});
-    snapshot.unasked = obstacle;
+    snapshot.unasked = snapshot.locks_missing = obstacle;
     return snapshot;
   }
   QuestionedCode managed(*clr);
@@ -34,6 +35,8 @@ Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& o
   name_functions(snapshot, *clr);
   add_clr_threads(snapshot, *clr);
   snapshot.unasked = clr->obstacle();
+  snapshot.locks_missing = "nobody looked";
+  if (locks) add_monitors(snapshot, target, *clr);
   return snapshot;
 }
 

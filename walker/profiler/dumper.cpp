@@ -7,20 +7,14 @@
 
 #include "walker/profiler/pages.h"
 #include "walker/session/win/thread_list.h"
+#include "walker/suspended/moments.h"
 
 namespace mixwalk {
 namespace {
 
 constexpr char kNotOpened[] = "the thread has ended, or may not be opened";
-// A dump at once is of one moment where it can be. Threads without a copy of the first moment are taken
-// together at the next one; what is left after the last is taken thread by thread.
-constexpr std::size_t kMostMoments = 8;
-constexpr std::size_t kMostOverdue = 2;  // of them; each costs the process a whole deadline
-// For the stacks of all threads. Most threads use some KiB of what is committed for them; a stack may grow
-// by some more before the thread stands.
-constexpr std::size_t kLeastArena = 1 << 20;
+// For the stacks of all threads, in the target's own memory.
 constexpr std::size_t kMostArena = 64 << 20;
-constexpr std::size_t kGrowth = 64 << 10;
 
 // Nothing: there was no memory for a list.
 std::optional<std::vector<std::uint32_t>> wanted_threads(const DumpRequest& request) {
@@ -46,7 +40,7 @@ bool Dumper::dump_at_once(const DumpRequest& request) {
   if (!find_threads(request, met, waiting)) return false;
   const std::size_t most = kMostMoments + waiting.size() / Sampler::kMostInGroup;
   std::size_t overdue_moments = 0;
-  while (!waiting.empty() && moments_.size() < most && overdue_moments < kMostOverdue) {
+  while (!waiting.empty() && moments_.size() < most && overdue_moments < kMostOverdueMoments) {
     bool overdue = false;
     if (!sample_moment(waiting, overdue)) return false;
     overdue_moments += overdue;
@@ -88,14 +82,14 @@ bool Dumper::find_threads(const DumpRequest& request, std::set<std::uint32_t>& m
 bool Dumper::sample_moment(Threads& waiting, bool& overdue) {
   const std::size_t count = std::min(waiting.size(), Sampler::kMostInGroup);
   std::vector<Sampler::GroupThread> group(count);
-  std::size_t arena_bytes = kLeastArena;
+  std::size_t arena_bytes = kLeastArenaBytes;
   for (std::size_t i = 0; i < count; ++i) {
     group[i].os_id = waiting[i]->os_id;
     group[i].thread = &waiting[i]->thread;
     const StackLimits stack = waiting[i]->thread.stack_limits();
     // Another thread, or a fiber, may be writing them just now.
     const std::uint64_t bytes = stack.base > stack.limit ? stack.base - stack.limit : 0;
-    arena_bytes += std::min<std::uint64_t>(bytes, kMostArena) + kGrowth;
+    arena_bytes += std::min<std::uint64_t>(bytes, kMostArena) + kStackGrowthBytes;
   }
   const Pages<std::byte> arena(std::min(arena_bytes, kMostArena));
   const auto stood_ns = sampler_.sample_group(group, Engine::copy, arena.all());

@@ -84,9 +84,23 @@ void RecordingCollector::take_over() {
   // A thread's name may have come later.
   for (std::size_t i = 0; i < from.threads.size(); ++i) {
     const Recording::ThreadInfo& thread = from.threads[i];
+    // A series of dumps has several rows of one id, of threads that another dump knows by another name.
+    if (from.event == SampleEvent::dump) {
+      if (i == threads_.size()) {
+        threads_.push_back(static_cast<std::uint32_t>(to.threads.size()));
+        to.threads.emplace_back();
+      }
+      to.threads[threads_[i]] = thread;
+      continue;
+    }
     const std::uint32_t number = builder_.add_thread(thread.os_id, thread.clr_id, thread.name);
     if (i == threads_.size()) threads_.push_back(number);
+    to.threads[number].created = thread.created;
+    to.threads[number].cpu = thread.cpu;
   }
+  to.locks = from.locks;
+  to.locks_missing = from.locks_missing;
+  to.earlier_dumps = from.earlier_dumps;
   while (details_.size() < from.details.size()) {
     details_.push_back(builder_.add_detail(from.details[details_.size()]));
   }

@@ -76,7 +76,7 @@ struct Columns {
   std::vector<ThreadName> thread_names;
 };
 
-Columns get_tables(pbf_message<Chunk> in, Recording& recording) {
+Columns get_tables(pbf_message<Chunk> in, Recording& recording, TableRoom& room) {
   Columns columns;
   while (in.next()) {
     switch (in.tag()) {
@@ -110,6 +110,15 @@ Columns get_tables(pbf_message<Chunk> in, Recording& recording) {
       case Chunk::sample_stack: columns.sample_stack.set(in, in.get_packed_uint32()); break;
       case Chunk::sample_value: columns.sample_value.set(in, in.get_packed_sint64()); break;
       case Chunk::sample_detail: columns.sample_detail.set(in, in.get_packed_uint32()); break;
+      case Chunk::lock: recording.locks.push_back(get_lock(in.get_message(), room)); break;
+      case Chunk::earlier_dump:
+        add(recording.earlier_dumps, layout::kMaxEarlierDumps, "there are too many dumps") =
+            get_earlier_dump(in.get_message(), room);
+        break;
+      case Chunk::locks_missing: recording.locks_missing = in.get_bytes(); break;
+      case Chunk::locks_known:
+        if (in.get_uint64() != 0) recording.locks_missing.clear();
+        break;
       case Chunk::duration_ns: recording.duration_ns = in.get_uint64(); break;
       case Chunk::dropped: recording.dropped = in.get_uint64(); break;
       default: in.skip();
@@ -196,6 +205,8 @@ std::string_view ContentReader::read_header(std::string_view content) {
         default: in.skip();
       }
     }
+    // A chunk may say otherwise.
+    if (recording_.event == SampleEvent::dump) recording_.locks_missing = "the file does not say";
     require(version != 0, "it has no version");
     require(version <= layout::kVersion, "a later version of mixwalk wrote it");
   });
@@ -204,7 +215,7 @@ std::string_view ContentReader::read_header(std::string_view content) {
 std::string_view ContentReader::read_chunk(std::string_view content) {
   return reason([&] {
     const std::size_t old_frames = recording_.frames.size();
-    Columns columns = get_tables(message_of<Chunk>(content), recording_);
+    Columns columns = get_tables(message_of<Chunk>(content), recording_, room_);
     for (ThreadName& name : columns.thread_names) {
       require(name.thread < recording_.threads.size(), "a renamed thread does not exist");
       recording_.threads[name.thread].name = std::move(name.name);

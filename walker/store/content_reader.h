@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "walker/model/recording.h"
+#include "walker/store/layout.h"
+#include "walker/store/table_room.h"
 
 namespace mixwalk {
 
@@ -26,6 +29,7 @@ class ContentReader {
  private:
   Recording recording_;
   std::uint64_t last_time_ns_ = 0;     // of the samples that were cleared
+  TableRoom room_;
   std::vector<std::uint32_t> depths_;  // of the nodes: how many frames to the root
 };
 

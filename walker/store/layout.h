@@ -37,12 +37,16 @@ enum class RuntimeField : std::uint32_t { name = 1, major = 2, minor = 3, build 
 enum class Chunk : std::uint32_t {
   module = 1, thread = 2, thread_name = 3, detail = 4, frame = 5, node_caller = 6, node_frame = 7,
   sample_time = 8, sample_thread = 9, sample_stack = 10, sample_value = 11, sample_detail = 12,
-  duration_ns = 13, dropped = 14, assembly = 20,
+  duration_ns = 13, dropped = 14, assembly = 20, lock = 21, locks_missing = 22, locks_known = 23,
+  earlier_dump = 24,
 };
 enum class ModuleField : std::uint32_t { base = 1, size = 2, timestamp = 3, path = 4, code_view = 5 };
 enum class AssemblyField : std::uint32_t { path = 1, mvid = 2, optimised = 3, pdb = 4 };
 enum class CodeViewField : std::uint32_t { guid = 1, age = 2, path = 3, timestamp = 4, portable = 5 };
-enum class ThreadField : std::uint32_t { os_id = 1, clr_id = 2, name = 3 };
+enum class ThreadField : std::uint32_t { os_id = 1, clr_id = 2, name = 3, created = 4, cpu = 5 };
+enum class LockField : std::uint32_t { kind = 1, address = 2, type = 3, owner = 4, held = 5, recursion = 6, waiter = 7 };
+enum class EarlierDumpField : std::uint32_t { time_ns = 1, cpu = 2, lock = 3, locks_missing = 4 };
+enum class WaiterField : std::uint32_t { os_id = 1, pulse = 2 };
 enum class ThreadNameField : std::uint32_t { thread = 1, name = 2 };
 enum class FrameField : std::uint32_t {
   kind = 1, trust = 2, address_kind = 3, why = 4, inline_depth = 5, address = 6, function = 7,
@@ -58,6 +62,10 @@ inline constexpr std::size_t kMaxModules = 1 << 18;
 inline constexpr std::size_t kMaxAssemblies = 1 << 18;
 inline constexpr std::size_t kMaxThreads = 1 << 20;
 inline constexpr std::size_t kMaxDetails = 1 << 20;
+inline constexpr std::size_t kMaxLocks = 1 << 18;  // of all dumps
+inline constexpr std::size_t kMaxWaiters = 1 << 20;  // of all locks
+inline constexpr std::size_t kMaxEarlierDumps = 1 << 12;
+inline constexpr std::size_t kMaxCpuTimes = 1 << 22;  // of all earlier dumps
 inline constexpr std::size_t kMaxFrames = 1 << 22;
 inline constexpr std::size_t kMaxNodes = 1 << 24;
 inline constexpr std::size_t kMaxSamples = 1 << 27;
@@ -68,6 +76,7 @@ inline constexpr SampleEvent kLastEvent = SampleEvent::module_load;
 inline constexpr Engine kLastEngine = Engine::automatic;
 inline constexpr FrameKind kLastKind = FrameKind::gap;
 inline constexpr SymbolKind kLastSymbol = SymbolKind::import;
+inline constexpr LockKind kLastLock = LockKind::srw_lock;
 inline constexpr Trust kLastTrust = Trust::scan;  // frame_pointer is a field of its own
 inline constexpr AddressKind kLastAddressKind = AddressKind::return_address;
 inline constexpr OpenReason kLastReason = kLastOpenReason;

@@ -45,6 +45,23 @@ void add(MessageBuilder<Field>& out, Field field, const std::optional<CodeViewId
   add(inner, CodeViewField::portable, id->portable);
 }
 
+template <class Field>
+void add(MessageBuilder<Field>& out, Field field, const Lock& lock) {
+  using layout::LockField, layout::WaiterField;
+  MessageBuilder<LockField> inner(out, field);
+  inner.add_uint64(LockField::kind, number(lock.kind));
+  add(inner, LockField::address, lock.address);
+  add(inner, LockField::type, lock.type);
+  add(inner, LockField::owner, lock.owner);
+  add(inner, LockField::held, lock.held);
+  add(inner, LockField::recursion, lock.recursion);
+  for (const LockWaiter& waiter : lock.waiters) {
+    MessageBuilder<WaiterField> each(inner, LockField::waiter);
+    each.add_uint64(WaiterField::os_id, waiter.os_id);
+    add(each, WaiterField::pulse, waiter.pulse);
+  }
+}
+
 // One packed column: `value(i)` of each of the rows.
 template <class Packed, class Value>
 void add_column(MessageBuilder<layout::Chunk>& out, layout::Chunk field, std::size_t rows,
@@ -89,6 +106,7 @@ bool RecordingWriter::begin(const Recording& header) {
 bool RecordingWriter::append(const Recording& recording) {
   if (!within_limits(recording)) return false;
   add_tables(recording);
+  add_locks(recording);
   add_frames(recording);
   add_nodes(recording);
   add_samples(recording);
@@ -113,6 +131,19 @@ bool RecordingWriter::within_limits(const Recording& recording) {
   if (recording.assemblies.size() > layout::kMaxAssemblies) problem_ = "too many assemblies";
   if (recording.threads.size() > layout::kMaxThreads) problem_ = "too many threads";
   if (recording.details.size() > layout::kMaxDetails) problem_ = "too many details";
+  std::size_t locks = 0, waiters = 0, times = 0;
+  const auto count = [&](const std::vector<Lock>& some) {
+    locks += some.size();
+    for (const Lock& lock : some) waiters += lock.waiters.size();
+  };
+  count(recording.locks);
+  for (const Recording::EarlierDump& dump : recording.earlier_dumps) {
+    count(dump.locks);
+    times += dump.cpu.size();
+  }
+  if (locks > layout::kMaxLocks || waiters > layout::kMaxWaiters) problem_ = "too many locks";
+  if (recording.earlier_dumps.size() > layout::kMaxEarlierDumps) problem_ = "too many dumps";
+  if (times > layout::kMaxCpuTimes) problem_ = "too many processor times";
   if (recording.frames.size() > layout::kMaxFrames) problem_ = "too many frames";
   if (recording.nodes.size() > layout::kMaxNodes) problem_ = "too many stacks";
   if (samples > layout::kMaxSamples) problem_ = "too many samples";
@@ -170,6 +201,8 @@ void RecordingWriter::add_tables(const Recording& recording) {
       inner.add_uint64(ThreadField::os_id, thread.os_id);
       add(inner, ThreadField::clr_id, thread.clr_id);
       add(inner, ThreadField::name, thread.name);
+      add(inner, ThreadField::created, thread.created);
+      if (thread.cpu) add(inner, ThreadField::cpu, *thread.cpu + 1);
     }
     thread_names_.push_back(thread.name);
     flush_full();
@@ -178,6 +211,38 @@ void RecordingWriter::add_tables(const Recording& recording) {
     const std::string& text = recording.details[details_];
     out.add_bytes(Chunk::detail, text.data(), text.size());  // also an empty one: its place counts
     flush_full();
+  }
+}
+
+void RecordingWriter::add_locks(const Recording& recording) {
+  using layout::Chunk, layout::EarlierDumpField;
+  if (recording.event != SampleEvent::dump) return;
+  MessageBuilder<Chunk> out(chunk_);
+  for (; locks_ < recording.locks.size(); ++locks_) {
+    const Lock& lock = recording.locks[locks_];
+    add(out, Chunk::lock, lock);
+    flush_full();
+  }
+  for (; earlier_dumps_ < recording.earlier_dumps.size(); ++earlier_dumps_) {
+    const Recording::EarlierDump& dump = recording.earlier_dumps[earlier_dumps_];
+    {
+      MessageBuilder<EarlierDumpField> inner(out, Chunk::earlier_dump);
+      inner.add_uint64(EarlierDumpField::time_ns, dump.time_ns);
+      if (!dump.cpu.empty()) {
+        protozero::packed_field_uint64 times(inner, number(EarlierDumpField::cpu));
+        for (const auto& cpu : dump.cpu) times.add_element(cpu ? *cpu + 1 : 0);
+      }
+      for (const Lock& lock : dump.locks) add(inner, EarlierDumpField::lock, lock);
+      add(inner, EarlierDumpField::locks_missing, dump.locks_missing);
+    }
+    flush_full();
+  }
+  if (locks_missing_ == recording.locks_missing) return;
+  locks_missing_ = recording.locks_missing;
+  if (recording.locks_missing.empty()) {
+    out.add_uint64(Chunk::locks_known, 1);
+  } else {
+    add(out, Chunk::locks_missing, recording.locks_missing);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,7 @@ class RecordingWriter {
  private:
   bool within_limits(const Recording& recording);
   void add_tables(const Recording& recording);
+  void add_locks(const Recording& recording);
   void add_frames(const Recording& recording);
   void add_nodes(const Recording& recording);
   void add_samples(const Recording& recording);
@@ -52,7 +54,9 @@ class RecordingWriter {
   std::string chunk_;  // the content of the chunk that is being made
 
   // How much is written.
-  std::size_t assemblies_ = 0, modules_ = 0, details_ = 0, frames_ = 0, nodes_ = 0, samples_ = 0;
+  std::size_t assemblies_ = 0, modules_ = 0, details_ = 0, locks_ = 0, frames_ = 0, nodes_ = 0, samples_ = 0;
+  std::size_t earlier_dumps_ = 0;
+  std::optional<std::string> locks_missing_;  // nothing: it is not written
   std::uint64_t all_samples_ = 0;  // those that were cleared as well
   std::uint64_t duration_ns_ = 0, dropped_ = 0;
   std::vector<std::string> thread_names_;

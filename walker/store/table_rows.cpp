@@ -7,8 +7,9 @@
 
 namespace mixwalk {
 
-using layout::AssemblyField, layout::CodeViewField, layout::FrameField, layout::ModuleField, layout::ProcessField,
-    layout::RuntimeField, layout::ThreadField, layout::ThreadNameField;
+using layout::AssemblyField, layout::CodeViewField, layout::EarlierDumpField, layout::FrameField, layout::LockField,
+    layout::ModuleField, layout::ProcessField, layout::RuntimeField, layout::ThreadField, layout::ThreadNameField,
+    layout::WaiterField;
 using protozero::pbf_message;
 
 namespace {
@@ -37,6 +38,18 @@ CodeViewId get_code_view(pbf_message<CodeViewField> in) {
     }
   }
   return id;
+}
+
+LockWaiter get_waiter(pbf_message<WaiterField> in) {
+  LockWaiter waiter;
+  while (in.next()) {
+    switch (in.tag()) {
+      case WaiterField::os_id: waiter.os_id = checked<std::uint32_t>(in.get_uint64()); break;
+      case WaiterField::pulse: waiter.pulse = in.get_uint64() != 0; break;
+      default: in.skip();
+    }
+  }
+  return waiter;
 }
 
 }  // namespace
@@ -109,10 +122,59 @@ Recording::ThreadInfo get_thread(pbf_message<ThreadField> in) {
       case ThreadField::os_id: thread.os_id = checked<std::uint32_t>(in.get_uint64()); break;
       case ThreadField::clr_id: thread.clr_id = in.get_uint64(); break;
       case ThreadField::name: thread.name = in.get_bytes(); break;
+      case ThreadField::created: thread.created = in.get_uint64(); break;
+      // And one: 0 is a time too.
+      case ThreadField::cpu:
+        if (const std::uint64_t cpu = in.get_uint64(); cpu != 0) thread.cpu = cpu - 1;
+        break;
       default: in.skip();
     }
   }
   return thread;
+}
+
+Lock get_lock(pbf_message<LockField> in, TableRoom& room) {
+  require(room.locks != 0, "there are too many locks");
+  --room.locks;
+  Lock lock;
+  while (in.next()) {
+    switch (in.tag()) {
+      case LockField::kind: lock.kind = checked(in.get_uint64(), layout::kLastLock); break;
+      case LockField::address: lock.address = in.get_uint64(); break;
+      case LockField::type: lock.type = in.get_bytes(); break;
+      case LockField::owner: lock.owner = checked<std::uint32_t>(in.get_uint64()); break;
+      case LockField::held: lock.held = in.get_uint64() != 0; break;
+      case LockField::recursion: lock.recursion = checked<std::uint32_t>(in.get_uint64()); break;
+      case LockField::waiter:
+        require(room.waiters != 0, "there are too many waiting threads");
+        --room.waiters;
+        lock.waiters.push_back(get_waiter(in.get_message()));
+        break;
+      default: in.skip();
+    }
+  }
+  return lock;
+}
+
+Recording::EarlierDump get_earlier_dump(pbf_message<EarlierDumpField> in, TableRoom& room) {
+  Recording::EarlierDump dump;
+  while (in.next()) {
+    switch (in.tag()) {
+      case EarlierDumpField::time_ns: dump.time_ns = in.get_uint64(); break;
+      case EarlierDumpField::cpu:
+        require(in.has_wire_type(protozero::pbf_wire_type::length_delimited), "a column is not packed");
+        for (const std::uint64_t cpu : in.get_packed_uint64()) {
+          require(room.cpu_times != 0, "there are too many processor times");
+          --room.cpu_times;
+          dump.cpu.push_back(cpu == 0 ? std::nullopt : std::optional(cpu - 1));  // and one, as of a thread
+        }
+        break;
+      case EarlierDumpField::lock: dump.locks.push_back(get_lock(in.get_message(), room)); break;
+      case EarlierDumpField::locks_missing: dump.locks_missing = in.get_bytes(); break;
+      default: in.skip();
+    }
+  }
+  return dump;
 }
 
 RecordedFrame get_frame(pbf_message<FrameField> in) {

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include "walker/base/checked_protozero.h"
 #include "walker/model/recording.h"
 #include "walker/store/layout.h"
+#include "walker/store/table_room.h"
 
 namespace mixwalk {
 
@@ -16,6 +18,11 @@ Runtime get_runtime(protozero::pbf_message<layout::RuntimeField> in);
 Module get_module(protozero::pbf_message<layout::ModuleField> in);
 Assembly get_assembly(protozero::pbf_message<layout::AssemblyField> in);
 Recording::ThreadInfo get_thread(protozero::pbf_message<layout::ThreadField> in);
+
+// They take what they read from `room`.
+Lock get_lock(protozero::pbf_message<layout::LockField> in, TableRoom& room);
+Recording::EarlierDump get_earlier_dump(protozero::pbf_message<layout::EarlierDumpField> in, TableRoom& room);
+
 RecordedFrame get_frame(protozero::pbf_message<layout::FrameField> in);
 
 // The name that a thread got later.

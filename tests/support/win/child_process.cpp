@@ -209,12 +209,14 @@ ProgramResult run_program(const std::vector<std::string>& arguments, DWORD timeo
   return run(arguments, nullptr, timeout_ms);
 }
 
-ProgramResult run_until_let_in(const std::vector<std::string>& arguments, DWORD timeout_ms) {
+ProgramResult run_until_let_in(const std::vector<std::string>& arguments, DWORD timeout_ms, TargetLocks locks) {
   constexpr DWORD kAlreadyProfiled = 5;
   std::vector<std::string> line = {mixwalk_exe()};
   line.insert(line.end(), arguments.begin(), arguments.end());
-  // Otherwise it would look from outside.
-  if (arguments.front() == "dump") line.insert(line.begin() + 2, "--inside");
+  if (arguments.front() == "dump") {
+    line.insert(line.begin() + 2, "--inside");  // otherwise it may look from outside
+    if (locks == TargetLocks::left_out) line.insert(line.begin() + 2, "--no-locks");
+  }
   ProgramResult result;
   const ULONGLONG end = GetTickCount64() + 10'000;
   do {

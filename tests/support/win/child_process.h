@@ -56,10 +56,12 @@ struct ProgramResult {
 };
 // Runs a program to its end, or for so long; both streams are kept apart.
 ProgramResult run_program(const std::vector<std::string>& arguments, DWORD timeout_ms = 60'000);
+enum class TargetLocks { left_out, looked_for };
 // mixwalk.exe with these arguments, for 10 s again and again as long as the visitor before it is just
-// leaving the target (exit code 5). That it leaves, and in which time, is what is tested.
-ProgramResult run_until_let_in(const std::vector<std::string>& arguments,
-                               DWORD timeout_ms = 60'000);
+// leaving the target (exit code 5). That it leaves, and in which time, is what is tested. A dump is one from inside;
+// whether the target's locks are looked for is said here, as most tests mean the stacks.
+ProgramResult run_until_let_in(const std::vector<std::string>& arguments, DWORD timeout_ms = 60'000,
+                               TargetLocks locks = TargetLocks::left_out);
 // The same as run_program, its standard output going to a handle, which must be inheritable.
 ProgramResult run_program_into(const std::vector<std::string>& arguments, HANDLE out);
 

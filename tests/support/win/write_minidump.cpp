@@ -1,8 +1,7 @@
 // Writes a minidump of a process: write_minidump PID FILE [MINIDUMP_TYPE]
 // Without a type: all of its memory, as hang dumps have it. For tests of the reader.
 //
-// A program of its own. Folklore: Wine 8's MiniDumpWriteDump sometimes frees memory that is none (ntdll's
-// unsafe_block_from_ptr, in dump_file_test itself, and in winedbg); it ends the program that called it.
+// A program of its own, with nothing of mixwalk in it.
 
 #include <windows.h>
 
@@ -27,6 +26,8 @@ int wmain(int count, wchar_t** values) {
   const int type = count > 3 ? _wtoi(values[3])
                              : MiniDumpWithFullMemory | MiniDumpWithHandleData | MiniDumpWithUnloadedModules |
                                    MiniDumpWithFullMemoryInfo | MiniDumpWithThreadInfo;
+  // Else Wine 8's MiniDumpWriteDump may end this program (walker/outside/win/minidump_writer.cpp).
+  SymInitializeW(process, nullptr, FALSE);
   if (!MiniDumpWriteDump(process, id, file, static_cast<MINIDUMP_TYPE>(type), nullptr, nullptr, nullptr)) {
     std::fprintf(stderr, "MiniDumpWriteDump failed: %lx\n", GetLastError());
     return 1;

@@ -37,6 +37,41 @@ TEST(Options, DumpByIdHasItsDefaults) {
   EXPECT_FALSE(command.filter.depth);
 }
 
+TEST(Options, ASeriesOfDumps) {
+  const DumpCommand series = dump({"-p", "1", "--repeat", "3", "--every", "90s", "-o", "a.mixwalk"});
+  EXPECT_EQ(series.repeat, 3u);
+  EXPECT_EQ(series.every_ms, 90'000u);
+  EXPECT_TRUE(series.visit.sampling.at_once);
+  EXPECT_EQ(series.visit.sampling.engine, Engine::copy);
+  EXPECT_EQ(series.way, DumpWay::automatic);
+  EXPECT_EQ(dump({"-p", "1", "--repeat", "2", "-f", "mixwalk"}).every_ms, 10'000u);
+  EXPECT_EQ(dump({"-p", "1", "--repeat", "1000", "-o", "a.mixwalk", "--outside"}).way, DumpWay::outside);
+  EXPECT_EQ(dump({"-p", "1"}).repeat, 1u);
+  const std::vector<std::vector<std::string>> told_otherwise = {
+      {"--one-by-one"}, {"--engine", "snapshot"}, {"--canary", "Ada"}};
+  for (const std::vector<std::string>& told : told_otherwise) {
+    std::vector<std::string> line = {"-p", "1", "--repeat", "2", "-o", "a.mixwalk"};
+    line.insert(line.end(), told.begin(), told.end());
+    EXPECT_FALSE(dump(line).visit.sampling.at_once) << told[0];
+  }
+  const auto wrong = [](std::vector<std::string> more, const std::string& says) {
+    more.insert(more.begin(), {"dump", "-p", "1", "-o", "a.mixwalk"});
+    expect_usage(more, says);
+  };
+  wrong({"--every", "10s"}, "--every goes with --repeat");
+  wrong({"--one-by-one"}, "--one-by-one goes with --repeat");
+  wrong({"--repeat", "2", "--at-once", "--one-by-one"}, "--one-by-one");
+  wrong({"--repeat", "0"}, "is no number");
+  wrong({"--repeat", "1"}, "--repeat takes a number from 2 to 1000");
+  wrong({"--repeat", "1001"}, "--repeat takes a number from 2 to 1000");
+  wrong({"--repeat", "2", "--every", "0s"}, "--every takes a time above 0");
+  wrong({"--repeat", "2", "--every", "soon"}, "no duration");
+  expect_usage({"dump", "-p", "1", "--repeat", "2"}, "the format text has no room for a series");
+  expect_usage({"dump", "-p", "1", "--repeat", "2", "-o", "a.json"}, "the format json has no room for a series");
+  expect_usage({"dump", "-p", "1", "--repeat", "2", "-o", "a.dmp"}, "--repeat does not go with a dump file");
+  expect_usage({"dump", "a.dmp", "--repeat", "2"}, "--repeat does not go with a dump file");
+}
+
 TEST(Options, FromWhereADumpIsMade) {
   EXPECT_EQ(dump({"-p", "1"}).way, DumpWay::automatic);
   EXPECT_EQ(dump({"-p", "1", "--thread", "7", "-o", "a.json"}).way, DumpWay::automatic);
@@ -44,12 +79,19 @@ TEST(Options, FromWhereADumpIsMade) {
   EXPECT_EQ(dump({"-p", "1", "--outside", "--dac", "a.dll"}).dac, "a.dll");
   EXPECT_EQ(dump({"-p", "1", "--inside"}).way, DumpWay::inside);
   EXPECT_EQ(dump({"--", "orders.exe"}).way, DumpWay::inside);
+  EXPECT_TRUE(dump({"-p", "1"}).locks);
+  EXPECT_FALSE(dump({"-p", "1", "--no-locks"}).locks);
+  EXPECT_EQ(dump({"-p", "1", "--no-locks"}).way, DumpWay::automatic);
+  expect_usage({"dump", "a.dmp", "--no-locks"}, "--no-locks does not go with a dump file");
   // What only mixwalk.dll can follow.
-  EXPECT_EQ(dump({"-p", "1", "--at-once"}).way, DumpWay::inside);
+  // Both ways can do so.
+  EXPECT_EQ(dump({"-p", "1", "--at-once"}).way, DumpWay::automatic);
+  EXPECT_EQ(dump({"-p", "1", "--at-once", "--outside"}).way, DumpWay::outside);
+  EXPECT_EQ(dump({"-p", "1", "--at-once", "--outside", "--deadline", "2s"}).visit.sampling.deadline_ms, 2'000u);
   EXPECT_EQ(dump({"-p", "1", "--engine", "copy"}).way, DumpWay::inside);
   EXPECT_EQ(dump({"-p", "1", "--wait", "5s"}).way, DumpWay::inside);
   expect_usage({"dump", "-p", "1", "--outside", "--inside"}, "--inside");
-  expect_usage({"dump", "-p", "1", "--outside", "--at-once"}, "--at-once does not go with --outside");
+  expect_usage({"dump", "-p", "1", "--outside", "--at-once", "--engine", "copy"}, "--engine does not go with --outside");
   expect_usage({"dump", "-p", "1", "--outside", "--engine", "copy"}, "--engine does not go with --outside");
   expect_usage({"dump", "--outside", "--", "orders.exe"}, "--outside goes with --process-id and --name");
   expect_usage({"dump", "a.dmp", "--outside"}, "--outside does not go with a dump file");
@@ -404,7 +446,7 @@ TEST(Options, BadValues) {
   expect_usage({"dump", "--nonsense"}, "mixwalk dump --help");
   expect_usage({"nonsense"}, "there is no command \"nonsense\"");
   expect_usage({"dump", "/p", "1"}, "goes after --");
-  expect_usage({"--nonsense"}, "no command: ps, dump, record, convert or symbolise (see mixwalk --help)");
+  expect_usage({"--nonsense"}, "no command: ps, dump, record, convert, symbolise, compare or report (see mixwalk --help)");
 }
 
 TEST(Options, AThreadIsNamedByItsIdInEitherFormOrByItsName) {
@@ -513,6 +555,35 @@ TEST(Options, WhatIsDoneToAProcessDoesNotGoWithADumpFile) {
   expect_usage({"record", "a.dmp"}, "goes after --");
   expect_usage({"dump", "a.dmp", "--thread", ""}, "--thread needs a name or an id");
   expect_usage({"dump", "a.dmp", "-f", "json", "--asm"}, "--asm goes with the format text");
+}
+
+TEST(Options, AnOutputNamedDmpIsADumpFileOfTheProcess) {
+  const ParseResult parsed = parse_command_line({"dump", "-n", "orders", "-o", "a.DMP", "-v"});
+  const auto* command = parsed.command ? std::get_if<MinidumpCommand>(&*parsed.command) : nullptr;
+  ASSERT_NE(command, nullptr) << parsed.to_stderr;
+  EXPECT_EQ(command->output, "a.DMP");
+  EXPECT_EQ(std::get<ByName>(command->target).name, "orders");
+  EXPECT_TRUE(command->verbose);
+  // A format that was given is what is written, whatever the file is called.
+  const ParseResult stacks = parse_command_line({"dump", "-p", "1", "-o", "a.dmp", "-f", "json"});
+  ASSERT_TRUE(stacks.command && std::holds_alternative<DumpCommand>(*stacks.command));
+}
+
+TEST(Options, WhatIsSaidOfStacksDoesNotGoWithADumpFileThatIsWritten) {
+  const std::vector<std::vector<std::string>> others = {
+      {"--at-once"}, {"--engine", "copy"}, {"--probe", "never"}, {"--canary", "x"}, {"--wait", "1s"},
+      {"--timeout", "1s"}, {"--deadline", "1ms"}, {"--outside"}, {"--inside"}, {"--dac", "x"}, {"--thread", "x"},
+      {"--symbol-path", "x"}, {"--depth", "1"}, {"--managed-only"}, {"--asm"}, {"--all"}, {"--color", "never"},
+      {"--no-locks"}};
+  for (const auto& other : others) {
+    std::vector<std::string> arguments = {"dump", "-p", "1", "-o", "a.dmp"};
+    arguments.insert(arguments.end(), other.begin(), other.end());
+    expect_usage(arguments, other.front() + " does not go with a dump file (-o NAME.dmp)");
+  }
+  expect_usage({"dump", "-o", "a.dmp", "--", "b.exe"}, "goes with --process-id and --name");
+  expect_usage({"dump", "-p", "1", "-o", "a.dmp", "--after", "1s"}, "goes with --process-id and --name");
+  expect_usage({"dump", "-o", "a.dmp"}, "exactly one of");
+  expect_usage({"dump", "a.dmp", "-o", "b.dmp"}, "made of a process, not of a dump file");
 }
 
 TEST(Options, MixwalkAloneIsItsHelp) {

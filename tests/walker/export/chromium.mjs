@@ -20,12 +20,14 @@ export class Chromium {
       process.exit(1);
     });
     this.waiting = new Map();
+    this.listeners = new Map();  // of a session: what is told of its events
     this.next = 1;
     let text = '';
     this.process.stdio[4].setEncoding('utf8').on('data', (data) => {
       const messages = (text + data).split('\0');
       text = messages.pop();
       for (const message of messages.map((each) => JSON.parse(each))) {
+        if (message.method) this.listeners.get(message.sessionId)?.(message.method, message.params);
         const {resolve, reject} = this.waiting.get(message.id) ?? {};
         this.waiting.delete(message.id);
         if (message.error) reject?.(new Error(message.error.message));
@@ -42,18 +44,25 @@ export class Chromium {
     });
   }
 
-  // A page that ran `prelude` before its own scripts.
-  async open(url, prelude) {
+  // A page that ran `prelude` before its own scripts. `listener` is told of its events: (method, params); `domains` are
+  // those whose events it wants.
+  async open(url, prelude, {listener = () => {}, domains = []} = {}) {
     const {targetId} = await this.send('Target.createTarget', {url: 'about:blank'});
     const {sessionId} = await this.send('Target.attachToTarget', {targetId, flatten: true});
-    await this.send('Page.enable', {}, sessionId);
+    this.listeners.set(sessionId, listener);
+    for (const domain of ['Page', ...domains]) await this.send(`${domain}.enable`, {}, sessionId);
     await this.send('Page.addScriptToEvaluateOnNewDocument', {source: prelude}, sessionId);
     await this.send('Page.navigate', {url}, sessionId);
     return {
+      send: (method, params) => this.send(method, params, sessionId),
+      close: () => this.send('Target.closeTarget', {targetId}),
       evaluate: async (expression) => {
-        const answer = await this.send('Runtime.evaluate', {expression, returnByValue: true},
-                                       sessionId);
-        if (answer.exceptionDetails) throw new Error(answer.exceptionDetails.text);
+        const answer = await this.send('Runtime.evaluate',
+                                       {expression, returnByValue: true, awaitPromise: true}, sessionId);
+        if (answer.exceptionDetails) {
+          const {text, exception} = answer.exceptionDetails;
+          throw new Error(`${text} ${exception?.description ?? ''}: ${expression.slice(0, 200)}`);
+        }
         return answer.result.value;
       },
     };

@@ -35,6 +35,24 @@ TEST(Text, ALookFromOutsideSaysSoAndWhy) {
       << text;
 }
 
+TEST(Text, WhatAThreadHoldsAndWaitsFor) {
+  Snapshot snapshot = representative_snapshot();
+  const std::string text = text_of(snapshot);
+  const auto says = [&](const char* line) { EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text; };
+  says("  waits to be pulsed: System.Object 0x120007080, held by nobody\n"
+       "  holds System.Object 0x120003040 (2 wait)\n  #0");
+  says("  waits for System.Object 0x120003040, held by 0x1a4 \"Orders worker\"\n"
+       "  holds Orders.Queue<\\x1b[31m> 0x120005060, entered 2 times (1 to be pulsed)\n"
+       "  holds critical section 0x218010000\n");
+  says("\nlocks may be missing: the time for it was over\n");
+  snapshot.locks = {{.kind = LockKind::srw_lock, .address = 0x40, .held = true, .waiters = {{0x1a4, false}}}};
+  EXPECT_NE(text_of(snapshot).find("  waits for slim reader/writer lock 0x40, held by an unknown thread\n"),
+            std::string::npos);
+  snapshot.locks.assign(TextExporter::kMaxLocks + 3, {.address = 0x40, .owner = 0x1a4, .held = true});
+  const std::string many = text_of(snapshot);
+  EXPECT_NE(many.find("  holds an object 0x40\n  holds 3 more locks\n"), std::string::npos) << many;
+}
+
 TEST(Text, ManagedOnlyAndDepth) {
   const std::string text =
       text_of(representative_snapshot(), {.filter = {.managed_only = true, .depth = 1}});

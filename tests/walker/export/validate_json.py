@@ -28,7 +28,8 @@ page = (root / "docs" / "json.md").read_text(encoding="utf-8")
 OPTIONAL = {"build_id", "call", "displacement", "display", "file", "folded", "function_id", "inline_depth", "line",
             "line_approximate", "pdb", "pdb_id", "symbol", "target"}
 # One of each object of the document.
-PLACES = ([], ["filter"], ["process"], ["runtime"], ["modules", 0], ["threads", 0],
+PLACES = ([], ["filter"], ["process"], ["runtime"], ["modules", 0], ["locks", 0],
+          ["locks", 0, "waiters", 0], ["threads", 0],
           ["threads", 0, "frames", 0], ["threads", 0, "runs", 0])
 
 problems = []
@@ -101,6 +102,24 @@ else:
     errors(schema, example, "the example of docs/json.md")
     if not is_part(example, document):
         problems.append("the example of docs/json.md is no part of dump.json")
+
+# The same, shorter, of what compare finds.
+hang_schema = json.loads((golden / "mixwalk-hang.schema.json").read_text(encoding="utf-8"))
+hang_page = (root / "docs" / "hang-json.md").read_text(encoding="utf-8")
+jsonschema.Draft202012Validator.check_schema(hang_schema)
+hang = json.loads((golden / "hang-deadlock.json").read_text(encoding="utf-8"))
+errors(hang_schema, hang, "hang-deadlock.json")
+errors(closed(hang_schema), hang, "hang-deadlock.json has a field that the schema does not know")
+for place in ([], ["dumps", 0], ["dumps", 0, "locks", 0], ["findings", 0], ["findings", 0, "threads", 0],
+              ["threads", 0], ["threads", 0, "sightings", 0], ["groups", 0], ["groups", 0, "frames", 0]):
+    for field in list(at(hang, place)):
+        broken = copy.deepcopy(hang)
+        del at(broken, place)[field]
+        if field not in {"file", "line"} and jsonschema.Draft7Validator(hang_schema).is_valid(broken):
+            problems.append(f"mixwalk-hang.schema.json accepts a document without {place + [field]}")
+for field in sorted(fields(hang_schema)):
+    if f"`{field}`" not in hang_page:
+        problems.append(f"docs/hang-json.md does not say what `{field}` is")
 
 print("\n".join(problems) if problems else "dump.json, its schema and docs/json.md agree")
 sys.exit(1 if problems else 0)

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/recordings.h"
-#include "walker/export/formats.h"
 
 namespace mixwalk {
 namespace {

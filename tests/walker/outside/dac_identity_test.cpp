@@ -109,6 +109,11 @@ TEST(DacIdentity, ProgramInOneFile) {
   ASSERT_TRUE(identity);
   EXPECT_EQ(identity->dac, (DacStamp{0x6900'1234, 0x14'F000}));
   EXPECT_EQ(identity->version, FileVersion{});
+  // From version 2 of the structure on.
+  memory.put32(0x800 + 96, 10), memory.put32(0x800 + 104, 1225), memory.put32(0x800 + 108, 42308);
+  EXPECT_EQ(read_runtime_identity(memory, kBase)->version, FileVersion{});
+  memory.put32(0x800 + 20, 2);
+  EXPECT_EQ(read_runtime_identity(memory, kBase)->version, (FileVersion{10, 0, 1225, 42308}));
   memory.put(0x800 + 48, {3});  // an index of another kind
   EXPECT_FALSE(read_runtime_identity(memory, kBase));
 }

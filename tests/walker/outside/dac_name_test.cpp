@@ -57,6 +57,14 @@ TEST(DacName, ArgumentsByTheNamesOfMetadata) {
   EXPECT_EQ(of("A.B`1[[X, L].M()", "A.B`1", "M"), std::nullopt);
 }
 
+TEST(DacName, OfATypeAsPeopleReadIt) {
+  EXPECT_EQ(type_of_dac_name("System.Object"), "System.Object");
+  EXPECT_EQ(type_of_dac_name("A.B`1[[System.String, System.Private.CoreLib]]"), "A.B<System.String>");
+  EXPECT_EQ(type_of_dac_name("A.B`1+C[[X`1[[Y, L]], L]][]"), "A.B<X<Y>>+C[]");
+  EXPECT_EQ(type_of_dac_name("A.B`1[[X, L]"), "A.B`1[[X, L]");  // cut: as it is
+  EXPECT_EQ(type_of_dac_name(""), "");
+}
+
 TEST(DacName, AnythingElseEndsToo) {
   std::string deep = "A.B";
   for (int i = 0; i < 300'000; ++i) deep += "[[A`1";

@@ -55,6 +55,22 @@ TEST_F(DumpTargetTest, TheTebSaysHowFarTheStackGoes) {
   EXPECT_FALSE(sample.stack.cut());
 }
 
+TEST_F(DumpTargetTest, WhenAThreadBeganAndWhatItUsed) {
+  DumpBuilder dump;
+  dump.thread({.id = 1, .teb = 0x7000}).thread({.id = 2, .teb = 0x8000}).thread({.id = 3, .teb = 0x9000});
+  ByteWriter info;
+  info.u32(12).u32(64).u32(2);
+  info.u32(1).zeros(12).u64(11).u64(0).u64(22).u64(33).u64(0).u64(0);
+  info.u32(3).zeros(12).u64(12).u64(0).u64(~0ull).u64(33).u64(0).u64(0);  // nonsense
+  dump.stream(17, info.bytes());
+  const auto threads = target(dump).threads();
+  EXPECT_EQ(threads[0].created, 11u);
+  EXPECT_EQ(threads[0].cpu, 55u);
+  EXPECT_EQ(threads[1].created, 0u);
+  EXPECT_EQ(threads[1].cpu, std::nullopt);
+  EXPECT_EQ(threads[2].cpu, std::nullopt);
+}
+
 TEST_F(DumpTargetTest, WithoutATebTheListOfThreadsDoes) {
   DumpBuilder dump;
   dump.memory(0x1000, std::vector<std::byte>(0x1000));

@@ -28,7 +28,12 @@ const QuestionMessage kMessages[] = {
     CodeAnswer{},
     MethodsAnswer{{{"A.B(System.Int32)", false}, {}, {"IL_STUB_PInvoke", true}}},
     CodeNamesAnswer{{"", "JIT_WriteBarrier"}},
-    ThreadsAnswer{{{0x1000, 42, 1}, {0x2000, 0, 2}}},
+    ThreadsAnswer{{{0x1000, 42, 1, 0x3000}, {0x2000, 0, 2, 0}}},
+    AskSyncBlocks{1},
+    AskObjectTypes{{0x1234, 0x5678}},
+    SyncBlocksAnswer{},
+    SyncBlocksAnswer{{{{0x1000, 0x2000, 0x3000, 2, true}, {}}, 17, true}},
+    ObjectTypesAnswer{{"System.Object", ""}},
 };
 
 TEST(QuestionMessages, EachComesBackAsItWas) {
@@ -69,8 +74,13 @@ TEST(QuestionMessages, ListsAndNamesAreLimited) {
   answer.methods.assign(kMaxNamesAsked, {std::string(kMaxNameBytes, 'x'), true});
   EXPECT_TRUE(back(answer));  // the largest answer is a message
   ThreadsAnswer threads;
-  threads.threads.assign(kMaxClrThreads, {~0ull, ~0u, ~0u});
+  threads.threads.assign(kMaxClrThreads, {~0ull, ~0u, ~0u, ~0ull});
   EXPECT_TRUE(back(threads));
+  SyncBlocksAnswer blocks;
+  blocks.blocks.blocks.assign(kMaxSyncBlocks, {~0ull, ~0ull, ~0ull, ~0u, true});
+  EXPECT_TRUE(back(blocks));
+  blocks.blocks.blocks.push_back({});
+  EXPECT_FALSE(back(blocks));
 }
 
 TEST(QuestionMessages, NamesAreCutBetweenCharacters) {

@@ -60,6 +60,9 @@ std::vector<Message> one_of_each() {
       frame.line = 0;
       frame.line_approximate = false;
     }
+    // What mixwalk.exe reads of the process by itself.
+    thread.created = 0;
+    thread.cpu.reset();
     messages.emplace_back(thread);
   }
   return messages;

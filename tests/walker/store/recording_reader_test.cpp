@@ -250,6 +250,41 @@ TEST(RecordingReader, ForgedTables) {
   expect_forged(bytes_field(13, ""), "a field has another type");
 }
 
+TEST(RecordingReader, ForgedLocks) {
+  expect_forged(bytes_field(21, number_field(1, 3)), "an enumeration's value is not known");
+  expect_forged(bytes_field(21, number_field(4, 1ull << 32)), "a number is too large");
+  expect_forged(bytes_field(21, number_field(6, 1ull << 32)), "a number is too large");
+  expect_forged(bytes_field(21, bytes_field(7, number_field(1, 1ull << 32))), "a number is too large");
+  expect_forged(bytes_field(21, number_field(7, 1)), "a field has another type");
+}
+
+TEST(RecordingReader, ForgedEarlierDumps) {
+  expect_forged(number_field(24, 1), "a field has another type");
+  expect_forged(bytes_field(24, number_field(2, 1)), "a column is not packed");
+  expect_forged(bytes_field(24, bytes_field(2, "\x80")), "it is no protobuf message");
+  expect_forged(bytes_field(24, bytes_field(3, number_field(1, 3))), "an enumeration's value is not known");
+  expect_forged(bytes_field(24, bytes_field(3, number_field(4, 1ull << 32))), "a number is too large");
+  std::string many;
+  for (std::size_t i = 0; i <= layout::kMaxEarlierDumps; ++i) many += bytes_field(24, "");
+  expect_forged(many, "there are too many dumps");
+  const std::string times = bytes_field(24, bytes_field(2, std::string(layout::kMaxCpuTimes / 2 + 1, '\1')));
+  expect_forged(times + times, "there are too many processor times");
+  // Locks are counted over all dumps.
+  many.clear();
+  for (std::size_t i = 0; i < layout::kMaxLocks; ++i) many += bytes_field(3, "");
+  expect_forged(bytes_field(24, many) + bytes_field(21, ""), "there are too many locks");
+}
+
+TEST(RecordingReader, AFileThatDoesNotSpeakOfLocksKnowsNone) {
+  const auto missing = [](const std::string& chunk) {
+    const ReadRecording read = read_recording(file_of(chunk));
+    return read.recording ? read.recording->locks_missing : "no recording";
+  };
+  EXPECT_EQ(missing(""), "the file does not say");
+  EXPECT_EQ(missing(number_field(23, 1)), "");
+  EXPECT_EQ(missing(bytes_field(22, "why")), "why");
+}
+
 TEST(RecordingReader, ForgedNodes) {
   const std::string frame = bytes_field(5, "");
   const auto nodes = [&](const std::string& callers, const std::string& frames) {
@@ -301,6 +336,12 @@ TEST(RecordingReader, Limits) {
   many = bytes_field(2, "");
   for (std::size_t i = 0; i <= layout::kMaxThreads; ++i) many += bytes_field(3, "");
   expect_forged(many, "there are too many names of threads");
+  many.clear();
+  for (std::size_t i = 0; i <= layout::kMaxLocks; ++i) many += bytes_field(21, "");
+  expect_forged(many, "there are too many locks");
+  many.clear();
+  for (std::size_t i = 0; i < layout::kMaxWaiters / 2 + 1; ++i) many += bytes_field(7, "");
+  expect_forged(bytes_field(21, many) + bytes_field(21, many), "there are too many waiting threads");
   const std::string deep(layout::kMaxDepth, '\1');
   expect_forged(bytes_field(5, "") + bytes_field(6, '\0' + deep) +
                     bytes_field(7, '\0' + std::string(layout::kMaxDepth, '\0')),
@@ -321,6 +362,7 @@ TEST(RecordingReader, KnowsEveryValueOfTheModel) {
   EXPECT_TRUE(is_last(layout::kLastKind));
   EXPECT_TRUE(is_last(Trust::frame_pointer)) << "written as a field of its own";
   EXPECT_TRUE(is_last(layout::kLastReason));
+  EXPECT_TRUE(is_last(layout::kLastLock));
 }
 
 TEST(RecordingReader, GoldenFilesStayReadable) {

@@ -10,6 +10,8 @@ namespace mixwalk {
 ExitCode run(const PsCommand& command);
 ExitCode run(const DumpCommand& command);
 ExitCode run(const DumpFileCommand& command);
+ExitCode run(const MinidumpCommand& command);
 ExitCode run(const RecordCommand& command);
+ExitCode run(const HangCommand& command);
 
 }  // namespace mixwalk

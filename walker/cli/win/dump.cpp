@@ -2,30 +2,36 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <optional>
+#include <vector>
 
 #include "symbols/image_files.h"
-#include "unmanaged/win/utf8.h"
+#include "unmanaged/image/debug_directory.h"
+#include "unmanaged/win/unique_handle.h"
 #include "walker/base/partial_file.h"
 #include "walker/base/printable.h"
 #include "walker/base/version.h"
 #include "walker/check_calls.h"
 #include "walker/cli/dump_file.h"
+#include "walker/cli/hang.h"
 #include "walker/cli/local_symbols.h"
 #include "walker/cli/report.h"
+#include "walker/cli/symbol_path_variable.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
+#include "walker/cli/win/ctrl_c.h"
 #include "walker/cli/win/dump_outside.h"
+#include "walker/cli/win/dump_source.h"
 #include "walker/cli/win/log_missing.h"
-#include "walker/cli/win/visit.h"
 #include "walker/cli/write_dump.h"
+#include "walker/cli/write_output.h"
 #include "walker/export/words.h"
 #include "walker/model/counters.h"
 #include "walker/outside/win/target_clr.h"
-#include "walker/session/win/environment.h"
-#include "walker/session/win/target_session.h"
+#include "walker/session/visit_failure.h"
 #include "walker/symbolise.h"
 
 namespace mixwalk {
@@ -88,38 +94,167 @@ void log_calls(const Counters& counters) {
                of(CallCheck::possible), of(CallCheck::elsewhere), of(CallCheck::no_call));
 }
 
-// From inside.
-Outcome<Snapshot> dump_inside(const DumpCommand& command, const Visit& how) {
-  auto session = visit(how);
-  if (!session) return session.failure();
-  session->set_timeout(command.visit.timeout_ms);
-  DumpRequest request = sampling_request(command.visit.sampling);
-  // The request knows ids only: for names, all threads come, and those that were meant stay.
-  if (!command.visit.sampling.threads.names.empty()) request.thread_ids.clear();
-  auto snapshot = session->dump(request);
+// What this machine lends to the look at a dump file. `local` must outlive the result.
+DumpFileHost dump_file_host(const std::string& file, ImageFiles& local, const std::optional<std::string>& symbol_path,
+                            const std::string& dac) {
+  const std::string path = symbol_path_text(symbol_path);
+  return {.local = local,
+          .symbol_path = path,
+          .open_clr = [file, path, dac](const Target& target, std::string& obstacle) {
+            TargetClr clr = open_clr(target, {.dump_path = file, .symbol_path = path},
+                                     {.dac = dac, .symbol_path = parse_symbol_path(path)});
+            obstacle = clr.obstacle;
+            return std::unique_ptr<ClrQuestions>(std::move(clr.questions));
+          },
+          .log = [](const std::string& text) { spdlog::info(text); }};
+}
+
+// The dumps of one command line, from the first one to the file.
+class DumpRun {
+ public:
+  // `file`: null for standard output.
+  DumpRun(const DumpCommand& command, PartialFile* file)
+      : command_(command),
+        file_(file),
+        source_(command),
+        symbols_(command.visit.symbol_path),
+        unmatched_(command.visit.sampling.threads) {}
+
+  ExitCode run() { return command_.repeat == 1 ? run_one() : run_series(); }
+
+ private:
+  ExitCode run_one();
+  ExitCode run_series();
+  Outcome<Snapshot> next(bool last);
+  void add_names(Snapshot& snapshot);
+  std::optional<Failure> wait(const UniqueHandle& process, ULONGLONG until);
+  Failure missing(const Process& process) const;
+
+  const DumpCommand& command_;
+  PartialFile* const file_;
+  DumpSource source_;
+  LocalSymbols symbols_;
+  UnmatchedThreads unmatched_;
+  bool stopped_ = false;  // by Ctrl-C
+};
+
+std::string process_text(const Process& process) {
+  return "process " + std::to_string(process.id) + " (" + printable(file_name(process.path), kMaxShownName) + ")";
+}
+
+Failure DumpRun::missing(const Process& process) const {
+  return {ExitCode::no_thread, process_text(process) + " has no " + unmatched_.text()};
+}
+
+// The next dump, of the threads that were meant.
+Outcome<Snapshot> DumpRun::next(bool last) {
+  auto snapshot = source_.next(last);
   if (!snapshot) return snapshot;
-  // Before names are looked for and anything is written: a pager may keep the output waiting, and
-  // the target has nothing to do with that.
-  if (const std::string problem = session->leave(); !problem.empty()) spdlog::info(problem);
+  complete(*snapshot);
+  log_threads(*snapshot);
+  for (const Moment& moment : snapshot->moments) {
+    spdlog::info("the threads of one moment stood for {} us", moment.stood_ns / 1000);
+  }
+  log_counters(count(*snapshot));
+  for (const Thread& thread : snapshot->threads) unmatched_.met(thread.os_id, thread.name);
+  const ThreadSelection& threads = command_.visit.sampling.threads;
+  std::erase_if(snapshot->threads, [&](const Thread& thread) { return !threads.contains(thread.os_id, thread.name); });
   return snapshot;
 }
 
-Outcome<Snapshot> take(const DumpCommand& command) {
-  if (command.way == DumpWay::outside) return dump_outside(command);
-  if (command.way == DumpWay::inside) return dump_inside(command, command.visit);
-  Visit quick = command.visit;
-  quick.timeout_ms = std::min(quick.timeout_ms, kAnswerMs);
-  auto inside = dump_inside(command, quick);
-  if (inside || !may_go_outside(inside.failure())) return inside;
-  spdlog::info("{}; looking from outside", inside.failure().message);
-  auto outside = dump_outside(command);
-  // The first reason says more: what can be done about it is in the user's hands.
-  if (!outside) return inside.failure();
-  outside->way_reason = inside.failure().message;
-  return outside;
+// Native locks are found by the names of frames, in the memory of the process as it is soon after its dump.
+void DumpRun::add_names(Snapshot& snapshot) {
+  spdlog::info("symbolising");
+  identify(snapshot, symbols_.identities(), symbols_.lines());
+  symbolise(snapshot, symbols_.symboliser());
+  if (command_.locks) add_native_locks_of(snapshot);
+  add_lines(snapshot, symbols_.lines());
 }
 
-std::string name_of(const Process& process) { return process.path.substr(process.path.find_last_of("\\/") + 1); }
+ExitCode DumpRun::run_one() {
+  auto snapshot = next(true);
+  if (!snapshot) return report(snapshot.failure());
+  if (!unmatched_.empty() && snapshot->threads.empty()) return report(missing(snapshot->process));
+  add_names(*snapshot);
+  log_missing(symbols_.missing());
+  CallChecker calls(symbols_.symboliser(), loaded_images(*snapshot));
+  check_calls(*snapshot, calls);
+  log_calls(count(*snapshot));
+  if (const auto failure =
+          write_dump(*snapshot, command_, wants_colour(command_, stdout_is_console()), file_, calls)) {
+    return report(*failure);
+  }
+  return unmatched_.empty() ? ExitCode::ok : report(missing(snapshot->process));
+}
+
+// Until the time of the next dump, or Ctrl-C. A failure: the process has ended.
+std::optional<Failure> DumpRun::wait(const UniqueHandle& process, ULONGLONG until) {
+  const ULONGLONG now = GetTickCount64();
+  const DWORD left = now < until ? static_cast<DWORD>(until - now) : 0;
+  std::array<HANDLE, 2> events{};
+  DWORD count = 0;
+  if (process) events[count++] = process.get();  // first: of both, the end of the process is said
+  if (const HANDLE ctrl_c = catch_ctrl_c(); ctrl_c != nullptr) events[count++] = ctrl_c;
+  if (count == 0) {
+    Sleep(left);
+    return std::nullopt;
+  }
+  const DWORD met = WaitForMultipleObjects(count, events.data(), FALSE, left);
+  if (met == WAIT_TIMEOUT) return std::nullopt;
+  if (process && met == WAIT_OBJECT_0) return Failure{ExitCode::target_exited, {}};
+  stopped_ = true;
+  return std::nullopt;
+}
+
+// Keeps the dumps that are there, however the series ends.
+ExitCode DumpRun::run_series() {
+  std::vector<Snapshot> dumps;
+  std::optional<Failure> failure;
+  UniqueHandle process;  // held, so that its id stays its own
+  while (dumps.size() < command_.repeat && !stopped_ && !failure) {
+    const ULONGLONG begun = GetTickCount64();
+    const bool last = dumps.size() + 1 == command_.repeat;
+    auto dump = next(last);
+    if (!dump) {
+      if (dumps.empty()) return report(dump.failure());
+      failure = dump.failure();
+      // A process may end in the middle of any question, and then the question fails.
+      constexpr DWORD kEndingMs = 1000;
+      if (process && WaitForSingleObject(process.get(), kEndingMs) == WAIT_OBJECT_0) {
+        failure = Failure{ExitCode::target_exited, {}};
+      }
+      break;
+    }
+    if (dump->threads.empty()) {
+      failure = missing(dump->process);
+      if (!dumps.empty()) failure->message = "the threads of --thread have ended";
+      if (dumps.empty()) return report(*failure);
+      break;
+    }
+    if (!process) {
+      process = UniqueHandle(OpenProcess(SYNCHRONIZE | PROCESS_QUERY_LIMITED_INFORMATION, FALSE, dump->process.id));
+    }
+    catch_ctrl_c();  // from here on there is something to keep
+    add_names(*dump);
+    dumps.push_back(std::move(*dump));
+    spdlog::info("dump {} of {}", dumps.size(), command_.repeat);
+    if (!last) failure = wait(process, begun + command_.every_ms);
+  }
+  if (!failure) source_.leave();
+  const Process& target = dumps.front().process;
+  if (failure && failure->code == ExitCode::target_exited) {
+    DWORD code = 0;
+    const bool known = process && GetExitCodeProcess(process.get(), &code);
+    failure->message = process_text(target) + " ended" +
+                       with_exit_code(known ? std::optional<std::uint32_t>(code) : std::nullopt);
+  }
+  log_missing(symbols_.missing());
+  if (const auto unwritten = write_series(dumps, command_, file_)) return report(*unwritten);
+  const std::string kept = fmt::format("{} of {} dumps are written", dumps.size(), command_.repeat);
+  if (failure) return report({failure->code, failure->message + "; " + kept});
+  if (stopped_) report({ExitCode::ok, "the series was ended by Ctrl-C; " + kept});
+  return unmatched_.empty() ? ExitCode::ok : report(missing(target));
+}
 
 }  // namespace
 
@@ -127,59 +262,26 @@ ExitCode run(const DumpCommand& command) {
   std::optional<PartialFile> file;
   if (command.output) {
     file.emplace(*command.output);
-    if (!file->error().empty()) return report(unwritable(command, file->error()));
+    if (!file->error().empty()) return report(unwritable_output(command.output, file->error()));
   }
-  auto snapshot = take(command);
-  if (!snapshot) return report(snapshot.failure());
-  const ThreadSelection& threads = command.visit.sampling.threads;
-  complete(*snapshot);
-  log_threads(*snapshot);
-  for (const Moment& moment : snapshot->moments) {
-    spdlog::info("the threads of one moment stood for {} us", moment.stood_ns / 1000);
-  }
-  log_counters(count(*snapshot));
-
-  UnmatchedThreads unmatched(threads);
-  for (const Thread& thread : snapshot->threads) unmatched.met(thread.os_id, thread.name);
-  std::erase_if(snapshot->threads, [&](const Thread& thread) {
-    return !threads.contains(thread.os_id, thread.name);
-  });
-  const Failure missing{ExitCode::no_thread,
-                        "process " + std::to_string(snapshot->process.id) + " (" +
-                            printable(name_of(snapshot->process), kMaxShownName) + ") has no " + unmatched.text()};
-  if (!unmatched.empty() && snapshot->threads.empty()) return report(missing);
-
-  spdlog::info("symbolising");
-  LocalSymbols symbols(command.visit.symbol_path);
-  identify(*snapshot, symbols.identities(), symbols.lines());
-  symbolise(*snapshot, symbols.symboliser());
-  add_lines(*snapshot, symbols.lines());
-  log_missing(symbols.missing());
-  CallChecker calls(symbols.symboliser(), loaded_images(*snapshot));
-  check_calls(*snapshot, calls);
-  log_calls(count(*snapshot));
-  if (const auto failure = write_dump(*snapshot, command, wants_colour(command, stdout_is_console()),
-                                      file ? &*file : nullptr, calls)) {
-    return report(*failure);
-  }
-  return unmatched.empty() ? ExitCode::ok : report(missing);
+  return DumpRun(command, file ? &*file : nullptr).run();
 }
 
 ExitCode run(const DumpFileCommand& command) {
   DiskImageFiles disk;
   LocalImageFiles local(disk);
-  const std::string variable = to_utf8(environment_variable(L"_NT_SYMBOL_PATH").value_or(L""));
-  const std::string path = command.symbol_path.value_or(variable);
-  return run(command, {.local = local,
-                       .default_symbol_path = variable,
-                       .colour = wants_colour(command, stdout_is_console()),
-                       .open_clr = [&](const Target& target, std::string& obstacle) {
-                         TargetClr clr = open_clr(target, {.dump_path = command.file, .symbol_path = path},
-                                                  {.dac = command.dac, .symbol_path = parse_symbol_path(path)});
-                         obstacle = clr.obstacle;
-                         return std::unique_ptr<ClrQuestions>(std::move(clr.questions));
-                       },
-                       .log = [](const std::string& text) { spdlog::info(text); }});
+  DumpFileHost host = dump_file_host(command.file, local, command.symbol_path, command.dac);
+  host.colour = wants_colour(command, stdout_is_console());
+  return run(command, host);
+}
+
+ExitCode run(const HangCommand& command) {
+  DiskImageFiles disk;
+  LocalImageFiles local(disk);
+  return run(command, {.colour = wants_colour(command.colour, command.output.has_value(), stdout_is_console()),
+                       .open_dump = [&](const std::string& file) {
+                         return read_dump_file(file, dump_file_host(file, local, command.symbol_path, command.dac));
+                       }});
 }
 
 }  // namespace mixwalk

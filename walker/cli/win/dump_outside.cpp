@@ -2,19 +2,46 @@
 
 #include <spdlog/spdlog.h>
 
-#include "unmanaged/win/utf8.h"
+#include <chrono>
+#include <unordered_map>
+
+#include "unmanaged/win/module_path.h"
+#include "walker/cli/symbol_path_variable.h"
+#include "walker/outside/native_waits.h"
+#include "walker/outside/target_locks.h"
 #include "walker/outside/target_snapshot.h"
 #include "walker/outside/win/live_target.h"
+#include "walker/outside/win/suspension_watcher.h"
 #include "walker/outside/win/target_clr.h"
-#include "walker/session/win/environment.h"
 #include "walker/session/win/processes.h"
 
 namespace mixwalk {
-namespace {
 
 Outcome<std::uint32_t> process_of(const TargetChoice& choice) {
   if (const auto* id = std::get_if<ById>(&choice)) return id->id;
   return find_process(std::get<ByName>(choice).name);
+}
+
+namespace {
+
+// For each of the two looks that a dump from inside is followed by.
+constexpr std::chrono::milliseconds kLocksTime{2000};
+
+TargetClr clr_of(const LiveTarget& target, const DumpCommand& command) {
+  const std::string symbol_path = symbol_path_text(command.visit.symbol_path);
+  return open_clr(target, {.process = target.handle()},
+                  {.dac = command.dac, .symbol_path = parse_symbol_path(symbol_path)});
+}
+
+void add_times(Snapshot& snapshot, const Target& target) {
+  std::unordered_map<std::uint32_t, const TargetThread*> listed;
+  for (const TargetThread& thread : target.threads()) listed.emplace(thread.os_id, &thread);
+  for (Thread& thread : snapshot.threads) {
+    const auto known = listed.find(thread.os_id);
+    if (known == listed.end()) continue;
+    thread.created = known->second->created;
+    thread.cpu = known->second->cpu;
+  }
 }
 
 }  // namespace
@@ -24,17 +51,58 @@ Outcome<Snapshot> dump_outside(const DumpCommand& command) {
   if (!id) return id.failure();
   auto target = LiveTarget::open(*id);
   if (!target) return target.failure();
-  const std::string symbol_path =
-      command.visit.symbol_path.value_or(to_utf8(environment_variable(L"_NT_SYMBOL_PATH").value_or(L"")));
-  TargetClr clr = open_clr(**target, {.process = (*target)->handle()},
-                           {.dac = command.dac, .symbol_path = parse_symbol_path(symbol_path)});
+  watch_suspensions_of(*id);
+  TargetClr clr = clr_of(**target, command);
   const ThreadSelection& threads = command.visit.sampling.threads;
-  Snapshot snapshot = target_snapshot(**target, clr.questions.get(), clr.obstacle, [&](const TargetThread& thread) {
-    return threads.contains(thread.os_id, thread.name);
-  });
+  const auto wanted = [&](const TargetThread& thread) { return threads.contains(thread.os_id, thread.name); };
+  if (const Sampling& sampling = command.visit.sampling; sampling.at_once) {
+    (*target)->stand_together(wanted, sampling.deadline_ms);
+  }
+  Snapshot snapshot = target_snapshot(**target, clr.questions.get(), clr.obstacle, wanted, command.locks);
+  (*target)->add_moments(snapshot);
   snapshot.way = Way::outside;
   if (!snapshot.unasked.empty()) spdlog::info("managed frames: {}", snapshot.unasked);
   return snapshot;
+}
+
+OutsideLocks::Prepared OutsideLocks::prepare(std::uint32_t process_id, const DumpCommand& command) {
+  auto target = LiveTarget::open(process_id);
+  if (!target) return {.target = nullptr, .clr = {}, .obstacle = target.failure().message};
+  TargetClr clr = clr_of(**target, command);
+  return {.target = std::move(*target), .clr = std::move(clr), .obstacle = {}};
+}
+
+OutsideLocks::OutsideLocks(const DumpCommand& command) : command_(command) {
+  if (!command.locks || std::holds_alternative<ByStart>(command.visit.target)) return;
+  const auto id = process_of(command.visit.target);
+  if (id) prepared_ = std::async(std::launch::async, [&command, id = *id] { return prepare(id, command); });
+}
+
+void OutsideLocks::add_to(Snapshot& snapshot) {
+  snapshot.locks_missing = "nobody looked";
+  if (!command_.locks) return;
+  const auto begin = std::chrono::steady_clock::now();
+  Prepared prepared = prepared_.valid() ? prepared_.get() : prepare(snapshot.process.id, command_);
+  snapshot.locks_missing = prepared.target != nullptr ? prepared.clr.obstacle : prepared.obstacle;
+  if (prepared.target == nullptr) return;
+  prepared.target->refresh();
+  add_times(snapshot, *prepared.target);
+  if (prepared.clr.questions == nullptr) return;
+  const auto ready = std::chrono::steady_clock::now();
+  add_monitors(snapshot, *prepared.target, *prepared.clr.questions, {.time = kLocksTime});
+  const auto ms = [](auto time) { return std::chrono::duration_cast<std::chrono::milliseconds>(time).count(); };
+  spdlog::info("{} locks; looked from outside for {} ms, after {} ms", snapshot.locks.size(),
+               ms(std::chrono::steady_clock::now() - ready), ms(ready - begin));
+}
+
+void watch_suspensions_of(std::uint32_t process_id) {
+  if (const auto failure = watch_suspensions(module_path(nullptr), process_id)) spdlog::info(failure->message);
+}
+
+void add_native_locks_of(Snapshot& snapshot) {
+  if (!has_native_waits(snapshot)) return;
+  watch_suspensions_of(snapshot.process.id);
+  if (auto target = LiveTarget::open(snapshot.process.id)) add_native_locks(snapshot, **target);
 }
 
 bool may_go_outside(const Failure& failure) noexcept {

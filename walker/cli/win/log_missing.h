@@ -10,10 +10,7 @@ namespace mixwalk {
 
 // Says in the log which PDBs were not found.
 inline void log_missing(const std::vector<MissingPdb>& missing) {
-  if (missing.empty()) return;
-  std::string text = manifest_text(missing);
-  text.pop_back();
-  spdlog::info("{} PDBs were not found; as symchk /im takes them:\n{}", missing.size(), text);
+  if (!missing.empty()) spdlog::info(missing_text(missing));
 }
 
 }  // namespace mixwalk

@@ -17,6 +17,7 @@
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
 #include "walker/outside/win/clr_worker.h"
+#include "walker/outside/win/suspension_watcher.h"
 
 namespace mixwalk {
 
@@ -39,7 +40,10 @@ ExitCode run_arguments(const std::vector<std::string>& arguments) {
   const auto* dump = std::get_if<DumpCommand>(&*parsed.command);
   const auto* record = std::get_if<RecordCommand>(&*parsed.command);
   const auto* dump_file = std::get_if<DumpFileCommand>(&*parsed.command);
-  set_up_log((dump_file != nullptr && dump_file->verbose) ||
+  const auto* minidump = std::get_if<MinidumpCommand>(&*parsed.command);
+  const auto* hang = std::get_if<HangCommand>(&*parsed.command);
+  set_up_log((dump_file != nullptr && dump_file->verbose) || (minidump != nullptr && minidump->verbose) ||
+             (hang != nullptr && hang->verbose) ||
              (dump != nullptr && dump->verbose) || (record != nullptr && record->verbose));
   return std::visit([](const auto& command) { return mixwalk::run(command); }, *parsed.command);
 }
@@ -50,6 +54,7 @@ int main_utf8(int count, wchar_t** values) {
   std::vector<std::string> arguments;
   for (int i = 1; i < count; ++i) arguments.push_back(to_utf8(values[i]));
   if (const auto worker = run_clr_worker(arguments)) return *worker;
+  if (const auto watcher = run_suspension_watcher(arguments)) return *watcher;
   return static_cast<int>(run_arguments(arguments));
 }
 

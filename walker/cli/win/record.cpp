@@ -13,6 +13,7 @@
 #include "walker/cli/report.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
+#include "walker/cli/win/ctrl_c.h"
 #include "walker/cli/win/log_missing.h"
 #include "walker/cli/win/record_output.h"
 #include "walker/cli/win/visit.h"
@@ -26,16 +27,6 @@ namespace {
 // How often the progress line is written, and Ctrl-C looked for.
 constexpr std::uint32_t kLookMs = 100;
 constexpr ULONGLONG kProgressMs = 1000;
-
-HANDLE g_ctrl_c = nullptr;
-
-// The first one ends the recording and keeps it; the second one is the system's own.
-BOOL WINAPI on_ctrl_c(DWORD event) {
-  if (event != CTRL_C_EVENT && event != CTRL_BREAK_EVENT) return FALSE;
-  if (WaitForSingleObject(g_ctrl_c, 0) == WAIT_OBJECT_0) return FALSE;
-  SetEvent(g_ctrl_c);
-  return TRUE;
-}
 
 // Where a recording goes: a file, a collector, or both.
 struct Outputs {
@@ -142,7 +133,7 @@ RecordingRun::End RecordingRun::collect() {
   while (true) {
     const ULONGLONG now = GetTickCount64();
     const bool over = command_.duration_ms != 0 && now - begun_ >= command_.duration_ms;
-    if (!stopping && (over || full_ || WaitForSingleObject(g_ctrl_c, 0) == WAIT_OBJECT_0)) {
+    if (!stopping && (over || full_ || WaitForSingleObject(catch_ctrl_c(), 0) == WAIT_OBJECT_0)) {
       stopping = true;
       last_word = now + command_.visit.timeout_ms;
       session_.stop_record();
@@ -323,8 +314,7 @@ ExitCode RecordingRun::finish(const End& end) {
 }  // namespace
 
 ExitCode run(const RecordCommand& command) {
-  g_ctrl_c = CreateEventW(nullptr, TRUE, FALSE, nullptr);
-  SetConsoleCtrlHandler(&on_ctrl_c, TRUE);
+  catch_ctrl_c();
   auto outputs = open_outputs(command);
   if (!outputs) return report(outputs.failure());
   auto session = visit(command.visit);

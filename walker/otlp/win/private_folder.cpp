@@ -4,19 +4,14 @@
 
 #include <aclapi.h>
 
-#include <system_error>
-
 #include "unmanaged/win/unique_handle.h"
 #include "walker/otlp/spool_security.h"
 #include "walker/session/win/security_descriptor.h"
 #include "walker/session/win/token.h"
+#include "walker/session/win/win_error.h"
 
 namespace mixwalk {
 namespace {
-
-std::string text_of(DWORD error) {
-  return std::system_category().message(static_cast<int>(error));
-}
 
 // Not what a link leads to.
 UniqueHandle open_itself(const std::filesystem::path& path) {
@@ -42,19 +37,19 @@ std::string make_private_folder(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder.parent_path(), error);
   if (error) return error.message();
   const auto facts = token_facts(GetCurrentProcess());
-  if (!facts) return "cannot learn who uses it: " + text_of(GetLastError());
+  if (!facts) return "cannot learn who uses it: " + last_error();
 
   const SecurityDescriptor made = make_security_descriptor(spool_sddl(facts->user));
-  if (!made) return text_of(GetLastError());
+  if (!made) return last_error();
   SECURITY_ATTRIBUTES attributes{sizeof attributes, made.get(), FALSE};
   if (CreateDirectoryW(folder.c_str(), &attributes)) return {};
-  if (GetLastError() != ERROR_ALREADY_EXISTS) return text_of(GetLastError());
+  if (GetLastError() != ERROR_ALREADY_EXISTS) return last_error();
 
   // The opened folder is changed, not the name: another folder may get the name meanwhile.
   const UniqueHandle there = open_itself(folder);
-  if (!there) return text_of(GetLastError());
+  if (!there) return last_error();
   BY_HANDLE_FILE_INFORMATION its{};
-  if (!GetFileInformationByHandle(there.get(), &its)) return text_of(GetLastError());
+  if (!GetFileInformationByHandle(there.get(), &its)) return last_error();
   if ((its.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) == 0 ||
       (its.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0) {
     return "it is no folder";
@@ -63,16 +58,16 @@ std::string make_private_folder(const std::filesystem::path& folder) {
   PSECURITY_DESCRIPTOR present = nullptr;
   const DWORD refused = GetSecurityInfo(there.get(), SE_FILE_OBJECT, OWNER_SECURITY_INFORMATION, &owner,
                                   nullptr, nullptr, nullptr, &present);
-  if (refused != ERROR_SUCCESS) return text_of(refused);
+  if (refused != ERROR_SUCCESS) return error_text(refused);
   const SecurityDescriptor of_owner(present);
   PSID user = nullptr;
   BOOL defaulted = FALSE;
-  if (!GetSecurityDescriptorOwner(made.get(), &user, &defaulted)) return text_of(GetLastError());
+  if (!GetSecurityDescriptorOwner(made.get(), &user, &defaulted)) return last_error();
   // Administrators own what one of them makes while elevated: an earlier run may have been.
   if (!EqualSid(owner, user) && !IsWellKnownSid(owner, WinBuiltinAdministratorsSid)) {
     return "it belongs to another user";
   }
-  if (const DWORD unset = set_rights(there.get(), made.get())) return text_of(unset);
+  if (const DWORD unset = set_rights(there.get(), made.get())) return error_text(unset);
   // Files that are there have the rights that they inherited before: each gets its own.
   for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
        at.increment(error)) {

@@ -76,4 +76,34 @@ struct MethodDescData {
 };
 static_assert(sizeof(MethodDescData) == 0x98);
 
+// DacpObjectData.
+struct ObjectData {
+  std::uint64_t method_table = 0;
+  std::int32_t kind = 0;  // DacpObjectType: kFreeObject is room that the collector left
+  std::uint64_t bytes = 0;
+  std::uint64_t element_type = 0;
+  std::uint32_t element_kind = 0;
+  std::uint32_t rank = 0;
+  std::uint64_t components = 0, component_bytes = 0;
+  std::uint64_t array_data = 0, array_bounds = 0, array_lower_bounds = 0;
+  std::uint64_t rcw = 0, ccw = 0;
+};
+static_assert(sizeof(ObjectData) == 0x60);
+inline constexpr std::int32_t kFreeObject = 1;
+
+// DacpSyncBlockData. Sync blocks are numbered from 1 to `count`.
+struct SyncBlockData {
+  std::uint64_t object = 0;
+  std::int32_t is_free = 0;  // then nothing else has a meaning, but `count`
+  std::uint64_t address = 0;
+  std::uint32_t com_flags = 0;
+  std::uint32_t held = 0;       // the lowest bit: held; above: how many threads wait to enter
+  std::uint32_t recursion = 0;  // how often the holding thread has entered it
+  std::uint64_t holding_thread = 0;
+  std::uint32_t pulse_waiters = 0;  // threads in Monitor.Wait; not a true count: only whether there are some
+  std::uint64_t domain = 0;
+  std::uint32_t count = 0;
+};
+static_assert(sizeof(SyncBlockData) == 0x48);
+
 }  // namespace mixwalk::dac

@@ -70,6 +70,10 @@ class Worker {
     return answer;
   }
   QuestionMessage answer(const AskThreads&) { return ThreadsAnswer{library_->threads()}; }
+  QuestionMessage answer(const AskSyncBlocks& ask) {
+    return SyncBlocksAnswer{library_->sync_blocks(ask.first).value_or(ClrSyncBlocks{})};
+  }
+  QuestionMessage answer(const AskObjectTypes& ask) { return ObjectTypesAnswer{library_->object_types(ask.objects)}; }
   QuestionMessage answer(const TargetRan&) {
     if (memory_) memory_->drop();
     library_->target_ran();

@@ -4,81 +4,46 @@
 #include <winternl.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstddef>
 
 #include "unmanaged/image/image_headers.h"
 #include "unmanaged/win/loader_list.h"
 #include "walker/outside/process_block.h"
 #include "walker/outside/runtime_version.h"
+#include "walker/outside/win/known_stacks.h"
+#include "walker/outside/win/readable_process.h"
 #include "walker/outside/win/suspension_gate.h"
 #include "walker/session/win/thread_list.h"
 #include "walker/session/win/token.h"
 #include "walker/session/win/win_error.h"
 #include "walker/suspended/capture.h"
+#include "walker/suspended/moments.h"
 
 namespace mixwalk {
 namespace {
 
-// The stack of a thread that runs, as far as its pages are plain before the thread is suspended: under the freeze
-// nothing is asked of the target but its bytes.
-class KnownStack final : public MemoryReader {
- public:
-  KnownStack(const RemoteMemory& memory, const ProcessMemory& raw, const StackLimits& limits) : raw_(raw) {
-    for (std::uint64_t at = limits.limit; at < limits.base && count_ < kMaxRanges;) {
-      const std::uint64_t plain = memory.plain_bytes(at, limits.base - at);
-      if (plain != 0) ranges_[count_++] = {at, at + plain};
-      at += plain + kPageBytes;  // closed, or a trap
-    }
-  }
-  bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
-    const auto holds = [&](const Range& range) {
-      return address >= range.begin && address <= range.end && bytes <= range.end - address;
-    };
-    return std::any_of(ranges_.begin(), ranges_.begin() + count_, holds) && raw_.read(address, into, bytes);
-  }
+std::uint64_t number_of(const FILETIME& time) {
+  return std::uint64_t{time.dwHighDateTime} << 32 | time.dwLowDateTime;
+}
 
- private:
-  struct Range {
-    std::uint64_t begin = 0, end = 0;
-  };
-  static constexpr std::size_t kMaxRanges = 16, kPageBytes = 4096;
-
-  const ProcessMemory& raw_;
-  std::array<Range, kMaxRanges> ranges_{};
-  std::size_t count_ = 0;
-};
-
-StackLimits stack_limits(const MemoryReader& memory, std::uint64_t teb) {
-  const auto base = memory.read_value<std::uint64_t>(teb + offsetof(NT_TIB, StackBase));
-  const auto limit = memory.read_value<std::uint64_t>(teb + offsetof(NT_TIB, StackLimit));
-  if (!base || !limit || *base <= *limit) return {};
-  return {*limit, *base};
+void read_times(HANDLE handle, TargetThread& thread) {
+  FILETIME created, ended, kernel, user;
+  if (!GetThreadTimes(handle, &created, &ended, &kernel, &user)) return;
+  thread.created = number_of(created);
+  thread.cpu = number_of(kernel) + number_of(user);
 }
 
 }  // namespace
 
 Outcome<std::unique_ptr<LiveTarget>> LiveTarget::open(std::uint32_t process_id) {
-  UniqueHandle handle = open_process(PROCESS_QUERY_INFORMATION | PROCESS_VM_READ, process_id);
+  Outcome<UniqueHandle> handle = open_readable(PROCESS_QUERY_INFORMATION | PROCESS_VM_READ, process_id);
+  if (!handle) return handle.failure();
   const std::string name = "process " + std::to_string(process_id);
-  if (!handle) {
-    const DWORD error = GetLastError();
-    if (error == ERROR_ACCESS_DENIED) {
-      return Failure{ExitCode::no_access,
-                     "no access to " + name + ": run mixwalk as the same user or as administrator"};
-    }
-    return Failure{ExitCode::no_process, "no process with id " + std::to_string(process_id)};
-  }
-  BOOL wow64 = FALSE;
-  if (IsWow64Process(handle.get(), &wow64) && wow64) {
-    return Failure{ExitCode::wrong_bitness, name + " is a 32-bit process; mixwalk walks x64 only"};
-  }
   PROCESS_BASIC_INFORMATION info{};
-  if (NtQueryInformationProcess(handle.get(), ProcessBasicInformation, &info, sizeof info, nullptr) < 0) {
+  if (NtQueryInformationProcess(handle->get(), ProcessBasicInformation, &info, sizeof info, nullptr) < 0) {
     return Failure{ExitCode::no_process, name + " has ended"};
   }
-  std::unique_ptr<LiveTarget> target(new LiveTarget(std::move(handle), process_id));
+  std::unique_ptr<LiveTarget> target(new LiveTarget(std::move(*handle), process_id));
   target->peb_ = reinterpret_cast<std::uint64_t>(info.PebBaseAddress);
   target->refresh();
   if (target->threads_.empty()) return Failure{ExitCode::no_process, name + " has ended"};
@@ -86,18 +51,25 @@ Outcome<std::unique_ptr<LiveTarget>> LiveTarget::open(std::uint32_t process_id) 
 }
 
 LiveTarget::LiveTarget(UniqueHandle handle, std::uint32_t process_id)
-    : handle_(std::move(handle)), memory_(handle_.get()), stacks_(handle_.get()), cache_(memory_) {
+    : handle_(std::move(handle)), memory_(handle_.get()), stacks_(handle_.get()), moments_(handle_.get()), cache_(memory_) {
   process_.id = process_id;
 }
 
 void LiveTarget::refresh() {
   memory_.drop();
   cache_.drop();
+  moments_.clear();
   using namespace std::chrono;
   unix_time_ms_ = static_cast<std::uint64_t>(
       duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count());
   read_modules();
   read_threads();
+}
+
+bool LiveTarget::forget_memory() {
+  memory_.drop();
+  cache_.drop();
+  return true;
 }
 
 void LiveTarget::read_modules() {
@@ -128,6 +100,7 @@ void LiveTarget::read_threads() {
     if (const OutsideThread* opened = thread(id)) {
       listed.name = thread_description(opened->handle());
       listed.teb = opened->teb();
+      read_times(opened->handle(), listed);
     }
     threads_.push_back(std::move(listed));
   }
@@ -144,7 +117,29 @@ OutsideThread* LiveTarget::thread(std::uint32_t id) {
   return &opened_.emplace(id, std::move(thread)).first->second;
 }
 
+void LiveTarget::stand_together(const std::function<bool(const TargetThread&)>& wanted, std::uint32_t deadline_ms) {
+  std::size_t overdue = 0;
+  const std::size_t most = kMostMoments + threads_.size() / OutsideMoments::kMostThreads;
+  while (moments_.moments().size() < most && overdue < kMostOverdueMoments) {
+    std::vector<NumberedThread> waiting;
+    for (const TargetThread& listed : threads_) {
+      if (moments_.moment_of(listed.os_id) != 0 || (wanted && !wanted(listed))) continue;
+      if (OutsideThread* const opened = thread(listed.os_id)) waiting.push_back({listed.os_id, opened});
+    }
+    if (waiting.empty()) return;
+    overdue += !moments_.take(waiting, deadline_ms);
+    // Threads that have started since the last list.
+    read_threads();
+  }
+}
+
+void LiveTarget::add_moments(Snapshot& snapshot) const {
+  snapshot.moments = moments_.moments();
+  for (Thread& thread : snapshot.threads) thread.moment = moments_.moment_of(thread.os_id);
+}
+
 void LiveTarget::capture(const TargetThread& target_thread, RawSample& sample) {
+  if (moments_.give(target_thread.os_id, sample)) return;
   sample.clear();
   OutsideThread* const opened = thread(target_thread.os_id);
   if (opened == nullptr) {
@@ -158,7 +153,8 @@ void LiveTarget::capture(const TargetThread& target_thread, RawSample& sample) {
     stacks_.drop();
     const StackLimits limits = stack_limits(stacks_, opened->teb());
     opened->set_limits(limits);
-    const KnownStack stack(stacks_, raw, limits);
+    KnownStacks stack(raw);
+    stack.add(stacks_, limits);
     const ModuleView no_modules;
     {
       const SuspensionGate gate;

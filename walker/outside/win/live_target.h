@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -12,6 +13,7 @@
 #include "walker/base/failure.h"
 #include "walker/outside/page_cache.h"
 #include "walker/outside/target.h"
+#include "walker/outside/win/outside_moments.h"
 #include "walker/outside/win/outside_thread.h"
 
 namespace mixwalk {
@@ -34,7 +36,15 @@ class LiveTarget final : public Target {
   std::span<const TargetThread> threads() const noexcept override { return threads_; }
   const MemoryReader& memory() const noexcept override { return cache_; }
   OutsideMemory& outside() noexcept override { return memory_; }
+  bool forget_memory() override;
   void capture(const TargetThread& thread, RawSample& sample) override;
+
+  // Has the wanted threads (empty: all) stand together, and keeps the registers and the stack of each for capture():
+  // they are of one moment. Threads that were not copied within the deadline, or that have started meanwhile, stand
+  // together at a next moment. What still has no copy is captured alone.
+  void stand_together(const std::function<bool(const TargetThread&)>& wanted, std::uint32_t deadline_ms);
+  // Snapshot::moments and Thread::moment of a snapshot that was made since, before the next refresh().
+  void add_moments(Snapshot& snapshot) const;
 
   // For the worker that asks the runtime's debugging library (clr_worker.h).
   HANDLE handle() const noexcept { return handle_.get(); }
@@ -50,6 +60,7 @@ class LiveTarget final : public Target {
   UniqueHandle handle_;
   RemoteMemory memory_;
   RemoteMemory stacks_;  // what is known of stacks is asked anew for each thread
+  OutsideMoments moments_;
   PageCache cache_;
   std::uint64_t peb_ = 0;
   Process process_;

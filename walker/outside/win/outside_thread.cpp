@@ -12,18 +12,27 @@ bool OutsideThread::open(std::uint32_t thread_id, std::uint32_t process_id) noex
   const auto info = thread_information(handle_.get());
   // The id may have been given to a thread of another process since it was listed.
   if (!info || info->process_id != process_id) return false;
+  id_ = thread_id;
   teb_ = info->teb;
   return teb_ != 0;
 }
 
 bool OutsideThread::suspend() noexcept {
+  entry_.begin(id_);
   const DWORD before = SuspendThread(handle_.get());
-  if (before == static_cast<DWORD>(-1)) return false;
+  if (before == static_cast<DWORD>(-1)) {
+    entry_.end();
+    return false;
+  }
+  entry_.stands(before);
   suspended_before_ = before;
   return true;
 }
 
-void OutsideThread::resume() noexcept { ResumeThread(handle_.get()); }
+void OutsideThread::resume() noexcept {
+  ResumeThread(handle_.get());
+  entry_.end();
+}
 
 bool OutsideThread::read_registers(Registers& registers) noexcept {
   CONTEXT context;

@@ -6,6 +6,7 @@
 
 #include "unmanaged/win/unique_handle.h"
 #include "walker/base/win/tick_clock.h"
+#include "walker/outside/win/suspension_ledger.h"
 #include "walker/suspended/thread_control.h"
 
 namespace mixwalk {
@@ -33,6 +34,8 @@ class OutsideThread final : public ThreadControl {
 
  private:
   UniqueHandle handle_;
+  std::uint32_t id_ = 0;
+  SuspensionEntry entry_;
   std::uint64_t teb_ = 0;
   StackLimits limits_;
   DWORD suspended_before_ = 0;

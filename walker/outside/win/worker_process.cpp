@@ -1,9 +1,8 @@
 #include "walker/outside/win/worker_process.h"
 
-#include <cstdio>
-
 #include "unmanaged/win/utf8.h"
 #include "walker/outside/win/clr_worker.h"
+#include "walker/outside/win/handle_list.h"
 #include "walker/outside/win/message_pipe.h"
 #include "walker/session/win/win_error.h"
 
@@ -27,38 +26,6 @@ Pipe make_pipe(bool child_reads) {
   SetHandleInformation(child_reads ? read : write, HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT);
   return pipe;
 }
-
-std::string hex(HANDLE handle) {
-  char text[24];
-  std::snprintf(text, sizeof text, "%llx", static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(handle)));
-  return text;
-}
-
-// Which handles a process inherits: these, and no other that happens to be inheritable.
-class HandleList {
- public:
-  explicit HandleList(std::vector<HANDLE> handles) : handles_(std::move(handles)) {
-    SIZE_T bytes = 0;
-    InitializeProcThreadAttributeList(nullptr, 1, 0, &bytes);
-    memory_.resize(bytes);
-    ready_ = InitializeProcThreadAttributeList(get(), 1, 0, &bytes) &&
-             UpdateProcThreadAttribute(get(), 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, handles_.data(),
-                                       handles_.size() * sizeof(HANDLE), nullptr, nullptr);
-  }
-  ~HandleList() {
-    if (ready_) DeleteProcThreadAttributeList(get());
-  }
-  HandleList(const HandleList&) = delete;
-  HandleList& operator=(const HandleList&) = delete;
-
-  LPPROC_THREAD_ATTRIBUTE_LIST get() { return reinterpret_cast<LPPROC_THREAD_ATTRIBUTE_LIST>(memory_.data()); }
-  bool ready() const { return ready_; }
-
- private:
-  std::vector<HANDLE> handles_;
-  std::vector<std::byte> memory_;
-  bool ready_ = false;
-};
 
 // Ends a process at a moment, unless it is called off before.
 class EndAt {
@@ -120,7 +87,8 @@ Outcome<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::wstring&
   HandleList list(std::move(handles));
   if (!list.ready()) return failed("handles");
   std::wstring command = L'"' + program + L"\" " + to_utf16(kClrWorkerCommand) + L' ' +
-                         to_utf16(hex(questions.read.get())) + L' ' + to_utf16(hex(answers.write.get()));
+                         to_utf16(handle_text(questions.read.get())) + L' ' +
+                         to_utf16(handle_text(answers.write.get()));
   STARTUPINFOEXW startup{};
   startup.StartupInfo.cb = sizeof startup;
   startup.lpAttributeList = list.get();

@@ -155,6 +155,32 @@ std::vector<ClrThread> WorkerQuestions::threads() {
   return answer != nullptr ? answer->threads : std::vector<ClrThread>();
 }
 
+std::optional<ClrSyncBlocks> WorkerQuestions::sync_blocks(std::uint32_t first) {
+  const auto* answer = ask<SyncBlocksAnswer>(AskSyncBlocks{first});
+  if (answer == nullptr) return std::nullopt;
+  if (answer->blocks.next != 0 && answer->blocks.next <= first) {
+    reject();
+    return std::nullopt;
+  }
+  return answer->blocks;
+}
+
+std::vector<std::string> WorkerQuestions::object_types(std::span<const std::uint64_t> objects) {
+  std::vector<std::string> types;
+  for (std::size_t at = 0; at < objects.size(); at += kMaxNamesAsked) {
+    const auto part = objects.subspan(at, std::min(kMaxNamesAsked, objects.size() - at));
+    const auto* answer = ask<ObjectTypesAnswer>(AskObjectTypes{{part.begin(), part.end()}});
+    if (answer != nullptr && answer->types.size() != part.size()) {
+      reject();
+      answer = nullptr;
+    }
+    if (answer == nullptr) break;
+    types.insert(types.end(), answer->types.begin(), answer->types.end());
+  }
+  types.resize(objects.size());
+  return types;
+}
+
 void WorkerQuestions::target_ran() {
   pieces_.clear();
   single_.clear();

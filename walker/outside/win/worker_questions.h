@@ -37,6 +37,8 @@ class WorkerQuestions final : public ClrQuestions {
   ClrMethod method(std::uint64_t method) override;
   std::string code_name(std::uint64_t address) override;
   std::vector<ClrThread> threads() override;
+  std::optional<ClrSyncBlocks> sync_blocks(std::uint32_t first) override;
+  std::vector<std::string> object_types(std::span<const std::uint64_t> objects) override;
   void expect_code(std::span<const std::uint64_t> ips) override;
   void expect_methods(std::span<const std::uint64_t> methods) override;
   void target_ran() override;

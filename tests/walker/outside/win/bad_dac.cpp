@@ -82,6 +82,20 @@ HRESULT STDMETHODCALLTYPE lie_of_thread(void*, std::uint64_t, mixwalk::dac::Thre
   return S_OK;
 }
 
+// More than any process has, each of them held.
+HRESULT STDMETHODCALLTYPE lie_of_block(void*, unsigned number, mixwalk::dac::SyncBlockData* data) {
+  on_question();
+  std::memset(data, 0xFF, sizeof *data);
+  data->is_free = 0;
+  data->address = std::uint64_t{number} * 64;
+  return S_OK;
+}
+HRESULT STDMETHODCALLTYPE lie_of_object(void*, std::uint64_t, mixwalk::dac::ObjectData* data) {
+  on_question();
+  std::memset(data, 0xFF, sizeof *data);
+  return S_OK;
+}
+
 template <class Function>
 void* slot(Function* function) {
   return reinterpret_cast<void*>(function);
@@ -115,6 +129,9 @@ CLRDataCreateInstance(REFIID, mixwalk::dac::IDataTarget*, void** object) {
   sos_table[17] = slot(&lie_of_thread);
   sos_table[22] = slot(&lie_of_name);
   sos_table[26] = slot(&lie_of_code);
+  sos_table[33] = slot(&lie_of_object);
+  sos_table[35] = slot(&lie_of_name);
+  sos_table[59] = slot(&lie_of_block);
   *object = &process;
   return S_OK;
 }

@@ -2,6 +2,8 @@
 
 #include <windows.h>
 
+#include <stdexcept>
+
 #include "unmanaged/minidump/mapped_file.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/outside/clr_jitted_step.h"
@@ -9,6 +11,7 @@
 #include "walker/outside/dump_target.h"
 #include "walker/outside/outside_walk.h"
 #include "walker/outside/questioned_code.h"
+#include "walker/outside/target_snapshot.h"
 #include "walker/outside/win/live_target.h"
 #include "walker/outside/win/worker_questions.h"
 
@@ -32,22 +35,29 @@ class Clock {
   ULONGLONG before_ = GetTickCount64();
 };
 
-OutsideLook look_at(Target& target, WorkerQuestions::Settings settings, const std::string& worker) {
-  OutsideLook look;
-  Clock clock;
+// Adds to the settings what they lack. Empty: it was found, else why not.
+std::string find_library(Target& target, const std::string& worker, WorkerQuestions::Settings& settings) {
   const Module* runtime = runtime_image(target.modules(), target.memory());
-  if (runtime == nullptr) return {.failure = "no runtime"};
+  if (runtime == nullptr) return "no runtime";
   const auto identity = read_runtime_identity(target.memory(), runtime->base);
-  if (!identity) return {.failure = "the runtime names no debugging library"};
+  if (!identity) return "the runtime names no debugging library";
   DiskImageFiles disk;
   LocalImageFiles files(disk);
   AnySignature signatures;
   const auto dac = find_dac(runtime->path, *identity, {}, files, signatures);
-  if (!dac) return {.failure = dac.failure().message};
-  look.dac = *dac;
+  if (!dac) return dac.failure().message;
   settings.program = to_utf16(worker);
   settings.dac_path = *dac;
   settings.runtime_base = runtime->base;
+  return {};
+}
+
+OutsideLook look_at(Target& target, WorkerQuestions::Settings settings, const std::string& worker) {
+  OutsideLook look;
+  Clock clock;
+  look.failure = find_library(target, worker, settings);
+  if (!look.failure.empty()) return look;
+  look.dac = settings.dac_path;
   WorkerQuestions clr(settings);
   look.dac_ms = clock.since();
   QuestionedCode managed(clr);
@@ -81,6 +91,27 @@ OutsideLook look_at_dump(const std::string& path, const std::string& worker) {
   DiskImages images(local, disk, {});
   DumpTarget target(dump, images);
   return look_at(target, {.dump_path = path}, worker);
+}
+
+OutsideSession::OutsideSession(std::uint32_t process_id, const std::string& worker) {
+  auto opened = LiveTarget::open(process_id);
+  if (!opened) throw std::runtime_error(opened.failure().message);
+  target_ = std::move(*opened);
+  WorkerQuestions::Settings settings{.process = target_->handle()};
+  const std::string problem = find_library(*target_, worker, settings);
+  if (!problem.empty()) throw std::runtime_error(problem);
+  clr_ = std::make_unique<WorkerQuestions>(settings);
+}
+
+OutsideSession::~OutsideSession() = default;
+
+Snapshot OutsideSession::dump(std::uint32_t at_once_ms) {
+  target_->refresh();
+  clr_->target_ran();
+  if (at_once_ms != 0) target_->stand_together({}, at_once_ms);
+  Snapshot snapshot = target_snapshot(*target_, clr_.get(), {}, {});
+  target_->add_moments(snapshot);
+  return snapshot;
 }
 
 }  // namespace mixwalk

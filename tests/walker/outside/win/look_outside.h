@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "walker/model/snapshot.h"
@@ -21,5 +22,22 @@ struct OutsideLook {
 OutsideLook look_outside(std::uint32_t process_id, const std::string& worker);
 // The same of a dump file.
 OutsideLook look_at_dump(const std::string& path, const std::string& worker);
+
+class LiveTarget;
+class WorkerQuestions;
+
+// Many looks at one live process. Throws std::runtime_error where none is possible.
+class OutsideSession {
+ public:
+  OutsideSession(std::uint32_t process_id, const std::string& worker);
+  ~OutsideSession();
+
+  // Managed frames are named. at_once_ms: all threads stand together, that long at most; 0: each by itself.
+  Snapshot dump(std::uint32_t at_once_ms = 0);
+
+ private:
+  std::unique_ptr<LiveTarget> target_;
+  std::unique_ptr<WorkerQuestions> clr_;
+};
 
 }  // namespace mixwalk

@@ -76,6 +76,14 @@ TEST(WorkerQuestions, LibraryThatLiesCostsTheNamesOnly) {
   EXPECT_LE(questions.method(0x7000).name.size(), kMaxNameBytes);
   // As many as the limit says, however long the list claims to be.
   EXPECT_LE(questions.threads().size(), kMaxClrThreads);
+  const auto blocks = questions.sync_blocks(1);
+  ASSERT_TRUE(blocks);
+  EXPECT_EQ(blocks->blocks.size(), kMaxSyncBlocks);
+  EXPECT_EQ(blocks->next, kMaxSyncBlocks + 1);
+  const std::vector<std::uint64_t> objects{0x1000, 0x2000};
+  const auto types = questions.object_types(objects);
+  ASSERT_EQ(types.size(), 2u);
+  EXPECT_LE(types[0].size(), kMaxNameBytes);
   EXPECT_EQ(questions.obstacle(), "");
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 
 #include "walker/outside/dac_name.h"
@@ -15,6 +16,9 @@ namespace {
 constexpr unsigned kNameUnits = 4096;
 // Whose metadata is kept open; a large program has some thousand.
 constexpr std::size_t kMaxModules = 10'000;
+// For one question for sync blocks: an answer must not be late.
+constexpr std::chrono::milliseconds kSyncBlocksTime{250};
+constexpr std::uint32_t kLastSyncBlock = 0x03FF'FFFF;  // an object's header has 26 bits for the number
 
 // A name that the library wrote: up to its end, wherever the library says that is.
 std::string text_of(const std::array<WCHAR, kNameUnits>& name) {
@@ -125,10 +129,47 @@ std::vector<ClrThread> DacLibrary::threads() {
   for (std::uint64_t at = store.first_thread; at != 0 && threads.size() < most;) {
     dac::ThreadData data;
     if (FAILED(sos_->GetThreadData(at, &data))) break;
-    threads.push_back({at, data.os_id, data.managed_id});
+    threads.push_back({at, data.os_id, data.managed_id, data.domain});
     at = data.next_thread;
   }
   return threads;
+}
+
+std::optional<ClrSyncBlocks> DacLibrary::sync_blocks(std::uint32_t first) {
+  const auto end = std::chrono::steady_clock::now() + kSyncBlocksTime;
+  ClrSyncBlocks found;
+  std::uint32_t number = std::max(first, 1u);
+  for (;; ++number) {
+    dac::SyncBlockData data;
+    const HRESULT result = sos_->GetSyncBlockData(number, &data);
+    // Of a process without sync blocks it says E_FAIL and a count of 0.
+    if (data.count == 0 && FAILED(result) && result != E_FAIL) found.unreadable = true;
+    if (number > data.count || number == kLastSyncBlock) return found;
+    const bool timely = number % 256 != 0 || number == first || std::chrono::steady_clock::now() < end;
+    if (found.blocks.size() == kMaxSyncBlocks || !timely) break;
+    if (FAILED(result)) found.unreadable = true;
+    if (FAILED(result) || data.is_free != 0 || data.address == 0) continue;
+    if (data.held == 0 && data.pulse_waiters == 0) continue;
+    const bool held = (data.held & 1) != 0;
+    found.blocks.push_back({data.address, data.object, held ? data.holding_thread : 0, held ? data.recursion : 0, held});
+  }
+  found.next = number;
+  return found;
+}
+
+std::string DacLibrary::object_type(std::uint64_t object) {
+  dac::ObjectData data;
+  if (FAILED(sos_->GetObjectData(object, &data)) || data.kind == dac::kFreeObject) return {};
+  std::array<WCHAR, kNameUnits> name{};
+  unsigned units = 0;
+  if (FAILED(sos_->GetObjectClassName(object, kNameUnits, name.data(), &units))) return {};
+  return type_of_dac_name(text_of(name));
+}
+
+std::vector<std::string> DacLibrary::object_types(std::span<const std::uint64_t> objects) {
+  std::vector<std::string> types;
+  for (const std::uint64_t object : objects) types.push_back(object_type(object));
+  return types;
 }
 
 void DacLibrary::target_ran() {

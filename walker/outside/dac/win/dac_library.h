@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <string>
 #include <vector>
@@ -33,6 +34,8 @@ class DacLibrary final : public ClrQuestions {
   ClrMethod method(std::uint64_t method) override;
   std::string code_name(std::uint64_t address) override;
   std::vector<ClrThread> threads() override;
+  std::optional<ClrSyncBlocks> sync_blocks(std::uint32_t first) override;
+  std::vector<std::string> object_types(std::span<const std::uint64_t> objects) override;
   void target_ran() override;
   std::string obstacle() const override { return {}; }
 
@@ -43,6 +46,7 @@ class DacLibrary final : public ClrQuestions {
   // Null: the module has no metadata that the library finds.
   const ModuleMetadata* metadata_of(std::uint64_t module);
   // By metadata, which knows what the library's own name leaves out. Empty: metadata does not say.
+  std::string object_type(std::uint64_t object);
   std::string name_by_metadata(const dac::MethodDescData& data, const std::string& name);
 
   PageCache cache_;

@@ -45,6 +45,40 @@ struct ISosDac : IUnknown {
   // `name` is UTF-8.
   virtual HRESULT STDMETHODCALLTYPE GetJitHelperFunctionName(std::uint64_t ip, unsigned room, char* name,
                                                              unsigned* bytes) = 0;
+  MIXWALK_DAC_SLOT(GetJumpThunkTarget);
+  MIXWALK_DAC_SLOT(GetThreadpoolData);
+  MIXWALK_DAC_SLOT(GetWorkRequestData);
+  MIXWALK_DAC_SLOT(GetHillClimbingLogEntry);
+  // A failure where the memory is no object.
+  virtual HRESULT STDMETHODCALLTYPE GetObjectData(std::uint64_t object, ObjectData* data) = 0;
+  MIXWALK_DAC_SLOT(GetObjectStringData);
+  virtual HRESULT STDMETHODCALLTYPE GetObjectClassName(std::uint64_t object, unsigned room, WCHAR* name,
+                                                       unsigned* units) = 0;
+  MIXWALK_DAC_SLOT(GetMethodTableName);
+  MIXWALK_DAC_SLOT(GetMethodTableData);
+  MIXWALK_DAC_SLOT(GetMethodTableSlot);
+  MIXWALK_DAC_SLOT(GetMethodTableFieldData);
+  MIXWALK_DAC_SLOT(GetMethodTableTransparencyData);
+  MIXWALK_DAC_SLOT(GetMethodTableForEEClass);
+  MIXWALK_DAC_SLOT(GetFieldDescData);
+  MIXWALK_DAC_SLOT(GetFrameName);
+  MIXWALK_DAC_SLOT(GetPEFileBase);
+  MIXWALK_DAC_SLOT(GetPEFileName);
+  MIXWALK_DAC_SLOT(GetGCHeapData);
+  MIXWALK_DAC_SLOT(GetGCHeapList);
+  MIXWALK_DAC_SLOT(GetGCHeapDetails);
+  MIXWALK_DAC_SLOT(GetGCHeapStaticData);
+  MIXWALK_DAC_SLOT(GetHeapSegmentData);
+  MIXWALK_DAC_SLOT(GetOOMData);
+  MIXWALK_DAC_SLOT(GetOOMStaticData);
+  MIXWALK_DAC_SLOT(GetHeapAnalyzeData);
+  MIXWALK_DAC_SLOT(GetHeapAnalyzeStaticData);
+  MIXWALK_DAC_SLOT(GetDomainLocalModuleData);
+  MIXWALK_DAC_SLOT(GetDomainLocalModuleDataFromAppDomain);
+  MIXWALK_DAC_SLOT(GetDomainLocalModuleDataFromModule);
+  MIXWALK_DAC_SLOT(GetThreadLocalModuleData);
+  // `number`: from 1 on. A failure where there is no sync block of that number.
+  virtual HRESULT STDMETHODCALLTYPE GetSyncBlockData(unsigned number, SyncBlockData* data) = 0;
 
  protected:
   ~ISosDac() = default;

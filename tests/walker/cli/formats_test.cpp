@@ -1,4 +1,4 @@
-#include "walker/export/formats.h"
+#include "walker/cli/formats.h"
 
 #include <gtest/gtest.h>
 

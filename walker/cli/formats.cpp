@@ -1,4 +1,4 @@
-#include "walker/export/formats.h"
+#include "walker/cli/formats.h"
 
 #include <algorithm>
 
@@ -13,6 +13,7 @@
 #include "walker/export/speedscope.h"
 #include "walker/export/store_exporter.h"
 #include "walker/export/text.h"
+#include "walker/report/html_exporter.h"
 
 namespace mixwalk {
 namespace {
@@ -49,6 +50,7 @@ std::span<const RecordingFormat> recording_formats() {
       {"collapsed", {".collapsed", ".folded"}, &make_collapsed<true>},
       {"collapsed-plain", {}, &make_collapsed<false>},
       {"firefox", {".firefox.json"}, &make<FirefoxProfileExporter>},
+      {"html", {".html", ".htm"}, &make<HtmlExporter>, &html_refusal},
       {"json", {".json"}, &make_json, &dump_refusal},
       {"mixwalk", {".mixwalk"}, &make<StoreExporter>},
       {"otlp", {".otlp"}, &make_otlp},

@@ -1,0 +1,180 @@
+// The locks of a live program, from inside and from outside: fixtures/monitors says what is true of each.
+
+#include <gtest/gtest.h>
+#include <windows.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/win/child_process.h"
+
+namespace mixwalk {
+namespace {
+
+using Json = nlohmann::json;
+
+// "monitor Monitors.Thin 420 3 -", as monitors.exe writes it.
+using LockLines = std::multiset<std::string>;
+
+std::string sorted(const std::string& waiters) {
+  std::set<std::string> each;
+  std::istringstream in(waiters);
+  for (std::string one; std::getline(in, one, ',');) each.insert(one);
+  std::string text;
+  for (const std::string& one : each) text += (text.empty() ? "" : ",") + one;
+  return text;
+}
+
+std::string line_of(const Json& lock) {
+  const auto number = [](const Json& value) { return value.is_null() ? "0" : std::to_string(value.get<unsigned>()); };
+  std::string waiters;
+  for (const Json& waiter : lock.at("waiters")) {
+    waiters += (waiters.empty() ? "" : ",") + number(waiter.at("os_id")) + (waiter.at("pulse").get<bool>() ? "!" : "");
+  }
+  const std::string type = lock.at("type").is_null() ? "-" : lock.at("type").get<std::string>();
+  return lock.at("kind").get<std::string>() + ' ' + type + ' ' + number(lock.at("owner")) + ' ' +
+         number(lock.at("recursion")) + ' ' + (waiters.empty() ? "-" : sorted(waiters));
+}
+
+// Of the program itself; what the runtime's library locks beside is left out: Console.ReadLine holds a reader.
+LockLines own_locks(const Json& dump) {
+  LockLines lines;
+  for (const Json& lock : dump.at("locks")) {
+    const std::string line = line_of(lock);
+    if (!line.starts_with("monitor System.IO.")) lines.insert(line);
+  }
+  return lines;
+}
+
+// A program of fixtures/ that says what is true of its locks, up to READY.
+struct LockedProgram {
+  explicit LockedProgram(const std::vector<std::string>& arguments) : program(arguments) {
+    while (const auto line = program.read_line()) {
+      if (line->starts_with("READY")) return;
+      std::istringstream in(*line);
+      std::string lock, kind, type, owner, recursion, waiters;
+      in >> lock >> kind >> type >> owner >> recursion >> waiters;
+      truth.insert(kind + ' ' + type + ' ' + owner + ' ' + recursion + ' ' + sorted(waiters));
+    }
+    ADD_FAILURE() << "the program did not start";
+  }
+  std::string id() const { return std::to_string(program.id()); }
+  void stop() {
+    program.write_line("STOP");
+    EXPECT_EQ(program.wait(20'000), 0u);
+  }
+
+  ChildProcess program;
+  LockLines truth;
+};
+
+enum class From { inside, outside };
+
+Json dump(const std::string& id, From from) {
+  const ProgramResult result = from == From::inside
+                                   ? run_until_let_in({"dump", "-f", "json", "-p", id}, 60'000, TargetLocks::looked_for)
+                                   : run_program({mixwalk_exe(), "dump", "-f", "json", "-p", id, "--outside"});
+  EXPECT_EQ(result.exit_code, 0u) << result.err;
+  return Json::parse(result.out);
+}
+
+struct Runtime {
+  const char* name;
+  const char* folder;
+};
+
+class Locks : public testing::TestWithParam<Runtime> {
+ protected:
+  std::string path(const std::string& program) const { return fixture(GetParam().folder + program); }
+};
+
+TEST_P(Locks, OfEachKindAreAsTheProgramSays) {
+  LockedProgram program({path("monitors.exe")});
+  ASSERT_EQ(program.truth.size(), 6u);
+  for (const From from : {From::outside, From::inside}) {
+    SCOPED_TRACE(from == From::outside ? "outside" : "inside");
+    const Json found = dump(program.id(), from);
+    EXPECT_EQ(found.at("locks_missing"), nullptr);
+    EXPECT_EQ(own_locks(found), program.truth);
+  }
+  program.stop();
+}
+
+TEST_P(Locks, TwoThreadsThatWaitForEachOther) {
+  ChildProcess hang({path("hang.exe")});
+  ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
+  for (const From from : {From::outside, From::inside}) {
+    SCOPED_TRACE(from == From::outside ? "outside" : "inside");
+    const Json found = dump(std::to_string(hang.id()), from);
+    std::map<std::string, unsigned> ids;
+    for (const Json& thread : found.at("threads")) {
+      if (thread.at("name").is_string()) ids[thread.at("name")] = thread.at("os_id");
+    }
+    const std::string one = std::to_string(ids["deadlock 1"]), two = std::to_string(ids["deadlock 2"]);
+    // The one that waits for a task's result is in Monitor.Wait.
+    EXPECT_EQ(own_locks(found), (LockLines{"monitor System.Object " + one + " 1 " + two,
+                                           "monitor System.Object " + two + " 1 " + one,
+                                           "monitor System.Object 0 0 " + std::to_string(ids["task result"]) + "!"}));
+  }
+  const ProgramResult text =
+      run_until_let_in({"dump", "-p", std::to_string(hang.id())}, 60'000, TargetLocks::looked_for);
+  EXPECT_NE(text.out.find("  waits for System.Object 0x"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find(" \"deadlock 2\"\n  holds System.Object 0x"), std::string::npos);
+  EXPECT_NE(text.out.find(" (1 waits)\n"), std::string::npos);
+  hang.write_line("STOP");
+  EXPECT_EQ(hang.wait(20'000), 0u);
+}
+
+// Locks go from hand to hand all the time: what is said must be possible at every moment.
+TEST_P(Locks, InMotionAreNeverImpossible) {
+  LockedProgram program({path("monitors.exe"), "--motion"});
+  const int looks = wanted("MIXWALK_LOCK_LOOKS", 4, 4);
+  std::size_t seen = 0;
+  for (int i = 0; i < looks; ++i) {
+    const Json found = dump(program.id(), i % 4 == 3 ? From::inside : From::outside);
+    std::set<unsigned> threads;
+    for (const Json& thread : found.at("threads")) threads.insert(thread.at("os_id").get<unsigned>());
+    std::multiset<unsigned> waiters;
+    for (const Json& lock : found.at("locks")) {
+      const std::string line = line_of(lock);
+      SCOPED_TRACE(line);
+      if (line.starts_with("monitor System.IO.")) continue;
+      ++seen;
+      EXPECT_EQ(lock.at("type"), "Monitors.Shared");
+      ASSERT_TRUE(lock.at("held").get<bool>() || !lock.at("waiters").empty());
+      if (!lock.at("owner").is_null()) {
+        EXPECT_TRUE(threads.contains(lock.at("owner").get<unsigned>()));
+      }
+      for (const Json& waiter : lock.at("waiters")) {
+        EXPECT_NE(waiter.at("os_id"), lock.at("owner"));
+        EXPECT_FALSE(waiter.at("pulse").get<bool>());
+        EXPECT_TRUE(threads.contains(waiter.at("os_id").get<unsigned>()));
+        waiters.insert(waiter.at("os_id").get<unsigned>());
+      }
+    }
+    EXPECT_LE(seen, 3u * static_cast<std::size_t>(i + 1));
+    for (const unsigned waiter : waiters) EXPECT_EQ(waiters.count(waiter), 1u) << "it waits for two locks at once";
+  }
+  program.stop();
+}
+
+INSTANTIATE_TEST_SUITE_P(, Locks,
+                         testing::Values(Runtime{"net10", ""}, Runtime{"net9", "..\\fixtures-net9.0\\"},
+                                         Runtime{"net8", "..\\fixtures-net8.0\\"}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(ManyLocks, OfAllSyncBlocksTheOneThatIsHeld) {
+  LockedProgram program({fixture("monitors.exe"), "--many", std::to_string(wanted("MIXWALK_SYNC_BLOCKS", 20'000, 1))});
+  const Json found = dump(program.id(), From::outside);
+  EXPECT_EQ(found.at("locks_missing"), nullptr);
+  EXPECT_EQ(own_locks(found), program.truth);
+  program.stop();
+}
+
+}  // namespace
+}  // namespace mixwalk

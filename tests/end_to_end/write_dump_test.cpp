@@ -1,0 +1,137 @@
+// A dump file as it is written: the process stands and runs again, Ctrl-C, both ways to write the memory.
+
+#include <gtest/gtest.h>
+#include <windows.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/support/win/child_process.h"
+#include "tests/support/win/suspend_counts.h"
+#include "unmanaged/minidump/mapped_file.h"
+#include "unmanaged/minidump/minidump.h"
+#include "unmanaged/minidump/whole_dump.h"
+#include "unmanaged/win/utf8.h"
+#include "walker/base/exit_code.h"
+#include "walker/outside/win/minidump_writer.h"
+#include "walker/outside/win/process_suspension.h"
+#include "walker/session/win/thread_list.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr DWORD kEndMs = 60'000;
+
+class WriteDump : public testing::Test {
+ protected:
+  WriteDump() : hang_({fixture("hang.exe")}), path_(temporary_file("write_dump_test.dmp")) {
+    EXPECT_TRUE(hang_.read_line().value_or("").starts_with("READY"));
+  }
+  ~WriteDump() override {
+    EXPECT_TRUE(all_are(suspend_counts(hang_.id()), 0));
+    hang_.write_line("STOP");
+    EXPECT_EQ(hang_.wait(kEndMs), 0u);
+    DeleteFileA(path_.c_str());
+  }
+
+  UniqueHandle create() const {
+    return UniqueHandle(CreateFileW(to_utf16(path_).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, nullptr,
+                                    CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
+  }
+
+  ChildProcess hang_;
+  const std::string path_;
+};
+
+TEST_F(WriteDump, AllThreadsStandAndRunAgain) {
+  ProcessSuspension suspension(hang_.id());
+  EXPECT_EQ(suspension.threads().size(), list_threads(hang_.id())->size());
+  EXPECT_TRUE(all_are(suspend_counts(hang_.id()), 1));
+  EXPECT_EQ(suspension.stood_ns(), 0u);
+  suspension.end();
+  EXPECT_GT(suspension.stood_ns(), 0u);
+  suspension.end();  // of no use, and does no harm
+}
+
+TEST_F(WriteDump, BeforeTheMemoryIsWrittenItCanBeCancelled) {
+  UniqueHandle file = create();
+  auto writer = MinidumpWriter::start(hang_.handle(), hang_.id(), file.get(), MemoryBy::us);
+  ASSERT_TRUE(writer) << writer.failure().message;
+  EXPECT_TRUE(all_are(suspend_counts(hang_.id()), 1));
+  writer->cancel();
+  EXPECT_TRUE(all_are(suspend_counts(hang_.id()), 0));
+  ASSERT_TRUE(writer->wait(kEndMs));
+  EXPECT_NE(writer->error(), "");
+}
+
+TEST_F(WriteDump, CtrlCLetsTheProcessRunAndLeavesNoFile) {
+  const HANDLE err = GetStdHandle(STD_ERROR_HANDLE), out = GetStdHandle(STD_OUTPUT_HANDLE);
+  FreeConsole();
+  const bool console = AllocConsole();
+  SetStdHandle(STD_ERROR_HANDLE, err);
+  SetStdHandle(STD_OUTPUT_HANDLE, out);
+  if (!console) GTEST_SKIP() << "no console can be had here";
+  SetConsoleCtrlHandler(nullptr, FALSE);
+  ChildProcess writer({mixwalk_exe(), "dump", "-p", std::to_string(hang_.id()), "-o", path_});
+  const ULONGLONG end = GetTickCount64() + kEndMs;
+  while (!std::filesystem::exists(path_ + ".partial") && GetTickCount64() < end) Sleep(1);
+  SetConsoleCtrlHandler(nullptr, TRUE);
+  ASSERT_TRUE(GenerateConsoleCtrlEvent(CTRL_C_EVENT, 0)) << GetLastError();
+  EXPECT_EQ(writer.wait(kEndMs), 0xC000013Au);
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  EXPECT_FALSE(std::filesystem::exists(path_ + ".partial"));
+}
+
+TEST_F(WriteDump, WhatCannotBeWrittenIsSaidBeforeAnythingStands) {
+  const auto write = [&](const std::string& id, const std::string& path) {
+    return run_program({mixwalk_exe(), "dump", "-p", id, "-o", path});
+  };
+  const std::string id = std::to_string(hang_.id());
+  const ProgramResult nowhere = write(id, "none\\x.dmp"), device = write(id, "NUL.dmp"), nobody = write("99996", path_);
+  EXPECT_EQ(nowhere.exit_code, static_cast<DWORD>(ExitCode::output)) << nowhere.err;
+  EXPECT_EQ(device.exit_code, static_cast<DWORD>(ExitCode::output)) << device.err;
+  EXPECT_NE(device.err.find("not a file"), std::string::npos) << device.err;
+  EXPECT_EQ(nobody.exit_code, static_cast<DWORD>(ExitCode::no_process)) << nobody.err;
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+// A small program: Wine's writer is slow.
+TEST(WriteDumpOfCmd, TheSystemsWriterWritesTheSameProcess) {
+  ChildProcess waits({"C:\\windows\\system32\\cmd.exe", "/k"});
+  Sleep(1000);
+  std::vector<std::size_t> threads, modules;
+  for (const MemoryBy memory : {MemoryBy::system, MemoryBy::us}) {
+    const std::string path = temporary_file("write_dump_cmd.dmp");
+    UniqueHandle file(CreateFileW(to_utf16(path).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, nullptr,
+                                  CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
+    auto writer = MinidumpWriter::start(waits.handle(), waits.id(), file.get(), memory);
+    ASSERT_TRUE(writer) << writer.failure().message;
+    ASSERT_TRUE(writer->wait(200'000));
+    EXPECT_EQ(writer->error(), "");
+    EXPECT_GT(writer->stood_ns(), 0u);
+    file.reset();
+    EXPECT_EQ(why_not_whole(path), "");
+    {
+      const MappedFile mapped(path);
+      const Minidump dump = Minidump::parse(mapped.bytes());
+      EXPECT_EQ(dump.error(), MinidumpError::none);
+      EXPECT_EQ(dump.process_id(), waits.id());
+      EXPECT_EQ(dump.threads().size(), writer->threads());
+      threads.push_back(dump.threads().size());
+      modules.push_back(dump.modules().size());
+      std::uint64_t bytes = 0;
+      for (const MinidumpRange& range : dump.memory()) bytes += range.bytes;
+      EXPECT_GT(bytes, 4u << 20);
+    }
+    DeleteFileA(path.c_str());
+    EXPECT_TRUE(all_are(suspend_counts(waits.id()), 0));
+  }
+  EXPECT_EQ(threads.front(), threads.back());
+  EXPECT_EQ(modules.front(), modules.back());
+  waits.terminate();
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "walker/model/snapshot.h"
+
+namespace mixwalk::test {
+
+// Dumps for the tests of what is stuck, written as stacks are read. Leaf first. A frame is
+//   "ntdll!NtWaitForSingleObject"  native, of an image that exists in every dump that is made here
+//   "coreclr!"                     native, without a name
+//   "M System.Threading.Monitor.Enter(System.Object)"     managed
+//   "P orders!submit", "C Orders.IOrders.Submit()"        stubs of a P/Invoke, of a COM call
+//   "gap"
+class HangBuilder {
+ public:
+  explicit HangBuilder(std::uint64_t unix_time_ms = 1'795'412'335'000);
+
+  // A thread; the last one can be changed by last().
+  HangBuilder& thread(std::uint32_t os_id, const std::vector<std::string>& frames, std::string name = {});
+  // In milliseconds of processor time.
+  HangBuilder& cpu(std::uint64_t milliseconds);
+  HangBuilder& monitor(std::uint64_t address, std::uint32_t owner, const std::vector<std::uint32_t>& waiters);
+  HangBuilder& lock(Lock lock);
+
+  Thread& last() { return snapshot_.threads.back(); }
+  Snapshot& snapshot() { return snapshot_; }
+
+ private:
+  Frame frame(std::string_view text, bool leaf);
+
+  Snapshot snapshot_;
+};
+
+// The frames of a thread's start.
+std::vector<std::string> managed_thread(std::vector<std::string> frames);
+std::vector<std::string> pool_thread(std::vector<std::string> frames);
+std::vector<std::string> main_thread(std::vector<std::string> frames);
+std::vector<std::string> native_thread(std::vector<std::string> frames);
+
+}  // namespace mixwalk::test

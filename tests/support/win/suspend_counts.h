@@ -1,0 +1,45 @@
+#pragma once
+
+#include <windows.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "unmanaged/win/unique_handle.h"
+#include "walker/session/win/thread_list.h"
+
+namespace mixwalk {
+
+// By suspending and resuming it once.
+inline DWORD suspend_count(std::uint32_t thread_id) {
+  const UniqueHandle thread(OpenThread(THREAD_SUSPEND_RESUME, FALSE, thread_id));
+  const DWORD before = SuspendThread(thread.get());
+  ResumeThread(thread.get());
+  return before;
+}
+
+inline std::vector<DWORD> suspend_counts(std::uint32_t process_id) {
+  std::vector<DWORD> counts;
+  for (const std::uint32_t id : list_threads(process_id).value_or(std::vector<std::uint32_t>())) {
+    counts.push_back(suspend_count(id));
+  }
+  return counts;
+}
+
+inline bool all_are(const std::vector<DWORD>& counts, DWORD count) {
+  return !counts.empty() && std::ranges::count(counts, count) == static_cast<std::ptrdiff_t>(counts.size());
+}
+
+// Whether no thread of the process stands any more within this time. A thread that ends just then does not count.
+inline bool all_run_within(std::uint32_t process_id, DWORD milliseconds) {
+  const ULONGLONG end = GetTickCount64() + milliseconds;
+  while (!all_are(suspend_counts(process_id), 0)) {
+    if (GetTickCount64() >= end) return false;
+    Sleep(20);
+  }
+  return true;
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,252 @@
+#include "walker/cli/hang.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/golden.h"
+#include "tests/support/hang_samples.h"
+#include "walker/base/byte_sink.h"
+#include "walker/export/json.h"
+#include "walker/model/recording_builder.h"
+#include "walker/model/series.h"
+#include "walker/store/recording_reader.h"
+#include "walker/store/recording_writer.h"
+
+namespace mixwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Result {
+  ExitCode code = ExitCode::internal;
+  std::string out, err;
+};
+
+class HangCommandTest : public testing::Test {
+ protected:
+  void SetUp() override { fs::create_directory(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  std::string file(const std::string& name, const std::string& bytes) const {
+    std::ofstream(path(name), std::ios::binary) << bytes;
+    return path(name);
+  }
+  std::string json_file(const std::string& name, const Snapshot& snapshot) const {
+    StringSink sink;
+    EXPECT_TRUE(JsonExporter({}).write(snapshot, sink));
+    return file(name, sink.text);
+  }
+  // Each of the dumps as JSON.
+  HangCommand command(const std::vector<Snapshot>& dumps) const {
+    HangCommand command;
+    for (std::size_t i = 0; i < dumps.size(); ++i) {
+      command.files.push_back(json_file("dump" + std::to_string(i) + ".json", dumps[i]));
+    }
+    command.single = dumps.size() == 1;
+    return command;
+  }
+
+  static Result run(const HangCommand& command, const std::string& minidump_of = {}) {
+    HangHost host;
+    host.open_dump = [&](const std::string&) -> Outcome<Snapshot> {
+      if (minidump_of.empty()) return Failure{ExitCode::input, "no minidump was expected"};
+      Snapshot snapshot = test::deadlocked_program().back();
+      snapshot.way = Way::file;
+      return snapshot;
+    };
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    Result result;
+    result.code = mixwalk::run(command, host);
+    result.out = testing::internal::GetCapturedStdout();
+    result.err = testing::internal::GetCapturedStderr();
+    if (!result.err.empty()) {
+      EXPECT_TRUE(result.err.starts_with("mixwalk: ")) << result.err;
+      EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    }
+    return result;
+  }
+
+  const fs::path folder_ = fs::path(testing::TempDir()) / "mixwalk_hang_command_test";
+};
+
+std::string stored(const Recording& recording) {
+  StringSink sink;
+  RecordingWriter writer(sink);
+  EXPECT_TRUE(writer.begin(recording));
+  EXPECT_TRUE(writer.end(recording));
+  return sink.text;
+}
+
+TEST_F(HangCommandTest, TheHangFixtureInAnAttach) {
+  HangCommand command;
+  command.files = {std::string(MIXWALK_GOLDEN) + "/hang-fixture.mixwalk"};
+  command.single = true;
+  const Result result = run(command);
+  EXPECT_EQ(result.code, ExitCode::ok);
+  const std::string out = result.out.substr(result.out.find("17 threads:"));
+  EXPECT_EQ(out.find("unknown"), std::string::npos) << out;
+  for (const char* const says :
+       {"waits to enter a monitor (lock)\n          0x", "called by the P/Invoke ladder_native!ladder_native_park",
+        "waits for the COM call Ladder.ILadder.Park(nint, nint)", "waits for a task (sync over async)",
+        "waits for console input", "sleeps (Thread.Sleep)", "waits for a connection",
+        "waits for an event, a semaphore or a mutex (WaitHandle)", "idle: a helper thread of the runtime waits for work",
+        "idle: the finalizer thread waits for work", "at Hang.Program.Deadlock(object, object)"}) {
+    EXPECT_NE(out.find(says), std::string::npos) << says << "\n" << out;
+  }
+}
+
+TEST_F(HangCommandTest, TheHangFixtureTwice) {
+  const auto read = read_recording(file_text(std::string(MIXWALK_GOLDEN) + "/hang-fixture.mixwalk"));
+  ASSERT_TRUE(read.recording);
+  Recording later = *read.recording;
+  later.unix_time_ms += 30'000;
+  HangCommand command;
+  command.files = {file("b.mixwalk", stored(later)), std::string(MIXWALK_GOLDEN) + "/hang-fixture.mixwalk"};
+  const Result result = run(command);
+  EXPECT_EQ(result.code, ExitCode::stuck);
+  EXPECT_TRUE(result.out.starts_with("4 threads are stuck\n")) << result.out;
+  EXPECT_NE(result.out.find("It has been so for at least 30 s."), std::string::npos);
+}
+
+TEST_F(HangCommandTest, ExitCodes) {
+  EXPECT_EQ(run(command(test::deadlocked_program())).code, ExitCode::deadlock);
+  EXPECT_EQ(run(command(test::troubled_program())).code, ExitCode::stuck);
+  EXPECT_EQ(run(command({test::troubled_program().front()})).code, ExitCode::ok);
+}
+
+TEST_F(HangCommandTest, QuietPrintsNothing) {
+  HangCommand quiet = command(test::troubled_program());
+  quiet.quiet = true;
+  const Result result = run(quiet);
+  EXPECT_EQ(result.code, ExitCode::stuck);
+  EXPECT_EQ(result.out + result.err, "");
+}
+
+TEST_F(HangCommandTest, ToAFileAsJson) {
+  HangCommand to_file = command(test::troubled_program());
+  to_file.output = path("out.json");
+  to_file.format = Format::json;
+  EXPECT_EQ(run(to_file).out, "");
+  EXPECT_EQ(nlohmann::json::parse(file_text(path("out.json")))["format"], "mixwalk-hang");
+}
+
+TEST_F(HangCommandTest, DumpsOfAllKindsInTheOrderOfTheirTime) {
+  const std::vector<Snapshot> dumps = test::deadlocked_program();
+  HangCommand mixed;
+  mixed.files = {file("c.dmp", "MDMP, and what a minidump has"), json_file("b.txt", dumps[1]),
+                 file("a.bin", stored(to_recording(dumps[0])))};
+  const Result result = run(mixed, "c.dmp");
+  EXPECT_EQ(result.code, ExitCode::deadlock) << result.out << result.err;
+  const std::size_t first = result.out.find("a.bin"), second = result.out.find("b.txt"), third = result.out.find("c.dmp");
+  EXPECT_LT(first, second);
+  EXPECT_LT(second, third);
+  EXPECT_NE(third, std::string::npos);
+}
+
+TEST_F(HangCommandTest, ASeriesInOneFile) {
+  Recording series = to_recording(test::troubled_program()[0]);
+  const std::size_t threads = series.samples.size();
+  for (std::size_t i = 0; i < threads; ++i) {
+    Recording::Sample again = series.samples[i];
+    again.time_ns = 10'000'000'000;
+    series.samples.push_back(again);
+  }
+  series.duration_ns = 10'000'000'000;
+  HangCommand command;
+  command.files = {file("series.mixwalk", stored(series))};
+  const Result result = run(command);
+  EXPECT_EQ(result.code, ExitCode::stuck) << result.err;
+  EXPECT_NE(result.out.find("dump 2"), std::string::npos);
+  EXPECT_NE(result.out.find("+10 s"), std::string::npos);
+}
+
+// As the JSON of compare, without the names of files.
+std::string findings_of(const std::string& text) {
+  nlohmann::json json = nlohmann::json::parse(text);
+  for (nlohmann::json& dump : json.at("dumps")) dump.erase("file");
+  return json.dump(1);
+}
+
+TEST_F(HangCommandTest, ASeriesSaysWhatItsDumpsSayOneByOne) {
+  for (std::vector<Snapshot> dumps : {test::deadlocked_program(), test::troubled_program(), test::healthy_program()}) {
+    HangCommand singles, series;
+    singles.format = series.format = Format::json;
+    for (std::size_t i = 0; i < dumps.size(); ++i) {
+      singles.files.push_back(file("dump" + std::to_string(i) + ".mixwalk", stored(to_recording(dumps[i]))));
+    }
+    series.files = {file("series.mixwalk", stored(to_recording(dumps)))};
+    const Result expected = run(singles), found = run(series);
+    EXPECT_EQ(found.code, expected.code);
+    EXPECT_EQ(findings_of(found.out), findings_of(expected.out));
+  }
+}
+
+TEST_F(HangCommandTest, OneDumpCannotBeCompared) {
+  HangCommand one = command({test::troubled_program().front()});
+  one.single = false;
+  const Result result = run(one);
+  EXPECT_EQ(result.code, ExitCode::input);
+  EXPECT_EQ(result.err, "mixwalk: compare needs two dumps or more; mixwalk report explains one\n");
+}
+
+TEST_F(HangCommandTest, ADumpThatIsGivenTwiceIsNoProof) {
+  const std::vector<Snapshot> dumps = test::troubled_program();
+  HangCommand twice = command({dumps[0], dumps[0]});
+  const Result refused = run(twice);
+  EXPECT_EQ(refused.code, ExitCode::input);
+  EXPECT_NE(refused.err.find("is the same dump as"), std::string::npos) << refused.err;
+
+  HangCommand one_too_many = command({dumps[0], dumps[1], dumps[1]});
+  const Result result = run(one_too_many);
+  EXPECT_EQ(result.code, ExitCode::stuck);
+  EXPECT_EQ(result.out, run(command({dumps[0], dumps[1]})).out);
+  EXPECT_NE(result.err.find("dump2.json\" is the same dump as "), std::string::npos) << result.err;
+}
+
+TEST_F(HangCommandTest, MinidumpsOfOneSecondAreTwo) {
+  Snapshot dump = test::troubled_program()[0];
+  dump.way = Way::file;
+  const Result result = run(command({dump, dump}));
+  EXPECT_EQ(result.code, ExitCode::stuck);
+  EXPECT_EQ(result.err, "");
+}
+
+TEST_F(HangCommandTest, DumpsOfOneMomentOfTwoProcessesAreTwo) {
+  Snapshot other = test::troubled_program()[0];
+  other.process.path = "C:\\other\\orders.exe";
+  const Result result = run(command({test::troubled_program()[0], other}));
+  EXPECT_EQ(result.code, ExitCode::ok);
+  EXPECT_EQ(result.err, "");
+}
+
+TEST_F(HangCommandTest, FilesThatAreNoDumps) {
+  HangCommand command;
+  command.single = true;
+  for (const std::string& bytes : {std::string(), std::string("hello"), std::string("{"), std::string("{}"),
+                                   std::string("[1]"), std::string(1000, '{')}) {
+    command.files = {file("x", bytes)};
+    const Result result = run(command);
+    EXPECT_EQ(result.code, ExitCode::input) << bytes;
+    EXPECT_TRUE(result.err.starts_with("mixwalk: cannot read ")) << result.err;
+  }
+  command.files = {path("missing")};
+  EXPECT_EQ(run(command).code, ExitCode::input);
+  command.files = {std::string(MIXWALK_GOLDEN) + "/wall.mixwalk"};
+  EXPECT_NE(run(command).err.find("it is no dump"), std::string::npos);
+}
+
+TEST_F(HangCommandTest, AnOutputThatCannotBeWritten) {
+  HangCommand to_file = command(test::troubled_program());
+  to_file.output = path("no/such/folder");
+  EXPECT_EQ(run(to_file).code, ExitCode::output);
+}
+
+}  // namespace
+}  // namespace mixwalk

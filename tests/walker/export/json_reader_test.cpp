@@ -1,0 +1,126 @@
+#include "walker/export/json_reader.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/golden.h"
+#include "tests/support/snapshot_builder.h"
+#include "walker/export/json.h"
+
+namespace mixwalk {
+namespace {
+
+std::string written(const Snapshot& snapshot) {
+  StringSink sink;
+  EXPECT_TRUE(JsonExporter({}).write(snapshot, sink));
+  return sink.text;
+}
+
+nlohmann::json document() { return nlohmann::json::parse(written(checked_snapshot())); }
+
+std::string error_of(const nlohmann::json& json) { return read_json_dump(json.dump()).error; }
+
+TEST(JsonReaderTest, WhatWasWrittenIsWrittenAgain) {
+  for (const Snapshot& snapshot : {representative_snapshot(), checked_snapshot()}) {
+    const ReadJsonDump read = read_json_dump(written(snapshot));
+    ASSERT_TRUE(read.snapshot) << read.error;
+    auto expected = nlohmann::json::parse(written(snapshot)), actual = nlohmann::json::parse(written(*read.snapshot));
+    for (auto* const json : {&expected, &actual}) {
+      // Not read: which builds the images are.
+      for (auto& module : (*json)["modules"]) {
+        for (const char* const name : {"pdb", "pdb_id", "build_id"}) module.erase(name);
+      }
+      // Not written again where the reader says that it has none.
+      json->erase("locks_missing");
+      json->erase("locks");
+      // Of all frames, not in the document.
+      json->erase("counters");
+    }
+    EXPECT_EQ(actual, expected);
+  }
+}
+
+TEST(JsonReaderTest, ADocumentOfAnOlderMixwalkHasNoLocks) {
+  auto json = document();
+  json.erase("locks");
+  const ReadJsonDump read = read_json_dump(json.dump());
+  ASSERT_TRUE(read.snapshot) << read.error;
+  EXPECT_FALSE(read.snapshot->locks_missing.empty());
+}
+
+TEST(JsonReaderTest, LocksTimesAndAges) {
+  auto json = document();
+  json["locks"] = nlohmann::json::parse(
+      R"([{"kind":"critical-section","address":"0x1f40","type":null,"held":true,"owner":420,"recursion":2,
+           "waiters":[{"os_id":424,"pulse":true}]}])");
+  json["threads"][0]["cpu_ns"] = 1500;
+  json["threads"][0]["created_unix_ms"] = 1;
+  const ReadJsonDump read = read_json_dump(json.dump());
+  ASSERT_TRUE(read.snapshot) << read.error;
+  ASSERT_EQ(read.snapshot->locks.size(), 1u);
+  EXPECT_EQ(read.snapshot->locks[0],
+            (Lock{LockKind::critical_section, 0x1f40, "", 420, true, 2, {{424, true}}}));
+  EXPECT_EQ(read.snapshot->threads[0].cpu, 15u);
+  EXPECT_EQ(read.snapshot->threads[0].created, 116'444'736'000'010'000u);
+}
+
+TEST(JsonReaderTest, FieldsAndWordsThatAreNotKnown) {
+  auto json = document();
+  json["new"] = {{"deep", {1, 2, 3}}};
+  json["threads"][0]["frames"][0]["trust"] = "a new way";
+  EXPECT_TRUE(read_json_dump(json.dump()).snapshot);
+}
+
+TEST(JsonReaderTest, DocumentsThatAreNone) {
+  EXPECT_EQ(read_json_dump("").error, "it is no JSON, or was cut off");
+  EXPECT_EQ(read_json_dump("{").error, "it is no JSON, or was cut off");
+  EXPECT_EQ(read_json_dump("{}").error, "it is JSON, but no dump of mixwalk (dump -f json)");
+  EXPECT_EQ(read_json_dump("[]").error, "it is JSON, but no dump of mixwalk (dump -f json)");
+  const std::string whole = written(representative_snapshot());
+  for (std::size_t length = 0; length + 2 < whole.size(); length += 97) {
+    EXPECT_FALSE(read_json_dump(whole.substr(0, length)).snapshot);
+  }
+}
+
+TEST(JsonReaderTest, AVersionThatIsNotKnown) {
+  auto json = document();
+  json["version"] = 2;
+  EXPECT_EQ(error_of(json), "it is of version 2, which this mixwalk does not know");
+}
+
+TEST(JsonReaderTest, Contradictions) {
+  auto json = document();
+  json["threads"][0]["frames"][0]["module"] = 2;
+  EXPECT_EQ(error_of(json), "\"module\" is no index of an entry that is there");
+  json = document();
+  json["threads"][0]["frames"][0]["run"] = 99;
+  EXPECT_EQ(error_of(json), "\"run\" is no index of an entry that is there");
+  json = document();
+  json["threads"][0]["frames"][0]["module"] = -1;
+  EXPECT_EQ(error_of(json), "\"module\" is no number that it can be");
+  json = document();
+  json["threads"][0]["os_id"] = 1ull << 40;
+  EXPECT_EQ(error_of(json), "\"os_id\" is no number that it can be");
+  json = document();
+  json["threads"][0]["moment"] = 1;
+  EXPECT_EQ(error_of(json), "\"moment\" is no moment that is there");
+  json = document();
+  json["threads"] = 5;
+  EXPECT_EQ(error_of(json), "\"threads\" is no array");
+  json = document();
+  json["threads"][0] = "x";
+  EXPECT_EQ(error_of(json), "\"threads\" is no array of objects");
+  json = document();
+  json["modules"][0]["base"] = "0x1'000";
+  EXPECT_EQ(error_of(json), "\"base\" is no hexadecimal number");
+}
+
+TEST(JsonReaderTest, NestingIsBounded) {
+  EXPECT_EQ(read_json_dump(std::string(10'000'000, '[')).error, "it is JSON that nests too deep");
+  std::string text = R"({"format":"mixwalk-dump","version":1,"x":"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\"[[["})";
+  EXPECT_TRUE(read_json_dump(text).snapshot) << read_json_dump(text).error;
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,86 @@
+// The findings as text and as JSON.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/golden.h"
+#include "tests/support/hang_builder.h"
+#include "tests/support/hang_samples.h"
+#include "walker/export/findings_json.h"
+#include "walker/export/findings_text.h"
+
+namespace mixwalk {
+namespace {
+
+Findings find(const std::vector<Snapshot>& dumps) {
+  std::vector<std::string> files;
+  for (std::size_t i = 0; i < dumps.size(); ++i) files.push_back("orders" + std::to_string(i + 1) + ".mixwalk");
+  return find_hangs(dumps, files);
+}
+
+std::string text(const std::vector<Snapshot>& dumps, FindingsTextOptions options = {}) {
+  StringSink sink;
+  EXPECT_TRUE(write_findings_text(dumps, find(dumps), options, sink));
+  return sink.text;
+}
+
+std::string json(const std::vector<Snapshot>& dumps) {
+  StringSink sink;
+  EXPECT_TRUE(write_findings_json(dumps, find(dumps), "0.0.0", sink));
+  return sink.text;
+}
+
+TEST(FindingsOutputTest, TextOfADeadlock) { expect_golden("hang-deadlock.txt", text(test::deadlocked_program())); }
+TEST(FindingsOutputTest, TextOfTrouble) { expect_golden("hang-trouble.txt", text(test::troubled_program())); }
+TEST(FindingsOutputTest, TextOfAll) { expect_golden("hang-trouble-all.txt", text(test::troubled_program(), {.all = true})); }
+TEST(FindingsOutputTest, TextInColour) { expect_golden("hang-deadlock-colour.txt", text(test::deadlocked_program(), {.colour = true})); }
+TEST(FindingsOutputTest, TextOfAHealthyProgram) { expect_golden("hang-healthy.txt", text(test::healthy_program())); }
+TEST(FindingsOutputTest, JsonOfADeadlock) { expect_golden("hang-deadlock.json", json(test::deadlocked_program())); }
+
+TEST(FindingsOutputTest, OneScreen) {
+  for (const auto& dumps : {test::deadlocked_program(), test::troubled_program(), test::healthy_program()}) {
+    EXPECT_LE(std::ranges::count(text(dumps), '\n'), 100);
+  }
+}
+
+TEST(FindingsOutputTest, ACircleOfTenThousandIsOneScreen) {
+  constexpr std::uint32_t kThreads = 10'000;
+  test::HangBuilder builder;
+  for (std::uint32_t i = 1; i <= kThreads; ++i) {
+    builder.thread(i, test::managed_thread({"ntdll!NtWaitForSingleObject", "M Orders.Submit()"}));
+    builder.monitor(i, i, {i == 1 ? kThreads : i - 1});
+  }
+  const std::vector<Snapshot> dumps = {builder.snapshot()};
+  const std::string out = text(dumps);
+  EXPECT_LE(std::ranges::count(out, '\n'), 100);
+  EXPECT_NE(out.find("… 9988 more threads (--all)"), std::string::npos) << out;
+  EXPECT_GT(std::ranges::count(text(dumps, {.all = true}), '\n'), kThreads);
+}
+
+TEST(FindingsOutputTest, HostileNamesDoNotMoveATerminal) {
+  for (const bool all : {false, true}) {
+    const std::string out = text(test::hostile_program(), {.all = all});
+    EXPECT_EQ(out.find('\x1b'), std::string::npos);
+    EXPECT_EQ(out.find("\u202E"), std::string::npos);
+    EXPECT_NE(out.find("<script>alert(1)</script>"), std::string::npos);
+    EXPECT_LT(out.size(), 40'000u);
+    EXPECT_NE(out.find("Deadlock of 2 threads"), std::string::npos);
+  }
+}
+
+TEST(FindingsOutputTest, HostileNamesAreWholeInJson) {
+  const std::string out = json(test::hostile_program());
+  EXPECT_TRUE(std::ranges::all_of(out, [](char c) { return c == '\n' || (c >= 0x20 && c < 0x7F); }));
+  const auto parsed = nlohmann::json::parse(out);
+  EXPECT_EQ(parsed["result"], "deadlock");
+  EXPECT_EQ(parsed["threads"][1]["name"].get<std::string>().size(), 65536u);
+}
+
+TEST(FindingsOutputTest, NoDumpsAreNoTrouble) {
+  EXPECT_FALSE(text({}).empty());
+  EXPECT_FALSE(json({Snapshot()}).empty());
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,320 @@
+#include "walker/hang/findings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/support/hang_builder.h"
+#include "tests/support/hang_samples.h"
+
+namespace mixwalk {
+namespace {
+
+using test::HangBuilder;
+using test::managed_thread;
+using test::pool_thread;
+
+constexpr std::uint64_t kFirst = 1'795'412'335'000;
+const std::string kWait = "ntdll!NtWaitForMultipleObjects";
+
+Findings find(const std::vector<Snapshot>& dumps) {
+  return find_hangs(dumps, std::vector<std::string>(dumps.size(), "a.mixwalk"));
+}
+
+std::vector<FindingKind> kinds(const Findings& findings) {
+  std::vector<FindingKind> kinds;
+  for (const Finding& finding : findings.findings) kinds.push_back(finding.kind);
+  return kinds;
+}
+
+std::vector<std::uint32_t> ids(const Findings& findings, const Finding& finding) {
+  std::vector<std::uint32_t> ids;
+  for (const FindingThread& part : finding.threads) ids.push_back(findings.threads[part.thread].os_id);
+  return ids;
+}
+
+TEST(FindingsTest, ADeadlockComesFirstAndNamesThreadsAndLocks) {
+  const Findings findings = find(test::deadlocked_program());
+  EXPECT_EQ(headline(findings), "2 threads are deadlocked, and 3 more are stuck");
+  EXPECT_EQ(severity(findings), Severity::deadlock);
+  ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::deadlock});
+  const Finding& deadlock = findings.findings[0];
+  EXPECT_EQ(deadlock.title, "Deadlock of 2 threads");
+  EXPECT_EQ(ids(findings, deadlock), (std::vector<std::uint32_t>{0x200, 0x204}));
+  EXPECT_EQ(deadlock.threads[0].words,
+            "waits for the monitor 0x1f80 (System.Object), held by thread 0x204 \"billing\"");
+  EXPECT_EQ(deadlock.threads[0].waits_for, 1u);
+  EXPECT_EQ(deadlock.threads[0].holds, std::vector<std::uint32_t>{0});
+  EXPECT_EQ(deadlock.behind.size(), 3u);
+  EXPECT_EQ(deadlock.since, 0u);
+}
+
+TEST(FindingsTest, OneDumpShowsADeadlock) {
+  const std::vector<Snapshot> dumps = {test::deadlocked_program().front()};
+  const Findings findings = find(dumps);
+  EXPECT_EQ(severity(findings), Severity::deadlock);
+}
+
+TEST(FindingsTest, EachTroubleHasItsFindingInTheOrderOfNeed) {
+  const Findings findings = find(test::troubled_program());
+  EXPECT_EQ(kinds(findings), (std::vector<FindingKind>{FindingKind::chain, FindingKind::starved_pool,
+                                                       FindingKind::common_call, FindingKind::stuck, FindingKind::spinning}));
+  EXPECT_EQ(severity(findings), Severity::stuck);
+}
+
+TEST(FindingsTest, AChainNamesTheHolderFirst) {
+  const Findings findings = find(test::troubled_program());
+  const Finding& chain = findings.findings[0];
+  EXPECT_EQ(chain.title, "2 threads wait for what thread 0x200 \"client\" holds");
+  EXPECT_EQ(ids(findings, chain).front(), 0x200u);
+  EXPECT_EQ(chain.threads[0].words.find("holds the monitor 0x1f40 (System.Object) and waits in native code"), 0u);
+}
+
+TEST(FindingsTest, TheStarvedPoolCountsItsWorkers) {
+  const Findings findings = find(test::troubled_program());
+  EXPECT_EQ(findings.findings[1].title, "The thread pool is starved: all of its 4 workers are blocked");
+}
+
+TEST(FindingsTest, OneIdleWorkerIsNoStarvedPool) {
+  std::vector<Snapshot> dumps = test::troubled_program();
+  for (Snapshot& dump : dumps) {
+    HangBuilder builder;
+    builder.thread(0x700, managed_thread({"ntdll!NtRemoveIoCompletion",
+                                          "M System.Threading.LowLevelLifoSemaphore.WaitForSignal(System.Int32)",
+                                          "M System.Threading.PortableThreadPool+WorkerThread.WorkerThreadStart()"}));
+    dump.threads.push_back(builder.last());
+  }
+  for (const FindingKind kind : kinds(find(dumps))) EXPECT_NE(kind, FindingKind::starved_pool);
+}
+
+// A pool that is starved gets further workers, which are blocked at once.
+TEST(FindingsTest, ANewWorkerOfAStarvedPoolIsBlockedToo) {
+  const auto with_new_worker = [](std::vector<std::string> frames) {
+    std::vector<Snapshot> dumps = test::troubled_program();
+    HangBuilder builder;
+    builder.thread(0x310, std::move(frames), ".NET TP Worker");
+    dumps.back().threads.push_back(builder.last());
+    return find(dumps);
+  };
+  const auto is_starved = [](const Findings& findings) {
+    const auto found = kinds(findings);
+    return std::ranges::find(found, FindingKind::starved_pool) != found.end();
+  };
+  const Findings blocked = with_new_worker(
+      pool_thread({kWait, "coreclr!", "M System.Threading.Monitor.Wait(System.Object, System.Int32)",
+                   "M System.Threading.ManualResetEventSlim.Wait(System.Int32)",
+                   "M System.Threading.Tasks.Task.InternalWait(System.Int32)", "M Orders.Web.Handle(Orders.Request)"}));
+  ASSERT_TRUE(is_starved(blocked));
+  EXPECT_EQ(blocked.findings[1].title, "The thread pool is starved: all of its 5 workers are blocked");
+  EXPECT_FALSE(is_starved(with_new_worker(pool_thread({"orders_native!crunch", "M Orders.Web.Handle()"}))));
+}
+
+TEST(FindingsTest, TheCommonCallIsNamed) {
+  const Findings findings = find(test::troubled_program());
+  EXPECT_EQ(findings.findings[2].title,
+            "8 threads have not come back from the P/Invoke orders_native!print");
+}
+
+TEST(FindingsTest, AHealthyProgramIsNotStuck) {
+  const Findings findings = find(test::healthy_program());
+  EXPECT_EQ(headline(findings), "nothing is stuck");
+  EXPECT_EQ(severity(findings), Severity::note);
+  // A lock whose holder goes on.
+  EXPECT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::contended});
+  for (const ThreadHistory& thread : findings.threads) EXPECT_NE(thread.verdict, Verdict::stuck) << thread.name;
+}
+
+TEST(FindingsTest, OneDumpClaimsNothing) {
+  const std::vector<Snapshot> dumps = {test::troubled_program().front()};
+  EXPECT_EQ(headline(find(dumps)), "no deadlock is seen; what is stuck shows in two or more dumps only");
+  EXPECT_EQ(severity(find(dumps)), Severity::note);
+}
+
+TEST(FindingsTest, AHolderThatSpinsHoldsUpItsWaiters) {
+  std::vector<Snapshot> dumps;
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    HangBuilder builder(kFirst + i * 10'000);
+    builder.thread(1, managed_thread({"orders_native!crunch", "M Orders.Report.Run()"}), "report").cpu(i * 9'900);
+    builder.thread(2, managed_thread({kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", "M Orders.Web.Get()"}))
+        .cpu(1);
+    builder.monitor(0xA, 1, {2});
+    dumps.push_back(builder.snapshot());
+  }
+  const Findings findings = find(dumps);
+  EXPECT_EQ(headline(findings), "1 thread is stuck");
+  ASSERT_FALSE(findings.findings.empty());
+  EXPECT_EQ(findings.findings[0].kind, FindingKind::chain);
+  EXPECT_NE(findings.findings[0].threads[0].words.find("ran for 9.9 s of 10 s"), std::string::npos);
+}
+
+TEST(FindingsTest, AFinalizerThatHangsIsSaid) {
+  std::vector<Snapshot> dumps;
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    HangBuilder builder(kFirst + i * 10'000);
+    builder.thread(1, {kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()", "M Orders.File.Finalize()", "coreclr!",
+                       "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"}, ".NET Finalizer");
+    dumps.push_back(builder.snapshot());
+  }
+  const Findings findings = find(dumps);
+  EXPECT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::finalizer});
+  EXPECT_EQ(severity(findings), Severity::stuck);
+}
+
+// Two dumps, ten seconds apart, that `fill` makes alike.
+template <class Fill>
+std::vector<Snapshot> two_dumps(Fill fill) {
+  std::vector<Snapshot> dumps;
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    HangBuilder builder(kFirst + i * 10'000);
+    fill(builder, i);
+    dumps.push_back(builder.snapshot());
+  }
+  return dumps;
+}
+
+const std::vector<std::string> kEnter = {kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)",
+                                         "M Orders.Get()"};
+
+TEST(FindingsTest, OneWaiterForALockThatGoesRoundIsNoFinding) {
+  const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t i) {
+    builder.thread(1, managed_thread({i == 0 ? "orders_native!parse" : "orders_native!format", "M Orders.Run()"})).cpu(i * 50);
+    builder.thread(2, managed_thread(kEnter)).cpu(1).monitor(0xA, 1, {2});
+  }));
+  EXPECT_TRUE(findings.findings.empty());
+  EXPECT_EQ(headline(findings), "nothing is stuck");
+}
+
+TEST(FindingsTest, WorkersThatWaitForDifferentThingsAreNoStarvedPool) {
+  const std::vector<std::vector<std::string>> waits = {
+      {kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()", "M Orders.A()"},
+      {"ntdll!NtDelayExecution", "coreclr!", "M System.Threading.Thread.Sleep(System.Int32)", "M Orders.B()"},
+      {kWait, "ws2_32!accept", "M System.Net.Sockets.SocketPal.Accept(System.Int32)", "M Orders.C()"},
+      {kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()", "M Orders.D()"}};
+  const auto dumps = [&](std::size_t alike) {
+    return two_dumps([&](HangBuilder& builder, std::uint64_t) {
+      for (std::uint32_t i = 0; i < waits.size(); ++i) {
+        builder.thread(0x10 + i, pool_thread(i < alike ? waits[0] : waits[i]), ".NET TP Worker").cpu(1);
+      }
+    });
+  };
+  // Two of four wait for events: that is half of them.
+  for (const FindingKind kind : kinds(find(dumps(1)))) EXPECT_NE(kind, FindingKind::starved_pool);
+  EXPECT_THAT(kinds(find(dumps(2))), testing::Contains(FindingKind::starved_pool));
+}
+
+TEST(FindingsTest, HalfOfTheStuckThreadsHaveNoCallInCommon) {
+  const auto dumps = [](std::uint32_t printers) {
+    return two_dumps([&](HangBuilder& builder, std::uint64_t) {
+      for (std::uint32_t i = 0; i < 4; ++i) {
+        const std::string function = i < printers ? "orders_native!print" : "orders_native!scan" + std::to_string(i);
+        builder.thread(0x10 + i, managed_thread({kWait, function, "P " + function, "M Orders.Run()"})).cpu(1);
+      }
+    });
+  };
+  for (const FindingKind kind : kinds(find(dumps(2)))) EXPECT_NE(kind, FindingKind::common_call);
+  EXPECT_THAT(kinds(find(dumps(3))), testing::Contains(FindingKind::common_call));
+}
+
+// What holds the finalizer thread up has a finding of its own.
+TEST(FindingsTest, AFinalizerThatWaitsForALockIsPartOfItsChain) {
+  const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
+    builder.thread(1, {kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", "M Orders.File.Finalize()",
+                       "coreclr!", "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"}, ".NET Finalizer").cpu(1);
+    builder.thread(2, managed_thread({kWait, "orders_native!wait_for_reply", "P orders_native!wait_for_reply", "M Orders.Run()"}))
+        .cpu(1).monitor(0xA, 2, {1});
+  }));
+  EXPECT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::chain});
+}
+
+TEST(FindingsTest, ALockOfAThreadThatHasEnded) {
+  std::vector<Snapshot> dumps;
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    HangBuilder builder(kFirst + i * 10'000);
+    builder.thread(1, managed_thread({kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", "M Orders.Get()"}));
+    builder.monitor(0xA, 0x63, {1});
+    dumps.push_back(builder.snapshot());
+  }
+  const Findings findings = find(dumps);
+  ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::chain});
+  EXPECT_EQ(findings.findings[0].title, "1 thread waits for a lock of thread 0x63, which is not in the dump");
+}
+
+TEST(FindingsTest, EachThreadIsInOneGroup) {
+  const Findings findings = find(test::troubled_program());
+  std::size_t threads = 0;
+  for (const StackGroup& group : findings.groups) threads += group.threads.size();
+  EXPECT_EQ(threads, findings.threads.size());
+  EXPECT_EQ(findings.groups.front().verdict, Verdict::stuck);
+  EXPECT_EQ(findings.groups.front().threads.size(), 8u);
+}
+
+TEST(FindingsTest, TheTreeCountsEachThreadOnce) {
+  const std::vector<Snapshot> dumps = test::troubled_program();
+  const Findings findings = find(dumps);
+  std::size_t ends = 0, roots = 0;
+  for (std::size_t i = 0; i < findings.tree.size(); ++i) {
+    const TreeNode& node = findings.tree[i];
+    ends += node.ends;
+    if (node.parent == TreeNode::kNone) {
+      roots += node.count;
+    } else {
+      EXPECT_LT(node.parent, i);
+      EXPECT_LE(node.count, findings.tree[node.parent].count);
+    }
+  }
+  EXPECT_EQ(ends, dumps.back().threads.size());
+  EXPECT_EQ(roots, dumps.back().threads.size());
+}
+
+TEST(FindingsTest, WhatIsNotKnownIsSaid) {
+  std::vector<Snapshot> dumps = test::troubled_program();
+  for (Snapshot& dump : dumps) {
+    dump.locks.clear();
+    dump.locks_missing = "nobody looked";
+    for (Thread& thread : dump.threads) thread.cpu.reset();
+  }
+  const Findings findings = find(dumps);
+  ASSERT_EQ(findings.gaps.size(), 3u);
+  EXPECT_EQ(findings.gaps[0], "Not all locks are known: nobody looked");
+  EXPECT_EQ(findings.gaps[1], "3 threads wait for a lock of which the dump does not say who holds it");
+}
+
+TEST(FindingsTest, AThreadWithoutAStackIsSaid) {
+  HangBuilder builder;
+  builder.thread(1, {}).last().skipped = "no access";
+  EXPECT_EQ(find({builder.snapshot()}).gaps, std::vector<std::string>{"1 thread of the last dump had no stack"});
+}
+
+TEST(FindingsTest, DumpsOfTwoProcessesAreLookedAtOneByOne) {
+  std::vector<Snapshot> dumps = test::deadlocked_program();
+  for (Snapshot dump : test::healthy_program()) {
+    dump.process.id = 99;
+    dumps.push_back(dump);
+  }
+  const Findings findings = find(dumps);
+  EXPECT_EQ(findings.dumps.back().process, 1u);
+  EXPECT_EQ(kinds(findings), (std::vector<FindingKind>{FindingKind::deadlock, FindingKind::contended}));
+}
+
+// Linear: with a search through the circle for each of its threads this takes minutes.
+TEST(FindingsTest, ACircleOfTwoHundredThousandThreads) {
+  constexpr std::uint32_t kThreads = 200'000;
+  HangBuilder builder;
+  for (std::uint32_t i = 1; i <= kThreads; ++i) {
+    builder.snapshot().threads.emplace_back().os_id = i;
+    builder.monitor(i, i, {i == 1 ? kThreads : i - 1});
+  }
+  const Findings findings = find({builder.snapshot()});
+  ASSERT_EQ(findings.findings.size(), 1u);
+  EXPECT_EQ(findings.findings[0].threads.size(), kThreads);
+  EXPECT_TRUE(findings.findings[0].behind.empty());
+}
+
+TEST(FindingsTest, NoDumpsNoFindings) {
+  EXPECT_TRUE(find({}).findings.empty());
+  EXPECT_TRUE(find({Snapshot()}).findings.empty());
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,201 @@
+#include "walker/hang/match.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/support/hang_builder.h"
+#include "walker/hang/function_ids.h"
+
+namespace mixwalk {
+namespace {
+
+using test::HangBuilder;
+using test::managed_thread;
+using test::native_thread;
+using Frames = std::vector<std::string>;
+
+constexpr std::uint64_t kFirst = 1'795'412'335'000, kTenSeconds = 10'000;
+const std::string kWait = "ntdll!NtWaitForMultipleObjects";
+
+Frames waits_for_monitor() {
+  return managed_thread({kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", "M Orders.Submit()"});
+}
+Frames waits_for_event() {
+  return managed_thread({kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()", "M Orders.Submit()"});
+}
+Frames idle() {
+  return managed_thread({"ntdll!NtRemoveIoCompletion", "M System.Threading.LowLevelLifoSemaphore.Wait(System.Int32)",
+                         "M System.Threading.PortableThreadPool+WorkerThread.WorkerThreadStart()"});
+}
+Frames runs_in(const std::string& leaf) { return managed_thread({leaf, "M Orders.Work()"}); }
+
+HangBuilder dump(int number) { return HangBuilder(kFirst + static_cast<std::uint64_t>(number) * kTenSeconds); }
+
+std::vector<ThreadHistory> match(const std::vector<HangBuilder>& builders) {
+  std::vector<Snapshot> dumps;
+  std::vector<std::vector<std::vector<std::uint64_t>>> functions;
+  for (HangBuilder builder : builders) {
+    dumps.push_back(builder.snapshot());
+    functions.push_back(function_ids(dumps.back()));
+  }
+  std::vector<std::uint32_t> numbers(dumps.size());
+  std::iota(numbers.begin(), numbers.end(), 0u);
+  return match_threads(dumps, numbers, functions);
+}
+
+Verdict verdict(const std::vector<HangBuilder>& builders) { return match(builders).front().verdict; }
+
+TEST(MatchTest, OneDumpSaysNothing) {
+  EXPECT_EQ(verdict({dump(0).thread(1, waits_for_monitor())}), Verdict::once);
+}
+
+TEST(MatchTest, TheSameStackWithoutProcessorTimeIsStuck) {
+  const auto threads = match({dump(0).thread(1, waits_for_monitor()).cpu(50), dump(1).thread(1, waits_for_monitor()).cpu(50)});
+  EXPECT_EQ(threads[0].verdict, Verdict::stuck);
+  EXPECT_EQ(threads[0].since, 0u);
+  EXPECT_EQ(threads[0].milliseconds, kTenSeconds);
+  EXPECT_EQ(threads[0].cpu, 0u);
+}
+
+TEST(MatchTest, WhereProcessorTimesAreUnknownTheSameStackIsStuck) {
+  EXPECT_EQ(verdict({dump(0).thread(1, waits_for_monitor()), dump(1).thread(1, waits_for_monitor())}), Verdict::stuck);
+}
+
+TEST(MatchTest, WhoRanInBetweenHasComeBackToTheSamePlace) {
+  EXPECT_EQ(verdict({dump(0).thread(1, waits_for_monitor()).cpu(50), dump(1).thread(1, waits_for_monitor()).cpu(80)}),
+            Verdict::returned);
+}
+
+TEST(MatchTest, AWaitForASignalIsNoProof) {
+  EXPECT_EQ(verdict({dump(0).thread(1, waits_for_event()).cpu(5), dump(1).thread(1, waits_for_event()).cpu(5)}),
+            Verdict::waiting);
+}
+
+TEST(MatchTest, AnIdleThreadIsIdle) {
+  EXPECT_EQ(verdict({dump(0).thread(1, idle()).cpu(5), dump(1).thread(1, idle()).cpu(5)}), Verdict::idle);
+  EXPECT_EQ(verdict({dump(0).thread(1, idle()).cpu(5), dump(1).thread(1, idle()).cpu(900)}), Verdict::idle);
+}
+
+TEST(MatchTest, ARunningThreadInTheSameFunctionSpins) {
+  const auto threads = match({dump(0).thread(1, runs_in("orders_native!a")).cpu(100),
+                              dump(1).thread(1, runs_in("orders_native!a")).cpu(9'900)});
+  EXPECT_EQ(threads[0].verdict, Verdict::spinning);
+  EXPECT_EQ(threads[0].cpu, 9'800u * 10'000);
+}
+
+TEST(MatchTest, AThreadThatRanLittleDoesNotSpin) {
+  EXPECT_EQ(verdict({dump(0).thread(1, runs_in("orders_native!a")).cpu(100),
+                     dump(1).thread(1, runs_in("orders_native!a")).cpu(300)}),
+            Verdict::returned);
+}
+
+TEST(MatchTest, AThreadThatRanLittleOfAVeryLongTimeDoesNotSpin) {
+  // So many milliseconds that in units of 100 ns they are more than 64 bits hold.
+  constexpr std::uint64_t kVeryLong = (std::uint64_t{1} << 63) / 5'000 + 1;
+  HangBuilder later(kFirst + kVeryLong);
+  EXPECT_EQ(verdict({dump(0).thread(1, runs_in("orders_native!a")).cpu(0),
+                     later.thread(1, runs_in("orders_native!a")).cpu(100)}),
+            Verdict::returned);
+}
+
+TEST(MatchTest, WithoutProcessorTimesNobodySpins) {
+  EXPECT_EQ(verdict({dump(0).thread(1, runs_in("orders_native!a")), dump(1).thread(1, runs_in("orders_native!a"))}),
+            Verdict::unclear);
+}
+
+TEST(MatchTest, AThreadThatMovedSaysWhatIsInCommon) {
+  const auto threads = match({dump(0).thread(1, managed_thread({"orders_native!a", "M Orders.Read()", "M Orders.Work()"})),
+                              dump(1).thread(1, managed_thread({"orders_native!b", "M Orders.Write()", "M Orders.Work()"}))});
+  EXPECT_EQ(threads[0].verdict, Verdict::moved);
+  EXPECT_EQ(threads[0].common, 6u);  // Work, and how a thread begins
+}
+
+TEST(MatchTest, FramesAboveTheWaitMayDiffer) {
+  EXPECT_EQ(verdict({dump(0).thread(1, waits_for_monitor()),
+                     dump(1).thread(1, managed_thread({"ntdll!NtWaitForSingleObject", "kernelbase!Wait", "coreclr!",
+                                                       "M System.Threading.Monitor.Enter(System.Object)",
+                                                       "M Orders.Submit()"}))}),
+            Verdict::stuck);
+}
+
+TEST(MatchTest, FramesThatAreMissingInOneDumpAreNoMove) {
+  EXPECT_EQ(verdict({dump(0).thread(1, waits_for_monitor()), dump(1).thread(1, {kWait, "coreclr!", "gap"})}),
+            Verdict::unclear);
+}
+
+TEST(MatchTest, NewAndGoneThreads) {
+  const auto threads = match({dump(0).thread(1, idle()).thread(2, idle()), dump(1).thread(2, idle()).thread(3, idle())});
+  ASSERT_EQ(threads.size(), 3u);
+  EXPECT_EQ(threads[0].verdict, Verdict::gone);
+  EXPECT_EQ(threads[1].verdict, Verdict::idle);
+  EXPECT_EQ(threads[2].verdict, Verdict::appeared);
+}
+
+TEST(MatchTest, AnIdThatIsGivenAgainIsAnotherThread) {
+  HangBuilder first = dump(0).thread(1, waits_for_monitor()), second = dump(1).thread(1, waits_for_monitor());
+  first.last().created = 133'000'000'000'000'000;
+  second.last().created = 133'000'000'500'000'000;
+  const auto threads = match({first, second});
+  ASSERT_EQ(threads.size(), 2u);
+  EXPECT_EQ(threads[0].verdict, Verdict::gone);
+  EXPECT_EQ(threads[1].verdict, Verdict::appeared);
+}
+
+TEST(MatchTest, AnotherIdOfTheRuntimeIsAnotherThread) {
+  HangBuilder first = dump(0).thread(1, waits_for_monitor()), second = dump(1).thread(1, waits_for_monitor());
+  second.last().clr_id = first.last().clr_id + 1;
+  EXPECT_EQ(match({first, second}).size(), 2u);
+}
+
+TEST(MatchTest, AProcessorTimeThatRunsBackwardsIsUnknown) {
+  const auto threads =
+      match({dump(0).thread(1, waits_for_monitor()).cpu(50), dump(1).thread(1, waits_for_monitor()).cpu(5)});
+  EXPECT_EQ(threads[0].verdict, Verdict::stuck);
+  EXPECT_EQ(threads[0].cpu, std::nullopt);
+}
+
+TEST(MatchTest, JsonHasTheTimeOfCreationInMilliseconds) {
+  HangBuilder first = dump(0).thread(1, waits_for_monitor()), second = dump(1).thread(1, waits_for_monitor());
+  first.last().created = 133'000'000'000'001'234;
+  second.last().created = 133'000'000'000'000'000;
+  EXPECT_EQ(match({first, second}).size(), 1u);
+}
+
+TEST(MatchTest, ThreeDumpsSaySinceWhen) {
+  const auto threads = match({dump(0).thread(1, runs_in("orders_native!a")).cpu(10),
+                              dump(1).thread(1, waits_for_monitor()).cpu(20),
+                              dump(2).thread(1, waits_for_monitor()).cpu(20)});
+  EXPECT_EQ(threads[0].verdict, Verdict::stuck);
+  EXPECT_EQ(threads[0].since, 1u);
+  EXPECT_EQ(threads[0].milliseconds, kTenSeconds);
+}
+
+TEST(MatchTest, WhoWasStuckAndMovesAgainHasMoved) {
+  EXPECT_EQ(verdict({dump(0).thread(1, waits_for_monitor()).cpu(20), dump(1).thread(1, waits_for_monitor()).cpu(20),
+                     dump(2).thread(1, runs_in("orders_native!a")).cpu(30)}),
+            Verdict::moved);
+}
+
+TEST(MatchTest, AThreadThatIsMissingInTheMiddleStartsAnew) {
+  const auto threads = match({dump(0).thread(1, waits_for_monitor()), dump(1).thread(2, idle()),
+                              dump(2).thread(1, waits_for_monitor())});
+  EXPECT_EQ(threads[0].verdict, Verdict::returned);
+}
+
+TEST(MatchTest, ProcessesAreTheSameByIdAndPath) {
+  std::vector<Snapshot> dumps = {dump(0).snapshot(), dump(1).snapshot(), dump(2).snapshot(), dump(3).snapshot()};
+  dumps[1].process.id = 12;
+  dumps[2].process.path = "c:\\ORDERS\\orders.exe";
+  dumps[3].process.path = "c:\\other\\orders.exe";
+  EXPECT_EQ(same_processes(dumps), (std::vector<std::uint32_t>{0, 1, 0, 2}));
+}
+
+TEST(MatchTest, ProcessesOfUnknownIdAreNeverTheSame) {
+  std::vector<Snapshot> dumps = {dump(0).snapshot(), dump(1).snapshot()};
+  for (Snapshot& of : dumps) of.process.id = 0;
+  EXPECT_EQ(same_processes(dumps), (std::vector<std::uint32_t>{0, 1}));
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,324 @@
+#include "walker/hang/waits.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/support/hang_builder.h"
+#include "walker/hang/wait_rules.h"
+
+namespace mixwalk {
+namespace {
+
+using test::HangBuilder;
+using test::main_thread;
+using test::managed_thread;
+using test::native_thread;
+using test::pool_thread;
+using Frames = std::vector<std::string>;
+
+Wait wait(const Frames& frames, const std::string& name = {}) {
+  HangBuilder builder;
+  builder.thread(0x10, frames, name);
+  return wait_of(FrameNames(builder.snapshot()), builder.last());
+}
+
+const std::string kWait = "ntdll!NtWaitForMultipleObjects";
+const std::string kProgram = "M Orders.Service.Run()";
+
+// A thread of the program: a wait of the runtime, the methods of .NET, the program.
+Frames in_runtime(Frames methods) {
+  Frames frames = {kWait, "kernelbase!WaitForMultipleObjectsEx", "coreclr!", "coreclr!"};
+  for (std::string& method : methods) frames.push_back("M " + method);
+  frames.push_back(kProgram);
+  return managed_thread(frames);
+}
+
+struct RuleCase {
+  std::string rule;
+  Frames with;     // the rule says this
+  Frames without;  // a stack near to it of which it must not
+  std::string name;  // of the thread
+};
+
+const std::vector<RuleCase>& cases() {
+  static const std::string monitor_wait = "System.Threading.Monitor.Wait(System.Object, System.Int32)";
+  static const std::string event_slim =
+      "System.Threading.ManualResetEventSlim.Wait(System.Int32, System.Threading.CancellationToken)";
+  static const std::string wait_one = "System.Threading.WaitHandle.WaitOneNoCheck(System.Int32)";
+  static const std::string semaphore =
+      "System.Threading.SemaphoreSlim.WaitCore(System.Int64, System.Threading.CancellationToken)";
+  static const std::string enter = "System.Threading.Monitor.Enter_Slowpath(System.Object)";
+  static const std::string task = "System.Threading.Tasks.Task.InternalWait(System.Int32)";
+  static const std::string read_file = "Interop+Kernel32.ReadFile(System.IntPtr)";
+  static const std::string write_file = "Interop+Kernel32.WriteFile(System.IntPtr)";
+  static const auto native = [](Frames frames) { return native_thread(std::move(frames)); };
+  static const auto interop = [](const std::string& leaf, const std::string& method) {
+    return managed_thread({leaf, "kernelbase!Something", "M " + method, kProgram});
+  };
+  static const std::vector<RuleCase> kCases = {
+      // A wait in the system's libraries is a wait for an object, in a program's it is that program's.
+      {"system-wait", native({kWait, "gap"}), native({"orders_native!work"})},
+      {"native-sleep", native({"ntdll!NtDelayExecution", "gap"}), native({kWait, "gap"})},
+      {"io-completion", native({"ntdll!NtRemoveIoCompletion", "orders_native!pump"}), native({kWait, "orders_native!pump"})},
+      {"system-pool-worker", native({"ntdll!NtWaitForWorkViaWorkerFactory", "ntdll!TppWorkerThread"}),
+       native({kWait, "ntdll!TppWorkerThread"})},
+      {"file-read", native({"ntdll!NtReadFile", "kernelbase!ReadFile", "orders_native!load"}),
+       native({"ntdll!NtWriteFile", "kernelbase!WriteFile", "orders_native!load"})},
+      {"file-write", native({"ntdll!NtWriteFile", "kernelbase!WriteFile", "orders_native!save"}),
+       native({"ntdll!NtReadFile", "kernelbase!ReadFile", "orders_native!save"})},
+      {"device-io", native({"ntdll!NtDeviceIoControlFile", "orders_native!read_card"}),
+       native({kWait, "orders_native!read_card"})},
+      {"rpc-call", native({"ntdll!NtAlpcSendWaitReceivePort", "gap"}), native({kWait, "rpcrt4!call", "gap"})},
+      {"send-message", native({"win32u!NtUserMessageCall", "user32!SendMessageW", "orders_native!ask_window"}),
+       native({"win32u!NtUserGetMessage", "user32!GetMessageW", "orders_native!ask_window"})},
+      {"message-loop", native({"win32u!NtUserGetMessage", "user32!GetMessageW", "orders_native!loop"}),
+       // The loop handles a message, and that enters a critical section.
+       native({kWait, "ntdll!RtlEnterCriticalSection", "orders_native!on_click", "user32!DispatchMessageW"})},
+      {"loader-lock", native({kWait, "ntdll!RtlEnterCriticalSection", "ntdll!LdrpAcquireLoaderLock", "ntdll!LdrLoadDll"}),
+       // DllMain waits for something: the loader lock is what it holds.
+       native({kWait, "kernelbase!WaitForSingleObject", "orders_native!DllMain", "ntdll!LdrLoadDll"})},
+      {"heap", native({kWait, "ntdll!RtlEnterCriticalSection", "ntdll!RtlAllocateHeap", "orders_native!work"}),
+       native({kWait, "ntdll!RtlEnterCriticalSection", "orders_native!work", "ntdll!RtlAllocateHeap"})},
+      {"critical-section", native({kWait, "ntdll!RtlEnterCriticalSection", "orders_native!work"}),
+       native({kWait, "orders_native!work", "ntdll!RtlEnterCriticalSection"})},
+      {"srw-lock", native({"ntdll!NtWaitForAlertByThreadId", "ntdll!RtlAcquireSRWLockExclusive", "orders_native!work"}),
+       native({"ntdll!NtWaitForAlertByThreadId", "ntdll!RtlWaitOnAddress", "orders_native!work"})},
+      {"condition-variable",
+       managed_thread({"ntdll!NtWaitForAlertByThreadId", "ntdll!RtlSleepConditionVariableSRW", "orders_native!work",
+                       "P orders_native!work", kProgram}),
+       managed_thread({"ntdll!NtWaitForAlertByThreadId", "ntdll!RtlAcquireSRWLockShared", "orders_native!work",
+                       "P orders_native!work", kProgram})},
+      {"address-wait",
+       managed_thread({"ntdll!NtWaitForAlertByThreadId", "ntdll!RtlWaitOnAddress", "orders_native!work",
+                       "P orders_native!work", kProgram}),
+       managed_thread({"ntdll!NtWaitForAlertByThreadId", "orders_native!work", "P orders_native!work", kProgram})},
+      {"native-socket-accept", native({kWait, "ws2_32!accept", "orders_native!serve"}),
+       native({kWait, "ws2_32!recv", "orders_native!serve"})},
+      {"native-socket-receive", native({kWait, "ws2_32!recv", "orders_native!serve"}),
+       native({kWait, "ws2_32!send", "orders_native!serve"})},
+      {"native-socket-send", native({kWait, "ws2_32!send", "orders_native!serve"}),
+       native({kWait, "ws2_32!recvfrom", "orders_native!serve"})},
+      {"native-socket-connect", native({kWait, "ws2_32!connect", "orders_native!serve"}),
+       native({kWait, "ws2_32!accept", "orders_native!serve"})},
+      {"native-pipe", native({"ntdll!NtFsControlFile", "kernelbase!ConnectNamedPipe", "orders_native!serve"}),
+       native({"ntdll!NtFsControlFile", "orders_native!serve"})},
+      {"native-console-read", native({"ntdll!NtDeviceIoControlFile", "kernelbase!ReadConsoleW", "orders_native!ask"}),
+       native({"ntdll!NtReadFile", "kernelbase!ReadFile", "orders_native!ask"})},
+      {"gc-suspension",
+       managed_thread({kWait, "coreclr!Thread::RareDisablePreemptiveGC(void)", "coreclr!JIT_ReversePInvokeExit", kProgram}),
+       managed_thread({kWait, "coreclr!Thread::DoAppropriateWait(int)", "coreclr!", kProgram})},
+      {"jit", managed_thread({kWait, "coreclr!", "clrjit!", "coreclr!", kProgram}),
+       managed_thread({kWait, "coreclr!", "coreclr!", kProgram})},
+      {"native-class-constructor",
+       managed_thread({kWait, "coreclr!", "coreclr!MethodTable::CheckRunClassInitThrowing(void)", kProgram}),
+       managed_thread({kWait, "coreclr!", "coreclr!MethodTable::Allocate(void)", kProgram})},
+      {"native-monitor-enter", managed_thread({kWait, "coreclr!AwareLock::EnterEpilogHelper(Thread *)", kProgram}),
+       managed_thread({kWait, "coreclr!SyncBlock::Wait(int)", kProgram})},
+      {"monitor-enter", in_runtime({enter}), in_runtime({monitor_wait})},
+      {"monitor-wait", in_runtime({monitor_wait}), in_runtime({enter})},
+      {"wait-handle", in_runtime({wait_one}), in_runtime({"System.Threading.Thread.Join(System.Int32)"})},
+      {"sleep", in_runtime({"System.Threading.Thread.Sleep(System.Int32)"}), in_runtime({wait_one})},
+      {"join", in_runtime({"System.Threading.Thread.Join(System.Int32)"}), in_runtime({wait_one})},
+      {"finalizers-wait", in_runtime({"System.GC.WaitForPendingFinalizers()"}), in_runtime({"System.GC.Collect()"})},
+      {"collect", in_runtime({"System.GC.Collect(System.Int32)"}), in_runtime({"System.GC.WaitForPendingFinalizers()"})},
+      {"class-constructor", in_runtime({"System.Runtime.CompilerServices.InitHelpers.InitClassSlow(System.IntPtr)"}),
+       // It runs the constructor, and waits in there for something else.
+       managed_thread({kWait, "coreclr!", "M " + enter, "M Orders.Config..cctor()", "coreclr!",
+                       "M System.Runtime.CompilerServices.InitHelpers.InitClassSlow(System.IntPtr)", kProgram})},
+      {"pool-worker",
+       managed_thread({"ntdll!NtRemoveIoCompletion", "kernelbase!GetQueuedCompletionStatus",
+                       "M System.Threading.LowLevelLifoSemaphore.WaitForSignal(System.Int32)",
+                       "M System.Threading.PortableThreadPool+WorkerThread.WorkerThreadStart()"}),
+       pool_thread({kWait, "coreclr!", "M " + enter, kProgram})},
+      {"io-poller",
+       managed_thread({"ntdll!NtRemoveIoCompletion", "M System.Threading.PortableThreadPool+IOCompletionPoller.Poll()"}),
+       managed_thread({kWait, "coreclr!", "M " + wait_one, kProgram})},
+      {"managed-file-read", interop("ntdll!NtReadFile", "System.IO.RandomAccess.ReadAtOffset(System.Int64)"),
+       interop("ntdll!NtWriteFile", "System.IO.RandomAccess.WriteAtOffset(System.Int64)")},
+      {"managed-file-write", interop("ntdll!NtWriteFile", "System.IO.RandomAccess.WriteAtOffset(System.Int64)"),
+       interop("ntdll!NtReadFile", "System.IO.RandomAccess.ReadAtOffset(System.Int64)")},
+      {"socket-accept", interop(kWait, "System.Net.Sockets.SocketPal.Accept(System.Int32)"),
+       interop(kWait, "System.Net.Sockets.SocketPal.Receive(System.Int32)")},
+      {"socket-receive", interop(kWait, "System.Net.Sockets.SocketPal.Receive(System.Int32)"),
+       interop(kWait, "System.Net.Sockets.SocketPal.Send(System.Int32)")},
+      {"socket-send", interop(kWait, "System.Net.Sockets.SocketPal.Send(System.Int32)"),
+       interop(kWait, "System.Net.Sockets.SocketPal.Receive(System.Int32)")},
+      {"socket-connect", interop(kWait, "System.Net.Sockets.SocketPal.Connect(System.Int32)"),
+       interop(kWait, "System.Net.Sockets.SocketPal.Accept(System.Int32)")},
+      {"name-lookup", interop(kWait, "System.Net.NameResolutionPal.TryGetAddrInfo(System.String)"),
+       interop(kWait, "System.Net.Sockets.SocketPal.Connect(System.Int32)")},
+      {"pipe-connect", interop("ntdll!NtFsControlFile", "System.IO.Pipes.NamedPipeServerStream.WaitForConnection()"),
+       interop("ntdll!NtReadFile", "System.IO.Pipes.PipeStream.ReadCore(System.Int32)")},
+      {"managed-message-loop",
+       interop("win32u!NtUserGetMessage", "System.Windows.Threading.Dispatcher.GetMessage(System.IntPtr)"),
+       // An STA thread handles messages while it waits for a lock.
+       managed_thread({"win32u!NtUserMsgWaitForMultipleObjectsEx", "combase!CoWaitForMultipleHandles", "coreclr!",
+                       "M " + enter, kProgram})},
+      {"lock-enter", in_runtime({wait_one, "System.Threading.Lock.TryEnterSlow(System.Int32)"}),
+       in_runtime({wait_one, "System.Threading.LazyInitializer.EnsureInitialized()"})},
+      {"event-slim", in_runtime({monitor_wait, event_slim}), in_runtime({enter, event_slim})},
+      {"semaphore-slim", in_runtime({monitor_wait, semaphore}), in_runtime({enter, semaphore})},
+      {"countdown", in_runtime({monitor_wait, event_slim, "System.Threading.CountdownEvent.Wait()"}),
+       in_runtime({monitor_wait, event_slim})},
+      {"barrier", in_runtime({monitor_wait, event_slim, "System.Threading.Barrier.SignalAndWait()"}),
+       in_runtime({monitor_wait, event_slim, "System.Threading.CountdownEvent.Wait()"})},
+      {"reader-writer-slim",
+       in_runtime({wait_one, "System.Threading.ReaderWriterLockSlim.TryEnterReadLockCore(System.Int32)"}),
+       in_runtime({"System.Threading.Thread.Sleep(System.Int32)",
+                   "System.Threading.ReaderWriterLockSlim.TryEnterReadLockCore(System.Int32)"})},
+      {"reader-writer", in_runtime({wait_one, "System.Threading.ReaderWriterLock.AcquireReaderLock(System.Int32)"}),
+       in_runtime({wait_one})},
+      {"task-wait",
+       in_runtime({monitor_wait, event_slim, task, "System.Threading.Tasks.Task<System.Int32>.GetResultCore(System.Boolean)"}),
+       in_runtime({enter, task})},
+      {"queue-take",
+       in_runtime({monitor_wait, semaphore,
+                   "System.Collections.Concurrent.BlockingCollection<System.String>.TryTakeWithNoTimeValidation(System.Int32)"}),
+       in_runtime({enter,
+                   "System.Collections.Concurrent.BlockingCollection<System.String>.TryTakeWithNoTimeValidation(System.Int32)"})},
+      {"pool-gate", in_runtime({wait_one, "System.Threading.PortableThreadPool+GateThread.GateThreadStart()"}),
+       in_runtime({enter, "System.Threading.PortableThreadPool+GateThread.GateThreadStart()"})},
+      {"pool-wait", in_runtime({wait_one, "System.Threading.PortableThreadPool+WaitThread.WaitThreadStart()"}),
+       in_runtime({enter, "System.Threading.PortableThreadPool+WaitThread.WaitThreadStart()"})},
+      {"timer", in_runtime({wait_one, "System.Threading.TimerQueue.TimerThread()"}),
+       // A timer's callback that waits.
+       managed_thread({kWait, "coreclr!", "M " + enter, "M Orders.Poller.Tick(System.Object)",
+                       "M System.Threading.TimerQueue.TimerThread()"})},
+      {"console-read",
+       interop("ntdll!NtReadFile", "System.ConsolePal+WindowsConsoleStream.ReadFileNative(System.IntPtr)"),
+       // It waits for another thread that reads.
+       in_runtime({enter, "System.IO.SyncTextReader.ReadLine()", "System.Console.ReadLine()"})},
+      {"console-write", managed_thread({"ntdll!NtWriteFile", "M " + write_file,
+                                        "M System.ConsolePal+WindowsConsoleStream.WriteFileNative(System.IntPtr)", kProgram}),
+       in_runtime({enter, "System.IO.SyncTextWriter.WriteLine(System.String)"})},
+      {"pipe-read", managed_thread({"ntdll!NtReadFile", "M " + read_file,
+                                    "M System.IO.Pipes.PipeStream.ReadCore(System.Span<System.Byte>)", kProgram}),
+       managed_thread({"ntdll!NtReadFile", "M " + read_file, "M System.IO.FileStream.Read(System.Byte[])", kProgram})},
+      {"pipe-write", managed_thread({"ntdll!NtWriteFile", "M " + write_file,
+                                     "M System.IO.Pipes.PipeStream.WriteCore(System.Span<System.Byte>)", kProgram}),
+       managed_thread({"ntdll!NtWriteFile", "M " + write_file, "M System.IO.FileStream.Write(System.Byte[])", kProgram})},
+      {"process-wait", in_runtime({wait_one, "System.Diagnostics.Process.WaitForExitCore(System.Int32)"}),
+       in_runtime({wait_one})},
+      {"pool-task-wait", pool_thread({kWait, "coreclr!", "M " + monitor_wait, "M " + event_slim, "M " + task, kProgram}),
+       in_runtime({monitor_wait, event_slim, task})},
+      {"main-wait", main_thread({kWait, "coreclr!", "M " + monitor_wait, "M " + event_slim, "M " + task}),
+       // Main has called something that waits.
+       main_thread({kWait, "coreclr!", "M " + monitor_wait, "M " + event_slim, "M " + task, kProgram})},
+      {"native-call", managed_thread({kWait, "kernelbase!WaitForSingleObject", "orders_native!work",
+                                      "P orders_native!work", kProgram}),
+       managed_thread({"orders_native!work", "P orders_native!work", kProgram})},
+      {"com-call", managed_thread({kWait, "orders_native!submit", "C Orders.IOrders.Submit()", kProgram}),
+       managed_thread({kWait, "orders_native!submit", "P orders_native!submit", kProgram})},
+      {"native-wait", native({kWait, "kernelbase!WaitForSingleObject", "orders_native!worker"}),
+       native({"orders_native!worker"})},
+      {"library-wait", in_runtime({"System.Data.Foo.Bar()"}), in_runtime({})},
+      {"finalizer", native({kWait, "kernelbase!WaitForMultipleObjectsEx", "coreclr!", "coreclr!"}),
+       native({kWait, "orders_native!worker", "coreclr!"}), ".NET Finalizer"},
+      {"runtime-helper", native({kWait, "kernelbase!WaitForMultipleObjectsEx", "coreclr!", "coreclr!"}),
+       native({kWait, "orders_native!worker", "coreclr!"})},
+      {"system-helper", native({kWait, "kernelbase!WaitForSingleObject", "rpcrt4!Server"}),
+       native({kWait, "ntdll!RtlEnterCriticalSection", "rpcrt4!Server"})},
+      {"runtime-wait", in_runtime({}), in_runtime({enter})},
+  };
+  return kCases;
+}
+
+TEST(WaitsTest, EachRuleFiresWhereItShould) {
+  for (const RuleCase& of : cases()) EXPECT_EQ(wait(of.with, of.name).rule, of.rule);
+}
+
+TEST(WaitsTest, NoRuleFiresWhereItShouldNot) {
+  for (const RuleCase& of : cases()) EXPECT_NE(wait(of.without, of.name).rule, of.rule) << of.rule;
+}
+
+TEST(WaitsTest, EachRuleHasACase) {
+  std::multiset<std::string> with_case;
+  for (const RuleCase& of : cases()) with_case.insert(of.rule);
+  for (const WaitRule& rule : wait_rules()) EXPECT_EQ(with_case.count(std::string(rule.key)), 1u) << rule.key;
+  EXPECT_EQ(with_case.size(), wait_rules().size());
+}
+
+TEST(WaitsTest, WordsAndStandingAreThoseOfTheTable) {
+  const Wait found = wait(in_runtime({"System.Threading.Monitor.Enter(System.Object)"}));
+  EXPECT_EQ(found.words, "waits to enter a monitor (lock)");
+  EXPECT_EQ(found.standing, Standing::blocked);
+  EXPECT_EQ(found.frame, 4u);
+  EXPECT_EQ(found.program, 5u);
+}
+
+TEST(WaitsTest, WithoutNativeNamesTheMethodsTell) {
+  const Wait found = wait(managed_thread({"ntdll!", "kernelbase!", "coreclr!",
+                                          "M System.Threading.Monitor.Enter(System.Object)", kProgram}));
+  EXPECT_EQ(found.rule, "monitor-enter");
+}
+
+TEST(WaitsTest, WithoutNativeFramesTheMethodsTell) {
+  Frames frames = managed_thread({"M System.Threading.Monitor.Enter(System.Object)", kProgram});
+  HangBuilder builder;
+  builder.thread(0x10, frames);
+  builder.last().stack.frames[0].address_kind = AddressKind::return_address;
+  EXPECT_EQ(wait_of(FrameNames(builder.snapshot()), builder.last()).rule, "monitor-enter");
+}
+
+TEST(WaitsTest, WithoutNativeNamesWhatThePInvokeDeclaresTells) {
+  EXPECT_EQ(wait(managed_thread({"ntdll!", "ws2_32!", "P WS2_32.dll!recv", kProgram})).rule, "native-socket-receive");
+  EXPECT_EQ(wait(managed_thread({"ntdll!", "kernel32!", "P kernel32!Sleep", kProgram})).rule, "native-call");
+}
+
+TEST(WaitsTest, ANativeLockIsNotHiddenByTheMethodThatCameToIt) {
+  const Wait found = wait(managed_thread({kWait, "ntdll!RtlEnterCriticalSection", "coreclr!",
+                                          "M System.Threading.Monitor.Enter(System.Object)", kProgram}));
+  EXPECT_EQ(found.rule, "critical-section");
+}
+
+TEST(WaitsTest, ALockBelowAPInvokeNamesThatCall) {
+  const Wait found = wait(managed_thread({kWait, "ntdll!RtlEnterCriticalSection", "orders_native!submit",
+                                          "P orders_native!submit", kProgram}));
+  EXPECT_EQ(found.rule, "critical-section");
+  EXPECT_EQ(found.words, "waits to enter a critical section, in the P/Invoke orders_native!submit");
+}
+
+TEST(WaitsTest, ACallOutNamesItsTargetAndCountsFrames) {
+  const Wait found = wait(managed_thread({kWait, "kernelbase!WaitForSingleObject", "orders_native!submit",
+                                          "P orders_native!submit", kProgram}));
+  EXPECT_EQ(found.words,
+            "waits in native code: orders_native.dll!submit, called by the P/Invoke orders_native!submit (3 native "
+            "frames)");
+  EXPECT_EQ(found.standing, Standing::calls);
+}
+
+TEST(WaitsTest, AComCallIntoAnotherApartmentIsBlocked) {
+  const Wait found = wait(managed_thread({kWait, "combase!", "combase!", "C Orders.IOrders.Submit(System.Int32)", kProgram}));
+  EXPECT_EQ(found.words, "waits for the COM call Orders.IOrders.Submit(int) into another apartment or process");
+  EXPECT_EQ(found.standing, Standing::blocked);
+}
+
+TEST(WaitsTest, ARunningThreadWaitsForNothing) {
+  EXPECT_EQ(wait(managed_thread({"M System.Threading.Monitor.Enter(System.Object)", kProgram})).standing, Standing::runs);
+  EXPECT_EQ(wait(managed_thread({"ntdll!NtYieldExecution", "coreclr!", "M System.Threading.Thread.Yield()", kProgram})).standing,
+            Standing::runs);
+}
+
+TEST(WaitsTest, NoStackIsUnknown) {
+  const Wait none = wait({});
+  EXPECT_EQ(none.standing, Standing::unknown);
+  EXPECT_EQ(none.words, "");
+}
+
+TEST(WaitsTest, AThousandMethodsOfTheLibraryAreNotSearchedForAWait) {
+  Frames frames = {kWait, "coreclr!"};
+  for (int i = 0; i < 1000; ++i) frames.push_back("M System.Foo.Bar()");
+  frames.push_back("M System.Threading.Tasks.Task.Wait()");
+  EXPECT_EQ(wait(frames).rule, "library-wait");
+}
+
+TEST(WaitsTest, LongNamesAreClipped) {
+  const Wait found = wait(managed_thread({kWait, "P orders!" + std::string(65536, 'x'), kProgram}));
+  EXPECT_LT(found.words.size(), 1000u);
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,154 @@
+#include "walker/model/series.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/support/snapshot_builder.h"
+#include "walker/model/recording_builder.h"
+
+namespace mixwalk {
+namespace {
+
+// A dump as a .mixwalk file of its own gives it back.
+Snapshot kept(const Snapshot& dump) { return to_snapshot(to_recording(dump)); }
+
+// Three dumps that differ in all that belongs to a moment.
+std::vector<Snapshot> three_dumps() {
+  std::vector<Snapshot> series(3, representative_snapshot());
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    series[i].unix_time_ms += 10'000 * i;
+    series[i].locks = {{.kind = LockKind::monitor, .address = 0x1000 + i, .type = "Orders.Book", .owner = 7}};
+    series[i].locks[0].waiters = {{.os_id = static_cast<std::uint32_t>(8 + i), .pulse = i == 1}};
+    series[i].locks_missing = i == 1 ? "the time for it was over" : "";
+    for (Thread& thread : series[i].threads) thread.cpu = 100 * i + thread.os_id;
+  }
+  series[0].threads[0].cpu.reset();
+  return series;
+}
+
+void expect_same(const std::vector<Snapshot>& given_back, const std::vector<Snapshot>& series) {
+  ASSERT_EQ(given_back.size(), series.size());
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    SCOPED_TRACE(i);
+    EXPECT_EQ(given_back[i], kept(series[i]));
+  }
+}
+
+TEST(Series, GivesBackEachDump) {
+  const std::vector<Snapshot> series = three_dumps();
+  const Recording recording = to_recording(series);
+  EXPECT_EQ(dumps_of(recording), 3u);
+  EXPECT_EQ(recording.earlier_dumps.size(), 2u);
+  EXPECT_EQ(recording.duration_ns, 20'000'000'000u);
+  expect_same(to_series(recording), series);
+}
+
+TEST(Series, OfOneDumpIsThatDump) {
+  const Snapshot one = representative_snapshot();
+  EXPECT_TRUE(to_recording(std::vector{one}).earlier_dumps.empty());
+  expect_same(to_series(to_recording(std::vector{one})), {one});
+}
+
+TEST(Series, StacksThatStayAreKeptOnce) {
+  const Recording one = to_recording(representative_snapshot()), three = to_recording(three_dumps());
+  EXPECT_EQ(three.frames.size(), one.frames.size());
+  EXPECT_EQ(three.nodes.size(), one.nodes.size());
+  EXPECT_EQ(three.threads.size(), one.threads.size());
+}
+
+// The system gives the id of a thread that has ended to another one; a thread gets a name when it runs.
+TEST(Series, ThreadsWithTheIdOfAnother) {
+  std::vector<Snapshot> series = three_dumps();
+  series[1].threads[0].created += 1;
+  series[2].threads[1].name = "renamed";
+  expect_same(to_series(to_recording(series)), series);
+}
+
+// A module that a later dump has first, below all others: the frames still lie in their own.
+TEST(Series, ModulesThatComeLaterAreInTheirPlace) {
+  std::vector<Snapshot> series = three_dumps();
+  series[1].modules.insert(series[1].modules.begin(), Module{.base = 0x1000, .size = 0x1000, .path = "C:\\late.dll"});
+  for (Thread& thread : series[1].threads) {
+    for (Frame& frame : thread.stack.frames) frame.module += frame.module != Frame::kNone;
+  }
+  const std::vector<Snapshot> back = to_series(to_recording(series));
+  ASSERT_EQ(back.size(), 3u);
+  for (std::size_t i = 0; i < back.size(); ++i) {
+    EXPECT_TRUE(std::ranges::is_sorted(back[i].modules, {}, &Module::base));
+    EXPECT_EQ(back[i].modules, series[1].modules);
+    const Snapshot single = kept(series[i]);
+    for (std::size_t t = 0; t < single.threads.size(); ++t) {
+      const auto& frames = single.threads[t].stack.frames;
+      for (std::size_t f = 0; f < frames.size(); ++f) {
+        if (frames[f].module == Frame::kNone) continue;
+        EXPECT_EQ(back[i].modules[static_cast<std::size_t>(back[i].threads[t].stack.frames[f].module)],
+                  single.modules[static_cast<std::size_t>(frames[f].module)]);
+      }
+    }
+  }
+}
+
+TEST(Series, DumpsOfOneMillisecondAndOfAClockThatWasSetBackAreApart) {
+  std::vector<Snapshot> series = three_dumps();
+  const std::uint64_t first = series[0].unix_time_ms;
+  series[1].unix_time_ms = first;
+  series[2].unix_time_ms = first - 5'000;
+  const std::vector<Snapshot> back = to_series(to_recording(series));
+  ASSERT_EQ(back.size(), 3u);
+  EXPECT_EQ(back[1].unix_time_ms, first + 1);
+  EXPECT_EQ(back[2].unix_time_ms, first + 2);
+}
+
+TEST(Series, ADumpWithoutThreadsIsNotShown) {
+  std::vector<Snapshot> series = three_dumps();
+  series[2].threads.clear();
+  const std::vector<Snapshot> back = to_series(to_recording(series));
+  series.pop_back();
+  expect_same(back, series);
+}
+
+TEST(Series, OfAnEarlierVersionKnowsTheLastDumpOnly) {
+  const std::vector<Snapshot> series = three_dumps();
+  Recording recording = to_recording(series);
+  recording.earlier_dumps.clear();
+  const std::vector<Snapshot> back = to_series(recording);
+  ASSERT_EQ(back.size(), 3u);
+  EXPECT_EQ(back[2], kept(series[2]));
+  EXPECT_TRUE(back[0].locks.empty());
+  EXPECT_EQ(back[0].locks_missing, "a series has the locks of its last dump only");
+  EXPECT_FALSE(back[1].threads[1].cpu);
+}
+
+// The tables of all dumps come before the samples: a file that is cut off has the locks of dumps that it has no stacks of.
+TEST(Series, CutOffBehindItsFirstDumpsHasTheirLocks) {
+  const std::vector<Snapshot> series = three_dumps();
+  for (const std::size_t left : {1u, 2u}) {
+    Recording cut = to_recording(series);
+    const std::uint64_t end = cut.earlier_dumps[left - 1].time_ns;
+    std::erase_if(cut.samples, [&](const Recording::Sample& sample) { return sample.time_ns > end; });
+    const std::vector<Snapshot> back = to_series(cut);
+    ASSERT_EQ(back.size(), left);
+    for (std::size_t i = 0; i < left; ++i) {
+      EXPECT_EQ(back[i].locks, series[i].locks);
+      for (std::size_t t = 0; t < back[i].threads.size(); ++t) {
+        EXPECT_EQ(back[i].threads[t].cpu, series[i].threads[t].cpu);
+      }
+    }
+  }
+}
+
+// A file may say less, and more, than there are samples.
+TEST(Series, ProcessorTimesOfAnotherNumberOfThreads) {
+  Recording recording = to_recording(three_dumps());
+  recording.earlier_dumps[0].cpu.resize(2);
+  recording.earlier_dumps[1].cpu.resize(1000, 1);
+  const std::vector<Snapshot> back = to_series(recording);
+  ASSERT_EQ(back.size(), 3u);
+  EXPECT_TRUE(back[0].threads[1].cpu);
+  EXPECT_FALSE(back[0].threads[2].cpu);
+  EXPECT_TRUE(back[1].threads[2].cpu);
+}
+
+}  // namespace
+}  // namespace mixwalk

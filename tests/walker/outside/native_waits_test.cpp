@@ -1,0 +1,138 @@
+#include "walker/outside/native_waits.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/paged_memory.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr std::uint64_t kSection = 0x2'1000'0040, kDebug = 0x2'2000'0000;
+constexpr std::uint32_t kWaiter = 0x30, kOwner = 0x20;
+const std::vector<std::uint32_t> kThreads{0x10, kOwner, kWaiter};
+
+void put_section(test::PagedMemory& memory, std::uint64_t at, std::int32_t lock_count, std::int32_t recursion,
+                 std::uint64_t owner, std::uint64_t debug) {
+  memory.put(at, debug);
+  memory.put(at + 8, lock_count);
+  memory.put(at + 12, recursion);
+  memory.put(at + 16, owner);
+  memory.put(at + 24, std::uint64_t{0});
+  memory.put(at + 32, std::uint64_t{0});
+}
+
+std::optional<Lock> look(const test::PagedMemory& memory, std::vector<std::uint64_t> words) {
+  words.insert(words.begin(), {0, 1, ~0ull, 0x1234'5678});
+  return awaited_section(memory, words, kWaiter, kThreads);
+}
+
+Lock held(std::uint32_t recursion) {
+  return {.kind = LockKind::critical_section, .address = kSection, .owner = kOwner, .held = true,
+          .recursion = recursion};
+}
+
+TEST(AwaitedSection, AsWineKeepsIt) {
+  test::PagedMemory memory;
+  put_section(memory, kSection, 2, 2, kOwner, kDebug);
+  memory.put(kDebug + 8, kSection);
+  EXPECT_EQ(look(memory, {kSection}), held(2));
+  EXPECT_EQ(look(memory, {kSection + 8, kSection}), held(2));  // its fields' addresses are on the stack too
+  EXPECT_EQ(look(memory, {kSection + 0x18}), held(2));
+  memory.put(kDebug + 8, kSection + 8);  // what names it is another one's
+  EXPECT_EQ(look(memory, {kSection}), std::nullopt);
+}
+
+TEST(AwaitedSection, AsWindowsKeepsIt) {
+  test::PagedMemory memory;
+  put_section(memory, kSection, -6, 1, kOwner, ~0ull);
+  EXPECT_EQ(look(memory, {kSection}), held(1));
+  put_section(memory, kSection, -2, 1, kOwner, ~0ull);  // nobody waits
+  EXPECT_EQ(look(memory, {kSection}), std::nullopt);
+  put_section(memory, kSection, -5, 1, kOwner, ~0ull);  // not held
+  EXPECT_EQ(look(memory, {kSection}), std::nullopt);
+}
+
+TEST(AwaitedSection, WhoseOwnerHasEnded) {
+  test::PagedMemory memory;
+  put_section(memory, kSection, 1, 1, 0x40, kDebug);
+  memory.put(kDebug + 8, kSection);
+  Lock abandoned = held(1);
+  abandoned.owner = 0;
+  EXPECT_EQ(look(memory, {kSection}), abandoned);
+  put_section(memory, kSection, 1, 1, 0, kDebug);  // held by nobody
+  EXPECT_EQ(look(memory, {kSection}), std::nullopt);
+}
+
+TEST(AgreedLocks, AreThoseThatDoNotChangeHands) {
+  Lock steady = held(1), first = held(1), second = held(1);
+  first.address = second.address = kSection + 0x100;
+  second.owner = kWaiter;
+  EXPECT_TRUE(agreed({}).empty());
+  const std::vector<Lock> locks =
+      agreed(std::vector<AwaitedLock>{{first, 3}, {steady, 8}, {second, 4}, {steady, 5}, {first, 6}});
+  steady.waiters = {{5, false}, {8, false}};
+  EXPECT_EQ(locks, std::vector<Lock>{steady});
+}
+
+TEST(AwaitedSection, WhatIsNone) {
+  test::PagedMemory memory;
+  put_section(memory, kSection, 0, 1, kOwner, ~0ull);  // nobody waits
+  EXPECT_EQ(look(memory, {kSection}), std::nullopt);
+  put_section(memory, kSection, 1, 0, kOwner, ~0ull);  // nobody has entered it
+  EXPECT_EQ(look(memory, {kSection}), std::nullopt);
+  put_section(memory, kSection, 1, 1, 0x40, ~0ull);  // no thread of the process
+  EXPECT_EQ(look(memory, {kSection}), std::nullopt);
+  put_section(memory, kSection, 1, 1, kWaiter, ~0ull);  // itself
+  EXPECT_EQ(look(memory, {kSection}), std::nullopt);
+  put_section(memory, kSection, 1, 1, 0x1'0000'0000 + kOwner, ~0ull);
+  EXPECT_EQ(look(memory, {kSection}), std::nullopt);
+  put_section(memory, kSection, 1, 1, kOwner, ~0ull);
+  EXPECT_EQ(look(memory, {kSection}), held(1));
+  put_section(memory, kSection + 0x100, 1, 1, kOwner, ~0ull);  // two that might be meant
+  EXPECT_EQ(look(memory, {kSection, kSection + 0x100}), std::nullopt);
+  EXPECT_EQ(look(memory, {}), std::nullopt);
+}
+
+TEST(AwaitedSrwLock, AsWindowsKeepsIt) {
+  test::PagedMemory memory;
+  const std::vector<StackLimits> stacks{{0x1'0000, 0x2'0000}};
+  constexpr std::uint64_t kLock = 0x2'1000'0008;
+  memory.put(kLock, std::uint64_t{0x1'8003});
+  EXPECT_EQ(awaited_srw_lock(memory, std::vector<std::uint64_t>{1, kLock}, stacks),
+            (Lock{.kind = LockKind::srw_lock, .address = kLock, .held = true}));
+  for (const std::uint64_t value : {0x1'8001ull, 0x1'8002ull, 0x3'8003ull, 3ull, 0ull}) {
+    memory.put(kLock, std::uint64_t{value});
+    EXPECT_EQ(awaited_srw_lock(memory, std::vector<std::uint64_t>{1, kLock}, stacks), std::nullopt) << value;
+  }
+}
+
+Snapshot standing_in(const std::string& function, const std::string& image = "C:\\windows\\system32\\ntdll.dll") {
+  Snapshot snapshot;
+  snapshot.modules = {{0x1000, 0x1000, 0, image}};
+  snapshot.threads.push_back({.os_id = kWaiter});
+  for (const std::string& name : {std::string("NtWaitForAlertByThreadId"), function, std::string("caller")}) {
+    Frame frame{.stack_pointer = 0x1'0000 + snapshot.threads[0].stack.frames.size() * 0x100, .module = 0, .name = name};
+    snapshot.threads[0].stack.frames.push_back(frame);
+  }
+  return snapshot;
+}
+
+TEST(NativeWait, ByTheNamesOfItsFrames) {
+  Snapshot snapshot = standing_in("RtlEnterCriticalSection");
+  auto wait = native_wait_of(snapshot, snapshot.threads[0]);
+  ASSERT_TRUE(wait);
+  EXPECT_EQ(wait->kind, LockKind::critical_section);
+  EXPECT_EQ(wait->end, 0x1'0200u + 0x28);
+  snapshot = standing_in("RtlAcquireSRWLockShared");
+  wait = native_wait_of(snapshot, snapshot.threads[0]);
+  ASSERT_TRUE(wait);
+  EXPECT_EQ(wait->kind, LockKind::srw_lock);
+  snapshot = standing_in("RtlSleepConditionVariableCS");
+  EXPECT_FALSE(native_wait_of(snapshot, snapshot.threads[0]));
+  snapshot = standing_in("RtlEnterCriticalSection", "C:\\orders\\orders.dll");
+  EXPECT_FALSE(native_wait_of(snapshot, snapshot.threads[0]));
+  EXPECT_FALSE(has_native_waits(snapshot));
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,36 @@
+// Suspends threads of another process as mixwalk.exe does from outside, says STANDS, and waits to be ended.
+// usage: suspender watched|alone PROCESS all|THREAD
+
+#include <windows.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "unmanaged/win/module_path.h"
+#include "unmanaged/win/utf8.h"
+#include "walker/outside/win/outside_thread.h"
+#include "walker/outside/win/process_suspension.h"
+#include "walker/outside/win/suspension_watcher.h"
+
+int wmain(int count, wchar_t** values) {
+  using namespace mixwalk;
+  std::vector<std::string> arguments;
+  for (int i = 1; i < count; ++i) arguments.push_back(to_utf8(values[i]));
+  if (const auto watcher = run_suspension_watcher(arguments)) return *watcher;
+  if (arguments.size() != 3) return 2;
+  const auto process = static_cast<std::uint32_t>(std::stoul(arguments[1]));
+  if (arguments[0] == "watched" && watch_suspensions(module_path(nullptr), process)) return 3;
+  std::unique_ptr<ProcessSuspension> all;
+  OutsideThread one;
+  if (arguments[2] == "all") {
+    all = std::make_unique<ProcessSuspension>(process);
+  } else if (!one.open(static_cast<std::uint32_t>(std::stoul(arguments[2])), process) || !one.suspend()) {
+    return 4;
+  }
+  std::puts("STANDS");
+  std::fflush(stdout);
+  Sleep(INFINITE);
+  return 0;
+}

@@ -1,0 +1,98 @@
+// A program that is ended by TerminateProcess while it has suspended threads of another one: with the
+// watcher they run again, without it they stand for good.
+
+#include "walker/outside/win/suspension_watcher.h"
+
+#include <gtest/gtest.h>
+#include <windows.h>
+
+#include <memory>
+#include <string>
+
+#include "tests/support/win/child_process.h"
+#include "tests/support/win/suspend_counts.h"
+#include "unmanaged/win/module_path.h"
+#include "unmanaged/win/utf8.h"
+#include "walker/outside/win/suspension_ledger.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr DWORD kRunsMs = 10'000;  // a process that has just been started, on a busy machine
+constexpr DWORD kStaysMs = 500;
+
+class Watcher : public testing::Test {
+ protected:
+  Watcher() : hang_({fixture("hang.exe")}) {
+    EXPECT_TRUE(hang_.read_line().value_or("").starts_with("READY"));
+    const auto threads = list_threads(hang_.id()).value_or(std::vector<std::uint32_t>());
+    EXPECT_FALSE(threads.empty());
+    if (!threads.empty()) thread_ = threads.back();
+  }
+  ~Watcher() override {
+    EXPECT_TRUE(all_are(suspend_counts(hang_.id()), 0));
+    hang_.write_line("STOP");
+    EXPECT_EQ(hang_.wait(20'000), 0u);
+  }
+
+  void suspend_and_die(const std::string& how, const std::string& which) {
+    ChildProcess suspender({to_utf8(module_folder(nullptr)) + "suspender.exe", how, std::to_string(hang_.id()), which});
+    ASSERT_EQ(suspender.read_line().value_or(""), "STANDS");
+    EXPECT_FALSE(all_are(suspend_counts(hang_.id()), 0));
+    suspender.terminate();
+  }
+  UniqueHandle open() const { return UniqueHandle(OpenThread(THREAD_SUSPEND_RESUME, FALSE, thread_)); }
+
+  ChildProcess hang_;
+  std::uint32_t thread_ = 0;
+};
+
+TEST_F(Watcher, OneThreadRunsAgain) {
+  suspend_and_die("watched", std::to_string(thread_));
+  EXPECT_TRUE(all_run_within(hang_.id(), kRunsMs));
+}
+
+TEST_F(Watcher, AllThreadsRunAgain) {
+  suspend_and_die("watched", "all");
+  EXPECT_TRUE(all_run_within(hang_.id(), kRunsMs));
+}
+
+TEST_F(Watcher, WithoutOneTheThreadStands) {
+  suspend_and_die("alone", std::to_string(thread_));
+  EXPECT_FALSE(all_run_within(hang_.id(), kStaysMs));
+  ResumeThread(open().get());
+}
+
+TEST_F(Watcher, WhatTheProgramHasSuspendedItselfStays) {
+  SuspendThread(open().get());
+  suspend_and_die("watched", std::to_string(thread_));
+  const ULONGLONG end = GetTickCount64() + kRunsMs;
+  while (suspend_count(thread_) > 1 && GetTickCount64() < end) Sleep(20);
+  EXPECT_EQ(suspend_count(thread_), 1u);
+  Sleep(kStaysMs);
+  EXPECT_EQ(suspend_count(thread_), 1u);
+  ResumeThread(open().get());
+}
+
+// Ended just before SuspendThread: nothing of ours is there to be resumed.
+TEST_F(Watcher, EntryOfAThreadThatWasNotSuspendedYet) {
+  const auto ledger = std::make_unique<SuspensionLedger>();
+  ledger->process_id = hang_.id();
+  keep_suspensions_in(ledger.get());
+  SuspensionEntry entry;
+  entry.begin(thread_);
+  EXPECT_EQ(resume_all(*ledger), 0u);
+  SuspendThread(open().get());
+  entry.stands(0);
+  ledger->process_id = GetCurrentProcessId();  // the id belongs to another process
+  EXPECT_EQ(resume_all(*ledger), 0u);
+  EXPECT_EQ(suspend_count(thread_), 1u);
+  ledger->process_id = hang_.id();
+  EXPECT_EQ(resume_all(*ledger), 1u);
+  entry.end();
+  EXPECT_EQ(resume_all(*ledger), 0u);
+  keep_suspensions_in(nullptr);
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,233 @@
+// The HTML report in a browser: what a person does with it, what it may not do, and whether everybody can use it.
+// usage: check_report.mjs WRITE_EXPORT NODE_MODULES SCREENSHOTS
+
+import fs from 'node:fs';
+import path from 'node:path';
+
+import {Exports, expect_equal, finish, problems} from '../export/facts.mjs';
+import {ReportPage} from './report_page.mjs';
+
+const [program, modules, screenshots] = process.argv.slice(2);
+const exports_ = new Exports(program);
+fs.mkdirSync(screenshots, {recursive: true});
+const axe = fs.readFileSync(path.resolve(modules, 'axe-core/axe.min.js'), 'utf8');
+const browser = await ReportPage.browser();
+const file = (recording) => exports_.file(recording, 'html', `${recording}.html`);
+const open = (recording, options) => ReportPage.open(browser, file(recording), options);
+
+// Nothing was asked of a network, refused by the page's policy or complained of; then closes it.
+async function expect_quiet(page, what) {
+  expect_equal(await page.complaints(), [], `${what}: complaints of the browser`);
+  await page.close();
+}
+
+// What axe-core finds wrong, in both themes.
+async function expect_accessible(page, what) {
+  for (const theme of ['light', 'dark']) {
+    await page.evaluate(`document.documentElement.dataset.theme = '${theme}'`);
+    const wrong = await page.evaluate(`(async () => {
+      if (!window.axe) { ${axe} }
+      const {violations} = await axe.run(document);
+      return violations.map(({id, nodes}) => id + ': ' + nodes.slice(0, 3).map(({html}) => html.slice(0, 160)).join(' | '));
+    })()`);
+    expect_equal(wrong, [], `${what}, ${theme}: accessibility`);
+  }
+}
+
+async function a_dump_by_hand() {
+  const page = await open('hostile');
+  const all = await page.count('#thread-list a');
+  expect_equal(await page.text('.count'), `${all} threads`, 'the number of threads');
+
+  await page.key('/');
+  await page.type('<SCRIPT>alert');
+  expect_equal(await page.count('#thread-list a'), 1, 'threads with the name of a script');
+  await page.key('Escape');
+  expect_equal(await page.count('#thread-list a'), all, 'threads after Escape');
+  await page.type('holds it');
+  await page.key('ArrowDown');
+  expect_equal(await page.evaluate('document.activeElement.hash'), '#thread=0x200', 'the list takes the focus from the search');
+  await page.key('Enter');
+  expect_equal(await page.text('#thread-detail h2'), 'Thread 0x200 holds it', 'the thread that was chosen');
+  await page.screenshot(screenshots, 'dump');
+
+  // A row of frames of the runtime is one line, and opens.
+  const lines = await page.visible('.stack .frame');
+  await page.click('.fold');
+  expect_equal(await page.visible('.stack .frame'), lines + 3, 'frames after the folded ones were opened');
+  await page.click('.fold');
+  expect_equal(await page.visible('.stack .frame'), lines, 'frames after they were folded again');
+  expect_equal(await page.text('.lock-lines'),
+               'holds the monitor of System.Object at 0x1000, for which 2 threads wait', 'what the thread holds');
+
+  await page.key('/');
+  await page.key('Escape');
+  await page.click('#thread-list a[href="#thread=0x1a4"]');
+  expect_equal(await page.evaluate('location.hash'), '#thread=0x1a4', 'the address after a click');
+  await page.key('ArrowDown');
+  expect_equal(await page.text('#thread-detail h2'), 'Thread 0x1a8 ', 'the thread below');
+  expect_equal(await page.text('.lock-lines'), 'waits to be pulsed at the monitor of System.Object at 0x1000', 'what it waits for');
+  expect_equal(await page.count('.stack .frame.gap'), 2, 'gaps');
+
+  await page.choose('#filter', 'locks');
+  expect_equal(await page.count('#thread-list a'), 2, 'threads that wait for a lock');
+  await page.choose('#filter', 'all');
+  await page.choose('#module', 'ntdll.dll');
+  expect_equal(await page.count('#thread-list a'), 4, 'threads that pass ntdll.dll');
+  await page.choose('#module', '');
+  await page.choose('#sort', 'frames');
+  expect_equal(await page.evaluate(`document.querySelector('#thread-list a').hash`), '#thread=0x200', 'the deepest stack');
+
+  const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+  const before = await ground();
+  await page.click('#theme');
+  expect_equal(await ground() !== before, true, 'the theme changes the ground');
+  expect_equal(await page.evaluate('document.documentElement.dataset.theme'), 'dark', 'the theme after the switch');
+  await page.screenshot(screenshots, 'dump-dark');
+  await page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
+  expect_equal(await page.count('#print section'), all, 'threads on paper');
+  await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
+  await expect_quiet(page, 'a dump by hand');
+}
+
+// Names from the target are text wherever they stand.
+async function names_are_text() {
+  const page = await open('hostile', {hash: '#thread=0x300'});
+  expect_equal(await page.text('#thread-detail h2'), 'Thread 0x300 <script>alert(1)</script>', 'a deep link to a thread');
+  for (const view of ['threads', 'groups', 'tree', 'flame', 'locks']) {
+    await page.go(`#view=${view}`);
+    await page.evaluate(`document.querySelectorAll('details').forEach((each) => { each.open = true; })`);
+    expect_equal(await page.count('#main img, #main script'), 0, `${view}: elements that a name made`);
+    expect_equal(await page.evaluate(`/[\\u202a-\\u202e\\u2066-\\u2069]/.test(document.body.innerText)`), false,
+                 `${view}: direction marks`);
+    await expect_accessible(page, view);
+    await page.screenshot(screenshots, view);
+  }
+  expect_equal(await page.evaluate('window.alerts'), [], 'alerts');
+  await expect_quiet(page, 'names');
+}
+
+// A thread beside itself.
+async function a_series_by_hand() {
+  const page = await open('series', {hash: '#thread=0x200'});
+  expect_equal(await page.count('.column'), 2, 'dumps side by side');
+  expect_equal(await page.text('.column .changed .name'), 'NtWaitForSingleObject', 'the first frame that changed');
+  expect_equal(await page.count('.column:last-child .changed'), 4, 'frames that changed');
+  expect_equal(await page.text('.detail .hint'), '5 frames from the root in common; the frames above changed.', 'what is in common');
+  await page.screenshot(screenshots, 'series');
+  await page.choose("[aria-label='Dump right']", '0');
+  expect_equal(await page.count('.changed'), 0, 'frames that changed between a dump and one like it');
+  await page.go('#thread=0x1b0');
+  expect_equal(await page.count('.column'), 0, 'a thread that is in one dump');
+  await expect_accessible(page, 'series');
+  await expect_quiet(page, 'a series');
+}
+
+// What is wrong comes first.
+async function a_deadlock_by_hand() {
+  const page = await open('deadlock');
+  const [headline, title] = [await page.text('.headline'), await page.text('.finding h3')];
+  expect_equal(/deadlock/i.test(headline), true, `the headline: ${headline}`);
+  expect_equal(/deadlock/i.test(title), true, `the first finding: ${title}`);
+  expect_equal(await page.evaluate(`document.querySelector('.headline').getBoundingClientRect().bottom < innerHeight / 2`), true,
+               'the headline is in the first half of the screen');
+  expect_equal(await page.evaluate(`[...document.querySelectorAll('.finding:first-of-type .step > p > a')].map((a) => a.hash)`),
+               ['#thread=0x200', '#thread=0x204'], 'the threads of the circle');
+  expect_equal(await page.count('.finding .closing'), 1, 'a circle closes');
+  expect_equal(await page.text('#thread-list .verdict'), 'stuck', 'the first thread of the list');
+  await page.screenshot(screenshots, 'findings');
+  await page.choose('#filter', 'verdict stuck');
+  const stuck = await page.count('#thread-list a');
+  expect_equal(stuck > 0 && stuck < await page.evaluate('people.length'), true, `threads that are stuck: ${stuck}`);
+  await page.click('.finding .step a');
+  expect_equal(await page.text('#thread-detail h2'), 'Thread 0x200 holds it', 'the thread of a finding');
+  await expect_accessible(page, 'findings');
+  await expect_quiet(page, 'findings');
+}
+
+async function a_recording_by_hand() {
+  const page = await open('sqlite');
+  const frames = await page.count('.flame g.frame');
+  await page.key('/');
+  await page.type('e_sqlite3');
+  const found = await page.text('.flame + .flame-details') && await page.text('.page > .count');
+  expect_equal(/^\d+ frames found, \d/.test(found), true, `what the search says: ${found}`);
+  await page.screenshot(screenshots, 'flame-search');
+  await page.key('Escape');
+  await page.focus('.flame');
+  for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'Enter']) await page.key(key);
+  const zoomed = await page.count('.flame g.frame');
+  expect_equal(zoomed < frames, true, `frames after a zoom: ${zoomed} of ${frames}`);
+  await page.key('Escape');
+  expect_equal(await page.count('.flame g.frame'), frames, 'frames after Escape');
+  await expect_accessible(page, 'flame graph');
+
+  await page.go('#view=timeline');
+  const strips = await page.count('canvas.strip');
+  expect_equal(strips, 8, 'strips');
+  await page.click('canvas.strip');
+  expect_equal(await page.visible('.detail .frame') > 3, true, 'the stack at a time');
+  const at = await page.text('.detail h2');
+  await page.key('ArrowRight');
+  expect_equal(await page.text('.detail h2') !== at, true, 'the time after an arrow');
+  await page.choose('#strip-colour', 'name');
+  await expect_accessible(page, 'over time');
+  await page.screenshot(screenshots, 'timeline');
+  await expect_quiet(page, 'a recording');
+}
+
+async function on_a_phone() {
+  for (const [recording, hash] of [['hostile', ''], ['hostile', '#view=tree'], ['hostile', '#view=locks'], ['series', '#thread=0x200'],
+                                   ['sqlite', ''],
+                                   ['sqlite', '#view=timeline']]) {
+    const page = await open(recording, {hash, width: 390, height: 844});
+    expect_equal(await page.evaluate('document.documentElement.scrollWidth'), 390, `${recording}${hash}: width on a phone`);
+    await page.screenshot(screenshots, `phone-${recording}${hash.replace(/#.*=/, '-')}`);
+    await expect_quiet(page, 'a phone');
+  }
+}
+
+async function odd_recordings() {
+  for (const recording of ['empty', 'dump', 'exception', 'parked']) {
+    const page = await open(recording);
+    expect_equal(await page.count('[role=tabpanel]'), 1, `${recording}: it is shown`);
+    await expect_quiet(page, recording);
+  }
+}
+
+// Benchmarks, not tests: machines differ.
+async function a_thousand_threads() {
+  for (const recording of ['many-threads', 'many-threads-series']) await thousand_threads_of(recording);
+}
+
+async function thousand_threads_of(recording) {
+  const page = await open(recording);
+  const shown = await page.evaluate('performance.now()');
+  expect_equal(await page.count('#thread-list a'), 1000, 'a thousand threads');
+  const timed = (what) => page.evaluate(`(async () => {
+    const begin = performance.now();
+    ${what}
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    return performance.now() - begin;
+  })()`);
+  const input = (text) => `const box = document.getElementById('search'); box.value = '${text}'; box.dispatchEvent(new Event('input'));`;
+  const searched = await timed(input('step29'));
+  expect_equal(await page.count('#thread-list a') < 1000, true, 'the search leaves some out');
+  const filtered = await timed(`${input('')} const box2 = document.getElementById('filter'); box2.value = 'locks';
+    box2.dispatchEvent(new Event('change'));`);
+  const views = {};
+  for (const view of ['groups', 'tree', 'flame']) views[view] = Math.round(await timed(`location.hash = 'view=${view}';`));
+  const size = fs.statSync(file(recording)).size;
+  console.log(`${recording}: 1,000 threads, ${size} bytes: opened in ${Math.round(shown)} ms, searched in ${Math.round(searched)} ms, filtered in ` +
+              `${Math.round(filtered)} ms; views ${JSON.stringify(views)}`);
+  await expect_quiet(page, 'a thousand threads');
+}
+
+try {
+  for (const part of [a_dump_by_hand, names_are_text, a_series_by_hand, a_deadlock_by_hand, a_recording_by_hand, on_a_phone, odd_recordings, a_thousand_threads]) {
+    await part();
+  }
+} finally {
+  await browser.close();
+}
+finish('a browser opens the report, and finds nothing wrong with it');

@@ -1,0 +1,203 @@
+#include "walker/report/html_exporter.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/golden.h"
+#include "tests/support/recordings.h"
+#include "tests/support/report_samples.h"
+#include "tests/support/snapshot_builder.h"
+#include "walker/base/utf8.h"
+#include "walker/hang/finding_words.h"
+#include "walker/model/recording_builder.h"
+#include "walker/report/page_parts.h"
+
+namespace mixwalk {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class Input>
+std::string page_of(const Input& input, const FrameFilter& filter = {}) {
+  StringSink out;
+  EXPECT_TRUE(HtmlExporter(filter).write(input, out));
+  return out.text;
+}
+
+// The document in a page: everything else is fixed.
+Json data_of(const std::string& page) {
+  constexpr std::string_view kBegin = "<script type=\"application/json\" id=\"data\">";
+  const std::size_t begin = page.find(kBegin) + kBegin.size();
+  return Json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+}
+
+// The labels of a stack, leaf first.
+std::vector<std::string> labels(const Json& data, std::int64_t node) {
+  std::vector<std::string> labels;
+  while (node >= 0) {
+    const auto frame = data["nodes"]["frame"][node].get<std::size_t>();
+    labels.push_back(data["strings"][data["frames"]["label"][frame].get<std::size_t>()]);
+    const auto up = data["nodes"]["up"][node].get<std::int64_t>();
+    node = up == 0 ? -1 : node - up;
+  }
+  return labels;
+}
+
+TEST(HtmlExporter, TheDataOfADumpIsTheGoldenOne) {
+  expect_golden("report.json", data_of(page_of(representative_snapshot())).dump(1) + "\n");
+}
+
+TEST(HtmlExporter, TheSameSnapshotGivesTheSameBytes) {
+  EXPECT_EQ(page_of(hostile_snapshot()), page_of(hostile_snapshot()));
+  EXPECT_EQ(page_of(representative_recording()), page_of(representative_recording()));
+}
+
+TEST(HtmlExporter, AStackIsThatOfTheThread) {
+  const Json data = data_of(page_of(representative_snapshot()));
+  const Json& threads = data["dumps"][0]["threads"];
+  EXPECT_EQ(labels(data, threads[0]["leaf"]),
+            (std::vector<std::string>{"ntdll.dll!NtWaitForSingleObject", "orders.dll!0x102c",
+                                      "[P/Invoke] orders!wait_for_reply", "Orders.Client.Fetch<System.__Canon>(string)",
+                                      "orders.dll!submit_order", "Orders.Program.Main()", "ntdll.dll!RtlUserThreadStart"}));
+  EXPECT_EQ(threads[2]["leaf"], -1);
+  EXPECT_EQ(threads[2]["skipped"], "the thread is ending");
+  EXPECT_EQ(threads[1]["state"], "partial");
+  EXPECT_EQ(threads[1]["why"][0], "leaf run open: the code has no unwind data");
+}
+
+// A page that ends a script early, or a comment that begins in a name, would run what the target wrote.
+TEST(HtmlExporter, HostileNamesSurviveAndEndNothing) {
+  const std::string page = page_of(hostile_snapshot()), plain = page_of(representative_snapshot());
+  const auto count = [](const std::string& text, std::string_view what) {
+    std::size_t times = 0;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++times;
+    return times;
+  };
+  for (const std::string_view what : {"<script", "</script", "<!--", "-->", "]]>", "<img", "\xe2\x80\xae", "\xe2\x80\xa8"}) {
+    EXPECT_EQ(count(page, what), count(plain, what)) << what;
+  }
+  const Json data = data_of(page);
+  std::vector<std::string> names;
+  for (const Json& thread : data["dumps"][0]["threads"]) names.push_back(thread["name"]);
+  const auto strings = data["strings"].get<std::vector<std::string>>();
+  for (const std::string& name : hostile_names()) {
+    const std::string valid = valid_utf8(name);
+    EXPECT_NE(std::ranges::find(names, valid), names.end()) << valid.substr(0, 100);
+    EXPECT_NE(std::ranges::find(strings, "orders.dll!" + valid), strings.end()) << valid.substr(0, 100);
+    EXPECT_NE(std::ranges::find(strings, "C:\\src\\" + valid), strings.end()) << valid.substr(0, 100);
+  }
+}
+
+TEST(HtmlExporter, LocksSayWhoHoldsAndWhoWaits) {
+  const Json lock = data_of(page_of(hostile_snapshot()))["dumps"][0]["locks"][0];
+  EXPECT_EQ(lock["kind"], "monitor");
+  EXPECT_EQ(lock["owner"], 0x200);
+  EXPECT_EQ(lock["waiters"], Json::parse("[[516,false],[424,true]]"));
+}
+
+TEST(HtmlExporter, FramesOfTheRuntimeAreFoldedUnlessAllAreAskedFor) {
+  const auto thread = [](const FrameFilter& filter) {
+    return data_of(page_of(hostile_snapshot(), filter))["dumps"][0]["threads"][4];
+  };
+  EXPECT_EQ(thread({})["folds"], Json::parse(R"([[6,3,"the runtime"]])"));
+  EXPECT_FALSE(thread({.all = true}).contains("folds"));
+  EXPECT_FALSE(thread({.managed_only = true}).contains("folds"));
+  EXPECT_FALSE(thread({.depth = 7}).contains("folds"));
+}
+
+TEST(HtmlExporter, AFilterLeavesFramesOutAndIsSaid) {
+  const Json data = data_of(page_of(representative_snapshot(), {.managed_only = true}));
+  EXPECT_EQ(data["dumps"][0]["managed_only"], true);
+  EXPECT_EQ(labels(data, data["dumps"][0]["threads"][0]["leaf"]),
+            (std::vector<std::string>{"Orders.Client.Fetch<System.__Canon>(string)", "Orders.Program.Main()"}));
+}
+
+TEST(HtmlExporter, CallsThatCannotBeAreMarked) {
+  const Json threads = data_of(page_of(checked_snapshot()))["dumps"][0]["threads"];
+  EXPECT_EQ(threads[0]["marks"], Json::parse(R"([[1,"after no call"]])"));
+  EXPECT_EQ(threads[3]["marks"], Json::parse(R"([[1,"after a call of another function"]])"));
+}
+
+TEST(HtmlExporter, ARecordingAddsUpToItsSamples) {
+  const Recording recording = representative_recording();
+  const Json data = data_of(page_of(recording));
+  std::uint64_t samples = 0, value = 0, expected = 0;
+  const Json& sums = data["recording"]["sums"];
+  for (std::size_t i = 0; i < sums.size(); i += 4) {
+    EXPECT_FALSE(labels(data, sums[i + 1]).empty());
+    samples += sums[i + 2].get<std::uint64_t>();
+    value += sums[i + 3].get<std::uint64_t>();
+  }
+  for (const Recording::Sample& sample : recording.samples) expected += sample.value;
+  EXPECT_EQ(samples, recording.samples.size());
+  EXPECT_EQ(value, expected);
+  EXPECT_EQ(data["recording"]["strips"].size(), recording.threads.size());
+}
+
+TEST(HtmlExporter, ADumpThatWasStoredIsADumpAgain) {
+  const Json data = data_of(page_of(to_recording(representative_snapshot())));
+  EXPECT_EQ(data["dumps"][0]["threads"].size(), 4u);
+  EXPECT_FALSE(data.contains("recording"));
+}
+
+TEST(HtmlExporter, FindingsPointAtThreadsOfTheirDumps) {
+  const std::vector<Snapshot> dumps = deadlock_snapshots();
+  const std::vector<std::string> files = {"a.mixwalk", "b.mixwalk"};
+  StringSink out;
+  ASSERT_TRUE(HtmlExporter().write_findings(dumps, find_hangs(dumps, files), out));
+  const Json data = data_of(out.text);
+  const Json& findings = data["findings"];
+  EXPECT_EQ(findings["severity"], "deadlock");
+  EXPECT_EQ(findings["files"], Json::parse(R"(["a.mixwalk","b.mixwalk"])"));
+  ASSERT_FALSE(findings["findings"].empty());
+  EXPECT_EQ(findings["findings"][0]["kind"], "deadlock");
+  std::vector<std::uint32_t> ids;
+  for (const Json& part : findings["findings"][0]["threads"]) {
+    const Json& seen = findings["threads"][part["thread"].get<std::size_t>()]["seen"].back();
+    ids.push_back(data["dumps"][seen[0].get<std::size_t>()]["threads"][seen[1].get<std::size_t>()]["id"]);
+  }
+  EXPECT_EQ(ids, (std::vector<std::uint32_t>{0x200, 0x204}));
+}
+
+// The page looks verdicts up by the words of the data: for their order, the filter and the legend.
+TEST(HtmlExporter, ThePageKnowsEachVerdict) {
+  const std::string_view script = page_parts::script();
+  const std::size_t begin = script.find("const VERDICTS = {");
+  ASSERT_NE(begin, std::string_view::npos);
+  const std::string_view table = script.substr(begin, script.find("};", begin) - begin);
+  for (int i = 0; i <= static_cast<int>(Verdict::gone); ++i) {
+    const std::string row = "\n  " + std::string(key(static_cast<Verdict>(i))) + ": '";
+    EXPECT_NE(table.find(row), std::string_view::npos) << row;
+  }
+}
+
+// A forged file: a dump a sample, each with the modules of all.
+TEST(HtmlExporter, ASeriesOfTooManyDumpsIsRefused) {
+  Recording recording = to_recording(representative_snapshot());
+  EXPECT_EQ(html_refusal(recording), "");
+  const Recording::Sample sample = recording.samples[0];
+  for (std::uint64_t i = 1; i <= 1000; ++i) {
+    recording.samples.push_back(sample);
+    recording.samples.back().time_ns = i;
+  }
+  EXPECT_NE(html_refusal(recording), "");
+}
+
+TEST(HtmlExporter, OnlyDumpsCanBeTooLarge) {
+  EXPECT_EQ(html_refusal(representative_recording()), "");
+  EXPECT_EQ(html_refusal(to_recording(representative_snapshot())), "");
+}
+
+// The bound of the project: three dumps of 1,000 threads are below 3 MB.
+TEST(HtmlExporter, ThreeDumpsOf1000ThreadsAreBelow3Megabytes) {
+  const Snapshot dumps[] = {many_threads_snapshot(1000, 0), many_threads_snapshot(1000, 1), many_threads_snapshot(1000, 2)};
+  StringSink out;
+  ASSERT_TRUE(HtmlExporter().write_series(dumps, out));
+  EXPECT_LT(out.text.size(), 3'000'000u);
+  RecordProperty("bytes", static_cast<int>(out.text.size()));
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,20 @@
+# The headers of the standard library that most files include, compiled once for all of them. (The tests have their own,
+# with GoogleTest in it.)
+add_library(mixwalk_standard_headers OBJECT ${CMAKE_SOURCE_DIR}/walker/base/precompiled.cpp)
+target_precompile_headers(mixwalk_standard_headers PRIVATE
+  <algorithm> <array> <charconv> <chrono> <cstdint> <functional> <map> <memory> <optional> <span> <string> <string_view>
+  <unordered_map> <utility> <variant> <vector>)
+
+foreach(folder unmanaged symbols walker)
+  get_property(targets DIRECTORY ${CMAKE_SOURCE_DIR}/${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target ${targets})
+    get_target_property(type ${target} TYPE)
+    get_target_property(options ${target} COMPILE_OPTIONS)
+    get_target_property(headers ${target} PRECOMPILE_HEADERS)
+    # A precompiled header goes with the options that it was compiled with.
+    if(target MATCHES "^mixwalk_" AND type MATCHES "STATIC_LIBRARY|SHARED_LIBRARY|EXECUTABLE" AND
+       NOT options MATCHES "-fno-exceptions" AND NOT headers)
+      target_precompile_headers(${target} REUSE_FROM mixwalk_standard_headers)
+    endif()
+  endforeach()
+endforeach()

@@ -1,0 +1,1 @@
+// What is precompiled for the program belongs to some target: this file is all of its code.

@@ -1,0 +1,176 @@
+#include "walker/cli/hang.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "walker/base/partial_file.h"
+#include "walker/base/printable.h"
+#include "walker/base/version.h"
+#include "walker/cli/input_file.h"
+#include "walker/cli/report.h"
+#include "walker/cli/write_output.h"
+#include "walker/export/dump_format.h"
+#include "walker/export/findings_json.h"
+#include "walker/export/findings_text.h"
+#include "walker/export/json_reader.h"
+#include "walker/hang/findings.h"
+#include "walker/model/series.h"
+#include "walker/report/html_exporter.h"
+#include "walker/store/layout.h"
+#include "walker/store/recording_reader.h"
+
+namespace mixwalk {
+namespace {
+
+// All dumps are in memory at once.
+constexpr std::size_t kMaxDumps = 1000;
+
+bool is_minidump(std::string_view bytes) { return bytes.starts_with("MDMP"); }
+bool is_json(std::string_view bytes) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (bytes.starts_with(kByteOrderMark)) bytes.remove_prefix(kByteOrderMark.size());
+  const std::size_t at = bytes.find_first_not_of(" \t\r\n");
+  return at != std::string_view::npos && bytes[at] == '{';
+}
+
+struct Dumps {
+  std::vector<Snapshot> dumps;
+  std::vector<std::string> files;  // of each
+};
+
+// What kind a file is of, its first bytes say.
+std::optional<Failure> read_file(const std::string& file, const HangHost& host, Dumps& out) {
+  const auto bytes = file_bytes(file, [](std::string_view first) {
+    return !is_minidump(first) && (first.starts_with(layout::kMagic) || is_json(first));
+  });
+  if (!bytes) return bytes.failure();
+  const auto add = [&](Snapshot snapshot) {
+    out.dumps.push_back(std::move(snapshot));
+    out.files.push_back(file);
+  };
+  if (is_minidump(*bytes)) {
+    auto snapshot = host.open_dump(file);
+    if (!snapshot) return snapshot.failure();
+    add(std::move(*snapshot));
+  } else if (bytes->starts_with(layout::kMagic)) {
+    const ReadRecording read = read_recording(*bytes);
+    if (!read.recording) return unreadable_file(file, read.error);
+    if (const std::string why = dump_refusal(*read.recording); !why.empty()) {
+      return unreadable_file(file, "it is no dump: " + why);
+    }
+    if (const std::string why = series_refusal(*read.recording); !why.empty()) return unreadable_file(file, why);
+    if (const std::string cut = sentence(read.cut); !cut.empty()) {
+      report({ExitCode::ok, quoted_path(file) + ": " + cut});
+    }
+    for (Snapshot& snapshot : to_series(*read.recording)) add(std::move(snapshot));
+  } else if (is_json(*bytes)) {
+    ReadJsonDump read = read_json_dump(*bytes);
+    if (!read.snapshot) return unreadable_file(file, read.error);
+    add(std::move(*read.snapshot));
+  } else {
+    return unreadable_file(file, "it is no .mixwalk file, no minidump and no JSON");
+  }
+  if (out.dumps.size() > kMaxDumps) return unreadable_file(file, "there are more than 1000 dumps");
+  return std::nullopt;
+}
+
+// In the order of their time; those of one time as they were given.
+Dumps in_order(Dumps dumps) {
+  std::vector<std::size_t> order(dumps.dumps.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return dumps.dumps[i].unix_time_ms; });
+  Dumps out;
+  for (const std::size_t i : order) {
+    out.dumps.push_back(std::move(dumps.dumps[i]));
+    out.files.push_back(std::move(dumps.files[i]));
+  }
+  return out;
+}
+
+// One dump that was given twice: two dumps of a process in the same millisecond do not exist. A minidump knows its time
+// in seconds only, so that there the name of the file decides.
+bool is_same_dump(const Dumps& dumps, std::size_t a, std::size_t b) {
+  const Snapshot &first = dumps.dumps[a], &second = dumps.dumps[b];
+  if (first.unix_time_ms == 0 || first.unix_time_ms != second.unix_time_ms) return false;
+  if (first.process.id != second.process.id || first.process.path != second.process.path) return false;
+  const bool in_seconds = first.way == Way::file || second.way == Way::file;
+  if (in_seconds && dumps.files[a] != dumps.files[b]) return false;
+  return std::ranges::equal(first.threads, second.threads, {}, &Thread::os_id, &Thread::os_id);
+}
+
+// Leaves out what was given twice: a thread always stands where it stands in the same dump. `dumps` in the order of
+// their time. Returns a sentence for each that was left out.
+std::vector<std::string> drop_same(Dumps& dumps) {
+  std::vector<std::string> sentences;
+  std::vector<std::size_t> kept;
+  for (std::size_t i = 0; i < dumps.dumps.size(); ++i) {
+    const auto same = std::ranges::find_if(kept, [&](std::size_t before) { return is_same_dump(dumps, before, i); });
+    if (same == kept.end()) {
+      kept.push_back(i);
+    } else {
+      sentences.push_back(quoted_path(dumps.files[i]) + " is the same dump as " + quoted_path(dumps.files[*same]));
+    }
+  }
+  Dumps out;
+  for (const std::size_t i : kept) {
+    out.dumps.push_back(std::move(dumps.dumps[i]));
+    out.files.push_back(std::move(dumps.files[i]));
+  }
+  dumps = std::move(out);
+  return sentences;
+}
+
+bool write(const HangCommand& command, bool colour, const Dumps& dumps, const Findings& findings, ByteSink& sink) {
+  if (command.format == Format::html) {
+    return HtmlExporter({.all = command.all}).write_findings(dumps.dumps, findings, sink);
+  }
+  const Fleet fleet = command.across ? find_fleet(dumps.dumps, findings) : Fleet();
+  const Fleet* const across = command.across ? &fleet : nullptr;
+  if (command.format == Format::json) return write_findings_json(dumps.dumps, findings, kVersion, sink, across);
+  return write_findings_text(dumps.dumps, findings, {.colour = colour, .all = command.all, .fleet = across}, sink);
+}
+
+ExitCode code_of(const Findings& findings) {
+  switch (severity(findings)) {
+    case Severity::deadlock: return ExitCode::deadlock;
+    case Severity::stuck: return ExitCode::stuck;
+    case Severity::note: break;
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+ExitCode run(const HangCommand& command, const HangHost& host) {
+  std::optional<PartialFile> file;
+  if (command.output) {
+    file.emplace(*command.output);
+    if (!file->error().empty()) return report(unwritable_output(command.output, file->error()));
+  }
+  Dumps dumps;
+  for (const std::string& name : command.files) {
+    if (const auto failure = read_file(name, host, dumps)) return report(*failure);
+  }
+  if (!command.single && dumps.dumps.size() < 2) {
+    return report({ExitCode::input, "compare needs two dumps or more; mixwalk report explains one"});
+  }
+  dumps = in_order(std::move(dumps));
+  const std::vector<std::string> same = drop_same(dumps);
+  if (!same.empty() && !command.single && dumps.dumps.size() < 2) {
+    return report({ExitCode::input, "compare needs two dumps or more, and " + same.front()});
+  }
+  for (const std::string& sentence : same) report({ExitCode::ok, sentence + ", and is left out"});
+  const Findings findings = find_hangs(dumps.dumps, dumps.files);
+  if (!command.quiet) {
+    const std::string why = write_output(file ? &*file : nullptr, [&](ByteSink& sink) {
+      return write(command, host.colour, dumps, findings, sink);
+    });
+    if (!why.empty()) return report(unwritable_output(command.output, why));
+  }
+  return code_of(findings);
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,40 @@
+#include "walker/cli/input_file.h"
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "walker/base/errno_text.h"
+#include "walker/base/partial_file.h"
+#include "walker/base/printable.h"
+
+namespace mixwalk {
+
+Failure unreadable_file(const std::string& path, std::string_view why) {
+  return {ExitCode::input, "cannot read " + quoted_path(path) + ": " + std::string(why)};
+}
+
+// Not the size first and then so many bytes: what is read may be a pipe, or may still grow.
+Outcome<std::string> file_bytes(const std::string& name, const std::function<bool(std::string_view)>& wanted) {
+  constexpr std::size_t kReadBytes = std::size_t{1} << 20;
+  const std::filesystem::path path = path_of(name);
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return unreadable_file(name, errno_text(EISDIR));
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return unreadable_file(name, errno_text());
+  std::string bytes;
+  while (in) {
+    const std::size_t had = bytes.size();
+    if (had >= kMaxInputBytes) return unreadable_file(name, "it is larger than 2 GiB");
+    bytes.resize(had + kReadBytes);
+    in.read(bytes.data() + had, kReadBytes);
+    bytes.resize(had + static_cast<std::size_t>(in.gcount()));
+    if (had == 0 && !wanted(bytes)) break;
+  }
+  if (in.bad()) return unreadable_file(name, errno_text());
+  return bytes;
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,75 @@
+#include "walker/cli/win/dump_source.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "walker/cli/win/dump_outside.h"
+#include "walker/cli/win/visit.h"
+
+namespace mixwalk {
+
+DumpSource::DumpSource(const DumpCommand& command) : command_(command) {}
+
+Outcome<Snapshot> DumpSource::inside(const Visit& how, bool last) {
+  OutsideLocks locks(command_);
+  if (!session_) {
+    auto session = visit(how);
+    if (!session) return session.failure();
+    session->set_timeout(command_.visit.timeout_ms);
+    session_.emplace(std::move(*session));
+  }
+  DumpRequest request = sampling_request(command_.visit.sampling);
+  // The request knows ids only: for names, all threads come, and those that were meant stay.
+  if (!command_.visit.sampling.threads.names.empty()) request.thread_ids.clear();
+  auto snapshot = session_->dump(request);
+  if (!snapshot) {
+    session_.reset();
+    return snapshot;
+  }
+  // Before names are looked for and anything is written: a pager may keep the output waiting, and
+  // the target has nothing to do with that.
+  if (last) leave();
+  locks.add_to(*snapshot);
+  if (last) session_.reset();
+  return snapshot;
+}
+
+Outcome<Snapshot> DumpSource::first(bool last) {
+  if (command_.way == DumpWay::outside) return dump_outside(command_);
+  if (command_.way == DumpWay::inside) return inside(command_.visit, last);
+  Visit quick = command_.visit;
+  quick.timeout_ms = std::min(quick.timeout_ms, kAnswerMs);
+  auto found = inside(quick, last);
+  if (found) command_.way = DumpWay::inside;
+  if (found || !may_go_outside(found.failure())) return found;
+  spdlog::info("{}; looking from outside", found.failure().message);
+  auto outside = dump_outside(command_);
+  // The first reason says more: what can be done about it is in the user's hands.
+  if (!outside) return found.failure();
+  command_.way = DumpWay::outside;
+  way_reason_ = found.failure().message;
+  return outside;
+}
+
+Outcome<Snapshot> DumpSource::next(bool last) {
+  auto snapshot = !taken_                            ? first(last)
+                  : command_.way == DumpWay::outside ? dump_outside(command_)
+                                                     : inside(command_.visit, last);
+  if (!snapshot) return snapshot;
+  if (!taken_ && !std::holds_alternative<ByStart>(command_.visit.target)) {
+    // A name may be that of another process by the time of the next dump.
+    command_.visit.target = ById{snapshot->process.id};
+  }
+  taken_ = true;
+  snapshot->way_reason = way_reason_;
+  return snapshot;
+}
+
+void DumpSource::leave() {
+  if (!session_) return;
+  if (const std::string problem = session_->leave(); !problem.empty()) spdlog::info(problem);
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "walker/base/failure.h"
+#include "walker/cli/options.h"
+#include "walker/model/snapshot.h"
+#include "walker/session/win/target_session.h"
+
+namespace mixwalk {
+
+// Takes the dumps of one process that the command line asks for. From inside, it attaches once and stays until the
+// last dump; the first dump decides between inside and outside.
+class DumpSource {
+ public:
+  // The source keeps a copy: after the first dump it names the process by its id.
+  explicit DumpSource(const DumpCommand& command);
+  DumpSource(const DumpSource&) = delete;
+  DumpSource& operator=(const DumpSource&) = delete;
+
+  // `last`: mixwalk.dll leaves the process after its stacks are here. The frames of native code have no names yet.
+  Outcome<Snapshot> next(bool last);
+  // Lets the process go before the last dump, where it is attached to.
+  void leave();
+
+ private:
+  Outcome<Snapshot> inside(const Visit& how, bool last);
+  Outcome<Snapshot> first(bool last);
+
+  DumpCommand command_;
+  bool taken_ = false;
+  std::optional<TargetSession> session_;  // none: not attached
+  std::string way_reason_;                // Snapshot::way_reason
+};
+
+}  // namespace mixwalk

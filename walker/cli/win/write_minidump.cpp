@@ -1,0 +1,166 @@
+#include <fmt/format.h>
+#include <io.h>
+#include <spdlog/spdlog.h>
+#include <windows.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "unmanaged/minidump/whole_dump.h"
+#include "unmanaged/win/unique_handle.h"
+#include "unmanaged/win/utf8.h"
+#include "walker/base/partial_file.h"
+#include "walker/cli/report.h"
+#include "walker/cli/win/command.h"
+#include "walker/cli/win/console.h"
+#include "walker/cli/win/dump_outside.h"
+#include "walker/outside/win/minidump_memory.h"
+#include "walker/outside/win/minidump_writer.h"
+#include "walker/outside/win/readable_process.h"
+#include "walker/session/win/processes.h"
+
+namespace mixwalk {
+namespace {
+
+// How often Ctrl-C is looked for, and the progress line written.
+constexpr DWORD kLookMs = 100;
+// How long the end of the console waits for the process to run again and the file to be gone.
+constexpr DWORD kLeaveMs = 4000;
+// What a program returns that Ctrl-C ended.
+constexpr int kControlC = static_cast<int>(0xC000013A);
+
+HANDLE g_stop = nullptr, g_left = nullptr;
+
+// Nothing may end mixwalk.exe while the process stands.
+BOOL WINAPI on_console_event(DWORD event) {
+  SetEvent(g_stop);
+  // Whatever else it is, the system ends mixwalk.exe as soon as this returns.
+  if (event != CTRL_C_EVENT && event != CTRL_BREAK_EVENT) WaitForSingleObject(g_left, kLeaveMs);
+  return TRUE;
+}
+
+// Everything before mixwalk.exe has let go of the process and of the file.
+struct Work {
+  ~Work() { SetEvent(g_left); }
+};
+
+std::string mib(std::uint64_t bytes) { return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20)); }
+
+std::string name_of(std::uint32_t process_id) {
+  for (const ProcessEntry& process : list_processes()) {
+    if (process.id == process_id) return process.name;
+  }
+  return "?";
+}
+
+Failure unwritable(const MinidumpCommand& command, const std::string& why) {
+  return {ExitCode::output, "cannot write \"" + command.output + "\": " + why};
+}
+
+HANDLE handle_of(const PartialFile& file) {
+  return reinterpret_cast<HANDLE>(_get_osfhandle(_fileno(file.stream())));
+}
+
+std::string utf8_of(const std::filesystem::path& path) { return to_utf8(path.native()); }
+
+// Before anything stands: a disk that cannot hold the dump. Nothing: it can, or the system does not say.
+std::optional<std::string> no_room(const std::filesystem::path& path, std::uint64_t bytes) {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::absolute(path, error).parent_path();
+  ULARGE_INTEGER free{};
+  if (error || !GetDiskFreeSpaceExW(folder.c_str(), &free, nullptr, nullptr) || free.QuadPart >= bytes) {
+    return std::nullopt;
+  }
+  return fmt::format("the process has {} of memory, and the disk has room for {}", mib(bytes), mib(free.QuadPart));
+}
+
+// The line on a console that says how much is written.
+class ProgressLine {
+ public:
+  explicit ProgressLine(std::uint64_t all) : all_(all), console_(_isatty(_fileno(stderr)) != 0) {}
+  ~ProgressLine() { show(std::string()); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void written(std::uint64_t bytes) {
+    if (bytes != 0) show(fmt::format("writing: {} of {}", mib(bytes), mib(std::max(bytes, all_))));
+  }
+
+ private:
+  void show(std::string line) {
+    if (!console_ || (line.empty() && width_ == 0)) return;
+    const std::size_t width = line.size();
+    line.resize(std::max(width, width_), ' ');
+    std::fprintf(stderr, "\r%s%s", line.c_str(), width == 0 ? "\r" : "");
+    std::fflush(stderr);
+    width_ = width;
+  }
+
+  const std::uint64_t all_;
+  const bool console_;
+  std::size_t width_ = 0;
+};
+
+std::uint64_t size_of(HANDLE file) {
+  LARGE_INTEGER size{};
+  return GetFileSizeEx(file, &size) ? static_cast<std::uint64_t>(size.QuadPart) : 0;
+}
+
+ExitCode write(const MinidumpCommand& command, std::uint32_t id, HANDLE process, PartialFile& file) {
+  const std::uint64_t all = dumped_bytes(process);
+  if (const auto why = no_room(file.written(), all)) return report(unwritable(command, *why));
+  const std::string process_text = fmt::format("process {} ({})", id, name_of(id));
+  spdlog::info("writing {} of {}", mib(all), process_text);
+  watch_suspensions_of(id);
+  auto writer = MinidumpWriter::start(process, id, handle_of(file));
+  const auto ended = [&] { return WaitForSingleObject(process, 0) == WAIT_OBJECT_0; };
+  const auto report_end = [&] {
+    return report({ExitCode::target_exited, process_text + " ended while its dump was written"});
+  };
+  if (!writer) return ended() ? report_end() : report(writer.failure());
+  {
+    ProgressLine progress(all);
+    while (!writer->wait(kLookMs)) {
+      if (WaitForSingleObject(g_stop, 0) == WAIT_OBJECT_0) {
+        writer->cancel();
+        report({ExitCode::ok, "\"" + command.output + "\" is not written; " + process_text + " runs on"});
+        return static_cast<ExitCode>(kControlC);
+      }
+      progress.written(size_of(handle_of(file)));
+    }
+  }
+  const std::uint64_t size = size_of(handle_of(file));
+  std::string why = writer->error();
+  if (why.empty()) why = file.close();
+  if (why.empty()) why = why_not_whole(utf8_of(file.written()));
+  if (!why.empty() && ended()) return report_end();
+  if (why.empty()) why = file.commit();
+  if (!why.empty()) return report(unwritable(command, why));
+  return report({ExitCode::ok,
+                 fmt::format("wrote \"{}\"{}: {}; the {} threads of {} stood for {:.1f} s", command.output,
+                             file.replaces() ? " in place of the file that was there" : "", mib(size),
+                             writer->threads(), process_text, static_cast<double>(writer->stood_ns()) / 1e9)});
+}
+
+}  // namespace
+
+ExitCode run(const MinidumpCommand& command) {
+  const auto id = process_of(command.target);
+  if (!id) return report(id.failure());
+  // Its threads stand while the dump is written, the one that writes it among them.
+  if (*id == GetCurrentProcessId()) return report({ExitCode::usage, "mixwalk cannot write a dump of itself"});
+  g_stop = CreateEventW(nullptr, TRUE, FALSE, nullptr);
+  g_left = CreateEventW(nullptr, TRUE, FALSE, nullptr);
+  SetConsoleCtrlHandler(&on_console_event, TRUE);
+  const Work work;
+  const auto process = open_readable(MinidumpWriter::kRights, *id);
+  if (!process) return report(process.failure());
+  PartialFile file(command.output);
+  if (!file.error().empty()) return report(unwritable(command, file.error()));
+  if (GetFileType(handle_of(file)) != FILE_TYPE_DISK) return report(unwritable(command, "not a file"));
+  return write(command, *id, process->get(), file);
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,31 @@
+#include "walker/cli/write_output.h"
+
+#include <cerrno>
+#include <cstdio>
+
+#include "walker/base/errno_text.h"
+#include "walker/base/printable.h"
+
+namespace mixwalk {
+
+Failure unwritable_output(const std::optional<std::string>& path, std::string_view why) {
+  const std::string where = path ? quoted_path(*path) : "to standard output";
+  return {ExitCode::output, "cannot write " + where + ": " + std::string(why)};
+}
+
+std::string write_output(PartialFile* file, const std::function<bool(ByteSink&)>& write) {
+  constexpr char kNoRoom[] = "the format has no room for the dump";
+  if (file != nullptr) {
+    if (write(*file)) return file->commit();
+    return file->error().empty() ? kNoRoom : file->error();
+  }
+  FileSink sink(stdout);
+  errno = 0;
+  const bool written = write(sink);
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    return errno_text(errno == 0 ? ENOSPC : errno);  // the C library's way to say a full disk
+  }
+  return written ? "" : kNoRoom;
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,275 @@
+#include "walker/export/json_reader.h"
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "walker/export/json.h"
+#include "walker/export/words.h"
+
+namespace mixwalk {
+namespace {
+
+using Json = nlohmann::json;
+
+// A dump nests 6 deep. More would only serve to use up the stack.
+constexpr std::size_t kMaxNesting = 32;
+
+// Values nested deeper than that. Looks at brackets outside of strings, so also at text that is no JSON.
+bool nests_too_deep(std::string_view text) {
+  std::size_t depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\') ++i;
+      quoted = c != '"';
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '{' || c == '[') {
+      if (++depth > kMaxNesting) return true;
+    } else if ((c == '}' || c == ']') && depth != 0) {
+      --depth;
+    }
+  }
+  return false;
+}
+
+// Why a document is none, thrown through the reader and caught at its end.
+struct Nonsense {
+  std::string why;
+};
+
+const Json* member(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found == object.end() || found->is_null() ? nullptr : &*found;
+}
+
+[[noreturn]] void refuse(const char* name, const char* wanted) {
+  throw Nonsense{std::string("\"") + name + "\" is no " + wanted};
+}
+
+std::string text_of(const Json& object, const char* name) {
+  const Json* const value = member(object, name);
+  if (value == nullptr) return {};
+  if (!value->is_string()) refuse(name, "text");
+  return value->get<std::string>();
+}
+
+bool flag_of(const Json& object, const char* name) {
+  const Json* const value = member(object, name);
+  if (value == nullptr) return false;
+  if (!value->is_boolean()) refuse(name, "boolean");
+  return value->get<bool>();
+}
+
+template <class Number>
+Number number_of(const Json& object, const char* name, Number otherwise = 0) {
+  const Json* const value = member(object, name);
+  if (value == nullptr) return otherwise;
+  if (!value->is_number_unsigned() || !std::in_range<Number>(value->get<std::uint64_t>())) {
+    refuse(name, "number that it can be");
+  }
+  return static_cast<Number>(value->get<std::uint64_t>());
+}
+
+std::uint64_t hex_of(const Json& object, const char* name) {
+  const Json* const value = member(object, name);
+  if (value == nullptr) return 0;
+  if (!value->is_string()) refuse(name, "hexadecimal number");
+  const auto& text = value->get_ref<const std::string&>();
+  std::uint64_t number = 0;
+  const char* const last = text.data() + text.size();
+  if (!text.starts_with("0x")) refuse(name, "hexadecimal number");
+  const auto [end, error] = std::from_chars(text.data() + 2, last, number, 16);
+  if (error != std::errc{} || end != last) refuse(name, "hexadecimal number");
+  return number;
+}
+
+// The array, or an empty one where there is none.
+const Json& array_of(const Json& object, const char* name) {
+  static const Json kEmpty = Json::array();
+  const Json* const value = member(object, name);
+  if (value == nullptr) return kEmpty;
+  if (!value->is_array()) refuse(name, "array");
+  for (const Json& entry : *value) {
+    if (!entry.is_object()) refuse(name, "array of objects");
+  }
+  return *value;
+}
+
+const Json& object_of(const Json& object, const char* name) {
+  static const Json kEmpty = Json::object();
+  const Json* const value = member(object, name);
+  if (value == nullptr) return kEmpty;
+  if (!value->is_object()) refuse(name, "object");
+  return *value;
+}
+
+// The enumerator with that key; the first one where the key is not known.
+template <class Enum>
+Enum word_of(const Json& object, const char* name, Enum last) {
+  const std::string word = text_of(object, name);
+  for (int i = 0; i <= static_cast<int>(last); ++i) {
+    if (key(static_cast<Enum>(i)) == word) return static_cast<Enum>(i);
+  }
+  return Enum{};
+}
+
+// An index into an array of so many; -1: null.
+std::int32_t index_of(const Json& object, const char* name, std::size_t count) {
+  const Json* const value = member(object, name);
+  if (value == nullptr) return Frame::kNone;
+  const auto index = number_of<std::int32_t>(object, name);
+  if (static_cast<std::size_t>(index) >= count) refuse(name, "index of an entry that is there");
+  return index;
+}
+
+Frame read_frame(const Json& json, const Snapshot& snapshot, std::size_t runs) {
+  Frame frame;
+  if (text_of(json, "kind").empty()) throw Nonsense{"a frame has no kind"};
+  frame.kind = word_of(json, "kind", FrameKind::gap);
+  frame.run = index_of(json, "run", runs);
+  frame.trust = word_of(json, "trust", Trust::frame_pointer);
+  frame.address = hex_of(json, "address");
+  frame.address_kind = flag_of(json, "return_address") ? AddressKind::return_address : AddressKind::instruction_pointer;
+  frame.stack_pointer = hex_of(json, "stack_pointer");
+  frame.module = index_of(json, "module", snapshot.modules.size());
+  frame.name = text_of(json, "name");
+  frame.symbol = word_of(json, "symbol", SymbolKind::import);
+  frame.displacement = number_of<std::uint64_t>(json, "displacement");
+  frame.target = text_of(json, "target");
+  frame.call = word_of(json, "call", CallCheck::elsewhere);
+  frame.inline_depth = number_of<std::uint8_t>(json, "inline_depth");
+  frame.folded = number_of<std::uint32_t>(json, "folded", 1);
+  frame.file = text_of(json, "file");
+  frame.line = number_of<std::uint32_t>(json, "line");
+  frame.line_approximate = flag_of(json, "line_approximate");
+  frame.function = hex_of(json, "function_id");
+  return frame;
+}
+
+Stack read_stack(const Json& json, const Snapshot& snapshot) {
+  Stack stack;
+  stack.engine = word_of(json, "engine", Engine::automatic);
+  stack.refusal = static_cast<std::uint32_t>(hex_of(json, "refusal"));
+  for (const Json& from : array_of(json, "runs")) {
+    Run& run = stack.runs.emplace_back();
+    run.position = word_of(from, "position", RunPosition::whole);
+    const std::string end = text_of(from, "end");
+    run.end = end == "closed" ? RunEnd::closed : end == "root" ? RunEnd::root : RunEnd::open;
+    run.why = word_of(from, "why", OpenReason::off_stack);
+    run.first_frame = number_of<std::uint32_t>(from, "first_frame");
+    run.frame_count = number_of<std::uint32_t>(from, "frame_count");
+  }
+  for (const Json& from : array_of(json, "frames")) {
+    stack.frames.push_back(read_frame(from, snapshot, stack.runs.size()));
+  }
+  return stack;
+}
+
+// FILETIME: units of 100 ns since 1601.
+constexpr std::uint64_t kTicksOfMs = 10'000, kMsUntil1970 = 11'644'473'600'000, kNsOfTick = 100;
+
+Thread read_thread(const Json& json, const Snapshot& snapshot) {
+  Thread thread;
+  thread.os_id = number_of<std::uint32_t>(json, "os_id");
+  thread.clr_id = hex_of(json, "clr_id");
+  thread.name = text_of(json, "name");
+  thread.skipped = text_of(json, "skipped");
+  thread.frozen_ns = number_of<std::uint64_t>(json, "frozen_ns");
+  thread.stopping_ns = number_of<std::uint64_t>(json, "stopping_ns");
+  const auto created = number_of<std::uint64_t>(json, "created_unix_ms");
+  constexpr std::uint64_t kLastMs = 253'402'300'799'999;
+  if (created != 0) thread.created = (std::min(created, kLastMs) + kMsUntil1970) * kTicksOfMs;
+  if (member(json, "cpu_ns") != nullptr) thread.cpu = number_of<std::uint64_t>(json, "cpu_ns") / kNsOfTick;
+  thread.overdue = flag_of(json, "overdue");
+  thread.walk_off = flag_of(json, "walk_off");
+  thread.at_risk = flag_of(json, "at_risk");
+  thread.copy_cut = flag_of(json, "copy_cut");
+  thread.moment = number_of<std::uint32_t>(json, "moment");
+  if (thread.moment > snapshot.moments.size()) refuse("moment", "moment that is there");
+  thread.stack = read_stack(json, snapshot);
+  return thread;
+}
+
+Lock read_lock(const Json& json) {
+  Lock lock;
+  lock.kind = word_of(json, "kind", LockKind::srw_lock);
+  lock.address = hex_of(json, "address");
+  lock.type = text_of(json, "type");
+  lock.owner = number_of<std::uint32_t>(json, "owner");
+  lock.held = flag_of(json, "held");
+  lock.recursion = number_of<std::uint32_t>(json, "recursion");
+  for (const Json& waiter : array_of(json, "waiters")) {
+    lock.waiters.push_back({number_of<std::uint32_t>(waiter, "os_id"), flag_of(waiter, "pulse")});
+  }
+  return lock;
+}
+
+void read_version(const std::string& text, Runtime& runtime) {
+  std::uint16_t* const parts[] = {&runtime.major, &runtime.minor, &runtime.build, &runtime.revision};
+  const char* at = text.data();
+  const char* const last = at + text.size();
+  for (std::uint16_t* const part : parts) {
+    at = std::from_chars(at, last, *part).ptr;
+    if (at != last && *at == '.') ++at;
+  }
+}
+
+Snapshot read_document(const Json& json) {
+  if (!json.is_object() || text_of(json, "format") != "mixwalk-dump") {
+    throw Nonsense{"it is JSON, but no dump of mixwalk (dump -f json)"};
+  }
+  if (const auto version = number_of<std::uint32_t>(json, "version"); version != JsonExporter::kVersion) {
+    throw Nonsense{"it is of version " + std::to_string(version) + ", which this mixwalk does not know"};
+  }
+  Snapshot snapshot;
+  const std::string tool = text_of(json, "tool");
+  snapshot.tool_version = tool.starts_with("mixwalk ") ? tool.substr(8) : tool;
+  snapshot.unix_time_ms = number_of<std::uint64_t>(json, "unix_time_ms");
+  snapshot.engine = word_of(json, "engine", Engine::automatic);
+  snapshot.way = word_of(json, "way", Way::file);
+  snapshot.way_reason = text_of(json, "way_reason");
+  snapshot.unasked = text_of(json, "unasked");
+  const Json& process = object_of(json, "process");
+  snapshot.process.id = number_of<std::uint32_t>(process, "id");
+  snapshot.process.path = text_of(process, "path");
+  snapshot.process.command_line = text_of(process, "command_line");
+  const Json& runtime = object_of(json, "runtime");
+  snapshot.runtime.name = text_of(runtime, "name");
+  read_version(text_of(runtime, "version"), snapshot.runtime);
+  for (const Json& moment : array_of(json, "moments")) {
+    snapshot.moments.push_back({number_of<std::uint64_t>(moment, "stood_ns")});
+  }
+  for (const Json& from : array_of(json, "modules")) {
+    Module& module = snapshot.modules.emplace_back();
+    module.base = hex_of(from, "base");
+    module.size = number_of<std::uint32_t>(from, "size");
+    module.timestamp = static_cast<std::uint32_t>(hex_of(from, "timestamp"));
+    module.path = text_of(from, "path");
+  }
+  for (const Json& from : array_of(json, "threads")) snapshot.threads.push_back(read_thread(from, snapshot));
+  snapshot.locks_missing = text_of(json, "locks_missing");
+  if (member(json, "locks") == nullptr) snapshot.locks_missing = "the dump is of a mixwalk that did not look at locks";
+  for (const Json& from : array_of(json, "locks")) snapshot.locks.push_back(read_lock(from));
+  return snapshot;
+}
+
+}  // namespace
+
+ReadJsonDump read_json_dump(std::string_view text) {
+  if (nests_too_deep(text)) return {{}, "it is JSON that nests too deep"};
+  constexpr bool kThrows = false;
+  const Json json = Json::parse(text, nullptr, kThrows);
+  if (json.is_discarded()) return {{}, "it is no JSON, or was cut off"};
+  try {
+    return {read_document(json), {}};
+  } catch (const Nonsense& nonsense) {
+    return {{}, nonsense.why};
+  }
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,147 @@
+#include "walker/hang/finding_words.h"
+
+#include <algorithm>
+
+#include "walker/hang/frame_names.h"
+
+namespace mixwalk {
+
+std::string count_words(std::size_t count, std::string_view noun, std::string_view plural) {
+  std::string text = std::to_string(count) + " ";
+  if (count == 1) return text.append(noun);
+  if (!plural.empty()) return text.append(plural);
+  return text.append(noun) + "s";
+}
+
+std::string thread_words(const Thread& thread) {
+  std::string text = "thread " + hex(thread.os_id);
+  return thread.name.empty() ? text : text + " \"" + clipped(thread.name) + "\"";
+}
+
+std::string lock_words(const Lock& lock) {
+  std::string text = lock.kind == LockKind::monitor            ? "the monitor "
+                     : lock.kind == LockKind::critical_section ? "the critical section "
+                                                               : "the SRW lock ";
+  text += hex(lock.address);
+  return lock.type.empty() ? text : text + " (" + clipped(lock.type) + ")";
+}
+
+std::string time_words(std::uint64_t milliseconds) {
+  if (milliseconds < 1000) return std::to_string(milliseconds) + " ms";
+  if (milliseconds < 10'000 && milliseconds % 1000 >= 100) {
+    return std::to_string(milliseconds / 1000) + "." + std::to_string(milliseconds % 1000 / 100) + " s";
+  }
+  const std::uint64_t seconds = milliseconds / 1000;
+  if (seconds < 120) return std::to_string(seconds) + " s";
+  if (seconds < 7200) return std::to_string(seconds / 60) + " min " + std::to_string(seconds % 60) + " s";
+  return std::to_string(seconds / 3600) + " h " + std::to_string(seconds % 3600 / 60) + " min";
+}
+
+std::string state_words(const ThreadHistory& thread) {
+  if (thread.verdict == Verdict::spinning && thread.cpu) {
+    return "ran for " + time_words(*thread.cpu / 10'000) + " of " + time_words(thread.milliseconds) +
+           " and did not leave its function";
+  }
+  const std::string& words = thread.last().wait.words;
+  return words.empty() ? "nothing is known of what it does" : words;
+}
+
+std::string behind_words(std::size_t count) {
+  return count_words(count, "more thread") + (count == 1 ? " waits behind them." : " wait behind them.");
+}
+
+std::string duration_words(std::span<const ThreadHistory> threads, const Finding& finding) {
+  std::uint64_t shortest = 0;
+  bool all = !finding.threads.empty();
+  for (const FindingThread& part : finding.threads) {
+    const ThreadHistory& thread = threads[part.thread];
+    const bool stands = thread.since != thread.last().dump || thread.verdict == Verdict::spinning;
+    all = all && stands && thread.milliseconds != 0;
+    shortest = shortest == 0 ? thread.milliseconds : std::min(shortest, thread.milliseconds);
+  }
+  if (!all) return {};
+  return "It has been so for at least " + time_words(shortest) + ".";
+}
+
+std::string_view key(Standing standing) noexcept {
+  switch (standing) {
+    case Standing::unknown: return "unknown";
+    case Standing::runs: return "runs";
+    case Standing::idle: return "idle";
+    case Standing::outside: return "outside";
+    case Standing::signal: return "signal";
+    case Standing::blocked: return "blocked";
+    case Standing::calls: return "calls";
+  }
+  return "";
+}
+
+std::string_view key(Verdict verdict) noexcept {
+  switch (verdict) {
+    case Verdict::once: return "once";
+    case Verdict::stuck: return "stuck";
+    case Verdict::spinning: return "spinning";
+    case Verdict::waiting: return "waiting";
+    case Verdict::idle: return "idle";
+    case Verdict::returned: return "returned";
+    case Verdict::moved: return "moved";
+    case Verdict::unclear: return "unclear";
+    case Verdict::appeared: return "new";
+    case Verdict::gone: return "gone";
+  }
+  return "";
+}
+
+std::string_view key(FindingKind kind) noexcept {
+  switch (kind) {
+    case FindingKind::deadlock: return "deadlock";
+    case FindingKind::chain: return "chain";
+    case FindingKind::starved_pool: return "starved-pool";
+    case FindingKind::finalizer: return "finalizer";
+    case FindingKind::common_call: return "common-call";
+    case FindingKind::spinning: return "spinning";
+    case FindingKind::stuck: return "stuck";
+    case FindingKind::contended: return "contended";
+  }
+  return "";
+}
+
+std::string_view key(Severity severity) noexcept {
+  switch (severity) {
+    case Severity::deadlock: return "deadlock";
+    case Severity::stuck: return "stuck";
+    case Severity::note: return "note";
+  }
+  return "";
+}
+
+std::string_view verdict_words(Verdict verdict) noexcept {
+  switch (verdict) {
+    case Verdict::once: return "seen once";
+    case Verdict::stuck: return "stuck";
+    case Verdict::spinning: return "spinning";
+    case Verdict::waiting: return "waiting";
+    case Verdict::idle: return "idle";
+    case Verdict::returned: return "back at the same place";
+    case Verdict::moved: return "moved";
+    case Verdict::unclear: return "unclear";
+    case Verdict::appeared: return "new";
+    case Verdict::gone: return "gone";
+  }
+  return "";
+}
+
+std::string_view standing_words(Standing standing) noexcept {
+  switch (standing) {
+    case Standing::unknown: return "unknown";
+    case Standing::runs: return "running";
+    case Standing::idle: return "idle";
+    case Standing::outside: return "waiting for something outside";
+    case Standing::signal: return "waiting for a signal";
+    case Standing::blocked: return "blocked";
+    case Standing::calls: return "in native code";
+  }
+  return "";
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "walker/hang/groups.h"
+#include "walker/hang/history.h"
+#include "walker/model/snapshot.h"
+
+namespace mixwalk {
+
+// What a person should look at, as values. A renderer needs these and the dumps that they were made of: indices lead
+// into the latter, names are in `Snapshot`. Texts are for people, in English; names of the target within them may hold
+// anything, so who prints them makes them printable.
+
+enum class FindingKind : std::uint8_t {
+  deadlock,      // threads that wait for each other's locks in a circle
+  chain,         // threads that wait for a lock, and the thread that holds it and does not go on
+  starved_pool,  // all workers of the thread pool are blocked, by the same kind of wait
+  finalizer,     // the finalizer thread is stuck in a finalizer: nothing that has one is freed any more
+  common_call,   // one call out to native code or COM that most stuck threads stand in
+  spinning,      // a thread that ran nearly all the time and did not leave its function
+  stuck,         // threads that stand where they stood, in the same stack
+  contended,     // a lock that threads wait for while its holder goes on
+};
+
+// What a finding counts for: the exit code and the head line.
+enum class Severity : std::uint8_t {
+  deadlock,  // 21
+  stuck,     // 20
+  note,      // worth a look, and no proof that something is stuck
+};
+
+// A thread's part in a finding.
+struct FindingThread {
+  std::uint32_t thread = 0;       // index into Findings::threads
+  std::uint32_t dump = 0;         // where it is shown: index into the dumps
+  std::uint32_t frame = kNoFrame; // to be shown first, in Stack::frames: the program's own frame, or that of the wait
+  // What it does in it: "waits for the monitor 0x1234 (System.Object), held by thread 0x2c "b"".
+  std::string words;
+  // Indices into Snapshot::locks of that dump; kNoLock: none.
+  static constexpr std::uint32_t kNoLock = 0xFFFF'FFFF;
+  std::uint32_t waits_for = kNoLock;
+  std::vector<std::uint32_t> holds;  // of those that matter here
+
+  bool operator==(const FindingThread&) const = default;
+};
+
+struct Finding {
+  FindingKind kind = FindingKind::stuck;
+  Severity severity = Severity::note;
+  std::string title;                   // one line: "Deadlock of 2 threads"
+  std::vector<std::string> details;    // further lines: what it means, since when
+  std::vector<FindingThread> threads;  // the one to look at first; of a deadlock in the order of the circle
+  // Threads that are held up behind them, indices into Findings::threads.
+  std::vector<std::uint32_t> behind;
+  std::uint32_t since = 0;             // index into the dumps: the first in which it was so
+
+  bool operator==(const Finding&) const = default;
+};
+
+// One dump as it was named on the command line.
+struct DumpInfo {
+  std::string file;                // as it was given
+  std::uint64_t unix_time_ms = 0;  // 0: unknown
+  std::uint32_t process = 0;       // dumps with the same number are of the same process
+  std::uint32_t threads = 0;
+
+  bool operator==(const DumpInfo&) const = default;
+};
+
+struct Findings {
+  std::vector<DumpInfo> dumps;         // as the dumps that were given, in their order
+  std::vector<ThreadHistory> threads;  // all of all dumps, by OS id
+  std::vector<Finding> findings;       // the gravest first
+  std::vector<StackGroup> groups;      // each thread is in one
+  std::vector<TreeNode> tree;          // of the last dump
+  // What could not be seen, a line each: "locks are not known: …", "processor times are not known".
+  std::vector<std::string> gaps;
+
+  bool operator==(const Findings&) const = default;
+};
+
+// "2 threads are deadlocked", "3 threads are stuck", "nothing is stuck", of one dump "nothing is known to be stuck: …".
+std::string headline(const Findings& findings);
+
+// The gravest severity of all findings.
+Severity severity(const Findings& findings);
+
+// Compares dumps in the order of their time: one or more of one process, or of several. `files`: as
+// DumpInfo::file; as many as dumps. Pure. Linear in frames, and in threads times dumps.
+Findings find_hangs(std::span<const Snapshot> dumps, std::span<const std::string> files);
+
+}  // namespace mixwalk

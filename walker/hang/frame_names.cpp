@@ -1,0 +1,136 @@
+#include "walker/hang/frame_names.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "symbols/clr_stub.h"
+#include "symbols/demangle/demangle.h"
+#include "symbols/demangle/managed_name.h"
+#include "unmanaged/image/ascii_lower.h"
+#include "walker/model/runtime_images.h"
+
+namespace mixwalk {
+namespace {
+
+// Names are as long as the target wants; what rules look for stands within so many bytes.
+constexpr std::size_t kMaxRead = 4096;
+
+bool starts_with_any(std::string_view text, auto const& beginnings) {
+  return std::ranges::any_of(beginnings, [text](std::string_view begin) { return text.starts_with(begin); });
+}
+
+// Where a dump says nothing useful of the path (another system's separator, a name alone).
+constexpr std::array<std::string_view, 26> kSystemImages = {
+    "ntdll",  "kernel32", "kernelbase", "user32",   "win32u",   "gdi32",    "ws2_32",   "mswsock", "combase",
+    "ole32",  "oleaut32", "rpcrt4",     "ucrtbase", "msvcrt",   "advapi32", "sechost",  "bcrypt",  "crypt32",
+    "shell32", "winhttp", "wininet",    "msvcp140", "vcruntime140", "vcruntime140_1", "hostfxr", "hostpolicy"};
+
+// What a sentence takes of a name.
+constexpr std::size_t kMaxShown = 200;
+
+}  // namespace
+
+std::string hex(std::uint64_t value) {
+  std::array<char, 16> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
+  return "0x" + std::string(digits.data(), end);
+}
+
+std::string clipped(std::string_view name) {
+  if (name.size() <= kMaxShown) return std::string(name);
+  std::size_t end = kMaxShown;
+  while (end != 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;  // within a character of UTF-8
+  return std::string(name.substr(0, end)) + "…";
+}
+
+std::string method_of(std::string_view name) {
+  name = name.substr(0, kMaxRead);
+  std::string method;
+  std::size_t depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (depth == 0 && c == '(') break;
+    const bool begins_name = method.empty() || method.back() == '.' || method.back() == '+';
+    if (c == '<' && (depth != 0 || !begins_name)) {
+      ++depth;
+    } else if (c == '>' && depth != 0) {
+      --depth;
+    } else if (depth == 0) {
+      method += c;
+    }
+  }
+  return method;
+}
+
+FrameNames::FrameNames(const Snapshot& snapshot) : snapshot_(snapshot), runtime_(runtime_images(snapshot)) {
+  for (const Module& module : snapshot.modules) {
+    std::string name = ascii_lower(module_name(module));
+    if (name.ends_with(".dll")) name.resize(name.size() - 4);
+    std::string path = ascii_lower(module.path);
+    std::ranges::replace(path, '/', '\\');
+    constexpr std::array<std::string_view, 3> kFolders = {"\\windows\\system32\\", "\\windows\\syswow64\\",
+                                                          "\\windows\\winsxs\\"};
+    const bool in_windows = std::ranges::any_of(
+        kFolders, [&](std::string_view folder) { return path.find(folder) != std::string::npos; });
+    system_.push_back(in_windows || std::ranges::find(kSystemImages, name) != kSystemImages.end());
+    images_.push_back(std::move(name));
+  }
+}
+
+std::string_view FrameNames::image(const Frame& frame) const {
+  if (frame.module == Frame::kNone) return {};
+  return images_[static_cast<std::size_t>(frame.module)];
+}
+
+bool FrameNames::system(const Frame& frame) const {
+  if (frame.kind != FrameKind::native || frame.module == Frame::kNone) return false;
+  const auto module = static_cast<std::size_t>(frame.module);
+  return system_[module] || runtime_[module];
+}
+
+bool FrameNames::runtime(const Frame& frame) const {
+  return frame.kind == FrameKind::native && frame.module != Frame::kNone &&
+         runtime_[static_cast<std::size_t>(frame.module)];
+}
+
+bool FrameNames::library(const Frame& frame) {
+  constexpr std::array<std::string_view, 7> kNamespaces = {"System.", "Microsoft.", "Interop+", "Interop.",
+                                                           "Internal.", "MS.", "Windows."};
+  return frame.kind == FrameKind::managed && starts_with_any(frame.name, kNamespaces);
+}
+
+bool FrameNames::of_program(const Frame& frame) const {
+  switch (frame.kind) {
+    case FrameKind::managed: return !frame.name.empty() && !library(frame);
+    case FrameKind::native: return frame.module != Frame::kNone && !system(frame);
+    case FrameKind::stub:
+    case FrameKind::gap: return false;
+  }
+  return false;
+}
+
+std::string short_label(const Snapshot& snapshot, const Frame& frame) {
+  const auto place = [&] {
+    if (frame.module == Frame::kNone) return "code at " + hex(frame.address);
+    const Module& module = snapshot.modules[static_cast<std::size_t>(frame.module)];
+    return clipped(module_name(module)) + "!" +
+           (frame.name.empty() ? hex(frame.address - module.base) : clipped(shortened(frame.name)));
+  };
+  switch (frame.kind) {
+    case FrameKind::managed: return frame.name.empty() ? "managed " + place() : clipped(managed_name(frame.name));
+    case FrameKind::native:
+      return frame.module == Frame::kNone && !frame.name.empty() ? clipped(frame.name) : place();
+    case FrameKind::stub: {
+      const ClrStub stub = clr_stub(frame.name);
+      const bool pinvoke = stub == ClrStub::pinvoke;
+      const std::string what = pinvoke ? "P/Invoke" : stub == ClrStub::com_out ? "COM call" : "stub";
+      if (frame.target.empty()) return what;
+      return what + " " + clipped(pinvoke ? frame.target : managed_name(frame.target));
+    }
+    case FrameKind::gap: return "gap";
+  }
+  return {};
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "walker/model/snapshot.h"
+
+namespace mixwalk {
+
+// The method of a managed frame without its parameters and without the arguments of generic types and methods:
+// "System.Threading.Tasks.Task.GetResultCore" of "System.Threading.Tasks.Task<System.Int32>.GetResultCore(…)". Names
+// that the C# compiler makes keep their angle brackets where a name begins with one: "C+<>c.<Run>b__1".
+std::string method_of(std::string_view name);
+
+// What the frames of a dump are, as far as rules ask for it. Refers to the snapshot. Pure.
+class FrameNames {
+ public:
+  explicit FrameNames(const Snapshot& snapshot);
+
+  // The image of a native frame without ".dll", in lower case: "ntdll". Empty: it is in none.
+  std::string_view image(const Frame& frame) const;
+  // A native frame in the system's libraries, or in the runtime.
+  bool system(const Frame& frame) const;
+  bool runtime(const Frame& frame) const;
+  // Managed code of .NET itself, by its namespace: System, Microsoft, Interop, Internal, MS.
+  static bool library(const Frame& frame);
+  // It is the program's own: managed or native, not of .NET and not of the system, no stub and no gap.
+  bool of_program(const Frame& frame) const;
+
+  const Snapshot& snapshot() const noexcept { return snapshot_; }
+
+ private:
+  const Snapshot& snapshot_;
+  std::vector<std::string> images_;     // by module
+  std::vector<bool> runtime_, system_;  // by module
+};
+
+// "0x1f4".
+std::string hex(std::uint64_t value);
+
+// A name of the target for a sentence: of a long one the beginning and "…".
+std::string clipped(std::string_view name);
+
+// For a sentence, clipped: "orders.dll!submit", "Orders.Client.Fetch(string)", "[P/Invoke] orders!wait".
+std::string short_label(const Snapshot& snapshot, const Frame& frame);
+
+}  // namespace mixwalk

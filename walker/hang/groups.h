@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "walker/hang/history.h"
+#include "walker/model/snapshot.h"
+
+namespace mixwalk {
+
+// Threads whose stacks are the same in the last dump that they are in, by the functions of their frames.
+struct StackGroup {
+  std::vector<std::uint32_t> threads;  // indices into Findings::threads, ascending; not empty
+  Verdict verdict = Verdict::once;     // the same for all of them
+
+  bool operator==(const StackGroup&) const = default;
+};
+
+// Parallel stacks: the stacks of all threads of one dump, merged from their roots. Nodes with one caller and one
+// callee are nodes as any other: who draws them may join them.
+struct TreeNode {
+  static constexpr std::uint32_t kNone = 0xFFFF'FFFF;
+
+  std::uint32_t parent = kNone;  // the caller, less than the node's own index; kNone: a root
+  // Where the frame stands for the first time: indices into Snapshot::threads and Stack::frames.
+  std::uint32_t thread = 0, frame = 0;
+  std::uint32_t count = 0;  // threads whose stack goes through
+  std::uint32_t ends = 0;   // threads whose leaf it is
+
+  bool operator==(const TreeNode&) const = default;
+};
+
+// Groups of the histories: by verdict and standing in the order of their need for attention, then the largest first.
+// `functions`: function_ids() of each dump.
+std::vector<StackGroup> stack_groups(std::span<const ThreadHistory> threads,
+                                     std::span<const std::vector<std::vector<std::uint64_t>>> functions);
+
+// Depth first: a node's callees come after it, those that more threads go through first.
+std::vector<TreeNode> parallel_stacks(const Snapshot& dump, const std::vector<std::vector<std::uint64_t>>& functions);
+
+}  // namespace mixwalk

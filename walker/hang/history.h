@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "walker/hang/wait.h"
+#include "walker/model/lock.h"
+
+namespace mixwalk {
+
+// What became of a thread over the dumps.
+enum class Verdict : std::uint8_t {
+  once,      // there is one dump only: nothing can be said
+  stuck,     // it cannot go on: the same stack, in a wait that is no idle one, and no processor time was used
+  spinning,  // the same place, and it ran for most of the time
+  waiting,   // the same stack, in a wait for the outside or for a signal that nobody owns
+  idle,      // it waits for work, and is there for that
+  returned,  // the same stack, but it ran in between: it has come to the same place again
+  moved,     // another stack
+  unclear,   // the same stack in no wait that is known, or no stack, or it is unknown whether it ran
+  appeared,  // it is in the last dump, and was in none before
+  gone,      // it is not in the last dump
+};
+
+// A thread in one dump.
+struct Sighting {
+  std::uint32_t dump = 0;    // index into the dumps that were compared
+  std::uint32_t thread = 0;  // index into that Snapshot::threads
+  Wait wait;
+
+  bool operator==(const Sighting&) const = default;
+};
+
+// One thread over all dumps.
+struct ThreadHistory {
+  std::uint32_t os_id = 0;  // in the last dump that it is in
+  std::string name;         // the last one known; empty: none
+  std::vector<Sighting> sightings;  // by dump; at least one
+  Verdict verdict = Verdict::once;
+  // The first dump of those in which it stands, without a break, where it stands in its last one.
+  std::uint32_t since = 0;
+  // Processor time from `since` on to its last dump; where the two are one, from the dump before. In units of 100 ns;
+  // nothing: unknown.
+  std::optional<std::uint64_t> cpu;
+  // How long that is on the clock, in milliseconds; 0: unknown, or one dump.
+  std::uint64_t milliseconds = 0;
+  // How many frames, from the root, its last two dumps have in common.
+  std::uint32_t common = 0;
+
+  const Sighting& last() const { return sightings.back(); }
+  bool operator==(const ThreadHistory&) const = default;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,204 @@
+#include "walker/hang/match.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "unmanaged/image/ascii_lower.h"
+#include "walker/hang/wait_rules.h"
+#include "walker/hang/waits.h"
+
+namespace mixwalk {
+namespace {
+
+using FunctionIds = std::vector<std::vector<std::uint64_t>>;
+
+bool same_process(const Snapshot& a, const Snapshot& b) {
+  if (a.process.id != b.process.id || a.process.id == 0) return false;
+  return a.process.path.empty() || b.process.path.empty() ||
+         ascii_lower(a.process.path) == ascii_lower(b.process.path);
+}
+
+// Where the time when it began is unknown, an id could have been given again. Names that differ tell. JSON has that
+// time in milliseconds.
+bool same_thread(const Thread& a, const Thread& b) {
+  constexpr std::uint64_t kMillisecond = 10'000;
+  if (a.created != 0 && b.created != 0) return a.created / kMillisecond == b.created / kMillisecond;
+  if (a.clr_id != 0 && b.clr_id != 0 && a.clr_id != b.clr_id) return false;
+  return a.name.empty() || b.name.empty() || a.name == b.name;
+}
+
+enum class Likeness { same, other, unclear };
+
+class Matcher {
+ public:
+  Matcher(std::span<const Snapshot> dumps, std::span<const std::uint32_t> numbers,
+          std::span<const FunctionIds> functions)
+      : dumps_(dumps), numbers_(numbers), functions_(functions) {}
+
+  std::vector<ThreadHistory> run() {
+    collect();
+    for (ThreadHistory& history : histories_) judge(history);
+    std::ranges::stable_sort(histories_, {}, &ThreadHistory::os_id);
+    return std::move(histories_);
+  }
+
+ private:
+  const Thread& thread(const Sighting& sighting) const { return dumps_[sighting.dump].threads[sighting.thread]; }
+
+  void collect() {
+    std::unordered_map<std::uint32_t, std::size_t> latest;  // by OS id
+    for (const std::uint32_t dump : numbers_) {
+      const FrameNames names(dumps_[dump]);
+      const auto& threads = dumps_[dump].threads;
+      for (std::uint32_t i = 0; i < threads.size(); ++i) {
+        const auto known = latest.find(threads[i].os_id);
+        const bool goes_on = known != latest.end() && histories_[known->second].last().dump != dump &&
+                             same_thread(thread(histories_[known->second].last()), threads[i]);
+        if (!goes_on) {
+          latest[threads[i].os_id] = histories_.size();
+          histories_.emplace_back().os_id = threads[i].os_id;
+        }
+        ThreadHistory& history = histories_[latest[threads[i].os_id]];
+        if (!threads[i].name.empty()) history.name = threads[i].name;
+        history.sightings.push_back({dump, i, wait_of(names, threads[i])});
+      }
+    }
+  }
+
+  // Frames above the one that the wait is known by are the wait's own, and may differ while it lasts.
+  static std::size_t above_wait(const Wait& wait) {
+    const WaitRule* const rule = find_wait_rule(wait.rule);
+    const bool skips = rule != nullptr && rule->layer != WaitLayer::call && rule->layer != WaitLayer::stack;
+    const bool by_method = rule != nullptr && (rule->key == "pool-task-wait" || rule->key == "main-wait");
+    return (skips || by_method) && wait.frame != kNoFrame ? wait.frame : 0;
+  }
+
+  Likeness compare(const Sighting& a, const Sighting& b) const {
+    const std::vector<Frame>& first = thread(a).stack.frames;
+    const std::vector<Frame>& second = thread(b).stack.frames;
+    if (first.empty() || second.empty()) return Likeness::unclear;
+    const bool same_wait = a.wait.rule == b.wait.rule && !a.wait.rule.empty();
+    std::size_t i = same_wait ? above_wait(a.wait) : 0, k = same_wait ? above_wait(b.wait) : 0;
+    for (; i < first.size() && k < second.size(); ++i, ++k) {
+      const bool gap = first[i].kind == FrameKind::gap || second[k].kind == FrameKind::gap;
+      if (gap && first[i].kind != second[k].kind) return Likeness::unclear;
+      const bool same = first[i].address == second[k].address && first[i].kind == second[k].kind &&
+                        first[i].inline_depth == second[k].inline_depth;
+      if (!same) return Likeness::other;
+    }
+    return i == first.size() && k == second.size() ? Likeness::same : Likeness::other;
+  }
+
+  // The same function of the program, whatever that calls. Without one of the program, the same functions all along.
+  bool same_place(const Sighting& a, const Sighting& b) const {
+    const std::uint32_t first = a.wait.program == kNoFrame ? 0 : a.wait.program;
+    const std::uint32_t second = b.wait.program == kNoFrame ? 0 : b.wait.program;
+    const auto& one = functions_[a.dump][a.thread];
+    const auto& other = functions_[b.dump][b.thread];
+    if (first >= one.size() || second >= other.size()) return false;
+    return std::equal(one.begin() + first, one.end(), other.begin() + second, other.end());
+  }
+
+  std::uint32_t common_frames(const Sighting& a, const Sighting& b) const {
+    const auto& one = functions_[a.dump][a.thread];
+    const auto& other = functions_[b.dump][b.thread];
+    const auto differ = std::mismatch(one.rbegin(), one.rend(), other.rbegin(), other.rend());
+    return static_cast<std::uint32_t>(differ.first - one.rbegin());
+  }
+
+  std::optional<std::uint64_t> cpu_between(const Sighting& a, const Sighting& b) const {
+    const auto &first = thread(a).cpu, &second = thread(b).cpu;
+    if (!first || !second || *second < *first) return std::nullopt;
+    return *second - *first;
+  }
+
+  std::uint64_t time_between(const Sighting& a, const Sighting& b) const {
+    const std::uint64_t first = dumps_[a.dump].unix_time_ms, second = dumps_[b.dump].unix_time_ms;
+    return first == 0 || second < first ? 0 : second - first;
+  }
+
+  void judge(ThreadHistory& history) const {
+    const std::vector<Sighting>& seen = history.sightings;
+    history.since = seen.back().dump;
+    if (seen.size() > 1) {
+      const Sighting& before = seen[seen.size() - 2];
+      history.common = common_frames(before, seen.back());
+    }
+    // Back as far as it has not moved, in dumps one after the other, and without having run in between.
+    std::size_t from = seen.size() - 1;
+    const auto stood = [&](std::size_t i) {
+      return adjacent(seen[i - 1], seen[i]) && compare(seen[i - 1], seen[i]) == Likeness::same &&
+             cpu_between(seen[i - 1], seen[i]).value_or(0) < kNoCpu;
+    };
+    while (from != 0 && stood(from)) --from;
+    history.since = seen[from].dump;
+    const std::size_t begin = from == seen.size() - 1 && seen.size() > 1 ? from - 1 : from;
+    if (begin != seen.size() - 1) {
+      history.cpu = cpu_between(seen[begin], seen.back());
+      history.milliseconds = time_between(seen[begin], seen.back());
+    }
+    history.verdict = verdict(history, from);
+  }
+
+  // Whether there is no dump of the process between these two that the thread is missing in.
+  bool adjacent(const Sighting& a, const Sighting& b) const {
+    const auto first = std::ranges::lower_bound(numbers_, a.dump);  // they ascend
+    return first != numbers_.end() && first + 1 != numbers_.end() && *(first + 1) == b.dump;
+  }
+
+  Verdict verdict(ThreadHistory& history, std::size_t from) const {
+    const std::vector<Sighting>& seen = history.sightings;
+    if (numbers_.size() == 1) return Verdict::once;
+    if (seen.back().dump != numbers_.back()) return Verdict::gone;
+    if (seen.size() == 1) return Verdict::appeared;
+    const Sighting &before = seen[seen.size() - 2], &last = seen.back();
+    const Standing standing = last.wait.standing;
+    if (from != seen.size() - 1) {
+      switch (standing) {
+        case Standing::idle: return Verdict::idle;
+        case Standing::outside:
+        case Standing::signal: return Verdict::waiting;
+        case Standing::blocked:
+        case Standing::calls: return Verdict::stuck;
+        case Standing::runs:
+        case Standing::unknown: return Verdict::unclear;
+      }
+    }
+    if (standing == Standing::idle && before.wait.standing == Standing::idle) return Verdict::idle;
+    // It ran, or its stack is another one.
+    const bool known = history.cpu.has_value() && history.milliseconds != 0;
+    // Not by integers: what a forged file says of time may be too large for 64 bits in units of 100 ns.
+    const bool busy = known && static_cast<double>(*history.cpu) * kSpinShare >
+                                   static_cast<double>(history.milliseconds) * 10'000;
+    if (busy && same_place(before, last)) return Verdict::spinning;
+    const Likeness likeness = compare(before, last);
+    if (likeness == Likeness::same) return Verdict::returned;
+    return likeness == Likeness::other ? Verdict::moved : Verdict::unclear;
+  }
+
+  std::span<const Snapshot> dumps_;
+  std::span<const std::uint32_t> numbers_;
+  std::span<const FunctionIds> functions_;
+  std::vector<ThreadHistory> histories_;
+};
+
+}  // namespace
+
+std::vector<std::uint32_t> same_processes(std::span<const Snapshot> dumps) {
+  std::vector<std::uint32_t> numbers;
+  std::vector<std::size_t> firsts;  // of each process
+  for (std::size_t i = 0; i < dumps.size(); ++i) {
+    const auto known =
+        std::ranges::find_if(firsts, [&](std::size_t first) { return same_process(dumps[first], dumps[i]); });
+    numbers.push_back(static_cast<std::uint32_t>(known - firsts.begin()));
+    if (known == firsts.end()) firsts.push_back(i);
+  }
+  return numbers;
+}
+
+std::vector<ThreadHistory> match_threads(std::span<const Snapshot> dumps, std::span<const std::uint32_t> numbers,
+                                         std::span<const FunctionIds> functions) {
+  return Matcher(dumps, numbers, functions).run();
+}
+
+}  // namespace mixwalk

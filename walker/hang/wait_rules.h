@@ -1,0 +1,44 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "walker/hang/wait.h"
+
+namespace mixwalk {
+
+// How near a rule's frames are to the system call at the leaf. A rule of a higher layer says more than one of a lower
+// layer, and replaces what that one said.
+enum class WaitLayer : std::uint8_t {
+  call,       // the system call that the thread stands in
+  native,     // a function of the system or the runtime around it
+  primitive,  // a method of .NET that waits
+  wrapper,    // a method of .NET that waits by such a one
+  stack,      // the stack as a whole: waits.cpp finds these, they have no frames
+};
+
+// A row of the table: what a thread waits for whose frames are such.
+struct WaitRule {
+  std::string_view key;  // never changes: it is in JSON
+  Standing standing = Standing::unknown;
+  WaitLayer layer = WaitLayer::call;
+  std::string_view words;  // "waits to enter a monitor"
+  // "ntdll!NtDelayExecution": image without ".dll", function. "@!…": any image of the runtime. The functions that a
+  // P/Invoke declares are held against these as well. With '*' at the end: names that begin so; "clrjit!*" also takes
+  // functions without a name.
+  std::array<std::string_view, 10> natives{};
+  // Methods without parameters and generic arguments, as method_of() has them. '*' as above.
+  std::array<std::string_view, 8> methods{};
+  // The rules that this one may replace although they are of the same layer, or say for certain what blocks: a lock
+  // of native code is not replaced by the method that came to it.
+  std::array<std::string_view, 7> around{};
+};
+
+std::span<const WaitRule> wait_rules() noexcept;
+
+// Null: there is no such rule.
+const WaitRule* find_wait_rule(std::string_view key) noexcept;
+
+}  // namespace mixwalk

@@ -1,0 +1,313 @@
+#include "walker/hang/waits.h"
+
+#include <algorithm>
+#include <array>
+
+#include "symbols/clr_stub.h"
+#include "symbols/demangle/managed_name.h"
+#include "unmanaged/image/ascii_lower.h"
+#include "walker/hang/wait_rules.h"
+
+namespace mixwalk {
+namespace {
+
+// How many methods of .NET may lie between a wait and the method that says what it is for.
+constexpr std::size_t kReach = 6;
+// What a P/Invoke declares may be as long as the target wants; no function of a rule is longer, in bytes.
+constexpr std::size_t kMaxTarget = 1024;
+
+bool matches(std::string_view pattern, std::string_view name) {
+  if (pattern.ends_with('*')) return name.starts_with(pattern.substr(0, pattern.size() - 1));
+  return pattern == name;
+}
+
+// A system call has two names, of which ntdll's own frames may show either.
+std::string_view nt_name(std::string_view name, std::string& held) {
+  if (!name.starts_with("Zw")) return name;
+  held = "Nt" + std::string(name.substr(2));
+  return held;
+}
+
+bool native_matches(std::string_view pattern, std::string_view image, bool runtime, std::string_view function) {
+  const std::size_t at = pattern.find('!');
+  if (at == std::string_view::npos) return false;
+  const std::string_view wanted = pattern.substr(0, at);
+  return (wanted == "@" ? runtime : wanted == image) && matches(pattern.substr(at + 1), function);
+}
+
+const WaitRule* native_rule(std::string_view image, bool runtime, std::string_view name) {
+  std::string held;
+  const std::string_view function = nt_name(name, held);
+  for (const WaitRule& rule : wait_rules()) {
+    for (const std::string_view pattern : rule.natives) {
+      if (pattern.empty()) break;
+      if (native_matches(pattern, image, runtime, function)) return &rule;
+    }
+  }
+  return nullptr;
+}
+
+// "kernel32!WaitForSingleObject", as a program declares it: with or without ".dll", in any case.
+const WaitRule* target_rule(std::string_view target) {
+  const std::size_t at = target.find('!');
+  if (at == std::string_view::npos || target.size() > kMaxTarget) return nullptr;
+  std::string image = ascii_lower(target.substr(0, at));
+  if (image.ends_with(".dll")) image.resize(image.size() - 4);
+  return native_rule(image, false, target.substr(at + 1));
+}
+
+const WaitRule* method_rule(std::string_view method) {
+  for (const WaitRule& rule : wait_rules()) {
+    for (const std::string_view pattern : rule.methods) {
+      if (pattern.empty()) break;
+      if (matches(pattern, method)) return &rule;
+    }
+  }
+  return nullptr;
+}
+
+// What a rule of native code says for certain is not replaced by the method of .NET that came to it.
+bool is_firm(const WaitRule& rule) {
+  return rule.layer == WaitLayer::native &&
+         (rule.standing == Standing::blocked || rule.key == "jit" || rule.key == "gc-suspension");
+}
+
+bool may_replace(const WaitRule& rule, const WaitRule* said) {
+  if (said == nullptr) return true;
+  if (std::ranges::find(rule.around, said->key) != rule.around.end()) return true;
+  return !is_firm(*said) && said->layer < rule.layer &&
+         (rule.layer != WaitLayer::wrapper || said->layer != WaitLayer::primitive);
+}
+
+// Where a thread runs rather than waits. A frame without a name is no proof.
+bool leaf_runs(const FrameNames& names, const Frame& leaf) {
+  switch (leaf.kind) {
+    case FrameKind::managed:
+    case FrameKind::stub: return leaf.address_kind == AddressKind::instruction_pointer;
+    case FrameKind::gap: return false;
+    case FrameKind::native: break;
+  }
+  // A frame with a return address is the leaf where the frames above it were left out.
+  if (leaf.address_kind != AddressKind::instruction_pointer || leaf.module == Frame::kNone) return false;
+  const std::string_view image = names.image(leaf);
+  const bool calls_system = image == "ntdll" || image == "win32u";
+  if (!calls_system) return true;  // system calls are nowhere else
+  const bool named = !leaf.name.empty() && leaf.symbol != SymbolKind::function_table;
+  return named && native_rule(image, false, leaf.name) == nullptr;
+}
+
+struct Found {
+  const WaitRule* rule = nullptr;
+  std::uint32_t frame = kNoFrame;
+  std::uint32_t first_managed = kNoFrame;  // or a stub
+  std::uint32_t program = kNoFrame;
+  std::uint32_t natives = 0;  // above first_managed
+  bool native_of_program = false, native_of_runtime = false;
+};
+
+// From the leaf to the first frame of the program in managed code.
+Found look(const FrameNames& names, const std::vector<Frame>& frames) {
+  Found found;
+  std::size_t reach = kReach;
+  const auto say = [&](const WaitRule* rule, std::uint32_t frame) {
+    if (rule == nullptr || !may_replace(*rule, found.rule)) return;
+    found.rule = rule;
+    found.frame = frame;
+    reach = kReach;
+  };
+  const auto count = static_cast<std::uint32_t>(std::min(frames.size(), kMaxWaitFrames));
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Frame& frame = frames[i];
+    if (found.program == kNoFrame && names.of_program(frame)) found.program = i;
+    if (frame.kind == FrameKind::gap) break;
+    if (frame.kind == FrameKind::native) {
+      if (found.first_managed != kNoFrame) break;
+      ++found.natives;
+      found.native_of_program = found.native_of_program || (!names.system(frame) && frame.module != Frame::kNone);
+      found.native_of_runtime = found.native_of_runtime || names.runtime(frame);
+      if (!found.native_of_program) say(native_rule(names.image(frame), names.runtime(frame), frame.name), i);
+      continue;
+    }
+    if (found.first_managed == kNoFrame) found.first_managed = i;
+    if (frame.kind == FrameKind::stub) {
+      if (clr_stub(frame.name) == ClrStub::pinvoke && !found.native_of_program) say(target_rule(frame.target), i);
+      continue;
+    }
+    if (!FrameNames::library(frame) || reach == 0) break;
+    --reach;
+    say(method_rule(method_of(frame.name)), i);
+  }
+  for (std::uint32_t i = count; found.program == kNoFrame && i < frames.size(); ++i) {
+    if (names.of_program(frames[i])) found.program = i;
+  }
+  return found;
+}
+
+Wait said(const WaitRule& rule, const Found& found) {
+  return {rule.standing, rule.key, std::string(rule.words), found.frame, found.program};
+}
+
+Wait said(std::string_view key, const Found& found, std::uint32_t frame) {
+  Wait wait = said(*find_wait_rule(key), found);
+  wait.frame = frame;
+  return wait;
+}
+
+// The native frame that a person wants to see of a call out: the last one before the call, with a name if any has.
+std::uint32_t telling_native(const FrameNames& names, const std::vector<Frame>& frames, std::uint32_t end) {
+  for (std::uint32_t i = end; i-- > 0;) {
+    if (frames[i].kind == FrameKind::native && names.of_program(frames[i])) return i;
+  }
+  return end == 0 ? kNoFrame : end - 1;
+}
+
+std::string plural(std::uint32_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+bool has_image(const FrameNames& names, const std::vector<Frame>& frames, std::uint32_t end,
+               std::initializer_list<std::string_view> images) {
+  for (std::uint32_t i = 0; i < end; ++i) {
+    if (frames[i].kind == FrameKind::native && std::ranges::find(images, names.image(frames[i])) != images.end()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Of a thread whose leaf run was called by managed code, where no method of .NET says what the wait is for.
+Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, const Found& found) {
+  const Frame& caller = frames[found.first_managed];
+  const bool com_out = caller.kind == FrameKind::stub && clr_stub(caller.name) == ClrStub::com_out;
+  const bool pinvoke = caller.kind == FrameKind::stub && clr_stub(caller.name) == ClrStub::pinvoke;
+  const bool other_apartment = has_image(names, frames, found.first_managed, {"combase", "ole32", "rpcrt4"}) &&
+                               (com_out || found.native_of_program == false);
+  std::string call = pinvoke || com_out ? short_label(names.snapshot(), caller) : std::string();
+  if (found.rule != nullptr && found.rule->layer == WaitLayer::native) {
+    Wait wait = said(*found.rule, found);
+    if (com_out && wait.standing != Standing::blocked) return said("com-call", found, found.first_managed);
+    if (!call.empty()) wait.words += ", in the " + call;
+    return wait;
+  }
+  if (com_out) {
+    Wait wait = said("com-call", found, found.first_managed);
+    if (!caller.target.empty()) wait.words = "waits for the COM call " + clipped(managed_name(caller.target));
+    if (other_apartment) {
+      wait.standing = Standing::blocked;
+      wait.words += " into another apartment or process";
+    }
+    return wait;
+  }
+  // Reading, writing and completed I/O mean the same in native code. A wait or a sleep there means nothing by itself.
+  if (found.rule != nullptr && found.rule->key != "system-wait" && found.rule->key != "native-sleep" &&
+      (pinvoke || found.native_of_program)) {
+    Wait wait = said(*found.rule, found);
+    if (!call.empty()) wait.words += ", in the " + call;
+    return wait;
+  }
+  if (pinvoke || found.native_of_program) {
+    const std::uint32_t native = telling_native(names, frames, found.first_managed);
+    Wait wait = said("native-call", found, found.first_managed);
+    if (native != kNoFrame) {
+      wait.words = "waits in native code: " + short_label(names.snapshot(), frames[native]);
+      if (found.program == kNoFrame || found.program > native) wait.program = native;
+    }
+    if (!call.empty()) {
+      wait.words += ", called by the " + call + " (" + plural(found.natives, "native frame") + ")";
+    }
+    return wait;
+  }
+  if (found.native_of_runtime && !FrameNames::library(caller)) return said("runtime-wait", found, 0);
+  if (FrameNames::library(caller)) {
+    Wait wait = said("library-wait", found, found.first_managed);
+    wait.words = "waits in " + short_label(names.snapshot(), caller);
+    return wait;
+  }
+  return found.rule != nullptr ? said(*found.rule, found) : said("runtime-wait", found, 0);
+}
+
+bool is_thread_start(const FrameNames& names, const Frame& frame) {
+  const std::string_view image = names.image(frame);
+  return (image == "ntdll" && (frame.name == "RtlUserThreadStart" || frame.name.empty())) ||
+         (image == "kernel32" && (frame.name == "BaseThreadInitThunk" || frame.name.empty()));
+}
+
+// Of a thread without managed frames.
+Wait native_wait(const FrameNames& names, const Thread& thread, const Found& found) {
+  const std::vector<Frame>& frames = thread.stack.frames;
+  if (found.rule != nullptr && is_firm(*found.rule)) return said(*found.rule, found);
+  bool all_runtime = false, all_system = true;
+  for (const Frame& frame : frames) {
+    if (frame.kind == FrameKind::gap) return found.rule != nullptr ? said(*found.rule, found) : Wait{};
+    if (is_thread_start(names, frame)) continue;
+    all_runtime = all_runtime || names.runtime(frame);
+    all_system = all_system && names.system(frame);
+  }
+  if (all_system && all_runtime) return said(is_finalizer(thread) ? "finalizer" : "runtime-helper", found, 0);
+  const bool plain = found.rule == nullptr || found.rule->key == "system-wait" ||
+                     found.rule->standing == Standing::signal || found.rule->key == "rpc-call";
+  if (all_system && plain) return said("system-helper", found, 0);
+  if (!plain) return said(*found.rule, found);
+  Wait wait = said("native-wait", found, 0);
+  const std::uint32_t native = found.program;
+  if (native != kNoFrame) wait.words = "waits in native code: " + short_label(names.snapshot(), frames[native]);
+  return wait;
+}
+
+// The program's Main, on the thread that the program began with: nothing managed called it. The compiler calls an
+// asynchronous one by a method <Main>, and names that of top-level statements <Main>$.
+bool is_main(const std::vector<Frame>& frames, std::uint32_t program) {
+  if (program == kNoFrame || frames[program].kind != FrameKind::managed) return false;
+  const std::string method = method_of(frames[program].name);
+  constexpr std::array<std::string_view, 3> kNames = {".Main", ".<Main>", ".<Main>$"};
+  if (std::ranges::none_of(kNames, [&](std::string_view name) { return method.ends_with(name); })) return false;
+  return std::none_of(frames.begin() + program + 1, frames.end(),
+                      [](const Frame& frame) { return frame.kind != FrameKind::native; });
+}
+
+}  // namespace
+
+bool is_pool_worker(const Thread& thread) {
+  constexpr std::array<std::string_view, 3> kWorkers = {"System.Threading.PortableThreadPool+WorkerThread.",
+                                                        "System.Threading.ThreadPoolWorkQueue.Dispatch(",
+                                                        "System.Threading._ThreadPoolWaitCallback."};
+  constexpr std::size_t kFromRoot = 64;
+  std::size_t seen = 0;
+  for (auto frame = thread.stack.frames.rbegin(); frame != thread.stack.frames.rend() && seen != kFromRoot;
+       ++frame, ++seen) {
+    if (frame->kind != FrameKind::managed) continue;
+    if (std::ranges::any_of(kWorkers, [&](std::string_view begin) { return frame->name.starts_with(begin); })) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool is_finalizer(const Thread& thread) {
+  if (thread.name == ".NET Finalizer") return true;
+  return std::ranges::any_of(thread.stack.frames, [](const Frame& frame) {
+    return frame.kind == FrameKind::native && frame.name.find("FinalizerThread::") != std::string::npos;
+  });
+}
+
+Wait wait_of(const FrameNames& names, const Thread& thread) {
+  const std::vector<Frame>& frames = thread.stack.frames;
+  if (frames.empty()) return {};
+  Found found = look(names, frames);
+  if (leaf_runs(names, frames.front())) {
+    return {Standing::runs, {}, "runs in " + short_label(names.snapshot(), frames.front()), 0, found.program};
+  }
+  if (found.first_managed == kNoFrame) return native_wait(names, thread, found);
+  const bool by_method = found.rule != nullptr && found.rule->layer >= WaitLayer::primitive;
+  Wait wait = by_method ? said(*found.rule, found) : wait_below_call(names, frames, found);
+  if (wait.rule == "task-wait" && is_pool_worker(thread)) return said("pool-task-wait", found, found.frame);
+  const bool may_be_main = by_method && (wait.standing == Standing::signal || wait.rule == "process-wait");
+  if (may_be_main && is_main(frames, wait.program)) {
+    Wait main = said("main-wait", found, found.frame);
+    main.words += " (" + wait.words + ")";
+    return main;
+  }
+  return wait;
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mixwalk {
+
+enum class LockKind : std::uint8_t {
+  monitor,           // of a managed object: `lock` in C#
+  critical_section,  // CRITICAL_SECTION
+  srw_lock,          // SRWLOCK
+};
+
+// A thread that stands in the wait for a lock.
+struct LockWaiter {
+  std::uint32_t os_id = 0;
+  // It is in Monitor.Wait: it has given the monitor back, and waits to be pulsed. Otherwise it waits to own the lock.
+  bool pulse = false;
+
+  bool operator==(const LockWaiter&) const = default;
+};
+
+// A lock that is held or waited for, at the moment of the dump.
+struct Lock {
+  LockKind kind = LockKind::monitor;
+  std::uint64_t address = 0;  // of the object, CRITICAL_SECTION or SRWLOCK
+  std::string type;           // of a monitor's object: "System.Object"; empty: unknown
+  std::uint32_t owner = 0;    // OS thread id; 0: nobody, or unknown
+  // Where owner is 0: somebody holds the lock, and nobody can say which thread (an SRW lock; a thread that has ended).
+  bool held = false;
+  std::uint32_t recursion = 0;      // how often the owner has entered it; 0: not held, or unknown
+  std::vector<LockWaiter> waiters;  // by OS thread id
+
+  bool operator==(const Lock&) const = default;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "unmanaged/step/memory_reader.h"
+#include "unmanaged/step/module_view.h"
+
+namespace mixwalk {
+
+// Images with unwind data that no list of the target's images has: the ReadyToRun images that a single-file program
+// carries in itself, and that its runtime lays out in memory of its own. Each begins on a boundary of 64 KiB (the
+// granularity of VirtualAlloc) with its headers, which are looked for downwards from the code. Nothing that is read is
+// trusted. Not frozen-safe; the memory must outlive this.
+class HiddenImages {
+ public:
+  explicit HiddenImages(const MemoryReader& memory) : memory_(memory) {}
+
+  // The image whose .pdata covers the code at this address, which lies in no listed image. Null: none was found.
+  const ModuleSpan* image_at(std::uint64_t address);
+
+ private:
+  // How far below the code the headers may stand: the largest image of the framework has some 30 MB.
+  static constexpr std::uint64_t kFarthest = 256 << 20;
+  static constexpr std::uint64_t kGranularity = 64 << 10;
+  static constexpr std::size_t kMostImages = 1024, kMostNothing = 64;
+
+  const MemoryReader& memory_;
+  std::vector<ModuleSpan> images_;  // in the order in which they were found
+  std::vector<std::uint64_t> nothing_;  // boundaries below which nothing was found
+};
+
+}  // namespace mixwalk

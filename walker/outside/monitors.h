@@ -1,0 +1,63 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "unmanaged/step/memory_reader.h"
+#include "walker/model/lock.h"
+#include "walker/model/snapshot.h"
+#include "walker/outside/clr_questions.h"
+
+namespace mixwalk {
+
+// Where a thread's stack lies: from its lowest page to its base.
+struct ThreadStack {
+  std::uint32_t os_id = 0;
+  std::uint64_t limit = 0, base = 0;
+  std::uint64_t top = 0;  // Rsp when the thread was looked at; 0: it was not
+
+  bool operator==(const ThreadStack&) const = default;
+};
+
+// What a look for monitors may take.
+struct MonitorLimits {
+  std::chrono::milliseconds time = std::chrono::seconds(10);
+  std::size_t locks = 10'000;
+};
+
+// A monitor, and what it is known by while its object moves: the address of its sync block; of a thin lock, that of the
+// object.
+struct FoundMonitor {
+  Lock lock;
+  std::uint64_t key = 0;
+
+  bool operator==(const FoundMonitor&) const = default;
+};
+struct FoundMonitors {
+  std::vector<FoundMonitor> monitors;  // by their objects
+  std::string missing;                 // as Snapshot::locks_missing
+
+  bool operator==(const FoundMonitors&) const = default;
+};
+
+// The monitors of managed objects that somebody holds or waits for. Nothing in the target is trusted. Not frozen-safe.
+//
+// - An object with a sync block: the runtime's debugging library says which thread holds it.
+// - A thread that waits has a record on its stack, to which the runtime's Thread points: the lock, the AppDomain,
+//   whether it waits to enter or to be pulsed, and the time-out (DebugBlockingItem of the runtime's sources, public).
+// - An object without a sync block has its owner in its header (a thin lock; ObjHeader of the runtime's sources, public).
+//   Such objects are found where the owner's own stack names them. A thread that waits makes a sync block of it.
+//
+// `images`: words that lead there are no objects.
+FoundMonitors find_monitors(ClrQuestions& clr, const MemoryReader& memory, std::span<const ThreadStack> stacks,
+                            std::span<const Module> images, const MonitorLimits& limits = {});
+
+// What two looks at a process that runs say alike: each lock that both found with the same owner, and of those that wait
+// for it those that both found. So a lock that went from hand to hand meanwhile is not there.
+FoundMonitors agreed(const FoundMonitors& first, const FoundMonitors& second);
+
+}  // namespace mixwalk

@@ -1,0 +1,223 @@
+#include "walker/outside/native_waits.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <string_view>
+
+#include "unmanaged/image/ascii_lower.h"
+#include "walker/outside/process_block.h"
+#include "walker/suspended/raw_sample.h"
+
+namespace mixwalk {
+namespace {
+
+// A wait of the system's has so many frames at most.
+constexpr std::size_t kMostFrames = 12;
+// A function's caller keeps room for its arguments behind the return address.
+constexpr std::uint64_t kHomeBytes = 0x28;
+constexpr std::uint64_t kMostBytes = 4096;
+constexpr std::size_t kMostWaiters = 1000;  // that are captured again
+
+constexpr std::string_view kSection[] = {"RtlEnterCriticalSection", "RtlpEnterCriticalSectionContended",
+                                         "RtlpWaitOnCriticalSection", "RtlpWaitForCriticalSection"};
+constexpr std::string_view kSrwLock[] = {"RtlAcquireSRWLockExclusive", "RtlAcquireSRWLockShared"};
+
+// RTL_CRITICAL_SECTION.
+struct Section {
+  std::uint64_t debug_info = 0;  // kNoDebugInfo, or whose second word points back
+  std::int32_t lock_count = 0;
+  std::int32_t recursion = 0;
+  std::uint64_t owner = 0;  // a thread's id
+  std::uint64_t semaphore = 0;
+  std::uint64_t spin_count = 0;
+};
+static_assert(sizeof(Section) == 0x28);
+constexpr std::uint64_t kNoDebugInfo = ~0ull;
+constexpr std::int32_t kMostEntered = 1'000'000;
+// Fields whose addresses the waiting functions keep.
+constexpr std::uint64_t kFields[] = {0, 8, 0x18};
+
+// Windows: bit 0 is clear where the section is held, above bit 1 is the complement of the number of waiting threads.
+// Wine: one less than how often it was entered, by its owner and by those that wait.
+bool is_waited_for(const Section& section) {
+  const std::int32_t count = section.lock_count;
+  return count < 0 ? (count & 1) == 0 && (-1 - count) >> 2 >= 1 : count >= section.recursion;
+}
+
+// Debug information that points back proves that a section lies there. One without must be held by a thread that lives.
+bool is_awaited(const MemoryReader& memory, std::uint64_t at, const Section& section, std::uint32_t waiter,
+                bool owner_lives) {
+  if (section.recursion < 1 || section.recursion > kMostEntered || !is_waited_for(section)) return false;
+  if (section.owner == 0 || section.owner == waiter || section.owner > 0xFFFF'FFFF) return false;
+  if (section.debug_info == kNoDebugInfo) return owner_lives;
+  return memory.read_value<std::uint64_t>(section.debug_info + 8) == at;
+}
+
+bool named(const Frame& frame, std::span<const std::string_view> names) {
+  return std::ranges::find(names, frame.name) != names.end();
+}
+
+std::optional<Lock> only(const std::map<std::uint64_t, Lock>& found) {
+  if (found.size() != 1) return std::nullopt;
+  return found.begin()->second;
+}
+
+class NativeLocks {
+ public:
+  NativeLocks(Snapshot& snapshot, Target& target) : snapshot_(snapshot), target_(target) {
+    for (const TargetThread& thread : target.threads()) {
+      threads_.push_back(thread.os_id);
+      by_id_[thread.os_id] = &thread;
+      const StackLimits stack = stack_limits(target.memory(), thread.teb);
+      if (stack.base != 0) stacks_.push_back(stack);
+    }
+    std::ranges::sort(threads_);
+  }
+
+  void add() {
+    std::vector<AwaitedLock> readings;
+    std::size_t waiters = 0;
+    for (const Thread& thread : snapshot_.threads) {
+      const auto wait = native_wait_of(snapshot_, thread);
+      if (!wait || ++waiters > kMostWaiters) continue;
+      if (auto lock = lock_of(thread, *wait)) readings.push_back({std::move(*lock), thread.os_id});
+    }
+    std::ranges::move(agreed(readings), std::back_inserter(snapshot_.locks));
+    std::ranges::stable_sort(snapshot_.locks, {}, &Lock::kind);
+  }
+
+ private:
+  // The registers and the words of its stack; empty: it does not stand where it stood.
+  std::vector<std::uint64_t> words_of(const Thread& thread, const NativeWait& wait) {
+    const auto known = by_id_.find(thread.os_id);
+    if (known == by_id_.end()) return {};
+    RawSample sample({stack_.get(), kStackBytes}, {});
+    target_.capture(*known->second, sample);
+    const Frame& leaf = thread.stack.frames.front();
+    if (sample.fault != CaptureFault::none || sample.context.rip != leaf.address) return {};
+    if (sample.context.rsp() != leaf.stack_pointer) return {};
+    std::vector<std::uint64_t> words(sample.context.general.begin(), sample.context.general.end());
+    const std::uint64_t end = std::min(wait.end, leaf.stack_pointer + kMostBytes);
+    for (std::uint64_t at = leaf.stack_pointer; at + 8 <= end; at += 8) {
+      if (const auto word = sample.stack.word(at)) words.push_back(*word);
+    }
+    return words;
+  }
+
+  std::optional<Lock> read(const Thread& thread, const NativeWait& wait, std::span<const std::uint64_t> words) {
+    target_.forget_memory();
+    return wait.kind == LockKind::critical_section
+               ? awaited_section(target_.memory(), words, thread.os_id, threads_)
+               : awaited_srw_lock(target_.memory(), words, stacks_);
+  }
+
+  std::optional<Lock> lock_of(const Thread& thread, const NativeWait& wait) {
+    const std::vector<std::uint64_t> before = words_of(thread, wait);
+    if (before.empty()) return std::nullopt;
+    const auto lock = read(thread, wait, before);
+    if (!lock || words_of(thread, wait) != before || read(thread, wait, before) != lock) return std::nullopt;
+    return lock;
+  }
+
+  static constexpr std::size_t kStackBytes = 12 << 20;
+
+  Snapshot& snapshot_;
+  Target& target_;
+  std::vector<std::uint32_t> threads_;
+  std::map<std::uint32_t, const TargetThread*> by_id_;
+  std::vector<StackLimits> stacks_;
+  std::unique_ptr<std::byte[]> stack_ = std::make_unique_for_overwrite<std::byte[]>(kStackBytes);
+};
+
+}  // namespace
+
+std::optional<NativeWait> native_wait_of(const Snapshot& snapshot, const Thread& thread) {
+  const std::vector<Frame>& frames = thread.stack.frames;
+  std::optional<NativeWait> wait;
+  for (std::size_t i = 0; i < frames.size() && i < kMostFrames; ++i) {
+    const Frame& frame = frames[i];
+    if (frame.kind != FrameKind::native || is_guess(frame.trust)) break;
+    if (frame.module == Frame::kNone) continue;  // code of Wine's system calls
+    const std::string image = ascii_lower(module_name(snapshot.modules[static_cast<std::size_t>(frame.module)]));
+    if (image != "ntdll.dll") break;
+    const bool section = named(frame, kSection);
+    if (!section && !named(frame, kSrwLock)) continue;
+    wait = {section ? LockKind::critical_section : LockKind::srw_lock, frame.stack_pointer + kMostBytes};
+    if (i + 1 < frames.size() && frames[i + 1].stack_pointer != 0) wait->end = frames[i + 1].stack_pointer + kHomeBytes;
+  }
+  return wait;
+}
+
+std::optional<Lock> awaited_section(const MemoryReader& memory, std::span<const std::uint64_t> words,
+                                    std::uint32_t waiter, std::span<const std::uint32_t> threads) {
+  std::map<std::uint64_t, Lock> found;
+  for (const std::uint64_t word : words) {
+    for (const std::uint64_t field : kFields) {
+      const std::uint64_t at = word - field;
+      if (at % 8 != 0 || found.contains(at)) continue;
+      const auto section = memory.read_value<Section>(at);
+      if (!section) continue;
+      const auto owner = static_cast<std::uint32_t>(section->owner);
+      const bool owner_lives = std::ranges::binary_search(threads, owner);
+      if (!is_awaited(memory, at, *section, waiter, owner_lives)) continue;
+      found[at] = {.kind = LockKind::critical_section,
+                   .address = at,
+                   .owner = owner_lives ? owner : 0,
+                   .held = true,
+                   .recursion = static_cast<std::uint32_t>(section->recursion)};
+    }
+  }
+  return only(found);
+}
+
+std::optional<Lock> awaited_srw_lock(const MemoryReader& memory, std::span<const std::uint64_t> words,
+                                     std::span<const StackLimits> stacks) {
+  constexpr std::uint64_t kHeld = 1, kWaitedFor = 2, kFlags = 0xF;
+  std::map<std::uint64_t, Lock> found;
+  for (const std::uint64_t at : words) {
+    if (at % 8 != 0) continue;
+    // A word of a stack that leads to a stack is one of the list's own.
+    const auto on_stack = [&](std::uint64_t address) {
+      return std::ranges::any_of(stacks, [&](const StackLimits& stack) { return stack.contains(address); });
+    };
+    const auto value = memory.read_value<std::uint64_t>(at);
+    if (!value || (*value & kHeld) == 0 || (*value & kWaitedFor) == 0 || !on_stack(*value & ~kFlags)) continue;
+    found[at] = {.kind = LockKind::srw_lock, .address = at, .held = true};
+  }
+  return only(found);
+}
+
+std::vector<Lock> agreed(std::span<const AwaitedLock> readings) {
+  std::map<std::uint64_t, std::optional<Lock>> locks;  // nothing: it has changed hands
+  for (const AwaitedLock& reading : readings) {
+    std::optional<Lock>& known = locks.try_emplace(reading.lock.address, reading.lock).first->second;
+    if (!known) continue;
+    if (known->kind != reading.lock.kind || known->owner != reading.lock.owner) {
+      known.reset();
+    } else {
+      known->waiters.push_back({reading.waiter, false});
+    }
+  }
+  std::vector<Lock> out;
+  for (auto& [address, lock] : locks) {
+    if (!lock) continue;
+    std::ranges::sort(lock->waiters, {}, &LockWaiter::os_id);
+    out.push_back(std::move(*lock));
+  }
+  return out;
+}
+
+bool has_native_waits(const Snapshot& snapshot) {
+  return std::ranges::any_of(snapshot.threads, [&](const Thread& thread) {
+    return native_wait_of(snapshot, thread).has_value();
+  });
+}
+
+void add_native_locks(Snapshot& snapshot, Target& target) {
+  if (has_native_waits(snapshot)) NativeLocks(snapshot, target).add();
+}
+
+}  // namespace mixwalk

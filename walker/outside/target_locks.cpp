@@ -1,0 +1,59 @@
+#include "walker/outside/target_locks.h"
+
+#include <map>
+#include <utility>
+
+#include "walker/outside/process_block.h"
+
+namespace mixwalk {
+namespace {
+
+// Of each thread's first frame.
+std::map<std::uint32_t, std::uint64_t> tops_of(const Snapshot& snapshot) {
+  std::map<std::uint32_t, std::uint64_t> tops;
+  for (const Thread& thread : snapshot.threads) {
+    if (!thread.stack.frames.empty()) tops[thread.os_id] = thread.stack.frames.front().stack_pointer;
+  }
+  return tops;
+}
+
+std::vector<ThreadStack> stacks_of(const Snapshot& snapshot, const Target& target) {
+  const auto tops = tops_of(snapshot);
+  std::vector<ThreadStack> stacks;
+  for (const TargetThread& thread : target.threads()) {
+    const StackLimits limits = stack_limits(target.memory(), thread.teb);
+    if (limits.base == 0) continue;
+    ThreadStack stack{.os_id = thread.os_id, .limit = limits.limit, .base = limits.base};
+    if (const auto top = tops.find(thread.os_id); top != tops.end() && limits.contains(top->second)) {
+      stack.top = top->second;
+    }
+    stacks.push_back(stack);
+  }
+  return stacks;
+}
+
+FoundMonitors look(const Snapshot& snapshot, Target& target, ClrQuestions& clr, const MonitorLimits& limits) {
+  return find_monitors(clr, target.memory(), stacks_of(snapshot, target), target.modules(), limits);
+}
+
+// False: it stands still.
+bool runs(Target& target, ClrQuestions& clr) {
+  if (!target.forget_memory()) return false;
+  clr.target_ran();
+  return true;
+}
+
+}  // namespace
+
+void add_monitors(Snapshot& snapshot, Target& target, ClrQuestions& clr, const MonitorLimits& limits) {
+  const bool live = runs(target, clr);
+  FoundMonitors found = look(snapshot, target, clr, limits);
+  if (live) {
+    runs(target, clr);
+    found = agreed(found, look(snapshot, target, clr, limits));
+  }
+  for (FoundMonitor& monitor : found.monitors) snapshot.locks.push_back(std::move(monitor.lock));
+  snapshot.locks_missing = std::move(found.missing);
+}
+
+}  // namespace mixwalk

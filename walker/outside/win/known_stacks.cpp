@@ -1,0 +1,32 @@
+#include "walker/outside/win/known_stacks.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace mixwalk {
+
+void KnownStacks::add(const RemoteMemory& memory, const StackLimits& limits) {
+  constexpr std::uint64_t kPageBytes = 4096;
+  int count = 0;
+  for (std::uint64_t at = limits.limit; at < limits.base && count < kMaxRanges;) {
+    const std::uint64_t plain = memory.plain_bytes(at, limits.base - at);
+    // A TEB that lies may name the stack of another thread.
+    const auto next = std::ranges::lower_bound(ranges_, at, {}, &Range::begin);
+    const bool apart = (next == ranges_.end() || at + plain <= next->begin) &&
+                       (next == ranges_.begin() || std::prev(next)->end <= at);
+    if (plain != 0 && apart) {
+      ranges_.insert(next, {at, at + plain});
+      ++count;
+    }
+    at += plain + kPageBytes;  // closed, or a trap
+  }
+}
+
+bool KnownStacks::read(std::uint64_t address, void* into, std::size_t bytes) const noexcept {
+  const auto after = std::ranges::upper_bound(ranges_, address, {}, &Range::begin);
+  if (after == ranges_.begin()) return false;
+  const Range& range = *std::prev(after);
+  return address <= range.end && bytes <= range.end - address && raw_.read(address, into, bytes);
+}
+
+}  // namespace mixwalk

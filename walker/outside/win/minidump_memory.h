@@ -1,0 +1,22 @@
+#pragma once
+
+#include <windows.h>
+
+#include <atomic>
+#include <span>
+
+#include "unmanaged/minidump/memory_addition.h"
+
+namespace mixwalk {
+
+// Gives a minidump, which was written without it, the memory of its process, which stands. Reads and writes a MiB at a
+// time. `file`: the dump, GENERIC_WRITE. `process`: PROCESS_QUERY_INFORMATION | PROCESS_VM_READ. What cannot be read,
+// in pages that should be readable, becomes zeros. Returns an error of the system, or ERROR_SUCCESS; where it fails,
+// or was cancelled (ERROR_CANCELLED), the dump is one without memory still. Not frozen-safe.
+DWORD append_memory(HANDLE process, HANDLE file, std::span<const DumpedName> names, const std::atomic<bool>& cancelled);
+
+// How many bytes of the process's memory a whole dump holds now, without its tables. `process`:
+// PROCESS_QUERY_INFORMATION.
+std::uint64_t dumped_bytes(HANDLE process);
+
+}  // namespace mixwalk

@@ -1,0 +1,167 @@
+#include "walker/outside/win/minidump_writer.h"
+
+#include <dbghelp.h>
+
+#include <atomic>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "unmanaged/win/utf8.h"
+#include "walker/outside/win/minidump_memory.h"
+#include "walker/outside/win/process_suspension.h"
+#include "walker/session/win/thread_list.h"
+#include "walker/session/win/win_error.h"
+
+namespace mixwalk {
+namespace {
+
+// What `procdump -ma` and Task Manager ask for. Memory that closes meanwhile is left out.
+constexpr int kTables = MiniDumpWithFullMemoryInfo | MiniDumpWithHandleData | MiniDumpWithThreadInfo |
+                        MiniDumpWithUnloadedModules | MiniDumpIgnoreInaccessibleMemory;
+
+// By then Windows' writer has asked for the first time whether it should end.
+constexpr DWORD kAskMs = 500;
+
+struct Dbghelp {
+  decltype(&::SymInitializeW) initialise = nullptr;
+  decltype(&::MiniDumpWriteDump) write = nullptr;
+
+  explicit operator bool() const noexcept { return initialise != nullptr && write != nullptr; }
+};
+
+// The system's own library, which no other program needs. It is never unloaded: a writer that cannot be stopped may
+// still be in it.
+Dbghelp load_dbghelp() noexcept {
+  const HMODULE library = LoadLibraryExW(L"dbghelp.dll", nullptr, LOAD_LIBRARY_SEARCH_SYSTEM32);
+  if (library == nullptr) return {};
+  const auto find = [&](const char* name) { return reinterpret_cast<void*>(GetProcAddress(library, name)); };
+  return {reinterpret_cast<decltype(Dbghelp::initialise)>(find("SymInitializeW")),
+          reinterpret_cast<decltype(Dbghelp::write)>(find("MiniDumpWriteDump"))};
+}
+
+// MiniDumpWriteDump leaves an HRESULT where others leave an error of the system.
+DWORD system_error(DWORD error) noexcept {
+  return HRESULT_FACILITY(error) == FACILITY_WIN32 && FAILED(static_cast<HRESULT>(error)) ? HRESULT_CODE(error) : error;
+}
+
+}  // namespace
+
+struct MinidumpWriter::Job {
+  Job(Dbghelp library, HANDLE of, std::uint32_t id, HANDLE into, MemoryBy by)
+      : dbghelp(library), process(of), process_id(id), file(into), memory(by), suspension(id) {}
+
+  DWORD write();
+  DWORD write_by_system();
+  static BOOL CALLBACK on_callback(void* job, const PMINIDUMP_CALLBACK_INPUT input, PMINIDUMP_CALLBACK_OUTPUT output);
+
+  const Dbghelp dbghelp;
+  const HANDLE process;
+  const std::uint32_t process_id;
+  const HANDLE file;
+  const MemoryBy memory;
+  ProcessSuspension suspension;
+  std::atomic<bool> cancelled{false};
+  std::atomic<bool> can_cancel{false};  // the writer asks whether it should end
+  DWORD error = ERROR_SUCCESS;
+};
+
+BOOL CALLBACK MinidumpWriter::Job::on_callback(void* param, const PMINIDUMP_CALLBACK_INPUT input,
+                                               PMINIDUMP_CALLBACK_OUTPUT output) {
+  Job& job = *static_cast<Job*>(param);
+  switch (input->CallbackType) {
+    case CancelCallback:
+      job.can_cancel = true;
+      output->CheckCancel = TRUE;
+      output->Cancel = job.cancelled;
+      return TRUE;
+    case ReadMemoryFailureCallback:
+      output->Status = S_OK;  // the dump goes on without that memory
+      return TRUE;
+    // All of them, with what the dump's type says.
+    case IncludeModuleCallback:
+    case IncludeThreadCallback:
+    case ModuleCallback:
+    case ThreadCallback:
+    case ThreadExCallback: return TRUE;
+    default: return FALSE;
+  }
+}
+
+DWORD MinidumpWriter::Job::write_by_system() {
+  // Folklore: where nobody has called SymInitialize for the process, Wine 8's MiniDumpWriteDump does, and lets it load
+  // the symbols of every module; its SymCleanup then frees memory that is none (a page fault in ntdll's
+  // unsafe_block_from_ptr) where the process is one of .NET. SymInitialize(…, TRUE) and SymCleanup alone do the same.
+  // With this call, which loads nothing, Wine's writer does neither. Windows does not need it, and what it says
+  // does not matter. (Test: dump_file_test.)
+  dbghelp.initialise(process, nullptr, FALSE);
+  const int type = kTables | (memory == MemoryBy::system ? MiniDumpWithFullMemory : MiniDumpNormal);
+  MINIDUMP_CALLBACK_INFORMATION callback{&Job::on_callback, this};
+  if (dbghelp.write(process, process_id, file, static_cast<MINIDUMP_TYPE>(type), nullptr, nullptr, &callback)) {
+    return ERROR_SUCCESS;
+  }
+  const DWORD why = GetLastError();
+  return why == ERROR_SUCCESS ? static_cast<DWORD>(ERROR_WRITE_FAULT) : system_error(why);
+}
+
+DWORD MinidumpWriter::Job::write() {
+  if (const DWORD why = write_by_system(); why != ERROR_SUCCESS || memory == MemoryBy::system) return why;
+  can_cancel = true;
+  std::vector<DumpedName> names;
+  for (const auto& thread : suspension.threads()) {
+    const std::wstring name = to_utf16(thread_description(thread.handle.get()));
+    if (!name.empty()) names.push_back({thread.id, std::u16string(name.begin(), name.end())});
+  }
+  return append_memory(process, file, names, cancelled);
+}
+
+DWORD WINAPI MinidumpWriter::run(void* param) noexcept {
+  const std::unique_ptr<std::shared_ptr<Job>> owner(static_cast<std::shared_ptr<Job>*>(param));
+  Job& job = **owner;
+  job.error = job.write();
+  job.suspension.end();
+  return 0;
+}
+
+MemoryBy usual_memory_writer() noexcept {
+  const bool wine = GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version") != nullptr;
+  return wine ? MemoryBy::us : MemoryBy::system;
+}
+
+MinidumpWriter::MinidumpWriter(std::shared_ptr<Job> job, UniqueHandle thread)
+    : job_(std::move(job)), thread_(std::move(thread)) {}
+
+Outcome<MinidumpWriter> MinidumpWriter::start(HANDLE process, std::uint32_t process_id, HANDLE file,
+                                              MemoryBy memory) {
+  const Dbghelp dbghelp = load_dbghelp();
+  if (!dbghelp) return Failure{ExitCode::internal, "the system's dbghelp.dll does not write dumps"};
+  auto job = std::make_shared<Job>(dbghelp, process, process_id, file, memory);
+  // A dump of what runs has stacks of many moments, and would not say so.
+  if (job->suspension.threads().empty()) return Failure{ExitCode::internal, "none of its threads can be suspended"};
+  auto share = std::make_unique<std::shared_ptr<Job>>(job);
+  UniqueHandle thread(CreateThread(nullptr, 0, &MinidumpWriter::run, share.get(), 0, nullptr));
+  if (!thread) return Failure{ExitCode::internal, "no thread to write the dump: " + last_error()};
+  share.release();
+  return MinidumpWriter(std::move(job), std::move(thread));
+}
+
+bool MinidumpWriter::wait(DWORD milliseconds) const noexcept {
+  return WaitForSingleObject(thread_.get(), milliseconds) == WAIT_OBJECT_0;
+}
+
+void MinidumpWriter::cancel() noexcept {
+  job_->cancelled = true;
+  job_->suspension.end();
+  // A writer that can be stopped has suspended the threads once more, and resumes them before it returns. It may not
+  // have asked yet.
+  if (!wait(kAskMs) && job_->can_cancel) wait(INFINITE);
+}
+
+std::string MinidumpWriter::error() const {
+  return job_->error == ERROR_SUCCESS ? std::string() : error_text(job_->error);
+}
+
+std::uint64_t MinidumpWriter::stood_ns() const noexcept { return job_->suspension.stood_ns(); }
+std::size_t MinidumpWriter::threads() const noexcept { return job_->suspension.threads().size(); }
+
+}  // namespace mixwalk

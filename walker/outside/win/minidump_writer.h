@@ -1,0 +1,53 @@
+#pragma once
+
+#include <windows.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "unmanaged/win/unique_handle.h"
+#include "walker/base/failure.h"
+
+namespace mixwalk {
+
+// Who writes the memory into a dump. Everything else in it is always written by the system's MiniDumpWriteDump.
+enum class MemoryBy {
+  system,  // MiniDumpWriteDump
+  us,      // append_memory: where MiniDumpWriteDump is Wine's, which reads and writes 1 KiB at a time
+};
+MemoryBy usual_memory_writer() noexcept;
+
+// Writes a minidump of a live process with all of its memory, in a thread of its own. The process stands from start()
+// until all is written, or cancel(). Nothing is loaded into it. Not frozen-safe.
+class MinidumpWriter {
+ public:
+  // The rights that `process` must have. dbghelp duplicates handles to say what they are.
+  static constexpr DWORD kRights = PROCESS_QUERY_INFORMATION | PROCESS_VM_READ | PROCESS_DUP_HANDLE | SYNCHRONIZE;
+
+  // `process` and `file` must outlive the writing. `file`: of an empty file on a disk; GENERIC_WRITE.
+  static Outcome<MinidumpWriter> start(HANDLE process, std::uint32_t process_id, HANDLE file,
+                                       MemoryBy memory = usual_memory_writer());
+
+  // True: the writing is over, and the process runs again.
+  bool wait(DWORD milliseconds) const noexcept;
+  // Ends the writing early and lets the process run. Where the writer can be stopped, that is waited for. Wine 8's
+  // MiniDumpWriteDump cannot: it goes on, in vain, until mixwalk.exe ends, which must be the next thing to do.
+  void cancel() noexcept;
+
+  // Once wait() has said true. Empty: written, as far as the system says. Else why not, one line.
+  std::string error() const;
+  // Once the process runs again.
+  std::uint64_t stood_ns() const noexcept;
+  std::size_t threads() const noexcept;
+
+ private:
+  struct Job;
+  static DWORD WINAPI run(void* job) noexcept;
+  MinidumpWriter(std::shared_ptr<Job> job, UniqueHandle thread);
+
+  std::shared_ptr<Job> job_;  // the thread has its share of it
+  UniqueHandle thread_;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <windows.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <thread>
+
+#include "unmanaged/win/unique_handle.h"
+#include "walker/base/win/tick_clock.h"
+#include "walker/outside/win/outside_thread.h"
+#include "walker/suspended/thread_group.h"
+
+namespace mixwalk {
+
+// Threads of another process that are suspended together, for one capture_group(). A thread of mixwalk.exe lets all of
+// them run again at the deadline: one that does not come to stand keeps the others waiting no longer.
+class OutsideGroup final : public ThreadGroup {
+ public:
+  // The threads stay open, and where they are. Starts the thread that watches the deadline.
+  OutsideGroup(std::span<OutsideThread* const> threads, std::uint32_t deadline_ms);
+  ~OutsideGroup();
+  OutsideGroup(const OutsideGroup&) = delete;
+  OutsideGroup& operator=(const OutsideGroup&) = delete;
+
+  void begin() noexcept override { SetEvent(begun_.get()); }
+  void end() noexcept override { SetEvent(ended_.get()); }
+  Suspend suspend(std::size_t place) noexcept override;
+  void resume(std::size_t place) noexcept override;
+  bool read_registers(std::size_t place, Registers& registers) noexcept override {
+    return threads_[place]->read_registers(registers);
+  }
+  StackLimits stack_limits(std::size_t place) const noexcept override { return threads_[place]->stack_limits(); }
+  bool overdue(std::size_t) const noexcept override { return let_go_ns_.load() != 0; }
+  std::uint64_t let_go_ns() const noexcept override { return let_go_ns_.load(); }
+  std::uint64_t now_ns() const noexcept override { return clock_.now_ns(); }
+
+ private:
+  void watch(std::uint32_t deadline_ms) noexcept;
+
+  const std::span<OutsideThread* const> threads_;
+  // Whoever takes one of these resumes the thread: the group's own thread, or the one that watches.
+  const std::unique_ptr<std::atomic<bool>[]> suspended_;
+  std::atomic<std::uint64_t> let_go_ns_{0};
+  const UniqueHandle begun_, ended_;
+  TickClock clock_;
+  std::thread watcher_;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,77 @@
+#include "walker/outside/win/outside_moments.h"
+
+#include <algorithm>
+
+#include "walker/outside/process_block.h"
+#include "walker/outside/win/known_stacks.h"
+#include "walker/outside/win/outside_group.h"
+#include "walker/outside/win/suspension_gate.h"
+#include "walker/suspended/moments.h"
+
+namespace mixwalk {
+namespace {
+
+// For the stacks of all threads, in memory of mixwalk.exe.
+constexpr std::size_t kMostArena = 256 << 20;
+
+}  // namespace
+
+bool OutsideMoments::take(std::span<const NumberedThread> threads, std::uint32_t deadline_ms) {
+  threads = threads.first(std::min(threads.size(), kMostThreads));
+  stacks_.drop();
+  const ProcessMemory raw(process_);
+  KnownStacks known(raw);
+  std::vector<OutsideThread*> opened;
+  std::size_t bytes = kLeastArenaBytes;
+  for (const NumberedThread& numbered : threads) {
+    const StackLimits limits = stack_limits(stacks_, numbered.thread->teb());
+    numbered.thread->set_limits(limits);
+    known.add(stacks_, limits);
+    bytes += std::min<std::uint64_t>(limits.base - limits.limit, kMostArena) + kStackGrowthBytes;
+    opened.push_back(numbered.thread);
+  }
+  bytes = std::min(bytes, kMostArena);
+  Group& group = groups_.emplace_back();
+  group.arena = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  group.members = std::vector<GroupMember>(threads.size());
+  std::uint64_t stood_ns = 0;
+  bool in_time = true;
+  {
+    OutsideGroup together(opened, deadline_ms);
+    const SuspensionGate gate;
+    stood_ns = capture_group(together, group.members, {group.arena.get(), bytes}, known);
+    in_time = together.let_go_ns() == 0;
+  }
+  moments_.push_back({stood_ns});
+  for (std::size_t i = 0; i < threads.size(); ++i) {
+    if (group.members[i].sample.fault != CaptureFault::none) continue;
+    taken_[threads[i].os_id] = {&group.members[i], static_cast<std::uint32_t>(moments_.size())};
+  }
+  return in_time;
+}
+
+bool OutsideMoments::give(std::uint32_t os_id, RawSample& sample) const {
+  const auto found = taken_.find(os_id);
+  if (found == taken_.end()) return false;
+  const RawSample& copy = found->second.member->sample;
+  sample.clear();
+  sample.context = copy.context;
+  sample.stopping_ns = copy.stopping_ns;
+  sample.frozen_ns = copy.frozen_ns;
+  // What was cut off then is asked for and missing now.
+  sample.stack.fill(copy.stack, copy.stack.begin(), copy.stack.end() + (copy.stack.cut() ? 1 : 0));
+  return true;
+}
+
+std::uint32_t OutsideMoments::moment_of(std::uint32_t os_id) const {
+  const auto found = taken_.find(os_id);
+  return found == taken_.end() ? 0 : found->second.moment;
+}
+
+void OutsideMoments::clear() {
+  taken_.clear();
+  groups_.clear();
+  moments_.clear();
+}
+
+}  // namespace mixwalk

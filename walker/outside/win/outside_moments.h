@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "unmanaged/win/remote_memory.h"
+#include "walker/model/snapshot.h"
+#include "walker/outside/win/outside_thread.h"
+#include "walker/suspended/group_capture.h"
+#include "walker/suspended/raw_sample.h"
+
+namespace mixwalk {
+
+struct NumberedThread {
+  std::uint32_t os_id = 0;
+  OutsideThread* thread = nullptr;
+};
+
+// Registers and stacks of threads of another process that stood together. What is kept is theirs until clear().
+class OutsideMoments {
+ public:
+  static constexpr std::size_t kMostThreads = 4096;  // of one moment
+
+  // `process`: PROCESS_VM_READ and PROCESS_QUERY_INFORMATION.
+  explicit OutsideMoments(HANDLE process) noexcept : process_(process), stacks_(process) {}
+
+  // Freezes the threads together, as many as one moment has room for, and keeps what was copied. A thread that has
+  // ended, or was not copied before the deadline, has no copy. False: the deadline was over before all were copied.
+  bool take(std::span<const NumberedThread> threads, std::uint32_t deadline_ms);
+
+  // Gives what was copied of a thread. False: there is no copy.
+  bool give(std::uint32_t os_id, RawSample& sample) const;
+  // The place in moments(), from 1 on, at which the thread stood; 0: there is no copy.
+  std::uint32_t moment_of(std::uint32_t os_id) const;
+  const std::vector<Moment>& moments() const noexcept { return moments_; }
+
+  void clear();
+
+ private:
+  struct Taken {
+    const GroupMember* member = nullptr;
+    std::uint32_t moment = 0;
+  };
+  struct Group {
+    std::unique_ptr<std::byte[]> arena;  // the copies of the stacks
+    std::vector<GroupMember> members;
+  };
+
+  const HANDLE process_;
+  RemoteMemory stacks_;
+  std::vector<Group> groups_;
+  std::map<std::uint32_t, Taken> taken_;
+  std::vector<Moment> moments_;
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,64 @@
+#include "walker/outside/win/process_suspension.h"
+
+#include <algorithm>
+
+#include "unmanaged/win/thread_information.h"
+#include "walker/session/win/thread_list.h"
+#include "walker/session/win/token.h"
+
+namespace mixwalk {
+namespace {
+
+// A thread that still runs may begin others between a look and the suspensions that follow. So there is another look,
+// until it brings nothing new; a process to which others add threads without end is left at that.
+constexpr int kMaxLooks = 100;
+constexpr std::size_t kMoreThreads = 256;  // that there is room for at once
+
+}  // namespace
+
+ProcessSuspension::ProcessSuspension(std::uint32_t process_id) : begun_ns_(clock_.now_ns()) {
+  try {
+    for (int look = 0; look < kMaxLooks && suspend_new_threads(process_id); ++look) {
+    }
+  } catch (...) {  // no memory; what stands must not stay so
+    end();
+    throw;
+  }
+}
+
+bool ProcessSuspension::suspend_new_threads(std::uint32_t process_id) {
+  bool found = false;
+  for (const std::uint32_t id : list_threads(process_id).value_or(std::vector<std::uint32_t>())) {
+    const auto place = std::ranges::lower_bound(threads_, id, {}, &Suspended::id);
+    if (place != threads_.end() && place->id == id) continue;
+    UniqueHandle thread = open_thread(THREAD_SUSPEND_RESUME | THREAD_QUERY_INFORMATION, id);
+    if (!thread) continue;
+    // The id may have been given to a thread of another process since it was listed.
+    const auto info = thread_information(thread.get());
+    if (!info || info->process_id != process_id) continue;
+    const auto at = place - threads_.begin();
+    if (threads_.size() == threads_.capacity()) threads_.reserve(threads_.size() + kMoreThreads);  // before it stands
+    SuspensionEntry entry;
+    entry.begin(id);
+    const DWORD before = SuspendThread(thread.get());
+    if (before == static_cast<DWORD>(-1)) {
+      entry.end();
+      continue;
+    }
+    entry.stands(before);
+    threads_.insert(threads_.begin() + at, {id, std::move(thread), entry});
+    found = true;
+  }
+  return found;
+}
+
+void ProcessSuspension::end() noexcept {
+  if (ended_.exchange(true)) return;
+  for (Suspended& thread : threads_) {
+    ResumeThread(thread.handle.get());
+    thread.entry.end();
+  }
+  stood_ns_ = clock_.now_ns() - begun_ns_;
+}
+
+}  // namespace mixwalk

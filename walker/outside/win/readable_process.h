@@ -1,0 +1,15 @@
+#pragma once
+
+#include <windows.h>
+
+#include <cstdint>
+
+#include "unmanaged/win/unique_handle.h"
+#include "walker/base/failure.h"
+
+namespace mixwalk {
+
+// Opens an x64 process, .NET or not, that is looked at from outside. `access` includes PROCESS_QUERY_INFORMATION.
+Outcome<UniqueHandle> open_readable(DWORD access, std::uint32_t process_id);
+
+}  // namespace mixwalk

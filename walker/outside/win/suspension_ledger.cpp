@@ -1,0 +1,71 @@
+#include "walker/outside/win/suspension_ledger.h"
+
+#include <algorithm>
+
+#include "unmanaged/win/thread_information.h"
+#include "walker/session/win/token.h"
+
+namespace mixwalk {
+namespace {
+
+// Whether SuspendThread has returned: then the count before it is known.
+constexpr std::uint64_t kStands = std::uint64_t{1} << 32;
+constexpr int kCountShift = 33;
+// The system allows no more (MAXIMUM_SUSPEND_COUNT).
+constexpr DWORD kMaxCount = 127;
+
+std::atomic<SuspensionLedger*> kept{nullptr};
+
+// By suspending it once more: the system's documented way to learn it.
+bool resume(std::uint32_t process_id, std::uint32_t thread_id, DWORD count_before) {
+  const UniqueHandle thread = open_thread(THREAD_SUSPEND_RESUME | THREAD_QUERY_INFORMATION, thread_id);
+  if (!thread) return false;
+  const auto info = thread_information(thread.get());
+  if (!info || info->process_id != process_id) return false;
+  const DWORD count = SuspendThread(thread.get());
+  if (count == static_cast<DWORD>(-1)) return false;
+  ResumeThread(thread.get());
+  return count > count_before && ResumeThread(thread.get()) != static_cast<DWORD>(-1);
+}
+
+}  // namespace
+
+void keep_suspensions_in(SuspensionLedger* ledger) noexcept { kept.store(ledger); }
+
+void SuspensionEntry::begin(std::uint32_t thread_id) noexcept {
+  slot_ = nullptr;
+  SuspensionLedger* const ledger = kept.load();
+  if (ledger == nullptr) return;
+  // Ids are multiples of four. Nearly always the first place is free.
+  for (std::size_t i = 0; i < SuspensionLedger::kSlots; ++i) {
+    std::atomic<std::uint64_t>& slot = ledger->slots[(thread_id / 4 + i) % SuspensionLedger::kSlots];
+    std::uint64_t free = 0;
+    if (!slot.compare_exchange_strong(free, thread_id)) continue;
+    slot_ = &slot;
+    return;
+  }
+}
+
+void SuspensionEntry::stands(DWORD count_before) noexcept {
+  if (slot_ == nullptr) return;
+  const std::uint64_t count = std::min(count_before, kMaxCount);
+  slot_->store((slot_->load() & UINT32_MAX) | kStands | count << kCountShift);
+}
+
+void SuspensionEntry::end() noexcept {
+  if (slot_ != nullptr) slot_->store(0);
+  slot_ = nullptr;
+}
+
+std::size_t resume_all(const SuspensionLedger& ledger) {
+  std::size_t resumed = 0;
+  for (const auto& slot : ledger.slots) {
+    const std::uint64_t entry = slot.load();
+    if (entry == 0) continue;
+    const DWORD before = (entry & kStands) != 0 ? static_cast<DWORD>(entry >> kCountShift) : 0;
+    resumed += resume(ledger.process_id, static_cast<std::uint32_t>(entry), before);
+  }
+  return resumed;
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <windows.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace mixwalk {
+
+// Which threads of the target mixwalk.exe has suspended from outside: a page that it shares with its watcher
+// (suspension_watcher.h), which resumes them when mixwalk.exe is ended meanwhile. Nothing here allocates or waits.
+struct SuspensionLedger {
+  // Four times as many as stand together in one moment. Threads beyond that have no entry.
+  static constexpr std::size_t kSlots = 16'384;
+  std::uint32_t process_id = 0;  // of the target
+  // The thread's id; above it kStands, and above that its suspend count before. 0: free.
+  std::array<std::atomic<std::uint64_t>, kSlots> slots{};
+};
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+// From here on entries are written there; null: nowhere. The ledger is never taken away again.
+void keep_suspensions_in(SuspensionLedger* ledger) noexcept;
+
+// The entry of one suspension of one thread.
+class SuspensionEntry {
+ public:
+  // Before SuspendThread.
+  void begin(std::uint32_t thread_id) noexcept;
+  // SuspendThread has returned this.
+  void stands(DWORD count_before) noexcept;
+  // After ResumeThread, or where SuspendThread failed.
+  void end() noexcept;
+
+ private:
+  std::atomic<std::uint64_t>* slot_ = nullptr;  // null: there is none
+};
+
+// Resumes what stands by the ledger, each thread once, of that process only. A thread whose suspend count is not above
+// what it was before mixwalk.exe suspended it is left as it is. Returns how many were resumed.
+std::size_t resume_all(const SuspensionLedger& ledger);
+
+}  // namespace mixwalk

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "walker/base/failure.h"
+
+namespace mixwalk {
+
+// The hidden command by which mixwalk.exe starts itself as the watcher: "--suspension-watcher PROCESS LEDGER", two
+// inherited handles in hexadecimal.
+inline constexpr const char* kSuspensionWatcherCommand = "--suspension-watcher";
+
+// Starts mixwalk.exe once more, as a watcher that waits for this process's end, and then resumes the threads that it
+// had suspended (suspension_ledger.h). So a thread of the target also runs again where this process is ended by
+// TerminateProcess. The watcher has nothing but these two handles, stands in no job of ours, and ends with this
+// process. `program`: the path of mixwalk.exe. `process_id`: the target's. The first call counts. Nothing: it runs.
+std::optional<Failure> watch_suspensions(const std::wstring& program, std::uint32_t process_id);
+
+// Whether these arguments (without the program) are that command, and then its exit code.
+std::optional<int> run_suspension_watcher(const std::vector<std::string>& arguments);
+
+}  // namespace mixwalk

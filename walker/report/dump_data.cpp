@@ -1,0 +1,152 @@
+#include "walker/report/dump_data.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "walker/export/recording_filter.h"
+#include "walker/export/runtime_frames.h"
+#include "walker/export/words.h"
+#include "walker/model/recording_builder.h"
+
+namespace mixwalk {
+namespace {
+
+class DumpWriter {
+ public:
+  DumpWriter(const Snapshot& snapshot, const FrameFilter& filter, ReportTables& tables, JsonWriter& json)
+      : snapshot_(snapshot), filter_(filter), recording_(filtered(to_recording(snapshot), filter)),
+        nodes_(tables.add(recording_, RecordedStacks(recording_))), runtime_frames_(snapshot), json_(json) {}
+
+  void write() {
+    json_.begin_object();
+    json_.field("time_ms", snapshot_.unix_time_ms);
+    json_.field("way", key(snapshot_.way));
+    json_.field("way_reason", snapshot_.way_reason);
+    json_.field("unasked", snapshot_.unasked);
+    json_.field("managed_only", filter_.managed_only);
+    json_.field("depth", filter_.depth.value_or(0));
+    json_.array("moments", snapshot_.moments, [this](const Moment& moment) { json_.value(moment.stood_ns); });
+    std::size_t place = 0;
+    json_.array("threads", snapshot_.threads, [&](const Thread& each) { thread(each, place++); });
+    json_.array("locks", snapshot_.locks, [this](const Lock& each) { lock(each); });
+    json_.field("locks_missing", snapshot_.locks_missing);
+    json_.end_object();
+  }
+
+ private:
+  void thread(const Thread& thread, std::size_t index) {
+    const std::uint32_t stack = recording_.samples[index].stack;
+    json_.begin_object();
+    json_.field("id", thread.os_id);
+    json_.field("name", thread.name);
+    json_.field("managed", thread.clr_id != 0);
+    if (!thread.skipped.empty()) json_.field("skipped", thread.skipped);
+    json_.field("leaf", stack == Recording::kNone ? ReportTables::kNoStack : std::int64_t{nodes_[stack]});
+    json_.field("state", key(thread.stack.completeness()));
+    if (const auto why = open_runs(thread.stack); !why.empty()) {
+      json_.array("why", why, [this](const std::string& each) { json_.value(each); });
+    }
+    if (const auto not_asked = sentence_of_refusal(thread.stack.refusal); !not_asked.empty()) {
+      json_.field("copied", not_asked);
+    }
+    if (thread.moment != 0) json_.field("moment", thread.moment);
+    if (thread.created != 0) json_.field("created", thread.created);
+    if (thread.cpu) json_.field("cpu", *thread.cpu);
+    if (!filter_.managed_only) {
+      folds(thread.stack);
+      marks(thread.stack);
+    }
+    json_.end_object();
+  }
+
+  // Why a stack is not whole, each reason once.
+  static std::vector<std::string> open_runs(const Stack& stack) {
+    std::map<std::pair<RunPosition, OpenReason>, std::size_t> counts;
+    for (const Run& run : stack.runs) {
+      if (run.end == RunEnd::open) ++counts[{run.position, run.why}];
+    }
+    std::vector<std::string> sentences;
+    for (const auto& [what, count] : counts) {
+      const std::string runs = count == 1 ? fmt::format("{} run", key(what.first))
+                                          : fmt::format("{} {} runs", count, key(what.first));
+      sentences.push_back(fmt::format("{} open: {}", runs, sentence(what.second)));
+    }
+    return sentences;
+  }
+
+  // The runtime's own frames: [first, count, role].
+  void folds(const Stack& stack) {
+    if (filter_.all) return;
+    auto folded = runtime_frames_.of(stack);
+    const std::size_t shown = std::min<std::size_t>(filter_.depth.value_or(stack.frames.size()), stack.frames.size());
+    std::erase_if(folded, [&](const FoldedFrames& each) { return each.first + each.count > shown; });
+    if (folded.empty()) return;
+    json_.array("folds", folded, [this](const FoldedFrames& each) {
+      json_.begin_array();
+      json_.value(each.first);
+      json_.value(each.count);
+      json_.value(each.role);
+      json_.end_array();
+    });
+  }
+
+  // What is wrong with frames: [index, words].
+  void marks(const Stack& stack) {
+    std::vector<std::size_t> marked;
+    for (std::size_t i = 0; i < stack.frames.size(); ++i) {
+      if (!sentence(stack.frames[i].call).empty()) marked.push_back(i);
+    }
+    if (marked.empty()) return;
+    json_.array("marks", marked, [&](std::size_t i) {
+      json_.begin_array();
+      json_.value(i);
+      json_.value(sentence(stack.frames[i].call));
+      json_.end_array();
+    });
+  }
+
+  void lock(const Lock& lock) {
+    json_.begin_object();
+    json_.field("kind", kind_of(lock.kind));
+    json_.field("address", fmt::format("{:#x}", lock.address));
+    json_.field("type", lock.type);
+    json_.field("owner", lock.owner);
+    json_.field("held", lock.held);
+    json_.field("recursion", lock.recursion);
+    json_.array("waiters", lock.waiters, [this](const LockWaiter& waiter) {
+      json_.begin_array();
+      json_.value(waiter.os_id);
+      json_.value(waiter.pulse);
+      json_.end_array();
+    });
+    json_.end_object();
+  }
+
+  static std::string_view kind_of(LockKind kind) {
+    switch (kind) {
+      case LockKind::monitor: return "monitor";
+      case LockKind::critical_section: return "critical section";
+      case LockKind::srw_lock: return "SRW lock";
+    }
+    return "";
+  }
+
+  const Snapshot& snapshot_;
+  const FrameFilter& filter_;
+  const Recording recording_;
+  const std::vector<std::uint32_t> nodes_;
+  const RuntimeFrames runtime_frames_;
+  JsonWriter& json_;
+};
+
+}  // namespace
+
+void write_dump_data(const Snapshot& snapshot, const FrameFilter& filter, ReportTables& tables, JsonWriter& json) {
+  DumpWriter(snapshot, filter, tables, json).write();
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "walker/export/exporter.h"
+#include "walker/report/report_tables.h"
+
+namespace mixwalk {
+
+// Writes one dump of a report, an object: when and how, its threads with their stacks in `tables`, its locks.
+void write_dump_data(const Snapshot& snapshot, const FrameFilter& filter, ReportTables& tables, JsonWriter& json);
+
+}  // namespace mixwalk

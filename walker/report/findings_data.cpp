@@ -1,0 +1,66 @@
+#include "walker/report/findings_data.h"
+
+#include <string>
+
+#include "walker/hang/finding_words.h"
+
+namespace mixwalk {
+namespace {
+
+// -1: none.
+std::int64_t index_or_none(std::uint32_t index, std::uint32_t none) {
+  return index == none ? -1 : std::int64_t{index};
+}
+
+void write_part(const FindingThread& part, JsonWriter& json) {
+  json.begin_object();
+  json.field("thread", part.thread);
+  json.field("dump", part.dump);
+  json.field("frame", index_or_none(part.frame, kNoFrame));
+  json.field("words", part.words);
+  json.end_object();
+}
+
+void write_finding(const Finding& finding, JsonWriter& json) {
+  json.begin_object();
+  json.field("kind", key(finding.kind));
+  json.field("severity", key(finding.severity));
+  json.field("title", finding.title);
+  json.array("details", finding.details, [&](const std::string& detail) { json.value(detail); });
+  json.array("threads", finding.threads, [&](const FindingThread& part) { write_part(part, json); });
+  json.array("behind", finding.behind, [&](std::uint32_t thread) { json.value(thread); });
+  json.end_object();
+}
+
+void write_history(const ThreadHistory& history, ReportTables& tables, JsonWriter& json) {
+  json.begin_object();
+  json.field("verdict", key(history.verdict));
+  json.field("since", history.since);
+  json.field("ms", history.milliseconds);
+  if (history.cpu) json.field("cpu", *history.cpu);
+  // Of each dump that it is in: dump, thread there, how it stands, what it waits for (a string).
+  json.array("seen", history.sightings, [&](const Sighting& sighting) {
+    json.begin_array();
+    json.value(sighting.dump);
+    json.value(sighting.thread);
+    json.value(key(sighting.wait.standing));
+    json.value(tables.string(sighting.wait.words));
+    json.end_array();
+  });
+  json.end_object();
+}
+
+}  // namespace
+
+void write_findings_data(const Findings& findings, ReportTables& tables, JsonWriter& json) {
+  json.begin_object();
+  json.field("headline", headline(findings));
+  json.field("severity", key(severity(findings)));
+  json.array("findings", findings.findings, [&](const Finding& finding) { write_finding(finding, json); });
+  json.array("threads", findings.threads, [&](const ThreadHistory& history) { write_history(history, tables, json); });
+  json.array("files", findings.dumps, [&](const DumpInfo& dump) { json.value(dump.file); });
+  json.array("gaps", findings.gaps, [&](const std::string& gap) { json.value(gap); });
+  json.end_object();
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "walker/export/exporter.h"
+#include "walker/export/recording_exporter.h"
+#include "walker/hang/findings.h"
+
+namespace mixwalk {
+
+// A page for a browser: a dump's threads and stacks, or a recording's flame graph and what each thread did when. One
+// self-contained file. What it shows: docs/exports.md.
+class HtmlExporter final : public Exporter, public RecordingExporter {
+ public:
+  static constexpr int kVersion = 1;  // of the data in the page
+
+  // The filter is that of dumps; a recording is filtered by its caller.
+  explicit HtmlExporter(const FrameFilter& filter = {}) : filter_(filter) {}
+
+  bool write(const Snapshot& snapshot, ByteSink& sink) const override;
+  bool write(const Recording& recording, ByteSink& sink) const override;
+  // Several dumps of one process in the order of their time, each thread of them side by side. At least one dump.
+  bool write_series(std::span<const Snapshot> dumps, ByteSink& sink) const;
+  // First what a comparison of the dumps found, then the dumps.
+  bool write_findings(std::span<const Snapshot> dumps, const Findings& findings, ByteSink& sink) const;
+
+ private:
+  bool write_dumps(std::span<const Snapshot> dumps, const Findings* findings, ByteSink& sink) const;
+
+  FrameFilter filter_;
+};
+
+// Why a recording cannot be written as a page: it is dumps that would take too much memory (series_refusal). Empty: it
+// can.
+std::string html_refusal(const Recording& recording);
+
+}  // namespace mixwalk

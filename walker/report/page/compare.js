@@ -1,0 +1,33 @@
+// A thread in two dumps, side by side, the frames that changed marked.
+
+// How many frames from the root two stacks have in common, by what the frames are called.
+function commonFrames(a, b) {
+  const name = (frame) => `${frames.kind[frame]}${frames.label[frame]}`;
+  let common = 0;
+  while (common < a.length && common < b.length && name(a[a.length - 1 - common]) === name(b[b.length - 1 - common])) ++common;
+  return common;
+}
+
+// The stacks of a person in the dumps that it is in. `shown`: as stackView, with left and right (indices into seen).
+function comparedView(person, shown, choose) {
+  const last = person.seen.length - 1;
+  const right = Math.min(shown.right ?? last, last);
+  const left = Math.min(shown.left ?? Math.max(0, last - 1), last);
+  const [a, b] = [person.seen[left], person.seen[right]];
+  const [before, after] = [stackOf(a.thread.leaf), stackOf(b.thread.leaf)];
+  const common = commonFrames(before, after);
+  const same = common === before.length && common === after.length;
+  const column = (at, side, stack) => {
+    const seen = person.seen[at];
+    const select = el('select', {'aria-label': `Dump ${side}`, onchange: (event) => choose(side, Number(event.target.value))},
+        ...person.seen.map(({dump: each}, i) => el('option', {value: String(i), selected: i === at}, `${dumpTitle(each)}, ${dumpTime(each)}`)));
+    return el('section', {class: 'column', 'aria-label': `Stack ${side}`}, select,
+        seen.words ? el('p', {class: 'words'}, seen.words) : null,
+        lockLines(seen.thread),
+        seen.thread.leaf < 0 ? threadBody(seen.thread, shown)
+                             : stackView(seen.thread, {...shown, changed: same ? 0 : stack.length - common}));
+  };
+  const says = same ? 'The same functions in both dumps.'
+      : `${plural(common, 'frame')} from the root in common; the frames above changed.`;
+  return [el('p', {class: 'hint'}, says), el('div', {class: 'columns'}, column(left, 'left', before), column(right, 'right', after))];
+}

@@ -1,0 +1,65 @@
+'use strict';
+// The report's data, as the tables of the document give it: see walker/report/report_tables.h.
+
+const report = JSON.parse(document.getElementById('data').textContent);
+const {strings, frames, nodes} = report;
+const recording = report.recording ?? null;
+const dumps = report.dumps ?? [];
+
+const FLAG = {scanned: 1, framePointer: 2, approximate: 4, inlined: 8};
+
+// The caller of a node; -1: it is the root.
+const parents = nodes.up.map((up, i) => (up === 0 ? -1 : i - up));
+const depths = new Array(parents.length);
+parents.forEach((parent, i) => { depths[i] = parent < 0 ? 1 : depths[parent] + 1; });
+
+const labels = frames.label.map((label) => readable(strings[label]));
+const moduleNames = frames.module.map((module) => readable(strings[module]));
+
+// Frames leaf first, by index into `frames`; none for the node -1.
+function stackOf(leaf) {
+  const stack = [];
+  for (let node = leaf; node >= 0; node = parents[node]) stack.push(nodes.frame[node]);
+  return stack;
+}
+
+// For each node the first node whose stack has the same functions, if at other places in them. A caller comes first.
+const alikes = [];
+{
+  const known = new Map();
+  parents.forEach((parent, i) => {
+    const frame = nodes.frame[i];
+    const key = `${parent < 0 ? '' : alikes[parent]} ${frames.kind[frame]} ${frames.label[frame]}`;
+    if (!known.has(key)) known.set(key, i);
+    alikes.push(known.get(key));
+  });
+}
+
+// For each frame whether it fits, to each node whether a frame on its stack fits. A caller's node comes first.
+function nodesWith(fits) {
+  const found = new Uint8Array(parents.length);
+  for (let i = 0; i < found.length; ++i) {
+    found[i] = fits[nodes.frame[i]] || (parents[i] >= 0 && found[parents[i]]) ? 1 : 0;
+  }
+  return found;
+}
+
+// Frames whose label, module or file has the text; nothing: all of them.
+function framesWith(text) {
+  const wanted = text.toLowerCase();
+  return lowerLabels().map((label) => label.includes(wanted));
+}
+let lower = null;
+function lowerLabels() {
+  lower ??= labels.map((label, i) => `${label} ${moduleNames[i]} ${strings[frames.file[i]]}`.toLowerCase());
+  return lower;
+}
+
+// A name as a page may show it: what moves or hides text (controls, direction marks) is written out, and a name of
+// thousands of characters is cut. walker/base/printable.h does the same for terminals.
+function readable(text) {
+  const MOST = 1000;
+  const cut = text.length > MOST ? text.slice(0, MOST).replace(/[\ud800-\udbff]$/, '') + '…' : text;
+  return cut.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
+      (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}

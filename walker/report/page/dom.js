@@ -1,0 +1,69 @@
+// Elements. Text from the target reaches the page as text only: nothing here takes markup, and the page's policy
+// (require-trusted-types-for) would refuse it.
+
+// el('li', {class: 'x', title: 'y', onclick: f}, 'text', child, [children], …); null and false are left out. Children
+// that may be thousands come as an array: a call takes some ten thousand arguments at most.
+function el(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key.startsWith('on')) element.addEventListener(key.slice(2), value);
+    else element.setAttribute(key, value === true ? '' : value);
+  }
+  element.append(allOf(children));
+  return element;
+}
+
+// Children in a row, as el takes them, to be put into the page at once.
+function allOf(children) {
+  const all = document.createDocumentFragment();
+  for (const child of children.flat()) {
+    if (child !== null && child !== undefined && child !== false) all.append(child);
+  }
+  return all;
+}
+
+// The text with what fits the search marked.
+function marked(text, search) {
+  if (!search) return [text];
+  const parts = [];
+  const lowerText = text.toLowerCase();
+  // A few letters change their length in lower case: then nothing is marked.
+  if (lowerText.length !== text.length) return [text];
+  let from = 0;
+  for (;;) {
+    const at = lowerText.indexOf(search, from);
+    if (at < 0) break;
+    if (at > from) parts.push(text.slice(from, at));
+    parts.push(el('mark', {}, text.slice(at, at + search.length)));
+    from = at + search.length;
+  }
+  parts.push(text.slice(from));
+  return parts;
+}
+
+const badge = (kind, letter) => el('span', {class: `badge ${kind}`, 'aria-hidden': 'true'}, letter);
+const spoken = (text) => el('span', {class: 'spoken'}, text);
+
+function choice(label, id, options, onchange) {
+  const select = el('select', {id, onchange: () => onchange(select.value)},
+      ...options.map(([value, text]) => el('option', {value}, text)));
+  return el('label', {class: 'choice'}, el('span', {}, label), select);
+}
+
+function searchBox(label, id, oninput) {
+  const input = el('input', {type: 'search', id, placeholder: `${label}  ( / )`, 'aria-label': label,
+                             autocomplete: 'off', spellcheck: 'false'});
+  input.addEventListener('input', () => oninput(input.value.trim()));
+  input.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return;
+    if (input.value) {
+      input.value = '';
+      oninput('');
+    } else {
+      input.blur();
+    }
+    event.preventDefault();
+  });
+  return input;
+}

@@ -1,0 +1,38 @@
+// What compare and report hang out, the gravest first: a circle of locks as a chain that closes.
+
+function findingsView() {
+  return [el('p', {class: `headline ${hang.severity}`}, readable(hang.headline)),
+          ...hang.findings.map(findingCard),
+          hang.gaps.length ? el('ul', {class: 'notes'}, ...hang.gaps.map((gap) => el('li', {}, readable(gap)))) : null].filter(Boolean);
+}
+
+function findingCard(finding) {
+  const chained = ['deadlock', 'chain'].includes(finding.kind);
+  const SHOWN = 8;
+  const steps = finding.threads.map(findingStep);
+  const rest = steps.splice(chained ? 200 : SHOWN);
+  const list = el(chained ? 'ol' : 'ul', {class: `steps${chained ? ' chained' : ''}`}, ...steps);
+  if (rest.length) {
+    const more = el('li', {}, el('button', {type: 'button', class: 'quiet', onclick: () => more.replaceWith(allOf(rest))},
+                                 plural(rest.length, 'more thread')));
+    list.append(more);
+  }
+  if (finding.kind === 'deadlock') list.append(el('li', {class: 'closing'}, '↑ and so back to the first'));
+  const behind = finding.behind.map((i) => people[i].thread);
+  return el('article', {class: `finding ${finding.severity}`},
+      el('h3', {}, readable(finding.title)),
+      ...finding.details.map((detail) => el('p', {}, readable(detail))),
+      list,
+      behind.length ? el('details', {}, el('summary', {}, `${plural(behind.length, 'thread')} held up behind`), threadLinks(behind)) : null);
+}
+
+// A thread in a finding: its name, what it does, and the frame to look at first.
+function findingStep(part) {
+  const person = people[part.thread];
+  const seen = person.seen.find((each) => each.dump === part.dump) ?? person.seen[person.seen.length - 1];
+  const stack = stackOf(seen.thread.leaf);
+  const frame = part.frame >= 0 && part.frame < stack.length ? stack[part.frame] : mainOf(stack);
+  return el('li', {class: 'step'},
+      el('p', {}, el('a', {href: linkOf(seen.thread)}, threadTitle(seen.thread)), ' ', verdictBadge(person.verdict), ' ', readable(part.words)),
+      frame === undefined ? null : el('ol', {class: 'stack chain'}, frameRow(frame, 0, undefined, {})));
+}

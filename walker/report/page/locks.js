@@ -1,0 +1,64 @@
+// Locks that are held or waited for.
+
+// Of a dump: by id its threads, and the locks that each waits for and holds. Made when they are first asked for.
+const threadTables = [];
+function threadTablesOf(at) {
+  if (threadTables[at]) return threadTables[at];
+  const tables = {threads: new Map(), waits: new Map(), holds: new Map()};
+  const add = (table, id, lock) => {
+    if (!table.has(id)) table.set(id, new Set());
+    table.get(id).add(lock);
+  };
+  for (const thread of dumps[at].threads) {
+    if (!tables.threads.has(thread.id)) tables.threads.set(thread.id, thread);
+  }
+  for (const lock of dumps[at].locks) {
+    for (const [id] of lock.waiters) add(tables.waits, id, lock);
+    if (lock.owner !== 0) add(tables.holds, lock.owner, lock);
+  }
+  return threadTables[at] = tables;
+}
+
+// A link to a thread of a dump, by its id.
+function threadLink(id, at = dumps.length - 1) {
+  const thread = threadTablesOf(at).threads.get(id);
+  return thread ? el('a', {href: linkOf(thread)}, threadTitle(thread)) : `Thread ${hex(id)}`;
+}
+const lockTitle = (lock) => `${lock.kind}${lock.type ? ` of ${readable(lock.type)}` : ''} at ${lock.address}`;
+
+// What a thread waits for, and what it holds.
+function locksOf(thread) {
+  if (!dumps[thread.dump]) return {waits: [], holds: []};  // a recording has none
+  const {waits, holds} = threadTablesOf(thread.dump);
+  return {waits: [...waits.get(thread.id) ?? []], holds: [...holds.get(thread.id) ?? []]};
+}
+
+const holderOf = (lock, at) => (lock.owner ? [threadLink(lock.owner, at)] : [lock.held ? 'a thread that nobody can name' : 'nobody']);
+
+function lockLines(thread) {
+  const {waits, holds} = locksOf(thread);
+  if (!waits.length && !holds.length) return null;
+  const line = (lock) => {
+    const pulse = lock.waiters.some(([id, isPulse]) => id === thread.id && isPulse);
+    return pulse ? el('li', {}, `waits to be pulsed at the ${lockTitle(lock)}`)
+                 : el('li', {}, `waits for the ${lockTitle(lock)}, which is held by `, ...holderOf(lock, thread.dump));
+  };
+  return el('ul', {class: 'lock-lines'}, waits.map(line),
+      holds.map((lock) => el('li', {}, `holds the ${lockTitle(lock)}`,
+          lock.waiters.length ? `, for which ${plural(lock.waiters.length, 'thread')} wait${lock.waiters.length === 1 ? 's' : ''}` : '')));
+}
+
+function locksView() {
+  const rows = dump.locks.map((lock) => el('tr', {},
+      el('td', {}, lock.kind), el('td', {class: 'mono'}, lock.address), el('td', {class: 'mono'}, readable(lock.type)),
+      el('td', {}, ...holderOf(lock), lock.recursion > 1 ? `, entered ${lock.recursion} times` : ''),
+      el('td', {}, el('ul', {class: 'plain'}, lock.waiters.map(([id, pulse]) =>
+        el('li', {}, threadLink(id), pulse ? ' (to be pulsed)' : ''))))));
+  const head = ['Lock', 'Address', 'Of', 'Held by', 'Waited for by'];
+  return el('div', {class: 'page'},
+      dump.locks_missing ? el('p', {class: 'notes'}, `Locks may be missing: ${readable(dump.locks_missing)}`) : null,
+      el('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Table of locks'}, el('table', {},
+          el('caption', {class: 'spoken'}, 'Locks that are held or waited for'),
+          el('thead', {}, el('tr', {}, ...head.map((text) => el('th', {scope: 'col'}, text)))),
+          el('tbody', {}, rows))));
+}

@@ -1,0 +1,70 @@
+// The threads that the page is about: over all dumps, one entry a thread.
+
+const dump = dumps[dumps.length - 1] ?? null;  // the last one, which most views show
+const isSeries = dumps.length > 1;
+const hang = report.findings ?? null;
+dumps.forEach((each, i) => each.threads.forEach((thread) => { thread.dump = i; }));
+
+const VERDICTS = {
+  stuck: 'it stands where it stood, used no processor time, and cannot go on by itself',
+  spinning: 'it ran most of the time and did not leave its function',
+  waiting: 'it waits for the outside, or for a signal that nobody owns',
+  idle: 'it waits for work, and is there for that',
+  returned: 'the same stack again, but it ran in between',
+  moved: 'another stack',
+  unclear: 'nobody can tell whether it went on',
+  new: 'it was not there before',
+  gone: 'it has ended',
+  once: 'one dump says nothing of it',
+};
+
+// {thread: in the last dump that it is in, key: for links, seen: [{dump, thread, standing, words}], verdict, history}
+const people = (() => {
+  if (hang) {
+    return hang.threads.map((history) => {
+      const seen = history.seen.map(([at, thread, standing, words]) =>
+        ({dump: at, thread: dumps[at].threads[thread], standing, words: readable(strings[words])}));
+      return {thread: seen[seen.length - 1].thread, seen, verdict: history.verdict, history};
+    });
+  }
+  const byId = new Map();
+  dumps.forEach((each, at) => each.threads.forEach((thread) => {
+    const person = byId.get(thread.id) ?? {seen: [], verdict: null, history: null};
+    person.seen.push({dump: at, thread, standing: null, words: ''});
+    person.thread = thread;
+    byId.set(thread.id, person);
+  }));
+  return [...byId.values()].sort((a, b) => a.thread.id - b.thread.id);
+})();
+const personOf = new Map();  // by thread of a dump
+{
+  // Threads of isSeries processes may have one id: the second is 0x1a8.2 then.
+  const times = new Map();
+  for (const person of people) {
+    const time = (times.get(person.thread.id) ?? 0) + 1;
+    times.set(person.thread.id, time);
+    person.key = time === 1 ? hex(person.thread.id) : `${hex(person.thread.id)}.${time}`;
+    for (const {thread} of person.seen) personOf.set(thread, person);
+  }
+}
+
+const personByKey = (key) => people.find((person) => person.key === key);
+const linkOf = (thread) => `#thread=${personOf.get(thread)?.key ?? hex(thread.id)}`;
+const dumpTitle = (at) => `Dump ${at + 1}`;
+
+// "Dump 2, 10 s after the first".
+function dumpTime(at) {
+  const ms = dumps[at].time_ms - dumps[0].time_ms;
+  return at === 0 || !(ms > 0) ? utc(dumps[at].time_ms) : `${duration(ms * 1e6)} after the first`;
+}
+
+// "stuck since dump 1, for 20 s; used 0 s of CPU time".
+function verdictText({verdict, history}) {
+  if (!verdict || verdict === 'once') return '';
+  const since = history.ms ? ` since dump ${history.since + 1}, for ${duration(history.ms * 1e6)} at least` : '';
+  const cpu = history.cpu === undefined ? '' : `; used ${history.cpu ? `${duration(history.cpu * 100)} of` : 'no'} CPU time`;
+  return `${verdict}${['stuck', 'spinning', 'waiting', 'idle'].includes(verdict) ? since : ''}${cpu}`;
+}
+
+const verdictBadge = (verdict) => (verdict && verdict !== 'once'
+    ? el('span', {class: `verdict ${verdict}`, title: VERDICTS[verdict]}, verdict) : null);

@@ -1,0 +1,195 @@
+// The page: its head, its views, and how they are come to.
+
+const byId = (id) => document.getElementById(id);
+
+// A view is made when it is first shown. Each has an element, and maybe select(thread id), draw(), focusList().
+const VIEWS = dumps.length ? [
+  ['threads', 'Threads', () => new ThreadsView()],
+  ['groups', 'Alike', () => ({element: groupsView()})],
+  ['tree', 'Parallel stacks', () => ({element: treeView()})],
+  ['flame', 'Flame graph', () => new FlameView()],
+  ...(dump.locks.length || dump.locks_missing ? [['locks', `Locks (${dump.locks.length})`, () => ({element: locksView()})]] : []),
+] : [
+  ['flame', 'Flame graph', () => new FlameView()],
+  ['timeline', 'Over time', () => new TimelineView()],
+];
+const made = new Map();
+let shown = null;
+
+function head() {
+  const {process, runtime} = report;
+  const name = readable(fileName(process.path)) || 'process';
+  const kind = recording ? 'recording' : isSeries ? plural(dumps.length, 'dump') : 'dump';
+  document.title = `${name} ${process.id} – mixwalk ${kind}`;
+  byId('view-kind').textContent = kind;
+  byId('title').replaceChildren(name, ' ', el('span', {class: 'dim'}, `process ${process.id}`));
+  const from = recording ?? dump;
+  const facts = [readable(runtime), utc(from.time_ms)];
+  const notes = [];
+  if (dump) {
+    const count = (fits) => dump.threads.filter(fits).length;
+    facts.push(`${plural(dump.threads.length, 'thread')}: ${count(({managed}) => managed)} managed`,
+               `${count(({state, skipped}) => state === 'whole' && !skipped)} whole stacks`);
+    const guessed = count(({state, skipped}) => state === 'guessed' && !skipped);
+    const skipped = count(({skipped}) => skipped);
+    if (guessed) facts.push(`${guessed} with guessed frames`);
+    if (skipped) facts.push(`${skipped} skipped`);
+    if (dump.moments.length === 1 && dump.threads.every(({moment, skipped: why}) => moment || why)) {
+      facts.push(`one moment, for which all stood still for ${duration(dump.moments[0])}`);
+    } else if (dump.moments.length) {
+      facts.push(`${plural(dump.moments.length, 'moment')}, of ${dump.moments.map(duration).join(', ')}`);
+    }
+    if (isSeries) {
+      byId('dumps').append(...dumps.map((each, at) => el('li', {}, `${dumpTitle(at)}: ${dumpTime(at)}${hang ? `, ${readable(hang.files[at])}` : ''}`)));
+    }
+    if (dump.way === 'outside') notes.push(`From outside: nothing was loaded into the process${dump.way_reason ? ` (${readable(dump.way_reason)})` : ''}.`);
+    if (dump.way === 'file') facts.push('from a dump file');
+    if (dump.unasked) notes.push(`Managed frames are missing: ${readable(dump.unasked)}`);
+    if (dump.managed_only) notes.push('Only managed frames are shown.');
+    if (dump.depth) notes.push(`No more than ${plural(dump.depth, 'frame')} of each stack.`);
+  } else {
+    facts.push(`${recording.event}, ${plural(recording.samples, 'sample')}`, duration(recording.duration_ns),
+               plural(recording.threads.length, 'thread'));
+    if (recording.period_ns) facts.push(`every ${duration(recording.period_ns)}`);
+    if (recording.dropped) notes.push(`${plural(recording.dropped, 'sample')} got lost: the reader was too slow.`);
+  }
+  byId('facts').append(...facts.filter(Boolean).map((fact) => el('li', {}, fact)));
+  if (process.command_line) byId('facts').append(el('li', {class: 'mono ellipsis', title: readable(process.command_line)}, readable(process.command_line).slice(0, 200)));
+  byId('notes').append(...notes.map((note) => el('li', {}, note)));
+  byId('made-by').textContent = `Made by ${readable(report.tool)}. This file asks no network.`;
+}
+
+function findings() {
+  if (!hang) return;
+  byId('findings').hidden = false;
+  byId('findings').append(allOf(findingsView()));
+}
+
+function legend() {
+  const used = new Set(dump ? [...frames.kind].filter((letter) => letter !== 'W') : frames.kind);
+  const items = Object.entries(KINDS).filter(([letter]) => used.has(letter))
+      .map(([letter, {name, style, says}]) => [badge(style, letter === 'G' ? '···' : letter), name, says]);
+  if (frames.flags.some((flags) => flags & (FLAG.scanned | FLAG.framePointer))) items.push([badge('native guess', '?'), 'guessed', GUESS_SAYS]);
+  if (dump) {
+    const states = new Set(dump.threads.filter(({skipped}) => !skipped).map(({state}) => state));
+    for (const [state, {sign, says}] of Object.entries(STATES)) {
+      if (states.has(state)) items.push([el('span', {class: `state ${state}`, 'aria-hidden': 'true'}, sign), state, says]);
+    }
+  }
+  for (const [verdict, says] of Object.entries(VERDICTS)) {
+    if (verdict !== 'once' && people.some((person) => person.verdict === verdict)) items.push([verdictBadge(verdict), '', says]);
+  }
+  if (frames.flags.some((flags) => flags & FLAG.approximate)) items.push([el('span', {class: 'mono'}, ':~42'), 'about this line', 'the compiler may have moved code']);
+  byId('legend').append(el('h2', {}, 'Legend'),
+      el('ul', {}, ...items.map(([sign, name, says]) => el('li', {}, sign, name && el('b', {}, name), ` ${says}`))));
+  byId('keys').replaceChildren('Keys: ', ...[['/', 'search'], ['↑ ↓', 'from thread to thread'], ['Enter', 'open'], ['Esc', 'clear']]
+      .flatMap(([key, what], i) => [i ? ', ' : '', el('kbd', {}, key), ` ${what}`]));
+}
+
+// "#view=tree", "#thread=0x1a8".
+function where() {
+  const parameters = new URLSearchParams(location.hash.slice(1));
+  const known = VIEWS.some(([name]) => name === parameters.get('view'));
+  return {view: known ? parameters.get('view') : VIEWS[0][0], thread: parameters.get('thread')};
+}
+
+function show() {
+  const {view, thread} = where();
+  if (!made.has(view)) made.set(view, VIEWS.find(([name]) => name === view)[2]());
+  const panel = made.get(view);
+  if (shown !== view) {
+    shown = view;
+    byId('main').replaceChildren(el('div', {role: 'tabpanel', id: 'panel', 'aria-labelledby': `tab-${view}`}, panel.element));
+    for (const tab of document.querySelectorAll('[role=tab]')) {
+      const current = tab.id === `tab-${view}`;
+      tab.setAttribute('aria-selected', String(current));
+      tab.tabIndex = current ? 0 : -1;
+    }
+  }
+  panel.select?.(thread);
+  panel.draw?.();
+}
+
+// Goes there without a step of the browser's history for each.
+function replaceHash(hash) {
+  history.replaceState(null, '', hash);
+  show();
+}
+
+function tabs() {
+  const list = byId('tabs');
+  list.append(...VIEWS.map(([name, text]) => el('button', {type: 'button', role: 'tab', id: `tab-${name}`, 'aria-controls': 'panel',
+      onclick: () => { location.hash = `view=${name}`; }}, text)));
+  list.addEventListener('keydown', (event) => {
+    const step = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+    if (!step) return;
+    const all = [...list.children];
+    const next = all[(all.indexOf(document.activeElement) + step + all.length) % all.length];
+    next.focus();
+    next.click();
+    event.preventDefault();
+  });
+}
+
+function theme() {
+  const KEY = 'mixwalk-theme';
+  const button = byId('theme');
+  const set = (name) => {
+    document.documentElement.dataset.theme = name;
+    button.textContent = name === 'dark' ? 'Light theme' : 'Dark theme';
+  };
+  let kept = null;
+  try {
+    kept = localStorage.getItem(KEY);
+  } catch { /* a file may have no storage: the system's theme, then */ }
+  const system = matchMedia('(prefers-color-scheme: dark)');
+  set(kept ?? (system.matches ? 'dark' : 'light'));
+  system.addEventListener('change', () => kept ?? set(system.matches ? 'dark' : 'light'));
+  button.addEventListener('click', () => {
+    kept = document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark';
+    set(kept);
+    try {
+      localStorage.setItem(KEY, kept);
+    } catch { /* as above */ }
+    made.get(shown)?.draw?.();
+  });
+}
+
+// All stacks on paper, whatever the screen shows.
+function printing() {
+  if (!dump) return;
+  addEventListener('beforeprint', () => {
+    byId('print').replaceChildren(allOf(dump.threads.map(
+        (thread) => el('section', {}, threadHead(thread, []), threadBody(thread, {open: true})))));
+  });
+  addEventListener('afterprint', () => byId('print').replaceChildren());
+}
+
+addEventListener('keydown', (event) => {
+  const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+  if (event.altKey || event.ctrlKey || event.metaKey) return;
+  const search = byId('search');
+  if (event.key === '/' && !typing) {
+    search?.focus();
+    event.preventDefault();
+  } else if (event.target === search && shown === 'threads' && (event.key === 'ArrowDown' || event.key === 'Enter')) {
+    made.get('threads').focusList();
+    event.preventDefault();
+  } else if ((event.key === 'ArrowDown' || event.key === 'ArrowUp') && event.target === document.body && shown === 'threads') {
+    made.get('threads').focusList();
+    event.preventDefault();
+  }
+});
+addEventListener('hashchange', () => {
+  show();
+  made.get(shown).arrive?.();
+});
+
+theme();
+head();
+findings();
+legend();
+tabs();
+printing();
+show();
+if (where().thread !== null) made.get(shown).arrive?.();

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "walker/model/recording.h"
+#include "walker/report/report_tables.h"
+
+namespace mixwalk {
+
+// Writes the recording of a report, an object: what was recorded, and of each thread what its samples add up to by
+// stack, and what it did over time. Its stacks are in `tables`.
+void write_recording_data(const Recording& recording, ReportTables& tables, JsonWriter& json);
+
+}  // namespace mixwalk

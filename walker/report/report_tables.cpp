@@ -1,0 +1,105 @@
+#include "walker/report/report_tables.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "unmanaged/image/debug_directory.h"
+#include "walker/export/frame_label.h"
+
+namespace mixwalk {
+namespace {
+
+char letter(FrameKind kind) {
+  switch (kind) {
+    case FrameKind::managed: return 'M';
+    case FrameKind::native: return 'N';
+    case FrameKind::stub: return 'S';
+    case FrameKind::gap: return 'G';
+  }
+  return 'W';
+}
+
+// The file that a frame's code is of: an image, or of managed code the assembly. Empty: not known.
+std::string module_of(const Recording& recording, const RecordedFrame& frame) {
+  if (frame.module != Frame::kNone) return module_name(recording.modules[static_cast<std::size_t>(frame.module)]);
+  const auto assembly = static_cast<std::size_t>(frame.il.assembly);
+  if (frame.il.assembly < 0 || assembly >= recording.assemblies.size()) return {};
+  return std::string(file_name(recording.assemblies[assembly].path));
+}
+
+}  // namespace
+
+ReportTables::Row ReportTables::row(const Recording& recording, const RecordedStacks::Frame& frame) {
+  if (frame.frame == nullptr) return {'W', string(frame.label), 0, 0, 0, 0, 0, 0};
+  const RecordedFrame& from = *frame.frame;
+  std::string label = frame.label;
+  unsigned flags = 0;
+  if (is_guess(from.trust)) {
+    // The page marks it by itself.
+    if (label.ends_with(kGuessedMark)) label.resize(label.size() - kGuessedMark.size());
+    flags |= static_cast<unsigned>(from.trust == Trust::scan ? Flag::scanned : Flag::frame_pointer);
+  }
+  if (from.line_approximate) flags |= static_cast<unsigned>(Flag::approximate);
+  if (from.inline_depth != 0) flags |= static_cast<unsigned>(Flag::inlined);
+  if (from.folded > 1) label += fmt::format(" (one of {})", from.folded);
+  const bool named = from.kind == FrameKind::native && !from.name.empty();
+  return {letter(from.kind), string(label), string(module_of(recording, from)), string(from.file), from.line, flags,
+          named ? from.displacement : 0, from.address};
+}
+
+std::vector<std::uint32_t> ReportTables::add(const Recording& recording, const RecordedStacks& stacks) {
+  std::vector<std::uint32_t> frames, nodes;
+  frames.reserve(stacks.frames().size());
+  for (const RecordedStacks::Frame& frame : stacks.frames()) {
+    const Row added = row(recording, frame);
+    const auto [at, is_new] = known_rows_.emplace(added, static_cast<std::uint32_t>(rows_.size()));
+    if (is_new) rows_.push_back(added);
+    frames.push_back(at->second);
+  }
+  nodes.reserve(stacks.nodes().size());
+  for (const Recording::Node& node : stacks.nodes()) {
+    const std::uint32_t parent = node.parent == Recording::kNone ? Recording::kNone : nodes[node.parent];
+    nodes.push_back(add_node(parent, frames[node.frame]));
+  }
+  return nodes;
+}
+
+std::uint32_t ReportTables::add_node(std::uint32_t parent, std::uint32_t frame) {
+  const std::uint64_t key = std::uint64_t{parent} << 32 | frame;
+  const auto [at, is_new] = known_nodes_.emplace(key, static_cast<std::uint32_t>(nodes_.size()));
+  if (is_new) nodes_.push_back({parent, frame});
+  return at->second;
+}
+
+void ReportTables::write(JsonWriter& json) const {
+  json.array("strings", strings_.strings(), [&](const std::string& text) { json.value(text); });
+  json.key("frames");
+  json.begin_object();
+  std::string kinds;
+  for (const Row& row : rows_) kinds += std::get<0>(row);
+  json.field("kind", kinds);
+  json.array("label", rows_, [&](const Row& row) { json.value(std::get<1>(row)); });
+  json.array("module", rows_, [&](const Row& row) { json.value(std::get<2>(row)); });
+  json.array("file", rows_, [&](const Row& row) { json.value(std::get<3>(row)); });
+  json.array("line", rows_, [&](const Row& row) { json.value(std::get<4>(row)); });
+  json.array("flags", rows_, [&](const Row& row) { json.value(std::get<5>(row)); });
+  json.array("offset", rows_, [&](const Row& row) { json.value(std::get<6>(row)); });
+  // As text: JavaScript's numbers lose the last bits.
+  json.array("address", rows_, [&](const Row& row) {
+    json.value(std::get<7>(row) == 0 ? std::string() : fmt::format("{:x}", std::get<7>(row)));
+  });
+  json.end_object();
+  json.key("nodes");
+  json.begin_object();
+  json.array("frame", nodes_, [&](const Recording::Node& node) { json.value(node.frame); });
+  // How far before the node its caller stands, which takes few digits; 0: it is the root.
+  std::size_t place = 0;
+  json.array("up", nodes_, [&](const Recording::Node& node) {
+    json.value(node.parent == Recording::kNone ? std::size_t{0} : place - node.parent);
+    ++place;
+  });
+  json.end_object();
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "walker/export/json_writer.h"
+#include "walker/export/recorded_stacks.h"
+#include "walker/export/string_table.h"
+
+namespace mixwalk {
+
+// What the stacks of a report are made of, each thing once: strings, frames, and the nodes of which a stack is the
+// path from its leaf to the root. Several recordings may share one.
+class ReportTables {
+ public:
+  // The node of no stack.
+  static constexpr std::int64_t kNoStack = -1;
+
+  // The index here of each of `stacks.nodes()`, which are those of `recording`.
+  std::vector<std::uint32_t> add(const Recording& recording, const RecordedStacks& stacks);
+  std::uint32_t string(std::string_view text) { return strings_.index(text); }
+
+  // Members "strings", "frames" and "nodes" of the report; last, since whatever else is written adds to them.
+  void write(JsonWriter& json) const;
+
+ private:
+  enum class Flag : std::uint8_t {
+    scanned = 1,        // guessed: Trust::scan
+    frame_pointer = 2,  // guessed: Trust::frame_pointer
+    approximate = 4,    // RecordedFrame::line_approximate
+    inlined = 8,
+  };
+  // kind ('M', 'N', 'S', 'G', 'W' for a word in a frame's place), label, module and file (strings), line, flags,
+  // bytes behind the symbol's start, address.
+  using Row = std::tuple<char, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, unsigned, std::uint64_t,
+                         std::uint64_t>;
+
+  Row row(const Recording& recording, const RecordedStacks::Frame& frame);
+  std::uint32_t add_node(std::uint32_t parent, std::uint32_t frame);
+
+  StringTable strings_;
+  std::vector<Row> rows_;
+  std::map<Row, std::uint32_t> known_rows_;
+  std::vector<Recording::Node> nodes_;
+  std::unordered_map<std::uint64_t, std::uint32_t> known_nodes_;  // parent << 32 | frame
+};
+
+}  // namespace mixwalk

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "walker/model/recording.h"
+
+namespace mixwalk {
+
+// What a thread did over time, in buckets of equal length over the recording: for each stretch of buckets the stack
+// that most of their time was spent in. Bounded, however long the recording was.
+struct TimeStrip {
+  struct Stretch {
+    std::uint32_t first = 0, count = 0;  // buckets
+    std::uint32_t stack = 0;             // as `stacks` says
+    bool operator==(const Stretch&) const = default;
+  };
+  std::vector<Stretch> stretches;  // in order; between two may be buckets without a sample
+};
+
+// The buckets' number for so many threads: a strip is not finer than a screen, and all of them are not too large.
+std::uint32_t bucket_count(std::size_t threads) noexcept;
+
+// By thread. `stacks`: of each sample. A sample of a recording over time fills the time before it that it stands for;
+// any other fills its bucket.
+std::vector<TimeStrip> time_strips(const Recording& recording, const std::vector<std::uint32_t>& stacks,
+                                   std::uint32_t buckets);
+
+}  // namespace mixwalk
