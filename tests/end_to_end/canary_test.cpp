@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/end_to_end/ended_thread.h"
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
 #include "walker/model/counters.h"
@@ -25,7 +26,7 @@ class Canary : public ::testing::Test {
     Snapshot snapshot = dump_named(session, request);
     EXPECT_EQ(session.leave(), "");
     for (const Thread& thread : snapshot.threads) {
-      EXPECT_TRUE(thread.stack.whole()) << to_text(snapshot, thread);
+      EXPECT_TRUE(ended_meanwhile(thread) || thread.stack.whole()) << to_text(snapshot, thread);
     }
     return snapshot;
   }
