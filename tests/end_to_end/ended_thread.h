@@ -1,0 +1,31 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "walker/model/snapshot.h"
+
+namespace mixwalk {
+
+// A thread of the system's pool, or a worker of .NET, may end at any moment: also between the list of
+// threads and its turn. That thread has no stack, and no test may ask one of it. A thread that the
+// program itself named never passes here.
+inline bool ended_meanwhile(std::string_view name, std::string_view skipped) {
+  return (name.empty() || name.starts_with(".NET ")) &&
+         (skipped == "the thread is ending" || skipped == "the thread has ended, or may not be opened" ||
+          skipped == "it has ended, or its registers are not known");
+}
+
+inline bool ended_meanwhile(const Thread& thread) { return ended_meanwhile(thread.name, thread.skipped); }
+
+// A thread of a dump in JSON.
+inline bool ended_meanwhile(const nlohmann::json& thread) {
+  const auto text = [&](const char* key) {
+    const nlohmann::json& value = thread.at(key);
+    return value.is_string() ? value.get<std::string>() : std::string();
+  };
+  return ended_meanwhile(text("name"), text("skipped"));
+}
+
+}  // namespace mixwalk
