@@ -25,7 +25,7 @@ namespace mixwalk {
 namespace {
 
 // How often Ctrl-C is looked for, and the progress line written.
-constexpr DWORD kLookMs = 100;
+constexpr DWORD kWaitMs = 100;
 // How long the end of the console waits for the process to run again and the file to be gone.
 constexpr DWORD kLeaveMs = 4000;
 // What a program returns that Ctrl-C ended.
@@ -122,7 +122,7 @@ ExitCode write(const MinidumpCommand& command, std::uint32_t id, HANDLE process,
   if (!writer) return ended() ? report_end() : report(writer.failure());
   {
     ProgressLine progress(all);
-    while (!writer->wait(kLookMs)) {
+    while (!writer->wait(kWaitMs)) {
       if (WaitForSingleObject(g_stop, 0) == WAIT_OBJECT_0) {
         writer->cancel();
         report({ExitCode::ok, "\"" + command.output + "\" is not written; " + process_text + " runs on"});
