@@ -16,8 +16,9 @@ foreach(folder unmanaged symbols walker)
        NOT options MATCHES "-fno-exceptions" AND NOT headers)
       target_precompile_headers(${target} REUSE_FROM mixwalk_standard_headers)
       # Eight files of a target are compiled together: most of a file's time goes into headers. In some targets, files
-      # have unnamed things of the same name.
-      if(NOT target MATCHES "^mixwalk_(unmanaged_win|symbols_win|image|demangle|pdb|portable_pdb|model|merge|export|otlp_settings)$")
+      # have unnamed things of the same name. Tests and benchmarks replace (--wrap) functions of mixwalk_profiler_parts,
+      # which a caller in the same compilation would not notice.
+      if(NOT target MATCHES "^mixwalk_(profiler_parts|unmanaged_win|symbols_win|image|demangle|pdb|portable_pdb|model|merge|export|otlp_settings)$")
         set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
       endif()
     endif()
