@@ -28,7 +28,7 @@ void DwarfUnitReader::read(const DwarfUnit& unit, std::span<const std::byte> lin
   lines_ = &lines;
   base_ = unit.base;
   work_left_ = (unit.bytes + 1) * kWorkPerByte;
-  has_code_.clear();
+  kinds_.clear();
   read_children(die, kNoScope, 0);
   lines_ = nullptr;
 }
@@ -63,6 +63,7 @@ void DwarfUnitReader::read_entry(Dwarf_Die die, ScopeId scope, int depth) {
   if (dwarf_tag(die, &tag, error) != DW_DLV_OK) return;
   switch (tag) {
     case DW_TAG_subprogram: {
+      if (kind_of(die).declared) break;
       // An abstract function has no code itself. But gcc leaves functions of its local classes in it, as of
       // lambdas that are inlined nowhere. (Seen in std::regex.)
       read_children(die, add_function(die), depth + 1);
@@ -88,20 +89,21 @@ void DwarfUnitReader::read_entry(Dwarf_Die die, ScopeId scope, int depth) {
   }
 }
 
-bool DwarfUnitReader::has_code(Dwarf_Die die) {
-  const auto [at, fresh] = has_code_.try_emplace(dwarf_die_abbrev_code(die), true);
+DwarfUnitReader::Kind DwarfUnitReader::kind_of(Dwarf_Die die) {
+  const auto [at, fresh] = kinds_.try_emplace(dwarf_die_abbrev_code(die));
   if (fresh) {
     DwarfError error(debug_);
-    Dwarf_Bool low = false, ranges = false;
+    Dwarf_Bool low = false, ranges = false, declared = false;
     const bool known = dwarf_hasattr(die, DW_AT_low_pc, &low, error) == DW_DLV_OK &&
-                       dwarf_hasattr(die, DW_AT_ranges, &ranges, error) == DW_DLV_OK;
-    at->second = !known || low || ranges;
+                       dwarf_hasattr(die, DW_AT_ranges, &ranges, error) == DW_DLV_OK &&
+                       dwarf_hasattr(die, DW_AT_declaration, &declared, error) == DW_DLV_OK;
+    if (known) at->second = {.code = low || ranges, .declared = declared && !low && !ranges};
   }
   return at->second;
 }
 
 ScopeId DwarfUnitReader::add_function(Dwarf_Die die) {
-  if (!has_code(die)) return kNoScope;
+  if (!kind_of(die).code) return kNoScope;
   const DwarfAttributes attributes(debug_, die);
   if (!spend(attributes.count() + ranges_.read(die, attributes, base_, code_of_entry_)) ||
       code_of_entry_.empty()) {
@@ -117,7 +119,7 @@ ScopeId DwarfUnitReader::add_function(Dwarf_Die die) {
 }
 
 ScopeId DwarfUnitReader::add_inlined(Dwarf_Die die, ScopeId parent) {
-  if (!has_code(die)) return kNoScope;
+  if (!kind_of(die).code) return kNoScope;
   const DwarfAttributes attributes(debug_, die);
   if (!spend(attributes.count() + ranges_.read(die, attributes, base_, code_of_entry_)) ||
       code_of_entry_.empty()) {

@@ -56,11 +56,4 @@ std::vector<Segment> disjoint(std::vector<ClaimedRange> claims) {
   return segments.take();
 }
 
-const Segment* segment_at(std::span<const Segment> segments, std::uint32_t rva) noexcept {
-  const auto after =
-      std::upper_bound(segments.begin(), segments.end(), rva,
-                       [](std::uint32_t value, const Segment& segment) { return value < segment.rva; });
-  return after == segments.begin() ? nullptr : &*(after - 1);
-}
-
 }  // namespace mixwalk

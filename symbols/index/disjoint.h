@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "symbols/index/symbol_index.h"
@@ -20,8 +19,5 @@ struct ClaimedRange {
 // segment of kNoScope, also behind the last claim. Empty claims count for nothing. At most two segments a
 // claim, in n log n. Pure.
 std::vector<Segment> disjoint(std::vector<ClaimedRange> claims);
-
-// The segment that holds the RVA; null: the RVA lies before all of them.
-const Segment* segment_at(std::span<const Segment> segments, std::uint32_t rva) noexcept;
 
 }  // namespace mixwalk

@@ -5,11 +5,11 @@
 namespace mixwalk {
 namespace {
 
-std::vector<Segment> by_code(const std::vector<UnitRange>& ranges) {
+SortedRows<Segment> by_code(const std::vector<UnitRange>& ranges) {
   std::vector<ClaimedRange> claims;
   claims.reserve(ranges.size());
   for (const UnitRange& range : ranges) claims.push_back({range.begin, range.end, range.unit});
-  return disjoint(std::move(claims));
+  return SortedRows<Segment>(disjoint(std::move(claims)));
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ const SymbolIndex& LazyIndex::unit(std::uint32_t number) {
 }
 
 const SymbolIndex* LazyIndex::unit_at(std::uint32_t rva) {
-  const Segment* const segment = segment_at(by_code_, rva);
+  const Segment* const segment = by_code_.last_at(rva);
   return segment == nullptr || segment->scope == kNoScope ? nullptr : &unit(segment->scope);
 }
 
@@ -49,7 +49,7 @@ bool LazyIndex::find_line(std::uint32_t rva, SourceFrame& into) {
 }
 
 void LazyIndex::read_all() {
-  for (const Segment& segment : by_code_) {
+  for (const Segment& segment : by_code_.rows()) {
     if (segment.scope != kNoScope) unit(segment.scope);
   }
 }
@@ -57,7 +57,7 @@ void LazyIndex::read_all() {
 std::size_t LazyIndex::bytes() const noexcept {
   // What std::unordered_map adds to an entry: a link and a slot.
   constexpr std::size_t kPerUnit = sizeof(std::pair<const std::uint32_t, SymbolIndex>) + 2 * sizeof(void*);
-  return index_bytes_ + names_->bytes() + by_code_.capacity() * sizeof(Segment) +
+  return index_bytes_ + names_->bytes() + by_code_.bytes() +
          units_.size() * kPerUnit;
 }
 

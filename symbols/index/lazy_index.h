@@ -61,7 +61,7 @@ class LazyIndex {
   std::unique_ptr<NamePool> names_;
   std::unique_ptr<UnitReader> reader_;
   IndexBuilder builder_;
-  std::vector<Segment> by_code_;  // the scope is a unit's number
+  SortedRows<Segment> by_code_;  // the scope is a unit's number
   std::unordered_map<std::uint32_t, SymbolIndex> units_;
   std::size_t index_bytes_ = 0;
 };

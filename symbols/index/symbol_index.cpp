@@ -4,20 +4,8 @@
 #include <utility>
 
 namespace mixwalk {
-namespace {
-
-// The last element at or before the RVA; the end: there is none.
-template <class T>
-auto last_at(const std::vector<T>& sorted, std::uint32_t rva) noexcept {
-  const auto after = std::upper_bound(sorted.begin(), sorted.end(), rva,
-                                      [](std::uint32_t value, const T& item) { return value < item.rva; });
-  return after == sorted.begin() ? sorted.end() : after - 1;
-}
-
-}  // namespace
-
 SymbolIndex::SymbolIndex(std::vector<Segment> segments, std::vector<Scope> scopes,
-                         std::vector<LineRow> lines, std::vector<Folded> folded) noexcept
+                         std::vector<LineRow> lines, std::vector<Folded> folded)
     : segments_(std::move(segments)),
       scopes_(std::move(scopes)),
       lines_(std::move(lines)),
@@ -30,13 +18,13 @@ ScopeId SymbolIndex::function_of(ScopeId scope) const noexcept {
 
 // Where the code of the function begins that has no gap up to this segment.
 std::uint32_t SymbolIndex::begin_of_part(std::size_t segment, ScopeId function) const noexcept {
-  while (segment > 0 && function_of(segments_[segment - 1].scope) == function) --segment;
-  return segments_[segment].rva;
+  while (segment > 0 && function_of(segments()[segment - 1].scope) == function) --segment;
+  return segments()[segment].rva;
 }
 
 bool SymbolIndex::find(std::uint32_t rva, const NamePool& names, SourceLocation& into) const {
-  const auto segment = last_at(segments_, rva);
-  if (segment == segments_.end() || segment->scope == kNoScope) return false;
+  const Segment* const segment = segments_.last_at(rva);
+  if (segment == nullptr || segment->scope == kNoScope) return false;
   into.frames.clear();
   SourceFrame place;
   find_line(rva, names, place);
@@ -51,7 +39,7 @@ bool SymbolIndex::find(std::uint32_t rva, const NamePool& names, SourceLocation&
   }
   into.begin = scopes_[function].begin;
   if (into.begin > rva) {
-    into.begin = begin_of_part(static_cast<std::size_t>(segment - segments_.begin()), function);
+    into.begin = begin_of_part(static_cast<std::size_t>(segment - segments().data()), function);
   }
   const auto folded =
       std::lower_bound(folded_.begin(), folded_.end(), function,
@@ -61,15 +49,14 @@ bool SymbolIndex::find(std::uint32_t rva, const NamePool& names, SourceLocation&
 }
 
 bool SymbolIndex::find_line(std::uint32_t rva, const NamePool& names, SourceFrame& into) const {
-  const auto row = last_at(lines_, rva);
-  if (row == lines_.end() || row->file == kNoName) return false;
+  const LineRow* const row = lines_.last_at(rva);
+  if (row == nullptr || row->file == kNoName) return false;
   into = {{}, names.text(row->file), row->line};
   return true;
 }
 
 std::size_t SymbolIndex::bytes() const noexcept {
-  return segments_.capacity() * sizeof(Segment) + scopes_.capacity() * sizeof(Scope) +
-         lines_.capacity() * sizeof(LineRow) + folded_.capacity() * sizeof(Folded);
+  return segments_.bytes() + scopes_.capacity() * sizeof(Scope) + lines_.bytes() + folded_.capacity() * sizeof(Folded);
 }
 
 }  // namespace mixwalk

@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "symbols/index/name_pool.h"
+#include "symbols/index/sorted_rows.h"
 
 namespace mixwalk {
 
 // What native symbols say of code, in the one shape that every reader of them fills (IndexBuilder):
-// sorted arrays, asked by binary search. Immutable. Not frozen-safe.
+// sorted arrays. Immutable. Not frozen-safe.
 //
 // Three arrays. Segments: disjoint, sorted; each says which scope the code from its RVA on belongs to, up
 // to the next segment. Scopes: a function, or one inlined call of a function; its parent is the scope that
@@ -77,7 +78,7 @@ class SymbolIndex {
     std::uint32_t functions;
   };
   SymbolIndex(std::vector<Segment> segments, std::vector<Scope> scopes, std::vector<LineRow> lines,
-              std::vector<Folded> folded) noexcept;
+              std::vector<Folded> folded);
 
   // False: no function is known at that RVA; `into` is then as it was. `names`: the pool of the builder.
   // `rva`: inside the instruction (CodeAddress::lookup()).
@@ -87,18 +88,18 @@ class SymbolIndex {
   // that it made itself, and folded ones): `into` has no name then. False: nothing is known.
   bool find_line(std::uint32_t rva, const NamePool& names, SourceFrame& into) const;
 
-  std::span<const Segment> segments() const noexcept { return segments_; }
+  std::span<const Segment> segments() const noexcept { return segments_.rows(); }
   std::span<const Scope> scopes() const noexcept { return scopes_; }
-  std::span<const LineRow> lines() const noexcept { return lines_; }
+  std::span<const LineRow> lines() const noexcept { return lines_.rows(); }
   std::size_t bytes() const noexcept;  // of memory, without the names
 
  private:
   ScopeId function_of(ScopeId scope) const noexcept;
   std::uint32_t begin_of_part(std::size_t segment, ScopeId function) const noexcept;
 
-  std::vector<Segment> segments_;
+  SortedRows<Segment> segments_;
   std::vector<Scope> scopes_;
-  std::vector<LineRow> lines_;
+  SortedRows<LineRow> lines_;
   std::vector<Folded> folded_;
 };
 

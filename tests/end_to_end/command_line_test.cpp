@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
 #include <thread>
 
 #include "tests/end_to_end/recorded_file.h"
@@ -363,6 +365,32 @@ TEST(Manifest, AllowsLongPaths) {
   EXPECT_NE(text.find("longPathAware"), std::string::npos) << text;
   EXPECT_NE(text.find(">true<"), std::string::npos) << text;
   FreeLibrary(image);
+}
+
+// What fixtures/demo prints of its program.
+TEST(Demo, NoLineIsABareNumber) {
+  ChildProcess orders({fixture("orders-demo.exe")});
+  ASSERT_TRUE(orders.read_line().value_or("").starts_with("READY"));
+  const ProgramResult dumped = run_program({mixwalk_exe(), "dump", "--process-id", std::to_string(orders.id())});
+  EXPECT_EQ(dumped.exit_code, 0u) << dumped.err;
+  orders.write_line("");
+  orders.close_input();
+  orders.wait(10'000);
+
+  // "  #4   N  orders.dll!wait_for_reply+0xf  (orders.cpp:15)"
+  const std::regex frame("  #[0-9]+ +[MNS]  (.*)");
+  const std::regex number(R"((\[(code|managed code|stub) at )?([^ !]*!)?0x[0-9a-f]+.*)");
+  std::istringstream lines(dumped.out);
+  std::size_t frames = 0;
+  std::smatch parts;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    if (!std::regex_match(line, parts, frame)) continue;
+    ++frames;
+    EXPECT_FALSE(std::regex_match(parts[1].str(), number)) << line;
+  }
+  EXPECT_GT(frames, 30u) << dumped.out;
+  EXPECT_NE(dumped.out.find("orders.dll!wait_for_reply"), std::string::npos) << dumped.out;
 }
 
 }  // namespace

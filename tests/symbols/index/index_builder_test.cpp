@@ -181,7 +181,8 @@ TEST(DisjointTest, RandomClaimsBelongToTheStrongest) {
       const std::uint32_t begin = random() % 60;
       claims.push_back({begin, begin + static_cast<std::uint32_t>(random() % 20), i, random() % 4});
     }
-    const std::vector<Segment> segments = disjoint(claims);
+    const SortedRows<Segment> sorted(disjoint(claims));
+    const std::span<const Segment> segments = sorted.rows();
     EXPECT_LE(segments.size(), 2 * claims.size());
     for (std::size_t i = 1; i < segments.size(); ++i) {
       ASSERT_LT(segments[i - 1].rva, segments[i].rva);
@@ -196,7 +197,7 @@ TEST(DisjointTest, RandomClaimsBelongToTheStrongest) {
         strongest = claim.scope;
         best = key;
       }
-      const Segment* const found = segment_at(segments, rva);
+      const Segment* const found = sorted.last_at(rva);
       ASSERT_EQ(found == nullptr ? kNoScope : found->scope, strongest) << rva;
     }
   }
