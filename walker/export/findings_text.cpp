@@ -25,7 +25,7 @@ constexpr std::string_view kReset = "\x1b[0m", kBold = "\x1b[1m", kDim = "\x1b[2
 
 // What one screen has room for; --all shows everything.
 constexpr std::size_t kMaxName = 200, kMaxLine = 1000;  // bytes
-constexpr std::size_t kFindings = 8, kFindingFrames = 3, kFindingThreads = 12, kGroups = 12, kThreadsOfGroup = 4;
+constexpr std::size_t kFindings = 8, kFindingThreads = 12, kGroups = 12, kThreadsOfGroup = 4;
 
 std::string line_of(std::string_view text) { return printable(text, kMaxLine); }
 
@@ -148,15 +148,12 @@ class Writer {
     return text;
   }
 
-  // The frame `first`, and what is the program's own of its callers, at most `count`.
   std::string place(std::uint32_t dump, std::uint32_t thread, std::uint32_t first, std::size_t count,
                     std::string_view indent) const {
     const std::vector<Frame>& frames = dumps_[dump].threads[thread].stack.frames;
     std::string text;
-    for (std::size_t i = first; i < frames.size() && count != 0; ++i) {
-      if (i != first && frames[i].kind != FrameKind::stub && !names_[dump].of_program(frames[i])) continue;
+    for (const std::uint32_t i : telling_frames(names_[dump], frames, first, count)) {
       text += frame_line(dump, frames[i], indent);
-      --count;
     }
     return text;
   }

@@ -96,6 +96,7 @@ std::string_view key(FindingKind kind) noexcept {
   switch (kind) {
     case FindingKind::deadlock: return "deadlock";
     case FindingKind::chain: return "chain";
+    case FindingKind::class_constructor: return "class-constructor";
     case FindingKind::starved_pool: return "starved-pool";
     case FindingKind::finalizer: return "finalizer";
     case FindingKind::common_call: return "common-call";

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "symbols/clr_stub.h"
+#include "walker/hang/finding_gaps.h"
 #include "walker/hang/finding_words.h"
 #include "walker/hang/frame_names.h"
 #include "walker/hang/function_ids.h"
@@ -17,8 +18,34 @@ namespace {
 
 // A pool of fewer workers says little by all of them being at work.
 constexpr std::size_t kFewestWorkers = 3;
+constexpr std::string_view kStaticConstructor = "..cctor";
 // Fewer threads in one call are no pattern.
 constexpr std::size_t kFewestInCall = 2;
+
+constexpr std::string_view kApartmentCalls = "COM calls into another apartment or process";
+constexpr std::string_view kApartmentHint =
+    "A thread of a single-threaded apartment answers when it handles messages: look for one that waits and handles "
+    "none.";
+
+bool waits_for_constructor(const ThreadHistory& thread) {
+  const Wait& wait = thread.last().wait;
+  return wait.rule == "class-constructor" || wait.rule == "native-class-constructor";
+}
+
+// The innermost static constructor that the thread is in; null: it is in none.
+const Frame* running_constructor(const Thread& thread) {
+  for (const Frame& frame : thread.stack.frames) {
+    if (frame.kind != FrameKind::managed || frame.name.find(kStaticConstructor) == std::string::npos) continue;
+    if (method_of(frame.name).ends_with(kStaticConstructor)) return &frame;
+  }
+  return nullptr;
+}
+
+// Of a thread that is in one: "runs the static constructor of Orders.Settings".
+std::string constructor_words(const Thread& thread) {
+  const std::string method = method_of(running_constructor(thread)->name);
+  return "runs the static constructor of " + clipped(method.substr(0, method.size() - kStaticConstructor.size()));
+}
 
 bool does_not_go_on(const ThreadHistory& thread) {
   return thread.verdict == Verdict::stuck || thread.verdict == Verdict::waiting || thread.verdict == Verdict::once ||
@@ -86,7 +113,9 @@ class ProcessFindings {
   FindingThread waiter(const LockLink& link) const {
     const Lock& lock = snapshot_.locks[link.lock];
     std::string words = "waits for " + lock_words(lock);
-    if (link.owner != LockLink::kNone) {
+    if (is_constructor_lock(link)) {
+      words = "waits for a static constructor that " + thread_words(snapshot_.threads[link.owner]) + " runs";
+    } else if (link.owner != LockLink::kNone) {
       words += ", held by " + thread_words(snapshot_.threads[link.owner]);
     } else if (lock.owner != 0) {
       words += ", held by thread " + hex(lock.owner) + ", which is not in the dump";
@@ -98,13 +127,23 @@ class ProcessFindings {
     return out;
   }
 
+  // The runtime runs a static constructor under a lock of its own, a critical section: whether that is what the thread
+  // waits for.
+  bool is_constructor_lock(const LockLink& link) const {
+    return link.owner != LockLink::kNone && waits_for_constructor(history(link.thread)) &&
+           running_constructor(snapshot_.threads[link.owner]) != nullptr;
+  }
+
   void lock_findings() {
-    for (const LockChain& chain : lock_chains(snapshot_)) {
-      if (chain.end == ChainEnd::cycle) {
-        deadlock(chain);
-      } else {
-        lock_chain(chain);
-      }
+    const std::vector<LockChain> chains = lock_chains(snapshot_);
+    for (const LockChain& chain : chains) {
+      if (chain.end == ChainEnd::cycle) deadlock(chain);
+    }
+    const std::set<std::uint32_t> explained = class_constructors();
+    for (const LockChain& chain : chains) {
+      const bool known = std::ranges::all_of(
+          chain.waiters, [&](std::uint32_t place) { return explained.contains(by_place_[place]); });
+      if (chain.end != ChainEnd::cycle && !known) lock_chain(chain);
     }
   }
 
@@ -156,8 +195,9 @@ class ProcessFindings {
     if (known) {
       const ThreadHistory& holder = history(chain.holder);
       out.title = waiters + verb + " for what " + thread_words(snapshot_.threads[chain.holder]) + " holds";
-      FindingThread held = part(by_place_[chain.holder], "holds " + lock_words(snapshot_.locks[nearest.lock]) +
-                                                             " and " + state_words(holder));
+      const std::string doing = is_constructor_lock(nearest) ? constructor_words(snapshot_.threads[chain.holder])
+                                                             : "holds " + lock_words(snapshot_.locks[nearest.lock]);
+      FindingThread held = part(by_place_[chain.holder], doing + " and " + state_words(holder));
       held.holds = {nearest.lock};
       out.threads.push_back(std::move(held));
       if (contended) out.details.push_back("The holder goes on: the lock is contended, and nobody is stuck.");
@@ -193,6 +233,50 @@ class ProcessFindings {
         finding.behind.push_back(index);
       }
     }
+  }
+
+  // Not all of the runtime's locks can be seen, so all constructors that do not go on are named. Returns the threads of
+  // the finding.
+  std::set<std::uint32_t> class_constructors() {
+    std::vector<std::uint32_t> waiters, runners;
+    for (const std::uint32_t index : by_place_) {
+      const ThreadHistory& history = threads_[index];
+      const bool stuck = !several_ || history.verdict == Verdict::stuck;
+      if (stuck && waits_for_constructor(history) && !covered_.contains(index)) waiters.push_back(index);
+    }
+    if (waiters.empty()) return {};
+    bool one_goes_on = false;
+    for (const std::uint32_t index : by_place_) {
+      const ThreadHistory& history = threads_[index];
+      if (waits_for_constructor(history) || running_constructor(thread(history)) == nullptr) continue;
+      const bool runs = !several_ && history.last().wait.standing == Standing::runs;
+      if (does_not_go_on(history) && !runs) {
+        runners.push_back(index);
+      } else {
+        one_goes_on = true;
+      }
+    }
+    if (runners.empty()) {
+      // The constructor comes to its end sooner or later.
+      for (const std::uint32_t index : waiters) {
+        if (one_goes_on && several_) threads_[index].verdict = Verdict::waiting;
+      }
+      return {};
+    }
+    std::string title = count_words(waiters.size(), "thread") + (waiters.size() == 1 ? " waits" : " wait") +
+                        " for a static constructor";
+    title += runners.size() == 1 ? " that " + thread_words(thread(threads_[runners.front()])) + " runs"
+                                 : "; " + count_words(runners.size(), "thread") + " run one";
+    Finding out =
+        finding(FindingKind::class_constructor, several_ ? Severity::stuck : Severity::note, std::move(title));
+    for (const std::uint32_t index : runners) {
+      const ThreadHistory& history = threads_[index];
+      out.threads.push_back(part(index, constructor_words(thread(history)) + " and " + state_words(history)));
+    }
+    put_threads(out, waiters);
+    if (!out.behind.empty()) out.details.push_back(behind_words(out.behind.size()));
+    add(std::move(out));
+    return {waiters.begin(), waiters.end()};
   }
 
   void starved_pool() {
@@ -240,6 +324,12 @@ class ProcessFindings {
                             "The finalizer thread hangs in a finalizer");
       out.details.push_back("No object with a finalizer is freed any more: memory and handles grow.");
       out.threads.push_back(part(index, history.last().wait.words));
+      std::vector<std::uint32_t> waiters;
+      for (const std::uint32_t waiter : by_place_) {
+        const bool stuck = !several_ || threads_[waiter].verdict == Verdict::stuck;
+        if (stuck && threads_[waiter].last().wait.rule == "finalizers-wait") waiters.push_back(waiter);
+      }
+      put_threads(out, waiters);
       add(std::move(out));
     }
   }
@@ -254,6 +344,12 @@ class ProcessFindings {
     return nullptr;
   }
 
+  // By COM, and that of a certain thread; which one, nobody knows.
+  static bool calls_apartment(const ThreadHistory& history) {
+    const Wait& wait = history.last().wait;
+    return wait.rule == "com-call" && wait.standing == Standing::blocked;
+  }
+
   void common_calls() {
     std::map<std::string, std::vector<std::uint32_t>> calls;
     std::size_t stuck = 0;
@@ -261,12 +357,17 @@ class ProcessFindings {
       if (threads_[index].verdict != Verdict::stuck || covered_.contains(index)) continue;
       ++stuck;
       const Frame* const call = call_out(threads_[index]);
-      if (call != nullptr) calls[short_label(snapshot_, *call)].push_back(index);
+      if (calls_apartment(threads_[index])) {
+        calls[std::string(kApartmentCalls)].push_back(index);
+      } else if (call != nullptr) {
+        calls["the " + short_label(snapshot_, *call)].push_back(index);
+      }
     }
     for (auto& [call, threads] : calls) {
       if (threads.size() < kFewestInCall || threads.size() * 2 <= stuck) continue;
       Finding out = finding(FindingKind::common_call, Severity::stuck,
-                            count_words(threads.size(), "thread") + " have not come back from the " + call);
+                            count_words(threads.size(), "thread") + " have not come back from " + call);
+      if (call == kApartmentCalls) out.details.push_back(std::string(kApartmentHint));
       put_threads(out, threads);
       add(std::move(out));
     }
@@ -305,6 +406,7 @@ class ProcessFindings {
                             threads.size() == 1
                                 ? "T" + thread_words(thread(threads_[threads.front()])).substr(1) + " is stuck"
                                 : count_words(threads.size(), "thread") + " are stuck in the same stack");
+      if (calls_apartment(threads_[threads.front()])) out.details.push_back(std::string(kApartmentHint));
       put_threads(out, threads);
       add(std::move(out));
     }
@@ -318,38 +420,6 @@ class ProcessFindings {
   std::set<std::uint32_t> covered_;      // threads that a finding has explained
   std::vector<Finding> findings_;
 };
-
-// What of a process could not be seen.
-void find_gaps(std::span<const Snapshot> dumps, std::span<const std::uint32_t> numbers,
-               std::span<const ThreadHistory> threads, std::vector<std::string>& gaps) {
-  const Snapshot& last = dumps[numbers.back()];
-  if (!last.locks_missing.empty()) gaps.push_back("Not all locks are known: " + clipped(last.locks_missing));
-  std::set<std::uint32_t> in_locks;
-  for (const Lock& lock : last.locks) {
-    for (const LockWaiter& waiter : lock.waiters) in_locks.insert(waiter.os_id);
-  }
-  std::size_t ownerless = 0, clockless = 0, skipped = 0;
-  for (const ThreadHistory& thread : threads) {
-    if (thread.last().dump != numbers.back()) continue;
-    const Wait& wait = thread.last().wait;
-    constexpr std::string_view kLocks[] = {"monitor-enter", "native-monitor-enter", "critical-section", "srw-lock",
-                                           "loader-lock", "heap"};
-    const bool for_lock = std::ranges::find(kLocks, wait.rule) != std::end(kLocks);
-    ownerless += for_lock && !in_locks.contains(thread.os_id);
-    clockless += thread.verdict == Verdict::stuck && !thread.cpu;
-    skipped += !last.threads[thread.last().thread].skipped.empty();
-  }
-  if (ownerless != 0) {
-    gaps.push_back(count_words(ownerless, "thread") + (ownerless == 1 ? " waits" : " wait") +
-                   " for a lock of which the dump does not say who holds it");
-  }
-  if (clockless != 0) {
-    gaps.push_back("Of " + count_words(clockless, "thread") + " it is not known whether " +
-                   (clockless == 1 ? "it" : "they") +
-                   " ran in between: the dumps do not have processor times of both moments");
-  }
-  if (skipped != 0) gaps.push_back(count_words(skipped, "thread") + " of the last dump had no stack");
-}
 
 }  // namespace
 
@@ -371,7 +441,7 @@ Findings find_hangs(std::span<const Snapshot> dumps, std::span<const std::string
     const auto first = static_cast<std::uint32_t>(out.threads.size());
     std::ranges::move(match_threads(dumps, numbers, functions), std::back_inserter(out.threads));
     std::ranges::move(ProcessFindings(dumps, numbers, out.threads, first).find(), std::back_inserter(out.findings));
-    find_gaps(dumps, numbers, std::span(out.threads).subspan(first), out.gaps);
+    add_finding_gaps(dumps[numbers.back()], numbers.back(), std::span(out.threads).subspan(first), out.gaps);
   }
   std::ranges::stable_sort(out.findings, [](const Finding& a, const Finding& b) {
     return a.severity != b.severity ? a.severity < b.severity : a.kind < b.kind;

@@ -18,6 +18,7 @@ namespace mixwalk {
 enum class FindingKind : std::uint8_t {
   deadlock,      // threads that wait for each other's locks in a circle
   chain,         // threads that wait for a lock, and the thread that holds it and does not go on
+  class_constructor,  // threads that wait for a static constructor, and the thread that runs one and does not go on
   starved_pool,  // all workers of the thread pool are blocked, by the same kind of wait
   finalizer,     // the finalizer thread is stuck in a finalizer: nothing that has one is freed any more
   common_call,   // one call out to native code or COM that most stuck threads stand in

@@ -110,6 +110,9 @@ Found look(const FrameNames& names, const std::vector<Frame>& frames) {
   Found found;
   std::size_t reach = kReach;
   const auto say = [&](const WaitRule* rule, std::uint32_t frame) {
+    // A native function of the same wait, farther from the leaf: what it calls may differ while the wait lasts.
+    const bool native = frames[frame].kind == FrameKind::native;
+    if (native && rule != nullptr && rule == found.rule && frame == found.frame + 1) found.frame = frame;
     if (rule == nullptr || !may_replace(*rule, found.rule)) return;
     found.rule = rule;
     found.frame = frame;
@@ -175,34 +178,45 @@ bool has_image(const FrameNames& names, const std::vector<Frame>& frames, std::u
   return false;
 }
 
+// A COM call of Type.InvokeMember and of Visual Basic: the runtime makes it itself, without a stub.
+bool is_late_bound_call(const Frame& caller) {
+  return caller.kind == FrameKind::managed && method_of(caller.name) == "System.RuntimeType.InvokeDispMethod";
+}
+
+// Of a thread that stands below a COM call.
+Wait com_wait(const FrameNames& names, const std::vector<Frame>& frames, const Found& found) {
+  Wait wait = said("com-call", found, found.first_managed);
+  const std::string& target = frames[found.first_managed].target;
+  if (!target.empty()) wait.words = "waits for the COM call " + clipped(managed_name(target));
+  if (has_image(names, frames, found.first_managed, {"combase", "ole32", "rpcrt4"})) {
+    wait.standing = Standing::blocked;
+    wait.words += " into another apartment or process";
+  }
+  return wait;
+}
+
 // Of a thread whose leaf run was called by managed code, where no method of .NET says what the wait is for.
 Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, const Found& found) {
   const Frame& caller = frames[found.first_managed];
   const bool com_out = caller.kind == FrameKind::stub && clr_stub(caller.name) == ClrStub::com_out;
   const bool pinvoke = caller.kind == FrameKind::stub && clr_stub(caller.name) == ClrStub::pinvoke;
-  const bool other_apartment = has_image(names, frames, found.first_managed, {"combase", "ole32", "rpcrt4"}) &&
-                               (com_out || found.native_of_program == false);
-  std::string call = pinvoke || com_out ? short_label(names.snapshot(), caller) : std::string();
-  if (found.rule != nullptr && found.rule->layer == WaitLayer::native) {
+  // "the P/Invoke orders!submit".
+  std::string call;
+  if (pinvoke || com_out) call = (caller.target.empty() ? "a " : "the ") + short_label(names.snapshot(), caller);
+  const bool known = found.rule != nullptr && found.rule->layer == WaitLayer::native;
+  // A thread of a single-threaded apartment handles messages while it waits for the other one's answer.
+  const bool com_call = com_out || (is_late_bound_call(caller) && !found.native_of_program);
+  if (com_call && (!known || found.rule->standing != Standing::blocked)) return com_wait(names, frames, found);
+  if (known) {
     Wait wait = said(*found.rule, found);
-    if (com_out && wait.standing != Standing::blocked) return said("com-call", found, found.first_managed);
-    if (!call.empty()) wait.words += ", in the " + call;
-    return wait;
-  }
-  if (com_out) {
-    Wait wait = said("com-call", found, found.first_managed);
-    if (!caller.target.empty()) wait.words = "waits for the COM call " + clipped(managed_name(caller.target));
-    if (other_apartment) {
-      wait.standing = Standing::blocked;
-      wait.words += " into another apartment or process";
-    }
+    if (!call.empty()) wait.words += ", in " + call;
     return wait;
   }
   // Reading, writing and completed I/O mean the same in native code. A wait or a sleep there means nothing by itself.
   if (found.rule != nullptr && found.rule->key != "system-wait" && found.rule->key != "native-sleep" &&
       (pinvoke || found.native_of_program)) {
     Wait wait = said(*found.rule, found);
-    if (!call.empty()) wait.words += ", in the " + call;
+    if (!call.empty()) wait.words += ", in " + call;
     return wait;
   }
   if (pinvoke || found.native_of_program) {
@@ -213,7 +227,7 @@ Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, 
       if (found.program == kNoFrame || found.program > native) wait.program = native;
     }
     if (!call.empty()) {
-      wait.words += ", called by the " + call + " (" + plural(found.natives, "native frame") + ")";
+      wait.words += ", called by " + call + " (" + plural(found.natives, "native frame") + ")";
     }
     return wait;
   }

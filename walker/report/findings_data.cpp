@@ -1,33 +1,44 @@
 #include "walker/report/findings_data.h"
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "walker/hang/finding_words.h"
+#include "walker/hang/frame_names.h"
 
 namespace mixwalk {
 namespace {
 
-// -1: none.
-std::int64_t index_or_none(std::uint32_t index, std::uint32_t none) {
-  return index == none ? -1 : std::int64_t{index};
+// Where a thread of a finding is shown.
+const Sighting& sighting_of(const Findings& findings, const FindingThread& part) {
+  const ThreadHistory& history = findings.threads[part.thread];
+  const auto seen = std::ranges::find(history.sightings, part.dump, &Sighting::dump);
+  return seen == history.sightings.end() ? history.last() : *seen;
 }
 
-void write_part(const FindingThread& part, JsonWriter& json) {
+void write_part(const FindingThread& part, const FrameNames& names, std::uint32_t thread, JsonWriter& json) {
   json.begin_object();
   json.field("thread", part.thread);
   json.field("dump", part.dump);
-  json.field("frame", index_or_none(part.frame, kNoFrame));
+  json.array("frames",
+             telling_frames(names, names.snapshot().threads[thread].stack.frames, part.frame, kFindingFrames),
+             [&](std::uint32_t frame) { json.value(frame); });
   json.field("words", part.words);
   json.end_object();
 }
 
-void write_finding(const Finding& finding, JsonWriter& json) {
+void write_finding(const std::vector<FrameNames>& names, const Findings& findings, const Finding& finding,
+                   JsonWriter& json) {
   json.begin_object();
   json.field("kind", key(finding.kind));
   json.field("severity", key(finding.severity));
   json.field("title", finding.title);
   json.array("details", finding.details, [&](const std::string& detail) { json.value(detail); });
-  json.array("threads", finding.threads, [&](const FindingThread& part) { write_part(part, json); });
+  json.array("threads", finding.threads, [&](const FindingThread& part) {
+    const Sighting& sighting = sighting_of(findings, part);
+    write_part(part, names[sighting.dump], sighting.thread, json);
+  });
   json.array("behind", finding.behind, [&](std::uint32_t thread) { json.value(thread); });
   json.end_object();
 }
@@ -52,11 +63,14 @@ void write_history(const ThreadHistory& history, ReportTables& tables, JsonWrite
 
 }  // namespace
 
-void write_findings_data(const Findings& findings, ReportTables& tables, JsonWriter& json) {
+void write_findings_data(std::span<const Snapshot> dumps, const Findings& findings, ReportTables& tables,
+                         JsonWriter& json) {
+  const std::vector<FrameNames> names(dumps.begin(), dumps.end());
   json.begin_object();
   json.field("headline", headline(findings));
   json.field("severity", key(severity(findings)));
-  json.array("findings", findings.findings, [&](const Finding& finding) { write_finding(finding, json); });
+  json.array("findings", findings.findings,
+             [&](const Finding& finding) { write_finding(names, findings, finding, json); });
   json.array("threads", findings.threads, [&](const ThreadHistory& history) { write_history(history, tables, json); });
   json.array("files", findings.dumps, [&](const DumpInfo& dump) { json.value(dump.file); });
   json.array("gaps", findings.gaps, [&](const std::string& gap) { json.value(gap); });

@@ -56,7 +56,7 @@ bool HtmlExporter::write_dumps(std::span<const Snapshot> dumps, const Findings* 
         json.array("dumps", dumps, [&](const Snapshot& dump) { write_dump_data(dump, filter_, tables, json); });
         if (findings != nullptr) {
           json.key("findings");
-          write_findings_data(*findings, tables, json);
+          write_findings_data(dumps, *findings, tables, json);
         }
         tables.write(json);
         json.end_object();

@@ -227,6 +227,130 @@ TEST(FindingsTest, AFinalizerThatWaitsForALockIsPartOfItsChain) {
   EXPECT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::chain});
 }
 
+const std::vector<std::string> kConstructorWait = {
+    kWait, "coreclr!", "M System.Runtime.CompilerServices.InitHelpers.InitClassSlow(System.IntPtr)", "M Orders.Get()"};
+
+// `runner`: from the leaf to the static constructor's caller.
+std::vector<Snapshot> constructor_dumps(const std::vector<std::vector<std::string>>& runners) {
+  return two_dumps([&](HangBuilder& builder, std::uint64_t i) {
+    builder.thread(1, managed_thread(kConstructorWait)).cpu(1);
+    builder.thread(2, managed_thread(kConstructorWait)).cpu(1);
+    for (std::uint32_t k = 0; k < runners.size(); ++k) {
+      const bool runs = runners[k].front().starts_with("orders_native!");
+      std::vector<std::string> frames = runners[k];
+      if (runs && i == 1) frames.front() += "_more";
+      builder.thread(10 + k, managed_thread(frames), "loading").cpu(runs ? i * 50 : 1);
+    }
+  });
+}
+
+const std::vector<std::string> kJoinInConstructor = {kWait, "coreclr!", "M System.Threading.Thread.Join()",
+                                                     "M Orders.Settings..cctor()", "coreclr!", "M Orders.Load()"};
+
+TEST(FindingsTest, AStaticConstructorThatDoesNotGoOnIsNamedFirst) {
+  const Findings findings = find(constructor_dumps({kJoinInConstructor}));
+  ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::class_constructor});
+  EXPECT_EQ(severity(findings), Severity::stuck);
+  const Finding& finding = findings.findings[0];
+  EXPECT_EQ(finding.title, "2 threads wait for a static constructor that thread 0xa \"loading\" runs");
+  EXPECT_EQ(ids(findings, finding), (std::vector<std::uint32_t>{10, 1, 2}));
+  EXPECT_EQ(finding.threads[0].words,
+            "runs the static constructor of Orders.Settings and waits for a thread to end (Thread.Join)");
+}
+
+// The runtime runs a static constructor under a critical section.
+TEST(FindingsTest, TheLockOfAStaticConstructorIsNoFindingOfItsOwn) {
+  const auto dumps = [](bool constructs) {
+    std::vector<Snapshot> made = constructor_dumps({constructs ? kJoinInConstructor : kEnter});
+    for (Snapshot& dump : made) {
+      dump.locks.push_back({.kind = LockKind::critical_section, .address = 0xC, .owner = 10, .held = true, .waiters = {{1}}});
+    }
+    return find(made);
+  };
+  EXPECT_EQ(kinds(dumps(true)), std::vector<FindingKind>{FindingKind::class_constructor});
+  EXPECT_EQ(kinds(dumps(false)), (std::vector<FindingKind>{FindingKind::chain, FindingKind::stuck}));
+}
+
+TEST(FindingsTest, AStaticConstructorAndAMonitorThatAreTakenCrosswise) {
+  std::vector<Snapshot> dumps = constructor_dumps({{kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)",
+                                                    "M Orders.Settings..cctor()", "coreclr!", "M Orders.Load()"}});
+  for (Snapshot& dump : dumps) {
+    dump.locks.push_back({.kind = LockKind::critical_section, .address = 0xC, .owner = 10, .held = true, .waiters = {{1}}});
+    dump.locks.push_back({.address = 0xA, .type = "System.Object", .owner = 1, .held = true, .waiters = {{10}}});
+  }
+  const Findings findings = find(dumps);
+  EXPECT_EQ(kinds(findings), (std::vector<FindingKind>{FindingKind::deadlock, FindingKind::class_constructor}));
+  EXPECT_EQ(findings.findings[0].threads[0].words,
+            "waits for a static constructor that thread 0xa \"loading\" runs");
+}
+
+TEST(FindingsTest, OfTwoStaticConstructorsBothAreNamed) {
+  const Findings findings = find(constructor_dumps({kJoinInConstructor, kJoinInConstructor}));
+  ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::class_constructor});
+  EXPECT_EQ(findings.findings[0].title, "2 threads wait for a static constructor; 2 threads run one");
+}
+
+TEST(FindingsTest, AStaticConstructorThatGoesOnHoldsNobodyUp) {
+  const Findings findings =
+      find(constructor_dumps({{"orders_native!parse", "M Orders.Settings..cctor()", "coreclr!", "M Orders.Load()"}}));
+  EXPECT_TRUE(findings.findings.empty());
+  EXPECT_EQ(headline(findings), "nothing is stuck");
+}
+
+TEST(FindingsTest, AStaticConstructorThatNobodyIsSeenInIsNotNamed) {
+  const Findings findings = find(constructor_dumps({}));
+  EXPECT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::stuck});
+}
+
+// A method's name may hold anything.
+TEST(FindingsTest, AMethodThatIsCalledLikeAStaticConstructorIsNone) {
+  const Findings findings = find(constructor_dumps({{kWait, "coreclr!", "M System.Threading.Thread.Join()",
+                                                     "M Orders.Settings..cctor.Load()"}}));
+  EXPECT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::stuck});
+}
+
+std::vector<Snapshot> apartment_dumps(const std::string& image) {
+  return two_dumps([&](HangBuilder& builder, std::uint64_t) {
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      const std::string call = "C Orders.IOrders.Submit" + std::to_string(i) + "()";
+      builder.thread(0x10 + i, managed_thread({kWait, image, call, "M Orders.Run()"})).cpu(1);
+    }
+  });
+}
+
+TEST(FindingsTest, CallsOfSeveralMethodsIntoAnotherApartmentAreOneFinding) {
+  const Findings findings = find(apartment_dumps("combase!"));
+  ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::common_call});
+  EXPECT_EQ(findings.findings[0].title, "3 threads have not come back from COM calls into another apartment or process");
+  EXPECT_EQ(findings.findings[0].details[0].find("A thread of a single-threaded apartment answers"), 0u);
+}
+
+TEST(FindingsTest, ComCallsThatStayInTheApartmentAreTheirMethods) {
+  const Findings findings = find(apartment_dumps("orders_native!submit"));
+  EXPECT_EQ(kinds(findings), std::vector<FindingKind>(3, FindingKind::stuck));
+}
+
+std::vector<Snapshot> finalizer_dumps(std::vector<std::string> finalizer) {
+  finalizer.insert(finalizer.end(), {"coreclr!", "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"});
+  return two_dumps([&](HangBuilder& builder, std::uint64_t) {
+    builder.thread(1, finalizer, ".NET Finalizer").cpu(1);
+    builder.thread(2, managed_thread({kWait, "coreclr!", "M System.GC.WaitForPendingFinalizers()", "M Orders.Clean()"}))
+        .cpu(1);
+  });
+}
+
+TEST(FindingsTest, WhoWaitsForTheFinalizerThreadStandsWithIt) {
+  const Findings findings = find(
+      finalizer_dumps({kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()", "M Orders.File.Finalize()"}));
+  ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::finalizer});
+  EXPECT_EQ(ids(findings, findings.findings[0]), (std::vector<std::uint32_t>{1, 2}));
+}
+
+TEST(FindingsTest, WhoWaitsForAnIdleFinalizerThreadIsStuckAlone) {
+  const Findings findings = find(finalizer_dumps({kWait, "coreclr!"}));
+  EXPECT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::stuck});
+}
+
 TEST(FindingsTest, ALockOfAThreadThatHasEnded) {
   std::vector<Snapshot> dumps;
   for (std::uint64_t i = 0; i < 2; ++i) {

@@ -67,6 +67,14 @@ TEST(MatchTest, WhoRanInBetweenHasComeBackToTheSamePlace) {
             Verdict::returned);
 }
 
+// What it takes to stop a thread counts as its own time, and a tick of the clock as a whole.
+TEST(MatchTest, OneTickOfTheClockIsNoProofThatAThreadRan) {
+  EXPECT_EQ(verdict({dump(0).thread(1, waits_for_monitor()).cpu(50), dump(1).thread(1, waits_for_monitor()).cpu(65)}),
+            Verdict::stuck);
+  EXPECT_EQ(verdict({dump(0).thread(1, waits_for_monitor()).cpu(50), dump(1).thread(1, waits_for_monitor()).cpu(70)}),
+            Verdict::returned);
+}
+
 TEST(MatchTest, AWaitForASignalIsNoProof) {
   EXPECT_EQ(verdict({dump(0).thread(1, waits_for_event()).cpu(5), dump(1).thread(1, waits_for_event()).cpu(5)}),
             Verdict::waiting);

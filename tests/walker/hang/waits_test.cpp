@@ -274,6 +274,37 @@ TEST(WaitsTest, ANativeLockIsNotHiddenByTheMethodThatCameToIt) {
   EXPECT_EQ(found.rule, "critical-section");
 }
 
+// The runtime runs a static constructor under a critical section.
+TEST(WaitsTest, TheLockOfAStaticConstructorIsAWaitForThat) {
+  const auto rule = [](const std::string& caller) {
+    return wait(managed_thread({kWait, "ntdll!RtlEnterCriticalSection", "coreclr!", caller, kProgram})).rule;
+  };
+  EXPECT_EQ(rule("M System.Runtime.CompilerServices.InitHelpers.InitClassSlow(System.IntPtr)"), "class-constructor");
+  EXPECT_EQ(rule("coreclr!MethodTable::CheckRunClassInitThrowing(void)"), "native-class-constructor");
+  EXPECT_EQ(rule("coreclr!MethodTable::Allocate(void)"), "critical-section");
+}
+
+// Wine's locks and condition variables wait on addresses.
+TEST(WaitsTest, ALockThatWaitsOnAnAddressIsALock) {
+  const auto rule = [](const std::string& function) {
+    return wait(native_thread({"ntdll!NtWaitForAlertByThreadId", "ntdll!RtlWaitOnAddress", function, "orders_native!work"})).rule;
+  };
+  EXPECT_EQ(rule("ntdll!RtlEnterCriticalSection"), "critical-section");
+  EXPECT_EQ(rule("ntdll!RtlAcquireSRWLockExclusive"), "srw-lock");
+  EXPECT_EQ(rule("ntdll!RtlSleepConditionVariableCS"), "native-wait");
+  EXPECT_EQ(rule("ntdll!RtlRunOnceBeginInitialize"), "native-wait");
+  EXPECT_EQ(wait(managed_thread({"ntdll!NtWaitForAlertByThreadId", "ntdll!RtlWaitOnAddress", "ntdll!RtlSleepConditionVariableCS",
+                                 "orders_native!work", "P orders_native!work", kProgram})).rule, "condition-variable");
+}
+
+// Folklore: Wine's RtlpWaitForCriticalSection waits for five seconds, and then at another place.
+TEST(WaitsTest, AWaitIsKnownByItsOutermostFunction) {
+  EXPECT_EQ(wait(native_thread({"ntdll!RtlWaitOnAddress", "ntdll!RtlpWaitForCriticalSection",
+                                "ntdll!RtlEnterCriticalSection", "orders_native!work"})).frame, 2u);
+  EXPECT_EQ(wait(native_thread({"ntdll!RtlWaitOnAddress", "ntdll!RtlpWaitForCriticalSection", "ntdll!RtlSomething",
+                                "ntdll!RtlEnterCriticalSection", "orders_native!work"})).frame, 1u);
+}
+
 TEST(WaitsTest, ALockBelowAPInvokeNamesThatCall) {
   const Wait found = wait(managed_thread({kWait, "ntdll!RtlEnterCriticalSection", "orders_native!submit",
                                           "P orders_native!submit", kProgram}));
@@ -294,6 +325,42 @@ TEST(WaitsTest, AComCallIntoAnotherApartmentIsBlocked) {
   const Wait found = wait(managed_thread({kWait, "combase!", "combase!", "C Orders.IOrders.Submit(System.Int32)", kProgram}));
   EXPECT_EQ(found.words, "waits for the COM call Orders.IOrders.Submit(int) into another apartment or process");
   EXPECT_EQ(found.standing, Standing::blocked);
+}
+
+// The caller is a thread of an apartment itself, and handles messages until the answer comes.
+TEST(WaitsTest, AComCallThatHandlesMessagesMeanwhileIsBlockedToo) {
+  const Wait found = wait(managed_thread({"win32u!NtUserMsgWaitForMultipleObjectsEx", "user32!MsgWaitForMultipleObjectsEx",
+                                          "combase!", "rpcrt4!", "C Orders.IOrders.Submit()", kProgram}));
+  EXPECT_EQ(found.rule, "com-call");
+  EXPECT_EQ(found.words, "waits for the COM call Orders.IOrders.Submit() into another apartment or process");
+  EXPECT_EQ(found.standing, Standing::blocked);
+}
+
+TEST(WaitsTest, AComObjectThatHandlesMessagesIsInNoOtherApartment) {
+  const Wait found = wait(managed_thread({"win32u!NtUserGetMessage", "user32!GetMessageW", "orders_native!show_dialog",
+                                          "C Orders.IOrders.Submit()", kProgram}));
+  EXPECT_EQ(found.words, "waits for the COM call Orders.IOrders.Submit()");
+  EXPECT_EQ(found.standing, Standing::calls);
+}
+
+TEST(WaitsTest, ALateBoundComCallIntoAnotherApartmentIsBlocked) {
+  const std::string invoke = "M System.RuntimeType.InvokeDispMethod(System.String, System.Reflection.BindingFlags)";
+  const Wait found = wait(managed_thread({kWait, "rpcrt4!", "combase!", "coreclr!", invoke, kProgram}));
+  EXPECT_EQ(found.words, "waits for a COM call into another apartment or process");
+  EXPECT_EQ(found.standing, Standing::blocked);
+  EXPECT_EQ(wait(managed_thread({kWait, "rpcrt4!", "combase!", "coreclr!", "M System.Data.Foo.Bar()", kProgram})).rule,
+            "library-wait");
+}
+
+TEST(WaitsTest, APInvokeWhoseTargetIsUnknownIsOneOfThem) {
+  EXPECT_EQ(wait(managed_thread({kWait, "orders_native!submit", "P ", kProgram})).words,
+            "waits in native code: orders_native.dll!submit, called by a P/Invoke (2 native frames)");
+}
+
+TEST(WaitsTest, AComCallThatWaitsForALockSaysSo) {
+  const Wait found = wait(managed_thread({kWait, "ntdll!RtlEnterCriticalSection", "combase!", "C Orders.IOrders.Submit()", kProgram}));
+  EXPECT_EQ(found.rule, "critical-section");
+  EXPECT_EQ(found.words, "waits to enter a critical section, in the COM call Orders.IOrders.Submit()");
 }
 
 TEST(WaitsTest, ARunningThreadWaitsForNothing) {

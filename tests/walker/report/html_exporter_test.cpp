@@ -156,7 +156,11 @@ TEST(HtmlExporter, FindingsPointAtThreadsOfTheirDumps) {
   std::vector<std::uint32_t> ids;
   for (const Json& part : findings["findings"][0]["threads"]) {
     const Json& seen = findings["threads"][part["thread"].get<std::size_t>()]["seen"].back();
-    ids.push_back(data["dumps"][seen[0].get<std::size_t>()]["threads"][seen[1].get<std::size_t>()]["id"]);
+    const Json& thread = data["dumps"][seen[0].get<std::size_t>()]["threads"][seen[1].get<std::size_t>()];
+    ids.push_back(thread["id"]);
+    const std::vector<std::string> stack = labels(data, thread["leaf"]);
+    EXPECT_FALSE(part["frames"].empty());
+    for (const Json& frame : part["frames"]) EXPECT_LT(frame.get<std::size_t>(), stack.size());
   }
   EXPECT_EQ(ids, (std::vector<std::uint32_t>{0x200, 0x204}));
 }

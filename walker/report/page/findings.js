@@ -26,13 +26,14 @@ function findingCard(finding) {
       behind.length ? el('details', {}, el('summary', {}, `${plural(behind.length, 'thread')} held up behind`), threadLinks(behind)) : null);
 }
 
-// A thread in a finding: its name, what it does, and the frame to look at first.
+// A thread in a finding: its name, what it does, and the frames to look at first.
 function findingStep(part) {
   const person = people[part.thread];
   const seen = person.seen.find((each) => each.dump === part.dump) ?? person.seen[person.seen.length - 1];
   const stack = stackOf(seen.thread.leaf);
-  const frame = part.frame >= 0 && part.frame < stack.length ? stack[part.frame] : mainOf(stack);
+  const shown = part.frames.filter((at) => at < stack.length).map((at) => stack[at]);
+  if (!shown.length && stack.length) shown.push(mainOf(stack));
   return el('li', {class: 'step'},
       el('p', {}, el('a', {href: linkOf(seen.thread)}, threadTitle(seen.thread)), ' ', verdictBadge(person.verdict), ' ', readable(part.words)),
-      frame === undefined ? null : el('ol', {class: 'stack chain'}, frameRow(frame, 0, undefined, {})));
+      shown.length ? el('ol', {class: 'stack chain'}, ...shown.map((frame) => frameRow(frame, 0, undefined, {}))) : null);
 }

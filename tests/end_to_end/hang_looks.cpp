@@ -1,0 +1,302 @@
+#include "tests/end_to_end/hang_looks.h"
+
+#include <gtest/gtest.h>
+#include <windows.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "tests/support/golden.h"
+#include "tests/support/win/child_process.h"
+
+namespace mixwalk {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr DWORD kLookMs = 120'000;
+
+// hangs.exe, up to READY.
+struct HangingProgram {
+  explicit HangingProgram(const std::string& way) : process({fixture("hangs.exe"), "--way", way}) {
+    while (const auto line = process.read_line()) {
+      if (line->starts_with("READY")) return;
+      std::istringstream in(*line);
+      std::string word, name;
+      unsigned id = 0;
+      in >> word >> id >> std::ws;
+      std::getline(in, name);
+      EXPECT_EQ(word, "THREAD") << *line;
+      names[id] = name;
+    }
+    ADD_FAILURE() << way << " did not start";
+  }
+  std::string id() const { return std::to_string(process.id()); }
+
+  ChildProcess process;
+  std::map<std::uint64_t, std::string> names;  // of threads, by id
+};
+
+// A file that goes away with this.
+struct TemporaryFile {
+  explicit TemporaryFile(const std::string& name) : path(temporary_file(name)) { DeleteFileA(path.c_str()); }
+  ~TemporaryFile() { DeleteFileA(path.c_str()); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  const std::string path;
+};
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+// "1.2 s", "850 ms", "2 min 5 s": how long it is; 0: none begins here.
+std::size_t time_length(std::string_view text) {
+  const std::size_t digits = text.find_first_not_of("0123456789.");
+  if (digits == 0 || digits == std::string_view::npos) return 0;
+  const std::string_view rest = text.substr(digits);
+  constexpr std::string_view kMinutes = " min ";
+  if (rest.starts_with(kMinutes)) {
+    const std::size_t seconds = time_length(rest.substr(kMinutes.size()));
+    return seconds == 0 ? 0 : digits + kMinutes.size() + seconds;
+  }
+  for (const std::string_view unit : {" ms", " s"}) {
+    const bool ends = rest.size() <= unit.size() || std::isalpha(static_cast<unsigned char>(rest[unit.size()])) == 0;
+    if (rest.starts_with(unit) && ends) return digits + unit.size();
+  }
+  return 0;
+}
+
+// Calls `replace` where a word begins, with the text from there on: it returns how much of that to leave out, and adds
+// to `out` what stands there instead.
+template <class Replace>
+std::string replaced(std::string_view text, Replace replace) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const bool begins = at == 0 || std::isalnum(static_cast<unsigned char>(text[at - 1])) == 0;
+    const std::size_t length = begins ? replace(text.substr(at), out) : 0;
+    if (length == 0) out += text[at];
+    at += std::max<std::size_t>(length, 1);
+  }
+  return out;
+}
+
+// Of "0x1f4…" the value, and how many characters it has; 0: it is no such number.
+std::pair<std::uint64_t, std::size_t> hex_number(std::string_view text) {
+  if (!text.starts_with("0x")) return {};
+  std::uint64_t value = 0;
+  const auto end = std::from_chars(text.data() + 2, text.data() + text.size(), value, 16).ptr;
+  return {value, static_cast<std::size_t>(end - text.data())};
+}
+
+// "<reserving>" for the id of the thread that the program calls so, "<time>" for times.
+std::string with_names(std::string_view text, const std::map<std::uint64_t, std::string>& threads) {
+  return replaced(text, [&](std::string_view rest, std::string& out) {
+    const auto [value, length] = hex_number(rest);
+    if (const auto thread = threads.find(value); length != 0 && thread != threads.end()) {
+      out += "<" + thread->second + ">";
+      return length;
+    }
+    const std::size_t time = time_length(rest);
+    if (time != 0) out += "<time>";
+    return time;
+  });
+}
+
+// "<address 1>" for the first address of the text.
+std::string without_addresses(std::string_view text) {
+  std::map<std::uint64_t, std::size_t> known;
+  return replaced(text, [&](std::string_view rest, std::string& out) {
+    const auto [value, length] = hex_number(rest);
+    if (length != 0) {
+      out += "<address " + std::to_string(known.try_emplace(value, known.size() + 1).first->second) + ">";
+    }
+    return length;
+  });
+}
+
+// Ids decide about the order of threads in a finding, and differ from run to run. The first thread of a finding stays
+// first, unless all are alike: in a circle, and in one call.
+std::string in_order_of_names(const std::string& text) {
+  std::istringstream in(text);
+  std::string out;
+  std::vector<std::string> threads;  // each with its frames
+  bool all_alike = false;
+  const auto flush = [&] {
+    if (!threads.empty()) std::sort(threads.begin() + (all_alike ? 0 : 1), threads.end());
+    for (const std::string& thread : threads) out += thread;
+    threads.clear();
+  };
+  for (std::string line; std::getline(in, line);) {
+    line += "\n";
+    if (line.starts_with("   <")) {
+      threads.push_back(line);
+    } else if (line.starts_with("     ") && !threads.empty()) {
+      threads.back() += line;
+    } else {
+      flush();
+      out += line;
+      if (std::isdigit(static_cast<unsigned char>(line[0])) == 0) continue;
+      all_alike = line.find(". Deadlock of ") != std::string::npos ||
+                  line.find("have not come back") != std::string::npos;
+    }
+  }
+  flush();
+  return out;
+}
+
+enum class Look { outside, inside, dump_file };
+
+// The headline and the findings, without lines of source and numbers of lambdas. Neither the files nor the groups behind
+// the findings: .NET's own threads are a part of those, and one that has just ended is a note.
+std::string findings_of(const std::string& text, Look look) {
+  std::istringstream in(text);
+  std::string out;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("process ") || line.starts_with("  dump ")) continue;
+    if (look == Look::dump_file && line.find("it is not known whether") != std::string::npos) continue;
+    if (line.starts_with("note: ") && line.ends_with(" of the last dump had no stack")) continue;
+    const std::size_t place = line.rfind("  (");
+    if (line.starts_with("     at ") && place != std::string::npos) line.resize(place);
+    // The compiler counts lambdas through the whole class.
+    constexpr std::string_view kLambda = "AnonymousMethod";
+    if (const std::size_t lambda = line.find(kLambda); lambda != std::string::npos) {
+      const std::size_t numbers = lambda + kLambda.size();
+      line.erase(numbers, line.find('(', numbers) - numbers);
+    }
+    const std::size_t digits = line.find_first_not_of("0123456789");
+    if (digits != 0 && digits != std::string::npos && line.substr(digits).starts_with(" threads: ")) break;
+    out += line + "\n";
+  }
+  while (out.ends_with("\n\n")) out.pop_back();
+  return out;
+}
+
+// What a person reads in the page's findings, piece by piece.
+std::vector<std::string> said_by_page(const std::string& page) {
+  constexpr std::string_view kBegin = "<script type=\"application/json\" id=\"data\">";
+  const std::size_t begin = page.find(kBegin);
+  if (begin == std::string::npos) return {"a page without data"};
+  const std::size_t end = page.find("</script>", begin);
+  const Json data = Json::parse(page.substr(begin + kBegin.size(), end - begin - kBegin.size()));
+  const auto label = [&](std::int64_t node, std::int64_t frame) {
+    for (; frame != 0; --frame) node -= data.at("nodes").at("up").at(node).get<std::int64_t>();
+    const std::size_t number = data.at("nodes").at("frame").at(node);
+    return data.at("strings").at(data.at("frames").at("label").at(number).get<std::size_t>()).get<std::string>();
+  };
+  const Json& findings = data.at("findings");
+  std::vector<std::string> said = {findings.at("headline")};
+  std::size_t number = 0;
+  for (const Json& finding : findings.at("findings")) {
+    said.push_back("\n" + std::to_string(++number) + ". " + finding.at("title").get<std::string>() + "\n");
+    for (const Json& detail : finding.at("details")) said.push_back("\n   " + detail.get<std::string>() + "\n");
+    for (const Json& part : finding.at("threads")) {
+      const Json& seen = findings.at("threads").at(part.at("thread").get<std::size_t>()).at("seen");
+      for (const Json& sighting : seen) {
+        if (sighting.at(0) != part.at("dump")) continue;
+        const Json& dump = data.at("dumps").at(part.at("dump").get<std::size_t>());
+        const Json& thread = dump.at("threads").at(sighting.at(1).get<std::size_t>());
+        std::ostringstream id;
+        id << "0x" << std::hex << thread.at("id").get<unsigned>();
+        said.push_back(id.str() + " \"" + thread.at("name").get<std::string>() + "\"");
+        said.push_back("  " + part.at("words").get<std::string>() + "\n");
+        EXPECT_FALSE(part.at("frames").empty());
+        for (const Json& frame : part.at("frames")) said.push_back("     at " + label(thread.at("leaf"), frame));
+      }
+    }
+  }
+  return said;
+}
+
+// The page says each thing that the text says, and in its order. Threads that do the same share their lines in the
+// text, so within a finding the order is left open.
+void expect_page_says(const std::string& page, const std::string& text) {
+  std::size_t from = 0, findings = 0;
+  for (const std::string& piece : said_by_page(page)) {
+    const std::size_t at = text.find(piece, from);
+    EXPECT_NE(at, std::string::npos) << "the page says: " << piece << "\nand the text:\n" << text;
+    const bool title = piece.starts_with("\n") && std::isdigit(static_cast<unsigned char>(piece[1])) != 0;
+    if (title && at != std::string::npos) from = at;
+    findings += title;
+  }
+  EXPECT_EQ(text.find("\n" + std::to_string(findings + 1) + ". "), std::string::npos) << text;
+}
+
+void run(const std::vector<std::string>& arguments) {
+  std::vector<std::string> line = {mixwalk_exe()};
+  line.insert(line.end(), arguments.begin(), arguments.end());
+  const ProgramResult result = run_program(line, kLookMs);
+  EXPECT_EQ(result.exit_code, 0u) << arguments[1] << ": " << result.err;
+}
+
+// The most special one that there is.
+std::string golden_name(const std::string& way, Look look) {
+  std::vector<std::string> names;
+  if (look == Look::dump_file) names.push_back("hangs-" + way + "-dump-file.txt");
+  if (look != Look::inside) names.push_back("hangs-" + way + "-outside.txt");
+  for (const std::string& name : names) {
+    if (!file_text(std::string(MIXWALK_GOLDEN) + "/" + name).empty()) return name;
+  }
+  return "hangs-" + way + ".txt";
+}
+
+// A machine that is busy otherwise does not let a thread run for most of the time: then none is said to spin.
+bool was_kept_from_running(const std::vector<std::string>& compare) {
+  std::vector<std::string> line = compare;
+  line.insert(line.end(), {"-f", "json"});
+  const Json findings = Json::parse(run_program(line, kLookMs).out);
+  for (const Json& thread : findings.at("threads")) {
+    if (thread.at("name") != "crunching" || thread.at("cpu_ns").is_null()) continue;
+    return thread.at("cpu_ns").get<std::uint64_t>() * 2 <= thread.at("milliseconds").get<std::uint64_t>() * 1'000'000;
+  }
+  return false;
+}
+
+}  // namespace
+
+void expect_hang(const std::string& way, ExitCode code) {
+  HangingProgram program(way);
+  const TemporaryFile outside(way + "-outside.mixwalk"), inside(way + "-inside.mixwalk"), dump(way + ".dmp"),
+      html(way + ".html");
+  run({"dump", "--outside", "-p", program.id(), "--repeat", "2", "--every", "500ms", "-o", outside.path});
+  run({"dump", "--inside", "-p", program.id(), "-o", inside.path});
+  run({"dump", "-p", program.id(), "-o", dump.path});
+  program.process.write_line("STOP");
+  EXPECT_EQ(program.process.wait(kLookMs), 0u);
+
+  const std::map<Look, std::vector<std::string>> looks = {{Look::outside, {outside.path}},
+                                                          {Look::inside, {outside.path, inside.path}},
+                                                          {Look::dump_file, {outside.path, dump.path}}};
+  for (const auto& [look, files] : looks) {
+    std::vector<std::string> line = {mixwalk_exe(), "compare"};
+    line.insert(line.end(), files.begin(), files.end());
+    const ProgramResult result = run_program(line, kLookMs);
+    EXPECT_EQ(result.exit_code, static_cast<DWORD>(code)) << result.err;
+    std::string text = result.out;
+    replace_all(text, "\r\n", "\n");
+    SCOPED_TRACE(text);
+    const bool spins = text.find("runs all the time") != std::string::npos;
+    if (way == "spin" && !spins && was_kept_from_running(line)) {
+      std::printf("the machine is too busy for a thread to spin\n");
+      continue;
+    }
+    const std::string findings = in_order_of_names(with_names(findings_of(text, look), program.names));
+    expect_golden(golden_name(way, look), without_addresses(findings));
+    if (look == Look::dump_file) continue;  // it is slow to read, and the page is made of the same findings
+    line.insert(line.end(), {"-o", html.path});
+    EXPECT_EQ(run_program(line, kLookMs).exit_code, static_cast<DWORD>(code));
+    expect_page_says(file_text(html.path), text);
+  }
+}
+
+}  // namespace mixwalk

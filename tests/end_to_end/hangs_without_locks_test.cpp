@@ -1,0 +1,17 @@
+// Programs that hang in one way each, and not by locks; and one that does not hang.
+
+#include <gtest/gtest.h>
+
+#include "tests/end_to_end/hang_looks.h"
+
+namespace mixwalk {
+namespace {
+
+TEST(Hangs, AnApartmentThatHandlesNoMessages) { expect_hang("apartment", ExitCode::stuck); }
+TEST(Hangs, AStarvedThreadPool) { expect_hang("starved-pool", ExitCode::stuck); }
+TEST(Hangs, ANativeWorkerThatSpins) { expect_hang("spin", ExitCode::ok); }
+TEST(Hangs, AFinalizerThatWaits) { expect_hang("finalizer", ExitCode::stuck); }
+TEST(Hangs, AServiceWithoutWork) { expect_hang("idle", ExitCode::ok); }
+
+}  // namespace
+}  // namespace mixwalk
