@@ -11,6 +11,7 @@
 #include "walker/merge.h"
 #include "walker/outside/target_modules.h"
 #include "walker/outside/target_step.h"
+#include "walker/stub_callees.h"
 
 namespace mixwalk {
 namespace {
@@ -65,6 +66,7 @@ class Walk {
                                   .modules = view_,
                                   .scratch = frames_,
                                   .guess = &guess});
+    note_callees(thread.stack, sample.stack);
     return thread;
   }
 
