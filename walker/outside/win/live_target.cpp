@@ -76,8 +76,7 @@ bool LiveTarget::forget_memory() {
 
 void LiveTarget::read_modules() {
   modules_.clear();
-  // Without the cache: a list that changes while it is read must be read anew.
-  const std::vector<ListedImage> images = read_loader_list(memory_, peb_);
+  const std::vector<ListedImage> images = read_loader_list(cache_, peb_, [this] { cache_.drop(); });
   for (const ListedImage& image : images) {
     const auto headers = ImageHeaders::read(cache_, image.base);
     if (!headers || headers->size_of_image() == 0) continue;
