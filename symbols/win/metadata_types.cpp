@@ -20,6 +20,7 @@ constexpr ULONG kNameUnits = 1024;
 // A type inside a type inside …; metadata that goes round in circles ends here.
 constexpr int kMaxNesting = 32;
 
+constexpr DWORD kImported = 0x1000;  // TypeAttributes.Import, ECMA-335 II.23.1.15
 constexpr clr::Token kTableMask = 0xFF000000;
 constexpr clr::Token kTypeRef = 0x01000000;
 constexpr clr::Token kTypeDef = 0x02000000;
@@ -63,6 +64,17 @@ bool ModuleMetadata::method(clr::Token token, Method& method) const {
   return true;
 }
 
+std::string ModuleMetadata::field_name(clr::Token token) const {
+  WCHAR name[kNameUnits];
+  ULONG length = 0;
+  mdTypeDef type = 0;
+  if (!import_ || FAILED(import_->GetFieldProps(token, &type, name, std::size(name), &length, nullptr, nullptr, nullptr,
+                                                nullptr, nullptr, nullptr))) {
+    return {};
+  }
+  return text_of(name, length);
+}
+
 bool ModuleMetadata::mvid(std::array<std::byte, 16>& mvid) const {
   GUID guid{};
   ULONG length = 0;
@@ -100,7 +112,6 @@ std::vector<clr::Token> ModuleMetadata::imported_methods(std::size_t most) const
 std::vector<clr::Token> ModuleMetadata::com_methods(std::size_t most) const {
   std::vector<clr::Token> methods;
   if (!import_) return methods;
-  constexpr DWORD kImported = 0x1000;  // TypeAttributes.Import, ECMA-335 II.23.1.15
   HCORENUM types = nullptr;
   mdTypeDef type = 0;
   ULONG count = 0;
@@ -118,6 +129,14 @@ std::vector<clr::Token> ModuleMetadata::com_methods(std::size_t most) const {
   }
   import_->CloseEnum(types);
   return methods;
+}
+
+bool ModuleMetadata::is_com_method(clr::Token method) const {
+  Method found;
+  DWORD flags = 0;
+  if (!this->method(method, found)) return false;
+  if (FAILED(import_->GetTypeDefProps(found.type, nullptr, 0, nullptr, &flags, nullptr))) return false;
+  return (flags & kImported) != 0;
 }
 
 std::string ModuleMetadata::import_of(clr::Token method) const {

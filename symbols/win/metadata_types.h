@@ -33,10 +33,14 @@ class ModuleMetadata final : public TypeNames {
   bool method(clr::Token token, Method& method) const;
 
   std::string type_name(std::uint32_t token) const override;
+  // UTF-8; empty: no such field.
+  std::string field_name(clr::Token token) const;
 
   // The methods with a row in the ImplMap table, and the methods of imported COM interfaces; no more than `most`.
   std::vector<clr::Token> imported_methods(std::size_t most) const;
   std::vector<clr::Token> com_methods(std::size_t most) const;
+  // Whether com_methods() would list it.
+  bool is_com_method(clr::Token method) const;
   // "library!entry", UTF-8, as a method with such a row declares them. Empty: it has none.
   std::string import_of(clr::Token method) const;
 

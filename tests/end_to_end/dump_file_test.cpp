@@ -97,6 +97,7 @@ std::vector<std::string> frames_of(const Json& dump, const Json& thread) {
       text += ' ' + dump.at("modules").at(frame.at("module").get<std::size_t>()).at("name").get<std::string>();
     }
     if (frame.at("name").is_string()) text += ' ' + frame.at("name").get<std::string>();
+    if (frame.contains("target")) text += " to " + frame.at("target").get<std::string>();
     frames.push_back(text);
   }
   return frames;
@@ -163,6 +164,22 @@ TEST_F(HangDump, ParkedThreadsHaveTheStacksOfAnAttachAndOfALookFromOutside) {
     EXPECT_EQ(frames_of(dump_, thread), frames_of(attached_, attached.at(id)));
   }
   EXPECT_EQ(found.size(), kParked.size());
+  EXPECT_NE(dump_.dump().find("\"target\":\"ladder_native!ladder_native_park\""), std::string::npos);
+}
+
+// Two monitors that wait for each other, and one in Monitor.Wait.
+TEST_F(HangDump, LocksAreThoseOfALookFromOutside) {
+  const auto locks_of = [](const Json& dump) {
+    std::set<std::string> locks;
+    for (const Json& lock : dump.at("locks")) {
+      if (!lock.at("type").is_string() || lock.at("type") != "System.Object") continue;
+      locks.insert(lock.dump());
+    }
+    return locks;
+  };
+  EXPECT_EQ(dump_["locks_missing"], nullptr);
+  EXPECT_EQ(locks_of(dump_).size(), 3u) << dump_["locks"];
+  EXPECT_EQ(locks_of(dump_), locks_of(outside_));
 }
 
 TEST_F(HangDump, ModulesAreThoseOfTheProcess) {

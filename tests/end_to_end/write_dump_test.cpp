@@ -4,6 +4,7 @@
 #include <windows.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "unmanaged/minidump/mapped_file.h"
 #include "unmanaged/minidump/minidump.h"
 #include "unmanaged/minidump/whole_dump.h"
+#include "unmanaged/win/thread_information.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/base/exit_code.h"
 #include "walker/outside/win/minidump_writer.h"
@@ -131,6 +133,52 @@ TEST(WriteDumpOfCmd, TheSystemsWriterWritesTheSameProcess) {
   EXPECT_EQ(threads.front(), threads.back());
   EXPECT_EQ(modules.front(), modules.back());
   waits.terminate();
+}
+
+// What a thread's TEB says of its stack is the program's own memory.
+TEST(WriteDumpOfCmd, AStackThatIsAsLargeAsAllMemory) {
+  ChildProcess waits({"C:\\windows\\system32\\cmd.exe", "/k"});
+  Sleep(1000);
+  std::size_t lies = 0;
+  const auto ids = list_threads(waits.id());
+  ASSERT_TRUE(ids);
+  for (const std::uint32_t id : *ids) {
+    const UniqueHandle thread(OpenThread(THREAD_ALL_ACCESS, FALSE, id));
+    const auto info = thread_information(thread.get());
+    if (!info) continue;
+    const std::uint64_t base = 0x7FFF'FFFF'0000;
+    lies += static_cast<bool>(WriteProcessMemory(waits.handle(), reinterpret_cast<void*>(info->teb + offsetof(NT_TIB, StackBase)),
+                                                 &base, sizeof base, nullptr));
+  }
+  EXPECT_GE(lies, 1u);
+  const std::string path = temporary_file("write_dump_lies.dmp");
+  {
+    UniqueHandle file(CreateFileW(to_utf16(path).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, nullptr,
+                                  CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
+    auto writer = MinidumpWriter::start(waits.handle(), waits.id(), file.get());
+    ASSERT_TRUE(writer);
+    EXPECT_TRUE(writer->wait(kEndMs));
+  }
+  DeleteFileA(path.c_str());
+  waits.terminate();
+}
+
+TEST(WriteDumpOfHang, OfAProcessThatIsEndedMeanwhileIsNone) {
+  ChildProcess hang({fixture("hang.exe")});
+  ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
+  const std::string path = temporary_file("write_dump_ended.dmp");
+  {
+    UniqueHandle file(CreateFileW(to_utf16(path).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, nullptr,
+                                  CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
+    auto writer = MinidumpWriter::start(hang.handle(), hang.id(), file.get());
+    ASSERT_TRUE(writer);
+    LARGE_INTEGER size{};
+    while (size.QuadPart < 1 << 20 && !writer->wait(10)) GetFileSizeEx(file.get(), &size);
+    hang.terminate();
+    ASSERT_TRUE(writer->wait(kEndMs));
+    EXPECT_NE(writer->error(), "");
+  }
+  DeleteFileA(path.c_str());
 }
 
 }  // namespace

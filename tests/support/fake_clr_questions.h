@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,11 +38,32 @@ class FakeClrQuestions final : public ClrQuestions {
     for (const std::uint64_t object : objects) types.push_back(objects_of[object]);
     return types;
   }
+  std::vector<std::string> heap_object_types(std::span<const std::uint64_t> addresses) override {
+    std::vector<std::string> types = object_types(addresses);
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+      if (left_behind.contains(addresses[i])) types[i].clear();
+    }
+    return types;
+  }
+  std::vector<std::optional<ClrLock>> lock_objects(std::span<const std::uint64_t> objects) override {
+    std::vector<std::optional<ClrLock>> locks;
+    for (const std::uint64_t object : objects) {
+      const auto known = locks_of.find(object);
+      locks.push_back(known != locks_of.end() ? std::optional(known->second) : std::nullopt);
+    }
+    return locks;
+  }
+  void target_ran() override {
+    if (on_run) on_run();
+  }
   std::string obstacle() const override { return {}; }
 
   std::vector<ClrThread> clr_threads;
   std::vector<ClrSyncBlocks> sync_block_answers;    // to first = 1, 2, …
   std::map<std::uint64_t, std::string> objects_of;  // their types
+  std::set<std::uint64_t> left_behind;              // that look like objects, and are none of the heap
+  std::map<std::uint64_t, ClrLock> locks_of;        // by their addresses
+  std::function<void()> on_run;                     // what a live target does meanwhile
 
  private:
   std::vector<ClrCode> codes_;

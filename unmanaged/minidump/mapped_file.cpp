@@ -1,11 +1,14 @@
 #include "unmanaged/minidump/mapped_file.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <system_error>
 
 namespace mixwalk {
@@ -27,6 +30,57 @@ class Descriptor {
  private:
   int number_;
 };
+
+// The files that are mapped now, for the handler of SIGBUS: what it may touch is little. More than these are mapped all
+// the same, and end the process where they are cut.
+struct Mapped {
+  std::atomic<std::uintptr_t> begin{0};  // 0: free
+  std::atomic<std::size_t> bytes{0};
+  std::atomic<bool> cut{false};
+};
+Mapped g_mapped[16];
+std::uintptr_t g_page_bytes = 4096;
+
+Mapped* find_mapped(std::uintptr_t address) noexcept {
+  for (Mapped& mapped : g_mapped) {
+    if (mapped.begin != 0 && address - mapped.begin < mapped.bytes) return &mapped;
+  }
+  return nullptr;
+}
+
+// The system sends SIGBUS for a page of a mapped file that lies behind the file's end. From there on the mapping is
+// exchanged for zeros, and the instruction that has read there is executed again.
+void on_bus_error(int, siginfo_t* info, void*) {
+  const auto at = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  if (Mapped* const mapped = find_mapped(at)) {
+    const std::uintptr_t page = at & ~(g_page_bytes - 1);
+    const std::size_t bytes = mapped->begin + mapped->bytes - page;
+    mapped->cut = true;
+    constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+    if (mmap(reinterpret_cast<void*>(page), bytes, PROT_READ, kFlags, -1, 0) != MAP_FAILED) return;
+  }
+  signal(SIGBUS, SIG_DFL);  // it ends the process as the instruction is executed again
+}
+
+bool handle_bus_errors() noexcept {
+  g_page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  struct sigaction action {};
+  action.sa_sigaction = &on_bus_error;
+  action.sa_flags = SA_SIGINFO | SA_NODEFER;
+  return sigaction(SIGBUS, &action, nullptr) == 0;
+}
+
+void remember(std::uintptr_t begin, std::size_t bytes) noexcept {
+  static const bool handled = handle_bus_errors();
+  if (!handled) return;
+  for (Mapped& mapped : g_mapped) {
+    if (mapped.begin != 0) continue;
+    mapped.bytes = bytes;
+    mapped.cut = false;
+    mapped.begin = begin;
+    return;
+  }
+}
 
 }  // namespace
 
@@ -53,10 +107,18 @@ MappedFile::MappedFile(const std::string& path) {
     return;
   }
   bytes_ = {static_cast<const std::byte*>(at), bytes};
+  remember(reinterpret_cast<std::uintptr_t>(at), bytes);
 }
 
 MappedFile::~MappedFile() {
-  if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  if (bytes_.empty()) return;
+  if (Mapped* const mapped = find_mapped(reinterpret_cast<std::uintptr_t>(bytes_.data()))) mapped->begin = 0;
+  munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+bool MappedFile::cut() const noexcept {
+  const Mapped* const mapped = find_mapped(reinterpret_cast<std::uintptr_t>(bytes_.data()));
+  return mapped != nullptr && mapped->cut;
 }
 
 }  // namespace mixwalk

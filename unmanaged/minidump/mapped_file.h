@@ -6,8 +6,9 @@
 
 namespace mixwalk {
 
-// A file whose bytes are read where they stand, without a copy. They are read by the system page by page: a file
-// that another program cuts while it is mapped ends this process. Not frozen-safe.
+// A file whose bytes are read where they stand, without a copy. They are read by the system page by page: of a file that
+// another program cuts while it is mapped, what is gone reads as zeros. (Windows lets nobody cut a file that is mapped.)
+// Not frozen-safe.
 class MappedFile {
  public:
   // `path`: UTF-8. A file that cannot be mapped has an error, and no bytes.
@@ -19,6 +20,8 @@ class MappedFile {
   // Empty: the file is there. Else one line without the path, no full stop.
   const std::string& error() const noexcept { return error_; }
   std::span<const std::byte> bytes() const noexcept { return bytes_; }
+  // Some of what was read so far was gone: nothing that was made of the bytes counts.
+  bool cut() const noexcept;
 
  private:
   std::span<const std::byte> bytes_;

@@ -56,13 +56,16 @@ ListReading read_image_list(const MemoryReader& memory, std::uint64_t head) {
   return reading;
 }
 
-std::vector<ListedImage> read_loader_list(const MemoryReader& memory, std::uint64_t peb) {
+std::vector<ListedImage> read_loader_list(const MemoryReader& memory, std::uint64_t peb,
+                                          const std::function<void()>& again) {
   const auto loader = memory.read_value<std::uint64_t>(peb + offsetof(PEB, Ldr));
   if (!loader) return {};
   const std::uint64_t head = *loader + offsetof(PEB_LDR_DATA, InMemoryOrderModuleList);
   ListReading longest;
   for (int attempt = 0; attempt < kAttempts && !longest.whole; ++attempt) {
+    if (attempt != 0 && again) again();
     ListReading reading = read_image_list(memory, head);
+    if (reading.images.size() == kMaxImages) return std::move(reading.images);  // no list of the loader's is so long
     if (reading.whole || reading.images.size() > longest.images.size()) longest = std::move(reading);
   }
   return std::move(longest.images);
@@ -72,7 +75,7 @@ std::vector<ListedImage> read_loader_list() {
   PROCESS_BASIC_INFORMATION process{};
   NtQueryInformationProcess(GetCurrentProcess(), ProcessBasicInformation, &process, sizeof process,
                             nullptr);
-  return read_loader_list(PlainMemory(), address_of(process.PebBaseAddress));
+  return read_loader_list(PlainMemory(), address_of(process.PebBaseAddress), {});
 }
 
 }  // namespace mixwalk

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,10 @@ struct ListedImage {
 std::vector<ListedImage> read_loader_list();
 
 // The same of another process, of which nothing is trusted: `peb` is the address of its process environment
-// block. A list that goes round in circles ends, and all paths together have a limit.
-std::vector<ListedImage> read_loader_list(const MemoryReader& memory, std::uint64_t peb);
+// block. A list that goes round in circles ends, and so does one that is longer than any; all paths together have a
+// limit. `again` is called before the list is read once more: what `memory` has kept is to be forgotten. Empty: nothing.
+std::vector<ListedImage> read_loader_list(const MemoryReader& memory, std::uint64_t peb,
+                                          const std::function<void()>& again);
 
 // One reading of such a list, of which `head` is the address: entries as far as each leads back to the
 // one before. Apart for the tests.

@@ -7,6 +7,7 @@
 #include "unmanaged/step/context_restore.h"
 #include "unmanaged/step/epilogue.h"
 #include "unmanaged/step/epilogue_scan.h"
+#include "unmanaged/step/interrupted_context.h"
 #include "unmanaged/step/pdata.h"
 #include "unmanaged/step/unwind_info.h"
 #include "unmanaged/win/context.h"
@@ -186,10 +187,13 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
     return {StepFault::unreadable_stack};
   }
   const bool guessed = frame.guessed;
-  if (const auto interrupted = interrupted_by_exception(frame)) {
-    if (interrupted->registers.rsp() <= rsp) return {StepFault::stack_not_growing};
-    frame = *interrupted;
-    return {.trust = Trust::context};  // the registers that the system saved
+  if (frame.registers.rip == reinterpret_cast<std::uint64_t>(&KiUserExceptionDispatcher) &&
+      frame.kind == AddressKind::instruction_pointer) {
+    if (const auto interrupted = interrupted_context(stack_, rsp)) {
+      if (interrupted->rsp() <= rsp) return {StepFault::stack_not_growing};
+      frame = {*interrupted, AddressKind::instruction_pointer};
+      return {.trust = Trust::context};  // the registers that the system saved
+    }
   }
   // Situation: a call through a null pointer, or into data. The callee has executed nothing.
   if (leaf == LeafRule::allowed && !leaf_.is_code(frame.registers.rip)) {
@@ -259,28 +263,6 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
   frame = caller;
   return {.trust = module != nullptr ? Trust::unwind_info : Trust::dynamic,
           .calls_other_code = calls_other_code};
-}
-
-// Folklore: the system begins KiUserExceptionDispatcher with the CONTEXT of what it has interrupted at
-// Rsp. Wine 8's unwind data of it holds for later instructions only, and a thread that is suspended while
-// an exception is under way mostly stands at the first one. Real case: 37 of 80 samples of a program that
-// dereferences null had nothing below. Test: `hunt.exe null`, InterruptedByAnException….
-std::optional<Cursor> RtlUnwindStep::interrupted_by_exception(const Cursor& frame) const noexcept {
-  const bool begins = frame.registers.rip == reinterpret_cast<std::uint64_t>(&KiUserExceptionDispatcher) &&
-                      frame.kind == AddressKind::instruction_pointer;
-  if (!begins || stack_.end() - frame.registers.rsp() < sizeof(CONTEXT)) return std::nullopt;
-  CONTEXT context;
-  const std::uint64_t in_copy = stack_.to_copy(frame.registers).rsp();
-  std::memcpy(&context, reinterpret_cast<const void*>(in_copy), sizeof context);
-  constexpr DWORD kRegisters = CONTEXT_CONTROL | CONTEXT_INTEGER;
-  constexpr WORD kUserCode = 0x33;
-  if ((context.ContextFlags & kRegisters) != kRegisters || context.SegCs != kUserCode) {
-    return std::nullopt;
-  }
-  const Cursor found{stack_.to_target(registers_of(context)), AddressKind::instruction_pointer};
-  const std::uint64_t rsp = found.registers.rsp();
-  if (rsp < stack_.begin() || rsp > stack_.end()) return std::nullopt;
-  return found;
 }
 
 LeafCode RtlUnwindStep::leaf_code_at(std::uint64_t ip) noexcept {

@@ -48,8 +48,6 @@ class RtlUnwindStep final : public UnwindStep {
   static void unwind(void* call);
   static void unwind_body(const UnwindMemory& memory, const FunctionEntry& entry, std::uint64_t ip,
                           Unwind& unwind) noexcept;
-  // Of a thread that stands at the first instruction of the dispatcher of exceptions.
-  std::optional<Cursor> interrupted_by_exception(const Cursor& frame) const noexcept;
   LeafCode leaf_code_at(std::uint64_t ip) noexcept;
   // `callee`: the image of the frame stepped from, or null; `guessed`: so was that frame.
   StepFault check_caller(const Cursor& caller, const ModuleSpan* callee, bool guessed) noexcept;

@@ -22,6 +22,8 @@
 namespace mixwalk {
 namespace {
 
+constexpr std::string_view kCut = "it became shorter while it was read";
+
 Failure unreadable(const std::string& path, std::string_view why, ExitCode code = ExitCode::input) {
   return {code, "cannot read " + quoted_path(path) + ": " + std::string(why)};
 }
@@ -40,9 +42,10 @@ void tell(const Minidump& dump, const std::string& file) {
 
 class DumpFileRun {
  public:
-  DumpFileRun(const DumpFileCommand& command, const DumpFileHost& host, const Minidump& dump)
+  DumpFileRun(const DumpFileCommand& command, const DumpFileHost& host, const MappedFile& file, const Minidump& dump)
       : command_(command),
         host_(host),
+        mapped_(file),
         path_(parse_symbol_path(host.symbol_path)),
         images_(host.local, disk_, path_),
         target_(dump, images_),
@@ -55,11 +58,12 @@ class DumpFileRun {
     for (const TargetThread& thread : target_.threads()) unmatched.met(thread.os_id, thread.name);
     Snapshot snapshot = stacks();
     const Failure missing{ExitCode::no_thread, quoted_path(command_.file) + " has no " + unmatched.text()};
-    if (!unmatched.empty() && snapshot.threads.empty()) return report(missing);
+    if (!unmatched.empty() && snapshot.threads.empty() && !mapped_.cut()) return report(missing);
     name(snapshot);
     CallChecker calls(symboliser_, loaded_images(snapshot));
     check_calls(snapshot, calls);
     if (!sources_.missing().empty()) log(missing_text(sources_.missing()));
+    if (mapped_.cut()) return report(unreadable(command_.file, kCut));
     if (const auto failure = write_dump(snapshot, command_, host_.colour, file, calls)) return report(*failure);
     return unmatched.empty() ? ExitCode::ok : report(missing);
   }
@@ -89,6 +93,7 @@ class DumpFileRun {
 
   const DumpFileCommand& command_;
   const DumpFileHost& host_;
+  const MappedFile& mapped_;
   SymbolPath path_;
   DiskImageFiles disk_;
   DiskImages images_;
@@ -121,9 +126,10 @@ Outcome<Snapshot> read_dump_file(const std::string& path, const DumpFileHost& ho
   tell(dump, path);
   DumpFileCommand command;
   command.file = path;
-  DumpFileRun look(command, host, dump);
+  DumpFileRun look(command, host, file, dump);
   Snapshot snapshot = look.stacks();
   look.name(snapshot);
+  if (file.cut()) return unreadable(path, kCut);
   return snapshot;
 }
 
@@ -140,7 +146,7 @@ ExitCode run(const DumpFileCommand& command, const DumpFileHost& host) {
     return report(unreadable(command.file, to_string(dump.error()), code_of(dump.error())));
   }
   tell(dump, command.file);
-  return DumpFileRun(command, host, dump).run(output ? &*output : nullptr);
+  return DumpFileRun(command, host, file, dump).run(output ? &*output : nullptr);
 }
 
 }  // namespace mixwalk

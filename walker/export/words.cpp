@@ -146,6 +146,7 @@ std::string_view key(LockKind kind) noexcept {
     case LockKind::monitor: return "monitor";
     case LockKind::critical_section: return "critical-section";
     case LockKind::srw_lock: return "srw-lock";
+    case LockKind::threading_lock: return "threading-lock";
   }
   return "";
 }
@@ -155,6 +156,7 @@ std::string_view sentence(LockKind kind) noexcept {
     case LockKind::monitor: return "object";
     case LockKind::critical_section: return "critical section";
     case LockKind::srw_lock: return "slim reader/writer lock";
+    case LockKind::threading_lock: return "System.Threading.Lock";
   }
   return "";
 }

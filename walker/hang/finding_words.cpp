@@ -5,6 +5,19 @@
 #include "walker/hang/frame_names.h"
 
 namespace mixwalk {
+namespace {
+
+std::string_view words_of(LockKind kind) {
+  switch (kind) {
+    case LockKind::monitor: return "the monitor ";
+    case LockKind::critical_section: return "the critical section ";
+    case LockKind::srw_lock: return "the SRW lock ";
+    case LockKind::threading_lock: return "the lock ";
+  }
+  return "the lock ";
+}
+
+}  // namespace
 
 std::string count_words(std::size_t count, std::string_view noun, std::string_view plural) {
   std::string text = std::to_string(count) + " ";
@@ -19,10 +32,7 @@ std::string thread_words(const Thread& thread) {
 }
 
 std::string lock_words(const Lock& lock) {
-  std::string text = lock.kind == LockKind::monitor            ? "the monitor "
-                     : lock.kind == LockKind::critical_section ? "the critical section "
-                                                               : "the SRW lock ";
-  text += hex(lock.address);
+  std::string text = std::string(words_of(lock.kind)) + hex(lock.address);
   return lock.type.empty() ? text : text + " (" + clipped(lock.type) + ")";
 }
 

@@ -72,7 +72,7 @@ class Graph {
     for (const LockWaiter& waiter : lock.waiters) {
       const std::uint32_t thread = index(waiter.os_id);
       if (waiter.pulse || thread == kNone || links_[thread].lock != kNone) continue;
-      // Who holds a monitor or a critical section enters it again; an SRW lock blocks its own holder.
+      // The holder of any lock but an SRW lock can enter it again; an SRW lock blocks its own holder.
       if (thread == owner && lock.kind != LockKind::srw_lock) continue;
       links_[thread] = {thread, number, owner};
     }

@@ -10,6 +10,7 @@ enum class LockKind : std::uint8_t {
   monitor,           // of a managed object: `lock` in C#
   critical_section,  // CRITICAL_SECTION
   srw_lock,          // SRWLOCK
+  threading_lock,    // System.Threading.Lock
 };
 
 // A thread that stands in the wait for a lock.
@@ -25,7 +26,7 @@ struct LockWaiter {
 struct Lock {
   LockKind kind = LockKind::monitor;
   std::uint64_t address = 0;  // of the object, CRITICAL_SECTION or SRWLOCK
-  std::string type;           // of a monitor's object: "System.Object"; empty: unknown
+  std::string type;           // of the object: "System.Object"; empty: unknown, or no object
   std::uint32_t owner = 0;    // OS thread id; 0: nobody, or unknown
   // Where owner is 0: somebody holds the lock, and nobody can say which thread (an SRW lock; a thread that has ended).
   bool held = false;

@@ -26,6 +26,10 @@ struct ClrMethod {
   // method that the program made while it ran, the name alone. Empty: unknown.
   std::string name;
   bool stub = false;  // the runtime's own code: "IL_STUB_PInvoke"
+  // What the program declares, and a stub can lead to: of a P/Invoke its target, as Frame::target has it
+  // ("orders!wait_for_reply"; empty: it is none), and whether it is a method of an imported COM interface.
+  std::string import;
+  bool com = false;
 
   bool operator==(const ClrMethod&) const = default;
 };
@@ -60,6 +64,18 @@ struct ClrSyncBlocks {
   bool operator==(const ClrSyncBlocks&) const = default;
 };
 
+// A System.Threading.Lock (.NET 9 and later), as its fields say.
+struct ClrLock {
+  // A thread's id: of .NET 9 and 10 that of the system, in later sources (not released yet) ClrThread::managed_id. 0:
+  // nobody, or the owner has not said so yet.
+  std::uint32_t owner = 0;
+  std::uint32_t recursion = 0;   // how often the owner has entered it; 0: not held
+  bool held = false;
+  std::uint64_t wait_event = 0;  // the event (an object) by which threads wait for it; 0: none has waited yet
+
+  bool operator==(const ClrLock&) const = default;
+};
+
 // What a runtime's debugging library says of a process that stands still, or of a dump. Every answer may be
 // missing: the library may not be there, may not answer in time, or may find the memory damaged. Not frozen-safe;
 // one thread at a time.
@@ -78,6 +94,12 @@ class ClrQuestions {
   // The types of objects, as people read them: "System.Collections.Generic.List<System.Int32>". In the order of
   // `objects`; empty: no object lies there.
   virtual std::vector<std::string> object_types(std::span<const std::uint64_t> objects) = 0;
+
+  // The same for addresses that may be anything: empty, too, where the heap has no object that begins there.
+  virtual std::vector<std::string> heap_object_types(std::span<const std::uint64_t> addresses) = 0;
+  // The locks among these addresses, in the order of `objects`; nothing: no System.Threading.Lock lies there, or its
+  // fields are not those that are known.
+  virtual std::vector<std::optional<ClrLock>> lock_objects(std::span<const std::uint64_t> objects) = 0;
 
   // Hints: what will be asked one by one. Where a question crosses to another process, all of these cost
   // little more than one.

@@ -166,17 +166,18 @@ class Look {
                                object});
   }
 
+  bool is_thin(const FoundMonitor& found) const { return thin_.contains(found.key); }
+
   void finish() {
     std::vector<FoundMonitor>& monitors = found_.monitors;
     std::erase_if(monitors, [](const FoundMonitor& found) { return !found.lock.held && found.lock.waiters.empty(); });
-    std::vector<std::uint64_t> objects;
-    for (const FoundMonitor& found : monitors) objects.push_back(found.lock.address);
-    const std::vector<std::string> types = clr_.object_types(objects);
-    for (std::size_t i = 0; i < monitors.size() && i < types.size(); ++i) monitors[i].lock.type = types[i];
+    std::vector<std::uint64_t> objects, guesses;
+    for (const FoundMonitor& found : monitors) (is_thin(found) ? guesses : objects).push_back(found.lock.address);
+    const std::vector<std::string> of_objects = clr_.object_types(objects), of_guesses = clr_.heap_object_types(guesses);
+    auto type = of_objects.begin(), guess = of_guesses.begin();
+    for (FoundMonitor& found : monitors) found.lock.type = is_thin(found) ? *guess++ : *type++;
     // What looks like an object's header may be something else.
-    std::erase_if(monitors, [&](const FoundMonitor& found) {
-      return found.lock.type.empty() && thin_.contains(found.key);
-    });
+    std::erase_if(monitors, [&](const FoundMonitor& found) { return found.lock.type.empty() && is_thin(found); });
     for (FoundMonitor& found : monitors) std::ranges::sort(found.lock.waiters, {}, &LockWaiter::os_id);
     std::ranges::stable_sort(monitors, {}, [](const FoundMonitor& found) { return found.lock.address; });
   }

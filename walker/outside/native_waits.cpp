@@ -4,12 +4,11 @@
 #include <array>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <string_view>
 
 #include "unmanaged/image/ascii_lower.h"
 #include "walker/outside/process_block.h"
-#include "walker/suspended/raw_sample.h"
+#include "walker/outside/waiting_threads.h"
 
 namespace mixwalk {
 namespace {
@@ -67,10 +66,9 @@ std::optional<Lock> only(const std::map<std::uint64_t, Lock>& found) {
 
 class NativeLocks {
  public:
-  NativeLocks(Snapshot& snapshot, Target& target) : snapshot_(snapshot), target_(target) {
+  NativeLocks(Snapshot& snapshot, Target& target) : snapshot_(snapshot), target_(target), waiting_(target) {
     for (const TargetThread& thread : target.threads()) {
       threads_.push_back(thread.os_id);
-      by_id_[thread.os_id] = &thread;
       const StackLimits stack = stack_limits(target.memory(), thread.teb);
       if (stack.base != 0) stacks_.push_back(stack);
     }
@@ -90,21 +88,8 @@ class NativeLocks {
   }
 
  private:
-  // The registers and the words of its stack; empty: it does not stand where it stood.
   std::vector<std::uint64_t> words_of(const Thread& thread, const NativeWait& wait) {
-    const auto known = by_id_.find(thread.os_id);
-    if (known == by_id_.end()) return {};
-    RawSample sample({stack_.get(), kStackBytes}, {});
-    target_.capture(*known->second, sample);
-    const Frame& leaf = thread.stack.frames.front();
-    if (sample.fault != CaptureFault::none || sample.context.rip != leaf.address) return {};
-    if (sample.context.rsp() != leaf.stack_pointer) return {};
-    std::vector<std::uint64_t> words(sample.context.general.begin(), sample.context.general.end());
-    const std::uint64_t end = std::min(wait.end, leaf.stack_pointer + kMostBytes);
-    for (std::uint64_t at = leaf.stack_pointer; at + 8 <= end; at += 8) {
-      if (const auto word = sample.stack.word(at)) words.push_back(*word);
-    }
-    return words;
+    return waiting_.words_of(thread, wait.end, kMostBytes);
   }
 
   std::optional<Lock> read(const Thread& thread, const NativeWait& wait, std::span<const std::uint64_t> words) {
@@ -122,14 +107,11 @@ class NativeLocks {
     return lock;
   }
 
-  static constexpr std::size_t kStackBytes = 12 << 20;
-
   Snapshot& snapshot_;
   Target& target_;
+  WaitingThreads waiting_;
   std::vector<std::uint32_t> threads_;
-  std::map<std::uint32_t, const TargetThread*> by_id_;
   std::vector<StackLimits> stacks_;
-  std::unique_ptr<std::byte[]> stack_ = std::make_unique_for_overwrite<std::byte[]>(kStackBytes);
 };
 
 }  // namespace

@@ -5,10 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/image/exports_name.h"
 #include "walker/guessing_step.h"
 #include "walker/merge.h"
 #include "walker/outside/target_modules.h"
 #include "walker/outside/target_step.h"
+#include "walker/stub_callees.h"
 
 namespace mixwalk {
 namespace {
@@ -28,6 +31,15 @@ std::string why_skipped(CaptureFault fault) {
   return {};
 }
 
+std::uint64_t exception_dispatcher_of(const Target& target) {
+  for (const Module& module : target.modules()) {
+    if (ascii_lower(module_name(module)) != "ntdll.dll") continue;
+    const auto rva = export_rva(target.memory(), module.base, "KiUserExceptionDispatcher");
+    if (rva && *rva < module.size) return module.base + *rva;
+  }
+  return 0;
+}
+
 class Walk {
  public:
   Walk(Target& target, const OutsideKnowledge& knowledge)
@@ -35,7 +47,8 @@ class Walk {
         knowledge_(knowledge),
         table_(target_modules(target)),
         view_(table_.view()),
-        code_{knowledge.jitted, target.runtime().name.empty() || knowledge.jitted != nullptr} {}
+        code_{knowledge.jitted, target.runtime().name.empty() || knowledge.jitted != nullptr,
+              exception_dispatcher_of(target)} {}
 
   Thread walk(const TargetThread& of) {
     Thread thread{.os_id = of.os_id, .name = of.name, .created = of.created, .cpu = of.cpu};
@@ -53,6 +66,7 @@ class Walk {
                                   .modules = view_,
                                   .scratch = frames_,
                                   .guess = &guess});
+    note_callees(thread.stack, sample.stack);
     return thread;
   }
 

@@ -16,7 +16,8 @@ using protozero::pbf_message;
 enum class Outer : protozero::pbf_tag_type {
   open = 1, ask_code = 2, ask_methods = 3, ask_code_names = 4, ask_threads = 5, target_ran = 6, opened = 7,
   not_opened = 8, codes = 9, methods = 10, code_names = 11, threads = 12, ask_sync_blocks = 13, ask_object_types = 14,
-  sync_blocks = 15, object_types = 16,
+  sync_blocks = 15, object_types = 16, ask_lock_objects = 17, lock_objects = 18,
+  ask_heap_object_types = 19,
 };
 enum class OpenField : protozero::pbf_tag_type {
   version = 1, dac_path = 2, process = 3, dump_path = 4, runtime_base = 5, symbol_path = 6,
@@ -27,11 +28,12 @@ enum class ListField : protozero::pbf_tag_type { entry = 1 };
 enum class CodeField : protozero::pbf_tag_type {
   method = 1, start = 2, hot_bytes = 3, cold_start = 4, cold_bytes = 5, gc_info = 6, jitted = 7, none = 8,
 };
-enum class MethodField : protozero::pbf_tag_type { name = 1, stub = 2 };
+enum class MethodField : protozero::pbf_tag_type { name = 1, stub = 2, import = 3, com = 4 };
 enum class ThreadField : protozero::pbf_tag_type { address = 1, os_id = 2, managed_id = 3, domain = 4 };
 enum class AskBlocksField : protozero::pbf_tag_type { first = 1 };
 enum class BlocksField : protozero::pbf_tag_type { next = 1, block = 2, unreadable = 3 };
 enum class BlockField : protozero::pbf_tag_type { address = 1, object = 2, owner = 3, recursion = 4, held = 5 };
+enum class LockField : protozero::pbf_tag_type { owner = 1, recursion = 2, held = 3, wait_event = 4, none = 5 };
 enum class NoField : protozero::pbf_tag_type {};
 
 // Between two characters.
@@ -131,6 +133,8 @@ ClrMethod get_method(pbf_message<MethodField> in) {
     switch (in.tag()) {
       case MethodField::name: method.name = get_text(in); break;
       case MethodField::stub: method.stub = in.get_uint32() != 0; break;
+      case MethodField::import: method.import = get_text(in); break;
+      case MethodField::com: method.com = in.get_uint32() != 0; break;
       default: in.skip();
     }
   }
@@ -192,6 +196,23 @@ ClrSyncBlocks get_blocks(pbf_message<BlocksField> in) {
     }
   }
   return blocks;
+}
+
+std::optional<ClrLock> get_lock(pbf_message<LockField> in) {
+  ClrLock lock;
+  bool none = false;
+  while (in.next()) {
+    switch (in.tag()) {
+      case LockField::owner: lock.owner = in.get_uint32(); break;
+      case LockField::recursion: lock.recursion = in.get_uint32(); break;
+      case LockField::held: lock.held = in.get_uint32() != 0; break;
+      case LockField::wait_event: lock.wait_event = in.get_fixed64(); break;
+      case LockField::none: none = in.get_uint32() != 0; break;
+      default: in.skip();
+    }
+  }
+  if (none) return std::nullopt;
+  return lock;
 }
 
 std::uint32_t get_first(pbf_message<AskBlocksField> in) {
@@ -264,6 +285,8 @@ struct Encoder {
       MessageBuilder<MethodField> out(list, ListField::entry);
       add_text(out, MethodField::name, method.name);
       out.add_uint32(MethodField::stub, method.stub ? 1 : 0);
+      add_text(out, MethodField::import, method.import);
+      out.add_uint32(MethodField::com, method.com ? 1 : 0);
     });
   }
   void operator()(const CodeNamesAnswer& answer) const {
@@ -287,6 +310,20 @@ struct Encoder {
     out.add_uint32(AskBlocksField::first, ask.first);
   }
   void operator()(const AskObjectTypes& ask) const { put_addresses(bytes, Outer::ask_object_types, ask.objects); }
+  void operator()(const AskHeapObjectTypes& ask) const {
+    put_addresses(bytes, Outer::ask_heap_object_types, ask.addresses);
+  }
+  void operator()(const AskLockObjects& ask) const { put_addresses(bytes, Outer::ask_lock_objects, ask.objects); }
+  void operator()(const LockObjectsAnswer& answer) const {
+    put_list(bytes, Outer::lock_objects, answer.locks, [](auto& list, const std::optional<ClrLock>& lock) {
+      MessageBuilder<LockField> out(list, ListField::entry);
+      if (!lock) return out.add_uint32(LockField::none, 1);
+      out.add_uint32(LockField::owner, lock->owner);
+      out.add_uint32(LockField::recursion, lock->recursion);
+      out.add_uint32(LockField::held, lock->held ? 1 : 0);
+      out.add_fixed64(LockField::wait_event, lock->wait_event);
+    });
+  }
   void operator()(const SyncBlocksAnswer& answer) const {
     MessageBuilder<Outer> outer(bytes);
     MessageBuilder<BlocksField> out(outer, Outer::sync_blocks);
@@ -332,6 +369,13 @@ QuestionMessage get_message(pbf_message<Outer>& outer) {
     case Outer::ask_sync_blocks: return AskSyncBlocks{get_first(pbf_message<AskBlocksField>(outer.get_message()))};
     case Outer::ask_object_types:
       return AskObjectTypes{get_addresses(pbf_message<AddressesField>(outer.get_message()))};
+    case Outer::ask_heap_object_types:
+      return AskHeapObjectTypes{get_addresses(pbf_message<AddressesField>(outer.get_message()))};
+    case Outer::ask_lock_objects:
+      return AskLockObjects{get_addresses(pbf_message<AddressesField>(outer.get_message()))};
+    case Outer::lock_objects:
+      return LockObjectsAnswer{get_list<std::optional<ClrLock>, LockField>(pbf_message<ListField>(outer.get_message()),
+                                                                           kMaxAsked, get_lock)};
     case Outer::sync_blocks:
       return SyncBlocksAnswer{get_blocks(pbf_message<BlocksField>(outer.get_message()))};
     case Outer::object_types:

@@ -17,10 +17,10 @@ namespace mixwalk {
 // says which message it is. One question is under way at a time. The asking side treats answers as hostile:
 // the library works on the memory of any process or file. Decoding is bounded, throws std::bad_alloc at most,
 // and says "no" to what it does not understand.
-inline constexpr std::uint32_t kQuestionsVersion = 2;
+inline constexpr std::uint32_t kQuestionsVersion = 3;
 inline constexpr std::size_t kMaxQuestionBytes = 4 << 20;
 inline constexpr std::size_t kMaxAsked = 4096;       // addresses in one question for code
-inline constexpr std::size_t kMaxNamesAsked = 256;   // in one for names: all answers fit into a message
+inline constexpr std::size_t kMaxNamesAsked = 200;   // in one for names: all answers fit into a message
 inline constexpr std::size_t kMaxNameBytes = 8192;   // of one name; longer ones are cut
 inline constexpr std::size_t kMaxClrThreads = 100'000;
 inline constexpr std::size_t kMaxSyncBlocks = 10'000;  // in one answer
@@ -60,6 +60,15 @@ struct AskObjectTypes {
   std::vector<std::uint64_t> objects;
   bool operator==(const AskObjectTypes&) const = default;
 };
+// Answered by ObjectTypesAnswer (ClrQuestions::heap_object_types).
+struct AskHeapObjectTypes {
+  std::vector<std::uint64_t> addresses;
+  bool operator==(const AskHeapObjectTypes&) const = default;
+};
+struct AskLockObjects {
+  std::vector<std::uint64_t> objects;
+  bool operator==(const AskLockObjects&) const = default;
+};
 // The target has run since: everything is read anew. Answered by Opened.
 struct TargetRan {
   bool operator==(const TargetRan&) const = default;
@@ -98,11 +107,15 @@ struct ObjectTypesAnswer {
   std::vector<std::string> types;
   bool operator==(const ObjectTypesAnswer&) const = default;
 };
+struct LockObjectsAnswer {
+  std::vector<std::optional<ClrLock>> locks;
+  bool operator==(const LockObjectsAnswer&) const = default;
+};
 
 using QuestionMessage =
-    std::variant<OpenClr, AskCode, AskMethods, AskCodeNames, AskThreads, AskSyncBlocks, AskObjectTypes, TargetRan, Opened,
-                 NotOpened, CodeAnswer, MethodsAnswer, CodeNamesAnswer, ThreadsAnswer, SyncBlocksAnswer,
-                 ObjectTypesAnswer>;
+    std::variant<OpenClr, AskCode, AskMethods, AskCodeNames, AskThreads, AskSyncBlocks, AskObjectTypes,
+                 AskHeapObjectTypes, AskLockObjects, TargetRan, Opened, NotOpened, CodeAnswer, MethodsAnswer,
+                 CodeNamesAnswer, ThreadsAnswer, SyncBlocksAnswer, ObjectTypesAnswer, LockObjectsAnswer>;
 
 // The message with its length in front.
 std::string encode_question(const QuestionMessage& message);

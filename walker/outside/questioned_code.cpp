@@ -1,6 +1,9 @@
 #include "walker/outside/questioned_code.h"
 
+#include <string>
 #include <vector>
+
+#include "symbols/clr_stub.h"
 
 namespace mixwalk {
 
@@ -10,17 +13,43 @@ ManagedCode::Function QuestionedCode::at(std::uint64_t ip) noexcept {
   return {code->method, clr_.method(code->method).stub};
 }
 
+namespace {
+
+// The word that Frame::callee is may be anything. It counts only if it is a method that such a stub can lead to.
+std::string called_by_stub(ClrStub stub, std::uint64_t callee, ClrQuestions& clr) {
+  if (stub != ClrStub::pinvoke && stub != ClrStub::com_out) return {};
+  const ClrMethod method = clr.method(callee);
+  if (stub == ClrStub::pinvoke) return method.import;
+  return method.com ? method.name : std::string();
+}
+
+// The frames above have their names.
+void add_target(Stack& stack, std::size_t place, ClrQuestions& clr) {
+  Frame& frame = stack.frames[place];
+  const ClrStub stub = clr_stub(frame.name);
+  if ((stub == ClrStub::reverse_pinvoke || stub == ClrStub::com_in) && place != 0) {
+    const Frame& called = stack.frames[place - 1];
+    if (called.kind == FrameKind::managed) frame.target = called.name;
+  }
+  if (frame.callee != 0) frame.target = called_by_stub(stub, frame.callee, clr);
+}
+
+}  // namespace
+
 void name_functions(Snapshot& snapshot, ClrQuestions& clr) {
   std::vector<std::uint64_t> methods;
   for (const Thread& thread : snapshot.threads) {
     for (const Frame& frame : thread.stack.frames) {
       if (frame.function != 0) methods.push_back(frame.function);
+      if (frame.callee != 0) methods.push_back(frame.callee);
     }
   }
   clr.expect_methods(methods);
   for (Thread& thread : snapshot.threads) {
-    for (Frame& frame : thread.stack.frames) {
-      if (frame.function != 0) frame.name = clr.method(frame.function).name;
+    std::vector<Frame>& frames = thread.stack.frames;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      if (frames[i].function != 0) frames[i].name = clr.method(frames[i].function).name;
+      if (frames[i].kind == FrameKind::stub) add_target(thread.stack, i, clr);
     }
   }
 }

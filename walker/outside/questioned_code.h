@@ -18,7 +18,8 @@ class QuestionedCode final : public ManagedCode {
   ClrQuestions& clr_;
 };
 
-// Gives the frames that have a function its name. A method that the library cannot name stays without one.
+// Gives the frames that have a function its name, and stubs what they lead to (Frame::target), by Frame::callee or by the
+// managed frame that they called. A method that the library cannot name stays without one.
 void name_functions(Snapshot& snapshot, ClrQuestions& clr);
 
 }  // namespace mixwalk

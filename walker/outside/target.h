@@ -48,8 +48,8 @@ class Target {
   // What lies at an address outside all images.
   virtual OutsideMemory& outside() noexcept = 0;
 
-  // A live process runs on: what was read of its memory is forgotten. False: the target stands still, nothing was
-  // forgotten.
+  // A live process runs on: what was read of its memory, and what was kept of its threads, is forgotten. False: the
+  // target stands still, nothing was forgotten.
   virtual bool forget_memory() { return false; }
 
   // The thread's registers, and its stack from Rsp to the stack's base, both of one moment: sample.context and

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "walker/outside/process_block.h"
+#include "walker/outside/threading_locks.h"
 
 namespace mixwalk {
 namespace {
@@ -45,7 +46,7 @@ bool runs(Target& target, ClrQuestions& clr) {
 
 }  // namespace
 
-void add_monitors(Snapshot& snapshot, Target& target, ClrQuestions& clr, const MonitorLimits& limits) {
+void add_managed_locks(Snapshot& snapshot, Target& target, ClrQuestions& clr, const MonitorLimits& limits) {
   const bool live = runs(target, clr);
   FoundMonitors found = look(snapshot, target, clr, limits);
   if (live) {
@@ -54,6 +55,7 @@ void add_monitors(Snapshot& snapshot, Target& target, ClrQuestions& clr, const M
   }
   for (FoundMonitor& monitor : found.monitors) snapshot.locks.push_back(std::move(monitor.lock));
   snapshot.locks_missing = std::move(found.missing);
+  add_threading_locks(snapshot, target, clr);
 }
 
 }  // namespace mixwalk

@@ -36,7 +36,7 @@ Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& o
   add_clr_threads(snapshot, *clr);
   snapshot.unasked = clr->obstacle();
   snapshot.locks_missing = "nobody looked";
-  if (locks) add_monitors(snapshot, target, *clr);
+  if (locks) add_managed_locks(snapshot, target, *clr);
   return snapshot;
 }
 

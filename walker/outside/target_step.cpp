@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "unmanaged/step/caller_check.h"
+#include "unmanaged/step/interrupted_context.h"
 #include "unmanaged/step/pdata.h"
 #include "unmanaged/step/unwind_info.h"
 
@@ -12,6 +13,14 @@ StepResult TargetStep::step(Cursor& frame, LeafRule leaf) noexcept {
   const std::uint64_t rsp = frame.registers.rsp();
   if (rsp < stack_.begin() || rsp > stack_.end() || stack_.end() - rsp < sizeof(std::uint64_t)) {
     return {StepFault::unreadable_stack};
+  }
+  const bool dispatches = frame.registers.rip == code_.exception_dispatcher && code_.exception_dispatcher != 0;
+  if (dispatches && frame.kind == AddressKind::instruction_pointer) {
+    if (const auto interrupted = interrupted_context(stack_, rsp)) {
+      if (interrupted->rsp() <= rsp) return {StepFault::stack_not_growing};
+      frame = {*interrupted, AddressKind::instruction_pointer};
+      return {.trust = Trust::context};  // the registers that the system saved
+    }
   }
   // Situation: a call through a null pointer, or into data. The callee has executed nothing.
   if (leaf == LeafRule::allowed && !leaf_.is_code(frame.registers.rip)) {
@@ -27,6 +36,11 @@ StepResult TargetStep::step(Cursor& frame, LeafRule leaf) noexcept {
     return stepped;
   }
   caller.guessed = false;  // found by unwind data
+  // As RtlUnwindStep has it: Wine 8 pretends that the interrupted code called the dispatcher.
+  if (module != nullptr && module->contains(code_.exception_dispatcher) &&
+      function_begin(frame, *module) == code_.exception_dispatcher) {
+    caller.kind = AddressKind::instruction_pointer;
+  }
   if (caller.registers.rsp() > stack_.end()) return {StepFault::unreadable_stack};
   const bool returns = caller.kind == AddressKind::return_address && caller.registers.rip != 0;
   const ModuleSpan* const to = returns ? modules_.find(caller.code().lookup()) : nullptr;
@@ -50,16 +64,19 @@ StepResult TargetStep::step_outside(Cursor& frame, LeafRule leaf) noexcept {
   return stepped;
 }
 
-// Whether the caller's call can have led to the function that the frame stands in.
-bool TargetStep::calls_function_of(const Cursor& caller, const Cursor& frame, const ModuleSpan& module) noexcept {
+std::uint64_t TargetStep::function_begin(const Cursor& frame, const ModuleSpan& module) noexcept {
   const auto rva = static_cast<std::uint32_t>(frame.code().lookup() - module.base);
   const EntrySearch found = find_entry(memory_, module, rva);
-  if (!found.found) return false;
+  if (!found.found) return 0;
   const UnwindMemory memory{memory_, stack_, module.base};
   const UnwindCheck check = check_unwind(memory, found.entry, rva - found.entry.begin);
-  if (check.fault != StepFault::none) return false;
-  const std::uint64_t begin = module.base + check.function_begin;
-  return leaf_.may_lead_to(caller.registers.rip, {begin, begin});
+  return check.fault == StepFault::none ? module.base + check.function_begin : 0;
+}
+
+// Whether the caller's call can have led to the function that the frame stands in.
+bool TargetStep::calls_function_of(const Cursor& caller, const Cursor& frame, const ModuleSpan& module) noexcept {
+  const std::uint64_t begin = function_begin(frame, module);
+  return begin != 0 && leaf_.may_lead_to(caller.registers.rip, {begin, begin});
 }
 
 }  // namespace mixwalk

@@ -6,11 +6,13 @@
 
 namespace mixwalk {
 
-// How code outside the images is stepped through.
+// What is known of a target's code beside its images' unwind data.
 struct OutsideCode {
   JittedStep* jitted = nullptr;  // null: nothing is known of it
   // Code that `jitted` does not know is not the runtime's: its callers may be guessed. Otherwise the walk ends there.
   bool foreign = false;
+  // Address of ntdll's KiUserExceptionDispatcher; 0: unknown.
+  std::uint64_t exception_dispatcher = 0;
 };
 
 // One step in a target that is looked at from outside: in images by their .pdata (TableUnwindStep), in other code by
@@ -33,6 +35,8 @@ class TargetStep final : public UnwindStep {
 
  private:
   StepResult step_outside(Cursor& frame, LeafRule leaf) noexcept;
+  // Where the function begins that the frame stands in, by its image's unwind data; 0: unknown.
+  std::uint64_t function_begin(const Cursor& frame, const ModuleSpan& module) noexcept;
   bool calls_function_of(const Cursor& caller, const Cursor& frame, const ModuleSpan& module) noexcept;
 
   const ModuleView& modules_;

@@ -131,6 +131,7 @@ class DumpWriter {
       case LockKind::monitor: return "monitor";
       case LockKind::critical_section: return "critical section";
       case LockKind::srw_lock: return "SRW lock";
+      case LockKind::threading_lock: return "lock";
     }
     return "";
   }

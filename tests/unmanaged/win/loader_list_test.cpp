@@ -102,5 +102,47 @@ TEST_F(ListOfThree, APathThatCannotBeRead) {
   EXPECT_EQ(read().images.size(), 2u);
 }
 
+// Of a process whose loader's list is that of three.
+class ListOfAProcess : public ListOfThree {
+ protected:
+  ListOfAProcess() {
+    loader_.InMemoryOrderModuleList = head_;
+    link(0).Blink = link(2).Flink = &loader_.InMemoryOrderModuleList;
+    peb_.Ldr = &loader_;
+  }
+  std::vector<ListedImage> read_all(const std::function<void()>& again) {
+    return read_loader_list(PlainMemory(), reinterpret_cast<std::uint64_t>(&peb_), again);
+  }
+
+  PEB_LDR_DATA loader_{};
+  PEB peb_{};
+};
+
+TEST_F(ListOfAProcess, ThatChangesWhileItIsReadIsReadOnceMore) {
+  int again = 0;
+  EXPECT_EQ(read_all([&] { ++again; }).size(), 3u);
+  EXPECT_EQ(again, 0);
+  link(1).Blink = &link(2);
+  EXPECT_EQ(read_all([&] {
+              if (++again == 2) link(1).Blink = &link(0);
+            }).size(),
+            3u);
+  EXPECT_EQ(again, 2);
+}
+
+// A program can make a list that holds together and is longer than any.
+TEST_F(ListOfAProcess, ThatIsLongerThanAnyIsReadOnce) {
+  std::vector<LDR_DATA_TABLE_ENTRY> many(70'000);
+  LIST_ENTRY* last = &link(2);
+  for (LDR_DATA_TABLE_ENTRY& entry : many) {
+    entry.InMemoryOrderLinks.Blink = last;
+    last = last->Flink = &entry.InMemoryOrderLinks;
+  }
+  last->Flink = &loader_.InMemoryOrderModuleList;
+  int again = 0;
+  EXPECT_LT(read_all([&] { ++again; }).size(), many.size());
+  EXPECT_EQ(again, 0);
+}
+
 }  // namespace
 }  // namespace mixwalk

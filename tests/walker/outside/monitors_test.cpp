@@ -139,6 +139,17 @@ TEST_F(Monitors, WhatIsNoThinLock) {
   EXPECT_EQ(find(), Locks{});
 }
 
+// The collector has moved the object, and what it left looks as it did.
+TEST_F(Monitors, ThinLockWhereItsObjectWas) {
+  put_thin(kObject, 1, 1);
+  EXPECT_EQ(find(), (Locks{held(0x10)}));
+  clr.left_behind.insert(kObject);
+  EXPECT_EQ(find(), Locks{});
+  add_block(thread(1));  // the runtime names it itself
+  put_thin(kObject, 2, 1);
+  EXPECT_EQ(find(), (Locks{held(0x10)}));
+}
+
 TEST_F(Monitors, AnswersThatLie) {
   // Backwards, for ever.
   clr.sync_block_answers = {{{}, 2}, {{}, 1}};

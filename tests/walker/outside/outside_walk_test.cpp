@@ -194,6 +194,56 @@ TEST_F(OutsideWalkTest, ACallThroughAnImportIsBelievedWhereOnlyTheFileIsThere) {
   EXPECT_TRUE(stack.whole());
 }
 
+// ntdll.dll with the dispatcher of exceptions at 0x1000. Its unwind data says that the frame is a return address alone.
+std::vector<std::byte> dispatching_image() {
+  ImageBuilder ntdll;
+  ntdll.function(0x1000, 0x1080).function(0x1080, 0x10A0);
+  ntdll.export_name("KiUserExceptionDispatcher", 0x1000).export_name("RtlUserThreadStart", 0x1080);
+  ntdll.put_code(0x109C, {0xFF, 0xD0});
+  return ntdll.build();
+}
+
+// A CONTEXT of the system's: its size, its flags and its Rip, Rsp and code segment where winnt.h has them.
+std::vector<std::uint64_t> context_words(std::uint64_t rip, std::uint64_t rsp) {
+  std::vector<std::uint64_t> words(0x4D0 / 8);
+  words[0x30 / 8] = 0x10'000F;
+  words[0x38 / 8] = 0x33;
+  words[0x98 / 8] = rsp;
+  words[0xF8 / 8] = rip;
+  return words;
+}
+
+TEST_F(OutsideWalkTest, ThreadThatStandsAtTheFirstInstructionOfTheDispatcherOfExceptions) {
+  const std::uint64_t dispatcher = kNtdllBase + 0x1000, root = kNtdllBase + 0x109E;
+  const auto stand = [&](std::vector<std::uint64_t> words) {
+    DumpBuilder dump;
+    const auto app = loaded(app_image()), ntdll = loaded(dispatching_image());
+    dump.module(kAppBase, static_cast<std::uint32_t>(app.size()), ImageBuilder::kTimestamp, "C:\\app\\app.exe");
+    dump.module(kNtdllBase, static_cast<std::uint32_t>(ntdll.size()), ImageBuilder::kTimestamp, "C:\\windows\\ntdll.dll");
+    dump.memory(kAppBase, app).memory(kNtdllBase, ntdll);
+    const std::uint64_t at = stack_of(words.size());
+    dump.memory(at, stack_with(words));
+    dump.thread({.id = 1, .stack = at, .stack_bytes = static_cast<std::uint32_t>(8 * words.size()),
+                 .registers = DumpBuilder::at(dispatcher, at)});
+    return walk(dump).threads[0].stack;
+  };
+  std::vector<std::uint64_t> words = context_words(kAppBase + 0x1000, stack_of(2));
+  words.insert(words.end(), {0, 0, root, 0});
+  const Stack stack = stand(words);
+  EXPECT_THAT(frames(stack), ElementsAre("native 180001000", "native 140001000", "native 18000109e"));
+  EXPECT_TRUE(stack.whole());
+  ASSERT_THAT(stack.frames, SizeIs(3));
+  // Nothing was called: the interrupted instruction is the first one of its function.
+  EXPECT_EQ(stack.frames[1].address_kind, AddressKind::instruction_pointer);
+  // What is no CONTEXT of user code, or leads off the stack, is not believed.
+  std::vector<std::uint64_t> other = words;
+  other[0x38 / 8] = 0x10;
+  EXPECT_NE(frames(stand(other)), frames(stack));
+  other = words;
+  other[0x98 / 8] = 0x99'0000;
+  EXPECT_NE(frames(stand(other)), frames(stack));
+}
+
 TEST_F(OutsideWalkTest, AThreadWithoutRegistersIsSkippedAndOneOnAnotherStackHasOneFrame) {
   DumpBuilder dump = two_frames();
   dump.thread({.id = 2, .stack = stack_of(4), .stack_bytes = 32});

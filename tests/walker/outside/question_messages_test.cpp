@@ -26,7 +26,7 @@ const QuestionMessage kMessages[] = {
     NotOpened{"why not"},
     CodeAnswer{{kCode, std::nullopt, kCode}},
     CodeAnswer{},
-    MethodsAnswer{{{"A.B(System.Int32)", false}, {}, {"IL_STUB_PInvoke", true}}},
+    MethodsAnswer{{{"A.B(System.Int32)", false, "a!b", true}, {}, {"IL_STUB_PInvoke", true, {}, false}}},
     CodeNamesAnswer{{"", "JIT_WriteBarrier"}},
     ThreadsAnswer{{{0x1000, 42, 1, 0x3000}, {0x2000, 0, 2, 0}}},
     AskSyncBlocks{1},
@@ -34,6 +34,9 @@ const QuestionMessage kMessages[] = {
     SyncBlocksAnswer{},
     SyncBlocksAnswer{{{{0x1000, 0x2000, 0x3000, 2, true}, {}}, 17, true}},
     ObjectTypesAnswer{{"System.Object", ""}},
+    AskHeapObjectTypes{{0x1234}},
+    AskLockObjects{{0x1234, 0x5678}},
+    LockObjectsAnswer{{ClrLock{7, 2, true, 0x9ABC}, std::nullopt, ClrLock{}}},
 };
 
 TEST(QuestionMessages, EachComesBackAsItWas) {
@@ -69,9 +72,9 @@ TEST(QuestionMessages, ListsAndNamesAreLimited) {
   EXPECT_TRUE(back(ask));
   ask.ips.resize(kMaxAsked + 1);
   EXPECT_FALSE(back(ask));
-  MethodsAnswer answer{{{std::string(kMaxNameBytes + 1, 'x'), false}}};
+  MethodsAnswer answer{{{.name = std::string(kMaxNameBytes + 1, 'x')}}};
   EXPECT_EQ(std::get<MethodsAnswer>(*back(answer)).methods[0].name.size(), kMaxNameBytes);  // cut by the sender
-  answer.methods.assign(kMaxNamesAsked, {std::string(kMaxNameBytes, 'x'), true});
+  answer.methods.assign(kMaxNamesAsked, {std::string(kMaxNameBytes, 'x'), true, std::string(kMaxNameBytes, 'y'), true});
   EXPECT_TRUE(back(answer));  // the largest answer is a message
   ThreadsAnswer threads;
   threads.threads.assign(kMaxClrThreads, {~0ull, ~0u, ~0u, ~0ull});
@@ -85,7 +88,7 @@ TEST(QuestionMessages, ListsAndNamesAreLimited) {
 
 TEST(QuestionMessages, NamesAreCutBetweenCharacters) {
   std::string name(kMaxNameBytes - 1, 'x');
-  MethodsAnswer answer{{{name + "\xE2\x82\xAC", false}}};
+  MethodsAnswer answer{{{.name = name + "\xE2\x82\xAC"}}};
   EXPECT_EQ(std::get<MethodsAnswer>(*back(answer)).methods[0].name, name);
   // Bytes that are no characters grow when they are made some.
   answer.methods[0].name = std::string(kMaxNameBytes, '\xFF');

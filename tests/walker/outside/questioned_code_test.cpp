@@ -35,5 +35,39 @@ TEST(QuestionedCodeTest, NamesOfFrames) {
   EXPECT_EQ(snapshot.threads[0].stack.frames[2].name, "");
 }
 
+// Native code, a stub of that name that leads to a method, and what it was called by.
+std::string target_of(test::FakeClrQuestions& clr, const std::string& stub, std::uint64_t callee,
+                      FrameKind above = FrameKind::native) {
+  clr.add_method(0x20, {stub, true});
+  clr.add_method(0x50, {.name = "Orders.Check()"});
+  Snapshot snapshot;
+  snapshot.threads.resize(1);
+  std::vector<Frame>& frames = snapshot.threads[0].stack.frames;
+  frames.resize(2);
+  frames[0].kind = above;
+  if (above == FrameKind::managed) frames[0].function = 0x50;
+  frames[1] = {.kind = FrameKind::stub, .function = 0x20, .callee = callee};
+  name_functions(snapshot, clr);
+  return frames[1].target;
+}
+
+TEST(QuestionedCodeTest, WhatStubsLeadTo) {
+  test::FakeClrQuestions clr;
+  clr.add_method(0x30, {.name = "Orders.Wait()", .import = "orders!wait_for_reply"});
+  clr.add_method(0x40, {.name = "IOrders.Submit()", .com = true});
+  EXPECT_EQ(target_of(clr, "IL_STUB_PInvoke", 0x30), "orders!wait_for_reply");
+  EXPECT_EQ(target_of(clr, "IL_STUB_CLRtoCOM", 0x40), "IOrders.Submit()");
+  EXPECT_EQ(target_of(clr, "IL_STUB_ReversePInvoke", 0, FrameKind::managed), "Orders.Check()");
+  EXPECT_EQ(target_of(clr, "IL_STUB_COMtoCLR", 0, FrameKind::managed), "Orders.Check()");
+  // Words of the stack that are no such method.
+  EXPECT_EQ(target_of(clr, "IL_STUB_PInvoke", 0x40), "");
+  EXPECT_EQ(target_of(clr, "IL_STUB_PInvoke", 0x50), "");
+  EXPECT_EQ(target_of(clr, "IL_STUB_PInvoke", 0x99), "");
+  EXPECT_EQ(target_of(clr, "IL_STUB_CLRtoCOM", 0x30), "");
+  EXPECT_EQ(target_of(clr, "IL_STUB_CLRtoCOM", 0x50), "");
+  EXPECT_EQ(target_of(clr, "IL_STUB_InstantiatingStub", 0x30), "");
+  EXPECT_EQ(target_of(clr, "IL_STUB_ReversePInvoke", 0), "");
+}
+
 }  // namespace
 }  // namespace mixwalk

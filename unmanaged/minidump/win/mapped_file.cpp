@@ -62,4 +62,6 @@ MappedFile::~MappedFile() {
   if (!bytes_.empty()) UnmapViewOfFile(bytes_.data());
 }
 
+bool MappedFile::cut() const noexcept { return false; }
+
 }  // namespace mixwalk

@@ -10,6 +10,7 @@
 #include "walker/outside/native_waits.h"
 #include "walker/outside/target_locks.h"
 #include "walker/outside/target_snapshot.h"
+#include "walker/outside/threading_locks.h"
 #include "walker/outside/win/live_target.h"
 #include "walker/outside/win/suspension_watcher.h"
 #include "walker/outside/win/target_clr.h"
@@ -89,7 +90,9 @@ void OutsideLocks::add_to(Snapshot& snapshot) {
   add_times(snapshot, *prepared.target);
   if (prepared.clr.questions == nullptr) return;
   const auto ready = std::chrono::steady_clock::now();
-  add_monitors(snapshot, *prepared.target, *prepared.clr.questions, {.time = kLocksTime});
+  // Threads that wait for a System.Threading.Lock are captured again.
+  if (has_threading_waits(snapshot)) watch_suspensions_of(snapshot.process.id);
+  add_managed_locks(snapshot, *prepared.target, *prepared.clr.questions, {.time = kLocksTime});
   const auto ms = [](auto time) { return std::chrono::duration_cast<std::chrono::milliseconds>(time).count(); };
   spdlog::info("{} locks; looked from outside for {} ms, after {} ms", snapshot.locks.size(),
                ms(std::chrono::steady_clock::now() - ready), ms(ready - begin));

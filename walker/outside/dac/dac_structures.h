@@ -91,6 +91,78 @@ struct ObjectData {
 static_assert(sizeof(ObjectData) == 0x60);
 inline constexpr std::int32_t kFreeObject = 1;
 
+// DacpMethodTableData.
+struct MethodTableData {
+  std::int32_t is_free = 0;
+  std::uint64_t module = 0;
+  std::uint64_t type_class = 0, parent = 0;
+  std::uint16_t interfaces = 0, methods = 0, slots = 0, virtuals = 0;
+  std::uint32_t base_bytes = 0, component_bytes = 0;
+  std::uint32_t token = 0, attributes = 0;
+  std::int32_t is_shared = 0, is_dynamic = 0, has_pointers = 0;
+};
+static_assert(sizeof(MethodTableData) == 0x48);
+
+// DacpMethodTableFieldData.
+struct MethodTableFieldData {
+  std::uint16_t instance_fields = 0, static_fields = 0, thread_static_fields = 0;
+  std::uint64_t first_field = 0;  // a FieldDesc
+  std::uint16_t context_static_offset = 0, context_static_bytes = 0;
+};
+static_assert(sizeof(MethodTableFieldData) == 0x18);
+
+// DacpFieldDescData.
+struct FieldDescData {
+  std::int32_t kind = 0, kind_in_signature = 0;
+  std::uint64_t type = 0;         // MethodTable
+  std::uint64_t type_module = 0;
+  std::uint32_t type_token = 0;
+  std::uint32_t token = 0;        // FieldDef
+  std::uint64_t method_table = 0;  // that the field belongs to
+  std::uint32_t offset = 0;        // of an instance's field: from behind the object's MethodTable
+  std::int32_t is_thread_local = 0, is_context_local = 0, is_static = 0;
+  std::uint64_t next_field = 0;
+};
+static_assert(sizeof(FieldDescData) == 0x40);
+
+// DacpGcHeapData.
+struct GcHeapData {
+  std::int32_t is_server = 0;
+  std::int32_t is_valid = 0;  // no collection is under way
+  std::uint32_t heaps = 0;
+  std::uint32_t max_generation = 0;
+};
+static_assert(sizeof(GcHeapData) == 0x10);
+
+// DacpGcHeapDetails, with DacpGenerationData.
+struct GenerationData {
+  std::uint64_t first_segment = 0;
+  std::uint64_t allocation_start = 0;
+  std::uint64_t allocation = 0, allocation_limit = 0;
+};
+struct GcHeapDetails {
+  std::uint64_t heap = 0;
+  std::uint64_t allocated = 0;  // the end of the objects in the ephemeral segment
+  std::uint64_t mark_array = 0, state = 0, next_sweep = 0, sweep_segment = 0, sweep_start = 0;
+  std::uint64_t background_lowest = 0, background_highest = 0;
+  GenerationData generations[4];
+  std::uint64_t ephemeral_segment = 0;
+  std::uint64_t finalization[7] = {};
+  std::uint64_t lowest = 0, highest = 0, card_table = 0;
+};
+static_assert(sizeof(GcHeapDetails) == 0x120);
+
+// DacpHeapSegmentData: a segment or a region.
+struct HeapSegmentData {
+  std::uint64_t segment = 0;
+  std::uint64_t allocated = 0;  // the end of its objects
+  std::uint64_t committed = 0, reserved = 0, used = 0;
+  std::uint64_t begin = 0;  // of its objects
+  std::uint64_t next = 0;
+  std::uint64_t heap = 0, high_allocation = 0, flags = 0, background_allocated = 0;
+};
+static_assert(sizeof(HeapSegmentData) == 0x58);
+
 // DacpSyncBlockData. Sync blocks are numbered from 1 to `count`.
 struct SyncBlockData {
   std::uint64_t object = 0;

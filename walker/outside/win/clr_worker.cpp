@@ -74,6 +74,10 @@ class Worker {
     return SyncBlocksAnswer{library_->sync_blocks(ask.first).value_or(ClrSyncBlocks{})};
   }
   QuestionMessage answer(const AskObjectTypes& ask) { return ObjectTypesAnswer{library_->object_types(ask.objects)}; }
+  QuestionMessage answer(const AskHeapObjectTypes& ask) {
+    return ObjectTypesAnswer{library_->heap_object_types(ask.addresses)};
+  }
+  QuestionMessage answer(const AskLockObjects& ask) { return LockObjectsAnswer{library_->lock_objects(ask.objects)}; }
   QuestionMessage answer(const TargetRan&) {
     if (memory_) memory_->drop();
     library_->target_ran();

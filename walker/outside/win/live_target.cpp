@@ -59,6 +59,7 @@ void LiveTarget::refresh() {
   memory_.drop();
   cache_.drop();
   moments_.clear();
+  of_moments_ = true;
   using namespace std::chrono;
   unix_time_ms_ = static_cast<std::uint64_t>(
       duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count());
@@ -67,6 +68,7 @@ void LiveTarget::refresh() {
 }
 
 bool LiveTarget::forget_memory() {
+  of_moments_ = false;
   memory_.drop();
   cache_.drop();
   return true;
@@ -74,7 +76,7 @@ bool LiveTarget::forget_memory() {
 
 void LiveTarget::read_modules() {
   modules_.clear();
-  const std::vector<ListedImage> images = read_loader_list(cache_, peb_);
+  const std::vector<ListedImage> images = read_loader_list(cache_, peb_, [this] { cache_.drop(); });
   for (const ListedImage& image : images) {
     const auto headers = ImageHeaders::read(cache_, image.base);
     if (!headers || headers->size_of_image() == 0) continue;
@@ -139,7 +141,7 @@ void LiveTarget::add_moments(Snapshot& snapshot) const {
 }
 
 void LiveTarget::capture(const TargetThread& target_thread, RawSample& sample) {
-  if (moments_.give(target_thread.os_id, sample)) return;
+  if (of_moments_ && moments_.give(target_thread.os_id, sample)) return;
   sample.clear();
   OutsideThread* const opened = thread(target_thread.os_id);
   if (opened == nullptr) {

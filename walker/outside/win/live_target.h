@@ -36,6 +36,7 @@ class LiveTarget final : public Target {
   std::span<const TargetThread> threads() const noexcept override { return threads_; }
   const MemoryReader& memory() const noexcept override { return cache_; }
   OutsideMemory& outside() noexcept override { return memory_; }
+  // From then on capture() looks at the threads themselves, also at those that stood together.
   bool forget_memory() override;
   void capture(const TargetThread& thread, RawSample& sample) override;
 
@@ -61,6 +62,7 @@ class LiveTarget final : public Target {
   RemoteMemory memory_;
   RemoteMemory stacks_;  // what is known of stacks is asked anew for each thread
   OutsideMoments moments_;
+  bool of_moments_ = true;  // capture() gives what moments_ has kept
   PageCache cache_;
   std::uint64_t peb_ = 0;
   Process process_;

@@ -165,11 +165,12 @@ std::optional<ClrSyncBlocks> WorkerQuestions::sync_blocks(std::uint32_t first) {
   return answer->blocks;
 }
 
-std::vector<std::string> WorkerQuestions::object_types(std::span<const std::uint64_t> objects) {
+template <class Ask>
+std::vector<std::string> WorkerQuestions::ask_types(std::span<const std::uint64_t> addresses) {
   std::vector<std::string> types;
-  for (std::size_t at = 0; at < objects.size(); at += kMaxNamesAsked) {
-    const auto part = objects.subspan(at, std::min(kMaxNamesAsked, objects.size() - at));
-    const auto* answer = ask<ObjectTypesAnswer>(AskObjectTypes{{part.begin(), part.end()}});
+  for (std::size_t at = 0; at < addresses.size(); at += kMaxNamesAsked) {
+    const auto part = addresses.subspan(at, std::min(kMaxNamesAsked, addresses.size() - at));
+    const auto* answer = ask<ObjectTypesAnswer>(Ask{{part.begin(), part.end()}});
     if (answer != nullptr && answer->types.size() != part.size()) {
       reject();
       answer = nullptr;
@@ -177,8 +178,32 @@ std::vector<std::string> WorkerQuestions::object_types(std::span<const std::uint
     if (answer == nullptr) break;
     types.insert(types.end(), answer->types.begin(), answer->types.end());
   }
-  types.resize(objects.size());
+  types.resize(addresses.size());
   return types;
+}
+
+std::vector<std::string> WorkerQuestions::object_types(std::span<const std::uint64_t> objects) {
+  return ask_types<AskObjectTypes>(objects);
+}
+
+std::vector<std::string> WorkerQuestions::heap_object_types(std::span<const std::uint64_t> addresses) {
+  return ask_types<AskHeapObjectTypes>(addresses);
+}
+
+std::vector<std::optional<ClrLock>> WorkerQuestions::lock_objects(std::span<const std::uint64_t> objects) {
+  std::vector<std::optional<ClrLock>> locks;
+  for (std::size_t at = 0; at < objects.size(); at += kMaxNamesAsked) {
+    const auto part = objects.subspan(at, std::min(kMaxNamesAsked, objects.size() - at));
+    const auto* answer = ask<LockObjectsAnswer>(AskLockObjects{{part.begin(), part.end()}});
+    if (answer != nullptr && answer->locks.size() != part.size()) {
+      reject();
+      answer = nullptr;
+    }
+    if (answer == nullptr) break;
+    locks.insert(locks.end(), answer->locks.begin(), answer->locks.end());
+  }
+  locks.resize(objects.size());
+  return locks;
 }
 
 void WorkerQuestions::target_ran() {

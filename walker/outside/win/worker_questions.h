@@ -39,6 +39,8 @@ class WorkerQuestions final : public ClrQuestions {
   std::vector<ClrThread> threads() override;
   std::optional<ClrSyncBlocks> sync_blocks(std::uint32_t first) override;
   std::vector<std::string> object_types(std::span<const std::uint64_t> objects) override;
+  std::vector<std::string> heap_object_types(std::span<const std::uint64_t> addresses) override;
+  std::vector<std::optional<ClrLock>> lock_objects(std::span<const std::uint64_t> objects) override;
   void expect_code(std::span<const std::uint64_t> ips) override;
   void expect_methods(std::span<const std::uint64_t> methods) override;
   void target_ran() override;
@@ -50,6 +52,9 @@ class WorkerQuestions final : public ClrQuestions {
   // The answer of that kind; null: none came. Valid until the next question.
   template <class Answer>
   const Answer* ask(const QuestionMessage& question);
+  // Of object_types() and heap_object_types().
+  template <class Ask>
+  std::vector<std::string> ask_types(std::span<const std::uint64_t> addresses);
   // What came is no answer to what was asked.
   void reject();
   void keep(std::uint64_t ip, const std::optional<ClrCode>& code);

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "tests/support/win/child_process.h"
@@ -77,6 +79,31 @@ TEST(LiveTarget, ProcessOf32Bits) {
   const auto refused = LiveTarget::open(small.id());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.failure().code, ExitCode::wrong_bitness);
+}
+
+// Of two libraries one is always loaded, and stands before the other one or behind it in the loader's list.
+TEST(LiveTarget, ImagesThatComeAndGoHideNoOthers) {
+  std::atomic<bool> stop = false;
+  std::thread churn([&stop] {
+    HMODULE first = LoadLibraryW(L"version.dll");
+    while (!stop) {
+      const HMODULE second = LoadLibraryW(L"msimg32.dll");
+      FreeLibrary(first);
+      first = LoadLibraryW(L"version.dll");
+      FreeLibrary(second);
+    }
+    FreeLibrary(first);
+  });
+  constexpr int kReadings = 200;
+  int without = 0;
+  for (int i = 0; i < kReadings; ++i) {
+    const auto target = LiveTarget::open(GetCurrentProcessId());
+    ASSERT_TRUE(target);
+    without += find(**target, "version.dll") == nullptr && find(**target, "msimg32.dll") == nullptr;
+  }
+  stop = true;
+  churn.join();
+  EXPECT_EQ(without, 0) << "of " << kReadings;
 }
 
 // Of this process, which knows where it keeps what.

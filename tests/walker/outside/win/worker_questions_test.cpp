@@ -84,6 +84,9 @@ TEST(WorkerQuestions, LibraryThatLiesCostsTheNamesOnly) {
   const auto types = questions.object_types(objects);
   ASSERT_EQ(types.size(), 2u);
   EXPECT_LE(types[0].size(), kMaxNameBytes);
+  EXPECT_EQ(questions.heap_object_types(objects).size(), 2u);
+  const std::vector<std::uint64_t> places{0x1000, reinterpret_cast<std::uint64_t>(&questions)};
+  EXPECT_EQ(questions.lock_objects(places), (std::vector<std::optional<ClrLock>>{std::nullopt, std::nullopt}));
   EXPECT_EQ(questions.obstacle(), "");
 }
 

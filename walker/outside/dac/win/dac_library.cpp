@@ -16,6 +16,14 @@ namespace {
 constexpr unsigned kNameUnits = 4096;
 // Whose metadata is kept open; a large program has some thousand.
 constexpr std::size_t kMaxModules = 10'000;
+constexpr std::size_t kMaxTypes = 100'000;
+// Regions of 4 MB: a heap of 400 GB.
+constexpr std::size_t kMaxHeapParts = 100'000;
+constexpr unsigned kMaxHeaps = 1024;
+// The smallest object, for which there is always room behind what a thread has taken.
+constexpr std::uint64_t kSmallestObject = 24;
+// System.Threading.Lock has some ten, static ones included.
+constexpr int kMostLockFields = 64;
 // For one question for sync blocks: an answer must not be late.
 constexpr std::chrono::milliseconds kSyncBlocksTime{250};
 constexpr std::uint32_t kLastSyncBlock = 0x03FF'FFFF;  // an object's header has 26 bits for the number
@@ -24,6 +32,10 @@ constexpr std::uint32_t kLastSyncBlock = 0x03FF'FFFF;  // an object's header has
 std::string text_of(const std::array<WCHAR, kNameUnits>& name) {
   const auto end = std::find(name.begin(), name.end() - 1, L'\0');
   return to_utf8({name.data(), static_cast<std::size_t>(end - name.begin())});
+}
+
+void add_room(std::uint64_t begin, std::uint64_t limit, HeapTypes& types) {
+  if (begin != 0 && limit >= begin) types.free_room[begin] = limit + kSmallestObject;
 }
 
 std::string code_of(HRESULT result) {
@@ -82,6 +94,10 @@ ClrMethod DacLibrary::method(std::uint64_t method) {
   ClrMethod found = method_of_dac_name(text, dynamic);
   if (dynamic || found.stub) return found;
   if (std::string better = name_by_metadata(data, text); !better.empty()) found.name = std::move(better);
+  if (const ModuleMetadata* metadata = data.module != 0 ? metadata_of(data.module) : nullptr) {
+    found.import = metadata->import_of(data.token);
+    found.com = metadata->is_com_method(data.token);
+  }
   return found;
 }
 
@@ -120,18 +136,26 @@ std::string DacLibrary::code_name(std::uint64_t address) {
   return text_of(name);
 }
 
-std::vector<ClrThread> DacLibrary::threads() {
+template <class Visit>
+void DacLibrary::each_thread(Visit visit) {
   dac::ThreadStoreData store;
-  if (FAILED(sos_->GetThreadStoreData(&store))) return {};
-  std::vector<ClrThread> threads;
+  if (FAILED(sos_->GetThreadStoreData(&store))) return;
   // The list is the target's memory: it may go round in circles.
   const std::size_t most = std::min<std::size_t>(std::max(store.threads, 0), kMaxClrThreads);
-  for (std::uint64_t at = store.first_thread; at != 0 && threads.size() < most;) {
+  std::uint64_t at = store.first_thread;
+  for (std::size_t i = 0; i < most && at != 0; ++i) {
     dac::ThreadData data;
-    if (FAILED(sos_->GetThreadData(at, &data))) break;
-    threads.push_back({at, data.os_id, data.managed_id, data.domain});
+    if (FAILED(sos_->GetThreadData(at, &data))) return;
+    visit(at, data);
     at = data.next_thread;
   }
+}
+
+std::vector<ClrThread> DacLibrary::threads() {
+  std::vector<ClrThread> threads;
+  each_thread([&](std::uint64_t address, const dac::ThreadData& data) {
+    threads.push_back({address, data.os_id, data.managed_id, data.domain});
+  });
   return threads;
 }
 
@@ -166,14 +190,151 @@ std::string DacLibrary::object_type(std::uint64_t object) {
   return type_of_dac_name(text_of(name));
 }
 
+void DacLibrary::add_heap(const dac::GcHeapDetails& details, Heap& heap) {
+  for (const dac::GenerationData& generation : details.generations) {
+    std::uint64_t at = generation.first_segment;
+    while (at != 0 && heap.parts.size() < kMaxHeapParts) {
+      dac::HeapSegmentData segment;
+      if (FAILED(sos_->GetHeapSegmentData(at, &segment))) break;
+      const std::uint64_t end = at == details.ephemeral_segment ? details.allocated : segment.allocated;
+      if (segment.begin < end) heap.parts.push_back({segment.begin, end});
+      at = segment.next;
+    }
+  }
+  add_room(details.generations[0].allocation, details.generations[0].allocation_limit, heap.types);
+}
+
+const DacLibrary::Heap& DacLibrary::heap() {
+  if (heap_) return *heap_;
+  Heap& heap = heap_.emplace();
+  dac::GcHeapData data;
+  if (FAILED(sos_->GetGCHeapData(&data)) || data.is_valid == 0) return heap;
+  dac::GcHeapDetails details;
+  if (data.is_server == 0) {
+    if (SUCCEEDED(sos_->GetGCHeapStaticData(&details))) add_heap(details, heap);
+  } else {
+    std::array<std::uint64_t, kMaxHeaps> heaps{};
+    unsigned count = 0;
+    if (FAILED(sos_->GetGCHeapList(kMaxHeaps, heaps.data(), &count))) return heap;
+    for (unsigned i = 0; i < std::min(count, kMaxHeaps); ++i) {
+      if (SUCCEEDED(sos_->GetGCHeapDetails(heaps[i], &details))) add_heap(details, heap);
+    }
+  }
+  // A segment may be reached twice: in the list of an older generation, or because the list goes round in circles.
+  std::ranges::sort(heap.parts, {}, &HeapPart::begin);
+  const auto again = std::ranges::unique(heap.parts, {}, &HeapPart::begin);
+  heap.parts.erase(again.begin(), again.end());
+  each_thread([&](std::uint64_t, const dac::ThreadData& thread) {
+    add_room(thread.allocation, thread.allocation_limit, heap.types);
+  });
+  heap.types.bytes_of = [this](std::uint64_t method_table) {
+    dac::MethodTableData type;
+    if (FAILED(sos_->GetMethodTableData(method_table, &type))) return ObjectBytes{};
+    return ObjectBytes{type.base_bytes, type.component_bytes};
+  };
+  return heap;
+}
+
+std::vector<std::uint64_t> DacLibrary::living(std::span<const std::uint64_t> objects) {
+  std::vector<std::uint64_t> sorted(objects.begin(), objects.end());
+  std::ranges::sort(sorted);
+  const Heap& heap = this->heap();
+  if (heap.parts.empty()) return sorted;
+  std::vector<std::uint64_t> found;
+  for (const HeapPart& part : heap.parts) {
+    const auto first = std::ranges::lower_bound(sorted, part.begin), end = std::ranges::lower_bound(sorted, part.end);
+    if (first >= end) continue;
+    const std::vector<std::uint64_t> some = objects_among(cache_, part, heap.types, {first, end});
+    found.insert(found.end(), some.begin(), some.end());
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
 std::vector<std::string> DacLibrary::object_types(std::span<const std::uint64_t> objects) {
   std::vector<std::string> types;
   for (const std::uint64_t object : objects) types.push_back(object_type(object));
   return types;
 }
 
+std::vector<std::string> DacLibrary::heap_object_types(std::span<const std::uint64_t> addresses) {
+  std::vector<std::string> types;
+  const std::vector<std::uint64_t> objects = living(addresses);
+  for (const std::uint64_t address : addresses) {
+    types.push_back(std::ranges::binary_search(objects, address) ? object_type(address) : std::string());
+  }
+  return types;
+}
+
+std::optional<DacLibrary::LockLayout> DacLibrary::read_lock_layout(std::uint64_t method_table) {
+  std::array<WCHAR, kNameUnits> name{};
+  unsigned units = 0;
+  if (FAILED(sos_->GetMethodTableName(method_table, kNameUnits, name.data(), &units))) return std::nullopt;
+  if (text_of(name) != "System.Threading.Lock") return std::nullopt;
+  dac::MethodTableData type;
+  dac::MethodTableFieldData fields;
+  if (FAILED(sos_->GetMethodTableData(method_table, &type)) ||
+      FAILED(sos_->GetMethodTableFieldData(method_table, &fields))) {
+    return std::nullopt;
+  }
+  const ModuleMetadata* metadata = metadata_of(type.module);
+  if (metadata == nullptr) return std::nullopt;
+  LockLayout layout;
+  std::uint64_t at = fields.first_field;
+  const int count = std::min(fields.instance_fields + fields.static_fields, kMostLockFields);
+  for (int i = 0; i < count && at != 0; ++i) {
+    dac::FieldDescData field;
+    if (FAILED(sos_->GetFieldDescData(at, &field)) || field.method_table != method_table) return std::nullopt;
+    at = field.next_field;
+    if (field.is_static != 0 || field.offset > type.base_bytes) continue;
+    const std::uint64_t offset = field.offset + sizeof(std::uint64_t);
+    const std::string called = metadata->field_name(field.token);
+    if (called == "_owningThreadId") layout.owner = offset;
+    if (called == "_state") layout.state = offset;
+    if (called == "_recursionCount") layout.recursion = offset;
+    if (called == "_waitEvent") layout.wait_event = offset;
+  }
+  if (layout.owner == 0 || layout.state == 0 || layout.recursion == 0 || layout.wait_event == 0) return std::nullopt;
+  return layout;
+}
+
+const DacLibrary::LockLayout* DacLibrary::lock_layout(std::uint64_t method_table) {
+  const auto known = lock_layouts_.find(method_table);
+  if (known != lock_layouts_.end()) return known->second ? &*known->second : nullptr;
+  if (lock_layouts_.size() == kMaxTypes) lock_layouts_.clear();
+  const auto& layout = lock_layouts_[method_table] = read_lock_layout(method_table);
+  return layout ? &*layout : nullptr;
+}
+
+std::optional<ClrLock> DacLibrary::lock_object(std::uint64_t object) {
+  const auto method_table = cache_.read_value<std::uint64_t>(object);
+  const LockLayout* layout = method_table ? lock_layout(*method_table) : nullptr;
+  dac::ObjectData data;
+  if (layout == nullptr || FAILED(sos_->GetObjectData(object, &data)) || data.method_table != *method_table) {
+    return std::nullopt;
+  }
+  const auto owner = cache_.read_value<std::uint32_t>(object + layout->owner);
+  const auto state = cache_.read_value<std::uint32_t>(object + layout->state);
+  const auto recursion = cache_.read_value<std::uint32_t>(object + layout->recursion);
+  const auto wait_event = cache_.read_value<std::uint64_t>(object + layout->wait_event);
+  if (!owner || !state || !recursion || !wait_event) return std::nullopt;
+  ClrLock lock{.held = (*state & 1) != 0, .wait_event = *wait_event};
+  if (lock.held) lock.owner = *owner;
+  // The first time does not count.
+  if (lock.owner != 0) lock.recursion = *recursion + 1;
+  return lock;
+}
+
+std::vector<std::optional<ClrLock>> DacLibrary::lock_objects(std::span<const std::uint64_t> objects) {
+  std::vector<std::optional<ClrLock>> locks;
+  for (const std::uint64_t object : objects) locks.push_back(lock_object(object));
+  return locks;
+}
+
 void DacLibrary::target_ran() {
   cache_.drop();
+  lock_layouts_.clear();
+  heap_.reset();
   metadata_.clear();  // the library's objects do not outlive this
   process_->Flush();
 }

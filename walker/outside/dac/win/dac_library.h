@@ -16,6 +16,7 @@
 #include "walker/outside/dac/win/clr_process.h"
 #include "walker/outside/dac/win/memory_target.h"
 #include "walker/outside/dac/win/sos_dac.h"
+#include "walker/outside/heap_walk.h"
 #include "walker/outside/page_cache.h"
 
 namespace mixwalk {
@@ -36,6 +37,8 @@ class DacLibrary final : public ClrQuestions {
   std::vector<ClrThread> threads() override;
   std::optional<ClrSyncBlocks> sync_blocks(std::uint32_t first) override;
   std::vector<std::string> object_types(std::span<const std::uint64_t> objects) override;
+  std::vector<std::string> heap_object_types(std::span<const std::uint64_t> addresses) override;
+  std::vector<std::optional<ClrLock>> lock_objects(std::span<const std::uint64_t> objects) override;
   void target_ran() override;
   std::string obstacle() const override { return {}; }
 
@@ -43,10 +46,29 @@ class DacLibrary final : public ClrQuestions {
   DacLibrary(const MemoryReader& memory, std::uint64_t runtime_base)
       : cache_(memory), target_(cache_, runtime_base) {}
 
+  template <class Visit>
+  void each_thread(Visit visit);  // (address of the runtime's Thread, its ThreadData)
   // Null: the module has no metadata that the library finds.
   const ModuleMetadata* metadata_of(std::uint64_t module);
-  // By metadata, which knows what the library's own name leaves out. Empty: metadata does not say.
   std::string object_type(std::uint64_t object);
+  // What is known of the heap until the target runs. Without parts: it cannot be read, or is being collected.
+  struct Heap {
+    std::vector<HeapPart> parts;  // sorted
+    HeapTypes types;
+  };
+  const Heap& heap();
+  void add_heap(const dac::GcHeapDetails& details, Heap& heap);
+  // Those of the addresses at which an object begins; sorted. Where the heap cannot be read: all of them.
+  std::vector<std::uint64_t> living(std::span<const std::uint64_t> objects);
+  // By metadata, which knows what the library's own name leaves out. Empty: metadata does not say.
+  // Where the fields of a System.Threading.Lock lie, in bytes from the object's address.
+  struct LockLayout {
+    std::uint64_t owner = 0, state = 0, recursion = 0, wait_event = 0;
+  };
+  // Null: objects with this MethodTable are none, or do not have the fields that are known.
+  const LockLayout* lock_layout(std::uint64_t method_table);
+  std::optional<LockLayout> read_lock_layout(std::uint64_t method_table);
+  std::optional<ClrLock> lock_object(std::uint64_t object);
   std::string name_by_metadata(const dac::MethodDescData& data, const std::string& name);
 
   PageCache cache_;
@@ -55,6 +77,8 @@ class DacLibrary final : public ClrQuestions {
   ComPointer<dac::IClrProcess> process_;
   ComPointer<dac::ISosDac> sos_;
   std::unordered_map<std::uint64_t, ModuleMetadata> metadata_;  // by the address of the runtime's Module
+  std::unordered_map<std::uint64_t, std::optional<LockLayout>> lock_layouts_;  // by MethodTable
+  std::optional<Heap> heap_;
 };
 
 }  // namespace mixwalk

@@ -54,21 +54,25 @@ struct ISosDac : IUnknown {
   MIXWALK_DAC_SLOT(GetObjectStringData);
   virtual HRESULT STDMETHODCALLTYPE GetObjectClassName(std::uint64_t object, unsigned room, WCHAR* name,
                                                        unsigned* units) = 0;
-  MIXWALK_DAC_SLOT(GetMethodTableName);
-  MIXWALK_DAC_SLOT(GetMethodTableData);
+  // A failure where no MethodTable lies there.
+  virtual HRESULT STDMETHODCALLTYPE GetMethodTableName(std::uint64_t method_table, unsigned room, WCHAR* name,
+                                                       unsigned* units) = 0;
+  virtual HRESULT STDMETHODCALLTYPE GetMethodTableData(std::uint64_t method_table, MethodTableData* data) = 0;
   MIXWALK_DAC_SLOT(GetMethodTableSlot);
-  MIXWALK_DAC_SLOT(GetMethodTableFieldData);
+  virtual HRESULT STDMETHODCALLTYPE GetMethodTableFieldData(std::uint64_t method_table,
+                                                            MethodTableFieldData* data) = 0;
   MIXWALK_DAC_SLOT(GetMethodTableTransparencyData);
   MIXWALK_DAC_SLOT(GetMethodTableForEEClass);
-  MIXWALK_DAC_SLOT(GetFieldDescData);
+  virtual HRESULT STDMETHODCALLTYPE GetFieldDescData(std::uint64_t field, FieldDescData* data) = 0;
   MIXWALK_DAC_SLOT(GetFrameName);
   MIXWALK_DAC_SLOT(GetPEFileBase);
   MIXWALK_DAC_SLOT(GetPEFileName);
-  MIXWALK_DAC_SLOT(GetGCHeapData);
-  MIXWALK_DAC_SLOT(GetGCHeapList);
-  MIXWALK_DAC_SLOT(GetGCHeapDetails);
-  MIXWALK_DAC_SLOT(GetGCHeapStaticData);
-  MIXWALK_DAC_SLOT(GetHeapSegmentData);
+  virtual HRESULT STDMETHODCALLTYPE GetGCHeapData(GcHeapData* data) = 0;
+  // Of a server's collector; of a workstation's there is one, which GetGCHeapStaticData knows.
+  virtual HRESULT STDMETHODCALLTYPE GetGCHeapList(unsigned room, std::uint64_t* heaps, unsigned* count) = 0;
+  virtual HRESULT STDMETHODCALLTYPE GetGCHeapDetails(std::uint64_t heap, GcHeapDetails* details) = 0;
+  virtual HRESULT STDMETHODCALLTYPE GetGCHeapStaticData(GcHeapDetails* details) = 0;
+  virtual HRESULT STDMETHODCALLTYPE GetHeapSegmentData(std::uint64_t segment, HeapSegmentData* data) = 0;
   MIXWALK_DAC_SLOT(GetOOMData);
   MIXWALK_DAC_SLOT(GetOOMStaticData);
   MIXWALK_DAC_SLOT(GetHeapAnalyzeData);

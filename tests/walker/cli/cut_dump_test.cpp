@@ -1,0 +1,66 @@
+// A dump file that another program cuts while it is read. Windows lets nobody do that.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/dump_samples.h"
+#include "walker/cli/dump_file.h"
+#include "walker/cli/formats.h"
+#include "walker/outside/disk_images.h"
+
+namespace mixwalk {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CutDump : public ::testing::Test {
+ protected:
+  CutDump() : path_(fs::temp_directory_path() / "mixwalk-cut-dump-test.dmp") {
+    const std::vector<std::byte> bytes = test::two_frames().build();
+    std::ofstream(path_, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()),
+                                                 static_cast<std::streamsize>(bytes.size()));
+  }
+  ~CutDump() override { fs::remove(path_); }
+
+  // The file is cut to so many bytes once its tables have been read.
+  DumpFileHost host(std::uintmax_t left) {
+    return {.local = none_,
+            .symbol_path = {},
+            .open_clr = [this, left](const Target&, std::string&) -> std::unique_ptr<ClrQuestions> {
+              if (left < fs::file_size(path_)) fs::resize_file(path_, left);
+              return nullptr;
+            },
+            .log = [](const std::string&) {}};
+  }
+
+  fs::path path_;
+  NoImageFiles none_;
+};
+
+TEST_F(CutDump, IsRefusedInOneLineAndNothingIsWritten) {
+  DumpFileCommand command;
+  command.file = path_.string();
+  command.format = format_by_name("text");
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run(command, host(~0ull)), ExitCode::ok);
+  EXPECT_NE(testing::internal::GetCapturedStdout(), "");
+  testing::internal::CaptureStderr();
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(run(command, host(4096)), ExitCode::input);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+  const std::string err = testing::internal::GetCapturedStderr();
+  EXPECT_NE(err.find("it became shorter while it was read"), std::string::npos) << err;
+  EXPECT_EQ(std::ranges::count(err, '\n'), 1) << err;
+}
+
+TEST_F(CutDump, IsNoDumpToCompare) {
+  const auto snapshot = read_dump_file(path_.string(), host(4096));
+  ASSERT_FALSE(snapshot);
+  EXPECT_EQ(snapshot.failure().code, ExitCode::input);
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,201 @@
+#include "walker/outside/threading_locks.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/fake_clr_questions.h"
+#include "tests/support/paged_memory.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr std::uint64_t kLock = 0x3'0000'1000, kEvent = 0x3'0000'2000, kTable = 0x2'4000'0000;
+constexpr std::uint64_t kOtherLock = 0x3'0000'3000, kOtherEvent = 0x3'0000'4000;
+constexpr std::uint64_t kStack = 0x1'0000'0000, kRip = 0x1'8000'1020;
+constexpr char kEnter[] = "System.Threading.Lock.TryEnterSlow(System.Int32, System.Threading.Lock+ThreadId)";
+constexpr char kWait[] = "System.Threading.WaitHandle.WaitOneNoCheck(System.Int32)";
+
+// A process of some threads, each with a page of stack, that runs on or stands still.
+class FakeTarget final : public Target {
+ public:
+  const Process& process() const noexcept override { return process_; }
+  const Runtime& runtime() const noexcept override { return runtime_of; }
+  std::uint64_t unix_time_ms() const noexcept override { return 0; }
+  std::span<const Module> modules() const noexcept override { return {}; }
+  std::span<const TargetThread> threads() const noexcept override { return listed; }
+  const MemoryReader& memory() const noexcept override { return memory_of; }
+  OutsideMemory& outside() noexcept override { return outside_; }
+  bool forget_memory() override { return live; }
+  void capture(const TargetThread& thread, RawSample& sample) override {
+    sample.clear();
+    const std::uint64_t stack = kStack + thread.os_id * 0x1'0000;
+    sample.context = registers;
+    sample.context.rip = rip;
+    sample.context[Register::rsp] = stack;
+    sample.stack.fill(memory_of, stack, stack + 4096);
+    if (on_capture) on_capture();
+  }
+
+  test::PagedMemory memory_of;
+  std::vector<TargetThread> listed;
+  Runtime runtime_of{.name = ".NET", .major = 10};
+  Registers registers;
+  std::uint64_t rip = kRip;
+  bool live = false;
+  std::function<void()> on_capture;
+
+ private:
+  Process process_;
+  UnknownOutsideMemory outside_;
+};
+
+Frame frame(FrameKind kind, std::uint64_t stack_pointer, const std::string& name) {
+  Frame frame;
+  frame.kind = kind;
+  frame.address = kRip;
+  frame.stack_pointer = stack_pointer;
+  frame.name = name;
+  return frame;
+}
+
+// Thread 0x10 holds the lock, 0x20 waits for it.
+class ThreadingLocks : public testing::Test {
+ protected:
+  ThreadingLocks() {
+    for (const std::uint32_t i : {1u, 2u, 3u}) {
+      target.listed.push_back({.os_id = i * 0x10});
+      clr.clr_threads.push_back({0x2'2000'0000ull + i * 0x1'0000, i * 0x10, i, 1});
+      target.memory_of.put(stack(i), std::uint64_t{0});
+    }
+    for (const std::uint64_t object : {kLock, kEvent, kOtherLock, kOtherEvent}) target.memory_of.put(object, kTable);
+    clr.locks_of[kLock] = {0x10, 2, true, kEvent};
+    clr.locks_of[kOtherLock] = {0x20, 1, true, kOtherEvent};
+    wait(2);
+  }
+  static std::uint64_t stack(std::uint32_t i) { return kStack + i * 0x10 * 0x1'0000; }
+
+  void wait(std::uint32_t i) {
+    Thread thread{.os_id = i * 0x10};
+    thread.stack.frames = {frame(FrameKind::native, stack(i), "NtWaitForSingleObject"),
+                           frame(FrameKind::stub, stack(i) + 0x100, "IL_STUB_PInvoke"),
+                           frame(FrameKind::managed, stack(i) + 0x180, kWait),
+                           frame(FrameKind::managed, stack(i) + 0x200, kEnter),
+                           frame(FrameKind::managed, stack(i) + 0x300, "System.Threading.Lock.Enter()"),
+                           frame(FrameKind::managed, stack(i) + 0x340, "Orders.Work()")};
+    snapshot.threads.push_back(thread);
+    put(i, 0x140, kLock);
+    put(i, 0x1C8, kEvent);
+  }
+  void put(std::uint32_t i, std::uint64_t at, std::uint64_t word) { target.memory_of.put(stack(i) + at, word); }
+  std::vector<Lock> find() {
+    snapshot.locks.clear();
+    add_threading_locks(snapshot, target, clr);
+    return snapshot.locks;
+  }
+  static Lock held(std::uint32_t owner, std::vector<LockWaiter> waiters, std::uint32_t recursion) {
+    return {.kind = LockKind::threading_lock, .address = kLock, .type = "System.Threading.Lock", .owner = owner,
+            .held = true, .recursion = recursion, .waiters = std::move(waiters)};
+  }
+
+  test::FakeClrQuestions clr;
+  FakeTarget target;
+  Snapshot snapshot;
+};
+using Locks = std::vector<Lock>;
+
+TEST_F(ThreadingLocks, HeldAndWaitedFor) {
+  EXPECT_EQ(find(), (Locks{held(0x10, {{0x20}}, 2)}));
+  wait(3);
+  EXPECT_EQ(find(), (Locks{held(0x10, {{0x20}, {0x30}}, 2)}));
+}
+
+TEST_F(ThreadingLocks, InARegister) {
+  put(2, 0x140, 0);
+  EXPECT_EQ(find(), Locks{});
+  target.registers[Register::rsi] = kLock;
+  EXPECT_EQ(find(), (Locks{held(0x10, {{0x20}}, 2)}));
+}
+
+TEST_F(ThreadingLocks, BesideALockThatTheThreadHoldsItself) {
+  put(2, 0x148, kOtherLock);
+  put(2, 0x150, kOtherEvent);  // for which it had to wait too
+  EXPECT_EQ(find(), (Locks{held(0x10, {{0x20}}, 2)}));
+}
+
+TEST_F(ThreadingLocks, BesideALockThatItHasWaitedForBefore) {
+  clr.locks_of[kOtherLock].owner = 0x30;
+  put(2, 0x148, kOtherLock);  // of which nothing else is there
+  EXPECT_EQ(find(), (Locks{held(0x10, {{0x20}}, 2)}));
+  put(2, 0x150, kOtherEvent);  // and now nobody can say which of the two
+  EXPECT_EQ(find(), Locks{});
+}
+
+TEST_F(ThreadingLocks, OfCallersFurtherUpIsNone) {
+  put(2, 0x140, 0);
+  put(2, 0x328, kLock);
+  EXPECT_EQ(find(), Locks{});
+  put(2, 0x318, kLock);  // where TryEnterSlow keeps its arguments
+  EXPECT_EQ(find(), (Locks{held(0x10, {{0x20}}, 2)}));
+}
+
+TEST_F(ThreadingLocks, WhoseOwnerIsUnknownOrNobody) {
+  clr.locks_of[kLock].owner = 7;  // of a thread that has ended
+  EXPECT_EQ(find(), (Locks{held(0, {{0x20}}, 0)}));
+  clr.locks_of[kLock] = {0, 0, false, kEvent};
+  Lock nobody = held(0, {{0x20}}, 0);
+  nobody.held = false;
+  EXPECT_EQ(find(), Locks{nobody});
+  clr.locks_of[kLock] = {0x20, 1, true, kEvent};  // the waiter itself has got it
+  EXPECT_EQ(find(), Locks{});
+}
+
+// How it names its owner is known of these versions.
+TEST_F(ThreadingLocks, OfAVersionThatIsNotKnown) {
+  target.runtime_of.major = 9;
+  EXPECT_EQ(find(), (Locks{held(0x10, {{0x20}}, 2)}));
+  target.runtime_of.major = 11;
+  EXPECT_EQ(find(), (Locks{held(0, {{0x20}}, 0)}));
+}
+
+TEST_F(ThreadingLocks, ThatNobodyHasWaitedForIsNone) {
+  clr.locks_of[kLock].wait_event = 0;
+  EXPECT_EQ(find(), Locks{});
+}
+
+TEST_F(ThreadingLocks, OfAThreadThatSpinsOrRuns) {
+  std::vector<Frame>& frames = snapshot.threads[0].stack.frames;
+  const std::vector<Frame> waiting = frames;
+  frames[2].name = "System.Threading.Thread.SpinWait(System.Int32)";
+  EXPECT_EQ(find(), Locks{});
+  frames[2].name = "Orders.Wait()";
+  EXPECT_EQ(find(), Locks{});
+  frames = waiting;
+  frames[3].name = "System.Threading.Monitor.Enter(System.Object)";
+  EXPECT_EQ(find(), Locks{});
+  frames = waiting;
+  frames[1].kind = FrameKind::gap;
+  EXPECT_EQ(find(), Locks{});
+  frames = waiting;
+  target.rip = kRip + 2;  // it has gone on since
+  EXPECT_EQ(find(), Locks{});
+  target.rip = kRip;
+  EXPECT_EQ(find().size(), 1u);
+}
+
+TEST_F(ThreadingLocks, InMotionAreLeftOut) {
+  target.live = true;
+  EXPECT_EQ(find(), (Locks{held(0x10, {{0x20}}, 2)}));
+  // From hand to hand between the two readings.
+  int runs = 0;
+  clr.on_run = [&] { clr.locks_of[kLock].owner = ++runs % 2 == 0 ? 0x30 : 0x10; };
+  EXPECT_EQ(find(), Locks{});
+  clr.locks_of[kLock].owner = 0x10;
+  // The waiter leaves its wait and comes back for another one.
+  clr.on_run = [&] { put(2, 0x1D0, 5); };
+  EXPECT_EQ(find(), Locks{});
+  // Moved by the collector.
+  clr.on_run = [&] { clr.locks_of.erase(kLock); };
+  EXPECT_EQ(find(), Locks{});
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,173 @@
+#include "walker/outside/threading_locks.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "walker/outside/native_waits.h"
+#include "walker/outside/waiting_threads.h"
+
+namespace mixwalk {
+namespace {
+
+// From the leaf to Lock.TryEnterSlow: the wait, and what the runtime and the system have for it.
+constexpr std::size_t kMostFrames = 40;
+constexpr std::uint64_t kMostBytes = 16 << 10;
+// A function keeps its arguments in the room that its caller has for them.
+constexpr std::uint64_t kHomeBytes = 0x20;
+constexpr std::size_t kRegisters = 16;
+constexpr std::size_t kMostWaiters = 1000;     // that are captured again
+constexpr std::size_t kMostObjects = 100'000;  // that are asked about
+// Below and above lies nothing of a process.
+constexpr std::uint64_t kFirstAddress = 0x1'0000, kLastAddress = 0x7FFF'FFFE'FFFF;
+
+constexpr std::string_view kEnter = "System.Threading.Lock.TryEnterSlow(";
+constexpr std::string_view kWait = "System.Threading.WaitHandle.";
+constexpr std::string_view kAnyWait = "System.Threading.";
+
+using Locks = std::map<std::uint64_t, ClrLock>;
+
+struct Waiter {
+  const Thread* thread = nullptr;
+  std::uint64_t end = 0;             // threading_wait_end()
+  std::vector<std::uint64_t> words;  // WaitingThreads::words_of()
+};
+
+class Look {
+ public:
+  Look(Snapshot& snapshot, Target& target, ClrQuestions& clr)
+      : snapshot_(snapshot), target_(target), clr_(clr), waiting_(target) {
+    const auto version = target.runtime().major;
+    if (version != 9 && version != 10) return;
+    for (const ClrThread& thread : clr.threads()) owners_.insert(thread.os_id);
+  }
+
+  void add() {
+    target_.forget_memory();  // the threads are captured as they stand now
+    const std::vector<Waiter> waiters = find_waiters();
+    forget();
+    const Locks locks = read(objects_of(waiters));
+    forget();
+    std::vector<std::uint64_t> again;
+    for (const auto& [address, lock] : locks) again.push_back(address);
+    const Locks later = read(again);
+    std::vector<AwaitedLock> readings;
+    for (const Waiter& waiter : waiters) {
+      const std::uint32_t own = owners_.contains(waiter.thread->os_id) ? waiter.thread->os_id : 0;
+      const std::uint64_t address = lock_waited_for(waiter.words, locks, own);
+      const auto then = locks.find(address), now = later.find(address);
+      if (then == locks.end() || now == later.end() || then->second != now->second) continue;
+      if (waiting_.words_of(*waiter.thread, waiter.end, kMostBytes) != waiter.words) continue;
+      readings.push_back({lock_of(address, then->second, owner_of(then->second)), waiter.thread->os_id});
+    }
+    std::ranges::move(agreed(readings), std::back_inserter(snapshot_.locks));
+    if (!clr_.obstacle().empty() && snapshot_.locks_missing.empty()) snapshot_.locks_missing = clr_.obstacle();
+  }
+
+ private:
+  // What was read before threads were captured is not what they wait for.
+  void forget() {
+    if (target_.forget_memory()) clr_.target_ran();
+  }
+
+  std::vector<Waiter> find_waiters() {
+    std::vector<Waiter> waiters;
+    for (const Thread& thread : snapshot_.threads) {
+      const auto end = threading_wait_end(thread);
+      const std::uint64_t begin = end ? thread.stack.frames.front().stack_pointer : 0;
+      if (!end || *end < begin || *end - begin > kMostBytes || waiters.size() == kMostWaiters) continue;
+      Waiter waiter{&thread, *end, waiting_.words_of(thread, *end, kMostBytes)};
+      // Of all that stands there nothing may be missing: another lock could be taken for the one that it waits for.
+      if (waiter.words.size() == kRegisters + (*end - begin) / 8) waiters.push_back(std::move(waiter));
+    }
+    return waiters;
+  }
+
+  // Where an object may lie.
+  std::vector<std::uint64_t> objects_of(const std::vector<Waiter>& waiters) const {
+    std::set<std::uint64_t> objects;
+    for (const Waiter& waiter : waiters) {
+      for (const std::uint64_t word : waiter.words) {
+        if (word % 8 != 0 || word < kFirstAddress || word > kLastAddress || objects.size() == kMostObjects) continue;
+        const auto method_table = target_.memory().read_value<std::uint64_t>(word);
+        if (!method_table || *method_table % 8 != 0) continue;
+        if (*method_table >= kFirstAddress && *method_table <= kLastAddress) objects.insert(word);
+      }
+    }
+    return {objects.begin(), objects.end()};
+  }
+
+  Locks read(const std::vector<std::uint64_t>& objects) {
+    const std::vector<std::optional<ClrLock>> answers = clr_.lock_objects(objects);
+    Locks locks;
+    for (std::size_t i = 0; i < objects.size() && i < answers.size(); ++i) {
+      if (answers[i]) locks[objects[i]] = *answers[i];
+    }
+    return locks;
+  }
+
+  std::uint32_t owner_of(const ClrLock& lock) const {
+    return lock.held && owners_.contains(lock.owner) ? lock.owner : 0;
+  }
+
+  static Lock lock_of(std::uint64_t address, const ClrLock& read, std::uint32_t owner) {
+    return {.kind = LockKind::threading_lock,
+            .address = address,
+            .type = "System.Threading.Lock",
+            .owner = owner,
+            .held = read.held,
+            .recursion = owner != 0 ? read.recursion : 0};
+  }
+
+  Snapshot& snapshot_;
+  Target& target_;
+  ClrQuestions& clr_;
+  WaitingThreads waiting_;
+  std::set<std::uint32_t> owners_;  // ids by which ClrLock::owner names threads; empty: unknown
+};
+
+}  // namespace
+
+std::optional<std::uint64_t> threading_wait_end(const Thread& thread) {
+  const std::vector<Frame>& frames = thread.stack.frames;
+  bool waits = false;
+  for (std::size_t i = 0; i < frames.size() && i < kMostFrames; ++i) {
+    const Frame& frame = frames[i];
+    if (frame.kind == FrameKind::gap || is_guess(frame.trust)) return std::nullopt;
+    if (frame.kind != FrameKind::managed) continue;
+    if (frame.name.starts_with(kEnter)) {
+      if (!waits || i + 1 == frames.size() || frames[i + 1].stack_pointer == 0) return std::nullopt;
+      return frames[i + 1].stack_pointer + kHomeBytes;
+    }
+    if (!frame.name.starts_with(kAnyWait)) return std::nullopt;
+    waits = waits || frame.name.starts_with(kWait);
+  }
+  return std::nullopt;
+}
+
+std::uint64_t lock_waited_for(std::span<const std::uint64_t> words, const std::map<std::uint64_t, ClrLock>& locks,
+                              std::uint32_t owner) {
+  std::set<std::uint64_t> found;
+  for (const std::uint64_t word : words) {
+    const auto lock = locks.find(word);
+    if (lock == locks.end() || lock->second.wait_event == 0) continue;
+    // Who waits for what it holds enters it once more, and does not stand.
+    if (lock->second.held && owner != 0 && lock->second.owner == owner) continue;
+    if (std::ranges::find(words, lock->second.wait_event) != words.end()) found.insert(word);
+  }
+  return found.size() == 1 ? *found.begin() : 0;
+}
+
+bool has_threading_waits(const Snapshot& snapshot) {
+  return std::ranges::any_of(snapshot.threads, [](const Thread& thread) {
+    return threading_wait_end(thread).has_value();
+  });
+}
+
+void add_threading_locks(Snapshot& snapshot, Target& target, ClrQuestions& clr) {
+  if (has_threading_waits(snapshot)) Look(snapshot, target, clr).add();
+}
+
+}  // namespace mixwalk
