@@ -1,6 +1,7 @@
 # The headers of the standard library that most files include, compiled once for all of them. (The tests have their own,
 # with GoogleTest in it.)
 add_library(mixwalk_standard_headers OBJECT ${CMAKE_SOURCE_DIR}/walker/base/precompiled.cpp)
+target_compile_options(mixwalk_standard_headers PRIVATE ${MIXWALK_SHIPPED_OPTIONS})
 target_precompile_headers(mixwalk_standard_headers PRIVATE
   <algorithm> <array> <charconv> <chrono> <cstdint> <functional> <map> <memory> <optional> <span> <string> <string_view>
   <unordered_map> <utility> <variant> <vector>)
