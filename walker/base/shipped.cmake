@@ -7,6 +7,10 @@ if(NOT MIXWALK_SANITIZE)
   set(MIXWALK_SHIPPED_OPTIONS -ffile-prefix-map=${CMAKE_SOURCE_DIR}=/mixwalk)
 endif()
 
+# For what talks to users and collectors, and runs in mixwalk.exe alone while no thread of a target stands: its size counts
+# more than its time.
+set(MIXWALK_SMALL_OPTIONS -Os)
+
 # mixwalk_ships(TARGET FILE TYPE DESCRIPTION): how such an image is linked, and what it says of itself. TYPE: of
 # VERSIONINFO. The link map, from which tests/support/package knows what is in the image, goes to walker/FILE.map of the
 # build folder.
@@ -21,5 +25,8 @@ function(mixwalk_ships target mixwalk_file_name mixwalk_file_type mixwalk_file_d
     set(resource ${CMAKE_CURRENT_BINARY_DIR}/${mixwalk_file_name}.rc)
     configure_file(${CMAKE_SOURCE_DIR}/walker/base/win/version.rc.in ${resource} @ONLY)
     target_sources(${target} PRIVATE ${resource})
+  elseif(NOT MIXWALK_SANITIZE)
+    # A machine without this compiler's own library runs it too.
+    target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc)
   endif()
 endfunction()
