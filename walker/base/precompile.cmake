@@ -1,9 +1,13 @@
 # The headers of the standard library that most files include, compiled once for all of them. (The tests have their own,
 # with GoogleTest in it.)
-add_library(mixwalk_standard_headers OBJECT ${CMAKE_SOURCE_DIR}/walker/base/precompiled.cpp)
-target_precompile_headers(mixwalk_standard_headers PRIVATE
-  <algorithm> <array> <charconv> <chrono> <cstdint> <functional> <map> <memory> <optional> <span> <string> <string_view>
-  <unordered_map> <utility> <variant> <vector>)
+foreach(headers mixwalk_standard_headers mixwalk_standard_headers_small)
+  add_library(${headers} OBJECT ${CMAKE_SOURCE_DIR}/walker/base/precompiled.cpp)
+  target_compile_options(${headers} PRIVATE ${MIXWALK_SHIPPED_OPTIONS})
+  target_precompile_headers(${headers} PRIVATE
+    <algorithm> <array> <charconv> <chrono> <cstdint> <functional> <map> <memory> <optional> <span> <string> <string_view>
+    <unordered_map> <utility> <variant> <vector>)
+endforeach()
+target_compile_options(mixwalk_standard_headers_small PRIVATE ${MIXWALK_SMALL_OPTIONS})
 
 foreach(folder unmanaged symbols walker)
   get_property(targets DIRECTORY ${CMAKE_SOURCE_DIR}/${folder} PROPERTY BUILDSYSTEM_TARGETS)
@@ -14,7 +18,10 @@ foreach(folder unmanaged symbols walker)
     # A precompiled header goes with the options that it was compiled with.
     if(target MATCHES "^mixwalk_" AND type MATCHES "STATIC_LIBRARY|SHARED_LIBRARY|EXECUTABLE" AND
        NOT options MATCHES "-fno-exceptions" AND NOT headers)
-      target_precompile_headers(${target} REUSE_FROM mixwalk_standard_headers)
+      if(options MATCHES "${MIXWALK_SMALL_OPTIONS}")
+        target_precompile_headers(${target} REUSE_FROM mixwalk_standard_headers_small)
+      else()
+        target_precompile_headers(${target} REUSE_FROM mixwalk_standard_headers)
       # Eight files of a target are compiled together: most of a file's time goes into headers. In some targets, files
       # have unnamed things of the same name. Tests and benchmarks replace (--wrap) functions of mixwalk_profiler_parts,
       # which a caller in the same compilation would not notice.
