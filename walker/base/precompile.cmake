@@ -22,6 +22,7 @@ foreach(folder unmanaged symbols walker)
         target_precompile_headers(${target} REUSE_FROM mixwalk_standard_headers_small)
       else()
         target_precompile_headers(${target} REUSE_FROM mixwalk_standard_headers)
+      endif()
       # Eight files of a target are compiled together: most of a file's time goes into headers. In some targets, files
       # have unnamed things of the same name. Tests and benchmarks replace (--wrap) functions of mixwalk_profiler_parts,
       # which a caller in the same compilation would not notice.
