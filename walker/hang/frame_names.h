@@ -37,8 +37,8 @@ class FrameNames {
   std::vector<bool> runtime_, system_;  // by module
 };
 
-// What is shown of a stack where there is no room for all of it: the frame `first`, and of its callers stubs and what is
-// the program's own. At most `count` places in `frames`; none where `first` is none.
+// What is shown of a stack where there is no room for all of it: the frame `first`, and of its callers stubs and what
+// is the program's own. At most `count` places in `frames`; none where `first` is none.
 std::vector<std::uint32_t> telling_frames(const FrameNames& names, const std::vector<Frame>& frames,
                                           std::uint32_t first, std::size_t count);
 

@@ -14,8 +14,8 @@ namespace mixwalk {
 std::vector<std::uint32_t> same_processes(std::span<const Snapshot> dumps);
 
 // Processor time below which a thread counts as one that did not run, in units of 100 ns: more than one tick of the
-// system's clock (15.6 ms on Windows, 10 ms under Wine). Folklore: to stop a thread and to resume it is counted as its own
-// time, and a tick is counted as a whole; one of some thirty looks at threads that stood gave one of them a tick.
+// system's clock (15.6 ms on Windows, 10 ms under Wine). Folklore: to stop a thread and to resume it is counted as its
+// own time, and a tick is counted as a whole; one of some thirty looks at threads that stood gave one of them a tick.
 inline constexpr std::uint64_t kNoCpu = 160'000;
 // A thread spins if it ran for more than this part of the time: 1 / kSpinShare.
 inline constexpr std::uint64_t kSpinShare = 2;
