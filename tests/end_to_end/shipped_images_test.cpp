@@ -23,8 +23,8 @@ namespace {
 
 constexpr unsigned kExports = 0, kResources = 2, kRelocations = 5;  // IMAGE_DIRECTORY_ENTRY_*
 // Of PE32+, from the signature "PE" on (Microsoft, "PE Format").
-constexpr std::uint64_t kSectionCountAt = 6, kTimestampAt = 8, kFlagsAt = 22, kLoaderFlagsAt = 24 + 70, kSectionsAt = 264;
-constexpr std::uint64_t kSectionBytes = 40, kSectionFileBytesAt = 16, kSectionFlagsAt = 36;
+constexpr std::uint64_t kSectionCountAt = 6, kTimestampAt = 8, kFlagsAt = 22, kLoaderFlagsAt = 24 + 70;
+constexpr std::uint64_t kSectionsAt = 264, kSectionBytes = 40, kSectionFileBytesAt = 16, kSectionFlagsAt = 36;
 
 using Bytes = std::span<const std::byte>;
 
@@ -145,9 +145,8 @@ TEST_P(ShippedImage, SaysWhichVersionItIs) {
 
 // A DLL of the compiler's runtime would have to lie beside mixwalk.dll, and would come into the target with it.
 TEST_P(ShippedImage, ImportsFromDllsOfTheSystemOnly) {
-  const std::set<std::string> of_the_system = is_exe() ? std::set<std::string>{
-      "ADVAPI32.dll", "CRYPT32.dll", "KERNEL32.dll", "WINTRUST.dll", "WS2_32.dll", "msvcrt.dll", "ntdll.dll"} : std::set<std::string>{
-      "ADVAPI32.dll", "KERNEL32.dll", "msvcrt.dll", "ntdll.dll"};
+  std::set<std::string> of_the_system = {"ADVAPI32.dll", "KERNEL32.dll", "msvcrt.dll", "ntdll.dll"};
+  if (is_exe()) of_the_system.insert({"CRYPT32.dll", "WINTRUST.dll", "WS2_32.dll"});
   const PeImage image = PeImage::parse(file_);
   ASSERT_EQ(image.error(), PeError::none);
   const Imports imports(image);

@@ -27,7 +27,7 @@ std::string one_line(std::string text) {
 }  // namespace
 
 std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) const {
-  if (app->get_option_no_throw("--process-id") == nullptr) {
+  if (app->get_option_no_throw("program") == nullptr) {
     return CLI::Formatter::make_usage(app, name);
   }
   return "Usage: " + name + " [OPTIONS] (--process-id PID | --name NAME | -- PROGRAM ARGS...)\n";

@@ -7,6 +7,7 @@
 #include "walker/base/version.h"
 #include "walker/cli/arguments.h"
 #include "walker/cli/convert_options.h"
+#include "walker/cli/doctor_options.h"
 #include "walker/cli/dump_options.h"
 #include "walker/cli/hang_options.h"
 #include "walker/cli/record_options.h"
@@ -47,6 +48,7 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments,
   ConvertArguments convert;
   SymboliseArguments symbolise;
   HangArguments compare, report;
+  DoctorArguments doctor;
   add_ps(app, ps);
   add_dump(app, dump);
   add_record(app, record);
@@ -54,6 +56,7 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments,
   add_symbolise(app, symbolise);
   add_compare(app, compare);
   add_report(app, report);
+  add_doctor(app, doctor);
 
   if (arguments.empty()) return {.to_stdout = app.help()};
   // All words after "--" belong to the program. CLI11 would take some of them for a subcommand or an
@@ -95,6 +98,10 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments,
       if (!program.empty()) return usage("report takes no program", "report");
       return finish_report(report);
     }
+    if (app.got_subcommand("doctor")) {
+      if (!program.empty()) return usage("doctor takes no program", "doctor");
+      return finish_doctor(doctor);
+    }
     const bool dumps = app.got_subcommand("dump");
     VisitArguments& visit = dumps ? dump.visit : record.visit;
     if (dumps && visit.program.size() == 1 && program.empty() && is_dump_file(visit.program.front())) {
@@ -109,7 +116,7 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments,
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) {
       const auto chosen = app.get_subcommands();
-      if (chosen.empty()) return usage("no command: ps, dump, record, convert, symbolise, compare or report", "");
+      if (chosen.empty()) return usage("no command: ps, dump, record, convert, symbolise, compare, report or doctor", "");
       return usage(sentence(error, *chosen.front()), chosen.front()->get_name());
     }
     std::ostringstream out, unused;

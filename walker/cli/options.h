@@ -157,9 +157,17 @@ struct HangCommand {
   bool verbose = false;
 };
 
+// What works here, and with one process.
+struct DoctorCommand {
+  std::optional<TargetChoice> target;  // ById or ByName; none: only this machine is looked at
+  bool json = false;
+  bool trial = true;  // the process is dumped for two seconds
+  std::optional<std::string> symbol_path;  // as Visit::symbol_path
+};
+
 using Command =
     std::variant<PsCommand, DumpCommand, DumpFileCommand, MinidumpCommand, RecordCommand, ConvertCommand,
-                 SymboliseCommand, HangCommand>;
+                 SymboliseCommand, HangCommand, DoctorCommand>;
 
 struct ParseResult {
   std::optional<Command> command;  // none: print what is to be printed and leave with the code

@@ -89,7 +89,8 @@ def all_components(repository, windows):
                                                           r"/build/[^/]+/libdwarf/"],
                 ["COPYING", "src/lib/libdwarf/COPYING", "src/lib/libdwarf/LGPL.txt"],
                 "https://www.prevanders.net/dwarf.html", repository),
-        fetched("Capstone", "capstone", "BSD-3-Clause AND NCSA", [r"/build/sources/capstone/", r"/capstone-tables/", r"/libcapstone\.a$"],
+        fetched("Capstone", "capstone", "BSD-3-Clause AND NCSA",
+                [r"/build/sources/capstone/", r"/capstone-tables/", r"/libcapstone\.a$"],
                 ["LICENSE.TXT", "LICENSE_LLVM.TXT"], "https://www.capstone-engine.org", repository),
     ]
     modules = os.path.join(repository, "build/npm/node_modules")
@@ -119,8 +120,8 @@ def all_components(repository, windows):
 
 
 def used(components, linked):
-    """{component: its files among what was linked}, in the order of the components; ends the program where a file belongs
-    to none of them: its licence is not known then."""
+    """{component: its files among what was linked}, in the order of the components; ends the program where a file
+    belongs to none of them: its licence is not known then."""
     found, unknown = {}, []
     for path in sorted(linked.files | linked.headers):
         component = next((c for c in components if c.claims(path)), None)

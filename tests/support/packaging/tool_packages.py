@@ -33,10 +33,10 @@ def write_package(folder, identity, version, package_type, files, seconds):
   <Relationship Type="http://schemas.microsoft.com/packaging/2010/07/manifest" Target="/{identity}.nuspec" Id="R1" />
 </Relationships>
 """
-    extensions = sorted({name.rpartition(".")[2] for name in files if "." in os.path.basename(name)} | {"nuspec", "rels"})
+    extensions = {name.rpartition(".")[2] for name in files if "." in os.path.basename(name)} | {"nuspec", "rels"}
     parts = [f'  <Default Extension="{end}" ContentType="' +
              ("application/vnd.openxmlformats-package.relationships+xml" if end == "rels" else "application/octet") +
-             '" />' for end in extensions]
+             '" />' for end in sorted(extensions)]
     parts += [f'  <Override PartName="/{name}" ContentType="application/octet" />' for name in sorted(files)
               if "." not in os.path.basename(name)]
     types = ('<?xml version="1.0" encoding="utf-8"?>\n'

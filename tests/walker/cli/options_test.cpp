@@ -446,7 +446,7 @@ TEST(Options, BadValues) {
   expect_usage({"dump", "--nonsense"}, "mixwalk dump --help");
   expect_usage({"nonsense"}, "there is no command \"nonsense\"");
   expect_usage({"dump", "/p", "1"}, "goes after --");
-  expect_usage({"--nonsense"}, "no command: ps, dump, record, convert, symbolise, compare or report (see mixwalk --help)");
+  expect_usage({"--nonsense"}, "no command: ps, dump, record, convert, symbolise, compare, report or doctor (see mixwalk --help)");
 }
 
 TEST(Options, AThreadIsNamedByItsIdInEitherFormOrByItsName) {
@@ -586,6 +586,27 @@ TEST(Options, WhatIsSaidOfStacksDoesNotGoWithADumpFileThatIsWritten) {
   expect_usage({"dump", "a.dmp", "-o", "b.dmp"}, "made of a process, not of a dump file");
 }
 
+TEST(Options, DoctorOfThisMachineOrOfAProcess) {
+  const auto doctor = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "doctor");
+    const ParseResult result = parse_command_line(arguments);
+    EXPECT_TRUE(result.command) << result.to_stderr;
+    return result.command ? std::get<DoctorCommand>(*result.command) : DoctorCommand{};
+  };
+  EXPECT_FALSE(doctor({}).target);
+  EXPECT_TRUE(doctor({}).trial);
+  const DoctorCommand whole = doctor({"-p", "4711", "--json", "--no-trial", "--symbol-path", "a"});
+  EXPECT_EQ(std::get<ById>(*whole.target).id, 4711u);
+  EXPECT_TRUE(whole.json);
+  EXPECT_FALSE(whole.trial);
+  EXPECT_EQ(whole.symbol_path, "a");
+  EXPECT_EQ(std::get<ByName>(*doctor({"-n", "orders"}).target).name, "orders");
+  expect_usage({"doctor", "-n", ""}, "--name must not be empty");
+  expect_usage({"doctor", "-p", "1", "-n", "a"}, "");
+  expect_usage({"doctor", "--no-trial"}, "--no-trial goes with");
+  expect_usage({"doctor", "--", "a.exe"}, "doctor takes no program");
+}
+
 TEST(Options, MixwalkAloneIsItsHelp) {
   const ParseResult alone = parse_command_line({});
   EXPECT_FALSE(alone.command);
@@ -614,7 +635,7 @@ TEST(Options, HostileArgumentsStayOnOneShortLine) {
 }
 
 TEST(Options, HelpOfEachCommandHasAnExample) {
-  for (const std::string command : {"ps", "dump", "record", "convert"}) {
+  for (const std::string command : {"ps", "dump", "record", "convert", "doctor"}) {
     const ParseResult result = parse_command_line({command, "--help"});
     EXPECT_FALSE(result.command);
     EXPECT_EQ(result.exit_code, ExitCode::ok);

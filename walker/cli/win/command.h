@@ -13,5 +13,6 @@ ExitCode run(const DumpFileCommand& command);
 ExitCode run(const MinidumpCommand& command);
 ExitCode run(const RecordCommand& command);
 ExitCode run(const HangCommand& command);
+ExitCode run(const DoctorCommand& command);
 
 }  // namespace mixwalk

@@ -3,6 +3,7 @@
 #include <windows.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "walker/outside/clr_questions.h"
@@ -26,8 +27,12 @@ struct TargetClr {
   std::string obstacle;  // why questions is null, one line; empty: the target has no runtime
 };
 
+// The path of the debugging library that fits the target's runtime, or why there is none; nothing: the target has no
+// runtime. `settings.installed` is filled in here. Not frozen-safe.
+std::optional<Outcome<std::string>> dac_of(const Target& target, DacSettings settings);
+
 // Finds the runtime among the target's images and the debugging library that fits, and starts a worker with that
-// (WorkerQuestions). `settings.installed` is filled in here. Not frozen-safe.
+// (WorkerQuestions). As dac_of().
 TargetClr open_clr(const Target& target, const ClrSource& source, DacSettings settings);
 
 }  // namespace mixwalk

@@ -1,0 +1,91 @@
+// mixwalk doctor, of a program that can be looked at, and of what cannot.
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/win/child_process.h"
+#include "walker/base/exit_code.h"
+
+namespace mixwalk {
+namespace {
+
+using Json = nlohmann::json;
+
+// By check, the line that was found last.
+std::map<std::string, Json> lines_of(const Json& report) {
+  std::map<std::string, Json> lines;
+  for (const Json& line : report.at("lines")) lines[line.at("check")] = line;
+  return lines;
+}
+
+class Doctor : public ::testing::Test {
+ protected:
+  Doctor() : hang_({fixture("hang.exe")}) { EXPECT_TRUE(hang_.read_line().value_or("").starts_with("READY")); }
+  ~Doctor() override {
+    hang_.write_line("STOP");
+    EXPECT_EQ(hang_.wait(20'000), 0u);
+  }
+  ChildProcess hang_;
+};
+
+TEST_F(Doctor, OfAProgramThatCanBeLookedAt) {
+  const ProgramResult result = run_program({mixwalk_exe(), "doctor", "-p", std::to_string(hang_.id()), "--json"});
+  ASSERT_EQ(result.exit_code, 0u) << result.out << result.err;
+  const Json report = Json::parse(result.out);
+  auto lines = lines_of(report);
+  for (const char* check : {"mixwalk", "rights", "process", "diagnostics port", "runtime", "other profilers",
+                            "debugging library", "trial"}) {
+    ASSERT_TRUE(lines.contains(check)) << check;
+    EXPECT_EQ(lines[check].at("state"), "good") << lines[check];
+  }
+  EXPECT_TRUE(lines.contains("PDBs"));
+  EXPECT_EQ(lines["symbol path"].at("state"), "note");
+  EXPECT_NE(lines["runtime"].at("found").get<std::string>().find(".NET 10."), std::string::npos);
+  EXPECT_NE(lines["debugging library"].at("found").get<std::string>().find("mscordaccore.dll"), std::string::npos);
+  const Json& trial = report.at("trial");
+  EXPECT_GE(trial.at("dumps"), 1);
+  EXPECT_GE(trial.at("whole"), trial.at("dumps"));
+  EXPECT_GT(trial.at("frozen_ns").at("max"), 0);
+}
+
+TEST_F(Doctor, WithoutATrialOnlyReads) {
+  const ProgramResult result = run_program({mixwalk_exe(), "doctor", "-n", "hang", "--no-trial", "--symbol-path",
+                                            "C:\\windows;C:\\no such folder;srv*https://example.com"});
+  EXPECT_EQ(result.exit_code, 0u) << result.out;
+  EXPECT_EQ(result.out.find("  trial "), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("good  process "), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("C:\\no such folder is no folder"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("https://example.com is on another machine"), std::string::npos) << result.out;
+}
+
+TEST_F(Doctor, WhereAnotherVisitorIsInTheProcess) {
+  ChildProcess other({mixwalk_exe(), "record", "-p", std::to_string(hang_.id()), "--wait", "30s", "-d", "60s", "-o",
+                      temporary_file("doctor.mixwalk")});
+  const auto taken = [&] {
+    return run_program({mixwalk_exe(), "dump", "--inside", "--no-locks", "-p", std::to_string(hang_.id())}).exit_code;
+  };
+  while (other.running() && taken() != static_cast<DWORD>(ExitCode::already_profiled)) {}
+  const ProgramResult result = run_program({mixwalk_exe(), "doctor", "-p", std::to_string(hang_.id()), "--json"});
+  other.terminate();
+  EXPECT_EQ(result.exit_code, static_cast<DWORD>(ExitCode::already_profiled)) << result.out;
+  auto lines = lines_of(Json::parse(result.out));
+  EXPECT_EQ(lines["other profilers"].at("state"), "note");
+  EXPECT_EQ(lines["trial"].at("state"), "bad");
+}
+
+TEST(DoctorOfNothing, SaysWhatWorksHere) {
+  const ProgramResult here = run_program({mixwalk_exe(), "doctor"});
+  EXPECT_EQ(here.exit_code, 0u) << here.out;
+  EXPECT_TRUE(here.out.starts_with("good  mixwalk ")) << here.out;
+}
+
+TEST(DoctorOfNothing, AProcessThatIsNotThere) {
+  const ProgramResult result = run_program({mixwalk_exe(), "doctor", "-n", "no-such-program"});
+  EXPECT_EQ(result.exit_code, static_cast<DWORD>(ExitCode::no_process));
+  EXPECT_NE(result.out.find("bad   process"), std::string::npos) << result.out;
+}
+
+}  // namespace
+}  // namespace mixwalk

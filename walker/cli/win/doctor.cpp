@@ -1,0 +1,36 @@
+#include <cstdio>
+
+#include "walker/cli/doctor_report.h"
+#include "walker/cli/report.h"
+#include "walker/cli/symbol_path_variable.h"
+#include "walker/cli/win/command.h"
+#include "walker/cli/win/doctor_machine.h"
+#include "walker/cli/win/doctor_process.h"
+#include "walker/cli/win/dump_outside.h"
+
+namespace mixwalk {
+
+ExitCode run(const DoctorCommand& command) {
+  const std::string symbol_path = symbol_path_text(command.symbol_path);
+  DoctorReport found;
+  found.lines = look_at_machine(symbol_path);
+  if (command.target) {
+    const auto id = process_of(*command.target);
+    if (id) {
+      found.process_id = *id;
+      look_at_process(*id, command.trial, symbol_path, found);
+    } else {
+      found.lines.push_back({.state = DoctorLine::State::bad,
+                              .check = "process",
+                              .found = id.failure().message,
+                              .code = id.failure().code});
+    }
+  }
+  const std::string text = command.json ? doctor_json(found) : doctor_text(found);
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    return report({ExitCode::output, "cannot write to standard output"});
+  }
+  return exit_code(found);
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,159 @@
+#include "walker/cli/win/doctor_process.h"
+
+#include <windows.h>
+
+#include "symbols/symbol_path.h"
+#include "unmanaged/image/ascii_lower.h"
+#include "unmanaged/image/debug_directory.h"
+#include "walker/cli/local_symbols.h"
+#include "walker/cli/win/visit.h"
+#include "walker/model/duration_histogram.h"
+#include "walker/outside/win/live_target.h"
+#include "walker/outside/win/target_clr.h"
+#include "walker/session/diagnostics_ipc.h"
+#include "walker/session/win/diagnostics_port.h"
+#include "walker/session/win/processes.h"
+#include "walker/symbolise.h"
+
+namespace mixwalk {
+namespace {
+
+using State = DoctorLine::State;
+
+constexpr DWORD kPortMs = 2000;           // for the diagnostics port to answer
+constexpr std::uint32_t kVisitMs = 5000;  // for the target to let mixwalk.dll in, and for each dump
+constexpr ULONGLONG kTrialMs = 2000;
+constexpr DWORD kBetweenDumpsMs = 50;
+constexpr std::size_t kShownPdbs = 3;
+
+DoctorLine bad(const std::string& check, const Failure& failure, const std::string& advice = "") {
+  return {.state = State::bad, .check = check, .found = failure.message, .advice = advice, .code = failure.code};
+}
+
+DoctorLine diagnostics_port(const AttachTarget& target) {
+  const ULONGLONG begin = GetTickCount64();
+  const auto reply = ask_diagnostics_port(target.id, target.process.get(), encode_process_info(), Deadline(kPortMs));
+  if (!reply) return bad("diagnostics port", reply.failure(), "dump --outside only reads the process");
+  const auto info = reply->ok ? decode_process_info(reply->payload) : std::nullopt;
+  return {.check = "diagnostics port",
+          .found = "answers within " + std::to_string(GetTickCount64() - begin + 1) + " ms" +
+                   (info ? ": .NET " + info->runtime_version + ", " + info->architecture : "")};
+}
+
+std::string version_of(const Runtime& runtime) {
+  return runtime.name + ' ' + std::to_string(runtime.major) + '.' + std::to_string(runtime.minor) + '.' +
+         std::to_string(runtime.build);
+}
+
+// What only reading shows. Profilers are known by their names here; the trial knows for certain.
+void read_target(const LiveTarget& target, const std::string& symbol_path, std::vector<DoctorLine>& lines) {
+  if (target.runtime().name.empty()) {
+    lines.push_back({.state = State::note, .check = "runtime", .found = "none is loaded: there are native frames only"});
+  } else {
+    lines.push_back({.check = "runtime", .found = version_of(target.runtime())});
+  }
+  std::string profilers;
+  for (const Module& module : target.modules()) {
+    const std::string name = ascii_lower(file_name(module.path));
+    if (name.find("profiler") == std::string::npos && name != "mixwalk.dll") continue;
+    profilers += (profilers.empty() ? "" : ", ") + module.path;
+  }
+  if (profilers.empty()) {
+    lines.push_back({.check = "other profilers", .found = "no DLL that is named like one is loaded"});
+  } else {
+    lines.push_back({.state = State::note,
+                     .check = "other profilers",
+                     .found = "loaded: " + profilers + "; the runtime takes one profiler at a time",
+                     .advice = "where attaching fails, end the other one, or use dump --outside"});
+  }
+  const auto dac = dac_of(target, {.symbol_path = parse_symbol_path(symbol_path)});
+  if (!dac) return;
+  if (*dac) {
+    lines.push_back({.check = "debugging library", .found = **dac});
+  } else {
+    lines.push_back({.state = State::note,
+                     .check = "debugging library",
+                     .found = dac->failure().message,
+                     .advice = "dumps from outside lack managed frames until --dac or --symbol-path names it"});
+  }
+}
+
+DoctorLine pdbs_of(Snapshot& snapshot, const std::string& symbol_path) {
+  LocalSymbols symbols(symbol_path);
+  identify(snapshot, symbols.identities(), symbols.lines());
+  symbolise(snapshot, symbols.symboliser());
+  add_lines(snapshot, symbols.lines());
+  const auto missing = symbols.missing();
+  if (missing.empty()) return {.check = "PDBs", .found = "all that the stacks need were found"};
+  std::string names;
+  for (std::size_t i = 0; i < missing.size() && i < kShownPdbs; ++i) names += (i == 0 ? "" : ", ") + missing[i].name;
+  if (missing.size() > kShownPdbs) names += ", …";
+  return {.state = State::note,
+          .check = "PDBs",
+          .found = std::to_string(missing.size()) + " that the stacks need were not found (" + names + ")",
+          .advice = "--symbol-path names their folders; dump -v lists them as symchk /im takes them"};
+}
+
+// Dumps again and again. Returns the last one, or why there is none.
+Outcome<Snapshot> dump_for_two_seconds(std::uint32_t process_id, DoctorTrial& trial) {
+  auto session = visit({.target = ById{process_id}, .timeout_ms = kVisitMs});
+  if (!session) return session.failure();
+  DurationHistogram frozen;
+  const ULONGLONG end = GetTickCount64() + kTrialMs;
+  while (true) {
+    auto snapshot = session->dump(sampling_request({}));
+    if (!snapshot) return snapshot;
+    ++trial.dumps;
+    for (const Thread& thread : snapshot->threads) {
+      if (!thread.skipped.empty()) continue;
+      ++trial.stacks;
+      if (thread.stack.whole()) ++trial.whole;
+      frozen.add(thread.frozen_ns);
+    }
+    if (GetTickCount64() >= end) {
+      session->leave();
+      trial.frozen = frozen.percentiles();
+      return snapshot;
+    }
+    session->sleep(kBetweenDumpsMs);
+  }
+}
+
+std::string figures(const DoctorTrial& trial) {
+  const auto us = [](std::uint64_t ns) { return std::to_string(ns / 1000); };
+  return std::to_string(trial.dumps) + " dumps in " + std::to_string(kTrialMs / 1000) + " s; " +
+         std::to_string(trial.whole) + " of " + std::to_string(trial.stacks) +
+         " stacks are whole; a thread stood for " + us(trial.frozen.p50_ns) + " us (median), " + us(trial.frozen.p99_ns) +
+         " us (99 %), " + us(trial.frozen.max_ns) + " us (longest)";
+}
+
+}  // namespace
+
+void look_at_process(std::uint32_t process_id, bool trial, const std::string& symbol_path, DoctorReport& report) {
+  std::vector<DoctorLine>& lines = report.lines;
+  const auto found = find_target(process_id);
+  if (found) {
+    lines.push_back({.check = "process", .found = "process " + std::to_string(found->id) + " (" + found->name + ") can be opened"});
+    lines.push_back(diagnostics_port(*found));
+  } else {
+    lines.push_back(bad("process", found.failure()));
+  }
+  const auto target = LiveTarget::open(process_id);
+  if (target) {
+    read_target(**target, symbol_path, lines);
+  } else if (found) {
+    lines.push_back(bad("reading", target.failure()));
+  }
+  if (!found || !trial) return;
+  DoctorTrial figures_of;
+  auto snapshot = dump_for_two_seconds(process_id, figures_of);
+  if (!snapshot) {
+    lines.push_back(bad("trial", snapshot.failure(), "dump --outside only reads the process"));
+    return;
+  }
+  report.trial = figures_of;
+  lines.push_back({.check = "trial", .found = figures(figures_of)});
+  lines.push_back(pdbs_of(*snapshot, symbol_path));
+}
+
+}  // namespace mixwalk
