@@ -94,7 +94,7 @@ TEST(LiveTarget, ImagesThatComeAndGoHideNoOthers) {
     }
     FreeLibrary(first);
   });
-  constexpr int kReadings = 200;
+  constexpr int kReadings = 60;
   int without = 0;
   for (int i = 0; i < kReadings; ++i) {
     const auto target = LiveTarget::open(GetCurrentProcessId());
