@@ -76,7 +76,7 @@ class NativeLocks {
   }
 
   void add() {
-    std::vector<AwaitedLock> readings;
+    std::vector<LockReading> readings;
     std::size_t waiters = 0;
     for (const Thread& thread : snapshot_.threads) {
       const auto wait = native_wait_of(snapshot_, thread);
@@ -172,9 +172,9 @@ std::optional<Lock> awaited_srw_lock(const MemoryReader& memory, std::span<const
   return only(found);
 }
 
-std::vector<Lock> agreed(std::span<const AwaitedLock> readings) {
+std::vector<Lock> agreed(std::span<const LockReading> readings) {
   std::map<std::uint64_t, std::optional<Lock>> locks;  // nothing: it has changed hands
-  for (const AwaitedLock& reading : readings) {
+  for (const LockReading& reading : readings) {
     std::optional<Lock>& known = locks.try_emplace(reading.lock.address, reading.lock).first->second;
     if (!known) continue;
     if (known->kind != reading.lock.kind || known->owner != reading.lock.owner) {

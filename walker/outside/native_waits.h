@@ -34,13 +34,13 @@ std::optional<Lock> awaited_srw_lock(const MemoryReader& memory, std::span<const
                                      std::span<const StackLimits> stacks);
 
 // What was read of a lock while a thread stood that waits for it.
-struct AwaitedLock {
+struct LockReading {
   Lock lock;
   std::uint32_t waiter = 0;  // a thread's id
 };
 // The locks of these readings by their addresses, each with all that wait for it. A lock with two owners was read at two
 // moments and has changed hands in between: it is left out.
-std::vector<Lock> agreed(std::span<const AwaitedLock> readings);
+std::vector<Lock> agreed(std::span<const LockReading> readings);
 
 // Whether add_native_locks() would look at any thread.
 bool has_native_waits(const Snapshot& snapshot);

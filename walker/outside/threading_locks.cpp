@@ -53,7 +53,7 @@ class Look {
     std::vector<std::uint64_t> again;
     for (const auto& [address, lock] : locks) again.push_back(address);
     const Locks later = read(again);
-    std::vector<AwaitedLock> readings;
+    std::vector<LockReading> readings;
     for (const Waiter& waiter : waiters) {
       const std::uint32_t own = owners_.contains(waiter.thread->os_id) ? waiter.thread->os_id : 0;
       const std::uint64_t address = lock_waited_for(waiter.words, locks, own);

@@ -69,7 +69,7 @@ TEST(AgreedLocks, AreThoseThatDoNotChangeHands) {
   second.owner = kWaiter;
   EXPECT_TRUE(agreed({}).empty());
   const std::vector<Lock> locks =
-      agreed(std::vector<AwaitedLock>{{first, 3}, {steady, 8}, {second, 4}, {steady, 5}, {first, 6}});
+      agreed(std::vector<LockReading>{{first, 3}, {steady, 8}, {second, 4}, {steady, 5}, {first, 6}});
   steady.waiters = {{5, false}, {8, false}};
   EXPECT_EQ(locks, std::vector<Lock>{steady});
 }
