@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <system_error>
+#include <utility>
 
 namespace mixwalk {
 namespace {
@@ -26,6 +27,8 @@ class Descriptor {
     if (number_ >= 0) close(number_);
   }
   int get() const noexcept { return number_; }
+  // The caller closes the number from now on.
+  int release() noexcept { return std::exchange(number_, -1); }
 
  private:
   int number_;
@@ -34,7 +37,8 @@ class Descriptor {
 // The files that are mapped now, for the handler of SIGBUS: what it may touch is little. More than these are mapped all
 // the same, and end the process where they are cut.
 struct Mapped {
-  std::atomic<std::uintptr_t> begin{0};  // 0: free
+  std::atomic<bool> taken{false};
+  std::atomic<std::uintptr_t> begin{0};  // 0: nothing is mapped
   std::atomic<std::size_t> bytes{0};
   std::atomic<bool> cut{false};
 };
@@ -48,9 +52,14 @@ Mapped* find_mapped(std::uintptr_t address) noexcept {
   return nullptr;
 }
 
-// The system sends SIGBUS for a page of a mapped file that lies behind the file's end. From there on the mapping is
-// exchanged for zeros, and the instruction that has read there is executed again.
+// The system sends SIGBUS for a page of a mapped file that lies behind the file's end, or that cannot be read. From there
+// on the mapping is exchanged for zeros, and the instruction that has read there is executed again.
 void on_bus_error(int, siginfo_t* info, void*) {
+  if (info->si_code <= 0) {  // another program sent the signal: there is no instruction to execute again
+    signal(SIGBUS, SIG_DFL);
+    raise(SIGBUS);
+    return;
+  }
   const auto at = reinterpret_cast<std::uintptr_t>(info->si_addr);
   if (Mapped* const mapped = find_mapped(at)) {
     const std::uintptr_t page = at & ~(g_page_bytes - 1);
@@ -74,7 +83,7 @@ void remember(std::uintptr_t begin, std::size_t bytes) noexcept {
   static const bool handled = handle_bus_errors();
   if (!handled) return;
   for (Mapped& mapped : g_mapped) {
-    if (mapped.begin != 0) continue;
+    if (mapped.taken.exchange(true)) continue;
     mapped.bytes = bytes;
     mapped.cut = false;
     mapped.begin = begin;
@@ -85,7 +94,7 @@ void remember(std::uintptr_t begin, std::size_t bytes) noexcept {
 }  // namespace
 
 MappedFile::MappedFile(const std::string& path) {
-  const Descriptor file(path);
+  Descriptor file(path);
   struct stat status {};
   if (file.get() < 0 || fstat(file.get(), &status) != 0) {
     error_ = text_of(errno);
@@ -107,18 +116,27 @@ MappedFile::MappedFile(const std::string& path) {
     return;
   }
   bytes_ = {static_cast<const std::byte*>(at), bytes};
+  file_ = file.release();
   remember(reinterpret_cast<std::uintptr_t>(at), bytes);
 }
 
 MappedFile::~MappedFile() {
   if (bytes_.empty()) return;
-  if (Mapped* const mapped = find_mapped(reinterpret_cast<std::uintptr_t>(bytes_.data()))) mapped->begin = 0;
+  if (Mapped* const mapped = find_mapped(reinterpret_cast<std::uintptr_t>(bytes_.data()))) {
+    mapped->begin = 0;
+    mapped->taken = false;
+  }
   munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  close(file_);
 }
 
 bool MappedFile::cut() const noexcept {
+  if (bytes_.empty()) return false;
   const Mapped* const mapped = find_mapped(reinterpret_cast<std::uintptr_t>(bytes_.data()));
-  return mapped != nullptr && mapped->cut;
+  if (mapped != nullptr && mapped->cut) return true;
+  // In the page of the new end, what is gone reads as zeros without a signal.
+  struct stat status {};
+  return fstat(file_, &status) == 0 && static_cast<std::size_t>(status.st_size) < bytes_.size();
 }
 
 }  // namespace mixwalk

@@ -20,12 +20,13 @@ class MappedFile {
   // Empty: the file is there. Else one line without the path, no full stop.
   const std::string& error() const noexcept { return error_; }
   std::span<const std::byte> bytes() const noexcept { return bytes_; }
-  // Some of what was read so far was gone: nothing that was made of the bytes counts.
+  // The file is shorter than it was, or a part of it could not be read: nothing that was made of the bytes counts.
   bool cut() const noexcept;
 
  private:
   std::span<const std::byte> bytes_;
   std::string error_;
+  int file_ = -1;  // of Linux, while there are bytes
 };
 
 }  // namespace mixwalk

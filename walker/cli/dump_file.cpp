@@ -22,7 +22,7 @@
 namespace mixwalk {
 namespace {
 
-constexpr std::string_view kCut = "it became shorter while it was read";
+constexpr std::string_view kCut = "it became shorter while it was read, or a part of it cannot be read";
 
 Failure unreadable(const std::string& path, std::string_view why, ExitCode code = ExitCode::input) {
   return {code, "cannot read " + quoted_path(path) + ": " + std::string(why)};

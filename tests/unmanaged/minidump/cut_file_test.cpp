@@ -28,21 +28,39 @@ class CutFile : public ::testing::Test {
 
 TEST_F(CutFile, WhatIsGoneReadsAsZerosAndIsTold) {
   ASSERT_EQ(file_->bytes().size(), kBytes);
+  EXPECT_FALSE(file_->cut());
   std::filesystem::resize_file(path_, kLeft);
   EXPECT_EQ(file_->bytes()[kLeft - 1], std::byte{'x'});
-  EXPECT_FALSE(file_->cut());
   EXPECT_EQ(file_->bytes()[kBytes / 2], std::byte{0});
   EXPECT_TRUE(file_->cut());
   EXPECT_EQ(file_->bytes()[kBytes - 1], std::byte{0});
   EXPECT_EQ(file_->bytes()[0], std::byte{'x'});
 }
 
+// The system gives no signal there: the rest of the last page reads as zeros.
+TEST_F(CutFile, InTheLastPage) {
+  std::filesystem::resize_file(path_, kBytes - 100);
+  EXPECT_EQ(file_->bytes()[kBytes - 1], std::byte{0});
+  EXPECT_TRUE(file_->cut());
+}
+
+// Also where the file has its length again before it is asked for.
+TEST_F(CutFile, AndMadeLongerAgain) {
+  std::filesystem::resize_file(path_, kLeft);
+  EXPECT_EQ(file_->bytes()[kBytes / 2], std::byte{0});
+  std::filesystem::resize_file(path_, kBytes);
+  EXPECT_TRUE(file_->cut());
+}
+
 TEST_F(CutFile, AnotherFileIsNotCut) {
-  const MappedFile other(path_.string());
+  const std::filesystem::path another = path_.string() + "2";
+  std::filesystem::copy_file(path_, another, std::filesystem::copy_options::overwrite_existing);
+  const MappedFile other(another.string());
   std::filesystem::resize_file(path_, kLeft);
   EXPECT_EQ(file_->bytes()[kBytes / 2], std::byte{0});
   EXPECT_TRUE(file_->cut());
   EXPECT_FALSE(other.cut());
+  std::filesystem::remove(another);
   file_.emplace(path_.string());
   EXPECT_EQ(file_->bytes().size(), kLeft);
   EXPECT_FALSE(file_->cut());
