@@ -23,10 +23,16 @@ foreach(folder unmanaged symbols walker)
       else()
         target_precompile_headers(${target} REUSE_FROM mixwalk_standard_headers)
       endif()
-      # Eight files of a target are compiled together: most of a file's time goes into headers. In some targets, files
-      # have unnamed things of the same name. Tests and benchmarks replace (--wrap) functions of mixwalk_profiler_parts,
-      # which a caller in the same compilation would not notice.
-      if(NOT target MATCHES "^mixwalk_(profiler_parts|unmanaged_win|symbols_win|image|demangle|pdb|portable_pdb|model|merge|export|otlp_settings)$")
+      # Eight files of a target are compiled together: most of a file's time goes into headers. Not those that mixwalk.dll
+      # is made of: it would have all eight where it needs one, and tests and benchmarks replace (--wrap) functions of
+      # theirs, which a caller in the same compilation would not notice. In some others, files have unnamed things of the
+      # same name.
+      set(together exe hang otlp outside outside_win report)
+      if(NOT WIN32)
+        list(APPEND together protocol symbol_index symbols)
+      endif()
+      string(REPLACE mixwalk_ "" name ${target})
+      if(name IN_LIST together)
         set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
       endif()
     endif()

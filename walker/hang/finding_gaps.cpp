@@ -21,7 +21,7 @@ void add_finding_gaps(const Snapshot& last, std::uint32_t dump, std::span<const 
     if (thread.last().dump != dump) continue;
     const Wait& wait = thread.last().wait;
     constexpr std::string_view kLocks[] = {"monitor-enter", "native-monitor-enter", "critical-section", "srw-lock",
-                                           "loader-lock", "heap"};
+                                           "loader-lock", "heap", "lock-enter"};
     const bool for_lock = std::ranges::find(kLocks, wait.rule) != std::end(kLocks);
     ownerless += for_lock && !in_locks.contains(thread.os_id);
     clockless += thread.verdict == Verdict::stuck && !thread.cpu;

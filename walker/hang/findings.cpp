@@ -235,8 +235,19 @@ class ProcessFindings {
     }
   }
 
-  // Not all of the runtime's locks can be seen, so all constructors that do not go on are named. Returns the threads of
-  // the finding.
+  // Threads by their OS ids that wait for a lock whose owner is known.
+  std::set<std::uint32_t> wait_for_known_owner() const {
+    std::set<std::uint32_t> out;
+    for (const Lock& lock : snapshot_.locks) {
+      if (lock.owner == 0) continue;
+      for (const LockWaiter& waiter : lock.waiters) out.insert(waiter.os_id);
+    }
+    return out;
+  }
+
+  // Not all of the runtime's locks can be seen, so all constructors that do not go on are named. Where another one goes
+  // on, a thread may wait for that one: this is then no more than a note, and a thread whose lock has a known owner is
+  // left to the chain of locks. Returns the threads of the finding.
   std::set<std::uint32_t> class_constructors() {
     std::vector<std::uint32_t> waiters, runners;
     for (const std::uint32_t index : by_place_) {
@@ -263,12 +274,24 @@ class ProcessFindings {
       }
       return {};
     }
+    if (one_goes_on) {
+      const std::set<std::uint32_t> known = wait_for_known_owner();
+      std::erase_if(waiters, [&](std::uint32_t index) { return known.contains(threads_[index].os_id); });
+      if (waiters.empty()) return {};
+      for (const std::uint32_t index : waiters) {
+        if (several_) threads_[index].verdict = Verdict::waiting;
+      }
+    }
     std::string title = count_words(waiters.size(), "thread") + (waiters.size() == 1 ? " waits" : " wait") +
                         " for a static constructor";
-    title += runners.size() == 1 ? " that " + thread_words(thread(threads_[runners.front()])) + " runs"
+    if (one_goes_on) {
+      title += ": one that goes on, or one that does not";
+    } else {
+      title += runners.size() == 1 ? " that " + thread_words(thread(threads_[runners.front()])) + " runs"
                                  : "; " + count_words(runners.size(), "thread") + " run one";
-    Finding out =
-        finding(FindingKind::class_constructor, several_ ? Severity::stuck : Severity::note, std::move(title));
+    }
+    const Severity severity = several_ && !one_goes_on ? Severity::stuck : Severity::note;
+    Finding out = finding(FindingKind::class_constructor, severity, std::move(title));
     for (const std::uint32_t index : runners) {
       const ThreadHistory& history = threads_[index];
       out.threads.push_back(part(index, constructor_words(thread(history)) + " and " + state_words(history)));
@@ -312,6 +335,25 @@ class ProcessFindings {
     add(std::move(out));
   }
 
+  // Threads that wait for finalizers, where the finalizer thread is part of another finding.
+  void put_behind_finding_of(std::uint32_t finalizer, std::vector<std::uint32_t> waiters) {
+    std::erase_if(waiters, [&](std::uint32_t index) { return covered_.contains(index); });
+    if (waiters.empty()) return;
+    for (Finding& found : findings_) {
+      const auto& parts = found.threads;
+      if (std::ranges::none_of(parts, [&](const FindingThread& part) { return part.thread == finalizer; }) &&
+          std::ranges::find(found.behind, finalizer) == found.behind.end()) {
+        continue;
+      }
+      found.details.push_back("The finalizer thread is one of them, and " + count_words(waiters.size(), "more thread") +
+                              (waiters.size() == 1 ? " waits" : " wait") + " for its finalizers.");
+      found.behind.insert(found.behind.end(), waiters.begin(), waiters.end());
+      std::ranges::sort(found.behind);
+      covered_.insert(waiters.begin(), waiters.end());
+      return;
+    }
+  }
+
   void finalizer() {
     for (const std::uint32_t index : by_place_) {
       const ThreadHistory& history = threads_[index];
@@ -319,16 +361,19 @@ class ProcessFindings {
       const bool in_finalizer = std::ranges::any_of(
           thread(history).stack.frames, [](const Frame& frame) { return frame.kind == FrameKind::managed; });
       if (!stands(history) || standing == Standing::idle || !in_finalizer || !is_finalizer(thread(history))) continue;
-      if (covered_.contains(index)) continue;
-      Finding out = finding(FindingKind::finalizer, several_ ? Severity::stuck : Severity::note,
-                            "The finalizer thread hangs in a finalizer");
-      out.details.push_back("No object with a finalizer is freed any more: memory and handles grow.");
-      out.threads.push_back(part(index, history.last().wait.words));
       std::vector<std::uint32_t> waiters;
       for (const std::uint32_t waiter : by_place_) {
         const bool stuck = !several_ || threads_[waiter].verdict == Verdict::stuck;
         if (stuck && threads_[waiter].last().wait.rule == "finalizers-wait") waiters.push_back(waiter);
       }
+      if (covered_.contains(index)) {
+        put_behind_finding_of(index, waiters);
+        continue;
+      }
+      Finding out = finding(FindingKind::finalizer, several_ ? Severity::stuck : Severity::note,
+                            "The finalizer thread hangs in a finalizer");
+      out.details.push_back("No object with a finalizer is freed any more: memory and handles grow.");
+      out.threads.push_back(part(index, history.last().wait.words));
       put_threads(out, waiters);
       add(std::move(out));
     }

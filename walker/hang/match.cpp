@@ -131,13 +131,29 @@ class Matcher {
              cpu_between(seen[i - 1], seen[i]).value_or(0) < kNoCpu;
     };
     while (from != 0 && stood(from)) --from;
+    std::size_t begin = from == seen.size() - 1 && seen.size() > 1 ? from - 1 : from;
+    if (ran_a_little_each_time(std::span(seen).subspan(from))) {
+      begin = from;
+      from = seen.size() - 1;
+    }
     history.since = seen[from].dump;
-    const std::size_t begin = from == seen.size() - 1 && seen.size() > 1 ? from - 1 : from;
     if (begin != seen.size() - 1) {
       history.cpu = cpu_between(seen[begin], seen.back());
       history.milliseconds = time_between(seen[begin], seen.back());
     }
     history.verdict = verdict(history, from);
+  }
+
+  // One tick between two dumps may be given to a thread that stood. A thread that has some in most of the times between
+  // them, and more than that together, has done a little work each time.
+  bool ran_a_little_each_time(std::span<const Sighting> stood) const {
+    constexpr std::uint64_t kLittle = 10'000;  // 1 ms
+    std::size_t times = 0;
+    for (std::size_t i = 1; i < stood.size(); ++i) {
+      times += cpu_between(stood[i - 1], stood[i]).value_or(0) >= kLittle;
+    }
+    return times >= 2 && times * 2 >= stood.size() - 1 &&
+           cpu_between(stood.front(), stood.back()).value_or(0) >= kNoCpu;
   }
 
   // Whether there is no dump of the process between these two that the thread is missing in.

@@ -183,12 +183,16 @@ bool is_late_bound_call(const Frame& caller) {
   return caller.kind == FrameKind::managed && method_of(caller.name) == "System.RuntimeType.InvokeDispMethod";
 }
 
+bool leaves_apartment(const FrameNames& names, const std::vector<Frame>& frames, const Found& found) {
+  return has_image(names, frames, found.first_managed, {"combase", "ole32", "rpcrt4"});
+}
+
 // Of a thread that stands below a COM call.
 Wait com_wait(const FrameNames& names, const std::vector<Frame>& frames, const Found& found) {
   Wait wait = said("com-call", found, found.first_managed);
   const std::string& target = frames[found.first_managed].target;
   if (!target.empty()) wait.words = "waits for the COM call " + clipped(managed_name(target));
-  if (has_image(names, frames, found.first_managed, {"combase", "ole32", "rpcrt4"})) {
+  if (leaves_apartment(names, frames, found)) {
     wait.standing = Standing::blocked;
     wait.words += " into another apartment or process";
   }
@@ -206,7 +210,11 @@ Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, 
   const bool known = found.rule != nullptr && found.rule->layer == WaitLayer::native;
   // A thread of a single-threaded apartment handles messages while it waits for the other one's answer.
   const bool com_call = com_out || (is_late_bound_call(caller) && !found.native_of_program);
-  if (com_call && (!known || found.rule->standing != Standing::blocked)) return com_wait(names, frames, found);
+  // Without COM's own frames the object is of this apartment: one that handles messages shows a dialog.
+  const bool shows_dialog = known && found.rule->standing == Standing::idle && !leaves_apartment(names, frames, found);
+  if (com_call && !shows_dialog && (!known || found.rule->standing != Standing::blocked)) {
+    return com_wait(names, frames, found);
+  }
   if (known) {
     Wait wait = said(*found.rule, found);
     if (!call.empty()) wait.words += ", in " + call;

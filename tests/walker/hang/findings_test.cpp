@@ -227,6 +227,21 @@ TEST(FindingsTest, AFinalizerThatWaitsForALockIsPartOfItsChain) {
   EXPECT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::chain});
 }
 
+TEST(FindingsTest, WhoWaitsForAFinalizerThreadThatWaitsForALockStandsBehindIt) {
+  const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
+    builder.thread(1, {kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", "M Orders.File.Finalize()",
+                       "coreclr!", "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"}, ".NET Finalizer").cpu(1);
+    builder.thread(2, managed_thread({kWait, "orders_native!wait_for_reply", "P orders_native!wait_for_reply", "M Orders.Run()"}))
+        .cpu(1).monitor(0xA, 2, {1});
+    builder.thread(3, managed_thread({kWait, "coreclr!", "M System.GC.WaitForPendingFinalizers()", "M Orders.Clean()"}))
+        .cpu(1);
+  }));
+  ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::chain});
+  EXPECT_EQ(findings.findings[0].behind.size(), 1u);
+  EXPECT_EQ(findings.findings[0].details.back(),
+            "The finalizer thread is one of them, and 1 more thread waits for its finalizers.");
+}
+
 const std::vector<std::string> kConstructorWait = {
     kWait, "coreclr!", "M System.Runtime.CompilerServices.InitHelpers.InitClassSlow(System.IntPtr)", "M Orders.Get()"};
 
@@ -288,6 +303,26 @@ TEST(FindingsTest, OfTwoStaticConstructorsBothAreNamed) {
   const Findings findings = find(constructor_dumps({kJoinInConstructor, kJoinInConstructor}));
   ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::class_constructor});
   EXPECT_EQ(findings.findings[0].title, "2 threads wait for a static constructor; 2 threads run one");
+}
+
+const std::vector<std::string> kConstructorGoesOn = {"orders_native!parse", "M Orders.Prices..cctor()", "coreclr!",
+                                                     "M Orders.Load()"};
+
+// A main loop may well be called from a static constructor: it stands there for good, and holds nobody up.
+TEST(FindingsTest, WhereOneStaticConstructorGoesOnNobodyIsStuck) {
+  std::vector<Snapshot> dumps = constructor_dumps({kJoinInConstructor, kConstructorGoesOn});
+  const Findings unknown = find(dumps);
+  ASSERT_EQ(kinds(unknown), std::vector<FindingKind>{FindingKind::class_constructor});
+  EXPECT_EQ(severity(unknown), Severity::note);
+  EXPECT_EQ(unknown.findings[0].title,
+            "2 threads wait for a static constructor: one that goes on, or one that does not");
+  for (Snapshot& dump : dumps) {
+    dump.locks.push_back({.kind = LockKind::critical_section, .address = 0xC, .owner = 11, .held = true,
+                          .waiters = {{1}, {2}}});
+  }
+  const Findings known = find(dumps);
+  EXPECT_EQ(kinds(known), std::vector<FindingKind>{FindingKind::contended});
+  EXPECT_EQ(headline(known), "nothing is stuck");
 }
 
 TEST(FindingsTest, AStaticConstructorThatGoesOnHoldsNobodyUp) {
@@ -402,6 +437,14 @@ TEST(FindingsTest, WhatIsNotKnownIsSaid) {
   ASSERT_EQ(findings.gaps.size(), 3u);
   EXPECT_EQ(findings.gaps[0], "Not all locks are known: nobody looked");
   EXPECT_EQ(findings.gaps[1], "3 threads wait for a lock of which the dump does not say who holds it");
+}
+
+TEST(FindingsTest, ALockOfDotNetWhoseOwnerIsUnknownIsSaid) {
+  const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
+    builder.thread(1, managed_thread({kWait, "coreclr!", "M System.Threading.Lock.Enter()", "M Orders.Get()"})).cpu(1);
+  }));
+  EXPECT_EQ(findings.gaps, std::vector<std::string>{
+                               "1 thread waits for a lock of which the dump does not say who holds it"});
 }
 
 TEST(FindingsTest, AThreadWithoutAStackIsSaid) {

@@ -75,6 +75,22 @@ TEST(MatchTest, OneTickOfTheClockIsNoProofThatAThreadRan) {
             Verdict::returned);
 }
 
+// One short request between two dumps is no more than a tick; one between each two is work.
+TEST(MatchTest, AThreadThatWorksALittleEachTimeHasComeBack) {
+  const auto series = [](std::initializer_list<std::uint64_t> cpu) {
+    std::vector<HangBuilder> dumps;
+    for (const std::uint64_t ms : cpu) {
+      dumps.push_back(dump(dumps.size()).thread(1, waits_for_monitor()).cpu(ms));
+    }
+    return match(dumps);
+  };
+  EXPECT_EQ(series({50, 58, 64, 73})[0].verdict, Verdict::returned);
+  EXPECT_EQ(series({50, 58, 64, 73})[0].cpu, 23u * 10'000);
+  EXPECT_EQ(series({50, 58, 64, 64, 64})[0].verdict, Verdict::stuck) << "14 ms";
+  EXPECT_EQ(series({50, 60, 60, 60, 60, 70})[0].verdict, Verdict::stuck) << "two ticks in five times";
+  EXPECT_EQ(series({50, 50, 50, 62})[0].verdict, Verdict::stuck) << "one tick";
+}
+
 TEST(MatchTest, AWaitForASignalIsNoProof) {
   EXPECT_EQ(verdict({dump(0).thread(1, waits_for_event()).cpu(5), dump(1).thread(1, waits_for_event()).cpu(5)}),
             Verdict::waiting);

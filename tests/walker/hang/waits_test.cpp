@@ -336,11 +336,23 @@ TEST(WaitsTest, AComCallThatHandlesMessagesMeanwhileIsBlockedToo) {
   EXPECT_EQ(found.standing, Standing::blocked);
 }
 
+// A dialog that is open waits for a person.
 TEST(WaitsTest, AComObjectThatHandlesMessagesIsInNoOtherApartment) {
-  const Wait found = wait(managed_thread({"win32u!NtUserGetMessage", "user32!GetMessageW", "orders_native!show_dialog",
+  const std::vector<std::string> dialog = {"win32u!NtUserGetMessage", "user32!GetMessageW", "shell32!show_dialog"};
+  for (const char* call : {"C Orders.IOrders.Submit()", "M System.RuntimeType.InvokeDispMethod(System.String)"}) {
+    std::vector<std::string> frames = dialog;
+    frames.insert(frames.end(), {call, kProgram});
+    const Wait found = wait(managed_thread(frames));
+    EXPECT_EQ(found.rule, "message-loop") << call;
+    EXPECT_EQ(found.standing, Standing::idle) << call;
+  }
+}
+
+TEST(WaitsTest, AComCallThatHandlesMessagesMeanwhileIsBlocked) {
+  const Wait found = wait(managed_thread({"win32u!NtUserGetMessage", "user32!GetMessageW", "combase!",
                                           "C Orders.IOrders.Submit()", kProgram}));
-  EXPECT_EQ(found.words, "waits for the COM call Orders.IOrders.Submit()");
-  EXPECT_EQ(found.standing, Standing::calls);
+  EXPECT_EQ(found.rule, "com-call");
+  EXPECT_EQ(found.standing, Standing::blocked);
 }
 
 TEST(WaitsTest, ALateBoundComCallIntoAnotherApartmentIsBlocked) {
