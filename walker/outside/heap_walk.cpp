@@ -15,11 +15,9 @@ constexpr std::size_t kMostTypes = 100'000;
 // The clock is looked at once in so many steps.
 constexpr std::size_t kStepsOfClock = 64;
 constexpr std::uint64_t kAlignment = 8;
-// The collector marks objects in the lowest bits of their first word.
-constexpr std::uint64_t kMarks = 7;
 
-// A string's base size is 22 bytes, with the character that ends the string. Folklore: the debugging library of .NET 8 to
-// 10 takes that character off (GetMethodTableData: 20). The smallest base size of an array is 24.
+// A string's base size is 22 bytes, with the character that ends the string. Folklore: the debugging library of .NET 8
+// to 10 takes that character off (GetMethodTableData: 20). The smallest base size of an array is 24.
 // Test: StringsTakeTheCharacterThatEndsThem.
 constexpr std::uint32_t kCharacterBytes = 2, kStringBytes = 22;
 
@@ -87,7 +85,7 @@ WalkedObjects objects_among(const MemoryReader& memory, const HeapPart& part, He
     }
     ObjectHead head;
     if (memory.read_up_to(at, &head, sizeof head) != sizeof head) return found;
-    const std::uint64_t method_table = head.method_table & ~kMarks;
+    const std::uint64_t method_table = head.method_table & ~kCollectorMarks;
     // Zeros, or the header of the object behind.
     if (static_cast<std::uint32_t>(method_table) == 0) {
       at += kAlignment;
@@ -105,8 +103,9 @@ WalkedObjects objects_among(const MemoryReader& memory, const HeapPart& part, He
   return found;
 }
 
-std::vector<std::uint64_t> possible_objects(const MemoryReader& memory, std::span<const HeapPart> parts, HeapTypes& types,
-                                            std::span<const std::uint64_t> addresses, HeapDeadline deadline) {
+std::vector<std::uint64_t> possible_objects(const MemoryReader& memory, std::span<const HeapPart> parts,
+                                            HeapTypes& types, std::span<const std::uint64_t> addresses,
+                                            HeapDeadline deadline) {
   std::vector<std::uint64_t> kept;
   auto next = addresses.begin();
   const auto first_from = [&](std::uint64_t address) { return std::lower_bound(next, addresses.end(), address); };

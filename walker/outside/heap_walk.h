@@ -13,6 +13,9 @@
 
 namespace mixwalk {
 
+// The collector marks objects in these bits of their first word, which leads to their type.
+inline constexpr std::uint64_t kCollectorMarks = 7;
+
 // What the objects of one type take: `base` bytes, and `component` more for each element of an array or a string.
 struct ObjectBytes {
   std::uint32_t base = 0;  // 0: no type is known there
@@ -24,8 +27,8 @@ struct ObjectBytes {
 // The sizes that the runtime's debugging library gives for a type, as the collector has them.
 ObjectBytes object_bytes(std::uint32_t base, std::uint32_t component);
 
-// A part of the managed heap in which objects lie one behind the other. No object lies from `end` to `limit`; a limit below
-// the end counts as the end.
+// A part of the managed heap in which objects lie one behind the other. No object lies from `end` to `limit`; a limit
+// below the end counts as the end.
 struct HeapPart {
   std::uint64_t begin = 0, end = 0, limit = 0;
 
@@ -49,8 +52,8 @@ struct HeapSegment {
 
 using HeapDeadline = std::chrono::steady_clock::time_point;
 
-// Collects the parts of the heap from the collector's lists. A list is the target's memory: it may go round in circles, and
-// may lead into another list.
+// Collects the parts of the heap from the collector's lists. A list is the target's memory: it may go round in circles,
+// and may lead into another list.
 class HeapParts {
  public:
   // Nothing: the entry at this address cannot be read.
@@ -66,7 +69,8 @@ class HeapParts {
   std::unordered_set<std::uint64_t> seen_;  // entries, by their addresses
 };
 
-// The objects of a part from its beginning up to `end`: from there on nothing is known, where `end` is not the part's limit.
+// The objects of a part from its beginning up to `end`: from there on nothing is known, where `end` is not the part's
+// limit.
 struct WalkedObjects {
   std::vector<std::uint64_t> objects;
   std::uint64_t end = 0;
@@ -74,18 +78,19 @@ struct WalkedObjects {
   bool operator==(const WalkedObjects&) const = default;
 };
 
-// Those of `addresses` (sorted) at which an object of the part begins. What the collector has left elsewhere in the part
-// looks like an object, and is none. The walk stops where memory cannot be read, where no type is known (as in memory that
-// changes meanwhile), and at the deadline. Nothing of the target is trusted. Not frozen-safe.
+// Those of `addresses` (sorted) at which an object of the part begins. What the collector has left elsewhere in the
+// part looks like an object, and is none. The walk stops where memory cannot be read, where no type is known (as in
+// memory that changes meanwhile), and at the deadline. Nothing of the target is trusted. Not frozen-safe.
 //
-// Source: ClrMD's walk of the heap, public: an object's first word leads to its type; an array's or a string's number of
-// elements is the 32-bit number behind that.
+// Source: ClrMD's walk of the heap, public: an object's first word leads to its type; an array's or a string's number
+// of elements is the 32-bit number behind that.
 WalkedObjects objects_among(const MemoryReader& memory, const HeapPart& part, HeapTypes& types,
                             std::span<const std::uint64_t> addresses, HeapDeadline deadline);
 
-// `addresses` (sorted) without those at which the heap has no object. Where the walk did not come, and outside the parts,
-// an address stays. `parts`: HeapParts::take().
-std::vector<std::uint64_t> possible_objects(const MemoryReader& memory, std::span<const HeapPart> parts, HeapTypes& types,
-                                            std::span<const std::uint64_t> addresses, HeapDeadline deadline);
+// `addresses` (sorted) without those at which the heap has no object. Where the walk did not come, and outside the
+// parts, an address stays. `parts`: HeapParts::take().
+std::vector<std::uint64_t> possible_objects(const MemoryReader& memory, std::span<const HeapPart> parts,
+                                            HeapTypes& types, std::span<const std::uint64_t> addresses,
+                                            HeapDeadline deadline);
 
 }  // namespace mixwalk

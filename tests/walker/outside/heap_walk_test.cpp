@@ -161,7 +161,8 @@ TEST(HeapParts, SortedWithoutThoseThatOverlap) {
                           {5, {{0x8000, 0x8000, 0x8000}, 6}}, {6, {{0xA000, 0x9000, 0xB000}, 0}}};
   HeapParts parts;
   parts.add_list(1, from(segments), kNever);
-  EXPECT_EQ(parts.take(), (std::vector<HeapPart>{{0x1000, 0x2000, 0x3000}, {0x3000, 0x4000, 0x5000}, {0x6000, 0x6000, 0x7000}}));
+  const std::vector<HeapPart> taken{{0x1000, 0x2000, 0x3000}, {0x3000, 0x4000, 0x5000}, {0x6000, 0x6000, 0x7000}};
+  EXPECT_EQ(parts.take(), taken);
 }
 
 TEST(HeapParts, ListsThatGoRoundInCircles) {

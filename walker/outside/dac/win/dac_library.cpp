@@ -297,10 +297,10 @@ const DacLibrary::LockLayout* DacLibrary::lock_layout(std::uint64_t method_table
 }
 
 std::optional<ClrLock> DacLibrary::lock_object(std::uint64_t object) {
-  const auto method_table = cache_.read_value<std::uint64_t>(object);
-  const LockLayout* layout = method_table ? lock_layout(*method_table) : nullptr;
+  const std::uint64_t method_table = cache_.read_value<std::uint64_t>(object).value_or(0) & ~kCollectorMarks;
+  const LockLayout* layout = method_table != 0 ? lock_layout(method_table) : nullptr;
   dac::ObjectData data;
-  if (layout == nullptr || FAILED(sos_->GetObjectData(object, &data)) || data.method_table != *method_table) {
+  if (layout == nullptr || FAILED(sos_->GetObjectData(object, &data)) || data.method_table != method_table) {
     return std::nullopt;
   }
   const auto owner = cache_.read_value<std::uint32_t>(object + layout->owner);
@@ -310,8 +310,8 @@ std::optional<ClrLock> DacLibrary::lock_object(std::uint64_t object) {
   if (!owner || !state || !recursion || !wait_event) return std::nullopt;
   ClrLock lock{.held = (*state & 1) != 0, .wait_event = *wait_event};
   if (lock.held) lock.owner = *owner;
-  // The first time does not count.
-  if (lock.owner != 0) lock.recursion = *recursion + 1;
+  // The first time does not count. The number is the target's, and may be the largest there is.
+  if (lock.owner != 0) lock.recursion = std::max(*recursion, *recursion + 1);
   return lock;
 }
 

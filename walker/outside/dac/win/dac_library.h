@@ -59,8 +59,8 @@ class DacLibrary final : public ClrQuestions {
   // At the deadline parts may be missing.
   Heap& heap(HeapDeadline deadline);
   void add_heap(const dac::GcHeapDetails& details, HeapParts& parts, HeapTypes& types, HeapDeadline deadline);
-  // The addresses without those at which the heap has no object; sorted. An address stays where the walk through the heap
-  // does not come: to memory that cannot be read, behind it, outside the parts that are known, after 250 ms.
+  // The addresses without those at which the heap has no object; sorted. An address stays where the walk through the
+  // heap does not come: to memory that cannot be read, behind it, outside the parts that are known, after 250 ms.
   std::vector<std::uint64_t> living(std::span<const std::uint64_t> objects);
   // Where the fields of a System.Threading.Lock lie, in bytes from the object's address.
   struct LockLayout {
