@@ -46,6 +46,7 @@ class FakeClrQuestions final : public ClrQuestions {
     return types;
   }
   std::vector<std::optional<ClrLock>> lock_objects(std::span<const std::uint64_t> objects) override {
+    lock_questions.push_back(objects.size());
     std::vector<std::optional<ClrLock>> locks;
     for (const std::uint64_t object : objects) {
       const auto known = locks_of.find(object);
@@ -63,6 +64,7 @@ class FakeClrQuestions final : public ClrQuestions {
   std::map<std::uint64_t, std::string> objects_of;  // their types
   std::set<std::uint64_t> left_behind;              // that look like objects, and are none of the heap
   std::map<std::uint64_t, ClrLock> locks_of;        // by their addresses
+  std::vector<std::size_t> lock_questions;          // how many objects each asked about
   std::function<void()> on_run;                     // what a live target does meanwhile
 
  private:

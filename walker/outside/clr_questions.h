@@ -69,7 +69,7 @@ struct ClrLock {
   // A thread's id: of .NET 9 and 10 that of the system, in later sources (not released yet) ClrThread::managed_id. 0:
   // nobody, or the owner has not said so yet.
   std::uint32_t owner = 0;
-  std::uint32_t recursion = 0;   // how often the owner has entered it; 0: not held
+  std::uint32_t recursion = 0;   // how often the owner has entered it; 0: not held, or the owner is unknown
   bool held = false;
   std::uint64_t wait_event = 0;  // the event (an object) by which threads wait for it; 0: none has waited yet
 

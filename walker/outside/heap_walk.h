@@ -1,14 +1,20 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "unmanaged/step/memory_reader.h"
 
 namespace mixwalk {
+
+// The collector marks objects in these bits of their first word, which leads to their type.
+inline constexpr std::uint64_t kCollectorMarks = 7;
 
 // What the objects of one type take: `base` bytes, and `component` more for each element of an array or a string.
 struct ObjectBytes {
@@ -18,23 +24,73 @@ struct ObjectBytes {
   bool operator==(const ObjectBytes&) const = default;
 };
 
-// A part of the managed heap in which objects lie one behind the other, and what is needed to go through them.
+// The sizes that the runtime's debugging library gives for a type, as the collector has them.
+ObjectBytes object_bytes(std::uint32_t base, std::uint32_t component);
+
+// A part of the managed heap in which objects lie one behind the other. No object lies from `end` to `limit`; a limit
+// below the end counts as the end.
 struct HeapPart {
-  std::uint64_t begin = 0, end = 0;
+  std::uint64_t begin = 0, end = 0, limit = 0;
+
+  bool operator==(const HeapPart&) const = default;
 };
+
+// What is needed to go through a part of the heap.
 struct HeapTypes {
   std::function<ObjectBytes(std::uint64_t method_table)> bytes_of;
   // Room that threads have taken for objects to come: from where it begins to where the next object is.
   std::unordered_map<std::uint64_t, std::uint64_t> free_room;
+  // What bytes_of has said.
+  std::unordered_map<std::uint64_t, ObjectBytes> known;
 };
 
-// Those of `addresses` (sorted) at which an object of the part begins. What the collector has left elsewhere in the part
-// looks like an object, and is none. Ends where no type is known, as in memory that changes meanwhile. Nothing of the
-// target is trusted. Not frozen-safe.
+// An entry of one of the collector's lists of segments or regions.
+struct HeapSegment {
+  HeapPart part;
+  std::uint64_t next = 0;
+};
+
+using HeapDeadline = std::chrono::steady_clock::time_point;
+
+// Collects the parts of the heap from the collector's lists. A list is the target's memory: it may go round in circles,
+// and may lead into another list.
+class HeapParts {
+ public:
+  // Nothing: the entry at this address cannot be read.
+  using SegmentAt = std::function<std::optional<HeapSegment>(std::uint64_t address)>;
+
+  // Adds the entries of the list that begins at `first`, up to one that an earlier list had.
+  void add_list(std::uint64_t first, const SegmentAt& segment_at, HeapDeadline deadline);
+  // Sorted. No part begins before the end of the one before it.
+  std::vector<HeapPart> take();
+
+ private:
+  std::vector<HeapPart> parts_;
+  std::unordered_set<std::uint64_t> seen_;  // entries, by their addresses
+};
+
+// The objects of a part from its beginning up to `end`: from there on nothing is known, where `end` is not the part's
+// limit.
+struct WalkedObjects {
+  std::vector<std::uint64_t> objects;
+  std::uint64_t end = 0;
+
+  bool operator==(const WalkedObjects&) const = default;
+};
+
+// Those of `addresses` (sorted) at which an object of the part begins. What the collector has left elsewhere in the
+// part looks like an object, and is none. The walk stops where memory cannot be read, where no type is known (as in
+// memory that changes meanwhile), and at the deadline. Nothing of the target is trusted. Not frozen-safe.
 //
-// Source: ClrMD's walk of the heap, public: an object's first word leads to its type; an array's or a string's number of
-// elements is the 32-bit number behind that.
-std::vector<std::uint64_t> objects_among(const MemoryReader& memory, const HeapPart& part, const HeapTypes& types,
-                                         std::span<const std::uint64_t> addresses);
+// Source: ClrMD's walk of the heap, public: an object's first word leads to its type; an array's or a string's number
+// of elements is the 32-bit number behind that.
+WalkedObjects objects_among(const MemoryReader& memory, const HeapPart& part, HeapTypes& types,
+                            std::span<const std::uint64_t> addresses, HeapDeadline deadline);
+
+// `addresses` (sorted) without those at which the heap has no object. Where the walk did not come, and outside the
+// parts, an address stays. `parts`: HeapParts::take().
+std::vector<std::uint64_t> possible_objects(const MemoryReader& memory, std::span<const HeapPart> parts,
+                                            HeapTypes& types, std::span<const std::uint64_t> addresses,
+                                            HeapDeadline deadline);
 
 }  // namespace mixwalk

@@ -61,7 +61,7 @@ class Look {
       const auto stack = stacks_.find(thread.os_id);
       if (thread.os_id == 0 || stack == stacks_.end()) continue;
       if (Clock::now() >= end_) {
-        missing("the time for it was over");
+        missing(kLocksTimeOver);
         break;
       }
       find_waiter(thread, stack->second);
@@ -105,7 +105,7 @@ class Look {
 
   bool full() {
     if (found_.monitors.size() < limits_.locks) return false;
-    missing("there are too many");
+    missing(kTooManyLocks);
     return true;
   }
 

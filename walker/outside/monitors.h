@@ -23,11 +23,15 @@ struct ThreadStack {
   bool operator==(const ThreadStack&) const = default;
 };
 
-// What a look for monitors may take.
+// What a look for the locks of managed code may take.
 struct MonitorLimits {
   std::chrono::milliseconds time = std::chrono::seconds(10);
   std::size_t locks = 10'000;
+  // For System.Threading.Lock: the threads that are captured again, and the objects that are asked about.
+  std::size_t waiters = 1000, objects = 100'000;
 };
+// What is missing where a limit ends a look, as Snapshot::locks_missing.
+inline constexpr char kLocksTimeOver[] = "the time for it was over", kTooManyLocks[] = "there are too many";
 
 // A monitor, and what it is known by while its object moves: the address of its sync block; of a thin lock, that of the
 // object.

@@ -19,9 +19,10 @@ namespace mixwalk {
 // and says "no" to what it does not understand.
 inline constexpr std::uint32_t kQuestionsVersion = 3;
 inline constexpr std::size_t kMaxQuestionBytes = 4 << 20;
-inline constexpr std::size_t kMaxAsked = 4096;       // addresses in one question for code
-inline constexpr std::size_t kMaxNamesAsked = 200;   // in one for names: all answers fit into a message
-inline constexpr std::size_t kMaxNameBytes = 8192;   // of one name; longer ones are cut
+inline constexpr std::size_t kMaxAsked = 4096;      // addresses in one question for code, or for lock objects
+// Addresses in one question for methods or types: all their names fit into a message.
+inline constexpr std::size_t kMaxNamesAsked = 200;
+inline constexpr std::size_t kMaxNameBytes = 8192;  // of one name; longer ones are cut
 inline constexpr std::size_t kMaxClrThreads = 100'000;
 inline constexpr std::size_t kMaxSyncBlocks = 10'000;  // in one answer
 

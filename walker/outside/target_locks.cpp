@@ -55,7 +55,7 @@ void add_managed_locks(Snapshot& snapshot, Target& target, ClrQuestions& clr, co
   }
   for (FoundMonitor& monitor : found.monitors) snapshot.locks.push_back(std::move(monitor.lock));
   snapshot.locks_missing = std::move(found.missing);
-  add_threading_locks(snapshot, target, clr);
+  add_threading_locks(snapshot, target, clr, limits);
 }
 
 }  // namespace mixwalk

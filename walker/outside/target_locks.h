@@ -9,7 +9,8 @@ namespace mixwalk {
 
 // Adds to a snapshot the locks of managed code: Snapshot::locks and locks_missing. A live process is looked at twice, and
 // what both looks say alike is added. The stacks of `snapshot` say where thin locks are looked for, and the names of their
-// managed frames which threads wait for a System.Threading.Lock. Not frozen-safe.
+// managed frames which threads wait for a System.Threading.Lock. `limits`: of each of the two looks, and of that for
+// System.Threading.Lock. Not frozen-safe.
 void add_managed_locks(Snapshot& snapshot, Target& target, ClrQuestions& clr, const MonitorLimits& limits = {});
 
 }  // namespace mixwalk

@@ -1,12 +1,15 @@
 #include "walker/outside/threading_locks.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <set>
 #include <string_view>
 #include <vector>
 
+#include "walker/outside/heap_walk.h"
 #include "walker/outside/native_waits.h"
+#include "walker/outside/question_messages.h"
 #include "walker/outside/waiting_threads.h"
 
 namespace mixwalk {
@@ -18,8 +21,6 @@ constexpr std::uint64_t kMostBytes = 16 << 10;
 // A function keeps its arguments in the room that its caller has for them.
 constexpr std::uint64_t kHomeBytes = 0x20;
 constexpr std::size_t kRegisters = 16;
-constexpr std::size_t kMostWaiters = 1000;     // that are captured again
-constexpr std::size_t kMostObjects = 100'000;  // that are asked about
 // Below and above lies nothing of a process.
 constexpr std::uint64_t kFirstAddress = 0x1'0000, kLastAddress = 0x7FFF'FFFE'FFFF;
 
@@ -37,8 +38,9 @@ struct Waiter {
 
 class Look {
  public:
-  Look(Snapshot& snapshot, Target& target, ClrQuestions& clr)
-      : snapshot_(snapshot), target_(target), clr_(clr), waiting_(target) {
+  Look(Snapshot& snapshot, Target& target, ClrQuestions& clr, const MonitorLimits& limits)
+      : snapshot_(snapshot), target_(target), clr_(clr), waiting_(target), limits_(limits),
+        end_(std::chrono::steady_clock::now() + limits.time) {
     const auto version = target.runtime().major;
     if (version != 9 && version != 10) return;
     for (const ClrThread& thread : clr.threads()) owners_.insert(thread.os_id);
@@ -46,7 +48,7 @@ class Look {
 
   void add() {
     target_.forget_memory();  // the threads are captured as they stand now
-    const std::vector<Waiter> waiters = find_waiters();
+    std::vector<Waiter> waiters = find_waiters();
     forget();
     const Locks locks = read(objects_of(waiters));
     forget();
@@ -55,6 +57,8 @@ class Look {
     const Locks later = read(again);
     std::vector<LockReading> readings;
     for (const Waiter& waiter : waiters) {
+      // So nothing is said of what was read in part.
+      if (time_is_over()) break;
       const std::uint32_t own = owners_.contains(waiter.thread->os_id) ? waiter.thread->os_id : 0;
       const std::uint64_t address = lock_waited_for(waiter.words, locks, own);
       const auto then = locks.find(address), now = later.find(address);
@@ -67,6 +71,16 @@ class Look {
   }
 
  private:
+  void missing(const char* why) {
+    if (snapshot_.locks_missing.empty()) snapshot_.locks_missing = why;
+  }
+
+  bool time_is_over() {
+    if (std::chrono::steady_clock::now() < end_) return false;
+    missing(kLocksTimeOver);
+    return true;
+  }
+
   // What was read before threads were captured is not what they wait for.
   void forget() {
     if (target_.forget_memory()) clr_.target_ran();
@@ -77,7 +91,12 @@ class Look {
     for (const Thread& thread : snapshot_.threads) {
       const auto end = threading_wait_end(thread);
       const std::uint64_t begin = end ? thread.stack.frames.front().stack_pointer : 0;
-      if (!end || *end < begin || *end - begin > kMostBytes || waiters.size() == kMostWaiters) continue;
+      if (!end || *end < begin || *end - begin > kMostBytes) continue;
+      if (time_is_over()) break;
+      if (waiters.size() == limits_.waiters) {
+        missing(kTooManyLocks);
+        break;
+      }
       Waiter waiter{&thread, *end, waiting_.words_of(thread, *end, kMostBytes)};
       // Of all that stands there nothing may be missing: another lock could be taken for the one that it waits for.
       if (waiter.words.size() == kRegisters + (*end - begin) / 8) waiters.push_back(std::move(waiter));
@@ -85,25 +104,43 @@ class Look {
     return waiters;
   }
 
-  // Where an object may lie.
-  std::vector<std::uint64_t> objects_of(const std::vector<Waiter>& waiters) const {
+  bool may_be_object(std::uint64_t word) const {
+    if (word % 8 != 0 || word < kFirstAddress || word > kLastAddress) return false;
+    const auto first = target_.memory().read_value<std::uint64_t>(word);
+    const std::uint64_t method_table = first.value_or(0) & ~kCollectorMarks;
+    return method_table >= kFirstAddress && method_table <= kLastAddress;
+  }
+
+  // Where an object may lie. A waiter whose words do not all fit is given up: another lock could be taken for the one
+  // that it waits for.
+  std::vector<std::uint64_t> objects_of(std::vector<Waiter>& waiters) {
     std::set<std::uint64_t> objects;
-    for (const Waiter& waiter : waiters) {
+    std::erase_if(waiters, [&](const Waiter& waiter) {
+      if (time_is_over()) return true;
+      std::set<std::uint64_t> added;
       for (const std::uint64_t word : waiter.words) {
-        if (word % 8 != 0 || word < kFirstAddress || word > kLastAddress || objects.size() == kMostObjects) continue;
-        const auto method_table = target_.memory().read_value<std::uint64_t>(word);
-        if (!method_table || *method_table % 8 != 0) continue;
-        if (*method_table >= kFirstAddress && *method_table <= kLastAddress) objects.insert(word);
+        if (!objects.contains(word) && may_be_object(word)) added.insert(word);
       }
-    }
+      if (objects.size() + added.size() > limits_.objects) {
+        missing(kTooManyLocks);
+        return true;
+      }
+      objects.merge(added);
+      return false;
+    });
     return {objects.begin(), objects.end()};
   }
 
-  Locks read(const std::vector<std::uint64_t>& objects) {
-    const std::vector<std::optional<ClrLock>> answers = clr_.lock_objects(objects);
+  // Some of them, where the time is over.
+  Locks read(std::span<const std::uint64_t> objects) {
     Locks locks;
-    for (std::size_t i = 0; i < objects.size() && i < answers.size(); ++i) {
-      if (answers[i]) locks[objects[i]] = *answers[i];
+    while (!objects.empty() && !time_is_over()) {
+      const auto some = objects.first(std::min(objects.size(), kMaxAsked));
+      objects = objects.subspan(some.size());
+      const std::vector<std::optional<ClrLock>> answers = clr_.lock_objects(some);
+      for (std::size_t i = 0; i < some.size() && i < answers.size(); ++i) {
+        if (answers[i]) locks[some[i]] = *answers[i];
+      }
     }
     return locks;
   }
@@ -125,6 +162,8 @@ class Look {
   Target& target_;
   ClrQuestions& clr_;
   WaitingThreads waiting_;
+  const MonitorLimits limits_;
+  const std::chrono::steady_clock::time_point end_;
   std::set<std::uint32_t> owners_;  // ids by which ClrLock::owner names threads; empty: unknown
 };
 
@@ -153,7 +192,7 @@ std::uint64_t lock_waited_for(std::span<const std::uint64_t> words, const std::m
   for (const std::uint64_t word : words) {
     const auto lock = locks.find(word);
     if (lock == locks.end() || lock->second.wait_event == 0) continue;
-    // Who waits for what it holds enters it once more, and does not stand.
+    // A thread that enters a lock that it holds does not wait.
     if (lock->second.held && owner != 0 && lock->second.owner == owner) continue;
     if (std::ranges::find(words, lock->second.wait_event) != words.end()) found.insert(word);
   }
@@ -166,8 +205,8 @@ bool has_threading_waits(const Snapshot& snapshot) {
   });
 }
 
-void add_threading_locks(Snapshot& snapshot, Target& target, ClrQuestions& clr) {
-  if (has_threading_waits(snapshot)) Look(snapshot, target, clr).add();
+void add_threading_locks(Snapshot& snapshot, Target& target, ClrQuestions& clr, const MonitorLimits& limits) {
+  if (has_threading_waits(snapshot)) Look(snapshot, target, clr, limits).add();
 }
 
 }  // namespace mixwalk

@@ -7,7 +7,8 @@
 namespace mixwalk {
 namespace {
 
-constexpr std::uint64_t kHeap = 0x3'0000'0000, kPlain = 0x1000, kArray = 0x2000, kFree = 0x3000;
+constexpr HeapDeadline kNever = HeapDeadline::max();
+constexpr std::uint64_t kHeap = 0x3'0000'0000, kPlain = 0x1000, kArray = 0x2000, kFree = 0x3000, kString = 0x4000;
 using Addresses = std::vector<std::uint64_t>;
 
 // An object, an array of five, room of the collector's, and an object.
@@ -25,17 +26,24 @@ class HeapWalk : public testing::Test {
         case kPlain: return ObjectBytes{24, 0};
         case kArray: return ObjectBytes{24, 4};
         case kFree: return ObjectBytes{24, 1};
+        case kString: return object_bytes(20, 2);
         default: return ObjectBytes{};
       }
     };
   }
   void put(std::uint64_t at, std::uint64_t word) { memory_.put(kHeap + at, word); }
-  Addresses among(const Addresses& offsets, std::uint64_t end = 152) {
-    Addresses addresses;
-    for (const std::uint64_t offset : offsets) addresses.push_back(kHeap + offset);
-    Addresses found = objects_among(memory_, {kHeap, kHeap + end}, types_, addresses);
-    for (std::uint64_t& address : found) address -= kHeap;
-    return found;
+  static Addresses moved(Addresses addresses, std::uint64_t by) {
+    for (std::uint64_t& address : addresses) address += by;
+    return addresses;
+  }
+  WalkedObjects walk(const Addresses& offsets, HeapPart part = {0, 152}, HeapDeadline deadline = kNever) {
+    part = {kHeap + part.begin, kHeap + part.end, part.limit != 0 ? kHeap + part.limit : 0};
+    WalkedObjects found = objects_among(memory_, part, types_, moved(offsets, kHeap), deadline);
+    return {moved(found.objects, -kHeap), found.end - kHeap};
+  }
+  Addresses among(const Addresses& offsets, std::uint64_t end = 152) { return walk(offsets, {0, end}).objects; }
+  Addresses possible(const std::vector<HeapPart>& parts, const Addresses& addresses, HeapDeadline deadline = kNever) {
+    return possible_objects(memory_, parts, types_, addresses, deadline);
   }
 
   test::PagedMemory memory_;
@@ -73,10 +81,108 @@ TEST_F(HeapWalk, ZerosAndMarksOfTheCollector) {
   EXPECT_EQ(among({0, 24, 128}), (Addresses{0, 128}));
 }
 
+TEST_F(HeapWalk, StringsTakeTheCharacterThatEndsThem) {
+  EXPECT_EQ(object_bytes(20, 2), (ObjectBytes{22, 2}));
+  EXPECT_EQ(object_bytes(24, 2), (ObjectBytes{24, 2}));  // char[]
+  EXPECT_EQ(object_bytes(20, 1), (ObjectBytes{20, 1}));
+  put(0, kString);
+  put(8, 6);  // characters: 34 bytes
+  put(32, std::uint64_t{0x0001'0001} << 32);
+  put(40, kArray);
+  put(48, 8);
+  put(96, kPlain);
+  EXPECT_EQ(walk({0, 32, 40, 96}, {0, 120}), (WalkedObjects{{0, 40, 96}, 120}));
+}
+
+// The room that a thread has taken, of which nothing is known, ends before an object that has a header.
+TEST_F(HeapWalk, AHeaderBehindZeros) {
+  for (std::uint64_t at = 24; at < 120; at += 8) put(at, 0);
+  put(120, std::uint64_t{1} << 32);
+  EXPECT_EQ(among({120, 128}), Addresses{128});
+}
+
 TEST_F(HeapWalk, MemoryThatIsNoHeap) {
   put(24, 0x9998);
-  EXPECT_EQ(among({0, 128}), Addresses{0});
-  EXPECT_EQ(objects_among(memory_, {0x5000, 0x9000}, types_, Addresses{0x5000}), Addresses{});
+  EXPECT_EQ(walk({0, 128}), (WalkedObjects{{0}, 24}));
+  EXPECT_EQ(walk({0x10'0000}, {0x10'0000, 0x11'0000}), (WalkedObjects{{}, 0x10'0000}));
+}
+
+TEST_F(HeapWalk, AnObjectThatDoesNotEndInThePart) {
+  put(24, kArray);
+  put(32, 0xFFFF'FFFF);
+  EXPECT_EQ(walk({0, 24, 128}), (WalkedObjects{{0}, 24}));
+}
+
+TEST_F(HeapWalk, AfterTheDeadline) {
+  EXPECT_EQ(walk({0, 128}, {0, 152}, HeapDeadline::min()), (WalkedObjects{{}, 0}));
+}
+
+TEST_F(HeapWalk, TypesAreAskedForOnce) {
+  int asked = 0;
+  types_.bytes_of = [&asked](std::uint64_t) { return ++asked, ObjectBytes{24, 0}; };
+  put(24, kPlain);
+  EXPECT_EQ(walk({24}, {0, 48}).objects, Addresses{24});
+  EXPECT_EQ(walk({24}, {24, 48}).objects, Addresses{24});
+  EXPECT_EQ(asked, 1);
+}
+
+// An address that the walk does not decide stays, for the library to judge.
+TEST_F(HeapWalk, PossibleObjects) {
+  const std::vector<HeapPart> parts{{kHeap, kHeap + 152, kHeap + 0x1000}};
+  const Addresses all{kHeap - 8, kHeap, kHeap + 48, kHeap + 128, kHeap + 152, kHeap + 0x800, kHeap + 0x1000};
+  EXPECT_EQ(possible({}, all), all);
+  // Behind the part's end nothing has an object, up to the limit.
+  EXPECT_EQ(possible(parts, all), (Addresses{kHeap - 8, kHeap, kHeap + 128, kHeap + 0x1000}));
+  EXPECT_EQ(possible({{kHeap, kHeap + 152}}, all),
+            (Addresses{kHeap - 8, kHeap, kHeap + 128, kHeap + 152, kHeap + 0x800, kHeap + 0x1000}));
+  EXPECT_EQ(possible(parts, all, HeapDeadline::min()), all);
+  EXPECT_EQ(possible({{kHeap, kHeap, kHeap + 0x1000}}, all), (Addresses{kHeap - 8, kHeap + 0x1000}));
+  put(72, 0x9998);  // no type is known
+  EXPECT_EQ(possible(parts, all),
+            (Addresses{kHeap - 8, kHeap, kHeap + 128, kHeap + 152, kHeap + 0x800, kHeap + 0x1000}));
+  // The next part is gone through all the same.
+  const std::vector<HeapPart> two{{kHeap, kHeap + 96, kHeap + 120}, {kHeap + 128, kHeap + 152}};
+  EXPECT_EQ(possible(two, {kHeap + 48, kHeap + 96, kHeap + 128, kHeap + 136}),
+            (Addresses{kHeap + 96, kHeap + 128}));
+}
+
+using Segments = std::unordered_map<std::uint64_t, HeapSegment>;
+
+HeapParts::SegmentAt from(const Segments& segments) {
+  return [&segments](std::uint64_t at) {
+    const auto found = segments.find(at);
+    return found != segments.end() ? std::optional(found->second) : std::nullopt;
+  };
+}
+
+TEST(HeapParts, SortedWithoutThoseThatOverlap) {
+  const Segments segments{{1, {{0x3000, 0x4000, 0x5000}, 2}}, {2, {{0x1000, 0x2000, 0x3800}, 3}},
+                          {3, {{0x6000, 0x6000, 0x7000}, 4}}, {4, {{0x3800, 0x9000, 0x9000}, 5}},
+                          {5, {{0x8000, 0x8000, 0x8000}, 6}}, {6, {{0xA000, 0x9000, 0xB000}, 0}}};
+  HeapParts parts;
+  parts.add_list(1, from(segments), kNever);
+  const std::vector<HeapPart> taken{{0x1000, 0x2000, 0x3000}, {0x3000, 0x4000, 0x5000}, {0x6000, 0x6000, 0x7000}};
+  EXPECT_EQ(parts.take(), taken);
+}
+
+TEST(HeapParts, ListsThatGoRoundInCircles) {
+  // Alone, without objects; two, one of which has objects; and a list that leads into a circle.
+  const Segments segments{{1, {{}, 1}}, {2, {{0x1000, 0x2000}, 3}}, {3, {{}, 2}}, {4, {{0x3000, 0x4000}, 3}},
+                          {5, {{0x5000, 0x6000}, 0}}};
+  HeapParts parts;
+  for (const std::uint64_t first : {1, 2, 4, 5, 9}) parts.add_list(first, from(segments), kNever);
+  EXPECT_EQ(parts.take(), (std::vector<HeapPart>{{0x1000, 0x2000}, {0x3000, 0x4000}, {0x5000, 0x6000}}));
+}
+
+TEST(HeapParts, AListWithoutEndOrTime) {
+  std::uint64_t asked = 0;
+  const auto next = [&asked](std::uint64_t at) { return ++asked, std::optional(HeapSegment{{}, at + 1}); };
+  HeapParts parts;
+  parts.add_list(1, next, kNever);
+  EXPECT_EQ(asked, 100'000u);
+  HeapParts late;
+  late.add_list(1, next, HeapDeadline::min());
+  EXPECT_EQ(asked, 100'000u);
 }
 
 }  // namespace

@@ -76,6 +76,12 @@ TEST(QuestionMessages, ListsAndNamesAreLimited) {
   EXPECT_EQ(std::get<MethodsAnswer>(*back(answer)).methods[0].name.size(), kMaxNameBytes);  // cut by the sender
   answer.methods.assign(kMaxNamesAsked, {std::string(kMaxNameBytes, 'x'), true, std::string(kMaxNameBytes, 'y'), true});
   EXPECT_TRUE(back(answer));  // the largest answer is a message
+  AskLockObjects ask_locks;
+  ask_locks.objects.resize(kMaxAsked);
+  EXPECT_TRUE(back(ask_locks));
+  LockObjectsAnswer locks;
+  locks.locks.assign(kMaxAsked, ClrLock{~0u, ~0u, true, ~0ull});
+  EXPECT_TRUE(back(locks));
   ThreadsAnswer threads;
   threads.threads.assign(kMaxClrThreads, {~0ull, ~0u, ~0u, ~0ull});
   EXPECT_TRUE(back(threads));

@@ -4,6 +4,7 @@
 
 #include "tests/support/fake_clr_questions.h"
 #include "tests/support/paged_memory.h"
+#include "walker/outside/question_messages.h"
 
 namespace mixwalk {
 namespace {
@@ -31,7 +32,7 @@ class FakeTarget final : public Target {
     sample.context = registers;
     sample.context.rip = rip;
     sample.context[Register::rsp] = stack;
-    sample.stack.fill(memory_of, stack, stack + 4096);
+    sample.stack.fill(memory_of, stack, stack + stack_bytes);
     if (on_capture) on_capture();
   }
 
@@ -40,6 +41,7 @@ class FakeTarget final : public Target {
   Runtime runtime_of{.name = ".NET", .major = 10};
   Registers registers;
   std::uint64_t rip = kRip;
+  std::uint64_t stack_bytes = 4096;
   bool live = false;
   std::function<void()> on_capture;
 
@@ -88,7 +90,9 @@ class ThreadingLocks : public testing::Test {
   void put(std::uint32_t i, std::uint64_t at, std::uint64_t word) { target.memory_of.put(stack(i) + at, word); }
   std::vector<Lock> find() {
     snapshot.locks.clear();
-    add_threading_locks(snapshot, target, clr);
+    snapshot.locks_missing.clear();
+    clr.lock_questions.clear();
+    add_threading_locks(snapshot, target, clr, limits);
     return snapshot.locks;
   }
   static Lock held(std::uint32_t owner, std::vector<LockWaiter> waiters, std::uint32_t recursion) {
@@ -99,6 +103,7 @@ class ThreadingLocks : public testing::Test {
   test::FakeClrQuestions clr;
   FakeTarget target;
   Snapshot snapshot;
+  MonitorLimits limits;
 };
 using Locks = std::vector<Lock>;
 
@@ -179,6 +184,77 @@ TEST_F(ThreadingLocks, OfAThreadThatSpinsOrRuns) {
   EXPECT_EQ(find(), Locks{});
   target.rip = kRip;
   EXPECT_EQ(find().size(), 1u);
+}
+
+// A collection that is under way has marked the lock.
+TEST_F(ThreadingLocks, MarkedByTheCollector) {
+  target.memory_of.put(kLock, kTable | 1);
+  EXPECT_EQ(find(), (Locks{held(0x10, {{0x20}}, 2)}));
+}
+
+TEST_F(ThreadingLocks, AfterTheTime) {
+  limits.time = std::chrono::milliseconds(0);
+  EXPECT_EQ(find(), Locks{});
+  EXPECT_EQ(snapshot.locks_missing, "the time for it was over");
+  EXPECT_EQ(clr.lock_questions, std::vector<std::size_t>{});
+  limits = {};
+  EXPECT_EQ(find().size(), 1u);
+  EXPECT_EQ(snapshot.locks_missing, "");
+  snapshot.locks_missing = "why";
+  add_threading_locks(snapshot, target, clr, {.time = std::chrono::milliseconds(0)});
+  EXPECT_EQ(snapshot.locks_missing, "why");
+}
+
+TEST_F(ThreadingLocks, OfMoreThreadsThanAreCapturedAgain) {
+  wait(3);
+  limits.waiters = 2;
+  EXPECT_EQ(find(), (Locks{held(0x10, {{0x20}, {0x30}}, 2)}));
+  EXPECT_EQ(snapshot.locks_missing, "");
+  limits.waiters = 1;
+  EXPECT_EQ(find(), (Locks{held(0x10, {{0x20}}, 2)}));
+  EXPECT_EQ(snapshot.locks_missing, "there are too many");
+}
+
+// Of a thread of whose objects only some would be asked about nothing can be said.
+TEST_F(ThreadingLocks, AmongMoreObjectsThanAreAskedAbout) {
+  clr.locks_of[kOtherLock].owner = 0x10;
+  wait(3);
+  for (const std::uint64_t at : {0x140, 0x1C8}) put(3, at, 0);
+  put(3, 0x148, kOtherLock);
+  put(3, 0x150, kOtherEvent);
+  limits.objects = 4;
+  EXPECT_EQ(find().size(), 2u);
+  EXPECT_EQ(snapshot.locks_missing, "");
+  put(3, 0x158, kLock);  // which is asked about already
+  EXPECT_EQ(find().size(), 2u);
+  limits.objects = 3;
+  EXPECT_EQ(find(), (Locks{held(0x10, {{0x20}}, 2)}));
+  EXPECT_EQ(snapshot.locks_missing, "there are too many");
+  put(2, 0x158, kEvent + 0x800);
+  target.memory_of.put(kEvent + 0x800, kTable);
+  put(2, 0x160, kOtherEvent);  // now the first does not fit, and the second does
+  put(3, 0x158, 0);
+  EXPECT_EQ(find().size(), 1u);
+  EXPECT_EQ(find().front().address, kOtherLock);
+}
+
+TEST_F(ThreadingLocks, AmongMoreObjectsThanOneQuestionTakes) {
+  constexpr std::uint64_t kObjects = 0x4'0000'0000, kEach = 1900;
+  target.stack_bytes = 4 * 4096;
+  std::uint64_t object = kObjects;
+  wait(3);
+  wait(1);
+  for (std::uint32_t i : {1u, 2u, 3u}) {
+    for (std::uint64_t page = 1; page < 4; ++page) put(i, page * 4096, 0);
+    for (std::uint64_t n = 0; n < kEach; ++n, object += 8) {
+      put(i, 0x300 + n * 8, object);
+      target.memory_of.put(object, kTable);
+    }
+  }
+  for (Thread& thread : snapshot.threads) thread.stack.frames[4].stack_pointer += 8 * kEach;
+  clr.locks_of[kLock].owner = 7;
+  EXPECT_EQ(find(), (Locks{held(0, {{0x10}, {0x20}, {0x30}}, 0)}));
+  EXPECT_EQ(clr.lock_questions, (std::vector<std::size_t>{kMaxAsked, 3 * kEach + 2 - kMaxAsked, 1}));
 }
 
 TEST_F(ThreadingLocks, InMotionAreLeftOut) {

@@ -76,7 +76,11 @@ bool LiveTarget::forget_memory() {
 
 void LiveTarget::read_modules() {
   modules_.clear();
-  const std::vector<ListedImage> images = read_loader_list(cache_, peb_, [this] { cache_.drop(); });
+  const auto again = [this] {
+    memory_.drop();
+    cache_.drop();
+  };
+  const std::vector<ListedImage> images = read_loader_list(cache_, peb_, again);
   for (const ListedImage& image : images) {
     const auto headers = ImageHeaders::read(cache_, image.base);
     if (!headers || headers->size_of_image() == 0) continue;

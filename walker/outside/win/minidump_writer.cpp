@@ -136,7 +136,8 @@ DWORD WINAPI MinidumpWriter::run(void* param) noexcept {
   const std::unique_ptr<std::shared_ptr<Job>> owner(static_cast<std::shared_ptr<Job>*>(param));
   Job& job = **owner;
   job.error = job.write();
-  // What could not be read of a process that was ended meanwhile is missing in the dump, and no error.
+  // The writers report success for a process that was ended while they wrote, though memory is missing. So that is an
+  // error here.
   const bool ended = WaitForSingleObject(job.process, 0) == WAIT_OBJECT_0;
   if (job.error == ERROR_SUCCESS && ended) job.error = ERROR_PROCESS_ABORTED;
   job.suspension.end();

@@ -192,8 +192,8 @@ std::vector<std::string> WorkerQuestions::heap_object_types(std::span<const std:
 
 std::vector<std::optional<ClrLock>> WorkerQuestions::lock_objects(std::span<const std::uint64_t> objects) {
   std::vector<std::optional<ClrLock>> locks;
-  for (std::size_t at = 0; at < objects.size(); at += kMaxNamesAsked) {
-    const auto part = objects.subspan(at, std::min(kMaxNamesAsked, objects.size() - at));
+  for (std::size_t at = 0; at < objects.size(); at += kMaxAsked) {
+    const auto part = objects.subspan(at, std::min(kMaxAsked, objects.size() - at));
     const auto* answer = ask<LockObjectsAnswer>(AskLockObjects{{part.begin(), part.end()}});
     if (answer != nullptr && answer->locks.size() != part.size()) {
       reject();

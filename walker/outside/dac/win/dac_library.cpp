@@ -17,8 +17,6 @@ constexpr unsigned kNameUnits = 4096;
 // Whose metadata is kept open; a large program has some thousand.
 constexpr std::size_t kMaxModules = 10'000;
 constexpr std::size_t kMaxTypes = 100'000;
-// Regions of 4 MB: a heap of 400 GB.
-constexpr std::size_t kMaxHeapParts = 100'000;
 constexpr unsigned kMaxHeaps = 1024;
 // The smallest object, for which there is always room behind what a thread has taken.
 constexpr std::uint64_t kSmallestObject = 24;
@@ -26,6 +24,8 @@ constexpr std::uint64_t kSmallestObject = 24;
 constexpr int kMostLockFields = 64;
 // For one question for sync blocks: an answer must not be late.
 constexpr std::chrono::milliseconds kSyncBlocksTime{250};
+// For one walk through the heap, likewise.
+constexpr std::chrono::milliseconds kHeapTime{250};
 constexpr std::uint32_t kLastSyncBlock = 0x03FF'FFFF;  // an object's header has 26 bits for the number
 
 // A name that the library wrote: up to its end, wherever the library says that is.
@@ -190,47 +190,45 @@ std::string DacLibrary::object_type(std::uint64_t object) {
   return type_of_dac_name(text_of(name));
 }
 
-void DacLibrary::add_heap(const dac::GcHeapDetails& details, Heap& heap) {
+void DacLibrary::add_heap(const dac::GcHeapDetails& details, HeapParts& parts, HeapTypes& types,
+                          HeapDeadline deadline) {
+  const auto segment_at = [&](std::uint64_t at) -> std::optional<HeapSegment> {
+    dac::HeapSegmentData segment;
+    if (FAILED(sos_->GetHeapSegmentData(at, &segment))) return std::nullopt;
+    const std::uint64_t end = at == details.ephemeral_segment ? details.allocated : segment.allocated;
+    return HeapSegment{{segment.begin, end, segment.reserved}, segment.next};
+  };
   for (const dac::GenerationData& generation : details.generations) {
-    std::uint64_t at = generation.first_segment;
-    while (at != 0 && heap.parts.size() < kMaxHeapParts) {
-      dac::HeapSegmentData segment;
-      if (FAILED(sos_->GetHeapSegmentData(at, &segment))) break;
-      const std::uint64_t end = at == details.ephemeral_segment ? details.allocated : segment.allocated;
-      if (segment.begin < end) heap.parts.push_back({segment.begin, end});
-      at = segment.next;
-    }
+    parts.add_list(generation.first_segment, segment_at, deadline);
   }
-  add_room(details.generations[0].allocation, details.generations[0].allocation_limit, heap.types);
+  add_room(details.generations[0].allocation, details.generations[0].allocation_limit, types);
 }
 
-const DacLibrary::Heap& DacLibrary::heap() {
+DacLibrary::Heap& DacLibrary::heap(HeapDeadline deadline) {
   if (heap_) return *heap_;
   Heap& heap = heap_.emplace();
   dac::GcHeapData data;
   if (FAILED(sos_->GetGCHeapData(&data)) || data.is_valid == 0) return heap;
+  HeapParts parts;
   dac::GcHeapDetails details;
   if (data.is_server == 0) {
-    if (SUCCEEDED(sos_->GetGCHeapStaticData(&details))) add_heap(details, heap);
+    if (SUCCEEDED(sos_->GetGCHeapStaticData(&details))) add_heap(details, parts, heap.types, deadline);
   } else {
     std::array<std::uint64_t, kMaxHeaps> heaps{};
     unsigned count = 0;
     if (FAILED(sos_->GetGCHeapList(kMaxHeaps, heaps.data(), &count))) return heap;
     for (unsigned i = 0; i < std::min(count, kMaxHeaps); ++i) {
-      if (SUCCEEDED(sos_->GetGCHeapDetails(heaps[i], &details))) add_heap(details, heap);
+      if (SUCCEEDED(sos_->GetGCHeapDetails(heaps[i], &details))) add_heap(details, parts, heap.types, deadline);
     }
   }
-  // A segment may be reached twice: in the list of an older generation, or because the list goes round in circles.
-  std::ranges::sort(heap.parts, {}, &HeapPart::begin);
-  const auto again = std::ranges::unique(heap.parts, {}, &HeapPart::begin);
-  heap.parts.erase(again.begin(), again.end());
+  heap.parts = parts.take();
   each_thread([&](std::uint64_t, const dac::ThreadData& thread) {
     add_room(thread.allocation, thread.allocation_limit, heap.types);
   });
   heap.types.bytes_of = [this](std::uint64_t method_table) {
     dac::MethodTableData type;
     if (FAILED(sos_->GetMethodTableData(method_table, &type))) return ObjectBytes{};
-    return ObjectBytes{type.base_bytes, type.component_bytes};
+    return object_bytes(type.base_bytes, type.component_bytes);
   };
   return heap;
 }
@@ -238,17 +236,9 @@ const DacLibrary::Heap& DacLibrary::heap() {
 std::vector<std::uint64_t> DacLibrary::living(std::span<const std::uint64_t> objects) {
   std::vector<std::uint64_t> sorted(objects.begin(), objects.end());
   std::ranges::sort(sorted);
-  const Heap& heap = this->heap();
-  if (heap.parts.empty()) return sorted;
-  std::vector<std::uint64_t> found;
-  for (const HeapPart& part : heap.parts) {
-    const auto first = std::ranges::lower_bound(sorted, part.begin), end = std::ranges::lower_bound(sorted, part.end);
-    if (first >= end) continue;
-    const std::vector<std::uint64_t> some = objects_among(cache_, part, heap.types, {first, end});
-    found.insert(found.end(), some.begin(), some.end());
-  }
-  std::ranges::sort(found);
-  return found;
+  const HeapDeadline deadline = std::chrono::steady_clock::now() + kHeapTime;
+  Heap& heap = this->heap(deadline);
+  return possible_objects(cache_, heap.parts, heap.types, sorted, deadline);
 }
 
 std::vector<std::string> DacLibrary::object_types(std::span<const std::uint64_t> objects) {
@@ -307,10 +297,10 @@ const DacLibrary::LockLayout* DacLibrary::lock_layout(std::uint64_t method_table
 }
 
 std::optional<ClrLock> DacLibrary::lock_object(std::uint64_t object) {
-  const auto method_table = cache_.read_value<std::uint64_t>(object);
-  const LockLayout* layout = method_table ? lock_layout(*method_table) : nullptr;
+  const std::uint64_t method_table = cache_.read_value<std::uint64_t>(object).value_or(0) & ~kCollectorMarks;
+  const LockLayout* layout = method_table != 0 ? lock_layout(method_table) : nullptr;
   dac::ObjectData data;
-  if (layout == nullptr || FAILED(sos_->GetObjectData(object, &data)) || data.method_table != *method_table) {
+  if (layout == nullptr || FAILED(sos_->GetObjectData(object, &data)) || data.method_table != method_table) {
     return std::nullopt;
   }
   const auto owner = cache_.read_value<std::uint32_t>(object + layout->owner);
@@ -320,8 +310,8 @@ std::optional<ClrLock> DacLibrary::lock_object(std::uint64_t object) {
   if (!owner || !state || !recursion || !wait_event) return std::nullopt;
   ClrLock lock{.held = (*state & 1) != 0, .wait_event = *wait_event};
   if (lock.held) lock.owner = *owner;
-  // The first time does not count.
-  if (lock.owner != 0) lock.recursion = *recursion + 1;
+  // The first time does not count. The number is the target's, and may be the largest there is.
+  if (lock.owner != 0) lock.recursion = std::max(*recursion, *recursion + 1);
   return lock;
 }
 

@@ -53,14 +53,15 @@ class DacLibrary final : public ClrQuestions {
   std::string object_type(std::uint64_t object);
   // What is known of the heap until the target runs. Without parts: it cannot be read, or is being collected.
   struct Heap {
-    std::vector<HeapPart> parts;  // sorted
+    std::vector<HeapPart> parts;  // HeapParts::take()
     HeapTypes types;
   };
-  const Heap& heap();
-  void add_heap(const dac::GcHeapDetails& details, Heap& heap);
-  // Those of the addresses at which an object begins; sorted. Where the heap cannot be read: all of them.
+  // At the deadline parts may be missing.
+  Heap& heap(HeapDeadline deadline);
+  void add_heap(const dac::GcHeapDetails& details, HeapParts& parts, HeapTypes& types, HeapDeadline deadline);
+  // The addresses without those at which the heap has no object; sorted. An address stays where the walk through the
+  // heap does not come: to memory that cannot be read, behind it, outside the parts that are known, after 250 ms.
   std::vector<std::uint64_t> living(std::span<const std::uint64_t> objects);
-  // By metadata, which knows what the library's own name leaves out. Empty: metadata does not say.
   // Where the fields of a System.Threading.Lock lie, in bytes from the object's address.
   struct LockLayout {
     std::uint64_t owner = 0, state = 0, recursion = 0, wait_event = 0;
@@ -69,6 +70,7 @@ class DacLibrary final : public ClrQuestions {
   const LockLayout* lock_layout(std::uint64_t method_table);
   std::optional<LockLayout> read_lock_layout(std::uint64_t method_table);
   std::optional<ClrLock> lock_object(std::uint64_t object);
+  // By metadata, which knows what the library's own name leaves out. Empty: metadata does not say.
   std::string name_by_metadata(const dac::MethodDescData& data, const std::string& name);
 
   PageCache cache_;
