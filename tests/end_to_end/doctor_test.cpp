@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "tests/end_to_end/recorded_file.h"
 #include "tests/support/win/child_process.h"
 #include "walker/base/exit_code.h"
 
@@ -61,14 +62,16 @@ TEST_F(Doctor, WithoutATrialOnlyReads) {
 }
 
 TEST_F(Doctor, WhereAnotherVisitorIsInTheProcess) {
-  ChildProcess other({mixwalk_exe(), "record", "-p", std::to_string(hang_.id()), "--wait", "30s", "-d", "60s", "-o",
-                      temporary_file("doctor.mixwalk")});
-  const auto taken = [&] {
-    return run_program({mixwalk_exe(), "dump", "--inside", "--no-locks", "-p", std::to_string(hang_.id())}).exit_code;
-  };
-  while (other.running() && taken() != static_cast<DWORD>(ExitCode::already_profiled)) {}
+  const std::string file = temporary_file("doctor.mixwalk");
+  DeleteFileA(file.c_str());
+  // Without -d: as long as it is not ended. Its file has no bytes before the first ones come from inside the process.
+  ChildProcess other({mixwalk_exe(), "record", "-p", std::to_string(hang_.id()), "--wait", "30s", "-o", file});
+  while (other.running() && bytes_of(file).empty()) Sleep(10);
+  ASSERT_TRUE(other.running());
   const ProgramResult result = run_program({mixwalk_exe(), "doctor", "-p", std::to_string(hang_.id()), "--json"});
+  EXPECT_TRUE(other.running());
   other.terminate();
+  DeleteFileA(file.c_str());
   EXPECT_EQ(result.exit_code, static_cast<DWORD>(ExitCode::already_profiled)) << result.out;
   auto lines = lines_of(Json::parse(result.out));
   EXPECT_EQ(lines["other profilers"].at("state"), "note");

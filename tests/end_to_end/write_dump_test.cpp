@@ -170,12 +170,14 @@ TEST(WriteDumpOfHang, OfAProcessThatIsEndedMeanwhileIsNone) {
   {
     UniqueHandle file(CreateFileW(to_utf16(path).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, nullptr,
                                   CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
-    auto writer = MinidumpWriter::start(hang.handle(), hang.id(), file.get());
+    bool ended_meanwhile = false;
+    auto writer = MinidumpWriter::start(hang.handle(), hang.id(), file.get(), MemoryBy::us, [&] {
+      hang.terminate();
+      ended_meanwhile = !hang.running();
+    });
     ASSERT_TRUE(writer);
-    LARGE_INTEGER size{};
-    while (size.QuadPart < 1 << 20 && !writer->wait(10)) GetFileSizeEx(file.get(), &size);
-    hang.terminate();
     ASSERT_TRUE(writer->wait(kEndMs));
+    EXPECT_TRUE(ended_meanwhile);
     EXPECT_NE(writer->error(), "");
   }
   DeleteFileA(path.c_str());

@@ -8,17 +8,35 @@ import subprocess
 
 COMMON = "/usr/share/common-licenses/"
 
+# The exception of that name in Linux's LICENSES/exceptions, which no file of Debian has.
+LINUX_SYSCALL_NOTE = """\
+   NOTE! This copyright does *not* cover user programs that use kernel
+ services by normal system calls - this is merely considered normal use
+ of the kernel, and does *not* fall under the heading of "derived work".
+ Also note that the GPL below is copyrighted by the Free Software
+ Foundation, but the instance of code that it refers to (the Linux
+ kernel) is copyrighted by me and others who actually wrote it.
+
+ Also note that the only valid version of the GPL as far as the kernel
+ is concerned is _this_ particular version of the license (ie v2, not
+ v2.2 or v3.x or whatever), unless explicitly otherwise stated.
+
+			Linus Torvalds
+"""
+
 
 class Component:
-    """id: of the package; name; version; licence: an SPDX expression; files: regular expressions of paths;
+    """name; version; licence: an SPDX expression; files: regular expressions of paths, and sets of paths;
     texts: functions that give the licence's text; source: where the library comes from; purl: its package."""
 
     def __init__(self, name, licence, files, texts, version, purl, source):
-        self.name, self.licence, self.files = name, licence, [re.compile(file) for file in files]
+        self.name, self.licence = name, licence
+        self.patterns = [re.compile(file) for file in files if isinstance(file, str)]
+        self.paths = set().union(*(file for file in files if not isinstance(file, str)))
         self.texts, self.version, self.purl, self.source = texts, version, purl, source
 
     def claims(self, path):
-        return any(file.search(path) for file in self.files)
+        return path in self.paths or any(pattern.search(path) for pattern in self.patterns)
 
 
 def read(path):
@@ -38,8 +56,8 @@ def upstream(version):
     return re.match(r"(?:\d+:)?([0-9][0-9.]*)", version)[1].rstrip(".")
 
 
-def debian(name, package, licence, files, source, common=(), paragraph=None):
-    """A package of Debian, with what its own copyright file says."""
+def debian(name, package, licence, files, source, common=(), paragraph=None, note=None):
+    """A package of Debian, with what its own copyright file says. note: an exception to the licences in common."""
     version = debian_version(package)
 
     def copyright_file():
@@ -53,6 +71,8 @@ def debian(name, package, licence, files, source, common=(), paragraph=None):
         return re.sub(r"^ \.?", "", found[1], flags=re.M)
 
     texts = [copyright_file] + [lambda path=COMMON + text: read(path) for text in common]
+    if note:
+        texts.insert(1, lambda: note)
     return Component(name, licence, files, texts, upstream(version), f"pkg:deb/debian/{package}@{version}", source)
 
 
@@ -64,13 +84,35 @@ def fetched(name, package, licence, files, texts, source, repository):
                      upstream(version), f"pkg:deb/debian/{package}@{version}?arch=source", source)
 
 
-def npm(folder):
-    with open(os.path.join(folder, "package.json"), encoding="utf-8") as file:
-        package = json.load(file)
-    name, version = package["name"], package["version"]
+def files_of_debian(package):
+    """Paths, in full: of folders in which other packages have files too."""
+    listed = subprocess.run(["dpkg-query", "-L", package], check=True, capture_output=True, text=True).stdout
+    return set(listed.splitlines())
+
+
+def package_json(modules, name):
+    with open(os.path.join(modules, name, "package.json"), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def npm(modules, name, holders=()):
+    """holders: packages whose scripts contain this one."""
+    package, folder = package_json(modules, name), os.path.join(modules, name)
+    version = package["version"]
     text = next(os.path.join(folder, file) for file in sorted(os.listdir(folder)) if file.upper().startswith("LICENSE"))
-    return Component(name, package["license"], [rf"/node_modules/{re.escape(name)}/"], [lambda: read(text)], version,
-                     f"pkg:npm/{name}@{version}", package.get("homepage", "https://www.npmjs.com/package/" + name))
+    files = [rf"/node_modules/{re.escape(folder)}/" for folder in (name, *holders)]
+    return Component(name, package["license"], files, [lambda: read(text)], version, f"pkg:npm/{name}@{version}",
+                     package.get("homepage", "https://www.npmjs.com/package/" + name))
+
+
+def npm_components(modules):
+    names, holders = [name for name in sorted(os.listdir(modules)) if name.startswith("d3-")], {}
+    # The script of a package of d3 leaves out what it needs of d3, and contains whatever else it needs.
+    for name in names:
+        for needed in package_json(modules, name).get("dependencies", {}):
+            if needed not in names:
+                holders.setdefault(needed, []).append(name)
+    return [npm(modules, name) for name in names] + [npm(modules, name, holders[name]) for name in sorted(holders)]
 
 
 def all_components(repository, windows):
@@ -93,8 +135,7 @@ def all_components(repository, windows):
                 [r"/build/sources/capstone/", r"/capstone-tables/", r"/libcapstone\.a$"],
                 ["LICENSE.TXT", "LICENSE_LLVM.TXT"], "https://www.capstone-engine.org", repository),
     ]
-    modules = os.path.join(repository, "build/npm/node_modules")
-    components += [npm(os.path.join(modules, name)) for name in sorted(os.listdir(modules)) if name.startswith("d3-")]
+    components += npm_components(os.path.join(repository, "build/npm/node_modules"))
     if windows:
         components += [
             debian("zlib", "libz-mingw-w64-dev", "Zlib",
@@ -103,7 +144,8 @@ def all_components(repository, windows):
                    "GPL-3.0-or-later WITH GCC-exception-3.1", [r"^/usr/lib/gcc/x86_64-w64-mingw32/"],
                    "https://gcc.gnu.org", common=["GPL-3"]),
             debian("mingw-w64's runtime, winpthreads", "mingw-w64-x86-64-dev", "ZPL-2.1 AND MIT",
-                   [r"^/usr/x86_64-w64-mingw32/", r"^/usr/share/mingw-w64/"], "https://www.mingw-w64.org"),
+                   [files_of_debian("mingw-w64-x86-64-dev"), files_of_debian("mingw-w64-common")],
+                   "https://www.mingw-w64.org"),
         ]
     else:
         components += [
@@ -114,20 +156,23 @@ def all_components(repository, windows):
             # Linked at run time, but for what starts a program and a few functions that are always linked in.
             debian("GNU C library", "libc6-dev", "LGPL-2.1-or-later",
                    [r"^/usr/lib/x86_64-linux-gnu/(lib[cm]_nonshared\.a|S?crt[1in]\.o)$", r"^/lib/x86_64-linux-gnu/",
-                    r"^/usr/include/"], "https://www.gnu.org/software/libc/", common=["LGPL-2.1"]),
+                    files_of_debian("libc6-dev")], "https://www.gnu.org/software/libc/", common=["LGPL-2.1"]),
+            debian("Linux's headers", "linux-libc-dev", "GPL-2.0-only WITH Linux-syscall-note",
+                   [files_of_debian("linux-libc-dev")], "https://www.kernel.org", common=["GPL-2"],
+                   note=LINUX_SYSCALL_NOTE),
         ]
     return components
 
 
 def used(components, linked):
-    """{component: its files among what was linked}, in the order of the components; ends the program where a file
-    belongs to none of them: its licence is not known then."""
+    """{component: its files among what was linked}, in the order of the components; a file may be of several. Ends the
+    program where a file belongs to none of them: its licence is not known then."""
     found, unknown = {}, []
     for path in sorted(linked.files | linked.headers):
-        component = next((c for c in components if c.claims(path)), None)
-        if component is None:
+        claimants = [component for component in components if component.claims(path)]
+        if not claimants:
             unknown.append(path)
-        else:
+        for component in claimants:
             found.setdefault(component, []).append(path)
     if unknown:
         raise SystemExit("no library in tests/support/packaging/components.py has these files, which are part of the "

@@ -3,7 +3,10 @@ usage: notices.py REPOSITORY PRESET --check     ends with 1 where a library that
 
 import json
 import os
+import re
+import shlex
 import sys
+import types
 
 import components
 import linked
@@ -72,31 +75,64 @@ def bill_of_materials(found, version, preset):
         "dependencies": [{"ref": "mixwalk", "dependsOn": [part["bom-ref"] for part in parts]}]}, indent=1) + "\n"
 
 
+def of_link_command(build, image):
+    """Names of the archives of other libraries that the linker was given by their paths: by ninja, not by the map."""
+    command = shlex.split(linked.ninja(build, "-t", "commands", "-s", "bin/" + image))
+    return {os.path.basename(part) for part in command
+            if part.endswith(".a") and not part.startswith("-") and not os.path.basename(part).startswith("libmixwalk")}
+
+
+def of_report_page(build, image):
+    """"NAME VERSION" of the scripts in the report's page, as walker/report/bundle.cmake wrote them into the image."""
+    with open(os.path.join(build, "bin", image), "rb") as file:
+        return {match.decode() for match in re.findall(rb"/\*! ([a-z][a-z0-9-]+ [0-9][0-9.]*)\n\n", file.read())}
+
+
+def refused(known, header):
+    """Whether a header is none of a known library's."""
+    try:
+        components.used(known, types.SimpleNamespace(files=set(), headers={header}))
+    except SystemExit:
+        return True
+    return False
+
+
 def check(repository, preset):
-    """Reads the maps once more, by eye: every archive and script in them must be named in both texts."""
+    """What the linker was given, and what the image contains, must be named in both texts."""
     build = os.path.join(repository, "build", preset)
     found = libraries(repository, preset)
     text, bill = notices(found), bill_of_materials(found, project_version(build), preset)
-    missing, names = [], set()
+    listed = {(part["name"], part["version"]) for part in json.loads(bill)["components"]}
+    missing, archives, scripts = [], set(), set()
     for image in IMAGES[preset]:
-        with open(os.path.join(build, "walker", image + ".map"), encoding="utf-8", errors="replace") as file:
-            for path, member in linked.of_map(file.name):
-                path = os.path.normpath(os.path.join(build, path))
-                if member and not linked.is_ours(path, build):
-                    names.add(os.path.basename(path))
-    names |= {"d3-flamegraph.umd.min.js", "d3-selection.min.js"}  # of the report's page
-    for name in sorted(names):
+        archives |= of_link_command(build, image)
+        scripts |= of_report_page(build, image)
+    for name in sorted(archives):
         for where, content in (("notices", text), ("bill of materials", bill)):
             if name not in content:
                 missing.append(f"{name} is not in the {where}")
+    for script in sorted(scripts):
+        if f"\n{script}\n" not in text:
+            missing.append(f"{script} is not in the notices")
+        if tuple(script.split(" ")) not in listed:
+            missing.append(f"{script} is not in the bill of materials")
     for component in found:
         if len("".join(function() for function in component.texts)) < 500:
             missing.append(f"{component.name} has no text of its licence")
-    print(f"{len(names)} archives and scripts, {len(found)} libraries: " + ", ".join(c.name for c in found))
+    print(f"{len(archives)} archives, {len(scripts)} scripts, {len(found)} libraries: " +
+          ", ".join(c.name for c in found))
     # What is known to be in every image of mixwalk: the check itself works.
-    for name in ("CLI11", "{fmt}", "zlib", "GCC's runtime: libstdc++, libgcc", "Capstone", "libdwarf"):
+    if not {"libz.a", "libdwarf.a", "libcapstone.a"} <= archives:
+        missing.append("the commands that link have no libz.a, libdwarf.a or libcapstone.a")
+    if not {"d3-array", "d3-flame-graph"} <= {script.split(" ")[0] for script in scripts}:
+        missing.append("no image has the scripts of the report's page")
+    for name in ("CLI11", "{fmt}", "zlib", "GCC's runtime: libstdc++, libgcc", "Capstone", "libdwarf", "internmap"):
         if name not in {component.name for component in found}:
-            missing.append(f"{name} was not found in the link maps at all")
+            missing.append(f"{name} was not found at all")
+    known = components.all_components(repository, preset == "windows")
+    for folder in ("/usr/include", "/usr/x86_64-w64-mingw32/include"):
+        if not refused(known, folder + "/library_of_a_stranger.h"):
+            missing.append(f"any header in {folder} counts as one of a known library")
     if missing:
         raise SystemExit("FAILED: " + "\n".join(missing))
 

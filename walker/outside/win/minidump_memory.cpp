@@ -1,6 +1,7 @@
 #include "walker/outside/win/minidump_memory.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "unmanaged/step/page_kind.h"
@@ -72,7 +73,7 @@ void read_piece(const ProcessMemory& memory, std::uint64_t address, std::span<st
 }  // namespace
 
 DWORD append_memory(HANDLE process, HANDLE file, std::span<const DumpedName> names,
-                    const std::atomic<bool>& cancelled) {
+                    const std::atomic<bool>& cancelled, std::function<void()> after_first_piece) {
   const std::vector<std::byte> dump = read_back(file);
   const std::vector<DumpedRange> ranges = readable_ranges(process);
   const auto addition = add_memory(dump, dump.size(), ranges, names);
@@ -89,6 +90,7 @@ DWORD append_memory(HANDLE process, HANDLE file, std::span<const DumpedName> nam
       if (const DWORD error = write_at(file, place, piece)) return error;
       done += piece.size();
       place += piece.size();
+      if (const auto call = std::exchange(after_first_piece, {})) call();
     }
   }
   return write_at(file, 0, addition->header);

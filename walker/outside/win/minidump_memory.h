@@ -3,6 +3,7 @@
 #include <windows.h>
 
 #include <atomic>
+#include <functional>
 #include <span>
 
 #include "unmanaged/minidump/memory_addition.h"
@@ -12,8 +13,10 @@ namespace mixwalk {
 // Gives a minidump, which was written without it, the memory of its process, which stands. Reads and writes a MiB at a
 // time. `file`: the dump, GENERIC_WRITE. `process`: PROCESS_QUERY_INFORMATION | PROCESS_VM_READ. What cannot be read,
 // in pages that should be readable, becomes zeros. Returns an error of the system, or ERROR_SUCCESS; where it fails,
-// or was cancelled (ERROR_CANCELLED), the dump is one without memory still. Not frozen-safe.
-DWORD append_memory(HANDLE process, HANDLE file, std::span<const DumpedName> names, const std::atomic<bool>& cancelled);
+// or was cancelled (ERROR_CANCELLED), the dump is one without memory still. `after_first_piece`, where there is one, is
+// called when the first memory is in the file. Not frozen-safe.
+DWORD append_memory(HANDLE process, HANDLE file, std::span<const DumpedName> names, const std::atomic<bool>& cancelled,
+                    std::function<void()> after_first_piece = {});
 
 // How many bytes of the process's memory a whole dump holds now, without its tables. `process`:
 // PROCESS_QUERY_INFORMATION.

@@ -60,8 +60,9 @@ DWORD system_error(DWORD error) noexcept {
 }  // namespace
 
 struct MinidumpWriter::Job {
-  Job(Dbghelp library, HANDLE of, std::uint32_t id, HANDLE into, MemoryBy by)
-      : dbghelp(library), process(of), process_id(id), file(into), memory(by), suspension(id) {}
+  Job(Dbghelp library, HANDLE of, std::uint32_t id, HANDLE into, MemoryBy by, std::function<void()> after_first)
+      : dbghelp(library), process(of), process_id(id), file(into), memory(by),
+        after_first_piece(std::move(after_first)), suspension(id) {}
 
   DWORD write();
   DWORD write_by_system();
@@ -72,6 +73,7 @@ struct MinidumpWriter::Job {
   const std::uint32_t process_id;
   const HANDLE file;
   const MemoryBy memory;
+  const std::function<void()> after_first_piece;
   ProcessSuspension suspension;
   std::atomic<bool> cancelled{false};
   std::atomic<bool> can_cancel{false};  // the writer asks whether it should end
@@ -129,7 +131,7 @@ DWORD MinidumpWriter::Job::write() {
     const std::wstring name = to_utf16(thread_description(thread.handle.get()));
     if (!name.empty()) names.push_back({thread.id, std::u16string(name.begin(), name.end())});
   }
-  return append_memory(process, file, names, cancelled);
+  return append_memory(process, file, names, cancelled, after_first_piece);
 }
 
 DWORD WINAPI MinidumpWriter::run(void* param) noexcept {
@@ -153,10 +155,10 @@ MinidumpWriter::MinidumpWriter(std::shared_ptr<Job> job, UniqueHandle thread)
     : job_(std::move(job)), thread_(std::move(thread)) {}
 
 Outcome<MinidumpWriter> MinidumpWriter::start(HANDLE process, std::uint32_t process_id, HANDLE file,
-                                              MemoryBy memory) {
+                                              MemoryBy memory, std::function<void()> after_first_piece) {
   const Dbghelp dbghelp = load_dbghelp();
   if (!dbghelp) return Failure{ExitCode::internal, "the system's dbghelp.dll does not write dumps"};
-  auto job = std::make_shared<Job>(dbghelp, process, process_id, file, memory);
+  auto job = std::make_shared<Job>(dbghelp, process, process_id, file, memory, std::move(after_first_piece));
   // A dump of what runs has stacks of many moments, and would not say so.
   if (job->suspension.threads().empty()) return Failure{ExitCode::internal, "none of its threads can be suspended"};
   auto share = std::make_unique<std::shared_ptr<Job>>(job);

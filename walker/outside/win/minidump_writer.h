@@ -3,6 +3,7 @@
 #include <windows.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -26,8 +27,11 @@ class MinidumpWriter {
   static constexpr DWORD kRights = PROCESS_QUERY_INFORMATION | PROCESS_VM_READ | PROCESS_DUP_HANDLE | SYNCHRONIZE;
 
   // `process` and `file` must outlive the writing. `file`: of an empty file on a disk; GENERIC_WRITE.
+  // `after_first_piece`: for tests, and only with MemoryBy::us. The thread that writes calls it when the first memory
+  // is in the file.
   static Outcome<MinidumpWriter> start(HANDLE process, std::uint32_t process_id, HANDLE file,
-                                       MemoryBy memory = usual_memory_writer());
+                                       MemoryBy memory = usual_memory_writer(),
+                                       std::function<void()> after_first_piece = {});
 
   // True: the writing is over, and the process runs again.
   bool wait(DWORD milliseconds) const noexcept;
