@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -27,7 +28,22 @@ void require_disjoint(std::span<const Piece> pieces) {
   }
 }
 
+// The header is another one in a file that memory is added to: a stream that lies in the header has other bytes then.
+bool has_stream_in_header(std::span<const std::byte> file) {
+  constexpr std::size_t kHeader = 32, kEntry = 12;
+  const auto number = [&](std::size_t at) {
+    std::uint32_t value = 0;
+    if (at + sizeof value <= file.size()) std::memcpy(&value, file.data() + at, sizeof value);
+    return value;
+  };
+  for (std::size_t i = 0; i < number(8) && i * kEntry < file.size(); ++i) {
+    if (number(number(12) + i * kEntry + 8) < kHeader) return true;
+  }
+  return false;
+}
+
 void add_to(std::span<const std::byte> file, std::size_t threads) {
+  if (has_stream_in_header(file)) return;
   const std::vector<mixwalk::DumpedRange> ranges = {{0x5000, 16}};
   const auto addition = mixwalk::add_memory(file, file.size(), ranges, {});
   if (!addition) return;

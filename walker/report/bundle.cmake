@@ -1,3 +1,5 @@
+cmake_minimum_required(VERSION 3.21)
+
 # Makes a source file of the page's parts (page_parts.h): OUT, of PAGE (the page, the style), SCRIPTS and LIBRARIES.
 # An array of bytes each: a string literal may have no more than 64 KiB in ISO C++.
 
@@ -27,23 +29,47 @@ foreach(file ${SCRIPTS})
 endforeach()
 add_part(script "${all}")
 
-# Each library with its licence in a comment before it, in which nothing may end the comment.
-set(all "")
-foreach(file ${LIBRARIES})
-  get_filename_component(folder ${file} DIRECTORY)
-  get_filename_component(folder ${folder} DIRECTORY)
+# The licence of the package in FOLDER, in a comment that nothing in the licence may end, is added to `all`.
+function(add_licence folder)
   get_filename_component(package ${folder} NAME)
   file(READ ${folder}/package.json json)
   string(JSON version GET "${json}" version)
   file(READ ${folder}/LICENSE licence HEX)
-  file(READ ${file} script HEX)
   if(licence MATCHES "2a2f")
     message(FATAL_ERROR "the licence of ${package} would end its comment")
   endif()
   string(HEX "/*! ${package} ${version}\n\n" begin)
   string(HEX "*/\n" end)
+  set(all "${all}${begin}${licence}${end}" PARENT_SCOPE)
+endfunction()
+
+set(folders "")
+foreach(file ${LIBRARIES})
+  get_filename_component(folder ${file} DIRECTORY)
+  get_filename_component(folder ${folder} DIRECTORY)
+  list(APPEND folders ${folder})
+endforeach()
+
+# Each library with its licence, and before it the licences of packages that its file contains: those that it depends on
+# and that are no library of the page themselves.
+set(all "")
+foreach(file folder IN ZIP_LISTS LIBRARIES folders)
+  file(READ ${folder}/package.json json)
+  string(JSON count ERROR_VARIABLE none LENGTH "${json}" dependencies)
+  if(none STREQUAL "NOTFOUND" AND count GREATER 0)
+    math(EXPR last "${count} - 1")
+    get_filename_component(packages ${folder} DIRECTORY)
+    foreach(i RANGE ${last})
+      string(JSON dependency MEMBER "${json}" dependencies ${i})
+      if(NOT ${packages}/${dependency} IN_LIST folders)
+        add_licence(${packages}/${dependency})
+      endif()
+    endforeach()
+  endif()
+  add_licence(${folder})
+  file(READ ${file} script HEX)
   string(HEX "\n" line)
-  string(APPEND all "${begin}${licence}${end}${script}${line}")
+  string(APPEND all "${script}${line}")
 endforeach()
 add_part(libraries "${all}")
 

@@ -30,6 +30,7 @@ bool OutsideThread::suspend() noexcept {
 }
 
 void OutsideThread::resume() noexcept {
+  entry_.resumes();
   ResumeThread(handle_.get());
   entry_.end();
 }

@@ -55,6 +55,7 @@ bool ProcessSuspension::suspend_new_threads(std::uint32_t process_id) {
 void ProcessSuspension::end() noexcept {
   if (ended_.exchange(true)) return;
   for (Suspended& thread : threads_) {
+    thread.entry.resumes();
     ResumeThread(thread.handle.get());
     thread.entry.end();
   }

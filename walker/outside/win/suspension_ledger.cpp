@@ -11,17 +11,23 @@ namespace {
 // Whether SuspendThread has returned: then the count before it is known.
 constexpr std::uint64_t kStands = std::uint64_t{1} << 32;
 constexpr int kCountShift = 33;
+// ResumeThread is called now: whether it has returned is not known.
+constexpr std::uint64_t kResumes = std::uint64_t{1} << 40;
 // The system allows no more (MAXIMUM_SUSPEND_COUNT).
 constexpr DWORD kMaxCount = 127;
 
 std::atomic<SuspensionLedger*> kept{nullptr};
 
-// By suspending it once more: the system's documented way to learn it.
-bool resume(std::uint32_t process_id, std::uint32_t thread_id, DWORD count_before) {
+// Of a thread that certainly stands for us, one suspension is ours, whatever its count is: folklore: the runtime, or a
+// debugger, had suspended it when we did, and resumed it since. Its count was then that of before, and the thread stood
+// for good (killed_test, where the test itself suspends threads to learn their counts). Otherwise the count is compared.
+bool resume(std::uint32_t process_id, std::uint32_t thread_id, bool certain, DWORD count_before) {
   const UniqueHandle thread = open_thread(THREAD_SUSPEND_RESUME | THREAD_QUERY_INFORMATION, thread_id);
   if (!thread) return false;
   const auto info = thread_information(thread.get());
   if (!info || info->process_id != process_id) return false;
+  if (certain) return ResumeThread(thread.get()) != static_cast<DWORD>(-1);
+  // By suspending it once more: the system's documented way to learn the count.
   const DWORD count = SuspendThread(thread.get());
   if (count == static_cast<DWORD>(-1)) return false;
   ResumeThread(thread.get());
@@ -52,6 +58,10 @@ void SuspensionEntry::stands(DWORD count_before) noexcept {
   slot_->store((slot_->load() & UINT32_MAX) | kStands | count << kCountShift);
 }
 
+void SuspensionEntry::resumes() noexcept {
+  if (slot_ != nullptr) slot_->store(slot_->load() | kResumes);
+}
+
 void SuspensionEntry::end() noexcept {
   if (slot_ != nullptr) slot_->store(0);
   slot_ = nullptr;
@@ -62,8 +72,10 @@ std::size_t resume_all(const SuspensionLedger& ledger) {
   for (const auto& slot : ledger.slots) {
     const std::uint64_t entry = slot.load();
     if (entry == 0) continue;
-    const DWORD before = (entry & kStands) != 0 ? static_cast<DWORD>(entry >> kCountShift) : 0;
-    resumed += resume(ledger.process_id, static_cast<std::uint32_t>(entry), before);
+    const bool stands = (entry & kStands) != 0;
+    const DWORD before = stands ? static_cast<DWORD>(entry >> kCountShift) & kMaxCount : 0;
+    const bool certain = stands && (entry & kResumes) == 0;
+    resumed += resume(ledger.process_id, static_cast<std::uint32_t>(entry), certain, before);
   }
   return resumed;
 }

@@ -15,7 +15,7 @@ struct SuspensionLedger {
   // Four times as many as stand together in one moment. Threads beyond that have no entry.
   static constexpr std::size_t kSlots = 16'384;
   std::uint32_t process_id = 0;  // of the target
-  // The thread's id; above it kStands, and above that its suspend count before. 0: free.
+  // The thread's id; above it kStands, its suspend count before, and kResumes. 0: free.
   std::array<std::atomic<std::uint64_t>, kSlots> slots{};
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
@@ -30,6 +30,8 @@ class SuspensionEntry {
   void begin(std::uint32_t thread_id) noexcept;
   // SuspendThread has returned this.
   void stands(DWORD count_before) noexcept;
+  // Before ResumeThread.
+  void resumes() noexcept;
   // After ResumeThread, or where SuspendThread failed.
   void end() noexcept;
 
@@ -37,8 +39,9 @@ class SuspensionEntry {
   std::atomic<std::uint64_t>* slot_ = nullptr;  // null: there is none
 };
 
-// Resumes what stands by the ledger, each thread once, of that process only. A thread whose suspend count is not above
-// what it was before mixwalk.exe suspended it is left as it is. Returns how many were resumed.
+// Resumes what stands by the ledger, each thread once, of that process only. Where it is not certain that the thread
+// stands for mixwalk.exe (it was just being suspended or resumed), a thread whose suspend count is not above what it was
+// before is left as it is. Returns how many were resumed.
 std::size_t resume_all(const SuspensionLedger& ledger);
 
 }  // namespace mixwalk

@@ -94,5 +94,38 @@ TEST_F(Watcher, EntryOfAThreadThatWasNotSuspendedYet) {
   keep_suspensions_in(nullptr);
 }
 
+// Another program, or the runtime, had suspended the thread when mixwalk.exe did, and has resumed it since.
+TEST_F(Watcher, EntryOfAThreadThatAnotherOneLetGo) {
+  const auto ledger = std::make_unique<SuspensionLedger>();
+  ledger->process_id = hang_.id();
+  keep_suspensions_in(ledger.get());
+  SuspendThread(open().get());
+  SuspensionEntry entry;
+  entry.begin(thread_);
+  entry.stands(SuspendThread(open().get()));
+  ResumeThread(open().get());
+  EXPECT_EQ(suspend_count(thread_), 1u);
+  EXPECT_EQ(resume_all(*ledger), 1u);
+  EXPECT_EQ(suspend_count(thread_), 0u);
+  keep_suspensions_in(nullptr);
+}
+
+// Ended between ResumeThread and what follows: what another program suspended stays so.
+TEST_F(Watcher, EntryOfAThreadThatWasJustResumed) {
+  const auto ledger = std::make_unique<SuspensionLedger>();
+  ledger->process_id = hang_.id();
+  keep_suspensions_in(ledger.get());
+  SuspendThread(open().get());
+  SuspensionEntry entry;
+  entry.begin(thread_);
+  entry.stands(SuspendThread(open().get()));
+  entry.resumes();
+  ResumeThread(open().get());
+  EXPECT_EQ(resume_all(*ledger), 0u);
+  EXPECT_EQ(suspend_count(thread_), 1u);
+  ResumeThread(open().get());
+  keep_suspensions_in(nullptr);
+}
+
 }  // namespace
 }  // namespace mixwalk
