@@ -71,12 +71,8 @@ TEST_F(AtOnce, TheStacksAreThoseOfADump) {
   expect_unharmed();
 }
 
-TEST_F(AtOnce, TwoHundredThreadsOfOneMoment) {
-  start({"--many", "200"});
-  TargetSession session = attach_to(hang_->id());
-  DumpRequest patient = kAtOnce;
-  patient.deadline_ms = 5'000;  // a busy machine is no matter of this test
-  const Snapshot snapshot = dump_named(session, patient);
+// Of `--many 200`.
+void expect_two_hundred_of_one_moment(const Snapshot& snapshot) {
   const auto idle = threads_that_begin(snapshot, "idle ");
   EXPECT_EQ(idle.size(), 200u);
   for (const Thread* thread : idle) {
@@ -85,6 +81,15 @@ TEST_F(AtOnce, TwoHundredThreadsOfOneMoment) {
   }
   std::printf("%zu threads stood for %.1f ms\n", snapshot.threads.size(),
               static_cast<double>(snapshot.moments.at(0).stood_ns) / 1e6);
+}
+
+TEST_F(AtOnce, TwoHundredThreadsOfOneMoment) {
+  start({"--many", "200"});
+  TargetSession session = attach_to(hang_->id());
+  DumpRequest patient = kAtOnce;
+  patient.deadline_ms = 5'000;  // a busy machine is no matter of this test
+  const Snapshot snapshot = dump_named(session, patient);
+  expect_two_hundred_of_one_moment(snapshot);
   EXPECT_EQ(session.leave(), "");
   expect_unharmed();
 }
@@ -186,14 +191,7 @@ TEST_F(AtOnce, TwoHundredThreadsOfOneMomentFromOutside) {
   start({"--many", "200"});
   OutsideSession session(hang_->id(), mixwalk_exe());
   const Snapshot snapshot = session.dump(5'000);
-  const auto idle = threads_that_begin(snapshot, "idle ");
-  EXPECT_EQ(idle.size(), 200u);
-  for (const Thread* thread : idle) {
-    EXPECT_EQ(thread->moment, 1u);
-    EXPECT_TRUE(all_runs_closed(thread->stack)) << to_text(snapshot, *thread);
-  }
-  std::printf("%zu threads stood for %.1f ms\n", snapshot.threads.size(),
-              static_cast<double>(snapshot.moments.at(0).stood_ns) / 1e6);
+  expect_two_hundred_of_one_moment(snapshot);
   expect_unharmed();
 }
 

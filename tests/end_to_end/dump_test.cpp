@@ -61,7 +61,7 @@ std::set<std::string> thread_names(const Json& dump) {
   for (const auto& thread : dump.at("threads")) {
     if (thread.at("name").is_string()) names.insert(thread.at("name").get<std::string>());
   }
-  std::erase_if(names, [](const std::string& name) { return name.starts_with(".NET "); });
+  std::erase_if(names, may_end);
   return names;
 }
 

@@ -5,12 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <span>
 #include <vector>
 
+#include "unmanaged/image/data_directory.h"
 #include "unmanaged/minidump/dump_memory.h"
 #include "unmanaged/minidump/memory_addition.h"
+#include "unmanaged/minidump/minidump_layout.h"
 
 namespace {
 
@@ -30,14 +31,11 @@ void require_disjoint(std::span<const Piece> pieces) {
 
 // The header is another one in a file that memory is added to: a stream that lies in the header has other bytes then.
 bool has_stream_in_header(std::span<const std::byte> file) {
-  constexpr std::size_t kHeader = 32, kEntry = 12;
-  const auto number = [&](std::size_t at) {
-    std::uint32_t value = 0;
-    if (at + sizeof value <= file.size()) std::memcpy(&value, file.data() + at, sizeof value);
-    return value;
-  };
-  for (std::size_t i = 0; i < number(8) && i * kEntry < file.size(); ++i) {
-    if (number(number(12) + i * kEntry + 8) < kHeader) return true;
+  mixwalk::FileReader reader(file);
+  const std::uint64_t count = reader.at<std::uint32_t>(8), directory = reader.at<std::uint32_t>(12);
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(count, mixwalk::minidump::kMaxStreams); ++i) {
+    const std::uint64_t entry = directory + i * mixwalk::minidump::kDirectoryBytes;
+    if (reader.at<std::uint32_t>(entry + 8) < mixwalk::minidump::kHeaderBytes) return true;
   }
   return false;
 }

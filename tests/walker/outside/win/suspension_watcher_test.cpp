@@ -74,57 +74,61 @@ TEST_F(Watcher, WhatTheProgramHasSuspendedItselfStays) {
   ResumeThread(open().get());
 }
 
+// Entries of this process, as a watcher finds them when mixwalk.exe has ended.
+class Ledger : public Watcher {
+ protected:
+  Ledger() {
+    ledger_->process_id = hang_.id();
+    keep_suspensions_in(ledger_.get());
+  }
+  ~Ledger() override { keep_suspensions_in(nullptr); }
+  SuspensionLedger& ledger() { return *ledger_; }
+  // The entry of a suspension that comes after that of another program.
+  SuspensionEntry second_suspension() {
+    SuspendThread(open().get());
+    SuspensionEntry entry;
+    entry.begin(thread_);
+    entry.stands(SuspendThread(open().get()));
+    return entry;
+  }
+
+ private:
+  const std::unique_ptr<SuspensionLedger> ledger_ = std::make_unique<SuspensionLedger>();
+};
+
 // Ended just before SuspendThread: nothing of ours is there to be resumed.
-TEST_F(Watcher, EntryOfAThreadThatWasNotSuspendedYet) {
-  const auto ledger = std::make_unique<SuspensionLedger>();
-  ledger->process_id = hang_.id();
-  keep_suspensions_in(ledger.get());
+TEST_F(Ledger, EntryOfAThreadThatWasNotSuspendedYet) {
   SuspensionEntry entry;
   entry.begin(thread_);
-  EXPECT_EQ(resume_all(*ledger), 0u);
+  EXPECT_EQ(resume_all(ledger()), 0u);
   SuspendThread(open().get());
   entry.stands(0);
-  ledger->process_id = GetCurrentProcessId();  // the id belongs to another process
-  EXPECT_EQ(resume_all(*ledger), 0u);
+  ledger().process_id = GetCurrentProcessId();  // the id belongs to another process
+  EXPECT_EQ(resume_all(ledger()), 0u);
   EXPECT_EQ(suspend_count(thread_), 1u);
-  ledger->process_id = hang_.id();
-  EXPECT_EQ(resume_all(*ledger), 1u);
+  ledger().process_id = hang_.id();
+  EXPECT_EQ(resume_all(ledger()), 1u);
   entry.end();
-  EXPECT_EQ(resume_all(*ledger), 0u);
-  keep_suspensions_in(nullptr);
+  EXPECT_EQ(resume_all(ledger()), 0u);
 }
 
 // Another program, or the runtime, had suspended the thread when mixwalk.exe did, and has resumed it since.
-TEST_F(Watcher, EntryOfAThreadThatAnotherOneLetGo) {
-  const auto ledger = std::make_unique<SuspensionLedger>();
-  ledger->process_id = hang_.id();
-  keep_suspensions_in(ledger.get());
-  SuspendThread(open().get());
-  SuspensionEntry entry;
-  entry.begin(thread_);
-  entry.stands(SuspendThread(open().get()));
+TEST_F(Ledger, EntryOfAThreadThatAnotherOneLetGo) {
+  second_suspension();
   ResumeThread(open().get());
   EXPECT_EQ(suspend_count(thread_), 1u);
-  EXPECT_EQ(resume_all(*ledger), 1u);
+  EXPECT_EQ(resume_all(ledger()), 1u);
   EXPECT_EQ(suspend_count(thread_), 0u);
-  keep_suspensions_in(nullptr);
 }
 
 // Ended between ResumeThread and what follows: what another program suspended stays so.
-TEST_F(Watcher, EntryOfAThreadThatWasJustResumed) {
-  const auto ledger = std::make_unique<SuspensionLedger>();
-  ledger->process_id = hang_.id();
-  keep_suspensions_in(ledger.get());
-  SuspendThread(open().get());
-  SuspensionEntry entry;
-  entry.begin(thread_);
-  entry.stands(SuspendThread(open().get()));
+TEST_F(Ledger, EntryOfAThreadThatWasJustResumed) {
+  SuspensionEntry entry = second_suspension();
   entry.resumes();
   ResumeThread(open().get());
-  EXPECT_EQ(resume_all(*ledger), 0u);
+  EXPECT_EQ(resume_all(ledger()), 0u);
   EXPECT_EQ(suspend_count(thread_), 1u);
   ResumeThread(open().get());
-  keep_suspensions_in(nullptr);
 }
 
 }  // namespace
