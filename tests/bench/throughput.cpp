@@ -1,13 +1,20 @@
 #include <windows.h>
 
+#include <tlhelp32.h>
+
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <functional>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
+#include <utility>
 
 #include "tests/bench/program.h"
 #include "tests/bench/table.h"
 #include "tests/end_to_end/recorded_file.h"
+#include "unmanaged/win/unique_handle.h"
 #include "walker/store/recording_reader.h"
 
 namespace mixwalk::bench {
@@ -35,18 +42,24 @@ std::uint64_t system_time() {
   return std::uint64_t{time.dwHighDateTime} << 32 | time.dwLowDateTime;
 }
 
-Stretch watch_nobody(Program& program, DWORD ms) {
+// `taken`: how many samples somebody took until now; null: nobody, or it is known later.
+Stretch watch(Program& program, DWORD ms, const std::atomic<std::uint64_t>* taken = nullptr) {
   program.rate();
   Sleep(kSettleMs);
   program.rate();
   const double cpu = program.cpu_seconds();
+  const std::uint64_t before = taken != nullptr ? taken->load() : 0;
   Sleep(ms);
+  const std::uint64_t samples = taken != nullptr ? *taken - before : 0;
   Stretch stretch{program.rate()};
+  stretch.samples = static_cast<double>(samples) * 1000 / ms;
   stretch.per_cpu = stretch.rate * ms / 1000 / (program.cpu_seconds() - cpu);
   // Profilers begin and end while nobody works: on a busy machine that takes them many seconds.
   program.rest();
   return stretch;
 }
+
+Stretch watch_nobody(Program& program, DWORD ms) { return watch(program, ms); }
 
 // Until there are some: they come once samples are taken.
 void wait_for_bytes(const std::string& path) {
@@ -76,7 +89,7 @@ Stretch watch_mixwalk(Program& program, DWORD ms, const std::string& mode,
                          std::to_string(ms + kSettleMs + kSpareMs) + "ms"});
   wait_for_bytes(file);
   const std::uint64_t begin = system_time();
-  Stretch stretch = watch_nobody(program, ms);
+  Stretch stretch = watch(program, ms);
   const std::uint64_t end = system_time();
   if (recorder.wait(kStartMs) != 0u) throw std::runtime_error("mixwalk record failed");
   const ReadRecording read = read_recording(bytes_of(file));
@@ -94,7 +107,7 @@ Stretch watch_eventpipe(Program& program, DWORD ms) {
   if (reader.read_line() != "READY") throw std::runtime_error("no EventPipe session");
   const std::uint64_t begin = system_time();
   reader.write_line("");
-  Stretch stretch = watch_nobody(program, ms);
+  Stretch stretch = watch(program, ms);
   reader.write_line("");
   const std::uint64_t end = system_time();
   std::istringstream result(reader.read_line().value_or(""));
@@ -109,13 +122,67 @@ Stretch watch_eventpipe(Program& program, DWORD ms) {
   return stretch;
 }
 
+std::uint64_t cpu_time_of(HANDLE thread) {
+  FILETIME created, ended, kernel, user;
+  if (!GetThreadTimes(thread, &created, &ended, &kernel, &user)) return 0;
+  const auto value = [](const FILETIME& time) { return std::uint64_t{time.dwHighDateTime} << 32 | time.dwLowDateTime; };
+  return value(kernel) + value(user);
+}
+
+// The threads of a process, those that used most of the processor in the last half second first.
+std::vector<UniqueHandle> busiest_threads(DWORD process_id, std::size_t count) {
+  const UniqueHandle snapshot(CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0));
+  std::vector<std::pair<std::uint64_t, UniqueHandle>> threads;
+  THREADENTRY32 entry{.dwSize = sizeof entry};
+  for (BOOL more = Thread32First(snapshot.get(), &entry); more; more = Thread32Next(snapshot.get(), &entry)) {
+    if (entry.th32OwnerProcessID != process_id) continue;
+    UniqueHandle thread(OpenThread(THREAD_SUSPEND_RESUME | THREAD_GET_CONTEXT | THREAD_QUERY_INFORMATION, FALSE,
+                             entry.th32ThreadID));
+    if (!thread) continue;
+    const std::uint64_t before = cpu_time_of(thread.get());
+    threads.emplace_back(before, std::move(thread));
+  }
+  Sleep(kSettleMs);
+  for (auto& [used, thread] : threads) used = cpu_time_of(thread.get()) - used;
+  std::ranges::stable_sort(threads, std::greater(), [](const auto& thread) { return thread.first; });
+  std::vector<UniqueHandle> busiest;
+  for (auto& [used, thread] : threads) {
+    if (busiest.size() < count) busiest.push_back(std::move(thread));
+  }
+  return busiest;
+}
+
+// What the system alone takes for the registers of all threads at once, and again as soon as it has answered, with
+// nothing of mixwalk's in the program: no profiler that suspends threads can take more samples than this.
+Stretch watch_registers(Program& program, DWORD ms) {
+  program.rate();  // they work
+  std::atomic<bool> stop{false};
+  std::atomic<std::uint64_t> taken{0};
+  const std::vector<UniqueHandle> threads = busiest_threads(program.id(), kThreads);
+  std::thread reader([&] {
+    alignas(16) CONTEXT registers;
+    while (!stop) {
+      for (const UniqueHandle& thread : threads) SuspendThread(thread.get());
+      for (const UniqueHandle& thread : threads) {
+        registers.ContextFlags = CONTEXT_FULL;
+        taken += GetThreadContext(thread.get(), &registers) != FALSE;
+      }
+      for (const UniqueHandle& thread : threads) ResumeThread(thread.get());
+    }
+  });
+  const Stretch stretch = watch(program, ms, &taken);
+  stop = true;
+  reader.join();
+  return stretch;
+}
+
 struct Watcher {
   const char* name;
   std::function<Stretch(Program&, DWORD)> watch;
   std::vector<Stretch> stretches = {};
 };
 
-enum { kNobody, kEventPipe, kNobodyAgain, kWall, kCpu, kBudget, kWatchers };
+enum { kNobody, kEventPipe, kNobodyAgain, kWall, kCpu, kBudget, kRegisters, kWatchers };
 
 double median_of(const Watcher& watcher, double Stretch::*value) {
   std::vector<double> values;
@@ -160,6 +227,7 @@ void compare(const Options& options, const char* work, std::vector<std::string> 
       {"mixwalk wall", [](Program& p, DWORD ms) { return watch_mixwalk(p, ms, "wall", "0"); }},
       {"mixwalk cpu", [](Program& p, DWORD ms) { return watch_mixwalk(p, ms, "cpu", "0"); }},
       {"mixwalk 3%", [](Program& p, DWORD ms) { return watch_mixwalk(p, ms, "wall", "3%"); }},
+      {"registers alone", watch_registers},
   };
   const DWORD ms = options.quick ? 300 : 2000;
   const int rounds = options.quick ? 1 : 6;
@@ -170,7 +238,7 @@ void compare(const Options& options, const char* work, std::vector<std::string> 
       "\nThroughput of %d threads that %s, %d rounds of %lu ms; mixwalk at 100 Hz, EventPipe at "
       "%s\n",
       kThreads, work, rounds, ms, asked);
-  std::printf("  %-14s %10s %8s %14s %11s %14s %14s\n", "watched by", "units/s", "loss %",
+  std::printf("  %-15s %10s %8s %14s %11s %14s %14s\n", "watched by", "units/s", "loss %",
               "loss % per CPU", "samples/s", "us CPU/sample", "bytes/sample");
   const double unwatched = median_of(watchers[kNobody], &Stretch::per_cpu);
   double cost[kWatchers] = {};
@@ -181,7 +249,7 @@ void compare(const Options& options, const char* work, std::vector<std::string> 
     // The CPU time that the same work took more.
     const double more = rate / median_of(watcher, &Stretch::per_cpu) - rate / unwatched;
     cost[i] = samples == 0 ? 0 : more * 1e6 / samples;
-    std::printf("  %-14s %10.0f %8.1f %14.1f %11.0f %14.1f %14.1f\n", watcher.name, rate,
+    std::printf("  %-15s %10.0f %8.1f %14.1f %11.0f %14.1f %14.1f\n", watcher.name, rate,
                 loss_of(watchers, i, &Stretch::rate), loss_of(watchers, i, &Stretch::per_cpu),
                 samples, cost[i], median_of(watcher, &Stretch::bytes));
   }
@@ -190,6 +258,10 @@ void compare(const Options& options, const char* work, std::vector<std::string> 
   // program's own CPU time do not depend on them.
   judge(watchers, "loss", &Stretch::rate);
   judge(watchers, "loss per CPU", &Stretch::per_cpu);
+  const double wall = median_of(watchers[kWall], &Stretch::samples);
+  if (wall > 0) {
+    show_target("samples of EventPipe / of mixwalk wall", median_of(watchers[kEventPipe], &Stretch::samples) / wall, 1);
+  }
 }
 
 }  // namespace
