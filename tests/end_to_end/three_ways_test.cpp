@@ -1,0 +1,196 @@
+// The same threads, seen by an attach, from outside, and in a dump file, at random moments: the same frames, by kind,
+// address, stack pointer, module, name and target.
+
+#include <gtest/gtest.h>
+#include <windows.h>
+
+#include <cstdio>
+#include <map>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/end_to_end/session.h"
+#include "tests/support/win/child_process.h"
+#include "tests/walker/outside/win/look_outside.h"
+#include "walker/export/words.h"
+
+namespace mixwalk {
+namespace {
+
+// An ordinary run; MIXWALK_THREE_WAYS=100 for more.
+constexpr int kOrdinaryMoments = 2;
+int moments() { return wanted("MIXWALK_THREE_WAYS", kOrdinaryMoments, kOrdinaryMoments); }
+// Of so many moments one is written into a dump file, too, which takes seconds; in an ordinary run the ladder's alone.
+constexpr int kMomentsOfADumpFile = 10;
+
+// A line a frame, leaf first. Empty: the thread has no stack.
+using Frames = std::vector<std::string>;
+using Threads = std::map<std::uint32_t, Frames>;
+
+Frames frames_of(const Snapshot& snapshot, const Thread& thread) {
+  Frames frames;
+  for (const Frame& frame : thread.stack.frames) {
+    if (frame.inline_depth != 0) continue;
+    std::ostringstream text;
+    text << key(frame.kind) << std::hex << ' ' << frame.address << ' ' << frame.stack_pointer;
+    if (frame.module != Frame::kNone) {
+      text << ' ' << module_name(snapshot.modules[static_cast<std::size_t>(frame.module)]);
+    }
+    text << '!' << frame.name;
+    if (!frame.target.empty()) text << " to " << frame.target;
+    frames.push_back(text.str());
+  }
+  return frames;
+}
+
+Threads threads_of(const Snapshot& snapshot) {
+  Threads threads;
+  for (const Thread& thread : snapshot.threads) {
+    if (thread.skipped.empty()) threads[thread.os_id] = frames_of(snapshot, thread);
+  }
+  return threads;
+}
+
+std::string text_of(const Frames& frames) {
+  std::string text;
+  for (const std::string& frame : frames) text += "  " + frame + '\n';
+  return text;
+}
+
+struct Tally {
+  int moments = 0, dump_files = 0;
+  std::size_t compared = 0, frames = 0;   // stacks that stood, and their frames
+  std::size_t by_dump_file = 0;           // of these also in a dump file
+  std::size_t moved = 0;                  // between the looks: nothing is said of them
+  std::size_t closed = 0, open = 0;       // native runs, of all looks
+};
+
+void count_runs(const Snapshot& snapshot, Tally& tally) {
+  for (const Thread& thread : snapshot.threads) {
+    for (const Run& run : thread.stack.runs) {
+      ++(run.end == RunEnd::open ? tally.open : tally.closed);
+      if (run.end == RunEnd::open) std::printf("open:\n%s", to_text(snapshot, thread).c_str());
+    }
+  }
+}
+
+class ThreeWays {
+ public:
+  ThreeWays(const ChildProcess& program, bool with_dump_files)
+      : program_(program), with_dump_files_(with_dump_files), attached_(attach_to(program.id())), outside_(program.id(), mixwalk_exe()) {}
+  ~ThreeWays() { EXPECT_EQ(attached_.leave(), ""); }
+
+  // A thread that has the same stack in two looks of each way, which take turns, stands still.
+  void look(Tally& tally) {
+    const Threads first = by_attach(tally), second = by_looking(tally);
+    Threads file;
+    if (with_dump_files_ && tally.moments % kMomentsOfADumpFile == 0) {
+      file = by_dump_file(tally);
+      ++tally.dump_files;
+    }
+    const Threads third = by_attach(tally), fourth = by_looking(tally);
+    ++tally.moments;
+    for (const auto& [id, frames] : first) {
+      if (!second.contains(id) || !third.contains(id) || !fourth.contains(id)) continue;
+      if (third.at(id) != frames || fourth.at(id) != second.at(id)) {
+        ++tally.moved;
+        continue;
+      }
+      ++tally.compared;
+      tally.frames += frames.size();
+      EXPECT_EQ(frames, second.at(id)) << "thread " << id << ", from outside:\n"
+                                       << text_of(second.at(id)) << "attached:\n"
+                                       << text_of(frames);
+      if (!file.contains(id)) continue;
+      ++tally.by_dump_file;
+      EXPECT_EQ(frames, file.at(id)) << "thread " << id << ", in the dump file:\n"
+                                     << text_of(file.at(id)) << "attached:\n"
+                                     << text_of(frames);
+    }
+  }
+
+ private:
+  Threads by_attach(Tally& tally) {
+    const Snapshot snapshot = dump_named(attached_, {});
+    count_runs(snapshot, tally);
+    return threads_of(snapshot);
+  }
+  Threads by_looking(Tally& tally) {
+    Snapshot snapshot = outside_.dump();
+    name_native_frames(snapshot);
+    count_runs(snapshot, tally);
+    return threads_of(snapshot);
+  }
+  Threads by_dump_file(Tally& tally) const {
+    const std::string path = temporary_file("three_ways_test.dmp");
+    const ProgramResult written =
+        run_program({mixwalk_exe(), "dump", "-p", std::to_string(program_.id()), "-o", path}, 200'000);
+    EXPECT_EQ(written.exit_code, 0u) << written.err;
+    OutsideLook look = look_at_dump(path, mixwalk_exe());
+    DeleteFileA(path.c_str());
+    EXPECT_EQ(look.failure, "");
+    EXPECT_EQ(look.obstacle, "");
+    name_native_frames(look.snapshot);
+    count_runs(look.snapshot, tally);
+    return threads_of(look.snapshot);
+  }
+
+  const ChildProcess& program_;
+  const bool with_dump_files_;
+  TargetSession attached_;
+  OutsideSession outside_;
+};
+
+struct Case {
+  const char* program;
+  std::vector<std::string> arguments;
+  std::size_t least_compared;  // a moment
+  bool parks_anew = false;     // for each line
+};
+
+class SameThreads : public testing::TestWithParam<Case> {};
+
+TEST_P(SameThreads, ByAttachFromOutsideAndInADumpFile) {
+  std::vector<std::string> arguments = {fixture(GetParam().program + std::string(".exe"))};
+  arguments.insert(arguments.end(), GetParam().arguments.begin(), GetParam().arguments.end());
+  if (GetParam().parks_anew) arguments.insert(arguments.end(), {"--chains", std::to_string(moments())});
+  ChildProcess program(arguments);
+  const auto expect_ready = [&] {
+    const std::string line = program.read_line().value_or("(closed)");
+    ASSERT_TRUE(line.starts_with("READY") || line.starts_with("PARKED")) << line;
+  };
+  ASSERT_NO_FATAL_FAILURE(expect_ready());
+  Tally tally;
+  {
+    ThreeWays ways(program, GetParam().parks_anew || moments() > kOrdinaryMoments);
+    std::mt19937 random(14);
+    for (int i = 0; i < moments(); ++i) {
+      SCOPED_TRACE(i);
+      if (GetParam().parks_anew && i != 0) {
+        program.write_line("NEXT");
+        ASSERT_NO_FATAL_FAILURE(expect_ready());
+      }
+      Sleep(std::uniform_int_distribution<DWORD>(0, 100)(random));
+      ways.look(tally);
+    }
+  }
+  std::printf("%s: %d moments, %d of them dump files too; %zu stacks with %zu frames the same, %zu of them in a file; "
+              "%zu moved meanwhile; %zu native runs ended, %zu open\n",
+              GetParam().program, tally.moments, tally.dump_files, tally.compared, tally.frames, tally.by_dump_file,
+              tally.moved, tally.closed, tally.open);
+  EXPECT_GE(tally.compared, GetParam().least_compared * static_cast<std::size_t>(tally.moments));
+  EXPECT_GE(tally.by_dump_file, GetParam().least_compared * static_cast<std::size_t>(tally.dump_files));
+  program.terminate();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , SameThreads,
+    testing::Values(Case{"hang", {}, 10},
+                    Case{"ladder", {"--threads", "4", "--seed", "14", "--out", temporary_file("three_ways.json")}, 4, true},
+                    Case{"sqlite", {}, 1}, Case{"orders-demo", {}, 4}),
+    [](const auto& info) { return std::string(info.param.program).substr(0, 6); });
+
+}  // namespace
+}  // namespace mixwalk
