@@ -1,5 +1,5 @@
 // What mixwalk costs, beside its peers and the floor, in one run: tests/bench/run.
-// usage: mixwalk_bench [--quick] [SECTION…]     frozen scaling symbols phases throughput
+// usage: mixwalk_bench [--quick] [SECTION…]     frozen scaling symbols phases throughput dump-files
 
 #include <cstdio>
 #include <cstring>
@@ -13,7 +13,7 @@ int main(int count, char** arguments) {
   const std::pair<const char*, void (*)(const Options&)> sections[] = {
       {"frozen", show_frozen_times},   {"scaling", show_scaling},
       {"symbols", show_symbolising},   {"phases", show_record_phases},
-      {"throughput", show_throughput},
+      {"throughput", show_throughput}, {"dump-files", show_dump_files},
   };
   Options options;
   for (int i = 1; i < count; ++i) {

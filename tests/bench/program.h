@@ -50,5 +50,6 @@ void show_scaling(const Options& options);
 void show_symbolising(const Options& options);
 void show_record_phases(const Options& options);
 void show_throughput(const Options& options);
+void show_dump_files(const Options& options);
 
 }  // namespace mixwalk::bench

@@ -1,0 +1,100 @@
+#include <windows.h>
+
+#include <psapi.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <thread>
+
+#include "tests/bench/program.h"
+#include "tests/bench/table.h"
+
+namespace mixwalk::bench {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kOfClrMd = 1.5;      // from the issue
+constexpr double kMemoryMiB = 200;
+constexpr DWORD kProgramMs = 300'000;
+
+struct Run {
+  double ms = 0;          // from its start to its end
+  double memory_mib = 0;  // at its most
+  std::string out;
+};
+
+Run run(const std::vector<std::string>& arguments) {
+  using namespace std::chrono;
+  const auto begun = steady_clock::now();
+  ChildProcess program(arguments);
+  Run result;
+  std::atomic<bool> ended{false};
+  // Of a process that has ended Wine says nothing any more.
+  std::thread watcher([&] {
+    PROCESS_MEMORY_COUNTERS memory{};
+    for (; !ended; Sleep(5)) {
+      if (!GetProcessMemoryInfo(program.handle(), &memory, sizeof memory)) continue;
+      result.memory_mib = std::max(result.memory_mib, static_cast<double>(memory.PeakWorkingSetSize) / (1 << 20));
+    }
+  });
+  result.out = program.read_rest();
+  ended = true;
+  watcher.join();
+  if (program.wait(kProgramMs) != 0u) throw std::runtime_error(arguments.front() + " failed");
+  result.ms = duration<double, std::milli>(steady_clock::now() - begun).count();
+  return result;
+}
+
+std::size_t frames_of(const Json& dump) {
+  std::size_t frames = 0;
+  for (const Json& thread : dump.at("threads")) frames += thread.at("frames").size();
+  return frames;
+}
+
+}  // namespace
+
+// What mixwalk needs for all stacks of a dump file, native and managed, with names and locks, from its start to its
+// end; and ClrMD, Microsoft's library for dumps, for the managed frames alone, without the start of its program. The
+// file lies in the system's memory: the first run of each is not counted.
+void show_dump_files(const Options& options) {
+  const std::string path = temporary_file("bench.dmp");
+  {
+    ChildProcess hang({fixture("hang.exe")});
+    if (!hang.read_line().value_or("").starts_with("READY")) throw std::runtime_error("hang.exe did not start");
+    run({mixwalk_exe(), "dump", "-p", std::to_string(hang.id()), "-o", path});
+  }
+  const double mib = static_cast<double>(std::filesystem::file_size(path)) / (1 << 20);
+  std::vector<double> ours, theirs, ratios, memory;
+  std::size_t threads = 0, frames = 0;
+  const int rounds = options.quick ? 1 : 11;
+  for (int round = 0; round <= rounds; ++round) {
+    const Run own = run({mixwalk_exe(), "dump", path, "-f", "json"});
+    const Run oracle = run({fixture("clrmd_oracle.exe"), path, fixture("mscordaccore.dll")});
+    if (round == 0) {
+      const Json dump = Json::parse(own.out);
+      threads = dump.at("threads").size();
+      frames = frames_of(dump);
+      continue;
+    }
+    const Json times = Json::parse(oracle.out.substr(oracle.out.rfind('{')));
+    ours.push_back(own.ms);
+    theirs.push_back(times.at("opened_ms").get<double>() + times.at("walked_ms").get<double>());
+    ratios.push_back(ours.back() / theirs.back());
+    memory.push_back(own.memory_mib);
+  }
+  DeleteFileA(path.c_str());
+  std::printf("\nA dump file of %.0f MiB, %zu threads, %zu frames, %d rounds, medians\n", mib, threads, frames, rounds);
+  std::printf("  mixwalk dump FILE -f json    %6.0f ms, all of it; %.0f MiB of memory at its most\n", median(ours),
+              median(memory));
+  std::printf("  ClrMD, managed frames alone  %6.0f ms, without its program's start\n", median(theirs));
+  show_target("mixwalk / ClrMD, of each round", median(ratios), kOfClrMd);
+  show_target("memory of mixwalk.exe", median(memory), kMemoryMiB, " MiB");
+}
+
+}  // namespace mixwalk::bench
