@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@ namespace {
 
 // The largest stack that is copied whole, as in a live walk.
 constexpr std::size_t kStackBytes = 12 << 20;
+constexpr char kImageWentAway[] = "code on its stack went away while it was looked at";
 constexpr char kNothingLeft[] = "the stacks of other threads took all the time or room that there is";
 
 std::string why_skipped(CaptureFault fault) {
@@ -67,6 +69,10 @@ class Walk {
                                   .scratch = frames_,
                                   .guess = &guess});
     note_callees(thread.stack, sample.stack);
+    if (!images_stand(thread.stack)) {
+      thread.stack = {};
+      thread.skipped = kImageWentAway;
+    }
     return thread;
   }
 
@@ -81,6 +87,18 @@ class Walk {
   }
 
  private:
+  // Folklore: a program that loads and unloads two DLLs in turn had one of them at the other's base between the list of
+  // images and the capture of a thread, and the thread's frames had names of the wrong DLL (torture.exe, kind `turns`,
+  // from outside: 1 stack of 1,112). While a thread is in an image's code, the image stays; so one that no longer
+  // stands now, or was replaced, may not be the one that the thread was in.
+  bool images_stand(const Stack& stack) {
+    std::set<std::int32_t> seen;
+    return std::ranges::all_of(stack.frames, [&](const Frame& frame) {
+      return frame.module == Frame::kNone || !seen.insert(frame.module).second ||
+             target_.image_stands(view_.modules()[static_cast<std::size_t>(frame.module)].base);
+    });
+  }
+
   Target& target_;
   const OutsideKnowledge& knowledge_;
   ModuleTable table_;

@@ -43,6 +43,10 @@ class Target {
   virtual std::span<const Module> modules() const noexcept = 0;
   virtual std::span<const TargetThread> threads() const noexcept = 0;
 
+  // Whether the image of modules() with this base is still the one that stands there now. A live process may let go of
+  // an image, and load another one in its place, after it was listed.
+  virtual bool image_stands(std::uint64_t /*base*/) { return true; }
+
   // The target's memory. Of a live process that runs, two reads may be of two moments.
   virtual const MemoryReader& memory() const noexcept = 0;
   // What lies at an address outside all images.

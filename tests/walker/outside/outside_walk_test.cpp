@@ -105,6 +105,38 @@ TEST_F(OutsideWalkTest, FramesInImagesLeadToTheRoot) {
   EXPECT_EQ(snapshot.unix_time_ms, std::uint64_t{DumpBuilder::kTime} * 1000);
 }
 
+// A dump, one image of which is another one when it is looked at again.
+class ReplacedImage final : public Target {
+ public:
+  ReplacedImage(Target& dump, std::uint64_t base) : dump_(dump), base_(base) {}
+  bool image_stands(std::uint64_t base) override { return base != base_; }
+
+  const Process& process() const noexcept override { return dump_.process(); }
+  std::uint64_t unix_time_ms() const noexcept override { return dump_.unix_time_ms(); }
+  std::span<const Module> modules() const noexcept override { return dump_.modules(); }
+  std::span<const TargetThread> threads() const noexcept override { return dump_.threads(); }
+  const MemoryReader& memory() const noexcept override { return dump_.memory(); }
+  OutsideMemory& outside() noexcept override { return dump_.outside(); }
+  void capture(const TargetThread& thread, RawSample& sample) override { dump_.capture(thread, sample); }
+
+ private:
+  Target& dump_;
+  std::uint64_t base_;
+};
+
+TEST_F(OutsideWalkTest, AStackInAnImageThatWasReplacedIsNone) {
+  file_ = two_frames().build();
+  const Minidump read = Minidump::parse(file_);
+  DiskImages disk(no_files_, folder_files_, {});
+  DumpTarget dump(read, disk);
+  ReplacedImage replaced(dump, kNtdllBase), other(dump, 0x1'9000'0000);
+  const Thread thread = walk_outside(replaced, {managed_, jitted_, wanted_}).threads.at(0);
+  EXPECT_EQ(thread.skipped, "code on its stack went away while it was looked at");
+  EXPECT_TRUE(thread.stack.frames.empty());
+  EXPECT_EQ(thread.name, "Ada");
+  EXPECT_TRUE(walk_outside(other, {managed_, jitted_, wanted_}).threads.at(0).stack.whole());
+}
+
 TEST_F(OutsideWalkTest, AZeroInAnotherImageIsNoRoot) {
   const Snapshot snapshot = walk(standing_at(kInNtdll, {kInApp, 0, 0}));
   EXPECT_THAT(frames(snapshot.threads[0].stack), ElementsAre("native 180001020", "native 140001020", "gap"));

@@ -76,6 +76,7 @@ bool LiveTarget::forget_memory() {
 
 void LiveTarget::read_modules() {
   modules_.clear();
+  identities_.clear();
   const auto again = [this] {
     memory_.drop();
     cache_.drop();
@@ -85,6 +86,7 @@ void LiveTarget::read_modules() {
     const auto headers = ImageHeaders::read(cache_, image.base);
     if (!headers || headers->size_of_image() == 0) continue;
     modules_.push_back({image.base, headers->size_of_image(), headers->timestamp(), image.path});
+    identities_[image.base] = headers->identity();
   }
   // The program's image comes first in the loader's list.
   if (!images.empty()) process_.path = images.front().path;
@@ -94,6 +96,13 @@ void LiveTarget::read_modules() {
   };
   modules_.erase(std::unique(modules_.begin(), modules_.end(), overlaps), modules_.end());
   runtime_ = find_runtime(modules_, cache_);
+}
+
+bool LiveTarget::image_stands(std::uint64_t base) {
+  const auto listed = identities_.find(base);
+  if (listed == identities_.end()) return false;
+  const auto headers = ImageHeaders::read(memory_, base);
+  return headers && headers->identity() == listed->second;
 }
 
 void LiveTarget::read_threads() {

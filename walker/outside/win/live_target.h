@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "unmanaged/win/process_memory.h"
@@ -34,6 +35,8 @@ class LiveTarget final : public Target {
   std::uint64_t unix_time_ms() const noexcept override { return unix_time_ms_; }
   std::span<const Module> modules() const noexcept override { return modules_; }
   std::span<const TargetThread> threads() const noexcept override { return threads_; }
+  // By its headers, which are read anew. An image that went and came back in between is not noticed.
+  bool image_stands(std::uint64_t base) override;
   const MemoryReader& memory() const noexcept override { return cache_; }
   OutsideMemory& outside() noexcept override { return memory_; }
   // From then on capture() looks at the threads themselves, also at those that stood together.
@@ -69,6 +72,7 @@ class LiveTarget final : public Target {
   Runtime runtime_;
   std::uint64_t unix_time_ms_ = 0;
   std::vector<Module> modules_;
+  std::unordered_map<std::uint64_t, std::uint64_t> identities_;  // of images, by their bases
   std::vector<TargetThread> threads_;
   std::map<std::uint32_t, OutsideThread> opened_;
 };

@@ -55,7 +55,7 @@ std::optional<Failure> watch_suspensions(const std::wstring& program, std::uint3
   PROCESS_INFORMATION created{};
   // In a process group, and with a console, of its own: Ctrl-C and the end of the console are for mixwalk.exe.
   if (!CreateProcessW(program.c_str(), command.data(), nullptr, nullptr, TRUE,
-                      CREATE_NEW_PROCESS_GROUP | CREATE_NO_WINDOW | EXTENDED_STARTUPINFO_PRESENT, nullptr, nullptr,
+                      CREATE_NEW_PROCESS_GROUP | DETACHED_PROCESS | EXTENDED_STARTUPINFO_PRESENT, nullptr, nullptr,
                       &startup.StartupInfo, &created)) {
     return failed("process");
   }

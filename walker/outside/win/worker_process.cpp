@@ -95,7 +95,7 @@ Outcome<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::wstring&
   PROCESS_INFORMATION created{};
   // Suspended until it is in the job. In a process group of its own: Ctrl-C is for mixwalk.exe.
   if (!CreateProcessW(program.c_str(), command.data(), nullptr, nullptr, TRUE,
-                      CREATE_SUSPENDED | CREATE_NEW_PROCESS_GROUP | CREATE_NO_WINDOW | EXTENDED_STARTUPINFO_PRESENT,
+                      CREATE_SUSPENDED | CREATE_NEW_PROCESS_GROUP | DETACHED_PROCESS | EXTENDED_STARTUPINFO_PRESENT,
                       nullptr, nullptr, &startup.StartupInfo, &created)) {
     return failed("process");
   }
