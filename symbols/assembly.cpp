@@ -1,8 +1,17 @@
 #include "symbols/assembly.h"
 
+#include <algorithm>
+
 #include "symbols/byte_cursor.h"
 
 namespace mixwalk {
+
+std::int32_t place_of(const Assembly& assembly, std::vector<Assembly>& among) {
+  const auto known = std::ranges::find(among, assembly);
+  const auto place = static_cast<std::int32_t>(known - among.begin());
+  if (known == among.end()) among.push_back(assembly);
+  return place;
+}
 
 bool may_be_optimised(std::span<const std::byte> attribute) noexcept {
   constexpr std::uint16_t kProlog = 1;

@@ -3,9 +3,11 @@
 #include <array>
 #include <compare>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "unmanaged/image/debug_directory.h"
 
@@ -23,6 +25,9 @@ struct Assembly {
 
   auto operator<=>(const Assembly&) const = default;
 };
+
+// The place of an assembly in a list, to which it is added where it is not there.
+std::int32_t place_of(const Assembly& assembly, std::vector<Assembly>& among);
 
 // Whether the JIT may optimise an assembly's code, by the value of its DebuggableAttribute (ECMA-335 II.23.3;
 // both of its constructors). Empty, or no such value: it may.

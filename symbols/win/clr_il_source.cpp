@@ -109,10 +109,7 @@ std::int32_t ClrIlSource::assembly_of(clr::ModuleID module) {
   if (!metadata.mvid(assembly.mvid)) return -1;
   assembly.optimised =
       may_be_optimised(metadata.assembly_attribute(L"System.Diagnostics.DebuggableAttribute"));
-  const auto known = std::ranges::find(assemblies_, assembly);
-  at->second = static_cast<std::int32_t>(known - assemblies_.begin());
-  if (known == assemblies_.end()) assemblies_.push_back(std::move(assembly));
-  return at->second;
+  return at->second = place_of(assembly, assemblies_);
 }
 
 }  // namespace mixwalk

@@ -98,6 +98,7 @@ std::vector<std::string> frames_of(const Json& dump, const Json& thread) {
     }
     if (frame.at("name").is_string()) text += ' ' + frame.at("name").get<std::string>();
     if (frame.contains("target")) text += " to " + frame.at("target").get<std::string>();
+    if (frame.contains("line")) text += " line " + frame.at("line").dump();
     frames.push_back(text);
   }
   return frames;
@@ -165,6 +166,7 @@ TEST_F(HangDump, ParkedThreadsHaveTheStacksOfAnAttachAndOfALookFromOutside) {
   }
   EXPECT_EQ(found.size(), kParked.size());
   EXPECT_NE(dump_.dump().find("\"target\":\"ladder_native!ladder_native_park\""), std::string::npos);
+  EXPECT_NE(dump_.dump().find("Program.cs"), std::string::npos) << "no managed frame has its line";
 }
 
 // Two monitors that wait for each other, and one in Monitor.Wait.

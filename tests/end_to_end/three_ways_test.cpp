@@ -1,9 +1,10 @@
 // The same threads, seen by an attach, from outside, and in a dump file, at random moments: the same frames, by kind,
-// address, stack pointer, module, name and target.
+// address, stack pointer, module, name, target and place in IL.
 
 #include <gtest/gtest.h>
 #include <windows.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <random>
@@ -25,6 +26,8 @@ int moments() { return wanted("MIXWALK_THREE_WAYS", kOrdinaryMoments, kOrdinaryM
 // Of so many moments one is written into a dump file, too, which takes seconds; in an ordinary run the ladder's alone.
 constexpr int kMomentsOfADumpFile = 10;
 
+constexpr char kInIl[] = " in IL ";
+
 // A line a frame, leaf first. Empty: the thread has no stack.
 using Frames = std::vector<std::string>;
 using Threads = std::map<std::uint32_t, Frames>;
@@ -40,6 +43,12 @@ Frames frames_of(const Snapshot& snapshot, const Thread& thread) {
     }
     text << '!' << frame.name;
     if (!frame.target.empty()) text << " to " << frame.target;
+    if (frame.il.assembly != Frame::kNone) {
+      const Assembly& assembly = snapshot.assemblies.at(static_cast<std::size_t>(frame.il.assembly));
+      text << kInIl << frame.il.method << '+' << frame.il.offset << " of " << assembly.path
+           << (assembly.optimised ? " optimised" : "");
+      for (const std::byte byte : assembly.mvid) text << ' ' << static_cast<unsigned>(byte);
+    }
     frames.push_back(text.str());
   }
   return frames;
@@ -62,6 +71,7 @@ std::string text_of(const Frames& frames) {
 struct Tally {
   int moments = 0, dump_files = 0;
   std::size_t compared = 0, frames = 0;   // stacks that stood, and their frames
+  std::size_t in_il = 0;                  // of these: those whose place in IL is known
   std::size_t by_dump_file = 0;           // of these also in a dump file
   std::size_t moved = 0;                  // between the looks: nothing is said of them
   std::size_t closed = 0, open = 0;       // native runs, of all looks
@@ -100,6 +110,8 @@ class ThreeWays {
       }
       ++tally.compared;
       tally.frames += frames.size();
+      tally.in_il += static_cast<std::size_t>(std::ranges::count_if(
+          frames, [](const std::string& frame) { return frame.find(kInIl) != std::string::npos; }));
       EXPECT_EQ(frames, second.at(id)) << "thread " << id << ", from outside:\n"
                                        << text_of(second.at(id)) << "attached:\n"
                                        << text_of(frames);
@@ -176,11 +188,12 @@ TEST_P(SameThreads, ByAttachFromOutsideAndInADumpFile) {
       ways.look(tally);
     }
   }
-  std::printf("%s: %d moments, %d of them dump files too; %zu stacks with %zu frames the same, %zu of them in a file; "
-              "%zu moved meanwhile; %zu native runs ended, %zu open\n",
-              GetParam().program, tally.moments, tally.dump_files, tally.compared, tally.frames, tally.by_dump_file,
+  std::printf("%s: %d moments, %d of them dump files too; %zu stacks with %zu frames the same (%zu with IL), %zu of them in a "
+              "file; %zu moved meanwhile; %zu native runs ended, %zu open\n",
+              GetParam().program, tally.moments, tally.dump_files, tally.compared, tally.frames, tally.in_il, tally.by_dump_file,
               tally.moved, tally.closed, tally.open);
   EXPECT_GE(tally.compared, GetParam().least_compared * static_cast<std::size_t>(tally.moments));
+  EXPECT_GT(tally.in_il, 0u);
   EXPECT_GE(tally.by_dump_file, GetParam().least_compared * static_cast<std::size_t>(tally.dump_files));
   program.terminate();
 }

@@ -54,6 +54,14 @@ class FakeClrQuestions final : public ClrQuestions {
     }
     return locks;
   }
+  ClrIlPlaces il_places(std::span<const std::uint64_t> ips) override {
+    ClrIlPlaces found{.assemblies = assemblies};
+    for (const std::uint64_t ip : ips) {
+      const auto known = places.find(ip);
+      found.places.push_back(known != places.end() ? known->second : ClrIlPlaces::Place{});
+    }
+    return found;
+  }
   void target_ran() override {
     if (on_run) on_run();
   }
@@ -65,6 +73,8 @@ class FakeClrQuestions final : public ClrQuestions {
   std::set<std::uint64_t> left_behind;              // that look like objects, and are none of the heap
   std::map<std::uint64_t, ClrLock> locks_of;        // by their addresses
   std::vector<std::size_t> lock_questions;          // how many objects each asked about
+  std::vector<Assembly> assemblies;
+  std::map<std::uint64_t, ClrIlPlaces::Place> places;  // in IL, by their addresses
   std::function<void()> on_run;                     // what a live target does meanwhile
 
  private:

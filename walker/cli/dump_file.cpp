@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "symbols/managed_lines.h"
 #include "symbols/native_source.h"
 #include "symbols/symboliser.h"
 #include "unmanaged/minidump/mapped_file.h"
@@ -51,7 +52,8 @@ class DumpFileRun {
         target_(dump, images_),
         files_(images_, target_.dumped_memory(), target_.images()),
         sources_(files_, disk_, path_),
-        symboliser_(files_, {[this](auto file) { return sources_.open(std::move(file)); }}) {}
+        symboliser_(files_, {[this](auto file) { return sources_.open(std::move(file)); }}),
+        lines_(host.local, disk_, path_) {}
 
   ExitCode run(PartialFile* file) {
     UnmatchedThreads unmatched(command_.threads);
@@ -62,7 +64,8 @@ class DumpFileRun {
     name(snapshot);
     CallChecker calls(symboliser_, loaded_images(snapshot));
     check_calls(snapshot, calls);
-    if (!sources_.missing().empty()) log(missing_text(sources_.missing()));
+    const std::vector<MissingPdb> unfound = missing_of(sources_, lines_);
+    if (!unfound.empty()) log(missing_text(unfound));
     if (mapped_.cut()) return report(unreadable(command_.file, kCut));
     if (const auto failure = write_dump(snapshot, command_, host_.colour, file, calls)) return report(*failure);
     return unmatched.empty() ? ExitCode::ok : report(missing);
@@ -83,6 +86,8 @@ class DumpFileRun {
   void name(Snapshot& snapshot) {
     log("symbolising");
     symbolise(snapshot, symboliser_);
+    for (Assembly& assembly : snapshot.assemblies) identify(assembly, lines_);
+    add_lines(snapshot, lines_);
     add_native_locks(snapshot, target_);
   }
 
@@ -101,6 +106,7 @@ class DumpFileRun {
   TargetImages files_;
   NativeSources sources_;
   Symboliser symboliser_;
+  ManagedLines lines_;
 };
 
 }  // namespace

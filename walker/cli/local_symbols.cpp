@@ -18,18 +18,20 @@ LocalSymbols::LocalSymbols(const SymbolPath& path)
       lines_(files_, disk_, path),
       identities_(files_, path) {}
 
-std::vector<MissingPdb> LocalSymbols::missing() const {
-  std::vector<MissingPdb> missing = sources_.missing();
-  missing.insert(missing.end(), lines_.missing().begin(), lines_.missing().end());
-  std::sort(missing.begin(), missing.end());
-  missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
-  return missing;
-}
+std::vector<MissingPdb> LocalSymbols::missing() const { return missing_of(sources_, lines_); }
 
 std::vector<std::string> LocalSymbols::refused() const {
   std::vector<std::string> refused = sources_.refused();
   refused.insert(refused.end(), lines_.refused().begin(), lines_.refused().end());
   return refused;
+}
+
+std::vector<MissingPdb> missing_of(const NativeSources& native, const ManagedLines& managed) {
+  std::vector<MissingPdb> missing = native.missing();
+  missing.insert(missing.end(), managed.missing().begin(), managed.missing().end());
+  std::sort(missing.begin(), missing.end());
+  missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
+  return missing;
 }
 
 std::string manifest_text(const std::vector<MissingPdb>& missing) {

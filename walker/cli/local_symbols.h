@@ -39,6 +39,9 @@ class LocalSymbols {
   ImageIdentities identities_;
 };
 
+// The PDBs that neither found so far; sorted, each once.
+std::vector<MissingPdb> missing_of(const NativeSources& native, const ManagedLines& managed);
+
 // For people: "name,GUIDage,1" a line, as symchk /im takes them; names that come from elsewhere are printable.
 // Of very many only the first ones.
 std::string manifest_text(const std::vector<MissingPdb>& missing);

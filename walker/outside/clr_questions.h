@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "symbols/assembly.h"
+#include "walker/model/frame.h"
+
 namespace mixwalk {
 
 // Code that the runtime made or compiled ahead of time, as its debugging library (the DAC) describes it.
@@ -76,6 +79,20 @@ struct ClrLock {
   bool operator==(const ClrLock&) const = default;
 };
 
+// Where instructions stand in the IL of their methods.
+struct ClrIlPlaces {
+  struct Place {
+    IlPlace il;                // its assembly: index into `assemblies`; -1: nothing is known
+    std::uint64_t method = 0;  // address of the MethodDesc whose code it is
+
+    bool operator==(const Place&) const = default;
+  };
+  std::vector<Assembly> assemblies;
+  std::vector<Place> places;
+
+  bool operator==(const ClrIlPlaces&) const = default;
+};
+
 // What a runtime's debugging library says of a process that stands still, or of a dump. Every answer may be
 // missing: the library may not be there, may not answer in time, or may find the memory damaged. Not frozen-safe;
 // one thread at a time.
@@ -100,6 +117,9 @@ class ClrQuestions {
   // The locks among these addresses, in the order of `objects`; nothing: no System.Threading.Lock lies there, or its
   // fields are not those that are known.
   virtual std::vector<std::optional<ClrLock>> lock_objects(std::span<const std::uint64_t> objects) = 0;
+
+  // In the order of `ips`, which are addresses inside instructions (CodeAddress::lookup()).
+  virtual ClrIlPlaces il_places(std::span<const std::uint64_t> ips) = 0;
 
   // Hints: what will be asked one by one. Where a question crosses to another process, all of these cost
   // little more than one.

@@ -17,7 +17,7 @@ enum class Outer : protozero::pbf_tag_type {
   open = 1, ask_code = 2, ask_methods = 3, ask_code_names = 4, ask_threads = 5, target_ran = 6, opened = 7,
   not_opened = 8, codes = 9, methods = 10, code_names = 11, threads = 12, ask_sync_blocks = 13, ask_object_types = 14,
   sync_blocks = 15, object_types = 16, ask_lock_objects = 17, lock_objects = 18,
-  ask_heap_object_types = 19,
+  ask_heap_object_types = 19, ask_il_places = 20, il_places = 21,
 };
 enum class OpenField : protozero::pbf_tag_type {
   version = 1, dac_path = 2, process = 3, dump_path = 4, runtime_base = 5, symbol_path = 6,
@@ -34,6 +34,9 @@ enum class AskBlocksField : protozero::pbf_tag_type { first = 1 };
 enum class BlocksField : protozero::pbf_tag_type { next = 1, block = 2, unreadable = 3 };
 enum class BlockField : protozero::pbf_tag_type { address = 1, object = 2, owner = 3, recursion = 4, held = 5 };
 enum class LockField : protozero::pbf_tag_type { owner = 1, recursion = 2, held = 3, wait_event = 4, none = 5 };
+enum class PlacesField : protozero::pbf_tag_type { assembly = 1, place = 2 };
+enum class AssemblyField : protozero::pbf_tag_type { path = 1, mvid = 2, optimised = 3 };
+enum class PlaceField : protozero::pbf_tag_type { assembly = 1, token = 2, offset = 3, method = 4, none = 5 };
 enum class NoField : protozero::pbf_tag_type {};
 
 // Between two characters.
@@ -215,6 +218,65 @@ std::optional<ClrLock> get_lock(pbf_message<LockField> in) {
   return lock;
 }
 
+Assembly get_assembly(pbf_message<AssemblyField> in) {
+  Assembly assembly;
+  while (in.next()) {
+    switch (in.tag()) {
+      case AssemblyField::path: assembly.path = get_text(in); break;
+      case AssemblyField::mvid: {
+        const auto bytes = in.get_view();
+        if (bytes.size() != assembly.mvid.size()) throw std::out_of_range("mvid");
+        std::memcpy(assembly.mvid.data(), bytes.data(), bytes.size());
+        break;
+      }
+      case AssemblyField::optimised: assembly.optimised = in.get_uint32() != 0; break;
+      default: in.skip();
+    }
+  }
+  return assembly;
+}
+
+ClrIlPlaces::Place get_place(pbf_message<PlaceField> in) {
+  ClrIlPlaces::Place place;
+  bool none = false;
+  std::uint32_t assembly = 0;
+  while (in.next()) {
+    switch (in.tag()) {
+      case PlaceField::assembly: assembly = in.get_uint32(); break;
+      case PlaceField::token: place.il.method = in.get_uint32(); break;
+      case PlaceField::offset: place.il.offset = in.get_uint32(); break;
+      case PlaceField::method: place.method = in.get_fixed64(); break;
+      case PlaceField::none: none = in.get_uint32() != 0; break;
+      default: in.skip();
+    }
+  }
+  if (none) return {};
+  if (assembly >= kMaxNamesAsked) throw std::out_of_range("assembly");
+  place.il.assembly = static_cast<std::int32_t>(assembly);
+  return place;
+}
+
+ClrIlPlaces get_places(pbf_message<PlacesField> in) {
+  ClrIlPlaces found;
+  while (in.next()) {
+    switch (in.tag()) {
+      case PlacesField::assembly:
+        if (found.assemblies.size() == kMaxNamesAsked) throw std::out_of_range("assemblies");
+        found.assemblies.push_back(get_assembly(pbf_message<AssemblyField>(in.get_message())));
+        break;
+      case PlacesField::place:
+        if (found.places.size() == kMaxNamesAsked) throw std::out_of_range("places");
+        found.places.push_back(get_place(pbf_message<PlaceField>(in.get_message())));
+        break;
+      default: in.skip();
+    }
+  }
+  for (const ClrIlPlaces::Place& place : found.places) {
+    if (place.il.assembly >= static_cast<std::int64_t>(found.assemblies.size())) throw std::out_of_range("assembly");
+  }
+  return found;
+}
+
 std::uint32_t get_first(pbf_message<AskBlocksField> in) {
   std::uint32_t first = 0;
   while (in.next()) {
@@ -338,6 +400,29 @@ struct Encoder {
       inner.add_uint32(BlockField::held, block.held ? 1 : 0);
     }
   }
+  void operator()(const AskIlPlaces& ask) const { put_addresses(bytes, Outer::ask_il_places, ask.ips); }
+  void operator()(const IlPlacesAnswer& answer) const {
+    if (answer.places == ClrIlPlaces{}) return put_empty(bytes, Outer::il_places);
+    MessageBuilder<Outer> outer(bytes);
+    MessageBuilder<PlacesField> out(outer, Outer::il_places);
+    for (const Assembly& assembly : answer.places.assemblies) {
+      MessageBuilder<AssemblyField> inner(out, PlacesField::assembly);
+      add_text(inner, AssemblyField::path, assembly.path);
+      inner.add_bytes(AssemblyField::mvid, reinterpret_cast<const char*>(assembly.mvid.data()), assembly.mvid.size());
+      inner.add_uint32(AssemblyField::optimised, assembly.optimised ? 1 : 0);
+    }
+    for (const ClrIlPlaces::Place& place : answer.places.places) {
+      MessageBuilder<PlaceField> inner(out, PlacesField::place);
+      if (place.il.assembly < 0) {
+        inner.add_uint32(PlaceField::none, 1);
+        continue;
+      }
+      inner.add_uint32(PlaceField::assembly, static_cast<std::uint32_t>(place.il.assembly));
+      inner.add_uint32(PlaceField::token, place.il.method);
+      inner.add_uint32(PlaceField::offset, place.il.offset);
+      inner.add_fixed64(PlaceField::method, place.method);
+    }
+  }
   void operator()(const ObjectTypesAnswer& answer) const {
     put_list(bytes, Outer::object_types, answer.types, [](auto& list, const std::string& type) {
       MessageBuilder<TextField> out(list, ListField::entry);
@@ -373,6 +458,8 @@ QuestionMessage get_message(pbf_message<Outer>& outer) {
       return AskHeapObjectTypes{get_addresses(pbf_message<AddressesField>(outer.get_message()))};
     case Outer::ask_lock_objects:
       return AskLockObjects{get_addresses(pbf_message<AddressesField>(outer.get_message()))};
+    case Outer::ask_il_places: return AskIlPlaces{get_addresses(pbf_message<AddressesField>(outer.get_message()))};
+    case Outer::il_places: return IlPlacesAnswer{get_places(pbf_message<PlacesField>(outer.get_message()))};
     case Outer::lock_objects:
       return LockObjectsAnswer{get_list<std::optional<ClrLock>, LockField>(pbf_message<ListField>(outer.get_message()),
                                                                            kMaxAsked, get_lock)};

@@ -17,10 +17,10 @@ namespace mixwalk {
 // says which message it is. One question is under way at a time. The asking side treats answers as hostile:
 // the library works on the memory of any process or file. Decoding is bounded, throws std::bad_alloc at most,
 // and says "no" to what it does not understand.
-inline constexpr std::uint32_t kQuestionsVersion = 3;
+inline constexpr std::uint32_t kQuestionsVersion = 4;
 inline constexpr std::size_t kMaxQuestionBytes = 4 << 20;
 inline constexpr std::size_t kMaxAsked = 4096;      // addresses in one question for code, or for lock objects
-// Addresses in one question for methods or types: all their names fit into a message.
+// Addresses in one question for methods, types or places in IL: all their names fit into a message.
 inline constexpr std::size_t kMaxNamesAsked = 200;
 inline constexpr std::size_t kMaxNameBytes = 8192;  // of one name; longer ones are cut
 inline constexpr std::size_t kMaxClrThreads = 100'000;
@@ -70,6 +70,10 @@ struct AskLockObjects {
   std::vector<std::uint64_t> objects;
   bool operator==(const AskLockObjects&) const = default;
 };
+struct AskIlPlaces {
+  std::vector<std::uint64_t> ips;
+  bool operator==(const AskIlPlaces&) const = default;
+};
 // The target has run since: everything is read anew. Answered by Opened.
 struct TargetRan {
   bool operator==(const TargetRan&) const = default;
@@ -113,10 +117,15 @@ struct LockObjectsAnswer {
   bool operator==(const LockObjectsAnswer&) const = default;
 };
 
+struct IlPlacesAnswer {
+  ClrIlPlaces places;
+  bool operator==(const IlPlacesAnswer&) const = default;
+};
+
 using QuestionMessage =
     std::variant<OpenClr, AskCode, AskMethods, AskCodeNames, AskThreads, AskSyncBlocks, AskObjectTypes,
-                 AskHeapObjectTypes, AskLockObjects, TargetRan, Opened, NotOpened, CodeAnswer, MethodsAnswer,
-                 CodeNamesAnswer, ThreadsAnswer, SyncBlocksAnswer, ObjectTypesAnswer, LockObjectsAnswer>;
+                 AskHeapObjectTypes, AskLockObjects, AskIlPlaces, TargetRan, Opened, NotOpened, CodeAnswer, MethodsAnswer,
+                 CodeNamesAnswer, ThreadsAnswer, SyncBlocksAnswer, ObjectTypesAnswer, LockObjectsAnswer, IlPlacesAnswer>;
 
 // The message with its length in front.
 std::string encode_question(const QuestionMessage& message);

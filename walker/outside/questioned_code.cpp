@@ -1,5 +1,6 @@
 #include "walker/outside/questioned_code.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,28 @@ void name_functions(Snapshot& snapshot, ClrQuestions& clr) {
     for (std::size_t i = 0; i < frames.size(); ++i) {
       if (frames[i].function != 0) frames[i].name = clr.method(frames[i].function).name;
       if (frames[i].kind == FrameKind::stub) add_target(thread.stack, i, clr);
+    }
+  }
+}
+
+void add_il_places(Snapshot& snapshot, ClrQuestions& clr) {
+  const auto lookup = [](const Frame& frame) { return CodeAddress{frame.address, frame.address_kind}.lookup(); };
+  const auto is_managed = [](const Frame& frame) { return frame.kind == FrameKind::managed && frame.function != 0; };
+  std::vector<std::uint64_t> ips;
+  for (const Thread& thread : snapshot.threads) {
+    for (const Frame& frame : thread.stack.frames) {
+      if (is_managed(frame)) ips.push_back(lookup(frame));
+    }
+  }
+  std::ranges::sort(ips);
+  ips.erase(std::unique(ips.begin(), ips.end()), ips.end());
+  ClrIlPlaces found = clr.il_places(ips);
+  snapshot.assemblies = std::move(found.assemblies);
+  for (Thread& thread : snapshot.threads) {
+    for (Frame& frame : thread.stack.frames) {
+      if (!is_managed(frame)) continue;
+      const auto at = static_cast<std::size_t>(std::ranges::lower_bound(ips, lookup(frame)) - ips.begin());
+      if (at < found.places.size() && found.places[at].method == frame.function) frame.il = found.places[at].il;
     }
   }
 }

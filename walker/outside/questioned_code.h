@@ -22,4 +22,8 @@ class QuestionedCode final : public ManagedCode {
 // managed frame that they called. A method that the library cannot name stays without one.
 void name_functions(Snapshot& snapshot, ClrQuestions& clr);
 
+// Gives the managed frames their places in IL (Frame::il), and the snapshot their assemblies. Frames whose code is that
+// of another method by now get none.
+void add_il_places(Snapshot& snapshot, ClrQuestions& clr);
+
 }  // namespace mixwalk

@@ -33,6 +33,7 @@ Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& o
   ClrJittedStep jitted(*clr, target.memory());
   Snapshot snapshot = walk_outside(target, {.managed = managed, .jitted = &jitted, .wanted = wanted});
   name_functions(snapshot, *clr);
+  add_il_places(snapshot, *clr);
   add_clr_threads(snapshot, *clr);
   snapshot.unasked = clr->obstacle();
   snapshot.locks_missing = "nobody looked";

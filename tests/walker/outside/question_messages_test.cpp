@@ -37,6 +37,10 @@ const QuestionMessage kMessages[] = {
     AskHeapObjectTypes{{0x1234}},
     AskLockObjects{{0x1234, 0x5678}},
     LockObjectsAnswer{{ClrLock{7, 2, true, 0x9ABC}, std::nullopt, ClrLock{}}},
+    AskIlPlaces{{0x1234, 0x5678}},
+    IlPlacesAnswer{},
+    IlPlacesAnswer{{{{"C:\\a.dll", {std::byte{1}, std::byte{2}}, false}, {}},
+                    {{{1, 0x0600'0007, 42}, 0x9ABC}, {}, {{0, 0, 0}, 1}}}},
 };
 
 TEST(QuestionMessages, EachComesBackAsItWas) {

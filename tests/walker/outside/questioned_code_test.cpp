@@ -35,6 +35,29 @@ TEST(QuestionedCodeTest, NamesOfFrames) {
   EXPECT_EQ(snapshot.threads[0].stack.frames[2].name, "");
 }
 
+// Three managed frames, a stub and a native one; the second frame is a caller.
+TEST(QuestionedCodeTest, PlacesInIl) {
+  test::FakeClrQuestions clr;
+  clr.assemblies = {{.path = "C:\\a.dll"}, {.path = "C:\\b.dll"}};
+  clr.places[0x1000] = {{0, 0x0600'0001, 5}, 0x10};
+  clr.places[0x1FFF] = {{1, 0x0600'0002, 7}, 0x20};
+  clr.places[0x3000] = {{1, 0x0600'0003, 9}, 0x31};  // another method has come to this address
+  clr.places[0x4000] = {{0, 0x0600'0004, 1}, 0x40};
+  Snapshot snapshot;
+  snapshot.threads.resize(1);
+  std::vector<Frame>& frames = snapshot.threads[0].stack.frames;
+  frames = {{.kind = FrameKind::managed, .address = 0x1000, .function = 0x10},
+            {.kind = FrameKind::managed, .address_kind = AddressKind::return_address, .address = 0x2000, .function = 0x20},
+            {.kind = FrameKind::managed, .address = 0x3000, .function = 0x30},
+            {.kind = FrameKind::stub, .address = 0x4000, .function = 0x40},
+            {.kind = FrameKind::native, .address = 0x1000}};
+  add_il_places(snapshot, clr);
+  EXPECT_EQ(snapshot.assemblies, clr.assemblies);
+  EXPECT_EQ(frames[0].il, (IlPlace{0, 0x0600'0001, 5}));
+  EXPECT_EQ(frames[1].il, (IlPlace{1, 0x0600'0002, 7}));
+  for (std::size_t i = 2; i < frames.size(); ++i) EXPECT_EQ(frames[i].il, IlPlace()) << i;
+}
+
 // Native code, a stub of that name that leads to a method, and what it was called by.
 std::string target_of(test::FakeClrQuestions& clr, const std::string& stub, std::uint64_t callee,
                       FrameKind above = FrameKind::native) {

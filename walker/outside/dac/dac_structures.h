@@ -76,6 +76,15 @@ struct MethodDescData {
 };
 static_assert(sizeof(MethodDescData) == 0x98);
 
+// CLRDATA_IL_ADDRESS_MAP of xclrdata.idl: a range of code, and the IL offset that the code is of; special ones as
+// IlToNative has them.
+struct IlAddressMap {
+  std::uint32_t il_offset = 0;
+  std::uint64_t begin = 0, end = 0;
+  std::int32_t source = 0;
+};
+static_assert(sizeof(IlAddressMap) == 0x20);
+
 // DacpObjectData.
 struct ObjectData {
   std::uint64_t method_table = 0;

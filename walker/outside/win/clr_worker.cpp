@@ -78,6 +78,7 @@ class Worker {
     return ObjectTypesAnswer{library_->heap_object_types(ask.addresses)};
   }
   QuestionMessage answer(const AskLockObjects& ask) { return LockObjectsAnswer{library_->lock_objects(ask.objects)}; }
+  QuestionMessage answer(const AskIlPlaces& ask) { return IlPlacesAnswer{library_->il_places(ask.ips)}; }
   QuestionMessage answer(const TargetRan&) {
     if (memory_) memory_->drop();
     library_->target_ran();

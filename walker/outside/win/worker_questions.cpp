@@ -206,6 +206,28 @@ std::vector<std::optional<ClrLock>> WorkerQuestions::lock_objects(std::span<cons
   return locks;
 }
 
+ClrIlPlaces WorkerQuestions::il_places(std::span<const std::uint64_t> ips) {
+  ClrIlPlaces found;
+  for (std::size_t at = 0; at < ips.size(); at += kMaxNamesAsked) {
+    const auto part = ips.subspan(at, std::min(kMaxNamesAsked, ips.size() - at));
+    const auto* answer = ask<IlPlacesAnswer>(AskIlPlaces{{part.begin(), part.end()}});
+    if (answer != nullptr && answer->places.places.size() != part.size()) {
+      reject();
+      answer = nullptr;
+    }
+    if (answer == nullptr) break;
+    for (ClrIlPlaces::Place place : answer->places.places) {
+      if (place.il.assembly >= 0) {
+        place.il.assembly = place_of(answer->places.assemblies[static_cast<std::size_t>(place.il.assembly)],
+                                     found.assemblies);
+      }
+      found.places.push_back(place);
+    }
+  }
+  found.places.resize(ips.size());
+  return found;
+}
+
 void WorkerQuestions::target_ran() {
   pieces_.clear();
   single_.clear();

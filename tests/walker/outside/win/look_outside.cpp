@@ -65,6 +65,7 @@ OutsideLook look_at(Target& target, WorkerQuestions::Settings settings, const st
   look.snapshot = walk_outside(target, {.managed = managed, .jitted = &jitted});
   look.walk_ms = clock.since();
   name_functions(look.snapshot, clr);
+  add_il_places(look.snapshot, clr);
   look.names_ms = clock.since();
   look.obstacle = clr.obstacle();
   return look;

@@ -4,9 +4,71 @@
 
 #include <cstdint>
 
+#include "walker/outside/dac/dac_structures.h"
 #include "walker/outside/dac/win/slots.h"
 
 namespace mixwalk::dac {
+
+// IXCLRDataModule, as far as mixwalk calls it. Source as below.
+struct IClrModule : IUnknown {
+  MIXWALK_DAC_SLOT(StartEnumAssemblies);
+  MIXWALK_DAC_SLOT(EnumAssembly);
+  MIXWALK_DAC_SLOT(EndEnumAssemblies);
+  MIXWALK_DAC_SLOT(StartEnumTypeDefinitions);
+  MIXWALK_DAC_SLOT(EnumTypeDefinition);
+  MIXWALK_DAC_SLOT(EndEnumTypeDefinitions);
+  MIXWALK_DAC_SLOT(StartEnumTypeInstances);
+  MIXWALK_DAC_SLOT(EnumTypeInstance);
+  MIXWALK_DAC_SLOT(EndEnumTypeInstances);
+  MIXWALK_DAC_SLOT(StartEnumTypeDefinitionsByName);
+  MIXWALK_DAC_SLOT(EnumTypeDefinitionByName);
+  MIXWALK_DAC_SLOT(EndEnumTypeDefinitionsByName);
+  MIXWALK_DAC_SLOT(StartEnumTypeInstancesByName);
+  MIXWALK_DAC_SLOT(EnumTypeInstanceByName);
+  MIXWALK_DAC_SLOT(EndEnumTypeInstancesByName);
+  MIXWALK_DAC_SLOT(GetTypeDefinitionByToken);
+  MIXWALK_DAC_SLOT(StartEnumMethodDefinitionsByName);
+  MIXWALK_DAC_SLOT(EnumMethodDefinitionByName);
+  MIXWALK_DAC_SLOT(EndEnumMethodDefinitionsByName);
+  MIXWALK_DAC_SLOT(StartEnumMethodInstancesByName);
+  MIXWALK_DAC_SLOT(EnumMethodInstanceByName);
+  MIXWALK_DAC_SLOT(EndEnumMethodInstancesByName);
+  MIXWALK_DAC_SLOT(GetMethodDefinitionByToken);
+  MIXWALK_DAC_SLOT(StartEnumDataByName);
+  MIXWALK_DAC_SLOT(EnumDataByName);
+  MIXWALK_DAC_SLOT(EndEnumDataByName);
+  MIXWALK_DAC_SLOT(GetName);
+  // The path of the module's file. `units`: of `name`, which has room for `room`, with the terminator.
+  virtual HRESULT STDMETHODCALLTYPE GetFileName(ULONG32 room, ULONG32* units, WCHAR* name) = 0;
+
+ protected:
+  ~IClrModule() = default;
+};
+inline constexpr IID kIidClrModule = {
+    0x88E32849, 0x0A0A, 0x4CB0, {0x90, 0x22, 0x7C, 0xD2, 0xE9, 0xE1, 0x39, 0xE2}};
+
+// IXCLRDataMethodInstance, likewise.
+struct IClrMethodInstance : IUnknown {
+  MIXWALK_DAC_SLOT(GetTypeInstance);
+  MIXWALK_DAC_SLOT(GetDefinition);
+  MIXWALK_DAC_SLOT(GetTokenAndScope);
+  MIXWALK_DAC_SLOT(GetName);
+  MIXWALK_DAC_SLOT(GetFlags);
+  MIXWALK_DAC_SLOT(IsSameObject);
+  MIXWALK_DAC_SLOT(GetEnCVersion);
+  MIXWALK_DAC_SLOT(GetNumTypeArguments);
+  MIXWALK_DAC_SLOT(GetTypeArgumentByIndex);
+  // Of the ranges of code that hold the address: the IL offset of each, in the order of the method's map, special
+  // ones as IlToNative has them. `count`: how many there are; `room`: of `offsets`. A failure where there is none.
+  virtual HRESULT STDMETHODCALLTYPE GetILOffsetsByAddress(std::uint64_t address, ULONG32 room, ULONG32* count,
+                                                          ULONG32* offsets) = 0;
+  MIXWALK_DAC_SLOT(GetAddressRangesByILOffset);
+  // The whole map of one version of the method's code, whichever runs now. `count` and `room` as above.
+  virtual HRESULT STDMETHODCALLTYPE GetILAddressMap(ULONG32 room, ULONG32* count, IlAddressMap* map) = 0;
+
+ protected:
+  ~IClrMethodInstance() = default;
+};
 
 // IXCLRDataProcess, as far as mixwalk calls it, in the order of its table. Source: xclrdata.idl of the runtime,
 // public; the slots were held against the libraries of .NET 8, 9 and 10.
@@ -29,6 +91,24 @@ struct IClrProcess : IUnknown {
   virtual HRESULT STDMETHODCALLTYPE GetRuntimeNameByAddress(std::uint64_t address, ULONG32 flags, ULONG32 room,
                                                             ULONG32* units, WCHAR* name,
                                                             std::uint64_t* displacement) = 0;
+  MIXWALK_DAC_SLOT(StartEnumAppDomains);
+  MIXWALK_DAC_SLOT(EnumAppDomain);
+  MIXWALK_DAC_SLOT(EndEnumAppDomains);
+  MIXWALK_DAC_SLOT(GetAppDomainByUniqueID);
+  MIXWALK_DAC_SLOT(StartEnumAssemblies);
+  MIXWALK_DAC_SLOT(EnumAssembly);
+  MIXWALK_DAC_SLOT(EndEnumAssemblies);
+  MIXWALK_DAC_SLOT(StartEnumModules);
+  MIXWALK_DAC_SLOT(EnumModule);
+  MIXWALK_DAC_SLOT(EndEnumModules);
+  MIXWALK_DAC_SLOT(GetModuleByAddress);
+  // The methods whose code lies at an address, of all domains where `domain` is null. S_FALSE: there is none, or no
+  // further one.
+  virtual HRESULT STDMETHODCALLTYPE StartEnumMethodInstancesByAddress(std::uint64_t address, IUnknown* domain,
+                                                                      std::uint64_t* enumeration) = 0;
+  virtual HRESULT STDMETHODCALLTYPE EnumMethodInstanceByAddress(std::uint64_t* enumeration,
+                                                                IClrMethodInstance** method) = 0;
+  virtual HRESULT STDMETHODCALLTYPE EndEnumMethodInstancesByAddress(std::uint64_t enumeration) = 0;
 
  protected:
   ~IClrProcess() = default;

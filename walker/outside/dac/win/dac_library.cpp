@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "symbols/il_map.h"
 #include "walker/outside/dac_name.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/outside/question_messages.h"
@@ -18,6 +19,10 @@ constexpr unsigned kNameUnits = 4096;
 constexpr std::size_t kMaxModules = 10'000;
 constexpr std::size_t kMaxTypes = 100'000;
 constexpr unsigned kMaxHeaps = 1024;
+// Ranges of code around one address; there is one, or a few.
+constexpr ULONG32 kMostIlOffsets = 16;
+// Entries of one method's map: a few for each line.
+constexpr ULONG32 kMostIlEntries = 1 << 16;
 // The smallest object, for which there is always room behind what a thread has taken.
 constexpr std::uint64_t kSmallestObject = 24;
 // System.Threading.Lock has some ten, static ones included.
@@ -321,8 +326,86 @@ std::vector<std::optional<ClrLock>> DacLibrary::lock_objects(std::span<const std
   return locks;
 }
 
+std::optional<std::uint32_t> DacLibrary::il_offset(std::uint64_t ip, const ClrCode& code) {
+  std::uint64_t enumeration = 0;
+  if (process_->StartEnumMethodInstancesByAddress(ip, nullptr, &enumeration) != S_OK) return std::nullopt;
+  ComPointer<dac::IClrMethodInstance> method;
+  const HRESULT found = process_->EnumMethodInstanceByAddress(&enumeration, method.put());
+  process_->EndEnumMethodInstancesByAddress(enumeration);
+  std::array<ULONG32, kMostIlOffsets> offsets{};
+  ULONG32 count = 0;
+  if (found != S_OK || !method) return std::nullopt;
+  if (FAILED(method->GetILOffsetsByAddress(ip, kMostIlOffsets, &count, offsets.data()))) count = 0;
+  // The ranges around one address, as a map of them: the last one begins last.
+  std::array<IlToNative, kMostIlOffsets> map;
+  const std::size_t ranges = std::min(count, kMostIlOffsets);
+  for (std::size_t i = 0; i < ranges; ++i) map[i] = {offsets[i], 0, 1};
+  const auto offset = il_offset_at(std::span(map).first(ranges), 0);
+  return offset ? offset : il_offset_before(*method.get(), ip, code);
+}
+
+std::optional<std::uint32_t> DacLibrary::il_offset_before(dac::IClrMethodInstance& method, std::uint64_t ip,
+                                                         const ClrCode& code) {
+  ULONG32 count = 0;
+  if (FAILED(method.GetILAddressMap(0, &count, nullptr)) || count == 0) return std::nullopt;
+  std::vector<dac::IlAddressMap> entries(std::min(count, kMostIlEntries));
+  const auto room = static_cast<ULONG32>(entries.size());
+  if (FAILED(method.GetILAddressMap(room, &count, entries.data()))) return std::nullopt;
+  entries.resize(std::min(count, room));
+  std::vector<IlToNative> map;
+  for (const dac::IlAddressMap& entry : entries) {
+    // Else it is the map of another version of the code.
+    if (entry.begin - code.start >= code.hot_bytes) return std::nullopt;
+    map.push_back({entry.il_offset, static_cast<std::uint32_t>(entry.begin - code.start),
+                   static_cast<std::uint32_t>(std::min(entry.end - code.start, code.hot_bytes))});
+  }
+  if (ip - code.start >= code.hot_bytes) return std::nullopt;
+  return il_offset_at(map, static_cast<std::uint32_t>(ip - code.start));
+}
+
+const Assembly* DacLibrary::assembly_of(std::uint64_t module) {
+  const auto known = assemblies_.find(module);
+  if (known != assemblies_.end()) return known->second ? &*known->second : nullptr;
+  if (assemblies_.size() == kMaxModules) assemblies_.clear();
+  std::optional<Assembly>& kept = assemblies_[module];
+  const ModuleMetadata* metadata = metadata_of(module);
+  Assembly assembly;
+  if (metadata == nullptr || !metadata->mvid(assembly.mvid)) return nullptr;
+  assembly.optimised = may_be_optimised(metadata->assembly_attribute(L"System.Diagnostics.DebuggableAttribute"));
+  ComPointer<IUnknown> object;
+  ComPointer<dac::IClrModule> file;
+  std::array<WCHAR, kNameUnits> name{};
+  ULONG32 units = 0;
+  if (SUCCEEDED(sos_->GetModule(module, object.put())) && object && file.query(object.get(), dac::kIidClrModule) &&
+      SUCCEEDED(file->GetFileName(kNameUnits, &units, name.data()))) {
+    assembly.path = text_of(name);
+  }
+  kept = std::move(assembly);
+  return &*kept;
+}
+
+ClrIlPlaces DacLibrary::il_places(std::span<const std::uint64_t> ips) {
+  ClrIlPlaces found;
+  for (const std::uint64_t ip : ips) {
+    ClrIlPlaces::Place& place = found.places.emplace_back();
+    const auto code = code_at(ip);
+    dac::MethodDescData data;
+    // Of another version than 0 (ReJIT) the PDB says nothing.
+    if (!code || FAILED(sos_->GetMethodDescData(code->method, ip, &data, 0, nullptr, nullptr)) ||
+        data.is_dynamic != 0 || data.requested.id != 0) {
+      continue;
+    }
+    const auto offset = il_offset(ip, *code);
+    const Assembly* assembly = offset ? assembly_of(data.module) : nullptr;
+    if (assembly == nullptr) continue;
+    place = {{place_of(*assembly, found.assemblies), data.token, *offset}, code->method};
+  }
+  return found;
+}
+
 void DacLibrary::target_ran() {
   cache_.drop();
+  assemblies_.clear();
   lock_layouts_.clear();
   heap_.reset();
   metadata_.clear();  // the library's objects do not outlive this

@@ -39,6 +39,7 @@ class DacLibrary final : public ClrQuestions {
   std::vector<std::string> object_types(std::span<const std::uint64_t> objects) override;
   std::vector<std::string> heap_object_types(std::span<const std::uint64_t> addresses) override;
   std::vector<std::optional<ClrLock>> lock_objects(std::span<const std::uint64_t> objects) override;
+  ClrIlPlaces il_places(std::span<const std::uint64_t> ips) override;
   void target_ran() override;
   std::string obstacle() const override { return {}; }
 
@@ -70,6 +71,12 @@ class DacLibrary final : public ClrQuestions {
   const LockLayout* lock_layout(std::uint64_t method_table);
   std::optional<LockLayout> read_lock_layout(std::uint64_t method_table);
   std::optional<ClrLock> lock_object(std::uint64_t object);
+  // Nothing: no IL stands for the code there, or it is not the IL of the module's file.
+  std::optional<std::uint32_t> il_offset(std::uint64_t ip, const ClrCode& code);
+  // Of code that no IL stands for: the IL offset of the code before it, as il_offset_at() has it.
+  std::optional<std::uint32_t> il_offset_before(dac::IClrMethodInstance& method, std::uint64_t ip, const ClrCode& code);
+  // Null: the module has no metadata, or no build that could be told from another one.
+  const Assembly* assembly_of(std::uint64_t module);
   // By metadata, which knows what the library's own name leaves out. Empty: metadata does not say.
   std::string name_by_metadata(const dac::MethodDescData& data, const std::string& name);
 
@@ -79,6 +86,7 @@ class DacLibrary final : public ClrQuestions {
   ComPointer<dac::IClrProcess> process_;
   ComPointer<dac::ISosDac> sos_;
   std::unordered_map<std::uint64_t, ModuleMetadata> metadata_;  // by the address of the runtime's Module
+  std::unordered_map<std::uint64_t, std::optional<Assembly>> assemblies_;       // likewise
   std::unordered_map<std::uint64_t, std::optional<LockLayout>> lock_layouts_;  // by MethodTable
   std::optional<Heap> heap_;
 };
