@@ -26,8 +26,8 @@ target_include_directories(capstone_static SYSTEM INTERFACE ${mixwalk_capstone}/
 
 # Of each of its 15,000 instructions capstone keeps which registers are read and written without being named (60 of 80
 # bytes, nearly all of them zero), and in another table which flags (8 of 16 bytes), and nobody here asks for them. The
-# tables are compiled without these: 1 MB less. What is generated stands for the files of the same name: the header by its
-# include guard, the others by lying beside.
+# tables are compiled without these: 1 MB less. What is generated stands for the files of the same name: the header by
+# its include guard, the others by lying beside.
 set(small ${CMAKE_BINARY_DIR}/capstone-tables)
 set(x86 ${mixwalk_capstone}/arch/X86)
 # Written again only where the source or this file has changed: capstone would be compiled again with them.

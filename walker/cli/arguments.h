@@ -11,8 +11,8 @@
 
 namespace mixwalk {
 
-// Keeps with an option the words that it takes, for completions and help (command_table.h); CLI11 has no place for them.
-// It checks nothing.
+// Keeps with an option the words that it takes, for completions (command_table.h); CLI11 has no place for them. It
+// checks nothing.
 void set_words(CLI::Option& option, const std::vector<std::string>& words);
 // What set_words kept; empty: the option takes any value, or none.
 std::vector<std::string> words_of(CLI::Option& option);

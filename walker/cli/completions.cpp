@@ -46,7 +46,7 @@ std::vector<std::string> offered_names(const CommandInfo& command) {
 
 // The command's argument; null: there is none.
 const OptionInfo* argument_of(const CommandInfo& command) {
-  const auto found = std::ranges::find_if(command.options, [](const OptionInfo& option) { return option.names.empty(); });
+  const auto found = std::ranges::find_if(command.options, [](const OptionInfo& each) { return each.names.empty(); });
   return found == command.options.end() ? nullptr : &*found;
 }
 
@@ -82,8 +82,8 @@ std::string bash_command(const CommandInfo& command) {
          "; fi ;;\n      esac ;;\n";
 }
 
-// A string of PowerShell. Windows PowerShell reads a script without a byte order mark in the code page of the machine, so
-// the text is made ASCII.
+// A string of PowerShell. Windows PowerShell reads a script without a byte order mark in the code page of the machine,
+// so the text is made ASCII.
 std::string powershell_string(const std::string& text) {
   std::string ascii = replace_all(replace_all(text, "…", "..."), "\n", " ");
   std::erase_if(ascii, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
@@ -102,7 +102,8 @@ std::string powershell_command(const CommandInfo& command) {
   std::string text = "    " + powershell_string(command.name) + " = @{\n      Help = " +
                      powershell_string(summary.substr(0, summary.find("\n\n"))) + "\n      TakesArgument = " +
                      (argument ? "$true" : "$false") + "\n      Words = " +
-                     powershell_list(argument ? argument->words : std::vector<std::string>()) + "\n      Options = @(\n";
+                     powershell_list(argument ? argument->words : std::vector<std::string>()) +
+                     "\n      Options = @(\n";
   for (const OptionInfo& option : command.options) {
     if (option.names.empty()) continue;
     text += "        @{ Names = " + powershell_list(option.names) + "; Offered = " +
@@ -144,7 +145,8 @@ constexpr char kPowershellEnd[] = R"(  }
       }
     }
   }
-  $given = @($line.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursor } | ForEach-Object { $_.ToString() })
+  $before = $line.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursor }
+  $given = @($before | ForEach-Object { $_.ToString() })
   # What follows -- is the command line of a program.
   if ($given -contains '--') { return }
   if ($given.Count -lt 2) {

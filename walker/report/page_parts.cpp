@@ -33,7 +33,8 @@ std::string unpacked() {
 std::string_view part(std::size_t index) {
   static const std::string all = unpacked();
   const auto sizes = page_pack::sizes();
-  const std::size_t begin = std::accumulate(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(index), std::size_t{0});
+  const auto before = sizes.first(index);
+  const std::size_t begin = std::accumulate(before.begin(), before.end(), std::size_t{0});
   return std::string_view(all).substr(begin, sizes[index]);
 }
 

@@ -46,7 +46,8 @@ def completions(repository):
     """{name: (bytes, False)}: by the program for Linux, which writes what the one for Windows writes."""
     program = os.path.join(repository, "build/linux/bin/mixwalk")
     written = lambda shell: subprocess.run([program, "completions", shell], check=True, capture_output=True).stdout
-    return {"completions/mixwalk.bash": (written("bash"), False), "completions/mixwalk.ps1": (written("powershell"), False)}
+    return {"completions/mixwalk.bash": (written("bash"), False),
+            "completions/mixwalk.ps1": (written("powershell"), False)}
 
 
 def for_linux(files, seconds):

@@ -78,7 +78,8 @@ def main(mixwalk, repository):
     with tempfile.TemporaryDirectory() as folder:
         script = os.path.join(folder, "completions.bash")
         with open(script, "w", encoding="utf-8") as file:
-            file.write(subprocess.run([mixwalk, "completions", "bash"], check=True, capture_output=True, text=True).stdout)
+            written = subprocess.run([mixwalk, "completions", "bash"], check=True, capture_output=True, text=True)
+            file.write(written.stdout)
         work = os.path.join(folder, "work")
         os.makedirs(os.path.join(work, "the symbols"))
         for name in ("first recording.mixwalk", "program.exe"):
@@ -110,7 +111,8 @@ def main(mixwalk, repository):
         expect("record --on exception=f" + TAB, ["record", "--on", "exception=f"])
         expect("completions " + ALL, ["completions", "bash", "powershell"])
         expect("report fi" + TAB, ["report", "first recording.mixwalk"])
-        expect("report first\\ recording.mixwalk -o pro" + TAB, ["report", "first recording.mixwalk", "-o", "program.exe"])
+        expect("report first\\ recording.mixwalk -o pro" + TAB,
+               ["report", "first recording.mixwalk", "-o", "program.exe"])
         expect("dump --symbol-path " + TAB, ["dump", "--symbol-path", "the symbols/"])
         expect("dump -- pro" + TAB, ["dump", "--", "program.exe"])
         expect("dump -- program.exe --proc" + TAB, ["dump", "--", "program.exe", "--proc"])
