@@ -25,7 +25,7 @@ class Bash:
         self.child, self.terminal = pty.fork()
         if self.child == 0:
             os.chdir(folder)
-            os.environ.update(TERM="dumb", HOME=folder, LC_ALL="C.UTF-8")
+            os.environ.update(TERM="dumb", HOME=folder, INPUTRC="/dev/null", LC_ALL="C.UTF-8")
             # No line is too long to be shown whole.
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 4000, 0, 0))
             os.execv("/bin/bash", ["bash", "--norc", "--noprofile", "-i"])
