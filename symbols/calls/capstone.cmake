@@ -24,9 +24,10 @@ mixwalk_add_capstone()
 target_compile_options(capstone PRIVATE -w)
 target_include_directories(capstone_static SYSTEM INTERFACE ${mixwalk_capstone}/include)
 
-# Of each of its 15,000 instructions capstone keeps which registers are read and written without being named: 60 of 80
-# bytes, nearly all of them zero, and nobody here asks for them. The table is compiled without these: 0.9 MB less. What
-# is generated stands for the files of the same name: the header by its include guard, the others by lying beside.
+# Of each of its 15,000 instructions capstone keeps which registers are read and written without being named (60 of 80
+# bytes, nearly all of them zero), and in another table which flags (8 of 16 bytes), and nobody here asks for them. The
+# tables are compiled without these: 1 MB less. What is generated stands for the files of the same name: the header by
+# its include guard, the others by lying beside.
 set(small ${CMAKE_BINARY_DIR}/capstone-tables)
 set(x86 ${mixwalk_capstone}/arch/X86)
 # Written again only where the source or this file has changed: capstone would be compiled again with them.
@@ -38,7 +39,12 @@ if(${mixwalk_capstone}/.ready IS_NEWER_THAN ${small}/X86Mapping.c OR
   file(READ ${x86}/X86MappingInsn.inc table)
   string(REGEX REPLACE "\n\t{[^}\n]*}, {[^}\n]*}, {" "\n\t{ 0 }, { 0 }, {" table "${table}")
   file(WRITE ${small}/X86MappingInsn.inc "${table}")
+  file(READ ${x86}/X86MappingInsnOp.inc table)
+  string(REGEX REPLACE "\\*/\n\t[^{}]*,\n\t{" "*/\n\t{" table "${table}")
+  file(WRITE ${small}/X86MappingInsnOp.inc "${table}")
   file(READ ${x86}/X86Mapping.c source)
+  string(REPLACE "uint64_t flags;" "" source "${source}")
+  string(REPLACE "*eflags = insn_ops[i].flags;" "*eflags = 0;" source "${source}")
   file(WRITE ${small}/X86Mapping.c "${source}")
 endif()
 get_target_property(sources capstone SOURCES)

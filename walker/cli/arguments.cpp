@@ -16,6 +16,9 @@ std::uint32_t number_of(const std::string& flags, const std::string& text) {
                              "\"" + text + "\" is no number from 1 to 4294967295");
 }
 
+// The name of the validator in which an option's words lie.
+const std::string kWords = "words";
+
 // CLI11 says an error in several lines, and quotes what the user typed: one line, no controls.
 std::string one_line(std::string text) {
   constexpr std::size_t kMaxBytes = 400;
@@ -26,12 +29,28 @@ std::string one_line(std::string text) {
 
 }  // namespace
 
+void set_words(CLI::Option& option, const std::vector<std::string>& words) {
+  option.check(CLI::Validator(CLI::detail::join(words, " ")).name(kWords));
+}
+
+std::vector<std::string> words_of(CLI::Option& option) {
+  try {
+    return CLI::detail::split(option.get_validator(kWords)->get_description(), ' ');
+  } catch (const CLI::OptionNotFound&) {
+    return {};
+  }
+}
+
 std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) const {
   if (app->get_option_no_throw("program") == nullptr) {
     return CLI::Formatter::make_usage(app, name);
   }
-  return "Usage: " + name + " [OPTIONS] (--process-id PID | --name NAME | -- PROGRAM ARGS...)\n";
+  const std::string file = app->get_name() == "dump" ? " | FILE.dmp" : "";
+  return "Usage: " + name + " [OPTIONS] (--process-id PID | --name NAME" + file + " | -- PROGRAM ARGS...)\n";
 }
+
+// As the list of options writes the argument. (CLI11 writes its own name for it, in brackets.)
+std::string HelpFormatter::make_option_usage(const CLI::Option* argument) const { return argument->get_option_text(); }
 
 std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
   std::string what = command->get_description();

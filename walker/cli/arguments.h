@@ -11,6 +11,19 @@
 
 namespace mixwalk {
 
+// Keeps with an option the words that it takes, for completions (command_table.h); CLI11 has no place for them. It
+// checks nothing.
+void set_words(CLI::Option& option, const std::vector<std::string>& words);
+// What set_words kept; empty: the option takes any value, or none.
+std::vector<std::string> words_of(CLI::Option& option);
+
+template <class Value>
+std::vector<std::string> words_in(const std::map<std::string, Value>& words) {
+  std::vector<std::string> all;
+  for (const auto& [word, value] : words) all.push_back(word);
+  return all;
+}
+
 // The kinds of options that the commands are made of. Only the …options.cpp files include this:
 // CLI11 takes long to compile.
 
@@ -20,7 +33,7 @@ template <class Value, class Target>
 CLI::Option* add_choice(CLI::App& app, const std::string& flags,
                         const std::map<std::string, Value>& words, Target& target,
                         const std::string& help) {
-  return app.add_option_function<std::string>(
+  CLI::Option* const option = app.add_option_function<std::string>(
       flags,
       [&words, &target, flags](const std::string& text) {
         const auto found = words.find(text);
@@ -34,6 +47,8 @@ CLI::Option* add_choice(CLI::App& app, const std::string& flags,
                                    "\"" + text + "\" is none of " + all);
       },
       help);
+  set_words(*option, words_in(words));
+  return option;
 }
 
 // A decimal number of at least 1.
@@ -54,6 +69,7 @@ class HelpFormatter final : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string name) const override;
   std::string make_subcommand(const CLI::App* command) const override;
+  std::string make_option_usage(const CLI::Option* argument) const override;
 };
 
 // What is wrong, in words for a user: CLI11's own are about types and counts. `command`: the app, or

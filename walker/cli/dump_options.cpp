@@ -40,6 +40,10 @@ void add_dump(CLI::App& app, DumpArguments& arguments) {
   DumpCommand& command = arguments.command;
   arguments.app = dump;
   add_visit(*dump, arguments.visit, command.visit, "dump");
+  dump->get_option("program")
+      ->group("Options")
+      ->description("A dump file (minidump): the stacks in it")
+      ->option_text("FILE.dmp");
   dump->add_option("--after", arguments.visit.after, "When to dump a started program (default 2s)")
       ->check(duration_validator())
       ->option_text("DURATION");

@@ -29,8 +29,10 @@ const std::map<std::string, Format> kFormats = {
     {"html", Format::html}, {"json", Format::json}, {"text", Format::text}};
 
 void add_common(CLI::App& command, HangArguments& arguments) {
-  command.add_option("-f,--format", arguments.format, "text, json or html (default: by OUT's name, else text)")
-      ->option_text("FORMAT");
+  CLI::Option* const format =
+      command.add_option("-f,--format", arguments.format, "text, json or html (default: by OUT's name, else text)")
+          ->option_text("FORMAT");
+  set_words(*format, words_in(kFormats));
   command.add_option("-o,--output", arguments.output, "The file to write (default: standard output)")
       ->option_text("OUT");
   command.add_flag("--all", arguments.all, "Show all threads, groups and frames");

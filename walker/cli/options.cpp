@@ -1,63 +1,28 @@
 #include "walker/cli/options.h"
 
 #include <algorithm>
-#include <map>
 #include <sstream>
 
-#include "walker/base/version.h"
-#include "walker/cli/arguments.h"
-#include "walker/cli/convert_options.h"
-#include "walker/cli/doctor_options.h"
-#include "walker/cli/dump_options.h"
-#include "walker/cli/hang_options.h"
-#include "walker/cli/record_options.h"
-#include "walker/cli/symbolise_options.h"
+#include "walker/cli/command_line.h"
+#include "walker/cli/completions.h"
 
 namespace mixwalk {
 namespace {
 
-constexpr char kPsHelp[] =
-    "Lists the .NET processes that can be attached to: id, name, runtime.\n"
-    "\n"
-    "Example:\n"
-    "  mixwalk ps";
-
-const std::map<std::string, Format> kListFormats = {{"text", Format::text},
-                                                    {"json", Format::json}};
-
-void add_ps(CLI::App& app, PsCommand& command) {
-  CLI::App* ps = app.add_subcommand("ps", kPsHelp);
-  add_choice(*ps, "-f,--format", kListFormats, command.format, "text or json")
-      ->option_text("FORMAT");
+ParseResult finish_completions(const std::string& shell) {
+  if (shell == "bash") return {.to_stdout = bash_completions(command_table())};
+  if (shell == "powershell") return {.to_stdout = powershell_completions(command_table())};
+  return usage(shell.empty() ? "completions needs a shell: bash or powershell"
+                             : "\"" + shell + "\" is none of bash, powershell",
+               "completions");
 }
 
 }  // namespace
 
 ParseResult parse_command_line(const std::vector<std::string>& arguments,
                                const OtelVariables& variables) {
-  CLI::App app("mixwalk shows the complete call stacks of .NET processes: native and managed "
-               "frames, interleaved.",
-               "mixwalk");
-  app.set_version_flag("--version", std::string("mixwalk ") + kVersion);
-  app.require_subcommand(1);
-  app.formatter(std::make_shared<HelpFormatter>());
-  app.allow_windows_style_options(false);  // on other systems /p is a file
-  PsCommand ps;
-  DumpArguments dump;
-  RecordArguments record;
-  ConvertArguments convert;
-  SymboliseArguments symbolise;
-  HangArguments compare, report;
-  DoctorArguments doctor;
-  add_ps(app, ps);
-  add_dump(app, dump);
-  add_record(app, record);
-  add_convert(app, convert);
-  add_symbolise(app, symbolise);
-  add_compare(app, compare);
-  add_report(app, report);
-  add_doctor(app, doctor);
-
+  CommandLine line;
+  CLI::App& app = line.app;
   if (arguments.empty()) return {.to_stdout = app.help()};
   // All words after "--" belong to the program. CLI11 would take some of them for a subcommand or an
   // option of ours.
@@ -80,43 +45,49 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments,
     app.parse(own);
     if (app.got_subcommand("ps")) {
       if (!program.empty()) return usage("ps takes no program", "ps");
-      return {.command = ps};
+      return {.command = line.ps};
     }
     if (app.got_subcommand("convert")) {
       if (!program.empty()) return usage("convert takes no program", "convert");
-      return finish_convert(convert, variables);
+      return finish_convert(line.convert, variables);
     }
     if (app.got_subcommand("symbolise")) {
       if (!program.empty()) return usage("symbolise takes no program", "symbolise");
-      return finish_symbolise(symbolise);
+      return finish_symbolise(line.symbolise);
     }
     if (app.got_subcommand("compare")) {
       if (!program.empty()) return usage("compare takes no program", "compare");
-      return finish_compare(compare);
+      return finish_compare(line.compare);
     }
     if (app.got_subcommand("report")) {
       if (!program.empty()) return usage("report takes no program", "report");
-      return finish_report(report);
+      return finish_report(line.report);
     }
     if (app.got_subcommand("doctor")) {
       if (!program.empty()) return usage("doctor takes no program", "doctor");
-      return finish_doctor(doctor);
+      return finish_doctor(line.doctor);
+    }
+    if (app.got_subcommand("completions")) {
+      if (!program.empty()) return usage("completions takes no program", "completions");
+      return finish_completions(line.shell);
     }
     const bool dumps = app.got_subcommand("dump");
-    VisitArguments& visit = dumps ? dump.visit : record.visit;
+    VisitArguments& visit = dumps ? line.dump.visit : line.record.visit;
     if (dumps && visit.program.size() == 1 && program.empty() && is_dump_file(visit.program.front())) {
-      return finish_dump_file(dump);
+      return finish_dump_file(line.dump);
     }
     if (!visit.program.empty()) {
       return usage("unexpected \"" + visit.program.front() + "\": a program goes after --",
                    dumps ? "dump" : "record");
     }
     visit.program = std::move(program);
-    return dumps ? finish_dump(dump) : finish_record(record, variables);
+    return dumps ? finish_dump(line.dump) : finish_record(line.record, variables);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) {
       const auto chosen = app.get_subcommands();
-      if (chosen.empty()) return usage("no command: ps, dump, record, convert, symbolise, compare, report or doctor", "");
+      if (chosen.empty()) {
+        return usage("no command: ps, dump, record, convert, symbolise, compare, report, doctor or completions", "");
+      }
       return usage(sentence(error, *chosen.front()), chosen.front()->get_name());
     }
     std::ostringstream out, unused;

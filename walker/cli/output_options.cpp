@@ -8,14 +8,16 @@
 namespace mixwalk {
 namespace {
 
-std::string format_names(FormatsOf which) {
-  std::string all;
+std::vector<std::string> format_words(FormatsOf which) {
+  std::vector<std::string> all;
   for (const RecordingFormat& format : recording_formats()) {
     if (which == FormatsOf::recordings && format.refusal == &dump_refusal) continue;
-    all += (all.empty() ? "" : ", ") + std::string(format.name);
+    all.emplace_back(format.name);
   }
   return all;
 }
+
+std::string format_names(FormatsOf which) { return CLI::detail::join(format_words(which), ", "); }
 
 }  // namespace
 
@@ -24,8 +26,9 @@ void add_format(CLI::App& app, std::optional<std::string>& format, FormatsOf whi
   std::string names = format_names(which);
   constexpr std::size_t kLine = 60;
   if (names.size() > kLine) names.replace(names.rfind(' ', kLine), 1, "\n");
-  app.add_option("-f,--format", format, names + "\n(default: " + otherwise + ")")
-      ->option_text("FORMAT");
+  CLI::Option* const option =
+      app.add_option("-f,--format", format, names + "\n(default: " + otherwise + ")")->option_text("FORMAT");
+  set_words(*option, format_words(which));
 }
 
 ParseResult unknown_format(const std::string& format, FormatsOf which,

@@ -193,13 +193,15 @@ void add_record(CLI::App& app, RecordArguments& arguments) {
              "wall (every thread, the default) or cpu (threads that used the CPU since their\n"
              "last sample; the others are not even stopped)")
       ->option_text("MODE");
-  record
-      ->add_option("--on", arguments.on,
-                   "Instead of samples over time, the stack of every exception[=TYPE] where it is\n"
-                   "thrown, of every class-load[=TYPE], of every module-load[=NAME] (an assembly or a\n"
-                   "native DLL, by its file name), or of every Nth allocation[=TYPE] (of a program\n"
-                   "started with --)")
-      ->option_text("EVENT");
+  CLI::Option* const on =
+      record
+          ->add_option("--on", arguments.on,
+                       "Instead of samples over time, the stack of every exception[=TYPE] where it is\n"
+                       "thrown, of every class-load[=TYPE], of every module-load[=NAME] (an assembly or a\n"
+                       "native DLL, by its file name), or of every Nth allocation[=TYPE] (of a program\n"
+                       "started with --)")
+          ->option_text("EVENT");
+  set_words(*on, words_in(kEvents));
   add_number(*record, "--every", arguments.every, "With --on allocation: its N (default 1000)")
       ->option_text("N");
   add_number(*record, "--depth", command.filter.depth, "Keep the first N frames of each stack")

@@ -1,46 +1,53 @@
 cmake_minimum_required(VERSION 3.21)
 
-# Makes a source file of the page's parts (page_parts.h): OUT, of PAGE (the page, the style), SCRIPTS and LIBRARIES.
-# An array of bytes each: a string literal may have no more than 64 KiB in ISO C++.
+# Makes a source file of the page's parts (page_pack.h): OUT, of PAGE (the page, the style), SCRIPTS and LIBRARIES.
+# Together they are packed, to a third of their bytes.
 
-set(source "#include \"walker/report/page_parts.h\"\n\nnamespace mixwalk::page_parts {\nnamespace {\n")
-set(views "")
+set(parts "")  # one after the other
+set(sizes "")
 
-function(add_part name hex)
-  string(LENGTH "${hex}" digits)
-  math(EXPR bytes "${digits} / 2")
-  string(REGEX REPLACE "(..)" "0x\\1," literals "${hex}")
-  set(source "${source}constexpr char unsigned k_${name}[] = {${literals}};\n" PARENT_SCOPE)
-  string(APPEND views "std::string_view ${name}() noexcept { return {reinterpret_cast<const char*>(k_${name}), ${bytes}}; }\n")
-  set(views "${views}" PARENT_SCOPE)
+# The text of a file, which is UTF-8: CMake would end a string at a byte that is 0.
+function(read_text file variable)
+  file(READ ${file} text)
+  file(SIZE ${file} bytes)
+  string(LENGTH "${text}" length)
+  if(NOT length EQUAL bytes)
+    message(FATAL_ERROR "${file} has ${bytes} bytes, and ${length} of them were read")
+  endif()
+  set(${variable} "${text}" PARENT_SCOPE)
+endfunction()
+
+function(add_part text)
+  string(LENGTH "${text}" length)
+  set(sizes "${sizes}${length}, " PARENT_SCOPE)
+  set(parts "${parts}${text}" PARENT_SCOPE)
 endfunction()
 
 list(GET PAGE 0 html)
 list(GET PAGE 1 css)
-file(READ ${html} hex HEX)
-add_part(html "${hex}")
-file(READ ${css} hex HEX)
-add_part(style "${hex}")
+read_text(${html} text)
+add_part("${text}")
+read_text(${css} text)
+add_part("${text}")
 
 set(all "")
 foreach(file ${SCRIPTS})
-  file(READ ${file} hex HEX)
-  string(APPEND all "${hex}")
+  read_text(${file} text)
+  string(APPEND all "${text}")
 endforeach()
-add_part(script "${all}")
+add_part("${all}")
 
 # The licence of the package in FOLDER, in a comment that nothing in the licence may end, is added to `all`.
 function(add_licence folder)
   get_filename_component(package ${folder} NAME)
   file(READ ${folder}/package.json json)
   string(JSON version GET "${json}" version)
-  file(READ ${folder}/LICENSE licence HEX)
-  if(licence MATCHES "2a2f")
+  read_text(${folder}/LICENSE licence)
+  string(FIND "${licence}" "*/" end)
+  if(NOT end EQUAL -1)
     message(FATAL_ERROR "the licence of ${package} would end its comment")
   endif()
-  string(HEX "/*! ${package} ${version}\n\n" begin)
-  string(HEX "*/\n" end)
-  set(all "${all}${begin}${licence}${end}" PARENT_SCOPE)
+  set(all "${all}/*! ${package} ${version}\n\n${licence}*/\n" PARENT_SCOPE)
 endfunction()
 
 set(folders "")
@@ -67,11 +74,10 @@ foreach(file folder IN ZIP_LISTS LIBRARIES folders)
     endforeach()
   endif()
   add_licence(${folder})
-  file(READ ${file} script HEX)
-  string(HEX "\n" line)
-  string(APPEND all "${script}${line}")
+  read_text(${file} script)
+  string(APPEND all "${script}\n")
 endforeach()
-add_part(libraries "${all}")
+add_part("${all}")
 
 # d3-flame-graph adds a style of its own to the page, which the page's policy must know by its hash.
 list(GET LIBRARIES -1 file)
@@ -84,7 +90,31 @@ string(FIND "${library_style}" "\${" substitution)
 if(library_style STREQUAL "" OR NOT substitution EQUAL -1)
   message(FATAL_ERROR "${file}: the style that it adds is not found")
 endif()
-string(HEX "${library_style}" hex)
-add_part(library_style "${hex}")
+add_part("${library_style}")
 
-file(WRITE ${OUT} "${source}\n}  // namespace\n\n${views}\n}  // namespace mixwalk::page_parts\n")
+# Packed as gzip does it, without the time that a gzip file has.
+file(WRITE ${OUT}.parts "${parts}")
+file(ARCHIVE_CREATE OUTPUT ${OUT}.gz PATHS ${OUT}.parts FORMAT raw COMPRESSION GZip COMPRESSION_LEVEL 9)
+file(READ ${OUT}.gz hex HEX)
+string(REGEX REPLACE "^(1f8b08..)........" "\\100000000" hex "${hex}")
+string(LENGTH "${parts}" whole)
+file(SIZE ${OUT}.parts written)
+if(NOT written EQUAL whole OR NOT CMAKE_MATCH_1)
+  message(FATAL_ERROR "the page's parts were not packed as they are")
+endif()
+string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
+file(WRITE ${OUT} "#include \"walker/report/page_pack.h\"
+
+namespace mixwalk::page_pack {
+namespace {
+
+constexpr unsigned char kPacked[] = {${bytes}};
+constexpr std::size_t kSizes[] = {${sizes}};
+
+}  // namespace
+
+std::span<const unsigned char> packed() noexcept { return kPacked; }
+std::span<const std::size_t> sizes() noexcept { return kSizes; }
+
+}  // namespace mixwalk::page_pack
+")

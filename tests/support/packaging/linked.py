@@ -75,8 +75,8 @@ def headers_of(build, objects):
         # Not os.path.realpath: build/…/header-only is a folder of links.
         found.add(os.path.normpath(os.path.join(build, line)))
     # The scripts of the page are no dependencies of an object, but inputs of the source that holds them.
-    page = "walker/report/page_parts.cpp"
-    if any("page_parts.cpp" in path for path in objects):
+    page = "walker/report/page_pack.cpp"
+    if any("page_pack.cpp" in path for path in objects):
         for line in re.findall(r"^    (?:\| )?(\S+)$", ninja(build, "-t", "query", page), re.M):
             found.add(os.path.normpath(os.path.join(build, line)))
     sources = tuple(os.path.join(source, folder) + os.sep for folder in ("walker", "unmanaged", "symbols"))

@@ -2,6 +2,7 @@
 usage: make_packages.py REPOSITORY SECONDS
 SECONDS: since 1970, the time of all files in the archives."""
 
+import gzip
 import hashlib
 import os
 import shutil
@@ -41,6 +42,20 @@ def documents(repository):
     return {name: (read(os.path.join(repository, name)), False) for name in listed.split("\0") if name}
 
 
+def completions(repository):
+    """{name: (bytes, False)}: by the program for Linux, which writes what the one for Windows writes."""
+    program = os.path.join(repository, "build/linux/bin/mixwalk")
+    written = lambda shell: subprocess.run([program, "completions", shell], check=True, capture_output=True).stdout
+    return {"completions/mixwalk.bash": (written("bash"), False),
+            "completions/mixwalk.ps1": (written("powershell"), False)}
+
+
+def for_linux(files, seconds):
+    """The files of a package, with the man page also where `man` looks for it."""
+    page, _ = files["docs/mixwalk.1"]
+    return {**files, "man/man1/mixwalk.1.gz": (gzip.compress(page, 9, mtime=seconds), False)}
+
+
 def source_of_libdwarf(repository):
     """Its licence asks for it. Without what only its own tests and documents need."""
     folder, files = os.path.join(repository, "build/sources/dwarfutils"), {}
@@ -77,7 +92,10 @@ def main(repository, seconds):
                 programs[image], symbols[image + ".debug"] = (bare, True), (debug, False)
         tools[platform] = {**programs, **files, "LICENSE": (read(os.path.join(repository, "LICENSE")), False)}
         inside = lambda content: {f"{name}/{file}": value for file, value in content.items()}
-        write(os.path.join(packages, name + ending), inside({**programs, **files, **documents(repository)}), seconds)
+        content = {**programs, **files, **documents(repository), **completions(repository)}
+        if preset == "linux":
+            content = for_linux(content, seconds)
+        write(os.path.join(packages, name + ending), inside(content), seconds)
         write(os.path.join(packages, name + "-symbols" + ending), inside(symbols), seconds)
         with open(os.path.join(packages, name + ".cdx.json"), "wb") as file:
             file.write(bill)

@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 import types
+import zlib
 
 import components
 import linked
@@ -83,9 +84,17 @@ def of_link_command(build, image):
 
 
 def of_report_page(build, image):
-    """"NAME VERSION" of the scripts in the report's page, as walker/report/bundle.cmake wrote them into the image."""
+    """"NAME VERSION" of the scripts in the report's page, which walker/report/bundle.cmake packed into the image."""
     with open(os.path.join(build, "bin", image), "rb") as file:
-        return {match.decode() for match in re.findall(rb"/\*! ([a-z][a-z0-9-]+ [0-9][0-9.]*)\n\n", file.read())}
+        content = file.read()
+    scripts = set()
+    for begin in re.finditer(rb"\x1f\x8b\x08\x00", content):  # of gzip
+        try:
+            page = zlib.decompressobj(wbits=31).decompress(content[begin.start():begin.start() + (1 << 20)])
+        except zlib.error:
+            continue
+        scripts |= {match.decode() for match in re.findall(rb"/\*! ([a-z][a-z0-9-]+ [0-9][0-9.]*)\n\n", page)}
+    return scripts
 
 
 def refused(known, header):

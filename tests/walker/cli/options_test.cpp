@@ -446,7 +446,7 @@ TEST(Options, BadValues) {
   expect_usage({"dump", "--nonsense"}, "mixwalk dump --help");
   expect_usage({"nonsense"}, "there is no command \"nonsense\"");
   expect_usage({"dump", "/p", "1"}, "goes after --");
-  expect_usage({"--nonsense"}, "no command: ps, dump, record, convert, symbolise, compare, report or doctor (see mixwalk --help)");
+  expect_usage({"--nonsense"}, "no command: ps, dump, record, convert, symbolise, compare, report, doctor or completions (see mixwalk --help)");
 }
 
 TEST(Options, AThreadIsNamedByItsIdInEitherFormOrByItsName) {

@@ -1,0 +1,58 @@
+#include "tests/support/options_page.h"
+
+#include <algorithm>
+
+namespace mixwalk {
+namespace {
+
+// Text in a cell of a table, or in a paragraph: one line.
+std::string markdown(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    switch (c) {
+      case '|': escaped += "\\|"; break;
+      case '*': escaped += "\\*"; break;
+      case '<': escaped += "&lt;"; break;
+      case '\n': escaped += ' '; break;
+      default: escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::string paragraphs(const std::string& text) {
+  std::string all;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find("\n\n", begin), text.size());
+    all += markdown(text.substr(begin, end - begin)) + "\n\n";
+    begin = end + 2;
+  }
+  return all;
+}
+
+std::string row(const OptionInfo& option) {
+  std::string shown;
+  for (const std::string& name : option.names) shown += (shown.empty() ? "" : ", ") + name;
+  if (!option.text.empty()) shown += (shown.empty() ? "" : " ") + option.text;
+  return "| `" + shown + "` | " + markdown(option.help) + " |\n";
+}
+
+std::string code(const std::string& lines) { return "```\n" + lines + "\n```\n"; }
+
+}  // namespace
+
+std::string options_page(const std::vector<CommandInfo>& commands) {
+  std::string page =
+      "# Commands and options\n\n"
+      "What `mixwalk COMMAND --help` says. This page and the [man page](mixwalk.1) are made from the definitions by which\n"
+      "mixwalk reads its command line (`options_test`).\n";
+  for (const CommandInfo& command : commands) {
+    page += "\n## " + (command.name.empty() ? "mixwalk" : command.name) + "\n" + paragraphs(command.description) +
+            code(command.usage) + "\n| option | |\n|---|---|\n";
+    for (const OptionInfo& option : command.options) page += row(option);
+    if (!command.examples.empty()) page += "\n" + code(command.examples);
+  }
+  return page;
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include "walker/cli/arguments.h"
+#include "walker/cli/convert_options.h"
+#include "walker/cli/doctor_options.h"
+#include "walker/cli/dump_options.h"
+#include "walker/cli/hang_options.h"
+#include "walker/cli/record_options.h"
+#include "walker/cli/symbolise_options.h"
+
+namespace mixwalk {
+
+// All commands with their options, and what CLI11 puts the given ones into.
+struct CommandLine {
+  CommandLine();
+  CommandLine(const CommandLine&) = delete;  // the app points to the others
+  CommandLine& operator=(const CommandLine&) = delete;
+
+  CLI::App app;
+  PsCommand ps;
+  DumpArguments dump;
+  RecordArguments record;
+  ConvertArguments convert;
+  SymboliseArguments symbolise;
+  HangArguments compare, report;
+  DoctorArguments doctor;
+  std::string shell;  // of completions; empty: none was given
+};
+
+}  // namespace mixwalk
