@@ -6,19 +6,10 @@
 
 #include "unmanaged/image/debug_directory.h"
 #include "walker/export/frame_label.h"
+#include "walker/export/words.h"
 
 namespace mixwalk {
 namespace {
-
-char letter(FrameKind kind) {
-  switch (kind) {
-    case FrameKind::managed: return 'M';
-    case FrameKind::native: return 'N';
-    case FrameKind::stub: return 'S';
-    case FrameKind::gap: return 'G';
-  }
-  return 'W';
-}
 
 // The file that a frame's code is of: an image, or of managed code the assembly. Empty: not known.
 std::string module_of(const Recording& recording, const RecordedFrame& frame) {
