@@ -35,7 +35,8 @@ void add(const Recording& recording, FrameShare FrameDifference::* side, Frames&
   std::vector<std::size_t> places;  // of the recording's frames
   places.reserve(stacks.frames().size());
   for (const RecordedStacks::Frame& frame : stacks.frames()) {
-    places.push_back(frames.place(frame.frame == nullptr ? 'W' : letter(frame.frame->kind), frame.label));
+    places.push_back(frames.place(frame.frame == nullptr ? 'W' : letter(frame.frame->kind),
+                                  std::string(frame.plain_label())));
   }
   const std::vector<SampleSum> sums = sum_samples(recording, stacks.leaves(), false);
   std::vector<std::size_t> counted(frames.all.size(), sums.size());  // the last stack that a frame was counted for

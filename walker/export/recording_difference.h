@@ -19,7 +19,7 @@ struct FrameShare {
 // A frame in two recordings, by what it is called: addresses and modules differ from run to run.
 struct FrameDifference {
   char kind = 'W';    // letter() of its kind; 'W': a word in a frame's place
-  std::string label;  // as exports have it (RecordedStacks), UTF-8
+  std::string label;  // as exports have it (RecordedStacks), without a mark of a guess; UTF-8
   FrameShare before, after;
 
   double self_change() const noexcept { return after.self - before.self; }

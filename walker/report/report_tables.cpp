@@ -24,11 +24,9 @@ std::string module_of(const Recording& recording, const RecordedFrame& frame) {
 ReportTables::Row ReportTables::row(const Recording& recording, const RecordedStacks::Frame& frame) {
   if (frame.frame == nullptr) return {'W', string(frame.label), 0, 0, 0, 0, 0, 0};
   const RecordedFrame& from = *frame.frame;
-  std::string label = frame.label;
+  std::string label(frame.plain_label());  // the page marks guesses by itself
   unsigned flags = 0;
   if (is_guess(from.trust)) {
-    // The page marks it by itself.
-    if (label.ends_with(kGuessedMark)) label.resize(label.size() - kGuessedMark.size());
     flags |= static_cast<unsigned>(from.trust == Trust::scan ? Flag::scanned : Flag::frame_pointer);
   }
   if (from.line_approximate) flags |= static_cast<unsigned>(Flag::approximate);

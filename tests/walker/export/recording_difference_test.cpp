@@ -59,6 +59,20 @@ TEST(RecordingDifference, ARecursiveFrameCountsOnce) {
   EXPECT_DOUBLE_EQ(frames[0].before.self, 1);
 }
 
+TEST(RecordingDifference, AFrameThatWasGuessedIsTheSameFrame) {
+  Recording before, after;
+  for (Recording* recording : {&before, &after}) {
+    recording->event = SampleEvent::wall;
+    recording->threads = {{1, 1, "main"}};
+    recording->frames = {{.trust = recording == &before ? Trust::scan : Trust::unwind_info, .address = 0x1234, .name = "work"}};
+    recording->nodes = {{Recording::kNone, 0}};
+    recording->samples = {{.stack = 0}};
+  }
+  const std::vector<FrameDifference> frames = recording_difference(before, after);
+  ASSERT_EQ(frames.size(), 1u);
+  EXPECT_EQ(frames[0].before, frames[0].after);
+}
+
 TEST(RecordingDifference, ARecordingDoesNotDifferFromItself) {
   const Recording recording = representative_recording();
   double self = 0;

@@ -26,7 +26,7 @@ function findingCard(finding) {
   if (finding.kind === 'deadlock') list.append(el('li', {class: 'closing'}, '↑ and so back to the first'));
   const behind = finding.behind.map((i) => people[i].thread);
   return el('article', {class: `finding ${finding.severity}`},
-      el('h3', {}, readable(finding.title), isFleet ? el('span', {class: 'dim'}, ` in ${processOf(finding.threads[0]).name}`) : null),
+      el('h3', {}, readable(finding.title), isFleet && finding.threads.length ? el('span', {class: 'dim'}, ` in ${processOf(finding.threads[0]).name}`) : null),
       ...finding.details.map((detail) => el('p', {}, readable(detail))),
       list,
       behind.length ? el('details', {}, el('summary', {}, `${plural(behind.length, 'thread')} held up behind`), threadLinks(behind)) : null);
