@@ -2,4 +2,4 @@
 add_executable(hang_compare EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/hang_compare.cpp
   ${CMAKE_SOURCE_DIR}/tests/support/hang_builder.cpp)
 target_compile_options(hang_compare PRIVATE -O2)
-target_link_libraries(hang_compare PRIVATE mixwalk_hang mixwalk_export)
+target_link_libraries(hang_compare PRIVATE mixwalk_hang mixwalk_export mixwalk_report)

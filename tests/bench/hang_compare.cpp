@@ -12,6 +12,7 @@
 #include "walker/export/findings_json.h"
 #include "walker/export/findings_text.h"
 #include "walker/hang/findings.h"
+#include "walker/report/html_exporter.h"
 
 namespace mixwalk::bench {
 namespace {
@@ -48,8 +49,8 @@ double cpu_ms() { return 1000.0 * static_cast<double>(std::clock()) / CLOCKS_PER
 int run(std::uint32_t threads, std::uint32_t dumps, int rounds) {
   const std::vector<Snapshot> input = dumps_of(threads, dumps);
   const std::vector<std::string> files(dumps, "orders.mixwalk");
-  std::vector<double> find, write;
-  std::size_t findings = 0;
+  std::vector<double> find, write, page;
+  std::size_t findings = 0, bytes = 0;
   for (int i = 0; i < rounds; ++i) {
     const double begun = cpu_ms();
     const Findings found = find_hangs(input, files);
@@ -58,14 +59,21 @@ int run(std::uint32_t threads, std::uint32_t dumps, int rounds) {
     write_findings_text(input, found, {}, text);
     write_findings_json(input, found, "0.0.0", json);
     const double written = cpu_ms();
+    StringSink html;
+    HtmlExporter().write_findings(input, found, html);
+    page.push_back(cpu_ms() - written);
+    bytes = html.text.size();
     find.push_back(compared - begun);
     write.push_back(written - compared);
     findings = found.findings.size();
   }
   std::ranges::sort(find);
   std::ranges::sort(write);
-  std::printf("%u threads x %u dumps: compared in %.1f ms (median of %d; slowest %.1f), text and JSON in %.1f ms; %zu findings\n",
-              threads, dumps, find[find.size() / 2], rounds, find.back(), write[write.size() / 2], findings);
+  std::ranges::sort(page);
+  std::printf("%u threads x %u dumps: compared in %.1f ms (median of %d; slowest %.1f), text and JSON in %.1f ms, "
+              "HTML of %zu bytes in %.1f ms; %zu findings\n",
+              threads, dumps, find[find.size() / 2], rounds, find.back(), write[write.size() / 2], bytes,
+              page[page.size() / 2], findings);
   return 0;
 }
 

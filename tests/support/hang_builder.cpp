@@ -26,6 +26,10 @@ HangBuilder::HangBuilder(std::uint64_t unix_time_ms) {
     base += kImageBytes;
   }
   snapshot_.modules.push_back({base, kImageBytes, 0, "C:\\orders\\orders_native.dll"});
+  for (const char* const name : {"mswsock", "wsock32"}) {
+    base += kImageBytes;
+    snapshot_.modules.push_back({base, kImageBytes, 0, "C:\\Windows\\System32\\" + std::string(name) + ".dll"});
+  }
 }
 
 Frame HangBuilder::frame(std::string_view text, bool leaf) {

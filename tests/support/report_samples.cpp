@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "tests/support/snapshot_builder.h"
+#include "walker/model/recording_builder.h"
 
 namespace mixwalk {
 namespace {
@@ -83,6 +84,75 @@ std::vector<Snapshot> deadlock_snapshots() {
   std::vector<Snapshot> dumps(2, dump);
   dumps[1].unix_time_ms += 10'000;
   return dumps;
+}
+
+std::vector<Snapshot> fleet_snapshots() {
+  Snapshot sick = deadlock_snapshots().front();
+  Snapshot well = sick;
+  for (Thread& thread : sick.threads) {
+    if (thread.os_id == 0x200 || thread.os_id == 0x204) thread.stack.frames[3].name = "Orders.Stock.Reserve(System.Int32)";
+  }
+  for (Lock& lock : well.locks) lock.waiters.clear();
+  std::erase_if(well.threads, [](const Thread& thread) { return thread.os_id == 0x200 || thread.os_id == 0x204; });
+  std::vector<Snapshot> dumps = {sick, sick, well, well};
+  for (std::uint32_t i = 0; i < dumps.size(); ++i) {
+    dumps[i].process.id = 4711 + i;
+    dumps[i].unix_time_ms += i;
+  }
+  return dumps;
+}
+
+std::array<Recording, 2> compared_recordings() {
+  struct Work {
+    std::string method, native;  // native: a function below it, or none
+    std::array<unsigned, 2> samples;
+  };
+  const std::vector<Work> works = {{"Orders.Service.Price(System.Int32)", "sqlite3_step", {20, 30}},
+                                   {"Orders.Service.Ship(System.Int32)", "", {60, 15}},
+                                   {"Orders.Service.Log(System.String)", "write_line", {40, 0}},
+                                   {"Orders.Service.Audit" + hostile_names()[0], "", {0, 25}},
+                                   {"Orders.Service.Parse(System.String)", "", {30, 15}}};
+  std::array<Recording, 2> recordings;
+  for (std::size_t side = 0; side < recordings.size(); ++side) {
+    RecordingBuilder builder;
+    Recording& recording = builder.recording();
+    recording.tool_version = "0.0.0";
+    recording.unix_time_ms = 1'795'412'335'000 + side * 86'400'000;
+    recording.event = SampleEvent::wall;
+    recording.period_ns = 10'000'000;
+    recording.duration_ns = side == 0 ? 8'000'000'000 : 4'000'000'000;
+    recording.process = {4711 + static_cast<std::uint32_t>(side), "C:\\orders\\orders.exe", ""};
+    recording.runtime = {".NET", 10, 0, 12, 0};
+    // Each run has other addresses.
+    const std::uint64_t moved = side * 0x1'0000'0000;
+    builder.add_module({0x1'7000'0000 + moved, 0x20'0000, 1, "C:\\Windows\\System32\\ntdll.dll"});
+    builder.add_module({0x2'1800'0000 + moved, 0x20'0000, 2, "C:\\orders\\e_sqlite3.dll"});
+    const std::uint32_t worker = builder.add_thread(0x200, 1, "worker"), idle = builder.add_thread(0x204, 2, "idle");
+    const auto add = [&](const std::vector<Frame>& frames, std::uint32_t thread, unsigned samples) {
+      Stack stack;
+      stack.frames = frames;
+      const std::uint32_t leaf = builder.add_stack(stack);
+      for (unsigned i = 0; i < samples; ++i) {
+        recording.samples.push_back({.time_ns = recording.samples.size() * 1'000'000, .value = 10'000'000,
+                                     .thread = thread, .stack = leaf});
+      }
+    };
+    std::uint64_t address = 0x6800'0000 + moved;
+    for (const Work& work : works) {
+      std::vector<Frame> frames;
+      if (!work.native.empty()) frames.push_back(native_frame(work.native, 0x2'1800'1000 + moved + address % 4096, 1, 0));
+      frames.push_back(managed_frame(work.method, address += 0x100));
+      frames.push_back(managed_frame("Orders.Service.Handle(System.String)", 0x6900'0000 + moved));
+      frames.push_back(managed_frame("Orders.Program.Main()", 0x6900'1000 + moved));
+      frames.push_back(native_frame("RtlUserThreadStart", 0x1'7000'2088 + moved, 0, 0));
+      add(frames, worker, work.samples[side]);
+    }
+    add({native_frame("NtWaitForSingleObject", 0x1'7000'1014 + moved, 0, 0),
+         managed_frame("Orders.Timer.Run()", 0x6900'2000 + moved), native_frame("RtlUserThreadStart", 0x1'7000'2088 + moved, 0, 0)},
+        idle, side == 0 ? 150 : 85);
+    recordings[side] = std::move(recording);
+  }
+  return recordings;
 }
 
 Snapshot many_threads_snapshot(std::size_t threads, unsigned moment) {

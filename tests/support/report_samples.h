@@ -1,9 +1,11 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <vector>
 
+#include "walker/model/recording.h"
 #include "walker/model/snapshot.h"
 
 namespace mixwalk {
@@ -22,6 +24,14 @@ std::vector<Snapshot> series_of_snapshots();
 
 // Two dumps of hostile_snapshot() in which threads 0x200 and 0x204 wait for each other's monitors.
 std::vector<Snapshot> deadlock_snapshots();
+
+// Dumps of four processes of one service, each of a file web1.mixwalk to web4.mixwalk: the first two hang in the same
+// deadlock, the third and the fourth are well. Names in them are hostile.
+std::vector<Snapshot> fleet_snapshots();
+
+// Two recordings of one program, before and after a change: Price takes three times as long, Ship half as long, Log is
+// gone and Audit, whose name is hostile, is new. Eight seconds, and four. Most threads wait.
+std::array<Recording, 2> compared_recordings();
 
 // A large program's dump: stacks of 20 to 60 frames in 300 functions, of which 20 ways lead to the leaf; a thread in
 // three stands where another one does. `moment`: later ones differ in a thread of ten. The same on every machine.

@@ -1,7 +1,7 @@
 // Writes a recording of tests/support/recordings.h in one format, for the programs that must be
 // able to open it, and what they must find in it.
 // usage: write_export RECORDING FORMAT FILE
-// RECORDING: one of kRecordings, or with html of kSnapshots, or deadlock. FORMAT: one of kFormats, facts, or image (the file kImageOnDisk).
+// RECORDING: one of kRecordings, or with html of kSnapshots or kPages. FORMAT: one of kFormats, facts, or image (the file kImageOnDisk).
 
 #include <fmt/format.h>
 
@@ -90,6 +90,43 @@ const std::map<std::string, std::function<std::vector<Snapshot>()>> kSnapshots =
      [] { return std::vector{many_threads_snapshot(1000, 0), many_threads_snapshot(1000, 1), many_threads_snapshot(1000, 2)}; }},
 };
 
+// Pages that compare several dumps or recordings.
+const std::map<std::string, std::function<bool(ByteSink&)>> kPages = {
+    {"deadlock",
+     [](ByteSink& sink) {
+       const std::vector<Snapshot> dumps = deadlock_snapshots();
+       const std::vector<std::string> files = {"a.mixwalk", hostile_names()[0]};
+       return HtmlExporter().write_findings(dumps, find_hangs(dumps, files), sink);
+     }},
+    {"fleet",
+     [](ByteSink& sink) {
+       const std::vector<Snapshot> dumps = fleet_snapshots();
+       const std::vector<std::string> files = {"web1.mixwalk", "web2.mixwalk", hostile_names()[0], "web4.mixwalk"};
+       const Findings findings = find_hangs(dumps, files);
+       const Fleet fleet = find_fleet(dumps, findings);
+       return HtmlExporter().write_findings(dumps, findings, sink, &fleet);
+     }},
+    {"large-fleet",
+     [](ByteSink& sink) {
+       Snapshot dump = fleet_snapshots().front();
+       std::erase_if(dump.threads, [](const Thread& thread) { return thread.os_id >= 0x300; });
+       std::vector<Snapshot> dumps(60, dump);
+       std::vector<std::string> files;
+       for (std::uint32_t i = 0; i < dumps.size(); ++i) {
+         dumps[i].process.id = 100 + i;
+         files.push_back(fmt::format("web{}.mixwalk", i));
+       }
+       const Findings findings = find_hangs(dumps, files);
+       const Fleet fleet = find_fleet(dumps, findings);
+       return HtmlExporter().write_findings(dumps, findings, sink, &fleet);
+     }},
+    {"difference",
+     [](ByteSink& sink) {
+       const auto [before, after] = compared_recordings();
+       return HtmlExporter().write_difference(before, after, {"before.mixwalk", hostile_names()[0]}, sink);
+     }},
+};
+
 // Every sample with its whole stack, straight from the recording: no exporter's tables are in it.
 Json facts(const Recording& recording) {
   Json json = {{"unix_time_ms", recording.unix_time_ms},
@@ -138,7 +175,8 @@ int run(const std::string& name, const std::string& format, const std::string& p
   const auto snapshot = format == "html" ? kSnapshots.find(name) : kSnapshots.end();
   const auto recording = kRecordings.find(name);
   const auto exporter = kFormats.find(format);
-  if (name != "deadlock" && snapshot == kSnapshots.end() && (recording == kRecordings.end() || (exporter == kFormats.end() && !is_other(format)))) {
+  const auto page = format == "html" ? kPages.find(name) : kPages.end();
+  if (page == kPages.end() && snapshot == kSnapshots.end() && (recording == kRecordings.end() || (exporter == kFormats.end() && !is_other(format)))) {
     fmt::print(stderr, "write_export: no recording {} or no format {}\n", name, format);
     return 2;
   }
@@ -149,11 +187,7 @@ int run(const std::string& name, const std::string& format, const std::string& p
     return 1;
   }
   FileSink sink(file.get());
-  if (format == "html" && name == "deadlock") {
-    const std::vector<Snapshot> dumps = deadlock_snapshots();
-    const std::vector<std::string> files = {"a.mixwalk", hostile_names()[0]};
-    return HtmlExporter().write_findings(dumps, find_hangs(dumps, files), sink) ? 0 : 1;
-  }
+  if (page != kPages.end()) return page->second(sink) ? 0 : 1;
   if (snapshot != kSnapshots.end()) return HtmlExporter().write_series(snapshot->second(), sink) ? 0 : 1;
   const Recording made = recording->second();
   if (format == "image") {

@@ -9,6 +9,7 @@
 #include "walker/base/partial_file.h"
 #include "walker/base/printable.h"
 #include "walker/base/version.h"
+#include "walker/cli/compare_recordings.h"
 #include "walker/cli/input_file.h"
 #include "walker/cli/report.h"
 #include "walker/cli/write_output.h"
@@ -41,39 +42,79 @@ struct Dumps {
   std::vector<std::string> files;  // of each
 };
 
-// What kind a file is of, its first bytes say.
-std::optional<Failure> read_file(const std::string& file, const HangHost& host, Dumps& out) {
-  const auto bytes = file_bytes(file, [](std::string_view first) {
-    return !is_minidump(first) && (first.starts_with(layout::kMagic) || is_json(first));
-  });
-  if (!bytes) return bytes.failure();
-  const auto add = [&](Snapshot snapshot) {
-    out.dumps.push_back(std::move(snapshot));
-    out.files.push_back(file);
-  };
-  if (is_minidump(*bytes)) {
-    auto snapshot = host.open_dump(file);
-    if (!snapshot) return snapshot.failure();
-    add(std::move(*snapshot));
-  } else if (bytes->starts_with(layout::kMagic)) {
-    const ReadRecording read = read_recording(*bytes);
-    if (!read.recording) return unreadable_file(file, read.error);
+struct Inputs {
+  Dumps dumps;
+  std::vector<NamedRecording> recordings;  // those that are no dumps
+};
+
+void add(Inputs& inputs, const std::string& file, Snapshot snapshot) {
+  inputs.dumps.dumps.push_back(std::move(snapshot));
+  inputs.dumps.files.push_back(file);
+}
+
+// The bytes of a .mixwalk file. `over_time`: recordings are wanted too, besides dumps.
+std::optional<Failure> add_stored(Inputs& inputs, const std::string& file, std::string_view bytes, bool over_time) {
+  ReadRecording read = read_recording(bytes);
+  if (!read.recording) return unreadable_file(file, read.error);
+  const bool is_dump = !over_time || read.recording->event == SampleEvent::dump;
+  if (is_dump) {
     if (const std::string why = dump_refusal(*read.recording); !why.empty()) {
       return unreadable_file(file, "it is no dump: " + why);
     }
     if (const std::string why = series_refusal(*read.recording); !why.empty()) return unreadable_file(file, why);
-    if (const std::string cut = sentence(read.cut); !cut.empty()) {
-      report({ExitCode::ok, quoted_path(file) + ": " + cut});
-    }
-    for (Snapshot& snapshot : to_series(*read.recording)) add(std::move(snapshot));
+  }
+  if (const std::string cut = sentence(read.cut); !cut.empty()) {
+    report({ExitCode::ok, quoted_path(file) + ": " + cut});
+  }
+  if (is_dump) {
+    for (Snapshot& snapshot : to_series(*read.recording)) add(inputs, file, std::move(snapshot));
+  } else {
+    inputs.recordings.push_back({file, std::move(*read.recording)});
+  }
+  return std::nullopt;
+}
+
+// What kind a file is of, its first bytes say. `over_time`: as add_stored.
+std::optional<Failure> read_file(const std::string& file, const HangHost& host, bool over_time, Inputs& inputs) {
+  const auto bytes = file_bytes(file, [](std::string_view first) {
+    return !is_minidump(first) && (first.starts_with(layout::kMagic) || is_json(first));
+  });
+  if (!bytes) return bytes.failure();
+  if (is_minidump(*bytes)) {
+    auto snapshot = host.open_dump(file);
+    if (!snapshot) return snapshot.failure();
+    add(inputs, file, std::move(*snapshot));
+  } else if (bytes->starts_with(layout::kMagic)) {
+    if (auto failure = add_stored(inputs, file, *bytes, over_time)) return failure;
   } else if (is_json(*bytes)) {
     ReadJsonDump read = read_json_dump(*bytes);
     if (!read.snapshot) return unreadable_file(file, read.error);
-    add(std::move(*read.snapshot));
+    add(inputs, file, std::move(*read.snapshot));
   } else {
     return unreadable_file(file, "it is no .mixwalk file, no minidump and no JSON");
   }
-  if (out.dumps.size() > kMaxDumps) return unreadable_file(file, "there are more than 1000 dumps");
+  if (inputs.dumps.dumps.size() > kMaxDumps) return unreadable_file(file, "there are more than 1000 dumps");
+  return std::nullopt;
+}
+
+// Dumps, or two recordings; not both.
+std::optional<Failure> read_files(const HangCommand& command, const HangHost& host, Inputs& inputs) {
+  for (const std::string& file : command.files) {
+    if (auto failure = read_file(file, host, !command.single, inputs)) return failure;
+    if (inputs.recordings.empty()) continue;
+    const std::string recording = quoted_path(inputs.recordings.front().file);
+    if (!inputs.dumps.files.empty()) {
+      return Failure{ExitCode::input, recording + " is a recording, and " + quoted_path(inputs.dumps.files.front()) +
+                                          " is a dump: compare takes dumps, or two recordings"};
+    }
+    if (inputs.recordings.size() > 2) {
+      return Failure{ExitCode::input, "compare takes two recordings, and there are more: " + quoted_path(file)};
+    }
+  }
+  if (inputs.recordings.size() == 1) {
+    return Failure{ExitCode::input, "compare needs two recordings, and there is one: " +
+                                        quoted_path(inputs.recordings.front().file)};
+  }
   return std::nullopt;
 }
 
@@ -124,11 +165,11 @@ std::vector<std::string> drop_same(Dumps& dumps) {
 }
 
 bool write(const HangCommand& command, bool colour, const Dumps& dumps, const Findings& findings, ByteSink& sink) {
-  if (command.format == Format::html) {
-    return HtmlExporter({.all = command.all}).write_findings(dumps.dumps, findings, sink);
-  }
   const Fleet fleet = command.across ? find_fleet(dumps.dumps, findings) : Fleet();
   const Fleet* const across = command.across ? &fleet : nullptr;
+  if (command.format == Format::html) {
+    return HtmlExporter({.all = command.all}).write_findings(dumps.dumps, findings, sink, across);
+  }
   if (command.format == Format::json) return write_findings_json(dumps.dumps, findings, kVersion, sink, across);
   return write_findings_text(dumps.dumps, findings, {.colour = colour, .all = command.all, .fleet = across}, sink);
 }
@@ -150,14 +191,16 @@ ExitCode run(const HangCommand& command, const HangHost& host) {
     file.emplace(*command.output);
     if (!file->error().empty()) return report(unwritable_output(command.output, file->error()));
   }
-  Dumps dumps;
-  for (const std::string& name : command.files) {
-    if (const auto failure = read_file(name, host, dumps)) return report(*failure);
+  Inputs inputs;
+  if (const auto failure = read_files(command, host, inputs)) return report(*failure);
+  if (!inputs.recordings.empty()) {
+    return compare_recordings(command, host.colour, std::move(inputs.recordings[0]), std::move(inputs.recordings[1]),
+                              file ? &*file : nullptr);
   }
+  Dumps dumps = in_order(std::move(inputs.dumps));
   if (!command.single && dumps.dumps.size() < 2) {
     return report({ExitCode::input, "compare needs two dumps or more; mixwalk report explains one"});
   }
-  dumps = in_order(std::move(dumps));
   const std::vector<std::string> same = drop_same(dumps);
   if (!same.empty() && !command.single && dumps.dumps.size() < 2) {
     return report({ExitCode::input, "compare needs two dumps or more, and " + same.front()});

@@ -11,11 +11,13 @@ constexpr char kCompareHelp[] =
     "Says what is stuck in a process, by two or more dumps of it: which threads did not move,\n"
     "what they wait for, and who holds it. Dumps are .mixwalk files, .dmp files and JSON of\n"
     "mixwalk dump, mixed. 0: nothing is stuck, 20: something is stuck, 21: a deadlock.\n"
+    "Of two recordings it says where time went in one and not in the other.\n"
     "\n"
     "Examples:\n"
     "  mixwalk compare first.mixwalk second.mixwalk\n"
     "  mixwalk compare hang1.dmp hang2.dmp hang3.dmp --all\n"
-    "  mixwalk compare *.mixwalk --across";
+    "  mixwalk compare *.mixwalk --across\n"
+    "  mixwalk compare yesterday.mixwalk today.mixwalk -o difference.html";
 
 constexpr char kReportHelp[] =
     "Says what the threads of one dump wait for, and who holds it. That a thread is stuck\n"
@@ -74,7 +76,7 @@ ParseResult finish(const HangArguments& arguments, const std::string& command, H
 
 void add_compare(CLI::App& app, HangArguments& arguments) {
   CLI::App* const compare = app.add_subcommand("compare", kCompareHelp);
-  compare->add_option("files", arguments.files, "The dumps")->option_text("DUMP…");
+  compare->add_option("files", arguments.files, "The dumps, or two recordings")->option_text("FILE…");
   compare->add_flag("--across", arguments.across,
                     "The dumps are of several machines or processes of one service: say what they\n"
                     "have in common");

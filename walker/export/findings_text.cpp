@@ -25,7 +25,7 @@ constexpr std::string_view kReset = "\x1b[0m", kBold = "\x1b[1m", kDim = "\x1b[2
 
 // What one screen has room for; --all shows everything.
 constexpr std::size_t kMaxName = 200, kMaxLine = 1000;  // bytes
-constexpr std::size_t kFindings = 8, kFindingThreads = 12, kGroups = 12, kThreadsOfGroup = 4;
+constexpr std::size_t kDumps = 10, kFindings = 8, kFindingThreads = 12, kGroups = 12, kThreadsOfGroup = 4;
 
 std::string line_of(std::string_view text) { return printable(text, kMaxLine); }
 
@@ -55,7 +55,8 @@ class Writer {
     const Severity worst = severity(findings_);
     std::string text = fmt::format("{}{}{}{}\n", paint(kBold), worst == Severity::note ? "" : paint(kRed),
                                    line_of(headline(findings_)), paint(kReset));
-    for (std::size_t i = 0; i < findings_.dumps.size(); ++i) {
+    const std::size_t shown = options_.all ? findings_.dumps.size() : std::min(findings_.dumps.size(), kDumps);
+    for (std::size_t i = 0; i < shown; ++i) {
       const DumpInfo& info = findings_.dumps[i];
       const bool new_process = i == 0 || findings_.dumps[i - 1].process != info.process;
       if (new_process) {
@@ -68,13 +69,17 @@ class Writer {
       }
       text += fmt::format("  {}{}{}\n", paint(kDim), printable(info.file, kMaxName), paint(kReset));
     }
+    if (shown < findings_.dumps.size()) {
+      text += fmt::format("  … {} (--all)\n", count_words(findings_.dumps.size() - shown, "more dump"));
+    }
     return text;
   }
 
   std::string finding(std::size_t number) const {
     const Finding& finding = findings_.findings[number];
     const std::string_view colour = finding.severity == Severity::note ? std::string_view() : paint(kRed);
-    std::string text = fmt::format("\n{}. {}{}{}{}\n", number + 1, paint(kBold), colour, line_of(finding.title), paint(kReset));
+    std::string text = fmt::format("\n{}. {}{}{}{}{}\n", number + 1, paint(kBold), colour, line_of(finding.title),
+                                   paint(kReset), process_of(finding));
     for (const std::string& detail : finding.details) text += "   " + line_of(detail) + "\n";
     // Threads that do the same in the same place, one after the other, share their lines.
     std::string labels, shared;
@@ -104,6 +109,14 @@ class Writer {
       text += '\n';
     }
     return text;
+  }
+
+  // Where the dumps are of several processes: "  in process 4711, web1.mixwalk".
+  std::string process_of(const Finding& finding) const {
+    const bool several = std::ranges::any_of(findings_.dumps, [](const DumpInfo& info) { return info.process != 0; });
+    if (!several || finding.threads.empty()) return {};
+    const std::uint32_t dump = finding.threads.front().dump;
+    return fmt::format("  in process {}, {}", dumps_[dump].process.id, printable(findings_.dumps[dump].file, kMaxName));
   }
 
   static std::uint32_t thread_index(const ThreadHistory& history, std::uint32_t dump) {

@@ -12,6 +12,12 @@
 
 namespace mixwalk {
 
+std::string_view RecordedStacks::Frame::plain_label() const {
+  std::string_view plain = label;
+  if (frame != nullptr && is_guess(frame->trust) && plain.ends_with(kGuessedMark)) plain.remove_suffix(kGuessedMark.size());
+  return plain;
+}
+
 RecordedStacks::RecordedStacks(const Recording& recording) : nodes_(recording.nodes) {
   frames_.reserve(recording.frames.size());
   for (const RecordedFrame& frame : recording.frames) {
@@ -48,19 +54,14 @@ void RecordedStacks::keep_methods_apart(const Recording& recording) {
   const auto is_managed = [](const Frame& frame) {
     return frame.frame->kind == FrameKind::managed && !frame.frame->name.empty();
   };
-  const auto without_mark = [](const Frame& frame) {
-    std::string_view label = frame.label;
-    if (is_guess(frame.frame->trust)) label.remove_suffix(kGuessedMark.size());
-    return label;
-  };
   for (const Frame& frame : frames_) {
     if (!is_managed(frame)) continue;
-    const auto [at, added] = raw.try_emplace(without_mark(frame), &frame.frame->name);
+    const auto [at, added] = raw.try_emplace(frame.plain_label(), &frame.frame->name);
     if (!added && at->second != nullptr && *at->second != frame.frame->name) at->second = nullptr;
   }
   std::vector<Frame*> alike;  // the labels are what the map's keys point at
   for (Frame& frame : frames_) {
-    if (is_managed(frame) && raw.at(without_mark(frame)) == nullptr) alike.push_back(&frame);
+    if (is_managed(frame) && raw.at(frame.plain_label()) == nullptr) alike.push_back(&frame);
   }
   for (Frame* frame : alike) frame->label = raw_frame_label(recording, *frame->frame);
 }

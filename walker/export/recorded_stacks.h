@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "walker/model/recording.h"
@@ -17,6 +18,8 @@ class RecordedStacks {
     std::string label;                     // UTF-8
     const RecordedFrame* frame = nullptr;  // null: a word in a frame's place
 
+    // The label without kGuessedMark.
+    std::string_view plain_label() const;
     // False: code of an image, without a name. Its address is all that is known.
     bool named() const noexcept {
       return frame == nullptr || frame->kind != FrameKind::native || !frame->name.empty() ||

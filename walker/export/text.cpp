@@ -37,11 +37,6 @@ std::string quoted(std::string_view text) {
   return out + '"';
 }
 
-std::string runtime_text(const Runtime& runtime) {
-  if (runtime.name.empty()) return "no .NET runtime";
-  return fmt::format("{} {}.{}.{}", bounded(runtime.name), runtime.major, runtime.minor, runtime.build);
-}
-
 std::string plural(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
@@ -55,7 +50,7 @@ class Writer {
     const Process& process = snapshot_.process;
     std::string text = fmt::format(
         "{}process {}{}  {}  {}  {}  engine {}  {}\n", paint(kBold), process.id, paint(kReset),
-        bounded(process.path), runtime_text(snapshot_.runtime), utc_text(snapshot_.unix_time_ms), key(snapshot_.engine),
+        bounded(process.path), bounded(runtime_text(snapshot_.runtime)), utc_text(snapshot_.unix_time_ms), key(snapshot_.engine),
         plural(snapshot_.threads.size(), "thread"));
     text += moments() + way();
     const FrameFilter& filter = options_.filter;

@@ -1,5 +1,7 @@
 #include "walker/export/words.h"
 
+#include <fmt/format.h>
+
 #include "walker/suspended/refusal.h"
 
 namespace mixwalk {
@@ -159,6 +161,21 @@ std::string_view sentence(LockKind kind) noexcept {
     case LockKind::threading_lock: return "System.Threading.Lock";
   }
   return "";
+}
+
+char letter(FrameKind kind) noexcept {
+  switch (kind) {
+    case FrameKind::managed: return 'M';
+    case FrameKind::native: return 'N';
+    case FrameKind::stub: return 'S';
+    case FrameKind::gap: return 'G';
+  }
+  return 'W';
+}
+
+std::string runtime_text(const Runtime& runtime) {
+  if (runtime.name.empty()) return "no .NET runtime";
+  return fmt::format("{} {}.{}.{}", runtime.name, runtime.major, runtime.minor, runtime.build);
 }
 
 std::string_view unit(SampleEvent event) noexcept {

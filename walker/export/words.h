@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "symbols/clr_stub.h"
@@ -22,6 +23,11 @@ std::string_view key(ProbeResult probe) noexcept;
 std::string_view key(SampleEvent event) noexcept;
 std::string_view key(Way way) noexcept;
 std::string_view key(LockKind kind) noexcept;
+
+// The kind as one letter, as texts and pages mark frames: M, N, S and G.
+char letter(FrameKind kind) noexcept;
+// The runtime and its version for a person: ".NET 10.0.12", "no .NET runtime". A name from a file may hold anything.
+std::string runtime_text(const Runtime& runtime);
 
 // What Sample::value counts: "nanoseconds" or "count".
 std::string_view unit(SampleEvent event) noexcept;

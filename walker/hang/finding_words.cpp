@@ -5,19 +5,15 @@
 #include "walker/hang/frame_names.h"
 
 namespace mixwalk {
-namespace {
-
-std::string_view words_of(LockKind kind) {
+std::string_view words_of(LockKind kind) noexcept {
   switch (kind) {
-    case LockKind::monitor: return "the monitor ";
-    case LockKind::critical_section: return "the critical section ";
-    case LockKind::srw_lock: return "the SRW lock ";
-    case LockKind::threading_lock: return "the lock ";
+    case LockKind::monitor: return "monitor";
+    case LockKind::critical_section: return "critical section";
+    case LockKind::srw_lock: return "SRW lock";
+    case LockKind::threading_lock: return "lock";
   }
-  return "the lock ";
+  return "lock";
 }
-
-}  // namespace
 
 std::string count_words(std::size_t count, std::string_view noun, std::string_view plural) {
   std::string text = std::to_string(count) + " ";
@@ -32,7 +28,7 @@ std::string thread_words(const Thread& thread) {
 }
 
 std::string lock_words(const Lock& lock) {
-  std::string text = std::string(words_of(lock.kind)) + hex(lock.address);
+  std::string text = "the " + std::string(words_of(lock.kind)) + " " + hex(lock.address);
   return lock.type.empty() ? text : text + " (" + clipped(lock.type) + ")";
 }
 

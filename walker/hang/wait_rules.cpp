@@ -131,7 +131,7 @@ constexpr WaitRule kRules[] = {
       "Interop+Kernel32.ConnectNamedPipe", "Interop+Kernel32.WaitNamedPipe"}},
     {"managed-message-loop", idle, kPrimitive, "waits for a window message", {},
      {"System.Windows.Forms.Application+*", "System.Windows.Threading.Dispatcher.GetMessage",
-      "MS.Win32.UnsafeNativeMethods.*GetMessageW"}},
+      "MS.Win32.UnsafeNativeMethods.GetMessageW", "MS.Win32.UnsafeNativeMethods.IntGetMessageW"}},
 
     // Methods of .NET that wait by one of those.
     {"lock-enter", blocked, kWrapper, "waits to enter a lock (System.Threading.Lock)", {},

@@ -10,6 +10,7 @@
 #include "walker/export/recording_filter.h"
 #include "walker/export/runtime_frames.h"
 #include "walker/export/words.h"
+#include "walker/hang/finding_words.h"
 #include "walker/model/recording_builder.h"
 
 namespace mixwalk {
@@ -111,7 +112,7 @@ class DumpWriter {
 
   void lock(const Lock& lock) {
     json_.begin_object();
-    json_.field("kind", kind_of(lock.kind));
+    json_.field("kind", words_of(lock.kind));
     json_.field("address", fmt::format("{:#x}", lock.address));
     json_.field("type", lock.type);
     json_.field("owner", lock.owner);
@@ -124,16 +125,6 @@ class DumpWriter {
       json_.end_array();
     });
     json_.end_object();
-  }
-
-  static std::string_view kind_of(LockKind kind) {
-    switch (kind) {
-      case LockKind::monitor: return "monitor";
-      case LockKind::critical_section: return "critical section";
-      case LockKind::srw_lock: return "SRW lock";
-      case LockKind::threading_lock: return "lock";
-    }
-    return "";
   }
 
   const Snapshot& snapshot_;

@@ -61,10 +61,23 @@ void write_history(const ThreadHistory& history, ReportTables& tables, JsonWrite
   json.end_object();
 }
 
+void write_across(const Fleet& fleet, JsonWriter& json) {
+  json.begin_object();
+  json.array("sick", fleet.sick, [&](bool sick) { json.value(sick); });
+  json.array("groups", fleet.groups, [&](const FleetGroup& group) {
+    json.begin_object();
+    json.array("threads", group.threads, [&](std::uint32_t thread) { json.value(thread); });
+    json.array("counts", group.counts, [&](std::uint32_t count) { json.value(count); });
+    json.field("only_sick", group.only_sick);
+    json.end_object();
+  });
+  json.end_object();
+}
+
 }  // namespace
 
-void write_findings_data(std::span<const Snapshot> dumps, const Findings& findings, ReportTables& tables,
-                         JsonWriter& json) {
+void write_findings_data(std::span<const Snapshot> dumps, const Findings& findings, const Fleet* across,
+                         ReportTables& tables, JsonWriter& json) {
   const std::vector<FrameNames> names(dumps.begin(), dumps.end());
   json.begin_object();
   json.field("headline", headline(findings));
@@ -73,6 +86,14 @@ void write_findings_data(std::span<const Snapshot> dumps, const Findings& findin
              [&](const Finding& finding) { write_finding(names, findings, finding, json); });
   json.array("threads", findings.threads, [&](const ThreadHistory& history) { write_history(history, tables, json); });
   json.array("files", findings.dumps, [&](const DumpInfo& dump) { json.value(dump.file); });
+  // Of each dump: its process, by a number, by an id of the system, and by its path.
+  json.array("process", findings.dumps, [&](const DumpInfo& dump) { json.value(dump.process); });
+  json.array("pids", dumps, [&](const Snapshot& dump) { json.value(dump.process.id); });
+  json.array("paths", dumps, [&](const Snapshot& dump) { json.value(tables.string(dump.process.path)); });
+  if (across != nullptr) {
+    json.key("across");
+    write_across(*across, json);
+  }
   json.array("gaps", findings.gaps, [&](const std::string& gap) { json.value(gap); });
   json.end_object();
 }

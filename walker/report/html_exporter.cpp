@@ -1,7 +1,5 @@
 #include "walker/report/html_exporter.h"
 
-#include <fmt/format.h>
-
 #include "walker/export/dump_format.h"
 #include "walker/export/words.h"
 #include "walker/model/series.h"
@@ -12,11 +10,6 @@
 
 namespace mixwalk {
 namespace {
-
-std::string runtime_text(const Runtime& runtime) {
-  if (runtime.name.empty()) return "no .NET runtime";
-  return fmt::format("{} {}.{}.{}", runtime.name, runtime.major, runtime.minor, runtime.build);
-}
 
 // What a dump and a recording have in common.
 void write_head(const auto& from, JsonWriter& json) {
@@ -40,14 +33,16 @@ bool HtmlExporter::write(const Snapshot& snapshot, ByteSink& sink) const {
 }
 
 bool HtmlExporter::write_series(std::span<const Snapshot> dumps, ByteSink& sink) const {
-  return write_dumps(dumps, nullptr, sink);
+  return write_dumps(dumps, nullptr, nullptr, sink);
 }
 
-bool HtmlExporter::write_findings(std::span<const Snapshot> dumps, const Findings& findings, ByteSink& sink) const {
-  return write_dumps(dumps, &findings, sink);
+bool HtmlExporter::write_findings(std::span<const Snapshot> dumps, const Findings& findings, ByteSink& sink,
+                                  const Fleet* across) const {
+  return write_dumps(dumps, &findings, across, sink);
 }
 
-bool HtmlExporter::write_dumps(std::span<const Snapshot> dumps, const Findings* findings, ByteSink& sink) const {
+bool HtmlExporter::write_dumps(std::span<const Snapshot> dumps, const Findings* findings, const Fleet* across,
+                               ByteSink& sink) const {
   return write_html_page(
       [&](JsonWriter& json) {
         ReportTables tables;
@@ -56,7 +51,7 @@ bool HtmlExporter::write_dumps(std::span<const Snapshot> dumps, const Findings* 
         json.array("dumps", dumps, [&](const Snapshot& dump) { write_dump_data(dump, filter_, tables, json); });
         if (findings != nullptr) {
           json.key("findings");
-          write_findings_data(dumps, *findings, tables, json);
+          write_findings_data(dumps, *findings, across, tables, json);
         }
         tables.write(json);
         json.end_object();
@@ -73,6 +68,24 @@ bool HtmlExporter::write(const Recording& recording, ByteSink& sink) const {
         write_head(recording, json);
         json.key("recording");
         write_recording_data(recording, tables, json);
+        tables.write(json);
+        json.end_object();
+      },
+      sink);
+}
+
+bool HtmlExporter::write_difference(const Recording& before, const Recording& after,
+                                    const std::array<std::string, 2>& files, ByteSink& sink) const {
+  return write_html_page(
+      [&](JsonWriter& json) {
+        ReportTables tables;
+        json.begin_object();
+        write_head(after, json);
+        json.key("compared");
+        json.begin_array();
+        write_compared_recording_data(before, files[0], tables, json);
+        write_compared_recording_data(after, files[1], tables, json);
+        json.end_array();
         tables.write(json);
         json.end_object();
       },

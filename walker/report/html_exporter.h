@@ -1,11 +1,13 @@
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 
 #include "walker/export/exporter.h"
 #include "walker/export/recording_exporter.h"
 #include "walker/hang/findings.h"
+#include "walker/hang/fleet.h"
 
 namespace mixwalk {
 
@@ -23,10 +25,15 @@ class HtmlExporter final : public Exporter, public RecordingExporter {
   // Several dumps of one process in the order of their time, each thread of them side by side. At least one dump.
   bool write_series(std::span<const Snapshot> dumps, ByteSink& sink) const;
   // First what a comparison of the dumps found, then the dumps.
-  bool write_findings(std::span<const Snapshot> dumps, const Findings& findings, ByteSink& sink) const;
+  // `across`: what the processes have in common, find_fleet() of the same; null: not asked for.
+  bool write_findings(std::span<const Snapshot> dumps, const Findings& findings, ByteSink& sink,
+                      const Fleet* across = nullptr) const;
+  // How two recordings without difference_refusal() differ. `files`: as they were named.
+  bool write_difference(const Recording& before, const Recording& after, const std::array<std::string, 2>& files,
+                        ByteSink& sink) const;
 
  private:
-  bool write_dumps(std::span<const Snapshot> dumps, const Findings* findings, ByteSink& sink) const;
+  bool write_dumps(std::span<const Snapshot> dumps, const Findings* findings, const Fleet* across, ByteSink& sink) const;
 
   FrameFilter filter_;
 };

@@ -1,18 +1,25 @@
 #include "walker/report/recording_data.h"
 
+#include <vector>
+
 #include "walker/export/words.h"
 #include "walker/report/time_strips.h"
 
 namespace mixwalk {
 
-void write_recording_data(const Recording& recording, ReportTables& tables, JsonWriter& json) {
+namespace {
+
+// The leaf node in `tables` of each sample.
+std::vector<std::uint32_t> add_stacks(const Recording& recording, ReportTables& tables) {
   const RecordedStacks stacks(recording);
   const std::vector<std::uint32_t> nodes = tables.add(recording, stacks);
   std::vector<std::uint32_t> leaves;
   leaves.reserve(stacks.leaves().size());
   for (const std::uint32_t leaf : stacks.leaves()) leaves.push_back(nodes[leaf]);
+  return leaves;
+}
 
-  json.begin_object();
+void write_sums(const Recording& recording, const std::vector<std::uint32_t>& leaves, JsonWriter& json) {
   json.field("time_ms", recording.unix_time_ms);
   json.field("event", key(recording.event));
   json.field("unit", unit(recording.event));
@@ -35,6 +42,14 @@ void write_recording_data(const Recording& recording, ReportTables& tables, Json
     json.value(sum.count);
     json.value(sum.value);
   });
+}
+
+}  // namespace
+
+void write_recording_data(const Recording& recording, ReportTables& tables, JsonWriter& json) {
+  const std::vector<std::uint32_t> leaves = add_stacks(recording, tables);
+  json.begin_object();
+  write_sums(recording, leaves, json);
 
   // Of each thread, three numbers for a stretch of time: first bucket, buckets, leaf.
   const std::uint32_t buckets = bucket_count(recording.threads.size());
@@ -48,6 +63,16 @@ void write_recording_data(const Recording& recording, ReportTables& tables, Json
     }
     json.end_array();
   });
+  json.end_object();
+}
+
+void write_compared_recording_data(const Recording& recording, std::string_view file, ReportTables& tables,
+                                   JsonWriter& json) {
+  const std::vector<std::uint32_t> leaves = add_stacks(recording, tables);
+  json.begin_object();
+  json.field("file", file);
+  json.field("process", recording.process.id);
+  write_sums(recording, leaves, json);
   json.end_object();
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "walker/model/recording.h"
 #include "walker/report/report_tables.h"
 
@@ -8,5 +10,9 @@ namespace mixwalk {
 // Writes the recording of a report, an object: what was recorded, and of each thread what its samples add up to by
 // stack, and what it did over time. Its stacks are in `tables`.
 void write_recording_data(const Recording& recording, ReportTables& tables, JsonWriter& json);
+
+// One of several recordings of a report, an object: of which file and process, what was recorded, and the sums.
+void write_compared_recording_data(const Recording& recording, std::string_view file, ReportTables& tables,
+                                   JsonWriter& json);
 
 }  // namespace mixwalk

@@ -6,19 +6,10 @@
 
 #include "unmanaged/image/debug_directory.h"
 #include "walker/export/frame_label.h"
+#include "walker/export/words.h"
 
 namespace mixwalk {
 namespace {
-
-char letter(FrameKind kind) {
-  switch (kind) {
-    case FrameKind::managed: return 'M';
-    case FrameKind::native: return 'N';
-    case FrameKind::stub: return 'S';
-    case FrameKind::gap: return 'G';
-  }
-  return 'W';
-}
 
 // The file that a frame's code is of: an image, or of managed code the assembly. Empty: not known.
 std::string module_of(const Recording& recording, const RecordedFrame& frame) {
@@ -33,11 +24,9 @@ std::string module_of(const Recording& recording, const RecordedFrame& frame) {
 ReportTables::Row ReportTables::row(const Recording& recording, const RecordedStacks::Frame& frame) {
   if (frame.frame == nullptr) return {'W', string(frame.label), 0, 0, 0, 0, 0, 0};
   const RecordedFrame& from = *frame.frame;
-  std::string label = frame.label;
+  std::string label(frame.plain_label());  // the page marks guesses by itself
   unsigned flags = 0;
   if (is_guess(from.trust)) {
-    // The page marks it by itself.
-    if (label.ends_with(kGuessedMark)) label.resize(label.size() - kGuessedMark.size());
     flags |= static_cast<unsigned>(from.trust == Trust::scan ? Flag::scanned : Flag::frame_pointer);
   }
   if (from.line_approximate) flags |= static_cast<unsigned>(Flag::approximate);

@@ -9,6 +9,7 @@
 
 #include "tests/support/golden.h"
 #include "tests/support/hang_samples.h"
+#include "tests/support/report_samples.h"
 #include "walker/base/byte_sink.h"
 #include "walker/export/json.h"
 #include "walker/model/recording_builder.h"
@@ -240,6 +241,62 @@ TEST_F(HangCommandTest, FilesThatAreNoDumps) {
   EXPECT_EQ(run(command).code, ExitCode::input);
   command.files = {std::string(MIXWALK_GOLDEN) + "/wall.mixwalk"};
   EXPECT_NE(run(command).err.find("it is no dump"), std::string::npos);
+}
+
+TEST_F(HangCommandTest, TwoRecordingsAreComparedInTheOrderOfTheCommandLine) {
+  const auto [before, after] = compared_recordings();
+  HangCommand command;
+  command.files = {file("b.mixwalk", stored(after)), file("a.mixwalk", stored(before))};
+  const Result result = run(command);
+  EXPECT_EQ(result.code, ExitCode::ok) << result.err;
+  EXPECT_LT(result.out.find("b.mixwalk"), result.out.find("a.mixwalk"));
+  EXPECT_NE(result.out.find("-14.7   14.7 % →   0.0 %  M  Orders.Service.Audit"), std::string::npos) << result.out;
+  command.quiet = true;
+  EXPECT_EQ(run(command).out, "");
+  command.quiet = false;
+  command.format = Format::html;
+  EXPECT_NE(run(command).out.find("\"compared\":[{\"file\":"), std::string::npos);
+  command.format = Format::json;
+  EXPECT_EQ(run(command).code, ExitCode::input);
+  command.format = Format::text;
+  command.across = true;
+  EXPECT_NE(run(command).err.find("--across is for dumps"), std::string::npos);
+}
+
+TEST_F(HangCommandTest, RecordingsThatCannotBeCompared) {
+  const auto [before, after] = compared_recordings();
+  Recording other = after;
+  other.event = SampleEvent::cpu;
+  const std::string a = file("a.mixwalk", stored(before)), b = file("b.mixwalk", stored(after)),
+                    c = file("c.mixwalk", stored(other)), dump = file("d.mixwalk", stored(to_recording(test::healthy_program()[0])));
+  HangCommand command;
+  const auto refused = [&](std::vector<std::string> files) {
+    command.files = std::move(files);
+    const Result result = run(command);
+    EXPECT_EQ(result.code, ExitCode::input);
+    EXPECT_EQ(result.out, "");
+    return result.err;
+  };
+  EXPECT_NE(refused({a}).find("needs two recordings"), std::string::npos);
+  EXPECT_NE(refused({a, b, a}).find("compare takes two recordings, and there are more"), std::string::npos);
+  EXPECT_NE(refused({dump, a}).find("is a recording, and "), std::string::npos);
+  EXPECT_NE(refused({a, dump}).find("is a recording, and "), std::string::npos);
+  EXPECT_NE(refused({a, c}).find("one recording is of \"wall\" and the other of \"cpu\""), std::string::npos);
+  command.single = true;
+  EXPECT_NE(refused({a}).find("it is no dump"), std::string::npos);
+}
+
+TEST_F(HangCommandTest, HtmlOfAFleetSaysWhatItHasInCommon) {
+  HangCommand command;
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    Snapshot dump = test::deadlocked_program()[0];
+    dump.process.id = 100 + i;
+    command.files.push_back(json_file("web" + std::to_string(i) + ".json", dump));
+  }
+  command.format = Format::html;
+  EXPECT_EQ(run(command).out.find("\"across\":{"), std::string::npos);
+  command.across = true;
+  EXPECT_NE(run(command).out.find("\"across\":{"), std::string::npos);
 }
 
 TEST_F(HangCommandTest, AnOutputThatCannotBeWritten) {

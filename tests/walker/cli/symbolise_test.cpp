@@ -13,6 +13,7 @@
 #include "tests/support/pdb_samples.h"
 #include "tests/symbols/portable_pdb/portable_pdb_builder.h"
 #include "walker/export/collapsed.h"
+#include "walker/model/series.h"
 #include "walker/session/recording_collector.h"
 #include "walker/store/recording_reader.h"
 #include "walker/store/recording_writer.h"
@@ -206,6 +207,47 @@ TEST_F(SymboliseCommandTest, GoldenStacks) {
   StringSink text;
   CollapsedExporter(CollapsedExporter::Options{}).write(result(), text);
   expect_golden("symbolised.folded", text.text);
+}
+
+// What belongs to the moment of each dump stays with it: locks, and processor times.
+TEST_F(SymboliseCommandTest, ASeriesStaysASeries) {
+  const PeImage pe = PeImage::parse(image());
+  std::vector<Snapshot> series(3);
+  for (std::uint32_t i = 0; i < series.size(); ++i) {
+    Snapshot& dump = series[i];
+    dump.unix_time_ms = 1'795'239'973'761 + 10'000 * i;
+    dump.process = {4711, "C:\\app\\app.exe", ""};
+    dump.modules = {{kBase, pe.size_of_image(), pe.timestamp(), kImagePath}};
+    dump.locks = {{.address = 0x1000 + i, .type = "System.Object", .owner = 1, .held = true, .waiters = {{2, false}}}};
+    for (std::uint32_t id = 1; id <= 2; ++id) {
+      Thread thread{.os_id = id, .name = "worker", .cpu = 100 * i + id};
+      thread.stack.frames = {{.address = kBase + (i == 2 ? 0x1044u : 0x1004u), .module = 0}};
+      thread.stack.runs = {{RunPosition::whole, RunEnd::root, OpenReason::none, 0, 1}};
+      dump.threads.push_back(thread);
+    }
+  }
+  StringSink stored;
+  RecordingWriter store(stored);
+  store.begin(to_recording(series));
+  store.end(to_recording(series));
+  put("in.mixwalk", stored.text);
+  put("sym/app.dll", image());
+  put("sym/app.pdb", test::pdb_with_inlining().build());
+  const Result done = symbolise();
+  EXPECT_EQ(done.code, ExitCode::ok) << done.err;
+  const std::vector<Snapshot> found = to_series(result());
+  ASSERT_EQ(found.size(), series.size());
+  for (std::uint32_t i = 0; i < found.size(); ++i) {
+    SCOPED_TRACE(i);
+    EXPECT_EQ(found[i].unix_time_ms, series[i].unix_time_ms);
+    EXPECT_EQ(found[i].locks, series[i].locks);
+    ASSERT_EQ(found[i].threads.size(), 2u);
+    for (std::uint32_t id = 1; id <= 2; ++id) {
+      const Thread& thread = found[i].threads[id - 1];
+      EXPECT_EQ(thread.cpu, 100 * i + id);
+      EXPECT_EQ(thread.stack.frames.back().name, i == 2 ? "next" : "ns::outer");
+    }
+  }
 }
 
 // .pdata is missing: what only it names keeps its name, and no name is guessed.

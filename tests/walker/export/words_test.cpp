@@ -36,6 +36,17 @@ TEST(Words, EveryEventHasAKeyOfItsOwn) {
   EXPECT_EQ(unit(SampleEvent::module_load), "count");
 }
 
+TEST(Words, TheRuntimeWithItsVersion) {
+  EXPECT_EQ(runtime_text({".NET", 10, 0, 12, 5}), ".NET 10.0.12");
+  EXPECT_EQ(runtime_text({}), "no .NET runtime");
+}
+
+TEST(Words, EachKindHasALetterOfItsOwn) {
+  const std::string letters = {letter(FrameKind::managed), letter(FrameKind::native), letter(FrameKind::stub),
+                               letter(FrameKind::gap)};
+  EXPECT_EQ(letters, "MNSG");
+}
+
 TEST(Words, ARunThatClosedOnTheStackPointerIsClosed) {
   EXPECT_EQ(key(RunEnd::closed_rsp), key(RunEnd::closed));
 }

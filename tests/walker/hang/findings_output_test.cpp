@@ -58,6 +58,16 @@ TEST(FindingsOutputTest, ACircleOfTenThousandIsOneScreen) {
   EXPECT_GT(std::ranges::count(text(dumps, {.all = true}), '\n'), kThreads);
 }
 
+TEST(FindingsOutputTest, AHundredDumpsAreOneScreen) {
+  std::vector<Snapshot> dumps(100, test::healthy_program()[0]);
+  for (std::uint32_t i = 0; i < dumps.size(); ++i) dumps[i].process.id = 100 + i;
+  const std::string out = text(dumps);
+  EXPECT_NE(out.find("  dump 10  "), std::string::npos);
+  EXPECT_EQ(out.find("  dump 11  "), std::string::npos);
+  EXPECT_NE(out.find("\n  … 90 more dumps (--all)\n"), std::string::npos) << out.substr(0, 2000);
+  EXPECT_NE(text(dumps, {.all = true}).find("  dump 100  "), std::string::npos);
+}
+
 TEST(FindingsOutputTest, HostileNamesDoNotMoveATerminal) {
   for (const bool all : {false, true}) {
     const std::string out = text(test::hostile_program(), {.all = all});

@@ -48,6 +48,8 @@ TEST(FleetTest, TextAndJsonSayIt) {
   StringSink text, json;
   write_findings_text(dumps, findings, {.fleet = &fleet}, text);
   EXPECT_NE(text.text.find("3 processes, 2 in trouble."), std::string::npos) << text.text;
+  EXPECT_NE(text.text.find("1. Deadlock of 2 threads  in process 100, \n"), std::string::npos) << text.text;
+  EXPECT_NE(text.text.find("2. Deadlock of 2 threads  in process 101, \n"), std::string::npos) << text.text;
   EXPECT_NE(text.text.find("2 of 3: waits to enter a monitor (lock). Only in those in trouble\n"
                            "          threads of each: 3 3 0\n          at Orders.Web.Submit(string)\n"),
             std::string::npos)

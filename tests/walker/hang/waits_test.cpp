@@ -234,6 +234,87 @@ TEST(WaitsTest, NoRuleFiresWhereItShouldNot) {
   for (const RuleCase& of : cases()) EXPECT_NE(wait(of.without, of.name).rule, of.rule) << of.rule;
 }
 
+// A case without a stack would find no rule at all, and prove nothing.
+TEST(WaitsTest, EachCaseHasAStackForBoth) {
+  for (const RuleCase& of : cases()) {
+    EXPECT_FALSE(of.with.empty()) << of.rule;
+    EXPECT_FALSE(of.without.empty()) << of.rule;
+    EXPECT_NE(of.with, of.without) << of.rule;
+  }
+}
+
+// A name that the pattern takes, which has no '*' but at its end; where it takes names that only begin so, a longer one.
+std::string name_of(std::string_view pattern) {
+  const bool open = pattern.ends_with('*');
+  if (open) pattern.remove_suffix(1);
+  EXPECT_EQ(pattern.find('*'), std::string_view::npos) << pattern;
+  return std::string(pattern) + (open ? "x" : "");
+}
+
+// A stack whose wait only that name says.
+Frames with_native(const WaitRule& rule, std::string name) {
+  if (name.starts_with("@")) name = "coreclr" + name.substr(1);
+  const bool makes_call = name.starts_with("ntdll!") || name.starts_with("win32u!");
+  if (rule.layer == WaitLayer::call && makes_call) return native_thread({name, "gap"});
+  // The system call itself has no name, where the rule does not look beyond one that has.
+  return native_thread({rule.layer == WaitLayer::call ? "ntdll!" : kWait, name, "gap"});
+}
+
+// The methods below a rule's own one, of a rule that is known only around others.
+std::vector<std::string> methods_below(const WaitRule& rule) {
+  if (rule.layer != WaitLayer::wrapper) return {};
+  const WaitRule* const inner = find_wait_rule(rule.around[0]);
+  std::vector<std::string> methods = methods_below(*inner);
+  methods.push_back(name_of(inner->methods[0]) + "()");
+  return methods;
+}
+
+Frames with_method(const WaitRule& rule, const std::string& method) {
+  std::vector<std::string> methods = methods_below(rule);
+  methods.push_back(method + "()");
+  return in_runtime(methods);
+}
+
+// A name of the table that leads to another rule, or to none, says nothing: it is misspelt, or a rule before it takes it.
+TEST(WaitsTest, EachNameOfTheTableLeadsToItsRule) {
+  for (const WaitRule& rule : wait_rules()) {
+    for (const std::string_view native : rule.natives) {
+      if (!native.empty()) EXPECT_EQ(wait(with_native(rule, name_of(native))).rule, rule.key) << native;
+    }
+    for (const std::string_view method : rule.methods) {
+      if (!method.empty()) EXPECT_EQ(wait(with_method(rule, name_of(method))).rule, rule.key) << method;
+    }
+  }
+}
+
+TEST(WaitsTest, ANameThatOnlyBeginsLikeOneOfTheTableIsNoneOfIts) {
+  for (const WaitRule& rule : wait_rules()) {
+    for (const std::string_view native : rule.natives) {
+      if (native.empty() || native.ends_with('*')) continue;
+      EXPECT_NE(wait(with_native(rule, std::string(native) + "Later")).rule, rule.key) << native;
+    }
+    for (const std::string_view method : rule.methods) {
+      if (method.empty() || method.ends_with('*')) continue;
+      EXPECT_NE(wait(with_method(rule, std::string(method) + "Later")).rule, rule.key) << method;
+    }
+  }
+}
+
+// Code of the program may have the names of the system's functions and of .NET's methods.
+TEST(WaitsTest, ANameOfTheTableInTheProgramIsNoneOfIts) {
+  for (const WaitRule& rule : wait_rules()) {
+    for (const std::string_view native : rule.natives) {
+      const std::size_t at = native.find('!');
+      if (native.empty()) continue;
+      const Frames frames = {"ntdll!", "orders_native" + name_of(native.substr(at)), "gap"};
+      EXPECT_NE(wait(native_thread(frames)).rule, rule.key) << native;
+    }
+    for (const std::string_view method : rule.methods) {
+      if (!method.empty()) EXPECT_NE(wait(in_runtime({"Orders." + name_of(method) + "()"})).rule, rule.key) << method;
+    }
+  }
+}
+
 TEST(WaitsTest, EachRuleHasACase) {
   std::multiset<std::string> with_case;
   for (const RuleCase& of : cases()) with_case.insert(of.rule);

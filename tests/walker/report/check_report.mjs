@@ -176,8 +176,110 @@ async function a_recording_by_hand() {
   await expect_quiet(page, 'a recording');
 }
 
+// What two recordings do not have in common.
+async function a_difference_by_hand() {
+  const page = await open('difference');
+  expect_equal(await page.text('h1'), 'orders.exe before and after', 'the title');
+  expect_equal(await page.count('.scale .swatch'), 9, 'colours of the legend');
+  const rows = () => page.evaluate(`d3.select('.flame').datum().descendants()
+      .map(({data}) => [data.name, data.sides.map((share) => Math.round(1000 * share)), Math.round(1000 * data.value)])
+      .filter(([name]) => /Service\\.(Price|Ship|Log|Parse)/.test(name))`);
+  // Shares of 300 samples before, and of 170 after.
+  const shown = async () => Object.fromEntries((await rows()).map(([name, sides, width]) => [name, [sides, width]]));
+  expect_equal(Object.keys(await shown()).sort(), ['▲ M Orders.Service.Price(int)', '▼ M Orders.Service.Log(string)',
+                                                   '▼ M Orders.Service.Parse(string)', '▼ M Orders.Service.Ship(int)'], 'what grew and what shrank');
+  expect_equal((await shown())['▲ M Orders.Service.Price(int)'], [[67, 176], 122], 'shares before and after, and the width');
+  await page.choose('#difference-width', 'after');
+  expect_equal((await shown())['▲ M Orders.Service.Price(int)'], [[67, 176], 176], 'the width by the share after');
+  expect_equal('▼ M Orders.Service.Log(string)' in await shown(), false, 'what is gone has no width after');
+  await page.choose('#difference-width', 'both');
+
+  // Without the thread that waits, half of all samples are left.
+  await page.click('#flame-waiting');
+  expect_equal((await shown())['▲ M Orders.Service.Price(int)'], [[133, 353], 243], 'shares without threads that wait');
+  await page.screenshot(screenshots, 'difference');
+  const fills = await page.evaluate(`Object.fromEntries([...document.querySelectorAll('.flame g.frame')]
+      .map((g) => [d3.select(g).datum().data.name, g.querySelector('rect').getAttribute('fill')]))`);
+  expect_equal(fills['▲ M Orders.Service.Price(int)'], '#f1701c', 'the colour of what grew by 22 points');
+  expect_equal(fills['▼ M Orders.Service.Log(string)'], '#4a97cb', 'the colour of what shrank by 27 points');
+  expect_equal(fills['M Orders.Program.Main()'], '#dfe3e8', 'the colour of what is as it was');
+  await page.key('/');
+  await page.type('sqlite3_step');
+  expect_equal(await page.text('.page > .count'), '1 frame found, 24 % of all', 'what the search says');
+  await page.key('Escape');
+  await page.focus('.flame');
+  const frames = await page.count('.flame g.frame');
+  for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'Enter']) await page.key(key);
+  expect_equal(await page.text('.flame-details'), '▼ M Orders.Service.Ship(int) — 40.0 % → 17.6 %, −22.4 points', 'the frame that the keyboard is at');
+  expect_equal(await page.count('.flame g.frame') < frames, true, 'frames after a zoom');
+  await page.key('Escape');
+  expect_equal(await page.count('.flame g.frame'), frames, 'frames after Escape');
+  await expect_accessible(page, 'difference');
+
+  await page.go('#view=frames');
+  expect_equal(await page.evaluate(`[...document.querySelectorAll('.changes tbody tr')].slice(0, 2).map((row) => row.innerText.replace(/\\s+/g, ' ').trim())`),
+               ['M managed: Orders.Service.Audit<script>alert(1)</script> ▲ +14.7 0.0 % 14.7 % ▲ +14.7 0.0 % 14.7 %',
+                'N native: e_sqlite3.dll!write_line ▼ −13.3 13.3 % 0.0 % ▼ −13.3 13.3 % 0.0 %'], 'the frames that changed most');
+  await page.choose('#changes-show', 'more');
+  await page.choose('#changes-order', 'self');
+  expect_equal(await page.text('.changes tbody .link'), 'Orders.Service.Audit<script>alert(1)</script>', 'the frame that grew most in itself');
+  await page.screenshot(screenshots, 'frames');
+  await page.key('/');
+  await page.type('price');
+  expect_equal(await page.count('.changes tbody tr'), 0, 'frames with a text that grew in themselves');
+  await page.choose('#changes-order', 'total');
+  expect_equal(await page.count('.changes tbody tr'), 1, 'frames with a text that grew');
+  await expect_accessible(page, 'frames');
+  await page.click('.changes tbody .link');
+  await page.until(`document.querySelector('.flame')`, 'the flame graph is not shown');
+  expect_equal(await page.text('.page > .count'), '1 frame found, 24 % of all', 'the frame in the flame graph, which still leaves out threads that wait');
+  expect_equal(await page.evaluate('window.alerts'), [], 'alerts');
+  await expect_quiet(page, 'a difference');
+}
+
+// What machines have in common.
+async function a_fleet_by_hand() {
+  const page = await open('fleet');
+  expect_equal(await page.text('[role=tab][aria-selected=true]'), '4 processes', 'the first view');
+  expect_equal(await page.text('.across .hint').then((text) => text.split('.')[0]), '2 of 4 processes are in trouble', 'how many are in trouble');
+  expect_equal(await page.evaluate(`[...document.querySelectorAll('.across .scroll:first-of-type tbody tr')].length`), 4, 'processes');
+  expect_equal(await page.evaluate(`[...document.querySelectorAll('.across h2')].map((each) => each.textContent)`),
+               ['Only in those in trouble', 'In others too'], 'parts of the list');
+  const cells = await page.evaluate(`[...[...document.querySelectorAll('.across .scroll')][1].querySelector('tbody tr').querySelectorAll('.num')].map((each) => each.textContent)`);
+  expect_equal([cells[0], cells.slice(2)[2], cells.slice(2)[3]], ['2 of 4', '0', '0'], 'a stack that only those in trouble have');
+  expect_equal(await page.count('.opened:not([hidden])'), 0, 'stacks that are open');
+  await page.click('.across tbody .link');
+  expect_equal(await page.count('.opened:not([hidden])'), 1, 'stacks that are open after a click');
+  expect_equal(await page.evaluate(`[...document.querySelectorAll('.opened:not([hidden]) .process-threads p')].map((each) => each.textContent.trim())`),
+               ['web1.mixwalk: 2 threads in trouble', 'web2.mixwalk: 2 threads in trouble'], 'threads of each process');
+  await page.screenshot(screenshots, 'fleet');
+  await expect_accessible(page, 'fleet');
+  await page.click('.opened:not([hidden]) .process-threads:last-of-type a');
+  expect_equal(await page.evaluate('location.hash.startsWith("#thread=0x200")'), true, 'a thread of the second process');
+  expect_equal(await page.text('#thread-detail .facts li'), 'web2.mixwalk', 'the process of a thread');
+  const all = await page.count('#thread-list a');
+  await page.choose('#process', '0');
+  expect_equal(await page.count('#thread-list a') < all, true, 'threads of one process');
+  await expect_accessible(page, 'threads of a fleet');
+  await page.go('#view=groups');
+  expect_equal(await page.text('[role=tabpanel] > .hint'), 'Of the last dump alone: web4.mixwalk.', 'what the other views show');
+  await expect_quiet(page, 'a fleet');
+
+  const large = await open('large-fleet');
+  expect_equal(await large.count('#dumps li'), 11, 'dumps of a large fleet: ten, and a button');
+  expect_equal(await large.count('.across .scroll:first-of-type tbody tr'), 21, 'processes of a large fleet: twenty, and a button');
+  expect_equal(await large.count('.finding'), 3, 'findings of a large fleet');
+  expect_equal(await large.text('.finding h3'), 'Deadlock of 2 threads in web0.mixwalk', 'the process of a finding');
+  await large.screenshot(screenshots, 'large-fleet');
+  await large.click('.more-findings');
+  expect_equal(await large.count('.finding') >= 60, true, 'all findings');
+  await large.click('#dumps button');
+  expect_equal(await large.count('#dumps li'), 60, 'all dumps');
+  await expect_quiet(large, 'a large fleet');
+}
+
 async function on_a_phone() {
-  for (const [recording, hash] of [['hostile', ''], ['hostile', '#view=tree'], ['hostile', '#view=locks'], ['series', '#thread=0x200'],
+  for (const [recording, hash] of [['fleet', ''], ['difference', ''], ['difference', '#view=frames'], ['hostile', ''], ['hostile', '#view=tree'], ['hostile', '#view=locks'], ['series', '#thread=0x200'],
                                    ['sqlite', ''],
                                    ['sqlite', '#view=timeline']]) {
     const page = await open(recording, {hash, width: 390, height: 844});
@@ -224,7 +326,7 @@ async function thousand_threads_of(recording) {
 }
 
 try {
-  for (const part of [a_dump_by_hand, names_are_text, a_series_by_hand, a_deadlock_by_hand, a_recording_by_hand, on_a_phone, odd_recordings, a_thousand_threads]) {
+  for (const part of [a_dump_by_hand, names_are_text, a_series_by_hand, a_deadlock_by_hand, a_recording_by_hand, a_difference_by_hand, a_fleet_by_hand, on_a_phone, odd_recordings, a_thousand_threads]) {
     await part();
   }
 } finally {

@@ -165,6 +165,47 @@ TEST(HtmlExporter, FindingsPointAtThreadsOfTheirDumps) {
   EXPECT_EQ(ids, (std::vector<std::uint32_t>{0x200, 0x204}));
 }
 
+TEST(HtmlExporter, AcrossSaysWhichProcessesAreInTroubleAndWhatTheyHaveInCommon) {
+  const std::vector<Snapshot> dumps = fleet_snapshots();
+  const std::vector<std::string> files = {"web1.mixwalk", "web2.mixwalk", "web3.mixwalk", "web4.mixwalk"};
+  const Findings findings = find_hangs(dumps, files);
+  const Fleet fleet = find_fleet(dumps, findings);
+  StringSink out, without;
+  ASSERT_TRUE(HtmlExporter().write_findings(dumps, findings, out, &fleet));
+  const Json data = data_of(out.text)["findings"];
+  EXPECT_EQ(data["process"], Json::parse("[0,1,2,3]"));
+  EXPECT_EQ(data["pids"], Json::parse("[4711,4712,4713,4714]"));
+  EXPECT_EQ(data["across"]["sick"], Json::parse("[true,true,false,false]"));
+  ASSERT_EQ(data["across"]["groups"].size(), fleet.groups.size());
+  const Json& first = data["across"]["groups"][0];
+  EXPECT_EQ(first["only_sick"], true);
+  EXPECT_EQ(first["counts"].size(), 4u);
+  for (const Json& thread : first["threads"]) EXPECT_LT(thread.get<std::size_t>(), data["threads"].size());
+  ASSERT_TRUE(HtmlExporter().write_findings(dumps, findings, without));
+  EXPECT_FALSE(data_of(without.text)["findings"].contains("across"));
+}
+
+TEST(HtmlExporter, TwoRecordingsShareTheirTables) {
+  const auto [before, after] = compared_recordings();
+  StringSink out;
+  ASSERT_TRUE(HtmlExporter().write_difference(before, after, {"a.mixwalk", "b.mixwalk"}, out));
+  const Json data = data_of(out.text);
+  EXPECT_FALSE(data.contains("recording"));
+  ASSERT_EQ(data["compared"].size(), 2u);
+  const Recording* const recordings[] = {&before, &after};
+  for (std::size_t side = 0; side < 2; ++side) {
+    const Json& one = data["compared"][side];
+    std::uint64_t value = 0, expected = 0;
+    for (std::size_t i = 0; i < one["sums"].size(); i += 4) {
+      EXPECT_EQ(labels(data, one["sums"][i + 1]).back(), "ntdll.dll!RtlUserThreadStart");
+      value += one["sums"][i + 3].get<std::uint64_t>();
+    }
+    for (const Recording::Sample& sample : recordings[side]->samples) expected += sample.value;
+    EXPECT_EQ(value, expected);
+    EXPECT_EQ(one["file"], side == 0 ? "a.mixwalk" : "b.mixwalk");
+  }
+}
+
 // The page looks verdicts up by the words of the data: for their order, the filter and the legend.
 TEST(HtmlExporter, ThePageKnowsEachVerdict) {
   const std::string_view script = page_parts::script();

@@ -88,6 +88,9 @@ export class ReportPage {
   }
 
   async screenshot(folder, name) {
+    // d3-flame-graph lets new frames grow to their width.
+    await this.until(`[...document.querySelectorAll('.flame g.frame')].every((g) =>
+        Math.abs(g.getAttribute('width') - g.querySelector('rect').getAttribute('width')) < 1)`, 'frames still grow');
     const {data} = await this.page.send('Page.captureScreenshot', {format: 'png'});
     fs.writeFileSync(path.join(folder, `${name}.png`), Buffer.from(data, 'base64'));
   }

@@ -7,6 +7,7 @@
 #include "unmanaged/image/debug_directory.h"
 #include "walker/cli/local_symbols.h"
 #include "walker/cli/win/visit.h"
+#include "walker/export/words.h"
 #include "walker/model/duration_histogram.h"
 #include "walker/outside/win/live_target.h"
 #include "walker/outside/win/target_clr.h"
@@ -40,17 +41,12 @@ DoctorLine diagnostics_port(const AttachTarget& target) {
                    (info ? ": .NET " + info->runtime_version + ", " + info->architecture : "")};
 }
 
-std::string version_of(const Runtime& runtime) {
-  return runtime.name + ' ' + std::to_string(runtime.major) + '.' + std::to_string(runtime.minor) + '.' +
-         std::to_string(runtime.build);
-}
-
 // What only reading shows. Profilers are known by their names here; the trial knows for certain.
 void read_target(const LiveTarget& target, const std::string& symbol_path, std::vector<DoctorLine>& lines) {
   if (target.runtime().name.empty()) {
     lines.push_back({.state = State::note, .check = "runtime", .found = "none is loaded: there are native frames only"});
   } else {
-    lines.push_back({.check = "runtime", .found = version_of(target.runtime())});
+    lines.push_back({.check = "runtime", .found = runtime_text(target.runtime())});
   }
   std::string profilers;
   for (const Module& module : target.modules()) {

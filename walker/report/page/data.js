@@ -5,6 +5,7 @@ const report = JSON.parse(document.getElementById('data').textContent);
 const {strings, frames, nodes} = report;
 const recording = report.recording ?? null;
 const dumps = report.dumps ?? [];
+const compared = report.compared ?? null;  // two recordings: before, after
 
 const FLAG = {scanned: 1, framePointer: 2, approximate: 4, inlined: 8};
 

@@ -1,8 +1,14 @@
 // What compare and report hang out, the gravest first: a circle of locks as a chain that closes.
 
 function findingsView() {
+  // Of many the first ones: of a fleet fewer, since the same is mostly wrong with each of its processes.
+  const most = isFleet ? 3 : 12;
+  const shown = hang.findings.length > most + 1 ? hang.findings.slice(0, most) : hang.findings;
+  const rest = hang.findings.slice(shown.length);
+  const more = el('button', {type: 'button', class: 'quiet more-findings',
+                             onclick: () => more.replaceWith(allOf(rest.map(findingCard)))}, plural(rest.length, 'more finding'));
   return [el('p', {class: `headline ${hang.severity}`}, readable(hang.headline)),
-          ...hang.findings.map(findingCard),
+          ...shown.map(findingCard), rest.length ? more : null,
           hang.gaps.length ? el('ul', {class: 'notes'}, ...hang.gaps.map((gap) => el('li', {}, readable(gap)))) : null].filter(Boolean);
 }
 
@@ -20,7 +26,7 @@ function findingCard(finding) {
   if (finding.kind === 'deadlock') list.append(el('li', {class: 'closing'}, '↑ and so back to the first'));
   const behind = finding.behind.map((i) => people[i].thread);
   return el('article', {class: `finding ${finding.severity}`},
-      el('h3', {}, readable(finding.title)),
+      el('h3', {}, readable(finding.title), isFleet && finding.threads.length ? el('span', {class: 'dim'}, ` in ${processOf(finding.threads[0]).name}`) : null),
       ...finding.details.map((detail) => el('p', {}, readable(detail))),
       list,
       behind.length ? el('details', {}, el('summary', {}, `${plural(behind.length, 'thread')} held up behind`), threadLinks(behind)) : null);

@@ -25,47 +25,64 @@ class FlameView {
   }
 
   build() {
-    const totals = new Map();
-    for (const [thread, , value] of this.samples()) totals.set(thread, (totals.get(thread) ?? 0) + value);
-    const threads = (recording ?? dump).threads.filter(({id}) => totals.has(id))
-        .sort((a, b) => totals.get(b.id) - totals.get(a.id));
     this.host = el('div', {class: 'flame', tabindex: '0', role: 'group',
                            'aria-label': 'Flame graph. Arrow keys go from frame to frame, Enter zooms, Escape shows everything.'});
     this.host.addEventListener('keydown', (event) => this.key(event));
     this.details = el('p', {class: 'flame-details', role: 'status'}, 'Point at a frame, or use the arrow keys.');
     this.found = el('p', {class: 'count', role: 'status'});
-    this.threadChoice = choice('Thread', 'flame-thread', [['', 'all threads'],
-        ...threads.map((thread) => [String(thread.id), recording ? `${threadTitle(thread)}: ${valueText(totals.get(thread.id))}`
-                                                                 : threadTitle(thread)])],
-        (value) => { this.state.thread = value; this.draw(); });
     const waiting = el('input', {type: 'checkbox', id: 'flame-waiting', onchange: () => {
       this.state.waiting = !waiting.checked;
       this.draw();
     }});
+    this.searchBox = searchBox('Search frames', 'search', (text) => this.search(text.toLowerCase()));
     return el('div', {class: 'page'},
-        el('div', {class: 'bar'}, searchBox('Search frames', 'search', (text) => this.search(text.toLowerCase())),
-            this.threadChoice, el('label', {class: 'check'}, waiting, ' Leave out threads that wait in the system'),
+        el('div', {class: 'bar'}, this.searchBox, this.choices(),
+            el('label', {class: 'check'}, waiting, ' Leave out threads that wait in the system'),
             el('button', {type: 'button', class: 'quiet', onclick: () => this.reset()}, 'Show everything')),
         this.found, this.host, this.details);
   }
 
-  data() {
+  // What there is to choose besides.
+  choices() {
+    const totals = new Map();
+    for (const [thread, , value] of this.samples()) totals.set(thread, (totals.get(thread) ?? 0) + value);
+    const threads = (recording ?? dump).threads.filter(({id}) => totals.has(id))
+        .sort((a, b) => totals.get(b.id) - totals.get(a.id));
+    this.threadChoice = choice('Thread', 'flame-thread', [['', 'all threads'],
+        ...threads.map((thread) => [String(thread.id), recording ? `${threadTitle(thread)}: ${valueText(totals.get(thread.id))}`
+                                                                 : threadTitle(thread)])],
+        (value) => { this.state.thread = value; this.draw(); });
+    return this.threadChoice;
+  }
+
+  // The merged tree of what is to be shown, and what its root is called.
+  tree() {
     const {thread, waiting} = this.state;
     const samples = this.samples().filter(([id, leaf]) => (thread === '' || String(id) === thread) && (waiting || !standsInWait(leaf)));
-    const tree = mergedTree(samples.map(([, leaf, value]) => [leaf, value]));
-    const plain = (from, name) => {
-      const node = {name, value: from.count, frame: from.frame};
-      return node;
-    };
-    const root = plain(tree, thread === '' ? 'all threads' : `thread ${hex(Number(thread))}`);
+    return [mergedTree(samples.map(([, leaf, value]) => [leaf, value])), thread === '' ? 'all threads' : `thread ${hex(Number(thread))}`];
+  }
+
+  // The chart's node of one of that tree; nothing is drawn of one without value.
+  node(from, name) { return {name, value: from.count, frame: from.frame}; }
+
+  // Of a node of the chart.
+  fill(data) { return data.frame < 0 ? FILLS.root : FILLS[frames.kind[data.frame]]; }
+  describe(data) { return `${data.name} — ${valueText(data.value)}, ${percent(data.value, this.total)}`; }
+  summary() { return `${valueText(this.total)} in ${thread_count(this.state.thread)}`; }
+
+  data() {
+    const [tree, name] = this.tree();
+    const root = this.node(tree, name);
     const open = [[tree, root]];
     while (open.length) {
       const [from, to] = open.pop();
-      to.children = childrenOf(from).map((child) => {
-        const node = plain(child, `${letterOf(child.frame)} ${labels[child.frame]}`);
+      to.children = [];
+      for (const child of childrenOf(from)) {
+        const node = this.node(child, `${letterOf(child.frame)} ${labels[child.frame]}`);
+        if (!node.value) continue;
         open.push([child, node]);
-        return node;
-      });
+        to.children.push(node);
+      }
     }
     return root;
   }
@@ -75,19 +92,18 @@ class FlameView {
     this.host.replaceChildren();
     const data = this.data();
     this.current = null;
+    this.total = data.value;
     if (!data.value) {
       this.chart = null;
       this.host.append(el('p', {class: 'empty'}, 'No samples.'));
       return;
     }
-    const total = data.value;
-    this.describe = (d) => `${d.data.name} — ${valueText(d.data.value)}, ${percent(d.data.value, total)}`;
     this.chart = flamegraph.default().width(this.room()).cellHeight(20).minFrameSize(1).inverted(true)
-        .transitionDuration(0).setLabelHandler(this.describe)
-        .setColorMapper((d) => (d.highlight ? FILLS.found : d.data.frame < 0 ? FILLS.root : FILLS[frames.kind[d.data.frame]]))
+        .transitionDuration(0).setLabelHandler((d) => this.describe(d.data))
+        .setColorMapper((d) => (d.highlight ? FILLS.found : this.fill(d.data)))
         .setSearchMatch((d, term) => d.data.name.toLowerCase().includes(term))
         .setSearchHandler((results, sum) => {
-          this.found.textContent = `${plural(results.length, 'frame')} found, ${percent(sum, total)} of all`;
+          this.found.textContent = `${plural(results.length, 'frame')} found, ${percent(sum, this.total)} of all`;
         })
         .setDetailsHandler((text) => { if (text) this.details.textContent = text; })
         .onClick((d) => this.point(d));
@@ -96,7 +112,7 @@ class FlameView {
     this.root = d3.select(this.host).datum();
     this.host.querySelector('svg').setAttribute('aria-hidden', 'true');
     if (this.state.search) this.search(this.state.search);
-    else this.found.textContent = `${valueText(total)} in ${thread_count(this.state.thread)}`;
+    else this.found.textContent = this.summary();
   }
 
   // The width inside of the frame's padding.
@@ -117,7 +133,7 @@ class FlameView {
       this.chart.search(text);
     } else {
       this.chart.clear();
-      this.found.textContent = '';
+      this.found.textContent = this.summary();
     }
     this.point(this.current);
   }
@@ -129,6 +145,7 @@ class FlameView {
 
   // By a thread's key; null: all of them.
   select(key) {
+    if (!this.threadChoice) return;
     const id = Number.parseInt(key ?? '', 16);
     this.state.thread = Number.isNaN(id) ? '' : String(id);
     const select = this.threadChoice.querySelector('select');
@@ -139,7 +156,7 @@ class FlameView {
   point(d) {
     this.current = d;
     d3.select(this.host).selectAll('g').classed('current', (each) => each === d);
-    if (d) this.details.textContent = this.describe(d);
+    if (d) this.details.textContent = this.describe(d.data);
   }
 
   key(event) {

@@ -5,6 +5,27 @@ const isSeries = dumps.length > 1;
 const hang = report.findings ?? null;
 dumps.forEach((each, i) => each.threads.forEach((thread) => { thread.dump = i; }));
 
+// {dumps: their indices, last: the last of them, name, path, sick}, by number; none where nothing was compared.
+const processes = [];
+if (hang) {
+  hang.process.forEach((number, at) => {
+    const process = processes[number] ??= {dumps: [], sick: hang.across?.sick[number] ?? false};
+    process.dumps.push(at);
+    process.last = at;
+  });
+  for (const process of processes) {
+    process.path = readable(strings[hang.paths[process.last]]);
+    process.name = readable(fileName(hang.files[process.last])) || `process ${hang.pids[process.last]}`;
+  }
+  // Files of several folders may have one name, and a file several processes.
+  const names = processes.map(({name}) => name);
+  processes.forEach((process, i) => {
+    if (names.indexOf(process.name) !== names.lastIndexOf(process.name)) process.name += `, process ${hang.pids[process.last]} (${i + 1})`;
+  });
+}
+const isFleet = processes.length > 1;
+const processOf = (thread) => processes[hang.process[thread.dump]];
+
 const VERDICTS = {
   stuck: 'it stands where it stood, used no processor time, and cannot go on by itself',
   spinning: 'it ran most of the time and did not leave its function',

@@ -4,11 +4,15 @@ const byId = (id) => document.getElementById(id);
 
 // A view is made when it is first shown. Each has an element, and maybe select(thread id), draw(), focusList().
 const VIEWS = dumps.length ? [
+  ...(hang?.across ? [['across', `${processes.length} processes`, () => ({element: acrossView()})]] : []),
   ['threads', 'Threads', () => new ThreadsView()],
   ['groups', 'Alike', () => ({element: groupsView()})],
   ['tree', 'Parallel stacks', () => ({element: treeView()})],
   ['flame', 'Flame graph', () => new FlameView()],
   ...(dump.locks.length || dump.locks_missing ? [['locks', `Locks (${dump.locks.length})`, () => ({element: locksView()})]] : []),
+] : compared ? [
+  ['flame', 'Flame graph', () => new DifferenceView()],
+  ['frames', 'Frames', () => new ChangesView()],
 ] : [
   ['flame', 'Flame graph', () => new FlameView()],
   ['timeline', 'Over time', () => new TimelineView()],
@@ -19,14 +23,17 @@ let shown = null;
 function head() {
   const {process, runtime} = report;
   const name = readable(fileName(process.path)) || 'process';
-  const kind = recording ? 'recording' : isSeries ? plural(dumps.length, 'dump') : 'dump';
-  document.title = `${name} ${process.id} – mixwalk ${kind}`;
+  const kind = compared ? 'two recordings' : recording ? 'recording' : isSeries ? plural(dumps.length, 'dump') : 'dump';
+  const which = isFleet ? `${processes.length} processes` : compared ? 'before and after' : `process ${process.id}`;
+  document.title = `${name} ${which} – mixwalk ${kind}`;
   byId('view-kind').textContent = kind;
-  byId('title').replaceChildren(name, ' ', el('span', {class: 'dim'}, `process ${process.id}`));
-  const from = recording ?? dump;
-  const facts = [readable(runtime), utc(from.time_ms)];
+  byId('title').replaceChildren(name, ' ', el('span', {class: 'dim'}, which));
+  const facts = [readable(runtime), compared || isFleet ? '' : utc((recording ?? dump).time_ms)];
   const notes = [];
-  if (dump) {
+  if (isFleet) {
+    facts.push(`${plural(people.length, 'thread')} in all`);
+    dumpList();
+  } else if (dump) {
     const count = (fits) => dump.threads.filter(fits).length;
     facts.push(`${plural(dump.threads.length, 'thread')}: ${count(({managed}) => managed)} managed`,
                `${count(({state, skipped}) => state === 'whole' && !skipped)} whole stacks`);
@@ -39,14 +46,17 @@ function head() {
     } else if (dump.moments.length) {
       facts.push(`${plural(dump.moments.length, 'moment')}, of ${dump.moments.map(duration).join(', ')}`);
     }
-    if (isSeries) {
-      byId('dumps').append(...dumps.map((each, at) => el('li', {}, `${dumpTitle(at)}: ${dumpTime(at)}${hang ? `, ${readable(hang.files[at])}` : ''}`)));
-    }
+    if (isSeries) dumpList();
     if (dump.way === 'outside') notes.push(`From outside: nothing was loaded into the process${dump.way_reason ? ` (${readable(dump.way_reason)})` : ''}.`);
     if (dump.way === 'file') facts.push('from a dump file');
     if (dump.unasked) notes.push(`Managed frames are missing: ${readable(dump.unasked)}`);
     if (dump.managed_only) notes.push('Only managed frames are shown.');
     if (dump.depth) notes.push(`No more than ${plural(dump.depth, 'frame')} of each stack.`);
+  } else if (compared) {
+    facts.push(compared[1].event);
+    byId('dumps').append(...compared.map((each, side) => el('li', {}, `${SIDES[side]}: ${readable(each.file)}, process ${each.process}, ` +
+        `${utc(each.time_ms)}, ${plural(each.samples, 'sample')}, ${duration(each.duration_ns)}, ${plural(each.threads.length, 'thread')}`)));
+    compared.forEach(({dropped}, side) => dropped && notes.push(`${SIDES[side]}: ${plural(dropped, 'sample')} got lost: the reader was too slow.`));
   } else {
     facts.push(`${recording.event}, ${plural(recording.samples, 'sample')}`, duration(recording.duration_ns),
                plural(recording.threads.length, 'thread'));
@@ -54,9 +64,21 @@ function head() {
     if (recording.dropped) notes.push(`${plural(recording.dropped, 'sample')} got lost: the reader was too slow.`);
   }
   byId('facts').append(...facts.filter(Boolean).map((fact) => el('li', {}, fact)));
-  if (process.command_line) byId('facts').append(el('li', {class: 'mono ellipsis', title: readable(process.command_line)}, readable(process.command_line).slice(0, 200)));
+  if (process.command_line && !isFleet && !compared) byId('facts').append(el('li', {class: 'mono ellipsis', title: readable(process.command_line)}, readable(process.command_line).slice(0, 200)));
   byId('notes').append(...notes.map((note) => el('li', {}, note)));
   byId('made-by').textContent = `Made by ${readable(report.tool)}. This file asks no network.`;
+}
+
+// When each dump was made, and of which file it is; of many the first ones, and a button for the others.
+function dumpList() {
+  const MOST = 12;
+  const lines = dumps.map((each, at) => `${dumpTitle(at)}: ${isFleet ? utc(each.time_ms) : dumpTime(at)}${hang ? `, ${readable(hang.files[at])}` : ''}`);
+  const shown = lines.length > MOST ? lines.slice(0, MOST - 2) : lines;
+  const rest = lines.slice(shown.length);
+  const more = el('li', {}, el('button', {type: 'button', class: 'quiet', onclick: () => {
+    more.replaceWith(allOf(rest.map((line) => el('li', {}, line))));
+  }}, plural(rest.length, 'more dump')));
+  byId('dumps').append(allOf(shown.map((line) => el('li', {}, line))), rest.length ? more : '');
 }
 
 function findings() {
@@ -89,8 +111,10 @@ function legend() {
 // "#view=tree", "#thread=0x1a8".
 function where() {
   const parameters = new URLSearchParams(location.hash.slice(1));
-  const known = VIEWS.some(([name]) => name === parameters.get('view'));
-  return {view: known ? parameters.get('view') : VIEWS[0][0], thread: parameters.get('thread')};
+  const thread = parameters.get('thread');
+  const known = (wanted) => VIEWS.some(([name]) => name === wanted);
+  const otherwise = thread !== null && known('threads') ? 'threads' : VIEWS[0][0];
+  return {view: known(parameters.get('view')) ? parameters.get('view') : otherwise, thread};
 }
 
 function show() {
@@ -99,7 +123,9 @@ function show() {
   const panel = made.get(view);
   if (shown !== view) {
     shown = view;
-    byId('main').replaceChildren(el('div', {role: 'tabpanel', id: 'panel', 'aria-labelledby': `tab-${view}`}, panel.element));
+    const ofLast = isFleet && !['across', 'threads'].includes(view);
+    byId('main').replaceChildren(el('div', {role: 'tabpanel', id: 'panel', 'aria-labelledby': `tab-${view}`},
+        ofLast ? el('p', {class: 'hint'}, `Of the last dump alone: ${readable(hang.files[dumps.length - 1])}.`) : null, panel.element));
     for (const tab of document.querySelectorAll('[role=tab]')) {
       const current = tab.id === `tab-${view}`;
       tab.setAttribute('aria-selected', String(current));
@@ -166,7 +192,7 @@ function printing() {
 }
 
 addEventListener('keydown', (event) => {
-  const typing = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+  const typing = event.target.matches('input[type=search], select');
   if (event.altKey || event.ctrlKey || event.metaKey) return;
   const search = byId('search');
   if (event.key === '/' && !typing) {

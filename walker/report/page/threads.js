@@ -17,7 +17,7 @@ class ThreadsView {
     const alike = new Map();
     for (const {thread} of this.threads) alike.set(alikes[thread.leaf], (alike.get(alikes[thread.leaf]) ?? 0) + 1);
     for (const row of this.threads) row.alike = row.thread.leaf < 0 ? 1 : alike.get(alikes[row.thread.leaf]);
-    this.state = {search: '', filter: 'all', sort: hang ? 'verdict' : 'id', module: '', open: false, left: null, right: null};
+    this.state = {search: '', filter: 'all', sort: hang ? 'verdict' : 'id', module: '', process: '', open: false, left: null, right: null};
     this.selected = null;
     this.element = this.build();
     this.update();
@@ -41,6 +41,7 @@ class ThreadsView {
                                           ['native', 'native only'], ['locks', 'waiting for a lock'],
                                           ['partial', 'not whole'], ['skipped', 'skipped'],
                                           ...this.verdicts().map((verdict) => [`verdict ${verdict}`, verdict])], set('filter')),
+                isFleet && choice('Process', 'process', [['', 'all processes'], ...processes.map(({name}, i) => [String(i), name])], set('process')),
                 choice('Module', 'module', this.modules(), set('module')),
                 choice('Sort by', 'sort', [...(hang ? [['verdict', 'verdict']] : []), ['id', 'id'], ['name', 'name'], ['frames', 'frames, most first'],
                                            ['alike', 'alike, most first'], ['state', 'completeness'],
@@ -66,11 +67,12 @@ class ThreadsView {
 
   // The rows that the filters leave, in their order.
   rows() {
-    const {search, filter, sort, module} = this.state;
+    const {search, filter, sort, module, process} = this.state;
     const hits = search && nodesWith(framesWith(search));
     const inModule = module && nodesWith(moduleNames.map((name) => name === module));
     const fits = ({thread, person}) => {
       if (filter.startsWith('verdict ') && person.verdict !== filter.slice(8)) return false;
+      if (process && processOf(thread) !== processes[Number(process)]) return false;
       if (filter === 'managed' && !thread.managed) return false;
       if (filter === 'native' && thread.managed) return false;
       if (filter === 'locks' && !locksOf(thread).waits.length) return false;
@@ -106,6 +108,7 @@ class ThreadsView {
         el('span', {class: 'line'},
             el('span', {class: 'id'}, hex(thread.id)),
             el('span', {class: 'thread-name'}, threadName(thread)),
+            isFleet ? el('span', {class: 'ellipsis dim small'}, processOf(thread).name) : null,
             row.alike > 1 ? el('span', {class: 'alike', title: `${row.alike} threads stand in the same functions`}, `×${row.alike}`) : null,
             verdictBadge(row.person.verdict),
             thread.skipped ? null : el('span', {class: `state ${thread.state}`, title: STATES[thread.state].says, role: 'img',
@@ -205,6 +208,7 @@ function threadHead(thread, buttons) {
   const facts = [thread.managed ? 'managed' : 'native only'];
   const verdict = person && verdictText(person);
   if (verdict) facts.unshift(verdict);
+  if (isFleet) facts.unshift(processOf(thread).name);
   if (thread.skipped) {
     facts.push(`skipped: ${readable(thread.skipped)}`);
   } else {

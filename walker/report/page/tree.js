@@ -1,13 +1,15 @@
 // The parallel stacks of all threads: merged from the root, frames by what they are called.
 
-// A tree of {frame, count, self, children, role, threads} over leaf nodes with a weight each. `role` is what the runtime's
-// own frames are folded as; `threads` those that stand at a node. Both need the leaf's thread.
+// A tree of {frame, count, self, sides, children, role, threads} over leaf nodes with a weight each: [leaf, weight, thread,
+// side]. `role` is what the runtime's own frames are folded as; `threads` those that stand at a node. Both need the leaf's
+// thread. `sides`: the counts of leaves of side 0 and of side 1, where two recordings are in one tree.
 function mergedTree(leaves) {
   const MOST_FRAMES = 2000;  // of one stack, from the root: a browser draws no more
-  const root = {frame: -1, count: 0, self: 0, children: new Map()};
-  for (const [leaf, weight, thread] of leaves) {
+  const root = {frame: -1, count: 0, self: 0, sides: [0, 0], children: new Map()};
+  for (const [leaf, weight, thread, side = 0] of leaves) {
     let at = root;
     root.count += weight;
+    root.sides[side] += weight;
     const stack = stackOf(leaf);
     const roles = [];
     for (const [first, count, role] of thread?.folds ?? []) {
@@ -17,12 +19,13 @@ function mergedTree(leaves) {
       const key = `${frames.kind[stack[i]]}${labels[stack[i]]}`;
       let child = at.children.get(key);
       if (!child) {
-        child = {frame: stack[i], count: 0, self: 0, children: new Map(), role: roles[i], threads: []};
+        child = {frame: stack[i], count: 0, self: 0, sides: [0, 0], children: new Map(), role: roles[i], threads: []};
         at.children.set(key, child);
       } else if (child.role !== roles[i]) {
         child.role = child.role && roles[i] ? 'the runtime' : undefined;  // not the same for all of its threads
       }
       child.count += weight;
+      child.sides[side] += weight;
       at = child;
     }
     at.self += weight;

@@ -1,0 +1,95 @@
+// Programs in healthy motion: of each pair of dumps, a second apart, mixwalk compare must say that nothing is stuck.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/end_to_end/recorded_file.h"
+#include "tests/support/win/child_process.h"
+#include "walker/base/byte_sink.h"
+#include "walker/export/findings_text.h"
+#include "walker/hang/finding_words.h"
+#include "walker/hang/findings.h"
+#include "walker/model/series.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr DWORD kEndMs = 120'000;
+
+struct Program {
+  std::string name;
+  std::vector<std::string> line;  // a fixture that ends on STOP
+};
+
+void PrintTo(const Program& program, std::ostream* out) { *out << program.name; }
+
+// MIXWALK_PAIRS for more.
+std::size_t pairs() { return static_cast<std::size_t>(wanted("MIXWALK_PAIRS", 2, 1)); }
+
+class Healthy : public testing::TestWithParam<Program> {
+ protected:
+  Healthy() : file_(temporary_file("healthy.mixwalk")) { DeleteFileA(file_.c_str()); }
+  ~Healthy() override { DeleteFileA(file_.c_str()); }
+
+  const std::string file_;
+};
+
+bool is_in_motion(const ThreadHistory& thread) {
+  return thread.verdict == Verdict::moved || thread.verdict == Verdict::returned || thread.verdict == Verdict::spinning;
+}
+
+TEST_P(Healthy, NoPairOfDumpsSaysThatSomethingIsStuck) {
+  const auto name = GetParam().line.front();
+  std::vector<std::string> line = GetParam().line;
+  line.front() = fixture(name);
+  ChildProcess program(line);
+  ASSERT_TRUE(program.read_line().value_or("").starts_with("READY"));
+  const ProgramResult dumped =
+      run_program({mixwalk_exe(), "dump", "-p", std::to_string(program.id()), "-o", file_, "--repeat",
+                   std::to_string(pairs() + 1), "--every", "1s"},
+                  kEndMs + static_cast<DWORD>(pairs()) * 10'000);
+  ASSERT_EQ(dumped.exit_code, 0u) << dumped.err;
+  program.write_line("STOP");
+  const std::string last = program.read_line().value_or("(closed)");
+  EXPECT_TRUE(last.starts_with("OK")) << last;
+  EXPECT_EQ(program.wait(kEndMs), 0u);
+
+  const std::vector<Snapshot> dumps = to_series(read_whole(file_));
+  ASSERT_EQ(dumps.size(), pairs() + 1);
+  std::size_t quiet = 0, in_motion = 0;
+  std::map<std::string_view, std::size_t> verdicts;
+  for (std::size_t i = 0; i + 1 < dumps.size(); ++i) {
+    const std::vector<Snapshot> pair = {dumps[i], dumps[i + 1]};
+    const std::vector<std::string> files = {"first", "second"};
+    const Findings findings = find_hangs(pair, files);
+    in_motion += std::ranges::any_of(findings.threads, is_in_motion);
+    for (const ThreadHistory& thread : findings.threads) ++verdicts[key(thread.verdict)];
+    if (severity(findings) == Severity::note) {
+      ++quiet;
+      continue;
+    }
+    StringSink text;
+    write_findings_text(pair, findings, {.all = true}, text);
+    ADD_FAILURE() << "pair " << i + 1 << ": " << text.text.substr(0, 20'000);
+  }
+  EXPECT_GT(in_motion, 0u) << "nothing was at work: the dumps prove nothing";
+  std::printf("%s: %zu of %zu pairs say that nothing is stuck; in %zu a thread was seen to move; %s\n ",
+              GetParam().name.c_str(), quiet, pairs(), in_motion, last.c_str());
+  for (const auto& [verdict, threads] : verdicts) std::printf(" %s %zu", std::string(verdict).c_str(), threads);
+  std::printf("\n");
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, Healthy,
+                         testing::Values(Program{"kestrel", {"..\\fixtures-kestrel\\kestrel.exe"}},
+                                         Program{"sqlite", {"sqlite.exe", "--work"}},
+                                         Program{"torture", {"torture.exe", "--seconds", "600"}}),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace mixwalk

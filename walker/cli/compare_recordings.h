@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "walker/base/partial_file.h"
+#include "walker/cli/options.h"
+#include "walker/model/recording.h"
+
+namespace mixwalk {
+
+// A recording over time, as it was named on the command line.
+struct NamedRecording {
+  std::string file;
+  Recording recording;
+};
+
+// mixwalk compare of two recordings. `file`: where it writes; null: standard output. Failures are reported.
+// ExitCode::ok where the two could be compared: a recording says nothing of what is stuck.
+ExitCode compare_recordings(const HangCommand& command, bool colour, NamedRecording first, NamedRecording second,
+                            PartialFile* file);
+
+}  // namespace mixwalk

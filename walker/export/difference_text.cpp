@@ -1,0 +1,115 @@
+#include "walker/export/difference_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "walker/base/printable.h"
+#include "walker/export/recording_difference.h"
+#include "walker/export/utc_text.h"
+#include "walker/export/words.h"
+#include "walker/hang/finding_words.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr std::string_view kReset = "\x1b[0m", kBold = "\x1b[1m", kDim = "\x1b[2m";
+constexpr std::size_t kMaxName = 200;  // bytes
+// Of each list, unless all are asked for.
+constexpr std::size_t kFrames = 10;
+// In points: less is not shown, since it reads as 0.0.
+constexpr double kLeastPoints = 0.05;
+
+// One of the two shares of a frame that are listed.
+struct Share {
+  std::string_view title;
+  double FrameShare::* of;
+
+  double points(const FrameDifference& frame) const { return 100 * (frame.after.*of - frame.before.*of); }
+};
+
+class Writer {
+ public:
+  Writer(const Recording& before, const Recording& after, const std::array<std::string, 2>& files,
+         const DifferenceTextOptions& options)
+      : frames_(recording_difference(before, after)), options_(options) {
+    text_ = fmt::format("{}Shares of all {}, before and after{}\n", bold(), unit_words(after.event), reset());
+    add_recording("before", before, files[0]);
+    add_recording("after ", after, files[1]);
+  }
+
+  std::string text() {
+    constexpr Share kShares[] = {{"with what they call", &FrameShare::total}, {"in themselves", &FrameShare::self}};
+    bool any = false;
+    for (const bool grew : {true, false}) {
+      for (const Share& share : kShares) any = add_list(share, grew) || any;
+    }
+    if (!any) text_ += "\nNo frame's share differs by 0.1 points or more.\n";
+    return std::move(text_);
+  }
+
+ private:
+  std::string_view bold() const { return options_.colour ? kBold : std::string_view(); }
+  std::string_view dim() const { return options_.colour ? kDim : std::string_view(); }
+  std::string_view reset() const { return options_.colour ? kReset : std::string_view(); }
+
+  static std::string_view unit_words(SampleEvent event) {
+    switch (event) {
+      case SampleEvent::wall: return "wall time";
+      case SampleEvent::cpu: return "samples of threads that used the processor";
+      case SampleEvent::exception: return "exceptions";
+      case SampleEvent::allocation: return "allocations";
+      case SampleEvent::class_load: return "types that were loaded";
+      case SampleEvent::module_load: return "modules that were loaded";
+      case SampleEvent::dump: break;
+    }
+    return "samples";
+  }
+
+  void add_recording(std::string_view name, const Recording& recording, const std::string& file) {
+    text_ += fmt::format("  {}  process {}  {}  {}  {} in {}  {}  {}{}{}\n", name, recording.process.id,
+                         printable(recording.process.path, kMaxName), utc_text(recording.unix_time_ms),
+                         count_words(recording.samples.size(), "sample"), time_words(recording.duration_ns / 1'000'000),
+                         count_words(recording.threads.size(), "thread"), dim(), printable(file, kMaxName), reset());
+  }
+
+  // False: the list is empty.
+  bool add_list(const Share& share, bool grew) {
+    std::vector<const FrameDifference*> listed;
+    for (const FrameDifference& frame : frames_) {
+      const double points = share.points(frame);
+      if (std::abs(points) >= kLeastPoints && (points > 0) == grew) listed.push_back(&frame);
+    }
+    if (listed.empty()) return false;
+    std::ranges::stable_sort(listed, [&](const FrameDifference* a, const FrameDifference* b) {
+      const double of_a = std::abs(share.points(*a)), of_b = std::abs(share.points(*b));
+      return of_a != of_b ? of_a > of_b : a->label < b->label;
+    });
+    text_ += fmt::format("\n{}{}, {}{} (points of the total)\n", bold(), grew ? "Grew" : "Shrank", share.title, reset());
+    const std::size_t shown = options_.all ? listed.size() : std::min(listed.size(), kFrames);
+    for (std::size_t i = 0; i < shown; ++i) {
+      const FrameDifference& frame = *listed[i];
+      text_ += fmt::format("  {:+6.1f}  {:5.1f} % → {:5.1f} %  {}  {}\n", share.points(frame),
+                           100 * (frame.before.*share.of), 100 * (frame.after.*share.of), frame.kind,
+                           printable(frame.label, kMaxName));
+    }
+    if (shown < listed.size()) text_ += fmt::format("  … {} (--all)\n", count_words(listed.size() - shown, "more frame"));
+    return true;
+  }
+
+  std::vector<FrameDifference> frames_;
+  const DifferenceTextOptions& options_;
+  std::string text_;
+};
+
+}  // namespace
+
+bool write_difference_text(const Recording& before, const Recording& after, const std::array<std::string, 2>& files,
+                           const DifferenceTextOptions& options, ByteSink& sink) {
+  return sink.write(Writer(before, after, files, options).text());
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,224 @@
+// Findings of locks: deadlocks, chains, and static constructors that do not come to their end.
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "walker/hang/finding_words.h"
+#include "walker/hang/frame_names.h"
+#include "walker/hang/lock_graph.h"
+#include "walker/hang/process_findings.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr std::string_view kStaticConstructor = "..cctor";
+
+bool waits_for_constructor(const ThreadHistory& thread) {
+  const Wait& wait = thread.last().wait;
+  return wait.rule == "class-constructor" || wait.rule == "native-class-constructor";
+}
+
+// The innermost static constructor that the thread is in; null: it is in none.
+const Frame* running_constructor(const Thread& thread) {
+  for (const Frame& frame : thread.stack.frames) {
+    if (frame.kind != FrameKind::managed || frame.name.find(kStaticConstructor) == std::string::npos) continue;
+    if (method_of(frame.name).ends_with(kStaticConstructor)) return &frame;
+  }
+  return nullptr;
+}
+
+// Of a thread that is in one: "runs the static constructor of Orders.Settings".
+std::string constructor_words(const Thread& thread) {
+  const std::string method = method_of(running_constructor(thread)->name);
+  return "runs the static constructor of " + clipped(method.substr(0, method.size() - kStaticConstructor.size()));
+}
+
+bool does_not_go_on(const ThreadHistory& thread) {
+  return thread.verdict == Verdict::stuck || thread.verdict == Verdict::waiting || thread.verdict == Verdict::once ||
+         thread.verdict == Verdict::idle || thread.verdict == Verdict::unclear || thread.verdict == Verdict::spinning;
+}
+
+// The runtime runs a static constructor under a lock of its own, a critical section: whether that is what the thread
+// waits for.
+bool is_constructor_lock(const ProcessFindings& process, const LockLink& link) {
+  return link.owner != LockLink::kNone && waits_for_constructor(process.history(link.thread)) &&
+         running_constructor(process.snapshot.threads[link.owner]) != nullptr;
+}
+
+// The part of a thread that waits for a lock of the chain.
+FindingThread waiter(const ProcessFindings& process, const LockLink& link) {
+  const Lock& lock = process.snapshot.locks[link.lock];
+  std::string words = "waits for " + lock_words(lock);
+  if (is_constructor_lock(process, link)) {
+    words = "waits for a static constructor that " + thread_words(process.snapshot.threads[link.owner]) + " runs";
+  } else if (link.owner != LockLink::kNone) {
+    words += ", held by " + thread_words(process.snapshot.threads[link.owner]);
+  } else if (lock.owner != 0) {
+    words += ", held by thread " + hex(lock.owner) + ", which is not in the dump";
+  } else {
+    words += ", of which nobody can say who holds it";
+  }
+  FindingThread out = process.part(process.by_place[link.thread], std::move(words));
+  out.waits_for = link.lock;
+  return out;
+}
+
+void put_behind(const ProcessFindings& process, Finding& finding, const LockChain& chain) {
+  std::set<std::uint32_t> shown;
+  for (const FindingThread& part : finding.threads) shown.insert(part.thread);
+  for (const std::uint32_t place : chain.waiters) {
+    const std::uint32_t index = process.by_place[place];
+    if (!shown.contains(index)) finding.behind.push_back(index);
+  }
+  std::ranges::sort(finding.behind);
+  if (!finding.behind.empty()) finding.details.push_back(behind_words(finding.behind.size()));
+}
+
+void deadlock(ProcessFindings& process, const LockChain& chain) {
+  const bool alone = chain.links.size() == 1;
+  Finding out = process.finding(FindingKind::deadlock, Severity::deadlock,
+                                alone ? "Deadlock: a thread waits for a lock that it holds itself"
+                                      : "Deadlock of " + count_words(chain.links.size(), "thread"));
+  for (std::size_t i = 0; i < chain.links.size(); ++i) {
+    out.threads.push_back(waiter(process, chain.links[i]));
+    // The lock that the one before it waits for.
+    out.threads.back().holds = {chain.links[i == 0 ? chain.links.size() - 1 : i - 1].lock};
+  }
+  put_behind(process, out, chain);
+  process.add(std::move(out));
+}
+
+void lock_chain(ProcessFindings& process, const LockChain& chain) {
+  const bool known = chain.end == ChainEnd::thread;
+  const bool goes_on = known && (process.several ? !does_not_go_on(process.history(chain.holder))
+                                          : process.history(chain.holder).last().wait.standing == Standing::runs);
+  std::size_t stuck = 0;
+  for (const std::uint32_t place : chain.waiters) stuck += process.history(place).verdict == Verdict::stuck;
+  const bool contended = goes_on || (process.several && stuck == 0);
+  if (contended) {
+    // It is their turn sooner or later.
+    for (const std::uint32_t place : chain.waiters) {
+      ThreadHistory& waiter = process.threads[process.by_place[place]];
+      if (waiter.verdict == Verdict::stuck) waiter.verdict = Verdict::waiting;
+    }
+    if (chain.waiters.size() < 2) return;
+  }
+  const std::string waiters = count_words(chain.waiters.size(), "thread");
+  const std::string verb = chain.waiters.size() == 1 ? " waits" : " wait";
+  const LockLink& nearest = chain.links.back();
+  Finding out = process.finding(contended ? FindingKind::contended : FindingKind::chain,
+                                process.several && !contended ? Severity::stuck : Severity::note, {});
+  if (known) {
+    const ThreadHistory& holder = process.history(chain.holder);
+    out.title = waiters + verb + " for what " + thread_words(process.snapshot.threads[chain.holder]) + " holds";
+    const std::string doing = is_constructor_lock(process, nearest)
+                                  ? constructor_words(process.snapshot.threads[chain.holder])
+                                  : "holds " + lock_words(process.snapshot.locks[nearest.lock]);
+    FindingThread held = process.part(process.by_place[chain.holder], doing + " and " + state_words(holder));
+    held.holds = {nearest.lock};
+    out.threads.push_back(std::move(held));
+    if (contended) out.details.push_back("The holder goes on: the lock is contended, and nobody is stuck.");
+  } else if (chain.end == ChainEnd::gone) {
+    out.title = waiters + verb + " for a lock of thread " + hex(process.snapshot.locks[nearest.lock].owner) +
+                ", which is not in the dump";
+    out.details.push_back("That thread has ended without leaving the lock, or was not looked at.");
+  } else {
+    out.title = waiters + verb + " for " + lock_words(process.snapshot.locks[nearest.lock]) +
+                ", and nobody can say which thread holds it";
+  }
+  for (auto link = chain.links.rbegin(); link != chain.links.rend(); ++link) {
+    out.threads.push_back(waiter(process, *link));
+  }
+  for (std::size_t i = known ? 1 : 0; i + 1 < out.threads.size(); ++i) {
+    out.threads[i].holds = {out.threads[i + 1].waits_for};
+  }
+  put_behind(process, out, chain);
+  process.add(std::move(out));
+}
+
+// Threads by their OS ids that wait for a lock whose owner is known.
+std::set<std::uint32_t> wait_for_known_owner(const ProcessFindings& process) {
+  std::set<std::uint32_t> out;
+  for (const Lock& lock : process.snapshot.locks) {
+    if (lock.owner == 0) continue;
+    for (const LockWaiter& waiter : lock.waiters) out.insert(waiter.os_id);
+  }
+  return out;
+}
+
+// Not all of the runtime's locks can be seen, so all constructors that do not go on are named. Where another one goes
+// on, a thread may wait for that one: this is then no more than a note, and a thread whose lock has a known owner is
+// left to the chain of locks. Returns the threads of the finding.
+std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
+  std::vector<std::uint32_t> waiters, runners;
+  for (const std::uint32_t index : process.by_place) {
+    const ThreadHistory& history = process.threads[index];
+    const bool explained = process.covered.contains(index);
+    if (process.is_stuck(history) && waits_for_constructor(history) && !explained) waiters.push_back(index);
+  }
+  if (waiters.empty()) return {};
+  bool one_goes_on = false;
+  for (const std::uint32_t index : process.by_place) {
+    const ThreadHistory& history = process.threads[index];
+    if (waits_for_constructor(history) || running_constructor(process.thread(history)) == nullptr) continue;
+    const bool runs = !process.several && history.last().wait.standing == Standing::runs;
+    if (does_not_go_on(history) && !runs) {
+      runners.push_back(index);
+    } else {
+      one_goes_on = true;
+    }
+  }
+  if (runners.empty()) {
+    // The constructor comes to its end sooner or later.
+    for (const std::uint32_t index : waiters) {
+      if (one_goes_on && process.several) process.threads[index].verdict = Verdict::waiting;
+    }
+    return {};
+  }
+  if (one_goes_on) {
+    const std::set<std::uint32_t> known = wait_for_known_owner(process);
+    std::erase_if(waiters, [&](std::uint32_t index) { return known.contains(process.threads[index].os_id); });
+    if (waiters.empty()) return {};
+    for (const std::uint32_t index : waiters) {
+      if (process.several) process.threads[index].verdict = Verdict::waiting;
+    }
+  }
+  std::string title = count_words(waiters.size(), "thread") + (waiters.size() == 1 ? " waits" : " wait") +
+                      " for a static constructor";
+  if (one_goes_on) {
+    title += ": one that goes on, or one that does not";
+  } else {
+    title += runners.size() == 1 ? " that " + thread_words(process.thread(process.threads[runners.front()])) + " runs"
+                               : "; " + count_words(runners.size(), "thread") + " run one";
+  }
+  const Severity severity = process.several && !one_goes_on ? Severity::stuck : Severity::note;
+  Finding out = process.finding(FindingKind::class_constructor, severity, std::move(title));
+  for (const std::uint32_t index : runners) {
+    const ThreadHistory& history = process.threads[index];
+    const std::string doing = constructor_words(process.thread(history)) + " and " + state_words(history);
+    out.threads.push_back(process.part(index, doing));
+  }
+  process.put_threads(out, waiters);
+  if (!out.behind.empty()) out.details.push_back(behind_words(out.behind.size()));
+  process.add(std::move(out));
+  return {waiters.begin(), waiters.end()};
+}
+
+}  // namespace
+
+void find_locks(ProcessFindings& process) {
+  const std::vector<LockChain> chains = lock_chains(process.snapshot);
+  for (const LockChain& chain : chains) {
+    if (chain.end == ChainEnd::cycle) deadlock(process, chain);
+  }
+  const std::set<std::uint32_t> explained = class_constructors(process);
+  for (const LockChain& chain : chains) {
+    const bool known = std::ranges::all_of(
+        chain.waiters, [&](std::uint32_t place) { return explained.contains(process.by_place[place]); });
+    if (chain.end != ChainEnd::cycle && !known) lock_chain(process, chain);
+  }
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,64 @@
+#include "walker/hang/process_findings.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "walker/hang/finding_words.h"
+
+namespace mixwalk {
+
+ProcessFindings::ProcessFindings(std::span<const Snapshot> dumps, std::span<const std::uint32_t> numbers,
+                                 std::vector<ThreadHistory>& histories, std::uint32_t first_thread)
+    : dump(numbers.back()),
+      several(numbers.size() > 1),
+      snapshot(dumps[dump]),
+      threads(histories),
+      by_place(snapshot.threads.size(), kNoThread) {
+  for (std::uint32_t i = first_thread; i < threads.size(); ++i) {
+    if (threads[i].last().dump == dump) by_place[threads[i].last().thread] = i;
+  }
+}
+
+bool ProcessFindings::stands(const ThreadHistory& history) const {
+  if (several) return history.verdict == Verdict::stuck || history.verdict == Verdict::waiting;
+  const Standing standing = history.last().wait.standing;
+  return standing != Standing::runs && standing != Standing::unknown;
+}
+
+FindingThread ProcessFindings::part(std::uint32_t index, std::string words) const {
+  const Wait& wait = threads[index].last().wait;
+  const std::uint32_t frame = wait.program != kNoFrame ? wait.program : wait.frame;
+  return {.thread = index, .dump = dump, .frame = frame, .words = std::move(words), .holds = {}};
+}
+
+Finding ProcessFindings::finding(FindingKind kind, Severity severity, std::string title) const {
+  return {.kind = kind, .severity = severity, .title = std::move(title), .since = dump};
+}
+
+void ProcessFindings::put_threads(Finding& finding, const std::vector<std::uint32_t>& indices) const {
+  for (const std::uint32_t index : indices) {
+    if (finding.threads.size() < kShownThreads) {
+      finding.threads.push_back(part(index, threads[index].last().wait.words));
+    } else {
+      finding.behind.push_back(index);
+    }
+  }
+}
+
+void ProcessFindings::add(Finding finding) {
+  std::uint32_t since = 0;
+  for (const FindingThread& part : finding.threads) {
+    covered.insert(part.thread);
+    since = std::max(since, threads[part.thread].since);
+  }
+  covered.insert(finding.behind.begin(), finding.behind.end());
+  if (!finding.threads.empty()) finding.since = since;
+  if (finding.severity != Severity::note || finding.kind == FindingKind::spinning) {
+    if (std::string text = duration_words(threads, finding); !text.empty()) {
+      finding.details.push_back(std::move(text));
+    }
+  }
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "walker/hang/findings.h"
+
+namespace mixwalk {
+
+// What one process is looked at for findings with, and those that were found so far. Findings are of its last dump.
+// Refers to the dumps and the histories.
+struct ProcessFindings {
+  static constexpr std::uint32_t kNoThread = 0xFFFF'FFFF;
+
+  // `numbers`: indices into `dumps`, those of the process. `histories`: its own ones begin at `first_thread`.
+  ProcessFindings(std::span<const Snapshot> dumps, std::span<const std::uint32_t> numbers,
+                  std::vector<ThreadHistory>& histories, std::uint32_t first_thread);
+
+  // `place`: in Snapshot::threads.
+  const ThreadHistory& history(std::uint32_t place) const { return threads[by_place[place]]; }
+  const Thread& thread(const ThreadHistory& history) const { return snapshot.threads[history.last().thread]; }
+
+  // Of one dump: it may be.
+  bool is_stuck(const ThreadHistory& history) const { return !several || history.verdict == Verdict::stuck; }
+  // It does not run, as far as can be seen.
+  bool stands(const ThreadHistory& history) const;
+
+  // `index`: into threads.
+  FindingThread part(std::uint32_t index, std::string words) const;
+  Finding finding(FindingKind kind, Severity severity, std::string title) const;
+  // Adds threads, by their indices, each with what it waits for; those that are too many to be shown stand behind.
+  void put_threads(Finding& finding, const std::vector<std::uint32_t>& indices) const;
+  // From then on its threads are covered.
+  void add(Finding finding);
+
+  std::uint32_t dump;
+  bool several;  // there are several dumps of it
+  const Snapshot& snapshot;
+  std::vector<ThreadHistory>& threads;
+  std::vector<std::uint32_t> by_place;  // index into threads, by place in snapshot.threads
+  std::set<std::uint32_t> covered;      // threads that a finding has explained
+  std::vector<Finding> findings;
+};
+
+// What there is to find, in this order: a later one leaves out threads that an earlier one has explained.
+// Deadlocks, chains of locks, and static constructors that do not come to their end.
+void find_locks(ProcessFindings& process);
+// A starved pool, a finalizer that hangs, a call that most have in common, threads that spin, and the stuck ones that are
+// left.
+void find_threads(ProcessFindings& process);
+
+}  // namespace mixwalk

@@ -1,0 +1,194 @@
+// Findings of threads that no lock explains.
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "symbols/clr_stub.h"
+#include "walker/hang/finding_words.h"
+#include "walker/hang/frame_names.h"
+#include "walker/hang/process_findings.h"
+#include "walker/hang/waits.h"
+
+namespace mixwalk {
+namespace {
+
+// A pool of fewer workers says little by all of them being at work.
+constexpr std::size_t kFewestWorkers = 3;
+// Fewer threads in one call are no pattern.
+constexpr std::size_t kFewestInCall = 2;
+
+constexpr std::string_view kApartmentCalls = "COM calls into another apartment or process";
+constexpr std::string_view kApartmentHint =
+    "A thread of a single-threaded apartment answers when it handles messages: look for one that waits and handles "
+    "none.";
+
+void starved_pool(ProcessFindings& process) {
+  std::vector<std::uint32_t> workers;
+  std::map<std::string_view, std::size_t> rules;
+  std::size_t standing = 0;
+  for (const std::uint32_t index : process.by_place) {
+    const ThreadHistory& worker = process.threads[index];
+    if (!is_pool_worker(process.thread(worker))) continue;
+    const Wait& wait = worker.last().wait;
+    const bool blocked = wait.standing != Standing::runs && wait.standing != Standing::unknown;
+    // The pool adds a worker once or twice a second as long as it is starved: the newest was in no dump before.
+    const bool is_new = worker.verdict == Verdict::appeared && blocked;
+    if ((!process.stands(worker) && !is_new) || wait.standing == Standing::idle) return;
+    standing += !is_new;
+    workers.push_back(index);
+    ++rules[wait.rule];
+  }
+  if (standing < kFewestWorkers) return;
+  const auto most = std::ranges::max_element(rules, {}, &decltype(rules)::value_type::second);
+  if (most->second * 2 <= workers.size()) return;
+  Finding out = process.finding(FindingKind::starved_pool, process.several ? Severity::stuck : Severity::note,
+                                "The thread pool is starved: all of its " + std::to_string(workers.size()) +
+                                    " workers are blocked");
+  std::stable_partition(workers.begin(), workers.end(), [&](std::uint32_t index) {
+    return process.threads[index].last().wait.rule == most->first;
+  });
+  out.details.push_back(std::to_string(most->second) + " of them: each " +
+                        process.threads[workers.front()].last().wait.words + ".");
+  out.details.push_back("No worker is left for queued work, also not for what they wait for.");
+  process.put_threads(out, workers);
+  std::ranges::sort(out.behind);
+  process.add(std::move(out));
+}
+
+// Threads that wait for finalizers, where the finalizer thread is part of another finding.
+void put_behind_finding_of(ProcessFindings& process, std::uint32_t finalizer, std::vector<std::uint32_t> waiters) {
+  std::erase_if(waiters, [&](std::uint32_t index) { return process.covered.contains(index); });
+  if (waiters.empty()) return;
+  for (Finding& found : process.findings) {
+    const auto& parts = found.threads;
+    if (std::ranges::none_of(parts, [&](const FindingThread& part) { return part.thread == finalizer; }) &&
+        std::ranges::find(found.behind, finalizer) == found.behind.end()) {
+      continue;
+    }
+    found.details.push_back("The finalizer thread is one of them, and " + count_words(waiters.size(), "more thread") +
+                            (waiters.size() == 1 ? " waits" : " wait") + " for its finalizers.");
+    found.behind.insert(found.behind.end(), waiters.begin(), waiters.end());
+    std::ranges::sort(found.behind);
+    process.covered.insert(waiters.begin(), waiters.end());
+    return;
+  }
+}
+
+void finalizer(ProcessFindings& process) {
+  for (const std::uint32_t index : process.by_place) {
+    const ThreadHistory& history = process.threads[index];
+    const Standing standing = history.last().wait.standing;
+    const bool in_finalizer = std::ranges::any_of(
+        process.thread(history).stack.frames, [](const Frame& frame) { return frame.kind == FrameKind::managed; });
+    const bool hangs = process.stands(history) && standing != Standing::idle && in_finalizer;
+    if (!hangs || !is_finalizer(process.thread(history))) continue;
+    std::vector<std::uint32_t> waiters;
+    for (const std::uint32_t waiter : process.by_place) {
+      const ThreadHistory& other = process.threads[waiter];
+      if (process.is_stuck(other) && other.last().wait.rule == "finalizers-wait") waiters.push_back(waiter);
+    }
+    if (process.covered.contains(index)) {
+      put_behind_finding_of(process, index, waiters);
+      continue;
+    }
+    Finding out = process.finding(FindingKind::finalizer, process.several ? Severity::stuck : Severity::note,
+                                  "The finalizer thread hangs in a finalizer");
+    out.details.push_back("No object with a finalizer is freed any more: memory and handles grow.");
+    out.threads.push_back(process.part(index, history.last().wait.words));
+    process.put_threads(out, waiters);
+    process.add(std::move(out));
+  }
+}
+
+// The call out that a thread's wait is below: the first stub from the leaf on.
+const Frame* call_out(const ProcessFindings& process, const ThreadHistory& history) {
+  for (const Frame& frame : process.thread(history).stack.frames) {
+    if (frame.kind == FrameKind::managed || frame.kind == FrameKind::gap) return nullptr;
+    const ClrStub stub = frame.kind == FrameKind::stub ? clr_stub(frame.name) : ClrStub::other;
+    if (stub == ClrStub::pinvoke || stub == ClrStub::com_out) return frame.target.empty() ? nullptr : &frame;
+  }
+  return nullptr;
+}
+
+// By COM, and that of a certain thread; which one, nobody knows.
+bool calls_apartment(const ThreadHistory& history) {
+  const Wait& wait = history.last().wait;
+  return wait.rule == "com-call" && wait.standing == Standing::blocked;
+}
+
+void common_calls(ProcessFindings& process) {
+  std::map<std::string, std::vector<std::uint32_t>> calls;
+  std::size_t stuck = 0;
+  for (const std::uint32_t index : process.by_place) {
+    if (process.threads[index].verdict != Verdict::stuck || process.covered.contains(index)) continue;
+    ++stuck;
+    const Frame* const call = call_out(process, process.threads[index]);
+    if (calls_apartment(process.threads[index])) {
+      calls[std::string(kApartmentCalls)].push_back(index);
+    } else if (call != nullptr) {
+      calls["the " + short_label(process.snapshot, *call)].push_back(index);
+    }
+  }
+  for (auto& [call, threads] : calls) {
+    if (threads.size() < kFewestInCall || threads.size() * 2 <= stuck) continue;
+    Finding out = process.finding(FindingKind::common_call, Severity::stuck,
+                                  count_words(threads.size(), "thread") + " have not come back from " + call);
+    if (call == kApartmentCalls) out.details.push_back(std::string(kApartmentHint));
+    process.put_threads(out, threads);
+    process.add(std::move(out));
+  }
+}
+
+void spinning(ProcessFindings& process) {
+  for (const std::uint32_t index : process.by_place) {
+    const ThreadHistory& history = process.threads[index];
+    if (history.verdict != Verdict::spinning) continue;
+    Finding out = process.finding(FindingKind::spinning, Severity::note,
+                                  "A thread runs all the time in the same function: " +
+                                      thread_words(process.thread(history)));
+    out.threads.push_back(process.part(index, state_words(history)));
+    process.add(std::move(out));
+  }
+}
+
+void stuck_groups(ProcessFindings& process) {
+  std::map<std::pair<std::string_view, std::vector<std::string>>, std::vector<std::uint32_t>> groups;
+  for (const std::uint32_t index : process.by_place) {
+    const ThreadHistory& history = process.threads[index];
+    if (history.verdict != Verdict::stuck || process.covered.contains(index)) continue;
+    std::vector<std::string> stack;
+    for (const Frame& frame : process.thread(history).stack.frames) {
+      if (frame.kind != FrameKind::native) stack.push_back(frame.name + frame.target);
+    }
+    groups[{history.last().wait.rule, std::move(stack)}].push_back(index);
+  }
+  std::vector<std::vector<std::uint32_t>> ordered;
+  for (auto& [key, threads] : groups) ordered.push_back(std::move(threads));
+  std::ranges::stable_sort(ordered, [](const auto& a, const auto& b) {
+    return a.size() != b.size() ? a.size() > b.size() : a.front() < b.front();
+  });
+  for (const auto& threads : ordered) {
+    const ThreadHistory& first = process.threads[threads.front()];
+    Finding out = process.finding(FindingKind::stuck, Severity::stuck,
+                                  threads.size() == 1
+                                      ? "T" + thread_words(process.thread(first)).substr(1) + " is stuck"
+                                      : count_words(threads.size(), "thread") + " are stuck in the same stack");
+    if (calls_apartment(process.threads[threads.front()])) out.details.push_back(std::string(kApartmentHint));
+    process.put_threads(out, threads);
+    process.add(std::move(out));
+  }
+}
+
+}  // namespace
+
+void find_threads(ProcessFindings& process) {
+  starved_pool(process);
+  finalizer(process);
+  common_calls(process);
+  spinning(process);
+  stuck_groups(process);
+}
+
+}  // namespace mixwalk
