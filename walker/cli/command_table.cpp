@@ -10,7 +10,7 @@ namespace mixwalk {
 namespace {
 
 // How the options' definitions write values that are files and folders.
-constexpr std::string_view kFiles[] = {"DUMP", "DUMP…", "FILE", "FILE.dmp", "IN", "OUT"};
+constexpr std::string_view kFiles[] = {"DUMP", "FILE", "FILE…", "FILE.dmp", "IN", "OUT"};
 constexpr std::string_view kFolders[] = {"FOLDER", "PATH"};
 
 OptionInfo::Value value_kind(const CLI::Option& option, const OptionInfo& info) {
