@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/end_to_end/session.h"
+#include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
 #include "walker/export/words.h"
 #include "walker/symbolise.h"
@@ -25,7 +26,7 @@ struct WrittenChain {
 };
 
 WrittenChain read_chain(const std::string& path) {
-  std::ifstream in(path);
+  std::ifstream in{utf8_path(path)};
   const auto json = nlohmann::json::parse(in);
   WrittenChain chain{json.at("os_thread_id")};
   for (const auto& rung : json.at("chain")) {
@@ -218,7 +219,7 @@ void climb(const std::vector<std::string>& options, int chains) {
     ASSERT_TRUE(line && line->starts_with("PARKED ")) << line.value_or("(closed)");
     const std::string file = line->substr(line->find(' ', 7) + 1);
     const WrittenChain written = read_chain(file);
-    std::remove(file.c_str());
+    remove_file(file);
     if (!session) session.emplace(attach_to(ladder.id()));
 
     const Snapshot by_snapshot = dump_named(*session, {.engine = Engine::snapshot});
@@ -287,7 +288,7 @@ EngineTally climb_engine(const std::string& engine, const std::string& seed) {
     }
     const std::string file = line->substr(line->find(' ', 7) + 1);
     const WrittenChain written = read_chain(file);
-    std::remove(file.c_str());
+    remove_file(file);
     if (!session) session.emplace(attach_to(ladder.id()));
     for (const Engine walked_by : {Engine::snapshot, Engine::copy}) {
       const Snapshot snapshot = dump_named(*session, {.engine = walked_by});
