@@ -25,6 +25,13 @@ struct WrittenChain {
   std::vector<Rung> rungs;  // leaf first
 };
 
+// The file of the chain that the ladder names in "PARKED i FILE": its own output is in the code page, which may lack
+// letters of the folder's name.
+std::string chain_file(const std::string& out, const std::string& parked, int chains) {
+  constexpr std::size_t kIndexAt = 7;
+  return chains == 1 ? out : out + "." + parked.substr(kIndexAt, parked.find(' ', kIndexAt) - kIndexAt);
+}
+
 WrittenChain read_chain(const std::string& path) {
   std::ifstream in{utf8_path(path)};
   const auto json = nlohmann::json::parse(in);
@@ -206,8 +213,8 @@ struct Tally {
 };
 
 void climb(const std::vector<std::string>& options, int chains) {
-  std::vector<std::string> arguments = {fixture("ladder.exe"), "--chains", std::to_string(chains),
-                                        "--out", temporary_file("ladder.json")};
+  const std::string out = temporary_file("ladder.json");
+  std::vector<std::string> arguments = {fixture("ladder.exe"), "--chains", std::to_string(chains), "--out", out};
   arguments.insert(arguments.end(), options.begin(), options.end());
   ChildProcess ladder(arguments);
   std::optional<TargetSession> session;
@@ -217,7 +224,7 @@ void climb(const std::vector<std::string>& options, int chains) {
   for (int i = 0; i < chains; ++i) {
     const auto line = ladder.read_line();
     ASSERT_TRUE(line && line->starts_with("PARKED ")) << line.value_or("(closed)");
-    const std::string file = line->substr(line->find(' ', 7) + 1);
+    const std::string file = chain_file(out, *line, chains);
     const WrittenChain written = read_chain(file);
     remove_file(file);
     if (!session) session.emplace(attach_to(ladder.id()));
@@ -276,8 +283,9 @@ struct EngineTally {
 
 EngineTally climb_engine(const std::string& engine, const std::string& seed) {
   const int chains = chain_count() / 3 + 1;
+  const std::string out = temporary_file("engine.json");
   ChildProcess ladder({fixture("ladder.exe"), "--chains", std::to_string(chains), "--engine", engine, "--seed", seed,
-                       "--out", temporary_file("engine.json")});
+                       "--out", out});
   std::optional<TargetSession> session;
   EngineTally tally;
   for (int i = 0; i < chains; ++i) {
@@ -286,7 +294,7 @@ EngineTally climb_engine(const std::string& engine, const std::string& seed) {
       ADD_FAILURE() << line.value_or("(closed)");
       return tally;
     }
-    const std::string file = line->substr(line->find(' ', 7) + 1);
+    const std::string file = chain_file(out, *line, chains);
     const WrittenChain written = read_chain(file);
     remove_file(file);
     if (!session) session.emplace(attach_to(ladder.id()));
