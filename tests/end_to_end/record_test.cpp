@@ -10,6 +10,7 @@
 
 #include "tests/end_to_end/recorded_file.h"
 #include "tests/end_to_end/session.h"
+#include "tests/support/repository_files.h"
 #include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
 #include "tests/support/win/freeze_trap_page.h"
@@ -80,9 +81,9 @@ TEST_F(Record, EveryThreadWithItsWholeInterleavedStack) {
   EXPECT_LT(recording.nodes.size(), 4000u);
 }
 
-// The text of a line of a source, counted from 1.
+// The text of a line of a fixture's source, counted from 1. `path`: where it lay when the fixture was built.
 std::string line_of(const std::string& path, std::uint32_t number) {
-  std::ifstream in{utf8_path(path)};
+  std::ifstream in(utf8_path(repository_file(path.substr(std::min(path.size(), path.rfind("fixtures"))))));
   std::string line;
   for (std::uint32_t i = 0; i < number && std::getline(in, line); ++i) {
   }

@@ -27,7 +27,7 @@ FIXTURES = ("fixtures", "fixtures-net8.0", "fixtures-net9.0")
 # What the build leaves in the folders of the fixtures, and no program there reads.
 NOT_OF_FIXTURES = ("CTestTestfile.cmake", "cmake_install.cmake", "createdump.exe")
 # What tests read of the repository (tests/support/repository_files.h).
-READ_BY_TESTS = ("tests/golden", "docs", "walker/base/exit_code.h")
+READ_BY_TESTS = ("tests/golden", "docs", "walker/base/exit_code.h", "fixtures/hang")
 
 
 def read(path):
