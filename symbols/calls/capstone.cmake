@@ -1,7 +1,7 @@
 # capstone, from its source (tests/support/install fetches it): there is none for mingw-w64, and one version
 # decodes the same on every system. x86 only. Target: capstone_static.
-set(mixwalk_capstone ${CMAKE_SOURCE_DIR}/build/sources/capstone)
-if(NOT EXISTS ${mixwalk_capstone}/.ready)
+set(mixwalk_capstone ${MIXWALK_CAPSTONE})
+if(NOT EXISTS ${mixwalk_capstone}/CMakeLists.txt)
   message(FATAL_ERROR "missing: the source of capstone (tests/run fetches it)")
 endif()
 
@@ -31,7 +31,7 @@ target_include_directories(capstone_static SYSTEM INTERFACE ${mixwalk_capstone}/
 set(small ${CMAKE_BINARY_DIR}/capstone-tables)
 set(x86 ${mixwalk_capstone}/arch/X86)
 # Written again only where the source or this file has changed: capstone would be compiled again with them.
-if(${mixwalk_capstone}/.ready IS_NEWER_THAN ${small}/X86Mapping.c OR
+if(${x86}/X86Mapping.c IS_NEWER_THAN ${small}/X86Mapping.c OR
    ${CMAKE_CURRENT_LIST_FILE} IS_NEWER_THAN ${small}/X86Mapping.c)
   file(READ ${x86}/X86Mapping.h header)
   string(REGEX REPLACE "regs_(use|mod)\\[[0-9]+\\]" "regs_\\1[1]" header "${header}")

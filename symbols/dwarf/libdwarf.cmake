@@ -1,7 +1,7 @@
 # libdwarf, from its source (tests/support/install fetches it): Debian 12's own is too old, it gives wrong
 # files for inlined calls, and there is none for mingw-w64. Target: dwarf.
-set(mixwalk_libdwarf ${CMAKE_SOURCE_DIR}/build/sources/dwarfutils)
-if(NOT EXISTS ${mixwalk_libdwarf}/.ready)
+set(mixwalk_libdwarf ${MIXWALK_LIBDWARF})
+if(NOT EXISTS ${mixwalk_libdwarf}/CMakeLists.txt)
   message(FATAL_ERROR "missing: the source of libdwarf (tests/run fetches it)")
 endif()
 

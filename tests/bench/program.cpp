@@ -6,6 +6,8 @@
 #include <stdexcept>
 
 #include "tests/bench/measurements.h"
+#include "tests/support/utf8_path.h"
+#include "unmanaged/win/utf8.h"
 
 namespace mixwalk::bench {
 namespace {
@@ -52,7 +54,7 @@ void Program::rest() {
 
 Rows read_rows(const std::string& file) {
   Rows rows;
-  std::ifstream in(file);
+  std::ifstream in{utf8_path(file)};
   for (std::string line; std::getline(in, line);) {
     std::istringstream words(line);
     std::string key;
@@ -65,7 +67,7 @@ Rows read_rows(const std::string& file) {
 
 std::string rows_file() {
   const std::string file = temporary_file("bench.rows");
-  SetEnvironmentVariableA(kFileVariable, file.c_str());
+  SetEnvironmentVariableW(to_utf16(kFileVariable).c_str(), to_utf16(file).c_str());
   return file;
 }
 

@@ -83,7 +83,7 @@ std::uint64_t samples_between(const Recording& recording, std::uint64_t begin, s
 Stretch watch_mixwalk(Program& program, DWORD ms, const std::string& mode,
                       const std::string& budget) {
   const std::string file = temporary_file("bench.mixwalk");
-  DeleteFileA(file.c_str());
+  remove_file(file);
   ChildProcess recorder({mixwalk_exe(), "record", "-p", std::to_string(program.id()), "-o", file,
                          "-r", "100", "--mode", mode, "--budget", budget, "-d",
                          std::to_string(ms + kSettleMs + kSpareMs) + "ms"});

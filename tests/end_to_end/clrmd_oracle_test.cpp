@@ -154,7 +154,7 @@ TEST_P(SameDump, ManagedFramesAreThoseOfClrMd) {
 
   const ProgramResult own = run_program({mixwalk_exe(), "dump", path, "-f", "json"}, 200'000);
   const ProgramResult oracle = run_program({fixture("clrmd_oracle.exe"), path, fixture("mscordaccore.dll")}, 200'000);
-  DeleteFileA(path.c_str());
+  remove_file(path);
   ASSERT_EQ(own.exit_code, 0u) << own.err;
   ASSERT_EQ(oracle.exit_code, 0u) << oracle.err;
   const Threads ours = by_mixwalk(Json::parse(own.out));

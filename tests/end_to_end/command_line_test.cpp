@@ -14,7 +14,9 @@
 
 #include "tests/end_to_end/recorded_file.h"
 #include "tests/end_to_end/session.h"
+#include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
+#include "unmanaged/win/utf8.h"
 #include "walker/base/exit_code.h"
 
 namespace mixwalk {
@@ -33,19 +35,19 @@ bool says(const ProgramResult& result, const std::string& what) {
 }
 
 bool is_there(const std::string& path) {
-  return GetFileAttributesA(path.c_str()) != INVALID_FILE_ATTRIBUTES;
+  return GetFileAttributesW(to_utf16(path).c_str()) != INVALID_FILE_ATTRIBUTES;
 }
 
 class CommandLine : public ::testing::Test {
  protected:
   CommandLine() : hang_({fixture("hang.exe")}), file_(temporary_file("command_line.mixwalk")) {
     EXPECT_TRUE(hang_.read_line().value_or("").starts_with("READY"));
-    DeleteFileA(file_.c_str());
+    remove_file(file_);
   }
   ~CommandLine() override {
     hang_.write_line("STOP");
     EXPECT_EQ(hang_.wait(20'000), 0u);
-    DeleteFileA(file_.c_str());
+    remove_file(file_);
   }
 
   // A visitor before this one may just be leaving.
@@ -154,7 +156,7 @@ TEST_F(CommandLine, AnotherVisitorIsWaitedFor) {
 TEST_F(CommandLine, ARecordingIsNamedAfterProgramAndTime) {
   namespace fs = std::filesystem;
   const fs::path before = fs::current_path();
-  const fs::path folder = fs::path(temporary_file("default_names"));
+  const fs::path folder = utf8_path(temporary_file("default_names"));
   fs::remove_all(folder);
   fs::create_directory(folder);
   fs::current_path(folder);
@@ -166,12 +168,12 @@ TEST_F(CommandLine, ARecordingIsNamedAfterProgramAndTime) {
   EXPECT_TRUE(file.filename().string().starts_with("hang-20")) << file;
   EXPECT_EQ(file.filename().string().size(), std::string("hang-20261121-170721.mixwalk").size());
   EXPECT_TRUE(says(result, "mixwalk: wrote \"" + file.filename().string() + "\"\n")) << result.err;
-  EXPECT_FALSE(read_whole(file.string()).samples.empty());
+  EXPECT_FALSE(read_whole(utf8_text(file)).samples.empty());
   fs::remove_all(folder);
 }
 
 TEST_F(CommandLine, AFileThatIsThereStaysUntilThereIsAnotherRecording) {
-  std::ofstream(file_, std::ios::binary) << "before";
+  std::ofstream(utf8_path(file_), std::ios::binary) << "before";
   const ProgramResult failed = run_program({mixwalk_exe(), "record", "-p", "99999996", "-o", file_});
   EXPECT_EQ(failed.exit_code, static_cast<DWORD>(ExitCode::no_process)) << failed.err;
   EXPECT_EQ(bytes_of(file_), "before");
@@ -226,7 +228,7 @@ TEST_P(HungTarget, WhatWasRecordedIsWritten) {
   const HANDLE err = GetStdHandle(STD_ERROR_HANDLE);
   std::optional<ChildProcess> recorder;
   {
-    const UniqueHandle file(CreateFileA(log.c_str(), GENERIC_WRITE,
+    const UniqueHandle file(CreateFileW(to_utf16(log).c_str(), GENERIC_WRITE,
                                         FILE_SHARE_READ | FILE_SHARE_WRITE, &inherited,
                                         CREATE_ALWAYS, 0, nullptr));
     SetStdHandle(STD_ERROR_HANDLE, file.get());
@@ -250,8 +252,8 @@ TEST_P(HungTarget, WhatWasRecordedIsWritten) {
   } else {
     EXPECT_NE(bytes_of(out).find("ladder_native_park"), std::string::npos);
   }
-  DeleteFileA(out.c_str());
-  DeleteFileA(log.c_str());
+  remove_file(out);
+  remove_file(log);
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, HungTarget, ::testing::Values(".mixwalk", ".folded"));
@@ -270,7 +272,7 @@ TEST(ShortProgram, LeavesAReadableRecordingAndALine) {
   EXPECT_NE(recording.process.id, 0u);
   EXPECT_EQ(recording.samples.empty(), says(result, "the recording is empty")) << result.err;
   EXPECT_TRUE(says(result, "hang.exe) ended with code ")) << result.err;
-  DeleteFileA(file.c_str());
+  remove_file(file);
 }
 
 TEST(ShortProgram, ThatEndsBeforeItsTimeIsSaid) {
@@ -281,12 +283,12 @@ TEST(ShortProgram, ThatEndsBeforeItsTimeIsSaid) {
   EXPECT_TRUE(says(result, "hang.exe) ended with code 0 after ")) << result.err;
   EXPECT_TRUE(says(result, " of 40 s\n")) << result.err;
   EXPECT_FALSE(read_whole(file).samples.empty());
-  DeleteFileA(file.c_str());
+  remove_file(file);
 }
 
 TEST(ShortProgram, ThatIsNoDotnetProgramIsSaidAndLeavesNoFile) {
   const std::string file = temporary_file("short.mixwalk");
-  DeleteFileA(file.c_str());
+  remove_file(file);
   const ProgramResult result =
       record_program(file, {"C:\\windows\\system32\\cmd.exe", "/c", "exit 3"});
   EXPECT_EQ(result.exit_code, kTargetExited) << result.err;
@@ -327,7 +329,7 @@ TEST(StartedProgram, AndItsChildrenHaveNoVariableOfMixwalks) {
   for (const char* name : {"CORECLR_", "COR_", "MIXWALK_"}) {
     EXPECT_EQ(result.out.find(name), std::string::npos) << result.out;
   }
-  DeleteFileA(file.c_str());
+  remove_file(file);
 }
 
 // Those of another profiler would have been the program's without mixwalk, and are its children's.
@@ -351,12 +353,12 @@ TEST(StartedProgram, AndItsChildrenKeepTheVariablesOfAnotherProfiler) {
     EXPECT_EQ(result.out.find(of + "MIXWALK_"), std::string::npos) << result.out;
     EXPECT_EQ(result.out.find(of + "CORECLR_PROFILER="), std::string::npos) << result.out;
   }
-  DeleteFileA(file.c_str());
+  remove_file(file);
 }
 
 // Windows has its paths end at 260 characters for a program that does not say this of itself.
 TEST(Manifest, AllowsLongPaths) {
-  const HMODULE image = LoadLibraryExA(mixwalk_exe().c_str(), nullptr, LOAD_LIBRARY_AS_DATAFILE);
+  const HMODULE image = LoadLibraryExW(to_utf16(mixwalk_exe()).c_str(), nullptr, LOAD_LIBRARY_AS_DATAFILE);
   ASSERT_NE(image, nullptr);
   const HRSRC manifest = FindResourceW(image, MAKEINTRESOURCEW(1), MAKEINTRESOURCEW(24));
   ASSERT_NE(manifest, nullptr);

@@ -63,7 +63,7 @@ TEST_F(Doctor, WithoutATrialOnlyReads) {
 
 TEST_F(Doctor, WhereAnotherVisitorIsInTheProcess) {
   const std::string file = temporary_file("doctor.mixwalk");
-  DeleteFileA(file.c_str());
+  remove_file(file);
   // Without -d: as long as it is not ended. Its file has no bytes before the first ones come from inside the process.
   ChildProcess other({mixwalk_exe(), "record", "-p", std::to_string(hang_.id()), "--wait", "30s", "-o", file});
   while (other.running() && bytes_of(file).empty()) Sleep(10);
@@ -71,7 +71,7 @@ TEST_F(Doctor, WhereAnotherVisitorIsInTheProcess) {
   const ProgramResult result = run_program({mixwalk_exe(), "doctor", "-p", std::to_string(hang_.id()), "--json"});
   EXPECT_TRUE(other.running());
   other.terminate();
-  DeleteFileA(file.c_str());
+  remove_file(file);
   EXPECT_EQ(result.exit_code, static_cast<DWORD>(ExitCode::already_profiled)) << result.out;
   auto lines = lines_of(Json::parse(result.out));
   EXPECT_EQ(lines["other profilers"].at("state"), "note");

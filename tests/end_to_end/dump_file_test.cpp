@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 
+#include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
 #include "unmanaged/minidump/mapped_file.h"
 #include "unmanaged/win/utf8.h"
@@ -73,7 +74,7 @@ std::map<std::uint32_t, Json> threads_of(const Json& dump) {
 class DumpFile : public ::testing::Test {
  protected:
   DumpFile() : path_(temporary_file("dump_file_test.dmp")) {}
-  ~DumpFile() override { DeleteFileA(path_.c_str()); }
+  ~DumpFile() override { remove_file(path_); }
 
   ProgramResult read(std::vector<std::string> options) const {
     options.insert(options.begin(), {mixwalk_exe(), "dump", path_});
@@ -126,8 +127,8 @@ class HangDump : public ::testing::Test {
     ASSERT_TRUE(dump_.is_object() && outside_.is_object() && attached_.is_object());
   }
   static void TearDownTestSuite() {
-    DeleteFileA(path_.c_str());
-    DeleteFileA(small_path_.c_str());
+    remove_file(path_);
+    remove_file(small_path_);
   }
 
   static inline std::string path_, small_path_;
@@ -143,8 +144,8 @@ TEST_F(HangDump, TheProcessRunsOnAndOneLineSaysHowLongItStood) {
   EXPECT_NE(written_.err.find("threads of process " + std::to_string(id_) + " (hang.exe) stood for "),
             std::string::npos) << written_.err;
   EXPECT_EQ(std::count(written_.err.begin(), written_.err.end(), '\n'), 1) << written_.err;
-  EXPECT_GT(std::filesystem::file_size(path_), 50'000'000u);
-  EXPECT_FALSE(std::filesystem::exists(path_ + ".partial"));
+  EXPECT_GT(std::filesystem::file_size(utf8_path(path_)), 50'000'000u);
+  EXPECT_FALSE(std::filesystem::exists(utf8_path(path_ + ".partial")));
 }
 
 TEST_F(HangDump, ParkedThreadsHaveTheStacksOfAnAttachAndOfALookFromOutside) {
@@ -248,7 +249,7 @@ TEST_F(HangDump, ModulesAndThreadsAreThoseOfTheSystemsLayouts) {
 
 // A dump of the stacks alone: the images' files stand in. Code that the JIT compiled is in no file.
 TEST_F(HangDump, ASmallDumpIsWalkedByTheImagesFiles) {
-  EXPECT_LT(std::filesystem::file_size(small_path_) * 10, std::filesystem::file_size(path_));
+  EXPECT_LT(std::filesystem::file_size(utf8_path(small_path_)) * 10, std::filesystem::file_size(utf8_path(path_)));
   const Json dump = json_of(run_program({mixwalk_exe(), "dump", small_path_, "-f", "json"}));
   const auto small = threads_of(dump), full = threads_of(dump_);
   std::size_t same = 0;
@@ -289,7 +290,7 @@ TEST_F(DumpFile, ThreadsThatAreNotThereAndFilesThatAreNoneSayWhy) {
   const ProgramResult missing = read({"--thread", "0xfffe"});
   EXPECT_EQ(missing.exit_code, static_cast<DWORD>(ExitCode::no_thread));
   EXPECT_NE(missing.err.find("has no thread 0xfffe"), std::string::npos) << missing.err;
-  std::ofstream(path_) << "Thread 0x554\n  #0 ntdll.dll!NtWait\n";
+  std::ofstream(utf8_path(path_)) << "Thread 0x554\n  #0 ntdll.dll!NtWait\n";
   const ProgramResult text = read({});
   EXPECT_EQ(text.exit_code, static_cast<DWORD>(ExitCode::input));
   EXPECT_NE(text.err.find("a text file, not a minidump"), std::string::npos) << text.err;

@@ -12,6 +12,7 @@
 #include "tests/end_to_end/ended_thread.h"
 #include "tests/end_to_end/recorded_file.h"
 #include "tests/end_to_end/session.h"
+#include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
 #include "unmanaged/win/unique_handle.h"
 
@@ -173,7 +174,7 @@ TEST(Dump, AProgramThatItStarts) {
       run_program({mixwalk_exe(), "dump", "-f", "json", "-o", temporary_file("started.json"),
                    "--after", "6s", "--", fixture("hang.exe"), "--exit-after-ms", "15000"});
   EXPECT_EQ(result.exit_code, 0u) << result.err;
-  std::ifstream in(temporary_file("started.json"));
+  std::ifstream in(utf8_path(temporary_file("started.json")));
   const Json dump = Json::parse(in);
   EXPECT_TRUE(thread_names(dump).contains("deadlock 1"));
   std::size_t managed = 0;
@@ -205,7 +206,7 @@ TEST(Dump, StraightIntoTheFormatOfAnotherTool) {
   EXPECT_NE(text.find(";kernelbase.dll!"), std::string::npos) << text;
   EXPECT_NE(text.find("_[j];"), std::string::npos) << text;
   hang.expect_unharmed();
-  DeleteFileA(out.c_str());
+  remove_file(out);
 }
 
 TEST(Dump, AsARecordingItShowsTheSameThreadsWhole) {

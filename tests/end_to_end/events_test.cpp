@@ -23,11 +23,11 @@ struct OfType {
 class Events : public ::testing::Test {
  protected:
   Events() : file_(temporary_file("events.mixwalk")) {}
-  ~Events() override { DeleteFileA(file_.c_str()); }
+  ~Events() override { remove_file(file_); }
 
   // Of events.exe, told to go once the recording runs.
   void record(const std::vector<std::string>& program, std::vector<std::string> options) {
-    DeleteFileA(file_.c_str());
+    remove_file(file_);
     ChildProcess events(program);
     ASSERT_EQ(events.read_line().value_or("(closed)"), "READY");
     options.insert(options.begin(), {mixwalk_exe(), "record", "-p", std::to_string(events.id()),

@@ -22,7 +22,7 @@ class Faults : public testing::Test {
   static constexpr int kRounds = 10;
 
   Faults() : file_(temporary_file("faults.mixwalk")) {}
-  ~Faults() override { DeleteFileA(file_.c_str()); }
+  ~Faults() override { remove_file(file_); }
 
   static Count count(ChildProcess& program) {
     program.write_line("COUNT");

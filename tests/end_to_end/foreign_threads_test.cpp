@@ -41,7 +41,7 @@ void record(std::uint32_t process_id, std::vector<std::string> options) {
                                    "1ms", "--budget", "0", "-d", seconds(), "-o", file});
   const ProgramResult result = run_program(options, 3'600'000);
   EXPECT_EQ(result.exit_code, 0u) << result.err;
-  DeleteFileA(file.c_str());
+  remove_file(file);
 }
 
 // The runtime detaches a thread that it did not make in the thread's end notification, and forgets

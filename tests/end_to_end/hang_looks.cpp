@@ -52,8 +52,8 @@ struct HangingProgram {
 
 // A file that goes away with this.
 struct TemporaryFile {
-  explicit TemporaryFile(const std::string& name) : path(temporary_file(name)) { DeleteFileA(path.c_str()); }
-  ~TemporaryFile() { DeleteFileA(path.c_str()); }
+  explicit TemporaryFile(const std::string& name) : path(temporary_file(name)) { remove_file(path); }
+  ~TemporaryFile() { remove_file(path); }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
 
@@ -247,7 +247,7 @@ void run(const std::vector<std::string>& arguments) {
 
 std::string golden_name(const std::string& way, Look look) {
   const std::string of_dump_file = "hangs-" + way + "-dump-file.txt";
-  const bool other = look == Look::dump_file && !file_text(std::string(MIXWALK_GOLDEN) + "/" + of_dump_file).empty();
+  const bool other = look == Look::dump_file && !file_text(golden_file(of_dump_file)).empty();
   return other ? of_dump_file : "hangs-" + way + ".txt";
 }
 

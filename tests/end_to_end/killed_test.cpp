@@ -98,8 +98,8 @@ TEST(Killed, WhatStoodForADumpFileOrALookFromOutsideRunsAgain) {
     visitor.terminate();
     EXPECT_TRUE(all_run_within(hang.id(), 10'000)) << "look " << i << ", killed after " << moment << " ms";
   }
-  DeleteFileA(file.c_str());
-  DeleteFileA((file + ".partial").c_str());
+  remove_file(file);
+  remove_file(file + ".partial");
   hang.write_line("STOP");
   EXPECT_EQ(hang.wait(20'000), 0u) << "a thread that stays suspended would hold it up";
 }

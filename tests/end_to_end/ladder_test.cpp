@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/end_to_end/session.h"
+#include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
 #include "walker/export/words.h"
 #include "walker/symbolise.h"
@@ -24,8 +25,15 @@ struct WrittenChain {
   std::vector<Rung> rungs;  // leaf first
 };
 
+// The file of the chain that the ladder names in "PARKED i FILE": its own output is in the code page, which may lack
+// letters of the folder's name.
+std::string chain_file(const std::string& out, const std::string& parked, int chains) {
+  constexpr std::size_t kIndexAt = 7;
+  return chains == 1 ? out : out + "." + parked.substr(kIndexAt, parked.find(' ', kIndexAt) - kIndexAt);
+}
+
 WrittenChain read_chain(const std::string& path) {
-  std::ifstream in(path);
+  std::ifstream in{utf8_path(path)};
   const auto json = nlohmann::json::parse(in);
   WrittenChain chain{json.at("os_thread_id")};
   for (const auto& rung : json.at("chain")) {
@@ -205,8 +213,8 @@ struct Tally {
 };
 
 void climb(const std::vector<std::string>& options, int chains) {
-  std::vector<std::string> arguments = {fixture("ladder.exe"), "--chains", std::to_string(chains),
-                                        "--out", temporary_file("ladder.json")};
+  const std::string out = temporary_file("ladder.json");
+  std::vector<std::string> arguments = {fixture("ladder.exe"), "--chains", std::to_string(chains), "--out", out};
   arguments.insert(arguments.end(), options.begin(), options.end());
   ChildProcess ladder(arguments);
   std::optional<TargetSession> session;
@@ -216,9 +224,9 @@ void climb(const std::vector<std::string>& options, int chains) {
   for (int i = 0; i < chains; ++i) {
     const auto line = ladder.read_line();
     ASSERT_TRUE(line && line->starts_with("PARKED ")) << line.value_or("(closed)");
-    const std::string file = line->substr(line->find(' ', 7) + 1);
+    const std::string file = chain_file(out, *line, chains);
     const WrittenChain written = read_chain(file);
-    std::remove(file.c_str());
+    remove_file(file);
     if (!session) session.emplace(attach_to(ladder.id()));
 
     const Snapshot by_snapshot = dump_named(*session, {.engine = Engine::snapshot});
@@ -275,8 +283,9 @@ struct EngineTally {
 
 EngineTally climb_engine(const std::string& engine, const std::string& seed) {
   const int chains = chain_count() / 3 + 1;
+  const std::string out = temporary_file("engine.json");
   ChildProcess ladder({fixture("ladder.exe"), "--chains", std::to_string(chains), "--engine", engine, "--seed", seed,
-                       "--out", temporary_file("engine.json")});
+                       "--out", out});
   std::optional<TargetSession> session;
   EngineTally tally;
   for (int i = 0; i < chains; ++i) {
@@ -285,9 +294,9 @@ EngineTally climb_engine(const std::string& engine, const std::string& seed) {
       ADD_FAILURE() << line.value_or("(closed)");
       return tally;
     }
-    const std::string file = line->substr(line->find(' ', 7) + 1);
+    const std::string file = chain_file(out, *line, chains);
     const WrittenChain written = read_chain(file);
-    std::remove(file.c_str());
+    remove_file(file);
     if (!session) session.emplace(attach_to(ladder.id()));
     for (const Engine walked_by : {Engine::snapshot, Engine::copy}) {
       const Snapshot snapshot = dump_named(*session, {.engine = walked_by});

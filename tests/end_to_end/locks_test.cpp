@@ -87,7 +87,7 @@ ProgramResult dump_by_file(const std::string& id) {
   const ProgramResult written = run_program({mixwalk_exe(), "dump", "-p", id, "-o", path}, 200'000);
   EXPECT_EQ(written.exit_code, 0u) << written.err;
   const ProgramResult read = run_program({mixwalk_exe(), "dump", "-f", "json", path}, 60'000);
-  DeleteFileA(path.c_str());
+  remove_file(path);
   return read;
 }
 

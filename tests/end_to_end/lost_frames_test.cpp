@@ -186,7 +186,7 @@ TEST_F(LostFramesOfARuntimeWait, AutoAsksTheRuntimeWhereTheCopyDoesNotReachTheRo
         return frame.name == "LostFrames.Program.Wait()" && frame.trust == Trust::runtime;
       });
     });
-    DeleteFileA(file.c_str());
+    remove_file(file);
   }
   EXPECT_GE(asked, 2);
   program_->write_line("");

@@ -26,7 +26,7 @@ class Passing : public ::testing::Test {
     SetEnvironmentVariableA("DOTNET_EnableWriteXorExecute", nullptr);
   }
   Passing() : file_(temporary_file("passing.mixwalk")) {}
-  ~Passing() override { DeleteFileA(file_.c_str()); }
+  ~Passing() override { remove_file(file_); }
 
   // Records passing.exe for some seconds, and how many rounds it made each second.
   void record(const std::string& what, std::vector<std::string> options) {

@@ -10,6 +10,8 @@
 
 #include "tests/end_to_end/recorded_file.h"
 #include "tests/end_to_end/session.h"
+#include "tests/support/repository_files.h"
+#include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
 #include "tests/support/win/freeze_trap_page.h"
 #include "walker/export/firefox_profile.h"
@@ -45,7 +47,7 @@ class Record : public ::testing::Test {
   ~Record() override {
     hang_.write_line("STOP");
     EXPECT_EQ(hang_.wait(20'000), 0u);
-    DeleteFileA(file_.c_str());
+    remove_file(file_);
   }
 
   ProgramResult record(std::vector<std::string> options) {
@@ -79,9 +81,9 @@ TEST_F(Record, EveryThreadWithItsWholeInterleavedStack) {
   EXPECT_LT(recording.nodes.size(), 4000u);
 }
 
-// The text of a line of a source, counted from 1.
+// The text of a line of a fixture's source, counted from 1. `path`: where it lay when the fixture was built.
 std::string line_of(const std::string& path, std::uint32_t number) {
-  std::ifstream in(path);
+  std::ifstream in(utf8_path(repository_file(path.substr(std::min(path.size(), path.rfind("fixtures"))))));
   std::string line;
   for (std::uint32_t i = 0; i < number && std::getline(in, line); ++i) {
   }
@@ -146,7 +148,7 @@ TEST_F(Record, StraightIntoTheFormatOfAnotherTool) {
   const std::string text = bytes_of(out);
   EXPECT_NE(text.find("ladder_native.dll!ladder_native_park;kernelbase.dll!"), std::string::npos)
       << text;
-  DeleteFileA(out.c_str());
+  remove_file(out);
 }
 
 TEST_F(Record, KilledInMidFlightTheFileOpensAndTheTargetGoesOn) {
@@ -285,7 +287,7 @@ TEST(RecordProgram, ItsOwnExitEndsTheRecording) {
   EXPECT_EQ(result.exit_code, 0u) << result.err;
   const Recording recording = read_whole(file);
   EXPECT_GT(recording.samples.size(), 20u);
-  DeleteFileA(file.c_str());
+  remove_file(file);
 }
 
 // The next round of samples never comes: the first one must have been sent before it is waited for.
@@ -297,7 +299,7 @@ TEST(RecordProgram, ItsExitBetweenTwoDistantSamplesLosesNone) {
                                             std::to_string(hang.id())});
   EXPECT_EQ(result.exit_code, 0u) << result.err;
   EXPECT_GT(read_whole(file).samples.size(), 8u) << result.err;
-  DeleteFileA(file.c_str());
+  remove_file(file);
 }
 
 }  // namespace

@@ -6,12 +6,13 @@
 #include <fstream>
 #include <iterator>
 
+#include "tests/support/utf8_path.h"
 #include "walker/store/recording_reader.h"
 
 namespace mixwalk {
 
 std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
+  std::ifstream in(utf8_path(path), std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 

@@ -10,6 +10,7 @@
 
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
+#include "tests/support/win/wine.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/base/exit_code.h"
 
@@ -226,10 +227,10 @@ TEST(Refusal, TheNullDeviceIsWritable) {
 
 TEST(Refusal, DiskFull) {
   SECURITY_ATTRIBUTES inherit{sizeof inherit, nullptr, TRUE};
-  // Linux' file that is always full; on Windows there is none.
+  MIXWALK_ONLY_UNDER_WINE("the full disk is a file of Linux");
   const UniqueHandle full(CreateFileW(L"\\\\?\\unix\\dev\\full", GENERIC_WRITE, 0, &inherit,
                                       OPEN_EXISTING, 0, nullptr));
-  ASSERT_TRUE(full) << "this is no Wine";
+  ASSERT_TRUE(full);
   ChildProcess hang({fixture("hang.exe")});
   const std::string id = ready_hang(hang);
   expect_refusal(run_program_into({mixwalk_exe(), "dump", "--inside", "-p", id}, full.get()), ExitCode::output,

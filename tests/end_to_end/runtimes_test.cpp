@@ -80,7 +80,7 @@ TEST_P(Runtimes, RecordOfAStartedProgram) {
   }
   for (const char* name : kStuck) EXPECT_TRUE(whole.contains(name)) << name;
   EXPECT_LE(partial * 100, recording.samples.size());
-  DeleteFileA(file.c_str());
+  remove_file(file);
 }
 
 INSTANTIATE_TEST_SUITE_P(, Runtimes, testing::Values("net8.0", "net9.0"),

@@ -23,8 +23,8 @@ constexpr DWORD kExitCodeOfEndedTarget = 8;
 
 class SeriesOf : public testing::TestWithParam<const char*> {
  protected:
-  SeriesOf() : file_(temporary_file("series.mixwalk")) { DeleteFileA(file_.c_str()); }
-  ~SeriesOf() override { DeleteFileA(file_.c_str()); }
+  SeriesOf() : file_(temporary_file("series.mixwalk")) { remove_file(file_); }
+  ~SeriesOf() override { remove_file(file_); }
 
   std::vector<std::string> line(const ChildProcess& target, const std::vector<std::string>& more) const {
     std::vector<std::string> line = {mixwalk_exe(), "dump", GetParam(), "-p", std::to_string(target.id()), "-o", file_};

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/repository_files.h"
+#include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
 #include "unmanaged/image/data_directory.h"
 #include "unmanaged/image/debug_directory.h"
@@ -33,7 +35,7 @@ Bytes read(const std::string& path) {
   static std::map<std::string, std::string> files;
   std::string& text = files[path];
   if (text.empty()) {
-    std::ifstream file(path, std::ios::binary | std::ios::ate);
+    std::ifstream file(utf8_path(path), std::ios::binary | std::ios::ate);
     text.resize(static_cast<std::size_t>(file.tellg()));
     file.seekg(0).read(text.data(), static_cast<std::streamsize>(text.size()));
   }
@@ -113,6 +115,7 @@ TEST_P(ShippedImage, HasABuildIdByWhichItsDebugDataIsFound) {
 
 // What is built in another folder is the same bytes then.
 TEST_P(ShippedImage, NamesNoFolderOfThisBuild) {
+  if (in_bundle()) GTEST_SKIP() << "not for Windows: the debug data, which is looked at, is not in the bundle";
   const std::string folder = MIXWALK_SOURCE_FOLDER;
   ASSERT_GT(folder.size(), 4u);
   EXPECT_FALSE(holds(file_, folder));

@@ -50,7 +50,7 @@ TEST_F(SingleFile, AnExceptionBeginsAtTheFrameThatThrew) {
   EXPECT_EQ(program_.read_line().value_or("(closed)"), "THROWN");
   EXPECT_EQ(recorder.wait(60'000), 0u);
   const Recording whole = read_whole(file);
-  DeleteFileA(file.c_str());
+  remove_file(file);
   ASSERT_EQ(whole.samples.size(), 1u);
   const Recording shown = filtered(whole, {});
   EXPECT_EQ(frame_names(shown, shown.samples[0]).front(), "Single.Program.Throw()");

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "tests/end_to_end/recorded_file.h"
+#include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
 
 namespace mixwalk {
@@ -22,7 +23,7 @@ class Symbolise : public testing::Test {
     fs::remove_all(folder_);
     fs::create_directories(app_);
     fs::create_directories(symbols_);
-    const fs::path fixtures = fs::path(fixture("orders-demo.exe")).parent_path();
+    const fs::path fixtures = utf8_path(fixture("orders-demo.exe")).parent_path();
     for (const auto& entry : fs::directory_iterator(fixtures)) {
       const fs::path name = entry.path().filename();
       if (!entry.is_regular_file() || name.extension() == ".pdb" || name.extension() == ".a")
@@ -38,7 +39,7 @@ class Symbolise : public testing::Test {
     fs::remove_all(folder_, ignored);
   }
 
-  const fs::path folder_ = temporary_file("symbolise");
+  const fs::path folder_ = utf8_path(temporary_file("symbolise"));
   const fs::path app_ = folder_ / "app", symbols_ = folder_ / "sym";
 };
 
@@ -54,7 +55,7 @@ std::vector<std::string> own_frames(const Recording& recording) {
           frame.module != Frame::kNone &&
           module_name(recording.modules[static_cast<std::size_t>(frame.module)]) == "orders.dll";
       if (!is_native && !frame.name.starts_with("Orders.")) continue;
-      texts.push_back(frame.name + " " + fs::path(frame.file).filename().string() + ":" +
+      texts.push_back(frame.name + " " + utf8_text(utf8_path(frame.file).filename()) + ":" +
                       std::to_string(frame.line));
     }
     break;
@@ -70,10 +71,10 @@ std::string with_line(const std::vector<std::string>& frames, const std::string&
 }
 
 TEST_F(Symbolise, NamesAndLinesComeLater) {
-  ChildProcess orders({(app_ / "orders-demo.exe").string()});
+  ChildProcess orders({utf8_text(app_ / "orders-demo.exe")});
   ASSERT_TRUE(orders.read_line().value_or("").starts_with("READY"));
   fs::rename(app_ / "orders.dll", symbols_ / "orders.dll");
-  const std::string bare = (folder_ / "bare.mixwalk").string();
+  const std::string bare = utf8_text(folder_ / "bare.mixwalk");
   const ProgramResult recorded =
       run_program({mixwalk_exe(), "record", "-p", std::to_string(orders.id()), "-d", "1s", "-o",
                    bare, "--thread", "Orders worker", "--symbol-path", "C:\\nothing"});
@@ -87,9 +88,9 @@ TEST_F(Symbolise, NamesAndLinesComeLater) {
   EXPECT_EQ(with_line(before, "Orders.Client.Order"), "Orders.Client.Order(System.Int32) :0");
 
   const ProgramResult done =
-      run_program({mixwalk_exe(), "symbolise", bare, "--symbol-path", symbols_.string()});
+      run_program({mixwalk_exe(), "symbolise", bare, "--symbol-path", utf8_text(symbols_)});
   EXPECT_EQ(done.exit_code, 0u) << done.err;
-  const Recording named = read_whole((folder_ / "bare.symbolised.mixwalk").string());
+  const Recording named = read_whole(utf8_text(folder_ / "bare.symbolised.mixwalk"));
   const std::vector<std::string> after = own_frames(named);
   EXPECT_TRUE(with_line(after, "wait_for_reply").starts_with("wait_for_reply orders.cpp:"))
       << done.err;

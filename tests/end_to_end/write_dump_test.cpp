@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
 #include "tests/support/win/suspend_counts.h"
 #include "unmanaged/minidump/mapped_file.h"
@@ -35,7 +36,7 @@ class WriteDump : public testing::Test {
     EXPECT_TRUE(all_are(suspend_counts(hang_.id()), 0));
     hang_.write_line("STOP");
     EXPECT_EQ(hang_.wait(kEndMs), 0u);
-    DeleteFileA(path_.c_str());
+    remove_file(path_);
   }
 
   UniqueHandle create() const {
@@ -78,12 +79,12 @@ TEST_F(WriteDump, CtrlCLetsTheProcessRunAndLeavesNoFile) {
   SetConsoleCtrlHandler(nullptr, FALSE);
   ChildProcess writer({mixwalk_exe(), "dump", "-p", std::to_string(hang_.id()), "-o", path_});
   const ULONGLONG end = GetTickCount64() + kEndMs;
-  while (!std::filesystem::exists(path_ + ".partial") && GetTickCount64() < end) Sleep(1);
+  while (!std::filesystem::exists(utf8_path(path_ + ".partial")) && GetTickCount64() < end) Sleep(1);
   SetConsoleCtrlHandler(nullptr, TRUE);
   ASSERT_TRUE(GenerateConsoleCtrlEvent(CTRL_C_EVENT, 0)) << GetLastError();
   EXPECT_EQ(writer.wait(kEndMs), 0xC000013Au);
-  EXPECT_FALSE(std::filesystem::exists(path_));
-  EXPECT_FALSE(std::filesystem::exists(path_ + ".partial"));
+  EXPECT_FALSE(std::filesystem::exists(utf8_path(path_)));
+  EXPECT_FALSE(std::filesystem::exists(utf8_path(path_ + ".partial")));
 }
 
 TEST_F(WriteDump, WhatCannotBeWrittenIsSaidBeforeAnythingStands) {
@@ -96,7 +97,7 @@ TEST_F(WriteDump, WhatCannotBeWrittenIsSaidBeforeAnythingStands) {
   EXPECT_EQ(device.exit_code, static_cast<DWORD>(ExitCode::output)) << device.err;
   EXPECT_NE(device.err.find("not a file"), std::string::npos) << device.err;
   EXPECT_EQ(nobody.exit_code, static_cast<DWORD>(ExitCode::no_process)) << nobody.err;
-  EXPECT_FALSE(std::filesystem::exists(path_));
+  EXPECT_FALSE(std::filesystem::exists(utf8_path(path_)));
 }
 
 // A small program: Wine's writer is slow.
@@ -127,7 +128,7 @@ TEST(WriteDumpOfCmd, TheSystemsWriterWritesTheSameProcess) {
       for (const MinidumpRange& range : dump.memory()) bytes += range.bytes;
       EXPECT_GT(bytes, 4u << 20);
     }
-    DeleteFileA(path.c_str());
+    remove_file(path);
     EXPECT_TRUE(all_are(suspend_counts(waits.id()), 0));
   }
   EXPECT_EQ(threads.front(), threads.back());
@@ -159,7 +160,7 @@ TEST(WriteDumpOfCmd, AStackThatIsAsLargeAsAllMemory) {
     ASSERT_TRUE(writer);
     EXPECT_TRUE(writer->wait(kEndMs));
   }
-  DeleteFileA(path.c_str());
+  remove_file(path);
   waits.terminate();
 }
 
@@ -180,7 +181,7 @@ TEST(WriteDumpOfHang, OfAProcessThatIsEndedMeanwhileIsNone) {
     EXPECT_TRUE(ended_meanwhile);
     EXPECT_NE(writer->error(), "");
   }
-  DeleteFileA(path.c_str());
+  remove_file(path);
 }
 
 }  // namespace

@@ -55,8 +55,8 @@ class Program {
 
 class ControlC : public testing::Test {
  protected:
-  ControlC() : file_(temporary_file("control-c.mixwalk")) { DeleteFileA(file_.c_str()); }
-  ~ControlC() override { DeleteFileA(file_.c_str()); }
+  ControlC() : file_(temporary_file("control-c.mixwalk")) { remove_file(file_); }
+  ~ControlC() override { remove_file(file_); }
 
   void SetUp() override {
     if (!has_own_console()) GTEST_SKIP() << "no console can be had here";
@@ -81,7 +81,7 @@ class ControlC : public testing::Test {
     const std::string dump = temporary_file("control-c.json");
     const ProgramResult result = run_program({mixwalk_exe(), "dump", "--inside", "-p", target.id(), "-o", dump});
     EXPECT_EQ(result.exit_code, 0u) << result.err;
-    DeleteFileA(dump.c_str());
+    remove_file(dump);
   }
 
   const std::string file_;

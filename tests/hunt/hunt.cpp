@@ -177,7 +177,7 @@ void visit(const std::string& process_id, const std::vector<std::string>& comman
   ++seen.visits;
   EXPECT_EQ(result.exit_code, 0u) << situation.name << ", " << command.front() << ": " << result.err;
   if (result.exit_code == 0) look_at(read_whole(file), situation, seen);
-  DeleteFileA(file.c_str());
+  remove_file(file);
 }
 
 void hunt(const Situation& situation) {

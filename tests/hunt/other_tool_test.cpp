@@ -34,8 +34,8 @@ TEST(BesideAnotherTool, BothGetTheirSamples) {
     std::printf("the other tool: %s\n", line.c_str());
   }
   judge(situation, seen, hunted.stop(), control.stop());
-  DeleteFileA(file.c_str());
-  DeleteFileA((file + "-control").c_str());
+  remove_file(file);
+  remove_file(file + "-control");
 }
 
 }  // namespace

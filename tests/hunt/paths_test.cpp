@@ -44,7 +44,7 @@ void hunt_in(const std::wstring& folder) {
   const std::string file = temporary_file("paths.mixwalk");
   EXPECT_EQ(run_until_let_in({"dump", "-p", hunted.id(), "-o", file}).exit_code, 0u);
   const Recording recording = read_whole(file);
-  DeleteFileA(file.c_str());
+  remove_file(file);
   EXPECT_TRUE(recording.process.path.ends_with("hunt.exe")) << recording.process.path;
   EXPECT_NE(recording.process.path.find(to_utf8(folder)), std::string::npos)
       << recording.process.path;

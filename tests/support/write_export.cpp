@@ -18,6 +18,7 @@
 
 #include "tests/support/recordings.h"
 #include "tests/support/report_samples.h"
+#include "tests/support/repository_files.h"
 #include "walker/base/utf8.h"
 #include "walker/export/chrome_trace.h"
 #include "walker/export/collapsed.h"
@@ -78,7 +79,7 @@ const std::map<std::string, std::function<Recording()>> kRecordings = {
     {"parked", [] { return parked_recording({.threads = 3, .seconds = 60}); }},
     {"parked-hour", [] { return parked_recording({.hz = 100}); }},
     // Made by `mixwalk record` of fixtures/sqlite, parked.
-    {"sqlite", [] { return stored_recording(MIXWALK_GOLDEN "/sqlite.mixwalk"); }},
+    {"sqlite", [] { return stored_recording(repository_file("tests/golden/sqlite.mixwalk")); }},
 };
 
 // Dumps of which a recording does not keep everything; only for html.

@@ -8,6 +8,7 @@
 
 #include "tests/bench/measurements.h"
 #include "tests/bench/win/freeze_bench.h"
+#include "unmanaged/win/utf8.h"
 
 // The agent keeps to itself what its sampler is made of; its call of the constructor comes by here
 // (the linker's --wrap).
@@ -49,10 +50,10 @@ void JOINED(__wrap_, SAMPLER_CONSTRUCTOR)(mixwalk::Sampler* self, mixwalk::ClrIn
 namespace mixwalk {
 
 bool Dumper::dump(const DumpRequest&) {
-  const char* const file = std::getenv(bench::kFileVariable);
+  const wchar_t* const file = _wgetenv(to_utf16(bench::kFileVariable).c_str());
   const char* const rounds = std::getenv(bench::kRoundsVariable);
   if (file == nullptr || rounds == nullptr) return false;
-  std::FILE* const rows = std::fopen(file, "w");
+  std::FILE* const rows = _wfopen(file, L"w");
   if (rows == nullptr) return false;
   {
     const auto bench = std::make_unique<bench::FreezeBench>(bench::parts(), rows);

@@ -9,6 +9,7 @@
 #include "tests/bench/measurements.h"
 #include "tests/bench/win/cycles.h"
 #include "unmanaged/win/live_modules.h"
+#include "unmanaged/win/utf8.h"
 #include "walker/profiler/canaries.h"
 #include "walker/profiler/recorder.h"
 #include "walker/session/win/thread_list.h"
@@ -67,8 +68,8 @@ class InPhase {
 };
 
 void write_phases() {
-  const char* const file = std::getenv(kFileVariable);
-  std::FILE* const rows = file != nullptr ? std::fopen(file, "w") : nullptr;
+  const wchar_t* const file = _wgetenv(to_utf16(kFileVariable).c_str());
+  std::FILE* const rows = file != nullptr ? _wfopen(file, L"w") : nullptr;
   if (rows == nullptr) return;
   for (const Phase inner : {kCaptureProbed, kCapturePlain, kCanary, kMerge, kName, kImages}) {
     g_sums[kSample].cycles -= g_sums[inner].cycles;

@@ -243,4 +243,6 @@ std::string temporary_file(const std::string& name) {
   return folder + "\\" + std::to_string(GetCurrentProcessId()) + "-" + name;
 }
 
+void remove_file(const std::string& path) { DeleteFileW(to_utf16(path).c_str()); }
+
 }  // namespace mixwalk

@@ -70,7 +70,9 @@ std::string mixwalk_exe();
 std::string fixture(const std::string& name);
 // How much of a test is run: what the environment variable says, `least` at least, or `ordinary`.
 int wanted(const char* variable, int ordinary, int least);
-// A file name in a folder for this test run's own files.
+// A file name in a folder for this test run's own files, in UTF-8.
 std::string temporary_file(const std::string& name);
+// Removes a file that may be there; its path is in UTF-8.
+void remove_file(const std::string& path);
 
 }  // namespace mixwalk

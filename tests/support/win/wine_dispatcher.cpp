@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "tests/support/win/wine.h"
+
 namespace mixwalk {
 namespace {
 
@@ -13,7 +15,7 @@ constexpr std::uintptr_t kDispatcherCell = 0x7ffe1000;
 constexpr std::uint64_t kDispatcherBytes = 0x400;
 
 std::uint64_t dispatcher() {
-  if (GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "wine_get_version") == nullptr) return 0;
+  if (!under_wine()) return 0;
   std::uint64_t begin = 0;
   std::memcpy(&begin, reinterpret_cast<const void*>(kDispatcherCell), sizeof begin);
   return begin;

@@ -71,12 +71,12 @@ set(big_objects)
 function(big_object name source)
   set(object ${MIXWALK_PDB_PROGRAMS}/${name}.o)
   pdb_object(${object} ${source} -isystem ${mixwalk_headers} -DFMT_HEADER_ONLY -DSPDLOG_FMT_EXTERNAL
-             -I/usr/src/googletest/googletest -I/usr/src/googletest/googletest/include
-             -I/usr/src/googletest/googlemock -I/usr/src/googletest/googlemock/include ${ARGN})
+             -I${MIXWALK_GOOGLETEST}/googletest -I${MIXWALK_GOOGLETEST}/googletest/include
+             -I${MIXWALK_GOOGLETEST}/googlemock -I${MIXWALK_GOOGLETEST}/googlemock/include ${ARGN})
   set(big_objects ${big_objects} ${object} PARENT_SCOPE)
 endfunction()
-big_object(gtest /usr/src/googletest/googletest/src/gtest-all.cc)
-big_object(gmock /usr/src/googletest/googlemock/src/gmock-all.cc)
+big_object(gtest ${MIXWALK_GOOGLETEST}/googletest/src/gtest-all.cc)
+big_object(gmock ${MIXWALK_GOOGLETEST}/googlemock/src/gmock-all.cc)
 big_object(big_main ${pdb_sources}/big_main.cpp)
 big_object(big_log ${pdb_sources}/big_log.cpp)
 set(number 0)

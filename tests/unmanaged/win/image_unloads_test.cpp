@@ -4,12 +4,13 @@
 
 #include "tests/support/win/child_process.h"
 #include "unmanaged/win/live_modules.h"
+#include "unmanaged/win/utf8.h"
 
 namespace mixwalk {
 namespace {
 
 std::uint64_t load_and_free(const char* name) {
-  const HMODULE image = LoadLibraryA(fixture(name).c_str());
+  const HMODULE image = LoadLibraryW(to_utf16(fixture(name)).c_str());
   EXPECT_NE(image, nullptr);
   FreeLibrary(image);
   return reinterpret_cast<std::uint64_t>(image);
@@ -27,13 +28,13 @@ TEST(ImageUnloads, OnlyTheBaseThatWentAndOnlySinceThen) {
 // Two DLLs made for one base: the headers say that nothing has happened.
 TEST(ImageUnloads, AnImageThatWasExchangedAndIsBack) {
   const ImageUnloads unloads;
-  const HMODULE first = LoadLibraryA(fixture("hunt_turn_a.dll").c_str());
+  const HMODULE first = LoadLibraryW(to_utf16(fixture("hunt_turn_a.dll")).c_str());
   const auto base = reinterpret_cast<std::uint64_t>(first);
   const auto identity = live_identity(base);
   const std::uint64_t mark = unloads.mark();
   FreeLibrary(first);
   EXPECT_EQ(load_and_free("hunt_turn_b.dll"), base);
-  const HMODULE back = LoadLibraryA(fixture("hunt_turn_a.dll").c_str());
+  const HMODULE back = LoadLibraryW(to_utf16(fixture("hunt_turn_a.dll")).c_str());
   EXPECT_EQ(back, first);
   EXPECT_EQ(live_identity(base), identity);
   EXPECT_TRUE(unloads.unloaded_since(base, mark));

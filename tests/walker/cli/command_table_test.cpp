@@ -7,15 +7,16 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "tests/support/golden.h"
 #include "tests/support/man_page.h"
 #include "tests/support/options_page.h"
+#include "tests/support/utf8_path.h"
 #include "walker/cli/options.h"
 
 namespace mixwalk {
@@ -38,16 +39,9 @@ const OptionInfo* option_of(const CommandInfo& command, const std::string& name)
   return found == command.options.end() ? nullptr : &*found;
 }
 
-std::string source_file(const std::string& name) { return std::string(MIXWALK_SOURCE "/") + name; }
-
-std::string file_text(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 // As expect_golden of tests/golden.
 void expect_page(const std::string& name, const std::string& actual) {
-  if (file_text(source_file("docs/" + name)) == actual) return;
+  if (file_text(repository_file("docs/" + name)) == actual) return;
   std::ofstream(name + ".actual", std::ios::binary) << actual;
   ADD_FAILURE() << "docs/" << name << " is another page than " << name << ".actual";
 }
@@ -164,9 +158,9 @@ void find_mentions(const std::string& code, Mentions& mentions) {
 }
 
 TEST(CommandTable, HasEveryOptionThatThePagesName) {
-  std::vector<std::string> pages = {source_file("README.md")};
-  for (const auto& entry : std::filesystem::directory_iterator(source_file("docs"))) {
-    if (entry.path().extension() == ".md") pages.push_back(entry.path().string());
+  std::vector<std::string> pages = {repository_file("README.md")};
+  for (const auto& entry : std::filesystem::directory_iterator(utf8_path(repository_file("docs")))) {
+    if (entry.path().extension() == ".md") pages.push_back(utf8_text(entry.path()));
   }
   EXPECT_GT(pages.size(), 15u);
   int options = 0;

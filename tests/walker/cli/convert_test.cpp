@@ -47,7 +47,7 @@ class ConvertTest : public testing::Test {
   }
 
   static std::string golden(const std::string& name) {
-    const std::string bytes = file_text(std::string(MIXWALK_GOLDEN) + "/" + name);
+    const std::string bytes = file_text(golden_file(name));
     EXPECT_FALSE(bytes.empty()) << name;
     return bytes;
   }

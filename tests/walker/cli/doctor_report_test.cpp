@@ -3,10 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/golden.h"
 #include "walker/base/version.h"
 
 namespace mixwalk {
@@ -61,8 +60,7 @@ TEST(DoctorReport, TheSameForMachines) {
 }
 
 TEST(DoctorReport, ItsDocumentNamesEveryField) {
-  std::ifstream in(MIXWALK_SOURCE "/docs/doctor.md");
-  const std::string document{std::istreambuf_iterator<char>(in), {}};
+  const std::string document = file_text(repository_file("docs/doctor.md"));
   const auto expect_named = [&](const Json& object) {
     for (const auto& [key, value] : object.items()) {
       EXPECT_NE(document.find('`' + key + '`'), std::string::npos) << key;

@@ -2,18 +2,17 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <set>
 #include <string>
 
+#include "tests/support/golden.h"
+
 namespace mixwalk {
 namespace {
 
-std::set<int> numbers(const char* path, const char* pattern) {
-  std::ifstream in(path);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+std::set<int> numbers(const std::string& path, const char* pattern) {
+  const std::string text = file_text(path);
   std::set<int> found;
   const std::regex regex(pattern);
   for (std::sregex_iterator at(text.begin(), text.end(), regex), end; at != end; ++at) {
@@ -23,8 +22,8 @@ std::set<int> numbers(const char* path, const char* pattern) {
 }
 
 TEST(ExitCode, EveryOneStandsInTheDocument) {
-  const auto in_header = numbers(MIXWALK_SOURCE "/walker/base/exit_code.h", "= ([0-9]+),");
-  EXPECT_EQ(in_header, numbers(MIXWALK_SOURCE "/docs/exit-codes.md", "\\| ([0-9]+) \\|"));
+  const auto in_header = numbers(repository_file("walker/base/exit_code.h"), "= ([0-9]+),");
+  EXPECT_EQ(in_header, numbers(repository_file("docs/exit-codes.md"), "\\| ([0-9]+) \\|"));
   EXPECT_TRUE(in_header.contains(static_cast<int>(ExitCode::input)));
 }
 

@@ -87,7 +87,7 @@ std::string stored(const Recording& recording) {
 
 TEST_F(HangCommandTest, TheHangFixtureInAnAttach) {
   HangCommand command;
-  command.files = {std::string(MIXWALK_GOLDEN) + "/hang-fixture.mixwalk"};
+  command.files = {golden_file("hang-fixture.mixwalk")};
   command.single = true;
   const Result result = run(command);
   EXPECT_EQ(result.code, ExitCode::ok);
@@ -104,12 +104,12 @@ TEST_F(HangCommandTest, TheHangFixtureInAnAttach) {
 }
 
 TEST_F(HangCommandTest, TheHangFixtureTwice) {
-  const auto read = read_recording(file_text(std::string(MIXWALK_GOLDEN) + "/hang-fixture.mixwalk"));
+  const auto read = read_recording(file_text(golden_file("hang-fixture.mixwalk")));
   ASSERT_TRUE(read.recording);
   Recording later = *read.recording;
   later.unix_time_ms += 30'000;
   HangCommand command;
-  command.files = {file("b.mixwalk", stored(later)), std::string(MIXWALK_GOLDEN) + "/hang-fixture.mixwalk"};
+  command.files = {file("b.mixwalk", stored(later)), golden_file("hang-fixture.mixwalk")};
   const Result result = run(command);
   EXPECT_EQ(result.code, ExitCode::stuck);
   EXPECT_TRUE(result.out.starts_with("4 threads are stuck\n")) << result.out;
@@ -239,7 +239,7 @@ TEST_F(HangCommandTest, FilesThatAreNoDumps) {
   }
   command.files = {path("missing")};
   EXPECT_EQ(run(command).code, ExitCode::input);
-  command.files = {std::string(MIXWALK_GOLDEN) + "/wall.mixwalk"};
+  command.files = {golden_file("wall.mixwalk")};
   EXPECT_NE(run(command).err.find("it is no dump"), std::string::npos);
 }
 

@@ -13,24 +13,25 @@ namespace {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-File golden(const char* mode) {
-  return {std::fopen((std::string(MIXWALK_GOLDEN) + "/dump.txt").c_str(), mode), &std::fclose};
+class FileSinkTest : public testing::Test {
+ protected:
+  ~FileSinkTest() override { std::remove(path_.c_str()); }
+  File open(const char* mode) const { return {std::fopen(path_.c_str(), mode), &std::fclose}; }
+
+  const std::string path_ = testing::TempDir() + "mixwalk_file_sink_test";
+};
+
+TEST_F(FileSinkTest, WritesAllBytes) {
+  const File file = open("wb");
+  ASSERT_TRUE(file) << path_;
+  EXPECT_TRUE(FileSink(file.get()).write(std::string_view("a\0b", 3)));
+  EXPECT_EQ(std::ftell(file.get()), 3);
 }
 
-TEST(FileSink, WritesAllBytes) {
-  const std::string path = testing::TempDir() + "mixwalk_file_sink_test";
-  {
-    const File file(std::fopen(path.c_str(), "wb"), &std::fclose);
-    ASSERT_TRUE(file) << path;
-    EXPECT_TRUE(FileSink(file.get()).write(std::string_view("a\0b", 3)));
-    EXPECT_EQ(std::ftell(file.get()), 3);
-  }
-  std::remove(path.c_str());
-}
-
-TEST(FileSink, SaysWhenTheStreamTakesNothing) {
-  const File file = golden("rb");
-  ASSERT_TRUE(file);
+TEST_F(FileSinkTest, SaysWhenTheStreamTakesNothing) {
+  open("wb");
+  const File file = open("rb");
+  ASSERT_TRUE(file) << path_;
   FileSink sink(file.get());
   EXPECT_FALSE(sink.write("x"));
   EXPECT_FALSE(TextExporter({}).write(representative_snapshot(), sink));

@@ -54,9 +54,8 @@ TEST(Words, ARunThatClosedOnTheStackPointerIsClosed) {
 // From `first` to `last`: the reason "none" stands in no document.
 template <class Enum>
 void expect_documented(Enum first, Enum last) {
-  const std::string schema =
-      file_text(std::string(MIXWALK_GOLDEN) + "/mixwalk-dump.schema.json");
-  const std::string page = file_text(std::string(MIXWALK_DOCS) + "/json.md");
+  const std::string schema = file_text(golden_file("mixwalk-dump.schema.json"));
+  const std::string page = file_text(repository_file("docs/json.md"));
   for (int i = static_cast<int>(first); i <= static_cast<int>(last); ++i) {
     const std::string word(key(static_cast<Enum>(i)));
     EXPECT_NE(schema.find('"' + word + '"'), std::string::npos) << word;

@@ -31,7 +31,7 @@ std::string kinds_of(std::string_view file, std::size_t step, Cut& cut) {
 }
 
 TEST(RecordSequence, IsTheSameHoweverTheBytesCome) {
-  const std::string whole = file_text(MIXWALK_GOLDEN "/wall.mixwalk");
+  const std::string whole = file_text(golden_file("wall.mixwalk"));
   ASSERT_FALSE(whole.empty());
   for (const std::size_t step : {std::size_t{1}, std::size_t{7}, whole.size()}) {
     Cut cut;

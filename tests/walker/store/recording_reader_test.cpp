@@ -366,8 +366,8 @@ TEST(RecordingReader, KnowsEveryValueOfTheModel) {
 }
 
 TEST(RecordingReader, GoldenFilesStayReadable) {
-  for (const char* name : {"/wall.mixwalk", "/dump.mixwalk"}) {
-    const ReadRecording result = read_recording(file_text(std::string(MIXWALK_GOLDEN) + name));
+  for (const char* name : {"wall.mixwalk", "dump.mixwalk"}) {
+    const ReadRecording result = read_recording(file_text(golden_file(name)));
     ASSERT_TRUE(result.recording) << name << ": " << result.error;
     EXPECT_EQ(result.cut.kind, Cut::Kind::none);
     EXPECT_EQ(result.recording->process.command_line, "orders.exe --port 8080");

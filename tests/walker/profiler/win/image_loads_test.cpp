@@ -9,6 +9,7 @@
 
 #include "tests/support/win/child_process.h"
 #include "unmanaged/win/unique_handle.h"
+#include "unmanaged/win/utf8.h"
 
 namespace mixwalk {
 namespace {
@@ -18,7 +19,7 @@ constexpr const char* kImage = "hunt_turn_a.dll";
 // What it needs lies beside it.
 void load_and_free(const char* name) {
   const HMODULE image =
-      LoadLibraryExA(fixture(name).c_str(), nullptr, LOAD_WITH_ALTERED_SEARCH_PATH);
+      LoadLibraryExW(to_utf16(fixture(name)).c_str(), nullptr, LOAD_WITH_ALTERED_SEARCH_PATH);
   ASSERT_NE(image, nullptr);
   FreeLibrary(image);
 }

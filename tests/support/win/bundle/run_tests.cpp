@@ -1,0 +1,243 @@
+// Runs the tests of the bundle for Windows, one after another, and writes a report to be sent in.
+// usage: run_tests [--bundle FOLDER] [TEXT…]
+// With TEXT only the tests whose names contain one of them. Ends with 0 when all of these passed, with 1 when one did
+// not, and with 2 when there is nothing to run.
+
+#include <windows.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include "tests/support/utf8_path.h"
+#include "tests/support/win/bundle/system_description.h"
+#include "tests/support/win/bundle/test_output.h"
+#include "tests/support/win/bundle/timed_program.h"
+#include "tests/support/win/wine.h"
+#include "unmanaged/win/module_path.h"
+#include "unmanaged/win/utf8.h"
+
+namespace mixwalk {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr const char* kReport = "test-report.txt";
+// Of a failing test's output, so much goes into the report, from its end.
+constexpr std::size_t kReportedBytes = 200'000;
+
+HANDLE g_interrupt = nullptr;  // set by Ctrl-C
+
+BOOL WINAPI on_control(DWORD) {
+  SetEvent(g_interrupt);
+  return TRUE;
+}
+
+struct Test {
+  std::string name;
+  TimedProgram program;
+  std::map<std::string, std::string> environment;
+};
+
+struct Result {
+  std::string name;
+  TimedResult run;
+  TestOutput cases;
+  std::string text;  // what it wrote, when it failed
+  bool passed() const { return run.end == TimedResult::End::ended && run.code == 0; }
+};
+
+std::string text_of(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// A line to the console and to the report. The console may have any code page; the report is UTF-8.
+class Report {
+ public:
+  explicit Report(const fs::path& path) : file_(path, std::ios::binary) {
+    if (!file_) throw std::runtime_error("cannot write " + utf8_text(path));
+  }
+  void both(const std::string& line) {
+    std::printf("%s\n", line.c_str());
+    std::fflush(stdout);
+    only_file(line);
+  }
+  void only_file(const std::string& line) { file_ << line << "\r\n" << std::flush; }
+
+ private:
+  std::ofstream file_;
+};
+
+std::string seconds(std::chrono::milliseconds time) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f s", static_cast<double>(time.count()) / 1000);
+  return text;
+}
+
+std::string outcome(const Result& result, std::chrono::seconds limit) {
+  using End = TimedResult::End;
+  char code[32];
+  std::snprintf(code, sizeof code, "%#lx", result.run.code);
+  switch (result.run.end) {
+    case End::not_started: return std::string("FAILED: it cannot be started, error ") + code;
+    case End::too_long: return "FAILED: it took longer than " + std::to_string(limit.count()) + " s";
+    case End::interrupted: return "FAILED: interrupted";
+    case End::ended: break;
+  }
+  const std::string cases = ", cases: " + std::to_string(result.cases.passed);
+  if (result.passed()) return "passed, " + seconds(result.run.time) + (result.cases.passed > 0 ? cases : "");
+  return std::string("FAILED with code ") + code + ", " + seconds(result.run.time);
+}
+
+// What a test reads with narrow functions, GoogleTest's temporary folder among it, must not depend on the code page.
+void use_plain_temporary_folder() {
+  WCHAR folder[MAX_PATH + 1] = {}, plain[MAX_PATH + 1] = {};
+  if (GetTempPathW(MAX_PATH, folder) == 0 || GetShortPathNameW(folder, plain, MAX_PATH) == 0) return;
+  SetEnvironmentVariableW(L"TEMP", plain);
+  SetEnvironmentVariableW(L"TMP", plain);
+}
+
+std::vector<Test> listed_tests(const Json& list, const fs::path& bundle, const std::vector<std::string>& wanted) {
+  std::vector<Test> tests;
+  for (const Json& entry : list.at("tests")) {
+    Test test{.name = entry.at("name"), .program = {}, .environment = entry.value("environment", decltype(Test::environment){})};
+    const auto is_in_name = [&](const std::string& text) { return test.name.find(text) != std::string::npos; };
+    if (!wanted.empty() && std::none_of(wanted.begin(), wanted.end(), is_in_name)) continue;
+    test.program.command = entry.at("command").get<std::vector<std::string>>();
+    test.program.command.front() = utf8_text(bundle / utf8_path(test.program.command.front()).make_preferred());
+    test.program.folder = utf8_text(bundle / "work");
+    test.program.output = utf8_text(bundle / "work" / (test.name + ".txt"));
+    test.program.limit = std::chrono::seconds(entry.at("seconds").get<int>());
+    tests.push_back(std::move(test));
+  }
+  return tests;
+}
+
+Result run_test(const Test& test) {
+  for (const auto& [name, value] : test.environment) {
+    SetEnvironmentVariableW(to_utf16(name).c_str(), to_utf16(value).c_str());
+  }
+  Result result{.name = test.name, .run = run_timed(test.program, g_interrupt), .cases = {}, .text = {}};
+  for (const auto& [name, value] : test.environment) SetEnvironmentVariableW(to_utf16(name).c_str(), nullptr);
+  const std::string text = text_of(utf8_path(test.program.output));
+  result.cases = read_test_output(text);
+  if (!result.passed()) {
+    const bool cut = text.size() > kReportedBytes;
+    result.text = (cut ? "(its end; all of it is in work\\" + test.name + ".txt)\n" : "") +
+                  text.substr(cut ? text.size() - kReportedBytes : 0);
+  }
+  return result;
+}
+
+void write_skipped(Report& report, const std::vector<Result>& results, const std::string& title,
+                   std::vector<SkippedCase> TestOutput::*which) {
+  bool first = true;
+  for (const Result& result : results) {
+    for (const SkippedCase& skipped : result.cases.*which) {
+      if (std::exchange(first, false)) report.only_file("\r\n" + title);
+      report.only_file("  " + result.name + ": " + skipped.name + ": " + skipped.why);
+    }
+  }
+}
+
+std::string now() {
+  const std::time_t time = std::time(nullptr);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", std::gmtime(&time));
+  return text;
+}
+
+// 0: all passed. 1: not so.
+int run_all(const fs::path& bundle, const Json& list, const std::vector<Test>& tests) {
+  Report report(bundle / kReport);
+  report.both("mixwalk " + list.at("version").get<std::string>() + ", tests of commit " +
+              list.at("commit").get<std::string>());
+  report.only_file(now());
+  report.both(system_description());
+  std::vector<Result> results;
+  std::size_t failed = 0, other_cases = 0;
+  for (const Test& test : tests) {
+    if (WaitForSingleObject(g_interrupt, 0) == WAIT_OBJECT_0) break;
+    std::printf("%zu/%zu %s\n", results.size() + 1, tests.size(), test.name.c_str());
+    std::fflush(stdout);
+    const Result& result = results.emplace_back(run_test(test));
+    failed += !result.passed();
+    other_cases += result.cases.not_for_windows.size();
+    report.both("  " + test.name + ": " + outcome(result, test.program.limit));
+  }
+  write_skipped(report, results, "Cases that were skipped on this machine:", &TestOutput::skipped);
+  write_skipped(report, results, "Cases that are not for Windows:", &TestOutput::not_for_windows);
+  report.only_file("\r\nTests that are not for Windows:");
+  for (const auto& [name, why] : list.at("not_for_windows").items()) {
+    report.only_file("  " + name + ": " + why.get<std::string>());
+  }
+  for (const Result& result : results) {
+    if (!result.passed()) report.only_file("\r\n==== output of " + result.name + "\r\n" + result.text);
+  }
+  report.only_file("");
+  report.both(std::to_string(list.at("not_for_windows").size()) + " tests and " + std::to_string(other_cases) +
+              " cases not for Windows");
+  // A test that did not run is no test that passed.
+  const std::size_t not_run = tests.size() - results.size();
+  if (not_run != 0) report.both("interrupted: " + std::to_string(not_run) + " tests did not run");
+  std::printf("The report, to be sent in: %s\n", utf8_text(bundle / kReport).c_str());
+  report.both(std::to_string(results.size() - failed) + " passed, " + std::to_string(failed + not_run) + " failed");
+  return failed + not_run == 0 ? 0 : 1;
+}
+
+// A window that Explorer opened for the script closes with it. (There, cmd.exe has set no PROMPT.)
+void wait_for_reader() {
+  DWORD mode = 0;
+  if (std::getenv("PROMPT") != nullptr || under_wine()) return;
+  if (!GetConsoleMode(GetStdHandle(STD_INPUT_HANDLE), &mode) || std::getenv("CI") != nullptr) return;
+  std::printf("Press Enter to close this window.\n");
+  std::getchar();
+}
+
+int run(const std::vector<std::string>& arguments) {
+  fs::path bundle = fs::path(module_folder(nullptr)).parent_path().parent_path();
+  std::vector<std::string> wanted;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--bundle" && i + 1 < arguments.size()) {
+      bundle = fs::absolute(utf8_path(arguments[++i]));
+    } else if (arguments[i].starts_with("-")) {
+      throw std::runtime_error("usage: run-tests.cmd [TEXT...]\nTEXT: only tests whose names contain one of these");
+    } else {
+      wanted.push_back(arguments[i]);
+    }
+  }
+  const Json list = Json::parse(text_of(bundle / "tests.json"));
+  const std::vector<Test> tests = listed_tests(list, bundle, wanted);
+  if (tests.empty()) throw std::runtime_error("no test has such a name");
+  fs::create_directories(bundle / "work");
+  g_interrupt = CreateEventW(nullptr, TRUE, FALSE, nullptr);
+  SetConsoleCtrlHandler(&on_control, TRUE);
+  use_plain_temporary_folder();
+  return run_all(bundle, list, tests);
+}
+
+}  // namespace
+}  // namespace mixwalk
+
+int wmain(int count, wchar_t** values) {
+  std::vector<std::string> arguments;
+  for (int i = 1; i < count; ++i) arguments.push_back(mixwalk::to_utf8(values[i]));
+  int code = 2;
+  try {
+    code = mixwalk::run(arguments);
+  } catch (const std::exception& problem) {
+    std::fprintf(stderr, "run_tests: %s\n", problem.what());
+  }
+  mixwalk::wait_for_reader();
+  return code;
+}

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mixwalk {
+
+struct SkippedCase {
+  std::string name, why;
+};
+
+// What GoogleTest's output says of a program's cases. Another program's output has none.
+struct TestOutput {
+  int passed = 0, failed = 0;
+  std::vector<SkippedCase> skipped;          // for reasons of this machine
+  std::vector<SkippedCase> not_for_windows;  // they say so: tests/support/win/wine.h
+};
+
+TestOutput read_test_output(std::string_view text);
+
+}  // namespace mixwalk
