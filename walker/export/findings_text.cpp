@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <span>
@@ -75,6 +76,7 @@ class Writer {
     const Finding& finding = findings_.findings[number];
     const std::string_view colour = finding.severity == Severity::note ? std::string_view() : paint(kRed);
     std::string text = fmt::format("\n{}. {}{}{}{}\n", number + 1, paint(kBold), colour, line_of(finding.title), paint(kReset));
+    if (const std::string process = process_of(finding); !process.empty()) text += "   " + process + "\n";
     for (const std::string& detail : finding.details) text += "   " + line_of(detail) + "\n";
     // Threads that do the same in the same place, one after the other, share their lines.
     std::string labels, shared;
@@ -104,6 +106,15 @@ class Writer {
       text += '\n';
     }
     return text;
+  }
+
+  // Where the dumps are of several processes, in which one it is. Those of two machines may have the same id.
+  std::string process_of(const Finding& finding) const {
+    const auto of = [](const DumpInfo& info) { return info.process; };
+    const bool several = std::ranges::adjacent_find(findings_.dumps, std::ranges::not_equal_to(), of) != findings_.dumps.end();
+    if (!several || finding.threads.empty()) return {};
+    const std::uint32_t dump = finding.threads.front().dump;
+    return fmt::format("In process {}, {}", dumps_[dump].process.id, printable(findings_.dumps[dump].file, kMaxName));
   }
 
   static std::uint32_t thread_index(const ThreadHistory& history, std::uint32_t dump) {

@@ -58,6 +58,7 @@ class ProcessFindings {
   ProcessFindings(std::span<const Snapshot> dumps, std::span<const std::uint32_t> numbers,
                   std::vector<ThreadHistory>& threads, std::uint32_t first_thread)
       : dump_(numbers.back()),
+        first_dump_(numbers.front()),
         several_(numbers.size() > 1),
         snapshot_(dumps[dump_]),
         threads_(threads),
@@ -282,13 +283,17 @@ class ProcessFindings {
         if (several_) threads_[index].verdict = Verdict::waiting;
       }
     }
+    // One that waits for a constructor may be in another one.
+    const std::size_t running = runners.size() + static_cast<std::size_t>(std::ranges::count_if(waiters, [&](std::uint32_t index) {
+      return running_constructor(thread(threads_[index])) != nullptr;
+    }));
     std::string title = count_words(waiters.size(), "thread") + (waiters.size() == 1 ? " waits" : " wait") +
                         " for a static constructor";
     if (one_goes_on) {
       title += ": one that goes on, or one that does not";
     } else {
-      title += runners.size() == 1 ? " that " + thread_words(thread(threads_[runners.front()])) + " runs"
-                                 : "; " + count_words(runners.size(), "thread") + " run one";
+      title += running == 1 ? " that " + thread_words(thread(threads_[runners.front()])) + " runs"
+                            : "; " + count_words(running, "thread") + " run one";
     }
     const Severity severity = several_ && !one_goes_on ? Severity::stuck : Severity::note;
     Finding out = finding(FindingKind::class_constructor, severity, std::move(title));
@@ -302,10 +307,13 @@ class ProcessFindings {
     return {waiters.begin(), waiters.end()};
   }
 
+  // Workers that wait for time, for other programs or for signals look alike in a program whose loops are items of the
+  // pool, and in one that is starved. Only the latter gets further workers.
   void starved_pool() {
     std::vector<std::uint32_t> workers;
     std::map<std::string_view, std::size_t> rules;
     std::size_t standing = 0;
+    bool grows = false;
     for (const std::uint32_t index : by_place_) {
       const ThreadHistory& worker = threads_[index];
       if (!is_pool_worker(thread(worker))) continue;
@@ -315,21 +323,25 @@ class ProcessFindings {
       const bool is_new = worker.verdict == Verdict::appeared && blocked;
       if ((!stands(worker) && !is_new) || wait.standing == Standing::idle) return;
       standing += !is_new;
+      grows = grows || worker.sightings.front().dump != first_dump_;
       workers.push_back(index);
       ++rules[wait.rule];
     }
     if (standing < kFewestWorkers) return;
     const auto most = std::ranges::max_element(rules, {}, &decltype(rules)::value_type::second);
     if (most->second * 2 <= workers.size()) return;
-    Finding out = finding(FindingKind::starved_pool, several_ ? Severity::stuck : Severity::note,
-                          "The thread pool is starved: all of its " + std::to_string(workers.size()) +
-                              " workers are blocked");
     std::stable_partition(workers.begin(), workers.end(), [&](std::uint32_t index) {
       return threads_[index].last().wait.rule == most->first;
     });
-    out.details.push_back(std::to_string(most->second) + " of them: each " +
-                          threads_[workers.front()].last().wait.words + ".");
-    out.details.push_back("No worker is left for queued work, also not for what they wait for.");
+    const Wait& wait = threads_[workers.front()].last().wait;
+    const bool starved = wait.standing == Standing::blocked || wait.standing == Standing::calls || grows;
+    const std::string all = std::to_string(workers.size());
+    Finding out = finding(FindingKind::starved_pool, several_ && starved ? Severity::stuck : Severity::note,
+                          starved ? "The thread pool is starved: all of its " + all + " workers are blocked"
+                                  : "The thread pool may be starved: all of its " + all + " workers wait");
+    out.details.push_back(std::to_string(most->second) + " of them: each " + wait.words + ".");
+    out.details.push_back(starved ? "No worker is left for queued work, also not for what they wait for."
+                                  : "Whether work is queued is not known: if it is, no worker is left for it.");
     put_threads(out, workers);
     std::ranges::sort(out.behind);
     add(std::move(out));
@@ -457,7 +469,7 @@ class ProcessFindings {
     }
   }
 
-  std::uint32_t dump_;
+  std::uint32_t dump_, first_dump_;
   bool several_;
   const Snapshot& snapshot_;
   std::vector<ThreadHistory>& threads_;
