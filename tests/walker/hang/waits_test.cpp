@@ -268,6 +268,17 @@ TEST(WaitsTest, WithoutNativeNamesWhatThePInvokeDeclaresTells) {
   EXPECT_EQ(wait(managed_thread({"ntdll!", "kernel32!", "P kernel32!Sleep", kProgram})).rule, "native-sleep");
 }
 
+// Before a worker of the pool waits for work, it looks for some a few times, and sleeps for no time in between.
+TEST(WaitsTest, AWorkerThatStillLooksForWorkIsIdle) {
+  const Wait found = wait(managed_thread({"ntdll!NtDelayExecution", "kernelbase!Sleep",
+                                          "M System.Threading.Thread.UninterruptibleSleep0()",
+                                          "M System.Threading.LowLevelSpinWaiter.Wait(System.Int32, System.Int32, System.Boolean)",
+                                          "M System.Threading.LowLevelLifoSemaphore.Wait(System.Int32, System.Boolean)",
+                                          "M System.Threading.PortableThreadPool+WorkerThread.WorkerThreadStart()"}));
+  EXPECT_EQ(found.rule, "pool-worker");
+  EXPECT_EQ(found.standing, Standing::idle);
+}
+
 // Nobody's code but the system's is below the call, and what that waits for is declared.
 TEST(WaitsTest, TheProgramsOwnCallOfASleepOrAWaitIsNoUnknownNativeCode) {
   const Wait sleep = wait(managed_thread({"ntdll!NtDelayExecution", "kernelbase!SleepEx", "P kernel32!SleepEx", kProgram}));
