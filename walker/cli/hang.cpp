@@ -1,8 +1,10 @@
 #include "walker/cli/hang.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
 #include <optional>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -174,6 +176,14 @@ bool write(const HangCommand& command, bool colour, const Dumps& dumps, const Fi
   return write_findings_text(dumps.dumps, findings, {.colour = colour, .all = command.all, .fleet = across}, sink);
 }
 
+// A slip of the hand must not cost a dump that may be the only one there is.
+bool is_one_of(const std::string& output, const std::vector<std::string>& files) {
+  return std::ranges::any_of(files, [&](const std::string& file) {
+    std::error_code error;  // of a file that is not there
+    return std::filesystem::equivalent(path_of(output), path_of(file), error);
+  });
+}
+
 ExitCode code_of(const Findings& findings) {
   switch (severity(findings)) {
     case Severity::deadlock: return ExitCode::deadlock;
@@ -188,6 +198,9 @@ ExitCode code_of(const Findings& findings) {
 ExitCode run(const HangCommand& command, const HangHost& host) {
   std::optional<PartialFile> file;
   if (command.output) {
+    if (is_one_of(*command.output, command.files)) {
+      return report(unwritable_output(command.output, "it is one of the dumps"));
+    }
     file.emplace(*command.output);
     if (!file->error().empty()) return report(unwritable_output(command.output, file->error()));
   }

@@ -185,13 +185,18 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
       if (process.several) process.threads[index].verdict = Verdict::waiting;
     }
   }
+  // One that waits for a constructor may be in another one.
+  const std::size_t running =
+      runners.size() + static_cast<std::size_t>(std::ranges::count_if(waiters, [&](std::uint32_t index) {
+        return running_constructor(process.thread(process.threads[index])) != nullptr;
+      }));
   std::string title = count_words(waiters.size(), "thread") + (waiters.size() == 1 ? " waits" : " wait") +
                       " for a static constructor";
   if (one_goes_on) {
     title += ": one that goes on, or one that does not";
   } else {
-    title += runners.size() == 1 ? " that " + thread_words(process.thread(process.threads[runners.front()])) + " runs"
-                               : "; " + count_words(runners.size(), "thread") + " run one";
+    title += running == 1 ? " that " + thread_words(process.thread(process.threads[runners.front()])) + " runs"
+                          : "; " + count_words(running, "thread") + " run one";
   }
   const Severity severity = process.several && !one_goes_on ? Severity::stuck : Severity::note;
   Finding out = process.finding(FindingKind::class_constructor, severity, std::move(title));

@@ -12,16 +12,35 @@ namespace {
 
 using FunctionIds = std::vector<std::vector<std::uint64_t>>;
 
-bool same_process(const Snapshot& a, const Snapshot& b) {
-  if (a.process.id != b.process.id || a.process.id == 0) return false;
-  return a.process.path.empty() || b.process.path.empty() ||
-         ascii_lower(a.process.path) == ascii_lower(b.process.path);
+// JSON has the time when a thread began in milliseconds.
+constexpr std::uint64_t kMillisecond = 10'000;
+
+// Of two machines of a fleet, processes with the same id and path have no thread in common. So has one that was started
+// again under the same id.
+bool no_thread_in_common(const Snapshot& a, const Snapshot& b) {
+  std::unordered_map<std::uint32_t, std::uint64_t> began;
+  for (const Thread& thread : a.threads) {
+    if (thread.created != 0) began.try_emplace(thread.os_id, thread.created / kMillisecond);
+  }
+  bool known = false;
+  for (const Thread& thread : b.threads) {
+    if (thread.created == 0 || began.empty()) continue;
+    known = true;
+    const auto found = began.find(thread.os_id);
+    if (found != began.end() && found->second == thread.created / kMillisecond) return false;
+  }
+  return known;
 }
 
-// Where the time when it began is unknown, an id could have been given again. Names that differ tell. JSON has that
-// time in milliseconds.
+bool same_process(const Snapshot& a, const Snapshot& b) {
+  if (a.process.id != b.process.id || a.process.id == 0) return false;
+  const bool same_path = a.process.path.empty() || b.process.path.empty() ||
+                         ascii_lower(a.process.path) == ascii_lower(b.process.path);
+  return same_path && !no_thread_in_common(a, b);
+}
+
+// Where the time when it began is unknown, an id could have been given again. Names that differ tell.
 bool same_thread(const Thread& a, const Thread& b) {
-  constexpr std::uint64_t kMillisecond = 10'000;
   if (a.created != 0 && b.created != 0) return a.created / kMillisecond == b.created / kMillisecond;
   if (a.clr_id != 0 && b.clr_id != 0 && a.clr_id != b.clr_id) return false;
   return a.name.empty() || b.name.empty() || a.name == b.name;
@@ -202,12 +221,16 @@ class Matcher {
 
 std::vector<std::uint32_t> same_processes(std::span<const Snapshot> dumps) {
   std::vector<std::uint32_t> numbers;
-  std::vector<std::size_t> firsts;  // of each process
+  std::vector<std::size_t> latest;  // dump of each process
   for (std::size_t i = 0; i < dumps.size(); ++i) {
     const auto known =
-        std::ranges::find_if(firsts, [&](std::size_t first) { return same_process(dumps[first], dumps[i]); });
-    numbers.push_back(static_cast<std::uint32_t>(known - firsts.begin()));
-    if (known == firsts.end()) firsts.push_back(i);
+        std::ranges::find_if(latest, [&](std::size_t before) { return same_process(dumps[before], dumps[i]); });
+    numbers.push_back(static_cast<std::uint32_t>(known - latest.begin()));
+    if (known == latest.end()) {
+      latest.push_back(i);
+    } else {
+      *known = i;
+    }
   }
   return numbers;
 }

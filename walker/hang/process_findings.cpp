@@ -10,6 +10,7 @@ namespace mixwalk {
 ProcessFindings::ProcessFindings(std::span<const Snapshot> dumps, std::span<const std::uint32_t> numbers,
                                  std::vector<ThreadHistory>& histories, std::uint32_t first_thread)
     : dump(numbers.back()),
+      first_dump(numbers.front()),
       several(numbers.size() > 1),
       snapshot(dumps[dump]),
       threads(histories),

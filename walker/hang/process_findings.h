@@ -36,7 +36,7 @@ struct ProcessFindings {
   // From then on its threads are covered.
   void add(Finding finding);
 
-  std::uint32_t dump;
+  std::uint32_t dump, first_dump;  // the last one of it, and the first
   bool several;  // there are several dumps of it
   const Snapshot& snapshot;
   std::vector<ThreadHistory>& threads;

@@ -24,10 +24,13 @@ constexpr std::string_view kApartmentHint =
     "A thread of a single-threaded apartment answers when it handles messages: look for one that waits and handles "
     "none.";
 
+// Workers that wait for time, for other programs or for signals look alike in a program whose loops are items of the
+// pool, and in one that is starved. Only the latter gets further workers.
 void starved_pool(ProcessFindings& process) {
   std::vector<std::uint32_t> workers;
   std::map<std::string_view, std::size_t> rules;
   std::size_t standing = 0;
+  bool grows = false;
   for (const std::uint32_t index : process.by_place) {
     const ThreadHistory& worker = process.threads[index];
     if (!is_pool_worker(process.thread(worker))) continue;
@@ -37,21 +40,25 @@ void starved_pool(ProcessFindings& process) {
     const bool is_new = worker.verdict == Verdict::appeared && blocked;
     if ((!process.stands(worker) && !is_new) || wait.standing == Standing::idle) return;
     standing += !is_new;
+    grows = grows || worker.sightings.front().dump != process.first_dump;
     workers.push_back(index);
     ++rules[wait.rule];
   }
   if (standing < kFewestWorkers) return;
   const auto most = std::ranges::max_element(rules, {}, &decltype(rules)::value_type::second);
   if (most->second * 2 <= workers.size()) return;
-  Finding out = process.finding(FindingKind::starved_pool, process.several ? Severity::stuck : Severity::note,
-                                "The thread pool is starved: all of its " + std::to_string(workers.size()) +
-                                    " workers are blocked");
   std::stable_partition(workers.begin(), workers.end(), [&](std::uint32_t index) {
     return process.threads[index].last().wait.rule == most->first;
   });
-  out.details.push_back(std::to_string(most->second) + " of them: each " +
-                        process.threads[workers.front()].last().wait.words + ".");
-  out.details.push_back("No worker is left for queued work, also not for what they wait for.");
+  const Wait& wait = process.threads[workers.front()].last().wait;
+  const bool starved = wait.standing == Standing::blocked || wait.standing == Standing::calls || grows;
+  const std::string all = std::to_string(workers.size());
+  Finding out = process.finding(FindingKind::starved_pool, process.several && starved ? Severity::stuck : Severity::note,
+                                starved ? "The thread pool is starved: all of its " + all + " workers are blocked"
+                                        : "The thread pool may be starved: all of its " + all + " workers wait");
+  out.details.push_back(std::to_string(most->second) + " of them: each " + wait.words + ".");
+  out.details.push_back(starved ? "No worker is left for queued work, also not for what they wait for."
+                                : "Whether work is queued is not known: if it is, no worker is left for it.");
   process.put_threads(out, workers);
   std::ranges::sort(out.behind);
   process.add(std::move(out));

@@ -108,7 +108,7 @@ constexpr WaitRule kRules[] = {
      {"System.Runtime.CompilerServices.InitHelpers.*", "System.Runtime.CompilerServices.StaticsHelpers.*",
       "System.Runtime.CompilerServices.RuntimeHelpers.RunClassConstructor"}, {"critical-section"}},
     {"pool-worker", idle, kPrimitive, "a worker of the thread pool waits for work", {},
-     {"System.Threading.LowLevelLifoSemaphore.Wait*"}},
+     {"System.Threading.LowLevelLifoSemaphore.Wait*"}, {"sleep"}},  // it looks for work a few times before it waits
     {"io-poller", idle, kPrimitive, "waits for completed I/O", {},
      {"Interop+Kernel32.GetQueuedCompletionStatus*", "System.Threading.PortableThreadPool+IOCompletionPoller.Poll"}},
     {"managed-file-read", outside, kPrimitive, "reads, and waits for the data", {},

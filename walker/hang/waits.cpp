@@ -227,6 +227,14 @@ Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, 
     if (!call.empty()) wait.words += ", in " + call;
     return wait;
   }
+  // The program's own call of a wait or of a sleep: no code is below it that nobody here knows. The system's objects have
+  // no owner.
+  if (pinvoke && !found.native_of_program && found.rule != nullptr && target_rule(caller.target) == found.rule) {
+    Wait wait = said(*found.rule, found);
+    if (wait.standing == Standing::unknown) wait.standing = Standing::signal;
+    wait.words += ", in " + call;
+    return wait;
+  }
   if (pinvoke || found.native_of_program) {
     const std::uint32_t native = telling_native(names, frames, found.first_managed);
     Wait wait = said("native-call", found, found.first_managed);

@@ -299,6 +299,20 @@ TEST_F(HangCommandTest, HtmlOfAFleetSaysWhatItHasInCommon) {
   EXPECT_NE(run(command).out.find("\"across\":{"), std::string::npos);
 }
 
+TEST_F(HangCommandTest, AnOutputThatIsOneOfTheDumpsIsRefused) {
+  const std::vector<Snapshot> dumps = test::troubled_program();
+  HangCommand over = command(dumps);
+  over.format = Format::json;
+  over.output = (folder_ / "." / "dump1.json").string();
+  const Result result = run(over);
+  EXPECT_EQ(result.code, ExitCode::output);
+  EXPECT_NE(result.err.find("it is one of the dumps"), std::string::npos) << result.err;
+  // It is there as it was.
+  EXPECT_EQ(run(command(dumps)).out, run(HangCommand{.files = over.files}).out);
+  over.output.reset();
+  EXPECT_EQ(run(over).code, ExitCode::stuck);
+}
+
 TEST_F(HangCommandTest, AnOutputThatCannotBeWritten) {
   HangCommand to_file = command(test::troubled_program());
   to_file.output = path("no/such/folder");

@@ -36,6 +36,15 @@ TEST(FindingsOutputTest, TextOfTrouble) { expect_golden("hang-trouble.txt", text
 TEST(FindingsOutputTest, TextOfAll) { expect_golden("hang-trouble-all.txt", text(test::troubled_program(), {.all = true})); }
 TEST(FindingsOutputTest, TextInColour) { expect_golden("hang-deadlock-colour.txt", text(test::deadlocked_program(), {.colour = true})); }
 TEST(FindingsOutputTest, TextOfAHealthyProgram) { expect_golden("hang-healthy.txt", text(test::healthy_program())); }
+TEST(FindingsOutputTest, OfSeveralProcessesAFindingNamesItsOwn) {
+  std::vector<Snapshot> dumps = {test::deadlocked_program().back(), test::deadlocked_program().back()};
+  dumps[1].process.path = "C:\\other\\orders.exe";
+  const std::string both = text(dumps);
+  EXPECT_NE(both.find("Deadlock of 2 threads  in process 4711, orders1.mixwalk\n"), std::string::npos) << both;
+  EXPECT_NE(both.find("Deadlock of 2 threads  in process 4711, orders2.mixwalk\n"), std::string::npos) << both;
+  EXPECT_EQ(text(test::deadlocked_program()).find("in process 4711"), std::string::npos);
+}
+
 TEST(FindingsOutputTest, JsonOfADeadlock) { expect_golden("hang-deadlock.json", json(test::deadlocked_program())); }
 
 TEST(FindingsOutputTest, OneScreen) {

@@ -203,6 +203,32 @@ TEST(FindingsTest, WorkersThatWaitForDifferentThingsAreNoStarvedPool) {
   EXPECT_THAT(kinds(find(dumps(2))), testing::Contains(FindingKind::starved_pool));
 }
 
+// Loops that a program runs on the pool: nothing is queued. A pool that is starved gets further workers.
+TEST(FindingsTest, WorkersThatWaitForTimeOrForASignalAreStarvedWhereThePoolGrows) {
+  const std::vector<std::vector<std::string>> waits = {
+      {"ntdll!NtDelayExecution", "coreclr!", "M System.Threading.Thread.Sleep(System.Int32)", "M Orders.Poll()"},
+      {kWait, "ws2_32!recv", "M System.Net.Sockets.SocketPal.Receive(System.Int32)", "M Orders.Receive()"},
+      {kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()", "M Orders.Consume()"}};
+  for (const auto& wait : waits) {
+    const auto found = [&](bool grows) {
+      return find(two_dumps([&](HangBuilder& builder, std::uint64_t i) {
+        const std::uint32_t workers = grows && i == 0 ? 3 : 4;
+        for (std::uint32_t k = 0; k < workers; ++k) {
+          builder.thread(0x10 + k, pool_thread(wait), ".NET TP Worker").cpu(1);
+        }
+      }));
+    };
+    const Findings still = found(false);
+    ASSERT_EQ(kinds(still), std::vector<FindingKind>{FindingKind::starved_pool});
+    EXPECT_EQ(severity(still), Severity::note);
+    EXPECT_EQ(headline(still), "nothing is stuck");
+    EXPECT_EQ(still.findings[0].title, "The thread pool may be starved: all of its 4 workers wait");
+    const Findings grown = found(true);
+    EXPECT_EQ(severity(grown), Severity::stuck);
+    EXPECT_EQ(grown.findings[0].title, "The thread pool is starved: all of its 4 workers are blocked");
+  }
+}
+
 TEST(FindingsTest, HalfOfTheStuckThreadsHaveNoCallInCommon) {
   const auto dumps = [](std::uint32_t printers) {
     return two_dumps([&](HangBuilder& builder, std::uint64_t) {
@@ -303,6 +329,16 @@ TEST(FindingsTest, OfTwoStaticConstructorsBothAreNamed) {
   const Findings findings = find(constructor_dumps({kJoinInConstructor, kJoinInConstructor}));
   ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::class_constructor});
   EXPECT_EQ(findings.findings[0].title, "2 threads wait for a static constructor; 2 threads run one");
+}
+
+// Who waits for a constructor may be in another one: nothing says for which one the others wait.
+TEST(FindingsTest, AConstructorThatWaitsForAnotherOneIsCounted) {
+  const Findings findings = find(constructor_dumps(
+      {kJoinInConstructor,
+       {kWait, "coreclr!", "M System.Runtime.CompilerServices.InitHelpers.InitClassSlow(System.IntPtr)",
+        "M Orders.Prices..cctor()", "coreclr!", "M Orders.Load()"}}));
+  ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::class_constructor});
+  EXPECT_EQ(findings.findings[0].title, "3 threads wait for a static constructor; 2 threads run one");
 }
 
 const std::vector<std::string> kConstructorGoesOn = {"orders_native!parse", "M Orders.Prices..cctor()", "coreclr!",

@@ -215,6 +215,38 @@ TEST(MatchTest, ProcessesAreTheSameByIdAndPath) {
   EXPECT_EQ(same_processes(dumps), (std::vector<std::uint32_t>{0, 1, 0, 2}));
 }
 
+// On two machines of a fleet.
+TEST(MatchTest, ProcessesWithoutAThreadInCommonAreNotTheSame) {
+  constexpr std::uint64_t kBegan = 134'000'000'000'000'000;
+  const auto process = [](int number, std::uint64_t began) {
+    HangBuilder builder = dump(number);
+    builder.thread(1, waits_for_event()).last().created = began;
+    builder.thread(2, idle()).last().created = began + 50'000;
+    return builder.snapshot();
+  };
+  std::vector<Snapshot> dumps = {process(0, kBegan), process(1, kBegan + 70'000'000), process(2, kBegan),
+                                 process(3, kBegan + 70'000'000)};
+  EXPECT_EQ(same_processes(dumps), (std::vector<std::uint32_t>{0, 1, 0, 1}));
+  // One thread of the two has ended, and its id was given again.
+  dumps[2].threads[0].created += 90'000'000;
+  EXPECT_EQ(same_processes(dumps), (std::vector<std::uint32_t>{0, 1, 0, 1}));
+  // Nothing is known of when they began.
+  for (Thread& thread : dumps[1].threads) thread.created = 0;
+  EXPECT_EQ(same_processes(std::span(dumps).first(2)), (std::vector<std::uint32_t>{0, 0}));
+}
+
+// By and by all threads may be others.
+TEST(MatchTest, AProcessIsKnownByItsLatestDump) {
+  std::vector<Snapshot> dumps;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    HangBuilder builder = dump(static_cast<int>(i));
+    builder.thread(10 + i, idle()).last().created = 1'000'000'000 * (i + 1);
+    builder.thread(11 + i, idle()).last().created = 1'000'000'000 * (i + 2);
+    dumps.push_back(builder.snapshot());
+  }
+  EXPECT_EQ(same_processes(dumps), (std::vector<std::uint32_t>{0, 0, 0}));
+}
+
 TEST(MatchTest, ProcessesOfUnknownIdAreNeverTheSame) {
   std::vector<Snapshot> dumps = {dump(0).snapshot(), dump(1).snapshot()};
   for (Snapshot& of : dumps) of.process.id = 0;

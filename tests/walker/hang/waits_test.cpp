@@ -346,7 +346,34 @@ TEST(WaitsTest, WithoutNativeFramesTheMethodsTell) {
 
 TEST(WaitsTest, WithoutNativeNamesWhatThePInvokeDeclaresTells) {
   EXPECT_EQ(wait(managed_thread({"ntdll!", "ws2_32!", "P WS2_32.dll!recv", kProgram})).rule, "native-socket-receive");
-  EXPECT_EQ(wait(managed_thread({"ntdll!", "kernel32!", "P kernel32!Sleep", kProgram})).rule, "native-call");
+  EXPECT_EQ(wait(managed_thread({"ntdll!", "kernel32!", "P kernel32!Sleep", kProgram})).rule, "native-sleep");
+}
+
+// Before a worker of the pool waits for work, it looks for some a few times, and sleeps for no time in between.
+TEST(WaitsTest, AWorkerThatStillLooksForWorkIsIdle) {
+  const Wait found = wait(managed_thread({"ntdll!NtDelayExecution", "kernelbase!Sleep",
+                                          "M System.Threading.Thread.UninterruptibleSleep0()",
+                                          "M System.Threading.LowLevelSpinWaiter.Wait(System.Int32, System.Int32, System.Boolean)",
+                                          "M System.Threading.LowLevelLifoSemaphore.Wait(System.Int32, System.Boolean)",
+                                          "M System.Threading.PortableThreadPool+WorkerThread.WorkerThreadStart()"}));
+  EXPECT_EQ(found.rule, "pool-worker");
+  EXPECT_EQ(found.standing, Standing::idle);
+}
+
+// Nobody's code but the system's is below the call, and what that waits for is declared.
+TEST(WaitsTest, TheProgramsOwnCallOfASleepOrAWaitIsNoUnknownNativeCode) {
+  const Wait sleep = wait(managed_thread({"ntdll!NtDelayExecution", "kernelbase!SleepEx", "P kernel32!SleepEx", kProgram}));
+  EXPECT_EQ(sleep.standing, Standing::outside);
+  EXPECT_EQ(sleep.words, "sleeps, in the P/Invoke kernel32!SleepEx");
+  const Wait object = wait(managed_thread({kWait, "kernelbase!WaitForMultipleObjectsEx", "kernelbase!WaitForMultipleObjects",
+                                           "P KERNEL32.dll!WaitForMultipleObjects", kProgram}));
+  EXPECT_EQ(object.standing, Standing::signal);
+  EXPECT_EQ(object.words, "waits for an object of the system, in the P/Invoke KERNEL32.dll!WaitForMultipleObjects");
+  // The program's native code sleeps, for whatever reason.
+  EXPECT_EQ(wait(managed_thread({"ntdll!NtDelayExecution", "kernelbase!Sleep", "orders_native!poll", "P orders_native!poll",
+                                 kProgram})).standing, Standing::calls);
+  EXPECT_EQ(wait(managed_thread({kWait, "kernelbase!WaitForSingleObject", "rpcrt4!", "P rpcrt4!NdrClientCall3", kProgram})).standing,
+            Standing::calls);
 }
 
 TEST(WaitsTest, ANativeLockIsNotHiddenByTheMethodThatCameToIt) {
