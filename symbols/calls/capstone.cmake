@@ -45,6 +45,10 @@ if(${x86}/X86Mapping.c IS_NEWER_THAN ${small}/X86Mapping.c OR
   file(READ ${x86}/X86Mapping.c source)
   string(REPLACE "uint64_t flags;" "" source "${source}")
   string(REPLACE "*eflags = insn_ops[i].flags;" "*eflags = 0;" source "${source}")
+  # Another capstone than the one that this was written for must not be compiled with a table that is shifted.
+  if(source MATCHES "uint64_t flags;|insn_ops\\[i\\]\\.flags" OR table MATCHES "X86_EFLAGS_" OR NOT header MATCHES "regs_use\\[1\\]")
+    message(FATAL_ERROR "capstone's tables are not the ones that symbols/calls/capstone.cmake makes smaller")
+  endif()
   file(WRITE ${small}/X86Mapping.c "${source}")
 endif()
 get_target_property(sources capstone SOURCES)

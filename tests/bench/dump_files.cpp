@@ -35,7 +35,7 @@ Run run(const std::vector<std::string>& arguments) {
   ChildProcess program(arguments);
   Run result;
   std::atomic<bool> ended{false};
-  // Of a process that has ended Wine says nothing any more.
+  // Wine says nothing of a process that has ended.
   std::thread watcher([&] {
     PROCESS_MEMORY_COUNTERS memory{};
     for (; !ended; Sleep(5)) {
@@ -61,7 +61,9 @@ std::size_t frames_of(const Json& dump) {
 
 // What mixwalk needs for all stacks of a dump file, native and managed, with names and locks; and ClrMD, Microsoft's
 // library for dumps, for the managed frames alone. ClrMD's time begins in its program's Main; of mixwalk's time that of
-// `mixwalk --version` in the same round is taken off, so that neither has its program's start in it. Both are told where the debugging library is, so that neither looks for it nor checks its signature. The file lies in the system's memory: the first run of each is not counted.
+// `mixwalk --version` in the same round is taken off, so that neither has its program's start in it. Both are
+// told where the debugging library is, so that neither looks for it nor checks its signature. The file lies in the
+// system's memory: the first run of each is not counted.
 void show_dump_files(const Options& options) {
   const std::string path = temporary_file("bench.dmp");
   {

@@ -153,7 +153,7 @@ std::vector<UniqueHandle> busiest_threads(DWORD process_id, std::size_t count) {
 }
 
 // What the system alone takes for the registers of all threads at once, and again as soon as it has answered, with
-// nothing of mixwalk's in the program: no profiler that suspends threads can take more samples than this.
+// nothing of mixwalk's in the program. A profiler that suspends threads needs these calls for each sample.
 Stretch watch_registers(Program& program, DWORD ms) {
   program.rate();  // they work
   std::atomic<bool> stop{false};

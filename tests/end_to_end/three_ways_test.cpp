@@ -28,7 +28,7 @@ constexpr int kMomentsOfADumpFile = 10;
 
 constexpr char kInIl[] = " in IL ";
 
-// A line a frame, leaf first. Empty: the thread has no stack.
+// A line a frame, leaf first.
 using Frames = std::vector<std::string>;
 using Threads = std::map<std::uint32_t, Frames>;
 

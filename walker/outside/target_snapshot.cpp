@@ -33,11 +33,12 @@ Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& o
   ClrJittedStep jitted(*clr, target.memory());
   Snapshot snapshot = walk_outside(target, {.managed = managed, .jitted = &jitted, .wanted = wanted});
   name_functions(snapshot, *clr);
-  add_il_places(snapshot, *clr);
   add_clr_threads(snapshot, *clr);
-  snapshot.unasked = clr->obstacle();
   snapshot.locks_missing = "nobody looked";
   if (locks) add_managed_locks(snapshot, target, *clr);
+  // Last: where the library fails at that, only lines are missing.
+  add_il_places(snapshot, *clr);
+  snapshot.unasked = clr->obstacle();
   return snapshot;
 }
 

@@ -4,6 +4,7 @@
 
 #include <new>
 #include <numeric>
+#include <stdexcept>
 #include <string>
 
 #include "walker/report/page_pack.h"
@@ -21,11 +22,11 @@ std::string unpacked() {
   stream.next_out = reinterpret_cast<Bytef*>(text.data());
   stream.avail_out = static_cast<uInt>(text.size());
   constexpr int kGzip = 16;  // beside the bits of the window (zlib.h, inflateInit2)
-  // The bytes are those of the build: the memory is all that can be missing.
   if (inflateInit2(&stream, kGzip + MAX_WBITS) != Z_OK) throw std::bad_alloc();
   const int end = inflate(&stream, Z_FINISH);
   inflateEnd(&stream);
-  if (end != Z_STREAM_END) throw std::bad_alloc();
+  if (end == Z_MEM_ERROR) throw std::bad_alloc();
+  if (end != Z_STREAM_END || stream.avail_out != 0) throw std::runtime_error("the page in this program is damaged");
   return text;
 }
 

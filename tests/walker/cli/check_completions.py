@@ -30,7 +30,8 @@ class Bash:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 4000, 0, 0))
             os.execv("/bin/bash", ["bash", "--norc", "--noprofile", "-i"])
         self.said = ""
-        self.run("PS1='%s' PS2=" % READY)
+        # Quoted in two parts: the line's own echo is no prompt.
+        self.run("PS1='%s''%s' PS2=" % (READY[:3], READY[3:]))
         for setting in ("enable-bracketed-paste off", "completion-query-items 0", "bell-style none"):
             self.run("bind 'set %s'" % setting)
         self.run("source " + shlex.quote(script))

@@ -80,6 +80,15 @@ TEST(QuestionMessages, ListsAndNamesAreLimited) {
   EXPECT_EQ(std::get<MethodsAnswer>(*back(answer)).methods[0].name.size(), kMaxNameBytes);  // cut by the sender
   answer.methods.assign(kMaxNamesAsked, {std::string(kMaxNameBytes, 'x'), true, std::string(kMaxNameBytes, 'y'), true});
   EXPECT_TRUE(back(answer));  // the largest answer is a message
+  IlPlacesAnswer places;
+  places.places.assemblies.assign(kMaxNamesAsked, {.path = std::string(kMaxNameBytes, 'x')});
+  places.places.places.assign(kMaxNamesAsked, {{kMaxNamesAsked - 1, ~0u, ~0u}, ~0ull});
+  EXPECT_TRUE(back(places));  // the largest answer is a message
+  places.places.places.push_back({});
+  EXPECT_FALSE(back(places));
+  places.places.places.resize(1);
+  places.places.assemblies.resize(kMaxNamesAsked - 1);
+  EXPECT_FALSE(back(places));  // the place's assembly is not there
   AskLockObjects ask_locks;
   ask_locks.objects.resize(kMaxAsked);
   EXPECT_TRUE(back(ask_locks));

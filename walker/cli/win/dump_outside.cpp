@@ -3,7 +3,9 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <thread>
 #include <unordered_map>
+#include <utility>
 
 #include "unmanaged/win/module_path.h"
 #include "walker/cli/symbol_path_variable.h"
@@ -27,6 +29,8 @@ namespace {
 
 // For each of the two looks that a dump from inside is followed by.
 constexpr std::chrono::milliseconds kLocksTime{2000};
+// To open the process, to read what it has loaded, and to start a worker: far more than that takes on a busy machine.
+constexpr std::chrono::seconds kPrepareTime{30};
 
 TargetClr clr_of(const LiveTarget& target, const DumpCommand& command) {
   const std::string symbol_path = symbol_path_text(command.visit.symbol_path);
@@ -76,13 +80,28 @@ OutsideLocks::Prepared OutsideLocks::prepare(std::uint32_t process_id, const Dum
 OutsideLocks::OutsideLocks(const DumpCommand& command) : command_(command) {
   if (!command.locks || std::holds_alternative<ByStart>(command.visit.target)) return;
   const auto id = process_of(command.visit.target);
-  if (id) prepared_ = std::async(std::launch::async, [&command, id = *id] { return prepare(id, command); });
+  if (!id) return;
+  // Folklore: under Wine 8, VirtualQueryEx of a process that is just ending may never come back (a loop of nothing else
+  // hung in 2 of 5 runs); an attach to a program that crashed meanwhile then waited for ever at its own end, 3 times in
+  // 60. So nobody waits for this thread without an end, and it has a copy of what it needs.
+  std::packaged_task<Prepared()> task([copy = command, id = *id] { return prepare(id, copy); });
+  prepared_ = task.get_future();
+  std::thread(std::move(task)).detach();
+}
+
+OutsideLocks::~OutsideLocks() {
+  if (prepared_.valid()) prepared_.wait_for(kPrepareTime);
 }
 
 void OutsideLocks::add_to(Snapshot& snapshot) {
   snapshot.locks_missing = "nobody looked";
   if (!command_.locks) return;
   const auto begin = std::chrono::steady_clock::now();
+  if (prepared_.valid() && prepared_.wait_for(kPrepareTime) != std::future_status::ready) {
+    prepared_ = {};
+    snapshot.locks_missing = "the system did not answer questions about the process";
+    return;
+  }
   Prepared prepared = prepared_.valid() ? prepared_.get() : prepare(snapshot.process.id, command_);
   snapshot.locks_missing = prepared.target != nullptr ? prepared.clr.obstacle : prepared.obstacle;
   if (prepared.target == nullptr) return;

@@ -27,6 +27,8 @@ class OutsideLocks {
   // Begins to prepare the look, in a thread of its own: a worker takes as long to start as the dump itself. A program
   // that is yet to be started is prepared for in add_to(). `command` must outlive this.
   explicit OutsideLocks(const DumpCommand& command);
+  // Waits a while for that thread to come to its end.
+  ~OutsideLocks();
   // Where nothing can be asked, locks_missing says why.
   void add_to(Snapshot& snapshot);
 

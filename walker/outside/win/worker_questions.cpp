@@ -1,6 +1,7 @@
 #include "walker/outside/win/worker_questions.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace mixwalk {
 namespace {
@@ -9,6 +10,9 @@ namespace {
 constexpr std::uint64_t kMaxCodeBytes = 64 << 20;
 // Answers that are kept. A library that lies could fill the memory otherwise.
 constexpr std::size_t kMaxKept = 1'000'000;
+constexpr std::size_t kMaxAssemblies = 10'000;
+// For the places in IL of all frames together: some thousand take some hundred milliseconds.
+constexpr std::chrono::seconds kIlPlacesTime{10};
 
 // A copy of the process's handle, for the worker.
 UniqueHandle inheritable(HANDLE process) {
@@ -208,7 +212,8 @@ std::vector<std::optional<ClrLock>> WorkerQuestions::lock_objects(std::span<cons
 
 ClrIlPlaces WorkerQuestions::il_places(std::span<const std::uint64_t> ips) {
   ClrIlPlaces found;
-  for (std::size_t at = 0; at < ips.size(); at += kMaxNamesAsked) {
+  const auto end = std::chrono::steady_clock::now() + kIlPlacesTime;
+  for (std::size_t at = 0; at < ips.size() && std::chrono::steady_clock::now() < end; at += kMaxNamesAsked) {
     const auto part = ips.subspan(at, std::min(kMaxNamesAsked, ips.size() - at));
     const auto* answer = ask<IlPlacesAnswer>(AskIlPlaces{{part.begin(), part.end()}});
     if (answer != nullptr && answer->places.places.size() != part.size()) {
@@ -216,6 +221,7 @@ ClrIlPlaces WorkerQuestions::il_places(std::span<const std::uint64_t> ips) {
       answer = nullptr;
     }
     if (answer == nullptr) break;
+    if (found.assemblies.size() + answer->places.assemblies.size() > kMaxAssemblies) break;
     for (ClrIlPlaces::Place place : answer->places.places) {
       if (place.il.assembly >= 0) {
         place.il.assembly = place_of(answer->places.assemblies[static_cast<std::size_t>(place.il.assembly)],

@@ -390,7 +390,7 @@ ClrIlPlaces DacLibrary::il_places(std::span<const std::uint64_t> ips) {
     ClrIlPlaces::Place& place = found.places.emplace_back();
     const auto code = code_at(ip);
     dac::MethodDescData data;
-    // Of another version than 0 (ReJIT) the PDB says nothing.
+    // The PDB describes version 0 only; ReJIT makes others.
     if (!code || FAILED(sos_->GetMethodDescData(code->method, ip, &data, 0, nullptr, nullptr)) ||
         data.is_dynamic != 0 || data.requested.id != 0) {
       continue;

@@ -71,11 +71,11 @@ class DacLibrary final : public ClrQuestions {
   const LockLayout* lock_layout(std::uint64_t method_table);
   std::optional<LockLayout> read_lock_layout(std::uint64_t method_table);
   std::optional<ClrLock> lock_object(std::uint64_t object);
-  // Nothing: no IL stands for the code there, or it is not the IL of the module's file.
+  // Nothing: it is not known which IL the code there is of.
   std::optional<std::uint32_t> il_offset(std::uint64_t ip, const ClrCode& code);
   // Of code that no IL stands for: the IL offset of the code before it, as il_offset_at() has it.
   std::optional<std::uint32_t> il_offset_before(dac::IClrMethodInstance& method, std::uint64_t ip, const ClrCode& code);
-  // Null: the module has no metadata, or no build that could be told from another one.
+  // Null: the module has no MVID.
   const Assembly* assembly_of(std::uint64_t module);
   // By metadata, which knows what the library's own name leaves out. Empty: metadata does not say.
   std::string name_by_metadata(const dac::MethodDescData& data, const std::string& name);
