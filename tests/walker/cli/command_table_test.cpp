@@ -128,8 +128,8 @@ struct Mentions {
   std::vector<std::string> wrong;
 };
 
-// `mixwalk dump --at-once`, `dump --at-once` and `--at-once` are mentions. Programs of the tests have options of their
-// own.
+// `mixwalk dump --at-once`, `dump --at-once` and `--at-once` are mentions. Programs of the tests, and CMake (-D), have
+// options of their own.
 void find_mentions(const std::string& code, Mentions& mentions) {
   static const std::set<std::string> of_others = {"--full", "--gtest_filter", "--quick"};
   std::istringstream stream(code);
@@ -147,7 +147,7 @@ void find_mentions(const std::string& code, Mentions& mentions) {
   if (command == nullptr && !alone) return;
   for (const std::string& word : words) {
     const std::string name = option_name(word);
-    if (name.empty() || (alone && of_others.contains(name))) continue;
+    if (name.empty() || (alone && (of_others.contains(name) || name.starts_with("-DMIXWALK_")))) continue;
     ++mentions.options;
     const bool known = command != nullptr ? option_of(*command, name) != nullptr
                                           : std::ranges::any_of(table(), [&](const CommandInfo& each) {
