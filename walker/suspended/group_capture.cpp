@@ -11,13 +11,15 @@ class GroupCapture {
                const MemoryReader& stack) noexcept
       : group_(group), members_(members), arena_(arena), stack_(stack) {}
 
-  void suspend_all() noexcept {
+  void suspend_all(std::uint64_t suspending_ns) noexcept {
+    const std::uint64_t begun = group_.now_ns();
     for (std::size_t i = 0; i < members_.size(); ++i) {
       GroupMember& member = members_[i];
       member.sample.clear();
       member.reading_ns = 0;
       const std::uint64_t started = group_.now_ns();
-      const ThreadGroup::Suspend result = group_.suspend(i);
+      const bool too_late = started - begun > suspending_ns;
+      const ThreadGroup::Suspend result = too_late ? ThreadGroup::Suspend::not_now : group_.suspend(i);
       member.suspended = result == ThreadGroup::Suspend::done;
       member.suspended_ns = group_.now_ns();
       member.sample.stopping_ns = member.suspended_ns - started;
@@ -98,11 +100,11 @@ class GroupCapture {
 }  // namespace
 
 std::uint64_t capture_group(ThreadGroup& group, std::span<GroupMember> members,
-                            std::span<std::byte> arena, const MemoryReader& stack) noexcept {
+                            std::span<std::byte> arena, const MemoryReader& stack, std::uint64_t suspending_ns) noexcept {
   GroupCapture capture(group, members, arena, stack);
   const std::uint64_t started = group.now_ns();
   group.begin();
-  capture.suspend_all();
+  capture.suspend_all(suspending_ns);
   // Every thread stands before the first is copied.
   for (std::size_t i = 0; i < members.size(); ++i) capture.read_registers(i);
   for (std::size_t i = 0; i < members.size(); ++i) {

@@ -25,7 +25,8 @@ class FakeGroup final : public ThreadGroup {
     Suspend suspend = Suspend::done;
     bool readable = true;
     bool frozen = false;
-    std::uint64_t stops_in_ns = 0;  // how long GetThreadContext waits
+    std::uint64_t stops_in_ns = 0;      // how long GetThreadContext waits
+    std::uint64_t suspended_in_ns = 0;  // how long SuspendThread takes
   };
 
   explicit FakeGroup(std::size_t count) : threads(count) {
@@ -37,6 +38,7 @@ class FakeGroup final : public ThreadGroup {
   Suspend suspend(std::size_t place) noexcept override {
     did += "s" + std::to_string(place) + " ";
     threads[place].frozen = threads[place].suspend == Suspend::done;
+    clock += threads[place].suspended_in_ns;
     return threads[place].suspend;
   }
   void resume(std::size_t place) noexcept override {
@@ -86,8 +88,8 @@ class GroupCaptureTest : public ::testing::Test {
  protected:
   explicit GroupCaptureTest(std::size_t count = 3) : group_(count), members_(count) {}
 
-  std::uint64_t capture(std::size_t arena_bytes = 4096) {
-    return capture_group(group_, members_, std::span(arena_).first(arena_bytes), memory_);
+  std::uint64_t capture(std::size_t arena_bytes = 4096, std::uint64_t suspending_ns = 1'000) {
+    return capture_group(group_, members_, std::span(arena_).first(arena_bytes), memory_, suspending_ns);
   }
   // The word at the top of a copy; 0: there is no copy.
   std::uint64_t top(std::size_t place) {
@@ -196,6 +198,16 @@ TEST_F(GroupCaptureTest, AThreadThatMayNotBeSuspendedNowIsLate) {
 }
 
 // The thread that waited last comes to stand 5 us late, and the supervisor let all go after 2.
+TEST_F(GroupCaptureTest, WhoeverIsNotSuspendedInTimeIsLeftToAnotherMoment) {
+  group_.threads[0].suspended_in_ns = 30;
+  group_.threads[1].suspended_in_ns = 30;
+  capture(4096, 50);
+  EXPECT_EQ(group_.did, "( s0 s1 g0 g1 r0 r1 )");
+  EXPECT_THAT(faults(), ElementsAre(CaptureFault::none, CaptureFault::none, CaptureFault::overdue));
+  capture(4096, 60);
+  EXPECT_THAT(faults(), ElementsAre(CaptureFault::none, CaptureFault::none, CaptureFault::none));
+}
+
 TEST_F(GroupCaptureTest, AThreadThatWasLetGoStoodUntilThen) {
   group_.threads[2].stops_in_ns = 5000;
   group_.let_go = 2000;

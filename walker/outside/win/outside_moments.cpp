@@ -13,6 +13,8 @@ namespace {
 
 // For the stacks of all threads, in memory of mixwalk.exe.
 constexpr std::size_t kMostArena = 256 << 20;
+// A quarter of the deadline is for SuspendThread (group_capture.h); in nanoseconds for each of its milliseconds.
+constexpr std::uint64_t kSuspendingNs = 250'000;
 
 }  // namespace
 
@@ -39,7 +41,7 @@ bool OutsideMoments::take(std::span<const NumberedThread> threads, std::uint32_t
   {
     OutsideGroup together(opened, deadline_ms);
     const SuspensionGate gate;
-    stood_ns = capture_group(together, group.members, {group.arena.get(), bytes}, known);
+    stood_ns = capture_group(together, group.members, {group.arena.get(), bytes}, known, deadline_ms * kSuspendingNs);
     in_time = together.let_go_ns() == 0;
   }
   moments_.push_back({stood_ns});

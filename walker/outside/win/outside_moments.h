@@ -29,7 +29,8 @@ class OutsideMoments {
   explicit OutsideMoments(HANDLE process) noexcept : process_(process), stacks_(process) {}
 
   // Freezes the threads together, as many as one moment has room for, and keeps what was copied. A thread that has
-  // ended, or was not copied before the deadline, has no copy. False: the deadline was over before all were copied.
+  // ended, was not suspended within a quarter of the deadline, or was not copied before the deadline, has no copy.
+  // False: the deadline was over before all that were suspended were copied.
   bool take(std::span<const NumberedThread> threads, std::uint32_t deadline_ms);
 
   // Gives what was copied of a thread. False: there is no copy.
