@@ -6,17 +6,11 @@
 
 #include "walker/base/errno_text.h"
 #include "walker/base/output_path.h"
+#include "walker/base/write_error.h"
 
 namespace mixwalk {
 
 namespace fs = std::filesystem;
-
-namespace {
-
-// The C library of Windows does not say why where the disk is full.
-std::string write_error() { return errno_text(errno == 0 ? ENOSPC : errno); }
-
-}  // namespace
 
 fs::path path_of(const std::string& utf8) {
   return fs::path(std::u8string(utf8.begin(), utf8.end()));
@@ -47,14 +41,14 @@ PartialFile::~PartialFile() {
 
 bool PartialFile::write(std::string_view bytes) {
   if (!error_.empty() || file_ == nullptr) return false;
-  errno = 0;
+  expect_full_disk();
   if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) error_ = write_error();
   return error_.empty();
 }
 
 std::string PartialFile::close() {
   if (file_ == nullptr) return error_;
-  errno = 0;
+  expect_full_disk();
   if (std::fclose(std::exchange(file_, nullptr)) != 0 && error_.empty()) error_ = write_error();
   return error_;
 }

@@ -1,12 +1,11 @@
 #include "walker/cli/convert.h"
 
-#include <cerrno>
 #include <cstdio>
 #include <string>
 
-#include "walker/base/errno_text.h"
 #include "walker/base/partial_file.h"
 #include "walker/base/printable.h"
+#include "walker/base/write_error.h"
 #include "walker/cli/input_file.h"
 #include "walker/cli/otlp_session.h"
 #include "walker/cli/report.h"
@@ -43,9 +42,9 @@ std::string write(const Recording& original, const ConvertCommand& command) {
   const Recording& recording = whole ? original : shown;
   if (command.output == "-") {
     FileSink sink(stdout);
-    errno = 0;
+    expect_full_disk();
     if (exporter->write(recording, sink) && std::fflush(stdout) == 0) return {};
-    return "to standard output: " + errno_text();
+    return "to standard output: " + write_error();
   }
   PartialFile file(command.output);
   const bool written = file.error().empty() && exporter->write(recording, file);

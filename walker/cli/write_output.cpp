@@ -1,10 +1,9 @@
 #include "walker/cli/write_output.h"
 
-#include <cerrno>
 #include <cstdio>
 
-#include "walker/base/errno_text.h"
 #include "walker/base/printable.h"
+#include "walker/base/write_error.h"
 
 namespace mixwalk {
 
@@ -20,10 +19,10 @@ std::string write_output(PartialFile* file, const std::function<bool(ByteSink&)>
     return file->error().empty() ? kNoRoom : file->error();
   }
   FileSink sink(stdout);
-  errno = 0;
+  expect_full_disk();
   const bool written = write(sink);
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    return errno_text(errno == 0 ? ENOSPC : errno);  // the C library's way to say a full disk
+    return write_error();
   }
   return written ? "" : kNoRoom;
 }

@@ -10,6 +10,7 @@
 
 #include "unmanaged/win/utf8.h"
 #include "walker/base/errno_text.h"
+#include "walker/base/write_error.h"
 
 namespace mixwalk {
 
@@ -41,11 +42,11 @@ bool GrowingFile::write(std::string_view bytes) {
   written_ = true;
   constexpr std::size_t kMostAtOnce = 1 << 20;
   while (!bytes.empty()) {
-    errno = 0;
+    expect_full_disk();
     const int wrote = _write(file_, bytes.data(),
                              static_cast<unsigned>(std::min(bytes.size(), kMostAtOnce)));
     if (wrote <= 0) {
-      error_ = errno_text(errno == 0 ? ENOSPC : errno);  // the C library's way to say a full disk
+      error_ = write_error();
       return false;
     }
     bytes.remove_prefix(static_cast<std::size_t>(wrote));
