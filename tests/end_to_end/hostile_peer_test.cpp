@@ -123,6 +123,15 @@ void expect_one_line(const ProgramResult& result, const std::vector<ExitCode>& c
 
 // The runtime makes an instance of its port, and only then asks to be told of its client: who comes
 // in between makes it deaf for good.
+TEST(DiagnosticsPort, OfAProcessThatHasEndedIsNoPortOfAnotherProgram) {
+  ChildProcess ended({mixwalk_exe(), "--version"});
+  ended.read_line();
+  ASSERT_EQ(ended.wait(30'000), 0u);
+  const auto reply = ask_diagnostics_port(ended.id(), ended.handle(), std::string(64, 'x'), Deadline(10'000));
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.failure().code, ExitCode::target_exited) << reply.failure().message;
+}
+
 TEST(DiagnosticsPort, IsNotConnectedToInTheMomentThatItIsMade) {
   const std::wstring name =
       L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(GetCurrentProcessId());

@@ -9,6 +9,7 @@ namespace mixwalk {
 namespace {
 
 constexpr DWORD kBusyMs = 100;
+constexpr DWORD kEndingMs = 500;
 
 Failure failure_of(IoResult result, std::uint32_t process_id) {
   const std::string process = "process " + std::to_string(process_id);
@@ -44,6 +45,10 @@ Outcome<IpcReply> ask_diagnostics_port(std::uint32_t process_id, HANDLE process,
                      "no access to the diagnostics port of process " + std::to_string(process_id)};
     }
     if (error != ERROR_PIPE_BUSY) {
+      // A process that crashes closes its port first, and ends a moment later.
+      if (process != nullptr && WaitForSingleObject(process, kEndingMs) == WAIT_OBJECT_0) {
+        return failure_of(IoResult::exited, process_id);
+      }
       return Failure{ExitCode::not_dotnet, "cannot open the diagnostics port of process " +
                                                std::to_string(process_id) + ": " +
                                                error_text(error)};

@@ -129,14 +129,18 @@ Outcome<AttachTarget> find_target(std::uint32_t process_id) {
     }
     return Failure{ExitCode::no_process, "no process with id " + std::to_string(process_id)};
   }
-  if (WaitForSingleObject(process.get(), 0) == WAIT_OBJECT_0) {
-    return Failure{ExitCode::no_process, describe(process_id, name) + " has ended"};
-  }
+  const auto ended = [&] { return WaitForSingleObject(process.get(), 0) == WAIT_OBJECT_0; };
+  const Failure has_ended{ExitCode::no_process, describe(process_id, name) + " has ended"};
+  if (ended()) return has_ended;
   if (is_32_bit(process.get())) {
     return Failure{ExitCode::wrong_bitness,
                    describe(process_id, name) + " is a 32-bit process; mixwalk walks x64 only"};
   }
-  if (!has_diagnostics_port(process_id)) return no_port(process_id, name);
+  if (!has_diagnostics_port(process_id)) {
+    Failure failure = no_port(process_id, name);
+    // What was found out about a process that was ending says nothing.
+    return ended() ? has_ended : std::move(failure);
+  }
   return AttachTarget{process_id, std::move(name), std::move(process)};
 }
 
