@@ -176,7 +176,7 @@ class Writer {
     }
     const std::vector<const Lock*> held = locks_held_by(snapshot_, thread.os_id);
     for (std::size_t i = 0; i < held.size() && i < TextExporter::kMaxLocks; ++i) {
-      add("holds " + lock_label(*held[i]) + entered(*held[i]) + waiting(*held[i]));
+      add(holder_text(held[i]->kind, lock_label(*held[i])) + entered(*held[i]) + waiting(*held[i]));
     }
     if (held.size() > TextExporter::kMaxLocks) {
       add("holds " + plural(held.size() - TextExporter::kMaxLocks, "more lock"));
@@ -188,13 +188,15 @@ class Writer {
     const std::string what = lock.kind != LockKind::monitor ? std::string(sentence(lock.kind))
                              : lock.type.empty()            ? "an object"
                                                             : bounded(lock.type);
-    return fmt::format("{} {:#x}", what, lock.address);
+    if (lock.address != 0) return fmt::format("{} {:#x}", what, lock.address);
+    return lock.type.empty() ? what : what + ' ' + quoted(lock.type);
   }
 
   std::string held_by(const Lock& lock) const {
     if (!lock.held) return ", held by nobody";
-    if (lock.owner == 0) return ", held by an unknown thread";
-    std::string text = fmt::format(", held by {:#x}", lock.owner);
+    const std::string_view words = owner_words(lock.kind);
+    if (lock.owner == 0) return lock.address == 0 ? "" : fmt::format("{}an unknown thread", words);
+    std::string text = fmt::format("{}{:#x}", words, lock.owner);
     const auto owner = std::ranges::find(snapshot_.threads, lock.owner, &Thread::os_id);
     if (owner != snapshot_.threads.end() && !owner->name.empty()) text += ' ' + quoted(owner->name);
     return text;

@@ -149,6 +149,11 @@ std::string_view key(LockKind kind) noexcept {
     case LockKind::critical_section: return "critical-section";
     case LockKind::srw_lock: return "srw-lock";
     case LockKind::threading_lock: return "threading-lock";
+    case LockKind::mutex: return "mutex";
+    case LockKind::send_message: return "send-message";
+    case LockKind::com_call: return "com-call";
+    case LockKind::local_call: return "local-call";
+    case LockKind::thread_end: return "thread-end";
   }
   return "";
 }
@@ -159,8 +164,28 @@ std::string_view sentence(LockKind kind) noexcept {
     case LockKind::critical_section: return "critical section";
     case LockKind::srw_lock: return "slim reader/writer lock";
     case LockKind::threading_lock: return "System.Threading.Lock";
+    case LockKind::mutex: return "mutex";
+    case LockKind::send_message: return "the answer to a window message";
+    case LockKind::com_call: return "the answer to a COM call";
+    case LockKind::local_call: return "the answer to a local procedure call";
+    case LockKind::thread_end: return "the end of a thread";
   }
   return "";
+}
+
+std::string_view owner_words(LockKind kind) noexcept {
+  if (kind == LockKind::thread_end) return ", which is ";
+  return is_held(kind) ? ", held by " : ", to be given by ";
+}
+
+std::string_view holder_words(LockKind kind) noexcept {
+  if (kind == LockKind::thread_end) return "has not ended";
+  return is_held(kind) ? "holds " : "has not given ";
+}
+
+std::string holder_text(LockKind kind, std::string_view lock) {
+  std::string text(holder_words(kind));
+  return text.ends_with(' ') ? text.append(lock) : text;
 }
 
 char letter(FrameKind kind) noexcept {

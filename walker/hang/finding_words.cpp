@@ -11,6 +11,11 @@ std::string_view words_of(LockKind kind) noexcept {
     case LockKind::critical_section: return "critical section";
     case LockKind::srw_lock: return "SRW lock";
     case LockKind::threading_lock: return "lock";
+    case LockKind::mutex: return "mutex";
+    case LockKind::send_message: return "answer to a window message";
+    case LockKind::com_call: return "answer to a COM call";
+    case LockKind::local_call: return "answer to a local procedure call";
+    case LockKind::thread_end: return "end of a thread";
   }
   return "lock";
 }
@@ -28,7 +33,8 @@ std::string thread_words(const Thread& thread) {
 }
 
 std::string lock_words(const Lock& lock) {
-  std::string text = "the " + std::string(words_of(lock.kind)) + " " + hex(lock.address);
+  std::string text = "the " + std::string(words_of(lock.kind));
+  if (lock.address != 0) text += " " + hex(lock.address);
   return lock.type.empty() ? text : text + " (" + clipped(lock.type) + ")";
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "walker/export/words.h"
 #include "walker/hang/finding_words.h"
 #include "walker/hang/frame_names.h"
 #include "walker/hang/lock_graph.h"
@@ -54,10 +55,12 @@ FindingThread waiter(const ProcessFindings& process, const LockLink& link) {
   if (is_constructor_lock(process, link)) {
     words = "waits for a static constructor that " + thread_words(process.snapshot.threads[link.owner]) + " runs";
   } else if (link.owner != LockLink::kNone) {
-    words += ", held by " + thread_words(process.snapshot.threads[link.owner]);
+    words += owner_words(lock.kind);
+    words += thread_words(process.snapshot.threads[link.owner]);
   } else if (lock.owner != 0) {
-    words += ", held by thread " + hex(lock.owner) + ", which is not in the dump";
-  } else {
+    words += owner_words(lock.kind);
+    words += "thread " + hex(lock.owner) + ", which is not in the dump";
+  } else if (lock.address != 0) {
     words += ", of which nobody can say who holds it";
   }
   FindingThread out = process.part(process.by_place[link.thread], std::move(words));
@@ -112,10 +115,12 @@ void lock_chain(ProcessFindings& process, const LockChain& chain) {
                                 process.several && !contended ? Severity::stuck : Severity::note, {});
   if (known) {
     const ThreadHistory& holder = process.history(chain.holder);
-    out.title = waiters + verb + " for what " + thread_words(process.snapshot.threads[chain.holder]) + " holds";
+    const LockKind kind = process.snapshot.locks[nearest.lock].kind;
+    const std::string thread = thread_words(process.snapshot.threads[chain.holder]);
+    out.title = waiters + verb + (is_held(kind) ? " for what " + thread + " holds" : " for " + thread);
     const std::string doing = is_constructor_lock(process, nearest)
                                   ? constructor_words(process.snapshot.threads[chain.holder])
-                                  : "holds " + lock_words(process.snapshot.locks[nearest.lock]);
+                                  : holder_text(kind, lock_words(process.snapshot.locks[nearest.lock]));
     FindingThread held = process.part(process.by_place[chain.holder], doing + " and " + state_words(holder));
     held.holds = {nearest.lock};
     out.threads.push_back(std::move(held));
@@ -125,8 +130,9 @@ void lock_chain(ProcessFindings& process, const LockChain& chain) {
                 ", which is not in the dump";
     out.details.push_back("That thread has ended without leaving the lock, or was not looked at.");
   } else {
-    out.title = waiters + verb + " for " + lock_words(process.snapshot.locks[nearest.lock]) +
-                ", and nobody can say which thread holds it";
+    const Lock& lock = process.snapshot.locks[nearest.lock];
+    out.title = waiters + verb + " for " + lock_words(lock);
+    if (lock.address != 0) out.title += ", and nobody can say which thread holds it";
   }
   for (auto link = chain.links.rbegin(); link != chain.links.rend(); ++link) {
     out.threads.push_back(waiter(process, *link));

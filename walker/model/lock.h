@@ -11,7 +11,16 @@ enum class LockKind : std::uint8_t {
   critical_section,  // CRITICAL_SECTION
   srw_lock,          // SRWLOCK
   threading_lock,    // System.Threading.Lock
+  // What a wait chain of the system says. These have no address; `type` is the name of the object, if it has one.
+  mutex,         // a mutex of the system; its owner holds it
+  send_message,  // the answer to a window message (SendMessage); its owner is the thread of the window
+  com_call,      // the answer to a COM call or activation; its owner is the thread that serves the call
+  local_call,    // the answer to a local procedure call (ALPC); its owner is the thread that serves the call
+  thread_end,    // the end of a thread; its owner is that thread
 };
+
+// Whether the owner has entered the lock, and can leave it. Else the owner is to give an answer, or to end.
+constexpr bool is_held(LockKind kind) noexcept { return kind <= LockKind::mutex; }
 
 // A thread that stands in the wait for a lock.
 struct LockWaiter {
@@ -25,9 +34,9 @@ struct LockWaiter {
 // A lock that is held or waited for, at the moment of the dump.
 struct Lock {
   LockKind kind = LockKind::monitor;
-  std::uint64_t address = 0;  // of the object, CRITICAL_SECTION or SRWLOCK
+  std::uint64_t address = 0;  // of the object, CRITICAL_SECTION or SRWLOCK; 0: of a wait chain
   std::string type;           // of the object: "System.Object"; empty: unknown, or no object
-  std::uint32_t owner = 0;    // OS thread id; 0: nobody, or unknown
+  std::uint32_t owner = 0;    // OS thread id; 0: nobody, or unknown; of a wait chain: `type` names a foreign thread
   // Where owner is 0: somebody holds the lock, and nobody can say which thread (an SRW lock; a thread that has ended).
   bool held = false;
   std::uint32_t recursion = 0;      // how often the owner has entered it; 0: not held, or unknown

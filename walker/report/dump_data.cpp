@@ -113,8 +113,10 @@ class DumpWriter {
   void lock(const Lock& lock) {
     json_.begin_object();
     json_.field("kind", words_of(lock.kind));
-    json_.field("address", fmt::format("{:#x}", lock.address));
+    json_.field("address", lock.address == 0 ? std::string() : fmt::format("{:#x}", lock.address));
     json_.field("type", lock.type);
+    json_.field("owner_words", owner_words(lock.kind));
+    json_.field("holder_words", holder_words(lock.kind));
     json_.field("owner", lock.owner);
     json_.field("held", lock.held);
     json_.field("recursion", lock.recursion);

@@ -53,6 +53,20 @@ TEST(Text, WhatAThreadHoldsAndWaitsFor) {
   EXPECT_NE(many.find("  holds an object 0x40\n  holds 3 more locks\n"), std::string::npos) << many;
 }
 
+TEST(Text, WhatAWaitChainSays) {
+  Snapshot snapshot;
+  snapshot.threads = {{.os_id = 1}, {.os_id = 2, .name = "apartment"}, {.os_id = 3}};
+  snapshot.locks = {{.kind = LockKind::mutex, .type = "orders, of thread 32 of process 7", .held = true, .waiters = {{2}}},
+                    {.kind = LockKind::com_call, .owner = 2, .held = true, .waiters = {{1}}},
+                    {.kind = LockKind::thread_end, .owner = 1, .held = true, .waiters = {{3}}}};
+  const std::string text = text_of(snapshot);
+  const auto says = [&](const std::string& lines) { EXPECT_NE(text.find(lines), std::string::npos) << text; };
+  says("  waits for the answer to a COM call, to be given by 0x2 \"apartment\"\n  has not ended (1 waits)\n");
+  says("  waits for mutex \"orders, of thread 32 of process 7\"\n"
+       "  has not given the answer to a COM call (1 waits)\n");
+  says("  waits for the end of a thread, which is 0x1\n");
+}
+
 TEST(Text, ManagedOnlyAndDepth) {
   const std::string text =
       text_of(representative_snapshot(), {.filter = {.managed_only = true, .depth = 1}});

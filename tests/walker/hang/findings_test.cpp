@@ -148,6 +148,42 @@ TEST(FindingsTest, AHolderThatSpinsHoldsUpItsWaiters) {
   EXPECT_NE(findings.findings[0].threads[0].words.find("ran for 9.9 s of 10 s"), std::string::npos);
 }
 
+// Thread 2 joins thread 1, which waits for what a COM call into the apartment of thread 2 is to answer.
+TEST(FindingsTest, WaitsOfTheSystemAreLinksOfADeadlock) {
+  std::vector<Snapshot> dumps;
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    HangBuilder builder(kFirst + i * 10'000);
+    builder.thread(1, managed_thread({kWait, "ole32!", "C Orders.IOrders.Submit()", "M Orders.Web.Post()"}), "web").cpu(1);
+    builder.thread(2, managed_thread({kWait, "coreclr!", "M System.Threading.Thread.Join()", "M Orders.Program.Main()"})).cpu(1);
+    builder.lock({.kind = LockKind::com_call, .owner = 2, .held = true, .waiters = {{1}}});
+    builder.lock({.kind = LockKind::thread_end, .owner = 1, .held = true, .waiters = {{2}}});
+    dumps.push_back(builder.snapshot());
+  }
+  const Findings findings = find(dumps);
+  ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::deadlock});
+  const Finding& deadlock = findings.findings[0];
+  ASSERT_EQ(deadlock.threads.size(), 2u);
+  EXPECT_EQ(deadlock.threads[0].words, "waits for the answer to a COM call, to be given by thread 0x2");
+  EXPECT_EQ(deadlock.threads[1].words, "waits for the end of a thread, which is thread 0x1 \"web\"");
+}
+
+TEST(FindingsTest, WhoeverServesACallIsNamedAsItsServer) {
+  std::vector<Snapshot> dumps;
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    HangBuilder builder(kFirst + i * 10'000);
+    builder.thread(1, managed_thread({kWait, "orders_native!wait_for_reply", "P orders_native!submit", "M Orders.Client.Submit()"}), "client").cpu(1);
+    builder.thread(2, managed_thread({kWait, "combase!", "combase!", "C Orders.IOrders.Submit()", "M Orders.Web.Post()"})).cpu(1);
+    builder.lock({.kind = LockKind::com_call, .owner = 1, .held = true, .waiters = {{2}}});
+    dumps.push_back(builder.snapshot());
+  }
+  const Findings findings = find(dumps);
+  ASSERT_FALSE(findings.findings.empty());
+  EXPECT_EQ(findings.findings[0].kind, FindingKind::chain);
+  EXPECT_EQ(findings.findings[0].title, "1 thread waits for thread 0x1 \"client\"");
+  EXPECT_EQ(findings.findings[0].threads[0].words.find("has not given the answer to a COM call and waits in native code"), 0u)
+      << findings.findings[0].threads[0].words;
+}
+
 TEST(FindingsTest, AFinalizerThatHangsIsSaid) {
   std::vector<Snapshot> dumps;
   for (std::uint64_t i = 0; i < 2; ++i) {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/fake_clr_questions.h"
-#include "tests/support/paged_memory.h"
+#include "tests/walker/outside/standing_target.h"
 #include "walker/outside/question_messages.h"
 
 namespace mixwalk {
@@ -11,44 +11,9 @@ namespace {
 
 constexpr std::uint64_t kLock = 0x3'0000'1000, kEvent = 0x3'0000'2000, kTable = 0x2'4000'0000;
 constexpr std::uint64_t kOtherLock = 0x3'0000'3000, kOtherEvent = 0x3'0000'4000;
-constexpr std::uint64_t kStack = 0x1'0000'0000, kRip = 0x1'8000'1020;
+constexpr std::uint64_t kStack = test::StandingTarget::kStack, kRip = test::StandingTarget::kRip;
 constexpr char kEnter[] = "System.Threading.Lock.TryEnterSlow(System.Int32, System.Threading.Lock+ThreadId)";
 constexpr char kWait[] = "System.Threading.WaitHandle.WaitOneNoCheck(System.Int32)";
-
-// A process of some threads, each with a page of stack, that runs on or stands still.
-class FakeTarget final : public Target {
- public:
-  const Process& process() const noexcept override { return process_; }
-  const Runtime& runtime() const noexcept override { return runtime_of; }
-  std::uint64_t unix_time_ms() const noexcept override { return 0; }
-  std::span<const Module> modules() const noexcept override { return {}; }
-  std::span<const TargetThread> threads() const noexcept override { return listed; }
-  const MemoryReader& memory() const noexcept override { return memory_of; }
-  OutsideMemory& outside() noexcept override { return outside_; }
-  bool forget_memory() override { return live; }
-  void capture(const TargetThread& thread, RawSample& sample) override {
-    sample.clear();
-    const std::uint64_t stack = kStack + thread.os_id * 0x1'0000;
-    sample.context = registers;
-    sample.context.rip = rip;
-    sample.context[Register::rsp] = stack;
-    sample.stack.fill(memory_of, stack, stack + stack_bytes);
-    if (on_capture) on_capture();
-  }
-
-  test::PagedMemory memory_of;
-  std::vector<TargetThread> listed;
-  Runtime runtime_of{.name = ".NET", .major = 10};
-  Registers registers;
-  std::uint64_t rip = kRip;
-  std::uint64_t stack_bytes = 4096;
-  bool live = false;
-  std::function<void()> on_capture;
-
- private:
-  Process process_;
-  UnknownOutsideMemory outside_;
-};
 
 Frame frame(FrameKind kind, std::uint64_t stack_pointer, const std::string& name) {
   Frame frame;
@@ -101,7 +66,7 @@ class ThreadingLocks : public testing::Test {
   }
 
   test::FakeClrQuestions clr;
-  FakeTarget target;
+  test::StandingTarget target;
   Snapshot snapshot;
   MonitorLimits limits;
 };

@@ -13,9 +13,11 @@
 #include "walker/outside/target_locks.h"
 #include "walker/outside/target_snapshot.h"
 #include "walker/outside/threading_locks.h"
+#include "walker/outside/wait_chain.h"
 #include "walker/outside/win/live_target.h"
 #include "walker/outside/win/suspension_watcher.h"
 #include "walker/outside/win/target_clr.h"
+#include "walker/outside/win/wait_chains.h"
 #include "walker/session/win/processes.h"
 
 namespace mixwalk {
@@ -122,9 +124,14 @@ void watch_suspensions_of(std::uint32_t process_id) {
 }
 
 void add_native_locks_of(Snapshot& snapshot) {
-  if (!has_native_waits(snapshot)) return;
+  const auto chains = WaitChains::open(kLocksTime);
+  const bool waits = has_native_waits(snapshot);
+  if (!waits && chains == nullptr) return;
   watch_suspensions_of(snapshot.process.id);
-  if (auto target = LiveTarget::open(snapshot.process.id)) add_native_locks(snapshot, **target);
+  auto target = LiveTarget::open(snapshot.process.id);
+  if (!target) return;
+  if (waits) add_native_locks(snapshot, **target);
+  if (chains != nullptr) add_wait_chains(snapshot, **target, [&](std::uint32_t thread) { return chains->of(thread); });
 }
 
 bool may_go_outside(const Failure& failure) noexcept {

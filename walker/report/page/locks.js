@@ -24,7 +24,8 @@ function threadLink(id, at = dumps.length - 1) {
   const thread = threadTablesOf(at).threads.get(id);
   return thread ? el('a', {href: linkOf(thread)}, threadTitle(thread)) : `Thread ${hex(id)}`;
 }
-const lockTitle = (lock) => `${lock.kind}${lock.type ? ` of ${readable(lock.type)}` : ''} at ${lock.address}`;
+const lockTitle = (lock) => [lock.kind, lock.type && `of ${readable(lock.type)}`, lock.address && `at ${lock.address}`]
+  .filter(Boolean).join(' ');
 
 // What a thread waits for, and what it holds.
 function locksOf(thread) {
@@ -41,10 +42,11 @@ function lockLines(thread) {
   const line = (lock) => {
     const pulse = lock.waiters.some(([id, isPulse]) => id === thread.id && isPulse);
     return pulse ? el('li', {}, `waits to be pulsed at the ${lockTitle(lock)}`)
-                 : el('li', {}, `waits for the ${lockTitle(lock)}, which is held by `, ...holderOf(lock, thread.dump));
+                 : el('li', {}, `waits for the ${lockTitle(lock)}${lock.owner_words}`, ...holderOf(lock, thread.dump));
   };
   return el('ul', {class: 'lock-lines'}, waits.map(line),
-      holds.map((lock) => el('li', {}, `holds the ${lockTitle(lock)}`,
+      holds.map((lock) => el('li', {},
+          lock.holder_words.endsWith(' ') ? `${lock.holder_words}the ${lockTitle(lock)}` : lock.holder_words,
           lock.waiters.length ? `, for which ${plural(lock.waiters.length, 'thread')} wait${lock.waiters.length === 1 ? 's' : ''}` : '')));
 }
 

@@ -1,0 +1,54 @@
+#include "walker/outside/win/wait_chains.h"
+
+#include <gtest/gtest.h>
+#include <windows.h>
+
+#include <optional>
+
+
+#include "tests/support/win/wine.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr std::chrono::milliseconds kTime{10'000};
+
+// Wine has the functions, and knows no chain: that must look like a system without them.
+TEST(WaitChains, WhereTheSystemKnowsNoneThereAreNone) {
+  MIXWALK_ONLY_UNDER_WINE("the system knows wait chains");
+  EXPECT_EQ(WaitChains::open(kTime), nullptr);
+}
+
+TEST(WaitChains, NameTheOwnerOfAMutex) {
+  const auto chains = WaitChains::open(kTime);
+  if (under_wine()) {
+    EXPECT_EQ(chains, nullptr);
+    return;
+  }
+  ASSERT_NE(chains, nullptr);
+  const HANDLE mutex = CreateMutexW(nullptr, TRUE, nullptr);
+  DWORD id = 0;
+  HANDLE waiter = CreateThread(
+      nullptr, 0,
+      [](void* mutex) -> DWORD {
+        WaitForSingleObject(mutex, INFINITE);
+        ReleaseMutex(mutex);
+        return 0;
+      },
+      mutex, 0, &id);
+  std::optional<Lock> lock;
+  for (int i = 0; i < 100 && !lock; ++i) {
+    Sleep(50);  // until the thread waits
+    lock = lock_of_chain(chains->of(id), GetCurrentProcessId());
+  }
+  ReleaseMutex(mutex);
+  WaitForSingleObject(waiter, INFINITE);
+  CloseHandle(waiter);
+  CloseHandle(mutex);
+  ASSERT_TRUE(lock.has_value());
+  EXPECT_EQ(lock->kind, LockKind::mutex);
+  EXPECT_EQ(lock->owner, GetCurrentThreadId());
+}
+
+}  // namespace
+}  // namespace mixwalk

@@ -1,0 +1,65 @@
+#include "walker/outside/wait_chain.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "walker/outside/waiting_threads.h"
+
+namespace mixwalk {
+namespace {
+
+// Enough to see that a thread has gone on: the frames in which it waits.
+constexpr std::uint64_t kMostBytes = 4096;
+
+void add(std::vector<Lock>& locks, Lock lock, std::uint32_t waiter) {
+  // A name is of one object. Things without a name may be several, also of one owner.
+  const auto same = std::ranges::find_if(locks, [&](const Lock& known) {
+    return !lock.type.empty() && known.kind == lock.kind && known.type == lock.type && known.owner == lock.owner;
+  });
+  if (same != locks.end()) {
+    same->waiters.push_back({waiter, false});
+    return;
+  }
+  lock.waiters = {{waiter, false}};
+  locks.push_back(std::move(lock));
+}
+
+}  // namespace
+
+std::optional<Lock> lock_of_chain(std::span<const WaitChainNode> chain, std::uint32_t process_id) {
+  if (chain.size() < 3 || !chain[0].is_thread || chain[1].is_thread || !chain[2].is_thread) return std::nullopt;
+  const WaitChainNode& object = chain[1];
+  const WaitChainNode& owner = chain[2];
+  if (!object.kind || owner.thread_id == 0) return std::nullopt;
+  Lock lock{.kind = *object.kind, .type = object.name, .held = true};
+  if (owner.process_id == process_id) {
+    lock.owner = owner.thread_id;
+    return lock;
+  }
+  if (!lock.type.empty()) lock.type += ", ";
+  lock.type += "of thread " + std::to_string(owner.thread_id) + " of process " + std::to_string(owner.process_id);
+  return lock;
+}
+
+void add_wait_chains(Snapshot& snapshot, Target& target, const AskWaitChain& ask) {
+  std::set<std::uint32_t> known;
+  for (const Lock& lock : snapshot.locks) {
+    for (const LockWaiter& waiter : lock.waiters) known.insert(waiter.os_id);
+  }
+  WaitingThreads threads(target);
+  std::vector<Lock> found;
+  for (const Thread& thread : snapshot.threads) {
+    if (known.contains(thread.os_id) || thread.stack.frames.empty()) continue;
+    const auto lock = lock_of_chain(ask(thread.os_id), snapshot.process.id);
+    if (!lock) continue;
+    const std::uint64_t end = thread.stack.frames.front().stack_pointer + kMostBytes;
+    const auto words = threads.words_of(thread, end, kMostBytes);
+    if (words.empty() || lock_of_chain(ask(thread.os_id), snapshot.process.id) != lock) continue;
+    if (threads.words_of(thread, end, kMostBytes) == words) add(found, *lock, thread.os_id);
+  }
+  std::ranges::move(found, std::back_inserter(snapshot.locks));
+  std::ranges::stable_sort(snapshot.locks, {}, &Lock::kind);
+}
+
+}  // namespace mixwalk

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "walker/outside/wait_chain.h"
+
+namespace mixwalk {
+
+// The wait chains that the system knows. A thread of mixwalk.exe asks, so that a question which the system does not
+// answer keeps nobody waiting for longer than the time for all of them.
+class WaitChains {
+ public:
+  // Null: the system offers none (Wine). `time`: for all questions together.
+  static std::unique_ptr<WaitChains> open(std::chrono::milliseconds time);
+  ~WaitChains();
+  WaitChains(const WaitChains&) = delete;
+  WaitChains& operator=(const WaitChains&) = delete;
+
+  // Empty: nothing is known, or the time is over.
+  std::vector<WaitChainNode> of(std::uint32_t thread_id);
+
+ private:
+  struct Asker;
+  WaitChains(std::shared_ptr<Asker> asker, std::chrono::steady_clock::time_point end);
+
+  const std::shared_ptr<Asker> asker_;
+  const std::chrono::steady_clock::time_point end_;
+};
+
+}  // namespace mixwalk
