@@ -66,8 +66,9 @@ StepResult GuessingStep::step(Cursor& frame, LeafRule leaf) noexcept {
   return step(frame, leaf);
 }
 
-// Whether the word at Rsp, which a call through a register has left there, may be anything: neither the code
-// that the thread stands in nor the code that the word leads to has unwind data, and such code moves Rsp.
+// Whether the word at Rsp, which a call through a register would have left there, proves nothing: neither the code in
+// which the thread stands nor the code that the word leads to has unwind data, and code without unwind data may have
+// moved Rsp.
 bool GuessingStep::is_ambiguous(const Cursor& frame, const Cursor& leaf_caller) noexcept {
   if (view_.modules.find(frame.registers.rip) != nullptr || starts_or_returns(frame)) return false;
   Cursor caller = leaf_caller;
@@ -105,8 +106,8 @@ bool GuessingStep::by_any_word(const Cursor& frame) noexcept {
   return scan(frame, 0);
 }
 
-// A word that may be a return address and has led nowhere is not tried again from another frame, unless the
-// search did not follow it to the end.
+// A word that may be a return address and has led nowhere is not tried again from another frame, unless the search was
+// stopped before its end.
 bool GuessingStep::scan(const Cursor& frame, int depth) noexcept {
   if (depth == kMaxDepth) {
     cut_short_ = true;
@@ -166,12 +167,12 @@ std::uint64_t GuessingStep::function_at(const Cursor& frame) noexcept {
   return module == nullptr || module->has_managed_code ? managed_.at(ip).id : 0;
 }
 
-// Folklore: managed code that calls out (P/Invoke, calli, COM) has the runtime's InlinedCallFrame in its own frame.
-// In that one stand, next to each other, the Rsp of the call and the address where the method goes on; the
-// address is cleared when the call returns. (CoreCLR's frames.h, from .NET 8 to 10 alike; the Rsp is that from
-// before a stackalloc.) Situation: a frame without unwind data lies where the caller has called managed code
-// before; what those calls have left behind unwinds to the caller as well. Real case: the ladder's engine
-// without frame pointers, two managed frames of calls that were long over. Test: ladder_test, *Engine*.
+// Folklore: managed code that calls out (P/Invoke, calli, COM) keeps the runtime's InlinedCallFrame in its own frame.
+// In the InlinedCallFrame the Rsp of the call and the address where the method goes on stand next to each other; the
+// runtime clears the address when the call returns. (CoreCLR's frames.h, the same from .NET 8 to 10; the Rsp is the one
+// from before a stackalloc.) Situation: a frame without unwind data lies on memory in which its caller called managed
+// code earlier; what those calls left behind unwinds to the caller as well. Real case: the ladder's engine without
+// frame pointers, two managed frames of calls that had long returned. Test: ladder_test, *Engine*.
 bool GuessingStep::has_called_out(const Cursor& frame, std::uint64_t end) const noexcept {
   const std::uint64_t rsp = frame.registers.rsp();
   std::uint64_t before = 0;
@@ -235,8 +236,8 @@ LeafCode GuessingStep::code_of(const Cursor& frame) const noexcept {
   return gap.fault != StepFault::none || gap.found ? LeafCode{ip, ip} : leaf_code(*module, gap, ip);
 }
 
-// Whether the thread stands at an instruction that finds its return address at Rsp: the first one of a function
-// that keeps a frame pointer (push rbp), behind endbr64 or not, or a return.
+// Whether the thread stands at an instruction at which the return address is at Rsp: the first instruction of a
+// function that keeps a frame pointer (push rbp), directly or behind endbr64, or a return instruction.
 bool GuessingStep::starts_or_returns(const Cursor& frame) const noexcept {
   if (frame.kind != AddressKind::instruction_pointer) return false;
   std::array<std::uint8_t, 4> bytes{};

@@ -11,10 +11,10 @@ constexpr std::uint64_t kMaxFrameBytes = 64 << 10;
 
 // 0: none.
 //
-// Folklore: a stub that converts a string in a buffer on its stack moves its Rsp after the prologue has written down
-// the Rsp of calls. So that word lies anywhere in the stub's frame. The buffer is memory that earlier calls have
-// left behind, perhaps of the same stub for another method: where more than one record is found, all must be of one
-// method. (Test: StubCallees; the P/Invokes with strings in ladder_test.)
+// Folklore: a stub that converts a string in a buffer on its stack moves its Rsp after the prologue has stored the Rsp
+// of calls. So that word may be anywhere in the stub's frame. The buffer is memory that earlier calls used, perhaps of
+// the same stub for another method: where more than one record is found, all must be of the same method. (Test:
+// StubCallees; the P/Invokes with strings in ladder_test.)
 std::uint64_t callee_of(const Frame& stub, std::uint64_t end, const StackCopy& copy) noexcept {
   const std::uint64_t begin = stub.stack_pointer;
   if (end - begin > kMaxFrameBytes) return 0;

@@ -5,8 +5,8 @@
 
 namespace mixwalk {
 
-// The commands and their options as values, for all that is written about them: completions, the man page and
-// docs/options.md. Taken from the definitions that the command line is parsed by.
+// The commands and their options as values, from which completions, the man page and docs/options.md are generated.
+// They are read from the same definitions that parse the command line.
 
 // An option; or an argument, which has no name.
 struct OptionInfo {

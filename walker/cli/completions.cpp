@@ -82,8 +82,8 @@ std::string bash_command(const CommandInfo& command) {
          "; fi ;;\n      esac ;;\n";
 }
 
-// A string of PowerShell. Windows PowerShell reads a script without a byte order mark in the code page of the machine,
-// so the text is made ASCII.
+// A PowerShell string literal. Windows PowerShell reads a script without a byte order mark in the code page of the
+// machine, so the literal is pure ASCII.
 std::string powershell_string(const std::string& text) {
   std::string ascii = replace_all(replace_all(text, "…", "..."), "\n", " ");
   std::erase_if(ascii, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });

@@ -15,8 +15,8 @@ struct RecordingFormat {
   std::string_view name;                     // what --format takes
   std::vector<std::string_view> extensions;  // of files, in lower case, with the dot
   std::unique_ptr<RecordingExporter> (*make)();
-  // Why the format cannot show this recording, one line that goes on from its name; empty: it can.
-  // Null: it shows every recording.
+  // Why the format cannot show this recording, in one line that follows the format's name; empty: the format can show
+  // it. Null: the format can show every recording.
   std::string (*refusal)(const Recording& recording) = nullptr;
 };
 

@@ -133,8 +133,8 @@ Dumps in_order(Dumps dumps) {
   return out;
 }
 
-// One dump that was given twice: two dumps of a process in the same millisecond do not exist. A minidump knows its time
-// in seconds only, so that there the name of the file decides.
+// Whether both are the same dump, given twice: no two dumps of a process are of the same millisecond. A minidump has
+// its time in seconds only, so there the file name decides as well.
 bool is_same_dump(const Dumps& dumps, std::size_t a, std::size_t b) {
   const Snapshot &first = dumps.dumps[a], &second = dumps.dumps[b];
   if (first.unix_time_ms == 0 || first.unix_time_ms != second.unix_time_ms) return false;
@@ -144,8 +144,8 @@ bool is_same_dump(const Dumps& dumps, std::size_t a, std::size_t b) {
   return std::ranges::equal(first.threads, second.threads, {}, &Thread::os_id, &Thread::os_id);
 }
 
-// Leaves out what was given twice: a thread always stands where it stands in the same dump. `dumps` in the order of
-// their time. Returns a sentence for each that was left out.
+// Leaves out dumps that were given twice: in two copies of one dump no thread moves, so every thread would look stuck.
+// `dumps` are in the order of their time. Returns a sentence for each dump that was left out.
 std::vector<std::string> drop_same(Dumps& dumps) {
   std::vector<std::string> sentences;
   std::vector<std::size_t> kept;

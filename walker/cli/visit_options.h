@@ -25,8 +25,8 @@ struct VisitArguments {
 
 // `verb`: "dump" or "record", for the help.
 void add_visit(CLI::App& app, VisitArguments& arguments, Visit& visit, const char* verb);
-// What --thread says: ids and names. A number is an id: a thread whose name is a number cannot be meant. Returns an
-// error, or nothing when the options are valid.
+// What --thread says: ids and names. A number is always an id, so a thread whose name is a number cannot be named.
+// Returns an error, or nothing when the options are valid.
 std::optional<ParseResult> finish_threads(std::vector<std::string>& threads, const std::string& command,
                                           ThreadSelection& selection);
 // Returns an error, or nothing when the options are valid; they are in `visit` then.

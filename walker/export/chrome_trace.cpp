@@ -126,8 +126,8 @@ class Writer {
     const std::uint64_t own = added(sample.time_ns, sample.value);
     const std::uint64_t twice = added(recording_.period_ns, recording_.period_ns);
     if (!last && next <= std::max(own, added(sample.time_ns, twice))) return {next, true};
-    // Under load samples come later than asked for, now more, now less: the next one stands for all
-    // of the time since this one then, and nothing is missing between them.
+    // Under load, samples come late by varying times. The next sample then stands for all of the time since this one,
+    // and nothing is missing between the two.
     if (!last && next - sample.time_ns <= recording_.samples[track.samples[i + 1]].value) {
       return {next, true};
     }

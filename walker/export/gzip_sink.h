@@ -6,8 +6,8 @@
 
 namespace mixwalk {
 
-// Compresses into another sink, as a gzip file without name, time and system: the same bytes
-// everywhere.
+// Compresses into another sink, as a gzip file without name, time and operating system, so that the same input gives
+// the same bytes on every system.
 class GzipSink final : public ByteSink {
  public:
   explicit GzipSink(ByteSink& sink);

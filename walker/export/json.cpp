@@ -218,8 +218,8 @@ Json document(const Snapshot& snapshot, const FrameFilter& filter) {
 }  // namespace
 
 bool JsonExporter::write(const Snapshot& snapshot, ByteSink& sink) const {
-  // Names come from the target: what is not UTF-8 becomes U+FFFD instead of an exception. ASCII only:
-  // nothing in it moves a terminal, and a shell that recodes what it redirects cannot harm it.
+  // Names come from the target: bytes that are not UTF-8 become U+FFFD instead of an exception. The document is pure
+  // ASCII: nothing in it moves a terminal's cursor, and a shell that recodes redirected output cannot damage it.
   constexpr bool kAscii = true;
   return sink.write(
       document(snapshot, filter_).dump(1, ' ', kAscii, Json::error_handler_t::replace) + "\n");

@@ -258,8 +258,8 @@ class Writer {
     out.add_bytes(ProfileField::profile_id, reinterpret_cast<const char*>(id.data()), id.size());
   }
 
-  // A digest of the resource and the profile. The dictionary is not written yet; but two profiles of
-  // one process differ in their times or samples.
+  // A digest of the resource and the profile. The dictionary is not written yet, but two profiles of one process always
+  // differ in their times or samples.
   OtlpExporter::ProfileId digest_so_far() const {
     const auto digest = sha256(std::as_bytes(std::span(document_)));
     OtlpExporter::ProfileId id;

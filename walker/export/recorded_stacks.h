@@ -9,9 +9,9 @@
 
 namespace mixwalk {
 
-// The stacks of a recording as its exports show them: every sample has one, so that none is lost
-// to a format that knows stacks only. A sample without stack has a frame "[no stack: …]"; the type
-// that was thrown, allocated or loaded is a frame on top of its stack. Refers to the recording.
+// The stacks of a recording as its exports show them. Every sample has a stack, so that a format that knows only stacks
+// loses none: a sample without a stack gets a frame "[no stack: …]". The type that was thrown, allocated or loaded is a
+// frame on top of its stack. Refers to the recording.
 class RecordedStacks {
  public:
   struct Frame {
@@ -47,8 +47,8 @@ class RecordedStacks {
   std::vector<std::uint32_t> leaves_;
 };
 
-// For each node the index of the first node with the same stack: the same frames, by their index in
-// `frames`, from the node to the root. By index of the node.
+// For each node, the index of the first node with the same stack: with the same frames, by their index in `frames`,
+// from the node to the root. Indexed by node.
 std::vector<std::uint32_t> equal_nodes(const std::vector<Recording::Node>& nodes,
                                        const std::vector<std::uint32_t>& frames);
 

@@ -30,8 +30,8 @@ struct FrameDifference {
 // The frames of both recordings, each once, in the order in which they were met. Pure.
 std::vector<FrameDifference> recording_difference(const Recording& before, const Recording& after);
 
-// Why shares of the two say nothing of each other, in one line: they count different things, or one of them is empty.
-// Empty: they can be compared.
+// Why the shares of the two recordings cannot be compared, in one line: they count different things, or one of them is
+// empty. Empty: they can be compared.
 std::string difference_refusal(const Recording& before, const Recording& after);
 
 }  // namespace mixwalk

@@ -45,9 +45,9 @@ bool begins_thread(std::string_view method) {
   return starts_with_any(method, kBegins);
 }
 
-// Methods of the library whose work is done by the runtime itself, and what a programmer calls them. The
-// library goes there by methods of its own ("Enter_Slowpath"), of which each version has others: they are known
-// by what follows the name.
+// Methods of the library whose work the runtime itself does, and the public methods that programmers know. The library
+// calls the runtime through internal methods ("Enter_Slowpath") that differ from version to version, so they are
+// recognised by what follows the name.
 std::string_view public_name(std::string_view method) {
   struct Method {
     std::string_view begin, name;

@@ -213,8 +213,8 @@ class Writer {
     return text.empty() ? text : " (" + text + ")";
   }
 
-  // Why a stack is not whole, each reason once: a deep stack has thousands of runs that are open for
-  // the same one.
+  // Why a stack is not whole, each reason once: a deep stack may have thousands of runs that are open for the same
+  // reason.
   static std::string open_runs(const Stack& stack) {
     std::map<std::pair<RunPosition, OpenReason>, std::size_t> counts;
     for (const Run& run : stack.runs) {

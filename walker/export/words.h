@@ -40,8 +40,7 @@ std::string_view sentence(LockKind kind) noexcept;
 std::string_view sentence(CallCheck call) noexcept;
 // What a stub does: "P/Invoke". Empty for other stubs.
 std::string_view words_of(ClrStub stub) noexcept;
-// Why DoStackSnapshot was not called, as a sentence for the user; empty where it was called, also where
-// it refused.
+// Why DoStackSnapshot was not called, as a sentence for the user; empty where it was called, even where it refused.
 std::string_view sentence_of_refusal(std::uint32_t refusal) noexcept;
 
 }  // namespace mixwalk

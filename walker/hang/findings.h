@@ -11,9 +11,9 @@
 
 namespace mixwalk {
 
-// What a person should look at, as values. A renderer needs these and the dumps that they were made of: indices lead
-// into the latter, names are in `Snapshot`. Texts are for people, in English; names of the target within them may hold
-// anything, so who prints them makes them printable.
+// What a person should look at, as values. A renderer needs these values and the dumps from which they were made:
+// indices refer to the dumps, and names are in `Snapshot`. Texts are for people, in English; names of the target in
+// them may contain anything, so whoever prints the texts makes them printable.
 
 enum class FindingKind : std::uint8_t {
   deadlock,      // threads that wait for each other's locks in a circle
@@ -90,8 +90,8 @@ std::string headline(const Findings& findings);
 // The gravest severity of all findings.
 Severity severity(const Findings& findings);
 
-// Compares dumps in the order of their time: one or more of one process, or of several. `files`: as
-// DumpInfo::file; as many as dumps. Pure. Linear in frames, and in threads times dumps.
+// Compares dumps in the order of their time: one or more of one process, or of several processes. `files`: one
+// DumpInfo::file for each dump. Pure. Linear in frames, and in threads times dumps.
 Findings find_hangs(std::span<const Snapshot> dumps, std::span<const std::string> files);
 
 }  // namespace mixwalk

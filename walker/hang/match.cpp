@@ -15,8 +15,8 @@ using FunctionIds = std::vector<std::vector<std::uint64_t>>;
 // JSON has the time when a thread began in milliseconds.
 constexpr std::uint64_t kMillisecond = 10'000;
 
-// Of two machines of a fleet, processes with the same id and path have no thread in common. So has one that was started
-// again under the same id.
+// Processes with the same id and path on two machines of a fleet have no thread in common. Neither have a process and
+// one that was started later under the same id.
 bool no_thread_in_common(const Snapshot& a, const Snapshot& b) {
   std::unordered_map<std::uint32_t, std::uint64_t> began;
   for (const Thread& thread : a.threads) {
@@ -163,8 +163,9 @@ class Matcher {
     history.verdict = verdict(history, from);
   }
 
-  // One tick between two dumps may be given to a thread that stood. A thread that has some in most of the times between
-  // them, and more than that together, has done a little work each time.
+  // The system may charge one clock tick between two dumps to a thread that stood still. A thread that got processor
+  // time in at least half of the intervals between them, and more than one tick in total, has done a little work each
+  // time.
   bool ran_a_little_each_time(std::span<const Sighting> stood) const {
     constexpr std::uint64_t kLittle = 10'000;  // 1 ms
     std::size_t times = 0;

@@ -24,8 +24,8 @@ constexpr std::string_view kApartmentHint =
     "A thread of a single-threaded apartment answers when it handles messages: look for one that waits and handles "
     "none.";
 
-// Workers that wait for time, for other programs or for signals look alike in a program whose loops are items of the
-// pool, and in one that is starved. Only the latter gets further workers.
+// Workers that wait for a time, for other programs or for signals look the same in a program that runs its loops as
+// pool items and in a program whose pool is starved. Only a starved pool gets further workers.
 void starved_pool(ProcessFindings& process) {
   std::vector<std::uint32_t> workers;
   std::map<std::string_view, std::size_t> rules;

@@ -25,8 +25,8 @@ struct Wait {
   Standing standing = Standing::unknown;
   // The key of the rule that said so ("monitor-enter"): wait_rules(). Empty: no rule did.
   std::string_view rule;
-  // "waits to enter a monitor", without the thread and without a full stop. Names of the target are in it, which may
-  // hold anything.
+  // "waits to enter a monitor", without the thread and without a full stop. It contains names of the target, which may
+  // contain anything.
   std::string words;
   // Places in Stack::frames; kNoFrame: none.
   std::uint32_t frame = kNoFrame;    // the frame that the rule knows the wait by

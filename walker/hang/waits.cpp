@@ -227,8 +227,8 @@ Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, 
     if (!call.empty()) wait.words += ", in " + call;
     return wait;
   }
-  // The program's own call of a wait or of a sleep: no code is below it that nobody here knows. The system's objects have
-  // no owner.
+  // The program itself calls a wait or a sleep of the system, with no unknown code below that call. The system's
+  // objects have no owner.
   if (pinvoke && !found.native_of_program && found.rule != nullptr && target_rule(caller.target) == found.rule) {
     Wait wait = said(*found.rule, found);
     if (wait.standing == Standing::unknown) wait.standing = Standing::signal;
@@ -284,8 +284,8 @@ Wait native_wait(const FrameNames& names, const Thread& thread, const Found& fou
   return wait;
 }
 
-// The program's Main, on the thread that the program began with: nothing managed called it. The compiler calls an
-// asynchronous one by a method <Main>, and names that of top-level statements <Main>$.
+// The program's Main, on the thread on which the program began: no managed frame called it. The compiler makes a method
+// <Main> that calls an asynchronous Main, and calls the method of top-level statements <Main>$.
 bool is_main(const std::vector<Frame>& frames, std::uint32_t program) {
   if (program == kNoFrame || frames[program].kind != FrameKind::managed) return false;
   const std::string method = method_of(frames[program].name);

@@ -10,8 +10,8 @@
 
 namespace mixwalk {
 
-// Durations of which only the distribution is kept, in memory that does not grow: 16 buckets for each
-// power of two, so that a percentile is at most a sixteenth too large.
+// Durations of which only the distribution is kept, in constant memory: 16 buckets for each power of two, so that a
+// percentile is at most a sixteenth too large.
 class DurationHistogram {
  public:
   void add(std::uint64_t ns) noexcept {

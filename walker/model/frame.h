@@ -52,18 +52,18 @@ struct Frame {
   // The line is that of the code around, where the compiler may have moved code (Assembly::optimised).
   bool line_approximate = false;
   IlPlace il;                      // managed frames with metadata
-  // What a stub leads to. Out to native code, as the program declares it: "orders!wait_for_reply" of a P/Invoke,
-  // "Namespace.Interface.Method(ParameterTypes)" of a COM call. In to managed code: the method that the stub called,
-  // named as a managed frame. Empty: not known.
+  // What a stub leads to. Out to native code, as the program declares it: "orders!wait_for_reply" for a P/Invoke,
+  // "Namespace.Interface.Method(ParameterTypes)" for a COM call. In to managed code: the method that the stub called,
+  // named like a managed frame. Empty: not known.
   std::string target;
   // What target is found by, while the stack is made (stub_callees.h): a word of the stack; 0: none.
   std::uint64_t callee = 0;
   std::uint32_t folded = 1;        // functions that the linker made one; the name is that of one of them
-  // 0: a real frame. n: a call that the compiler inlined, n deep into the next real frame, with that one's
-  // address, Rsp and run.
+  // 0: a real frame. n: a call that the compiler inlined, at depth n in the next real frame; it has the address, Rsp
+  // and run of that frame.
   std::uint8_t inline_depth = 0;
-  // Native frames in images: whether the call before the return address leads to the frame above. Of a pair
-  // of frames, so no recording keeps it.
+  // Native frames in images: whether the call before the return address leads to the frame above. This belongs to a
+  // pair of frames, so recordings do not keep it.
   CallCheck call = CallCheck::unchecked;
 
   bool operator==(const Frame&) const = default;

@@ -20,8 +20,8 @@ enum class SampleEvent : std::uint8_t {
   module_load, // where a module was loaded, managed or native; value: 1
 };
 
-// Samples of what happened. `Sample::detail` names what it happened to: the type that was thrown,
-// allocated or loaded, or the file name of the module that was loaded.
+// Whether samples of this event are of single moments. `Sample::detail` then names what the event happened to: the type
+// that was thrown, allocated or loaded, or the file name of the module that was loaded.
 constexpr bool is_moment(SampleEvent event) noexcept {
   return event == SampleEvent::exception || event == SampleEvent::allocation ||
          event == SampleEvent::class_load || event == SampleEvent::module_load;
@@ -50,8 +50,8 @@ struct RecordedFrame {
   bool operator==(const RecordedFrame&) const = default;
 };
 
-// Samples of one process over time, everything that repeats interned. A value. The maker of one from
-// outside data checks all indices.
+// Samples of one process over time, with everything that repeats interned. A value. Whoever makes one from untrusted
+// data checks all indices.
 struct Recording {
   static constexpr std::uint32_t kNone = 0xFFFF'FFFF;
 

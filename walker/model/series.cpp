@@ -64,8 +64,8 @@ class SeriesBuilder {
   Recording& recording() { return builder_.recording(); }
 
  private:
-  // A thread that has another name, or another beginning, in another dump is a row of its own: each dump gets back what
-  // it had.
+  // A thread that has another name or another start time in another dump gets a row of its own, so that each dump gets
+  // back what it had.
   std::uint32_t thread_of(const Thread& thread) {
     std::vector<Recording::ThreadInfo>& rows = builder_.recording().threads;
     const auto [at, added] = threads_.try_emplace({thread.os_id, thread.clr_id, thread.created, thread.name},

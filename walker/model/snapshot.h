@@ -107,8 +107,8 @@ struct Snapshot {
   std::vector<Moment> moments;  // empty: each thread was frozen by itself
   Way way = Way::inside;
   std::string way_reason;  // why from outside, where that was not asked for; else empty
-  // Of any way but inside: why the runtime could not be asked about managed code, or not all of it; empty: it was, or
-  // there is none.
+  // For dumps from outside and of files: why the runtime could not be asked about managed code, or not about all of it;
+  // empty: it was asked, or there is no runtime.
   std::string unasked;
   // Locks that are held or waited for, by kind and address.
   std::vector<Lock> locks;

@@ -27,8 +27,8 @@ struct DeliveryReport {
   void add(const DeliveryReport& other);
 };
 
-// Sends what is in a spool, oldest first. A file is removed after an answer that says it arrived,
-// not before: should that answer get lost, it is sent again.
+// Sends what is in a spool, oldest first. A file is removed only after an answer that says that it arrived: if that
+// answer gets lost, the file is sent again.
 class Delivery {
  public:
   Delivery(const Spool& spool, HttpPost& post, Pauses& pauses, std::uint32_t seed)

@@ -17,8 +17,8 @@ class Pauses {
   virtual void succeeded() = 0;
 };
 
-// Waits in real time. The patience has no end until end_within() is called; it then lasts for `rest`,
-// and for `rest` again after each success. Any thread.
+// Waits in real time. There is no limit until end_within() is called; from then on waiting is limited to `rest`, and to
+// `rest` again after each success. Any thread may call it.
 class Patience final : public Pauses {
  public:
   bool wait(std::chrono::milliseconds time) override;

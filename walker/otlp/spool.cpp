@@ -65,7 +65,7 @@ bool ends_with(const fs::path& path, std::string_view ascii) {
          std::equal(ascii.begin(), ascii.end(), name.end() - static_cast<int>(ascii.size()));
 }
 
-// A file with a name of ours. Not what a link leads to: only what was written here is sent, and
+// Whether this is a file with one of our names. Links are not followed: only files that mixwalk wrote here are sent and
 // removed.
 bool is_request(const fs::path& path) {
   if (!ends_with(path, kExtension)) return false;

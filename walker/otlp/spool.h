@@ -12,9 +12,9 @@
 
 namespace mixwalk {
 
-// Requests that a collector has not taken yet, one file each, in a folder of that collector within
-// the spool's. Each takes its name only when whole; names sort by age. Files of other names are not
-// looked at. Several processes may use it at once, and several threads. Errors are one line.
+// Requests that a collector has not taken yet, one file each, in a folder for that collector within the spool's folder.
+// Each file gets its final name only when it is complete; names sort by age. Files with other names are ignored.
+// Several processes and threads may use a spool at once. Errors are one line.
 class Spool {
  public:
   static constexpr std::uint64_t kMaxBytes = 256u << 20;

@@ -25,12 +25,13 @@ struct ClrCode {
 
 // A method as people read it.
 struct ClrMethod {
-  // "Namespace.Type<Args>.Method<Args>(Parameter types)", UTF-8, as ClrMetadataSource names it; of a stub or a
-  // method that the program made while it ran, the name alone. Empty: unknown.
+  // "Namespace.Type<Args>.Method<Args>(Parameter types)", UTF-8, as ClrMetadataSource names it. For a stub or a method
+  // that the program made while it ran, only the bare name. Empty: unknown.
   std::string name;
   bool stub = false;  // the runtime's own code: "IL_STUB_PInvoke"
-  // What the program declares, and a stub can lead to: of a P/Invoke its target, as Frame::target has it
-  // ("orders!wait_for_reply"; empty: it is none), and whether it is a method of an imported COM interface.
+  // What the program declares and a stub can lead to: the target of a P/Invoke, as in Frame::target
+  // ("orders!wait_for_reply"; empty: the method is no P/Invoke), and whether the method belongs to an imported COM
+  // interface.
   std::string import;
   bool com = false;
 
@@ -69,8 +70,8 @@ struct ClrSyncBlocks {
 
 // A System.Threading.Lock (.NET 9 and later), as its fields say.
 struct ClrLock {
-  // A thread's id: of .NET 9 and 10 that of the system, in later sources (not released yet) ClrThread::managed_id. 0:
-  // nobody, or the owner has not said so yet.
+  // The owner's thread id: in .NET 9 and 10 the system's id, in later sources (not released yet) ClrThread::managed_id.
+  // 0: there is no owner, or the owner has not been written yet.
   std::uint32_t owner = 0;
   std::uint32_t recursion = 0;   // how often the owner has entered it; 0: not held, or the owner is unknown
   bool held = false;
@@ -93,9 +94,9 @@ struct ClrIlPlaces {
   bool operator==(const ClrIlPlaces&) const = default;
 };
 
-// What a runtime's debugging library says of a process that stands still, or of a dump. Every answer may be
-// missing: the library may not be there, may not answer in time, or may find the memory damaged. Not frozen-safe;
-// one thread at a time.
+// What a runtime's debugging library says about a process that stands still, or about a dump. Every answer may be
+// missing: the library may not be there, may not answer in time, or may find the memory damaged. Not frozen-safe; one
+// thread at a time.
 class ClrQuestions {
  public:
   virtual ~ClrQuestions() = default;
@@ -114,15 +115,15 @@ class ClrQuestions {
 
   // The same for addresses that may be anything: empty, too, where the heap has no object that begins there.
   virtual std::vector<std::string> heap_object_types(std::span<const std::uint64_t> addresses) = 0;
-  // The locks among these addresses, in the order of `objects`; nothing: no System.Threading.Lock lies there, or its
-  // fields are not those that are known.
+  // The locks at these addresses, in the order of `objects`; nothing: no System.Threading.Lock lies there, or its
+  // fields are not the known ones.
   virtual std::vector<std::optional<ClrLock>> lock_objects(std::span<const std::uint64_t> objects) = 0;
 
   // In the order of `ips`, which are addresses inside instructions (CodeAddress::lookup()).
   virtual ClrIlPlaces il_places(std::span<const std::uint64_t> ips) = 0;
 
-  // Hints: what will be asked one by one. Where a question crosses to another process, all of these cost
-  // little more than one.
+  // Hints: what will be asked one by one afterwards. Where each question goes to another process, all of them together
+  // then cost little more than one.
   virtual void expect_code(std::span<const std::uint64_t> /*ips*/) {}
   virtual void expect_methods(std::span<const std::uint64_t> /*methods*/) {}
 

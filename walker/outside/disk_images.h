@@ -20,7 +20,7 @@ class NoImageFiles final : public ImageFiles {
 // The files of a target's images on this machine. Not frozen-safe; one thread at a time.
 class DiskImages {
  public:
-  // `local`: for the paths that the target names: LocalImageFiles, or NoImageFiles where the target ran elsewhere.
+  // `local`: for paths that the target names: LocalImageFiles, or NoImageFiles where the target ran on another machine.
   // `path_files`: for the folders of `path`, which the user named.
   DiskImages(ImageFiles& local, ImageFiles& path_files, SymbolPath path)
       : local_(local), path_files_(path_files), path_(std::move(path)) {}

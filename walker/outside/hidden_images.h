@@ -9,10 +9,10 @@
 
 namespace mixwalk {
 
-// Images with unwind data that no list of the target's images has: the ReadyToRun images that a single-file program
-// carries in itself, and that its runtime lays out in memory of its own. Each begins on a boundary of 64 KiB (the
-// granularity of VirtualAlloc) with its headers, which are looked for downwards from the code. Nothing that is read is
-// trusted. Not frozen-safe; the memory must outlive this.
+// Images with unwind data that are in no list of the target's images: the ReadyToRun images that a single-file program
+// contains, and that its runtime lays out in memory of its own. Each begins with its headers on a boundary of 64 KiB
+// (the granularity of VirtualAlloc); the search for them goes downwards from the code. Nothing that is read is trusted.
+// Not frozen-safe; the memory must outlive this object.
 class HiddenImages {
  public:
   explicit HiddenImages(const MemoryReader& memory) : memory_(memory) {}

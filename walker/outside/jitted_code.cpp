@@ -9,7 +9,7 @@ namespace {
 
 // Pointers in the header, up to the MethodDesc: three or four in the versions known.
 constexpr std::size_t kMaxHeaderWords = 8;
-// One for each handler of exceptions, and one for each part of a long method. The largest methods of
+// There is one entry for each exception handler, and one for each part of a long method. The largest methods of
 // generated code have some thousand.
 constexpr std::uint32_t kMaxEntries = 16'384;
 

@@ -26,8 +26,8 @@ constexpr std::uint64_t kFirstAddress = 0x1'0000, kLastAddress = 0x7FFF'FFFE'FFF
 
 // The 4 bytes before an object (ObjHeader), on .NET 8 to 10.
 constexpr std::uint32_t kThinOwner = 0x0000'FFFF, kThinRecursion = 0x003F'0000, kThinRecursionShift = 16;
-// Bits that a header with a thin lock has not: the number of a sync block or a hash code is there; somebody is just
-// changing it; nothing that the runtime uses.
+// A header with any of these bits has no thin lock: the bits mean that the header holds the number of a sync block or a
+// hash code, that a thread is just changing it, or something that the runtime does not use.
 constexpr std::uint32_t kNotThin = 0x0800'0000 | 0x1000'0000 | 0x8000'0000 | 0x07C0'0000;
 
 // DebugBlockingItem.

@@ -17,8 +17,8 @@ namespace {
 constexpr unsigned kResourceTable = 2;
 constexpr std::size_t kMaxResources = 1 << 20;
 
-// "ProductVersion" and behind it the value, in UTF-16: a String of VS_VERSIONINFO. The value is aligned to four bytes.
-// (Microsoft Learn, "VS_VERSIONINFO structure".) The tree of resources that leads there is not followed.
+// "ProductVersion" followed by its value, in UTF-16: a String of VS_VERSIONINFO. The value is aligned to four bytes.
+// (Microsoft Learn, "VS_VERSIONINFO structure".) The text is searched for; the tree of resources is not followed.
 std::string product_version(const std::vector<std::byte>& resources) {
   constexpr std::string_view kKey = "ProductVersion";
   std::vector<std::byte> key;

@@ -13,9 +13,9 @@
 
 namespace mixwalk {
 
-// The image files of a target, for whoever names its frames: the file on this machine, else one that is made of what
-// the target's memory has of the image, else one that only says which PDB belongs to it. Not frozen-safe; one thread
-// at a time.
+// The image files of a target, for the code that names its frames: the file on this machine; otherwise a file that is
+// built from the image in the target's memory; otherwise a file that only says which PDB belongs to the image. Not
+// frozen-safe; one thread at a time.
 class TargetImages final : public ImageFiles {
  public:
   struct Image {

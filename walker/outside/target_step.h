@@ -16,8 +16,8 @@ struct OutsideCode {
 };
 
 // One step in a target that is looked at from outside: in images by their .pdata (TableUnwindStep), in other code by
-// what is known of it. The caller that is found is checked as that of a live walk is (check_caller). Not
-// frozen-safe; made for one stack, which has not been rewritten.
+// what is known of it (OutsideCode). The caller is checked in the same way as in a live walk (check_caller). Not
+// frozen-safe; one object serves one stack, whose copy has not been rewritten.
 class TargetStep final : public UnwindStep {
  public:
   TargetStep(const ModuleView& modules, const MemoryReader& memory, const StackCopy& stack, OutsideMemory& outside,

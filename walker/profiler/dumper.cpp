@@ -77,8 +77,8 @@ bool Dumper::find_threads(const DumpRequest& request, std::set<std::uint32_t>& m
   return true;
 }
 
-// Samples and sends all that are waiting, or as many as a group may have. Those without a copy of this
-// moment are waiting still. False: the sink refused, or the process is ending.
+// Samples and sends all waiting threads, or as many as a group may have. Threads that got no copy of this moment stay
+// in `waiting`. False: the sink refused, or the process is ending.
 bool Dumper::sample_moment(Threads& waiting, bool& overdue) {
   const std::size_t count = std::min(waiting.size(), Sampler::kMostInGroup);
   std::vector<Sampler::GroupThread> group(count);

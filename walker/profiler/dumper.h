@@ -14,8 +14,8 @@
 
 namespace mixwalk {
 
-// One dump: every thread of this process is sampled once, each in turn or all together, and sent. Runs on
-// the agent's thread.
+// One dump: samples every thread of this process once, one by one or all together, and sends the samples. Runs on the
+// agent's thread.
 class Dumper {
  public:
   using Sink = std::function<bool(const Message&)>;  // false: the pipe is broken

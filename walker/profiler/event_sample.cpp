@@ -50,8 +50,8 @@ std::uint64_t live_base(std::uint64_t address) {
                                            : 0;
 }
 
-// Images while they cannot go: they are on this thread's stack. One may have taken the place of
-// another since they were listed, or be new.
+// Notes the images while they cannot be unloaded: they are on this thread's stack. An image may have replaced another
+// one since the images were listed, or may be new.
 void note_images(EventSample& sample, const ModuleView& listed) {
   for (Frame& frame : sample.stack.frames) {
     if (frame.kind == FrameKind::gap) continue;

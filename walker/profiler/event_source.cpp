@@ -31,7 +31,7 @@ DWORD monitor_flag(SampleEvent event) {
   return 0;
 }
 
-// UTF-16, without its folder. Of a module without a file the name that its metadata has; empty where the
+// The file name in UTF-16, without its folder. For a module without a file, the name in its metadata; empty where the
 // runtime refuses.
 std::wstring file_name(clr::ICorProfilerInfo3& info, clr::ModuleID module) {
   const std::wstring path = module_file(info, module);

@@ -1,12 +1,11 @@
-// What the C++ runtime keeps for exceptions: of each thread that throws, those that it has caught and
-// not left yet, and how many are on their way; and the memory of the exceptions themselves. In place
-// of libstdc++'s own, without an allocation.
+// The state that the C++ runtime keeps for exceptions: for each thread that throws, the exceptions that it has caught
+// and not left yet, and how many are in flight; and the memory of the exceptions themselves. This replaces libstdc++'s
+// own state, and needs no allocation.
 //
-// Folklore: GCC for mingw-w64 keeps thread-local variables by emulation (__emutls_get_address), which
-// allocates them at a thread's first use, by winpthreads, and calls abort() without memory or
-// handles. So the first std::bad_alloc that a thread threw in this DLL ended the program. The
-// emergency pool for exceptions is behind a mutex of winpthreads, which allocates as well. Remedy:
-// tables that are there from the beginning. Test: starved_test.
+// Folklore: GCC for mingw-w64 emulates thread-local variables (__emutls_get_address). The emulation allocates them by
+// winpthreads when a thread first uses them, and calls abort() where memory or handles are missing. So the first
+// std::bad_alloc that a thread threw in this DLL ended the program. A mutex of winpthreads, which allocates as well,
+// guards the emergency pool for exceptions. Remedy: tables that exist from the beginning. Test: starved_test.
 
 #include <windows.h>
 
@@ -54,8 +53,8 @@ ExceptionState* state_of_this_thread() noexcept {
   return &g_slots[self % kSlots].state;
 }
 
-// Room for libstdc++'s header in front of an exception, and for the exception: of ours, the largest
-// is a std::exception with a string.
+// Room for libstdc++'s header in front of an exception, and for the exception itself: the largest of ours is a
+// std::exception with a string.
 constexpr std::size_t kHeaderBytes = 256;
 constexpr std::size_t kBlockBytes = 512;
 

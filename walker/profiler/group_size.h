@@ -5,8 +5,8 @@
 
 namespace mixwalk {
 
-// How many threads a recording freezes together. The more threads of a busy program stand, the sooner the
-// others come to stand; but all of them stand until the last one is copied. So a group is as large as can
+// How many threads a recording freezes together. The more threads of a busy program are suspended, the sooner the other
+// threads of the group stop; but all of them stay suspended until the last one is copied. So a group is as large as can
 // be copied before its deadline. Pure.
 class GroupSize {
  public:

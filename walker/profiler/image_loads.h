@@ -32,18 +32,17 @@ struct ImageLoad {
   std::size_t name_units = 0;     // UTF-16
 };
 
-// The native images that this process loads, each with the stack of the thread that loads it. Images with
-// managed code are left out, since the runtime tells of those (ModuleLoadFinished). Not frozen-safe.
+// The native images that this process loads, each with the stack of the thread that loads it. Images with managed code
+// are left out, since the runtime reports those (ModuleLoadFinished). Not frozen-safe.
 //
-// The thread that loads holds the loader lock, so in the notification it copies and nothing more. It
-// allocates no memory, waits for no lock, and asks the CLR nothing: memory was made by the constructor,
-// and where that is full the load is counted as dropped. The agent's thread walks the copy later, as it
-// walks the copy of a frozen thread.
+// The thread that loads an image holds the loader lock, so the notification only copies its stack. It allocates no
+// memory, waits for no lock, and asks the CLR nothing: the constructor allocates the memory, and where that is full,
+// the load is counted as dropped. The agent's thread walks the copy later, like the copy of a frozen thread.
 class ImageLoads final : ImageNotifications::Listener {
  public:
-  // UTF-8, as in ModuleNameFilter. `wanted_events` counts the loads that are wanted. All four must be
-  // there as long as this object. By a thread that may wait for the loader lock; so is the destructor.
-  // Throws std::bad_alloc.
+  // `wanted`: UTF-8, as in ModuleNameFilter. `wanted_events` counts the loads that are wanted. All four arguments must
+  // outlive this object. The constructor and the destructor must be called by a thread that may wait for the loader
+  // lock. Throws std::bad_alloc.
   ImageLoads(std::string_view wanted, ThreadRegistry& registry, const UnloadGate& unload_gate,
              const ImageUnloads& unloads, std::atomic<std::uint64_t>& wanted_events);
   ~ImageLoads() = default;

@@ -25,10 +25,9 @@ constexpr std::uint64_t kFlushNs = 100'000'000;
 constexpr DWORD kStartMs = 5'000;
 // What waits for the reader at most.
 constexpr std::size_t kMaxBytesOnTheirWay = 8 << 20;
-// How often the threads of the process are listed. The system goes through the threads of all
-// processes for that, which takes long on a busy machine. Then the threads are listed more seldom, so
-// that it takes no more than a tenth of the time; but at least every 2 s, so that a thread that lives
-// for some seconds is seen.
+// How often the threads of the process are listed. For that the system goes through the threads of all processes, which
+// takes long on a busy machine. Then the threads are listed less often, so that listing takes no more than a tenth of
+// the time; but at least every 2 s, so that a thread that lives for some seconds is seen.
 constexpr std::uint64_t kFindThreadsNs = 250'000'000;
 constexpr std::uint64_t kFindThreadsShare = 10;
 constexpr std::uint64_t kFindThreadsSeldomNs = 2'000'000'000;
@@ -53,7 +52,7 @@ std::uint64_t unix_time_ms() {
   return (ticks_of(now) - kUnixEpoch) / 10'000;
 }
 
-// Waits to a moment, or until the event is set. A high-resolution timer where the system has them
+// Waits until a point in time, or until the event is set. Uses a high-resolution timer where the system has one
 // (Windows 10 1803 and later): a time-out is rounded up to the next tick of 15.6 ms.
 class Pace {
  public:
@@ -83,8 +82,8 @@ class Pace {
 
 }  // namespace
 
-// However a recording ends: no callback walks any more, and its threads are not waited for longer
-// than they need. The writer may finish the message that it is at, so that a last word can follow.
+// Ends a recording, however that comes about: afterwards no callback walks any more, and the recording's threads are
+// waited for no longer than they need. The writer may finish its current message, so that a last message can follow.
 class Recorder::Ending {
  public:
   Ending(Recorder& recorder, WorkerThread& writer, WorkerThread& listener) noexcept
@@ -197,8 +196,8 @@ bool Recorder::record_periods() {
     budget_->end_round();
     const std::uint64_t now = clock_.now_ns();
     keep_budget(now);
-    // A tick that took longer than the period leaves the missed ones out: samples say for how long
-    // they stand.
+    // After a tick that took longer than the period, the missed ticks are left out: each sample says for how long it
+    // stands.
     next = std::max(next + budget_->period_ns(), now);
     // The program may end before the next tick, and takes with it what was not sent.
     if (now - start_ns_ - flushed >= kFlushNs || next - now >= kFlushNs) {
@@ -389,8 +388,9 @@ bool Recorder::tick(std::uint64_t now) {
     dropped_ += due_.size();
     return true;
   }
-  // Threads that wait stand at once, and most of their samples end with a glance. Threads that work must
-  // get a processor before they stand, and get it the sooner the fewer run: these are frozen together.
+  // Threads that wait stop at once, and for most of their samples a comparison with the last one is enough. Threads
+  // that work must get a processor before they stop, and they get one the sooner the fewer threads run: these are
+  // frozen together.
   const auto waiting = request_.sampling.engine == Engine::snapshot
                            ? due_.begin()
                            : std::partition(due_.begin(), due_.end(),
@@ -481,8 +481,8 @@ bool Recorder::add_sample(std::uint64_t now, const Due& due, const Sampler::Samp
   if (!thread.skipped.empty()) {
     problem_ = sampler_.obstacle();
     if (problem_ != nullptr) return false;
-    // One that the supervisor let go before it was copied, or whose code went, is there again at
-    // the next tick; any other is ending.
+    // A thread that the supervisor resumed before it was copied, or whose code was unloaded, is sampled again at the
+    // next tick; any other is ending.
     followed.missed_value += due.stands_for;
     if (!thread.overdue && !sample.look_again) threads_.erase(due.os_id);
     return true;

@@ -18,16 +18,16 @@ namespace {
 // How long code that was in no image when it was first seen is taken to be in none.
 constexpr ULONGLONG kUnknownCodeMs = 1000;
 constexpr std::size_t kMaxUnknownCode = 4096;
-// How often a thread is captured for one sample: again where code on its stack was unloaded meanwhile,
-// or where the thread was let go before its stack was copied. Fewer times in a recording, where another
-// sample follows; more in a dump, where no other does.
+// How often a thread is captured for one sample: it is captured again where code on its stack was unloaded meanwhile,
+// or where the thread was resumed before its stack was copied. There are fewer tries in a recording, where another
+// sample follows, and more in a dump, where no other follows.
 constexpr int kLooksOfRecording = 4;
 constexpr int kLooksOfDump = 16;
 // Where each look costs the thread a whole deadline.
 constexpr int kLooksOverdue = 3;
-// The first looks come without a pause; a recording has no more. Before look n of a dump the sampler
-// sleeps n ms: the runtime lets go of hundreds of assemblies one after the other, and while it does so,
-// nothing can be asked about new code. A whole dump sleeps no longer than kMaxPausesMs.
+// The first tries come without a pause; a recording makes no more than these. Before try n of a dump the sampler sleeps
+// n ms: the runtime may unload hundreds of assemblies one after the other, and meanwhile nothing can be asked about new
+// code. A whole dump sleeps no longer than kMaxPausesMs.
 constexpr int kLooksAtOnce = 4;
 constexpr DWORD kMaxPausesMs = 2000;
 // How long an image that stood is taken to stand: a tick at 100 Hz.
@@ -148,9 +148,9 @@ bool Sampler::is_own_thread(DWORD id) const noexcept {
   return id == GetCurrentThreadId() || id == supervisor_.thread_id() || probe_.is_own_thread(id);
 }
 
-// Where the thread may hold a lock of the runtime, `automatic` leaves the runtime alone: nearly every copy
-// leads to the root. Where one does not, the runtime may know more: the thread is frozen once more, for
-// the probe and DoStackSnapshot.
+// Where the thread may hold a lock of the runtime, `automatic` does not ask the runtime: nearly every copy leads to the
+// root. Where a copy does not, the runtime may know more: the thread is frozen once more, for the probe and
+// DoStackSnapshot.
 std::optional<Sampler::Sample> Sampler::sample(WindowsThread& thread, std::uint32_t os_id,
                                                const DumpRequest& request, Last* last) {
   std::optional<Sample> result = sample_by(request.engine, thread, os_id, request, last);
@@ -332,8 +332,7 @@ std::optional<Stack> Sampler::finish_event(EventSample& event) {
   grounds_.managed.clear();
   grounds_.images.clear();
   if (!finish(event.stack)) return std::nullopt;
-  // Its own thread named its dynamic methods, while they were on its stack: what is left was named just
-  // now.
+  // The thread itself named its dynamic methods, while they were on its stack; the rest was named just now.
   grounds_.managed.code.clear();
   if (services_.unload_gate.hits(grounds_.managed, event.mark)) return std::nullopt;
   return std::move(event.stack);
@@ -393,13 +392,13 @@ bool Sampler::still_holds(const Grounds& grounds, const UnloadGate::Mark& now) {
          (now == grounds.mark || !services_.unload_gate.hits(grounds.managed, grounds.mark));
 }
 
-// Whether all images of `grounds` are still the listed ones. An image whose headers may not be read
-// counts as still there.
+// Whether all images of `grounds` are still the listed ones. An image whose headers may not be read counts as still
+// loaded.
 //
-// Folklore: the headers alone do not show that an image was exchanged and came back. Situation: two
-// DLLs take turns at one base, on a busy machine. The list has the first DLL, the thread stands in the
-// second, and the first is there again when the headers are read. Found by reading; the same wrong
-// stacks had another cause as well (live_modules.cpp). Test: image_unloads_test.
+// Folklore: the headers alone do not show that an image was exchanged and came back. Situation: two DLLs take turns at
+// one base, on a busy machine. The list has the first DLL, the thread stands in the second, and the first is loaded
+// again when the headers are read. Found by reading; the same wrong stacks had another cause as well
+// (live_modules.cpp). Test: image_unloads_test.
 bool Sampler::images_stand(const Grounds& grounds) {
   return std::ranges::all_of(grounds.images, [&](std::size_t image) {
     return !image_unloads_->unloaded_since(view_.modules()[image].base, grounds.image_mark) &&
@@ -407,12 +406,11 @@ bool Sampler::images_stand(const Grounds& grounds) {
   });
 }
 
-// Whether the image at this place of the list is still the listed one. The loader reports what it
-// unloads, so that it did is known at once (ImageUnloads). The headers show what the loader does not
-// report: an image that the program unmapped itself, or whose DllMain failed. They are read once in a
-// tick, not for each of its samples; the answer that is kept can harm no name but those of that tick. An
-// image that was unloaded since it was listed may still be mapped when its headers are read: of such a one
-// no answer is kept.
+// Whether the image at this index of the list is still the listed one. The loader reports each image that it unloads,
+// so an unload is known at once (ImageUnloads). The headers show what the loader does not report: an image that the
+// program unmapped itself, or whose DllMain failed. They are read once per tick, not for each of its samples, so a
+// wrong answer can only affect names of that tick. An image that was unloaded since it was listed may still be mapped
+// when its headers are read, so for such an image no answer is kept.
 bool Sampler::stands(std::size_t image) {
   const std::uint64_t base = view_.modules()[image].base;
   const std::uint64_t unloads = image_unloads_->mark();
@@ -509,9 +507,9 @@ bool Sampler::is_of_new_image(const Stack& stack) {
   });
 }
 
-// Whether the images should be listed anew, because code on the stack may be of a new one. To list
-// them takes longer than all the rest of a sample, and thunks of the runtime stay unknown. So an
-// unknown address asks for a list when it is first met, and again after kUnknownCodeMs.
+// Whether the images should be listed anew, because code on the stack may belong to a new one. Listing them takes
+// longer than all the rest of a sample, and thunks of the runtime stay unknown. So an unknown address triggers a
+// listing when it is first met, and again after kUnknownCodeMs.
 bool Sampler::may_be_of_new_image(const Stack& stack) {
   bool any = false, fresh = false;
   if (unknown_code_.size() > kMaxUnknownCode) unknown_code_.clear();

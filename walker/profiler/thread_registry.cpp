@@ -42,8 +42,8 @@ void ThreadRegistry::lose_track() noexcept {
   while (all_claims_ != 0 && is_worth_waiting(lost_since_)) Sleep(1);
 }
 
-// The lock is never held while the end of a claim is waited for: the wait on a condition variable
-// takes the lock again without a time limit, and its owner may have been stopped by the program.
+// The lock is not held while this waits for the end of a claim: a wait on a condition variable takes the lock again
+// without a time limit, and the program may have stopped the lock's owner.
 void ThreadRegistry::destroyed(std::uint64_t clr_id) {
   const ULONGLONG begun = GetTickCount64();
   while (true) {
@@ -118,8 +118,8 @@ std::optional<ThreadRegistry::Entry> ThreadRegistry::claim(std::uint32_t os_id) 
   const auto found = by_os_id_.find(os_id);
   if (found == by_os_id_.end()) return std::nullopt;
   Known& known = threads_.find(found->second)->second;
-  // Before the claim is counted: the copy of the name may fail, and a claim without an owner would
-  // never end.
+  // This comes before the claim is counted: the copy of the name may fail, and a claim without an owner would never
+  // end.
   std::optional<Entry> entry(Entry{found->second, known.name});
   ++known.claims;
   ++all_claims_;

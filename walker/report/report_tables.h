@@ -12,8 +12,8 @@
 
 namespace mixwalk {
 
-// What the stacks of a report are made of, each thing once: strings, frames, and the nodes of which a stack is the
-// path from its leaf to the root. Several recordings may share one.
+// What the stacks of a report consist of, each thing once: strings, frames, and nodes; a stack is the path of nodes
+// from its leaf to the root. Several recordings may share one object.
 class ReportTables {
  public:
   // The node of no stack.

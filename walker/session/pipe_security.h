@@ -16,9 +16,9 @@ struct TokenFacts {
   static constexpr std::uint32_t kMediumIntegrity = 0x2000;
 };
 
-// The security descriptor, as SDDL, of a pipe that mixwalk.exe makes for one target: it admits
-// mixwalk.exe's own user and the target, by SIDs that are as narrow as they can be, and no group
-// like Everyone, Administrators or ALL APPLICATION PACKAGES. Pure; not frozen-safe.
+// The security descriptor, as SDDL, of a pipe that mixwalk.exe creates for one target: it admits mixwalk.exe's own user
+// and the target, by the narrowest possible SIDs, and no group like Everyone, Administrators or ALL APPLICATION
+// PACKAGES. Pure; not frozen-safe.
 std::string pipe_sddl(const std::string& own_user, const TokenFacts& target);
 
 }  // namespace mixwalk

@@ -71,8 +71,8 @@ Enum checked(std::uint32_t value, Enum last) {
   return static_cast<Enum>(value);
 }
 
-// Folklore: protozero's get_bool reads its byte without looking whether there is one; a message that
-// ends with the field's tag made it read beyond. (Found by protocol_fuzz; corpus: bool_cut_off.)
+// Folklore: protozero's get_bool reads its byte without checking that there is one; a message that ended with the
+// field's tag made it read beyond the end. (Found by protocol_fuzz; corpus: bool_cut_off.)
 template <class Field>
 bool get_flag(pbf_message<Field>& in) {
   return in.get_uint32() != 0;
@@ -176,8 +176,8 @@ void put(MessageBuilder<FrameField>& out, const Frame& frame, std::uint32_t targ
   out.add_uint32(FrameField::il_offset, frame.il.offset);
 }
 
-// The targets of a thread's stubs, as they were sent. A message could name a long one in each of a million frames:
-// copies beyond kMaxBytes are left out.
+// The received targets of a thread's stubs. A message could name a long target in each of a million frames: copies
+// beyond kMaxBytes are left out.
 class ReceivedTargets {
  public:
   void add(std::string target) { targets_.push_back(std::move(target)); }
@@ -243,8 +243,8 @@ Run get_run(pbf_message<RunField> in) {
   return run;
 }
 
-// The targets of a thread's stubs, each once: a recursion through a stub has tens of thousands of frames. What
-// goes beyond kMaxTargetBytes is left out, so that the message is none that nobody would read.
+// The targets of a thread's stubs, each once: a recursion through a stub has tens of thousands of frames. Targets
+// beyond kMaxTargetBytes are left out, since a receiver would refuse a message that is too long.
 class TargetNumbers {
  public:
   static constexpr std::size_t kMaxTargetBytes = 1 << 20;

@@ -11,8 +11,8 @@
 
 namespace mixwalk {
 
-// Puts a recording together from the content of records, checking everything. Each function gives
-// why its record makes no sense (a literal; the reader is of no use then), or nothing.
+// Builds a recording from the content of records, checking everything. Each function returns why its record makes no
+// sense (a literal; the reader cannot be used after that), or nothing.
 class ContentReader {
  public:
   std::string_view read_header(std::string_view content);

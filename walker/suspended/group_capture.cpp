@@ -75,7 +75,7 @@ class GroupCapture {
     sample.overdue = true;
   }
 
-  // Stacks lie one behind the other. The first one gets all there is, and is cut where that is too little:
+  // The stacks follow each other in the arena. The first one gets the whole arena, and is cut where that is too little:
   // no later moment has more room for it.
   bool take_buffer(RawSample& sample, std::uint64_t bytes) noexcept {
     constexpr std::size_t kAlignment = 16;  // StackCopy keeps the alignment of Rsp

@@ -18,9 +18,9 @@ enum class ProbeResult : std::uint8_t {
   failed,  // a lock is held, or there was no thread to try it on: the CLR was not asked
 };
 
-// Tries, on a thread of its own and with a time limit, whether what the CLR needs for a walk is to
-// be had while the target stands. Frozen-safe. (The design is that of the published continuous
-// profilers for .NET: a canary thread that is walked first.)
+// Tries, on a thread of its own and with a time limit, whether the resources that the CLR needs for a walk are
+// available while the target is frozen. Frozen-safe. (The design is that of the published continuous profilers for
+// .NET: a canary thread that is walked first.)
 class Probe {
  public:
   // False: the CLR's needs were not met in time. The worker goes on with the try once the target runs.

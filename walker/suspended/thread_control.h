@@ -14,9 +14,8 @@ struct StackLimits {
   bool contains(std::uint64_t rsp) const noexcept { return rsp >= limit && rsp < base; }
 };
 
-// One thread of this process that can be frozen. Frozen-safe: NO HEAP ALLOCATION, no lock and no
-// logging in any of these, also not through a failed check. (The seam's size is learnt from
-// Chromium's base/profiler.)
+// One thread of this process that can be frozen. Frozen-safe: NO HEAP ALLOCATION, no lock and no logging in any of
+// these functions, not even through a failed check. (The scope of this interface follows Chromium's base/profiler.)
 class ThreadControl {
  public:
   // False: the thread is ending, or may not be suspended.
@@ -25,8 +24,8 @@ class ThreadControl {
   virtual void resume() noexcept = 0;
   // Only while suspended. On Windows this is also what waits until the thread really stands.
   virtual bool read_registers(Registers& registers) noexcept = 0;
-  // Only while suspended. The thread was suspended before suspend(): by the program, a debugger or
-  // the CLR. It stands for their reasons, and may be copied but not walked by the CLR.
+  // Only while suspended. The thread was suspended before suspend(): by the program, a debugger or the CLR, for reasons
+  // of their own. It may be copied, but the CLR may not be asked to walk it.
   virtual bool suspended_by_others() const noexcept = 0;
   virtual StackLimits stack_limits() const noexcept = 0;
   // A supervisor lets the thread run again, or has since suspend(), and when, by now_ns().

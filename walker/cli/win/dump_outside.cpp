@@ -81,9 +81,9 @@ OutsideLocks::OutsideLocks(const DumpCommand& command) : command_(command) {
   if (!command.locks || std::holds_alternative<ByStart>(command.visit.target)) return;
   const auto id = process_of(command.visit.target);
   if (!id) return;
-  // Folklore: under Wine 8, VirtualQueryEx of a process that is just ending may never come back (a loop of nothing else
-  // hung in 2 of 5 runs); an attach to a program that crashed meanwhile then waited for ever at its own end, 3 times in
-  // 60. So nobody waits for this thread without an end, and it has a copy of what it needs.
+  // Folklore: under Wine 8, VirtualQueryEx of a process that is just ending may never return (a loop of nothing else
+  // hung in 2 of 5 runs). An attach to a program that crashed meanwhile then waited for ever at its own end, 3 times in
+  // 60. So the wait for this thread has a limit, and the thread has its own copy of what it needs.
   std::packaged_task<Prepared()> task([copy = command, id = *id] { return prepare(id, copy); });
   prepared_ = task.get_future();
   std::thread(std::move(task)).detach();

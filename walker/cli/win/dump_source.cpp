@@ -28,8 +28,8 @@ Outcome<Snapshot> DumpSource::inside(const Visit& how, bool last) {
     session_.reset();
     return snapshot;
   }
-  // Before names are looked for and anything is written: a pager may keep the output waiting, and
-  // the target has nothing to do with that.
+  // mixwalk.dll leaves the target before names are looked for and anything is written: a pager may keep the output
+  // waiting, and the target must not wait for the pager.
   if (last) leave();
   locks.add_to(*snapshot);
   if (last) session_.reset();

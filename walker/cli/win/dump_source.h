@@ -10,7 +10,7 @@
 
 namespace mixwalk {
 
-// Takes the dumps of one process that the command line asks for. From inside, it attaches once and stays until the
+// Takes the dumps of one process that the command line asks for. From inside, mixwalk attaches once and stays until the
 // last dump; the first dump decides between inside and outside.
 class DumpSource {
  public:

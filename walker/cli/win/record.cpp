@@ -181,8 +181,8 @@ std::optional<Failure> RecordingRun::take(const RecordedBytes& bytes) {
   return make_room();
 }
 
-// A recording may go on for days: what is stored is let go of. Every other format is made of the
-// whole recording at its end, so there that end comes when no more can be kept.
+// A recording may go on for days, so what has been stored is removed from memory. Every other format is made from the
+// whole recording at its end; there the recording ends when no more can be kept.
 std::optional<Failure> RecordingRun::make_room() {
   Recording& recording = collector_.recording();
   RecordOutput* const file = outputs_.file.get();
@@ -231,8 +231,7 @@ void RecordingRun::show_progress(bool last) {
                         command_.duration_ms / 1000 - std::min<std::uint64_t>(
                                                           seconds, command_.duration_ms / 1000));
   }
-  // Not fmt::print: it throws when its stream cannot be written, and a recording may outlive its
-  // terminal.
+  // fmt::print is not used: it throws when its stream cannot be written, and a recording may outlive its terminal.
   const bool terminal = _isatty(_fileno(stderr)) != 0;
   if (terminal) {
     // The rest of a longer line is wiped out: with an escape where the console obeys one.

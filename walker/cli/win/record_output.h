@@ -12,13 +12,13 @@
 
 namespace mixwalk {
 
-// The files of a recording: one .mixwalk file after the other that grow as the samples come, or one of
-// another tool's format, written at the end. The first is opened before anything is done to a target:
-// a wrong path costs no recording.
+// The files of a recording: .mixwalk files, one after the other, that grow as the samples come; or one file in another
+// tool's format, written at the end. The first file is opened before anything is done to a target, so that a wrong path
+// costs no recording.
 class RecordOutput {
  public:
-  // `command.format` is one. Without `command.output`, the file is named after program and time.
-  // `limits`: of one file.
+  // `command.format` must be set. Without `command.output`, the file is named after program and time. `limits`: those
+  // of one file.
   static Outcome<std::unique_ptr<RecordOutput>> open(const RecordCommand& command,
                                                      const PieceLimits& limits = {});
 

@@ -22,7 +22,7 @@ UniqueHandle open_itself(const std::filesystem::path& path) {
                                   nullptr));
 }
 
-// 0, or the error. Not SetSecurityInfo: that of Wine 8 adds the rights of the folder above, even with
+// Returns 0, or the error. SetSecurityInfo is not used: under Wine 8 it adds the rights of the folder above, even with
 // PROTECTED_DACL_SECURITY_INFORMATION.
 DWORD set_rights(HANDLE object, PSECURITY_DESCRIPTOR descriptor) {
   constexpr SECURITY_INFORMATION kWhat =

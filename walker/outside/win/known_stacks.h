@@ -9,8 +9,8 @@
 
 namespace mixwalk {
 
-// Stacks of another process, as far as their pages were plain before the threads were suspended: under the freeze
-// nothing is asked of the target but its bytes. read() is frozen-safe.
+// The stacks of another process, as far as their pages were readable without side effects before the threads were
+// suspended: during the freeze nothing is asked of the target but its bytes. read() is frozen-safe.
 class KnownStacks final : public MemoryReader {
  public:
   explicit KnownStacks(const ProcessMemory& raw) noexcept : raw_(raw) {}

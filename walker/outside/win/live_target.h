@@ -20,8 +20,8 @@
 namespace mixwalk {
 
 // A live process that is only read: nothing is loaded into it, nothing is written to it, and its runtime is asked
-// nothing. A thread stands while its registers and its stack are copied, and no longer. What the process says of
-// itself (its list of images, its thread environment blocks) is its own memory, and is not trusted.
+// nothing. A thread is suspended only while its registers and its stack are copied. What the process says about itself
+// (its list of images, its thread environment blocks) is its own memory, and is not trusted.
 class LiveTarget final : public Target {
  public:
   // The rights that reading takes: PROCESS_QUERY_INFORMATION | PROCESS_VM_READ.
@@ -43,9 +43,9 @@ class LiveTarget final : public Target {
   bool forget_memory() override;
   void capture(const TargetThread& thread, RawSample& sample) override;
 
-  // Has the wanted threads (empty: all) stand together, and keeps the registers and the stack of each for capture():
-  // they are of one moment. Threads that were not copied within the deadline, or that have started meanwhile, stand
-  // together at a next moment. What still has no copy is captured alone.
+  // Suspends the wanted threads (empty: all) together, and keeps the registers and the stack of each for capture():
+  // they are of the same moment. Threads that were not copied within the deadline, or that have started meanwhile, are
+  // suspended together at a next moment. Threads that have no copy after the last moment are captured one by one.
   void stand_together(const std::function<bool(const TargetThread&)>& wanted, std::uint32_t deadline_ms);
   // Snapshot::moments and Thread::moment of a snapshot that was made since, before the next refresh().
   void add_moments(Snapshot& snapshot) const;

@@ -16,8 +16,8 @@
 
 namespace mixwalk {
 
-// Threads of another process that are suspended together, for one capture_group(). A thread of mixwalk.exe lets all of
-// them run again at the deadline: one that does not come to stand keeps the others waiting no longer.
+// Threads of another process that are suspended together, for one capture_group(). A thread of mixwalk.exe resumes all
+// of them at the deadline, so that one thread that does not stop in time does not keep the others suspended.
 class OutsideGroup final : public ThreadGroup {
  public:
   // The threads stay open, and where they are. Starts the thread that watches the deadline.

@@ -28,8 +28,8 @@ class OutsideMoments {
   // `process`: PROCESS_VM_READ and PROCESS_QUERY_INFORMATION.
   explicit OutsideMoments(HANDLE process) noexcept : process_(process), stacks_(process) {}
 
-  // Freezes the threads together, as many as one moment has room for, and keeps what was copied. A thread that has
-  // ended, or was not copied before the deadline, has no copy. False: the deadline was over before all were copied.
+  // Suspends as many of the threads together as one moment has room for, and keeps the copies. A thread that has ended,
+  // or was not copied before the deadline, has no copy. False: the deadline passed before all were copied.
   bool take(std::span<const NumberedThread> threads, std::uint32_t deadline_ms);
 
   // Gives what was copied of a thread. False: there is no copy.

@@ -11,9 +11,9 @@
 
 namespace mixwalk {
 
-// A thread of another process that can be made to stand. While it stands, nothing is asked of the target but its
-// registers and memory. The suspension is undone in the destructor of ScopedSuspension; a console event that
-// ends mixwalk.exe waits for that (suspension_gate.h).
+// A thread of another process that can be suspended. While it is suspended, nothing is asked of the target but its
+// registers and memory. The destructor of ScopedSuspension undoes the suspension; a console event that ends mixwalk.exe
+// waits for that (suspension_gate.h).
 class OutsideThread final : public ThreadControl {
  public:
   // False: the thread has ended, is none of that process, or may not be opened.

@@ -9,8 +9,9 @@
 namespace mixwalk {
 namespace {
 
-// A thread that still runs may begin others between a look and the suspensions that follow. So there is another look,
-// until it brings nothing new; a process to which others add threads without end is left at that.
+// A thread that still runs may start others between the listing of the threads and their suspension. So the threads are
+// listed again until no new one is found; for a process to which others add threads without end, this stops after
+// kMaxLooks listings.
 constexpr int kMaxLooks = 100;
 constexpr std::size_t kMoreThreads = 256;  // that there is room for at once
 

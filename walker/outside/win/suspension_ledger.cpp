@@ -18,9 +18,10 @@ constexpr DWORD kMaxCount = 127;
 
 std::atomic<SuspensionLedger*> kept{nullptr};
 
-// Of a thread that certainly stands for us, one suspension is ours, whatever its count is: folklore: the runtime, or a
-// debugger, had suspended it when we did, and resumed it since. Its count was then that of before, and the thread stood
-// for good (killed_test, where the test itself suspends threads to learn their counts). Otherwise the count is compared.
+// Where the thread is certainly suspended by us, one of its suspensions is ours, whatever its count is. Folklore: the
+// runtime, or a debugger, had the thread suspended when we suspended it, and has resumed it since. Its count was then
+// the same as before our suspension, and the thread stayed suspended for ever (killed_test, where the test itself
+// suspends threads to learn their counts). In all other cases the count is compared.
 bool resume(std::uint32_t process_id, std::uint32_t thread_id, bool certain, DWORD count_before) {
   const UniqueHandle thread = open_thread(THREAD_SUSPEND_RESUME | THREAD_QUERY_INFORMATION, thread_id);
   if (!thread) return false;

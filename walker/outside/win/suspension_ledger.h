@@ -39,9 +39,9 @@ class SuspensionEntry {
   std::atomic<std::uint64_t>* slot_ = nullptr;  // null: there is none
 };
 
-// Resumes what stands by the ledger, each thread once, of that process only. Where it is not certain that the thread
-// stands for mixwalk.exe (it was just being suspended or resumed), a thread whose suspend count is not above what it was
-// before is left as it is. Returns how many were resumed.
+// Resumes the threads of that process that are suspended by the ledger, each once. Where a thread was just being
+// suspended or resumed, it is not certain that mixwalk.exe's suspension is in effect: such a thread is resumed only
+// where its suspend count is higher than before. Returns how many were resumed.
 std::size_t resume_all(const SuspensionLedger& ledger);
 
 }  // namespace mixwalk

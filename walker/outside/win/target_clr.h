@@ -31,8 +31,8 @@ struct TargetClr {
 // runtime. `settings.installed` is filled in here. Not frozen-safe.
 std::optional<Outcome<std::string>> dac_of(const Target& target, DacSettings settings);
 
-// Finds the runtime among the target's images and the debugging library that fits, and starts a worker with that
-// (WorkerQuestions). As dac_of().
+// Finds the runtime among the target's images and the debugging library that fits it, and starts a worker with that
+// library (WorkerQuestions). `settings`: as in dac_of().
 TargetClr open_clr(const Target& target, const ClrSource& source, DacSettings settings);
 
 }  // namespace mixwalk

@@ -93,8 +93,8 @@ Outcome<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::wstring&
   startup.StartupInfo.cb = sizeof startup;
   startup.lpAttributeList = list.get();
   PROCESS_INFORMATION created{};
-  // Suspended until it is in the job. In a process group of its own: Ctrl-C is for mixwalk.exe. Without a console, for
-  // which the system would start a program of its own.
+  // The worker is created suspended, and runs once it is in the job. It has a process group of its own, since Ctrl-C is
+  // for mixwalk.exe. It has no console, for which the system would start another program.
   if (!CreateProcessW(program.c_str(), command.data(), nullptr, nullptr, TRUE,
                       CREATE_SUSPENDED | CREATE_NEW_PROCESS_GROUP | DETACHED_PROCESS | EXTENDED_STARTUPINFO_PRESENT,
                       nullptr, nullptr, &startup.StartupInfo, &created)) {

@@ -17,8 +17,7 @@ namespace mixwalk {
 inline constexpr std::uint32_t kClrAnswerMs = 5000;
 
 // Questions to a runtime's debugging library that runs in a worker. When the library hangs, crashes or answers
-// nonsense, the worker is ended, obstacle() says why, and all later answers are missing. What was answered is
-// kept.
+// nonsense, the worker is ended, obstacle() says why, and all later answers are missing. Earlier answers are kept.
 class WorkerQuestions final : public ClrQuestions {
  public:
   struct Settings {

@@ -10,8 +10,8 @@
 
 namespace mixwalk {
 
-// mixwalk.exe's end of the pipe that its DLL connects to. Its name cannot be guessed, it exists
-// once, and only the user who runs mixwalk and the target may open it, from this machine.
+// mixwalk.exe's end of the pipe to which its DLL connects. The pipe's name cannot be guessed, the pipe has one
+// instance, and only the user who runs mixwalk and the target may open it, from this machine.
 class SessionPipe {
  public:
   // `target`: the token of the process that the DLL will be in; empty: mixwalk.exe starts
@@ -20,8 +20,7 @@ class SessionPipe {
 
   const std::wstring& name() const noexcept { return name_; }
 
-  // From here on the process ends every wait when it ends, and is the only one that accept() takes.
-  // Not owned.
+  // From here on every wait ends when this process ends, and accept() takes only this process. The handle is not owned.
   void watch(HANDLE process) noexcept { process_ = process; }
   // So does this event, once accept() has succeeded. Not owned.
   void watch_for_desertion(HANDLE deserted) noexcept {

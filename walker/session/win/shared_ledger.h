@@ -10,8 +10,8 @@
 
 namespace mixwalk {
 
-// The memory of a ledger, shared by mixwalk.exe, which makes it, and mixwalk.dll. The memory has no name:
-// the target gets a handle of its own, so no other process of any session can open it by name.
+// The memory of a ledger, which mixwalk.exe creates and shares with mixwalk.dll. The memory has no name: the target
+// gets a handle of its own, so no other process of any session can open the memory by name.
 class SharedLedger {
  public:
   // In mixwalk.exe. Nothing: no memory, GetLastError() says why.

@@ -9,8 +9,8 @@ namespace {
 // How often the ledger is looked at.
 constexpr DWORD kLookMs = 20;
 constexpr DWORD kLookAtTheEndMs = 2;  // mixwalk.exe waits for it
-// A supervisor inside resumes at its deadline. So long after it, all of them are silent: far more
-// than a busy machine makes them late.
+// A supervisor inside the target resumes at its deadline. After this much longer, all supervisors are silent: a busy
+// machine delays them far less.
 constexpr std::uint64_t kMarginMs = 3'000;
 // How long a process that lost our threads may take to end.
 constexpr ULONGLONG kEndingMs = 5'000;

@@ -14,15 +14,15 @@
 
 namespace mixwalk {
 
-// Watches a target from outside, on a thread of its own, as long as the target lives: when mixwalk.dll's
-// thread there has ended or is silent, the threads that it left suspended are resumed.
+// Watches a target from outside, on a thread of its own, as long as the target lives: when mixwalk.dll's thread in the
+// target has ended or is silent, the threads that it left suspended are resumed.
 //
-// That thread ends early where the program ends (ExitProcess ends every thread but one), or ends threads
-// that are not its own. Then the pipe is never written to again and never closed.
+// That thread ends early where the program ends (ExitProcess ends every thread but one), or where the program ends
+// threads that are not its own. Then nothing more is written to the pipe, and the pipe is never closed.
 class TargetWatch {
  public:
-  // `agent_thread`: what the target says; it must be a thread of that process. `deadline_ms`: of
-  // the supervisors inside.
+  // `agent_thread`: the id that the target says; it must be a thread of that process. `deadline_ms`: the deadline of
+  // the supervisors inside the target.
   static Outcome<std::unique_ptr<TargetWatch>> begin(const AttachTarget& target,
                                                      std::uint32_t agent_thread);
   // Waits for the agent's end for a moment, and gives back what is still suspended then.

@@ -49,8 +49,8 @@ void GroupFreeze::resume(std::size_t place) noexcept {
     resume_(thread);
     member.freeze.resumed(false);
   }
-  // The supervisor is in its ResumeThread. Where the program has stopped the supervisor there: one
-  // ResumeThread too many finds a thread that runs.
+  // The supervisor is in its ResumeThread. Where the program has stopped the supervisor there, one ResumeThread too
+  // many does no harm: the thread is running then.
   while (member.freeze.being_resumed() && !heartbeat_.is_silent()) SwitchToThread();
   if (member.freeze.being_resumed()) {
     resume_(thread);
@@ -71,8 +71,8 @@ void GroupFreeze::end() noexcept {
   }
 }
 
-// By the clock as well: should the supervisor be stopped by the program, mixwalk.exe gives back the
-// suspensions one by one, and nothing of that may be taken for one moment.
+// This looks at the clock as well: if the program stops the supervisor, mixwalk.exe undoes the suspensions one by one,
+// and such a group must not be taken for one moment.
 bool GroupFreeze::overdue(std::size_t place) const noexcept {
   constexpr ULONGLONG kLateMs = 1'000;  // mixwalk.exe waits for longer than this
   // With look(): either its take() finds the suspension, or suspend() finds this phase.

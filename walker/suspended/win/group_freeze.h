@@ -15,9 +15,9 @@
 
 namespace mixwalk {
 
-// Threads of this process that are suspended together, under one deadline. Each suspension stands in the
-// ledger, as that of a single freeze does, and whoever takes it there resumes the thread: the thread that
-// suspends, the supervisor, or mixwalk.exe.
+// Threads of this process that are suspended together, under one deadline. Each suspension is in the ledger, like that
+// of a single freeze, and whoever takes it there resumes the thread: the thread that suspends, the supervisor, or
+// mixwalk.exe.
 //
 // One thread fills and freezes a group; the supervisor's thread calls look().
 class GroupFreeze final : public ThreadGroup {
@@ -30,7 +30,7 @@ class GroupFreeze final : public ThreadGroup {
               ResumeFunction resume) noexcept
       : ledger_(ledger), deadline_ms_(deadline_ms), heartbeat_(heartbeat), resume_(resume) {}
 
-  // Not frozen-safe: an empty group, for threads that stay open and where they are until the next clear().
+  // Not frozen-safe: empties the group, for threads that stay open and keep their addresses until the next clear().
   // Throws std::bad_alloc, the first time only.
   void clear();
   // False: the group is full.

@@ -8,10 +8,10 @@ namespace {
 // How often the supervisor looks. A freeze ends at the latest one such step after its deadline.
 constexpr DWORD kPollMs = 10;
 constexpr SIZE_T kStackBytes = 64 << 10;
-// How much longer than the deadline a thread stands while DoStackSnapshot has been called and has not
-// suspended the thread yet. Until then DoStackSnapshot waits for nothing that the thread owns (but for
-// the runtime's stress log, which is off unless DOTNET_StressLog asks for it). So only a machine that
-// gives the sampler no time comes near this limit.
+// How much longer than the deadline a thread may stay frozen where DoStackSnapshot has been called and has not
+// suspended the thread yet. Until then DoStackSnapshot waits for nothing that the thread owns (except for the runtime's
+// stress log, which is off unless DOTNET_StressLog asks for it). So only a machine that gives the sampler no time comes
+// near this limit.
 constexpr DWORD kEntryMs = 1000;
 
 }  // namespace
@@ -79,9 +79,9 @@ bool Supervisor::walk_may_go_on() noexcept {
   if (!overdue()) return true;
   wait_for_supervisor();
   freeze_.wait_for_mixwalk_exe();
-  // DoStackSnapshot is about to resume the thread. Where the suspension of DoStackSnapshot was given
-  // back before, the thread is suspended once more: that ResumeThread could otherwise take off a
-  // suspension that the program has made since.
+  // DoStackSnapshot is about to resume the thread. Where the suspension that DoStackSnapshot made has already been
+  // undone, the thread is suspended once more: that ResumeThread could otherwise undo a suspension that the program has
+  // made since.
   if (freeze_.walk_takes_again()) {
     if (SuspendThread(target_.load(std::memory_order_relaxed)) == static_cast<DWORD>(-1)) {
       freeze_.walk_ended();
@@ -92,8 +92,8 @@ bool Supervisor::walk_may_go_on() noexcept {
   return false;
 }
 
-// While the supervisor looks closer or resumes, its handle is ours, so this waits; the supervisor
-// asks the system for a microsecond or two. A state that is still the supervisor's: it is silent.
+// While the supervisor checks or resumes the thread, it uses our handle, so this waits; the supervisor's call to the
+// system takes a microsecond or two. If the state returned is still the supervisor's, the supervisor is silent.
 Supervisor::State Supervisor::wait_for_supervisor() const noexcept {
   while (true) {
     const State state = state_.load(std::memory_order_acquire);

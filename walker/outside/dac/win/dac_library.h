@@ -21,9 +21,9 @@
 
 namespace mixwalk {
 
-// A runtime's debugging library (the DAC, mscordaccore.dll) in this process, over the memory of a target. It is
-// foreign code that works on memory which may be damaged or made up: it may hang or crash. So mixwalk.exe loads
-// it in a worker only (clr_worker.h). One thread at a time.
+// A runtime's debugging library (the DAC, mscordaccore.dll) in this process, over the memory of a target. The library
+// is foreign code that works on memory which may be damaged or forged: it may hang or crash. So mixwalk.exe loads it
+// only in a worker process (clr_worker.h). One thread at a time.
 class DacLibrary final : public ClrQuestions {
  public:
   // `path`: UTF-8, absolute; the file is loaded as it is. `memory` must outlive this.
@@ -61,7 +61,8 @@ class DacLibrary final : public ClrQuestions {
   Heap& heap(HeapDeadline deadline);
   void add_heap(const dac::GcHeapDetails& details, HeapParts& parts, HeapTypes& types, HeapDeadline deadline);
   // The addresses without those at which the heap has no object; sorted. An address stays where the walk through the
-  // heap does not come: to memory that cannot be read, behind it, outside the parts that are known, after 250 ms.
+  // heap does not reach it: in or behind memory that cannot be read, outside the known parts of the heap, or after 250
+  // ms.
   std::vector<std::uint64_t> living(std::span<const std::uint64_t> objects);
   // Where the fields of a System.Threading.Lock lie, in bytes from the object's address.
   struct LockLayout {

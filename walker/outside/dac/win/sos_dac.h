@@ -9,8 +9,8 @@
 
 namespace mixwalk::dac {
 
-// ISOSDacInterface, as far as mixwalk calls it, in the order of its table. Source: sospriv.idl of the runtime,
-// public; the slots were held against the libraries of .NET 8, 9 and 10.
+// ISOSDacInterface, as far as mixwalk calls it, in the order of its method table. Source: sospriv.idl of the runtime,
+// public; the slots were checked against the libraries of .NET 8, 9 and 10.
 struct ISosDac : IUnknown {
   virtual HRESULT STDMETHODCALLTYPE GetThreadStoreData(ThreadStoreData* data) = 0;
   MIXWALK_DAC_SLOT(GetAppDomainStoreData);
