@@ -10,15 +10,15 @@
 
 namespace mixwalk {
 
-// Opens all that is known of an image's native code, as one source: its PDB or DWARF, the linker's symbols, the
-// exports, and at last .pdata (NativeSymbols says in which order, and by which rules). Names are demangled
-// wholly. A function that nothing names is "sub_1a2b0", after the RVA where it begins, so that two samples of one
-// function have one name, in every format and every recording of the same build. Code without unwind data that
-// nothing names has no symbol. Not frozen-safe; one thread at a time.
+// Opens everything that is known about an image's native code, as one source: its PDB or DWARF, the linker's symbols,
+// the exports, and at last .pdata (NativeSymbols documents the order and the rules). Names are demangled completely. A
+// function without any name is "sub_1a2b0", after the RVA where it begins, so that two samples of one function have the
+// same name, in every format and every recording of the same build. Code without unwind data and without a name has no
+// symbol. Not frozen-safe; one thread at a time.
 class NativeSources {
  public:
-  // `files`: where files are read from that images name (their PDB, their .gnu_debuglink). `path_files`: for the
-  // folders of `path`, which the user named.
+  // `files`: reads files that images name (their PDB, their .gnu_debuglink). `path_files`: for the folders of `path`,
+  // which the user named.
   NativeSources(ImageFiles& files, ImageFiles& path_files, SymbolPath path)
       : files_(files), pdbs_(files, path_files, std::move(path)) {}
 

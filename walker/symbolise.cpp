@@ -11,8 +11,8 @@ namespace {
 // Inlined calls of one frame, and of one stack: real chains have some 40. More would be made to be many.
 constexpr std::size_t kMaxInlined = 64;
 constexpr std::size_t kMaxInlinedInStack = 1 << 16;
-// Bytes of a name or a path. A template's arguments can make a name of megabytes, a hostile PDB a path of 32 KiB,
-// and every frame has its own.
+// The limit in bytes for a name or a path. A template's arguments can make a name of megabytes, a hostile PDB a path of
+// 32 KiB, and every frame has its own.
 constexpr std::size_t kMaxName = 4096;
 
 std::string bounded(std::string name) {

@@ -14,10 +14,9 @@ struct MsvcType {
   std::string whole() const { return left + right; }
 };
 
-// Reads MSVC's decorated names, from left to right. Bounded: in depth, and in the length of every text that
-// it makes (a back reference repeats what was there). Microsoft documents only what names decode to; the
-// grammar is known from the compilers that write it (clang's MicrosoftMangle, Agner Fog's "Calling
-// conventions").
+// Reads MSVC's decorated names, from left to right. Bounded in depth, and in the length of every text that it makes (a
+// back reference repeats earlier text). Microsoft documents only the demangled names; the grammar is known from
+// compilers that write it (clang's MicrosoftMangle) and from Agner Fog's "Calling conventions".
 class MsvcParser {
  public:
   explicit MsvcParser(std::string_view text) : text_(text) {}

@@ -267,8 +267,8 @@ void PdbReader::add_separated(const PdbModuleSymbols& symbols, const PdbModuleLi
   }
 }
 
-// Functions with the same entry that this module does not know are those of other modules: the public
-// symbols count them.
+// Functions with the same entry that this module does not contain belong to other modules: the public symbols say how
+// many there are.
 void PdbReader::add_folded(IndexBuilder& into) {
   for (const auto& [begin, entry] : entries_) {
     const std::size_t count = std::max<std::size_t>(publics_.functions_at(begin), entry.names.size());

@@ -10,8 +10,8 @@
 namespace mixwalk {
 
 // The records of the TPI stream (types) or the IPI stream (functions that were inlined), by their index.
-// (https://llvm.org/docs/PDB/TpiStream.html.) Not frozen-safe; one thread at a time. `msf` must outlive
-// this. The records' lengths are read when the first record is asked for.
+// (https://llvm.org/docs/PDB/TpiStream.html.) Not frozen-safe; one thread at a time. `msf` must outlive this. The
+// records' lengths are read when a record is first needed.
 class TypeRecords {
  public:
   static constexpr std::uint32_t kTypes = 2, kIds = 4;  // the streams

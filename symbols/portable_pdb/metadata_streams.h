@@ -9,8 +9,8 @@
 
 namespace mixwalk {
 
-// The streams of a metadata root (ECMA-335 II.24.2.1), as a portable PDB or an assembly has them. Views point
-// into the file. Empty: the stream is missing.
+// The streams of a metadata root (ECMA-335 II.24.2.1), in a portable PDB or an assembly. Views point into the file.
+// Empty: the stream is missing.
 struct MetadataStreams {
   std::span<const std::byte> pdb;     // #Pdb
   std::span<const std::byte> tables;  // #~

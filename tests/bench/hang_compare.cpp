@@ -17,8 +17,8 @@
 namespace mixwalk::bench {
 namespace {
 
-// A busy service: one in ten threads waits for a lock of the one before it, some in native code, some idle, some that
-// moved. 40 frames each, as a request of ASP.NET has.
+// A busy service: one in ten threads waits for a lock of the thread before it, some are in native code, some are idle,
+// and some moved. Each has 40 frames, as a request of ASP.NET has.
 std::vector<Snapshot> dumps_of(std::uint32_t threads, std::uint32_t dumps) {
   std::vector<Snapshot> out;
   for (std::uint32_t d = 0; d < dumps; ++d) {

@@ -152,8 +152,8 @@ std::vector<UniqueHandle> busiest_threads(DWORD process_id, std::size_t count) {
   return busiest;
 }
 
-// What the system alone takes for the registers of all threads at once, and again as soon as it has answered, with
-// nothing of mixwalk's in the program. A profiler that suspends threads needs these calls for each sample.
+// The time that the system alone takes for the registers of all threads at once, again and again without a pause, with
+// no part of mixwalk in the program. A profiler that suspends threads needs these calls for each sample.
 Stretch watch_registers(Program& program, DWORD ms) {
   program.rate();  // they work
   std::atomic<bool> stop{false};
@@ -211,8 +211,8 @@ void judge(const Watcher (&watchers)[kWatchers], const std::string& what, double
               kLoss, " %");
 }
 
-// `interval`: what EventPipe is asked for, in the words of the runtime's configuration
-// (milliseconds, hexadecimal); null: its default.
+// `interval`: the sampling interval for EventPipe, in the form of the runtime's configuration (milliseconds,
+// hexadecimal); null: its default.
 void compare(const Options& options, const char* work, std::vector<std::string> program_options,
              const char* interval, const char* asked) {
   SetEnvironmentVariableA("DOTNET_EventPipeThreadSamplingRate", interval);
@@ -254,7 +254,7 @@ void compare(const Options& options, const char* work, std::vector<std::string> 
                 samples, cost[i], median_of(watcher, &Stretch::bytes));
   }
   std::printf("  (what \"nobody\" and \"nobody again\" lose is the noise of this run)\n");
-  // Units a second say little on a machine whose processors others want, too; units a second of the
+  // Units per second say little on a machine whose processors other programs use, too; units per second of the
   // program's own CPU time do not depend on them.
   judge(watchers, "loss", &Stretch::rate);
   judge(watchers, "loss per CPU", &Stretch::per_cpu);

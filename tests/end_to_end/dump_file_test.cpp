@@ -1,5 +1,5 @@
-// Dumps of real programs, written and read by mixwalk.exe: their stacks are those that mixwalk.exe sees when it attaches
-// to the same program, or looks at it from outside.
+// Dumps of real programs, written and read by mixwalk.exe: their stacks are the same as those that mixwalk.exe shows
+// when it attaches to the program, or looks at it from outside.
 
 #include <gtest/gtest.h>
 #include <windows.h>
@@ -260,8 +260,8 @@ TEST_F(HangDump, ASmallDumpIsWalkedByTheImagesFiles) {
     // The two dumps are of two moments, and some threads of the runtime wait again and again.
     const std::vector<Place> found = places(small.at(id));
     if (found.empty() || found.front() != places(thread).front()) continue;
-    // Wine's writer takes a thread's registers, lets it run, and copies its stack later. Seen once in some ten runs: a
-    // thread of the runtime's had left its wait and was back in it, and above its registers lay no return address.
+    // Wine's writer reads a thread's registers, lets it run, and copies its stack later. Seen once in some ten runs: a
+    // thread of the runtime had left its wait and was back in it, and no return address lay above its Rsp.
     if (found.size() == 1 && small.at(id)["runs"][0]["why"] == "no-call") continue;
     EXPECT_EQ(found, places(thread)) << small.at(id).dump(1);
     ++same;

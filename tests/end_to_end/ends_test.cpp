@@ -1,6 +1,5 @@
-// A program that is looked at ends as it would without: in five ways under a recording of 1 ms,
-// with mixwalk.dll's threads ended or suspended by the program, and with the loader lock held for
-// good.
+// A program that is looked at ends as it would without mixwalk: in five ways under a recording of 1 ms, with
+// mixwalk.dll's threads ended or suspended by the program, and with the loader lock held for good.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,8 +36,7 @@ RecordRequest copies_every_millisecond() {
   return request;
 }
 
-// A recording of a program, by the pieces of mixwalk.exe; it is under way when the constructor
-// returns.
+// A recording of a program, made with the classes of mixwalk.exe; it is running when the constructor returns.
 class Recorded {
  public:
   Recorded(const ChildProcess& program, const RecordRequest& request)
@@ -131,8 +129,8 @@ INSTANTIATE_TEST_SUITE_P(Ways, Ends,
                          testing::Values("native", "environment", "failfast", "terminate", "main"),
                          [](const auto& info) { return std::string(info.param); });
 
-// What was suspended by our threads at the moment when they were stopped is given back from
-// outside. Then the program's own threads all come to their end, and so does it.
+// The suspensions that our threads had made at the moment when they were stopped are undone from outside. Then all of
+// the program's own threads reach their end, and so does the program.
 void stop_foreign_threads(const std::string& how, const std::vector<std::string>& ways) {
   for (const std::string& way : ways) {
     SCOPED_TRACE(how + ", " + way);

@@ -360,8 +360,8 @@ TEST_F(Loads, ModulesOfAStartedProgram) {
             2 * kRounds)
       << result.err;
   expect_loaded_by("hunt_turn_a.dll", "LoadNative");
-  // What the runtime itself begins with, and each module once, whether the runtime tells of it or the
-  // loader.
+  // The modules that the runtime itself loads first, and each module once, whether the runtime or the loader reports
+  // it.
   EXPECT_EQ(samples_of("events.dll"), 1u);
   for (const auto& [what, of] : types_) {
     const bool again = what == "hang.dll" || what == "hunt_turn_a.dll" || what.starts_with("RefEmit");
@@ -386,8 +386,7 @@ TEST_F(Loads, WhatAKilledProgramTakesWithItIsCounted) {
   EXPECT_EQ(samples_of("hunt_turn_a.dll") + recording_.dropped, kRounds) << result.err;
 }
 
-// A reader that does not read: the target goes on, and every event is a sample or counted as
-// dropped.
+// A reader that does not read: the target goes on, and every event becomes a sample or is counted as dropped.
 TEST(EventsSession, SlowReaderLosesEventsThatAreCounted) {
   constexpr int kThrown = 40'000;
   ChildProcess events({fixture("events.exe"), "--rounds", std::to_string(kThrown / 4), "--threads",

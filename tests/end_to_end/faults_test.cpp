@@ -1,5 +1,5 @@
-// mixwalk record beside programs that do something of their own with faults (fixtures/faults): what
-// they watch for must reach them, and nothing of ours may.
+// mixwalk record beside programs that use faults for purposes of their own (fixtures/faults): the faults that they wait
+// for must reach them, and no fault of ours may.
 
 #include <gtest/gtest.h>
 

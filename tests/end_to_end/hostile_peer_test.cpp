@@ -1,5 +1,5 @@
-// Garbage on both ends of the pipe: mixwalk.exe visits a process that is none of ours and answers
-// what it likes, and mixwalk.dll sits in a real process and is told nonsense.
+// Garbage on both ends of the pipe: mixwalk.exe visits a process that is not a real target and answers anything, and
+// mixwalk.dll, in a real process, is sent nonsense.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -76,8 +76,8 @@ std::wstring pipe_name_in(const std::string& request) {
   return at == std::string::npos ? std::wstring() : to_utf16(std::string_view(request).substr(at));
 }
 
-// This very process as a .NET process: takes one attach, answers it, and says `talk` on the pipe
-// that it was told, then waits until mixwalk.exe has left it.
+// This test process plays a .NET process: it accepts one attach, answers it, sends `talk` through the pipe whose name
+// it got, and then waits until mixwalk.exe has left it.
 void be_a_target(const std::string& reply, const std::string& talk) {
   const std::wstring name =
       L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(GetCurrentProcessId());
@@ -121,8 +121,8 @@ void expect_one_line(const ProgramResult& result, const std::vector<ExitCode>& c
   EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1);
 }
 
-// The runtime makes an instance of its port, and only then asks to be told of its client: who comes
-// in between makes it deaf for good.
+// The runtime creates an instance of its port, and only then asks to be notified of its client: a client that connects
+// in between makes the port unreachable for good.
 TEST(DiagnosticsPort, IsNotConnectedToInTheMomentThatItIsMade) {
   const std::wstring name =
       L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(GetCurrentProcessId());
@@ -230,8 +230,8 @@ TEST_F(HostileTargetsImage, IsOnADrive) {
   EXPECT_NE(result.out.find("ladder_native_call"), std::string::npos) << result.out;
 }
 
-// The path of an image is what the target says. mixwalk.exe opens none that leads to another machine
-// or to a device: what it would have found there would have named the frame.
+// The target says what the path of an image is. mixwalk.exe opens no path that leads to another machine or to a device:
+// the file there would otherwise have named the frame.
 TEST_F(HostileTargetsImage, IsOnNoDrive) {
   MIXWALK_ONLY_UNDER_WINE("the device is Wine's, for files of the machine that it runs on: it needs no server");
   ASSERT_TRUE(path_.starts_with("Z:\\")) << path_;
@@ -255,8 +255,8 @@ std::string bytes_written_to(PipeIo& pipe, const Deadline& deadline) {
   return bytes;
 }
 
-// This process makes the pipe of another process's diagnostics port, and would get the visitor's
-// rights. It gets no byte, and the other process is no .NET process.
+// This process creates the pipe of another process's diagnostics port, and would get the visitor's rights. It receives
+// no byte, and mixwalk says that the other process is no .NET process.
 TEST(SquattedPort, IsNotSpokenTo) {
   ChildProcess native({"C:\\windows\\system32\\cmd.exe"});
   const std::string id = std::to_string(native.id());

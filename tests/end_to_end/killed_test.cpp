@@ -1,5 +1,5 @@
-// Either side ended from outside, at any moment of attach, dump and detach: the other one goes on or
-// ends cleanly, nothing stays suspended, and the next visitor is let in.
+// Either side is ended from outside, at any moment of attach, dump and detach: the other side goes on or ends cleanly,
+// nothing stays suspended, and the next visitor is admitted.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,8 +34,8 @@ bool ready(ChildProcess& target) {
   return target.read_line().value_or("").starts_with("READY");
 }
 
-// How long a whole visit takes here and now, milliseconds: the moments are spread over it. A busy
-// machine that becomes idle makes later ones shorter: whoever sees one end in time says so.
+// How long a whole visit takes now, in milliseconds: the moments are spread over that time. On a busy machine that
+// becomes idle, later visits are shorter: the caller corrects the time when a visitor ends before its moment.
 DWORD visit_ms(const std::vector<std::string>& visit) {
   run_program(visit);  // warms the caches up
   const ULONGLONG begin = GetTickCount64();

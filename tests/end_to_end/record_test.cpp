@@ -176,8 +176,8 @@ TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
   const std::vector<std::string> kNames = {"deadlock 1", "deadlock 2", "sleep", "accept",
                                            "native wait", "com call", "task result", "deep"};
   TargetSession session = attach_to(hang_.id());
-  // What fills first is the pipe's buffer, then the ring: some 5 s of chunks. A busy machine may need
-  // longer than the usual deadline, and a tick would then lack a thread.
+  // First the pipe's buffer fills, then the ring: some 5 s of chunks. A busy machine may need longer than the usual
+  // deadline, and a thread would then be missing in a tick.
   ASSERT_FALSE(session.begin_record({.sampling = {.deadline_ms = 5'000},
                                      .period_ns = 1'000'000,
                                      .thread_names = kNames}));

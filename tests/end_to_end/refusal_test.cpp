@@ -106,7 +106,7 @@ TEST(Refusal, TheRuntimeHasNotStarted) {
   SetEnvironmentVariableW(L"DOTNET_DefaultDiagnosticPortSuspend", L"1");
   ChildProcess hang({fixture("hang.exe")});
   SetEnvironmentVariableW(L"DOTNET_DefaultDiagnosticPortSuspend", nullptr);
-  // On its way there the process has no runtime, its host alone, then a runtime without a port: each
+  // While it starts, the process first has no runtime, then only its host, then a runtime without a port: each of these
   // has its own sentence. Only the runtime itself, asked through its port, gives the last one.
   const std::string said_by_runtime = "is still starting; try again in a moment";
   ProgramResult result;
@@ -130,8 +130,8 @@ TEST(Refusal, DiagnosticsAreSwitchedOff) {
   expect_unharmed(hang);
 }
 
-// What each switch of the runtime keeps out. A program that runs is not kept from profilers by the
-// one that is named after them: the runtime looks at it as it starts only.
+// What each switch of the runtime prevents. The switch that is named after profilers does not keep them out of a
+// running program: the runtime reads it only when it starts.
 class DiagnosticsSwitch {
  public:
   explicit DiagnosticsSwitch(const wchar_t* name) : name_(name) {

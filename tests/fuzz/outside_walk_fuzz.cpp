@@ -1,5 +1,5 @@
-// Arbitrary bytes as a dump, walked and named as `mixwalk dump FILE.dmp` does: the walk must end, within the limits
-// that it is given, and its stacks must hold together.
+// Arbitrary bytes as a dump, walked and named as in `mixwalk dump FILE.dmp`: the walk must end, within its limits, and
+// its stacks must be consistent.
 
 #include <chrono>
 #include <cstddef>

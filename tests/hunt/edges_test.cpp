@@ -1,5 +1,5 @@
-// Visits while the program starts and while it ends: it comes up, ends with its own code, and mixwalk
-// says what it met.
+// Visits while the program starts and while it ends: the program starts, ends with its own code, and mixwalk reports
+// what it found.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

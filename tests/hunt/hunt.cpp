@@ -188,8 +188,8 @@ void hunt(const Situation& situation) {
   Seen seen;
   const auto goes_on = [&] { return hunted.process().running() && !::testing::Test::HasFailure(); };
   if (goes_on()) visit(hunted.id(), {"record", "-i", "1ms", "--budget", "0", "-d", time}, situation, seen);
-  // Each visit costs a second, most of it the start of programs under Wine. In an ordinary run each
-  // situation is dumped once, by one engine and the next by the other.
+  // Each visit costs a second, most of it for the start of programs under Wine. In an ordinary run each situation is
+  // dumped once, with the engines alternating between situations.
   static int dumps = 0;
   const ULONGLONG end = GetTickCount64() + static_cast<ULONGLONG>(hunt_time().count());
   do {

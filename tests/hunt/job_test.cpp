@@ -1,5 +1,5 @@
-// A program in a job with little memory: where there is none left for mixwalk, it is refused with that
-// reason, and the program goes on.
+// A program in a job with little memory: where no memory is left for mixwalk, the visit is refused with that reason,
+// and the program goes on.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -715,8 +715,8 @@ TEST(MergeTest, ThreadOffItsOwnStackIsShownWhereItStands) {
   expect_consistent(stack);
 }
 
-// A fiber that called no managed code: the CLR's frames lie on the stack that it was switched to from,
-// below the fiber's own in one case and above it in the other.
+// A fiber that called no managed code: the CLR's frames lie on the stack from which the thread was switched, below the
+// fiber's own stack in one case and above it in the other.
 TEST(MergeTest, ManagedFramesOfAnotherStackAreLeftOut) {
   const std::vector<ScriptedFrame> fiber = {{0x10010, 0x7000}, {0x10090, 0x7040}, {0, 0x7080}};
   for (const std::uint64_t other : {0x3000u, 0x23000u}) {

@@ -9,11 +9,10 @@
 
 namespace mixwalk {
 
-// The code of one image by the COFF symbols that its linker left in it: where functions start and what they
-// are called, exported or not. gcc writes them, also of code without debug information; strip removes them.
-// They do not say how long a function is, so a name is only that of the very start. Immutable; not
-// frozen-safe to make. Views point into the file, which must outlive this. (Microsoft, "PE Format": "COFF
-// Symbol Table".)
+// The code of one image by the COFF symbols that its linker left in it: where functions start and what they are called,
+// exported or not. gcc writes them, even for code without debug information; strip removes them. They do not say how
+// long a function is, so a name is valid only at the very start. Immutable; not frozen-safe to make. Views point into
+// the file, which must outlive this object. (Microsoft, "PE Format": "COFF Symbol Table".)
 class CoffSymbols {
  public:
   // Symbols. chrome.dll has some 2 million; beyond it the rest is left out.

@@ -9,8 +9,8 @@
 
 namespace mixwalk {
 
-// The headers of an x64 image that is loaded somewhere: in this process, in another one, in a dump. Nothing that is
-// read is trusted. Frozen-safe if the memory is. The memory must outlive this. (Microsoft, "PE Format".)
+// The headers of an x64 image that is loaded anywhere: in this process, in another one, in a dump. Nothing that is read
+// is trusted. Frozen-safe if the memory is. The memory must outlive this object. (Microsoft, "PE Format".)
 class ImageHeaders {
  public:
   // Nothing: no image stands there, or its headers cannot be read.
@@ -43,7 +43,7 @@ class ImageHeaders {
   std::optional<Section> section(std::uint32_t number) const noexcept;
   std::uint32_t section_count() const noexcept { return field(kSectionCountAt) >> 16; }
 
-  // A number that tells the image from every other one. Two images differ in their time stamps, sizes or
+  // A number that distinguishes the image from every other one. Two images differ in their time stamps, sizes or
   // directories.
   std::uint64_t identity() const noexcept;
 

@@ -7,8 +7,8 @@
 namespace mixwalk {
 namespace {
 
-// Limits: some ten times what the largest images in the wild have. Tables may share their bytes: a small file
-// must not unfold.
+// Limits: some ten times what the largest known images have. Tables may share their bytes: a small file must not expand
+// into much memory.
 constexpr std::uint32_t kMaxImages = 4096;
 constexpr std::size_t kMaxImports = 1'000'000;
 

@@ -10,8 +10,8 @@
 
 namespace mixwalk {
 
-// The memory of a dumped process, as far as the dump has it. A read across ranges that adjoin is whole. The dump
-// must outlive this. One thread at a time: it remembers the range that was read last.
+// The memory of a dumped process, as far as the dump has it. A read may cross adjoining ranges. The dump must outlive
+// this object. One thread at a time: the object remembers the range that was read last.
 class DumpMemory final : public MemoryReader {
  public:
   explicit DumpMemory(const Minidump& dump) noexcept : file_(dump.file()), ranges_(dump.memory()) {}
@@ -29,8 +29,8 @@ class DumpMemory final : public MemoryReader {
   mutable std::size_t last_ = 0;  // place in ranges_
 };
 
-// What lay at an address of a dumped process: by the dump's list of regions. A dump without such a list only has
-// the memory itself: whatever is there may then be code. The dump must outlive this.
+// What was at an address of a dumped process, by the dump's list of regions. A dump without such a list has only the
+// memory itself: then all of it may be code. The dump must outlive this object.
 class DumpOutsideMemory final : public OutsideMemory {
  public:
   explicit DumpOutsideMemory(const Minidump& dump) noexcept : regions_(dump.regions()), memory_(dump) {}

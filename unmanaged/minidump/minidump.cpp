@@ -39,8 +39,8 @@ struct Table {
   bool cut = false;  // the stream promises more than it has
 };
 
-// Folklore: some writers (Breakpad's among them) put four bytes between the number and the records, so that these
-// are aligned. The stream's size tells.
+// Folklore: some writers (Breakpad's among them) put four bytes between the number and the records, to align the
+// records. The stream's size shows which form it is.
 Table table_of(std::span<const std::byte> stream, std::uint64_t record_bytes) {
   FileReader reader(stream);
   const std::uint64_t count = reader.at<std::uint32_t>(0);

@@ -63,8 +63,8 @@ std::optional<std::uint64_t> take_lea_rsp(Instructions& code, Register frame_reg
   }
 }
 
-// A jump to where calls arrive is a tail call. One to a place inside a function, or to another part
-// of this one (Microsoft's compiler chains the parts, gcc has .cold ones), is no end of the frame.
+// A jump to an address that is called like a function is a tail call. A jump to a place inside a function, or to
+// another part of this one (Microsoft's compiler chains the parts, gcc has .cold ones), does not end the frame.
 bool is_tail_call(const UnwindMemory& memory, const ModuleSpan* module,
                   const FunctionEntry& entry, std::uint64_t target) noexcept {
   const std::uint64_t begin = memory.image_base + entry.begin;

@@ -7,8 +7,8 @@
 
 namespace mixwalk {
 
-// What locks of the runtime or the whole process a thread may hold that stands in an image, or in
-// something that the image called.
+// Which locks of the runtime or of the whole process may be held by a thread that is in an image, or in something that
+// the image called.
 enum class LockRisk : std::uint8_t {
   none,
   below_system_call,  // ntdll: any, unless the thread has gone into the system from its very top
@@ -50,8 +50,8 @@ struct ModuleSpan {
   bool operator==(const ModuleSpan&) const = default;
 };
 
-// The loaded images of a target at one moment: immutable, sorted by base, disjoint. Frozen-safe.
-// Does not own the spans: its maker (ModuleMap) keeps them alive.
+// The loaded images of a target at one moment: immutable, sorted by base, disjoint. Frozen-safe. Does not own the
+// spans: its creator (ModuleMap) keeps them alive.
 class ModuleView {
  public:
   ModuleView() = default;

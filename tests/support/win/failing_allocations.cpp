@@ -1,5 +1,5 @@
-// What makes mixwalk_starved.dll of mixwalk.dll: its malloc, so also its operator new, and
-// those system calls that make something fail where the test says so (StarvePage).
+// The changes that make mixwalk_starved.dll from mixwalk.dll: its malloc, so also its operator new, and the system
+// calls that create something fail where the test says so (StarvePage).
 
 #include <windows.h>
 

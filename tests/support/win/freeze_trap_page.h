@@ -11,8 +11,8 @@
 
 namespace mixwalk {
 
-// What a sampler must never do while a thread stands, done on purpose by mixwalk_trapped.dll: to
-// show that the trap sees it, and that with the right lock held it hangs.
+// What a sampler must never do while a thread is frozen, done on purpose by mixwalk_trapped.dll: to show that the trap
+// sees it, and that it hangs when the right lock is held.
 enum class Sabotage : std::uint32_t {
   none,
   heap,            // HeapAlloc from the process heap

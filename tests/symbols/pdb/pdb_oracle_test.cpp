@@ -139,8 +139,8 @@ class Comparer {
   int examples_ = 0;
 };
 
-// `least`: of a hundred addresses in functions with records, so many are equal. Returns how many lie in code
-// that functions share.
+// `least`: at least this many of a hundred addresses in functions with records must be equal. Returns how many lie in
+// code that functions share.
 std::size_t compare(const std::string& path, std::size_t most, double least) {
   Comparer comparer(path, most);
   EXPECT_EQ(comparer.problem, "") << path;

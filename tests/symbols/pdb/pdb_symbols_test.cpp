@@ -105,8 +105,8 @@ TEST(PdbSymbolsTest, ModuleIsReadWhenItIsFirstAskedFor) {
   EXPECT_EQ(at(*opened.index, kCode + 0x1F), "first :0");
 }
 
-// The linker kept the code of one of three functions: the module that it came from has the name, its inlined
-// calls and its lines; what the others say of that code is not mixed in.
+// The linker kept the code of one of three functions: the module that it came from determines the name, the inlined
+// calls and the lines; the data of the other modules about that code is not mixed in.
 TEST(PdbSymbolsTest, FoldedFunctionsAreOneNameAndCounted) {
   PdbBuilder pdb = test::empty_pdb();
   const std::uint32_t a = pdb.text("a.cpp"), b = pdb.text("b.cpp");

@@ -111,8 +111,8 @@ spoil_registers_and_fault:
     ret
 )");
 
-// Ten and eight values that live across the call: the compiler has nowhere better to keep them than
-// xmm6 … xmm15 and the nonvolatile general registers.
+// Ten and eight values that live across the call: the compiler has no better place for them than xmm6 … xmm15 and the
+// nonvolatile general registers.
 [[gnu::noinline]] void expect_registers_survive(const volatile double* reals,
                                                 const volatile long long* numbers) {
   const double a = reals[0], b = reals[1], c = reals[2], d = reals[3], e = reals[4], f = reals[5],

@@ -83,8 +83,7 @@ TEST(Options, FromWhereADumpIsMade) {
   EXPECT_FALSE(dump({"-p", "1", "--no-locks"}).locks);
   EXPECT_EQ(dump({"-p", "1", "--no-locks"}).way, DumpWay::automatic);
   expect_usage({"dump", "a.dmp", "--no-locks"}, "--no-locks does not go with a dump file");
-  // What only mixwalk.dll can follow.
-  // Both ways can do so.
+  // Options that only mixwalk.dll can follow. The first one, --at-once, is an exception: both ways can follow it.
   EXPECT_EQ(dump({"-p", "1", "--at-once"}).way, DumpWay::automatic);
   EXPECT_EQ(dump({"-p", "1", "--at-once", "--outside"}).way, DumpWay::outside);
   EXPECT_EQ(dump({"-p", "1", "--at-once", "--outside", "--deadline", "2s"}).visit.sampling.deadline_ms, 2'000u);

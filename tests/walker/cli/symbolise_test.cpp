@@ -36,8 +36,7 @@ std::string text_of(const Bytes& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Functions of pdb_with_inlining(), and one more that only .pdata knows, with an export at its
-// begin.
+// The functions of pdb_with_inlining(), and one more that only .pdata knows, with an export at its begin.
 Bytes image() {
   return ImageBuilder()
       .function(0x1000, 0x1040)

@@ -1,7 +1,7 @@
 // Runs the tests of the bundle for Windows, one after another, and writes a report to be sent in.
 // usage: run_tests [--bundle FOLDER] [TEXT…]
-// With TEXT only the tests whose names contain one of them. Ends with 0 when all of these passed, with 1 when one did
-// not, and with 2 when there is nothing to run.
+// With TEXT, only the tests whose names contain one of these texts are run. Exit codes: 0 when all of these tests
+// passed, 1 when one failed, 2 when there is nothing to run.
 
 #include <windows.h>
 
