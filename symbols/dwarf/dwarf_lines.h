@@ -19,8 +19,8 @@ class DwarfLines {
   // units of a browser that was built with LTO have some 2 MiB.
   static constexpr std::uint64_t kMaxTable = 4 * 1024 * 1024;
 
-  // `unit`: the unit's own entry. A unit without a line table, or with a damaged or a larger one, has no lines
-  // and files. `section`: .debug_line.
+  // `unit`: the unit's own entry. A unit without a line table, or with a damaged or too large one, has no lines and
+  // files. `section`: .debug_line.
   DwarfLines(Dwarf_Debug debug, Dwarf_Die unit, std::span<const std::byte> section);
   ~DwarfLines();
   DwarfLines(const DwarfLines&) = delete;

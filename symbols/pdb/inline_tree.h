@@ -9,8 +9,8 @@
 
 namespace mixwalk {
 
-// Code that one scope of a function claims: scope 0 is the function itself, with its own lines; the others
-// are the calls that were inlined in it.
+// Code that one scope of a function claims: scope 0 is the function itself, with its own lines; the other scopes are
+// the calls that were inlined in it.
 struct ScopedCode {
   PlacedCode code;
   std::uint32_t scope = 0;

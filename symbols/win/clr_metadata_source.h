@@ -22,8 +22,8 @@ struct ManagedName {
 // to forget them: a FunctionID may be used again once its module or its dynamic method is gone.
 class ClrMetadataSource {
  public:
-  // Neither is owned; `info8` may be null (older runtimes): functions without metadata then have
-  // no name of their own.
+  // Neither interface is owned; `info8` may be null (older runtimes): functions without metadata then have no name of
+  // their own.
   ClrMetadataSource(clr::ICorProfilerInfo3* info, clr::ICorProfilerInfo8* info8)
       : info_(info), info8_(info8) {}
 

@@ -168,8 +168,8 @@ struct ICorProfilerThreadEnum : IUnknown {
 
 struct ICorProfilerInfo4 : ICorProfilerInfo3 {
   virtual HRESULT STDMETHODCALLTYPE EnumThreads(ICorProfilerThreadEnum** threads) = 0;
-  // Makes the calling thread ready for calls while another thread is suspended: whatever the CLR
-  // keeps per thread is allocated here and not under a freeze.
+  // Prepares the calling thread for calls while another thread is suspended: what the CLR keeps per thread is allocated
+  // here and not during a freeze.
   virtual HRESULT STDMETHODCALLTYPE InitializeCurrentThread() = 0;
   MIXWALK_UNUSED_SLOT(RequestReJIT);
   MIXWALK_UNUSED_SLOT(RequestRevert);

@@ -1,5 +1,5 @@
-// Dumps that mixwalk has written, read by mixwalk and by ClrMD (Microsoft's library for dumps, which asks the same
-// debugging library in ways of its own): the managed frames of all threads are the same, frame by frame.
+// Dumps that mixwalk has written are read by mixwalk and by ClrMD (Microsoft's library for dumps, which asks the same
+// debugging library in its own way): the managed frames of all threads are the same, frame by frame.
 
 #include <gtest/gtest.h>
 #include <windows.h>

@@ -30,7 +30,7 @@ std::vector<Snapshot> deadlock_snapshots();
 std::vector<Snapshot> fleet_snapshots();
 
 // Two recordings of one program, before and after a change: Price takes three times as long, Ship half as long, Log is
-// gone and Audit, whose name is hostile, is new. Eight seconds, and four. Most threads wait.
+// gone, and Audit, whose name is hostile, is new. The first lasts eight seconds, the second four. Most threads wait.
 std::array<Recording, 2> compared_recordings();
 
 // A large program's dump: stacks of 20 to 60 frames in 300 functions, with 20 different call paths to the leaf; one

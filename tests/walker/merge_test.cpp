@@ -22,8 +22,8 @@ using test::ScriptedUnwindStep;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// The images: ntdll is module 0, coreclr 1, and System.Private.CoreLib 2, whose ReadyToRun code
-// only the CLR can tell from the rest of the image.
+// The images: ntdll is module 0, coreclr 1, and System.Private.CoreLib 2. Only the CLR can distinguish the ReadyToRun
+// code of the last one from the rest of the image.
 constexpr std::array kModules = {
     ModuleSpan{.base = 0x10000, .size = 0x1000},
     ModuleSpan{.base = 0x20000, .size = 0x1000},

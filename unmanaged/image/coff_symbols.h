@@ -31,9 +31,9 @@ class CoffSymbols {
   std::string_view name_at(std::uint32_t rva) const noexcept;
   // The last one that starts at or before the RVA, and is a function; null: none.
   const Start* function_before(std::uint32_t rva) const noexcept;
-  // Sorted by RVA, each RVA once. Of several names the one that the symbol table calls a function comes
-  // before any other, then an external before a static or a section's (".text$_ZN3FooEv"), then the shortest,
-  // then the first in the alphabet.
+  // Sorted by RVA, each RVA once. Of several names, one that the symbol table marks as a function comes before any
+  // other, then an external name before a static one or a section's (".text$_ZN3FooEv"), then the shortest, then the
+  // first in the alphabet.
   std::span<const Start> starts() const noexcept { return starts_; }
 
  private:

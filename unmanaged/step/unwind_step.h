@@ -49,8 +49,8 @@ struct StepResult {
   bool no_unwind_data = false;
 };
 
-// Whether a frame without unwind data may be taken for a leaf function. By the ABI such a function
-// has not moved Rsp, so only the top frame (or one that a trap interrupted) can be one.
+// Whether a frame without unwind data may be taken for a leaf function. By the ABI such a function has not moved Rsp,
+// so only the top frame (or one that a trap interrupted) can be a leaf function.
 enum class LeafRule : std::uint8_t { forbidden, allowed };
 
 // An exact instruction pointer is the thread's own, or one that a trap interrupted.

@@ -152,10 +152,10 @@ void RtlUnwindStep::unwind(void* call) {
     unwind_body(memory, known, ip, unwind);
     return;
   }
-  // Our own decoder comes first. Folklore: Wine 8's unwinder knows no epilogue that ends in a tail call
-  // (`rex.w jmp [reg]`, `jmp rel32` to another function, `jmp [rip + disp32]`), and undoes the prologue once
-  // more; later versions know all of them. Real case: a thread in ReadyToRun code got a stack of one frame,
-  // since a zero near the stack's base passed for its root. Test: unwind_differential_test, tail calls.
+  // Our own decoder comes first. Folklore: Wine 8's unwinder does not recognise an epilogue that ends in a tail call
+  // (`rex.w jmp [reg]`, `jmp rel32` to another function, `jmp [rip + disp32]`), and undoes the prologue once more;
+  // later versions recognise all of them. Real case: a thread in ReadyToRun code got a stack of one frame, since a zero
+  // near the stack's base was taken for its root. Test: unwind_differential_test, tail calls.
   const bool same_image = unwind.module == nullptr || unwind.module->base == image_base;
   if (unwind.at_instruction && same_image) {
     Registers caller = registers_of(unwind.context);

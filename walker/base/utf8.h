@@ -16,8 +16,8 @@ struct Utf8Character {
 // Of a text that is not empty. RFC 3629: no overlong forms, no surrogates, nothing past U+10FFFF.
 Utf8Character first_character(std::string_view text) noexcept;
 
-// The text with U+FFFD in place of each byte that belongs to no character: names come from the
-// target, and the consumers of most formats refuse a whole document for one bad byte.
+// The text with U+FFFD in place of each byte that belongs to no character: names come from the target, and the readers
+// of most formats refuse a whole document for one bad byte.
 std::string valid_utf8(std::string_view text);
 
 }  // namespace mixwalk

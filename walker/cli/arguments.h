@@ -63,8 +63,8 @@ CLI::Validator duration_validator();
 // For options that people give in milliseconds: a bare number would be seconds, so it is refused.
 CLI::Validator duration_with_unit_validator();
 
-// Formats the help: the usage line of a command names its target, and the list of all commands has one
-// line a command.
+// Formats the help: the usage line of a command names its target, and the list of all commands has one line per
+// command.
 class HelpFormatter final : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string name) const override;

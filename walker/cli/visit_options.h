@@ -9,8 +9,8 @@
 
 namespace mixwalk {
 
-// The options that dump and record have in common: which process, which of its threads, how they
-// are walked, and how long anything is waited for.
+// The options that dump and record have in common: which process, which of its threads, how they are walked, and the
+// time limits.
 struct VisitArguments {
   std::optional<std::uint32_t> id;
   std::optional<std::string> name;

@@ -40,9 +40,9 @@ struct Frame {
   std::int32_t module = kNone;      // index into Snapshot::modules
   std::int32_t run = kNone;         // index into Stack::runs; kNone for a managed frame between runs
 
-  // Filled in by symbolisation. Native: the bare symbol ("NtWaitForSingleObject"), empty where no
-  // symbol is known, never a wrong one. Managed: "Namespace.Type.Method(ParameterTypes)". Stub:
-  // what the runtime calls it ("IL_STUB_PInvoke"), or empty.
+  // Symbolisation fills this in. Native: the bare symbol ("NtWaitForSingleObject"); empty where no symbol is known;
+  // never a wrong one. Managed: "Namespace.Type.Method(ParameterTypes)". Stub: the runtime's name for it
+  // ("IL_STUB_PInvoke"), or empty.
   std::string name;
   SymbolKind symbol = SymbolKind::none;  // where a native frame's name comes from
   std::uint64_t displacement = 0;  // address - symbol's start, bytes; native frames with a name.

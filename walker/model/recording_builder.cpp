@@ -48,8 +48,8 @@ std::size_t hash_of(const AnyFrame& frame) noexcept {
   return hash * 31 + static_cast<std::size_t>(frame.kind);
 }
 
-// The runs of a stack from the kinds of its frames: a run goes on until a managed frame, its own
-// gap, or the thread's root.
+// Finds the runs of a stack by the kinds of its frames: a run continues up to a managed frame, its own gap, or the
+// thread's root.
 void find_runs(Stack& stack, const std::vector<OpenReason>& why) {
   bool managed_seen = false;
   bool in_run = false;

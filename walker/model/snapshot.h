@@ -92,8 +92,7 @@ enum class Way : std::uint8_t {
   file,     // a dump file was read
 };
 
-// The stacks of one process: at the moments that are listed, or of threads that were frozen one after the
-// other.
+// The stacks of one process: of the listed moments, or of threads that were frozen one after the other.
 struct Snapshot {
   std::string tool_version;
   std::uint64_t unix_time_ms = 0;

@@ -17,9 +17,8 @@ namespace mixwalk {
 // `url`: the value of --otlp; empty: it has none, a variable names the collector.
 ParsedUrl collector_url(const std::string& url, const OtelVariables& variables);
 
-// `given`: NAME=VALUE of --otlp-attribute; `service`: of --otlp-service.
-// In order: service, given, OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES. An empty value gives way to
-// the next one.
+// `given`: NAME=VALUE of --otlp-attribute; `service`: the value of --otlp-service. The order of precedence is: service,
+// given, OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES. For an empty value the next one is used.
 ParsedNameValues resource_attributes(const std::vector<std::string>& given,
                                      const std::optional<std::string>& service,
                                      const OtelVariables& variables);

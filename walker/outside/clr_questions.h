@@ -109,8 +109,8 @@ class ClrQuestions {
   virtual std::vector<ClrThread> threads() = 0;
   // Sync blocks from this number on, as many as can be looked at in a moment. Nothing: no answer.
   virtual std::optional<ClrSyncBlocks> sync_blocks(std::uint32_t first) = 0;
-  // The types of objects, as people read them: "System.Collections.Generic.List<System.Int32>". In the order of
-  // `objects`; empty: no object lies there.
+  // The types of objects in the form that people read: "System.Collections.Generic.List<System.Int32>". In the order of
+  // `objects`; empty: there is no object at that address.
   virtual std::vector<std::string> object_types(std::span<const std::uint64_t> objects) = 0;
 
   // The same for addresses that may be anything: empty, too, where the heap has no object that begins there.

@@ -45,8 +45,8 @@ void to_release(Runtime& runtime) {
   runtime.revision = 0;
 }
 
-// "8.0.31+COMMIT", or the numbers of the file: "8,0,3125,27210 @Commit: …" (.NET), "4.8.9181.0"
-// (.NET Framework).
+// Parses "8.0.31+COMMIT", or the numbers of the file: "8,0,3125,27210 @Commit: …" (.NET), "4.8.9181.0" (.NET
+// Framework).
 void read_numbers(std::string_view text, Runtime& runtime) {
   std::uint16_t* const numbers[] = {&runtime.major, &runtime.minor, &runtime.build, &runtime.revision};
   std::size_t which = 0;

@@ -38,7 +38,7 @@ class Target {
     static const Runtime kNone;
     return kNone;
   }
-  // Sorted by base, disjoint. Paths as the target's loader knows them: they come from the target, so a file is
+  // Sorted by base, disjoint. The paths are those of the target's loader. They come from the target, so files are
   // opened through LocalImageFiles only.
   virtual std::span<const Module> modules() const noexcept = 0;
   virtual std::span<const TargetThread> threads() const noexcept = 0;

@@ -33,8 +33,8 @@ ManagedCode::Function ClrManagedCode::ask(std::uint64_t ip) {
     }
     if (!names_.is_dynamic(function)) return {function, false};
   }
-  // A dynamic function is an IL stub, or a DynamicMethod that the program made (a compiled
-  // expression, a regular expression): the runtime's names of its own stubs tell them apart.
+  // A dynamic function is an IL stub, or a DynamicMethod that the program made (a compiled expression, a regular
+  // expression): the runtime's names of its own stubs distinguish the two.
   const ManagedName* name = dynamic_name(function);
   return {function, name != nullptr && name->stub};
 }

@@ -41,9 +41,9 @@ struct EventSample {
   }
 };
 
-// Walks the calling thread from the caller on, without the frames of this DLL: with `ask_clr` by
-// DoStackSnapshot, else by its copy only. `images`: a list that may be old. Not frozen-safe: it
-// allocates. May throw std::bad_alloc.
+// Walks the calling thread from the caller on, without the frames of this DLL: by DoStackSnapshot where `ask_clr` is
+// set, otherwise by its copy only. `images`: a list that may be out of date. Not frozen-safe: it allocates. May throw
+// std::bad_alloc.
 std::unique_ptr<EventSample> walk_this_thread(ClrInterfaces& clr, bool ask_clr,
                                               const ModuleTable& images);
 

@@ -17,8 +17,7 @@ class PipeEnd {
   // False: the name is none of mixwalk's, or the process that the name says does not serve it.
   bool connect(const std::wstring& name);
   bool send(const Message& message);
-  // Sends the last message of a visit that failed. Allocates nothing, and waits for the reader a short
-  // time only.
+  // Sends the last message of a visit that failed. Allocates nothing, and waits for the reader only for a short time.
   void send_failed(VisitFailed::Why why) noexcept;
   // Ends another thread's wait in receive() or send(). To be called again until that thread has
   // returned, since it may not have begun to wait yet.

@@ -23,8 +23,8 @@ const IID* const kImplemented[] = {
     &clr::kIidCallback4, &clr::kIidCallback5, &clr::kIidCallback6, &clr::kIidCallback7,
     &clr::kIidCallback8, &clr::kIidCallback9};
 
-// The program and its children get the variables that they would have without mixwalk. A child would
-// otherwise load mixwalk.dll as well, without a mixwalk.exe to talk to.
+// Gives the program and its children the variables that they would have without mixwalk. Otherwise a child would load
+// mixwalk.dll as well, without a mixwalk.exe to talk to.
 void give_back_variables() {
   if (!environment_variable(kPipeVariable)) return;  // not mixwalk.exe's
   for (const wchar_t* const name : kProfilerVariables) {

@@ -96,8 +96,8 @@ class Recorder {
     Followed* followed = nullptr;
     std::uint64_t stands_for = 0;  // the value of its sample
   };
-  // One sample of each thread, `now` nanoseconds after the beginning. False: the process is ending, or
-  // nothing can be frozen any more.
+  // Takes one sample of each thread, `now` nanoseconds after the beginning. False: the process is ending, or nothing
+  // can be frozen any more.
   bool tick(std::uint64_t now);
   void choose_due(std::uint64_t value);
   bool sample_in_groups(std::uint64_t now, std::span<Due> due);

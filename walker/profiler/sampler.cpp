@@ -274,8 +274,8 @@ void Sampler::finish_look(Sample& result, RawSample& raw, const Look& look, Last
   result.fault = raw.fault;
   result.thread.skipped = why_skipped(raw.fault);
   result.unmoved = raw.unmoved;
-  // The machine was busy with something else for a whole deadline. Real case: one thread of 200 in a
-  // dump, with a load of 12 on two cores (Dump.TwoHundredThreadsInOneAttach).
+  // The machine was busy with other work for a whole deadline. Real case: one thread of 200 in a dump, with a load of
+  // 12 on two cores (Dump.TwoHundredThreadsInOneAttach).
   result.look_again =
       raw.fault == CaptureFault::no_room || (raw.fault == CaptureFault::overdue && last == nullptr);
   if (!result.thread.skipped.empty() || raw.unmoved) return;

@@ -41,8 +41,8 @@ struct Hello {
   bool operator==(const Hello&) const = default;
 };
 
-// exe → DLL, next: the memory of the ledger (walker/suspended/freeze_ledger.h), as a handle of the
-// target's own. Nothing is frozen without it.
+// exe → DLL, next: the memory of the ledger (walker/suspended/freeze_ledger.h), as a handle that is valid in the
+// target. Without it nothing is frozen.
 struct LedgerOffer {
   std::uint64_t section = 0;
   bool operator==(const LedgerOffer&) const = default;

@@ -24,8 +24,8 @@ class RecordingCollector {
   // Gives a managed frame, which is of that assembly, its line (ManagedLines). Called as often.
   using Liner = std::function<void(RecordedFrame& frame, const Assembly& assembly)>;
 
-  // Says which builds modules and assemblies are (Module::code_view, Assembly::pdb). Called once for each row of
-  // each file. Either may be empty.
+  // Finds out which builds modules and assemblies are (Module::code_view, Assembly::pdb). Called once for each row of
+  // each file. Either function may be empty.
   struct Identifier {
     std::function<void(Module& module)> module;
     std::function<void(Assembly& assembly)> assembly;

@@ -23,8 +23,7 @@ inline constexpr std::string_view kMagic = "\x0A\x07mixwalk";
 // The fields of the file: its records.
 enum class File : std::uint32_t { magic = 1, header = 2, chunk = 3, footer = 4 };
 
-// The last field of every record: the CRC-32 of all bytes of the record before it. Tag and four
-// bytes.
+// The last field of every record: the CRC-32 of all bytes of the record before it. It has a tag and four bytes.
 inline constexpr std::uint32_t kChecksum = 15;
 inline constexpr std::size_t kChecksumBytes = 5;
 

@@ -15,8 +15,7 @@ namespace mixwalk {
 // the test program ends, however it ends, the program and everything that it has started are ended too.
 class ChildProcess {
  public:
-  // `arguments`: the program first. Aborts the test program when it cannot be started.
-  // `flags`: of CreateProcess.
+  // `arguments`: the program first. Aborts the test program when it cannot be started. `flags`: those of CreateProcess.
   explicit ChildProcess(const std::vector<std::string>& arguments, DWORD flags = 0);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;

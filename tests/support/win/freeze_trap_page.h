@@ -24,8 +24,8 @@ enum class Sabotage : std::uint32_t {
   thread_store,    // ICorProfilerInfo4::EnumThreads
 };
 
-// What the trap has seen: plain memory, shared between the DLL in the target and the test. It
-// begins zeroed. Frozen-safe to write.
+// What the trap has seen: plain memory, shared between the DLL in the target and the test. The memory is zeroed at
+// first. Frozen-safe to write.
 struct FreezeTrapRecord {
   static constexpr wchar_t kPageName[] = L"trap";
   static constexpr std::size_t kMaxImports = 256;

@@ -18,7 +18,7 @@ namespace mixwalk {
 DWORD append_memory(HANDLE process, HANDLE file, std::span<const DumpedName> names, const std::atomic<bool>& cancelled,
                     std::function<void()> after_first_piece = {});
 
-// How many bytes of the process's memory a whole dump holds now, without its tables. `process`:
+// How many bytes of the process's memory a whole dump would contain now, without its tables. `process`:
 // PROCESS_QUERY_INFORMATION.
 std::uint64_t dumped_bytes(HANDLE process);
 

@@ -28,8 +28,8 @@ class SessionPipe {
     io().watch_for_desertion(deserted);
   }
 
-  // Waits for the DLL. Another process that the descriptor admits, such as a service of the same
-  // account, is sent away again.
+  // Waits for the DLL. Another process that the descriptor admits, such as a service of the same account, is
+  // disconnected again.
   IoResult accept(const Deadline& deadline);
   // The last process that accept() sent away; 0: none.
   std::uint32_t sent_away() const noexcept { return sent_away_; }

@@ -18,8 +18,8 @@
 namespace mixwalk {
 namespace {
 
-// How long mixwalk.exe waits for a detach: the runtime only looks from time to time whether all
-// threads have left the profiler.
+// How long mixwalk.exe waits for a detach: the runtime checks only from time to time whether all threads have left the
+// profiler.
 constexpr DWORD kLeaveMs = 10'000;
 
 std::string process_text(const AttachTarget& target) {

@@ -82,9 +82,10 @@ using GetThreadDescription = HRESULT(WINAPI*)(HANDLE, PWSTR*);
 // Null: this Windows has no such function.
 //
 // Folklore: a static local variable that is initialised at run time ends the program where memory is missing. Its guard
-// (__cxa_guard_acquire) calls pthread_once of winpthreads, which allocates state for the calling thread and then uses
-// it, or calls abort(), where the allocation fails. Remedy: a variable that is initialised at compile time and set
-// later. Two threads may both set it, to the same value. (Tests: starved_test; no_winpthreads looks for such guards.)
+// (__cxa_guard_acquire) calls pthread_once of winpthreads, which allocates state for the calling thread; where the
+// allocation fails, it uses the state nevertheless, or calls abort(). Remedy: a variable that is initialised at compile
+// time and set later. Two threads may both set it, to the same value. (Tests: starved_test; no_winpthreads looks for
+// such guards.)
 GetThreadDescription get_thread_description() noexcept {
   constinit static std::atomic<GetThreadDescription> known{nullptr};
   GetThreadDescription get = known;

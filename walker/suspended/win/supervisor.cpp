@@ -21,9 +21,9 @@ bool Supervisor::start() noexcept {
   running_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   if (!stop_ || !running_) return false;
   thread_ = start_own_thread(&run, this, &thread_id_, kStackBytes);
-  // Folklore: CreateThread succeeds while another thread holds the loader lock, but the new thread
-  // does not run before the lock is free. Nothing may be frozen until then. (Test:
-  // LoaderLock.HeldForGoodEndsTheVisitWithAWord in ends_test.)
+  // Folklore: CreateThread succeeds while another thread holds the loader lock, but the new thread does not run until
+  // the lock is free. Nothing may be frozen before that. (Test: LoaderLock.HeldForGoodEndsTheVisitWithAWord in
+  // ends_test.)
   return thread_ && WaitForSingleObject(running_.get(), kStartMs) == WAIT_OBJECT_0;
 }
 

@@ -92,8 +92,8 @@ class Supervisor {
   // and from walking first to leaving: DoStackSnapshot is to end itself, and resume the thread.
   // checking and resuming belong to the supervisor; all other threads wait until they are over.
   enum class Phase : std::uint64_t { idle, frozen, walking, checking, resuming, leaving, overdue };
-  // A state is a phase and, above it, the number of the freeze: so the supervisor never takes the
-  // next freeze for the one whose time it has read.
+  // A state is a phase and, in the bits above it, the number of the freeze: so the supervisor never confuses the next
+  // freeze with the one whose time it has read.
   using State = std::uint64_t;
   static constexpr State kPhaseBits = 0x7;
   static Phase phase_of(State state) noexcept { return static_cast<Phase>(state & kPhaseBits); }
