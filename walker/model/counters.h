@@ -29,7 +29,7 @@ struct Counters {
   std::array<std::uint64_t, kCallChecks> calls{};  // native frames by CallCheck, of a symbolised dump
   BreakerState breaker;
 
-  // Native frames whose call was looked at; of those the share that is verified, 0 to 1.
+  // How many native frames had their calls checked, and the share of these that is verified (0 to 1).
   std::uint64_t calls_checked() const noexcept;
   double calls_verified() const noexcept;
 

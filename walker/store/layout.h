@@ -70,7 +70,7 @@ inline constexpr std::size_t kMaxNodes = 1 << 24;
 inline constexpr std::size_t kMaxSamples = 1 << 27;
 inline constexpr std::uint32_t kMaxDepth = 1 << 17;  // frames of one stack; a walk ends at half
 
-// The highest value of each enumeration.
+// The highest value of each enumeration in a file. Of Trust this is scan: frame_pointer is a field of its own.
 inline constexpr SampleEvent kLastEvent = SampleEvent::module_load;
 inline constexpr Engine kLastEngine = Engine::automatic;
 inline constexpr FrameKind kLastKind = FrameKind::gap;
