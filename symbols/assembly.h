@@ -20,7 +20,7 @@ struct Assembly {
   // The JIT may optimise the assembly's code, so that an instruction may belong to several lines: nothing in its
   // DebuggableAttribute forbids it.
   bool optimised = true;
-  // Of its portable PDB, by its own CodeView entry; nothing: it names none, or nobody has read its file.
+  // The id of its portable PDB, from its own CodeView entry; nothing: it names none, or its file was not read.
   std::optional<CodeViewId> pdb = std::nullopt;
 
   auto operator<=>(const Assembly&) const = default;

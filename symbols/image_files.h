@@ -15,7 +15,7 @@ class ImageFiles {
   virtual ~ImageFiles() = default;
   // The whole file; nothing where it cannot be read. `path`: UTF-8.
   virtual std::optional<std::vector<std::byte>> read(const std::string& path) = 0;
-  // So many bytes of the file, from there on; fewer where it ends before, none where it cannot be read.
+  // This many bytes of the file from an offset on; fewer where the file ends before, none where it cannot be read.
   virtual std::vector<std::byte> read_part(const std::string& path, std::uint64_t offset, std::size_t bytes);
 };
 

@@ -57,7 +57,7 @@ std::size_t leaf_extent(std::span<const std::byte> code) noexcept {
   // Any other system call stub (Windows 8.1): its number is no instruction.
   std::size_t at = starts_with(code, kSystemCall) ? kSystemCall.size() : 0;
   for (; at < code.size(); ++at) {
-    // The last byte stands alone: what follows it was not given, so anything may.
+    // The last byte counts alone: the bytes after it were not given, so they may be anything.
     const bool last = at + 1 == code.size();
     if (last ||
         may_end(static_cast<std::uint8_t>(code[at]), static_cast<std::uint8_t>(code[at + 1]))) {

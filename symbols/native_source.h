@@ -23,7 +23,7 @@ class NativeSources {
       : files_(files), pdbs_(files, path_files, std::move(path)) {}
 
   std::unique_ptr<SymbolSource> open(std::shared_ptr<const ImageFile> file);
-  // What the PDB alone says of an image whose file is not there; null: there is none. Nothing is "sub_1a2b0" then.
+  // What the PDB alone says about an image whose file is missing; null: there is none. No function is "sub_1a2b0" then.
   std::unique_ptr<SymbolSource> open_without_image(const LoadedImage& image);
 
   // The PDBs that were not found, of the images that were opened.

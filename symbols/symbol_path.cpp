@@ -102,7 +102,7 @@ bool is_file_name(std::string_view name) noexcept {
     if (static_cast<unsigned char>(c) < 0x20) return false;
     if (std::string_view("<>:\"/\\|?*").find(c) != std::string_view::npos) return false;
   }
-  // Windows opens a device by its name in any folder, whatever stands behind the first dot.
+  // Windows opens a device by its name in any folder, whatever follows the first dot.
   std::string_view stem = name.substr(0, name.find('.'));
   while (stem.ends_with(' ')) stem.remove_suffix(1);
   const auto is = [&](std::string_view device) {

@@ -40,7 +40,7 @@ std::vector<std::string> image_candidates(std::string_view image_path, std::uint
 // The same without the path where it was loaded from, which the target says: the folders alone.
 std::vector<std::string> image_candidates_in_folders(std::string_view image_path, std::uint32_t timestamp,
                                                      std::uint32_t size_of_image, const SymbolPath& path);
-// The same of a managed assembly, which has no place of its own in a store.
+// The same for a managed assembly, which has no place of its own in a symbol store.
 std::vector<std::string> assembly_candidates(std::string_view assembly_path, const SymbolPath& path);
 
 // The id of an image in a symbol store: its timestamp in eight upper-case hexadecimal digits, directly followed by

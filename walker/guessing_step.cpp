@@ -9,7 +9,7 @@ namespace {
 // How far before the instruction its function may begin. Engines that compile scripts make long functions.
 constexpr std::uint64_t kMaxFunctionBytes = 1 << 16;
 
-// Of frames without unwind data, one after another, that have no frame pointer either.
+// The limit for consecutive frames that have neither unwind data nor a frame pointer.
 constexpr int kMaxDepth = 8;
 
 // What one search may take: some milliseconds. A stack has room for several.
@@ -114,7 +114,7 @@ bool GuessingStep::scan(const Cursor& frame, int depth) noexcept {
     return false;
   }
   const std::size_t before = count_;
-  // No caller stands beyond the frame that the walk has to meet.
+  // No caller lies beyond the frame that the walk must meet.
   const std::uint64_t end =
       std::min({first_word_ + GuessScratch::kMaxWords * kWord, goal_.bound.rsp, view_.stack.end()});
   for (std::uint64_t slot = frame.registers.rsp(); slot + kWord <= end && !is_given_up(); slot += kWord) {
@@ -144,7 +144,7 @@ bool GuessingStep::leads_to_goal(Cursor last, Cursor frame, int depth) noexcept 
     const StepResult stepped = step_.step(frame, leaf_rule(frame.kind));
     if (stepped.fault == StepFault::none) {
       if (function == 0) continue;
-      // The frame to be met may have moved its Rsp, and stand before the bound.
+      // The frame that must be met may have moved its Rsp, and may lie before the bound.
       if (function != goal_.function && !has_called_out(last, frame.registers.rsp())) return false;
       managed_met = true;
       continue;
@@ -226,7 +226,7 @@ bool GuessingStep::may_have_called(std::uint64_t return_address, const Cursor& f
   return view_.leaf.may_lead_to(return_address, code_of(frame));
 }
 
-// As far as the function is known: in an image, what lies between two functions that have unwind data.
+// The function as far as it is known: in an image, the code between two functions that have unwind data.
 LeafCode GuessingStep::code_of(const Cursor& frame) const noexcept {
   const std::uint64_t ip = frame.registers.rip;
   const ModuleSpan* const module = view_.modules.find(frame.code().lookup());
@@ -247,7 +247,7 @@ bool GuessingStep::starts_or_returns(const Cursor& frame) const noexcept {
          starts_with(code, {0xC2}) || starts_with(code, {0xF3, 0x0F, 0x1E, 0xFA});
 }
 
-// Whether the thread stands between `push rbp` and `mov rbp, rsp`.
+// Whether the thread is between `push rbp` and `mov rbp, rsp`.
 bool GuessingStep::has_pushed_rbp(const Cursor& frame) const noexcept {
   if (frame.kind != AddressKind::instruction_pointer) return false;
   std::array<std::uint8_t, 4> bytes{};

@@ -83,7 +83,7 @@ class GuessingStep final : public UnwindStep {
   std::uint64_t function_at(const Cursor& frame) noexcept;
   // `end`: the Rsp of its caller.
   bool has_called_out(const Cursor& frame, std::uint64_t end) const noexcept;
-  // Whether a frame that stands at or beyond the bound, and the one before it, meet the bound.
+  // Whether a frame at or beyond the bound, together with the one before it, meets the bound.
   bool meets_bound(const Cursor& frame, const Cursor& last) noexcept;
   bool add(const Cursor& frame, const Cursor& caller, Trust trust) noexcept;
 
@@ -99,7 +99,7 @@ class GuessingStep final : public UnwindStep {
   ManagedCode& managed_;
   WalkGoal goal_;
   bool searched_ = false;
-  // The way that was found: so many of scratch.way, and which of them comes next.
+  // The way that was found: the number of entries in scratch.way, and the index of the next one.
   std::size_t count_ = 0, next_ = 0;
   // Steps that are tried, and words of the stack that are looked at.
   struct Budget {

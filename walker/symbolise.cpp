@@ -27,7 +27,7 @@ std::string bounded_path(std::string path) {
   return "..." + path.substr(path.size() - kMaxName);
 }
 
-// Of a Frame or a RecordedFrame: appends the named frame, and before it what is inlined into it.
+// For a Frame or a RecordedFrame: appends the named frame, preceded by the frames that are inlined into it.
 template <class NativeFrame>
 void append(NativeFrame frame, const Module& module, Symboliser& symboliser, std::size_t most_inlined,
             std::vector<NativeFrame>& to) {

@@ -27,7 +27,7 @@ std::vector<RecordedFrame> symbolised(RecordedFrame frame, const Module& module,
 // symbols without.
 std::vector<RecordedFrame> symbolised_further(RecordedFrame frame, const Module& module, Symboliser& symboliser);
 
-// Says which builds the modules and assemblies are of which nobody has said that, by their files.
+// Finds out, by their files, which builds the modules and assemblies are for which this is not yet known.
 void identify(Module& module, ImageIdentities& identities);
 void identify(Assembly& assembly, ManagedLines& lines);
 void identify(Snapshot& snapshot, ImageIdentities& identities, ManagedLines& lines);

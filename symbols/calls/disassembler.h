@@ -45,7 +45,7 @@ class Disassembler {
   // The instruction that begins at code[0], whose address is `address`. Nothing: the bytes are no instruction, or it is
   // cut off.
   std::optional<FlowInstruction> decode(std::span<const std::byte> code, std::uint64_t address);
-  // As Intel writes it: "call qword ptr [rip + 0x1c1a]". Empty: as above.
+  // In Intel's syntax: "call qword ptr [rip + 0x1c1a]". Empty: as above.
   std::string text(std::span<const std::byte> code, std::uint64_t address);
 
  private:

@@ -21,7 +21,8 @@ class MsvcParser {
  public:
   explicit MsvcParser(std::string_view text) : text_(text) {}
 
-  // The function, or the variable, that the name stands for; empty: it is none, or of a form not known here.
+  // The function, or the variable, that the name stands for; empty: there is none, or the name has a form not known
+  // here.
   std::string whole();
 
  private:
@@ -87,7 +88,7 @@ class MsvcParser {
   int depth_ = 0;
   bool ok_ = true;
   Memory memory_;
-  // Of the symbol that is being read: what its first part still needs.
+  // For the symbol that is being read: what its first part still needs.
   enum class Structor : std::uint8_t { none, constructor, destructor, conversion } structor_ = Structor::none;
 };
 

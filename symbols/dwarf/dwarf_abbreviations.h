@@ -21,7 +21,7 @@ class DwarfAbbreviations {
   // `section`: .debug_abbrev.
   explicit DwarfAbbreviations(std::span<const std::byte> section) noexcept : section_(section) {}
 
-  // For a unit whose table stands there; false: the unit is to be left alone.
+  // Whether the unit whose table is at this offset may be read; false: the unit must be left out.
   bool allow(std::uint64_t offset);
 
  private:

@@ -26,7 +26,7 @@ class IndexBuilder {
   static constexpr std::size_t kMaxRanges = 6'000'000;
   static constexpr std::size_t kMaxLines = 8'000'000;
 
-  // `names` must outlive this. RVAs at or above `image_bytes` (SizeOfImage) are none: ranges are cut there.
+  // `names` must outlive this object. RVAs at or above `image_bytes` (SizeOfImage) are invalid: ranges are cut there.
   IndexBuilder(NamePool& names, std::uint32_t image_bytes) noexcept
       : names_(names), image_bytes_(image_bytes) {}
 
@@ -39,7 +39,7 @@ class IndexBuilder {
   // builder is full, the parent is kNoScope, or the chain is deeper than SymbolIndex::kMaxDepth. Code of such a scope
   // belongs to its parent: use the parent's id instead.
   ScopeId add_inlined(ScopeId parent, NameId name, NameId call_file, std::uint32_t call_line);
-  // Code of the scope: [begin, end). For an inlined scope, as it stands: not cut to its parent's.
+  // Code of the scope: [begin, end). The range of an inlined scope is not cut to its parent's.
   void add_range(ScopeId scope, std::uint32_t begin, std::uint32_t end);
 
   // Rows of one sequence, in any order; then the end of the sequence.

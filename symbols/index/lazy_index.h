@@ -18,7 +18,7 @@ class UnitReader {
   // Fills the builder with the content of the unit (a compilation unit of DWARF, a module of a PDB); of a damaged unit
   // with what can be read. Called once per unit.
   virtual void read_unit(std::uint32_t unit, IndexBuilder& into) = 0;
-  // Of memory, as long as the reader lives: its file, for the most part.
+  // How much memory the reader uses during its life, most of it for its file.
   virtual std::size_t bytes() const noexcept { return 0; }
 };
 
@@ -40,7 +40,7 @@ class LazyIndex {
   LazyIndex(std::vector<UnitRange> ranges, std::unique_ptr<UnitReader> reader,
             std::uint32_t image_bytes);
 
-  // As SymbolIndex::find(). The views in `into` are valid as long as this.
+  // Like SymbolIndex::find(). The views in `into` are valid as long as this object.
   bool find(std::uint32_t rva, SourceLocation& into);
 
   // As SymbolIndex::find_line().

@@ -44,7 +44,7 @@ struct LineRow {
   bool operator==(const LineRow&) const = default;
 };
 
-// One function of the chain that an address stands in. The views are valid as long as the NamePool.
+// One function of the chain at an address. The views are valid as long as the NamePool.
 struct SourceFrame {
   std::string_view name;  // as the symbols have it: decorated, if they have that. Empty: nameless
   std::string_view file;  // empty: unknown
@@ -71,7 +71,7 @@ class SymbolIndex {
   static constexpr std::size_t kMaxDepth = 250;
 
   SymbolIndex() = default;
-  // Of an IndexBuilder. `folded`: (function, how many), sorted, of those that are more than one.
+  // For an IndexBuilder. `folded`: (function, count), sorted, for functions that share their code.
   struct Folded {
     ScopeId function;
     std::uint32_t functions;

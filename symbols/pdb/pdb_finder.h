@@ -29,7 +29,7 @@ class PdbFinder {
   // 64-bit.
   PortablePdb::Opened open_portable(const std::string& image_path, std::span<const std::byte> image);
 
-  // The same of an assembly whose file is not there; `id`: its CodeView entry.
+  // The same for an assembly whose file is missing; `id`: its CodeView entry.
   PortablePdb::Opened open_portable(const std::string& image_path, const CodeViewId& id);
 
   const std::vector<MissingPdb>& missing() const noexcept { return missing_; }

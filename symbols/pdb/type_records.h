@@ -26,7 +26,7 @@ class TypeRecords {
   Record at(std::uint32_t index);
 
  private:
-  // One in so many records has its offset kept: one for each would need as much as the image itself.
+  // The offset of one record in this many is kept: keeping all would need as much memory as the image itself.
   static constexpr std::uint32_t kStride = 32;
 
   void load();

@@ -63,7 +63,7 @@ struct ICorProfilerInfo : IUnknown {
   MIXWALK_UNUSED_SLOT(GetCodeInfo);
   virtual HRESULT STDMETHODCALLTYPE GetEventMask(DWORD* events) = 0;
   virtual HRESULT STDMETHODCALLTYPE GetFunctionFromIP(const BYTE* ip, FunctionID* function) = 0;
-  // Of a method that is neither generic nor of a generic type. An error where the runtime has not loaded it yet.
+  // For a method that is neither generic nor of a generic type. An error where the runtime has not loaded it yet.
   virtual HRESULT STDMETHODCALLTYPE GetFunctionFromToken(ModuleID module, Token method,
                                                          FunctionID* function) = 0;
   virtual HRESULT STDMETHODCALLTYPE GetHandleFromThread(ThreadID thread, HANDLE* handle) = 0;
@@ -216,7 +216,7 @@ struct ICorProfilerInfo8 : ICorProfilerInfo7 {
 // function's code, and in .NET 8 and later GetILToNativeMapping2 looks up the version of the IL and then uses another
 // variable, which it has not set. (Found by reading proftoeeinterfaceimpl.cpp.)
 struct ICorProfilerInfo9 : ICorProfilerInfo8 {
-  // Of all versions of the function's code: the tiers of the JIT, and ReadyToRun.
+  // For all versions of the function's code: the tiers of the JIT, and ReadyToRun.
   virtual HRESULT STDMETHODCALLTYPE GetNativeCodeStartAddresses(FunctionID function, ReJITID rejit,
                                                                 ULONG32 capacity, ULONG32* count,
                                                                 UINT_PTR starts[]) = 0;

@@ -190,7 +190,7 @@ double median_of(const Watcher& watcher, double Stretch::*value) {
   return median(std::move(values));
 }
 
-// Per cent, against nobody in the same round: the machine's other work changes.
+// Per cent of the part without a profiler in the same round: the machine's other work changes.
 double loss_of(const Watcher (&watchers)[kWatchers], int which, double Stretch::*value) {
   std::vector<double> losses;
   for (std::size_t round = 0; round < watchers[which].stretches.size(); ++round) {

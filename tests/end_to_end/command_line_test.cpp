@@ -317,7 +317,7 @@ std::vector<std::string> started_program(std::vector<std::string> before) {
   return before;
 }
 
-// A child that inherited them would load mixwalk.dll as well, which has nobody to talk to there.
+// A child that inherited them would load mixwalk.dll as well, without a mixwalk.exe to talk to.
 TEST(StartedProgram, AndItsChildrenHaveNoVariableOfMixwalks) {
   const std::string file = temporary_file("child.mixwalk");
   const ProgramResult result =

@@ -133,7 +133,7 @@ std::set<DWORD> threads_of_process(DWORD process) {
   return ids;
 }
 
-// The runtime's thread that lets go of a profiler begins a quarter of a second late, as on a busy machine.
+// The runtime's thread that detaches a profiler begins a quarter of a second late, as on a busy machine.
 TEST(Dump, LeavesSoonWhereTheRuntimeBeginsLate) {
   Hang hang;
   ASSERT_TRUE(hang.ready());

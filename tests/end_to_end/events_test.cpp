@@ -422,7 +422,7 @@ TEST(EventsSession, SlowReaderLosesEventsThatAreCounted) {
   std::printf("%zu events sampled, %llu dropped\n", recording.samples.size(), recording.dropped);
 }
 
-// Allocations are told of only where the runtime was asked as it started: no silence, a refusal.
+// The runtime reports allocations only if it was told to when it started: mixwalk must refuse, not stay silent.
 TEST(EventsSession, AllocationsOfAProgramThatRunsAreRefused) {
   ChildProcess events({fixture("events.exe")});
   ASSERT_EQ(events.read_line().value_or("(closed)"), "READY");

@@ -136,7 +136,7 @@ TEST_F(Faults, ACallbackThatHandlesItsOwnFaultGoesOnToItsEnd) {
   const Visit counts = visit("callback");
   EXPECT_GT(counts.during.probes, 100) << "then it was never asked";
   EXPECT_EQ(counts.after.probe_faults, counts.after.probes);
-  // Methods are compiled as ever: the lock of the function tables was given back.
+  // Methods are compiled as before: the lock of the function tables was released.
   EXPECT_GT(counts.during.rounds, counts.before.rounds);
   EXPECT_GE(counts.after.rounds, counts.during.rounds + kRounds);
   EXPECT_GT(stacks_of("dynamic").whole, 0);

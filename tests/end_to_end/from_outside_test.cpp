@@ -180,7 +180,7 @@ TEST_F(FromOutside, TheLoaderLockIsHeldForGood) {
   EXPECT_TRUE(ends.read_line().value_or("").starts_with("DONE"));
 }
 
-// The thread that collects stands in the middle of a collection, nearly always: it does nothing else.
+// The thread that collects is nearly always in the middle of a collection: it does nothing else.
 TEST_F(FromOutside, ACollectionThatNeverEnds) {
   ChildProcess locks({fixture("locks.exe"), "--lock", "suspension"});
   const std::string line = locks.read_line().value_or("");

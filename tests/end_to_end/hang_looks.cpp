@@ -251,7 +251,7 @@ std::string golden_name(const std::string& way, Look look) {
   return other ? of_dump_file : "hangs-" + way + ".txt";
 }
 
-// A machine that is busy otherwise does not let a thread run for most of the time: then none is said to spin.
+// On a machine with other work a thread may not run for most of the time: then no thread is found spinning.
 bool was_kept_from_running(const std::vector<std::string>& compare) {
   std::vector<std::string> line = compare;
   line.insert(line.end(), {"-f", "json"});

@@ -173,7 +173,7 @@ TEST(HostileTarget, TalksNonsense) {
   const Message hello = Hello{kProtocolVersion, {7, "C:\\x.exe", "x"}, {".NET", 10, 0, 0, 0}};
   Thread thread{.os_id = 7};
   thread.stack.frames.push_back({.module = 1'000'000});
-  // A wrong version, a message out of place, a thread whose module nobody has named.
+  // A wrong version, a message in the wrong order, a thread whose module was not sent before.
   const std::vector<std::string> talks = {
       encode(Hello{kProtocolVersion + 1, {}, {}}), encode(DumpDone{}),
       encode(hello) + encode(Detached{}), encode(hello) + encode(thread)};
@@ -188,7 +188,7 @@ TEST(HostileTarget, TalksNonsense) {
   }
 }
 
-// An image of this process under another path, and a thread that stands in one of its exports.
+// An image of this process under another path, and a thread whose frame is in one of its exports.
 std::string dump_with_image(HMODULE image, const std::string& path, const void* address) {
   const auto base = reinterpret_cast<std::uint64_t>(image);
   const auto* dos = reinterpret_cast<const IMAGE_DOS_HEADER*>(base);

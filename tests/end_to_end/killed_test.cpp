@@ -69,7 +69,7 @@ TEST(Killed, TheTargetGoesOnAndLetsTheNextOneIn) {
   EXPECT_EQ(hang.wait(20'000), 0u) << "a thread that stays suspended would hold it up";
 }
 
-// Threads stand for as long as a dump file is written: one moment is chosen so that it meets them standing.
+// Threads are suspended while a dump file is written: one moment is chosen so that it falls into that time.
 TEST(Killed, WhatStoodForADumpFileOrALookFromOutsideRunsAgain) {
   ChildProcess hang({fixture("hang.exe"), "--many", "100"});
   ASSERT_TRUE(ready(hang));
@@ -78,7 +78,7 @@ TEST(Killed, WhatStoodForADumpFileOrALookFromOutsideRunsAgain) {
       {mixwalk_exe(), "dump", "-p", id, "-o", file},
       {mixwalk_exe(), "dump", "--outside", "--at-once", "-p", id, "-o", temporary_file("killed.txt")}};
   const DWORD longest[] = {visit_ms(looks[0]), visit_ms(looks[1])};
-  // A thread that stands has a suspend count of its own before it is asked; one that has ended has none.
+  // A suspended thread has a suspend count above 0; a thread that has ended has none.
   const auto one_stands = [&] {
     return std::ranges::any_of(suspend_counts(hang.id()), [](DWORD count) { return count != 0 && count != ~0u; });
   };

@@ -191,7 +191,7 @@ void walk(TargetSession& session, const LockProgram& program, int times, std::ui
       ++walks.late;
       continue;
     }
-    // A thread that runs nothing but new code, while the runtime lets go of hundreds of assemblies.
+    // A thread that runs nothing but new code, while the runtime unloads hundreds of assemblies.
     if (thread.skipped == "code on its stack went away while it was looked at") {
       ++walks.went;
       continue;
@@ -255,7 +255,7 @@ TEST_P(LockHolder, Product) {
   EXPECT_TRUE(program.stop());
 }
 
-// All threads of the program stand together: the holder with its lock, and whoever waits for that.
+// All threads of the program are frozen together: the holder with its lock, and the threads that wait for it.
 TEST_P(LockHolder, AtOnce) {
   LockProgram program(GetParam().lock);
   TargetSession session = attach_to(program.id());
@@ -283,7 +283,7 @@ TEST_P(LockHolder, AtOnce) {
   EXPECT_TRUE(program.stop());
 }
 
-// The same code with the trap in it, which sees how long a thread really stood.
+// The same code with the trap in it, which sees how long a thread was really frozen.
 TEST_P(LockHolder, ProductTimed) {
   LockProgram program(GetParam().lock);
   const FreezeTrapPage page(program.id());

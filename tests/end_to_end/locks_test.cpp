@@ -41,7 +41,7 @@ std::string line_of(const Json& lock) {
          number(lock.at("recursion")) + ' ' + (waiters.empty() ? "-" : sorted(waiters));
 }
 
-// Of the program itself; what the runtime's library locks beside is left out: Console.ReadLine holds a reader.
+// Locks of the program itself; other locks of the runtime's library are left out: Console.ReadLine holds a reader.
 LockLines own_locks(const Json& dump) {
   LockLines lines;
   for (const Json& lock : dump.at("locks")) {
@@ -155,7 +155,7 @@ TEST_P(Locks, TwoThreadsThatWaitForEachOther) {
   EXPECT_EQ(hang.wait(20'000), 0u);
 }
 
-// Locks go from hand to hand all the time: what is said must be possible at every moment.
+// The owners of locks change all the time: what the dump says must be possible at every moment.
 void look_at_motion(const std::string& path, const std::string& option, const std::string& type) {
   LockedProgram program({path, option});
   const int looks = wanted("MIXWALK_LOCK_LOOKS", 4, 4);

@@ -20,7 +20,7 @@ struct Pairs {
 
 class Passing : public ::testing::Test {
  protected:
-  // Wine ends a program whose dynamic methods are collected while W^X is on, with nobody looking at it.
+  // Wine ends a program whose dynamic methods are collected while W^X is on, without mixwalk too.
   static void SetUpTestSuite() { SetEnvironmentVariableA("DOTNET_EnableWriteXorExecute", "0"); }
   static void TearDownTestSuite() {
     SetEnvironmentVariableA("DOTNET_EnableWriteXorExecute", nullptr);

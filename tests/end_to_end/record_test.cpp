@@ -117,7 +117,7 @@ TEST_F(Record, ManagedFramesHaveTheirLinesInTheFileAndInExports) {
 }
 
 TEST_F(Record, CpuModeTakesOnlyWhoUsesTheCpu) {
-  // A thread that spins on a busy machine comes to stand late, and one that is let go gives no sample.
+  // A thread that spins on a busy machine stops late, and one that was resumed early gives no sample.
   constexpr int kTimes = 10;
   std::size_t samples = 0;
   for (int i = 0; i < kTimes && samples <= 5; ++i) {

@@ -90,7 +90,7 @@ TEST(Refusal, AnotherProfilerIsAttached) {
 TEST(Refusal, NoAccess) {
   ChildProcess hang({fixture("hang.exe")});
   const std::string id = ready_hang(hang);
-  // An empty list of rights: nobody may do anything. The child keeps the handles it has.
+  // An empty list of rights: no user may do anything. The child keeps the handles it has.
   ACL nobody;
   InitializeAcl(&nobody, sizeof nobody, ACL_REVISION);
   ASSERT_EQ(SetSecurityInfo(hang.handle(), SE_KERNEL_OBJECT,

@@ -44,7 +44,8 @@ CoffSymbols::CoffSymbols(const CoffFile& file) {
     const CoffSection& section = file.sections()[static_cast<std::size_t>(number) - 1];
     const auto value = field<std::uint32_t>(record, kValue);
     if (!section.executable || value >= section.bytes || value > UINT32_MAX - section.rva) continue;
-    // A name of up to eight characters stands in the record; of a longer one, zero and its offset.
+    // A name of up to eight characters is in the record itself; for a longer one the record has zero and the name's
+    // offset.
     std::string_view name = field<std::uint32_t>(record, 0) == 0
                                 ? file.long_name(field<std::uint32_t>(record, kNameOffset))
                                 : text_before_zero(record.first(kValue));

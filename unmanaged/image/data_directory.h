@@ -55,7 +55,7 @@ FileRange place_of_directory(std::span<const std::byte> headers, unsigned direct
 // (Microsoft, "PE Format": "Optional Header Data Directories".)
 std::span<const std::byte> data_directory(std::span<const std::byte> file, unsigned directory);
 
-// The bytes that the image has at that RVA once it is loaded, of its file; empty: the file has not so many.
+// The bytes of the file that the image has at that RVA once it is loaded; empty: the file does not have that many.
 std::span<const std::byte> bytes_at_rva(std::span<const std::byte> file, std::uint32_t rva,
                                         std::uint32_t bytes);
 

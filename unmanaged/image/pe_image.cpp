@@ -265,7 +265,7 @@ bool PeImage::is_code(std::uint32_t rva) const noexcept {
   return section != nullptr && section->executable;
 }
 
-// Bytes that straddle two sections are none: a linker writes nothing that does.
+// Bytes that straddle two sections are refused: no linker writes such data.
 std::optional<std::span<const std::byte>> PeImage::bytes_at(std::uint32_t rva,
                                                             std::size_t bytes) const noexcept {
   const PeSection* section = section_at(rva);

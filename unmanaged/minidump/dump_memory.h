@@ -20,7 +20,7 @@ class DumpMemory final : public MemoryReader {
   // Not only to the end of a page: up to the first byte that the dump does not have.
   std::size_t read_up_to(std::uint64_t address, void* into, std::size_t bytes) const noexcept override;
 
-  // The bytes from that address on that stand together in the dump; empty: it has none.
+  // The contiguous bytes of the dump from that address on; empty: it has none.
   std::span<const std::byte> bytes_at(std::uint64_t address) const noexcept;
 
  private:

@@ -58,7 +58,7 @@ struct MinidumpException {
   std::optional<Registers> registers;  // where the exception was raised
 };
 
-// A piece of the target's memory: where it was, and where in the file it stands.
+// A piece of the target's memory: where it was, and where it is in the file.
 struct MinidumpRange {
   std::uint64_t begin = 0;  // target address
   std::uint64_t bytes = 0;  // begin + bytes does not exceed 2^64

@@ -56,7 +56,7 @@ struct Jump {
   bool names_target() const noexcept { return kind == Kind::direct || kind == Kind::conditional; }
 };
 
-// The jump that begins at bytes[0], which stands at `address`.
+// The jump that begins at bytes[0], whose address is `address`.
 Jump jump_at(std::span<const std::uint8_t> bytes, std::uint64_t address) noexcept;
 
 }  // namespace mixwalk

@@ -118,7 +118,7 @@ EpilogueResult unwind_epilogue(const UnwindMemory& memory, const ModuleSpan* mod
   } else if (const auto moved = take_lea_rsp(code, frame_register, caller)) {
     rsp = *moved;
   }
-  // First recognise all of it: what looks like a pop in the middle of a body is none.
+  // All of it is recognised first: what looks like a pop in the middle of a body is no epilogue.
   Instructions ahead = code;
   int pops = 0;
   while (pops < kMaxPops && ahead.take_pop()) ++pops;

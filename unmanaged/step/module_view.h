@@ -23,7 +23,7 @@ struct CodeRange {
   bool operator==(const CodeRange&) const = default;
 };
 
-// Where one loaded image stands, and its RUNTIME_FUNCTION table. Target addresses.
+// Where one loaded image is, and its RUNTIME_FUNCTION table. Target addresses.
 struct ModuleSpan {
   std::uint64_t base = 0;
   std::uint32_t size = 0;         // bytes, SizeOfImage

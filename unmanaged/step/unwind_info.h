@@ -9,7 +9,7 @@
 
 namespace mixwalk {
 
-// The memory that unwinding one frame reads, and the image that the frame stands in.
+// The memory that unwinding one frame reads, and the image that contains the frame's code.
 struct UnwindMemory {
   const MemoryReader& code;   // the image: unwind data and instructions
   const MemoryReader& stack;  // the thread's stack

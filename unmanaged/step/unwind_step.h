@@ -45,7 +45,7 @@ struct StepResult {
   // The frame's code lies outside every image, and the caller's call leads to other code, as far as can be seen. Code
   // that the runtime made may nevertheless have been reached by a jump.
   bool calls_other_code = false;
-  // The code that the frame stands in has no unwind data. On a fault: only a guess can find the caller.
+  // The frame's code has no unwind data. On a fault: only a guess can find the caller.
   bool no_unwind_data = false;
 };
 

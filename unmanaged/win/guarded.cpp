@@ -82,7 +82,7 @@ void leave_callback(EXCEPTION_POINTERS& exception, std::uint64_t guard_frame, bo
   }
 }
 
-// False: the fault is none of a look-up's, or cannot be repaired.
+// False: the fault is not that of a look-up, or cannot be repaired.
 bool repair(EXCEPTION_POINTERS& exception, std::uint64_t guard_frame, bool& busy) noexcept {
   const EXCEPTION_RECORD& record = *exception.ExceptionRecord;
   CONTEXT& context = *exception.ContextRecord;

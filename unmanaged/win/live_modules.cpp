@@ -28,7 +28,7 @@ bool is_closed(const ImageHeaders& headers) noexcept {
   return false;
 }
 
-// An image of which nothing may be read: where it stands, as the system knows it.
+// An image of which nothing may be read: only its address and size, as the system knows them.
 std::optional<ModuleTable::Entry> closed_module(std::uint64_t base) {
   const auto first = reinterpret_cast<const void*>(base);
   std::uint64_t end = base;
@@ -45,7 +45,7 @@ std::optional<ModuleTable::Entry> closed_module(std::uint64_t base) {
   return entry;
 }
 
-// Nothing: no image stands there, or one with erased headers, which say nothing.
+// Nothing: no image is loaded there, or one with erased headers, which say nothing.
 std::optional<ModuleTable::Entry> read_module(std::uint64_t base) {
   const PlainMemory memory;
   const auto headers = ImageHeaders::read(memory, base);

@@ -38,7 +38,7 @@ class RtlUnwindStep final : public UnwindStep {
   const MemoryReader& code() const noexcept { return memory_; }
 
  private:
-  // An entry of a function table: where it stands, and the base that it counts from.
+  // An entry of a function table: where the entry is, and the base of its RVAs.
   struct Function {
     RUNTIME_FUNCTION* entry = nullptr;  // null: none
     DWORD64 image_base = 0;

@@ -49,7 +49,7 @@ std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) con
   return "Usage: " + name + " [OPTIONS] (--process-id PID | --name NAME" + file + " | -- PROGRAM ARGS...)\n";
 }
 
-// As the list of options writes the argument. (CLI11 writes its own name for it, in brackets.)
+// The argument in the same form as in the list of options. (CLI11 writes its own name for it, in brackets.)
 std::string HelpFormatter::make_option_usage(const CLI::Option* argument) const { return argument->get_option_text(); }
 
 std::string HelpFormatter::make_subcommand(const CLI::App* command) const {

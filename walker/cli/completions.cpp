@@ -52,7 +52,7 @@ const OptionInfo* argument_of(const CommandInfo& command) {
 
 bool needs_value(const OptionInfo& option) { return option.value != Value::none && !option.value_may_be_missing; }
 
-// A case of bash, for all options of the command that `belongs`; empty: there are none.
+// A case of a bash script, for all options of the command for which `belongs` is true; empty: there are none.
 std::string bash_case(const CommandInfo& command, const std::function<bool(const OptionInfo&)>& belongs,
                       const std::string& then) {
   std::vector<std::string> names;

@@ -120,7 +120,7 @@ constexpr std::initializer_list<const char*> kOfAProcess = {
     "--process-id", "--name", "--after", "--at-once", "--deadline", "--outside", "--inside", "--no-locks",
     "--repeat", "--every", "--one-by-one"};
 
-// From outside, a thread that stands alone stands as long as its registers and its stack take.
+// From outside, a single thread is suspended only while its registers and its stack are copied.
 constexpr std::initializer_list<const char*> kOfAFreeze = {"--deadline"};
 
 // What is looked up and shown of stacks. A dump file that is written has the process, and no stacks.

@@ -23,7 +23,7 @@ struct RecordingFormat {
 // All of them, by name. A new format is one more line in formats.cpp.
 std::span<const RecordingFormat> recording_formats();
 
-// Null: there is none. Of a path, the longest extension counts: a.speedscope.json is no a.json.
+// Null: there is no such format. The longest extension of a path counts: a.speedscope.json is not an a.json.
 const RecordingFormat* format_by_name(std::string_view name);
 const RecordingFormat* format_by_path(std::string_view path);
 

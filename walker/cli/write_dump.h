@@ -16,7 +16,7 @@ namespace mixwalk {
 std::optional<Failure> write_dump(const Snapshot& snapshot, const DumpOutput& output, bool colour, PartialFile* file,
                                   CallChecker& calls);
 
-// The same of a series of dumps, in a format that has room for one.
+// Like write_dump(), for a series of dumps, in a format that can contain one.
 std::optional<Failure> write_series(const std::vector<Snapshot>& dumps, const DumpOutput& output, PartialFile* file);
 
 }  // namespace mixwalk

@@ -73,7 +73,7 @@ class Writer {
     return tracks;
   }
 
-  // Of each frame the event's fields that are always the same; frames that read the same are one.
+  // For each frame the event's fields that never change; frames with equal fields share one entry.
   void names() {
     std::unordered_map<std::string, std::uint32_t> known;
     for (const RecordedStacks::Frame& frame : stacks_.frames()) {

@@ -232,7 +232,7 @@ class Writer {
     return text;
   }
 
-  // Of each group: how many threads of how many processes, and of which.
+  // For each group: how many threads of how many processes it has, and of which processes.
   std::string fleet() const {
     const Fleet& fleet = *options_.fleet;
     const auto sick = static_cast<std::size_t>(std::ranges::count(fleet.sick, true));

@@ -12,7 +12,7 @@
 namespace mixwalk {
 namespace {
 
-// An image is smaller. A frame of a damaged recording can stand before the image that it names.
+// Every image is smaller. In a damaged recording, a frame's address may lie before the image that the frame names.
 constexpr std::uint64_t kLastRva = 0xFFFF'FFFF;
 
 bool is_in_image(const RecordedFrame& frame) { return frame.module != Frame::kNone; }

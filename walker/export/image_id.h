@@ -26,7 +26,7 @@ std::string pdb_path(const Module& module);
 // file's first and last 4096 bytes and its length; lower-case hexadecimal digits.
 std::string htlhash(std::span<const std::byte> file);
 
-// The same of the image that was loaded; nothing where its file cannot be read or is another one.
+// The build id of an image that was loaded; nothing where its file cannot be read or is another one.
 std::optional<std::string> htlhash(const Module& module, ImageFiles& files);
 
 }  // namespace mixwalk

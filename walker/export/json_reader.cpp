@@ -37,7 +37,7 @@ bool nests_too_deep(std::string_view text) {
   return false;
 }
 
-// Why a document is none, thrown through the reader and caught at its end.
+// Why a text is no valid document; thrown through the reader and caught at its end.
 struct Nonsense {
   std::string why;
 };

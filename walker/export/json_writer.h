@@ -43,7 +43,7 @@ class JsonWriter {
     value(its_value);
   }
 
-  // An array of so many values; each is written by write_item(item).
+  // An array of these items; each is written by write_item(item).
   void array(std::string_view name, const auto& items, const auto& write_item) {
     key(name);
     begin_array();

@@ -23,7 +23,7 @@ class Locations {
   explicit Locations(const RecordedStacks& stacks);
 
   const std::vector<Location>& locations() const noexcept { return locations_; }
-  // Of a sample's stack by its leaf node, leaf first. Valid until the next call.
+  // The locations of a sample's stack, by its leaf node, leaf first. Valid until the next call.
   const std::vector<std::uint32_t>& of_stack(std::uint32_t node);
 
  private:

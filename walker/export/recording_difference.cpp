@@ -21,7 +21,7 @@ struct Frames {
   }
 };
 
-// As doubles: sums of 64-bit values may be larger than 64 bits.
+// Sums are doubles: a sum of 64-bit values may be larger than 64 bits.
 double total_of(const Recording& recording) {
   double total = 0;
   for (const Recording::Sample& sample : recording.samples) total += static_cast<double>(sample.value);

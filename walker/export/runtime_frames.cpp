@@ -82,7 +82,7 @@ bool is_system_wait(std::string_view name) {
   return starts_with_any(name, kWaits);
 }
 
-// What the shipped host of a program calls, and nobody else's: others use hostfxr_initialize_for_….
+// Functions that only the shipped host of a program calls: other hosts use hostfxr_initialize_for_….
 bool is_for_shipped_host(std::string_view name) { return name.starts_with("hostfxr_main"); }
 
 }  // namespace

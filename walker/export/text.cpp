@@ -270,7 +270,7 @@ class Writer {
                                            : mixwalk::shown_name(frame.kind, frame.name);
   }
 
-  // A name that does not begin at its symbol says how far behind it stands.
+  // A frame that is not at its symbol's beginning shows how far behind it the frame is.
   std::string label(const Frame& frame) const {
     FrameWords words{.kind = frame.kind, .offset = frame.address, .name = bounded(shown_name(frame))};
     words.target = bounded(shown_target(frame.name, frame.target));

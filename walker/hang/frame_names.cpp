@@ -13,7 +13,7 @@
 namespace mixwalk {
 namespace {
 
-// Names are as long as the target wants; what rules look for stands within so many bytes.
+// Names are as long as the target wants; the parts that rules look for are within this many bytes.
 constexpr std::size_t kMaxRead = 4096;
 
 bool starts_with_any(std::string_view text, auto const& beginnings) {

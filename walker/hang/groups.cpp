@@ -34,7 +34,7 @@ std::vector<StackGroup> stack_groups(std::span<const ThreadHistory> threads,
   std::map<Key, StackGroup> groups;
   for (std::uint32_t i = 0; i < threads.size(); ++i) {
     const Sighting& last = threads[i].last();
-    // What a thread stands in says more only where its verdict says little.
+    // The wait of a thread says more only where its verdict says little.
     const bool matters = threads[i].verdict == Verdict::once || threads[i].verdict == Verdict::waiting;
     const int standing = matters ? rank(last.wait.standing) : 0;
     StackGroup& group = groups[{rank(threads[i].verdict), standing, functions[last.dump][last.thread]}];

@@ -23,7 +23,7 @@ struct TreeNode {
   static constexpr std::uint32_t kNone = 0xFFFF'FFFF;
 
   std::uint32_t parent = kNone;  // the caller, less than the node's own index; kNone: a root
-  // Where the frame stands for the first time: indices into Snapshot::threads and Stack::frames.
+  // The first occurrence of the frame: indices into Snapshot::threads and Stack::frames.
   std::uint32_t thread = 0, frame = 0;
   std::uint32_t count = 0;  // threads whose stack goes through
   std::uint32_t ends = 0;   // threads whose leaf it is

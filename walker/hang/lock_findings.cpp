@@ -29,7 +29,7 @@ const Frame* running_constructor(const Thread& thread) {
   return nullptr;
 }
 
-// Of a thread that is in one: "runs the static constructor of Orders.Settings".
+// For a thread that runs a static constructor: "runs the static constructor of Orders.Settings".
 std::string constructor_words(const Thread& thread) {
   const std::string method = method_of(running_constructor(thread)->name);
   return "runs the static constructor of " + clipped(method.substr(0, method.size() - kStaticConstructor.size()));

@@ -31,7 +31,7 @@ struct ProcessFindings {
   // `index`: into threads.
   FindingThread part(std::uint32_t index, std::string words) const;
   Finding finding(FindingKind kind, Severity severity, std::string title) const;
-  // Adds threads, by their indices, each with what it waits for; those that are too many to be shown stand behind.
+  // Adds threads, by their indices, each with what it waits for; threads beyond the limit are added to Finding::behind.
   void put_threads(Finding& finding, const std::vector<std::uint32_t>& indices) const;
   // From then on its threads are covered.
   void add(Finding finding);

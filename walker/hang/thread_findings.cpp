@@ -119,7 +119,7 @@ const Frame* call_out(const ProcessFindings& process, const ThreadHistory& histo
   return nullptr;
 }
 
-// By COM, and that of a certain thread; which one, nobody knows.
+// Whether the thread waits in a COM call that a certain other thread must answer; it is not known which one.
 bool calls_apartment(const ThreadHistory& history) {
   const Wait& wait = history.last().wait;
   return wait.rule == "com-call" && wait.standing == Standing::blocked;

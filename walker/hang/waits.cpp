@@ -199,7 +199,7 @@ Wait com_wait(const FrameNames& names, const std::vector<Frame>& frames, const F
   return wait;
 }
 
-// Of a thread whose leaf run was called by managed code, where no method of .NET says what the wait is for.
+// For a thread whose leaf run was called by managed code, where no .NET method says what the wait is for.
 Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, const Found& found) {
   const Frame& caller = frames[found.first_managed];
   const bool com_out = caller.kind == FrameKind::stub && clr_stub(caller.name) == ClrStub::com_out;

@@ -18,7 +18,7 @@ enum class FrameKind : std::uint8_t {
   gap,   // no frame: frames are missing here, and the run says why
 };
 
-// Where in its method's IL a managed frame stands: what its line is found by.
+// The place of a managed frame in its method's IL, from which its line is found.
 struct IlPlace {
   std::int32_t assembly = -1;  // index into Snapshot::assemblies; -1: nothing is known
   std::uint32_t method = 0;    // MethodDef token, 0x06...

@@ -28,7 +28,7 @@ struct Lock {
   std::uint64_t address = 0;  // of the object, CRITICAL_SECTION or SRWLOCK
   std::string type;           // of the object: "System.Object"; empty: unknown, or no object
   std::uint32_t owner = 0;    // OS thread id; 0: nobody, or unknown
-  // Where owner is 0: somebody holds the lock, and nobody can say which thread (an SRW lock; a thread that has ended).
+  // Where owner is 0: a thread holds the lock, but it is not known which (an SRW lock; a thread that has ended).
   bool held = false;
   std::uint32_t recursion = 0;      // how often the owner has entered it; 0: not held, or unknown
   std::vector<LockWaiter> waiters;  // by OS thread id

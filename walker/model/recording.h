@@ -104,10 +104,10 @@ struct Recording {
   std::vector<RecordedFrame> frames;
   std::vector<Node> nodes;
   std::vector<Sample> samples;
-  // Of a dump, as Snapshot has them; of a series of dumps (series.h), those of its last one.
+  // For a dump, as in Snapshot; for a series of dumps (series.h), those of the last dump.
   std::vector<Lock> locks;
   std::string locks_missing;
-  // Of a series: what belongs to the moment of each dump but the last, in their order.
+  // For a series: what belongs to the moment of each dump except the last one, in order.
   std::vector<EarlierDump> earlier_dumps;
 
   bool operator==(const Recording&) const = default;

@@ -12,7 +12,7 @@ namespace mixwalk {
 enum class Engine : std::uint8_t {
   snapshot,  // seeded DoStackSnapshot, its holes filled
   copy,      // the copied stack, walked after the resume
-  // Of a request, never of a stack: copy where the thread may hold a lock of the runtime, else snapshot.
+  // Only for requests, never for a stack: copy where the thread may hold a lock of the runtime, otherwise snapshot.
   automatic,
 };
 

@@ -44,7 +44,7 @@ bool is_header_name(std::string_view name) {
   });
 }
 
-// Nothing that ends the line, and nothing whose meaning depends on who reads it.
+// No characters that end the line, and none whose meaning depends on the reader.
 bool is_header_value(std::string_view value) {
   return std::ranges::all_of(value, [](char c) { return c >= ' ' && c <= '~'; });
 }

@@ -58,7 +58,7 @@ std::uint64_t unix_ms() {
       std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
 }
 
-// By the system's own characters: not every name that others gave is Unicode.
+// Uses the system's own characters: names that others gave need not be Unicode.
 bool ends_with(const fs::path& path, std::string_view ascii) {
   const auto& name = path.native();
   return name.size() >= ascii.size() &&

@@ -18,7 +18,7 @@ namespace mixwalk {
 class Spool {
  public:
   static constexpr std::uint64_t kMaxBytes = 256u << 20;
-  // More than a request ever has: splitting goes by what it is uncompressed.
+  // Larger than any request: requests are split by their uncompressed size.
   static constexpr std::uint64_t kMaxFileBytes = 64u << 20;
 
   // Makes the folder, for this user alone (private_folder.h). Not usable when error() is not empty.

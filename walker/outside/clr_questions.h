@@ -48,7 +48,7 @@ struct ClrThread {
   bool operator==(const ClrThread&) const = default;
 };
 
-// The monitor of an object that has a sync block, where somebody holds it or waits for it.
+// The monitor of an object with a sync block, where a thread holds it or waits for it.
 struct ClrSyncBlock {
   std::uint64_t address = 0;  // of the SyncBlock, which begins with the lock itself
   std::uint64_t object = 0;
@@ -59,7 +59,8 @@ struct ClrSyncBlock {
   bool operator==(const ClrSyncBlock&) const = default;
 };
 
-// Some of the sync blocks. They are numbered from 1, without gaps; those that nobody holds or waits for are left out.
+// Some of the sync blocks. They are numbered from 1, without gaps; those that no thread holds or waits for are left
+// out.
 struct ClrSyncBlocks {
   std::vector<ClrSyncBlock> blocks;
   std::uint32_t next = 0;   // the first number that was not looked at; 0: all were

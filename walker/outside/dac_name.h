@@ -23,7 +23,7 @@ struct DacArguments {
   bool operator==(const DacArguments&) const = default;
 };
 
-// Of a name that begins with a type and a method, both as metadata has them. Nothing: it does not.
+// For a name that begins with a type and a method, both in the form of metadata. Nothing: it does not.
 std::optional<DacArguments> dac_arguments(std::string_view name, std::string_view type, std::string_view method);
 
 // The whole name in the form of ClrMetadataSource, as far as the name itself tells. `dynamic`: the method has no

@@ -36,7 +36,7 @@ std::vector<std::string> dac_candidates(std::string_view runtime_path, const Dac
 // says where the library lies.
 class FileSignatures {
  public:
-  // Empty: its maker is Microsoft, as the system says. Otherwise why that cannot be said, one line.
+  // Empty: the system confirms that Microsoft made the file. Otherwise the reason why not, one line.
   virtual std::string doubt(const std::string& path) = 0;
 
  protected:

@@ -11,7 +11,7 @@
 
 namespace mixwalk {
 
-// Reads no file: for the paths that images name, where none of them means a file of this machine.
+// Reads no file: for the paths that images name, where no path means a file of this machine.
 class NoImageFiles final : public ImageFiles {
  public:
   std::optional<std::vector<std::byte>> read(const std::string&) override { return std::nullopt; }

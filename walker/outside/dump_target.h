@@ -11,7 +11,7 @@
 
 namespace mixwalk {
 
-// A process in a minidump. Where the dump lacks the memory of an image, the image's file on this machine stands in.
+// A process in a minidump. Where the dump lacks the memory of an image, the image's file on this machine is read.
 class DumpTarget final : public Target {
  public:
   // `dump`: without an error. Both must outlive this.

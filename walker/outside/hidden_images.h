@@ -21,7 +21,7 @@ class HiddenImages {
   const ModuleSpan* image_at(std::uint64_t address);
 
  private:
-  // How far below the code the headers may stand: the largest image of the framework has some 30 MB.
+  // How far below the code the headers may be: the largest image of the framework has some 30 MB.
   static constexpr std::uint64_t kFarthest = 256 << 20;
   static constexpr std::uint64_t kGranularity = 64 << 10;
   static constexpr std::size_t kMostImages = 1024, kMostNothing = 64;

@@ -34,7 +34,7 @@ std::optional<Lock> awaited_section(const MemoryReader& memory, std::span<const 
 std::optional<Lock> awaited_srw_lock(const MemoryReader& memory, std::span<const std::uint64_t> words,
                                      std::span<const StackLimits> stacks);
 
-// What was read of a lock while a thread stood that waits for it.
+// What was read of a lock while a thread that waits for it stood still.
 struct LockReading {
   Lock lock;
   std::uint32_t waiter = 0;  // a thread's id

@@ -11,7 +11,7 @@
 
 namespace mixwalk {
 
-// Says of every address that it is no managed code: for a target whose runtime nobody asks.
+// Says of every address that it is not managed code: for a target whose runtime is not asked.
 class NoManagedCode final : public ManagedCode {
  public:
   Function at(std::uint64_t) noexcept override { return {}; }

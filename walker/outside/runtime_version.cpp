@@ -38,7 +38,7 @@ std::string product_version(const std::vector<std::byte>& resources) {
   return text;
 }
 
-// Of .NET, a file's third number is the number of the servicing release and two digits of the year.
+// In .NET, a file's third version number consists of the servicing release and two digits of the year.
 void to_release(Runtime& runtime) {
   if (runtime.name != ".NET") return;
   runtime.build /= 100;

@@ -30,7 +30,7 @@ class Target {
  public:
   virtual ~Target() = default;
 
-  // Of `Process`, what is known. The time: milliseconds since 1970, 0 where it is unknown.
+  // What is known of `Process`. The time: milliseconds since 1970, 0 where it is unknown.
   virtual const Process& process() const noexcept = 0;
   virtual std::uint64_t unix_time_ms() const noexcept = 0;
   // The .NET runtime in it; without a name: none was found.

@@ -35,7 +35,7 @@ class TargetStep final : public UnwindStep {
 
  private:
   StepResult step_outside(Cursor& frame, LeafRule leaf) noexcept;
-  // Where the function begins that the frame stands in, by its image's unwind data; 0: unknown.
+  // Where the frame's function begins, by its image's unwind data; 0: unknown.
   std::uint64_t function_begin(const Cursor& frame, const ModuleSpan& module) noexcept;
   bool calls_function_of(const Cursor& caller, const Cursor& frame, const ModuleSpan& module) noexcept;
 

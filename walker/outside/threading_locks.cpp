@@ -98,7 +98,7 @@ class Look {
         break;
       }
       Waiter waiter{&thread, *end, waiting_.words_of(thread, *end, kMostBytes)};
-      // Of all that stands there nothing may be missing: another lock could be taken for the one that it waits for.
+      // None of these words may be missing: another lock could be taken for the one that the thread waits for.
       if (waiter.words.size() == kRegisters + (*end - begin) / 8) waiters.push_back(std::move(waiter));
     }
     return waiters;

@@ -11,7 +11,7 @@
 
 namespace mixwalk {
 
-// Captures threads of a snapshot again, as long as they stand where the snapshot found them. Not frozen-safe.
+// Captures threads of a snapshot again, as long as they are where the snapshot found them. Not frozen-safe.
 class WaitingThreads {
  public:
   // `target` must outlive this, and must not list its threads anew meanwhile.

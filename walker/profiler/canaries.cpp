@@ -42,7 +42,7 @@ bool Canaries::try_out(std::uint32_t os_id) {
   return passed && where_it_stands(os_id) == before;
 }
 
-// Nothing: it stands in no system call, is suspended by others, or cannot be seen.
+// Nothing: the thread is in no system call, is suspended by others, or cannot be read.
 std::optional<Registers> Canaries::where_it_stands(std::uint32_t os_id) {
   const FreezeGate::Pass pass(gate_);
   Supervisor unwatched(probe_.ledger());  // never started: reading registers waits for nothing

@@ -23,13 +23,13 @@ class ClrManagedCode final : public ManagedCode {
     mark_ = mark;
     lost_ = false;
   }
-  // An answer since begin() was not to be had: code has gone, or there was no memory for it.
+  // An answer since begin() was missing: code was unloaded, or there was no memory for the answer.
   bool lost() const noexcept { return lost_; }
 
   Function at(std::uint64_t ip) noexcept override;
   // Null: it has gone.
   const ManagedName* name(clr::FunctionID function);
-  // Where in its IL a function with metadata stands, at an address inside an instruction. Null: it has gone.
+  // The place of a function with metadata in its IL, at an address inside an instruction. Null: the code was unloaded.
   const ClrIlSource::Place* il_place(ClrIlSource& source, clr::FunctionID function, std::uint64_t ip);
   // The target of a stub whose frame has this Frame::callee, in the form of Frame::target; the modules that the text
   // needs are added to `modules`. Empty: not known.

@@ -31,7 +31,7 @@ class Dumper {
     ThreadHandle thread;
     std::string description;
     Thread freezes;  // what earlier moments cost it
-    // Of an earlier moment: a stack with a gap, which may be of code that was being unloaded.
+    // From an earlier moment: a stack with a gap, which may be in code that was being unloaded.
     std::optional<Thread> partial;
   };
   using Threads = std::vector<std::unique_ptr<Waiting>>;

@@ -19,7 +19,7 @@
 
 namespace mixwalk {
 
-// A thread as it stood when it had loaded a native image: its registers and its stack, not walked yet.
+// A thread's state when it had loaded a native image: its registers and its stack, not walked yet.
 struct ImageLoad {
   std::uint64_t time_ns = 0;  // TickClock
   std::uint32_t os_id = 0;
@@ -65,7 +65,8 @@ class ImageLoads final : ImageNotifications::Listener {
   static constexpr std::size_t kBytes = 8 << 20;
   // The longest file name that Windows has.
   static constexpr std::size_t kMaxNameUnits = 255;
-  // Of one stack: more than that of an ordinary .NET thread. Others wait for the loader lock meanwhile.
+  // The limit for one stack: more than that of an ordinary .NET thread. Other threads wait for the loader lock
+  // meanwhile.
   static constexpr std::size_t kMaxStackBytes = 2 << 20;
   static constexpr std::size_t kAlignment = 8;
 

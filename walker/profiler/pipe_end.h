@@ -14,7 +14,7 @@ namespace mixwalk {
 // while another one receives. A broken pipe ends every call with failure, at once.
 class PipeEnd {
  public:
-  // False: the name is none of mixwalk's, or the process that the name says does not serve it.
+  // False: the name is not one of mixwalk's, or the process in the name does not serve the pipe.
   bool connect(const std::wstring& name);
   bool send(const Message& message);
   // Sends the last message of a visit that failed. Allocates nothing, and waits for the reader only for a short time.

@@ -171,7 +171,7 @@ bool Recorder::record(const RecordRequest& request) {
   return pipe_.send(RecordDone{sampler_.breaker()});
 }
 
-// Of the two threads that do the work: this one and the writer.
+// CPU time of the two threads that do the work: this one and the writer.
 std::uint64_t Recorder::own_cpu_time() const {
   return cpu_time(GetCurrentThread()) + cpu_time(writer_handle_);
 }
@@ -439,7 +439,7 @@ bool Recorder::sample_in_groups(std::uint64_t now, std::span<Due> due) {
     group_size_.took(count, late);
     for (std::size_t i = 0; i < count; ++i) {
       const Sampler::Sample& sample = group[i].sample;
-      // The runtime, which is not asked while several threads stand, may know more of it.
+      // The runtime, which is not asked while several threads are frozen, may know more about it.
       const bool alone = sample.lacks_runtime || sample.look_again || sample.gap_may_be_unloaded_code;
       if (!(alone ? sample_alone(now, due[i], &sample) : add_sample(now, due[i], sample))) {
         return false;

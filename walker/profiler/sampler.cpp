@@ -30,7 +30,7 @@ constexpr int kLooksOverdue = 3;
 // code. A whole dump sleeps no longer than kMaxPausesMs.
 constexpr int kLooksAtOnce = 4;
 constexpr DWORD kMaxPausesMs = 2000;
-// How long an image that stood is taken to stand: a tick at 100 Hz.
+// How long an image that was found loaded is taken to be loaded: a tick at 100 Hz.
 constexpr ULONGLONG kStandingMs = 10;
 
 // Whether code that has gone can be why a stack has a gap, or frames that were guessed.
@@ -58,7 +58,7 @@ void add_once(auto& all, auto one) {
   if (std::ranges::find(all, one) == all.end()) all.push_back(one);
 }
 
-// Empty: there is a stack. Where a thread does not stand on its own, the stack says so itself.
+// Empty: there is a stack. Where a thread is not on its own stack, the stack says so itself.
 std::string_view why_skipped(CaptureFault fault) {
   switch (fault) {
     case CaptureFault::none:
@@ -70,7 +70,7 @@ std::string_view why_skipped(CaptureFault fault) {
   return {};
 }
 
-// A stack that was copied before, at the addresses where it stood.
+// A stack that was copied before, at its original addresses.
 class HeldStack final : public MemoryReader {
  public:
   HeldStack(std::uint64_t begin, std::span<const std::byte> bytes) noexcept
@@ -428,7 +428,7 @@ bool Sampler::stands(std::size_t image) {
   return same;
 }
 
-// Of an image that a thread met in a callback, in the list; kNone: it is not there.
+// The index in the list of an image that a thread met in a callback; kNone: it is not listed.
 std::int32_t Sampler::place_of(const EventSample::Image& image) const {
   const ModuleSpan* found = view_.find(image.base);
   if (found == nullptr) return Frame::kNone;
@@ -498,7 +498,7 @@ bool Sampler::make_stack(Stack& stack, const RawSample& sample) {
   return finish(stack);
 }
 
-// Of an image that was loaded since the images were listed. They have been listed now.
+// Whether the stack is in an image that was loaded since the images were listed. Lists them again.
 bool Sampler::is_of_new_image(const Stack& stack) {
   if (!may_be_of_new_image(stack)) return false;
   read_modules();

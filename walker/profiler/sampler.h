@@ -84,7 +84,7 @@ class Sampler {
     Footprint managed;
     std::vector<std::size_t> images;  // places in the list of images, each once
   };
-  // Where the thread stood at its last sample. What has lost its grounds since is not used.
+  // Where the thread was at its last sample. It is not used where code on which it depends was unloaded since.
   struct Last {
     UnmovedStack stack;
     Grounds grounds;

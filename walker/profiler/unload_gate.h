@@ -94,7 +94,7 @@ class UnloadGate {
   bool hits(const Footprint& stack, const Mark& since) noexcept;
 
  private:
-  // A GC lets go of thousands of dynamic methods at once. 128 KiB.
+  // A GC frees thousands of dynamic methods at once. 128 KiB.
   static constexpr std::size_t kRemembered = 4096;
 
   void remember(const Death& death) noexcept;

@@ -18,7 +18,8 @@ struct TimeStrip {
   std::vector<Stretch> stretches;  // in order; between two may be buckets without a sample
 };
 
-// The buckets' number for so many threads: a strip is not finer than a screen, and all of them are not too large.
+// The number of buckets for this many threads: a strip is not finer than a screen, and all strips together are not too
+// large.
 std::uint32_t bucket_count(std::size_t threads) noexcept;
 
 // One strip per thread. `stacks`: the stack of each sample. In a recording over time, a sample fills the time before it

@@ -11,7 +11,7 @@ namespace mixwalk {
 // Resumes threads of the one process that is watched.
 class ThreadResumer {
  public:
-  // Opens a thread for resume(). False: it has ended, is none of that process, or may not be opened.
+  // Opens a thread for resume(). False: it has ended, belongs to another process, or may not be opened.
   virtual bool open(std::uint32_t thread) = 0;
   // Calls ResumeThread once for the thread that was opened last. Returns the suspend count that the thread had before;
   // 0 also where the system refuses.
@@ -41,7 +41,7 @@ class FreezeWatch {
   // Undoes the suspensions that are overdue, or, where our threads in the target have ended, all of them. Returns how
   // often a thread was resumed.
   int look(std::uint64_t now_ms, bool agent_ended, ThreadResumer& resumer);
-  // Whether a suspension was under way at the last look that may have to be given back later.
+  // Whether there was a suspension at the last look that may have to be undone later.
   bool any() const noexcept { return any_; }
 
  private:

@@ -51,7 +51,7 @@ struct LedgerOffer {
 // exe → DLL.
 struct DumpRequest {
   Engine engine = Engine::snapshot;
-  // How long a thread may stand before the supervisor lets it run again, milliseconds.
+  // How long a thread may be frozen before the supervisor resumes it, milliseconds.
   std::uint32_t deadline_ms = kDefaultDeadlineMs;
   ProbePolicy probe = ProbePolicy::risk;  // of Engine::snapshot
   // The canary's name begins so; empty: a parked managed thread is chosen.
@@ -102,7 +102,7 @@ struct DumpDone {
 // DurationHistogram.
 struct RecordProgress {
   std::uint64_t samples = 0, whole = 0, guessed = 0;  // of all samples, by Completeness
-  // How long threads stood, and how long the system took before until they did. 0: nothing was frozen.
+  // How long threads were frozen, and how long the system took before that to stop them. 0: nothing was frozen.
   Percentiles frozen, stopping;
   std::uint64_t interventions = 0;  // freezes that the supervisor ended
   // In a recording of events: how many events have become samples, were dropped, or happened on threads that were not

@@ -39,7 +39,7 @@ struct LedgerEntry {
     return std::uint64_t{thread} << 32 | std::uint64_t{turn % kTurns} << 8 |
            static_cast<std::uint8_t>(state);
   }
-  // Any word is an entry: a state that there is none of is `empty`.
+  // Any word is an entry: a word with an unknown state counts as `empty`.
   static constexpr LedgerEntry of(std::uint64_t word) noexcept {
     const auto state = static_cast<std::uint8_t>(word);
     return {static_cast<std::uint32_t>(word >> 32), static_cast<std::uint32_t>(word >> 8) % kTurns,
@@ -84,9 +84,9 @@ class LedgerFreeze {
   void walk_begins() noexcept { change(FreezeState::frozen, FreezeState::walked); }
   void walk_ended() noexcept;
 
-  // Before ResumeThread. False: our suspension was taken by another, who calls ResumeThread.
+  // Before ResumeThread. False: another thread took our suspension, and calls ResumeThread.
   bool take() noexcept;
-  // The same for the suspension of DoStackSnapshot, where ours is given back already.
+  // The same for the suspension of DoStackSnapshot, where our own is already undone.
   bool take_walk() noexcept { return change(FreezeState::walk_holds, FreezeState::resuming); }
   // After ResumeThread. `walk_holds`: DoStackSnapshot is under way and may have its own suspension.
   void resumed(bool walk_holds) noexcept {

@@ -52,7 +52,7 @@ class GroupCapture {
     } else {
       sample.fault = CaptureFault::no_room;
     }
-    // Asked last: what was copied before the group was let go is of threads that stood.
+    // Asked last: threads whose copies were made before the group was resumed were frozen while they were copied.
     if (group_.overdue(place)) be_late(sample);
   }
 

@@ -22,7 +22,7 @@ class ThreadControl {
   virtual bool suspend() noexcept = 0;
   // Undoes suspend(), however often a supervisor has done so already.
   virtual void resume() noexcept = 0;
-  // Only while suspended. On Windows this is also what waits until the thread really stands.
+  // Only while suspended. On Windows this is also the call that waits until the thread has really stopped.
   virtual bool read_registers(Registers& registers) noexcept = 0;
   // Only while suspended. The thread was suspended before suspend(): by the program, a debugger or the CLR, for reasons
   // of their own. It may be copied, but the CLR may not be asked to walk it.

@@ -23,7 +23,7 @@ class ThreadGroup {
   virtual Suspend suspend(std::size_t place) noexcept = 0;
   // Undoes suspend(), however often a supervisor has done so already.
   virtual void resume(std::size_t place) noexcept = 0;
-  // Only while the thread is suspended. Waits until the thread really stands.
+  // Only while the thread is suspended. Waits until the thread has really stopped.
   virtual bool read_registers(std::size_t place, Registers& registers) noexcept = 0;
   virtual StackLimits stack_limits(std::size_t place) const noexcept = 0;
   // Whether a supervisor is resuming threads of the group, this one among them, or has done so since begin(). True

@@ -23,7 +23,7 @@ namespace {
 
 using State = DoctorLine::State;
 
-// Of an administrator's process that was elevated, the last number of its label (winnt.h, SECURITY_MANDATORY_HIGH_RID).
+// The last number of the integrity label of an elevated administrator's process (winnt.h, SECURITY_MANDATORY_HIGH_RID).
 constexpr std::uint32_t kHighIntegrity = 0x3000;
 // The first build of Windows with all that mixwalk uses (docs/compatibility.md).
 constexpr DWORD kOldestBuild = 14393;

@@ -90,7 +90,7 @@ DoctorLine pdbs_of(Snapshot& snapshot, const std::string& symbol_path) {
           .advice = "--symbol-path names their folders; dump -v lists them as symchk /im takes them"};
 }
 
-// Dumps again and again. Returns the last one, or why there is none.
+// Dumps again and again for two seconds. Returns the last dump, or why there is none.
 Outcome<Snapshot> dump_for_two_seconds(std::uint32_t process_id, DoctorTrial& trial) {
   auto session = visit({.target = ById{process_id}, .timeout_ms = kVisitMs});
   if (!session) return session.failure();

@@ -125,7 +125,7 @@ ExitCode RecordingRun::run() {
   return finish(end);
 }
 
-// Until the time is over, Ctrl-C, or the end of the process: none of them a failure.
+// Collects until the time is over, until Ctrl-C, or until the process ends; none of these is a failure.
 RecordingRun::End RecordingRun::collect() {
   bool stopping = false;
   ULONGLONG last_word = 0;  // until when its end is waited for
@@ -300,7 +300,7 @@ ExitCode RecordingRun::finish(const End& end) {
   }
   if (outputs_.file) {
     if (const auto failure = outputs_.file->finish()) {
-      // It may have been the file that ended the recording: that is said once.
+      // The file may have been what ended the recording: then the failure is reported only once.
       if (code != ExitCode::output) say(*failure);
     } else {
       report({ExitCode::ok, outputs_.file->said()});

@@ -35,11 +35,11 @@ class LiveTarget final : public Target {
   std::uint64_t unix_time_ms() const noexcept override { return unix_time_ms_; }
   std::span<const Module> modules() const noexcept override { return modules_; }
   std::span<const TargetThread> threads() const noexcept override { return threads_; }
-  // By its headers, which are read anew. An image that went and came back in between is not noticed.
+  // By its headers, which are read anew. An image that was unloaded and loaded again in between is not noticed.
   bool image_stands(std::uint64_t base) override;
   const MemoryReader& memory() const noexcept override { return cache_; }
   OutsideMemory& outside() noexcept override { return memory_; }
-  // From then on capture() looks at the threads themselves, also at those that stood together.
+  // From then on capture() captures every thread anew, also those that were suspended together.
   bool forget_memory() override;
   void capture(const TargetThread& thread, RawSample& sample) override;
 

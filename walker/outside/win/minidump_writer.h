@@ -12,7 +12,7 @@
 
 namespace mixwalk {
 
-// Who writes the memory into a dump. Everything else in it is always written by the system's MiniDumpWriteDump.
+// Which code writes the memory into a dump. The system's MiniDumpWriteDump always writes everything else.
 enum class MemoryBy {
   system,  // MiniDumpWriteDump
   us,      // append_memory: where MiniDumpWriteDump is Wine's, which reads and writes 1 KiB at a time
@@ -40,7 +40,8 @@ class MinidumpWriter {
   // to do.
   void cancel() noexcept;
 
-  // Once wait() has said true. Empty: written, as far as the system says. Else why not, one line.
+  // To be called once wait() has returned true. Empty: written, as far as the system says. Otherwise the reason, one
+  // line.
   std::string error() const;
   // Once the process runs again.
   std::uint64_t stood_ns() const noexcept;

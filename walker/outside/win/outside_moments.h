@@ -20,7 +20,7 @@ struct NumberedThread {
   OutsideThread* thread = nullptr;
 };
 
-// Registers and stacks of threads of another process that stood together. What is kept is theirs until clear().
+// Registers and stacks of threads of another process that were suspended together. The copies are kept until clear().
 class OutsideMoments {
  public:
   static constexpr std::size_t kMostThreads = 4096;  // of one moment
@@ -34,7 +34,7 @@ class OutsideMoments {
 
   // Gives what was copied of a thread. False: there is no copy.
   bool give(std::uint32_t os_id, RawSample& sample) const;
-  // The place in moments(), from 1 on, at which the thread stood; 0: there is no copy.
+  // The index in moments(), from 1 on, of the moment at which the thread was suspended; 0: there is no copy.
   std::uint32_t moment_of(std::uint32_t os_id) const;
   const std::vector<Moment>& moments() const noexcept { return moments_; }
 

@@ -16,11 +16,11 @@ namespace mixwalk {
 // waits for that (suspension_gate.h).
 class OutsideThread final : public ThreadControl {
  public:
-  // False: the thread has ended, is none of that process, or may not be opened.
+  // False: the thread has ended, belongs to another process, or may not be opened.
   bool open(std::uint32_t thread_id, std::uint32_t process_id) noexcept;
   HANDLE handle() const noexcept { return handle_.get(); }
   std::uint64_t teb() const noexcept { return teb_; }
-  // Of its stack, as they were read while the thread ran: the base never changes.
+  // The limits of its stack, as they were read while the thread ran: the base never changes.
   void set_limits(const StackLimits& limits) noexcept { limits_ = limits; }
 
   bool suspend() noexcept override;

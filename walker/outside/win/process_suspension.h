@@ -34,7 +34,7 @@ class ProcessSuspension {
   };
   // By id.
   const std::vector<Suspended>& threads() const noexcept { return threads_; }
-  // From before the first suspension to after the last resumption; 0: they stand.
+  // From before the first suspension to after the last resumption; 0: the threads are still suspended.
   std::uint64_t stood_ns() const noexcept { return stood_ns_; }
 
  private:

@@ -28,7 +28,7 @@ bool resume(std::uint32_t process_id, std::uint32_t thread_id, bool certain, DWO
   const auto info = thread_information(thread.get());
   if (!info || info->process_id != process_id) return false;
   if (certain) return ResumeThread(thread.get()) != static_cast<DWORD>(-1);
-  // By suspending it once more: the system's documented way to learn the count.
+  // Suspends the thread once more: that is the system's documented way to learn the count.
   const DWORD count = SuspendThread(thread.get());
   if (count == static_cast<DWORD>(-1)) return false;
   ResumeThread(thread.get());

@@ -12,7 +12,7 @@ namespace mixwalk {
 // Which threads of the target mixwalk.exe has suspended from outside: a page that it shares with its watcher
 // (suspension_watcher.h), which resumes them when mixwalk.exe is ended meanwhile. Nothing here allocates or waits.
 struct SuspensionLedger {
-  // Four times as many as stand together in one moment. Threads beyond that have no entry.
+  // Four times as many threads as one moment suspends together. Threads beyond that have no entry.
   static constexpr std::size_t kSlots = 16'384;
   std::uint32_t process_id = 0;  // of the target
   // The thread's id; above it kStands, its suspend count before, and kResumes. 0: free.

@@ -72,7 +72,7 @@ void WorkerQuestions::keep(std::uint64_t ip, const std::optional<ClrCode>& code)
     pieces_[begin] = {begin + bytes, *code};
     return true;
   };
-  // An answer that does not hold the address that was asked about stands for that address alone.
+  // An answer whose range does not contain the address of the question counts for that address only.
   if (!add(code->start, code->hot_bytes) && !add(code->cold_start, code->cold_bytes)) single_[ip] = code;
 }
 

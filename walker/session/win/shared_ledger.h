@@ -16,7 +16,7 @@ class SharedLedger {
  public:
   // In mixwalk.exe. Nothing: no memory, GetLastError() says why.
   static std::optional<SharedLedger> create();
-  // In the target: owns the handle from now on. Nothing: it is none of such memory, and stays open.
+  // In the target: owns the handle from now on. Nothing: the handle is not that of such memory, and stays open.
   static std::optional<SharedLedger> open(HANDLE section);
 
   LedgerPage& page() const noexcept { return *page_; }

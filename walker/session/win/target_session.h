@@ -51,7 +51,7 @@ class TargetSession {
   // How many events that the recording wants have happened in the target; RecordProgress::events is the recording's own
   // final count.
   std::uint64_t events() const noexcept { return watch_ ? watch_->events() : 0; }
-  // How many suspensions mixwalk.dll had left behind that were given back from here.
+  // How many suspensions that mixwalk.dll had left behind were undone from here.
   int given_back() const noexcept { return watch_ ? watch_->given_back() : 0; }
 
  private:

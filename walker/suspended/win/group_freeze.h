@@ -51,7 +51,7 @@ class GroupFreeze final : public ThreadGroup {
   std::uint64_t let_go_ns() const noexcept override { return clock_.in_ns(let_go_ticks_.load()); }
   std::uint64_t now_ns() const noexcept override { return clock_.now_ns(); }
 
-  // By the supervisor's thread: resumes a group that has stood too long at now_ms (GetTickCount64).
+  // Called by the supervisor's thread: resumes a group that has been frozen for too long at now_ms (GetTickCount64).
   void look(ULONGLONG now_ms) noexcept;
 
  private:

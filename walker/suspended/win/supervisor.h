@@ -78,7 +78,7 @@ class Supervisor {
   }
   LedgerPage& ledger() const noexcept { return ledger_; }
 
-  // The last moment at which an overdue thread still stood: QueryPerformanceCounter.
+  // The last moment at which an overdue thread was still frozen: QueryPerformanceCounter.
   std::uint64_t let_go_ticks() const noexcept { return let_go_ticks_.load(); }
 
   // One look of the supervising thread: resumes the thread or the group that has been frozen for too long at now_ms

@@ -18,7 +18,7 @@ class ThreadHandle {
   HANDLE get() const noexcept { return handle_.get(); }
   DWORD id() const noexcept { return id_; }  // 0: none is open
 
-  // Only while it is suspended. Waits until the thread really stands.
+  // Only while it is suspended. Waits until the thread has really stopped.
   bool read_registers(Registers& registers) const noexcept;
   StackLimits stack_limits() const noexcept;
 

@@ -6,7 +6,7 @@
 
 namespace mixwalk {
 
-// ResumeThread, or a test's own function, which sees the state while the thread still stands.
+// ResumeThread, or a test's own function, which sees the state while the thread is still frozen.
 using ResumeFunction = decltype(&ResumeThread);
 
 // How often the thread is suspended; `otherwise` where the system does not say. Frozen-safe.

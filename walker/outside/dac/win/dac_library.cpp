@@ -171,7 +171,7 @@ std::optional<ClrSyncBlocks> DacLibrary::sync_blocks(std::uint32_t first) {
   for (;; ++number) {
     dac::SyncBlockData data;
     const HRESULT result = sos_->GetSyncBlockData(number, &data);
-    // Of a process without sync blocks it says E_FAIL and a count of 0.
+    // For a process without sync blocks the library returns E_FAIL and a count of 0.
     if (data.count == 0 && FAILED(result) && result != E_FAIL) found.unreadable = true;
     if (number > data.count || number == kLastSyncBlock) return found;
     const bool timely = number % 256 != 0 || number == first || std::chrono::steady_clock::now() < end;

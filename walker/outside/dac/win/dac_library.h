@@ -68,17 +68,17 @@ class DacLibrary final : public ClrQuestions {
   struct LockLayout {
     std::uint64_t owner = 0, state = 0, recursion = 0, wait_event = 0;
   };
-  // Null: objects with this MethodTable are none, or do not have the fields that are known.
+  // Null: this MethodTable is not that of such objects, or its fields are not the known ones.
   const LockLayout* lock_layout(std::uint64_t method_table);
   std::optional<LockLayout> read_lock_layout(std::uint64_t method_table);
   std::optional<ClrLock> lock_object(std::uint64_t object);
   // Nothing: it is not known which IL the code there is of.
   std::optional<std::uint32_t> il_offset(std::uint64_t ip, const ClrCode& code);
-  // Of code that no IL stands for: the IL offset of the code before it, as il_offset_at() has it.
+  // For code that corresponds to no IL: the IL offset of the code before it, as il_offset_at() gives it.
   std::optional<std::uint32_t> il_offset_before(dac::IClrMethodInstance& method, std::uint64_t ip, const ClrCode& code);
   // Null: the module has no MVID.
   const Assembly* assembly_of(std::uint64_t module);
-  // By metadata, which knows what the library's own name leaves out. Empty: metadata does not say.
+  // From metadata, which has the parts that the library's own name leaves out. Empty: metadata does not have it.
   std::string name_by_metadata(const dac::MethodDescData& data, const std::string& name);
 
   PageCache cache_;

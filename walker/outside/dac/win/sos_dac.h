@@ -68,7 +68,7 @@ struct ISosDac : IUnknown {
   MIXWALK_DAC_SLOT(GetPEFileBase);
   MIXWALK_DAC_SLOT(GetPEFileName);
   virtual HRESULT STDMETHODCALLTYPE GetGCHeapData(GcHeapData* data) = 0;
-  // Of a server's collector; of a workstation's there is one, which GetGCHeapStaticData knows.
+  // For the server garbage collector; the workstation one has only one heap, which GetGCHeapStaticData describes.
   virtual HRESULT STDMETHODCALLTYPE GetGCHeapList(unsigned room, std::uint64_t* heaps, unsigned* count) = 0;
   virtual HRESULT STDMETHODCALLTYPE GetGCHeapDetails(std::uint64_t heap, GcHeapDetails* details) = 0;
   virtual HRESULT STDMETHODCALLTYPE GetGCHeapStaticData(GcHeapDetails* details) = 0;
