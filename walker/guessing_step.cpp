@@ -12,7 +12,7 @@ constexpr std::uint64_t kMaxFunctionBytes = 1 << 16;
 // The limit for consecutive frames that have neither unwind data nor a frame pointer.
 constexpr int kMaxDepth = 8;
 
-// What one search may take: some milliseconds. A stack has room for several.
+// The limit for one search: some milliseconds. Several searches may be made per stack.
 constexpr unsigned kStepsOfSearch = 1024;
 constexpr unsigned kWordsOfSearch = 4096;
 
@@ -91,7 +91,7 @@ bool GuessingStep::find_way(const Cursor& frame) noexcept {
   return found;
 }
 
-// The return address is there, whatever Rbp is: that is still the caller's.
+// The return address is there, whatever value Rbp has: Rbp is still the caller's.
 bool GuessingStep::by_word_at_rsp(const Cursor& frame) noexcept {
   const std::uint64_t rsp = frame.registers.rsp();
   const auto caller = caller_at(frame, rsp, frame.registers[Register::rbp]);

@@ -22,9 +22,9 @@ struct WalkGoal {
   std::uint64_t function = 0;  // FunctionID of the managed frame; 0: the bound's Rip has to be met
 };
 
-// What guessing needs to remember of one stack: some 15 KB, so it lies on no stack of the target's.
+// What guessing remembers about one stack: some 15 KB, so it must not be on a stack of the target's.
 struct GuessScratch {
-  // Words of the stack that are looked at, from the first frame without unwind data on: 64 KiB.
+  // How many words of the stack are searched, from the first frame without unwind data on: 64 KiB.
   static constexpr std::size_t kMaxWords = 8192;
   static constexpr std::size_t kMaxGuesses = 256;  // on one way
 
@@ -101,7 +101,7 @@ class GuessingStep final : public UnwindStep {
   bool searched_ = false;
   // The way that was found: the number of entries in scratch.way, and the index of the next one.
   std::size_t count_ = 0, next_ = 0;
-  // Steps that are tried, and words of the stack that are looked at.
+  // The numbers of steps that are tried, and of words of the stack that are looked at.
   struct Budget {
     unsigned steps = 0, words = 0;
   };

@@ -163,7 +163,7 @@ class HoleFiller {
       // Stubs may lie between the hole and the managed frame that could not be unwound.
       builder_.open(reason(open_reason(fault_), sample_));
     }
-    // That the hole begins there says the runtime; that a frame of this thread leads to it may be a guess.
+    // The runtime says that the hole begins there; it may be a guess that a frame of this thread leads to it.
     start_ = Start{hole, is_guess(arrival) ? arrival : Trust::runtime};
   }
 

@@ -20,8 +20,8 @@ namespace mixwalk {
 // last counts; a sequence that begins inside an earlier one takes effect where the earlier one ends.
 class IndexBuilder {
  public:
-  // Some ten times as many as the largest compilation unit of a browser has that was built with LTO; together they need
-  // some 300 MiB. Whatever exceeds a limit is left out, and full() says so.
+  // Some ten times the numbers in the largest compilation unit of a browser built with LTO; together they need some
+  // 300 MiB. Whatever exceeds a limit is left out, and full() says so.
   static constexpr std::size_t kMaxScopes = 4'000'000;
   static constexpr std::size_t kMaxRanges = 6'000'000;
   static constexpr std::size_t kMaxLines = 8'000'000;

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The C library of Windows does not say why where the disk is full.
+// The C library of Windows gives no reason where the disk is full.
 std::string write_error() { return errno_text(errno == 0 ? ENOSPC : errno); }
 
 }  // namespace

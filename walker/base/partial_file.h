@@ -26,13 +26,15 @@ class PartialFile final : public ByteSink {
   // There is a file of that name: commit() replaces it.
   bool replaces() const noexcept { return replaces_; }
   bool write(std::string_view bytes) override;
-  // For a library that writes by itself; null: closed, or there was an error. Nothing of it is buffered yet.
+  // For a library that writes by itself; null: the file is closed, or there was an error. Nothing is buffered in it
+  // yet.
   std::FILE* stream() const noexcept { return file_; }
   // Closes the file, which keeps its temporary name until commit(). After that, `written()` may be read. Empty, or why
   // the file is not complete.
   std::string close();
   const std::filesystem::path& written() const noexcept { return written_; }
-  // Empty: the file is whole and has its name. Else why not. Nothing is written after that.
+  // Empty: the file is complete and has its final name. Otherwise the reason why not. Nothing may be written after
+  // that.
   std::string commit();
 
  private:

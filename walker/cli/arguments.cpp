@@ -19,7 +19,7 @@ std::uint32_t number_of(const std::string& flags, const std::string& text) {
 // The name of the validator in which an option's words lie.
 const std::string kWords = "words";
 
-// CLI11 says an error in several lines, and quotes what the user typed: one line, no controls.
+// CLI11's errors have several lines and quote what the user typed: this makes one line without control characters.
 std::string one_line(std::string text) {
   constexpr std::size_t kMaxBytes = 400;
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -63,7 +63,7 @@ std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
   return out.str();
 }
 
-// CLI11 reads 010 as octal: another process than the user means.
+// CLI11 reads 010 as octal, which would mean another process than the user does.
 std::optional<std::uint32_t> to_number(const std::string& text) {
   std::uint32_t number = 0;
   const char* const last = text.data() + text.size();

@@ -14,7 +14,7 @@ namespace mixwalk {
 // Stores with an option the words that the option takes, for completions (command_table.h); CLI11 has no place for
 // them. This checks nothing.
 void set_words(CLI::Option& option, const std::vector<std::string>& words);
-// What set_words kept; empty: the option takes any value, or none.
+// The words that set_words stored; empty: the option takes any value, or none.
 std::vector<std::string> words_of(CLI::Option& option);
 
 template <class Value>
@@ -60,7 +60,7 @@ CLI::Option* add_list(CLI::App& app, const std::string& flags, std::vector<std::
 // Nothing: no such number.
 std::optional<std::uint32_t> to_number(const std::string& text);
 CLI::Validator duration_validator();
-// For options that people give in milliseconds: a bare number would be seconds, so it is refused.
+// For options that people give in milliseconds: a number without a unit would mean seconds, so it is refused.
 CLI::Validator duration_with_unit_validator();
 
 // Formats the help: the usage line of a command names its target, and the list of all commands has one line per
@@ -76,7 +76,7 @@ class HelpFormatter final : public CLI::Formatter {
 // command of the app, that was parsed.
 std::string sentence(const CLI::ParseError& error, const CLI::App& command);
 
-// A command line that makes no sense: one line, which names the help of the command ("": of all).
+// The error for an invalid command line: one line, which refers to the help of the command ("": of all commands).
 ParseResult usage(const std::string& message, const std::string& command);
 
 }  // namespace mixwalk

@@ -29,7 +29,7 @@ struct CommandInfo {
   std::vector<OptionInfo> options;
 };
 
-// mixwalk itself first. What --help does not show is left out.
+// mixwalk itself comes first. Options that --help does not show are left out.
 std::vector<CommandInfo> command_table();
 
 }  // namespace mixwalk

@@ -24,7 +24,7 @@ std::string join(const std::vector<std::string>& parts, std::string_view between
   return text;
 }
 
-// Without the second spelling of a name (--colour): two names that begin alike are completed to neither of them.
+// Without the second spelling of a name (--colour): otherwise a shell could complete neither of the two names.
 std::vector<std::string> offered_names(const OptionInfo& option) {
   std::vector<std::string> names;
   bool long_one = false;

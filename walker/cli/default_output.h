@@ -14,7 +14,7 @@ namespace mixwalk {
 std::string default_output(std::string_view program, const std::tm& when,
                            const RecordingFormat& format);
 
-// The same name once more, for where a file of that name is there: "orders-20261121-170721-2.mixwalk".
+// The same name with a number, where a file of that name exists: "orders-20261121-170721-2.mixwalk".
 std::string numbered_output(std::string_view path, const RecordingFormat& format, int number);
 
 // Where `mixwalk symbolise` writes a recording: "orders.symbolised.mixwalk" beside "orders.mixwalk". A file name

@@ -26,7 +26,7 @@ struct DumpFileHost {
   std::function<void(const std::string&)> log;  // what is being done, with --verbose
 };
 
-// The stacks of a process in a minidump, with names. What a person must know of the file beside them is reported.
+// The stacks of a process in a minidump, with names. Other facts about the file that a person must know are reported.
 Outcome<Snapshot> read_dump_file(const std::string& file, const DumpFileHost& host);
 
 // Prints the stacks of a process in a minidump. Failures are reported.

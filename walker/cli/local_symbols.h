@@ -16,7 +16,7 @@ namespace mixwalk {
 // the user names. Not frozen-safe; one thread at a time.
 class LocalSymbols {
  public:
-  // `symbol_path`: as --symbol-path has it; none: the environment variable _NT_SYMBOL_PATH.
+  // `symbol_path`: the value of --symbol-path; none: the environment variable _NT_SYMBOL_PATH.
   explicit LocalSymbols(const std::optional<std::string>& symbol_path);
 
   Symboliser& symboliser() noexcept { return symboliser_; }
@@ -45,7 +45,7 @@ std::vector<MissingPdb> missing_of(const NativeSources& native, const ManagedLin
 // For people: "name,GUIDage,1" per line, as symchk /im reads it; names that come from the target are made printable. Of
 // a very long list only the first entries.
 std::string manifest_text(const std::vector<MissingPdb>& missing);
-// For a log: how many were not found, and those lines. Of at least one.
+// For a log: how many PDBs were not found, and their lines. For at least one PDB.
 std::string missing_text(const std::vector<MissingPdb>& missing);
 
 }  // namespace mixwalk

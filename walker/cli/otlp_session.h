@@ -23,7 +23,7 @@ class OtlpSession {
   void offer(Recording recording) { sender_.offer(std::move(recording)); }
   // For a recording that goes on: the samples from `first` on are new. Never waits.
   void take(const Recording& recording, std::size_t first) { batches_.take(recording, first); }
-  // The recording begins anew after this (RecordingCollector::begin_piece).
+  // To be called before the recording begins anew (RecordingCollector::begin_piece).
   void cut(const Recording& recording) { batches_.cut(recording); }
 
   // Says what became of all that was offered, or taken.

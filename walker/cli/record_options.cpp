@@ -28,7 +28,7 @@ const std::map<std::string, SampleEvent> kEvents = {{"allocation", SampleEvent::
                                                     {"exception", SampleEvent::exception},
                                                     {"module-load", SampleEvent::module_load}};
 
-// The name behind `event`= of --on. Returns an error, or nothing when the name is valid.
+// The name after `event`= in --on. Returns an error, or nothing when the name is valid.
 std::optional<ParseResult> check_name(const std::string& event, const RecordCommand& command) {
   const bool of_module = command.event == SampleEvent::module_load;
   if (command.type.empty()) {
@@ -85,7 +85,7 @@ std::optional<ParseResult> finish_event(const RecordArguments& arguments, Record
   return std::nullopt;
 }
 
-// "3%", "0.5%", "3": in hundredths of a percent. Nothing for anything else.
+// Parses "3%", "0.5%", "3" to hundredths of a percent. Nothing for any other text.
 std::optional<std::uint32_t> parse_share(std::string text) {
   if (text.ends_with('%')) text.pop_back();
   const std::size_t point = std::min(text.find('.'), text.size());

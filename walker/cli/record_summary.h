@@ -9,7 +9,7 @@
 
 namespace mixwalk {
 
-// What a recording has come to so far, for the line that says so. Pure.
+// The totals of a recording so far, for the line that is printed about it. Pure.
 class RecordSummary {
  public:
   // The samples from `first` on are new.

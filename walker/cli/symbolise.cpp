@@ -91,7 +91,7 @@ class RecordFile {
       error_ = "a record of it is larger than 1 GiB";
       return;
     }
-    // What grows with what is there, so that a large record is not moved for each part of it.
+    // Grows in proportion to its size, so that a large record is not copied for each part of it.
     const std::size_t wanted = std::max(kReadBytes, had);
     bytes_.resize(had + wanted);
     errno = 0;

@@ -29,7 +29,7 @@ void add_visit(CLI::App& app, VisitArguments& arguments, Visit& visit, const cha
 // Returns an error, or nothing when the options are valid.
 std::optional<ParseResult> finish_threads(std::vector<std::string>& threads, const std::string& command,
                                           ThreadSelection& selection);
-// Returns an error, or nothing when the options are valid; they are in `visit` then.
+// Returns an error, or nothing when the options are valid; then they are in `visit`.
 std::optional<ParseResult> finish_visit(VisitArguments& arguments, const std::string& command,
                                         Visit& visit);
 

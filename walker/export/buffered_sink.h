@@ -22,7 +22,7 @@ class BufferedSink final : public ByteSink {
   }
 
  private:
-  // More does not make it faster; less costs a call of the system each few frames.
+  // A larger buffer is not faster; a smaller one costs a system call every few frames.
   static constexpr std::size_t kBytes = 1 << 16;
 
   ByteSink& sink_;

@@ -47,7 +47,7 @@ class Writer {
   }
 
  private:
-  // The slices under one thread id: the system gives ids again, and slices must not overlap.
+  // The slices under one thread id: the system reuses ids, and slices must not overlap.
   struct Track {
     std::uint32_t thread_id = 0;
     std::uint32_t name_of = 0;  // its last thread
@@ -111,7 +111,7 @@ class Writer {
     json_.literal(text_);
   }
 
-  // When a sample is over at the latest; whether the next one of its thread goes on from it.
+  // The latest end of a sample, and whether the next sample of its thread continues it.
   struct Extent {
     std::uint64_t end = 0;
     bool continues = false;
@@ -144,7 +144,7 @@ class Writer {
       const Extent extent = this->extent(track, i);
       const std::string time_us = microseconds(time_ns);
       if (extent.end == time_ns) {
-        // Nothing to see; and slices that begin and end at once make speedscope mistake the others.
+        // Such a slice would not be visible; and slices that begin and end at once confuse speedscope.
         if (!extent.continues) close(0, time_us);
         continue;
       }

@@ -9,7 +9,7 @@
 
 namespace mixwalk {
 
-// What a frame's label is made of; the texts as they may be shown.
+// The parts of a frame's label, in a form that may be shown.
 struct FrameWords {
   FrameKind kind = FrameKind::native;
   std::optional<std::string> image;  // file name; nothing: code outside every image

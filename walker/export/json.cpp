@@ -91,7 +91,7 @@ std::vector<std::size_t> guessed_frames(const Stack& stack) {
   return guessed;
 }
 
-// FILETIME: units of 100 ns since 1601. What is before 1970 is no thread's.
+// FILETIME: units of 100 ns since 1601. No thread has a time before 1970.
 constexpr std::uint64_t kNsOfTick = 100, kTicksOfMs = 10'000, kTicksUntil1970 = 116'444'736'000'000'000;
 constexpr std::uint64_t kMostTicks = ~0ull / kNsOfTick;
 

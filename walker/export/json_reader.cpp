@@ -14,10 +14,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A dump nests 6 deep. More would only serve to use up the stack.
+// A dump nests 6 levels. More levels would only serve to exhaust the stack.
 constexpr std::size_t kMaxNesting = 32;
 
-// Values nested deeper than that. Looks at brackets outside of strings, so also at text that is no JSON.
+// Whether values are nested more deeply than that. Looks at brackets outside strings, even in a text that is not JSON.
 bool nests_too_deep(std::string_view text) {
   std::size_t depth = 0;
   bool quoted = false;

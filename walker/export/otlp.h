@@ -23,7 +23,7 @@ class OtlpExporter final : public RecordingExporter {
     // `service.name`, it is `unknown_service:` and the name of the executable, as OpenTelemetry prescribes.
     std::vector<NameValue> attributes;
     bool command_line = false;  // it may hold secrets
-    // None: a digest of the profile, so that the same recording gives the same bytes.
+    // None: the id is a digest of the profile, so that the same recording gives the same bytes.
     std::optional<ProfileId> profile_id;
   };
 

@@ -25,7 +25,7 @@ class RecordedStacks {
       return frame == nullptr || frame->kind != FrameKind::native || !frame->name.empty() ||
              frame->module == mixwalk::Frame::kNone;
     }
-    // False: a consumer that has the image's symbols can do better than the label.
+    // False: a reader that has the image's symbols can find a better name than the label.
     bool has_symbol() const noexcept {
       return named() && (frame == nullptr || frame->symbol != SymbolKind::function_table);
     }
@@ -62,7 +62,8 @@ struct SampleSum {
   std::uint64_t count = 0;
   std::uint64_t value = 0;  // of Sample::value; no more than 2^64 - 1
 };
-// `stacks`: of each sample. In the order in which they were met. Not by thread: all of thread 0.
+// The result is in the order in which the stacks were met. `stacks`: the stack of each sample. Not by thread: all under
+// thread 0.
 std::vector<SampleSum> sum_samples(const Recording& recording,
                                    const std::vector<std::uint32_t>& stacks, bool by_thread);
 

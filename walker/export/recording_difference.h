@@ -16,7 +16,7 @@ struct FrameShare {
   bool operator==(const FrameShare&) const = default;
 };
 
-// A frame in two recordings, by what it is called: addresses and modules differ from run to run.
+// A frame in two recordings, identified by its name: addresses and modules differ from run to run.
 struct FrameDifference {
   char kind = 'W';    // letter() of its kind; 'W': a word in a frame's place
   std::string label;  // as exports have it (RecordedStacks), without a mark of a guess; UTF-8

@@ -17,7 +17,7 @@ constexpr std::size_t kFewest = 2;
 bool has_own_name(const Frame& frame) {
   if (frame.name.empty()) return false;
   switch (frame.symbol) {
-    // What is exported names the entry that was called, not what runs there.
+    // An export names the entry that was called, not the code that runs there.
     case SymbolKind::function_table:
     case SymbolKind::exported:
     case SymbolKind::import: return false;
@@ -113,7 +113,7 @@ RuntimeFrames::Part RuntimeFrames::part_of(const Frame& frame) const {
 
 std::vector<FoldedFrames> RuntimeFrames::of(const Stack& stack) const {
   const std::vector<Frame>& frames = stack.frames;
-  // The parts, from the leaf on: the program's own image is the host's below the host's frames.
+  // The part of each frame, from the leaf on: the program's own image counts as the host below the host's frames.
   std::vector<Part> parts;
   bool below_host = false;
   for (const Frame& frame : frames) {
@@ -126,7 +126,7 @@ std::vector<FoldedFrames> RuntimeFrames::of(const Stack& stack) const {
     below_host = part == Part::host && (below_host || is_for_shipped_host(frame.name));
     parts.push_back(part);
   }
-  // An inlined call goes with the frame that it is inlined into, which comes behind it.
+  // An inlined call belongs to the frame into which it is inlined, which follows it.
   for (std::size_t i = frames.size(); i-- > 1;) {
     if (frames[i - 1].inline_depth != 0) parts[i - 1] = parts[i];
   }

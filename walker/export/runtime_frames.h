@@ -8,7 +8,7 @@
 
 namespace mixwalk {
 
-// Frames of a stack that a person reads as one: the runtime's own, that nothing names.
+// Frames of a stack that a person reads as one: frames of the runtime itself that have no name.
 struct FoldedFrames {
   std::size_t first = 0, count = 0;  // in Stack::frames; inlined calls are counted in
   std::string role;                  // "thread start", "Monitor.Enter waits in the runtime", "the runtime"

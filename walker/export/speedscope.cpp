@@ -33,7 +33,7 @@ class Writer {
   }
 
  private:
-  // Frames that read the same in one image are one frame, or every call site were one of its own.
+  // Frames with equal labels in one image are one frame; otherwise every call site would be a frame of its own.
   void frames() {
     json_.key("shared");
     json_.begin_object();

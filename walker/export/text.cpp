@@ -91,7 +91,7 @@ class Writer {
       guessed += thread.stack.completeness() == Completeness::guessed;
       managed += thread.clr_id != 0;
       skipped += !thread.skipped.empty();
-      // A thread without managed frames is refused as a matter of course.
+      // A refusal is normal for a thread without managed frames.
       refused += thread.stack.refusal != 0 && count_frames(thread.stack).managed != 0;
     }
     std::string text = fmt::format("\n{}: {} managed, {} with a whole stack",
@@ -103,7 +103,7 @@ class Writer {
   }
 
  private:
-  // From where the process was looked at, where that was not from inside.
+  // How the process was looked at, where that was not from inside.
   std::string way() const {
     std::string text;
     if (snapshot_.way == Way::outside) {

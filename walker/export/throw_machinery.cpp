@@ -34,7 +34,7 @@ ThrowMachinery::ThrowMachinery(const Recording& recording) {
     const auto image = static_cast<std::size_t>(in_image ? frame.module : 0);
     Part part = Part::other;
     if (frame.kind == FrameKind::managed) {
-      // Code that was jitted again lies in no image: then the name has to do.
+      // Code that was jitted again lies in no image: then only the name can be checked.
       const bool in_library = !in_image || images[image] == "system.private.corelib.dll" ||
                               is_runtime[image];
       if (in_library && is_dispatch_class(frame.name)) part = Part::runtime;

@@ -26,7 +26,7 @@ std::string_view key(LockKind kind) noexcept;
 
 // The kind as one letter, as texts and pages mark frames: M, N, S and G.
 char letter(FrameKind kind) noexcept;
-// The runtime and its version for a person: ".NET 10.0.12", "no .NET runtime". A name from a file may hold anything.
+// The runtime and its version for a person: ".NET 10.0.12", "no .NET runtime". A name from a file may contain anything.
 std::string runtime_text(const Runtime& runtime);
 
 // What Sample::value counts: "nanoseconds" or "count".

@@ -39,7 +39,7 @@ struct FindingThread {
   std::uint32_t thread = 0;       // index into Findings::threads
   std::uint32_t dump = 0;         // where it is shown: index into the dumps
   std::uint32_t frame = kNoFrame; // to be shown first, in Stack::frames: the program's own frame, or that of the wait
-  // What it does in it: "waits for the monitor 0x1234 (System.Object), held by thread 0x2c "b"".
+  // What the thread does in the finding: "waits for the monitor 0x1234 (System.Object), held by thread 0x2c "b"".
   std::string words;
   // Indices into Snapshot::locks of that dump; kNoLock: none.
   static constexpr std::uint32_t kNoLock = 0xFFFF'FFFF;
@@ -55,7 +55,7 @@ struct Finding {
   std::string title;                   // one line: "Deadlock of 2 threads"
   std::vector<std::string> details;    // further lines: what it means, since when
   std::vector<FindingThread> threads;  // the one to look at first; of a deadlock in the order of the circle
-  // Threads that are held up behind them, indices into Findings::threads.
+  // Threads that wait behind them, indices into Findings::threads.
   std::vector<std::uint32_t> behind;
   std::uint32_t since = 0;             // index into the dumps: the first in which it was so
 

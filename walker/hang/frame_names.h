@@ -48,7 +48,7 @@ inline constexpr std::size_t kFindingFrames = 3;
 // "0x1f4".
 std::string hex(std::uint64_t value);
 
-// A name of the target for a sentence: of a long one the beginning and "…".
+// A name of the target for a sentence: of a long name the beginning and "…".
 std::string clipped(std::string_view name);
 
 // For a sentence, clipped: "orders.dll!submit", "Orders.Client.Fetch(string)", "[P/Invoke] orders!wait".

@@ -1,4 +1,4 @@
-// Findings of locks: deadlocks, chains, and static constructors that do not come to their end.
+// Findings about locks: deadlocks, chains, and static constructors that never end.
 
 #include <algorithm>
 #include <set>
@@ -138,7 +138,7 @@ void lock_chain(ProcessFindings& process, const LockChain& chain) {
   process.add(std::move(out));
 }
 
-// Threads by their OS ids that wait for a lock whose owner is known.
+// Threads, by their OS ids, that wait for a lock whose owner is known.
 std::set<std::uint32_t> wait_for_known_owner(const ProcessFindings& process) {
   std::set<std::uint32_t> out;
   for (const Lock& lock : process.snapshot.locks) {

@@ -14,7 +14,7 @@
 namespace mixwalk {
 namespace {
 
-// A pool of fewer workers says little by all of them being at work.
+// In a pool of fewer workers, it means little that all of them are busy.
 constexpr std::size_t kFewestWorkers = 3;
 // Fewer threads in one call are no pattern.
 constexpr std::size_t kFewestInCall = 2;
@@ -109,7 +109,7 @@ void finalizer(ProcessFindings& process) {
   }
 }
 
-// The call out that a thread's wait is below: the first stub from the leaf on.
+// The call out of managed code below which the thread waits: the first stub from the leaf on.
 const Frame* call_out(const ProcessFindings& process, const ThreadHistory& history) {
   for (const Frame& frame : process.thread(history).stack.frames) {
     if (frame.kind == FrameKind::managed || frame.kind == FrameKind::gap) return nullptr;

@@ -19,7 +19,7 @@ enum class WaitLayer : std::uint8_t {
   stack,      // the stack as a whole: waits.cpp finds these, they have no frames
 };
 
-// A row of the table: what a thread waits for whose frames are such.
+// A row of the table: what a thread with such frames waits for.
 struct WaitRule {
   std::string_view key;  // never changes: it is in JSON
   Standing standing = Standing::unknown;
@@ -29,7 +29,7 @@ struct WaitRule {
   // P/Invoke declares are compared with these patterns as well. '*' at the end: names that begin so; "clrjit!*" also
   // matches functions without a name.
   std::array<std::string_view, 10> natives{};
-  // Methods without parameters and generic arguments, as method_of() has them. '*' as above.
+  // Methods without parameters and generic arguments, in the form of method_of(). '*' as above.
   std::array<std::string_view, 8> methods{};
   // Rules that this rule may replace although they are of the same layer, or although they say for certain what blocks:
   // otherwise a lock of native code is not replaced by the managed method that led to it.

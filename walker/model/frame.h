@@ -49,14 +49,14 @@ struct Frame {
                                    // Of an import 0 where the start is not known
   std::string file;                // of the source, as the symbols have it; empty: unknown
   std::uint32_t line = 0;          // in that file; 0: unknown
-  // The line is that of the code around, where the compiler may have moved code (Assembly::optimised).
+  // The line is that of nearby code, where the compiler may have moved code (Assembly::optimised).
   bool line_approximate = false;
   IlPlace il;                      // managed frames with metadata
   // What a stub leads to. Out to native code, as the program declares it: "orders!wait_for_reply" for a P/Invoke,
   // "Namespace.Interface.Method(ParameterTypes)" for a COM call. In to managed code: the method that the stub called,
   // named like a managed frame. Empty: not known.
   std::string target;
-  // What target is found by, while the stack is made (stub_callees.h): a word of the stack; 0: none.
+  // A word of the stack from which `target` is found later (stub_callees.h); 0: none.
   std::uint64_t callee = 0;
   std::uint32_t folded = 1;        // functions that the linker made one; the name is that of one of them
   // 0: a real frame. n: a call that the compiler inlined, at depth n in the next real frame; it has the address, Rsp

@@ -16,7 +16,8 @@ enum class LockKind : std::uint8_t {
 // A thread that stands in the wait for a lock.
 struct LockWaiter {
   std::uint32_t os_id = 0;
-  // It is in Monitor.Wait: it has given the monitor back, and waits to be pulsed. Otherwise it waits to own the lock.
+  // The thread is in Monitor.Wait: it has released the monitor, and waits to be pulsed. Otherwise it waits to own the
+  // lock.
   bool pulse = false;
 
   bool operator==(const LockWaiter&) const = default;

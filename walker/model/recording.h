@@ -27,7 +27,7 @@ constexpr bool is_moment(SampleEvent event) noexcept {
          event == SampleEvent::class_load || event == SampleEvent::module_load;
 }
 
-// A frame as it repeats over many samples: a Frame without its place on one stack.
+// A frame that occurs in many samples: a Frame without its place on a particular stack.
 struct RecordedFrame {
   FrameKind kind = FrameKind::native;
   Trust trust = Trust::context;
@@ -81,7 +81,7 @@ struct Recording {
   // What the samples of one time do not say of their dump.
   struct EarlierDump {
     std::uint64_t time_ns = 0;  // of its samples
-    // Thread::cpu of each of those samples. Fewer than there are samples: the others are unknown.
+    // Thread::cpu of each of these samples. There may be fewer values than samples: the others are unknown.
     std::vector<std::optional<std::uint64_t>> cpu;
     std::vector<Lock> locks;
     std::string locks_missing;

@@ -25,7 +25,7 @@ class RecordingBuilder {
   Recording& recording() noexcept { return recording_; }
 
  private:
-  // A frame to be looked for. Most frames of a sample are known: their names are not copied for that.
+  // A frame to be looked up. Most frames of a sample are known already, so their names are not copied for the look-up.
   struct FrameKey {
     const Frame& frame;
     OpenReason why;
@@ -50,7 +50,7 @@ class RecordingBuilder {
   std::map<Assembly, std::uint32_t> assemblies_;
 };
 
-// A dump as a recording: one sample a thread, in the snapshot's order.
+// A dump as a recording: one sample per thread, in the snapshot's order.
 Recording to_recording(const Snapshot& snapshot);
 
 // The reverse conversion, for a recording of SampleEvent::dump. What a recording does not keep (stack pointers and

@@ -139,7 +139,7 @@ std::vector<Snapshot> to_series(const Recording& recording) {
     one.samples.assign(first, last);
     Snapshot& dump = series.emplace_back(to_snapshot(one));
     dump.unix_time_ms += first->time_ns / kNsOfMs;
-    // The last one too: a file that was cut off may end with an earlier dump, and have the locks of the last.
+    // This includes the last one: a truncated file may end with an earlier dump, and have the locks of the last.
     const auto earlier = std::ranges::find(recording.earlier_dumps, first->time_ns, &Recording::EarlierDump::time_ns);
     if (earlier != recording.earlier_dumps.end()) {
       restore(dump, &*earlier);

@@ -54,7 +54,7 @@ struct Thread {
   // The processor time that it had used until then, kernel and user, in units of 100 ns; nothing: unknown.
   std::optional<std::uint64_t> cpu = std::nullopt;
 
-  // Also of an earlier freeze for the same stack: the longer time counts, and whether one was overdue.
+  // Includes an earlier freeze for the same stack: the longer time counts, and it is overdue if one of them was.
   void add_freeze(const Thread& before) {
     stopping_ns = std::max(stopping_ns, before.stopping_ns);
     frozen_ns = std::max(frozen_ns, before.frozen_ns);

@@ -22,7 +22,7 @@ struct DeliveryReport {
   std::vector<std::string> lines;  // what else is to be said; not printable yet
   std::size_t left_out = 0;        // lines
 
-  // Each line once, and only the first: a collector may say the same for hours.
+  // Each kind of line only once: a collector may say the same for hours.
   void say(std::string line);
   void add(const DeliveryReport& other);
 };
@@ -34,7 +34,7 @@ class Delivery {
   Delivery(const Spool& spool, HttpPost& post, Pauses& pauses, std::uint32_t seed)
       : spool_(spool), post_(post), pauses_(pauses), back_off_(seed) {}
 
-  // Until nothing is there that can be sent (true), or patience ends.
+  // Runs until nothing is left that can be sent (true), or until patience ends.
   bool run();
   const DeliveryReport& report() const noexcept { return report_; }
 

@@ -20,7 +20,7 @@ struct ParsedNameValues {
 // the last one counts. The text is untrusted.
 ParsedNameValues parse_name_values(std::string_view text);
 
-// NAME=VALUE of the command line: as it is, no white space and no %XX is changed.
+// NAME=VALUE of the command line: the value is used unchanged, including white space and %XX.
 std::optional<NameValue> parse_name_value(std::string_view text);
 
 }  // namespace mixwalk

@@ -49,7 +49,7 @@ bool is_header_value(std::string_view value) {
   return std::ranges::all_of(value, [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-// Those that say how a request is to be read, or where it goes: mixwalk itself says them.
+// Headers that say how a request is to be read, or where it goes: mixwalk sets these itself.
 bool is_ours(std::string_view name) {
   constexpr std::array<std::string_view, 8> kOurs = {
       "connection", "content-encoding", "content-length",    "content-type",

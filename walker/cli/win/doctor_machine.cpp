@@ -163,7 +163,7 @@ DoctorLine dotnet_processes() {
   return {.check = ".NET processes", .found = std::to_string(count) + " can be attached to (mixwalk ps)"};
 }
 
-// Security software puts DLLs of its own into every process, so also into this one. Others are not known of.
+// Security software puts its DLLs into every process, so also into this one. Other such software cannot be seen here.
 DoctorLine other_software() {
   std::array<wchar_t, MAX_PATH> folder{};
   const UINT length = GetWindowsDirectoryW(folder.data(), MAX_PATH);

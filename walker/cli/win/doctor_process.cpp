@@ -41,7 +41,7 @@ DoctorLine diagnostics_port(const AttachTarget& target) {
                    (info ? ": .NET " + info->runtime_version + ", " + info->architecture : "")};
 }
 
-// What only reading shows. Profilers are known by their names here; the trial knows for certain.
+// Checks that only read. Profilers are recognised by their names here; only the trial is certain.
 void read_target(const LiveTarget& target, const std::string& symbol_path, std::vector<DoctorLine>& lines) {
   if (target.runtime().name.empty()) {
     lines.push_back({.state = State::note, .check = "runtime", .found = "none is loaded: there are native frames only"});

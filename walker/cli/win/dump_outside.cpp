@@ -27,9 +27,10 @@ Outcome<std::uint32_t> process_of(const TargetChoice& choice) {
 
 namespace {
 
-// For each of the two looks that a dump from inside is followed by.
+// The time limit for each of the two looks from outside that follow a dump from inside.
 constexpr std::chrono::milliseconds kLocksTime{2000};
-// To open the process, to read what it has loaded, and to start a worker: far more than that takes on a busy machine.
+// The time limit for opening the process, reading what it has loaded, and starting a worker: far more than a busy
+// machine needs.
 constexpr std::chrono::seconds kPrepareTime{30};
 
 TargetClr clr_of(const LiveTarget& target, const DumpCommand& command) {

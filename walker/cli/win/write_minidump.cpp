@@ -24,9 +24,9 @@
 namespace mixwalk {
 namespace {
 
-// How often Ctrl-C is looked for, and the progress line written.
+// How often Ctrl-C is checked and the progress line written.
 constexpr DWORD kWaitMs = 100;
-// How long the end of the console waits for the process to run again and the file to be gone.
+// How long the console's end waits until the process runs again and the file is removed.
 constexpr DWORD kLeaveMs = 4000;
 // What a program returns that Ctrl-C ended.
 constexpr int kControlC = static_cast<int>(0xC000013A);
@@ -36,7 +36,7 @@ HANDLE g_stop = nullptr, g_left = nullptr;
 // Nothing may end mixwalk.exe while the process stands.
 BOOL WINAPI on_console_event(DWORD event) {
   SetEvent(g_stop);
-  // Whatever else it is, the system ends mixwalk.exe as soon as this returns.
+  // For all other events, the system ends mixwalk.exe as soon as this function returns.
   if (event != CTRL_C_EVENT && event != CTRL_BREAK_EVENT) WaitForSingleObject(g_left, kLeaveMs);
   return TRUE;
 }
