@@ -22,7 +22,7 @@ struct DeliveryReport {
   std::vector<std::string> lines;  // what else is to be said; not printable yet
   std::size_t left_out = 0;        // lines
 
-  // Each kind of line only once: a collector may say the same for hours.
+  // Adds each line only once, and only the first few: a collector may say the same for hours.
   void say(std::string line);
   void add(const DeliveryReport& other);
 };

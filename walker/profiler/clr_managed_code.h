@@ -18,7 +18,7 @@ class ClrManagedCode final : public ManagedCode {
                  ClrMetadataSource& names, UnloadGate* gate) noexcept
       : info_(info), info8_(info8), names_(names), gate_(gate) {}
 
-  // From here on it is asked about code that was there at that mark.
+  // From here on it is asked about code that was loaded at that mark.
   void begin(const UnloadGate::Mark& mark) noexcept {
     mark_ = mark;
     lost_ = false;

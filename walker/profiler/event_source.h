@@ -62,9 +62,9 @@ class EventSource {
   // may wait for the type or the module that this thread loads.
   void loaded_type(clr::ClassID type, HRESULT status) noexcept;
   void loaded_module(clr::ModuleID module, HRESULT status) noexcept;
-  // FunctionIDs and ClassIDs may mean something else from here on.
+  // From here on FunctionIDs and ClassIDs may mean something else.
   void forget_types() noexcept;
-  // The process is ending: what was walked last is waited for, for a moment.
+  // The process is ending: this waits a limited time for the last walks.
   void close() noexcept;
 
  private:
@@ -94,7 +94,7 @@ class EventSource {
   UnloadGate& unload_gate_;
   TickClock clock_;
 
-  // Written before `event_` is set, and while no callback is under way.
+  // Written before `event_` is set, and while no callback is running.
   std::string wanted_name_;
   ModuleNameFilter wanted_modules_;
   DWORD mask_ = 0;  // the runtime's, before begin()

@@ -42,7 +42,7 @@ ExceptionState* state_of_this_thread() noexcept {
     DWORD nobody = 0;
     if (slot.thread.compare_exchange_strong(nobody, self)) return &slot.state;
   }
-  // All are taken: that of a thread which has no exception just now.
+  // All entries are used: takes that of a thread which has no exception at the moment.
   for (Slot& slot : g_slots) {
     DWORD other = slot.thread.load();
     if (slot.state.caught == nullptr && slot.state.on_their_way == 0 &&
@@ -62,7 +62,7 @@ struct alignas(16) Block {
   std::array<std::byte, kBlockBytes> bytes;
 };
 
-// Exceptions that live at one moment: a few, since each is caught where it enters this DLL.
+// Exceptions that live at the same time: a few, since each is caught at the entry of this DLL.
 constexpr std::size_t kBlocks = 64;
 constinit std::array<Block, kBlocks> g_blocks{};
 constinit std::array<std::atomic<bool>, kBlocks> g_taken{};

@@ -44,7 +44,7 @@ class FreezeGate {
   }
 
  private:
-  // Far more than a freeze takes, and short as a delay of the program's end.
+  // Far longer than a freeze takes, and still a short delay of the program's end.
   static constexpr ULONGLONG kCloseMs = 1'000;
   static constexpr std::uint32_t kFreezing = 1, kClosed = 2;
 

@@ -49,12 +49,12 @@ class ImageLoads final : ImageNotifications::Listener {
   ImageLoads(const ImageLoads&) = delete;
   ImageLoads& operator=(const ImageLoads&) = delete;
 
-  // Loads are copied and counted from begin() to stop(). Neither waits for anything.
+  // Loads are copied and counted from begin() to stop(). Neither of the two waits.
   void begin() noexcept { taking_ = true; }
   void stop() noexcept { taking_ = false; }
   std::uint64_t dropped() const noexcept { return dropped_; }
 
-  // The oldest one; null: none for now. It stays until pop(), so at most one is looked at.
+  // The oldest load; null: there is none at the moment. It stays until pop(), so at most one is being read.
   const ImageLoad* front() noexcept;
   std::wstring_view name(const ImageLoad& load) const noexcept;
   std::span<const std::byte> stack(const ImageLoad& load) const noexcept;
@@ -70,7 +70,7 @@ class ImageLoads final : ImageNotifications::Listener {
   static constexpr std::size_t kMaxStackBytes = 2 << 20;
   static constexpr std::size_t kAlignment = 8;
 
-  // What lies in the memory, one after the other: an ImageLoad, its name, its stack.
+  // The content of the memory, in this order: an ImageLoad, its name, its stack.
   struct Slot {
     std::size_t bytes = 0;  // this and all that belongs to it
     bool skipped = false;   // the rest of the memory, which was too short for the next one
@@ -91,12 +91,12 @@ class ImageLoads final : ImageNotifications::Listener {
   std::atomic<std::uint64_t>& wanted_events_;
   const TickClock clock_;
   const Pages<std::byte> memory_{kBytes};
-  // Positions in the memory, counted on and on. What lies between is waiting.
+  // Positions in the memory, which are counted on without wrapping. The loads between them are waiting.
   std::atomic<std::uint64_t> begin_{0}, end_{0};
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<bool> taking_{false};
   std::atomic_flag busy_;
-  // The last member: it goes before what the loader's calls write to.
+  // The last member: it is destroyed before what the loader's calls write to.
   ImageNotifications notifications_;
 };
 

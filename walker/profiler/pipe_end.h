@@ -23,7 +23,7 @@ class PipeEnd {
   // returned, since it may not have begun to wait yet.
   void cancel_receive() noexcept { cancel(in_); }
   void cancel_send() noexcept { cancel(out_); }
-  // Nothing: the other side has gone, or does not speak our protocol.
+  // Nothing: the other side has ended, or does not speak our protocol.
   std::optional<Message> receive();
   void close() noexcept { in_.reset(), out_.reset(); }
 

@@ -107,7 +107,7 @@ HRESULT STDMETHODCALLTYPE Profiler::ProfilerAttachComplete() {
   return S_OK;
 }
 
-// Once, and here. Folklore: EnumThreads from the sampler can hang (dotnet/runtime issue 110062).
+// EnumThreads is called once, and here. Folklore: EnumThreads from the sampler can hang (dotnet/runtime issue 110062).
 void Profiler::enumerate_threads() {
   ComPointer<clr::ICorProfilerThreadEnum> threads;
   if (!clr_.info4 || FAILED(clr_.info4->EnumThreads(threads.put()))) return;

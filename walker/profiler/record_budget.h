@@ -36,7 +36,7 @@ class RecordBudget {
   void add_again(std::uint64_t stood_ns) noexcept { stood_ns_ += stood_ns; }
   // One round of samples is over.
   void end_round() noexcept { ++rounds_; }
-  // The next reading of cpu_ns is due: each costs a system call or two.
+  // The next reading of cpu_ns is due: each reading costs a system call or two.
   bool is_due(std::uint64_t now_ns) const noexcept {
     return share_ > 0 && rounds_ != 0 && now_ns - begun_ns_ >= (measured_ ? kWindowNs : kFirstNs);
   }

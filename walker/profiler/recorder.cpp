@@ -19,9 +19,9 @@ constexpr std::size_t kFileOthers = 4'000;  // modules, threads, details: of eac
 constexpr std::uint64_t kFileSamples = 1 << 24;  // an eighth of what a file may hold
 // What is known of threads that events happened to.
 constexpr std::size_t kMaxSources = 4'096;
-// How often samples are sent: what a broken pipe loses at most.
+// How often samples are sent: a broken pipe loses at most this much.
 constexpr std::uint64_t kFlushNs = 100'000'000;
-// How long a new thread is waited for: it needs the loader lock before it runs.
+// How long to wait for a new thread: it needs the loader lock before it runs.
 constexpr DWORD kStartMs = 5'000;
 // What waits for the reader at most.
 constexpr std::size_t kMaxBytesOnTheirWay = 8 << 20;
@@ -37,14 +37,14 @@ std::uint64_t ticks_of(const FILETIME& time) {
   return std::uint64_t{time.dwHighDateTime} << 32 | time.dwLowDateTime;
 }
 
-// How long a thread has used the CPU, in nanoseconds. Nothing is frozen for it.
+// How long a thread has used the CPU, in nanoseconds. Nothing is frozen to read this.
 std::uint64_t cpu_time(HANDLE thread) {
   FILETIME unused, kernel, user;
   if (!GetThreadTimes(thread, &unused, &unused, &kernel, &user)) return 0;
   return (ticks_of(kernel) + ticks_of(user)) * 100;
 }
 
-// Not by std::chrono: its clock is that of winpthreads, which this DLL does without (no_winpthreads).
+// std::chrono is not used: its clock is that of winpthreads, which this DLL must not use (no_winpthreads).
 std::uint64_t unix_time_ms() {
   constexpr std::uint64_t kUnixEpoch = 116'444'736'000'000'000;  // 1970, in 100 ns since 1601
   FILETIME now;
@@ -67,7 +67,7 @@ class Pace {
     LARGE_INTEGER due;
     due.QuadPart = -static_cast<LONGLONG>(ns / 100);  // relative, in 100 ns
     if (ns < 100) return WaitForSingleObject(stop_, 0) == WAIT_TIMEOUT;
-    // Without a timer (no handle could be had) more slowly, but never without a pause.
+    // Without a timer (no handle was available) the pace is slower, but there is always a pause.
     if (!SetWaitableTimer(timer_.get(), &due, 0, nullptr, nullptr, FALSE)) {
       return WaitForSingleObject(stop_, static_cast<DWORD>(ns / 1'000'000) + 1) == WAIT_TIMEOUT;
     }
@@ -199,7 +199,7 @@ bool Recorder::record_periods() {
     // After a tick that took longer than the period, the missed ticks are left out: each sample says for how long it
     // stands.
     next = std::max(next + budget_->period_ns(), now);
-    // The program may end before the next tick, and takes with it what was not sent.
+    // The program may end before the next tick, and what was not sent is then lost.
     if (now - start_ns_ - flushed >= kFlushNs || next - now >= kFlushNs) {
       flush();
       flushed = now - start_ns_;
@@ -234,7 +234,7 @@ void Recorder::end_events() noexcept {
   if (image_loads_) image_loads_->stop();
 }
 
-// For as long as chunks are taken; else events wait in their own queue, which then drops.
+// Sends as long as chunks are taken; otherwise events wait in their own queue, which then drops.
 void Recorder::take_waiting() {
   const std::uint64_t begun = clock_.now_ns();
   while (has_room() && clock_.now_ns() - begun < kFlushNs && add_next_event()) {
@@ -282,7 +282,7 @@ void Recorder::add_event(EventSample& event) {
 void Recorder::add_image_load(const ImageLoad& load) {
   ++progress_.events;
   std::string name(load.thread.name.data(), load.thread.name_bytes);
-  // The registry was busy at the load: the thread may have ended since, and its id be another's.
+  // The registry was busy during the load: the thread may have ended since, and its id may belong to another one.
   if (name.empty() && load.thread.clr_id == 0) name = sampler_.managed_name(load.os_id);
   const Source& source = source_of(load.os_id, load.thread.clr_id, name);
   if (!source.wanted) return;
@@ -310,7 +310,7 @@ const Recorder::Source& Recorder::source_of(std::uint32_t os_id, std::uint64_t c
   return source;
 }
 
-// `stack`: nothing where its code went before it had its names.
+// `stack`: nothing where its code was unloaded before it had its names.
 void Recorder::add_event_sample(const EventMoment& moment, const Source& source,
                                 const std::optional<Stack>& stack) {
   if (!stack) {
@@ -450,7 +450,7 @@ bool Recorder::sample_in_groups(std::uint64_t now, std::span<Due> due) {
   return true;
 }
 
-// `in_group`: its sample of a group, which has no stack or one with a gap; null: it was in none.
+// `in_group`: the thread's sample from a group, which has no stack or one with a gap; null: it was in none.
 bool Recorder::sample_alone(std::uint64_t now, const Due& due, const Sampler::Sample* in_group) {
   auto sample = sampler_.sample(due.followed->thread, due.os_id, request_.sampling,
                                 &due.followed->last);
@@ -569,7 +569,7 @@ void Recorder::flush() {
     recording.samples.clear();
     writer_->samples_cleared();
     if (!written) {
-      // Beyond a limit of the format: the next file says that they are lost.
+      // A limit of the format was exceeded: the next file says that these samples are lost.
       const std::uint64_t lost = dropped_ - dropped_written_ + samples;
       sampler_.forget();
       begin_file();

@@ -15,7 +15,7 @@
 namespace mixwalk {
 namespace {
 
-// How long code that was in no image when it was first seen is taken to be in none.
+// For how long code that was in no image when it was first met is taken to be in none.
 constexpr ULONGLONG kUnknownCodeMs = 1000;
 constexpr std::size_t kMaxUnknownCode = 4096;
 // How often a thread is captured for one sample: it is captured again where code on its stack was unloaded meanwhile,
@@ -33,7 +33,7 @@ constexpr DWORD kMaxPausesMs = 2000;
 // How long an image that was found loaded is taken to be loaded: a tick at 100 Hz.
 constexpr ULONGLONG kStandingMs = 10;
 
-// Whether code that has gone can be why a stack has a gap, or frames that were guessed.
+// Whether unloaded code can be the reason why a stack has a gap, or guessed frames.
 bool lacks_code(OpenReason why) {
   switch (why) {
     case OpenReason::no_unwind:
@@ -49,7 +49,7 @@ bool lacks_code(const Stack& stack) {
          std::ranges::any_of(stack.runs, [](const Run& run) { return lacks_code(run.why); });
 }
 
-// Thunks of the runtime's, other code that was made at run time, or an image that was loaded since.
+// A thunk of the runtime's, other code that was made at run time, or an image that was loaded since.
 bool is_unknown_code(const Frame& frame) {
   return frame.kind != FrameKind::gap && frame.module == Frame::kNone && frame.function == 0;
 }
@@ -136,7 +136,7 @@ void Sampler::prepare_probe(const DumpRequest& request) {
 
 const char* Sampler::obstacle() const noexcept {
   if (!supervisor_.is_silent()) return nullptr;
-  // On a machine that has slept, every thread has been silent for long.
+  // On a machine that has slept, every thread has been silent for a long time.
   constexpr DWORD kMomentMs = 500;
   Sleep(kMomentMs);
   return supervisor_.is_silent() ? "the program has stopped the thread of mixwalk.dll that ends a freeze in "
@@ -289,7 +289,7 @@ void Sampler::finish_look(Sample& result, RawSample& raw, const Look& look, Last
     raw.managed_walked = false;
     holds = make_stack(result.copied->stack, raw) && holds;
   }
-  // Asked when the last name is there: all of them are those of one moment.
+  // Asked when the last name has been looked up: then all names are of the same moment.
   const UnloadGate::Mark now = services_.unload_gate.mark();
   if (holds && !still_holds(grounds_, now)) {
     holds = false;
@@ -303,9 +303,9 @@ void Sampler::finish_look(Sample& result, RawSample& raw, const Look& look, Last
     if (last == nullptr) return;
     last->grounds = grounds_;
     last->generation = look.generation;
-    // No callback tells when another dynamic method takes the place of one.
+    // No callback reports that another dynamic method has replaced one.
     const bool untold = !clr_.hears_method_deaths && !grounds_.managed.functions.empty();
-    // A thread that is to be frozen once more has no stack yet that its next sample could have as well.
+    // A thread that will be frozen once more has no stack yet that its next sample could reuse.
     const bool unfinished = result.gap_may_be_unloaded_code || result.lacks_runtime;
     if (untold || unfinished) last->stack.forget();
     return;
@@ -341,7 +341,7 @@ std::optional<Stack> Sampler::finish_event(EventSample& event) {
 std::optional<Stack> Sampler::finish_image_load(const ImageLoad& load,
                                                 std::span<const std::byte> bytes) {
   const HeldStack held(load.registers.rsp(), bytes);
-  // A second time with new images, where the first walk met code of one that was not listed.
+  // A second time with a new list of images, where the first walk met code of an image that was not listed.
   constexpr int kWalks = 3;
   for (int i = 0; i < kWalks; ++i) {
     hear_of_unloads();
@@ -478,7 +478,7 @@ bool Sampler::capture_into(Thread& result, RawSample& sample, Engine engine, Win
 }
 
 Stack Sampler::walk_copy(const RawSample& sample) {
-  // Many stacks are made after one look at what has gone (sample_group).
+  // After one check for unloaded code, many stacks are made (sample_group).
   if (services_.unload_gate.mark() != heard_) outside_.forget();
   outside_.begin_stack(GetTickCount64());
   RtlUnwindStep step(sample.stack, view_, {&hints_, &outside_});
@@ -521,7 +521,7 @@ bool Sampler::may_be_of_new_image(const Stack& stack) {
   return fresh || (any && GetTickCount64() - modules_read_ms_ >= kUnknownCodeMs);
 }
 
-// Numbers for modules, names for functions, and what both rest on. False: code went meanwhile.
+// Numbers for modules, names for functions, and what both depend on. False: code was unloaded meanwhile.
 bool Sampler::finish(Stack& stack) {
   for (std::size_t i = 0; i < stack.frames.size(); ++i) {
     Frame& frame = stack.frames[i];
@@ -586,7 +586,7 @@ void Sampler::read_modules() {
   number_modules();
 }
 
-// A module's number is that of its first appearance; in the view it is its place.
+// A module's number is that of its first appearance; in the view it is its index.
 void Sampler::number_modules() {
   view_numbers_.clear();
   const auto spans = view_.modules();

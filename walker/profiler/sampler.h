@@ -110,16 +110,16 @@ class Sampler {
   // The stack of a thread's walk of itself, with names. Nothing: code was unloaded since, and the addresses of the walk
   // may mean something else now.
   std::optional<Stack> finish_event(EventSample& event);
-  // The stack of a thread that has loaded a native image, of its copy `stack`. Nothing: as above.
+  // The stack of a thread that has loaded a native image, from its copy `stack`. Nothing: as above.
   std::optional<Stack> finish_image_load(const ImageLoad& load, std::span<const std::byte> stack);
   // There after begin().
   const ImageUnloads& image_unloads() const noexcept { return *image_unloads_; }
-  // The images as they were listed last; never null after begin().
+  // The images as they were last listed; never null after begin().
   std::shared_ptr<const ModuleTable> images() const noexcept { return table_; }
 
-  // Every image met since forget(); a module's number is its place here.
+  // Every image met since forget(); a module's number is its index here.
   std::span<const Module> modules() const noexcept { return all_modules_; }
-  // Every assembly met since forget(); its number is its place here.
+  // Every assembly met since forget(); its number is its index here.
   std::span<const Assembly> assemblies() const noexcept { return il_.assemblies(); }
   ThreadRegistry& registry() const noexcept { return services_.registry; }
   UnloadGate& unload_gate() const noexcept { return services_.unload_gate; }
@@ -128,7 +128,7 @@ class Sampler {
   // Afterwards names are looked up anew, modules() begins anew, and every stack is walked anew: otherwise everything
   // that was ever met would stay in memory.
   void forget();
-  // Why no thread can be sampled any more; null: nothing keeps it. Waits for a moment before it says so.
+  // Why no thread can be sampled any more; null: threads can be sampled. Waits a short time before it gives a reason.
   const char* obstacle() const noexcept;
   BreakerState breaker() const { return services_.breaker.state(GetTickCount64()); }
   Supervisor& supervisor() const noexcept { return supervisor_; }

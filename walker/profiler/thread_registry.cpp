@@ -11,7 +11,7 @@ void ThreadRegistry::assigned(std::uint64_t clr_id, std::uint32_t os_id) {
   if (lost_) return;
   SlimLock lock(lock_);
   if (!lock) return lose_track();
-  // First of all, so that a failure below leaves no entry for the thread that was on this OS thread.
+  // This comes first, so that a failure below leaves no entry for the thread that was on this OS thread.
   by_os_id_.erase(os_id);
   Known& known = threads_[clr_id];
   if (known.os_id != 0) by_os_id_.erase(known.os_id);
@@ -68,7 +68,7 @@ void ThreadRegistry::destroyed(std::uint64_t clr_id) {
   lose_track();
 }
 
-// Without memory for it, the enumeration ends here: it could bring a thread back that is gone.
+// Where memory is missing, the enumeration ends here: otherwise it could add a thread that has ended.
 void ThreadRegistry::remember_destroyed(std::uint64_t clr_id) noexcept {
   try {
     destroyed_meanwhile_.insert(clr_id);
@@ -146,7 +146,7 @@ void ThreadRegistry::release(std::uint64_t clr_id) noexcept {
   if (found != threads_.end()) {
     Known& known = found->second;
     if (known.claims > 0) --known.claims;
-    // A thread of the list that turned out to have ended leaves nothing behind.
+    // A thread of the list that has already ended leaves no entry behind.
     if (known.claims == 0 && known.os_id == 0 && known.name.empty()) threads_.erase(found);
   }
   --all_claims_;

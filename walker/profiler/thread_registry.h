@@ -69,7 +69,7 @@ class ThreadRegistry {
   std::string name_of(std::uint32_t os_id);
   // The OS threads of all that are known, ascending.
   std::vector<std::uint32_t> os_ids();
-  // A thread whose name begins so, waited for that long. Nothing: there is none.
+  // A thread whose name begins with this text, for which this waits that long. Nothing: there is none.
   std::optional<std::uint32_t> wait_for_name(const std::string& prefix, DWORD milliseconds);
 
  private:
@@ -80,7 +80,7 @@ class ThreadRegistry {
   };
   void remember_destroyed(std::uint64_t clr_id) noexcept;
   std::optional<std::uint32_t> named(const std::string& prefix) const;
-  // Whether a claim can still end, when its end is waited for since `begun` (GetTickCount64).
+  // Whether a claim can still end, if this has waited for its end since `begun` (GetTickCount64).
   bool is_worth_waiting(ULONGLONG begun) const noexcept;
   void lose_track() noexcept;
 

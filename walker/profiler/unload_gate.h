@@ -13,7 +13,7 @@
 
 namespace mixwalk {
 
-// What a stack and its names rest on, and what may go while the program runs.
+// What a stack and its names depend on, and what may be unloaded while the program runs.
 struct Footprint {
   std::vector<clr::FunctionID> functions;  // dynamic methods and stubs
   std::vector<clr::ModuleID> modules;      // of functions and of types in their names, each once
@@ -41,7 +41,7 @@ class UnloadGate {
   };
   // With begin 0: the place of the code is not known, so the range covers every address.
   static constexpr std::uint64_t kAnywhere = std::numeric_limits<std::uint64_t>::max();
-  // A point in the sequence of deaths: how many have been heard of.
+  // A point in the sequence of unloadings: how many have been reported.
   struct Mark {
     std::uint64_t deaths = 0;
     std::uint64_t modules = 0;  // of them
@@ -49,7 +49,7 @@ class UnloadGate {
     bool operator==(const Mark&) const = default;
   };
 
-  // Takes no lock. A death that is being written down may count as one that comes later.
+  // Takes no lock. An unloading that is just being recorded may count as a later one.
   Mark mark() const noexcept {
     const std::uint64_t deaths = deaths_;
     return {deaths, modules_};
@@ -90,7 +90,7 @@ class UnloadGate {
   // What has been unloaded since the mark, oldest first; moves the mark to now. False: more has been unloaded than is
   // remembered.
   bool hear(Mark& mark, std::vector<Death>& deaths);
-  // Something that the stack rests on has gone since the mark, or that cannot be told any more.
+  // Something on which the stack depends has been unloaded since the mark, or that is no longer known.
   bool hits(const Footprint& stack, const Mark& since) noexcept;
 
  private:

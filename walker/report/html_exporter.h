@@ -22,7 +22,7 @@ class HtmlExporter final : public Exporter, public RecordingExporter {
 
   bool write(const Snapshot& snapshot, ByteSink& sink) const override;
   bool write(const Recording& recording, ByteSink& sink) const override;
-  // Several dumps of one process in the order of their time, each thread of them side by side. At least one dump.
+  // Several dumps of one process in the order of time, with each thread of them side by side. At least one dump.
   bool write_series(std::span<const Snapshot> dumps, ByteSink& sink) const;
   // Writes the result of a comparison of the dumps, followed by the dumps. `across`: what the processes have in common,
   // the result of find_fleet() for them; null: not asked for.

@@ -11,7 +11,7 @@ namespace mixwalk {
 // stack, and what it did over time. The stacks are in `tables`.
 void write_recording_data(const Recording& recording, ReportTables& tables, JsonWriter& json);
 
-// One of several recordings of a report, an object: of which file and process, what was recorded, and the sums.
+// One of several recordings of a report, as an object: its file and process, what was recorded, and the sums.
 void write_compared_recording_data(const Recording& recording, std::string_view file, ReportTables& tables,
                                    JsonWriter& json);
 

@@ -11,7 +11,7 @@
 namespace mixwalk {
 namespace {
 
-// The file that a frame's code is of: an image, or of managed code the assembly. Empty: not known.
+// The file that contains a frame's code: an image, or for managed code the assembly. Empty: not known.
 std::string module_of(const Recording& recording, const RecordedFrame& frame) {
   if (frame.module != Frame::kNone) return module_name(recording.modules[static_cast<std::size_t>(frame.module)]);
   const auto assembly = static_cast<std::size_t>(frame.il.assembly);

@@ -23,7 +23,7 @@ class ReportTables {
   std::vector<std::uint32_t> add(const Recording& recording, const RecordedStacks& stacks);
   std::uint32_t string(std::string_view text) { return strings_.index(text); }
 
-  // Members "strings", "frames" and "nodes" of the report; last, since whatever else is written adds to them.
+  // Members "strings", "frames" and "nodes" of the report; written last, since everything else adds to them.
   void write(JsonWriter& json) const;
 
  private:

@@ -33,7 +33,7 @@ class FreezeWatch {
   static constexpr std::uint32_t kMostPerThread = 2;
   static constexpr std::size_t kMostThreads = 4096;
 
-  // `limit_ms`: a suspension that is seen for so long is overdue.
+  // `limit_ms`: a suspension that has been seen for this long is overdue.
   FreezeWatch(LedgerPage& page, std::uint64_t limit_ms) noexcept
       : page_(page), limit_ms_(limit_ms) {}
   void set_limit(std::uint64_t limit_ms) noexcept { limit_ms_ = limit_ms; }

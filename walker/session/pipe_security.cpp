@@ -23,7 +23,7 @@ std::string pipe_sddl(const std::string& own_user, const TokenFacts& target) {
   }
   // In an AppContainer the user's right counts only with the package's.
   if (!target.app_container.empty()) sddl += allow(kReadWrite, target.app_container);
-  // An object without a label is of medium integrity: a process below that may not write to it.
+  // An object without a label has medium integrity: a process of a lower level may not write to it.
   if (target.integrity < TokenFacts::kMediumIntegrity) {
     sddl += "S:(ML;;NW;;;S-1-16-" + std::to_string(target.integrity) + ")";
   }

@@ -5,7 +5,7 @@
 
 namespace mixwalk {
 
-// What decides whether a process may open a pipe, as its token has it. SIDs are text: "S-1-5-18".
+// The facts from a process's token that decide whether it may open a pipe. SIDs are text: "S-1-5-18".
 struct TokenFacts {
   std::string user;
   std::string logon;          // of its logon session, S-1-5-5-…; empty: it has none (LocalSystem)

@@ -249,7 +249,7 @@ class TargetNumbers {
  public:
   static constexpr std::size_t kMaxTargetBytes = 1 << 20;
 
-  // 0: it has none, or is left out. `is_new`: its text has to be sent.
+  // 0: the frame has no target, or it is left out. `is_new`: its text has to be sent.
   std::uint32_t number(const std::string& target, bool& is_new) {
     is_new = false;
     if (target.empty()) return 0;
@@ -294,7 +294,7 @@ void put(MessageBuilder<ThreadField>& out, const Thread& thread) {
   }
 }
 
-// Throws where an index inside the stack points at nothing, so that later code need not check.
+// Throws where an index inside the stack is invalid, so that later code need not check.
 void check_indices(const Stack& stack) {
   const auto runs = static_cast<std::int64_t>(stack.runs.size());
   for (const Frame& frame : stack.frames) {

@@ -54,11 +54,11 @@ struct DumpRequest {
   // How long a thread may be frozen before the supervisor resumes it, milliseconds.
   std::uint32_t deadline_ms = kDefaultDeadlineMs;
   ProbePolicy probe = ProbePolicy::risk;  // of Engine::snapshot
-  // The canary's name begins so; empty: a parked managed thread is chosen.
+  // The canary's name begins with this text; empty: a parked managed thread is chosen.
   std::string canary_prefix;
   // Only these; empty: all of the process.
   std::vector<std::uint32_t> thread_ids;
-  // Each sample that DoStackSnapshot walked comes a second time, right after, walked from its copy.
+  // Each sample that DoStackSnapshot walked is sent a second time, directly after, walked from its copy.
   bool both_engines = false;
   bool at_once = false;  // all threads stand together, and are walked from their copies
   bool operator==(const DumpRequest&) const = default;
@@ -73,7 +73,7 @@ struct RecordRequest {
   // those of the module with this file name. Empty: all events.
   std::string type;
   std::uint64_t every = 1;  // allocation: the last one of so many is a sample
-  // wall, cpu: what recording may take from the target, in hundredths of a percent; 0: whatever it takes.
+  // wall, cpu: how much recording may take from the target, in hundredths of a percent; 0: no limit.
   std::uint32_t budget = 0;
   bool operator==(const RecordRequest&) const = default;
 };

@@ -84,7 +84,7 @@ void RecordingCollector::take_over() {
   // A thread's name may have come later.
   for (std::size_t i = 0; i < from.threads.size(); ++i) {
     const Recording::ThreadInfo& thread = from.threads[i];
-    // A series of dumps has several rows of one id, of threads that another dump knows by another name.
+    // A series of dumps has several rows with the same id, for threads that have another name in another dump.
     if (from.event == SampleEvent::dump) {
       if (i == threads_.size()) {
         threads_.push_back(static_cast<std::uint32_t>(to.threads.size()));

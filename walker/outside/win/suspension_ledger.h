@@ -39,7 +39,7 @@ class SuspensionEntry {
   std::atomic<std::uint64_t>* slot_ = nullptr;  // null: there is none
 };
 
-// Resumes the threads of that process that are suspended by the ledger, each once. Where a thread was just being
+// Resumes, once each, the threads of that process that the ledger lists as suspended. Where a thread was just being
 // suspended or resumed, it is not certain that mixwalk.exe's suspension is in effect: such a thread is resumed only
 // where its suspend count is higher than before. Returns how many were resumed.
 std::size_t resume_all(const SuspensionLedger& ledger);
