@@ -73,7 +73,7 @@ void StackBuilder::root() {
   if (run_ != Frame::kNone) close_run(RunEnd::root, OpenReason::none);
 }
 
-// The guess is made at the leaf, or above a trap: a run of native frames led to it.
+// A guess is made at the leaf, or above a trap: a run of native frames led there.
 bool StackBuilder::take_back_guess() {
   if (!guess_) return false;
   stack_.frames.resize(guess_->frames);

@@ -31,7 +31,7 @@ class StackBuilder {
   // unconfirmed guess (RunFrame::proven) are removed again: an invented caller seldom leads anywhere. A last frame that
   // was interrupted at address 0 is removed as well.
   void open(OpenReason why);
-  // The same, and nothing below is known: what is missing goes on to the thread's root.
+  // The same, and the rest of the stack is unknown: the gap extends to the thread's root.
   void open_to_root(OpenReason why);
   // The current run arrived at the thread's root.
   void root();

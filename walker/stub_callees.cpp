@@ -6,7 +6,7 @@ namespace mixwalk {
 namespace {
 
 constexpr std::uint64_t kWord = 8;
-// The frame of a stub holds the arguments that it has converted: those of the largest structures pass some KiB.
+// The frame of a stub contains the converted arguments: for the largest structures that is some KiB.
 constexpr std::uint64_t kMaxFrameBytes = 64 << 10;
 
 // 0: none.

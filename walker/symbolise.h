@@ -35,7 +35,7 @@ void identify(Snapshot& snapshot, ImageIdentities& identities, ManagedLines& lin
 // Gives the managed frames of a snapshot their lines.
 void add_lines(Snapshot& snapshot, ManagedLines& lines);
 
-// Gives one managed frame of a recording its line, of a method of that assembly.
+// Gives one managed frame of a recording, of a method of that assembly, its line.
 void add_line(RecordedFrame& frame, const Assembly& assembly, ManagedLines& lines);
 
 }  // namespace mixwalk

@@ -69,7 +69,7 @@ struct ClrSyncBlocks {
   bool operator==(const ClrSyncBlocks&) const = default;
 };
 
-// A System.Threading.Lock (.NET 9 and later), as its fields say.
+// A System.Threading.Lock (.NET 9 and later), by its fields.
 struct ClrLock {
   // The owner's thread id: in .NET 9 and 10 the system's id, in later sources (not released yet) ClrThread::managed_id.
   // 0: there is no owner, or the owner has not been written yet.
@@ -102,19 +102,19 @@ class ClrQuestions {
  public:
   virtual ~ClrQuestions() = default;
 
-  // Nothing: no managed code is there. `ip`: an address inside the instruction (CodeAddress::lookup()).
+  // Nothing: no managed code is at that address. `ip`: an address inside the instruction (CodeAddress::lookup()).
   virtual std::optional<ClrCode> code_at(std::uint64_t ip) = 0;
   virtual ClrMethod method(std::uint64_t method) = 0;
-  // What the runtime calls code without a MethodDesc: thunks, precode, helpers. Empty: unknown.
+  // The runtime's name for code without a MethodDesc: thunks, precode, helpers. Empty: unknown.
   virtual std::string code_name(std::uint64_t address) = 0;
   virtual std::vector<ClrThread> threads() = 0;
-  // Sync blocks from this number on, as many as can be looked at in a moment. Nothing: no answer.
+  // Sync blocks from this number on, as many as can be read in a short time. Nothing: no answer.
   virtual std::optional<ClrSyncBlocks> sync_blocks(std::uint32_t first) = 0;
   // The types of objects in the form that people read: "System.Collections.Generic.List<System.Int32>". In the order of
   // `objects`; empty: there is no object at that address.
   virtual std::vector<std::string> object_types(std::span<const std::uint64_t> objects) = 0;
 
-  // The same for addresses that may be anything: empty, too, where the heap has no object that begins there.
+  // The same for arbitrary addresses: also empty where no object of the heap begins at the address.
   virtual std::vector<std::string> heap_object_types(std::span<const std::uint64_t> addresses) = 0;
   // The locks at these addresses, in the order of `objects`; nothing: no System.Threading.Lock lies there, or its
   // fields are not the known ones.
@@ -128,10 +128,10 @@ class ClrQuestions {
   virtual void expect_code(std::span<const std::uint64_t> /*ips*/) {}
   virtual void expect_methods(std::span<const std::uint64_t> /*methods*/) {}
 
-  // The target has run since: what was learnt of it is forgotten.
+  // The target has run since: forgets what was learnt about it.
   virtual void target_ran() {}
 
-  // Why answers are missing, one line; empty: none is. "the DAC did not answer within 5 s".
+  // Why answers are missing, one line; empty: none is missing. "the DAC did not answer within 5 s".
   virtual std::string obstacle() const = 0;
 };
 

@@ -20,7 +20,7 @@ struct DacStamp {
 // PE file: the timestamp in eight digits, then the size without leading zeros.)
 std::string store_key(const DacStamp& stamp);
 
-// A file's version, as the version resource has it; all zero: unknown.
+// A file's version, from the version resource; all zero: unknown.
 struct FileVersion {
   std::uint16_t major = 0, minor = 0, build = 0, revision = 0;
 
@@ -29,7 +29,7 @@ struct FileVersion {
 // "10.0.1226.42308".
 std::string to_string(const FileVersion& version);
 
-// What a loaded runtime (coreclr.dll, or a single-file program) says of itself.
+// What a loaded runtime (coreclr.dll, or a single-file program) says about itself.
 struct RuntimeIdentity {
   DacStamp dac;       // the one debugging library that fits
   FileVersion version;  // of the runtime's own file; of a single-file program before .NET 9 that of the program

@@ -27,8 +27,8 @@ struct DacSettings {
 };
 
 // The paths at which the library may lie, in the order of the search: beside the runtime, in the folders of installed
-// runtimes, in the symbol path (there also in the layout of a symbol store). Empty with --dac. Pure. The first path
-// comes from the target: that file is read through LocalImageFiles only.
+// runtimes, in the symbol path (there also in the layout of a symbol store). With --dac only that file.
+// Pure. The first path comes from the target: that file is read through LocalImageFiles only.
 std::vector<std::string> dac_candidates(std::string_view runtime_path, const DacStamp& stamp,
                                         const DacSettings& settings);
 

@@ -25,9 +25,9 @@ class DiskImages {
   DiskImages(ImageFiles& local, ImageFiles& path_files, SymbolPath path)
       : local_(local), path_files_(path_files), path_(std::move(path)) {}
 
-  // The first file that is the image that was loaded, by its timestamp and its SizeOfImage.
+  // The first file that is the loaded image, by its timestamp and its SizeOfImage.
   std::optional<std::vector<std::byte>> image(const Module& module);
-  // Any other file that an image names: where it says, else by its name in the folders.
+  // Any other file that an image names: at the path in the image, otherwise by its name in the folders.
   std::optional<std::vector<std::byte>> other(const std::string& path);
 
  private:

@@ -13,7 +13,7 @@
 
 namespace mixwalk {
 
-// The collector marks objects in these bits of their first word, which leads to their type.
+// The garbage collector uses these bits of an object's first word, which leads to its type, to mark the object.
 inline constexpr std::uint64_t kCollectorMarks = 7;
 
 // What the objects of one type take: `base` bytes, and `component` more for each element of an array or a string.
@@ -24,7 +24,7 @@ struct ObjectBytes {
   bool operator==(const ObjectBytes&) const = default;
 };
 
-// The sizes that the runtime's debugging library gives for a type, as the collector has them.
+// The sizes that the runtime's debugging library gives for a type, as the garbage collector uses them.
 ObjectBytes object_bytes(std::uint32_t base, std::uint32_t component);
 
 // A part of the managed heap in which objects follow each other. No object lies between `end` and `limit`; a limit
@@ -38,7 +38,7 @@ struct HeapPart {
 // What is needed to go through a part of the heap.
 struct HeapTypes {
   std::function<ObjectBytes(std::uint64_t method_table)> bytes_of;
-  // Room that threads have taken for objects to come: from where it begins to where the next object is.
+  // Room that threads have reserved for future objects: from its beginning to where the next object is.
   std::unordered_map<std::uint64_t, std::uint64_t> free_room;
   // What bytes_of has said.
   std::unordered_map<std::uint64_t, ObjectBytes> known;

@@ -7,7 +7,7 @@
 namespace mixwalk {
 namespace {
 
-// Pointers in the header, up to the MethodDesc: three or four in the versions known.
+// The most pointers in the header, up to the MethodDesc: the known versions have three or four.
 constexpr std::size_t kMaxHeaderWords = 8;
 // There is one entry for each exception handler, and one for each part of a long method. The largest methods of
 // generated code have some thousand.

@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Of the runtime's Thread: it has no more, and what lies behind it does no harm.
+// How many bytes of the runtime's Thread are read: it has no more, and reading beyond does no harm.
 constexpr std::size_t kThreadBytes = 4096;
 // A stack's words are looked at in pieces.
 constexpr std::size_t kPieceBytes = 64 << 10;
@@ -109,7 +109,7 @@ class Look {
     return true;
   }
 
-  // The innermost of what the thread waits for: in Monitor.Wait, once it is pulsed, it waits to enter again.
+  // The innermost record of what the thread waits for: in Monitor.Wait, once pulsed, the thread waits to enter again.
   void find_waiter(const ClrThread& thread, const ThreadStack& stack) {
     std::array<std::uint64_t, kThreadBytes / 8> words{};
     const std::size_t bytes = memory_.read_up_to(thread.address, words.data(), kThreadBytes);

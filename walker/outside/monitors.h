@@ -27,10 +27,10 @@ struct ThreadStack {
 struct MonitorLimits {
   std::chrono::milliseconds time = std::chrono::seconds(10);
   std::size_t locks = 10'000;
-  // For System.Threading.Lock: the threads that are captured again, and the objects that are asked about.
+  // For System.Threading.Lock: the limits for threads that are captured again, and for objects that are asked about.
   std::size_t waiters = 1000, objects = 100'000;
 };
-// What is missing where a limit ends a look, as Snapshot::locks_missing.
+// The text for Snapshot::locks_missing where a limit ended a look.
 inline constexpr char kLocksTimeOver[] = "the time for it was over", kTooManyLocks[] = "there are too many";
 
 // A monitor, and the address that identifies it while its object may move: that of its sync block, or, for a thin lock,

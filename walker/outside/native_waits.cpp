@@ -46,7 +46,7 @@ bool is_waited_for(const Section& section) {
   return count < 0 ? (count & 1) == 0 && (-1 - count) >> 2 >= 1 : count >= section.recursion;
 }
 
-// Debug information that points back proves that a section lies there. One without must be held by a thread that lives.
+// Debug information that points back proves that it is a section. A section without it must have a live owner.
 bool is_awaited(const MemoryReader& memory, std::uint64_t at, const Section& section, std::uint32_t waiter,
                 bool owner_lives) {
   if (section.recursion < 1 || section.recursion > kMostEntered || !is_waited_for(section)) return false;

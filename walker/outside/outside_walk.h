@@ -25,7 +25,7 @@ struct OutsideKnowledge {
   std::function<bool(const TargetThread&)> wanted;
 };
 
-// What all stacks together may take. A dump can list thousands of threads that share one deep stack.
+// The limit for all stacks together. A dump can list thousands of threads that share one deep stack.
 struct OutsideLimits {
   std::chrono::milliseconds time = std::chrono::minutes(2);
   std::size_t frames = 2'000'000;

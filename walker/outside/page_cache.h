@@ -25,7 +25,7 @@ class PageCache final : public MemoryReader {
   // The target may have changed: every page is read anew.
   void drop() noexcept;
 
-  // How many pages were asked for from the memory behind, since the cache was made.
+  // How many pages were read from the underlying memory since the cache was created.
   std::uint64_t pages_read() const noexcept { return pages_read_; }
 
  private:

@@ -30,7 +30,7 @@ inline constexpr std::size_t kMaxSyncBlocks = 10'000;  // in one answer
 struct OpenClr {
   std::uint32_t version = kQuestionsVersion;
   std::string dac_path;  // UTF-8
-  // What is looked at: a process, by a handle that the worker has inherited; or a file.
+  // The target: a process, by a handle that the worker has inherited; or a file.
   std::uint64_t process = 0;
   std::string dump_path;  // UTF-8; where process is 0
   std::string symbol_path;  // where images lie that the dump has not; --symbol-path
@@ -74,7 +74,7 @@ struct AskIlPlaces {
   std::vector<std::uint64_t> ips;
   bool operator==(const AskIlPlaces&) const = default;
 };
-// The target has run since: everything is read anew. Answered by Opened.
+// The target has run since, so everything is read anew. Answered by Opened.
 struct TargetRan {
   bool operator==(const TargetRan&) const = default;
 };

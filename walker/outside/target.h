@@ -47,7 +47,7 @@ class Target {
   // an image, and load another one in its place, after its images were listed.
   virtual bool image_stands(std::uint64_t /*base*/) { return true; }
 
-  // The target's memory. Of a live process that runs, two reads may be of two moments.
+  // The target's memory. In a live process that runs, two reads may be of two different moments.
   virtual const MemoryReader& memory() const noexcept = 0;
   // What lies at an address outside all images.
   virtual OutsideMemory& outside() noexcept = 0;

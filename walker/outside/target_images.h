@@ -22,7 +22,7 @@ class TargetImages final : public ImageFiles {
     Module module;
     std::optional<CodeViewId> pdb;
   };
-  // All must outlive this. Of two images with one path the first counts.
+  // All arguments must outlive this object. Of two images with one path the first counts.
   TargetImages(DiskImages& disk, const MemoryReader& memory, const std::vector<Image>& images);
 
   // `path`: an image's, as the target's loader knows it; or another file that an image names.

@@ -46,7 +46,7 @@ StepResult TargetStep::step(Cursor& frame, LeafRule leaf) noexcept {
   const ModuleSpan* const to = returns ? modules_.find(caller.code().lookup()) : nullptr;
   const StepFault fault = check_caller({caller, to, module, guessed}, stack_, leaf_, memory_);
   if (fault != StepFault::none) return {fault};
-  // Situation: a guess led to the middle of a frame, and the word that is popped there belongs to something else.
+  // Situation: a guess led to the middle of a frame, and the word that is popped there is not the return address.
   if (guessed && returns && module != nullptr && !calls_function_of(caller, frame, *module)) {
     return {StepFault::no_call};
   }

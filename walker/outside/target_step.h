@@ -6,7 +6,7 @@
 
 namespace mixwalk {
 
-// What is known of a target's code beside its images' unwind data.
+// What is known about a target's code besides its images' unwind data.
 struct OutsideCode {
   JittedStep* jitted = nullptr;  // null: nothing is known of it
   // Code that `jitted` does not know is not the runtime's: its callers may be guessed. Otherwise the walk ends there.

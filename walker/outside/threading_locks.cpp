@@ -15,7 +15,7 @@
 namespace mixwalk {
 namespace {
 
-// From the leaf to Lock.TryEnterSlow: the wait, and what the runtime and the system have for it.
+// From the leaf to Lock.TryEnterSlow: the frames of the wait, including those of the runtime and the system.
 constexpr std::size_t kMostFrames = 40;
 constexpr std::uint64_t kMostBytes = 16 << 10;
 // A function keeps its arguments in the room that its caller has for them.
@@ -81,7 +81,7 @@ class Look {
     return true;
   }
 
-  // What was read before threads were captured is not what they wait for.
+  // What was read before the threads were captured may differ from what they wait for now.
   void forget() {
     if (target_.forget_memory()) clr_.target_ran();
   }

@@ -110,11 +110,11 @@ void Agent::answer_requests() {
 }
 
 bool Agent::with_sampler(std::uint32_t deadline_ms, const std::function<bool(Sampler&)>& work) {
-  // So that what goes wrong in the target is put right from outside.
+  // The ledger lets mixwalk.exe undo suspensions that are left behind in the target.
   if (!ledger_) return false;
   const SampleBuffers buffers;
   if (!buffers.ready()) throw std::bad_alloc();
-  // Longer than any claim lasts, with a canary's worker that does not come back in it.
+  // Longer than any claim lasts, even where a canary's worker does not return.
   constexpr DWORD kClaimMs = 10'000;
   registry_.set_patience(deadline_ms + kClaimMs);
   // Folklore: the system frees the stack of a thread that TerminateThread ends. Situation: the program ends this

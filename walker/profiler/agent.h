@@ -36,7 +36,7 @@ class Agent {
 
   // `owner` is released when the thread ends: it keeps this object alive.
   bool start(std::wstring pipe_name, IUnknown* owner);
-  // `prepared`: how what came before it ended. Anything but `done`, and the visit ends with that word.
+  // `prepared`: how the work before it ended. For anything but `done`, the visit ends with that result.
   void begin_serving(WorkEnd prepared) noexcept {
     prepared_ = prepared;
     SetEvent(serve_.get());

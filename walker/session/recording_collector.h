@@ -21,7 +21,7 @@ class RecordingCollector {
   using Namer =
       std::function<std::vector<RecordedFrame>(RecordedFrame frame, const Module& module)>;
 
-  // Gives a managed frame, which is of that assembly, its line (ManagedLines). Called as often.
+  // Gives a managed frame, which belongs to that assembly, its line (ManagedLines). Called equally often.
   using Liner = std::function<void(RecordedFrame& frame, const Assembly& assembly)>;
 
   // Finds out which builds modules and assemblies are (Module::code_view, Assembly::pdb). Called once for each row of
@@ -34,7 +34,7 @@ class RecordingCollector {
   explicit RecordingCollector(Namer namer, Liner liner = {}, Identifier identifier = {})
       : namer_(std::move(namer)), liner_(std::move(liner)), identifier_(std::move(identifier)) {}
 
-  // Whole records. Empty: taken. Else why they make no sense, one line.
+  // Takes whole records. Empty: they were taken. Otherwise the reason why they make no sense, one line.
   std::string_view add(std::string_view bytes, bool new_file);
 
   // Names, tables and samples so far; the header's fields are there once the first bytes have come. The caller may
@@ -47,7 +47,7 @@ class RecordingCollector {
   void begin_piece();
   // Counts samples that the target took and that never arrived.
   void add_lost(std::uint64_t samples);
-  // Samples that the target did not take, or that never arrived, in all pieces.
+  // Samples, in all pieces, that the target did not take, or that never arrived.
   std::uint64_t dropped() const noexcept { return dropped_; }
 
  private:

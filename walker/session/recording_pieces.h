@@ -16,7 +16,7 @@ namespace mixwalk {
 // How much of a recording is kept in memory, or put into one file, before another file begins. Each limit is far below
 // what a file may hold (walker/store/layout.h).
 struct PieceLimits {
-  // A reader keeps them all: 1.3 GB. A hundred threads at 100 Hz for an hour.
+  // A reader keeps all of them: 1.3 GB. That is a hundred threads at 100 Hz for an hour.
   std::uint64_t samples = 1 << 25;
   // Together some 300 MB in memory, with names.
   std::size_t frames = 250'000;
@@ -43,7 +43,7 @@ class RecordingPieces {
   // The collector's recording is begun anew, now. False: it cannot be written.
   bool cut();
   bool is_full();
-  // Which limit of the format was met, one line; empty: none, or the sink refused.
+  // Which limit of the format was reached, one line; empty: none, or the sink refused.
   std::string_view problem() const noexcept { return writer_ ? writer_->problem() : ""; }
 
  private:

@@ -11,7 +11,7 @@
 
 namespace mixwalk {
 
-// What is missing at the end of a .mixwalk file. All before it is read.
+// What is missing at the end of a .mixwalk file. Everything before it is read.
 struct Cut {
   enum class Kind : std::uint8_t {
     none,

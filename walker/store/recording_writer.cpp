@@ -329,7 +329,7 @@ void RecordingWriter::add_samples(const Recording& recording) {
   }
 }
 
-// How far the recording has come, for the reader of a file that was cut.
+// How far the recording has come, for readers of a truncated file.
 void RecordingWriter::add_progress(const Recording& recording) {
   MessageBuilder<layout::Chunk> out(chunk_);
   if (recording.duration_ns != std::exchange(duration_ns_, recording.duration_ns)) {

@@ -20,7 +20,7 @@ class RecordingWriter {
  public:
   explicit RecordingWriter(ByteSink& sink) : sink_(sink) {}
 
-  // First: what is known when a recording begins. Its tables are not looked at.
+  // To be called first: writes what is known when a recording begins. Its tables are not written.
   bool begin(const Recording& header);
 
   // Writes what is new since the last call. The tables may only have grown, except for the names of threads; frames are
@@ -30,7 +30,7 @@ class RecordingWriter {
   // To be called when the caller has emptied `samples` after an append, as a long recording does.
   void samples_cleared() noexcept { samples_ = 0; }
 
-  // Last: appends what is new, then duration and dropped samples. A file without it reads as cut.
+  // To be called last: appends what is new, then duration and dropped samples. A file without it counts as cut.
   bool end(const Recording& recording);
 
   // One line; empty: none, or the sink refused.

@@ -32,7 +32,7 @@ class LeafWalk final : OutsideMemory {
       const ModuleSpan* module = view_.modules.find(ip);
       if (module != nullptr) at_risk_ = at_risk_ || is_risk(*module, i == 0);
       if (at_risk_ && !view_.ask_at_risk && !clr_allowed()) return std::nullopt;
-      // An image without managed code needs no question; everything else only the CLR can tell.
+      // For an image without managed code the CLR need not be asked; for everything else only the CLR knows.
       if (module == nullptr || module->has_managed_code) {
         if (!clr_allowed()) return std::nullopt;
         if (ip != 0 && view_.managed->is_managed(ip)) {

@@ -8,7 +8,7 @@ namespace mixwalk {
 inline constexpr std::uint32_t kDefaultDeadlineMs = 50;
 // How long all threads of a process may be frozen together: some 200 µs for each, and hundreds of threads.
 inline constexpr std::uint32_t kAtOnceDeadlineMs = 500;
-// More than this is a hang for the program that waits for the thread.
+// A longer time is a hang for the program that waits for the thread.
 inline constexpr std::uint32_t kMaxDeadlineMs = 60'000;
 
 }  // namespace mixwalk

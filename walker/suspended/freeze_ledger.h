@@ -97,7 +97,7 @@ class LedgerFreeze {
   // must not be made again.
   bool walk_takes_again() noexcept;
 
-  // mixwalk.exe has taken the suspension, so the thread runs or is about to.
+  // mixwalk.exe has taken the suspension, so the thread runs or will run at once.
   bool taken_from_outside() const noexcept { return state() >= FreezeState::taking; }
   // mixwalk.exe is in the middle of its ResumeThread.
   bool being_taken() const noexcept { return state() == FreezeState::taking; }

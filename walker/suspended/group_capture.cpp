@@ -29,7 +29,7 @@ class GroupCapture {
   void read_registers(std::size_t place) noexcept {
     GroupMember& member = members_[place];
     if (!member.suspended) return;
-    // A thread that runs again would only be kept waiting once more.
+    // A thread that runs again would only make this wait once more.
     if (group_.overdue(place)) return be_late(member.sample);
     const std::uint64_t started = group_.now_ns();
     const bool stands = group_.read_registers(place, member.sample.context);
@@ -62,7 +62,7 @@ class GroupCapture {
     group_.resume(place);
     member.suspended = false;
     RawSample& sample = member.sample;
-    // The supervisor lets all of them go, those too that were copied before.
+    // The supervisor resumes all of them, including those that were copied before.
     const std::uint64_t now = group_.now_ns(), let_go = group_.let_go_ns();
     const std::uint64_t ended = let_go != 0 ? std::min(now, let_go) : now;
     const std::uint64_t under_way = ended > member.suspended_ns ? ended - member.suspended_ns : 0;

@@ -20,7 +20,7 @@ class ThreadControl {
  public:
   // False: the thread is ending, or may not be suspended.
   virtual bool suspend() noexcept = 0;
-  // Undoes suspend(), however often a supervisor has done so already.
+  // Undoes suspend(), even if a supervisor has already done so.
   virtual void resume() noexcept = 0;
   // Only while suspended. On Windows this is also the call that waits until the thread has really stopped.
   virtual bool read_registers(Registers& registers) noexcept = 0;
@@ -28,7 +28,7 @@ class ThreadControl {
   // of their own. It may be copied, but the CLR may not be asked to walk it.
   virtual bool suspended_by_others() const noexcept = 0;
   virtual StackLimits stack_limits() const noexcept = 0;
-  // A supervisor lets the thread run again, or has since suspend(), and when, by now_ns().
+  // Whether a supervisor is resuming the thread, or has done so since suspend(), and when, by now_ns().
   virtual bool overdue() const noexcept = 0;
   virtual std::uint64_t let_go_ns() const noexcept = 0;
   // A monotonic clock, in nanoseconds.
@@ -38,7 +38,7 @@ class ThreadControl {
   ~ThreadControl() = default;
 };
 
-// The freeze itself: as long as one of these lives, its thread is frozen.
+// The freeze itself: the thread is frozen during the life of this object.
 class ScopedSuspension {
  public:
   explicit ScopedSuspension(ThreadControl& thread) noexcept

@@ -11,7 +11,7 @@ namespace mixwalk {
 // Threads of this process that are frozen together, by their indices from 0 on. Frozen-safe, as ThreadControl is.
 class ThreadGroup {
  public:
-  // Around everything else: from begin() on, the supervisor counts the time of the whole group.
+  // Called around everything else: from begin() on, the supervisor counts the time of the whole group.
   virtual void begin() noexcept = 0;
   virtual void end() noexcept = 0;
 
@@ -21,7 +21,7 @@ class ThreadGroup {
     not_now,  // the time of the group is over, or nothing may be suspended: the thread runs
   };
   virtual Suspend suspend(std::size_t place) noexcept = 0;
-  // Undoes suspend(), however often a supervisor has done so already.
+  // Undoes suspend(), even if a supervisor has already done so.
   virtual void resume(std::size_t place) noexcept = 0;
   // Only while the thread is suspended. Waits until the thread has really stopped.
   virtual bool read_registers(std::size_t place, Registers& registers) noexcept = 0;

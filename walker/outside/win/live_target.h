@@ -24,10 +24,10 @@ namespace mixwalk {
 // (its list of images, its thread environment blocks) is its own memory, and is not trusted.
 class LiveTarget final : public Target {
  public:
-  // The rights that reading takes: PROCESS_QUERY_INFORMATION | PROCESS_VM_READ.
+  // The rights that reading needs: PROCESS_QUERY_INFORMATION | PROCESS_VM_READ.
   static Outcome<std::unique_ptr<LiveTarget>> open(std::uint32_t process_id);
 
-  // The process ran: its images, threads and memory are read anew.
+  // The process has run: its images, threads and memory are read anew.
   void refresh();
 
   const Process& process() const noexcept override { return process_; }

@@ -17,7 +17,7 @@
 namespace mixwalk {
 namespace {
 
-// What `procdump -ma` and Task Manager ask for. Memory that closes meanwhile is left out.
+// The same type as for `procdump -ma` and Task Manager. Memory that is closed meanwhile is left out.
 constexpr int kTables = MiniDumpWithFullMemoryInfo | MiniDumpWithHandleData | MiniDumpWithThreadInfo |
                         MiniDumpWithUnloadedModules | MiniDumpIgnoreInaccessibleMemory;
 
@@ -25,7 +25,7 @@ constexpr int kTables = MiniDumpWithFullMemoryInfo | MiniDumpWithHandleData | Mi
 // Wine's writer, what it reads in a second.
 constexpr ULONG64 kMostStackBytes = 64 << 20, kMostOfWineBytes = 1 << 20;
 
-// By then Windows' writer has asked for the first time whether it should end.
+// By that time Windows' writer has asked for the first time whether it should end.
 constexpr DWORD kAskMs = 500;
 
 struct Dbghelp {
@@ -53,7 +53,7 @@ void leave_out_lies(ULONG64 base, ULONG64 end, ULONG64 most, MINIDUMP_CALLBACK_O
   if (std::max(base, end) - std::min(base, end) > most) output.ThreadWriteFlags &= ~ULONG{ThreadWriteStack};
 }
 
-// MiniDumpWriteDump leaves an HRESULT where others leave an error of the system.
+// MiniDumpWriteDump sets an HRESULT where other functions set a system error.
 DWORD system_error(DWORD error) noexcept {
   return HRESULT_FACILITY(error) == FACILITY_WIN32 && FAILED(static_cast<HRESULT>(error)) ? HRESULT_CODE(error) : error;
 }
@@ -160,7 +160,7 @@ Outcome<MinidumpWriter> MinidumpWriter::start(HANDLE process, std::uint32_t proc
   const Dbghelp dbghelp = load_dbghelp();
   if (!dbghelp) return Failure{ExitCode::internal, "the system's dbghelp.dll does not write dumps"};
   auto job = std::make_shared<Job>(dbghelp, process, process_id, file, memory, std::move(after_first_piece));
-  // A dump of what runs has stacks of many moments, and would not say so.
+  // A dump of a running process would have stacks of many moments, and would not say so.
   if (job->suspension.threads().empty()) return Failure{ExitCode::internal, "none of its threads can be suspended"};
   auto share = std::make_unique<std::shared_ptr<Job>>(job);
   UniqueHandle thread(CreateThread(nullptr, 0, &MinidumpWriter::run, share.get(), 0, nullptr));

@@ -23,7 +23,7 @@ MemoryBy usual_memory_writer() noexcept;
 // start() until everything is written, or until cancel(). Nothing is loaded into it. Not frozen-safe.
 class MinidumpWriter {
  public:
-  // The rights that `process` must have. dbghelp duplicates handles to say what they are.
+  // The rights that `process` must have. dbghelp duplicates handles to find out what they are.
   static constexpr DWORD kRights = PROCESS_QUERY_INFORMATION | PROCESS_VM_READ | PROCESS_DUP_HANDLE | SYNCHRONIZE;
 
   // `process` and `file` must outlive the writing. `file`: an empty file on a disk, opened with GENERIC_WRITE.

@@ -34,7 +34,7 @@ bool ProcessSuspension::suspend_new_threads(std::uint32_t process_id) {
     if (place != threads_.end() && place->id == id) continue;
     UniqueHandle thread = open_thread(THREAD_SUSPEND_RESUME | THREAD_QUERY_INFORMATION, id);
     if (!thread) continue;
-    // The id may have been given to a thread of another process since it was listed.
+    // Since it was listed, the id may have been given to a thread of another process.
     const auto info = thread_information(thread.get());
     if (!info || info->process_id != process_id) continue;
     const auto at = place - threads_.begin();

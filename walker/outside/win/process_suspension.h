@@ -24,7 +24,7 @@ class ProcessSuspension {
   ProcessSuspension& operator=(const ProcessSuspension&) = delete;
   ~ProcessSuspension() { end(); }
 
-  // Resumes each thread once. Any thread may call it, also two at once: the first one does the work.
+  // Resumes each thread once. Any thread may call it, also two at the same time: the first call does the work.
   void end() noexcept;
 
   struct Suspended {

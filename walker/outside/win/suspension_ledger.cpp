@@ -11,7 +11,7 @@ namespace {
 // Whether SuspendThread has returned: then the count before it is known.
 constexpr std::uint64_t kStands = std::uint64_t{1} << 32;
 constexpr int kCountShift = 33;
-// ResumeThread is called now: whether it has returned is not known.
+// ResumeThread is being called: whether it has returned is not known.
 constexpr std::uint64_t kResumes = std::uint64_t{1} << 40;
 // The system allows no more (MAXIMUM_SUSPEND_COUNT).
 constexpr DWORD kMaxCount = 127;
@@ -43,7 +43,7 @@ void SuspensionEntry::begin(std::uint32_t thread_id) noexcept {
   slot_ = nullptr;
   SuspensionLedger* const ledger = kept.load();
   if (ledger == nullptr) return;
-  // Ids are multiples of four. Nearly always the first place is free.
+  // Thread ids are multiples of four. Nearly always the first slot is free.
   for (std::size_t i = 0; i < SuspensionLedger::kSlots; ++i) {
     std::atomic<std::uint64_t>& slot = ledger->slots[(thread_id / 4 + i) % SuspensionLedger::kSlots];
     std::uint64_t free = 0;

@@ -20,7 +20,7 @@ struct SuspensionLedger {
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-// From here on entries are written there; null: nowhere. The ledger is never taken away again.
+// From here on entries are written to this ledger; null: nowhere. The ledger is never removed again.
 void keep_suspensions_in(SuspensionLedger* ledger) noexcept;
 
 // The entry of one suspension of one thread.

@@ -22,7 +22,7 @@ struct ClrSource {
 
 // The runtime of a target, ready to be asked.
 struct TargetClr {
-  // Null: there is no runtime, or nothing that could be asked about it.
+  // Null: there is no runtime, or no library that could be asked about it.
   std::unique_ptr<WorkerQuestions> questions;
   std::string obstacle;  // why questions is null, one line; empty: the target has no runtime
 };

@@ -9,7 +9,7 @@
 namespace mixwalk {
 namespace {
 
-// What the library and the memory that it keeps take, many times over.
+// The limit for the library's memory and its caches: many times what they need.
 constexpr SIZE_T kMaxWorkerBytes = SIZE_T{2} << 30;
 constexpr UINT kEnded = 4;
 constexpr DWORD kEndMs = 2000;  // how long a process may take to be gone once it is ended

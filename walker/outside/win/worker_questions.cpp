@@ -8,10 +8,10 @@ namespace {
 
 // Of one method: the runtime compiles none that is larger.
 constexpr std::uint64_t kMaxCodeBytes = 64 << 20;
-// Answers that are kept. A library that lies could fill the memory otherwise.
+// The limit for cached answers. A library that lies could otherwise fill the memory.
 constexpr std::size_t kMaxKept = 1'000'000;
 constexpr std::size_t kMaxAssemblies = 10'000;
-// For the places in IL of all frames together: some thousand take some hundred milliseconds.
+// The time limit for the places in IL of all frames together: some thousand take some hundred milliseconds.
 constexpr std::chrono::seconds kIlPlacesTime{10};
 
 // A copy of the process's handle, for the worker.

@@ -27,7 +27,7 @@ Outcome<IpcReply> ask_diagnostics_port(std::uint32_t process_id, HANDLE process,
                                        const std::string& request, const Deadline& deadline) {
   const std::wstring name = L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(process_id);
   UniqueHandle pipe;
-  // The server makes the next instance only after it has taken the last client: until then busy.
+  // The server creates the next instance only after it has accepted the last client: until then the pipe is busy.
   while (true) {
     ClientPipe opened = open_client_pipe(name.c_str(), process_id);
     if (opened.other_server != 0) {

@@ -33,7 +33,7 @@ class SessionPipe {
   IoResult accept(const Deadline& deadline);
   // The last process that accept() sent away; 0: none.
   std::uint32_t sent_away() const noexcept { return sent_away_; }
-  // Until there is something to receive, or nothing will ever come, or that long. False: nothing yet.
+  // Waits until there is something to receive, until nothing can come any more, or for that time. False: nothing yet.
   bool wait(std::uint32_t milliseconds);
   IoResult send(const Message& message, const Deadline& deadline);
   // `message` is empty where the bytes are none of ours.

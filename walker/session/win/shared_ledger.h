@@ -20,7 +20,7 @@ class SharedLedger {
   static std::optional<SharedLedger> open(HANDLE section);
 
   LedgerPage& page() const noexcept { return *page_; }
-  // A handle for the target, as the target has to call it. `target` needs PROCESS_DUP_HANDLE.
+  // A handle for the target, with the value that is valid in the target. `target` needs PROCESS_DUP_HANDLE.
   std::optional<HANDLE> give_to(HANDLE target) const;
 
  private:

@@ -71,7 +71,7 @@ Failure TargetSession::failure_of(IoResult result) const {
 std::optional<Failure> TargetSession::share_ledger(const Hello& hello, const Deadline& deadline) {
   auto watch = TargetWatch::begin(target_, hello.agent_thread);
   if (!watch) {
-    // A process that is just ending has no thread any more before it has ended itself.
+    // A process that is just ending may have no thread any more before it has ended itself.
     constexpr DWORD kEndingMs = 1'000;
     const bool ended = WaitForSingleObject(target_.process.get(), kEndingMs) == WAIT_OBJECT_0;
     return ended ? failure_of(IoResult::exited) : watch.failure();

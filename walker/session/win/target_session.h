@@ -39,12 +39,12 @@ class TargetSession {
   enum class Next { bytes, done, nothing_yet };
   Outcome<Next> next(std::uint32_t milliseconds, RecordedBytes& bytes);
 
-  // Waits until the DLL has left the process, or a little while. An error text for a log, or empty.
+  // Waits a limited time until the DLL has left the process. An error text for a log, or empty.
   std::string leave();
 
-  // Waits, but not longer than the process lives. False: it has ended.
+  // Waits, at most until the process ends. False: it has ended.
   bool sleep(std::uint32_t milliseconds) const;
-  // What the process ended with. Nothing: it has not ended within that time.
+  // The exit code of the process. Nothing: it has not ended within that time.
   std::optional<std::uint32_t> exit_code(std::uint32_t milliseconds) const;
   const std::string& target_name() const noexcept { return target_.name; }
   std::uint32_t target_id() const noexcept { return target_.id; }

@@ -53,7 +53,7 @@ std::unique_ptr<std::byte[]> read_processes() noexcept {
 // four times a second.
 std::optional<std::vector<std::uint32_t>> list_threads(std::uint32_t process_id) {
   const std::unique_ptr<std::byte[]> list = read_processes();
-  // Not an empty list: a dump of no threads would pass for one of a program that has none.
+  // No empty list: a dump without threads could not be told from one of a program that has none.
   if (list == nullptr) return std::nullopt;
   std::vector<std::uint32_t> threads;
   for (const std::byte* at = list.get();;) {

@@ -67,7 +67,7 @@ bool CanaryProbe::wait_until_idle() noexcept {
 }
 
 bool CanaryProbe::passes() noexcept {
-  // Still busy with a probe that took too long: the next one would only wait behind it.
+  // The worker is still busy with a probe that took too long: the next probe would only wait behind it.
   if (clr_thread_ == 0 || !thread_ || lost_ || busy_.exchange(true)) return false;
   passed_.store(false, std::memory_order_relaxed);
   ResetEvent(answered_.get());
@@ -101,12 +101,12 @@ bool CanaryProbe::try_all() noexcept {
   void* block = HeapAlloc(GetProcessHeap(), 0, kBlockBytes);
   if (block == nullptr) return false;
   HeapFree(GetProcessHeap(), 0, block);
-  // An address that no image covers is looked for in every table there is.
+  // An address that no image covers is looked up in all tables.
   return guarded_look_up(&look_up, &block) != LookUp::ended && try_canary();
 }
 
 bool CanaryProbe::try_canary() noexcept {
-  // The program had stopped this thread for so long that the canary may have ended since.
+  // The program had stopped this thread for so long that the canary may have ended meanwhile.
   if (lost_) return false;
   const ScopedSuspension suspension(canary_);
   Registers registers;

@@ -22,7 +22,7 @@ namespace mixwalk {
 // One thread fills and freezes a group; the supervisor's thread calls look().
 class GroupFreeze final : public ThreadGroup {
  public:
-  // The ledger has that many slots, and some are for single freezes.
+  // The ledger has this many slots, and some of them are for single freezes.
   static constexpr std::size_t kMost = LedgerPage::kSlots - 24;
 
   // `heartbeat`: of the supervisor that calls look().
@@ -74,7 +74,7 @@ class GroupFreeze final : public ThreadGroup {
   const DWORD deadline_ms_;
   const Heartbeat& heartbeat_;
   const ResumeFunction resume_;
-  // Made once, and kept: a supervisor that the program has stopped may come back to it much later.
+  // Created once, and kept: a supervisor that the program has stopped may access it much later.
   std::unique_ptr<Member[]> members_;
   std::size_t size_ = 0;
   std::atomic<std::size_t> reached_{0};  // members that suspend() has come to

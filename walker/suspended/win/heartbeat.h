@@ -6,7 +6,7 @@
 
 namespace mixwalk {
 
-// Shows whether a supervisor's thread still looks after what is frozen. Frozen-safe.
+// Shows whether a supervisor's thread is still watching the frozen threads. Frozen-safe.
 class Heartbeat {
  public:
   void beat(ULONGLONG now_ms) noexcept { last_.store(now_ms, std::memory_order_relaxed); }

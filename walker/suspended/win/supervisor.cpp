@@ -86,7 +86,7 @@ bool Supervisor::walk_may_go_on() noexcept {
     if (SuspendThread(target_.load(std::memory_order_relaxed)) == static_cast<DWORD>(-1)) {
       freeze_.walk_ended();
     }
-    // Still walking: it was mixwalk.exe that gave the suspension back.
+    // Still walking: so mixwalk.exe undid the suspension.
     if (!change(Phase::overdue, Phase::leaving)) change(Phase::walking, Phase::leaving);
   }
   return false;
@@ -144,7 +144,7 @@ DWORD WINAPI Supervisor::run(void* self) noexcept {
 }
 
 void Supervisor::watch() noexcept {
-  // It runs for microseconds, and a busy machine must not make it late.
+  // The thread runs for microseconds, and a busy machine must not delay it.
   SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_TIME_CRITICAL);
   heartbeat_.beat(GetTickCount64());
   SetEvent(running_.get());

@@ -47,7 +47,7 @@ class Supervisor {
   // The supervising thread has not looked for so long that the program must have stopped it: nothing is frozen any
   // more.
   bool is_silent() const noexcept { return heartbeat_.is_silent(); }
-  // Threads that are frozen together, under the same deadline; never beside a single freeze.
+  // Threads that are frozen together, under the same deadline; never at the same time as a single freeze.
   GroupFreeze& group() noexcept { return group_; }
 
   // Everything below is frozen-safe, and is called by one thread at a time, the one that suspends. before_suspend()
@@ -67,7 +67,7 @@ class Supervisor {
   // be walked. False from end_walk(): the thread was resumed during the walk, so the walk must be discarded.
   bool begin_walk() noexcept;
   bool end_walk() noexcept;
-  // Asked at each frame of DoStackSnapshot. False: it must end itself; it resumes the thread then.
+  // Asked at each frame of DoStackSnapshot. False: it must end itself; it then resumes the thread.
   bool walk_may_go_on() noexcept;
   // The deadline has passed: a walk in progress must end itself. This becomes true before the thread runs again: where
   // code reads the stack and then gets false here, the thread was frozen while its stack was read.

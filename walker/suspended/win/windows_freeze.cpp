@@ -7,7 +7,7 @@ namespace {
 
 // THREADINFOCLASS ThreadSuspendCount; winternl.h leaves it out.
 constexpr auto kThreadSuspendCount = static_cast<THREADINFOCLASS>(35);
-// mixwalk.exe needs microseconds for its ResumeThread, unless it dies in it.
+// mixwalk.exe needs microseconds for its ResumeThread, unless it is killed in it.
 constexpr ULONGLONG kTakingMs = 1'000;
 
 }  // namespace

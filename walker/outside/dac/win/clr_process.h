@@ -38,7 +38,7 @@ struct IClrModule : IUnknown {
   MIXWALK_DAC_SLOT(EnumDataByName);
   MIXWALK_DAC_SLOT(EndEnumDataByName);
   MIXWALK_DAC_SLOT(GetName);
-  // The path of the module's file. `units`: of `name`, which has room for `room`, with the terminator.
+  // The path of the module's file. `units`: the length of `name` with its terminator; `room`: the size of `name`.
   virtual HRESULT STDMETHODCALLTYPE GetFileName(ULONG32 room, ULONG32* units, WCHAR* name) = 0;
 
  protected:
@@ -63,7 +63,8 @@ struct IClrMethodInstance : IUnknown {
   virtual HRESULT STDMETHODCALLTYPE GetILOffsetsByAddress(std::uint64_t address, ULONG32 room, ULONG32* count,
                                                           ULONG32* offsets) = 0;
   MIXWALK_DAC_SLOT(GetAddressRangesByILOffset);
-  // The whole map of one version of the method's code, whichever runs now. `count` and `room` as above.
+  // The whole map of one version of the method's code, which need not be the one that runs. `count` and `room` as
+  // above.
   virtual HRESULT STDMETHODCALLTYPE GetILAddressMap(ULONG32 room, ULONG32* count, IlAddressMap* map) = 0;
 
  protected:

@@ -52,7 +52,7 @@ class DacLibrary final : public ClrQuestions {
   // Null: the module has no metadata that the library finds.
   const ModuleMetadata* metadata_of(std::uint64_t module);
   std::string object_type(std::uint64_t object);
-  // What is known of the heap until the target runs. Without parts: it cannot be read, or is being collected.
+  // What is known about the heap until the target runs. Without parts: the heap cannot be read, or is being collected.
   struct Heap {
     std::vector<HeapPart> parts;  // HeapParts::take()
     HeapTypes types;
@@ -64,7 +64,7 @@ class DacLibrary final : public ClrQuestions {
   // heap does not reach it: in or behind memory that cannot be read, outside the known parts of the heap, or after 250
   // ms.
   std::vector<std::uint64_t> living(std::span<const std::uint64_t> objects);
-  // Where the fields of a System.Threading.Lock lie, in bytes from the object's address.
+  // The offsets of the fields of a System.Threading.Lock, in bytes from the object's address.
   struct LockLayout {
     std::uint64_t owner = 0, state = 0, recursion = 0, wait_event = 0;
   };

@@ -34,7 +34,7 @@ struct ISosDac : IUnknown {
                                                       MethodDescData* data, ULONG reverted_room,
                                                       ReJitData* reverted, ULONG* reverted_count) = 0;
   virtual HRESULT STDMETHODCALLTYPE GetMethodDescPtrFromIP(std::uint64_t ip, std::uint64_t* method) = 0;
-  // `units`: that the whole name takes, with the terminator; `room`: of `name`.
+  // `units`: the length of the whole name with its terminator; `room`: the size of `name`.
   virtual HRESULT STDMETHODCALLTYPE GetMethodDescName(std::uint64_t method, unsigned room, WCHAR* name,
                                                       unsigned* units) = 0;
   MIXWALK_DAC_SLOT(GetMethodDescPtrFromFrame);
