@@ -27,9 +27,9 @@ struct SymbolPath {
 // they are ignored. (https://learn.microsoft.com/windows-hardware/drivers/debugger/advanced-symsrv-use)
 SymbolPath parse_symbol_path(std::string_view text);
 
-// The paths at which an image's PDB may lie, in the order of the search: beside the image, where the image says that it
-// was written, in the folders; in Unix folders also in lower case. A path that an image names may be any path, and is
-// read through LocalImageFiles. None where the PDB's name is not a file name.
+// The paths at which an image's PDB may lie, in the order of the search: beside the image, at the path that the image
+// names, in the folders; in Unix folders also in lower case. A path that an image names may be any path, and is read
+// through LocalImageFiles. None where the PDB's name is not a file name.
 std::vector<std::string> pdb_candidates(std::string_view image_path, const CodeViewId& id,
                                         const SymbolPath& path);
 
