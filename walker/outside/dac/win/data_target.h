@@ -9,7 +9,7 @@
 namespace mixwalk::dac {
 
 // ICLRDataTarget: what the runtime's debugging library asks mixwalk about its target. mixwalk implements this
-// interface, so every method is declared. Source: clrdata.idl of the runtime, public.
+// interface, so every method is declared in full. Source: clrdata.idl of the runtime, public.
 struct IDataTarget : IUnknown {
   virtual HRESULT STDMETHODCALLTYPE GetMachineType(ULONG32* machine) = 0;  // IMAGE_FILE_MACHINE_*
   virtual HRESULT STDMETHODCALLTYPE GetPointerSize(ULONG32* bytes) = 0;
