@@ -28,7 +28,7 @@ struct Section {
   std::atomic<std::uint64_t> since{0};  // ticks
 };
 std::array<Section, kMaxSections> g_sections;
-// The target of the section that another thread ended last. The owner of that section may suspend the target once more,
+// The owner and the target of the section that another thread ended last. The owner may suspend the target once more,
 // for a later ResumeThread of the runtime that is not seen here: that is no section.
 std::atomic<DWORD> g_ended_of{0};
 std::atomic<HANDLE> g_ended{nullptr};
