@@ -43,7 +43,7 @@ std::vector<Snapshot> dumps_of(std::uint32_t threads, std::uint32_t dumps) {
   return out;
 }
 
-// Processor time: one thread does all. The clock on the wall would also count what others do on the machine.
+// Processor time: one thread does all of the work. The wall clock would also count other work on the machine.
 double cpu_ms() { return 1000.0 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 int run(std::uint32_t threads, std::uint32_t dumps, int rounds) {

@@ -42,7 +42,7 @@ std::uint64_t system_time() {
   return std::uint64_t{time.dwHighDateTime} << 32 | time.dwLowDateTime;
 }
 
-// `taken`: how many samples somebody took until now; null: nobody, or it is known later.
+// `taken`: how many samples the profiler has taken so far; null: there is no profiler, or the number is known later.
 Stretch watch(Program& program, DWORD ms, const std::atomic<std::uint64_t>* taken = nullptr) {
   program.rate();
   Sleep(kSettleMs);
@@ -54,7 +54,7 @@ Stretch watch(Program& program, DWORD ms, const std::atomic<std::uint64_t>* take
   Stretch stretch{program.rate()};
   stretch.samples = static_cast<double>(samples) * 1000 / ms;
   stretch.per_cpu = stretch.rate * ms / 1000 / (program.cpu_seconds() - cpu);
-  // Profilers begin and end while nobody works: on a busy machine that takes them many seconds.
+  // Profilers are started and ended while the threads rest: on a busy machine that takes many seconds.
   program.rest();
   return stretch;
 }

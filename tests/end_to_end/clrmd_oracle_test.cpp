@@ -100,7 +100,7 @@ std::string text_of(const std::vector<ManagedFrame>& frames) {
   return text.str();
 }
 
-// What the two are known to say differently of a frame that has called native code.
+// The known differences between the two for a frame that has called native code.
 struct Differences {
   std::size_t frames = 0;  // that were compared
   // ClrMD has the ip that the runtime's InlinedCallFrame leads to, some bytes before the return address.

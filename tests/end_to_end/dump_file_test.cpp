@@ -247,7 +247,7 @@ TEST_F(HangDump, ModulesAndThreadsAreThoseOfTheSystemsLayouts) {
   }
 }
 
-// A dump of the stacks alone: the images' files stand in. Code that the JIT compiled is in no file.
+// A dump of the stacks alone: the images' files are read instead. Code that the JIT compiled is in no file.
 TEST_F(HangDump, ASmallDumpIsWalkedByTheImagesFiles) {
   EXPECT_LT(std::filesystem::file_size(utf8_path(small_path_)) * 10, std::filesystem::file_size(utf8_path(path_)));
   const Json dump = json_of(run_program({mixwalk_exe(), "dump", small_path_, "-f", "json"}));

@@ -96,7 +96,7 @@ TEST(Dump, ShowsEveryWayToHang) {
 TEST(Dump, TenTimesInARowLeavesNothingBehind) {
   Hang hang;
   ASSERT_TRUE(hang.ready());
-  // The first visits load what the runtime keeps for good (its profiling code, our DLL's path).
+  // The first visits load what the runtime never unloads (its profiling code, our DLL's path).
   dump_json({"-p", hang.id()});
   dump_json({"-p", hang.id()});
   const DWORD before = hang.process().handle_count();

@@ -29,7 +29,7 @@ RecordRequest every_millisecond() {
   return {.sampling = {.probe = ProbePolicy::never}, .period_ns = 1'000'000};
 }
 
-// For threads that are stopped in the middle: the CLR may hold locks of its own in DoStackSnapshot.
+// For threads that are stopped in the middle: in DoStackSnapshot the CLR may hold locks of its own.
 RecordRequest copies_every_millisecond() {
   RecordRequest request = every_millisecond();
   request.sampling.engine = Engine::copy;
@@ -50,7 +50,7 @@ class Recorded {
       if (!next || *next == TargetSession::Next::bytes) return;
     }
   }
-  // Takes what comes until that ends; why it did. Nothing: the program and the recording hang.
+  // Collects until the recording ends; returns the reason. Nothing: the program and the recording hang.
   std::optional<Failure> to_its_end() {
     RecordedBytes bytes;
     const ULONGLONG end = GetTickCount64() + kHangMs;

@@ -35,7 +35,7 @@ class Faults : public testing::Test {
     return count;
   }
 
-  // What the program counts once it has done so many rounds more, or after half a minute without.
+  // The program's counters after this many more rounds, or after half a minute without a round.
   static Count count_after_rounds(ChildProcess& program, int rounds) {
     const ULONGLONG end = GetTickCount64() + 30'000;
     const Count first = count(program);
@@ -48,11 +48,11 @@ class Faults : public testing::Test {
     return now;
   }
 
-  // Some rounds without a visitor, the visit, and some rounds after it: what was counted then.
+  // Some rounds without a visitor, the visit, and some rounds after it; returns the program's counters then.
   struct Visit {
     Count before, during, after;
   };
-  // `rounds`: how many are waited for before and after; 0 for a situation that counts none.
+  // `rounds`: for how many rounds to wait before and after; 0 for a situation that counts none.
   Visit visit(const std::string& situation,
               const std::vector<std::string>& options = {"-i", "1ms", "--budget", "0"},
               int rounds = kRounds) {

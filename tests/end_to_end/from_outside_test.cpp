@@ -138,7 +138,7 @@ TEST_F(FromOutside, AnotherProfilerIsAttached) {
   expect_unharmed(hang);
 }
 
-// The thread that answers on the diagnostics port, which the runtime names after what it does first.
+// The thread that answers on the diagnostics port; the runtime names it after its first task.
 TEST_F(FromOutside, TheDiagnosticsThreadStands) {
   ChildProcess hang({fixture("hang.exe")});
   ready(hang);

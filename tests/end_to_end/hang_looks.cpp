@@ -66,7 +66,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   }
 }
 
-// "1.2 s", "850 ms", "2 min 5 s": how long it is; 0: none begins here.
+// Parses "1.2 s", "850 ms", "2 min 5 s": returns the length of the text; 0: no time begins here.
 std::size_t time_length(std::string_view text) {
   const std::size_t digits = text.find_first_not_of("0123456789.");
   if (digits == 0 || digits == std::string_view::npos) return 0;

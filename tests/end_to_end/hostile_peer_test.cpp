@@ -25,7 +25,7 @@
 namespace mixwalk {
 namespace {
 
-// Messages that are right, and what a hostile hand makes of them. Deterministic.
+// Valid messages, and their malicious variants. Deterministic.
 class Garbage {
  public:
   explicit Garbage(unsigned seed) : random_(seed) {}
@@ -247,7 +247,7 @@ std::wstring diagnostics_port_of(DWORD process_id) {
   return L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(process_id);
 }
 
-// What a client writes to a pipe, until it leaves: nothing, where none comes.
+// What a client writes to a pipe until it disconnects: nothing, where no client comes.
 std::string bytes_written_to(PipeIo& pipe, const Deadline& deadline) {
   std::string bytes;
   if (pipe.accept(deadline) != IoResult::ok) return bytes;
@@ -290,7 +290,7 @@ TEST(SquattedPort, IsNotListed) {
   EXPECT_EQ(result.out.find("cmd.exe"), std::string::npos) << result.out;
 }
 
-// Attaches mixwalk.dll, and tells it to come to the pipe of this name.
+// Attaches mixwalk.dll, and tells it to connect to the pipe with this name.
 bool attach_dll(const ChildProcess& target, const std::wstring& pipe_name,
                 const Deadline& deadline) {
   std::string dll = mixwalk_exe();
@@ -309,7 +309,7 @@ bool attach_dll(const ChildProcess& target, const std::wstring& pipe_name,
   }
 }
 
-// The pipe's name says which process must serve it. The DLL says nothing to another one, and leaves.
+// The pipe's name says which process must serve it. The DLL sends nothing to another process, and leaves.
 TEST(SquattedSession, IsNotSpokenTo) {
   ChildProcess hang({fixture("hang.exe")});
   ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
@@ -337,7 +337,7 @@ bool talk_to_dll(const ChildProcess& target, const std::string& talk) {
   if (!attach_dll(target, name, deadline)) return false;
   if (pipe.accept(deadline) != IoResult::ok) return false;
   pipe.write(talk.data(), talk.size(), deadline);
-  // What is cut off is waited for as long as there is someone to say it: a visitor that ends.
+  // The DLL waits for the rest of a truncated message as long as the visitor lives: so this visitor ends.
   char byte;
   const Deadline soon(500);
   IoResult result;

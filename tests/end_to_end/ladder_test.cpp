@@ -1,4 +1,4 @@
-// Random chains of managed and native calls against what the program itself wrote down.
+// Random chains of managed and native calls, compared with what the program itself wrote down.
 
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ WrittenChain read_chain(const std::string& path) {
 // How many chains: fewer in an ordinary run, all 500 with MIXWALK_LADDER_CHAINS=500.
 int chain_count() { return wanted("MIXWALK_LADDER_CHAINS", 40, 1); }
 
-// A frame that the ladder wrote down if it wrote down all of its own.
+// Whether the ladder wrote this frame down, provided that it wrote down all of its own frames.
 bool is_ladders(const Snapshot& snapshot, const Frame& frame) {
   if (frame.kind == FrameKind::managed) return frame.name.starts_with("Ladder.");
   if (frame.kind != FrameKind::native || frame.module == Frame::kNone) return false;
@@ -73,7 +73,7 @@ std::size_t expect_lines(const Snapshot& snapshot, const Thread& thread, const W
   return compared;
 }
 
-// What may lie between a frame and the one that called it, by the way it was called.
+// The frames that may lie between a frame and its caller, by the way of the call.
 bool may_lie_between(const Snapshot& snapshot, const Frame& frame, const std::string& hop) {
   const bool direct = hop == "call" || hop == "delegate" || hop == "local function" ||
                       hop == "native call";

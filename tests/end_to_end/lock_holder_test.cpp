@@ -22,7 +22,7 @@
 namespace mixwalk {
 namespace {
 
-// A request has a cost of its own, so each asks for some walks of each of the two threads.
+// A request has a cost of its own, so each request asks for several walks of each of the two threads.
 constexpr int kWalksPerRequest = 10;
 // With the product: 200 walks of each thread, and more until the holder was met with its lock often enough. (The
 // sampler takes some locks itself before it freezes anything; after that it often comes just when they are free.)

@@ -1,4 +1,4 @@
-// Code that comes and goes: nothing that was learnt of it may name what came after it.
+// Code that is loaded and unloaded: what was learnt about it must not name the code that replaces it.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

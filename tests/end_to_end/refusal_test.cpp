@@ -32,7 +32,7 @@ ProgramResult dump(std::vector<std::string> options) {
   return run_program(options);
 }
 
-// A native program that does nothing until it is ended: Windows ships none better.
+// A native program that does nothing until it is ended; Windows has no better one.
 std::vector<std::string> native_program() { return {"C:\\windows\\system32\\cmd.exe"}; }
 
 std::string ready_hang(ChildProcess& hang) {
@@ -214,7 +214,7 @@ TEST(Refusal, UnwritableOutput) {
   expect_unharmed(hang);
 }
 
-// Its temporary name would be a file, or the same device, and none of them takes the name of a device.
+// Its temporary name would be a file, or the same device, and neither can be renamed to a device's name.
 TEST(Refusal, TheNullDeviceIsWritable) {
   ChildProcess hang({fixture("hang.exe")});
   const std::string id = ready_hang(hang);

@@ -1,4 +1,4 @@
-// mixwalk dump --repeat of a live program, from inside and from outside, to the end of what mixwalk compare says.
+// mixwalk dump --repeat of a live program, from inside and from outside, up to the result of mixwalk compare.
 
 #include <gtest/gtest.h>
 

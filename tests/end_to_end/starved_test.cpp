@@ -76,7 +76,8 @@ std::optional<Failure> visit(const ChildProcess& process, Visit kind) {
   }
 }
 
-// A time-out is none: an agent that hangs would have it, too. Nor is a lock that nobody holds.
+// A time-out is no clear error: an agent that hangs would cause it, too. Nor is the message of a lock that no thread
+// holds.
 bool is_clear(const Failure& failure) {
   return failure.code == ExitCode::no_memory ||
          (failure.code == ExitCode::refused && failure.message.find("lock") == std::string::npos);
@@ -114,7 +115,7 @@ std::vector<Place> learn_places(const ChildProcess& process, Visit kind, StarveR
   return places;
 }
 
-// Which allocations of a visit fail: one of those at a place, and then all that follow or none.
+// Which allocations of a visit fail: one of those at a place, and afterwards all that follow or none.
 struct Failing {
   std::uint64_t time;  // of the allocations at that place, from 1
   bool all_that_follow;

@@ -286,7 +286,7 @@ TEST(Torture, OfEveryKindTheProgramNeverNotices) {
   dump_all_the_time("all", seconds(10));
 }
 
-// The control: what the program says of itself where nobody looks. 5 s in an ordinary run.
+// The control: the program's own result when mixwalk does not look at it. 5 s in an ordinary run.
 TEST(Torture, WithNobodyLookingItDoesTheSame) {
   const DynamicMethodsMayEnd dynamic_methods(kinds());
   ChildProcess torture(mixwalk::torture(kinds(), seconds(5)));

@@ -14,7 +14,7 @@
 
 namespace mixwalk {
 
-// One situation of fixtures/hunt, and what must hold of the stacks that mixwalk shows of it.
+// One situation of fixtures/hunt, and what must be true for the stacks that mixwalk shows of it.
 struct Situation {
   std::string name;        // as hunt.exe knows it
   std::string title = {};  // of the test case, where the same name is there twice
@@ -28,7 +28,7 @@ struct Situation {
   bool one_stack = true;
   // Exceptions are recorded in an ordinary run too.
   bool throws = false;
-  // What else is wrong with these frames of a whole stack (leaf first), or nothing. Null: not asked.
+  // Returns what else is wrong with these frames of a whole stack (leaf first), or nothing. Null: not checked.
   std::string (*impossible)(const std::vector<std::string>& frames) = nullptr;
   // Said in the report, where a situation cannot be held to all of the above.
   std::string why = {};

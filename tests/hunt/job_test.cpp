@@ -11,7 +11,7 @@
 namespace mixwalk {
 namespace {
 
-// The commit charge that the program itself has come to, and a little more.
+// The commit charge that the program itself has reached, and a little more.
 UniqueHandle job_with(const ChildProcess& program, SIZE_T room) {
   UniqueHandle job(CreateJobObjectW(nullptr, nullptr));
   AssignProcessToJobObject(job.get(), program.handle());

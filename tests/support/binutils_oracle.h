@@ -26,7 +26,7 @@ struct OracleImage {
 };
 OracleImage ask_binutils(const std::string& path);
 
-// Real images which nobody here wrote: Wine's own DLLs. Empty: not found when this was configured.
+// Real images by other authors: Wine's own DLLs. Empty: not found when this was configured.
 std::string wine_dll(const std::string& name);
 std::vector<std::byte> read_file(const std::string& path);
 

@@ -25,7 +25,7 @@ inline constexpr std::uint64_t kStackEnd = 0x20'1000;
 std::vector<std::byte> stack_with(const std::vector<std::uint64_t>& words);
 std::uint64_t stack_of(std::size_t words);  // where such a stack begins
 
-// A dump with both images in memory, and one thread that stands at kInApp, called by kInNtdll.
+// A dump with both images in memory, and one thread at kInApp, whose caller is at kInNtdll.
 DumpBuilder two_frames();
 
 // Dumps for tests and for the corpora of fuzz targets, by name.

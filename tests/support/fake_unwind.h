@@ -12,7 +12,7 @@
 
 namespace mixwalk::test {
 
-// A frame as it really stands on a scripted stack: where, and what the unwinder says of it.
+// A frame of a scripted stack: where it really is, and what the unwinder says about it.
 struct ScriptedFrame {
   std::uint64_t rip = 0;
   std::uint64_t rsp = 0;

@@ -19,7 +19,7 @@ class RecordedImages final : public ImageFiles {
   std::optional<std::vector<std::byte>> read(const std::string& path) override;
 };
 
-// What a long recording of a large program is like, for measurements: deterministic noise.
+// The shape of a long recording of a large program, for measurements: deterministic noise.
 struct LargeRecording {
   std::uint32_t samples = 1'000'000;
   std::uint32_t threads = 50;

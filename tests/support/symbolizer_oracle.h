@@ -8,7 +8,7 @@
 
 namespace mixwalk::test {
 
-// What llvm-symbolizer says of addresses. Needs a host with a shell: for tests that run natively.
+// What llvm-symbolizer says about addresses. Needs a host with a shell: for tests that run natively.
 struct OracleFrame {
   std::string function;  // mangled; empty: unknown
   std::string file;      // empty: unknown

@@ -1,4 +1,4 @@
-// The parser and the export names, on images that nobody here wrote, against binutils.
+// The parser and the export names, on images by other authors, compared with binutils.
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 namespace mixwalk {
 namespace {
 
-// How long a program may say nothing: half of what its case may take.
+// How long a program may be silent: half of the time that its case may take.
 bool too_long(ULONGLONG silent_ms) {
   const auto limit = case_limit();
   return limit && std::chrono::milliseconds(silent_ms) > *limit / 2;

@@ -67,7 +67,7 @@ ProgramResult run_program_into(const std::vector<std::string>& arguments, HANDLE
 // mixwalk.exe of this build, and a program of fixtures/.
 std::string mixwalk_exe();
 std::string fixture(const std::string& name);
-// How much of a test is run: what the environment variable says, `least` at least, or `ordinary`.
+// How much of a test is run: the value of the environment variable, but at least `least`; without it, `ordinary`.
 int wanted(const char* variable, int ordinary, int least);
 // A file name in a folder for this test run's own files, in UTF-8.
 std::string temporary_file(const std::string& name);

@@ -113,7 +113,7 @@ bool fails(const char* import) noexcept {
   return true;
 }
 
-// A system call of our import table, and what stands there instead. Its result says that it failed.
+// A system call of our import table, and its replacement, whose result says that it failed.
 template <std::intptr_t kFailed, class Result, class... Arguments>
 struct Import {
   static inline Result(WINAPI* original)(Arguments...) = nullptr;

@@ -25,7 +25,7 @@ namespace mixwalk {
 // The record of this process; null: there is none, and no trap.
 FreezeTrapRecord* freeze_trap_record() noexcept;
 
-// The caller's frozen section: a number that it shares with no other of its own; 0: it is in none.
+// The caller's frozen section: a number that no other of its sections has; 0: it is in none.
 std::uint64_t frozen_section() noexcept;
 
 }  // namespace mixwalk

@@ -32,7 +32,7 @@ Children& children() {
   return all;
 }
 
-// What hangs on a machine that nobody can log on to is read in its log, or never.
+// On a machine that nobody can log on to, only the log shows what hangs.
 class CaseLimit : public testing::EmptyTestEventListener {
  public:
   explicit CaseLimit(std::chrono::seconds limit) : limit_(limit), watcher_([this] { watch(); }) {}

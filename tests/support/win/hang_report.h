@@ -16,7 +16,7 @@ std::optional<std::chrono::seconds> case_limit();
 // without a debugger only a sentence). That may end the process. `what`: the thing that has hung.
 void report_hang(std::string_view what, DWORD process_id);
 
-// A child that lives, so that a case that takes too long can say where its children stand too.
+// Registers a live child, so that a case that takes too long can print the child's stacks too.
 class WatchedChild {
  public:
   explicit WatchedChild(DWORD process_id);

@@ -223,7 +223,7 @@ TEST(PdbSymbolsTest, TwoRowsAtOneAddress) {
   EXPECT_EQ(at(*opened.index, kCode + 0x1F), "f a.cpp:9");  // the last byte
 }
 
-// A public symbol has no length: .pdata, or what is certain of a leaf function, bounds it.
+// A public symbol has no length: .pdata bounds it, or the certain extent of a leaf function does.
 TEST(PdbSymbolsTest, PublicSymbolsNameWhatIsCertain) {
   PdbBuilder pdb = test::empty_pdb();
   PdbModuleBuilder module;

@@ -21,7 +21,7 @@ constexpr std::size_t kAddresses = 10'000;
 // llvm-symbolizer takes some 5 ms for each address of a PDB, so every so many-th name is held against its answer.
 constexpr std::size_t kEachOfOracle = 20;
 
-// Half of them in the functions at which exports begin, and in what follows these; the others anywhere in the code.
+// Half of them in the functions at which exports begin, and in the code behind these; the others anywhere in the code.
 std::vector<std::uint32_t> addresses_of(const PeImage& image) {
   std::vector<std::uint32_t> everywhere, near_exports, asked;
   for (const PeSection& section : image.sections()) {

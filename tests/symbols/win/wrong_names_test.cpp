@@ -34,7 +34,7 @@ class MappedImage {
 
   bool mapped() const noexcept { return module_ != nullptr; }
 
-  // Where the function begins that has this address, RVA; 0: no function with unwind data has it.
+  // The RVA where the function with this address begins; 0: the address is in no function with unwind data.
   std::uint32_t function_of(std::uint32_t rva) const {
     DWORD64 base = 0;
     const RUNTIME_FUNCTION* entry = RtlLookupFunctionEntry(this->base() + rva, &base, nullptr);

@@ -115,7 +115,7 @@ class Stepper {
     return false;
   }
 
-  // Nothing here allocates: the code that is stepped through may stand in the heap.
+  // Nothing here allocates: the code that is stepped through may be in the heap.
   bool trap(const CONTEXT& context) {
     const Registers now = registers_of(context);
     if (!stepping_ || instructions == kMaxInstructions) return stop();

@@ -30,7 +30,8 @@ namespace {
 constexpr std::size_t kStackBytes = 1 << 20;
 constexpr std::size_t kRsp = kStackBytes / 4;  // frames above it, freed stack below
 
-// A stack of random addresses in ntdll's code, since a caller must stand in code, and the two copies of it that the two unwinders read.
+// A stack of random addresses in ntdll's code, since a caller must be in code, and two copies of it, one for each
+// unwinder.
 class Rig {
  public:
   Rig() : stack_(kStackBytes), plain_buffer_(kStackBytes + 64), rewritten_buffer_(kStackBytes + 64),
@@ -420,7 +421,7 @@ class MadeImageTest : public testing::Test {
     for (std::size_t i = 0; i < words_.size(); ++i) words_[i] = image_.span().base + 0x100 + i;
   }
 
-  // One step from the middle of the image, where it stands on a stack of return addresses into it.
+  // One step from the middle of the image, on a stack of return addresses into the image.
   StepResult step() {
     const auto from = reinterpret_cast<std::uint64_t>(words_.data());
     std::vector<std::byte> buffer(1024);

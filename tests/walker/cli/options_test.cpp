@@ -563,7 +563,7 @@ TEST(Options, AnOutputNamedDmpIsADumpFileOfTheProcess) {
   EXPECT_EQ(command->output, "a.DMP");
   EXPECT_EQ(std::get<ByName>(command->target).name, "orders");
   EXPECT_TRUE(command->verbose);
-  // A format that was given is what is written, whatever the file is called.
+  // A given format is used, whatever the file is called.
   const ParseResult stacks = parse_command_line({"dump", "-p", "1", "-o", "a.dmp", "-f", "json"});
   ASSERT_TRUE(stacks.command && std::holds_alternative<DumpCommand>(*stacks.command));
 }

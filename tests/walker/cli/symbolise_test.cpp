@@ -208,7 +208,7 @@ TEST_F(SymboliseCommandTest, GoldenStacks) {
   expect_golden("symbolised.folded", text.text);
 }
 
-// What belongs to the moment of each dump stays with it: locks, and processor times.
+// The data of each dump's moment stays with the dump: locks, and processor times.
 TEST_F(SymboliseCommandTest, ASeriesStaysASeries) {
   const PeImage pe = PeImage::parse(image());
   std::vector<Snapshot> series(3);

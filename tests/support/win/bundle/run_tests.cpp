@@ -99,7 +99,7 @@ std::string outcome(const Result& result, std::chrono::seconds limit) {
   return std::string("FAILED with code ") + code + ", " + seconds(result.run.time);
 }
 
-// What a test reads with narrow functions, GoogleTest's temporary folder among it, must not depend on the code page.
+// Files that tests read by narrow functions, such as GoogleTest's temporary folder, must not depend on the code page.
 void use_plain_temporary_folder() {
   WCHAR folder[MAX_PATH + 1] = {}, plain[MAX_PATH + 1] = {};
   if (GetTempPathW(MAX_PATH, folder) == 0 || GetShortPathNameW(folder, plain, MAX_PATH) == 0) return;
