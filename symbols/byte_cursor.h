@@ -9,10 +9,10 @@
 
 namespace mixwalk {
 
-// Reads little-endian values one after the other from bytes that nobody vouches for. Pure.
+// Reads little-endian values one after the other from untrusted bytes. Pure.
 //
-// A read that does not fit gives zero, moves to the end, and makes failed() true for good: a parser may
-// read a whole record and look at failed() once, before it believes any of it.
+// A read beyond the end gives zero, moves to the end, and makes failed() true for good: a parser may read a whole
+// record and check failed() once, before it trusts any of it.
 class ByteCursor {
  public:
   explicit ByteCursor(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}

@@ -9,8 +9,8 @@
 
 namespace mixwalk {
 
-// Throws where the path is no UTF-8: libstdc++ for Windows has no other way to say so. A path can come
-// from a recording, which may hold any bytes.
+// Throws where the path is not UTF-8: libstdc++ for Windows has no other way to report that. A path can come from a
+// recording, which may contain any bytes.
 static std::optional<std::vector<std::byte>> read_whole(const std::string& path) {
   const std::filesystem::path file(std::u8string(path.begin(), path.end()));
   const std::uintmax_t bytes = std::filesystem::file_size(file);

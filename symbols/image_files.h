@@ -15,7 +15,7 @@ class ImageFiles {
   virtual ~ImageFiles() = default;
   // The whole file; nothing where it cannot be read. `path`: UTF-8.
   virtual std::optional<std::vector<std::byte>> read(const std::string& path) = 0;
-  // So many bytes of the file, from there on; fewer where it ends before, none where it cannot be read.
+  // This many bytes of the file from an offset on; fewer where the file ends before, none where it cannot be read.
   virtual std::vector<std::byte> read_part(const std::string& path, std::uint64_t offset, std::size_t bytes);
 };
 
@@ -28,19 +28,18 @@ class DiskImageFiles final : public ImageFiles {
   std::vector<std::byte> read_part(const std::string& path, std::uint64_t offset, std::size_t bytes) override;
 };
 
-// Whether the path begins with a drive of this machine: C:\x.dll, or \\?\C:\x.dll as the loader
-// writes long paths. Every other one, such as \\server\share\x.dll or \\.\pipe\x, does not.
+// Whether the path begins with a drive of this machine: C:\x.dll, or \\?\C:\x.dll as the loader writes long paths.
+// False for every other path, such as \\server\share\x.dll or \\.\pipe\x.
 bool is_on_drive(std::string_view path) noexcept;
 
-// Reads files on a drive of this machine only: their paths come from other processes and from files.
-// Folklore: to open a path to another machine sends that machine the user's credentials, and a device
-// may act when it is opened. A process can claim such paths for its images (its list of images is its
-// own memory), and a recording can come from any source. (Tests: LocalImageFilesTest; HostileTarget in
-// hostile_peer_test.)
+// Reads files only on a drive of this machine: their paths come from other processes and from files. Folklore: opening
+// a path to another machine sends that machine the user's credentials, and opening a device may make the device act. A
+// process can claim such paths for its images (its list of images is its own memory), and a recording can come from any
+// source. (Tests: LocalImageFilesTest; HostileTarget in hostile_peer_test.)
 class LocalImageFiles final : public ImageFiles {
  public:
-  // `folders`: what lies in them is read as well, since the user named them. Paths with ".." do not lie in a
-  // folder.
+  // `folders`: files in these are read as well, since the user named them. A path that contains ".." does not count as
+  // being in a folder.
   explicit LocalImageFiles(ImageFiles& files, std::vector<std::string> folders = {}) noexcept
       : files_(files), folders_(std::move(folders)) {}
   std::optional<std::vector<std::byte>> read(const std::string& path) override {

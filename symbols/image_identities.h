@@ -11,8 +11,8 @@
 
 namespace mixwalk {
 
-// The CodeView entries of images that were loaded, from their files: some kilobytes of each file are read, once.
-// Not frozen-safe; one thread at a time.
+// The CodeView entries of images that were loaded, read from their files: some kilobytes of each file, once. Not
+// frozen-safe; one thread at a time.
 class ImageIdentities {
  public:
   // `files`: for the paths of images, and for the folders of `path`, where images are looked for as well.

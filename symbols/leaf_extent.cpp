@@ -12,9 +12,9 @@ constexpr std::uint32_t kMaxLeafBytes = 4096;
 
 constexpr int kAny = -1;
 
-// Folklore: a thread that waits in the kernel stands in a system call stub of ntdll or win32u.
-// They have no unwind data, and nothing ends with the first return: the same stub goes on with the
-// slow way into the kernel. Known by their bytes, whole: mov r10, rcx; mov eax, number; …
+// Folklore: a thread that waits in the kernel stands in a system call stub of ntdll or win32u. These stubs have no
+// unwind data, and do not end with their first return: the slow way into the kernel follows it in the same stub. They
+// are recognised by all of their bytes: mov r10, rcx; mov eax, number; …
 constexpr std::array<int, 8> kSystemCall = {0x4C, 0x8B, 0xD1, 0xB8, kAny, kAny, kAny, kAny};
 // test byte [0x7ffe0308], 1; jne; syscall; ret; then Windows 10 and later: int 0x2e; ret.
 constexpr std::array<int, 24> kWindowsStub = {0x4C, 0x8B, 0xD1, 0xB8, kAny, kAny, kAny, kAny,
@@ -57,7 +57,7 @@ std::size_t leaf_extent(std::span<const std::byte> code) noexcept {
   // Any other system call stub (Windows 8.1): its number is no instruction.
   std::size_t at = starts_with(code, kSystemCall) ? kSystemCall.size() : 0;
   for (; at < code.size(); ++at) {
-    // The last byte stands alone: what follows it was not given, so anything may.
+    // The last byte counts alone: the bytes after it were not given, so they may be anything.
     const bool last = at + 1 == code.size();
     if (last ||
         may_end(static_cast<std::uint8_t>(code[at]), static_cast<std::uint8_t>(code[at + 1]))) {

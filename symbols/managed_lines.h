@@ -14,20 +14,20 @@
 
 namespace mixwalk {
 
-// The lines of managed code, from the portable PDBs of assemblies: each is opened when one of its methods is first
-// asked for. Not frozen-safe; one thread at a time.
+// The lines of managed code, from the portable PDBs of assemblies; each PDB is opened when one of its methods is first
+// looked up. Not frozen-safe; one thread at a time.
 class ManagedLines {
  public:
   // Of memory, for all PDBs; as Symboliser::kMaxBytes.
   static constexpr std::size_t kMaxBytes = 256u * 1024 * 1024;
 
-  // As of PdbFinder: `files` for the paths of assemblies, and for assemblies in the folders of `path`; `path_files`
-  // for PDBs in those folders.
+  // As in PdbFinder: `files` for the paths of assemblies, and for assemblies in the folders of `path`; `path_files` for
+  // PDBs in those folders.
   ManagedLines(ImageFiles& files, ImageFiles& path_files, SymbolPath path, std::size_t most_bytes = kMaxBytes)
       : files_(files), pdbs_(files, path_files, path), path_(std::move(path)), opened_(most_bytes) {}
 
-  // The place of an IL offset of a method (MethodDef token). Nothing: it has no line, or there is no PDB, or
-  // another build of the assembly lies there now.
+  // The place of an IL offset of a method (MethodDef token). Nothing: the method has no line there, there is no PDB, or
+  // another build of the assembly is at its path now.
   std::optional<ManagedPlace> find(const Assembly& assembly, std::uint32_t method, std::uint32_t il_offset);
 
   // The id of the assembly's PDB, as its file says; nothing: the file is not there, or names none.
@@ -42,8 +42,8 @@ class ManagedLines {
   struct Opened {
     std::unique_ptr<const PortablePdb> pdb;  // null: none
     std::optional<CodeViewId> id;
-    // By method and offset: the frames of a recursion stand at few places, and each look-up reads all lines
-    // of the method up to its own.
+    // By method and offset: the frames of a recursion are at few places, and each look-up reads all lines of the method
+    // up to its own.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<ManagedPlace>> places;
   };
   Opened& opened(const Assembly& assembly);

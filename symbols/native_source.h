@@ -10,20 +10,20 @@
 
 namespace mixwalk {
 
-// Opens all that is known of an image's native code, as one source: its PDB or DWARF, the linker's symbols, the
-// exports, and at last .pdata (NativeSymbols says in which order, and by which rules). Names are demangled
-// wholly. A function that nothing names is "sub_1a2b0", after the RVA where it begins, so that two samples of one
-// function have one name, in every format and every recording of the same build. Code without unwind data that
-// nothing names has no symbol. Not frozen-safe; one thread at a time.
+// Opens everything that is known about an image's native code, as one source: its PDB or DWARF, the linker's symbols,
+// the exports, and at last .pdata (NativeSymbols documents the order and the rules). Names are demangled completely. A
+// function without any name is "sub_1a2b0", after the RVA where it begins, so that two samples of one function have the
+// same name, in every format and every recording of the same build. Code without unwind data and without a name has no
+// symbol. Not frozen-safe; one thread at a time.
 class NativeSources {
  public:
-  // `files`: where files are read from that images name (their PDB, their .gnu_debuglink). `path_files`: for the
-  // folders of `path`, which the user named.
+  // `files`: reads files that images name (their PDB, their .gnu_debuglink). `path_files`: for the folders of `path`,
+  // which the user named.
   NativeSources(ImageFiles& files, ImageFiles& path_files, SymbolPath path)
       : files_(files), pdbs_(files, path_files, std::move(path)) {}
 
   std::unique_ptr<SymbolSource> open(std::shared_ptr<const ImageFile> file);
-  // What the PDB alone says of an image whose file is not there; null: there is none. Nothing is "sub_1a2b0" then.
+  // What the PDB alone says about an image whose file is missing; null: there is none. No function is "sub_1a2b0" then.
   std::unique_ptr<SymbolSource> open_without_image(const LoadedImage& image);
 
   // The PDBs that were not found, of the images that were opened.

@@ -65,7 +65,7 @@ std::size_t NativeSymbols::bytes() const noexcept {
   return starts + (index_ != nullptr ? index_->bytes() + index_->reader_bytes() : 0);
 }
 
-// As of exports, see PeExports: being in the same gap of .pdata is not enough.
+// The rule for exports applies, see PeExports: being in the same gap of .pdata is not enough.
 const CoffSymbols::Start* NativeSymbols::leaf_at(std::uint32_t rva) const {
   const PeImage& image = file_->image;
   const CoffSymbols::Start* const start = symbols_.function_before(rva);

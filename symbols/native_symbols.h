@@ -19,24 +19,24 @@ enum class NameSource : std::uint8_t {
   exports,
 };
 
-// All that is known of one image's code, asked in this order: the debug information (DWARF or PDB, as the
+// Everything that is known about one image's code, asked in this order: the debug information (DWARF or PDB, as the
 // caller opened it), the linker's COFF symbols, the exports. Not frozen-safe; one thread at a time.
 //
-// The rules. A COFF symbol names a function only where it stands at the function's very start: at the entry
-// that the debug information gives, at the begin of the primary RUNTIME_FUNCTION, or before a leaf function
-// that leaf_extent() is certain of. Where the debug information has only the plain name of a function ("run",
-// "operator()": gcc writes no linkage name of what other units cannot see), a mangled symbol at its entry
-// says more, and is taken. Where it has a line and no function, the line stays.
+// The rules. A COFF symbol names a function only where it is at the function's very start: at the entry that the debug
+// information gives, at the begin of the primary RUNTIME_FUNCTION, or before a leaf function of which leaf_extent() is
+// certain. Where the debug information has only the plain name of a function ("run", "operator()": gcc writes no
+// linkage name for functions that other units cannot see), a mangled symbol at its entry says more, and is used. Where
+// the debug information has a line and no function, the line is kept.
 class NativeSymbols {
  public:
-  // `index`: of that image; may be null. `symbols`: the linker's, of the file that the debug information came
-  // from; if there are none, the image's own.
+  // `index`: that of the image; may be null. `symbols`: the linker's symbols, from the file that the debug information
+  // came from; if there are none, from the image itself.
   NativeSymbols(std::shared_ptr<const ImageFile> file, std::unique_ptr<LazyIndex> index,
                 CoffSymbols symbols = {});
 
-  // Fills `into` also where no symbols have a name: with the function's start by .pdata, and one frame without
-  // a name. Where not even that is known, `into.begin` is the address itself. The views in it are valid until
-  // the next call.
+  // Fills `into` even where no symbols have a name: with the function's start by .pdata, and one frame without a name.
+  // Where not even the start is known, `into.begin` is the address itself. The views in `into` are valid until the next
+  // call.
   NameSource find(std::uint32_t rva, SourceLocation& into);
   // Of memory, without the image's file.
   std::size_t bytes() const noexcept;

@@ -6,9 +6,10 @@
 
 namespace mixwalk {
 
-// What was opened, by its key, within a budget of memory. Where all of it needs more, those that were not asked for
-// longest are closed, and opened again when they are asked for. The one that was asked for last stays, however
-// large. What needs no memory (there is nothing to open) is kept for good. Not frozen-safe; one thread at a time.
+// Opened objects, by key, within a budget of memory. Where all of them together need more, those that were not used for
+// the longest time are closed, and opened again when they are needed. The object that was used last is kept, however
+// large it is. Objects that need no memory (there is nothing to open) are kept for good. Not frozen-safe; one thread at
+// a time.
 template <class Key, class Value>
 class OpenCache {
  public:

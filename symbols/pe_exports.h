@@ -11,24 +11,22 @@
 
 namespace mixwalk {
 
-// The exports of an image as symbols, bounded by .pdata: the last source to ask, it knows the
-// public functions of any image and nothing else. Not frozen-safe.
+// The exports of an image as symbols, bounded by .pdata. This is the last source to ask: it knows the public functions
+// of any image and nothing else. Not frozen-safe.
 //
-// The rule. An address in a RUNTIME_FUNCTION belongs to the function of the primary entry, and has
-// the name of an export at that entry's begin. If a second export lies inside the function, before
-// the address, nothing says whose the address is: no name. (Assembly with one entry for two
-// functions.) A part that lies before the primary entry has no name either: an address cannot be
-// behind its symbol's start.
+// The rule. An address in a RUNTIME_FUNCTION belongs to the function of the primary entry, and has the name of an
+// export at that entry's begin. If a second export lies inside the function, before the address, it is not known to
+// which of them the address belongs: it gets no name. (Assembly with one entry for two functions.) A part that lies
+// before the primary entry has no name either: an address cannot precede its symbol's start.
 //
-// An address in no RUNTIME_FUNCTION is a leaf function's. It has the name of the nearest export
-// before it only if both lie in the same section, no RUNTIME_FUNCTION begins or ends between them
-// (a function with unwind data is not this one, and what comes behind it is another), and
-// leaf_extent() is certain of it: being in the same gap is not enough, since leaf functions that
-// are not exported lie there too.
+// An address in no RUNTIME_FUNCTION belongs to a leaf function. It has the name of the nearest export before it only if
+// both lie in the same section, no RUNTIME_FUNCTION begins or ends between them (a function with unwind data is another
+// function, and so is the code behind it), and leaf_extent() is certain of the address: being in the same gap is not
+// enough, since leaf functions that are not exported lie there too.
 //
-// Of several exports at one address: a name before an ordinal ("#12"), one without a leading '_',
-// '?' or '@' (a compiler's decoration) before one with, then the shortest, then the first in the
-// alphabet, which puts "NtClose" before its twin "ZwClose".
+// Of several exports at one address: a name is preferred to an ordinal ("#12"), then a name without a leading '_', '?'
+// or '@' (a compiler's decoration) to one with it, then the shortest, then the first in the alphabet, which prefers
+// "NtClose" to its twin "ZwClose".
 //
 // Data and forwarders are never names of code.
 class PeExports final : public SymbolSource {

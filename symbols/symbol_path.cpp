@@ -69,8 +69,8 @@ struct Candidates {
   }
 
  private:
-  // Where the case of a file's name counts: some tools write a store in small letters, and a recording may say
-  // KERNEL32.DLL of kernel32.dll.
+  // For file systems on which upper and lower case differ: some tools write a store in lower case, and a recording may
+  // say KERNEL32.DLL for kernel32.dll.
   void add_both(const std::string& folder, std::string_view name, std::string_view id) {
     const auto path_of = [&](std::string_view file, std::string_view of_store) {
       return of_store.empty() ? join(folder, file) : join(join(join(folder, file), of_store), file);
@@ -102,7 +102,7 @@ bool is_file_name(std::string_view name) noexcept {
     if (static_cast<unsigned char>(c) < 0x20) return false;
     if (std::string_view("<>:\"/\\|?*").find(c) != std::string_view::npos) return false;
   }
-  // Windows opens a device by its name in any folder, whatever stands behind the first dot.
+  // Windows opens a device by its name in any folder, whatever follows the first dot.
   std::string_view stem = name.substr(0, name.find('.'));
   while (stem.ends_with(' ')) stem.remove_suffix(1);
   const auto is = [&](std::string_view device) {

@@ -39,8 +39,8 @@ struct Symbol {
 class SymbolSource {
  public:
   virtual ~SymbolSource() = default;
-  // Nothing where this source does not know the function: a wrong name is worse than none.
-  // `rva`: inside the instruction (CodeAddress::lookup()).
+  // Nothing where this source does not know the function: a wrong name is worse than no name. `rva`: inside the
+  // instruction (CodeAddress::lookup()).
   virtual std::optional<Symbol> find(std::uint32_t rva) const = 0;
   // Of memory, without the image's file; what it can count.
   virtual std::size_t bytes() const noexcept { return 0; }

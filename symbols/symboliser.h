@@ -35,26 +35,26 @@ enum class ImageSymbols : std::uint8_t {
 // One line, no full stop.
 std::string_view to_string(ImageSymbols state) noexcept;
 
-// Opens a kind of source: all native symbols of an image (NativeSources), or its exports alone. Null where the
-// image has no such symbols.
+// Opens one kind of source: all native symbols of an image (NativeSources), or its exports alone. Null where the image
+// has no such symbols.
 using OpenSource = std::function<std::unique_ptr<SymbolSource>(std::shared_ptr<const ImageFile> file)>;
 std::unique_ptr<SymbolSource> open_exports(std::shared_ptr<const ImageFile> file);
 
-// Opens what names code of an image of which no file is there: its PDB, by the id that is known of it
-// (LoadedImage::code_view). Null: nothing does.
+// Opens a source for an image whose file is missing: its PDB, by the id that is known of it (LoadedImage::code_view).
+// Null: there is none.
 using OpenWithoutImage = std::function<std::unique_ptr<SymbolSource>(const LoadedImage& image)>;
 
-// Names native code addresses. A file that is not the image that was loaded (another timestamp or size) names
-// nothing: a wrong name is worse than none. Opens each image once, unless too many need too much memory. Not
+// Names native code addresses. A file that is not the image that was loaded (another timestamp or size) is not used: a
+// wrong name is worse than no name. Each image is opened once, unless too many of them need too much memory. Not
 // frozen-safe; one thread at a time.
 class Symboliser {
  public:
-  // Of memory, for all images together with their symbols. Where they need more, those that were not asked for
-  // longest are let go, and opened again when they are asked for. The one that was asked last stays.
+  // The memory limit for all images together with their symbols. Where they need more, those that were not used for the
+  // longest time are closed, and opened again when they are needed. The one that was used last is kept.
   static constexpr std::size_t kMaxBytes = 1024u * 1024 * 1024;
 
-  // `sources`: in the order in which they are asked; the first that knows an address names it. `path`: images are
-  // looked for in its folders as well, through `files`.
+  // `sources`: in the order in which they are asked; the first that knows an address names it. `path`: images are also
+  // looked for in its folders, through `files`.
   Symboliser(ImageFiles& files, std::vector<OpenSource> sources, SymbolPath path = {},
              OpenWithoutImage without_image = {}, std::size_t most_bytes = kMaxBytes)
       : files_(files),

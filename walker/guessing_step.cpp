@@ -9,10 +9,10 @@ namespace {
 // How far before the instruction its function may begin. Engines that compile scripts make long functions.
 constexpr std::uint64_t kMaxFunctionBytes = 1 << 16;
 
-// Of frames without unwind data, one after another, that have no frame pointer either.
+// The limit for consecutive frames that have neither unwind data nor a frame pointer.
 constexpr int kMaxDepth = 8;
 
-// What one search may take: some milliseconds. A stack has room for several.
+// The limit for one search: some milliseconds. Several searches may be made per stack.
 constexpr unsigned kStepsOfSearch = 1024;
 constexpr unsigned kWordsOfSearch = 4096;
 
@@ -66,8 +66,9 @@ StepResult GuessingStep::step(Cursor& frame, LeafRule leaf) noexcept {
   return step(frame, leaf);
 }
 
-// Whether the word at Rsp, which a call through a register has left there, may be anything: neither the code
-// that the thread stands in nor the code that the word leads to has unwind data, and such code moves Rsp.
+// Whether the word at Rsp, which a call through a register would have left there, proves nothing: neither the code in
+// which the thread stands nor the code that the word leads to has unwind data, and code without unwind data may have
+// moved Rsp.
 bool GuessingStep::is_ambiguous(const Cursor& frame, const Cursor& leaf_caller) noexcept {
   if (view_.modules.find(frame.registers.rip) != nullptr || starts_or_returns(frame)) return false;
   Cursor caller = leaf_caller;
@@ -90,7 +91,7 @@ bool GuessingStep::find_way(const Cursor& frame) noexcept {
   return found;
 }
 
-// The return address is there, whatever Rbp is: that is still the caller's.
+// The return address is there, whatever value Rbp has: Rbp is still the caller's.
 bool GuessingStep::by_word_at_rsp(const Cursor& frame) noexcept {
   const std::uint64_t rsp = frame.registers.rsp();
   const auto caller = caller_at(frame, rsp, frame.registers[Register::rbp]);
@@ -105,15 +106,15 @@ bool GuessingStep::by_any_word(const Cursor& frame) noexcept {
   return scan(frame, 0);
 }
 
-// A word that may be a return address and has led nowhere is not tried again from another frame, unless the
-// search did not follow it to the end.
+// A word that may be a return address and has led nowhere is not tried again from another frame, unless the search was
+// stopped before its end.
 bool GuessingStep::scan(const Cursor& frame, int depth) noexcept {
   if (depth == kMaxDepth) {
     cut_short_ = true;
     return false;
   }
   const std::size_t before = count_;
-  // No caller stands beyond the frame that the walk has to meet.
+  // No caller lies beyond the frame that the walk must meet.
   const std::uint64_t end =
       std::min({first_word_ + GuessScratch::kMaxWords * kWord, goal_.bound.rsp, view_.stack.end()});
   for (std::uint64_t slot = frame.registers.rsp(); slot + kWord <= end && !is_given_up(); slot += kWord) {
@@ -143,7 +144,7 @@ bool GuessingStep::leads_to_goal(Cursor last, Cursor frame, int depth) noexcept 
     const StepResult stepped = step_.step(frame, leaf_rule(frame.kind));
     if (stepped.fault == StepFault::none) {
       if (function == 0) continue;
-      // The frame to be met may have moved its Rsp, and stand before the bound.
+      // The frame that must be met may have moved its Rsp, and may lie before the bound.
       if (function != goal_.function && !has_called_out(last, frame.registers.rsp())) return false;
       managed_met = true;
       continue;
@@ -166,12 +167,12 @@ std::uint64_t GuessingStep::function_at(const Cursor& frame) noexcept {
   return module == nullptr || module->has_managed_code ? managed_.at(ip).id : 0;
 }
 
-// Folklore: managed code that calls out (P/Invoke, calli, COM) has the runtime's InlinedCallFrame in its own frame.
-// In that one stand, next to each other, the Rsp of the call and the address where the method goes on; the
-// address is cleared when the call returns. (CoreCLR's frames.h, from .NET 8 to 10 alike; the Rsp is that from
-// before a stackalloc.) Situation: a frame without unwind data lies where the caller has called managed code
-// before; what those calls have left behind unwinds to the caller as well. Real case: the ladder's engine
-// without frame pointers, two managed frames of calls that were long over. Test: ladder_test, *Engine*.
+// Folklore: managed code that calls out (P/Invoke, calli, COM) keeps the runtime's InlinedCallFrame in its own frame.
+// In the InlinedCallFrame the Rsp of the call and the address where the method goes on stand next to each other; the
+// runtime clears the address when the call returns. (CoreCLR's frames.h, the same from .NET 8 to 10; the Rsp is the one
+// from before a stackalloc.) Situation: a frame without unwind data lies on memory in which its caller called managed
+// code earlier; what those calls left behind unwinds to the caller as well. Real case: the ladder's engine without
+// frame pointers, two managed frames of calls that had long returned. Test: ladder_test, *Engine*.
 bool GuessingStep::has_called_out(const Cursor& frame, std::uint64_t end) const noexcept {
   const std::uint64_t rsp = frame.registers.rsp();
   std::uint64_t before = 0;
@@ -225,7 +226,7 @@ bool GuessingStep::may_have_called(std::uint64_t return_address, const Cursor& f
   return view_.leaf.may_lead_to(return_address, code_of(frame));
 }
 
-// As far as the function is known: in an image, what lies between two functions that have unwind data.
+// The function as far as it is known: in an image, the code between two functions that have unwind data.
 LeafCode GuessingStep::code_of(const Cursor& frame) const noexcept {
   const std::uint64_t ip = frame.registers.rip;
   const ModuleSpan* const module = view_.modules.find(frame.code().lookup());
@@ -235,8 +236,8 @@ LeafCode GuessingStep::code_of(const Cursor& frame) const noexcept {
   return gap.fault != StepFault::none || gap.found ? LeafCode{ip, ip} : leaf_code(*module, gap, ip);
 }
 
-// Whether the thread stands at an instruction that finds its return address at Rsp: the first one of a function
-// that keeps a frame pointer (push rbp), behind endbr64 or not, or a return.
+// Whether the thread stands at an instruction at which the return address is at Rsp: the first instruction of a
+// function that keeps a frame pointer (push rbp), directly or behind endbr64, or a return instruction.
 bool GuessingStep::starts_or_returns(const Cursor& frame) const noexcept {
   if (frame.kind != AddressKind::instruction_pointer) return false;
   std::array<std::uint8_t, 4> bytes{};
@@ -246,7 +247,7 @@ bool GuessingStep::starts_or_returns(const Cursor& frame) const noexcept {
          starts_with(code, {0xC2}) || starts_with(code, {0xF3, 0x0F, 0x1E, 0xFA});
 }
 
-// Whether the thread stands between `push rbp` and `mov rbp, rsp`.
+// Whether the thread is between `push rbp` and `mov rbp, rsp`.
 bool GuessingStep::has_pushed_rbp(const Cursor& frame) const noexcept {
   if (frame.kind != AddressKind::instruction_pointer) return false;
   std::array<std::uint8_t, 4> bytes{};

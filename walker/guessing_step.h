@@ -16,16 +16,15 @@
 
 namespace mixwalk {
 
-// Where a walk must arrive for a guess on its way to count: at a managed frame, or (no bound) at the
-// thread's root.
+// Where a walk must arrive so that its guesses count: at a managed frame, or (no bound) at the thread's root.
 struct WalkGoal {
   RunBound bound;
   std::uint64_t function = 0;  // FunctionID of the managed frame; 0: the bound's Rip has to be met
 };
 
-// What guessing needs to remember of one stack: some 15 KB, so it lies on no stack of the target's.
+// What guessing remembers about one stack: some 15 KB, so it must not be on a stack of the target's.
 struct GuessScratch {
-  // Words of the stack that are looked at, from the first frame without unwind data on: 64 KiB.
+  // How many words of the stack are searched, from the first frame without unwind data on: 64 KiB.
   static constexpr std::size_t kMaxWords = 8192;
   static constexpr std::size_t kMaxGuesses = 256;  // on one way
 
@@ -48,18 +47,18 @@ struct GuessView {
   GuessScratch& scratch;
 };
 
-// Steps by another unwinder, and guesses the caller where the code of a frame has no unwind data and is no
-// leaf function: the code of another engine in the process, assembly routines. A guess is one of
+// Steps by another unwinder, and guesses the caller where the code of a frame has no unwind data and is no leaf
+// function: the code of another engine in the process, assembly routines. A guess is one of
 // - the frame that Rbp leads to, as in code that keeps frame pointers (trust frame_pointer);
 // - the first word above Rsp that can be a return address (trust scan).
-// Each must stand right behind a call that can have led here. And none counts alone: the stack is walked on from
-// there, by unwind data or further guesses, and must arrive at the goal; the first managed frame on the way
-// must be one that has called out. Otherwise the frame has no caller, as if nothing had been guessed. Frames
-// between may be missing, and a word that an earlier call has left behind may be taken for a frame. So a stack
+// The address must directly follow a call that can have led to the frame above. No guess counts alone: the walk goes
+// on from the guessed frame, by unwind data or further guesses, and must arrive at the goal; the first managed frame
+// on the way must be one that has called out. Otherwise the frame has no caller, as if nothing had been guessed.
+// Frames in between may be missing, and a word that an earlier call left behind may be taken for a frame. So a stack
 // with guessed frames is not whole (Completeness).
 //
-// Of the caller's registers only Rsp and Rbp are known. The others are 0, so unwind data that needs one of them
-// leads nowhere. Not frozen-safe: the step is not. Made for one stack.
+// Of the caller's registers only Rsp and Rbp are known. The others are 0, so unwind data that needs one of them leads
+// nowhere. Not frozen-safe, since the step is not. One object serves one stack.
 class GuessingStep final : public UnwindStep {
  public:
   GuessingStep(UnwindStep& step, const GuessView& view, ManagedCode& managed) noexcept
@@ -84,7 +83,7 @@ class GuessingStep final : public UnwindStep {
   std::uint64_t function_at(const Cursor& frame) noexcept;
   // `end`: the Rsp of its caller.
   bool has_called_out(const Cursor& frame, std::uint64_t end) const noexcept;
-  // Whether a frame that stands at or beyond the bound, and the one before it, meet the bound.
+  // Whether a frame at or beyond the bound, together with the one before it, meets the bound.
   bool meets_bound(const Cursor& frame, const Cursor& last) noexcept;
   bool add(const Cursor& frame, const Cursor& caller, Trust trust) noexcept;
 
@@ -100,9 +99,9 @@ class GuessingStep final : public UnwindStep {
   ManagedCode& managed_;
   WalkGoal goal_;
   bool searched_ = false;
-  // The way that was found: so many of scratch.way, and which of them comes next.
+  // The way that was found: the number of entries in scratch.way, and the index of the next one.
   std::size_t count_ = 0, next_ = 0;
-  // Steps that are tried, and words of the stack that are looked at.
+  // The numbers of steps that are tried, and of words of the stack that are looked at.
   struct Budget {
     unsigned steps = 0, words = 0;
   };

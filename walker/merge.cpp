@@ -14,13 +14,12 @@ OpenReason reason(OpenReason why, const RawSample& sample) noexcept {
   return why == OpenReason::unreadable_stack && sample.stack.cut() ? OpenReason::stack_cut : why;
 }
 
-// Steps until the time is up, so that no walk goes on for ever, even on a stack that misleads the
-// unwinder.
+// Steps until the time is up, so that no walk goes on for ever, even on a stack that misleads the unwinder.
 //
-// Situation: a program exchanges code outside its images (an engine that compiles scripts), between the
-// copy and the walk, for code with a frame of another size. Real case: `hunt.exe retabled`, 2 % of the
-// samples without a caller, and called whole. Remedy: a caller that calls other code is none. The CLR's
-// own code stays for as long as a sample needs it (UnloadGate), and may have been jumped to.
+// Situation: between the copy and the walk, a program replaces code outside its images (an engine that compiles
+// scripts) by code with a frame of another size. Real case: `hunt.exe retabled`; 2 % of the samples missed a caller and
+// still counted as whole. Remedy: a caller whose call leads to other code is rejected. The CLR's own code stays for as
+// long as a sample needs it (UnloadGate), and may have been reached by a jump.
 class CheckedStep final : public UnwindStep {
  public:
   CheckedStep(UnwindStep& step, ManagedCode& managed, std::chrono::milliseconds longest) noexcept
@@ -120,8 +119,8 @@ class HoleFiller {
       } else if (managed_seen_) {
         start_hole(entry);
       }
-      // else: a hole above the first managed frame is the leaf run, which starts at the thread's
-      // own registers, not where the CLR began to see it.
+      // else: a hole above the first managed frame is the leaf run. It starts at the thread's own registers, not where
+      // the CLR's walk began.
     }
     fill_to_root();
   }
@@ -133,18 +132,18 @@ class HoleFiller {
     Trust trust;
   };
 
-  // Situation: a fiber, or a coroutine with a stack of its own. The CLR goes on from where it last left
-  // managed code, and that may lie on the stack that the thread has switched from. No caller leads
-  // there, and nothing of it was copied. Remedy: the copied stack is walked to its root, and what lies
-  // beyond is missing. Test: the hunt's fibers and coroutines.
+  // Situation: a fiber, or a coroutine with a stack of its own. The CLR continues its walk where the thread last left
+  // managed code, and that may lie on the stack that the thread has switched away from. No chain of callers leads
+  // there, and that stack was not copied. Remedy: the copied stack is walked to its root, and the frames on the other
+  // stack are missing. Test: the hunt's fibers and coroutines.
   bool is_on_another_stack(const ManagedEntry& entry) const noexcept {
     const std::uint64_t rsp = entry.registers.rsp();
     const StackCopy& stack = sample_.stack;
     return rsp < stack.begin() || (rsp > stack.end() && !stack.cut());
   }
 
-  // The CLR says where a hole begins, but it begins it below the stubs that it does not report
-  // (IL_STUB_ReversePInvoke): what lies between them and the managed frame above is walked first.
+  // The CLR says where a hole begins, but it places that beginning below the stubs that it does not report
+  // (IL_STUB_ReversePInvoke): the frames between those stubs and the managed frame above are walked first.
   void start_hole(const ManagedEntry& entry) {
     const Cursor hole{entry.registers, AddressKind::return_address};
     Trust arrival = Trust::runtime;
@@ -164,7 +163,7 @@ class HoleFiller {
       // Stubs may lie between the hole and the managed frame that could not be unwound.
       builder_.open(reason(open_reason(fault_), sample_));
     }
-    // That the hole begins there says the runtime; that a frame of this thread leads to it may be a guess.
+    // The runtime says that the hole begins there; it may be a guess that a frame of this thread leads to it.
     start_ = Start{hole, is_guess(arrival) ? arrival : Trust::runtime};
   }
 
@@ -176,11 +175,10 @@ class HoleFiller {
     if (start_) {
       const RunBound bound{entry.ip, entry.registers.rsp()};
       RunResult run = walk_run({bound, entry.function});
-      // Situation: a managed frame makes an inlined P/Invoke after a stackalloc. The CLR reports it
-      // from its InlinedCallFrame, which the prologue filled: with the Rsp from before the
-      // stackalloc. Real case: any generated marshalling of a UTF-8 string. Remedy: the frame whose
-      // part of the stack holds that Rsp is met, if it is of that function. Test: the ladder's
-      // StackallocOut.
+      // Situation: a managed frame makes an inlined P/Invoke after a stackalloc. The CLR reports the frame from its
+      // InlinedCallFrame, which the prologue filled with the Rsp from before the stackalloc. Real case: any generated
+      // marshalling of a UTF-8 string. Remedy: the unwound frame whose part of the stack contains that Rsp counts as
+      // the managed frame, if it is of the same function. Test: the ladder's StackallocOut.
       const bool spans_bound = run.why == OpenReason::passed_bound && run.frames != 0;
       if (spans_bound && same_function(run.next, entry)) {
         run.end = RunEnd::closed_rsp;
@@ -194,8 +192,8 @@ class HoleFiller {
         builder_.open(reason(run.why, sample_));
       } else {
         builder_.confirm();
-        // The CLR's ip of a frame that makes an inlined P/Invoke is not its return address: the
-        // unwound one is where the frame goes on, and what the copy engine sees.
+        // The CLR's ip of a frame that makes an inlined P/Invoke is not its return address. The unwound address is
+        // where the frame goes on, and what the copy engine reports.
         const Registers known = managed.registers;
         managed = run.next;
         managed.guessed = false;

@@ -15,32 +15,31 @@
 
 namespace mixwalk {
 
-// More frames than any real stack has: the default 1.5 MiB of a .NET thread holds 49,152 frames of
-// 32 bytes. A walk that goes round in circles ends here at the latest.
+// More frames than any real stack has: the default 1.5 MiB of a .NET thread holds 49,152 frames of 32 bytes. A walk
+// that goes in circles ends here at the latest.
 inline constexpr std::size_t kMaxFrames = 65'536;
 
-// Everything a merge reads beside the sample. `step` must walk the sample's own stack copy;
-// `scratch` bounds a run's frames (kMaxFrames for real stacks) and is the caller's, since
-// recordings merge a hundred times a second.
+// Everything that a merge reads besides the sample. `step` must walk the sample's own stack copy. `scratch` limits the
+// frames of a run (kMaxFrames for real stacks); the caller provides it, since a recording merges a hundred times a
+// second.
 struct MergeView {
   UnwindStep& step;
   ManagedCode& managed;
   const ModuleView& modules;
   std::span<RunFrame> scratch;
-  // A walk takes some 100 µs, and 65,536 frames take some 100 ms. What takes longer is no walk, and
-  // the program under it waits for its processor.
+  // A walk takes some 100 µs, and 65,536 frames take some 100 ms. What takes longer is either no proper walk, or the
+  // program has to wait for a processor.
   std::chrono::milliseconds longest = std::chrono::seconds(1);
   // Null: where code has no unwind data, the walk ends.
   const GuessView* guess = nullptr;
 };
 
-// Makes a whole stack of a raw sample: pure, target addresses throughout, names come later.
+// Makes a whole stack of a raw sample: pure, all addresses are the target's, and names are added later.
 //
-// Where the CLR walked the thread, its managed frames are the fixed points and every native run
-// between two of them (a funcId = 0 callback, with its registers) is unwound until it meets the
-// next one. Where it did not, or refused, the copy is walked from its top to its root, and the CLR
-// says which frames are managed. Both give the same stacks.
-// Frame::module is the index of the module in view.modules.
+// Where the CLR walked the thread, its managed frames are the fixed points and every native run between two of them (a
+// funcId = 0 callback, with its registers) is unwound until it meets the next one. Where the CLR was not asked, or
+// refused, the copy is walked from its top to its root, and the CLR says which frames are managed. Both give the same
+// stacks. Frame::module is the index of the module in view.modules.
 Stack merge(const RawSample& sample, const MergeView& view);
 
 }  // namespace mixwalk

@@ -25,8 +25,8 @@ void StackBuilder::add(const RunFrame& found) {
     return;
   }
   Frame frame = frame_of(found);
-  // A ReadyToRun image holds code of the runtime beside its managed code. Code outside every image
-  // that has no FunctionID may be of any origin.
+  // A ReadyToRun image contains code of the runtime besides its managed code. Code outside every image that has no
+  // FunctionID may be of any origin.
   const bool stub = function.id != 0 || (module != nullptr && module->has_managed_code);
   frame.kind = stub ? FrameKind::stub : FrameKind::native;
   frame.function = function.id;
@@ -73,7 +73,7 @@ void StackBuilder::root() {
   if (run_ != Frame::kNone) close_run(RunEnd::root, OpenReason::none);
 }
 
-// The guess is made at the leaf, or above a trap: a run of native frames led to it.
+// A guess is made at the leaf, or above a trap: a run of native frames led there.
 bool StackBuilder::take_back_guess() {
   if (!guess_) return false;
   stack_.frames.resize(guess_->frames);
@@ -90,11 +90,10 @@ bool StackBuilder::take_back_guess() {
   return true;
 }
 
-// Folklore: while a thread stands in the first instructions of Wine 8's exception dispatcher, unwinding
-// says that the dispatcher was called from address 0. A real call through a null pointer has a caller
-// below, and the walk goes on there; this frame has none. Real case: 29 of 6,198 samples of a program
-// that dereferences null. A thread that itself stands at 0 is shown there. Test:
-// MergeTest.InterruptedAtZero….
+// Folklore: while a thread stands in the first instructions of Wine 8's exception dispatcher, unwinding says that the
+// dispatcher was called from address 0. A real call through a null pointer has a caller below, and the walk continues
+// there; this frame has no caller. Real case: 29 of 6,198 samples of a program that dereferences null. A thread whose
+// own instruction pointer is 0 is still shown there. Test: MergeTest.InterruptedAtZero….
 void StackBuilder::take_back_zero() {
   if (run_ == Frame::kNone) return;
   const Frame& last = stack_.frames.back();

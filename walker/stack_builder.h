@@ -11,8 +11,8 @@
 
 namespace mixwalk {
 
-// Puts frames, leaf first, into a Stack, and keeps its native runs: a run is what lies between two
-// managed frames, whichever engine found them.
+// Puts frames, leaf first, into a Stack, and records its native runs: a run is the frames between two managed frames,
+// whichever engine found them.
 class StackBuilder {
  public:
   StackBuilder(Stack& stack, const ModuleView& modules, ManagedCode& managed) noexcept
@@ -27,11 +27,11 @@ class StackBuilder {
   // frame no longer count as a guess.
   void confirm() noexcept { guess_.reset(); }
 
-  // The current run (an empty one, if no frame was added to it) stops here, for this reason. Frames
-  // that hang on a guess (RunFrame::proven) which nothing has confirmed are taken away again: an
-  // invented caller seldom leads anywhere. So is a last frame that was interrupted at address 0.
+  // The current run (an empty one, if no frame was added to it) stops here, for this reason. Frames that depend on an
+  // unconfirmed guess (RunFrame::proven) are removed again: an invented caller seldom leads anywhere. A last frame that
+  // was interrupted at address 0 is removed as well.
   void open(OpenReason why);
-  // The same, and nothing below is known: what is missing goes on to the thread's root.
+  // The same, and the rest of the stack is unknown: the gap extends to the thread's root.
   void open_to_root(OpenReason why);
   // The current run arrived at the thread's root.
   void root();

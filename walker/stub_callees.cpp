@@ -6,15 +6,15 @@ namespace mixwalk {
 namespace {
 
 constexpr std::uint64_t kWord = 8;
-// The frame of a stub holds the arguments that it has converted: those of the largest structures pass some KiB.
+// The frame of a stub contains the converted arguments: for the largest structures that is some KiB.
 constexpr std::uint64_t kMaxFrameBytes = 64 << 10;
 
 // 0: none.
 //
-// Folklore: a stub that converts a string in a buffer on its stack moves its Rsp after the prologue has written down
-// the Rsp of calls. So that word lies anywhere in the stub's frame. The buffer is memory that earlier calls have
-// left behind, perhaps of the same stub for another method: where more than one record is found, all must be of one
-// method. (Test: StubCallees; the P/Invokes with strings in ladder_test.)
+// Folklore: a stub that converts a string in a buffer on its stack moves its Rsp after the prologue has stored the Rsp
+// of calls. So that word may be anywhere in the stub's frame. The buffer is memory that earlier calls used, perhaps of
+// the same stub for another method: where more than one record is found, all must be of the same method. (Test:
+// StubCallees; the P/Invokes with strings in ladder_test.)
 std::uint64_t callee_of(const Frame& stub, std::uint64_t end, const StackCopy& copy) noexcept {
   const std::uint64_t begin = stub.stack_pointer;
   if (end - begin > kMaxFrameBytes) return 0;

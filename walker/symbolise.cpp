@@ -8,11 +8,11 @@
 namespace mixwalk {
 namespace {
 
-// Inlined calls of one frame, and of one stack: real chains have some 40. More would be made to be many.
+// The limit for inlined calls of one frame, and of one stack: real chains have some 40. Only a forged file has more.
 constexpr std::size_t kMaxInlined = 64;
 constexpr std::size_t kMaxInlinedInStack = 1 << 16;
-// Bytes of a name or a path. A template's arguments can make a name of megabytes, a hostile PDB a path of 32 KiB,
-// and every frame has its own.
+// The limit in bytes for a name or a path. A template's arguments can make a name of megabytes, a hostile PDB a path of
+// 32 KiB, and every frame has its own.
 constexpr std::size_t kMaxName = 4096;
 
 std::string bounded(std::string name) {
@@ -27,7 +27,7 @@ std::string bounded_path(std::string path) {
   return "..." + path.substr(path.size() - kMaxName);
 }
 
-// Of a Frame or a RecordedFrame: appends the named frame, and before it what is inlined into it.
+// For a Frame or a RecordedFrame: appends the named frame, preceded by the frames that are inlined into it.
 template <class NativeFrame>
 void append(NativeFrame frame, const Module& module, Symboliser& symboliser, std::size_t most_inlined,
             std::vector<NativeFrame>& to) {
@@ -82,7 +82,7 @@ void add_line_to(ManagedFrame& frame, const Assembly& assembly, ManagedLines& li
   frame.line_approximate = assembly.optimised;
 }
 
-// The places of the runs, whose frames have become more. Their order is the same.
+// The positions of the runs, whose frames have become more. Their order is the same.
 void count_frames_of_runs(Stack& stack) {
   for (Run& run : stack.runs) run.frame_count = 0;
   for (std::size_t i = 0; i < stack.frames.size(); ++i) {

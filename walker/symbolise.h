@@ -13,20 +13,21 @@ namespace mixwalk {
 // A module, as its symbols are looked for.
 LoadedImage loaded_image(const Module& module);
 
-// Names the native frames of a snapshot that lie in images, and puts in the frames of calls that were
-// inlined into them. Managed frames and stubs have their names from the runtime.
+// Names the native frames of a snapshot that lie in images, and inserts the frames of calls that were inlined into
+// them. The names of managed frames and stubs come from the runtime.
 void symbolise(Snapshot& snapshot, Symboliser& symboliser);
 
-// One native frame of a recording, named, as the last one; before it the calls that were inlined into it,
+// One native frame of a recording with its name, as the last element; before it the calls that were inlined into it,
 // innermost first. The module is the frame's own.
 std::vector<RecordedFrame> symbolised(RecordedFrame frame, const Module& module, Symboliser& symboliser);
 
-// The same of a frame that may have a name already, from where it was recorded. A name that stands stays unless the
-// one that is found is more certain: symbols of the function itself, then the linker's, then exports, then the name
-// of an import, then where the function begins. Symbols with lines also replace those without.
+// Like symbolised(), for a frame that may already have a name from the machine where it was recorded. An existing name
+// is kept unless the new one is more certain: symbols of the function itself come first, then the linker's, then
+// exports, then the name of an import, then the place where the function begins. Symbols with lines also replace
+// symbols without.
 std::vector<RecordedFrame> symbolised_further(RecordedFrame frame, const Module& module, Symboliser& symboliser);
 
-// Says which builds the modules and assemblies are of which nobody has said that, by their files.
+// Finds out, by their files, which builds the modules and assemblies are for which this is not yet known.
 void identify(Module& module, ImageIdentities& identities);
 void identify(Assembly& assembly, ManagedLines& lines);
 void identify(Snapshot& snapshot, ImageIdentities& identities, ManagedLines& lines);
@@ -34,7 +35,7 @@ void identify(Snapshot& snapshot, ImageIdentities& identities, ManagedLines& lin
 // Gives the managed frames of a snapshot their lines.
 void add_lines(Snapshot& snapshot, ManagedLines& lines);
 
-// Gives one managed frame of a recording its line, of a method of that assembly.
+// Gives one managed frame of a recording, of a method of that assembly, its line.
 void add_line(RecordedFrame& frame, const Assembly& assembly, ManagedLines& lines);
 
 }  // namespace mixwalk

@@ -5,7 +5,7 @@
 
 namespace mixwalk {
 
-// Whether a call stands before a return address, and leads to the frame above.
+// Whether a call precedes a return address, and leads to the frame above.
 enum class CallCheck : std::uint8_t {
   unchecked,  // no return address of native code in an image, or the image's file cannot be read
   verified,   // a call whose target is known, and is the function above or leads there by jumps alone

@@ -17,8 +17,8 @@
 namespace mixwalk {
 namespace {
 
-// Functions that one call is followed through: from an import's thunk to a forwarder, to a wrapper, to its
-// parts.
+// The most functions through which one call is followed: from an import's thunk to a forwarder, to a wrapper, to the
+// wrapper's parts.
 constexpr std::size_t kMaxFunctions = 64;
 constexpr int kMaxForwarders = 8;
 

@@ -18,18 +18,17 @@
 
 namespace mixwalk {
 
-// Checks the calls of native frames in the files of their images: whether the instruction before a frame's
-// return address is a call, and leads to the frame above. Not frozen-safe; one thread at a time.
+// Checks the calls of native frames in the files of their images: whether the instruction before a frame's return
+// address is a call, and whether that call leads to the frame above. Not frozen-safe; one thread at a time.
 //
-// A call is followed to code by its displacement, or by the import in its slot: to the export of the image
-// that has the import's name, and on by forwarders; through slots of delayed loads also to the code that
-// loads. From there it is followed by jumps alone: thunks, tail calls, a function's further parts.
+// A call is followed to its code by its displacement, or by the import in its slot: to the export that has the import's
+// name, and on through forwarders; for slots of delayed loads also to the code that loads the DLL. From there it is
+// followed through jumps only: thunks, tail calls, a function's further parts.
 //
-// No true frame may be marked. So a call leads `elsewhere` only if every function that it can come to is
-// known, and all of them, and the frame above, are in one image: what the program or the system patched
-// (hooks of functions, replaced imports) leads to another image. What an API set means is known to the system
-// alone: its functions are looked for in the image of the frame above, and prove nothing where they are not
-// there.
+// No true frame may be marked. So a call leads `elsewhere` only if every function that it can lead to is known, and all
+// of them, and the frame above, are in one image: what the program or the system patched (hooks of functions, replaced
+// imports) leads to another image. Only the system knows which DLL an API set stands for: functions of an API set are
+// looked for in the image of the frame above, and prove nothing where they are not there.
 class CallChecker {
  public:
   static constexpr std::size_t kNoImage = SIZE_MAX;
@@ -45,9 +44,10 @@ class CallChecker {
   };
   struct Answer {
     CallCheck check = CallCheck::unchecked;
-    // The name of the import that the call goes through, where it leads to the callee itself and not to a
-    // function that jumps on to it; demangled. Also where the callee's file cannot be read and its image has
-    // the import's image name; whether it jumped on is not known then. Empty: none, or an ordinal.
+    // The demangled name of the import that the call goes through, where the call leads to the callee itself and not to
+    // a function that jumps on to the callee. Also given where the callee's file cannot be read and its image has the
+    // import's image name; then it is not known whether a jump lies between. Empty: there is no such import, or it is
+    // an ordinal.
     std::string import;
     std::optional<std::uint64_t>
         import_displacement;  // of the callee's address; none: its start is not known, or lies behind it
@@ -55,8 +55,8 @@ class CallChecker {
   // `callee`: null where it is not known.
   Answer check(std::size_t image, std::uint64_t return_address, const Callee* callee);
 
-  // The call before a return address: "0x6ff: call qword ptr [rip + 0x20]  ; KERNEL32.dll!Sleep". Empty:
-  // none, or it is not certain which one.
+  // The call before a return address: "0x6ff: call qword ptr [rip + 0x20] ; KERNEL32.dll!Sleep". Empty: there is no
+  // call, or it is not certain which of several it is.
   std::string call_text(std::size_t image, std::uint64_t return_address);
 
  private:

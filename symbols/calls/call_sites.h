@@ -14,9 +14,9 @@ struct CallBefore {
   FlowInstruction instruction;
 };
 
-// The calls of an image's file that can end at the return address; one of `syscall` counts as a call.
-// Instructions are not read backwards: the bytes before an address can be the end of more than one, so each
-// length is tried. The shortest comes first. Empty: none. Not frozen-safe.
+// The calls in an image's file that can end at the return address; a `syscall` instruction counts as a call.
+// Instructions cannot be decoded backwards: the bytes before an address can be the end of more than one instruction, so
+// each length is tried. The shortest comes first. Empty: there is no call. Not frozen-safe.
 std::vector<CallBefore> calls_before(const PeImage& image, std::uint32_t return_rva,
                                      Disassembler& disassembler);
 
@@ -31,8 +31,7 @@ struct SweepResult {
   std::uint32_t rva = 0;
 };
 
-// Reads the function of the return address (its RUNTIME_FUNCTION) from its begin, instruction after
-// instruction.
+// Decodes the function of the return address (its RUNTIME_FUNCTION) from its begin, instruction by instruction.
 SweepResult sweep_to(const PeImage& image, std::uint32_t return_rva, Disassembler& disassembler);
 
 }  // namespace mixwalk

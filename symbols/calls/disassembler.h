@@ -29,7 +29,7 @@ struct FlowInstruction {
   Target target = Target::none;
   std::uint8_t bytes = 0;
   std::uint64_t address = 0;
-  // It writes the word at Rsp, or changes Rsp to what a register holds: a return behind it goes to a place
+  // The instruction writes the word at Rsp, or loads Rsp from a register: a return that follows it goes to an address
   // that was put there.
   bool writes_return = false;
 };
@@ -42,10 +42,10 @@ class Disassembler {
   Disassembler(const Disassembler&) = delete;
   Disassembler& operator=(const Disassembler&) = delete;
 
-  // The instruction that begins at code[0], which stands at `address`. Nothing: no instruction, or it is cut
-  // off.
+  // The instruction that begins at code[0], whose address is `address`. Nothing: the bytes are no instruction, or it is
+  // cut off.
   std::optional<FlowInstruction> decode(std::span<const std::byte> code, std::uint64_t address);
-  // As Intel writes it: "call qword ptr [rip + 0x1c1a]". Empty: as above.
+  // In Intel's syntax: "call qword ptr [rip + 0x1c1a]". Empty: as above.
   std::string text(std::span<const std::byte> code, std::uint64_t address);
 
  private:

@@ -12,8 +12,9 @@ using Target = FlowInstruction::Target;
 constexpr std::uint32_t kMaxLeafBytes = 256;
 // Exits of one function; real ones have a dozen.
 constexpr std::size_t kMaxExits = 256;
-// A return so few instructions behind one that writes the return address goes where that says: push, ret; or
-// mov [rsp], rax; lfence; ret (the thunks of "retpoline" builds, through which all indirect calls go).
+// A return that follows an instruction that writes the return address, at most this many instructions later, goes to
+// the written address: push, ret; or mov [rsp], rax; lfence; ret (the thunks of "retpoline" builds, through which all
+// indirect calls go).
 constexpr int kReturnWindow = 4;
 
 class Reader {

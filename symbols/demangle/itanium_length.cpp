@@ -8,13 +8,13 @@ namespace mixwalk {
 namespace {
 
 constexpr int kMaxDepth = 200;  // types inside types; the runtime's own limit is ten times that
-// Characters that a part may add beside its own: "unsigned long long", "std::basic_iostream<…>", " const&",
+// The most characters that a part adds besides its own text: "unsigned long long", "std::basic_iostream<…>", " const&",
 // ", ".
 constexpr std::size_t kPart = 64;
 // What grows beyond is no name, and sums of it stay far from overflow.
 constexpr std::size_t kTooLong = std::size_t{1} << 40;
-// Where the grammar below ends (expressions, decltype), a few substitutions do no harm, whatever they mean:
-// each at most doubles what was there.
+// Where the grammar below does not cover a construct (expressions, decltype), a few substitutions do no harm, whatever
+// they mean: each at most doubles the text before it.
 constexpr std::size_t kHarmlessReferences = 10;
 
 bool is_digit(char c) noexcept {

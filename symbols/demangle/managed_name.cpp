@@ -36,8 +36,8 @@ std::string joined(const std::vector<std::string>& texts, std::string_view separ
   return text;
 }
 
-// A part of a name between '.' and '+'. Of one that the compiler made up, "<Main>b__0_0<T>", the text in the
-// brackets is its host, and the rest its kind.
+// A part of a name between '.' and '+'. In a part that the compiler made up, "<Main>b__0_0<T>", the text in the
+// brackets is its host, and the rest is its kind.
 struct Part {
   std::string_view text;       // without arguments
   std::string_view arguments;  // with their brackets
@@ -169,8 +169,8 @@ class Writer {
     }
   }
 
-  // The method that something was made for: "Main", ".ctor", or itself made up, "<Main>b__0_0". In the name
-  // of a state machine's type dots are dashes.
+  // The method for which the compiler made something: "Main", ".ctor", or a method that is made up itself,
+  // "<Main>b__0_0". In the name of a state machine's type, dots are replaced by dashes.
   bool host(std::string_view name, bool of_state_machine, int depth) {
     if (depth > kMaxHosts) return false;
     if (name.starts_with('<')) {
@@ -217,8 +217,8 @@ class Writer {
     return verb == "set" ? !parameters_.empty() : parameters_.size() == 1;
   }
 
-  // "IOrders.get_Name": an explicit implementation has its interface before it, which other parts hold when
-  // the name is that of the method itself.
+  // "IOrders.get_Name": the name of an explicit implementation begins with its interface; where the name is that of the
+  // method itself, other parts contain the interface.
   bool accessor(std::string_view name, bool itself) {
     const std::size_t dot = name.rfind('.');
     const std::size_t begin = dot == npos ? 0 : dot + 1;

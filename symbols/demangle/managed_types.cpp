@@ -99,8 +99,7 @@ class TypeReader {
     }
   }
 
-  // A name up to its arguments. One that a compiler made up may begin with a pair of angle brackets, in each
-  // part.
+  // A name up to its arguments. In each part, a name that a compiler made up may begin with a pair of angle brackets.
   std::string_view part() {
     std::size_t at = 0;
     bool begins = true;
@@ -125,8 +124,8 @@ class TypeReader {
     return taken;
   }
 
-  // C# writes the ranks of an array of arrays from the outside in, metadata from the inside out. A question mark
-  // stands only in what C# itself has written: the interface of an explicit implementation.
+  // C# writes the ranks of an array of arrays from the outside in, metadata writes them from the inside out. A question
+  // mark occurs only where C# itself has written the name: in the interface of an explicit implementation.
   void suffixes(std::string& type) {
     std::string ranks;
     while (!rest_.empty()) {

@@ -7,12 +7,11 @@
 
 namespace mixwalk {
 
-// Types in the names of managed functions, as C# writes them:
-// "System.Collections.Generic.List<System.Int32>[]" → "System.Collections.Generic.List<int>[]". Pure; bounded
-// by the length of what is given.
+// The types in the names of managed functions, in C#'s form: "System.Collections.Generic.List<System.Int32>[]" →
+// "System.Collections.Generic.List<int>[]". Pure; bounded by the length of the input.
 
-// The types of a list without its brackets, "System.Int32, ref System.String"; none for an empty one. Nothing
-// where it is no such list, or is nested deeper than any compiler nests.
+// The types of a list without its brackets, "System.Int32, ref System.String"; none for an empty list. Nothing where
+// the text is no such list, or is nested more deeply than any compiler does.
 std::optional<std::vector<std::string>> csharp_types(std::string_view list);
 
 // Where the angle bracket that `text` begins with is closed; npos: nowhere.

@@ -14,15 +14,15 @@ struct MsvcType {
   std::string whole() const { return left + right; }
 };
 
-// Reads MSVC's decorated names, from left to right. Bounded: in depth, and in the length of every text that
-// it makes (a back reference repeats what was there). Microsoft documents only what names decode to; the
-// grammar is known from the compilers that write it (clang's MicrosoftMangle, Agner Fog's "Calling
-// conventions").
+// Reads MSVC's decorated names, from left to right. Bounded in depth, and in the length of every text that it makes (a
+// back reference repeats earlier text). Microsoft documents only the demangled names; the grammar is known from
+// compilers that write it (clang's MicrosoftMangle) and from Agner Fog's "Calling conventions".
 class MsvcParser {
  public:
   explicit MsvcParser(std::string_view text) : text_(text) {}
 
-  // The function, or the variable, that the name stands for; empty: it is none, or of a form not known here.
+  // The function, or the variable, that the name stands for; empty: there is none, or the name has a form not known
+  // here.
   std::string whole();
 
  private:
@@ -88,7 +88,7 @@ class MsvcParser {
   int depth_ = 0;
   bool ok_ = true;
   Memory memory_;
-  // Of the symbol that is being read: what its first part still needs.
+  // For the symbol that is being read: what its first part still needs.
   enum class Structor : std::uint8_t { none, constructor, destructor, conversion } structor_ = Structor::none;
 };
 

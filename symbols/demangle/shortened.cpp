@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kMaxArguments = 32, kMaxParameters = 48;
 // Brackets that are never closed: each is looked for up to the end. No compiler writes one.
 constexpr int kMaxUnclosed = 4;
-// Characters; of a longer name, which nobody reads, only the begin is kept.
+// The limit in characters; of a longer name, which nobody would read, only the beginning is kept.
 constexpr std::size_t kMaxText = 16 * 1024;
 constexpr int kMaxDepth = 24;  // arguments inside arguments; deeper ones are folded unread
 
@@ -26,7 +26,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kAliases 
     {"std::basic_string_view<wchar_t>", "std::wstring_view"},
 }};
 
-// Whether an operator's sign stands at `at`, and not a bracket: "operator<<", "operator->", "operator()".
+// Whether there is an operator's sign at `at`, and not a bracket: "operator<<", "operator->", "operator()".
 std::size_t operator_sign(std::string_view text, std::size_t at) noexcept {
   constexpr std::string_view kWord = "operator", kSigns = "<>-(";
   if (kSigns.find(text[at]) == kSigns.npos || at < kWord.size() ||

@@ -12,15 +12,15 @@
 
 namespace mixwalk {
 
-// The file that has an image's debug sections, as the section .gnu_debuglink names it (GDB manual, "Debugging
+// The file that contains an image's debug sections, named by the section .gnu_debuglink (GDB manual, "Debugging
 // Information in Separate Files"). Not frozen-safe.
 struct DebugLink {
   std::string_view name;  // a file name, no path
   std::uint32_t crc = 0;  // of the whole file
 };
 
-// Nothing: the file has no such section, a damaged one, or one whose name leads elsewhere (a separator, a
-// drive, ".."): a recording's images may come from anybody, and must not make us open any file.
+// Nothing: the file has no such section, a damaged one, or one whose name leads to another folder (a separator, a
+// drive, ".."): a recording's images may come from anybody, and must not make us open arbitrary files.
 std::optional<DebugLink> debug_link(const CoffFile& file);
 
 // Where the file may lie: beside the image, and in ".debug" there. `image_path`: UTF-8, with '/' or '\'.

@@ -17,7 +17,7 @@ class Reader {
     }
     return static_cast<unsigned>(bytes_[at_++]);
   }
-  // Of a LEB128 number that does not fit only the low bits: such a one is nowhere compared.
+  // For a LEB128 number that does not fit, only the low bits are kept: such a number is compared nowhere.
   std::uint64_t leb() noexcept {
     std::uint64_t value = 0;
     for (unsigned shift = 0; ok_; shift += 7) {

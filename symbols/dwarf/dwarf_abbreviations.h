@@ -7,11 +7,10 @@
 
 namespace mixwalk {
 
-// Tells tables of abbreviations that would make libdwarf work without end: it reads the table anew for each
-// unit, and all attributes of an abbreviation for each entry, also for an entry of one byte. Measured:
-// a file of 1 MB, a million entries of one byte with an abbreviation of 30,000 attributes, took two minutes.
-// Not frozen-safe.
-// (DWARF 5, section 7.5.3.)
+// Detects tables of abbreviations that would make libdwarf work without end: it reads the table anew for each unit, and
+// all attributes of an abbreviation for each entry, even for an entry of one byte. Measured: a file of 1 MB, with a
+// million entries of one byte and an abbreviation of 30,000 attributes, took two minutes. Not frozen-safe. (DWARF 5,
+// section 7.5.3.)
 class DwarfAbbreviations {
  public:
   // Attributes of one abbreviation. Compilers write some 30.
@@ -22,7 +21,7 @@ class DwarfAbbreviations {
   // `section`: .debug_abbrev.
   explicit DwarfAbbreviations(std::span<const std::byte> section) noexcept : section_(section) {}
 
-  // For a unit whose table stands there; false: the unit is to be left alone.
+  // Whether the unit whose table is at this offset may be read; false: the unit must be left out.
   bool allow(std::uint64_t offset);
 
  private:

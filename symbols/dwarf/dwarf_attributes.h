@@ -11,8 +11,8 @@
 
 namespace mixwalk {
 
-// The attributes of one debugging information entry, all read at once. Not frozen-safe. What has another
-// form than it may have counts as missing. (DWARF 5, section 2.2.)
+// The attributes of one debugging information entry, all read at once. Not frozen-safe. An attribute with a form that
+// it may not have counts as missing. (DWARF 5, section 2.2.)
 class DwarfAttributes {
  public:
   DwarfAttributes(Dwarf_Debug debug, Dwarf_Die die) noexcept;

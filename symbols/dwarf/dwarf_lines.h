@@ -11,23 +11,23 @@
 
 namespace mixwalk {
 
-// The line table of one compilation unit: its rows, and what the numbers of its files mean. Not frozen-safe.
+// The line table of one compilation unit: its rows, and the paths that its file numbers stand for. Not frozen-safe.
 // (DWARF 5, section 6.2.)
 class DwarfLines {
  public:
-  // Bytes of one unit's table. libdwarf makes 120 bytes of a row, and a row may be one byte. The largest units of
-  // a browser, built with LTO, have some 2 MiB.
+  // The limit in bytes for one unit's table. libdwarf needs 120 bytes for a row, and a row may be one byte. The largest
+  // units of a browser that was built with LTO have some 2 MiB.
   static constexpr std::uint64_t kMaxTable = 4 * 1024 * 1024;
 
-  // `unit`: the unit's own entry. A unit without a line table, or with a damaged or a larger one, has no lines
-  // and files. `section`: .debug_line.
+  // `unit`: the unit's own entry. A unit without a line table, or with a damaged or too large one, has no lines and
+  // files. `section`: .debug_line.
   DwarfLines(Dwarf_Debug debug, Dwarf_Die unit, std::span<const std::byte> section);
   ~DwarfLines();
   DwarfLines(const DwarfLines&) = delete;
   DwarfLines& operator=(const DwarfLines&) = delete;
 
-  // The path of a file by its number, as DW_AT_call_file has it: with its folder, and the unit's own folder
-  // before a relative one. Empty: there is no such file.
+  // The path of the file with this number (DW_AT_call_file), including its folder; a relative folder follows the unit's
+  // own. Empty: there is no such file.
   NameId file(std::uint64_t number, IndexBuilder& into);
   // All rows that lie in code.
   void add_rows(const CodeSpan& code, IndexBuilder& into);

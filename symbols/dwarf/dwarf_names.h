@@ -8,9 +8,9 @@
 
 namespace mixwalk {
 
-// What the functions of one file are called, by their entries: the linkage name (mangled), or where there is
-// none, as in C, the plain one. An entry may leave its name to another one, also of another unit
-// (DW_AT_abstract_origin, DW_AT_specification). Keeps what it has found. Not frozen-safe.
+// The names of the functions of one file, by their entries: the linkage name (mangled), or the plain one where there is
+// no linkage name, as in C. An entry may take its name from another entry, also of another unit (DW_AT_abstract_origin,
+// DW_AT_specification). Names are cached. Not frozen-safe.
 class DwarfNames {
  public:
   explicit DwarfNames(Dwarf_Debug debug) noexcept : debug_(debug) {}

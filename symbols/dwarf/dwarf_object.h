@@ -12,10 +12,10 @@
 
 namespace mixwalk {
 
-// One file's DWARF sections as libdwarf reads them: from memory, by our own section table. libdwarf's reader
-// of PE files is not used: it wants a path, and copies. Not frozen-safe; one thread at a time.
+// One file's DWARF sections as libdwarf reads them: from memory, by our own section table. libdwarf's reader of PE
+// files is not used: it needs a path, and copies the file. Not frozen-safe; one thread at a time.
 //
-// Everything that libdwarf hands out is freed by hand, by the deleters below: with its own bookkeeping of
+// Everything that libdwarf hands out is freed explicitly, by the deleters below: with libdwarf's own bookkeeping of
 // allocations (dwarf_set_de_alloc_flag) it needs twice the time and the memory.
 class DwarfObject {
  public:

@@ -7,8 +7,8 @@
 
 namespace mixwalk {
 
-// What code a file has, for telling addresses of DWARF that are none: of functions that the linker dropped
-// (it leaves 0, or some other small or huge number), and of damaged files.
+// Which code a file has, to recognise addresses in DWARF that are not code: those of functions that the linker dropped
+// (it leaves 0, or some other small or huge number), and those of damaged files.
 class CodeSpan {
  public:
   explicit CodeSpan(const CoffFile& file) noexcept;
@@ -28,14 +28,14 @@ struct RvaRange {
   std::uint32_t begin = 0, end = 0;  // RVAs; [begin, end)
 };
 
-// What code an entry stands for: by DW_AT_low_pc and DW_AT_high_pc, or by DW_AT_ranges, in the order of the
-// file. (DWARF 5, section 2.17.)
+// The code that an entry covers: by DW_AT_low_pc and DW_AT_high_pc, or by DW_AT_ranges, in the order of the file.
+// (DWARF 5, section 2.17.)
 class DwarfRanges {
  public:
   DwarfRanges(Dwarf_Debug debug, const CodeSpan& code) noexcept : debug_(debug), code_(code) {}
 
-  // Into `into`, which is cleared. `unit_base`: DW_AT_low_pc of the entry's compilation unit.
-  // Returns how many entries of a list were read: a measure of the time that it took.
+  // Writes the ranges into `into`, which is cleared first. `unit_base`: DW_AT_low_pc of the entry's compilation unit.
+  // Returns how many entries of a list were read, as a measure of the time.
   std::size_t read(Dwarf_Die die, const DwarfAttributes& attributes, std::uint64_t unit_base,
                    std::vector<RvaRange>& into) const;
 

@@ -18,13 +18,13 @@ struct DwarfSymbols {
   std::unique_ptr<LazyIndex> index;
   std::string problem;  // one line, no full stop
   std::string path;     // UTF-8; the file that has the DWARF
-  // The linker's symbols in a file that .gnu_debuglink named; the image itself was stripped of its own. Valid
-  // as long as `index`.
+  // The linker's symbols in a file that .gnu_debuglink named, since those of the image itself were stripped. Valid as
+  // long as `index`.
   CoffSymbols linked_symbols;
 };
 
-// `files`: where the file is read from that .gnu_debuglink names. That file is looked for beside the image
-// and in the folder ".debug" there, and must have the CRC that the image says.
+// `files`: reads the file that .gnu_debuglink names. That file is looked for beside the image and in the folder
+// ".debug" there, and must have the CRC that the image says.
 DwarfSymbols open_dwarf(std::shared_ptr<const ImageFile> image, ImageFiles& files);
 
 }  // namespace mixwalk

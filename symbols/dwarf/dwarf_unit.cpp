@@ -3,12 +3,12 @@
 namespace mixwalk {
 namespace {
 
-// Entries inside each other: blocks, inlined calls. Real ones stay below 100. libdwarf steps over what an
-// entry holds once for each level, so this also bounds the time.
+// The limit for entries nested in each other: blocks, inlined calls. Real nesting stays below 100. libdwarf skips the
+// content of an entry once for each level, so this limit also bounds the time.
 constexpr int kMaxNesting = 200;
-// How much a unit may cost, for each byte of it: bytes that are stepped over, attributes and ranges that are
-// read, entries of other units that are looked for. Without DW_AT_sibling (clang) an entry is stepped over
-// once for each level that it lies deep.
+// The limit for the work on a unit, per byte of the unit: bytes that are skipped, attributes and ranges that are read,
+// entries of other units that are looked up. Without DW_AT_sibling (clang) an entry is skipped once for each level of
+// its depth.
 constexpr std::uint64_t kWorkPerByte = 100;
 
 }  // namespace
@@ -64,8 +64,8 @@ void DwarfUnitReader::read_entry(Dwarf_Die die, ScopeId scope, int depth) {
   switch (tag) {
     case DW_TAG_subprogram: {
       if (kind_of(die).declared) break;
-      // An abstract function has no code itself. But gcc leaves functions of its local classes in it, as of
-      // lambdas that are inlined nowhere. (Seen in std::regex.)
+      // An abstract function has no code itself. But gcc places the functions of its local classes inside it, such as
+      // lambdas that are not inlined anywhere. (Seen in std::regex.)
       read_children(die, add_function(die), depth + 1);
       break;
     }

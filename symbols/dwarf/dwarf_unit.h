@@ -31,8 +31,8 @@ class DwarfUnitReader {
   void read_entry(Dwarf_Die die, ScopeId scope, int depth);
   ScopeId add_function(Dwarf_Die die);
   ScopeId add_inlined(Dwarf_Die die, ScopeId parent);
-  // What an entry's abbreviation says. Without reading the attributes of entries that have no code, and without the
-  // parameters of declarations, an index costs a tenth less (tests/bench/symbols).
+  // What an entry's abbreviation says. Because the attributes of entries without code, and the parameters of
+  // declarations, are not read, an index costs a tenth less (tests/bench/symbols).
   struct Kind {
     bool code = true;       // it says where its code lies; most do not (declarations, abstract functions)
     bool declared = false;  // a declaration: what it holds are parameters, never code

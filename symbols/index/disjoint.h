@@ -14,10 +14,9 @@ struct ClaimedRange {
   std::uint64_t rank = 0;  // where ranges overlap, the code belongs to the one of the highest rank
 };
 
-// Disjoint, sorted segments: each address belongs to the claim of the highest rank that covers it, of equal
-// ranks to the one that begins last. Neighbours of one scope are one segment; what nobody claims is a
-// segment of kNoScope, also behind the last claim. Empty claims count for nothing. At most two segments a
-// claim, in n log n. Pure.
+// Disjoint, sorted segments: each address belongs to the claim of the highest rank that covers it; of claims with equal
+// ranks, to the one that begins last. Adjacent segments of one scope are joined; code that no claim covers is a segment
+// of kNoScope, also behind the last claim. Empty claims are ignored. At most two segments per claim, in n log n. Pure.
 std::vector<Segment> disjoint(std::vector<ClaimedRange> claims);
 
 }  // namespace mixwalk

@@ -10,24 +10,23 @@
 
 namespace mixwalk {
 
-// What a reader of symbols fills to make a SymbolIndex. All that it is given may be wrong: it is bounded,
-// and build() makes disjoint what overlaps. Not frozen-safe.
+// A reader of symbols fills this to make a SymbolIndex. All of its input may be wrong: the input is limited, and
+// build() makes overlapping claims disjoint. Not frozen-safe.
 //
-// The rule where claims overlap. Functions: the code belongs to the function whose entry lies last; of
-// several with the same entry, to the one that was added first, with all that is inlined in it: chains of
-// two functions never mix, and SourceLocation::folded counts them. Within one function the deepest scope
-// has the code; of equally deep ones, the one that was added last. Lines: of rows at one address the one
-// that was added last counts; a sequence that begins inside an earlier one takes effect where the earlier
-// one ends.
+// The rules for overlapping claims. Functions: the code belongs to the function whose entry lies last; of several with
+// the same entry, to the one that was added first, with all calls that are inlined in it. So chains of two functions
+// never mix, and SourceLocation::folded counts the functions. Within one function the code belongs to the deepest
+// scope; of equally deep ones, to the one that was added last. Lines: of rows at one address the one that was added
+// last counts; a sequence that begins inside an earlier one takes effect where the earlier one ends.
 class IndexBuilder {
  public:
-  // Some ten times what the largest compilation unit of a browser, built with LTO, has; together they need
-  // some 300 MiB. What is beyond a limit is left out, and full() says so.
+  // Some ten times the numbers in the largest compilation unit of a browser built with LTO; together they need some
+  // 300 MiB. Whatever exceeds a limit is left out, and full() says so.
   static constexpr std::size_t kMaxScopes = 4'000'000;
   static constexpr std::size_t kMaxRanges = 6'000'000;
   static constexpr std::size_t kMaxLines = 8'000'000;
 
-  // `names` must outlive this. RVAs at or above `image_bytes` (SizeOfImage) are none: ranges are cut there.
+  // `names` must outlive this object. RVAs at or above `image_bytes` (SizeOfImage) are invalid: ranges are cut there.
   IndexBuilder(NamePool& names, std::uint32_t image_bytes) noexcept
       : names_(names), image_bytes_(image_bytes) {}
 
@@ -36,11 +35,11 @@ class IndexBuilder {
 
   // A function; `begin`: the RVA of its entry. kNoScope when the builder is full.
   ScopeId add_function(NameId name, std::uint32_t begin);
-  // A call that was inlined into `parent` at that place of the parent's source (0: unknown line).
-  // kNoScope when the builder is full, the parent is kNoScope, or the chain is deeper than
-  // SymbolIndex::kMaxDepth. What lies in such a scope is left to its parent: give the parent's id instead.
+  // A call that was inlined into `parent` at that place of the parent's source (0: unknown line). kNoScope when the
+  // builder is full, the parent is kNoScope, or the chain is deeper than SymbolIndex::kMaxDepth. Code of such a scope
+  // belongs to its parent: use the parent's id instead.
   ScopeId add_inlined(ScopeId parent, NameId name, NameId call_file, std::uint32_t call_line);
-  // Code of the scope: [begin, end). For an inlined scope, as it stands: not cut to its parent's.
+  // Code of the scope: [begin, end). The range of an inlined scope is not cut to its parent's.
   void add_range(ScopeId scope, std::uint32_t begin, std::uint32_t end);
 
   // Rows of one sequence, in any order; then the end of the sequence.

@@ -15,10 +15,10 @@ namespace mixwalk {
 class UnitReader {
  public:
   virtual ~UnitReader() = default;
-  // Fills the builder with what the unit (a compilation unit of DWARF, a module of a PDB) says; what can be
-  // read of a damaged one. Called once a unit.
+  // Fills the builder with the content of the unit (a compilation unit of DWARF, a module of a PDB); of a damaged unit
+  // with what can be read. Called once per unit.
   virtual void read_unit(std::uint32_t unit, IndexBuilder& into) = 0;
-  // Of memory, as long as the reader lives: its file, for the most part.
+  // How much memory the reader uses during its life, most of it for its file.
   virtual std::size_t bytes() const noexcept { return 0; }
 };
 
@@ -28,19 +28,19 @@ struct UnitRange {
   std::uint32_t unit = 0;
 };
 
-// All that the symbols of one image say of its code, read a unit at a time. Not frozen-safe; one thread at
+// Everything that the symbols of one image say about its code, read one unit at a time. Not frozen-safe; one thread at
 // a time.
 class LazyIndex {
  public:
-  // Of memory, without the reader's own: what a browser's symbols need, twice. A unit that would exceed it
-  // is read and not kept: its code has no names.
+  // The limit for memory, without the reader's own memory: twice what a browser's symbols need. A unit that would
+  // exceed it is read and not kept: its code has no names.
   static constexpr std::size_t kMaxBytes = 1024u * 1024 * 1024;
 
   // `ranges`: in any order; where they overlap, the one that begins last has the code.
   LazyIndex(std::vector<UnitRange> ranges, std::unique_ptr<UnitReader> reader,
             std::uint32_t image_bytes);
 
-  // As SymbolIndex::find(). The views in `into` are valid as long as this.
+  // Like SymbolIndex::find(). The views in `into` are valid as long as this object.
   bool find(std::uint32_t rva, SourceLocation& into);
 
   // As SymbolIndex::find_line().

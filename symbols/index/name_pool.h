@@ -18,8 +18,8 @@ class NamePool {
  public:
   // Bytes. The longest names of C++ templates in the wild have some 60 KiB; what is longer is cut off.
   static constexpr std::size_t kMaxName = 128 * 1024;
-  // Bytes of text, all in all. A browser's debug data has some 100 MiB of different names. When the pool
-  // is full, a new text is the empty one.
+  // The limit in bytes for all texts together. A browser's debug data has some 100 MiB of different names. When the
+  // pool is full, a new text becomes the empty one.
   static constexpr std::size_t kMaxBytes = 512u * 1024 * 1024;
 
   NamePool();

@@ -9,17 +9,17 @@
 
 namespace mixwalk {
 
-// Rows sorted by RVA, to be asked for the last one at or before an address. Immutable. Not frozen-safe to make.
+// Rows sorted by RVA, for look-ups of the last row at or before an address. Immutable. Not frozen-safe to make.
 //
-// A table says where the rows of each page begin; a page is as many bytes of the image as have kRowsPerPage rows, on
-// average. A look-up reads the page and searches the few rows there. A binary search of all rows waits for memory at
-// nearly every step where each look-up is in another place: a million look-ups in 56 MB of DWARF took a quarter longer
-// (tests/bench/symbols).
+// A table says where the rows of each page begin; the page size in bytes of the image is such that a page has
+// kRowsPerPage rows on average. A look-up reads the page's entry and searches the few rows there. A binary search of
+// all rows waits for memory at nearly every step where each look-up is in another place: a million look-ups in 56 MB of
+// DWARF took a quarter longer (tests/bench/symbols).
 template <class Row>  // has a member `rva`, std::uint32_t
 class SortedRows {
  public:
-  // The table takes no more than four bytes for so many rows, whatever their RVAs are: rows may come from a hostile
-  // file. Where they are crowded in few pages, these are searched as all rows would be.
+  // The table takes no more than four bytes per this many rows, whatever their RVAs are: rows may come from a hostile
+  // file. Where many rows are in few pages, a page is searched by binary search.
   static constexpr std::size_t kRowsPerPage = 2;
 
   SortedRows() = default;

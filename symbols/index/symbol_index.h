@@ -11,13 +11,12 @@
 
 namespace mixwalk {
 
-// What native symbols say of code, in the one shape that every reader of them fills (IndexBuilder):
-// sorted arrays. Immutable. Not frozen-safe.
+// What native symbols say about code, in the one form that every reader of symbols fills (IndexBuilder): sorted arrays.
+// Immutable. Not frozen-safe.
 //
-// Three arrays. Segments: disjoint, sorted; each says which scope the code from its RVA on belongs to, up
-// to the next segment. Scopes: a function, or one inlined call of a function; its parent is the scope that
-// the call was inlined into. Line rows: sorted; each says the place in the source of the code from its RVA
-// on, up to the next row.
+// There are three arrays. Segments: disjoint, sorted; each says to which scope the code from its RVA up to the next
+// segment belongs. Scopes: a function, or one inlined call of a function; its parent is the scope into which the call
+// was inlined. Line rows: sorted; each says the place in the source for the code from its RVA up to the next row.
 
 // The number of a scope in its index.
 using ScopeId = std::uint32_t;
@@ -45,7 +44,7 @@ struct LineRow {
   bool operator==(const LineRow&) const = default;
 };
 
-// One function of the chain that an address stands in. The views are valid as long as the NamePool.
+// One function of the chain at an address. The views are valid as long as the NamePool.
 struct SourceFrame {
   std::string_view name;  // as the symbols have it: decorated, if they have that. Empty: nameless
   std::string_view file;  // empty: unknown
@@ -55,13 +54,13 @@ struct SourceFrame {
 
 // What is known of an address. Made to be filled again and again.
 struct SourceLocation {
-  // Where the function that really is called begins: at or before the address. Of a part that the
-  // compiler moved in front of the function's entry ("cold"), where that part begins.
+  // Where the function that is really called begins: at or before the address. For a part that the compiler moved in
+  // front of the function's entry ("cold"), where that part begins.
   std::uint32_t begin = 0;
-  // How many functions have exactly this code, since the linker folded equal ones; the names are those
-  // of one of them. 1: it is the only one.
+  // How many functions have exactly this code, since the linker folded equal functions; the names are those of one of
+  // them. 1: this function is the only one.
   std::uint32_t folded = 1;
-  // Innermost first; the last one is the function, those before it are inlined into the next. Never empty
+  // Innermost first; the last one is the function, and each one before it is inlined into the next one. Never empty
   // after a look-up that found the address.
   std::vector<SourceFrame> frames;
 };
@@ -72,7 +71,7 @@ class SymbolIndex {
   static constexpr std::size_t kMaxDepth = 250;
 
   SymbolIndex() = default;
-  // Of an IndexBuilder. `folded`: (function, how many), sorted, of those that are more than one.
+  // For an IndexBuilder. `folded`: (function, count), sorted, for functions that share their code.
   struct Folded {
     ScopeId function;
     std::uint32_t functions;
@@ -80,12 +79,12 @@ class SymbolIndex {
   SymbolIndex(std::vector<Segment> segments, std::vector<Scope> scopes, std::vector<LineRow> lines,
               std::vector<Folded> folded);
 
-  // False: no function is known at that RVA; `into` is then as it was. `names`: the pool of the builder.
-  // `rva`: inside the instruction (CodeAddress::lookup()).
+  // False: no function is known at that RVA, and `into` is unchanged. `names`: the pool of the builder. `rva`: inside
+  // the instruction (CodeAddress::lookup()).
   bool find(std::uint32_t rva, const NamePool& names, SourceLocation& into) const;
 
-  // The place in the source alone, for code of which no function is known (a compiler leaves functions out
-  // that it made itself, and folded ones): `into` has no name then. False: nothing is known.
+  // The place in the source alone, for code whose function is not known (a compiler leaves out functions that it made
+  // itself, and folded ones): then `into` has no name. False: nothing is known.
   bool find_line(std::uint32_t rva, const NamePool& names, SourceFrame& into) const;
 
   std::span<const Segment> segments() const noexcept { return segments_.rows(); }

@@ -9,10 +9,10 @@
 
 namespace mixwalk {
 
-// What whole-program optimisation (MSVC's /GL) leaves in a PDB: a module names functions that were inlined
-// from another one not by their number in the IPI stream, but by a place in its list of imports; that has
-// the other module's own number of the function; and the other module's list of exports has, for that, the
-// number in the IPI stream. (cvinfo.h of microsoft-pdb: CrossScopeId, CrossScopeReferences.)
+// What whole-program optimisation (MSVC's /GL) writes into a PDB. A module identifies functions that were inlined from
+// another module not by their number in the IPI stream, but by an index into its list of imports; the entry there has
+// the other module's own number for the function; and the other module's list of exports maps that to the number in the
+// IPI stream. (cvinfo.h of microsoft-pdb: CrossScopeId, CrossScopeReferences.)
 
 // Functions and types of one other module.
 struct PdbImport {

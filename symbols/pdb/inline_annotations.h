@@ -15,14 +15,14 @@ struct PlacedCode {
   bool operator==(const PlacedCode&) const = default;
 };
 
-// Appends to `into` the code of one inlined call: what the binary annotations of an S_INLINESITE say, a
-// small program that moves through the code and the source. `file`, `line`: where the inlined function
-// begins. The result is sorted and disjoint. Annotations that are damaged, or that speak of separated code,
-// count up to there. Pure; in time and memory proportional to the annotations.
+// Appends to `into` the code of one inlined call, by the binary annotations of an S_INLINESITE: a small program that
+// moves through the code and the source. `file`, `line`: where the inlined function begins. The result is sorted and
+// disjoint. Annotations that are damaged, or that describe separated code, are read up to that point. Pure; time and
+// memory are proportional to the annotations.
 //
-// Source of the format: cvinfo.h of Microsoft's microsoft-pdb. Folklore, seen in what MSVC and LLVM write
-// and written down in neither: a code offset counts from where the code before it ends if a ChangeCodeLength
-// said so, else from where it begins. (Oracle: pdb_oracle_test.)
+// Source of the format: cvinfo.h of Microsoft's microsoft-pdb. Folklore, seen in the output of MSVC and LLVM and
+// documented by neither: a code offset counts from the end of the code before it if a ChangeCodeLength gave that end,
+// and otherwise from its begin. (Oracle: pdb_oracle_test.)
 void read_annotations(std::span<const std::byte> annotations, std::uint32_t file, std::uint32_t line,
                       std::vector<PlacedCode>& into);
 

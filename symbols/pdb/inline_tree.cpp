@@ -12,8 +12,8 @@ struct Event {
   bool begins = false;
 };
 
-// Scopes that are looked at, for each end of a piece of code: as many as are open there. Chains of the
-// wild have up to 40.
+// The limit for scopes that are looked at, per end of a piece of code: as many as are open there. Real chains have up
+// to 40.
 constexpr std::uint64_t kStepsPerEvent = 64, kFewSteps = 65'536;
 
 }  // namespace

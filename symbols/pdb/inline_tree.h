@@ -9,8 +9,8 @@
 
 namespace mixwalk {
 
-// Code that one scope of a function claims: scope 0 is the function itself, with its own lines; the others
-// are the calls that were inlined in it.
+// Code that one scope of a function claims: scope 0 is the function itself, with its own lines; the other scopes are
+// the calls that were inlined in it.
 struct ScopedCode {
   PlacedCode code;
   std::uint32_t scope = 0;
@@ -36,12 +36,12 @@ class ChainSink {
   ~ChainSink() = default;
 };
 
-// Cuts [0, bytes) of a function into pieces of one chain each. `parents`: of each scope, the number of its
-// parent, which is smaller (scope 0: any). `code`: in any order; that of one scope is disjoint.
+// Cuts [0, bytes) of a function into pieces of one chain each. `parents`: for each scope, the number of its parent,
+// which is smaller (scope 0: any). `code`: in any order; the code of one scope is disjoint.
 //
-// A scope counts only where its parent does, as a chain of calls has no gap; of siblings that claim the
-// same code, the first has it. Returns false where scopes overlap so much that the work is no longer in
-// proportion to the input: nothing real does, and what lies behind that place is the function's own.
+// A scope counts only where its parent does, since a chain of calls has no gap; of siblings that claim the same code,
+// the first has it. Returns false where scopes overlap so much that the work would not be proportional to the input: no
+// real file has that, and the code behind that place then belongs to the function itself.
 bool cut_into_chains(std::uint32_t bytes, std::span<const std::uint32_t> parents,
                      std::vector<ScopedCode> code, ChainSink& sink);
 

@@ -9,8 +9,8 @@
 
 namespace mixwalk {
 
-// The names of functions that were inlined, by their number in the IPI stream, with the namespace or the
-// class that they belong to. Not frozen-safe. `msf` must outlive this.
+// The names of inlined functions, by their number in the IPI stream, with the namespace or the class to which they
+// belong. Not frozen-safe. `msf` must outlive this object.
 class InlineeNames {
  public:
   explicit InlineeNames(const MsfFile& msf) noexcept
@@ -20,8 +20,8 @@ class InlineeNames {
   NameId name(std::uint32_t id, IndexBuilder& names);
 
  private:
-  // Bytes, all in all; what comes then is nameless. Many functions may name one long class: a small file
-  // must not unfold.
+  // The limit in bytes for all names together; later functions get no name. Many functions may refer to one long class
+  // name: a small file must not expand into much memory.
   static constexpr std::size_t kMaxText = 256u << 20;
 
   std::string text(std::uint32_t id);

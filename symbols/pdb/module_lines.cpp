@@ -16,8 +16,9 @@ constexpr std::uint32_t kLineMask = 0x00FFFFFF;
 // Folklore: numbers that no line has tell a debugger to step over the code, or into it.
 constexpr std::uint32_t kNeverStepInto = 0xFEEFEE, kAlwaysStepInto = 0xF00F00;
 
-// Folklore: MSVC and clang write two rows at a function's begin, its line and that of its first statement.
-// DbgHelp and llvm-symbolizer both give the first row to that very address, and the last one to what follows.
+// Folklore: MSVC and clang write two rows at a function's begin, one for its own line and one for that of its first
+// statement. DbgHelp and llvm-symbolizer both give the first row to that very address, and the last one to the
+// following code.
 void part_equal_rows(std::vector<PdbLine>& lines, std::size_t first, std::uint32_t end) {
   std::size_t kept = first;
   for (std::size_t i = first; i < lines.size();) {
@@ -57,8 +58,8 @@ void read_lines(ByteCursor cursor, const PdbSections& sections, PdbModuleLines& 
   // A sequence has a block for each change of the file, and they need not follow the code.
   const auto by_rva = [](const PdbLine& left, const PdbLine& right) { return left.rva < right.rva; };
   std::stable_sort(into.lines.begin() + static_cast<std::ptrdiff_t>(first), into.lines.end(), by_rva);
-  // Folklore: where a function begins with code of an inlined call, clang 14 may leave out the row of the
-  // call. llvm-symbolizer too then takes the function's first row, which was the call's in all cases seen.
+  // Folklore: where a function begins with code of an inlined call, clang 14 may leave out the row of the call. Then
+  // llvm-symbolizer too takes the function's first row, which was the row of the call in all cases seen.
   if (first < into.lines.size()) into.lines[first].rva = *begin;
   part_equal_rows(into.lines, first, *begin + bytes);
   into.sequences.push_back({*begin, *begin + bytes, static_cast<std::uint32_t>(first),

@@ -42,7 +42,7 @@ struct PdbModuleLines {
   std::optional<std::uint32_t> path_of(std::uint32_t file) const noexcept;
 };
 
-// `c13`: the part of a module's stream behind its symbols. What is damaged is left out.
+// `c13`: the part of a module's stream behind its symbols. Damaged parts are left out.
 // (https://llvm.org/docs/PDB/ModiStream.html; cvinfo.h of microsoft-pdb.) Pure.
 PdbModuleLines read_module_lines(std::span<const std::byte> c13, const PdbSections& sections);
 

@@ -33,7 +33,7 @@ class Reader {
   void read(std::span<const std::byte> records) {
     ByteCursor cursor(records);
     while (cursor.left() >= 4) {
-      // A function says where it ends: scopes of a kind that nobody knows here cannot outlast it.
+      // A function says where it ends: scopes of an unknown kind cannot extend beyond it.
       if (function_end_ != 0 && cursor.at() + base_ >= function_end_) end_function();
       ByteCursor record(cursor.take(cursor.u16()));
       const std::uint16_t kind = record.u16();

@@ -9,8 +9,8 @@
 
 namespace mixwalk {
 
-// The bytes of a stream, or of a part of it. They lie in the file where the stream's blocks follow each
-// other there, else in a copy. Valid as long as this and the file.
+// The bytes of a stream, or of a part of it. Where the stream's blocks follow each other in the file, they are read
+// there, otherwise from a copy. Valid as long as this object and the file.
 class MsfBytes {
  public:
   MsfBytes() = default;
@@ -26,15 +26,15 @@ class MsfBytes {
   std::span<const std::byte> view_;
 };
 
-// The multi-stream file that a PDB is: a file of blocks, a directory that lists each stream's blocks.
-// (https://llvm.org/docs/PDB/MsfFile.html.) Not frozen-safe. `file` must outlive this.
+// The multi-stream file that a PDB is: a file of blocks, with a directory that lists each stream's blocks.
+// (https://llvm.org/docs/PDB/MsfFile.html.) Not frozen-safe. `file` must outlive this object.
 //
-// Streams may share blocks in a file that was made to harm; then they would be longer than the file, and
-// reading them would take more time and memory than the file is worth. Such a file is refused.
+// In a malicious file, streams may share blocks; together they could then be longer than the file, and reading them
+// would take an unreasonable amount of time and memory. Such a file is refused.
 class MsfFile {
  public:
-  // The largest PDBs in the wild (browsers) have some 100,000 streams; a reference to a stream has 16
-  // bits, so more of them cannot be named.
+  // The largest known PDBs (browsers) have some 100,000 streams; a reference to a stream has 16 bits, so streams beyond
+  // this number cannot be referred to.
   static constexpr std::uint32_t kMaxStreams = 65'535;
   // A reference to no stream.
   static constexpr std::uint32_t kNoStream = 0xFFFF;

@@ -12,25 +12,24 @@
 
 namespace mixwalk {
 
-// Finds the PDBs of images on this machine, and keeps which ones are missing. Not frozen-safe; one thread at
-// a time.
+// Finds the PDBs of images on this machine, and lists those that are missing. Not frozen-safe; one thread at a time.
 class PdbFinder {
  public:
-  // `files`: for the paths that images name; in mixwalk.exe LocalImageFiles, never what reads any path.
+  // `files`: for the paths that images name; in mixwalk.exe LocalImageFiles, never a reader that opens any path.
   // `path_files`: for the folders of `path`, which the user named.
   PdbFinder(ImageFiles& files, ImageFiles& path_files, SymbolPath path)
       : files_(files), path_files_(path_files), path_(std::move(path)) {}
 
-  // The first file that is the image's own. Without one: the error of a file that was found and is not, or
-  // PdbError::missing, and the PDB is among missing() from then on.
+  // The first file that is the image's own. Without such a file: the error of a file that was found and is not the
+  // image's own, or PdbError::missing; the PDB is then listed by missing().
   OpenedPdb open(const std::shared_ptr<const ImageFile>& image);
   // The same of an image whose file is not there.
   OpenedPdb open(const LoadedImage& image);
-  // The same of managed code; a PDB in the image itself comes first. `image_path`, `image`: the DLL, 32-bit
-  // or 64-bit.
+  // Like open(), for managed code; a PDB embedded in the image comes first. `image_path`, `image`: the DLL, 32-bit or
+  // 64-bit.
   PortablePdb::Opened open_portable(const std::string& image_path, std::span<const std::byte> image);
 
-  // The same of an assembly whose file is not there; `id`: its CodeView entry.
+  // The same for an assembly whose file is missing; `id`: its CodeView entry.
   PortablePdb::Opened open_portable(const std::string& image_path, const CodeViewId& id);
 
   const std::vector<MissingPdb>& missing() const noexcept { return missing_; }

@@ -10,7 +10,7 @@ namespace mixwalk {
 namespace {
 
 constexpr std::uint32_t kC13Signature = 4;
-// Functions of one module that the linker folded; of more, so many are counted.
+// The limit for functions of one module that the linker folded; more of them count as this many.
 constexpr std::size_t kMaxFolded = 64;
 // Pieces of code in one function, with what is inlined in it. The largest in the wild have some 100,000.
 constexpr std::size_t kMaxCode = 2'000'000;
@@ -267,8 +267,8 @@ void PdbReader::add_separated(const PdbModuleSymbols& symbols, const PdbModuleLi
   }
 }
 
-// Functions with the same entry that this module does not know are those of other modules: the public
-// symbols count them.
+// Functions with the same entry that this module does not contain belong to other modules: the public symbols say how
+// many there are.
 void PdbReader::add_folded(IndexBuilder& into) {
   for (const auto& [begin, entry] : entries_) {
     const std::size_t count = std::max<std::size_t>(publics_.functions_at(begin), entry.names.size());

@@ -24,7 +24,7 @@ class PdbReader final : public UnitReader {
   PdbReader(std::shared_ptr<const PdbBytes> bytes, std::shared_ptr<const ImageFile> image, MsfFile msf,
             const PdbInfo& info, PdbDbi dbi);
 
-  // The code of each unit: a module by its number. Behind the last module's number: the public symbols
+  // The code of each unit, where a unit is a module by its number. The unit behind the last module: the public symbols
   // that lie in no contribution.
   std::vector<UnitRange> units() const;
   void read_unit(std::uint32_t unit, IndexBuilder& into) override;
@@ -37,8 +37,8 @@ class PdbReader final : public UnitReader {
   class FunctionSink;
 
   std::uint32_t public_unit() const { return static_cast<std::uint32_t>(dbi_.modules.size()); }
-  // Where the code of the public symbol ends; its begin where nothing is certain. `room`: the end of what
-  // it may have.
+  // Where the code of the public symbol ends; its begin where its length is not certain. `room`: the upper limit for
+  // the end.
   std::uint32_t end_of_public(std::uint32_t rva, std::uint32_t room) const;
   // Whether the RVA lies in one of the unit's own ranges.
   bool owns(std::uint32_t rva) const;

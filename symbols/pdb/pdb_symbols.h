@@ -26,22 +26,21 @@ struct OpenedPdb {
 
 // The symbols of an image from its PDB. Not frozen-safe.
 //
-// The PDB must be the image's own: its GUID is that of the image's CodeView entry, and its age too. What
-// the index then says of an address:
-// - in a function of a module that has symbols: that function's name, undecorated and whole with its
-//   namespaces, as the compiler wrote it; the calls that are inlined there; the lines. Modules are read when
-//   the section contributions first lead to them, and only their functions in their own contributions count:
-//   what the linker folded into another module's function is that one.
-// - else a public symbol, decorated: at the begin of a function that .pdata knows, for all of it; for a
-//   function without unwind data, to the end of its contribution if that is a COMDAT, which has one function,
-//   else as far as leaf_extent() is certain; never beyond the contribution or the next symbol.
-//   (The rule of PeExports: a public symbol has no length, and being the nearest is not enough.)
-// SourceLocation::folded counts the functions that share their entry, by the public symbols and the module's
-// own.
+// The PDB must be the image's own: its GUID and its age are those of the image's CodeView entry. What the index then
+// says about an address:
+// - in a function of a module that has symbols: that function's name, undecorated and complete with its namespaces, as
+//   the compiler wrote it; the calls that are inlined there; the lines. A module is read when the section contributions
+//   first lead to it, and only its functions in its own contributions count: a function that the linker folded into
+//   another module's function is that other function.
+// - otherwise a public symbol, decorated: at the begin of a function that .pdata knows, for all of that function; for a
+//   function without unwind data, to the end of its contribution if that is a COMDAT, which has one function, otherwise
+//   as far as leaf_extent() is certain; never beyond the contribution or the next symbol. (The rule of PeExports: a
+//   public symbol has no length, and being the nearest is not enough.)
+// SourceLocation::folded counts the functions that share their entry, by the public symbols and the module's own.
 OpenedPdb open_pdb(std::shared_ptr<const PdbBytes> pdb, std::shared_ptr<const ImageFile> image);
 
-// The same of an image whose file is not there, by what is known of it: its CodeView entry and SizeOfImage. Without
-// .pdata and code a public symbol names a function only where that is a COMDAT.
+// Like open_pdb() above, for an image whose file is missing, by what is known about the image: its CodeView entry and
+// SizeOfImage. Without .pdata and code, a public symbol names a function only where that is a COMDAT.
 OpenedPdb open_pdb(std::shared_ptr<const PdbBytes> pdb, const CodeViewId& id, std::uint32_t size_of_image);
 
 }  // namespace mixwalk

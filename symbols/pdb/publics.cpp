@@ -18,8 +18,8 @@ bool before(const PdbPublics::Public& left, const PdbPublics::Public& right) noe
          std::tuple(right.rva, right.name.size(), right.name);
 }
 
-// Itanium C++ ABI: the constructors C1, C2, … and the destructors D0, D1, D2 of a class are often one
-// function. 5.1.4.3: what stands for them is followed by E, before the parameters.
+// Itanium C++ ABI: the constructors C1, C2, … and the destructors D0, D1, D2 of a class are often one function. Section
+// 5.1.4.3: E follows their code, before the parameters.
 std::string without_variant(std::string_view name) {
   std::string plain(name);
   if (!plain.starts_with("_Z")) return plain;

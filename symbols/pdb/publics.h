@@ -26,8 +26,8 @@ class PdbPublics {
   std::span<const Public> all() const noexcept { return all_; }
   // Those in [begin, end).
   std::span<const Public> in(std::uint32_t begin, std::uint32_t end) const noexcept;
-  // How many different functions have exactly this entry, since the linker folded equal ones; 1 where no
-  // more are known. Constructors and destructors, whose code has two names in one ABI, count once.
+  // How many different functions have exactly this entry, since the linker folded equal functions; 1 where no more are
+  // known. Constructors and destructors, which have two names for the same code in the Itanium ABI, count once.
   std::uint32_t functions_at(std::uint32_t rva) const noexcept;
 
  private:

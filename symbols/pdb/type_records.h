@@ -10,8 +10,8 @@
 namespace mixwalk {
 
 // The records of the TPI stream (types) or the IPI stream (functions that were inlined), by their index.
-// (https://llvm.org/docs/PDB/TpiStream.html.) Not frozen-safe; one thread at a time. `msf` must outlive
-// this. The records' lengths are read when the first record is asked for.
+// (https://llvm.org/docs/PDB/TpiStream.html.) Not frozen-safe; one thread at a time. `msf` must outlive this. The
+// records' lengths are read when a record is first needed.
 class TypeRecords {
  public:
   static constexpr std::uint32_t kTypes = 2, kIds = 4;  // the streams
@@ -26,7 +26,7 @@ class TypeRecords {
   Record at(std::uint32_t index);
 
  private:
-  // One in so many records has its offset kept: one for each would need as much as the image itself.
+  // The offset of one record in this many is kept: keeping all would need as much memory as the image itself.
   static constexpr std::uint32_t kStride = 32;
 
   void load();

@@ -47,9 +47,9 @@ class PortablePdb {
   // `image`: the id that the image's CodeView entry has for a portable PDB, see code_view_id().
   static Opened open(std::vector<std::byte> file, const std::optional<CodeViewId>& image);
 
-  // The place of the code at an offset of the method's IL: the last visible sequence point at or before it,
-  // which is what the runtime's own stack traces print. Nothing where the method has none.
-  // `method`: a MethodDef token (0x06…).
+  // The place of the code at an offset of the method's IL: the last visible sequence point at or before it, which is
+  // what the runtime's own stack traces print. Nothing where the method has no such point. `method`: a MethodDef token
+  // (0x06…).
   std::optional<ManagedPlace> find(std::uint32_t method, std::uint32_t il_offset) const;
   std::size_t bytes() const noexcept { return file_.capacity(); }  // of memory
 

@@ -5,8 +5,8 @@
 namespace mixwalk {
 namespace {
 
-// Of one method. The largest in the wild, made by tools, have some ten thousand; each look-up reads them from the
-// first one on.
+// The limit for one method. The largest known methods, which tools generated, have some ten thousand; each look-up
+// reads them from the first one on.
 constexpr std::uint32_t kMaxPoints = 1 << 17;
 
 }  // namespace

@@ -14,9 +14,9 @@ struct SequencePoint {
   bool operator==(const SequencePoint&) const = default;
 };
 
-// The last visible sequence point at or before the offset. `blob`: what MethodDebugInformation.SequencePoints
-// names; `document`: MethodDebugInformation.Document, 0 where the method has several. What lies behind damage
-// does not count; nothing where the offset lies behind more points than any method has. Pure.
+// The last visible sequence point at or before the offset. `blob`: the content of
+// MethodDebugInformation.SequencePoints; `document`: MethodDebugInformation.Document, 0 where the method has several.
+// Points behind damaged bytes do not count; nothing where the offset lies behind more points than any method has. Pure.
 std::optional<SequencePoint> find_sequence_point(std::span<const std::byte> blob, std::uint32_t document,
                                                  std::uint32_t il_offset);
 

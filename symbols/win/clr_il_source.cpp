@@ -18,8 +18,8 @@ constexpr ULONG32 kMaxPieces = 4;
 // Entries of one function's map: a few for each line.
 constexpr ULONG32 kUsualEntries = 256, kMostEntries = 1 << 16;
 
-// How far behind the beginning of the code an address stands, the pieces taken as one; nothing: it is in
-// none.
+// The offset of an address from the beginning of the code, counted as if the pieces were contiguous; nothing: the
+// address is in none of the pieces.
 std::optional<std::uint32_t> offset_in(std::span<const clr::CodeInfo> pieces, std::uint64_t ip) {
   std::uint64_t before = 0;
   for (const clr::CodeInfo& piece : pieces) {

@@ -10,9 +10,9 @@
 
 namespace mixwalk {
 
-// Where in their IL managed functions stand, and the assemblies that they are of, from the runtime. Not
-// frozen-safe: it allocates and takes locks of the runtime; nothing may be frozen while it is asked, and no
-// lock held. What it knows of code is kept until it is told to forget it.
+// The places of managed functions in their IL, and their assemblies, from the runtime. Not frozen-safe: it allocates
+// and takes locks of the runtime; nothing may be frozen while it is asked, and no lock held. Answers are cached until
+// it is told to forget them.
 class ClrIlSource {
  public:
   // Neither is owned; `info9` may be null (.NET Framework): nothing is known then.

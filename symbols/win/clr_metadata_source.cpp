@@ -79,8 +79,8 @@ ManagedName ClrMetadataSource::resolve(clr::FunctionID function) {
   clr::Token token = 0;
   ULONG32 count = 0;
   std::vector<clr::ClassID> arguments(kMaxArguments);
-  // Frame info 0: nothing is known of the one call. Shared generic code is then named by what it
-  // is shared for (System.__Canon).
+  // Frame info 0: nothing is known about the particular call. Shared generic code is then named by its shared type
+  // arguments (System.__Canon).
   if (FAILED(info_->GetFunctionInfo2(function, 0, &type, &module, &token, kMaxArguments, &count,
                                      arguments.data()))) {
     return {unknown_method(function)};

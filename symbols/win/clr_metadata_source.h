@@ -17,14 +17,13 @@ struct ManagedName {
   std::vector<clr::ModuleID> modules;  // that the name was made of, each once
 };
 
-// Names of managed functions, from the runtime's metadata. Not frozen-safe: it allocates, takes
-// locks of the runtime, and may trigger a GC; nothing may be frozen while it is asked, and no lock
-// held. What it knows is kept until it is told to forget it: a FunctionID may be used again once its
-// module or its dynamic method is gone.
+// Names of managed functions, from the runtime's metadata. Not frozen-safe: it allocates, takes locks of the runtime,
+// and may trigger a GC; nothing may be frozen while it is asked, and no lock held. Answers are cached until it is told
+// to forget them: a FunctionID may be used again once its module or its dynamic method is gone.
 class ClrMetadataSource {
  public:
-  // Neither is owned; `info8` may be null (older runtimes): functions without metadata then have
-  // no name of their own.
+  // Neither interface is owned; `info8` may be null (older runtimes): functions without metadata then have no name of
+  // their own.
   ClrMetadataSource(clr::ICorProfilerInfo3* info, clr::ICorProfilerInfo8* info8)
       : info_(info), info8_(info8) {}
 

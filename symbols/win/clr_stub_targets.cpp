@@ -7,11 +7,11 @@
 namespace mixwalk {
 namespace {
 
-// More methods than any module declares, but for the interop assemblies of the largest type libraries. An unload of
-// a module waits while they are asked for.
+// More methods than any module declares, except for the interop assemblies of the largest type libraries. An unload of
+// a module waits while they are read.
 constexpr std::size_t kMaxMethods = 1 << 14;
-// How often the methods of a module are read: so many times, and once more after each kReadMs. Stacks with unknown
-// words would cost too much otherwise.
+// How often the methods of a module are read: this many times, and once more after each kReadMs. Otherwise stacks with
+// unknown words would cost too much.
 constexpr unsigned kMostReads = 16;
 constexpr ULONGLONG kReadMs = 100;
 

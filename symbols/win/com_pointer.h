@@ -21,7 +21,7 @@ class ComPointer {
     return *this;
   }
 
-  // For a call that hands a reference out; what was held before is let go.
+  // For a call that returns a reference through a pointer; the reference held before is released.
   T** put() noexcept {
     reset();
     return &object_;

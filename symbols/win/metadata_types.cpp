@@ -26,8 +26,8 @@ constexpr clr::Token kTypeRef = 0x01000000;
 constexpr clr::Token kTypeDef = 0x02000000;
 constexpr clr::Token kMethodDef = 0x06000000;
 
-// `length` counts the terminator; of a name that the buffer had no room for, it is what was needed. Such a name says
-// that it goes on: another one may begin alike.
+// `length` includes the terminator; for a name that did not fit the buffer it is the length that was needed. Such a
+// name is cut and ends with "…", since another name may begin in the same way.
 std::string text_of(const WCHAR* name, ULONG length) {
   if (length == 0) return {};
   if (length > kNameUnits) return to_utf8({name, kNameUnits - 1}) + "…";

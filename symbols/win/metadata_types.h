@@ -46,8 +46,8 @@ class ModuleMetadata final : public TypeNames {
 
   // Which build it is (ECMA-335 II.22.30). False: not known.
   bool mvid(std::array<std::byte, 16>& mvid) const;
-  // The value of an attribute of the assembly (II.23.3), by its type's full name; lives as long as this
-  // object. Empty: it has none.
+  // The value of an attribute of the assembly (II.23.3), by its type's full name; valid as long as this object. Empty:
+  // the assembly has no such attribute.
   std::span<const std::byte> assembly_attribute(const wchar_t* type) const;
 
  private:

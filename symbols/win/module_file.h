@@ -6,8 +6,8 @@
 
 namespace mixwalk {
 
-// The file that a module of the runtime came from, UTF-16. Of a module without a file the name that its
-// metadata has; empty where the runtime refuses. Not frozen-safe.
+// The file that a module of the runtime came from, UTF-16. For a module without a file, the name in its metadata; empty
+// where the runtime refuses. Not frozen-safe.
 std::wstring module_file(clr::ICorProfilerInfo3& info, clr::ModuleID module);
 
 }  // namespace mixwalk

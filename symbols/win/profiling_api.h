@@ -1,8 +1,8 @@
 #pragma once
 
-// The CLR profiling API, as far as mixwalk uses it. mingw-w64 ships no corprof.h, so these are the
-// public interfaces in the order of their vtables (corprof.idl). A method that mixwalk does not call
-// only holds its place: its parameter list is left out, and calling it would be wrong.
+// The CLR profiling API, as far as mixwalk uses it. mingw-w64 ships no corprof.h, so these are the public interfaces in
+// the order of their vtables (corprof.idl). A method that mixwalk does not call is a placeholder: its parameter list is
+// left out, and calling it would be wrong.
 
 #include <unknwn.h>
 #include <windows.h>
@@ -63,7 +63,7 @@ struct ICorProfilerInfo : IUnknown {
   MIXWALK_UNUSED_SLOT(GetCodeInfo);
   virtual HRESULT STDMETHODCALLTYPE GetEventMask(DWORD* events) = 0;
   virtual HRESULT STDMETHODCALLTYPE GetFunctionFromIP(const BYTE* ip, FunctionID* function) = 0;
-  // Of a method that is neither generic nor of a generic type. An error where the runtime has not loaded it yet.
+  // For a method that is neither generic nor of a generic type. An error where the runtime has not loaded it yet.
   virtual HRESULT STDMETHODCALLTYPE GetFunctionFromToken(ModuleID module, Token method,
                                                          FunctionID* function) = 0;
   virtual HRESULT STDMETHODCALLTYPE GetHandleFromThread(ThreadID thread, HANDLE* handle) = 0;
@@ -168,8 +168,8 @@ struct ICorProfilerThreadEnum : IUnknown {
 
 struct ICorProfilerInfo4 : ICorProfilerInfo3 {
   virtual HRESULT STDMETHODCALLTYPE EnumThreads(ICorProfilerThreadEnum** threads) = 0;
-  // Makes the calling thread ready for calls while another thread is suspended: whatever the CLR
-  // keeps per thread is allocated here and not under a freeze.
+  // Prepares the calling thread for calls while another thread is suspended: what the CLR keeps per thread is allocated
+  // here and not during a freeze.
   virtual HRESULT STDMETHODCALLTYPE InitializeCurrentThread() = 0;
   MIXWALK_UNUSED_SLOT(RequestReJIT);
   MIXWALK_UNUSED_SLOT(RequestRevert);
@@ -199,8 +199,8 @@ struct ICorProfilerInfo7 : ICorProfilerInfo6 {
 // .NET Core 2.1 and later, .NET Framework 4.7.2 has it too but not for every stub.
 struct ICorProfilerInfo8 : ICorProfilerInfo7 {
   virtual HRESULT STDMETHODCALLTYPE IsFunctionDynamic(FunctionID function, BOOL* dynamic) = 0;
-  // Like GetFunctionFromIP, and for IL stubs and dynamic methods as well. `rejit` may be null: the
-  // runtime then leaves out a look-up that takes a lock.
+  // Like GetFunctionFromIP, but also for IL stubs and dynamic methods. `rejit` may be null: the runtime then leaves out
+  // a look-up that takes a lock.
   virtual HRESULT STDMETHODCALLTYPE GetFunctionFromIP3(const BYTE* ip, FunctionID* function,
                                                        ReJITID* rejit) = 0;
   virtual HRESULT STDMETHODCALLTYPE GetDynamicFunctionInfo(FunctionID function, ModuleID* module,
@@ -212,11 +212,11 @@ struct ICorProfilerInfo8 : ICorProfilerInfo7 {
 
 // .NET Core 2.1 and later.
 //
-// Folklore: GetILToNativeMapping and GetILToNativeMapping2 are not for us. They ask the first version of a
-// function's code only, and in .NET 8 and later GetILToNativeMapping2 looks up the version of the IL and then
-// uses another one, which it has not set. (Found by reading proftoeeinterfaceimpl.cpp.)
+// Folklore: mixwalk cannot use GetILToNativeMapping and GetILToNativeMapping2. They read only the first version of a
+// function's code, and in .NET 8 and later GetILToNativeMapping2 looks up the version of the IL and then uses another
+// variable, which it has not set. (Found by reading proftoeeinterfaceimpl.cpp.)
 struct ICorProfilerInfo9 : ICorProfilerInfo8 {
-  // Of all versions of the function's code: the tiers of the JIT, and ReadyToRun.
+  // For all versions of the function's code: the tiers of the JIT, and ReadyToRun.
   virtual HRESULT STDMETHODCALLTYPE GetNativeCodeStartAddresses(FunctionID function, ReJITID rejit,
                                                                 ULONG32 capacity, ULONG32* count,
                                                                 UINT_PTR starts[]) = 0;

@@ -1,5 +1,5 @@
-// One unit of a program with much debug information (tests/bench/symbols): the standard library, instantiated
-// for types of its own. MIXWALK_UNIT tells the units apart. Never run for what it computes.
+// One unit of a program with much debug information (tests/bench/symbols): the standard library, instantiated for types
+// of its own. MIXWALK_UNIT distinguishes the units. The program is never run for its result.
 
 #include <algorithm>
 #include <deque>

@@ -59,11 +59,11 @@ std::size_t frames_of(const Json& dump) {
 
 }  // namespace
 
-// What mixwalk needs for all stacks of a dump file, native and managed, with names and locks; and ClrMD, Microsoft's
-// library for dumps, for the managed frames alone. ClrMD's time begins in its program's Main; of mixwalk's time that of
-// `mixwalk --version` in the same round is taken off, so that neither has its program's start in it. Both are
-// told where the debugging library is, so that neither looks for it nor checks its signature. The file lies in the
-// system's memory: the first run of each is not counted.
+// The time that mixwalk needs for all stacks of a dump file, native and managed, with names and locks; and the time
+// that ClrMD, Microsoft's library for dumps, needs for the managed frames alone. ClrMD's time begins in its program's
+// Main; from mixwalk's time that of `mixwalk --version` in the same round is subtracted, so that neither includes the
+// start of its program. Both are told where the debugging library is, so that neither looks for it nor checks its
+// signature. The file is in the system's cache: the first run of each is not counted.
 void show_dump_files(const Options& options) {
   const std::string path = temporary_file("bench.dmp");
   {

@@ -100,7 +100,7 @@ void show_ways(Rows& rows, bool judged) {
   }
 }
 
-// Filling is what merge does beside asking the CLR what is what, of frames that are not managed.
+// Filling is the work of merge for frames that are not managed, apart from its questions to the CLR.
 void show_merge(Rows& rows) {
   double merge = 0, rewrite = 0, frames = 0, unmanaged = 0;
   for (const auto& row : rows["merge"]) {
@@ -139,7 +139,7 @@ void show_frozen_times(const Options& options) {
   Rows rows = measure({"--native", "8", "--managed", "8"}, options.quick ? 3 : 400);
   show_ways(rows, true);
   show_merge(rows);
-  // No more than the machine has processors: what a thread that waits for one costs is that wait.
+  // No more threads than processors: otherwise the time of a thread would mostly be its wait for a processor.
   Rows working = measure({"--work", "2"}, options.quick ? 3 : 400);
   show_ways(working, true);
   if (options.quick) return;

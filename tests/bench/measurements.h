@@ -2,8 +2,8 @@
 
 namespace mixwalk::bench {
 
-// What mixwalk_bench.dll is told, in the environment of the program that it comes into: the file
-// that it writes its rows to, and how often each way of freezing is tried on each thread.
+// The parameters of mixwalk_bench.dll, in the environment of the program that loads it: the file to which it writes its
+// rows, and how often each way of freezing is tried on each thread.
 inline constexpr char kFileVariable[] = "MIXWALK_BENCH_FILE";
 inline constexpr char kRoundsVariable[] = "MIXWALK_BENCH_ROUNDS";
 

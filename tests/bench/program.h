@@ -28,7 +28,7 @@ class Program {
   bool running() const { return child_.running(); }
   // Units of work since the call before, a second. The first call gives nothing of use.
   double rate();
-  // Of the whole process, at the last rate(). (Wine 8 tells a process its own times only.)
+  // CPU time of the whole process, at the last rate(). (Wine 8 tells a process only its own times.)
   double cpu_seconds() const noexcept { return cpu_ns_ / 1e9; }
   // Nobody works until the next rate().
   void rest();
@@ -38,7 +38,7 @@ class Program {
   double units_ = 0, ns_ = 0, cpu_ns_ = 0;
 };
 
-// What mixwalk_bench.dll writes (measurements.h): by its first word, the rest of each row.
+// The output of mixwalk_bench.dll (measurements.h): for each first word, the rest of each row.
 using Rows = std::map<std::string, std::vector<std::vector<std::string>>>;
 Rows read_rows(const std::string& file);
 // The file that programs started from now on name to the DLL.

@@ -23,8 +23,8 @@ namespace {
 
 constexpr double kMiB = 1024 * 1024;
 
-// Of this process, or of its children that have ended: in the program and in the system for it. The clock on
-// the wall would also count what others do on the machine.
+// CPU time of this process, or of its children that have ended, both in the program and in the system. The wall clock
+// would also count other work on the machine.
 double cpu_seconds(int who) {
   rusage usage{};
   getrusage(who, &usage);

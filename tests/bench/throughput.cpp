@@ -42,7 +42,7 @@ std::uint64_t system_time() {
   return std::uint64_t{time.dwHighDateTime} << 32 | time.dwLowDateTime;
 }
 
-// `taken`: how many samples somebody took until now; null: nobody, or it is known later.
+// `taken`: how many samples the profiler has taken so far; null: there is no profiler, or the number is known later.
 Stretch watch(Program& program, DWORD ms, const std::atomic<std::uint64_t>* taken = nullptr) {
   program.rate();
   Sleep(kSettleMs);
@@ -54,7 +54,7 @@ Stretch watch(Program& program, DWORD ms, const std::atomic<std::uint64_t>* take
   Stretch stretch{program.rate()};
   stretch.samples = static_cast<double>(samples) * 1000 / ms;
   stretch.per_cpu = stretch.rate * ms / 1000 / (program.cpu_seconds() - cpu);
-  // Profilers begin and end while nobody works: on a busy machine that takes them many seconds.
+  // Profilers are started and ended while the threads rest: on a busy machine that takes many seconds.
   program.rest();
   return stretch;
 }
@@ -152,8 +152,8 @@ std::vector<UniqueHandle> busiest_threads(DWORD process_id, std::size_t count) {
   return busiest;
 }
 
-// What the system alone takes for the registers of all threads at once, and again as soon as it has answered, with
-// nothing of mixwalk's in the program. A profiler that suspends threads needs these calls for each sample.
+// The time that the system alone takes for the registers of all threads at once, again and again without a pause, with
+// no part of mixwalk in the program. A profiler that suspends threads needs these calls for each sample.
 Stretch watch_registers(Program& program, DWORD ms) {
   program.rate();  // they work
   std::atomic<bool> stop{false};
@@ -190,7 +190,7 @@ double median_of(const Watcher& watcher, double Stretch::*value) {
   return median(std::move(values));
 }
 
-// Per cent, against nobody in the same round: the machine's other work changes.
+// Per cent of the part without a profiler in the same round: the machine's other work changes.
 double loss_of(const Watcher (&watchers)[kWatchers], int which, double Stretch::*value) {
   std::vector<double> losses;
   for (std::size_t round = 0; round < watchers[which].stretches.size(); ++round) {
@@ -211,8 +211,8 @@ void judge(const Watcher (&watchers)[kWatchers], const std::string& what, double
               kLoss, " %");
 }
 
-// `interval`: what EventPipe is asked for, in the words of the runtime's configuration
-// (milliseconds, hexadecimal); null: its default.
+// `interval`: the sampling interval for EventPipe, in the form of the runtime's configuration (milliseconds,
+// hexadecimal); null: its default.
 void compare(const Options& options, const char* work, std::vector<std::string> program_options,
              const char* interval, const char* asked) {
   SetEnvironmentVariableA("DOTNET_EventPipeThreadSamplingRate", interval);
@@ -254,7 +254,7 @@ void compare(const Options& options, const char* work, std::vector<std::string> 
                 samples, cost[i], median_of(watcher, &Stretch::bytes));
   }
   std::printf("  (what \"nobody\" and \"nobody again\" lose is the noise of this run)\n");
-  // Units a second say little on a machine whose processors others want, too; units a second of the
+  // Units per second say little on a machine whose processors other programs use, too; units per second of the
   // program's own CPU time do not depend on them.
   judge(watchers, "loss", &Stretch::rate);
   judge(watchers, "loss per CPU", &Stretch::per_cpu);

@@ -97,7 +97,7 @@ TEST_F(AtOnce, TwoHundredThreadsOfOneMoment) {
   expect_unharmed();
 }
 
-// The time is over at once: what is missing comes thread by thread, and nothing is lost.
+// The deadline passes at once: the missing threads are frozen one by one, and none is lost.
 TEST_F(AtOnce, NoThreadIsLostWhereTheDeadlineIsTooShort) {
   start({"--many", "200"});
   TargetSession session = attach_to(hang_->id());

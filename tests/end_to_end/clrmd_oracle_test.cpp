@@ -1,5 +1,5 @@
-// Dumps that mixwalk has written, read by mixwalk and by ClrMD (Microsoft's library for dumps, which asks the same
-// debugging library in ways of its own): the managed frames of all threads are the same, frame by frame.
+// Dumps that mixwalk has written are read by mixwalk and by ClrMD (Microsoft's library for dumps, which asks the same
+// debugging library in its own way): the managed frames of all threads are the same, frame by frame.
 
 #include <gtest/gtest.h>
 #include <windows.h>
@@ -79,8 +79,8 @@ Threads by_clrmd(const std::string& lines) {
     for (const Json& frame : thread.at("frames")) {
       const auto signature = frame.at("signature").is_string() ? frame.at("signature").get<std::string>() : "";
       std::string method = plain(signature);
-      // The types that the runtime keeps its stubs and methods made at run time in, which are no types of a program.
-      // (orders-demo binds its dynamic calls anew now and then: a dump may meet CallSite.Target.)
+      // The types in which the runtime keeps its stubs and methods that were made at run time; they are no types of a
+      // program. (orders-demo binds its dynamic calls anew now and then: a dump may contain CallSite.Target.)
       for (const std::string_view type : {"ILStubClass.", "DynamicClass."}) {
         if (method.starts_with(type)) method.erase(0, type.size());
       }
@@ -100,13 +100,13 @@ std::string text_of(const std::vector<ManagedFrame>& frames) {
   return text.str();
 }
 
-// What the two are known to say differently of a frame that has called native code.
+// The known differences between the two for a frame that has called native code.
 struct Differences {
   std::size_t frames = 0;  // that were compared
   // ClrMD has the ip that the runtime's InlinedCallFrame leads to, some bytes before the return address.
   std::size_t ip_before_return = 0;
-  // ClrMD's Rsp is that of the InlinedCallFrame's call; where the method has taken memory of the stack (localloc) or
-  // pushed arguments, the frame's own lies lower.
+  // ClrMD's Rsp is that of the InlinedCallFrame's call; where the method has allocated memory on the stack (localloc)
+  // or pushed arguments, the frame's own Rsp is lower.
   std::size_t sp_above = 0;
 };
 

@@ -1,5 +1,5 @@
-// What a user meets of mixwalk.exe: the names of files, the ids of threads, programs that end at once,
-// outputs that cannot be written, another visitor.
+// What a user sees of mixwalk.exe: the names of files, the ids of threads, programs that end at once, outputs that
+// cannot be written, another visitor.
 
 #include <gtest/gtest.h>
 #include <windows.h>
@@ -317,7 +317,7 @@ std::vector<std::string> started_program(std::vector<std::string> before) {
   return before;
 }
 
-// A child that inherited them would load mixwalk.dll as well, which has nobody to talk to there.
+// A child that inherited them would load mixwalk.dll as well, without a mixwalk.exe to talk to.
 TEST(StartedProgram, AndItsChildrenHaveNoVariableOfMixwalks) {
   const std::string file = temporary_file("child.mixwalk");
   const ProgramResult result =
@@ -332,8 +332,8 @@ TEST(StartedProgram, AndItsChildrenHaveNoVariableOfMixwalks) {
   remove_file(file);
 }
 
-// Those of another profiler would have been the program's without mixwalk, and are its children's.
-// Until mixwalk.dll is in, they count for nothing: one of them goes before ours.
+// The variables of another profiler, which the program would have without mixwalk, and which its children get. Until
+// mixwalk.dll is loaded, they have no effect, although one of them takes precedence over ours.
 TEST(StartedProgram, AndItsChildrenKeepTheVariablesOfAnotherProfiler) {
   const Variable variables[] = {{"CORECLR_ENABLE_PROFILING", "0"},
                                 {"CORECLR_PROFILER_PATH_64", "C:\\no\\such\\profiler.dll"},

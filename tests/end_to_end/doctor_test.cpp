@@ -1,4 +1,4 @@
-// mixwalk doctor, of a program that can be looked at, and of what cannot.
+// mixwalk doctor, for a program that can be looked at, and for processes that cannot.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Dumps of real programs, written and read by mixwalk.exe: their stacks are those that mixwalk.exe sees when it attaches
-// to the same program, or looks at it from outside.
+// Dumps of real programs, written and read by mixwalk.exe: their stacks are the same as those that mixwalk.exe shows
+// when it attaches to the program, or looks at it from outside.
 
 #include <gtest/gtest.h>
 #include <windows.h>
@@ -247,7 +247,7 @@ TEST_F(HangDump, ModulesAndThreadsAreThoseOfTheSystemsLayouts) {
   }
 }
 
-// A dump of the stacks alone: the images' files stand in. Code that the JIT compiled is in no file.
+// A dump of the stacks alone: the images' files are read instead. Code that the JIT compiled is in no file.
 TEST_F(HangDump, ASmallDumpIsWalkedByTheImagesFiles) {
   EXPECT_LT(std::filesystem::file_size(utf8_path(small_path_)) * 10, std::filesystem::file_size(utf8_path(path_)));
   const Json dump = json_of(run_program({mixwalk_exe(), "dump", small_path_, "-f", "json"}));
@@ -260,8 +260,8 @@ TEST_F(HangDump, ASmallDumpIsWalkedByTheImagesFiles) {
     // The two dumps are of two moments, and some threads of the runtime wait again and again.
     const std::vector<Place> found = places(small.at(id));
     if (found.empty() || found.front() != places(thread).front()) continue;
-    // Wine's writer takes a thread's registers, lets it run, and copies its stack later. Seen once in some ten runs: a
-    // thread of the runtime's had left its wait and was back in it, and above its registers lay no return address.
+    // Wine's writer reads a thread's registers, lets it run, and copies its stack later. Seen once in some ten runs: a
+    // thread of the runtime had left its wait and was back in it, and no return address lay above its Rsp.
     if (found.size() == 1 && small.at(id)["runs"][0]["why"] == "no-call") continue;
     EXPECT_EQ(found, places(thread)) << small.at(id).dump(1);
     ++same;

@@ -96,7 +96,7 @@ TEST(Dump, ShowsEveryWayToHang) {
 TEST(Dump, TenTimesInARowLeavesNothingBehind) {
   Hang hang;
   ASSERT_TRUE(hang.ready());
-  // The first visits load what the runtime keeps for good (its profiling code, our DLL's path).
+  // The first visits load what the runtime never unloads (its profiling code, our DLL's path).
   dump_json({"-p", hang.id()});
   dump_json({"-p", hang.id()});
   const DWORD before = hang.process().handle_count();
@@ -133,7 +133,7 @@ std::set<DWORD> threads_of_process(DWORD process) {
   return ids;
 }
 
-// The runtime's thread that lets go of a profiler begins a quarter of a second late, as on a busy machine.
+// The runtime's thread that detaches a profiler begins a quarter of a second late, as on a busy machine.
 TEST(Dump, LeavesSoonWhereTheRuntimeBeginsLate) {
   Hang hang;
   ASSERT_TRUE(hang.ready());

@@ -8,11 +8,11 @@
 
 namespace mixwalk {
 
-// A thread of the system's pool, or a worker of .NET: it may end at any moment. The program names its own ones.
+// A thread of the system's pool, or a worker of .NET: it may end at any moment. The program names its own threads.
 inline bool may_end(std::string_view name) { return name.empty() || name.starts_with(".NET "); }
 
-// A thread that ended between the list of threads and its turn has no stack, and no test may ask one of it. A thread that
-// the program itself named never passes here.
+// A thread that ended between the listing of the threads and its turn has no stack, so no test may expect one. A thread
+// that the program itself named never counts as such a thread.
 inline bool ended_meanwhile(std::string_view name, std::string_view skipped) {
   return may_end(name) &&
          (skipped == "the thread is ending" || skipped == "the thread has ended, or may not be opened" ||

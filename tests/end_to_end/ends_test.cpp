@@ -1,6 +1,5 @@
-// A program that is looked at ends as it would without: in five ways under a recording of 1 ms,
-// with mixwalk.dll's threads ended or suspended by the program, and with the loader lock held for
-// good.
+// A program that is looked at ends as it would without mixwalk: in five ways under a recording of 1 ms, with
+// mixwalk.dll's threads ended or suspended by the program, and with the loader lock held for good.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,15 +29,14 @@ RecordRequest every_millisecond() {
   return {.sampling = {.probe = ProbePolicy::never}, .period_ns = 1'000'000};
 }
 
-// For threads that are stopped in the middle: the CLR may hold locks of its own in DoStackSnapshot.
+// For threads that are stopped in the middle: in DoStackSnapshot the CLR may hold locks of its own.
 RecordRequest copies_every_millisecond() {
   RecordRequest request = every_millisecond();
   request.sampling.engine = Engine::copy;
   return request;
 }
 
-// A recording of a program, by the pieces of mixwalk.exe; it is under way when the constructor
-// returns.
+// A recording of a program, made with the classes of mixwalk.exe; it is running when the constructor returns.
 class Recorded {
  public:
   Recorded(const ChildProcess& program, const RecordRequest& request)
@@ -52,7 +50,7 @@ class Recorded {
       if (!next || *next == TargetSession::Next::bytes) return;
     }
   }
-  // Takes what comes until that ends; why it did. Nothing: the program and the recording hang.
+  // Collects until the recording ends; returns the reason. Nothing: the program and the recording hang.
   std::optional<Failure> to_its_end() {
     RecordedBytes bytes;
     const ULONGLONG end = GetTickCount64() + kHangMs;
@@ -131,8 +129,8 @@ INSTANTIATE_TEST_SUITE_P(Ways, Ends,
                          testing::Values("native", "environment", "failfast", "terminate", "main"),
                          [](const auto& info) { return std::string(info.param); });
 
-// What was suspended by our threads at the moment when they were stopped is given back from
-// outside. Then the program's own threads all come to their end, and so does it.
+// The suspensions that our threads had made at the moment when they were stopped are undone from outside. Then all of
+// the program's own threads reach their end, and so does the program.
 void stop_foreign_threads(const std::string& how, const std::vector<std::string>& ways) {
   for (const std::string& way : ways) {
     SCOPED_TRACE(how + ", " + way);

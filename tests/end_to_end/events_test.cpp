@@ -33,7 +33,7 @@ class Events : public ::testing::Test {
     options.insert(options.begin(), {mixwalk_exe(), "record", "-p", std::to_string(events.id()),
                                      "-o", file_, "-v"});
     ChildProcess recorder(options);
-    // Its file begins when the runtime tells of events: nothing that was thrown before is missed.
+    // Its file begins when the runtime reports events: nothing that was thrown before is missing.
     const ULONGLONG end = GetTickCount64() + 30'000;
     while (bytes_of(file_).size() < 100 && GetTickCount64() < end) Sleep(50);
     events.write_line("GO");
@@ -279,7 +279,7 @@ class Loads : public Events {
     const std::string dynamic = "RefEmit_InMemoryManifestModule";
     EXPECT_EQ(samples_of(dynamic), kRounds) << "what the runtime calls a dynamic module";
     expect_loaded_by(dynamic, "LoadDynamic", "(System.Int32)");
-    // Native: loaded again and again, by a P/Invoke, with what it needs, on a thread without .NET.
+    // Native: loaded again and again by a P/Invoke, with the images that it needs, on a thread without .NET.
     EXPECT_EQ(samples_of("hunt_turn_a.dll"), kRounds);
     expect_loaded_by("hunt_turn_a.dll", "LoadNative");
     EXPECT_EQ(samples_of("ladder_native_O0.dll"), 1u);
@@ -360,8 +360,8 @@ TEST_F(Loads, ModulesOfAStartedProgram) {
             2 * kRounds)
       << result.err;
   expect_loaded_by("hunt_turn_a.dll", "LoadNative");
-  // What the runtime itself begins with, and each module once, whether the runtime tells of it or the
-  // loader.
+  // The modules that the runtime itself loads first, and each module once, whether the runtime or the loader reports
+  // it.
   EXPECT_EQ(samples_of("events.dll"), 1u);
   for (const auto& [what, of] : types_) {
     const bool again = what == "hang.dll" || what == "hunt_turn_a.dll" || what.starts_with("RefEmit");
@@ -369,7 +369,7 @@ TEST_F(Loads, ModulesOfAStartedProgram) {
   }
 }
 
-// What is loaded is unloaded right after: a sample with wrong names would be worse than none.
+// Each image is unloaded directly after it was loaded: a sample with wrong names would be worse than none.
 TEST_F(Loads, OfAssembliesThatAreUnloaded) {
   record(program({"--let-go"}), {"--on", "module-load=hang"});
   EXPECT_EQ(samples_of("hang.dll") + recording_.dropped, kRounds);
@@ -386,8 +386,7 @@ TEST_F(Loads, WhatAKilledProgramTakesWithItIsCounted) {
   EXPECT_EQ(samples_of("hunt_turn_a.dll") + recording_.dropped, kRounds) << result.err;
 }
 
-// A reader that does not read: the target goes on, and every event is a sample or counted as
-// dropped.
+// A reader that does not read: the target goes on, and every event becomes a sample or is counted as dropped.
 TEST(EventsSession, SlowReaderLosesEventsThatAreCounted) {
   constexpr int kThrown = 40'000;
   ChildProcess events({fixture("events.exe"), "--rounds", std::to_string(kThrown / 4), "--threads",
@@ -423,7 +422,7 @@ TEST(EventsSession, SlowReaderLosesEventsThatAreCounted) {
   std::printf("%zu events sampled, %llu dropped\n", recording.samples.size(), recording.dropped);
 }
 
-// Allocations are told of only where the runtime was asked as it started: no silence, a refusal.
+// The runtime reports allocations only if it was told to when it started: mixwalk must refuse, not stay silent.
 TEST(EventsSession, AllocationsOfAProgramThatRunsAreRefused) {
   ChildProcess events({fixture("events.exe")});
   ASSERT_EQ(events.read_line().value_or("(closed)"), "READY");

@@ -1,5 +1,5 @@
-// mixwalk record beside programs that do something of their own with faults (fixtures/faults): what
-// they watch for must reach them, and nothing of ours may.
+// mixwalk record beside programs that use faults for purposes of their own (fixtures/faults): the faults that they wait
+// for must reach them, and no fault of ours may.
 
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ class Faults : public testing::Test {
     return count;
   }
 
-  // What the program counts once it has done so many rounds more, or after half a minute without.
+  // The program's counters after this many more rounds, or after half a minute without a round.
   static Count count_after_rounds(ChildProcess& program, int rounds) {
     const ULONGLONG end = GetTickCount64() + 30'000;
     const Count first = count(program);
@@ -48,11 +48,11 @@ class Faults : public testing::Test {
     return now;
   }
 
-  // Some rounds without a visitor, the visit, and some rounds after it: what was counted then.
+  // Some rounds without a visitor, the visit, and some rounds after it; returns the program's counters then.
   struct Visit {
     Count before, during, after;
   };
-  // `rounds`: how many are waited for before and after; 0 for a situation that counts none.
+  // `rounds`: for how many rounds to wait before and after; 0 for a situation that counts none.
   Visit visit(const std::string& situation,
               const std::vector<std::string>& options = {"-i", "1ms", "--budget", "0"},
               int rounds = kRounds) {
@@ -136,7 +136,7 @@ TEST_F(Faults, ACallbackThatHandlesItsOwnFaultGoesOnToItsEnd) {
   const Visit counts = visit("callback");
   EXPECT_GT(counts.during.probes, 100) << "then it was never asked";
   EXPECT_EQ(counts.after.probe_faults, counts.after.probes);
-  // Methods are compiled as ever: the lock of the function tables was given back.
+  // Methods are compiled as before: the lock of the function tables was released.
   EXPECT_GT(counts.during.rounds, counts.before.rounds);
   EXPECT_GE(counts.after.rounds, counts.during.rounds + kRounds);
   EXPECT_GT(stacks_of("dynamic").whole, 0);

@@ -1,4 +1,4 @@
-// Threads that others than the runtime begin, end and suspend: fixtures/threads. Longer on request:
+// Threads that are started, ended and suspended by others than the runtime: fixtures/threads. Longer on request:
 // MIXWALK_FOREIGN_THREADS_SECONDS, the seconds of each recording.
 
 #include <gtest/gtest.h>
@@ -44,8 +44,8 @@ void record(std::uint32_t process_id, std::vector<std::string> options) {
   remove_file(file);
 }
 
-// The runtime detaches a thread that it did not make in the thread's end notification, and forgets
-// it much later, when its finalizer has time. The program without mixwalk: the same line.
+// The runtime detaches a thread that it did not create in the thread's end notification, and forgets it much later,
+// when its finalizer has time. The program prints the same line without mixwalk.
 TEST(ForeignThreads, EndSlowlyWhileTheyAreRecorded) {
   for (const char* probe : {"never", "risk", "always"}) {
     SCOPED_TRACE(probe);
@@ -74,8 +74,8 @@ TEST(ForeignThreads, ADetachedThreadIsWalkedFromItsCopyAndSaysWhy) {
   threads.expect_unharmed();
 }
 
-// The program suspends a thread of its own, 60,000 frames deep. It must not take a step until the
-// program resumes it, and there must be something to resume.
+// The program suspends a thread of its own, 60,000 frames deep. The thread must not run until the program resumes it,
+// and the program's ResumeThread must find a suspended thread.
 TEST(ForeignThreads, SuspendedByTheProgramStaySuspended) {
   for (const char* deadline : {"50ms", "10ms", "1ms"}) {
     SCOPED_TRACE(deadline);

@@ -1,5 +1,5 @@
-// What mixwalk.dll really imports while a thread stands: measured in real programs by the freeze
-// trap (tests/support/win/freeze_trap.h). Whatever is not on the list below has no business there.
+// What mixwalk.dll really imports while a thread is frozen: measured in real programs by the freeze trap
+// (tests/support/win/freeze_trap.h). No function that is missing in the list below may be called.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

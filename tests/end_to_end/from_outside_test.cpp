@@ -138,7 +138,7 @@ TEST_F(FromOutside, AnotherProfilerIsAttached) {
   expect_unharmed(hang);
 }
 
-// The thread that answers on the diagnostics port, which the runtime names after what it does first.
+// The thread that answers on the diagnostics port; the runtime names it after its first task.
 TEST_F(FromOutside, TheDiagnosticsThreadStands) {
   ChildProcess hang({fixture("hang.exe")});
   ready(hang);
@@ -180,7 +180,7 @@ TEST_F(FromOutside, TheLoaderLockIsHeldForGood) {
   EXPECT_TRUE(ends.read_line().value_or("").starts_with("DONE"));
 }
 
-// The thread that collects stands in the middle of a collection, nearly always: it does nothing else.
+// The thread that collects is nearly always in the middle of a collection: it does nothing else.
 TEST_F(FromOutside, ACollectionThatNeverEnds) {
   ChildProcess locks({fixture("locks.exe"), "--lock", "suspension"});
   const std::string line = locks.read_line().value_or("");

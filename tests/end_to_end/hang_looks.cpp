@@ -66,7 +66,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   }
 }
 
-// "1.2 s", "850 ms", "2 min 5 s": how long it is; 0: none begins here.
+// Parses "1.2 s", "850 ms", "2 min 5 s": returns the length of the text; 0: no time begins here.
 std::size_t time_length(std::string_view text) {
   const std::size_t digits = text.find_first_not_of("0123456789.");
   if (digits == 0 || digits == std::string_view::npos) return 0;
@@ -83,8 +83,8 @@ std::size_t time_length(std::string_view text) {
   return 0;
 }
 
-// Calls `replace` where a word begins, with the text from there on: it returns how much of that to leave out, and adds
-// to `out` what stands there instead.
+// Calls `replace` at the beginning of each word, with the text from there on. `replace` returns how many characters to
+// leave out, and appends to `out` what replaces them.
 template <class Replace>
 std::string replaced(std::string_view text, Replace replace) {
   std::string out;
@@ -131,8 +131,8 @@ std::string without_addresses(std::string_view text) {
   });
 }
 
-// Ids decide about the order of threads in a finding, and differ from run to run. The first thread of a finding stays
-// first, unless all are alike: in a circle, and in one call.
+// The order of threads in a finding follows their ids, which differ from run to run. So the threads are sorted by name.
+// The first thread of a finding stays first, unless all are alike: in a circle, and in one call.
 std::string in_order_of_names(const std::string& text) {
   std::istringstream in(text);
   std::string out;
@@ -163,8 +163,8 @@ std::string in_order_of_names(const std::string& text) {
 
 enum class Look { outside, inside, dump_file };
 
-// The headline and the findings, without lines of source and numbers of lambdas. Neither the files nor the groups behind
-// the findings: .NET's own threads are a part of those, and one that has just ended is a note.
+// The headline and the findings, without lines of source and numbers of lambdas. The files and the groups behind the
+// findings are left out: .NET's own threads are part of the groups, and a thread that has just ended is a note.
 std::string findings_of(const std::string& text, Look look) {
   std::istringstream in(text);
   std::string out;
@@ -224,8 +224,8 @@ std::vector<std::string> said_by_page(const std::string& page) {
   return said;
 }
 
-// The page says each thing that the text says, and in its order. Threads that do the same share their lines in the
-// text, so within a finding the order is left open.
+// The page says everything that the text says, in the same order. Threads that do the same share their lines in the
+// text, so the order within a finding does not matter.
 void expect_page_says(const std::string& page, const std::string& text) {
   std::size_t from = 0, findings = 0;
   for (const std::string& piece : said_by_page(page)) {
@@ -251,7 +251,7 @@ std::string golden_name(const std::string& way, Look look) {
   return other ? of_dump_file : "hangs-" + way + ".txt";
 }
 
-// A machine that is busy otherwise does not let a thread run for most of the time: then none is said to spin.
+// On a machine with other work a thread may not run for most of the time: then no thread is found spinning.
 bool was_kept_from_running(const std::vector<std::string>& compare) {
   std::vector<std::string> line = compare;
   line.insert(line.end(), {"-f", "json"});

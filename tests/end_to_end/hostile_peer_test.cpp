@@ -1,5 +1,5 @@
-// Garbage on both ends of the pipe: mixwalk.exe visits a process that is none of ours and answers
-// what it likes, and mixwalk.dll sits in a real process and is told nonsense.
+// Garbage on both ends of the pipe: mixwalk.exe visits a process that is not a real target and answers anything, and
+// mixwalk.dll, in a real process, is sent nonsense.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@
 namespace mixwalk {
 namespace {
 
-// Messages that are right, and what a hostile hand makes of them. Deterministic.
+// Valid messages, and their malicious variants. Deterministic.
 class Garbage {
  public:
   explicit Garbage(unsigned seed) : random_(seed) {}
@@ -76,8 +76,8 @@ std::wstring pipe_name_in(const std::string& request) {
   return at == std::string::npos ? std::wstring() : to_utf16(std::string_view(request).substr(at));
 }
 
-// This very process as a .NET process: takes one attach, answers it, and says `talk` on the pipe
-// that it was told, then waits until mixwalk.exe has left it.
+// This test process plays a .NET process: it accepts one attach, answers it, sends `talk` through the pipe whose name
+// it got, and then waits until mixwalk.exe has left it.
 void be_a_target(const std::string& reply, const std::string& talk) {
   const std::wstring name =
       L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(GetCurrentProcessId());
@@ -121,8 +121,6 @@ void expect_one_line(const ProgramResult& result, const std::vector<ExitCode>& c
   EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1);
 }
 
-// The runtime makes an instance of its port, and only then asks to be told of its client: who comes
-// in between makes it deaf for good.
 TEST(DiagnosticsPort, OfAProcessThatHasEndedIsNoPortOfAnotherProgram) {
   ChildProcess ended({mixwalk_exe(), "--version"});
   ended.read_line();
@@ -132,6 +130,8 @@ TEST(DiagnosticsPort, OfAProcessThatHasEndedIsNoPortOfAnotherProgram) {
   EXPECT_EQ(reply.failure().code, ExitCode::target_exited) << reply.failure().message;
 }
 
+// The runtime creates an instance of its port, and only then asks to be notified of its client: a client that connects
+// in between makes the port unreachable for good.
 TEST(DiagnosticsPort, IsNotConnectedToInTheMomentThatItIsMade) {
   const std::wstring name =
       L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(GetCurrentProcessId());
@@ -182,7 +182,7 @@ TEST(HostileTarget, TalksNonsense) {
   const Message hello = Hello{kProtocolVersion, {7, "C:\\x.exe", "x"}, {".NET", 10, 0, 0, 0}};
   Thread thread{.os_id = 7};
   thread.stack.frames.push_back({.module = 1'000'000});
-  // A wrong version, a message out of place, a thread whose module nobody has named.
+  // A wrong version, a message in the wrong order, a thread whose module was not sent before.
   const std::vector<std::string> talks = {
       encode(Hello{kProtocolVersion + 1, {}, {}}), encode(DumpDone{}),
       encode(hello) + encode(Detached{}), encode(hello) + encode(thread)};
@@ -197,7 +197,7 @@ TEST(HostileTarget, TalksNonsense) {
   }
 }
 
-// An image of this process under another path, and a thread that stands in one of its exports.
+// An image of this process under another path, and a thread whose frame is in one of its exports.
 std::string dump_with_image(HMODULE image, const std::string& path, const void* address) {
   const auto base = reinterpret_cast<std::uint64_t>(image);
   const auto* dos = reinterpret_cast<const IMAGE_DOS_HEADER*>(base);
@@ -239,8 +239,8 @@ TEST_F(HostileTargetsImage, IsOnADrive) {
   EXPECT_NE(result.out.find("ladder_native_call"), std::string::npos) << result.out;
 }
 
-// The path of an image is what the target says. mixwalk.exe opens none that leads to another machine
-// or to a device: what it would have found there would have named the frame.
+// The target says what the path of an image is. mixwalk.exe opens no path that leads to another machine or to a device:
+// the file there would otherwise have named the frame.
 TEST_F(HostileTargetsImage, IsOnNoDrive) {
   MIXWALK_ONLY_UNDER_WINE("the device is Wine's, for files of the machine that it runs on: it needs no server");
   ASSERT_TRUE(path_.starts_with("Z:\\")) << path_;
@@ -256,7 +256,7 @@ std::wstring diagnostics_port_of(DWORD process_id) {
   return L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(process_id);
 }
 
-// What a client writes to a pipe, until it leaves: nothing, where none comes.
+// What a client writes to a pipe until it disconnects: nothing, where no client comes.
 std::string bytes_written_to(PipeIo& pipe, const Deadline& deadline) {
   std::string bytes;
   if (pipe.accept(deadline) != IoResult::ok) return bytes;
@@ -264,8 +264,8 @@ std::string bytes_written_to(PipeIo& pipe, const Deadline& deadline) {
   return bytes;
 }
 
-// This process makes the pipe of another process's diagnostics port, and would get the visitor's
-// rights. It gets no byte, and the other process is no .NET process.
+// This process creates the pipe of another process's diagnostics port, and would get the visitor's rights. It receives
+// no byte, and mixwalk says that the other process is no .NET process.
 TEST(SquattedPort, IsNotSpokenTo) {
   ChildProcess native({"C:\\windows\\system32\\cmd.exe"});
   const std::string id = std::to_string(native.id());
@@ -299,7 +299,7 @@ TEST(SquattedPort, IsNotListed) {
   EXPECT_EQ(result.out.find("cmd.exe"), std::string::npos) << result.out;
 }
 
-// Attaches mixwalk.dll, and tells it to come to the pipe of this name.
+// Attaches mixwalk.dll, and tells it to connect to the pipe with this name.
 bool attach_dll(const ChildProcess& target, const std::wstring& pipe_name,
                 const Deadline& deadline) {
   std::string dll = mixwalk_exe();
@@ -318,7 +318,7 @@ bool attach_dll(const ChildProcess& target, const std::wstring& pipe_name,
   }
 }
 
-// The pipe's name says which process must serve it. The DLL says nothing to another one, and leaves.
+// The pipe's name says which process must serve it. The DLL sends nothing to another process, and leaves.
 TEST(SquattedSession, IsNotSpokenTo) {
   ChildProcess hang({fixture("hang.exe")});
   ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
@@ -346,7 +346,7 @@ bool talk_to_dll(const ChildProcess& target, const std::string& talk) {
   if (!attach_dll(target, name, deadline)) return false;
   if (pipe.accept(deadline) != IoResult::ok) return false;
   pipe.write(talk.data(), talk.size(), deadline);
-  // What is cut off is waited for as long as there is someone to say it: a visitor that ends.
+  // The DLL waits for the rest of a truncated message as long as the visitor lives: so this visitor ends.
   char byte;
   const Deadline soon(500);
   IoResult result;

@@ -1,5 +1,5 @@
-// Either side ended from outside, at any moment of attach, dump and detach: the other one goes on or
-// ends cleanly, nothing stays suspended, and the next visitor is let in.
+// Either side is ended from outside, at any moment of attach, dump and detach: the other side goes on or ends cleanly,
+// nothing stays suspended, and the next visitor is admitted.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,8 +34,8 @@ bool ready(ChildProcess& target) {
   return target.read_line().value_or("").starts_with("READY");
 }
 
-// How long a whole visit takes here and now, milliseconds: the moments are spread over it. A busy
-// machine that becomes idle makes later ones shorter: whoever sees one end in time says so.
+// How long a whole visit takes now, in milliseconds: the moments are spread over that time. On a busy machine that
+// becomes idle, later visits are shorter: the caller corrects the time when a visitor ends before its moment.
 DWORD visit_ms(const std::vector<std::string>& visit) {
   run_program(visit);  // warms the caches up
   const ULONGLONG begin = GetTickCount64();
@@ -69,7 +69,7 @@ TEST(Killed, TheTargetGoesOnAndLetsTheNextOneIn) {
   EXPECT_EQ(hang.wait(20'000), 0u) << "a thread that stays suspended would hold it up";
 }
 
-// Threads stand for as long as a dump file is written: one moment is chosen so that it meets them standing.
+// Threads are suspended while a dump file is written: one moment is chosen so that it falls into that time.
 TEST(Killed, WhatStoodForADumpFileOrALookFromOutsideRunsAgain) {
   ChildProcess hang({fixture("hang.exe"), "--many", "100"});
   ASSERT_TRUE(ready(hang));
@@ -78,7 +78,7 @@ TEST(Killed, WhatStoodForADumpFileOrALookFromOutsideRunsAgain) {
       {mixwalk_exe(), "dump", "-p", id, "-o", file},
       {mixwalk_exe(), "dump", "--outside", "--at-once", "-p", id, "-o", temporary_file("killed.txt")}};
   const DWORD longest[] = {visit_ms(looks[0]), visit_ms(looks[1])};
-  // A thread that stands has a suspend count of its own before it is asked; one that has ended has none.
+  // A suspended thread has a suspend count above 0; a thread that has ended has none.
   const auto one_stands = [&] {
     return std::ranges::any_of(suspend_counts(hang.id()), [](DWORD count) { return count != 0 && count != ~0u; });
   };

@@ -1,4 +1,4 @@
-// Random chains of managed and native calls against what the program itself wrote down.
+// Random chains of managed and native calls, compared with what the program itself wrote down.
 
 #include <gtest/gtest.h>
 
@@ -25,8 +25,8 @@ struct WrittenChain {
   std::vector<Rung> rungs;  // leaf first
 };
 
-// The file of the chain that the ladder names in "PARKED i FILE": its own output is in the code page, which may lack
-// letters of the folder's name.
+// The file of the chain that the ladder names in "PARKED i FILE": the ladder's own output is in the code page, which
+// may lack letters of the folder's name.
 std::string chain_file(const std::string& out, const std::string& parked, int chains) {
   constexpr std::size_t kIndexAt = 7;
   return chains == 1 ? out : out + "." + parked.substr(kIndexAt, parked.find(' ', kIndexAt) - kIndexAt);
@@ -46,7 +46,7 @@ WrittenChain read_chain(const std::string& path) {
 // How many chains: fewer in an ordinary run, all 500 with MIXWALK_LADDER_CHAINS=500.
 int chain_count() { return wanted("MIXWALK_LADDER_CHAINS", 40, 1); }
 
-// A frame that the ladder wrote down if it wrote down all of its own.
+// Whether the ladder wrote this frame down, provided that it wrote down all of its own frames.
 bool is_ladders(const Snapshot& snapshot, const Frame& frame) {
   if (frame.kind == FrameKind::managed) return frame.name.starts_with("Ladder.");
   if (frame.kind != FrameKind::native || frame.module == Frame::kNone) return false;
@@ -54,8 +54,8 @@ bool is_ladders(const Snapshot& snapshot, const Frame& frame) {
       .starts_with("ladder_");
 }
 
-// The files and lines of the managed frames, of which the program wrote down what the runtime's own stack trace
-// says. How many lines were compared.
+// Checks the files and lines of the managed frames against the runtime's own stack trace, which the program wrote down.
+// Returns how many lines were compared.
 std::size_t expect_lines(const Snapshot& snapshot, const Thread& thread, const WrittenChain& written) {
   std::size_t next = 0, compared = 0;
   for (const Frame& frame : thread.stack.frames) {
@@ -73,7 +73,7 @@ std::size_t expect_lines(const Snapshot& snapshot, const Thread& thread, const W
   return compared;
 }
 
-// What may lie between a frame and the one that called it, by the way it was called.
+// The frames that may lie between a frame and its caller, by the way of the call.
 bool may_lie_between(const Snapshot& snapshot, const Frame& frame, const std::string& hop) {
   const bool direct = hop == "call" || hop == "delegate" || hop == "local function" ||
                       hop == "native call";
@@ -81,8 +81,8 @@ bool may_lie_between(const Snapshot& snapshot, const Frame& frame, const std::st
   if (frame.kind == FrameKind::stub) return true;
   // Thunks of the runtime that the CLR does not know by a FunctionID.
   if (frame.kind == FrameKind::native && frame.module == Frame::kNone) return true;
-  // Exception dispatch is managed code of the runtime; once it has been called often enough, it is
-  // jitted anew, outside every image.
+  // Exception dispatch is managed code of the runtime; once that has been called often enough, it is jitted anew,
+  // outside every image.
   const bool handler = hop.ends_with("funclet");
   if (handler && frame.kind == FrameKind::managed &&
       (frame.name.starts_with("System.Runtime.EH.") ||
@@ -92,8 +92,8 @@ bool may_lie_between(const Snapshot& snapshot, const Frame& frame, const std::st
   if (frame.kind == FrameKind::gap || frame.module == Frame::kNone) return false;
   const std::string module =
       module_name(snapshot.modules[static_cast<std::size_t>(frame.module)]);
-  // Out of managed code through stubs alone; into it, and through exception dispatch, with the
-  // runtime's own frames.
+  // A call out of managed code goes through stubs only; a call into managed code, and exception dispatch, go through
+  // the runtime's own frames.
   if (hop.starts_with("P/Invoke") || hop == "calli" || hop == "COM call out") return false;
   return module == "coreclr.dll" || module == "System.Private.CoreLib.dll" ||
          module == "ntdll.dll" || module == "kernelbase.dll";
@@ -127,8 +127,8 @@ std::size_t expect_part_of_chain(const Snapshot& snapshot, const Thread& thread,
   return written.rungs.size() - found;
 }
 
-// What a stub says that it leads to: the P/Invoke by which the native function above was called, as its declaration
-// has it, or the interface's method, or the managed function above.
+// The target that a stub names must be right: the P/Invoke by which the native function above was called, as it is
+// declared, or the interface's method, or the managed function above.
 void expect_target(const Frame& stub, const Rung& callee) {
   if (callee.kind == "managed") {
     if (stub.name == "IL_STUB_ReversePInvoke" || stub.name == "IL_STUB_COMtoCLR") {
@@ -174,8 +174,8 @@ void expect_chain(const Snapshot& snapshot, const Thread& thread, const WrittenC
   EXPECT_EQ(next, written.rungs.size()) << "frames are missing";
 }
 
-// In an image every frame has a name: a symbol's, or where its function begins. Code outside images that the runtime
-// does not know is its thunks and helpers. How many of those there are.
+// In an image every frame has a name: a symbol's name, or one made of the RVA where its function begins. Code outside
+// images that the runtime does not know belongs to its thunks and helpers. Returns how many of those there are.
 std::size_t expect_names(const Stack& stack) {
   std::size_t thunks = 0;
   for (const Frame& frame : stack.frames) {
@@ -186,8 +186,8 @@ std::size_t expect_names(const Stack& stack) {
   return thunks;
 }
 
-// Everything but how a frame was found, and but its module's number: another image may have been
-// loaded between the two dumps.
+// Compares everything but how a frame was found, and its module's index: another image may have been loaded between the
+// two dumps.
 void expect_same_frames(const Snapshot& by_snapshot, const Stack& snapshot,
                         const Snapshot& by_copy, const Stack& copy) {
   const auto base_of = [](const Snapshot& from, const Frame& frame) {

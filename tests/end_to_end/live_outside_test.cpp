@@ -1,5 +1,5 @@
-// A live process that is only read: its stacks from outside, with the runtime's debugging library in a worker, held
-// against those of an attach to the same parked threads.
+// A live process that is only read: its stacks from outside, with the runtime's debugging library in a worker, are
+// compared with those of an attach to the same parked threads.
 
 #include <gtest/gtest.h>
 #include <windows.h>

@@ -1,6 +1,6 @@
-// One thread of the target holds one lock of the process nearly all of the time, and is walked
-// while it does (fixtures/locks): by mixwalk.dll, which must not care, and by one that does what is
-// forbidden while a thread stands, which hangs until the supervisor ends it.
+// One thread of the target holds one lock of the process nearly all of the time, and is walked meanwhile
+// (fixtures/locks): by mixwalk.dll, which the lock must not block, and by a DLL that does what is forbidden while a
+// thread is frozen, and hangs until the supervisor ends it.
 
 #include <gtest/gtest.h>
 
@@ -22,18 +22,17 @@
 namespace mixwalk {
 namespace {
 
-// A request has a cost of its own, so each asks for some walks of each of the two threads.
+// A request has a cost of its own, so each request asks for several walks of each of the two threads.
 constexpr int kWalksPerRequest = 10;
-// By the product: 200 walks of each thread, and more until the holder was met with its lock so
-// often. (The sampler takes some locks itself before it freezes anything; it then often comes
-// just when they are free.)
+// With the product: 200 walks of each thread, and more until the holder was met with its lock often enough. (The
+// sampler takes some locks itself before it freezes anything; after that it often comes just when they are free.)
 constexpr int kRequests = 20;
 constexpr int kMetWithItsLock = 5;
 // Once more with the trap in the DLL.
 constexpr int kTimedRequests = 3;
 constexpr int kAtOnceRequests = 10;
-// Under sabotage with the product's deadline: visits of so many requests, until so many freezes
-// were ended. (In one visit they are few: the circuit breaker ends the walks of such a thread.)
+// Under sabotage with the product's deadline: visits of this many requests, until enough freezes were ended. (In one
+// visit they are few: the circuit breaker ends the walks of such a thread.)
 constexpr int kRequestsPerVisit = 2;
 constexpr std::uint64_t kEnded = 4;
 // As good as for ever. Tried until it is seen once.
@@ -42,17 +41,17 @@ constexpr int kLongWalksPerRequest = 2;
 // Whatever else.
 constexpr int kMostRequests = 500;
 
-// A freeze ends at its deadline, but for: two steps of the supervisor (it looks every 10 ms, and a
-// DoStackSnapshot that waits is freed one look later); a time slice (15.6 ms on Windows) until it
-// gets a processor, and one until whoever stood gets it.
+// A freeze ends at its deadline, plus these: two steps of the supervisor (it looks every 10 ms, and a DoStackSnapshot
+// that waits is freed one look later); a time slice (15.6 ms on Windows) until the supervisor gets a processor, and one
+// more until the frozen thread gets one.
 constexpr std::uint64_t kSupervisorStepMs = 10;
 constexpr std::uint64_t kSliceMs = 16;
 constexpr std::uint64_t kLimitNs =
     (kDefaultDeadlineMs + 2 * kSupervisorStepMs + 2 * kSliceMs) * 1'000'000;
 
-// By how much this machine makes a sleeper late, as long as one of these lives: threads that sleep
-// as the supervisor does, and note the worst. With more to do than it has processors for, it makes
-// anybody wait for several slices now and then, and so the supervisor, too.
+// How late this machine wakes a sleeping thread, during the life of this object: its threads sleep as the supervisor
+// does, and note the longest delay. A machine with more work than processors delays every thread by several time slices
+// now and then, and so the supervisor, too.
 class Lateness {
  public:
   Lateness() {
@@ -65,8 +64,8 @@ class Lateness {
   Lateness(const Lateness&) = delete;
   Lateness& operator=(const Lateness&) = delete;
 
-  // `freezes`: all that came near the limit, of which `late` were longer. On a machine that is in
-  // time none may be late; else few, and by no more than its own lateness.
+  // `freezes`: all that came near the limit, of which `late` were longer. On a machine without delays none may be late;
+  // otherwise few may, and by no more than the machine's own delay.
   void expect_in_time(std::uint64_t longest_ns, std::uint64_t late, std::uint64_t freezes) const {
     constexpr std::uint64_t kSliceNs = kSliceMs * 1'000'000;
     const std::uint64_t worst_ns = worst_ns_;
@@ -148,10 +147,10 @@ bool has_managed_frame(const Thread& thread) {
                      [](const Frame& frame) { return frame.kind == FrameKind::managed; });
 }
 
-// Caught in the few instructions of Wine's own dispatcher of system calls that still run on the
-// thread's stack: code of no image, called by a stub of ntdll.dll that has no unwind data. Some once
-// in 1,000 freezes of a thread that goes into the system all the time; there is no such code on
-// Windows, and no guess is made about it: its caller is a stub's, or is not shown.
+// The thread was stopped in the few instructions of Wine's own dispatcher of system calls that still run on the
+// thread's stack: code of no image, called by a stub of ntdll.dll that has no unwind data. This happens some once in
+// 1,000 freezes of a thread that makes system calls all the time; Windows has no such code. mixwalk does not guess
+// there: the caller is a stub's, or is not shown.
 bool is_in_wines_dispatcher(const Thread& thread) {
   const std::vector<Frame>& frames = thread.stack.frames;
   if (frames.size() < 2 || frames.size() > 3) return false;
@@ -163,17 +162,17 @@ bool is_in_wines_dispatcher(const Thread& thread) {
 struct Walks {
   CountersBuilder counters;
   int holding = 0;         // walks of the holder that found it with its lock
-  // How long a thread stood at the most. Not of those that the supervisor let go: the DLL counts
-  // until its sampler has come back; how long they stood, only the trap can see.
+  // The longest time for which a thread was frozen. Freezes that the supervisor ended are not included: the DLL
+  // measures until its sampler has returned; only the trap can see how long those threads were really frozen.
   std::uint64_t longest_ns = 0;
   std::uint64_t went = 0;  // had code on its stack that went away at every look: column "gone"
   std::uint64_t late = 0;  // stood for longer than the limit, or ran again before it was copied
   std::uint64_t top_only = 0;  // have a gap right below their first frames, and say so
 };
 
-// Each thread is a managed one. Where it stands in a leaf function whose caller is not proven, its stack has
-// a gap there and says so: one of some thousand walks of a thread that compiles all the time (a function of
-// coreclr.dll that has no unwind data and is reached by conditional jumps).
+// Each thread is a managed one. Where it is in a leaf function whose caller is not proven, its stack has a gap there
+// and says so: one of some thousand walks of a thread that compiles all the time (a function of coreclr.dll that has no
+// unwind data and is reached by conditional jumps).
 void look_for_frames(const Snapshot& snapshot, const Thread& thread, Walks& walks) {
   if (has_managed_frame(thread) || is_in_wines_dispatcher(thread)) return;
   ++walks.top_only;
@@ -192,7 +191,7 @@ void walk(TargetSession& session, const LockProgram& program, int times, std::ui
       ++walks.late;
       continue;
     }
-    // A thread that runs nothing but new code, while the runtime lets go of hundreds of assemblies.
+    // A thread that runs nothing but new code, while the runtime unloads hundreds of assemblies.
     if (thread.skipped == "code on its stack went away while it was looked at") {
       ++walks.went;
       continue;
@@ -208,8 +207,8 @@ void walk(TargetSession& session, const LockProgram& program, int times, std::ui
   }
 }
 
-// One row: frozen times in microseconds, as the DLL reports them, and (what the trap alone can see)
-// the longest time that a thread really stood.
+// One row: frozen times in microseconds, as the DLL reports them, and the longest time for which a thread was really
+// frozen, which only the trap can see.
 void print(const char* lock, const char* dll, Walks& walks, const FreezeTrapRecord* record) {
   const Counters counters = walks.counters.finish({});
   const std::string longest = record ? std::to_string(record->longest_ns / 1000) : "";
@@ -231,9 +230,9 @@ class LockHolder : public testing::TestWithParam<Case> {
   }
 };
 
-// A thread of nothing but new code is looked at until the runtime lets go of none: none of 7,199 walks
-// was lost, nor of 1,080 with the trap, on a busy machine. (Under sabotage each look costs a whole
-// deadline, and there are only three.)
+// A thread that runs nothing but new code is captured again until the runtime unloads none of it: none of 7,199 walks
+// was lost, nor of 1,080 with the trap, on a busy machine. (Under sabotage each capture costs a whole deadline, and
+// there are only three.)
 void expect_code_stays(const Walks& walks) {
   EXPECT_LE(walks.went, 2u);
   EXPECT_LE(walks.top_only, 2u);
@@ -256,7 +255,7 @@ TEST_P(LockHolder, Product) {
   EXPECT_TRUE(program.stop());
 }
 
-// All threads of the program stand together: the holder with its lock, and whoever waits for that.
+// All threads of the program are frozen together: the holder with its lock, and the threads that wait for it.
 TEST_P(LockHolder, AtOnce) {
   LockProgram program(GetParam().lock);
   TargetSession session = attach_to(program.id());
@@ -284,7 +283,7 @@ TEST_P(LockHolder, AtOnce) {
   EXPECT_TRUE(program.stop());
 }
 
-// The same code with the trap in it, which sees how long a thread really stood.
+// The same code with the trap in it, which sees how long a thread was really frozen.
 TEST_P(LockHolder, ProductTimed) {
   LockProgram program(GetParam().lock);
   const FreezeTrapPage page(program.id());
@@ -346,11 +345,10 @@ INSTANTIATE_TEST_SUITE_P(Locks, LockHolder,
                                          Case{"function-table", Sabotage::function_table},
                                          Case{"crt", Sabotage::crt},
                                          Case{"console", Sabotage::crt},
-                                         // Jitting takes many locks, and holds each for
-                                         // microseconds: the heap or the function tables were
-                                         // met locked in 1 walk of 50. But collectible code makes
-                                         // collections, and a frozen thread that the runtime waits
-                                         // for holds up the thread store's lock with them.
+                                         // Jitting takes many locks, and holds each for microseconds: the heap or the
+                                         // function tables were found locked in 1 walk of 50. But collectible code
+                                         // causes collections, and a frozen thread that the runtime waits for makes it
+                                         // hold the thread store's lock all that time.
                                          Case{"jit", Sabotage::thread_store, false},
                                          Case{"suspension", Sabotage::thread_store, false}),
                          [](const auto& info) {

@@ -1,4 +1,5 @@
-// The locks of a live program, from inside, from outside and from a dump file: fixtures/monitors says what is true of each.
+// The locks of a live program, from inside, from outside and from a dump file: fixtures/monitors prints the true state
+// of each.
 
 #include <gtest/gtest.h>
 #include <windows.h>
@@ -41,7 +42,7 @@ std::string line_of(const Json& lock) {
          number(lock.at("recursion")) + ' ' + (waiters.empty() ? "-" : sorted(waiters));
 }
 
-// Of the program itself; what the runtime's library locks beside is left out: Console.ReadLine holds a reader.
+// Locks of the program itself; other locks of the runtime's library are left out: Console.ReadLine holds a reader.
 LockLines own_locks(const Json& dump) {
   LockLines lines;
   for (const Json& lock : dump.at("locks")) {
@@ -51,7 +52,7 @@ LockLines own_locks(const Json& dump) {
   return lines;
 }
 
-// A program of fixtures/ that says what is true of its locks, up to READY.
+// A program of fixtures/ that prints the true state of its locks, followed by READY.
 struct LockedProgram {
   explicit LockedProgram(const std::vector<std::string>& arguments) : program(arguments) {
     while (const auto line = program.read_line()) {
@@ -155,7 +156,7 @@ TEST_P(Locks, TwoThreadsThatWaitForEachOther) {
   EXPECT_EQ(hang.wait(20'000), 0u);
 }
 
-// Locks go from hand to hand all the time: what is said must be possible at every moment.
+// The owners of locks change all the time: what the dump says must be possible at every moment.
 void look_at_motion(const std::string& path, const std::string& option, const std::string& type) {
   LockedProgram program({path, option});
   const int looks = wanted("MIXWALK_LOCK_LOOKS", 4, 4);
@@ -193,7 +194,7 @@ TEST_P(Locks, InMotionAreNeverImpossible) {
   if (GetParam().has_lock_type) look_at_motion(path("monitors.exe"), "--lock-motion", "System.Threading.Lock");
 }
 
-// Where an object was before the collector moved it, its header still says that it is locked.
+// Where an object was before the garbage collector moved it, its header still says that it is locked.
 TEST_P(Locks, ThatWereHeldWhereAnObjectWasBeforeItMoved) {
   LockedProgram program({path("monitors.exe"), "--moved"});
   ASSERT_EQ(program.said.size(), 1u);

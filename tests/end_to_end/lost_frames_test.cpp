@@ -1,5 +1,5 @@
-// Threads whose callers cannot be known from the top of their stack (fixtures/lost_frames): no frame
-// is invented, and no stack called whole that is not; and no walk goes on for ever.
+// Threads whose callers cannot be found from the top of their stack (fixtures/lost_frames): no frame is invented, no
+// stack is called whole that is not, and no walk goes on for ever.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -57,8 +57,8 @@ class LostFramesProgram : public testing::Test {
     program_ = nullptr;
   }
 
-  // The program says which threads they are before they have got there. A stack without a frame says
-  // nothing of where its thread is.
+  // The program names the threads before they have arrived at their places. A stack without a frame does not show where
+  // its thread is.
   static void wait_until_both_stand(TargetSession& session, DumpRequest request) {
     request.engine = Engine::copy;
     const auto top = [&](std::uint32_t id) {
@@ -138,8 +138,8 @@ TEST_P(LostFrames, ShowOnlyWhatIsKnown) {
 // How often a probe may fail in a row.
 constexpr int kPatience = 30;
 
-// The thread waits in the runtime, which is therefore not asked; but its copy does not lead to its root, or by a
-// guess only, since a caller has no unwind data. So it is frozen once more, and the runtime knows what lies beyond.
+// The thread waits in the runtime, so the runtime is not asked; but its copy does not lead to its root, or only by a
+// guess, since a caller has no unwind data. So the thread is frozen once more, and the runtime knows the frames beyond.
 TEST_F(LostFramesOfARuntimeWait, AutoAsksTheRuntimeWhereTheCopyDoesNotReachTheRoot) {
   ASSERT_TRUE(ready_);
   program_->write_line("WAIT");
@@ -169,9 +169,9 @@ TEST_F(LostFramesOfARuntimeWait, AutoAsksTheRuntimeWhereTheCopyDoesNotReachTheRo
     EXPECT_EQ(thread.stack.engine, Engine::snapshot);
     EXPECT_NE(thread.probe, ProbeResult::none);
   }
-  // A recording knows that the thread has not moved since it was copied, and asks all the same.
-  // Samples whose probe failed have the copy's frames only; of the others, whose managed frames the runtime
-  // reported, there must be some.
+  // A recording knows that the thread has not moved since it was copied, and asks the runtime nevertheless. Samples
+  // whose probe failed have the copy's frames only; there must be some others, whose managed frames the runtime
+  // reported.
   const std::string file = temporary_file("waits.mixwalk");
   std::ptrdiff_t asked = 0;
   for (int i = 0; i < kPatience && asked < 2; ++i) {

@@ -1,4 +1,4 @@
-// Code that comes and goes: nothing that was learnt of it may name what came after it.
+// Code that is loaded and unloaded: what was learnt about it must not name the code that replaces it.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ struct Pairs {
 
 class Passing : public ::testing::Test {
  protected:
-  // Wine ends a program whose dynamic methods are collected while W^X is on, with nobody looking at it.
+  // Wine ends a program whose dynamic methods are collected while W^X is on, without mixwalk too.
   static void SetUpTestSuite() { SetEnvironmentVariableA("DOTNET_EnableWriteXorExecute", "0"); }
   static void TearDownTestSuite() {
     SetEnvironmentVariableA("DOTNET_EnableWriteXorExecute", nullptr);

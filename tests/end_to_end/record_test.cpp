@@ -75,7 +75,7 @@ TEST_F(Record, EveryThreadWithItsWholeInterleavedStack) {
   EXPECT_THAT(waiting.frames, ::testing::IsSupersetOf({"NtWaitForMultipleObjects", "ladder_native_park"}));
   EXPECT_TRUE(std::ranges::any_of(
       waiting.frames, [](const auto& name) { return name.starts_with("Hang.Program+"); }));
-  // What its samples stand for is the time that it was watched, whatever the rate came to.
+  // Its samples stand for the time for which it was watched, whatever rate was reached.
   EXPECT_NEAR(static_cast<double>(waiting.value), static_cast<double>(recording.duration_ns), 4e8);
   // Interned: a thread that stands still has one stack.
   EXPECT_LT(recording.nodes.size(), 4000u);
@@ -117,7 +117,7 @@ TEST_F(Record, ManagedFramesHaveTheirLinesInTheFileAndInExports) {
 }
 
 TEST_F(Record, CpuModeTakesOnlyWhoUsesTheCpu) {
-  // A thread that spins on a busy machine comes to stand late, and one that is let go gives no sample.
+  // A thread that spins on a busy machine stops late, and one that was resumed early gives no sample.
   constexpr int kTimes = 10;
   std::size_t samples = 0;
   for (int i = 0; i < kTimes && samples <= 5; ++i) {
@@ -171,13 +171,13 @@ TEST_F(Record, KilledInMidFlightTheFileOpensAndTheTargetGoesOn) {
   EXPECT_EQ(next.exit_code, 0u) << next.err;
 }
 
-// A reader that does not read: the target never waits, and what was not taken is counted.
+// A reader that does not read: the target never waits, and samples that were not taken are counted.
 TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
   const std::vector<std::string> kNames = {"deadlock 1", "deadlock 2", "sleep", "accept",
                                            "native wait", "com call", "task result", "deep"};
   TargetSession session = attach_to(hang_.id());
-  // What fills first is the pipe's buffer, then the ring: some 5 s of chunks. A busy machine may need
-  // longer than the usual deadline, and a tick would then lack a thread.
+  // First the pipe's buffer fills, then the ring: some 5 s of chunks. A busy machine may need longer than the usual
+  // deadline, and a thread would then be missing in a tick.
   ASSERT_FALSE(session.begin_record({.sampling = {.deadline_ms = 5'000},
                                      .period_ns = 1'000'000,
                                      .thread_names = kNames}));
@@ -194,7 +194,7 @@ TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
   };
   read_until(GetTickCount64() + 1000, false);
   EXPECT_EQ(collector.recording().dropped, 0u) << "nothing is lost to a reader that reads";
-  // On a busy machine samples come more slowly, and what is on its way holds those of a longer time.
+  // On a busy machine samples come more slowly, and the samples in flight stand for a longer time.
   for (DWORD pause = 8'000; pause <= 64'000 && collector.recording().dropped == 0; pause *= 2) {
     Sleep(pause);
     read_until(GetTickCount64() + 1000, false);

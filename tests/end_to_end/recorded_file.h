@@ -9,7 +9,7 @@ namespace mixwalk {
 
 std::string bytes_of(const std::string& path);
 
-// A whole .mixwalk file of ours; fails the test where it is none, or cut.
+// A whole .mixwalk file of mixwalk's; fails the test where it is no such file, or is cut.
 Recording read_whole(const std::string& path);
 
 // Of a sample's stack, leaf first.

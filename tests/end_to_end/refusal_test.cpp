@@ -32,7 +32,7 @@ ProgramResult dump(std::vector<std::string> options) {
   return run_program(options);
 }
 
-// A native program that does nothing until it is ended: Windows ships none better.
+// A native program that does nothing until it is ended; Windows has no better one.
 std::vector<std::string> native_program() { return {"C:\\windows\\system32\\cmd.exe"}; }
 
 std::string ready_hang(ChildProcess& hang) {
@@ -90,7 +90,7 @@ TEST(Refusal, AnotherProfilerIsAttached) {
 TEST(Refusal, NoAccess) {
   ChildProcess hang({fixture("hang.exe")});
   const std::string id = ready_hang(hang);
-  // An empty list of rights: nobody may do anything. The child keeps the handles it has.
+  // An empty list of rights: no user may do anything. The child keeps the handles it has.
   ACL nobody;
   InitializeAcl(&nobody, sizeof nobody, ACL_REVISION);
   ASSERT_EQ(SetSecurityInfo(hang.handle(), SE_KERNEL_OBJECT,
@@ -106,7 +106,7 @@ TEST(Refusal, TheRuntimeHasNotStarted) {
   SetEnvironmentVariableW(L"DOTNET_DefaultDiagnosticPortSuspend", L"1");
   ChildProcess hang({fixture("hang.exe")});
   SetEnvironmentVariableW(L"DOTNET_DefaultDiagnosticPortSuspend", nullptr);
-  // On its way there the process has no runtime, its host alone, then a runtime without a port: each
+  // While it starts, the process first has no runtime, then only its host, then a runtime without a port: each of these
   // has its own sentence. Only the runtime itself, asked through its port, gives the last one.
   const std::string said_by_runtime = "is still starting; try again in a moment";
   ProgramResult result;
@@ -130,8 +130,8 @@ TEST(Refusal, DiagnosticsAreSwitchedOff) {
   expect_unharmed(hang);
 }
 
-// What each switch of the runtime keeps out. A program that runs is not kept from profilers by the
-// one that is named after them: the runtime looks at it as it starts only.
+// What each switch of the runtime prevents. The switch that is named after profilers does not keep them out of a
+// running program: the runtime reads it only when it starts.
 class DiagnosticsSwitch {
  public:
   explicit DiagnosticsSwitch(const wchar_t* name) : name_(name) {
@@ -214,7 +214,7 @@ TEST(Refusal, UnwritableOutput) {
   expect_unharmed(hang);
 }
 
-// Its temporary name would be a file, or the same device, and none of them takes the name of a device.
+// Its temporary name would be a file, or the same device, and neither can be renamed to a device's name.
 TEST(Refusal, TheNullDeviceIsWritable) {
   ChildProcess hang({fixture("hang.exe")});
   const std::string id = ready_hang(hang);

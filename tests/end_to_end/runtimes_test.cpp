@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Threads of hang.exe that stand for good, in managed and in native code.
+// Threads of hang.exe that never move, in managed and in native code.
 constexpr const char* kStuck[] = {"deadlock 1", "deadlock 2", "task result", "native wait",
                                   "sleep",      "accept",     "deep"};
 

@@ -1,4 +1,4 @@
-// mixwalk dump --repeat of a live program, from inside and from outside, to the end of what mixwalk compare says.
+// mixwalk dump --repeat of a live program, from inside and from outside, up to the result of mixwalk compare.
 
 #include <gtest/gtest.h>
 
@@ -41,8 +41,8 @@ TEST_P(SeriesOf, ADeadlockIsSeenInEachOfItsDumps) {
   const ULONGLONG begun = GetTickCount64();
   const ProgramResult dumped = run_program(line(hang, {"--repeat", "3", "--every", "2s"}), kSeriesMs);
   ASSERT_EQ(dumped.exit_code, 0u) << dumped.err;
-  // From the beginning of the first dump to that of the third. The moments themselves may lie closer together: on a busy
-  // machine the first dump takes longer than two seconds until its threads stand.
+  // From the beginning of the first dump to that of the third. The moments themselves may be closer together: on a busy
+  // machine it takes more than two seconds until the threads of the first dump are suspended.
   EXPECT_GE(GetTickCount64() - begun, 4'000u);
   EXPECT_EQ(dumped.err, "");
 
@@ -52,8 +52,8 @@ TEST_P(SeriesOf, ADeadlockIsSeenInEachOfItsDumps) {
     SCOPED_TRACE(i);
     EXPECT_EQ(dumps[i].locks_missing, "");
     EXPECT_GE(std::ranges::count(dumps[i].locks, "System.Object", &Lock::type), 2);
-    // A thread of the system's or of the runtime's (the compiler's worker) may have ended before its time is asked for.
-    // Those of the program live, and have names.
+    // A thread of the system or of the runtime (the compiler's worker) may have ended before its time is read. The
+    // program's own threads live, and have names.
     std::size_t named = 0;
     for (const Thread& thread : dumps[i].threads) {
       if (may_end(thread.name)) continue;

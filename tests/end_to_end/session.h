@@ -12,8 +12,8 @@
 
 namespace mixwalk {
 
-// Attaches to a process from the test itself: mixwalk.exe without its command line. `dll` lies
-// beside it. Throws where that fails, which fails the test.
+// Attaches to a process from the test itself, like mixwalk.exe without its command line. `dll` is in the test's folder.
+// Throws on failure, which fails the test.
 TargetSession attach_to(std::uint32_t process_id, const std::string& dll = "mixwalk.dll",
                       std::uint32_t timeout_ms = 30'000);
 

@@ -1,5 +1,5 @@
-// mixwalk.exe and mixwalk.dll as they are shipped, but for their debug data: what their headers, their resources and
-// their imports say.
+// mixwalk.exe and mixwalk.dll as they are shipped, apart from their debug data: the content of their headers, their
+// resources and their imports.
 
 #include <gtest/gtest.h>
 
@@ -159,7 +159,7 @@ TEST_P(ShippedImage, ImportsFromDllsOfTheSystemOnly) {
   }
 }
 
-// What is left once the debug data, which is shipped apart, is gone: the sections that the loader keeps, and the
+// The sections that are left without the debug data, which is shipped separately: those that the loader uses, and the
 // relocations.
 TEST_P(ShippedImage, IsSmall) {
   std::uint64_t bytes = data_directory(file_, kRelocations).size();

@@ -1,4 +1,4 @@
-// A program that was published as a single file: the runtime is in its own image, and there is no
+// A program that was published as a single file: the runtime is in the program's own image, and there is no
 // coreclr.dll.
 
 #include <gmock/gmock.h>

@@ -1,5 +1,4 @@
-// A library that nobody here wrote: managed code → e_sqlite3.dll → managed code → e_sqlite3.dll →
-// managed code.
+// A library by another author: managed code → e_sqlite3.dll → managed code → e_sqlite3.dll → managed code.
 
 #include <gtest/gtest.h>
 

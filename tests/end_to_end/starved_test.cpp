@@ -1,6 +1,6 @@
-// mixwalk.dll in a program without memory: at each place where it allocates an allocation fails in
-// turn, alone and with all that follow. The program lives and ends with its own code; the visitor
-// gets a whole result or a clear word, in time.
+// mixwalk.dll in a program without memory: at each place where mixwalk.dll allocates, an allocation fails, first alone
+// and then with all that follow. The program goes on and ends with its own code; the visitor gets a whole result or a
+// clear error, in time.
 
 #include <gtest/gtest.h>
 
@@ -76,7 +76,8 @@ std::optional<Failure> visit(const ChildProcess& process, Visit kind) {
   }
 }
 
-// A time-out is none: an agent that hangs would have it, too. Nor is a lock that nobody holds.
+// A time-out is no clear error: an agent that hangs would cause it, too. Nor is the message of a lock that no thread
+// holds.
 bool is_clear(const Failure& failure) {
   return failure.code == ExitCode::no_memory ||
          (failure.code == ExitCode::refused && failure.message.find("lock") == std::string::npos);
@@ -94,8 +95,7 @@ struct Place {
   std::uint64_t times;  // that a visit comes there
 };
 
-// Where a visit allocates. A recording allocates some 50,000 times, most of them at the same
-// places.
+// The places at which a visit allocates. A recording allocates some 50,000 times, most of them at the same places.
 std::vector<Place> learn_places(const ChildProcess& process, Visit kind, StarveRecord& record) {
   const int visits = wanted("MIXWALK_STARVED_LEARN", 1, 1);
   record.learn = true;
@@ -115,7 +115,7 @@ std::vector<Place> learn_places(const ChildProcess& process, Visit kind, StarveR
   return places;
 }
 
-// Which allocations of a visit fail: one of those at a place, and then all that follow or none.
+// Which allocations of a visit fail: one of those at a place, and afterwards all that follow or none.
 struct Failing {
   std::uint64_t time;  // of the allocations at that place, from 1
   bool all_that_follow;
@@ -192,8 +192,8 @@ void starve_hang(Visit kind) {
   EXPECT_EQ(hang.wait(20'000), 0u);
 }
 
-// The program has no threads left, or no handles, or no address space. A visit that has no word for
-// it may not leave anything out silently.
+// The program has no threads left, or no handles, or no address space. A visit that cannot report that must not leave
+// anything out silently.
 TEST(Starved, EachKindOfAllocation) {
   ChildProcess hang({fixture("hang.exe")});
   ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
@@ -249,8 +249,8 @@ TEST(Starved, AProgramToItsEnd) {
   EXPECT_EQ(events.wait(30'000), 0u);
 }
 
-// Every malloc of the DLL sets the last error: each callback that allocates would change that
-// of the program, which asks for it right behind.
+// Every malloc of the DLL sets the last error: each callback that allocates would overwrite the program's own last
+// error, which the program reads directly afterwards.
 TEST(LastError, IsThatOfTheProgram) {
   ChildProcess events({fixture("events.exe"), "--rounds", "500", "--last-error"});
   ASSERT_EQ(events.read_line().value_or("(closed)"), "READY");

@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// orders-demo.exe with its runtime in a folder of its own, without its PDB. Its native library is
-// taken away once it is loaded.
+// orders-demo.exe with its runtime in a folder of its own, without its PDB. The file of its native library is removed
+// once it is loaded.
 class Symbolise : public testing::Test {
  protected:
   Symbolise() {
@@ -43,8 +43,7 @@ class Symbolise : public testing::Test {
   const fs::path app_ = folder_ / "app", symbols_ = folder_ / "sym";
 };
 
-// The frames of the workers' stacks, leaf first, each with its line; those of orders-demo and
-// orders.dll alone.
+// The frames of the workers' stacks, leaf first, each with its line; only those of orders-demo and orders.dll.
 std::vector<std::string> own_frames(const Recording& recording) {
   std::vector<std::string> texts;
   for (const Recording::Sample& sample : recording.samples) {

@@ -92,7 +92,7 @@ class ThreeWays {
       : program_(program), with_dump_files_(with_dump_files), attached_(attach_to(program.id())), outside_(program.id(), mixwalk_exe()) {}
   ~ThreeWays() { EXPECT_EQ(attached_.leave(), ""); }
 
-  // A thread that has the same stack in two looks of each way, which take turns, stands still.
+  // A thread that has the same stack in two alternating looks of each way does not move.
   void look(Tally& tally) {
     const Threads first = by_attach(tally), second = by_looking(tally);
     Threads file;

@@ -1,5 +1,5 @@
-// Dumps, as fast as they go, of a program that does everything that makes a walk hard. The program
-// checks itself, and must end as if nobody had looked.
+// Dumps, as fast as possible, of a program that does everything that makes a walk hard. The program checks itself, and
+// must end as if mixwalk had never looked at it.
 
 #include <gtest/gtest.h>
 
@@ -27,17 +27,17 @@ std::string kinds() {
   return text != nullptr ? text : "gc,jit,churn,load,throw,interop";
 }
 
-// Looked at for some seconds: the program is told when to end, and ends by itself where the test does not
-// come to that.
+// The program runs for some seconds while it is looked at: it is told when to end, and ends by itself where the test
+// does not reach that point.
 constexpr int kAtMostSeconds = 60;
 
 std::vector<std::string> torture(const std::string& kinds, int program_seconds) {
   return {fixture("torture.exe"), "--seconds", std::to_string(program_seconds), "--only", kinds};
 }
 
-// False for a stack that no walk can show whole: its thread stands in Wine's dispatcher of system
-// calls, or in the routine without unwind data of the kind moves-rsp. It is looked at all the same.
-// (Not by the thread's name: not every dump has it.)
+// False for a stack that no walk can show whole: its thread is in Wine's dispatcher of system calls, or in the routine
+// without unwind data of the kind moves-rsp. It is walked nevertheless. (This is not decided by the thread's name,
+// since not every dump has it.)
 bool can_be_whole(const Snapshot& snapshot, const Thread& thread) {
   const auto& frames = thread.stack.frames;
   if (!frames.empty() && in_wine_dispatcher(frames[0].address)) return false;
@@ -233,8 +233,8 @@ void dump_all_the_time(const std::string& kinds, int seconds) {
   // A busy machine makes a dump in two seconds, and there are eight threads and more.
   const auto least = static_cast<std::uint64_t>(seconds) * 100 / 60;
   ASSERT_GT(counters.samples, least);
-  // One stack in 1,000 and one run in 10,000; in a short test two at most: Wine's look-up may miss what
-  // is there (rtl_unwind_step.cpp).
+  // One stack in 1,000 and one run in 10,000; in a short test two at most: Wine's look-up may miss an entry that exists
+  // (rtl_unwind_step.cpp).
   EXPECT_LE(counters.samples - counters.whole,
             std::max<std::uint64_t>(2, counters.samples / 1'000));
   const std::uint64_t ended = counters.runs_closed + counters.runs_root;
@@ -247,8 +247,8 @@ void dump_all_the_time(const std::string& kinds, int seconds) {
 
 TEST(Torture, TheProgramNeverNotices) { dump_all_the_time(kinds(), seconds(15)); }
 
-// Once a second, alone and at once in turn. Nothing is asked of the program, so what a method was called may be gone
-// with its code before it is named: then the name is missing, but never another's.
+// Once a second, one by one and at once in turn. Nothing is asked of the program, so the name of a method may be gone
+// with its code before it is read: then the name is missing, but is never another method's.
 TEST(Torture, FromOutsideTheProgramNeverNotices) {
   const DynamicMethodsMayEnd dynamic_methods(kinds());
   const int length = seconds(6);
@@ -273,8 +273,8 @@ TEST(Torture, FromOutsideTheProgramNeverNotices) {
   const Counters counters = tally.counters.finish(tally.breaker);
   print(tally, counters, result);
   ASSERT_GT(counters.samples, static_cast<std::uint64_t>(length));
-  // Code outside the images whose unwind data the program itself has registered is passed by guesses: from outside,
-  // nobody calls the program's callbacks. Of the ordinary kinds none has any.
+  // Code outside the images whose unwind data the program itself has registered is walked by guesses: from outside, the
+  // program's callbacks are not called. None of the ordinary kinds has such code.
   const std::uint64_t guessed = std::getenv("MIXWALK_TORTURE_KINDS") != nullptr ? counters.guessed : 0;
   EXPECT_LE(counters.samples - counters.whole - guessed, std::max<std::uint64_t>(2, counters.samples / 1'000));
   EXPECT_EQ(counters.open_by_reason[static_cast<std::size_t>(OpenReason::none)], 0u);
@@ -286,7 +286,7 @@ TEST(Torture, OfEveryKindTheProgramNeverNotices) {
   dump_all_the_time("all", seconds(10));
 }
 
-// The control: what the program says of itself where nobody looks. 5 s in an ordinary run.
+// The control: the program's own result when mixwalk does not look at it. 5 s in an ordinary run.
 TEST(Torture, WithNobodyLookingItDoesTheSame) {
   const DynamicMethodsMayEnd dynamic_methods(kinds());
   ChildProcess torture(mixwalk::torture(kinds(), seconds(5)));
@@ -297,8 +297,8 @@ TEST(Torture, WithNobodyLookingItDoesTheSame) {
   std::printf("%s\n", result.c_str());
 }
 
-// It ends by ExitProcess in the middle of everything, from a thread of the system. Once;
-// MIXWALK_TORTURE_ENDS for more.
+// The program ends by ExitProcess in the middle of everything, from a thread of the system. Once; MIXWALK_TORTURE_ENDS
+// for more.
 TEST(Torture, EndsInTheMiddleOfEverythingWithItsOwnCode) {
   const int ends = wanted("MIXWALK_TORTURE_ENDS", 1, 1);
   const DynamicMethodsMayEnd dynamic_methods(kinds());

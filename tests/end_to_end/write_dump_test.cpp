@@ -1,4 +1,4 @@
-// A dump file as it is written: the process stands and runs again, Ctrl-C, both ways to write the memory.
+// A dump file while it is written: the process is suspended and runs again, Ctrl-C, both ways to write the memory.
 
 #include <gtest/gtest.h>
 #include <windows.h>

@@ -24,8 +24,8 @@ class OneFile final : public ImageFiles {
 
 }  // namespace
 
-// Any bytes are an image or an error; whatever its imports, exports and code say, each question about a call
-// ends, and with an answer. The image is also the ones that it imports from, so that chains of forwarders and
+// Any bytes are an image or an error; whatever the image's imports, exports and code say, each question about a call
+// ends with an answer. The same image also serves as the ones that it imports from, so that chains of forwarders and
 // thunks lead back into it.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));

@@ -38,8 +38,8 @@ void check(bool holds) {
 
 }  // namespace
 
-// The first byte: how many arguments the generic parameters have. The second: how many bytes are a
-// type's name. Then the name, then the signature.
+// The first byte: how many arguments the generic parameters have. The second: the length of a type's name. Then the
+// name, then the signature.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
   const std::vector<std::string> arguments(data[0] % 8, std::string(data[0], 'T'));

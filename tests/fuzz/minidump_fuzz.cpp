@@ -1,5 +1,5 @@
-// Arbitrary bytes as a minidump: the reader must end, and what it says of memory must hold together. With memory added,
-// it has the same threads.
+// Arbitrary bytes as a minidump: the reader must end, and its statements about memory must be consistent. With memory
+// added, the dump has the same threads.
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Arbitrary bytes as the URL of a collector and as what it answers: refused, or read to something
-// that can stand in a request or a line.
+// Arbitrary bytes as the URL of a collector and as a collector's answer: they are refused, or parsed to values that are
+// safe in a request or in a line of output.
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Arbitrary bytes as a dump, walked and named as `mixwalk dump FILE.dmp` does: the walk must end, within the limits
-// that it is given, and its stacks must hold together.
+// Arbitrary bytes as a dump, walked and named as in `mixwalk dump FILE.dmp`: the walk must end, within its limits, and
+// its stacks must be consistent.
 
 #include <chrono>
 #include <cstddef>
@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const Frame& frame : thread.stack.frames) {
       if (frame.kind == FrameKind::gap) continue;
       require(frame.module < static_cast<std::int64_t>(snapshot.modules.size()));
-      // A frame that a trap's CONTEXT led to may stand anywhere; all others go up the stack.
+      // A frame to which a trap's CONTEXT led may be anywhere; all others go up the stack.
       require(frame.trust == Trust::context || frame.stack_pointer >= rsp);
       rsp = frame.stack_pointer;
     }

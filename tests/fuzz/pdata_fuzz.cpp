@@ -1,5 +1,5 @@
-// Arbitrary bytes as an image with its .pdata, as registers and as a stack: the unwinder must stop,
-// read nothing but what it is given, and never go down the stack.
+// Arbitrary bytes as an image with its .pdata, as registers and as a stack: the unwinder must stop, read nothing but
+// its input, and never go down the stack.
 
 #include <cstddef>
 #include <cstdint>

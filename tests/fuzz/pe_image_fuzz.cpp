@@ -14,7 +14,7 @@ void check(bool holds) {
 
 }  // namespace
 
-// Any bytes are an image or an error; what an image says holds together.
+// Any bytes are an image or an error; the parsed image is consistent.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
   const auto file =

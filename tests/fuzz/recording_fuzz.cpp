@@ -1,5 +1,5 @@
-// Arbitrary bytes as a .mixwalk file, as they are and with their checksums made right: refused, or
-// read to a recording whose indices all lead somewhere and that comes back when it is written.
+// Arbitrary bytes as a .mixwalk file, unchanged and with their checksums corrected: refused, or read to a recording
+// whose indices are all valid and that is the same after it was written and read again.
 
 #include <cstdint>
 #include <cstdlib>

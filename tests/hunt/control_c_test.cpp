@@ -24,7 +24,7 @@ bool has_own_console() {
   return has;
 }
 
-// A program that is a process group of its own does not hear of Ctrl-C; all others of the console do.
+// A program that is a process group of its own does not receive Ctrl-C; all others of the console do.
 enum class Hears { yes, no };
 DWORD flags(Hears hears) { return hears == Hears::yes ? 0 : CREATE_NEW_PROCESS_GROUP; }
 

@@ -1,5 +1,5 @@
-// A debugger is attached to the program while mixwalk visits it: the debugger sees no fault of ours,
-// and the program runs on when both have gone.
+// A debugger is attached to the program while mixwalk visits it: the debugger sees no fault of mixwalk's, and the
+// program runs on after both have detached.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Visits while the program starts and while it ends: it comes up, ends with its own code, and mixwalk
-// says what it met.
+// Visits while the program starts and while it ends: the program starts, ends with its own code, and mixwalk reports
+// what it found.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace mixwalk {
 namespace {
 
-// What a visit may honestly say of a program that is just starting or ending (docs/exit-codes.md).
+// The results that a visit may report for a program that is just starting or ending (docs/exit-codes.md).
 const auto kHonest = ::testing::AnyOf(0u, 3u, 4u, 5u, 8u, 9u, 11u, 12u);
 
 // 4 programs in an ordinary run, and for each second that is wanted.

@@ -13,7 +13,7 @@
 namespace mixwalk {
 namespace {
 
-// A visit that takes longer than what was asked for and this hangs: the machine may be busy.
+// A visit hangs if it takes longer than its requested time and this: the machine may be busy.
 constexpr DWORD kVisitMs = 60'000;
 constexpr DWORD kEndMs = 90'000;
 constexpr std::size_t kExamples = 2;
@@ -170,7 +170,7 @@ void look_at(const Recording& recording, const Situation& situation, Seen& seen)
 void visit(const std::string& process_id, const std::vector<std::string>& command,
            const Situation& situation, Seen& seen) {
   const std::string file = temporary_file("hunt.mixwalk");
-  // Ended from here when that time is over, with an exit code of its own.
+  // Ended from here after that time, with an exit code of its own.
   const ProgramResult result =
       run_until_let_in(with_ids(command, process_id, file),
                        kVisitMs + static_cast<DWORD>(hunt_time().count()));
@@ -188,8 +188,8 @@ void hunt(const Situation& situation) {
   Seen seen;
   const auto goes_on = [&] { return hunted.process().running() && !::testing::Test::HasFailure(); };
   if (goes_on()) visit(hunted.id(), {"record", "-i", "1ms", "--budget", "0", "-d", time}, situation, seen);
-  // Each visit costs a second, most of it the start of programs under Wine. In an ordinary run each
-  // situation is dumped once, by one engine and the next by the other.
+  // Each visit costs a second, most of it for the start of programs under Wine. In an ordinary run each situation is
+  // dumped once, with the engines alternating between situations.
   static int dumps = 0;
   const ULONGLONG end = GetTickCount64() + static_cast<ULONGLONG>(hunt_time().count());
   do {
@@ -211,7 +211,7 @@ void judge(const Situation& situation, const Seen& seen, const std::string& look
     ADD_FAILURE() << wrong << ", " << times << " times";
   }
   EXPECT_GE(seen.samples + seen.skipped_samples, 2u);
-  // In a short run two may be partial: Wine's look-up may miss what is there (rtl_unwind_step.cpp).
+  // In a short run two may be partial: Wine's look-up may miss an entry that exists (rtl_unwind_step.cpp).
   const double partial = static_cast<double>(seen.samples - seen.whole);
   EXPECT_LE(partial,
             std::max(2.0, (1 - situation.whole) * static_cast<double>(seen.samples)));

@@ -14,7 +14,7 @@
 
 namespace mixwalk {
 
-// One situation of fixtures/hunt, and what must hold of the stacks that mixwalk shows of it.
+// One situation of fixtures/hunt, and what must be true for the stacks that mixwalk shows of it.
 struct Situation {
   std::string name;        // as hunt.exe knows it
   std::string title = {};  // of the test case, where the same name is there twice
@@ -23,12 +23,12 @@ struct Situation {
   double whole = 0.999;
   // Stacks with guessed frames count as whole ones: the code of the situation has no unwind data.
   bool guesses = false;
-  // A whole stack of such a thread leads to its own method, and from there to where the system
+  // A whole stack of such a thread leads to the thread's own method, and from there to the function where the system
   // starts threads; false where the program runs on other stacks as well.
   bool one_stack = true;
   // Exceptions are recorded in an ordinary run too.
   bool throws = false;
-  // What else is wrong with these frames of a whole stack (leaf first), or nothing. Null: not asked.
+  // Returns what else is wrong with these frames of a whole stack (leaf first), or nothing. Null: not checked.
   std::string (*impossible)(const std::vector<std::string>& frames) = nullptr;
   // Said in the report, where a situation cannot be held to all of the above.
   std::string why = {};
@@ -66,8 +66,8 @@ class HuntedProgram {
 
   ChildProcess& process() { return process_; }
   std::string id() const { return std::to_string(process_.id()); }
-  // Tells it to stop. Its last line, "OK …" where it found nothing wrong with itself; its exit code
-  // must agree. Fails the test otherwise, and where it does not end in time.
+  // Tells the program to stop. Returns its last line, "OK …" where the program found no error in itself; its exit code
+  // must agree. Fails the test otherwise, and where the program does not end in time.
   std::string stop();
 
  private:
@@ -90,20 +90,18 @@ struct Seen {
 // Adds the samples of a recording.
 void look_at(const Recording& recording, const Situation& situation, Seen& seen);
 
-// One visit of mixwalk.exe, with "-p ID -o FILE": must end with exit code 0 in time. `command`: dump
-// or record, with its options.
+// One visit of mixwalk.exe, with "-p ID -o FILE": it must end with exit code 0 in time. `command`: dump or record, with
+// its options.
 void visit(const std::string& process_id, const std::vector<std::string>& command,
            const Situation& situation, Seen& seen);
 
-// Prints what was seen, with the last lines of the program and of its control, and holds it against
-// the situation.
+// Prints the result, with the last lines of the program and of its control, and checks it against the situation.
 void judge(const Situation& situation, const Seen& seen, const std::string& looked_at,
            const std::string& control);
 
-// Records the program every millisecond, dumps it again and again by both engines and records its
-// exceptions, each for hunt_time(); an ordinary run leaves some of that to the other situations. The
-// same program runs beside it all the time with nobody looking at it: the control, under the same load.
-// Both must end well.
+// Records the program every millisecond, dumps it again and again by both engines and records its exceptions, each for
+// hunt_time(); an ordinary run leaves some of that to the other situations. The same program runs beside it all the
+// time without mixwalk: the control, under the same load. Both must end well.
 void hunt(const Situation& situation);
 
 }  // namespace mixwalk

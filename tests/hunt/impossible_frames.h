@@ -7,8 +7,8 @@
 
 namespace mixwalk {
 
-// What the programs of fixtures/hunt and fixtures/torture never do. Each check takes the names of a
-// stack's frames, leaf first, and returns what is wrong with them, or an empty text.
+// Calls that the programs of fixtures/hunt and fixtures/torture never make. Each check takes the names of a stack's
+// frames, leaf first, and returns what is wrong with them, or an empty text.
 
 // Whether `caller` stands directly below `callee` in the stack.
 inline bool calls(const std::vector<std::string>& frames, std::string_view caller,

@@ -1,5 +1,5 @@
-// A program in a job with little memory: where there is none left for mixwalk, it is refused with that
-// reason, and the program goes on.
+// A program in a job with little memory: where no memory is left for mixwalk, the visit is refused with that reason,
+// and the program goes on.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace mixwalk {
 namespace {
 
-// The commit charge that the program itself has come to, and a little more.
+// The commit charge that the program itself has reached, and a little more.
 UniqueHandle job_with(const ChildProcess& program, SIZE_T room) {
   UniqueHandle job(CreateJobObjectW(nullptr, nullptr));
   AssignProcessToJobObject(job.get(), program.handle());

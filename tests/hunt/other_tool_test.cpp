@@ -1,4 +1,4 @@
-// Another tool's EventPipe session of the program at the same time: both get what they came for.
+// Another tool's EventPipe session of the program at the same time: both tools get their data.
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
-// The situations of hunt.exe, one case each. A new one: a file in fixtures/hunt (Situations/ or
-// native/), a line in its table, a line here. What a test of its own holds to more than this is not
-// here: foreign_threads_test (native-threads, own-suspensions), lost_frames_test (jumps-to-itself,
-// moves-rsp), passing_test (dynamic-methods, turns). torture_test has all of these at once.
+// The situations of hunt.exe, one case each. A new situation needs a file in fixtures/hunt (Situations/ or native/), a
+// line in its table, and a line here. Situations that a test of their own checks more strictly are not here:
+// foreign_threads_test (native-threads, own-suspensions), lost_frames_test (jumps-to-itself, moves-rsp), passing_test
+// (dynamic-methods, turns). torture_test has all of these at once.
 
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ std::string without_middle(const std::vector<std::string>& frames) {
   return "";
 }
 
-// hunt_engine calls code without a name, that one calls other code without a name, and that one calls
+// hunt_engine calls code without a name, this code calls other code without a name, and that code calls
 // hunt_engine_work.
 std::string wrong_engine(const std::vector<std::string>& frames) {
   const auto round = std::ranges::find(frames, "hunt_engine");
@@ -66,12 +66,12 @@ const Situation kSituations[] = {
     {.name = "coroutines-behind-the-teb", .whole = 0, .one_stack = false},
     {.name = "small-stacks"},
     {.name = "stack-growth"},
-    // Folklore: Wine 8's NtContinue, by which an exception goes on, is a call into Wine's dispatcher of
-    // system calls. That lies in a Linux library, pops its own return address and saves all registers;
-    // for so long nothing on the stack says where the thread came from. Its RtlCaptureContext pushes the
-    // flags and has no unwind data. On Windows the one is a system call, the other has unwind data. Real
-    // case: of 9,622 samples 68 were partial, 60 of them in or below that dispatcher, and 8 in
-    // RtlCaptureContext. Each shows where the thread stands, and a gap. Those in the dispatcher are left out.
+    // Folklore: Wine 8's NtContinue, which continues after an exception, is a call into Wine's dispatcher of system
+    // calls. The dispatcher lies in a Linux library, pops its own return address and saves all registers; meanwhile
+    // nothing on the stack says where the thread came from. Wine's RtlCaptureContext pushes the flags and has no unwind
+    // data. On Windows NtContinue is a system call, and RtlCaptureContext has unwind data. Real case: of 9,622 samples
+    // 68 were partial, 60 of them in or below that dispatcher, and 8 in RtlCaptureContext. Each shows where the thread
+    // is, and a gap. Those in the dispatcher are left out.
     {.name = "cpp-exceptions", .whole = 0.99, .throws = true},
     {.name = "longjmp", .throws = true},
     {.name = "seh", .throws = true},
@@ -99,8 +99,8 @@ const Situation kSituations[] = {
     {.name = "moved-threads"},
     {.name = "tormented", .whole = 0.99},
     {.name = "libraries", .whole = 0.99},
-    // They handle faults of their own: Wine's dispatcher, as above.
-    // And each round takes its table and its memory away, as above.
+    // The callbacks handle faults of their own: Wine's dispatcher, as above. And each round removes its table and its
+    // memory, as above.
     {.name = "table-callbacks", .whole = 0.9, .throws = true},
     {.name = "guard-pages", .whole = 0.99},
     {.name = "gc"},

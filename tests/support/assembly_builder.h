@@ -6,7 +6,7 @@
 
 namespace mixwalk::test {
 
-// What the metadata of a built assembly says. The defaults are those of a real one.
+// The content of the metadata of a built assembly. The defaults are those of a real one.
 struct AssemblyShape {
   std::uint8_t mvid = 9;  // the second GUID of its heap, 16 times this byte
   std::uint8_t heap_sizes = 0;

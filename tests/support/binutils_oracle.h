@@ -10,8 +10,8 @@
 
 namespace mixwalk::test {
 
-// What binutils (objdump -p, nm) tell of an image: the truth that our own parsing is held against.
-// Needs a host with a shell: for tests that run natively.
+// What binutils (objdump -p, nm) say about an image: the truth with which our own parsing is compared. Needs a host
+// with a shell: for tests that run natively.
 struct OracleImage {
   struct Export {
     std::uint32_t rva = 0;
@@ -26,7 +26,7 @@ struct OracleImage {
 };
 OracleImage ask_binutils(const std::string& path);
 
-// Real images which nobody here wrote: Wine's own DLLs. Empty: not found when this was configured.
+// Real images by other authors: Wine's own DLLs. Empty: not found when this was configured.
 std::string wine_dll(const std::string& name);
 std::vector<std::byte> read_file(const std::string& path);
 

@@ -10,8 +10,8 @@
 
 namespace mixwalk {
 
-// A made-up image and a made-up stack, both read by their own addresses: bytes are put down by hand,
-// so that a test shares no layout with the code that it tests.
+// A made-up image and a made-up stack, both read by their own addresses: the test writes the bytes itself, so that it
+// shares no layout with the code under test.
 class BuiltMemory final : public MemoryReader {
  public:
   explicit BuiltMemory(std::uint64_t base, std::size_t bytes) : base_(base), bytes_(bytes) {}

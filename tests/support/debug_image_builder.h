@@ -41,8 +41,8 @@ class DebugImageBuilder {
   DebugImageBuilder& put_code(std::uint32_t rva, const std::vector<std::uint8_t>& bytes);
   // Numbers count from 1, which is .text. Returns this section's.
   int section(const std::string& name, const std::vector<std::uint8_t>& data);
-  // `section`: its number; 0 and below mean what the format says. `type`: 0x20 is a function. `kind`: the
-  // storage class; 2 is external, 3 static.
+  // `section`: its number; 0 and below have the meaning of the format. `type`: 0x20 is a function. `kind`: the storage
+  // class; 2 is external, 3 static.
   DebugImageBuilder& symbol(const std::string& name, int section, std::uint32_t value, unsigned type = 0x20,
                             unsigned kind = 2, unsigned auxiliary = 0);
   // With `debug_only`: as objcopy --only-keep-debug leaves it, without the code.

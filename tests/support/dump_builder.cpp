@@ -5,7 +5,7 @@
 namespace mixwalk::test {
 namespace {
 
-// The streams, and what they point to, one behind the other. Offsets count from the begin of the file.
+// The streams, and what they refer to, one after the other. Offsets count from the beginning of the file.
 class File {
  public:
   explicit File(std::size_t streams) : body_start_(32 + streams * 12) {}

@@ -13,8 +13,8 @@
 
 namespace mixwalk::test {
 
-// Writes minidumps byte by byte, from the format's description (minidumpapiset.h) and not from the reader's
-// structures. Without more: an x64 process of Windows 10.0.19045 with no threads, in a dump of 2023.
+// Writes minidumps byte by byte, from the format's description (minidumpapiset.h) and not from the reader's structures.
+// By default: an x64 process of Windows 10.0.19045 with no threads, in a dump of 2023.
 class DumpBuilder {
  public:
   static constexpr std::uint32_t kTime = 1'700'000'000;

@@ -53,7 +53,7 @@ std::vector<std::byte> stack_with(const std::vector<std::uint64_t>& words) {
 
 namespace {
 
-// The parts of the image that are not zero: files of a few KiB are what a fuzzer makes the most of.
+// The parts of the image that are not zero: a fuzzer works best with files of a few KiB.
 void put_parts(DumpBuilder& dump, std::uint64_t base, const std::vector<std::byte>& image) {
   constexpr std::size_t kPart = 0x80;
   for (std::size_t at = 0; at < image.size(); at += kPart) {

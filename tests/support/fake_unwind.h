@@ -12,7 +12,7 @@
 
 namespace mixwalk::test {
 
-// A frame as it really stands on a scripted stack: where, and what the unwinder says of it.
+// A frame of a scripted stack: where it really is, and what the unwinder says about it.
 struct ScriptedFrame {
   std::uint64_t rip = 0;
   std::uint64_t rsp = 0;
@@ -25,8 +25,8 @@ struct ScriptedFrame {
   bool caller_calls_other_code = false;
 };
 
-// Steps along a list of frames, leaf first. From where no frame of the list stands it answers
-// no_unwind: a merge that invents a place to step from gets nowhere.
+// Steps along a list of frames, leaf first. For a place that is no frame of the list the answer is no_unwind: a merge
+// that invents a starting point gets nowhere.
 class ScriptedUnwindStep final : public UnwindStep {
  public:
   explicit ScriptedUnwindStep(std::vector<ScriptedFrame> frames) : frames_(std::move(frames)) {}

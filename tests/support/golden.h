@@ -20,8 +20,8 @@ inline std::string file_text(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Compares with tests/golden/NAME, byte by byte. What was made instead lies in the working folder
-// as NAME.actual, to be looked at and, if it is right, taken over.
+// Compares with tests/golden/NAME, byte by byte. The actual output is written to the working folder as NAME.actual, to
+// be looked at and, if it is right, copied.
 inline void expect_golden(const std::string& name, const std::string& actual) {
   const std::string expected = file_text(golden_file(name));
   if (expected == actual) return;

@@ -8,7 +8,7 @@
 
 namespace mixwalk::test {
 
-// Dumps for the tests of what is stuck, written as stacks are read. Leaf first. A frame is
+// Dumps for the tests of walker/hang, written like stacks, leaf first. A frame is
 //   "ntdll!NtWaitForSingleObject"  native, of an image that exists in every dump that is made here
 //   "coreclr!"                     native, without a name
 //   "M System.Threading.Monitor.Enter(System.Object)"     managed

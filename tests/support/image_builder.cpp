@@ -199,8 +199,8 @@ ImageBuilder& ImageBuilder::import_delayed(const std::string& image, const std::
   return *this;
 }
 
-// Each function has tables of its own: a slot and the zero that ends its table at import_slot(), as much for
-// its name, and a descriptor. Then the strings.
+// Each function has tables of its own: at import_slot() a slot and the zero that ends its table, the same for its name,
+// and a descriptor. Then come the strings.
 Bytes ImageBuilder::data_section(std::uint32_t (&directories)[16][2]) const {
   if (imports_.empty()) return Bytes(16);
   const auto names = import_slot(kMaxImports) - kData, descriptors = names + kMaxImports * 0x10;

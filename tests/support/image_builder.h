@@ -7,8 +7,8 @@
 
 namespace mixwalk::test {
 
-// Writes PE32+ image files byte by byte, from the format's description and not from the parser's
-// structures. The sections stand at fixed RVAs; code is 0x100 bytes of 0x90 (nop) until put.
+// Writes PE32+ image files byte by byte, from the format's description and not from the parser's structures. The
+// sections have fixed RVAs; the code is 0x100 bytes of 0x90 (nop) until put() replaces some.
 class ImageBuilder {
  public:
   static constexpr std::uint32_t kCode = 0x1000;      // .text, executable
@@ -47,8 +47,8 @@ class ImageBuilder {
   ImageBuilder& forward(const std::string& name, const std::string& to);
   static constexpr std::uint32_t kOrdinalBase = 5;
 
-  // An imported function: the n-th one has its slot at import_slot(n). They stand in .data. Before it is
-  // loaded, the slot of a delayed one leads to `loader`, an RVA.
+  // An imported function: the n-th one has its slot at import_slot(n). The slots are in .data. The slot of a delayed
+  // import points to `loader`, an RVA, until the function is loaded.
   ImageBuilder& import(const std::string& image, const std::string& name);
   ImageBuilder& import_ordinal(const std::string& image, std::uint16_t ordinal);
   ImageBuilder& import_delayed(const std::string& image, const std::string& name, std::uint32_t loader);

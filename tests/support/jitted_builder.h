@@ -9,8 +9,8 @@
 
 namespace mixwalk::test {
 
-// Puts a method that the runtime compiled into a made-up code heap, as .NET 8 to 10 lay it out: the real header
-// at `header`, the word that leads there right before the code.
+// Puts a method that the runtime compiled into a made-up code heap, in the layout of .NET 8 to 10: the real header at
+// `header`, and the pointer to it right before the code.
 struct JittedBuilder {
   std::uint32_t header = 0x100;  // offsets in the memory
   std::uint32_t code = 0x1008;

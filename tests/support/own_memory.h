@@ -6,8 +6,7 @@
 
 namespace mixwalk::test {
 
-// This process's own memory, for stacks that are arrays of a test. A read across `missing` finds no
-// memory.
+// This process's own memory, for stacks that are arrays of a test. A read that touches `missing` fails.
 class OwnMemory final : public MemoryReader {
  public:
   OwnMemory() = default;

@@ -19,7 +19,7 @@ class MsfBuilder {
   // Returns its number.
   std::uint32_t add(std::vector<std::byte> stream);
   void set(std::uint32_t number, std::vector<std::byte> stream);
-  // The blocks of every stream stand in the file in the opposite order.
+  // The blocks of every stream are in the file in the opposite order.
   void scatter() { scatter_ = true; }
   std::vector<std::byte> build() const;
 

@@ -11,8 +11,8 @@ PdbBuilder empty_pdb();
 // inlined; next(), 0x10 bytes.
 PdbModuleBuilder module_with_inlining(PdbBuilder& pdb);
 PdbBuilder pdb_with_inlining();
-// Functions that the linker folded, a thunk, separated code, public symbols; "optimised" at 0xA0, with a call
-// inlined that is another module's function.
+// Functions that the linker folded, a thunk, separated code, public symbols; "optimised" at 0xA0, into which a call of
+// another module's function is inlined.
 PdbBuilder pdb_of_all_kinds();
 
 }  // namespace mixwalk::test

@@ -6,8 +6,8 @@
 
 namespace mixwalk {
 
-// The bytes of .mixwalk files, made without the sources under test: fields by their number, as
-// docs/mixwalk.proto gives them. Content is what lies between a record's length and its checksum.
+// The bytes of .mixwalk files, made without the sources under test: fields by their number, as in docs/mixwalk.proto.
+// Content is the part between a record's length and its checksum.
 
 // "\n\7mixwalk".
 std::string file_magic();
@@ -19,8 +19,8 @@ std::string bytes_field(std::uint32_t field, std::string_view bytes);
 // Numbers one after the other: what a packed column holds.
 std::string packed(std::initializer_list<std::uint64_t> values);
 
-// The same bytes with every record's checksum made right, as far as they are records: so that a
-// fuzzer, or a test that changes a byte, comes past the checksums.
+// The same bytes with every record's checksum corrected, as far as they are records: so that a fuzzer, or a test that
+// changes a byte, gets past the checksums.
 std::string resealed(std::string_view file);
 
 }  // namespace mixwalk

@@ -7,9 +7,9 @@
 
 namespace mixwalk {
 
-// A recording with one of everything: representative_snapshot() ten times over time, with inlined
-// frames, two modules that lay at one base, samples without stack, a thread that came late and
-// names that are hostile to every format. The same on every machine.
+// A recording with one of everything: representative_snapshot() ten times over time, with inlined frames, two modules
+// that were at one base, samples without a stack, a thread that started late and names that are hostile to every
+// format. The same on every machine.
 Recording representative_recording(SampleEvent event = SampleEvent::wall);
 
 // The images of that recording which are still on the disk: one as it was loaded, one changed.
@@ -19,7 +19,7 @@ class RecordedImages final : public ImageFiles {
   std::optional<std::vector<std::byte>> read(const std::string& path) override;
 };
 
-// What a long recording of a large program is like, for measurements: deterministic noise.
+// The shape of a long recording of a large program, for measurements: deterministic noise.
 struct LargeRecording {
   std::uint32_t samples = 1'000'000;
   std::uint32_t threads = 50;
@@ -27,8 +27,8 @@ struct LargeRecording {
 };
 Recording large_recording(const LargeRecording& size);
 
-// Threads that stand still, each with a stack of its own, sampled on a busy machine: the samples
-// come at uneven times, and as far apart as the machine lets them. In memory 36 bytes a sample.
+// Threads that stand still, each with a stack of its own, sampled on a busy machine: the samples come at uneven times,
+// as far apart as such a machine makes them. In memory 36 bytes per sample.
 struct ParkedRecording {
   std::uint32_t threads = 20;
   std::uint32_t frames = 20;  // of each stack

@@ -100,7 +100,7 @@ std::vector<std::string> ask_llvm_undname(const std::vector<std::string>& names,
   const TemporaryFile list([&](std::FILE* file) {
     for (const std::string& name : names) std::fprintf(file, "%s\n", name.c_str());
   });
-  // Each name is repeated, then comes what it means, then an empty line; of a refused one the second is
+  // The output repeats each name, then has its meaning, then an empty line; for a refused name the second line is
   // missing.
   std::vector<std::string> lines;
   each_line(std::string(MIXWALK_LLVM_UNDNAME) +

@@ -8,7 +8,7 @@
 
 namespace mixwalk::test {
 
-// What llvm-symbolizer says of addresses. Needs a host with a shell: for tests that run natively.
+// What llvm-symbolizer says about addresses. Needs a host with a shell: for tests that run natively.
 struct OracleFrame {
   std::string function;  // mangled; empty: unknown
   std::string file;      // empty: unknown
@@ -17,24 +17,24 @@ struct OracleFrame {
 };
 using OracleChain = std::vector<OracleFrame>;  // innermost first, at least one frame
 
-// One chain an address. `addresses`: as linked (image base + RVA). `problem`: not empty if the tool is
-// missing or failed.
+// One chain per address. `addresses`: as linked (image base + RVA). `problem`: not empty if the tool is missing or
+// failed.
 std::vector<OracleChain> ask_llvm_symbolizer(const std::string& path,
                                              const std::vector<std::uint64_t>& addresses,
                                              std::string& problem);
 
-// The same of RVAs, with the plain names of the functions' own records in a PDB, or with those of the public
-// symbols at their begins. A function without a name has an empty one.
+// Like the function above, for RVAs: with the plain names from the functions' own records in a PDB, or with those of
+// the public symbols at the functions' begins. A function without a name has an empty one.
 enum class OracleNames { plain, decorated };
 std::vector<OracleChain> ask_llvm_symbolizer(const std::string& path, const std::vector<std::uint32_t>& rvas,
                                              OracleNames names, std::string& problem);
 
-// What llvm-undname makes of MSVC's names: without access, return type and calling convention of the function
-// itself. Empty: it refuses the name.
+// llvm-undname's form of MSVC's names: without access, return type and calling convention of the function itself.
+// Empty: it refuses the name.
 std::vector<std::string> ask_llvm_undname(const std::vector<std::string>& names, std::string& problem);
 
-// The RVA of every instruction, by objdump, that lies in a function of .pdata: padding between functions is
-// nobody's. Sorted.
+// The RVA of every instruction, by objdump, that lies in a function of .pdata: padding between functions is left out.
+// Sorted.
 std::vector<std::uint32_t> instructions(const std::string& path, const PeImage& image,
                                         std::uint64_t image_base, std::string& problem);
 

@@ -5,8 +5,8 @@
 
 namespace mixwalk {
 
-// A path from UTF-8, as all tests have their paths, and back. (std::filesystem reads narrow text of Windows in
-// another way, and refuses what is not ASCII.)
+// Converts a path from UTF-8, which all tests use for paths, and back. (On Windows std::filesystem reads narrow text in
+// another encoding, and refuses text that is not ASCII.)
 inline std::filesystem::path utf8_path(const std::string& text) {
   return std::u8string(text.begin(), text.end());
 }

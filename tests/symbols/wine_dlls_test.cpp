@@ -1,4 +1,4 @@
-// The parser and the export names, on images that nobody here wrote, against binutils.
+// The parser and the export names, on images by other authors, compared with binutils.
 
 #include <gtest/gtest.h>
 
@@ -54,8 +54,8 @@ TEST_P(WineDllTest, FunctionsAreThoseOfObjdump) {
   EXPECT_EQ(functions, oracle_.functions);
 }
 
-// The linker's symbol table knows all functions, exported and static. Each is asked for at its
-// first byte, its second, in the middle and at its last one.
+// The linker's symbol table knows all functions, exported and static. Each is looked up at its first byte, its second,
+// in the middle and at its last one.
 TEST_P(WineDllTest, NoFunctionHasTheNameOfAnother) {
   const PeExports exports(file_);
   std::map<std::uint32_t, std::set<std::string>> aliases;
@@ -128,7 +128,7 @@ TEST_P(WrongNamesTest, NoneInTenThousandAddresses) {
     if (!dwarf.index->find(rva, truth)) {
       ++without_truth;
     } else if (truth.begin == symbol->rva || truth.frames.back().name == symbol->name()) {
-      // By name, since a function of Wine that can be patched while it runs begins with 8 bytes of nops, which
+      // Compared by name, since a function of Wine that can be patched while it runs begins with 8 bytes of nops, which
       // its DWARF leaves out.
       ++named;
     } else {

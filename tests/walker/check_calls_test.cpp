@@ -13,7 +13,7 @@ using test::ImageBuilder;
 constexpr std::uint64_t kBase = 0x1'8000'0000, kLost = 0x2'8000'0000;
 constexpr std::uint32_t kCode = ImageBuilder::kCode;
 
-// One image, which calls: its own function at kCode + 0x20 before kCode + 8, and an import of lost.dll, whose
+// One image with two calls: of its own function at kCode + 0x20 before kCode + 8, and of an import from lost.dll, whose
 // file cannot be read, before kCode + 0x10.
 class OneImage final : public ImageFiles {
  public:

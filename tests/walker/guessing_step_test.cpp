@@ -194,8 +194,8 @@ TEST_F(GuessingStepTest, AFramePointerThatIsOddOrLeadsOffTheStackIsNone) {
   }
 }
 
-// A chain of frame pointers leads towards the base of the stack. What points back is no frame pointer: the walk does not
-// go round, and the words above are looked at.
+// A chain of frame pointers leads towards the base of the stack. A value that points back is no frame pointer: the walk
+// does not go in circles, and the words above are searched.
 TEST_F(GuessingStepTest, AFramePointerThatPointsBackOrToItselfLeadsNoFurther) {
   for (const std::uint64_t saved : {kStack + 0x10, kStack + 0x40, kStack + 0x48}) {
     SCOPED_TRACE(saved - kStack);

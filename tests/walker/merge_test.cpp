@@ -22,8 +22,8 @@ using test::ScriptedUnwindStep;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// The images: ntdll is module 0, coreclr 1, and System.Private.CoreLib 2, whose ReadyToRun code
-// only the CLR can tell from the rest of the image.
+// The images: ntdll is module 0, coreclr 1, and System.Private.CoreLib 2. Only the CLR can distinguish the ReadyToRun
+// code of the last one from the rest of the image.
 constexpr std::array kModules = {
     ModuleSpan{.base = 0x10000, .size = 0x1000},
     ModuleSpan{.base = 0x20000, .size = 0x1000},
@@ -715,8 +715,8 @@ TEST(MergeTest, ThreadOffItsOwnStackIsShownWhereItStands) {
   expect_consistent(stack);
 }
 
-// A fiber that called no managed code: the CLR's frames lie on the stack that it was switched to from,
-// below the fiber's own in one case and above it in the other.
+// A fiber that called no managed code: the CLR's frames lie on the stack from which the thread was switched, below the
+// fiber's own stack in one case and above it in the other.
 TEST(MergeTest, ManagedFramesOfAnotherStackAreLeftOut) {
   const std::vector<ScriptedFrame> fiber = {{0x10010, 0x7000}, {0x10090, 0x7040}, {0, 0x7080}};
   for (const std::uint64_t other : {0x3000u, 0x23000u}) {

@@ -1,5 +1,5 @@
-// What mixwalk.dll writes, and the checks of calls, with each allocation failing in turn: std::bad_alloc comes out,
-// and what is asked again is answered as if nothing had happened.
+// Everything that mixwalk.dll writes, and the checks of calls, with each allocation failing in turn: the result is
+// std::bad_alloc, and the same question asked again is answered as if nothing had happened.
 
 #include <gtest/gtest.h>
 
@@ -58,8 +58,7 @@ std::uint64_t fail_in_turn(Work work) {
   }
 }
 
-// A buffer that grows does so inside any message, whichever its length so far makes it: so the
-// length is varied.
+// Which message makes a buffer grow depends on the buffer's length so far: so the length is varied.
 constexpr std::size_t kLengths = 128;
 
 TEST(NoMemory, MessageOfAThread) {

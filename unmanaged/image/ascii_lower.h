@@ -5,8 +5,8 @@
 
 namespace mixwalk {
 
-// Letters A to Z small, all else as it is: for names of files, whose case means nothing. Not the C
-// library's, which asks the locale.
+// Converts the letters A to Z to lower case and leaves everything else unchanged: for file names, whose case does not
+// matter. The C library's function is not used, since it depends on the locale.
 constexpr char ascii_lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }

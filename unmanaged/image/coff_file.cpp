@@ -73,7 +73,7 @@ PeError CoffFile::parse_headers(std::span<const std::byte> file) {
   image_base_ = *value_at<std::uint64_t>(file, optional + kImageBase);
   timestamp_ = *value_at<std::uint32_t>(file, coff + kTimestamp);
 
-  // The string table stands right behind the symbols, and begins with its own size.
+  // The string table directly follows the symbols, and begins with its own size.
   const std::uint64_t symbols = *value_at<std::uint32_t>(file, coff + kSymbolTable);
   const std::uint64_t symbol_bytes =
       std::uint64_t{*value_at<std::uint32_t>(file, coff + kSymbolCount)} * kSymbolBytes;

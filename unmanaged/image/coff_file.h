@@ -19,11 +19,11 @@ struct CoffSection {
   bool executable = false;
 };
 
-// What a debugger's reader needs of a PE32+ file, which PeImage does not tell: the sections by name, also
-// those that are not loaded, and the tables of COFF symbols. Unlike PeImage it also reads a file of which
-// only the debug sections are left (objcopy --only-keep-debug). Every offset is untrusted: what does not fit
-// is left out. Not frozen-safe. Views point into `file`, which must outlive this. (Microsoft, "PE Format":
-// "COFF File Header", "Section Table", "COFF String Table".)
+// The parts of a PE32+ file that a reader of debug data needs and PeImage does not have: the sections by name, also
+// those that are not loaded, and the tables of COFF symbols. Unlike PeImage it also reads a file with only the debug
+// sections left (objcopy --only-keep-debug). Every offset is untrusted: whatever does not fit is left out. Not
+// frozen-safe. Views point into `file`, which must outlive this object. (Microsoft, "PE Format": "COFF File Header",
+// "Section Table", "COFF String Table".)
 class CoffFile {
  public:
   static CoffFile parse(std::span<const std::byte> file);

@@ -44,13 +44,14 @@ CoffSymbols::CoffSymbols(const CoffFile& file) {
     const CoffSection& section = file.sections()[static_cast<std::size_t>(number) - 1];
     const auto value = field<std::uint32_t>(record, kValue);
     if (!section.executable || value >= section.bytes || value > UINT32_MAX - section.rva) continue;
-    // A name of up to eight characters stands in the record; of a longer one, zero and its offset.
+    // A name of up to eight characters is in the record itself; for a longer one the record has zero and the name's
+    // offset.
     std::string_view name = field<std::uint32_t>(record, 0) == 0
                                 ? file.long_name(field<std::uint32_t>(record, kNameOffset))
                                 : text_before_zero(record.first(kValue));
-    // A section's own symbol names no function. But gcc puts functions into sections of their own and calls
-    // those after the function: all that is left of a static function's name where local symbols were dropped
-    // (strip -x, as of Debian's libstdc++.a).
+    // A section's own symbol names no function. But gcc puts functions into sections of their own and names those after
+    // the function: where local symbols were dropped (strip -x, as in Debian's libstdc++.a), that is all that is left
+    // of a static function's name.
     const bool of_section = name.starts_with(".text");
     if (of_section) name = name.starts_with(".text$_Z") ? name.substr(6) : std::string_view();
     if (name.empty()) continue;

@@ -9,11 +9,10 @@
 
 namespace mixwalk {
 
-// The code of one image by the COFF symbols that its linker left in it: where functions start and what they
-// are called, exported or not. gcc writes them, also of code without debug information; strip removes them.
-// They do not say how long a function is, so a name is only that of the very start. Immutable; not
-// frozen-safe to make. Views point into the file, which must outlive this. (Microsoft, "PE Format": "COFF
-// Symbol Table".)
+// The code of one image by the COFF symbols that its linker left in it: where functions start and what they are called,
+// exported or not. gcc writes them, even for code without debug information; strip removes them. They do not say how
+// long a function is, so a name is valid only at the very start. Immutable; not frozen-safe to make. Views point into
+// the file, which must outlive this object. (Microsoft, "PE Format": "COFF Symbol Table".)
 class CoffSymbols {
  public:
   // Symbols. chrome.dll has some 2 million; beyond it the rest is left out.
@@ -32,9 +31,9 @@ class CoffSymbols {
   std::string_view name_at(std::uint32_t rva) const noexcept;
   // The last one that starts at or before the RVA, and is a function; null: none.
   const Start* function_before(std::uint32_t rva) const noexcept;
-  // Sorted by RVA, each RVA once. Of several names the one that the symbol table calls a function comes
-  // before any other, then an external before a static or a section's (".text$_ZN3FooEv"), then the shortest,
-  // then the first in the alphabet.
+  // Sorted by RVA, each RVA once. Of several names, one that the symbol table marks as a function comes before any
+  // other, then an external name before a static one or a section's (".text$_ZN3FooEv"), then the shortest, then the
+  // first in the alphabet.
   std::span<const Start> starts() const noexcept { return starts_; }
 
  private:

@@ -8,8 +8,8 @@
 
 namespace mixwalk {
 
-// Little-endian numbers at offsets of a file that nobody vouches for. What does not fit is zero, and
-// failed() from then on. Pure.
+// Little-endian numbers at offsets of an untrusted file. A number that does not fit is zero, and makes failed() true.
+// Pure.
 class FileReader {
  public:
   explicit FileReader(std::span<const std::byte> file) : file_(file) {}
@@ -43,7 +43,7 @@ struct ImageStamp {
 std::optional<ImageStamp> image_stamp(std::span<const std::byte> headers);
 
 // Where an image file has a data directory (IMAGE_DIRECTORY_ENTRY_*), by its headers: the beginning of the file is
-// enough. Without bytes: there is none, or the headers are damaged. Pure.
+// enough. Zero bytes: there is no such directory, or the headers are damaged. Pure.
 struct FileRange {
   std::uint64_t offset = 0;
   std::uint32_t bytes = 0;
@@ -55,7 +55,7 @@ FileRange place_of_directory(std::span<const std::byte> headers, unsigned direct
 // (Microsoft, "PE Format": "Optional Header Data Directories".)
 std::span<const std::byte> data_directory(std::span<const std::byte> file, unsigned directory);
 
-// The bytes that the image has at that RVA once it is loaded, of its file; empty: the file has not so many.
+// The bytes of the file that the image has at that RVA once it is loaded; empty: the file does not have that many.
 std::span<const std::byte> bytes_at_rva(std::span<const std::byte> file, std::uint32_t rva,
                                         std::uint32_t bytes);
 

@@ -29,7 +29,7 @@ struct DebugEntry {
 // (Microsoft PE and COFF specification, "The .debug section".)
 std::vector<DebugEntry> debug_directory(std::span<const std::byte> file);
 
-// Which PDB belongs to an image: its CodeView entry, kind RSDS. GNU ld writes one without a path: it names no
+// Which PDB belongs to an image: its CodeView entry, kind RSDS. GNU ld writes an entry without a path: that names no
 // PDB, and its GUID is the build id (ld manual, --build-id).
 struct CodeViewId {
   std::array<std::byte, 16> guid{};
@@ -41,8 +41,8 @@ struct CodeViewId {
   auto operator<=>(const CodeViewId&) const = default;
 };
 
-// A CodeView record of kind RSDS, of an image's debug directory or of a minidump. Nothing: it is none. Whether the
-// PDB is a portable one, and the timestamp, stand elsewhere.
+// A CodeView record of kind RSDS, from an image's debug directory or from a minidump. Nothing: it is no such record.
+// Whether the PDB is a portable one, and the timestamp, are not in the record.
 std::optional<CodeViewId> parse_code_view(std::span<const std::byte> record);
 
 // The first CodeView entry that names a PDB of that kind; nothing: there is none.
@@ -58,15 +58,15 @@ struct ImageFileId {
 };
 // Bytes of a file; fewer where it ends before, or cannot be read.
 using ReadFilePart = std::function<std::vector<std::byte>(std::uint64_t offset, std::size_t bytes)>;
-// Reads some kilobytes of an image file, 32-bit or 64-bit, instead of all of it. Nothing: it is no image, or its
+// Reads some kilobytes of an image file, 32-bit or 64-bit, instead of all of it. Nothing: the file is no image, or its
 // headers are damaged.
 std::optional<ImageFileId> read_image_file_id(const ReadFilePart& read);
 
-// "0123456789ABCDEF0123456789ABCDEF1": the GUID as people write it, without dashes, and the age in
-// hexadecimal. The folder's name in a symbol store. A portable PDB has the age FFFFFFFF there.
+// "0123456789ABCDEF0123456789ABCDEF1": the GUID in its usual form, without dashes, and the age in hexadecimal. This is
+// the name of the folder in a symbol store. A portable PDB has the age FFFFFFFF there.
 std::string symbol_store_id(const CodeViewId& id);
 
-// The GUID of an entry without a path, as ld's tools show it: 32 lower-case hexadecimal digits. Empty where the
+// The GUID of an entry without a path, in the form of ld's tools: 32 lower-case hexadecimal digits. Empty where the
 // entry names a PDB.
 std::string build_id(const CodeViewId& id);
 

@@ -16,7 +16,7 @@ constexpr std::uint16_t kPe32Plus = 0x20B;
 constexpr std::uint32_t kMaxNames = 0x10000;  // ordinals have 16 bits
 constexpr std::size_t kMaxName = 32;          // of those that are looked for
 
-// As strcmp orders the name at that address and `name`; nothing: it cannot be read.
+// The order of the name at that address and `name`, as strcmp gives it; nothing: the name cannot be read.
 std::optional<int> compare(const MemoryReader& memory, std::uint64_t address,
                            std::string_view name) noexcept {
   std::array<char, kMaxName + 1> text{};

@@ -9,18 +9,18 @@
 
 namespace mixwalk {
 
-// The headers of an x64 image that is loaded somewhere: in this process, in another one, in a dump. Nothing that is
-// read is trusted. Frozen-safe if the memory is. The memory must outlive this. (Microsoft, "PE Format".)
+// The headers of an x64 image that is loaded anywhere: in this process, in another one, in a dump. Nothing that is read
+// is trusted. Frozen-safe if the memory is. The memory must outlive this object. (Microsoft, "PE Format".)
 class ImageHeaders {
  public:
-  // Nothing: no image stands there, or its headers cannot be read.
+  // Nothing: no image is loaded there, or its headers cannot be read.
   static std::optional<ImageHeaders> read(const MemoryReader& memory, std::uint64_t base) noexcept;
 
   std::uint64_t base() const noexcept { return base_; }
   std::uint32_t timestamp() const noexcept { return field(kTimestampAt); }
   std::uint32_t size_of_image() const noexcept { return field(kSizeOfImageAt); }
   std::uint32_t size_of_headers() const noexcept { return field(kSizeOfHeadersAt); }
-  // How far the PE header stands behind the base, and the section table.
+  // How far behind the base the PE header and the section table are.
   std::uint32_t pe_offset() const noexcept { return pe_offset_; }
   std::uint32_t section_table() const noexcept { return sections_; }
 
@@ -43,7 +43,7 @@ class ImageHeaders {
   std::optional<Section> section(std::uint32_t number) const noexcept;
   std::uint32_t section_count() const noexcept { return field(kSectionCountAt) >> 16; }
 
-  // A number that tells the image from every other one. Two images differ in their time stamps, sizes or
+  // A number that distinguishes the image from every other one. Two images differ in their time stamps, sizes or
   // directories.
   std::uint64_t identity() const noexcept;
 

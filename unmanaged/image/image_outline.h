@@ -9,8 +9,8 @@
 
 namespace mixwalk {
 
-// The file of an x64 image of which only this is known: no code, no exports, no unwind data; but readers of image
-// files find its size, its timestamp and which PDB is its own. Not frozen-safe.
+// A file for an x64 image of which only the arguments are known: it has no code, no exports and no unwind data, but
+// readers of image files find its size, its timestamp and which PDB belongs to it. Not frozen-safe.
 std::vector<std::byte> image_outline(std::uint32_t size_of_image, std::uint32_t timestamp,
                                      const std::optional<CodeViewId>& pdb);
 

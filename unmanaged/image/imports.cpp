@@ -7,8 +7,8 @@
 namespace mixwalk {
 namespace {
 
-// Limits: some ten times what the largest images in the wild have. Tables may share their bytes: a small file
-// must not unfold.
+// Limits: some ten times what the largest known images have. Tables may share their bytes: a small file must not expand
+// into much memory.
 constexpr std::uint32_t kMaxImages = 4096;
 constexpr std::size_t kMaxImports = 1'000'000;
 
@@ -76,7 +76,7 @@ Imports::Imports(const PeImage& image) {
   }
   const auto by_slot = [](const Import& left, const Import& right) { return left.slot < right.slot; };
   std::stable_sort(imports_.begin(), imports_.end(), by_slot);
-  // A slot that two entries claim is nobody's: what is in it cannot be known.
+  // A slot that two entries claim belongs to neither: its content is not known.
   std::vector<Import> kept;
   for (auto at = imports_.begin(); at != imports_.end();) {
     const auto next = std::upper_bound(at, imports_.end(), *at, by_slot);

@@ -20,10 +20,9 @@ struct Import {
   bool delayed = false;
 };
 
-// The import tables of an image, both the loader's and that of delayed loads. Not frozen-safe; views point
-// into the image's file. Untrusted as all of it: entries that do not fit are left out, and of tables that
-// share their bytes no more than a million entries are read. (Microsoft PE and COFF specification: ".idata",
-// "Delay-Load Import Tables".)
+// The import tables of an image, both the loader's and that of delayed loads. Not frozen-safe; views point into the
+// image's file. Nothing is trusted: entries that do not fit are left out, and of tables that share their bytes no more
+// than a million entries are read. (Microsoft PE and COFF specification: ".idata", "Delay-Load Import Tables".)
 class Imports {
  public:
   explicit Imports(const PeImage& image);

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint32_t kClrHeaderBytes = 72, kManagedNativeHeader = 64;  // IMAGE_COR20_HEADER
 
-// By the image's file name in lower case. What the list does not know holds no lock that the runtime
-// needs, or the supervisor must end the freeze.
+// By the image's file name in lower case. An image that is not in the list is taken to hold no lock that the runtime
+// needs; where it does hold one, the supervisor ends the freeze.
 LockRisk lock_risk(std::string_view name) {
   if (name == "ntdll.dll") return LockRisk::below_system_call;
   for (const std::string_view risky : {"coreclr.dll", "clr.dll", "clrjit.dll", "clrgc.dll",
@@ -24,8 +24,8 @@ LockRisk lock_risk(std::string_view name) {
   return LockRisk::none;
 }
 
-// Threads begin in ntdll's RtlUserThreadStart; fibers in kernel32, kernelbase or ntdll, as the version
-// of Windows has it.
+// Threads begin in ntdll's RtlUserThreadStart; fibers in kernel32, kernelbase or ntdll, depending on the version of
+// Windows.
 bool starts_threads(std::string_view name) {
   return name == "ntdll.dll" || name == "kernel32.dll" || name == "kernelbase.dll";
 }

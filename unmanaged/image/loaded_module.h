@@ -7,8 +7,8 @@
 
 namespace mixwalk {
 
-// What the tables of loaded images say of one, whatever process it is loaded in: this one, another one, a dump. Not
-// frozen-safe (they allocate). Nothing that is read is trusted.
+// What the tables of loaded images say about one image, whatever process it is loaded in: this one, another one, a
+// dump. Not frozen-safe (they allocate). Nothing that is read is trusted.
 
 // Where the image stands and which it is.
 ModuleTable::Entry loaded_module(const ImageHeaders& headers);

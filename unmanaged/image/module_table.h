@@ -27,8 +27,8 @@ class ModuleTable {
   };
 
   ModuleTable() = default;
-  // Any order. Of entries that overlap (an image unloaded and another loaded while they were
-  // being listed) the first stays.
+  // The entries may be in any order. Of entries that overlap (one image was unloaded and another one loaded during the
+  // listing) the first is kept.
   explicit ModuleTable(std::vector<Entry> entries);
 
   ModuleView view() const noexcept { return ModuleView(spans_); }

@@ -6,8 +6,8 @@
 namespace mixwalk {
 namespace {
 
-// Limits: some ten times what the largest images in the wild have. A table's count is also held
-// against the file's own size, since sections may share their bytes: a small file must not unfold.
+// Limits: some ten times what the largest known images have. A table's count is also compared with the file's own size,
+// since sections may share their bytes: a small file must not expand into much memory.
 constexpr std::uint16_t kMaxSections = 512;         // the loader's own limit is 96
 constexpr std::uint32_t kMaxExports = 1'000'000;    // ordinals have 16 bits; names may repeat them
 constexpr std::uint32_t kMaxFunctions = 5'000'000;  // chrome.dll has some 800,000
@@ -265,7 +265,7 @@ bool PeImage::is_code(std::uint32_t rva) const noexcept {
   return section != nullptr && section->executable;
 }
 
-// Bytes that straddle two sections are none: a linker writes nothing that does.
+// Bytes that straddle two sections are refused: no linker writes such data.
 std::optional<std::span<const std::byte>> PeImage::bytes_at(std::uint32_t rva,
                                                             std::size_t bytes) const noexcept {
   const PeSection* section = section_at(rva);

@@ -39,9 +39,9 @@ struct PeExport {
   std::string_view forwarder;  // "OTHER.Function" or "OTHER.#7"; empty: code or data of its own
 };
 
-// A PE32+ image file in memory, checked: every offset that the file gives is untrusted, and what
-// does not fit is left out or an error. Not frozen-safe (it allocates, in proportion to the file).
-// Views point into `file`, which must outlive this. (Microsoft PE and COFF specification.)
+// A PE32+ image file in memory, checked: every offset in the file is untrusted, and whatever does not fit is left out
+// or is an error. Not frozen-safe (it allocates, in proportion to the file). Views point into `file`, which must
+// outlive this object. (Microsoft PE and COFF specification.)
 class PeImage {
  public:
   static PeImage parse(std::span<const std::byte> file);
@@ -77,8 +77,8 @@ class PeImage {
   // Sorted by RVA, forwarders last.
   std::span<const PeExport> exports() const noexcept { return exports_; }
 
-  // One RUNTIME_FUNCTION. A function has several when it is chained (shrink-wrapped, or split into
-  // a hot and a cold part); all then tell the begin of the first.
+  // One RUNTIME_FUNCTION. A function has several when it is chained (shrink-wrapped, or split into a hot and a cold
+  // part); then all of them refer to the begin of the first.
   struct Function {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;

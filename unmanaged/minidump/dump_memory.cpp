@@ -8,7 +8,7 @@
 namespace mixwalk {
 namespace {
 
-// Of sorted, disjoint pieces the one that holds the address; null: none.
+// The one of sorted, disjoint pieces that contains the address; null: there is none.
 template <class Piece>
 const Piece* piece_with(std::span<const Piece> pieces, std::uint64_t address) noexcept {
   const auto after = std::upper_bound(

@@ -10,8 +10,8 @@
 
 namespace mixwalk {
 
-// The memory of a dumped process, as far as the dump has it. A read across ranges that adjoin is whole. The dump
-// must outlive this. One thread at a time: it remembers the range that was read last.
+// The memory of a dumped process, as far as the dump has it. A read may cross adjoining ranges. The dump must outlive
+// this object. One thread at a time: the object remembers the range that was read last.
 class DumpMemory final : public MemoryReader {
  public:
   explicit DumpMemory(const Minidump& dump) noexcept : file_(dump.file()), ranges_(dump.memory()) {}
@@ -20,7 +20,7 @@ class DumpMemory final : public MemoryReader {
   // Not only to the end of a page: up to the first byte that the dump does not have.
   std::size_t read_up_to(std::uint64_t address, void* into, std::size_t bytes) const noexcept override;
 
-  // The bytes from that address on that stand together in the dump; empty: it has none.
+  // The contiguous bytes of the dump from that address on; empty: it has none.
   std::span<const std::byte> bytes_at(std::uint64_t address) const noexcept;
 
  private:
@@ -29,8 +29,8 @@ class DumpMemory final : public MemoryReader {
   mutable std::size_t last_ = 0;  // place in ranges_
 };
 
-// What lay at an address of a dumped process: by the dump's list of regions. A dump without such a list only has
-// the memory itself: whatever is there may then be code. The dump must outlive this.
+// What was at an address of a dumped process, by the dump's list of regions. A dump without such a list has only the
+// memory itself: then all of it may be code. The dump must outlive this object.
 class DumpOutsideMemory final : public OutsideMemory {
  public:
   explicit DumpOutsideMemory(const Minidump& dump) noexcept : regions_(dump.regions()), memory_(dump) {}

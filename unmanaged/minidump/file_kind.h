@@ -7,8 +7,8 @@
 
 namespace mixwalk {
 
-// What a file is by its first bytes: none where it begins as a minidump does; else the error that names what
-// it is. Pure.
+// What a file is, by its first bytes: no error where it begins like a minidump; otherwise the error that names its
+// kind. Pure.
 MinidumpError file_kind(std::span<const std::byte> file) noexcept;
 
 }  // namespace mixwalk

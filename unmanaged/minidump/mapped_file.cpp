@@ -34,8 +34,8 @@ class Descriptor {
   int number_;
 };
 
-// The files that are mapped now, for the handler of SIGBUS: what it may touch is little. More than these are mapped all
-// the same, and end the process where they are cut.
+// The files that are mapped now, for the handler of SIGBUS, which may access few things. More files than these can be
+// mapped, but end the process where they are cut.
 struct Mapped {
   std::atomic<bool> taken{false};
   std::atomic<std::uintptr_t> begin{0};  // 0: nothing is mapped
@@ -52,8 +52,8 @@ Mapped* find_mapped(std::uintptr_t address) noexcept {
   return nullptr;
 }
 
-// The system sends SIGBUS for a page of a mapped file that lies behind the file's end, or that cannot be read. From there
-// on the mapping is exchanged for zeros, and the instruction that has read there is executed again.
+// The system sends SIGBUS for a page of a mapped file that lies behind the file's end, or that cannot be read. From
+// that page on the mapping is replaced by zeros, and the instruction that read there is executed again.
 void on_bus_error(int, siginfo_t* info, void*) {
   if (info->si_code <= 0) {  // another program sent the signal: there is no instruction to execute again
     signal(SIGBUS, SIG_DFL);

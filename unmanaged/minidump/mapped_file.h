@@ -6,9 +6,9 @@
 
 namespace mixwalk {
 
-// A file whose bytes are read where they stand, without a copy. They are read by the system page by page: of a file that
-// another program cuts while it is mapped, what is gone reads as zeros. (Windows lets nobody cut a file that is mapped.)
-// Not frozen-safe.
+// A file whose bytes are read in place, without a copy. The system reads them page by page: where another program cuts
+// the file while it is mapped, the missing part reads as zeros. (Windows does not allow a mapped file to be cut.) Not
+// frozen-safe.
 class MappedFile {
  public:
   // `path`: UTF-8. A file that cannot be mapped has an error, and no bytes.

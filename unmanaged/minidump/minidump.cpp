@@ -17,7 +17,7 @@ using namespace minidump;
 constexpr std::size_t kMaxThreads = 100'000;
 constexpr std::size_t kMaxModules = 100'000;
 constexpr std::size_t kMaxTextBytes = 64 * 1024;  // of one text; paths of Windows have 32,767 units
-// Of all texts: a small file could name each of its modules by the same long text.
+// The limit for all texts together: a small file could name each of its modules by the same long text.
 constexpr std::uint64_t kMaxAllTextBytes = std::uint64_t{64} << 20;
 constexpr std::size_t kMaxCodeView = 4096 + 24;
 
@@ -39,8 +39,8 @@ struct Table {
   bool cut = false;  // the stream promises more than it has
 };
 
-// Folklore: some writers (Breakpad's among them) put four bytes between the number and the records, so that these
-// are aligned. The stream's size tells.
+// Folklore: some writers (Breakpad's among them) put four bytes between the number and the records, to align the
+// records. The stream's size shows which form it is.
 Table table_of(std::span<const std::byte> stream, std::uint64_t record_bytes) {
   FileReader reader(stream);
   const std::uint64_t count = reader.at<std::uint32_t>(0);
@@ -146,7 +146,7 @@ MinidumpError Minidump::parse_threads() {
                           .stack_begin = reader.at<std::uint64_t>(at + 24)};
     const Location stack{reader.at<std::uint32_t>(at + 32), reader.at<std::uint32_t>(at + 36)};
     thread.stack_bytes = stack.bytes;
-    // In a dump with a list of 64-bit ranges, the stack stands in those, and its place here is 0.
+    // In a dump with a list of 64-bit ranges, the stack is in those, and its place here is 0.
     if (stack.offset != 0) add_memory(thread.stack_begin, stack.bytes, stack.offset);
     thread.registers =
         context_at({reader.at<std::uint32_t>(at + 40), reader.at<std::uint32_t>(at + 44)});
@@ -340,7 +340,7 @@ void Minidump::parse_regions() {
   std::stable_sort(regions_.begin(), regions_.end(), [](const MinidumpRegion& left, const MinidumpRegion& right) {
     return left.begin < right.begin;
   });
-  // Of two that overlap neither is known to be right; the first stays.
+  // Of two overlapping ranges it is not known which is right; the first one is kept.
   std::vector<MinidumpRegion> disjoint;
   for (const MinidumpRegion& region : regions_) {
     if (disjoint.empty() || region.begin - disjoint.back().begin >= disjoint.back().bytes) {

@@ -58,7 +58,7 @@ struct MinidumpException {
   std::optional<Registers> registers;  // where the exception was raised
 };
 
-// A piece of the target's memory: where it was, and where in the file it stands.
+// A piece of the target's memory: where it was, and where it is in the file.
 struct MinidumpRange {
   std::uint64_t begin = 0;  // target address
   std::uint64_t bytes = 0;  // begin + bytes does not exceed 2^64
@@ -73,10 +73,10 @@ struct MinidumpRegion {
   std::uint32_t state = 0, protection = 0, type = 0;  // MEM_*, PAGE_*, MEM_*
 };
 
-// A minidump of an x64 process, read from its bytes. Every offset, count and size in the file is untrusted: a
-// table that is needed and does not fit is an error, all else that does not fit is left out. Of two streams
-// of one kind the first counts, as it does for MiniDumpReadDumpStream. Memory is not copied. Not frozen-safe: it
-// allocates, in proportion to the tables of the file. (Microsoft Learn, "minidumpapiset.h".)
+// A minidump of an x64 process, read from its bytes. Every offset, count and size in the file is untrusted: a required
+// table that does not fit is an error, everything else that does not fit is left out. Of two streams of one kind the
+// first counts, as for MiniDumpReadDumpStream. Memory is not copied. Not frozen-safe: it allocates, in proportion to
+// the tables of the file. (Microsoft Learn, "minidumpapiset.h".)
 class Minidump {
  public:
   // `file` must outlive this.
@@ -98,8 +98,8 @@ class Minidump {
   std::span<const MinidumpUnloadedModule> unloaded_modules() const noexcept { return unloaded_; }
   const std::optional<MinidumpException>& exception() const noexcept { return exception_; }
 
-  // Sorted by address, disjoint; ranges that adjoin both in the target and in the file are one. Where two
-  // ranges of the file overlap, the one with the lower address counts.
+  // Sorted by address, disjoint; ranges that adjoin both in the target and in the file are joined. Where two ranges of
+  // the file overlap, the one with the lower address counts.
   std::span<const MinidumpRange> memory() const noexcept { return memory_; }
   // Bytes of the target's memory that the tables promise and the file does not have: it was cut off.
   std::uint64_t missing_bytes() const noexcept { return missing_bytes_; }

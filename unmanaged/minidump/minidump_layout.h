@@ -4,8 +4,8 @@
 
 namespace mixwalk::minidump {
 
-// How a minidump begins and what its streams are called, for its reader and for what adds to one. All structures are
-// packed to four bytes. (Microsoft Learn, "minidumpapiset.h".)
+// The header of a minidump and the numbers of its streams, for its reader and for code that adds to a dump. All
+// structures are packed to four bytes. (Microsoft Learn, "minidumpapiset.h".)
 
 inline constexpr std::uint32_t kMaxStreams = 4096;  // real dumps have some 20
 

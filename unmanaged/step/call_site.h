@@ -9,9 +9,9 @@
 
 namespace mixwalk {
 
-// A call instruction that may end right before a return address. Frozen-safe.
-// (Intel SDM, volume 2, "CALL": E8 rel32, FF /2. Prefixes stand in front, and change neither the end
-// nor, in 64-bit code, the operand's address.)
+// A call instruction that may end right before a return address. Frozen-safe. (Intel SDM, volume 2, "CALL": E8 rel32,
+// FF /2. Prefixes come first, and change neither the end of the instruction nor, in 64-bit code, the operand's
+// address.)
 struct CallSite {
   enum class Kind : std::uint8_t {
     direct,    // call rel32: `address` is where it leads
@@ -22,8 +22,8 @@ struct CallSite {
   std::uint64_t address = 0;
 };
 
-// Instructions are not read backwards: the bytes before an address can be the end of more than one
-// call. All are listed.
+// Instructions cannot be decoded backwards: the bytes before an address can be the end of more than one call. All of
+// them are listed.
 class CallSites {
  public:
   std::span<const CallSite> sites() const noexcept { return {sites_.data(), count_}; }
@@ -39,8 +39,8 @@ class CallSites {
 // Every call that can end at the address. Empty: none, or the bytes before it cannot be read.
 CallSites calls_before(std::uint64_t return_address, const MemoryReader& code) noexcept;
 
-// Where an instruction that only jumps leads: the thunks of linkers, loaders and the runtime, and the
-// tail calls of functions.
+// The target of an instruction that only jumps: the thunks of linkers, loaders and the runtime, and the tail calls of
+// functions.
 struct Jump {
   enum class Kind : std::uint8_t {
     none,         // no jump
@@ -56,7 +56,7 @@ struct Jump {
   bool names_target() const noexcept { return kind == Kind::direct || kind == Kind::conditional; }
 };
 
-// The jump that begins at bytes[0], which stands at `address`.
+// The jump that begins at bytes[0], whose address is `address`.
 Jump jump_at(std::span<const std::uint8_t> bytes, std::uint64_t address) noexcept;
 
 }  // namespace mixwalk

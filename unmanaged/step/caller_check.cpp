@@ -5,9 +5,9 @@
 namespace mixwalk {
 namespace {
 
-// A return address of zero is a stack's root only in a library of the system, and only within so many
-// bytes of the stack's base. Threads and fibers start near the base: the system leaves at most half a
-// page, at random; Wine leaves 400 bytes. A zero elsewhere was pushed by a function.
+// A return address of zero is a stack's root only in a library of the system, and only within this many bytes of the
+// stack's base. Threads and fibers start near the base: the system leaves at most half a page, at random; Wine leaves
+// 400 bytes. A zero elsewhere was pushed by a function.
 constexpr std::uint64_t kRootBytes = 4096;
 
 }  // namespace

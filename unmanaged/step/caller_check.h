@@ -10,8 +10,8 @@
 
 namespace mixwalk {
 
-// How long code without unwind data can be outside the images: the runtime's thunks and barriers
-// have some 100 bytes.
+// The maximum length of code without unwind data outside the images: the runtime's thunks and barriers have some 100
+// bytes.
 inline constexpr std::uint64_t kMaxOutsideLeafBytes = 4096;
 
 // A frame that unwind data led to, and the one that it was led from.
@@ -22,8 +22,8 @@ struct FoundCaller {
   bool guessed = false;                // the frame stepped from was a guess
 };
 
-// Whether such a frame can be a caller: a root, code of an image, or code outside the images right behind a call.
-// Frozen-safe if what `leaf` asks is.
+// Whether the frame that was found can be a caller: a root, code of an image, or code outside the images directly
+// behind a call. Frozen-safe if the readers of `leaf` are.
 StepFault check_caller(const FoundCaller& found, const StackCopy& stack, LeafStep& leaf,
                        const MemoryReader& code) noexcept;
 

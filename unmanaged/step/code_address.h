@@ -4,8 +4,8 @@
 
 namespace mixwalk {
 
-// What an address on a stack means. A return address may be the first byte after its function
-// (a call that never returns ends the function), so look-ups of one must step back onto the call.
+// What an address on a stack means. A return address may be the first byte after its function (a call that never
+// returns ends the function), so look-ups of a return address must step back onto the call.
 enum class AddressKind : std::uint8_t {
   instruction_pointer,  // the thread stands here: leaf frames, and frames under a trap frame
   return_address,       // the frame will go on here

@@ -20,16 +20,16 @@ StepResult step_by_entry(const UnwindMemory& memory, const ModuleSpan* module, c
   if (summary.fault != StepFault::none) return {summary.fault};
 
   Cursor caller{frame.registers, AddressKind::return_address};
-  // A return address that is the function's end lies in the next one: stand on the call instead.
+  // A return address that is the function's end lies in the next function: use the call's address instead.
   const std::uint64_t ip = frame.registers.rip - memory.image_base < entry.end
                                ? frame.registers.rip
                                : frame.code().lookup();
   const auto offset = static_cast<std::uint32_t>(ip - memory.image_base - entry.begin);
-  // No epilogue has a call in it, so a return address stands in none. (Folklore: behind a call, a
-  // jump to another part of the same function looks like a tail call. The differential test has
-  // some 200 such places in coreclr, clrjit and e_sqlite3.) The prologue's length does not matter:
-  // Microsoft's compiler lets an early exit lie in the middle of a prologue. (Folklore: the return
-  // in sqlite3_initialize when it has nothing to do. Wine 8 takes it for prologue; Windows does not.)
+  // An epilogue contains no call, so a return address never lies in one. (Folklore: behind a call, a jump to another
+  // part of the same function looks like a tail call. The differential test has some 200 such places in coreclr, clrjit
+  // and e_sqlite3.) The prologue's length does not matter: Microsoft's compiler sometimes puts an early exit in the
+  // middle of a prologue. (Folklore: the return in sqlite3_initialize when it has nothing to do. Wine 8 takes it for a
+  // part of the prologue; Windows does not.)
   if (frame.kind == AddressKind::instruction_pointer) {
     const auto restored =
         module != nullptr ? restored_registers(memory, entry, summary.frame_register, frame.registers)

@@ -7,9 +7,9 @@
 
 namespace mixwalk {
 
-// One step by a RUNTIME_FUNCTION that covers the frame, whoever found it: in an image's .pdata, or before
-// code that a runtime has compiled. `memory.image_base`: what the entry's RVAs count from. `module`: the image
-// that holds the function; null: code outside the images. Frozen-safe; answers as UnwindStep does.
+// One step by a RUNTIME_FUNCTION that covers the frame, wherever it was found: in an image's .pdata, or before code
+// that a runtime has compiled. `memory.image_base`: the base of the entry's RVAs. `module`: the image that contains the
+// function; null: code outside the images. Frozen-safe; the results are those of UnwindStep.
 StepResult step_by_entry(const UnwindMemory& memory, const ModuleSpan* module, const FunctionEntry& entry,
                          Cursor& frame) noexcept;
 

@@ -63,8 +63,8 @@ std::optional<std::uint64_t> take_lea_rsp(Instructions& code, Register frame_reg
   }
 }
 
-// A jump to where calls arrive is a tail call. One to a place inside a function, or to another part
-// of this one (Microsoft's compiler chains the parts, gcc has .cold ones), is no end of the frame.
+// A jump to an address that is called like a function is a tail call. A jump to a place inside a function, or to
+// another part of this one (Microsoft's compiler chains the parts, gcc has .cold ones), does not end the frame.
 bool is_tail_call(const UnwindMemory& memory, const ModuleSpan* module,
                   const FunctionEntry& entry, std::uint64_t target) noexcept {
   const std::uint64_t begin = memory.image_base + entry.begin;
@@ -118,7 +118,7 @@ EpilogueResult unwind_epilogue(const UnwindMemory& memory, const ModuleSpan* mod
   } else if (const auto moved = take_lea_rsp(code, frame_register, caller)) {
     rsp = *moved;
   }
-  // First recognise all of it: what looks like a pop in the middle of a body is none.
+  // All of it is recognised first: what looks like a pop in the middle of a body is no epilogue.
   Instructions ahead = code;
   int pops = 0;
   while (pops < kMaxPops && ahead.take_pop()) ++pops;

@@ -12,8 +12,8 @@ constexpr int kMaxInstructions = 64;
 
 bool epilogue_scan_ends(const MemoryReader& code, std::uint64_t ip, std::uint64_t begin,
                         std::uint64_t end) noexcept {
-  // `add rsp, imm` and `lea rsp, [reg + disp]` may stand first. Only their lengths matter, and what
-  // is no epilogue ends the search in any case.
+  // `add rsp, imm` and `lea rsp, [reg + disp]` may come first. Only their lengths matter, and code that is no epilogue
+  // ends the search in any case.
   Instructions next(code, ip);
   if ((next.peek().value_or(0) & 0xF8) == 0x48) {
     switch (next.peek(1).value_or(0)) {

@@ -8,8 +8,8 @@
 
 namespace mixwalk {
 
-// Instructions that are read one after another, each byte only when it is asked for: behind the last
-// one there may be no memory. Bytes that cannot be read give nullopt. Frozen-safe.
+// Instructions that are read one after another, each byte only when it is needed: there may be no memory behind the
+// last one. Bytes that cannot be read give nullopt. Frozen-safe.
 class Instructions {
  public:
   Instructions(const MemoryReader& memory, std::uint64_t address) noexcept

@@ -13,13 +13,13 @@ namespace {
 // From an import's thunk to the runtime's jump stub, to a method's precode, to its code.
 constexpr int kMaxHops = 5;
 
-// How far a function is looked through for the jump that leads on. What has no unwind data is short
-// (the runtime's write barriers have 30 to 80 bytes); of other functions those that end in a tail
-// call are mostly wrappers.
+// The number of bytes of a function that are searched for the jump that continues elsewhere. Functions without unwind
+// data are short (the runtime's write barriers have 30 to 80 bytes); other functions that end in a tail call are mostly
+// wrappers.
 constexpr std::uint32_t kMaxLeafBytes = 128;
 constexpr std::uint32_t kMaxFunctionBytes = 2048;
 constexpr std::uint32_t kMaxPartBytes = 256;
-// Further parts that are read for one question: a function has one or two. The thread may stand meanwhile,
+// The most further parts that are read for one question: a function has one or two. The thread may be frozen meanwhile,
 // and its code may have been made to keep us busy.
 constexpr int kMaxParts = 16;
 
@@ -118,8 +118,8 @@ LeafStep::Proof LeafStep::slot_leads_to(std::uint64_t slot, const LeafCode& leaf
   return changes(slot) ? std::max(proof, Proof::possible) : proof;
 }
 
-// The runtime's cells, in ReadyToRun images and outside of all, change all the time: what one holds
-// now is not what the call found there. An import never does.
+// The runtime's cells, in ReadyToRun images and outside all images, change all the time: the current content of a cell
+// is not what the call read there. An import slot never changes.
 bool LeafStep::changes(std::uint64_t slot) const noexcept {
   const ModuleSpan* module = modules_.find(slot);
   return module == nullptr || module->has_managed_code;
@@ -147,8 +147,8 @@ LeafStep::Proof LeafStep::leads_to(std::uint64_t address, const LeafCode& leaf,
   return jumps_to(address, end - rva, !search.found, leaf, hops);
 }
 
-// Looks at each byte as if an instruction began there. A jump that leads exactly into the leaf is
-// hardly an accident of four bytes.
+// Looks at each byte as if an instruction began there. A jump whose target is exactly the leaf is hardly a coincidence
+// of four bytes.
 LeafStep::Proof LeafStep::jumps_to(std::uint64_t begin, std::uint32_t bytes, bool leaf_code,
                                    const LeafCode& leaf, int hops) noexcept {
   std::array<std::uint8_t, kChunk + kLongestJump> buffer;
@@ -193,9 +193,8 @@ LeafStep::Proof LeafStep::jumps_to(std::uint64_t begin, std::uint32_t bytes, boo
   return best;
 }
 
-// Situation: a function's further part, far away in the image, ends in the tail call. Real case: clrjit, from
-// where Microsoft's compiler keeps what is seldom executed (2 of 15,413 samples of hunt.exe expressions
-// had a gap).
+// Situation: a function's further part, far away in the image, contains the tail call. Real case: clrjit, where
+// Microsoft's compiler moves rarely executed code away (2 of 15,413 samples of hunt.exe expressions had a gap).
 bool LeafStep::part_jumps_to(std::uint64_t part, const LeafCode& leaf) noexcept {
   const ModuleSpan* module = modules_.find(part);
   if (module == nullptr || !module->is_code(part)) return false;

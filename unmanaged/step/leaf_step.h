@@ -10,8 +10,8 @@
 
 namespace mixwalk {
 
-// Code without unwind data, as far as it is known: from where its function can begin to where the
-// thread stands in it.
+// Code without unwind data, as far as it is known: from the earliest possible begin of its function to the place where
+// the thread stands.
 struct LeafCode {
   std::uint64_t begin = 0;
   std::uint64_t ip = 0;
@@ -22,15 +22,14 @@ struct LeafCode {
 // In an image: what lies between two entries of its .pdata (`gap`: the search that found none).
 LeafCode leaf_code(const ModuleSpan& module, const EntrySearch& gap, std::uint64_t ip) noexcept;
 
-// The step from a frame without unwind data. The ABI calls it a leaf function: Rsp is where its
-// caller left it. But assembly routines and other compilers' code have no unwind data either, and
-// move Rsp as they like; the word at Rsp is then data, a return address left over from a call that
-// is long over, or an address that code put there.
+// The step from a frame without unwind data. The ABI calls such a function a leaf function: Rsp is where its caller
+// left it. But assembly routines and other compilers' code have no unwind data either, and move Rsp freely; then the
+// word at Rsp is data, a return address left over from a call that has long returned, or an address that the code put
+// there.
 //
-// So the word is taken only if it points into code right behind a call that can have led here: to
-// the leaf itself, to a thunk or a function that jumps there, or to an unknown place (a call through
-// a register). The last kind of call proves nothing, and the result says so (StepResult::proven).
-// Frozen-safe if `outside` is.
+// So the word is accepted only if it points into code directly behind a call that can have led here: to the leaf
+// itself, to a thunk or a function that jumps there, or to an unknown place (a call through a register). The last kind
+// of call proves nothing, and the result says so (StepResult::proven). Frozen-safe if `outside` is.
 class LeafStep {
  public:
   LeafStep(const ModuleView& modules, const MemoryReader& code, const MemoryReader& stack,
@@ -44,8 +43,8 @@ class LeafStep {
     return call_leads_to(return_address, code) != Proof::none;
   }
 
-  // Whether every call that can end at the return address names other code: a function of an image that
-  // jumps to nowhere else. A call through a register or a slot names none, and costs next to nothing here.
+  // Whether every call that can end at the return address certainly calls other code: a function of an image that jumps
+  // nowhere else. A call through a register or a slot is never certain, and costs next to nothing here.
   bool calls_other_code(std::uint64_t return_address, const LeafCode& code) noexcept;
 
   // An instruction may lie there: in an image's code, or in what `outside` knows as such.

@@ -13,8 +13,8 @@ class MemoryReader {
  public:
   virtual bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept = 0;
 
-  // Reads as many of the bytes as can be read, from the first one to the end of a page or to the last
-  // one. Returns how many bytes were read.
+  // Reads as many of the bytes as can be read: from the first one up to the end of some page, or all of them. Returns
+  // how many bytes were read.
   virtual std::size_t read_up_to(std::uint64_t address, void* into,
                                  std::size_t bytes) const noexcept {
     if (read(address, into, bytes)) return bytes;

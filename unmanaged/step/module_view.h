@@ -7,8 +7,8 @@
 
 namespace mixwalk {
 
-// What locks of the runtime or the whole process a thread may hold that stands in an image, or in
-// something that the image called.
+// Which locks of the runtime or of the whole process may be held by a thread that is in an image, or in something that
+// the image called.
 enum class LockRisk : std::uint8_t {
   none,
   below_system_call,  // ntdll: any, unless the thread has gone into the system from its very top
@@ -23,7 +23,7 @@ struct CodeRange {
   bool operator==(const CodeRange&) const = default;
 };
 
-// Where one loaded image stands, and its RUNTIME_FUNCTION table. Target addresses.
+// Where one loaded image is, and its RUNTIME_FUNCTION table. Target addresses.
 struct ModuleSpan {
   std::uint64_t base = 0;
   std::uint32_t size = 0;         // bytes, SizeOfImage
@@ -50,8 +50,8 @@ struct ModuleSpan {
   bool operator==(const ModuleSpan&) const = default;
 };
 
-// The loaded images of a target at one moment: immutable, sorted by base, disjoint. Frozen-safe.
-// Does not own the spans: its maker (ModuleMap) keeps them alive.
+// The loaded images of a target at one moment: immutable, sorted by base, disjoint. Frozen-safe. Does not own the
+// spans: its creator (ModuleMap) keeps them alive.
 class ModuleView {
  public:
   ModuleView() = default;

@@ -60,13 +60,13 @@ struct RunResult {
   std::size_t frames = 0;  // written to the caller's buffer
   Trust arrival = Trust::context;  // how `next` was found; nothing is known of it where the last step failed
   bool guessed = false;  // a step was a guess: of the registers of `next` only Rip, Rsp and maybe Rbp are known
-  // The frame after the last frame written; of a closed run, the bound's frame. After passed_bound:
-  // the last frame written, whose part of the stack (up to its caller's Rsp) holds the bound's Rsp.
+  // The frame after the last frame written; for a closed run, the bound's frame. After passed_bound: the last frame
+  // written, whose part of the stack (up to its caller's Rsp) contains the bound's Rsp.
   Cursor next;
 };
 
-// Walks from `start` (the first frame of the run, written with `start_trust`) to the bound.
-// Frozen-safe if `step` is. `frames` is the caller's buffer.
+// Walks from `start` (the first frame of the run, written with `start_trust`) to the bound. Frozen-safe if `step` is.
+// The caller owns the buffer `frames`.
 RunResult walk_native_run(const Cursor& start, Trust start_trust, const RunBound& bound,
                           UnwindStep& step, std::span<RunFrame> frames) noexcept;
 

@@ -11,9 +11,9 @@ enum class MemoryKind : std::uint8_t {
   code,     // instructions may lie there
 };
 
-// The memory outside every image: jitted code, thunks, cells, heaps, stacks. A word of a stack can
-// point anywhere, and to touch a page can change the page. So kind() is called before an address is
-// read. Each implementation says whether it is frozen-safe.
+// The memory outside every image: jitted code, thunks, cells, heaps, stacks. A word of a stack can point anywhere, and
+// reading a page can change its state. So kind() is called before an address is read. Each implementation says whether
+// it is frozen-safe.
 class OutsideMemory {
  public:
   virtual MemoryKind kind(std::uint64_t address) noexcept = 0;

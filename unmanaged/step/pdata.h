@@ -28,9 +28,9 @@ struct EntrySearch {
   std::uint32_t gap_begin = 0;  // not found: the end of the entry before, an RVA; 0: none is before
 };
 
-// Where in their tables entries were found before, so that each search begins there. A hint is never
-// believed: the entry that it leads to is read again, and counts only if it covers the RVA. So an
-// image that takes the place of another one makes hints useless, not wrong. Frozen-safe; one thread.
+// Where entries were found before in their tables; each search begins there. A hint is never trusted: the entry that it
+// leads to is read again, and counts only if it covers the RVA. So an image that replaces another one makes hints
+// useless, not wrong. Frozen-safe; one thread.
 class EntryHints {
  public:
   std::uint32_t& place(std::uint64_t address) noexcept {
@@ -44,8 +44,8 @@ class EntryHints {
   std::array<std::uint32_t, std::size_t{1} << kBits> places_{};
 };
 
-// The entry that covers an RVA, by binary search. Frozen-safe. An entry that refers to another one
-// is followed once. A table that is not sorted gives a wrong or no entry, never an endless search.
+// The entry that covers an RVA, by binary search. Frozen-safe. An entry that refers to another one is followed once. A
+// table that is not sorted gives a wrong entry or none, never an endless search.
 EntrySearch find_entry(const MemoryReader& memory, const ModuleSpan& module, std::uint32_t rva,
                        EntryHints* hints = nullptr) noexcept;
 

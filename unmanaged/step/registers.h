@@ -6,8 +6,8 @@
 
 namespace mixwalk {
 
-// The general registers of x64, numbered as UNWIND_CODE.OpInfo numbers them
-// (x64 exception handling, "struct UNWIND_CODE", in the Windows x64 ABI).
+// The general registers of x64, with the numbers of UNWIND_CODE.OpInfo (x64 exception handling, "struct UNWIND_CODE",
+// in the Windows x64 ABI).
 enum class Register : std::uint8_t {
   rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15,
 };

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kStackAlignment = 16;
 
-// One past the end counts as inside: a frame pointer may stand on the stack's very base.
+// One past the end counts as inside: a frame pointer may be at the stack's very base.
 bool points_into(std::uint64_t value, std::uint64_t begin, std::uint64_t bytes) noexcept {
   return value - begin <= bytes;
 }

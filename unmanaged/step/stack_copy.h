@@ -10,20 +10,19 @@
 
 namespace mixwalk {
 
-// A thread's stack from its Rsp up to its base, copied while the thread was frozen, read by the
-// target's own addresses. Frozen-safe: the buffer is the caller's, made before the freeze.
+// A thread's stack from its Rsp up to its base, copied while the thread was frozen, and read by the target's own
+// addresses. Frozen-safe: the caller allocates the buffer before the freeze.
 //
-// RtlVirtualUnwind reads the stack through the registers themselves, so for it the copy is made
-// to look like a stack of its own: rewrite_pointers() moves every word that points into the copied
-// range onto the copy, and to_copy/to_target move registers across. (The method is Chromium's
-// base/profiler/stack_copier.)
+// RtlVirtualUnwind reads the stack through the registers themselves, so for it the copy is turned into a stack at its
+// own address: rewrite_pointers() changes every word that points into the copied range so that it points into the copy,
+// and to_copy/to_target convert registers in both directions. (The method is Chromium's base/profiler/stack_copier.)
 class StackCopy final : public MemoryReader {
  public:
   // Alignment of the buffer decides nothing for reading; 16 bytes keeps Rsp's own alignment.
   explicit StackCopy(std::span<std::byte> buffer) noexcept : buffer_(buffer) {}
 
-  // Copies [from, end), or as much of its leaf end as fits and can be read. The caller has checked
-  // it against the TEB's limits: below them lies the guard page.
+  // Copies [from, end), or as much of its leaf end as fits and can be read. The caller has checked the range against
+  // the TEB's limits: below them lies the guard page.
   void fill(const MemoryReader& live, std::uint64_t from, std::uint64_t end) noexcept;
   void clear() noexcept { from_ = 0, bytes_ = 0, offset_ = 0, cut_ = false, rewritten_ = false; }
 
@@ -40,8 +39,8 @@ class StackCopy final : public MemoryReader {
   std::span<const std::byte> bytes() const noexcept { return buffer_.subspan(offset_, bytes_); }
   std::uint64_t begin() const noexcept { return from_; }
   std::uint64_t end() const noexcept { return from_ + bytes_; }
-  // The stack was larger than the buffer, or a page of it is not there, or is closed or guarded by the
-  // program; its root end is missing.
+  // The stack was larger than the buffer, or one of its pages is missing, or the program has closed or guarded one; the
+  // root end of the copy is missing.
   bool cut() const noexcept { return cut_; }
 
  private:

@@ -8,10 +8,10 @@
 
 namespace mixwalk {
 
-// One step by the images' own .pdata, decoded here. Frozen-safe: no OS call, no lock, no
-// allocation; every byte comes through the two readers. Knows nothing of jitted code, whose unwind
-// data only the system's dynamic function table has: a frame outside every image is no_unwind. Of a
-// frame without unwind data the caller is found by LeafStep, which asks `outside`.
+// One step by the images' own .pdata, decoded here. Frozen-safe: no OS call, no lock, no allocation; every byte comes
+// through the two readers. It does not know jitted code, whose unwind data only the system's dynamic function table
+// has: a frame outside every image is no_unwind. For a frame without unwind data, LeafStep finds the caller and asks
+// `outside`.
 class TableUnwindStep final : public UnwindStep {
  public:
   TableUnwindStep(const ModuleView& modules, const MemoryReader& code, const MemoryReader& stack,

@@ -125,8 +125,8 @@ class Info {
     return slot == header_.code_count;
   }
 
-  // Saved registers lie relative to Rsp as it is after the prologue: known by the frame register
-  // once that is set, since the body may move Rsp (alloca).
+  // Saved registers lie relative to Rsp as it is after the prologue. Once the frame register is set, that Rsp is
+  // computed from it, since the body may move Rsp (alloca).
   std::uint64_t frame_base(std::uint32_t executed, const Registers& registers) const noexcept {
     if (header_.frame_register() == Register::rax) return registers.rsp();
     if (executed < header_.prologue_bytes) {
@@ -184,8 +184,8 @@ class Info {
   std::array<std::byte, kMaxSlots * kSlotBytes + sizeof(FunctionEntry)> bytes_;  // behind the header
 };
 
-// Reads the unwind info of an entry and each that it is chained to, and calls
-// visit(info, its entry, how much of its prologue was executed), until that returns false.
+// Reads the unwind info of an entry and each one that it is chained to, and calls visit(info, its entry, how much of
+// its prologue was executed), until that returns false.
 template <class Visit>
 StepFault follow_chain(const UnwindMemory& memory, const FunctionEntry& entry, std::uint32_t offset,
                        Visit visit) noexcept {

@@ -9,7 +9,7 @@
 
 namespace mixwalk {
 
-// The memory that unwinding one frame reads, and the image that the frame stands in.
+// The memory that unwinding one frame reads, and the image that contains the frame's code.
 struct UnwindMemory {
   const MemoryReader& code;   // the image: unwind data and instructions
   const MemoryReader& stack;  // the thread's stack
@@ -21,16 +21,16 @@ struct UnwoundPrologue {
   bool machine_frame = false;  // a trap's frame was popped: Rip and Rsp are already the caller's
 };
 
-// Undoes what a function's prologue did, as its UNWIND_INFO tells (versions 1 and 2, chained
-// infos too), short of popping the return address. `offset`: bytes from the function's begin to
-// where it stands; codes of prologue instructions not yet executed are left out. Frozen-safe.
-// (Windows x64 ABI, "x64 exception handling"; version 2 and UWOP_EPILOG from the CoreCLR sources.)
+// Undoes what a function's prologue did, as its UNWIND_INFO describes it (versions 1 and 2, chained infos too), without
+// popping the return address. `offset`: bytes from the function's begin to the frame's instruction; codes of prologue
+// instructions that are not yet executed are left out. Frozen-safe. (Windows x64 ABI, "x64 exception handling"; version
+// 2 and UWOP_EPILOG from the CoreCLR sources.)
 UnwoundPrologue unwind_prologue(const UnwindMemory& memory, const FunctionEntry& entry,
                                 std::uint32_t offset, Registers& registers) noexcept;
 
 // Unwind data as a whole, before it is followed from a frame at `offset`.
 struct UnwindCheck {
-  // none: it can be followed to its end, whatever the frame: every link of its chain can be read, has a
+  // none: the unwind data can be followed to its end, whatever the frame is: every link of its chain can be read, has a
   // known version and codes that fit, and the chain is no longer than any real one.
   StepFault fault = StepFault::none;
   // Where the function begins that the entry is a part of: the end of its chain. An RVA.
@@ -46,9 +46,9 @@ UnwindCheck check_unwind(const UnwindMemory& memory, const FunctionEntry& entry,
 struct UnwindSummary {
   StepFault fault = StepFault::none;
   Register frame_register = Register::rax;  // rax: none
-  // Calls arrive at its begin. Otherwise it is a further part of a function, whose frame stands
-  // already when control comes to it: a chained info (Microsoft's compiler), or codes that all are
-  // at offset 0 (the .cold parts of gcc).
+  // Calls go to its begin. Otherwise it is a further part of a function, whose frame exists already when control
+  // reaches the part: a chained info (Microsoft's compiler), or codes that are all at offset 0 (the .cold parts of
+  // gcc).
   bool callable = true;
 };
 UnwindSummary summarise_unwind(const UnwindMemory& memory, const FunctionEntry& entry) noexcept;

@@ -39,18 +39,18 @@ enum class StepFault : std::uint8_t {
 struct StepResult {
   StepFault fault = StepFault::none;
   Trust trust = Trust::unwind_info;  // how the caller was found
-  // False: a leaf's return address that no call proves (LeafStep). The caller may be an invention;
-  // what follows must show that it is none.
+  // False: a leaf's return address that no call proves (LeafStep). The caller may be wrong; the rest of the walk must
+  // prove it.
   bool proven = true;
-  // The frame's code lies outside every image, and the caller's call leads to other code, as far as that
-  // code shows. Code that the runtime made may have been jumped to all the same.
+  // The frame's code lies outside every image, and the caller's call leads to other code, as far as can be seen. Code
+  // that the runtime made may nevertheless have been reached by a jump.
   bool calls_other_code = false;
-  // The code that the frame stands in has no unwind data. On a fault: only a guess can find the caller.
+  // The frame's code has no unwind data. On a fault: only a guess can find the caller.
   bool no_unwind_data = false;
 };
 
-// Whether a frame without unwind data may be taken for a leaf function. By the ABI such a function
-// has not moved Rsp, so only the top frame (or one that a trap interrupted) can be one.
+// Whether a frame without unwind data may be taken for a leaf function. By the ABI such a function has not moved Rsp,
+// so only the top frame (or one that a trap interrupted) can be a leaf function.
 enum class LeafRule : std::uint8_t { forbidden, allowed };
 
 // An exact instruction pointer is the thread's own, or one that a trap interrupted.
@@ -58,10 +58,10 @@ constexpr LeafRule leaf_rule(AddressKind kind) noexcept {
   return kind == AddressKind::instruction_pointer ? LeafRule::allowed : LeafRule::forbidden;
 }
 
-// One step from a frame to its caller: the seam between RtlVirtualUnwind (live runs) and our own
-// decoder (frozen threads, dumps, other hosts). On success `frame` becomes the caller, its Rsp
-// strictly above; a return address of 0 means that the frame was the thread's root. On a fault
-// `frame` is as it was. Each implementation says whether it is frozen-safe.
+// One step from a frame to its caller: the interface of RtlVirtualUnwind (live runs) and of our own decoder (frozen
+// threads, dumps, other hosts). On success `frame` becomes the caller, with a strictly higher Rsp; a return address of
+// 0 means that the frame was the thread's root. On a fault `frame` is unchanged. Each implementation says whether it is
+// frozen-safe.
 class UnwindStep {
  public:
   virtual StepResult step(Cursor& frame, LeafRule leaf) noexcept = 0;

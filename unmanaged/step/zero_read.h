@@ -7,12 +7,11 @@
 
 namespace mixwalk {
 
-// Does the instruction at registers.rip as if the memory that it reads held zeros, and goes on to the
-// next one. For an instruction that has faulted, so it writes no memory. `eflags`: as CONTEXT.EFlags.
-// Frozen-safe.
+// Executes the instruction at registers.rip as if the memory that it reads contained zeros, and moves on to the next
+// one. For an instruction that has faulted, so it writes no memory. `eflags`: as CONTEXT.EFlags. Frozen-safe.
 //
-// False, and nothing is changed: it is none of those that search a table: mov, movsxd, movzx, movsx to a
-// register; cmp, test, add, or, and, sub, xor with a register or a number (Intel SDM volume 2).
+// False, and nothing is changed: the instruction is not one of those with which a table is searched: mov, movsxd,
+// movzx, movsx to a register; cmp, test, add, or, and, sub, xor with a register or a number (Intel SDM volume 2).
 bool read_as_zero(const MemoryReader& code, Registers& registers, std::uint32_t& eflags) noexcept;
 
 }  // namespace mixwalk

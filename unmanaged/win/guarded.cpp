@@ -19,8 +19,7 @@ int mixwalk_guarded_call(void (*function)(void*), void* argument, mixwalk_repair
 namespace mixwalk {
 namespace {
 
-// A stale table that is not sorted is read from end to end, with two faults an entry. 10,000 repairs
-// take some 0.5 s.
+// A stale table that is not sorted is read from end to end, with two faults per entry. 10,000 repairs take some 0.5 s.
 constexpr int kMaxRepairs = 10'000;
 // ntdll's own calls below the look-up, and a callback's.
 constexpr int kMaxLookUpFrames = 16, kMaxCallbackFrames = 256;
@@ -37,8 +36,8 @@ bool in_ntdll(std::uint64_t address) noexcept {
   return base != nullptr && base_of(reinterpret_cast<const void*>(address)) == base;
 }
 
-// Steps `context` to the caller; the establisher of the frame that was left goes to `frame`. False: no
-// unwind data says where the caller is. A function of ntdll without unwind data is a leaf function.
+// Steps `context` to the caller; `frame` receives the establisher frame of the function that was left. False: no unwind
+// data says where the caller is. A function of ntdll without unwind data is a leaf function.
 bool step_out(CONTEXT& context, DWORD64& frame, std::uint64_t end) noexcept {
   DWORD64 base = 0;
   RUNTIME_FUNCTION* const entry = RtlLookupFunctionEntry(context.Rip, &base, nullptr);
@@ -54,8 +53,8 @@ bool step_out(CONTEXT& context, DWORD64& frame, std::uint64_t end) noexcept {
   return context.Rsp < end;
 }
 
-// Whether this is the look-up's own code: from here all frames are ntdll's, up to the function that the
-// guard called. A callback of the program may have called ntdll for something else, with locks held.
+// Whether the fault is in the look-up's own code: from here all frames are ntdll's, up to the function that the guard
+// called. A callback of the program may have called ntdll for something else, with locks held.
 bool is_of_look_up(CONTEXT context, std::uint64_t guard_frame) noexcept {
   if (!in_ntdll(context.Rip)) return false;
   DWORD64 frame = 0;
@@ -66,9 +65,9 @@ bool is_of_look_up(CONTEXT context, std::uint64_t guard_frame) noexcept {
   return step_out(context, frame, guard_frame + 1) && context.Rsp == guard_frame;
 }
 
-// A callback of the program has faulted, and handles that nowhere: goes on in ntdll as if the callback
-// had answered "no function". Its frames are unwound by the system, so that its termination handlers run.
-// Returns where that cannot be done.
+// A callback of the program has faulted, and no handler of its own takes the fault: execution continues in ntdll as if
+// the callback had answered "no function". The system unwinds the callback's frames, so that its termination handlers
+// run. Returns where that is not possible.
 void leave_callback(EXCEPTION_POINTERS& exception, std::uint64_t guard_frame, bool& busy) noexcept {
   CONTEXT context = *exception.ContextRecord;
   DWORD64 frame = 0;
@@ -83,7 +82,7 @@ void leave_callback(EXCEPTION_POINTERS& exception, std::uint64_t guard_frame, bo
   }
 }
 
-// False: the fault is none of a look-up's, or cannot be repaired.
+// False: the fault is not that of a look-up, or cannot be repaired.
 bool repair(EXCEPTION_POINTERS& exception, std::uint64_t guard_frame, bool& busy) noexcept {
   const EXCEPTION_RECORD& record = *exception.ExceptionRecord;
   CONTEXT& context = *exception.ContextRecord;

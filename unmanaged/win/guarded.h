@@ -7,37 +7,36 @@
 
 namespace mixwalk {
 
-// Guards against faults, as __try and __except, which this compiler lacks. A guard is a frame handler
-// (guarded_amd64.S): the system calls it last, after the program's vectored handlers and the handlers
-// of every frame between the fault and the guard. So a callback of the program that handles its own
-// faults goes on to its own end. Nothing is registered: any number of threads may use guards, guards
-// may stand inside guards, and nothing is left behind when the DLL is freed.
+// Guards against faults, like __try and __except, which this compiler lacks. A guard is a frame handler
+// (guarded_amd64.S): the system calls it last, after the program's vectored handlers and the handlers of every frame
+// between the fault and the guard. So a callback of the program that handles its own faults runs to its end. Nothing is
+// registered: any number of threads may use guards, guards may be nested, and nothing is left behind when the DLL is
+// freed.
 //
-// The program's vectored handlers see every fault, and the touch of a guard page uses its guard up. So
-// memory of the program is read by PlainMemory (plain_memory.h), which avoids faults; a guard is for
-// memory that changes between PlainMemory's question and its copy.
+// The program's vectored handlers see every fault, and an access to a guard page removes its guard. So memory of the
+// program is read by PlainMemory (plain_memory.h), which avoids faults; a guard is for memory that changes between
+// PlainMemory's question and its copy.
 
-// Copies this process's own memory; false where any of it is not readable (part of `to` may then
-// have been written). Frozen-safe as long as nothing faults: the dispatch of a fault takes the lock of
-// the vectored handlers and looks functions up, and the frozen thread may hold both locks, until the
-// supervisor resumes it. So under a freeze it reads only what should be there. Any number of threads.
+// Copies this process's own memory; false where any of it is not readable (part of `to` may then have been written).
+// Frozen-safe as long as nothing faults: the dispatch of a fault takes the lock of the vectored handlers and looks
+// functions up, and the frozen thread may hold both locks until the supervisor resumes it. So during a freeze this is
+// used only for memory that should be readable. Any number of threads.
 bool guarded_copy(void* to, std::uint64_t from, std::size_t bytes) noexcept;
 
-// Calls function(argument); false where it faulted on this thread and nothing in between took the
-// fault. The frames of the call are unwound: termination handlers run (__finally), destructors of this
-// compiler's C++ do not, so the function itself may hold no lock and own nothing. Frozen-safe as
-// guarded_copy is.
+// Calls function(argument); false where it faulted on this thread and nothing in between handled the fault. The frames
+// of the call are unwound: termination handlers run (__finally), destructors of this compiler's C++ do not, so the
+// function itself may hold no lock and own nothing. Frozen-safe as guarded_copy is.
 bool guarded_call(void (*function)(void*), void* argument) noexcept;
 
-// As guarded_call, for a function that calls RtlLookupFunctionEntry: the fault of a look-up is repaired,
-// as long as that is possible, and the look-up comes to its end. Not frozen-safe.
+// Like guarded_call, for a function that calls RtlLookupFunctionEntry: a fault in the look-up is repaired as long as
+// that is possible, and the look-up runs to its end. Not frozen-safe.
 //
-// Folklore: ntdll holds the lock of the function tables while it reads a table that a program has
-// registered, and the lock is never given back when the read faults. Situation: a program frees a
-// table's memory without RtlDeleteFunctionTable, and runs other code in its range. Real case: the
-// program hung for good when it next registered code. Remedy: memory that ntdll cannot read counts as
-// zeros, in which no function is found. A callback that has gone, or that faults, counts as having found
-// no function: its frames are unwound, and its termination handlers run. Test: `hunt.exe stale-table`.
+// Folklore: ntdll holds the lock of the function tables while it reads a table that a program has registered, and the
+// lock is never released when the read faults. Situation: a program frees a table's memory without
+// RtlDeleteFunctionTable, and runs other code in its range. Real case: the program hung for good when it next
+// registered code. Remedy: memory that ntdll cannot read counts as zeros, in which no function is found. A callback
+// that is no longer loaded, or that faults, counts as having found no function: its frames are unwound, and its
+// termination handlers run. Test: `hunt.exe stale-table`.
 enum class LookUp {
   done,
   repaired,  // to its end, over at least one fault
@@ -45,8 +44,8 @@ enum class LookUp {
 };
 LookUp guarded_look_up(void (*function)(void*), void* argument) noexcept;
 
-// Reads this process's own memory by guarded_copy. For memory that should not fault, such as images of
-// a recent list that are not closed (ModuleSpan::closed). Frozen-safe as guarded_copy is.
+// Reads this process's own memory by guarded_copy. For memory that should not fault, such as images of a recent list
+// that are not closed (ModuleSpan::closed). Frozen-safe as guarded_copy is.
 class GuardedReader final : public MemoryReader {
  public:
   bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {

@@ -13,15 +13,15 @@ struct ImageNotification {
   std::wstring_view file_name;  // without its folder
 };
 
-// Asks the loader to call `listener` for every image that is loaded into this process or unloaded, while
-// this object lives (LdrRegisterDllNotification). Not frozen-safe.
+// Makes the loader call `listener` for every image that is loaded into this process or unloaded, during the life of
+// this object (LdrRegisterDllNotification). Not frozen-safe.
 //
-// The loader calls under its lock, on the thread that loads or unloads, one call at a time, before the
-// image's DllMain is called. So a listener must not wait, and must not ask the loader for anything.
-// Microsoft Learn adds that it should call no function of another module.
+// The loader calls the listener under its lock, on the thread that loads or unloads, one call at a time, before it
+// calls the image's DllMain. So a listener must not wait, and must not ask the loader for anything. Microsoft Learn
+// adds that it should call no function of another module.
 //
-// Constructed and destroyed by a thread that may wait for the loader lock. Where the system cannot tell,
-// or cannot stop telling, `registered()` is false and the listener is never called.
+// This object must be constructed and destroyed by a thread that may wait for the loader lock. Where the system cannot
+// register or unregister the listener, `registered()` is false and the listener is never called.
 class ImageNotifications {
  public:
   class Listener {

@@ -9,13 +9,12 @@
 
 namespace mixwalk {
 
-// Counts the images that this process unloads while this object lives, as the system's loader reports
-// them (image_notifications.h). It is needed because an image may be exchanged for another one and
-// back while a stack is walked, and then seems to have stood there all the time. Where the system does
-// not report unloads, none is known.
+// Counts the images that this process unloads during the life of this object, as the system's loader reports them
+// (image_notifications.h). The count is needed because an image may be exchanged for another one and back while a stack
+// is walked, and then seems to have been loaded all the time. Where the system does not report unloads, none is known.
 //
-// Constructed and destroyed by a thread that may wait for the loader lock. Questions take no lock, and
-// may come from any thread. Not frozen-safe: no frozen code uses it.
+// This object must be constructed and destroyed by a thread that may wait for the loader lock. Questions take no lock,
+// and may come from any thread. Not frozen-safe: no frozen code uses it.
 class ImageUnloads final : ImageNotifications::Listener {
  public:
   ImageUnloads() noexcept : notifications_(*this) {}

@@ -9,26 +9,25 @@
 
 namespace mixwalk {
 
-// The kind of this process's own memory, as the system says (VirtualQuery). Not frozen-safe. One thread
-// at a time.
+// The kind of this process's own memory, from the system (VirtualQuery). Not frozen-safe. One thread at a time.
 //
-// An answer is kept for the walk of one stack, since the program may free, close or guard its memory at
-// any time. The answer for code of the CLR is kept for some stacks more: whoever owns this object says
-// which code is the CLR's (keep), and when some of it goes (forget). The system answers for a whole
-// allocation or a part of it, so what lies around code of the CLR in one region is the CLR's as well. The
-// CLR reads and runs that code itself: it never guards or closes it.
+// An answer is kept for the walk of one stack, since the program may free, close or guard its memory at any time. The
+// answer for code of the CLR is kept for some more stacks: the owner of this object says which code is the CLR's
+// (keep), and when some of it is unloaded (forget). The system answers for a whole allocation or a part of it, so
+// everything around code of the CLR in one region is the CLR's as well. The CLR reads and runs that code itself: it
+// never guards or closes it.
 //
-// Folklore: Wine's VirtualQuery takes 0.6 µs, but 38 µs for memory of a section that is committed bit by
-// bit (SEC_RESERVE), as all code of the CLR is since .NET 7: the server is asked. A stack meets two such
-// regions, which was half the time of a merge.
+// Folklore: Wine's VirtualQuery takes 0.6 µs, but 38 µs for memory of a section that is committed piece by piece
+// (SEC_RESERVE), as all code of the CLR is since .NET 7: the server is asked. A stack meets two such regions, which was
+// half the time of a merge.
 class LiveMemory final : public OutsideMemory {
  public:
   static constexpr std::uint64_t kKeptMs = 100;
 
   MemoryKind kind(std::uint64_t address) noexcept override;
 
-  // Before each stack, at a time in milliseconds (GetTickCount64). Forgets what was not kept, and
-  // everything once in kKeptMs: a limit for what nobody has thought of.
+  // To be called before each stack, with a time in milliseconds (GetTickCount64). Forgets everything that was not kept,
+  // and everything else once in kKeptMs: a limit for cases that nobody has thought of.
   void begin_stack(std::uint64_t now_ms) noexcept;
   // The code at this address is the CLR's: what is known of its region outlives the stack.
   void keep(std::uint64_t address) noexcept;

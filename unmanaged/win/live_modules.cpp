@@ -16,8 +16,8 @@ namespace {
 
 constexpr int kAttempts = 16;
 
-// Whether the program has closed or guarded a page that an unwinder may read: of code, or of constants,
-// which unwind data is. What the program writes to is its own affair.
+// Whether the program has closed or guarded a page that an unwinder may read: one of code, or of constants, since
+// unwind data is constant. Pages that the program writes to are its own affair.
 bool is_closed(const ImageHeaders& headers) noexcept {
   for (std::uint32_t i = 0; const auto section = headers.section(i); ++i) {
     const bool constants = section->readable() && !section->writable();
@@ -28,7 +28,7 @@ bool is_closed(const ImageHeaders& headers) noexcept {
   return false;
 }
 
-// An image of which nothing may be read: where it stands, as the system knows it.
+// An image of which nothing may be read: only its address and size, as the system knows them.
 std::optional<ModuleTable::Entry> closed_module(std::uint64_t base) {
   const auto first = reinterpret_cast<const void*>(base);
   std::uint64_t end = base;
@@ -45,7 +45,7 @@ std::optional<ModuleTable::Entry> closed_module(std::uint64_t base) {
   return entry;
 }
 
-// Nothing: no image stands there, or one with erased headers, which say nothing.
+// Nothing: no image is loaded there, or one with erased headers, which say nothing.
 std::optional<ModuleTable::Entry> read_module(std::uint64_t base) {
   const PlainMemory memory;
   const auto headers = ImageHeaders::read(memory, base);
@@ -58,10 +58,10 @@ std::optional<ModuleTable::Entry> read_module(std::uint64_t base) {
 
 }  // namespace
 
-// Folklore: headers of one image and the path of another. Real case: two DLLs that take turns at one
-// base, on a busy machine: 2 of 70 whole stacks named code of the second after the first, since the
-// headers of the list's entry were those that stood there. Such an image is looked up in a new list.
-// Test: torture_test, kind "turns".
+// Folklore: an entry had the headers of one image and the path of another. Real case: two DLLs that take turns at one
+// base, on a busy machine: 2 of 70 whole stacks named code of the second DLL after the first, since the headers of the
+// list's entry were those that were loaded at that moment. Such an image is looked up in a new list. Test:
+// torture_test, kind "turns".
 ModuleTable read_live_modules(const ImageUnloads* unloads) {
   const auto mark = [unloads] { return unloads != nullptr ? unloads->mark() : 0; };
   std::uint64_t since = mark();

@@ -9,10 +9,10 @@ namespace mixwalk {
 // How much stack a thread of ours may use; committed as it is used.
 inline constexpr SIZE_T kOwnStackBytes = 1 << 20;
 
-// Starts a thread of ours in the target. Null: no thread could be made.
+// Starts a thread of ours in the target. Null: no thread could be created.
 //
-// Situation: a program whose header asks for small stacks (`editbin /STACK:65536`), which CreateThread
-// would give to our threads as well. Remedy: ours say what they need.
+// Situation: a program whose header asks for small stacks (`editbin /STACK:65536`), which CreateThread would also give
+// to our threads. Remedy: our threads specify the size that they need.
 inline UniqueHandle start_own_thread(LPTHREAD_START_ROUTINE run, void* argument, DWORD* id = nullptr,
                                      SIZE_T stack_bytes = kOwnStackBytes) noexcept {
   return UniqueHandle(CreateThread(nullptr, stack_bytes, run, argument,

@@ -6,9 +6,9 @@
 
 namespace mixwalk {
 
-// The memory of another process, by ReadProcessMemory. Reads whatever can be read: on Windows the touch of a guard
-// page uses the guard up, so what lies there must be known before (remote_memory.h). Does not own the handle,
-// which has PROCESS_VM_READ. Any number of threads.
+// The memory of another process, by ReadProcessMemory. Reads whatever can be read: on Windows an access to a guard page
+// removes its guard, so the kind of the memory must be known before (remote_memory.h). Does not own the handle, which
+// has PROCESS_VM_READ. Any number of threads.
 class ProcessMemory final : public MemoryReader {
  public:
   explicit ProcessMemory(HANDLE process) noexcept : process_(process) {}

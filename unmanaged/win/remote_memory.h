@@ -12,10 +12,10 @@
 
 namespace mixwalk {
 
-// The memory of another process that is only read, and its kind (VirtualQueryEx). A read first asks what lies
-// there, and gives nothing where the memory is closed or a trap of the program: on Windows the touch of a
-// guard page uses the guard up, so the read would change the target. What was learnt of a region is kept until
-// drop(); a running target may close a page in between. Not frozen-safe; one thread at a time.
+// The memory of another process that is only read, and its kind (VirtualQueryEx). A read first asks for the kind, and
+// fails where the memory is closed or guarded: on Windows an access to a guard page removes its guard, so the read
+// would change the target. The answer for a region is kept until drop(); a running target may close a page in between.
+// Not frozen-safe; one thread at a time.
 class RemoteMemory final : public MemoryReader, public OutsideMemory {
  public:
   // Does not own the handle: PROCESS_VM_READ and PROCESS_QUERY_INFORMATION.

@@ -61,8 +61,8 @@ class UnguardedReader final : public MemoryReader {
 
 }  // namespace
 
-// By our own decoder: the frame stands in no epilogue. The context's Rsp, and what is saved there,
-// are the copy's own, so they are read as they are.
+// By our own decoder: the frame is in no epilogue. The context's Rsp, and the values saved on the stack, are already
+// the copy's own, so they are read unchanged.
 void RtlUnwindStep::unwind_body(const UnwindMemory& memory, const FunctionEntry& entry,
                                 std::uint64_t ip, Unwind& unwind) noexcept {
   Registers registers = registers_of(unwind.context);
@@ -94,9 +94,9 @@ RtlUnwindStep::RtlUnwindStep(const StackCopy& stack, const ModuleView& modules,
   context_.ContextFlags = CONTEXT_CONTROL | CONTEXT_INTEGER;
 }
 
-// Finds the same entry as RtlLookupFunctionEntry, which under Wine goes through the list of all images
-// and then searches as we do. The system is asked where an image has no entry, since it may know a
-// registered one, and where `ask_system` says that the image has gone since it was listed.
+// Finds the same entry as RtlLookupFunctionEntry, which under Wine goes through the list of all images and then
+// searches like this function. The system is asked where an image has no entry, since it may know a registered one, and
+// where `ask_system` says that the image was unloaded since it was listed.
 RtlUnwindStep::Function RtlUnwindStep::look_up(Unwind& unwind) noexcept {
   if (unwind.module != nullptr && !unwind.ask_system) {
     const auto rva = static_cast<std::uint32_t>(unwind.lookup_ip - unwind.module->base);
@@ -124,8 +124,8 @@ void RtlUnwindStep::unwind(void* call) {
   if (!unwind.found()) return;
   const auto [entry, image_base] = unwind.function;
   const UnguardedReader code;
-  // A return address that is its function's end belongs to the next function: the look-up stepped
-  // back, and so must the unwinder, which compares the address with the prologue's length.
+  // A return address that is its function's end is the begin of the next function: the look-up stepped back, and so
+  // must the unwinder, which compares the address with the prologue's length.
   const DWORD64 ip =
       unwind.ip < image_base + entry->EndAddress ? unwind.ip : unwind.lookup_ip;
   const GuardedReader stack;
@@ -152,10 +152,10 @@ void RtlUnwindStep::unwind(void* call) {
     unwind_body(memory, known, ip, unwind);
     return;
   }
-  // Our own decoder comes first. Folklore: Wine 8's unwinder knows no epilogue that ends in a tail call
-  // (`rex.w jmp [reg]`, `jmp rel32` to another function, `jmp [rip + disp32]`), and undoes the prologue once
-  // more; later versions know all of them. Real case: a thread in ReadyToRun code got a stack of one frame,
-  // since a zero near the stack's base passed for its root. Test: unwind_differential_test, tail calls.
+  // Our own decoder comes first. Folklore: Wine 8's unwinder does not recognise an epilogue that ends in a tail call
+  // (`rex.w jmp [reg]`, `jmp rel32` to another function, `jmp [rip + disp32]`), and undoes the prologue once more;
+  // later versions recognise all of them. Real case: a thread in ReadyToRun code got a stack of one frame, since a zero
+  // near the stack's base was taken for its root. Test: unwind_differential_test, tail calls.
   const bool same_image = unwind.module == nullptr || unwind.module->base == image_base;
   if (unwind.at_instruction && same_image) {
     Registers caller = registers_of(unwind.context);
@@ -165,17 +165,17 @@ void RtlUnwindStep::unwind(void* call) {
       return;
     }
   }
-  // RtlVirtualUnwind does not tell whether it pops a trap's frame. On a return instruction it executes
-  // that one, and looks at no unwind code.
+  // RtlVirtualUnwind does not say whether it pops a trap's frame. For a return instruction it executes that
+  // instruction, and reads no unwind code.
   constexpr BYTE kRet = 0xC3;
   unwind.machine_frame = check.machine_frame && *reinterpret_cast<const BYTE*>(ip) != kRet;
   void* handler_data = nullptr;
   DWORD64 establisher = 0;
   RtlVirtualUnwind(UNW_FLAG_NHANDLER, image_base, ip, entry, &unwind.context, &handler_data,
                    &establisher, nullptr);
-  // Folklore: on Windows a machine frame lies below the dispatcher of exceptions. Wine 8 pretends that
-  // the interrupted code called it, so its Rip looks like a return address; one of zero (a call
-  // through a null pointer) would be the thread's root. Test: lost_frames_test, null_call.
+  // Folklore: on Windows a machine frame lies below the dispatcher of exceptions. Wine 8 presents the interrupted code
+  // as the dispatcher's caller, so its Rip looks like a return address; a Rip of zero (a call through a null pointer)
+  // would be the thread's root. Test: lost_frames_test, null_call.
   if (unwind.function_begin == reinterpret_cast<std::uint64_t>(&KiUserExceptionDispatcher)) {
     unwind.machine_frame = true;
   }
@@ -199,10 +199,10 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
   if (leaf == LeafRule::allowed && !leaf_.is_code(frame.registers.rip)) {
     return leaf_.step(frame, {frame.registers.rip, frame.registers.rip});
   }
-  // Folklore: Wine's look-up walks the loader's list without its lock (fixtures/native/lookup_race.c
-  // dies of it), and faults, or finds nothing, where an image is freed meanwhile. Real case: one frame
-  // in 50,000 of the torture, which frees images without a pause. Remedy: the list that it fell over is
-  // gone; the one that there is now is looked at. Where the code itself is gone, that fails as well.
+  // Folklore: Wine's look-up walks the loader's list without its lock (it crashes fixtures/native/lookup_race.c), and
+  // faults, or finds nothing, where an image is freed meanwhile. Real case: one frame in 50,000 of the torture, which
+  // frees images without a pause. Remedy: the look-up is repeated on the current list. Where the code itself is gone,
+  // the repetition fails as well.
   constexpr int kLooks = 3;
   const std::uint64_t lookup_ip = frame.code().lookup();
   const bool known = lookup_ip == caller_.lookup_ip;
@@ -250,8 +250,8 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
   }
   const StepFault fault = check_caller(caller, module, guessed);
   if (fault != StepFault::none) return {fault};
-  // Situation: a routine pushed a return address that no call left there, and then the frame that it
-  // would lead to happens to have a caller, by its frame pointer. That caller called something else.
+  // Situation: a routine pushed a return address that no call left there, and the frame to which that address would
+  // lead happens to have a caller, by its frame pointer. That caller called another function.
   const LeafCode function{call.function_begin, call.function_begin};
   const bool returns = caller.registers.rip != 0 && caller.kind == AddressKind::return_address;
   if (guessed && returns && !leaf_.may_lead_to(caller.registers.rip, function)) {

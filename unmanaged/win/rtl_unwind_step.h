@@ -14,12 +14,12 @@
 
 namespace mixwalk {
 
-// One step by RtlVirtualUnwind, over a stack copy whose pointers were rewritten
-// (StackCopy::rewrite_pointers). NOT frozen-safe: RtlLookupFunctionEntry takes the lock of the
-// dynamic function table, which the frozen thread may hold. Made for one stack.
+// One step by RtlVirtualUnwind, over a stack copy whose pointers were rewritten (StackCopy::rewrite_pointers). NOT
+// frozen-safe: RtlLookupFunctionEntry takes the lock of the dynamic function table, which the frozen thread may hold.
+// One object serves one stack.
 //
-// The system's unwinder is never given what it might not come back from: unwind data that contradicts
-// itself, or a chain of it that leads to itself, is refused; a jump to itself is decoded here.
+// The system's unwinder is never called with input on which it might not return: unwind data that contradicts itself,
+// or whose chain leads to itself, is refused; a jump to itself is decoded here.
 class RtlUnwindStep final : public UnwindStep {
  public:
   // What earlier walks have found out; null: nothing. No other walk may use it meanwhile.
@@ -38,7 +38,7 @@ class RtlUnwindStep final : public UnwindStep {
   const MemoryReader& code() const noexcept { return memory_; }
 
  private:
-  // An entry of a function table: where it stands, and the base that it counts from.
+  // An entry of a function table: where the entry is, and the base of its RVAs.
   struct Function {
     RUNTIME_FUNCTION* entry = nullptr;  // null: none
     DWORD64 image_base = 0;

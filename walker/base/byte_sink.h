@@ -10,7 +10,7 @@ namespace mixwalk {
 class ByteSink {
  public:
   virtual ~ByteSink() = default;
-  // False: not all of it could be written (a full disk, a closed pipe); nothing more will be.
+  // False: not all of it could be written (a full disk, a closed pipe); no later write will succeed either.
   virtual bool write(std::string_view bytes) = 0;
 };
 

@@ -2,12 +2,11 @@
 
 #include <stdexcept>
 
-// protozero, for bytes that are not ours: the one place that includes its reading half. MessageBuilder
-// writes them.
+// The only file that includes protozero's reader, for untrusted bytes. MessageBuilder writes messages.
 //
-// protozero only asserts that a field has the wire type that is read: in a build with assertions a
-// hostile message would end the process, in one without them it would be read as what it is not.
-// One place, because inline functions that differ from file to file are merged by the linker.
+// protozero only asserts that a field has the wire type as which it is read. In a build with assertions, a hostile
+// message would end the process; in a build without them, the field would be read as a type that it does not have. Only
+// one file may include the reader, because the linker merges inline functions that differ from file to file.
 #define protozero_assert(holds) \
   ((holds) ? static_cast<void>(0) : throw std::invalid_argument("wire type"))
 #include <protozero/pbf_message.hpp>

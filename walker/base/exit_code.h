@@ -2,7 +2,7 @@
 
 namespace mixwalk {
 
-// What mixwalk.exe returns; docs/exit-codes.md is their table. Numbers never change their meaning.
+// The exit codes of mixwalk.exe; docs/exit-codes.md is their table. Numbers never change their meaning.
 enum class ExitCode : int {
   ok = 0,
   internal = 1,         // a defect of mixwalk itself

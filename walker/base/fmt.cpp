@@ -1,5 +1,5 @@
-// fmt's own code, compiled here once: each file that includes it as a header-only library takes four
-// seconds more.
+// fmt's own code, compiled once in this file: each file that includes fmt as a header-only library takes four seconds
+// longer to compile.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

@@ -5,12 +5,12 @@
 
 namespace mixwalk {
 
-// Whether the path leads to something that is written as it is, and never replaced by a file of that
-// name: a pipe, a device (on Windows also by its bare name, NUL), a symbolic link.
+// Whether the path leads to something that is written directly, and is never replaced by a file of that name: a pipe, a
+// device (on Windows also by its bare name, NUL), a symbolic link.
 bool is_written_through(const std::filesystem::path& path);
 
-// Opens the file for writing, empty. A program that is started later does not inherit it: it would hold the
-// file open to its own end. Null: errno says why.
+// Opens the file for writing, empty. A program that is started later does not inherit the file: that program would keep
+// it open until its own end. Null: errno says why.
 std::FILE* open_for_writing(const std::filesystem::path& path);
 
 }  // namespace mixwalk

@@ -11,9 +11,9 @@ namespace mixwalk {
 // A path from UTF-8, as the command line has it.
 std::filesystem::path path_of(const std::string& utf8);
 
-// A file that is written under a temporary name and takes its own only when whole. It is opened at once, so
-// that a command learns of a wrong path before it begins its work. What is there and is no file (a pipe, a
-// device, a link) is written as it is. Errors are one line without the path.
+// A file that is written under a temporary name and gets its final name only when it is complete. The file is opened at
+// once, so that a command learns of a wrong path before it begins its work. Where the path leads to something other
+// than a file (a pipe, a device, a link), that is written directly. Errors are one line without the path.
 class PartialFile final : public ByteSink {
  public:
   explicit PartialFile(const std::string& path);
@@ -26,13 +26,15 @@ class PartialFile final : public ByteSink {
   // There is a file of that name: commit() replaces it.
   bool replaces() const noexcept { return replaces_; }
   bool write(std::string_view bytes) override;
-  // For a library that writes by itself; null: closed, or there was an error. Nothing of it is buffered yet.
+  // For a library that writes by itself; null: the file is closed, or there was an error. Nothing is buffered in it
+  // yet.
   std::FILE* stream() const noexcept { return file_; }
-  // Closes the file, which keeps its temporary name until commit(): `written()` may be looked at now. Empty, or
-  // why the file is not whole.
+  // Closes the file, which keeps its temporary name until commit(). After that, `written()` may be read. Empty, or why
+  // the file is not complete.
   std::string close();
   const std::filesystem::path& written() const noexcept { return written_; }
-  // Empty: the file is whole and has its name. Else why not. Nothing is written after that.
+  // Empty: the file is complete and has its final name. Otherwise the reason why not. Nothing may be written after
+  // that.
   std::string commit();
 
  private:

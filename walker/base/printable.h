@@ -6,10 +6,10 @@
 
 namespace mixwalk {
 
-// Untrusted text as a terminal may have it: UTF-8 stays; whatever could move the cursor, change the
-// colour or reorder the line comes out as `\xNN` (a byte) or `\uNNNN` (a character): C0, DEL and C1
-// controls, line and paragraph separators, direction marks, and bytes that are no UTF-8. No more
-// than `max_bytes`, cut between characters, then "…".
+// Untrusted text in a form that is safe for a terminal. UTF-8 is kept. Characters that could move the cursor, change
+// the colour or reorder the line become `\xNN` (a byte) or `\uNNNN` (a character): C0, DEL and C1 controls, line and
+// paragraph separators, direction marks, and bytes that are not UTF-8. The result has no more than `max_bytes`, cut
+// between characters, followed by "…".
 std::string printable(std::string_view text, std::size_t max_bytes);
 
 // A path in quotes, for a message: printable, 1,000 bytes of it at most.

@@ -6,8 +6,8 @@ namespace mixwalk {
 
 // The monotonic clock of the system, in nanoseconds.
 //
-// On Windows not std::chrono's: under mingw-w64 that is winpthreads' clock, which mixwalk.dll must do without
-// (tests/walker/profiler/no_winpthreads.cmake says why).
+// On Windows this is not std::chrono's clock: under mingw-w64 that clock is winpthreads', and mixwalk.dll must not use
+// winpthreads (tests/walker/profiler/no_winpthreads.cmake says why).
 std::uint64_t steady_time_ns() noexcept;
 
 }  // namespace mixwalk

@@ -19,7 +19,7 @@ std::uint32_t number_of(const std::string& flags, const std::string& text) {
 // The name of the validator in which an option's words lie.
 const std::string kWords = "words";
 
-// CLI11 says an error in several lines, and quotes what the user typed: one line, no controls.
+// CLI11's errors have several lines and quote what the user typed: this makes one line without control characters.
 std::string one_line(std::string text) {
   constexpr std::size_t kMaxBytes = 400;
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -49,7 +49,7 @@ std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) con
   return "Usage: " + name + " [OPTIONS] (--process-id PID | --name NAME" + file + " | -- PROGRAM ARGS...)\n";
 }
 
-// As the list of options writes the argument. (CLI11 writes its own name for it, in brackets.)
+// The argument in the same form as in the list of options. (CLI11 writes its own name for it, in brackets.)
 std::string HelpFormatter::make_option_usage(const CLI::Option* argument) const { return argument->get_option_text(); }
 
 std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
@@ -63,7 +63,7 @@ std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
   return out.str();
 }
 
-// CLI11 reads 010 as octal: another process than the user means.
+// CLI11 reads 010 as octal, which would mean another process than the user does.
 std::optional<std::uint32_t> to_number(const std::string& text) {
   std::uint32_t number = 0;
   const char* const last = text.data() + text.size();

@@ -11,10 +11,10 @@
 
 namespace mixwalk {
 
-// Keeps with an option the words that it takes, for completions (command_table.h); CLI11 has no place for them. It
-// checks nothing.
+// Stores with an option the words that the option takes, for completions (command_table.h); CLI11 has no place for
+// them. This checks nothing.
 void set_words(CLI::Option& option, const std::vector<std::string>& words);
-// What set_words kept; empty: the option takes any value, or none.
+// The words that set_words stored; empty: the option takes any value, or none.
 std::vector<std::string> words_of(CLI::Option& option);
 
 template <class Value>
@@ -24,11 +24,11 @@ std::vector<std::string> words_in(const std::map<std::string, Value>& words) {
   return all;
 }
 
-// The kinds of options that the commands are made of. Only the …options.cpp files include this:
-// CLI11 takes long to compile.
+// The kinds of options that the commands are made of. Only the …options.cpp files include this header, because CLI11
+// takes long to compile.
 
-// An option that takes one of these words and nothing else. (CLI11's own transformer would also take
-// the number of a word, and words its errors for programmers.)
+// An option that takes one of these words and nothing else. (CLI11's own transformer would also take the number of a
+// word, and its error messages are written for programmers.)
 template <class Value, class Target>
 CLI::Option* add_choice(CLI::App& app, const std::string& flags,
                         const std::map<std::string, Value>& words, Target& target,
@@ -60,11 +60,11 @@ CLI::Option* add_list(CLI::App& app, const std::string& flags, std::vector<std::
 // Nothing: no such number.
 std::optional<std::uint32_t> to_number(const std::string& text);
 CLI::Validator duration_validator();
-// For options that people give in milliseconds: a bare number would be seconds, so it is refused.
+// For options that people give in milliseconds: a number without a unit would mean seconds, so it is refused.
 CLI::Validator duration_with_unit_validator();
 
-// Formats the help: the usage line of a command names its target, and the list of all commands has one
-// line a command.
+// Formats the help: the usage line of a command names its target, and the list of all commands has one line per
+// command.
 class HelpFormatter final : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string name) const override;
@@ -72,11 +72,11 @@ class HelpFormatter final : public CLI::Formatter {
   std::string make_option_usage(const CLI::Option* argument) const override;
 };
 
-// What is wrong, in words for a user: CLI11's own are about types and counts. `command`: the app, or
-// its command, that was parsed.
+// What is wrong, in words for a user: CLI11's own messages speak of types and counts. `command`: the app, or the
+// command of the app, that was parsed.
 std::string sentence(const CLI::ParseError& error, const CLI::App& command);
 
-// A command line that makes no sense: one line, which names the help of the command ("": of all).
+// The error for an invalid command line: one line, which refers to the help of the command ("": of all commands).
 ParseResult usage(const std::string& message, const std::string& command);
 
 }  // namespace mixwalk

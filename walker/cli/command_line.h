@@ -12,7 +12,7 @@
 
 namespace mixwalk {
 
-// All commands with their options, and what CLI11 puts the given ones into.
+// All commands with their options, and the values that CLI11 fills in.
 struct CommandLine {
   CommandLine();
   CommandLine(const CommandLine&) = delete;  // the app points to the others

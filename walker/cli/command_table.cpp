@@ -9,7 +9,7 @@
 namespace mixwalk {
 namespace {
 
-// How the options' definitions write values that are files and folders.
+// How the definitions of the options denote values that are files or folders.
 constexpr std::string_view kFiles[] = {"DUMP", "FILE", "FILE…", "FILE.dmp", "IN", "OUT"};
 constexpr std::string_view kFolders[] = {"FOLDER", "PATH"};
 

@@ -5,8 +5,8 @@
 
 namespace mixwalk {
 
-// The commands and their options as values, for all that is written about them: completions, the man page and
-// docs/options.md. Taken from the definitions that the command line is parsed by.
+// The commands and their options as values, from which completions, the man page and docs/options.md are generated.
+// They are read from the same definitions that parse the command line.
 
 // An option; or an argument, which has no name.
 struct OptionInfo {
@@ -29,7 +29,7 @@ struct CommandInfo {
   std::vector<OptionInfo> options;
 };
 
-// mixwalk itself first. What --help does not show is left out.
+// mixwalk itself comes first. Options that --help does not show are left out.
 std::vector<CommandInfo> command_table();
 
 }  // namespace mixwalk

@@ -24,7 +24,7 @@ std::string join(const std::vector<std::string>& parts, std::string_view between
   return text;
 }
 
-// Without the second spelling of a name (--colour): two names that begin alike are completed to neither of them.
+// Without the second spelling of a name (--colour): otherwise a shell could complete neither of the two names.
 std::vector<std::string> offered_names(const OptionInfo& option) {
   std::vector<std::string> names;
   bool long_one = false;
@@ -52,7 +52,7 @@ const OptionInfo* argument_of(const CommandInfo& command) {
 
 bool needs_value(const OptionInfo& option) { return option.value != Value::none && !option.value_may_be_missing; }
 
-// A case of bash, for all options of the command that `belongs`; empty: there are none.
+// A case of a bash script, for all options of the command for which `belongs` is true; empty: there are none.
 std::string bash_case(const CommandInfo& command, const std::function<bool(const OptionInfo&)>& belongs,
                       const std::string& then) {
   std::vector<std::string> names;
@@ -82,8 +82,8 @@ std::string bash_command(const CommandInfo& command) {
          "; fi ;;\n      esac ;;\n";
 }
 
-// A string of PowerShell. Windows PowerShell reads a script without a byte order mark in the code page of the machine,
-// so the text is made ASCII.
+// A PowerShell string literal. Windows PowerShell reads a script without a byte order mark in the code page of the
+// machine, so the literal is pure ASCII.
 std::string powershell_string(const std::string& text) {
   std::string ascii = replace_all(replace_all(text, "…", "..."), "\n", " ");
   std::erase_if(ascii, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });

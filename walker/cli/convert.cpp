@@ -35,7 +35,7 @@ std::string write(const Recording& original, const ConvertCommand& command) {
     exporter = std::make_unique<DumpExporter>(
         std::make_unique<TextExporter>(TextExporter::Options{.filter = command.filter}));
   }
-  // A .mixwalk file has all frames, and only exceptions have some that are left out.
+  // A .mixwalk file has all frames; in other formats, only recordings of exceptions have frames left out.
   const bool whole = command.format->name == "mixwalk" || command.filter.all ||
                      original.event != SampleEvent::exception;
   const Recording shown = whole ? Recording() : filtered(original, command.filter);

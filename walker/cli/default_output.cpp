@@ -17,8 +17,8 @@ std::string extension_of(const RecordingFormat& format) {
                                    : std::string(format.extensions.front());
 }
 
-// Characters that no Windows file name may have become '_'; so do bytes outside ASCII in a name that is
-// cut.
+// Replaces each character that a Windows file name may not contain by '_'. In a name that is too long and is cut, bytes
+// outside ASCII are replaced too.
 std::string file_name_of(std::string_view program) {
   program.remove_prefix(std::min(program.size(), program.find_last_of("/\\") + 1));
   if (ascii_lower(program).ends_with(".exe")) program.remove_suffix(4);

@@ -8,17 +8,17 @@
 
 namespace mixwalk {
 
-// The file that a recording goes to where the command line names none:
-// "orders-20261121-170721.mixwalk", in the current folder. Pure. `program`: of the target, with or
-// without folder and ".exe", UTF-8; it may be anything. `when`: of the local clock.
+// The file for a recording where the command line names none: "orders-20261121-170721.mixwalk", in the current folder.
+// Pure. `program`: the target's program, with or without folder and ".exe", UTF-8; it may be anything. `when`: the
+// local time.
 std::string default_output(std::string_view program, const std::tm& when,
                            const RecordingFormat& format);
 
-// The same name once more, for where a file of that name is there: "orders-20261121-170721-2.mixwalk".
+// The same name with a number, where a file of that name exists: "orders-20261121-170721-2.mixwalk".
 std::string numbered_output(std::string_view path, const RecordingFormat& format, int number);
 
-// Where `mixwalk symbolise` writes a recording: "orders.symbolised.mixwalk" beside "orders.mixwalk"; of a file
-// without that extension, with all of that behind its name. Pure.
+// Where `mixwalk symbolise` writes a recording: "orders.symbolised.mixwalk" beside "orders.mixwalk". A file name
+// without that extension gets ".symbolised.mixwalk" appended. Pure.
 std::string symbolised_output(std::string_view input);
 
 }  // namespace mixwalk

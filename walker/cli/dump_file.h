@@ -15,18 +15,18 @@ namespace mixwalk {
 
 // What the machine lends to the look at a dump file.
 struct DumpFileHost {
-  // For the paths that the dump names: files of this machine (LocalImageFiles), or none (NoImageFiles) where its
-  // paths cannot mean any.
+  // For the paths that the dump names: the files of this machine (LocalImageFiles), or no files (NoImageFiles) where
+  // the dump's paths cannot mean files of this machine.
   ImageFiles& local;
   std::string symbol_path;  // symbol_path_text()
   bool colour = false;              // of text
-  // Opens the runtime of a dump for questions. Null: it cannot be asked, and `obstacle` says why (empty: there is
-  // none).
+  // Opens the debugging library of the dump's runtime for questions. Null: the runtime cannot be asked, and `obstacle`
+  // says why (empty: there is no runtime).
   std::function<std::unique_ptr<ClrQuestions>(const Target& target, std::string& obstacle)> open_clr;
   std::function<void(const std::string&)> log;  // what is being done, with --verbose
 };
 
-// The stacks of a process in a minidump, with names. What a person must know of the file beside them is reported.
+// The stacks of a process in a minidump, with names. Other facts about the file that a person must know are reported.
 Outcome<Snapshot> read_dump_file(const std::string& file, const DumpFileHost& host);
 
 // Prints the stacks of a process in a minidump. Failures are reported.

@@ -93,7 +93,7 @@ bool writes_minidump(const DumpArguments& arguments) {
   return !arguments.format && ascii_lower(output).ends_with(".dmp");
 }
 
-// Returns an error, or nothing when the options are valid; they are in `output` then.
+// Returns an error, or nothing when the options are valid; then they are in `output`.
 std::optional<ParseResult> finish_output(const std::optional<std::string>& format, DumpOutput& output) {
   if (format) {
     output.format = format_by_name(*format);
@@ -120,10 +120,10 @@ constexpr std::initializer_list<const char*> kOfAProcess = {
     "--process-id", "--name", "--after", "--at-once", "--deadline", "--outside", "--inside", "--no-locks",
     "--repeat", "--every", "--one-by-one"};
 
-// From outside, a thread that stands alone stands as long as its registers and its stack take.
+// From outside, a single thread is suspended only while its registers and its stack are copied.
 constexpr std::initializer_list<const char*> kOfAFreeze = {"--deadline"};
 
-// What is looked up and shown of stacks. A dump file that is written has the process, and no stacks.
+// Options about looking stacks up and showing them. A written dump file contains the process, and no stacks.
 constexpr std::initializer_list<const char*> kOfStacks = {
     "--outside", "--inside", "--dac", "--thread", "--symbol-path", "--depth", "--managed-only", "--asm", "--all",
     "--color", "--at-once", "--no-locks", "--repeat", "--every", "--one-by-one"};
@@ -181,10 +181,10 @@ ParseResult finish_minidump(DumpArguments& arguments) {
 
 namespace {
 
-// All dumps of a series are in memory at once, and compare reads no more.
+// All dumps of a series are in memory at once, and compare reads no more than this.
 constexpr std::uint32_t kMaxRepeat = 1000;
 
-// Returns an error, or nothing when the options are valid; they are in the command then.
+// Returns an error, or nothing when the options are valid; then they are in the command.
 std::optional<ParseResult> finish_series(DumpArguments& arguments) {
   DumpCommand& command = arguments.command;
   if (!arguments.repeat) {

@@ -22,8 +22,8 @@ struct DumpArguments {
 void add_dump(CLI::App& app, DumpArguments& arguments);
 ParseResult finish_dump(DumpArguments& arguments);
 
-// Whether an argument that is no option means a dump file rather than a program: it has an extension, and not that of
-// a program. Pure: nothing is looked for.
+// Whether an argument that is no option means a dump file rather than a program: the argument has an extension, and the
+// extension is not that of a program. Pure: no file is looked for.
 bool is_dump_file(const std::string& argument);
 // Of a dump file: it is `arguments.visit.program.front()`.
 ParseResult finish_dump_file(DumpArguments& arguments);

@@ -6,8 +6,8 @@
 
 namespace mixwalk {
 
-// "500ms", "2s", "3m", "1h", "1.5s", "00:00:30", "00:00:00:30" (days first), "2" (seconds): in
-// milliseconds. Nothing for anything else, and for more than a day.
+// Parses "500ms", "2s", "3m", "1h", "1.5s", "00:00:30", "00:00:00:30" (days first), "2" (seconds) to milliseconds.
+// Nothing for any other text, and for more than a day.
 std::optional<std::uint32_t> parse_duration(std::string_view text);
 
 // False for a duration that is a number alone, like "50".

@@ -54,7 +54,7 @@ void add(Inputs& inputs, const std::string& file, Snapshot snapshot) {
   inputs.dumps.files.push_back(file);
 }
 
-// The bytes of a .mixwalk file. `over_time`: recordings are wanted too, besides dumps.
+// Reads the bytes of a .mixwalk file. `over_time`: recordings are accepted too, besides dumps.
 std::optional<Failure> add_stored(Inputs& inputs, const std::string& file, std::string_view bytes, bool over_time) {
   ReadRecording read = read_recording(bytes);
   if (!read.recording) return unreadable_file(file, read.error);
@@ -76,7 +76,7 @@ std::optional<Failure> add_stored(Inputs& inputs, const std::string& file, std::
   return std::nullopt;
 }
 
-// What kind a file is of, its first bytes say. `over_time`: as add_stored.
+// Reads a file, whose kind its first bytes show. `over_time`: as in add_stored.
 std::optional<Failure> read_file(const std::string& file, const HangHost& host, bool over_time, Inputs& inputs) {
   const auto bytes = file_bytes(file, [](std::string_view first) {
     return !is_minidump(first) && (first.starts_with(layout::kMagic) || is_json(first));
@@ -120,7 +120,7 @@ std::optional<Failure> read_files(const HangCommand& command, const HangHost& ho
   return std::nullopt;
 }
 
-// In the order of their time; those of one time as they were given.
+// The dumps in the order of their time; dumps of the same time in the order in which they were given.
 Dumps in_order(Dumps dumps) {
   std::vector<std::size_t> order(dumps.dumps.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -133,8 +133,8 @@ Dumps in_order(Dumps dumps) {
   return out;
 }
 
-// One dump that was given twice: two dumps of a process in the same millisecond do not exist. A minidump knows its time
-// in seconds only, so that there the name of the file decides.
+// Whether both are the same dump, given twice: no two dumps of a process are of the same millisecond. A minidump has
+// its time in seconds only, so there the file name decides as well.
 bool is_same_dump(const Dumps& dumps, std::size_t a, std::size_t b) {
   const Snapshot &first = dumps.dumps[a], &second = dumps.dumps[b];
   if (first.unix_time_ms == 0 || first.unix_time_ms != second.unix_time_ms) return false;
@@ -144,8 +144,8 @@ bool is_same_dump(const Dumps& dumps, std::size_t a, std::size_t b) {
   return std::ranges::equal(first.threads, second.threads, {}, &Thread::os_id, &Thread::os_id);
 }
 
-// Leaves out what was given twice: a thread always stands where it stands in the same dump. `dumps` in the order of
-// their time. Returns a sentence for each that was left out.
+// Leaves out dumps that were given twice: in two copies of one dump no thread moves, so every thread would look stuck.
+// `dumps` are in the order of their time. Returns a sentence for each dump that was left out.
 std::vector<std::string> drop_same(Dumps& dumps) {
   std::vector<std::string> sentences;
   std::vector<std::size_t> kept;
@@ -176,7 +176,7 @@ bool write(const HangCommand& command, bool colour, const Dumps& dumps, const Fi
   return write_findings_text(dumps.dumps, findings, {.colour = colour, .all = command.all, .fleet = across}, sink);
 }
 
-// A slip of the hand must not cost a dump that may be the only one there is.
+// A wrong command line must not overwrite an input, which may be the only copy of a dump.
 bool is_one_of(const std::string& output, const std::vector<std::string>& files) {
   return std::ranges::any_of(files, [&](const std::string& file) {
     std::error_code error;  // of a file that is not there

@@ -16,8 +16,8 @@ struct HangHost {
   std::function<Outcome<Snapshot>(const std::string& file)> open_dump;
 };
 
-// mixwalk compare and mixwalk report. Prints what is wrong; failures are reported. ExitCode::stuck or deadlock where
-// something is.
+// mixwalk compare and mixwalk report. Prints what is wrong; failures are reported. Returns ExitCode::stuck or deadlock
+// where threads are stuck or deadlocked.
 ExitCode run(const HangCommand& command, const HangHost& host);
 
 }  // namespace mixwalk

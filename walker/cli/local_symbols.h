@@ -12,11 +12,11 @@
 
 namespace mixwalk {
 
-// The symbols of this machine: of images, assemblies, PDBs and debug files on its drives, and in the folders that the
-// user names. Not frozen-safe; one thread at a time.
+// The symbols of this machine: those of images, assemblies, PDBs and debug files on its drives, and in the folders that
+// the user names. Not frozen-safe; one thread at a time.
 class LocalSymbols {
  public:
-  // `symbol_path`: as --symbol-path has it; none: the environment variable _NT_SYMBOL_PATH.
+  // `symbol_path`: the value of --symbol-path; none: the environment variable _NT_SYMBOL_PATH.
   explicit LocalSymbols(const std::optional<std::string>& symbol_path);
 
   Symboliser& symboliser() noexcept { return symboliser_; }
@@ -42,10 +42,10 @@ class LocalSymbols {
 // The PDBs that neither found so far; sorted, each once.
 std::vector<MissingPdb> missing_of(const NativeSources& native, const ManagedLines& managed);
 
-// For people: "name,GUIDage,1" a line, as symchk /im takes them; names that come from elsewhere are printable.
-// Of very many only the first ones.
+// For people: "name,GUIDage,1" per line, as symchk /im reads it; names that come from the target are made printable. Of
+// a very long list only the first entries.
 std::string manifest_text(const std::vector<MissingPdb>& missing);
-// For a log: how many were not found, and those lines. Of at least one.
+// For a log: how many PDBs were not found, and their lines. For at least one PDB.
 std::string missing_text(const std::vector<MissingPdb>& missing);
 
 }  // namespace mixwalk

@@ -1,5 +1,5 @@
-// mixwalk where no process can be attached to: it converts recordings and gives them names, shows the stacks of dumps,
-// and compares dumps.
+// mixwalk where no process can be attached to: it converts and symbolises recordings, shows the stacks of dumps, and
+// compares dumps.
 
 #include <unistd.h>
 

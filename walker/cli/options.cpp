@@ -24,8 +24,8 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments,
   CommandLine line;
   CLI::App& app = line.app;
   if (arguments.empty()) return {.to_stdout = app.help()};
-  // All words after "--" belong to the program. CLI11 would take some of them for a subcommand or an
-  // option of ours.
+  // All words after "--" belong to the program. CLI11 would take some of them for a subcommand or an option of
+  // mixwalk's own.
   std::vector<std::string> own = arguments, program;
   const auto separator = std::find(own.begin(), own.end(), "--");
   if (separator != own.end()) {

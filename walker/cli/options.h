@@ -84,7 +84,7 @@ enum class DumpWay {
   inside,
   outside,
 };
-// How long a process may take to let mixwalk.dll in, before dump looks from outside.
+// How long a process may take to admit mixwalk.dll, before dump looks from outside.
 inline constexpr std::uint32_t kAnswerMs = 2000;
 
 struct DumpCommand : DumpOutput {
@@ -142,7 +142,7 @@ struct SymboliseCommand {
   std::optional<std::string> symbol_path;  // as Visit::symbol_path
 };
 
-// What is stuck in a process, by dumps of it (compare), or what one dump says (report).
+// compare: what is stuck in a process, by several dumps; report: what one dump shows.
 struct HangCommand {
   std::vector<std::string> files;
   bool single = false;  // report

@@ -12,7 +12,7 @@
 
 namespace mixwalk {
 
-// A command's way to a collector: the spool, what posts, and what is said of it on standard error.
+// A command's access to a collector: the spool, the threads that post, and the messages about them on standard error.
 class OtlpSession {
  public:
   // Opens the session. Requests that wait in the spool are sent from now on.
@@ -21,9 +21,9 @@ class OtlpSession {
 
   // A whole recording; at most one.
   void offer(Recording recording) { sender_.offer(std::move(recording)); }
-  // Of a recording that goes on: the samples from `first` on are new. Waits for nothing.
+  // For a recording that goes on: the samples from `first` on are new. Never waits.
   void take(const Recording& recording, std::size_t first) { batches_.take(recording, first); }
-  // The recording begins anew after this (RecordingCollector::begin_piece).
+  // To be called before the recording begins anew (RecordingCollector::begin_piece).
   void cut(const Recording& recording) { batches_.cut(recording); }
 
   // Says what became of all that was offered, or taken.

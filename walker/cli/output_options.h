@@ -31,7 +31,7 @@ struct OtlpArguments {
   bool command_line = false;
 };
 void add_otlp(CLI::App& app, OtlpArguments& arguments);
-// Returns an error, or nothing when the options are valid; `target` has them then.
+// Returns an error, or nothing when the options are valid; then `target` has them.
 std::optional<ParseResult> finish_otlp(const OtlpArguments& arguments,
                                        const OtelVariables& variables, const std::string& command,
                                        std::optional<OtlpTarget>& target);

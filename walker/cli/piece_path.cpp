@@ -36,7 +36,7 @@ std::optional<int> piece_number(std::string_view path, std::string_view file) {
       parts.stem.size() + 1, file.size() - parts.stem.size() - 1 - parts.extension.size());
   int piece = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), piece);
-  // The name that belongs to that number is written once only: "orders.02.mixwalk" is none of ours.
+  // Each number has only one form: "orders.02.mixwalk" is not one of our names.
   const bool ours = error == std::errc() && end == digits.data() + digits.size() && piece >= 2 &&
                     ascii_lower(file) ==
                         ascii_lower(piece_path(path, piece).substr(parts.folder.size()));

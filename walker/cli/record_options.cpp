@@ -28,7 +28,7 @@ const std::map<std::string, SampleEvent> kEvents = {{"allocation", SampleEvent::
                                                     {"exception", SampleEvent::exception},
                                                     {"module-load", SampleEvent::module_load}};
 
-// The name behind `event`= of --on. Returns an error, or nothing when the name is valid.
+// The name after `event`= in --on. Returns an error, or nothing when the name is valid.
 std::optional<ParseResult> check_name(const std::string& event, const RecordCommand& command) {
   const bool of_module = command.event == SampleEvent::module_load;
   if (command.type.empty()) {
@@ -41,8 +41,7 @@ std::optional<ParseResult> check_name(const std::string& event, const RecordComm
   return std::nullopt;
 }
 
-// What makes a sample: time, or what --on says. Returns an error, or nothing
-// when the options are valid.
+// Sets what triggers a sample: time, or the event of --on. Returns an error, or nothing when the options are valid.
 std::optional<ParseResult> finish_event(const RecordArguments& arguments, RecordCommand& command) {
   constexpr std::uint32_t kDefaultEvery = 1000;
   if (!arguments.on) {
@@ -86,7 +85,7 @@ std::optional<ParseResult> finish_event(const RecordArguments& arguments, Record
   return std::nullopt;
 }
 
-// "3%", "0.5%", "3": in hundredths of a percent. Nothing for anything else.
+// Parses "3%", "0.5%", "3" to hundredths of a percent. Nothing for any other text.
 std::optional<std::uint32_t> parse_share(std::string text) {
   if (text.ends_with('%')) text.pop_back();
   const std::size_t point = std::min(text.find('.'), text.size());
@@ -102,8 +101,7 @@ std::optional<std::uint32_t> parse_share(std::string text) {
   return share <= kMaxBudget ? std::optional(share) : std::nullopt;
 }
 
-// How often a sample is taken. Returns an error, or nothing
-// when the options are valid.
+// Sets how often a sample is taken. Returns an error, or nothing when the options are valid.
 std::optional<ParseResult> finish_period(const RecordArguments& arguments, RecordCommand& command) {
   if (arguments.rate && arguments.interval) {
     return usage("--rate and --interval say the same: one of them", "record");
@@ -130,8 +128,7 @@ std::optional<ParseResult> finish_period(const RecordArguments& arguments, Recor
   return std::nullopt;
 }
 
-// Where the recording goes. Returns an error, or nothing
-// when the options are valid.
+// Sets where the recording goes. Returns an error, or nothing when the options are valid.
 std::optional<ParseResult> finish_output(const RecordArguments& arguments,
                                          const OtelVariables& variables, RecordCommand& command) {
   if (auto wrong = finish_otlp(arguments.otlp, variables, "record", command.otlp)) return wrong;

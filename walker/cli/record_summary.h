@@ -9,14 +9,14 @@
 
 namespace mixwalk {
 
-// What a recording has come to so far, for the line that says so. Pure.
+// The totals of a recording so far, for the line that is printed about it. Pure.
 class RecordSummary {
  public:
   // The samples from `first` on are new.
   void take(const Recording& recording, std::size_t first, const RecordProgress& progress);
 
-  // Before and after the recording begins anew (RecordingCollector::begin_piece): its times, its
-  // threads and what it lost are then those of the new piece.
+  // To be called before and after the recording begins anew (RecordingCollector::begin_piece): from then on the
+  // recording has the times, the threads and the losses of the new piece only.
   void end_piece(const Recording& recording);
   void begin_piece(const Recording& recording);
 
@@ -24,9 +24,9 @@ class RecordSummary {
   // The target's last word.
   const RecordProgress& progress() const noexcept { return progress_; }
 
-  // Samples a second of each thread: of those that were taken, for as long as they stand for, and for
-  // as long as none came after them. What was lost counts as not taken. 0: not known (no wall-clock
-  // samples).
+  // Samples per second of each thread: the samples that were taken, divided by the time that they stand for and the
+  // time at the end for which no more samples came. Lost samples count as not taken. 0: the rate is not known (no
+  // wall-clock samples).
   double reached_hz() const noexcept;
 
   // "30 s, 2950 samples of 10 threads, 98.3 of 100 a second of each, 99.9 % whole, 0 lost, …"

@@ -50,8 +50,7 @@ class RecordFile {
     if (!in_) error_ = errno_text();
   }
 
-  // The next record, valid until the next call. Of Kind::more: the file cannot be read, see
-  // error().
+  // The next record, valid until the next call. Where the kind is Kind::more, the file cannot be read, see error().
   RecordSequence::Next next() {
     begin_ += used_;
     used_ = 0;
@@ -92,7 +91,7 @@ class RecordFile {
       error_ = "a record of it is larger than 1 GiB";
       return;
     }
-    // What grows with what is there, so that a large record is not moved for each part of it.
+    // Grows in proportion to its size, so that a large record is not copied for each part of it.
     const std::size_t wanted = std::max(kReadBytes, had);
     bytes_.resize(had + wanted);
     errno = 0;
@@ -178,8 +177,8 @@ void Symbolising::add_missing_line(RecordedFrame& frame, const Assembly& assembl
   managed_.after += frame.line != 0;
 }
 
-// Several records are taken at once: each time costs as much as there are threads, and a chunk may
-// be tiny.
+// Several records are handed to the collector together, since each hand-over costs time in proportion to the number of
+// threads, and a chunk may be tiny.
 std::optional<Failure> Symbolising::take(const RecordFile& in, layout::File kind,
                                          RecordingWriter& writer) {
   const bool is_header = kind == layout::File::header;

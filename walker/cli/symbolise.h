@@ -5,9 +5,8 @@
 
 namespace mixwalk {
 
-// mixwalk symbolise, on any system. Reads and writes chunk by chunk: of the recording, memory holds
-// the tables and no samples. Prints what it did on standard error, and which PDBs are missing on
-// standard output.
+// mixwalk symbolise, on any system. Reads and writes the recording chunk by chunk: memory holds its tables, and no
+// samples. Prints on standard error what was done, and on standard output which PDBs are missing.
 ExitCode run(const SymboliseCommand& command);
 
 }  // namespace mixwalk

@@ -20,7 +20,7 @@ void add_visit(CLI::App& app, VisitArguments& arguments, Visit& visit, const cha
   const std::string what = std::string("The process to ") + verb;
   add_number(app, "-p,--process-id", arguments.id, what)->option_text("PID");
   app.add_option("-n,--name", arguments.name, what + ", by its image's name")->option_text("NAME");
-  // Only to say where a program goes: what follows "--" never comes here.
+  // Only used to say where a program's name goes: the words after "--" never reach this option.
   app.add_option("program", arguments.program)->group("");
   add_choice(app, "--engine", kEngines, sampling.engine,
              "auto (the default), snapshot (DoStackSnapshot, its holes filled) or copy (no\n"

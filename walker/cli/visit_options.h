@@ -9,8 +9,8 @@
 
 namespace mixwalk {
 
-// The options that dump and record have in common: which process, which of its threads, how they
-// are walked, and how long anything is waited for.
+// The options that dump and record have in common: which process, which of its threads, how they are walked, and the
+// time limits.
 struct VisitArguments {
   std::optional<std::uint32_t> id;
   std::optional<std::string> name;
@@ -25,11 +25,11 @@ struct VisitArguments {
 
 // `verb`: "dump" or "record", for the help.
 void add_visit(CLI::App& app, VisitArguments& arguments, Visit& visit, const char* verb);
-// What --thread says: ids and names. A number is an id: a thread whose name is a number cannot be meant. Returns an
-// error, or nothing when the options are valid.
+// What --thread says: ids and names. A number is always an id, so a thread whose name is a number cannot be named.
+// Returns an error, or nothing when the options are valid.
 std::optional<ParseResult> finish_threads(std::vector<std::string>& threads, const std::string& command,
                                           ThreadSelection& selection);
-// Returns an error, or nothing when the options are valid; they are in `visit` then.
+// Returns an error, or nothing when the options are valid; then they are in `visit`.
 std::optional<ParseResult> finish_visit(VisitArguments& arguments, const std::string& command,
                                         Visit& visit);
 

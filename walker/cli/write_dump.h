@@ -11,12 +11,12 @@
 
 namespace mixwalk {
 
-// Writes a symbolised snapshot as the command line says: to the file, which is committed, or (null) to standard
-// output. `colour`: of text. Nothing: written.
+// Writes a symbolised snapshot as the command line says: to the file, which is committed, or (null) to standard output.
+// `colour`: whether text has colours. Nothing: the snapshot was written.
 std::optional<Failure> write_dump(const Snapshot& snapshot, const DumpOutput& output, bool colour, PartialFile* file,
                                   CallChecker& calls);
 
-// The same of a series of dumps, in a format that has room for one.
+// Like write_dump(), for a series of dumps, in a format that can contain one.
 std::optional<Failure> write_series(const std::vector<Snapshot>& dumps, const DumpOutput& output, PartialFile* file);
 
 }  // namespace mixwalk

@@ -4,8 +4,8 @@
 
 namespace mixwalk {
 
-// Buffers small writes before another sink. Once the other sink has refused, no more bytes are taken,
-// and flush() says so; writers need not check every write.
+// Buffers small writes before another sink. Once the other sink has refused a write, no more bytes are taken, and
+// flush() returns false; so writers need not check every write.
 class BufferedSink final : public ByteSink {
  public:
   explicit BufferedSink(ByteSink& sink) : sink_(sink) {}
@@ -22,7 +22,7 @@ class BufferedSink final : public ByteSink {
   }
 
  private:
-  // More does not make it faster; less costs a call of the system each few frames.
+  // A larger buffer is not faster; a smaller one costs a system call every few frames.
   static constexpr std::size_t kBytes = 1 << 16;
 
   ByteSink& sink_;

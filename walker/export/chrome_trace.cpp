@@ -47,7 +47,7 @@ class Writer {
   }
 
  private:
-  // The slices under one thread id: the system gives ids again, and slices must not overlap.
+  // The slices under one thread id: the system reuses ids, and slices must not overlap.
   struct Track {
     std::uint32_t thread_id = 0;
     std::uint32_t name_of = 0;  // its last thread
@@ -73,7 +73,7 @@ class Writer {
     return tracks;
   }
 
-  // Of each frame the event's fields that are always the same; frames that read the same are one.
+  // For each frame the event's fields that never change; frames with equal fields share one entry.
   void names() {
     std::unordered_map<std::string, std::uint32_t> known;
     for (const RecordedStacks::Frame& frame : stacks_.frames()) {
@@ -111,7 +111,7 @@ class Writer {
     json_.literal(text_);
   }
 
-  // When a sample is over at the latest; whether the next one of its thread goes on from it.
+  // The latest end of a sample, and whether the next sample of its thread continues it.
   struct Extent {
     std::uint64_t end = 0;
     bool continues = false;
@@ -126,8 +126,8 @@ class Writer {
     const std::uint64_t own = added(sample.time_ns, sample.value);
     const std::uint64_t twice = added(recording_.period_ns, recording_.period_ns);
     if (!last && next <= std::max(own, added(sample.time_ns, twice))) return {next, true};
-    // Under load samples come later than asked for, now more, now less: the next one stands for all
-    // of the time since this one then, and nothing is missing between them.
+    // Under load, samples come late by varying times. The next sample then stands for all of the time since this one,
+    // and nothing is missing between the two.
     if (!last && next - sample.time_ns <= recording_.samples[track.samples[i + 1]].value) {
       return {next, true};
     }
@@ -144,7 +144,7 @@ class Writer {
       const Extent extent = this->extent(track, i);
       const std::string time_us = microseconds(time_ns);
       if (extent.end == time_ns) {
-        // Nothing to see; and slices that begin and end at once make speedscope mistake the others.
+        // Such a slice would not be visible; and slices that begin and end at once confuse speedscope.
         if (!extent.continues) close(0, time_us);
         continue;
       }

@@ -6,7 +6,7 @@
 
 namespace mixwalk {
 
-// For formats whose numbers are signed: what is too large is the largest.
+// For formats with signed numbers: a number that is too large becomes the largest.
 constexpr std::int64_t clamped(std::uint64_t value) noexcept {
   constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
   return static_cast<std::int64_t>(std::min(value, kMost));

@@ -12,7 +12,7 @@
 namespace mixwalk {
 namespace {
 
-// Of one frame: what the longest generic names of real programs stay below.
+// The limit for one frame: the longest generic names of real programs stay below it.
 constexpr std::size_t kMaxNameBytes = 16'384;
 
 std::string escaped(std::string_view text) {
@@ -33,7 +33,7 @@ std::string_view mark(const RecordedFrame* frame) {
   return frame->kind == FrameKind::managed ? "_[j]" : "";
 }
 
-// Stacks whose frames read the same are one stack, wherever in their functions they stand.
+// Stacks whose frames have equal labels become one stack, wherever in their functions the frames are.
 class Folded {
  public:
   Folded(const RecordedStacks& stacks, bool annotate) {

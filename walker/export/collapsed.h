@@ -4,14 +4,14 @@
 
 namespace mixwalk {
 
-// Folded stacks, one a line, root first: `root;caller;leaf 42`, as flame graphs are made of them.
-// The number is the sum of Sample::value, no more than 2^64 - 1. Lines are in the order in which
-// their stacks were met. What could end a frame or a line (`;`, controls) is `\xNN` or `\uNNNN`.
+// Folded stacks, one per line, root first: `root;caller;leaf 42`, from which flame graphs are made. The number is the
+// sum of Sample::value, at most 2^64 - 1. The lines are in the order in which their stacks first occurred. Characters
+// that would end a frame or a line (`;`, controls) become `\xNN` or `\uNNNN`.
 class CollapsedExporter final : public RecordingExporter {
  public:
   struct Options {
-    // Marks of async-profiler, by which flame graphs are coloured: `_[j]` behind managed frames,
-    // `_[i]` behind inlined ones.
+    // The marks of async-profiler, from which flame graphs take their colours: `_[j]` behind managed frames, `_[i]`
+    // behind inlined ones.
     bool annotate = true;
     bool threads = false;  // the thread is the first frame of its stacks
   };

@@ -8,8 +8,7 @@
 namespace mixwalk {
 namespace {
 
-// What a snapshot of the recording takes in memory: counted no further than kMaxDumpBytes, so that
-// no sum overflows.
+// How much memory a snapshot of the recording would take. Counting stops at kMaxDumpBytes, so that no sum overflows.
 std::uint64_t snapshot_bytes(const Recording& recording) {
   std::vector<std::uint64_t> stacks;  // of a node: the frames from it to the root
   stacks.reserve(recording.nodes.size());

@@ -18,14 +18,14 @@ class DumpExporter final : public RecordingExporter {
   std::unique_ptr<Exporter> exporter_;
 };
 
-// Why a recording cannot be written by a DumpExporter, in one line: it is no dump, or one whose
-// stacks, no longer shared, would take more than kMaxDumpBytes of memory. Empty: it can.
+// Why a DumpExporter cannot write a recording, in one line: the recording is no dump, or its stacks, each stored by
+// itself, would take more than kMaxDumpBytes of memory. Empty: it can be written.
 std::string dump_refusal(const Recording& recording);
 
-// The same for a format that shows a recording as the dumps that it has (to_series), each with all modules.
+// The same for a format that shows a recording as a series of dumps (to_series), each with all modules.
 std::string series_refusal(const Recording& recording);
 
-// No dump of a real process comes near it; a forged file of a few kilobytes does.
+// No dump of a real process comes near this size; a forged file of a few kilobytes does.
 inline constexpr std::uint64_t kMaxDumpBytes = std::uint64_t{1} << 30;
 
 }  // namespace mixwalk

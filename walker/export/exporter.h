@@ -12,8 +12,8 @@ namespace mixwalk {
 struct FrameFilter {
   bool managed_only = false;
   std::optional<std::uint32_t> depth;  // the first so many of what is left, leaf first
-  // Also how the runtime throws (throw_machinery.h), of recorded exceptions; and, in text, each frame of the
-  // runtime that nothing names (runtime_frames.h).
+  // Whether all frames are shown: of recorded exceptions also the runtime's throw machinery (throw_machinery.h), and,
+  // in text, each frame of the runtime that has no name (runtime_frames.h).
   bool all = false;
 };
 

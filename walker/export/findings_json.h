@@ -10,12 +10,13 @@
 
 namespace mixwalk {
 
-// What a comparison of dumps found, for programs: docs/hang-json.md, and tests/golden/mixwalk-hang.schema.json the same
-// for machines. Only ever extended; a change of meaning raises the version.
+// What a comparison of dumps found, for programs. docs/hang-json.md describes the format,
+// tests/golden/mixwalk-hang.schema.json is its schema for machines. The format is only ever extended; a change of
+// meaning raises the version.
 inline constexpr int kFindingsJsonVersion = 1;
 
-// `dumps`: those that the findings were made of. `tool_version`: kVersion. `fleet`: of compare --across; null: not
-// asked for. False: the sink refused.
+// `dumps`: the dumps that the findings were made from. `tool_version`: kVersion. `fleet`: of compare --across; null:
+// --across was not asked for. False: the sink refused.
 bool write_findings_json(std::span<const Snapshot> dumps, const Findings& findings, std::string_view tool_version,
                          ByteSink& sink, const Fleet* fleet = nullptr);
 

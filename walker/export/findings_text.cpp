@@ -81,7 +81,7 @@ class Writer {
     std::string text = fmt::format("\n{}. {}{}{}{}{}\n", number + 1, paint(kBold), colour, line_of(finding.title),
                                    paint(kReset), process_of(finding));
     for (const std::string& detail : finding.details) text += "   " + line_of(detail) + "\n";
-    // Threads that do the same in the same place, one after the other, share their lines.
+    // Consecutive threads that do the same in the same place share their lines.
     std::string labels, shared;
     const auto flush = [&] {
       if (!labels.empty()) text += fmt::format("   {}{}{}  {}", paint(kBold), labels, paint(kReset), shared);
@@ -232,7 +232,7 @@ class Writer {
     return text;
   }
 
-  // Of each group: how many threads of how many processes, and of which.
+  // For each group: how many threads of how many processes it has, and of which processes.
   std::string fleet() const {
     const Fleet& fleet = *options_.fleet;
     const auto sick = static_cast<std::size_t>(std::ranges::count(fleet.sick, true));

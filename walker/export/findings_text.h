@@ -10,7 +10,7 @@
 namespace mixwalk {
 
 // What a comparison of dumps found, for a person: what is wrong first, then the groups of threads. One screen unless
-// `all` is asked for. Names are untrusted: what could move a terminal comes out escaped (printable.h).
+// `all` is asked for. Names are untrusted: what could move a terminal's cursor is escaped (printable.h).
 struct FindingsTextOptions {
   bool colour = false;  // ANSI escapes
   bool all = false;     // every finding, group, frame and thread

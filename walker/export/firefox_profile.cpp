@@ -14,7 +14,7 @@
 namespace mixwalk {
 namespace {
 
-// The version of the unprocessed format that belongs to kVersion; it says nothing of this document.
+// The version of the unprocessed format that belongs to kVersion; it does not matter for this document.
 constexpr int kGeckoVersion = 33;
 constexpr int kLibraryResource = 1;
 

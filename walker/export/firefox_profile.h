@@ -4,9 +4,9 @@
 
 namespace mixwalk {
 
-// The processed profile format of the Firefox Profiler, version 60: later ones open it too. Threads
-// share their tables; the categories are what a frame is (managed code, native code, the runtime's
-// own images, code that the runtime made). A sample weighs its milliseconds, or its count.
+// The processed profile format of the Firefox Profiler, version 60: later versions of the Profiler open it too. The
+// threads share their tables; the category of a frame is its kind (managed code, native code, the runtime's own images,
+// code that the runtime made). A sample's weight is its time in milliseconds, or its count.
 class FirefoxProfileExporter final : public RecordingExporter {
  public:
   static constexpr int kVersion = 60;

@@ -12,7 +12,7 @@
 namespace mixwalk {
 namespace {
 
-// An image is smaller. A frame of a damaged recording can stand before the image that it names.
+// Every image is smaller. In a damaged recording, a frame's address may lie before the image that the frame names.
 constexpr std::uint64_t kLastRva = 0xFFFF'FFFF;
 
 bool is_in_image(const RecordedFrame& frame) { return frame.module != Frame::kNone; }
@@ -30,8 +30,8 @@ FirefoxTables::FrameRow FirefoxTables::row(const RecordedStacks::Frame& frame) {
   const RecordedFrame& recorded = *frame.frame;
   row.inline_depth = recorded.inline_depth;
   row.line = recorded.line;
-  // An address is one of its function's image. ReadyToRun code has none here: jitted again, the same
-  // function lies in no image, and must stay the same function.
+  // An address belongs to the image of the frame's function. ReadyToRun code gets no address here: when the same
+  // function is jitted again, its code lies in no image, and it must stay the same function.
   if (recorded.kind == FrameKind::native && is_in_image(recorded)) {
     const CodeAddress code{recorded.address, recorded.address_kind};
     const std::uint64_t rva = code.lookup() - module_of(recorded).base;

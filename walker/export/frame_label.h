@@ -9,7 +9,7 @@
 
 namespace mixwalk {
 
-// What a frame's label is made of; the texts as they may be shown.
+// The parts of a frame's label, in a form that may be shown.
 struct FrameWords {
   FrameKind kind = FrameKind::native;
   std::optional<std::string> image;  // file name; nothing: code outside every image
@@ -29,8 +29,8 @@ std::string shown_name(FrameKind kind, std::string name);
 // The target of a stub for people; `stub`: what the runtime calls the stub.
 std::string shown_target(std::string_view stub, std::string target);
 
-// The label of a recorded frame. Always UTF-8: bytes that were no UTF-8 in the target are U+FFFD. That of a
-// frame that was guessed ends with kGuessedMark.
+// The label of a recorded frame. Always UTF-8: bytes that were no UTF-8 in the target are U+FFFD. The label of a
+// guessed frame ends with kGuessedMark.
 std::string frame_label(const Recording& recording, const RecordedFrame& frame);
 // The same with a managed function's name as metadata has it.
 std::string raw_frame_label(const Recording& recording, const RecordedFrame& frame);

@@ -8,8 +8,8 @@
 
 namespace mixwalk {
 
-// The frames of a stack that a filter leaves, by index, leaf first. A depth counts real frames; the calls that
-// are inlined into one stay or go with it.
+// The frames of a stack that a filter keeps, by index, leaf first. A depth counts real frames; the calls that are
+// inlined into a frame are kept or left out together with it.
 struct FrameSelection {
   std::vector<std::size_t> frames;
   std::size_t beyond_depth = 0;  // how many more real frames the depth cut off

@@ -10,7 +10,7 @@
 namespace mixwalk {
 namespace {
 
-// zlib's own words: the largest window, and 16 more for a gzip header instead of its own.
+// The meaning in zlib: the largest window, and 16 more for a gzip header instead of zlib's own.
 constexpr int kGzipWindowBits = 15 + 16;
 constexpr int kDefaultMemory = 8;
 constexpr int kUnknownSystem = 255;  // RFC 1952

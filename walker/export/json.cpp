@@ -91,7 +91,7 @@ std::vector<std::size_t> guessed_frames(const Stack& stack) {
   return guessed;
 }
 
-// FILETIME: units of 100 ns since 1601. What is before 1970 is no thread's.
+// FILETIME: units of 100 ns since 1601. No thread has a time before 1970.
 constexpr std::uint64_t kNsOfTick = 100, kTicksOfMs = 10'000, kTicksUntil1970 = 116'444'736'000'000'000;
 constexpr std::uint64_t kMostTicks = ~0ull / kNsOfTick;
 
@@ -218,8 +218,8 @@ Json document(const Snapshot& snapshot, const FrameFilter& filter) {
 }  // namespace
 
 bool JsonExporter::write(const Snapshot& snapshot, ByteSink& sink) const {
-  // Names come from the target: what is not UTF-8 becomes U+FFFD instead of an exception. ASCII only:
-  // nothing in it moves a terminal, and a shell that recodes what it redirects cannot harm it.
+  // Names come from the target: bytes that are not UTF-8 become U+FFFD instead of an exception. The document is pure
+  // ASCII: nothing in it moves a terminal's cursor, and a shell that recodes redirected output cannot damage it.
   constexpr bool kAscii = true;
   return sink.write(
       document(snapshot, filter_).dump(1, ' ', kAscii, Json::error_handler_t::replace) + "\n");

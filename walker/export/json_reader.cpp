@@ -14,10 +14,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A dump nests 6 deep. More would only serve to use up the stack.
+// A dump nests 6 levels. More levels would only serve to exhaust the stack.
 constexpr std::size_t kMaxNesting = 32;
 
-// Values nested deeper than that. Looks at brackets outside of strings, so also at text that is no JSON.
+// Whether values are nested more deeply than that. Looks at brackets outside strings, even in a text that is not JSON.
 bool nests_too_deep(std::string_view text) {
   std::size_t depth = 0;
   bool quoted = false;
@@ -37,7 +37,7 @@ bool nests_too_deep(std::string_view text) {
   return false;
 }
 
-// Why a document is none, thrown through the reader and caught at its end.
+// Why a text is no valid document; thrown through the reader and caught at its end.
 struct Nonsense {
   std::string why;
 };

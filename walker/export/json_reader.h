@@ -14,9 +14,9 @@ struct ReadJsonDump {
 };
 
 // Reads a dump that JsonExporter wrote (docs/json.md), of this version or an older one. The text may come from
-// anywhere: what is no such document, or contradicts itself, is an error. Fields that are not known are skipped; words
-// that are not known count as the first of their kind. What the document does not have is as in a Snapshot that is new;
-// where it has no locks, locks_missing says so. Memory is in proportion to the text.
+// anywhere: a text that is no such document, or contradicts itself, is an error. Unknown fields are skipped; an unknown
+// word counts as the first word of its kind. A field that the document does not have keeps its default value; where the
+// document has no locks, locks_missing says so. Memory use is in proportion to the text.
 ReadJsonDump read_json_dump(std::string_view text);
 
 }  // namespace mixwalk

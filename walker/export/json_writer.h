@@ -12,9 +12,8 @@ namespace mixwalk {
 // A text as a JSON string, ASCII only; what is no UTF-8 becomes U+FFFD.
 std::string quoted_json(std::string_view text);
 
-// Writes a JSON document piece by piece, so that a large one never stands in memory whole. Objects
-// and arrays are begun and ended by hand; commas come by themselves. Text as quoted_json; integers
-// with all their digits.
+// Writes a JSON document piece by piece, so that a large one is never in memory as a whole. The caller begins and ends
+// objects and arrays; the writer adds the commas. Text is written by quoted_json, integers with all their digits.
 class JsonWriter {
  public:
   explicit JsonWriter(ByteSink& sink) : out_(sink) {}
@@ -44,7 +43,7 @@ class JsonWriter {
     value(its_value);
   }
 
-  // An array of so many values; each is written by write_item(item).
+  // An array of these items; each is written by write_item(item).
   void array(std::string_view name, const auto& items, const auto& write_item) {
     key(name);
     begin_array();

@@ -9,7 +9,7 @@ unsigned depth(const RecordedStacks& stacks, std::uint32_t node) {
   return frame == nullptr ? 0 : frame->inline_depth;
 }
 
-// The caller of a node's location: behind the real frame that the node is inlined into.
+// The caller of a node's location: it follows the real frame into which the node is inlined.
 std::uint32_t caller_of(const RecordedStacks& stacks, std::uint32_t node,
                         std::vector<std::uint32_t>& frames) {
   frames = {stacks.nodes()[node].frame};
@@ -28,7 +28,7 @@ Locations::Locations(const RecordedStacks& stacks) {
   std::vector<bool> used(stacks.nodes().size(), false);
   for (const std::uint32_t leaf : stacks.leaves()) used[leaf] = true;
   std::vector<std::uint32_t> frames;
-  // A parent lies before its children: one pass from behind finds all.
+  // A parent precedes its children, so one pass from the end finds all of them.
   for (std::size_t i = used.size(); i-- != 0;) {
     if (!used[i]) continue;
     const std::uint32_t caller = caller_of(stacks, static_cast<std::uint32_t>(i), frames);
@@ -44,7 +44,7 @@ Locations::Locations(const RecordedStacks& stacks) {
 
 std::uint32_t Locations::intern(const RecordedStacks& stacks, std::vector<std::uint32_t> frames) {
   const auto next = static_cast<std::uint32_t>(locations_.size());
-  // Those with inlined frames are few; one more of the same is no harm.
+  // Locations with inlined frames are rare; duplicates of them do no harm.
   if (frames.size() == 1) {
     const auto [at, added] = plain_.emplace(frames.front(), next);
     if (!added) return at->second;

@@ -8,8 +8,8 @@
 
 namespace mixwalk {
 
-// A place in the code with the functions that were inlined there, as pprof and OTLP know it: of one
-// real frame and of those inlined into it.
+// A place in the code with the functions that were inlined there, as in pprof and OTLP: one real frame and the frames
+// inlined into it.
 struct Location {
   std::int32_t module = Frame::kNone;
   // Inside the instruction that runs: a return address is moved back onto its call. 0 for a word.
@@ -23,7 +23,7 @@ class Locations {
   explicit Locations(const RecordedStacks& stacks);
 
   const std::vector<Location>& locations() const noexcept { return locations_; }
-  // Of a sample's stack by its leaf node, leaf first. Valid until the next call.
+  // The locations of a sample's stack, by its leaf node, leaf first. Valid until the next call.
   const std::vector<std::uint32_t>& of_stack(std::uint32_t node);
 
  private:

@@ -258,8 +258,8 @@ class Writer {
     out.add_bytes(ProfileField::profile_id, reinterpret_cast<const char*>(id.data()), id.size());
   }
 
-  // A digest of the resource and the profile. The dictionary is not written yet; but two profiles of
-  // one process differ in their times or samples.
+  // A digest of the resource and the profile. The dictionary is not written yet, but two profiles of one process always
+  // differ in their times or samples.
   OtlpExporter::ProfileId digest_so_far() const {
     const auto digest = sha256(std::as_bytes(std::span(document_)));
     OtlpExporter::ProfileId id;
@@ -294,7 +294,7 @@ class Writer {
       threads.push_back({attribute("thread.id", std::int64_t{thread.os_id}),
                          attribute("thread.name", thread_label(thread))});
     }
-    // Two recorded threads can be one here: the one that began to run managed code.
+    // Two recorded threads can be one thread here: a thread that began to run managed code later.
     const auto same = [&](std::uint32_t a, std::uint32_t b) {
       return stacks[a] == stacks[b] &&
              threads[recording_.samples[a].thread] == threads[recording_.samples[b].thread];
@@ -333,7 +333,7 @@ class Writer {
     location_table_.write(out, DictionaryField::location_table);
     functions_.write(out, DictionaryField::function_table);
     {
-      // Not the empty message: decoders want the lengths of ids that are no ids, too.
+      // Not the empty message: decoders also check the lengths of ids that are not set.
       MessageBuilder<LinkField> link(out, DictionaryField::link_table);
       link.add_bytes(LinkField::trace_id, std::string(16, '\0'));
       link.add_bytes(LinkField::span_id, std::string(8, '\0'));

@@ -11,20 +11,19 @@
 
 namespace mixwalk {
 
-// OTLP profiles as of opentelemetry-proto 1.11.0 (v1development: it may still change), one
-// ExportProfilesServiceRequest. Samples of one thread and stack are one there, with all its times
-// and values; attributes `thread.id` and `thread.name`. Each location of a real frame says
-// `profile.frame.type`: dotnet (managed code and what the runtime made) or native.
+// OTLP profiles of opentelemetry-proto 1.11.0 (v1development: the format may still change), as one
+// ExportProfilesServiceRequest. Samples of the same thread and stack become one OTLP sample, with all their times and
+// values and the attributes `thread.id` and `thread.name`. Each location of a real frame has `profile.frame.type`:
+// dotnet (managed code and what the runtime made) or native.
 class OtlpExporter final : public RecordingExporter {
  public:
   using ProfileId = std::array<std::byte, 16>;
   struct Options {
-    // Of the resource: they replace what the recording says under the same name. Without
-    // `service.name` among them it is `unknown_service:` and the name of the executable, as
-    // OpenTelemetry has it.
+    // Attributes of the resource: they replace those of the recording with the same name. Where none of them is
+    // `service.name`, it is `unknown_service:` and the name of the executable, as OpenTelemetry prescribes.
     std::vector<NameValue> attributes;
     bool command_line = false;  // it may hold secrets
-    // None: a digest of the profile, so that the same recording gives the same bytes.
+    // None: the id is a digest of the profile, so that the same recording gives the same bytes.
     std::optional<ProfileId> profile_id;
   };
 

@@ -104,7 +104,7 @@ class Writer {
     });
   }
 
-  // An image's flags say that pprof need not look for names itself, so all must have theirs.
+  // An image's flags say that pprof need not look for names itself, so all of its frames must have names.
   void mappings() {
     std::vector<bool> named(recording_.modules.size(), true);
     std::vector<bool> inlined(recording_.modules.size(), false);

@@ -47,8 +47,8 @@ RecordedStacks::RecordedStacks(const Recording& recording) : nodes_(recording.no
   }
 }
 
-// Overloads of an async method read alike, since the parameters are not in the name of its state machine:
-// they, and only they, keep the names that metadata gives them.
+// Overloads of an async method would have the same label, since the name of a state machine does not contain the
+// parameters. Only these methods keep the names that the metadata gives them.
 void RecordedStacks::keep_methods_apart(const Recording& recording) {
   std::unordered_map<std::string_view, const std::string*> raw;  // of a label: null where there are several
   const auto is_managed = [](const Frame& frame) {

@@ -9,9 +9,9 @@
 
 namespace mixwalk {
 
-// The stacks of a recording as its exports show them: every sample has one, so that none is lost
-// to a format that knows stacks only. A sample without stack has a frame "[no stack: …]"; the type
-// that was thrown, allocated or loaded is a frame on top of its stack. Refers to the recording.
+// The stacks of a recording as its exports show them. Every sample has a stack, so that a format that knows only stacks
+// loses none: a sample without a stack gets a frame "[no stack: …]". The type that was thrown, allocated or loaded is a
+// frame on top of its stack. Refers to the recording.
 class RecordedStacks {
  public:
   struct Frame {
@@ -25,7 +25,7 @@ class RecordedStacks {
       return frame == nullptr || frame->kind != FrameKind::native || !frame->name.empty() ||
              frame->module == mixwalk::Frame::kNone;
     }
-    // False: a consumer that has the image's symbols can do better than the label.
+    // False: a reader that has the image's symbols can find a better name than the label.
     bool has_symbol() const noexcept {
       return named() && (frame == nullptr || frame->symbol != SymbolKind::function_table);
     }
@@ -47,8 +47,8 @@ class RecordedStacks {
   std::vector<std::uint32_t> leaves_;
 };
 
-// For each node the index of the first node with the same stack: the same frames, by their index in
-// `frames`, from the node to the root. By index of the node.
+// For each node, the index of the first node with the same stack: with the same frames, by their index in `frames`,
+// from the node to the root. Indexed by node.
 std::vector<std::uint32_t> equal_nodes(const std::vector<Recording::Node>& nodes,
                                        const std::vector<std::uint32_t>& frames);
 
@@ -62,7 +62,8 @@ struct SampleSum {
   std::uint64_t count = 0;
   std::uint64_t value = 0;  // of Sample::value; no more than 2^64 - 1
 };
-// `stacks`: of each sample. In the order in which they were met. Not by thread: all of thread 0.
+// The result is in the order in which the stacks were met. `stacks`: the stack of each sample. Not by thread: all under
+// thread 0.
 std::vector<SampleSum> sum_samples(const Recording& recording,
                                    const std::vector<std::uint32_t>& stacks, bool by_thread);
 

@@ -9,7 +9,7 @@
 namespace mixwalk {
 namespace {
 
-// Frames of both recordings, and where each is among them by its kind and label.
+// The frames of both recordings, and the index of each by its kind and label.
 struct Frames {
   std::vector<FrameDifference> all;
   std::map<std::pair<char, std::string>, std::size_t> places;
@@ -21,7 +21,7 @@ struct Frames {
   }
 };
 
-// As doubles: sums of 64-bit values may be larger than 64 bits.
+// Sums are doubles: a sum of 64-bit values may be larger than 64 bits.
 double total_of(const Recording& recording) {
   double total = 0;
   for (const Recording::Sample& sample : recording.samples) total += static_cast<double>(sample.value);
@@ -57,7 +57,7 @@ std::vector<FrameDifference> recording_difference(const Recording& before, const
   Frames frames;
   add(before, &FrameDifference::before, frames);
   add(after, &FrameDifference::after, frames);
-  // A table of frames may have some that no stack has: a filter leaves them there.
+  // A table may contain frames that no stack has: a filter leaves them there.
   std::erase_if(frames.all, [](const FrameDifference& frame) { return frame.before.total == 0 && frame.after.total == 0; });
   return std::move(frames.all);
 }

@@ -16,7 +16,7 @@ struct FrameShare {
   bool operator==(const FrameShare&) const = default;
 };
 
-// A frame in two recordings, by what it is called: addresses and modules differ from run to run.
+// A frame in two recordings, identified by its name: addresses and modules differ from run to run.
 struct FrameDifference {
   char kind = 'W';    // letter() of its kind; 'W': a word in a frame's place
   std::string label;  // as exports have it (RecordedStacks), without a mark of a guess; UTF-8
@@ -30,8 +30,8 @@ struct FrameDifference {
 // The frames of both recordings, each once, in the order in which they were met. Pure.
 std::vector<FrameDifference> recording_difference(const Recording& before, const Recording& after);
 
-// Why shares of the two say nothing of each other, in one line: they count different things, or one of them is empty.
-// Empty: they can be compared.
+// Why the shares of the two recordings cannot be compared, in one line: they count different things, or one of them is
+// empty. Empty: they can be compared.
 std::string difference_refusal(const Recording& before, const Recording& after);
 
 }  // namespace mixwalk

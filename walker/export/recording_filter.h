@@ -5,8 +5,9 @@
 
 namespace mixwalk {
 
-// The recording with the stacks that the filter leaves: of exceptions from the frame that threw on,
-// managed frames only, or the first so many, leaf first, of what is left. The same samples; frames that no stack has any more stay in the table.
+// The recording with the stacks that the filter leaves: of exceptions the frames from the one that threw on, then
+// managed frames only, then the first `depth` frames, leaf first. The samples stay the same; frames that no stack has
+// any more stay in the table.
 Recording filtered(Recording recording, const FrameFilter& filter);
 
 }  // namespace mixwalk

@@ -17,7 +17,7 @@ constexpr std::size_t kFewest = 2;
 bool has_own_name(const Frame& frame) {
   if (frame.name.empty()) return false;
   switch (frame.symbol) {
-    // What is exported names the entry that was called, not what runs there.
+    // An export names the entry that was called, not the code that runs there.
     case SymbolKind::function_table:
     case SymbolKind::exported:
     case SymbolKind::import: return false;
@@ -45,9 +45,9 @@ bool begins_thread(std::string_view method) {
   return starts_with_any(method, kBegins);
 }
 
-// Methods of the library whose work is done by the runtime itself, and what a programmer calls them. The
-// library goes there by methods of its own ("Enter_Slowpath"), of which each version has others: they are known
-// by what follows the name.
+// Methods of the library whose work the runtime itself does, and the public methods that programmers know. The library
+// calls the runtime through internal methods ("Enter_Slowpath") that differ from version to version, so they are
+// recognised by what follows the name.
 std::string_view public_name(std::string_view method) {
   struct Method {
     std::string_view begin, name;
@@ -82,7 +82,7 @@ bool is_system_wait(std::string_view name) {
   return starts_with_any(name, kWaits);
 }
 
-// What the shipped host of a program calls, and nobody else's: others use hostfxr_initialize_for_….
+// Functions that only the shipped host of a program calls: other hosts use hostfxr_initialize_for_….
 bool is_for_shipped_host(std::string_view name) { return name.starts_with("hostfxr_main"); }
 
 }  // namespace
@@ -113,7 +113,7 @@ RuntimeFrames::Part RuntimeFrames::part_of(const Frame& frame) const {
 
 std::vector<FoldedFrames> RuntimeFrames::of(const Stack& stack) const {
   const std::vector<Frame>& frames = stack.frames;
-  // The parts, from the leaf on: the program's own image is the host's below the host's frames.
+  // The part of each frame, from the leaf on: the program's own image counts as the host below the host's frames.
   std::vector<Part> parts;
   bool below_host = false;
   for (const Frame& frame : frames) {
@@ -126,7 +126,7 @@ std::vector<FoldedFrames> RuntimeFrames::of(const Stack& stack) const {
     below_host = part == Part::host && (below_host || is_for_shipped_host(frame.name));
     parts.push_back(part);
   }
-  // An inlined call goes with the frame that it is inlined into, which comes behind it.
+  // An inlined call belongs to the frame into which it is inlined, which follows it.
   for (std::size_t i = frames.size(); i-- > 1;) {
     if (frames[i - 1].inline_depth != 0) parts[i - 1] = parts[i];
   }

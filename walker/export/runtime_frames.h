@@ -8,23 +8,23 @@
 
 namespace mixwalk {
 
-// Frames of a stack that a person reads as one: the runtime's own, that nothing names.
+// Frames of a stack that a person reads as one: frames of the runtime itself that have no name.
 struct FoldedFrames {
   std::size_t first = 0, count = 0;  // in Stack::frames; inlined calls are counted in
   std::string role;                  // "thread start", "Monitor.Enter waits in the runtime", "the runtime"
 };
 
 // Finds them: two or more native frames in a row that are
-// - in the runtime's images (runtime_images.h), hostfxr.dll or hostpolicy.dll, or in the program's own image
-//   where that is the host that Microsoft ships (hostfxr's frame above is one that only that one calls), and
-//   have no name from debug information;
+// - in the runtime's images (runtime_images.h), in hostfxr.dll or hostpolicy.dll, or in the program's own image where
+//   that is Microsoft's host (which is the case where hostfxr's frame above is a function that only this host calls),
+//   and have no name from debug information;
 // - or where the system starts a thread, at the stack's root, below such frames.
 // A frame that is marked (Frame::call) or was guessed, and a gap, are never among them: they end a row.
 //
-// The role is what the neighbours prove. Between the thread's first managed method and the root is the
-// thread's start, or with frames of the host the start of the program. What a method of the library calls is
-// that method's work, and its wait where the thread stands in a wait of the system right above. Else it is
-// the runtime. Pure.
+// The role follows from the neighbouring frames. Frames between the thread's first managed method and the root are the
+// thread's start, or, where frames of the host are among them, the start of the program. Frames that a method of the
+// library calls are that method's work, or its wait where the thread stands in a wait of the system directly above.
+// All others are just the runtime. Pure.
 class RuntimeFrames {
  public:
   explicit RuntimeFrames(const Snapshot& snapshot);

@@ -33,7 +33,7 @@ class Writer {
   }
 
  private:
-  // Frames that read the same in one image are one frame, or every call site were one of its own.
+  // Frames with equal labels in one image are one frame; otherwise every call site would be a frame of its own.
   void frames() {
     json_.key("shared");
     json_.begin_object();
@@ -69,8 +69,8 @@ class Writer {
     json_.end_array();
   }
 
-  // Samples of one thread that follow each other and have the same stack: one to speedscope, which
-  // reads a stack for each. A thread that stands for an hour has 360,000 of them at 100 Hz.
+  // Consecutive samples of one thread with the same stack. They become one sample, since speedscope reads a stack for
+  // each. A thread that stands still for an hour has 360,000 of them at 100 Hz.
   struct Neighbours {
     std::uint32_t node = 0;  // of RecordedStacks::nodes()
     std::uint64_t weight = 0;

@@ -4,9 +4,9 @@
 
 namespace mixwalk {
 
-// The file format of speedscope, by the JSON schema that it publishes: one sampled profile a thread,
-// in the order of the recording's threads, stacks root first. The weights are Sample::value, in
-// nanoseconds or (a count) without unit.
+// The file format of speedscope, by the JSON schema that speedscope publishes: one sampled profile per thread, in the
+// order of the recording's threads, stacks root first. The weights are Sample::value, in nanoseconds or, where it is a
+// count, without a unit.
 class SpeedscopeExporter final : public RecordingExporter {
  public:
   bool write(const Recording& recording, ByteSink& sink) const override;

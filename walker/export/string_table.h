@@ -9,8 +9,8 @@
 
 namespace mixwalk {
 
-// Strings that a document keeps once and counts from 0, in the order in which they were met; 0 is
-// the empty one. The strings are always UTF-8, also where the input is not.
+// Strings that a document stores once and numbers from 0, in the order of their first occurrence; number 0 is the empty
+// string. The strings are always UTF-8, even where the input is not.
 class StringTable {
  public:
   StringTable() { index(""); }

@@ -91,7 +91,7 @@ class Writer {
       guessed += thread.stack.completeness() == Completeness::guessed;
       managed += thread.clr_id != 0;
       skipped += !thread.skipped.empty();
-      // A thread without managed frames is refused as a matter of course.
+      // A refusal is normal for a thread without managed frames.
       refused += thread.stack.refusal != 0 && count_frames(thread.stack).managed != 0;
     }
     std::string text = fmt::format("\n{}: {} managed, {} with a whole stack",
@@ -103,7 +103,7 @@ class Writer {
   }
 
  private:
-  // From where the process was looked at, where that was not from inside.
+  // How the process was looked at, where that was not from inside.
   std::string way() const {
     std::string text;
     if (snapshot_.way == Way::outside) {
@@ -215,8 +215,8 @@ class Writer {
     return text.empty() ? text : " (" + text + ")";
   }
 
-  // Why a stack is not whole, each reason once: a deep stack has thousands of runs that are open for
-  // the same one.
+  // Why a stack is not whole, each reason once: a deep stack may have thousands of runs that are open for the same
+  // reason.
   static std::string open_runs(const Stack& stack) {
     std::map<std::pair<RunPosition, OpenReason>, std::size_t> counts;
     for (const Run& run : stack.runs) {
@@ -272,7 +272,7 @@ class Writer {
                                            : mixwalk::shown_name(frame.kind, frame.name);
   }
 
-  // A name that does not begin at its symbol says how far behind it stands.
+  // A frame that is not at its symbol's beginning shows how far behind it the frame is.
   std::string label(const Frame& frame) const {
     FrameWords words{.kind = frame.kind, .offset = frame.address, .name = bounded(shown_name(frame))};
     words.target = bounded(shown_target(frame.name, frame.target));

@@ -7,8 +7,8 @@
 
 namespace mixwalk {
 
-// Stacks as a person reads them, one line a frame. Names are untrusted: what could move a terminal
-// comes out escaped (printable.h), and none takes more than kMaxNameBytes.
+// Stacks as a person reads them, one frame per line. Names are untrusted: what could move a terminal's cursor is
+// escaped (printable.h), and no name takes more than kMaxNameBytes.
 class TextExporter final : public Exporter {
  public:
   static constexpr std::size_t kMaxNameBytes = 1000;
@@ -17,8 +17,8 @@ class TextExporter final : public Exporter {
   struct Options {
     bool colour = false;  // ANSI escapes
     FrameFilter filter;
-    // The call before the return address of a frame in an image, which is shown under it; empty text: it is
-    // not known. No function: no calls are shown.
+    // The call instruction before the return address of a frame in an image, which is shown under the frame; empty
+    // text: it is not known. Null: no calls are shown.
     std::function<std::string(const Frame&)> call_text;
   };
   explicit TextExporter(const Options& options) : options_(options) {}

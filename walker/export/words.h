@@ -26,7 +26,7 @@ std::string_view key(LockKind kind) noexcept;
 
 // The kind as one letter, as texts and pages mark frames: M, N, S and G.
 char letter(FrameKind kind) noexcept;
-// The runtime and its version for a person: ".NET 10.0.12", "no .NET runtime". A name from a file may hold anything.
+// The runtime and its version for a person: ".NET 10.0.12", "no .NET runtime". A name from a file may contain anything.
 std::string runtime_text(const Runtime& runtime);
 
 // What Sample::value counts: "nanoseconds" or "count".
@@ -46,8 +46,7 @@ std::string holder_text(LockKind kind, std::string_view lock);
 std::string_view sentence(CallCheck call) noexcept;
 // What a stub does: "P/Invoke". Empty for other stubs.
 std::string_view words_of(ClrStub stub) noexcept;
-// Why DoStackSnapshot was not called, as a sentence for the user; empty where it was called, also where
-// it refused.
+// Why DoStackSnapshot was not called, as a sentence for the user; empty where it was called, even where it refused.
 std::string_view sentence_of_refusal(std::uint32_t refusal) noexcept;
 
 }  // namespace mixwalk

@@ -10,8 +10,8 @@
 
 namespace mixwalk {
 
-// Adds what of a process could not be seen, as Findings::gaps has it. `last`: its last dump, the one with that number;
-// `threads`: those of the process. Pure.
+// Adds to Findings::gaps what could not be seen of a process. `last`: the last dump of the process, with the index
+// `dump`; `threads`: those of the process. Pure.
 void add_finding_gaps(const Snapshot& last, std::uint32_t dump, std::span<const ThreadHistory> threads,
                       std::vector<std::string>& gaps);
 

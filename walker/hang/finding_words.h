@@ -9,9 +9,9 @@
 
 namespace mixwalk {
 
-// The words of findings. Names of the target in them are clipped, and otherwise as they are.
+// The texts of findings. Names of the target in them are clipped, and otherwise unchanged.
 
-// Threads that a finding shows one by one; the rest are behind them.
+// How many threads a finding shows one by one; the others are in `behind`.
 inline constexpr std::size_t kShownThreads = 5;
 
 // "1 thread", "3 threads"; with another plural: "2 of them".
@@ -22,7 +22,7 @@ std::string thread_words(const Thread& thread);
 std::string_view words_of(LockKind kind) noexcept;
 // "the monitor 0x1f40 (System.Object)".
 std::string lock_words(const Lock& lock);
-// What a thread does, and what became of it: "waits in native code: orders.dll!submit", "ran for 9.8 s of 10 s".
+// What a thread does, and how long: "waits in native code: orders.dll!submit", "ran for 9.8 s of 10 s".
 std::string state_words(const ThreadHistory& thread);
 // "3 more threads wait behind them."
 std::string behind_words(std::size_t count);

@@ -11,9 +11,9 @@
 
 namespace mixwalk {
 
-// What a person should look at, as values. A renderer needs these and the dumps that they were made of: indices lead
-// into the latter, names are in `Snapshot`. Texts are for people, in English; names of the target within them may hold
-// anything, so who prints them makes them printable.
+// What a person should look at, as values. A renderer needs these values and the dumps from which they were made:
+// indices refer to the dumps, and names are in `Snapshot`. Texts are for people, in English; names of the target in
+// them may contain anything, so whoever prints the texts makes them printable.
 
 enum class FindingKind : std::uint8_t {
   deadlock,      // threads that wait for each other's locks in a circle
@@ -39,7 +39,7 @@ struct FindingThread {
   std::uint32_t thread = 0;       // index into Findings::threads
   std::uint32_t dump = 0;         // where it is shown: index into the dumps
   std::uint32_t frame = kNoFrame; // to be shown first, in Stack::frames: the program's own frame, or that of the wait
-  // What it does in it: "waits for the monitor 0x1234 (System.Object), held by thread 0x2c "b"".
+  // What the thread does in the finding: "waits for the monitor 0x1234 (System.Object), held by thread 0x2c "b"".
   std::string words;
   // Indices into Snapshot::locks of that dump; kNoLock: none.
   static constexpr std::uint32_t kNoLock = 0xFFFF'FFFF;
@@ -55,7 +55,7 @@ struct Finding {
   std::string title;                   // one line: "Deadlock of 2 threads"
   std::vector<std::string> details;    // further lines: what it means, since when
   std::vector<FindingThread> threads;  // the one to look at first; of a deadlock in the order of the circle
-  // Threads that are held up behind them, indices into Findings::threads.
+  // Threads that wait behind them, indices into Findings::threads.
   std::vector<std::uint32_t> behind;
   std::uint32_t since = 0;             // index into the dumps: the first in which it was so
 
@@ -90,8 +90,8 @@ std::string headline(const Findings& findings);
 // The gravest severity of all findings.
 Severity severity(const Findings& findings);
 
-// Compares dumps in the order of their time: one or more of one process, or of several. `files`: as
-// DumpInfo::file; as many as dumps. Pure. Linear in frames, and in threads times dumps.
+// Compares dumps in the order of their time: one or more of one process, or of several processes. `files`: one
+// DumpInfo::file for each dump. Pure. Linear in frames, and in threads times dumps.
 Findings find_hangs(std::span<const Snapshot> dumps, std::span<const std::string> files);
 
 }  // namespace mixwalk

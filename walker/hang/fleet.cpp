@@ -10,8 +10,8 @@
 namespace mixwalk {
 namespace {
 
-// Of these a process does not answer, or will not for long. That a lock is contended, or that a thread runs, is no
-// trouble.
+// A process with such a finding does not answer, or will soon stop answering. A contended lock or a running thread is
+// no trouble.
 bool is_trouble(const Finding& finding) {
   return finding.kind != FindingKind::spinning && finding.kind != FindingKind::contended;
 }

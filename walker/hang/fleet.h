@@ -9,8 +9,8 @@
 
 namespace mixwalk {
 
-// Threads of several processes that do the same: of the same wait, and the same managed frames and stubs. Processes of
-// several machines have nothing else in common.
+// Threads of several processes that do the same: they have the same wait, and the same managed frames and stubs.
+// Processes of several machines have nothing else in common.
 struct FleetGroup {
   std::vector<std::uint32_t> threads;  // indices into Findings::threads, ascending; not empty
   std::vector<std::uint32_t> counts;   // threads of each process, by DumpInfo::process

@@ -13,14 +13,14 @@
 namespace mixwalk {
 namespace {
 
-// Names are as long as the target wants; what rules look for stands within so many bytes.
+// Names are as long as the target wants; the parts that rules look for are within this many bytes.
 constexpr std::size_t kMaxRead = 4096;
 
 bool starts_with_any(std::string_view text, auto const& beginnings) {
   return std::ranges::any_of(beginnings, [text](std::string_view begin) { return text.starts_with(begin); });
 }
 
-// Where a dump says nothing useful of the path (another system's separator, a name alone).
+// Where a dump's path says nothing useful (another system's separator, a bare name).
 constexpr std::array<std::string_view, 26> kSystemImages = {
     "ntdll",  "kernel32", "kernelbase", "user32",   "win32u",   "gdi32",    "ws2_32",   "mswsock", "combase",
     "ole32",  "oleaut32", "rpcrt4",     "ucrtbase", "msvcrt",   "advapi32", "sechost",  "bcrypt",  "crypt32",

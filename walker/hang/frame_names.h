@@ -10,8 +10,8 @@
 namespace mixwalk {
 
 // The method of a managed frame without its parameters and without the arguments of generic types and methods:
-// "System.Threading.Tasks.Task.GetResultCore" of "System.Threading.Tasks.Task<System.Int32>.GetResultCore(…)". Names
-// that the C# compiler makes keep their angle brackets where a name begins with one: "C+<>c.<Run>b__1".
+// "System.Threading.Tasks.Task.GetResultCore" for "System.Threading.Tasks.Task<System.Int32>.GetResultCore(…)". Names
+// that the C# compiler makes and that begin with an angle bracket keep their angle brackets: "C+<>c.<Run>b__1".
 std::string method_of(std::string_view name);
 
 // What the frames of a dump are, as far as rules ask for it. Refers to the snapshot. Pure.
@@ -37,8 +37,8 @@ class FrameNames {
   std::vector<bool> runtime_, system_;  // by module
 };
 
-// What is shown of a stack where there is no room for all of it: the frame `first`, and of its callers stubs and what
-// is the program's own. At most `count` places in `frames`; none where `first` is none.
+// The frames of a stack that are shown where there is no room for all: the frame `first`, and, of its callers, stubs
+// and frames of the program's own code. At most `count` indices into `frames`; none where `first` is none.
 std::vector<std::uint32_t> telling_frames(const FrameNames& names, const std::vector<Frame>& frames,
                                           std::uint32_t first, std::size_t count);
 
@@ -48,7 +48,7 @@ inline constexpr std::size_t kFindingFrames = 3;
 // "0x1f4".
 std::string hex(std::uint64_t value);
 
-// A name of the target for a sentence: of a long one the beginning and "…".
+// A name of the target for a sentence: of a long name the beginning and "…".
 std::string clipped(std::string_view name);
 
 // For a sentence, clipped: "orders.dll!submit", "Orders.Client.Fetch(string)", "[P/Invoke] orders!wait".

@@ -17,13 +17,13 @@ struct StackGroup {
   bool operator==(const StackGroup&) const = default;
 };
 
-// Parallel stacks: the stacks of all threads of one dump, merged from their roots. Nodes with one caller and one
-// callee are nodes as any other: who draws them may join them.
+// Parallel stacks: the stacks of all threads of one dump, merged from their roots. Nodes with one caller and one callee
+// are nodes like any other: whoever draws them may join them.
 struct TreeNode {
   static constexpr std::uint32_t kNone = 0xFFFF'FFFF;
 
   std::uint32_t parent = kNone;  // the caller, less than the node's own index; kNone: a root
-  // Where the frame stands for the first time: indices into Snapshot::threads and Stack::frames.
+  // The first occurrence of the frame: indices into Snapshot::threads and Stack::frames.
   std::uint32_t thread = 0, frame = 0;
   std::uint32_t count = 0;  // threads whose stack goes through
   std::uint32_t ends = 0;   // threads whose leaf it is
@@ -31,8 +31,8 @@ struct TreeNode {
   bool operator==(const TreeNode&) const = default;
 };
 
-// Groups of the histories: by verdict and standing in the order of their need for attention, then the largest first.
-// `functions`: function_ids() of each dump.
+// Groups of the histories, by verdict and standing, in the order in which they need attention; then the largest group
+// first. `functions`: function_ids() of each dump.
 std::vector<StackGroup> stack_groups(std::span<const ThreadHistory> threads,
                                      std::span<const std::vector<std::vector<std::uint64_t>>> functions);
 

@@ -39,10 +39,10 @@ struct ThreadHistory {
   std::string name;         // the last one known; empty: none
   std::vector<Sighting> sightings;  // by dump; at least one
   Verdict verdict = Verdict::once;
-  // The first dump of those in which it stands, without a break, where it stands in its last one.
+  // The first of the consecutive dumps in which the thread is in the same place as in its last one.
   std::uint32_t since = 0;
-  // Processor time from `since` on to its last dump; where the two are one, from the dump before. In units of 100 ns;
-  // nothing: unknown.
+  // The processor time that the thread used from the dump `since` to its last dump; where these are the same dump, from
+  // the dump before. In units of 100 ns; nothing: unknown.
   std::optional<std::uint64_t> cpu;
   // How long that is on the clock, in milliseconds; 0: unknown, or one dump.
   std::uint64_t milliseconds = 0;

@@ -1,4 +1,4 @@
-// Findings of locks: deadlocks, chains, and static constructors that do not come to their end.
+// Findings about locks: deadlocks, chains, and static constructors that never end.
 
 #include <algorithm>
 #include <set>
@@ -30,7 +30,7 @@ const Frame* running_constructor(const Thread& thread) {
   return nullptr;
 }
 
-// Of a thread that is in one: "runs the static constructor of Orders.Settings".
+// For a thread that runs a static constructor: "runs the static constructor of Orders.Settings".
 std::string constructor_words(const Thread& thread) {
   const std::string method = method_of(running_constructor(thread)->name);
   return "runs the static constructor of " + clipped(method.substr(0, method.size() - kStaticConstructor.size()));
@@ -41,8 +41,8 @@ bool does_not_go_on(const ThreadHistory& thread) {
          thread.verdict == Verdict::idle || thread.verdict == Verdict::unclear || thread.verdict == Verdict::spinning;
 }
 
-// The runtime runs a static constructor under a lock of its own, a critical section: whether that is what the thread
-// waits for.
+// The runtime runs a static constructor under a lock of its own, which is a critical section. Whether that is the lock
+// for which the thread waits.
 bool is_constructor_lock(const ProcessFindings& process, const LockLink& link) {
   return link.owner != LockLink::kNone && waits_for_constructor(process.history(link.thread)) &&
          running_constructor(process.snapshot.threads[link.owner]) != nullptr;
@@ -144,7 +144,7 @@ void lock_chain(ProcessFindings& process, const LockChain& chain) {
   process.add(std::move(out));
 }
 
-// Threads by their OS ids that wait for a lock whose owner is known.
+// Threads, by their OS ids, that wait for a lock whose owner is known.
 std::set<std::uint32_t> wait_for_known_owner(const ProcessFindings& process) {
   std::set<std::uint32_t> out;
   for (const Lock& lock : process.snapshot.locks) {
@@ -154,9 +154,9 @@ std::set<std::uint32_t> wait_for_known_owner(const ProcessFindings& process) {
   return out;
 }
 
-// Not all of the runtime's locks can be seen, so all constructors that do not go on are named. Where another one goes
-// on, a thread may wait for that one: this is then no more than a note, and a thread whose lock has a known owner is
-// left to the chain of locks. Returns the threads of the finding.
+// Not all of the runtime's locks can be seen, so all constructors that make no progress are named. Where another
+// constructor does make progress, a thread may be waiting for that one: the finding is then only a note, and threads
+// whose lock has a known owner are left to the lock chains. Returns the threads of the finding.
 std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
   std::vector<std::uint32_t> waiters, runners;
   for (const std::uint32_t index : process.by_place) {

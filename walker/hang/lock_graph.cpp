@@ -52,7 +52,7 @@ class Graph {
   }
 
  private:
-  // Which end: of a cycle its first thread, of a thread that one, else the lock.
+  // Identifies the end of a chain: for a cycle its first thread, for a thread that thread, otherwise the lock.
   using End = std::pair<ChainEnd, std::uint32_t>;
   struct Place {
     bool known = false, on_path = false;

@@ -40,9 +40,9 @@ struct LockChain {
   bool operator==(const LockChain&) const = default;
 };
 
-// The chains of a dump: cycles first, then by how many threads wait. Of chains with the same end there is one, the
-// longest. Linear in locks and waiters. Any snapshot may be given: a thread that is said to wait for two locks counts
-// for the first.
+// The chains of a dump: cycles first, then by how many threads wait. Of the chains with the same end only the longest
+// is returned. Linear in locks and waiters. Any snapshot may be given: where a thread is said to wait for two locks,
+// the first counts.
 std::vector<LockChain> lock_chains(const Snapshot& snapshot);
 
 }  // namespace mixwalk

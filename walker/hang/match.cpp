@@ -15,8 +15,8 @@ using FunctionIds = std::vector<std::vector<std::uint64_t>>;
 // JSON has the time when a thread began in milliseconds.
 constexpr std::uint64_t kMillisecond = 10'000;
 
-// Of two machines of a fleet, processes with the same id and path have no thread in common. So has one that was started
-// again under the same id.
+// Processes with the same id and path on two machines of a fleet have no thread in common. Neither have a process and
+// one that was started later under the same id.
 bool no_thread_in_common(const Snapshot& a, const Snapshot& b) {
   std::unordered_map<std::uint32_t, std::uint64_t> began;
   for (const Thread& thread : a.threads) {
@@ -39,7 +39,7 @@ bool same_process(const Snapshot& a, const Snapshot& b) {
   return same_path && !no_thread_in_common(a, b);
 }
 
-// Where the time when it began is unknown, an id could have been given again. Names that differ tell.
+// Where it is not known when the thread began, its id may have been reused. Names that differ show that.
 bool same_thread(const Thread& a, const Thread& b) {
   if (a.created != 0 && b.created != 0) return a.created / kMillisecond == b.created / kMillisecond;
   if (a.clr_id != 0 && b.clr_id != 0 && a.clr_id != b.clr_id) return false;
@@ -84,7 +84,7 @@ class Matcher {
     }
   }
 
-  // Frames above the one that the wait is known by are the wait's own, and may differ while it lasts.
+  // Frames above the one by which the wait was recognised belong to the wait itself, and may differ while it lasts.
   static std::size_t above_wait(const Wait& wait) {
     const WaitRule* const rule = find_wait_rule(wait.rule);
     const bool skips = rule != nullptr && rule->layer != WaitLayer::call && rule->layer != WaitLayer::stack;
@@ -108,7 +108,8 @@ class Matcher {
     return i == first.size() && k == second.size() ? Likeness::same : Likeness::other;
   }
 
-  // The same function of the program, whatever that calls. Without one of the program, the same functions all along.
+  // The same function of the program, whatever that function calls. Without such a function, all functions must be the
+  // same.
   bool same_place(const Sighting& a, const Sighting& b) const {
     const std::uint32_t first = a.wait.program == kNoFrame ? 0 : a.wait.program;
     const std::uint32_t second = b.wait.program == kNoFrame ? 0 : b.wait.program;
@@ -143,7 +144,7 @@ class Matcher {
       const Sighting& before = seen[seen.size() - 2];
       history.common = common_frames(before, seen.back());
     }
-    // Back as far as it has not moved, in dumps one after the other, and without having run in between.
+    // Goes back through consecutive dumps as long as the thread has not moved and has not run in between.
     std::size_t from = seen.size() - 1;
     const auto stood = [&](std::size_t i) {
       return adjacent(seen[i - 1], seen[i]) && compare(seen[i - 1], seen[i]) == Likeness::same &&
@@ -163,8 +164,9 @@ class Matcher {
     history.verdict = verdict(history, from);
   }
 
-  // One tick between two dumps may be given to a thread that stood. A thread that has some in most of the times between
-  // them, and more than that together, has done a little work each time.
+  // The system may charge one clock tick between two dumps to a thread that stood still. A thread that got processor
+  // time in at least half of the intervals between them, and more than one tick in total, has done a little work each
+  // time.
   bool ran_a_little_each_time(std::span<const Sighting> stood) const {
     constexpr std::uint64_t kLittle = 10'000;  // 1 ms
     std::size_t times = 0;
@@ -175,7 +177,7 @@ class Matcher {
            cpu_between(stood.front(), stood.back()).value_or(0) >= kNoCpu;
   }
 
-  // Whether there is no dump of the process between these two that the thread is missing in.
+  // Whether no dump of the process lies between these two, in which the thread would be missing.
   bool adjacent(const Sighting& a, const Sighting& b) const {
     const auto first = std::ranges::lower_bound(numbers_, a.dump);  // they ascend
     return first != numbers_.end() && first + 1 != numbers_.end() && *(first + 1) == b.dump;
@@ -202,7 +204,7 @@ class Matcher {
     if (standing == Standing::idle && before.wait.standing == Standing::idle) return Verdict::idle;
     // It ran, or its stack is another one.
     const bool known = history.cpu.has_value() && history.milliseconds != 0;
-    // Not by integers: what a forged file says of time may be too large for 64 bits in units of 100 ns.
+    // No integers are used: times in a forged file may be too large for 64 bits in units of 100 ns.
     const bool busy = known && static_cast<double>(*history.cpu) * kSpinShare >
                                    static_cast<double>(history.milliseconds) * 10'000;
     if (busy && same_place(before, last)) return Verdict::spinning;

@@ -10,7 +10,7 @@
 
 namespace mixwalk {
 
-// What one process is looked at for findings with, and those that were found so far. Findings are of its last dump.
+// The input of the search for findings in one process, and the findings so far. Findings are those of its last dump.
 // Refers to the dumps and the histories.
 struct ProcessFindings {
   static constexpr std::uint32_t kNoThread = 0xFFFF'FFFF;
@@ -31,7 +31,7 @@ struct ProcessFindings {
   // `index`: into threads.
   FindingThread part(std::uint32_t index, std::string words) const;
   Finding finding(FindingKind kind, Severity severity, std::string title) const;
-  // Adds threads, by their indices, each with what it waits for; those that are too many to be shown stand behind.
+  // Adds threads, by their indices, each with what it waits for; threads beyond the limit are added to Finding::behind.
   void put_threads(Finding& finding, const std::vector<std::uint32_t>& indices) const;
   // From then on its threads are covered.
   void add(Finding finding);
@@ -45,11 +45,11 @@ struct ProcessFindings {
   std::vector<Finding> findings;
 };
 
-// What there is to find, in this order: a later one leaves out threads that an earlier one has explained.
-// Deadlocks, chains of locks, and static constructors that do not come to their end.
+// The searches for findings, in this order: a later one leaves out threads that an earlier one has explained. This one
+// finds deadlocks, chains of locks, and static constructors that never end.
 void find_locks(ProcessFindings& process);
-// A starved pool, a finalizer that hangs, a call that most have in common, threads that spin, and the stuck ones that are
-// left.
+// Finds a starved pool, a hanging finalizer, a call that most threads have in common, threads that spin, and then the
+// stuck threads that are left.
 void find_threads(ProcessFindings& process);
 
 }  // namespace mixwalk

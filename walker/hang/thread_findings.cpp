@@ -14,7 +14,7 @@
 namespace mixwalk {
 namespace {
 
-// A pool of fewer workers says little by all of them being at work.
+// In a pool of fewer workers, it means little that all of them are busy.
 constexpr std::size_t kFewestWorkers = 3;
 // Fewer threads in one call are no pattern.
 constexpr std::size_t kFewestInCall = 2;
@@ -24,8 +24,8 @@ constexpr std::string_view kApartmentHint =
     "A thread of a single-threaded apartment answers when it handles messages: look for one that waits and handles "
     "none.";
 
-// Workers that wait for time, for other programs or for signals look alike in a program whose loops are items of the
-// pool, and in one that is starved. Only the latter gets further workers.
+// Workers that wait for a time, for other programs or for signals look the same in a program that runs its loops as
+// pool items and in a program whose pool is starved. Only a starved pool gets further workers.
 void starved_pool(ProcessFindings& process) {
   std::vector<std::uint32_t> workers;
   std::map<std::string_view, std::size_t> rules;
@@ -109,7 +109,7 @@ void finalizer(ProcessFindings& process) {
   }
 }
 
-// The call out that a thread's wait is below: the first stub from the leaf on.
+// The call out of managed code below which the thread waits: the first stub from the leaf on.
 const Frame* call_out(const ProcessFindings& process, const ThreadHistory& history) {
   for (const Frame& frame : process.thread(history).stack.frames) {
     if (frame.kind == FrameKind::managed || frame.kind == FrameKind::gap) return nullptr;
@@ -119,7 +119,7 @@ const Frame* call_out(const ProcessFindings& process, const ThreadHistory& histo
   return nullptr;
 }
 
-// By COM, and that of a certain thread; which one, nobody knows.
+// Whether the thread waits in a COM call that a certain other thread must answer; it is not known which one.
 bool calls_apartment(const ThreadHistory& history) {
   const Wait& wait = history.last().wait;
   return wait.rule == "com-call" && wait.standing == Standing::blocked;

@@ -9,7 +9,7 @@ namespace mixwalk {
 
 inline constexpr std::uint32_t kNoFrame = std::numeric_limits<std::uint32_t>::max();
 
-// What it means that a thread stands where it stands. docs/hang.md says why each wait is which.
+// What a thread's place means for its verdict. docs/hang.md gives the reason for each wait.
 enum class Standing : std::uint8_t {
   unknown,  // there is no stack, or its top does not tell
   runs,     // it waits for nothing: code runs
@@ -23,10 +23,10 @@ enum class Standing : std::uint8_t {
 // What a thread waits for, by its frames alone. A value.
 struct Wait {
   Standing standing = Standing::unknown;
-  // The key of the rule that said so ("monitor-enter"): wait_rules(). Empty: no rule did.
+  // The key of the rule that matched ("monitor-enter"): wait_rules(). Empty: no rule matched.
   std::string_view rule;
-  // "waits to enter a monitor", without the thread and without a full stop. Names of the target are in it, which may
-  // hold anything.
+  // "waits to enter a monitor", without the thread and without a full stop. It contains names of the target, which may
+  // contain anything.
   std::string words;
   // Places in Stack::frames; kNoFrame: none.
   std::uint32_t frame = kNoFrame;    // the frame that the rule knows the wait by

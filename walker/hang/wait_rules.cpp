@@ -9,9 +9,9 @@ using enum Standing;
 constexpr WaitLayer kCall = WaitLayer::call, kNative = WaitLayer::native, kPrimitive = WaitLayer::primitive,
                     kWrapper = WaitLayer::wrapper, kStack = WaitLayer::stack;
 
-// Of several rules for one frame the first one counts. docs/hang.md says why which wait stands for what.
+// Of several rules for one frame the first one counts. docs/hang.md says why each wait has its standing.
 constexpr WaitRule kRules[] = {
-    // The system calls. What they wait for is said by what is around them, if anything does.
+    // The system calls. Only the frames around them, if any, show what they wait for.
     {"system-wait", unknown, kCall, "waits for an object of the system",
      {"ntdll!NtWaitForSingleObject", "ntdll!NtWaitForMultipleObjects*", "ntdll!NtSignalAndWaitForSingleObject",
       "ntdll!NtWaitForAlertByThreadId", "ntdll!NtWaitForKeyedEvent", "kernel32!WaitForSingleObject*",

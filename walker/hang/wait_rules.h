@@ -9,8 +9,8 @@
 
 namespace mixwalk {
 
-// How near a rule's frames are to the system call at the leaf. A rule of a higher layer says more than one of a lower
-// layer, and replaces what that one said.
+// How near a rule's frames are to the system call at the leaf. A rule of a higher layer says more than a rule of a
+// lower layer, and replaces it.
 enum class WaitLayer : std::uint8_t {
   call,       // the system call that the thread stands in
   native,     // a function of the system or the runtime around it
@@ -19,20 +19,20 @@ enum class WaitLayer : std::uint8_t {
   stack,      // the stack as a whole: waits.cpp finds these, they have no frames
 };
 
-// A row of the table: what a thread waits for whose frames are such.
+// A row of the table: what a thread with such frames waits for.
 struct WaitRule {
   std::string_view key;  // never changes: it is in JSON
   Standing standing = Standing::unknown;
   WaitLayer layer = WaitLayer::call;
   std::string_view words;  // "waits to enter a monitor"
   // "ntdll!NtDelayExecution": image without ".dll", function. "@!…": any image of the runtime. The functions that a
-  // P/Invoke declares are held against these as well. With '*' at the end: names that begin so; "clrjit!*" also takes
-  // functions without a name.
+  // P/Invoke declares are compared with these patterns as well. '*' at the end: names that begin so; "clrjit!*" also
+  // matches functions without a name.
   std::array<std::string_view, 10> natives{};
-  // Methods without parameters and generic arguments, as method_of() has them. '*' as above.
+  // Methods without parameters and generic arguments, in the form of method_of(). '*' as above.
   std::array<std::string_view, 8> methods{};
-  // The rules that this one may replace although they are of the same layer, or say for certain what blocks: a lock
-  // of native code is not replaced by the method that came to it.
+  // Rules that this rule may replace although they are of the same layer, or although they say for certain what blocks:
+  // otherwise a lock of native code is not replaced by the managed method that led to it.
   std::array<std::string_view, 7> around{};
 };
 

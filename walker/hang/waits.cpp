@@ -13,7 +13,7 @@ namespace {
 
 // How many methods of .NET may lie between a wait and the method that says what it is for.
 constexpr std::size_t kReach = 6;
-// What a P/Invoke declares may be as long as the target wants; no function of a rule is longer, in bytes.
+// The declared target of a P/Invoke may be of any length; no function of a rule is longer than this, in bytes.
 constexpr std::size_t kMaxTarget = 1024;
 
 bool matches(std::string_view pattern, std::string_view name) {
@@ -21,7 +21,7 @@ bool matches(std::string_view pattern, std::string_view name) {
   return pattern == name;
 }
 
-// A system call has two names, of which ntdll's own frames may show either.
+// A system call has two names; ntdll's own frames may show either.
 std::string_view nt_name(std::string_view name, std::string& held) {
   if (!name.starts_with("Zw")) return name;
   held = "Nt" + std::string(name.substr(2));
@@ -66,7 +66,7 @@ const WaitRule* method_rule(std::string_view method) {
   return nullptr;
 }
 
-// What a rule of native code says for certain is not replaced by the method of .NET that came to it.
+// A native rule that is certain is not replaced by the rule of the .NET method that called it.
 bool is_firm(const WaitRule& rule) {
   return rule.layer == WaitLayer::native &&
          (rule.standing == Standing::blocked || rule.key == "jit" || rule.key == "gc-suspension");
@@ -110,7 +110,8 @@ Found look(const FrameNames& names, const std::vector<Frame>& frames) {
   Found found;
   std::size_t reach = kReach;
   const auto say = [&](const WaitRule* rule, std::uint32_t frame) {
-    // A native function of the same wait, farther from the leaf: what it calls may differ while the wait lasts.
+    // A native function of the same wait, farther from the leaf: the functions that it calls may differ while the wait
+    // lasts.
     const bool native = frames[frame].kind == FrameKind::native;
     if (native && rule != nullptr && rule == found.rule && frame == found.frame + 1) found.frame = frame;
     if (rule == nullptr || !may_replace(*rule, found.rule)) return;
@@ -156,7 +157,8 @@ Wait said(std::string_view key, const Found& found, std::uint32_t frame) {
   return wait;
 }
 
-// The native frame that a person wants to see of a call out: the last one before the call, with a name if any has.
+// The native frame that says most about a call out of managed code: the last one before the call, if possible with a
+// name.
 std::uint32_t telling_native(const FrameNames& names, const std::vector<Frame>& frames, std::uint32_t end) {
   for (std::uint32_t i = end; i-- > 0;) {
     if (frames[i].kind == FrameKind::native && names.of_program(frames[i])) return i;
@@ -178,7 +180,7 @@ bool has_image(const FrameNames& names, const std::vector<Frame>& frames, std::u
   return false;
 }
 
-// A COM call of Type.InvokeMember and of Visual Basic: the runtime makes it itself, without a stub.
+// A COM call of Type.InvokeMember and of Visual Basic: the runtime makes such a call itself, without a stub.
 bool is_late_bound_call(const Frame& caller) {
   return caller.kind == FrameKind::managed && method_of(caller.name) == "System.RuntimeType.InvokeDispMethod";
 }
@@ -199,7 +201,7 @@ Wait com_wait(const FrameNames& names, const std::vector<Frame>& frames, const F
   return wait;
 }
 
-// Of a thread whose leaf run was called by managed code, where no method of .NET says what the wait is for.
+// For a thread whose leaf run was called by managed code, where no .NET method says what the wait is for.
 Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, const Found& found) {
   const Frame& caller = frames[found.first_managed];
   const bool com_out = caller.kind == FrameKind::stub && clr_stub(caller.name) == ClrStub::com_out;
@@ -208,7 +210,7 @@ Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, 
   std::string call;
   if (pinvoke || com_out) call = (caller.target.empty() ? "a " : "the ") + short_label(names.snapshot(), caller);
   const bool known = found.rule != nullptr && found.rule->layer == WaitLayer::native;
-  // A thread of a single-threaded apartment handles messages while it waits for the other one's answer.
+  // A thread of a single-threaded apartment handles messages while it waits for the answer of the other thread.
   const bool com_call = com_out || (is_late_bound_call(caller) && !found.native_of_program);
   // Without COM's own frames the object is of this apartment: one that handles messages shows a dialog.
   const bool shows_dialog = known && found.rule->standing == Standing::idle && !leaves_apartment(names, frames, found);
@@ -227,8 +229,8 @@ Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, 
     if (!call.empty()) wait.words += ", in " + call;
     return wait;
   }
-  // The program's own call of a wait or of a sleep: no code is below it that nobody here knows. The system's objects have
-  // no owner.
+  // The program itself calls a wait or a sleep of the system, with no unknown code below that call. The system's
+  // objects have no owner.
   if (pinvoke && !found.native_of_program && found.rule != nullptr && target_rule(caller.target) == found.rule) {
     Wait wait = said(*found.rule, found);
     if (wait.standing == Standing::unknown) wait.standing = Standing::signal;
@@ -284,8 +286,8 @@ Wait native_wait(const FrameNames& names, const Thread& thread, const Found& fou
   return wait;
 }
 
-// The program's Main, on the thread that the program began with: nothing managed called it. The compiler calls an
-// asynchronous one by a method <Main>, and names that of top-level statements <Main>$.
+// The program's Main, on the thread on which the program began: no managed frame called it. The compiler makes a method
+// <Main> that calls an asynchronous Main, and calls the method of top-level statements <Main>$.
 bool is_main(const std::vector<Frame>& frames, std::uint32_t program) {
   if (program == kNoFrame || frames[program].kind != FrameKind::managed) return false;
   const std::string method = method_of(frames[program].name);

@@ -5,7 +5,7 @@
 namespace mixwalk {
 namespace {
 
-// Nearest rank: the smallest value that so many percent of all do not exceed.
+// Nearest rank: the smallest value that this percentage of all values does not exceed.
 Percentiles percentiles(std::vector<std::uint64_t>& all) {
   if (all.empty()) return {};
   std::sort(all.begin(), all.end());

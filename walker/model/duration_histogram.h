@@ -10,8 +10,8 @@
 
 namespace mixwalk {
 
-// Durations of which only the distribution is kept, in memory that does not grow: 16 buckets for each
-// power of two, so that a percentile is at most a sixteenth too large.
+// Durations of which only the distribution is kept, in constant memory: 16 buckets for each power of two, so that a
+// percentile is at most a sixteenth too large.
 class DurationHistogram {
  public:
   void add(std::uint64_t ns) noexcept {
@@ -20,7 +20,7 @@ class DurationHistogram {
     max_ = std::max(max_, ns);
   }
 
-  // No less than so many percent of all, by nearest rank; 0 of none.
+  // The value that this percentage of all durations does not exceed, by nearest rank; 0 where there are none.
   std::uint64_t percentile(unsigned percent) const noexcept {
     if (all_ == 0) return 0;
     const std::uint64_t rank = (all_ * percent + 99) / 100;

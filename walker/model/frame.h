@@ -18,7 +18,7 @@ enum class FrameKind : std::uint8_t {
   gap,   // no frame: frames are missing here, and the run says why
 };
 
-// Where in its method's IL a managed frame stands: what its line is found by.
+// The place of a managed frame in its method's IL, from which its line is found.
 struct IlPlace {
   std::int32_t assembly = -1;  // index into Snapshot::assemblies; -1: nothing is known
   std::uint32_t method = 0;    // MethodDef token, 0x06...
@@ -40,30 +40,30 @@ struct Frame {
   std::int32_t module = kNone;      // index into Snapshot::modules
   std::int32_t run = kNone;         // index into Stack::runs; kNone for a managed frame between runs
 
-  // Filled in by symbolisation. Native: the bare symbol ("NtWaitForSingleObject"), empty where no
-  // symbol is known, never a wrong one. Managed: "Namespace.Type.Method(ParameterTypes)". Stub:
-  // what the runtime calls it ("IL_STUB_PInvoke"), or empty.
+  // Symbolisation fills this in. Native: the bare symbol ("NtWaitForSingleObject"); empty where no symbol is known;
+  // never a wrong one. Managed: "Namespace.Type.Method(ParameterTypes)". Stub: the runtime's name for it
+  // ("IL_STUB_PInvoke"), or empty.
   std::string name;
   SymbolKind symbol = SymbolKind::none;  // where a native frame's name comes from
   std::uint64_t displacement = 0;  // address - symbol's start, bytes; native frames with a name.
                                    // Of an import 0 where the start is not known
   std::string file;                // of the source, as the symbols have it; empty: unknown
   std::uint32_t line = 0;          // in that file; 0: unknown
-  // The line is that of the code around, where the compiler may have moved code (Assembly::optimised).
+  // The line is that of nearby code, where the compiler may have moved code (Assembly::optimised).
   bool line_approximate = false;
   IlPlace il;                      // managed frames with metadata
-  // What a stub leads to. Out to native code, as the program declares it: "orders!wait_for_reply" of a P/Invoke,
-  // "Namespace.Interface.Method(ParameterTypes)" of a COM call. In to managed code: the method that the stub called,
-  // named as a managed frame. Empty: not known.
+  // What a stub leads to. Out to native code, as the program declares it: "orders!wait_for_reply" for a P/Invoke,
+  // "Namespace.Interface.Method(ParameterTypes)" for a COM call. In to managed code: the method that the stub called,
+  // named like a managed frame. Empty: not known.
   std::string target;
-  // What target is found by, while the stack is made (stub_callees.h): a word of the stack; 0: none.
+  // A word of the stack from which `target` is found later (stub_callees.h); 0: none.
   std::uint64_t callee = 0;
   std::uint32_t folded = 1;        // functions that the linker made one; the name is that of one of them
-  // 0: a real frame. n: a call that the compiler inlined, n deep into the next real frame, with that one's
-  // address, Rsp and run.
+  // 0: a real frame. n: a call that the compiler inlined, at depth n in the next real frame; it has the address, Rsp
+  // and run of that frame.
   std::uint8_t inline_depth = 0;
-  // Native frames in images: whether the call before the return address leads to the frame above. Of a pair
-  // of frames, so no recording keeps it.
+  // Native frames in images: whether the call before the return address leads to the frame above. This belongs to a
+  // pair of frames, so recordings do not keep it.
   CallCheck call = CallCheck::unchecked;
 
   bool operator==(const Frame&) const = default;

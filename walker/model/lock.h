@@ -25,7 +25,8 @@ constexpr bool is_held(LockKind kind) noexcept { return kind <= LockKind::mutex;
 // A thread that stands in the wait for a lock.
 struct LockWaiter {
   std::uint32_t os_id = 0;
-  // It is in Monitor.Wait: it has given the monitor back, and waits to be pulsed. Otherwise it waits to own the lock.
+  // The thread is in Monitor.Wait: it has released the monitor, and waits to be pulsed. Otherwise it waits to own the
+  // lock.
   bool pulse = false;
 
   bool operator==(const LockWaiter&) const = default;
@@ -37,7 +38,7 @@ struct Lock {
   std::uint64_t address = 0;  // of the object, CRITICAL_SECTION or SRWLOCK; 0: of a wait chain
   std::string type;           // of the object: "System.Object"; empty: unknown, or no object
   std::uint32_t owner = 0;    // OS thread id; 0: nobody, or unknown; of a wait chain: `type` names a foreign thread
-  // Where owner is 0: somebody holds the lock, and nobody can say which thread (an SRW lock; a thread that has ended).
+  // Where owner is 0: a thread holds the lock, but it is not known which (an SRW lock; a thread that has ended).
   bool held = false;
   std::uint32_t recursion = 0;      // how often the owner has entered it; 0: not held, or unknown
   std::vector<LockWaiter> waiters;  // by OS thread id

@@ -20,14 +20,14 @@ enum class SampleEvent : std::uint8_t {
   module_load, // where a module was loaded, managed or native; value: 1
 };
 
-// Samples of what happened. `Sample::detail` names what it happened to: the type that was thrown,
-// allocated or loaded, or the file name of the module that was loaded.
+// Whether samples of this event are of single moments. `Sample::detail` then names what the event happened to: the type
+// that was thrown, allocated or loaded, or the file name of the module that was loaded.
 constexpr bool is_moment(SampleEvent event) noexcept {
   return event == SampleEvent::exception || event == SampleEvent::allocation ||
          event == SampleEvent::class_load || event == SampleEvent::module_load;
 }
 
-// A frame as it repeats over many samples: a Frame without its place on one stack.
+// A frame that occurs in many samples: a Frame without its place on a particular stack.
 struct RecordedFrame {
   FrameKind kind = FrameKind::native;
   Trust trust = Trust::context;
@@ -50,8 +50,8 @@ struct RecordedFrame {
   bool operator==(const RecordedFrame&) const = default;
 };
 
-// Samples of one process over time, everything that repeats interned. A value. The maker of one from
-// outside data checks all indices.
+// Samples of one process over time, with everything that repeats interned. A value. Whoever makes one from untrusted
+// data checks all indices.
 struct Recording {
   static constexpr std::uint32_t kNone = 0xFFFF'FFFF;
 
@@ -81,7 +81,7 @@ struct Recording {
   // What the samples of one time do not say of their dump.
   struct EarlierDump {
     std::uint64_t time_ns = 0;  // of its samples
-    // Thread::cpu of each of those samples. Fewer than there are samples: the others are unknown.
+    // Thread::cpu of each of these samples. There may be fewer values than samples: the others are unknown.
     std::vector<std::optional<std::uint64_t>> cpu;
     std::vector<Lock> locks;
     std::string locks_missing;
@@ -104,10 +104,10 @@ struct Recording {
   std::vector<RecordedFrame> frames;
   std::vector<Node> nodes;
   std::vector<Sample> samples;
-  // Of a dump, as Snapshot has them; of a series of dumps (series.h), those of its last one.
+  // For a dump, as in Snapshot; for a series of dumps (series.h), those of the last dump.
   std::vector<Lock> locks;
   std::string locks_missing;
-  // Of a series: what belongs to the moment of each dump but the last, in their order.
+  // For a series: what belongs to the moment of each dump except the last one, in order.
   std::vector<EarlierDump> earlier_dumps;
 
   bool operator==(const Recording&) const = default;

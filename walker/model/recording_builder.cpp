@@ -48,8 +48,8 @@ std::size_t hash_of(const AnyFrame& frame) noexcept {
   return hash * 31 + static_cast<std::size_t>(frame.kind);
 }
 
-// The runs of a stack from the kinds of its frames: a run goes on until a managed frame, its own
-// gap, or the thread's root.
+// Finds the runs of a stack by the kinds of its frames: a run continues up to a managed frame, its own gap, or the
+// thread's root.
 void find_runs(Stack& stack, const std::vector<OpenReason>& why) {
   bool managed_seen = false;
   bool in_run = false;
@@ -155,8 +155,8 @@ std::uint32_t RecordingBuilder::add_node(std::uint32_t parent, std::uint32_t fra
 
 std::uint32_t RecordingBuilder::add_thread(std::uint32_t os_id, std::uint64_t clr_id,
                                            std::string_view name) {
-  // The system gives an id again once a thread has ended: the CLR's id tells two managed threads
-  // apart, and a thread that begins to run managed code is shown as another one from then on.
+  // The system reuses the id of a thread that has ended. The CLR's id distinguishes two managed threads with the same
+  // OS id; a thread that begins to run managed code is shown as a new thread from then on.
   const std::uint64_t key = clr_id * 0x9E3779B97F4A7C15u ^ os_id;
   const std::uint32_t index =
       intern(threads_, key, recording_.threads, Recording::ThreadInfo{os_id, clr_id, {}});

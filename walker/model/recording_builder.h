@@ -12,8 +12,8 @@ namespace mixwalk {
 // Makes a Recording of stacks as they come, interning what repeats. Not frozen-safe.
 class RecordingBuilder {
  public:
-  // Interns the stack's frames; the leaf's node, kNone for a stack without frames. Module indices
-  // of the frames must already be the recording's own.
+  // Interns the stack's frames. Returns the leaf's node, kNone for a stack without frames. Module indices of the frames
+  // must already be the recording's own.
   std::uint32_t add_stack(const Stack& stack);
   std::uint32_t add_frame(const RecordedFrame& frame);
   std::uint32_t add_node(std::uint32_t parent, std::uint32_t frame);
@@ -25,7 +25,7 @@ class RecordingBuilder {
   Recording& recording() noexcept { return recording_; }
 
  private:
-  // A frame to be looked for. Most frames of a sample are known: their names are not copied for that.
+  // A frame to be looked up. Most frames of a sample are known already, so their names are not copied for the look-up.
   struct FrameKey {
     const Frame& frame;
     OpenReason why;
@@ -50,11 +50,11 @@ class RecordingBuilder {
   std::map<Assembly, std::uint32_t> assemblies_;
 };
 
-// A dump as a recording: one sample a thread, in the snapshot's order.
+// A dump as a recording: one sample per thread, in the snapshot's order.
 Recording to_recording(const Snapshot& snapshot);
 
-// The other way, of a recording of SampleEvent::dump. What a recording does not keep is 0: stack
-// pointers and frozen times; runs are made again from the kinds of the frames.
+// The reverse conversion, for a recording of SampleEvent::dump. What a recording does not keep (stack pointers and
+// frozen times) is 0; the runs are computed again from the kinds of the frames.
 Snapshot to_snapshot(const Recording& recording);
 
 }  // namespace mixwalk

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kNsOfMs = 1'000'000;
 
-// A table of which some rows are kept, in the order that they are met.
+// A table of which some rows are kept, in the order in which they are first used.
 template <class Row>
 class KeptRows {
  public:

@@ -7,9 +7,9 @@
 
 namespace mixwalk {
 
-// Some samples of a recording, as one with only what they need. It begins at `begin_ns` and ends at
-// `end_ns`, both counted as its samples are, but for the part of a millisecond that a recording
-// cannot begin at. `samples` point into the tables of `recording`, and need not be its own.
+// Some samples of a recording, as a recording with only the table rows that they need. It begins at `begin_ns` and ends
+// at `end_ns`, both on the time scale of the recording's samples, but rounded to a whole millisecond at the beginning.
+// `samples` refer to the tables of `recording`, and need not be its own samples.
 Recording recording_slice(const Recording& recording, std::span<const Recording::Sample> samples,
                           std::uint64_t begin_ns, std::uint64_t end_ns);
 

@@ -7,10 +7,10 @@
 
 namespace mixwalk {
 
-// Of each image of the recording whether it is the runtime, or a part of it, of .NET or of .NET
-// Framework. A program that was published as a single file has the runtime in its own image: managed
-// code runs, and no image is the runtime. (The stack of every managed thread goes through the
-// runtime to its root.) By index of Recording::modules.
+// For each image of the recording: whether it is the runtime, or a part of the runtime, of .NET or of .NET Framework. A
+// program that was published as a single file has the runtime in its own image: it runs managed code, and no other
+// image is the runtime. (The stack of every managed thread goes through the runtime to its root.) Indexed as
+// Recording::modules.
 std::vector<bool> runtime_images(const Recording& recording);
 // The same of a dump, by index of Snapshot::modules.
 std::vector<bool> runtime_images(const Snapshot& snapshot);

@@ -64,8 +64,8 @@ class SeriesBuilder {
   Recording& recording() { return builder_.recording(); }
 
  private:
-  // A thread that has another name, or another beginning, in another dump is a row of its own: each dump gets back what
-  // it had.
+  // A thread that has another name or another start time in another dump gets a row of its own, so that each dump gets
+  // back what it had.
   std::uint32_t thread_of(const Thread& thread) {
     std::vector<Recording::ThreadInfo>& rows = builder_.recording().threads;
     const auto [at, added] = threads_.try_emplace({thread.os_id, thread.clr_id, thread.created, thread.name},
@@ -139,7 +139,7 @@ std::vector<Snapshot> to_series(const Recording& recording) {
     one.samples.assign(first, last);
     Snapshot& dump = series.emplace_back(to_snapshot(one));
     dump.unix_time_ms += first->time_ns / kNsOfMs;
-    // The last one too: a file that was cut off may end with an earlier dump, and have the locks of the last.
+    // This includes the last one: a truncated file may end with an earlier dump, and have the locks of the last.
     const auto earlier = std::ranges::find(recording.earlier_dumps, first->time_ns, &Recording::EarlierDump::time_ns);
     if (earlier != recording.earlier_dumps.end()) {
       restore(dump, &*earlier);

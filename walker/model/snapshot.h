@@ -20,7 +20,7 @@ struct Module {
   std::uint32_t size = 0;       // bytes, SizeOfImage
   std::uint32_t timestamp = 0;  // IMAGE_FILE_HEADER.TimeDateStamp
   std::string path;             // UTF-8, as the target's loader knows it
-  // Which build it is, by its file; nothing: it has no CodeView entry, or nobody could read the file.
+  // Which build the image is, by its file; nothing: it has no CodeView entry, or the file could not be read.
   std::optional<CodeViewId> code_view = std::nullopt;
 
   bool operator==(const Module&) const = default;
@@ -39,21 +39,22 @@ struct Thread {
   std::string name;          // UTF-8; empty: none
   Stack stack;
   std::string skipped;  // why there is no stack ("ended", "no access"), else empty
-  // How long the system took until it stood, and how long it stood then.
+  // How long the system took to stop the thread, and how long the thread was frozen then.
   std::uint64_t stopping_ns = 0, frozen_ns = 0;
   ProbeResult probe = ProbeResult::none;
   bool overdue = false;   // the supervisor ended the freeze
   bool walk_off = false;  // the circuit breaker kept DoStackSnapshot off
   bool at_risk = false;   // it stood where it may hold a lock of the runtime, which was not asked
   bool copy_cut = false;  // the stack was larger than the copy, or not all of it could be read
-  // The place in Snapshot::moments at which it stood, counted from 1; 0: it was frozen by itself.
+  // The index in Snapshot::moments of the moment at which the thread was frozen, counted from 1; 0: it was frozen
+  // alone.
   std::uint32_t moment = 0;
   // When the thread began, in units of 100 ns since 1601 (FILETIME); 0: unknown.
   std::uint64_t created = 0;
   // The processor time that it had used until then, kernel and user, in units of 100 ns; nothing: unknown.
   std::optional<std::uint64_t> cpu = std::nullopt;
 
-  // Also of an earlier freeze for the same stack: the longer time counts, and whether one was overdue.
+  // Includes an earlier freeze for the same stack: the longer time counts, and it is overdue if one of them was.
   void add_freeze(const Thread& before) {
     stopping_ns = std::max(stopping_ns, before.stopping_ns);
     frozen_ns = std::max(frozen_ns, before.frozen_ns);
@@ -77,7 +78,7 @@ struct Runtime {
   bool operator==(const Runtime&) const = default;
 };
 
-// Threads that stood together, and were copied before the first of them ran again.
+// Threads that were frozen together, and copied before the first of them ran again.
 struct Moment {
   // From before the first of them was suspended until the last one ran again.
   std::uint64_t stood_ns = 0;
@@ -92,8 +93,7 @@ enum class Way : std::uint8_t {
   file,     // a dump file was read
 };
 
-// The stacks of one process: at the moments that are listed, or of threads that were frozen one after the
-// other.
+// The stacks of one process: of the listed moments, or of threads that were frozen one after the other.
 struct Snapshot {
   std::string tool_version;
   std::uint64_t unix_time_ms = 0;
@@ -107,12 +107,13 @@ struct Snapshot {
   std::vector<Moment> moments;  // empty: each thread was frozen by itself
   Way way = Way::inside;
   std::string way_reason;  // why from outside, where that was not asked for; else empty
-  // Of any way but inside: why the runtime could not be asked about managed code, or not all of it; empty: it was, or
-  // there is none.
+  // For dumps from outside and of files: why the runtime could not be asked about managed code, or not about all of it;
+  // empty: it was asked, or there is no runtime.
   std::string unasked;
   // Locks that are held or waited for, by kind and address.
   std::vector<Lock> locks;
-  // Why `locks` may lack some: nobody looked, or not all could be read; empty: all that can be known are there.
+  // Why `locks` may be incomplete: they were not looked for, or not all could be read; empty: all that can be known are
+  // there.
   std::string locks_missing;
 
   bool operator==(const Snapshot&) const = default;

@@ -12,7 +12,7 @@ namespace mixwalk {
 enum class Engine : std::uint8_t {
   snapshot,  // seeded DoStackSnapshot, its holes filled
   copy,      // the copied stack, walked after the resume
-  // Of a request, never of a stack: copy where the thread may hold a lock of the runtime, else snapshot.
+  // Only for requests, never for a stack: copy where the thread may hold a lock of the runtime, otherwise snapshot.
   automatic,
 };
 
@@ -23,14 +23,14 @@ enum class Completeness : std::uint8_t {
   whole,    // every run has come to its end, and nothing was cut off
 };
 
-// A thread's stack, leaf first. Partial is normal: what is missing is a gap frame, and the run
-// that it belongs to says why.
+// A thread's stack, leaf first. A stack may be partial: a gap frame marks what is missing, and the run that the gap
+// belongs to says why.
 struct Stack {
   std::vector<Frame> frames;
   std::vector<Run> runs;  // leaf first
   Engine engine = Engine::copy;
-  // What DoStackSnapshot returned (an HRESULT), or why it was not called (suspended/refusal.h); 0
-  // where it succeeded or was not wanted. When it refused, `engine` is copy.
+  // What DoStackSnapshot returned (an HRESULT), or why it was not called (suspended/refusal.h); 0 where it succeeded or
+  // was not wanted. Where it refused, `engine` is copy.
   std::uint32_t refusal = 0;
 
   Completeness completeness() const noexcept;

@@ -9,8 +9,8 @@
 
 namespace mixwalk {
 
-// Offers a recording that still goes on to a sender, a batch at a time. take() and cut() never wait:
-// while the sender takes no batch, the batch grows. Past kMaxSamples samples are left out and counted.
+// Offers a recording that still goes on to a sender, one batch at a time. take() and cut() never wait: while the sender
+// takes no batch, the current batch grows. Samples beyond kMaxSamples are left out and counted.
 class OtlpBatches {
  public:
   static constexpr std::chrono::milliseconds kEvery{10'000};
@@ -21,14 +21,14 @@ class OtlpBatches {
 
   // The samples of `recording` from `first` on are new.
   void take(const Recording& recording, std::size_t first);
-  // The recording begins anew after this: its tables, and its times from 0. Where the sender has no
-  // room for what is there, that is left out.
+  // To be called before the recording begins anew, with empty tables and with times from 0. Where the sender has no
+  // room for the current batch, the batch is left out.
   void cut(const Recording& recording);
   // The rest. How many samples were left out.
   std::uint64_t finish(const Recording& recording);
 
  private:
-  // 40 MiB: all threads of a large process, at full speed, while the disk stands still for a
+  // 40 MiB: the samples of all threads of a large process at the full rate while the disk does not respond for a
   // minute.
   static constexpr std::size_t kMaxSamples = 1'000'000;
 

@@ -22,7 +22,7 @@ std::string words(const error_code& error) {
   return error == beast::error::timeout ? "no answer in time" : error.message();
 }
 
-// One connection. Beast has time-outs for asynchronous calls only: each is started and awaited.
+// One connection. Beast has time-outs only for asynchronous calls: each call is started asynchronously and awaited.
 class Connection {
  public:
   explicit Connection(const BeastPost::Limits& limits) : limits_(limits) {

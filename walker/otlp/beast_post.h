@@ -10,8 +10,8 @@
 
 namespace mixwalk {
 
-// HttpPost by Boost.Beast, one connection a request. Only its name look-up takes as long as the
-// system lets it.
+// HttpPost by Boost.Beast, one connection per request. Every step has a time limit but the name look-up, which takes as
+// long as the system lets it.
 class BeastPost final : public HttpPost {
  public:
   struct Limits {

@@ -8,7 +8,7 @@
 namespace mixwalk {
 namespace {
 
-// Enough for every URL that is meant; what is longer is an accident, or an attack.
+// Enough for every real URL; a longer one is a mistake, or an attack.
 constexpr std::size_t kMaxUrl = 2000;
 constexpr std::size_t kMaxHost = 253;  // RFC 1035
 
@@ -27,7 +27,7 @@ bool is_name(std::string_view host) {
       host, [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '.' || c == '_'; });
 }
 
-// Whether it really is an address, the system's resolver decides.
+// The system's resolver decides whether it really is an address.
 bool looks_like_ipv6(std::string_view host) {
   return host.find(':') != host.npos &&
          std::ranges::all_of(host, [](char c) { return is_hex(c) || c == ':' || c == '.'; });

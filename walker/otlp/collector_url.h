@@ -26,7 +26,7 @@ ParsedUrl parse_collector_url(std::string_view text);
 
 // As the Host field of HTTP has it.
 std::string authority(const CollectorUrl& url);
-// The same text for the same collector, however its URL was written.
+// The same text for the same collector, however its URL was written by the user.
 std::string text(const CollectorUrl& url);
 
 }  // namespace mixwalk

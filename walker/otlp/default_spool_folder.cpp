@@ -4,7 +4,7 @@
 
 namespace mixwalk {
 
-// The XDG base directories: what should outlive a restart, and is no configuration.
+// The XDG base directories: the one for data that should outlive a restart and is no configuration.
 std::filesystem::path default_spool_folder() {
   const auto variable = [](const char* name) -> std::filesystem::path {
     const char* const value = std::getenv(name);

@@ -22,19 +22,19 @@ struct DeliveryReport {
   std::vector<std::string> lines;  // what else is to be said; not printable yet
   std::size_t left_out = 0;        // lines
 
-  // Each line once, and only the first: a collector may say the same for hours.
+  // Adds each line only once, and only the first few: a collector may say the same for hours.
   void say(std::string line);
   void add(const DeliveryReport& other);
 };
 
-// Sends what is in a spool, oldest first. A file is removed after an answer that says it arrived,
-// not before: should that answer get lost, it is sent again.
+// Sends what is in a spool, oldest first. A file is removed only after an answer that says that it arrived: if that
+// answer gets lost, the file is sent again.
 class Delivery {
  public:
   Delivery(const Spool& spool, HttpPost& post, Pauses& pauses, std::uint32_t seed)
       : spool_(spool), post_(post), pauses_(pauses), back_off_(seed) {}
 
-  // Until nothing is there that can be sent (true), or patience ends.
+  // Runs until nothing is left that can be sent (true), or until patience ends.
   bool run();
   const DeliveryReport& report() const noexcept { return report_; }
 

@@ -13,8 +13,8 @@ struct HttpAnswer {
   std::string body;
 };
 
-// How one request reaches a collector, once: no retry, no redirect followed. It blocks, but not for
-// ever.
+// Sends one request to a collector once: there is no retry, and redirects are not followed. The call blocks, but has a
+// time limit.
 class HttpPost {
  public:
   virtual ~HttpPost() = default;

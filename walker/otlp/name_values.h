@@ -14,13 +14,13 @@ struct ParsedNameValues {
   std::string problem;  // not empty: why there are none; one line, not printable yet
 };
 
-// The list in OTEL_RESOURCE_ATTRIBUTES and OTEL_EXPORTER_OTLP_HEADERS: NAME=VALUE,NAME=VALUE, as
-// the W3C's Baggage has it, without its metadata. White space around a name or a value is not part
-// of it; %XX is a byte. One error spoils the whole list, as the OpenTelemetry specification says.
-// An empty list is valid. Of two pairs with the same name the last one counts. Not trusted.
+// The list in OTEL_RESOURCE_ATTRIBUTES and OTEL_EXPORTER_OTLP_HEADERS: NAME=VALUE,NAME=VALUE, as in W3C Baggage,
+// without its metadata. White space around a name or a value is not part of it; %XX is a byte. One error makes the
+// whole list invalid, as the OpenTelemetry specification says. An empty list is valid. Of two pairs with the same name
+// the last one counts. The text is untrusted.
 ParsedNameValues parse_name_values(std::string_view text);
 
-// NAME=VALUE of the command line: as it is, no white space and no %XX is changed.
+// NAME=VALUE of the command line: the value is used unchanged, including white space and %XX.
 std::optional<NameValue> parse_name_value(std::string_view text);
 
 }  // namespace mixwalk

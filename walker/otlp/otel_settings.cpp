@@ -44,12 +44,12 @@ bool is_header_name(std::string_view name) {
   });
 }
 
-// Nothing that ends the line, and nothing whose meaning depends on who reads it.
+// No characters that end the line, and none whose meaning depends on the reader.
 bool is_header_value(std::string_view value) {
   return std::ranges::all_of(value, [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-// Those that say how a request is to be read, or where it goes: mixwalk itself says them.
+// Headers that say how a request is to be read, or where it goes: mixwalk sets these itself.
 bool is_ours(std::string_view name) {
   constexpr std::array<std::string_view, 8> kOurs = {
       "connection", "content-encoding", "content-length",    "content-type",
@@ -109,8 +109,8 @@ ParsedNameValues request_headers(const std::vector<std::string>& given,
   const bool of_profiles = !variables.profiles_headers.empty();
   const std::string variable =
       of_profiles ? "OTEL_EXPORTER_OTLP_PROFILES_HEADERS" : "OTEL_EXPORTER_OTLP_HEADERS";
-  // Only the name of a header is shown: its value may be a secret. A wrong name may be a secret, too:
-  // "Authorization: Basic dXNlcjpwYXNz=" has its equals sign at its end. So it is not shown.
+  // Only the name of a header is shown: its value may be a secret. A wrong name may contain a secret too: in
+  // "Authorization: Basic dXNlcjpwYXNz=" the first equals sign is at the end. So a wrong name is not shown either.
   const auto check = [](const std::string& source, ParsedNameValues& parsed) {
     for (const auto& [name, value] : parsed.pairs) {
       if (!is_header_name(name)) return source + ": a header has a name that HTTP does not allow";

@@ -4,8 +4,8 @@
 
 namespace mixwalk {
 
-// The environment variables of OpenTelemetry that mixwalk takes notice of, as UTF-8. Empty and not
-// set are the same, as the OpenTelemetry specification says. Not trusted.
+// The environment variables of OpenTelemetry that mixwalk reads, as UTF-8. An empty variable counts as not set, as the
+// OpenTelemetry specification says. They are untrusted.
 struct OtelVariables {
   std::string service_name;         // OTEL_SERVICE_NAME
   std::string resource_attributes;  // OTEL_RESOURCE_ATTRIBUTES

@@ -11,14 +11,14 @@ namespace mixwalk {
 class Pauses {
  public:
   virtual ~Pauses() = default;
-  // False: it would take more patience than there is, and nothing was waited for.
+  // False: waiting that long would exceed the patience, and nothing was waited for.
   virtual bool wait(std::chrono::milliseconds time) = 0;
   // A try succeeded: the next trouble has all patience again.
   virtual void succeeded() = 0;
 };
 
-// Waits in real time. The patience has no end until end_within() is called; it then lasts for `rest`,
-// and for `rest` again after each success. Any thread.
+// Waits in real time. There is no limit until end_within() is called; from then on waiting is limited to `rest`, and to
+// `rest` again after each success. Any thread may call it.
 class Patience final : public Pauses {
  public:
   bool wait(std::chrono::milliseconds time) override;

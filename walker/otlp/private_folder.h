@@ -5,9 +5,9 @@
 
 namespace mixwalk {
 
-// Makes the folder so that only this user can read it, or what is in it. One that is there already
-// becomes so; if that cannot be, or if it is a link to another place, nothing is changed. The folders
-// above are made as the system makes them. Empty: done. Else why not, one line.
+// Creates the folder so that only this user can read it and what is in it. An existing folder gets the same rights;
+// where that is not possible, or where it is a link to another place, nothing is changed. The folders above are created
+// with the system's default rights. Empty: done; otherwise one line that says why not.
 std::string make_private_folder(const std::filesystem::path& folder);
 
 }  // namespace mixwalk

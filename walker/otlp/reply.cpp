@@ -57,7 +57,7 @@ void read_partial_success(protozero::pbf_message<PartialSuccessField> partial, R
 
 Reply accepted(const HttpAnswer& answer) {
   Reply reply{.meaning = Reply::Meaning::accepted};
-  // Also what is no protobuf at all was accepted: its status said so.
+  // A body that is no protobuf at all still counts as accepted, since the status said so.
   if (!is_of_type(answer, "application/x-protobuf")) return reply;
   try {
     protozero::pbf_message<ResponseField> response(answer.body);

@@ -10,8 +10,8 @@
 
 namespace mixwalk {
 
-// What a collector takes by gRPC unless it is told otherwise (by HTTP five times as much), and less
-// than what a proxy before it is likely to refuse.
+// The limit that collectors have for gRPC by default (that for HTTP is five times as large), and less than what a proxy
+// in front of a collector is likely to refuse.
 inline constexpr std::size_t kMaxRequestBytes = std::size_t{4} << 20;
 
 // What requests say of the process, beside what was recorded.
@@ -20,9 +20,9 @@ struct RequestContent {
   bool command_line = false;          // whether they have it
 };
 
-// The recording as OTLP requests of no more than so many bytes each, but for a sample that is
-// larger on its own; in the order of their times, compressed by gzip. Each has a random profile id,
-// which it keeps in the spool: a collector can know one that it gets a second time.
+// The recording as OTLP requests of at most this many bytes each, except for a single sample that is larger; in the
+// order of their times, compressed by gzip. Each has a random profile id, which the spool keeps, so that a collector
+// can recognise a request that it gets a second time.
 void for_each_request(const Recording& recording, const RequestContent& content,
                       std::size_t max_bytes,
                       const std::function<void(std::string request, std::size_t samples)>& take);

@@ -13,8 +13,8 @@
 
 namespace mixwalk {
 
-// Sends recordings to a collector: one thread makes requests of them, into the spool; the other one
-// posts the requests there, those of earlier runs first. No call but finish() waits for a thread.
+// Sends recordings to a collector. One thread makes requests of the recordings and writes them into the spool; a second
+// thread posts the requests in the spool, those of earlier runs first. No call but finish() waits for a thread.
 class OtlpSender {
  public:
   struct Options {
@@ -28,8 +28,8 @@ class OtlpSender {
   OtlpSender(Spool& spool, HttpPost& post, const Options& options);
   ~OtlpSender();  // without finish(): what is not on its way stays in the spool
 
-  // False: as many are on their way as may be. One thread offers; between its calls room only
-  // grows.
+  // False: the number of recordings under way has reached its limit. Only one thread offers recordings, so between its
+  // calls room can only grow.
   bool has_room();
   void offer(Recording recording);
   // Waits, and reports what happened to all requests. No recording may be offered after that.

@@ -26,7 +26,7 @@ namespace {
 constexpr std::string_view kExtension = ".otlp.gz";
 constexpr std::string_view kTorn = ".otlp.gz.partial";
 constexpr std::size_t kTimeDigits = 15;
-// A file is written within milliseconds: one of this age that is not whole was left by a run that ended.
+// A file is written within milliseconds: an incomplete one of this age was left by a run that has ended.
 constexpr std::chrono::hours kTornAfter{1};
 
 // The name of a collector's folder: readable, and different for each URL.
@@ -58,14 +58,14 @@ std::uint64_t unix_ms() {
       std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
 }
 
-// By the system's own characters: not every name that others gave is Unicode.
+// Uses the system's own characters: names that others gave need not be Unicode.
 bool ends_with(const fs::path& path, std::string_view ascii) {
   const auto& name = path.native();
   return name.size() >= ascii.size() &&
          std::equal(ascii.begin(), ascii.end(), name.end() - static_cast<int>(ascii.size()));
 }
 
-// A file with a name of ours. Not what a link leads to: only what was written here is sent, and
+// Whether this is a file with one of our names. Links are not followed: only files that mixwalk wrote here are sent and
 // removed.
 bool is_request(const fs::path& path) {
   if (!ends_with(path, kExtension)) return false;
@@ -105,7 +105,7 @@ Spool::Spool(const fs::path& folder, const CollectorUrl& url, std::uint64_t max_
   fs::directory_iterator readable(folder_, error);
   if (error) error_ = error.message();
   forget_torn();
-  // Behind what an earlier run left, also if the clock was set back since.
+  // The name sorts behind those of earlier runs, even if the clock was set back since.
   if (const auto files = waiting(); !files.empty()) last_ms_ = time_of(files.back()) + 1;
 }
 

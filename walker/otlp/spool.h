@@ -12,13 +12,13 @@
 
 namespace mixwalk {
 
-// Requests that a collector has not taken yet, one file each, in a folder of that collector within
-// the spool's. Each takes its name only when whole; names sort by age. Files of other names are not
-// looked at. Several processes may use it at once, and several threads. Errors are one line.
+// Requests that a collector has not taken yet, one file each, in a folder for that collector within the spool's folder.
+// Each file gets its final name only when it is complete; names sort by age. Files with other names are ignored.
+// Several processes and threads may use a spool at once. Errors are one line.
 class Spool {
  public:
   static constexpr std::uint64_t kMaxBytes = 256u << 20;
-  // More than a request ever has: splitting goes by what it is uncompressed.
+  // Larger than any request: requests are split by their uncompressed size.
   static constexpr std::uint64_t kMaxFileBytes = 64u << 20;
 
   // Makes the folder, for this user alone (private_folder.h). Not usable when error() is not empty.
@@ -28,17 +28,17 @@ class Spool {
   const std::string& error() const noexcept { return error_; }
   const std::filesystem::path& folder() const noexcept { return folder_; }
 
-  // Empty: kept. Else why not: there is no room, or the disk refused.
+  // Empty: the request is stored. Otherwise the reason: there is no room, or the disk refused.
   std::string add(std::string_view request);
   // Oldest first.
   std::vector<std::filesystem::path> waiting() const;
-  // Empty: read; `request` has nothing if it is too large to be one. Else why not.
+  // Empty: the file was read; `request` is empty if the file is too large for a request. Otherwise the reason.
   std::string read(const std::filesystem::path& file, std::string& request) const;
   std::string remove(const std::filesystem::path& file) const;
-  // Out of the way of the others, but kept: the name gets ".refused" behind.
+  // Sets a file aside from the others, but keeps it: ".refused" is appended to its name.
   std::string set_aside(const std::filesystem::path& file) const;
 
-  // The right to send. Of all processes one has it at a time; it ends with its holder.
+  // The right to send. One process has it at a time; it ends with this object.
   class Turn {
    public:
     virtual ~Turn() = default;

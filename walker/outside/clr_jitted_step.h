@@ -7,11 +7,11 @@
 
 namespace mixwalk {
 
-// The step through code that a .NET runtime compiled, stubs and dynamic methods included: the runtime's debugging
-// library says which method the code is of, the header before the code has its unwind data (jitted_code.h). Code
-// that the library does not know is no_unwind; code whose header cannot be read is unreadable_unwind. Code that was
-// compiled ahead of time and lies in no listed image has its image's unwind data (hidden_images.h). Not frozen-safe;
-// both must outlive this.
+// The step through code that a .NET runtime compiled, including stubs and dynamic methods: the runtime's debugging
+// library says which method the code belongs to, and the header before the code has its unwind data (jitted_code.h).
+// For code that the library does not know the result is no_unwind, for code whose header cannot be read
+// unreadable_unwind. Code that was compiled ahead of time and lies in no listed image has the unwind data of its image
+// (hidden_images.h). Not frozen-safe; both arguments must outlive this object.
 class ClrJittedStep final : public JittedStep {
  public:
   ClrJittedStep(ClrQuestions& clr, const MemoryReader& memory) : clr_(clr), memory_(memory), hidden_(memory) {}

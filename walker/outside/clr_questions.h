@@ -25,12 +25,13 @@ struct ClrCode {
 
 // A method as people read it.
 struct ClrMethod {
-  // "Namespace.Type<Args>.Method<Args>(Parameter types)", UTF-8, as ClrMetadataSource names it; of a stub or a
-  // method that the program made while it ran, the name alone. Empty: unknown.
+  // "Namespace.Type<Args>.Method<Args>(Parameter types)", UTF-8, as ClrMetadataSource names it. For a stub or a method
+  // that the program made while it ran, only the bare name. Empty: unknown.
   std::string name;
   bool stub = false;  // the runtime's own code: "IL_STUB_PInvoke"
-  // What the program declares, and a stub can lead to: of a P/Invoke its target, as Frame::target has it
-  // ("orders!wait_for_reply"; empty: it is none), and whether it is a method of an imported COM interface.
+  // What the program declares and a stub can lead to: the target of a P/Invoke, as in Frame::target
+  // ("orders!wait_for_reply"; empty: the method is no P/Invoke), and whether the method belongs to an imported COM
+  // interface.
   std::string import;
   bool com = false;
 
@@ -47,7 +48,7 @@ struct ClrThread {
   bool operator==(const ClrThread&) const = default;
 };
 
-// The monitor of an object that has a sync block, where somebody holds it or waits for it.
+// The monitor of an object with a sync block, where a thread holds it or waits for it.
 struct ClrSyncBlock {
   std::uint64_t address = 0;  // of the SyncBlock, which begins with the lock itself
   std::uint64_t object = 0;
@@ -58,7 +59,8 @@ struct ClrSyncBlock {
   bool operator==(const ClrSyncBlock&) const = default;
 };
 
-// Some of the sync blocks. They are numbered from 1, without gaps; those that nobody holds or waits for are left out.
+// Some of the sync blocks. They are numbered from 1, without gaps; those that no thread holds or waits for are left
+// out.
 struct ClrSyncBlocks {
   std::vector<ClrSyncBlock> blocks;
   std::uint32_t next = 0;   // the first number that was not looked at; 0: all were
@@ -67,10 +69,10 @@ struct ClrSyncBlocks {
   bool operator==(const ClrSyncBlocks&) const = default;
 };
 
-// A System.Threading.Lock (.NET 9 and later), as its fields say.
+// A System.Threading.Lock (.NET 9 and later), by its fields.
 struct ClrLock {
-  // A thread's id: of .NET 9 and 10 that of the system, in later sources (not released yet) ClrThread::managed_id. 0:
-  // nobody, or the owner has not said so yet.
+  // The owner's thread id: in .NET 9 and 10 the system's id, in later sources (not released yet) ClrThread::managed_id.
+  // 0: there is no owner, or the owner has not been written yet.
   std::uint32_t owner = 0;
   std::uint32_t recursion = 0;   // how often the owner has entered it; 0: not held, or the owner is unknown
   bool held = false;
@@ -93,43 +95,43 @@ struct ClrIlPlaces {
   bool operator==(const ClrIlPlaces&) const = default;
 };
 
-// What a runtime's debugging library says of a process that stands still, or of a dump. Every answer may be
-// missing: the library may not be there, may not answer in time, or may find the memory damaged. Not frozen-safe;
-// one thread at a time.
+// What a runtime's debugging library says about a process that stands still, or about a dump. Every answer may be
+// missing: the library may not be there, may not answer in time, or may find the memory damaged. Not frozen-safe; one
+// thread at a time.
 class ClrQuestions {
  public:
   virtual ~ClrQuestions() = default;
 
-  // Nothing: no managed code is there. `ip`: an address inside the instruction (CodeAddress::lookup()).
+  // Nothing: no managed code is at that address. `ip`: an address inside the instruction (CodeAddress::lookup()).
   virtual std::optional<ClrCode> code_at(std::uint64_t ip) = 0;
   virtual ClrMethod method(std::uint64_t method) = 0;
-  // What the runtime calls code without a MethodDesc: thunks, precode, helpers. Empty: unknown.
+  // The runtime's name for code without a MethodDesc: thunks, precode, helpers. Empty: unknown.
   virtual std::string code_name(std::uint64_t address) = 0;
   virtual std::vector<ClrThread> threads() = 0;
-  // Sync blocks from this number on, as many as can be looked at in a moment. Nothing: no answer.
+  // Sync blocks from this number on, as many as can be read in a short time. Nothing: no answer.
   virtual std::optional<ClrSyncBlocks> sync_blocks(std::uint32_t first) = 0;
-  // The types of objects, as people read them: "System.Collections.Generic.List<System.Int32>". In the order of
-  // `objects`; empty: no object lies there.
+  // The types of objects in the form that people read: "System.Collections.Generic.List<System.Int32>". In the order of
+  // `objects`; empty: there is no object at that address.
   virtual std::vector<std::string> object_types(std::span<const std::uint64_t> objects) = 0;
 
-  // The same for addresses that may be anything: empty, too, where the heap has no object that begins there.
+  // The same for arbitrary addresses: also empty where no object of the heap begins at the address.
   virtual std::vector<std::string> heap_object_types(std::span<const std::uint64_t> addresses) = 0;
-  // The locks among these addresses, in the order of `objects`; nothing: no System.Threading.Lock lies there, or its
-  // fields are not those that are known.
+  // The locks at these addresses, in the order of `objects`; nothing: no System.Threading.Lock lies there, or its
+  // fields are not the known ones.
   virtual std::vector<std::optional<ClrLock>> lock_objects(std::span<const std::uint64_t> objects) = 0;
 
   // In the order of `ips`, which are addresses inside instructions (CodeAddress::lookup()).
   virtual ClrIlPlaces il_places(std::span<const std::uint64_t> ips) = 0;
 
-  // Hints: what will be asked one by one. Where a question crosses to another process, all of these cost
-  // little more than one.
+  // Hints: what will be asked one by one afterwards. Where each question goes to another process, all of them together
+  // then cost little more than one.
   virtual void expect_code(std::span<const std::uint64_t> /*ips*/) {}
   virtual void expect_methods(std::span<const std::uint64_t> /*methods*/) {}
 
-  // The target has run since: what was learnt of it is forgotten.
+  // The target has run since: forgets what was learnt about it.
   virtual void target_ran() {}
 
-  // Why answers are missing, one line; empty: none is. "the DAC did not answer within 5 s".
+  // Why answers are missing, one line; empty: none is missing. "the DAC did not answer within 5 s".
   virtual std::string obstacle() const = 0;
 };
 

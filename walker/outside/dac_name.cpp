@@ -8,7 +8,7 @@
 namespace mixwalk {
 namespace {
 
-// A type inside a type inside … : real ones are nested a handful deep.
+// The limit for nested types: real ones are nested only a few levels deep.
 constexpr int kMaxDepth = 16;
 constexpr std::size_t kMaxArguments = 64;
 
@@ -133,7 +133,7 @@ std::string parameters(std::string_view list) {
   return shaped + ')';
 }
 
-// Where the bracket that ends the text begins its list; npos: the text ends in none.
+// Where the list in brackets at the end of the text begins; npos: the text does not end with such a list.
 std::size_t list_at_end(std::string_view text) {
   if (!text.ends_with("]]")) return std::string_view::npos;
   int depth = 0;
@@ -202,7 +202,8 @@ std::optional<DacArguments> dac_arguments(std::string_view name, std::string_vie
 ClrMethod method_of_dac_name(std::string_view name, bool dynamic) {
   const std::size_t list = parameters_at(name);
   std::string_view head = name.substr(0, list);
-  // The library calls a method that the program made dynamic, and some stubs not; their types it makes up.
+  // The library does not mark some stubs as dynamic, although it marks methods that the program made; it invents types
+  // for them.
   for (const std::string_view type : {"DynamicClass.", "ILStubClass."}) {
     if (!head.starts_with(type)) continue;
     head.remove_prefix(type.size());

@@ -14,8 +14,8 @@
 
 namespace mixwalk {
 
-// The runtime of a target: coreclr.dll, or a single-file program. Null: none of the modules is one. Of several
-// runtimes the first by address.
+// The runtime of a target: coreclr.dll, or a single-file program. Null: none of the modules is a runtime. Of several
+// runtimes the one with the lowest address.
 const Module* runtime_image(std::span<const Module> modules, const MemoryReader& memory);
 
 // Where the debugging library of a runtime is looked for.
@@ -26,26 +26,26 @@ struct DacSettings {
   std::vector<std::string> installed;
 };
 
-// The paths at which it may lie, in the order of search: beside the runtime, in the folders of installed
-// runtimes, in the symbol path (there also in the layout of a store). None with --dac. Pure. The first
-// one comes from the target: it is read through LocalImageFiles only.
+// The paths at which the library may lie, in the order of the search: beside the runtime, in the folders of installed
+// runtimes, in the symbol path (there also in the layout of a symbol store). With --dac only that file.
+// Pure. The first path comes from the target: that file is read through LocalImageFiles only.
 std::vector<std::string> dac_candidates(std::string_view runtime_path, const DacStamp& stamp,
                                         const DacSettings& settings);
 
-// Whether the system vouches for a file. A debugging library is code that mixwalk.exe runs, and the target says
-// where it lies.
+// Whether the system confirms a file's signature. A debugging library is code that mixwalk.exe runs, and the target
+// says where the library lies.
 class FileSignatures {
  public:
-  // Empty: its maker is Microsoft, as the system says. Otherwise why that cannot be said, one line.
+  // Empty: the system confirms that Microsoft made the file. Otherwise the reason why not, one line.
   virtual std::string doubt(const std::string& path) = 0;
 
  protected:
   ~FileSignatures() = default;
 };
 
-// The path of the one library that fits the runtime: its timestamp and size are those that the runtime names.
-// With settings.dac the signature is not asked about: the user says which file. The failure names the
-// version that is needed, and what was found and refused.
+// The path of the one library that fits the runtime: the library's timestamp and size are those that the runtime names.
+// With settings.dac the signature is not checked, since the user has chosen the file. The failure names the version
+// that is needed, and which libraries were found and refused.
 Outcome<std::string> find_dac(std::string_view runtime_path, const RuntimeIdentity& runtime,
                               const DacSettings& settings, ImageFiles& files, FileSignatures& signatures);
 

@@ -11,7 +11,7 @@
 
 namespace mixwalk {
 
-// A process in a minidump. Where the dump lacks the memory of an image, the image's file on this machine stands in.
+// A process in a minidump. Where the dump lacks the memory of an image, the image's file on this machine is read.
 class DumpTarget final : public Target {
  public:
   // `dump`: without an error. Both must outlive this.
@@ -24,10 +24,10 @@ class DumpTarget final : public Target {
   std::span<const TargetThread> threads() const noexcept override { return threads_; }
   const MemoryReader& memory() const noexcept override { return memory_; }
   OutsideMemory& outside() noexcept override { return outside_; }
-  // The stack's limits are those of the TEB, if that is in the dump; else what the dump has of the stack.
+  // The stack's limits are those of the TEB, if the dump has it; otherwise those of the part of the stack in the dump.
   void capture(const TargetThread& thread, RawSample& sample) override;
 
-  // The images, with what the dump says of their PDBs; and what the dump has of the memory, without files.
+  // The images, with what the dump says about their PDBs; and the memory in the dump, without files.
   const std::vector<TargetImages::Image>& images() const noexcept { return images_; }
   const MemoryReader& dumped_memory() const noexcept { return dumped_; }
 

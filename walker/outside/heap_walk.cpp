@@ -16,9 +16,9 @@ constexpr std::size_t kMostTypes = 100'000;
 constexpr std::size_t kStepsOfClock = 64;
 constexpr std::uint64_t kAlignment = 8;
 
-// A string's base size is 22 bytes, with the character that ends the string. Folklore: the debugging library of .NET 8
-// to 10 takes that character off (GetMethodTableData: 20). The smallest base size of an array is 24.
-// Test: StringsTakeTheCharacterThatEndsThem.
+// A string's base size is 22 bytes, including the character that ends the string. Folklore: the debugging library of
+// .NET 8 to 10 subtracts that character (GetMethodTableData: 20). The smallest base size of an array is 24. Test:
+// StringsTakeTheCharacterThatEndsThem.
 constexpr std::uint32_t kCharacterBytes = 2, kStringBytes = 22;
 
 struct ObjectHead {

@@ -13,7 +13,7 @@
 
 namespace mixwalk {
 
-// The collector marks objects in these bits of their first word, which leads to their type.
+// The garbage collector uses these bits of an object's first word, which leads to its type, to mark the object.
 inline constexpr std::uint64_t kCollectorMarks = 7;
 
 // What the objects of one type take: `base` bytes, and `component` more for each element of an array or a string.
@@ -24,10 +24,10 @@ struct ObjectBytes {
   bool operator==(const ObjectBytes&) const = default;
 };
 
-// The sizes that the runtime's debugging library gives for a type, as the collector has them.
+// The sizes that the runtime's debugging library gives for a type, as the garbage collector uses them.
 ObjectBytes object_bytes(std::uint32_t base, std::uint32_t component);
 
-// A part of the managed heap in which objects lie one behind the other. No object lies from `end` to `limit`; a limit
+// A part of the managed heap in which objects follow each other. No object lies between `end` and `limit`; a limit
 // below the end counts as the end.
 struct HeapPart {
   std::uint64_t begin = 0, end = 0, limit = 0;
@@ -38,7 +38,7 @@ struct HeapPart {
 // What is needed to go through a part of the heap.
 struct HeapTypes {
   std::function<ObjectBytes(std::uint64_t method_table)> bytes_of;
-  // Room that threads have taken for objects to come: from where it begins to where the next object is.
+  // Room that threads have reserved for future objects: from its beginning to where the next object is.
   std::unordered_map<std::uint64_t, std::uint64_t> free_room;
   // What bytes_of has said.
   std::unordered_map<std::uint64_t, ObjectBytes> known;
@@ -52,8 +52,8 @@ struct HeapSegment {
 
 using HeapDeadline = std::chrono::steady_clock::time_point;
 
-// Collects the parts of the heap from the collector's lists. A list is the target's memory: it may go round in circles,
-// and may lead into another list.
+// Collects the parts of the heap from the garbage collector's lists. A list is in the target's memory: it may be
+// circular, and may lead into another list.
 class HeapParts {
  public:
   // Nothing: the entry at this address cannot be read.
@@ -69,8 +69,8 @@ class HeapParts {
   std::unordered_set<std::uint64_t> seen_;  // entries, by their addresses
 };
 
-// The objects of a part from its beginning up to `end`: from there on nothing is known, where `end` is not the part's
-// limit.
+// The objects of a part from its beginning up to `end`. Where `end` is not the part's limit, nothing is known of the
+// rest.
 struct WalkedObjects {
   std::vector<std::uint64_t> objects;
   std::uint64_t end = 0;
@@ -78,17 +78,18 @@ struct WalkedObjects {
   bool operator==(const WalkedObjects&) const = default;
 };
 
-// Those of `addresses` (sorted) at which an object of the part begins. What the collector has left elsewhere in the
-// part looks like an object, and is none. The walk stops where memory cannot be read, where no type is known (as in
-// memory that changes meanwhile), and at the deadline. Nothing of the target is trusted. Not frozen-safe.
+// The addresses of `addresses` (sorted) at which an object of the part begins. What the garbage collector has left
+// elsewhere in the part may look like an object, but is none. The walk stops where memory cannot be read, where a type
+// is not known (as in memory that changes meanwhile), and at the deadline. Nothing of the target is trusted. Not
+// frozen-safe.
 //
-// Source: ClrMD's walk of the heap, public: an object's first word leads to its type; an array's or a string's number
-// of elements is the 32-bit number behind that.
+// Source: ClrMD's walk of the heap, public: an object's first word leads to its type; the 32-bit number behind that
+// word is the number of elements of an array or a string.
 WalkedObjects objects_among(const MemoryReader& memory, const HeapPart& part, HeapTypes& types,
                             std::span<const std::uint64_t> addresses, HeapDeadline deadline);
 
-// `addresses` (sorted) without those at which the heap has no object. Where the walk did not come, and outside the
-// parts, an address stays. `parts`: HeapParts::take().
+// `addresses` (sorted) without those at which the heap has no object. An address that the walk did not reach, or that
+// lies outside the parts, is kept. `parts`: HeapParts::take().
 std::vector<std::uint64_t> possible_objects(const MemoryReader& memory, std::span<const HeapPart> parts,
                                             HeapTypes& types, std::span<const std::uint64_t> addresses,
                                             HeapDeadline deadline);

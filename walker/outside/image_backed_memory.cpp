@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t kHeaderBytes = 4096;  // of a file, that are taken for its headers
 
-// The bytes of a file, by their offsets: its headers stand there as they do in memory.
+// The bytes of a file, by their offsets: its headers have the same layout as in memory.
 class FileBytes final : public MemoryReader {
  public:
   explicit FileBytes(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}

@@ -15,10 +15,11 @@
 
 namespace mixwalk {
 
-// A target's memory, and where that lacks a part of an image, the image's file on this machine: a dump without the
-// images' code is walked as far as the files are there. Of a file count its headers, its code and its constants, but
-// not the addresses of its imports: those are the loader's. What the file has is not relocated. All arguments must
-// outlive this. Not frozen-safe (a file is read when it is first needed); one thread at a time.
+// A target's memory; where it lacks a part of an image, the image's file on this machine is read instead. So a dump
+// without the images' code can be walked as far as the files are there. Used from a file are its headers, its code and
+// its constants, but not the addresses of its imports, which the loader writes. The file's content is not relocated.
+// All arguments must outlive this object. Not frozen-safe (a file is read when it is first needed); one thread at a
+// time.
 class ImageBackedMemory final : public MemoryReader {
  public:
   // `modules`: sorted by base, disjoint.

@@ -7,13 +7,13 @@
 namespace mixwalk {
 namespace {
 
-// Pointers in the header, up to the MethodDesc: three or four in the versions known.
+// The most pointers in the header, up to the MethodDesc: the known versions have three or four.
 constexpr std::size_t kMaxHeaderWords = 8;
-// One for each handler of exceptions, and one for each part of a long method. The largest methods of
+// There is one entry for each exception handler, and one for each part of a long method. The largest methods of
 // generated code have some thousand.
 constexpr std::uint32_t kMaxEntries = 16'384;
 
-// Where the number of entries stands; nothing: this is not the method's header.
+// Where the number of entries is; nothing: this is not the method's header.
 std::optional<std::uint64_t> entry_count_address(const MemoryReader& memory, const ClrCode& code,
                                                  std::uint64_t header) noexcept {
   std::array<std::uint64_t, kMaxHeaderWords> words{};

@@ -5,12 +5,12 @@
 
 namespace mixwalk {
 
-// One step from a frame in code that lies in no image of a target: what the runtime compiled or made. Not
+// One step from a frame in code that lies in no image of a target: code that the runtime compiled or made. Not
 // frozen-safe; one thread at a time.
 class JittedStep {
  public:
-  // As UnwindStep::step; on success the trust is `dynamic`. no_unwind: this code is not known, and `frame` is as it
-  // was. `stack`: the thread's, its pointers not rewritten.
+  // Like UnwindStep::step; on success the trust is `dynamic`. no_unwind: this code is not known, and `frame` is
+  // unchanged. `stack`: the thread's stack copy, with its pointers not rewritten.
   virtual StepResult step(Cursor& frame, LeafRule leaf, const StackCopy& stack) noexcept = 0;
 
  protected:

@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Of the runtime's Thread: it has no more, and what lies behind it does no harm.
+// How many bytes of the runtime's Thread are read: it has no more, and reading beyond does no harm.
 constexpr std::size_t kThreadBytes = 4096;
 // A stack's words are looked at in pieces.
 constexpr std::size_t kPieceBytes = 64 << 10;
@@ -26,8 +26,8 @@ constexpr std::uint64_t kFirstAddress = 0x1'0000, kLastAddress = 0x7FFF'FFFE'FFF
 
 // The 4 bytes before an object (ObjHeader), on .NET 8 to 10.
 constexpr std::uint32_t kThinOwner = 0x0000'FFFF, kThinRecursion = 0x003F'0000, kThinRecursionShift = 16;
-// Bits that a header with a thin lock has not: the number of a sync block or a hash code is there; somebody is just
-// changing it; nothing that the runtime uses.
+// A header with any of these bits has no thin lock: the bits mean that the header holds the number of a sync block or a
+// hash code, that a thread is just changing it, or something that the runtime does not use.
 constexpr std::uint32_t kNotThin = 0x0800'0000 | 0x1000'0000 | 0x8000'0000 | 0x07C0'0000;
 
 // DebugBlockingItem.
@@ -109,7 +109,7 @@ class Look {
     return true;
   }
 
-  // The innermost of what the thread waits for: in Monitor.Wait, once it is pulsed, it waits to enter again.
+  // The innermost record of what the thread waits for: in Monitor.Wait, once pulsed, the thread waits to enter again.
   void find_waiter(const ClrThread& thread, const ThreadStack& stack) {
     std::array<std::uint64_t, kThreadBytes / 8> words{};
     const std::size_t bytes = memory_.read_up_to(thread.address, words.data(), kThreadBytes);

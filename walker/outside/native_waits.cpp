@@ -39,14 +39,14 @@ constexpr std::int32_t kMostEntered = 1'000'000;
 // Fields whose addresses the waiting functions keep.
 constexpr std::uint64_t kFields[] = {0, 8, 0x18};
 
-// Windows: bit 0 is clear where the section is held, above bit 1 is the complement of the number of waiting threads.
-// Wine: one less than how often it was entered, by its owner and by those that wait.
+// Windows: bit 0 is clear where the section is held; the bits above bit 1 are the complement of the number of waiting
+// threads. Wine: the count is one less than the number of entries by the owner plus the number of waiting threads.
 bool is_waited_for(const Section& section) {
   const std::int32_t count = section.lock_count;
   return count < 0 ? (count & 1) == 0 && (-1 - count) >> 2 >= 1 : count >= section.recursion;
 }
 
-// Debug information that points back proves that a section lies there. One without must be held by a thread that lives.
+// Debug information that points back proves that it is a section. A section without it must have a live owner.
 bool is_awaited(const MemoryReader& memory, std::uint64_t at, const Section& section, std::uint32_t waiter,
                 bool owner_lives) {
   if (section.recursion < 1 || section.recursion > kMostEntered || !is_waited_for(section)) return false;

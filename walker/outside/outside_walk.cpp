@@ -87,10 +87,10 @@ class Walk {
   }
 
  private:
-  // Folklore: a program that loads and unloads two DLLs in turn had one of them at the other's base between the list of
-  // images and the capture of a thread, and the thread's frames had names of the wrong DLL (torture.exe, kind `turns`,
-  // from outside: 1 stack of 1,112). While a thread is in an image's code, the image stays; so one that no longer
-  // stands now, or was replaced, may not be the one that the thread was in.
+  // Folklore: a program that loads and unloads two DLLs in turn had one of them at the other's base between the listing
+  // of the images and the capture of a thread, and the thread's frames got names of the wrong DLL (torture.exe, kind
+  // `turns`, from outside: 1 stack of 1,112). While a thread is in an image's code, the image stays loaded. So an image
+  // that is gone now, or was replaced, may not be the one that the thread was in.
   bool images_stand(const Stack& stack) {
     std::set<std::int32_t> seen;
     return std::ranges::all_of(stack.frames, [&](const Frame& frame) {

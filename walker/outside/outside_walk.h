@@ -11,7 +11,7 @@
 
 namespace mixwalk {
 
-// Says of every address that it is no managed code: for a target whose runtime nobody asks.
+// Says of every address that it is not managed code: for a target whose runtime is not asked.
 class NoManagedCode final : public ManagedCode {
  public:
   Function at(std::uint64_t) noexcept override { return {}; }
@@ -25,19 +25,18 @@ struct OutsideKnowledge {
   std::function<bool(const TargetThread&)> wanted;
 };
 
-// What all stacks together may take. A dump can list thousands of threads that share one deep stack.
+// The limit for all stacks together. A dump can list thousands of threads that share one deep stack.
 struct OutsideLimits {
   std::chrono::milliseconds time = std::chrono::minutes(2);
   std::size_t frames = 2'000'000;
 };
 
-// The stacks of a target: each thread is captured, walked by the images' unwind data and merged as the stacks of a
-// live process are, guesses included; managed frames have the FunctionIDs that `managed` gives, and no names. A
-// thread that could not be captured, or for which nothing was left of the limits, is skipped, and says why. Not
-// frozen-safe.
+// The stacks of a target: each thread is captured, walked by the images' unwind data and merged like the stacks of a
+// live process, guesses included. Managed frames have the FunctionIDs that `managed` gives, and no names. A thread that
+// could not be captured, or that came after the limits were used up, is skipped, with the reason. Not frozen-safe.
 //
-// Where a runtime is in the target and nobody knows its jitted code, a walk ends in that code with a gap (no_unwind).
-// Frames of ReadyToRun images that `managed` does not know are stubs of their image.
+// Where the target has a runtime whose jitted code is unknown, a walk that reaches such code ends there with a gap
+// (no_unwind). Frames of ReadyToRun images that `managed` does not know are stubs of their image.
 Snapshot walk_outside(Target& target, const OutsideKnowledge& knowledge, const OutsideLimits& limits = {});
 
 }  // namespace mixwalk

@@ -7,7 +7,7 @@
 namespace mixwalk {
 namespace {
 
-// Larger reads are stacks and whole images, which would only push the small ones out.
+// Larger reads are stacks and whole images, which would only displace the small pages.
 constexpr std::size_t kMaxCachedBytes = 16 * PageCache::kPageBytes;
 
 }  // namespace

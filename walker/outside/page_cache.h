@@ -10,10 +10,9 @@
 
 namespace mixwalk {
 
-// Memory that is costly to read, kept by whole pages: a debugging library reads the same few pages word by
-// word. What is kept is of the moment at which it was read first, until drop(). Also that a page is not there
-// is kept. Takes kPages pages at most; pages that share a place take turns. Not frozen-safe; one thread at a
-// time.
+// A cache of whole pages for memory that is costly to read: a debugging library reads the same few pages word by word.
+// A page is kept as it was when it was first read, until drop(); that a page cannot be read is kept too. Holds at most
+// kPages pages; a page replaces another one in the same slot. Not frozen-safe; one thread at a time.
 class PageCache final : public MemoryReader {
  public:
   static constexpr std::size_t kPageBytes = 4096;
@@ -26,7 +25,7 @@ class PageCache final : public MemoryReader {
   // The target may have changed: every page is read anew.
   void drop() noexcept;
 
-  // How many pages were asked for from the memory behind, since the cache was made.
+  // How many pages were read from the underlying memory since the cache was created.
   std::uint64_t pages_read() const noexcept { return pages_read_; }
 
  private:

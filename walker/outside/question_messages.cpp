@@ -62,8 +62,8 @@ std::string get_text(pbf_message<Field>& in) {
   return text;
 }
 
-// A message without fields. Folklore: protozero takes back a message inside another one that is left empty, so what
-// may be empty is written as such, or has a field for it. Test: EachComesBackAsItWas.
+// A message without fields. Folklore: protozero removes a nested message that is left empty. So a message that may be
+// empty is added explicitly, or has a field that says so. Test: EachComesBackAsItWas.
 void put_empty(std::string& bytes, Outer which) { MessageBuilder<Outer>(bytes).add_message(which, std::string()); }
 
 void put_addresses(std::string& bytes, Outer which, const std::vector<std::uint64_t>& addresses) {

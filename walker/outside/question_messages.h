@@ -12,11 +12,11 @@
 
 namespace mixwalk {
 
-// The messages between mixwalk.exe and the worker in which the runtime's debugging library runs, over two
-// pipes of their own. Each is a 32-bit little-endian length and a protobuf message of one field, whose number
-// says which message it is. One question is under way at a time. The asking side treats answers as hostile:
-// the library works on the memory of any process or file. Decoding is bounded, throws std::bad_alloc at most,
-// and says "no" to what it does not understand.
+// The messages between mixwalk.exe and the worker in which the runtime's debugging library runs, over a pair of private
+// pipes. Each is a 32-bit little-endian length and a protobuf message with one field, whose number is the kind of the
+// message. There is one open question at a time. The side that asks treats answers as hostile, since the library works
+// on the memory of any process or file. Decoding is bounded, throws std::bad_alloc at most, and rejects what it does
+// not understand.
 inline constexpr std::uint32_t kQuestionsVersion = 4;
 inline constexpr std::size_t kMaxQuestionBytes = 4 << 20;
 inline constexpr std::size_t kMaxAsked = 4096;      // addresses in one question for code, or for lock objects
@@ -30,7 +30,7 @@ inline constexpr std::size_t kMaxSyncBlocks = 10'000;  // in one answer
 struct OpenClr {
   std::uint32_t version = kQuestionsVersion;
   std::string dac_path;  // UTF-8
-  // What is looked at: a process, by a handle that the worker has inherited; or a file.
+  // The target: a process, by a handle that the worker has inherited; or a file.
   std::uint64_t process = 0;
   std::string dump_path;  // UTF-8; where process is 0
   std::string symbol_path;  // where images lie that the dump has not; --symbol-path
@@ -74,7 +74,7 @@ struct AskIlPlaces {
   std::vector<std::uint64_t> ips;
   bool operator==(const AskIlPlaces&) const = default;
 };
-// The target has run since: everything is read anew. Answered by Opened.
+// The target has run since, so everything is read anew. Answered by Opened.
 struct TargetRan {
   bool operator==(const TargetRan&) const = default;
 };
@@ -129,8 +129,7 @@ using QuestionMessage =
 
 // The message with its length in front.
 std::string encode_question(const QuestionMessage& message);
-// `bytes`: one message without its length. Nothing for whatever is not a whole, known message within the
-// limits.
+// `bytes`: one message without its length. Nothing where they are not a whole, known message within the limits.
 std::optional<QuestionMessage> decode_question(std::string_view bytes);
 // The length that four bytes announce; nothing where no message is that long.
 std::optional<std::size_t> question_length(std::string_view bytes) noexcept;

@@ -16,7 +16,7 @@ ManagedCode::Function QuestionedCode::at(std::uint64_t ip) noexcept {
 
 namespace {
 
-// The word that Frame::callee is may be anything. It counts only if it is a method that such a stub can lead to.
+// The word in Frame::callee may be anything. It counts only if it is a method that such a stub can lead to.
 std::string called_by_stub(ClrStub stub, std::uint64_t callee, ClrQuestions& clr) {
   if (stub != ClrStub::pinvoke && stub != ClrStub::com_out) return {};
   const ClrMethod method = clr.method(callee);

@@ -6,7 +6,7 @@
 
 namespace mixwalk {
 
-// What the runtime's debugging library says of an address. A function's id is the address of its MethodDesc. Not
+// What the runtime's debugging library says about an address. A function's id is the address of its MethodDesc. Not
 // frozen-safe.
 class QuestionedCode final : public ManagedCode {
  public:
@@ -18,12 +18,12 @@ class QuestionedCode final : public ManagedCode {
   ClrQuestions& clr_;
 };
 
-// Gives the frames that have a function its name, and stubs what they lead to (Frame::target), by Frame::callee or by the
-// managed frame that they called. A method that the library cannot name stays without one.
+// Gives frames of functions the function's name, and stubs their target (Frame::target), which follows from
+// Frame::callee or from the managed frame that the stub called. A method that the library cannot name gets no name.
 void name_functions(Snapshot& snapshot, ClrQuestions& clr);
 
-// Gives the managed frames their places in IL (Frame::il), and the snapshot their assemblies. Frames whose code is that
-// of another method by now get none.
+// Gives managed frames their places in IL (Frame::il), and the snapshot its assemblies. Frames whose code belongs to
+// another method by now get no place.
 void add_il_places(Snapshot& snapshot, ClrQuestions& clr);
 
 }  // namespace mixwalk

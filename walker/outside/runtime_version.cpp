@@ -17,8 +17,8 @@ namespace {
 constexpr unsigned kResourceTable = 2;
 constexpr std::size_t kMaxResources = 1 << 20;
 
-// "ProductVersion" and behind it the value, in UTF-16: a String of VS_VERSIONINFO. The value is aligned to four bytes.
-// (Microsoft Learn, "VS_VERSIONINFO structure".) The tree of resources that leads there is not followed.
+// "ProductVersion" followed by its value, in UTF-16: a String of VS_VERSIONINFO. The value is aligned to four bytes.
+// (Microsoft Learn, "VS_VERSIONINFO structure".) The text is searched for; the tree of resources is not followed.
 std::string product_version(const std::vector<std::byte>& resources) {
   constexpr std::string_view kKey = "ProductVersion";
   std::vector<std::byte> key;
@@ -38,15 +38,15 @@ std::string product_version(const std::vector<std::byte>& resources) {
   return text;
 }
 
-// Of .NET, a file's third number is the number of the servicing release and two digits of the year.
+// In .NET, a file's third version number consists of the servicing release and two digits of the year.
 void to_release(Runtime& runtime) {
   if (runtime.name != ".NET") return;
   runtime.build /= 100;
   runtime.revision = 0;
 }
 
-// "8.0.31+COMMIT", or the numbers of the file: "8,0,3125,27210 @Commit: …" (.NET), "4.8.9181.0"
-// (.NET Framework).
+// Parses "8.0.31+COMMIT", or the numbers of the file: "8,0,3125,27210 @Commit: …" (.NET), "4.8.9181.0" (.NET
+// Framework).
 void read_numbers(std::string_view text, Runtime& runtime) {
   std::uint16_t* const numbers[] = {&runtime.major, &runtime.minor, &runtime.build, &runtime.revision};
   std::size_t which = 0;
@@ -62,7 +62,7 @@ void read_numbers(std::string_view text, Runtime& runtime) {
   if (which >= 3) to_release(runtime);
 }
 
-// The runtime that lies in a program. The program's resources have the version of the program.
+// The runtime inside a program. The program's resources have the version of the program.
 bool read_version_of_export(const Module& module, const MemoryReader& memory, Runtime& runtime) {
   const auto identity = read_runtime_identity(memory, module.base);
   if (!identity || identity->version == FileVersion()) return false;

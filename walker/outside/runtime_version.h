@@ -7,8 +7,8 @@
 
 namespace mixwalk {
 
-// The .NET runtime among a target's images: coreclr.dll, a program that has the runtime in itself, clr.dll. Its
-// version is the image's ProductVersion, in the version resource. Without a name: there is none. `modules` need not be
+// The .NET runtime among a target's images: coreclr.dll, a program that contains the runtime, or clr.dll. Its version
+// is the image's ProductVersion, from the version resource. An empty name: there is no runtime. `modules` need not be
 // sorted. Nothing that is read is trusted. Not frozen-safe.
 Runtime find_runtime(std::span<const Module> modules, const MemoryReader& memory);
 

@@ -24,13 +24,13 @@ struct TargetThread {
   std::optional<std::uint64_t> cpu = std::nullopt;
 };
 
-// A process that is looked at from outside: a dump, a live process that is only read, a test's builder.
-// Nothing of ours runs in that process, and nothing is written to it. Not frozen-safe; one thread at a time.
+// A process that is looked at from outside: a dump, a live process that is only read, or a test's builder. No code of
+// mixwalk runs in that process, and nothing is written to it. Not frozen-safe; one thread at a time.
 class Target {
  public:
   virtual ~Target() = default;
 
-  // Of `Process`, what is known. The time: milliseconds since 1970, 0 where it is unknown.
+  // What is known of `Process`. The time: milliseconds since 1970, 0 where it is unknown.
   virtual const Process& process() const noexcept = 0;
   virtual std::uint64_t unix_time_ms() const noexcept = 0;
   // The .NET runtime in it; without a name: none was found.
@@ -38,26 +38,26 @@ class Target {
     static const Runtime kNone;
     return kNone;
   }
-  // Sorted by base, disjoint. Paths as the target's loader knows them: they come from the target, so a file is
+  // Sorted by base, disjoint. The paths are those of the target's loader. They come from the target, so files are
   // opened through LocalImageFiles only.
   virtual std::span<const Module> modules() const noexcept = 0;
   virtual std::span<const TargetThread> threads() const noexcept = 0;
 
-  // Whether the image of modules() with this base is still the one that stands there now. A live process may let go of
-  // an image, and load another one in its place, after it was listed.
+  // Whether the image of modules() with this base is still the one that is loaded there now. A live process may unload
+  // an image, and load another one in its place, after its images were listed.
   virtual bool image_stands(std::uint64_t /*base*/) { return true; }
 
-  // The target's memory. Of a live process that runs, two reads may be of two moments.
+  // The target's memory. In a live process that runs, two reads may be of two different moments.
   virtual const MemoryReader& memory() const noexcept = 0;
   // What lies at an address outside all images.
   virtual OutsideMemory& outside() noexcept = 0;
 
-  // A live process runs on: what was read of its memory, and what was kept of its threads, is forgotten. False: the
-  // target stands still, nothing was forgotten.
+  // A live process runs on: forgets the memory that was read and what was kept of its threads. False: the target stands
+  // still, and nothing was forgotten.
   virtual bool forget_memory() { return false; }
 
-  // The thread's registers, and its stack from Rsp to the stack's base, both of one moment: sample.context and
-  // sample.stack; what went wrong is in sample.fault. A live thread stands while both are taken, and no longer.
+  // The thread's registers, and its stack from Rsp to the stack's base, both at the same moment: sample.context and
+  // sample.stack; sample.fault says what went wrong. A live thread is suspended only while both are copied.
   virtual void capture(const TargetThread& thread, RawSample& sample) = 0;
 };
 

@@ -13,16 +13,16 @@
 
 namespace mixwalk {
 
-// The image files of a target, for whoever names its frames: the file on this machine, else one that is made of what
-// the target's memory has of the image, else one that only says which PDB belongs to it. Not frozen-safe; one thread
-// at a time.
+// The image files of a target, for the code that names its frames: the file on this machine; otherwise a file that is
+// built from the image in the target's memory; otherwise a file that only says which PDB belongs to the image. Not
+// frozen-safe; one thread at a time.
 class TargetImages final : public ImageFiles {
  public:
   struct Image {
     Module module;
     std::optional<CodeViewId> pdb;
   };
-  // All must outlive this. Of two images with one path the first counts.
+  // All arguments must outlive this object. Of two images with one path the first counts.
   TargetImages(DiskImages& disk, const MemoryReader& memory, const std::vector<Image>& images);
 
   // `path`: an image's, as the target's loader knows it; or another file that an image names.

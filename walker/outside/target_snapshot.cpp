@@ -36,7 +36,7 @@ Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& o
   add_clr_threads(snapshot, *clr);
   snapshot.locks_missing = "nobody looked";
   if (locks) add_managed_locks(snapshot, target, *clr);
-  // Last: where the library fails at that, only lines are missing.
+  // This comes last: where the library fails at it, only lines are missing.
   add_il_places(snapshot, *clr);
   snapshot.unasked = clr->obstacle();
   return snapshot;

@@ -36,7 +36,7 @@ StepResult TargetStep::step(Cursor& frame, LeafRule leaf) noexcept {
     return stepped;
   }
   caller.guessed = false;  // found by unwind data
-  // As RtlUnwindStep has it: Wine 8 pretends that the interrupted code called the dispatcher.
+  // As in RtlUnwindStep: Wine 8 presents the interrupted code as the dispatcher's caller.
   if (module != nullptr && module->contains(code_.exception_dispatcher) &&
       function_begin(frame, *module) == code_.exception_dispatcher) {
     caller.kind = AddressKind::instruction_pointer;
@@ -46,7 +46,7 @@ StepResult TargetStep::step(Cursor& frame, LeafRule leaf) noexcept {
   const ModuleSpan* const to = returns ? modules_.find(caller.code().lookup()) : nullptr;
   const StepFault fault = check_caller({caller, to, module, guessed}, stack_, leaf_, memory_);
   if (fault != StepFault::none) return {fault};
-  // Situation: a guess led to the middle of a frame, and the word that is popped there belongs to something else.
+  // Situation: a guess led to the middle of a frame, and the word that is popped there is not the return address.
   if (guessed && returns && module != nullptr && !calls_function_of(caller, frame, *module)) {
     return {StepFault::no_call};
   }
@@ -73,7 +73,7 @@ std::uint64_t TargetStep::function_begin(const Cursor& frame, const ModuleSpan& 
   return check.fault == StepFault::none ? module.base + check.function_begin : 0;
 }
 
-// Whether the caller's call can have led to the function that the frame stands in.
+// Whether the caller's call can have led to the frame's function.
 bool TargetStep::calls_function_of(const Cursor& caller, const Cursor& frame, const ModuleSpan& module) noexcept {
   const std::uint64_t begin = function_begin(frame, module);
   return begin != 0 && leaf_.may_lead_to(caller.registers.rip, {begin, begin});

@@ -6,7 +6,7 @@
 
 namespace mixwalk {
 
-// What is known of a target's code beside its images' unwind data.
+// What is known about a target's code besides its images' unwind data.
 struct OutsideCode {
   JittedStep* jitted = nullptr;  // null: nothing is known of it
   // Code that `jitted` does not know is not the runtime's: its callers may be guessed. Otherwise the walk ends there.
@@ -16,8 +16,8 @@ struct OutsideCode {
 };
 
 // One step in a target that is looked at from outside: in images by their .pdata (TableUnwindStep), in other code by
-// what is known of it. The caller that is found is checked as that of a live walk is (check_caller). Not
-// frozen-safe; made for one stack, which has not been rewritten.
+// what is known of it (OutsideCode). The caller is checked in the same way as in a live walk (check_caller). Not
+// frozen-safe; one object serves one stack, whose copy has not been rewritten.
 class TargetStep final : public UnwindStep {
  public:
   TargetStep(const ModuleView& modules, const MemoryReader& memory, const StackCopy& stack, OutsideMemory& outside,
@@ -35,7 +35,7 @@ class TargetStep final : public UnwindStep {
 
  private:
   StepResult step_outside(Cursor& frame, LeafRule leaf) noexcept;
-  // Where the function begins that the frame stands in, by its image's unwind data; 0: unknown.
+  // Where the frame's function begins, by its image's unwind data; 0: unknown.
   std::uint64_t function_begin(const Cursor& frame, const ModuleSpan& module) noexcept;
   bool calls_function_of(const Cursor& caller, const Cursor& frame, const ModuleSpan& module) noexcept;
 

@@ -15,7 +15,7 @@
 namespace mixwalk {
 namespace {
 
-// From the leaf to Lock.TryEnterSlow: the wait, and what the runtime and the system have for it.
+// From the leaf to Lock.TryEnterSlow: the frames of the wait, including those of the runtime and the system.
 constexpr std::size_t kMostFrames = 40;
 constexpr std::uint64_t kMostBytes = 16 << 10;
 // A function keeps its arguments in the room that its caller has for them.
@@ -81,7 +81,7 @@ class Look {
     return true;
   }
 
-  // What was read before threads were captured is not what they wait for.
+  // What was read before the threads were captured may differ from what they wait for now.
   void forget() {
     if (target_.forget_memory()) clr_.target_ran();
   }
@@ -98,7 +98,7 @@ class Look {
         break;
       }
       Waiter waiter{&thread, *end, waiting_.words_of(thread, *end, kMostBytes)};
-      // Of all that stands there nothing may be missing: another lock could be taken for the one that it waits for.
+      // None of these words may be missing: another lock could be taken for the one that the thread waits for.
       if (waiter.words.size() == kRegisters + (*end - begin) / 8) waiters.push_back(std::move(waiter));
     }
     return waiters;
@@ -111,8 +111,8 @@ class Look {
     return method_table >= kFirstAddress && method_table <= kLastAddress;
   }
 
-  // Where an object may lie. A waiter whose words do not all fit is given up: another lock could be taken for the one
-  // that it waits for.
+  // Addresses at which an object may lie. A waiter with too many such words is given up: if only some were checked,
+  // another lock could be taken for the one that the thread waits for.
   std::vector<std::uint64_t> objects_of(std::vector<Waiter>& waiters) {
     std::set<std::uint64_t> objects;
     std::erase_if(waiters, [&](const Waiter& waiter) {

@@ -11,14 +11,14 @@
 
 namespace mixwalk {
 
-// Captures threads of a snapshot again, as long as they stand where the snapshot found them. Not frozen-safe.
+// Captures threads of a snapshot again, as long as they are where the snapshot found them. Not frozen-safe.
 class WaitingThreads {
  public:
-  // `target` must outlive this, and must not list its threads anew meanwhile.
+  // `target` must outlive this object, and must not list its threads anew meanwhile.
   explicit WaitingThreads(Target& target);
 
-  // The thread's registers, and the words of its stack from Rsp to `end`, `most_bytes` of it at most. Empty: it does not
-  // stand where its first frame is, or cannot be captured.
+  // The thread's registers, and at most `most_bytes` of the words of its stack from Rsp to `end`. Empty: the thread is
+  // no longer where its first frame is, or cannot be captured.
   std::vector<std::uint64_t> words_of(const Thread& thread, std::uint64_t end, std::uint64_t most_bytes);
 
  private:

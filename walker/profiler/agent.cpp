@@ -14,14 +14,13 @@
 namespace mixwalk {
 namespace {
 
-// How long a detach takes, as the runtime is told. The runtime looks whether all threads have left the
-// profiler at that time, and once more at twice that time; never less than 300 ms after its last look.
+// The time for a detach that the runtime is told. The runtime looks after that time, and again after twice that time,
+// whether all threads have left the profiler, but never less than 300 ms after its last look.
 //
-// Folklore: the third look comes 5 s after the second. Situation: 50 ms were told, and the runtime's thread
-// began 100 ms late, on a busy machine: both times had passed, and the first look came after 5 s. Real
-// case: mixwalk left the torture program after 5.7 s, and another time not before its end. Remedy: 300 ms,
-// which is no later than before (SleepWhileProfilerEvacuates, profdetach.cpp of dotnet/runtime). Test:
-// Dump.LeavesSoonWhereTheRuntimeBeginsLate.
+// Folklore: the third look comes 5 s after the second. Situation: the runtime was told 50 ms, and its thread began 100
+// ms late, on a busy machine: both times had passed, and the first look came after 5 s. Real case: mixwalk left the
+// torture program after 5.7 s, and another time only at its end. Remedy: 300 ms, which makes no look later than before
+// (SleepWhileProfilerEvacuates, profdetach.cpp of dotnet/runtime). Test: Dump.LeavesSoonWhereTheRuntimeBeginsLate.
 constexpr DWORD kDetachMs = 300;
 
 constexpr char kNoThread[] =
@@ -46,8 +45,8 @@ bool Agent::start(std::wstring pipe_name, IUnknown* owner) {
   serve_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   detached_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   if (!serve_ || !detached_) return false;
-  // The thread's own reference to the DLL: the runtime frees its one when it detaches, while this
-  // thread may still have its last few instructions to go.
+  // The thread's own reference to the DLL: the runtime frees its reference when it detaches, while this thread may
+  // still have its last few instructions to execute.
   module_ = this_module();
   owner_ = owner;
   owner_->AddRef();
@@ -111,21 +110,19 @@ void Agent::answer_requests() {
 }
 
 bool Agent::with_sampler(std::uint32_t deadline_ms, const std::function<bool(Sampler&)>& work) {
-  // So that what goes wrong in the target is put right from outside.
+  // The ledger lets mixwalk.exe undo suspensions that are left behind in the target.
   if (!ledger_) return false;
   const SampleBuffers buffers;
   if (!buffers.ready()) throw std::bad_alloc();
-  // Longer than any claim lasts, with a canary's worker that does not come back in it.
+  // Longer than any claim lasts, even where a canary's worker does not return.
   constexpr DWORD kClaimMs = 10'000;
   registry_.set_patience(deadline_ms + kClaimMs);
-  // Folklore: the system frees the stack of a thread that TerminateThread ends. Situation: the program ends
-  // this thread; the supervisor, the workers and the loader's notifications go on, and would use what
-  // lay on its stack. Remedy: what other threads come to lies on the heap, and stays there for good where
-  // this thread does not come to its end. (Microsoft Learn, "TerminateThread"; Wine keeps such a stack.
-  // Found by reading.)
+  // Folklore: the system frees the stack of a thread that TerminateThread ends. Situation: the program ends this
+  // thread; the supervisor, the workers and the loader's notifications go on, and would use what was on its stack.
+  // Remedy: everything that other threads may access is on the heap, and is never freed where this thread does not
+  // reach its end. (Microsoft Learn, "TerminateThread"; Wine keeps such a stack. Found by reading.)
   const auto supervisor = std::make_unique<Supervisor>(ledger_->page(), deadline_ms);
-  // Its thread may stay behind, waiting: then so does this one, in ~Supervisor, with nothing
-  // frozen.
+  // The supervisor's thread may stay behind, waiting: then this thread waits too, in ~Supervisor, with nothing frozen.
   if (!supervisor->start()) {
     if (supervisor->thread_id() == 0) throw std::bad_alloc();  // there is no thread at all
     return give_up(kNoThread);

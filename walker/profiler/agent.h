@@ -20,13 +20,13 @@
 
 namespace mixwalk {
 
-// The DLL's own thread in the target: it answers mixwalk.exe over the pipe, and it is the only
-// thread that freezes others. It never runs managed code, which is what allows it to.
+// The DLL's own thread in the target: it answers mixwalk.exe over the pipe, and it is the only thread that freezes
+// others. That is allowed because it never runs managed code.
 //
-// Its life: start() in Initialize or InitializeForAttach; it serves once begin_serving() was
-// called (the runtime is ready); it asks the runtime to detach when told so, or when the pipe
-// breaks; it ends after detached(), and lets go of its own reference to the DLL as it does. Without
-// memory for a visit it says so to mixwalk.exe, and detaches.
+// Its life: start() in Initialize or InitializeForAttach; it serves once begin_serving() was called (the runtime is
+// ready); it asks the runtime to detach when told so, or when the pipe breaks; it ends after detached(), and releases
+// its own reference to the DLL at its end. Where there is not enough memory for a visit, it tells mixwalk.exe so, and
+// detaches.
 class Agent {
  public:
   Agent(ClrInterfaces& clr, ThreadRegistry& registry)
@@ -36,15 +36,14 @@ class Agent {
 
   // `owner` is released when the thread ends: it keeps this object alive.
   bool start(std::wstring pipe_name, IUnknown* owner);
-  // `prepared`: how what came before it ended. Anything but `done`, and the visit ends with that word.
+  // `prepared`: how the work before it ended. For anything but `done`, the visit ends with that result.
   void begin_serving(WorkEnd prepared) noexcept {
     prepared_ = prepared;
     SetEvent(serve_.get());
   }
   // The runtime has let go of the profiler.
   void detached() noexcept { SetEvent(detached_.get()); }
-  // The process is ending: no further freeze begins, and the one under way is waited for, for a
-  // moment.
+  // The process is ending: no further freeze begins, and this waits a limited time for the current one.
   void stop_sampling() noexcept {
     events_.close();
     gate_.close(thread_.get());

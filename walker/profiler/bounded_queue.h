@@ -39,7 +39,7 @@ class BoundedQueue {
     }
   }
 
-  // The one reader's. False: empty, or the next one is still on its way into its slot.
+  // Only for the one reader. False: the queue is empty, or the next value is still being written into its slot.
   bool pop(Value& value) noexcept {
     const std::size_t head = head_.load(std::memory_order_relaxed);
     Slot& slot = slots_[head % kSlots];

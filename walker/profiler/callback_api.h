@@ -1,9 +1,8 @@
 #pragma once
 
-// ICorProfilerCallback to ICorProfilerCallback9, in the order of their vtables (corprof.idl), with
-// every event that mixwalk does not subscribe to answered by S_OK. Their parameters are left out:
-// on x64 the caller owns the argument registers and the stack, so a callee that looks at none of
-// them may declare none.
+// ICorProfilerCallback to ICorProfilerCallback9, in the order of their vtables (corprof.idl). Every event that mixwalk
+// does not subscribe to is answered by S_OK. The parameters of those are left out: on x64 the caller owns the argument
+// registers and the stack, so a callee that uses no parameters may declare none.
 
 #include <unknwn.h>
 #include <windows.h>
@@ -155,8 +154,7 @@ struct ICorProfilerCallback8 : ICorProfilerCallback7 {
 };
 
 struct ICorProfilerCallback9 : ICorProfilerCallback8 {
-  // Before the method's code and its name are freed, on the thread that frees them, in cooperative
-  // mode.
+  // Comes before the method's code and its name are freed, on the thread that frees them, in cooperative mode.
   virtual HRESULT STDMETHODCALLTYPE DynamicMethodUnloaded(FunctionID function) = 0;
 };
 

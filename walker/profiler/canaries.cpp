@@ -7,7 +7,7 @@ namespace mixwalk {
 namespace {
 
 constexpr std::size_t kWanted = 2;
-// Each candidate costs two short freezes and a walk. Of a hundred threads most are parked.
+// Each candidate costs two short freezes and a walk. Usually most of a hundred threads are parked.
 constexpr std::size_t kMostTried = 32;
 // A program that was just started has not named its threads yet.
 constexpr DWORD kNameMs = 200;
@@ -42,7 +42,7 @@ bool Canaries::try_out(std::uint32_t os_id) {
   return passed && where_it_stands(os_id) == before;
 }
 
-// Nothing: it stands in no system call, is suspended by others, or cannot be seen.
+// Nothing: the thread is in no system call, is suspended by others, or cannot be read.
 std::optional<Registers> Canaries::where_it_stands(std::uint32_t os_id) {
   const FreezeGate::Pass pass(gate_);
   Supervisor unwatched(probe_.ledger());  // never started: reading registers waits for nothing
@@ -70,7 +70,7 @@ Canaries::Claimed::Claimed(Canaries& canaries, std::uint32_t target) : canaries_
 }
 
 Canaries::Claimed::~Claimed() {
-  // A worker that comes back later must not meet a thread that the CLR has freed meanwhile.
+  // A worker that returns later must not meet a thread that the CLR has freed meanwhile.
   if (!canaries_.probe_.wait_until_idle() && claim_) claim_->keep();
 }
 

@@ -12,23 +12,23 @@
 
 namespace mixwalk {
 
-// Chooses the canaries, on which the probe is tried, and keeps a canary claimed while the worker may
-// walk it. Not frozen-safe.
+// Chooses the canaries, on which the probe is tried, and keeps a canary claimed while the worker may walk it. Not
+// frozen-safe.
 //
-// A canary must be parked: a managed thread that is not suspended and stands in a system call, in the
-// same place before and after a trial walk. The trial walk must go well, with nothing else frozen.
-// Two canaries are chosen where two can be had: while one is walked itself, the other serves.
+// A canary must be parked: a managed thread that is not suspended and stands in a system call, in the same place before
+// and after a trial walk. The trial walk must succeed, with nothing else frozen. Two canaries are chosen where
+// possible: while one of them is itself the target, the other one serves.
 class Canaries {
  public:
   Canaries(ThreadRegistry& registry, FreezeGate& gate, CanaryProbe& probe) noexcept
       : registry_(registry), gate_(gate), probe_(probe) {}
 
-  // With nothing frozen. A thread whose name begins with `prefix` comes first, and is waited for a
-  // little while; with an empty prefix, or where it does not pass its trial, others are tried.
+  // To be called with nothing frozen. A thread whose name begins with `prefix` is tried first, and is waited for a
+  // short time; with an empty prefix, or where that thread fails its trial, others are tried.
   void choose(const std::string& prefix);
 
-  // One freeze of one target: the canary is another thread, and claimed for as long as the worker
-  // may walk it.
+  // The canary for one freeze of one target: another thread than the target, claimed for as long as the worker may walk
+  // it.
   class Claimed {
    public:
     Claimed(Canaries& canaries, std::uint32_t target);

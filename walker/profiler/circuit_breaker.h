@@ -7,13 +7,13 @@
 
 namespace mixwalk {
 
-// Keeps DoStackSnapshot off threads, and off a process, in which its walks had to be ended by the
-// supervisor again and again: each of those cost the target a whole deadline. The copy engine goes
-// on, so no sample is lost; after a while the walk is tried again. Not frozen-safe: asked between
-// two freezes. Times are milliseconds of a monotonic clock.
+// Stops calling DoStackSnapshot for a thread, or for a whole process, where the supervisor had to end its walks
+// repeatedly: each of these walks cost the target a whole deadline. The copy engine goes on, so no sample is lost;
+// after a while DoStackSnapshot is tried again. Not frozen-safe: asked between two freezes. Times are milliseconds of a
+// monotonic clock.
 class CircuitBreaker {
  public:
-  // So many overdue walks of one thread, or of all threads, turn the walk off for kOffMs. One alone may
+  // This many overdue walks of one thread, or of all threads, switch DoStackSnapshot off for kOffMs. A single one may
   // come from a machine that swaps; walks more than kMemoryMs apart are not counted together.
   static constexpr std::uint32_t kThreadLimit = 2;
   static constexpr std::uint32_t kProcessLimit = 10;

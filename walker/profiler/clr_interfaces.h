@@ -27,8 +27,8 @@ struct ClrInterfaces {
     return true;
   }
 
-  // The events that the runtime tells of, and the deaths of dynamic methods where it knows those.
-  // Always by this: SetEventMask switches off what only SetEventMask2 can switch on.
+  // Sets the events that the runtime reports, and in addition the unloading of dynamic methods where the runtime knows
+  // that event. All events are set by this function: SetEventMask switches off what only SetEventMask2 can switch on.
   HRESULT set_events(DWORD events) noexcept {
     if (info5 && SUCCEEDED(info5->SetEventMask2(events, clr::kHighMonitorDynamicUnloads))) {
       hears_method_deaths = true;

@@ -44,7 +44,7 @@ bool Dumper::dump_at_once(const DumpRequest& request) {
     bool overdue = false;
     if (!sample_moment(waiting, overdue)) return false;
     overdue_moments += overdue;
-    // The code of some of them was being unloaded: that takes a while.
+    // The code of some of these threads was being unloaded, which takes a while.
     if (!waiting.empty()) Sleep(static_cast<DWORD>(moments_.size()));
     // Threads that have started since the last list.
     if (!find_threads(request, met, waiting)) return false;
@@ -57,7 +57,7 @@ bool Dumper::dump_at_once(const DumpRequest& request) {
   return sink_(DumpDone{sampler_.breaker(), moments_});
 }
 
-// Adds the threads that have not been met yet. False: the sink refused.
+// Adds the threads that were not met before. False: the sink refused.
 bool Dumper::find_threads(const DumpRequest& request, std::set<std::uint32_t>& met,
                           Threads& waiting) {
   const auto wanted = wanted_threads(request);
@@ -77,8 +77,8 @@ bool Dumper::find_threads(const DumpRequest& request, std::set<std::uint32_t>& m
   return true;
 }
 
-// Samples and sends all that are waiting, or as many as a group may have. Those without a copy of this
-// moment are waiting still. False: the sink refused, or the process is ending.
+// Samples and sends all waiting threads, or as many as a group may have. Threads that got no copy of this moment stay
+// in `waiting`. False: the sink refused, or the process is ending.
 bool Dumper::sample_moment(Threads& waiting, bool& overdue) {
   const std::size_t count = std::min(waiting.size(), Sampler::kMostInGroup);
   std::vector<Sampler::GroupThread> group(count);
@@ -122,7 +122,7 @@ bool Dumper::sample_moment(Threads& waiting, bool& overdue) {
   return true;
 }
 
-// `before`: what earlier moments gave of it; null: there were none.
+// `before`: the result of earlier moments for the thread; null: there were none.
 bool Dumper::send_thread(std::uint32_t os_id, const DumpRequest& request, Waiting* before) {
   const bool has_partial = before != nullptr && before->partial;
   WindowsThread thread(sampler_.supervisor());

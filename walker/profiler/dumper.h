@@ -14,8 +14,8 @@
 
 namespace mixwalk {
 
-// One dump: every thread of this process is sampled once, each in turn or all together, and sent. Runs on
-// the agent's thread.
+// One dump: samples every thread of this process once, one by one or all together, and sends the samples. Runs on the
+// agent's thread.
 class Dumper {
  public:
   using Sink = std::function<bool(const Message&)>;  // false: the pipe is broken
@@ -31,7 +31,7 @@ class Dumper {
     ThreadHandle thread;
     std::string description;
     Thread freezes;  // what earlier moments cost it
-    // Of an earlier moment: a stack with a gap, which may be of code that was being unloaded.
+    // From an earlier moment: a stack with a gap, which may be in code that was being unloaded.
     std::optional<Thread> partial;
   };
   using Threads = std::vector<std::unique_ptr<Waiting>>;

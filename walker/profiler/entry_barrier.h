@@ -6,8 +6,8 @@
 
 namespace mixwalk {
 
-// Barriers for the entries into this DLL: the runtime's callbacks and the starts of our threads. No
-// exception of ours may pass them: it would unwind through coreclr, or end the program. Not frozen-safe.
+// Barriers for the entries into this DLL: the runtime's callbacks and the start functions of our threads. No exception
+// of ours may pass them: it would unwind through coreclr, or end the program. Not frozen-safe.
 
 // How a piece of work ended.
 enum class WorkEnd {
@@ -28,8 +28,8 @@ WorkEnd run_guarded(Work&& work) noexcept {
   }
 }
 
-// Leaves the thread's last error as it was. A callback comes between two instructions of the
-// program, one of which may have set it, and the next asks for it.
+// Preserves the thread's last error. A callback comes between two instructions of the program; the first may have set
+// the last error, and the second may read it.
 class LastErrorKept {
  public:
   LastErrorKept() noexcept : error_(GetLastError()) {}

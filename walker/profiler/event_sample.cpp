@@ -38,10 +38,10 @@ HRESULT STDMETHODCALLTYPE add_frame(clr::FunctionID function, UINT_PTR ip, clr::
   return S_OK;
 }
 
-// Spare room, since a copy begins where the stack's own alignment has it.
+// Spare room, since a copy begins with the stack's own alignment.
 constexpr std::size_t kAlignment = 16;
 
-// The base of the image around an address, as the system has it now. 0: none.
+// The base of the image around an address, as the system knows it now. 0: there is none.
 std::uint64_t live_base(std::uint64_t address) {
   MEMORY_BASIC_INFORMATION memory;
   const bool known =
@@ -50,8 +50,8 @@ std::uint64_t live_base(std::uint64_t address) {
                                            : 0;
 }
 
-// Images while they cannot go: they are on this thread's stack. One may have taken the place of
-// another since they were listed, or be new.
+// Notes the images while they cannot be unloaded: they are on this thread's stack. An image may have replaced another
+// one since the images were listed, or may be new.
 void note_images(EventSample& sample, const ModuleView& listed) {
   for (Frame& frame : sample.stack.frames) {
     if (frame.kind == FrameKind::gap) continue;
@@ -132,7 +132,7 @@ __attribute__((noinline)) std::unique_ptr<EventSample> walk_this_thread(ClrInter
   drop_own_frames(sample->stack, view);
   for (Frame& frame : sample->stack.frames) {
     if (frame.function == 0) continue;
-    // DoStackSnapshot's frames have not been asked about. What is not dynamic is named later.
+    // DoStackSnapshot's frames have not been looked up. Names of frames that are not dynamic are looked up later.
     const ManagedName* name = names.known(frame.function);
     if (name == nullptr && names.is_dynamic(frame.function)) name = &names.name(frame.function);
     if (name != nullptr) frame.name = name->text;

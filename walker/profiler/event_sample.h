@@ -16,9 +16,9 @@
 
 namespace mixwalk {
 
-// A thread's walk of itself, inside a callback of the runtime, while all other threads run. It holds
-// everything that may be gone when another thread finishes it (Sampler::finish_event): the frames, the
-// names of dynamic methods, and the images that the walk went through.
+// A thread's walk of its own stack, inside a callback of the runtime, while all other threads run. It contains
+// everything that may be gone when another thread finishes it (Sampler::finish_event): the frames, the names of dynamic
+// methods, and the images that the walk went through.
 struct EventSample {
   // An image as it stood then.
   struct Image {
@@ -41,14 +41,14 @@ struct EventSample {
   }
 };
 
-// Walks the calling thread from the caller on, without the frames of this DLL: with `ask_clr` by
-// DoStackSnapshot, else by its copy only. `images`: a list that may be old. Not frozen-safe: it
-// allocates. May throw std::bad_alloc.
+// Walks the calling thread from the caller on, without the frames of this DLL: by DoStackSnapshot where `ask_clr` is
+// set, otherwise by its copy only. `images`: a list that may be out of date. Not frozen-safe: it allocates. May throw
+// std::bad_alloc.
 std::unique_ptr<EventSample> walk_this_thread(ClrInterfaces& clr, bool ask_clr,
                                               const ModuleTable& images);
 
-// Takes the frames of this DLL off the leaf of a stack of which Frame::module counts `images`: a callback
-// walks its own thread.
+// Removes the frames of this DLL from the leaf of a stack, since a callback walks its own thread. Frame::module counts
+// `images`.
 void drop_own_frames(Stack& stack, const ModuleView& images);
 
 }  // namespace mixwalk

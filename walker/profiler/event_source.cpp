@@ -13,9 +13,9 @@ namespace {
 
 // What waits to be merged at most: deep stacks are large.
 constexpr std::size_t kMaxBytesWaiting = 32 << 20;
-// How long the end of the process is held up for what was walked last, at most.
+// How long the end of the process may be delayed for the last walks.
 constexpr DWORD kLastWordMs = 250;
-// How long callbacks that are under way are waited for: a walk takes microseconds.
+// How long to wait for callbacks that are running: a walk takes microseconds.
 constexpr ULONGLONG kCallbackMs = 5'000;
 
 DWORD monitor_flag(SampleEvent event) {
@@ -31,7 +31,7 @@ DWORD monitor_flag(SampleEvent event) {
   return 0;
 }
 
-// UTF-16, without its folder. Of a module without a file the name that its metadata has; empty where the
+// The file name in UTF-16, without its folder. For a module without a file, the name in its metadata; empty where the
 // runtime refuses.
 std::wstring file_name(clr::ICorProfilerInfo3& info, clr::ModuleID module) {
   const std::wstring path = module_file(info, module);
@@ -67,7 +67,7 @@ std::shared_ptr<const ModuleTable> EventSource::images() noexcept {
 }
 
 bool EventSource::begin(const RecordRequest& request, std::atomic<std::uint64_t>& wanted) {
-  // A callback that never ended may go on at any moment, and reads what is written here.
+  // A callback that has not ended may continue at any moment, and reads what is written here.
   if (lost_) return false;
   ready_ = UniqueHandle(CreateEventW(nullptr, FALSE, FALSE, nullptr));
   finished_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
@@ -188,7 +188,7 @@ void EventSource::walk(SampleEvent event, UINT_PTR id, bool& counted) {
 
 EventSource::Subject EventSource::subject_of(SampleEvent event, UINT_PTR id) {
   if (event == SampleEvent::module_load) return module_of(id);
-  // Each type is loaded once: nothing would be gained by keeping its name.
+  // Each type is loaded only once, so keeping its name would save nothing.
   return event == SampleEvent::class_load ? type_of(id) : known_type(id);
 }
 

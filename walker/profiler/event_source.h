@@ -21,10 +21,10 @@
 
 namespace mixwalk {
 
-// Stacks at moments that the runtime tells of: an exception thrown, an object allocated, a type or a
-// managed module loaded. The thread that it happens to walks itself in the callback and goes on; the
-// agent's thread takes the walks from a bounded queue. While that is full nothing is walked, only counted
-// as dropped. Native images are not the runtime's to tell of: ImageLoads.
+// Stacks at the moments of the runtime's events: an exception thrown, an object allocated, a type or a managed module
+// loaded. The thread to which the event happens walks its own stack in the callback and goes on; the agent's thread
+// takes the walks from a bounded queue. While the queue is full, events are not walked, only counted as dropped. The
+// runtime does not report native images; for these there is ImageLoads.
 class EventSource {
  public:
   EventSource(ClrInterfaces& clr, ThreadRegistry& registry, UnloadGate& unload_gate) noexcept
@@ -32,16 +32,16 @@ class EventSource {
   EventSource(const EventSource&) = delete;
   EventSource& operator=(const EventSource&) = delete;
 
-  // All of these on the agent's thread.
+  // All of these functions are called on the agent's thread.
   //
-  // The list of images that walks begin with: before begin(), and whenever there is a newer one.
+  // The list of images with which walks begin: to be set before begin(), and whenever there is a newer one.
   void set_images(std::shared_ptr<const ModuleTable> images) noexcept;
-  // `wanted` counts the events that are wanted, from 0 on, and must be there as long as this. False: the
-  // runtime does not tell of these events (of allocations, where it was not told to as it started).
+  // `wanted` counts the events that are wanted, from 0 on, and must outlive this object. False: the runtime does not
+  // report these events (allocations: it was not told to when it started).
   bool begin(const RecordRequest& request, std::atomic<std::uint64_t>& wanted);
-  // When it returns, no callback walks any more, all that callbacks walked is there for next(), and the
-  // runtime tells what it told before begin(). Only a thread that the program has stopped in its callback
-  // is not waited for; then no further begin() succeeds.
+  // When it returns, no callback walks any more, all walks of callbacks are available to next(), and the runtime
+  // reports the same events as before begin(). Only a thread that the program has suspended in its callback is not
+  // waited for; then no further begin() succeeds.
   void end() noexcept;
   std::unique_ptr<EventSample> next() noexcept;  // null: none for now
   HANDLE ready() const noexcept { return ready_.get(); }  // set when there may be a next one
@@ -54,17 +54,17 @@ class EventSource {
   // From the callbacks, on the thread that it happens to.
   void thrown(clr::ObjectID object) noexcept;
   void allocated(clr::ClassID type) noexcept;
-  // `status`: of a load that has failed, a failure, and nothing was loaded.
+  // `status`: where the load has failed, a failure code, and nothing was loaded.
   //
-  // Called while the runtime may hold locks of its loaders. The calls for names trigger no GC, load nothing,
-  // and take no lock but that of one file's metadata. The walk is that of any event: DoStackSnapshot of its
-  // own thread, the heap, the function tables, and our locks, which have bounds. Nothing here takes the
-  // loader lock, whose owner may wait for the type or the module that this thread loads.
+  // Called while the runtime may hold locks of its loaders. The calls for names trigger no GC, load nothing, and take
+  // no lock but the one of a file's metadata. The walk is that of any event: DoStackSnapshot of its own thread, the
+  // heap, the function tables, and our locks, whose waits have limits. Nothing here takes the loader lock, whose owner
+  // may wait for the type or the module that this thread loads.
   void loaded_type(clr::ClassID type, HRESULT status) noexcept;
   void loaded_module(clr::ModuleID module, HRESULT status) noexcept;
-  // FunctionIDs and ClassIDs may mean something else from here on.
+  // From here on FunctionIDs and ClassIDs may mean something else.
   void forget_types() noexcept;
-  // The process is ending: what was walked last is waited for, for a moment.
+  // The process is ending: this waits a limited time for the last walks.
   void close() noexcept;
 
  private:
@@ -76,8 +76,8 @@ class EventSource {
   // One callback: as long as it lives, end() waits.
   class Callback;
 
-  // Walks the calling thread, or counts the event as dropped. `id`: a ClassID, or of
-  // SampleEvent::module_load a ModuleID. `counted`: as one that is wanted.
+  // Walks the calling thread, or counts the event as dropped. `id`: a ClassID; for SampleEvent::module_load, a
+  // ModuleID. `counted`: whether it is counted as a wanted event.
   void take(SampleEvent event, UINT_PTR id) noexcept;
   void walk(SampleEvent event, UINT_PTR id, bool& counted);
   Subject subject_of(SampleEvent event, UINT_PTR id);
@@ -94,7 +94,7 @@ class EventSource {
   UnloadGate& unload_gate_;
   TickClock clock_;
 
-  // Written before `event_` is set, and while no callback is under way.
+  // Written before `event_` is set, and while no callback is running.
   std::string wanted_name_;
   ModuleNameFilter wanted_modules_;
   DWORD mask_ = 0;  // the runtime's, before begin()

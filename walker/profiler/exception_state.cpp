@@ -1,12 +1,11 @@
-// What the C++ runtime keeps for exceptions: of each thread that throws, those that it has caught and
-// not left yet, and how many are on their way; and the memory of the exceptions themselves. In place
-// of libstdc++'s own, without an allocation.
+// The state that the C++ runtime keeps for exceptions: for each thread that throws, the exceptions that it has caught
+// and not left yet, and how many are in flight; and the memory of the exceptions themselves. This replaces libstdc++'s
+// own state, and needs no allocation.
 //
-// Folklore: GCC for mingw-w64 keeps thread-local variables by emulation (__emutls_get_address), which
-// allocates them at a thread's first use, by winpthreads, and calls abort() without memory or
-// handles. So the first std::bad_alloc that a thread threw in this DLL ended the program. The
-// emergency pool for exceptions is behind a mutex of winpthreads, which allocates as well. Remedy:
-// tables that are there from the beginning. Test: starved_test.
+// Folklore: GCC for mingw-w64 emulates thread-local variables (__emutls_get_address). The emulation allocates them by
+// winpthreads when a thread first uses them, and calls abort() where memory or handles are missing. So the first
+// std::bad_alloc that a thread threw in this DLL ended the program. A mutex of winpthreads, which allocates as well,
+// guards the emergency pool for exceptions. Remedy: tables that exist from the beginning. Test: starved_test.
 
 #include <windows.h>
 
@@ -43,7 +42,7 @@ ExceptionState* state_of_this_thread() noexcept {
     DWORD nobody = 0;
     if (slot.thread.compare_exchange_strong(nobody, self)) return &slot.state;
   }
-  // All are taken: that of a thread which has no exception just now.
+  // All entries are used: takes that of a thread which has no exception at the moment.
   for (Slot& slot : g_slots) {
     DWORD other = slot.thread.load();
     if (slot.state.caught == nullptr && slot.state.on_their_way == 0 &&
@@ -54,8 +53,8 @@ ExceptionState* state_of_this_thread() noexcept {
   return &g_slots[self % kSlots].state;
 }
 
-// Room for libstdc++'s header in front of an exception, and for the exception: of ours, the largest
-// is a std::exception with a string.
+// Room for libstdc++'s header in front of an exception, and for the exception itself: the largest of ours is a
+// std::exception with a string.
 constexpr std::size_t kHeaderBytes = 256;
 constexpr std::size_t kBlockBytes = 512;
 
@@ -63,7 +62,7 @@ struct alignas(16) Block {
   std::array<std::byte, kBlockBytes> bytes;
 };
 
-// Exceptions that live at one moment: a few, since each is caught where it enters this DLL.
+// Exceptions that live at the same time: a few, since each is caught at the entry of this DLL.
 constexpr std::size_t kBlocks = 64;
 constinit std::array<Block, kBlocks> g_blocks{};
 constinit std::array<std::atomic<bool>, kBlocks> g_taken{};

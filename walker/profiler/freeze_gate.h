@@ -7,8 +7,8 @@
 
 namespace mixwalk {
 
-// Lets freezes through until the process begins to end. Held during one freeze only, in which no
-// call is made that could trigger a GC. One thread freezes, any thread closes.
+// Admits freezes until the process begins to end. Held during one freeze only; no call that could trigger a GC is made
+// while it is held. One thread freezes, any thread may close the gate.
 class FreezeGate {
  public:
   // A freeze may begin while one of these lives and is true.
@@ -30,12 +30,11 @@ class FreezeGate {
     bool held_;
   };
 
-  // Lets no freeze through any more, ever, and waits for the one under way: a moment, and not for a
-  // thread that has ended. `freezer`: the thread that freezes; null: there is none.
+  // Admits no freeze any more, ever, and waits for the current one, for a limited time, and not for a thread that has
+  // ended. `freezer`: the thread that freezes; null: there is none.
   //
-  // Folklore: ExitProcess ends our thread wherever it stands, and only then runs the DllMain of
-  // coreclr, which tells us of the shutdown. A lock that our thread had held would never be had.
-  // (Test: ends_test.)
+  // Folklore: ExitProcess ends our thread at any instruction, and only then runs the DllMain of coreclr, which tells us
+  // of the shutdown. A lock that our thread held would never become free. (Test: ends_test.)
   void close(HANDLE freezer) noexcept {
     state_.fetch_or(kClosed);
     const ULONGLONG begun = GetTickCount64();
@@ -45,7 +44,7 @@ class FreezeGate {
   }
 
  private:
-  // Far more than a freeze takes, and short as a delay of the program's end.
+  // Far longer than a freeze takes, and still a short delay of the program's end.
   static constexpr ULONGLONG kCloseMs = 1'000;
   static constexpr std::uint32_t kFreezing = 1, kClosed = 2;
 

@@ -5,8 +5,8 @@
 
 namespace mixwalk {
 
-// How many threads a recording freezes together. The more threads of a busy program stand, the sooner the
-// others come to stand; but all of them stand until the last one is copied. So a group is as large as can
+// How many threads a recording freezes together. The more threads of a busy program are suspended, the sooner the other
+// threads of the group stop; but all of them stay suspended until the last one is copied. So a group is as large as can
 // be copied before its deadline. Pure.
 class GroupSize {
  public:
@@ -14,7 +14,7 @@ class GroupSize {
 
   std::size_t threads() const noexcept { return threads_; }
 
-  // Of a group of so many threads, so many were not copied before the supervisor let the group go.
+  // Says how many threads the group had, and how many were not copied before the supervisor resumed the group.
   void took(std::size_t threads, std::size_t late) noexcept {
     if (late != 0) {
       threads_ = std::max(threads - std::min(late, threads), kLeast);

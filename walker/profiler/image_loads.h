@@ -19,7 +19,7 @@
 
 namespace mixwalk {
 
-// A thread as it stood when it had loaded a native image: its registers and its stack, not walked yet.
+// A thread's state when it had loaded a native image: its registers and its stack, not walked yet.
 struct ImageLoad {
   std::uint64_t time_ns = 0;  // TickClock
   std::uint32_t os_id = 0;
@@ -32,30 +32,29 @@ struct ImageLoad {
   std::size_t name_units = 0;     // UTF-16
 };
 
-// The native images that this process loads, each with the stack of the thread that loads it. Images with
-// managed code are left out, since the runtime tells of those (ModuleLoadFinished). Not frozen-safe.
+// The native images that this process loads, each with the stack of the thread that loads it. Images with managed code
+// are left out, since the runtime reports those (ModuleLoadFinished). Not frozen-safe.
 //
-// The thread that loads holds the loader lock, so in the notification it copies and nothing more. It
-// allocates no memory, waits for no lock, and asks the CLR nothing: memory was made by the constructor,
-// and where that is full the load is counted as dropped. The agent's thread walks the copy later, as it
-// walks the copy of a frozen thread.
+// The thread that loads an image holds the loader lock, so the notification only copies its stack. It allocates no
+// memory, waits for no lock, and asks the CLR nothing: the constructor allocates the memory, and where that is full,
+// the load is counted as dropped. The agent's thread walks the copy later, like the copy of a frozen thread.
 class ImageLoads final : ImageNotifications::Listener {
  public:
-  // UTF-8, as in ModuleNameFilter. `wanted_events` counts the loads that are wanted. All four must be
-  // there as long as this object. By a thread that may wait for the loader lock; so is the destructor.
-  // Throws std::bad_alloc.
+  // `wanted`: UTF-8, as in ModuleNameFilter. `wanted_events` counts the loads that are wanted. All four arguments must
+  // outlive this object. The constructor and the destructor must be called by a thread that may wait for the loader
+  // lock. Throws std::bad_alloc.
   ImageLoads(std::string_view wanted, ThreadRegistry& registry, const UnloadGate& unload_gate,
              const ImageUnloads& unloads, std::atomic<std::uint64_t>& wanted_events);
   ~ImageLoads() = default;
   ImageLoads(const ImageLoads&) = delete;
   ImageLoads& operator=(const ImageLoads&) = delete;
 
-  // Loads are copied and counted from begin() to stop(). Neither waits for anything.
+  // Loads are copied and counted from begin() to stop(). Neither of the two waits.
   void begin() noexcept { taking_ = true; }
   void stop() noexcept { taking_ = false; }
   std::uint64_t dropped() const noexcept { return dropped_; }
 
-  // The oldest one; null: none for now. It stays until pop(), so at most one is looked at.
+  // The oldest load; null: there is none at the moment. It stays until pop(), so at most one is being read.
   const ImageLoad* front() noexcept;
   std::wstring_view name(const ImageLoad& load) const noexcept;
   std::span<const std::byte> stack(const ImageLoad& load) const noexcept;
@@ -66,11 +65,12 @@ class ImageLoads final : ImageNotifications::Listener {
   static constexpr std::size_t kBytes = 8 << 20;
   // The longest file name that Windows has.
   static constexpr std::size_t kMaxNameUnits = 255;
-  // Of one stack: more than that of an ordinary .NET thread. Others wait for the loader lock meanwhile.
+  // The limit for one stack: more than that of an ordinary .NET thread. Other threads wait for the loader lock
+  // meanwhile.
   static constexpr std::size_t kMaxStackBytes = 2 << 20;
   static constexpr std::size_t kAlignment = 8;
 
-  // What lies in the memory, one after the other: an ImageLoad, its name, its stack.
+  // The content of the memory, in this order: an ImageLoad, its name, its stack.
   struct Slot {
     std::size_t bytes = 0;  // this and all that belongs to it
     bool skipped = false;   // the rest of the memory, which was too short for the next one
@@ -91,12 +91,12 @@ class ImageLoads final : ImageNotifications::Listener {
   std::atomic<std::uint64_t>& wanted_events_;
   const TickClock clock_;
   const Pages<std::byte> memory_{kBytes};
-  // Positions in the memory, counted on and on. What lies between is waiting.
+  // Positions in the memory, which are counted on without wrapping. The loads between them are waiting.
   std::atomic<std::uint64_t> begin_{0}, end_{0};
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<bool> taking_{false};
   std::atomic_flag busy_;
-  // The last member: it goes before what the loader's calls write to.
+  // The last member: it is destroyed before what the loader's calls write to.
   ImageNotifications notifications_;
 };
 

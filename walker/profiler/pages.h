@@ -7,8 +7,8 @@
 
 namespace mixwalk {
 
-// Memory that the system gives directly, zeroed, and of which only what is touched takes any. Not from
-// the heap, whose lock a frozen thread may hold.
+// Zeroed memory directly from the system; only touched pages take physical memory. It is not from the heap, since a
+// frozen thread may hold the heap's lock.
 template <class T>
 class Pages {
  public:

@@ -10,7 +10,7 @@ namespace {
 // mixwalk.exe may take its time: it ends, or it reads.
 Deadline never() { return Deadline(INFINITE); }
 
-// Another process may be connected, until mixwalk.exe sends it away.
+// Another process may be connected, until mixwalk.exe disconnects it.
 UniqueHandle open(const std::wstring& name, std::uint32_t server) {
   constexpr DWORD kBusyMs = 10'000, kLookMs = 20;
   const Deadline deadline(kBusyMs);

@@ -14,17 +14,16 @@ namespace mixwalk {
 // while another one receives. A broken pipe ends every call with failure, at once.
 class PipeEnd {
  public:
-  // False: the name is none of mixwalk's, or the process that the name says does not serve it.
+  // False: the name is not one of mixwalk's, or the process in the name does not serve the pipe.
   bool connect(const std::wstring& name);
   bool send(const Message& message);
-  // Sends the last message of a visit that failed. Allocates nothing, and waits for the reader a short
-  // time only.
+  // Sends the last message of a visit that failed. Allocates nothing, and waits for the reader only for a short time.
   void send_failed(VisitFailed::Why why) noexcept;
   // Ends another thread's wait in receive() or send(). To be called again until that thread has
   // returned, since it may not have begun to wait yet.
   void cancel_receive() noexcept { cancel(in_); }
   void cancel_send() noexcept { cancel(out_); }
-  // Nothing: the other side has gone, or does not speak our protocol.
+  // Nothing: the other side has ended, or does not speak our protocol.
   std::optional<Message> receive();
   void close() noexcept { in_.reset(), out_.reset(); }
 

@@ -23,8 +23,8 @@ const IID* const kImplemented[] = {
     &clr::kIidCallback4, &clr::kIidCallback5, &clr::kIidCallback6, &clr::kIidCallback7,
     &clr::kIidCallback8, &clr::kIidCallback9};
 
-// The program and its children get the variables that they would have without mixwalk. A child would
-// otherwise load mixwalk.dll as well, without a mixwalk.exe to talk to.
+// Gives the program and its children the variables that they would have without mixwalk. Otherwise a child would load
+// mixwalk.dll as well, without a mixwalk.exe to talk to.
 void give_back_variables() {
   if (!environment_variable(kPipeVariable)) return;  // not mixwalk.exe's
   for (const wchar_t* const name : kProfilerVariables) {
@@ -45,8 +45,8 @@ long Profiler::count() noexcept { return g_profilers; }
 
 HRESULT STDMETHODCALLTYPE Profiler::QueryInterface(REFIID iid, void** object) {
   if (object == nullptr) return E_POINTER;
-  // Only what is really implemented. Folklore: a yes to an interface whose slots this vtable does
-  // not have crashes .NET 10, which then calls them.
+  // Only interfaces that are really implemented. Folklore: .NET 10 crashes where QueryInterface succeeds for an
+  // interface whose slots this vtable does not have, since it then calls them.
   if (std::ranges::any_of(kImplemented, [&](const IID* known) { return iid == *known; })) {
     *object = static_cast<clr::ICorProfilerCallback9*>(this);
     AddRef();
@@ -72,8 +72,8 @@ HRESULT Profiler::begin_at_start(IUnknown* info) {
   const auto pipe = environment_variable(kPipeVariable);
   const bool allocations = environment_variable(kAllocationsVariable).has_value();
   give_back_variables();
-  // Another program than mixwalk.exe set the variables that loaded us: there is no pipe, and the
-  // runtime goes on without us.
+  // A program other than mixwalk.exe set the variables that loaded this DLL: there is no pipe, and the runtime goes on
+  // without the DLL.
   if (!pipe || pipe->empty() || pipe->size() >= kMaxPipeNameBytes) return E_FAIL;
   const HRESULT result =
       begin(info, *pipe, allocations ? kEvents | clr::kEnableObjectAllocated : kEvents);
@@ -107,15 +107,15 @@ HRESULT STDMETHODCALLTYPE Profiler::ProfilerAttachComplete() {
   return S_OK;
 }
 
-// Once, and here. Folklore: EnumThreads from the sampler can hang (dotnet/runtime issue 110062).
+// EnumThreads is called once, and here. Folklore: EnumThreads from the sampler can hang (dotnet/runtime issue 110062).
 void Profiler::enumerate_threads() {
   ComPointer<clr::ICorProfilerThreadEnum> threads;
   if (!clr_.info4 || FAILED(clr_.info4->EnumThreads(threads.put()))) return;
   clr::ThreadID thread = 0;
   ULONG fetched = 0;
   while (threads->Next(1, &thread, &fetched) == S_OK && fetched == 1) {
-    // The list also has threads whose system thread has ended; walking one would end the process.
-    // Their handle is no handle any more, or not that of the thread they say.
+    // The list also has threads whose system thread has ended; walking such a thread would end the process. Their
+    // handle is no longer valid, or is the handle of another thread.
     DWORD os_id = 0;
     HANDLE handle = nullptr;
     if (!registry_.claim_listed(thread)) continue;

@@ -5,10 +5,10 @@
 
 namespace mixwalk {
 
-// How often samples may be taken so that recording takes no more than a share of what the target could
-// do. Recording takes two things from the target. The CPU time of our threads is missing from that of all
-// processors. The time for which threads with work stood is missing from the time of these threads, of
-// which no more can work at once than there are processors. Pure; times in nanoseconds by one clock.
+// How often samples may be taken so that recording takes no more than a given share of the target's capacity. Recording
+// takes two things from the target: the CPU time of our threads, which is part of the time of all processors; and the
+// time for which threads with work were suspended, which is part of the time of these threads. No more threads can work
+// at once than there are processors. Pure; times in nanoseconds by one clock.
 class RecordBudget {
  public:
   // `share`: 0.05 for 5 %; 0: no budget. `wanted_ns`: the period that was asked for.
@@ -25,8 +25,8 @@ class RecordBudget {
   }
   // A thread that had work was frozen by itself.
   void add_thread(std::uint64_t stood_ns) noexcept { add_group(1, stood_ns); }
-  // Threads that had work were frozen together. No more of them than there are processors could have
-  // worked meanwhile.
+  // `threads` that had work were frozen together. At most as many of them as there are processors could have worked
+  // meanwhile.
   void add_group(std::size_t threads, std::uint64_t stood_ns) noexcept {
     working_ += threads;
     stood_ns_ += static_cast<std::uint64_t>(std::min(static_cast<double>(threads), processors_) *
@@ -36,7 +36,7 @@ class RecordBudget {
   void add_again(std::uint64_t stood_ns) noexcept { stood_ns_ += stood_ns; }
   // One round of samples is over.
   void end_round() noexcept { ++rounds_; }
-  // The next reading of cpu_ns is due: each costs a system call or two.
+  // The next reading of cpu_ns is due: each reading costs a system call or two.
   bool is_due(std::uint64_t now_ns) const noexcept {
     return share_ > 0 && rounds_ != 0 && now_ns - begun_ns_ >= (measured_ ? kWindowNs : kFirstNs);
   }

@@ -19,16 +19,15 @@ constexpr std::size_t kFileOthers = 4'000;  // modules, threads, details: of eac
 constexpr std::uint64_t kFileSamples = 1 << 24;  // an eighth of what a file may hold
 // What is known of threads that events happened to.
 constexpr std::size_t kMaxSources = 4'096;
-// How often samples are sent: what a broken pipe loses at most.
+// How often samples are sent: a broken pipe loses at most this much.
 constexpr std::uint64_t kFlushNs = 100'000'000;
-// How long a new thread is waited for: it needs the loader lock before it runs.
+// How long to wait for a new thread: it needs the loader lock before it runs.
 constexpr DWORD kStartMs = 5'000;
 // What waits for the reader at most.
 constexpr std::size_t kMaxBytesOnTheirWay = 8 << 20;
-// How often the threads of the process are listed. The system goes through the threads of all
-// processes for that, which takes long on a busy machine. Then the threads are listed more seldom, so
-// that it takes no more than a tenth of the time; but at least every 2 s, so that a thread that lives
-// for some seconds is seen.
+// How often the threads of the process are listed. For that the system goes through the threads of all processes, which
+// takes long on a busy machine. Then the threads are listed less often, so that listing takes no more than a tenth of
+// the time; but at least every 2 s, so that a thread that lives for some seconds is seen.
 constexpr std::uint64_t kFindThreadsNs = 250'000'000;
 constexpr std::uint64_t kFindThreadsShare = 10;
 constexpr std::uint64_t kFindThreadsSeldomNs = 2'000'000'000;
@@ -38,14 +37,14 @@ std::uint64_t ticks_of(const FILETIME& time) {
   return std::uint64_t{time.dwHighDateTime} << 32 | time.dwLowDateTime;
 }
 
-// How long a thread has used the CPU, in nanoseconds. Nothing is frozen for it.
+// How long a thread has used the CPU, in nanoseconds. Nothing is frozen to read this.
 std::uint64_t cpu_time(HANDLE thread) {
   FILETIME unused, kernel, user;
   if (!GetThreadTimes(thread, &unused, &unused, &kernel, &user)) return 0;
   return (ticks_of(kernel) + ticks_of(user)) * 100;
 }
 
-// Not by std::chrono: its clock is that of winpthreads, which this DLL does without (no_winpthreads).
+// std::chrono is not used: its clock is that of winpthreads, which this DLL must not use (no_winpthreads).
 std::uint64_t unix_time_ms() {
   constexpr std::uint64_t kUnixEpoch = 116'444'736'000'000'000;  // 1970, in 100 ns since 1601
   FILETIME now;
@@ -53,7 +52,7 @@ std::uint64_t unix_time_ms() {
   return (ticks_of(now) - kUnixEpoch) / 10'000;
 }
 
-// Waits to a moment, or until the event is set. A high-resolution timer where the system has them
+// Waits until a point in time, or until the event is set. Uses a high-resolution timer where the system has one
 // (Windows 10 1803 and later): a time-out is rounded up to the next tick of 15.6 ms.
 class Pace {
  public:
@@ -68,7 +67,7 @@ class Pace {
     LARGE_INTEGER due;
     due.QuadPart = -static_cast<LONGLONG>(ns / 100);  // relative, in 100 ns
     if (ns < 100) return WaitForSingleObject(stop_, 0) == WAIT_TIMEOUT;
-    // Without a timer (no handle could be had) more slowly, but never without a pause.
+    // Without a timer (no handle was available) the pace is slower, but there is always a pause.
     if (!SetWaitableTimer(timer_.get(), &due, 0, nullptr, nullptr, FALSE)) {
       return WaitForSingleObject(stop_, static_cast<DWORD>(ns / 1'000'000) + 1) == WAIT_TIMEOUT;
     }
@@ -83,8 +82,8 @@ class Pace {
 
 }  // namespace
 
-// However a recording ends: no callback walks any more, and its threads are not waited for longer
-// than they need. The writer may finish the message that it is at, so that a last word can follow.
+// Ends a recording, however that comes about: afterwards no callback walks any more, and the recording's threads are
+// waited for no longer than they need. The writer may finish its current message, so that a last message can follow.
 class Recorder::Ending {
  public:
   Ending(Recorder& recorder, WorkerThread& writer, WorkerThread& listener) noexcept
@@ -172,7 +171,7 @@ bool Recorder::record(const RecordRequest& request) {
   return pipe_.send(RecordDone{sampler_.breaker()});
 }
 
-// Of the two threads that do the work: this one and the writer.
+// CPU time of the two threads that do the work: this one and the writer.
 std::uint64_t Recorder::own_cpu_time() const {
   return cpu_time(GetCurrentThread()) + cpu_time(writer_handle_);
 }
@@ -197,10 +196,10 @@ bool Recorder::record_periods() {
     budget_->end_round();
     const std::uint64_t now = clock_.now_ns();
     keep_budget(now);
-    // A tick that took longer than the period leaves the missed ones out: samples say for how long
-    // they stand.
+    // After a tick that took longer than the period, the missed ticks are left out: each sample says for how long it
+    // stands.
     next = std::max(next + budget_->period_ns(), now);
-    // The program may end before the next tick, and takes with it what was not sent.
+    // The program may end before the next tick, and what was not sent is then lost.
     if (now - start_ns_ - flushed >= kFlushNs || next - now >= kFlushNs) {
       flush();
       flushed = now - start_ns_;
@@ -235,7 +234,7 @@ void Recorder::end_events() noexcept {
   if (image_loads_) image_loads_->stop();
 }
 
-// For as long as chunks are taken; else events wait in their own queue, which then drops.
+// Sends as long as chunks are taken; otherwise events wait in their own queue, which then drops.
 void Recorder::take_waiting() {
   const std::uint64_t begun = clock_.now_ns();
   while (has_room() && clock_.now_ns() - begun < kFlushNs && add_next_event()) {
@@ -283,7 +282,7 @@ void Recorder::add_event(EventSample& event) {
 void Recorder::add_image_load(const ImageLoad& load) {
   ++progress_.events;
   std::string name(load.thread.name.data(), load.thread.name_bytes);
-  // The registry was busy at the load: the thread may have ended since, and its id be another's.
+  // The registry was busy during the load: the thread may have ended since, and its id may belong to another one.
   if (name.empty() && load.thread.clr_id == 0) name = sampler_.managed_name(load.os_id);
   const Source& source = source_of(load.os_id, load.thread.clr_id, name);
   if (!source.wanted) return;
@@ -311,7 +310,7 @@ const Recorder::Source& Recorder::source_of(std::uint32_t os_id, std::uint64_t c
   return source;
 }
 
-// `stack`: nothing where its code went before it had its names.
+// `stack`: nothing where its code was unloaded before it had its names.
 void Recorder::add_event_sample(const EventMoment& moment, const Source& source,
                                 const std::optional<Stack>& stack) {
   if (!stack) {
@@ -389,8 +388,9 @@ bool Recorder::tick(std::uint64_t now) {
     dropped_ += due_.size();
     return true;
   }
-  // Threads that wait stand at once, and most of their samples end with a glance. Threads that work must
-  // get a processor before they stand, and get it the sooner the fewer run: these are frozen together.
+  // Threads that wait stop at once, and for most of their samples a comparison with the last one is enough. Threads
+  // that work must get a processor before they stop, and they get one the sooner the fewer threads run: these are
+  // frozen together.
   const auto waiting = request_.sampling.engine == Engine::snapshot
                            ? due_.begin()
                            : std::partition(due_.begin(), due_.end(),
@@ -439,7 +439,7 @@ bool Recorder::sample_in_groups(std::uint64_t now, std::span<Due> due) {
     group_size_.took(count, late);
     for (std::size_t i = 0; i < count; ++i) {
       const Sampler::Sample& sample = group[i].sample;
-      // The runtime, which is not asked while several threads stand, may know more of it.
+      // The runtime, which is not asked while several threads are frozen, may know more about it.
       const bool alone = sample.lacks_runtime || sample.look_again || sample.gap_may_be_unloaded_code;
       if (!(alone ? sample_alone(now, due[i], &sample) : add_sample(now, due[i], sample))) {
         return false;
@@ -450,7 +450,7 @@ bool Recorder::sample_in_groups(std::uint64_t now, std::span<Due> due) {
   return true;
 }
 
-// `in_group`: its sample of a group, which has no stack or one with a gap; null: it was in none.
+// `in_group`: the thread's sample from a group, which has no stack or one with a gap; null: it was in none.
 bool Recorder::sample_alone(std::uint64_t now, const Due& due, const Sampler::Sample* in_group) {
   auto sample = sampler_.sample(due.followed->thread, due.os_id, request_.sampling,
                                 &due.followed->last);
@@ -481,8 +481,8 @@ bool Recorder::add_sample(std::uint64_t now, const Due& due, const Sampler::Samp
   if (!thread.skipped.empty()) {
     problem_ = sampler_.obstacle();
     if (problem_ != nullptr) return false;
-    // One that the supervisor let go before it was copied, or whose code went, is there again at
-    // the next tick; any other is ending.
+    // A thread that the supervisor resumed before it was copied, or whose code was unloaded, is sampled again at the
+    // next tick; any other is ending.
     followed.missed_value += due.stands_for;
     if (!thread.overdue && !sample.look_again) threads_.erase(due.os_id);
     return true;
@@ -569,7 +569,7 @@ void Recorder::flush() {
     recording.samples.clear();
     writer_->samples_cleared();
     if (!written) {
-      // Beyond a limit of the format: the next file says that they are lost.
+      // A limit of the format was exceeded: the next file says that these samples are lost.
       const std::uint64_t lost = dropped_ - dropped_written_ + samples;
       sampler_.forget();
       begin_file();

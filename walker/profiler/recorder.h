@@ -27,14 +27,13 @@
 
 namespace mixwalk {
 
-// Records until it is told to stop, and sends what it finds as the records of .mixwalk files: samples
-// of all threads again and again, or the walks of an EventSource and the copies of ImageLoads. Runs on
-// the agent's thread, which samples; one thread more writes to the pipe, one listens to it. On the heap
-// (Agent::with_sampler says why).
+// Records until it is told to stop, and sends the records of .mixwalk files: repeated samples of all threads, or the
+// walks of an EventSource and the copies of ImageLoads. Runs on the agent's thread, which samples; one more thread
+// writes to the pipe, and one listens to it. Lives on the heap (Agent::with_sampler says why).
 //
-// The target never waits for mixwalk.exe: chunks go through a bounded ring, and while that is full
-// samples are not taken, and counted as dropped. What is kept in the target is bounded as well: when
-// the tables of interned frames have grown to some size, a new file begins.
+// The target never waits for mixwalk.exe: chunks go through a bounded ring, and while the ring is full, samples are not
+// taken, and are counted as dropped. The memory in the target is bounded as well: when the tables of interned frames
+// have reached a certain size, a new file begins.
 class Recorder {
  public:
   Recorder(Sampler& sampler, EventSource& events, PipeEnd& pipe, const Hello& hello)
@@ -97,8 +96,8 @@ class Recorder {
     Followed* followed = nullptr;
     std::uint64_t stands_for = 0;  // the value of its sample
   };
-  // One sample of each thread, `now` nanoseconds after the beginning. False: the process is ending, or
-  // nothing can be frozen any more.
+  // Takes one sample of each thread, `now` nanoseconds after the beginning. False: the process is ending, or nothing
+  // can be frozen any more.
   bool tick(std::uint64_t now);
   void choose_due(std::uint64_t value);
   bool sample_in_groups(std::uint64_t now, std::span<Due> due);

@@ -10,7 +10,7 @@
 
 namespace mixwalk {
 
-// The memory that a freeze writes to, made once and before any. Zeroed pages are valid objects of all
+// The memory that a freeze writes to, allocated once, before the first freeze. Zeroed pages are valid objects of all
 // four types.
 class SampleBuffers {
  public:

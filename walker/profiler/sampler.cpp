@@ -15,25 +15,25 @@
 namespace mixwalk {
 namespace {
 
-// How long code that was in no image when it was first seen is taken to be in none.
+// For how long code that was in no image when it was first met is taken to be in none.
 constexpr ULONGLONG kUnknownCodeMs = 1000;
 constexpr std::size_t kMaxUnknownCode = 4096;
-// How often a thread is captured for one sample: again where code on its stack was unloaded meanwhile,
-// or where the thread was let go before its stack was copied. Fewer times in a recording, where another
-// sample follows; more in a dump, where no other does.
+// How often a thread is captured for one sample: it is captured again where code on its stack was unloaded meanwhile,
+// or where the thread was resumed before its stack was copied. There are fewer tries in a recording, where another
+// sample follows, and more in a dump, where no other follows.
 constexpr int kLooksOfRecording = 4;
 constexpr int kLooksOfDump = 16;
 // Where each look costs the thread a whole deadline.
 constexpr int kLooksOverdue = 3;
-// The first looks come without a pause; a recording has no more. Before look n of a dump the sampler
-// sleeps n ms: the runtime lets go of hundreds of assemblies one after the other, and while it does so,
-// nothing can be asked about new code. A whole dump sleeps no longer than kMaxPausesMs.
+// The first tries come without a pause; a recording makes no more than these. Before try n of a dump the sampler sleeps
+// n ms: the runtime may unload hundreds of assemblies one after the other, and meanwhile nothing can be asked about new
+// code. A whole dump sleeps no longer than kMaxPausesMs.
 constexpr int kLooksAtOnce = 4;
 constexpr DWORD kMaxPausesMs = 2000;
-// How long an image that stood is taken to stand: a tick at 100 Hz.
+// How long an image that was found loaded is taken to be loaded: a tick at 100 Hz.
 constexpr ULONGLONG kStandingMs = 10;
 
-// Whether code that has gone can be why a stack has a gap, or frames that were guessed.
+// Whether unloaded code can be the reason why a stack has a gap, or guessed frames.
 bool lacks_code(OpenReason why) {
   switch (why) {
     case OpenReason::no_unwind:
@@ -49,7 +49,7 @@ bool lacks_code(const Stack& stack) {
          std::ranges::any_of(stack.runs, [](const Run& run) { return lacks_code(run.why); });
 }
 
-// Thunks of the runtime's, other code that was made at run time, or an image that was loaded since.
+// A thunk of the runtime's, other code that was made at run time, or an image that was loaded since.
 bool is_unknown_code(const Frame& frame) {
   return frame.kind != FrameKind::gap && frame.module == Frame::kNone && frame.function == 0;
 }
@@ -58,7 +58,7 @@ void add_once(auto& all, auto one) {
   if (std::ranges::find(all, one) == all.end()) all.push_back(one);
 }
 
-// Empty: there is a stack. Where a thread does not stand on its own, the stack says so itself.
+// Empty: there is a stack. Where a thread is not on its own stack, the stack says so itself.
 std::string_view why_skipped(CaptureFault fault) {
   switch (fault) {
     case CaptureFault::none:
@@ -70,7 +70,7 @@ std::string_view why_skipped(CaptureFault fault) {
   return {};
 }
 
-// A stack that was copied before, at the addresses where it stood.
+// A stack that was copied before, at its original addresses.
 class HeldStack final : public MemoryReader {
  public:
   HeldStack(std::uint64_t begin, std::span<const std::byte> bytes) noexcept
@@ -136,7 +136,7 @@ void Sampler::prepare_probe(const DumpRequest& request) {
 
 const char* Sampler::obstacle() const noexcept {
   if (!supervisor_.is_silent()) return nullptr;
-  // On a machine that has slept, every thread has been silent for long.
+  // On a machine that has slept, every thread has been silent for a long time.
   constexpr DWORD kMomentMs = 500;
   Sleep(kMomentMs);
   return supervisor_.is_silent() ? "the program has stopped the thread of mixwalk.dll that ends a freeze in "
@@ -148,9 +148,9 @@ bool Sampler::is_own_thread(DWORD id) const noexcept {
   return id == GetCurrentThreadId() || id == supervisor_.thread_id() || probe_.is_own_thread(id);
 }
 
-// Where the thread may hold a lock of the runtime, `automatic` leaves the runtime alone: nearly every copy
-// leads to the root. Where one does not, the runtime may know more: the thread is frozen once more, for
-// the probe and DoStackSnapshot.
+// Where the thread may hold a lock of the runtime, `automatic` does not ask the runtime: nearly every copy leads to the
+// root. Where a copy does not, the runtime may know more: the thread is frozen once more, for the probe and
+// DoStackSnapshot.
 std::optional<Sampler::Sample> Sampler::sample(WindowsThread& thread, std::uint32_t os_id,
                                                const DumpRequest& request, Last* last) {
   std::optional<Sample> result = sample_by(request.engine, thread, os_id, request, last);
@@ -274,8 +274,8 @@ void Sampler::finish_look(Sample& result, RawSample& raw, const Look& look, Last
   result.fault = raw.fault;
   result.thread.skipped = why_skipped(raw.fault);
   result.unmoved = raw.unmoved;
-  // The machine was busy with something else for a whole deadline. Real case: one thread of 200 in a
-  // dump, with a load of 12 on two cores (Dump.TwoHundredThreadsInOneAttach).
+  // The machine was busy with other work for a whole deadline. Real case: one thread of 200 in a dump, with a load of
+  // 12 on two cores (Dump.TwoHundredThreadsInOneAttach).
   result.look_again =
       raw.fault == CaptureFault::no_room || (raw.fault == CaptureFault::overdue && last == nullptr);
   if (!result.thread.skipped.empty() || raw.unmoved) return;
@@ -289,7 +289,7 @@ void Sampler::finish_look(Sample& result, RawSample& raw, const Look& look, Last
     raw.managed_walked = false;
     holds = make_stack(result.copied->stack, raw) && holds;
   }
-  // Asked when the last name is there: all of them are those of one moment.
+  // Asked when the last name has been looked up: then all names are of the same moment.
   const UnloadGate::Mark now = services_.unload_gate.mark();
   if (holds && !still_holds(grounds_, now)) {
     holds = false;
@@ -303,9 +303,9 @@ void Sampler::finish_look(Sample& result, RawSample& raw, const Look& look, Last
     if (last == nullptr) return;
     last->grounds = grounds_;
     last->generation = look.generation;
-    // No callback tells when another dynamic method takes the place of one.
+    // No callback reports that another dynamic method has replaced one.
     const bool untold = !clr_.hears_method_deaths && !grounds_.managed.functions.empty();
-    // A thread that is to be frozen once more has no stack yet that its next sample could have as well.
+    // A thread that will be frozen once more has no stack yet that its next sample could reuse.
     const bool unfinished = result.gap_may_be_unloaded_code || result.lacks_runtime;
     if (untold || unfinished) last->stack.forget();
     return;
@@ -332,8 +332,7 @@ std::optional<Stack> Sampler::finish_event(EventSample& event) {
   grounds_.managed.clear();
   grounds_.images.clear();
   if (!finish(event.stack)) return std::nullopt;
-  // Its own thread named its dynamic methods, while they were on its stack: what is left was named just
-  // now.
+  // The thread itself named its dynamic methods, while they were on its stack; the rest was named just now.
   grounds_.managed.code.clear();
   if (services_.unload_gate.hits(grounds_.managed, event.mark)) return std::nullopt;
   return std::move(event.stack);
@@ -342,7 +341,7 @@ std::optional<Stack> Sampler::finish_event(EventSample& event) {
 std::optional<Stack> Sampler::finish_image_load(const ImageLoad& load,
                                                 std::span<const std::byte> bytes) {
   const HeldStack held(load.registers.rsp(), bytes);
-  // A second time with new images, where the first walk met code of one that was not listed.
+  // A second time with a new list of images, where the first walk met code of an image that was not listed.
   constexpr int kWalks = 3;
   for (int i = 0; i < kWalks; ++i) {
     hear_of_unloads();
@@ -393,13 +392,13 @@ bool Sampler::still_holds(const Grounds& grounds, const UnloadGate::Mark& now) {
          (now == grounds.mark || !services_.unload_gate.hits(grounds.managed, grounds.mark));
 }
 
-// Whether all images of `grounds` are still the listed ones. An image whose headers may not be read
-// counts as still there.
+// Whether all images of `grounds` are still the listed ones. An image whose headers may not be read counts as still
+// loaded.
 //
-// Folklore: the headers alone do not show that an image was exchanged and came back. Situation: two
-// DLLs take turns at one base, on a busy machine. The list has the first DLL, the thread stands in the
-// second, and the first is there again when the headers are read. Found by reading; the same wrong
-// stacks had another cause as well (live_modules.cpp). Test: image_unloads_test.
+// Folklore: the headers alone do not show that an image was exchanged and came back. Situation: two DLLs take turns at
+// one base, on a busy machine. The list has the first DLL, the thread stands in the second, and the first is loaded
+// again when the headers are read. Found by reading; the same wrong stacks had another cause as well
+// (live_modules.cpp). Test: image_unloads_test.
 bool Sampler::images_stand(const Grounds& grounds) {
   return std::ranges::all_of(grounds.images, [&](std::size_t image) {
     return !image_unloads_->unloaded_since(view_.modules()[image].base, grounds.image_mark) &&
@@ -407,12 +406,11 @@ bool Sampler::images_stand(const Grounds& grounds) {
   });
 }
 
-// Whether the image at this place of the list is still the listed one. The loader reports what it
-// unloads, so that it did is known at once (ImageUnloads). The headers show what the loader does not
-// report: an image that the program unmapped itself, or whose DllMain failed. They are read once in a
-// tick, not for each of its samples; the answer that is kept can harm no name but those of that tick. An
-// image that was unloaded since it was listed may still be mapped when its headers are read: of such a one
-// no answer is kept.
+// Whether the image at this index of the list is still the listed one. The loader reports each image that it unloads,
+// so an unload is known at once (ImageUnloads). The headers show what the loader does not report: an image that the
+// program unmapped itself, or whose DllMain failed. They are read once per tick, not for each of its samples, so a
+// wrong answer can only affect names of that tick. An image that was unloaded since it was listed may still be mapped
+// when its headers are read, so for such an image no answer is kept.
 bool Sampler::stands(std::size_t image) {
   const std::uint64_t base = view_.modules()[image].base;
   const std::uint64_t unloads = image_unloads_->mark();
@@ -430,7 +428,7 @@ bool Sampler::stands(std::size_t image) {
   return same;
 }
 
-// Of an image that a thread met in a callback, in the list; kNone: it is not there.
+// The index in the list of an image that a thread met in a callback; kNone: it is not listed.
 std::int32_t Sampler::place_of(const EventSample::Image& image) const {
   const ModuleSpan* found = view_.find(image.base);
   if (found == nullptr) return Frame::kNone;
@@ -480,7 +478,7 @@ bool Sampler::capture_into(Thread& result, RawSample& sample, Engine engine, Win
 }
 
 Stack Sampler::walk_copy(const RawSample& sample) {
-  // Many stacks are made after one look at what has gone (sample_group).
+  // After one check for unloaded code, many stacks are made (sample_group).
   if (services_.unload_gate.mark() != heard_) outside_.forget();
   outside_.begin_stack(GetTickCount64());
   RtlUnwindStep step(sample.stack, view_, {&hints_, &outside_});
@@ -500,7 +498,7 @@ bool Sampler::make_stack(Stack& stack, const RawSample& sample) {
   return finish(stack);
 }
 
-// Of an image that was loaded since the images were listed. They have been listed now.
+// Whether the stack is in an image that was loaded since the images were listed. Lists them again.
 bool Sampler::is_of_new_image(const Stack& stack) {
   if (!may_be_of_new_image(stack)) return false;
   read_modules();
@@ -509,9 +507,9 @@ bool Sampler::is_of_new_image(const Stack& stack) {
   });
 }
 
-// Whether the images should be listed anew, because code on the stack may be of a new one. To list
-// them takes longer than all the rest of a sample, and thunks of the runtime stay unknown. So an
-// unknown address asks for a list when it is first met, and again after kUnknownCodeMs.
+// Whether the images should be listed anew, because code on the stack may belong to a new one. Listing them takes
+// longer than all the rest of a sample, and thunks of the runtime stay unknown. So an unknown address triggers a
+// listing when it is first met, and again after kUnknownCodeMs.
 bool Sampler::may_be_of_new_image(const Stack& stack) {
   bool any = false, fresh = false;
   if (unknown_code_.size() > kMaxUnknownCode) unknown_code_.clear();
@@ -523,7 +521,7 @@ bool Sampler::may_be_of_new_image(const Stack& stack) {
   return fresh || (any && GetTickCount64() - modules_read_ms_ >= kUnknownCodeMs);
 }
 
-// Numbers for modules, names for functions, and what both rest on. False: code went meanwhile.
+// Numbers for modules, names for functions, and what both depend on. False: code was unloaded meanwhile.
 bool Sampler::finish(Stack& stack) {
   for (std::size_t i = 0; i < stack.frames.size(); ++i) {
     Frame& frame = stack.frames[i];
@@ -588,7 +586,7 @@ void Sampler::read_modules() {
   number_modules();
 }
 
-// A module's number is that of its first appearance; in the view it is its place.
+// A module's number is that of its first appearance; in the view it is its index.
 void Sampler::number_modules() {
   view_numbers_.clear();
   const auto spans = view_.modules();

@@ -53,8 +53,8 @@ struct ModuleOrder {
   }
 };
 
-// Samples one thread of this process after another: frozen, walked, let go, merged, its functions
-// named. Runs on the agent's thread.
+// Samples one thread of this process after another: freezes it, walks it, resumes it, merges the stack and names its
+// functions. Runs on the agent's thread.
 class Sampler {
  public:
   Sampler(ClrInterfaces& clr, const SamplerServices& services, Supervisor& supervisor,
@@ -65,9 +65,8 @@ class Sampler {
   // A thread of ours, never to be sampled.
   bool is_own_thread(DWORD id) const noexcept;
 
-  // One sample. Frames have the numbers of modules() and, but for native ones, names.
-  // `copied`: the same sample walked from its copy; empty unless both engines were asked for.
-  // Nothing: the process is ending.
+  // One sample. Frame::module counts modules(); all frames but native ones have names. `copied`: the same sample walked
+  // from its copy; empty unless both engines were asked for. Nothing: the process is ending.
   struct Sample {
     Thread thread;
     std::optional<Thread> copied;
@@ -85,7 +84,7 @@ class Sampler {
     Footprint managed;
     std::vector<std::size_t> images;  // places in the list of images, each once
   };
-  // Where the thread stood at its last sample. What has lost its grounds since is not used.
+  // Where the thread was at its last sample. It is not used where code on which it depends was unloaded since.
   struct Last {
     UnmovedStack stack;
     Grounds grounds;
@@ -94,10 +93,9 @@ class Sampler {
   std::optional<Sample> sample(WindowsThread& thread, std::uint32_t os_id,
                                const DumpRequest& request, Last* last = nullptr);
 
-  // One sample each of threads that are frozen together, walked from their copies. The order of `threads`
-  // is kept. `engine`: copy, or automatic: of a stack with a gap, the runtime may then be asked by
-  // sample(). `arena`: for all their stacks; empty: room for 12 MiB of them. Nothing: the process is
-  // ending.
+  // One sample for each of the threads that are frozen together, walked from their copies. The order of `threads` is
+  // kept. `engine`: copy, or automatic: for a stack with a gap, sample() may then ask the runtime. `arena`: room for
+  // all their stacks; empty: 12 MiB. Nothing: the process is ending.
   struct GroupThread {
     std::uint32_t os_id = 0;
     const ThreadHandle* thread = nullptr;
@@ -109,28 +107,28 @@ class Sampler {
   std::optional<std::uint64_t> sample_group(std::span<GroupThread> threads, Engine engine,
                                             std::span<std::byte> arena);
 
-  // The stack of a walk that a thread made of itself, with names. Nothing: code was unloaded since,
-  // and what the walk says may mean something else now.
+  // The stack of a thread's walk of itself, with names. Nothing: code was unloaded since, and the addresses of the walk
+  // may mean something else now.
   std::optional<Stack> finish_event(EventSample& event);
-  // The stack of a thread that has loaded a native image, of its copy `stack`. Nothing: as above.
+  // The stack of a thread that has loaded a native image, from its copy `stack`. Nothing: as above.
   std::optional<Stack> finish_image_load(const ImageLoad& load, std::span<const std::byte> stack);
   // There after begin().
   const ImageUnloads& image_unloads() const noexcept { return *image_unloads_; }
-  // The images as they were listed last; never null after begin().
+  // The images as they were last listed; never null after begin().
   std::shared_ptr<const ModuleTable> images() const noexcept { return table_; }
 
-  // Every image met since forget(); a module's number is its place here.
+  // Every image met since forget(); a module's number is its index here.
   std::span<const Module> modules() const noexcept { return all_modules_; }
-  // Every assembly met since forget(); its number is its place here.
+  // Every assembly met since forget(); its number is its index here.
   std::span<const Assembly> assemblies() const noexcept { return il_.assemblies(); }
   ThreadRegistry& registry() const noexcept { return services_.registry; }
   UnloadGate& unload_gate() const noexcept { return services_.unload_gate; }
   // Of a managed thread, UTF-8; empty: none, or not known.
   std::string managed_name(std::uint32_t os_id) const { return services_.registry.name_of(os_id); }
-  // Names are looked up anew, modules() begins anew, and every stack is walked anew: all that was
-  // ever met takes memory.
+  // Afterwards names are looked up anew, modules() begins anew, and every stack is walked anew: otherwise everything
+  // that was ever met would stay in memory.
   void forget();
-  // Why no thread can be sampled any more; null: nothing keeps it. Waits for a moment before it says so.
+  // Why no thread can be sampled any more; null: threads can be sampled. Waits a short time before it gives a reason.
   const char* obstacle() const noexcept;
   BreakerState breaker() const { return services_.breaker.state(GetTickCount64()); }
   Supervisor& supervisor() const noexcept { return supervisor_; }

@@ -6,11 +6,10 @@
 
 namespace mixwalk {
 
-// A slim reader/writer lock taken exclusively, by scope, or not at all: its owner may have been
-// ended or suspended by the program while it held the lock, and no thread of the program may then
-// wait without end. Not std::mutex: winpthreads' keeps a handle and thread-local state for every
-// thread of the target that ever calls into this DLL. Never held across a call into the CLR, which
-// may trigger a GC and wait for the caller.
+// A slim reader/writer lock that is taken exclusively, for a scope, or not at all: the program may have ended or
+// suspended the lock's owner, and no thread of the program may then wait without end. It is not std::mutex:
+// winpthreads' mutex keeps a handle and thread-local state for every thread of the target that ever calls into this
+// DLL. It is never held across a call into the CLR, which may trigger a GC and wait for the caller.
 class SlimLock {
  public:
   // The lock is held for microseconds; a machine that is very busy may take a while.
@@ -27,8 +26,8 @@ class SlimLock {
   explicit operator bool() const noexcept { return held_; }
 
  private:
-  // The system has no wait with a time limit for such a lock. Where a lock was not free in time, its
-  // owner is gone: from then on no thread waits for any SlimLock.
+  // The system has no wait with a time limit for such a lock. Where a lock did not become free in time, its owner is
+  // gone: from then on no thread waits for any SlimLock.
   static bool acquire(SRWLOCK& lock) noexcept {
     constexpr int kYields = 100;
     for (int i = 0; i < kYields; ++i) {

@@ -11,7 +11,7 @@ void ThreadRegistry::assigned(std::uint64_t clr_id, std::uint32_t os_id) {
   if (lost_) return;
   SlimLock lock(lock_);
   if (!lock) return lose_track();
-  // First of all, so that a failure below leaves no entry for the thread that was on this OS thread.
+  // This comes first, so that a failure below leaves no entry for the thread that was on this OS thread.
   by_os_id_.erase(os_id);
   Known& known = threads_[clr_id];
   if (known.os_id != 0) by_os_id_.erase(known.os_id);
@@ -42,8 +42,8 @@ void ThreadRegistry::lose_track() noexcept {
   while (all_claims_ != 0 && is_worth_waiting(lost_since_)) Sleep(1);
 }
 
-// The lock is never held while the end of a claim is waited for: the wait on a condition variable
-// takes the lock again without a time limit, and its owner may have been stopped by the program.
+// The lock is not held while this waits for the end of a claim: a wait on a condition variable takes the lock again
+// without a time limit, and the program may have stopped the lock's owner.
 void ThreadRegistry::destroyed(std::uint64_t clr_id) {
   const ULONGLONG begun = GetTickCount64();
   while (true) {
@@ -68,7 +68,7 @@ void ThreadRegistry::destroyed(std::uint64_t clr_id) {
   lose_track();
 }
 
-// Without memory for it, the enumeration ends here: it could bring a thread back that is gone.
+// Where memory is missing, the enumeration ends here: otherwise it could add a thread that has ended.
 void ThreadRegistry::remember_destroyed(std::uint64_t clr_id) noexcept {
   try {
     destroyed_meanwhile_.insert(clr_id);
@@ -118,8 +118,8 @@ std::optional<ThreadRegistry::Entry> ThreadRegistry::claim(std::uint32_t os_id) 
   const auto found = by_os_id_.find(os_id);
   if (found == by_os_id_.end()) return std::nullopt;
   Known& known = threads_.find(found->second)->second;
-  // Before the claim is counted: the copy of the name may fail, and a claim without an owner would
-  // never end.
+  // This comes before the claim is counted: the copy of the name may fail, and a claim without an owner would never
+  // end.
   std::optional<Entry> entry(Entry{found->second, known.name});
   ++known.claims;
   ++all_claims_;
@@ -146,7 +146,7 @@ void ThreadRegistry::release(std::uint64_t clr_id) noexcept {
   if (found != threads_.end()) {
     Known& known = found->second;
     if (known.claims > 0) --known.claims;
-    // A thread of the list that turned out to have ended leaves nothing behind.
+    // A thread of the list that has already ended leaves no entry behind.
     if (known.claims == 0 && known.os_id == 0 && known.name.empty()) threads_.erase(found);
   }
   --all_claims_;

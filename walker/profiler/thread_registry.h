@@ -15,16 +15,16 @@ namespace mixwalk {
 
 // Which CLR thread runs on which OS thread, from the profiler's callbacks. Not frozen-safe.
 //
-// A ThreadID is a pointer that the CLR frees after its ThreadDestroyed callback, so a thread that
-// is being walked is claimed, and destroyed() waits for the claim to end. (Folklore: without that,
-// thread churn ended the process in 20 s with "Fatal error. 0x8013135E".) Once destroyed() has begun
-// no claim is raised on the thread any more.
+// A ThreadID is a pointer that the CLR frees after its ThreadDestroyed callback, so a thread that is being walked is
+// claimed, and destroyed() waits for the end of the claim. (Folklore: without that, a program that starts and ends
+// threads all the time was ended after 20 s by "Fatal error. 0x8013135E".) Once destroyed() has begun, the thread can
+// no longer be claimed.
 //
-// No wait in here is endless, for its callers are the program's threads. A claim is waited for as
-// long as its owner can still let go of it; where the lock is not to be had, because the program
-// has stopped a thread that held it, the registry knows nothing any more and gives no claim.
+// No wait in this class is endless, since its callers are the program's threads. destroyed() waits for a claim as long
+// as the claim's owner can still end it. Where the lock is not to be had, because the program has stopped a thread that
+// held it, the registry knows nothing any more and gives no claim.
 //
-// Without memory every function but destroyed() throws std::bad_alloc: the thread is then not known.
+// Where memory is missing, every function but destroyed() throws std::bad_alloc: the thread is then not known.
 class ThreadRegistry {
  public:
   struct Entry {
@@ -42,11 +42,11 @@ class ThreadRegistry {
   void renamed(std::uint64_t clr_id, std::string name);
   void destroyed(std::uint64_t clr_id);
 
-  // Around the one enumeration of an attach: callbacks may already be coming in, and what they
-  // said of a thread is newer than what the enumeration says.
+  // To be called around the one enumeration of an attach: callbacks may already be coming in, and what they said about
+  // a thread is newer than the enumeration.
   void begin_enumeration();
-  // Before the CLR is asked about a thread of its list: the claim keeps the thread from being freed
-  // meanwhile. False: it was destroyed since the enumeration began, and must not be asked about.
+  // To be called before the CLR is asked about a thread of its list: the claim keeps the thread from being freed
+  // meanwhile. False: the thread was destroyed since the enumeration began, and must not be asked about.
   bool claim_listed(std::uint64_t clr_id);
   void enumerated(std::uint64_t clr_id, std::uint32_t os_id);
   void end_enumeration() noexcept;
@@ -55,9 +55,9 @@ class ThreadRegistry {
   std::optional<Entry> claim(std::uint32_t os_id);
   void release(std::uint64_t clr_id) noexcept;
 
-  // What is known of a thread without waiting and without memory: for callers that others wait for.
-  // `clr_id` is 0 where the thread is not known, or where another thread has the lock just now. A name
-  // that is too long is left out.
+  // What is known about a thread, without waiting and without allocating: for callers for which others wait. `clr_id`
+  // is 0 where the thread is not known, or where another thread has the lock at this moment. A name that is too long is
+  // left out.
   struct Glance {
     std::uint64_t clr_id = 0;
     std::uint32_t name_bytes = 0;
@@ -69,7 +69,7 @@ class ThreadRegistry {
   std::string name_of(std::uint32_t os_id);
   // The OS threads of all that are known, ascending.
   std::vector<std::uint32_t> os_ids();
-  // A thread whose name begins so, waited for that long. Nothing: there is none.
+  // A thread whose name begins with this text, for which this waits that long. Nothing: there is none.
   std::optional<std::uint32_t> wait_for_name(const std::string& prefix, DWORD milliseconds);
 
  private:
@@ -80,7 +80,7 @@ class ThreadRegistry {
   };
   void remember_destroyed(std::uint64_t clr_id) noexcept;
   std::optional<std::uint32_t> named(const std::string& prefix) const;
-  // Whether a claim can still end, when its end is waited for since `begun` (GetTickCount64).
+  // Whether a claim can still end, if this has waited for its end since `begun` (GetTickCount64).
   bool is_worth_waiting(ULONGLONG begun) const noexcept;
   void lose_track() noexcept;
 

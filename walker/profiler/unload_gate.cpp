@@ -7,8 +7,8 @@
 namespace mixwalk {
 namespace {
 
-// How long a module, or a GC that waits for the finalizer, is held up by one question at most. A
-// question takes microseconds; it takes longer where its thread does not get the CPU.
+// The longest time for which one question may hold up a module, or a GC that waits for the finalizer. A question takes
+// microseconds; it takes longer where its thread does not get the CPU.
 constexpr DWORD kLongestForModuleMs = 100;
 constexpr DWORD kLongestForMethodMs = 5;
 

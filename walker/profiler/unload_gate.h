@@ -13,7 +13,7 @@
 
 namespace mixwalk {
 
-// What a stack and its names rest on, and what may go while the program runs.
+// What a stack and its names depend on, and what may be unloaded while the program runs.
 struct Footprint {
   std::vector<clr::FunctionID> functions;  // dynamic methods and stubs
   std::vector<clr::ModuleID> modules;      // of functions and of types in their names, each once
@@ -23,14 +23,14 @@ struct Footprint {
   void clear() noexcept;
 };
 
-// Hears of managed code that goes: modules (ModuleUnloadStarted) and dynamic methods
-// (DynamicMethodUnloaded). A FunctionID is a pointer, and the runtime soon uses it again: what was
-// learnt before of code that has gone may be wrong of what stands there now.
+// Notes managed code that is unloaded: modules (ModuleUnloadStarted) and dynamic methods (DynamicMethodUnloaded). A
+// FunctionID is a pointer, and the runtime soon uses it again: what was learnt about unloaded code may be wrong for the
+// code that is at the same address now.
 //
-// Nothing holds the code of a whole sample. A sample takes a mark before its thread is frozen; when
-// it has its names, it asks whether anything that it rests on has gone since, and is taken again if
-// so. Only a single question to the runtime holds code: the memory that it reads must not be freed
-// meanwhile. Not frozen-safe.
+// Code is not kept loaded for the time of a whole sample. A sample takes a mark before its thread is frozen; when it
+// has its names, it asks whether any code that it depends on has been unloaded since, and is taken again if so. Only a
+// single question to the runtime keeps code loaded: the memory that the question reads must not be freed meanwhile. Not
+// frozen-safe.
 class UnloadGate {
  public:
   struct Death {
@@ -41,7 +41,7 @@ class UnloadGate {
   };
   // With begin 0: the place of the code is not known, so the range covers every address.
   static constexpr std::uint64_t kAnywhere = std::numeric_limits<std::uint64_t>::max();
-  // A point in the sequence of deaths: how many have been heard of.
+  // A point in the sequence of unloadings: how many have been reported.
   struct Mark {
     std::uint64_t deaths = 0;
     std::uint64_t modules = 0;  // of them
@@ -49,20 +49,19 @@ class UnloadGate {
     bool operator==(const Mark&) const = default;
   };
 
-  // Takes no lock. A death that is being written down may count as one that comes later.
+  // Takes no lock. An unloading that is just being recorded may count as a later one.
   Mark mark() const noexcept {
     const std::uint64_t deaths = deaths_;
     return {deaths, modules_};
   }
 
-  // From the callbacks, before the code goes. Each waits for the question under way, for a bounded
-  // time: the runtime does not say which of its locks its caller holds, and the question may want
-  // one.
+  // Called by the callbacks, before the code is unloaded. Each waits for the current question, for a limited time: the
+  // runtime does not say which of its locks its caller holds, and the question may need one of them.
   void module_goes(clr::ModuleID module) noexcept;
   // The runtime calls in cooperative mode: a GC waits until this returns.
   void method_goes(clr::FunctionID function, std::uint64_t begin, std::uint64_t size) noexcept;
 
-  // A question to the runtime. While one lives, what it asks about is not unloaded. False: it was
+  // A question to the runtime. During its life, the code that it asks about is not unloaded. False: the code was
   // unloaded since the mark, and must not be asked about.
   class Question {
    public:
@@ -71,8 +70,8 @@ class UnloadGate {
       AcquireSRWLockShared(&lock_);
       allowed_ = gate.modules_ == since.modules && !gate.lost_;
     }
-    // About what a dynamic method is called: no dynamic method goes. It is for calls that neither
-    // wait nor trigger a GC.
+    // For the name of a dynamic method: no dynamic method is unloaded meanwhile. It is for calls that neither wait nor
+    // trigger a GC.
     Question(UnloadGate& gate, const Mark& since, clr::FunctionID method) noexcept
         : lock_(gate.methods_in_use_) {
       AcquireSRWLockShared(&lock_);
@@ -88,14 +87,14 @@ class UnloadGate {
     bool allowed_;
   };
 
-  // What has gone since the mark, oldest first, and moves the mark to now. False: more has gone than
-  // is remembered.
+  // What has been unloaded since the mark, oldest first; moves the mark to now. False: more has been unloaded than is
+  // remembered.
   bool hear(Mark& mark, std::vector<Death>& deaths);
-  // Something that the stack rests on has gone since the mark, or that cannot be told any more.
+  // Something on which the stack depends has been unloaded since the mark, or that is no longer known.
   bool hits(const Footprint& stack, const Mark& since) noexcept;
 
  private:
-  // A GC lets go of thousands of dynamic methods at once. 128 KiB.
+  // A GC frees thousands of dynamic methods at once. 128 KiB.
   static constexpr std::size_t kRemembered = 4096;
 
   void remember(const Death& death) noexcept;

@@ -12,12 +12,12 @@
 
 namespace mixwalk {
 
-// A thread of this DLL's own, joined when this goes away. Not std::thread: winpthreads' keeps state
-// that outlives the DLL. What `work` throws ends at its start: `failed` is called on the same thread
-// instead, and must not throw.
+// A thread of this DLL's own; the destructor joins it. It is not std::thread: winpthreads' thread keeps state that
+// outlives the DLL. An exception from `work` is caught in the thread's start function: `failed` is then called on the
+// same thread, and must not throw.
 //
-// join() waits as long as the thread takes, without end where the program has suspended the thread
-// for good or holds the loader lock. So only the agent's thread may own one, with nothing frozen,
+// join() waits for the thread without a limit; that is for ever where the program has suspended the thread for good or
+// holds the loader lock. So only the agent's thread may own a WorkerThread, and may join it only with nothing frozen,
 // claimed or locked: then no thread of the program waits for the agent's thread.
 class WorkerThread {
  public:
@@ -32,8 +32,8 @@ class WorkerThread {
 
   // False: no thread could be made.
   explicit operator bool() const noexcept { return static_cast<bool>(handle_); }
-  // False: no thread could be made, or it does not run yet after that time. A new thread needs the
-  // loader lock before its first instruction.
+  // False: no thread could be created, or the thread does not run yet after that time. A new thread needs the loader
+  // lock before its first instruction.
   bool begun_within(DWORD milliseconds) const noexcept {
     return handle_ && WaitForSingleObject(task_->begun.get(), milliseconds) == WAIT_OBJECT_0;
   }

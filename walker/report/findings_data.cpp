@@ -49,7 +49,7 @@ void write_history(const ThreadHistory& history, ReportTables& tables, JsonWrite
   json.field("since", history.since);
   json.field("ms", history.milliseconds);
   if (history.cpu) json.field("cpu", *history.cpu);
-  // Of each dump that it is in: dump, thread there, how it stands, what it waits for (a string).
+  // For each dump that the thread is in: dump, thread there, standing, what the thread waits for (a string).
   json.array("seen", history.sightings, [&](const Sighting& sighting) {
     json.begin_array();
     json.value(sighting.dump);
@@ -86,7 +86,7 @@ void write_findings_data(std::span<const Snapshot> dumps, const Findings& findin
              [&](const Finding& finding) { write_finding(names, findings, finding, json); });
   json.array("threads", findings.threads, [&](const ThreadHistory& history) { write_history(history, tables, json); });
   json.array("files", findings.dumps, [&](const DumpInfo& dump) { json.value(dump.file); });
-  // Of each dump: its process, by a number, by an id of the system, and by its path.
+  // For each dump: its process, by a number, by the system's id, and by its path.
   json.array("process", findings.dumps, [&](const DumpInfo& dump) { json.value(dump.process); });
   json.array("pids", dumps, [&](const Snapshot& dump) { json.value(dump.process.id); });
   json.array("paths", dumps, [&](const Snapshot& dump) { json.value(tables.string(dump.process.path)); });

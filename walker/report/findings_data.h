@@ -8,9 +8,9 @@
 
 namespace mixwalk {
 
-// Writes what a comparison of a report's dumps found, an object. Threads are the histories of `findings`, and places in
-// them indices into the dumps, which the report has in the same order. `dumps`: those that the findings were made of.
-// `across`: what the processes have in common; null: not asked for.
+// Writes the result of a comparison of a report's dumps, as an object. Threads are the histories of `findings`.
+// Sightings are given as indices into the dumps, which are in the same order as in the report. `dumps`: the dumps of
+// the comparison. `across`: what the processes have in common; null: not asked for.
 void write_findings_data(std::span<const Snapshot> dumps, const Findings& findings, const Fleet* across,
                          ReportTables& tables, JsonWriter& json);
 

@@ -12,7 +12,7 @@
 namespace mixwalk {
 
 // A page for a browser: a dump's threads and stacks, or a recording's flame graph and what each thread did when. One
-// self-contained file. What it shows: docs/exports.md.
+// self-contained file. docs/exports.md says what it shows.
 class HtmlExporter final : public Exporter, public RecordingExporter {
  public:
   static constexpr int kVersion = 1;  // of the data in the page
@@ -22,10 +22,10 @@ class HtmlExporter final : public Exporter, public RecordingExporter {
 
   bool write(const Snapshot& snapshot, ByteSink& sink) const override;
   bool write(const Recording& recording, ByteSink& sink) const override;
-  // Several dumps of one process in the order of their time, each thread of them side by side. At least one dump.
+  // Several dumps of one process in the order of time, with each thread of them side by side. At least one dump.
   bool write_series(std::span<const Snapshot> dumps, ByteSink& sink) const;
-  // First what a comparison of the dumps found, then the dumps.
-  // `across`: what the processes have in common, find_fleet() of the same; null: not asked for.
+  // Writes the result of a comparison of the dumps, followed by the dumps. `across`: what the processes have in common,
+  // the result of find_fleet() for them; null: not asked for.
   bool write_findings(std::span<const Snapshot> dumps, const Findings& findings, ByteSink& sink,
                       const Fleet* across = nullptr) const;
   // How two recordings without difference_refusal() differ. `files`: as they were named.
@@ -38,8 +38,8 @@ class HtmlExporter final : public Exporter, public RecordingExporter {
   FrameFilter filter_;
 };
 
-// Why a recording cannot be written as a page: it is dumps that would take too much memory (series_refusal). Empty: it
-// can.
+// Why a recording cannot be written as a page: it is a series of dumps that would take too much memory
+// (series_refusal). Empty: it can be written.
 std::string html_refusal(const Recording& recording);
 
 }  // namespace mixwalk

@@ -45,7 +45,7 @@ std::string element(std::string_view begin, std::string_view content, std::strin
   return std::string(begin) + std::string(content) + std::string(end);
 }
 
-// What stands in the page in the place of a comment <!--NAME-->.
+// The part of the page that replaces a comment <!--NAME-->.
 struct Slot {
   std::string_view comment;
   std::function<bool(ByteSink&)> write;

@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-// The fixed parts of the HTML report, as bundle.cmake puts them into the program. They are unpacked when the first of them
-// is asked for, and stay.
+// The fixed parts of the HTML report, which bundle.cmake compiles into the program. They are unpacked when the first of
+// them is used, and stay in memory.
 namespace mixwalk::page_parts {
 
 std::string_view html();       // page/report.html

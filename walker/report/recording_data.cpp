@@ -35,7 +35,7 @@ void write_sums(const Recording& recording, const std::vector<std::uint32_t>& le
     json.end_object();
   });
 
-  // Of each thread and stack, four numbers in a row: thread, leaf, samples, value.
+  // For each thread and stack, four numbers in a row: thread, leaf, samples, value.
   json.array("sums", sum_samples(recording, leaves, true), [&](const SampleSum& sum) {
     json.value(sum.thread);
     json.value(sum.stack);
@@ -51,7 +51,7 @@ void write_recording_data(const Recording& recording, ReportTables& tables, Json
   json.begin_object();
   write_sums(recording, leaves, json);
 
-  // Of each thread, three numbers for a stretch of time: first bucket, buckets, leaf.
+  // For each thread, three numbers per stretch of time: first bucket, buckets, leaf.
   const std::uint32_t buckets = bucket_count(recording.threads.size());
   json.field("buckets", buckets);
   json.array("strips", time_strips(recording, leaves, buckets), [&](const TimeStrip& strip) {

@@ -7,11 +7,11 @@
 
 namespace mixwalk {
 
-// Writes the recording of a report, an object: what was recorded, and of each thread what its samples add up to by
-// stack, and what it did over time. Its stacks are in `tables`.
+// Writes the recording of a report, as an object: what was recorded, and for each thread the sums of its samples by
+// stack, and what it did over time. The stacks are in `tables`.
 void write_recording_data(const Recording& recording, ReportTables& tables, JsonWriter& json);
 
-// One of several recordings of a report, an object: of which file and process, what was recorded, and the sums.
+// One of several recordings of a report, as an object: its file and process, what was recorded, and the sums.
 void write_compared_recording_data(const Recording& recording, std::string_view file, ReportTables& tables,
                                    JsonWriter& json);
 

@@ -12,8 +12,8 @@
 
 namespace mixwalk {
 
-// What the stacks of a report are made of, each thing once: strings, frames, and the nodes of which a stack is the
-// path from its leaf to the root. Several recordings may share one.
+// What the stacks of a report consist of, each thing once: strings, frames, and nodes; a stack is the path of nodes
+// from its leaf to the root. Several recordings may share one object.
 class ReportTables {
  public:
   // The node of no stack.
@@ -23,7 +23,7 @@ class ReportTables {
   std::vector<std::uint32_t> add(const Recording& recording, const RecordedStacks& stacks);
   std::uint32_t string(std::string_view text) { return strings_.index(text); }
 
-  // Members "strings", "frames" and "nodes" of the report; last, since whatever else is written adds to them.
+  // Members "strings", "frames" and "nodes" of the report; written last, since everything else adds to them.
   void write(JsonWriter& json) const;
 
  private:

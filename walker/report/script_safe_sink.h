@@ -6,9 +6,9 @@
 
 namespace mixwalk {
 
-// JSON for a <script> block of a page: `<`, `>` and `&` come out as \u escapes, so that no text in it ends the block
-// or begins a comment. They stand in a JSON document only inside of its strings. JsonWriter escapes everything that
-// is no ASCII.
+// JSON for a <script> block of a page: `<`, `>` and `&` become \u escapes, so that no text in the JSON ends the block
+// or begins a comment. In a JSON document these characters occur only inside strings. JsonWriter escapes all characters
+// that are not ASCII.
 class ScriptSafeSink final : public ByteSink {
  public:
   explicit ScriptSafeSink(ByteSink& sink) : sink_(sink) {}

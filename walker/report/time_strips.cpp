@@ -11,19 +11,19 @@ namespace {
 constexpr std::uint32_t kMaxBuckets = 1000, kMinBuckets = 100;
 constexpr std::size_t kAllBuckets = 100'000;  // of all threads: some megabytes at the very most
 
-// The time that is looked at: samples may come later than the recording says that it ended.
+// The end of the time axis: samples may come later than the end that the recording gives.
 std::uint64_t length_of(const Recording& recording) {
   std::uint64_t ns = std::max<std::uint64_t>(recording.duration_ns, 1);
   if (!recording.samples.empty()) ns = std::max(ns, recording.samples.back().time_ns);
   return ns;
 }
 
-// Gathers the samples of one thread. A sample is no longer there when the next bucket begins.
+// Collects the samples of one thread. A sample ends before the next bucket begins.
 class StripBuilder {
  public:
   StripBuilder(std::uint64_t length_ns, std::uint32_t buckets) : length_ns_(length_ns), buckets_(buckets) {}
 
-  // Samples come in the order of their ends; those that reach back before the sample before do not count there.
+  // Samples come in the order of their ends; the part that reaches back beyond the previous sample does not count.
   void add(std::uint64_t begin_ns, std::uint64_t end_ns, std::uint32_t stack) {
     begin_ns = std::max(begin_ns, last_end_ns_);
     last_end_ns_ = std::max(last_end_ns_, end_ns);
@@ -42,7 +42,7 @@ class StripBuilder {
 
  private:
   std::uint32_t bucket(std::uint64_t ns) const {
-    // Not by integers: the product of a time and the buckets may be too large for 64 bits.
+    // No integers are used: the product of a time and the buckets may be too large for 64 bits.
     const double at = static_cast<double>(ns) / static_cast<double>(length_ns_) * buckets_;
     return std::min(static_cast<std::uint32_t>(at), buckets_ - 1);
   }

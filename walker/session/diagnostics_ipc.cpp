@@ -53,8 +53,8 @@ class Reader {
     else bytes_.remove_prefix(bytes);
   }
 
-  // A UTF-16 string, its length in units (the terminator counted) in front. To UTF-8; what is no
-  // valid UTF-16 becomes '?'.
+  // A UTF-16 string, preceded by its length in units (including the terminator), converted to UTF-8; units that are not
+  // valid UTF-16 become '?'.
   std::string text() {
     const auto units = get<std::uint32_t>();
     if (!good_ || units > bytes_.size() / 2) {

@@ -55,7 +55,7 @@ int FreezeWatch::give_back(std::atomic<std::uint64_t>& slot, const LedgerEntry& 
     return 0;
   }
   const std::uint32_t before = resume(entry.thread, resumer);
-  // DoStackSnapshot suspends its target once more; that one is on our account, too.
+  // DoStackSnapshot suspends its target once more; that suspension counts as ours, too.
   const bool walk = entry.state == FreezeState::walked && before > 1 &&
                     may_resume(entry.thread) && resume(entry.thread, resumer) != 0;
   const FreezeState now = before == 0 ? FreezeState::not_suspended

@@ -11,38 +11,37 @@ namespace mixwalk {
 // Resumes threads of the one process that is watched.
 class ThreadResumer {
  public:
-  // Opens a thread for resume(). False: it has ended, is none of that process, or may not be opened.
+  // Opens a thread for resume(). False: it has ended, belongs to another process, or may not be opened.
   virtual bool open(std::uint32_t thread) = 0;
-  // One ResumeThread of the thread that was opened last. Gives the suspend count that it had before;
-  // 0 as well where the system refuses.
+  // Calls ResumeThread once for the thread that was opened last. Returns the suspend count that the thread had before;
+  // 0 also where the system refuses.
   virtual std::uint32_t resume() = 0;
 
  protected:
   ~ThreadResumer() = default;
 };
 
-// Reads a ledger from outside the target, and gives back the suspensions that are overdue.
+// Reads a ledger from outside the target, and resumes threads whose suspensions are overdue.
 //
-// The target may write anything into the ledger at any moment. So a look reads each slot once or twice
-// and has no loop that the target can prolong. At most kMostThreads threads are resumed, each at most
-// kMostPerThread times; both counts begin anew when our threads in the target have ended, since only
-// mixwalk.exe can resume then. A suspension is taken only where ResumeThread can follow: our threads
-// in the target give back a suspension that is not taken. Only the caller's clock is used. Not
-// thread-safe.
+// The target may write anything into the ledger at any moment. So look() reads each slot once or twice and has no loop
+// that the target can prolong. It resumes at most kMostThreads threads, each at most kMostPerThread times; both counts
+// begin anew when our threads in the target have ended, since from then on only mixwalk.exe can resume. It takes a
+// suspension only where ResumeThread can follow: a suspension that is not taken is undone by our threads in the target.
+// Only the caller's clock is used. Not thread-safe.
 class FreezeWatch {
  public:
   static constexpr std::uint32_t kMostPerThread = 2;
   static constexpr std::size_t kMostThreads = 4096;
 
-  // `limit_ms`: a suspension that is seen for so long is overdue.
+  // `limit_ms`: a suspension that has been seen for this long is overdue.
   FreezeWatch(LedgerPage& page, std::uint64_t limit_ms) noexcept
       : page_(page), limit_ms_(limit_ms) {}
   void set_limit(std::uint64_t limit_ms) noexcept { limit_ms_ = limit_ms; }
 
-  // Gives back what is overdue, or, where our threads in the target have ended, all there is.
-  // Returns how often a thread was resumed.
+  // Undoes the suspensions that are overdue, or, where our threads in the target have ended, all of them. Returns how
+  // often a thread was resumed.
   int look(std::uint64_t now_ms, bool agent_ended, ThreadResumer& resumer);
-  // Whether a suspension was under way at the last look that may have to be given back later.
+  // Whether there was a suspension at the last look that may have to be undone later.
   bool any() const noexcept { return any_; }
 
  private:

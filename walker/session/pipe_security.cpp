@@ -15,15 +15,15 @@ std::string pipe_sddl(const std::string& own_user, const TokenFacts& target) {
   std::string sddl = "D:P" + allow("GA", own_user);
   const bool other_user = target.user != own_user;
   if (other_user) sddl += allow(kReadWrite, target.user);
-  // The logon session is the narrowest group that a process of another user, or a restricted one, is
-  // in. Windows checks a restricted token twice. The second time only its restricting SIDs count: as a
-  // rule, the SID of its logon session is one of them, and its user is not.
+  // The logon session is the narrowest group that contains a process of another user, or a restricted process. Windows
+  // checks a restricted token twice. In the second check only its restricting SIDs count: as a rule, the SID of its
+  // logon session is one of them, and its user is not.
   if ((other_user || target.restricted) && !target.logon.empty()) {
     sddl += allow(kReadWrite, target.logon);
   }
   // In an AppContainer the user's right counts only with the package's.
   if (!target.app_container.empty()) sddl += allow(kReadWrite, target.app_container);
-  // An object without a label is of medium integrity: a process below that may not write to it.
+  // An object without a label has medium integrity: a process of a lower level may not write to it.
   if (target.integrity < TokenFacts::kMediumIntegrity) {
     sddl += "S:(ML;;NW;;;S-1-16-" + std::to_string(target.integrity) + ")";
   }

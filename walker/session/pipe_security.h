@@ -5,7 +5,7 @@
 
 namespace mixwalk {
 
-// What decides whether a process may open a pipe, as its token has it. SIDs are text: "S-1-5-18".
+// The facts from a process's token that decide whether it may open a pipe. SIDs are text: "S-1-5-18".
 struct TokenFacts {
   std::string user;
   std::string logon;          // of its logon session, S-1-5-5-…; empty: it has none (LocalSystem)
@@ -16,9 +16,9 @@ struct TokenFacts {
   static constexpr std::uint32_t kMediumIntegrity = 0x2000;
 };
 
-// The security descriptor, as SDDL, of a pipe that mixwalk.exe makes for one target: it admits
-// mixwalk.exe's own user and the target, by SIDs that are as narrow as they can be, and no group
-// like Everyone, Administrators or ALL APPLICATION PACKAGES. Pure; not frozen-safe.
+// The security descriptor, as SDDL, of a pipe that mixwalk.exe creates for one target: it admits mixwalk.exe's own user
+// and the target, by the narrowest possible SIDs, and no group like Everyone, Administrators or ALL APPLICATION
+// PACKAGES. Pure; not frozen-safe.
 std::string pipe_sddl(const std::string& own_user, const TokenFacts& target);
 
 }  // namespace mixwalk

@@ -71,8 +71,8 @@ Enum checked(std::uint32_t value, Enum last) {
   return static_cast<Enum>(value);
 }
 
-// Folklore: protozero's get_bool reads its byte without looking whether there is one; a message that
-// ends with the field's tag made it read beyond. (Found by protocol_fuzz; corpus: bool_cut_off.)
+// Folklore: protozero's get_bool reads its byte without checking that there is one; a message that ended with the
+// field's tag made it read beyond the end. (Found by protocol_fuzz; corpus: bool_cut_off.)
 template <class Field>
 bool get_flag(pbf_message<Field>& in) {
   return in.get_uint32() != 0;
@@ -176,8 +176,8 @@ void put(MessageBuilder<FrameField>& out, const Frame& frame, std::uint32_t targ
   out.add_uint32(FrameField::il_offset, frame.il.offset);
 }
 
-// The targets of a thread's stubs, as they were sent. A message could name a long one in each of a million frames:
-// copies beyond kMaxBytes are left out.
+// The received targets of a thread's stubs. A message could name a long target in each of a million frames: copies
+// beyond kMaxBytes are left out.
 class ReceivedTargets {
  public:
   void add(std::string target) { targets_.push_back(std::move(target)); }
@@ -243,13 +243,13 @@ Run get_run(pbf_message<RunField> in) {
   return run;
 }
 
-// The targets of a thread's stubs, each once: a recursion through a stub has tens of thousands of frames. What
-// goes beyond kMaxTargetBytes is left out, so that the message is none that nobody would read.
+// The targets of a thread's stubs, each once: a recursion through a stub has tens of thousands of frames. Targets
+// beyond kMaxTargetBytes are left out, since a receiver would refuse a message that is too long.
 class TargetNumbers {
  public:
   static constexpr std::size_t kMaxTargetBytes = 1 << 20;
 
-  // 0: it has none, or is left out. `is_new`: its text has to be sent.
+  // 0: the frame has no target, or it is left out. `is_new`: its text has to be sent.
   std::uint32_t number(const std::string& target, bool& is_new) {
     is_new = false;
     if (target.empty()) return 0;
@@ -294,7 +294,7 @@ void put(MessageBuilder<ThreadField>& out, const Thread& thread) {
   }
 }
 
-// Throws where an index inside the stack points at nothing, so that later code need not check.
+// Throws where an index inside the stack is invalid, so that later code need not check.
 void check_indices(const Stack& stack) {
   const auto runs = static_cast<std::int64_t>(stack.runs.size());
   for (const Frame& frame : stack.frames) {

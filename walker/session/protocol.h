@@ -16,14 +16,14 @@
 
 namespace mixwalk {
 
-// The messages between mixwalk.dll (in the target) and mixwalk.exe, over one private pipe. Each is
-// a frame of a 32-bit little-endian length and a protobuf message of one field, whose number says
-// which message it is. Both ends treat what they read as hostile: decoding is bounded, throws
-// std::bad_alloc at most, and says "no" to what it does not understand.
+// The messages between mixwalk.dll (in the target) and mixwalk.exe, over one private pipe. Each is a frame of a 32-bit
+// little-endian length and a protobuf message of one field, whose number is the kind of the message. Both ends treat
+// what they read as hostile: decoding is bounded, throws std::bad_alloc at most, and rejects what it does not
+// understand.
 inline constexpr std::uint32_t kProtocolVersion = 6;
 
-// A message longer than this is no message of ours. The largest real one is a thread's stack of
-// kMaxFrames frames of at most 80 bytes each.
+// A longer message than this is not one of ours. The largest real one is a thread's stack of kMaxFrames frames of at
+// most 80 bytes each.
 inline constexpr std::size_t kMaxMessageBytes = 8 << 20;
 inline constexpr std::size_t kLengthBytes = 4;
 
@@ -41,8 +41,8 @@ struct Hello {
   bool operator==(const Hello&) const = default;
 };
 
-// exe → DLL, next: the memory of the ledger (walker/suspended/freeze_ledger.h), as a handle of the
-// target's own. Nothing is frozen without it.
+// exe → DLL, next: the memory of the ledger (walker/suspended/freeze_ledger.h), as a handle that is valid in the
+// target. Without it nothing is frozen.
 struct LedgerOffer {
   std::uint64_t section = 0;
   bool operator==(const LedgerOffer&) const = default;
@@ -51,14 +51,14 @@ struct LedgerOffer {
 // exe → DLL.
 struct DumpRequest {
   Engine engine = Engine::snapshot;
-  // How long a thread may stand before the supervisor lets it run again, milliseconds.
+  // How long a thread may be frozen before the supervisor resumes it, milliseconds.
   std::uint32_t deadline_ms = kDefaultDeadlineMs;
   ProbePolicy probe = ProbePolicy::risk;  // of Engine::snapshot
-  // The canary's name begins so; empty: a parked managed thread is chosen.
+  // The canary's name begins with this text; empty: a parked managed thread is chosen.
   std::string canary_prefix;
   // Only these; empty: all of the process.
   std::vector<std::uint32_t> thread_ids;
-  // Each sample that DoStackSnapshot walked comes a second time, right after, walked from its copy.
+  // Each sample that DoStackSnapshot walked is sent a second time, directly after, walked from its copy.
   bool both_engines = false;
   bool at_once = false;  // all threads stand together, and are walked from their copies
   bool operator==(const DumpRequest&) const = default;
@@ -69,11 +69,11 @@ struct RecordRequest {
   SampleEvent event = SampleEvent::wall;  // any but dump
   std::uint64_t period_ns = 10'000'000;   // wall, cpu: between two samples of a thread
   std::vector<std::string> thread_names;  // only threads whose names begin so, beside the ids
-  // exception, allocation, class_load: of this type, "Namespace.Type" or "Type". module_load: of the
-  // module with this file name. Empty: of all.
+  // For exception, allocation, class_load: only events of this type, "Namespace.Type" or "Type". For module_load: only
+  // those of the module with this file name. Empty: all events.
   std::string type;
   std::uint64_t every = 1;  // allocation: the last one of so many is a sample
-  // wall, cpu: what recording may take from the target, in hundredths of a percent; 0: whatever it takes.
+  // wall, cpu: how much recording may take from the target, in hundredths of a percent; 0: no limit.
   std::uint32_t budget = 0;
   bool operator==(const RecordRequest&) const = default;
 };
@@ -84,8 +84,8 @@ struct DetachRequest {
   bool operator==(const DetachRequest&) const = default;
 };
 
-// DLL → exe, for a dump: functions before the first thread that has them, modules and assemblies in the
-// order that Frame::module and IlPlace::assembly count them, last DumpDone.
+// DLL → exe, for a dump: each function before the first thread that has it; modules and assemblies in the order of the
+// indices Frame::module and IlPlace::assembly; DumpDone is the last message.
 struct FunctionName {
   std::uint64_t id = 0;
   std::string text;
@@ -102,18 +102,18 @@ struct DumpDone {
 // DurationHistogram.
 struct RecordProgress {
   std::uint64_t samples = 0, whole = 0, guessed = 0;  // of all samples, by Completeness
-  // How long threads stood, and how long the system took before until they did. 0: nothing was frozen.
+  // How long threads were frozen, and how long the system took before that to stop them. 0: nothing was frozen.
   Percentiles frozen, stopping;
   std::uint64_t interventions = 0;  // freezes that the supervisor ended
-  // Of a recording of events: how many have become samples, were dropped, or were of other threads than
-  // those asked for (LedgerPage::events counts all).
+  // In a recording of events: how many events have become samples, were dropped, or happened on threads that were not
+  // asked for (LedgerPage::events counts all).
   std::uint64_t events = 0;
   bool slowed = false;  // samples are taken more seldom than was asked for, to keep the budget
   bool operator==(const RecordProgress&) const = default;
 };
-// DLL → exe, for a recording: the records of a .mixwalk file (docs/format.md), whole ones, native
-// frames without names; last RecordDone. A new file begins where the tables of the one before have
-// become too large to be kept in the target.
+// DLL → exe, for a recording: whole records of a .mixwalk file (docs/format.md), with native frames without names;
+// RecordDone is the last message. A new file begins when the tables of the current one have become too large to be kept
+// in the target.
 struct RecordedBytes {
   bool new_file = false;
   std::string bytes;
@@ -157,8 +157,8 @@ using Message =
 // The message with its length in front, ready to be written.
 std::string encode(const Message& message);
 
-// `bytes`: one message without its length. Nothing for whatever is not a whole, known message.
-// Throws nothing but std::bad_alloc.
+// `bytes`: one message without its length. Nothing where the bytes are not a whole, known message. Throws nothing but
+// std::bad_alloc.
 std::optional<Message> decode(std::string_view bytes);
 
 // The length that kLengthBytes bytes announce; nothing where no message is that long.

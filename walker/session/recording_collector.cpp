@@ -84,7 +84,7 @@ void RecordingCollector::take_over() {
   // A thread's name may have come later.
   for (std::size_t i = 0; i < from.threads.size(); ++i) {
     const Recording::ThreadInfo& thread = from.threads[i];
-    // A series of dumps has several rows of one id, of threads that another dump knows by another name.
+    // A series of dumps has several rows with the same id, for threads that have another name in another dump.
     if (from.event == SampleEvent::dump) {
       if (i == threads_.size()) {
         threads_.push_back(static_cast<std::uint32_t>(to.threads.size()));
@@ -116,8 +116,8 @@ void RecordingCollector::take_over() {
   reader_->clear_samples();
 }
 
-// Named module by module, since symbols of other modules may be closed meanwhile (Symboliser::kMaxBytes); numbered
-// in the order of the file.
+// Frames are named module by module, since symbols of other modules may be closed meanwhile (Symboliser::kMaxBytes),
+// and are numbered in the order of the file.
 void RecordingCollector::add_frames(const std::vector<RecordedFrame>& from) {
   const std::size_t first = frame_ends_.size();
   std::vector<std::uint32_t> order(from.size() - first);
@@ -147,8 +147,8 @@ std::vector<RecordedFrame> RecordingCollector::named(RecordedFrame frame) {
   return namer_(std::move(frame), module);
 }
 
-// The innermost of our frames that the node's frame is. A stack has no more inlined calls than the format has
-// room for beside its real frames (layout::kMaxDepth).
+// The innermost of our frames for the node's frame. A stack has no more inlined calls than the format has room for
+// beside its real frames (layout::kMaxDepth).
 void RecordingCollector::add_node(const Recording::Node& node) {
   constexpr std::uint32_t kMostInlined = layout::kMaxDepth / 2;
   const bool is_root = node.parent == Recording::kNone;

@@ -12,21 +12,20 @@
 
 namespace mixwalk {
 
-// Makes one Recording of the .mixwalk files that a target sends one after another, each with its own
-// numbers for modules, threads and frames. The bytes are not trusted.
+// Makes one Recording from the .mixwalk files that a target sends one after another, each with its own numbers for
+// modules, threads and frames. The bytes are not trusted.
 class RecordingCollector {
  public:
-  // Gives a native frame its symbol: the named frame last, and before it the calls inlined into it
-  // (symbolised(), symbolise.h). Called once for each frame of each file that the target sends. The module
-  // is the frame's.
+  // Returns a native frame with its symbol as the last element, preceded by the calls inlined into it (symbolised(),
+  // symbolise.h). Called once for each frame of each file that the target sends. The module is the frame's.
   using Namer =
       std::function<std::vector<RecordedFrame>(RecordedFrame frame, const Module& module)>;
 
-  // Gives a managed frame, which is of that assembly, its line (ManagedLines). Called as often.
+  // Gives a managed frame, which belongs to that assembly, its line (ManagedLines). Called equally often.
   using Liner = std::function<void(RecordedFrame& frame, const Assembly& assembly)>;
 
-  // Says which builds modules and assemblies are (Module::code_view, Assembly::pdb). Called once for each row of
-  // each file. Either may be empty.
+  // Finds out which builds modules and assemblies are (Module::code_view, Assembly::pdb). Called once for each row of
+  // each file. Either function may be empty.
   struct Identifier {
     std::function<void(Module& module)> module;
     std::function<void(Assembly& assembly)> assembly;
@@ -35,20 +34,20 @@ class RecordingCollector {
   explicit RecordingCollector(Namer namer, Liner liner = {}, Identifier identifier = {})
       : namer_(std::move(namer)), liner_(std::move(liner)), identifier_(std::move(identifier)) {}
 
-  // Whole records. Empty: taken. Else why they make no sense, one line.
+  // Takes whole records. Empty: they were taken. Otherwise the reason why they make no sense, one line.
   std::string_view add(std::string_view bytes, bool new_file);
 
-  // Names, tables and samples so far; the header's fields once the first bytes have come. The caller
-  // may clear the samples after storing them.
+  // Names, tables and samples so far; the header's fields are there once the first bytes have come. The caller may
+  // clear the samples after storing them.
   Recording& recording() noexcept { return builder_.recording(); }
 
-  // To be called after all of the recording was stored: the recording begins anew, with only the tables
-  // of the file that is being sent, without samples, at the end of the recording before (whole
-  // milliseconds).
+  // To be called after all of the recording was stored: the recording begins anew at the time at which the previous
+  // piece ends (rounded to whole milliseconds), without samples and only with the tables of the file that is being
+  // sent.
   void begin_piece();
   // Counts samples that the target took and that never arrived.
   void add_lost(std::uint64_t samples);
-  // Samples that the target did not take, or that never arrived, in all pieces.
+  // Samples, in all pieces, that the target did not take, or that never arrived.
   std::uint64_t dropped() const noexcept { return dropped_; }
 
  private:
@@ -70,8 +69,8 @@ class RecordingCollector {
   std::uint64_t piece_begin_ns_ = 0;  // whole milliseconds
   // The file's numbers → ours.
   std::vector<std::uint32_t> modules_, assemblies_, threads_, details_, nodes_;
-  // A frame of the file may be several of ours, innermost first: those from the end of the frame before
-  // it up to frame_ends_, in frames_.
+  // One frame of the file may become several of ours, innermost first: those in frames_ from the end of the previous
+  // frame up to its entry in frame_ends_.
   std::vector<std::uint32_t> frames_, frame_ends_;
   std::vector<std::uint32_t> inlined_;  // of each of the file's nodes: the inlined calls from it to the root
 };

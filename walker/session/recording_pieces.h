@@ -13,10 +13,10 @@
 
 namespace mixwalk {
 
-// How much of a recording is kept in memory, or put into one file, before another one is begun. Each
-// is far less than what a file may hold (walker/store/layout.h).
+// How much of a recording is kept in memory, or put into one file, before another file begins. Each limit is far below
+// what a file may hold (walker/store/layout.h).
 struct PieceLimits {
-  // A reader keeps them all: 1.3 GB. A hundred threads at 100 Hz for an hour.
+  // A reader keeps all of them: 1.3 GB. That is a hundred threads at 100 Hz for an hour.
   std::uint64_t samples = 1 << 25;
   // Together some 300 MB in memory, with names.
   std::size_t frames = 250'000;
@@ -26,9 +26,8 @@ struct PieceLimits {
   bool reached_by(const Recording& recording, std::uint64_t samples_in_all) const noexcept;
 };
 
-// Writes what a collector collects as .mixwalk files, one after the other: a recording may go on for
-// days, and neither the memory that it takes nor what a reader of one file needs grows with it. Each
-// file is a recording of its own, of a part of the time.
+// Writes a collector's recording as .mixwalk files, one after the other: a recording may go on for days, while both its
+// memory and what a reader of one file needs stay limited. Each file is a recording of its own, of a part of the time.
 class RecordingPieces {
  public:
   // Opens the file of a piece, from 1 on. Null: it cannot be written.
@@ -44,7 +43,7 @@ class RecordingPieces {
   // The collector's recording is begun anew, now. False: it cannot be written.
   bool cut();
   bool is_full();
-  // Which limit of the format was met, one line; empty: none, or the sink refused.
+  // Which limit of the format was reached, one line; empty: none, or the sink refused.
   std::string_view problem() const noexcept { return writer_ ? writer_->problem() : ""; }
 
  private:

@@ -19,9 +19,8 @@ struct DetachMeaning {
   const char* text;
 };
 
-// What an attach can end with, by the sources of the runtime: its diagnostics port
-// (ds-profiler-protocol.c, ds-types.h), LoadProfiler (profilinghelper.cpp), SetEventMask. The names are
-// those of corerror.h.
+// The possible results of an attach, from the sources of the runtime: its diagnostics port (ds-profiler-protocol.c,
+// ds-types.h), LoadProfiler (profilinghelper.cpp), SetEventMask. The names are those of corerror.h.
 constexpr AttachMeaning kAttach[] = {
     // CORPROF_E_NOT_YET_AVAILABLE: the port answers before the runtime has started.
     {0x8013135B, ExitCode::not_started,

@@ -7,7 +7,7 @@
 namespace mixwalk {
 namespace {
 
-// Bounds of what a target may make us keep. A process has hundreds of modules and threads, and a
+// Limits for what a target can make mixwalk.exe keep in memory. A process has hundreds of modules and threads, and a
 // dump some ten thousand different functions.
 constexpr std::size_t kMaxModules = 100'000;
 constexpr std::size_t kMaxThreads = 100'000;

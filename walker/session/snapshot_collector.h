@@ -8,7 +8,7 @@
 
 namespace mixwalk {
 
-// Puts the messages of a dump together to a Snapshot. Pure; what comes is not trusted.
+// Builds a Snapshot from the messages of a dump. Pure; the messages are not trusted.
 class SnapshotCollector {
  public:
   enum class Step { more, done, protocol_error };

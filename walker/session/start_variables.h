@@ -2,9 +2,9 @@
 
 namespace mixwalk {
 
-// The variables by which mixwalk.exe has a program that it starts load mixwalk.dll. They are the
-// program's until mixwalk.dll is in: then each has again what it had before, for the children of that
-// program, and those of mixwalk's own are gone.
+// The variables by which mixwalk.exe makes a program that it starts load mixwalk.dll. The program has them until
+// mixwalk.dll is loaded: then each variable gets its earlier value again, for the children of that program, and
+// mixwalk's own variables are removed.
 
 // The name of the pipe that mixwalk.dll is to come to.
 inline constexpr wchar_t kPipeVariable[] = L"MIXWALK_PIPE";

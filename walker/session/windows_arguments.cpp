@@ -16,8 +16,8 @@ std::string quoted(const std::string& argument) {
       ++backslashes;
       continue;
     }
-    // Backslashes mean themselves unless a quote follows: then each is doubled, and the quote's own
-    // is added.
+    // Backslashes stand for themselves unless a quote follows them: then each is doubled, and one more escapes the
+    // quote.
     text.append(c == '"' ? backslashes * 2 + 1 : backslashes, '\\');
     backslashes = 0;
     text += c;

@@ -11,15 +11,15 @@
 
 namespace mixwalk {
 
-// Puts a recording together from the content of records, checking everything. Each function gives
-// why its record makes no sense (a literal; the reader is of no use then), or nothing.
+// Builds a recording from the content of records, checking everything. Each function returns why its record makes no
+// sense (a literal; the reader cannot be used after that), or nothing.
 class ContentReader {
  public:
   std::string_view read_header(std::string_view content);
   std::string_view read_chunk(std::string_view content);
   std::string_view read_footer(std::string_view content);
 
-  // What was read so far, but for the samples that were cleared.
+  // What was read so far, except for the samples that were cleared.
   const Recording& recording() const noexcept { return recording_; }
   // To be called when the samples were taken over: all samples of a long recording need too much memory.
   void clear_samples() noexcept;

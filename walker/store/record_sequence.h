@@ -10,8 +10,8 @@
 
 namespace mixwalk {
 
-// The records of a .mixwalk file one after the other, as its bytes come, and where they end (docs/format.md). What a
-// record says is not looked at.
+// The records of a .mixwalk file one after the other, as its bytes come, and the end of each (docs/format.md). The
+// content of the records is not read.
 class RecordSequence {
  public:
   struct Next {

@@ -11,7 +11,7 @@
 
 namespace mixwalk {
 
-// What is missing at the end of a .mixwalk file. All before it is read.
+// What is missing at the end of a .mixwalk file. Everything before it is read.
 struct Cut {
   enum class Kind : std::uint8_t {
     none,
@@ -34,16 +34,15 @@ std::string sentence(const Cut& cut);
 std::string nonsense(layout::File kind, std::size_t chunks, std::string_view why);
 
 struct ReadRecording {
-  // None: `error` says why, in one line. Its indices are checked, its times never go back, and
+  // Empty: `error` says why, in one line. All indices in the recording are checked, its times never decrease, and its
   // duration_ns is no less than the last sample's time.
   std::optional<Recording> recording;
   Cut cut;
   std::string error;
 };
 
-// Reads a .mixwalk file (docs/format.md), or any beginning of one that has the header. The bytes may
-// come from any source: whole records whose content makes no sense, or is beyond the format's limits,
-// are an error.
+// Reads a .mixwalk file (docs/format.md), or any beginning of a file that contains the header. The bytes may come from
+// any source: whole records whose content makes no sense, or exceeds the format's limits, are an error.
 ReadRecording read_recording(std::string_view bytes);
 
 }  // namespace mixwalk

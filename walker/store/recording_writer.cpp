@@ -11,8 +11,7 @@ namespace mixwalk {
 namespace {
 
 
-// A chunk is written when it has this many bytes: what a torn file loses at most, but for one long
-// name.
+// A chunk is written when it has this many bytes. A torn file loses at most that much, and one long name.
 constexpr std::size_t kFullBytes = 1 << 20;
 // Packed columns are written so many at once.
 constexpr std::size_t kColumnLength = 1 << 16;
@@ -22,8 +21,8 @@ std::uint32_t number(Enum value) {
   return static_cast<std::uint32_t>(value);
 }
 
-// Zero is what a reader assumes of a field that is missing. Rows of tables have their first field
-// nevertheless: protozero leaves out a message without any, and the row's place counts.
+// A reader assumes zero for a missing field, so zero is not written. Rows of tables have their first field
+// nevertheless: protozero leaves out a message without any fields, and the row's position counts.
 template <class Field>
 void add(MessageBuilder<Field>& out, Field field, std::uint64_t value) {
   if (value != 0) out.add_uint64(field, value);
@@ -330,7 +329,7 @@ void RecordingWriter::add_samples(const Recording& recording) {
   }
 }
 
-// How far the recording has come, for the reader of a file that was cut.
+// How far the recording has come, for readers of a truncated file.
 void RecordingWriter::add_progress(const Recording& recording) {
   MessageBuilder<layout::Chunk> out(chunk_);
   if (recording.duration_ns != std::exchange(duration_ns_, recording.duration_ns)) {

@@ -12,25 +12,25 @@
 
 namespace mixwalk {
 
-// Writes a recording as a .mixwalk file (docs/format.md) while it is being made. After every call
-// the sink has whole records: a file that ends there, because its writer was killed, is readable.
-// Each function gives false when the sink refused or a limit of the format was reached; problem()
-// then says which, and nothing more is written, but for the footer after a limit.
+// Writes a recording as a .mixwalk file (docs/format.md) while the recording goes on. After every call the sink has
+// whole records: a file that ends there, because its writer was killed, is readable. Each function returns false when
+// the sink refused or a limit of the format was reached; problem() then says which, and nothing more is written, except
+// for the footer after a limit.
 class RecordingWriter {
  public:
   explicit RecordingWriter(ByteSink& sink) : sink_(sink) {}
 
-  // First: what is known when a recording begins. Its tables are not looked at.
+  // To be called first: writes what is known when a recording begins. Its tables are not written.
   bool begin(const Recording& header);
 
-  // What is new since the last call. The tables may only have grown, but for the names of threads;
-  // frames are written once, so their names must be there by now.
+  // Writes what is new since the last call. The tables may only have grown, except for the names of threads; frames are
+  // written once, so their names must be known by now.
   bool append(const Recording& recording);
 
   // To be called when the caller has emptied `samples` after an append, as a long recording does.
   void samples_cleared() noexcept { samples_ = 0; }
 
-  // Last: appends what is new, then duration and dropped samples. A file without it reads as cut.
+  // To be called last: appends what is new, then duration and dropped samples. A file without it counts as cut.
   bool end(const Recording& recording);
 
   // One line; empty: none, or the sink refused.

@@ -6,7 +6,7 @@
 
 namespace mixwalk {
 
-// How many rows a file may still have of what is counted over all of its dumps.
+// How many more rows a file may have of the kinds that are counted over all of its dumps.
 struct TableRoom {
   std::size_t locks = layout::kMaxLocks;
   std::size_t waiters = layout::kMaxWaiters;

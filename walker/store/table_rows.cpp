@@ -197,7 +197,7 @@ RecordedFrame get_frame(pbf_message<FrameField> in) {
       case FrameField::address: frame.address = in.get_uint64(); break;
       case FrameField::function: frame.function = in.get_uint64(); break;
       case FrameField::module:
-        // An index and one; whether there is such a module is asked when the chunk is read whole.
+        // An index plus one; whether there is such a module is checked when the whole chunk has been read.
         frame.module = static_cast<std::int32_t>(std::min(in.get_uint64(), kNoModule)) - 1;
         break;
       case FrameField::displacement: frame.displacement = in.get_uint64(); break;

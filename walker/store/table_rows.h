@@ -11,8 +11,8 @@
 
 namespace mixwalk {
 
-// One message of a .mixwalk file each, to the value that it is. They throw Nonsense, or what
-// protozero throws; whether an index leads somewhere is not theirs to ask.
+// Each of these converts one message of a .mixwalk file to its value. They throw Nonsense, or what protozero throws;
+// they do not check whether an index leads somewhere.
 Process get_process(protozero::pbf_message<layout::ProcessField> in);
 Runtime get_runtime(protozero::pbf_message<layout::RuntimeField> in);
 Module get_module(protozero::pbf_message<layout::ModuleField> in);

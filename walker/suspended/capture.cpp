@@ -8,20 +8,20 @@
 namespace mixwalk {
 namespace {
 
-// Frames between the top of a stack and its first managed frame. Longer leaf runs exist (deep
-// native recursion) but a walk that long is not worth the freeze: the sample then goes without a
-// seed, and the copy engine has the stack all the same.
+// The limit for frames between the top of a stack and its first managed frame. Longer leaf runs exist (deep native
+// recursion), but a walk that long is not worth the freeze: the sample then gets no seed, and the copy engine walks the
+// stack all the same.
 constexpr int kMaxLeafFrames = 512;
 
-// Walks from the top of the copy to the topmost managed frame. The frozen stack is read once only;
-// the images' .pdata is ours to read, the dynamic function table is not.
+// Walks from the top of the copy to the topmost managed frame. The frozen stack is read only once. The images' .pdata
+// may be read here; the dynamic function table may not.
 class LeafWalk final : OutsideMemory {
  public:
   LeafWalk(const CaptureView& view, RawSample& sample) noexcept : view_(view), sample_(sample) {}
 
-  // The registers of the topmost managed frame; nothing where none was found, or none may be asked
-  // for. clr_allowed() says which. A frame that a guess led to is none: a bogus seed makes the CLR read
-  // wild memory.
+  // The registers of the topmost managed frame; nothing where no managed frame was found, or where the CLR may not be
+  // asked about one (clr_allowed()). A frame that a guess led to does not count: a wrong seed makes the CLR read wild
+  // memory.
   std::optional<Registers> find_seed() noexcept {
     TableUnwindStep step(view_.modules, view_.code, sample_.stack, *this);
     Cursor frame{.registers = sample_.context};
@@ -32,7 +32,7 @@ class LeafWalk final : OutsideMemory {
       const ModuleSpan* module = view_.modules.find(ip);
       if (module != nullptr) at_risk_ = at_risk_ || is_risk(*module, i == 0);
       if (at_risk_ && !view_.ask_at_risk && !clr_allowed()) return std::nullopt;
-      // An image without managed code needs no question; everything else only the CLR can tell.
+      // For an image without managed code the CLR need not be asked; for everything else only the CLR knows.
       if (module == nullptr || module->has_managed_code) {
         if (!clr_allowed()) return std::nullopt;
         if (ip != 0 && view_.managed->is_managed(ip)) {
@@ -53,8 +53,8 @@ class LeafWalk final : OutsideMemory {
                : MemoryKind::unknown;
   }
 
-  // Whether the CLR may be called while this thread stands. Decided once, by what the walk has seen
-  // until it is first asked.
+  // Whether the CLR may be called while this thread is frozen. This is decided at the first call, by what the walk has
+  // seen until then.
   bool clr_allowed() noexcept {
     if (!decided_) {
       decided_ = true;
@@ -124,8 +124,8 @@ void capture(ThreadControl& thread, std::uint64_t clr_thread, const CaptureView&
     }
     sample.overdue = thread.overdue();
   }
-  // Where a supervisor ended the freeze, this thread may have come back much later, and the frozen thread
-  // may have been let go before it stood.
+  // Where a supervisor ended the freeze, this thread may have continued much later, and the frozen thread may have been
+  // resumed before it had stopped.
   const std::uint64_t ended = sample.overdue ? thread.let_go_ns() : thread.now_ns();
   sample.frozen_ns = ended > standing ? ended - standing : 0;
 }

@@ -24,11 +24,10 @@ struct CaptureView {
   bool ask_at_risk = true;  // false: where a risk calls for a probe, the CLR is not asked at all
 };
 
-// Freezes one thread, copies its registers and stack, and, for a thread that ran managed code
-// (clr_thread != 0) and view.managed set, finds the seed and has the CLR walk it; not where it still
-// stands at view.last, nor where it was suspended before. The thread runs again when this returns. Before
-// the first CLR call the probe is asked, as the policy says. Frozen-safe: this is the whole of what
-// happens while it stands.
+// Freezes one thread and copies its registers and stack. For a thread that ran managed code (clr_thread != 0) and where
+// view.managed is set, finds the seed and has the CLR walk the thread; not where the thread has not moved since
+// view.last, nor where it was suspended before. The thread runs again when this returns. Before the first CLR call the
+// probe is asked, as the policy says. Frozen-safe: this function is everything that happens while the thread is frozen.
 void capture(ThreadControl& thread, std::uint64_t clr_thread, const CaptureView& view,
              RawSample& sample) noexcept;
 

@@ -4,11 +4,11 @@
 
 namespace mixwalk {
 
-// How long a thread may stand: a walk takes some 100 µs, and a time slice of another thread 15 ms.
+// How long a thread may be frozen: a walk takes some 100 µs, and a time slice of another thread 15 ms.
 inline constexpr std::uint32_t kDefaultDeadlineMs = 50;
-// How long all threads of a process may stand together: some 200 µs each, and hundreds of threads.
+// How long all threads of a process may be frozen together: some 200 µs for each, and hundreds of threads.
 inline constexpr std::uint32_t kAtOnceDeadlineMs = 500;
-// More than this is a hang for the program that waits for the thread.
+// A longer time is a hang for the program that waits for the thread.
 inline constexpr std::uint32_t kMaxDeadlineMs = 60'000;
 
 }  // namespace mixwalk

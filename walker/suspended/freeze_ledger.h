@@ -6,13 +6,12 @@
 
 namespace mixwalk {
 
-// Which threads of the target are suspended by us, in memory that mixwalk.exe shares: should all of
-// our threads in the target end or fall silent, mixwalk.exe gives back what is written here.
+// Which threads of the target are suspended by us, in memory that mixwalk.exe shares: if all of our threads in the
+// target end or fall silent, mixwalk.exe resumes the threads that are listed here.
 //
-// Folklore: a thread that calls ExitProcess makes the system end every other thread, ours too.
-// Real case: our thread ended while the exiting thread was suspended by it, and the program hung
-// for ever (some 1 in 100 ends under `record -i 1ms`). No thread inside could help: all had ended.
-// (Test: ends_test.)
+// Folklore: a thread that calls ExitProcess makes the system end every other thread, ours too. Real case: our thread
+// ended while it had the exiting thread suspended, and the program hung for ever (some 1 in 100 ends under `record -i
+// 1ms`). No thread inside could help: all had ended. (Test: ends_test.)
 
 // How far a suspension has come.
 enum class FreezeState : std::uint8_t {
@@ -40,7 +39,7 @@ struct LedgerEntry {
     return std::uint64_t{thread} << 32 | std::uint64_t{turn % kTurns} << 8 |
            static_cast<std::uint8_t>(state);
   }
-  // Any word is an entry: a state that there is none of is `empty`.
+  // Any word is an entry: a word with an unknown state counts as `empty`.
   static constexpr LedgerEntry of(std::uint64_t word) noexcept {
     const auto state = static_cast<std::uint8_t>(word);
     return {static_cast<std::uint32_t>(word >> 32), static_cast<std::uint32_t>(word >> 8) % kTurns,
@@ -64,41 +63,41 @@ struct LedgerPage {
 
 // One suspension, from before SuspendThread to after ResumeThread. Frozen-safe: plain atomics.
 //
-// A caller of ResumeThread takes the suspension first. Only one of these can take it: the thread that
-// suspended, a supervisor, or mixwalk.exe.
+// Whoever calls ResumeThread takes the suspension first. Only one of these can take it: the thread that suspended, a
+// supervisor, or mixwalk.exe.
 class LedgerFreeze {
  public:
   // Before SuspendThread. False: no slot is free, and nothing may be suspended.
   bool begin(LedgerPage& page, std::uint32_t thread) noexcept;
   // After SuspendThread. False: mixwalk.exe has taken the suspension; see is_left_to_us().
   bool suspended() noexcept { return change(FreezeState::suspending, FreezeState::frozen); }
-  // mixwalk.exe took the suspension, and its ResumeThread found the thread running, because it came
-  // before our SuspendThread; or mixwalk.exe never came to the end of its ResumeThread. So the
-  // suspension is still there, and ours.
+  // mixwalk.exe took the suspension, and its ResumeThread found the thread running, because it came before our
+  // SuspendThread; or mixwalk.exe never finished its ResumeThread. So the suspension is still in effect, and we must
+  // undo it.
   bool is_left_to_us() const noexcept {
     const FreezeState now = state();
     return now == FreezeState::not_suspended || now == FreezeState::taking;
   }
 
-  // Around DoStackSnapshot, which has resumed the thread itself by its end. Nothing happens where
-  // no suspension is under way.
+  // To be called around DoStackSnapshot, which has itself resumed the thread when it returns. Nothing happens where no
+  // suspension is in effect.
   void walk_begins() noexcept { change(FreezeState::frozen, FreezeState::walked); }
   void walk_ended() noexcept;
 
-  // Before ResumeThread. False: our suspension was taken by another, who calls ResumeThread.
+  // Before ResumeThread. False: another thread took our suspension, and calls ResumeThread.
   bool take() noexcept;
-  // The same for the suspension of DoStackSnapshot, where ours is given back already.
+  // The same for the suspension of DoStackSnapshot, where our own is already undone.
   bool take_walk() noexcept { return change(FreezeState::walk_holds, FreezeState::resuming); }
   // After ResumeThread. `walk_holds`: DoStackSnapshot is under way and may have its own suspension.
   void resumed(bool walk_holds) noexcept {
     change(FreezeState::resuming, walk_holds ? FreezeState::walk_holds : FreezeState::resumed);
   }
   bool being_resumed() const noexcept { return state() == FreezeState::resuming; }
-  // During DoStackSnapshot, before SuspendThread. False: the suspension of DoStackSnapshot was not
-  // given back, and must not be taken again.
+  // During DoStackSnapshot, before SuspendThread. False: the suspension that DoStackSnapshot made was not undone, so it
+  // must not be made again.
   bool walk_takes_again() noexcept;
 
-  // mixwalk.exe has taken the suspension, so the thread runs or is about to.
+  // mixwalk.exe has taken the suspension, so the thread runs or will run at once.
   bool taken_from_outside() const noexcept { return state() >= FreezeState::taking; }
   // mixwalk.exe is in the middle of its ResumeThread.
   bool being_taken() const noexcept { return state() == FreezeState::taking; }

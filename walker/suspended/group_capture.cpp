@@ -31,7 +31,7 @@ class GroupCapture {
   void read_registers(std::size_t place) noexcept {
     GroupMember& member = members_[place];
     if (!member.suspended) return;
-    // A thread that runs again would only be kept waiting once more.
+    // A thread that runs again would only make this wait once more.
     if (group_.overdue(place)) return be_late(member.sample);
     const std::uint64_t started = group_.now_ns();
     const bool stands = group_.read_registers(place, member.sample.context);
@@ -54,7 +54,7 @@ class GroupCapture {
     } else {
       sample.fault = CaptureFault::no_room;
     }
-    // Asked last: what was copied before the group was let go is of threads that stood.
+    // Asked last: threads whose copies were made before the group was resumed were frozen while they were copied.
     if (group_.overdue(place)) be_late(sample);
   }
 
@@ -64,7 +64,7 @@ class GroupCapture {
     group_.resume(place);
     member.suspended = false;
     RawSample& sample = member.sample;
-    // The supervisor lets all of them go, those too that were copied before.
+    // The supervisor resumes all of them, including those that were copied before.
     const std::uint64_t now = group_.now_ns(), let_go = group_.let_go_ns();
     const std::uint64_t ended = let_go != 0 ? std::min(now, let_go) : now;
     const std::uint64_t under_way = ended > member.suspended_ns ? ended - member.suspended_ns : 0;
@@ -77,7 +77,7 @@ class GroupCapture {
     sample.overdue = true;
   }
 
-  // Stacks lie one behind the other. The first one gets all there is, and is cut where that is too little:
+  // The stacks follow each other in the arena. The first one gets the whole arena, and is cut where that is too little:
   // no later moment has more room for it.
   bool take_buffer(RawSample& sample, std::uint64_t bytes) noexcept {
     constexpr std::size_t kAlignment = 16;  // StackCopy keeps the alignment of Rsp

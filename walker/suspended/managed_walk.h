@@ -7,16 +7,16 @@
 
 namespace mixwalk {
 
-// The CLR, as far as it may be asked while a thread is frozen. Frozen-safe on our side: no
-// allocation, no lock of ours, no name.
+// The CLR, as far as it may be asked while a thread is frozen. Frozen-safe on our side: no allocation, no lock of ours,
+// no look-up of names.
 class ManagedWalk {
  public:
   // Whether the CLR knows this address as managed code, ReadyToRun and stubs with IL included.
   virtual bool is_managed(std::uint64_t ip) noexcept = 0;
 
-  // DoStackSnapshot of the frozen thread into sample.entry_buffer. `seed`: the registers of the
-  // topmost managed frame, or null where none was found (never a guess: a bogus seed makes the CLR
-  // read wild memory). Sets entry_count, entries_cut, managed_walked and refusal.
+  // DoStackSnapshot of the frozen thread into sample.entry_buffer. `seed`: the registers of the topmost managed frame,
+  // or null where none was found (never a guess: a wrong seed makes the CLR read wild memory). Sets entry_count,
+  // entries_cut, managed_walked and refusal.
   virtual void walk(std::uint64_t clr_thread, const Registers* seed, RawSample& sample) noexcept = 0;
 
  protected:

@@ -27,8 +27,8 @@ enum class CaptureFault : std::uint8_t {
   no_room,        // the stacks of the group's other threads left no room for this one
 };
 
-// What one freeze of one thread brought back. Frozen-safe to fill: plain values in buffers that
-// were made before; every buffer is the caller's.
+// The result of one freeze of one thread. Frozen-safe to fill: plain values in buffers that were allocated before; the
+// caller owns every buffer.
 struct RawSample {
   RawSample(std::span<std::byte> stack_buffer, std::span<ManagedEntry> entry_buffer) noexcept
       : stack(stack_buffer), entry_buffer(entry_buffer) {}
@@ -63,8 +63,8 @@ struct RawSample {
   bool at_risk = false;  // it may hold a lock of the runtime, and so the CLR was not asked
   std::size_t entry_count = 0;
   bool entries_cut = false;  // more callbacks came than the buffer holds
-  // From before SuspendThread until the thread stood, the system's scheduling; and from then until it
-  // ran again.
+  // The time from before SuspendThread until the thread had stopped, which depends on the system's scheduling; and the
+  // time from then until it ran again.
   std::uint64_t stopping_ns = 0, frozen_ns = 0;
 
   std::span<ManagedEntry> entry_buffer;

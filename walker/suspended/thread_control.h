@@ -14,22 +14,21 @@ struct StackLimits {
   bool contains(std::uint64_t rsp) const noexcept { return rsp >= limit && rsp < base; }
 };
 
-// One thread of this process that can be frozen. Frozen-safe: NO HEAP ALLOCATION, no lock and no
-// logging in any of these, also not through a failed check. (The seam's size is learnt from
-// Chromium's base/profiler.)
+// One thread of this process that can be frozen. Frozen-safe: NO HEAP ALLOCATION, no lock and no logging in any of
+// these functions, not even through a failed check. (The scope of this interface follows Chromium's base/profiler.)
 class ThreadControl {
  public:
   // False: the thread is ending, or may not be suspended.
   virtual bool suspend() noexcept = 0;
-  // Undoes suspend(), however often a supervisor has done so already.
+  // Undoes suspend(), even if a supervisor has already done so.
   virtual void resume() noexcept = 0;
-  // Only while suspended. On Windows this is also what waits until the thread really stands.
+  // Only while suspended. On Windows this is also the call that waits until the thread has really stopped.
   virtual bool read_registers(Registers& registers) noexcept = 0;
-  // Only while suspended. The thread was suspended before suspend(): by the program, a debugger or
-  // the CLR. It stands for their reasons, and may be copied but not walked by the CLR.
+  // Only while suspended. The thread was suspended before suspend(): by the program, a debugger or the CLR, for reasons
+  // of their own. It may be copied, but the CLR may not be asked to walk it.
   virtual bool suspended_by_others() const noexcept = 0;
   virtual StackLimits stack_limits() const noexcept = 0;
-  // A supervisor lets the thread run again, or has since suspend(), and when, by now_ns().
+  // Whether a supervisor is resuming the thread, or has done so since suspend(), and when, by now_ns().
   virtual bool overdue() const noexcept = 0;
   virtual std::uint64_t let_go_ns() const noexcept = 0;
   // A monotonic clock, in nanoseconds.
@@ -39,7 +38,7 @@ class ThreadControl {
   ~ThreadControl() = default;
 };
 
-// The freeze itself: as long as one of these lives, its thread is frozen.
+// The freeze itself: the thread is frozen during the life of this object.
 class ScopedSuspension {
  public:
   explicit ScopedSuspension(ThreadControl& thread) noexcept

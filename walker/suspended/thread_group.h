@@ -8,11 +8,10 @@
 
 namespace mixwalk {
 
-// Threads of this process that are frozen together, by their places from 0 on. Frozen-safe, as
-// ThreadControl is.
+// Threads of this process that are frozen together, by their indices from 0 on. Frozen-safe, as ThreadControl is.
 class ThreadGroup {
  public:
-  // Around everything else: from begin() on, the supervisor counts the time of the whole group.
+  // Called around everything else: from begin() on, the supervisor counts the time of the whole group.
   virtual void begin() noexcept = 0;
   virtual void end() noexcept = 0;
 
@@ -22,12 +21,12 @@ class ThreadGroup {
     not_now,  // the time of the group is over, or nothing may be suspended: the thread runs
   };
   virtual Suspend suspend(std::size_t place) noexcept = 0;
-  // Undoes suspend(), however often a supervisor has done so already.
+  // Undoes suspend(), even if a supervisor has already done so.
   virtual void resume(std::size_t place) noexcept = 0;
-  // Only while the thread is suspended. Waits until the thread really stands.
+  // Only while the thread is suspended. Waits until the thread has really stopped.
   virtual bool read_registers(std::size_t place, Registers& registers) noexcept = 0;
   virtual StackLimits stack_limits(std::size_t place) const noexcept = 0;
-  // A supervisor lets threads of the group run again, this one among them, or has since begin(). True
+  // Whether a supervisor is resuming threads of the group, this one among them, or has done so since begin(). True
   // before the first of them runs.
   virtual bool overdue(std::size_t place) const noexcept = 0;
   // When, by now_ns(); 0: none has since begin().

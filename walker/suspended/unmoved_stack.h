@@ -10,10 +10,9 @@
 
 namespace mixwalk {
 
-// Where a thread stood at its last sample: its registers and every byte of its stack. A thread
-// that stands there again has the frames that it had then: the copy engine makes them of nothing
-// else, but for code, and code that is on a stack stays where it is. (Cycle counts say less: they
-// may lag behind a thread that runs.)
+// Where a thread was at its last sample: its registers and every byte of its stack. A thread that is in exactly the
+// same state has the frames that it had then: the copy engine computes them from nothing else but code, and code that
+// is on a stack stays loaded. (Cycle counts say less: they may lag behind a thread that runs.)
 //
 // Comparing is frozen-safe, keeping is not.
 class UnmovedStack {

@@ -1,5 +1,5 @@
-// In mixwalk_bench.dll this stands in the place of walker/profiler/dumper.cpp: whoever asks for a
-// dump gets a measurement, in the file that the environment names, and a dump of no threads.
+// In mixwalk_bench.dll this file replaces walker/profiler/dumper.cpp: a request for a dump makes a measurement, into
+// the file that the environment names, and a dump of no threads.
 
 #include "walker/profiler/dumper.h"
 
@@ -10,8 +10,8 @@
 #include "tests/bench/win/freeze_bench.h"
 #include "unmanaged/win/utf8.h"
 
-// The agent keeps to itself what its sampler is made of; its call of the constructor comes by here
-// (the linker's --wrap).
+// The agent does not give access to the arguments of its sampler, so its call of the constructor is redirected to this
+// function (the linker's --wrap).
 #define SAMPLER_CONSTRUCTOR \
   _ZN7mixwalk7SamplerC1ERNS_13ClrInterfacesERKNS_15SamplerServicesERNS_10SupervisorERKNS_13SampleBuffersE
 #define JOINED_(a, b) a##b

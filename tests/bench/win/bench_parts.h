@@ -4,7 +4,7 @@
 
 namespace mixwalk::bench {
 
-// What the agent made its sampler of: the measurements are made of the same.
+// The arguments from which the agent made its sampler: the measurements use the same.
 struct Parts {
   ClrInterfaces* clr = nullptr;
   const SamplerServices* services = nullptr;

@@ -7,8 +7,8 @@
 
 namespace mixwalk::bench {
 
-// The processor's own clock: QueryPerformanceCounter is a system call under Wine, and costs as much
-// as what is measured here. Frozen-safe.
+// The processor's own clock: QueryPerformanceCounter is a system call under Wine, and costs as much as the measured
+// work. Frozen-safe.
 inline std::uint64_t cycles() noexcept {
   return __rdtsc();
 }

@@ -20,9 +20,9 @@
 
 namespace mixwalk::bench {
 
-// Freezes the threads of a fixture in every way in turn, and writes down how long each stood. Round
-// robin, so that whatever else the machine does meets all ways alike; never two ways right after
-// one another on one thread, which would then still be on its way back to where it waits.
+// Freezes the threads of a fixture in each way in turn, and writes down how long each was frozen. The ways alternate,
+// so that other load on the machine affects all of them alike; no two ways directly follow each other on one thread,
+// which would then still be on its way back to its wait.
 class FreezeBench {
  public:
   FreezeBench(const Parts& parts, std::FILE* rows);

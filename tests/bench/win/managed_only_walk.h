@@ -10,10 +10,10 @@
 
 namespace mixwalk::bench {
 
-// The peer: what a continuous profiler for .NET Framework does with a frozen thread. It unwinds the
-// topmost native frames in place with RtlVirtualUnwind until the CLR knows the address, and has
-// DoStackSnapshot begin there, for FunctionIDs only: no copy of the stack, no registers of the
-// holes. Not frozen-safe, as theirs is not: RtlLookupFunctionEntry may wait for the frozen thread.
+// The peer: what a continuous profiler for .NET Framework does with a frozen thread. It unwinds the topmost native
+// frames in place with RtlVirtualUnwind until the CLR knows the address, and lets DoStackSnapshot begin there, for
+// FunctionIDs only: no copy of the stack, no registers of the holes. Not frozen-safe, as that profiler is not:
+// RtlLookupFunctionEntry may wait for the frozen thread.
 class ManagedOnlyWalk {
  public:
   ManagedOnlyWalk(clr::ICorProfilerInfo3& info, Supervisor& supervisor) noexcept

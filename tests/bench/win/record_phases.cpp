@@ -1,6 +1,6 @@
-// Where the time of a recording goes: the calls between the files of the recorder come by here (the
-// linker's --wrap), and are timed. Written at the recording's end, to the file that the environment
-// names.
+// Where the time of a recording goes: the calls between the files of the recorder are redirected to functions here (the
+// linker's --wrap), which measure their time. The result is written at the recording's end, to the file that the
+// environment names.
 
 #include <array>
 #include <cstdio>
@@ -18,8 +18,8 @@
 namespace mixwalk::bench {
 namespace {
 
-// Of the agent's thread, all of them. What lies in another is taken off there: `sample` is what
-// Sampler::sample does itself.
+// All of these are phases of the agent's thread. The time of a phase inside another one is subtracted from the outer
+// one: `sample` is the time of Sampler::sample itself.
 enum Phase {
   kCaptureProbed,
   kCapturePlain,

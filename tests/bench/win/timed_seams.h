@@ -10,8 +10,8 @@
 
 namespace mixwalk::bench {
 
-// The product's seams with a clock at each: what they are given does the work. Frozen-safe where
-// that is.
+// Wrappers that measure the time of the product's interfaces; the wrapped object does the work. Frozen-safe where the
+// wrapped object is.
 
 struct FrozenParts {
   std::uint64_t suspend = 0, registers = 0, copy = 0, ask = 0, probe = 0, walk = 0, resume = 0;

@@ -12,7 +12,7 @@
 namespace mixwalk {
 namespace {
 
-// How long a program may say nothing: half of what its case may take.
+// How long a program may be silent: half of the time that its case may take.
 bool too_long(ULONGLONG silent_ms) {
   const auto limit = case_limit();
   return limit && std::chrono::milliseconds(silent_ms) > *limit / 2;
@@ -32,8 +32,8 @@ Pipe make_pipe(Inherited inherited) {
   return {UniqueHandle(read), UniqueHandle(write)};
 }
 
-// Ends all that is in it when this program ends, however it does: a test that ctest ends leaves no
-// program behind that keeps the machine busy.
+// Ends all processes in it when this program ends, however it ends: a test that ctest ends leaves no program behind
+// that keeps the machine busy.
 HANDLE own_job() {
   static const HANDLE job = [] {
     const HANDLE made = CreateJobObjectW(nullptr, nullptr);
@@ -66,11 +66,12 @@ UniqueHandle start(const std::vector<std::string>& arguments, DWORD flags, HANDL
   return UniqueHandle(created.hProcess);
 }
 
-// Until the pipe is closed, or its program has ended and nothing is left in it.
+// Reads until the pipe is closed, or until its program has ended and nothing is left in the pipe.
 //
 // Folklore: under Wine 8 the end of a program is not always the end of its output. The first program that needs a
 // desktop (WinVerifyTrust does) starts explorer.exe, which inherits the Unix files behind the standard streams, and
-// runs as long as any program on that desktop. (Seen: `dump` from outside, whose target was another program of the test.)
+// runs as long as any program on that desktop. (Seen: `dump` from outside, whose target was another program of the
+// test.)
 void read_all(HANDLE pipe, HANDLE process, std::string& into) {
   constexpr DWORD kLookMs = 5;
   char buffer[4096];

@@ -11,19 +11,18 @@
 
 namespace mixwalk {
 
-// A program under test, with pipes on its standard streams. It is ended, by its own handle, when
-// this goes away; and with all that it has started when the test program ends, however that does.
+// A program under test, with pipes on its standard streams. The destructor ends the program, by its own handle; when
+// the test program ends, however it ends, the program and everything that it has started are ended too.
 class ChildProcess {
  public:
-  // `arguments`: the program first. Aborts the test program when it cannot be started.
-  // `flags`: of CreateProcess.
+  // `arguments`: the program first. Aborts the test program when it cannot be started. `flags`: those of CreateProcess.
   explicit ChildProcess(const std::vector<std::string>& arguments, DWORD flags = 0);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // The next line of its standard output, without the line end; nothing once it is closed, or when
-  // the program is silent for half of case_limit (where it stands goes to standard error then).
+  // The next line of the program's standard output, without the line end; nothing once the output is closed, or when
+  // the program is silent for half of case_limit (then its stacks go to standard error).
   std::optional<std::string> read_line();
   // Everything else that it says, until it ends or closes its output.
   std::string read_rest();
@@ -57,9 +56,9 @@ struct ProgramResult {
 // Runs a program to its end, or for so long; both streams are kept apart.
 ProgramResult run_program(const std::vector<std::string>& arguments, DWORD timeout_ms = 60'000);
 enum class TargetLocks { left_out, looked_for };
-// mixwalk.exe with these arguments, for 10 s again and again as long as the visitor before it is just
-// leaving the target (exit code 5). That it leaves, and in which time, is what is tested. A dump is one from inside;
-// whether the target's locks are looked for is said here, as most tests mean the stacks.
+// Runs mixwalk.exe with these arguments, again and again for 10 s as long as an earlier visitor is just leaving the
+// target (exit code 5). Other tests check that the visitor leaves, and in which time. A dump is one from inside; the
+// arguments must say whether the target's locks are looked for, since most tests are about stacks.
 ProgramResult run_until_let_in(const std::vector<std::string>& arguments, DWORD timeout_ms = 60'000,
                                TargetLocks locks = TargetLocks::left_out);
 // The same as run_program, its standard output going to a handle, which must be inheritable.
@@ -68,7 +67,7 @@ ProgramResult run_program_into(const std::vector<std::string>& arguments, HANDLE
 // mixwalk.exe of this build, and a program of fixtures/.
 std::string mixwalk_exe();
 std::string fixture(const std::string& name);
-// How much of a test is run: what the environment variable says, `least` at least, or `ordinary`.
+// How much of a test is run: the value of the environment variable, but at least `least`; without it, `ordinary`.
 int wanted(const char* variable, int ordinary, int least);
 // A file name in a folder for this test run's own files, in UTF-8.
 std::string temporary_file(const std::string& name);

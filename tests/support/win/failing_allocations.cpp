@@ -1,5 +1,5 @@
-// What makes mixwalk_starved.dll of mixwalk.dll: its malloc, so also its operator new, and
-// those system calls that make something fail where the test says so (StarvePage).
+// The changes that make mixwalk_starved.dll from mixwalk.dll: its malloc, so also its operator new, and the system
+// calls that create something fail where the test says so (StarvePage).
 
 #include <windows.h>
 
@@ -113,7 +113,7 @@ bool fails(const char* import) noexcept {
   return true;
 }
 
-// A system call of our import table, and what stands there instead. Its result says that it failed.
+// A system call of our import table, and its replacement, whose result says that it failed.
 template <std::intptr_t kFailed, class Result, class... Arguments>
 struct Import {
   static inline Result(WINAPI* original)(Arguments...) = nullptr;

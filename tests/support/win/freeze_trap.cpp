@@ -28,8 +28,8 @@ struct Section {
   std::atomic<std::uint64_t> since{0};  // ticks
 };
 std::array<Section, kMaxSections> g_sections;
-// Of the section that another thread ended last. Whose it was may suspend its target once more, for
-// a ResumeThread of the runtime's that is to come and is not seen here: that is no section.
+// The owner and the target of the section that another thread ended last. The owner may suspend the target once more,
+// for a later ResumeThread of the runtime that is not seen here: that is no section.
 std::atomic<DWORD> g_ended_of{0};
 std::atomic<HANDLE> g_ended{nullptr};
 

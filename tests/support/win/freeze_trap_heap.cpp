@@ -1,5 +1,5 @@
-// operator new and delete of mixwalk_trapped.dll: they count, for the test that wants to know whether
-// a recording's memory stays where it is.
+// operator new and delete of mixwalk_trapped.dll: they count, for the test that checks whether a recording's memory
+// stays constant.
 
 #include <cstddef>
 #include <cstdlib>

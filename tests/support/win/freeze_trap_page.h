@@ -11,8 +11,8 @@
 
 namespace mixwalk {
 
-// What a sampler must never do while a thread stands, done on purpose by mixwalk_trapped.dll: to
-// show that the trap sees it, and that with the right lock held it hangs.
+// What a sampler must never do while a thread is frozen, done on purpose by mixwalk_trapped.dll: to show that the trap
+// sees it, and that it hangs when the right lock is held.
 enum class Sabotage : std::uint32_t {
   none,
   heap,            // HeapAlloc from the process heap
@@ -24,8 +24,8 @@ enum class Sabotage : std::uint32_t {
   thread_store,    // ICorProfilerInfo4::EnumThreads
 };
 
-// What the trap has seen: plain memory, shared between the DLL in the target and the test. It
-// begins zeroed. Frozen-safe to write.
+// What the trap has seen: plain memory, shared between the DLL in the target and the test. The memory is zeroed at
+// first. Frozen-safe to write.
 struct FreezeTrapRecord {
   static constexpr wchar_t kPageName[] = L"trap";
   static constexpr std::size_t kMaxImports = 256;

@@ -1,7 +1,7 @@
-// What no sampler may do while a thread stands, done on purpose at the start of its walk: with the
-// stack copied, the supervisor watching, through the import table like all of this DLL.
+// What no sampler may do while a thread is frozen, done on purpose at the start of its walk: when the stack is copied
+// and the supervisor is watching, and through the import table like everything in this DLL.
 //
-// Two functions of the product are caught by the linker (--wrap, in end_to_end/CMakeLists.txt).
+// The linker redirects two functions of the product to this file (--wrap, in end_to_end/CMakeLists.txt).
 
 #include <cstdio>
 #include <cstdlib>

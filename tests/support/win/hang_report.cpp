@@ -32,7 +32,7 @@ Children& children() {
   return all;
 }
 
-// What hangs on a machine that nobody can log on to is read in its log, or never.
+// On a machine that nobody can log on to, only the log shows what hangs.
 class CaseLimit : public testing::EmptyTestEventListener {
  public:
   explicit CaseLimit(std::chrono::seconds limit) : limit_(limit), watcher_([this] { watch(); }) {}
@@ -79,8 +79,8 @@ class CaseLimit : public testing::EmptyTestEventListener {
       const std::lock_guard guard(children().lock);
       ids = children().ids;
     }
-    // Not of this program: a debugger would stop this thread, and nobody would bound the debugger.
-    // Real case: winedbg stood still in its second line, until ctest's limit was over.
+    // No debugger is run on this program itself: the debugger would stop this thread, and no thread would limit the
+    // debugger's time. Real case: winedbg hung in its second line, until ctest's limit was over.
     std::fprintf(stderr, "%s hangs\n", name_.c_str());
     std::fflush(stderr);
     for (const DWORD id : ids) report_hang("a child of " + name_, id);
@@ -107,8 +107,8 @@ std::vector<DWORD> threads_of(DWORD process_id) {
   return ids;
 }
 
-// Folklore: "bt all" stops every process of the prefix, Wine's services too; COM between apartments
-// failed from then on. So each thread of the one process is named.
+// Folklore: "bt all" stops every process of the prefix, Wine's services too; COM between apartments failed from then
+// on. So the commands name each thread of the one process.
 void run_debugger(DWORD process_id, const std::string& commands, HANDLE out) {
   {
     std::ofstream file(commands);

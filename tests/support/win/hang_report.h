@@ -8,15 +8,15 @@
 
 namespace mixwalk {
 
-// MIXWALK_CASE_LIMIT, in seconds: the longest that a case may take, as ctest sets it. A case that takes
-// longer says where its children stand, and ends the program. Nothing: no limit.
+// MIXWALK_CASE_LIMIT, in seconds: the longest time that a case may take; ctest sets it. A case that takes longer prints
+// the stacks of its children, and ends the program. Nothing: no limit.
 std::optional<std::chrono::seconds> case_limit();
 
-// Where all threads of a process stand, to standard error: by the system's command line debugger
-// (winedbg; without one only the sentence). The process may be ended by that: `what` has hung.
+// Prints the stacks of all threads of a process to standard error, by the system's command line debugger (winedbg;
+// without a debugger only a sentence). That may end the process. `what`: the thing that has hung.
 void report_hang(std::string_view what, DWORD process_id);
 
-// A child that lives, so that a case that takes too long can say where its children stand too.
+// Registers a live child, so that a case that takes too long can print the child's stacks too.
 class WatchedChild {
  public:
   explicit WatchedChild(DWORD process_id);

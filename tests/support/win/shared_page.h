@@ -8,9 +8,8 @@
 
 namespace mixwalk {
 
-// A T in memory that a process under test and the test share, made by the one that comes first, and
-// zeroed. T is plain memory; T::kPageName tells its pages from those of other types. Allocates nothing
-// from a heap.
+// A T in memory that a process under test and the test share. The first of them creates it, zeroed. T is plain memory;
+// T::kPageName distinguishes its pages from those of other types. Allocates nothing from a heap.
 template <class T>
 class SharedPage {
  public:

@@ -16,9 +16,9 @@ struct StarveStack {
   std::atomic<std::uint64_t> addresses[kMost];
 };
 
-// Which allocations of mixwalk_starved.dll fail: plain memory, shared between the DLL in the target
-// and the test. An allocation is a malloc, of which operator new is made, or a system call that
-// makes something. Its place is the chain of our functions that led to it, as a hash.
+// Which allocations of mixwalk_starved.dll fail: plain memory, shared between the DLL in the target and the test. An
+// allocation is a malloc (operator new uses it), or a system call that creates something. Its place is the chain of our
+// functions that led to it, as a hash.
 struct StarveRecord {
   static constexpr wchar_t kPageName[] = L"starve";
   static constexpr std::size_t kMostPlaces = 16'384;

@@ -32,7 +32,8 @@ inline bool all_are(const std::vector<DWORD>& counts, DWORD count) {
   return !counts.empty() && std::ranges::count(counts, count) == static_cast<std::ptrdiff_t>(counts.size());
 }
 
-// Whether no thread of the process stands any more within this time. A thread that ends just then does not count.
+// Whether, within this time, no thread of the process is suspended any more. A thread that ends just then does not
+// count.
 inline bool all_run_within(std::uint32_t process_id, DWORD milliseconds) {
   const ULONGLONG end = GetTickCount64() + milliseconds;
   while (!all_are(suspend_counts(process_id), 0)) {

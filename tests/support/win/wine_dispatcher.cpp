@@ -9,8 +9,8 @@
 namespace mixwalk {
 namespace {
 
-// Wine keeps the address behind KUSER_SHARED_DATA, for its stubs of system calls. The dispatcher of
-// calls into Linux libraries follows the one of system calls; both take less than this.
+// Wine keeps the address behind KUSER_SHARED_DATA, for its stubs of system calls. The dispatcher of calls into Linux
+// libraries follows the one of system calls; together they take fewer bytes than this.
 constexpr std::uintptr_t kDispatcherCell = 0x7ffe1000;
 constexpr std::uint64_t kDispatcherBytes = 0x400;
 

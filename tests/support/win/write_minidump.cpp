@@ -1,7 +1,7 @@
-// Writes a minidump of a process: write_minidump PID FILE [MINIDUMP_TYPE]
-// Without a type: all of its memory, as hang dumps have it. For tests of the reader.
+// Writes a minidump of a process: write_minidump PID FILE [MINIDUMP_TYPE] Without a type: with all of its memory, as in
+// hang dumps. For tests of the reader.
 //
-// A program of its own, with nothing of mixwalk in it.
+// A separate program, which contains no code of mixwalk.
 
 #include <windows.h>
 

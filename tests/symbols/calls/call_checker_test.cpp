@@ -392,7 +392,7 @@ TEST_F(CallCheckerTest, SlotOfADelayedImportCountsFromThePreferredBase) {
   EXPECT_EQ(check(2), CallCheck::possible);
 }
 
-// What an API set means is the system's to know; its function is looked for in the image of the frame above.
+// Only the system knows what an API set means; its function is looked for in the image of the frame above.
 TEST_F(CallCheckerTest, ApiSetIsLookedForInTheImageAbove) {
   builder_.import("api-ms-win-core-synch-l1-1-0.dll", "Sleep");
   call_slot(ImageBuilder::import_slot(0));

@@ -75,7 +75,7 @@ TEST_F(CallSites, OtherInstructionsAreNoCalls) {
   EXPECT_EQ(sweep().found, Sweep::no_call);
 }
 
-// mov eax, 0xD0FF9090: its last two bytes are `call rax` to someone who reads backwards.
+// mov eax, 0xD0FF9090: its last two bytes look like `call rax`.
 TEST_F(CallSites, BytesThatOnlyLookLikeACallAreToldByTheFunctionsOwnInstructions) {
   put({0xB8, 0x90, 0x90, 0xFF, 0xD0});
   EXPECT_EQ(found().size(), 1u);

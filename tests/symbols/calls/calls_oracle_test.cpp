@@ -1,5 +1,5 @@
-// The checks of calls, on images that nobody here wrote: every call that objdump lists is one, and where it
-// leads directly it is verified; what is made up is not.
+// The checks of calls, on images by other authors: every call that objdump lists is one, and every direct call is
+// verified; made-up calls are not.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Function names, inlined calls and lines by DWARF, against llvm-symbolizer: on programs that different
-// compilers made (CMakeLists.txt), and on Wine's DLLs, which nobody here wrote.
+// Function names, inlined calls and lines by DWARF, compared with llvm-symbolizer: on programs that different compilers
+// made (CMakeLists.txt), and on Wine's DLLs, which are by other authors.
 
 #include <gtest/gtest.h>
 
@@ -25,8 +25,8 @@ std::size_t addresses_of_a_dll() {
   return text == nullptr ? 10'000 : std::strtoull(text, nullptr, 10);
 }
 
-// gcc's names of copies that it makes of a function ("f.constprop.0", "f.part.1.isra.0"): the linker's
-// symbols have them, the debug information has the function's own.
+// gcc's names of copies that it makes of a function ("f.constprop.0", "f.part.1.isra.0"): the linker's symbols have
+// these names, the debug information has the function's own name.
 std::string without_clone(std::string_view name) {
   return std::string(name.substr(0, name.find('.', name.starts_with('.') ? 1 : 0)));
 }

@@ -1,5 +1,5 @@
-// Code for a look at its debug information: what compilers make of C++ in different ways. Compiled several
-// times (CMakeLists.txt), with a second file of the same program (sample_more.cpp) for LTO; never run.
+// Code whose debug information is tested: what compilers make of C++ in different ways. Compiled several times
+// (CMakeLists.txt), with a second file of the same program (sample_more.cpp) for LTO; never run.
 
 #include <algorithm>
 #include <cstdio>

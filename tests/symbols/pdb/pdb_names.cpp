@@ -1,8 +1,8 @@
-// Says what open_pdb() knows: a tool for measurements, and for comparing by hand.
+// Prints what open_pdb() knows: a tool for measurements, and for comparing by hand.
 // usage: pdb_names IMAGE PDB [--all | --folded | --count N]
-// RVAs (hexadecimal) on stdin, one a line; for each its frames, innermost first, "NAME\nFILE:LINE\n", then an
-// empty line. --all: reads all modules first. --folded: says only how many functions share the code.
-// --count: looks the addresses up again and again, N times in all, and says only how long that took.
+// RVAs (hexadecimal) on stdin, one per line; for each its frames, innermost first, "NAME\nFILE:LINE\n", then an empty
+// line. --all: reads all modules first. --folded: prints only how many functions share the code. --count: looks the
+// addresses up again and again, N times in all, and prints only how long that took.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

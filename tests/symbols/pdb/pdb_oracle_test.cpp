@@ -1,15 +1,16 @@
-// PDBs that compilers and linkers made, against llvm-symbolizer-19. Where the two differ, and whose it is
-// (seen with LLVM 19.1.7, checked by hand in the records that llvm-pdbutil prints and in the sources):
-// - LLVM: in an inlined call, a line that begins later (code, line, code) at times also for the code before
-//   it. Ours: in the order of the annotations, as DbgHelp.
-// PDBs of MSVC, by hand (MIXWALK_PDB_IMAGE, win/dbghelp_names.cpp): llvm-symbolizer-19 crashes on functions
-// that were inlined from another module, and ends a piece of inlined code too early that is followed by one
-// with a length. Microsoft's DbgHelp says what ours says, functions folded by the linker apart, but for
+// PDBs that compilers and linkers made, compared with llvm-symbolizer-19. The two differ in these cases (seen with
+// LLVM 19.1.7, checked by hand in the records that llvm-pdbutil prints and in the sources):
+// - LLVM: in an inlined call, a line that begins later (code, line, code) is sometimes also given for the code before
+//   it. Ours: in the order of the annotations, like DbgHelp.
+// PDBs of MSVC were compared by hand (MIXWALK_PDB_IMAGE, win/dbghelp_names.cpp). llvm-symbolizer-19 crashes on
+// functions that were inlined from another module, and ends a piece of inlined code too early if one with a length
+// follows it. Microsoft's DbgHelp gives the same results as our reader, except for functions folded by the linker and
+// for these:
 // - DbgHelp: the line 16707566 (0xFEEFEE) where no line made the code. Ours: none.
-// - DbgHelp: "{ctor}", "{dtor}". Ours: as C++ names them.
-// - DbgHelp: no line before a function's first row (clang leaves out some at the begin of inlined calls).
-//   Ours: the first row's, as llvm-symbolizer.
-// - DbgHelp: names cut off at 2,000 bytes; the nearest public symbol however far it is. Ours: whole, or none.
+// - DbgHelp: "{ctor}", "{dtor}". Ours: the names of C++.
+// - DbgHelp: no line before a function's first row (clang leaves out some at the begin of inlined calls). Ours: the
+//   line of the first row, like llvm-symbolizer.
+// - DbgHelp: names cut off at 2,000 bytes; the nearest public symbol however far it is. Ours: whole names, or none.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -139,8 +140,8 @@ class Comparer {
   int examples_ = 0;
 };
 
-// `least`: of a hundred addresses in functions with records, so many are equal. Returns how many lie in code
-// that functions share.
+// `least`: at least this many of a hundred addresses in functions with records must be equal. Returns how many lie in
+// code that functions share.
 std::size_t compare(const std::string& path, std::size_t most, double least) {
   Comparer comparer(path, most);
   EXPECT_EQ(comparer.problem, "") << path;

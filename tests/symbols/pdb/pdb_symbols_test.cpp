@@ -105,8 +105,8 @@ TEST(PdbSymbolsTest, ModuleIsReadWhenItIsFirstAskedFor) {
   EXPECT_EQ(at(*opened.index, kCode + 0x1F), "first :0");
 }
 
-// The linker kept the code of one of three functions: the module that it came from has the name, its inlined
-// calls and its lines; what the others say of that code is not mixed in.
+// The linker kept the code of one of three functions: the module that it came from determines the name, the inlined
+// calls and the lines; the data of the other modules about that code is not mixed in.
 TEST(PdbSymbolsTest, FoldedFunctionsAreOneNameAndCounted) {
   PdbBuilder pdb = test::empty_pdb();
   const std::uint32_t a = pdb.text("a.cpp"), b = pdb.text("b.cpp");
@@ -223,7 +223,7 @@ TEST(PdbSymbolsTest, TwoRowsAtOneAddress) {
   EXPECT_EQ(at(*opened.index, kCode + 0x1F), "f a.cpp:9");  // the last byte
 }
 
-// A public symbol has no length: .pdata, or what is certain of a leaf function, bounds it.
+// A public symbol has no length: .pdata bounds it, or the certain extent of a leaf function does.
 TEST(PdbSymbolsTest, PublicSymbolsNameWhatIsCertain) {
   PdbBuilder pdb = test::empty_pdb();
   PdbModuleBuilder module;

@@ -21,7 +21,7 @@ constexpr std::size_t kAddresses = 10'000;
 // llvm-symbolizer takes some 5 ms for each address of a PDB, so every so many-th name is held against its answer.
 constexpr std::size_t kEachOfOracle = 20;
 
-// Half of them in the functions at which exports begin, and in what follows these; the others anywhere in the code.
+// Half of them in the functions at which exports begin, and in the code behind these; the others anywhere in the code.
 std::vector<std::uint32_t> addresses_of(const PeImage& image) {
   std::vector<std::uint32_t> everywhere, near_exports, asked;
   for (const PeSection& section : image.sections()) {
@@ -45,8 +45,8 @@ void expect_no_wrong_names(const std::string& path, std::size_t each) {
   const OpenedPdb pdb = open_pdb(test::read_pdb(std::filesystem::path(path).replace_extension(".pdb").string()), image);
   ASSERT_NE(pdb.index, nullptr) << path << ": " << to_string(pdb.error);
 
-  // A name is right if the export begins the function that the address is in: where our reader of the PDB says that
-  // this function begins, and as the same function for llvm-symbolizer.
+  // A name is right if the export begins the function that contains the address: our reader of the PDB must say that
+  // this function begins there, and llvm-symbolizer must give it the same name.
   const PeExports exports(image);
   int right = 0, without_truth = 0, wrong = 0;
   std::vector<std::uint32_t> named, begins;

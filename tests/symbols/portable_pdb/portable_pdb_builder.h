@@ -8,8 +8,8 @@
 
 namespace mixwalk::test {
 
-// Writes portable PDBs from the format's description. The id is 16 times `guid`, then ImageBuilder's
-// timestamp, as ImageBuilder::code_view() has it.
+// Writes portable PDBs from the format's description. The id is `guid` repeated 16 times, then ImageBuilder's
+// timestamp, as in ImageBuilder::code_view().
 class PortablePdbBuilder {
  public:
   std::uint8_t guid = 7;

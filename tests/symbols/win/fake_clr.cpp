@@ -8,7 +8,7 @@ namespace {
 
 #define SLOT(function) static HRESULT STDMETHODCALLTYPE function
 
-// As the runtime does it: what fits, terminated; `length` counts the terminator.
+// Like the runtime: as much as fits, terminated; `length` includes the terminator.
 void give(const std::wstring& text, WCHAR* to, ULONG capacity, ULONG* length) {
   if (length != nullptr) *length = static_cast<ULONG>(text.size() + 1);
   if (to == nullptr || capacity == 0) return;

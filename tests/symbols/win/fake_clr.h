@@ -13,9 +13,9 @@
 
 namespace mixwalk::test {
 
-// A COM object as bytes: a table of functions by slot. The slots are numbered as the public IDL
-// has them (corprof.idl, cor.h of the .NET sources) and not as our headers declare them, so a
-// method declared in the wrong place calls the wrong slot, and that ends the test.
+// A COM object as bytes: a table of functions by slot. The slots are numbered as in the public IDL (corprof.idl, cor.h
+// of the .NET sources) and not as in our headers, so a method that is declared in the wrong place calls the wrong slot,
+// and that ends the test.
 template <std::size_t kSlots>
 struct ComTable {
   std::array<void*, kSlots> slots;

@@ -1,5 +1,6 @@
-// Names by exports alone, in images without public debug information, against the system's own loader: GetProcAddress
-// says where an exported function begins, and RtlLookupFunctionEntry to which function an address belongs.
+// Names by exports alone, in images without public debug information, compared with the system's own loader:
+// GetProcAddress says where an exported function begins, and RtlLookupFunctionEntry says to which function an address
+// belongs.
 
 #include <gtest/gtest.h>
 #include <windows.h>
@@ -33,12 +34,13 @@ class MappedImage {
 
   bool mapped() const noexcept { return module_ != nullptr; }
 
-  // Where the function begins that has this address, RVA; 0: no function with unwind data has it.
+  // The RVA where the function with this address begins; 0: the address is in no function with unwind data.
   std::uint32_t function_of(std::uint32_t rva) const {
     DWORD64 base = 0;
     const RUNTIME_FUNCTION* entry = RtlLookupFunctionEntry(this->base() + rva, &base, nullptr);
-    // UNWIND_INFO: version and flags, size of the prologue, count of codes, frame register; the codes, an even number of
-    // them; then, where the flag 4 says so, the entry that this one is a part of (Microsoft: x64 exception handling).
+    // UNWIND_INFO: version and flags, size of the prologue, count of codes, frame register; the codes, an even number
+    // of them; then, where the flag 4 is set, the entry of which this one is a part (Microsoft: x64 exception
+    // handling).
     for (int depth = 0; entry != nullptr && depth < 32; ++depth) {
       const auto* info = reinterpret_cast<const unsigned char*>(this->base() + entry->UnwindData);
       if (((info[0] >> 3) & 4) == 0) return entry->BeginAddress;
@@ -71,8 +73,8 @@ TEST_P(WrongNamesTest, NoneInTenThousandAddresses) {
   const MappedImage mapped(path);
   ASSERT_TRUE(mapped.mapped()) << GetLastError();
 
-  // Up to half of the addresses lie in the functions at which exports begin: of all of coreclr's code these are one in
-  // some hundreds. The others lie anywhere in the code.
+  // Up to half of the addresses lie in functions at which exports begin: these are one function in some hundreds in
+  // coreclr. The others lie anywhere in the code.
   std::vector<std::uint32_t> everywhere, near_exports, asked;
   for (const PeSection& section : file->image.sections()) {
     for (std::uint32_t rva = section.rva; section.executable && section.contains(rva); ++rva) everywhere.push_back(rva);

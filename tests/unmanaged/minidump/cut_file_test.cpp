@@ -1,4 +1,4 @@
-// Files that another program cuts while they are mapped. Windows lets nobody do that.
+// Files that another program truncates while they are mapped. Windows does not allow that.
 
 #include <gtest/gtest.h>
 

@@ -16,7 +16,7 @@ std::vector<std::byte> filled(std::size_t bytes, int value) {
   return std::vector<std::byte>(bytes, static_cast<std::byte>(value));
 }
 
-// Without the process's memory, as MiniDumpNormal is: the stack stands in the list of 32-bit ranges.
+// Without the process's memory, as in MiniDumpNormal: the stack is in the list of 32-bit ranges.
 std::vector<std::byte> small_dump() {
   return DumpBuilder()
       .thread({.id = 7, .teb = 0x7000, .stack = 0x9000, .stack_bytes = 0x40, .registers = DumpBuilder::at(0x1234, 0x9000)})

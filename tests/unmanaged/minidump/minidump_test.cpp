@@ -187,7 +187,7 @@ TEST(Minidump, EveryCutOfATableIsAnErrorAndNoneIsACrash) {
     }
     whole += error == MinidumpError::none;
   }
-  // Behind the last table stand texts alone: few cuts leave all tables whole.
+  // Behind the last table are only texts: few truncations leave all tables whole.
   EXPECT_GT(whole, 0);
   EXPECT_LT(whole, 400);
 }
@@ -252,7 +252,7 @@ TEST(Minidump, OfOverlappingRangesTheLowerOneCounts) {
   EXPECT_EQ(dump.file()[dump.memory()[1].offset], std::byte{'b'});
 }
 
-// The third one begins before what is left of the second. (Found by minidump_fuzz.)
+// The third one begins before the rest of the second. (Found by minidump_fuzz.)
 TEST(Minidump, OfThreeOverlappingRangesEachAddressIsKnownOnce) {
   const auto file = one_thread()
                         .memory(0x1000, bytes_of("aaaaaaaa"))

@@ -17,8 +17,8 @@ constexpr FunctionEntry kEntry{kFunction, kFunction + 0x40, 0x900};
 constexpr std::uint32_t kBefore = kFunction + 4, kFirst = kFunction + 7, kBehindFirst = kFirst + 7,
                         kBehindRbp = kBehindFirst + 7, kLast = kBehindRbp + 2, kJump = kLast + 7;
 
-// The routine in short: its frame; mov r10, rcx; mov rbx, [r10 + 0x90]; mov rbp, [r10 + 0xa0];
-// push rax; popfq; mov rsp, [r10 + 0x98]; jmp rax.
+// The routine in short: its frame; mov r10, rcx; mov rbx, [r10 + 0x90]; mov rbp, [r10 + 0xa0]; push rax; popfq; mov
+// rsp, [r10 + 0x98]; jmp rax.
 class ContextRestoreTest : public testing::Test {
  protected:
   ContextRestoreTest() {

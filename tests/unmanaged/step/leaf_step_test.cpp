@@ -36,7 +36,7 @@ class OutsideMap final : public OutsideMemory {
   bool known = true;
 };
 
-// Functions with unwind data at kCaller and kOther, a leaf at kLeaf, where the thread stands.
+// Functions with unwind data at kCaller and kOther, a leaf at kLeaf, in which the thread is.
 class LeafStepTest : public testing::Test {
  protected:
   LeafStepTest() {
@@ -182,7 +182,7 @@ TEST_F(LeafStepTest, ConditionalTailCallOfTheLeaf) {
   expect_proven();
 }
 
-// What only may jump is no thunk: what comes after it counts as well.
+// A function that may also do something else than jump is no thunk: the code after the jump counts as well.
 TEST_F(LeafStepTest, FunctionThatBeginsWithAConditionalJump) {
   memory_.image.put(kOther, {0x0F, 0x84, 0xFA, 0x05, 0, 0});  // je 800h
   memory_.image.put(kOther + 0x40, {0xE9, 0xBB, 0, 0, 0});    // jmp kLeaf

@@ -105,8 +105,8 @@ TEST_F(TableUnwindStepTest, JumpBehindACallIsNoTailCall) {
   expect_caller(0x7777, 0x138);
 }
 
-// Microsoft's compiler saves a register only on the path that needs it, and counts all up to there
-// as prologue: the early exit before it has an epilogue in the middle of the prologue.
+// Microsoft's compiler saves a register only on the path that needs it, and counts all code up to that as prologue: the
+// early exit before it has an epilogue in the middle of the prologue.
 TEST_F(TableUnwindStepTest, EpilogueOfAnEarlyExitInsideThePrologue) {
   image_.put(kUnwind, {0x01, 0x1A, 3, 0,
                        0x1A, 0x34, 0x06, 0x00,  // save rbx at 6 * 8

@@ -11,7 +11,7 @@ constexpr std::uint64_t kImage = 0x1'4000'0000;
 constexpr std::uint64_t kStack = 0x10'0000;
 constexpr FunctionEntry kEntry{0x100, 0x180, 0x900};
 
-// One UNWIND_INFO, Rsp at 0x100 of a stack whose every slot holds its own offset.
+// One UNWIND_INFO. Rsp is at 0x100 of a stack, and every slot of the stack contains its own offset.
 class UnwindInfoTest : public testing::Test {
  protected:
   UnwindInfoTest() {
@@ -95,7 +95,7 @@ TEST_F(UnwindInfoTest, MachineFrameIsACodeNotAnOperand) {
 }
 
 TEST_F(UnwindInfoTest, CodesBehindTheSlotsAreNotRead) {
-  // Three slots would be needed, and are there, but the count says two.
+  // Three slots would be needed, and exist, but the count says two.
   EXPECT_EQ(undo({0x01, 7, 2, 0, 7, 0x11, 0xF0, 0x03, 0x01, 0x00}).fault, StepFault::bad_unwind);
   EXPECT_EQ(undo({0x01, 7, 3, 0, 7, 0x21, 0, 0, 0, 0}).fault, StepFault::bad_unwind)
       << "alloc_large 2";

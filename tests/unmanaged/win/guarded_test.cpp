@@ -111,8 +111,8 @@ spoil_registers_and_fault:
     ret
 )");
 
-// Ten and eight values that live across the call: the compiler has nowhere better to keep them than
-// xmm6 … xmm15 and the nonvolatile general registers.
+// Ten and eight values that live across the call: the compiler has no better place for them than xmm6 … xmm15 and the
+// nonvolatile general registers.
 [[gnu::noinline]] void expect_registers_survive(const volatile double* reals,
                                                 const volatile long long* numbers) {
   const double a = reals[0], b = reals[1], c = reals[2], d = reals[3], e = reals[4], f = reals[5],
@@ -162,7 +162,7 @@ call_with_finally:
     .seh_endproc
 )");
 
-// What the system calls as the frame of call_with_finally is unwound.
+// The function that the system calls when the frame of call_with_finally is unwound.
 extern "C" [[gnu::used]] void finally_of_call(int, char* frame) {
   (*reinterpret_cast<void (**)()>(frame + 0x20))();
 }
@@ -188,7 +188,7 @@ TEST(GuardedCall, LastErrorIsKept) {
   EXPECT_EQ(GetLastError(), static_cast<DWORD>(ERROR_FILE_NOT_FOUND));
 }
 
-// Addresses that belong to nobody, whose unwind data a callback tells of.
+// Addresses in no image, whose unwind data comes from a callback.
 constexpr DWORD64 kRange = 0x8000;
 constexpr DWORD kRangeBytes = 0x1000;
 
@@ -436,7 +436,8 @@ TEST(PlainMemory, GuardedAndClosedPagesAreLeftAloneAndNobodyHears) {
   EXPECT_TRUE(memory.read(0x10, to, 0)) << "nothing is always readable";
   EXPECT_EQ(g_heard, 0);
   EXPECT_EQ(pages.protection(1), kGuard);
-  // The guard alone: nobody can keep the program from hearing, and its trap is used up.
+  // The guard alone: it cannot keep the program's handlers from being called, and the program's guard page loses its
+  // guard.
   EXPECT_FALSE(guarded_copy(to, pages.at(1), 1));
   EXPECT_EQ(g_heard, 1);
   EXPECT_EQ(pages.protection(1), static_cast<DWORD>(PAGE_READWRITE));

@@ -130,7 +130,7 @@ TEST_F(ListOfAProcess, ThatChangesWhileItIsReadIsReadOnceMore) {
   EXPECT_EQ(again, 2);
 }
 
-// A program can make a list that holds together and is longer than any.
+// A program can make a list that is consistent and longer than any real one.
 TEST_F(ListOfAProcess, ThatIsLongerThanAnyIsReadOnce) {
   std::vector<LDR_DATA_TABLE_ENTRY> many(70'000);
   LIST_ENTRY* last = &link(2);

@@ -1,10 +1,9 @@
-// Our decoder against what the processor did: real code runs with the trap flag set, a shadow stack
-// notes every call that it makes, and before every single instruction the unwinder must find the
-// caller that is on top of it, with the registers that it had. No other unwinder is asked, so this
-// holds where Wine 8's RtlVirtualUnwind errs (some 660 of these instructions, counted for the
-// record). It looks for an epilogue only behind the prologue's end, and Microsoft's compiler lets
-// an early exit lie before that; and it does not know a tail call for the end of an epilogue, so
-// that it undoes a prologue which the frame has left behind.
+// Our decoder compared with what the processor did: real code runs with the trap flag set, a shadow stack notes every
+// call that it makes, and before every single instruction the unwinder must find the caller on top of the shadow stack,
+// with the registers that the caller had. No other unwinder is asked, so this also tests the instructions at which Wine
+// 8's RtlVirtualUnwind errs (some 660 of these, counted in the output). RtlVirtualUnwind looks for an epilogue only
+// behind the prologue's end, while Microsoft's compiler may put an early exit before that; and it does not recognise a
+// tail call as the end of an epilogue, so it undoes a prologue that the function has already undone.
 
 #include <gtest/gtest.h>
 #include <objbase.h>
@@ -53,8 +52,8 @@ class LiveStack final : public MemoryReader {
   }
 };
 
-// Folklore: libgcc's stack probe pushes two registers and has no unwind data, so while it runs its
-// caller cannot be found by anybody. (gcc 12's libgcc.a; it is in every program of mingw's.)
+// Folklore: libgcc's stack probe pushes two registers and has no unwind data, so while it runs, no unwinder can find
+// its caller. (gcc 12's libgcc.a; it is in every program of mingw's.)
 extern "C" const char ___chkstk_ms[];
 bool in_stack_probe(std::uint64_t ip) {
   constexpr std::uint64_t kProbeBytes = 0x31;
@@ -116,7 +115,7 @@ class Stepper {
     return false;
   }
 
-  // Nothing here allocates: the code that is stepped through may stand in the heap.
+  // Nothing here allocates: the code that is stepped through may be in the heap.
   bool trap(const CONTEXT& context) {
     const Registers now = registers_of(context);
     if (!stepping_ || instructions == kMaxInstructions) return stop();

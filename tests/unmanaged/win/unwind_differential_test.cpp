@@ -1,8 +1,8 @@
-// Our own decoder against RtlVirtualUnwind: over real images, at every step of prologues, at calls
-// and at every step of epilogues, on a stack of random words, both must find the same caller.
+// Our own decoder compared with RtlVirtualUnwind: in real images, at every step of prologues, at calls and at every
+// step of epilogues, on a stack of random words, both must find the same caller.
 //
-// Only where an instruction begins: in the middle of one, Wine 8's RtlVirtualUnwind can take a byte
-// for a jump that leads to itself, and never returns.
+// Only places where an instruction begins are used: in the middle of an instruction, Wine 8's RtlVirtualUnwind can take
+// a byte for a jump that leads to itself, and never returns.
 
 #include <gtest/gtest.h>
 #include <windows.h>
@@ -30,7 +30,8 @@ namespace {
 constexpr std::size_t kStackBytes = 1 << 20;
 constexpr std::size_t kRsp = kStackBytes / 4;  // frames above it, freed stack below
 
-// A stack of random addresses in ntdll's code, since a caller must stand in code, and the two copies of it that the two unwinders read.
+// A stack of random addresses in ntdll's code, since a caller must be in code, and two copies of it, one for each
+// unwinder.
 class Rig {
  public:
   Rig() : stack_(kStackBytes), plain_buffer_(kStackBytes + 64), rewritten_buffer_(kStackBytes + 64),
@@ -74,8 +75,8 @@ class Rig {
   StackCopy plain_, rewritten_;
 };
 
-// The frames of a walk depend on the nonvolatile registers; what a volatile one holds in the caller
-// is nobody's business, and the two differ in what they leave in it.
+// The frames of a walk depend on the nonvolatile registers only; the values of volatile registers do not matter, and
+// the two unwinders leave different values in them.
 bool same_caller(const Cursor& left, const Cursor& right) {
   for (const Register r : {Register::rbx, Register::rsp, Register::rbp, Register::rsi,
                            Register::rdi, Register::r12, Register::r13, Register::r14,
@@ -134,8 +135,8 @@ void compare_at(Rig& rig, const ModuleView& modules, std::uint64_t image, const 
   const Cursor start{rig.registers(ip), kind};
   Cursor by_table = start, by_rtl = start;
   StepResult table_result = table.step(by_table, LeafRule::allowed);
-  // A machine frame of random words leads anywhere; RtlUnwindStep, whose stack is a copy, refuses a
-  // caller that is not on it, while a reader of memory has no such bound.
+  // A machine frame of random words may lead anywhere; RtlUnwindStep, whose stack is a copy, refuses a caller outside
+  // the copy, while a reader of memory has no such limit.
   if (by_table.registers.rsp() > rig.plain().end()) table_result = {StepFault::unreadable_stack};
   const StepResult rtl_result = rtl.step(by_rtl, LeafRule::allowed);
   ++tally.compared;
@@ -222,9 +223,9 @@ class Positions {
       std::memcpy(&offset, &bytes_[i + 1], 4);
       const std::uint32_t after = entry.begin + static_cast<std::uint32_t>(i) + 5;
       if (!functions_.contains(after + static_cast<std::uint32_t>(offset))) continue;
-      // Right behind the last call an epilogue may begin. RtlVirtualUnwind executes it, we undo the
-      // prologue: the same on a real stack, where the slots still hold what was restored from them
-      // and the frame register agrees with Rsp, but not on one of random words.
+      // An epilogue may begin right behind the last call. RtlVirtualUnwind executes it, our decoder undoes the
+      // prologue: the results are the same on a real stack, where the slots still contain what was restored from them
+      // and the frame register agrees with Rsp, but not on a stack of random words.
       if (begins_epilogue(i + 5)) continue;
       found_.push_back({after, AddressKind::return_address});
     }
@@ -245,7 +246,7 @@ class Positions {
     }
   }
 
-  // A tail call stands behind what restores the caller's stack: else the bytes may be part of another
+  // A tail call follows instructions that restore the caller's stack: otherwise the bytes may be part of another
   // instruction.
   void add_tail_calls(const FunctionEntry& entry) {
     for (std::size_t i = 4; i < bytes_.size(); ++i) {
@@ -280,7 +281,7 @@ class Positions {
     return target != entry.begin && functions_.contains(target);
   }
 
-  // An epilogue, whose last instruction is at `at`, pops what the prologue pushed, and before that moves
+  // An epilogue, whose last instruction is at `at`, pops the registers that the prologue pushed; before that it moves
   // Rsp.
   void add_epilogue(const FunctionEntry& entry, std::size_t at, Position::Part part) {
     const auto add = [&] {
@@ -420,7 +421,7 @@ class MadeImageTest : public testing::Test {
     for (std::size_t i = 0; i < words_.size(); ++i) words_[i] = image_.span().base + 0x100 + i;
   }
 
-  // One step from the middle of the image, where it stands on a stack of return addresses into it.
+  // One step from the middle of the image, on a stack of return addresses into the image.
   StepResult step() {
     const auto from = reinterpret_cast<std::uint64_t>(words_.data());
     std::vector<std::byte> buffer(1024);
@@ -472,8 +473,8 @@ TEST_F(MadeImageTest, UnwindDataThatIsNoLongerThere) {
   EXPECT_EQ(step().fault, StepFault::unreadable_unwind);
 }
 
-// Situation: a word of the program's own at a stack's base is zero, and a step goes astray and takes it
-// for the return address. Real case: a stack of one managed frame, called whole.
+// Situation: a word of the program's own at a stack's base is zero, and a wrong step takes it for the return address.
+// Real case: a stack of one managed frame that was called whole.
 TEST_F(MadeImageTest, OnlyAFrameInALibraryOfTheSystemIsARoot) {
   image_.put_function(0, 0x100, 0x200, 0x10);
   image_.put_function(1, 0x200, 0x300, 0x20);

@@ -128,8 +128,8 @@ struct Mentions {
   std::vector<std::string> wrong;
 };
 
-// `mixwalk dump --at-once`, `dump --at-once` and `--at-once` are mentions. Programs of the tests, and CMake (-D), have
-// options of their own.
+// `mixwalk dump --at-once`, `dump --at-once` and `--at-once` are mentions of an option. Programs of the tests, and
+// CMake (-D), have options of their own.
 void find_mentions(const std::string& code, Mentions& mentions) {
   static const std::set<std::string> of_others = {"--full", "--gtest_filter", "--quick"};
   std::istringstream stream(code);

@@ -1,4 +1,4 @@
-// A dump file that another program cuts while it is read. Windows lets nobody do that.
+// A dump file that another program truncates while it is read. Windows does not allow that.
 
 #include <gtest/gtest.h>
 

@@ -28,7 +28,7 @@ TEST(Formats, ByTheExtensionInAnyCase) {
   EXPECT_EQ(format_by_path(""), nullptr);
 }
 
-// What --format lists, and what an extension means, may not depend on the order of lines.
+// The formats that --format lists, and the meaning of an extension, may not depend on the order of lines.
 TEST(Formats, AreByNameAndEachExtensionIsOneFormats) {
   const auto formats = recording_formats();
   EXPECT_TRUE(std::ranges::is_sorted(formats, {}, &RecordingFormat::name));

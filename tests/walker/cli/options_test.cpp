@@ -83,8 +83,7 @@ TEST(Options, FromWhereADumpIsMade) {
   EXPECT_FALSE(dump({"-p", "1", "--no-locks"}).locks);
   EXPECT_EQ(dump({"-p", "1", "--no-locks"}).way, DumpWay::automatic);
   expect_usage({"dump", "a.dmp", "--no-locks"}, "--no-locks does not go with a dump file");
-  // What only mixwalk.dll can follow.
-  // Both ways can do so.
+  // Options that only mixwalk.dll can follow. The first one, --at-once, is an exception: both ways can follow it.
   EXPECT_EQ(dump({"-p", "1", "--at-once"}).way, DumpWay::automatic);
   EXPECT_EQ(dump({"-p", "1", "--at-once", "--outside"}).way, DumpWay::outside);
   EXPECT_EQ(dump({"-p", "1", "--at-once", "--outside", "--deadline", "2s"}).visit.sampling.deadline_ms, 2'000u);
@@ -564,7 +563,7 @@ TEST(Options, AnOutputNamedDmpIsADumpFileOfTheProcess) {
   EXPECT_EQ(command->output, "a.DMP");
   EXPECT_EQ(std::get<ByName>(command->target).name, "orders");
   EXPECT_TRUE(command->verbose);
-  // A format that was given is what is written, whatever the file is called.
+  // A given format is used, whatever the file is called.
   const ParseResult stacks = parse_command_line({"dump", "-p", "1", "-o", "a.dmp", "-f", "json"});
   ASSERT_TRUE(stacks.command && std::holds_alternative<DumpCommand>(*stacks.command));
 }

@@ -36,8 +36,7 @@ std::string text_of(const Bytes& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Functions of pdb_with_inlining(), and one more that only .pdata knows, with an export at its
-// begin.
+// The functions of pdb_with_inlining(), and one more that only .pdata knows, with an export at its begin.
 Bytes image() {
   return ImageBuilder()
       .function(0x1000, 0x1040)
@@ -209,7 +208,7 @@ TEST_F(SymboliseCommandTest, GoldenStacks) {
   expect_golden("symbolised.folded", text.text);
 }
 
-// What belongs to the moment of each dump stays with it: locks, and processor times.
+// The data of each dump's moment stays with the dump: locks, and processor times.
 TEST_F(SymboliseCommandTest, ASeriesStaysASeries) {
   const PeImage pe = PeImage::parse(image());
   std::vector<Snapshot> series(3);

@@ -236,8 +236,7 @@ TEST(Text, AStackWithoutFramesIsNotWhole) {
             std::string::npos);
 }
 
-// A stack deeper than its copy: 3,832 runs were open for the same reason, in one line of 203,185
-// characters.
+// A stack deeper than its copy: 3,832 runs were open for the same reason, which made one line of 203,185 characters.
 TEST(Text, AReasonIsSaidOnceAndCounted) {
   Snapshot snapshot = representative_snapshot();
   Stack stack;

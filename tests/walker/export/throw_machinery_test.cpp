@@ -10,8 +10,8 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// An exception whose stack is built from the leaf on: "image!name" is native, "[name]" a stub, and
-// what begins with M: a managed method without an image, R: one of System.Private.CoreLib.dll.
+// An exception whose stack is built from the leaf on: "image!name" is native, "[name]" a stub; a name that begins with
+// M is a managed method without an image, with R a method of System.Private.CoreLib.dll.
 class Thrown {
  public:
   Thrown& stack(const Names& leaf_first) {

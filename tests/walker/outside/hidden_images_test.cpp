@@ -53,8 +53,8 @@ TEST(HiddenImages, CodeOfAnImageThatNoListHas) {
   EXPECT_EQ(images.image_at(kBase + 0x1090), found);
 }
 
-// Its code begins with what looks like headers, on a boundary of 64 KiB, and so does an image in between that has no
-// function there.
+// On a boundary of 64 KiB inside an image's code lie bytes that look like the headers of another image, which does not
+// have the function behind them. So the outer image is found.
 TEST(HiddenImages, HeadersWithoutTheFunctionAreNone) {
   std::vector<std::byte> large = image();
   large.resize(3 * kBoundary);

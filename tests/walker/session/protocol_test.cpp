@@ -139,8 +139,8 @@ TEST(Protocol, LimitsOfEveryNumberComeBack) {
 }
 
 TEST(Protocol, InnerTruncationIsRefusedOrAShorterMessage) {
-  // The outer length is made to fit, so that what is cut is the inside: at a field's end what is
-  // left is a message, anywhere else it is none.
+  // The outer length is corrected, so that only the content is cut: at a field's end the rest is a message, anywhere
+  // else it is not.
   for (const Message& original : one_of_each()) {
     const std::string whole = body(original);
     const int number = static_cast<unsigned char>(whole[0]) >> 3;

@@ -196,8 +196,8 @@ class CountingSink final : public ByteSink {
   std::uint64_t& bytes_;
 };
 
-// A day: 172,800,000 samples of 20 threads. A hundredth of it, in pieces of a hundredth, unless
-// MIXWALK_DAY_PERCENT says more; `/usr/bin/time -v` shows what memory all of it takes.
+// A day has 172,800,000 samples of 20 threads. The test takes a hundredth of a day, in pieces of a hundredth of the
+// usual size, unless MIXWALK_DAY_PERCENT asks for more; `/usr/bin/time -v` shows how much memory it takes.
 TEST(RecordingPieces, ADayKeepsNothing) {
   const char* wanted = std::getenv("MIXWALK_DAY_PERCENT");
   const auto percent = wanted == nullptr ? 1ul : std::strtoul(wanted, nullptr, 10);

@@ -19,8 +19,8 @@ TEST(WindowsArguments, QuotesAndBackslashes) {
   EXPECT_EQ(join_windows_arguments({"x", "C:\\dir\\"}), "x C:\\dir\\");
 }
 
-// The other direction, by the table of Microsoft's "Parsing C++ command-line arguments": 2n
-// backslashes and a quote are n backslashes and a delimiter, 2n + 1 are n and a quote itself.
+// The other direction, by the table of Microsoft's "Parsing C++ command-line arguments": 2n backslashes and a quote are
+// n backslashes and a delimiter, 2n + 1 backslashes and a quote are n backslashes and a literal quote.
 std::vector<std::string> split(const std::string& line) {
   std::vector<std::string> arguments;
   std::string argument;

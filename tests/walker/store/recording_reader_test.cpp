@@ -141,8 +141,8 @@ TEST(RecordingReader, NoFlippedBitGoesUnnoticed) {
   EXPECT_EQ(read_recording(bytes).cut.kind, Cut::Kind::none);
 }
 
-// The same with checksums that are right: what a forger would send. The reader may take it for
-// another recording, but for no impossible one.
+// The same with correct checksums, as an attacker would send them. The reader may take the bytes for another recording,
+// but never for an impossible one.
 TEST(RecordingReader, NoForgedByteMakesAnIndexThatLeadsNowhere) {
   const std::string whole = in_steps(wall_recording()).bytes;
   std::size_t taken = 0;
@@ -351,8 +351,8 @@ TEST(RecordingReader, Limits) {
                 "there are too many nodes");
 }
 
-// A value that the model gets, and the format does not, would make files that nobody can read. The
-// words end where the enumerations do.
+// If the model got a value that the format does not have, mixwalk would write files that nobody can read. Each last
+// value here must be the one at which the words of its enumeration end.
 TEST(RecordingReader, KnowsEveryValueOfTheModel) {
   const auto is_last = [](auto value) {
     const auto next = static_cast<decltype(value)>(static_cast<int>(value) + 1);

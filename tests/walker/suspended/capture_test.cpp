@@ -135,8 +135,8 @@ class CaptureTest : public ::testing::Test {
             sample_);
   }
 
-  // Stands in the leaf function; its callers by +0x100 and +0x200 are called by `caller`, whose
-  // frame begins at slot 12.
+  // The thread is in the leaf function; its callers at +0x100 and +0x200 are called by `caller`, whose frame begins at
+  // slot 12.
   void stand_under(std::uint64_t caller) {
     thread_.stand(0x10300, 2);
     image_.put(0x11B, {0xE8, 0xE0, 0x01, 0, 0});  // call +0x300

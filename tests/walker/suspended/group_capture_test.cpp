@@ -153,8 +153,8 @@ TEST_F(GroupCaptureTest, AStackThatIsLargerThanTheWholeArenaIsCut) {
   EXPECT_EQ(members_[1].sample.fault, CaptureFault::no_room);
 }
 
-// It is asked whether the threads still stand: before the registers of each are read, and before and after
-// each copy.
+// The group is asked whether the threads are still suspended: before the registers of each are read, and before and
+// after each copy.
 TEST_F(GroupCaptureTest, WhatIsCopiedAfterTheSupervisorLetTheGroupGoIsWorthNothing) {
   for (int let_go_at = 1; let_go_at <= 9; ++let_go_at) {
     FakeGroup again(3);

@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The system gives a device's name (NUL, CON, COM1) this beginning where it asks for a whole path.
+// The system gives the full path of a device (NUL, CON, COM1) this beginning.
 constexpr std::wstring_view kDevice = L"\\\\.\\";
 
 bool is_device(const fs::path& path) {

@@ -15,7 +15,7 @@ struct {
   bool is_console = false;
 } g_streams[std::size(kStreams)];
 
-// May run twice at once, at the end of main and at Ctrl-C: it only reads our variables.
+// May run twice at the same time, at the end of main and at Ctrl-C: it only reads our variables.
 void give_back() noexcept {
   if (g_code_page != 0) SetConsoleOutputCP(g_code_page);
   for (std::size_t i = 0; i < std::size(kStreams); ++i) {
@@ -36,7 +36,7 @@ ConsoleRestorer::ConsoleRestorer() noexcept {
   for (std::size_t i = 0; i < std::size(kStreams); ++i) {
     g_streams[i].is_console = GetConsoleMode(GetStdHandle(kStreams[i]), &g_streams[i].mode) != 0;
   }
-  // Registered first, so asked last: a handler that lets the program go on answers before this one.
+  // Registered first, so called last: a handler that lets the program go on answers before this one.
   SetConsoleCtrlHandler(&on_end, TRUE);
   if (g_code_page != 0) SetConsoleOutputCP(CP_UTF8);
 }

@@ -6,9 +6,9 @@
 
 namespace mixwalk {
 
-// The console of this process as it was, given back when this goes, and when Ctrl-C, Ctrl-Break or the
-// console's end ends the process: other programs and the shell go on using it. One at a time. Sets
-// its output to UTF-8.
+// Remembers the state of this process's console, and restores it when this object is destroyed and when Ctrl-C,
+// Ctrl-Break or the closing of the console ends the process: other programs and the shell go on using the console. One
+// object at a time. Sets the console's output to UTF-8.
 class ConsoleRestorer {
  public:
   ConsoleRestorer() noexcept;
@@ -17,8 +17,8 @@ class ConsoleRestorer {
   ConsoleRestorer& operator=(const ConsoleRestorer&) = delete;
 };
 
-// Whether this stream is a console that obeys escape sequences: it is told to, which an older one
-// cannot.
+// Whether this stream is a console that obeys escape sequences. The function switches escape sequences on, which fails
+// on older consoles.
 bool obeys_escapes(std::FILE* stream) noexcept;
 
 }  // namespace mixwalk

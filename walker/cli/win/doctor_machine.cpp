@@ -23,7 +23,7 @@ namespace {
 
 using State = DoctorLine::State;
 
-// Of an administrator's process that was elevated, the last number of its label (winnt.h, SECURITY_MANDATORY_HIGH_RID).
+// The last number of the integrity label of an elevated administrator's process (winnt.h, SECURITY_MANDATORY_HIGH_RID).
 constexpr std::uint32_t kHighIntegrity = 0x3000;
 // The first build of Windows with all that mixwalk uses (docs/compatibility.md).
 constexpr DWORD kOldestBuild = 14393;
@@ -163,7 +163,7 @@ DoctorLine dotnet_processes() {
   return {.check = ".NET processes", .found = std::to_string(count) + " can be attached to (mixwalk ps)"};
 }
 
-// Security software puts DLLs of its own into every process, so also into this one. Others are not known of.
+// Security software puts its DLLs into every process, so also into this one. Other such software cannot be seen here.
 DoctorLine other_software() {
   std::array<wchar_t, MAX_PATH> folder{};
   const UINT length = GetWindowsDirectoryW(folder.data(), MAX_PATH);

@@ -6,8 +6,8 @@
 
 namespace mixwalk {
 
-// What mixwalk doctor says of this machine and this user, whichever process is looked at. `symbol_path`: SymbolPath's
-// text.
+// What mixwalk doctor says of this machine and this user, independent of any process. `symbol_path`: the text for
+// SymbolPath.
 std::vector<DoctorLine> look_at_machine(const std::string& symbol_path);
 
 }  // namespace mixwalk

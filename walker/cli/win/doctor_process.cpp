@@ -41,7 +41,7 @@ DoctorLine diagnostics_port(const AttachTarget& target) {
                    (info ? ": .NET " + info->runtime_version + ", " + info->architecture : "")};
 }
 
-// What only reading shows. Profilers are known by their names here; the trial knows for certain.
+// Checks that only read. Profilers are recognised by their names here; only the trial is certain.
 void read_target(const LiveTarget& target, const std::string& symbol_path, std::vector<DoctorLine>& lines) {
   if (target.runtime().name.empty()) {
     lines.push_back({.state = State::note, .check = "runtime", .found = "none is loaded: there are native frames only"});
@@ -90,7 +90,7 @@ DoctorLine pdbs_of(Snapshot& snapshot, const std::string& symbol_path) {
           .advice = "--symbol-path names their folders; dump -v lists them as symchk /im takes them"};
 }
 
-// Dumps again and again. Returns the last one, or why there is none.
+// Dumps again and again for two seconds. Returns the last dump, or why there is none.
 Outcome<Snapshot> dump_for_two_seconds(std::uint32_t process_id, DoctorTrial& trial) {
   auto session = visit({.target = ById{process_id}, .timeout_ms = kVisitMs});
   if (!session) return session.failure();

@@ -94,7 +94,7 @@ void log_calls(const Counters& counters) {
                of(CallCheck::possible), of(CallCheck::elsewhere), of(CallCheck::no_call));
 }
 
-// What this machine lends to the look at a dump file. `local` must outlive the result.
+// What this machine provides for reading a dump file. `local` must outlive the result.
 DumpFileHost dump_file_host(const std::string& file, ImageFiles& local, const std::optional<std::string>& symbol_path,
                             const std::string& dac) {
   const std::string path = symbol_path_text(symbol_path);
@@ -162,7 +162,7 @@ Outcome<Snapshot> DumpRun::next(bool last) {
   return snapshot;
 }
 
-// Native locks are found by the names of frames, in the memory of the process as it is soon after its dump.
+// Native locks are found by the names of frames, in the memory of the process shortly after its dump.
 void DumpRun::add_names(Snapshot& snapshot) {
   spdlog::info("symbolising");
   identify(snapshot, symbols_.identities(), symbols_.lines());
@@ -187,7 +187,7 @@ ExitCode DumpRun::run_one() {
   return unmatched_.empty() ? ExitCode::ok : report(missing(snapshot->process));
 }
 
-// Until the time of the next dump, or Ctrl-C. A failure: the process has ended.
+// Waits until the time of the next dump, or until Ctrl-C. A failure: the process has ended.
 std::optional<Failure> DumpRun::wait(const UniqueHandle& process, ULONGLONG until) {
   const ULONGLONG now = GetTickCount64();
   const DWORD left = now < until ? static_cast<DWORD>(until - now) : 0;
@@ -218,7 +218,7 @@ ExitCode DumpRun::run_series() {
     if (!dump) {
       if (dumps.empty()) return report(dump.failure());
       failure = dump.failure();
-      // A process may end in the middle of any question, and then the question fails.
+      // A process may end during any question, and then the question fails.
       constexpr DWORD kEndingMs = 1000;
       if (process && WaitForSingleObject(process.get(), kEndingMs) == WAIT_OBJECT_0) {
         failure = Failure{ExitCode::target_exited, {}};

@@ -29,9 +29,10 @@ Outcome<std::uint32_t> process_of(const TargetChoice& choice) {
 
 namespace {
 
-// For each of the two looks that a dump from inside is followed by.
+// The time limit for each of the two looks from outside that follow a dump from inside.
 constexpr std::chrono::milliseconds kLocksTime{2000};
-// To open the process, to read what it has loaded, and to start a worker: far more than that takes on a busy machine.
+// The time limit for opening the process, reading what it has loaded, and starting a worker: far more than a busy
+// machine needs.
 constexpr std::chrono::seconds kPrepareTime{30};
 
 TargetClr clr_of(const LiveTarget& target, const DumpCommand& command) {
@@ -83,9 +84,9 @@ OutsideLocks::OutsideLocks(const DumpCommand& command) : command_(command) {
   if (!command.locks || std::holds_alternative<ByStart>(command.visit.target)) return;
   const auto id = process_of(command.visit.target);
   if (!id) return;
-  // Folklore: under Wine 8, VirtualQueryEx of a process that is just ending may never come back (a loop of nothing else
-  // hung in 2 of 5 runs); an attach to a program that crashed meanwhile then waited for ever at its own end, 3 times in
-  // 60. So nobody waits for this thread without an end, and it has a copy of what it needs.
+  // Folklore: under Wine 8, VirtualQueryEx of a process that is just ending may never return (a loop of nothing else
+  // hung in 2 of 5 runs). An attach to a program that crashed meanwhile then waited for ever at its own end, 3 times in
+  // 60. So the wait for this thread has a limit, and the thread has its own copy of what it needs.
   std::packaged_task<Prepared()> task([copy = command, id = *id] { return prepare(id, copy); });
   prepared_ = task.get_future();
   std::thread(std::move(task)).detach();

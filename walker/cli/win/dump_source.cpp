@@ -21,15 +21,15 @@ Outcome<Snapshot> DumpSource::inside(const Visit& how, bool last) {
     session_.emplace(std::move(*session));
   }
   DumpRequest request = sampling_request(command_.visit.sampling);
-  // The request knows ids only: for names, all threads come, and those that were meant stay.
+  // The request has only ids: where names are given, all threads are dumped, and those with the names are kept.
   if (!command_.visit.sampling.threads.names.empty()) request.thread_ids.clear();
   auto snapshot = session_->dump(request);
   if (!snapshot) {
     session_.reset();
     return snapshot;
   }
-  // Before names are looked for and anything is written: a pager may keep the output waiting, and
-  // the target has nothing to do with that.
+  // mixwalk.dll leaves the target before names are looked for and anything is written: a pager may keep the output
+  // waiting, and the target must not wait for the pager.
   if (last) leave();
   locks.add_to(*snapshot);
   if (last) session_.reset();
@@ -46,7 +46,7 @@ Outcome<Snapshot> DumpSource::first(bool last) {
   if (found || !may_go_outside(found.failure())) return found;
   spdlog::info("{}; looking from outside", found.failure().message);
   auto outside = dump_outside(command_);
-  // The first reason says more: what can be done about it is in the user's hands.
+  // The first reason is more useful, since the user can do something about it.
   if (!outside) return found.failure();
   command_.way = DumpWay::outside;
   way_reason_ = found.failure().message;
@@ -59,7 +59,7 @@ Outcome<Snapshot> DumpSource::next(bool last) {
                                                      : inside(command_.visit, last);
   if (!snapshot) return snapshot;
   if (!taken_ && !std::holds_alternative<ByStart>(command_.visit.target)) {
-    // A name may be that of another process by the time of the next dump.
+    // By the time of the next dump, another process may have the name.
     command_.visit.target = ById{snapshot->process.id};
   }
   taken_ = true;

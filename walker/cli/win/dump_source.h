@@ -10,7 +10,7 @@
 
 namespace mixwalk {
 
-// Takes the dumps of one process that the command line asks for. From inside, it attaches once and stays until the
+// Takes the dumps of one process that the command line asks for. From inside, mixwalk attaches once and stays until the
 // last dump; the first dump decides between inside and outside.
 class DumpSource {
  public:
@@ -19,9 +19,9 @@ class DumpSource {
   DumpSource(const DumpSource&) = delete;
   DumpSource& operator=(const DumpSource&) = delete;
 
-  // `last`: mixwalk.dll leaves the process after its stacks are here. The frames of native code have no names yet.
+  // `last`: mixwalk.dll leaves the process once its stacks have arrived. The frames of native code have no names yet.
   Outcome<Snapshot> next(bool last);
-  // Lets the process go before the last dump, where it is attached to.
+  // Detaches from the process before the last dump, where mixwalk is attached.
   void leave();
 
  private:

@@ -15,7 +15,7 @@
 namespace mixwalk {
 
 Outcome<std::unique_ptr<GrowingFile>> GrowingFile::open(const std::string& path) {
-  // Not inherited: a program that we start would hold the file open to its own end.
+  // Not inherited: a program that mixwalk starts would keep the file open until its own end.
   constexpr int kFlags = _O_WRONLY | _O_CREAT | _O_BINARY | _O_NOINHERIT;
   constexpr int kMode = _S_IREAD | _S_IWRITE;
   std::wstring wide = to_utf16(path);

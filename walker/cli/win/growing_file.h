@@ -8,9 +8,9 @@
 
 namespace mixwalk {
 
-// A file that is readable at any moment while it grows: what is written is in it at once. It is
-// opened before the work begins, and a file that is there keeps its content until the first bytes
-// come. One that was made and never written to is removed again.
+// A file that is readable at any moment while it grows: written bytes are in the file at once. It is opened before the
+// work begins; an existing file keeps its content until the first bytes are written. A file that was created and never
+// written to is removed again.
 class GrowingFile final : public ByteSink {
  public:
   static Outcome<std::unique_ptr<GrowingFile>> open(const std::string& path);

@@ -14,7 +14,7 @@
 namespace mixwalk {
 namespace {
 
-// A process that hangs before it answers must not hang the list.
+// A process that hangs before it answers must not hang the command.
 constexpr DWORD kAnswerMs = 1000;
 
 struct Row {
@@ -23,7 +23,7 @@ struct Row {
   std::string runtime;  // empty: the process did not say
 };
 
-// Empty: the process did not say. Nothing: the pipe is another process's, or has just gone.
+// Empty: the process did not say. Nothing: the pipe belongs to another process, or the process has just ended.
 std::optional<std::string> runtime_of(std::uint32_t id) {
   const auto reply =
       ask_diagnostics_port(id, nullptr, encode_process_info(), Deadline(kAnswerMs));

@@ -24,7 +24,7 @@
 namespace mixwalk {
 namespace {
 
-// How often the progress line is written, and Ctrl-C looked for.
+// How often the progress line is written and Ctrl-C is checked.
 constexpr std::uint32_t kLookMs = 100;
 constexpr ULONGLONG kProgressMs = 1000;
 
@@ -119,13 +119,13 @@ ExitCode RecordingRun::run() {
   begun_ = GetTickCount64();
   const End end = collect();
   count_lost_events();
-  // A target that failed before its first word leaves nothing to be written.
+  // Where a target failed before its first message, there is nothing to write.
   if (end.failure && collector_.recording().process.id == 0) return report(*end.failure);
   show_progress(true);
   return finish(end);
 }
 
-// Until the time is over, Ctrl-C, or the end of the process: none of them a failure.
+// Collects until the time is over, until Ctrl-C, or until the process ends; none of these is a failure.
 RecordingRun::End RecordingRun::collect() {
   bool stopping = false;
   ULONGLONG last_word = 0;  // until when its end is waited for
@@ -165,7 +165,7 @@ std::optional<Failure> RecordingRun::take(const RecordedBytes& bytes) {
   if (const auto problem = collector_.add(bytes.bytes, bytes.new_file); !problem.empty()) {
     return Failure{ExitCode::refused, "the recording makes no sense: " + std::string(problem)};
   }
-  // The time asked for is that of the recording, not of the attach and what comes before a sample.
+  // The requested time applies to the recording, not to the attach and the time before the first sample.
   if (first) begun_ = GetTickCount64() - recording.duration_ns / 1'000'000;
   if (summary_.samples() == 0 && recording.samples.size() != before) {
     spdlog::info("the first samples are here");
@@ -181,8 +181,8 @@ std::optional<Failure> RecordingRun::take(const RecordedBytes& bytes) {
   return make_room();
 }
 
-// A recording may go on for days: what is stored is let go of. Every other format is made of the
-// whole recording at its end, so there that end comes when no more can be kept.
+// A recording may go on for days, so what has been stored is removed from memory. Every other format is made from the
+// whole recording at its end; there the recording ends when no more can be kept.
 std::optional<Failure> RecordingRun::make_room() {
   Recording& recording = collector_.recording();
   RecordOutput* const file = outputs_.file.get();
@@ -207,7 +207,7 @@ std::optional<Failure> RecordingRun::make_room() {
   return std::nullopt;
 }
 
-// Counts the events that the target has walked and not sent, because it ended.
+// Counts the events that the target walked but did not send, because it ended.
 void RecordingRun::count_lost_events() {
   const RecordProgress& told = summary_.progress();
   const std::uint64_t happened = session_.events();
@@ -231,11 +231,10 @@ void RecordingRun::show_progress(bool last) {
                         command_.duration_ms / 1000 - std::min<std::uint64_t>(
                                                           seconds, command_.duration_ms / 1000));
   }
-  // Not fmt::print: it throws when its stream cannot be written, and a recording may outlive its
-  // terminal.
+  // fmt::print is not used: it throws when its stream cannot be written, and a recording may outlive its terminal.
   const bool terminal = _isatty(_fileno(stderr)) != 0;
   if (terminal) {
-    // The rest of a longer line is wiped out: with an escape where the console obeys one.
+    // The rest of a longer previous line is erased: with an escape sequence where the console obeys it.
     std::string rest = "\x1b[K";
     if (!obeys_escapes(stderr)) {
       rest.assign(shown_characters_ > line.size() ? shown_characters_ - line.size() : 0, ' ');
@@ -262,7 +261,7 @@ void RecordingRun::complete(Recording& recording) const {
 }
 
 void RecordingRun::say_end_of_process() const {
-  // mixwalk.dll says goodbye a moment before its process has ended.
+  // mixwalk.dll sends its last message shortly before its process has ended.
   constexpr std::uint32_t kEndingMs = 1'000;
   std::string text = process_text() + " ended" + with_exit_code(session_.exit_code(kEndingMs));
   if (command_.duration_ms != 0) {
@@ -272,7 +271,7 @@ void RecordingRun::say_end_of_process() const {
   report({ExitCode::ok, text});
 }
 
-// Writes and sends all samples that came, also where the recording failed in the middle.
+// Writes and sends all samples so far, even where the recording failed in the middle.
 ExitCode RecordingRun::finish(const End& end) {
   ExitCode code = ExitCode::ok;
   const auto say = [&](const Failure& failure) {
@@ -285,7 +284,7 @@ ExitCode RecordingRun::finish(const End& end) {
   note_threads();
   if (!unmatched_.empty()) {
     const std::string unsampled = unmatched_.text();
-    // A thread that did nothing, or that a busy machine had no time for, is there all the same.
+    // A thread that did nothing, or for which a busy machine had no time, exists nevertheless.
     meet_threads_of(session_.target_id(), unmatched_);
     say({unmatched_.empty() ? ExitCode::ok : ExitCode::no_thread,
          "no sample was taken of any " + unsampled});
@@ -301,7 +300,7 @@ ExitCode RecordingRun::finish(const End& end) {
   }
   if (outputs_.file) {
     if (const auto failure = outputs_.file->finish()) {
-      // It may have been the file that ended the recording: that is said once.
+      // The file may have been what ended the recording: then the failure is reported only once.
       if (code != ExitCode::output) say(*failure);
     } else {
       report({ExitCode::ok, outputs_.file->said()});

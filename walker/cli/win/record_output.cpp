@@ -91,8 +91,8 @@ std::unique_ptr<ByteSink> RecordOutput::open_piece(int piece) {
   return std::move(*file);
 }
 
-// Further files that an earlier recording of this name went on in would look like files of this one.
-// They may be all that is left of a long run, so they are not deleted.
+// Further files in which an earlier recording of this name went on would look like files of this recording. They may be
+// all that is left of a long run, so they are renamed rather than deleted.
 void RecordOutput::set_aside_earlier_pieces() const {
   const fs::path first = path_of(first_path_);
   const fs::path folder = first.has_parent_path() ? first.parent_path() : fs::path(".");

@@ -12,25 +12,25 @@
 
 namespace mixwalk {
 
-// The files of a recording: one .mixwalk file after the other that grow as the samples come, or one of
-// another tool's format, written at the end. The first is opened before anything is done to a target:
-// a wrong path costs no recording.
+// The files of a recording: .mixwalk files, one after the other, that grow as the samples come; or one file in another
+// tool's format, written at the end. The first file is opened before anything is done to a target, so that a wrong path
+// costs no recording.
 class RecordOutput {
  public:
-  // `command.format` is one. Without `command.output`, the file is named after program and time.
-  // `limits`: of one file.
+  // `command.format` must be set. Without `command.output`, the file is named after program and time. `limits`: those
+  // of one file.
   static Outcome<std::unique_ptr<RecordOutput>> open(const RecordCommand& command,
                                                      const PieceLimits& limits = {});
 
-  // Once, before all that follows: writes what this collector collects.
+  // To be called once, before all other functions: writes what this collector collects.
   void begin(RecordingCollector& collector);
-  // Samples have come. Those that the file has already are cleared.
+  // To be called when samples have come. Samples that are already in the file are cleared.
   std::optional<Failure> take();
-  // The file, or the memory for what will be in it, holds no more.
+  // The file, or the memory for its content, is full.
   bool is_full();
-  // Whether cut() may be called: every other format is made of the whole recording at its end.
+  // Whether cut() may be called: every other format is made from the whole recording at its end.
   bool has_pieces() const noexcept { return pieces_.has_value(); }
-  // The collector's recording begins anew, and goes on in a further file.
+  // To be called before the collector's recording begins anew: it continues in a further file.
   std::optional<Failure> cut();
   // To be called after the last sample: ends the file, however many samples it has.
   std::optional<Failure> finish();

@@ -23,14 +23,14 @@ Outcome<std::wstring> profiler_path() {
   return path;
 }
 
-// Between two attempts to attach where another profiler is still in the process.
+// The time between two attempts to attach while another profiler is still in the process.
 constexpr DWORD kTryAgainMs = 100;
 
 std::string process_text(std::uint32_t id, const std::string& name) {
   return "process " + std::to_string(id) + " (" + name + ")";
 }
 
-// Failure where the process lacks one of the threads that are asked for by id.
+// A failure where the process does not have one of the threads that were given by id.
 std::optional<Failure> missing_thread(const ThreadSelection& threads, std::uint32_t process_id,
                                       const std::string& process_name) {
   if (threads.ids.empty()) return std::nullopt;

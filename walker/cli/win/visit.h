@@ -7,17 +7,17 @@
 
 namespace mixwalk {
 
-// Goes to the process that the command line names: attaches, or starts it and waits for `after_ms`.
-// A thread id that the process does not have is a failure, and nothing is attached then; but a
-// program that is recorded from its start has its threads later.
+// Connects to the process that the command line names: attaches to it, or starts it and waits for `after_ms`. A thread
+// id that the process does not have is a failure, and then nothing is attached; a program that is recorded from its
+// start, however, gets its threads later.
 Outcome<TargetSession> visit(const Visit& visit);
 
-// Tells of every thread that the process has now. Its name is the one that Windows knows: .NET
-// Framework gives it none.
+// Passes every thread that the process has now to `unmatched`. The threads' names are those that Windows knows: .NET
+// Framework gives its threads none.
 void meet_threads_of(std::uint32_t process_id, UnmatchedThreads& unmatched);
 
-// The command line's options about walking threads, in the form that goes over the pipe. Threads that are
-// named, rather than numbered, are not in it.
+// The command line's options about walking threads, in the form that is sent over the pipe. Only threads that are given
+// by number are in it, not those that are given by name.
 DumpRequest sampling_request(const Sampling& sampling);
 
 }  // namespace mixwalk

@@ -24,9 +24,9 @@
 namespace mixwalk {
 namespace {
 
-// How often Ctrl-C is looked for, and the progress line written.
+// How often Ctrl-C is checked and the progress line written.
 constexpr DWORD kWaitMs = 100;
-// How long the end of the console waits for the process to run again and the file to be gone.
+// How long the console's end waits until the process runs again and the file is removed.
 constexpr DWORD kLeaveMs = 4000;
 // What a program returns that Ctrl-C ended.
 constexpr int kControlC = static_cast<int>(0xC000013A);
@@ -36,12 +36,12 @@ HANDLE g_stop = nullptr, g_left = nullptr;
 // Nothing may end mixwalk.exe while the process stands.
 BOOL WINAPI on_console_event(DWORD event) {
   SetEvent(g_stop);
-  // Whatever else it is, the system ends mixwalk.exe as soon as this returns.
+  // For all other events, the system ends mixwalk.exe as soon as this function returns.
   if (event != CTRL_C_EVENT && event != CTRL_BREAK_EVENT) WaitForSingleObject(g_left, kLeaveMs);
   return TRUE;
 }
 
-// Everything before mixwalk.exe has let go of the process and of the file.
+// Lives until mixwalk.exe has resumed the process and closed the file; its end sets g_left.
 struct Work {
   ~Work() { SetEvent(g_left); }
 };
@@ -65,7 +65,8 @@ HANDLE handle_of(const PartialFile& file) {
 
 std::string utf8_of(const std::filesystem::path& path) { return to_utf8(path.native()); }
 
-// Before anything stands: a disk that cannot hold the dump. Nothing: it can, or the system does not say.
+// To be called before anything is suspended: whether the disk is too small for the dump. Nothing: it is not, or the
+// system does not say.
 std::optional<std::string> no_room(const std::filesystem::path& path, std::uint64_t bytes) {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::absolute(path, error).parent_path();
@@ -149,7 +150,8 @@ ExitCode write(const MinidumpCommand& command, std::uint32_t id, HANDLE process,
 ExitCode run(const MinidumpCommand& command) {
   const auto id = process_of(command.target);
   if (!id) return report(id.failure());
-  // Its threads stand while the dump is written, the one that writes it among them.
+  // All threads of the process are suspended while the dump is written: in mixwalk's own process that would include the
+  // thread that writes.
   if (*id == GetCurrentProcessId()) return report({ExitCode::usage, "mixwalk cannot write a dump of itself"});
   g_stop = CreateEventW(nullptr, TRUE, FALSE, nullptr);
   g_left = CreateEventW(nullptr, TRUE, FALSE, nullptr);

@@ -22,7 +22,7 @@ UniqueHandle open_itself(const std::filesystem::path& path) {
                                   nullptr));
 }
 
-// 0, or the error. Not SetSecurityInfo: that of Wine 8 adds the rights of the folder above, even with
+// Returns 0, or the error. SetSecurityInfo is not used: under Wine 8 it adds the rights of the folder above, even with
 // PROTECTED_DACL_SECURITY_INFORMATION.
 DWORD set_rights(HANDLE object, PSECURITY_DESCRIPTOR descriptor) {
   constexpr SECURITY_INFORMATION kWhat =
@@ -63,12 +63,12 @@ std::string make_private_folder(const std::filesystem::path& folder) {
   PSID user = nullptr;
   BOOL defaulted = FALSE;
   if (!GetSecurityDescriptorOwner(made.get(), &user, &defaulted)) return last_error();
-  // Administrators own what one of them makes while elevated: an earlier run may have been.
+  // Administrators own what one of them creates while elevated: an earlier run may have been elevated.
   if (!EqualSid(owner, user) && !IsWellKnownSid(owner, WinBuiltinAdministratorsSid)) {
     return "it belongs to another user";
   }
   if (const DWORD unset = set_rights(there.get(), made.get())) return error_text(unset);
-  // Files that are there have the rights that they inherited before: each gets its own.
+  // Existing files have the rights that they inherited before: each gets its own.
   for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
        at.increment(error)) {
     const UniqueHandle file = open_itself(at->path());

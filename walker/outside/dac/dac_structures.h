@@ -4,9 +4,9 @@
 
 namespace mixwalk::dac {
 
-// What the runtime's debugging library fills in, as it lies in memory on x64. The library says of these
-// structures that they never change. Fields that mixwalk does not use keep their place.
-// Source: dacprivate.h of the runtime, public.
+// What the runtime's debugging library fills in, in its memory layout on x64. The library's sources say that these
+// structures never change. Fields that mixwalk does not use are kept as placeholders. Source: dacprivate.h of the
+// runtime, public.
 
 // DacpCodeHeaderData: the code around an address.
 struct CodeHeaderData {
@@ -76,8 +76,8 @@ struct MethodDescData {
 };
 static_assert(sizeof(MethodDescData) == 0x98);
 
-// CLRDATA_IL_ADDRESS_MAP of xclrdata.idl: a range of code, and the IL offset that the code is of; special ones as
-// IlToNative has them.
+// CLRDATA_IL_ADDRESS_MAP of xclrdata.idl: a range of code, and the IL offset to which the code belongs; special values
+// are those of IlToNative.
 struct IlAddressMap {
   std::uint32_t il_offset = 0;
   std::uint64_t begin = 0, end = 0;

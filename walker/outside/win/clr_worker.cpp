@@ -16,7 +16,7 @@ namespace {
 constexpr int kDone = 0, kBadCommand = 2, kCrashed = 3;
 
 LONG WINAPI on_crash(EXCEPTION_POINTERS*) {
-  // No dialogue, no report, no debugger: the asking side sees the pipe close.
+  // No dialogue, no report, no debugger: the asking side only sees that the pipe closes.
   TerminateProcess(GetCurrentProcess(), kCrashed);
   return EXCEPTION_EXECUTE_HANDLER;
 }
@@ -127,7 +127,7 @@ std::optional<int> run_clr_worker(const std::vector<std::string>& arguments) {
         std::visit([&](const auto& asked) { return worker.answer(asked); }, *question);
     if (!send_question(answers.get(), answer)) break;
   }
-  // Without the library's own end: nothing says that it ends well.
+  // Ends the process without the library's own cleanup, which may not end well.
   TerminateProcess(GetCurrentProcess(), kDone);
   return kDone;
 }

@@ -13,8 +13,8 @@ namespace mixwalk {
 inline constexpr const char* kClrWorkerCommand = "--clr-worker";
 
 // Whether these arguments (without the program) are that command, and then its exit code. The worker loads the
-// runtime's debugging library and answers what comes through the pipe, until the pipe is closed. The library may
-// hang or crash here: WorkerQuestions ends this process then.
+// runtime's debugging library and answers the questions that come through the pipe, until the pipe is closed. The
+// library may hang or crash in the worker: WorkerQuestions then ends the worker.
 std::optional<int> run_clr_worker(const std::vector<std::string>& arguments);
 
 }  // namespace mixwalk

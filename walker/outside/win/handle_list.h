@@ -11,7 +11,7 @@
 
 namespace mixwalk {
 
-// How a handle's value is told to a process that inherits it: hexadecimal.
+// How a handle's value is passed to a process that inherits it: hexadecimal.
 inline std::string handle_text(HANDLE handle) {
   char text[24];
   std::snprintf(text, sizeof text, "%llx", static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(handle)));

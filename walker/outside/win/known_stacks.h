@@ -9,13 +9,13 @@
 
 namespace mixwalk {
 
-// Stacks of another process, as far as their pages were plain before the threads were suspended: under the freeze
-// nothing is asked of the target but its bytes. read() is frozen-safe.
+// The stacks of another process, as far as their pages were readable without side effects before the threads were
+// suspended: during the freeze nothing is asked of the target but its bytes. read() is frozen-safe.
 class KnownStacks final : public MemoryReader {
  public:
   explicit KnownStacks(const ProcessMemory& raw) noexcept : raw_(raw) {}
 
-  // Not while a thread stands: asks `memory` about the pages of one more stack. Limits of 0: there is none.
+  // Not while a thread is suspended: asks `memory` about the pages of one more stack. Limits of 0: there is no stack.
   void add(const RemoteMemory& memory, const StackLimits& limits);
 
   bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override;

@@ -161,7 +161,7 @@ void LiveTarget::capture(const TargetThread& target_thread, RawSample& sample) {
     sample.fault = CaptureFault::not_suspended;
     return;
   }
-  // A stack grows while its thread runs: what lies below its old limit was not asked about, so once more.
+  // A stack grows while its thread runs: pages below its old limit were not checked, so another attempt is made.
   constexpr int kAttempts = 3;
   const ProcessMemory raw(handle_.get());
   for (int attempt = 0; attempt < kAttempts; ++attempt) {

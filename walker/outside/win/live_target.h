@@ -20,14 +20,14 @@
 namespace mixwalk {
 
 // A live process that is only read: nothing is loaded into it, nothing is written to it, and its runtime is asked
-// nothing. A thread stands while its registers and its stack are copied, and no longer. What the process says of
-// itself (its list of images, its thread environment blocks) is its own memory, and is not trusted.
+// nothing. A thread is suspended only while its registers and its stack are copied. What the process says about itself
+// (its list of images, its thread environment blocks) is its own memory, and is not trusted.
 class LiveTarget final : public Target {
  public:
-  // The rights that reading takes: PROCESS_QUERY_INFORMATION | PROCESS_VM_READ.
+  // The rights that reading needs: PROCESS_QUERY_INFORMATION | PROCESS_VM_READ.
   static Outcome<std::unique_ptr<LiveTarget>> open(std::uint32_t process_id);
 
-  // The process ran: its images, threads and memory are read anew.
+  // The process has run: its images, threads and memory are read anew.
   void refresh();
 
   const Process& process() const noexcept override { return process_; }
@@ -35,17 +35,17 @@ class LiveTarget final : public Target {
   std::uint64_t unix_time_ms() const noexcept override { return unix_time_ms_; }
   std::span<const Module> modules() const noexcept override { return modules_; }
   std::span<const TargetThread> threads() const noexcept override { return threads_; }
-  // By its headers, which are read anew. An image that went and came back in between is not noticed.
+  // By its headers, which are read anew. An image that was unloaded and loaded again in between is not noticed.
   bool image_stands(std::uint64_t base) override;
   const MemoryReader& memory() const noexcept override { return cache_; }
   OutsideMemory& outside() noexcept override { return memory_; }
-  // From then on capture() looks at the threads themselves, also at those that stood together.
+  // From then on capture() captures every thread anew, also those that were suspended together.
   bool forget_memory() override;
   void capture(const TargetThread& thread, RawSample& sample) override;
 
-  // Has the wanted threads (empty: all) stand together, and keeps the registers and the stack of each for capture():
-  // they are of one moment. Threads that were not copied within the deadline, or that have started meanwhile, stand
-  // together at a next moment. What still has no copy is captured alone.
+  // Suspends the wanted threads (empty: all) together, and keeps the registers and the stack of each for capture():
+  // they are of the same moment. Threads that were not copied within the deadline, or that have started meanwhile, are
+  // suspended together at a next moment. Threads that have no copy after the last moment are captured one by one.
   void stand_together(const std::function<bool(const TargetThread&)>& wanted, std::uint32_t deadline_ms);
   // Snapshot::moments and Thread::moment of a snapshot that was made since, before the next refresh().
   void add_moments(Snapshot& snapshot) const;

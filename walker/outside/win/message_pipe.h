@@ -8,8 +8,9 @@
 
 namespace mixwalk {
 
-// Whole messages over a pair of anonymous pipes, either end. A call waits as long as the other end takes: what
-// bounds it is the end of the other process. False, or nothing: the pipe is closed, or what came is no message.
+// Sends and receives whole messages over a pair of anonymous pipes, at either end. A call waits until the other end has
+// read or written; it ends at the latest when the other process ends. False, or nothing: the pipe is closed, or the
+// received bytes are no message.
 bool send_question(HANDLE pipe, const QuestionMessage& message);
 std::optional<QuestionMessage> receive_question(HANDLE pipe);
 

@@ -17,15 +17,15 @@
 namespace mixwalk {
 namespace {
 
-// What `procdump -ma` and Task Manager ask for. Memory that closes meanwhile is left out.
+// The same type as for `procdump -ma` and Task Manager. Memory that is closed meanwhile is left out.
 constexpr int kTables = MiniDumpWithFullMemoryInfo | MiniDumpWithHandleData | MiniDumpWithThreadInfo |
                         MiniDumpWithUnloadedModules | MiniDumpIgnoreInaccessibleMemory;
 
-// Of a thread's stack, for Windows' writer: what is committed of the largest real stacks; for Wine's: what that reads in
-// a second.
+// The most of a thread's stack that is read: for Windows' writer, the committed size of the largest real stacks; for
+// Wine's writer, what it reads in a second.
 constexpr ULONG64 kMostStackBytes = 64 << 20, kMostOfWineBytes = 1 << 20;
 
-// By then Windows' writer has asked for the first time whether it should end.
+// By that time Windows' writer has asked for the first time whether it should end.
 constexpr DWORD kAskMs = 500;
 
 struct Dbghelp {
@@ -35,8 +35,8 @@ struct Dbghelp {
   explicit operator bool() const noexcept { return initialise != nullptr && write != nullptr; }
 };
 
-// The system's own library, which no other program needs. It is never unloaded: a writer that cannot be stopped may
-// still be in it.
+// The system's own library (dbghelp), which nothing else in mixwalk needs. It is never unloaded: a writer that cannot
+// be stopped may still be running in it.
 Dbghelp load_dbghelp() noexcept {
   const HMODULE library = LoadLibraryExW(L"dbghelp.dll", nullptr, LOAD_LIBRARY_SEARCH_SYSTEM32);
   if (library == nullptr) return {};
@@ -45,14 +45,15 @@ Dbghelp load_dbghelp() noexcept {
           reinterpret_cast<decltype(Dbghelp::write)>(find("MiniDumpWriteDump"))};
 }
 
-// The writer believes what a thread's TEB says of its stack. Folklore: Wine 8's writer reads 1 KiB at a time, also where
-// nothing is, and takes minutes for 4 GiB. Real case: a program that starts and ends threads without a pause, one dump in
-// three. The stack is in the process's memory, which is in the dump as well.
+// The writer trusts what a thread's TEB says about its stack. Folklore: Wine 8's writer reads 1 KiB at a time, even
+// where no memory is, and takes minutes for 4 GiB. Real case: a program that starts and ends threads without a pause,
+// one dump in three. Leaving out such a stack loses nothing: it is part of the process's memory, which is in the dump
+// as well.
 void leave_out_lies(ULONG64 base, ULONG64 end, ULONG64 most, MINIDUMP_CALLBACK_OUTPUT& output) noexcept {
   if (std::max(base, end) - std::min(base, end) > most) output.ThreadWriteFlags &= ~ULONG{ThreadWriteStack};
 }
 
-// MiniDumpWriteDump leaves an HRESULT where others leave an error of the system.
+// MiniDumpWriteDump sets an HRESULT where other functions set a system error.
 DWORD system_error(DWORD error) noexcept {
   return HRESULT_FACILITY(error) == FACILITY_WIN32 && FAILED(static_cast<HRESULT>(error)) ? HRESULT_CODE(error) : error;
 }
@@ -108,11 +109,11 @@ BOOL CALLBACK MinidumpWriter::Job::on_callback(void* param, const PMINIDUMP_CALL
 }
 
 DWORD MinidumpWriter::Job::write_by_system() {
-  // Folklore: where nobody has called SymInitialize for the process, Wine 8's MiniDumpWriteDump does, and lets it load
-  // the symbols of every module; its SymCleanup then frees memory that is none (a page fault in ntdll's
-  // unsafe_block_from_ptr) where the process is one of .NET. SymInitialize(…, TRUE) and SymCleanup alone do the same.
-  // With this call, which loads nothing, Wine's writer does neither. Windows does not need it, and what it says
-  // does not matter. (Test: dump_file_test.)
+  // Folklore: where nobody has called SymInitialize for the process, Wine 8's MiniDumpWriteDump calls it, and has it
+  // load the symbols of every module. Where the process is a .NET process, its SymCleanup then frees an address that
+  // was not allocated (a page fault in ntdll's unsafe_block_from_ptr). SymInitialize(…, TRUE) and SymCleanup alone do
+  // the same. After the call below, which loads nothing, Wine's writer does neither. Windows does not need the call,
+  // and its result does not matter. (Test: dump_file_test.)
   dbghelp.initialise(process, nullptr, FALSE);
   const int type = kTables | (memory == MemoryBy::system ? MiniDumpWithFullMemory : MiniDumpNormal);
   MINIDUMP_CALLBACK_INFORMATION callback{&Job::on_callback, this};
@@ -138,8 +139,8 @@ DWORD WINAPI MinidumpWriter::run(void* param) noexcept {
   const std::unique_ptr<std::shared_ptr<Job>> owner(static_cast<std::shared_ptr<Job>*>(param));
   Job& job = **owner;
   job.error = job.write();
-  // The writers report success for a process that was ended while they wrote, though memory is missing. So that is an
-  // error here.
+  // The writers report success for a process that ended while they wrote, although memory is missing. Here that is an
+  // error.
   const bool ended = WaitForSingleObject(job.process, 0) == WAIT_OBJECT_0;
   if (job.error == ERROR_SUCCESS && ended) job.error = ERROR_PROCESS_ABORTED;
   job.suspension.end();
@@ -159,7 +160,7 @@ Outcome<MinidumpWriter> MinidumpWriter::start(HANDLE process, std::uint32_t proc
   const Dbghelp dbghelp = load_dbghelp();
   if (!dbghelp) return Failure{ExitCode::internal, "the system's dbghelp.dll does not write dumps"};
   auto job = std::make_shared<Job>(dbghelp, process, process_id, file, memory, std::move(after_first_piece));
-  // A dump of what runs has stacks of many moments, and would not say so.
+  // A dump of a running process would have stacks of many moments, and would not say so.
   if (job->suspension.threads().empty()) return Failure{ExitCode::internal, "none of its threads can be suspended"};
   auto share = std::make_unique<std::shared_ptr<Job>>(job);
   UniqueHandle thread(CreateThread(nullptr, 0, &MinidumpWriter::run, share.get(), 0, nullptr));
@@ -175,8 +176,8 @@ bool MinidumpWriter::wait(DWORD milliseconds) const noexcept {
 void MinidumpWriter::cancel() noexcept {
   job_->cancelled = true;
   job_->suspension.end();
-  // A writer that can be stopped has suspended the threads once more, and resumes them before it returns. It may not
-  // have asked yet.
+  // A writer that can be stopped has suspended the threads once more itself, and resumes them before it returns. It may
+  // not yet have asked whether it should end.
   if (!wait(kAskMs) && job_->can_cancel) wait(INFINITE);
 }
 

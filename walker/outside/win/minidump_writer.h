@@ -12,21 +12,21 @@
 
 namespace mixwalk {
 
-// Who writes the memory into a dump. Everything else in it is always written by the system's MiniDumpWriteDump.
+// Which code writes the memory into a dump. The system's MiniDumpWriteDump always writes everything else.
 enum class MemoryBy {
   system,  // MiniDumpWriteDump
   us,      // append_memory: where MiniDumpWriteDump is Wine's, which reads and writes 1 KiB at a time
 };
 MemoryBy usual_memory_writer() noexcept;
 
-// Writes a minidump of a live process with all of its memory, in a thread of its own. The process stands from start()
-// until all is written, or cancel(). Nothing is loaded into it. Not frozen-safe.
+// Writes a minidump of a live process with all of its memory, in a thread of its own. The process is suspended from
+// start() until everything is written, or until cancel(). Nothing is loaded into it. Not frozen-safe.
 class MinidumpWriter {
  public:
-  // The rights that `process` must have. dbghelp duplicates handles to say what they are.
+  // The rights that `process` must have. dbghelp duplicates handles to find out what they are.
   static constexpr DWORD kRights = PROCESS_QUERY_INFORMATION | PROCESS_VM_READ | PROCESS_DUP_HANDLE | SYNCHRONIZE;
 
-  // `process` and `file` must outlive the writing. `file`: of an empty file on a disk; GENERIC_WRITE.
+  // `process` and `file` must outlive the writing. `file`: an empty file on a disk, opened with GENERIC_WRITE.
   // `after_first_piece`: for tests, and only with MemoryBy::us. The thread that writes calls it when the first memory
   // is in the file.
   static Outcome<MinidumpWriter> start(HANDLE process, std::uint32_t process_id, HANDLE file,
@@ -35,11 +35,13 @@ class MinidumpWriter {
 
   // True: the writing is over, and the process runs again.
   bool wait(DWORD milliseconds) const noexcept;
-  // Ends the writing early and lets the process run. Where the writer can be stopped, that is waited for. Wine 8's
-  // MiniDumpWriteDump cannot: it goes on, in vain, until mixwalk.exe ends, which must be the next thing to do.
+  // Ends the writing early and resumes the process. Where the writer can be stopped, cancel() waits for its end. Wine
+  // 8's MiniDumpWriteDump cannot be stopped: it goes on, in vain, until mixwalk.exe ends, which must be the next thing
+  // to do.
   void cancel() noexcept;
 
-  // Once wait() has said true. Empty: written, as far as the system says. Else why not, one line.
+  // To be called once wait() has returned true. Empty: written, as far as the system says. Otherwise the reason, one
+  // line.
   std::string error() const;
   // Once the process runs again.
   std::uint64_t stood_ns() const noexcept;

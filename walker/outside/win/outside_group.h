@@ -16,11 +16,11 @@
 
 namespace mixwalk {
 
-// Threads of another process that are suspended together, for one capture_group(). A thread of mixwalk.exe lets all of
-// them run again at the deadline: one that does not come to stand keeps the others waiting no longer.
+// Threads of another process that are suspended together, for one capture_group(). A thread of mixwalk.exe resumes all
+// of them at the deadline, so that one thread that does not stop in time does not keep the others suspended.
 class OutsideGroup final : public ThreadGroup {
  public:
-  // The threads stay open, and where they are. Starts the thread that watches the deadline.
+  // The threads stay open, and keep their addresses. Starts the thread that watches the deadline.
   OutsideGroup(std::span<OutsideThread* const> threads, std::uint32_t deadline_ms);
   ~OutsideGroup();
   OutsideGroup(const OutsideGroup&) = delete;
@@ -42,7 +42,7 @@ class OutsideGroup final : public ThreadGroup {
   void watch(std::uint32_t deadline_ms) noexcept;
 
   const std::span<OutsideThread* const> threads_;
-  // Whoever takes one of these resumes the thread: the group's own thread, or the one that watches.
+  // Whoever takes one of these resumes the thread: the group's own thread, or the watching one.
   const std::unique_ptr<std::atomic<bool>[]> suspended_;
   std::atomic<std::uint64_t> let_go_ns_{0};
   const UniqueHandle begun_, ended_;

@@ -20,7 +20,7 @@ struct NumberedThread {
   OutsideThread* thread = nullptr;
 };
 
-// Registers and stacks of threads of another process that stood together. What is kept is theirs until clear().
+// Registers and stacks of threads of another process that were suspended together. The copies are kept until clear().
 class OutsideMoments {
  public:
   static constexpr std::size_t kMostThreads = 4096;  // of one moment
@@ -28,14 +28,14 @@ class OutsideMoments {
   // `process`: PROCESS_VM_READ and PROCESS_QUERY_INFORMATION.
   explicit OutsideMoments(HANDLE process) noexcept : process_(process), stacks_(process) {}
 
-  // Freezes the threads together, as many as one moment has room for, and keeps what was copied. A thread that has
-  // ended, was not suspended within a quarter of the deadline, or was not copied before the deadline, has no copy.
-  // False: the deadline was over before all that were suspended were copied.
+  // Suspends as many of the threads together as one moment has room for, and keeps the copies. A thread that has ended,
+  // was not suspended within a quarter of the deadline, or was not copied before the deadline, has no copy. False: the
+  // deadline passed before all suspended threads were copied.
   bool take(std::span<const NumberedThread> threads, std::uint32_t deadline_ms);
 
   // Gives what was copied of a thread. False: there is no copy.
   bool give(std::uint32_t os_id, RawSample& sample) const;
-  // The place in moments(), from 1 on, at which the thread stood; 0: there is no copy.
+  // The index in moments(), from 1 on, of the moment at which the thread was suspended; 0: there is no copy.
   std::uint32_t moment_of(std::uint32_t os_id) const;
   const std::vector<Moment>& moments() const noexcept { return moments_; }
 

@@ -9,8 +9,9 @@
 namespace mixwalk {
 namespace {
 
-// A thread that still runs may begin others between a look and the suspensions that follow. So there is another look,
-// until it brings nothing new; a process to which others add threads without end is left at that.
+// A thread that still runs may start others between the listing of the threads and their suspension. So the threads are
+// listed again until no new one is found; for a process to which others add threads without end, this stops after
+// kMaxLooks listings.
 constexpr int kMaxLooks = 100;
 constexpr std::size_t kMoreThreads = 256;  // that there is room for at once
 
@@ -33,7 +34,7 @@ bool ProcessSuspension::suspend_new_threads(std::uint32_t process_id) {
     if (place != threads_.end() && place->id == id) continue;
     UniqueHandle thread = open_thread(THREAD_SUSPEND_RESUME | THREAD_QUERY_INFORMATION, id);
     if (!thread) continue;
-    // The id may have been given to a thread of another process since it was listed.
+    // Since it was listed, the id may have been given to a thread of another process.
     const auto info = thread_information(thread.get());
     if (!info || info->process_id != process_id) continue;
     const auto at = place - threads_.begin();

@@ -13,9 +13,9 @@
 
 namespace mixwalk {
 
-// All threads of another process, which stand from the constructor to end(), or as long as this lives. Nothing is
-// done in that process. Threads that it begins meanwhile stand too; those that may not be opened run on. What stands
-// when mixwalk.exe itself is ended by TerminateProcess is resumed by its watcher, if there is one
+// Suspends all threads of another process from the constructor to end(), or for the life of this object. Nothing else
+// is done to that process. Threads that it starts meanwhile are suspended too; threads that may not be opened run on.
+// Where TerminateProcess ends mixwalk.exe meanwhile, its watcher resumes the threads, if there is a watcher
 // (suspension_watcher.h).
 class ProcessSuspension {
  public:
@@ -24,7 +24,7 @@ class ProcessSuspension {
   ProcessSuspension& operator=(const ProcessSuspension&) = delete;
   ~ProcessSuspension() { end(); }
 
-  // Resumes each thread once. Any thread may call it, also two at once: the first one does the work.
+  // Resumes each thread once. Any thread may call it, also two at the same time: the first call does the work.
   void end() noexcept;
 
   struct Suspended {
@@ -34,7 +34,7 @@ class ProcessSuspension {
   };
   // By id.
   const std::vector<Suspended>& threads() const noexcept { return threads_; }
-  // From before the first suspension to after the last resumption; 0: they stand.
+  // From before the first suspension to after the last resumption; 0: the threads are still suspended.
   std::uint64_t stood_ns() const noexcept { return stood_ns_; }
 
  private:

@@ -12,7 +12,7 @@ namespace mixwalk {
 // Which threads of the target mixwalk.exe has suspended from outside: a page that it shares with its watcher
 // (suspension_watcher.h), which resumes them when mixwalk.exe is ended meanwhile. Nothing here allocates or waits.
 struct SuspensionLedger {
-  // Four times as many as stand together in one moment. Threads beyond that have no entry.
+  // Four times as many threads as one moment suspends together. Threads beyond that have no entry.
   static constexpr std::size_t kSlots = 16'384;
   std::uint32_t process_id = 0;  // of the target
   // The thread's id; above it kStands, its suspend count before, and kResumes. 0: free.
@@ -20,7 +20,7 @@ struct SuspensionLedger {
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-// From here on entries are written there; null: nowhere. The ledger is never taken away again.
+// From here on entries are written to this ledger; null: nowhere. The ledger is never removed again.
 void keep_suspensions_in(SuspensionLedger* ledger) noexcept;
 
 // The entry of one suspension of one thread.
@@ -39,9 +39,9 @@ class SuspensionEntry {
   std::atomic<std::uint64_t>* slot_ = nullptr;  // null: there is none
 };
 
-// Resumes what stands by the ledger, each thread once, of that process only. Where it is not certain that the thread
-// stands for mixwalk.exe (it was just being suspended or resumed), a thread whose suspend count is not above what it was
-// before is left as it is. Returns how many were resumed.
+// Resumes, once each, the threads of that process that the ledger lists as suspended. Where a thread was just being
+// suspended or resumed, it is not certain that mixwalk.exe's suspension is in effect: such a thread is resumed only
+// where its suspend count is higher than before. Returns how many were resumed.
 std::size_t resume_all(const SuspensionLedger& ledger);
 
 }  // namespace mixwalk

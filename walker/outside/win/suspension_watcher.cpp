@@ -53,7 +53,7 @@ std::optional<Failure> watch_suspensions(const std::wstring& program, std::uint3
   startup.StartupInfo.cb = sizeof startup;
   startup.lpAttributeList = list.get();
   PROCESS_INFORMATION created{};
-  // In a process group of its own and without a console: Ctrl-C and the end of the console are for mixwalk.exe.
+  // It has a process group of its own and no console: Ctrl-C and the end of the console are for mixwalk.exe.
   if (!CreateProcessW(program.c_str(), command.data(), nullptr, nullptr, TRUE,
                       CREATE_NEW_PROCESS_GROUP | DETACHED_PROCESS | EXTENDED_STARTUPINFO_PRESENT, nullptr, nullptr,
                       &startup.StartupInfo, &created)) {

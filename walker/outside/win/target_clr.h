@@ -22,7 +22,7 @@ struct ClrSource {
 
 // The runtime of a target, ready to be asked.
 struct TargetClr {
-  // Null: there is no runtime, or nothing that could be asked about it.
+  // Null: there is no runtime, or no library that could be asked about it.
   std::unique_ptr<WorkerQuestions> questions;
   std::string obstacle;  // why questions is null, one line; empty: the target has no runtime
 };
@@ -31,8 +31,8 @@ struct TargetClr {
 // runtime. `settings.installed` is filled in here. Not frozen-safe.
 std::optional<Outcome<std::string>> dac_of(const Target& target, DacSettings settings);
 
-// Finds the runtime among the target's images and the debugging library that fits, and starts a worker with that
-// (WorkerQuestions). As dac_of().
+// Finds the runtime among the target's images and the debugging library that fits it, and starts a worker with that
+// library (WorkerQuestions). `settings`: as in dac_of().
 TargetClr open_clr(const Target& target, const ClrSource& source, DacSettings settings);
 
 }  // namespace mixwalk

@@ -9,7 +9,7 @@
 namespace mixwalk {
 namespace {
 
-// What the library and the memory that it keeps take, many times over.
+// The limit for the library's memory and its caches: many times what they need.
 constexpr SIZE_T kMaxWorkerBytes = SIZE_T{2} << 30;
 constexpr UINT kEnded = 4;
 constexpr DWORD kEndMs = 2000;  // how long a process may take to be gone once it is ended
@@ -93,8 +93,8 @@ Outcome<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::wstring&
   startup.StartupInfo.cb = sizeof startup;
   startup.lpAttributeList = list.get();
   PROCESS_INFORMATION created{};
-  // Suspended until it is in the job. In a process group of its own: Ctrl-C is for mixwalk.exe. Without a console, for
-  // which the system would start a program of its own.
+  // The worker is created suspended, and runs once it is in the job. It has a process group of its own, since Ctrl-C is
+  // for mixwalk.exe. It has no console, for which the system would start another program.
   if (!CreateProcessW(program.c_str(), command.data(), nullptr, nullptr, TRUE,
                       CREATE_SUSPENDED | CREATE_NEW_PROCESS_GROUP | DETACHED_PROCESS | EXTENDED_STARTUPINFO_PRESENT,
                       nullptr, nullptr, &startup.StartupInfo, &created)) {

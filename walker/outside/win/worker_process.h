@@ -14,9 +14,9 @@
 
 namespace mixwalk {
 
-// mixwalk.exe once more, as the worker that asks a runtime's debugging library (clr_worker.h). The two share a
-// pair of anonymous pipes and what `start` is given, nothing else. The worker is in a job that ends with this
-// object, and with this process however that ends.
+// mixwalk.exe once more, as the worker that asks a runtime's debugging library (clr_worker.h). The two processes share
+// a pair of anonymous pipes and the handles that `start` is given, nothing else. The worker is in a job that ends with
+// this object, and also with this process, however this process ends.
 class WorkerProcess {
  public:
   // `program`: the path of mixwalk.exe. `inherited`: a handle that the worker needs, with the same value there.
@@ -25,8 +25,8 @@ class WorkerProcess {
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  // The answer to a question; nothing where none came within the time. The worker has ended then, and failure()
-  // says why.
+  // The answer to a question; nothing where no answer came in time. Then the worker has been ended, and failure() says
+  // why.
   std::optional<QuestionMessage> ask(const QuestionMessage& question, std::uint32_t deadline_ms);
   bool ended() const noexcept { return !failure_.empty(); }
   const std::string& failure() const noexcept { return failure_; }

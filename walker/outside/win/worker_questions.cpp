@@ -8,10 +8,10 @@ namespace {
 
 // Of one method: the runtime compiles none that is larger.
 constexpr std::uint64_t kMaxCodeBytes = 64 << 20;
-// Answers that are kept. A library that lies could fill the memory otherwise.
+// The limit for cached answers. A library that lies could otherwise fill the memory.
 constexpr std::size_t kMaxKept = 1'000'000;
 constexpr std::size_t kMaxAssemblies = 10'000;
-// For the places in IL of all frames together: some thousand take some hundred milliseconds.
+// The time limit for the places in IL of all frames together: some thousand take some hundred milliseconds.
 constexpr std::chrono::seconds kIlPlacesTime{10};
 
 // A copy of the process's handle, for the worker.
@@ -72,7 +72,7 @@ void WorkerQuestions::keep(std::uint64_t ip, const std::optional<ClrCode>& code)
     pieces_[begin] = {begin + bytes, *code};
     return true;
   };
-  // An answer that does not hold the address that was asked about stands for that address alone.
+  // An answer whose range does not contain the address of the question counts for that address only.
   if (!add(code->start, code->hot_bytes) && !add(code->cold_start, code->cold_bytes)) single_[ip] = code;
 }
 

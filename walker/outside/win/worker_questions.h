@@ -17,8 +17,7 @@ namespace mixwalk {
 inline constexpr std::uint32_t kClrAnswerMs = 5000;
 
 // Questions to a runtime's debugging library that runs in a worker. When the library hangs, crashes or answers
-// nonsense, the worker is ended, obstacle() says why, and all later answers are missing. What was answered is
-// kept.
+// nonsense, the worker is ended, obstacle() says why, and all later answers are missing. Earlier answers are kept.
 class WorkerQuestions final : public ClrQuestions {
  public:
   struct Settings {
@@ -50,7 +49,7 @@ class WorkerQuestions final : public ClrQuestions {
   DWORD worker_id() const noexcept { return worker_ ? worker_->id() : 0; }
 
  private:
-  // The answer of that kind; null: none came. Valid until the next question.
+  // The answer of that kind; null: no answer came. Valid until the next question.
   template <class Answer>
   const Answer* ask(const QuestionMessage& question);
   // Of object_types() and heap_object_types().

@@ -8,12 +8,11 @@
 
 namespace mixwalk {
 
-// A pipe opened as its client, for overlapped I/O: the only way in which mixwalk opens one.
+// Opens a pipe as its client, for overlapped I/O; mixwalk opens pipes in no other way.
 //
-// Any process may make a pipe of any name that is still free. So the server may learn who its client is,
-// but must not act as its client (SECURITY_IDENTIFICATION): without that, any server could act with the
-// token of an administrator who connects. And the server must be the expected process, before a byte is
-// written.
+// Any process may create a pipe with any name that is still free. So the server may learn who its client is, but must
+// not act as its client (SECURITY_IDENTIFICATION): without that, any server could use the token of an administrator who
+// connects. And before a byte is written, the server must be shown to be the expected process.
 struct ClientPipe {
   UniqueHandle handle;    // null: it was not opened, or is served by another process
   DWORD error = 0;        // why it was not opened: of CreateFile or GetNamedPipeServerProcessId

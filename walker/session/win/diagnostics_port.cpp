@@ -28,7 +28,7 @@ Outcome<IpcReply> ask_diagnostics_port(std::uint32_t process_id, HANDLE process,
                                        const std::string& request, const Deadline& deadline) {
   const std::wstring name = L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(process_id);
   UniqueHandle pipe;
-  // The server makes the next instance only after it has taken the last client: until then busy.
+  // The server creates the next instance only after it has accepted the last client: until then the pipe is busy.
   while (true) {
     ClientPipe opened = open_client_pipe(name.c_str(), process_id);
     if (opened.other_server != 0) {
@@ -54,13 +54,12 @@ Outcome<IpcReply> ask_diagnostics_port(std::uint32_t process_id, HANDLE process,
                                                error_text(error)};
     }
     if (deadline.remaining_ms() == 0) return failure_of(IoResult::timeout, process_id);
-    // Folklore: the runtime makes an instance and only then asks to be told of its client
-    // (ds_ipc_listen in dotnet/runtime). A client that connects in between is never noticed, and from
-    // then on the port accepts no client until the process ends. WaitNamedPipe wakes its caller at
-    // that very moment. Real case: a visitor after a killed one, on a busy machine, some 1 time in 40; proved
-    // by the runtime's thread, which waits for the event of a pipe that is connected. Remedy: look
-    // again after a while that has nothing to do with it. (Test: DiagnosticsPort in
-    // hostile_peer_test.)
+    // Folklore: the runtime creates an instance of the pipe, and only then asks to be notified of its client
+    // (ds_ipc_listen in dotnet/runtime). A client that connects in between is never noticed, and from then on the port
+    // accepts no client until the process ends. WaitNamedPipe wakes its caller at that very moment. Real case: a
+    // visitor after a killed one, on a busy machine, some 1 time in 40; proved by the runtime's thread, which waits for
+    // the event of a pipe that is connected. Remedy: try again after a time that does not depend on the pipe's state.
+    // (Test: DiagnosticsPort in hostile_peer_test.)
     Sleep(std::min<DWORD>(kBusyMs, deadline.remaining_ms()));
   }
   PipeIo io(std::move(pipe), process);

@@ -30,8 +30,8 @@ enum class IoResult {
   failed,   // GetLastError() says why
 };
 
-// A pipe opened for overlapped I/O, read and written by one thread, each call bounded by a deadline
-// and by the life of a process. After anything but ok the pipe is of no use any more.
+// A pipe opened for overlapped I/O, read and written by one thread. A deadline and the life of a process limit each
+// call. After any result but ok the pipe can no longer be used.
 class PipeIo {
  public:
   // `process`: ends every wait when it ends; null for none. Not owned.
@@ -44,7 +44,7 @@ class PipeIo {
   IoResult read(void* into, std::size_t bytes, const Deadline& deadline);
   IoResult write(const void* from, std::size_t bytes, const Deadline& deadline);
   HANDLE handle() const noexcept { return pipe_.get(); }
-  // False: its event could not be had, and every call would fail or wait for ever.
+  // False: its event could not be created, so every call would fail or wait for ever.
   bool ready() const noexcept { return pipe_ && event_; }
 
  private:

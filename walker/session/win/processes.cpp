@@ -65,8 +65,8 @@ bool is_32_bit(HANDLE process) {
   return IsWow64Process(process, &wow64) && wow64;
 }
 
-// Why a process without an open diagnostics port cannot be attached to, by the modules that it has
-// loaded. An application host that has loaded none of its own yet counts as no .NET process.
+// Why a process without an open diagnostics port cannot be attached to, by the modules that it has loaded. An
+// application host that has not loaded any runtime module yet counts as no .NET process.
 Failure no_port(std::uint32_t id, const std::string& name) {
   switch (loaded_runtime(id)) {
     case LoadedRuntime::core:
@@ -108,8 +108,8 @@ std::vector<ProcessEntry> list_processes() {
 
 bool has_diagnostics_port(std::uint32_t process_id) {
   const std::wstring name = L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(process_id);
-  // Waits for a free instance; a pipe that does not exist fails at once, and one that is busy is
-  // there all the same.
+  // Waits for a free instance. For a pipe that does not exist this fails at once; a pipe that is busy exists
+  // nevertheless.
   return WaitNamedPipeW(name.c_str(), 1) || GetLastError() == ERROR_SEM_TIMEOUT;
 }
 

@@ -22,7 +22,7 @@ std::vector<ProcessEntry> list_processes();
 // Whether the process listens on the .NET diagnostics port.
 bool has_diagnostics_port(std::uint32_t process_id);
 
-// A process that can be attached to, open for as long as this is held.
+// A process that can be attached to; its handle is open for the life of this object.
 struct AttachTarget {
   std::uint32_t id = 0;
   std::string name;

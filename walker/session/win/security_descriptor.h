@@ -12,7 +12,7 @@ struct LocalFreed {
 };
 using SecurityDescriptor = std::unique_ptr<void, LocalFreed>;
 
-// Of its text in the security descriptor definition language. Null: GetLastError() says why.
+// A security descriptor from its text in the security descriptor definition language. Null: GetLastError() says why.
 SecurityDescriptor make_security_descriptor(const std::string& sddl);
 
 }  // namespace mixwalk

@@ -10,8 +10,8 @@
 
 namespace mixwalk {
 
-// mixwalk.exe's end of the pipe that its DLL connects to. Its name cannot be guessed, it exists
-// once, and only the user who runs mixwalk and the target may open it, from this machine.
+// mixwalk.exe's end of the pipe to which its DLL connects. The pipe's name cannot be guessed, the pipe has one
+// instance, and only the user who runs mixwalk and the target may open it, from this machine.
 class SessionPipe {
  public:
   // `target`: the token of the process that the DLL will be in; empty: mixwalk.exe starts
@@ -20,8 +20,7 @@ class SessionPipe {
 
   const std::wstring& name() const noexcept { return name_; }
 
-  // From here on the process ends every wait when it ends, and is the only one that accept() takes.
-  // Not owned.
+  // From here on every wait ends when this process ends, and accept() takes only this process. The handle is not owned.
   void watch(HANDLE process) noexcept { process_ = process; }
   // So does this event, once accept() has succeeded. Not owned.
   void watch_for_desertion(HANDLE deserted) noexcept {
@@ -29,12 +28,12 @@ class SessionPipe {
     io().watch_for_desertion(deserted);
   }
 
-  // Waits for the DLL. Another process that the descriptor admits, such as a service of the same
-  // account, is sent away again.
+  // Waits for the DLL. Another process that the descriptor admits, such as a service of the same account, is
+  // disconnected again.
   IoResult accept(const Deadline& deadline);
   // The last process that accept() sent away; 0: none.
   std::uint32_t sent_away() const noexcept { return sent_away_; }
-  // Until there is something to receive, or nothing will ever come, or that long. False: nothing yet.
+  // Waits until there is something to receive, until nothing can come any more, or for that time. False: nothing yet.
   bool wait(std::uint32_t milliseconds);
   IoResult send(const Message& message, const Deadline& deadline);
   // `message` is empty where the bytes are none of ours.

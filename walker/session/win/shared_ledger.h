@@ -10,17 +10,17 @@
 
 namespace mixwalk {
 
-// The memory of a ledger, shared by mixwalk.exe, which makes it, and mixwalk.dll. The memory has no name:
-// the target gets a handle of its own, so no other process of any session can open it by name.
+// The memory of a ledger, which mixwalk.exe creates and shares with mixwalk.dll. The memory has no name: the target
+// gets a handle of its own, so no other process of any session can open the memory by name.
 class SharedLedger {
  public:
   // In mixwalk.exe. Nothing: no memory, GetLastError() says why.
   static std::optional<SharedLedger> create();
-  // In the target: owns the handle from now on. Nothing: it is none of such memory, and stays open.
+  // In the target: owns the handle from now on. Nothing: the handle is not that of such memory, and stays open.
   static std::optional<SharedLedger> open(HANDLE section);
 
   LedgerPage& page() const noexcept { return *page_; }
-  // A handle for the target, as the target has to call it. `target` needs PROCESS_DUP_HANDLE.
+  // A handle for the target, with the value that is valid in the target. `target` needs PROCESS_DUP_HANDLE.
   std::optional<HANDLE> give_to(HANDLE target) const;
 
  private:

@@ -18,8 +18,8 @@
 namespace mixwalk {
 namespace {
 
-// How long mixwalk.exe waits for a detach: the runtime only looks from time to time whether all
-// threads have left the profiler.
+// How long mixwalk.exe waits for a detach: the runtime checks only from time to time whether all threads have left the
+// profiler.
 constexpr DWORD kLeaveMs = 10'000;
 
 std::string process_text(const AttachTarget& target) {
@@ -71,7 +71,7 @@ Failure TargetSession::failure_of(IoResult result) const {
 std::optional<Failure> TargetSession::share_ledger(const Hello& hello, const Deadline& deadline) {
   auto watch = TargetWatch::begin(target_, hello.agent_thread);
   if (!watch) {
-    // A process that is just ending has no thread any more before it has ended itself.
+    // A process that is just ending may have no thread any more before it has ended itself.
     constexpr DWORD kEndingMs = 1'000;
     const bool ended = WaitForSingleObject(target_.process.get(), kEndingMs) == WAIT_OBJECT_0;
     return ended ? failure_of(IoResult::exited) : watch.failure();

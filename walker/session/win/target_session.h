@@ -21,8 +21,8 @@ class TargetSession {
   // `dll`: mixwalk.dll, its whole path. Attaching and each answer are bounded by the time-out.
   static Outcome<TargetSession> attach(AttachTarget target, const std::wstring& dll,
                                      std::uint32_t timeout_ms);
-  // Starts the program with the profiler in it; its console is ours. `allocations`: they may be
-  // recorded; the runtime makes objects more slowly then, and keeps mixwalk.dll to its end.
+  // Starts the program with the profiler in it, in mixwalk.exe's console. `allocations`: allocations may be recorded;
+  // the runtime then allocates objects more slowly, and keeps mixwalk.dll loaded until its end.
   static Outcome<TargetSession> start(const std::vector<std::string>& arguments,
                                     const std::wstring& dll, std::uint32_t timeout_ms,
                                     bool allocations = false);
@@ -39,19 +39,19 @@ class TargetSession {
   enum class Next { bytes, done, nothing_yet };
   Outcome<Next> next(std::uint32_t milliseconds, RecordedBytes& bytes);
 
-  // Waits until the DLL has left the process, or a little while. An error text for a log, or empty.
+  // Waits a limited time until the DLL has left the process. An error text for a log, or empty.
   std::string leave();
 
-  // Waits, but not longer than the process lives. False: it has ended.
+  // Waits, at most until the process ends. False: it has ended.
   bool sleep(std::uint32_t milliseconds) const;
-  // What the process ended with. Nothing: it has not ended within that time.
+  // The exit code of the process. Nothing: it has not ended within that time.
   std::optional<std::uint32_t> exit_code(std::uint32_t milliseconds) const;
   const std::string& target_name() const noexcept { return target_.name; }
   std::uint32_t target_id() const noexcept { return target_.id; }
-  // How many events have happened in the target that the recording wants; the recording's last word on
-  // them is RecordProgress::events.
+  // How many events that the recording wants have happened in the target; RecordProgress::events is the recording's own
+  // final count.
   std::uint64_t events() const noexcept { return watch_ ? watch_->events() : 0; }
-  // How many suspensions mixwalk.dll had left behind that were given back from here.
+  // How many suspensions that mixwalk.dll had left behind were undone from here.
   int given_back() const noexcept { return watch_ ? watch_->given_back() : 0; }
 
  private:
@@ -64,8 +64,8 @@ class TargetSession {
   std::optional<Failure> failure_in(const std::optional<Message>& message) const;
 
   AttachTarget target_;
-  // After the pipe has gone, and before the process has: the agent then ends, and is watched to its
-  // end.
+  // Declared so that it is destroyed after the pipe and before the process: the agent ends when the pipe closes, and is
+  // watched until its end.
   std::unique_ptr<TargetWatch> watch_;
   SessionPipe pipe_;
   std::uint32_t timeout_ms_;

@@ -9,8 +9,8 @@ namespace {
 // How often the ledger is looked at.
 constexpr DWORD kLookMs = 20;
 constexpr DWORD kLookAtTheEndMs = 2;  // mixwalk.exe waits for it
-// A supervisor inside resumes at its deadline. So long after it, all of them are silent: far more
-// than a busy machine makes them late.
+// A supervisor inside the target resumes at its deadline. After this much longer, all supervisors are silent: a busy
+// machine delays them far less.
 constexpr std::uint64_t kMarginMs = 3'000;
 // How long a process that lost our threads may take to end.
 constexpr ULONGLONG kEndingMs = 5'000;
@@ -63,7 +63,7 @@ Outcome<std::unique_ptr<TargetWatch>> TargetWatch::begin(const AttachTarget& tar
   }
   std::unique_ptr<TargetWatch> watch(new TargetWatch(std::move(*ledger)));
   const std::string process = "process " + std::to_string(target.id);
-  // With the rights that helping it takes: a visit that could not help is refused.
+  // With the rights that resuming its threads needs: a visit that could not do that is refused.
   watch->agent_ = open_thread_of(target.id, SYNCHRONIZE | THREAD_SUSPEND_RESUME, agent_thread);
   if (!watch->agent_ && GetLastError() == ERROR_ACCESS_DENIED) {
     return Failure{ExitCode::no_access, "no access to the threads of " + process};
@@ -118,7 +118,7 @@ void TargetWatch::run() {
     freezes_.set_limit(limit_ms);
     given_back_ += freezes_.look(now, ended, threads);
     if (ended && now - ended_at >= kEndingMs) SetEvent(deserted_.get());
-    // An agent that does not end keeps nothing suspended for longer than that.
+    // An agent that does not end keeps nothing suspended for longer than this.
     if (stopping && (ended || now - stopped_at >= kLeavingMs) && !freezes_.any()) return;
     if (stopping && now - stopped_at >= kLeavingMs + 2 * limit_ms) return;
   }

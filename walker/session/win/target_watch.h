@@ -14,18 +14,18 @@
 
 namespace mixwalk {
 
-// Watches a target from outside, on a thread of its own, as long as the target lives: when mixwalk.dll's
-// thread there has ended or is silent, the threads that it left suspended are resumed.
+// Watches a target from outside, on a thread of its own, as long as the target lives: when mixwalk.dll's thread in the
+// target has ended or is silent, the threads that it left suspended are resumed.
 //
-// That thread ends early where the program ends (ExitProcess ends every thread but one), or ends threads
-// that are not its own. Then the pipe is never written to again and never closed.
+// That thread ends early where the program ends (ExitProcess ends every thread but one), or where the program ends
+// threads that are not its own. Then nothing more is written to the pipe, and the pipe is never closed.
 class TargetWatch {
  public:
-  // `agent_thread`: what the target says; it must be a thread of that process. `deadline_ms`: of
-  // the supervisors inside.
+  // `agent_thread`: the id that the target says; it must be a thread of that process. `deadline_ms`: the deadline of
+  // the supervisors inside the target.
   static Outcome<std::unique_ptr<TargetWatch>> begin(const AttachTarget& target,
                                                      std::uint32_t agent_thread);
-  // Waits for the agent's end for a moment, and gives back what is still suspended then.
+  // Waits a limited time for the agent's end, and undoes what is still suspended then.
   ~TargetWatch();
   TargetWatch(const TargetWatch&) = delete;
   TargetWatch& operator=(const TargetWatch&) = delete;
@@ -33,7 +33,7 @@ class TargetWatch {
   // The ledger, as the target has to call it.
   HANDLE ledger_of_target() const noexcept { return theirs_; }
   void set_deadline(std::uint32_t deadline_ms) noexcept { deadline_ms_ = deadline_ms; }
-  // Set when the agent has ended, all is given back, and the process lives on all the same.
+  // Set when the agent has ended, all suspensions are undone, and the process nevertheless lives on.
   HANDLE deserted() const noexcept { return deserted_.get(); }
   // LedgerPage::events. The target can write anything there.
   std::uint64_t events() const noexcept { return ledger_.page().events; }

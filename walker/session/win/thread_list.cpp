@@ -15,8 +15,8 @@ namespace mixwalk {
 
 namespace {
 
-// How much the system's list takes at first: some 80 bytes a thread and 300 a process, all processes
-// together. A list that takes more says so.
+// The first size of the buffer for the system's list: some 80 bytes per thread and 300 per process, for all processes
+// together. Where the list is longer, the system says so.
 constexpr ULONG kListBytes = 256 << 10;
 // Processes and threads that begin between two questions.
 constexpr ULONG kMoreBytes = 64 << 10;
@@ -28,8 +28,8 @@ static_assert(sizeof(SYSTEM_PROCESS_INFORMATION) == 0x100 && sizeof(SYSTEM_THREA
 
 DWORD id_of(HANDLE id) noexcept { return static_cast<DWORD>(reinterpret_cast<std::uintptr_t>(id)); }
 
-// All processes and threads of the system, as SYSTEM_PROCESS_INFORMATION. Null: no memory, or the system
-// does not say.
+// All processes and threads of the system, as SYSTEM_PROCESS_INFORMATION. Null: memory is missing, or the system does
+// not give the list.
 std::unique_ptr<std::byte[]> read_processes() noexcept {
   ULONG bytes = kListBytes;
   for (int i = 0; i < kAttempts; ++i) {
@@ -47,13 +47,13 @@ std::unique_ptr<std::byte[]> read_processes() noexcept {
 
 }  // namespace
 
-// Folklore: not by CreateToolhelp32Snapshot, which asks the system for the same list. Situation: Wine 8's
-// Thread32Next maps the whole list, for every thread of every process, and unmaps it again: six questions
-// to the server. Measured: 15.4 ms for 27 threads of ours among 90, where this function takes 1.4 ms. A
-// recording lists its threads four times a second.
+// Folklore: CreateToolhelp32Snapshot, which asks the system for the same list, is not used. Situation: Wine 8's
+// Thread32Next maps the whole list and unmaps it again for every thread of every process: six requests to the server.
+// Measured: 15.4 ms for 27 of our threads among 90, where this function takes 1.4 ms. A recording lists its threads
+// four times a second.
 std::optional<std::vector<std::uint32_t>> list_threads(std::uint32_t process_id) {
   const std::unique_ptr<std::byte[]> list = read_processes();
-  // Not an empty list: a dump of no threads would pass for one of a program that has none.
+  // No empty list: a dump without threads could not be told from one of a program that has none.
   if (list == nullptr) return std::nullopt;
   std::vector<std::uint32_t> threads;
   for (const std::byte* at = list.get();;) {
@@ -81,10 +81,11 @@ using GetThreadDescription = HRESULT(WINAPI*)(HANDLE, PWSTR*);
 
 // Null: this Windows has no such function.
 //
-// Folklore: a static local variable that is initialised at run time ends the program without memory.
-// Its guard (__cxa_guard_acquire) calls pthread_once of winpthreads, which allocates state for the
-// calling thread and touches it, or calls abort(), where that fails. So: a constant, set later. Two
-// threads may both set it, to the same. (Tests: starved_test; no_winpthreads looks for such guards.)
+// Folklore: a static local variable that is initialised at run time ends the program where memory is missing. Its guard
+// (__cxa_guard_acquire) calls pthread_once of winpthreads, which allocates state for the calling thread; where the
+// allocation fails, it uses the state nevertheless, or calls abort(). Remedy: a variable that is initialised at compile
+// time and set later. Two threads may both set it, to the same value. (Tests: starved_test; no_winpthreads looks for
+// such guards.)
 GetThreadDescription get_thread_description() noexcept {
   constinit static std::atomic<GetThreadDescription> known{nullptr};
   GetThreadDescription get = known;

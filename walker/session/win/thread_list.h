@@ -9,8 +9,8 @@
 
 namespace mixwalk {
 
-// The ids of all threads of this process, ascending; nothing where the system cannot list them, as a rule
-// for want of memory. Not frozen-safe.
+// The ids of all threads of this process, ascending; nothing where the system cannot list them, usually because memory
+// is missing. Not frozen-safe.
 std::optional<std::vector<std::uint32_t>> list_threads();
 // The same of any process; nothing, too, where it has ended.
 std::optional<std::vector<std::uint32_t>> list_threads(std::uint32_t process_id);

@@ -9,12 +9,12 @@
 
 namespace mixwalk {
 
-// What decides whether the process may open a pipe. `process` needs PROCESS_QUERY_LIMITED_INFORMATION.
-// Nothing: its token cannot be read, GetLastError() says why.
+// The facts by which the system decides whether the process may open a pipe. `process` needs
+// PROCESS_QUERY_LIMITED_INFORMATION. Nothing: the process's token cannot be read, and GetLastError() says why.
 std::optional<TokenFacts> token_facts(HANDLE process);
 
-// SeDebugPrivilege, switched on as long as this lives, where this process holds it: administrators
-// do, and it opens processes and threads of every user. If it was on before, it stays on.
+// Switches on SeDebugPrivilege for the life of this object, where this process holds it: administrators do, and with it
+// they can open processes and threads of every user. If the privilege was on before, it stays on.
 class DebugPrivilege {
  public:
   DebugPrivilege() noexcept;
@@ -30,8 +30,8 @@ class DebugPrivilege {
   bool held_ = false;
 };
 
-// OpenProcess, OpenThread: where access is denied a second time with SeDebugPrivilege, which is on for
-// that call alone. Null: GetLastError() says why.
+// OpenProcess, OpenThread: where access is denied, the call is tried again with SeDebugPrivilege, which is on only for
+// that second call. Null: GetLastError() says why.
 UniqueHandle open_process(DWORD access, DWORD process_id) noexcept;
 UniqueHandle open_thread(DWORD access, DWORD thread_id) noexcept;
 

@@ -6,8 +6,7 @@
 
 namespace mixwalk {
 
-// What the system says of an error, one line, without the full stop; its number where it says
-// nothing.
+// The system's text for an error, one line, without the full stop; the error's number where there is no text.
 std::string error_text(DWORD error);
 inline std::string last_error() { return error_text(GetLastError()); }
 

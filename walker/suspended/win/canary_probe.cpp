@@ -6,22 +6,22 @@
 namespace mixwalk {
 namespace {
 
-// Larger than what comes from the low-fragmentation heap: small blocks are had without the heap's
-// lock, also while another thread holds that. (Test: lock_holder_test.)
+// Larger than the blocks of the low-fragmentation heap: small blocks can be allocated without the heap's lock, even
+// while another thread holds that lock. (Test: lock_holder_test.)
 constexpr SIZE_T kBlockBytes = 128 << 10;
 
-// Folklore: Wine 8's RtlLookupFunctionEntry walks the loader's list without its lock, so it faults
-// where an image is freed meanwhile. Real case: a recording of the torture, which does nothing but
-// load and free, died after four minutes and some 100,000 probes. Remedy: guarded, like those of the
-// unwinder; a fault is a probe that failed. Proof without our DLL: fixtures/native/lookup_race.c.
-// Test: CanaryProbe is in RecordTorture's way, 300 s of it.
+// Folklore: Wine 8's RtlLookupFunctionEntry walks the loader's list without its lock, so it faults where an image is
+// freed meanwhile. Real case: a recording of the torture program, which does nothing but load and free images, died
+// after four minutes and some 100,000 probes. Remedy: the call is guarded, like the unwinder's calls; a fault is a
+// failed probe. Proof without our DLL: fixtures/native/lookup_race.c. Test: RecordTorture, 300 s of it, runs
+// CanaryProbe.
 void look_up(void* address) {
   DWORD64 base = 0;
   RtlLookupFunctionEntry(reinterpret_cast<DWORD64>(address), &base, nullptr);
 }
 
-// How long a worker is waited for that has not come back. A supervisor of its own ends what holds it
-// up after 50 ms; only a worker that the program has suspended takes longer.
+// How long to wait for a worker that has not come back. A supervisor of its own ends its walk after 50 ms; only a
+// worker that the program has suspended takes longer.
 constexpr DWORD kIdleMs = 5'000;
 
 HRESULT STDMETHODCALLTYPE first_frame_is_enough(clr::FunctionID, UINT_PTR, clr::FrameInfo, ULONG32,
@@ -67,7 +67,7 @@ bool CanaryProbe::wait_until_idle() noexcept {
 }
 
 bool CanaryProbe::passes() noexcept {
-  // Still busy with a probe that took too long: the next one would only wait behind it.
+  // The worker is still busy with a probe that took too long: the next probe would only wait behind it.
   if (clr_thread_ == 0 || !thread_ || lost_ || busy_.exchange(true)) return false;
   passed_.store(false, std::memory_order_relaxed);
   ResetEvent(answered_.get());
@@ -101,12 +101,12 @@ bool CanaryProbe::try_all() noexcept {
   void* block = HeapAlloc(GetProcessHeap(), 0, kBlockBytes);
   if (block == nullptr) return false;
   HeapFree(GetProcessHeap(), 0, block);
-  // An address that no image covers is looked for in every table there is.
+  // An address that no image covers is looked up in all tables.
   return guarded_look_up(&look_up, &block) != LookUp::ended && try_canary();
 }
 
 bool CanaryProbe::try_canary() noexcept {
-  // The program had stopped this thread for so long that the canary may have ended since.
+  // The program had stopped this thread for so long that the canary may have ended meanwhile.
   if (lost_) return false;
   const ScopedSuspension suspension(canary_);
   Registers registers;

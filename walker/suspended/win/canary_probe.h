@@ -14,17 +14,17 @@
 
 namespace mixwalk {
 
-// Tries what a walk needs on a worker thread: a block of the process heap, a look-up in the function
-// tables, and DoStackSnapshot of the canary, a parked managed thread that is suspended for it. Any
-// of them may wait for the thread that is frozen just now; then the time limit passes, the probe
-// fails, and the worker comes back once the target runs again.
+// Tries what a walk needs on a worker thread: a block of the process heap, a look-up in the function tables, and
+// DoStackSnapshot of the canary, a parked managed thread that is suspended for it. Any of these steps may wait for the
+// thread that is frozen at the moment; then the time limit passes, the probe fails, and the worker comes back once the
+// target runs again.
 //
-// The canary is watched by a supervisor of its own: should it hold, against all expectation, what the
-// worker waits for, it runs again after the deadline.
+// The canary is watched by a supervisor of its own: if the canary holds, against all expectation, what the worker waits
+// for, the supervisor resumes it after the deadline.
 class CanaryProbe final : public Probe {
  public:
-  // How long an answer may take: a free lock is had in microseconds, but on a busy machine the
-  // worker must first get its time slice. Well below the supervisor's deadline.
+  // How long an answer may take: a free lock is acquired in microseconds, but on a busy machine the worker must first
+  // get its time slice. Well below the supervisor's deadline.
   static constexpr DWORD kLimitMs = 20;
 
   CanaryProbe(clr::ICorProfilerInfo3& info, clr::ICorProfilerInfo4* info4,
@@ -38,9 +38,8 @@ class CanaryProbe final : public Probe {
   CanaryProbe(const CanaryProbe&) = delete;
   CanaryProbe& operator=(const CanaryProbe&) = delete;
 
-  // Not frozen-safe: start() starts the worker, stop() joins it. False: no thread could be made, or the
-  // worker does not run yet. stop() waits without end for a thread that does not end; nothing may be
-  // frozen or claimed then.
+  // Not frozen-safe: start() starts the worker, stop() joins it. False: no thread could be created, or the worker does
+  // not run yet. stop() waits without a limit for the end of the thread; nothing may be frozen or claimed meanwhile.
   bool start() noexcept;
   void stop() noexcept;
   bool is_own_thread(DWORD id) const noexcept {

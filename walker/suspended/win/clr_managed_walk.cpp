@@ -8,8 +8,8 @@ static_assert(static_cast<std::uint32_t>(clr::kSnapshotInvalidThread) == kThread
 
 void ClrManagedWalk::warm_up(clr::ICorProfilerInfo4* info4) noexcept {
   if (info4 != nullptr) info4->InitializeCurrentThread();
-  // Thread 0 is the caller's own. It never ran managed code, so the walk is refused; that it was
-  // asked is the point.
+  // Thread 0 is the caller's own. It never ran managed code, so the walk is refused; the call itself is what counts
+  // here.
   static const auto ignore = [](clr::FunctionID, UINT_PTR, clr::FrameInfo, ULONG32, BYTE*,
                                 void*) STDMETHODCALLTYPE -> HRESULT { return S_FALSE; };
   info_.DoStackSnapshot(0, ignore, clr::kSnapshotRegisterContext, nullptr, nullptr, 0);
@@ -43,13 +43,12 @@ HRESULT STDMETHODCALLTYPE ClrManagedWalk::frame(clr::FunctionID function, UINT_P
   return S_OK;
 }
 
-// Situation: a thread that the runtime did not make ends. The runtime detaches it from its end
-// notification, and says ThreadDestroyed only later, from the finalizer; in between, DoStackSnapshot
-// ends the process ("Fatal error. 0x8013135E"). Real case: native callback threads in a program with
-// a DLL whose DllMain takes some milliseconds at a thread's end. Remedy: a detached thread has no
-// handle any more. The detaching thread itself takes the handle away, so while it stands it stays
-// what it is. (And while the runtime has a handle of a thread, the system gives its id to no other:
-// the handle is that of the thread which was assigned.) Test: foreign_threads_test.
+// Situation: a thread that the runtime did not create ends. The runtime detaches it in its thread-end notification, and
+// reports ThreadDestroyed only later, from the finalizer; in between, DoStackSnapshot ends the process ("Fatal error.
+// 0x8013135E"). Real case: native callback threads in a program with a DLL whose DllMain takes some milliseconds at a
+// thread's end. Remedy: a detached thread has no handle any more. The detaching thread itself removes the handle, so
+// while that thread is frozen, the answer stays valid. (And while the runtime has a handle of a thread, the system
+// gives its id to no other thread: the handle is that of the thread which was assigned.) Test: foreign_threads_test.
 bool ClrManagedWalk::is_attached(std::uint64_t clr_thread) noexcept {
   HANDLE handle = nullptr;
   return SUCCEEDED(info_.GetHandleFromThread(clr_thread, &handle));

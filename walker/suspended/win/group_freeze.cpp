@@ -36,7 +36,7 @@ ThreadGroup::Suspend GroupFreeze::suspend(std::size_t place) noexcept {
     return Suspend::ending;
   }
   if (!member.freeze.suspended(thread, before, resume_)) return Suspend::not_now;
-  // The supervisor may have let the group go just before, and then does not come back to this thread.
+  // The supervisor may have resumed the group just before, and then does not look at this thread again.
   if (!overdue(place)) return Suspend::done;
   resume(place);
   return Suspend::not_now;
@@ -49,8 +49,8 @@ void GroupFreeze::resume(std::size_t place) noexcept {
     resume_(thread);
     member.freeze.resumed(false);
   }
-  // The supervisor is in its ResumeThread. Where the program has stopped the supervisor there: one
-  // ResumeThread too many finds a thread that runs.
+  // The supervisor is in its ResumeThread. Where the program has stopped the supervisor there, one ResumeThread too
+  // many does no harm: the thread is running then.
   while (member.freeze.being_resumed() && !heartbeat_.is_silent()) SwitchToThread();
   if (member.freeze.being_resumed()) {
     resume_(thread);
@@ -71,11 +71,11 @@ void GroupFreeze::end() noexcept {
   }
 }
 
-// By the clock as well: should the supervisor be stopped by the program, mixwalk.exe gives back the
-// suspensions one by one, and nothing of that may be taken for one moment.
+// This looks at the clock as well: if the program stops the supervisor, mixwalk.exe undoes the suspensions one by one,
+// and such a group must not be taken for one moment.
 bool GroupFreeze::overdue(std::size_t place) const noexcept {
   constexpr ULONGLONG kLateMs = 1'000;  // mixwalk.exe waits for longer than this
-  // With look(): either its take() finds the suspension, or suspend() finds this phase.
+  // In combination with look(): either its take() finds the suspension, or suspend() finds this phase.
   const Phase phase = phase_of(state_.load(std::memory_order_seq_cst));
   return phase == Phase::resuming || phase == Phase::overdue ||
          GetTickCount64() - since_.load(std::memory_order_relaxed) >= deadline_ms_ + kLateMs ||
@@ -91,7 +91,7 @@ void GroupFreeze::look(ULONGLONG now_ms) noexcept {
   QueryPerformanceCounter(&ticks);
   let_go_ticks_.store(static_cast<std::uint64_t>(ticks.QuadPart));
   if (!state_.compare_exchange_strong(state, with(state, Phase::resuming))) return;
-  // suspend() itself resumes a thread that is suspended from here on.
+  // From here on suspend() itself resumes a thread that it has suspended.
   const std::size_t reached = reached_.load();
   for (std::size_t i = 0; i < reached; ++i) {
     Member& member = members_[i];

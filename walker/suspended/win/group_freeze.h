@@ -15,14 +15,14 @@
 
 namespace mixwalk {
 
-// Threads of this process that are suspended together, under one deadline. Each suspension stands in the
-// ledger, as that of a single freeze does, and whoever takes it there resumes the thread: the thread that
-// suspends, the supervisor, or mixwalk.exe.
+// Threads of this process that are suspended together, under one deadline. Each suspension is in the ledger, like that
+// of a single freeze, and whoever takes it there resumes the thread: the thread that suspends, the supervisor, or
+// mixwalk.exe.
 //
 // One thread fills and freezes a group; the supervisor's thread calls look().
 class GroupFreeze final : public ThreadGroup {
  public:
-  // The ledger has that many slots, and some are for single freezes.
+  // The ledger has this many slots, and some of them are for single freezes.
   static constexpr std::size_t kMost = LedgerPage::kSlots - 24;
 
   // `heartbeat`: of the supervisor that calls look().
@@ -30,7 +30,7 @@ class GroupFreeze final : public ThreadGroup {
               ResumeFunction resume) noexcept
       : ledger_(ledger), deadline_ms_(deadline_ms), heartbeat_(heartbeat), resume_(resume) {}
 
-  // Not frozen-safe: an empty group, for threads that stay open and where they are until the next clear().
+  // Not frozen-safe: empties the group, for threads that stay open and keep their addresses until the next clear().
   // Throws std::bad_alloc, the first time only.
   void clear();
   // False: the group is full.
@@ -51,7 +51,7 @@ class GroupFreeze final : public ThreadGroup {
   std::uint64_t let_go_ns() const noexcept override { return clock_.in_ns(let_go_ticks_.load()); }
   std::uint64_t now_ns() const noexcept override { return clock_.now_ns(); }
 
-  // By the supervisor's thread: resumes a group that has stood too long at now_ms (GetTickCount64).
+  // Called by the supervisor's thread: resumes a group that has been frozen for too long at now_ms (GetTickCount64).
   void look(ULONGLONG now_ms) noexcept;
 
  private:
@@ -74,7 +74,7 @@ class GroupFreeze final : public ThreadGroup {
   const DWORD deadline_ms_;
   const Heartbeat& heartbeat_;
   const ResumeFunction resume_;
-  // Made once, and kept: a supervisor that the program has stopped may come back to it much later.
+  // Created once, and kept: a supervisor that the program has stopped may access it much later.
   std::unique_ptr<Member[]> members_;
   std::size_t size_ = 0;
   std::atomic<std::size_t> reached_{0};  // members that suspend() has come to

@@ -6,12 +6,12 @@
 
 namespace mixwalk {
 
-// Shows whether a supervisor's thread still looks after what is frozen. Frozen-safe.
+// Shows whether a supervisor's thread is still watching the frozen threads. Frozen-safe.
 class Heartbeat {
  public:
   void beat(ULONGLONG now_ms) noexcept { last_.store(now_ms, std::memory_order_relaxed); }
-  // The thread has not looked for so long that it was stopped by the program: it will not help a frozen
-  // thread. False as well before its first look.
+  // The thread has not looked for so long that the program must have stopped it: it will not help a frozen thread. Also
+  // false before its first look.
   bool is_silent() const noexcept {
     const ULONGLONG last = last_.load(std::memory_order_relaxed);
     const ULONGLONG now = GetTickCount64();

@@ -8,10 +8,10 @@ namespace {
 // How often the supervisor looks. A freeze ends at the latest one such step after its deadline.
 constexpr DWORD kPollMs = 10;
 constexpr SIZE_T kStackBytes = 64 << 10;
-// How much longer than the deadline a thread stands while DoStackSnapshot has been called and has not
-// suspended the thread yet. Until then DoStackSnapshot waits for nothing that the thread owns (but for
-// the runtime's stress log, which is off unless DOTNET_StressLog asks for it). So only a machine that
-// gives the sampler no time comes near this limit.
+// How much longer than the deadline a thread may stay frozen where DoStackSnapshot has been called and has not
+// suspended the thread yet. Until then DoStackSnapshot waits for nothing that the thread owns (except for the runtime's
+// stress log, which is off unless DOTNET_StressLog asks for it). So only a machine that gives the sampler no time comes
+// near this limit.
 constexpr DWORD kEntryMs = 1000;
 
 }  // namespace
@@ -21,9 +21,9 @@ bool Supervisor::start() noexcept {
   running_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   if (!stop_ || !running_) return false;
   thread_ = start_own_thread(&run, this, &thread_id_, kStackBytes);
-  // Folklore: CreateThread succeeds while another thread holds the loader lock, but the new thread
-  // does not run before the lock is free. Nothing may be frozen until then. (Test:
-  // LoaderLock.HeldForGoodEndsTheVisitWithAWord in ends_test.)
+  // Folklore: CreateThread succeeds while another thread holds the loader lock, but the new thread does not run until
+  // the lock is free. Nothing may be frozen before that. (Test: LoaderLock.HeldForGoodEndsTheVisitWithAWord in
+  // ends_test.)
   return thread_ && WaitForSingleObject(running_.get(), kStartMs) == WAIT_OBJECT_0;
 }
 
@@ -79,21 +79,21 @@ bool Supervisor::walk_may_go_on() noexcept {
   if (!overdue()) return true;
   wait_for_supervisor();
   freeze_.wait_for_mixwalk_exe();
-  // DoStackSnapshot is about to resume the thread. Where the suspension of DoStackSnapshot was given
-  // back before, the thread is suspended once more: that ResumeThread could otherwise take off a
-  // suspension that the program has made since.
+  // DoStackSnapshot is about to resume the thread. Where the suspension that DoStackSnapshot made has already been
+  // undone, the thread is suspended once more: that ResumeThread could otherwise undo a suspension that the program has
+  // made since.
   if (freeze_.walk_takes_again()) {
     if (SuspendThread(target_.load(std::memory_order_relaxed)) == static_cast<DWORD>(-1)) {
       freeze_.walk_ended();
     }
-    // Still walking: it was mixwalk.exe that gave the suspension back.
+    // Still walking: so mixwalk.exe undid the suspension.
     if (!change(Phase::overdue, Phase::leaving)) change(Phase::walking, Phase::leaving);
   }
   return false;
 }
 
-// While the supervisor looks closer or resumes, its handle is ours, so this waits; the supervisor
-// asks the system for a microsecond or two. A state that is still the supervisor's: it is silent.
+// While the supervisor checks or resumes the thread, it uses our handle, so this waits; the supervisor's call to the
+// system takes a microsecond or two. If the state returned is still the supervisor's, the supervisor is silent.
 Supervisor::State Supervisor::wait_for_supervisor() const noexcept {
   while (true) {
     const State state = state_.load(std::memory_order_acquire);
@@ -118,9 +118,9 @@ bool Supervisor::change(Phase from, Phase to) noexcept {
   }
 }
 
-// The program has stopped the supervisor in the middle, perhaps before its ResumeThread: one too
-// many finds a thread that runs. Nothing is frozen until the supervisor looks again: before_suspend()
-// says no. DoStackSnapshot is not under way here.
+// The program has stopped the supervisor in the middle of its work, perhaps before its ResumeThread: one ResumeThread
+// too many does no harm, since the thread is running then. Nothing is frozen until the supervisor looks again:
+// before_suspend() returns false. DoStackSnapshot is not running here.
 void Supervisor::give_back_for_supervisor(State state) noexcept {
   if (!move(state, Phase::overdue)) return;
   note_let_go();
@@ -129,8 +129,8 @@ void Supervisor::give_back_for_supervisor(State state) noexcept {
   freeze_.resumed(false);
 }
 
-// False: another thread has changed the state since it was read into `state`. So a supervisor that was
-// stopped for long changes nothing in a freeze that went on meanwhile.
+// False: another thread has changed the state since it was read into `state`. So a supervisor that was stopped for a
+// long time changes nothing in a freeze that has continued meanwhile.
 bool Supervisor::move(State& state, Phase next) noexcept {
   const State to = with(state, next);
   if (!state_.compare_exchange_strong(state, to)) return false;
@@ -144,7 +144,7 @@ DWORD WINAPI Supervisor::run(void* self) noexcept {
 }
 
 void Supervisor::watch() noexcept {
-  // It runs for microseconds, and a busy machine must not make it late.
+  // The thread runs for microseconds, and a busy machine must not delay it.
   SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_TIME_CRITICAL);
   heartbeat_.beat(GetTickCount64());
   SetEvent(running_.get());
@@ -153,8 +153,8 @@ void Supervisor::watch() noexcept {
   }
 }
 
-// Gives back our suspensions and no others: the program, a debugger or the CLR's own GC may suspend
-// the thread as well, and must resume it themselves.
+// Undoes our suspensions and no others: the program, a debugger or the CLR's own GC may suspend the thread as well, and
+// must resume it themselves.
 void Supervisor::look(ULONGLONG now_ms) noexcept {
   heartbeat_.beat(now_ms);
   group_.look(now_ms);
@@ -168,8 +168,8 @@ void Supervisor::look(ULONGLONG now_ms) noexcept {
 
   const HANDLE thread = target_.load(std::memory_order_relaxed);
   const bool walking = phase == Phase::walking;
-  // A thread that is let go here could end, and the runtime forget it, before DoStackSnapshot first
-  // looks at it: which would be the end of the process ("Fatal error. 0x8013135E").
+  // If the thread were resumed here, it could end, and the runtime could forget it, before DoStackSnapshot first looks
+  // at it: that would end the process ("Fatal error. 0x8013135E").
   if (walking && now_ms - since < deadline_ms_ + kEntryMs && suspend_count(thread, 2) < 2) {
     move(state, Phase::walking);
     return;
@@ -183,17 +183,16 @@ void Supervisor::look(ULONGLONG now_ms) noexcept {
   move(state, walking ? Phase::leaving : Phase::overdue);
 }
 
-// DoStackSnapshot was told to end, one look ago or more. If it has not, it waits for something that
-// the thread has, or for its own turn on a busy machine. Its suspension is all that is left of ours:
-// it is given back here, where that lets the thread run. walk_may_go_on() takes it again before
-// DoStackSnapshot resumes the thread itself.
+// DoStackSnapshot was told to end, one look ago or more. If it has not ended, it waits for something that the thread
+// holds, or for a processor on a busy machine. Of our suspensions, only the one that DoStackSnapshot made is left: it
+// is undone here, where that lets the thread run. walk_may_go_on() makes it again before DoStackSnapshot itself resumes
+// the thread.
 //
-// A suspension by the program is taken for that of DoStackSnapshot in three cases that remain. The
-// program suspends the thread before DoStackSnapshot does, and the deadline passes. (To wait for a frame
-// instead would let each thread stand for kEntryMs whose walk waits for a lock that it holds: such a
-// walk never comes to a frame.) The program suspends the thread after both suspensions were given back,
-// and DoStackSnapshot comes back without another frame. Or the program suspends the thread in the
-// instant in which DoStackSnapshot has resumed it and has not come back yet.
+// In three cases a suspension by the program is still taken for that of DoStackSnapshot. First: the program suspends
+// the thread before DoStackSnapshot does, and the deadline passes. (Waiting for a frame instead would keep each thread
+// frozen for kEntryMs whose walk waits for a lock that it holds: such a walk never reaches a frame.) Second: the
+// program suspends the thread after both suspensions were undone, and DoStackSnapshot returns without another frame.
+// Third: the program suspends the thread after DoStackSnapshot has resumed it and before DoStackSnapshot has returned.
 void Supervisor::check_walk(State state) noexcept {
   if (!move(state, Phase::resuming)) return;
   const HANDLE thread = target_.load(std::memory_order_relaxed);

@@ -14,13 +14,13 @@
 
 namespace mixwalk {
 
-// Ends a freeze that lasts too long. The thread of the supervisor never touches the CLR, the heap
-// or the loader. So the target runs again after the deadline, whichever lock the sampler waits for and
-// whichever thread holds it; then the sampler runs again, too.
+// Ends a freeze that lasts too long. The supervisor's thread never touches the CLR, the heap or the loader. So the
+// target runs again after the deadline, whichever lock the sampler waits for and whichever thread holds it; then the
+// sampler runs again, too.
 //
-// Folklore: a sampler that waits for a lock which the thread it froze holds (the dynamic function
-// table's, under RtlGrowFunctionTable; the loader's, under LdrLoadDll) waits for ever. Both were
-// seen within seconds. A resume by another thread is the only way out.
+// Folklore: a sampler that waits for a lock which the frozen thread holds (the lock of the dynamic function table,
+// under RtlGrowFunctionTable; the loader's, under LdrLoadDll) waits for ever. Both were seen within seconds. Only
+// another thread can resume the frozen one.
 class Supervisor {
  public:
   // Every suspension is written into the ledger, which must outlive this object.
@@ -34,44 +34,43 @@ class Supervisor {
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
-  // A new thread needs the loader lock before it runs its first instruction: so long is it waited
-  // for. A free lock is had in microseconds; a busy machine takes its time.
+  // How long to wait for a new thread: it needs the loader lock before it runs its first instruction. A free lock is
+  // acquired in microseconds; on a busy machine the thread starts later.
   static constexpr DWORD kStartMs = 5'000;
 
-  // Not frozen-safe: start() starts the supervising thread, stop() joins it. False: no thread could be
-  // made, or the thread does not run yet. stop() waits without end for a thread that the system does not
-  // let end; nothing may be frozen or claimed then.
+  // Not frozen-safe: start() starts the supervising thread, stop() joins it. False: no thread could be created, or the
+  // thread does not run yet. stop() waits without a limit where the system does not let the thread end; nothing may be
+  // frozen or claimed meanwhile.
   bool start() noexcept;
   void stop() noexcept;
   DWORD thread_id() const noexcept { return thread_id_; }  // 0: no thread could be made
-  // The supervising thread has not looked for so long that it was stopped by the program: nothing is
-  // frozen any more.
+  // The supervising thread has not looked for so long that the program must have stopped it: nothing is frozen any
+  // more.
   bool is_silent() const noexcept { return heartbeat_.is_silent(); }
-  // Threads that are frozen together, under the same deadline; never beside a single freeze.
+  // Threads that are frozen together, under the same deadline; never at the same time as a single freeze.
   GroupFreeze& group() noexcept { return group_; }
 
-  // Everything below is frozen-safe, and for one thread at a time: the one that suspends.
-  // before_suspend() and begin() stand around SuspendThread; end() undoes that one suspension, unless
-  // the supervisor or mixwalk.exe has undone it already.
+  // Everything below is frozen-safe, and is called by one thread at a time, the one that suspends. before_suspend()
+  // comes before SuspendThread and begin() after it; end() undoes that one suspension, unless the supervisor or
+  // mixwalk.exe has undone it already.
   //
-  // False: nothing may be suspended now. The supervisor is silent (the program has suspended or
-  // ended its thread), or the ledger is full.
+  // False: nothing may be suspended now. The supervisor is silent (the program has suspended or ended its thread), or
+  // the ledger is full.
   bool before_suspend(DWORD thread_id) noexcept;
   void not_suspended() noexcept { freeze_.end(); }  // SuspendThread has failed
-  // `before`: what SuspendThread returned. False: mixwalk.exe has taken the suspension, and none of
-  // ours is left.
+  // `before`: what SuspendThread returned. False: mixwalk.exe has taken the suspension, and no suspension of ours is
+  // left.
   bool begin(HANDLE thread, DWORD before) noexcept;
   void end() noexcept;
-  // Around DoStackSnapshot, which suspends the thread once more. That suspension counts as ours, and is
-  // given back where DoStackSnapshot does not come back by itself. False from begin_walk(): the thread
-  // runs again and must not be walked. False from end_walk(): the thread was let go during the walk,
-  // so the walk is worth nothing.
+  // To be called around DoStackSnapshot, which suspends the thread once more. That suspension counts as ours, and is
+  // undone where DoStackSnapshot does not return by itself. False from begin_walk(): the thread runs again and must not
+  // be walked. False from end_walk(): the thread was resumed during the walk, so the walk must be discarded.
   bool begin_walk() noexcept;
   bool end_walk() noexcept;
-  // Asked at each frame of DoStackSnapshot. False: it must end itself; it resumes the thread then.
+  // Asked at each frame of DoStackSnapshot. False: it must end itself; it then resumes the thread.
   bool walk_may_go_on() noexcept;
-  // The deadline has passed: a walk under way must end itself. True before the thread runs again: code
-  // that reads the stack and then gets false here has read the stack of a thread that stood.
+  // The deadline has passed: a walk in progress must end itself. This becomes true before the thread runs again: where
+  // code reads the stack and then gets false here, the thread was frozen while its stack was read.
   bool overdue() const noexcept {
     const Phase phase = phase_of(state_.load(std::memory_order_acquire));
     return phase == Phase::resuming || phase == Phase::leaving || phase == Phase::overdue ||
@@ -79,22 +78,22 @@ class Supervisor {
   }
   LedgerPage& ledger() const noexcept { return ledger_; }
 
-  // The last moment at which an overdue thread still stood: QueryPerformanceCounter.
+  // The last moment at which an overdue thread was still frozen: QueryPerformanceCounter.
   std::uint64_t let_go_ticks() const noexcept { return let_go_ticks_.load(); }
 
-  // One look of the supervising thread: lets the thread or the group go that has stood too long at
-  // now_ms (GetTickCount64).
+  // One look of the supervising thread: resumes the thread or the group that has been frozen for too long at now_ms
+  // (GetTickCount64).
   void look(ULONGLONG now_ms) noexcept;
 
  private:
-  // idle → frozen (begin) → idle (end), with frozen → walking → frozen in between. The supervisor
-  // comes in between at frozen or walking:
-  //   checking → back again, or checking → resuming → overdue → idle (end),
-  // and from walking over leaving: DoStackSnapshot is to end itself, and resume the thread.
-  // checking and resuming are the supervisor's own; all others wait for their end.
+  // idle → frozen (begin) → idle (end), with frozen → walking → frozen in between. At frozen or walking the supervisor
+  // intervenes:
+  //   checking → the phase before, or checking → resuming → overdue → idle (end),
+  // and from walking first to leaving: DoStackSnapshot is to end itself, and resume the thread.
+  // checking and resuming belong to the supervisor; all other threads wait until they are over.
   enum class Phase : std::uint64_t { idle, frozen, walking, checking, resuming, leaving, overdue };
-  // A state is a phase and, above it, the number of the freeze: so the supervisor never takes the
-  // next freeze for the one whose time it has read.
+  // A state is a phase and, in the bits above it, the number of the freeze: so the supervisor never confuses the next
+  // freeze with the one whose time it has read.
   using State = std::uint64_t;
   static constexpr State kPhaseBits = 0x7;
   static Phase phase_of(State state) noexcept { return static_cast<Phase>(state & kPhaseBits); }

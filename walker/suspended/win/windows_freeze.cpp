@@ -7,7 +7,7 @@ namespace {
 
 // THREADINFOCLASS ThreadSuspendCount; winternl.h leaves it out.
 constexpr auto kThreadSuspendCount = static_cast<THREADINFOCLASS>(35);
-// mixwalk.exe needs microseconds for its ResumeThread, unless it dies in it.
+// mixwalk.exe needs microseconds for its ResumeThread, unless it is killed in it.
 constexpr ULONGLONG kTakingMs = 1'000;
 
 }  // namespace
@@ -19,11 +19,11 @@ ULONG suspend_count(HANDLE thread, ULONG otherwise) noexcept {
              : count;
 }
 
-// Folklore: mixwalk.exe takes what has been under way for too long, and cannot tell whether
-// SuspendThread has happened. Situation: a tool suspends the whole program for some seconds
-// (NtSuspendProcess), our thread in front of its SuspendThread; mixwalk.exe gives back the tool's
-// suspension of the target, and ours, which came later, stayed for ever. Remedy: what is above the
-// count that SuspendThread found is ours. (Test: SupervisorTest, GivenBackBeforeItHadHappened.)
+// Folklore: mixwalk.exe takes suspensions that have lasted too long, and cannot tell whether SuspendThread has already
+// happened. Situation: a tool suspends the whole program for some seconds (NtSuspendProcess), with our thread just
+// before its SuspendThread; mixwalk.exe undoes the tool's suspension of the target, and ours, which came later, stayed
+// for ever. Remedy: every suspension above the count that SuspendThread found is ours. (Test: SupervisorTest,
+// GivenBackBeforeItHadHappened.)
 bool WindowsFreeze::suspended(HANDLE thread, DWORD before, ResumeFunction resume) noexcept {
   if (LedgerFreeze::suspended()) return true;
   wait_for_mixwalk_exe();

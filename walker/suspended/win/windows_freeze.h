@@ -6,7 +6,7 @@
 
 namespace mixwalk {
 
-// ResumeThread, or a test's own function, which sees the state while the thread still stands.
+// ResumeThread, or a test's own function, which sees the state while the thread is still frozen.
 using ResumeFunction = decltype(&ResumeThread);
 
 // How often the thread is suspended; `otherwise` where the system does not say. Frozen-safe.
@@ -15,11 +15,11 @@ ULONG suspend_count(HANDLE thread, ULONG otherwise) noexcept;
 // The system calls that belong to one suspension in the ledger. Frozen-safe.
 class WindowsFreeze : public LedgerFreeze {
  public:
-  // After SuspendThread, which returned `before`. False: mixwalk.exe has taken the suspension; none of
-  // ours is left, and this has ended.
+  // After SuspendThread, which returned `before`. False: mixwalk.exe has taken the suspension; no suspension of ours is
+  // left, and this freeze has ended.
   bool suspended(HANDLE thread, DWORD before, ResumeFunction resume) noexcept;
-  // mixwalk.exe comes to the end of its ResumeThread: the slot and the thread's handle are used again, and
-  // that ResumeThread would give back the next suspension otherwise.
+  // Waits until mixwalk.exe has finished its ResumeThread: the slot and the thread's handle are used again, and
+  // otherwise that ResumeThread would undo the next suspension.
   void wait_for_mixwalk_exe() const noexcept;
   void give_back_what_mixwalk_exe_left(HANDLE thread, ResumeFunction resume) noexcept;
 };

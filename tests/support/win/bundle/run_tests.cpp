@@ -1,7 +1,7 @@
 // Runs the tests of the bundle for Windows, one after another, and writes a report to be sent in.
 // usage: run_tests [--bundle FOLDER] [TEXT…]
-// With TEXT only the tests whose names contain one of them. Ends with 0 when all of these passed, with 1 when one did
-// not, and with 2 when there is nothing to run.
+// With TEXT, only the tests whose names contain one of these texts are run. Exit codes: 0 when all of these tests
+// passed, 1 when one failed, 2 when there is nothing to run.
 
 #include <windows.h>
 
@@ -99,7 +99,7 @@ std::string outcome(const Result& result, std::chrono::seconds limit) {
   return std::string("FAILED with code ") + code + ", " + seconds(result.run.time);
 }
 
-// What a test reads with narrow functions, GoogleTest's temporary folder among it, must not depend on the code page.
+// Files that tests read by narrow functions, such as GoogleTest's temporary folder, must not depend on the code page.
 void use_plain_temporary_folder() {
   WCHAR folder[MAX_PATH + 1] = {}, plain[MAX_PATH + 1] = {};
   if (GetTempPathW(MAX_PATH, folder) == 0 || GetShortPathNameW(folder, plain, MAX_PATH) == 0) return;

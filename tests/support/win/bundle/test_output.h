@@ -10,7 +10,7 @@ struct SkippedCase {
   std::string name, why;
 };
 
-// What GoogleTest's output says of a program's cases. Another program's output has none.
+// What GoogleTest's output says about a program's cases. The output of other programs has none.
 struct TestOutput {
   int passed = 0, failed = 0;
   std::vector<SkippedCase> skipped;          // for reasons of this machine

@@ -22,8 +22,8 @@ struct TimedResult {
   std::chrono::milliseconds time{};
 };
 
-// Runs a program to its end, to its time limit, or until the event `interrupt` is set: then it is ended. It has a
-// console of its own without a window, so that a Ctrl-C that it presses itself stays there.
+// Runs a program to its end, to its time limit, or until the event `interrupt` is set: then the program is ended. It
+// has a console of its own without a window, so that a Ctrl-C that the program itself sends stays in that console.
 TimedResult run_timed(const TimedProgram& program, HANDLE interrupt);
 
 }  // namespace mixwalk

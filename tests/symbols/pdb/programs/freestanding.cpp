@@ -1,5 +1,5 @@
-// A DLL without a C library, for the target that has PDBs: templates, calls inlined into each other, equal
-// functions that the linker folds, code of two files, virtual calls, a switch.
+// A DLL without a C library, for the target that has PDBs: templates, nested inlined calls, equal functions that the
+// linker folds, code of two files, virtual calls, a switch.
 #include "freestanding.h"
 
 namespace shop {

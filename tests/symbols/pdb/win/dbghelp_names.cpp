@@ -1,6 +1,6 @@
-// Says what DbgHelp knows of an image, in the form of pdb_names: a judge to compare with by hand.
-// usage: dbghelp_names.exe DBGHELP.DLL IMAGE    RVAs (hexadecimal) on stdin, one a line. The PDB lies beside
-// the image. Microsoft's DbgHelp needs msdia140.dll beside it only for old PDBs.
+// Prints what DbgHelp knows about an image, in the form of pdb_names, to compare by hand.
+// usage: dbghelp_names.exe DBGHELP.DLL IMAGE    RVAs (hexadecimal) on stdin, one per line. The PDB lies beside the
+// image. Microsoft's DbgHelp needs msdia140.dll beside it only for old PDBs.
 #include <windows.h>
 // Behind it:
 #include <dbghelp.h>

@@ -37,8 +37,8 @@ class PrivateFolderTest : public testing::Test {
   void SetUp() override { fs::remove_all(folder_); }
   void TearDown() override { fs::remove_all(folder_); }
 
-  // Every right is the user's. (Wine says of every file that LocalSystem may read it, and keeps of
-  // the rest what a mode of Unix can say.)
+  // All rights belong to the user. (Wine says of every file that LocalSystem may read it, and stores of the other
+  // rights only those that a Unix mode can express.)
   static void expect_private(const fs::path& path) {
     const std::string sddl = rights(path);
     const std::string user = ";;;" + token_facts(GetCurrentProcess())->user + ")";

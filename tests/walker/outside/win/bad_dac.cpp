@@ -1,5 +1,4 @@
-// A DLL that looks like a runtime's debugging library, and is none: it hangs, crashes or lies. Compiled once for
-// each way (BAD_DAC).
+// A DLL that poses as a runtime's debugging library: it hangs, crashes or lies. Compiled once for each way (BAD_DAC).
 
 #include <windows.h>
 

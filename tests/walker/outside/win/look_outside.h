@@ -17,8 +17,8 @@ struct OutsideLook {
   unsigned long long open_ms = 0, dac_ms = 0, walk_ms = 0, names_ms = 0;
 };
 
-// `worker`: the program that is started as the worker, UTF-8. The library that lies beside the runtime is taken,
-// whoever has signed it.
+// `worker`: the program that is started as the worker, UTF-8. The library beside the runtime is used, whoever has
+// signed it.
 OutsideLook look_outside(std::uint32_t process_id, const std::string& worker);
 // The same of a dump file.
 OutsideLook look_at_dump(const std::string& path, const std::string& worker);

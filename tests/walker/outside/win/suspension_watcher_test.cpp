@@ -1,5 +1,5 @@
-// A program that is ended by TerminateProcess while it has suspended threads of another one: with the
-// watcher they run again, without it they stand for good.
+// TerminateProcess ends a program while it has suspended threads of another program: with the watcher these threads run
+// again, without it they stay suspended for good.
 
 #include "walker/outside/win/suspension_watcher.h"
 

@@ -12,8 +12,8 @@
 namespace mixwalk {
 namespace {
 
-// A runtime that knows its event mask and the path of every module, and says no to all other questions:
-// the slots of ICorProfilerInfo3's vtable.
+// A runtime that knows its event mask and the path of every module, and refuses all other questions: the slots of
+// ICorProfilerInfo3's vtable.
 class FakeRuntime {
  public:
   FakeRuntime() {

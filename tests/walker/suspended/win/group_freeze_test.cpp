@@ -238,8 +238,8 @@ TEST_F(GroupFreezeTest, AFullLedgerSuspendsNothing) {
   for (auto& slot : ledger_.slots) slot = 0;
 }
 
-// Two cells, each on the stack of its own thread, that count up in turn under one lock: at no instant are
-// they further apart than by one.
+// Two cells, each on the stack of its own thread, that count up in turn under one lock: at no moment do they differ by
+// more than one.
 class LockStep {
  public:
   LockStep() {

@@ -116,9 +116,9 @@ TEST_F(SupervisorTest, AnOverdueThreadIsLetGoOnce) {
   EXPECT_FALSE(supervisor_.overdue());
 }
 
-// The program is suspended as a whole, from outside and for longer than a freeze may last, while the
-// sampler is about to call SuspendThread: mixwalk.exe gives back a suspension that is not ours. It
-// cannot know. When the program goes on, ours comes on top, and nobody else would take it off.
+// The program is suspended as a whole, from outside and for longer than a freeze may last, while the sampler is about
+// to call SuspendThread: mixwalk.exe undoes a suspension that is not ours, which it cannot know. When the program goes
+// on, our suspension is added, and nobody else would undo it.
 TEST_F(SupervisorTest, GivenBackBeforeItHadHappened) {
   ASSERT_TRUE(supervisor_.before_suspend(id_));
   ASSERT_EQ(SuspendThread(thread_.get()), 0u);
@@ -149,8 +149,8 @@ TEST_F(SupervisorTest, BeingTakenBeforeItHadHappened) {
   EXPECT_EQ(suspensions(), 0u);
 }
 
-// A walk that asks must never hear that the thread stands while it runs, and frozen_ns is the time
-// from a moment before begin() to let_go_ticks().
+// A walk that asks must never be told that the thread is frozen while it runs, and frozen_ns is the time from a moment
+// before begin() to let_go_ticks().
 TEST_F(SupervisorTest, OverdueIsSaidAndTimedBeforeTheThreadRuns) {
   const std::uint64_t began = ticks();
   freeze();
@@ -226,7 +226,7 @@ TEST_F(SupervisorTest, AWalkThatWaitsIsFreed) {
   look_after(kDeadlineMs);
   look_after(kDeadlineMs);
   EXPECT_EQ(suspensions(), 0u);
-  // It gets what it waited for, and comes to a frame: from there on it holds the thread again,
+  // DoStackSnapshot gets what it waited for, and reports a frame: from there on it keeps the thread suspended again,
   // since it will resume it.
   SuspendThread(thread_.get());  // the program's, meanwhile
   EXPECT_FALSE(supervisor_.walk_may_go_on());
@@ -250,8 +250,8 @@ TEST_F(SupervisorTest, NotLetGoBetweenTheCallAndDoStackSnapshotsOwnSuspension) {
   supervisor_.end();
 }
 
-// Before its ResumeThread mixwalk.exe takes the suspension. What follows waits for that ResumeThread,
-// which would give back the next suspension otherwise.
+// mixwalk.exe takes the suspension before its ResumeThread. The next freeze waits for that ResumeThread, which would
+// otherwise undo the next suspension.
 TEST_F(SupervisorTest, MixwalkExeIsWaitedForWhenItTakesAFreezeThatBegins) {
   ASSERT_TRUE(supervisor_.before_suspend(id_));
   write(FreezeState::taking);
@@ -358,8 +358,8 @@ TEST_F(SupervisorTest, AWalkThatComesToAFrameWaitsForTheSupervisor) {
   supervisor_.end();
 }
 
-// The program has stopped the supervisor for seconds, before its ResumeThread: the freeze ends
-// without it, and it leaves the state as it finds it.
+// The program has stopped the supervisor for seconds, before its ResumeThread: the freeze ends without the supervisor,
+// which later leaves the state unchanged.
 TEST_F(SupervisorTest, ASupervisorThatWakesUpLateFindsTheFreezeEnded) {
   freeze();
   ASSERT_TRUE(supervisor_.begin_walk());

@@ -38,7 +38,7 @@ struct IClrModule : IUnknown {
   MIXWALK_DAC_SLOT(EnumDataByName);
   MIXWALK_DAC_SLOT(EndEnumDataByName);
   MIXWALK_DAC_SLOT(GetName);
-  // The path of the module's file. `units`: of `name`, which has room for `room`, with the terminator.
+  // The path of the module's file. `units`: the length of `name` with its terminator; `room`: the size of `name`.
   virtual HRESULT STDMETHODCALLTYPE GetFileName(ULONG32 room, ULONG32* units, WCHAR* name) = 0;
 
  protected:
@@ -58,20 +58,21 @@ struct IClrMethodInstance : IUnknown {
   MIXWALK_DAC_SLOT(GetEnCVersion);
   MIXWALK_DAC_SLOT(GetNumTypeArguments);
   MIXWALK_DAC_SLOT(GetTypeArgumentByIndex);
-  // Of the ranges of code that hold the address: the IL offset of each, in the order of the method's map, special
-  // ones as IlToNative has them. `count`: how many there are; `room`: of `offsets`. A failure where there is none.
+  // The IL offsets of the ranges of code that contain the address, in the order of the method's map; special values are
+  // those of IlToNative. `count`: how many there are; `room`: the size of `offsets`. A failure where there is none.
   virtual HRESULT STDMETHODCALLTYPE GetILOffsetsByAddress(std::uint64_t address, ULONG32 room, ULONG32* count,
                                                           ULONG32* offsets) = 0;
   MIXWALK_DAC_SLOT(GetAddressRangesByILOffset);
-  // The whole map of one version of the method's code, whichever runs now. `count` and `room` as above.
+  // The whole map of one version of the method's code, which need not be the one that runs. `count` and `room` as
+  // above.
   virtual HRESULT STDMETHODCALLTYPE GetILAddressMap(ULONG32 room, ULONG32* count, IlAddressMap* map) = 0;
 
  protected:
   ~IClrMethodInstance() = default;
 };
 
-// IXCLRDataProcess, as far as mixwalk calls it, in the order of its table. Source: xclrdata.idl of the runtime,
-// public; the slots were held against the libraries of .NET 8, 9 and 10.
+// IXCLRDataProcess, as far as mixwalk calls it, in the order of its method table. Source: xclrdata.idl of the runtime,
+// public; the slots were checked against the libraries of .NET 8, 9 and 10.
 struct IClrProcess : IUnknown {
   // What the library keeps of the target's memory is forgotten.
   virtual HRESULT STDMETHODCALLTYPE Flush() = 0;
@@ -86,8 +87,8 @@ struct IClrProcess : IUnknown {
   MIXWALK_DAC_SLOT(GetDesiredExecutionState);
   MIXWALK_DAC_SLOT(SetDesiredExecutionState);
   MIXWALK_DAC_SLOT(GetAddressType);
-  // `units`: of `name`, which has room for `room`, with the terminator. Code of the runtime's own: thunks,
-  // precode, helpers.
+  // For the runtime's own code: thunks, precode, helpers. `units`: the length of `name` with its terminator; `room`:
+  // the size of `name`.
   virtual HRESULT STDMETHODCALLTYPE GetRuntimeNameByAddress(std::uint64_t address, ULONG32 flags, ULONG32 room,
                                                             ULONG32* units, WCHAR* name,
                                                             std::uint64_t* displacement) = 0;
@@ -102,8 +103,8 @@ struct IClrProcess : IUnknown {
   MIXWALK_DAC_SLOT(EnumModule);
   MIXWALK_DAC_SLOT(EndEnumModules);
   MIXWALK_DAC_SLOT(GetModuleByAddress);
-  // The methods whose code lies at an address, of all domains where `domain` is null. S_FALSE: there is none, or no
-  // further one.
+  // Enumerates the methods whose code contains an address, in all domains where `domain` is null. S_FALSE: there is
+  // none, or no further one.
   virtual HRESULT STDMETHODCALLTYPE StartEnumMethodInstancesByAddress(std::uint64_t address, IUnknown* domain,
                                                                       std::uint64_t* enumeration) = 0;
   virtual HRESULT STDMETHODCALLTYPE EnumMethodInstanceByAddress(std::uint64_t* enumeration,

@@ -15,7 +15,7 @@ namespace mixwalk {
 namespace {
 
 constexpr unsigned kNameUnits = 4096;
-// Whose metadata is kept open; a large program has some thousand.
+// How many modules' metadata is kept open; a large program has some thousand.
 constexpr std::size_t kMaxModules = 10'000;
 constexpr std::size_t kMaxTypes = 100'000;
 constexpr unsigned kMaxHeaps = 1024;
@@ -23,17 +23,17 @@ constexpr unsigned kMaxHeaps = 1024;
 constexpr ULONG32 kMostIlOffsets = 16;
 // Entries of one method's map: a few for each line.
 constexpr ULONG32 kMostIlEntries = 1 << 16;
-// The smallest object, for which there is always room behind what a thread has taken.
+// The smallest object; there is always room for one behind what a thread has taken.
 constexpr std::uint64_t kSmallestObject = 24;
 // System.Threading.Lock has some ten, static ones included.
 constexpr int kMostLockFields = 64;
-// For one question for sync blocks: an answer must not be late.
+// The time limit for one question for sync blocks: an answer must not be late.
 constexpr std::chrono::milliseconds kSyncBlocksTime{250};
 // For one walk through the heap, likewise.
 constexpr std::chrono::milliseconds kHeapTime{250};
 constexpr std::uint32_t kLastSyncBlock = 0x03FF'FFFF;  // an object's header has 26 bits for the number
 
-// A name that the library wrote: up to its end, wherever the library says that is.
+// A name that the library wrote, up to its terminator, or up to the end of the buffer.
 std::string text_of(const std::array<WCHAR, kNameUnits>& name) {
   const auto end = std::find(name.begin(), name.end() - 1, L'\0');
   return to_utf8({name.data(), static_cast<std::size_t>(end - name.begin())});
@@ -54,7 +54,7 @@ std::string code_of(HRESULT result) {
 Outcome<std::unique_ptr<DacLibrary>> DacLibrary::load(const std::string& path, const MemoryReader& memory,
                                                       std::uint64_t runtime_base) {
   std::unique_ptr<DacLibrary> loaded(new DacLibrary(memory, runtime_base));
-  // What the library itself needs comes from its own folder and the system's, never from the current one.
+  // DLLs that the library itself needs come from its own folder and the system's, never from the current one.
   loaded->library_ = LoadLibraryExW(to_utf16(path).c_str(), nullptr,
                                     LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32);
   if (loaded->library_ == nullptr) {
@@ -145,7 +145,7 @@ template <class Visit>
 void DacLibrary::each_thread(Visit visit) {
   dac::ThreadStoreData store;
   if (FAILED(sos_->GetThreadStoreData(&store))) return;
-  // The list is the target's memory: it may go round in circles.
+  // The list is in the target's memory: it may be circular.
   const std::size_t most = std::min<std::size_t>(std::max(store.threads, 0), kMaxClrThreads);
   std::uint64_t at = store.first_thread;
   for (std::size_t i = 0; i < most && at != 0; ++i) {
@@ -171,7 +171,7 @@ std::optional<ClrSyncBlocks> DacLibrary::sync_blocks(std::uint32_t first) {
   for (;; ++number) {
     dac::SyncBlockData data;
     const HRESULT result = sos_->GetSyncBlockData(number, &data);
-    // Of a process without sync blocks it says E_FAIL and a count of 0.
+    // For a process without sync blocks the library returns E_FAIL and a count of 0.
     if (data.count == 0 && FAILED(result) && result != E_FAIL) found.unreadable = true;
     if (number > data.count || number == kLastSyncBlock) return found;
     const bool timely = number % 256 != 0 || number == first || std::chrono::steady_clock::now() < end;
@@ -315,7 +315,8 @@ std::optional<ClrLock> DacLibrary::lock_object(std::uint64_t object) {
   if (!owner || !state || !recursion || !wait_event) return std::nullopt;
   ClrLock lock{.held = (*state & 1) != 0, .wait_event = *wait_event};
   if (lock.held) lock.owner = *owner;
-  // The first time does not count. The number is the target's, and may be the largest there is.
+  // The recursion count does not include the first entry. The number comes from the target, and may be the largest
+  // there is.
   if (lock.owner != 0) lock.recursion = std::max(*recursion, *recursion + 1);
   return lock;
 }

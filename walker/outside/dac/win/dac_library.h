@@ -21,9 +21,9 @@
 
 namespace mixwalk {
 
-// A runtime's debugging library (the DAC, mscordaccore.dll) in this process, over the memory of a target. It is
-// foreign code that works on memory which may be damaged or made up: it may hang or crash. So mixwalk.exe loads
-// it in a worker only (clr_worker.h). One thread at a time.
+// A runtime's debugging library (the DAC, mscordaccore.dll) in this process, over the memory of a target. The library
+// is foreign code that works on memory which may be damaged or forged: it may hang or crash. So mixwalk.exe loads it
+// only in a worker process (clr_worker.h). One thread at a time.
 class DacLibrary final : public ClrQuestions {
  public:
   // `path`: UTF-8, absolute; the file is loaded as it is. `memory` must outlive this.
@@ -52,7 +52,7 @@ class DacLibrary final : public ClrQuestions {
   // Null: the module has no metadata that the library finds.
   const ModuleMetadata* metadata_of(std::uint64_t module);
   std::string object_type(std::uint64_t object);
-  // What is known of the heap until the target runs. Without parts: it cannot be read, or is being collected.
+  // What is known about the heap until the target runs. Without parts: the heap cannot be read, or is being collected.
   struct Heap {
     std::vector<HeapPart> parts;  // HeapParts::take()
     HeapTypes types;
@@ -61,23 +61,24 @@ class DacLibrary final : public ClrQuestions {
   Heap& heap(HeapDeadline deadline);
   void add_heap(const dac::GcHeapDetails& details, HeapParts& parts, HeapTypes& types, HeapDeadline deadline);
   // The addresses without those at which the heap has no object; sorted. An address stays where the walk through the
-  // heap does not come: to memory that cannot be read, behind it, outside the parts that are known, after 250 ms.
+  // heap does not reach it: in or behind memory that cannot be read, outside the known parts of the heap, or after 250
+  // ms.
   std::vector<std::uint64_t> living(std::span<const std::uint64_t> objects);
-  // Where the fields of a System.Threading.Lock lie, in bytes from the object's address.
+  // The offsets of the fields of a System.Threading.Lock, in bytes from the object's address.
   struct LockLayout {
     std::uint64_t owner = 0, state = 0, recursion = 0, wait_event = 0;
   };
-  // Null: objects with this MethodTable are none, or do not have the fields that are known.
+  // Null: this MethodTable is not that of such objects, or its fields are not the known ones.
   const LockLayout* lock_layout(std::uint64_t method_table);
   std::optional<LockLayout> read_lock_layout(std::uint64_t method_table);
   std::optional<ClrLock> lock_object(std::uint64_t object);
   // Nothing: it is not known which IL the code there is of.
   std::optional<std::uint32_t> il_offset(std::uint64_t ip, const ClrCode& code);
-  // Of code that no IL stands for: the IL offset of the code before it, as il_offset_at() has it.
+  // For code that corresponds to no IL: the IL offset of the code before it, as il_offset_at() gives it.
   std::optional<std::uint32_t> il_offset_before(dac::IClrMethodInstance& method, std::uint64_t ip, const ClrCode& code);
   // Null: the module has no MVID.
   const Assembly* assembly_of(std::uint64_t module);
-  // By metadata, which knows what the library's own name leaves out. Empty: metadata does not say.
+  // From metadata, which has the parts that the library's own name leaves out. Empty: metadata does not have it.
   std::string name_by_metadata(const dac::MethodDescData& data, const std::string& name);
 
   PageCache cache_;

@@ -9,8 +9,8 @@
 
 namespace mixwalk {
 
-// A target's memory, as the runtime's debugging library asks for it. Only reading is answered: the questions
-// that mixwalk asks need no thread. Owned by its maker, who keeps it alive until the library has let go of it.
+// A target's memory, in the form that the runtime's debugging library asks for. Only reads are answered: the questions
+// that mixwalk asks need no thread. Its creator owns it, and keeps it alive until the library has released it.
 class MemoryTarget final : public dac::IDataTarget, public dac::IRuntimeLocator {
  public:
   MemoryTarget(const MemoryReader& memory, std::uint64_t runtime_base)

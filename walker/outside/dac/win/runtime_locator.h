@@ -8,8 +8,9 @@
 
 namespace mixwalk::dac {
 
-// ICLRRuntimeLocator: where the runtime's image is loaded. The library asks the data target for it, and
-// otherwise for the base of "coreclr.dll", which a single-file program has not. Source: clrdata.idl, public.
+// ICLRRuntimeLocator: where the runtime's image is loaded. The library asks the data target for this interface; without
+// it, the library looks for the base of "coreclr.dll", which a single-file program does not have. Source: clrdata.idl,
+// public.
 struct IRuntimeLocator : IUnknown {
   virtual HRESULT STDMETHODCALLTYPE GetRuntimeBase(std::uint64_t* base) = 0;
 

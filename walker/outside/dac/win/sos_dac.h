@@ -9,8 +9,8 @@
 
 namespace mixwalk::dac {
 
-// ISOSDacInterface, as far as mixwalk calls it, in the order of its table. Source: sospriv.idl of the runtime,
-// public; the slots were held against the libraries of .NET 8, 9 and 10.
+// ISOSDacInterface, as far as mixwalk calls it, in the order of its method table. Source: sospriv.idl of the runtime,
+// public; the slots were checked against the libraries of .NET 8, 9 and 10.
 struct ISosDac : IUnknown {
   virtual HRESULT STDMETHODCALLTYPE GetThreadStoreData(ThreadStoreData* data) = 0;
   MIXWALK_DAC_SLOT(GetAppDomainStoreData);
@@ -34,7 +34,7 @@ struct ISosDac : IUnknown {
                                                       MethodDescData* data, ULONG reverted_room,
                                                       ReJitData* reverted, ULONG* reverted_count) = 0;
   virtual HRESULT STDMETHODCALLTYPE GetMethodDescPtrFromIP(std::uint64_t ip, std::uint64_t* method) = 0;
-  // `units`: that the whole name takes, with the terminator; `room`: of `name`.
+  // `units`: the length of the whole name with its terminator; `room`: the size of `name`.
   virtual HRESULT STDMETHODCALLTYPE GetMethodDescName(std::uint64_t method, unsigned room, WCHAR* name,
                                                       unsigned* units) = 0;
   MIXWALK_DAC_SLOT(GetMethodDescPtrFromFrame);
@@ -68,7 +68,7 @@ struct ISosDac : IUnknown {
   MIXWALK_DAC_SLOT(GetPEFileBase);
   MIXWALK_DAC_SLOT(GetPEFileName);
   virtual HRESULT STDMETHODCALLTYPE GetGCHeapData(GcHeapData* data) = 0;
-  // Of a server's collector; of a workstation's there is one, which GetGCHeapStaticData knows.
+  // For the server garbage collector; the workstation one has only one heap, which GetGCHeapStaticData describes.
   virtual HRESULT STDMETHODCALLTYPE GetGCHeapList(unsigned room, std::uint64_t* heaps, unsigned* count) = 0;
   virtual HRESULT STDMETHODCALLTYPE GetGCHeapDetails(std::uint64_t heap, GcHeapDetails* details) = 0;
   virtual HRESULT STDMETHODCALLTYPE GetGCHeapStaticData(GcHeapDetails* details) = 0;
