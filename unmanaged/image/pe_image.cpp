@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+
+#include "unmanaged/step/unwind_info.h"
 
 namespace mixwalk {
 namespace {
@@ -12,7 +15,6 @@ constexpr std::uint16_t kMaxSections = 512;         // the loader's own limit is
 constexpr std::uint32_t kMaxExports = 1'000'000;    // ordinals have 16 bits; names may repeat them
 constexpr std::uint32_t kMaxFunctions = 5'000'000;  // chrome.dll has some 800,000
 constexpr std::size_t kMaxName = 4096;              // bytes; decorated C++ names stay below
-constexpr int kMaxChain = 32;                       // Windows' own limit
 
 constexpr std::uint16_t kMz = 0x5A4D;
 constexpr std::uint32_t kPe = 0x00004550;
@@ -36,11 +38,20 @@ struct ExportDirectory {
 };
 static_assert(sizeof(ExportDirectory) == 40);
 
-struct UnwindHeader {
-  std::uint8_t version_and_flags, prologue_bytes, code_count, frame;
+// The image as memory whose addresses are RVAs.
+class RvaReader final : public MemoryReader {
+ public:
+  explicit RvaReader(const PeImage& image) noexcept : image_(image) {}
+  bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
+    if (address > std::numeric_limits<std::uint32_t>::max()) return false;
+    const auto found = image_.bytes_at(static_cast<std::uint32_t>(address), bytes);
+    if (found) std::memcpy(into, found->data(), bytes);
+    return found.has_value();
+  }
+
+ private:
+  const PeImage& image_;
 };
-constexpr unsigned kChainInfo = 4;
-constexpr std::uint32_t kCodeBytes = 2;
 
 }  // namespace
 
@@ -186,25 +197,11 @@ PeError PeImage::parse_functions() {
   return PeError::none;
 }
 
-// Follows the chain of UNWIND_INFOs to the function's first entry.
+// The begin of the function that the entry is a part of; 0: the unwind data says none.
 std::uint32_t PeImage::primary_of(const FunctionEntry& entry) const noexcept {
-  FunctionEntry current = entry;
-  for (int link = 0; link < kMaxChain; ++link) {
-    std::optional<FunctionEntry> next;
-    if ((current.unwind & 1) != 0) {
-      next = at_rva<FunctionEntry>(current.unwind - 1);
-    } else {
-      const auto info = at_rva<UnwindHeader>(current.unwind);
-      if (!info) return 0;
-      if ((info->version_and_flags >> 3 & kChainInfo) == 0) return current.begin;
-      const std::uint32_t codes = (info->code_count + 1u) & ~1u;  // an even number is stored
-      next = at_rva<FunctionEntry>(
-          current.unwind + static_cast<std::uint32_t>(sizeof(UnwindHeader)) + codes * kCodeBytes);
-    }
-    if (!next || next->begin >= next->end) return 0;
-    current = *next;
-  }
-  return 0;
+  const RvaReader memory(*this);
+  const UnwindCheck check = check_unwind({memory, memory}, entry, 0);
+  return check.fault == StepFault::none ? check.function_begin : 0;
 }
 
 PeError PeImage::parse_exports() {
