@@ -16,6 +16,18 @@ namespace {
 // The C library of Windows does not say why where the disk is full.
 std::string write_error() { return errno_text(errno == 0 ? ENOSPC : errno); }
 
+// What a PartialFile of that path opens.
+fs::path opened_path(fs::path path) {
+  // To take a link's name would cut it from where it leads.
+  if (!is_written_through(path)) path += ".partial";
+  return path;
+}
+
+bool is_same_file(const fs::path& path, const fs::path& input) {
+  std::error_code error;  // of a file that is not there
+  return fs::is_regular_file(input, error) && fs::equivalent(path, input, error);
+}
+
 }  // namespace
 
 fs::path path_of(const std::string& utf8) {
@@ -28,11 +40,8 @@ PartialFile::PartialFile(const std::string& path) : path_(path_of(path)), writte
     error_ = errno_text(EISDIR);
     return;
   }
-  // To take a link's name would cut it from where it leads.
-  if (!is_written_through(path_)) {
-    replaces_ = fs::exists(path_, ignored);
-    written_ += ".partial";
-  }
+  written_ = opened_path(path_);
+  replaces_ = written_ != path_ && fs::exists(path_, ignored);
   errno = 0;
   file_ = open_for_writing(written_);
   if (file_ == nullptr) error_ = errno_text();
@@ -69,6 +78,14 @@ std::string PartialFile::commit() {
   }
   if (!error_.empty()) fs::remove(written_, error);
   return error_;
+}
+
+bool would_empty(const std::string& path, const std::string& input) {
+  return is_same_file(opened_path(path_of(path)), path_of(input));
+}
+
+bool would_overwrite(const std::string& path, const std::string& input) {
+  return is_same_file(path_of(path), path_of(input)) || would_empty(path, input);
 }
 
 }  // namespace mixwalk

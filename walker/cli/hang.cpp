@@ -178,10 +178,7 @@ bool write(const HangCommand& command, bool colour, const Dumps& dumps, const Fi
 
 // A slip of the hand must not cost a dump that may be the only one there is.
 bool is_one_of(const std::string& output, const std::vector<std::string>& files) {
-  return std::ranges::any_of(files, [&](const std::string& file) {
-    std::error_code error;  // of a file that is not there
-    return std::filesystem::equivalent(path_of(output), path_of(file), error);
-  });
+  return std::ranges::any_of(files, [&](const std::string& file) { return would_overwrite(output, file); });
 }
 
 ExitCode code_of(const Findings& findings) {

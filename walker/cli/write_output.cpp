@@ -5,6 +5,7 @@
 
 #include "walker/base/errno_text.h"
 #include "walker/base/printable.h"
+#include "walker/cli/report.h"
 
 namespace mixwalk {
 
@@ -26,6 +27,11 @@ std::string write_output(PartialFile* file, const std::function<bool(ByteSink&)>
     return errno_text(errno == 0 ? ENOSPC : errno);  // the C library's way to say a full disk
   }
   return written ? "" : kNoRoom;
+}
+
+ExitCode print(std::string_view text) {
+  const std::string why = write_output(nullptr, [&](ByteSink& sink) { return sink.write(text); });
+  return why.empty() ? ExitCode::ok : report(unwritable_output(std::nullopt, why));
 }
 
 }  // namespace mixwalk

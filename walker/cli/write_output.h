@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "walker/base/byte_sink.h"
+#include "walker/base/exit_code.h"
 #include "walker/base/failure.h"
 #include "walker/base/partial_file.h"
 
@@ -17,5 +18,8 @@ Failure unwritable_output(const std::optional<std::string>& path, std::string_vi
 // Has `write` write to the file, which is committed, or (null) to standard output. `write` returns false where the sink
 // refused some of it, or the format has no room for the dump. Empty: written. Else why not.
 std::string write_output(PartialFile* file, const std::function<bool(ByteSink&)>& write);
+
+// Writes a text to standard output. Where that fails, a line says so.
+ExitCode print(std::string_view text);
 
 }  // namespace mixwalk
