@@ -231,6 +231,11 @@ TEST(Refusal, DiskFull) {
   const UniqueHandle full(CreateFileW(L"\\\\?\\unix\\dev\\full", GENERIC_WRITE, 0, &inherit,
                                       OPEN_EXISTING, 0, nullptr));
   ASSERT_TRUE(full);
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"completions", "bash"}, {"dump", "--help"}}) {
+    std::vector<std::string> command = {mixwalk_exe()};
+    command.insert(command.end(), words.begin(), words.end());
+    expect_refusal(run_program_into(command, full.get()), ExitCode::output, "cannot write to standard output");
+  }
   ChildProcess hang({fixture("hang.exe")});
   const std::string id = ready_hang(hang);
   expect_refusal(run_program_into({mixwalk_exe(), "dump", "--inside", "-p", id}, full.get()), ExitCode::output,

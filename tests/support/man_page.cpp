@@ -21,7 +21,7 @@ std::string roff(std::string_view text) {
       case '\n': escaped += ' '; break;
       default:
         if (text.substr(i).starts_with(kEllipsis)) {
-          escaped += "\\[u2026]";
+          escaped += "...";  // which a terminal without UTF-8 has as well
           i += kEllipsis.size() - 1;
         } else {
           escaped += text[i];

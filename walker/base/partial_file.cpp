@@ -12,6 +12,22 @@ namespace mixwalk {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// The path that a PartialFile of that path opens.
+fs::path opened_path(fs::path path) {
+  // Replacing a link would disconnect it from its target.
+  if (!is_written_through(path)) path += ".partial";
+  return path;
+}
+
+bool is_same_file(const fs::path& path, const fs::path& input) {
+  std::error_code error;  // of a file that is not there
+  return fs::is_regular_file(input, error) && fs::equivalent(path, input, error);
+}
+
+}  // namespace
+
 fs::path path_of(const std::string& utf8) {
   return fs::path(std::u8string(utf8.begin(), utf8.end()));
 }
@@ -22,11 +38,8 @@ PartialFile::PartialFile(const std::string& path) : path_(path_of(path)), writte
     error_ = errno_text(EISDIR);
     return;
   }
-  // To take a link's name would cut it from where it leads.
-  if (!is_written_through(path_)) {
-    replaces_ = fs::exists(path_, ignored);
-    written_ += ".partial";
-  }
+  written_ = opened_path(path_);
+  replaces_ = written_ != path_ && fs::exists(path_, ignored);
   errno = 0;
   file_ = open_for_writing(written_);
   if (file_ == nullptr) error_ = errno_text();
@@ -63,6 +76,14 @@ std::string PartialFile::commit() {
   }
   if (!error_.empty()) fs::remove(written_, error);
   return error_;
+}
+
+bool would_empty(const std::string& path, const std::string& input) {
+  return is_same_file(opened_path(path_of(path)), path_of(input));
+}
+
+bool would_overwrite(const std::string& path, const std::string& input) {
+  return is_same_file(path_of(path), path_of(input)) || would_empty(path, input);
 }
 
 }  // namespace mixwalk

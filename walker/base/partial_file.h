@@ -45,4 +45,10 @@ class PartialFile final : public ByteSink {
   std::string error_;
 };
 
+// Whether a PartialFile of that path would empty the file `input` as it opens: the path is a link to it, or `input` has
+// the temporary name. A command that still reads `input` then would lose it.
+bool would_empty(const std::string& path, const std::string& input);
+// Whether the path leads to the file `input`, by whatever name, or would empty it.
+bool would_overwrite(const std::string& path, const std::string& input);
+
 }  // namespace mixwalk

@@ -9,6 +9,7 @@
 #include "walker/cli/input_file.h"
 #include "walker/cli/otlp_session.h"
 #include "walker/cli/report.h"
+#include "walker/cli/write_output.h"
 #include "walker/export/dump_format.h"
 #include "walker/cli/formats.h"
 #include "walker/export/recording_filter.h"
@@ -54,8 +55,16 @@ std::string write(const Recording& original, const ConvertCommand& command) {
          (error.empty() ? "the format has no room for the recording" : error);
 }
 
+// No other format has all that a recording has: a slip of the hand must not cost the recording.
+bool would_lose_input(const ConvertCommand& command) {
+  if (command.output == "-") return false;
+  return command.format->name == "mixwalk" ? would_empty(command.output, command.input)
+                                           : would_overwrite(command.output, command.input);
+}
+
 std::optional<Failure> write_file(const Recording& recording, const ConvertCommand& command) {
   const RecordingFormat& format = *command.format;
+  if (would_lose_input(command)) return unwritable_output(command.output, "it is the recording itself");
   if (format.refusal != nullptr) {
     if (const std::string why = format.refusal(recording); !why.empty()) {
       return Failure{ExitCode::input, quoted_path(command.input) + " cannot be written as " +

@@ -142,6 +142,9 @@ Outcome<Snapshot> read_dump_file(const std::string& path, const DumpFileHost& ho
 ExitCode run(const DumpFileCommand& command, const DumpFileHost& host) {
   std::optional<PartialFile> output;
   if (command.output) {
+    if (would_overwrite(*command.output, command.file)) {
+      return report(unwritable_output(command.output, "it is the dump file itself"));
+    }
     output.emplace(*command.output);
     if (!output->error().empty()) return report(unwritable_output(command.output, output->error()));
   }

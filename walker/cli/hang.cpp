@@ -178,10 +178,7 @@ bool write(const HangCommand& command, bool colour, const Dumps& dumps, const Fi
 
 // A wrong command line must not overwrite an input, which may be the only copy of a dump.
 bool is_one_of(const std::string& output, const std::vector<std::string>& files) {
-  return std::ranges::any_of(files, [&](const std::string& file) {
-    std::error_code error;  // of a file that is not there
-    return std::filesystem::equivalent(path_of(output), path_of(file), error);
-  });
+  return std::ranges::any_of(files, [&](const std::string& file) { return would_overwrite(output, file); });
 }
 
 ExitCode code_of(const Findings& findings) {

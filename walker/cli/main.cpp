@@ -16,6 +16,7 @@
 #include "walker/cli/report.h"
 #include "walker/cli/symbol_path_variable.h"
 #include "walker/cli/symbolise.h"
+#include "walker/cli/write_output.h"
 #include "walker/outside/disk_images.h"
 
 namespace mixwalk {
@@ -50,7 +51,7 @@ ExitCode run_hang(const HangCommand& command) {
 ExitCode run_arguments(const std::vector<std::string>& arguments) {
   const ParseResult parsed = parse_command_line(arguments, otel_variables());
   if (!parsed.command) {
-    std::fputs(parsed.to_stdout.c_str(), stdout);
+    if (!parsed.to_stdout.empty()) return print(parsed.to_stdout);
     std::fputs(parsed.to_stderr.c_str(), stderr);
     return parsed.exit_code;
   }

@@ -17,6 +17,9 @@ ParseResult finish_completions(const std::string& shell) {
                "completions");
 }
 
+// "--output=", whose value CLI11 would take from the word that follows: an option, or a file to read.
+bool lacks_value(const std::string& word) { return word.starts_with("--") && word.find('=') == word.size() - 1; }
+
 }  // namespace
 
 ParseResult parse_command_line(const std::vector<std::string>& arguments,
@@ -39,6 +42,9 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments,
         return command->check_name(own.front());
       })) {
     return usage("there is no command \"" + own.front() + "\"", "");
+  }
+  if (const auto empty = std::ranges::find_if(own, lacks_value); empty != own.end()) {
+    return usage(empty->substr(0, empty->size() - 1) + " needs a value", own.front().starts_with('-') ? "" : own.front());
   }
   try {
     std::reverse(own.begin(), own.end());  // CLI11 takes them last first

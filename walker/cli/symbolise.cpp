@@ -16,6 +16,7 @@
 #include "walker/base/printable.h"
 #include "walker/cli/local_symbols.h"
 #include "walker/cli/report.h"
+#include "walker/cli/write_output.h"
 #include "walker/session/recording_collector.h"
 #include "walker/store/record_sequence.h"
 #include "walker/store/recording_writer.h"
@@ -139,7 +140,7 @@ class Symbolising {
     return {ExitCode::output, "cannot write " + quoted_path(command_.output) + ": " + why};
   }
   void say_what_was_done(bool replaces) const;
-  void say_what_is_missing() const;
+  ExitCode say_what_is_missing() const;
 
   const SymboliseCommand& command_;
   LocalSymbols symbols_;
@@ -210,6 +211,9 @@ ExitCode Symbolising::run() {
   RecordSequence::Next next = in.next();
   if (next.kind == Kind::refused) return report(unreadable(std::string(next.why)));
   if (next.kind == Kind::more) return report(unreadable(in.error()));
+  if (would_empty(command_.output, command_.input)) {
+    return report(unwritable("it is another name of the recording: name the recording itself"));
+  }
   PartialFile out(command_.output);
   if (!out.error().empty()) return report(unwritable(out.error()));
   RecordingWriter writer(out);
@@ -229,8 +233,7 @@ ExitCode Symbolising::run() {
   if (const std::string why = out.commit(); !why.empty()) return report(unwritable(why));
   if (!cut.empty()) report({ExitCode::ok, quoted_path(command_.input) + ": " + cut});
   say_what_was_done(replaces);
-  say_what_is_missing();
-  return ExitCode::ok;
+  return say_what_is_missing();
 }
 
 void Symbolising::say_what_was_done(bool replaces) const {
@@ -243,7 +246,7 @@ void Symbolising::say_what_was_done(bool replaces) const {
                                     managed_.all, managed_.after, inlined_)});
 }
 
-void Symbolising::say_what_is_missing() const {
+ExitCode Symbolising::say_what_is_missing() const {
   const std::vector<std::string> refused = symbols_.refused();
   for (std::size_t i = 0; i < std::min(refused.size(), kMaxShownRefused); ++i) {
     report({ExitCode::ok, "not used: " + refused[i]});
@@ -259,11 +262,11 @@ void Symbolising::say_what_is_missing() const {
                         unidentified_.size(), quoted_path(*unidentified_.begin()))});
   }
   const std::vector<MissingPdb> missing = symbols_.missing();
-  if (missing.empty()) return;
+  if (missing.empty()) return ExitCode::ok;
   report({ExitCode::ok,
           fmt::format("{} PDBs were not found; standard output lists them as symchk /im takes them",
                       missing.size())});
-  std::fputs(manifest_text(missing).c_str(), stdout);
+  return print(manifest_text(missing));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "walker/base/printable.h"
 #include "walker/base/write_error.h"
+#include "walker/cli/report.h"
 
 namespace mixwalk {
 
@@ -25,6 +26,11 @@ std::string write_output(PartialFile* file, const std::function<bool(ByteSink&)>
     return write_error();
   }
   return written ? "" : kNoRoom;
+}
+
+ExitCode print(std::string_view text) {
+  const std::string why = write_output(nullptr, [&](ByteSink& sink) { return sink.write(text); });
+  return why.empty() ? ExitCode::ok : report(unwritable_output(std::nullopt, why));
 }
 
 }  // namespace mixwalk

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "walker/base/byte_sink.h"
+#include "walker/base/exit_code.h"
 #include "walker/base/failure.h"
 #include "walker/base/partial_file.h"
 
@@ -18,5 +19,8 @@ Failure unwritable_output(const std::optional<std::string>& path, std::string_vi
 // refused some of it, or the format has no room for the dump. Empty: everything was written; otherwise the reason why
 // not.
 std::string write_output(PartialFile* file, const std::function<bool(ByteSink&)>& write);
+
+// Writes a text to standard output. Where that fails, a line says so.
+ExitCode print(std::string_view text);
 
 }  // namespace mixwalk

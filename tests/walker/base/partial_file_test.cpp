@@ -65,5 +65,21 @@ TEST_F(PartialFileTest, NamesAreUtf8) {
   EXPECT_TRUE(fs::exists(folder_ / fs::path(u8"aBestellungen \u00fc\u20ac")));
 }
 
+TEST_F(PartialFileTest, WouldEmptyAFileOfItsTemporaryNameAndOneThatItLinksTo) {
+  const std::string other = (folder_ / "b").string(), temporary = name_ + ".partial";
+  for (const std::string& file : {name_, other, temporary}) std::ofstream(file) << "input";
+  EXPECT_FALSE(would_empty(name_, name_));
+  EXPECT_TRUE(would_overwrite(name_, name_));
+  EXPECT_TRUE(would_overwrite((folder_ / "." / "a").string(), name_));
+  EXPECT_FALSE(would_overwrite(name_, other));
+  EXPECT_TRUE(would_empty(name_, temporary));
+  EXPECT_FALSE(would_overwrite(name_, (folder_ / "none").string()));
+  std::error_code unsupported;
+  fs::create_symlink(other, folder_ / "link", unsupported);
+  if (!unsupported) {
+    EXPECT_TRUE(would_empty((folder_ / "link").string(), other));
+  }
+}
+
 }  // namespace
 }  // namespace mixwalk

@@ -122,6 +122,21 @@ TEST_F(ConvertTest, WhatCannotBeWritten) {
   EXPECT_NE(result.err.find("cannot write"), std::string::npos) << result.err;
 }
 
+TEST_F(ConvertTest, TheRecordingItselfIsNotWrittenOverInAnotherFormat) {
+  const std::string bytes = golden("wall.mixwalk");
+  const std::string by_another_way = (folder_ / "." / "in").string();
+  for (const std::string& output : {path("in"), by_another_way}) {
+    const Result result = convert(bytes, "speedscope", output);
+    EXPECT_EQ(result.code, ExitCode::output);
+    EXPECT_NE(result.err.find("it is the recording itself"), std::string::npos) << result.err;
+    EXPECT_EQ(file_text(path("in")), bytes);
+  }
+  // The temporary name of "out".
+  std::ofstream(path("out.partial"), std::ios::binary) << bytes;
+  EXPECT_EQ(convert_file(path("out.partial"), "mixwalk", path("out")).code, ExitCode::output);
+  EXPECT_EQ(file_text(path("out.partial")), bytes);
+}
+
 TEST_F(ConvertTest, AHostileFileNameStaysOnItsLine) {
   const Result result = convert_file("a\nb\x1b[31m", "text");
   EXPECT_EQ(result.code, ExitCode::input);

@@ -1,4 +1,4 @@
-// A dump file that another program truncates while it is read. Windows does not allow that.
+// A dump file that another program truncates while it is read, or that the output leads to. Windows allows neither.
 
 #include <gtest/gtest.h>
 
@@ -54,6 +54,25 @@ TEST_F(CutDump, IsRefusedInOneLineAndNothingIsWritten) {
   const std::string err = testing::internal::GetCapturedStderr();
   EXPECT_NE(err.find("it became shorter while it was read"), std::string::npos) << err;
   EXPECT_EQ(std::ranges::count(err, '\n'), 1) << err;
+}
+
+TEST_F(CutDump, IsNotWrittenOverByItsOwnStacks) {
+  const auto size = fs::file_size(path_);
+  const fs::path link = path_.parent_path() / "mixwalk-cut-dump-test-link";
+  fs::remove(link);
+  fs::create_symlink(path_, link);
+  for (const fs::path& output : {path_, link}) {
+    DumpFileCommand command;
+    command.file = path_.string();
+    command.format = format_by_name("text");
+    command.output = output.string();
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(run(command, host(~0ull)), ExitCode::output);
+    const std::string err = testing::internal::GetCapturedStderr();
+    EXPECT_NE(err.find("it is the dump file itself"), std::string::npos) << err;
+    EXPECT_EQ(fs::file_size(path_), size);
+  }
+  fs::remove(link);
 }
 
 TEST_F(CutDump, IsNoDumpToCompare) {

@@ -27,6 +27,12 @@ void expect_usage(const std::vector<std::string>& arguments, const std::string& 
   EXPECT_LT(result.to_stderr.size(), 600u);
 }
 
+TEST(Options, AnEmptyValueBehindAnEqualsSignIsNotTheNextWord) {
+  expect_usage({"dump", "-p", "1", "--output=", "--all"}, "--output needs a value");
+  expect_usage({"compare", "a.mixwalk", "--symbol-path=", "b.mixwalk"}, "--symbol-path needs a value");
+  EXPECT_EQ(dump({"-p", "1", "--symbol-path", "", "--all"}).visit.symbol_path, "");
+}
+
 TEST(Options, DumpByIdHasItsDefaults) {
   const DumpCommand command = dump({"-p", "4711"});
   EXPECT_EQ(std::get<ById>(command.visit.target).id, 4711u);

@@ -334,6 +334,19 @@ TEST_F(SymboliseCommandTest, InPlace) {
   EXPECT_FALSE(fs::exists(path("in.mixwalk.partial")));
 }
 
+// The recording would be empty before it is read to its end.
+TEST_F(SymboliseCommandTest, AnotherNameOfTheRecordingIsRefused) {
+  const std::string bytes = recorded({{kImagePath, image()}});
+  put("in.mixwalk", bytes);
+  std::error_code unsupported;
+  fs::create_symlink(path("in.mixwalk"), path("link.mixwalk"), unsupported);
+  if (unsupported) GTEST_SKIP() << "no symbolic links here";
+  const Result done = symbolise(path("sym"), "link.mixwalk");
+  EXPECT_EQ(done.code, ExitCode::output);
+  EXPECT_NE(done.err.find("it is another name of the recording"), std::string::npos) << done.err;
+  EXPECT_EQ(file_text(path("in.mixwalk")), bytes);
+}
+
 TEST_F(SymboliseCommandTest, OfACutRecordingWhatThereIs) {
   const std::string whole = recorded({{kImagePath, image()}});
   put("in.mixwalk", whole.substr(0, whole.size() - 9));

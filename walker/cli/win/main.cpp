@@ -16,6 +16,7 @@
 #include "walker/cli/symbolise.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
+#include "walker/cli/write_output.h"
 #include "walker/outside/win/clr_worker.h"
 #include "walker/outside/win/suspension_watcher.h"
 
@@ -33,7 +34,7 @@ void set_up_log(bool verbose) {
 ExitCode run_arguments(const std::vector<std::string>& arguments) {
   ParseResult parsed = parse_command_line(arguments, otel_variables());
   if (!parsed.command) {
-    std::fputs(parsed.to_stdout.c_str(), stdout);
+    if (!parsed.to_stdout.empty()) return print(parsed.to_stdout);
     std::fputs(parsed.to_stderr.c_str(), stderr);
     return parsed.exit_code;
   }
