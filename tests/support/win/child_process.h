@@ -11,13 +11,20 @@
 
 namespace mixwalk {
 
+// How a program under test is started.
+struct StartOptions {
+  DWORD flags = 0;            // of CreateProcess
+  HANDLE token = nullptr;     // whose rights it has; null: ours
+  DWORD64 mitigations[2]{};   // PROC_THREAD_ATTRIBUTE_MITIGATION_POLICY
+};
+
 // A program under test, with pipes on its standard streams. It is ended, by its own handle, when
 // this goes away; and with all that it has started when the test program ends, however that does.
 class ChildProcess {
  public:
-  // `arguments`: the program first. Aborts the test program when it cannot be started.
-  // `flags`: of CreateProcess.
+  // `arguments`: the program first. Throws std::runtime_error when it cannot be started.
   explicit ChildProcess(const std::vector<std::string>& arguments, DWORD flags = 0);
+  ChildProcess(const std::vector<std::string>& arguments, const StartOptions& options);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
