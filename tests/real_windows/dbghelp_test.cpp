@@ -37,7 +37,8 @@ class SystemDbgHelp {
   explicit SystemDbgHelp(DWORD id)
       : process_(OpenProcess(PROCESS_QUERY_INFORMATION | PROCESS_VM_READ, FALSE, id)) {
     SymSetOptions(SYMOPT_DEFERRED_LOADS | SYMOPT_FAIL_CRITICAL_ERRORS | SYMOPT_UNDNAME);
-    ready_ = SymInitializeW(process_.get(), nullptr, TRUE);
+    // A path of its own: where _NT_SYMBOL_PATH names a server, that would be asked.
+    ready_ = SymInitializeW(process_.get(), L".", TRUE);
   }
   ~SystemDbgHelp() {
     if (ready_) SymCleanup(process_.get());
