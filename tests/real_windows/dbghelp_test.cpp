@@ -132,7 +132,8 @@ TEST(SystemDbgHelp, HasTheSameNativeFramesAndNames) {
     frames += expected.size();
     for (const Frame& frame : ours) {
       if (frame.name.empty() || frame.module == Frame::kNone) continue;
-      const auto symbol = dbghelp.symbol_of(frame.address - (frame.address_kind == AddressKind::return_address ? 1 : 0));
+      const bool is_caller = frame.address_kind == AddressKind::return_address;
+      const auto symbol = dbghelp.symbol_of(frame.address - (is_caller ? 1 : 0));
       // Where DbgHelp knows exports alone, it takes the one before.
       if (symbol.begin != frame.address - frame.displacement) continue;
       ++names;

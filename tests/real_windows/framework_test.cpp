@@ -1,5 +1,5 @@
-// A program of .NET Framework 4, compiled here by the compiler that Windows has: what mixwalk cannot do it says, and what
-// it can do it does.
+// A program of .NET Framework 4, compiled here by the compiler that Windows has: what mixwalk cannot do it says, and
+// what it can do it does.
 
 #include <gtest/gtest.h>
 #include <windows.h>

@@ -4,8 +4,8 @@
 #include <windows.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 
 #include "tests/real_windows/dumped_threads.h"
@@ -23,10 +23,8 @@ using SidRoom = std::array<std::byte, SECURITY_MAX_SID_SIZE>;
 // This program's token, with low integrity. Null: this system makes none.
 UniqueHandle low_token() {
   HANDLE own = nullptr, copied = nullptr;
-  if (!OpenProcessToken(GetCurrentProcess(), TOKEN_DUPLICATE | TOKEN_QUERY | TOKEN_ADJUST_DEFAULT | TOKEN_ASSIGN_PRIMARY,
-                        &own)) {
-    return {};
-  }
+  const DWORD access = TOKEN_DUPLICATE | TOKEN_QUERY | TOKEN_ADJUST_DEFAULT | TOKEN_ASSIGN_PRIMARY;
+  if (!OpenProcessToken(GetCurrentProcess(), access, &own)) return {};
   const UniqueHandle closed(own);
   if (!DuplicateTokenEx(own, MAXIMUM_ALLOWED, nullptr, SecurityImpersonation, TokenPrimary, &copied)) return {};
   UniqueHandle token(copied);

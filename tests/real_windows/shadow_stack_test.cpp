@@ -25,8 +25,8 @@ bool has_shadow_stack(HANDLE process) {
 // Null: it cannot be started so, or has no shadow stacks.
 std::unique_ptr<ChildProcess> with_shadow_stacks(const std::string& program) {
   try {
-    auto started = std::make_unique<ChildProcess>(
-        std::vector<std::string>{program}, StartOptions{.flags = 0, .token = nullptr, .mitigations = {0, kShadowStacks}});
+    const StartOptions options{.flags = 0, .token = nullptr, .mitigations = {0, kShadowStacks}};
+    auto started = std::make_unique<ChildProcess>(std::vector<std::string>{program}, options);
     return has_shadow_stack(started->handle()) ? std::move(started) : nullptr;
   } catch (const std::runtime_error&) {
     return nullptr;
