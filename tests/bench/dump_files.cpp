@@ -13,6 +13,7 @@
 
 #include "tests/bench/program.h"
 #include "tests/bench/table.h"
+#include "tests/support/utf8_path.h"
 
 namespace mixwalk::bench {
 namespace {
@@ -71,7 +72,7 @@ void show_dump_files(const Options& options) {
     if (!hang.read_line().value_or("").starts_with("READY")) throw std::runtime_error("hang.exe did not start");
     run({mixwalk_exe(), "dump", "-p", std::to_string(hang.id()), "-o", path});
   }
-  const double mib = static_cast<double>(std::filesystem::file_size(path)) / (1 << 20);
+  const double mib = static_cast<double>(std::filesystem::file_size(utf8_path(path))) / (1 << 20);
   std::vector<double> ours, starts, theirs, ratios, memory;
   std::size_t threads = 0, frames = 0;
   const int rounds = options.quick ? 1 : 11;

@@ -20,10 +20,11 @@ using Json = nlohmann::json;
 
 class RunTests : public testing::Test {
  protected:
+  // Folklore: under Wine 8 a file that was just closed may vanish while its folder is read: "File not found" (seen once).
   ~RunTests() override {
     std::error_code error;
-    fs::remove_all(folder_, error);
-    EXPECT_FALSE(error) << error.message();
+    for (int i = 0; i < 10 && fs::exists(folder_); ++i, Sleep(100)) fs::remove_all(folder_, error);
+    EXPECT_FALSE(fs::exists(folder_)) << error.message();
   }
 
   void add(const std::string& name, const std::vector<std::string>& cmd, int seconds = 60) {
@@ -88,6 +89,22 @@ TEST_F(RunTests, OneCannotBeStarted) {
   EXPECT_NE(result.out.find("gone: FAILED: it cannot be started, error 0x"), std::string::npos) << result.out;
 }
 
+TEST_F(RunTests, OneThatSaysThatItDidNotRunHasNotPassed) {
+  add("good", {"exit", "0"});
+  add("needy", {"type", "..\\needy.txt"});
+  fs::create_directories(folder_);
+  std::ofstream(folder_ / "needy.txt") << "[ RUN      ] A.One\na.cpp:7: Skipped\nnot run: no such processor\n\n"
+                                          "[  SKIPPED ] A.One (0 ms)\n";
+  const ProgramResult result = run();
+  EXPECT_EQ(result.exit_code, 0u) << result.out;
+  for (const char* text : {"needy: not run, ", "    not run: A.One: no such processor",
+                           "1 tests and 1 cases not run: this machine lacks what they need"}) {
+    EXPECT_NE(result.out.find(text), std::string::npos) << text << " is not in\n" << result.out;
+    EXPECT_NE(report().find(text), std::string::npos) << text << " is not in\n" << report();
+  }
+  EXPECT_TRUE(result.out.ends_with("1 passed, 0 failed\r\n")) << result.out;
+}
+
 TEST_F(RunTests, OnlyThoseOfAName) {
   add("good_test", {"exit", "0"});
   add("bad_test", {"exit", "3"});
@@ -100,16 +117,16 @@ TEST_F(RunTests, OnlyThoseOfAName) {
 TEST(TestOutputTest, CountsCasesAndSaysWhySomeWereSkipped) {
   const TestOutput output = read_test_output(
       "[ RUN      ] A.One\r\n[       OK ] A.One (3 ms)\r\n"
-      "[ RUN      ] A.Two\r\na.cpp:7: Skipped\r\nno console here\r\n\r\n[  SKIPPED ] A.Two (0 ms)\r\n"
+      "[ RUN      ] A.Two\r\na.cpp:7: Skipped\r\nnot run: no console here\r\n\r\n[  SKIPPED ] A.Two (0 ms)\r\n"
       "[ RUN      ] A.Three\r\na.cpp:9: Skipped\r\nnot for Windows: a device of Wine\r\n\r\n[  SKIPPED ] A.Three (0 ms)\r\n"
       "[ RUN      ] A.Four\r\na.cpp:11: Failure\r\nfalse\r\n[  FAILED  ] A.Four, where GetParam() = 3 (1 ms)\r\n"
       "[  PASSED  ] 1 test.\r\n[  SKIPPED ] 2 tests, listed below:\r\n[  SKIPPED ] A.Two\r\n"
       "[  FAILED  ] 1 test, listed below:\r\n[  FAILED  ] A.Four, where GetParam() = 3\r\n");
   EXPECT_EQ(output.passed, 1);
   EXPECT_EQ(output.failed, 1);
-  ASSERT_EQ(output.skipped.size(), 1u);
-  EXPECT_EQ(output.skipped[0].name, "A.Two");
-  EXPECT_EQ(output.skipped[0].why, "no console here");
+  ASSERT_EQ(output.not_run.size(), 1u);
+  EXPECT_EQ(output.not_run[0].name, "A.Two");
+  EXPECT_EQ(output.not_run[0].why, "no console here");
   ASSERT_EQ(output.not_for_windows.size(), 1u);
   EXPECT_EQ(output.not_for_windows[0].name, "A.Three");
   EXPECT_EQ(output.not_for_windows[0].why, "a device of Wine");

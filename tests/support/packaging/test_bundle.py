@@ -23,7 +23,7 @@ NOT_FOR_WINDOWS = {
 }
 # Programs of the build that no test starts.
 NOT_OF_TESTS = {"big_recording.exe", "dbghelp_names.exe", "pdb_names.exe"}
-FIXTURES = ("fixtures", "fixtures-net8.0", "fixtures-net9.0")
+FIXTURES = ("fixtures", "fixtures-kestrel", "fixtures-net8.0", "fixtures-net9.0")
 # What the build leaves in the folders of the fixtures, and no program there reads.
 NOT_OF_FIXTURES = ("CTestTestfile.cmake", "cmake_install.cmake", "createdump.exe")
 # What tests read of the repository (tests/support/repository_files.h).

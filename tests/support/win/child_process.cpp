@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstddef>
 #include <cstdlib>
+#include <stdexcept>
 #include <thread>
 
 #include "unmanaged/win/module_path.h"
@@ -45,20 +47,56 @@ HANDLE own_job() {
   return job;
 }
 
-UniqueHandle start(const std::vector<std::string>& arguments, DWORD flags, HANDLE in, HANDLE out,
+// The mitigations of a program that is started. None where none is asked for: then any system knows them.
+class Mitigations {
+ public:
+  explicit Mitigations(const DWORD64 (&bits)[2]) {
+    if (bits[0] == 0 && bits[1] == 0) return;
+    SIZE_T bytes = 0;
+    InitializeProcThreadAttributeList(nullptr, 1, 0, &bytes);
+    memory_.resize(bytes);
+    const auto list = reinterpret_cast<LPPROC_THREAD_ATTRIBUTE_LIST>(memory_.data());
+    if (!InitializeProcThreadAttributeList(list, 1, 0, &bytes)) return;
+    list_ = list;
+    UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_MITIGATION_POLICY, const_cast<DWORD64*>(bits), sizeof bits,
+                              nullptr, nullptr);
+  }
+  ~Mitigations() {
+    if (list_ != nullptr) DeleteProcThreadAttributeList(list_);
+  }
+  Mitigations(const Mitigations&) = delete;
+  Mitigations& operator=(const Mitigations&) = delete;
+
+  LPPROC_THREAD_ATTRIBUTE_LIST list() const { return list_; }
+
+ private:
+  std::vector<std::byte> memory_;
+  LPPROC_THREAD_ATTRIBUTE_LIST list_ = nullptr;
+};
+
+UniqueHandle start(const std::vector<std::string>& arguments, const StartOptions& options, HANDLE in, HANDLE out,
                    HANDLE err, DWORD& id) {
   std::wstring line = to_utf16(join_windows_arguments(arguments));
-  STARTUPINFOW startup{.cb = sizeof startup, .dwFlags = STARTF_USESTDHANDLES};
-  startup.hStdInput = in;
-  startup.hStdOutput = out;
-  startup.hStdError = err;
+  const Mitigations mitigations(options.mitigations);
+  STARTUPINFOEXW startup{.StartupInfo = {.cb = sizeof(STARTUPINFOW), .dwFlags = STARTF_USESTDHANDLES},
+                         .lpAttributeList = mitigations.list()};
+  STARTUPINFOW& plain = startup.StartupInfo;
+  plain.hStdInput = in;
+  plain.hStdOutput = out;
+  plain.hStdError = err;
+  DWORD flags = options.flags;
+  if (mitigations.list() != nullptr) {
+    plain.cb = sizeof startup;
+    flags |= EXTENDED_STARTUPINFO_PRESENT;
+  }
   PROCESS_INFORMATION created{};
-  if (!CreateProcessW(nullptr, line.data(), nullptr, nullptr, TRUE, flags, nullptr, nullptr,
-                      &startup,
-                      &created)) {
-    std::fprintf(stderr, "cannot start %s: error %lu\n", arguments.front().c_str(),
-                 GetLastError());
-    std::abort();
+  const BOOL started = options.token == nullptr
+                           ? CreateProcessW(nullptr, line.data(), nullptr, nullptr, TRUE, flags, nullptr, nullptr,
+                                            &plain, &created)
+                           : CreateProcessAsUserW(options.token, nullptr, line.data(), nullptr, nullptr, TRUE, flags,
+                                                  nullptr, nullptr, &plain, &created);
+  if (!started) {
+    throw std::runtime_error("cannot start " + arguments.front() + ": error " + std::to_string(GetLastError()));
   }
   CloseHandle(created.hThread);
   AssignProcessToJobObject(own_job(), created.hProcess);
@@ -93,10 +131,13 @@ std::string own_folder() { return to_utf8(module_folder(nullptr)); }
 
 }  // namespace
 
-ChildProcess::ChildProcess(const std::vector<std::string>& arguments, DWORD flags) {
+ChildProcess::ChildProcess(const std::vector<std::string>& arguments, DWORD flags)
+    : ChildProcess(arguments, StartOptions{.flags = flags}) {}
+
+ChildProcess::ChildProcess(const std::vector<std::string>& arguments, const StartOptions& options) {
   Pipe in = make_pipe(Inherited::read);
   Pipe out = make_pipe(Inherited::write);
-  process_ = start(arguments, flags, in.read.get(), out.write.get(),
+  process_ = start(arguments, options, in.read.get(), out.write.get(),
                    GetStdHandle(STD_ERROR_HANDLE), id_);
   input_ = std::move(in.write);
   output_ = std::move(out.read);
@@ -185,7 +226,7 @@ ProgramResult run(const std::vector<std::string>& arguments, HANDLE into, DWORD 
   Pipe err = make_pipe(Inherited::write);
   DWORD id = 0;
   const UniqueHandle process = start(
-      arguments, 0, in.read.get(), into != nullptr ? into : out.write.get(), err.write.get(), id);
+      arguments, StartOptions{}, in.read.get(), into != nullptr ? into : out.write.get(), err.write.get(), id);
   const WatchedChild watched(id);
   in = {};
   out.write.reset();

@@ -11,12 +11,20 @@
 
 namespace mixwalk {
 
+// How a program under test is started.
+struct StartOptions {
+  DWORD flags = 0;            // of CreateProcess
+  HANDLE token = nullptr;     // the program's rights; null: those of this program
+  DWORD64 mitigations[2]{};   // PROC_THREAD_ATTRIBUTE_MITIGATION_POLICY
+};
+
 // A program under test, with pipes on its standard streams. The destructor ends the program, by its own handle; when
 // the test program ends, however it ends, the program and everything that it has started are ended too.
 class ChildProcess {
  public:
-  // `arguments`: the program first. Aborts the test program when it cannot be started. `flags`: those of CreateProcess.
+  // `arguments`: the program first. Throws std::runtime_error when the program cannot be started.
   explicit ChildProcess(const std::vector<std::string>& arguments, DWORD flags = 0);
+  ChildProcess(const std::vector<std::string>& arguments, const StartOptions& options);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;

@@ -1,7 +1,8 @@
 // Runs the tests of the bundle for Windows, one after another, and writes a report to be sent in.
 // usage: run_tests [--bundle FOLDER] [TEXT…]
-// With TEXT, only the tests whose names contain one of these texts are run. Exit codes: 0 when all of these tests
-// passed, 1 when one failed, 2 when there is nothing to run.
+// With TEXT, only the tests whose names contain one of these texts are run. Exit codes: 0 when none of these tests failed,
+// 1 when one failed, 2 when there is nothing to run. A test all of whose cases need what this machine lacks did not fail,
+// and did not pass either.
 
 #include <windows.h>
 
@@ -53,7 +54,10 @@ struct Result {
   TimedResult run;
   TestOutput cases;
   std::string text;  // what it wrote, when it failed
-  bool passed() const { return run.end == TimedResult::End::ended && run.code == 0; }
+  bool succeeded() const { return run.end == TimedResult::End::ended && run.code == 0; }
+  // It said so of each of its cases.
+  bool not_run() const { return succeeded() && cases.passed == 0 && !cases.not_run.empty(); }
+  bool passed() const { return succeeded() && !not_run(); }
 };
 
 std::string text_of(const fs::path& path) {
@@ -94,8 +98,12 @@ std::string outcome(const Result& result, std::chrono::seconds limit) {
     case End::interrupted: return "FAILED: interrupted";
     case End::ended: break;
   }
-  const std::string cases = ", cases: " + std::to_string(result.cases.passed);
-  if (result.passed()) return "passed, " + seconds(result.run.time) + (result.cases.passed > 0 ? cases : "");
+  if (result.succeeded()) {
+    std::string text = (result.not_run() ? "not run, " : "passed, ") + seconds(result.run.time);
+    if (result.cases.passed > 0) text += ", cases: " + std::to_string(result.cases.passed);
+    if (!result.cases.not_run.empty()) text += ", not run: " + std::to_string(result.cases.not_run.size());
+    return text;
+  }
   return std::string("FAILED with code ") + code + ", " + seconds(result.run.time);
 }
 
@@ -131,7 +139,7 @@ Result run_test(const Test& test) {
   for (const auto& [name, value] : test.environment) SetEnvironmentVariableW(to_utf16(name).c_str(), nullptr);
   const std::string text = text_of(utf8_path(test.program.output));
   result.cases = read_test_output(text);
-  if (!result.passed()) {
+  if (!result.succeeded()) {
     const bool cut = text.size() > kReportedBytes;
     result.text = (cut ? "(its end; all of it is in work\\" + test.name + ".txt)\n" : "") +
                   text.substr(cut ? text.size() - kReportedBytes : 0);
@@ -139,12 +147,11 @@ Result run_test(const Test& test) {
   return result;
 }
 
-void write_skipped(Report& report, const std::vector<Result>& results, const std::string& title,
-                   std::vector<SkippedCase> TestOutput::*which) {
+void write_not_for_windows(Report& report, const std::vector<Result>& results) {
   bool first = true;
   for (const Result& result : results) {
-    for (const SkippedCase& skipped : result.cases.*which) {
-      if (std::exchange(first, false)) report.only_file("\r\n" + title);
+    for (const SkippedCase& skipped : result.cases.not_for_windows) {
+      if (std::exchange(first, false)) report.only_file("\r\nCases that are not for Windows:");
       report.only_file("  " + result.name + ": " + skipped.name + ": " + skipped.why);
     }
   }
@@ -157,7 +164,7 @@ std::string now() {
   return text;
 }
 
-// 0: all passed. 1: not so.
+// 0: none failed. 1: one did.
 int run_all(const fs::path& bundle, const Json& list, const std::vector<Test>& tests) {
   Report report(bundle / kReport);
   report.both("mixwalk " + list.at("version").get<std::string>() + ", tests of commit " +
@@ -165,34 +172,40 @@ int run_all(const fs::path& bundle, const Json& list, const std::vector<Test>& t
   report.only_file(now());
   report.both(system_description());
   std::vector<Result> results;
-  std::size_t failed = 0, other_cases = 0;
+  std::size_t passed = 0, not_run = 0, other_cases = 0, cases_not_run = 0;
   for (const Test& test : tests) {
     if (WaitForSingleObject(g_interrupt, 0) == WAIT_OBJECT_0) break;
     std::printf("%zu/%zu %s\n", results.size() + 1, tests.size(), test.name.c_str());
     std::fflush(stdout);
     const Result& result = results.emplace_back(run_test(test));
-    failed += !result.passed();
+    passed += result.passed();
+    not_run += result.not_run();
     other_cases += result.cases.not_for_windows.size();
+    cases_not_run += result.cases.not_run.size();
     report.both("  " + test.name + ": " + outcome(result, test.program.limit));
+    for (const SkippedCase& skipped : result.cases.not_run) {
+      report.both("    not run: " + skipped.name + ": " + skipped.why);
+    }
   }
-  write_skipped(report, results, "Cases that were skipped on this machine:", &TestOutput::skipped);
-  write_skipped(report, results, "Cases that are not for Windows:", &TestOutput::not_for_windows);
+  write_not_for_windows(report, results);
   report.only_file("\r\nTests that are not for Windows:");
   for (const auto& [name, why] : list.at("not_for_windows").items()) {
     report.only_file("  " + name + ": " + why.get<std::string>());
   }
   for (const Result& result : results) {
-    if (!result.passed()) report.only_file("\r\n==== output of " + result.name + "\r\n" + result.text);
+    if (!result.succeeded()) report.only_file("\r\n==== output of " + result.name + "\r\n" + result.text);
   }
   report.only_file("");
   report.both(std::to_string(list.at("not_for_windows").size()) + " tests and " + std::to_string(other_cases) +
               " cases not for Windows");
-  // A test that did not run is no test that passed.
-  const std::size_t not_run = tests.size() - results.size();
-  if (not_run != 0) report.both("interrupted: " + std::to_string(not_run) + " tests did not run");
+  report.both(std::to_string(not_run) + " tests and " + std::to_string(cases_not_run) +
+              " cases not run: this machine lacks what they need");
+  // A test that did not come to its turn is a test that failed.
+  const std::size_t missed = tests.size() - results.size(), failed = tests.size() - passed - not_run;
+  if (missed != 0) report.both("interrupted: " + std::to_string(missed) + " tests did not come to their turn");
   std::printf("The report, to be sent in: %s\n", utf8_text(bundle / kReport).c_str());
-  report.both(std::to_string(results.size() - failed) + " passed, " + std::to_string(failed + not_run) + " failed");
-  return failed + not_run == 0 ? 0 : 1;
+  report.both(std::to_string(passed) + " passed, " + std::to_string(failed) + " failed");
+  return failed == 0 ? 0 : 1;
 }
 
 // A window that Explorer opened for the script closes with it. (There, cmd.exe has set no PROMPT.)

@@ -13,7 +13,7 @@ struct SkippedCase {
 // What GoogleTest's output says about a program's cases. The output of other programs has none.
 struct TestOutput {
   int passed = 0, failed = 0;
-  std::vector<SkippedCase> skipped;          // for reasons of this machine
+  std::vector<SkippedCase> not_run;          // this machine lacks what they need
   std::vector<SkippedCase> not_for_windows;  // they say so: tests/support/win/wine.h
 };
 
