@@ -55,7 +55,7 @@ class CallChecker {
   // `callee`: null where it is not known.
   Answer check(std::size_t image, std::uint64_t return_address, const Callee* callee);
 
-  // The call before a return address: "0x6ff: call qword ptr [rip + 0x20] ; KERNEL32.dll!Sleep". Empty: there is no
+  // The call before a return address: "0x6ff: call qword ptr [rip + 0x20]  ; KERNEL32.dll!Sleep". Empty: there is no
   // call, or it is not certain which of several it is.
   std::string call_text(std::size_t image, std::uint64_t return_address);
 

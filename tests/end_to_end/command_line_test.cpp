@@ -333,7 +333,7 @@ TEST(StartedProgram, AndItsChildrenHaveNoVariableOfMixwalks) {
 }
 
 // The variables of another profiler, which the program would have without mixwalk, and which its children get. Until
-// mixwalk.dll is loaded, they have no effect, although one of them takes precedence over ours.
+// mixwalk.dll is loaded, they must have no effect: one of them would take precedence over ours.
 TEST(StartedProgram, AndItsChildrenKeepTheVariablesOfAnotherProfiler) {
   const Variable variables[] = {{"CORECLR_ENABLE_PROFILING", "0"},
                                 {"CORECLR_PROFILER_PATH_64", "C:\\no\\such\\profiler.dll"},

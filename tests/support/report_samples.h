@@ -14,8 +14,9 @@ namespace mixwalk {
 // direction of text; that are 64 KiB long; that are not UTF-8.
 std::vector<std::string> hostile_names();
 
-// representative_snapshot() with two more threads of the same name and a lock between them, and after that a thread for
-// each hostile name, which is also the name of its frames, its file, its lock and the program.
+// representative_snapshot() with two more threads that have the first one's stack and a lock between them, and after
+// that a thread for each hostile name, which is also the name of its frames, its file and its lock. The program's path
+// and command line have such names, too.
 Snapshot hostile_snapshot();
 
 // hostile_snapshot() three times, ten seconds apart: thread 0x200 moves in the last one, 0x204 is missing in the first,

@@ -40,7 +40,7 @@ struct StepResult {
   StepFault fault = StepFault::none;
   Trust trust = Trust::unwind_info;  // how the caller was found
   // False: a leaf's return address that no call proves (LeafStep). The caller may be wrong; the rest of the walk must
-  // prove it.
+  // show that it is right.
   bool proven = true;
   // The frame's code lies outside every image, and the caller's call leads to other code, as far as can be seen. Code
   // that the runtime made may nevertheless have been reached by a jump.

@@ -157,8 +157,8 @@ Wait said(std::string_view key, const Found& found, std::uint32_t frame) {
   return wait;
 }
 
-// The native frame that says most about a call out of managed code: the last one before the call, if possible with a
-// name.
+// The native frame that says most about a call out of managed code: of the program's own frames the one nearest to the
+// call; where there is none, the frame directly before the call.
 std::uint32_t telling_native(const FrameNames& names, const std::vector<Frame>& frames, std::uint32_t end) {
   for (std::uint32_t i = end; i-- > 0;) {
     if (frames[i].kind == FrameKind::native && names.of_program(frames[i])) return i;

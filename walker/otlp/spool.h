@@ -38,7 +38,7 @@ class Spool {
   // Sets a file aside from the others, but keeps it: ".refused" is appended to its name.
   std::string set_aside(const std::filesystem::path& file) const;
 
-  // The right to send. One process has it at a time; it ends with this object.
+  // The right to send. One process has it at a time; it ends with this object, or with the process that holds it.
   class Turn {
    public:
     virtual ~Turn() = default;

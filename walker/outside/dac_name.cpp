@@ -202,8 +202,7 @@ std::optional<DacArguments> dac_arguments(std::string_view name, std::string_vie
 ClrMethod method_of_dac_name(std::string_view name, bool dynamic) {
   const std::size_t list = parameters_at(name);
   std::string_view head = name.substr(0, list);
-  // The library does not mark some stubs as dynamic, although it marks methods that the program made; it invents types
-  // for them.
+  // The library marks methods that the program made as dynamic, but not all stubs; it invents the types of both.
   for (const std::string_view type : {"DynamicClass.", "ILStubClass."}) {
     if (!head.starts_with(type)) continue;
     head.remove_prefix(type.size());

@@ -111,8 +111,8 @@ class Look {
     return method_table >= kFirstAddress && method_table <= kLastAddress;
   }
 
-  // Addresses at which an object may lie. A waiter with too many such words is given up: if only some were checked,
-  // another lock could be taken for the one that the thread waits for.
+  // Addresses at which an object may lie. A waiter whose words do not all fit in what is left of the limit is given up:
+  // if only some were checked, another lock could be taken for the one that the thread waits for.
   std::vector<std::uint64_t> objects_of(std::vector<Waiter>& waiters) {
     std::set<std::uint64_t> objects;
     std::erase_if(waiters, [&](const Waiter& waiter) {

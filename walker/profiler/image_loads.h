@@ -40,9 +40,9 @@ struct ImageLoad {
 // the load is counted as dropped. The agent's thread walks the copy later, like the copy of a frozen thread.
 class ImageLoads final : ImageNotifications::Listener {
  public:
-  // `wanted`: UTF-8, as in ModuleNameFilter. `wanted_events` counts the loads that are wanted. All four arguments must
-  // outlive this object. The constructor and the destructor must be called by a thread that may wait for the loader
-  // lock. Throws std::bad_alloc.
+  // `wanted`: UTF-8, as in ModuleNameFilter; it is copied. `wanted_events` counts the loads that are wanted. It and the
+  // other three references must outlive this object. The constructor and the destructor must be called by a thread that
+  // may wait for the loader lock. Throws std::bad_alloc.
   ImageLoads(std::string_view wanted, ThreadRegistry& registry, const UnloadGate& unload_gate,
              const ImageUnloads& unloads, std::atomic<std::uint64_t>& wanted_events);
   ~ImageLoads() = default;

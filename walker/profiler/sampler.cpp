@@ -498,7 +498,8 @@ bool Sampler::make_stack(Stack& stack, const RawSample& sample) {
   return finish(stack);
 }
 
-// Whether the stack is in an image that was loaded since the images were listed. Lists them again.
+// Whether code of the stack is in an image that was loaded since the images were listed. If so, they have been listed
+// again.
 bool Sampler::is_of_new_image(const Stack& stack) {
   if (!may_be_of_new_image(stack)) return false;
   read_modules();

@@ -20,9 +20,9 @@ namespace mixwalk {
 // threads all the time was ended after 20 s by "Fatal error. 0x8013135E".) Once destroyed() has begun, the thread can
 // no longer be claimed.
 //
-// No wait in this class is endless, since its callers are the program's threads. destroyed() waits for a claim as long
-// as the claim's owner can still end it. Where the lock is not to be had, because the program has stopped a thread that
-// held it, the registry knows nothing any more and gives no claim.
+// No wait in this class is endless, since its callers are the program's threads. A wait for the end of claims lasts as
+// long as their owners can still end them. Where the lock is not to be had, because the program has stopped a thread
+// that held it, the registry knows nothing any more and gives no claim.
 //
 // Where memory is missing, every function but destroyed() throws std::bad_alloc: the thread is then not known.
 class ThreadRegistry {

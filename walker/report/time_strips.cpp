@@ -18,7 +18,8 @@ std::uint64_t length_of(const Recording& recording) {
   return ns;
 }
 
-// Collects the samples of one thread. A sample ends before the next bucket begins.
+// Collects the samples of one thread. Only the sums of the current bucket are kept: they are dropped when the next
+// bucket begins.
 class StripBuilder {
  public:
   StripBuilder(std::uint64_t length_ns, std::uint32_t buckets) : length_ns_(length_ns), buckets_(buckets) {}

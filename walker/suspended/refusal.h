@@ -6,8 +6,8 @@ namespace mixwalk {
 
 // Why the CLR was not asked to walk a thread. The same field may hold the result of DoStackSnapshot (an HRESULT).
 //
-// The thread is detached: the runtime no longer knows it, and DoStackSnapshot would end the process with exactly this
-// code (CORPROF_E_STACKSNAPSHOT_INVALID_TGT_THREAD).
+// The runtime has detached the thread, and DoStackSnapshot would end the process with exactly this code
+// (CORPROF_E_STACKSNAPSHOT_INVALID_TGT_THREAD).
 inline constexpr std::uint32_t kThreadLetGo = 0x8013'135E;
 // The thread was already suspended, by the program, a debugger or the CLR. The code is our own: the customer bit is
 // set.

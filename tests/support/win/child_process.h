@@ -65,8 +65,8 @@ struct ProgramResult {
 ProgramResult run_program(const std::vector<std::string>& arguments, DWORD timeout_ms = 60'000);
 enum class TargetLocks { left_out, looked_for };
 // Runs mixwalk.exe with these arguments, again and again for 10 s as long as an earlier visitor is just leaving the
-// target (exit code 5). Other tests check that the visitor leaves, and in which time. A dump is one from inside; the
-// arguments must say whether the target's locks are looked for, since most tests are about stacks.
+// target (exit code 5): so this also tests that the visitor leaves, and in which time. A dump is one from inside.
+// `locks`: whether the target's locks are looked for; by default they are not, since most tests are about stacks.
 ProgramResult run_until_let_in(const std::vector<std::string>& arguments, DWORD timeout_ms = 60'000,
                                TargetLocks locks = TargetLocks::left_out);
 // The same as run_program, its standard output going to a handle, which must be inheritable.

@@ -1,5 +1,5 @@
-// Writes a minidump of a process: write_minidump PID FILE [MINIDUMP_TYPE] Without a type: with all of its memory, as in
-// hang dumps. For tests of the reader.
+// Writes a minidump of a process: write_minidump PID FILE [MINIDUMP_TYPE]
+// Without a type: with all of its memory, as in hang dumps. For tests of the reader.
 //
 // A separate program, which contains no code of mixwalk.
 

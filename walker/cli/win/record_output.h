@@ -30,7 +30,8 @@ class RecordOutput {
   bool is_full();
   // Whether cut() may be called: every other format is made from the whole recording at its end.
   bool has_pieces() const noexcept { return pieces_.has_value(); }
-  // To be called before the collector's recording begins anew: it continues in a further file.
+  // Ends the file, and begins the collector's recording anew (RecordingCollector::begin_piece), which continues in a
+  // further file.
   std::optional<Failure> cut();
   // To be called after the last sample: ends the file, however many samples it has.
   std::optional<Failure> finish();

@@ -66,7 +66,7 @@ bool is_32_bit(HANDLE process) {
 }
 
 // Why a process without an open diagnostics port cannot be attached to, by the modules that it has loaded. An
-// application host that has not loaded any runtime module yet counts as no .NET process.
+// application host that has loaded no module of .NET yet (hostfxr.dll is the first) counts as no .NET process.
 Failure no_port(std::uint32_t id, const std::string& name) {
   switch (loaded_runtime(id)) {
     case LoadedRuntime::core:

@@ -22,7 +22,7 @@ class SessionPipe {
 
   // From here on every wait ends when this process ends, and accept() takes only this process. The handle is not owned.
   void watch(HANDLE process) noexcept { process_ = process; }
-  // So does this event, once accept() has succeeded. Not owned.
+  // This event ends every wait as well, once accept() has succeeded. Not owned.
   void watch_for_desertion(HANDLE deserted) noexcept {
     deserted_ = deserted;
     io().watch_for_desertion(deserted);
@@ -31,7 +31,7 @@ class SessionPipe {
   // Waits for the DLL. Another process that the descriptor admits, such as a service of the same account, is
   // disconnected again.
   IoResult accept(const Deadline& deadline);
-  // The last process that accept() sent away; 0: none.
+  // The last process that accept() disconnected; 0: none.
   std::uint32_t sent_away() const noexcept { return sent_away_; }
   // Waits until there is something to receive, until nothing can come any more, or for that time. False: nothing yet.
   bool wait(std::uint32_t milliseconds);

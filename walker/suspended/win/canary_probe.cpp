@@ -20,8 +20,8 @@ void look_up(void* address) {
   RtlLookupFunctionEntry(reinterpret_cast<DWORD64>(address), &base, nullptr);
 }
 
-// How long to wait for a worker that has not come back. A supervisor of its own ends its walk after 50 ms; only a
-// worker that the program has suspended takes longer.
+// How long to wait for a worker that has not come back. A supervisor of its own resumes the canary after 50 ms, so that
+// what holds the worker up ends; only a worker that the program has suspended takes longer.
 constexpr DWORD kIdleMs = 5'000;
 
 HRESULT STDMETHODCALLTYPE first_frame_is_enough(clr::FunctionID, UINT_PTR, clr::FrameInfo, ULONG32,

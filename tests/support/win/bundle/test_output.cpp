@@ -15,8 +15,8 @@ std::string case_name(const std::string& line, std::string_view mark) {
 
 }  // namespace
 
-// A skipped case is: "FILE:LINE: Skipped", its reason, possibly empty lines, "[ SKIPPED ] Suite.Case (0 ms)". The names
-// are repeated at the end of the output, without times.
+// A skipped case is: "FILE:LINE: Skipped", its reason, possibly empty lines, "[  SKIPPED ] Suite.Case (0 ms)".
+// The names are repeated at the end of the output, without times.
 TestOutput read_test_output(std::string_view text) {
   constexpr std::string_view kOk = "[       OK ] ", kFailed = "[  FAILED  ] ", kSkipped = "[  SKIPPED ] ";
   TestOutput output;

@@ -1,5 +1,5 @@
-// Suspends threads of another process as mixwalk.exe does from outside, prints STANDS, and waits to be ended. usage:
-// suspender watched|alone PROCESS all|THREAD
+// Suspends threads of another process as mixwalk.exe does from outside, prints STANDS, and waits to be ended.
+// usage: suspender watched|alone PROCESS all|THREAD
 
 #include <windows.h>
 
