@@ -105,6 +105,24 @@ TEST_F(RunTests, OneThatSaysThatItDidNotRunHasNotPassed) {
   EXPECT_TRUE(result.out.ends_with("1 passed, 0 failed\r\n")) << result.out;
 }
 
+TEST_F(RunTests, AnOutputWithoutItsEndOrWithAFailedCaseHasNotPassed) {
+  add("cut", {"echo", "[==========] Running 2 tests from 1 test suite."});
+  add("failed", {"echo", "[==========] 1 test from 1 test suite ran. (3 ms total)&&echo", "[  FAILED  ] Suite.Case (3 ms)"});
+  add("none", {"echo", "[==========] 0 tests from 0 test suites ran. (3 ms total)"});
+  const ProgramResult result = run();
+  EXPECT_EQ(result.exit_code, 1u);
+  EXPECT_TRUE(result.out.ends_with("0 passed, 2 failed\r\n")) << result.out;
+  EXPECT_NE(result.out.find("  none: not run, "), std::string::npos) << result.out;
+}
+
+TEST_F(RunTests, TheUsersFilterLeavesNoCaseOut) {
+  add("filter", {"if", "defined", "GTEST_FILTER", "exit", "3"});
+  SetEnvironmentVariableA("GTEST_FILTER", "Nothing.*");
+  const ProgramResult result = run();
+  SetEnvironmentVariableA("GTEST_FILTER", nullptr);
+  EXPECT_TRUE(result.out.ends_with("1 passed, 0 failed\r\n")) << result.out;
+}
+
 TEST_F(RunTests, OnlyThoseOfAName) {
   add("good_test", {"exit", "0"});
   add("bad_test", {"exit", "3"});

@@ -54,9 +54,13 @@ struct Result {
   TimedResult run;
   TestOutput cases;
   std::string text;  // what it wrote, when it failed
-  bool succeeded() const { return run.end == TimedResult::End::ended && run.code == 0; }
-  // It said so of each of its cases.
-  bool not_run() const { return succeeded() && cases.passed == 0 && !cases.not_run.empty(); }
+  // A program that is none of GoogleTest's says by its code alone whether it has passed.
+  bool succeeded() const {
+    const bool came_to_its_end = !cases.of_googletest || (cases.whole && cases.failed == 0);
+    return run.end == TimedResult::End::ended && run.code == 0 && came_to_its_end;
+  }
+  // Each of its cases was skipped, or there is none.
+  bool not_run() const { return succeeded() && cases.passed == 0 && (cases.of_googletest || !cases.not_run.empty()); }
   bool passed() const { return succeeded() && !not_run(); }
 };
 
@@ -104,7 +108,8 @@ std::string outcome(const Result& result, std::chrono::seconds limit) {
     if (!result.cases.not_run.empty()) text += ", not run: " + std::to_string(result.cases.not_run.size());
     return text;
   }
-  return std::string("FAILED with code ") + code + ", " + seconds(result.run.time);
+  const bool cut = result.cases.of_googletest && !result.cases.whole;
+  return std::string("FAILED with code ") + code + ", " + seconds(result.run.time) + (cut ? ", before its last case" : "");
 }
 
 // Files that tests read by narrow functions, such as GoogleTest's temporary folder, must not depend on the code page.
@@ -113,6 +118,20 @@ void use_plain_temporary_folder() {
   if (GetTempPathW(MAX_PATH, folder) == 0 || GetShortPathNameW(folder, plain, MAX_PATH) == 0) return;
   SetEnvironmentVariableW(L"TEMP", plain);
   SetEnvironmentVariableW(L"TMP", plain);
+}
+
+// A filter or a shard of the user's own would leave cases out, which would then count as passed. A test that crashes shows
+// no dialog box that waits for a person.
+void forget_the_users_settings() {
+  SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX);
+  std::vector<std::wstring> names;
+  WCHAR* const all = GetEnvironmentStringsW();
+  for (const WCHAR* at = all; *at != 0; at += wcslen(at) + 1) {
+    const std::wstring_view entry(at);
+    if (entry.starts_with(L"GTEST_")) names.emplace_back(entry.substr(0, entry.find(L'=')));
+  }
+  FreeEnvironmentStringsW(all);
+  for (const std::wstring& name : names) SetEnvironmentVariableW(name.c_str(), nullptr);
 }
 
 std::vector<Test> listed_tests(const Json& list, const fs::path& bundle, const std::vector<std::string>& wanted) {
@@ -236,6 +255,7 @@ int run(const std::vector<std::string>& arguments) {
   g_interrupt = CreateEventW(nullptr, TRUE, FALSE, nullptr);
   SetConsoleCtrlHandler(&on_control, TRUE);
   use_plain_temporary_folder();
+  forget_the_users_settings();
   return run_all(bundle, list, tests);
 }
 

@@ -18,7 +18,8 @@ std::string case_name(const std::string& line, std::string_view mark) {
 // A skipped case is: "FILE:LINE: Skipped", its reason, possibly empty lines, "[  SKIPPED ] Suite.Case (0 ms)".
 // The names are repeated at the end of the output, without times.
 TestOutput read_test_output(std::string_view text) {
-  constexpr std::string_view kOk = "[       OK ] ", kFailed = "[  FAILED  ] ", kSkipped = "[  SKIPPED ] ";
+  constexpr std::string_view kOk = "[       OK ] ", kFailed = "[  FAILED  ] ", kSkipped = "[  SKIPPED ] ",
+                             kBanner = "[==========] ";
   TestOutput output;
   std::istringstream in{std::string(text)};
   std::string why;
@@ -26,6 +27,10 @@ TestOutput read_test_output(std::string_view text) {
   for (std::string line; std::getline(in, line);) {
     if (line.ends_with('\r')) line.pop_back();
     const bool ends_case = line.ends_with(" ms)");
+    if (line.starts_with(kBanner)) {
+      output.of_googletest = true;
+      if (line.find(" ran. (") != std::string::npos) output.whole = true;
+    }
     if (line.ends_with(": Skipped")) {
       in_reason = true;
       why.clear();

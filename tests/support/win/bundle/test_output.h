@@ -12,6 +12,8 @@ struct SkippedCase {
 
 // What GoogleTest's output says about a program's cases. The output of other programs has none.
 struct TestOutput {
+  bool of_googletest = false;  // it has the first line of such a program
+  bool whole = false;          // and the one that follows the last case
   int passed = 0, failed = 0;
   std::vector<SkippedCase> not_run;          // this machine lacks what they need
   std::vector<SkippedCase> not_for_windows;  // they say so: tests/support/win/wine.h
