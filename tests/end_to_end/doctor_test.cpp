@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -49,6 +51,21 @@ TEST_F(Doctor, OfAProgramThatCanBeLookedAt) {
   EXPECT_GE(trial.at("dumps"), 1);
   EXPECT_GE(trial.at("whole"), trial.at("dumps"));
   EXPECT_GT(trial.at("frozen_ns").at("max"), 0);
+}
+
+// Alone in a folder, and beside a mixwalk.dll that is none: the code is that of a dump from inside.
+TEST(DoctorOfItself, WithoutAGoodLibraryBesideIt) {
+  const std::filesystem::path folder = temporary_file("alone"), exe = folder / "mixwalk.exe";
+  std::filesystem::create_directory(folder);
+  std::filesystem::copy_file(mixwalk_exe(), exe);
+  const ProgramResult alone = run_program({exe.string(), "doctor"});
+  EXPECT_EQ(alone.exit_code, static_cast<DWORD>(ExitCode::refused)) << alone.out;
+  EXPECT_NE(alone.out.find("mixwalk.dll is not beside it"), std::string::npos) << alone.out;
+  std::ofstream(folder / "mixwalk.dll") << "MZ";
+  const ProgramResult broken = run_program({exe.string(), "doctor"});
+  EXPECT_EQ(broken.exit_code, static_cast<DWORD>(ExitCode::refused)) << broken.out;
+  EXPECT_NE(broken.out.find("that cannot be read"), std::string::npos) << broken.out;
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(Doctor, WithoutATrialOnlyReads) {

@@ -53,7 +53,7 @@ DoctorLine own_files() {
   DoctorLine line{.check = "mixwalk"};
   if (GetFileAttributesW(dll.c_str()) == INVALID_FILE_ATTRIBUTES) {
     line.state = State::bad;
-    line.code = ExitCode::internal;
+    line.code = ExitCode::refused;  // what a dump from inside would end with
     line.found = std::string("mixwalk.exe ") + kVersion + ", and mixwalk.dll is not beside it";
     line.advice = "unpack both into one folder";
     return line;
@@ -62,7 +62,7 @@ DoctorLine own_files() {
   line.found = std::string("mixwalk.exe ") + kVersion + ", mixwalk.dll " + (version.empty() ? "that cannot be read" : version);
   if (version != kVersion) {
     line.state = State::bad;
-    line.code = ExitCode::internal;
+    line.code = ExitCode::refused;  // what a dump from inside would end with
     line.advice = "unpack both from one package";
   }
   return line;
