@@ -7,11 +7,13 @@
 
 namespace mixwalk {
 
-ProcessFindings::ProcessFindings(std::span<const Snapshot> dumps, std::span<const std::uint32_t> numbers,
+ProcessFindings::ProcessFindings(std::span<const Snapshot> all_dumps, std::span<const std::uint32_t> own_numbers,
                                  std::vector<ThreadHistory>& histories, std::uint32_t first_thread)
-    : dump(numbers.back()),
-      first_dump(numbers.front()),
-      several(numbers.size() > 1),
+    : dump(own_numbers.back()),
+      first_dump(own_numbers.front()),
+      several(own_numbers.size() > 1),
+      dumps(all_dumps),
+      numbers(own_numbers),
       snapshot(dumps[dump]),
       threads(histories),
       by_place(snapshot.threads.size(), kNoThread) {
@@ -24,6 +26,23 @@ bool ProcessFindings::stands(const ThreadHistory& history) const {
   if (several) return history.verdict == Verdict::stuck || history.verdict == Verdict::waiting;
   const Standing standing = history.last().wait.standing;
   return standing != Standing::runs && standing != Standing::unknown;
+}
+
+void ProcessFindings::let_go_on(std::uint32_t index) {
+  going_on.insert(index);
+  if (threads[index].verdict == Verdict::stuck) threads[index].verdict = Verdict::waiting;
+}
+
+void ProcessFindings::stands_since(ThreadHistory& history, std::uint32_t since) const {
+  const auto first = std::ranges::find(history.sightings, since, &Sighting::dump);
+  if (history.since >= since || first == history.sightings.end()) return;
+  const auto cpu = [&](const Sighting& at) { return dumps[at.dump].threads[at.thread].cpu; };
+  const auto before = cpu(*first), after = cpu(history.last());
+  history.since = since;
+  history.cpu.reset();
+  if (before && after && *after >= *before) history.cpu = *after - *before;
+  const std::uint64_t begin = dumps[since].unix_time_ms, end = dumps[dump].unix_time_ms;
+  history.milliseconds = begin == 0 || end < begin ? 0 : end - begin;
 }
 
 FindingThread ProcessFindings::part(std::uint32_t index, std::string words) const {
