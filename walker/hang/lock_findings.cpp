@@ -258,6 +258,7 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
 }  // namespace
 
 void find_locks(ProcessFindings& process) {
+  for (const std::uint32_t place : wait_for_free_locks(process)) process.let_go_on(process.by_place[place]);
   const std::vector<LockChain> chains = lock_chains(process.snapshot);
   for (const LockChain& chain : chains) {
     if (chain.end == ChainEnd::cycle) deadlock(process, chain);

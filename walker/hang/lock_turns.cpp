@@ -24,6 +24,26 @@ WaitedFor waited_for(const Snapshot& dump) {
   return locks;
 }
 
+bool is_free(const Lock& lock) { return lock.owner == 0 && !lock.held; }
+
+// Of these runtimes it is known how a thread waits for a monitor (walker/outside/monitors.cpp): a waiter is not
+// overlooked.
+bool has_all_monitors(const Snapshot& dump) {
+  return dump.locks_missing.empty() && dump.runtime.name == ".NET" && dump.runtime.major >= 8 && dump.runtime.major <= 10;
+}
+
+bool waits_for_monitor(const Sighting& sighting) {
+  return sighting.wait.rule == "monitor-enter" || sighting.wait.rule == "native-monitor-enter";
+}
+
+// Whether the lock that the thread waits for was free at that moment. `locks`: those of `dump`.
+bool waits_for_free(const Snapshot& dump, const WaitedFor& locks, const ThreadHistory& waiter, const Sighting& sighting) {
+  const auto lock = locks.find(waiter.os_id);
+  if (lock == locks.end()) return waits_for_monitor(sighting) && has_all_monitors(dump);
+  const bool has_got_it = lock->second->owner == waiter.os_id && lock->second->kind != LockKind::srw_lock;
+  return is_free(*lock->second) || has_got_it;
+}
+
 // That it is past its wait does not say that it got the lock.
 bool may_give_up(const Thread& thread) {
   return std::ranges::any_of(thread.stack.frames, [](const Frame& frame) {
@@ -41,17 +61,20 @@ class Turns {
   // Index into the dumps; no further back than where the thread has stood.
   std::uint32_t since(const ThreadHistory& waiter) const {
     std::size_t at = process_.numbers.size() - 1;
-    while (at != 0 && process_.numbers[at - 1] >= waiter.since && !went_round(waiter.os_id, at - 1)) --at;
+    while (at != 0 && process_.numbers[at - 1] >= waiter.since && !went_round(waiter, at - 1)) --at;
     return process_.numbers[at];
   }
 
  private:
   // Between the dump `at` and the next one, as far as the dumps know.
-  bool went_round(std::uint32_t waiter, std::size_t at) const {
-    const auto before = waited_for_[at].find(waiter), after = waited_for_[at + 1].find(waiter);
+  bool went_round(const ThreadHistory& waiter, std::size_t at) const {
+    const std::uint32_t dump = process_.numbers[at];
+    const auto sighting = std::ranges::find(waiter.sightings, dump, &Sighting::dump);
+    if (sighting == waiter.sightings.end()) return false;
+    if (waits_for_free(process_.dumps[dump], waited_for_[at], waiter, *sighting)) return true;
+    const auto before = waited_for_[at].find(waiter.os_id), after = waited_for_[at + 1].find(waiter.os_id);
     if (before == waited_for_[at].end() || after == waited_for_[at + 1].end()) return false;
     const Lock &first = *before->second, &second = *after->second;
-    if (first.owner == 0 && !first.held) return true;
     if (first.owner != 0 && second.owner != 0 && first.owner != second.owner) return true;
     return passed_.contains(&first);
   }
@@ -100,6 +123,16 @@ std::vector<std::uint32_t> unturned_since(const ProcessFindings& process) {
     }
   }
   return since;
+}
+
+std::vector<std::uint32_t> wait_for_free_locks(const ProcessFindings& process) {
+  const WaitedFor locks = waited_for(process.snapshot);
+  std::vector<std::uint32_t> places;
+  for (std::uint32_t place = 0; place < process.by_place.size(); ++place) {
+    const ThreadHistory& history = process.history(place);
+    if (waits_for_free(process.snapshot, locks, history, history.last())) places.push_back(place);
+  }
+  return places;
 }
 
 }  // namespace mixwalk

@@ -302,7 +302,9 @@ TEST(FindingsTest, AStaticConstructorThatDoesNotGoOnIsNamedFirst) {
 // The runtime runs a static constructor under a critical section.
 TEST(FindingsTest, TheLockOfAStaticConstructorIsNoFindingOfItsOwn) {
   const auto dumps = [](bool constructs) {
-    std::vector<Snapshot> made = constructor_dumps({constructs ? kJoinInConstructor : kEnter});
+    std::vector<Snapshot> made = constructor_dumps(
+        {constructs ? kJoinInConstructor
+                    : std::vector<std::string>{kWait, "coreclr!", "M System.Threading.Thread.Join()", "M Orders.Load()"}});
     for (Snapshot& dump : made) {
       dump.locks.push_back({.kind = LockKind::critical_section, .address = 0xC, .owner = 10, .held = true, .waiters = {{1}}});
     }
@@ -521,6 +523,36 @@ TEST(FindingsTest, ALockThatAnotherWaiterGotHasGoneRound) {
   };
   EXPECT_EQ(headline(find(dumps(acquire))), "2 threads are stuck");
   EXPECT_EQ(headline(find(dumps({"orders_native!work"}))), "nothing is stuck");
+}
+
+// A dump of a process that runs does not show a lock that went from hand to hand while it was looked at.
+TEST(FindingsTest, AMonitorThatIsNotShownGoesFromHandToHand) {
+  const auto dumps = [](auto change) {
+    return two_dumps([&](HangBuilder& builder, std::uint64_t i) {
+      builder.thread(1, managed_thread(kEnter)).cpu(1);
+      change(builder.snapshot(), i);
+    });
+  };
+  EXPECT_EQ(headline(find(dumps([](Snapshot&, std::uint64_t) {}))), "nothing is stuck");
+  EXPECT_EQ(headline(find(dumps([](Snapshot& dump, std::uint64_t) { dump.locks_missing = "nobody looked"; }))),
+            "1 thread is stuck");
+  EXPECT_EQ(headline(find(dumps([](Snapshot& dump, std::uint64_t) { dump.runtime.major = 11; }))), "1 thread is stuck");
+  // It is known in the last dump only, and in the one before it went from hand to hand.
+  EXPECT_EQ(headline(find(dumps([](Snapshot& dump, std::uint64_t i) {
+              if (i == 1) dump.locks.push_back({.address = 0xA, .held = true, .waiters = {{1}}});
+            }))),
+            "nothing is stuck");
+}
+
+TEST(FindingsTest, AWaiterOfALockThatNobodyHoldsIsNotStuck) {
+  const auto dumps = [](bool held) {
+    return two_dumps([&](HangBuilder& builder, std::uint64_t) {
+      builder.thread(1, test::native_thread({kWait, "ntdll!RtlEnterCriticalSection", "orders_native!get"})).cpu(1);
+      builder.lock({.kind = LockKind::critical_section, .address = 0xA, .held = held, .waiters = {{1}}});
+    });
+  };
+  EXPECT_EQ(headline(find(dumps(true))), "1 thread is stuck");
+  EXPECT_EQ(headline(find(dumps(false))), "nothing is stuck");
 }
 
 TEST(FindingsTest, AWaiterThatGaveUpProvesNothing) {
