@@ -24,7 +24,7 @@ void add_finding_gaps(const Snapshot& last, std::uint32_t dump, std::span<const 
                                            "loader-lock", "heap", "lock-enter"};
     const bool for_lock = std::ranges::find(kLocks, wait.rule) != std::end(kLocks);
     ownerless += for_lock && !in_locks.contains(thread.os_id);
-    clockless += thread.verdict == Verdict::stuck && !thread.cpu;
+    clockless += thread.verdict == Verdict::stuck && thread.since != dump && !thread.cpu;
     skipped += !last.threads[thread.last().thread].skipped.empty();
   }
   if (ownerless != 0) {

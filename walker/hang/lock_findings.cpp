@@ -143,14 +143,16 @@ void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vec
     }
   }
   const bool unclear = holder == GoesOn::unclear;
-  const bool contended = holder == GoesOn::yes || (process.several && stuck == 0 && !unclear);
+  // Who has just come to a lock waits for ever as well, if its holder is stuck.
+  const bool holder_stuck = known && !went_round && process.history(chain.holder).verdict == Verdict::stuck;
+  const bool contended = holder == GoesOn::yes || (process.several && stuck == 0 && !holder_stuck && !unclear);
   const bool is_worth_it = chain.waiters.size() > 1 || (known && sleeps(process.history(chain.holder)));
   if (contended && !is_worth_it) return;
   const std::string waiters = count_words(chain.waiters.size(), "thread");
   const std::string verb = chain.waiters.size() == 1 ? " waits" : " wait";
   const LockLink& nearest = chain.links.back();
   Finding out = process.finding(contended ? FindingKind::contended : FindingKind::chain,
-                                stuck != 0 ? Severity::stuck : Severity::note, {});
+                                process.several && !contended && !unclear ? Severity::stuck : Severity::note, {});
   if (known) {
     const ThreadHistory& last = process.history(chain.holder);
     out.title = waiters + verb + " for what " + thread_words(process.snapshot.threads[chain.holder]) + " holds";

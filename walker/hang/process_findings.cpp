@@ -67,11 +67,15 @@ void ProcessFindings::put_threads(Finding& finding, const std::vector<std::uint3
 
 void ProcessFindings::add(Finding finding) {
   std::uint32_t since = 0;
+  const auto cover = [&](std::uint32_t index) {
+    const bool left = finding.severity == Severity::note && threads[index].verdict == Verdict::stuck;
+    if (!left) covered.insert(index);
+  };
   for (const FindingThread& part : finding.threads) {
-    covered.insert(part.thread);
+    cover(part.thread);
     since = std::max(since, threads[part.thread].since);
   }
-  covered.insert(finding.behind.begin(), finding.behind.end());
+  std::ranges::for_each(finding.behind, cover);
   if (!finding.threads.empty()) finding.since = since;
   if (finding.severity != Severity::note || finding.kind == FindingKind::spinning) {
     if (std::string text = duration_words(threads, finding); !text.empty()) {
@@ -79,6 +83,17 @@ void ProcessFindings::add(Finding finding) {
     }
   }
   findings.push_back(std::move(finding));
+}
+
+void ProcessFindings::settle_verdicts() {
+  const auto settle = [&](std::uint32_t index) {
+    if (threads[index].verdict != Verdict::spinning) threads[index].verdict = Verdict::stuck;
+  };
+  for (const Finding& finding : findings) {
+    if (finding.severity == Severity::note) continue;
+    for (const FindingThread& part : finding.threads) settle(part.thread);
+    std::ranges::for_each(finding.behind, settle);
+  }
 }
 
 }  // namespace mixwalk

@@ -38,8 +38,11 @@ struct ProcessFindings {
   Finding finding(FindingKind kind, Severity severity, std::string title) const;
   // Adds threads, by their indices, each with what it waits for; those that are too many to be shown stand behind.
   void put_threads(Finding& finding, const std::vector<std::uint32_t>& indices) const;
-  // From then on its threads are covered.
+  // From then on its threads are covered; stuck ones not by a note.
   void add(Finding finding);
+  // The threads of findings of what is stuck are stuck, whatever they wait for; but for those that run. With that, lists
+  // and headlines count the same threads.
+  void settle_verdicts();
 
   std::uint32_t dump, first_dump;  // the last one of it, and the first
   bool several;  // there are several dumps of it

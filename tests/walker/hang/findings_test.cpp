@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "tests/support/hang_builder.h"
 #include "tests/support/hang_samples.h"
@@ -609,6 +610,58 @@ TEST(FindingsTest, APoolWhoseWorkersWaitForALockThatGoesRoundIsNotStarved) {
   };
   EXPECT_THAT(kinds(found(false)), testing::Contains(FindingKind::starved_pool));
   EXPECT_EQ(kinds(found(true)), std::vector<FindingKind>{FindingKind::contended});
+}
+
+// "3 threads are stuck", or deadlocked and stuck together; as many as the list of threads calls stuck.
+void expect_headline_counts(const std::string& expected, const Findings& findings) {
+  EXPECT_EQ(headline(findings), expected);
+  const auto stuck = std::ranges::count(findings.threads, Verdict::stuck, &ThreadHistory::verdict);
+  std::size_t said = 0, groups = 0;
+  std::istringstream words(headline(findings));
+  for (std::string word; words >> word;) {
+    if (word[0] >= '0' && word[0] <= '9') said += std::stoul(word);
+  }
+  for (const StackGroup& group : findings.groups) groups += group.verdict == Verdict::stuck ? group.threads.size() : 0;
+  EXPECT_EQ(said, stuck);
+  EXPECT_EQ(groups, stuck);
+  EXPECT_EQ(severity(findings) != Severity::note, stuck != 0);
+}
+
+TEST(FindingsTest, TheHeadlineCountsTheThreadsOfTheList) {
+  expect_headline_counts("2 threads are deadlocked, and 3 more are stuck", find(test::deadlocked_program()));
+  expect_headline_counts("2 threads are deadlocked, and 3 more are stuck", find({test::deadlocked_program().back()}));
+  expect_headline_counts("16 threads are stuck", find(test::troubled_program()));
+  // A holder that waits for the outside, and a waiter that has just come.
+  expect_headline_counts("3 threads are stuck", find(two_dumps([](HangBuilder& builder, std::uint64_t i) {
+    builder.thread(1, managed_thread({kWait, "ws2_32!recv", "M System.Net.Sockets.SocketPal.Receive(System.Int32)",
+                                      "M Orders.Get()"})).cpu(1);
+    builder.thread(2, managed_thread(kEnter)).cpu(1);
+    builder.monitor(0xA, 1, {2});
+    if (i == 1) builder.thread(3, managed_thread(kEnter)).cpu(1).snapshot().locks[0].waiters.push_back({3});
+  })));
+}
+
+// What a note shows is not hidden by it.
+TEST(FindingsTest, AStuckThreadThatANoteShowsIsFoundAllTheSame) {
+  const Findings pool = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
+    for (std::uint32_t id = 1; id < 4; ++id) {
+      builder.thread(id, pool_thread({"ntdll!NtDelayExecution", "coreclr!", "M System.Threading.Thread.Sleep(System.Int32)",
+                                      "M Orders.Poll()"}), ".NET TP Worker").cpu(1);
+    }
+    builder.thread(4, pool_thread(kNativeReply), ".NET TP Worker").cpu(1);
+  }));
+  expect_headline_counts("1 thread is stuck", pool);
+  EXPECT_EQ(kinds(pool), (std::vector<FindingKind>{FindingKind::stuck, FindingKind::starved_pool}));
+}
+
+TEST(FindingsTest, WhoHasJustComeToALockOfAStuckThreadIsStuck) {
+  const Findings holder = find(two_dumps([](HangBuilder& builder, std::uint64_t i) {
+    builder.thread(1, managed_thread(kNativeReply)).cpu(1);
+    if (i == 0) return;
+    builder.thread(2, managed_thread(kEnter)).cpu(1).thread(3, managed_thread(kEnter)).cpu(1).monitor(0xA, 1, {2, 3});
+  }));
+  expect_headline_counts("3 threads are stuck", holder);
+  EXPECT_EQ(kinds(holder), std::vector<FindingKind>{FindingKind::chain});
 }
 
 TEST(FindingsTest, EachThreadIsInOneGroup) {

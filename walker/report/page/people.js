@@ -27,7 +27,7 @@ const isFleet = processes.length > 1;
 const processOf = (thread) => processes[hang.process[thread.dump]];
 
 const VERDICTS = {
-  stuck: 'it stands where it stood, used no processor time, and cannot go on by itself',
+  stuck: 'it cannot go on by itself: it stands where it stood and used no processor time, or waits for what does not go on',
   spinning: 'it ran most of the time and did not leave its function',
   waiting: 'it waits for the outside, or for a signal that nobody owns',
   idle: 'it waits for work, and is there for that',
@@ -80,9 +80,11 @@ function dumpTime(at) {
 }
 
 // "stuck since dump 1, for 20 s; used 0 s of CPU time".
-function verdictText({verdict, history}) {
+function verdictText({verdict, history, thread}) {
   if (!verdict || verdict === 'once') return '';
-  const since = history.ms ? ` since dump ${history.since + 1}, for ${duration(history.ms * 1e6)} at least` : '';
+  // What waits for a thread that is stuck may have come there after the dump before.
+  const stood = verdict !== 'stuck' || history.since < thread.dump;
+  const since = history.ms && stood ? ` since dump ${history.since + 1}, for ${duration(history.ms * 1e6)} at least` : '';
   const cpu = history.cpu === undefined ? '' : `; used ${history.cpu ? `${duration(history.cpu * 100)} of` : 'no'} CPU time`;
   return `${verdict}${['stuck', 'spinning', 'waiting', 'idle'].includes(verdict) ? since : ''}${cpu}`;
 }
