@@ -63,6 +63,7 @@ std::string headline(const Findings& findings) {
     return text;
   }
   if (stuck != 0) return count_words(stuck, "thread") + are(stuck) + "stuck";
+  if (findings.threads.empty()) return "there is no thread to look at";
   const bool several = std::ranges::any_of(
       findings.threads, [](const ThreadHistory& thread) { return thread.verdict != Verdict::once; });
   return several ? "nothing is stuck" : "no deadlock is seen; what is stuck shows in two or more dumps only";

@@ -211,12 +211,76 @@ TEST_F(HangCommandTest, ADumpThatIsGivenTwiceIsNoProof) {
   EXPECT_NE(result.err.find("dump2.json\" is the same dump as "), std::string::npos) << result.err;
 }
 
-TEST_F(HangCommandTest, MinidumpsOfOneSecondAreTwo) {
-  Snapshot dump = test::troubled_program()[0];
-  dump.way = Way::file;
-  const Result result = run(command({dump, dump}));
+// A minidump knows its time in seconds only: what it says decides.
+TEST_F(HangCommandTest, MinidumpsOfOneSecondThatDifferAreTwo) {
+  const Snapshot first = test::troubled_program()[0];
+  const auto compared = [&](auto change) {
+    Snapshot second = first;
+    change(second);
+    std::vector<Snapshot> dumps = {first, second};
+    for (Snapshot& dump : dumps) dump.way = Way::file;
+    return run(command(dumps));
+  };
+  EXPECT_EQ(compared([](Snapshot& dump) { dump.threads[1].cpu = *dump.threads[1].cpu + 1; }).code, ExitCode::stuck);
+  EXPECT_EQ(compared([](Snapshot& dump) { dump.threads[0].stack.frames[0].address += 4; }).code, ExitCode::stuck);
+  EXPECT_EQ(compared([](Snapshot& dump) { dump.locks[0].waiters.pop_back(); }).code, ExitCode::stuck);
+}
+
+TEST_F(HangCommandTest, ACopyOfADumpIsNoSecondOne) {
+  for (const Way way : {Way::inside, Way::outside, Way::file}) {
+    Snapshot dump = test::troubled_program()[0];
+    dump.way = way;
+    const Result copied = run(command({dump, dump}));
+    EXPECT_EQ(copied.code, ExitCode::input);
+    EXPECT_NE(copied.err.find("is the same dump as"), std::string::npos) << copied.err;
+    // Symbols that were found for one of them only are no difference.
+    Snapshot named = dump;
+    for (Thread& thread : named.threads) thread.stack.frames[0].name = "NtWait";
+    EXPECT_EQ(run(command({dump, named})).code, ExitCode::input);
+    // When it was made is not known: what it says decides.
+    dump.unix_time_ms = 0;
+    EXPECT_EQ(run(command({dump, dump})).code, ExitCode::input);
+  }
+}
+
+TEST_F(HangCommandTest, DumpsWithoutStacksSayNothing) {
+  Snapshot empty = test::troubled_program()[0];
+  empty.locks.clear();
+  Snapshot skipped = empty;
+  empty.threads.clear();
+  for (Thread& thread : skipped.threads) {
+    thread.stack = {};
+    thread.skipped = "no access";
+  }
+  const Result none = run(command({empty}));
+  EXPECT_EQ(none.code, ExitCode::input);
+  EXPECT_EQ(none.out, "");
+  EXPECT_EQ(none.err, "mixwalk: \"" + path("dump0.json") + "\" has no thread: there is nothing to look at\n");
+  EXPECT_EQ(run(command({skipped})).err,
+            "mixwalk: \"" + path("dump0.json") + "\" has no stack of any thread: there is nothing to look at\n");
+  skipped.unix_time_ms += 10'000;
+  EXPECT_EQ(run(command({empty, skipped})).code, ExitCode::input);
+  EXPECT_EQ(run(command({test::troubled_program()[1], empty})).code, ExitCode::input);
+}
+
+TEST_F(HangCommandTest, AnEmptyDumpAmongOthersIsLeftOut) {
+  std::vector<Snapshot> dumps = test::troubled_program();
+  const std::string expected = run(command(dumps)).out;
+  dumps.push_back(dumps[1]);
+  dumps[2].threads.clear();
+  dumps[2].locks.clear();
+  dumps[2].unix_time_ms += 10'000;
+  const Result result = run(command(dumps));
   EXPECT_EQ(result.code, ExitCode::stuck);
-  EXPECT_EQ(result.err, "");
+  EXPECT_EQ(result.out, expected);
+  EXPECT_NE(result.err.find("dump2.json\" has no thread, and is left out"), std::string::npos) << result.err;
+}
+
+// Locks alone prove a deadlock.
+TEST_F(HangCommandTest, LocksWithoutStacksAreLookedAt) {
+  Snapshot dump = test::deadlocked_program()[0];
+  for (Thread& thread : dump.threads) thread.stack = {};
+  EXPECT_EQ(run(command({dump})).code, ExitCode::deadlock);
 }
 
 TEST_F(HangCommandTest, DumpsOfOneMomentOfTwoProcessesAreTwo) {

@@ -746,6 +746,7 @@ TEST(FindingsTest, ACircleOfTwoHundredThousandThreads) {
 TEST(FindingsTest, NoDumpsNoFindings) {
   EXPECT_TRUE(find({}).findings.empty());
   EXPECT_TRUE(find({Snapshot()}).findings.empty());
+  EXPECT_EQ(headline(find({Snapshot(), Snapshot()})), "there is no thread to look at");
 }
 
 }  // namespace
