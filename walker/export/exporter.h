@@ -15,6 +15,8 @@ struct FrameFilter {
   // Also how the runtime throws (throw_machinery.h), of recorded exceptions; and, in text, each frame of the
   // runtime that nothing names (runtime_frames.h).
   bool all = false;
+  // The dump was made of threads that were asked for, not of all. Leaves out nothing; JSON says so.
+  bool some_threads = false;
 };
 
 // One output format. Deterministic: the same snapshot gives the same bytes.

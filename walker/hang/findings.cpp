@@ -21,6 +21,7 @@ Findings find_hangs(std::span<const Snapshot> dumps, std::span<const std::string
     out.dumps.push_back({i < files.size() ? files[i] : std::string(), dumps[i].unix_time_ms, processes[i],
                          static_cast<std::uint32_t>(dumps[i].threads.size())});
   }
+  add_filter_gaps(dumps, out.gaps);
   const std::uint32_t count = processes.empty() ? 0 : *std::ranges::max_element(processes) + 1;
   for (std::uint32_t process = 0; process < count; ++process) {
     std::vector<std::uint32_t> numbers;

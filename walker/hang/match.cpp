@@ -92,7 +92,14 @@ class Matcher {
     return (skips || by_method) && wait.frame != kNoFrame ? wait.frame : 0;
   }
 
+  // What was left out of one of the dumps has not changed in the other.
+  bool have_same_frames_left_out(const Sighting& a, const Sighting& b) const {
+    const LeftOut &first = dumps_[a.dump].left_out, &second = dumps_[b.dump].left_out;
+    return first.native_frames == second.native_frames && first.frames_beyond == second.frames_beyond;
+  }
+
   Likeness compare(const Sighting& a, const Sighting& b) const {
+    if (!have_same_frames_left_out(a, b)) return Likeness::unclear;
     const std::vector<Frame>& first = thread(a).stack.frames;
     const std::vector<Frame>& second = thread(b).stack.frames;
     if (first.empty() || second.empty()) return Likeness::unclear;
@@ -184,8 +191,9 @@ class Matcher {
   Verdict verdict(ThreadHistory& history, std::size_t from) const {
     const std::vector<Sighting>& seen = history.sightings;
     if (numbers_.size() == 1) return Verdict::once;
-    if (seen.back().dump != numbers_.back()) return Verdict::gone;
-    if (seen.size() == 1) return Verdict::appeared;
+    const auto lacks_threads = [&](std::uint32_t dump) { return dumps_[dump].left_out.threads; };
+    if (seen.back().dump != numbers_.back()) return lacks_threads(numbers_.back()) ? Verdict::unclear : Verdict::gone;
+    if (seen.size() == 1) return std::ranges::any_of(numbers_, lacks_threads) ? Verdict::unclear : Verdict::appeared;
     const Sighting &before = seen[seen.size() - 2], &last = seen.back();
     const Standing standing = last.wait.standing;
     if (from != seen.size() - 1) {

@@ -276,6 +276,38 @@ TEST_F(HangCommandTest, AnEmptyDumpAmongOthersIsLeftOut) {
   EXPECT_NE(result.err.find("dump2.json\" has no thread, and is left out"), std::string::npos) << result.err;
 }
 
+// What a filter left out of one dump has not changed in the other.
+TEST_F(HangCommandTest, DumpsThatWereFilteredAreSaidToBe) {
+  const auto compared = [&](const FrameFilter& first, const FrameFilter& second) {
+    HangCommand command;
+    const std::vector<Snapshot> dumps = test::troubled_program();
+    const FrameFilter* const filters[] = {&first, &second};
+    for (std::size_t i = 0; i < 2; ++i) {
+      Snapshot dump = dumps[i];
+      if (filters[i]->some_threads) dump.threads.resize(4);
+      StringSink sink;
+      EXPECT_TRUE(JsonExporter(*filters[i]).write(dump, sink));
+      command.files.push_back(file("filtered" + std::to_string(i) + ".json", sink.text));
+    }
+    command.format = Format::json;
+    return nlohmann::json::parse(run(command).out);
+  };
+  const auto verdicts = [](const nlohmann::json& json, const char* verdict) {
+    return std::ranges::count_if(json.at("threads"), [&](const auto& thread) { return thread.at("verdict") == verdict; });
+  };
+  const auto cut = compared({.depth = 3}, {});
+  EXPECT_EQ(cut.at("gaps").at(0), "Dump 1 has no more than 3 frames of each stack (--depth)");
+  EXPECT_EQ(verdicts(cut, "moved"), 0);
+  EXPECT_EQ(verdicts(cut, "stuck"), 0);
+  const auto managed = compared({.managed_only = true}, {.managed_only = true});
+  EXPECT_EQ(managed.at("gaps").at(0), "Dumps 1 and 2 have no native frames (--managed-only)");
+  EXPECT_GT(verdicts(managed, "stuck"), 0);
+  const auto some = compared({}, {.some_threads = true});
+  EXPECT_EQ(some.at("gaps").at(0), "Dump 2 has not all threads (--thread)");
+  EXPECT_EQ(verdicts(some, "gone"), 0);
+  EXPECT_EQ(verdicts(compared({.some_threads = true}, {}), "new"), 0);
+}
+
 // Locks alone prove a deadlock.
 TEST_F(HangCommandTest, LocksWithoutStacksAreLookedAt) {
   Snapshot dump = test::deadlocked_program()[0];
