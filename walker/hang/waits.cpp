@@ -136,7 +136,7 @@ Found look(const FrameNames& names, const std::vector<Frame>& frames) {
       if (clr_stub(frame.name) == ClrStub::pinvoke && !found.native_of_program) say(target_rule(frame.target), i);
       continue;
     }
-    if (!FrameNames::library(frame) || reach == 0) break;
+    if (!names.library(frame) || reach == 0) break;
     --reach;
     say(method_rule(method_of(frame.name)), i);
   }
@@ -247,8 +247,8 @@ Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, 
     }
     return wait;
   }
-  if (found.native_of_runtime && !FrameNames::library(caller)) return said("runtime-wait", found, 0);
-  if (FrameNames::library(caller)) {
+  if (found.native_of_runtime && !names.library(caller)) return said("runtime-wait", found, 0);
+  if (names.library(caller)) {
     Wait wait = said("library-wait", found, found.first_managed);
     wait.words = "waits in " + short_label(names.snapshot(), caller);
     return wait;

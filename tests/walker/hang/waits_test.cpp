@@ -507,5 +507,32 @@ TEST(WaitsTest, LongNamesAreClipped) {
   EXPECT_LT(found.words.size(), 1000u);
 }
 
+// Methods of the program end the search, whatever their namespaces are called.
+TEST(WaitsTest, AProgramThatIsCalledLikeDotNet) {
+  const auto of = [](std::vector<std::string> frames, const std::string& path) {
+    HangBuilder builder;
+    builder.thread(1, frames);
+    builder.snapshot().assemblies = {{.path = path}};
+    for (Frame& frame : builder.last().stack.frames) {
+      if (frame.name.starts_with("Microsoft.Orders.")) frame.il.assembly = 0;
+    }
+    return wait_of(FrameNames(builder.snapshot()), builder.last());
+  };
+  const std::string program = "C:\\orders\\Microsoft.Orders.dll", dotnet = "C:\\orders\\System.Orders.dll";
+  const std::vector<std::string> gate = managed_thread(
+      {"ntdll!NtWaitForMultipleObjects", "coreclr!", "M System.Threading.Monitor.Wait(System.Object)",
+       "M Microsoft.Orders.Gate.Pass()", "M System.Threading.Tasks.Task.InternalWait(System.Int32)", "M Orders.Run()"});
+  EXPECT_EQ(of(gate, program).rule, "monitor-wait");
+  EXPECT_EQ(of(gate, program).program, 3u);
+  EXPECT_EQ(of(gate, dotnet).rule, "task-wait");
+  EXPECT_EQ(of(gate, dotnet).program, 5u);
+  const std::vector<std::string> main = {"ntdll!NtWaitForMultipleObjects", "coreclr!",
+                                         "M System.Threading.WaitHandle.WaitOne()",
+                                         "M Microsoft.Orders.Program.Main(System.String[])", "coreclr!",
+                                         "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"};
+  EXPECT_EQ(of(main, program).rule, "main-wait");
+  EXPECT_EQ(of(main, dotnet).rule, "wait-handle");
+}
+
 }  // namespace
 }  // namespace mixwalk
