@@ -28,7 +28,7 @@ struct WaitRule {
   // "ntdll!NtDelayExecution": image without ".dll", function. "@!…": any image of the runtime. The functions that a
   // P/Invoke declares are held against these as well. With '*' at the end: names that begin so; "clrjit!*" also takes
   // functions without a name.
-  std::array<std::string_view, 10> natives{};
+  std::array<std::string_view, 12> natives{};
   // Methods without parameters and generic arguments, as method_of() has them. '*' as above.
   std::array<std::string_view, 8> methods{};
   // The rules that this one may replace although they are of the same layer, or say for certain what blocks: a lock

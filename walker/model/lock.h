@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mixwalk {
@@ -12,6 +13,9 @@ enum class LockKind : std::uint8_t {
   srw_lock,          // SRWLOCK
   threading_lock,    // System.Threading.Lock
 };
+
+// Lock::type of the critical section under which Windows loads and unloads DLLs, and begins and ends threads.
+inline constexpr std::string_view kLoaderLock = "loader lock";
 
 // A thread that stands in the wait for a lock.
 struct LockWaiter {
@@ -26,13 +30,15 @@ struct LockWaiter {
 struct Lock {
   LockKind kind = LockKind::monitor;
   std::uint64_t address = 0;  // of the object, CRITICAL_SECTION or SRWLOCK
-  std::string type;           // of the object: "System.Object"; empty: unknown, or no object
+  // Of the object: "System.Object"; of a critical section kLoaderLock, or none; empty: unknown, or no object.
+  std::string type;
   std::uint32_t owner = 0;    // OS thread id; 0: nobody, or unknown
   // Where owner is 0: somebody holds the lock, and nobody can say which thread (an SRW lock; a thread that has ended).
   bool held = false;
   std::uint32_t recursion = 0;      // how often the owner has entered it; 0: not held, or unknown
   std::vector<LockWaiter> waiters;  // by OS thread id
 
+  bool is_loader_lock() const { return kind == LockKind::critical_section && type == kLoaderLock; }
   bool operator==(const Lock&) const = default;
 };
 

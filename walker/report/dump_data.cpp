@@ -112,9 +112,9 @@ class DumpWriter {
 
   void lock(const Lock& lock) {
     json_.begin_object();
-    json_.field("kind", words_of(lock.kind));
+    json_.field("kind", words_of(lock));
     json_.field("address", fmt::format("{:#x}", lock.address));
-    json_.field("type", lock.type);
+    json_.field("type", lock.is_loader_lock() ? std::string_view() : std::string_view(lock.type));
     json_.field("owner", lock.owner);
     json_.field("held", lock.held);
     json_.field("recursion", lock.recursion);

@@ -664,6 +664,24 @@ TEST(FindingsTest, WhoHasJustComeToALockOfAStuckThreadIsStuck) {
   EXPECT_EQ(kinds(holder), std::vector<FindingKind>{FindingKind::chain});
 }
 
+// The frames say no more than that it is a critical section: the loader's own names are missing.
+TEST(FindingsTest, TheLoaderLockIsCalledSo) {
+  const auto found = [](const std::string& type) {
+    return find(two_dumps([&](HangBuilder& builder, std::uint64_t) {
+      builder.thread(1, managed_thread(kNativeReply)).cpu(1);
+      builder.thread(2, test::native_thread({kWait, "ntdll!RtlEnterCriticalSection", "ntdll!"})).cpu(1);
+      builder.lock({.kind = LockKind::critical_section, .address = 0xA0, .type = type, .owner = 1, .held = true,
+                    .waiters = {{2}}});
+    }));
+  };
+  const Findings loader = found(std::string(kLoaderLock)), other = found("");
+  EXPECT_EQ(loader.findings[0].threads[1].words, "waits for the loader lock 0xa0, held by thread 0x1");
+  EXPECT_EQ(loader.threads[1].last().wait.rule, "loader-lock");
+  EXPECT_TRUE(loader.threads[1].last().wait.words.starts_with("waits for the loader lock"));
+  EXPECT_EQ(other.findings[0].threads[1].words, "waits for the critical section 0xa0, held by thread 0x1");
+  EXPECT_EQ(other.threads[1].last().wait.rule, "critical-section");
+}
+
 TEST(FindingsTest, EachThreadIsInOneGroup) {
   const Findings findings = find(test::troubled_program());
   std::size_t threads = 0;

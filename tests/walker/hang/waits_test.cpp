@@ -507,6 +507,24 @@ TEST(WaitsTest, LongNamesAreClipped) {
   EXPECT_LT(found.words.size(), 1000u);
 }
 
+// The loader's own frames come to the lock. Whoever is called by the loader holds it, and waits for something else.
+TEST(WaitsTest, TheLoaderLockIsWhatTheLoaderItselfWaitsFor) {
+  const std::string enter = "ntdll!RtlEnterCriticalSection", load = "ntdll!LdrLoadDll", library = "kernelbase!LoadLibraryExW";
+  const auto rule = [](std::vector<std::string> frames) { return wait(native_thread(std::move(frames))).rule; };
+  EXPECT_EQ(rule({kWait, enter, load, library, "orders_native!get"}), "loader-lock");
+  EXPECT_EQ(rule({kWait, enter, "ntdll!LdrShutdownThread", "kernelbase!ExitThread"}), "loader-lock");
+  EXPECT_EQ(rule({kWait, enter, "ntdll!", library, "orders_native!get"}), "loader-lock");
+  EXPECT_EQ(rule({kWait, "ntdll!LdrpDrainWorkQueue", load, library}), "loader-lock");
+  EXPECT_EQ(wait(managed_thread({kWait, enter, load, library, "P kernel32!LoadLibraryW", "M Orders.Load()"})).rule,
+            "loader-lock");
+  // DllMain of one of the system's DLLs.
+  EXPECT_EQ(rule({kWait, enter, "combase!", "ntdll!LdrpCallInitRoutine", load, library}), "critical-section");
+  EXPECT_EQ(rule({"ntdll!NtReadFile", "kernelbase!ReadFile", "ntdll!LdrpMapDll", load, library}), "file-read");
+  EXPECT_EQ(rule({kWait, enter, "orders_native!get"}), "critical-section");
+  // DllMain of the program's, which waits.
+  EXPECT_NE(rule({kWait, "orders_native!DllMain", "ntdll!LdrpCallInitRoutine", load, library}), "loader-lock");
+}
+
 // Methods of the program end the search, whatever their namespaces are called.
 TEST(WaitsTest, AProgramThatIsCalledLikeDotNet) {
   const auto of = [](std::vector<std::string> frames, const std::string& path) {
