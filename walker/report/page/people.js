@@ -5,7 +5,7 @@ const isSeries = dumps.length > 1;
 const hang = report.findings ?? null;
 dumps.forEach((each, i) => each.threads.forEach((thread) => { thread.dump = i; }));
 
-// {dumps: their indices, last: the last of them, name, path, sick}, by number; none where nothing was compared.
+// {dumps: their indices, last: the last of them, name, id, path, command, runtime, sick}, by number; none where nothing was compared.
 const processes = [];
 if (hang) {
   hang.process.forEach((number, at) => {
@@ -15,6 +15,9 @@ if (hang) {
   });
   for (const process of processes) {
     process.path = readable(strings[hang.paths[process.last]]);
+    process.id = hang.pids[process.last];
+    process.command = readable(strings[hang.commands[process.last]]);
+    process.runtime = readable(strings[hang.runtimes[process.last]]);
     process.name = readable(fileName(hang.files[process.last])) || `process ${hang.pids[process.last]}`;
   }
   // Files of several folders may have one name, and a file several processes.
