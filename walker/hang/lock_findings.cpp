@@ -117,7 +117,7 @@ std::string_view contended_words(const ThreadHistory& holder, GoesOn holder_goes
   if (sleeps(holder)) return "The holder sleeps, and goes on by itself unless it sleeps for ever: nobody is stuck.";
   if (holder_goes_on == GoesOn::yes) return "The holder goes on: the lock is contended, and nobody is stuck.";
   if (went_round) return "The lock has gone round since the dump before: it is contended, and nobody is stuck.";
-  return "Nobody has waited for it in the dump before: nobody is known to be stuck.";
+  return "Nobody is known to have waited for it since the dump before, or to be stuck.";
 }
 
 // `since`: unturned_since().

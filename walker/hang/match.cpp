@@ -214,8 +214,9 @@ class Matcher {
     const std::vector<Sighting>& seen = history.sightings;
     if (numbers_.size() == 1) return Verdict::once;
     const auto lacks_threads = [&](std::uint32_t dump) { return dumps_[dump].left_out.threads; };
+    const auto lacked_before = [&] { return std::ranges::any_of(numbers_.first(numbers_.size() - 1), lacks_threads); };
     if (seen.back().dump != numbers_.back()) return lacks_threads(numbers_.back()) ? Verdict::unclear : Verdict::gone;
-    if (seen.size() == 1) return std::ranges::any_of(numbers_, lacks_threads) ? Verdict::unclear : Verdict::appeared;
+    if (seen.size() == 1) return lacked_before() ? Verdict::unclear : Verdict::appeared;
     const Sighting &before = seen[seen.size() - 2], &last = seen.back();
     const Standing standing = last.wait.standing;
     if (from != seen.size() - 1) {
