@@ -74,7 +74,10 @@ std::vector<Snapshot> troubled_program() {
       builder.thread(id, managed_thread({kWait, "orders_native!print", "P orders_native!print", "M Orders.Printer.Print()"}),
                      "printer").cpu(3);
     }
-    builder.thread(0x600, enters("Orders.Log.Write(System.String)"), "log").cpu(2);
+    builder.thread(0x600, managed_thread({kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOneNoCheck(System.Int32)",
+                                          "M System.Threading.Lock.TryEnterSlow(System.Int32)",
+                                          "M System.Threading.Lock.Enter()", "M Orders.Log.Write(System.String)"}), "log")
+        .cpu(2);
     dumps.push_back(builder.snapshot());
   }
   return dumps;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <numeric>
 #include <optional>
+#include <ranges>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -133,15 +135,55 @@ Dumps in_order(Dumps dumps) {
   return out;
 }
 
-// Whether both are the same dump, given twice: no two dumps of a process are of the same millisecond. A minidump has
-// its time in seconds only, so there the file name decides as well.
-bool is_same_dump(const Dumps& dumps, std::size_t a, std::size_t b) {
-  const Snapshot &first = dumps.dumps[a], &second = dumps.dumps[b];
-  if (first.unix_time_ms == 0 || first.unix_time_ms != second.unix_time_ms) return false;
+// Whether the code addresses are the same. Names and inlined calls are not compared: they depend on the symbols.
+bool are_same_frames(const Stack& first, const Stack& second) {
+  const auto is_real = [](const Frame& frame) { return frame.inline_depth == 0; };
+  return std::ranges::equal(first.frames | std::views::filter(is_real), second.frames | std::views::filter(is_real),
+                            [](const Frame& a, const Frame& b) { return a.kind == b.kind && a.address == b.address; });
+}
+
+bool are_same_locks(const std::vector<Lock>& first, const std::vector<Lock>& second) {
+  return std::ranges::equal(first, second, [](const Lock& a, const Lock& b) {
+    return a.kind == b.kind && a.address == b.address && a.owner == b.owner && a.held == b.held && a.waiters == b.waiters;
+  });
+}
+
+// Whether both are the same dump, given twice: no two dumps of a process are of the same millisecond. A minidump has its
+// time in seconds only, and JSON may have none: there everything must be the same, including the processor times.
+bool is_same_dump(const Snapshot& first, const Snapshot& second) {
+  if (first.unix_time_ms != second.unix_time_ms) return false;
   if (first.process.id != second.process.id || first.process.path != second.process.path) return false;
-  const bool in_seconds = first.way == Way::file || second.way == Way::file;
-  if (in_seconds && dumps.files[a] != dumps.files[b]) return false;
-  return std::ranges::equal(first.threads, second.threads, {}, &Thread::os_id, &Thread::os_id);
+  if (!std::ranges::equal(first.threads, second.threads, {}, &Thread::os_id, &Thread::os_id)) return false;
+  const bool exact = first.unix_time_ms != 0 && first.way != Way::file && second.way != Way::file;
+  if (exact) return true;
+  return are_same_locks(first.locks, second.locks) &&
+         std::ranges::equal(first.threads, second.threads, [](const Thread& a, const Thread& b) {
+           return a.cpu == b.cpu && are_same_frames(a.stack, b.stack);
+         });
+}
+
+// Why there is nothing to look at: "has no thread". Empty: there is something.
+std::string_view emptiness(const Snapshot& dump) {
+  if (dump.threads.empty()) return "has no thread";
+  const bool has_stack =
+      std::ranges::any_of(dump.threads, [](const Thread& thread) { return !thread.stack.frames.empty(); });
+  return has_stack || !dump.locks.empty() ? "" : "has no stack of any thread";
+}
+
+// Leaves out dumps that say nothing. Returns a sentence for each.
+std::vector<std::string> drop_empty(Dumps& dumps) {
+  std::vector<std::string> sentences;
+  Dumps out;
+  for (std::size_t i = 0; i < dumps.dumps.size(); ++i) {
+    if (const std::string_view why = emptiness(dumps.dumps[i]); !why.empty()) {
+      sentences.push_back(quoted_path(dumps.files[i]) + " " + std::string(why));
+      continue;
+    }
+    out.dumps.push_back(std::move(dumps.dumps[i]));
+    out.files.push_back(std::move(dumps.files[i]));
+  }
+  dumps = std::move(out);
+  return sentences;
 }
 
 // Leaves out dumps that were given twice: in two copies of one dump no thread moves, so every thread would look stuck.
@@ -150,7 +192,8 @@ std::vector<std::string> drop_same(Dumps& dumps) {
   std::vector<std::string> sentences;
   std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < dumps.dumps.size(); ++i) {
-    const auto same = std::ranges::find_if(kept, [&](std::size_t before) { return is_same_dump(dumps, before, i); });
+    const auto same = std::ranges::find_if(
+        kept, [&](std::size_t before) { return is_same_dump(dumps.dumps[before], dumps.dumps[i]); });
     if (same == kept.end()) {
       kept.push_back(i);
     } else {
@@ -211,11 +254,15 @@ ExitCode run(const HangCommand& command, const HangHost& host) {
   if (!command.single && dumps.dumps.size() < 2) {
     return report({ExitCode::input, "compare needs two dumps or more; mixwalk report explains one"});
   }
-  const std::vector<std::string> same = drop_same(dumps);
-  if (!same.empty() && !command.single && dumps.dumps.size() < 2) {
-    return report({ExitCode::input, "compare needs two dumps or more, and " + same.front()});
+  std::vector<std::string> left_out = drop_empty(dumps);
+  if (dumps.dumps.empty()) {
+    return report({ExitCode::input, left_out.front() + ": there is nothing to look at"});
   }
-  for (const std::string& sentence : same) report({ExitCode::ok, sentence + ", and is left out"});
+  std::ranges::move(drop_same(dumps), std::back_inserter(left_out));
+  if (!command.single && dumps.dumps.size() < 2) {
+    return report({ExitCode::input, "compare needs two dumps or more, and " + left_out.front()});
+  }
+  for (const std::string& sentence : left_out) report({ExitCode::ok, sentence + ", and is left out"});
   const Findings findings = find_hangs(dumps.dumps, dumps.files);
   if (!command.quiet) {
     const std::string why = write_output(file ? &*file : nullptr, [&](ByteSink& sink) {

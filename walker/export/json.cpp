@@ -191,7 +191,8 @@ Json document(const Snapshot& snapshot, const FrameFilter& filter) {
   json["way_reason"] = or_null(snapshot.way_reason);
   json["unasked"] = or_null(snapshot.unasked);
   json["filter"] = {{"managed_only", filter.managed_only},
-                    {"depth", filter.depth ? Json(*filter.depth) : Json(nullptr)}};
+                    {"depth", filter.depth ? Json(*filter.depth) : Json(nullptr)},
+                    {"some_threads", filter.some_threads}};
   json["process"] = {{"id", snapshot.process.id},
                      {"path", snapshot.process.path},
                      {"command_line", or_null(snapshot.process.command_line)}};

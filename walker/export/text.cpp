@@ -185,7 +185,8 @@ class Writer {
   }
 
   static std::string lock_label(const Lock& lock) {
-    const std::string what = lock.kind != LockKind::monitor ? std::string(sentence(lock.kind))
+    const std::string what = lock.is_loader_lock()            ? std::string(kLoaderLock)
+                             : lock.kind != LockKind::monitor ? std::string(sentence(lock.kind))
                              : lock.type.empty()            ? "an object"
                                                             : bounded(lock.type);
     if (lock.address != 0) return fmt::format("{} {:#x}", what, lock.address);

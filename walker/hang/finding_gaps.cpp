@@ -1,6 +1,7 @@
 #include "walker/hang/finding_gaps.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -8,6 +9,37 @@
 #include "walker/hang/frame_names.h"
 
 namespace mixwalk {
+namespace {
+
+// "Dump 1 has", "Dumps 1, 2 and 4 have"; of many their number. `numbers`: not empty, ascending, from 0 on.
+std::string dumps_have(const std::vector<std::size_t>& numbers) {
+  constexpr std::size_t kMost = 5;
+  if (numbers.size() > kMost) return std::to_string(numbers.size()) + " dumps have";
+  std::string text = numbers.size() == 1 ? "Dump " : "Dumps ";
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (i != 0) text += i + 1 == numbers.size() ? " and " : ", ";
+    text += std::to_string(numbers[i] + 1);
+  }
+  return text + (numbers.size() == 1 ? " has" : " have");
+}
+
+}  // namespace
+
+void add_filter_gaps(std::span<const Snapshot> dumps, std::vector<std::string>& gaps) {
+  std::map<std::uint32_t, std::vector<std::size_t>> cut;  // by the frames that they have
+  std::vector<std::size_t> managed, some_threads;
+  for (std::size_t i = 0; i < dumps.size(); ++i) {
+    const LeftOut& left_out = dumps[i].left_out;
+    if (left_out.native_frames) managed.push_back(i);
+    if (left_out.frames_beyond != 0) cut[left_out.frames_beyond].push_back(i);
+    if (left_out.threads) some_threads.push_back(i);
+  }
+  if (!managed.empty()) gaps.push_back(dumps_have(managed) + " no native frames (--managed-only)");
+  for (const auto& [frames, numbers] : cut) {
+    gaps.push_back(dumps_have(numbers) + " no more than " + count_words(frames, "frame") + " of each stack (--depth)");
+  }
+  if (!some_threads.empty()) gaps.push_back(dumps_have(some_threads) + " not all threads (--thread)");
+}
 
 void add_finding_gaps(const Snapshot& last, std::uint32_t dump, std::span<const ThreadHistory> threads,
                       std::vector<std::string>& gaps) {
@@ -24,7 +56,7 @@ void add_finding_gaps(const Snapshot& last, std::uint32_t dump, std::span<const 
                                            "loader-lock", "heap", "lock-enter"};
     const bool for_lock = std::ranges::find(kLocks, wait.rule) != std::end(kLocks);
     ownerless += for_lock && !in_locks.contains(thread.os_id);
-    clockless += thread.verdict == Verdict::stuck && !thread.cpu;
+    clockless += thread.verdict == Verdict::stuck && thread.since != dump && !thread.cpu;
     skipped += !last.threads[thread.last().thread].skipped.empty();
   }
   if (ownerless != 0) {

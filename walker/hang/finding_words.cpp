@@ -5,8 +5,9 @@
 #include "walker/hang/frame_names.h"
 
 namespace mixwalk {
-std::string_view words_of(LockKind kind) noexcept {
-  switch (kind) {
+std::string_view words_of(const Lock& lock) noexcept {
+  if (lock.is_loader_lock()) return kLoaderLock;
+  switch (lock.kind) {
     case LockKind::monitor: return "monitor";
     case LockKind::critical_section: return "critical section";
     case LockKind::srw_lock: return "SRW lock";
@@ -33,9 +34,9 @@ std::string thread_words(const Thread& thread) {
 }
 
 std::string lock_words(const Lock& lock) {
-  std::string text = "the " + std::string(words_of(lock.kind));
+  std::string text = "the " + std::string(words_of(lock));
   if (lock.address != 0) text += " " + hex(lock.address);
-  return lock.type.empty() ? text : text + " (" + clipped(lock.type) + ")";
+  return lock.type.empty() || lock.is_loader_lock() ? text : text + " (" + clipped(lock.type) + ")";
 }
 
 std::string time_words(std::uint64_t milliseconds) {

@@ -18,8 +18,8 @@ inline constexpr std::size_t kShownThreads = 5;
 std::string count_words(std::size_t count, std::string_view noun, std::string_view plural = {});
 // "thread 0x2c "worker"".
 std::string thread_words(const Thread& thread);
-// "monitor", "critical section".
-std::string_view words_of(LockKind kind) noexcept;
+// "monitor", "critical section", "loader lock".
+std::string_view words_of(const Lock& lock) noexcept;
 // "the monitor 0x1f40 (System.Object)".
 std::string lock_words(const Lock& lock);
 // What a thread does, and how long: "waits in native code: orders.dll!submit", "ran for 9.8 s of 10 s".

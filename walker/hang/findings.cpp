@@ -21,6 +21,7 @@ Findings find_hangs(std::span<const Snapshot> dumps, std::span<const std::string
     out.dumps.push_back({i < files.size() ? files[i] : std::string(), dumps[i].unix_time_ms, processes[i],
                          static_cast<std::uint32_t>(dumps[i].threads.size())});
   }
+  add_filter_gaps(dumps, out.gaps);
   const std::uint32_t count = processes.empty() ? 0 : *std::ranges::max_element(processes) + 1;
   for (std::uint32_t process = 0; process < count; ++process) {
     std::vector<std::uint32_t> numbers;
@@ -32,6 +33,7 @@ Findings find_hangs(std::span<const Snapshot> dumps, std::span<const std::string
     ProcessFindings found(dumps, numbers, out.threads, first);
     find_locks(found);
     find_threads(found);
+    found.settle_verdicts();
     std::ranges::move(found.findings, std::back_inserter(out.findings));
     add_finding_gaps(dumps[numbers.back()], numbers.back(), std::span(out.threads).subspan(first), out.gaps);
   }
@@ -48,23 +50,21 @@ Severity severity(const Findings& findings) {
 }
 
 std::string headline(const Findings& findings) {
-  std::set<std::uint32_t> deadlocked, stuck;
+  std::set<std::uint32_t> deadlocked;
   for (const Finding& finding : findings.findings) {
-    if (finding.severity == Severity::note) continue;
-    for (const FindingThread& part : finding.threads) {
-      const bool holder_goes_on = findings.threads[part.thread].verdict == Verdict::spinning;
-      if (!holder_goes_on) (finding.severity == Severity::deadlock ? deadlocked : stuck).insert(part.thread);
-    }
-    stuck.insert(finding.behind.begin(), finding.behind.end());
+    if (finding.severity != Severity::deadlock) continue;
+    for (const FindingThread& part : finding.threads) deadlocked.insert(part.thread);
   }
-  for (const std::uint32_t thread : deadlocked) stuck.erase(thread);
+  const auto all = static_cast<std::size_t>(std::ranges::count(findings.threads, Verdict::stuck, &ThreadHistory::verdict));
+  const std::size_t stuck = all - std::min(all, deadlocked.size());
   const auto are = [](std::size_t count) { return count == 1 ? " is " : " are "; };
   if (!deadlocked.empty()) {
     std::string text = count_words(deadlocked.size(), "thread") + are(deadlocked.size()) + "deadlocked";
-    if (!stuck.empty()) text += ", and " + std::to_string(stuck.size()) + " more" + are(stuck.size()) + "stuck";
+    if (stuck != 0) text += ", and " + std::to_string(stuck) + " more" + are(stuck) + "stuck";
     return text;
   }
-  if (!stuck.empty()) return count_words(stuck.size(), "thread") + are(stuck.size()) + "stuck";
+  if (stuck != 0) return count_words(stuck, "thread") + are(stuck) + "stuck";
+  if (findings.threads.empty()) return "there is no thread to look at";
   const bool several = std::ranges::any_of(
       findings.threads, [](const ThreadHistory& thread) { return thread.verdict != Verdict::once; });
   return several ? "nothing is stuck" : "no deadlock is seen; what is stuck shows in two or more dumps only";

@@ -84,7 +84,8 @@ struct Findings {
   bool operator==(const Findings&) const = default;
 };
 
-// "2 threads are deadlocked", "3 threads are stuck", "nothing is stuck", of one dump "nothing is known to be stuck: …".
+// "2 threads are deadlocked", "3 threads are stuck", "nothing is stuck", of one dump "no deadlock is seen; …". Its
+// numbers are those of `threads` with the verdict stuck.
 std::string headline(const Findings& findings);
 
 // The gravest severity of all findings.

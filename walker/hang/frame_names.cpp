@@ -76,6 +76,9 @@ FrameNames::FrameNames(const Snapshot& snapshot) : snapshot_(snapshot), runtime_
     system_.push_back(in_windows || std::ranges::find(kSystemImages, name) != kSystemImages.end());
     images_.push_back(std::move(name));
   }
+  const ManagedImages images(snapshot);
+  for (const Module& module : snapshot.modules) owners_.push_back(images.owner_of(module.path));
+  for (const Assembly& assembly : snapshot.assemblies) assembly_owners_.push_back(images.owner_of(assembly.path));
 }
 
 std::string_view FrameNames::image(const Frame& frame) const {
@@ -94,10 +97,18 @@ bool FrameNames::runtime(const Frame& frame) const {
          runtime_[static_cast<std::size_t>(frame.module)];
 }
 
-bool FrameNames::library(const Frame& frame) {
+bool FrameNames::library(const Frame& frame) const {
+  if (frame.kind != FrameKind::managed || frame.name.empty()) return false;
+  const auto assembly = static_cast<std::size_t>(frame.il.assembly);
+  CodeOwner owner = CodeOwner::unknown;
+  if (frame.il.assembly >= 0 && assembly < assembly_owners_.size()) owner = assembly_owners_[assembly];
+  if (owner == CodeOwner::unknown && frame.module != Frame::kNone) {
+    owner = owners_[static_cast<std::size_t>(frame.module)];
+  }
+  if (owner != CodeOwner::unknown) return owner == CodeOwner::dotnet;
   constexpr std::array<std::string_view, 7> kNamespaces = {"System.", "Microsoft.", "Interop+", "Interop.",
                                                            "Internal.", "MS.", "Windows."};
-  return frame.kind == FrameKind::managed && starts_with_any(frame.name, kNamespaces);
+  return starts_with_any(frame.name, kNamespaces);
 }
 
 bool FrameNames::of_program(const Frame& frame) const {

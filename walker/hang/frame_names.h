@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "walker/hang/managed_images.h"
 #include "walker/model/snapshot.h"
 
 namespace mixwalk {
@@ -24,8 +25,9 @@ class FrameNames {
   // A native frame in the system's libraries, or in the runtime.
   bool system(const Frame& frame) const;
   bool runtime(const Frame& frame) const;
-  // Managed code of .NET itself, by its namespace: System, Microsoft, Interop, Internal, MS.
-  static bool library(const Frame& frame);
+  // Managed code of .NET itself, by the image that it is in; where that is not known by its namespace: System, Microsoft,
+  // Interop, Internal, MS, Windows. A name is needed.
+  bool library(const Frame& frame) const;
   // It is the program's own: managed or native, not of .NET and not of the system, no stub and no gap.
   bool of_program(const Frame& frame) const;
 
@@ -35,6 +37,8 @@ class FrameNames {
   const Snapshot& snapshot_;
   std::vector<std::string> images_;     // by module
   std::vector<bool> runtime_, system_;  // by module
+  std::vector<CodeOwner> owners_;           // of managed code, by module
+  std::vector<CodeOwner> assembly_owners_;  // by assembly
 };
 
 // The frames of a stack that are shown where there is no room for all: the frame `first`, and, of its callers, stubs

@@ -9,6 +9,7 @@
 #include "walker/hang/finding_words.h"
 #include "walker/hang/frame_names.h"
 #include "walker/hang/lock_graph.h"
+#include "walker/hang/lock_turns.h"
 #include "walker/hang/process_findings.h"
 
 namespace mixwalk {
@@ -36,9 +37,30 @@ std::string constructor_words(const Thread& thread) {
   return "runs the static constructor of " + clipped(method.substr(0, method.size() - kStaticConstructor.size()));
 }
 
-bool does_not_go_on(const ThreadHistory& thread) {
-  return thread.verdict == Verdict::stuck || thread.verdict == Verdict::waiting || thread.verdict == Verdict::once ||
-         thread.verdict == Verdict::idle || thread.verdict == Verdict::unclear || thread.verdict == Verdict::spinning;
+// Whether a thread goes on that others wait for.
+enum class GoesOn { no, yes, unclear };
+
+// A sleep ends by itself.
+bool sleeps(const ThreadHistory& thread) {
+  return thread.last().wait.rule == "sleep" || thread.last().wait.rule == "native-sleep";
+}
+
+GoesOn goes_on(const ProcessFindings& process, std::uint32_t index) {
+  const ThreadHistory& thread = process.threads[index];
+  if (sleeps(thread) || process.going_on.contains(index)) return GoesOn::yes;
+  switch (thread.verdict) {
+    case Verdict::once: return thread.last().wait.standing == Standing::runs ? GoesOn::yes : GoesOn::no;
+    case Verdict::stuck:
+    case Verdict::spinning:
+    case Verdict::waiting:
+    case Verdict::idle: return GoesOn::no;
+    case Verdict::unclear: return GoesOn::unclear;
+    case Verdict::returned:
+    case Verdict::moved:
+    case Verdict::appeared:
+    case Verdict::gone: break;
+  }
+  return GoesOn::yes;
 }
 
 // The runtime runs a static constructor under a lock of its own, which is a critical section. Whether that is the lock
@@ -93,38 +115,60 @@ void deadlock(ProcessFindings& process, const LockChain& chain) {
   process.add(std::move(out));
 }
 
-void lock_chain(ProcessFindings& process, const LockChain& chain) {
+// Of a lock whose waiters are not stuck.
+std::string_view contended_words(const ThreadHistory& holder, GoesOn holder_goes_on, bool went_round) {
+  if (sleeps(holder)) return "The holder sleeps, and goes on by itself unless it sleeps for ever: nobody is stuck.";
+  if (holder_goes_on == GoesOn::yes) return "The holder goes on: the lock is contended, and nobody is stuck.";
+  if (went_round) return "The lock has gone round since the dump before: it is contended, and nobody is stuck.";
+  return "Nobody is known to have waited for it since the dump before, or to be stuck.";
+}
+
+// `since`: unturned_since().
+void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vector<std::uint32_t>& since) {
   const bool known = chain.end == ChainEnd::thread;
-  const bool goes_on = known && (process.several ? !does_not_go_on(process.history(chain.holder))
-                                          : process.history(chain.holder).last().wait.standing == Standing::runs);
+  const GoesOn holder = known ? goes_on(process, process.by_place[chain.holder]) : GoesOn::no;
   std::size_t stuck = 0;
-  for (const std::uint32_t place : chain.waiters) stuck += process.history(place).verdict == Verdict::stuck;
-  const bool contended = goes_on || (process.several && stuck == 0);
-  if (contended) {
-    // It is their turn sooner or later.
-    for (const std::uint32_t place : chain.waiters) {
-      ThreadHistory& waiter = process.threads[process.by_place[place]];
-      if (waiter.verdict == Verdict::stuck) waiter.verdict = Verdict::waiting;
+  bool went_round = false;
+  for (const std::uint32_t place : chain.waiters) {
+    const std::uint32_t index = process.by_place[place];
+    ThreadHistory& waiter = process.threads[index];
+    if (waiter.verdict != Verdict::stuck) continue;
+    if (holder == GoesOn::yes) {
+      process.let_go_on(index);
+    } else if (holder == GoesOn::unclear) {
+      waiter.verdict = Verdict::unclear;
+    } else if (since[place] == process.dump) {
+      process.let_go_on(index);
+      went_round = true;
+    } else {
+      process.stands_since(waiter, since[place]);
+      ++stuck;
     }
-    if (chain.waiters.size() < 2) return;
   }
+  const bool unclear = holder == GoesOn::unclear;
+  // Who has just come to a lock waits for ever as well, if its holder is stuck.
+  const bool holder_stuck = known && !went_round && process.history(chain.holder).verdict == Verdict::stuck;
+  const bool contended = holder == GoesOn::yes || (process.several && stuck == 0 && !holder_stuck && !unclear);
+  const bool is_worth_it = chain.waiters.size() > 1 || (known && sleeps(process.history(chain.holder)));
+  if (contended && !is_worth_it) return;
   const std::string waiters = count_words(chain.waiters.size(), "thread");
   const std::string verb = chain.waiters.size() == 1 ? " waits" : " wait";
   const LockLink& nearest = chain.links.back();
   Finding out = process.finding(contended ? FindingKind::contended : FindingKind::chain,
-                                process.several && !contended ? Severity::stuck : Severity::note, {});
+                                process.several && !contended && !unclear ? Severity::stuck : Severity::note, {});
   if (known) {
-    const ThreadHistory& holder = process.history(chain.holder);
+    const ThreadHistory& last = process.history(chain.holder);
     const LockKind kind = process.snapshot.locks[nearest.lock].kind;
     const std::string thread = thread_words(process.snapshot.threads[chain.holder]);
     out.title = waiters + verb + (is_held(kind) ? " for what " + thread + " holds" : " for " + thread);
     const std::string doing = is_constructor_lock(process, nearest)
                                   ? constructor_words(process.snapshot.threads[chain.holder])
                                   : holder_text(kind, lock_words(process.snapshot.locks[nearest.lock]));
-    FindingThread held = process.part(process.by_place[chain.holder], doing + " and " + state_words(holder));
+    FindingThread held = process.part(process.by_place[chain.holder], doing + " and " + state_words(last));
     held.holds = {nearest.lock};
     out.threads.push_back(std::move(held));
-    if (contended) out.details.push_back("The holder goes on: the lock is contended, and nobody is stuck.");
+    if (contended) out.details.emplace_back(contended_words(last, holder, went_round));
+    if (unclear) out.details.emplace_back("Whether the holder goes on is not known, nor whether anybody is stuck.");
   } else if (chain.end == ChainEnd::gone) {
     out.title = waiters + verb + " for a lock of thread " + hex(process.snapshot.locks[nearest.lock].owner) +
                 ", which is not in the dump";
@@ -165,30 +209,28 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
     if (process.is_stuck(history) && waits_for_constructor(history) && !explained) waiters.push_back(index);
   }
   if (waiters.empty()) return {};
-  bool one_goes_on = false;
+  bool one_goes_on = false, one_unclear = false;
   for (const std::uint32_t index : process.by_place) {
     const ThreadHistory& history = process.threads[index];
     if (waits_for_constructor(history) || running_constructor(process.thread(history)) == nullptr) continue;
-    const bool runs = !process.several && history.last().wait.standing == Standing::runs;
-    if (does_not_go_on(history) && !runs) {
-      runners.push_back(index);
-    } else {
-      one_goes_on = true;
-    }
+    const GoesOn runner = goes_on(process, index);
+    one_goes_on = one_goes_on || runner == GoesOn::yes;
+    one_unclear = one_unclear || runner == GoesOn::unclear;
+    if (runner != GoesOn::yes) runners.push_back(index);
   }
   if (runners.empty()) {
     // The constructor comes to its end sooner or later.
     for (const std::uint32_t index : waiters) {
-      if (one_goes_on && process.several) process.threads[index].verdict = Verdict::waiting;
+      if (one_goes_on && process.several) process.let_go_on(index);
     }
     return {};
   }
-  if (one_goes_on) {
+  if (one_goes_on || one_unclear) {
     const std::set<std::uint32_t> known = wait_for_known_owner(process);
     std::erase_if(waiters, [&](std::uint32_t index) { return known.contains(process.threads[index].os_id); });
     if (waiters.empty()) return {};
     for (const std::uint32_t index : waiters) {
-      if (process.several) process.threads[index].verdict = Verdict::waiting;
+      if (process.several) process.threads[index].verdict = one_goes_on ? Verdict::waiting : Verdict::unclear;
     }
   }
   // One that waits for a constructor may be in another one.
@@ -204,12 +246,16 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
     title += running == 1 ? " that " + thread_words(process.thread(process.threads[runners.front()])) + " runs"
                           : "; " + count_words(running, "thread") + " run one";
   }
-  const Severity severity = process.several && !one_goes_on ? Severity::stuck : Severity::note;
+  const bool proven = process.several && !one_goes_on && !one_unclear;
+  const Severity severity = proven ? Severity::stuck : Severity::note;
   Finding out = process.finding(FindingKind::class_constructor, severity, std::move(title));
   for (const std::uint32_t index : runners) {
     const ThreadHistory& history = process.threads[index];
     const std::string doing = constructor_words(process.thread(history)) + " and " + state_words(history);
     out.threads.push_back(process.part(index, doing));
+  }
+  if (one_unclear && !one_goes_on) {
+    out.details.emplace_back("Whether it comes to its end is not known, nor whether anybody is stuck.");
   }
   process.put_threads(out, waiters);
   if (!out.behind.empty()) out.details.push_back(behind_words(out.behind.size()));
@@ -220,15 +266,17 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
 }  // namespace
 
 void find_locks(ProcessFindings& process) {
+  for (const std::uint32_t place : wait_for_free_locks(process)) process.let_go_on(process.by_place[place]);
   const std::vector<LockChain> chains = lock_chains(process.snapshot);
   for (const LockChain& chain : chains) {
     if (chain.end == ChainEnd::cycle) deadlock(process, chain);
   }
   const std::set<std::uint32_t> explained = class_constructors(process);
+  const std::vector<std::uint32_t> since = unturned_since(process);
   for (const LockChain& chain : chains) {
     const bool known = std::ranges::all_of(
         chain.waiters, [&](std::uint32_t place) { return explained.contains(process.by_place[place]); });
-    if (chain.end != ChainEnd::cycle && !known) lock_chain(process, chain);
+    if (chain.end != ChainEnd::cycle && !known) lock_chain(process, chain, since);
   }
 }
 

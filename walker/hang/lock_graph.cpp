@@ -19,6 +19,8 @@ class Graph {
     for (std::uint32_t i = 0; i < snapshot.locks.size(); ++i) add(i);
   }
 
+  const std::vector<LockLink>& links() const { return links_; }
+
   std::vector<LockChain> chains() {
     std::vector<Place> places(links_.size());
     for (std::uint32_t start = 0; start < links_.size(); ++start) {
@@ -116,5 +118,7 @@ class Graph {
 }  // namespace
 
 std::vector<LockChain> lock_chains(const Snapshot& snapshot) { return Graph(snapshot).chains(); }
+
+std::vector<LockLink> lock_links(const Snapshot& snapshot) { return Graph(snapshot).links(); }
 
 }  // namespace mixwalk

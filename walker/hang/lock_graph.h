@@ -45,4 +45,8 @@ struct LockChain {
 // the first counts.
 std::vector<LockChain> lock_chains(const Snapshot& snapshot);
 
+// What each thread of the dump waits for, in their order; LockLink::lock is kNone where it waits for no lock. The same
+// links as those of the chains.
+std::vector<LockLink> lock_links(const Snapshot& snapshot);
+
 }  // namespace mixwalk

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "unmanaged/image/ascii_lower.h"
 #include "walker/hang/wait_rules.h"
@@ -46,6 +47,25 @@ bool same_thread(const Thread& a, const Thread& b) {
   return a.name.empty() || b.name.empty() || a.name == b.name;
 }
 
+// OS ids.
+std::unordered_set<std::uint32_t> waiters_for_loader_lock(const Snapshot& dump) {
+  std::unordered_set<std::uint32_t> waiters;
+  for (const Lock& lock : dump.locks) {
+    if (!lock.is_loader_lock()) continue;
+    for (const LockWaiter& waiter : lock.waiters) waiters.insert(waiter.os_id);
+  }
+  return waiters;
+}
+
+// Of a thread that waits for that lock: its frames may say no more than that it is a critical section.
+void name_loader_lock(Wait& wait) {
+  if (wait.rule != "critical-section") return;
+  const std::size_t said = find_wait_rule(wait.rule)->words.size();  // what it says of a call comes after that
+  const WaitRule& rule = *find_wait_rule("loader-lock");
+  wait.rule = rule.key;
+  wait.words.replace(0, said, rule.words);
+}
+
 enum class Likeness { same, other, unclear };
 
 class Matcher {
@@ -68,6 +88,7 @@ class Matcher {
     std::unordered_map<std::uint32_t, std::size_t> latest;  // by OS id
     for (const std::uint32_t dump : numbers_) {
       const FrameNames names(dumps_[dump]);
+      const std::unordered_set<std::uint32_t> for_loader_lock = waiters_for_loader_lock(dumps_[dump]);
       const auto& threads = dumps_[dump].threads;
       for (std::uint32_t i = 0; i < threads.size(); ++i) {
         const auto known = latest.find(threads[i].os_id);
@@ -80,6 +101,7 @@ class Matcher {
         ThreadHistory& history = histories_[latest[threads[i].os_id]];
         if (!threads[i].name.empty()) history.name = threads[i].name;
         history.sightings.push_back({dump, i, wait_of(names, threads[i])});
+        if (for_loader_lock.contains(threads[i].os_id)) name_loader_lock(history.sightings.back().wait);
       }
     }
   }
@@ -92,7 +114,14 @@ class Matcher {
     return (skips || by_method) && wait.frame != kNoFrame ? wait.frame : 0;
   }
 
+  // What was left out of one of the dumps has not changed in the other.
+  bool have_same_frames_left_out(const Sighting& a, const Sighting& b) const {
+    const LeftOut &first = dumps_[a.dump].left_out, &second = dumps_[b.dump].left_out;
+    return first.native_frames == second.native_frames && first.frames_beyond == second.frames_beyond;
+  }
+
   Likeness compare(const Sighting& a, const Sighting& b) const {
+    if (!have_same_frames_left_out(a, b)) return Likeness::unclear;
     const std::vector<Frame>& first = thread(a).stack.frames;
     const std::vector<Frame>& second = thread(b).stack.frames;
     if (first.empty() || second.empty()) return Likeness::unclear;
@@ -186,8 +215,10 @@ class Matcher {
   Verdict verdict(ThreadHistory& history, std::size_t from) const {
     const std::vector<Sighting>& seen = history.sightings;
     if (numbers_.size() == 1) return Verdict::once;
-    if (seen.back().dump != numbers_.back()) return Verdict::gone;
-    if (seen.size() == 1) return Verdict::appeared;
+    const auto lacks_threads = [&](std::uint32_t dump) { return dumps_[dump].left_out.threads; };
+    const auto lacked_before = [&] { return std::ranges::any_of(numbers_.first(numbers_.size() - 1), lacks_threads); };
+    if (seen.back().dump != numbers_.back()) return lacks_threads(numbers_.back()) ? Verdict::unclear : Verdict::gone;
+    if (seen.size() == 1) return lacked_before() ? Verdict::unclear : Verdict::appeared;
     const Sighting &before = seen[seen.size() - 2], &last = seen.back();
     const Standing standing = last.wait.standing;
     if (from != seen.size() - 1) {

@@ -7,11 +7,13 @@
 
 namespace mixwalk {
 
-ProcessFindings::ProcessFindings(std::span<const Snapshot> dumps, std::span<const std::uint32_t> numbers,
+ProcessFindings::ProcessFindings(std::span<const Snapshot> all_dumps, std::span<const std::uint32_t> own_numbers,
                                  std::vector<ThreadHistory>& histories, std::uint32_t first_thread)
-    : dump(numbers.back()),
-      first_dump(numbers.front()),
-      several(numbers.size() > 1),
+    : dump(own_numbers.back()),
+      first_dump(own_numbers.front()),
+      several(own_numbers.size() > 1),
+      dumps(all_dumps),
+      numbers(own_numbers),
       snapshot(dumps[dump]),
       threads(histories),
       by_place(snapshot.threads.size(), kNoThread) {
@@ -24,6 +26,23 @@ bool ProcessFindings::stands(const ThreadHistory& history) const {
   if (several) return history.verdict == Verdict::stuck || history.verdict == Verdict::waiting;
   const Standing standing = history.last().wait.standing;
   return standing != Standing::runs && standing != Standing::unknown;
+}
+
+void ProcessFindings::let_go_on(std::uint32_t index) {
+  going_on.insert(index);
+  if (threads[index].verdict == Verdict::stuck) threads[index].verdict = Verdict::waiting;
+}
+
+void ProcessFindings::stands_since(ThreadHistory& history, std::uint32_t since) const {
+  const auto first = std::ranges::find(history.sightings, since, &Sighting::dump);
+  if (history.since >= since || first == history.sightings.end()) return;
+  const auto cpu = [&](const Sighting& at) { return dumps[at.dump].threads[at.thread].cpu; };
+  const auto before = cpu(*first), after = cpu(history.last());
+  history.since = since;
+  history.cpu.reset();
+  if (before && after && *after >= *before) history.cpu = *after - *before;
+  const std::uint64_t begin = dumps[since].unix_time_ms, end = dumps[dump].unix_time_ms;
+  history.milliseconds = begin == 0 || end < begin ? 0 : end - begin;
 }
 
 FindingThread ProcessFindings::part(std::uint32_t index, std::string words) const {
@@ -48,11 +67,15 @@ void ProcessFindings::put_threads(Finding& finding, const std::vector<std::uint3
 
 void ProcessFindings::add(Finding finding) {
   std::uint32_t since = 0;
+  const auto cover = [&](std::uint32_t index) {
+    const bool left = finding.severity == Severity::note && threads[index].verdict == Verdict::stuck;
+    if (!left) covered.insert(index);
+  };
   for (const FindingThread& part : finding.threads) {
-    covered.insert(part.thread);
+    cover(part.thread);
     since = std::max(since, threads[part.thread].since);
   }
-  covered.insert(finding.behind.begin(), finding.behind.end());
+  std::ranges::for_each(finding.behind, cover);
   if (!finding.threads.empty()) finding.since = since;
   if (finding.severity != Severity::note || finding.kind == FindingKind::spinning) {
     if (std::string text = duration_words(threads, finding); !text.empty()) {
@@ -60,6 +83,17 @@ void ProcessFindings::add(Finding finding) {
     }
   }
   findings.push_back(std::move(finding));
+}
+
+void ProcessFindings::settle_verdicts() {
+  const auto settle = [&](std::uint32_t index) {
+    if (threads[index].verdict != Verdict::spinning) threads[index].verdict = Verdict::stuck;
+  };
+  for (const Finding& finding : findings) {
+    if (finding.severity == Severity::note) continue;
+    for (const FindingThread& part : finding.threads) settle(part.thread);
+    std::ranges::for_each(finding.behind, settle);
+  }
 }
 
 }  // namespace mixwalk

@@ -28,20 +28,31 @@ struct ProcessFindings {
   // It does not run, as far as can be seen.
   bool stands(const ThreadHistory& history) const;
 
+  // It waits for what goes on, and comes to its turn: it is not stuck.
+  void let_go_on(std::uint32_t index);
+  // It has stood only from that dump on.
+  void stands_since(ThreadHistory& history, std::uint32_t since) const;
+
   // `index`: into threads.
   FindingThread part(std::uint32_t index, std::string words) const;
   Finding finding(FindingKind kind, Severity severity, std::string title) const;
   // Adds threads, by their indices, each with what it waits for; threads beyond the limit are added to Finding::behind.
   void put_threads(Finding& finding, const std::vector<std::uint32_t>& indices) const;
-  // From then on its threads are covered.
+  // From then on its threads are covered; stuck ones not by a note.
   void add(Finding finding);
+  // The threads of findings of what is stuck are stuck, whatever they wait for; but for those that run. With that, lists
+  // and headlines count the same threads.
+  void settle_verdicts();
 
   std::uint32_t dump, first_dump;  // the last one of it, and the first
   bool several;  // there are several dumps of it
+  const std::span<const Snapshot> dumps;
+  const std::span<const std::uint32_t> numbers;  // its dumps, ascending
   const Snapshot& snapshot;
   std::vector<ThreadHistory>& threads;
   std::vector<std::uint32_t> by_place;  // index into threads, by place in snapshot.threads
   std::set<std::uint32_t> covered;      // threads that a finding has explained
+  std::set<std::uint32_t> going_on;     // threads that were let go on
   std::vector<Finding> findings;
 };
 

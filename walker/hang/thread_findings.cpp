@@ -34,6 +34,7 @@ void starved_pool(ProcessFindings& process) {
   for (const std::uint32_t index : process.by_place) {
     const ThreadHistory& worker = process.threads[index];
     if (!is_pool_worker(process.thread(worker))) continue;
+    if (process.going_on.contains(index)) return;
     const Wait& wait = worker.last().wait;
     const bool blocked = wait.standing != Standing::runs && wait.standing != Standing::unknown;
     // The pool adds a worker once or twice a second as long as it is starved: the newest was in no dump before.

@@ -28,7 +28,7 @@ struct WaitRule {
   // "ntdll!NtDelayExecution": image without ".dll", function. "@!…": any image of the runtime. The functions that a
   // P/Invoke declares are compared with these patterns as well. '*' at the end: names that begin so; "clrjit!*" also
   // matches functions without a name.
-  std::array<std::string_view, 10> natives{};
+  std::array<std::string_view, 12> natives{};
   // Methods without parameters and generic arguments, in the form of method_of(). '*' as above.
   std::array<std::string_view, 8> methods{};
   // Rules that this rule may replace although they are of the same layer, or although they say for certain what blocks:

@@ -96,6 +96,15 @@ bool leaf_runs(const FrameNames& names, const Frame& leaf) {
   return named && native_rule(image, false, leaf.name) == nullptr;
 }
 
+// The loader waits for its lock by ntdll's own functions, and LoadLibrary calls those at once. Other frames between are
+// of a DllMain, which runs under the lock.
+bool may_be_loader(std::string_view image) { return image == "ntdll" || image == "kernelbase" || image == "kernel32"; }
+
+// What a thread does that loads a DLL, and is no wait for the loader lock.
+bool says_other_call(const WaitRule* said) {
+  return said != nullptr && said->layer == WaitLayer::call && said->key != "system-wait";
+}
+
 struct Found {
   const WaitRule* rule = nullptr;
   std::uint32_t frame = kNoFrame;
@@ -109,12 +118,14 @@ struct Found {
 Found look(const FrameNames& names, const std::vector<Frame>& frames) {
   Found found;
   std::size_t reach = kReach;
+  bool loader_alone = true;  // no frame so far is of another image than the loader's
   const auto say = [&](const WaitRule* rule, std::uint32_t frame) {
     // A native function of the same wait, farther from the leaf: the functions that it calls may differ while the wait
     // lasts.
     const bool native = frames[frame].kind == FrameKind::native;
     if (native && rule != nullptr && rule == found.rule && frame == found.frame + 1) found.frame = frame;
     if (rule == nullptr || !may_replace(*rule, found.rule)) return;
+    if (rule->key == "loader-lock" && (!loader_alone || says_other_call(found.rule))) return;
     found.rule = rule;
     found.frame = frame;
     reach = kReach;
@@ -129,6 +140,7 @@ Found look(const FrameNames& names, const std::vector<Frame>& frames) {
       ++found.natives;
       found.native_of_program = found.native_of_program || (!names.system(frame) && frame.module != Frame::kNone);
       found.native_of_runtime = found.native_of_runtime || names.runtime(frame);
+      loader_alone = loader_alone && (frame.module == Frame::kNone || may_be_loader(names.image(frame)));
       if (!found.native_of_program) say(native_rule(names.image(frame), names.runtime(frame), frame.name), i);
       continue;
     }
@@ -137,7 +149,7 @@ Found look(const FrameNames& names, const std::vector<Frame>& frames) {
       if (clr_stub(frame.name) == ClrStub::pinvoke && !found.native_of_program) say(target_rule(frame.target), i);
       continue;
     }
-    if (!FrameNames::library(frame) || reach == 0) break;
+    if (!names.library(frame) || reach == 0) break;
     --reach;
     say(method_rule(method_of(frame.name)), i);
   }
@@ -249,8 +261,8 @@ Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, 
     }
     return wait;
   }
-  if (found.native_of_runtime && !FrameNames::library(caller)) return said("runtime-wait", found, 0);
-  if (FrameNames::library(caller)) {
+  if (found.native_of_runtime && !names.library(caller)) return said("runtime-wait", found, 0);
+  if (names.library(caller)) {
     Wait wait = said("library-wait", found, found.first_managed);
     wait.words = "waits in " + short_label(names.snapshot(), caller);
     return wait;

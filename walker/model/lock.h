@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mixwalk {
@@ -22,6 +23,9 @@ enum class LockKind : std::uint8_t {
 // Whether the owner has entered the lock, and can leave it. Else the owner is to give an answer, or to end.
 constexpr bool is_held(LockKind kind) noexcept { return kind <= LockKind::mutex; }
 
+// Lock::type of the critical section under which Windows loads and unloads DLLs, and starts and ends threads.
+inline constexpr std::string_view kLoaderLock = "loader lock";
+
 // A thread that stands in the wait for a lock.
 struct LockWaiter {
   std::uint32_t os_id = 0;
@@ -36,13 +40,15 @@ struct LockWaiter {
 struct Lock {
   LockKind kind = LockKind::monitor;
   std::uint64_t address = 0;  // of the object, CRITICAL_SECTION or SRWLOCK; 0: of a wait chain
-  std::string type;           // of the object: "System.Object"; empty: unknown, or no object
-  std::uint32_t owner = 0;    // OS thread id; 0: nobody, or unknown; of a wait chain: `type` names a foreign thread
+  // Of the object: "System.Object"; of a critical section kLoaderLock, or none; empty: unknown, or no object.
+  std::string type;
+  std::uint32_t owner = 0;  // OS thread id; 0: nobody, or unknown; of a wait chain: `type` names a foreign thread
   // Where owner is 0: a thread holds the lock, but it is not known which (an SRW lock; a thread that has ended).
   bool held = false;
   std::uint32_t recursion = 0;      // how often the owner has entered it; 0: not held, or unknown
   std::vector<LockWaiter> waiters;  // by OS thread id
 
+  bool is_loader_lock() const { return kind == LockKind::critical_section && type == kLoaderLock; }
   bool operator==(const Lock&) const = default;
 };
 

@@ -86,6 +86,15 @@ struct Moment {
   bool operator==(const Moment&) const = default;
 };
 
+// What a document lacks that a dump was written to with a filter. A .mixwalk file has all frames.
+struct LeftOut {
+  bool native_frames = false;
+  std::uint32_t frames_beyond = 0;  // of each stack; 0: none
+  bool threads = false;             // all but those that were asked for
+
+  bool operator==(const LeftOut&) const = default;
+};
+
 // From where a process was looked at.
 enum class Way : std::uint8_t {
   inside,   // by mixwalk.dll in the process
@@ -115,6 +124,7 @@ struct Snapshot {
   // Why `locks` may be incomplete: they were not looked for, or not all could be read; empty: all that can be known are
   // there.
   std::string locks_missing;
+  LeftOut left_out;
 
   bool operator==(const Snapshot&) const = default;
 };

@@ -71,6 +71,7 @@ class NativeLocks {
       threads_.push_back(thread.os_id);
       const StackLimits stack = stack_limits(target.memory(), thread.teb);
       if (stack.base != 0) stacks_.push_back(stack);
+      if (loader_lock_ == 0) loader_lock_ = loader_lock(target.memory(), thread.teb);
     }
     std::ranges::sort(threads_);
   }
@@ -83,7 +84,11 @@ class NativeLocks {
       if (!wait || ++waiters > kMostWaiters) continue;
       if (auto lock = lock_of(thread, *wait)) readings.push_back({std::move(*lock), thread.os_id});
     }
-    std::ranges::move(agreed(readings), std::back_inserter(snapshot_.locks));
+    for (Lock& lock : agreed(readings)) {
+      const bool loader = lock.kind == LockKind::critical_section && lock.address == loader_lock_;
+      if (loader) lock.type = kLoaderLock;
+      snapshot_.locks.push_back(std::move(lock));
+    }
     std::ranges::stable_sort(snapshot_.locks, {}, &Lock::kind);
   }
 
@@ -112,6 +117,7 @@ class NativeLocks {
   WaitingThreads waiting_;
   std::vector<std::uint32_t> threads_;
   std::vector<StackLimits> stacks_;
+  std::uint64_t loader_lock_ = 0;  // 0: not known
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ constexpr std::uint64_t kStackBase = 8, kStackLimit = 16;
 // TEB.ProcessEnvironmentBlock, PEB.ProcessParameters, RTL_USER_PROCESS_PARAMETERS.CommandLine (a UNICODE_STRING: bytes,
 // room, pointer).
 constexpr std::uint64_t kPeb = 0x60, kParameters = 0x20, kCommandLine = 0x70, kBuffer = 8;
+constexpr std::uint64_t kLoaderLockOfPeb = 0x110;
 
 }  // namespace
 
@@ -28,6 +29,12 @@ std::string command_line_of(const MemoryReader& memory, std::uint64_t teb) {
   std::vector<std::byte> units(*bytes);
   if (!memory.read(*text, units.data(), units.size())) return {};
   return utf8_of_utf16(units);
+}
+
+std::uint64_t loader_lock(const MemoryReader& memory, std::uint64_t teb) {
+  if (teb == 0) return 0;
+  const auto peb = memory.read_value<std::uint64_t>(teb + kPeb);
+  return peb ? memory.read_value<std::uint64_t>(*peb + kLoaderLockOfPeb).value_or(0) : 0;
 }
 
 StackLimits stack_limits(const MemoryReader& memory, std::uint64_t teb) {

@@ -16,4 +16,8 @@ std::string command_line_of(const MemoryReader& memory, std::uint64_t teb);
 // name the stack of another thread. (Microsoft Learn, "NT_TIB structure (winnt.h)".)
 StackLimits stack_limits(const MemoryReader& memory, std::uint64_t teb);
 
+// The address of the loader lock, a critical section, by the PEB; 0: it cannot be read. Nothing that is read is trusted.
+// (PEB.LoaderLock: the public symbols of ntdll.)
+std::uint64_t loader_lock(const MemoryReader& memory, std::uint64_t teb);
+
 }  // namespace mixwalk

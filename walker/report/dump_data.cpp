@@ -112,9 +112,9 @@ class DumpWriter {
 
   void lock(const Lock& lock) {
     json_.begin_object();
-    json_.field("kind", words_of(lock.kind));
+    json_.field("kind", words_of(lock));
     json_.field("address", lock.address == 0 ? std::string() : fmt::format("{:#x}", lock.address));
-    json_.field("type", lock.type);
+    json_.field("type", lock.is_loader_lock() ? std::string_view() : std::string_view(lock.type));
     json_.field("owner_words", owner_words(lock.kind));
     json_.field("holder_words", holder_words(lock.kind));
     json_.field("owner", lock.owner);

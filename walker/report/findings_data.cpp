@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "walker/export/words.h"
 #include "walker/hang/finding_words.h"
 #include "walker/hang/frame_names.h"
 
@@ -86,10 +87,12 @@ void write_findings_data(std::span<const Snapshot> dumps, const Findings& findin
              [&](const Finding& finding) { write_finding(names, findings, finding, json); });
   json.array("threads", findings.threads, [&](const ThreadHistory& history) { write_history(history, tables, json); });
   json.array("files", findings.dumps, [&](const DumpInfo& dump) { json.value(dump.file); });
-  // For each dump: its process, by a number, by the system's id, and by its path.
+  // For each dump: its process, by a number, by the system's id, by its path and command line; its runtime.
   json.array("process", findings.dumps, [&](const DumpInfo& dump) { json.value(dump.process); });
   json.array("pids", dumps, [&](const Snapshot& dump) { json.value(dump.process.id); });
   json.array("paths", dumps, [&](const Snapshot& dump) { json.value(tables.string(dump.process.path)); });
+  json.array("commands", dumps, [&](const Snapshot& dump) { json.value(tables.string(dump.process.command_line)); });
+  json.array("runtimes", dumps, [&](const Snapshot& dump) { json.value(tables.string(runtime_text(dump.runtime))); });
   if (across != nullptr) {
     json.key("across");
     write_across(*across, json);

@@ -211,12 +211,108 @@ TEST_F(HangCommandTest, ADumpThatIsGivenTwiceIsNoProof) {
   EXPECT_NE(result.err.find("dump2.json\" is the same dump as "), std::string::npos) << result.err;
 }
 
-TEST_F(HangCommandTest, MinidumpsOfOneSecondAreTwo) {
-  Snapshot dump = test::troubled_program()[0];
-  dump.way = Way::file;
-  const Result result = run(command({dump, dump}));
+// A minidump knows its time in seconds only: what it says decides.
+TEST_F(HangCommandTest, MinidumpsOfOneSecondThatDifferAreTwo) {
+  const Snapshot first = test::troubled_program()[0];
+  const auto compared = [&](auto change) {
+    Snapshot second = first;
+    change(second);
+    std::vector<Snapshot> dumps = {first, second};
+    for (Snapshot& dump : dumps) dump.way = Way::file;
+    return run(command(dumps));
+  };
+  EXPECT_EQ(compared([](Snapshot& dump) { dump.threads[1].cpu = *dump.threads[1].cpu + 1; }).code, ExitCode::stuck);
+  EXPECT_EQ(compared([](Snapshot& dump) { dump.threads[0].stack.frames[0].address += 4; }).code, ExitCode::stuck);
+  EXPECT_EQ(compared([](Snapshot& dump) { dump.locks[0].waiters.pop_back(); }).code, ExitCode::stuck);
+}
+
+TEST_F(HangCommandTest, ACopyOfADumpIsNoSecondOne) {
+  for (const Way way : {Way::inside, Way::outside, Way::file}) {
+    Snapshot dump = test::troubled_program()[0];
+    dump.way = way;
+    const Result copied = run(command({dump, dump}));
+    EXPECT_EQ(copied.code, ExitCode::input);
+    EXPECT_NE(copied.err.find("is the same dump as"), std::string::npos) << copied.err;
+    // Symbols that were found for one of them only are no difference.
+    Snapshot named = dump;
+    for (Thread& thread : named.threads) thread.stack.frames[0].name = "NtWait";
+    EXPECT_EQ(run(command({dump, named})).code, ExitCode::input);
+    // When it was made is not known: what it says decides.
+    dump.unix_time_ms = 0;
+    EXPECT_EQ(run(command({dump, dump})).code, ExitCode::input);
+  }
+}
+
+TEST_F(HangCommandTest, DumpsWithoutStacksSayNothing) {
+  Snapshot empty = test::troubled_program()[0];
+  empty.locks.clear();
+  Snapshot skipped = empty;
+  empty.threads.clear();
+  for (Thread& thread : skipped.threads) {
+    thread.stack = {};
+    thread.skipped = "no access";
+  }
+  const Result none = run(command({empty}));
+  EXPECT_EQ(none.code, ExitCode::input);
+  EXPECT_EQ(none.out, "");
+  EXPECT_EQ(none.err, "mixwalk: \"" + path("dump0.json") + "\" has no thread: there is nothing to look at\n");
+  EXPECT_EQ(run(command({skipped})).err,
+            "mixwalk: \"" + path("dump0.json") + "\" has no stack of any thread: there is nothing to look at\n");
+  skipped.unix_time_ms += 10'000;
+  EXPECT_EQ(run(command({empty, skipped})).code, ExitCode::input);
+  EXPECT_EQ(run(command({test::troubled_program()[1], empty})).code, ExitCode::input);
+}
+
+TEST_F(HangCommandTest, AnEmptyDumpAmongOthersIsLeftOut) {
+  std::vector<Snapshot> dumps = test::troubled_program();
+  const std::string expected = run(command(dumps)).out;
+  dumps.push_back(dumps[1]);
+  dumps[2].threads.clear();
+  dumps[2].locks.clear();
+  dumps[2].unix_time_ms += 10'000;
+  const Result result = run(command(dumps));
   EXPECT_EQ(result.code, ExitCode::stuck);
-  EXPECT_EQ(result.err, "");
+  EXPECT_EQ(result.out, expected);
+  EXPECT_NE(result.err.find("dump2.json\" has no thread, and is left out"), std::string::npos) << result.err;
+}
+
+// What a filter left out of one dump has not changed in the other.
+TEST_F(HangCommandTest, DumpsThatWereFilteredAreSaidToBe) {
+  const auto compared = [&](const FrameFilter& first, const FrameFilter& second) {
+    HangCommand command;
+    const std::vector<Snapshot> dumps = test::troubled_program();
+    const FrameFilter* const filters[] = {&first, &second};
+    for (std::size_t i = 0; i < 2; ++i) {
+      Snapshot dump = dumps[i];
+      if (filters[i]->some_threads) dump.threads.resize(4);
+      StringSink sink;
+      EXPECT_TRUE(JsonExporter(*filters[i]).write(dump, sink));
+      command.files.push_back(file("filtered" + std::to_string(i) + ".json", sink.text));
+    }
+    command.format = Format::json;
+    return nlohmann::json::parse(run(command).out);
+  };
+  const auto verdicts = [](const nlohmann::json& json, const char* verdict) {
+    return std::ranges::count_if(json.at("threads"), [&](const auto& thread) { return thread.at("verdict") == verdict; });
+  };
+  const auto cut = compared({.depth = 3}, {});
+  EXPECT_EQ(cut.at("gaps").at(0), "Dump 1 has no more than 3 frames of each stack (--depth)");
+  EXPECT_EQ(verdicts(cut, "moved"), 0);
+  EXPECT_EQ(verdicts(cut, "stuck"), 0);
+  const auto managed = compared({.managed_only = true}, {.managed_only = true});
+  EXPECT_EQ(managed.at("gaps").at(0), "Dumps 1 and 2 have no native frames (--managed-only)");
+  EXPECT_GT(verdicts(managed, "stuck"), 0);
+  const auto some = compared({}, {.some_threads = true});
+  EXPECT_EQ(some.at("gaps").at(0), "Dump 2 has not all threads (--thread)");
+  EXPECT_EQ(verdicts(some, "gone"), 0);
+  EXPECT_EQ(verdicts(compared({.some_threads = true}, {}), "new"), 0);
+}
+
+// Locks alone prove a deadlock.
+TEST_F(HangCommandTest, LocksWithoutStacksAreLookedAt) {
+  Snapshot dump = test::deadlocked_program()[0];
+  for (Thread& thread : dump.threads) thread.stack = {};
+  EXPECT_EQ(run(command({dump})).code, ExitCode::deadlock);
 }
 
 TEST_F(HangCommandTest, DumpsOfOneMomentOfTwoProcessesAreTwo) {

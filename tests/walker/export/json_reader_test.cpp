@@ -49,6 +49,20 @@ TEST(JsonReaderTest, ADocumentOfAnOlderMixwalkHasNoLocks) {
   EXPECT_FALSE(read.snapshot->locks_missing.empty());
 }
 
+TEST(JsonReaderTest, WhatWasLeftOut) {
+  const auto left_out = [](const FrameFilter& filter) {
+    StringSink sink;
+    EXPECT_TRUE(JsonExporter(filter).write(checked_snapshot(), sink));
+    return read_json_dump(sink.text).snapshot.value_or(Snapshot()).left_out;
+  };
+  EXPECT_EQ(left_out({}), LeftOut());
+  EXPECT_EQ(left_out({.managed_only = true}), LeftOut{.native_frames = true});
+  EXPECT_EQ(left_out({.depth = 3, .some_threads = true}), (LeftOut{.frames_beyond = 3, .threads = true}));
+  auto older = document();
+  older.erase("filter");
+  EXPECT_EQ(read_json_dump(older.dump()).snapshot.value_or(Snapshot()).left_out, LeftOut());
+}
+
 TEST(JsonReaderTest, LocksTimesAndAges) {
   auto json = document();
   json["locks"] = nlohmann::json::parse(

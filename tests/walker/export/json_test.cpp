@@ -92,6 +92,7 @@ TEST(Json, TheFilterIsPartOfTheDocument) {
       json_of(representative_snapshot(), {.managed_only = true, .depth = 1}));
   EXPECT_EQ(dump.at("filter").at("managed_only"), true);
   EXPECT_EQ(dump.at("filter").at("depth"), 1);
+  EXPECT_EQ(dump.at("filter").at("some_threads"), false);
   EXPECT_EQ(dump.at("threads").at(0).at("frames").size(), 1u);
   EXPECT_EQ(dump.at("threads").at(0).at("frames_left_out"), 6);
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "tests/support/hang_builder.h"
 #include "tests/support/hang_samples.h"
@@ -338,7 +339,9 @@ TEST(FindingsTest, AStaticConstructorThatDoesNotGoOnIsNamedFirst) {
 // The runtime runs a static constructor under a critical section.
 TEST(FindingsTest, TheLockOfAStaticConstructorIsNoFindingOfItsOwn) {
   const auto dumps = [](bool constructs) {
-    std::vector<Snapshot> made = constructor_dumps({constructs ? kJoinInConstructor : kEnter});
+    std::vector<Snapshot> made = constructor_dumps(
+        {constructs ? kJoinInConstructor
+                    : std::vector<std::string>{kWait, "coreclr!", "M System.Threading.Thread.Join()", "M Orders.Load()"}});
     for (Snapshot& dump : made) {
       dump.locks.push_back({.kind = LockKind::critical_section, .address = 0xC, .owner = 10, .held = true, .waiters = {{1}}});
     }
@@ -471,6 +474,250 @@ TEST(FindingsTest, ALockOfAThreadThatHasEnded) {
   EXPECT_EQ(findings.findings[0].title, "1 thread waits for a lock of thread 0x63, which is not in the dump");
 }
 
+// Threads that take turns: `lock (x) { Thread.Sleep(…) }`. Of each dump the thread that holds the lock; the others wait.
+std::vector<Snapshot> turns(const std::vector<std::uint32_t>& holders, std::uint32_t threads,
+                            const std::vector<std::string>& holds = {"ntdll!NtDelayExecution", "coreclr!",
+                                                                     "M System.Threading.Thread.Sleep(System.Int32)",
+                                                                     "M Orders.Turn()"}) {
+  std::vector<Snapshot> dumps;
+  for (std::size_t i = 0; i < holders.size(); ++i) {
+    HangBuilder builder(kFirst + i * 10'000);
+    std::vector<std::uint32_t> waiters;
+    for (std::uint32_t id = 1; id <= threads; ++id) {
+      builder.thread(id, managed_thread(id == holders[i] ? holds : kEnter), "turn").cpu(1);
+      if (id != holders[i]) waiters.push_back(id);
+    }
+    builder.monitor(0xA, holders[i], waiters);
+    dumps.push_back(builder.snapshot());
+  }
+  return dumps;
+}
+
+const std::vector<std::string> kNativeReply = {kWait, "orders_native!wait_for_reply", "P orders_native!wait_for_reply",
+                                               "M Orders.Run()"};
+
+// Which thread holds the lock at the moment of a dump is chance.
+TEST(FindingsTest, ThreadsThatTakeTurnsAreNotStuck) {
+  for (const auto& holders : std::vector<std::vector<std::uint32_t>>{
+           {1, 2}, {1, 1}, {1, 1, 1}, {1, 2, 1}, {1, 2, 2}, {2, 1, 1}, {1, 2, 3}, {1, 1, 2, 2}}) {
+    for (const std::uint32_t threads : {3u, 5u}) {
+      const Findings findings = find(turns(holders, threads));
+      EXPECT_EQ(severity(findings), Severity::note) << findings.findings[0].title;
+      EXPECT_EQ(headline(findings), "nothing is stuck");
+      for (const ThreadHistory& thread : findings.threads) EXPECT_NE(thread.verdict, Verdict::stuck);
+    }
+  }
+  EXPECT_EQ(headline(find(turns({1, 1}, 2))), "nothing is stuck");
+}
+
+TEST(FindingsTest, AHolderThatSleepsIsNamedAndHoldsNobodyUp) {
+  const Findings findings = find(turns({1, 1}, 2));
+  ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::contended});
+  EXPECT_EQ(findings.findings[0].title, "1 thread waits for what thread 0x1 \"turn\" holds");
+  EXPECT_EQ(findings.findings[0].details[0], "The holder sleeps, and goes on by itself unless it sleeps for ever: nobody is stuck.");
+}
+
+// Turns came to an end: since the second dump the same thread holds the lock, and does not go on.
+TEST(FindingsTest, ALockThatWentRoundAndThenStopped) {
+  const Findings findings = find(turns({2, 1, 1}, 3, kNativeReply));
+  ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::chain});
+  EXPECT_EQ(severity(findings), Severity::stuck);
+  EXPECT_EQ(findings.findings[0].since, 1u);
+  for (const ThreadHistory& thread : findings.threads) {
+    EXPECT_EQ(thread.since, 1u);
+    EXPECT_EQ(thread.milliseconds, 10'000u);
+  }
+}
+
+// The third thread stands in its wait for the lock in both dumps; the lock has gone to another thread in between.
+TEST(FindingsTest, AWaiterOfALockWithAnotherOwnerGoesOn) {
+  std::vector<Snapshot> dumps = turns({1, 1}, 3, kNativeReply);
+  EXPECT_EQ(severity(find(dumps)), Severity::stuck);
+  // So that the owner itself does not say that it moved.
+  for (Thread& thread : dumps[0].threads) {
+    if (thread.os_id == 2) thread.stack = dumps[0].threads[0].stack;
+  }
+  dumps[0].locks[0].owner = 2;
+  dumps[0].locks[0].waiters = {{1}, {3}};
+  const Findings findings = find(dumps);
+  for (const ThreadHistory& thread : findings.threads) {
+    EXPECT_EQ(thread.verdict == Verdict::waiting, thread.os_id == 3) << thread.os_id;
+  }
+}
+
+// An SRW lock does not say who holds it.
+TEST(FindingsTest, ALockThatAnotherWaiterGotHasGoneRound) {
+  const std::vector<std::string> acquire = {"ntdll!NtWaitForAlertByThreadId", "ntdll!RtlAcquireSRWLockExclusive",
+                                            "orders_native!get"};
+  const auto dumps = [&](std::vector<std::string> later) {
+    return two_dumps([&](HangBuilder& builder, std::uint64_t i) {
+      builder.thread(1, test::native_thread(acquire)).cpu(1);
+      builder.thread(2, test::native_thread(i == 0 ? acquire : later)).cpu(1);
+      Lock lock{.kind = LockKind::srw_lock, .address = 0xA, .held = true, .waiters = {{1}}};
+      if (i == 0 || later == acquire) lock.waiters.push_back({2});
+      builder.lock(std::move(lock));
+    });
+  };
+  EXPECT_EQ(headline(find(dumps(acquire))), "2 threads are stuck");
+  EXPECT_EQ(headline(find(dumps({"orders_native!work"}))), "nothing is stuck");
+}
+
+// A dump of a process that runs does not show a lock that went from hand to hand while it was looked at.
+TEST(FindingsTest, AMonitorThatIsNotShownGoesFromHandToHand) {
+  const auto dumps = [](auto change) {
+    return two_dumps([&](HangBuilder& builder, std::uint64_t i) {
+      builder.thread(1, managed_thread(kEnter)).cpu(1);
+      change(builder.snapshot(), i);
+    });
+  };
+  EXPECT_EQ(headline(find(dumps([](Snapshot&, std::uint64_t) {}))), "nothing is stuck");
+  EXPECT_EQ(headline(find(dumps([](Snapshot& dump, std::uint64_t) { dump.locks_missing = "nobody looked"; }))),
+            "1 thread is stuck");
+  EXPECT_EQ(headline(find(dumps([](Snapshot& dump, std::uint64_t) { dump.runtime.major = 11; }))), "1 thread is stuck");
+  // It is known in the last dump only, and in the one before it went from hand to hand.
+  EXPECT_EQ(headline(find(dumps([](Snapshot& dump, std::uint64_t i) {
+              if (i == 1) dump.locks.push_back({.address = 0xA, .held = true, .waiters = {{1}}});
+            }))),
+            "nothing is stuck");
+}
+
+TEST(FindingsTest, AWaiterOfALockThatNobodyHoldsIsNotStuck) {
+  const auto dumps = [](bool held) {
+    return two_dumps([&](HangBuilder& builder, std::uint64_t) {
+      builder.thread(1, test::native_thread({kWait, "ntdll!RtlEnterCriticalSection", "orders_native!get"})).cpu(1);
+      builder.lock({.kind = LockKind::critical_section, .address = 0xA, .held = held, .waiters = {{1}}});
+    });
+  };
+  EXPECT_EQ(headline(find(dumps(true))), "1 thread is stuck");
+  EXPECT_EQ(headline(find(dumps(false))), "nothing is stuck");
+}
+
+TEST(FindingsTest, AWaiterThatGaveUpProvesNothing) {
+  std::vector<std::string> tries = kEnter;
+  tries[2] = "M System.Threading.Monitor.TryEnter(System.Object, System.Int32)";
+  const Findings findings = find(two_dumps([&](HangBuilder& builder, std::uint64_t i) {
+    builder.thread(1, managed_thread(kNativeReply)).cpu(1);
+    builder.thread(2, managed_thread(kEnter)).cpu(1);
+    builder.thread(3, managed_thread(i == 0 ? tries : std::vector<std::string>{"orders_native!work", "M Orders.Run()"})).cpu(1);
+    builder.monitor(0xA, 1, i == 0 ? std::vector<std::uint32_t>{2, 3} : std::vector<std::uint32_t>{2});
+  }));
+  EXPECT_EQ(headline(findings), "2 threads are stuck");
+}
+
+// Nobody knows whether the holder goes on: its frames are missing in one of the dumps.
+TEST(FindingsTest, WhoWaitsForAnUnclearHolderIsUnclear) {
+  const auto dumps = [](const std::string& above) {
+    return two_dumps([&](HangBuilder& builder, std::uint64_t i) {
+      builder.thread(1, managed_thread({kWait, i == 0 ? above : "orders_native!wait_for_reply",
+                                        "P orders_native!wait_for_reply", "M Orders.Run()"})).cpu(1);
+      builder.thread(2, managed_thread(kEnter)).cpu(1).monitor(0xA, 1, {2});
+    });
+  };
+  EXPECT_EQ(headline(find(dumps("orders_native!wait_for_reply"))), "2 threads are stuck");
+  const Findings findings = find(dumps("gap"));
+  EXPECT_EQ(headline(findings), "nothing is stuck");
+  ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::chain});
+  EXPECT_EQ(severity(findings), Severity::note);
+  EXPECT_EQ(findings.findings[0].details[0], "Whether the holder goes on is not known, nor whether anybody is stuck.");
+  for (const ThreadHistory& thread : findings.threads) EXPECT_EQ(thread.verdict, Verdict::unclear);
+}
+
+TEST(FindingsTest, WhoWaitsForAnUnclearStaticConstructorIsUnclear) {
+  std::vector<Snapshot> dumps = constructor_dumps({kJoinInConstructor});
+  for (Thread& thread : dumps[0].threads) {
+    if (thread.os_id == 10) thread.stack.frames[1].kind = FrameKind::gap;
+  }
+  const Findings findings = find(dumps);
+  ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::class_constructor});
+  EXPECT_EQ(severity(findings), Severity::note);
+  EXPECT_EQ(headline(findings), "nothing is stuck");
+  for (const ThreadHistory& thread : findings.threads) EXPECT_EQ(thread.verdict, Verdict::unclear) << thread.os_id;
+}
+
+// All workers wait for a lock that goes round: it is their turn sooner or later.
+TEST(FindingsTest, APoolWhoseWorkersWaitForALockThatGoesRoundIsNotStarved) {
+  const auto found = [](bool goes_on) {
+    return find(two_dumps([&](HangBuilder& builder, std::uint64_t i) {
+      builder.thread(1, managed_thread(goes_on && i == 0 ? std::vector<std::string>{"orders_native!work", "M Orders.Run()"}
+                                                         : kNativeReply)).cpu(1);
+      for (std::uint32_t id = 2; id < 6; ++id) builder.thread(id, pool_thread(kEnter), ".NET TP Worker").cpu(1);
+      builder.monitor(0xA, 1, {2, 3, 4, 5});
+    }));
+  };
+  EXPECT_THAT(kinds(found(false)), testing::Contains(FindingKind::starved_pool));
+  EXPECT_EQ(kinds(found(true)), std::vector<FindingKind>{FindingKind::contended});
+}
+
+// "3 threads are stuck", or deadlocked and stuck together; as many as the list of threads calls stuck.
+void expect_headline_counts(const std::string& expected, const Findings& findings) {
+  EXPECT_EQ(headline(findings), expected);
+  const auto stuck = std::ranges::count(findings.threads, Verdict::stuck, &ThreadHistory::verdict);
+  std::size_t said = 0, groups = 0;
+  std::istringstream words(headline(findings));
+  for (std::string word; words >> word;) {
+    if (word[0] >= '0' && word[0] <= '9') said += std::stoul(word);
+  }
+  for (const StackGroup& group : findings.groups) groups += group.verdict == Verdict::stuck ? group.threads.size() : 0;
+  EXPECT_EQ(said, stuck);
+  EXPECT_EQ(groups, stuck);
+  EXPECT_EQ(severity(findings) != Severity::note, stuck != 0);
+}
+
+TEST(FindingsTest, TheHeadlineCountsTheThreadsOfTheList) {
+  expect_headline_counts("2 threads are deadlocked, and 3 more are stuck", find(test::deadlocked_program()));
+  expect_headline_counts("2 threads are deadlocked, and 3 more are stuck", find({test::deadlocked_program().back()}));
+  expect_headline_counts("16 threads are stuck", find(test::troubled_program()));
+  // A holder that waits for the outside, and a waiter that has just come.
+  expect_headline_counts("3 threads are stuck", find(two_dumps([](HangBuilder& builder, std::uint64_t i) {
+    builder.thread(1, managed_thread({kWait, "ws2_32!recv", "M System.Net.Sockets.SocketPal.Receive(System.Int32)",
+                                      "M Orders.Get()"})).cpu(1);
+    builder.thread(2, managed_thread(kEnter)).cpu(1);
+    builder.monitor(0xA, 1, {2});
+    if (i == 1) builder.thread(3, managed_thread(kEnter)).cpu(1).snapshot().locks[0].waiters.push_back({3});
+  })));
+}
+
+// What a note shows is not hidden by it.
+TEST(FindingsTest, AStuckThreadThatANoteShowsIsFoundAllTheSame) {
+  const Findings pool = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
+    for (std::uint32_t id = 1; id < 4; ++id) {
+      builder.thread(id, pool_thread({"ntdll!NtDelayExecution", "coreclr!", "M System.Threading.Thread.Sleep(System.Int32)",
+                                      "M Orders.Poll()"}), ".NET TP Worker").cpu(1);
+    }
+    builder.thread(4, pool_thread(kNativeReply), ".NET TP Worker").cpu(1);
+  }));
+  expect_headline_counts("1 thread is stuck", pool);
+  EXPECT_EQ(kinds(pool), (std::vector<FindingKind>{FindingKind::stuck, FindingKind::starved_pool}));
+}
+
+TEST(FindingsTest, WhoHasJustComeToALockOfAStuckThreadIsStuck) {
+  const Findings holder = find(two_dumps([](HangBuilder& builder, std::uint64_t i) {
+    builder.thread(1, managed_thread(kNativeReply)).cpu(1);
+    if (i == 0) return;
+    builder.thread(2, managed_thread(kEnter)).cpu(1).thread(3, managed_thread(kEnter)).cpu(1).monitor(0xA, 1, {2, 3});
+  }));
+  expect_headline_counts("3 threads are stuck", holder);
+  EXPECT_EQ(kinds(holder), std::vector<FindingKind>{FindingKind::chain});
+}
+
+// The frames say no more than that it is a critical section: the loader's own names are missing.
+TEST(FindingsTest, TheLoaderLockIsCalledSo) {
+  const auto found = [](const std::string& type) {
+    return find(two_dumps([&](HangBuilder& builder, std::uint64_t) {
+      builder.thread(1, managed_thread(kNativeReply)).cpu(1);
+      builder.thread(2, test::native_thread({kWait, "ntdll!RtlEnterCriticalSection", "ntdll!"})).cpu(1);
+      builder.lock({.kind = LockKind::critical_section, .address = 0xA0, .type = type, .owner = 1, .held = true,
+                    .waiters = {{2}}});
+    }));
+  };
+  const Findings loader = found(std::string(kLoaderLock)), other = found("");
+  EXPECT_EQ(loader.findings[0].threads[1].words, "waits for the loader lock 0xa0, held by thread 0x1");
+  EXPECT_EQ(loader.threads[1].last().wait.rule, "loader-lock");
+  EXPECT_TRUE(loader.threads[1].last().wait.words.starts_with("waits for the loader lock"));
+  EXPECT_EQ(other.findings[0].threads[1].words, "waits for the critical section 0xa0, held by thread 0x1");
+  EXPECT_EQ(other.threads[1].last().wait.rule, "critical-section");
+}
+
 TEST(FindingsTest, EachThreadIsInOneGroup) {
   const Findings findings = find(test::troubled_program());
   std::size_t threads = 0;
@@ -553,6 +800,7 @@ TEST(FindingsTest, ACircleOfTwoHundredThousandThreads) {
 TEST(FindingsTest, NoDumpsNoFindings) {
   EXPECT_TRUE(find({}).findings.empty());
   EXPECT_TRUE(find({Snapshot()}).findings.empty());
+  EXPECT_EQ(headline(find({Snapshot(), Snapshot()})), "there is no thread to look at");
 }
 
 }  // namespace

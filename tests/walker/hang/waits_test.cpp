@@ -507,5 +507,50 @@ TEST(WaitsTest, LongNamesAreClipped) {
   EXPECT_LT(found.words.size(), 1000u);
 }
 
+// The loader's own frames come to the lock. Whoever is called by the loader holds it, and waits for something else.
+TEST(WaitsTest, TheLoaderLockIsWhatTheLoaderItselfWaitsFor) {
+  const std::string enter = "ntdll!RtlEnterCriticalSection", load = "ntdll!LdrLoadDll", library = "kernelbase!LoadLibraryExW";
+  const auto rule = [](std::vector<std::string> frames) { return wait(native_thread(std::move(frames))).rule; };
+  EXPECT_EQ(rule({kWait, enter, load, library, "orders_native!get"}), "loader-lock");
+  EXPECT_EQ(rule({kWait, enter, "ntdll!LdrShutdownThread", "kernelbase!ExitThread"}), "loader-lock");
+  EXPECT_EQ(rule({kWait, enter, "ntdll!", library, "orders_native!get"}), "loader-lock");
+  EXPECT_EQ(rule({kWait, "ntdll!LdrpDrainWorkQueue", load, library}), "loader-lock");
+  EXPECT_EQ(wait(managed_thread({kWait, enter, load, library, "P kernel32!LoadLibraryW", "M Orders.Load()"})).rule,
+            "loader-lock");
+  // DllMain of one of the system's DLLs.
+  EXPECT_EQ(rule({kWait, enter, "combase!", "ntdll!LdrpCallInitRoutine", load, library}), "critical-section");
+  EXPECT_EQ(rule({"ntdll!NtReadFile", "kernelbase!ReadFile", "ntdll!LdrpMapDll", load, library}), "file-read");
+  EXPECT_EQ(rule({kWait, enter, "orders_native!get"}), "critical-section");
+  // DllMain of the program's, which waits.
+  EXPECT_NE(rule({kWait, "orders_native!DllMain", "ntdll!LdrpCallInitRoutine", load, library}), "loader-lock");
+}
+
+// Methods of the program end the search, whatever their namespaces are called.
+TEST(WaitsTest, AProgramThatIsCalledLikeDotNet) {
+  const auto of = [](std::vector<std::string> frames, const std::string& path) {
+    HangBuilder builder;
+    builder.thread(1, frames);
+    builder.snapshot().assemblies = {{.path = path}};
+    for (Frame& frame : builder.last().stack.frames) {
+      if (frame.name.starts_with("Microsoft.Orders.")) frame.il.assembly = 0;
+    }
+    return wait_of(FrameNames(builder.snapshot()), builder.last());
+  };
+  const std::string program = "C:\\orders\\Microsoft.Orders.dll", dotnet = "C:\\orders\\System.Orders.dll";
+  const std::vector<std::string> gate = managed_thread(
+      {"ntdll!NtWaitForMultipleObjects", "coreclr!", "M System.Threading.Monitor.Wait(System.Object)",
+       "M Microsoft.Orders.Gate.Pass()", "M System.Threading.Tasks.Task.InternalWait(System.Int32)", "M Orders.Run()"});
+  EXPECT_EQ(of(gate, program).rule, "monitor-wait");
+  EXPECT_EQ(of(gate, program).program, 3u);
+  EXPECT_EQ(of(gate, dotnet).rule, "task-wait");
+  EXPECT_EQ(of(gate, dotnet).program, 5u);
+  const std::vector<std::string> main = {"ntdll!NtWaitForMultipleObjects", "coreclr!",
+                                         "M System.Threading.WaitHandle.WaitOne()",
+                                         "M Microsoft.Orders.Program.Main(System.String[])", "coreclr!",
+                                         "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"};
+  EXPECT_EQ(of(main, program).rule, "main-wait");
+  EXPECT_EQ(of(main, dotnet).rule, "wait-handle");
+}
+
 }  // namespace
 }  // namespace mixwalk

@@ -241,6 +241,13 @@ async function a_difference_by_hand() {
 async function a_fleet_by_hand() {
   const page = await open('fleet');
   expect_equal(await page.text('[role=tab][aria-selected=true]'), '4 processes', 'the first view');
+  expect_equal(await page.text('h1'), '2 programs 4 processes', 'the title of several processes');
+  expect_equal(await page.text('#facts'), '60 threads in all', 'facts of all processes');
+  const heads = await page.evaluate(`[...document.querySelectorAll('#dumps > li')].map((each) => each.textContent)`);
+  expect_equal(heads.length, 4, 'heads, one a process');
+  expect_equal([heads[0].startsWith('web1.mixwalk process 4711 · C:\\orders\\') && heads[0].includes(' · .NET 10.0.12 · '),
+                heads[1].startsWith('web2.mixwalk process 4712 · D:\\billing\\billing.exe · .NET 8.0.31 · '),
+                heads[1].includes('Dump 2: '), heads[1].includes('Dump 1: ')], [true, true, true, false], `the head of a process: ${heads[0]}; ${heads[1]}`);
   expect_equal(await page.text('.across .hint').then((text) => text.split('.')[0]), '2 of 4 processes are in trouble', 'how many are in trouble');
   expect_equal(await page.evaluate(`[...document.querySelectorAll('.across .scroll:first-of-type tbody tr')].length`), 4, 'processes');
   expect_equal(await page.evaluate(`[...document.querySelectorAll('.across h2')].map((each) => each.textContent)`),
@@ -266,7 +273,7 @@ async function a_fleet_by_hand() {
   await expect_quiet(page, 'a fleet');
 
   const large = await open('large-fleet');
-  expect_equal(await large.count('#dumps li'), 11, 'dumps of a large fleet: ten, and a button');
+  expect_equal(await large.count('#dumps li'), 11, 'processes in the head of a large fleet: ten, and a button');
   expect_equal(await large.count('.across .scroll:first-of-type tbody tr'), 21, 'processes of a large fleet: twenty, and a button');
   expect_equal(await large.count('.finding'), 3, 'findings of a large fleet');
   expect_equal(await large.text('.finding h3'), 'Deadlock of 2 threads in web0.mixwalk', 'the process of a finding');
@@ -274,7 +281,7 @@ async function a_fleet_by_hand() {
   await large.click('.more-findings');
   expect_equal(await large.count('.finding') >= 60, true, 'all findings');
   await large.click('#dumps button');
-  expect_equal(await large.count('#dumps li'), 60, 'all dumps');
+  expect_equal(await large.count('#dumps li'), 60, 'all processes');
   await expect_quiet(large, 'a large fleet');
 }
 

@@ -165,6 +165,25 @@ TEST(HtmlExporter, FindingsPointAtThreadsOfTheirDumps) {
   EXPECT_EQ(ids, (std::vector<std::uint32_t>{0x200, 0x204}));
 }
 
+TEST(HtmlExporter, EachProcessHasItsOwnHead) {
+  std::vector<Snapshot> dumps = fleet_snapshots();
+  dumps[1].process.path = "D:\\billing\\billing.exe";
+  dumps[1].process.command_line = "billing.exe --all";
+  dumps[1].runtime = {".NET", 8, 0, 31, 0};
+  const std::vector<std::string> files = {"web1.mixwalk", "web2.mixwalk", "web3.mixwalk", "web4.mixwalk"};
+  StringSink out;
+  ASSERT_TRUE(HtmlExporter().write_findings(dumps, find_hangs(dumps, files), out));
+  const Json data = data_of(out.text);
+  const auto text = [&](const char* list, std::size_t dump) {
+    return data["strings"][data["findings"][list][dump].get<std::size_t>()].get<std::string>();
+  };
+  EXPECT_EQ(text("paths", 1), dumps[1].process.path);
+  EXPECT_EQ(text("commands", 1), "billing.exe --all");
+  EXPECT_EQ(text("runtimes", 1), ".NET 8.0.31");
+  EXPECT_EQ(text("runtimes", 3), ".NET 10.0.12");
+  EXPECT_EQ(text("commands", 3), dumps[3].process.command_line);
+}
+
 TEST(HtmlExporter, AcrossSaysWhichProcessesAreInTroubleAndWhatTheyHaveInCommon) {
   const std::vector<Snapshot> dumps = fleet_snapshots();
   const std::vector<std::string> files = {"web1.mixwalk", "web2.mixwalk", "web3.mixwalk", "web4.mixwalk"};

@@ -5,7 +5,7 @@ const isSeries = dumps.length > 1;
 const hang = report.findings ?? null;
 dumps.forEach((each, i) => each.threads.forEach((thread) => { thread.dump = i; }));
 
-// {dumps: their indices, last: the last of them, name, path, sick}, by number; none where nothing was compared.
+// {dumps: their indices, last: the last of them, name, id, path, command, runtime, sick}, by number; none where nothing was compared.
 const processes = [];
 if (hang) {
   hang.process.forEach((number, at) => {
@@ -15,6 +15,9 @@ if (hang) {
   });
   for (const process of processes) {
     process.path = readable(strings[hang.paths[process.last]]);
+    process.id = hang.pids[process.last];
+    process.command = readable(strings[hang.commands[process.last]]);
+    process.runtime = readable(strings[hang.runtimes[process.last]]);
     process.name = readable(fileName(hang.files[process.last])) || `process ${hang.pids[process.last]}`;
   }
   // Files of several folders may have one name, and a file several processes.
@@ -27,7 +30,7 @@ const isFleet = processes.length > 1;
 const processOf = (thread) => processes[hang.process[thread.dump]];
 
 const VERDICTS = {
-  stuck: 'it stands where it stood, used no processor time, and cannot go on by itself',
+  stuck: 'it cannot go on by itself: it stands where it stood and used no processor time, or waits for what does not go on',
   spinning: 'it ran most of the time and did not leave its function',
   waiting: 'it waits for the outside, or for a signal that nobody owns',
   idle: 'it waits for work, and is there for that',
@@ -80,9 +83,11 @@ function dumpTime(at) {
 }
 
 // "stuck since dump 1, for 20 s; used 0 s of CPU time".
-function verdictText({verdict, history}) {
+function verdictText({verdict, history, thread}) {
   if (!verdict || verdict === 'once') return '';
-  const since = history.ms ? ` since dump ${history.since + 1}, for ${duration(history.ms * 1e6)} at least` : '';
+  // What waits for a thread that is stuck may have come there after the dump before.
+  const stood = verdict !== 'stuck' || history.since < thread.dump;
+  const since = history.ms && stood ? ` since dump ${history.since + 1}, for ${duration(history.ms * 1e6)} at least` : '';
   const cpu = history.cpu === undefined ? '' : `; used ${history.cpu ? `${duration(history.cpu * 100)} of` : 'no'} CPU time`;
   return `${verdict}${['stuck', 'spinning', 'waiting', 'idle'].includes(verdict) ? since : ''}${cpu}`;
 }

@@ -22,36 +22,23 @@ let shown = null;
 
 function head() {
   const {process, runtime} = report;
-  const name = readable(fileName(process.path)) || 'process';
+  // Several processes may be of several programs.
+  const programs = isFleet ? [...new Set(processes.map(({path}) => fileName(path)))] : [readable(fileName(process.path))];
+  const name = programs.length > 1 ? plural(programs.length, 'program') : programs[0] || 'process';
   const kind = compared ? 'two recordings' : recording ? 'recording' : isSeries ? plural(dumps.length, 'dump') : 'dump';
   const which = isFleet ? `${processes.length} processes` : compared ? 'before and after' : `process ${process.id}`;
   document.title = `${name} ${which} – mixwalk ${kind}`;
   byId('view-kind').textContent = kind;
   byId('title').replaceChildren(name, ' ', el('span', {class: 'dim'}, which));
-  const facts = [readable(runtime), compared || isFleet ? '' : utc((recording ?? dump).time_ms)];
+  const facts = [isFleet ? '' : readable(runtime), compared || isFleet ? '' : utc((recording ?? dump).time_ms)];
   const notes = [];
   if (isFleet) {
     facts.push(`${plural(people.length, 'thread')} in all`);
-    dumpList();
+    listLines(processes.map(processHead), (count) => `${count.toLocaleString('en')} more process${count === 1 ? '' : 'es'}`);
   } else if (dump) {
-    const count = (fits) => dump.threads.filter(fits).length;
-    facts.push(`${plural(dump.threads.length, 'thread')}: ${count(({managed}) => managed)} managed`,
-               `${count(({state, skipped}) => state === 'whole' && !skipped)} whole stacks`);
-    const guessed = count(({state, skipped}) => state === 'guessed' && !skipped);
-    const skipped = count(({skipped}) => skipped);
-    if (guessed) facts.push(`${guessed} with guessed frames`);
-    if (skipped) facts.push(`${skipped} skipped`);
-    if (dump.moments.length === 1 && dump.threads.every(({moment, skipped: why}) => moment || why)) {
-      facts.push(`one moment, for which all stood still for ${duration(dump.moments[0])}`);
-    } else if (dump.moments.length) {
-      facts.push(`${plural(dump.moments.length, 'moment')}, of ${dump.moments.map(duration).join(', ')}`);
-    }
+    facts.push(...dumpFacts(dump));
+    notes.push(...dumpNotes(dump));
     if (isSeries) dumpList();
-    if (dump.way === 'outside') notes.push(`From outside: nothing was loaded into the process${dump.way_reason ? ` (${readable(dump.way_reason)})` : ''}.`);
-    if (dump.way === 'file') facts.push('from a dump file');
-    if (dump.unasked) notes.push(`Managed frames are missing: ${readable(dump.unasked)}`);
-    if (dump.managed_only) notes.push('Only managed frames are shown.');
-    if (dump.depth) notes.push(`No more than ${plural(dump.depth, 'frame')} of each stack.`);
   } else if (compared) {
     facts.push(compared[1].event);
     byId('dumps').append(...compared.map((each, side) => el('li', {}, `${SIDES[side]}: ${readable(each.file)}, process ${each.process}, ` +
@@ -69,16 +56,58 @@ function head() {
   byId('made-by').textContent = `Made by ${readable(report.tool)}. This file asks no network.`;
 }
 
-// When each dump was made, and of which file it is; of many the first ones, and a button for the others.
+function dumpFacts(of) {
+  const facts = [];
+  const count = (fits) => of.threads.filter(fits).length;
+  facts.push(`${plural(of.threads.length, 'thread')}: ${count(({managed}) => managed)} managed`,
+             `${count(({state, skipped}) => state === 'whole' && !skipped)} whole stacks`);
+  const guessed = count(({state, skipped}) => state === 'guessed' && !skipped);
+  const skipped = count(({skipped: why}) => why);
+  if (guessed) facts.push(`${guessed} with guessed frames`);
+  if (skipped) facts.push(`${skipped} skipped`);
+  if (of.moments.length === 1 && of.threads.every(({moment, skipped: why}) => moment || why)) {
+    facts.push(`one moment, for which all stood still for ${duration(of.moments[0])}`);
+  } else if (of.moments.length) {
+    facts.push(`${plural(of.moments.length, 'moment')}, of ${of.moments.map(duration).join(', ')}`);
+  }
+  if (of.way === 'file') facts.push('from a dump file');
+  return facts;
+}
+
+function dumpNotes(of) {
+  const notes = [];
+  if (of.way === 'outside') notes.push(`From outside: nothing was loaded into the process${of.way_reason ? ` (${readable(of.way_reason)})` : ''}.`);
+  if (of.unasked) notes.push(`Managed frames are missing: ${readable(of.unasked)}`);
+  if (of.managed_only) notes.push('Only managed frames are shown.');
+  if (of.depth) notes.push(`No more than ${plural(of.depth, 'frame')} of each stack.`);
+  return notes;
+}
+
+// When each dump was made, and of which file it is.
 function dumpList() {
+  listLines(dumps.map((each, at) => `${dumpTitle(at)}: ${dumpTime(at)}${hang ? `, ${readable(hang.files[at])}` : ''}`),
+            (count) => plural(count, 'more dump'));
+}
+
+// Of several processes what one alone has as the head of the page. Facts are those of its last dump.
+function processHead(process) {
+  const last = dumps[process.last];
+  const made = process.dumps.map((at) => `${dumpTitle(at)}: ${utc(dumps[at].time_ms)}, ${readable(hang.files[at])}`);
+  const facts = [`process ${process.id}`, process.path.slice(0, 200), process.runtime, ...dumpFacts(last), process.command.slice(0, 200)];
+  return [el('b', {}, process.name), ` ${facts.filter(Boolean).join(' · ')}`,
+          ...made.map((line) => el('p', {}, line)), ...dumpNotes(last).map((note) => el('p', {}, note))];
+}
+
+// Of many lines the first ones, and a button for the others.
+function listLines(lines, rest) {
   const MOST = 12;
-  const lines = dumps.map((each, at) => `${dumpTitle(at)}: ${isFleet ? utc(each.time_ms) : dumpTime(at)}${hang ? `, ${readable(hang.files[at])}` : ''}`);
   const shown = lines.length > MOST ? lines.slice(0, MOST - 2) : lines;
-  const rest = lines.slice(shown.length);
+  const left = lines.slice(shown.length);
+  const item = (line) => el('li', {}, ...[line].flat());
   const more = el('li', {}, el('button', {type: 'button', class: 'quiet', onclick: () => {
-    more.replaceWith(allOf(rest.map((line) => el('li', {}, line))));
-  }}, plural(rest.length, 'more dump')));
-  byId('dumps').append(allOf(shown.map((line) => el('li', {}, line))), rest.length ? more : '');
+    more.replaceWith(allOf(left.map(item)));
+  }}, rest(left.length)));
+  byId('dumps').append(allOf(shown.map(item)), left.length ? more : '');
 }
 
 function findings() {

@@ -1,0 +1,23 @@
+#include "walker/outside/process_block.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/paged_memory.h"
+
+namespace mixwalk {
+namespace {
+
+constexpr std::uint64_t kTeb = 0x2'0000'0000, kPeb = 0x2'1000'0000, kLock = 0x7FFA'1234'5640;
+
+TEST(ProcessBlock, TheLoaderLock) {
+  test::PagedMemory memory;
+  EXPECT_EQ(loader_lock(memory, kTeb), 0u);
+  memory.put(kTeb + 0x60, std::uint64_t{kPeb});
+  EXPECT_EQ(loader_lock(memory, kTeb), 0u);
+  memory.put(kPeb + 0x110, std::uint64_t{kLock});
+  EXPECT_EQ(loader_lock(memory, kTeb), kLock);
+  EXPECT_EQ(loader_lock(memory, 0), 0u);
+}
+
+}  // namespace
+}  // namespace mixwalk
