@@ -106,9 +106,14 @@ TEST_F(RunTests, OneThatSaysThatItDidNotRunHasNotPassed) {
 }
 
 TEST_F(RunTests, AnOutputWithoutItsEndOrWithAFailedCaseHasNotPassed) {
-  add("cut", {"echo", "[==========] Running 2 tests from 1 test suite."});
-  add("failed", {"echo", "[==========] 1 test from 1 test suite ran. (3 ms total)&&echo", "[  FAILED  ] Suite.Case (3 ms)"});
-  add("none", {"echo", "[==========] 0 tests from 0 test suites ran. (3 ms total)"});
+  fs::create_directories(folder_);
+  const auto writes = [&](const std::string& name, const std::string& text) {
+    add(name, {"type", "..\\" + name + ".txt"});
+    std::ofstream(folder_ / (name + ".txt")) << text;
+  };
+  writes("cut", "[==========] Running 2 tests from 1 test suite.\n[       OK ] A.One (0 ms)\n");
+  writes("failed", "[  FAILED  ] A.One (0 ms)\n[==========] 1 test from 1 test suite ran. (3 ms total)\n");
+  writes("none", "[==========] 0 tests from 0 test suites ran. (3 ms total)\n");
   const ProgramResult result = run();
   EXPECT_EQ(result.exit_code, 1u);
   EXPECT_TRUE(result.out.ends_with("0 passed, 2 failed\r\n")) << result.out;

@@ -250,8 +250,10 @@ TEST(RecordingReader, ForgedTables) {
   expect_forged(bytes_field(13, ""), "a field has another type");
 }
 
+constexpr std::uint64_t kNoLock = static_cast<std::uint64_t>(layout::kLastLock) + 1;
+
 TEST(RecordingReader, ForgedLocks) {
-  expect_forged(bytes_field(21, number_field(1, 4)), "an enumeration's value is not known");
+  expect_forged(bytes_field(21, number_field(1, kNoLock)), "an enumeration's value is not known");
   expect_forged(bytes_field(21, number_field(4, 1ull << 32)), "a number is too large");
   expect_forged(bytes_field(21, number_field(6, 1ull << 32)), "a number is too large");
   expect_forged(bytes_field(21, bytes_field(7, number_field(1, 1ull << 32))), "a number is too large");
@@ -262,7 +264,7 @@ TEST(RecordingReader, ForgedEarlierDumps) {
   expect_forged(number_field(24, 1), "a field has another type");
   expect_forged(bytes_field(24, number_field(2, 1)), "a column is not packed");
   expect_forged(bytes_field(24, bytes_field(2, "\x80")), "it is no protobuf message");
-  expect_forged(bytes_field(24, bytes_field(3, number_field(1, 4))), "an enumeration's value is not known");
+  expect_forged(bytes_field(24, bytes_field(3, number_field(1, kNoLock))), "an enumeration's value is not known");
   expect_forged(bytes_field(24, bytes_field(3, number_field(4, 1ull << 32))), "a number is too large");
   std::string many;
   for (std::size_t i = 0; i <= layout::kMaxEarlierDumps; ++i) many += bytes_field(24, "");
