@@ -5,7 +5,6 @@
 #include <iterator>
 #include <numeric>
 #include <optional>
-#include <ranges>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -137,9 +136,15 @@ Dumps in_order(Dumps dumps) {
 
 // Whether the code addresses are the same. Names and inlined calls are not compared: they depend on the symbols.
 bool are_same_frames(const Stack& first, const Stack& second) {
-  const auto is_real = [](const Frame& frame) { return frame.inline_depth == 0; };
-  return std::ranges::equal(first.frames | std::views::filter(is_real), second.frames | std::views::filter(is_real),
-                            [](const Frame& a, const Frame& b) { return a.kind == b.kind && a.address == b.address; });
+  auto a = first.frames.begin(), b = second.frames.begin();
+  while (true) {
+    a = std::find_if(a, first.frames.end(), [](const Frame& frame) { return frame.inline_depth == 0; });
+    b = std::find_if(b, second.frames.end(), [](const Frame& frame) { return frame.inline_depth == 0; });
+    if (a == first.frames.end() || b == second.frames.end()) return a == first.frames.end() && b == second.frames.end();
+    if (a->kind != b->kind || a->address != b->address) return false;
+    ++a;
+    ++b;
+  }
 }
 
 bool are_same_locks(const std::vector<Lock>& first, const std::vector<Lock>& second) {
