@@ -9,6 +9,7 @@
 #include "walker/hang/finding_words.h"
 #include "walker/hang/frame_names.h"
 #include "walker/hang/lock_graph.h"
+#include "walker/hang/match.h"
 #include "walker/hang/lock_turns.h"
 #include "walker/hang/process_findings.h"
 
@@ -45,6 +46,11 @@ bool sleeps(const ThreadHistory& thread) {
   return thread.last().wait.rule == "sleep" || thread.last().wait.rule == "native-sleep";
 }
 
+// It is not known what it does, but it has not moved since an earlier dump, and has not run.
+bool has_stood(const ProcessFindings& process, const ThreadHistory& thread) {
+  return thread.since != process.dump && thread.cpu && *thread.cpu < kNoCpu;
+}
+
 GoesOn goes_on(const ProcessFindings& process, std::uint32_t index) {
   const ThreadHistory& thread = process.threads[index];
   if (sleeps(thread) || process.going_on.contains(index)) return GoesOn::yes;
@@ -54,7 +60,7 @@ GoesOn goes_on(const ProcessFindings& process, std::uint32_t index) {
     case Verdict::spinning:
     case Verdict::waiting:
     case Verdict::idle: return GoesOn::no;
-    case Verdict::unclear: return GoesOn::unclear;
+    case Verdict::unclear: return has_stood(process, thread) ? GoesOn::no : GoesOn::unclear;
     case Verdict::returned:
     case Verdict::moved:
     case Verdict::appeared:
@@ -150,7 +156,8 @@ void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vec
   const bool holder_stuck = known && !went_round && process.history(chain.holder).verdict == Verdict::stuck;
   const bool contended = holder == GoesOn::yes || (process.several && stuck == 0 && !holder_stuck && !unclear);
   const bool is_worth_it = chain.waiters.size() > 1 || (known && sleeps(process.history(chain.holder)));
-  if (contended && !is_worth_it) return;
+  // Who serves a call, or is joined, and goes on, is not worth a word.
+  if (contended && (!is_worth_it || !is_held(process.snapshot.locks[chain.links.back().lock].kind))) return;
   const std::string waiters = count_words(chain.waiters.size(), "thread");
   const std::string verb = chain.waiters.size() == 1 ? " waits" : " wait";
   const LockLink& nearest = chain.links.back();
@@ -186,6 +193,17 @@ void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vec
   }
   put_behind(process, out, chain);
   process.add(std::move(out));
+}
+
+// A thread in a static constructor may wait for a lock whose holder goes on: then the constructor goes on as well.
+void let_waiters_go_on(ProcessFindings& process, const std::vector<LockChain>& chains) {
+  for (const LockChain& chain : chains) {
+    if (chain.end != ChainEnd::thread || goes_on(process, process.by_place[chain.holder]) != GoesOn::yes) continue;
+    for (const std::uint32_t place : chain.waiters) {
+      const std::uint32_t index = process.by_place[place];
+      if (process.threads[index].verdict == Verdict::stuck) process.let_go_on(index);
+    }
+  }
 }
 
 // Threads, by their OS ids, that wait for a lock whose owner is known.
@@ -271,6 +289,7 @@ void find_locks(ProcessFindings& process) {
   for (const LockChain& chain : chains) {
     if (chain.end == ChainEnd::cycle) deadlock(process, chain);
   }
+  let_waiters_go_on(process, chains);
   const std::set<std::uint32_t> explained = class_constructors(process);
   const std::vector<std::uint32_t> since = unturned_since(process);
   for (const LockChain& chain : chains) {

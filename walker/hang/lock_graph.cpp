@@ -75,7 +75,8 @@ class Graph {
       const std::uint32_t thread = index(waiter.os_id);
       if (waiter.pulse || thread == kNone || links_[thread].lock != kNone) continue;
       // The holder of any lock but an SRW lock can enter it again; an SRW lock blocks its own holder.
-      if (thread == owner && lock.kind != LockKind::srw_lock) continue;
+      const bool can_enter_again = is_held(lock.kind) && lock.kind != LockKind::srw_lock;
+      if (thread == owner && can_enter_again) continue;
       links_[thread] = {thread, number, owner};
     }
   }

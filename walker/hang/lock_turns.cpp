@@ -40,7 +40,8 @@ bool waits_for_monitor(const Sighting& sighting) {
 bool waits_for_free(const Snapshot& dump, const WaitedFor& locks, const ThreadHistory& waiter, const Sighting& sighting) {
   const auto lock = locks.find(waiter.os_id);
   if (lock == locks.end()) return waits_for_monitor(sighting) && has_all_monitors(dump);
-  const bool has_got_it = lock->second->owner == waiter.os_id && lock->second->kind != LockKind::srw_lock;
+  const LockKind kind = lock->second->kind;
+  const bool has_got_it = lock->second->owner == waiter.os_id && is_held(kind) && kind != LockKind::srw_lock;
   return is_free(*lock->second) || has_got_it;
 }
 

@@ -48,10 +48,11 @@ bool same_thread(const Thread& a, const Thread& b) {
 }
 
 // OS ids.
-std::unordered_set<std::uint32_t> waiters_for_loader_lock(const Snapshot& dump) {
+template <typename Which>
+std::unordered_set<std::uint32_t> waiters_for(const Snapshot& dump, Which is_wanted) {
   std::unordered_set<std::uint32_t> waiters;
   for (const Lock& lock : dump.locks) {
-    if (!lock.is_loader_lock()) continue;
+    if (!is_wanted(lock)) continue;
     for (const LockWaiter& waiter : lock.waiters) waiters.insert(waiter.os_id);
   }
   return waiters;
@@ -64,6 +65,11 @@ void name_loader_lock(Wait& wait) {
   const WaitRule& rule = *find_wait_rule("loader-lock");
   wait.rule = rule.key;
   wait.words.replace(0, said, rule.words);
+}
+
+// Of a thread that waits for a mutex with an owner. Its frames say only that it waits for something that others may signal.
+void make_blocked(Wait& wait) {
+  if (wait.standing == Standing::signal) wait.standing = Standing::blocked;
 }
 
 enum class Likeness { same, other, unclear };
@@ -88,7 +94,8 @@ class Matcher {
     std::unordered_map<std::uint32_t, std::size_t> latest;  // by OS id
     for (const std::uint32_t dump : numbers_) {
       const FrameNames names(dumps_[dump]);
-      const std::unordered_set<std::uint32_t> for_loader_lock = waiters_for_loader_lock(dumps_[dump]);
+      const auto for_loader_lock = waiters_for(dumps_[dump], [](const Lock& lock) { return lock.is_loader_lock(); });
+      const auto for_mutex = waiters_for(dumps_[dump], [](const Lock& lock) { return lock.kind == LockKind::mutex; });
       const auto& threads = dumps_[dump].threads;
       for (std::uint32_t i = 0; i < threads.size(); ++i) {
         const auto known = latest.find(threads[i].os_id);
@@ -102,6 +109,7 @@ class Matcher {
         if (!threads[i].name.empty()) history.name = threads[i].name;
         history.sightings.push_back({dump, i, wait_of(names, threads[i])});
         if (for_loader_lock.contains(threads[i].os_id)) name_loader_lock(history.sightings.back().wait);
+        if (for_mutex.contains(threads[i].os_id)) make_blocked(history.sightings.back().wait);
       }
     }
   }

@@ -34,13 +34,13 @@ void starved_pool(ProcessFindings& process) {
   for (const std::uint32_t index : process.by_place) {
     const ThreadHistory& worker = process.threads[index];
     if (!is_pool_worker(process.thread(worker))) continue;
-    if (process.going_on.contains(index)) return;
+    const bool goes_on = process.going_on.contains(index);
     const Wait& wait = worker.last().wait;
     const bool blocked = wait.standing != Standing::runs && wait.standing != Standing::unknown;
     // The pool adds a worker once or twice a second as long as it is starved: the newest was in no dump before.
     const bool is_new = worker.verdict == Verdict::appeared && blocked;
     if ((!process.stands(worker) && !is_new) || wait.standing == Standing::idle) return;
-    standing += !is_new;
+    standing += !is_new && !goes_on;
     grows = grows || worker.sightings.front().dump != process.first_dump;
     workers.push_back(index);
     ++rules[wait.rule];

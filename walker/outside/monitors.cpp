@@ -59,7 +59,7 @@ class Look {
     find_blocks();
     for (const ClrThread& thread : threads_) {
       const auto stack = stacks_.find(thread.os_id);
-      if (thread.os_id == 0 || stack == stacks_.end()) continue;
+      if (thread.os_id == 0 || stack == stacks_.end() || stack->second.base == 0) continue;
       if (Clock::now() >= end_) {
         missing(kLocksTimeOver);
         break;
@@ -67,6 +67,7 @@ class Look {
       find_waiter(thread, stack->second);
       find_thin_locks(thread, stack->second);
     }
+    note_unread_threads();
     finish();
     if (!clr_.obstacle().empty()) found_.missing = clr_.obstacle();
     return std::move(found_);
@@ -75,6 +76,15 @@ class Look {
  private:
   void missing(const char* why) {
     if (found_.missing.empty()) found_.missing = why;
+  }
+
+  // The library's list of threads may end early, where a thread ends while the list is read. Then waiters are missing.
+  void note_unread_threads() {
+    std::unordered_set<std::uint32_t> listed;
+    for (const ClrThread& thread : threads_) listed.insert(thread.os_id);
+    for (const auto& [id, stack] : stacks_) {
+      if (stack.managed && (stack.base == 0 || !listed.contains(id))) return missing("not all threads could be read");
+    }
   }
 
   void find_blocks() {
@@ -209,8 +219,11 @@ FoundMonitors agreed(const FoundMonitors& first, const FoundMonitors& second) {
     const auto known = before.find(found.key);
     if (known == before.end()) continue;
     const Lock& old = *known->second;
-    if (old.owner != found.lock.owner || old.held != found.lock.held || old.type != found.lock.type) continue;
+    // A type that cannot be read in one of the looks does not make another lock.
+    const bool same_type = old.type == found.lock.type || old.type.empty() || found.lock.type.empty();
+    if (old.owner != found.lock.owner || old.held != found.lock.held || !same_type) continue;
     FoundMonitor kept = found;
+    if (kept.lock.type.empty()) kept.lock.type = old.type;
     if (old.recursion != kept.lock.recursion) kept.lock.recursion = 0;
     std::erase_if(kept.lock.waiters,
                   [&](const LockWaiter& waiter) { return std::ranges::find(old.waiters, waiter) == old.waiters.end(); });

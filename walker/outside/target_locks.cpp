@@ -1,6 +1,8 @@
 #include "walker/outside/target_locks.h"
 
+#include <algorithm>
 #include <map>
+#include <unordered_set>
 #include <utility>
 
 #include "walker/outside/process_block.h"
@@ -18,13 +20,21 @@ std::map<std::uint32_t, std::uint64_t> tops_of(const Snapshot& snapshot) {
   return tops;
 }
 
+bool has_managed_frame(const Thread& thread) {
+  return std::ranges::any_of(thread.stack.frames, [](const Frame& frame) { return frame.kind == FrameKind::managed; });
+}
+
 std::vector<ThreadStack> stacks_of(const Snapshot& snapshot, const Target& target) {
   const auto tops = tops_of(snapshot);
+  std::unordered_set<std::uint32_t> managed;
+  for (const Thread& thread : snapshot.threads) {
+    if (has_managed_frame(thread)) managed.insert(thread.os_id);
+  }
   std::vector<ThreadStack> stacks;
   for (const TargetThread& thread : target.threads()) {
     const StackLimits limits = stack_limits(target.memory(), thread.teb);
-    if (limits.base == 0) continue;
-    ThreadStack stack{.os_id = thread.os_id, .limit = limits.limit, .base = limits.base};
+    ThreadStack stack{.os_id = thread.os_id, .limit = limits.limit, .base = limits.base,
+                      .managed = managed.contains(thread.os_id)};
     if (const auto top = tops.find(thread.os_id); top != tops.end() && limits.contains(top->second)) {
       stack.top = top->second;
     }

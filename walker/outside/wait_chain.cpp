@@ -12,10 +12,13 @@ namespace {
 // Enough to see that a thread has gone on: the frames in which it waits.
 constexpr std::uint64_t kMostBytes = 4096;
 
+constexpr char kForeignOwner[] = "of thread ";
+
 void add(std::vector<Lock>& locks, Lock lock, std::uint32_t waiter) {
   // A name is of one object. Things without a name may be several, also of one owner.
+  const bool has_name = !lock.type.empty() && !lock.type.starts_with(kForeignOwner);
   const auto same = std::ranges::find_if(locks, [&](const Lock& known) {
-    return !lock.type.empty() && known.kind == lock.kind && known.type == lock.type && known.owner == lock.owner;
+    return has_name && known.kind == lock.kind && known.type == lock.type && known.owner == lock.owner;
   });
   if (same != locks.end()) {
     same->waiters.push_back({waiter, false});
@@ -38,7 +41,7 @@ std::optional<Lock> lock_of_chain(std::span<const WaitChainNode> chain, std::uin
     return lock;
   }
   if (!lock.type.empty()) lock.type += ", ";
-  lock.type += "of thread " + std::to_string(owner.thread_id) + " of process " + std::to_string(owner.process_id);
+  lock.type += kForeignOwner + std::to_string(owner.thread_id) + " of process " + std::to_string(owner.process_id);
   return lock;
 }
 

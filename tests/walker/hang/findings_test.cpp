@@ -185,6 +185,67 @@ TEST(FindingsTest, WhoeverServesACallIsNamedAsItsServer) {
       << findings.findings[0].threads[0].words;
 }
 
+// Thread 1 is in `frames` in both dumps; threads 2 and 3 wait for its mutex.
+std::vector<Snapshot> mutex_held_by(const std::vector<std::string>& frames) {
+  std::vector<Snapshot> dumps;
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    HangBuilder builder(kFirst + i * 10'000);
+    builder.thread(1, managed_thread(frames), "client").cpu(1);
+    for (const std::uint32_t waiter : {2u, 3u}) {
+      builder.thread(waiter, managed_thread({kWait, "M System.Threading.WaitHandle.WaitOne()", "M Orders.Web.Post()"})).cpu(1);
+    }
+    builder.lock({.kind = LockKind::mutex, .type = "orders", .owner = 1, .held = true, .waiters = {{2}, {3}}});
+    dumps.push_back(builder.snapshot());
+  }
+  return dumps;
+}
+
+TEST(FindingsTest, WhoeverWaitsForAMutexThatStaysHeldIsStuck) {
+  const Findings findings = find(mutex_held_by({kWait, "orders_native!fetch", "P orders_native!fetch", "M Orders.Client.Get()"}));
+  ASSERT_FALSE(findings.findings.empty());
+  EXPECT_EQ(findings.findings[0].kind, FindingKind::chain);
+  EXPECT_EQ(severity(findings), Severity::stuck);
+  // The same two threads, without an owner that is known.
+  std::vector<Snapshot> dumps = mutex_held_by({kWait, "orders_native!fetch", "P orders_native!fetch", "M Orders.Client.Get()"});
+  for (Snapshot& dump : dumps) dump.locks.clear();
+  for (const ThreadHistory& history : find(dumps).threads) {
+    if (history.os_id != 1) EXPECT_EQ(history.verdict, Verdict::waiting);
+  }
+}
+
+// It is in no wait that is known, but it has used no processor time and has not moved: the program may have suspended it.
+TEST(FindingsTest, AHolderThatHasStoodHoldsUpItsWaitersWhateverItDoes) {
+  const auto dumps = [](std::uint64_t cpu) {
+    std::vector<Snapshot> dumps;
+    for (std::uint64_t i = 0; i < 2; ++i) {
+      HangBuilder builder(kFirst + i * 10'000);
+      builder.thread(1, managed_thread({"orders_native!crunch", "M Orders.Report.Run()"}), "report").cpu(i * cpu);
+      builder.thread(2, managed_thread({kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", "M Orders.Web.Get()"}))
+          .cpu(1);
+      builder.monitor(0xA, 1, {2});
+      dumps.push_back(builder.snapshot());
+    }
+    return dumps;
+  };
+  const Findings stood = find(dumps(1));
+  EXPECT_EQ(severity(stood), Severity::stuck);
+  EXPECT_NE(severity(find(dumps(40))), Severity::stuck);
+}
+
+TEST(FindingsTest, ThreadsThatJoinAThreadThatGoesOnAreNoFinding) {
+  std::vector<Snapshot> dumps;
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    HangBuilder builder(kFirst + i * 10'000);
+    builder.thread(1, managed_thread({i == 0 ? "orders_native!read" : "orders_native!write", "M Orders.Work.Run()"})).cpu(i * 900);
+    for (const std::uint32_t joiner : {2u, 3u}) {
+      builder.thread(joiner, managed_thread({kWait, "coreclr!", "M System.Threading.Thread.Join()", "M Orders.Program.Main()"})).cpu(1);
+      builder.lock({.kind = LockKind::thread_end, .owner = 1, .held = true, .waiters = {{joiner}}});
+    }
+    dumps.push_back(builder.snapshot());
+  }
+  EXPECT_TRUE(find(dumps).findings.empty());
+}
+
 TEST(FindingsTest, AFinalizerThatHangsIsSaid) {
   std::vector<Snapshot> dumps;
   for (std::uint64_t i = 0; i < 2; ++i) {

@@ -150,6 +150,23 @@ TEST_F(Monitors, ThinLockWhereItsObjectWas) {
   EXPECT_EQ(find(), (Locks{held(0x10)}));
 }
 
+TEST_F(Monitors, AManagedThreadThatTheLibraryDidNotListIsSaid) {
+  add_block(thread(1));
+  stacks[1].managed = true;
+  EXPECT_EQ(find(), (Locks{held(0x10)}));
+  EXPECT_EQ(missing, "");
+  clr.clr_threads.pop_back();
+  EXPECT_EQ(find(), (Locks{held(0x10)}));
+  EXPECT_EQ(missing, "not all threads could be read");
+}
+
+TEST_F(Monitors, AManagedThreadWithoutAReadableStackIsSaid) {
+  add_block(thread(1));
+  stacks[1] = {.os_id = 0x20, .managed = true};
+  EXPECT_EQ(find(), (Locks{held(0x10)}));
+  EXPECT_EQ(missing, "not all threads could be read");
+}
+
 TEST_F(Monitors, AnswersThatLie) {
   // Backwards, for ever.
   clr.sync_block_answers = {{{}, 2}, {{}, 1}};
@@ -203,6 +220,10 @@ TEST(AgreedMonitors, WhatBothLooksSay) {
   Lock pulsed = waited;
   pulsed.waiters[0].pulse = false;
   EXPECT_TRUE(agreed(one(waited), one(pulsed)).monitors.empty());
+  Lock untyped = lock;
+  untyped.type.clear();
+  EXPECT_EQ(agreed(one(lock), one(untyped)), one(lock));
+  EXPECT_EQ(agreed(one(untyped), one(lock)), one(lock));
   FoundMonitors half = one(lock);
   half.missing = "why";
   EXPECT_EQ(agreed(half, one(lock)).missing, "why");

@@ -132,7 +132,11 @@ void add_native_locks_of(Snapshot& snapshot) {
   auto target = LiveTarget::open(snapshot.process.id);
   if (!target) return;
   if (waits) add_native_locks(snapshot, **target);
-  if (chains != nullptr) add_wait_chains(snapshot, **target, [&](std::uint32_t thread) { return chains->of(thread); });
+  if (chains == nullptr) return;
+  add_wait_chains(snapshot, **target, [&](std::uint32_t thread) { return chains->of(thread); });
+  if (chains->timed_out() && snapshot.locks_missing.empty()) {
+    snapshot.locks_missing = "the time for the wait chains of the system was over";
+  }
 }
 
 bool may_go_outside(const Failure& failure) noexcept {

@@ -20,6 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 // wct.h: WCT_MAX_NODE_COUNT, WCTP_GETINFO_ALL_FLAGS; not in mingw-w64's.
 constexpr DWORD kMostNodes = 16;
+constexpr DWORD kTooManyThreads = 565;  // winerror.h: ERROR_TOO_MANY_THREADS
 constexpr DWORD kOtherProcesses = 1, kOtherProcessesCom = 2, kOtherProcessesSections = 4;
 
 // Of advapi32.dll, and looked up there: a system without them still runs mixwalk.
@@ -92,10 +93,11 @@ std::vector<WaitChainNode> chain_of(const Functions& functions, HWCT session, DW
   WINBOOL cycle = FALSE;
   if (!functions.get(session, 0, kOtherProcesses | kOtherProcessesCom | kOtherProcessesSections, thread_id, &count,
                      nodes.data(), &cycle)) {
-    return {};
+    // "The wait chain returned is still valid": the first nodes of a longer one, or without the threads of a busy server.
+    const DWORD error = GetLastError();
+    if (error != ERROR_MORE_DATA && error != kTooManyThreads) return {};
   }
   std::vector<WaitChainNode> chain;
-  // Longer chains: their number, and the first nodes.
   for (DWORD i = 0; i < std::min(count, kMostNodes); ++i) chain.push_back(node_of(nodes[i]));
   return chain;
 }
@@ -147,13 +149,14 @@ std::unique_ptr<WaitChains> WaitChains::open(std::chrono::milliseconds time) {
   if (session == nullptr) return nullptr;
   auto asker = std::make_shared<Asker>();
   std::thread([asker, functions = *functions, session] { asker->work(functions, session); }).detach();
-  std::unique_ptr<WaitChains> chains(new WaitChains(std::move(asker), Clock::now() + time));
+  std::unique_ptr<WaitChains> chains(new WaitChains(std::move(asker), time));
   // Of a thread that is there and may be asked: no answer means that there are none.
-  if (chains->of(GetCurrentThreadId()).empty()) return nullptr;
+  if (chains->asker_->ask(GetCurrentThreadId(), Clock::now() + time).empty()) return nullptr;
   return chains;
 }
 
-WaitChains::WaitChains(std::shared_ptr<Asker> asker, Clock::time_point end) : asker_(std::move(asker)), end_(end) {}
+WaitChains::WaitChains(std::shared_ptr<Asker> asker, std::chrono::milliseconds time)
+    : asker_(std::move(asker)), time_(time) {}
 
 WaitChains::~WaitChains() {
   const std::lock_guard lock(asker_->mutex);
@@ -161,6 +164,10 @@ WaitChains::~WaitChains() {
   asker_->changed.notify_all();
 }
 
-std::vector<WaitChainNode> WaitChains::of(std::uint32_t thread_id) { return asker_->ask(thread_id, end_); }
+std::vector<WaitChainNode> WaitChains::of(std::uint32_t thread_id) {
+  if (!end_) end_ = Clock::now() + time_;
+  timed_out_ = timed_out_ || Clock::now() >= *end_;
+  return timed_out_ ? std::vector<WaitChainNode>() : asker_->ask(thread_id, *end_);
+}
 
 }  // namespace mixwalk

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "walker/outside/wait_chain.h"
@@ -13,7 +14,7 @@ namespace mixwalk {
 // answer keeps nobody waiting for longer than the time for all of them.
 class WaitChains {
  public:
-  // Null: the system offers none (Wine). `time`: for all questions together.
+  // Null: the system offers none (Wine). `time`: for all questions together, from the first one on.
   static std::unique_ptr<WaitChains> open(std::chrono::milliseconds time);
   ~WaitChains();
   WaitChains(const WaitChains&) = delete;
@@ -21,13 +22,16 @@ class WaitChains {
 
   // Empty: nothing is known, or the time is over.
   std::vector<WaitChainNode> of(std::uint32_t thread_id);
+  bool timed_out() const noexcept { return timed_out_; }
 
  private:
   struct Asker;
-  WaitChains(std::shared_ptr<Asker> asker, std::chrono::steady_clock::time_point end);
+  WaitChains(std::shared_ptr<Asker> asker, std::chrono::milliseconds time);
 
   const std::shared_ptr<Asker> asker_;
-  const std::chrono::steady_clock::time_point end_;
+  const std::chrono::milliseconds time_;
+  std::optional<std::chrono::steady_clock::time_point> end_;
+  bool timed_out_ = false;
 };
 
 }  // namespace mixwalk

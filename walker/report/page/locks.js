@@ -24,7 +24,7 @@ function threadLink(id, at = dumps.length - 1) {
   const thread = threadTablesOf(at).threads.get(id);
   return thread ? el('a', {href: linkOf(thread)}, threadTitle(thread)) : `Thread ${hex(id)}`;
 }
-const lockTitle = (lock) => [lock.kind, lock.type && `of ${readable(lock.type)}`, lock.address && `at ${lock.address}`]
+const lockTitle = (lock) => [lock.kind, lock.type && (lock.address ? `of ${readable(lock.type)}` : readable(lock.type)), lock.address && `at ${lock.address}`]
   .filter(Boolean).join(' ');
 
 // What a thread waits for, and what it holds.
@@ -34,7 +34,7 @@ function locksOf(thread) {
   return {waits: [...waits.get(thread.id) ?? []], holds: [...holds.get(thread.id) ?? []]};
 }
 
-const holderOf = (lock, at) => (lock.owner ? [threadLink(lock.owner, at)] : [lock.held ? 'a thread that nobody can name' : 'nobody']);
+const holderOf = (lock, at) => (lock.owner ? [threadLink(lock.owner, at)] : [!lock.address ? 'a thread of another process' : lock.held ? 'a thread that nobody can name' : 'nobody']);
 
 function lockLines(thread) {
   const {waits, holds} = locksOf(thread);
@@ -42,7 +42,8 @@ function lockLines(thread) {
   const line = (lock) => {
     const pulse = lock.waiters.some(([id, isPulse]) => id === thread.id && isPulse);
     return pulse ? el('li', {}, `waits to be pulsed at the ${lockTitle(lock)}`)
-                 : el('li', {}, `waits for the ${lockTitle(lock)}${lock.owner_words}`, ...holderOf(lock, thread.dump));
+                 : el('li', {}, `waits for the ${lockTitle(lock)}`,
+                      ...(lock.owner || lock.address ? [lock.owner_words, ...holderOf(lock, thread.dump)] : []));
   };
   return el('ul', {class: 'lock-lines'}, waits.map(line),
       holds.map((lock) => el('li', {},
