@@ -16,6 +16,7 @@
 #include "walker/export/runtime_frames.h"
 #include "walker/export/utc_text.h"
 #include "walker/export/words.h"
+#include "walker/model/lock_words.h"
 #include "walker/model/thread_locks.h"
 
 namespace mixwalk {

@@ -173,21 +173,6 @@ std::string_view sentence(LockKind kind) noexcept {
   return "";
 }
 
-std::string_view owner_words(LockKind kind) noexcept {
-  if (kind == LockKind::thread_end) return ", which is ";
-  return is_held(kind) ? ", held by " : ", to be given by ";
-}
-
-std::string_view holder_words(LockKind kind) noexcept {
-  if (kind == LockKind::thread_end) return "has not ended";
-  return is_held(kind) ? "holds " : "has not given ";
-}
-
-std::string holder_text(LockKind kind, std::string_view lock) {
-  std::string text(holder_words(kind));
-  return text.ends_with(' ') ? text.append(lock) : text;
-}
-
 char letter(FrameKind kind) noexcept {
   switch (kind) {
     case FrameKind::managed: return 'M';

@@ -36,12 +36,6 @@ std::string_view unit(SampleEvent event) noexcept;
 std::string_view sentence(OpenReason why) noexcept;
 // A lock that is no managed object, for a person: "critical section".
 std::string_view sentence(LockKind kind) noexcept;
-// Between a lock and its owner: ", held by ".
-std::string_view owner_words(LockKind kind) noexcept;
-// Between an owner and its lock: "holds ". Without a space at its end, nothing is to follow: "has not ended".
-std::string_view holder_words(LockKind kind) noexcept;
-// Of an owner, with the words for its lock: "holds critical section 0x1000".
-std::string holder_text(LockKind kind, std::string_view lock);
 // What is wrong with a frame whose call is; else empty.
 std::string_view sentence(CallCheck call) noexcept;
 // What a stub does: "P/Invoke". Empty for other stubs.

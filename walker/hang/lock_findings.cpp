@@ -5,13 +5,13 @@
 #include <string_view>
 #include <utility>
 
-#include "walker/export/words.h"
 #include "walker/hang/finding_words.h"
 #include "walker/hang/frame_names.h"
 #include "walker/hang/lock_graph.h"
 #include "walker/hang/match.h"
 #include "walker/hang/lock_turns.h"
 #include "walker/hang/process_findings.h"
+#include "walker/model/lock_words.h"
 
 namespace mixwalk {
 namespace {

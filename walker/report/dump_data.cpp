@@ -11,6 +11,7 @@
 #include "walker/export/runtime_frames.h"
 #include "walker/export/words.h"
 #include "walker/hang/finding_words.h"
+#include "walker/model/lock_words.h"
 #include "walker/model/recording_builder.h"
 
 namespace mixwalk {
