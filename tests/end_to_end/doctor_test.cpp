@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/end_to_end/recorded_file.h"
+#include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
 #include "walker/base/exit_code.h"
 
@@ -55,14 +56,15 @@ TEST_F(Doctor, OfAProgramThatCanBeLookedAt) {
 
 // Alone in a folder, and beside a mixwalk.dll that is none: the code is that of a dump from inside.
 TEST(DoctorOfItself, WithoutAGoodLibraryBesideIt) {
-  const std::filesystem::path folder = temporary_file("alone"), exe = folder / "mixwalk.exe";
+  const std::filesystem::path folder = utf8_path(temporary_file("alone"));
+  const std::string exe = utf8_text(folder / "mixwalk.exe");
   std::filesystem::create_directory(folder);
-  std::filesystem::copy_file(mixwalk_exe(), exe);
-  const ProgramResult alone = run_program({exe.string(), "doctor"});
+  std::filesystem::copy_file(utf8_path(mixwalk_exe()), utf8_path(exe));
+  const ProgramResult alone = run_program({exe, "doctor"});
   EXPECT_EQ(alone.exit_code, static_cast<DWORD>(ExitCode::refused)) << alone.out;
   EXPECT_NE(alone.out.find("mixwalk.dll is not beside it"), std::string::npos) << alone.out;
   std::ofstream(folder / "mixwalk.dll") << "MZ";
-  const ProgramResult broken = run_program({exe.string(), "doctor"});
+  const ProgramResult broken = run_program({exe, "doctor"});
   EXPECT_EQ(broken.exit_code, static_cast<DWORD>(ExitCode::refused)) << broken.out;
   EXPECT_NE(broken.out.find("that cannot be read"), std::string::npos) << broken.out;
   std::filesystem::remove_all(folder);
