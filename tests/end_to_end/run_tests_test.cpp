@@ -122,9 +122,9 @@ TEST_F(RunTests, AnOutputWithoutItsEndOrWithAFailedCaseHasNotPassed) {
 
 TEST_F(RunTests, TheUsersFilterLeavesNoCaseOut) {
   add("filter", {"if", "defined", "GTEST_FILTER", "exit", "3"});
-  SetEnvironmentVariableA("GTEST_FILTER", "Nothing.*");
+  SetEnvironmentVariableA("gtest_filter", "Nothing.*");
   const ProgramResult result = run();
-  SetEnvironmentVariableA("GTEST_FILTER", nullptr);
+  SetEnvironmentVariableA("gtest_filter", nullptr);
   EXPECT_TRUE(result.out.ends_with("1 passed, 0 failed\r\n")) << result.out;
 }
 

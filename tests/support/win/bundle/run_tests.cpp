@@ -128,7 +128,9 @@ void forget_the_users_settings() {
   WCHAR* const all = GetEnvironmentStringsW();
   for (const WCHAR* at = all; *at != 0; at += wcslen(at) + 1) {
     const std::wstring_view entry(at);
-    if (entry.starts_with(L"GTEST_")) names.emplace_back(entry.substr(0, entry.find(L'=')));
+    // The C library looks names up whatever their case is. GoogleTest takes the last name for a filter, too.
+    const bool is_googletests = _wcsnicmp(at, L"GTEST_", 6) == 0 || _wcsnicmp(at, L"TESTBRIDGE_TEST_ONLY=", 21) == 0;
+    if (is_googletests) names.emplace_back(entry.substr(0, entry.find(L'=')));
   }
   FreeEnvironmentStringsW(all);
   for (const std::wstring& name : names) SetEnvironmentVariableW(name.c_str(), nullptr);
