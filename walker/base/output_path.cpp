@@ -14,4 +14,9 @@ bool is_written_through(const fs::path& path) {
 
 std::FILE* open_for_writing(const fs::path& path) { return std::fopen(path.c_str(), "wbe"); }
 
+bool is_same_file(const fs::path& one, const fs::path& other) {
+  std::error_code ignored;
+  return fs::equivalent(one, other, ignored);
+}
+
 }  // namespace mixwalk

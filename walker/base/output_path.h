@@ -13,4 +13,8 @@ bool is_written_through(const std::filesystem::path& path);
 // it open until its own end. Null: errno says why.
 std::FILE* open_for_writing(const std::filesystem::path& path);
 
+// Whether both paths lead to one file, by whatever names: links, on Windows also two drive letters for one folder (subst,
+// a mapped drive). False when one of them leads to no file.
+bool is_same_file(const std::filesystem::path& one, const std::filesystem::path& other);
+
 }  // namespace mixwalk

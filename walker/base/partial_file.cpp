@@ -21,9 +21,9 @@ fs::path opened_path(fs::path path) {
   return path;
 }
 
-bool is_same_file(const fs::path& path, const fs::path& input) {
+bool leads_to_file(const fs::path& path, const fs::path& input) {
   std::error_code error;  // of a file that is not there
-  return fs::is_regular_file(input, error) && fs::equivalent(path, input, error);
+  return fs::is_regular_file(input, error) && is_same_file(path, input);
 }
 
 }  // namespace
@@ -79,11 +79,11 @@ std::string PartialFile::commit() {
 }
 
 bool would_empty(const std::string& path, const std::string& input) {
-  return is_same_file(opened_path(path_of(path)), path_of(input));
+  return leads_to_file(opened_path(path_of(path)), path_of(input));
 }
 
 bool would_overwrite(const std::string& path, const std::string& input) {
-  return is_same_file(path_of(path), path_of(input)) || would_empty(path, input);
+  return leads_to_file(path_of(path), path_of(input)) || would_empty(path, input);
 }
 
 }  // namespace mixwalk

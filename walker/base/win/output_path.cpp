@@ -3,6 +3,7 @@
 #include <windows.h>
 
 #include <array>
+#include <optional>
 #include <string_view>
 #include <system_error>
 
@@ -23,6 +24,17 @@ bool is_device(const fs::path& path) {
   return length < whole.size() && std::wstring_view(whole.data(), length).starts_with(kDevice);
 }
 
+// Without one the path leads to nothing that can be opened.
+std::optional<BY_HANDLE_FILE_INFORMATION> information_of(const fs::path& path) {
+  const HANDLE file = CreateFileW(path.c_str(), FILE_READ_ATTRIBUTES, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+                                  nullptr, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr);
+  if (file == INVALID_HANDLE_VALUE) return {};
+  BY_HANDLE_FILE_INFORMATION information{};
+  const bool known = GetFileInformationByHandle(file, &information);
+  CloseHandle(file);
+  return known ? std::optional(information) : std::nullopt;
+}
+
 }  // namespace
 
 bool is_written_through(const fs::path& path) {
@@ -36,5 +48,12 @@ bool is_written_through(const fs::path& path) {
 }
 
 std::FILE* open_for_writing(const fs::path& path) { return _wfopen(path.c_str(), L"wbN"); }
+
+// std::filesystem::equivalent compares drive letters first.
+bool is_same_file(const fs::path& one, const fs::path& other) {
+  const auto a = information_of(one), b = information_of(other);
+  return a && b && a->dwVolumeSerialNumber == b->dwVolumeSerialNumber && a->nFileIndexHigh == b->nFileIndexHigh &&
+         a->nFileIndexLow == b->nFileIndexLow;
+}
 
 }  // namespace mixwalk
