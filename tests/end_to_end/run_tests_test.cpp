@@ -120,6 +120,15 @@ TEST_F(RunTests, AnOutputWithoutItsEndOrWithAFailedCaseHasNotPassed) {
   EXPECT_NE(result.out.find("  none: not run, "), std::string::npos) << result.out;
 }
 
+TEST_F(RunTests, ATestOfGoogleTestThatWritesNothingHasNotPassed) {
+  add("silent", {"exit", "0"});
+  list_["tests"].back()["googletest"] = true;
+  const ProgramResult result = run();
+  EXPECT_EQ(result.exit_code, 1u);
+  EXPECT_NE(result.out.find("silent: FAILED with code 0, "), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find(", before its last case"), std::string::npos) << result.out;
+}
+
 TEST_F(RunTests, TheUsersFilterLeavesNoCaseOut) {
   add("filter", {"if", "defined", "GTEST_FILTER", "exit", "3"});
   SetEnvironmentVariableA("gtest_filter", "Nothing.*");

@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <stdexcept>
+#include <string>
 
 #include "tests/real_windows/dumped_threads.h"
 #include "tests/support/win/child_process.h"
 #include "tests/support/win/not_run.h"
+#include "tests/support/win/wine.h"
 #include "unmanaged/win/unique_handle.h"
 #include "walker/base/exit_code.h"
 #include "walker/session/win/processes.h"
@@ -20,56 +21,54 @@ namespace {
 
 using SidRoom = std::array<std::byte, SECURITY_MAX_SID_SIZE>;
 
-// This program's token, with low integrity. Null: this system makes none.
+// Throws with the system's error, unless the call succeeded.
+void expect_success(BOOL succeeded, const char* call) {
+  if (!succeeded) throw std::runtime_error(std::string(call) + ": error " + std::to_string(GetLastError()));
+}
+
+UniqueHandle token_of(HANDLE process, DWORD access) {
+  HANDLE token = nullptr;
+  expect_success(OpenProcessToken(process, access, &token), "OpenProcessToken");
+  return UniqueHandle(token);
+}
+
+// This program's token, with low integrity.
 UniqueHandle low_token() {
-  HANDLE own = nullptr, copied = nullptr;
-  const DWORD access = TOKEN_DUPLICATE | TOKEN_QUERY | TOKEN_ADJUST_DEFAULT | TOKEN_ASSIGN_PRIMARY;
-  if (!OpenProcessToken(GetCurrentProcess(), access, &own)) return {};
-  const UniqueHandle closed(own);
-  if (!DuplicateTokenEx(own, MAXIMUM_ALLOWED, nullptr, SecurityImpersonation, TokenPrimary, &copied)) return {};
+  const UniqueHandle own =
+      token_of(GetCurrentProcess(), TOKEN_DUPLICATE | TOKEN_QUERY | TOKEN_ADJUST_DEFAULT | TOKEN_ASSIGN_PRIMARY);
+  HANDLE copied = nullptr;
+  expect_success(DuplicateTokenEx(own.get(), MAXIMUM_ALLOWED, nullptr, SecurityImpersonation, TokenPrimary, &copied),
+                 "DuplicateTokenEx");
   UniqueHandle token(copied);
   alignas(void*) SidRoom low{};
   DWORD bytes = sizeof low;
-  if (!CreateWellKnownSid(WinLowLabelSid, nullptr, low.data(), &bytes)) return {};
+  expect_success(CreateWellKnownSid(WinLowLabelSid, nullptr, low.data(), &bytes), "CreateWellKnownSid");
   TOKEN_MANDATORY_LABEL label{.Label = {.Sid = low.data(), .Attributes = SE_GROUP_INTEGRITY}};
-  if (!SetTokenInformation(token.get(), TokenIntegrityLevel, &label, sizeof label + bytes)) return {};
+  expect_success(SetTokenInformation(token.get(), TokenIntegrityLevel, &label, sizeof label + bytes), "SetTokenInformation");
   return token;
 }
 
-// SECURITY_MANDATORY_LOW_RID and so on; 0: not known.
+// SECURITY_MANDATORY_LOW_RID and so on.
 DWORD integrity_of(HANDLE process) {
-  HANDLE opened = nullptr;
-  if (!OpenProcessToken(process, TOKEN_QUERY, &opened)) return 0;
-  const UniqueHandle token(opened);
+  const UniqueHandle token = token_of(process, TOKEN_QUERY);
   alignas(TOKEN_MANDATORY_LABEL) std::byte room[sizeof(TOKEN_MANDATORY_LABEL) + SECURITY_MAX_SID_SIZE] = {};
   DWORD bytes = 0;
-  if (!GetTokenInformation(token.get(), TokenIntegrityLevel, room, sizeof room, &bytes)) return 0;
+  expect_success(GetTokenInformation(token.get(), TokenIntegrityLevel, room, sizeof room, &bytes), "GetTokenInformation");
   const PSID sid = reinterpret_cast<TOKEN_MANDATORY_LABEL*>(room)->Label.Sid;
   return *GetSidSubAuthority(sid, *GetSidSubAuthorityCount(sid) - 1u);
 }
 
-std::unique_ptr<ChildProcess> low_hang() {
-  const UniqueHandle token = low_token();
-  if (!token) return nullptr;
-  try {
-    auto hang = std::make_unique<ChildProcess>(std::vector<std::string>{fixture("hang.exe")},
-                                               StartOptions{.flags = 0, .token = token.get(), .mitigations = {}});
-    if (integrity_of(hang->handle()) != SECURITY_MANDATORY_LOW_RID) return nullptr;
-    return hang;
-  } catch (const std::runtime_error&) {
-    return nullptr;
-  }
-}
-
 // It writes to mixwalk's pipe all the same, and reads mixwalk.dll.
 TEST(Rights, AProgramOfLowIntegrity) {
-  const auto hang = low_hang();
-  if (hang == nullptr) MIXWALK_NOT_RUN("this system starts no program with low integrity");
-  ASSERT_TRUE(hang->read_line().value_or("").starts_with("READY"));
-  expect_stuck_threads(dump_as_json(hang->id(), {"--inside"}));
-  expect_stuck_threads(dump_as_json(hang->id(), {"--outside"}));
-  hang->write_line("STOP");
-  EXPECT_EQ(hang->wait(20'000), 0u);
+  if (under_wine()) MIXWALK_NOT_RUN("Wine 8 starts no program with low integrity");
+  const UniqueHandle token = low_token();
+  ChildProcess hang({fixture("hang.exe")}, StartOptions{.flags = 0, .token = token.get(), .mitigations = {}});
+  ASSERT_EQ(integrity_of(hang.handle()), DWORD{SECURITY_MANDATORY_LOW_RID});
+  ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
+  expect_stuck_threads(dump_as_json(hang.id(), {"--inside"}));
+  expect_stuck_threads(dump_as_json(hang.id(), {"--outside"}));
+  hang.write_line("STOP");
+  EXPECT_EQ(hang.wait(20'000), 0u);
 }
 
 // csrss.exe is protected: not even an administrator may open it for more than its name.

@@ -40,7 +40,8 @@ def output_of(command, **options):
 
 
 def listed_tests(repository, build, programs):
-    """What ctest would run, as run_tests.exe reads it. Nothing that ctest knows is left out without a reason."""
+    """What ctest would run, as run_tests.exe reads it. Nothing that ctest knows is left out without a reason.
+    googletest: the program writes what GoogleTest writes, so it has not passed unless its last line is there."""
     listed = json.loads(output_of(["ctest", "--show-only=json-v1"], cwd=build))
     wine = os.path.join(repository, "tests/support/wine")
     tests, others = [], {}
@@ -61,7 +62,7 @@ def listed_tests(repository, build, programs):
         properties = {item["name"]: item["value"] for item in test.get("properties", [])}
         environment = dict(item.split("=", 1) for item in properties.get("ENVIRONMENT", []))
         tests.append({"name": name, "command": [program, *command[2:]], "seconds": int(properties["TIMEOUT"]),
-                      "environment": environment})
+                      "environment": environment, "googletest": program.endswith("_test.exe")})
     return tests, others
 
 

@@ -47,6 +47,7 @@ struct Test {
   std::string name;
   TimedProgram program;
   std::map<std::string, std::string> environment;
+  bool of_googletest = false;
 };
 
 struct Result {
@@ -139,7 +140,10 @@ void forget_the_users_settings() {
 std::vector<Test> listed_tests(const Json& list, const fs::path& bundle, const std::vector<std::string>& wanted) {
   std::vector<Test> tests;
   for (const Json& entry : list.at("tests")) {
-    Test test{.name = entry.at("name"), .program = {}, .environment = entry.value("environment", decltype(Test::environment){})};
+    Test test{.name = entry.at("name"),
+              .program = {},
+              .environment = entry.value("environment", decltype(Test::environment){}),
+              .of_googletest = entry.value("googletest", false)};
     const auto is_in_name = [&](const std::string& text) { return test.name.find(text) != std::string::npos; };
     if (!wanted.empty() && std::none_of(wanted.begin(), wanted.end(), is_in_name)) continue;
     test.program.command = entry.at("command").get<std::vector<std::string>>();
@@ -160,6 +164,8 @@ Result run_test(const Test& test) {
   for (const auto& [name, value] : test.environment) SetEnvironmentVariableW(to_utf16(name).c_str(), nullptr);
   const std::string text = text_of(utf8_path(test.program.output));
   result.cases = read_test_output(text);
+  // Also when it has written nothing.
+  result.cases.of_googletest |= test.of_googletest;
   if (!result.succeeded()) {
     const bool cut = text.size() > kReportedBytes;
     result.text = (cut ? "(its end; all of it is in work\\" + test.name + ".txt)\n" : "") +
