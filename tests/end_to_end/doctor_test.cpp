@@ -103,6 +103,16 @@ TEST(DoctorOfNothing, SaysWhatWorksHere) {
   EXPECT_TRUE(here.out.starts_with("good  mixwalk ")) << here.out;
 }
 
+TEST(DoctorOfNothing, SwitchesThatProgramsWouldInherit) {
+  for (const auto& [value, is_off] : {std::pair{"0", true}, {"00", true}, {"0x0", true}, {"1", false}, {"no", false}}) {
+    SCOPED_TRACE(value);
+    SetEnvironmentVariableA("DOTNET_EnableDiagnostics", value);
+    const ProgramResult here = run_program({mixwalk_exe(), "doctor"});
+    SetEnvironmentVariableA("DOTNET_EnableDiagnostics", nullptr);
+    EXPECT_EQ(here.out.find("note  environment ") != std::string::npos, is_off) << here.out;
+  }
+}
+
 TEST(DoctorOfNothing, AProcessThatIsNotThere) {
   const ProgramResult result = run_program({mixwalk_exe(), "doctor", "-n", "no-such-program"});
   EXPECT_EQ(result.exit_code, static_cast<DWORD>(ExitCode::no_process));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <cwchar>
 
 #include "symbols/symbol_path.h"
 #include "unmanaged/image/ascii_lower.h"
@@ -102,6 +103,12 @@ DoctorLine debug_privilege() {
           .advice = "to look at those, run mixwalk as administrator"};
 }
 
+// The runtime reads its switches as hexadecimal numbers (clrconfignative), so 00 switches off as well.
+bool is_zero(const std::wstring& value) {
+  wchar_t* end = nullptr;
+  return std::wcstoul(value.c_str(), &end, 16) == 0 && end != value.c_str();
+}
+
 // What a program that mixwalk starts would inherit.
 DoctorLine environment() {
   static constexpr std::array<const wchar_t*, 6> kSwitches = {
@@ -109,10 +116,11 @@ DoctorLine environment() {
       L"DOTNET_EnableDiagnostics_IPC",      L"DOTNET_EnableDiagnostics_Profiler",
       L"DOTNET_EnableDiagnostics_Debugger", L"COMPlus_EnableDiagnostics_Profiler"};
   for (const wchar_t* name : kSwitches) {
-    if (environment_variable(name) != L"0") continue;
+    const auto value = environment_variable(name);
+    if (!value || !is_zero(*value)) continue;
     return {.state = State::note,
             .check = "environment",
-            .found = to_utf8(name) + " is 0: .NET programs that are started from here do not let mixwalk in",
+            .found = to_utf8(name) + " is " + to_utf8(*value) + ": .NET programs that are started from here do not let mixwalk in",
             .advice = "remove the variable"};
   }
   return {.check = "environment", .found = "switches nothing off in .NET programs that are started from here"};
