@@ -55,8 +55,10 @@ std::string headline(const Findings& findings) {
     if (finding.severity != Severity::deadlock) continue;
     for (const FindingThread& part : finding.threads) deadlocked.insert(part.thread);
   }
-  const auto all = static_cast<std::size_t>(std::ranges::count(findings.threads, Verdict::stuck, &ThreadHistory::verdict));
-  const std::size_t stuck = all - std::min(all, deadlocked.size());
+  std::size_t stuck = 0;
+  for (std::uint32_t i = 0; i < findings.threads.size(); ++i) {
+    stuck += findings.threads[i].verdict == Verdict::stuck && !deadlocked.contains(i);
+  }
   const auto are = [](std::size_t count) { return count == 1 ? " is " : " are "; };
   if (!deadlocked.empty()) {
     std::string text = count_words(deadlocked.size(), "thread") + are(deadlocked.size()) + "deadlocked";

@@ -8,8 +8,8 @@
 #include "walker/hang/finding_words.h"
 #include "walker/hang/frame_names.h"
 #include "walker/hang/lock_graph.h"
-#include "walker/hang/match.h"
 #include "walker/hang/lock_turns.h"
+#include "walker/hang/match.h"
 #include "walker/hang/process_findings.h"
 #include "walker/model/lock_words.h"
 
@@ -129,12 +129,15 @@ std::string_view contended_words(const ThreadHistory& holder, GoesOn holder_goes
   return "Nobody is known to have waited for it since the dump before, or to be stuck.";
 }
 
-// `since`: unturned_since().
-void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vector<std::uint32_t>& since) {
-  const bool known = chain.end == ChainEnd::thread;
-  const GoesOn holder = known ? goes_on(process, process.by_place[chain.holder]) : GoesOn::no;
+struct Waiters {
   std::size_t stuck = 0;
-  bool went_round = false;
+  bool went_round = false;  // the lock, since the dump before
+};
+
+// Gives the waiters of a chain that stand the verdict that its holder leaves them. `since`: unturned_since().
+Waiters settle_waiters(ProcessFindings& process, const LockChain& chain, GoesOn holder,
+                       const std::vector<std::uint32_t>& since) {
+  Waiters out;
   for (const std::uint32_t place : chain.waiters) {
     const std::uint32_t index = process.by_place[place];
     ThreadHistory& waiter = process.threads[index];
@@ -145,43 +148,49 @@ void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vec
       waiter.verdict = Verdict::unclear;
     } else if (since[place] == process.dump) {
       process.let_go_on(index);
-      went_round = true;
+      out.went_round = true;
     } else {
       process.stands_since(waiter, since[place]);
-      ++stuck;
+      ++out.stuck;
     }
   }
+  return out;
+}
+
+void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vector<std::uint32_t>& since) {
+  const bool known = chain.end == ChainEnd::thread;
+  const GoesOn holder = known ? goes_on(process, process.by_place[chain.holder]) : GoesOn::no;
+  const auto [stuck, went_round] = settle_waiters(process, chain, holder, since);
+  const LockLink& nearest = chain.links.back();
+  const Lock& lock = process.snapshot.locks[nearest.lock];
   const bool unclear = holder == GoesOn::unclear;
   // Who has just come to a lock waits for ever as well, if its holder is stuck.
   const bool holder_stuck = known && !went_round && process.history(chain.holder).verdict == Verdict::stuck;
   const bool contended = holder == GoesOn::yes || (process.several && stuck == 0 && !holder_stuck && !unclear);
   const bool is_worth_it = chain.waiters.size() > 1 || (known && sleeps(process.history(chain.holder)));
   // Who serves a call, or is joined, and goes on, is not worth a word.
-  if (contended && (!is_worth_it || !is_held(process.snapshot.locks[chain.links.back().lock].kind))) return;
+  if (contended && (!is_worth_it || !is_held(lock.kind))) return;
   const std::string waiters = count_words(chain.waiters.size(), "thread");
   const std::string verb = chain.waiters.size() == 1 ? " waits" : " wait";
-  const LockLink& nearest = chain.links.back();
   Finding out = process.finding(contended ? FindingKind::contended : FindingKind::chain,
                                 process.several && !contended && !unclear ? Severity::stuck : Severity::note, {});
   if (known) {
-    const ThreadHistory& last = process.history(chain.holder);
-    const LockKind kind = process.snapshot.locks[nearest.lock].kind;
+    const ThreadHistory& history = process.history(chain.holder);
     const std::string thread = thread_words(process.snapshot.threads[chain.holder]);
-    out.title = waiters + verb + (is_held(kind) ? " for what " + thread + " holds" : " for " + thread);
+    out.title = waiters + verb + (is_held(lock.kind) ? " for what " + thread + " holds" : " for " + thread);
     const std::string doing = is_constructor_lock(process, nearest)
                                   ? constructor_words(process.snapshot.threads[chain.holder])
-                                  : holder_text(kind, lock_words(process.snapshot.locks[nearest.lock]));
-    FindingThread held = process.part(process.by_place[chain.holder], doing + " and " + state_words(last));
+                                  : holder_text(lock.kind, lock_words(lock));
+    FindingThread held = process.part(process.by_place[chain.holder], doing + " and " + state_words(history));
     held.holds = {nearest.lock};
     out.threads.push_back(std::move(held));
-    if (contended) out.details.emplace_back(contended_words(last, holder, went_round));
+    if (contended) out.details.emplace_back(contended_words(history, holder, went_round));
     if (unclear) out.details.emplace_back("Whether the holder goes on is not known, nor whether anybody is stuck.");
   } else if (chain.end == ChainEnd::gone) {
-    out.title = waiters + verb + " for a lock of thread " + hex(process.snapshot.locks[nearest.lock].owner) +
+    out.title = waiters + verb + " for a lock of thread " + hex(lock.owner) +
                 ", which is not in the dump";
     out.details.push_back("That thread has ended without leaving the lock, or was not looked at.");
   } else {
-    const Lock& lock = process.snapshot.locks[nearest.lock];
     out.title = waiters + verb + " for " + lock_words(lock);
     if (lock.address != 0) out.title += ", and nobody can say which thread holds it";
   }
@@ -285,13 +294,13 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
 
 void find_locks(ProcessFindings& process) {
   for (const std::uint32_t place : wait_for_free_locks(process)) process.let_go_on(process.by_place[place]);
-  const std::vector<LockChain> chains = lock_chains(process.snapshot);
+  const auto [links, chains] = lock_graph(process.snapshot);
   for (const LockChain& chain : chains) {
     if (chain.end == ChainEnd::cycle) deadlock(process, chain);
   }
   let_waiters_go_on(process, chains);
   const std::set<std::uint32_t> explained = class_constructors(process);
-  const std::vector<std::uint32_t> since = unturned_since(process);
+  const std::vector<std::uint32_t> since = unturned_since(process, links);
   for (const LockChain& chain : chains) {
     const bool known = std::ranges::all_of(
         chain.waiters, [&](std::uint32_t place) { return explained.contains(process.by_place[place]); });

@@ -19,9 +19,9 @@ class Graph {
     for (std::uint32_t i = 0; i < snapshot.locks.size(); ++i) add(i);
   }
 
-  const std::vector<LockLink>& links() const { return links_; }
+  std::vector<LockLink>& links() { return links_; }
 
-  std::vector<LockChain> chains() {
+  std::vector<LockChain> chains() const {
     std::vector<Place> places(links_.size());
     for (std::uint32_t start = 0; start < links_.size(); ++start) {
       if (links_[start].lock != kNone && !places[start].known) follow(start, places);
@@ -69,14 +69,12 @@ class Graph {
 
   void add(std::uint32_t number) {
     const Lock& lock = snapshot_.locks[number];
-    if (lock.owner == 0 && !lock.held) return;  // nobody holds it: its waiters are about to get it
+    if (lock.is_free()) return;  // its waiters are about to get it
     const std::uint32_t owner = index(lock.owner);
     for (const LockWaiter& waiter : lock.waiters) {
       const std::uint32_t thread = index(waiter.os_id);
       if (waiter.pulse || thread == kNone || links_[thread].lock != kNone) continue;
-      // The holder of any lock but an SRW lock can enter it again; an SRW lock blocks its own holder.
-      const bool can_enter_again = is_held(lock.kind) && lock.kind != LockKind::srw_lock;
-      if (thread == owner && can_enter_again) continue;
+      if (thread == owner && can_enter_again(lock.kind)) continue;
       links_[thread] = {thread, number, owner};
     }
   }
@@ -118,8 +116,10 @@ class Graph {
 
 }  // namespace
 
-std::vector<LockChain> lock_chains(const Snapshot& snapshot) { return Graph(snapshot).chains(); }
-
-std::vector<LockLink> lock_links(const Snapshot& snapshot) { return Graph(snapshot).links(); }
+LockGraph lock_graph(const Snapshot& snapshot) {
+  Graph graph(snapshot);
+  std::vector<LockChain> chains = graph.chains();
+  return {.links = std::move(graph.links()), .chains = std::move(chains)};
+}
 
 }  // namespace mixwalk

@@ -40,13 +40,12 @@ struct LockChain {
   bool operator==(const LockChain&) const = default;
 };
 
-// The chains of a dump: cycles first, then by how many threads wait. Of the chains with the same end only the longest
-// is returned. Linear in locks and waiters. Any snapshot may be given: where a thread is said to wait for two locks,
-// the first counts.
-std::vector<LockChain> lock_chains(const Snapshot& snapshot);
-
-// What each thread of the dump waits for, in their order; LockLink::lock is kNone where it waits for no lock. The same
-// links as those of the chains.
-std::vector<LockLink> lock_links(const Snapshot& snapshot);
+// Linear in locks and waiters. Any snapshot may be given: where a thread is said to wait for two locks, the first counts.
+struct LockGraph {
+  std::vector<LockLink> links;    // by place in Snapshot::threads; LockLink::lock is kNone where a thread waits for none
+  // Cycles first, then by how many threads wait. Of the chains with the same end only the longest is here.
+  std::vector<LockChain> chains;
+};
+LockGraph lock_graph(const Snapshot& snapshot);
 
 }  // namespace mixwalk

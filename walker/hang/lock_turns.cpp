@@ -4,14 +4,13 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
-
-#include "walker/hang/lock_graph.h"
+#include <utility>
 
 namespace mixwalk {
 namespace {
 
-// Of one dump, by the OS id of a waiter: the lock that it waits for. Not by the address: an object moves in a collection
-// of garbage.
+// Of one dump, by the OS id of a waiter: the lock that it waits for. Not by the address: an object moves in a garbage
+// collection.
 using WaitedFor = std::unordered_map<std::uint32_t, const Lock*>;
 
 WaitedFor waited_for(const Snapshot& dump) {
@@ -24,12 +23,11 @@ WaitedFor waited_for(const Snapshot& dump) {
   return locks;
 }
 
-bool is_free(const Lock& lock) { return lock.owner == 0 && !lock.held; }
-
 // Of these runtimes it is known how a thread waits for a monitor (walker/outside/monitors.cpp): a waiter is not
 // overlooked.
 bool has_all_monitors(const Snapshot& dump) {
-  return dump.locks_missing.empty() && dump.runtime.name == ".NET" && dump.runtime.major >= 8 && dump.runtime.major <= 10;
+  return dump.locks_missing.empty() && dump.runtime.name == ".NET" && dump.runtime.major >= 8 &&
+         dump.runtime.major <= 10;
 }
 
 bool waits_for_monitor(const Sighting& sighting) {
@@ -37,12 +35,11 @@ bool waits_for_monitor(const Sighting& sighting) {
 }
 
 // Whether the lock that the thread waits for was free at that moment. `locks`: those of `dump`.
-bool waits_for_free(const Snapshot& dump, const WaitedFor& locks, const ThreadHistory& waiter, const Sighting& sighting) {
-  const auto lock = locks.find(waiter.os_id);
+bool waits_for_free(const Snapshot& dump, const WaitedFor& locks, std::uint32_t waiter, const Sighting& sighting) {
+  const auto lock = locks.find(waiter);
   if (lock == locks.end()) return waits_for_monitor(sighting) && has_all_monitors(dump);
-  const LockKind kind = lock->second->kind;
-  const bool has_got_it = lock->second->owner == waiter.os_id && is_held(kind) && kind != LockKind::srw_lock;
-  return is_free(*lock->second) || has_got_it;
+  const bool has_got_it = lock->second->owner == waiter && can_enter_again(lock->second->kind);
+  return lock->second->is_free() || has_got_it;
 }
 
 // That it is past its wait does not say that it got the lock.
@@ -52,75 +49,72 @@ bool may_give_up(const Thread& thread) {
   });
 }
 
-class Turns {
- public:
-  explicit Turns(const ProcessFindings& process) : process_(process) {
-    for (const std::uint32_t dump : process.numbers) waited_for_.push_back(waited_for(process.dumps[dump]));
-    find_passed();
-  }
-
-  // Index into the dumps; no further back than where the thread has stood.
-  std::uint32_t since(const ThreadHistory& waiter) const {
-    std::size_t at = process_.numbers.size() - 1;
-    while (at != 0 && process_.numbers[at - 1] >= waiter.since && !went_round(waiter, at - 1)) --at;
-    return process_.numbers[at];
-  }
-
- private:
-  // Between the dump `at` and the next one, as far as the dumps know.
-  bool went_round(const ThreadHistory& waiter, std::size_t at) const {
-    const std::uint32_t dump = process_.numbers[at];
-    const auto sighting = std::ranges::find(waiter.sightings, dump, &Sighting::dump);
-    if (sighting == waiter.sightings.end()) return false;
-    if (waits_for_free(process_.dumps[dump], waited_for_[at], waiter, *sighting)) return true;
-    const auto before = waited_for_[at].find(waiter.os_id), after = waited_for_[at + 1].find(waiter.os_id);
-    if (before == waited_for_[at].end() || after == waited_for_[at + 1].end()) return false;
-    const Lock &first = *before->second, &second = *after->second;
-    if (first.owner != 0 && second.owner != 0 && first.owner != second.owner) return true;
-    return passed_.contains(&first);
-  }
-
-  // The locks of the dump before the last one that one of their waiters has got since.
-  void find_passed() {
-    if (process_.numbers.size() < 2) return;
-    const std::size_t at = process_.numbers.size() - 2;
-    for (const std::uint32_t index : process_.by_place) {
-      const ThreadHistory& history = process_.threads[index];
-      if (history.verdict != Verdict::moved && history.verdict != Verdict::returned) continue;
-      const Sighting& before = history.sightings[history.sightings.size() - 2];  // it moved: there are two
-      const auto lock = waited_for_[at].find(history.os_id);
-      if (before.dump != process_.numbers[at] || lock == waited_for_[at].end()) continue;
-      const bool waits_again = waited_for_[at + 1].contains(history.os_id);
-      const bool waited = before.wait.standing == Standing::blocked;
-      if (waited && !waits_again && !may_give_up(process_.dumps[before.dump].threads[before.thread])) {
-        passed_.insert(lock->second);
-      }
+// The locks of the dump before the last one that one of their waiters has got since. `before`, `after`: the locks of
+// these two dumps.
+std::unordered_set<const Lock*> passed_locks(const ProcessFindings& process, const WaitedFor& before,
+                                             const WaitedFor& after) {
+  std::unordered_set<const Lock*> passed;
+  for (const std::uint32_t index : process.by_place) {
+    const ThreadHistory& history = process.threads[index];
+    if (history.verdict != Verdict::moved && history.verdict != Verdict::returned) continue;
+    const Sighting& earlier = history.sightings[history.sightings.size() - 2];  // it moved: there are two
+    const auto lock = before.find(history.os_id);
+    if (earlier.dump != process.numbers[process.numbers.size() - 2] || lock == before.end()) continue;
+    const bool waited = earlier.wait.standing == Standing::blocked, waits_again = after.contains(history.os_id);
+    if (waited && !waits_again && !may_give_up(process.dumps[earlier.dump].threads[earlier.thread])) {
+      passed.insert(lock->second);
     }
   }
+  return passed;
+}
 
-  const ProcessFindings& process_;
-  std::vector<WaitedFor> waited_for_;  // as numbers
-  std::unordered_set<const Lock*> passed_;
-};
+// Whether the lock that the thread waits for has gone round from one dump to the next, as far as their locks say.
+bool went_round(std::uint32_t waiter, const WaitedFor& before, const WaitedFor& after,
+                const std::unordered_set<const Lock*>& passed) {
+  const auto first = before.find(waiter), second = after.find(waiter);
+  if (first == before.end() || second == after.end()) return false;
+  const std::uint32_t old_owner = first->second->owner, new_owner = second->second->owner;
+  return (old_owner != 0 && new_owner != 0 && old_owner != new_owner) || passed.contains(first->second);
+}
 
 }  // namespace
 
-std::vector<std::uint32_t> unturned_since(const ProcessFindings& process) {
-  std::vector<std::uint32_t> since(process.snapshot.threads.size(), process.dump);
-  const std::vector<LockLink> links = lock_links(process.snapshot);
-  const Turns turns(process);
+std::vector<std::uint32_t> unturned_since(const ProcessFindings& process, std::span<const LockLink> links) {
+  std::vector<std::uint32_t> since(links.size(), process.dump);
+  const auto waits = [&](std::uint32_t at) { return at != LockLink::kNone && links[at].lock != LockLink::kNone; };
+  std::vector<std::uint32_t> open;  // threads whose lock has not gone round in the dumps so far
+  for (std::uint32_t at = 0; at < links.size(); ++at) {
+    if (waits(at)) open.push_back(at);
+  }
+  WaitedFor after = waited_for(process.snapshot);
+  for (std::size_t back = 1; back < process.numbers.size() && !open.empty(); ++back) {
+    const std::uint32_t dump = process.numbers[process.numbers.size() - 1 - back];
+    WaitedFor before = waited_for(process.dumps[dump]);
+    std::unordered_set<const Lock*> passed;
+    if (back == 1) passed = passed_locks(process, before, after);
+    std::erase_if(open, [&](std::uint32_t at) {
+      const ThreadHistory& waiter = process.history(at);
+      if (dump < waiter.since) return true;
+      // From `since` on the thread is in every dump.
+      const Sighting& seen = waiter.sightings[waiter.sightings.size() - 1 - back];
+      if (waits_for_free(process.dumps[dump], before, waiter.os_id, seen)) return true;
+      if (went_round(waiter.os_id, before, after, passed)) return true;
+      since[at] = dump;
+      return false;
+    });
+    after = std::move(before);
+  }
+
   std::vector<bool> known(links.size());
   std::vector<std::uint32_t> path;
   for (std::uint32_t start = 0; start < links.size(); ++start) {
-    for (std::uint32_t at = start; at != LockLink::kNone && links[at].lock != LockLink::kNone && !known[at]; at = links[at].owner) {
+    for (std::uint32_t at = start; waits(at) && !known[at]; at = links[at].owner) {
       known[at] = true;
       path.push_back(at);
-      since[at] = turns.since(process.history(at));
     }
     for (; !path.empty(); path.pop_back()) {
       const std::uint32_t owner = links[path.back()].owner;
-      const bool waits_too = owner != LockLink::kNone && links[owner].lock != LockLink::kNone;
-      if (waits_too) since[path.back()] = std::max(since[path.back()], since[owner]);
+      if (waits(owner)) since[path.back()] = std::max(since[path.back()], since[owner]);
     }
   }
   return since;
@@ -131,7 +125,7 @@ std::vector<std::uint32_t> wait_for_free_locks(const ProcessFindings& process) {
   std::vector<std::uint32_t> places;
   for (std::uint32_t place = 0; place < process.by_place.size(); ++place) {
     const ThreadHistory& history = process.history(place);
-    if (waits_for_free(process.snapshot, locks, history, history.last())) places.push_back(place);
+    if (waits_for_free(process.snapshot, locks, history.os_id, history.last())) places.push_back(place);
   }
   return places;
 }

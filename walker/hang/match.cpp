@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "unmanaged/image/ascii_lower.h"
 #include "walker/hang/wait_rules.h"
@@ -17,15 +16,17 @@ using FunctionIds = std::vector<std::vector<std::uint64_t>>;
 constexpr std::uint64_t kMillisecond = 10'000;
 
 // Processes with the same id and path on two machines of a fleet have no thread in common. Neither have a process and
-// one that was started later under the same id.
+// one that was started later under the same id. Of a dump that some threads were left out of, nothing can be said.
 bool no_thread_in_common(const Snapshot& a, const Snapshot& b) {
+  if (a.left_out.threads || b.left_out.threads) return false;
   std::unordered_map<std::uint32_t, std::uint64_t> began;
   for (const Thread& thread : a.threads) {
     if (thread.created != 0) began.try_emplace(thread.os_id, thread.created / kMillisecond);
   }
+  if (began.empty()) return false;
   bool known = false;
   for (const Thread& thread : b.threads) {
-    if (thread.created == 0 || began.empty()) continue;
+    if (thread.created == 0) continue;
     known = true;
     const auto found = began.find(thread.os_id);
     if (found != began.end() && found->second == thread.created / kMillisecond) return false;
@@ -47,18 +48,7 @@ bool same_thread(const Thread& a, const Thread& b) {
   return a.name.empty() || b.name.empty() || a.name == b.name;
 }
 
-// OS ids.
-template <typename Which>
-std::unordered_set<std::uint32_t> waiters_for(const Snapshot& dump, Which is_wanted) {
-  std::unordered_set<std::uint32_t> waiters;
-  for (const Lock& lock : dump.locks) {
-    if (!is_wanted(lock)) continue;
-    for (const LockWaiter& waiter : lock.waiters) waiters.insert(waiter.os_id);
-  }
-  return waiters;
-}
-
-// Of a thread that waits for that lock: its frames may say no more than that it is a critical section.
+// Of a thread that waits for the loader lock: its frames may say no more than that it is a critical section.
 void name_loader_lock(Wait& wait) {
   if (wait.rule != "critical-section") return;
   const std::size_t said = find_wait_rule(wait.rule)->words.size();  // what it says of a call comes after that
@@ -67,7 +57,8 @@ void name_loader_lock(Wait& wait) {
   wait.words.replace(0, said, rule.words);
 }
 
-// Of a thread that waits for a mutex with an owner. Its frames say only that it waits for something that others may signal.
+// Of a thread that waits for a mutex with an owner. Its frames say only that it waits for something that others may
+// signal.
 void make_blocked(Wait& wait) {
   if (wait.standing == Standing::signal) wait.standing = Standing::blocked;
 }
@@ -94,8 +85,6 @@ class Matcher {
     std::unordered_map<std::uint32_t, std::size_t> latest;  // by OS id
     for (const std::uint32_t dump : numbers_) {
       const FrameNames names(dumps_[dump]);
-      const auto for_loader_lock = waiters_for(dumps_[dump], [](const Lock& lock) { return lock.is_loader_lock(); });
-      const auto for_mutex = waiters_for(dumps_[dump], [](const Lock& lock) { return lock.kind == LockKind::mutex; });
       const auto& threads = dumps_[dump].threads;
       for (std::uint32_t i = 0; i < threads.size(); ++i) {
         const auto known = latest.find(threads[i].os_id);
@@ -108,8 +97,15 @@ class Matcher {
         ThreadHistory& history = histories_[latest[threads[i].os_id]];
         if (!threads[i].name.empty()) history.name = threads[i].name;
         history.sightings.push_back({dump, i, wait_of(names, threads[i])});
-        if (for_loader_lock.contains(threads[i].os_id)) name_loader_lock(history.sightings.back().wait);
-        if (for_mutex.contains(threads[i].os_id)) make_blocked(history.sightings.back().wait);
+      }
+      for (const Lock& lock : dumps_[dump].locks) {
+        if (!lock.is_loader_lock() && lock.kind != LockKind::mutex) continue;
+        for (const LockWaiter& waiter : lock.waiters) {
+          const auto known = latest.find(waiter.os_id);
+          if (known == latest.end() || histories_[known->second].last().dump != dump) continue;
+          Wait& wait = histories_[known->second].sightings.back().wait;
+          lock.is_loader_lock() ? name_loader_lock(wait) : make_blocked(wait);
+        }
       }
     }
   }
@@ -163,16 +159,7 @@ class Matcher {
     return static_cast<std::uint32_t>(differ.first - one.rbegin());
   }
 
-  std::optional<std::uint64_t> cpu_between(const Sighting& a, const Sighting& b) const {
-    const auto &first = thread(a).cpu, &second = thread(b).cpu;
-    if (!first || !second || *second < *first) return std::nullopt;
-    return *second - *first;
-  }
-
-  std::uint64_t time_between(const Sighting& a, const Sighting& b) const {
-    const std::uint64_t first = dumps_[a.dump].unix_time_ms, second = dumps_[b.dump].unix_time_ms;
-    return first == 0 || second < first ? 0 : second - first;
-  }
+  std::optional<std::uint64_t> cpu(const Sighting& a, const Sighting& b) const { return cpu_between(dumps_, a, b); }
 
   void judge(ThreadHistory& history) const {
     const std::vector<Sighting>& seen = history.sightings;
@@ -185,7 +172,7 @@ class Matcher {
     std::size_t from = seen.size() - 1;
     const auto stood = [&](std::size_t i) {
       return adjacent(seen[i - 1], seen[i]) && compare(seen[i - 1], seen[i]) == Likeness::same &&
-             cpu_between(seen[i - 1], seen[i]).value_or(0) < kNoCpu;
+             cpu(seen[i - 1], seen[i]).value_or(0) < kNoCpu;
     };
     while (from != 0 && stood(from)) --from;
     std::size_t begin = from == seen.size() - 1 && seen.size() > 1 ? from - 1 : from;
@@ -195,8 +182,8 @@ class Matcher {
     }
     history.since = seen[from].dump;
     if (begin != seen.size() - 1) {
-      history.cpu = cpu_between(seen[begin], seen.back());
-      history.milliseconds = time_between(seen[begin], seen.back());
+      history.cpu = cpu(seen[begin], seen.back());
+      history.milliseconds = time_between(dumps_, seen[begin], seen.back());
     }
     history.verdict = verdict(history, from);
   }
@@ -208,10 +195,10 @@ class Matcher {
     constexpr std::uint64_t kLittle = 10'000;  // 1 ms
     std::size_t times = 0;
     for (std::size_t i = 1; i < stood.size(); ++i) {
-      times += cpu_between(stood[i - 1], stood[i]).value_or(0) >= kLittle;
+      times += cpu(stood[i - 1], stood[i]).value_or(0) >= kLittle;
     }
     return times >= 2 && times * 2 >= stood.size() - 1 &&
-           cpu_between(stood.front(), stood.back()).value_or(0) >= kNoCpu;
+           cpu(stood.front(), stood.back()).value_or(0) >= kNoCpu;
   }
 
   // Whether no dump of the process lies between these two, in which the thread would be missing.
@@ -259,6 +246,17 @@ class Matcher {
 };
 
 }  // namespace
+
+std::optional<std::uint64_t> cpu_between(std::span<const Snapshot> dumps, const Sighting& a, const Sighting& b) {
+  const auto &first = dumps[a.dump].threads[a.thread].cpu, &second = dumps[b.dump].threads[b.thread].cpu;
+  if (!first || !second || *second < *first) return std::nullopt;
+  return *second - *first;
+}
+
+std::uint64_t time_between(std::span<const Snapshot> dumps, const Sighting& a, const Sighting& b) {
+  const std::uint64_t first = dumps[a.dump].unix_time_ms, second = dumps[b.dump].unix_time_ms;
+  return first == 0 || second < first ? 0 : second - first;
+}
 
 std::vector<std::uint32_t> same_processes(std::span<const Snapshot> dumps) {
   std::vector<std::uint32_t> numbers;

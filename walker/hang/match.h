@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,7 +11,7 @@
 namespace mixwalk {
 
 // Which dumps are of the same process: a number for each dump, from 0 on. Dumps of the same process have the same id
-// and the same path (as far as both are known).
+// and the same path (as far as both are known), and at least one thread in common (as far as that is known).
 std::vector<std::uint32_t> same_processes(std::span<const Snapshot> dumps);
 
 // A thread that used less processor time than this counts as one that did not run, in units of 100 ns: more than one
@@ -20,6 +21,11 @@ std::vector<std::uint32_t> same_processes(std::span<const Snapshot> dumps);
 inline constexpr std::uint64_t kNoCpu = 160'000;
 // A thread spins if it ran for more than this part of the time: 1 / kSpinShare.
 inline constexpr std::uint64_t kSpinShare = 2;
+
+// The processor time that a thread used from one dump to a later one, in units of 100 ns; nothing: unknown.
+std::optional<std::uint64_t> cpu_between(std::span<const Snapshot> dumps, const Sighting& a, const Sighting& b);
+// How long that is on the clock, in milliseconds; 0: unknown.
+std::uint64_t time_between(std::span<const Snapshot> dumps, const Sighting& a, const Sighting& b);
 
 // The threads of dumps of one process, in the order of time. A thread is identified by its OS id and, where dumps have
 // it, by the time when it began. This looks up their waits and gives their verdicts. `numbers`: the indices of those

@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "walker/hang/finding_words.h"
+#include "walker/hang/match.h"
 
 namespace mixwalk {
 
 ProcessFindings::ProcessFindings(std::span<const Snapshot> all_dumps, std::span<const std::uint32_t> own_numbers,
                                  std::vector<ThreadHistory>& histories, std::uint32_t first_thread)
     : dump(own_numbers.back()),
-      first_dump(own_numbers.front()),
       several(own_numbers.size() > 1),
       dumps(all_dumps),
       numbers(own_numbers),
@@ -36,13 +36,9 @@ void ProcessFindings::let_go_on(std::uint32_t index) {
 void ProcessFindings::stands_since(ThreadHistory& history, std::uint32_t since) const {
   const auto first = std::ranges::find(history.sightings, since, &Sighting::dump);
   if (history.since >= since || first == history.sightings.end()) return;
-  const auto cpu = [&](const Sighting& at) { return dumps[at.dump].threads[at.thread].cpu; };
-  const auto before = cpu(*first), after = cpu(history.last());
   history.since = since;
-  history.cpu.reset();
-  if (before && after && *after >= *before) history.cpu = *after - *before;
-  const std::uint64_t begin = dumps[since].unix_time_ms, end = dumps[dump].unix_time_ms;
-  history.milliseconds = begin == 0 || end < begin ? 0 : end - begin;
+  history.cpu = cpu_between(dumps, *first, history.last());
+  history.milliseconds = time_between(dumps, *first, history.last());
 }
 
 FindingThread ProcessFindings::part(std::uint32_t index, std::string words) const {

@@ -44,7 +44,7 @@ struct ProcessFindings {
   // and headlines count the same threads.
   void settle_verdicts();
 
-  std::uint32_t dump, first_dump;  // the last one of it, and the first
+  std::uint32_t dump;  // the last one of it
   bool several;  // there are several dumps of it
   const std::span<const Snapshot> dumps;
   const std::span<const std::uint32_t> numbers;  // its dumps, ascending

@@ -41,7 +41,7 @@ void starved_pool(ProcessFindings& process) {
     const bool is_new = worker.verdict == Verdict::appeared && blocked;
     if ((!process.stands(worker) && !is_new) || wait.standing == Standing::idle) return;
     standing += !is_new && !goes_on;
-    grows = grows || worker.sightings.front().dump != process.first_dump;
+    grows = grows || worker.sightings.front().dump != process.numbers.front();
     workers.push_back(index);
     ++rules[wait.rule];
   }

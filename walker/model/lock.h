@@ -23,6 +23,9 @@ enum class LockKind : std::uint8_t {
 // Whether the owner has entered the lock, and can leave it. Else the owner is to give an answer, or to end.
 constexpr bool is_held(LockKind kind) noexcept { return kind <= LockKind::mutex; }
 
+// Whether the owner may enter the lock once more. An SRW lock blocks its own owner.
+constexpr bool can_enter_again(LockKind kind) noexcept { return is_held(kind) && kind != LockKind::srw_lock; }
+
 // Lock::type of the critical section under which Windows loads and unloads DLLs, and starts and ends threads.
 inline constexpr std::string_view kLoaderLock = "loader lock";
 
@@ -48,6 +51,7 @@ struct Lock {
   std::uint32_t recursion = 0;      // how often the owner has entered it; 0: not held, or unknown
   std::vector<LockWaiter> waiters;  // by OS thread id
 
+  bool is_free() const { return owner == 0 && !held; }
   bool is_loader_lock() const { return kind == LockKind::critical_section && type == kLoaderLock; }
   bool operator==(const Lock&) const = default;
 };

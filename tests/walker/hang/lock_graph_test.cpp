@@ -15,6 +15,8 @@ HangBuilder threads(std::initializer_list<std::uint32_t> ids) {
   return builder;
 }
 
+std::vector<LockChain> lock_chains(const Snapshot& snapshot) { return lock_graph(snapshot).chains; }
+
 TEST(LockGraphTest, NoLocksNoChains) { EXPECT_TRUE(lock_chains(threads({1, 2}).snapshot()).empty()); }
 
 TEST(LockGraphTest, TwoThreadsCrossed) {
