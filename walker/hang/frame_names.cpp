@@ -64,20 +64,19 @@ std::string method_of(std::string_view name) {
 }
 
 FrameNames::FrameNames(const Snapshot& snapshot) : snapshot_(snapshot), runtime_(runtime_images(snapshot)) {
+  const ManagedImages images(snapshot, runtime_);
   for (const Module& module : snapshot.modules) {
     std::string name = ascii_lower(module_name(module));
     if (name.ends_with(".dll")) name.resize(name.size() - 4);
-    std::string path = ascii_lower(module.path);
-    std::ranges::replace(path, '/', '\\');
+    const std::string path = comparable_path(module.path);
     constexpr std::array<std::string_view, 3> kFolders = {"\\windows\\system32\\", "\\windows\\syswow64\\",
                                                           "\\windows\\winsxs\\"};
     const bool in_windows = std::ranges::any_of(
         kFolders, [&](std::string_view folder) { return path.find(folder) != std::string::npos; });
     system_.push_back(in_windows || std::ranges::find(kSystemImages, name) != kSystemImages.end());
     images_.push_back(std::move(name));
+    owners_.push_back(images.owner_of(module.path));
   }
-  const ManagedImages images(snapshot);
-  for (const Module& module : snapshot.modules) owners_.push_back(images.owner_of(module.path));
   for (const Assembly& assembly : snapshot.assemblies) assembly_owners_.push_back(images.owner_of(assembly.path));
 }
 

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "unmanaged/image/ascii_lower.h"
-#include "walker/model/runtime_images.h"
 
 namespace mixwalk {
 namespace {
@@ -38,12 +37,6 @@ constexpr std::array<std::string_view, 18> kNames = {"system",
                                                      "accessibility",
                                                      "directwriteforwarder"};
 
-std::string normal(std::string_view path) {
-  std::string text = ascii_lower(path);
-  std::ranges::replace(text, '/', '\\');
-  return text;
-}
-
 std::string_view folder_of(std::string_view path) {
   const std::size_t at = path.rfind('\\');
   return at == std::string_view::npos ? std::string_view() : path.substr(0, at + 1);
@@ -65,19 +58,25 @@ bool is_known(std::string_view stem) {
 
 }  // namespace
 
-ManagedImages::ManagedImages(const Snapshot& snapshot) : program_(normal(snapshot.process.path)) {
+std::string comparable_path(std::string_view path) {
+  std::string text = ascii_lower(path);
+  std::ranges::replace(text, '/', '\\');
+  return text;
+}
+
+ManagedImages::ManagedImages(const Snapshot& snapshot, const std::vector<bool>& runtime)
+    : program_(comparable_path(snapshot.process.path)) {
   program_stem_ = stem_of(program_);
-  const std::vector<bool> runtime = runtime_images(snapshot);
   for (std::size_t i = 0; i < runtime.size(); ++i) {
     if (!runtime[i]) continue;
-    const std::string path = normal(snapshot.modules[i].path);
+    const std::string path = comparable_path(snapshot.modules[i].path);
     single_file_ = single_file_ || path == program_;
     if (stem_of(path) == "coreclr" && folder_of(path) != folder_of(program_)) runtime_folder_ = folder_of(path);
   }
 }
 
 CodeOwner ManagedImages::owner_of(std::string_view path) const {
-  const std::string image = normal(path);
+  const std::string image = comparable_path(path);
   const std::string_view stem = stem_of(image);
   if (stem.empty()) return CodeOwner::unknown;
   if (image == program_) return single_file_ ? CodeOwner::unknown : CodeOwner::program;

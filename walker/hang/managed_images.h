@@ -3,10 +3,14 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "walker/model/snapshot.h"
 
 namespace mixwalk {
+
+// A path as it is compared: in lower case, with '\\' between folders.
+std::string comparable_path(std::string_view path);
 
 // Whose code a managed image has.
 enum class CodeOwner : std::uint8_t {
@@ -15,17 +19,18 @@ enum class CodeOwner : std::uint8_t {
   program,
 };
 
-// Knows the images of one process by their paths: those in a folder of shared frameworks or in the runtime's own folder,
-// and those whose names are known. The program may publish .NET in its own folder. Pure.
+// Knows the images of one process by their paths: those in a folder of shared frameworks or in the runtime's own
+// folder, and those whose names are known. The program may publish .NET in its own folder. Pure.
 class ManagedImages {
  public:
-  explicit ManagedImages(const Snapshot& snapshot);
+  // `runtime`: runtime_images() of the snapshot.
+  ManagedImages(const Snapshot& snapshot, const std::vector<bool>& runtime);
 
   // `path`: of a managed image, as the loader or the runtime knows it.
   CodeOwner owner_of(std::string_view path) const;
 
  private:
-  std::string program_, program_stem_;  // in lower case, with '\\'
+  std::string program_, program_stem_;  // of the comparable path
   std::string runtime_folder_;          // empty: it is that of the program, or is not known
   bool single_file_ = false;            // the runtime is in the program's own image
 };

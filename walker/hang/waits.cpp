@@ -229,27 +229,21 @@ Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, 
   if (com_call && !shows_dialog && (!known || found.rule->standing != Standing::blocked)) {
     return com_wait(names, frames, found);
   }
-  if (known) {
-    Wait wait = said(*found.rule, found);
-    if (!call.empty()) wait.words += ", in " + call;
-    return wait;
-  }
+  const bool in_native = pinvoke || found.native_of_program;
   // Reading, writing and completed I/O mean the same in native code. A wait or a sleep there means nothing by itself.
-  if (found.rule != nullptr && found.rule->key != "system-wait" && found.rule->key != "native-sleep" &&
-      (pinvoke || found.native_of_program)) {
+  const bool tells = known || (in_native && found.rule != nullptr && found.rule->key != "system-wait" &&
+                               found.rule->key != "native-sleep");
+  // The program itself calls a wait or a sleep of the system, with no unknown code below that call.
+  const bool calls_it = pinvoke && !found.native_of_program && found.rule != nullptr &&
+                        target_rule(caller.target) == found.rule;
+  if (tells || calls_it) {
     Wait wait = said(*found.rule, found);
+    // The system's objects have no owner.
+    if (!tells && wait.standing == Standing::unknown) wait.standing = Standing::signal;
     if (!call.empty()) wait.words += ", in " + call;
     return wait;
   }
-  // The program itself calls a wait or a sleep of the system, with no unknown code below that call. The system's
-  // objects have no owner.
-  if (pinvoke && !found.native_of_program && found.rule != nullptr && target_rule(caller.target) == found.rule) {
-    Wait wait = said(*found.rule, found);
-    if (wait.standing == Standing::unknown) wait.standing = Standing::signal;
-    wait.words += ", in " + call;
-    return wait;
-  }
-  if (pinvoke || found.native_of_program) {
+  if (in_native) {
     const std::uint32_t native = telling_native(names, frames, found.first_managed);
     Wait wait = said("native-call", found, found.first_managed);
     if (native != kNoFrame) {

@@ -1,8 +1,7 @@
 #include "walker/outside/target_locks.h"
 
 #include <algorithm>
-#include <map>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 
 #include "walker/outside/process_block.h"
@@ -11,32 +10,23 @@
 namespace mixwalk {
 namespace {
 
-// Of each thread's first frame.
-std::map<std::uint32_t, std::uint64_t> tops_of(const Snapshot& snapshot) {
-  std::map<std::uint32_t, std::uint64_t> tops;
-  for (const Thread& thread : snapshot.threads) {
-    if (!thread.stack.frames.empty()) tops[thread.os_id] = thread.stack.frames.front().stack_pointer;
-  }
-  return tops;
-}
-
 bool has_managed_frame(const Thread& thread) {
   return std::ranges::any_of(thread.stack.frames, [](const Frame& frame) { return frame.kind == FrameKind::managed; });
 }
 
 std::vector<ThreadStack> stacks_of(const Snapshot& snapshot, const Target& target) {
-  const auto tops = tops_of(snapshot);
-  std::unordered_set<std::uint32_t> managed;
+  std::unordered_map<std::uint32_t, const Thread*> captured;  // those with frames, by OS id
   for (const Thread& thread : snapshot.threads) {
-    if (has_managed_frame(thread)) managed.insert(thread.os_id);
+    if (!thread.stack.frames.empty()) captured.try_emplace(thread.os_id, &thread);
   }
   std::vector<ThreadStack> stacks;
   for (const TargetThread& thread : target.threads()) {
     const StackLimits limits = stack_limits(target.memory(), thread.teb);
-    ThreadStack stack{.os_id = thread.os_id, .limit = limits.limit, .base = limits.base,
-                      .managed = managed.contains(thread.os_id)};
-    if (const auto top = tops.find(thread.os_id); top != tops.end() && limits.contains(top->second)) {
-      stack.top = top->second;
+    ThreadStack stack{.os_id = thread.os_id, .limit = limits.limit, .base = limits.base};
+    if (const auto found = captured.find(thread.os_id); found != captured.end()) {
+      const std::uint64_t top = found->second->stack.frames.front().stack_pointer;
+      if (limits.contains(top)) stack.top = top;
+      stack.managed = has_managed_frame(*found->second);
     }
     stacks.push_back(stack);
   }

@@ -1,6 +1,8 @@
 #include "walker/outside/wait_chain.h"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -11,21 +13,19 @@ namespace {
 
 // Enough to see that a thread has gone on: the frames in which it waits.
 constexpr std::uint64_t kMostBytes = 4096;
+constexpr std::uint64_t kNoEnd = std::numeric_limits<std::uint64_t>::max();
 
-constexpr char kForeignOwner[] = "of thread ";
-
-void add(std::vector<Lock>& locks, Lock lock, std::uint32_t waiter) {
-  // A name is of one object. Things without a name may be several, also of one owner.
-  const bool has_name = !lock.type.empty() && !lock.type.starts_with(kForeignOwner);
-  const auto same = std::ranges::find_if(locks, [&](const Lock& known) {
-    return has_name && known.kind == lock.kind && known.type == lock.type && known.owner == lock.owner;
-  });
-  if (same != locks.end()) {
-    same->waiters.push_back({waiter, false});
-    return;
-  }
+// `has_name`: a name is of one object. Things without a name may be several, also of one owner.
+void add(std::vector<Lock>& locks, Lock lock, bool has_name, std::uint32_t waiter) {
   lock.waiters = {{waiter, false}};
-  locks.push_back(std::move(lock));
+  const auto same = std::ranges::find_if(locks, [&](const Lock& known) {
+    return known.kind == lock.kind && known.type == lock.type && known.owner == lock.owner;
+  });
+  if (has_name && same != locks.end()) {
+    same->waiters.push_back(lock.waiters.front());
+  } else {
+    locks.push_back(std::move(lock));
+  }
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ std::optional<Lock> lock_of_chain(std::span<const WaitChainNode> chain, std::uin
     return lock;
   }
   if (!lock.type.empty()) lock.type += ", ";
-  lock.type += kForeignOwner + std::to_string(owner.thread_id) + " of process " + std::to_string(owner.process_id);
+  lock.type += "of thread " + std::to_string(owner.thread_id) + " of process " + std::to_string(owner.process_id);
   return lock;
 }
 
@@ -54,12 +54,14 @@ void add_wait_chains(Snapshot& snapshot, Target& target, const AskWaitChain& ask
   std::vector<Lock> found;
   for (const Thread& thread : snapshot.threads) {
     if (known.contains(thread.os_id) || thread.stack.frames.empty()) continue;
-    const auto lock = lock_of_chain(ask(thread.os_id), snapshot.process.id);
+    const auto chain = ask(thread.os_id);
+    const auto lock = lock_of_chain(chain, snapshot.process.id);
     if (!lock) continue;
-    const std::uint64_t end = thread.stack.frames.front().stack_pointer + kMostBytes;
-    const auto words = threads.words_of(thread, end, kMostBytes);
+    const auto words = threads.words_of(thread, kNoEnd, kMostBytes);
     if (words.empty() || lock_of_chain(ask(thread.os_id), snapshot.process.id) != lock) continue;
-    if (threads.words_of(thread, end, kMostBytes) == words) add(found, *lock, thread.os_id);
+    if (threads.words_of(thread, kNoEnd, kMostBytes) == words) {
+      add(found, *lock, !chain[1].name.empty(), thread.os_id);
+    }
   }
   std::ranges::move(found, std::back_inserter(snapshot.locks));
   std::ranges::stable_sort(snapshot.locks, {}, &Lock::kind);

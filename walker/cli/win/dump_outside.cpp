@@ -128,12 +128,19 @@ void add_native_locks_of(Snapshot& snapshot) {
   const auto chains = WaitChains::open(kLocksTime);
   const bool waits = has_native_waits(snapshot);
   if (!waits && chains == nullptr) return;
-  watch_suspensions_of(snapshot.process.id);
   auto target = LiveTarget::open(snapshot.process.id);
   if (!target) return;
-  if (waits) add_native_locks(snapshot, **target);
+  if (waits) {
+    watch_suspensions_of(snapshot.process.id);
+    add_native_locks(snapshot, **target);
+  }
   if (chains == nullptr) return;
-  add_wait_chains(snapshot, **target, [&](std::uint32_t thread) { return chains->of(thread); });
+  add_wait_chains(snapshot, **target, [&](std::uint32_t thread) {
+    auto chain = chains->of(thread);
+    // Then the thread will be suspended, to see whether it stands.
+    if (lock_of_chain(chain, snapshot.process.id)) watch_suspensions_of(snapshot.process.id);
+    return chain;
+  });
   if (chains->timed_out() && snapshot.locks_missing.empty()) {
     snapshot.locks_missing = "the time for the wait chains of the system was over";
   }

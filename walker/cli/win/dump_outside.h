@@ -48,7 +48,8 @@ class OutsideLocks {
 // meanwhile. Where no watcher can be started for that, -v says why.
 void watch_suspensions_of(std::uint32_t process_id);
 
-// Adds to a live process's symbolised snapshot the native locks that threads wait for (native_waits.h).
+// Adds to a live process's symbolised snapshot the native locks that threads wait for (native_waits.h), and what the
+// system's wait chains say of its threads (wait_chain.h). Where these take too long, locks_missing says so.
 void add_native_locks_of(Snapshot& snapshot);
 
 // Whether a visit that ended with this failure can be replaced by a look from outside: nothing in the process answered,

@@ -110,7 +110,7 @@ struct WaitChains::Asker {
   std::condition_variable changed;
   DWORD question = 0;  // a thread's id; 0: none
   std::optional<std::vector<WaitChainNode>> answer;
-  bool done = false;
+  bool done = false;  // nothing is asked any more: a question was not answered in time, or nobody is left to ask
 
   void work(const Functions& functions, HWCT session) {
     std::unique_lock lock(mutex);
@@ -166,8 +166,12 @@ WaitChains::~WaitChains() {
 
 std::vector<WaitChainNode> WaitChains::of(std::uint32_t thread_id) {
   if (!end_) end_ = Clock::now() + time_;
-  timed_out_ = timed_out_ || Clock::now() >= *end_;
-  return timed_out_ ? std::vector<WaitChainNode>() : asker_->ask(thread_id, *end_);
+  return asker_->ask(thread_id, *end_);
+}
+
+bool WaitChains::timed_out() const {
+  const std::lock_guard lock(asker_->mutex);
+  return asker_->done;
 }
 
 }  // namespace mixwalk

@@ -22,7 +22,8 @@ class WaitChains {
 
   // Empty: nothing is known, or the time is over.
   std::vector<WaitChainNode> of(std::uint32_t thread_id);
-  bool timed_out() const noexcept { return timed_out_; }
+  // Whether a question was not answered in time.
+  bool timed_out() const;
 
  private:
   struct Asker;
@@ -31,7 +32,6 @@ class WaitChains {
   const std::shared_ptr<Asker> asker_;
   const std::chrono::milliseconds time_;
   std::optional<std::chrono::steady_clock::time_point> end_;
-  bool timed_out_ = false;
 };
 
 }  // namespace mixwalk

@@ -222,11 +222,10 @@ ClrIlPlaces WorkerQuestions::il_places(std::span<const std::uint64_t> ips) {
     }
     if (answer == nullptr) break;
     if (found.assemblies.size() + answer->places.assemblies.size() > kMaxAssemblies) break;
+    std::vector<std::int32_t> places;  // in found.assemblies, of the answer's
+    for (const Assembly& assembly : answer->places.assemblies) places.push_back(place_of(assembly, found.assemblies));
     for (ClrIlPlaces::Place place : answer->places.places) {
-      if (place.il.assembly >= 0) {
-        place.il.assembly = place_of(answer->places.assemblies[static_cast<std::size_t>(place.il.assembly)],
-                                     found.assemblies);
-      }
+      if (place.il.assembly >= 0) place.il.assembly = places[static_cast<std::size_t>(place.il.assembly)];
       found.places.push_back(place);
     }
   }
