@@ -43,12 +43,13 @@ if(${x86}/X86Mapping.c IS_NEWER_THAN ${small}/X86Mapping.c OR
   string(REGEX REPLACE "\\*/\n\t[^{}]*,\n\t{" "*/\n\t{" table "${table}")
   file(WRITE ${small}/X86MappingInsnOp.inc "${table}")
   file(READ ${x86}/X86Mapping.c source)
-  string(REPLACE "uint64_t flags;" "" source "${source}")
-  string(REPLACE "*eflags = insn_ops[i].flags;" "*eflags = 0;" source "${source}")
   # Another capstone than the one that this was written for must not be compiled with a table that is shifted.
-  if(source MATCHES "uint64_t flags;|insn_ops\\[i\\]\\.flags" OR table MATCHES "X86_EFLAGS_" OR NOT header MATCHES "regs_use\\[1\\]")
+  if(NOT source MATCHES "uint64_t flags;" OR NOT source MATCHES "\\*eflags = insn_ops\\[i\\]\\.flags;"
+     OR table MATCHES "X86_EFLAGS_" OR NOT header MATCHES "regs_use\\[1\\]")
     message(FATAL_ERROR "capstone's tables are not the ones that symbols/calls/capstone.cmake makes smaller")
   endif()
+  string(REPLACE "uint64_t flags;" "" source "${source}")
+  string(REPLACE "*eflags = insn_ops[i].flags;" "*eflags = 0;" source "${source}")
   file(WRITE ${small}/X86Mapping.c "${source}")
 endif()
 get_target_property(sources capstone SOURCES)

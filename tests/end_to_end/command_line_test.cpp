@@ -94,6 +94,8 @@ TEST_F(CommandLine, ADumpOfThreadsByTheirName) {
   for (const auto& thread : dump.at("threads")) names.push_back(thread.at("name"));
   std::ranges::sort(names);
   EXPECT_EQ(names, (std::vector<std::string>{"deadlock 1", "deadlock 2"}));
+  EXPECT_EQ(dump.at("filter").at("some_threads"), true);
+  EXPECT_EQ(Json::parse(run("dump", {"-f", "json"}).out).at("filter").at("some_threads"), false);
 }
 
 TEST_F(CommandLine, AThreadThatIsNotThereIsAnError) {

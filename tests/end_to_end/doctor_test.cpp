@@ -63,6 +63,8 @@ TEST(DoctorOfItself, WithoutAGoodLibraryBesideIt) {
   const ProgramResult alone = run_program({exe, "doctor"});
   EXPECT_EQ(alone.exit_code, static_cast<DWORD>(ExitCode::refused)) << alone.out;
   EXPECT_NE(alone.out.find("mixwalk.dll is not beside it"), std::string::npos) << alone.out;
+  const ProgramResult dump = run_program({exe, "dump", "--inside", "-p", std::to_string(GetCurrentProcessId())});
+  EXPECT_EQ(dump.exit_code, alone.exit_code) << dump.err;
   std::ofstream(folder / "mixwalk.dll") << "MZ";
   const ProgramResult broken = run_program({exe, "doctor"});
   EXPECT_EQ(broken.exit_code, static_cast<DWORD>(ExitCode::refused)) << broken.out;

@@ -280,6 +280,9 @@ TEST_F(DumpFile, ANativeProgramHasWholeStacksOnly) {
   EXPECT_EQ(dump["runtime"]["name"], "");
   ASSERT_FALSE(dump["threads"].empty());
   for (const Json& thread : dump["threads"]) EXPECT_EQ(thread["whole"], true) << thread.dump(1);
+  EXPECT_EQ(dump["filter"]["some_threads"], false);
+  const std::string id = dump["threads"][0]["os_id"].dump();
+  EXPECT_EQ(json_of(read({"-f", "json", "--thread", id}))["filter"]["some_threads"], true);
 }
 
 TEST_F(DumpFile, ThreadsThatAreNotThereAndFilesThatAreNoneSayWhy) {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "unmanaged/step/pdata.h"
 #include "unmanaged/step/unwind_info.h"
 
 namespace mixwalk {
@@ -199,15 +200,10 @@ PeError PeImage::parse_functions() {
 
 // The begin of the function that the entry is a part of; 0: the unwind data says none.
 std::uint32_t PeImage::primary_of(const FunctionEntry& entry) const noexcept {
-  FunctionEntry described = entry;
-  // An odd RVA: another entry has the unwind data of this one.
-  if ((entry.unwind & 1) != 0) {
-    const auto other = at_rva<FunctionEntry>(entry.unwind - 1);
-    if (!other || other->begin >= other->end) return 0;
-    described = *other;
-  }
   const RvaReader memory(*this);
-  const UnwindCheck check = check_unwind({memory, memory}, described, 0);
+  const EntrySearch described = described_entry(memory, 0, entry, 0);
+  if (described.fault != StepFault::none || described.entry.begin >= described.entry.end) return 0;
+  const UnwindCheck check = check_unwind({memory, memory}, described.entry, 0);
   return check.fault == StepFault::none ? check.function_begin : 0;
 }
 

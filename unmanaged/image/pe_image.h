@@ -82,7 +82,7 @@ class PeImage {
   struct Function {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
-    std::uint32_t primary = 0;  // 0: the chain leads nowhere, or is longer than Windows follows
+    std::uint32_t primary = 0;  // 0: the unwind data does not say
   };
   // Sorted by begin.
   std::span<const Function> functions() const noexcept { return functions_; }

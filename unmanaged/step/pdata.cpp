@@ -13,12 +13,13 @@ std::uint64_t address_of(const ModuleSpan& module, std::uint32_t place) noexcept
   return module.base + module.pdata_rva + std::uint64_t{place} * kEntryBytes;
 }
 
-// Follows an entry that covers the RVA.
-EntrySearch found(const MemoryReader& memory, const ModuleSpan& module, const FunctionEntry& entry,
-                  std::uint32_t place) noexcept {
-  EntrySearch result{.found = true, .entry = entry, .address = address_of(module, place)};
+}  // namespace
+
+EntrySearch described_entry(const MemoryReader& memory, std::uint64_t base, const FunctionEntry& entry,
+                            std::uint64_t address) noexcept {
+  EntrySearch result{.found = true, .entry = entry, .address = address};
   if ((entry.unwind & kIndirect) == 0) return result;
-  result.address = module.base + entry.unwind - kIndirect;
+  result.address = base + entry.unwind - kIndirect;
   const auto real = memory.read_value<FunctionEntry>(result.address);
   if (!real) return {StepFault::unreadable_unwind};
   if ((real->unwind & kIndirect) != 0) return {StepFault::bad_unwind};
@@ -26,15 +27,13 @@ EntrySearch found(const MemoryReader& memory, const ModuleSpan& module, const Fu
   return result;
 }
 
-}  // namespace
-
 EntrySearch find_entry(const MemoryReader& memory, const ModuleSpan& module, std::uint32_t rva,
                        EntryHints* hints) noexcept {
   if (hints != nullptr) {
     const std::uint32_t place = hints->place(module.base + rva);
     if (place < module.pdata_count) {
       const auto entry = memory.read_value<FunctionEntry>(address_of(module, place));
-      if (entry && entry->contains(rva)) return found(memory, module, *entry, place);
+      if (entry && entry->contains(rva)) return described_entry(memory, module.base, *entry, address_of(module, place));
     }
   }
   std::uint32_t low = 0;
@@ -51,7 +50,7 @@ EntrySearch find_entry(const MemoryReader& memory, const ModuleSpan& module, std
       gap_begin = entry->end;
     } else {
       if (hints != nullptr) hints->place(module.base + rva) = middle;
-      return found(memory, module, *entry, middle);
+      return described_entry(memory, module.base, *entry, address_of(module, middle));
     }
   }
   EntrySearch nothing;

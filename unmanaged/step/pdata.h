@@ -28,6 +28,11 @@ struct EntrySearch {
   std::uint32_t gap_begin = 0;  // not found: the end of the entry before, an RVA; 0: none is before
 };
 
+// The entry that has the unwind data of `entry`: itself, or the one that it refers to, which is followed once. `base`: of
+// the image; `address`: of `entry`. Frozen-safe.
+EntrySearch described_entry(const MemoryReader& memory, std::uint64_t base, const FunctionEntry& entry,
+                            std::uint64_t address) noexcept;
+
 // Where entries were found before in their tables; each search begins there. A hint is never trusted: the entry that it
 // leads to is read again, and counts only if it covers the RVA. So an image that replaces another one makes hints
 // useless, not wrong. Frozen-safe; one thread.

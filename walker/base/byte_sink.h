@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "walker/base/write_error.h"
+
 namespace mixwalk {
 
 // Where bytes go: a recording, an export.
@@ -27,7 +29,9 @@ class StringSink final : public ByteSink {
 class FileSink final : public ByteSink {
  public:
   explicit FileSink(std::FILE* file) : file_(file) {}
+  // Where it fails, write_error() says why.
   bool write(std::string_view bytes) override {
+    expect_full_disk();
     return std::fwrite(bytes.data(), 1, bytes.size(), file_) == bytes.size();
   }
 

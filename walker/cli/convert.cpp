@@ -1,17 +1,17 @@
 #include "walker/cli/convert.h"
 
-#include <cstdio>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "walker/base/partial_file.h"
 #include "walker/base/printable.h"
-#include "walker/base/write_error.h"
+#include "walker/cli/formats.h"
 #include "walker/cli/input_file.h"
 #include "walker/cli/otlp_session.h"
 #include "walker/cli/report.h"
 #include "walker/cli/write_output.h"
 #include "walker/export/dump_format.h"
-#include "walker/cli/formats.h"
 #include "walker/export/recording_filter.h"
 #include "walker/export/text.h"
 #include "walker/store/layout.h"
@@ -29,8 +29,7 @@ Outcome<ReadRecording> read(const ConvertCommand& command) {
   return read;
 }
 
-// Empty: written. Else why not.
-std::string write(const Recording& original, const ConvertCommand& command) {
+std::optional<Failure> write(const Recording& original, const ConvertCommand& command) {
   auto exporter = command.format->make();
   if (command.format->name == "text" && command.filter.all) {
     exporter = std::make_unique<DumpExporter>(
@@ -40,19 +39,13 @@ std::string write(const Recording& original, const ConvertCommand& command) {
   const bool whole = command.format->name == "mixwalk" || command.filter.all ||
                      original.event != SampleEvent::exception;
   const Recording shown = whole ? Recording() : filtered(original, command.filter);
-  const Recording& recording = whole ? original : shown;
-  if (command.output == "-") {
-    FileSink sink(stdout);
-    expect_full_disk();
-    if (exporter->write(recording, sink) && std::fflush(stdout) == 0) return {};
-    return "to standard output: " + write_error();
-  }
-  PartialFile file(command.output);
-  const bool written = file.error().empty() && exporter->write(recording, file);
-  const std::string error = written ? file.commit() : file.error();
-  if (written && error.empty()) return {};
-  return quoted_path(command.output) + ": " +
-         (error.empty() ? "the format has no room for the recording" : error);
+  std::optional<std::string> path;  // none: standard output
+  std::optional<PartialFile> file;
+  if (command.output != "-") file.emplace(path.emplace(command.output));
+  if (file && !file->error().empty()) return unwritable_output(path, file->error());
+  const std::string why = write_output(
+      file ? &*file : nullptr, [&](ByteSink& sink) { return exporter->write(whole ? original : shown, sink); });
+  return why.empty() ? std::nullopt : std::optional(unwritable_output(path, why));
 }
 
 // No other format has all that a recording has: a slip of the hand must not cost the recording.
@@ -64,17 +57,14 @@ bool would_lose_input(const ConvertCommand& command) {
 
 std::optional<Failure> write_file(const Recording& recording, const ConvertCommand& command) {
   const RecordingFormat& format = *command.format;
-  if (would_lose_input(command)) return unwritable_output(command.output, "it is the recording itself");
+  if (would_lose_input(command)) return unwritable_output(command.output, "that would overwrite the recording that is read");
   if (format.refusal != nullptr) {
     if (const std::string why = format.refusal(recording); !why.empty()) {
       return Failure{ExitCode::input, quoted_path(command.input) + " cannot be written as " +
                                           std::string(format.name) + ": " + why};
     }
   }
-  if (const std::string why = write(recording, command); !why.empty()) {
-    return Failure{ExitCode::output, "cannot write " + why};
-  }
-  return std::nullopt;
+  return write(recording, command);
 }
 
 ExitCode send(Recording recording, const OtlpTarget& target, const FrameFilter& filter) {

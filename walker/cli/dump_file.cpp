@@ -79,6 +79,7 @@ class DumpFileRun {
       return command_.threads.contains(thread.os_id, thread.name);
     });
     snapshot.way = Way::file;
+    snapshot.left_out.threads = !command_.threads.empty();
     snapshot.tool_version = kVersion;
     return snapshot;
   }
@@ -143,7 +144,7 @@ ExitCode run(const DumpFileCommand& command, const DumpFileHost& host) {
   std::optional<PartialFile> output;
   if (command.output) {
     if (would_overwrite(*command.output, command.file)) {
-      return report(unwritable_output(command.output, "it is the dump file itself"));
+      return report(unwritable_output(command.output, "that would overwrite the dump file that is read"));
     }
     output.emplace(*command.output);
     if (!output->error().empty()) return report(unwritable_output(command.output, output->error()));

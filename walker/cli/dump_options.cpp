@@ -158,7 +158,6 @@ ParseResult finish_dump_file(DumpArguments& arguments) {
   command.dac = arguments.command.dac;
   command.verbose = arguments.command.verbose;
   if (auto wrong = finish_threads(arguments.visit.threads, "dump", command.threads)) return std::move(*wrong);
-  command.filter.some_threads = !command.threads.empty();
   if (auto wrong = finish_output(arguments.format, command)) return std::move(*wrong);
   return {.command = std::move(command)};
 }
@@ -222,7 +221,6 @@ ParseResult finish_dump(DumpArguments& arguments) {
   if (auto wrong = finish_visit(arguments.visit, "dump", command.visit)) {
     return std::move(*wrong);
   }
-  command.filter.some_threads = !command.visit.sampling.threads.empty();
   auto* start = std::get_if<ByStart>(&command.visit.target);
   if (command.way == DumpWay::outside) {
     if (start != nullptr) return usage("--outside goes with --process-id and --name", "dump");

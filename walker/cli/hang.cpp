@@ -1,11 +1,9 @@
 #include "walker/cli/hang.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <numeric>
 #include <optional>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -121,17 +119,22 @@ std::optional<Failure> read_files(const HangCommand& command, const HangHost& ho
   return std::nullopt;
 }
 
+// Those of these numbers, in their order.
+Dumps picked(Dumps dumps, const std::vector<std::size_t>& numbers) {
+  Dumps out;
+  for (const std::size_t i : numbers) {
+    out.dumps.push_back(std::move(dumps.dumps[i]));
+    out.files.push_back(std::move(dumps.files[i]));
+  }
+  return out;
+}
+
 // The dumps in the order of their time; dumps of the same time in the order in which they were given.
 Dumps in_order(Dumps dumps) {
   std::vector<std::size_t> order(dumps.dumps.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return dumps.dumps[i].unix_time_ms; });
-  Dumps out;
-  for (const std::size_t i : order) {
-    out.dumps.push_back(std::move(dumps.dumps[i]));
-    out.files.push_back(std::move(dumps.files[i]));
-  }
-  return out;
+  return picked(std::move(dumps), order);
 }
 
 // Whether the code addresses are the same. Names and inlined calls are not compared: they depend on the symbols.
@@ -147,12 +150,6 @@ bool are_same_frames(const Stack& first, const Stack& second) {
   }
 }
 
-bool are_same_locks(const std::vector<Lock>& first, const std::vector<Lock>& second) {
-  return std::ranges::equal(first, second, [](const Lock& a, const Lock& b) {
-    return a.kind == b.kind && a.address == b.address && a.owner == b.owner && a.held == b.held && a.waiters == b.waiters;
-  });
-}
-
 // Whether both are the same dump, given twice: no two dumps of a process are of the same millisecond. A minidump has its
 // time in seconds only, and JSON may have none: there everything must be the same, including the processor times.
 bool is_same_dump(const Snapshot& first, const Snapshot& second) {
@@ -161,7 +158,7 @@ bool is_same_dump(const Snapshot& first, const Snapshot& second) {
   if (!std::ranges::equal(first.threads, second.threads, {}, &Thread::os_id, &Thread::os_id)) return false;
   const bool exact = first.unix_time_ms != 0 && first.way != Way::file && second.way != Way::file;
   if (exact) return true;
-  return are_same_locks(first.locks, second.locks) &&
+  return first.locks == second.locks &&
          std::ranges::equal(first.threads, second.threads, [](const Thread& a, const Thread& b) {
            return a.cpu == b.cpu && are_same_frames(a.stack, b.stack);
          });
@@ -178,16 +175,16 @@ std::string_view emptiness(const Snapshot& dump) {
 // Leaves out dumps that say nothing. Returns a sentence for each.
 std::vector<std::string> drop_empty(Dumps& dumps) {
   std::vector<std::string> sentences;
-  Dumps out;
+  std::vector<std::size_t> kept;
   for (std::size_t i = 0; i < dumps.dumps.size(); ++i) {
-    if (const std::string_view why = emptiness(dumps.dumps[i]); !why.empty()) {
+    const std::string_view why = emptiness(dumps.dumps[i]);
+    if (why.empty()) {
+      kept.push_back(i);
+    } else {
       sentences.push_back(quoted_path(dumps.files[i]) + " " + std::string(why));
-      continue;
     }
-    out.dumps.push_back(std::move(dumps.dumps[i]));
-    out.files.push_back(std::move(dumps.files[i]));
   }
-  dumps = std::move(out);
+  dumps = picked(std::move(dumps), kept);
   return sentences;
 }
 
@@ -205,12 +202,7 @@ std::vector<std::string> drop_same(Dumps& dumps) {
       sentences.push_back(quoted_path(dumps.files[i]) + " is the same dump as " + quoted_path(dumps.files[*same]));
     }
   }
-  Dumps out;
-  for (const std::size_t i : kept) {
-    out.dumps.push_back(std::move(dumps.dumps[i]));
-    out.files.push_back(std::move(dumps.files[i]));
-  }
-  dumps = std::move(out);
+  dumps = picked(std::move(dumps), kept);
   return sentences;
 }
 
@@ -244,7 +236,7 @@ ExitCode run(const HangCommand& command, const HangHost& host) {
   std::optional<PartialFile> file;
   if (command.output) {
     if (is_one_of(*command.output, command.files)) {
-      return report(unwritable_output(command.output, "it is one of the dumps"));
+      return report(unwritable_output(command.output, "that would overwrite a dump that is read"));
     }
     file.emplace(*command.output);
     if (!file->error().empty()) return report(unwritable_output(command.output, file->error()));

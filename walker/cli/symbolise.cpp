@@ -136,9 +136,6 @@ class Symbolising {
   Failure unreadable(const std::string& why) const {
     return {ExitCode::input, "cannot read " + quoted_path(command_.input) + ": " + why};
   }
-  Failure unwritable(const std::string& why) const {
-    return {ExitCode::output, "cannot write " + quoted_path(command_.output) + ": " + why};
-  }
   void say_what_was_done(bool replaces) const;
   ExitCode say_what_is_missing() const;
 
@@ -199,7 +196,7 @@ std::optional<Failure> Symbolising::flush(const RecordFile& in, bool is_header,
   batch_.clear();
   Recording& recording = collector_.recording();
   const bool written = is_header ? writer.begin(recording) : writer.append(recording);
-  if (!written) return unwritable(std::string(writer.problem()));
+  if (!written) return unwritable_output(command_.output, std::string(writer.problem()));
   recording.samples.clear();
   writer.samples_cleared();
   return std::nullopt;
@@ -212,10 +209,10 @@ ExitCode Symbolising::run() {
   if (next.kind == Kind::refused) return report(unreadable(std::string(next.why)));
   if (next.kind == Kind::more) return report(unreadable(in.error()));
   if (would_empty(command_.output, command_.input)) {
-    return report(unwritable("it is another name of the recording: name the recording itself"));
+    return report(unwritable_output(command_.output, "that would empty the recording that is read; name another file"));
   }
   PartialFile out(command_.output);
-  if (!out.error().empty()) return report(unwritable(out.error()));
+  if (!out.error().empty()) return report(unwritable_output(command_.output, out.error()));
   RecordingWriter writer(out);
   std::optional<Failure> failure;
   for (; next.kind == Kind::record && !failure; next = in.next()) {
@@ -226,11 +223,11 @@ ExitCode Symbolising::run() {
   const std::string cut = failure ? "" : sentence(in.cut());
   if (!failure && !in.error().empty()) failure = unreadable(in.error());
   if (!failure && !writer.end(collector_.recording()))
-    failure = unwritable(std::string(writer.problem()));
-  if (failure) return report(out.error().empty() ? *failure : unwritable(out.error()));
+    failure = unwritable_output(command_.output, std::string(writer.problem()));
+  if (failure) return report(out.error().empty() ? *failure : unwritable_output(command_.output, out.error()));
   in.close();  // it may be the file that is replaced
   const bool replaces = out.replaces();
-  if (const std::string why = out.commit(); !why.empty()) return report(unwritable(why));
+  if (const std::string why = out.commit(); !why.empty()) return report(unwritable_output(command_.output, why));
   if (!cut.empty()) report({ExitCode::ok, quoted_path(command_.input) + ": " + cut});
   say_what_was_done(replaces);
   return say_what_is_missing();

@@ -14,17 +14,16 @@ Failure unwritable_output(const std::optional<std::string>& path, std::string_vi
 }
 
 std::string write_output(PartialFile* file, const std::function<bool(ByteSink&)>& write) {
-  constexpr char kNoRoom[] = "the format has no room for the dump";
+  constexpr char kNoRoom[] = "the format has no room for all of it";
   if (file != nullptr) {
     if (write(*file)) return file->commit();
     return file->error().empty() ? kNoRoom : file->error();
   }
   FileSink sink(stdout);
-  expect_full_disk();
   const bool written = write(sink);
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    return write_error();
-  }
+  if (std::ferror(stdout) != 0) return write_error();
+  expect_full_disk();
+  if (std::fflush(stdout) != 0) return write_error();
   return written ? "" : kNoRoom;
 }
 

@@ -16,7 +16,7 @@ namespace mixwalk {
 Failure unwritable_output(const std::optional<std::string>& path, std::string_view why);
 
 // Has `write` write to the file, which is committed, or (null) to standard output. `write` returns false where the sink
-// refused some of it, or the format has no room for the dump. Empty: everything was written; otherwise the reason why
+// refused some of it, or the format has no room for all of it. Empty: everything was written; otherwise the reason why
 // not.
 std::string write_output(PartialFile* file, const std::function<bool(ByteSink&)>& write);
 

@@ -15,8 +15,6 @@ struct FrameFilter {
   // Whether all frames are shown: of recorded exceptions also the runtime's throw machinery (throw_machinery.h), and,
   // in text, each frame of the runtime that has no name (runtime_frames.h).
   bool all = false;
-  // The dump was made of threads that were asked for, not of all. Leaves out nothing; JSON says so.
-  bool some_threads = false;
 };
 
 // One output format. Deterministic: the same snapshot gives the same bytes.

@@ -107,6 +107,7 @@ struct Recording {
   // For a dump, as in Snapshot; for a series of dumps (series.h), those of the last dump.
   std::vector<Lock> locks;
   std::string locks_missing;
+  bool some_threads = false;  // LeftOut::threads, the same for all dumps of a series
   // For a series: what belongs to the moment of each dump except the last one, in order.
   std::vector<EarlierDump> earlier_dumps;
 

@@ -86,11 +86,11 @@ struct Moment {
   bool operator==(const Moment&) const = default;
 };
 
-// What a document lacks that a dump was written to with a filter. A .mixwalk file has all frames.
+// What a dump lacks. Frames are left out of documents that are written with a filter; a .mixwalk file has all of them.
 struct LeftOut {
   bool native_frames = false;
   std::uint32_t frames_beyond = 0;  // of each stack; 0: none
-  bool threads = false;             // all but those that were asked for
+  bool threads = false;             // all but those that --thread names
 
   bool operator==(const LeftOut&) const = default;
 };

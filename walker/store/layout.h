@@ -37,7 +37,7 @@ enum class Chunk : std::uint32_t {
   module = 1, thread = 2, thread_name = 3, detail = 4, frame = 5, node_caller = 6, node_frame = 7,
   sample_time = 8, sample_thread = 9, sample_stack = 10, sample_value = 11, sample_detail = 12,
   duration_ns = 13, dropped = 14, assembly = 20, lock = 21, locks_missing = 22, locks_known = 23,
-  earlier_dump = 24,
+  earlier_dump = 24, some_threads = 25,
 };
 enum class ModuleField : std::uint32_t { base = 1, size = 2, timestamp = 3, path = 4, code_view = 5 };
 enum class AssemblyField : std::uint32_t { path = 1, mvid = 2, optimised = 3, pdb = 4 };

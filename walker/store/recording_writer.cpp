@@ -236,6 +236,7 @@ void RecordingWriter::add_locks(const Recording& recording) {
     }
     flush_full();
   }
+  if (recording.some_threads && !std::exchange(some_threads_, true)) out.add_uint64(Chunk::some_threads, 1);
   if (locks_missing_ == recording.locks_missing) return;
   locks_missing_ = recording.locks_missing;
   if (recording.locks_missing.empty()) {

@@ -56,6 +56,7 @@ class RecordingWriter {
   // How much is written.
   std::size_t assemblies_ = 0, modules_ = 0, details_ = 0, locks_ = 0, frames_ = 0, nodes_ = 0, samples_ = 0;
   std::size_t earlier_dumps_ = 0;
+  bool some_threads_ = false;                 // it is written
   std::optional<std::string> locks_missing_;  // nothing: it is not written
   std::uint64_t all_samples_ = 0;  // those that were cleared as well
   std::uint64_t duration_ns_ = 0, dropped_ = 0;

@@ -218,6 +218,18 @@ TEST(PeImageTest, IndirectEntryLeadsToItsPrimary) {
   EXPECT_EQ(image.function_at(kCode + 0x10)->primary, kCode);
 }
 
+// Windows follows one reference.
+TEST(PeImageTest, IndirectEntryOfAnIndirectEntryHasNoPrimary) {
+  ImageBuilder builder;
+  builder.function(kCode, kCode + 0x10);
+  builder.raw_function(kCode + 0x10, kCode + 0x20, ImageBuilder::entry_rva(0) | 1);
+  builder.raw_function(kCode + 0x20, kCode + 0x30, ImageBuilder::entry_rva(1) | 1);
+  const auto file = builder.build();
+  const PeImage image = PeImage::parse(file);
+  ASSERT_NE(image.function_at(kCode + 0x20), nullptr);
+  EXPECT_EQ(image.function_at(kCode + 0x20)->primary, 0u);
+}
+
 TEST(PeImageTest, ChainToItselfHasNoPrimary) {
   ImageBuilder builder;
   builder.chained(kCode, kCode + 0x10, kCode, kCode + 0x10, 0, ImageBuilder::kXdata);

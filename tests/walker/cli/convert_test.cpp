@@ -128,7 +128,7 @@ TEST_F(ConvertTest, TheRecordingItselfIsNotWrittenOverInAnotherFormat) {
   for (const std::string& output : {path("in"), by_another_way}) {
     const Result result = convert(bytes, "speedscope", output);
     EXPECT_EQ(result.code, ExitCode::output);
-    EXPECT_NE(result.err.find("it is the recording itself"), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("that would overwrite the recording that is read"), std::string::npos) << result.err;
     EXPECT_EQ(file_text(path("in")), bytes);
   }
   // The temporary name of "out".

@@ -127,8 +127,6 @@ TEST(Options, EveryOptionOfDump) {
   EXPECT_EQ(command.visit.sampling.probe, ProbePolicy::always);
   EXPECT_EQ(command.visit.sampling.canary, "Idle");
   EXPECT_EQ(command.visit.sampling.threads.ids, (std::vector<std::uint32_t>{10, 77}));
-  EXPECT_TRUE(command.filter.some_threads);
-  EXPECT_FALSE(dump({"-n", "x"}).filter.some_threads);
   EXPECT_EQ(dump({"-n", "x", "-o", "a.json", "-f", "text"}).format->name, "text");
 }
 

@@ -50,14 +50,16 @@ TEST(JsonReaderTest, ADocumentOfAnOlderMixwalkHasNoLocks) {
 }
 
 TEST(JsonReaderTest, WhatWasLeftOut) {
-  const auto left_out = [](const FrameFilter& filter) {
+  const auto left_out = [](const FrameFilter& filter, bool some_threads = false) {
     StringSink sink;
-    EXPECT_TRUE(JsonExporter(filter).write(checked_snapshot(), sink));
+    Snapshot snapshot = checked_snapshot();
+    snapshot.left_out.threads = some_threads;
+    EXPECT_TRUE(JsonExporter(filter).write(snapshot, sink));
     return read_json_dump(sink.text).snapshot.value_or(Snapshot()).left_out;
   };
   EXPECT_EQ(left_out({}), LeftOut());
   EXPECT_EQ(left_out({.managed_only = true}), LeftOut{.native_frames = true});
-  EXPECT_EQ(left_out({.depth = 3, .some_threads = true}), (LeftOut{.frames_beyond = 3, .threads = true}));
+  EXPECT_EQ(left_out({.depth = 3}, true), (LeftOut{.frames_beyond = 3, .threads = true}));
   auto older = document();
   older.erase("filter");
   EXPECT_EQ(read_json_dump(older.dump()).snapshot.value_or(Snapshot()).left_out, LeftOut());

@@ -40,7 +40,9 @@ TEST(RecordingWriter, OneOfEverythingComesBack) {
 }
 
 TEST(RecordingWriter, ADumpComesBack) {
-  const Recording recording = to_recording(representative_snapshot());
+  Recording recording = to_recording(representative_snapshot());
+  expect_reads_as(bytes_of(recording), recording);
+  recording.some_threads = true;
   expect_reads_as(bytes_of(recording), recording);
 }
 

@@ -1,12 +1,10 @@
-#include <cstdio>
-
 #include "walker/cli/doctor_report.h"
-#include "walker/cli/report.h"
 #include "walker/cli/symbol_path_variable.h"
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/doctor_machine.h"
 #include "walker/cli/win/doctor_process.h"
 #include "walker/cli/win/dump_outside.h"
+#include "walker/cli/write_output.h"
 
 namespace mixwalk {
 
@@ -27,9 +25,7 @@ ExitCode run(const DoctorCommand& command) {
     }
   }
   const std::string text = command.json ? doctor_json(found) : doctor_text(found);
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    return report({ExitCode::output, "cannot write to standard output"});
-  }
+  if (const ExitCode code = print(text); code != ExitCode::ok) return code;
   return exit_code(found);
 }
 

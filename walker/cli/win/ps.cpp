@@ -1,12 +1,11 @@
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "walker/base/printable.h"
-#include "walker/cli/report.h"
 #include "walker/cli/win/command.h"
+#include "walker/cli/write_output.h"
 #include "walker/session/diagnostics_ipc.h"
 #include "walker/session/win/diagnostics_port.h"
 #include "walker/session/win/processes.h"
@@ -62,10 +61,7 @@ ExitCode run(const PsCommand& command) {
           row.runtime.empty() ? "(no answer)" : printable(row.runtime, kMaxBytes));
     }
   }
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    return report({ExitCode::output, "cannot write to standard output"});
-  }
-  return ExitCode::ok;
+  return print(text);
 }
 
 }  // namespace mixwalk

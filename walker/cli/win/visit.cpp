@@ -18,7 +18,7 @@ namespace {
 Outcome<std::wstring> profiler_path() {
   std::wstring path = module_folder(nullptr) + L"mixwalk.dll";
   if (GetFileAttributesW(path.c_str()) == INVALID_FILE_ATTRIBUTES) {
-    return Failure{ExitCode::internal, "mixwalk.dll is not beside mixwalk.exe"};
+    return Failure{ExitCode::refused, "mixwalk.dll is not beside mixwalk.exe"};
   }
   return path;
 }

@@ -16,6 +16,7 @@
 #include "walker/cli/win/command.h"
 #include "walker/cli/win/console.h"
 #include "walker/cli/win/dump_outside.h"
+#include "walker/cli/write_output.h"
 #include "walker/outside/win/minidump_memory.h"
 #include "walker/outside/win/minidump_writer.h"
 #include "walker/outside/win/readable_process.h"
@@ -53,10 +54,6 @@ std::string name_of(std::uint32_t process_id) {
     if (process.id == process_id) return process.name;
   }
   return "?";
-}
-
-Failure unwritable(const MinidumpCommand& command, const std::string& why) {
-  return {ExitCode::output, "cannot write \"" + command.output + "\": " + why};
 }
 
 HANDLE handle_of(const PartialFile& file) {
@@ -111,7 +108,7 @@ std::uint64_t size_of(HANDLE file) {
 
 ExitCode write(const MinidumpCommand& command, std::uint32_t id, HANDLE process, PartialFile& file) {
   const std::uint64_t all = dumped_bytes(process);
-  if (const auto why = no_room(file.written(), all)) return report(unwritable(command, *why));
+  if (const auto why = no_room(file.written(), all)) return report(unwritable_output(command.output, *why));
   const std::string process_text = fmt::format("process {} ({})", id, name_of(id));
   spdlog::info("writing {} of {}", mib(all), process_text);
   watch_suspensions_of(id);
@@ -138,7 +135,7 @@ ExitCode write(const MinidumpCommand& command, std::uint32_t id, HANDLE process,
   if (why.empty()) why = why_not_whole(utf8_of(file.written()));
   if (!why.empty() && ended()) return report_end();
   if (why.empty()) why = file.commit();
-  if (!why.empty()) return report(unwritable(command, why));
+  if (!why.empty()) return report(unwritable_output(command.output, why));
   return report({ExitCode::ok,
                  fmt::format("wrote \"{}\"{}: {}; the {} threads of {} stood for {:.1f} s", command.output,
                              file.replaces() ? " in place of the file that was there" : "", mib(size),
@@ -160,8 +157,8 @@ ExitCode run(const MinidumpCommand& command) {
   const auto process = open_readable(MinidumpWriter::kRights, *id);
   if (!process) return report(process.failure());
   PartialFile file(command.output);
-  if (!file.error().empty()) return report(unwritable(command, file.error()));
-  if (GetFileType(handle_of(file)) != FILE_TYPE_DISK) return report(unwritable(command, "not a file"));
+  if (!file.error().empty()) return report(unwritable_output(command.output, file.error()));
+  if (GetFileType(handle_of(file)) != FILE_TYPE_DISK) return report(unwritable_output(command.output, "not a file"));
   return write(command, *id, process->get(), file);
 }
 

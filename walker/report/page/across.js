@@ -34,7 +34,7 @@ function processTable() {
   const sorted = [...processes].sort((a, b) => b.sick - a.sick);
   const rows = sorted.map((process) => () => el('tr', {},
       el('th', {scope: 'row'}, process.name, ' ', process.sick ? trouble() : null),
-      el('td', {class: 'mono'}, `${hang.pids[process.last]} ${process.path}`),
+      el('td', {class: 'mono'}, `${process.id} ${process.path}`),
       el('td', {class: 'num'}, String(dumps[process.last].threads.length)),
       el('td', {}, utc(dumps[process.last].time_ms), process.dumps.length > 1 ? `, the last of ${process.dumps.length} dumps` : '')));
   return scrolled('Table of processes', el('table', {},

@@ -18,12 +18,12 @@ if (hang) {
     process.id = hang.pids[process.last];
     process.command = readable(strings[hang.commands[process.last]]);
     process.runtime = readable(strings[hang.runtimes[process.last]]);
-    process.name = readable(fileName(hang.files[process.last])) || `process ${hang.pids[process.last]}`;
+    process.name = readable(fileName(hang.files[process.last])) || `process ${process.id}`;
   }
   // Files of several folders may have one name, and a file several processes.
   const names = processes.map(({name}) => name);
   processes.forEach((process, i) => {
-    if (names.indexOf(process.name) !== names.lastIndexOf(process.name)) process.name += `, process ${hang.pids[process.last]} (${i + 1})`;
+    if (names.indexOf(process.name) !== names.lastIndexOf(process.name)) process.name += `, process ${process.id} (${i + 1})`;
   });
 }
 const isFleet = processes.length > 1;
@@ -62,7 +62,7 @@ const people = (() => {
 })();
 const personOf = new Map();  // by thread of a dump
 {
-  // Threads of isSeries processes may have one id: the second is 0x1a8.2 then.
+  // Threads of several processes may have one id: the second is 0x1a8.2 then.
   const times = new Map();
   for (const person of people) {
     const time = (times.get(person.thread.id) ?? 0) + 1;

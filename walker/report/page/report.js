@@ -34,7 +34,7 @@ function head() {
   const notes = [];
   if (isFleet) {
     facts.push(`${plural(people.length, 'thread')} in all`);
-    listLines(processes.map(processHead), (count) => `${count.toLocaleString('en')} more process${count === 1 ? '' : 'es'}`);
+    listLines(processes.map((process) => () => processHead(process)), (count) => `${count.toLocaleString('en')} more process${count === 1 ? '' : 'es'}`);
   } else if (dump) {
     facts.push(...dumpFacts(dump));
     notes.push(...dumpNotes(dump));
@@ -85,25 +85,33 @@ function dumpNotes(of) {
 
 // When each dump was made, and of which file it is.
 function dumpList() {
-  listLines(dumps.map((each, at) => `${dumpTitle(at)}: ${dumpTime(at)}${hang ? `, ${readable(hang.files[at])}` : ''}`),
+  listLines(dumps.map((each, at) => () => `${dumpTitle(at)}: ${dumpTime(at)}${hang ? `, ${readable(hang.files[at])}` : ''}`),
             (count) => plural(count, 'more dump'));
 }
 
 // Of several processes what one alone has as the head of the page. Facts are those of its last dump.
-function processHead(process) {
-  const last = dumps[process.last];
-  const made = process.dumps.map((at) => `${dumpTitle(at)}: ${utc(dumps[at].time_ms)}, ${readable(hang.files[at])}`);
-  const facts = [`process ${process.id}`, process.path.slice(0, 200), process.runtime, ...dumpFacts(last), process.command.slice(0, 200)];
-  return [el('b', {}, process.name), ` ${facts.filter(Boolean).join(' · ')}`,
-          ...made.map((line) => el('p', {}, line)), ...dumpNotes(last).map((note) => el('p', {}, note))];
+// When each dump of a process was made; of a long series the first ones and the last.
+function madeLines(process) {
+  const MOST = 10;
+  const line = (at) => `${dumpTitle(at)}: ${utc(dumps[at].time_ms)}, ${readable(hang.files[at])}`;
+  const {dumps: all} = process;
+  if (all.length <= MOST) return all.map(line);
+  return [...all.slice(0, MOST - 2).map(line), plural(all.length - MOST + 1, 'more dump'), line(process.last)];
 }
 
-// Of many lines the first ones, and a button for the others.
+function processHead(process) {
+  const last = dumps[process.last];
+  const facts = [`process ${process.id}`, process.path.slice(0, 200), process.runtime, ...dumpFacts(last), process.command.slice(0, 200)];
+  return [el('b', {}, process.name), ` ${facts.filter(Boolean).join(' · ')}`,
+          ...madeLines(process).map((line) => el('p', {}, line)), ...dumpNotes(last).map((note) => el('p', {}, note))];
+}
+
+// Of many lines the first ones, and a button that makes the others.
 function listLines(lines, rest) {
   const MOST = 12;
   const shown = lines.length > MOST ? lines.slice(0, MOST - 2) : lines;
   const left = lines.slice(shown.length);
-  const item = (line) => el('li', {}, ...[line].flat());
+  const item = (line) => el('li', {}, ...[line()].flat());
   const more = el('li', {}, el('button', {type: 'button', class: 'quiet', onclick: () => {
     more.replaceWith(allOf(left.map(item)));
   }}, rest(left.length)));

@@ -46,7 +46,8 @@ Outcome<IpcReply> ask_diagnostics_port(std::uint32_t process_id, HANDLE process,
     }
     if (error != ERROR_PIPE_BUSY) {
       // A process that crashes closes its port first, and ends a moment later.
-      if (process != nullptr && WaitForSingleObject(process, kEndingMs) == WAIT_OBJECT_0) {
+      const DWORD ending_ms = std::min<DWORD>(kEndingMs, deadline.remaining_ms());
+      if (process != nullptr && WaitForSingleObject(process, ending_ms) == WAIT_OBJECT_0) {
         return failure_of(IoResult::exited, process_id);
       }
       return Failure{ExitCode::not_dotnet, "cannot open the diagnostics port of process " +
