@@ -1,6 +1,7 @@
 """The libraries of others that an image may be made of: how each is known by the files that were linked and compiled,
 its version, its licence, and where its text lies."""
 
+import glob
 import json
 import os
 import re
@@ -57,7 +58,8 @@ def upstream(version):
 
 
 def debian(name, package, licence, files, source, common=(), paragraph=None, note=None):
-    """A package of Debian, with what its own copyright file says. note: an exception to the licences in common."""
+    """A package of Debian, with what its own copyright file says. note: what that file lacks, such as an
+    exception to the licences in common."""
     version = debian_version(package)
 
     def copyright_file():
@@ -74,6 +76,16 @@ def debian(name, package, licence, files, source, common=(), paragraph=None, not
     if note:
         texts.insert(1, lambda: note)
     return Component(name, licence, files, texts, upstream(version), f"pkg:deb/debian/{package}@{version}", source)
+
+
+def stl_notice(folders):
+    """Of the headers of the standard library that come from HP and SGI: the notice that must appear in documentation.
+    folders: where the C++ headers lie, a pattern of paths."""
+    for header in glob.glob(os.path.join(folders, "bits/stl_algo.h")):
+        found = re.search(r"^/\*\n((?: \*.*\n)*?) \*/", read(header), re.M)
+        if found and "Hewlett-Packard Company" in found[1]:
+            return re.sub(r"^ \* ?", "", found[1], flags=re.M).strip() + "\n"
+    raise SystemExit(f"no header in {folders} has the notice of HP and SGI")
 
 
 def fetched(name, package, licence, files, texts, source, repository):
@@ -142,7 +154,8 @@ def all_components(repository, windows):
                    [r"/libz\.a$", r"/x86_64-w64-mingw32/include/(zlib|zconf)\.h$"], "https://zlib.net"),
             debian("GCC's runtime: libstdc++, libgcc", "gcc-mingw-w64-x86-64-posix-runtime",
                    "GPL-3.0-or-later WITH GCC-exception-3.1", [r"^/usr/lib/gcc/x86_64-w64-mingw32/"],
-                   "https://gcc.gnu.org", common=["GPL-3"]),
+                   "https://gcc.gnu.org", common=["GPL-3"],
+                   note=stl_notice("/usr/lib/gcc/x86_64-w64-mingw32/*-posix/include/c++")),
             debian("mingw-w64's runtime, winpthreads", "mingw-w64-x86-64-dev", "ZPL-2.1 AND MIT",
                    [files_of_debian("mingw-w64-x86-64-dev"), files_of_debian("mingw-w64-common")],
                    "https://www.mingw-w64.org"),
@@ -152,7 +165,7 @@ def all_components(repository, windows):
             debian("zlib", "zlib1g-dev", "Zlib", [r"/libz\.a$", r"^/usr/include/(zlib|zconf)\.h$"], "https://zlib.net"),
             debian("GCC's runtime: libstdc++, libgcc", "libstdc++-12-dev", "GPL-3.0-or-later WITH GCC-exception-3.1",
                    [r"^/usr/lib/gcc/x86_64-linux-gnu/", r"^/usr/include/(x86_64-linux-gnu/)?c\+\+/"],
-                   "https://gcc.gnu.org", common=["GPL-3"]),
+                   "https://gcc.gnu.org", common=["GPL-3"], note=stl_notice("/usr/include/c++/*")),
             # Linked at run time, but for what starts a program and a few functions that are always linked in.
             debian("GNU C library", "libc6-dev", "LGPL-2.1-or-later",
                    [r"^/usr/lib/x86_64-linux-gnu/(lib[cm]_nonshared\.a|S?crt[1in]\.o)$", r"^/lib/x86_64-linux-gnu/",

@@ -138,6 +138,8 @@ def check(repository, preset):
     for name in ("CLI11", "{fmt}", "zlib", "GCC's runtime: libstdc++, libgcc", "Capstone", "libdwarf", "internmap"):
         if name not in {component.name for component in found}:
             missing.append(f"{name} was not found at all")
+    if "Hewlett-Packard Company" not in text:
+        missing.append("the notices lack that of the standard library's headers (HP, SGI)")
     known = components.all_components(repository, preset == "windows")
     for folder in ("/usr/include", "/usr/x86_64-w64-mingw32/include"):
         if not refused(known, folder + "/library_of_a_stranger.h"):
