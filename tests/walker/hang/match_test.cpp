@@ -235,6 +235,18 @@ TEST(MatchTest, ProcessesWithoutAThreadInCommonAreNotTheSame) {
   EXPECT_EQ(same_processes(std::span(dumps).first(2)), (std::vector<std::uint32_t>{0, 0}));
 }
 
+TEST(MatchTest, DumpsOfDifferentThreadsMayBeOfOneProcess) {
+  std::vector<Snapshot> dumps;
+  for (const std::uint32_t id : {1, 2}) {
+    HangBuilder builder = dump(static_cast<int>(id));
+    builder.thread(id, waits_for_event()).last().created = 134'000'000'000'000'000;
+    dumps.push_back(builder.snapshot());
+  }
+  EXPECT_EQ(same_processes(dumps), (std::vector<std::uint32_t>{0, 1}));
+  dumps[1].left_out.threads = true;
+  EXPECT_EQ(same_processes(dumps), (std::vector<std::uint32_t>{0, 0}));
+}
+
 // By and by all threads may be others.
 TEST(MatchTest, AProcessIsKnownByItsLatestDump) {
   std::vector<Snapshot> dumps;
