@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "tests/real_windows/dumped_threads.h"
+#include "tests/end_to_end/dumped_threads.h"
 #include "tests/support/win/child_process.h"
 #include "tests/support/win/not_run.h"
 #include "tests/support/win/wine.h"
@@ -65,8 +65,8 @@ TEST(Rights, AProgramOfLowIntegrity) {
   ChildProcess hang({fixture("hang.exe")}, StartOptions{.flags = 0, .token = token.get(), .mitigations = {}});
   ASSERT_EQ(integrity_of(hang.handle()), DWORD{SECURITY_MANDATORY_LOW_RID});
   ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
-  expect_stuck_threads(dump_as_json(hang.id(), {"--inside"}));
-  expect_stuck_threads(dump_as_json(hang.id(), {"--outside"}));
+  expect_whole_threads(dump_as_json(hang.id(), {"--inside"}));
+  expect_whole_threads(dump_as_json(hang.id(), {"--outside"}));
   hang.write_line("STOP");
   EXPECT_EQ(hang.wait(20'000), 0u);
 }
