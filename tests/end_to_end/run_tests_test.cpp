@@ -20,12 +20,7 @@ using Json = nlohmann::json;
 
 class RunTests : public testing::Test {
  protected:
-  // Folklore: under Wine 8 a file that was just closed may vanish while its folder is read: "File not found" (seen once).
-  ~RunTests() override {
-    std::error_code error;
-    for (int i = 0; i < 10 && fs::exists(folder_); ++i, Sleep(100)) fs::remove_all(folder_, error);
-    EXPECT_FALSE(fs::exists(folder_)) << error.message();
-  }
+  ~RunTests() override { EXPECT_TRUE(remove_all_of(utf8_text(folder_))); }
 
   void add(const std::string& name, const std::vector<std::string>& cmd, int seconds = 60) {
     std::vector<std::string> command = {"C:\\windows\\system32\\cmd.exe", "/c"};
@@ -36,8 +31,7 @@ class RunTests : public testing::Test {
   ProgramResult run(const std::vector<std::string>& names = {}) {
     fs::create_directories(folder_);
     std::ofstream(folder_ / "tests.json") << list_;
-    const std::string exe = mixwalk_exe();
-    std::vector<std::string> line = {exe.substr(0, exe.rfind('\\') + 1) + "run_tests.exe", "--bundle", utf8_text(folder_)};
+    std::vector<std::string> line = {beside("run_tests.exe"), "--bundle", utf8_text(folder_)};
     line.insert(line.end(), names.begin(), names.end());
     return run_program(line);
   }

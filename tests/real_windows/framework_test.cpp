@@ -81,7 +81,8 @@ class Framework : public ::testing::Test {
   // A program that mixwalk has started runs on for a while.
   ~Framework() override {
     remove_file(source_);
-    for (int i = 0; i < 100 && fs::exists(utf8_path(program_)); ++i, Sleep(100)) remove_file(program_);
+    // A program that mixwalk has started runs on for a while.
+    remove_all_of(program_);
   }
   static void ready(ChildProcess& parked) { ASSERT_EQ(parked.read_line(), "READY"); }
   static void expect_unharmed(ChildProcess& parked) {
