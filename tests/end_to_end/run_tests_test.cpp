@@ -87,8 +87,9 @@ TEST_F(RunTests, OneThatSaysThatItDidNotRunHasNotPassed) {
   add("good", {"exit", "0"});
   add("needy", {"type", "..\\needy.txt"});
   fs::create_directories(folder_);
-  std::ofstream(folder_ / "needy.txt") << "[ RUN      ] A.One\na.cpp:7: Skipped\nnot run: no such processor\n\n"
-                                          "[  SKIPPED ] A.One (0 ms)\n";
+  std::ofstream(folder_ / "needy.txt") << "[ RUN      ] A.One\na.cpp:7: Skipped\nno such processor\n\n"
+                                          "[  SKIPPED ] A.One (0 ms)\n"
+                                          "[==========] 1 test from 1 test suite ran. (0 ms total)\n";
   const ProgramResult result = run();
   EXPECT_EQ(result.exit_code, 0u) << result.out;
   for (const char* text : {"needy: not run, ", "    not run: A.One: no such processor",
@@ -143,7 +144,7 @@ TEST_F(RunTests, OnlyThoseOfAName) {
 TEST(TestOutputTest, CountsCasesAndSaysWhySomeWereSkipped) {
   const TestOutput output = read_test_output(
       "[ RUN      ] A.One\r\n[       OK ] A.One (3 ms)\r\n"
-      "[ RUN      ] A.Two\r\na.cpp:7: Skipped\r\nnot run: no console here\r\n\r\n[  SKIPPED ] A.Two (0 ms)\r\n"
+      "[ RUN      ] A.Two\r\na.cpp:7: Skipped\r\nno console here\r\n\r\n[  SKIPPED ] A.Two (0 ms)\r\n"
       "[ RUN      ] A.Three\r\na.cpp:9: Skipped\r\nnot for Windows: a device of Wine\r\n\r\n[  SKIPPED ] A.Three (0 ms)\r\n"
       "[ RUN      ] A.Four\r\na.cpp:11: Failure\r\nfalse\r\n[  FAILED  ] A.Four, where GetParam() = 3 (1 ms)\r\n"
       "[  PASSED  ] 1 test.\r\n[  SKIPPED ] 2 tests, listed below:\r\n[  SKIPPED ] A.Two\r\n"

@@ -12,7 +12,6 @@
 #include "tests/end_to_end/dumped_threads.h"
 #include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
-#include "tests/support/win/not_run.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/base/exit_code.h"
 
@@ -72,8 +71,9 @@ std::string compiler() {
 class Framework : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!fs::exists(utf8_path(compiler()))) MIXWALK_NOT_RUN("there is no .NET Framework 4, " + compiler());
-    std::ofstream(utf8_path(source_)) << kSource;
+    if (!fs::exists(utf8_path(compiler()))) GTEST_SKIP() << "there is no .NET Framework 4, " << compiler();
+    std::ofstream(utf8_path(source_)) << kSource << "static class Calls { public const int Count = " << kCalls
+                                      << "; }\n";
     const ProgramResult compiled =
         run_program({compiler(), "/nologo", "/optimize", "/platform:x64", "/out:" + program_, source_});
     ASSERT_EQ(compiled.exit_code, 0u) << compiled.out << compiled.err;
