@@ -22,6 +22,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr int kCalls = 20;
+// Without the class Calls, whose Count is kCalls.
 constexpr const char* kSource = R"(
 using System;
 using System.Runtime.CompilerServices;
@@ -47,7 +48,7 @@ static class Parked
 
     private static void Main(string[] arguments)
     {
-        new Thread(() => Deep(20)) { IsBackground = true }.Start();
+        new Thread(() => Deep(Calls.Count)) { IsBackground = true }.Start();
         Thread.Sleep(1000);
         Console.WriteLine("READY");
         if (arguments.Length != 0)
@@ -78,7 +79,6 @@ class Framework : public ::testing::Test {
         run_program({compiler(), "/nologo", "/optimize", "/platform:x64", "/out:" + program_, source_});
     ASSERT_EQ(compiled.exit_code, 0u) << compiled.out << compiled.err;
   }
-  // A program that mixwalk has started runs on for a while.
   ~Framework() override {
     remove_file(source_);
     // A program that mixwalk has started runs on for a while.
