@@ -14,6 +14,7 @@
 
 #include "tests/end_to_end/hanging_program.h"
 #include "tests/support/win/child_process.h"
+#include "tests/support/win/wine.h"
 
 namespace mixwalk {
 namespace {
@@ -213,6 +214,8 @@ INSTANTIATE_TEST_SUITE_P(, Locks,
 
 // A thread is in a DllMain that waits, so it holds the loader lock; another one loads a library meanwhile.
 TEST(LoaderLock, IsShownWithItsHolderAndWhoWaitsForIt) {
+  // As far as is known: in LdrpDrainWorkQueue, which has a rule of its own (walker/hang/wait_rules.cpp).
+  MIXWALK_ONLY_UNDER_WINE("beside another load, a load of Windows 10 waits for an event, not for the loader lock");
   const HangingProgram hangs("loader-lock");
   const Json found = dump(hangs.id(), From::outside);
   std::vector<Json> loader_locks;
