@@ -27,12 +27,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A program of this build.
-std::string beside(const std::string& name) {
-  const std::string mixwalk = mixwalk_exe();
-  return mixwalk.substr(0, mixwalk.find_last_of("\\/") + 1) + name;
-}
-
 ProgramResult write_dump(const ChildProcess& program, const std::string& path) {
   return run_program({mixwalk_exe(), "dump", "-p", std::to_string(program.id()), "-o", path}, 200'000);
 }

@@ -3,11 +3,11 @@
 #include <gtest/gtest.h>
 #include <windows.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "tests/end_to_end/dumped_threads.h"
 #include "tests/end_to_end/ended_thread.h"
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
@@ -20,61 +20,20 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Threads of hang.exe that stand for good.
-constexpr const char* kStuck[] = {"deadlock 1", "deadlock 2", "task result", "native wait", "sleep", "accept", "deep"};
-
-Json dump(DWORD id, const std::vector<std::string>& options = {}) {
-  std::vector<std::string> arguments = {mixwalk_exe(), "dump", "-f", "json", "-p", std::to_string(id)};
-  arguments.insert(arguments.end(), options.begin(), options.end());
-  const ProgramResult result = run_program(arguments);
-  EXPECT_EQ(result.exit_code, 0u) << result.err;
-  return result.exit_code == 0 ? Json::parse(result.out) : Json{{"threads", Json::array()}, {"way", ""}};
-}
-
-const Json* thread_named(const Json& dump, const std::string& name) {
-  for (const Json& thread : dump.at("threads")) {
-    if (thread.at("name") == name) return &thread;
-  }
-  return nullptr;
-}
-
-// What both sides know of a frame.
-std::string frame_text(const Json& dump, const Json& frame) {
-  std::string text = frame.at("kind");
-  if (frame.at("module").is_number()) {
-    const Json& module = dump.at("modules").at(frame.at("module").get<std::size_t>());
-    text += ' ' + module.at("name").get<std::string>() + '!' + frame.at("rva").get<std::string>();
-  }
-  if (frame.at("name").is_string()) text += ' ' + frame.at("name").get<std::string>();
-  return text;
-}
-
+// What both sides know of the frames of a thread.
 std::vector<std::string> frames_of(const Json& dump, const std::string& name) {
-  std::vector<std::string> frames;
-  const Json* thread = thread_named(dump, name);
-  if (thread == nullptr) return frames;
-  for (const Json& frame : thread->at("frames")) frames.push_back(frame_text(dump, frame));
-  return frames;
+  const Json* thread = dumped_thread(dump, name);
+  return thread == nullptr ? std::vector<std::string>() : dumped_frames(dump, *thread, Rvas::shown);
 }
 
-void expect_whole_from_outside(const Json& dump, const std::vector<std::string>& names) {
+void expect_whole_from_outside(const Json& dump, const std::vector<std::string>& names = stuck_threads()) {
   EXPECT_EQ(dump.at("way"), "outside");
   EXPECT_TRUE(dump.at("unasked").is_null()) << dump.at("unasked");
-  for (const std::string& name : names) {
-    const Json* thread = thread_named(dump, name);
-    ASSERT_NE(thread, nullptr) << name;
-    EXPECT_TRUE(thread->at("whole").get<bool>()) << thread->dump(1);
-    EXPECT_TRUE(thread->at("managed").get<bool>()) << name;
-    const auto& frames = thread->at("frames");
-    EXPECT_TRUE(std::ranges::any_of(frames, [](const Json& frame) {
-      return frame.at("kind") == "managed" && frame.at("name").is_string();
-    })) << thread->dump(1);
-  }
+  expect_whole_threads(dump, names);
 }
 
 class FromOutside : public testing::Test {
  protected:
-  static std::vector<std::string> stuck() { return {std::begin(kStuck), std::end(kStuck)}; }
   static void ready(ChildProcess& program) {
     ASSERT_TRUE(program.read_line().value_or("").starts_with("READY"));
   }
@@ -88,15 +47,17 @@ class FromOutside : public testing::Test {
 TEST_F(FromOutside, TheSameStacksAsFromInside) {
   ChildProcess hang({fixture("hang.exe")});
   ready(hang);
-  const Json outside = dump(hang.id(), {"--outside"});
-  expect_whole_from_outside(outside, stuck());
+  const Json outside = dump_as_json(hang.id(), {"--outside"});
+  expect_whole_from_outside(outside);
   EXPECT_TRUE(outside.at("way_reason").is_null()) << outside.at("way_reason");
   for (const char* engine : {"snapshot", "copy"}) {
-    const Json inside = dump(hang.id(), {"--inside", "--wait", "10s", "--engine", engine});
+    const Json inside = dump_as_json(hang.id(), {"--inside", "--wait", "10s", "--engine", engine});
     EXPECT_EQ(inside.at("way"), "inside");
     EXPECT_EQ(inside.at("runtime").at("version").get<std::string>().substr(0, 7),
               outside.at("runtime").at("version").get<std::string>().substr(0, 7));
-    for (const char* name : kStuck) EXPECT_EQ(frames_of(outside, name), frames_of(inside, name)) << name;
+    for (const std::string& name : stuck_threads()) {
+      EXPECT_EQ(frames_of(outside, name), frames_of(inside, name)) << name;
+    }
   }
   expect_unharmed(hang);
 }
@@ -105,9 +66,9 @@ TEST_F(FromOutside, TheSameStacksAsFromInside) {
 TEST_F(FromOutside, AProgramOfOneFile) {
   ChildProcess single({fixture("single.exe")});
   ready(single);
-  const Json outside = dump(single.id(), {"--outside"});
+  const Json outside = dump_as_json(single.id(), {"--outside"});
   expect_whole_from_outside(outside, {"waiting"});
-  const Json inside = dump(single.id(), {"--inside", "--wait", "10s"});
+  const Json inside = dump_as_json(single.id(), {"--inside", "--wait", "10s"});
   EXPECT_EQ(frames_of(outside, "waiting"), frames_of(inside, "waiting"));
   const std::string version = inside.at("runtime").at("version");
   EXPECT_TRUE(version.starts_with("10.0.")) << version;
@@ -120,8 +81,8 @@ TEST_F(FromOutside, DiagnosticsAreSwitchedOff) {
   ChildProcess hang({fixture("hang.exe")});
   SetEnvironmentVariableW(L"DOTNET_EnableDiagnostics", nullptr);
   ready(hang);
-  const Json outside = dump(hang.id());
-  expect_whole_from_outside(outside, stuck());
+  const Json outside = dump_as_json(hang.id());
+  expect_whole_from_outside(outside);
   EXPECT_NE(outside.at("way_reason").get<std::string>().find("DOTNET_EnableDiagnostics"), std::string::npos);
   expect_unharmed(hang);
 }
@@ -130,8 +91,8 @@ TEST_F(FromOutside, AnotherProfilerIsAttached) {
   ChildProcess hang({fixture("hang.exe")});
   ready(hang);
   TargetSession other = attach_to(hang.id());
-  const Json outside = dump(hang.id());
-  expect_whole_from_outside(outside, stuck());
+  const Json outside = dump_as_json(hang.id());
+  expect_whole_from_outside(outside);
   EXPECT_NE(outside.at("way_reason").get<std::string>().find("another profiler"), std::string::npos);
   EXPECT_TRUE(other.dump({}));
   EXPECT_EQ(other.leave(), "");
@@ -157,9 +118,9 @@ TEST_F(FromOutside, TheDiagnosticsThreadStands) {
   }
   ASSERT_TRUE(server) << names.substr(0, 500);
   ASSERT_NE(SuspendThread(server.get()), ~0u);
-  const Json outside = dump(hang.id());
+  const Json outside = dump_as_json(hang.id());
   EXPECT_EQ(ResumeThread(server.get()), 1u) << "somebody else has suspended it, or let it run";
-  expect_whole_from_outside(outside, stuck());
+  expect_whole_from_outside(outside);
   expect_unharmed(hang);
 }
 
@@ -168,7 +129,7 @@ TEST_F(FromOutside, TheLoaderLockIsHeldForGood) {
   ready(ends);
   ends.write_line("LOCK");
   ASSERT_TRUE(ends.read_line().value_or("").starts_with("DONE"));
-  const Json outside = dump(ends.id());
+  const Json outside = dump_as_json(ends.id());
   EXPECT_EQ(outside.at("way"), "outside");
   std::size_t managed = 0;
   for (const Json& thread : outside.at("threads")) {
@@ -192,7 +153,7 @@ TEST_F(FromOutside, ACollectionThatNeverEnds) {
   bool outside = false;
   for (int attempt = 0; attempt < 10 && !outside; ++attempt) {
     ASSERT_NE(SuspendThread(thread.get()), ~0u);
-    const Json stacks = dump(locks.id());
+    const Json stacks = dump_as_json(locks.id());
     // The runtime, which goes on with the collection, suspends this thread now and then, for a moment.
     EXPECT_GE(ResumeThread(thread.get()), 1u);
     EXPECT_TRUE(all_run_within(locks.id(), 10'000));

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/end_to_end/hanging_program.h"
 #include "tests/support/golden.h"
 #include "tests/support/win/child_process.h"
 
@@ -22,33 +23,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr DWORD kLookMs = 120'000;
-
-// hangs.exe, up to READY.
-struct HangingProgram {
-  // The pool of threads has as many workers as .NET sees processors: four on every machine.
-  static std::vector<std::string> line(const std::string& way) {
-    SetEnvironmentVariableA("DOTNET_PROCESSOR_COUNT", "4");
-    return {fixture("hangs.exe"), "--way", way};
-  }
-
-  explicit HangingProgram(const std::string& way) : process(line(way)) {
-    while (const auto line = process.read_line()) {
-      if (line->starts_with("READY")) return;
-      std::istringstream in(*line);
-      std::string word, name;
-      unsigned id = 0;
-      in >> word >> id >> std::ws;
-      std::getline(in, name);
-      EXPECT_EQ(word, "THREAD") << *line;
-      names[id] = name;
-    }
-    ADD_FAILURE() << way << " did not start";
-  }
-  std::string id() const { return std::to_string(process.id()); }
-
-  ChildProcess process;
-  std::map<std::uint64_t, std::string> names;  // of threads, by id
-};
 
 // A file that goes away with this.
 struct TemporaryFile {

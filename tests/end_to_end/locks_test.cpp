@@ -12,7 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "tests/end_to_end/hanging_program.h"
 #include "tests/support/win/child_process.h"
+#include "tests/support/win/wine.h"
 
 namespace mixwalk {
 namespace {
@@ -209,6 +211,24 @@ INSTANTIATE_TEST_SUITE_P(, Locks,
                          testing::Values(Runtime{"net10", "", true}, Runtime{"net9", "..\\fixtures-net9.0\\", true},
                                          Runtime{"net8", "..\\fixtures-net8.0\\", false}),
                          [](const auto& info) { return std::string(info.param.name); });
+
+// A thread is in a DllMain that waits, so it holds the loader lock; another one loads a library meanwhile.
+TEST(LoaderLock, IsShownWithItsHolderAndWhoWaitsForIt) {
+  // As far as is known: in LdrpDrainWorkQueue, which has a rule of its own (walker/hang/wait_rules.cpp).
+  MIXWALK_ONLY_UNDER_WINE("beside another load, a load of Windows 10 waits for an event, not for the loader lock");
+  const HangingProgram hangs("loader-lock");
+  const Json found = dump(hangs.id(), From::outside);
+  std::vector<Json> loader_locks;
+  for (const Json& lock : found.at("locks")) {
+    if (lock.at("type") == "loader lock") loader_locks.push_back(lock);
+  }
+  ASSERT_EQ(loader_locks.size(), 1u) << found.at("locks");
+  const Json& lock = loader_locks.front();
+  EXPECT_EQ(lock.at("owner"), hangs.thread("loading")) << lock;
+  EXPECT_TRUE(std::ranges::any_of(lock.at("waiters"), [&](const Json& waiter) {
+    return waiter.at("os_id") == hangs.thread("waiting");
+  })) << lock;
+}
 
 TEST(ManyLocks, OfAllSyncBlocksTheOneThatIsHeld) {
   LockedProgram program({fixture("monitors.exe"), "--many", std::to_string(wanted("MIXWALK_SYNC_BLOCKS", 20'000, 1))});

@@ -15,9 +15,7 @@ TargetSession attach_to(std::uint32_t process_id, const std::string& dll,
                       std::uint32_t timeout_ms) {
   auto target = find_target(process_id);
   if (!target) throw std::runtime_error(target.failure().message);
-  std::string path = mixwalk_exe();
-  path.replace(path.rfind('\\') + 1, std::string::npos, dll);
-  auto session = TargetSession::attach(std::move(*target), to_utf16(path), timeout_ms);
+  auto session = TargetSession::attach(std::move(*target), to_utf16(beside(dll)), timeout_ms);
   if (!session) throw std::runtime_error(session.failure().message);
   return std::move(*session);
 }

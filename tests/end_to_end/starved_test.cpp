@@ -51,8 +51,7 @@ std::optional<Failure> record(TargetSession& session, const RecordRequest& reque
 
 // One visit by mixwalk_starved.dll. Nothing: all went well.
 std::optional<Failure> visit(const ChildProcess& process, Visit kind) {
-  std::string dll = mixwalk_exe();
-  dll.replace(dll.rfind('\\') + 1, std::string::npos, "mixwalk_starved.dll");
+  const std::string dll = beside("mixwalk_starved.dll");
   const ULONGLONG end = GetTickCount64() + 2 * kTimeoutMs;
   while (true) {
     auto target = find_target(process.id());

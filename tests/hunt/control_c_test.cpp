@@ -4,7 +4,6 @@
 
 #include "tests/end_to_end/recorded_file.h"
 #include "tests/hunt/hunt.h"
-#include "tests/support/win/not_run.h"
 #include "walker/model/series.h"
 
 namespace mixwalk {
@@ -60,7 +59,7 @@ class ControlC : public testing::Test {
   ~ControlC() override { remove_file(file_); }
 
   void SetUp() override {
-    if (!has_own_console()) MIXWALK_NOT_RUN("no console can be had here");
+    if (!has_own_console()) GTEST_SKIP() << "no console can be had here";
     SetConsoleCtrlHandler(nullptr, FALSE);
   }
 
@@ -121,7 +120,7 @@ TEST_F(ControlC, AsCtrlBreakDoesTheSame) {
   ChildProcess recorder(record({"-p", target.id()}), CREATE_NEW_PROCESS_GROUP);
   ASSERT_TRUE(records());
   if (!GenerateConsoleCtrlEvent(CTRL_BREAK_EVENT, recorder.id())) {
-    MIXWALK_NOT_RUN("this system sends no Ctrl-Break (Wine 8): error ") << GetLastError();
+    GTEST_SKIP() << "this system sends no Ctrl-Break (Wine 8): error " << GetLastError();
   }
   EXPECT_EQ(recorder.wait(kEndMs), 0u);
   expect_whole_file();

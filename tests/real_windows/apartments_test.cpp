@@ -5,10 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <sstream>
 
-#include "tests/real_windows/dumped_threads.h"
-#include "tests/support/win/child_process.h"
+#include "tests/end_to_end/dumped_threads.h"
+#include "tests/end_to_end/hanging_program.h"
 
 namespace mixwalk {
 namespace {
@@ -25,34 +24,26 @@ const std::map<std::string, std::string> kMethods = {
     {"other form", "managed Hangs.Program.CountEarly("}};
 
 TEST(Apartments, CallsIntoOneThatHandlesNoMessages) {
-  ChildProcess hangs({fixture("hangs.exe"), "--way", "apartment"});
-  std::map<std::string, std::uint32_t> ids;
-  for (auto line = hangs.read_line(); line && !line->starts_with("READY"); line = hangs.read_line()) {
-    std::istringstream in(*line);
-    std::string word, name;
-    std::uint32_t id = 0;
-    in >> word >> id >> std::ws;
-    std::getline(in, name);
-    ids[name] = id;
-  }
-  const auto outside = dump_as_json(hangs.id(), {"--outside"});
-  const auto inside = dump_as_json(hangs.id(), {"--inside", "--wait", "10s"});
+  HangingProgram hangs("apartment");
+  const auto outside = dump_as_json(hangs.process.id(), {"--outside"});
+  const auto inside = dump_as_json(hangs.process.id(), {"--inside", "--wait", "10s"});
   for (const auto& [name, method] : kMethods) {
     SCOPED_TRACE(name);
-    ASSERT_TRUE(ids.contains(name));
-    const auto* thread = dumped_thread(inside, ids[name]);
-    const auto* seen = dumped_thread(outside, ids[name]);
+    const std::uint32_t id = hangs.thread(name);
+    ASSERT_NE(id, 0u);
+    const auto* thread = dumped_thread(inside, id);
+    const auto* seen = dumped_thread(outside, id);
     ASSERT_TRUE(thread != nullptr && seen != nullptr);
     EXPECT_TRUE(thread->at("whole").get<bool>()) << thread->dump(1);
-    const auto frames = dumped_frames(inside, *thread);
-    EXPECT_EQ(frames, dumped_frames(outside, *seen));
+    const auto frames = dumped_frames(inside, *thread, Rvas::left_out);
+    EXPECT_EQ(frames, dumped_frames(outside, *seen, Rvas::left_out));
     EXPECT_THAT(frames, Contains(StartsWith(method)));
     if (name == "form") continue;
     // Since Windows 8 calls between apartments are made by combase.dll.
     EXPECT_THAT(frames, Contains(AnyOf(StartsWith("native combase.dll"), StartsWith("native ole32.dll"))));
   }
-  hangs.write_line("STOP");
-  EXPECT_EQ(hangs.wait(20'000), 0u);
+  hangs.process.write_line("STOP");
+  EXPECT_EQ(hangs.process.wait(20'000), 0u);
 }
 
 }  // namespace

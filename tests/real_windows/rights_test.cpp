@@ -8,13 +8,13 @@
 #include <stdexcept>
 #include <string>
 
-#include "tests/real_windows/dumped_threads.h"
+#include "tests/end_to_end/dumped_threads.h"
 #include "tests/support/win/child_process.h"
-#include "tests/support/win/not_run.h"
 #include "tests/support/win/wine.h"
 #include "unmanaged/win/unique_handle.h"
 #include "walker/base/exit_code.h"
 #include "walker/session/win/processes.h"
+#include "walker/session/win/token.h"
 
 namespace mixwalk {
 namespace {
@@ -26,17 +26,12 @@ void expect_success(BOOL succeeded, const char* call) {
   if (!succeeded) throw std::runtime_error(std::string(call) + ": error " + std::to_string(GetLastError()));
 }
 
-UniqueHandle token_of(HANDLE process, DWORD access) {
-  HANDLE token = nullptr;
-  expect_success(OpenProcessToken(process, access, &token), "OpenProcessToken");
-  return UniqueHandle(token);
-}
-
 // This program's token, with low integrity.
 UniqueHandle low_token() {
-  const UniqueHandle own =
-      token_of(GetCurrentProcess(), TOKEN_DUPLICATE | TOKEN_QUERY | TOKEN_ADJUST_DEFAULT | TOKEN_ASSIGN_PRIMARY);
-  HANDLE copied = nullptr;
+  constexpr DWORD kAccess = TOKEN_DUPLICATE | TOKEN_QUERY | TOKEN_ADJUST_DEFAULT | TOKEN_ASSIGN_PRIMARY;
+  HANDLE opened = nullptr, copied = nullptr;
+  expect_success(OpenProcessToken(GetCurrentProcess(), kAccess, &opened), "OpenProcessToken");
+  const UniqueHandle own(opened);
   expect_success(DuplicateTokenEx(own.get(), MAXIMUM_ALLOWED, nullptr, SecurityImpersonation, TokenPrimary, &copied),
                  "DuplicateTokenEx");
   UniqueHandle token(copied);
@@ -48,25 +43,17 @@ UniqueHandle low_token() {
   return token;
 }
 
-// SECURITY_MANDATORY_LOW_RID and so on.
-DWORD integrity_of(HANDLE process) {
-  const UniqueHandle token = token_of(process, TOKEN_QUERY);
-  alignas(TOKEN_MANDATORY_LABEL) std::byte room[sizeof(TOKEN_MANDATORY_LABEL) + SECURITY_MAX_SID_SIZE] = {};
-  DWORD bytes = 0;
-  expect_success(GetTokenInformation(token.get(), TokenIntegrityLevel, room, sizeof room, &bytes), "GetTokenInformation");
-  const PSID sid = reinterpret_cast<TOKEN_MANDATORY_LABEL*>(room)->Label.Sid;
-  return *GetSidSubAuthority(sid, *GetSidSubAuthorityCount(sid) - 1u);
-}
-
 // It writes to mixwalk's pipe all the same, and reads mixwalk.dll.
 TEST(Rights, AProgramOfLowIntegrity) {
-  if (under_wine()) MIXWALK_NOT_RUN("Wine 8 starts no program with low integrity");
+  if (under_wine()) GTEST_SKIP() << "Wine 8 starts no program with low integrity";
   const UniqueHandle token = low_token();
   ChildProcess hang({fixture("hang.exe")}, StartOptions{.flags = 0, .token = token.get(), .mitigations = {}});
-  ASSERT_EQ(integrity_of(hang.handle()), DWORD{SECURITY_MANDATORY_LOW_RID});
+  const auto facts = token_facts(hang.handle());
+  ASSERT_TRUE(facts.has_value()) << GetLastError();
+  ASSERT_EQ(facts->integrity, std::uint32_t{SECURITY_MANDATORY_LOW_RID});
   ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
-  expect_stuck_threads(dump_as_json(hang.id(), {"--inside"}));
-  expect_stuck_threads(dump_as_json(hang.id(), {"--outside"}));
+  expect_whole_threads(dump_as_json(hang.id(), {"--inside"}));
+  expect_whole_threads(dump_as_json(hang.id(), {"--outside"}));
   hang.write_line("STOP");
   EXPECT_EQ(hang.wait(20'000), 0u);
 }
@@ -75,7 +62,7 @@ TEST(Rights, AProgramOfLowIntegrity) {
 TEST(Rights, AProtectedProcess) {
   const auto processes = list_processes();
   const auto csrss = std::ranges::find(processes, "csrss.exe", &ProcessEntry::name);
-  if (csrss == processes.end()) MIXWALK_NOT_RUN("this system has no csrss.exe");
+  if (csrss == processes.end()) GTEST_SKIP() << "this system has no csrss.exe";
   for (const char* way : {"--inside", "--outside"}) {
     const ProgramResult result = run_program({mixwalk_exe(), "dump", way, "-p", std::to_string(csrss->id)});
     EXPECT_EQ(result.exit_code, static_cast<DWORD>(ExitCode::no_access)) << result.err;

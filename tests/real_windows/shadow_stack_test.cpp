@@ -5,9 +5,8 @@
 
 #include <string>
 
-#include "tests/real_windows/dumped_threads.h"
+#include "tests/end_to_end/dumped_threads.h"
 #include "tests/support/win/child_process.h"
-#include "tests/support/win/not_run.h"
 
 namespace mixwalk {
 namespace {
@@ -33,25 +32,23 @@ bool has_shadow_stack(HANDLE process) {
 StartOptions with_shadow_stacks() { return {.flags = 0, .token = nullptr, .mitigations = {0, kShadowStacks}}; }
 
 TEST(ShadowStacks, StacksAreWholeAndTheProgramLivesOn) {
-  if (!system_has_shadow_stacks()) MIXWALK_NOT_RUN(kNone);
+  if (!system_has_shadow_stacks()) GTEST_SKIP() << kNone;
   ChildProcess hang({fixture("hang.exe")}, with_shadow_stacks());
   ASSERT_TRUE(has_shadow_stack(hang.handle()));
   ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
   for (const char* engine : {"auto", "snapshot", "copy"}) {
     SCOPED_TRACE(engine);
-    expect_stuck_threads(dump_as_json(hang.id(), {"--inside", "--wait", "10s", "--engine", engine}));
+    expect_whole_threads(dump_as_json(hang.id(), {"--inside", "--wait", "10s", "--engine", engine}));
   }
-  expect_stuck_threads(dump_as_json(hang.id(), {"--outside"}));
+  expect_whole_threads(dump_as_json(hang.id(), {"--outside"}));
   hang.write_line("STOP");
   EXPECT_EQ(hang.wait(20'000), 0u);
 }
 
 // mixwalk.dll's landing pads for faults: the unwinds to them take the shadow stack along.
 TEST(ShadowStacks, FaultsOfReadsLandWhereTheyShall) {
-  std::string guarded = mixwalk_exe();
-  guarded.replace(guarded.rfind('\\') + 1, std::string::npos, "guarded_test.exe");
-  if (!system_has_shadow_stacks()) MIXWALK_NOT_RUN(kNone);
-  ChildProcess test({guarded}, with_shadow_stacks());
+  if (!system_has_shadow_stacks()) GTEST_SKIP() << kNone;
+  ChildProcess test({beside("guarded_test.exe")}, with_shadow_stacks());
   ASSERT_TRUE(has_shadow_stack(test.handle()));
   const std::string said = test.read_rest();
   EXPECT_EQ(test.wait(60'000), 0u) << said;

@@ -102,6 +102,13 @@ std::vector<Snapshot> fleet_snapshots() {
   return dumps;
 }
 
+std::vector<Snapshot> mixed_fleet_snapshots() {
+  std::vector<Snapshot> dumps = fleet_snapshots();
+  dumps[1].process.path = "D:\\billing\\billing.exe";
+  dumps[1].runtime = {".NET", 8, 0, 31, 0};
+  return dumps;
+}
+
 std::array<Recording, 2> compared_recordings() {
   struct Work {
     std::string method, native;  // native: a function below it, or none

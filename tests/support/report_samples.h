@@ -30,6 +30,9 @@ std::vector<Snapshot> deadlock_snapshots();
 // the same deadlock, the other two have no trouble. Their names are hostile.
 std::vector<Snapshot> fleet_snapshots();
 
+// The same, the second process being another program that runs on .NET 8.
+std::vector<Snapshot> mixed_fleet_snapshots();
+
 // Two recordings of one program, before and after a change: Price takes three times as long, Ship half as long, Log is
 // gone, and Audit, whose name is hostile, is new. The first lasts eight seconds, the second four. Most threads wait.
 std::array<Recording, 2> compared_recordings();

@@ -65,6 +65,19 @@ class Vendor(unittest.TestCase):
         self.assertIn("would be emptied, and has thesis.txt", str(refused.exception))
         self.assertTrue(os.path.exists(os.path.join(self.folder, "thesis.txt")))
 
+    def test_only_a_make_that_writes_the_lock_takes_scripts_of_another_version(self):
+        vendor.HERE = self.work.name
+        said = os.path.join(self.work.name, "said")
+        install = os.path.join(self.work.name, "install")
+        with open(install, "w", encoding="utf-8") as script:
+            script.write(f'#!/bin/sh\necho "$1" >>"{said}"\nexit 1\n')
+        os.chmod(install, 0o755)
+        for arguments in (["make", self.folder], ["make", self.folder, "--new"]):
+            with self.assertRaises(SystemExit):
+                vendor.main(arguments)
+        with open(said, encoding="utf-8") as file:
+            self.assertEqual(file.read().split(), [vendor.ZLIB, "--new-lock"])
+
 
 if __name__ == "__main__":
     unittest.main()

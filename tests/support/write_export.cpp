@@ -101,9 +101,7 @@ const std::map<std::string, std::function<bool(ByteSink&)>> kPages = {
      }},
     {"fleet",
      [](ByteSink& sink) {
-       std::vector<Snapshot> dumps = fleet_snapshots();
-       dumps[1].process.path = "D:\\billing\\billing.exe";
-       dumps[1].runtime = {".NET", 8, 0, 31, 0};
+       const std::vector<Snapshot> dumps = mixed_fleet_snapshots();
        const std::vector<std::string> files = {"web1.mixwalk", "web2.mixwalk", hostile_names()[0], "web4.mixwalk"};
        const Findings findings = find_hangs(dumps, files);
        const Fleet fleet = find_fleet(dumps, findings);

@@ -4,9 +4,11 @@
 #include <cstdio>
 #include <cstddef>
 #include <cstdlib>
+#include <filesystem>
 #include <stdexcept>
 #include <thread>
 
+#include "tests/support/utf8_path.h"
 #include "unmanaged/win/module_path.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/session/windows_arguments.h"
@@ -271,8 +273,9 @@ ProgramResult run_program_into(const std::vector<std::string>& arguments, HANDLE
   return run(arguments, out, 60'000);
 }
 
-std::string mixwalk_exe() { return own_folder() + "mixwalk.exe"; }
-std::string fixture(const std::string& name) { return own_folder() + "..\\fixtures\\" + name; }
+std::string beside(const std::string& name) { return own_folder() + name; }
+std::string mixwalk_exe() { return beside("mixwalk.exe"); }
+std::string fixture(const std::string& name) { return beside("..\\fixtures\\" + name); }
 
 int wanted(const char* variable, int ordinary, int least) {
   const char* text = std::getenv(variable);
@@ -286,5 +289,17 @@ std::string temporary_file(const std::string& name) {
 }
 
 void remove_file(const std::string& path) { DeleteFileW(to_utf16(path).c_str()); }
+
+bool remove_all_of(const std::string& path) {
+  constexpr int kTries = 100;
+  constexpr DWORD kPauseMs = 100;
+  const std::filesystem::path removed = utf8_path(path);
+  std::error_code error;
+  for (int i = 0; i < kTries; ++i, Sleep(kPauseMs)) {
+    std::filesystem::remove_all(removed, error);
+    if (!std::filesystem::exists(removed, error) && !error) return true;
+  }
+  return false;
+}
 
 }  // namespace mixwalk

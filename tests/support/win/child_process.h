@@ -72,7 +72,8 @@ ProgramResult run_until_let_in(const std::vector<std::string>& arguments, DWORD 
 // The same as run_program, its standard output going to a handle, which must be inheritable.
 ProgramResult run_program_into(const std::vector<std::string>& arguments, HANDLE out);
 
-// mixwalk.exe of this build, and a program of fixtures/.
+// A file beside mixwalk.exe of this build, mixwalk.exe itself, and a program of fixtures/.
+std::string beside(const std::string& name);
 std::string mixwalk_exe();
 std::string fixture(const std::string& name);
 // How much of a test is run: the value of the environment variable, but at least `least`; without it, `ordinary`.
@@ -81,5 +82,11 @@ int wanted(const char* variable, int ordinary, int least);
 std::string temporary_file(const std::string& name);
 // Removes a file that may be there; its path is in UTF-8.
 void remove_file(const std::string& path);
+// Removes a file, or a folder with all that is in it, and tries again for some seconds until it is gone. False: it is
+// still there. The path is in UTF-8.
+//
+// Folklore: under Wine 8 a file that was just closed may vanish while its folder is read: "File not found" (seen once
+// in run_tests_test). On Windows the image of a program that has just ended stays in use for a moment.
+bool remove_all_of(const std::string& path);
 
 }  // namespace mixwalk

@@ -18,6 +18,22 @@ using test::pool_thread;
 
 constexpr std::uint64_t kFirst = 1'795'412'335'000;
 const std::string kWait = "ntdll!NtWaitForMultipleObjects";
+const std::vector<std::string> kEnter = {kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)",
+                                         "M Orders.Get()"};
+const std::vector<std::string> kNativeReply = {kWait, "orders_native!wait_for_reply", "P orders_native!wait_for_reply",
+                                               "M Orders.Run()"};
+
+// Two dumps, ten seconds apart, that `fill` makes alike.
+template <class Fill>
+std::vector<Snapshot> two_dumps(Fill fill) {
+  std::vector<Snapshot> dumps;
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    HangBuilder builder(kFirst + i * 10'000);
+    fill(builder, i);
+    dumps.push_back(builder.snapshot());
+  }
+  return dumps;
+}
 
 Findings find(const std::vector<Snapshot>& dumps) {
   return find_hangs(dumps, std::vector<std::string>(dumps.size(), "a.mixwalk"));
@@ -133,16 +149,10 @@ TEST(FindingsTest, OneDumpClaimsNothing) {
 }
 
 TEST(FindingsTest, AHolderThatSpinsHoldsUpItsWaiters) {
-  std::vector<Snapshot> dumps;
-  for (std::uint64_t i = 0; i < 2; ++i) {
-    HangBuilder builder(kFirst + i * 10'000);
+  const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t i) {
     builder.thread(1, managed_thread({"orders_native!crunch", "M Orders.Report.Run()"}), "report").cpu(i * 9'900);
-    builder.thread(2, managed_thread({kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", "M Orders.Web.Get()"}))
-        .cpu(1);
-    builder.monitor(0xA, 1, {2});
-    dumps.push_back(builder.snapshot());
-  }
-  const Findings findings = find(dumps);
+    builder.thread(2, managed_thread(kEnter)).cpu(1).monitor(0xA, 1, {2});
+  }));
   EXPECT_EQ(headline(findings), "1 thread is stuck");
   ASSERT_FALSE(findings.findings.empty());
   EXPECT_EQ(findings.findings[0].kind, FindingKind::chain);
@@ -151,16 +161,12 @@ TEST(FindingsTest, AHolderThatSpinsHoldsUpItsWaiters) {
 
 // Thread 2 joins thread 1, which waits for what a COM call into the apartment of thread 2 is to answer.
 TEST(FindingsTest, WaitsOfTheSystemAreLinksOfADeadlock) {
-  std::vector<Snapshot> dumps;
-  for (std::uint64_t i = 0; i < 2; ++i) {
-    HangBuilder builder(kFirst + i * 10'000);
+  const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
     builder.thread(1, managed_thread({kWait, "ole32!", "C Orders.IOrders.Submit()", "M Orders.Web.Post()"}), "web").cpu(1);
     builder.thread(2, managed_thread({kWait, "coreclr!", "M System.Threading.Thread.Join()", "M Orders.Program.Main()"})).cpu(1);
     builder.lock({.kind = LockKind::com_call, .owner = 2, .held = true, .waiters = {{1}}});
     builder.lock({.kind = LockKind::thread_end, .owner = 1, .held = true, .waiters = {{2}}});
-    dumps.push_back(builder.snapshot());
-  }
-  const Findings findings = find(dumps);
+  }));
   ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::deadlock});
   const Finding& deadlock = findings.findings[0];
   ASSERT_EQ(deadlock.threads.size(), 2u);
@@ -169,15 +175,11 @@ TEST(FindingsTest, WaitsOfTheSystemAreLinksOfADeadlock) {
 }
 
 TEST(FindingsTest, WhoeverServesACallIsNamedAsItsServer) {
-  std::vector<Snapshot> dumps;
-  for (std::uint64_t i = 0; i < 2; ++i) {
-    HangBuilder builder(kFirst + i * 10'000);
+  const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
     builder.thread(1, managed_thread({kWait, "orders_native!wait_for_reply", "P orders_native!submit", "M Orders.Client.Submit()"}), "client").cpu(1);
     builder.thread(2, managed_thread({kWait, "combase!", "combase!", "C Orders.IOrders.Submit()", "M Orders.Web.Post()"})).cpu(1);
     builder.lock({.kind = LockKind::com_call, .owner = 1, .held = true, .waiters = {{2}}});
-    dumps.push_back(builder.snapshot());
-  }
-  const Findings findings = find(dumps);
+  }));
   ASSERT_FALSE(findings.findings.empty());
   EXPECT_EQ(findings.findings[0].kind, FindingKind::chain);
   EXPECT_EQ(findings.findings[0].title, "1 thread waits for thread 0x1 \"client\"");
@@ -187,17 +189,13 @@ TEST(FindingsTest, WhoeverServesACallIsNamedAsItsServer) {
 
 // Thread 1 is in `frames` in both dumps; threads 2 and 3 wait for its mutex.
 std::vector<Snapshot> mutex_held_by(const std::vector<std::string>& frames) {
-  std::vector<Snapshot> dumps;
-  for (std::uint64_t i = 0; i < 2; ++i) {
-    HangBuilder builder(kFirst + i * 10'000);
+  return two_dumps([&](HangBuilder& builder, std::uint64_t) {
     builder.thread(1, managed_thread(frames), "client").cpu(1);
     for (const std::uint32_t waiter : {2u, 3u}) {
       builder.thread(waiter, managed_thread({kWait, "M System.Threading.WaitHandle.WaitOne()", "M Orders.Web.Post()"})).cpu(1);
     }
     builder.lock({.kind = LockKind::mutex, .type = "orders", .owner = 1, .held = true, .waiters = {{2}, {3}}});
-    dumps.push_back(builder.snapshot());
-  }
-  return dumps;
+  });
 }
 
 TEST(FindingsTest, WhoeverWaitsForAMutexThatStaysHeldIsStuck) {
@@ -216,16 +214,10 @@ TEST(FindingsTest, WhoeverWaitsForAMutexThatStaysHeldIsStuck) {
 // It is in no wait that is known, but it has used no processor time and has not moved: the program may have suspended it.
 TEST(FindingsTest, AHolderThatHasStoodHoldsUpItsWaitersWhateverItDoes) {
   const auto dumps = [](std::uint64_t cpu) {
-    std::vector<Snapshot> dumps;
-    for (std::uint64_t i = 0; i < 2; ++i) {
-      HangBuilder builder(kFirst + i * 10'000);
+    return two_dumps([&](HangBuilder& builder, std::uint64_t i) {
       builder.thread(1, managed_thread({"orders_native!crunch", "M Orders.Report.Run()"}), "report").cpu(i * cpu);
-      builder.thread(2, managed_thread({kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", "M Orders.Web.Get()"}))
-          .cpu(1);
-      builder.monitor(0xA, 1, {2});
-      dumps.push_back(builder.snapshot());
-    }
-    return dumps;
+      builder.thread(2, managed_thread(kEnter)).cpu(1).monitor(0xA, 1, {2});
+    });
   };
   const Findings stood = find(dumps(1));
   EXPECT_EQ(severity(stood), Severity::stuck);
@@ -233,46 +225,23 @@ TEST(FindingsTest, AHolderThatHasStoodHoldsUpItsWaitersWhateverItDoes) {
 }
 
 TEST(FindingsTest, ThreadsThatJoinAThreadThatGoesOnAreNoFinding) {
-  std::vector<Snapshot> dumps;
-  for (std::uint64_t i = 0; i < 2; ++i) {
-    HangBuilder builder(kFirst + i * 10'000);
+  EXPECT_TRUE(find(two_dumps([](HangBuilder& builder, std::uint64_t i) {
     builder.thread(1, managed_thread({i == 0 ? "orders_native!read" : "orders_native!write", "M Orders.Work.Run()"})).cpu(i * 900);
     for (const std::uint32_t joiner : {2u, 3u}) {
       builder.thread(joiner, managed_thread({kWait, "coreclr!", "M System.Threading.Thread.Join()", "M Orders.Program.Main()"})).cpu(1);
       builder.lock({.kind = LockKind::thread_end, .owner = 1, .held = true, .waiters = {{joiner}}});
     }
-    dumps.push_back(builder.snapshot());
-  }
-  EXPECT_TRUE(find(dumps).findings.empty());
+  })).findings.empty());
 }
 
 TEST(FindingsTest, AFinalizerThatHangsIsSaid) {
-  std::vector<Snapshot> dumps;
-  for (std::uint64_t i = 0; i < 2; ++i) {
-    HangBuilder builder(kFirst + i * 10'000);
+  const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
     builder.thread(1, {kWait, "coreclr!", "M System.Threading.WaitHandle.WaitOne()", "M Orders.File.Finalize()", "coreclr!",
                        "kernel32!BaseThreadInitThunk", "ntdll!RtlUserThreadStart"}, ".NET Finalizer");
-    dumps.push_back(builder.snapshot());
-  }
-  const Findings findings = find(dumps);
+  }));
   EXPECT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::finalizer});
   EXPECT_EQ(severity(findings), Severity::stuck);
 }
-
-// Two dumps, ten seconds apart, that `fill` makes alike.
-template <class Fill>
-std::vector<Snapshot> two_dumps(Fill fill) {
-  std::vector<Snapshot> dumps;
-  for (std::uint64_t i = 0; i < 2; ++i) {
-    HangBuilder builder(kFirst + i * 10'000);
-    fill(builder, i);
-    dumps.push_back(builder.snapshot());
-  }
-  return dumps;
-}
-
-const std::vector<std::string> kEnter = {kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)",
-                                         "M Orders.Get()"};
 
 TEST(FindingsTest, OneWaiterForALockThatGoesRoundIsNoFinding) {
   const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t i) {
@@ -523,14 +492,9 @@ TEST(FindingsTest, WhoWaitsForAnIdleFinalizerThreadIsStuckAlone) {
 }
 
 TEST(FindingsTest, ALockOfAThreadThatHasEnded) {
-  std::vector<Snapshot> dumps;
-  for (std::uint64_t i = 0; i < 2; ++i) {
-    HangBuilder builder(kFirst + i * 10'000);
-    builder.thread(1, managed_thread({kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", "M Orders.Get()"}));
-    builder.monitor(0xA, 0x63, {1});
-    dumps.push_back(builder.snapshot());
-  }
-  const Findings findings = find(dumps);
+  const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
+    builder.thread(1, managed_thread(kEnter)).monitor(0xA, 0x63, {1});
+  }));
   ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::chain});
   EXPECT_EQ(findings.findings[0].title, "1 thread waits for a lock of thread 0x63, which is not in the dump");
 }
@@ -553,9 +517,6 @@ std::vector<Snapshot> turns(const std::vector<std::uint32_t>& holders, std::uint
   }
   return dumps;
 }
-
-const std::vector<std::string> kNativeReply = {kWait, "orders_native!wait_for_reply", "P orders_native!wait_for_reply",
-                                               "M Orders.Run()"};
 
 // Which thread holds the lock at the moment of a dump is chance.
 TEST(FindingsTest, ThreadsThatTakeTurnsAreNotStuck) {

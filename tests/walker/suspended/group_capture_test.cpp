@@ -197,7 +197,6 @@ TEST_F(GroupCaptureTest, AThreadThatMayNotBeSuspendedNowIsLate) {
   EXPECT_EQ(group_.did, "( s0 s1 s2 g0 g2 r0 r2 )");
 }
 
-// The thread that waited last comes to stand 5 us late, and the supervisor let all go after 2.
 TEST_F(GroupCaptureTest, WhoeverIsNotSuspendedInTimeIsLeftToAnotherMoment) {
   group_.threads[0].suspended_in_ns = 30;
   group_.threads[1].suspended_in_ns = 30;
@@ -208,6 +207,7 @@ TEST_F(GroupCaptureTest, WhoeverIsNotSuspendedInTimeIsLeftToAnotherMoment) {
   EXPECT_THAT(faults(), ElementsAre(CaptureFault::none, CaptureFault::none, CaptureFault::none));
 }
 
+// The thread that waited last comes to stand 5 us late, and the supervisor let all go after 2.
 TEST_F(GroupCaptureTest, AThreadThatWasLetGoStoodUntilThen) {
   group_.threads[2].stops_in_ns = 5000;
   group_.let_go = 2000;

@@ -5,7 +5,7 @@
 namespace mixwalk {
 namespace {
 
-constexpr std::string_view kNotForWindows = "not for Windows: ", kNotRun = "not run: ";
+constexpr std::string_view kNotForWindows = "not for Windows: ";
 
 // "Suite.Case (12 ms)"
 std::string case_name(const std::string& line, std::string_view mark) {
@@ -40,9 +40,7 @@ TestOutput read_test_output(std::string_view text) {
       ++output.failed;
     } else if (line.starts_with(kSkipped) && ends_case) {
       const bool other_system = why.starts_with(kNotForWindows);
-      for (const std::string_view begin : {kNotForWindows, kNotRun}) {
-        if (why.starts_with(begin)) why.erase(0, begin.size());
-      }
+      if (other_system) why.erase(0, kNotForWindows.size());
       (other_system ? output.not_for_windows : output.not_run).push_back({case_name(line, kSkipped), why});
       in_reason = false;
       why.clear();

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <windows.h>
 
+#include <chrono>
 #include <optional>
-
 
 #include "tests/support/win/wine.h"
 
@@ -20,11 +20,8 @@ TEST(WaitChains, WhereTheSystemKnowsNoneThereAreNone) {
 }
 
 TEST(WaitChains, NameTheOwnerOfAMutex) {
+  if (under_wine()) GTEST_SKIP() << "Wine 8 knows no wait chains";
   const auto chains = WaitChains::open(kTime);
-  if (under_wine()) {
-    EXPECT_EQ(chains, nullptr);
-    return;
-  }
   ASSERT_NE(chains, nullptr);
   const HANDLE mutex = CreateMutexW(nullptr, TRUE, nullptr);
   DWORD id = 0;

@@ -1,4 +1,4 @@
-#include "tests/real_windows/dumped_threads.h"
+#include "tests/end_to_end/dumped_threads.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ Json dump_as_json(DWORD process_id, const std::vector<std::string>& options) {
   line.insert(line.end(), options.begin(), options.end());
   const ProgramResult result = run_program(line);
   EXPECT_EQ(result.exit_code, 0u) << result.err;
-  return result.exit_code == 0 ? Json::parse(result.out) : Json{{"threads", Json::array()}};
+  return result.exit_code == 0 ? Json::parse(result.out) : Json{{"threads", Json::array()}, {"way", ""}};
 }
 
 const Json* dumped_thread(const Json& dump, std::uint32_t os_id) {
@@ -32,12 +32,13 @@ const Json* dumped_thread(const Json& dump, const std::string& name) {
   return nullptr;
 }
 
-std::vector<std::string> dumped_frames(const Json& dump, const Json& thread) {
+std::vector<std::string> dumped_frames(const Json& dump, const Json& thread, Rvas rvas) {
   std::vector<std::string> lines;
   for (const Json& frame : thread.at("frames")) {
     std::string line = frame.at("kind");
     if (frame.at("module").is_number()) {
       line += ' ' + dump.at("modules").at(frame.at("module").get<std::size_t>()).at("name").get<std::string>();
+      if (rvas == Rvas::shown) line += '!' + frame.at("rva").get<std::string>();
     }
     if (frame.at("name").is_string()) line += ' ' + frame.at("name").get<std::string>();
     lines.push_back(line);
@@ -45,14 +46,21 @@ std::vector<std::string> dumped_frames(const Json& dump, const Json& thread) {
   return lines;
 }
 
-void expect_stuck_threads(const Json& dump) {
-  for (const char* name : {"deadlock 1", "deadlock 2", "task result", "native wait", "sleep", "accept", "deep"}) {
+const std::vector<std::string>& stuck_threads() {
+  static const std::vector<std::string> names = {"deadlock 1", "deadlock 2", "task result", "native wait",
+                                                 "sleep",      "accept",     "deep"};
+  return names;
+}
+
+void expect_whole_threads(const Json& dump, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
     const Json* thread = dumped_thread(dump, name);
     if (thread == nullptr) {
       ADD_FAILURE() << "no thread " << name;
       continue;
     }
     EXPECT_TRUE(thread->at("whole").get<bool>()) << thread->dump(1);
+    EXPECT_TRUE(thread->at("managed").get<bool>()) << name;
     EXPECT_TRUE(std::ranges::any_of(thread->at("frames"), [](const Json& frame) {
       return frame.at("kind") == "managed" && frame.at("name").is_string();
     })) << thread->dump(1);
