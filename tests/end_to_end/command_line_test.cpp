@@ -14,6 +14,7 @@
 
 #include "tests/end_to_end/recorded_file.h"
 #include "tests/end_to_end/session.h"
+#include "tests/support/remove_tree.h"
 #include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
 #include "unmanaged/win/utf8.h"
@@ -159,7 +160,7 @@ TEST_F(CommandLine, ARecordingIsNamedAfterProgramAndTime) {
   namespace fs = std::filesystem;
   const fs::path before = fs::current_path();
   const fs::path folder = utf8_path(temporary_file("default_names"));
-  fs::remove_all(folder);
+  remove_tree(folder);
   fs::create_directory(folder);
   fs::current_path(folder);
   const ProgramResult result = run("record", {"-d", "1s"});
@@ -171,7 +172,7 @@ TEST_F(CommandLine, ARecordingIsNamedAfterProgramAndTime) {
   EXPECT_EQ(file.filename().string().size(), std::string("hang-20261121-170721.mixwalk").size());
   EXPECT_TRUE(says(result, "mixwalk: wrote \"" + file.filename().string() + "\"\n")) << result.err;
   EXPECT_FALSE(read_whole(utf8_text(file)).samples.empty());
-  fs::remove_all(folder);
+  remove_tree(folder);
 }
 
 TEST_F(CommandLine, AFileThatIsThereStaysUntilThereIsAnotherRecording) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/end_to_end/recorded_file.h"
+#include "tests/support/remove_tree.h"
 #include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
 #include "walker/base/exit_code.h"
@@ -58,7 +59,7 @@ TEST_F(Doctor, OfAProgramThatCanBeLookedAt) {
 TEST(DoctorOfItself, WithoutAGoodLibraryBesideIt) {
   const std::filesystem::path folder = utf8_path(temporary_file("alone"));
   const std::string exe = utf8_text(folder / "mixwalk.exe");
-  ASSERT_TRUE(remove_all_of(utf8_text(folder))) << "it is there from an earlier run";
+  ASSERT_TRUE(remove_tree(folder)) << "it is there from an earlier run";
   std::filesystem::create_directory(folder);
   std::filesystem::copy_file(utf8_path(mixwalk_exe()), utf8_path(exe));
   const ProgramResult alone = run_program({exe, "doctor"});
@@ -70,7 +71,7 @@ TEST(DoctorOfItself, WithoutAGoodLibraryBesideIt) {
   const ProgramResult broken = run_program({exe, "doctor"});
   EXPECT_EQ(broken.exit_code, static_cast<DWORD>(ExitCode::refused)) << broken.out;
   EXPECT_NE(broken.out.find("that cannot be read"), std::string::npos) << broken.out;
-  EXPECT_TRUE(remove_all_of(utf8_text(folder)));
+  EXPECT_TRUE(remove_tree(folder));
 }
 
 TEST_F(Doctor, WithoutATrialOnlyReads) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/golden.h"
+#include "tests/support/remove_tree.h"
 #include "tests/support/utf8_path.h"
 #include "tests/support/win/bundle/test_output.h"
 #include "tests/support/win/child_process.h"
@@ -20,7 +21,7 @@ using Json = nlohmann::json;
 
 class RunTests : public testing::Test {
  protected:
-  ~RunTests() override { EXPECT_TRUE(remove_all_of(utf8_text(folder_))); }
+  ~RunTests() override { EXPECT_TRUE(remove_tree(folder_)); }
 
   void add(const std::string& name, const std::vector<std::string>& cmd, int seconds = 60) {
     std::vector<std::string> command = {"C:\\windows\\system32\\cmd.exe", "/c"};

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "tests/end_to_end/recorded_file.h"
+#include "tests/support/remove_tree.h"
 #include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
 
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 class Symbolise : public testing::Test {
  protected:
   Symbolise() {
-    fs::remove_all(folder_);
+    remove_tree(folder_);
     fs::create_directories(app_);
     fs::create_directories(symbols_);
     const fs::path fixtures = utf8_path(fixture("orders-demo.exe")).parent_path();
@@ -36,7 +37,7 @@ class Symbolise : public testing::Test {
   }
   ~Symbolise() override {
     std::error_code ignored;
-    fs::remove_all(folder_, ignored);
+    remove_tree(folder_);
   }
 
   const fs::path folder_ = utf8_path(temporary_file("symbolise"));

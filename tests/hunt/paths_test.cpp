@@ -6,6 +6,7 @@
 
 #include "tests/end_to_end/recorded_file.h"
 #include "tests/hunt/hunt.h"
+#include "tests/support/remove_tree.h"
 #include "unmanaged/win/utf8.h"
 
 namespace mixwalk {
@@ -26,7 +27,7 @@ class LinkedFixtures {
   ~LinkedFixtures() {
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(folder_, ignored)) DeleteFileW(any_length(entry.path()).c_str());
-    fs::remove_all(folder_, ignored);
+    remove_tree(folder_);
   }
   static fs::path test_files() {
     return (fs::path(to_utf16(fixture(""))).parent_path().parent_path() / L"test-files").lexically_normal();

@@ -10,6 +10,7 @@
 
 #include "tests/end_to_end/ended_thread.h"
 #include "tests/end_to_end/dumped_threads.h"
+#include "tests/support/remove_tree.h"
 #include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
 #include "unmanaged/win/utf8.h"
@@ -82,7 +83,7 @@ class Framework : public ::testing::Test {
   ~Framework() override {
     remove_file(source_);
     // A program that mixwalk has started runs on for a while.
-    remove_all_of(program_);
+    remove_tree(utf8_path(program_));
   }
   static void ready(ChildProcess& parked) { ASSERT_EQ(parked.read_line(), "READY"); }
   static void expect_unharmed(ChildProcess& parked) {

@@ -290,16 +290,4 @@ std::string temporary_file(const std::string& name) {
 
 void remove_file(const std::string& path) { DeleteFileW(to_utf16(path).c_str()); }
 
-bool remove_all_of(const std::string& path) {
-  constexpr int kTries = 100;
-  constexpr DWORD kPauseMs = 100;
-  const std::filesystem::path removed = utf8_path(path);
-  std::error_code error;
-  for (int i = 0; i < kTries; ++i, Sleep(kPauseMs)) {
-    std::filesystem::remove_all(removed, error);
-    if (!std::filesystem::exists(removed, error) && !error) return true;
-  }
-  return false;
-}
-
 }  // namespace mixwalk

@@ -82,11 +82,5 @@ int wanted(const char* variable, int ordinary, int least);
 std::string temporary_file(const std::string& name);
 // Removes a file that may be there; its path is in UTF-8.
 void remove_file(const std::string& path);
-// Removes a file, or a folder with all that is in it, and tries again for some seconds until it is gone. False: it is
-// still there. The path is in UTF-8.
-//
-// Folklore: under Wine 8 a file that was just closed may vanish while its folder is read: "File not found" (seen once
-// in run_tests_test). On Windows the image of a program that has just ended stays in use for a moment.
-bool remove_all_of(const std::string& path);
 
 }  // namespace mixwalk

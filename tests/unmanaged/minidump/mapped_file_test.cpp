@@ -1,4 +1,5 @@
 #include "unmanaged/minidump/mapped_file.h"
+#include "tests/support/remove_tree.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +15,7 @@ class MappedFileTest : public ::testing::Test {
     folder_ = std::filesystem::temp_directory_path() / "mixwalk-mapped-file-test";
     std::filesystem::create_directories(folder_);
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void TearDown() override { remove_tree(folder_); }
   std::string path(const char8_t* name) const {
     const std::u8string text = (folder_ / name).u8string();
     return {text.begin(), text.end()};

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "tests/support/golden.h"
+#include "tests/support/remove_tree.h"
 
 namespace mixwalk {
 namespace {
@@ -21,7 +22,7 @@ struct Result {
 class ConvertTest : public testing::Test {
  protected:
   void SetUp() override { fs::create_directory(folder_); }
-  void TearDown() override { fs::remove_all(folder_); }
+  void TearDown() override { remove_tree(folder_); }
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 

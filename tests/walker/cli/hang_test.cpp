@@ -9,6 +9,7 @@
 
 #include "tests/support/golden.h"
 #include "tests/support/hang_samples.h"
+#include "tests/support/remove_tree.h"
 #include "tests/support/report_samples.h"
 #include "walker/base/byte_sink.h"
 #include "walker/export/json.h"
@@ -31,7 +32,7 @@ struct Result {
 class HangCommandTest : public testing::Test {
  protected:
   void SetUp() override { fs::create_directory(folder_); }
-  void TearDown() override { fs::remove_all(folder_); }
+  void TearDown() override { remove_tree(folder_); }
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 

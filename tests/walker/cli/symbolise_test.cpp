@@ -11,6 +11,7 @@
 #include "tests/support/golden.h"
 #include "tests/support/image_builder.h"
 #include "tests/support/pdb_samples.h"
+#include "tests/support/remove_tree.h"
 #include "tests/symbols/portable_pdb/portable_pdb_builder.h"
 #include "walker/export/collapsed.h"
 #include "walker/model/series.h"
@@ -136,10 +137,10 @@ struct Result {
 class SymboliseCommandTest : public testing::Test {
  protected:
   void SetUp() override {
-    fs::remove_all(folder_);
+    remove_tree(folder_);
     fs::create_directories(folder_ / "sym");
   }
-  void TearDown() override { fs::remove_all(folder_); }
+  void TearDown() override { remove_tree(folder_); }
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   void put(const std::string& name, const std::string& bytes) const {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "tests/support/recordings.h"
+#include "tests/support/remove_tree.h"
 
 namespace mixwalk {
 namespace {
@@ -31,8 +32,8 @@ class FakeCollector final : public HttpPost {
 
 class BatchesTest : public testing::Test {
  protected:
-  BatchesTest() { fs::remove_all(folder_); }
-  ~BatchesTest() override { fs::remove_all(folder_); }
+  BatchesTest() { remove_tree(folder_); }
+  ~BatchesTest() override { remove_tree(folder_); }
 
   std::size_t kept() const { return Spool(folder_, url_).waiting().size(); }
 

@@ -1,4 +1,5 @@
 #include "walker/otlp/delivery.h"
+#include "tests/support/remove_tree.h"
 
 #include <gtest/gtest.h>
 
@@ -45,8 +46,8 @@ class FakePauses final : public Pauses {
 
 class DeliveryTest : public testing::Test {
  protected:
-  DeliveryTest() { fs::remove_all(folder_); }
-  ~DeliveryTest() override { fs::remove_all(folder_); }
+  DeliveryTest() { remove_tree(folder_); }
+  ~DeliveryTest() override { remove_tree(folder_); }
 
   void add(const std::string& request) { EXPECT_EQ(spool().add("\x1f\x8b" + request), ""); }
   Spool& spool() {

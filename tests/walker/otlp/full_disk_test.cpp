@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include "tests/support/remove_tree.h"
 #include "walker/otlp/spool.h"
 
 namespace mixwalk {
@@ -33,7 +34,7 @@ class FileLimit {
 
 TEST(FullDisk, LeavesNoRequestThatIsNotWhole) {
   const fs::path folder = fs::path(testing::TempDir()) / "mixwalk_full_disk_test";
-  fs::remove_all(folder);
+  remove_tree(folder);
   Spool spool(folder, {.host = "localhost"});
   ASSERT_EQ(spool.add("before"), "");
   {
@@ -43,7 +44,7 @@ TEST(FullDisk, LeavesNoRequestThatIsNotWhole) {
   EXPECT_EQ(spool.waiting().size(), 1u);
   EXPECT_EQ(std::distance(fs::directory_iterator(spool.folder()), {}), 2) << "and the lock";
   EXPECT_EQ(spool.add("after"), "");
-  fs::remove_all(folder);
+  remove_tree(folder);
 }
 
 }  // namespace

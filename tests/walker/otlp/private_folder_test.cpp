@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "tests/support/remove_tree.h"
 #include "walker/otlp/spool.h"
 
 namespace mixwalk {
@@ -16,12 +17,12 @@ namespace fs = std::filesystem;
 class PrivateFolderTest : public testing::Test {
  protected:
   void SetUp() override {
-    fs::remove_all(folder_.parent_path());
+    remove_tree(folder_.parent_path());
     ::umask(0);
   }
   void TearDown() override {
     ::umask(S_IWGRP | S_IWOTH);
-    fs::remove_all(folder_.parent_path());
+    remove_tree(folder_.parent_path());
   }
   static void expect_private(const fs::path& path) {
     EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_all) << path;

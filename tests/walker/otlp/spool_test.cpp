@@ -1,4 +1,5 @@
 #include "walker/otlp/spool.h"
+#include "tests/support/remove_tree.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +13,8 @@ namespace fs = std::filesystem;
 
 class SpoolTest : public testing::Test {
  protected:
-  void SetUp() override { fs::remove_all(folder_); }
-  void TearDown() override { fs::remove_all(folder_); }
+  void SetUp() override { remove_tree(folder_); }
+  void TearDown() override { remove_tree(folder_); }
 
   static std::vector<std::string> contents(const Spool& spool) {
     std::vector<std::string> all;
@@ -140,7 +141,7 @@ TEST_F(SpoolTest, AFolderThatGoesAway) {
   Spool spool(folder_, url_);
   EXPECT_EQ(spool.add("a"), "");
   const fs::path file = spool.waiting().front();
-  fs::remove_all(folder_);
+  remove_tree(folder_);
   std::string bytes;
   EXPECT_NE(spool.add("b"), "");
   EXPECT_TRUE(spool.waiting().empty());

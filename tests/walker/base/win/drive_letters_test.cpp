@@ -7,6 +7,7 @@
 #include <fstream>
 #include <string>
 
+#include "tests/support/remove_tree.h"
 #include "tests/support/utf8_path.h"
 #include "walker/base/partial_file.h"
 
@@ -61,7 +62,7 @@ TEST(DriveLetters, AFileOfTwoLettersIsOneFile) {
     EXPECT_TRUE(would_overwrite(utf8_text(folder / "a"), utf8_text(second.folder() / "a")));
     EXPECT_FALSE(would_overwrite(utf8_text(second.folder() / "a"), utf8_text(folder / "b")));
   }
-  fs::remove_all(folder);
+  remove_tree(folder);
 }
 
 }  // namespace

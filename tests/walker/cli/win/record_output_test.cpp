@@ -8,6 +8,7 @@
 
 #include "tests/support/recordings.h"
 #include "tests/support/full_sink.h"
+#include "tests/support/remove_tree.h"
 #include "walker/store/recording_reader.h"
 
 namespace mixwalk {
@@ -32,12 +33,12 @@ std::string sent() {
 class RecordOutputTest : public ::testing::Test {
  protected:
   RecordOutputTest() : folder_(fs::temp_directory_path() / "record_output_test") {
-    fs::remove_all(folder_);
+    remove_tree(folder_);
     fs::create_directory(folder_);
     command_.output = path("orders.mixwalk");
     command_.format = format_by_name("mixwalk");
   }
-  ~RecordOutputTest() override { fs::remove_all(folder_); }
+  ~RecordOutputTest() override { remove_tree(folder_); }
 
   std::string path(const char* name) const { return (folder_ / name).string(); }
   // Each file is full after the first samples.

@@ -8,6 +8,7 @@
 
 #include <fstream>
 
+#include "tests/support/remove_tree.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/session/win/token.h"
 
@@ -34,8 +35,8 @@ std::string rights(const fs::path& path) {
 
 class PrivateFolderTest : public testing::Test {
  protected:
-  void SetUp() override { fs::remove_all(folder_); }
-  void TearDown() override { fs::remove_all(folder_); }
+  void SetUp() override { remove_tree(folder_); }
+  void TearDown() override { remove_tree(folder_); }
 
   // All rights belong to the user. (Wine says of every file that LocalSystem may read it, and stores of the other
   // rights only those that a Unix mode can express.)
