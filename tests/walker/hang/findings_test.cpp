@@ -67,6 +67,18 @@ TEST(FindingsTest, ADeadlockComesFirstAndNamesThreadsAndLocks) {
   EXPECT_EQ(deadlock.since, 0u);
 }
 
+// A thread of the circle that ran (a lock that spins before it waits) is deadlocked, and hides nobody who is stuck.
+TEST(FindingsTest, TheHeadlineCountsWhoIsStuckBesideADeadlock) {
+  const auto dumps = two_dumps([](HangBuilder& builder, std::uint64_t i) {
+    builder.thread(1, managed_thread(kEnter)).cpu(9'900 * i);
+    for (const std::uint32_t id : {2, 3}) builder.thread(id, managed_thread(kEnter)).cpu(5);
+    builder.monitor(0x1f40, 1, {2, 3}).monitor(0x2f40, 2, {1});
+  });
+  const Findings findings = find(dumps);
+  EXPECT_EQ(findings.threads[0].verdict, Verdict::spinning);
+  EXPECT_EQ(headline(findings), "2 threads are deadlocked, and 1 more is stuck");
+}
+
 TEST(FindingsTest, OneDumpShowsADeadlock) {
   const std::vector<Snapshot> dumps = {test::deadlocked_program().front()};
   const Findings findings = find(dumps);
@@ -207,7 +219,8 @@ TEST(FindingsTest, WhoeverWaitsForAMutexThatStaysHeldIsStuck) {
   std::vector<Snapshot> dumps = mutex_held_by({kWait, "orders_native!fetch", "P orders_native!fetch", "M Orders.Client.Get()"});
   for (Snapshot& dump : dumps) dump.locks.clear();
   for (const ThreadHistory& history : find(dumps).threads) {
-    if (history.os_id != 1) EXPECT_EQ(history.verdict, Verdict::waiting);
+    if (history.os_id == 1) continue;
+    EXPECT_EQ(history.verdict, Verdict::waiting);
   }
 }
 
