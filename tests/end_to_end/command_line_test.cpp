@@ -160,7 +160,7 @@ TEST_F(CommandLine, ARecordingIsNamedAfterProgramAndTime) {
   namespace fs = std::filesystem;
   const fs::path before = fs::current_path();
   const fs::path folder = utf8_path(temporary_file("default_names"));
-  remove_tree(folder);
+  EXPECT_TRUE(remove_tree(folder));
   fs::create_directory(folder);
   fs::current_path(folder);
   const ProgramResult result = run("record", {"-d", "1s"});
@@ -172,7 +172,7 @@ TEST_F(CommandLine, ARecordingIsNamedAfterProgramAndTime) {
   EXPECT_EQ(file.filename().string().size(), std::string("hang-20261121-170721.mixwalk").size());
   EXPECT_TRUE(says(result, "mixwalk: wrote \"" + file.filename().string() + "\"\n")) << result.err;
   EXPECT_FALSE(read_whole(utf8_text(file)).samples.empty());
-  remove_tree(folder);
+  EXPECT_TRUE(remove_tree(folder));
 }
 
 TEST_F(CommandLine, AFileThatIsThereStaysUntilThereIsAnotherRecording) {

@@ -74,6 +74,21 @@ TEST(DoctorOfItself, WithoutAGoodLibraryBesideIt) {
   EXPECT_TRUE(remove_tree(folder));
 }
 
+// mixwalk.exe alone in a folder.
+TEST_F(Doctor, ADumpWithoutTheLibraryLooksFromOutside) {
+  const std::filesystem::path folder = utf8_path(temporary_file("only the exe"));
+  const std::string exe = utf8_text(folder / "mixwalk.exe");
+  ASSERT_TRUE(remove_tree(folder)) << "it is there from an earlier run";
+  std::filesystem::create_directory(folder);
+  std::filesystem::copy_file(utf8_path(mixwalk_exe()), utf8_path(exe));
+  const ProgramResult result = run_program({exe, "dump", "-f", "json", "-p", std::to_string(hang_.id())});
+  EXPECT_TRUE(remove_tree(folder));
+  ASSERT_EQ(result.exit_code, 0u) << result.err;
+  const Json dump = Json::parse(result.out);
+  EXPECT_EQ(dump.at("way"), "outside");
+  EXPECT_NE(dump.at("way_reason").get<std::string>().find("mixwalk.dll is not beside mixwalk.exe"), std::string::npos);
+}
+
 TEST_F(Doctor, WithoutATrialOnlyReads) {
   const ProgramResult result = run_program({mixwalk_exe(), "doctor", "-n", "hang", "--no-trial", "--symbol-path",
                                             "C:\\windows;C:\\no such folder;srv*https://example.com"});

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 class Symbolise : public testing::Test {
  protected:
   Symbolise() {
-    remove_tree(folder_);
+    EXPECT_TRUE(remove_tree(folder_));
     fs::create_directories(app_);
     fs::create_directories(symbols_);
     const fs::path fixtures = utf8_path(fixture("orders-demo.exe")).parent_path();
@@ -36,8 +36,7 @@ class Symbolise : public testing::Test {
     fs::copy_file(fixtures / "orders-demo.pdb", symbols_ / "orders-demo.pdb");
   }
   ~Symbolise() override {
-    std::error_code ignored;
-    remove_tree(folder_);
+    static_cast<void>(remove_tree(folder_));
   }
 
   const fs::path folder_ = utf8_path(temporary_file("symbolise"));

@@ -27,7 +27,7 @@ class LinkedFixtures {
   ~LinkedFixtures() {
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(folder_, ignored)) DeleteFileW(any_length(entry.path()).c_str());
-    remove_tree(folder_);
+    static_cast<void>(remove_tree(folder_));
   }
   static fs::path test_files() {
     return (fs::path(to_utf16(fixture(""))).parent_path().parent_path() / L"test-files").lexically_normal();

@@ -83,7 +83,7 @@ class Framework : public ::testing::Test {
   ~Framework() override {
     remove_file(source_);
     // A program that mixwalk has started runs on for a while.
-    remove_tree(utf8_path(program_));
+    static_cast<void>(remove_tree(utf8_path(program_)));
   }
   static void ready(ChildProcess& parked) { ASSERT_EQ(parked.read_line(), "READY"); }
   static void expect_unharmed(ChildProcess& parked) {

@@ -95,7 +95,7 @@ std::vector<std::uint32_t> unturned_since(const ProcessFindings& process, std::s
     std::erase_if(open, [&](std::uint32_t at) {
       const ThreadHistory& waiter = process.history(at);
       if (dump < waiter.since) return true;
-      // From `since` on the thread is in every dump.
+      // From waiter.since on the thread is in every dump of the process, so its sightings count from the end.
       const Sighting& seen = waiter.sightings[waiter.sightings.size() - 1 - back];
       if (waits_for_free(process.dumps[dump], before, waiter.os_id, seen)) return true;
       if (went_round(waiter.os_id, before, after, passed)) return true;

@@ -16,22 +16,23 @@ using FunctionIds = std::vector<std::vector<std::uint64_t>>;
 constexpr std::uint64_t kMillisecond = 10'000;
 
 // Processes with the same id and path on two machines of a fleet have no thread in common. Neither have a process and
-// one that was started later under the same id. Of a dump that some threads were left out of, nothing can be said.
+// one that was started later under the same id. Where a dump lacks threads (--thread), only an id that was given again
+// tells.
 bool no_thread_in_common(const Snapshot& a, const Snapshot& b) {
-  if (a.left_out.threads || b.left_out.threads) return false;
   std::unordered_map<std::uint32_t, std::uint64_t> began;
   for (const Thread& thread : a.threads) {
     if (thread.created != 0) began.try_emplace(thread.os_id, thread.created / kMillisecond);
   }
-  if (began.empty()) return false;
-  bool known = false;
+  bool known = false, given_again = false;
   for (const Thread& thread : b.threads) {
-    if (thread.created == 0) continue;
+    if (thread.created == 0 || began.empty()) continue;
     known = true;
     const auto found = began.find(thread.os_id);
-    if (found != began.end() && found->second == thread.created / kMillisecond) return false;
+    if (found == began.end()) continue;
+    if (found->second == thread.created / kMillisecond) return false;
+    given_again = true;
   }
-  return known;
+  return given_again || (known && !a.left_out.threads && !b.left_out.threads);
 }
 
 bool same_process(const Snapshot& a, const Snapshot& b) {

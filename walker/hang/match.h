@@ -11,7 +11,8 @@
 namespace mixwalk {
 
 // Which dumps are of the same process: a number for each dump, from 0 on. Dumps of the same process have the same id
-// and the same path (as far as both are known), and at least one thread in common (as far as that is known).
+// and the same path (as far as both are known), and at least one thread in common (as far as
+// that is known: of dumps that were made with --thread it is not).
 std::vector<std::uint32_t> same_processes(std::span<const Snapshot> dumps);
 
 // A thread that used less processor time than this counts as one that did not run, in units of 100 ns: more than one

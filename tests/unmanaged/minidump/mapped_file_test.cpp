@@ -15,7 +15,7 @@ class MappedFileTest : public ::testing::Test {
     folder_ = std::filesystem::temp_directory_path() / "mixwalk-mapped-file-test";
     std::filesystem::create_directories(folder_);
   }
-  void TearDown() override { remove_tree(folder_); }
+  void TearDown() override { EXPECT_TRUE(remove_tree(folder_)); }
   std::string path(const char8_t* name) const {
     const std::u8string text = (folder_ / name).u8string();
     return {text.begin(), text.end()};

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 class PartialFileTest : public testing::Test {
  protected:
   void SetUp() override { fs::create_directory(folder_); }
-  void TearDown() override { remove_tree(folder_); }
+  void TearDown() override { EXPECT_TRUE(remove_tree(folder_)); }
 
   static std::string text_of(const fs::path& path) {
     std::ifstream in(path, std::ios::binary);

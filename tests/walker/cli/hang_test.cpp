@@ -32,7 +32,7 @@ struct Result {
 class HangCommandTest : public testing::Test {
  protected:
   void SetUp() override { fs::create_directory(folder_); }
-  void TearDown() override { remove_tree(folder_); }
+  void TearDown() override { EXPECT_TRUE(remove_tree(folder_)); }
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 

@@ -137,10 +137,10 @@ struct Result {
 class SymboliseCommandTest : public testing::Test {
  protected:
   void SetUp() override {
-    remove_tree(folder_);
+    EXPECT_TRUE(remove_tree(folder_));
     fs::create_directories(folder_ / "sym");
   }
-  void TearDown() override { remove_tree(folder_); }
+  void TearDown() override { EXPECT_TRUE(remove_tree(folder_)); }
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   void put(const std::string& name, const std::string& bytes) const {

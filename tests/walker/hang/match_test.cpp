@@ -245,6 +245,10 @@ TEST(MatchTest, DumpsOfDifferentThreadsMayBeOfOneProcess) {
   EXPECT_EQ(same_processes(dumps), (std::vector<std::uint32_t>{0, 1}));
   dumps[1].left_out.threads = true;
   EXPECT_EQ(same_processes(dumps), (std::vector<std::uint32_t>{0, 0}));
+  // The id of a thread of the one dump is that of another thread in the other.
+  dumps[0].threads.push_back(dumps[1].threads[0]);
+  dumps[0].threads.back().created += 90'000'000;
+  EXPECT_EQ(same_processes(dumps), (std::vector<std::uint32_t>{0, 1}));
 }
 
 // By and by all threads may be others.

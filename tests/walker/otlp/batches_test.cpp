@@ -32,8 +32,8 @@ class FakeCollector final : public HttpPost {
 
 class BatchesTest : public testing::Test {
  protected:
-  BatchesTest() { remove_tree(folder_); }
-  ~BatchesTest() override { remove_tree(folder_); }
+  BatchesTest() { EXPECT_TRUE(remove_tree(folder_)); }
+  ~BatchesTest() override { EXPECT_TRUE(remove_tree(folder_)); }
 
   std::size_t kept() const { return Spool(folder_, url_).waiting().size(); }
 

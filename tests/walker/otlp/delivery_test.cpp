@@ -46,8 +46,8 @@ class FakePauses final : public Pauses {
 
 class DeliveryTest : public testing::Test {
  protected:
-  DeliveryTest() { remove_tree(folder_); }
-  ~DeliveryTest() override { remove_tree(folder_); }
+  DeliveryTest() { EXPECT_TRUE(remove_tree(folder_)); }
+  ~DeliveryTest() override { EXPECT_TRUE(remove_tree(folder_)); }
 
   void add(const std::string& request) { EXPECT_EQ(spool().add("\x1f\x8b" + request), ""); }
   Spool& spool() {

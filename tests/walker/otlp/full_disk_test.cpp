@@ -34,7 +34,7 @@ class FileLimit {
 
 TEST(FullDisk, LeavesNoRequestThatIsNotWhole) {
   const fs::path folder = fs::path(testing::TempDir()) / "mixwalk_full_disk_test";
-  remove_tree(folder);
+  EXPECT_TRUE(remove_tree(folder));
   Spool spool(folder, {.host = "localhost"});
   ASSERT_EQ(spool.add("before"), "");
   {
@@ -44,7 +44,7 @@ TEST(FullDisk, LeavesNoRequestThatIsNotWhole) {
   EXPECT_EQ(spool.waiting().size(), 1u);
   EXPECT_EQ(std::distance(fs::directory_iterator(spool.folder()), {}), 2) << "and the lock";
   EXPECT_EQ(spool.add("after"), "");
-  remove_tree(folder);
+  EXPECT_TRUE(remove_tree(folder));
 }
 
 }  // namespace

@@ -17,12 +17,12 @@ namespace fs = std::filesystem;
 class PrivateFolderTest : public testing::Test {
  protected:
   void SetUp() override {
-    remove_tree(folder_.parent_path());
+    EXPECT_TRUE(remove_tree(folder_.parent_path()));
     ::umask(0);
   }
   void TearDown() override {
     ::umask(S_IWGRP | S_IWOTH);
-    remove_tree(folder_.parent_path());
+    EXPECT_TRUE(remove_tree(folder_.parent_path()));
   }
   static void expect_private(const fs::path& path) {
     EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_all) << path;

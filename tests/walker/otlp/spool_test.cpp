@@ -13,8 +13,8 @@ namespace fs = std::filesystem;
 
 class SpoolTest : public testing::Test {
  protected:
-  void SetUp() override { remove_tree(folder_); }
-  void TearDown() override { remove_tree(folder_); }
+  void SetUp() override { EXPECT_TRUE(remove_tree(folder_)); }
+  void TearDown() override { EXPECT_TRUE(remove_tree(folder_)); }
 
   static std::vector<std::string> contents(const Spool& spool) {
     std::vector<std::string> all;
@@ -141,7 +141,7 @@ TEST_F(SpoolTest, AFolderThatGoesAway) {
   Spool spool(folder_, url_);
   EXPECT_EQ(spool.add("a"), "");
   const fs::path file = spool.waiting().front();
-  remove_tree(folder_);
+  EXPECT_TRUE(remove_tree(folder_));
   std::string bytes;
   EXPECT_NE(spool.add("b"), "");
   EXPECT_TRUE(spool.waiting().empty());

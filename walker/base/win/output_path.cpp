@@ -26,8 +26,9 @@ bool is_device(const fs::path& path) {
 
 // Without one the path leads to nothing that can be opened.
 std::optional<BY_HANDLE_FILE_INFORMATION> information_of(const fs::path& path) {
-  const HANDLE file = CreateFileW(path.c_str(), FILE_READ_ATTRIBUTES, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
-                                  nullptr, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr);
+  const HANDLE file = CreateFileW(path.c_str(), FILE_READ_ATTRIBUTES,
+                                  FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr, OPEN_EXISTING,
+                                  FILE_FLAG_BACKUP_SEMANTICS, nullptr);
   if (file == INVALID_HANDLE_VALUE) return {};
   BY_HANDLE_FILE_INFORMATION information{};
   const bool known = GetFileInformationByHandle(file, &information);
@@ -49,8 +50,10 @@ bool is_written_through(const fs::path& path) {
 
 std::FILE* open_for_writing(const fs::path& path) { return _wfopen(path.c_str(), L"wbN"); }
 
-// std::filesystem::equivalent compares drive letters first.
+// std::filesystem::equivalent compares drive letters first. A device is never a file, and is not opened: the server of a
+// pipe would see a client come and go.
 bool is_same_file(const fs::path& one, const fs::path& other) {
+  if (is_device(one) || is_device(other)) return false;
   const auto a = information_of(one), b = information_of(other);
   return a && b && a->dwVolumeSerialNumber == b->dwVolumeSerialNumber && a->nFileIndexHigh == b->nFileIndexHigh &&
          a->nFileIndexLow == b->nFileIndexLow;

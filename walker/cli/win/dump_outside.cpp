@@ -137,7 +137,7 @@ void add_native_locks_of(Snapshot& snapshot) {
   if (chains == nullptr) return;
   add_wait_chains(snapshot, **target, [&](std::uint32_t thread) {
     auto chain = chains->of(thread);
-    // Then the thread will be suspended, to see whether it stands.
+    // A thread with such a chain is suspended next, to see whether it stands: only then is a watcher needed.
     if (lock_of_chain(chain, snapshot.process.id)) watch_suspensions_of(snapshot.process.id);
     return chain;
   });

@@ -53,7 +53,7 @@ void watch_suspensions_of(std::uint32_t process_id);
 void add_native_locks_of(Snapshot& snapshot);
 
 // Whether a visit that ended with this failure can be replaced by a look from outside: nothing in the process answered,
-// or what answered did not let mixwalk.dll in.
+// what answered did not let mixwalk.dll in, or mixwalk.dll is not there.
 bool may_go_outside(const Failure& failure) noexcept;
 
 }  // namespace mixwalk

@@ -13,6 +13,7 @@
 #include "walker/cli/default_output.h"
 #include "walker/cli/piece_path.h"
 #include "walker/cli/report.h"
+#include "walker/cli/write_output.h"
 #include "walker/export/recording_filter.h"
 #include "walker/session/win/processes.h"
 
@@ -60,7 +61,7 @@ Outcome<std::unique_ptr<RecordOutput>> RecordOutput::open(const RecordCommand& c
     return output;
   }
   PartialFile& file = output->at_end_.emplace(output->path_);
-  if (!file.error().empty()) return output->unwritable(file.error());
+  if (!file.error().empty()) return unwritable_output(output->path_, file.error());
   output->replaced_ = file.replaces();
   return output;
 }
@@ -139,12 +140,10 @@ std::optional<Failure> RecordOutput::cut() {
 std::optional<Failure> RecordOutput::finish() {
   if (unopened_) return unopened_;
   if (pieces_) return written(pieces_->end());
-  if (!command_.format->make()->write(filtered(collector_->recording(), command_.filter), *at_end_)) {
-    const std::string& why = at_end_->error();
-    return unwritable(why.empty() ? "the format has no room for the recording" : why);
-  }
-  if (const std::string why = at_end_->commit(); !why.empty()) return unwritable(why);
-  return std::nullopt;
+  const std::string why = write_output(&*at_end_, [&](ByteSink& sink) {
+    return command_.format->make()->write(filtered(collector_->recording(), command_.filter), sink);
+  });
+  return why.empty() ? std::nullopt : std::optional(unwritable_output(path_, why));
 }
 
 // Returns why the pieces were not written, or nothing when all of them were.
@@ -152,11 +151,7 @@ std::optional<Failure> RecordOutput::written(bool all) const {
   if (all) return std::nullopt;
   if (unopened_) return unopened_;
   const std::string_view problem = pieces_->problem();
-  return unwritable(!problem.empty() || piece_ == nullptr ? problem : piece_->error());
-}
-
-Failure RecordOutput::unwritable(std::string_view why) const {
-  return {ExitCode::output, "cannot write \"" + path_ + "\": " + std::string(why)};
+  return unwritable_output(path_, !problem.empty() || piece_ == nullptr ? problem : piece_->error());
 }
 
 std::string RecordOutput::said() const {

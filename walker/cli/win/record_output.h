@@ -45,7 +45,6 @@ class RecordOutput {
   std::unique_ptr<ByteSink> open_piece(int piece);
   void set_aside_earlier_pieces() const;
   std::optional<Failure> written(bool all) const;
-  Failure unwritable(std::string_view why) const;
 
   const RecordCommand& command_;
   std::string first_path_;

@@ -89,7 +89,6 @@ function dumpList() {
             (count) => plural(count, 'more dump'));
 }
 
-// Of several processes what one alone has as the head of the page. Facts are those of its last dump.
 // When each dump of a process was made; of a long series the first ones and the last.
 function madeLines(process) {
   const MOST = 10;
@@ -99,6 +98,7 @@ function madeLines(process) {
   return [...all.slice(0, MOST - 2).map(line), plural(all.length - MOST + 1, 'more dump'), line(process.last)];
 }
 
+// Of several processes what one alone has as the head of the page. Facts are those of its last dump.
 function processHead(process) {
   const last = dumps[process.last];
   const facts = [`process ${process.id}`, process.path.slice(0, 200), process.runtime, ...dumpFacts(last), process.command.slice(0, 200)];

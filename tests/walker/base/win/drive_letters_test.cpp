@@ -62,7 +62,7 @@ TEST(DriveLetters, AFileOfTwoLettersIsOneFile) {
     EXPECT_TRUE(would_overwrite(utf8_text(folder / "a"), utf8_text(second.folder() / "a")));
     EXPECT_FALSE(would_overwrite(utf8_text(second.folder() / "a"), utf8_text(folder / "b")));
   }
-  remove_tree(folder);
+  EXPECT_TRUE(remove_tree(folder));
 }
 
 }  // namespace

@@ -33,12 +33,12 @@ std::string sent() {
 class RecordOutputTest : public ::testing::Test {
  protected:
   RecordOutputTest() : folder_(fs::temp_directory_path() / "record_output_test") {
-    remove_tree(folder_);
+    EXPECT_TRUE(remove_tree(folder_));
     fs::create_directory(folder_);
     command_.output = path("orders.mixwalk");
     command_.format = format_by_name("mixwalk");
   }
-  ~RecordOutputTest() override { remove_tree(folder_); }
+  ~RecordOutputTest() override { EXPECT_TRUE(remove_tree(folder_)); }
 
   std::string path(const char* name) const { return (folder_ / name).string(); }
   // Each file is full after the first samples.

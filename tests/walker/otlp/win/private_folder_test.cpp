@@ -35,8 +35,8 @@ std::string rights(const fs::path& path) {
 
 class PrivateFolderTest : public testing::Test {
  protected:
-  void SetUp() override { remove_tree(folder_); }
-  void TearDown() override { remove_tree(folder_); }
+  void SetUp() override { EXPECT_TRUE(remove_tree(folder_)); }
+  void TearDown() override { EXPECT_TRUE(remove_tree(folder_)); }
 
   // All rights belong to the user. (Wine says of every file that LocalSystem may read it, and stores of the other
   // rights only those that a Unix mode can express.)
