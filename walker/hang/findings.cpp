@@ -67,9 +67,10 @@ std::string headline(const Findings& findings) {
   }
   if (stuck != 0) return count_words(stuck, "thread") + are(stuck) + "stuck";
   if (findings.threads.empty()) return "there is no thread to look at";
-  const bool several = std::ranges::any_of(
-      findings.threads, [](const ThreadHistory& thread) { return thread.verdict != Verdict::once; });
-  return several ? "nothing is stuck" : "no deadlock is seen; what is stuck shows in two or more dumps only";
+  // Dumps of different threads compare nothing.
+  const bool compared =
+      std::ranges::any_of(findings.threads, [](const ThreadHistory& thread) { return thread.sightings.size() > 1; });
+  return compared ? "nothing is stuck" : "no deadlock is seen; what is stuck shows in two or more dumps only";
 }
 
 }  // namespace mixwalk

@@ -79,6 +79,17 @@ TEST(FindingsTest, TheHeadlineCountsWhoIsStuckBesideADeadlock) {
   EXPECT_EQ(headline(findings), "2 threads are deadlocked, and 1 more is stuck");
 }
 
+TEST(FindingsTest, DumpsOfDifferentThreadsProveNothing) {
+  std::vector<Snapshot> dumps;
+  for (const std::uint32_t id : {1, 2}) {
+    HangBuilder builder(kFirst + id * 10'000);
+    builder.thread(id, managed_thread(kEnter)).cpu(5);
+    builder.snapshot().left_out.threads = true;
+    dumps.push_back(builder.snapshot());
+  }
+  EXPECT_EQ(headline(find(dumps)), "no deadlock is seen; what is stuck shows in two or more dumps only");
+}
+
 TEST(FindingsTest, OneDumpShowsADeadlock) {
   const std::vector<Snapshot> dumps = {test::deadlocked_program().front()};
   const Findings findings = find(dumps);
