@@ -70,7 +70,7 @@ std::string headline(const Findings& findings) {
   // Dumps of different threads compare nothing.
   const bool compared =
       std::ranges::any_of(findings.threads, [](const ThreadHistory& thread) { return thread.sightings.size() > 1; });
-  return compared ? "nothing is stuck" : "no deadlock is seen; what is stuck shows in two or more dumps only";
+  return compared ? "nothing is stuck" : "no deadlock is seen; only two or more dumps of a thread show whether it is stuck";
 }
 
 }  // namespace mixwalk

@@ -87,7 +87,7 @@ TEST(FindingsTest, DumpsOfDifferentThreadsProveNothing) {
     builder.snapshot().left_out.threads = true;
     dumps.push_back(builder.snapshot());
   }
-  EXPECT_EQ(headline(find(dumps)), "no deadlock is seen; what is stuck shows in two or more dumps only");
+  EXPECT_EQ(headline(find(dumps)), "no deadlock is seen; only two or more dumps of a thread show whether it is stuck");
 }
 
 TEST(FindingsTest, OneDumpShowsADeadlock) {
@@ -167,7 +167,7 @@ TEST(FindingsTest, AHealthyProgramIsNotStuck) {
 
 TEST(FindingsTest, OneDumpClaimsNothing) {
   const std::vector<Snapshot> dumps = {test::troubled_program().front()};
-  EXPECT_EQ(headline(find(dumps)), "no deadlock is seen; what is stuck shows in two or more dumps only");
+  EXPECT_EQ(headline(find(dumps)), "no deadlock is seen; only two or more dumps of a thread show whether it is stuck");
   EXPECT_EQ(severity(find(dumps)), Severity::note);
 }
 
