@@ -23,6 +23,11 @@ std::string dumps_have(const std::vector<std::size_t>& numbers) {
   return text + (numbers.size() == 1 ? " has" : " have");
 }
 
+// A thread that has just come to a lock is about to get it, as far as is known.
+bool may_be_stuck(Verdict verdict) {
+  return verdict == Verdict::stuck || verdict == Verdict::once || verdict == Verdict::unclear;
+}
+
 }  // namespace
 
 void add_filter_gaps(std::span<const Snapshot> dumps, std::vector<std::string>& gaps) {
@@ -55,7 +60,7 @@ void add_finding_gaps(const Snapshot& last, std::uint32_t dump, std::span<const 
     constexpr std::string_view kLocks[] = {"monitor-enter", "native-monitor-enter", "critical-section", "srw-lock",
                                            "loader-lock", "heap", "lock-enter"};
     const bool for_lock = std::ranges::find(kLocks, wait.rule) != std::end(kLocks);
-    ownerless += for_lock && !in_locks.contains(thread.os_id);
+    ownerless += for_lock && may_be_stuck(thread.verdict) && !in_locks.contains(thread.os_id);
     clockless += thread.verdict == Verdict::stuck && thread.since != dump && !thread.cpu;
     skipped += !last.threads[thread.last().thread].skipped.empty();
   }

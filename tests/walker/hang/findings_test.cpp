@@ -812,6 +812,17 @@ TEST(FindingsTest, ALockOfDotNetWhoseOwnerIsUnknownIsSaid) {
                                "1 thread waits for a lock of which the dump does not say who holds it"});
 }
 
+// Real case: a worker of an idle service that two timers had woken at once.
+TEST(FindingsTest, AThreadThatHasJustComeToALockIsNoGap) {
+  const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t i) {
+    builder.thread(1, i == 0 ? pool_thread({"M Orders.Tick()"})
+                             : pool_thread({kWait, "ntdll!RtlEnterCriticalSection", "coreclr!", "M Orders.Tick()"}));
+    builder.cpu(100 * i);
+  }));
+  EXPECT_EQ(findings.threads[0].last().wait.rule, "critical-section");
+  EXPECT_EQ(findings.gaps, std::vector<std::string>{});
+}
+
 TEST(FindingsTest, AThreadWithoutAStackIsSaid) {
   HangBuilder builder;
   builder.thread(1, {}).last().skipped = "no access";
