@@ -6,7 +6,6 @@
 
 #include "symbols/clr_stub.h"
 #include "unmanaged/win/guarded.h"
-#include "unmanaged/win/live_modules.h"
 #include "unmanaged/win/plain_memory.h"
 #include "unmanaged/win/rtl_unwind_step.h"
 #include "walker/stub_callees.h"
@@ -15,9 +14,6 @@
 namespace mixwalk {
 namespace {
 
-// For how long code that was in no image when it was first met is taken to be in none.
-constexpr ULONGLONG kUnknownCodeMs = 1000;
-constexpr std::size_t kMaxUnknownCode = 4096;
 // How often a thread is captured for one sample: it is captured again where code on its stack was unloaded meanwhile,
 // or where the thread was resumed before its stack was copied. There are fewer tries in a recording, where another
 // sample follows, and more in a dump, where no other follows.
@@ -30,9 +26,6 @@ constexpr int kLooksOverdue = 3;
 // code. A whole dump sleeps no longer than kMaxPausesMs.
 constexpr int kLooksAtOnce = 4;
 constexpr DWORD kMaxPausesMs = 2000;
-// How long an image that was found loaded is taken to be loaded: a tick at 100 Hz.
-constexpr ULONGLONG kStandingMs = 10;
-
 // Whether unloaded code can be the reason why a stack has a gap, or guessed frames.
 bool lacks_code(OpenReason why) {
   switch (why) {
@@ -47,11 +40,6 @@ bool lacks_code(OpenReason why) {
 bool lacks_code(const Stack& stack) {
   return stack.completeness() == Completeness::guessed ||
          std::ranges::any_of(stack.runs, [](const Run& run) { return lacks_code(run.why); });
-}
-
-// A thunk of the runtime's, other code that was made at run time, or an image that was loaded since.
-bool is_unknown_code(const Frame& frame) {
-  return frame.kind != FrameKind::gap && frame.module == Frame::kNone && frame.function == 0;
 }
 
 void add_once(auto& all, auto one) {
@@ -110,21 +98,16 @@ Sampler::Sampler(ClrInterfaces& clr, const SamplerServices& services, Supervisor
       heard_(services.unload_gate.mark()) {}
 
 void Sampler::forget() {
-  ++generation_;
   names_ = ClrMetadataSource(clr_.info.get(), clr_.info8.get());
   il_.clear();
   targets_.forget();
-  all_modules_.clear();
-  numbers_.clear();
-  number_modules();
+  images_.forget_numbers();
 }
 
 void Sampler::begin(const DumpRequest& request) {
   paused_ms_ = 0;
-  // The supervisor runs, so the loader lock was free a moment ago.
-  if (!image_unloads_) image_unloads_ = std::make_unique<ImageUnloads>();
   walk_.warm_up(clr_.info4.get());
-  read_modules();
+  images_.begin();
   probe_prepared_ = false;
   if (request.engine == Engine::snapshot) prepare_probe(request);
 }
@@ -203,12 +186,12 @@ bool Sampler::pause_before(int look) {
 void Sampler::begin_look() {
   hear_of_unloads();
   grounds_.mark = heard_;
-  grounds_.image_mark = image_unloads_->mark();
+  grounds_.image_mark = images_.unloads().mark();
   code_.begin(heard_);
 }
 
 void Sampler::forget_what_is_stale(Last& last) {
-  if (last.generation == generation_ && still_holds(last.grounds, heard_)) {
+  if (last.generation == images_.generation() && still_holds(last.grounds, heard_)) {
     last.grounds.mark = heard_;
     last.grounds.image_mark = grounds_.image_mark;
   } else {
@@ -219,7 +202,7 @@ void Sampler::forget_what_is_stale(Last& last) {
 bool Sampler::look(Sample& result, Engine engine, WindowsThread& thread,
                    const DumpRequest& request, Last* last) {
   begin_look();
-  Look how{.both_engines = request.both_engines, .generation = generation_};
+  Look how{.both_engines = request.both_engines, .generation = images_.generation()};
   if (last != nullptr) forget_what_is_stale(*last);
   RawSample raw(buffers_.stack(), buffers_.entries());
   if (!capture_into(result.thread, raw, engine, thread, request, last ? &last->stack : nullptr)) {
@@ -233,7 +216,7 @@ bool Sampler::look(Sample& result, Engine engine, WindowsThread& thread,
 std::optional<std::uint64_t> Sampler::sample_group(std::span<GroupThread> threads, Engine engine,
                                                    std::span<std::byte> arena) {
   begin_look();
-  Look how{.generation = generation_};
+  Look how{.generation = images_.generation()};
   GroupFreeze& group = supervisor_.group();
   group.clear();
   group_.assign(threads.size(), {});
@@ -293,11 +276,11 @@ void Sampler::finish_look(Sample& result, RawSample& raw, const Look& look, Last
   const UnloadGate::Mark now = services_.unload_gate.mark();
   if (holds && !still_holds(grounds_, now)) {
     holds = false;
-    if (!images_stand(grounds_)) read_modules();
+    if (!images_.stand(grounds_.images, grounds_.image_mark)) images_.read();
   }
-  if (holds && !is_of_new_image(result.thread.stack)) {
+  if (holds && !images_.have_changed_for(result.thread.stack)) {
     // An image may have been loaded and unloaded since the images were listed: then no frame names it.
-    const bool unloaded = now != grounds_.mark || image_unloads_->mark() != grounds_.image_mark;
+    const bool unloaded = now != grounds_.mark || images_.unloads().mark() != grounds_.image_mark;
     result.gap_may_be_unloaded_code = unloaded && lacks_code(result.thread.stack);
     result.lacks_runtime = !look.asked && !result.thread.stack.whole();
     if (last == nullptr) return;
@@ -320,14 +303,14 @@ void Sampler::finish_look(Sample& result, RawSample& raw, const Look& look, Last
 std::optional<Stack> Sampler::finish_event(EventSample& event) {
   hear_of_unloads();
   code_.begin(event.mark);
-  const auto is_listed = [&](const auto& image) { return place_of(image) != Frame::kNone; };
+  const auto is_listed = [&](const auto& image) { return images_.index_of(image) != Frame::kNone; };
   if (!std::ranges::all_of(event.images, is_listed)) {
-    read_modules();
+    images_.read();
     if (!std::ranges::all_of(event.images, is_listed)) return std::nullopt;
   }
   for (Frame& frame : event.stack.frames) {
     if (frame.module == Frame::kNone) continue;
-    frame.module = place_of(event.images[static_cast<std::size_t>(frame.module)]);
+    frame.module = images_.index_of(event.images[static_cast<std::size_t>(frame.module)]);
   }
   grounds_.managed.clear();
   grounds_.images.clear();
@@ -356,9 +339,9 @@ std::optional<Stack> Sampler::finish_image_load(const ImageLoad& load,
     grounds_.managed.clear();
     grounds_.images.clear();
     Stack stack = walk_copy(raw);
-    drop_own_frames(stack, view_);
+    drop_own_frames(stack, images_.view());
     if (!finish(stack) || !still_holds(grounds_, services_.unload_gate.mark())) return std::nullopt;
-    if (!is_of_new_image(stack)) return stack;
+    if (!images_.have_changed_for(stack)) return stack;
   }
   return std::nullopt;
 }
@@ -388,53 +371,8 @@ void Sampler::hear_of_unloads() {
 }
 
 bool Sampler::still_holds(const Grounds& grounds, const UnloadGate::Mark& now) {
-  return images_stand(grounds) &&
+  return images_.stand(grounds.images, grounds.image_mark) &&
          (now == grounds.mark || !services_.unload_gate.hits(grounds.managed, grounds.mark));
-}
-
-// Whether all images of `grounds` are still the listed ones. An image whose headers may not be read counts as still
-// loaded.
-//
-// Folklore: the headers alone do not show that an image was exchanged and came back. Situation: two DLLs take turns at
-// one base, on a busy machine. The list has the first DLL, the thread stands in the second, and the first is loaded
-// again when the headers are read. Found by reading; the same wrong stacks had another cause as well
-// (live_modules.cpp). Test: image_unloads_test.
-bool Sampler::images_stand(const Grounds& grounds) {
-  return std::ranges::all_of(grounds.images, [&](std::size_t image) {
-    return !image_unloads_->unloaded_since(view_.modules()[image].base, grounds.image_mark) &&
-           stands(image);
-  });
-}
-
-// Whether the image at this index of the list is still the listed one. The loader reports each image that it unloads,
-// so an unload is known at once (ImageUnloads). The headers show what the loader does not report: an image that the
-// program unmapped itself, or whose DllMain failed. They are read once per tick, not for each of its samples, so a
-// wrong answer can only affect names of that tick. An image that was unloaded since it was listed may still be mapped
-// when its headers are read, so for such an image no answer is kept.
-bool Sampler::stands(std::size_t image) {
-  const std::uint64_t base = view_.modules()[image].base;
-  const std::uint64_t unloads = image_unloads_->mark();
-  const ULONGLONG now = GetTickCount64();
-  if (standing_.unloads != unloads || now - standing_.since_ms >= kStandingMs) {
-    standing_.images.assign(view_.modules().size(), false);
-    standing_.unloads = unloads;
-    standing_.since_ms = now;
-  }
-  if (standing_.images[image]) return true;
-  const auto identity = live_identity(base);
-  const bool same = !identity || *identity == table_->details()[image].identity;
-  standing_.images[image] =
-      same && image_unloads_->hears() && !image_unloads_->unloaded_since(base, listed_mark_);
-  return same;
-}
-
-// The index in the list of an image that a thread met in a callback; kNone: it is not listed.
-std::int32_t Sampler::place_of(const EventSample::Image& image) const {
-  const ModuleSpan* found = view_.find(image.base);
-  if (found == nullptr) return Frame::kNone;
-  const auto place = static_cast<std::size_t>(found - view_.modules().data());
-  const bool same = found->base == image.base && table_->details()[place].identity == image.identity;
-  return same ? static_cast<std::int32_t>(place) : Frame::kNone;
 }
 
 bool Sampler::capture_into(Thread& result, RawSample& sample, Engine engine, WindowsThread& thread,
@@ -455,7 +393,7 @@ bool Sampler::capture_into(Thread& result, RawSample& sample, Engine engine, Win
   if (!pass) return false;
   const GuardedReader images;
   const PlainMemory stack;
-  const CaptureView view{.modules = view_,
+  const CaptureView view{.modules = images_.view(),
                          .code = images,
                          .stack = stack,
                          .managed = walked ? &walk_ : nullptr,
@@ -481,11 +419,11 @@ Stack Sampler::walk_copy(const RawSample& sample) {
   // After one check for unloaded code, many stacks are made (sample_group).
   if (services_.unload_gate.mark() != heard_) outside_.forget();
   outside_.begin_stack(GetTickCount64());
-  RtlUnwindStep step(sample.stack, view_, {&hints_, &outside_});
-  const GuessView guess{view_, step.code(), sample.stack, step.leaf(), buffers_.guess()};
+  RtlUnwindStep step(sample.stack, images_.view(), {&hints_, &outside_});
+  const GuessView guess{images_.view(), step.code(), sample.stack, step.leaf(), buffers_.guess()};
   Stack stack = merge(sample, {.step = step,
                                .managed = code_,
-                               .modules = view_,
+                               .modules = images_.view(),
                                .scratch = buffers_.frames(),
                                .guess = &guess});
   note_callees(stack, sample.stack);
@@ -498,30 +436,6 @@ bool Sampler::make_stack(Stack& stack, const RawSample& sample) {
   return finish(stack);
 }
 
-// Whether code of the stack is in an image that was loaded since the images were listed. If so, they have been listed
-// again.
-bool Sampler::is_of_new_image(const Stack& stack) {
-  if (!may_be_of_new_image(stack)) return false;
-  read_modules();
-  return std::ranges::any_of(stack.frames, [&](const Frame& frame) {
-    return is_unknown_code(frame) && view_.find(frame.address) != nullptr;
-  });
-}
-
-// Whether the images should be listed anew, because code on the stack may belong to a new one. Listing them takes
-// longer than all the rest of a sample, and thunks of the runtime stay unknown. So an unknown address triggers a
-// listing when it is first met, and again after kUnknownCodeMs.
-bool Sampler::may_be_of_new_image(const Stack& stack) {
-  bool any = false, fresh = false;
-  if (unknown_code_.size() > kMaxUnknownCode) unknown_code_.clear();
-  for (const Frame& frame : stack.frames) {
-    if (!is_unknown_code(frame)) continue;
-    any = true;
-    fresh = unknown_code_.insert(frame.address).second || fresh;
-  }
-  return fresh || (any && GetTickCount64() - modules_read_ms_ >= kUnknownCodeMs);
-}
-
 // Numbers for modules, names for functions, and what both depend on. False: code was unloaded meanwhile.
 bool Sampler::finish(Stack& stack) {
   for (std::size_t i = 0; i < stack.frames.size(); ++i) {
@@ -529,7 +443,7 @@ bool Sampler::finish(Stack& stack) {
     if (frame.module != Frame::kNone) {
       const auto image = static_cast<std::size_t>(frame.module);
       add_once(grounds_.images, image);
-      frame.module = view_numbers_[image];
+      frame.module = images_.number(image);
     } else if (frame.kind != FrameKind::gap) {
       grounds_.managed.code.push_back(frame.address);
       grounds_.managed.unknown_code |= frame.function == 0;
@@ -573,32 +487,6 @@ bool Sampler::place_in_il(Frame& frame) {
   if (place == nullptr) return false;
   frame.il = {.assembly = place->assembly, .method = place->method, .offset = place->offset};
   return true;
-}
-
-void Sampler::read_modules() {
-  modules_read_ms_ = GetTickCount64();
-  listed_mark_ = image_unloads_->mark();
-  auto table = std::make_shared<const ModuleTable>(read_live_modules(image_unloads_.get()));
-  if (table_ && *table == *table_) return;
-  ++generation_;  // a place in the list means something else from here on
-  table_ = std::move(table);
-  view_ = table_->view();
-  standing_.images.assign(view_.modules().size(), false);
-  number_modules();
-}
-
-// A module's number is that of its first appearance; in the view it is its index.
-void Sampler::number_modules() {
-  view_numbers_.clear();
-  const auto spans = view_.modules();
-  for (std::size_t i = 0; i < spans.size(); ++i) {
-    const ModuleDetails& details = table_->details()[i];
-    const auto [at, added] =
-        numbers_.try_emplace({spans[i].base, spans[i].size, details.timestamp, details.path},
-                             static_cast<std::int32_t>(all_modules_.size()));
-    if (added) all_modules_.push_back(at->first);
-    view_numbers_.push_back(at->second);
-  }
 }
 
 }  // namespace mixwalk

@@ -2,12 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
-#include <tuple>
-#include <unordered_set>
 #include <vector>
 
 #include "symbols/win/clr_il_source.h"
@@ -15,7 +12,6 @@
 #include "symbols/win/clr_stub_targets.h"
 #include "unmanaged/image/module_table.h"
 #include "unmanaged/step/pdata.h"
-#include "unmanaged/win/image_unloads.h"
 #include "unmanaged/win/live_memory.h"
 #include "walker/merge.h"
 #include "walker/profiler/canaries.h"
@@ -25,6 +21,7 @@
 #include "walker/profiler/event_sample.h"
 #include "walker/profiler/freeze_gate.h"
 #include "walker/profiler/image_loads.h"
+#include "walker/profiler/listed_images.h"
 #include "walker/profiler/sample_buffers.h"
 #include "walker/profiler/thread_registry.h"
 #include "walker/profiler/unload_gate.h"
@@ -44,13 +41,6 @@ struct SamplerServices {
   FreezeGate& gate;
   UnloadGate& unload_gate;
   CircuitBreaker& breaker;
-};
-
-struct ModuleOrder {
-  bool operator()(const Module& left, const Module& right) const noexcept {
-    return std::tie(left.base, left.size, left.timestamp, left.path) <
-           std::tie(right.base, right.size, right.timestamp, right.path);
-  }
 };
 
 // Samples one thread of this process after another: freezes it, walks it, resumes it, merges the stack and names its
@@ -113,12 +103,12 @@ class Sampler {
   // The stack of a thread that has loaded a native image, from its copy `stack`. Nothing: as above.
   std::optional<Stack> finish_image_load(const ImageLoad& load, std::span<const std::byte> stack);
   // There after begin().
-  const ImageUnloads& image_unloads() const noexcept { return *image_unloads_; }
+  const ImageUnloads& image_unloads() const noexcept { return images_.unloads(); }
   // The images as they were last listed; never null after begin().
-  std::shared_ptr<const ModuleTable> images() const noexcept { return table_; }
+  std::shared_ptr<const ModuleTable> images() const noexcept { return images_.table(); }
 
   // Every image met since forget(); a module's number is its index here.
-  std::span<const Module> modules() const noexcept { return all_modules_; }
+  std::span<const Module> modules() const noexcept { return images_.numbered(); }
   // Every assembly met since forget(); its number is its index here.
   std::span<const Assembly> assemblies() const noexcept { return il_.assemblies(); }
   ThreadRegistry& registry() const noexcept { return services_.registry; }
@@ -156,17 +146,10 @@ class Sampler {
   bool make_stack(Stack& stack, const RawSample& sample);
   void hear_of_unloads();
   bool still_holds(const Grounds& grounds, const UnloadGate::Mark& now);
-  bool images_stand(const Grounds& grounds);
-  bool stands(std::size_t image);
-  bool is_of_new_image(const Stack& stack);
-  bool may_be_of_new_image(const Stack& stack);
   bool finish(Stack& stack);
   bool name(Frame& frame);
   void find_target(Stack& stack, std::size_t stub);
   bool place_in_il(Frame& frame);
-  std::int32_t place_of(const EventSample::Image& image) const;
-  void read_modules();
-  void number_modules();
 
   ClrInterfaces& clr_;
   SamplerServices services_;
@@ -182,26 +165,12 @@ class Sampler {
   ClrManagedCode code_;
   UnloadGate::Mark heard_;  // up to here names_ has forgotten what has gone
   std::vector<UnloadGate::Death> deaths_;
-  std::uint64_t generation_ = 0;  // how often names and images were begun anew
-  ULONGLONG modules_read_ms_ = 0;
   DWORD paused_ms_ = 0;  // in all, between the looks of this dump
-  std::unordered_set<std::uint64_t> unknown_code_;  // addresses that were in no image
-  std::unique_ptr<ImageUnloads> image_unloads_;  // there from begin() on
-  std::shared_ptr<const ModuleTable> table_;
-  ModuleView view_;
+  ListedImages images_;
   EntryHints hints_;
   LiveMemory outside_;
-  struct {
-    std::vector<bool> images;   // those in view_ that were looked at and stood
-    std::uint64_t unloads = 0;  // ImageUnloads::mark() then
-    ULONGLONG since_ms = 0;
-  } standing_;
-  std::uint64_t listed_mark_ = 0;  // ImageUnloads::mark() before the images were listed
-  std::vector<std::int32_t> view_numbers_;  // of the images in view_: their places in modules()
-  std::vector<Module> all_modules_;
-  std::map<Module, std::int32_t, ModuleOrder> numbers_;  // their places
-  Grounds grounds_;                                      // of the sample under way
-  std::vector<GroupMember> group_;                       // of the group under way
+  Grounds grounds_;                // of the sample under way
+  std::vector<GroupMember> group_;  // of the group under way
 };
 
 }  // namespace mixwalk
