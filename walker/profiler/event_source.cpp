@@ -14,7 +14,7 @@ namespace {
 // What waits to be merged at most: deep stacks are large.
 constexpr std::size_t kMaxBytesWaiting = 32 << 20;
 // How long the end of the process may be delayed for the last walks.
-constexpr DWORD kLastWordMs = 250;
+constexpr DWORD kMaxDelayMs = 250;
 // How long to wait for callbacks that are running: a walk takes microseconds.
 constexpr ULONGLONG kCallbackMs = 5'000;
 
@@ -45,6 +45,7 @@ class EventSource::Callback {
   Callback(EventSource& source, SampleEvent event) noexcept : source_(source) {
     ++source_.callbacks_;
     wanted_ = source_.event_ == event;
+    if (!wanted_) source_.count_unwalked(event);
   }
   ~Callback() { --source_.callbacks_; }
   Callback(const Callback&) = delete;
@@ -68,7 +69,7 @@ std::shared_ptr<const ModuleTable> EventSource::images() noexcept {
 
 bool EventSource::begin(const RecordRequest& request, std::atomic<std::uint64_t>& wanted) {
   // A callback that has not ended may continue at any moment, and reads what is written here.
-  if (lost_) return false;
+  if (lost_ || closing_) return false;
   ready_ = UniqueHandle(CreateEventW(nullptr, FALSE, FALSE, nullptr));
   finished_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   if (!ready_ || !finished_ || FAILED(clr_.info->GetEventMask(&mask_))) return false;
@@ -91,7 +92,11 @@ bool EventSource::begin(const RecordRequest& request, std::atomic<std::uint64_t>
 }
 
 void EventSource::end() noexcept {
-  if (event_.exchange(SampleEvent::dump) != SampleEvent::dump) clr_.set_events(mask_);
+  if (closing_) {
+    stop_walking();  // and the runtime, which is ending, is asked for nothing
+  } else if (event_.exchange(SampleEvent::dump) != SampleEvent::dump) {
+    clr_.set_events(mask_);
+  }
   // The program may have ended or suspended a thread in its callback.
   const ULONGLONG begun = GetTickCount64();
   while (callbacks_ != 0 && GetTickCount64() - begun < kCallbackMs) Sleep(1);
@@ -110,9 +115,22 @@ void EventSource::finished() noexcept {
 
 void EventSource::close() noexcept {
   if (event_ == SampleEvent::dump) return;
-  event_ = SampleEvent::dump;
+  closing_ = true;
   SetEvent(ready_.get());
-  WaitForSingleObject(finished_.get(), kLastWordMs);
+  WaitForSingleObject(finished_.get(), kMaxDelayMs);
+  // After its Shutdown callback has returned, the runtime may be asked for nothing.
+  stop_walking();
+}
+
+// In this order: an event is walked, or counted, or both are too late because the process has ended.
+void EventSource::stop_walking() noexcept {
+  if (const SampleEvent event = event_; event != SampleEvent::dump) unwalked_ = event;
+  event_ = SampleEvent::dump;
+}
+
+// Whether an event is of the wanted type is not known any more: where one was asked for, nothing is counted.
+void EventSource::count_unwalked(SampleEvent event) noexcept {
+  if (unwalked_ == event && wanted_name_.empty() && ++seen_ % every_ == 0) ++*wanted_events_;
 }
 
 void EventSource::thrown(clr::ObjectID object) noexcept {

@@ -46,8 +46,8 @@ class EventSource {
   std::unique_ptr<EventSample> next() noexcept;  // null: none for now
   HANDLE ready() const noexcept { return ready_.get(); }  // set when there may be a next one
   std::uint64_t dropped() const noexcept { return dropped_; }  // since begin()
-  // close() was called: nothing will come any more.
-  bool closed() const noexcept { return event_ == SampleEvent::dump; }
+  // The process is ending: end() is to be called, and finished() as soon as what is left was sent.
+  bool closing() const noexcept { return closing_; }
   // To be called when all events have been sent, or can no longer be sent.
   void finished() noexcept;
 
@@ -64,7 +64,8 @@ class EventSource {
   void loaded_module(clr::ModuleID module, HRESULT status) noexcept;
   // From here on FunctionIDs and ClassIDs may mean something else.
   void forget_types() noexcept;
-  // The process is ending: this waits a limited time for the last walks.
+  // The process is ending: waits a limited time until the last walks were sent. Events are walked up to end(), or up to
+  // the end of that time. Events after that are only counted as wanted, so that mixwalk.exe counts them as lost.
   void close() noexcept;
 
  private:
@@ -80,6 +81,8 @@ class EventSource {
   // ModuleID. `counted`: whether it is counted as a wanted event.
   void take(SampleEvent event, UINT_PTR id) noexcept;
   void walk(SampleEvent event, UINT_PTR id, bool& counted);
+  void stop_walking() noexcept;
+  void count_unwalked(SampleEvent event) noexcept;
   Subject subject_of(SampleEvent event, UINT_PTR id);
   Subject type_of(clr::ClassID type);
   Subject known_type(clr::ClassID type);
@@ -105,6 +108,8 @@ class EventSource {
   UniqueHandle ready_, finished_;
 
   std::atomic<SampleEvent> event_{SampleEvent::dump};  // dump: none is wanted
+  std::atomic<bool> closing_{false};
+  std::atomic<SampleEvent> unwalked_{SampleEvent::dump};  // what is only counted, because the process is ending
   std::atomic<std::uint32_t> callbacks_{0};            // under way
   std::atomic<std::uint64_t> seen_{0};                 // events of what is wanted
   std::atomic<std::uint64_t> dropped_{0};

@@ -220,7 +220,7 @@ bool Recorder::record_events() {
       flush();
       flushed = now;
     }
-    if (events_.closed()) break;
+    if (events_.closing()) break;
   }
   end_events();
   while (add_next_event()) {

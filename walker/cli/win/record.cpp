@@ -27,6 +27,8 @@ namespace {
 // How often the progress line is written and Ctrl-C is checked.
 constexpr std::uint32_t kLookMs = 100;
 constexpr ULONGLONG kProgressMs = 1000;
+// How long a process that is ending is waited for.
+constexpr std::uint32_t kEndingMs = 1000;
 
 // Where a recording goes: a file, a collector, or both.
 struct Outputs {
@@ -84,7 +86,7 @@ class RecordingRun {
   End collect();
   std::optional<Failure> take(const RecordedBytes& bytes);
   std::optional<Failure> make_room();
-  void count_lost_events();
+  void count_lost_events(bool process_ends);
   void note_threads();
   void show_progress(bool last);
   ExitCode finish(const End& end);
@@ -118,7 +120,7 @@ ExitCode RecordingRun::run() {
   if (const auto failure = session_.begin_record(request)) return report(*failure);
   begun_ = GetTickCount64();
   const End end = collect();
-  count_lost_events();
+  count_lost_events(end.of_process);
   // Where a target failed before its first message, there is nothing to write.
   if (end.failure && collector_.recording().process.id == 0) return report(*end.failure);
   show_progress(true);
@@ -207,8 +209,10 @@ std::optional<Failure> RecordingRun::make_room() {
   return std::nullopt;
 }
 
-// Counts the events that the target walked but did not send, because it ended.
-void RecordingRun::count_lost_events() {
+// Counts the events that happened in the target and were not sent, because the target ended. mixwalk.dll sends its last
+// message shortly before that, and other threads may throw up to the end.
+void RecordingRun::count_lost_events(bool process_ends) {
+  if (process_ends && is_moment(command_.event)) session_.exit_code(kEndingMs);
   const RecordProgress& told = summary_.progress();
   const std::uint64_t happened = session_.events();
   if (happened <= told.events) return;
@@ -261,8 +265,6 @@ void RecordingRun::complete(Recording& recording) const {
 }
 
 void RecordingRun::say_end_of_process() const {
-  // mixwalk.dll sends its last message shortly before its process has ended.
-  constexpr std::uint32_t kEndingMs = 1'000;
   std::string text = process_text() + " ended" + with_exit_code(session_.exit_code(kEndingMs));
   if (command_.duration_ms != 0) {
     text += fmt::format(" after {} of {} s", seconds(), command_.duration_ms / 1000);

@@ -6,6 +6,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "unmanaged/win/live_modules.h"
 
@@ -147,6 +148,36 @@ TEST_F(EventSourceTest, WhatCouldNotBeLoadedIsNoLoad) {
   ASSERT_TRUE(begin(SampleEvent::module_load));
   events_.loaded_module(1, E_FAIL);
   EXPECT_EQ(wanted_events_, 0u);
+  events_.end();
+}
+
+// The program's other threads go on while mixwalk.dll sends what it has, and up to the end of the process.
+TEST_F(EventSourceTest, WhatHappensAtTheEndOfTheProcessIsWalkedOrCounted) {
+  runtime_.mask = kMask;
+  ASSERT_TRUE(begin(SampleEvent::module_load));
+  std::thread ending([this] { events_.close(); });
+  while (!events_.closing()) Sleep(1);
+  events_.loaded_module(1, S_OK);
+  events_.end();
+  EXPECT_NE(events_.next(), nullptr) << "it happened before end()";
+  events_.loaded_module(1, S_OK);
+  events_.loaded_type(1, S_OK);
+  EXPECT_EQ(wanted_events_, 2u) << "loads of types were not asked for";
+  EXPECT_EQ(events_.next(), nullptr) << "nobody would send it any more";
+  events_.finished();
+  ending.join();
+  events_.loaded_module(1, S_OK);
+  EXPECT_EQ(wanted_events_, 3u);
+  EXPECT_FALSE(begin(SampleEvent::class_load)) << "the process is ending";
+}
+
+// mixwalk.dll's thread has no processor: the program ends without it.
+TEST_F(EventSourceTest, TheEndOfTheProcessDoesNotWaitForLong) {
+  ASSERT_TRUE(begin(SampleEvent::module_load));
+  events_.close();
+  events_.loaded_module(1, S_OK);
+  EXPECT_EQ(wanted_events_, 1u);
+  EXPECT_EQ(events_.next(), nullptr) << "the runtime may be asked for nothing any more";
   events_.end();
 }
 
