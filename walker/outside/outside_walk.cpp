@@ -1,6 +1,7 @@
 #include "walker/outside/outside_walk.h"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <set>
 #include <utility>
@@ -42,11 +43,19 @@ std::uint64_t exception_dispatcher_of(const Target& target) {
   return 0;
 }
 
+// Code outside the images that is not known to be managed, or whose unwind data was not found.
+bool has_unknown_code(const Stack& stack) {
+  return std::ranges::any_of(stack.frames, [](const Frame& frame) {
+    return frame.kind == FrameKind::native && frame.module == Frame::kNone && frame.function == 0;
+  });
+}
+
 class Walk {
  public:
-  Walk(Target& target, const OutsideKnowledge& knowledge)
+  Walk(Target& target, const OutsideKnowledge& knowledge, std::chrono::milliseconds between_asking_anew)
       : target_(target),
         knowledge_(knowledge),
+        between_asking_anew_(between_asking_anew),
         table_(target_modules(target)),
         view_(table_.view()),
         code_{knowledge.jitted, target.runtime().name.empty() || knowledge.jitted != nullptr,
@@ -61,14 +70,8 @@ class Walk {
     thread.stopping_ns = sample.stopping_ns;
     thread.copy_cut = sample.stack.cut();
     if (!thread.skipped.empty()) return thread;
-    TargetStep step(view_, target_.memory(), sample.stack, target_.outside(), code_);
-    const GuessView guess{view_, target_.memory(), sample.stack, step.leaf(), *guesses_};
-    thread.stack = merge(sample, {.step = step,
-                                  .managed = knowledge_.managed,
-                                  .modules = view_,
-                                  .scratch = frames_,
-                                  .guess = &guess});
-    note_callees(thread.stack, sample.stack);
+    thread.stack = walk(sample);
+    if (!thread.stack.whole() && has_unknown_code(thread.stack) && asks_anew()) thread.stack = walk(sample);
     if (!images_stand(thread.stack)) {
       thread.stack = {};
       thread.skipped = kImageWentAway;
@@ -87,6 +90,30 @@ class Walk {
   }
 
  private:
+  Stack walk(const RawSample& sample) {
+    TargetStep step(view_, target_.memory(), sample.stack, target_.outside(), code_);
+    const GuessView guess{view_, target_.memory(), sample.stack, step.leaf(), *guesses_};
+    Stack stack = merge(sample, {.step = step,
+                                 .managed = knowledge_.managed,
+                                 .modules = view_,
+                                 .scratch = frames_,
+                                 .guess = &guess});
+    note_callees(stack, sample.stack);
+    return stack;
+  }
+
+  // Folklore: a running process compiles a method after its runtime's tables were read, and a thread is captured in that
+  // method later. For the library the code does not exist, so its callers were guessed. Real case: on a busy machine a
+  // dump from outside takes seconds, and 2 of 73 stacks of torture.exe had such code; the library's answer was
+  // E_INVALIDARG. Remedy: the tables are read anew, and the same copy is walked again. Test:
+  // OutsideWalkTest.CodeThatWasCompiledMeanwhileIsAskedForAnew.
+  bool asks_anew() {
+    const auto now = std::chrono::steady_clock::now();
+    if (!knowledge_.ask_anew || now - known_since_ < between_asking_anew_) return false;
+    known_since_ = now;
+    return knowledge_.ask_anew();
+  }
+
   // Folklore: a program that loads and unloads two DLLs in turn had one of them at the other's base between the listing
   // of the images and the capture of a thread, and the thread's frames got names of the wrong DLL (torture.exe, kind
   // `turns`, from outside: 1 stack of 1,112). While a thread is in an image's code, the image stays loaded. So an image
@@ -101,6 +128,8 @@ class Walk {
 
   Target& target_;
   const OutsideKnowledge& knowledge_;
+  std::chrono::milliseconds between_asking_anew_;
+  std::chrono::steady_clock::time_point known_since_ = std::chrono::steady_clock::now();
   ModuleTable table_;
   ModuleView view_;
   OutsideCode code_;
@@ -118,7 +147,7 @@ Snapshot walk_outside(Target& target, const OutsideKnowledge& knowledge, const O
                     .process = target.process(),
                     .runtime = target.runtime(),
                     .engine = Engine::copy};
-  Walk walk(target, knowledge);
+  Walk walk(target, knowledge, limits.between_asking_anew);
   snapshot.modules = walk.modules();
   std::size_t frames = 0;
   for (const TargetThread& thread : target.threads()) {

@@ -23,11 +23,16 @@ struct OutsideKnowledge {
   JittedStep* jitted = nullptr;  // null: code outside the images is not unwound, where a runtime is in the target
   // Which threads are walked; empty: all.
   std::function<bool(const TargetThread&)> wanted;
+  // Makes `managed` and `jitted` forget what they know of a target that has run since. Returns false if the target does
+  // not run. Empty: never asked for.
+  std::function<bool()> ask_anew;
 };
 
 // The limit for all stacks together. A dump can list thousands of threads that share one deep stack.
 struct OutsideLimits {
   std::chrono::milliseconds time = std::chrono::minutes(2);
+  // OutsideKnowledge::ask_anew() is called at most once in this time: afterwards everything is read again.
+  std::chrono::milliseconds between_asking_anew{100};
   std::size_t frames = 2'000'000;
 };
 

@@ -52,8 +52,10 @@ class Target {
   // What lies at an address outside all images.
   virtual OutsideMemory& outside() noexcept = 0;
 
-  // A live process runs on: forgets the memory that was read and what was kept of its threads. False: the target stands
-  // still, and nothing was forgotten.
+  // A live process runs on: forgets the memory that was read, so that it is read anew. Copies of threads are kept.
+  // Returns false if the target does not run; then nothing is forgotten.
+  virtual bool drop_memory() { return false; }
+  // The same, and forgets the copies of threads as well.
   virtual bool forget_memory() { return false; }
 
   // The thread's registers, and its stack from Rsp to the stack's base, both at the same moment: sample.context and

@@ -31,7 +31,13 @@ Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& o
   }
   QuestionedCode managed(*clr);
   ClrJittedStep jitted(*clr, target.memory());
-  Snapshot snapshot = walk_outside(target, {.managed = managed, .jitted = &jitted, .wanted = wanted});
+  const auto ask_anew = [&] {
+    if (!target.drop_memory()) return false;
+    clr->target_ran();
+    return true;
+  };
+  Snapshot snapshot = walk_outside(
+      target, {.managed = managed, .jitted = &jitted, .wanted = wanted, .ask_anew = ask_anew});
   name_functions(snapshot, *clr);
   add_clr_threads(snapshot, *clr);
   snapshot.locks_missing = "nobody looked";

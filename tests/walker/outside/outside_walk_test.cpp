@@ -71,7 +71,7 @@ class OutsideWalkTest : public ::testing::Test {
     EXPECT_EQ(read.error(), MinidumpError::none);
     DiskImages disk(no_files_, folder_files_, parse_symbol_path("/symbols"));
     DumpTarget target(read, disk);
-    return walk_outside(target, {managed_, jitted_, wanted_}, limits);
+    return walk_outside(target, {managed_, jitted_, wanted_, ask_anew_}, limits);
   }
   static std::vector<std::string> frames(const Stack& stack) {
     std::vector<std::string> lines;
@@ -89,6 +89,7 @@ class OutsideWalkTest : public ::testing::Test {
   KnownCode managed_;
   JittedStep* jitted_ = nullptr;
   std::function<bool(const TargetThread&)> wanted_;
+  std::function<bool()> ask_anew_;
 };
 
 TEST_F(OutsideWalkTest, FramesInImagesLeadToTheRoot) {
@@ -130,11 +131,11 @@ TEST_F(OutsideWalkTest, AStackInAnImageThatWasReplacedIsNone) {
   DiskImages disk(no_files_, folder_files_, {});
   DumpTarget dump(read, disk);
   ReplacedImage replaced(dump, kNtdllBase), other(dump, 0x1'9000'0000);
-  const Thread thread = walk_outside(replaced, {managed_, jitted_, wanted_}).threads.at(0);
+  const Thread thread = walk_outside(replaced, {managed_, jitted_, wanted_, ask_anew_}).threads.at(0);
   EXPECT_EQ(thread.skipped, "code on its stack went away while it was looked at");
   EXPECT_TRUE(thread.stack.frames.empty());
   EXPECT_EQ(thread.name, "Ada");
-  EXPECT_TRUE(walk_outside(other, {managed_, jitted_, wanted_}).threads.at(0).stack.whole());
+  EXPECT_TRUE(walk_outside(other, {managed_, jitted_, wanted_, ask_anew_}).threads.at(0).stack.whole());
 }
 
 TEST_F(OutsideWalkTest, AZeroInAnotherImageIsNoRoot) {
@@ -158,6 +159,46 @@ TEST_F(OutsideWalkTest, JittedCodeIsSteppedThroughByWhoKnowsIt) {
   const Stack& stack = snapshot.threads[0].stack;
   EXPECT_THAT(frames(stack), ElementsAre("native 140001020", "managed 70000042", "native 180001020"));
   EXPECT_EQ(stack.frames[1].function, 7u);
+  EXPECT_TRUE(stack.whole());
+}
+
+TEST_F(OutsideWalkTest, CodeThatWasCompiledMeanwhileIsAskedForAnew) {
+  WordFrames jitted;
+  const DumpBuilder dump = standing_at(kInApp, {kJitted + 2, 0x1234, kInNtdll, 0}, true);
+  int asked = 0;
+  bool runs = true;
+  ask_anew_ = [&] {
+    ++asked;
+    if (runs) managed_.from = 0x7000'0000, managed_.bytes = 0x100;
+    return runs;
+  };
+  // Known to the library, but not to be managed code.
+  jitted_ = &jitted;
+  managed_.from = managed_.bytes = 0;
+  EXPECT_TRUE(walk(dump, {.between_asking_anew = {}}).threads[0].stack.whole());
+  EXPECT_EQ(asked, 0) << "a whole stack needs no more answers";
+
+  class Unknown final : public JittedStep {
+   public:
+    explicit Unknown(const KnownCode& code) : code_(code) {}
+    StepResult step(Cursor& frame, LeafRule leaf, const StackCopy& stack) noexcept override {
+      return code_.bytes == 0 ? StepResult{StepFault::no_unwind} : known_.step(frame, leaf, stack);
+    }
+
+   private:
+    const KnownCode& code_;
+    WordFrames known_;
+  } unknown(managed_);
+  jitted_ = &unknown;
+  EXPECT_FALSE(walk(dump, {.between_asking_anew = std::chrono::hours(1)}).threads[0].stack.whole());
+  EXPECT_EQ(asked, 0) << "what is known was read just now";
+  runs = false;
+  EXPECT_FALSE(walk(dump, {.between_asking_anew = {}}).threads[0].stack.whole());
+  EXPECT_EQ(asked, 1);
+  runs = true;
+  const Stack stack = walk(dump, {.between_asking_anew = {}}).threads[0].stack;
+  EXPECT_EQ(asked, 2);
+  EXPECT_THAT(frames(stack), ElementsAre("native 140001020", "managed 70000042", "native 180001020"));
   EXPECT_TRUE(stack.whole());
 }
 

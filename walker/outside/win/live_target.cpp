@@ -67,11 +67,15 @@ void LiveTarget::refresh() {
   read_threads();
 }
 
-bool LiveTarget::forget_memory() {
-  of_moments_ = false;
+bool LiveTarget::drop_memory() {
   memory_.drop();
   cache_.drop();
   return true;
+}
+
+bool LiveTarget::forget_memory() {
+  of_moments_ = false;
+  return drop_memory();
 }
 
 void LiveTarget::read_modules() {

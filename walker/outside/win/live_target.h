@@ -39,6 +39,7 @@ class LiveTarget final : public Target {
   bool image_stands(std::uint64_t base) override;
   const MemoryReader& memory() const noexcept override { return cache_; }
   OutsideMemory& outside() noexcept override { return memory_; }
+  bool drop_memory() override;
   // From then on capture() captures every thread anew, also those that were suspended together.
   bool forget_memory() override;
   void capture(const TargetThread& thread, RawSample& sample) override;
