@@ -202,7 +202,7 @@ Json document(const Snapshot& snapshot, const FrameFilter& filter) {
   json["counters"] = counters_json(count(snapshot));
   json["moments"] = Json::array();
   for (const Moment& moment : snapshot.moments) {
-    json["moments"].push_back({{"stood_ns", moment.stood_ns}});
+    json["moments"].push_back({{"stood_ns", moment.frozen_ns}});
   }
   json["modules"] = Json::array();
   for (const Module& module : snapshot.modules) json["modules"].push_back(module_json(module));

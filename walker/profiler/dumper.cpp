@@ -92,9 +92,9 @@ bool Dumper::sample_moment(Threads& waiting, bool& overdue) {
     arena_bytes += std::min<std::uint64_t>(bytes, kMostArena) + kStackGrowthBytes;
   }
   const Pages<std::byte> arena(std::min(arena_bytes, kMostArena));
-  const auto stood_ns = sampler_.sample_group(group, Engine::copy, arena.all());
-  if (!stood_ns) return false;
-  moments_.push_back({*stood_ns});
+  const auto frozen_ns = sampler_.sample_group(group, Engine::copy, arena.all());
+  if (!frozen_ns) return false;
+  moments_.push_back({*frozen_ns});
   Threads left;
   for (std::size_t i = 0; i < count; ++i) {
     Sampler::Sample& sample = group[i].sample;

@@ -428,14 +428,14 @@ bool Recorder::sample_in_groups(std::uint64_t now, std::span<Due> due) {
       group[i].thread = &followed.thread.thread();
       group[i].last = &followed.last;
     }
-    const auto stood_ns = sampler_.sample_group(group, request_.sampling.engine, {});
-    if (!stood_ns) return false;
+    const auto frozen_ns = sampler_.sample_group(group, request_.sampling.engine, {});
+    if (!frozen_ns) return false;
     std::size_t moved = 0, late = 0;
     for (const Sampler::GroupThread& of : group) {
       moved += !of.sample.unmoved;
       late += of.sample.fault == CaptureFault::overdue || of.sample.fault == CaptureFault::no_room;
     }
-    budget_->add_group(moved, *stood_ns);
+    budget_->add_group(moved, *frozen_ns);
     group_size_.took(count, late);
     for (std::size_t i = 0; i < count; ++i) {
       const Sampler::Sample& sample = group[i].sample;

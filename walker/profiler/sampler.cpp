@@ -233,12 +233,12 @@ std::optional<std::uint64_t> Sampler::sample_group(std::span<GroupThread> thread
     of.sample.thread.clr_id = claim.entry()->clr_id;
     of.sample.thread.name = claim.entry()->name;
   }
-  std::uint64_t stood_ns = 0;
+  std::uint64_t frozen_ns = 0;
   {
     const FreezeGate::Pass pass(services_.gate);
     if (!pass) return std::nullopt;
     const PlainMemory stack;
-    stood_ns = capture_group(group, group_, arena.empty() ? buffers_.stack() : arena, stack);
+    frozen_ns = capture_group(group, group_, arena.empty() ? buffers_.stack() : arena, stack);
   }
   for (std::size_t i = 0; i < threads.size(); ++i) {
     RawSample& raw = group_[i].sample;
@@ -250,7 +250,7 @@ std::optional<std::uint64_t> Sampler::sample_group(std::span<GroupThread> thread
     how.asked = engine == Engine::copy || thread.clr_id == 0;
     finish_look(threads[i].sample, raw, how, threads[i].last);
   }
-  return stood_ns;
+  return frozen_ns;
 }
 
 void Sampler::finish_look(Sample& result, RawSample& raw, const Look& look, Last* last) {

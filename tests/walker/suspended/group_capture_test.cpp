@@ -220,8 +220,8 @@ TEST_F(GroupCaptureTest, AThreadThatWasLetGoStoodUntilThen) {
 // While the second thread comes to stand, the first one stands already, and the third one perhaps.
 TEST_F(GroupCaptureTest, WaitingForAnotherThreadCountsAsFrozen) {
   group_.threads[1].stops_in_ns = 5000;
-  const std::uint64_t stood_ns = capture();
-  EXPECT_EQ(stood_ns, 5000u);
+  const std::uint64_t frozen_ns = capture();
+  EXPECT_EQ(frozen_ns, 5000u);
   EXPECT_EQ(members_[0].sample.frozen_ns, 5000u);
   EXPECT_EQ(members_[0].sample.stopping_ns, 0u);
   EXPECT_EQ(members_[1].sample.frozen_ns, 0u);

@@ -139,7 +139,7 @@ ExitCode write(const MinidumpCommand& command, std::uint32_t id, HANDLE process,
   return report({ExitCode::ok,
                  fmt::format("wrote \"{}\"{}: {}; the {} threads of {} stood for {:.1f} s", command.output,
                              file.replaces() ? " in place of the file that was there" : "", mib(size),
-                             writer->threads(), process_text, static_cast<double>(writer->stood_ns()) / 1e9)});
+                             writer->threads(), process_text, static_cast<double>(writer->frozen_ns()) / 1e9)});
 }
 
 }  // namespace

@@ -185,7 +185,7 @@ std::string MinidumpWriter::error() const {
   return job_->error == ERROR_SUCCESS ? std::string() : error_text(job_->error);
 }
 
-std::uint64_t MinidumpWriter::stood_ns() const noexcept { return job_->suspension.stood_ns(); }
+std::uint64_t MinidumpWriter::frozen_ns() const noexcept { return job_->suspension.frozen_ns(); }
 std::size_t MinidumpWriter::threads() const noexcept { return job_->suspension.threads().size(); }
 
 }  // namespace mixwalk

@@ -36,15 +36,15 @@ bool OutsideMoments::take(std::span<const NumberedThread> threads, std::uint32_t
   Group& group = groups_.emplace_back();
   group.arena = std::make_unique_for_overwrite<std::byte[]>(bytes);
   group.members = std::vector<GroupMember>(threads.size());
-  std::uint64_t stood_ns = 0;
+  std::uint64_t frozen_ns = 0;
   bool in_time = true;
   {
     OutsideGroup together(opened, deadline_ms);
     const SuspensionGate gate;
-    stood_ns = capture_group(together, group.members, {group.arena.get(), bytes}, known, deadline_ms * kSuspendingNs);
+    frozen_ns = capture_group(together, group.members, {group.arena.get(), bytes}, known, deadline_ms * kSuspendingNs);
     in_time = together.let_go_ns() == 0;
   }
-  moments_.push_back({stood_ns});
+  moments_.push_back({frozen_ns});
   for (std::size_t i = 0; i < threads.size(); ++i) {
     if (group.members[i].sample.fault != CaptureFault::none) continue;
     taken_[threads[i].os_id] = {&group.members[i], static_cast<std::uint32_t>(moments_.size())};

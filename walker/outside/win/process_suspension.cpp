@@ -60,7 +60,7 @@ void ProcessSuspension::end() noexcept {
     ResumeThread(thread.handle.get());
     thread.entry.end();
   }
-  stood_ns_ = clock_.now_ns() - begun_ns_;
+  frozen_ns_ = clock_.now_ns() - begun_ns_;
 }
 
 }  // namespace mixwalk
