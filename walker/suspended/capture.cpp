@@ -126,7 +126,7 @@ void capture(ThreadControl& thread, std::uint64_t clr_thread, const CaptureView&
   }
   // Where a supervisor ended the freeze, this thread may have continued much later, and the frozen thread may have been
   // resumed before it had stopped.
-  const std::uint64_t ended = sample.overdue ? thread.let_go_ns() : thread.now_ns();
+  const std::uint64_t ended = sample.overdue ? thread.last_frozen_ns() : thread.now_ns();
   sample.frozen_ns = ended > standing ? ended - standing : 0;
 }
 

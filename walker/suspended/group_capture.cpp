@@ -65,8 +65,8 @@ class GroupCapture {
     member.suspended = false;
     RawSample& sample = member.sample;
     // The supervisor resumes all of them, including those that were copied before.
-    const std::uint64_t now = group_.now_ns(), let_go = group_.let_go_ns();
-    const std::uint64_t ended = let_go != 0 ? std::min(now, let_go) : now;
+    const std::uint64_t now = group_.now_ns(), last_frozen = group_.last_frozen_ns();
+    const std::uint64_t ended = last_frozen != 0 ? std::min(now, last_frozen) : now;
     const std::uint64_t under_way = ended > member.suspended_ns ? ended - member.suspended_ns : 0;
     sample.frozen_ns = under_way > member.reading_ns ? under_way - member.reading_ns : 0;
   }

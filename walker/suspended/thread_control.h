@@ -30,7 +30,7 @@ class ThreadControl {
   virtual StackLimits stack_limits() const noexcept = 0;
   // Whether a supervisor is resuming the thread, or has done so since suspend(), and when, by now_ns().
   virtual bool overdue() const noexcept = 0;
-  virtual std::uint64_t let_go_ns() const noexcept = 0;
+  virtual std::uint64_t last_frozen_ns() const noexcept = 0;
   // A monotonic clock, in nanoseconds.
   virtual std::uint64_t now_ns() const noexcept = 0;
 

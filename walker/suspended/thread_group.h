@@ -30,7 +30,7 @@ class ThreadGroup {
   // before the first of them runs.
   virtual bool overdue(std::size_t place) const noexcept = 0;
   // When, by now_ns(); 0: none has since begin().
-  virtual std::uint64_t let_go_ns() const noexcept = 0;
+  virtual std::uint64_t last_frozen_ns() const noexcept = 0;
   // A monotonic clock, in nanoseconds.
   virtual std::uint64_t now_ns() const noexcept = 0;
 

@@ -42,7 +42,7 @@ bool OutsideMoments::take(std::span<const NumberedThread> threads, std::uint32_t
     OutsideGroup together(opened, deadline_ms);
     const SuspensionGate gate;
     frozen_ns = capture_group(together, group.members, {group.arena.get(), bytes}, known, deadline_ms * kSuspendingNs);
-    in_time = together.let_go_ns() == 0;
+    in_time = together.last_frozen_ns() == 0;
   }
   moments_.push_back({frozen_ns});
   for (std::size_t i = 0; i < threads.size(); ++i) {

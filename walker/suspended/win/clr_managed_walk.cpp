@@ -4,7 +4,7 @@
 
 namespace mixwalk {
 
-static_assert(static_cast<std::uint32_t>(clr::kSnapshotInvalidThread) == kThreadLetGo);
+static_assert(static_cast<std::uint32_t>(clr::kSnapshotInvalidThread) == kThreadDetached);
 
 void ClrManagedWalk::warm_up(clr::ICorProfilerInfo4* info4) noexcept {
   if (info4 != nullptr) info4->InitializeCurrentThread();

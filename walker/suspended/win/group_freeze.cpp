@@ -16,7 +16,7 @@ bool GroupFreeze::add(const ThreadHandle& thread) noexcept {
 void GroupFreeze::begin() noexcept {
   reached_.store(0, std::memory_order_relaxed);
   since_.store(GetTickCount64(), std::memory_order_relaxed);
-  let_go_ticks_.store(0, std::memory_order_relaxed);
+  last_frozen_ticks_.store(0, std::memory_order_relaxed);
   const State next = (state_.load(std::memory_order_relaxed) | kPhaseBits) + 1;
   state_.store(with(next, Phase::standing), std::memory_order_release);
 }
@@ -89,7 +89,7 @@ void GroupFreeze::look(ULONGLONG now_ms) noexcept {
   if (now_ms < since || now_ms - since < deadline_ms_) return;
   LARGE_INTEGER ticks;
   QueryPerformanceCounter(&ticks);
-  let_go_ticks_.store(static_cast<std::uint64_t>(ticks.QuadPart));
+  last_frozen_ticks_.store(static_cast<std::uint64_t>(ticks.QuadPart));
   if (!state_.compare_exchange_strong(state, with(state, Phase::resuming))) return;
   // From here on suspend() itself resumes a thread that it has suspended.
   const std::size_t reached = reached_.load();

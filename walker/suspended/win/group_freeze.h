@@ -48,7 +48,7 @@ class GroupFreeze final : public ThreadGroup {
     return members_[place].thread->stack_limits();
   }
   bool overdue(std::size_t place) const noexcept override;
-  std::uint64_t let_go_ns() const noexcept override { return clock_.in_ns(let_go_ticks_.load()); }
+  std::uint64_t last_frozen_ns() const noexcept override { return clock_.in_ns(last_frozen_ticks_.load()); }
   std::uint64_t now_ns() const noexcept override { return clock_.now_ns(); }
 
   // Called by the supervisor's thread: resumes a group that has been frozen for too long at now_ms (GetTickCount64).
@@ -80,7 +80,7 @@ class GroupFreeze final : public ThreadGroup {
   std::atomic<std::size_t> reached_{0};  // members that suspend() has come to
   std::atomic<State> state_{0};
   std::atomic<ULONGLONG> since_{0};  // GetTickCount64 at begin()
-  std::atomic<std::uint64_t> let_go_ticks_{0};
+  std::atomic<std::uint64_t> last_frozen_ticks_{0};
   TickClock clock_;
 };
 
