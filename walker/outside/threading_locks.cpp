@@ -16,8 +16,8 @@ namespace mixwalk {
 namespace {
 
 // From the leaf to Lock.TryEnterSlow: the frames of the wait, including those of the runtime and the system.
-constexpr std::size_t kMostFrames = 40;
-constexpr std::uint64_t kMostBytes = 16 << 10;
+constexpr std::size_t kMaxLockFrames = 40;
+constexpr std::uint64_t kMaxLockBytes = 16 << 10;
 // A function keeps its arguments in the room that its caller has for them.
 constexpr std::uint64_t kHomeBytes = 0x20;
 constexpr std::size_t kRegisters = 16;
@@ -63,7 +63,7 @@ class Look {
       const std::uint64_t address = lock_waited_for(waiter.words, locks, own);
       const auto then = locks.find(address), now = later.find(address);
       if (then == locks.end() || now == later.end() || then->second != now->second) continue;
-      if (waiting_.words_of(*waiter.thread, waiter.end, kMostBytes) != waiter.words) continue;
+      if (waiting_.words_of(*waiter.thread, waiter.end, kMaxLockBytes) != waiter.words) continue;
       readings.push_back({lock_of(address, then->second, owner_of(then->second)), waiter.thread->os_id});
     }
     std::ranges::move(agreed(readings), std::back_inserter(snapshot_.locks));
@@ -91,13 +91,13 @@ class Look {
     for (const Thread& thread : snapshot_.threads) {
       const auto end = threading_wait_end(thread);
       const std::uint64_t begin = end ? thread.stack.frames.front().stack_pointer : 0;
-      if (!end || *end < begin || *end - begin > kMostBytes) continue;
+      if (!end || *end < begin || *end - begin > kMaxLockBytes) continue;
       if (time_is_over()) break;
       if (waiters.size() == limits_.waiters) {
         missing(kTooManyLocks);
         break;
       }
-      Waiter waiter{&thread, *end, waiting_.words_of(thread, *end, kMostBytes)};
+      Waiter waiter{&thread, *end, waiting_.words_of(thread, *end, kMaxLockBytes)};
       // None of these words may be missing: another lock could be taken for the one that the thread waits for.
       if (waiter.words.size() == kRegisters + (*end - begin) / 8) waiters.push_back(std::move(waiter));
     }
@@ -172,7 +172,7 @@ class Look {
 std::optional<std::uint64_t> threading_wait_end(const Thread& thread) {
   const std::vector<Frame>& frames = thread.stack.frames;
   bool waits = false;
-  for (std::size_t i = 0; i < frames.size() && i < kMostFrames; ++i) {
+  for (std::size_t i = 0; i < frames.size() && i < kMaxLockFrames; ++i) {
     const Frame& frame = frames[i];
     if (frame.kind == FrameKind::gap || is_guess(frame.trust)) return std::nullopt;
     if (frame.kind != FrameKind::managed) continue;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kWanted = 2;
 // Each candidate costs two short freezes and a walk. Usually most of a hundred threads are parked.
-constexpr std::size_t kMostTried = 32;
+constexpr std::size_t kMaxTried = 32;
 // A program that was just started has not named its threads yet.
 constexpr DWORD kNameMs = 200;
 
@@ -22,7 +22,7 @@ void Canaries::choose(const std::string& prefix) {
   }
   std::size_t tried = 0;
   for (const std::uint32_t os_id : registry_.os_ids()) {
-    if (chosen_.size() == kWanted || ++tried > kMostTried) return;
+    if (chosen_.size() == kWanted || ++tried > kMaxTried) return;
     if (!chosen_.empty() && chosen_.front() == os_id) continue;
     if (try_out(os_id)) chosen_.push_back(os_id);
   }

@@ -92,7 +92,7 @@ class Sampler {
     Last* last = nullptr;
     Sample sample;
   };
-  static constexpr std::size_t kMostInGroup = GroupFreeze::kMost;
+  static constexpr std::size_t kMaxInGroup = GroupFreeze::kMax;
   // How long the group stood, in nanoseconds.
   std::optional<std::uint64_t> sample_group(std::span<GroupThread> threads, Engine engine,
                                             std::span<std::byte> arena);

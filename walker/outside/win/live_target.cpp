@@ -134,8 +134,8 @@ OutsideThread* LiveTarget::thread(std::uint32_t id) {
 
 void LiveTarget::stand_together(const std::function<bool(const TargetThread&)>& wanted, std::uint32_t deadline_ms) {
   std::size_t overdue = 0;
-  const std::size_t most = kMostMoments + threads_.size() / OutsideMoments::kMostThreads;
-  while (moments_.moments().size() < most && overdue < kMostOverdueMoments) {
+  const std::size_t most = kMaxDumpMoments + threads_.size() / OutsideMoments::kMaxThreads;
+  while (moments_.moments().size() < most && overdue < kMaxOverdueMoments) {
     std::vector<NumberedThread> waiting;
     for (const TargetThread& listed : threads_) {
       if (moments_.moment_of(listed.os_id) != 0 || (wanted && !wanted(listed))) continue;

@@ -3,12 +3,12 @@
 namespace mixwalk {
 
 void GroupFreeze::clear() {
-  if (!members_) members_ = std::make_unique<Member[]>(kMost);
+  if (!members_) members_ = std::make_unique<Member[]>(kMax);
   size_ = 0;
 }
 
 bool GroupFreeze::add(const ThreadHandle& thread) noexcept {
-  if (size_ == kMost) return false;
+  if (size_ == kMax) return false;
   members_[size_++].thread = &thread;
   return true;
 }

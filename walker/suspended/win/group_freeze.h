@@ -23,7 +23,7 @@ namespace mixwalk {
 class GroupFreeze final : public ThreadGroup {
  public:
   // The ledger has this many slots, and some of them are for single freezes.
-  static constexpr std::size_t kMost = LedgerPage::kSlots - 24;
+  static constexpr std::size_t kMax = LedgerPage::kSlots - 24;
 
   // `heartbeat`: of the supervisor that calls look().
   GroupFreeze(LedgerPage& ledger, DWORD deadline_ms, const Heartbeat& heartbeat,
