@@ -31,7 +31,7 @@ void Canaries::choose(const std::string& prefix) {
 bool Canaries::try_out(std::uint32_t os_id) {
   ThreadClaim claim(registry_, os_id);
   if (!claim.entry() || !probe_.set_canary(claim.entry()->clr_id, os_id)) return false;
-  const auto before = where_it_stands(os_id);
+  const auto before = registers_in_system_call(os_id);
   if (!before) return false;
   bool passed = false;
   {
@@ -39,11 +39,11 @@ bool Canaries::try_out(std::uint32_t os_id) {
     passed = pass && probe_.passes();
     if (!probe_.wait_until_idle()) claim.keep();
   }
-  return passed && where_it_stands(os_id) == before;
+  return passed && registers_in_system_call(os_id) == before;
 }
 
 // Nothing: the thread is in no system call, is suspended by others, or cannot be read.
-std::optional<Registers> Canaries::where_it_stands(std::uint32_t os_id) {
+std::optional<Registers> Canaries::registers_in_system_call(std::uint32_t os_id) {
   const FreezeGate::Pass pass(gate_);
   Supervisor unwatched(probe_.ledger());  // never started: reading registers waits for nothing
   WindowsThread thread(unwatched);

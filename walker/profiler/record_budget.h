@@ -30,7 +30,7 @@ class RecordBudget {
   void add_group(std::size_t threads, std::uint64_t frozen_ns) noexcept {
     working_ += threads;
     frozen_ns_ += static_cast<std::uint64_t>(std::min(static_cast<double>(threads), processors_) *
-                                            static_cast<double>(frozen_ns));
+                                             static_cast<double>(frozen_ns));
   }
   // A thread that was counted already was frozen once more.
   void add_again(std::uint64_t frozen_ns) noexcept { frozen_ns_ += frozen_ns; }

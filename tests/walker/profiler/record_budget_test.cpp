@@ -8,8 +8,8 @@ namespace {
 constexpr std::uint64_t kMs = 1'000'000;
 
 // A target with `working` threads that have work; each round of samples costs `cpu_ns` and suspends threads for
-// `frozen_ns`. Returns what recording took in the last half of `seconds`, as a share of what the threads could do on two
-// processors.
+// `frozen_ns`. Returns what recording took in the last half of `seconds`, as a share of what the threads could do on
+// two processors.
 double share_taken(RecordBudget& budget, std::size_t working, std::uint64_t cpu_ns,
                    std::uint64_t frozen_ns, unsigned seconds = 60) {
   std::uint64_t now = 0, cpu = 0, rounds = 0;
