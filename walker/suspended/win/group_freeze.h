@@ -60,9 +60,9 @@ class GroupFreeze final : public ThreadGroup {
     std::atomic<HANDLE> handle{nullptr};  // for the supervisor
     WindowsFreeze freeze;
   };
-  // standing → idle (end), or standing → resuming (the supervisor's) → overdue → idle. As in Supervisor, a
+  // frozen → idle (end), or frozen → resuming (the supervisor's) → overdue → idle. As in Supervisor, a
   // state is a phase and, above it, the number of the freeze.
-  enum class Phase : std::uint64_t { idle, standing, resuming, overdue };
+  enum class Phase : std::uint64_t { idle, frozen, resuming, overdue };
   using State = std::uint64_t;
   static constexpr State kPhaseBits = 0x3;
   static Phase phase_of(State state) noexcept { return static_cast<Phase>(state & kPhaseBits); }

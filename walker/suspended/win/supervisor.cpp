@@ -52,7 +52,7 @@ void Supervisor::end() noexcept {
   const HANDLE thread = target_.load(std::memory_order_relaxed);
   const bool in_time = change(Phase::frozen, Phase::idle);
   if (in_time && freeze_.take()) resume_(thread);
-  freeze_.give_back_what_mixwalk_exe_left(thread, resume_);
+  freeze_.resume_if_left_to_us(thread, resume_);
   if (in_time && freeze_.taken_from_outside()) record_last_frozen();
   freeze_.end();
   State state = state_.load(std::memory_order_relaxed);
@@ -68,11 +68,11 @@ bool Supervisor::begin_walk() noexcept {
 }
 
 bool Supervisor::end_walk() noexcept {
-  const bool stood = change(Phase::walking, Phase::frozen);
-  // Let go by DoStackSnapshot itself, just now.
-  if (!stood && change(Phase::leaving, Phase::overdue)) record_last_frozen();
+  const bool was_frozen = change(Phase::walking, Phase::frozen);
+  // DoStackSnapshot itself has resumed the thread, just now.
+  if (!was_frozen && change(Phase::leaving, Phase::overdue)) record_last_frozen();
   freeze_.walk_ended();
-  return stood && !freeze_.taken_from_outside();
+  return was_frozen && !freeze_.taken_from_outside();
 }
 
 bool Supervisor::walk_may_go_on() noexcept {
