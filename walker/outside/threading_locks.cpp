@@ -58,7 +58,7 @@ class Look {
     std::vector<LockReading> readings;
     for (const Waiter& waiter : waiters) {
       // So nothing is said of what was read in part.
-      if (time_is_over()) break;
+      if (is_past_deadline()) break;
       const std::uint32_t own = owners_.contains(waiter.thread->os_id) ? waiter.thread->os_id : 0;
       const std::uint64_t address = lock_waited_for(waiter.words, locks, own);
       const auto then = locks.find(address), now = later.find(address);
@@ -75,7 +75,7 @@ class Look {
     if (snapshot_.locks_missing.empty()) snapshot_.locks_missing = why;
   }
 
-  bool time_is_over() {
+  bool is_past_deadline() {
     if (std::chrono::steady_clock::now() < end_) return false;
     missing(kLocksTimeOver);
     return true;
@@ -92,7 +92,7 @@ class Look {
       const auto end = threading_wait_end(thread);
       const std::uint64_t begin = end ? thread.stack.frames.front().stack_pointer : 0;
       if (!end || *end < begin || *end - begin > kMaxLockBytes) continue;
-      if (time_is_over()) break;
+      if (is_past_deadline()) break;
       if (waiters.size() == limits_.waiters) {
         missing(kTooManyLocks);
         break;
@@ -116,7 +116,7 @@ class Look {
   std::vector<std::uint64_t> objects_of(std::vector<Waiter>& waiters) {
     std::set<std::uint64_t> objects;
     std::erase_if(waiters, [&](const Waiter& waiter) {
-      if (time_is_over()) return true;
+      if (is_past_deadline()) return true;
       std::set<std::uint64_t> added;
       for (const std::uint64_t word : waiter.words) {
         if (!objects.contains(word) && may_be_object(word)) added.insert(word);
@@ -134,7 +134,7 @@ class Look {
   // Some of them, where the time is over.
   Locks read(std::span<const std::uint64_t> objects) {
     Locks locks;
-    while (!objects.empty() && !time_is_over()) {
+    while (!objects.empty() && !is_past_deadline()) {
       const auto some = objects.first(std::min(objects.size(), kMaxAsked));
       objects = objects.subspan(some.size());
       const std::vector<std::optional<ClrLock>> answers = clr_.lock_objects(some);

@@ -49,7 +49,7 @@ Dbghelp load_dbghelp() noexcept {
 // where no memory is, and takes minutes for 4 GiB. Real case: a program that starts and ends threads without a pause,
 // one dump in three. Leaving out such a stack loses nothing: it is part of the process's memory, which is in the dump
 // as well.
-void leave_out_lies(ULONG64 base, ULONG64 end, ULONG64 most, MINIDUMP_CALLBACK_OUTPUT& output) noexcept {
+void skip_implausible_stack(ULONG64 base, ULONG64 end, ULONG64 most, MINIDUMP_CALLBACK_OUTPUT& output) noexcept {
   if (std::max(base, end) - std::min(base, end) > most) output.ThreadWriteFlags &= ~ULONG{ThreadWriteStack};
 }
 
@@ -99,10 +99,10 @@ BOOL CALLBACK MinidumpWriter::Job::on_callback(void* param, const PMINIDUMP_CALL
     case IncludeThreadCallback:
     case ModuleCallback: return TRUE;
     case ThreadCallback:
-      leave_out_lies(input->Thread.StackBase, input->Thread.StackEnd, max_stack_bytes, *output);
+      skip_implausible_stack(input->Thread.StackBase, input->Thread.StackEnd, max_stack_bytes, *output);
       return TRUE;
     case ThreadExCallback:
-      leave_out_lies(input->ThreadEx.StackBase, input->ThreadEx.StackEnd, max_stack_bytes, *output);
+      skip_implausible_stack(input->ThreadEx.StackBase, input->ThreadEx.StackEnd, max_stack_bytes, *output);
       return TRUE;
     default: return FALSE;
   }

@@ -46,7 +46,7 @@ bool ProcessSuspension::suspend_new_threads(std::uint32_t process_id) {
       entry.end();
       continue;
     }
-    entry.stands(before);
+    entry.set_suspended(before);
     threads_.insert(threads_.begin() + at, {id, std::move(thread), entry});
     found = true;
   }
