@@ -39,7 +39,7 @@ namespace {
 
 constexpr std::size_t kMaxShownName = 260;
 
-bool stdout_is_console() { return _isatty(_fileno(stdout)) != 0 && obeys_escapes(stdout); }
+bool stdout_is_console() { return _isatty(_fileno(stdout)) != 0 && supports_escapes(stdout); }
 
 void complete(Snapshot& snapshot) {
   using namespace std::chrono;
