@@ -23,8 +23,8 @@ class ManagedLines {
 
   // As in PdbFinder: `files` for the paths of assemblies, and for assemblies in the folders of `path`; `path_files` for
   // PDBs in those folders.
-  ManagedLines(ImageFiles& files, ImageFiles& path_files, SymbolPath path, std::size_t most_bytes = kMaxBytes)
-      : files_(files), pdbs_(files, path_files, path), path_(std::move(path)), opened_(most_bytes) {}
+  ManagedLines(ImageFiles& files, ImageFiles& path_files, SymbolPath path, std::size_t max_bytes = kMaxBytes)
+      : files_(files), pdbs_(files, path_files, path), path_(std::move(path)), opened_(max_bytes) {}
 
   // The place of an IL offset of a method (MethodDef token). Nothing: the method has no line there, there is no PDB, or
   // another build of the assembly is at its path now.

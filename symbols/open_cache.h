@@ -13,7 +13,7 @@ namespace mixwalk {
 template <class Key, class Value>
 class OpenCache {
  public:
-  explicit OpenCache(std::size_t most_bytes) noexcept : most_bytes_(most_bytes) {}
+  explicit OpenCache(std::size_t max_bytes) noexcept : max_bytes_(max_bytes) {}
 
   // Valid until the next get(). `open`: gives the value where it is not open.
   template <class Open>
@@ -28,7 +28,7 @@ class OpenCache {
   void needs(std::size_t bytes) {
     bytes_ += bytes - last_->bytes;
     last_->bytes = bytes;
-    while (bytes_ > most_bytes_ && close_oldest()) {
+    while (bytes_ > max_bytes_ && close_oldest()) {
     }
   }
   std::size_t bytes() const noexcept { return bytes_; }
@@ -52,7 +52,7 @@ class OpenCache {
     return true;
   }
 
-  std::size_t most_bytes_, bytes_ = 0;
+  std::size_t max_bytes_, bytes_ = 0;
   std::uint64_t questions_ = 0;
   Entry* last_ = nullptr;
   std::map<Key, Entry> entries_;

@@ -56,12 +56,12 @@ class Symboliser {
   // `sources`: in the order in which they are asked; the first that knows an address names it. `path`: images are also
   // looked for in its folders, through `files`.
   Symboliser(ImageFiles& files, std::vector<OpenSource> sources, SymbolPath path = {},
-             OpenWithoutImage without_image = {}, std::size_t most_bytes = kMaxBytes)
+             OpenWithoutImage without_image = {}, std::size_t max_bytes = kMaxBytes)
       : files_(files),
         open_(std::move(sources)),
         path_(std::move(path)),
         without_image_(std::move(without_image)),
-        images_(most_bytes) {}
+        images_(max_bytes) {}
 
   std::optional<NamedAddress> name(const LoadedImage& image, CodeAddress code);
   ImageSymbols symbols_of(const LoadedImage& image) { return opened(image).state; }

@@ -55,7 +55,7 @@ void StackBuilder::add_managed(const RunFrame& found, std::uint64_t function) {
 void StackBuilder::open(OpenReason why) {
   // A stack that only was too long has led somewhere.
   const bool too_long = why == OpenReason::stack_cut || why == OpenReason::frame_limit;
-  if (!too_long && take_back_guess()) why = OpenReason::no_call;
+  if (!too_long && undo_guess()) why = OpenReason::no_call;
   if (!too_long) take_back_zero();
   Run& run = current_run();
   ++run.frame_count;
@@ -74,7 +74,7 @@ void StackBuilder::root() {
 }
 
 // A guess is made at the leaf, or above a trap: a run of native frames led there.
-bool StackBuilder::take_back_guess() {
+bool StackBuilder::undo_guess() {
   if (!guess_) return false;
   stack_.frames.resize(guess_->frames);
   managed_frames_ = guess_->managed_frames;

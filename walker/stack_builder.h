@@ -42,7 +42,7 @@ class StackBuilder {
     std::size_t frames = 0, runs = 0, managed_frames = 0;
   };
 
-  bool take_back_guess();
+  bool undo_guess();
   void take_back_zero();
   Run& current_run();
   void close_run(RunEnd end, OpenReason why);

@@ -19,7 +19,7 @@ constexpr std::uint32_t kNeverStepInto = 0xFEEFEE, kAlwaysStepInto = 0xF00F00;
 // Folklore: MSVC and clang write two rows at a function's begin, one for its own line and one for that of its first
 // statement. DbgHelp and llvm-symbolizer both give the first row to that very address, and the last one to the
 // following code.
-void part_equal_rows(std::vector<PdbLine>& lines, std::size_t first, std::uint32_t end) {
+void split_equal_rows(std::vector<PdbLine>& lines, std::size_t first, std::uint32_t end) {
   std::size_t kept = first;
   for (std::size_t i = first; i < lines.size();) {
     std::size_t last = i;
@@ -61,7 +61,7 @@ void read_lines(ByteCursor cursor, const PdbSections& sections, PdbModuleLines& 
   // Folklore: where a function begins with code of an inlined call, clang 14 may leave out the row of the call. Then
   // llvm-symbolizer too takes the function's first row, which was the row of the call in all cases seen.
   if (first < into.lines.size()) into.lines[first].rva = *begin;
-  part_equal_rows(into.lines, first, *begin + bytes);
+  split_equal_rows(into.lines, first, *begin + bytes);
   into.sequences.push_back({*begin, *begin + bytes, static_cast<std::uint32_t>(first),
                             static_cast<std::uint32_t>(into.lines.size() - first)});
 }

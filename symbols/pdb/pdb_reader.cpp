@@ -15,7 +15,7 @@ constexpr std::size_t kMaxFolded = 64;
 // Pieces of code in one function, with what is inlined in it. The largest in the wild have some 100,000.
 constexpr std::size_t kMaxCode = 2'000'000;
 // Functions that overlap share their lines; no compiler makes any. A row may be taken so often.
-constexpr std::size_t kTakes = 8;
+constexpr std::size_t kMaxRowUses = 8;
 
 }  // namespace
 
@@ -182,7 +182,7 @@ void PdbReader::read_module(const PdbModule& module, IndexBuilder& into) {
   const PdbModuleSymbols symbols =
       read_module_symbols(symbol_bytes.rest(), sizeof kC13Signature, dbi_.sections);
   const PdbModuleLines lines = read_module_lines(c13, dbi_.sections);
-  lines_left_ = kTakes * (lines.lines.size() + symbols.functions.size());
+  lines_left_ = kMaxRowUses * (lines.lines.size() + symbols.functions.size());
   for (const PdbFunction& function : symbols.functions) {
     if (owns(function.begin)) add_function(function, symbols, lines, into);
   }

@@ -16,7 +16,7 @@ constexpr ULONG32 kMaxVersions = 64;
 // Pieces of one version: hot and cold code.
 constexpr ULONG32 kMaxPieces = 4;
 // Entries of one function's map: a few for each line.
-constexpr ULONG32 kUsualEntries = 256, kMostEntries = 1 << 16;
+constexpr ULONG32 kUsualEntries = 256, kMaxEntries = 1 << 16;
 
 // The offset of an address from the beginning of the code, counted as if the pieces were contiguous; nothing: the
 // address is in none of the pieces.
@@ -94,7 +94,7 @@ bool ClrIlSource::read_map(UINT_PTR start) {
   };
   if (!read()) return false;
   if (count > map_.size()) {
-    map_.resize(std::min(count, kMostEntries));
+    map_.resize(std::min(count, kMaxEntries));
     if (!read()) return false;
   }
   map_.resize(std::min<std::size_t>(count, map_.size()));

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kMaxMethods = 1 << 14;
 // How often the methods of a module are read: this many times, and once more after each kReadMs. Otherwise stacks with
 // unknown words would cost too much.
-constexpr unsigned kMostReads = 16;
+constexpr unsigned kMaxReads = 16;
 constexpr ULONGLONG kReadMs = 100;
 
 }  // namespace
@@ -35,7 +35,7 @@ const ClrStubTargets::Target& ClrStubTargets::find(clr::ModuleID module, Kind ki
     read_ms = now;
     if (reads != 0) --reads;
   }
-  if (reads == kMostReads) return unknown_;
+  if (reads == kMaxReads) return unknown_;
   ++reads;
   if (targets.size() >= kMaxTargets) targets.clear();
   read(module, kind, targets);

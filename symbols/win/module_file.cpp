@@ -5,7 +5,7 @@
 namespace mixwalk {
 
 std::wstring module_file(clr::ICorProfilerInfo3& info, clr::ModuleID module) {
-  constexpr ULONG kUsualUnits = 260, kMostUnits = 32'768;
+  constexpr ULONG kUsualUnits = 260, kMaxUnits = 32'768;
   std::wstring path(kUsualUnits, L'\0');
   const BYTE* base = nullptr;
   ULONG units = 0;  // with the terminator
@@ -15,7 +15,7 @@ std::wstring module_file(clr::ICorProfilerInfo3& info, clr::ModuleID module) {
   };
   if (!ask()) return {};
   if (units > path.size()) {
-    path.resize(std::min(units, kMostUnits));
+    path.resize(std::min(units, kMaxUnits));
     if (!ask()) return {};
   }
   path.resize(std::char_traits<wchar_t>::length(path.c_str()));

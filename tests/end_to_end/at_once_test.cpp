@@ -55,7 +55,7 @@ TEST_F(AtOnce, TheStacksAreThoseOfADump) {
   const Snapshot once = dump_named(session, kAtOnce);
   // A second one, where a thread of the runtime has just started.
   ASSERT_GE(once.moments.size(), 1u);
-  EXPECT_GT(once.moments[0].stood_ns, 0u);
+  EXPECT_GT(once.moments[0].frozen_ns, 0u);
   EXPECT_TRUE(turn.moments.empty());
   int compared = 0;
   for (const char* name : {"deadlock 1", "deadlock 2", "sleep", "accept", "native wait", "com call",
@@ -83,7 +83,7 @@ void expect_two_hundred_of_one_moment(const Snapshot& snapshot) {
     EXPECT_TRUE(all_runs_closed(thread->stack)) << to_text(snapshot, *thread);
   }
   std::printf("%zu threads stood for %.1f ms\n", snapshot.threads.size(),
-              static_cast<double>(snapshot.moments.at(0).stood_ns) / 1e6);
+              static_cast<double>(snapshot.moments.at(0).frozen_ns) / 1e6);
 }
 
 TEST_F(AtOnce, TwoHundredThreadsOfOneMoment) {

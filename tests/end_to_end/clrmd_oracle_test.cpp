@@ -110,7 +110,7 @@ struct Differences {
   std::size_t sp_above = 0;
 };
 
-constexpr std::uint64_t kMostBeforeReturn = 64;
+constexpr std::uint64_t kMaxBeforeReturn = 64;
 
 void compare(const std::vector<ManagedFrame>& ours, const std::vector<ManagedFrame>& theirs, Differences& differences) {
   ASSERT_EQ(ours.size(), theirs.size()) << text_of(ours) << "ClrMD:\n" << text_of(theirs);
@@ -121,7 +121,7 @@ void compare(const std::vector<ManagedFrame>& ours, const std::vector<ManagedFra
     EXPECT_EQ(our.method, their.method) << text_of({our, their});
     if (our.ip != their.ip) {
       ++differences.ip_before_return;
-      EXPECT_TRUE(our.called_native && their.ip < our.ip && our.ip - their.ip <= kMostBeforeReturn)
+      EXPECT_TRUE(our.called_native && their.ip < our.ip && our.ip - their.ip <= kMaxBeforeReturn)
           << text_of({our, their});
     }
     if (our.sp != their.sp) {

@@ -59,17 +59,17 @@ TEST(ForeignThreads, ADetachedThreadIsWalkedFromItsCopyAndSaysWhy) {
   // One at a time, and long enough for a dump to meet it between its list of threads and its walk.
   Threads threads({"spawn", "--busy-finalizer", "500", "--spawners", "1", "--detach-ms", "200"});
   TargetSession session = attach_to(threads.id());
-  std::size_t let_go = 0;
-  for (int i = 0; i < 200 && let_go == 0; ++i) {
+  std::size_t detached = 0;
+  for (int i = 0; i < 200 && detached == 0; ++i) {
     const Snapshot snapshot = dump_named(session, {});
     for (const Thread& thread : snapshot.threads) {
-      if (thread.stack.refusal != kThreadLetGo) continue;
-      ++let_go;
+      if (thread.stack.refusal != kThreadDetached) continue;
+      ++detached;
       EXPECT_EQ(thread.stack.engine, Engine::copy);
       EXPECT_FALSE(thread.stack.frames.empty());
     }
   }
-  EXPECT_NE(let_go, 0u);
+  EXPECT_NE(detached, 0u);
   EXPECT_EQ(session.leave(), "");
   threads.expect_unharmed();
 }

@@ -39,7 +39,7 @@ constexpr std::uint64_t kEnded = 4;
 constexpr std::uint32_t kLongDeadlineMs = 2'000;
 constexpr int kLongWalksPerRequest = 2;
 // Whatever else.
-constexpr int kMostRequests = 500;
+constexpr int kMaxRequests = 500;
 
 // A freeze ends at its deadline, plus these: two steps of the supervisor (it looks every 10 ms, and a DoStackSnapshot
 // that waits is freed one look later); a time slice (15.6 ms on Windows) until the supervisor gets a processor, and one
@@ -244,7 +244,7 @@ TEST_P(LockHolder, Product) {
   const Lateness lateness;
   Walks walks;
   const int met = GetParam().native ? kMetWithItsLock : 0;
-  for (int i = 0; i < kRequests || (walks.holding < met && i < kMostRequests); ++i) {
+  for (int i = 0; i < kRequests || (walks.holding < met && i < kMaxRequests); ++i) {
     walk(session, program, kWalksPerRequest, kDefaultDeadlineMs, walks);
   }
   print(GetParam().lock, "product, 50 ms", walks, nullptr);
@@ -311,7 +311,7 @@ TEST_P(LockHolder, Sabotaged) {
   Walks until_hang;
   {
     TargetSession session = attach_to(program.id(), "mixwalk_trapped.dll");
-    for (int i = 0; i < kMostRequests && page->ended_by_another == 0; ++i) {
+    for (int i = 0; i < kMaxRequests && page->ended_by_another == 0; ++i) {
       walk(session, program, kLongWalksPerRequest, kLongDeadlineMs, until_hang);
     }
     EXPECT_EQ(session.leave(), "");
@@ -326,7 +326,7 @@ TEST_P(LockHolder, Sabotaged) {
   page->ended_by_another = 0;
   page->limit_ns = kLimitNs;
   page->over_limit = 0;
-  for (int i = 0; i < kMostRequests && page->ended_by_another < kEnded; i += kRequestsPerVisit) {
+  for (int i = 0; i < kMaxRequests && page->ended_by_another < kEnded; i += kRequestsPerVisit) {
     TargetSession session = attach_to(program.id(), "mixwalk_trapped.dll");
     for (int j = 0; j < kRequestsPerVisit; ++j) {
       walk(session, program, kWalksPerRequest, kDefaultDeadlineMs, walks);

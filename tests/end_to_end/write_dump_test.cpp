@@ -52,9 +52,9 @@ TEST_F(WriteDump, AllThreadsStandAndRunAgain) {
   ProcessSuspension suspension(hang_.id());
   EXPECT_EQ(suspension.threads().size(), list_threads(hang_.id())->size());
   EXPECT_TRUE(all_are(suspend_counts(hang_.id()), 1));
-  EXPECT_EQ(suspension.stood_ns(), 0u);
+  EXPECT_EQ(suspension.frozen_ns(), 0u);
   suspension.end();
-  EXPECT_GT(suspension.stood_ns(), 0u);
+  EXPECT_GT(suspension.frozen_ns(), 0u);
   suspension.end();  // of no use, and does no harm
 }
 
@@ -113,7 +113,7 @@ TEST(WriteDumpOfCmd, TheSystemsWriterWritesTheSameProcess) {
     ASSERT_TRUE(writer) << writer.failure().message;
     ASSERT_TRUE(writer->wait(200'000));
     EXPECT_EQ(writer->error(), "");
-    EXPECT_GT(writer->stood_ns(), 0u);
+    EXPECT_GT(writer->frozen_ns(), 0u);
     file.reset();
     EXPECT_EQ(why_not_whole(path), "");
     {

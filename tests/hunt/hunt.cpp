@@ -186,17 +186,17 @@ void hunt(const Situation& situation) {
   HuntedProgram hunted(situation);
   const std::string time = hunt_duration();
   Seen seen;
-  const auto goes_on = [&] { return hunted.process().running() && !::testing::Test::HasFailure(); };
-  if (goes_on()) visit(hunted.id(), {"record", "-i", "1ms", "--budget", "0", "-d", time}, situation, seen);
+  const auto may_continue = [&] { return hunted.process().running() && !::testing::Test::HasFailure(); };
+  if (may_continue()) visit(hunted.id(), {"record", "-i", "1ms", "--budget", "0", "-d", time}, situation, seen);
   // Each visit costs a second, most of it for the start of programs under Wine. In an ordinary run each situation is
   // dumped once, with the engines alternating between situations.
   static int dumps = 0;
   const ULONGLONG end = GetTickCount64() + static_cast<ULONGLONG>(hunt_time().count());
   do {
     const char* engine = dumps++ % 2 == 0 ? "copy" : "snapshot";
-    if (goes_on()) visit(hunted.id(), {"dump", "--engine", engine}, situation, seen);
-  } while (is_long_hunt() && goes_on() && GetTickCount64() < end);
-  if (goes_on() && (is_long_hunt() || situation.throws)) {
+    if (may_continue()) visit(hunted.id(), {"dump", "--engine", engine}, situation, seen);
+  } while (is_long_hunt() && may_continue() && GetTickCount64() < end);
+  if (may_continue() && (is_long_hunt() || situation.throws)) {
     visit(hunted.id(), {"record", "--on", "exception", "-d", time}, situation, seen);
   }
   const std::string looked_at = hunted.stop();

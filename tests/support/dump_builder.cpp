@@ -46,7 +46,7 @@ class File {
   ByteWriter directory_, body_;
 };
 
-constexpr std::size_t kMostStreams = 32;
+constexpr std::size_t kMaxStreams = 32;
 
 }  // namespace
 
@@ -122,7 +122,7 @@ std::vector<std::byte> DumpBuilder::rsds(std::uint8_t guid, std::uint32_t age, c
 }
 
 std::vector<std::byte> DumpBuilder::build() const {
-  File file(kMostStreams);
+  File file(kMaxStreams);
   ByteWriter system;
   system.u16(machine_).u16(6).u16(0x5E03).u8(8).u8(1).u32(10).u32(0).u32(19045).u32(2);
   file.stream(7, system.u32(file.text("")).u16(0x100).u16(0).zeros(24));

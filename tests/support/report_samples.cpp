@@ -87,14 +87,14 @@ std::vector<Snapshot> deadlock_snapshots() {
 }
 
 std::vector<Snapshot> fleet_snapshots() {
-  Snapshot sick = deadlock_snapshots().front();
-  Snapshot well = sick;
-  for (Thread& thread : sick.threads) {
+  Snapshot in_trouble = deadlock_snapshots().front();
+  Snapshot healthy = in_trouble;
+  for (Thread& thread : in_trouble.threads) {
     if (thread.os_id == 0x200 || thread.os_id == 0x204) thread.stack.frames[3].name = "Orders.Stock.Reserve(System.Int32)";
   }
-  for (Lock& lock : well.locks) lock.waiters.clear();
-  std::erase_if(well.threads, [](const Thread& thread) { return thread.os_id == 0x200 || thread.os_id == 0x204; });
-  std::vector<Snapshot> dumps = {sick, sick, well, well};
+  for (Lock& lock : healthy.locks) lock.waiters.clear();
+  std::erase_if(healthy.threads, [](const Thread& thread) { return thread.os_id == 0x200 || thread.os_id == 0x204; });
+  std::vector<Snapshot> dumps = {in_trouble, in_trouble, healthy, healthy};
   for (std::uint32_t i = 0; i < dumps.size(); ++i) {
     dumps[i].process.id = 4711 + i;
     dumps[i].unix_time_ms += i;

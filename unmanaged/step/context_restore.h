@@ -23,7 +23,7 @@ std::optional<Registers> restored_registers(const UnwindMemory& memory, const Fu
 
 // Whether the step to those registers makes progress: at the routine's last instruction, a jump, Rsp is already loaded
 // and does not change.
-inline bool goes_on(const Registers& from, const Registers& restored) noexcept {
+inline bool step_makes_progress(const Registers& from, const Registers& restored) noexcept {
   return restored.rsp() > from.rsp() || (restored.rsp() == from.rsp() && restored.rip != from.rip);
 }
 

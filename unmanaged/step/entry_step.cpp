@@ -35,7 +35,7 @@ StepResult step_by_entry(const UnwindMemory& memory, const ModuleSpan* module, c
         module != nullptr ? restored_registers(memory, entry, summary.frame_register, frame.registers)
                           : std::nullopt;
     if (restored) {
-      if (!goes_on(frame.registers, *restored)) return {StepFault::stack_not_growing};
+      if (!step_makes_progress(frame.registers, *restored)) return {StepFault::stack_not_growing};
       std::uint64_t word = 0;
       if (!memory.stack.read(restored->rsp(), &word, sizeof word)) return {StepFault::unreadable_stack};
       frame = {*restored, AddressKind::instruction_pointer};

@@ -79,13 +79,13 @@ bool LeafStep::calls_other_code(std::uint64_t return_address, const LeafCode& co
   const CallSites calls = calls_before(return_address, code_);
   const auto is_other = [&](const CallSite& call) {
     return call.kind == CallSite::Kind::direct &&
-           leads_to(call.address, code, kMaxHops) == Proof::none && keeps_to_itself(call.address);
+           leads_to(call.address, code, kMaxHops) == Proof::none && has_no_outside_jump(call.address);
   };
   return !calls.empty() && std::ranges::all_of(calls.sites(), is_other);
 }
 
 // A function of an image, read to its end, in which nothing looks like a jump to elsewhere.
-bool LeafStep::keeps_to_itself(std::uint64_t address) noexcept {
+bool LeafStep::has_no_outside_jump(std::uint64_t address) noexcept {
   const ModuleSpan* module = modules_.find(address);
   if (module == nullptr || !module->is_code(address)) return false;
   const auto rva = static_cast<std::uint32_t>(address - module->base);

@@ -57,7 +57,7 @@ class LeafStep {
   Proof leads_to(std::uint64_t address, const LeafCode& leaf, int hops) noexcept;
   Proof slot_leads_to(std::uint64_t slot, const LeafCode& leaf, int hops) noexcept;
   bool changes(std::uint64_t slot) const noexcept;
-  bool keeps_to_itself(std::uint64_t address) noexcept;
+  bool has_no_outside_jump(std::uint64_t address) noexcept;
   Proof jumps_to(std::uint64_t begin, std::uint32_t bytes, bool leaf_code, const LeafCode& leaf,
                  int hops) noexcept;
   bool part_jumps_to(std::uint64_t part, const LeafCode& leaf) noexcept;

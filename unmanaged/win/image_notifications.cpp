@@ -28,11 +28,11 @@ Function ntdll(const char* name) noexcept {
 }
 
 void CALLBACK on_notification(ULONG reason, const void* data, void* context) noexcept {
-  const auto& told = *static_cast<const Notification*>(data);
+  const auto& notification = *static_cast<const Notification*>(data);
   auto& listener = *static_cast<ImageNotifications::Listener*>(context);
-  ImageNotification image{.base = reinterpret_cast<std::uint64_t>(told.base), .file_name = {}};
-  if (told.base_name != nullptr && told.base_name->units != nullptr) {
-    image.file_name = {told.base_name->units, told.base_name->bytes / sizeof(wchar_t)};
+  ImageNotification image{.base = reinterpret_cast<std::uint64_t>(notification.base), .file_name = {}};
+  if (notification.base_name != nullptr && notification.base_name->units != nullptr) {
+    image.file_name = {notification.base_name->units, notification.base_name->bytes / sizeof(wchar_t)};
   }
   if (reason == kLoaded) listener.loaded(image);
   if (reason == kUnloaded) listener.unloaded(image);

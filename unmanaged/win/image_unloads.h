@@ -22,7 +22,7 @@ class ImageUnloads final : ImageNotifications::Listener {
   ImageUnloads& operator=(const ImageUnloads&) = delete;
 
   // Whether the system reports unloads.
-  bool hears() const noexcept { return notifications_.registered(); }
+  bool reports_unloads() const noexcept { return notifications_.registered(); }
   // How many there were up to now.
   std::uint64_t mark() const noexcept { return count_.load(std::memory_order_acquire); }
   // Whether an image at this base was one of those since the mark; true where too many were.

@@ -241,7 +241,8 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
   caller.registers = stack_.to_target(registers_of(context_));
   caller.kind =
       call.machine_frame ? AddressKind::instruction_pointer : AddressKind::return_address;
-  const bool grows = call.restored ? goes_on(frame.registers, caller.registers) : caller.registers.rsp() > rsp;
+  const bool grows =
+      call.restored ? step_makes_progress(frame.registers, caller.registers) : caller.registers.rsp() > rsp;
   if (!grows) return {StepFault::stack_not_growing};
   if (caller.registers.rsp() > stack_.end()) return {StepFault::unreadable_stack};
   if (call.restored) {

@@ -113,18 +113,17 @@ std::optional<ParseResult> finish_output(const std::optional<std::string>& forma
 }
 
 // What only mixwalk.dll can follow.
-constexpr std::initializer_list<const char*> kOfTheDll = {"--engine", "--probe", "--canary", "--wait",
-                                                          "--timeout"};
+constexpr std::initializer_list<const char*> kDllOptions = {"--engine", "--probe", "--canary", "--wait", "--timeout"};
 // What is done to a process; a file stands still anyway.
-constexpr std::initializer_list<const char*> kOfAProcess = {
+constexpr std::initializer_list<const char*> kProcessOptions = {
     "--process-id", "--name", "--after", "--at-once", "--deadline", "--outside", "--inside", "--no-locks",
     "--repeat", "--every", "--one-by-one"};
 
 // From outside, a single thread is suspended only while its registers and its stack are copied.
-constexpr std::initializer_list<const char*> kOfAFreeze = {"--deadline"};
+constexpr std::initializer_list<const char*> kFreezeOptions = {"--deadline"};
 
 // Options about looking stacks up and showing them. A written dump file contains the process, and no stacks.
-constexpr std::initializer_list<const char*> kOfStacks = {
+constexpr std::initializer_list<const char*> kStackOptions = {
     "--outside", "--inside", "--dac", "--thread", "--symbol-path", "--depth", "--managed-only", "--asm", "--all",
     "--color", "--at-once", "--no-locks", "--repeat", "--every", "--one-by-one"};
 
@@ -146,7 +145,7 @@ bool is_dump_file(const std::string& argument) {
 }
 
 ParseResult finish_dump_file(DumpArguments& arguments) {
-  for (const auto& options : {kOfAProcess, kOfTheDll}) {
+  for (const auto& options : {kProcessOptions, kDllOptions}) {
     const char* const option = first_given(*arguments.app, options);
     if (option != nullptr) return usage(std::string(option) + " does not go with a dump file", "dump");
   }
@@ -165,7 +164,7 @@ ParseResult finish_dump_file(DumpArguments& arguments) {
 namespace {
 
 ParseResult finish_minidump(DumpArguments& arguments) {
-  for (const auto& options : {kOfTheDll, kOfAFreeze, kOfStacks}) {
+  for (const auto& options : {kDllOptions, kFreezeOptions, kStackOptions}) {
     const char* const option = first_given(*arguments.app, options);
     if (option != nullptr) return usage(std::string(option) + " does not go with a dump file (-o NAME.dmp)", "dump");
   }
@@ -224,10 +223,10 @@ ParseResult finish_dump(DumpArguments& arguments) {
   auto* start = std::get_if<ByStart>(&command.visit.target);
   if (command.way == DumpWay::outside) {
     if (start != nullptr) return usage("--outside goes with --process-id and --name", "dump");
-    const char* option = first_given(*arguments.app, kOfTheDll);
-    if (option == nullptr && !command.visit.sampling.at_once) option = first_given(*arguments.app, kOfAFreeze);
+    const char* option = first_given(*arguments.app, kDllOptions);
+    if (option == nullptr && !command.visit.sampling.at_once) option = first_given(*arguments.app, kFreezeOptions);
     if (option != nullptr) return usage(std::string(option) + " does not go with --outside", "dump");
-  } else if (start != nullptr || first_given(*arguments.app, kOfTheDll) != nullptr) {
+  } else if (start != nullptr || first_given(*arguments.app, kDllOptions) != nullptr) {
     command.way = DumpWay::inside;
   }
   if (arguments.visit.after && start == nullptr) {

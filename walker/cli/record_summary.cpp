@@ -20,7 +20,7 @@ void RecordSummary::take(const Recording& recording, std::size_t first,
   if (recording.event != SampleEvent::wall) return;
   for (std::size_t i = first; i < recording.samples.size(); ++i) {
     const Recording::Sample& sample = recording.samples[i];
-    stands_for_ns_ += static_cast<double>(sample.value);
+    represented_ns_ += static_cast<double>(sample.value);
     const std::uint64_t time_ns = earlier_.duration_ns + sample.time_ns;
     if (time_ns != last_time_ns_) last_samples_ = 0;
     last_time_ns_ = time_ns;
@@ -41,12 +41,12 @@ void RecordSummary::begin_piece(const Recording& recording) {
 }
 
 double RecordSummary::reached_hz() const noexcept {
-  if (stands_for_ns_ == 0) return 0;
+  if (represented_ns_ == 0) return 0;
   const auto taken = static_cast<double>(samples_);
   // The next samples were due one period after the last ones.
   const std::uint64_t due = last_time_ns_ + period_ns_;
   const double since_last = duration_ns_ > due ? static_cast<double>(duration_ns_ - due) : 0;
-  const double watched_ns = stands_for_ns_ + since_last * static_cast<double>(last_samples_);
+  const double watched_ns = represented_ns_ + since_last * static_cast<double>(last_samples_);
   const double rate = taken / (watched_ns / kSecondNs);
   return rate * taken / (taken + static_cast<double>(dropped_));
 }

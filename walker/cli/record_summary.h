@@ -42,7 +42,7 @@ class RecordSummary {
   Earlier earlier_;
   std::uint64_t samples_ = 0, dropped_ = 0, period_ns_ = 0;
   std::size_t threads_ = 0;
-  double stands_for_ns_ = 0;  // all samples together: thread-nanoseconds; 0 but for wall
+  double represented_ns_ = 0;  // all samples together: thread-nanoseconds; 0 but for wall
   std::uint64_t last_time_ns_ = 0, last_samples_ = 0;  // the last moment, and how many it has
   std::uint64_t duration_ns_ = 0;
   RecordProgress progress_;

@@ -21,7 +21,7 @@ constexpr std::size_t kMaxName = 200;  // bytes
 // Of each list, unless all are asked for.
 constexpr std::size_t kFrames = 10;
 // In points: less is not shown, since it reads as 0.0.
-constexpr double kLeastPoints = 0.05;
+constexpr double kMinPoints = 0.05;
 
 // One of the two shares of a frame that are listed.
 struct Share {
@@ -81,7 +81,7 @@ class Writer {
     std::vector<const FrameDifference*> listed;
     for (const FrameDifference& frame : frames_) {
       const double points = share.points(frame);
-      if (std::abs(points) >= kLeastPoints && (points > 0) == grew) listed.push_back(&frame);
+      if (std::abs(points) >= kMinPoints && (points > 0) == grew) listed.push_back(&frame);
     }
     if (listed.empty()) return false;
     std::ranges::stable_sort(listed, [&](const FrameDifference* a, const FrameDifference* b) {

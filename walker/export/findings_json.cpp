@@ -52,13 +52,13 @@ class Writer {
 
   void across(const Fleet& fleet) {
     json_.begin_object();
-    json_.array("sick", fleet.sick, [&](bool sick) { json_.value(sick); });
+    json_.array("sick", fleet.in_trouble, [&](bool in_trouble) { json_.value(in_trouble); });
     json_.array("common", fleet.groups, [&](const FleetGroup& group) {
       json_.begin_object();
       numbers("threads", group.threads);
       numbers("counts", group.counts);
       json_.field("processes", group.processes);
-      json_.field("only_sick", group.only_sick);
+      json_.field("only_sick", group.only_in_trouble);
       json_.end_object();
     });
     json_.end_object();
@@ -124,7 +124,7 @@ class Writer {
     json_.array("sightings", history.sightings, [&](const Sighting& sighting) {
       json_.begin_object();
       json_.field("dump", sighting.dump);
-      json_.field("standing", key(sighting.wait.standing));
+      json_.field("standing", key(sighting.wait.state));
       text_or_null("rule", sighting.wait.rule);
       text_or_null("words", sighting.wait.words);
       index_or_null("frame", sighting.wait.frame);

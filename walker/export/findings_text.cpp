@@ -165,7 +165,7 @@ class Writer {
                     std::string_view indent) const {
     const std::vector<Frame>& frames = dumps_[dump].threads[thread].stack.frames;
     std::string text;
-    for (const std::uint32_t i : telling_frames(names_[dump], frames, first, count)) {
+    for (const std::uint32_t i : significant_frames(names_[dump], frames, first, count)) {
       text += frame_line(dump, frames[i], indent);
     }
     return text;
@@ -176,9 +176,9 @@ class Writer {
     std::map<int, std::pair<std::string_view, std::size_t>> counts;
     for (const ThreadHistory& thread : findings_.threads) {
       const bool once = thread.verdict == Verdict::once;
-      auto& [words, count] = once ? counts[100 + static_cast<int>(thread.last().wait.standing)]
+      auto& [words, count] = once ? counts[100 + static_cast<int>(thread.last().wait.state)]
                                   : counts[static_cast<int>(thread.verdict)];
-      words = once ? standing_words(thread.last().wait.standing) : verdict_words(thread.verdict);
+      words = once ? wait_state_words(thread.last().wait.state) : verdict_words(thread.verdict);
       ++count;
     }
     std::string text;
@@ -209,7 +209,7 @@ class Writer {
         continue;
       }
       const ThreadHistory& first = findings_.threads[group.threads.front()];
-      const bool is_idle = first.last().wait.standing == Standing::idle &&
+      const bool is_idle = first.last().wait.state == WaitState::idle &&
                            (group.verdict == Verdict::idle || group.verdict == Verdict::once);
       if (is_idle && !options_.all) {
         idle[first.last().wait.words] += group.threads.size();
@@ -235,17 +235,17 @@ class Writer {
   // For each group: how many threads of how many processes it has, and of which processes.
   std::string fleet() const {
     const Fleet& fleet = *options_.fleet;
-    const auto sick = static_cast<std::size_t>(std::ranges::count(fleet.sick, true));
+    const auto in_trouble = static_cast<std::size_t>(std::ranges::count(fleet.in_trouble, true));
     std::string text = fmt::format("\n{}{}{}, {} in trouble. Stacks that they have in common:\n", paint(kBold),
-                                   count_words(fleet.sick.size(), "process", "processes"),
-                                   paint(kReset), sick);
+                                   count_words(fleet.in_trouble.size(), "process", "processes"),
+                                   paint(kReset), in_trouble);
     const std::size_t count = options_.all ? fleet.groups.size() : std::min(fleet.groups.size(), kGroups);
     for (std::size_t i = 0; i < count; ++i) {
       const FleetGroup& group = fleet.groups[i];
       const Sighting& last = findings_.threads[group.threads.front()].last();
-      text += fmt::format("  {}{} of {}{}: {}{}\n", paint(kBold), group.processes, fleet.sick.size(), paint(kReset),
-                          line_of(last.wait.words.empty() ? "no stack" : last.wait.words),
-                          group.only_sick ? ". Only in those in trouble" : "");
+      text += fmt::format("  {}{} of {}{}: {}{}\n", paint(kBold), group.processes, fleet.in_trouble.size(),
+                          paint(kReset), line_of(last.wait.words.empty() ? "no stack" : last.wait.words),
+                          group.only_in_trouble ? ". Only in those in trouble" : "");
       text += "          threads of each:";
       for (const std::uint32_t threads : group.counts) text += " " + std::to_string(threads);
       text += '\n';
@@ -263,7 +263,7 @@ class Writer {
     const ThreadHistory& first = findings_.threads[group.threads.front()];
     const Sighting& last = first.last();
     const std::string_view verdict =
-        group.verdict == Verdict::once ? standing_words(last.wait.standing) : verdict_words(group.verdict);
+        group.verdict == Verdict::once ? wait_state_words(last.wait.state) : verdict_words(group.verdict);
     std::string text = fmt::format("  {:>4} ×  {}{}{}: {}\n", group.threads.size(), paint(kBold), verdict, paint(kReset),
                                    line_of(last.wait.words.empty() ? "no stack" : last.wait.words));
     text += "          ";

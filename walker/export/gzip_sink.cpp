@@ -35,9 +35,9 @@ GzipSink::GzipSink(ByteSink& sink) : sink_(sink), stream_(std::make_unique<Strea
 GzipSink::~GzipSink() { deflateEnd(&stream_->z); }
 
 bool GzipSink::write(std::string_view bytes) {
-  constexpr std::size_t kMost = std::numeric_limits<uInt>::max();
+  constexpr std::size_t kMax = std::numeric_limits<uInt>::max();
   while (ok_ && !bytes.empty()) {
-    const std::size_t size = std::min(bytes.size(), kMost);
+    const std::size_t size = std::min(bytes.size(), kMax);
     ok_ = deflate(bytes.substr(0, size), false);
     bytes.remove_prefix(size);
   }

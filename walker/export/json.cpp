@@ -93,7 +93,7 @@ std::vector<std::size_t> guessed_frames(const Stack& stack) {
 
 // FILETIME: units of 100 ns since 1601. No thread has a time before 1970.
 constexpr std::uint64_t kNsOfTick = 100, kTicksOfMs = 10'000, kTicksUntil1970 = 116'444'736'000'000'000;
-constexpr std::uint64_t kMostTicks = ~0ull / kNsOfTick;
+constexpr std::uint64_t kMaxTicks = ~0ull / kNsOfTick;
 
 std::uint64_t unix_ms(std::uint64_t file_time) {
   return (std::max(file_time, kTicksUntil1970) - kTicksUntil1970) / kTicksOfMs;
@@ -106,7 +106,7 @@ Json thread_json(const Snapshot& snapshot, const Thread& thread, const FrameFilt
   json["clr_id"] = thread.clr_id == 0 ? Json(nullptr) : Json(hex(thread.clr_id));
   json["name"] = or_null(thread.name);
   json["created_unix_ms"] = thread.created == 0 ? Json(nullptr) : Json(unix_ms(thread.created));
-  json["cpu_ns"] = thread.cpu ? Json(std::min(*thread.cpu, kMostTicks) * kNsOfTick) : Json(nullptr);
+  json["cpu_ns"] = thread.cpu ? Json(std::min(*thread.cpu, kMaxTicks) * kNsOfTick) : Json(nullptr);
   json["skipped"] = or_null(thread.skipped);
   json["whole"] = stack.whole();
   if (stack.completeness() == Completeness::guessed) json["guessed"] = true;
@@ -202,7 +202,7 @@ Json document(const Snapshot& snapshot, const FrameFilter& filter) {
   json["counters"] = counters_json(count(snapshot));
   json["moments"] = Json::array();
   for (const Moment& moment : snapshot.moments) {
-    json["moments"].push_back({{"stood_ns", moment.stood_ns}});
+    json["moments"].push_back({{"stood_ns", moment.frozen_ns}});
   }
   json["modules"] = Json::array();
   for (const Module& module : snapshot.modules) json["modules"].push_back(module_json(module));

@@ -38,9 +38,9 @@ class JsonWriter {
   // null, or a value in a form of the caller's own.
   void literal(std::string_view text);
 
-  void field(std::string_view name, const auto& its_value) {
+  void field(std::string_view name, const auto& field_value) {
     key(name);
-    value(its_value);
+    value(field_value);
   }
 
   // An array of these items; each is written by write_item(item).

@@ -169,9 +169,9 @@ class Writer {
       for (const std::uint32_t index : location.frames) {
         const RecordedStacks::Frame& frame = stacks_.frames()[index];
         if (!frame.named()) continue;
-        const std::int32_t its_function = function(frame);
+        const std::int32_t function_index = function(frame);
         MessageBuilder<LineField> line(out, LocationField::lines);
-        line.add_int32(LineField::function_index, its_function);
+        line.add_int32(LineField::function_index, function_index);
         if (frame.frame != nullptr && frame.frame->line != 0) {
           line.add_int64(LineField::line, frame.frame->line);
         }
@@ -209,17 +209,17 @@ class Writer {
       MessageBuilder<AnyValueField> value(attribute, KeyValueField::value);
       write_value(value);
     };
-    const auto text = [&pair](std::string_view name, const std::string& its_text) {
-      if (its_text.empty()) return;
+    const auto text = [&pair](std::string_view name, const std::string& content) {
+      if (content.empty()) return;
       pair(name, [&](auto& value) {
-        value.add_string(AnyValueField::string_value, valid_utf8(its_text));
+        value.add_string(AnyValueField::string_value, valid_utf8(content));
       });
     };
     for (const auto& [name, value] : options_.attributes) {
       MessageBuilder<KeyValueField> attribute(out, ResourceField::attributes);
       attribute.add_string(KeyValueField::key, valid_utf8(name));
-      MessageBuilder<AnyValueField> its(attribute, KeyValueField::value);
-      its.add_string(AnyValueField::string_value, valid_utf8(value));
+      MessageBuilder<AnyValueField> any_value(attribute, KeyValueField::value);
+      any_value.add_string(AnyValueField::string_value, valid_utf8(value));
     }
     const std::string executable = module_name({.path = recording_.process.path});
     text("service.name", "unknown_service" + (executable.empty() ? "" : ":" + executable));
@@ -236,10 +236,10 @@ class Writer {
     text("os.type", "windows");
   }
 
-  void value_type(MessageBuilder<ProfileField>& out, ProfileField field, std::string_view its_unit) {
+  void value_type(MessageBuilder<ProfileField>& out, ProfileField field, std::string_view unit_name) {
     MessageBuilder<ValueTypeField> type(out, field);
     type.add_int32(ValueTypeField::type_strindex, string(key(recording_.event)));
-    type.add_int32(ValueTypeField::unit_strindex, string(its_unit));
+    type.add_int32(ValueTypeField::unit_strindex, string(unit_name));
   }
 
   void profile(MessageBuilder<ScopeProfilesField>& parent) {

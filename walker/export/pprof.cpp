@@ -71,10 +71,10 @@ class Writer {
     buffer_.clear();
   }
 
-  void value_type(ProfileField field, std::string_view type, std::string_view its_unit) {
+  void value_type(ProfileField field, std::string_view type, std::string_view unit_name) {
     MessageBuilder<ValueTypeField> out(profile_, field);
     out.add_int64(ValueTypeField::type, string(type));
-    out.add_int64(ValueTypeField::unit, string(its_unit));
+    out.add_int64(ValueTypeField::unit, string(unit_name));
   }
 
   void header() {

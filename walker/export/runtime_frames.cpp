@@ -12,7 +12,7 @@ namespace mixwalk {
 namespace {
 
 // One frame says as much as a line that stands for it.
-constexpr std::size_t kFewest = 2;
+constexpr std::size_t kMin = 2;
 
 bool has_own_name(const Frame& frame) {
   if (frame.name.empty()) return false;
@@ -161,7 +161,7 @@ std::vector<FoldedFrames> RuntimeFrames::of(const Stack& stack) const {
         role = std::string(method) + (waits ? " waits in the runtime" : " in the runtime");
       }
     }
-    if (end - begin >= kFewest) found.push_back({begin, end - begin, std::move(role)});
+    if (end - begin >= kMin) found.push_back({begin, end - begin, std::move(role)});
     begin = end;
   }
   return found;

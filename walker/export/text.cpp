@@ -128,7 +128,7 @@ class Writer {
     }
     const auto stood = [&](std::size_t moment) {
       return fmt::format("{}, which stood still for {:.1f} ms", plural(threads[moment], "thread"),
-                         static_cast<double>(snapshot_.moments[moment - 1].stood_ns) / 1e6);
+                         static_cast<double>(snapshot_.moments[moment - 1].frozen_ns) / 1e6);
     };
     if (threads.size() == 2 && threads[0] == 0) return "one moment of " + stood(1) + "\n";
     std::string text = fmt::format("{}:", plural(snapshot_.moments.size(), "moment"));

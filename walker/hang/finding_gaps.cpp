@@ -13,8 +13,8 @@ namespace {
 
 // "Dump 1 has", "Dumps 1, 2 and 4 have"; of many their number. `numbers`: not empty, ascending, from 0 on.
 std::string dumps_have(const std::vector<std::size_t>& numbers) {
-  constexpr std::size_t kMost = 5;
-  if (numbers.size() > kMost) return std::to_string(numbers.size()) + " dumps have";
+  constexpr std::size_t kMax = 5;
+  if (numbers.size() > kMax) return std::to_string(numbers.size()) + " dumps have";
   std::string text = numbers.size() == 1 ? "Dump " : "Dumps ";
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (i != 0) text += i + 1 == numbers.size() ? " and " : ", ";

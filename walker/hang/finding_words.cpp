@@ -68,23 +68,23 @@ std::string duration_words(std::span<const ThreadHistory> threads, const Finding
   bool all = !finding.threads.empty();
   for (const FindingThread& part : finding.threads) {
     const ThreadHistory& thread = threads[part.thread];
-    const bool stands = thread.since != thread.last().dump || thread.verdict == Verdict::spinning;
-    all = all && stands && thread.milliseconds != 0;
+    const bool unmoved = thread.since != thread.last().dump || thread.verdict == Verdict::spinning;
+    all = all && unmoved && thread.milliseconds != 0;
     shortest = shortest == 0 ? thread.milliseconds : std::min(shortest, thread.milliseconds);
   }
   if (!all) return {};
   return "It has been so for at least " + time_words(shortest) + ".";
 }
 
-std::string_view key(Standing standing) noexcept {
-  switch (standing) {
-    case Standing::unknown: return "unknown";
-    case Standing::runs: return "runs";
-    case Standing::idle: return "idle";
-    case Standing::outside: return "outside";
-    case Standing::signal: return "signal";
-    case Standing::blocked: return "blocked";
-    case Standing::calls: return "calls";
+std::string_view key(WaitState state) noexcept {
+  switch (state) {
+    case WaitState::unknown: return "unknown";
+    case WaitState::runs: return "runs";
+    case WaitState::idle: return "idle";
+    case WaitState::outside: return "outside";
+    case WaitState::signal: return "signal";
+    case WaitState::blocked: return "blocked";
+    case WaitState::calls: return "calls";
   }
   return "";
 }
@@ -145,15 +145,15 @@ std::string_view verdict_words(Verdict verdict) noexcept {
   return "";
 }
 
-std::string_view standing_words(Standing standing) noexcept {
-  switch (standing) {
-    case Standing::unknown: return "unknown";
-    case Standing::runs: return "running";
-    case Standing::idle: return "idle";
-    case Standing::outside: return "waiting for something outside";
-    case Standing::signal: return "waiting for a signal";
-    case Standing::blocked: return "blocked";
-    case Standing::calls: return "in native code";
+std::string_view wait_state_words(WaitState state) noexcept {
+  switch (state) {
+    case WaitState::unknown: return "unknown";
+    case WaitState::runs: return "running";
+    case WaitState::idle: return "idle";
+    case WaitState::outside: return "waiting for something outside";
+    case WaitState::signal: return "waiting for a signal";
+    case WaitState::blocked: return "blocked";
+    case WaitState::calls: return "in native code";
   }
   return "";
 }

@@ -31,13 +31,13 @@ std::string duration_words(std::span<const ThreadHistory> threads, const Finding
 // "20 s", "850 ms", "2 min 5 s".
 std::string time_words(std::uint64_t milliseconds);
 // Keys of JSON, which never change.
-std::string_view key(Standing standing) noexcept;
+std::string_view key(WaitState state) noexcept;
 std::string_view key(Verdict verdict) noexcept;
 std::string_view key(FindingKind kind) noexcept;
 std::string_view key(Severity severity) noexcept;
 // "stuck", "back at the same place": for a list of threads.
 std::string_view verdict_words(Verdict verdict) noexcept;
 // "blocked", "waiting for a signal".
-std::string_view standing_words(Standing standing) noexcept;
+std::string_view wait_state_words(WaitState state) noexcept;
 
 }  // namespace mixwalk

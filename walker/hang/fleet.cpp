@@ -16,7 +16,7 @@ bool is_trouble(const Finding& finding) {
   return finding.kind != FindingKind::spinning && finding.kind != FindingKind::contended;
 }
 
-bool is_idle(const ThreadHistory& thread) { return thread.last().wait.standing == Standing::idle; }
+bool is_idle(const ThreadHistory& thread) { return thread.last().wait.state == WaitState::idle; }
 
 }  // namespace
 
@@ -30,10 +30,10 @@ Fleet find_fleet(std::span<const Snapshot> dumps, const Findings& findings) {
     last[process] = i;
     functions.push_back(function_ids(dumps[i]));
   }
-  fleet.sick.assign(last.size(), false);
+  fleet.in_trouble.assign(last.size(), false);
   for (const Finding& finding : findings.findings) {
     if (!is_trouble(finding)) continue;
-    for (const FindingThread& part : finding.threads) fleet.sick[findings.dumps[part.dump].process] = true;
+    for (const FindingThread& part : finding.threads) fleet.in_trouble[findings.dumps[part.dump].process] = true;
   }
   std::map<std::pair<std::string_view, std::vector<std::uint64_t>>, FleetGroup> groups;
   for (std::uint32_t i = 0; i < findings.threads.size(); ++i) {
@@ -44,8 +44,8 @@ Fleet find_fleet(std::span<const Snapshot> dumps, const Findings& findings) {
     const std::vector<Frame>& frames = dumps[seen.dump].threads[seen.thread].stack.frames;
     std::vector<std::uint64_t> stack;
     for (std::size_t f = 0; f < frames.size(); ++f) {
-      const bool tells = frames[f].kind == FrameKind::managed || frames[f].kind == FrameKind::stub;
-      if (tells && !frames[f].name.empty()) stack.push_back(functions[seen.dump][seen.thread][f]);
+      const bool is_compared = frames[f].kind == FrameKind::managed || frames[f].kind == FrameKind::stub;
+      if (is_compared && !frames[f].name.empty()) stack.push_back(functions[seen.dump][seen.thread][f]);
     }
     if (stack.empty()) stack = functions[seen.dump][seen.thread];
     FleetGroup& group = groups[{seen.wait.rule, std::move(stack)}];
@@ -53,18 +53,18 @@ Fleet find_fleet(std::span<const Snapshot> dumps, const Findings& findings) {
     group.counts.resize(last.size());
     ++group.counts[process];
   }
-  const bool some_well = std::ranges::find(fleet.sick, false) != fleet.sick.end();
+  const bool some_without_trouble = std::ranges::find(fleet.in_trouble, false) != fleet.in_trouble.end();
   for (auto& [key, group] : groups) {
-    group.only_sick = some_well;
+    group.only_in_trouble = some_without_trouble;
     for (std::size_t process = 0; process < group.counts.size(); ++process) {
       if (group.counts[process] == 0) continue;
       ++group.processes;
-      group.only_sick = group.only_sick && fleet.sick[process];
+      group.only_in_trouble = group.only_in_trouble && fleet.in_trouble[process];
     }
     fleet.groups.push_back(std::move(group));
   }
   std::ranges::stable_sort(fleet.groups, [](const FleetGroup& a, const FleetGroup& b) {
-    if (a.only_sick != b.only_sick) return a.only_sick;
+    if (a.only_in_trouble != b.only_in_trouble) return a.only_in_trouble;
     if (a.processes != b.processes) return a.processes > b.processes;
     if (a.threads.size() != b.threads.size()) return a.threads.size() > b.threads.size();
     return a.threads.front() < b.threads.front();

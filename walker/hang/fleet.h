@@ -16,14 +16,14 @@ struct FleetGroup {
   std::vector<std::uint32_t> counts;   // threads of each process, by DumpInfo::process
   std::uint32_t processes = 0;         // how many have some
   // Only processes in trouble have some, and there are others.
-  bool only_sick = false;
+  bool only_in_trouble = false;
 
   bool operator==(const FleetGroup&) const = default;
 };
 
 struct Fleet {
-  std::vector<bool> sick;          // by process: it has a finding that explains a hang, in one dump or more
-  std::vector<FleetGroup> groups;  // only those of the sick first, then by how many processes they are in
+  std::vector<bool> in_trouble;    // by process: it has a finding that explains a hang, in one dump or more
+  std::vector<FleetGroup> groups;  // those of only processes in trouble first, then by how many processes they are in
 
   bool operator==(const Fleet&) const = default;
 };

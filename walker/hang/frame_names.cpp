@@ -120,13 +120,13 @@ bool FrameNames::of_program(const Frame& frame) const {
   return false;
 }
 
-std::vector<std::uint32_t> telling_frames(const FrameNames& names, const std::vector<Frame>& frames,
-                                          std::uint32_t first, std::size_t count) {
-  std::vector<std::uint32_t> told;
-  for (std::uint32_t i = first; i < frames.size() && told.size() < count; ++i) {
-    if (i == first || frames[i].kind == FrameKind::stub || names.of_program(frames[i])) told.push_back(i);
+std::vector<std::uint32_t> significant_frames(const FrameNames& names, const std::vector<Frame>& frames,
+                                              std::uint32_t first, std::size_t count) {
+  std::vector<std::uint32_t> shown;
+  for (std::uint32_t i = first; i < frames.size() && shown.size() < count; ++i) {
+    if (i == first || frames[i].kind == FrameKind::stub || names.of_program(frames[i])) shown.push_back(i);
   }
-  return told;
+  return shown;
 }
 
 std::string short_label(const Snapshot& snapshot, const Frame& frame) {

@@ -43,8 +43,8 @@ class FrameNames {
 
 // The frames of a stack that are shown where there is no room for all: the frame `first`, and, of its callers, stubs
 // and frames of the program's own code. At most `count` indices into `frames`; none where `first` is none.
-std::vector<std::uint32_t> telling_frames(const FrameNames& names, const std::vector<Frame>& frames,
-                                          std::uint32_t first, std::size_t count);
+std::vector<std::uint32_t> significant_frames(const FrameNames& names, const std::vector<Frame>& frames,
+                                              std::uint32_t first, std::size_t count);
 
 // Frames of each thread that a finding shows.
 inline constexpr std::size_t kFindingFrames = 3;

@@ -16,10 +16,10 @@ int rank(Verdict verdict) {
   return static_cast<int>(std::ranges::find(kOrder, verdict) - std::begin(kOrder));
 }
 
-int rank(Standing standing) {
-  constexpr Standing kOrder[] = {Standing::blocked, Standing::calls, Standing::signal, Standing::outside,
-                                 Standing::unknown, Standing::runs, Standing::idle};
-  return static_cast<int>(std::ranges::find(kOrder, standing) - std::begin(kOrder));
+int rank(WaitState state) {
+  constexpr WaitState kOrder[] = {WaitState::blocked, WaitState::calls, WaitState::signal, WaitState::outside,
+                                  WaitState::unknown, WaitState::runs, WaitState::idle};
+  return static_cast<int>(std::ranges::find(kOrder, state) - std::begin(kOrder));
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ int rank(Standing standing) {
 std::vector<StackGroup> stack_groups(std::span<const ThreadHistory> threads,
                                      std::span<const std::vector<std::vector<std::uint64_t>>> functions) {
   struct Key {
-    int verdict, standing;
+    int verdict, state;
     std::vector<std::uint64_t> stack;
     auto operator<=>(const Key&) const = default;
   };
@@ -36,13 +36,13 @@ std::vector<StackGroup> stack_groups(std::span<const ThreadHistory> threads,
     const Sighting& last = threads[i].last();
     // The wait of a thread says more only where its verdict says little.
     const bool matters = threads[i].verdict == Verdict::once || threads[i].verdict == Verdict::waiting;
-    const int standing = matters ? rank(last.wait.standing) : 0;
-    StackGroup& group = groups[{rank(threads[i].verdict), standing, functions[last.dump][last.thread]}];
+    const int state = matters ? rank(last.wait.state) : 0;
+    StackGroup& group = groups[{rank(threads[i].verdict), state, functions[last.dump][last.thread]}];
     group.verdict = threads[i].verdict;
     group.threads.push_back(i);
   }
   std::vector<std::pair<std::pair<int, int>, StackGroup>> ordered;
-  for (auto& [key, group] : groups) ordered.push_back({{key.verdict, key.standing}, std::move(group)});
+  for (auto& [key, group] : groups) ordered.push_back({{key.verdict, key.state}, std::move(group)});
   std::ranges::stable_sort(ordered, [](const auto& a, const auto& b) {
     if (a.first != b.first) return a.first < b.first;
     if (a.second.threads.size() != b.second.threads.size()) return a.second.threads.size() > b.second.threads.size();

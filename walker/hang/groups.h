@@ -31,7 +31,7 @@ struct TreeNode {
   bool operator==(const TreeNode&) const = default;
 };
 
-// Groups of the histories, by verdict and standing, in the order in which they need attention; then the largest group
+// Groups of the histories, by verdict and WaitState, in the order in which they need attention; then the largest group
 // first. `functions`: function_ids() of each dump.
 std::vector<StackGroup> stack_groups(std::span<const ThreadHistory> threads,
                                      std::span<const std::vector<std::vector<std::uint64_t>>> functions);

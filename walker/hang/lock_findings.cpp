@@ -38,8 +38,8 @@ std::string constructor_words(const Thread& thread) {
   return "runs the static constructor of " + clipped(method.substr(0, method.size() - kStaticConstructor.size()));
 }
 
-// Whether a thread goes on that others wait for.
-enum class GoesOn { no, yes, unclear };
+// Whether a thread that others wait for makes progress.
+enum class Progress { no, yes, unclear };
 
 // A sleep ends by itself.
 bool sleeps(const ThreadHistory& thread) {
@@ -47,26 +47,26 @@ bool sleeps(const ThreadHistory& thread) {
 }
 
 // It is not known what it does, but it has not moved since an earlier dump, and has not run.
-bool has_stood(const ProcessFindings& process, const ThreadHistory& thread) {
+bool has_not_run(const ProcessFindings& process, const ThreadHistory& thread) {
   return thread.since != process.dump && thread.cpu && *thread.cpu < kNoCpu;
 }
 
-GoesOn goes_on(const ProcessFindings& process, std::uint32_t index) {
+Progress makes_progress(const ProcessFindings& process, std::uint32_t index) {
   const ThreadHistory& thread = process.threads[index];
-  if (sleeps(thread) || process.going_on.contains(index)) return GoesOn::yes;
+  if (sleeps(thread) || process.progressing.contains(index)) return Progress::yes;
   switch (thread.verdict) {
-    case Verdict::once: return thread.last().wait.standing == Standing::runs ? GoesOn::yes : GoesOn::no;
+    case Verdict::once: return thread.last().wait.state == WaitState::runs ? Progress::yes : Progress::no;
     case Verdict::stuck:
     case Verdict::spinning:
     case Verdict::waiting:
-    case Verdict::idle: return GoesOn::no;
-    case Verdict::unclear: return has_stood(process, thread) ? GoesOn::no : GoesOn::unclear;
+    case Verdict::idle: return Progress::no;
+    case Verdict::unclear: return has_not_run(process, thread) ? Progress::no : Progress::unclear;
     case Verdict::returned:
     case Verdict::moved:
     case Verdict::appeared:
     case Verdict::gone: break;
   }
-  return GoesOn::yes;
+  return Progress::yes;
 }
 
 // The runtime runs a static constructor under a lock of its own, which is a critical section. Whether that is the lock
@@ -96,7 +96,7 @@ FindingThread waiter(const ProcessFindings& process, const LockLink& link) {
   return out;
 }
 
-void put_behind(const ProcessFindings& process, Finding& finding, const LockChain& chain) {
+void add_waiters_behind(const ProcessFindings& process, Finding& finding, const LockChain& chain) {
   std::set<std::uint32_t> shown;
   for (const FindingThread& part : finding.threads) shown.insert(part.thread);
   for (const std::uint32_t place : chain.waiters) {
@@ -117,40 +117,40 @@ void deadlock(ProcessFindings& process, const LockChain& chain) {
     // The lock that the one before it waits for.
     out.threads.back().holds = {chain.links[i == 0 ? chain.links.size() - 1 : i - 1].lock};
   }
-  put_behind(process, out, chain);
+  add_waiters_behind(process, out, chain);
   process.add(std::move(out));
 }
 
 // Of a lock whose waiters are not stuck.
-std::string_view contended_words(const ThreadHistory& holder, GoesOn holder_goes_on, bool went_round) {
+std::string_view contended_words(const ThreadHistory& holder, Progress holder_progress, bool changed_owner) {
   if (sleeps(holder)) return "The holder sleeps, and goes on by itself unless it sleeps for ever: nobody is stuck.";
-  if (holder_goes_on == GoesOn::yes) return "The holder goes on: the lock is contended, and nobody is stuck.";
-  if (went_round) return "The lock has gone round since the dump before: it is contended, and nobody is stuck.";
+  if (holder_progress == Progress::yes) return "The holder goes on: the lock is contended, and nobody is stuck.";
+  if (changed_owner) return "The lock has gone round since the dump before: it is contended, and nobody is stuck.";
   return "Nobody is known to have waited for it since the dump before, or to be stuck.";
 }
 
 struct Waiters {
   std::size_t stuck = 0;
-  bool went_round = false;  // the lock, since the dump before
+  bool changed_owner = false;  // the lock, since the dump before
 };
 
-// Gives the waiters of a chain that stand the verdict that its holder leaves them. `since`: unturned_since().
-Waiters settle_waiters(ProcessFindings& process, const LockChain& chain, GoesOn holder,
+// Settles the verdicts of a chain's stuck waiters by what is known of its holder. `since`: same_owner_since().
+Waiters settle_waiters(ProcessFindings& process, const LockChain& chain, Progress holder,
                        const std::vector<std::uint32_t>& since) {
   Waiters out;
   for (const std::uint32_t place : chain.waiters) {
     const std::uint32_t index = process.by_place[place];
     ThreadHistory& waiter = process.threads[index];
     if (waiter.verdict != Verdict::stuck) continue;
-    if (holder == GoesOn::yes) {
-      process.let_go_on(index);
-    } else if (holder == GoesOn::unclear) {
+    if (holder == Progress::yes) {
+      process.mark_progressing(index);
+    } else if (holder == Progress::unclear) {
       waiter.verdict = Verdict::unclear;
     } else if (since[place] == process.dump) {
-      process.let_go_on(index);
-      out.went_round = true;
+      process.mark_progressing(index);
+      out.changed_owner = true;
     } else {
-      process.stands_since(waiter, since[place]);
+      process.set_stuck_since(waiter, since[place]);
       ++out.stuck;
     }
   }
@@ -159,16 +159,16 @@ Waiters settle_waiters(ProcessFindings& process, const LockChain& chain, GoesOn 
 
 void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vector<std::uint32_t>& since) {
   const bool known = chain.end == ChainEnd::thread;
-  const GoesOn holder = known ? goes_on(process, process.by_place[chain.holder]) : GoesOn::no;
-  const auto [stuck, went_round] = settle_waiters(process, chain, holder, since);
+  const Progress holder = known ? makes_progress(process, process.by_place[chain.holder]) : Progress::no;
+  const auto [stuck, changed_owner] = settle_waiters(process, chain, holder, since);
   const LockLink& nearest = chain.links.back();
   const Lock& lock = process.snapshot.locks[nearest.lock];
-  const bool unclear = holder == GoesOn::unclear;
+  const bool unclear = holder == Progress::unclear;
   // Who has just come to a lock waits for ever as well, if its holder is stuck.
-  const bool holder_stuck = known && !went_round && process.history(chain.holder).verdict == Verdict::stuck;
-  const bool contended = holder == GoesOn::yes || (process.several && stuck == 0 && !holder_stuck && !unclear);
+  const bool holder_stuck = known && !changed_owner && process.history(chain.holder).verdict == Verdict::stuck;
+  const bool contended = holder == Progress::yes || (process.several && stuck == 0 && !holder_stuck && !unclear);
   const bool is_worth_it = chain.waiters.size() > 1 || (known && sleeps(process.history(chain.holder)));
-  // Who serves a call, or is joined, and goes on, is not worth a word.
+  // A thread that serves a call or is joined, and makes progress, is not worth a finding.
   if (contended && (!is_worth_it || !is_held(lock.kind))) return;
   const std::string waiters = count_words(chain.waiters.size(), "thread");
   const std::string verb = chain.waiters.size() == 1 ? " waits" : " wait";
@@ -184,7 +184,7 @@ void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vec
     FindingThread held = process.part(process.by_place[chain.holder], doing + " and " + state_words(history));
     held.holds = {nearest.lock};
     out.threads.push_back(std::move(held));
-    if (contended) out.details.emplace_back(contended_words(history, holder, went_round));
+    if (contended) out.details.emplace_back(contended_words(history, holder, changed_owner));
     if (unclear) out.details.emplace_back("Whether the holder goes on is not known, nor whether anybody is stuck.");
   } else if (chain.end == ChainEnd::gone) {
     out.title = waiters + verb + " for a lock of thread " + hex(lock.owner) +
@@ -200,17 +200,18 @@ void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vec
   for (std::size_t i = known ? 1 : 0; i + 1 < out.threads.size(); ++i) {
     out.threads[i].holds = {out.threads[i + 1].waits_for};
   }
-  put_behind(process, out, chain);
+  add_waiters_behind(process, out, chain);
   process.add(std::move(out));
 }
 
-// A thread in a static constructor may wait for a lock whose holder goes on: then the constructor goes on as well.
-void let_waiters_go_on(ProcessFindings& process, const std::vector<LockChain>& chains) {
+// A thread in a static constructor may wait for a lock whose holder makes progress: then so does the constructor.
+void mark_waiters_progressing(ProcessFindings& process, const std::vector<LockChain>& chains) {
   for (const LockChain& chain : chains) {
-    if (chain.end != ChainEnd::thread || goes_on(process, process.by_place[chain.holder]) != GoesOn::yes) continue;
+    if (chain.end != ChainEnd::thread) continue;
+    if (makes_progress(process, process.by_place[chain.holder]) != Progress::yes) continue;
     for (const std::uint32_t place : chain.waiters) {
       const std::uint32_t index = process.by_place[place];
-      if (process.threads[index].verdict == Verdict::stuck) process.let_go_on(index);
+      if (process.threads[index].verdict == Verdict::stuck) process.mark_progressing(index);
     }
   }
 }
@@ -236,28 +237,28 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
     if (process.is_stuck(history) && waits_for_constructor(history) && !explained) waiters.push_back(index);
   }
   if (waiters.empty()) return {};
-  bool one_goes_on = false, one_unclear = false;
+  bool any_progresses = false, any_unclear = false;
   for (const std::uint32_t index : process.by_place) {
     const ThreadHistory& history = process.threads[index];
     if (waits_for_constructor(history) || running_constructor(process.thread(history)) == nullptr) continue;
-    const GoesOn runner = goes_on(process, index);
-    one_goes_on = one_goes_on || runner == GoesOn::yes;
-    one_unclear = one_unclear || runner == GoesOn::unclear;
-    if (runner != GoesOn::yes) runners.push_back(index);
+    const Progress runner = makes_progress(process, index);
+    any_progresses = any_progresses || runner == Progress::yes;
+    any_unclear = any_unclear || runner == Progress::unclear;
+    if (runner != Progress::yes) runners.push_back(index);
   }
   if (runners.empty()) {
     // The constructor comes to its end sooner or later.
     for (const std::uint32_t index : waiters) {
-      if (one_goes_on && process.several) process.let_go_on(index);
+      if (any_progresses && process.several) process.mark_progressing(index);
     }
     return {};
   }
-  if (one_goes_on || one_unclear) {
+  if (any_progresses || any_unclear) {
     const std::set<std::uint32_t> known = wait_for_known_owner(process);
     std::erase_if(waiters, [&](std::uint32_t index) { return known.contains(process.threads[index].os_id); });
     if (waiters.empty()) return {};
     for (const std::uint32_t index : waiters) {
-      if (process.several) process.threads[index].verdict = one_goes_on ? Verdict::waiting : Verdict::unclear;
+      if (process.several) process.threads[index].verdict = any_progresses ? Verdict::waiting : Verdict::unclear;
     }
   }
   // One that waits for a constructor may be in another one.
@@ -267,13 +268,13 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
       }));
   std::string title = count_words(waiters.size(), "thread") + (waiters.size() == 1 ? " waits" : " wait") +
                       " for a static constructor";
-  if (one_goes_on) {
+  if (any_progresses) {
     title += ": one that goes on, or one that does not";
   } else {
     title += running == 1 ? " that " + thread_words(process.thread(process.threads[runners.front()])) + " runs"
                           : "; " + count_words(running, "thread") + " run one";
   }
-  const bool proven = process.several && !one_goes_on && !one_unclear;
+  const bool proven = process.several && !any_progresses && !any_unclear;
   const Severity severity = proven ? Severity::stuck : Severity::note;
   Finding out = process.finding(FindingKind::class_constructor, severity, std::move(title));
   for (const std::uint32_t index : runners) {
@@ -281,7 +282,7 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
     const std::string doing = constructor_words(process.thread(history)) + " and " + state_words(history);
     out.threads.push_back(process.part(index, doing));
   }
-  if (one_unclear && !one_goes_on) {
+  if (any_unclear && !any_progresses) {
     out.details.emplace_back("Whether it comes to its end is not known, nor whether anybody is stuck.");
   }
   process.put_threads(out, waiters);
@@ -293,14 +294,14 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
 }  // namespace
 
 void find_locks(ProcessFindings& process) {
-  for (const std::uint32_t place : wait_for_free_locks(process)) process.let_go_on(process.by_place[place]);
+  for (const std::uint32_t place : wait_for_free_locks(process)) process.mark_progressing(process.by_place[place]);
   const auto [links, chains] = lock_graph(process.snapshot);
   for (const LockChain& chain : chains) {
     if (chain.end == ChainEnd::cycle) deadlock(process, chain);
   }
-  let_waiters_go_on(process, chains);
+  mark_waiters_progressing(process, chains);
   const std::set<std::uint32_t> explained = class_constructors(process);
-  const std::vector<std::uint32_t> since = unturned_since(process, links);
+  const std::vector<std::uint32_t> since = same_owner_since(process, links);
   for (const LockChain& chain : chains) {
     const bool known = std::ranges::all_of(
         chain.waiters, [&](std::uint32_t place) { return explained.contains(process.by_place[place]); });

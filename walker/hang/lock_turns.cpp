@@ -60,7 +60,7 @@ std::unordered_set<const Lock*> passed_locks(const ProcessFindings& process, con
     const Sighting& earlier = history.sightings[history.sightings.size() - 2];  // it moved: there are two
     const auto lock = before.find(history.os_id);
     if (earlier.dump != process.numbers[process.numbers.size() - 2] || lock == before.end()) continue;
-    const bool waited = earlier.wait.standing == Standing::blocked, waits_again = after.contains(history.os_id);
+    const bool waited = earlier.wait.state == WaitState::blocked, waits_again = after.contains(history.os_id);
     if (waited && !waits_again && !may_give_up(process.dumps[earlier.dump].threads[earlier.thread])) {
       passed.insert(lock->second);
     }
@@ -68,9 +68,9 @@ std::unordered_set<const Lock*> passed_locks(const ProcessFindings& process, con
   return passed;
 }
 
-// Whether the lock that the thread waits for has gone round from one dump to the next, as far as their locks say.
-bool went_round(std::uint32_t waiter, const WaitedFor& before, const WaitedFor& after,
-                const std::unordered_set<const Lock*>& passed) {
+// Whether the lock that the thread waits for has changed its owner from one dump to the next, as far as is known.
+bool changed_owner(std::uint32_t waiter, const WaitedFor& before, const WaitedFor& after,
+                   const std::unordered_set<const Lock*>& passed) {
   const auto first = before.find(waiter), second = after.find(waiter);
   if (first == before.end() || second == after.end()) return false;
   const std::uint32_t old_owner = first->second->owner, new_owner = second->second->owner;
@@ -79,10 +79,10 @@ bool went_round(std::uint32_t waiter, const WaitedFor& before, const WaitedFor& 
 
 }  // namespace
 
-std::vector<std::uint32_t> unturned_since(const ProcessFindings& process, std::span<const LockLink> links) {
+std::vector<std::uint32_t> same_owner_since(const ProcessFindings& process, std::span<const LockLink> links) {
   std::vector<std::uint32_t> since(links.size(), process.dump);
   const auto waits = [&](std::uint32_t at) { return at != LockLink::kNone && links[at].lock != LockLink::kNone; };
-  std::vector<std::uint32_t> open;  // threads whose lock has not gone round in the dumps so far
+  std::vector<std::uint32_t> open;  // threads whose lock has had the same owner in the dumps so far
   for (std::uint32_t at = 0; at < links.size(); ++at) {
     if (waits(at)) open.push_back(at);
   }
@@ -98,7 +98,7 @@ std::vector<std::uint32_t> unturned_since(const ProcessFindings& process, std::s
       // From waiter.since on the thread is in every dump of the process, so its sightings count from the end.
       const Sighting& seen = waiter.sightings[waiter.sightings.size() - 1 - back];
       if (waits_for_free(process.dumps[dump], before, waiter.os_id, seen)) return true;
-      if (went_round(waiter.os_id, before, after, passed)) return true;
+      if (changed_owner(waiter.os_id, before, after, passed)) return true;
       since[at] = dump;
       return false;
     });

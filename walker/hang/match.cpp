@@ -52,16 +52,17 @@ bool same_thread(const Thread& a, const Thread& b) {
 // Of a thread that waits for the loader lock: its frames may say no more than that it is a critical section.
 void name_loader_lock(Wait& wait) {
   if (wait.rule != "critical-section") return;
-  const std::size_t said = find_wait_rule(wait.rule)->words.size();  // what it says of a call comes after that
+  // What the wait's words say of a call comes after those of its rule.
+  const std::size_t rule_words = find_wait_rule(wait.rule)->words.size();
   const WaitRule& rule = *find_wait_rule("loader-lock");
   wait.rule = rule.key;
-  wait.words.replace(0, said, rule.words);
+  wait.words.replace(0, rule_words, rule.words);
 }
 
 // Of a thread that waits for a mutex with an owner. Its frames say only that it waits for something that others may
 // signal.
 void make_blocked(Wait& wait) {
-  if (wait.standing == Standing::signal) wait.standing = Standing::blocked;
+  if (wait.state == WaitState::signal) wait.state = WaitState::blocked;
 }
 
 enum class Likeness { same, other, unclear };
@@ -89,9 +90,9 @@ class Matcher {
       const auto& threads = dumps_[dump].threads;
       for (std::uint32_t i = 0; i < threads.size(); ++i) {
         const auto known = latest.find(threads[i].os_id);
-        const bool goes_on = known != latest.end() && histories_[known->second].last().dump != dump &&
-                             same_thread(thread(histories_[known->second].last()), threads[i]);
-        if (!goes_on) {
+        const bool same_as_before = known != latest.end() && histories_[known->second].last().dump != dump &&
+                                    same_thread(thread(histories_[known->second].last()), threads[i]);
+        if (!same_as_before) {
           latest[threads[i].os_id] = histories_.size();
           histories_.emplace_back().os_id = threads[i].os_id;
         }
@@ -171,11 +172,11 @@ class Matcher {
     }
     // Goes back through consecutive dumps as long as the thread has not moved and has not run in between.
     std::size_t from = seen.size() - 1;
-    const auto stood = [&](std::size_t i) {
+    const auto is_unmoved = [&](std::size_t i) {
       return adjacent(seen[i - 1], seen[i]) && compare(seen[i - 1], seen[i]) == Likeness::same &&
              cpu(seen[i - 1], seen[i]).value_or(0) < kNoCpu;
     };
-    while (from != 0 && stood(from)) --from;
+    while (from != 0 && is_unmoved(from)) --from;
     std::size_t begin = from == seen.size() - 1 && seen.size() > 1 ? from - 1 : from;
     if (ran_a_little_each_time(std::span(seen).subspan(from))) {
       begin = from;
@@ -192,14 +193,14 @@ class Matcher {
   // The system may charge one clock tick between two dumps to a thread that stood still. A thread that got processor
   // time in at least half of the intervals between them, and more than one tick in total, has done a little work each
   // time.
-  bool ran_a_little_each_time(std::span<const Sighting> stood) const {
+  bool ran_a_little_each_time(std::span<const Sighting> sightings) const {
     constexpr std::uint64_t kLittle = 10'000;  // 1 ms
     std::size_t times = 0;
-    for (std::size_t i = 1; i < stood.size(); ++i) {
-      times += cpu(stood[i - 1], stood[i]).value_or(0) >= kLittle;
+    for (std::size_t i = 1; i < sightings.size(); ++i) {
+      times += cpu(sightings[i - 1], sightings[i]).value_or(0) >= kLittle;
     }
-    return times >= 2 && times * 2 >= stood.size() - 1 &&
-           cpu(stood.front(), stood.back()).value_or(0) >= kNoCpu;
+    return times >= 2 && times * 2 >= sightings.size() - 1 &&
+           cpu(sightings.front(), sightings.back()).value_or(0) >= kNoCpu;
   }
 
   // Whether no dump of the process lies between these two, in which the thread would be missing.
@@ -216,19 +217,19 @@ class Matcher {
     if (seen.back().dump != numbers_.back()) return lacks_threads(numbers_.back()) ? Verdict::unclear : Verdict::gone;
     if (seen.size() == 1) return lacked_before() ? Verdict::unclear : Verdict::appeared;
     const Sighting &before = seen[seen.size() - 2], &last = seen.back();
-    const Standing standing = last.wait.standing;
+    const WaitState state = last.wait.state;
     if (from != seen.size() - 1) {
-      switch (standing) {
-        case Standing::idle: return Verdict::idle;
-        case Standing::outside:
-        case Standing::signal: return Verdict::waiting;
-        case Standing::blocked:
-        case Standing::calls: return Verdict::stuck;
-        case Standing::runs:
-        case Standing::unknown: return Verdict::unclear;
+      switch (state) {
+        case WaitState::idle: return Verdict::idle;
+        case WaitState::outside:
+        case WaitState::signal: return Verdict::waiting;
+        case WaitState::blocked:
+        case WaitState::calls: return Verdict::stuck;
+        case WaitState::runs:
+        case WaitState::unknown: return Verdict::unclear;
       }
     }
-    if (standing == Standing::idle && before.wait.standing == Standing::idle) return Verdict::idle;
+    if (state == WaitState::idle && before.wait.state == WaitState::idle) return Verdict::idle;
     // It ran, or its stack is another one.
     const bool known = history.cpu.has_value() && history.milliseconds != 0;
     // No integers are used: times in a forged file may be too large for 64 bits in units of 100 ns.

@@ -22,18 +22,18 @@ ProcessFindings::ProcessFindings(std::span<const Snapshot> all_dumps, std::span<
   }
 }
 
-bool ProcessFindings::stands(const ThreadHistory& history) const {
+bool ProcessFindings::does_not_run(const ThreadHistory& history) const {
   if (several) return history.verdict == Verdict::stuck || history.verdict == Verdict::waiting;
-  const Standing standing = history.last().wait.standing;
-  return standing != Standing::runs && standing != Standing::unknown;
+  const WaitState state = history.last().wait.state;
+  return state != WaitState::runs && state != WaitState::unknown;
 }
 
-void ProcessFindings::let_go_on(std::uint32_t index) {
-  going_on.insert(index);
+void ProcessFindings::mark_progressing(std::uint32_t index) {
+  progressing.insert(index);
   if (threads[index].verdict == Verdict::stuck) threads[index].verdict = Verdict::waiting;
 }
 
-void ProcessFindings::stands_since(ThreadHistory& history, std::uint32_t since) const {
+void ProcessFindings::set_stuck_since(ThreadHistory& history, std::uint32_t since) const {
   const auto first = std::ranges::find(history.sightings, since, &Sighting::dump);
   if (history.since >= since || first == history.sightings.end()) return;
   history.since = since;

@@ -25,13 +25,13 @@ struct ProcessFindings {
 
   // Of one dump: it may be.
   bool is_stuck(const ThreadHistory& history) const { return !several || history.verdict == Verdict::stuck; }
-  // It does not run, as far as can be seen.
-  bool stands(const ThreadHistory& history) const;
+  // By its verdict, or in a single dump by its wait, the thread is not running.
+  bool does_not_run(const ThreadHistory& history) const;
 
-  // It waits for what goes on, and comes to its turn: it is not stuck.
-  void let_go_on(std::uint32_t index);
-  // It has stood only from that dump on.
-  void stands_since(ThreadHistory& history, std::uint32_t since) const;
+  // The thread waits for something that makes progress: it is not stuck, and its verdict says so from then on.
+  void mark_progressing(std::uint32_t index);
+  // The thread has been stuck only from that dump on: moves ThreadHistory::since there, if that is later.
+  void set_stuck_since(ThreadHistory& history, std::uint32_t since) const;
 
   // `index`: into threads.
   FindingThread part(std::uint32_t index, std::string words) const;
@@ -52,7 +52,7 @@ struct ProcessFindings {
   std::vector<ThreadHistory>& threads;
   std::vector<std::uint32_t> by_place;  // index into threads, by place in snapshot.threads
   std::set<std::uint32_t> covered;      // threads that a finding has explained
-  std::set<std::uint32_t> going_on;     // threads that were let go on
+  std::set<std::uint32_t> progressing;  // threads of mark_progressing()
   std::vector<Finding> findings;
 };
 

@@ -15,9 +15,9 @@ namespace mixwalk {
 namespace {
 
 // In a pool of fewer workers, it means little that all of them are busy.
-constexpr std::size_t kFewestWorkers = 3;
+constexpr std::size_t kMinWorkers = 3;
 // Fewer threads in one call are no pattern.
-constexpr std::size_t kFewestInCall = 2;
+constexpr std::size_t kMinThreadsInCall = 2;
 
 constexpr std::string_view kApartmentCalls = "COM calls into another apartment or process";
 constexpr std::string_view kApartmentHint =
@@ -29,30 +29,30 @@ constexpr std::string_view kApartmentHint =
 void starved_pool(ProcessFindings& process) {
   std::vector<std::uint32_t> workers;
   std::map<std::string_view, std::size_t> rules;
-  std::size_t standing = 0;
+  std::size_t without_progress = 0;
   bool grows = false;
   for (const std::uint32_t index : process.by_place) {
     const ThreadHistory& worker = process.threads[index];
     if (!is_pool_worker(process.thread(worker))) continue;
-    const bool goes_on = process.going_on.contains(index);
+    const bool progresses = process.progressing.contains(index);
     const Wait& wait = worker.last().wait;
-    const bool blocked = wait.standing != Standing::runs && wait.standing != Standing::unknown;
+    const bool blocked = wait.state != WaitState::runs && wait.state != WaitState::unknown;
     // The pool adds a worker once or twice a second as long as it is starved: the newest was in no dump before.
     const bool is_new = worker.verdict == Verdict::appeared && blocked;
-    if ((!process.stands(worker) && !is_new) || wait.standing == Standing::idle) return;
-    standing += !is_new && !goes_on;
+    if ((!process.does_not_run(worker) && !is_new) || wait.state == WaitState::idle) return;
+    without_progress += !is_new && !progresses;
     grows = grows || worker.sightings.front().dump != process.numbers.front();
     workers.push_back(index);
     ++rules[wait.rule];
   }
-  if (standing < kFewestWorkers) return;
+  if (without_progress < kMinWorkers) return;
   const auto most = std::ranges::max_element(rules, {}, &decltype(rules)::value_type::second);
   if (most->second * 2 <= workers.size()) return;
   std::stable_partition(workers.begin(), workers.end(), [&](std::uint32_t index) {
     return process.threads[index].last().wait.rule == most->first;
   });
   const Wait& wait = process.threads[workers.front()].last().wait;
-  const bool starved = wait.standing == Standing::blocked || wait.standing == Standing::calls || grows;
+  const bool starved = wait.state == WaitState::blocked || wait.state == WaitState::calls || grows;
   const std::string all = std::to_string(workers.size());
   Finding out = process.finding(FindingKind::starved_pool, process.several && starved ? Severity::stuck : Severity::note,
                                 starved ? "The thread pool is starved: all of its " + all + " workers are blocked"
@@ -66,7 +66,7 @@ void starved_pool(ProcessFindings& process) {
 }
 
 // Threads that wait for finalizers, where the finalizer thread is part of another finding.
-void put_behind_finding_of(ProcessFindings& process, std::uint32_t finalizer, std::vector<std::uint32_t> waiters) {
+void add_behind_finding_of(ProcessFindings& process, std::uint32_t finalizer, std::vector<std::uint32_t> waiters) {
   std::erase_if(waiters, [&](std::uint32_t index) { return process.covered.contains(index); });
   if (waiters.empty()) return;
   for (Finding& found : process.findings) {
@@ -87,10 +87,10 @@ void put_behind_finding_of(ProcessFindings& process, std::uint32_t finalizer, st
 void finalizer(ProcessFindings& process) {
   for (const std::uint32_t index : process.by_place) {
     const ThreadHistory& history = process.threads[index];
-    const Standing standing = history.last().wait.standing;
+    const WaitState state = history.last().wait.state;
     const bool in_finalizer = std::ranges::any_of(
         process.thread(history).stack.frames, [](const Frame& frame) { return frame.kind == FrameKind::managed; });
-    const bool hangs = process.stands(history) && standing != Standing::idle && in_finalizer;
+    const bool hangs = process.does_not_run(history) && state != WaitState::idle && in_finalizer;
     if (!hangs || !is_finalizer(process.thread(history))) continue;
     std::vector<std::uint32_t> waiters;
     for (const std::uint32_t waiter : process.by_place) {
@@ -98,7 +98,7 @@ void finalizer(ProcessFindings& process) {
       if (process.is_stuck(other) && other.last().wait.rule == "finalizers-wait") waiters.push_back(waiter);
     }
     if (process.covered.contains(index)) {
-      put_behind_finding_of(process, index, waiters);
+      add_behind_finding_of(process, index, waiters);
       continue;
     }
     Finding out = process.finding(FindingKind::finalizer, process.several ? Severity::stuck : Severity::note,
@@ -123,7 +123,7 @@ const Frame* call_out(const ProcessFindings& process, const ThreadHistory& histo
 // Whether the thread waits in a COM call that a certain other thread must answer; it is not known which one.
 bool calls_apartment(const ThreadHistory& history) {
   const Wait& wait = history.last().wait;
-  return wait.rule == "com-call" && wait.standing == Standing::blocked;
+  return wait.rule == "com-call" && wait.state == WaitState::blocked;
 }
 
 void common_calls(ProcessFindings& process) {
@@ -140,7 +140,7 @@ void common_calls(ProcessFindings& process) {
     }
   }
   for (auto& [call, threads] : calls) {
-    if (threads.size() < kFewestInCall || threads.size() * 2 <= stuck) continue;
+    if (threads.size() < kMinThreadsInCall || threads.size() * 2 <= stuck) continue;
     Finding out = process.finding(FindingKind::common_call, Severity::stuck,
                                   count_words(threads.size(), "thread") + " have not come back from " + call);
     if (call == kApartmentCalls) out.details.push_back(std::string(kApartmentHint));

@@ -5,11 +5,11 @@
 namespace mixwalk {
 namespace {
 
-using enum Standing;
+using enum WaitState;
 constexpr WaitLayer kCall = WaitLayer::call, kNative = WaitLayer::native, kPrimitive = WaitLayer::primitive,
                     kWrapper = WaitLayer::wrapper, kStack = WaitLayer::stack;
 
-// Of several rules for one frame the first one counts. docs/hang.md says why each wait has its standing.
+// Of several rules for one frame the first one counts. docs/hang.md says why each wait has its WaitState.
 constexpr WaitRule kRules[] = {
     // The system calls. Only the frames around them, if any, show what they wait for.
     {"system-wait", unknown, kCall, "waits for an object of the system",

@@ -22,7 +22,7 @@ enum class WaitLayer : std::uint8_t {
 // A row of the table: what a thread with such frames waits for.
 struct WaitRule {
   std::string_view key;  // never changes: it is in JSON
-  Standing standing = Standing::unknown;
+  WaitState state = WaitState::unknown;
   WaitLayer layer = WaitLayer::call;
   std::string_view words;  // "waits to enter a monitor"
   // "ntdll!NtDelayExecution": image without ".dll", function. "@!…": any image of the runtime. The functions that a

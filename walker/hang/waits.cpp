@@ -69,14 +69,14 @@ const WaitRule* method_rule(std::string_view method) {
 // A native rule that is certain is not replaced by the rule of the .NET method that called it.
 bool is_firm(const WaitRule& rule) {
   return rule.layer == WaitLayer::native &&
-         (rule.standing == Standing::blocked || rule.key == "jit" || rule.key == "gc-suspension");
+         (rule.state == WaitState::blocked || rule.key == "jit" || rule.key == "gc-suspension");
 }
 
-bool may_replace(const WaitRule& rule, const WaitRule* said) {
-  if (said == nullptr) return true;
-  if (std::ranges::find(rule.around, said->key) != rule.around.end()) return true;
-  return !is_firm(*said) && said->layer < rule.layer &&
-         (rule.layer != WaitLayer::wrapper || said->layer != WaitLayer::primitive);
+bool may_replace(const WaitRule& rule, const WaitRule* current) {
+  if (current == nullptr) return true;
+  if (std::ranges::find(rule.around, current->key) != rule.around.end()) return true;
+  return !is_firm(*current) && current->layer < rule.layer &&
+         (rule.layer != WaitLayer::wrapper || current->layer != WaitLayer::primitive);
 }
 
 // Where a thread runs rather than waits. A frame without a name is no proof.
@@ -101,8 +101,8 @@ bool leaf_runs(const FrameNames& names, const Frame& leaf) {
 bool may_be_loader(std::string_view image) { return image == "ntdll" || image == "kernelbase" || image == "kernel32"; }
 
 // What a thread does that loads a DLL, and is no wait for the loader lock.
-bool says_other_call(const WaitRule* said) {
-  return said != nullptr && said->layer == WaitLayer::call && said->key != "system-wait";
+bool is_other_call(const WaitRule* current) {
+  return current != nullptr && current->layer == WaitLayer::call && current->key != "system-wait";
 }
 
 struct Found {
@@ -125,7 +125,7 @@ Found look(const FrameNames& names, const std::vector<Frame>& frames) {
     const bool native = frames[frame].kind == FrameKind::native;
     if (native && rule != nullptr && rule == found.rule && frame == found.frame + 1) found.frame = frame;
     if (rule == nullptr || !may_replace(*rule, found.rule)) return;
-    if (rule->key == "loader-lock" && (!loader_alone || says_other_call(found.rule))) return;
+    if (rule->key == "loader-lock" && (!loader_alone || is_other_call(found.rule))) return;
     found.rule = rule;
     found.frame = frame;
     reach = kReach;
@@ -159,19 +159,19 @@ Found look(const FrameNames& names, const std::vector<Frame>& frames) {
   return found;
 }
 
-Wait said(const WaitRule& rule, const Found& found) {
-  return {rule.standing, rule.key, std::string(rule.words), found.frame, found.program};
+Wait rule_wait(const WaitRule& rule, const Found& found) {
+  return {rule.state, rule.key, std::string(rule.words), found.frame, found.program};
 }
 
-Wait said(std::string_view key, const Found& found, std::uint32_t frame) {
-  Wait wait = said(*find_wait_rule(key), found);
+Wait rule_wait(std::string_view key, const Found& found, std::uint32_t frame) {
+  Wait wait = rule_wait(*find_wait_rule(key), found);
   wait.frame = frame;
   return wait;
 }
 
 // The native frame that says most about a call out of managed code: of the program's own frames the one nearest to the
 // call; where there is none, the frame directly before the call.
-std::uint32_t telling_native(const FrameNames& names, const std::vector<Frame>& frames, std::uint32_t end) {
+std::uint32_t significant_native(const FrameNames& names, const std::vector<Frame>& frames, std::uint32_t end) {
   for (std::uint32_t i = end; i-- > 0;) {
     if (frames[i].kind == FrameKind::native && names.of_program(frames[i])) return i;
   }
@@ -203,11 +203,11 @@ bool leaves_apartment(const FrameNames& names, const std::vector<Frame>& frames,
 
 // Of a thread that stands below a COM call.
 Wait com_wait(const FrameNames& names, const std::vector<Frame>& frames, const Found& found) {
-  Wait wait = said("com-call", found, found.first_managed);
+  Wait wait = rule_wait("com-call", found, found.first_managed);
   const std::string& target = frames[found.first_managed].target;
   if (!target.empty()) wait.words = "waits for the COM call " + clipped(managed_name(target));
   if (leaves_apartment(names, frames, found)) {
-    wait.standing = Standing::blocked;
+    wait.state = WaitState::blocked;
     wait.words += " into another apartment or process";
   }
   return wait;
@@ -225,27 +225,27 @@ Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, 
   // A thread of a single-threaded apartment handles messages while it waits for the answer of the other thread.
   const bool com_call = com_out || (is_late_bound_call(caller) && !found.native_of_program);
   // Without COM's own frames the object is of this apartment: one that handles messages shows a dialog.
-  const bool shows_dialog = known && found.rule->standing == Standing::idle && !leaves_apartment(names, frames, found);
-  if (com_call && !shows_dialog && (!known || found.rule->standing != Standing::blocked)) {
+  const bool shows_dialog = known && found.rule->state == WaitState::idle && !leaves_apartment(names, frames, found);
+  if (com_call && !shows_dialog && (!known || found.rule->state != WaitState::blocked)) {
     return com_wait(names, frames, found);
   }
   const bool in_native = pinvoke || found.native_of_program;
   // Reading, writing and completed I/O mean the same in native code. A wait or a sleep there means nothing by itself.
-  const bool tells = known || (in_native && found.rule != nullptr && found.rule->key != "system-wait" &&
-                               found.rule->key != "native-sleep");
+  const bool is_meaningful = known || (in_native && found.rule != nullptr && found.rule->key != "system-wait" &&
+                                       found.rule->key != "native-sleep");
   // The program itself calls a wait or a sleep of the system, with no unknown code below that call.
   const bool calls_it = pinvoke && !found.native_of_program && found.rule != nullptr &&
                         target_rule(caller.target) == found.rule;
-  if (tells || calls_it) {
-    Wait wait = said(*found.rule, found);
+  if (is_meaningful || calls_it) {
+    Wait wait = rule_wait(*found.rule, found);
     // The system's objects have no owner.
-    if (!tells && wait.standing == Standing::unknown) wait.standing = Standing::signal;
+    if (!is_meaningful && wait.state == WaitState::unknown) wait.state = WaitState::signal;
     if (!call.empty()) wait.words += ", in " + call;
     return wait;
   }
   if (in_native) {
-    const std::uint32_t native = telling_native(names, frames, found.first_managed);
-    Wait wait = said("native-call", found, found.first_managed);
+    const std::uint32_t native = significant_native(names, frames, found.first_managed);
+    Wait wait = rule_wait("native-call", found, found.first_managed);
     if (native != kNoFrame) {
       wait.words = "waits in native code: " + short_label(names.snapshot(), frames[native]);
       if (found.program == kNoFrame || found.program > native) wait.program = native;
@@ -255,13 +255,13 @@ Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, 
     }
     return wait;
   }
-  if (found.native_of_runtime && !names.library(caller)) return said("runtime-wait", found, 0);
+  if (found.native_of_runtime && !names.library(caller)) return rule_wait("runtime-wait", found, 0);
   if (names.library(caller)) {
-    Wait wait = said("library-wait", found, found.first_managed);
+    Wait wait = rule_wait("library-wait", found, found.first_managed);
     wait.words = "waits in " + short_label(names.snapshot(), caller);
     return wait;
   }
-  return found.rule != nullptr ? said(*found.rule, found) : said("runtime-wait", found, 0);
+  return found.rule != nullptr ? rule_wait(*found.rule, found) : rule_wait("runtime-wait", found, 0);
 }
 
 bool is_thread_start(const FrameNames& names, const Frame& frame) {
@@ -273,20 +273,20 @@ bool is_thread_start(const FrameNames& names, const Frame& frame) {
 // Of a thread without managed frames.
 Wait native_wait(const FrameNames& names, const Thread& thread, const Found& found) {
   const std::vector<Frame>& frames = thread.stack.frames;
-  if (found.rule != nullptr && is_firm(*found.rule)) return said(*found.rule, found);
+  if (found.rule != nullptr && is_firm(*found.rule)) return rule_wait(*found.rule, found);
   bool all_runtime = false, all_system = true;
   for (const Frame& frame : frames) {
-    if (frame.kind == FrameKind::gap) return found.rule != nullptr ? said(*found.rule, found) : Wait{};
+    if (frame.kind == FrameKind::gap) return found.rule != nullptr ? rule_wait(*found.rule, found) : Wait{};
     if (is_thread_start(names, frame)) continue;
     all_runtime = all_runtime || names.runtime(frame);
     all_system = all_system && names.system(frame);
   }
-  if (all_system && all_runtime) return said(is_finalizer(thread) ? "finalizer" : "runtime-helper", found, 0);
+  if (all_system && all_runtime) return rule_wait(is_finalizer(thread) ? "finalizer" : "runtime-helper", found, 0);
   const bool plain = found.rule == nullptr || found.rule->key == "system-wait" ||
-                     found.rule->standing == Standing::signal || found.rule->key == "rpc-call";
-  if (all_system && plain) return said("system-helper", found, 0);
-  if (!plain) return said(*found.rule, found);
-  Wait wait = said("native-wait", found, 0);
+                     found.rule->state == WaitState::signal || found.rule->key == "rpc-call";
+  if (all_system && plain) return rule_wait("system-helper", found, 0);
+  if (!plain) return rule_wait(*found.rule, found);
+  Wait wait = rule_wait("native-wait", found, 0);
   const std::uint32_t native = found.program;
   if (native != kNoFrame) wait.words = "waits in native code: " + short_label(names.snapshot(), frames[native]);
   return wait;
@@ -333,15 +333,15 @@ Wait wait_of(const FrameNames& names, const Thread& thread) {
   if (frames.empty()) return {};
   Found found = look(names, frames);
   if (leaf_runs(names, frames.front())) {
-    return {Standing::runs, {}, "runs in " + short_label(names.snapshot(), frames.front()), 0, found.program};
+    return {WaitState::runs, {}, "runs in " + short_label(names.snapshot(), frames.front()), 0, found.program};
   }
   if (found.first_managed == kNoFrame) return native_wait(names, thread, found);
   const bool by_method = found.rule != nullptr && found.rule->layer >= WaitLayer::primitive;
-  Wait wait = by_method ? said(*found.rule, found) : wait_below_call(names, frames, found);
-  if (wait.rule == "task-wait" && is_pool_worker(thread)) return said("pool-task-wait", found, found.frame);
-  const bool may_be_main = by_method && (wait.standing == Standing::signal || wait.rule == "process-wait");
+  Wait wait = by_method ? rule_wait(*found.rule, found) : wait_below_call(names, frames, found);
+  if (wait.rule == "task-wait" && is_pool_worker(thread)) return rule_wait("pool-task-wait", found, found.frame);
+  const bool may_be_main = by_method && (wait.state == WaitState::signal || wait.rule == "process-wait");
   if (may_be_main && is_main(frames, wait.program)) {
-    Wait main = said("main-wait", found, found.frame);
+    Wait main = rule_wait("main-wait", found, found.frame);
     main.words += " (" + wait.words + ")";
     return main;
   }

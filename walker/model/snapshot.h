@@ -81,7 +81,7 @@ struct Runtime {
 // Threads that were frozen together, and copied before the first of them ran again.
 struct Moment {
   // From before the first of them was suspended until the last one ran again.
-  std::uint64_t stood_ns = 0;
+  std::uint64_t frozen_ns = 0;
 
   bool operator==(const Moment&) const = default;
 };

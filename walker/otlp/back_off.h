@@ -11,7 +11,7 @@ namespace mixwalk {
 // moment.
 class BackOff {
  public:
-  static constexpr std::chrono::milliseconds kFirst{1'000}, kMost{10'000};
+  static constexpr std::chrono::milliseconds kFirst{1'000}, kMax{10'000};
 
   explicit BackOff(std::uint32_t seed) : random_(seed) {}
 
@@ -20,7 +20,7 @@ class BackOff {
     std::uniform_int_distribution<std::chrono::milliseconds::rep> jitter(due_.count() / 2,
                                                                          due_.count());
     const std::chrono::milliseconds wait(jitter(random_));
-    due_ = std::min(due_ * 2, kMost);
+    due_ = std::min(due_ * 2, kMax);
     return asked ? std::max<std::chrono::milliseconds>(wait, *asked) : wait;
   }
   void reset() noexcept { due_ = kFirst; }

@@ -25,7 +25,7 @@ bool is_of_type(const HttpAnswer& answer, std::string_view type) {
   return answer.content_type.starts_with(type);
 }
 
-std::string in_its_words(std::string_view text) {
+std::string quoted_message(std::string_view text) {
   while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
   constexpr std::size_t kMax = 200;
   return text.empty() ? "" : ": \"" + std::string(text.substr(0, kMax)) + "\"";
@@ -49,9 +49,9 @@ void read_partial_success(protozero::pbf_message<PartialSuccessField> partial, R
   }
   if (reply.rejected != 0) {
     reply.words = "the collector rejected " + std::to_string(reply.rejected) +
-                  (reply.rejected == 1 ? " profile" : " profiles") + in_its_words(message);
+                  (reply.rejected == 1 ? " profile" : " profiles") + quoted_message(message);
   } else if (!message.empty()) {
-    reply.words = "the collector took the profiles, but says" + in_its_words(message);
+    reply.words = "the collector took the profiles, but says" + quoted_message(message);
   }
 }
 
@@ -78,7 +78,7 @@ Reply accepted(const HttpAnswer& answer) {
 
 // What the collector says of an error.
 std::string message_of(const HttpAnswer& answer) {
-  if (is_of_type(answer, "text/plain")) return in_its_words(answer.body);
+  if (is_of_type(answer, "text/plain")) return quoted_message(answer.body);
   if (!is_of_type(answer, "application/x-protobuf")) return {};
   try {
     protozero::pbf_message<StatusField> status(answer.body);
@@ -86,7 +86,7 @@ std::string message_of(const HttpAnswer& answer) {
       if (status.tag_and_type() ==
           protozero::tag_and_type(StatusField::message,
                                   protozero::pbf_wire_type::length_delimited)) {
-        return in_its_words(status.get_string());
+        return quoted_message(status.get_string());
       }
       status.skip();
     }

@@ -8,10 +8,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // A part of a usual heap is 4 MB.
-constexpr std::size_t kMostObjects = 4'000'000;
+constexpr std::size_t kMaxObjects = 4'000'000;
 // Regions of 4 MB: a heap of 400 GB.
-constexpr std::size_t kMostSegments = 100'000;
-constexpr std::size_t kMostTypes = 100'000;
+constexpr std::size_t kMaxSegments = 100'000;
+constexpr std::size_t kMaxTypes = 100'000;
 // The clock is looked at once in so many steps.
 constexpr std::size_t kStepsOfClock = 64;
 constexpr std::uint64_t kAlignment = 8;
@@ -33,7 +33,7 @@ bool over(std::size_t step, HeapDeadline deadline) {
 
 ObjectBytes type_at(std::uint64_t method_table, HeapTypes& types) {
   if (const auto known = types.known.find(method_table); known != types.known.end()) return known->second;
-  if (types.known.size() == kMostTypes) types.known.clear();
+  if (types.known.size() == kMaxTypes) types.known.clear();
   return types.known[method_table] = types.bytes_of(method_table);
 }
 
@@ -46,7 +46,7 @@ ObjectBytes object_bytes(std::uint32_t base, std::uint32_t component) {
 
 void HeapParts::add_list(std::uint64_t first, const SegmentAt& segment_at, HeapDeadline deadline) {
   for (std::uint64_t at = first; at != 0;) {
-    if (over(seen_.size(), deadline) || seen_.size() == kMostSegments || !seen_.insert(at).second) return;
+    if (over(seen_.size(), deadline) || seen_.size() == kMaxSegments || !seen_.insert(at).second) return;
     const std::optional<HeapSegment> segment = segment_at(at);
     if (!segment) return;
     const HeapPart& part = segment->part;
@@ -78,7 +78,7 @@ WalkedObjects objects_among(const MemoryReader& memory, const HeapPart& part, He
   for (std::size_t i = 0; at < part.end; ++i) {
     while (wanted != addresses.end() && *wanted < at) ++wanted;
     if (wanted == addresses.end()) break;
-    if (i == kMostObjects || over(i, deadline)) return found;
+    if (i == kMaxObjects || over(i, deadline)) return found;
     if (const auto room = types.free_room.find(at); room != types.free_room.end() && room->second > at) {
       at = room->second;
       continue;

@@ -24,11 +24,11 @@ class HiddenImages {
   // How far below the code the headers may be: the largest image of the framework has some 30 MB.
   static constexpr std::uint64_t kFarthest = 256 << 20;
   static constexpr std::uint64_t kGranularity = 64 << 10;
-  static constexpr std::size_t kMostImages = 1024, kMostNothing = 64;
+  static constexpr std::size_t kMaxImages = 1024, kMaxWithoutImage = 64;
 
   const MemoryReader& memory_;
   std::vector<ModuleSpan> images_;  // in the order in which they were found
-  std::vector<std::uint64_t> nothing_;  // boundaries below which nothing was found
+  std::vector<std::uint64_t> without_image_;  // boundaries below which nothing was found
 };
 
 }  // namespace mixwalk

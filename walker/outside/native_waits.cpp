@@ -14,11 +14,11 @@ namespace mixwalk {
 namespace {
 
 // A wait of the system's has so many frames at most.
-constexpr std::size_t kMostFrames = 12;
+constexpr std::size_t kMaxWaitFrames = 12;
 // A function's caller keeps room for its arguments behind the return address.
 constexpr std::uint64_t kHomeBytes = 0x28;
-constexpr std::uint64_t kMostBytes = 4096;
-constexpr std::size_t kMostWaiters = 1000;  // that are captured again
+constexpr std::uint64_t kMaxWaitBytes = 4096;
+constexpr std::size_t kMaxWaiters = 1000;  // that are captured again
 
 constexpr std::string_view kSection[] = {"RtlEnterCriticalSection", "RtlpEnterCriticalSectionContended",
                                          "RtlpWaitOnCriticalSection", "RtlpWaitForCriticalSection"};
@@ -35,7 +35,7 @@ struct Section {
 };
 static_assert(sizeof(Section) == 0x28);
 constexpr std::uint64_t kNoDebugInfo = ~0ull;
-constexpr std::int32_t kMostEntered = 1'000'000;
+constexpr std::int32_t kMaxRecursion = 1'000'000;
 // Fields whose addresses the waiting functions keep.
 constexpr std::uint64_t kFields[] = {0, 8, 0x18};
 
@@ -49,7 +49,7 @@ bool is_waited_for(const Section& section) {
 // Debug information that points back proves that it is a section. A section without it must have a live owner.
 bool is_awaited(const MemoryReader& memory, std::uint64_t at, const Section& section, std::uint32_t waiter,
                 bool owner_lives) {
-  if (section.recursion < 1 || section.recursion > kMostEntered || !is_waited_for(section)) return false;
+  if (section.recursion < 1 || section.recursion > kMaxRecursion || !is_waited_for(section)) return false;
   if (section.owner == 0 || section.owner == waiter || section.owner > 0xFFFF'FFFF) return false;
   if (section.debug_info == kNoDebugInfo) return owner_lives;
   return memory.read_value<std::uint64_t>(section.debug_info + 8) == at;
@@ -81,7 +81,7 @@ class NativeLocks {
     std::size_t waiters = 0;
     for (const Thread& thread : snapshot_.threads) {
       const auto wait = native_wait_of(snapshot_, thread);
-      if (!wait || ++waiters > kMostWaiters) continue;
+      if (!wait || ++waiters > kMaxWaiters) continue;
       if (auto lock = lock_of(thread, *wait)) readings.push_back({std::move(*lock), thread.os_id});
     }
     for (Lock& lock : agreed(readings)) {
@@ -94,7 +94,7 @@ class NativeLocks {
 
  private:
   std::vector<std::uint64_t> words_of(const Thread& thread, const NativeWait& wait) {
-    return waiting_.words_of(thread, wait.end, kMostBytes);
+    return waiting_.words_of(thread, wait.end, kMaxWaitBytes);
   }
 
   std::optional<Lock> read(const Thread& thread, const NativeWait& wait, std::span<const std::uint64_t> words) {
@@ -125,7 +125,7 @@ class NativeLocks {
 std::optional<NativeWait> native_wait_of(const Snapshot& snapshot, const Thread& thread) {
   const std::vector<Frame>& frames = thread.stack.frames;
   std::optional<NativeWait> wait;
-  for (std::size_t i = 0; i < frames.size() && i < kMostFrames; ++i) {
+  for (std::size_t i = 0; i < frames.size() && i < kMaxWaitFrames; ++i) {
     const Frame& frame = frames[i];
     if (frame.kind != FrameKind::native || is_guess(frame.trust)) break;
     if (frame.module == Frame::kNone) continue;  // code of Wine's system calls
@@ -133,7 +133,7 @@ std::optional<NativeWait> native_wait_of(const Snapshot& snapshot, const Thread&
     if (image != "ntdll.dll") break;
     const bool section = named(frame, kSection);
     if (!section && !named(frame, kSrwLock)) continue;
-    wait = {section ? LockKind::critical_section : LockKind::srw_lock, frame.stack_pointer + kMostBytes};
+    wait = {section ? LockKind::critical_section : LockKind::srw_lock, frame.stack_pointer + kMaxWaitBytes};
     if (i + 1 < frames.size() && frames[i + 1].stack_pointer != 0) wait->end = frames[i + 1].stack_pointer + kHomeBytes;
   }
   return wait;

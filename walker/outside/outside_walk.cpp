@@ -20,7 +20,7 @@ namespace {
 
 // The largest stack that is copied whole, as in a live walk.
 constexpr std::size_t kStackBytes = 12 << 20;
-constexpr char kImageWentAway[] = "code on its stack went away while it was looked at";
+constexpr char kImageUnloaded[] = "code on its stack went away while it was looked at";
 constexpr char kNothingLeft[] = "the stacks of other threads took all the time or room that there is";
 
 std::string why_skipped(CaptureFault fault) {
@@ -72,9 +72,9 @@ class Walk {
     if (!thread.skipped.empty()) return thread;
     thread.stack = walk(sample);
     if (!thread.stack.whole() && has_unknown_code(thread.stack) && asks_anew()) thread.stack = walk(sample);
-    if (!images_stand(thread.stack)) {
+    if (!images_still_loaded(thread.stack)) {
       thread.stack = {};
-      thread.skipped = kImageWentAway;
+      thread.skipped = kImageUnloaded;
     }
     return thread;
   }
@@ -118,11 +118,11 @@ class Walk {
   // of the images and the capture of a thread, and the thread's frames got names of the wrong DLL (torture.exe, kind
   // `turns`, from outside: 1 stack of 1,112). While a thread is in an image's code, the image stays loaded. So an image
   // that is gone now, or was replaced, may not be the one that the thread was in.
-  bool images_stand(const Stack& stack) {
+  bool images_still_loaded(const Stack& stack) {
     std::set<std::int32_t> seen;
     return std::ranges::all_of(stack.frames, [&](const Frame& frame) {
       return frame.module == Frame::kNone || !seen.insert(frame.module).second ||
-             target_.image_stands(view_.modules()[static_cast<std::size_t>(frame.module)].base);
+             target_.is_still_loaded(view_.modules()[static_cast<std::size_t>(frame.module)].base);
     });
   }
 

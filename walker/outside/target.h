@@ -45,7 +45,7 @@ class Target {
 
   // Whether the image of modules() with this base is still the one that is loaded there now. A live process may unload
   // an image, and load another one in its place, after its images were listed.
-  virtual bool image_stands(std::uint64_t /*base*/) { return true; }
+  virtual bool is_still_loaded(std::uint64_t /*base*/) { return true; }
 
   // The target's memory. In a live process that runs, two reads may be of two different moments.
   virtual const MemoryReader& memory() const noexcept = 0;

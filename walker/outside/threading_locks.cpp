@@ -16,8 +16,8 @@ namespace mixwalk {
 namespace {
 
 // From the leaf to Lock.TryEnterSlow: the frames of the wait, including those of the runtime and the system.
-constexpr std::size_t kMostFrames = 40;
-constexpr std::uint64_t kMostBytes = 16 << 10;
+constexpr std::size_t kMaxLockFrames = 40;
+constexpr std::uint64_t kMaxLockBytes = 16 << 10;
 // A function keeps its arguments in the room that its caller has for them.
 constexpr std::uint64_t kHomeBytes = 0x20;
 constexpr std::size_t kRegisters = 16;
@@ -58,12 +58,12 @@ class Look {
     std::vector<LockReading> readings;
     for (const Waiter& waiter : waiters) {
       // So nothing is said of what was read in part.
-      if (time_is_over()) break;
+      if (is_past_deadline()) break;
       const std::uint32_t own = owners_.contains(waiter.thread->os_id) ? waiter.thread->os_id : 0;
       const std::uint64_t address = lock_waited_for(waiter.words, locks, own);
       const auto then = locks.find(address), now = later.find(address);
       if (then == locks.end() || now == later.end() || then->second != now->second) continue;
-      if (waiting_.words_of(*waiter.thread, waiter.end, kMostBytes) != waiter.words) continue;
+      if (waiting_.words_of(*waiter.thread, waiter.end, kMaxLockBytes) != waiter.words) continue;
       readings.push_back({lock_of(address, then->second, owner_of(then->second)), waiter.thread->os_id});
     }
     std::ranges::move(agreed(readings), std::back_inserter(snapshot_.locks));
@@ -75,7 +75,7 @@ class Look {
     if (snapshot_.locks_missing.empty()) snapshot_.locks_missing = why;
   }
 
-  bool time_is_over() {
+  bool is_past_deadline() {
     if (std::chrono::steady_clock::now() < end_) return false;
     missing(kLocksTimeOver);
     return true;
@@ -91,13 +91,13 @@ class Look {
     for (const Thread& thread : snapshot_.threads) {
       const auto end = threading_wait_end(thread);
       const std::uint64_t begin = end ? thread.stack.frames.front().stack_pointer : 0;
-      if (!end || *end < begin || *end - begin > kMostBytes) continue;
-      if (time_is_over()) break;
+      if (!end || *end < begin || *end - begin > kMaxLockBytes) continue;
+      if (is_past_deadline()) break;
       if (waiters.size() == limits_.waiters) {
         missing(kTooManyLocks);
         break;
       }
-      Waiter waiter{&thread, *end, waiting_.words_of(thread, *end, kMostBytes)};
+      Waiter waiter{&thread, *end, waiting_.words_of(thread, *end, kMaxLockBytes)};
       // None of these words may be missing: another lock could be taken for the one that the thread waits for.
       if (waiter.words.size() == kRegisters + (*end - begin) / 8) waiters.push_back(std::move(waiter));
     }
@@ -116,7 +116,7 @@ class Look {
   std::vector<std::uint64_t> objects_of(std::vector<Waiter>& waiters) {
     std::set<std::uint64_t> objects;
     std::erase_if(waiters, [&](const Waiter& waiter) {
-      if (time_is_over()) return true;
+      if (is_past_deadline()) return true;
       std::set<std::uint64_t> added;
       for (const std::uint64_t word : waiter.words) {
         if (!objects.contains(word) && may_be_object(word)) added.insert(word);
@@ -134,7 +134,7 @@ class Look {
   // Some of them, where the time is over.
   Locks read(std::span<const std::uint64_t> objects) {
     Locks locks;
-    while (!objects.empty() && !time_is_over()) {
+    while (!objects.empty() && !is_past_deadline()) {
       const auto some = objects.first(std::min(objects.size(), kMaxAsked));
       objects = objects.subspan(some.size());
       const std::vector<std::optional<ClrLock>> answers = clr_.lock_objects(some);
@@ -172,7 +172,7 @@ class Look {
 std::optional<std::uint64_t> threading_wait_end(const Thread& thread) {
   const std::vector<Frame>& frames = thread.stack.frames;
   bool waits = false;
-  for (std::size_t i = 0; i < frames.size() && i < kMostFrames; ++i) {
+  for (std::size_t i = 0; i < frames.size() && i < kMaxLockFrames; ++i) {
     const Frame& frame = frames[i];
     if (frame.kind == FrameKind::gap || is_guess(frame.trust)) return std::nullopt;
     if (frame.kind != FrameKind::managed) continue;

@@ -12,7 +12,7 @@ namespace mixwalk {
 namespace {
 
 // Enough to see that a thread has gone on: the frames in which it waits.
-constexpr std::uint64_t kMostBytes = 4096;
+constexpr std::uint64_t kMaxChainBytes = 4096;
 constexpr std::uint64_t kNoEnd = std::numeric_limits<std::uint64_t>::max();
 
 // `has_name`: a name is of one object. Things without a name may be several, also of one owner.
@@ -57,9 +57,9 @@ void add_wait_chains(Snapshot& snapshot, Target& target, const AskWaitChain& ask
     const auto chain = ask(thread.os_id);
     const auto lock = lock_of_chain(chain, snapshot.process.id);
     if (!lock) continue;
-    const auto words = threads.words_of(thread, kNoEnd, kMostBytes);
+    const auto words = threads.words_of(thread, kNoEnd, kMaxChainBytes);
     if (words.empty() || lock_of_chain(ask(thread.os_id), snapshot.process.id) != lock) continue;
-    if (threads.words_of(thread, kNoEnd, kMostBytes) == words) {
+    if (threads.words_of(thread, kNoEnd, kMaxChainBytes) == words) {
       add(found, *lock, !chain[1].name.empty(), thread.os_id);
     }
   }

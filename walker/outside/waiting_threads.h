@@ -17,9 +17,9 @@ class WaitingThreads {
   // `target` must outlive this object, and must not list its threads anew meanwhile.
   explicit WaitingThreads(Target& target);
 
-  // The thread's registers, and at most `most_bytes` of the words of its stack from Rsp to `end`. Empty: the thread is
+  // The thread's registers, and at most `max_bytes` of the words of its stack from Rsp to `end`. Empty: the thread is
   // no longer where its first frame is, or cannot be captured.
-  std::vector<std::uint64_t> words_of(const Thread& thread, std::uint64_t end, std::uint64_t most_bytes);
+  std::vector<std::uint64_t> words_of(const Thread& thread, std::uint64_t end, std::uint64_t max_bytes);
 
  private:
   static constexpr std::size_t kStackBytes = 12 << 20;

@@ -50,12 +50,12 @@ class Agent {
   }
   // Managed code is about to be unloaded.
   void before_unload(clr::ModuleID module) noexcept {
-    unload_gate_.module_goes(module);
+    unload_gate_.module_unloading(module);
     events_.forget_types();
   }
   void before_method_unload(clr::FunctionID function, std::uint64_t begin,
                             std::uint64_t size) noexcept {
-    unload_gate_.method_goes(function, begin, size);
+    unload_gate_.method_unloading(function, begin, size);
   }
   EventSource& events() noexcept { return events_; }
 

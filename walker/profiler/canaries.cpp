@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kWanted = 2;
 // Each candidate costs two short freezes and a walk. Usually most of a hundred threads are parked.
-constexpr std::size_t kMostTried = 32;
+constexpr std::size_t kMaxTried = 32;
 // A program that was just started has not named its threads yet.
 constexpr DWORD kNameMs = 200;
 
@@ -22,7 +22,7 @@ void Canaries::choose(const std::string& prefix) {
   }
   std::size_t tried = 0;
   for (const std::uint32_t os_id : registry_.os_ids()) {
-    if (chosen_.size() == kWanted || ++tried > kMostTried) return;
+    if (chosen_.size() == kWanted || ++tried > kMaxTried) return;
     if (!chosen_.empty() && chosen_.front() == os_id) continue;
     if (try_out(os_id)) chosen_.push_back(os_id);
   }
@@ -31,7 +31,7 @@ void Canaries::choose(const std::string& prefix) {
 bool Canaries::try_out(std::uint32_t os_id) {
   ThreadClaim claim(registry_, os_id);
   if (!claim.entry() || !probe_.set_canary(claim.entry()->clr_id, os_id)) return false;
-  const auto before = where_it_stands(os_id);
+  const auto before = registers_in_system_call(os_id);
   if (!before) return false;
   bool passed = false;
   {
@@ -39,11 +39,11 @@ bool Canaries::try_out(std::uint32_t os_id) {
     passed = pass && probe_.passes();
     if (!probe_.wait_until_idle()) claim.keep();
   }
-  return passed && where_it_stands(os_id) == before;
+  return passed && registers_in_system_call(os_id) == before;
 }
 
 // Nothing: the thread is in no system call, is suspended by others, or cannot be read.
-std::optional<Registers> Canaries::where_it_stands(std::uint32_t os_id) {
+std::optional<Registers> Canaries::registers_in_system_call(std::uint32_t os_id) {
   const FreezeGate::Pass pass(gate_);
   Supervisor unwatched(probe_.ledger());  // never started: reading registers waits for nothing
   WindowsThread thread(unwatched);

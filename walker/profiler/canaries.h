@@ -43,7 +43,7 @@ class Canaries {
 
  private:
   bool try_out(std::uint32_t os_id);
-  std::optional<Registers> where_it_stands(std::uint32_t os_id);
+  std::optional<Registers> registers_in_system_call(std::uint32_t os_id);
 
   ThreadRegistry& registry_;
   FreezeGate& gate_;

@@ -15,7 +15,7 @@ struct ClrInterfaces {
   ComPointer<clr::ICorProfilerInfo5> info5;
   ComPointer<clr::ICorProfilerInfo8> info8;
   ComPointer<clr::ICorProfilerInfo9> info9;
-  bool hears_method_deaths = false;  // DynamicMethodUnloaded is called
+  bool reports_method_unloads = false;  // DynamicMethodUnloaded is called
 
   // False: the runtime is older than .NET Framework 4.0.
   bool query(IUnknown* from) noexcept {
@@ -31,10 +31,10 @@ struct ClrInterfaces {
   // that event. All events are set by this function: SetEventMask switches off what only SetEventMask2 can switch on.
   HRESULT set_events(DWORD events) noexcept {
     if (info5 && SUCCEEDED(info5->SetEventMask2(events, clr::kHighMonitorDynamicUnloads))) {
-      hears_method_deaths = true;
+      reports_method_unloads = true;
       return S_OK;
     }
-    hears_method_deaths = false;
+    reports_method_unloads = false;
     return info->SetEventMask(events);
   }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr char kNotOpened[] = "the thread has ended, or may not be opened";
 // For the stacks of all threads, in the target's own memory.
-constexpr std::size_t kMostArena = 64 << 20;
+constexpr std::size_t kMaxArenaBytes = 64 << 20;
 
 // Nothing: there was no memory for a list.
 std::optional<std::vector<std::uint32_t>> wanted_threads(const DumpRequest& request) {
@@ -38,9 +38,9 @@ bool Dumper::dump_at_once(const DumpRequest& request) {
   std::set<std::uint32_t> met;
   Threads waiting;
   if (!find_threads(request, met, waiting)) return false;
-  const std::size_t most = kMostMoments + waiting.size() / Sampler::kMostInGroup;
+  const std::size_t most = kMaxDumpMoments + waiting.size() / Sampler::kMaxInGroup;
   std::size_t overdue_moments = 0;
-  while (!waiting.empty() && moments_.size() < most && overdue_moments < kMostOverdueMoments) {
+  while (!waiting.empty() && moments_.size() < most && overdue_moments < kMaxOverdueMoments) {
     bool overdue = false;
     if (!sample_moment(waiting, overdue)) return false;
     overdue_moments += overdue;
@@ -80,21 +80,21 @@ bool Dumper::find_threads(const DumpRequest& request, std::set<std::uint32_t>& m
 // Samples and sends all waiting threads, or as many as a group may have. Threads that got no copy of this moment stay
 // in `waiting`. False: the sink refused, or the process is ending.
 bool Dumper::sample_moment(Threads& waiting, bool& overdue) {
-  const std::size_t count = std::min(waiting.size(), Sampler::kMostInGroup);
+  const std::size_t count = std::min(waiting.size(), Sampler::kMaxInGroup);
   std::vector<Sampler::GroupThread> group(count);
-  std::size_t arena_bytes = kLeastArenaBytes;
+  std::size_t arena_bytes = kMinArenaBytes;
   for (std::size_t i = 0; i < count; ++i) {
     group[i].os_id = waiting[i]->os_id;
     group[i].thread = &waiting[i]->thread;
     const StackLimits stack = waiting[i]->thread.stack_limits();
     // Another thread, or a fiber, may be writing them just now.
     const std::uint64_t bytes = stack.base > stack.limit ? stack.base - stack.limit : 0;
-    arena_bytes += std::min<std::uint64_t>(bytes, kMostArena) + kStackGrowthBytes;
+    arena_bytes += std::min<std::uint64_t>(bytes, kMaxArenaBytes) + kStackGrowthBytes;
   }
-  const Pages<std::byte> arena(std::min(arena_bytes, kMostArena));
-  const auto stood_ns = sampler_.sample_group(group, Engine::copy, arena.all());
-  if (!stood_ns) return false;
-  moments_.push_back({*stood_ns});
+  const Pages<std::byte> arena(std::min(arena_bytes, kMaxArenaBytes));
+  const auto frozen_ns = sampler_.sample_group(group, Engine::copy, arena.all());
+  if (!frozen_ns) return false;
+  moments_.push_back({*frozen_ns});
   Threads left;
   for (std::size_t i = 0; i < count; ++i) {
     Sampler::Sample& sample = group[i].sample;

@@ -21,7 +21,7 @@ namespace {
 // __cxa_eh_globals of the Itanium C++ ABI, as libstdc++ lays it out.
 struct ExceptionState {
   void* caught = nullptr;
-  unsigned int on_their_way = 0;
+  unsigned int in_flight = 0;
 };
 
 struct Slot {
@@ -45,7 +45,7 @@ ExceptionState* state_of_this_thread() noexcept {
   // All entries are used: takes that of a thread which has no exception at the moment.
   for (Slot& slot : g_slots) {
     DWORD other = slot.thread.load();
-    if (slot.state.caught == nullptr && slot.state.on_their_way == 0 &&
+    if (slot.state.caught == nullptr && slot.state.in_flight == 0 &&
         slot.thread.compare_exchange_strong(other, self)) {
       return &slot.state;
     }

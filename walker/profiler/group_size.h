@@ -10,16 +10,16 @@ namespace mixwalk {
 // be copied before its deadline. Pure.
 class GroupSize {
  public:
-  static constexpr std::size_t kFirst = 16, kLeast = 4, kMost = 64;
+  static constexpr std::size_t kFirst = 16, kMin = 4, kMax = 64;
 
   std::size_t threads() const noexcept { return threads_; }
 
   // Says how many threads the group had, and how many were not copied before the supervisor resumed the group.
   void took(std::size_t threads, std::size_t late) noexcept {
     if (late != 0) {
-      threads_ = std::max(threads - std::min(late, threads), kLeast);
+      threads_ = std::max(threads - std::min(late, threads), kMin);
     } else if (threads == threads_) {
-      threads_ = std::min(threads_ + threads_ / 4, kMost);
+      threads_ = std::min(threads_ + threads_ / 4, kMax);
     }
   }
 

@@ -12,7 +12,7 @@ namespace {
 constexpr ULONGLONG kUnknownCodeMs = 1000;
 constexpr std::size_t kMaxUnknownCode = 4096;
 // How long an image that was found loaded is taken to be loaded: a tick at 100 Hz.
-constexpr ULONGLONG kStandingMs = 10;
+constexpr ULONGLONG kKnownLoadedMs = 10;
 
 // A thunk of the runtime's, other code that was made at run time, or an image that was loaded since.
 bool is_unknown_code(const Frame& frame) {
@@ -35,17 +35,17 @@ void ListedImages::read() {
   ++generation_;
   table_ = std::move(table);
   view_ = table_->view();
-  standing_.images.assign(view_.modules().size(), false);
+  known_loaded_.images.assign(view_.modules().size(), false);
   add_numbers();
 }
 
 // Folklore: the headers alone do not show that an image was exchanged and came back. Situation: two DLLs take turns at
-// one base, on a busy machine. The list has the first DLL, the thread stands in the second, and the first is loaded
+// one base, on a busy machine. The list has the first DLL, the thread is in the second, and the first is loaded
 // again when the headers are read. Found by reading; the same wrong stacks had another cause as well
 // (live_modules.cpp). Test: image_unloads_test.
-bool ListedImages::stand(std::span<const std::size_t> images, std::uint64_t mark) {
+bool ListedImages::still_loaded(std::span<const std::size_t> images, std::uint64_t mark) {
   return std::ranges::all_of(images, [&](std::size_t image) {
-    return !unloads_->unloaded_since(view_.modules()[image].base, mark) && stands(image);
+    return !unloads_->unloaded_since(view_.modules()[image].base, mark) && is_still_loaded(image);
   });
 }
 
@@ -54,19 +54,19 @@ bool ListedImages::stand(std::span<const std::size_t> images, std::uint64_t mark
 // program unmapped itself, or whose DllMain failed. They are read once per tick, not for each of its samples, so a
 // wrong answer can only affect names of that tick. An image that was unloaded since it was listed may still be mapped
 // when its headers are read, so for such an image no answer is kept.
-bool ListedImages::stands(std::size_t image) {
+bool ListedImages::is_still_loaded(std::size_t image) {
   const std::uint64_t base = view_.modules()[image].base;
   const std::uint64_t unloads = unloads_->mark();
   const ULONGLONG now = GetTickCount64();
-  if (standing_.unloads != unloads || now - standing_.since_ms >= kStandingMs) {
-    standing_.images.assign(view_.modules().size(), false);
-    standing_.unloads = unloads;
-    standing_.since_ms = now;
+  if (known_loaded_.unloads != unloads || now - known_loaded_.since_ms >= kKnownLoadedMs) {
+    known_loaded_.images.assign(view_.modules().size(), false);
+    known_loaded_.unloads = unloads;
+    known_loaded_.since_ms = now;
   }
-  if (standing_.images[image]) return true;
+  if (known_loaded_.images[image]) return true;
   const auto identity = live_identity(base);
   const bool same = !identity || *identity == table_->details()[image].identity;
-  standing_.images[image] = same && unloads_->hears() && !unloads_->unloaded_since(base, listed_mark_);
+  known_loaded_.images[image] = same && unloads_->reports_unloads() && !unloads_->unloaded_since(base, listed_mark_);
   return same;
 }
 

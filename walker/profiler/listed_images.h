@@ -37,7 +37,7 @@ class ListedImages {
 
   // Whether the images at these indices are still the listed ones, and none of them was unloaded since `mark` of
   // unloads(). An image whose headers may not be read counts as still loaded.
-  bool stand(std::span<const std::size_t> images, std::uint64_t mark);
+  bool still_loaded(std::span<const std::size_t> images, std::uint64_t mark);
   // The index of an image that a thread met in a callback; Frame::kNone: it is not listed.
   std::int32_t index_of(const EventSample::Image& image) const;
   // Whether code of the stack is in an image that was loaded since the images were listed. If so, they have been listed
@@ -57,7 +57,7 @@ class ListedImages {
     }
   };
 
-  bool stands(std::size_t image);
+  bool is_still_loaded(std::size_t image);
   bool may_have_changed_for(const Stack& stack);
   void add_numbers();
 
@@ -68,10 +68,10 @@ class ListedImages {
   std::uint64_t listed_mark_ = 0;  // ImageUnloads::mark() before the images were listed
   ULONGLONG read_ms_ = 0;
   struct {
-    std::vector<bool> images;   // those in view_ that were looked at and stood
+    std::vector<bool> images;   // those in view_ that were found still loaded
     std::uint64_t unloads = 0;  // ImageUnloads::mark() then
     ULONGLONG since_ms = 0;
-  } standing_;
+  } known_loaded_;
   std::unordered_set<std::uint64_t> unknown_code_;  // addresses that were in no image
   std::vector<std::int32_t> numbers_of_view_;       // of the images in view_: their indices in numbered_
   std::vector<Module> numbered_;

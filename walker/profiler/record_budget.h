@@ -24,16 +24,16 @@ class RecordBudget {
     cpu_ns_ = cpu_ns;
   }
   // A thread that had work was frozen by itself.
-  void add_thread(std::uint64_t stood_ns) noexcept { add_group(1, stood_ns); }
+  void add_thread(std::uint64_t frozen_ns) noexcept { add_group(1, frozen_ns); }
   // `threads` that had work were frozen together. At most as many of them as there are processors could have worked
   // meanwhile.
-  void add_group(std::size_t threads, std::uint64_t stood_ns) noexcept {
+  void add_group(std::size_t threads, std::uint64_t frozen_ns) noexcept {
     working_ += threads;
-    stood_ns_ += static_cast<std::uint64_t>(std::min(static_cast<double>(threads), processors_) *
-                                            static_cast<double>(stood_ns));
+    frozen_ns_ += static_cast<std::uint64_t>(std::min(static_cast<double>(threads), processors_) *
+                                             static_cast<double>(frozen_ns));
   }
   // A thread that was counted already was frozen once more.
-  void add_again(std::uint64_t stood_ns) noexcept { stood_ns_ += stood_ns; }
+  void add_again(std::uint64_t frozen_ns) noexcept { frozen_ns_ += frozen_ns; }
   // One round of samples is over.
   void end_round() noexcept { ++rounds_; }
   // The next reading of cpu_ns is due: each reading costs a system call or two.
@@ -44,7 +44,7 @@ class RecordBudget {
     const auto rounds = static_cast<double>(rounds_);
     const double width = std::clamp(static_cast<double>(working_) / rounds, 1.0, processors_);
     const double taken = static_cast<double>(cpu_ns - cpu_ns_) / processors_ +
-                         static_cast<double>(stood_ns_) / width;
+                         static_cast<double>(frozen_ns_) / width;
     const double needed = taken / rounds / share_;
     // A thread's CPU time comes in ticks of 10 to 16 ms: one reading alone says little.
     needed_ns_ = measured_ ? (needed_ns_ + needed) / 2 : needed;
@@ -54,7 +54,7 @@ class RecordBudget {
     period_ns_ = static_cast<std::uint64_t>(period);
     rounds_ = 0;
     working_ = 0;
-    stood_ns_ = 0;
+    frozen_ns_ = 0;
     begin(now_ns, cpu_ns);
   }
 
@@ -69,7 +69,7 @@ class RecordBudget {
   double processors_;
   std::uint64_t wanted_ns_, period_ns_;
   std::uint64_t begun_ns_ = 0, cpu_ns_ = 0;
-  std::uint64_t rounds_ = 0, working_ = 0, stood_ns_ = 0;  // since then
+  std::uint64_t rounds_ = 0, working_ = 0, frozen_ns_ = 0;  // since then
   double needed_ns_ = 0;
   bool measured_ = false;
 };

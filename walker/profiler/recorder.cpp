@@ -24,7 +24,7 @@ constexpr std::uint64_t kFlushNs = 100'000'000;
 // How long to wait for a new thread: it needs the loader lock before it runs.
 constexpr DWORD kStartMs = 5'000;
 // What waits for the reader at most.
-constexpr std::size_t kMaxBytesOnTheirWay = 8 << 20;
+constexpr std::size_t kMaxBytesInFlight = 8 << 20;
 // How often the threads of the process are listed. For that the system goes through the threads of all processes, which
 // takes long on a busy machine. Then the threads are listed less often, so that listing takes no more than a tenth of
 // the time; but at least every 2 s, so that a thread that lives for some seconds is seen.
@@ -351,7 +351,7 @@ void Recorder::write_chunks() {
       broken_ = true;
       SetEvent(stop_.get());
     }
-    bytes_on_their_way_ -= bytes;
+    bytes_in_flight_ -= bytes;
   }
 }
 
@@ -410,8 +410,8 @@ void Recorder::choose_due(std::uint64_t value) {
     Due due{os_id, followed.get(), value};
     if (request_.event == SampleEvent::cpu) {
       const std::uint64_t cpu = cpu_time(followed->thread.handle());
-      due.stands_for = cpu - std::exchange(followed->cpu, cpu);
-      if (due.stands_for == 0) continue;
+      due.sample_value = cpu - std::exchange(followed->cpu, cpu);
+      if (due.sample_value == 0) continue;
     }
     due_.push_back(due);
   }
@@ -428,14 +428,14 @@ bool Recorder::sample_in_groups(std::uint64_t now, std::span<Due> due) {
       group[i].thread = &followed.thread.thread();
       group[i].last = &followed.last;
     }
-    const auto stood_ns = sampler_.sample_group(group, request_.sampling.engine, {});
-    if (!stood_ns) return false;
+    const auto frozen_ns = sampler_.sample_group(group, request_.sampling.engine, {});
+    if (!frozen_ns) return false;
     std::size_t moved = 0, late = 0;
     for (const Sampler::GroupThread& of : group) {
       moved += !of.sample.unmoved;
       late += of.sample.fault == CaptureFault::overdue || of.sample.fault == CaptureFault::no_room;
     }
-    budget_->add_group(moved, *stood_ns);
+    budget_->add_group(moved, *frozen_ns);
     group_size_.took(count, late);
     for (std::size_t i = 0; i < count; ++i) {
       const Sampler::Sample& sample = group[i].sample;
@@ -483,7 +483,7 @@ bool Recorder::add_sample(std::uint64_t now, const Due& due, const Sampler::Samp
     if (problem_ != nullptr) return false;
     // A thread that the supervisor resumed before it was copied, or whose code was unloaded, is sampled again at the
     // next tick; any other is ending.
-    followed.missed_value += due.stands_for;
+    followed.missed_value += due.sample_value;
     if (!thread.overdue && !sample.look_again) threads_.erase(due.os_id);
     return true;
   }
@@ -496,7 +496,7 @@ bool Recorder::add_sample(std::uint64_t now, const Due& due, const Sampler::Samp
   count(followed.completeness);
   builder_->recording().samples.push_back(
       {.time_ns = now,
-       .value = due.stands_for + std::exchange(followed.missed_value, 0),
+       .value = due.sample_value + std::exchange(followed.missed_value, 0),
        .thread = builder_->add_thread(thread.os_id, thread.clr_id,
                                       thread.name.empty() ? followed.description : thread.name),
        .stack = followed.stack});
@@ -555,7 +555,7 @@ void Recorder::add_new_tables() {
 
 bool Recorder::has_room() const noexcept {
   return !pending_ && !ring_.full() &&
-         bytes_on_their_way_ < kMaxBytesOnTheirWay;
+         bytes_in_flight_ < kMaxBytesInFlight;
 }
 
 void Recorder::flush() {
@@ -592,9 +592,9 @@ void Recorder::flush() {
     }
   }
   const std::size_t bytes = pending_->bytes.size();
-  bytes_on_their_way_ += bytes;
+  bytes_in_flight_ += bytes;
   if (!ring_.push(*pending_)) {
-    bytes_on_their_way_ -= bytes;
+    bytes_in_flight_ -= bytes;
     return;
   }
   pending_.reset();

@@ -94,7 +94,7 @@ class Recorder {
   struct Due {
     std::uint32_t os_id = 0;
     Followed* followed = nullptr;
-    std::uint64_t stands_for = 0;  // the value of its sample
+    std::uint64_t sample_value = 0;  // the value of its sample
   };
   // Takes one sample of each thread, `now` nanoseconds after the beginning. False: the process is ending, or nothing
   // can be frozen any more.
@@ -128,7 +128,7 @@ class Recorder {
   bool new_file_ = false;  // the next chunk begins one
   std::optional<RecordedBytes> pending_;  // made when the ring was full
   BoundedQueue<RecordedBytes, 32> ring_;
-  std::atomic<std::size_t> bytes_on_their_way_{0};
+  std::atomic<std::size_t> bytes_in_flight_{0};
 
   RecordProgress progress_;
   DurationHistogram frozen_, stopping_;

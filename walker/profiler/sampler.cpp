@@ -95,7 +95,7 @@ Sampler::Sampler(ClrInterfaces& clr, const SamplerServices& services, Supervisor
       il_(clr.info.get(), clr.info9.get()),
       targets_(clr.info.get()),
       code_(*clr.info, clr.info8.get(), names_, &services.unload_gate),
-      heard_(services.unload_gate.mark()) {}
+      last_mark_(services.unload_gate.mark()) {}
 
 void Sampler::forget() {
   names_ = ClrMetadataSource(clr_.info.get(), clr_.info8.get());
@@ -182,17 +182,17 @@ bool Sampler::pause_before(int look) {
   return true;
 }
 
-// What the sampler knows is made that of now.
+// Brings what the sampler knows up to date.
 void Sampler::begin_look() {
-  hear_of_unloads();
-  grounds_.mark = heard_;
+  read_unloads();
+  grounds_.mark = last_mark_;
   grounds_.image_mark = images_.unloads().mark();
-  code_.begin(heard_);
+  code_.begin(last_mark_);
 }
 
-void Sampler::forget_what_is_stale(Last& last) {
-  if (last.generation == images_.generation() && still_holds(last.grounds, heard_)) {
-    last.grounds.mark = heard_;
+void Sampler::drop_stale(Last& last) {
+  if (last.generation == images_.generation() && still_holds(last.grounds, last_mark_)) {
+    last.grounds.mark = last_mark_;
     last.grounds.image_mark = grounds_.image_mark;
   } else {
     last.stack.forget();
@@ -203,7 +203,7 @@ bool Sampler::look(Sample& result, Engine engine, WindowsThread& thread,
                    const DumpRequest& request, Last* last) {
   begin_look();
   Look how{.both_engines = request.both_engines, .generation = images_.generation()};
-  if (last != nullptr) forget_what_is_stale(*last);
+  if (last != nullptr) drop_stale(*last);
   RawSample raw(buffers_.stack(), buffers_.entries());
   if (!capture_into(result.thread, raw, engine, thread, request, last ? &last->stack : nullptr)) {
     return false;
@@ -225,7 +225,7 @@ std::optional<std::uint64_t> Sampler::sample_group(std::span<GroupThread> thread
     if (!group.add(*of.thread)) throw std::length_error("a group of too many threads");
     of.sample = {.thread = {.os_id = of.os_id}, .copied = {}};
     if (of.last != nullptr) {
-      forget_what_is_stale(*of.last);
+      drop_stale(*of.last);
       group_[i].last = &of.last->stack;
     }
     const ThreadClaim claim(services_.registry, of.os_id);
@@ -233,12 +233,12 @@ std::optional<std::uint64_t> Sampler::sample_group(std::span<GroupThread> thread
     of.sample.thread.clr_id = claim.entry()->clr_id;
     of.sample.thread.name = claim.entry()->name;
   }
-  std::uint64_t stood_ns = 0;
+  std::uint64_t frozen_ns = 0;
   {
     const FreezeGate::Pass pass(services_.gate);
     if (!pass) return std::nullopt;
     const PlainMemory stack;
-    stood_ns = capture_group(group, group_, arena.empty() ? buffers_.stack() : arena, stack);
+    frozen_ns = capture_group(group, group_, arena.empty() ? buffers_.stack() : arena, stack);
   }
   for (std::size_t i = 0; i < threads.size(); ++i) {
     RawSample& raw = group_[i].sample;
@@ -250,7 +250,7 @@ std::optional<std::uint64_t> Sampler::sample_group(std::span<GroupThread> thread
     how.asked = engine == Engine::copy || thread.clr_id == 0;
     finish_look(threads[i].sample, raw, how, threads[i].last);
   }
-  return stood_ns;
+  return frozen_ns;
 }
 
 void Sampler::finish_look(Sample& result, RawSample& raw, const Look& look, Last* last) {
@@ -276,7 +276,7 @@ void Sampler::finish_look(Sample& result, RawSample& raw, const Look& look, Last
   const UnloadGate::Mark now = services_.unload_gate.mark();
   if (holds && !still_holds(grounds_, now)) {
     holds = false;
-    if (!images_.stand(grounds_.images, grounds_.image_mark)) images_.read();
+    if (!images_.still_loaded(grounds_.images, grounds_.image_mark)) images_.read();
   }
   if (holds && !images_.have_changed_for(result.thread.stack)) {
     // An image may have been loaded and unloaded since the images were listed: then no frame names it.
@@ -287,10 +287,10 @@ void Sampler::finish_look(Sample& result, RawSample& raw, const Look& look, Last
     last->grounds = grounds_;
     last->generation = look.generation;
     // No callback reports that another dynamic method has replaced one.
-    const bool untold = !clr_.hears_method_deaths && !grounds_.managed.functions.empty();
+    const bool unreported = !clr_.reports_method_unloads && !grounds_.managed.functions.empty();
     // A thread that will be frozen once more has no stack yet that its next sample could reuse.
     const bool unfinished = result.gap_may_be_unloaded_code || result.lacks_runtime;
-    if (untold || unfinished) last->stack.forget();
+    if (unreported || unfinished) last->stack.forget();
     return;
   }
   if (last != nullptr) last->stack.forget();
@@ -301,7 +301,7 @@ void Sampler::finish_look(Sample& result, RawSample& raw, const Look& look, Last
 }
 
 std::optional<Stack> Sampler::finish_event(EventSample& event) {
-  hear_of_unloads();
+  read_unloads();
   code_.begin(event.mark);
   const auto is_listed = [&](const auto& image) { return images_.index_of(image) != Frame::kNone; };
   if (!std::ranges::all_of(event.images, is_listed)) {
@@ -327,7 +327,7 @@ std::optional<Stack> Sampler::finish_image_load(const ImageLoad& load,
   // A second time with a new list of images, where the first walk met code of an image that was not listed.
   constexpr int kWalks = 3;
   for (int i = 0; i < kWalks; ++i) {
-    hear_of_unloads();
+    read_unloads();
     code_.begin(load.mark);
     RawSample raw(buffers_.stack(), buffers_.entries());
     raw.fault = load.stack_end == 0 ? CaptureFault::off_stack : CaptureFault::none;
@@ -346,24 +346,24 @@ std::optional<Stack> Sampler::finish_image_load(const ImageLoad& load,
   return std::nullopt;
 }
 
-// Names die with what they name.
-void Sampler::hear_of_unloads() {
-  if (!clr_.hears_method_deaths) names_.forget_dynamic();
-  if (services_.unload_gate.mark() == heard_) return;
+// Forgets the names of what has been unloaded.
+void Sampler::read_unloads() {
+  if (!clr_.reports_method_unloads) names_.forget_dynamic();
+  if (services_.unload_gate.mark() == last_mark_) return;
   outside_.forget();
-  if (!services_.unload_gate.hear(heard_, deaths_)) {
+  if (!services_.unload_gate.read(last_mark_, unloads_)) {
     targets_.forget();
     names_ = ClrMetadataSource(clr_.info.get(), clr_.info8.get());
     il_.forget_code();
     return;
   }
-  for (const UnloadGate::Death& death : deaths_) {
-    if (death.module == 0) {
-      names_.forget(death.function);
+  for (const UnloadGate::Unload& unload : unloads_) {
+    if (unload.module == 0) {
+      names_.forget(unload.function);
     } else {
       // A stub may have been made for any of its methods.
-      names_.forget_module(death.module);
-      targets_.forget_module(death.module);
+      names_.forget_module(unload.module);
+      targets_.forget_module(unload.module);
       names_.forget_dynamic();
       il_.forget_code();
     }
@@ -371,7 +371,7 @@ void Sampler::hear_of_unloads() {
 }
 
 bool Sampler::still_holds(const Grounds& grounds, const UnloadGate::Mark& now) {
-  return images_.stand(grounds.images, grounds.image_mark) &&
+  return images_.still_loaded(grounds.images, grounds.image_mark) &&
          (now == grounds.mark || !services_.unload_gate.hits(grounds.managed, grounds.mark));
 }
 
@@ -417,7 +417,7 @@ bool Sampler::capture_into(Thread& result, RawSample& sample, Engine engine, Win
 
 Stack Sampler::walk_copy(const RawSample& sample) {
   // After one check for unloaded code, many stacks are made (sample_group).
-  if (services_.unload_gate.mark() != heard_) outside_.forget();
+  if (services_.unload_gate.mark() != last_mark_) outside_.forget();
   outside_.begin_stack(GetTickCount64());
   RtlUnwindStep step(sample.stack, images_.view(), {&hints_, &outside_});
   const GuessView guess{images_.view(), step.code(), sample.stack, step.leaf(), buffers_.guess()};
@@ -430,7 +430,7 @@ Stack Sampler::walk_copy(const RawSample& sample) {
   return stack;
 }
 
-// False: code went meanwhile.
+// False: code was unloaded meanwhile.
 bool Sampler::make_stack(Stack& stack, const RawSample& sample) {
   stack = walk_copy(sample);
   return finish(stack);
@@ -447,8 +447,8 @@ bool Sampler::finish(Stack& stack) {
     } else if (frame.kind != FrameKind::gap) {
       grounds_.managed.code.push_back(frame.address);
       grounds_.managed.unknown_code |= frame.function == 0;
-      // As long as nothing of it has gone: hear_of_unloads().
-      if (frame.function != 0 && clr_.hears_method_deaths) outside_.keep(frame.address);
+      // As long as none of it is unloaded: read_unloads().
+      if (frame.function != 0 && clr_.reports_method_unloads) outside_.keep(frame.address);
     }
     // The thread of an event has named its dynamic methods itself.
     if (frame.function != 0 && frame.name.empty() && !name(frame)) return false;

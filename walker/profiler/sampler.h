@@ -92,8 +92,8 @@ class Sampler {
     Last* last = nullptr;
     Sample sample;
   };
-  static constexpr std::size_t kMostInGroup = GroupFreeze::kMost;
-  // How long the group stood, in nanoseconds.
+  static constexpr std::size_t kMaxInGroup = GroupFreeze::kMax;
+  // How long the group was frozen, in nanoseconds.
   std::optional<std::uint64_t> sample_group(std::span<GroupThread> threads, Engine engine,
                                             std::span<std::byte> arena);
 
@@ -132,7 +132,7 @@ class Sampler {
   bool look(Sample& result, Engine engine, WindowsThread& thread, const DumpRequest& request,
             Last* last);
   void begin_look();
-  void forget_what_is_stale(Last& last);
+  void drop_stale(Last& last);
   // How a look was made.
   struct Look {
     bool both_engines = false;
@@ -144,7 +144,7 @@ class Sampler {
                     const DumpRequest& request, const UnmovedStack* last);
   Stack walk_copy(const RawSample& sample);
   bool make_stack(Stack& stack, const RawSample& sample);
-  void hear_of_unloads();
+  void read_unloads();
   bool still_holds(const Grounds& grounds, const UnloadGate::Mark& now);
   bool finish(Stack& stack);
   bool name(Frame& frame);
@@ -163,8 +163,8 @@ class Sampler {
   ClrIlSource il_;
   ClrStubTargets targets_;
   ClrManagedCode code_;
-  UnloadGate::Mark heard_;  // up to here names_ has forgotten what has gone
-  std::vector<UnloadGate::Death> deaths_;
+  UnloadGate::Mark last_mark_;  // names_ has forgotten what was unloaded up to here
+  std::vector<UnloadGate::Unload> unloads_;
   DWORD paused_ms_ = 0;  // in all, between the looks of this dump
   ListedImages images_;
   EntryHints hints_;

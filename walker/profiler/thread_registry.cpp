@@ -10,7 +10,7 @@ namespace mixwalk {
 void ThreadRegistry::assigned(std::uint64_t clr_id, std::uint32_t os_id) {
   if (lost_) return;
   SlimLock lock(lock_);
-  if (!lock) return lose_track();
+  if (!lock) return mark_inconsistent();
   // This comes first, so that a failure below leaves no entry for the thread that was on this OS thread.
   by_os_id_.erase(os_id);
   Known& known = threads_[clr_id];
@@ -23,7 +23,7 @@ void ThreadRegistry::assigned(std::uint64_t clr_id, std::uint32_t os_id) {
 void ThreadRegistry::renamed(std::uint64_t clr_id, std::string name) {
   if (lost_) return;
   SlimLock lock(lock_);
-  if (!lock) return lose_track();
+  if (!lock) return mark_inconsistent();
   threads_[clr_id].name = std::move(name);
   WakeAllConditionVariable(&named_);
 }
@@ -35,7 +35,7 @@ bool ThreadRegistry::is_worth_waiting(ULONGLONG begun) const noexcept {
 }
 
 // Any thread may be the one that is claimed.
-void ThreadRegistry::lose_track() noexcept {
+void ThreadRegistry::mark_inconsistent() noexcept {
   ULONGLONG never = 0;
   lost_since_.compare_exchange_strong(never, GetTickCount64());
   lost_ = true;
@@ -65,7 +65,7 @@ void ThreadRegistry::destroyed(std::uint64_t clr_id) {
     }
     Sleep(1);
   }
-  lose_track();
+  mark_inconsistent();
 }
 
 // Where memory is missing, the enumeration ends here: otherwise it could add a thread that has ended.
@@ -79,7 +79,7 @@ void ThreadRegistry::remember_destroyed(std::uint64_t clr_id) noexcept {
 
 void ThreadRegistry::begin_enumeration() {
   SlimLock lock(lock_);
-  if (!lock) return lose_track();
+  if (!lock) return mark_inconsistent();
   enumerating_ = true;
 }
 
@@ -93,7 +93,7 @@ bool ThreadRegistry::claim_listed(std::uint64_t clr_id) {
 
 void ThreadRegistry::enumerated(std::uint64_t clr_id, std::uint32_t os_id) {
   SlimLock lock(lock_);
-  if (!lock) return lose_track();
+  if (!lock) return mark_inconsistent();
   if (!enumerating_ || destroyed_meanwhile_.contains(clr_id)) return;
   Known& known = threads_[clr_id];
   if (known.os_id != 0) return;
@@ -107,7 +107,7 @@ void ThreadRegistry::enumerated(std::uint64_t clr_id, std::uint32_t os_id) {
 
 void ThreadRegistry::end_enumeration() noexcept {
   SlimLock lock(lock_);
-  if (!lock) return lose_track();
+  if (!lock) return mark_inconsistent();
   enumerating_ = false;
   destroyed_meanwhile_.clear();
 }

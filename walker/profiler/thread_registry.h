@@ -82,7 +82,7 @@ class ThreadRegistry {
   std::optional<std::uint32_t> named(const std::string& prefix) const;
   // Whether a claim can still end, if this has waited for its end since `begun` (GetTickCount64).
   bool is_worth_waiting(ULONGLONG begun) const noexcept;
-  void lose_track() noexcept;
+  void mark_inconsistent() noexcept;
 
   static constexpr DWORD kPatienceMs = 5'000;
 

@@ -25,13 +25,13 @@ void wait_until_unused(SRWLOCK& lock, DWORD longest_ms) noexcept {
 
 bool contains(const auto& all, auto one) { return std::ranges::find(all, one) != all.end(); }
 
-bool hits_one(const Footprint& stack, const UnloadGate::Death& death) noexcept {
-  if (death.module != 0) return stack.unknown_code || contains(stack.modules, death.module);
-  if (contains(stack.functions, death.function)) return true;
-  if (death.size == 0) return false;
+bool hits_one(const Footprint& stack, const UnloadGate::Unload& unload) noexcept {
+  if (unload.module != 0) return stack.unknown_code || contains(stack.modules, unload.module);
+  if (contains(stack.functions, unload.function)) return true;
+  if (unload.size == 0) return false;
   return std::ranges::any_of(stack.code, [&](std::uint64_t address) {
     // A return address may be the end of the code.
-    return address - death.begin <= death.size;
+    return address - unload.begin <= unload.size;
   });
 }
 
@@ -44,56 +44,55 @@ void Footprint::clear() noexcept {
   unknown_code = false;
 }
 
-void UnloadGate::module_goes(clr::ModuleID module) noexcept {
+void UnloadGate::module_unloading(clr::ModuleID module) noexcept {
   remember({.module = module});
   wait_until_unused(modules_in_use_, kLongestForModuleMs);
 }
 
-void UnloadGate::method_goes(clr::FunctionID function, std::uint64_t begin,
-                             std::uint64_t size) noexcept {
+void UnloadGate::method_unloading(clr::FunctionID function, std::uint64_t begin, std::uint64_t size) noexcept {
   remember({.function = function, .begin = begin, .size = size});
   wait_until_unused(methods_in_use_, kLongestForMethodMs);
 }
 
-void UnloadGate::remember(const Death& death) noexcept {
+void UnloadGate::remember(const Unload& unload) noexcept {
   SlimLock lock(log_lock_);
   if (!lock) {
     lost_ = true;
     return;
   }
-  log_[deaths_ % kRemembered] = death;
-  ++deaths_;
-  if (death.module != 0) ++modules_;
+  log_[unloads_ % kRemembered] = unload;
+  ++unloads_;
+  if (unload.module != 0) ++modules_;
 }
 
-bool UnloadGate::has_gone(clr::FunctionID function, const Mark& since) noexcept {
+bool UnloadGate::is_unloaded(clr::FunctionID function, const Mark& since) noexcept {
   SlimLock lock(log_lock_);
-  if (!lock || lost_ || deaths_ - since.deaths > kRemembered) return true;
-  for (std::uint64_t i = since.deaths; i < deaths_; ++i) {
+  if (!lock || lost_ || unloads_ - since.unloads > kRemembered) return true;
+  for (std::uint64_t i = since.unloads; i < unloads_; ++i) {
     if (log_[i % kRemembered].function == function) return true;
   }
   return false;
 }
 
-bool UnloadGate::hear(Mark& mark, std::vector<Death>& deaths) {
-  deaths.clear();
-  deaths.reserve(kRemembered);
+bool UnloadGate::read(Mark& mark, std::vector<Unload>& unloads) {
+  unloads.clear();
+  unloads.reserve(kRemembered);
   SlimLock lock(log_lock_);
   if (!lock) return false;
-  const bool all = !lost_ && deaths_ - mark.deaths <= kRemembered;
-  for (std::uint64_t i = mark.deaths; all && i < deaths_; ++i) {
-    deaths.push_back(log_[i % kRemembered]);
+  const bool all = !lost_ && unloads_ - mark.unloads <= kRemembered;
+  for (std::uint64_t i = mark.unloads; all && i < unloads_; ++i) {
+    unloads.push_back(log_[i % kRemembered]);
   }
-  mark = {deaths_, modules_};
+  mark = {unloads_, modules_};
   return all;
 }
 
 bool UnloadGate::hits(const Footprint& stack, const Mark& since) noexcept {
   SlimLock lock(log_lock_);
-  if (!lock || lost_ || deaths_ - since.deaths > kRemembered) {
+  if (!lock || lost_ || unloads_ - since.unloads > kRemembered) {
     return stack.unknown_code || !stack.functions.empty() || modules_ != since.modules;
   }
-  for (std::uint64_t i = since.deaths; i < deaths_; ++i) {
+  for (std::uint64_t i = since.unloads; i < unloads_; ++i) {
     if (hits_one(stack, log_[i % kRemembered])) return true;
   }
   return false;

@@ -33,7 +33,7 @@ struct Footprint {
 // frozen-safe.
 class UnloadGate {
  public:
-  struct Death {
+  struct Unload {
     clr::ModuleID module = 0;      // a module, or else
     clr::FunctionID function = 0;  // a dynamic method, and where its code was
     std::uint64_t begin = 0;
@@ -43,7 +43,7 @@ class UnloadGate {
   static constexpr std::uint64_t kAnywhere = std::numeric_limits<std::uint64_t>::max();
   // A point in the sequence of unloadings: how many have been reported.
   struct Mark {
-    std::uint64_t deaths = 0;
+    std::uint64_t unloads = 0;
     std::uint64_t modules = 0;  // of them
 
     bool operator==(const Mark&) const = default;
@@ -51,21 +51,21 @@ class UnloadGate {
 
   // Takes no lock. An unloading that is just being recorded may count as a later one.
   Mark mark() const noexcept {
-    const std::uint64_t deaths = deaths_;
-    return {deaths, modules_};
+    const std::uint64_t unloads = unloads_;
+    return {unloads, modules_};
   }
 
   // Called by the callbacks, before the code is unloaded. Each waits for the current question, for a limited time: the
   // runtime does not say which of its locks its caller holds, and the question may need one of them.
-  void module_goes(clr::ModuleID module) noexcept;
+  void module_unloading(clr::ModuleID module) noexcept;
   // The runtime calls in cooperative mode: a GC waits until this returns.
-  void method_goes(clr::FunctionID function, std::uint64_t begin, std::uint64_t size) noexcept;
+  void method_unloading(clr::FunctionID function, std::uint64_t begin, std::uint64_t size) noexcept;
 
   // A question to the runtime. During its life, the code that it asks about is not unloaded. False: the code was
   // unloaded since the mark, and must not be asked about.
   class Question {
    public:
-    // About managed code: no module goes.
+    // About managed code: no module is unloaded meanwhile.
     Question(UnloadGate& gate, const Mark& since) noexcept : lock_(gate.modules_in_use_) {
       AcquireSRWLockShared(&lock_);
       allowed_ = gate.modules_ == since.modules && !gate.lost_;
@@ -75,7 +75,7 @@ class UnloadGate {
     Question(UnloadGate& gate, const Mark& since, clr::FunctionID method) noexcept
         : lock_(gate.methods_in_use_) {
       AcquireSRWLockShared(&lock_);
-      allowed_ = !gate.has_gone(method, since);
+      allowed_ = !gate.is_unloaded(method, since);
     }
     ~Question() { ReleaseSRWLockShared(&lock_); }
     Question(const Question&) = delete;
@@ -89,7 +89,7 @@ class UnloadGate {
 
   // What has been unloaded since the mark, oldest first; moves the mark to now. False: more has been unloaded than is
   // remembered.
-  bool hear(Mark& mark, std::vector<Death>& deaths);
+  bool read(Mark& mark, std::vector<Unload>& unloads);
   // Something on which the stack depends has been unloaded since the mark, or that is no longer known.
   bool hits(const Footprint& stack, const Mark& since) noexcept;
 
@@ -97,17 +97,17 @@ class UnloadGate {
   // A GC frees thousands of dynamic methods at once. 128 KiB.
   static constexpr std::size_t kRemembered = 4096;
 
-  void remember(const Death& death) noexcept;
-  bool has_gone(clr::FunctionID function, const Mark& since) noexcept;
+  void remember(const Unload& unload) noexcept;
+  bool is_unloaded(clr::FunctionID function, const Mark& since) noexcept;
 
   SRWLOCK modules_in_use_ = SRWLOCK_INIT;  // shared: by a question
   SRWLOCK methods_in_use_ = SRWLOCK_INIT;
   std::atomic<std::uint64_t> modules_{0};
 
   SRWLOCK log_lock_ = SRWLOCK_INIT;
-  std::atomic<std::uint64_t> deaths_{0};
-  std::atomic<bool> lost_{false};  // a death is missing: the log was not to be had
-  std::array<Death, kRemembered> log_;  // the newest ones, each at its number % kRemembered
+  std::atomic<std::uint64_t> unloads_{0};
+  std::atomic<bool> lost_{false};  // an unload is missing in the log: its lock was not to be had
+  std::array<Unload, kRemembered> log_;  // the newest ones, each at its number % kRemembered
 };
 
 }  // namespace mixwalk

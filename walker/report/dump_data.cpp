@@ -31,7 +31,7 @@ class DumpWriter {
     json_.field("unasked", snapshot_.unasked);
     json_.field("managed_only", filter_.managed_only);
     json_.field("depth", filter_.depth.value_or(0));
-    json_.array("moments", snapshot_.moments, [this](const Moment& moment) { json_.value(moment.stood_ns); });
+    json_.array("moments", snapshot_.moments, [this](const Moment& moment) { json_.value(moment.frozen_ns); });
     std::size_t place = 0;
     json_.array("threads", snapshot_.threads, [&](const Thread& each) { thread(each, place++); });
     json_.array("locks", snapshot_.locks, [this](const Lock& each) { lock(each); });

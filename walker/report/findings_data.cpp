@@ -23,7 +23,7 @@ void write_part(const FindingThread& part, const FrameNames& names, std::uint32_
   json.field("thread", part.thread);
   json.field("dump", part.dump);
   json.array("frames",
-             telling_frames(names, names.snapshot().threads[thread].stack.frames, part.frame, kFindingFrames),
+             significant_frames(names, names.snapshot().threads[thread].stack.frames, part.frame, kFindingFrames),
              [&](std::uint32_t frame) { json.value(frame); });
   json.field("words", part.words);
   json.end_object();
@@ -55,7 +55,7 @@ void write_history(const ThreadHistory& history, ReportTables& tables, JsonWrite
     json.begin_array();
     json.value(sighting.dump);
     json.value(sighting.thread);
-    json.value(key(sighting.wait.standing));
+    json.value(key(sighting.wait.state));
     json.value(tables.string(sighting.wait.words));
     json.end_array();
   });
@@ -64,12 +64,12 @@ void write_history(const ThreadHistory& history, ReportTables& tables, JsonWrite
 
 void write_across(const Fleet& fleet, JsonWriter& json) {
   json.begin_object();
-  json.array("sick", fleet.sick, [&](bool sick) { json.value(sick); });
+  json.array("sick", fleet.in_trouble, [&](bool in_trouble) { json.value(in_trouble); });
   json.array("groups", fleet.groups, [&](const FleetGroup& group) {
     json.begin_object();
     json.array("threads", group.threads, [&](std::uint32_t thread) { json.value(thread); });
     json.array("counts", group.counts, [&](std::uint32_t count) { json.value(count); });
-    json.field("only_sick", group.only_sick);
+    json.field("only_sick", group.only_in_trouble);
     json.end_object();
   });
   json.end_object();

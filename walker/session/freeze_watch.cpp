@@ -69,8 +69,8 @@ int FreezeWatch::give_back(std::atomic<std::uint64_t>& slot, const LedgerEntry& 
 
 bool FreezeWatch::may_resume(std::uint32_t thread) const {
   const auto found = resumed_.find(thread);
-  return found != resumed_.end() ? found->second < kMostPerThread
-                                 : resumed_.size() < kMostThreads;
+  return found != resumed_.end() ? found->second < kMaxPerThread
+                                 : resumed_.size() < kMaxThreads;
 }
 
 std::uint32_t FreezeWatch::resume(std::uint32_t thread, ThreadResumer& resumer) {

@@ -24,14 +24,14 @@ class ThreadResumer {
 // Reads a ledger from outside the target, and resumes threads whose suspensions are overdue.
 //
 // The target may write anything into the ledger at any moment. So look() reads each slot once or twice and has no loop
-// that the target can prolong. It resumes at most kMostThreads threads, each at most kMostPerThread times; both counts
+// that the target can prolong. It resumes at most kMaxThreads threads, each at most kMaxPerThread times; both counts
 // begin anew when our threads in the target have ended, since from then on only mixwalk.exe can resume. It takes a
 // suspension only where ResumeThread can follow: a suspension that is not taken is undone by our threads in the target.
 // Only the caller's clock is used. Not thread-safe.
 class FreezeWatch {
  public:
-  static constexpr std::uint32_t kMostPerThread = 2;
-  static constexpr std::size_t kMostThreads = 4096;
+  static constexpr std::uint32_t kMaxPerThread = 2;
+  static constexpr std::size_t kMaxThreads = 4096;
 
   // `limit_ms`: a suspension that has been seen for this long is overdue.
   FreezeWatch(LedgerPage& page, std::uint64_t limit_ms) noexcept

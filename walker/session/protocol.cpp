@@ -25,7 +25,7 @@ enum class HelloField : protozero::pbf_tag_type {
   protocol = 1, process_id = 2, path = 3, command_line = 4, runtime_name = 5, major = 6,
   minor = 7, build = 8, revision = 9, agent_thread = 10,
 };
-enum class DoneField : protozero::pbf_tag_type { breaker = 1, stood_ns = 2 };
+enum class DoneField : protozero::pbf_tag_type { breaker = 1, frozen_ns = 2 };
 enum class BreakerField : protozero::pbf_tag_type { threads_off = 1, process_off = 2 };
 enum class BytesField : protozero::pbf_tag_type { new_file = 1, bytes = 2, progress = 3 };
 enum class ProgressField : protozero::pbf_tag_type {
@@ -144,7 +144,7 @@ DumpDone get_dump_done(pbf_message<DoneField> in) {
   while (in.next()) {
     switch (in.tag()) {
       case DoneField::breaker: done.breaker = get_breaker(in.get_message()); break;
-      case DoneField::stood_ns:
+      case DoneField::frozen_ns:
         if (done.moments.size() == kMaxMoments) throw std::out_of_range("moments");
         done.moments.push_back({in.get_uint64()});
         break;
@@ -238,7 +238,7 @@ struct Encoder {
       put(breaker, done.breaker);
     }
     for (const Moment& moment : done.moments) {
-      inner.add_uint64(DoneField::stood_ns, moment.stood_ns);
+      inner.add_uint64(DoneField::frozen_ns, moment.frozen_ns);
     }
   }
   void operator()(const RecordRequest& request) const {

@@ -151,13 +151,13 @@ std::vector<RecordedFrame> RecordingCollector::named(RecordedFrame frame) {
 // The innermost of our frames for the node's frame. A stack has no more inlined calls than the format has room for
 // beside its real frames (layout::kMaxDepth).
 void RecordingCollector::add_node(const Recording::Node& node) {
-  constexpr std::uint32_t kMostInlined = layout::kMaxDepth / 2;
+  constexpr std::uint32_t kMaxInlined = layout::kMaxDepth / 2;
   const bool is_root = node.parent == Recording::kNone;
   std::uint32_t ours = is_root ? Recording::kNone : nodes_[node.parent];
   std::uint32_t inlined = is_root ? 0 : inlined_[node.parent];
   const std::uint32_t end = frame_ends_[node.frame];
   std::uint32_t begin = node.frame == 0 ? 0 : frame_ends_[node.frame - 1];
-  if (inlined + (end - begin - 1) > kMostInlined) begin = end - 1;
+  if (inlined + (end - begin - 1) > kMaxInlined) begin = end - 1;
   inlined += end - begin - 1;
   for (std::uint32_t i = end; i-- != begin;) ours = builder_.add_node(ours, frames_[i]);
   nodes_.push_back(ours);

@@ -95,13 +95,13 @@ void capture(ThreadControl& thread, std::uint64_t clr_thread, const CaptureView&
              RawSample& sample) noexcept {
   sample.clear();
   const std::uint64_t started = thread.now_ns();
-  std::uint64_t standing = 0;
+  std::uint64_t frozen_since = 0;
   {
     ScopedSuspension suspension(thread);
-    const bool stands = suspension && thread.read_registers(sample.context);
-    standing = thread.now_ns();
-    sample.stopping_ns = standing - started;
-    if (!stands) {
+    const bool stopped = suspension && thread.read_registers(sample.context);
+    frozen_since = thread.now_ns();
+    sample.stopping_ns = frozen_since - started;
+    if (!stopped) {
       sample.fault = CaptureFault::not_suspended;
       return;
     }
@@ -126,8 +126,8 @@ void capture(ThreadControl& thread, std::uint64_t clr_thread, const CaptureView&
   }
   // Where a supervisor ended the freeze, this thread may have continued much later, and the frozen thread may have been
   // resumed before it had stopped.
-  const std::uint64_t ended = sample.overdue ? thread.let_go_ns() : thread.now_ns();
-  sample.frozen_ns = ended > standing ? ended - standing : 0;
+  const std::uint64_t ended = sample.overdue ? thread.last_frozen_ns() : thread.now_ns();
+  sample.frozen_ns = ended > frozen_since ? ended - frozen_since : 0;
 }
 
 }  // namespace mixwalk

@@ -24,7 +24,7 @@ class GroupCapture {
       member.suspended_ns = group_.now_ns();
       member.sample.stopping_ns = member.suspended_ns - started;
       if (result == ThreadGroup::Suspend::ending) member.sample.fault = CaptureFault::not_suspended;
-      if (result == ThreadGroup::Suspend::not_now) be_late(member.sample);
+      if (result == ThreadGroup::Suspend::not_now) mark_late(member.sample);
     }
   }
 
@@ -32,12 +32,12 @@ class GroupCapture {
     GroupMember& member = members_[place];
     if (!member.suspended) return;
     // A thread that runs again would only make this wait once more.
-    if (group_.overdue(place)) return be_late(member.sample);
+    if (group_.overdue(place)) return mark_late(member.sample);
     const std::uint64_t started = group_.now_ns();
-    const bool stands = group_.read_registers(place, member.sample.context);
+    const bool stopped = group_.read_registers(place, member.sample.context);
     member.reading_ns = group_.now_ns() - started;
     member.sample.stopping_ns += member.reading_ns;
-    if (!stands) member.sample.fault = CaptureFault::not_suspended;
+    if (!stopped) member.sample.fault = CaptureFault::not_suspended;
   }
 
   void copy(std::size_t place) noexcept {
@@ -45,7 +45,7 @@ class GroupCapture {
     RawSample& sample = member.sample;
     const StackLimits stack = group_.stack_limits(place);
     if (group_.overdue(place)) {
-      be_late(sample);
+      mark_late(sample);
     } else if (!stack.contains(sample.context.rsp())) {
       sample.fault = CaptureFault::off_stack;
     } else if (take_buffer(sample, stack.base - sample.context.rsp())) {
@@ -55,7 +55,7 @@ class GroupCapture {
       sample.fault = CaptureFault::no_room;
     }
     // Asked last: threads whose copies were made before the group was resumed were frozen while they were copied.
-    if (group_.overdue(place)) be_late(sample);
+    if (group_.overdue(place)) mark_late(sample);
   }
 
   void resume(std::size_t place) noexcept {
@@ -65,14 +65,14 @@ class GroupCapture {
     member.suspended = false;
     RawSample& sample = member.sample;
     // The supervisor resumes all of them, including those that were copied before.
-    const std::uint64_t now = group_.now_ns(), let_go = group_.let_go_ns();
-    const std::uint64_t ended = let_go != 0 ? std::min(now, let_go) : now;
+    const std::uint64_t now = group_.now_ns(), last_frozen = group_.last_frozen_ns();
+    const std::uint64_t ended = last_frozen != 0 ? std::min(now, last_frozen) : now;
     const std::uint64_t under_way = ended > member.suspended_ns ? ended - member.suspended_ns : 0;
     sample.frozen_ns = under_way > member.reading_ns ? under_way - member.reading_ns : 0;
   }
 
  private:
-  static void be_late(RawSample& sample) noexcept {
+  static void mark_late(RawSample& sample) noexcept {
     sample.fault = CaptureFault::overdue;
     sample.overdue = true;
   }

@@ -28,9 +28,10 @@ class ThreadControl {
   // of their own. It may be copied, but the CLR may not be asked to walk it.
   virtual bool suspended_by_others() const noexcept = 0;
   virtual StackLimits stack_limits() const noexcept = 0;
-  // Whether a supervisor is resuming the thread, or has done so since suspend(), and when, by now_ns().
+  // Whether a supervisor is resuming the thread, or has done so since suspend().
   virtual bool overdue() const noexcept = 0;
-  virtual std::uint64_t let_go_ns() const noexcept = 0;
+  // Of an overdue thread: the last moment at which it was still frozen, by now_ns().
+  virtual std::uint64_t last_frozen_ns() const noexcept = 0;
   // A monotonic clock, in nanoseconds.
   virtual std::uint64_t now_ns() const noexcept = 0;
 

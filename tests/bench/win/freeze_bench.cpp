@@ -173,11 +173,11 @@ void FreezeBench::time_together() {
   group.clear();
   for (const auto& target : targets_) group.add(target->thread.thread());
   std::vector<GroupMember> members(group.size());
-  const std::uint64_t stood_ns = capture_group(group, members, arena_.all(), stack_);
+  const std::uint64_t frozen_ns = capture_group(group, members, arena_.all(), stack_);
   std::size_t copied = 0;
   for (const GroupMember& member : members) copied += member.sample.fault == CaptureFault::none;
   if (rows_ == nullptr) return;
-  std::fprintf(rows_, "together %zu %zu %llu\n", members.size(), copied, stood_ns);
+  std::fprintf(rows_, "together %zu %zu %llu\n", members.size(), copied, frozen_ns);
 }
 
 void FreezeBench::time_merge(const Target& target) {

@@ -36,7 +36,7 @@ class TimedThread final : public ThreadControl {
   bool suspended_by_others() const noexcept override { return thread_.suspended_by_others(); }
   StackLimits stack_limits() const noexcept override { return thread_.stack_limits(); }
   bool overdue() const noexcept override { return thread_.overdue(); }
-  std::uint64_t let_go_ns() const noexcept override { return thread_.let_go_ns(); }
+  std::uint64_t last_frozen_ns() const noexcept override { return thread_.last_frozen_ns(); }
   std::uint64_t now_ns() const noexcept override { return thread_.now_ns(); }
 
  private:

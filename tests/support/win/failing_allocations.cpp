@@ -46,7 +46,7 @@ std::uint64_t place_of_caller() noexcept {
   CONTEXT context;
   RtlCaptureContext(&context);
   std::uint64_t hash = 0xCBF2'9CE4'8422'2325;
-  for (std::uint32_t i = 0; i < StarveStack::kMost; ++i) {
+  for (std::uint32_t i = 0; i < StarveStack::kMax; ++i) {
     hash = (hash ^ (context.Rip - g_base)) * 0x100'0000'01B3;
     if (!step(context, g_base, own_function(context.Rip)) || own_function(context.Rip) == nullptr)
       break;
@@ -57,7 +57,7 @@ std::uint64_t place_of_caller() noexcept {
 // The frames outside this DLL as well.
 void remember(StarveStack& stack, CONTEXT context) noexcept {
   std::uint32_t depth = 0;
-  while (depth < StarveStack::kMost) {
+  while (depth < StarveStack::kMax) {
     DWORD64 base = 0;
     RUNTIME_FUNCTION* const function = RtlLookupFunctionEntry(context.Rip, &base, nullptr);
     stack.addresses[depth++] = base == g_base ? context.Rip - base : context.Rip;
@@ -81,9 +81,9 @@ LONG CALLBACK see_fault(EXCEPTION_POINTERS* exception) {
 }
 
 void learn(std::uint64_t place) noexcept {
-  std::size_t slot = place % StarveRecord::kMostPlaces;
-  for (std::size_t i = 0; i < StarveRecord::kMostPlaces;
-       ++i, slot = (slot + 1) % StarveRecord::kMostPlaces) {
+  std::size_t slot = place % StarveRecord::kMaxPlaces;
+  for (std::size_t i = 0; i < StarveRecord::kMaxPlaces;
+       ++i, slot = (slot + 1) % StarveRecord::kMaxPlaces) {
     StarveRecord::Place& known = g_record->places[slot];
     std::uint64_t nothing = 0;
     if (known.hash.compare_exchange_strong(nothing, place) || nothing == place) {

@@ -11,9 +11,9 @@ namespace mixwalk {
 
 // Return addresses of one thread, those in mixwalk_starved.dll as offsets into it, leaf first.
 struct StarveStack {
-  static constexpr std::uint32_t kMost = 32;
+  static constexpr std::uint32_t kMax = 32;
   std::atomic<std::uint32_t> depth;  // 0: nothing of the kind has happened
-  std::atomic<std::uint64_t> addresses[kMost];
+  std::atomic<std::uint64_t> addresses[kMax];
 };
 
 // Which allocations of mixwalk_starved.dll fail: plain memory, shared between the DLL in the target and the test. An
@@ -21,7 +21,7 @@ struct StarveStack {
 // functions that led to it, as a hash.
 struct StarveRecord {
   static constexpr wchar_t kPageName[] = L"starve";
-  static constexpr std::size_t kMostPlaces = 16'384;
+  static constexpr std::size_t kMaxPlaces = 16'384;
   struct Place {
     std::atomic<std::uint64_t> hash;  // 0: this entry is empty
     std::atomic<std::uint64_t> times;
@@ -36,7 +36,7 @@ struct StarveRecord {
   std::atomic<std::uint64_t> failed;  // of all
   std::atomic<std::uint64_t> count;   // allocations
   std::atomic<bool> learn;            // places are written down, in a hash table
-  Place places[kMostPlaces];
+  Place places[kMaxPlaces];
   std::atomic<std::uint32_t> spoil_last_error;  // not 0: every malloc sets the last error to it
   // For the message of a test that fails:
   StarveStack first_failure;  // the first allocation that failed

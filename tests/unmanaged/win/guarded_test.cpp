@@ -325,14 +325,14 @@ TEST(GuardedLookUp, OtherFaultsEndTheCall) {
 }
 
 // A vectored handler of the program, in front of all others.
-std::atomic<int> g_heard{0};
+std::atomic<int> g_exceptions{0};
 std::atomic<DWORD> g_taken_on{0};
 
 constexpr DWORD kOtherException = 0xE0001234;
 
-LONG CALLBACK hear(EXCEPTION_POINTERS* exception) {
+LONG CALLBACK on_exception(EXCEPTION_POINTERS* exception) {
   const DWORD code = exception->ExceptionRecord->ExceptionCode;
-  ++g_heard;
+  ++g_exceptions;
   if (code == kOtherException) return EXCEPTION_CONTINUE_EXECUTION;
   if (GetCurrentThreadId() != g_taken_on) return EXCEPTION_CONTINUE_SEARCH;
   // movl (%rax), %eax is two bytes long.
@@ -340,19 +340,19 @@ LONG CALLBACK hear(EXCEPTION_POINTERS* exception) {
   return EXCEPTION_CONTINUE_EXECUTION;
 }
 
-class Hearing {
+class ProgramHandler {
  public:
-  Hearing() : handler_(AddVectoredExceptionHandler(1, &hear)) { g_heard = 0; }
-  ~Hearing() { RemoveVectoredExceptionHandler(handler_); }
-  Hearing(const Hearing&) = delete;
-  Hearing& operator=(const Hearing&) = delete;
+  ProgramHandler() : handler_(AddVectoredExceptionHandler(1, &on_exception)) { g_exceptions = 0; }
+  ~ProgramHandler() { RemoveVectoredExceptionHandler(handler_); }
+  ProgramHandler(const ProgramHandler&) = delete;
+  ProgramHandler& operator=(const ProgramHandler&) = delete;
 
  private:
   void* handler_;
 };
 
 TEST(Guards, FaultsOfThreadsWithoutAGuardAreTheProgramsOwn) {
-  const Hearing hearing;
+  const ProgramHandler handler;
   const auto fault_as_well = [](void*) {
     std::thread([] {
       g_taken_on = GetCurrentThreadId();
@@ -362,14 +362,14 @@ TEST(Guards, FaultsOfThreadsWithoutAGuardAreTheProgramsOwn) {
     }).join();
   };
   EXPECT_TRUE(guarded_call(fault_as_well, nullptr));
-  EXPECT_EQ(g_heard, 1);
+  EXPECT_EQ(g_exceptions, 1);
 }
 
 TEST(Guards, OtherExceptionsGoTheirWay) {
-  const Hearing hearing;
+  const ProgramHandler handler;
   const auto raise = [](void*) { RaiseException(kOtherException, 0, 0, nullptr); };
   EXPECT_TRUE(guarded_call(raise, nullptr));
-  EXPECT_EQ(g_heard, 1);
+  EXPECT_EQ(g_exceptions, 1);
 }
 
 TEST(Guards, ManyThreadsAtOnce) {
@@ -421,7 +421,7 @@ class Pages {
 constexpr DWORD kGuard = PAGE_READWRITE | PAGE_GUARD;
 
 TEST(PlainMemory, GuardedAndClosedPagesAreLeftAloneAndNobodyHears) {
-  const Hearing hearing;
+  const ProgramHandler handler;
   const Pages pages{PAGE_READWRITE, kGuard, PAGE_READWRITE, PAGE_NOACCESS, PAGE_READONLY};
   const PlainMemory memory;
   char to[2 * Pages::kPage];
@@ -434,28 +434,28 @@ TEST(PlainMemory, GuardedAndClosedPagesAreLeftAloneAndNobodyHears) {
   EXPECT_FALSE(memory.read(0x10, to, 1));
   EXPECT_FALSE(memory.read(0x8000'0000'0000'0000, to, 1)) << "no canonical address";
   EXPECT_TRUE(memory.read(0x10, to, 0)) << "nothing is always readable";
-  EXPECT_EQ(g_heard, 0);
+  EXPECT_EQ(g_exceptions, 0);
   EXPECT_EQ(pages.protection(1), kGuard);
   // The guard alone: it cannot keep the program's handlers from being called, and the program's guard page loses its
   // guard.
   EXPECT_FALSE(guarded_copy(to, pages.at(1), 1));
-  EXPECT_EQ(g_heard, 1);
+  EXPECT_EQ(g_exceptions, 1);
   EXPECT_EQ(pages.protection(1), static_cast<DWORD>(PAGE_READWRITE));
 }
 
 TEST(PlainMemory, ReadsUpToThePageThatIsNotPlain) {
-  const Hearing hearing;
+  const ProgramHandler handler;
   const Pages pages{PAGE_READONLY, PAGE_READWRITE, kGuard, PAGE_READWRITE};
   const PlainMemory memory;
   char to[4 * Pages::kPage];
   EXPECT_EQ(memory.read_up_to(pages.at(0) + 16, to, sizeof to - 16), 2 * Pages::kPage - 16);
   EXPECT_EQ(memory.read_up_to(pages.at(1), to, 24), 24u);
   EXPECT_EQ(memory.read_up_to(pages.at(2), to, 24), 0u);
-  EXPECT_EQ(g_heard, 0);
+  EXPECT_EQ(g_exceptions, 0);
 }
 
 TEST(KnownMemory, OnlyWhatCanBeReadUnnoticed) {
-  const Hearing hearing;
+  const ProgramHandler handler;
   const Pages pages{PAGE_READONLY, kGuard, PAGE_EXECUTE_READ, PAGE_NOACCESS};
   // The last page is an image that the program has closed.
   ModuleSpan image{.base = pages.at(3), .size = Pages::kPage};
@@ -471,7 +471,7 @@ TEST(KnownMemory, OnlyWhatCanBeReadUnnoticed) {
   EXPECT_FALSE(memory.read(pages.at(2) - 8, to, sizeof to)) << "its beginning is";
   EXPECT_FALSE(memory.read(pages.at(3), to, 1));
   EXPECT_FALSE(memory.read(0x10, to, 1));
-  EXPECT_EQ(g_heard, 0);
+  EXPECT_EQ(g_exceptions, 0);
   EXPECT_EQ(pages.protection(1), kGuard);
 }
 

@@ -127,7 +127,7 @@ TEST(Text, AFunctionThatTheLinkerFoldedIsOneOfSeveral) {
 TEST(Text, AThreadThatTheRuntimeWasNotAskedAboutSaysWhy) {
   Snapshot snapshot = representative_snapshot();
   EXPECT_EQ(text_of(snapshot).find("walked from the copy:"), std::string::npos);
-  snapshot.threads[0].stack.refusal = kThreadLetGo;
+  snapshot.threads[0].stack.refusal = kThreadDetached;
   EXPECT_NE(text_of(snapshot).find("; walked from the copy: the runtime has let go of the thread\n"),
             std::string::npos);
   snapshot.threads[0].stack.refusal = kThreadSuspended;

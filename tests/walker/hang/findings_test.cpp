@@ -682,10 +682,10 @@ TEST(FindingsTest, WhoWaitsForAnUnclearStaticConstructorIsUnclear) {
 
 // All workers wait for a lock that goes round: it is their turn sooner or later.
 TEST(FindingsTest, APoolWhoseWorkersWaitForALockThatGoesRoundIsNotStarved) {
-  const auto found = [](bool goes_on) {
+  const auto found = [](bool progresses) {
     return find(two_dumps([&](HangBuilder& builder, std::uint64_t i) {
-      builder.thread(1, managed_thread(goes_on && i == 0 ? std::vector<std::string>{"orders_native!work", "M Orders.Run()"}
-                                                         : kNativeReply)).cpu(1);
+      const std::vector<std::string> working = {"orders_native!work", "M Orders.Run()"};
+      builder.thread(1, managed_thread(progresses && i == 0 ? working : kNativeReply)).cpu(1);
       for (std::uint32_t id = 2; id < 6; ++id) builder.thread(id, pool_thread(kEnter), ".NET TP Worker").cpu(1);
       builder.monitor(0xA, 1, {2, 3, 4, 5});
     }));

@@ -20,9 +20,9 @@ std::vector<Snapshot> machines() {
 TEST(FleetTest, WhatOnlyTheSickHaveComesFirst) {
   const std::vector<Snapshot> dumps = machines();
   const Fleet fleet = find_fleet(dumps, find_hangs(dumps, {}));
-  EXPECT_EQ(fleet.sick, (std::vector<bool>{true, true, false}));
+  EXPECT_EQ(fleet.in_trouble, (std::vector<bool>{true, true, false}));
   ASSERT_GE(fleet.groups.size(), 4u);
-  EXPECT_TRUE(fleet.groups[0].only_sick);
+  EXPECT_TRUE(fleet.groups[0].only_in_trouble);
   EXPECT_EQ(fleet.groups[0].counts, (std::vector<std::uint32_t>{3, 3, 0}));  // the requests
   EXPECT_EQ(fleet.groups[0].processes, 2u);
 }
@@ -32,13 +32,13 @@ TEST(FleetTest, WhatAllHaveIsNoSignOfTrouble) {
   const Fleet fleet = find_fleet(dumps, find_hangs(dumps, {}));
   const auto common = std::ranges::find(fleet.groups, 3u, &FleetGroup::processes);
   ASSERT_NE(common, fleet.groups.end());  // the console's reader
-  EXPECT_FALSE(common->only_sick);
+  EXPECT_FALSE(common->only_in_trouble);
 }
 
 TEST(FleetTest, WhereAllAreSickNothingIsOnlyTheirs) {
   std::vector<Snapshot> dumps = machines();
   dumps.pop_back();
-  for (const FleetGroup& group : find_fleet(dumps, find_hangs(dumps, {})).groups) EXPECT_FALSE(group.only_sick);
+  for (const FleetGroup& group : find_fleet(dumps, find_hangs(dumps, {})).groups) EXPECT_FALSE(group.only_in_trouble);
 }
 
 TEST(FleetTest, TextAndJsonSayIt) {

@@ -18,11 +18,11 @@ TEST(FrameNamesTest, TellingFramesAreStubsAndTheProgramsOwn) {
                                              "M System.Lazy.Get()", "M Orders.Print()", "coreclr!", "M Orders.Run()"}));
   const FrameNames names(builder.snapshot());
   const std::vector<Frame>& frames = builder.last().stack.frames;
-  EXPECT_EQ(telling_frames(names, frames, 1, 3), (Places{1, 2, 4}));
-  EXPECT_EQ(telling_frames(names, frames, 1, 100), (Places{1, 2, 4, 6}));
+  EXPECT_EQ(significant_frames(names, frames, 1, 3), (Places{1, 2, 4}));
+  EXPECT_EQ(significant_frames(names, frames, 1, 100), (Places{1, 2, 4, 6}));
   // The first one is shown whatever it is.
-  EXPECT_EQ(telling_frames(names, frames, 0, 2), (Places{0, 1}));
-  EXPECT_EQ(telling_frames(names, frames, kNoFrame, 3), Places());
+  EXPECT_EQ(significant_frames(names, frames, 0, 2), (Places{0, 1}));
+  EXPECT_EQ(significant_frames(names, frames, kNoFrame, 3), Places());
 }
 
 struct Code {

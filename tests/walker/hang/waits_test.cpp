@@ -330,7 +330,7 @@ TEST(WaitsTest, EachRuleHasACase) {
 TEST(WaitsTest, WordsAndStandingAreThoseOfTheTable) {
   const Wait found = wait(in_runtime({"System.Threading.Monitor.Enter(System.Object)"}));
   EXPECT_EQ(found.words, "waits to enter a monitor (lock)");
-  EXPECT_EQ(found.standing, Standing::blocked);
+  EXPECT_EQ(found.state, WaitState::blocked);
   EXPECT_EQ(found.frame, 4u);
   EXPECT_EQ(found.program, 5u);
 }
@@ -362,23 +362,23 @@ TEST(WaitsTest, AWorkerThatStillLooksForWorkIsIdle) {
                                           "M System.Threading.LowLevelLifoSemaphore.Wait(System.Int32, System.Boolean)",
                                           "M System.Threading.PortableThreadPool+WorkerThread.WorkerThreadStart()"}));
   EXPECT_EQ(found.rule, "pool-worker");
-  EXPECT_EQ(found.standing, Standing::idle);
+  EXPECT_EQ(found.state, WaitState::idle);
 }
 
 // Nobody's code but the system's is below the call, and what that waits for is declared.
 TEST(WaitsTest, TheProgramsOwnCallOfASleepOrAWaitIsNoUnknownNativeCode) {
   const Wait sleep = wait(managed_thread({"ntdll!NtDelayExecution", "kernelbase!SleepEx", "P kernel32!SleepEx", kProgram}));
-  EXPECT_EQ(sleep.standing, Standing::outside);
+  EXPECT_EQ(sleep.state, WaitState::outside);
   EXPECT_EQ(sleep.words, "sleeps, in the P/Invoke kernel32!SleepEx");
   const Wait object = wait(managed_thread({kWait, "kernelbase!WaitForMultipleObjectsEx", "kernelbase!WaitForMultipleObjects",
                                            "P KERNEL32.dll!WaitForMultipleObjects", kProgram}));
-  EXPECT_EQ(object.standing, Standing::signal);
+  EXPECT_EQ(object.state, WaitState::signal);
   EXPECT_EQ(object.words, "waits for an object of the system, in the P/Invoke KERNEL32.dll!WaitForMultipleObjects");
   // The program's native code sleeps, for whatever reason.
   EXPECT_EQ(wait(managed_thread({"ntdll!NtDelayExecution", "kernelbase!Sleep", "orders_native!poll", "P orders_native!poll",
-                                 kProgram})).standing, Standing::calls);
-  EXPECT_EQ(wait(managed_thread({kWait, "kernelbase!WaitForSingleObject", "rpcrt4!", "P rpcrt4!NdrClientCall3", kProgram})).standing,
-            Standing::calls);
+                                 kProgram})).state, WaitState::calls);
+  EXPECT_EQ(wait(managed_thread({kWait, "kernelbase!WaitForSingleObject", "rpcrt4!", "P rpcrt4!NdrClientCall3",
+                                 kProgram})).state, WaitState::calls);
 }
 
 TEST(WaitsTest, ANativeLockIsNotHiddenByTheMethodThatCameToIt) {
@@ -431,13 +431,13 @@ TEST(WaitsTest, ACallOutNamesItsTargetAndCountsFrames) {
   EXPECT_EQ(found.words,
             "waits in native code: orders_native.dll!submit, called by the P/Invoke orders_native!submit (3 native "
             "frames)");
-  EXPECT_EQ(found.standing, Standing::calls);
+  EXPECT_EQ(found.state, WaitState::calls);
 }
 
 TEST(WaitsTest, AComCallIntoAnotherApartmentIsBlocked) {
   const Wait found = wait(managed_thread({kWait, "combase!", "combase!", "C Orders.IOrders.Submit(System.Int32)", kProgram}));
   EXPECT_EQ(found.words, "waits for the COM call Orders.IOrders.Submit(int) into another apartment or process");
-  EXPECT_EQ(found.standing, Standing::blocked);
+  EXPECT_EQ(found.state, WaitState::blocked);
 }
 
 // The caller is a thread of an apartment itself, and handles messages until the answer comes.
@@ -446,7 +446,7 @@ TEST(WaitsTest, AComCallThatHandlesMessagesMeanwhileIsBlockedToo) {
                                           "combase!", "rpcrt4!", "C Orders.IOrders.Submit()", kProgram}));
   EXPECT_EQ(found.rule, "com-call");
   EXPECT_EQ(found.words, "waits for the COM call Orders.IOrders.Submit() into another apartment or process");
-  EXPECT_EQ(found.standing, Standing::blocked);
+  EXPECT_EQ(found.state, WaitState::blocked);
 }
 
 // A dialog that is open waits for a person.
@@ -457,7 +457,7 @@ TEST(WaitsTest, AComObjectThatHandlesMessagesIsInNoOtherApartment) {
     frames.insert(frames.end(), {call, kProgram});
     const Wait found = wait(managed_thread(frames));
     EXPECT_EQ(found.rule, "message-loop") << call;
-    EXPECT_EQ(found.standing, Standing::idle) << call;
+    EXPECT_EQ(found.state, WaitState::idle) << call;
   }
 }
 
@@ -465,14 +465,14 @@ TEST(WaitsTest, AComCallThatHandlesMessagesMeanwhileIsBlocked) {
   const Wait found = wait(managed_thread({"win32u!NtUserGetMessage", "user32!GetMessageW", "combase!",
                                           "C Orders.IOrders.Submit()", kProgram}));
   EXPECT_EQ(found.rule, "com-call");
-  EXPECT_EQ(found.standing, Standing::blocked);
+  EXPECT_EQ(found.state, WaitState::blocked);
 }
 
 TEST(WaitsTest, ALateBoundComCallIntoAnotherApartmentIsBlocked) {
   const std::string invoke = "M System.RuntimeType.InvokeDispMethod(System.String, System.Reflection.BindingFlags)";
   const Wait found = wait(managed_thread({kWait, "rpcrt4!", "combase!", "coreclr!", invoke, kProgram}));
   EXPECT_EQ(found.words, "waits for a COM call into another apartment or process");
-  EXPECT_EQ(found.standing, Standing::blocked);
+  EXPECT_EQ(found.state, WaitState::blocked);
   EXPECT_EQ(wait(managed_thread({kWait, "rpcrt4!", "combase!", "coreclr!", "M System.Data.Foo.Bar()", kProgram})).rule,
             "library-wait");
 }
@@ -489,14 +489,14 @@ TEST(WaitsTest, AComCallThatWaitsForALockSaysSo) {
 }
 
 TEST(WaitsTest, ARunningThreadWaitsForNothing) {
-  EXPECT_EQ(wait(managed_thread({"M System.Threading.Monitor.Enter(System.Object)", kProgram})).standing, Standing::runs);
-  EXPECT_EQ(wait(managed_thread({"ntdll!NtYieldExecution", "coreclr!", "M System.Threading.Thread.Yield()", kProgram})).standing,
-            Standing::runs);
+  EXPECT_EQ(wait(managed_thread({"M System.Threading.Monitor.Enter(System.Object)", kProgram})).state, WaitState::runs);
+  EXPECT_EQ(wait(managed_thread({"ntdll!NtYieldExecution", "coreclr!", "M System.Threading.Thread.Yield()",
+                                 kProgram})).state, WaitState::runs);
 }
 
 TEST(WaitsTest, NoStackIsUnknown) {
   const Wait none = wait({});
-  EXPECT_EQ(none.standing, Standing::unknown);
+  EXPECT_EQ(none.state, WaitState::unknown);
   EXPECT_EQ(none.words, "");
 }
 

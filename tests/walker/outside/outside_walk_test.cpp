@@ -110,7 +110,7 @@ TEST_F(OutsideWalkTest, FramesInImagesLeadToTheRoot) {
 class ReplacedImage final : public Target {
  public:
   ReplacedImage(Target& dump, std::uint64_t base) : dump_(dump), base_(base) {}
-  bool image_stands(std::uint64_t base) override { return base != base_; }
+  bool is_still_loaded(std::uint64_t base) override { return base != base_; }
 
   const Process& process() const noexcept override { return dump_.process(); }
   std::uint64_t unix_time_ms() const noexcept override { return dump_.unix_time_ms(); }

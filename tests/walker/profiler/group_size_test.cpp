@@ -11,7 +11,7 @@ TEST(GroupSize, GrowsWhileAllAreCopiedInTime) {
   size.took(16, 0);
   EXPECT_EQ(size.threads(), 20u);
   for (int i = 0; i < 20; ++i) size.took(size.threads(), 0);
-  EXPECT_EQ(size.threads(), GroupSize::kMost);
+  EXPECT_EQ(size.threads(), GroupSize::kMax);
 }
 
 TEST(GroupSize, ASmallerGroupSaysNothingOfALargerOne) {
@@ -31,9 +31,9 @@ TEST(GroupSize, TheNextOneIsAsLargeAsCouldBeCopied) {
 TEST(GroupSize, NeverSoSmallThatItIsNoGroup) {
   GroupSize size;
   size.took(16, 16);
-  EXPECT_EQ(size.threads(), GroupSize::kLeast);
+  EXPECT_EQ(size.threads(), GroupSize::kMin);
   size.took(1, 2);
-  EXPECT_EQ(size.threads(), GroupSize::kLeast);
+  EXPECT_EQ(size.threads(), GroupSize::kMin);
   size.took(4, 0);
   EXPECT_EQ(size.threads(), 5u);
 }

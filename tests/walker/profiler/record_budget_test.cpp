@@ -8,10 +8,10 @@ namespace {
 constexpr std::uint64_t kMs = 1'000'000;
 
 // A target with `working` threads that have work; each round of samples costs `cpu_ns` and suspends threads for
-// `stood_ns`. Returns what recording took in the last half of `seconds`, as a share of what the threads could do on two
-// processors.
+// `frozen_ns`. Returns what recording took in the last half of `seconds`, as a share of what the threads could do on
+// two processors.
 double share_taken(RecordBudget& budget, std::size_t working, std::uint64_t cpu_ns,
-                   std::uint64_t stood_ns, unsigned seconds = 60) {
+                   std::uint64_t frozen_ns, unsigned seconds = 60) {
   std::uint64_t now = 0, cpu = 0, rounds = 0;
   const std::uint64_t end = std::uint64_t{seconds} * 1'000 * kMs;
   budget.begin(0, 0);
@@ -19,12 +19,12 @@ double share_taken(RecordBudget& budget, std::size_t working, std::uint64_t cpu_
     now += budget.period_ns();
     cpu += cpu_ns;
     rounds += now > end / 2;
-    for (std::size_t i = 0; i < working; ++i) budget.add_thread(stood_ns / working);
+    for (std::size_t i = 0; i < working; ++i) budget.add_thread(frozen_ns / working);
     budget.end_round();
     if (budget.is_due(now)) budget.measure(now, cpu / (10 * kMs) * (10 * kMs));
   }
   const double width = working == 0 ? 1 : working > 2 ? 2 : static_cast<double>(working);
-  const double each = static_cast<double>(cpu_ns) / 2 + static_cast<double>(stood_ns) / width;
+  const double each = static_cast<double>(cpu_ns) / 2 + static_cast<double>(frozen_ns) / width;
   return static_cast<double>(rounds) * each / (static_cast<double>(end) / 2);
 }
 

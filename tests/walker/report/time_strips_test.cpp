@@ -55,10 +55,10 @@ TEST(TimeStrips, WhatHappenedAtAMomentFillsItsBucketOnly) {
 
 // A forged file: times beyond the end, values beyond the beginning, and far more than 64 bits of both together.
 TEST(TimeStrips, TimesThatCannotBeStayInTheStrip) {
-  constexpr std::uint64_t kMost = ~std::uint64_t{0};
-  const Stretches strip = strip_of(recording_of({{.time_ns = 3, .value = kMost, .stack = 7},
-                                                 {.time_ns = kMost, .value = kMost, .stack = 8},
-                                                 {.time_ns = kMost, .value = 1, .stack = 9}}));
+  constexpr std::uint64_t kMax = ~std::uint64_t{0};
+  const Stretches strip = strip_of(recording_of({{.time_ns = 3, .value = kMax, .stack = 7},
+                                                 {.time_ns = kMax, .value = kMax, .stack = 8},
+                                                 {.time_ns = kMax, .value = 1, .stack = 9}}));
   ASSERT_FALSE(strip.empty());
   std::uint32_t end = 0;
   for (const TimeStrip::Stretch& stretch : strip) {

@@ -106,13 +106,13 @@ TEST_F(FreezeWatchTest, WhatCannotBeGivenBackIsNotTaken) {
 }
 
 TEST_F(FreezeWatchTest, WhatIsPastTheLimitIsNotTakenBeforeTheAgentEnds) {
-  for (std::uint32_t turn = 0; turn <= FreezeWatch::kMostPerThread; ++turn) {
+  for (std::uint32_t turn = 0; turn <= FreezeWatch::kMaxPerThread; ++turn) {
     threads_.counts[7] = 1;
     write(0, {7, turn, FreezeState::frozen});
     look(turn * kLimitMs * 2);
     look(turn * kLimitMs * 2 + kLimitMs);
   }
-  EXPECT_EQ(threads_.resumed.size(), FreezeWatch::kMostPerThread);
+  EXPECT_EQ(threads_.resumed.size(), FreezeWatch::kMaxPerThread);
   EXPECT_EQ(state(0), FreezeState::frozen) << "the supervisor or the agent gives it back";
   EXPECT_EQ(look(100 * kLimitMs, true), 1) << "nobody else can";
   EXPECT_EQ(threads_.counts[7], 0u);
@@ -162,7 +162,7 @@ TEST_F(FreezeWatchTest, AHostileTargetGetsEachThreadResumedAFewTimesOnly) {
     }
     look(turn, true);
   }
-  EXPECT_EQ(threads_.resumed.size(), FreezeWatch::kMostPerThread);
+  EXPECT_EQ(threads_.resumed.size(), FreezeWatch::kMaxPerThread);
 }
 
 TEST_F(FreezeWatchTest, NoiseHasAnEnd) {
@@ -171,7 +171,7 @@ TEST_F(FreezeWatchTest, NoiseHasAnEnd) {
     for (auto& slot : page_->slots) slot = random();
     look(i * kLimitMs, i % 2 == 0);
   }
-  EXPECT_LE(threads_.resumed.size(), FreezeWatch::kMostPerThread * FreezeWatch::kMostThreads);
+  EXPECT_LE(threads_.resumed.size(), FreezeWatch::kMaxPerThread * FreezeWatch::kMaxThreads);
 }
 
 }  // namespace

@@ -47,11 +47,11 @@ TEST(RecordingWriter, ADumpComesBack) {
 }
 
 TEST(RecordingWriter, ASeriesOfDumpsComesBack) {
-  constexpr std::uint64_t kMost = ~std::uint64_t{0};
+  constexpr std::uint64_t kMax = ~std::uint64_t{0};
   Recording recording = to_recording(representative_snapshot());
   Recording::EarlierDump most{
-      .time_ns = kMost, .cpu = {std::nullopt, 0, kMost - 1}, .locks = {}, .locks_missing = "why"};
-  most.locks = {{.kind = LockKind::srw_lock, .address = kMost, .type = "T", .owner = 1, .held = true, .recursion = 2},
+      .time_ns = kMax, .cpu = {std::nullopt, 0, kMax - 1}, .locks = {}, .locks_missing = "why"};
+  most.locks = {{.kind = LockKind::srw_lock, .address = kMax, .type = "T", .owner = 1, .held = true, .recursion = 2},
                 {.waiters = {{.os_id = 3, .pulse = true}, {.os_id = 4}}}};
   recording.earlier_dumps = {{}, most, {.time_ns = 1, .cpu = {5}, .locks = {}, .locks_missing = {}}};
   expect_reads_as(bytes_of(recording), recording);

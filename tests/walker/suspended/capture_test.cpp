@@ -41,7 +41,7 @@ class FakeThread final : public ThreadControl {
   bool suspended_by_others() const noexcept override { return held; }
   StackLimits stack_limits() const noexcept override { return {address(0), address(stack.size())}; }
   bool overdue() const noexcept override { return late; }
-  std::uint64_t let_go_ns() const noexcept override { return 5000; }
+  std::uint64_t last_frozen_ns() const noexcept override { return 5000; }
   std::uint64_t now_ns() const noexcept override { return clock += 1000; }
 
   std::uint64_t address(std::size_t slot) const noexcept {
@@ -581,7 +581,7 @@ TEST(CaptureLeafRunTest, DeepNativeRecursionGivesNoSeedButAWholeCopy) {
       return {begin, begin + stack.size() * 8};
     }
     bool overdue() const noexcept override { return false; }
-    std::uint64_t let_go_ns() const noexcept override { return 0; }
+    std::uint64_t last_frozen_ns() const noexcept override { return 0; }
     std::uint64_t now_ns() const noexcept override { return 0; }
     std::vector<std::uint64_t> stack;
     int resumes = 0;

@@ -58,13 +58,13 @@ class FakeGroup final : public ThreadGroup {
     return {address(place, 0), address(place, kSlots)};
   }
   bool overdue(std::size_t) const noexcept override {
-    if (++asked == let_go_at) {
+    if (++asked == late_at) {
       late = true;
       for (Of& of : threads) run(of);
     }
     return late;
   }
-  std::uint64_t let_go_ns() const noexcept override { return late ? let_go : 0; }
+  std::uint64_t last_frozen_ns() const noexcept override { return late ? last_frozen : 0; }
   std::uint64_t now_ns() const noexcept override { return clock; }
 
   std::uint64_t address(std::size_t place, std::size_t slot) const noexcept {
@@ -77,10 +77,10 @@ class FakeGroup final : public ThreadGroup {
 
   mutable std::vector<Of> threads;
   std::string did;
-  int let_go_at = 0;  // the supervisor ends the group before that question for overdue(); 0: never
+  int late_at = 0;  // the supervisor ends the group before that question for overdue(); 0: never
   mutable int asked = 0;
   mutable bool late = false;
-  std::uint64_t let_go = 1;  // when; the clock stands at 0 unless a thread keeps it waiting
+  std::uint64_t last_frozen = 1;  // when; the clock stands at 0 unless a thread keeps it waiting
   std::uint64_t clock = 0;
 };
 
@@ -156,15 +156,15 @@ TEST_F(GroupCaptureTest, AStackThatIsLargerThanTheWholeArenaIsCut) {
 // The group is asked whether the threads are still suspended: before the registers of each are read, and before and
 // after each copy.
 TEST_F(GroupCaptureTest, WhatIsCopiedAfterTheSupervisorLetTheGroupGoIsWorthNothing) {
-  for (int let_go_at = 1; let_go_at <= 9; ++let_go_at) {
+  for (int late_at = 1; late_at <= 9; ++late_at) {
     FakeGroup again(3);
-    again.let_go_at = let_go_at;
+    again.late_at = late_at;
     capture_group(again, members_, arena_, memory_);
     for (std::size_t i = 0; i < 3; ++i) {
       // The question after a copy comes when the copy is there: let go at that moment counts as late.
-      const bool in_time = 3 + static_cast<int>(2 * (i + 1)) < let_go_at;
+      const bool in_time = 3 + static_cast<int>(2 * (i + 1)) < late_at;
       EXPECT_EQ(members_[i].sample.fault, in_time ? CaptureFault::none : CaptureFault::overdue)
-          << i << " of " << let_go_at;
+          << i << " of " << late_at;
       EXPECT_EQ(members_[i].sample.overdue, !in_time);
       if (in_time) {
         EXPECT_EQ(top(i), i + 1);
@@ -210,8 +210,8 @@ TEST_F(GroupCaptureTest, WhoeverIsNotSuspendedInTimeIsLeftToAnotherMoment) {
 // The thread that waited last comes to stand 5 us late, and the supervisor let all go after 2.
 TEST_F(GroupCaptureTest, AThreadThatWasLetGoStoodUntilThen) {
   group_.threads[2].stops_in_ns = 5000;
-  group_.let_go = 2000;
-  group_.let_go_at = 4;
+  group_.last_frozen = 2000;
+  group_.late_at = 4;
   capture();
   EXPECT_EQ(members_[0].sample.frozen_ns, 2000u);
   EXPECT_EQ(members_[1].sample.frozen_ns, 2000u);
@@ -220,8 +220,8 @@ TEST_F(GroupCaptureTest, AThreadThatWasLetGoStoodUntilThen) {
 // While the second thread comes to stand, the first one stands already, and the third one perhaps.
 TEST_F(GroupCaptureTest, WaitingForAnotherThreadCountsAsFrozen) {
   group_.threads[1].stops_in_ns = 5000;
-  const std::uint64_t stood_ns = capture();
-  EXPECT_EQ(stood_ns, 5000u);
+  const std::uint64_t frozen_ns = capture();
+  EXPECT_EQ(frozen_ns, 5000u);
   EXPECT_EQ(members_[0].sample.frozen_ns, 5000u);
   EXPECT_EQ(members_[0].sample.stopping_ns, 0u);
   EXPECT_EQ(members_[1].sample.frozen_ns, 0u);

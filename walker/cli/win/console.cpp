@@ -46,7 +46,7 @@ ConsoleRestorer::~ConsoleRestorer() {
   SetConsoleCtrlHandler(&on_end, FALSE);
 }
 
-bool obeys_escapes(std::FILE* stream) noexcept {
+bool supports_escapes(std::FILE* stream) noexcept {
   const auto console = reinterpret_cast<HANDLE>(_get_osfhandle(_fileno(stream)));
   DWORD mode = 0;
   return GetConsoleMode(console, &mode) &&

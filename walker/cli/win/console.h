@@ -19,6 +19,6 @@ class ConsoleRestorer {
 
 // Whether this stream is a console that obeys escape sequences. The function switches escape sequences on, which fails
 // on older consoles.
-bool obeys_escapes(std::FILE* stream) noexcept;
+bool supports_escapes(std::FILE* stream) noexcept;
 
 }  // namespace mixwalk

@@ -39,7 +39,7 @@ namespace {
 
 constexpr std::size_t kMaxShownName = 260;
 
-bool stdout_is_console() { return _isatty(_fileno(stdout)) != 0 && obeys_escapes(stdout); }
+bool stdout_is_console() { return _isatty(_fileno(stdout)) != 0 && supports_escapes(stdout); }
 
 void complete(Snapshot& snapshot) {
   using namespace std::chrono;
@@ -153,7 +153,7 @@ Outcome<Snapshot> DumpRun::next(bool last) {
   complete(*snapshot);
   log_threads(*snapshot);
   for (const Moment& moment : snapshot->moments) {
-    spdlog::info("the threads of one moment stood for {} us", moment.stood_ns / 1000);
+    spdlog::info("the threads of one moment stood for {} us", moment.frozen_ns / 1000);
   }
   log_counters(count(*snapshot));
   for (const Thread& thread : snapshot->threads) unmatched_.met(thread.os_id, thread.name);

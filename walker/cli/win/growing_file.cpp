@@ -40,11 +40,11 @@ GrowingFile::~GrowingFile() {
 bool GrowingFile::write(std::string_view bytes) {
   if (!written_ && was_there_) _chsize_s(file_, 0);  // a device has no size: no failure
   written_ = true;
-  constexpr std::size_t kMostAtOnce = 1 << 20;
+  constexpr std::size_t kMaxBytesAtOnce = 1 << 20;
   while (!bytes.empty()) {
     expect_full_disk();
     const int wrote = _write(file_, bytes.data(),
-                             static_cast<unsigned>(std::min(bytes.size(), kMostAtOnce)));
+                             static_cast<unsigned>(std::min(bytes.size(), kMaxBytesAtOnce)));
     if (wrote <= 0) {
       error_ = write_error();
       return false;

@@ -240,7 +240,7 @@ void RecordingRun::show_progress(bool last) {
   if (terminal) {
     // The rest of a longer previous line is erased: with an escape sequence where the console obeys it.
     std::string rest = "\x1b[K";
-    if (!obeys_escapes(stderr)) {
+    if (!supports_escapes(stderr)) {
       rest.assign(shown_characters_ > line.size() ? shown_characters_ - line.size() : 0, ' ');
     }
     shown_characters_ = line.size();

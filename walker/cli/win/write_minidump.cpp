@@ -32,19 +32,19 @@ constexpr DWORD kLeaveMs = 4000;
 // What a program returns that Ctrl-C ended.
 constexpr int kControlC = static_cast<int>(0xC000013A);
 
-HANDLE g_stop = nullptr, g_left = nullptr;
+HANDLE g_stop = nullptr, g_process_resumed = nullptr;
 
 // Nothing may end mixwalk.exe while the process stands.
 BOOL WINAPI on_console_event(DWORD event) {
   SetEvent(g_stop);
   // For all other events, the system ends mixwalk.exe as soon as this function returns.
-  if (event != CTRL_C_EVENT && event != CTRL_BREAK_EVENT) WaitForSingleObject(g_left, kLeaveMs);
+  if (event != CTRL_C_EVENT && event != CTRL_BREAK_EVENT) WaitForSingleObject(g_process_resumed, kLeaveMs);
   return TRUE;
 }
 
-// Lives until mixwalk.exe has resumed the process and closed the file; its end sets g_left.
+// Lives until mixwalk.exe has resumed the process and closed the file; its end sets g_process_resumed.
 struct Work {
-  ~Work() { SetEvent(g_left); }
+  ~Work() { SetEvent(g_process_resumed); }
 };
 
 std::string mib(std::uint64_t bytes) { return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20)); }
@@ -139,7 +139,7 @@ ExitCode write(const MinidumpCommand& command, std::uint32_t id, HANDLE process,
   return report({ExitCode::ok,
                  fmt::format("wrote \"{}\"{}: {}; the {} threads of {} stood for {:.1f} s", command.output,
                              file.replaces() ? " in place of the file that was there" : "", mib(size),
-                             writer->threads(), process_text, static_cast<double>(writer->stood_ns()) / 1e9)});
+                             writer->threads(), process_text, static_cast<double>(writer->frozen_ns()) / 1e9)});
 }
 
 }  // namespace
@@ -151,7 +151,7 @@ ExitCode run(const MinidumpCommand& command) {
   // thread that writes.
   if (*id == GetCurrentProcessId()) return report({ExitCode::usage, "mixwalk cannot write a dump of itself"});
   g_stop = CreateEventW(nullptr, TRUE, FALSE, nullptr);
-  g_left = CreateEventW(nullptr, TRUE, FALSE, nullptr);
+  g_process_resumed = CreateEventW(nullptr, TRUE, FALSE, nullptr);
   SetConsoleCtrlHandler(&on_console_event, TRUE);
   const Work work;
   const auto process = open_readable(MinidumpWriter::kRights, *id);

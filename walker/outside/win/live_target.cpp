@@ -102,7 +102,7 @@ void LiveTarget::read_modules() {
   runtime_ = find_runtime(modules_, cache_);
 }
 
-bool LiveTarget::image_stands(std::uint64_t base) {
+bool LiveTarget::is_still_loaded(std::uint64_t base) {
   const auto listed = identities_.find(base);
   if (listed == identities_.end()) return false;
   const auto headers = ImageHeaders::read(memory_, base);
@@ -136,10 +136,10 @@ OutsideThread* LiveTarget::thread(std::uint32_t id) {
   return &opened_.emplace(id, std::move(thread)).first->second;
 }
 
-void LiveTarget::stand_together(const std::function<bool(const TargetThread&)>& wanted, std::uint32_t deadline_ms) {
+void LiveTarget::freeze_together(const std::function<bool(const TargetThread&)>& wanted, std::uint32_t deadline_ms) {
   std::size_t overdue = 0;
-  const std::size_t most = kMostMoments + threads_.size() / OutsideMoments::kMostThreads;
-  while (moments_.moments().size() < most && overdue < kMostOverdueMoments) {
+  const std::size_t most = kMaxDumpMoments + threads_.size() / OutsideMoments::kMaxThreads;
+  while (moments_.moments().size() < most && overdue < kMaxOverdueMoments) {
     std::vector<NumberedThread> waiting;
     for (const TargetThread& listed : threads_) {
       if (moments_.moment_of(listed.os_id) != 0 || (wanted && !wanted(listed))) continue;

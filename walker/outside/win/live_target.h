@@ -36,7 +36,7 @@ class LiveTarget final : public Target {
   std::span<const Module> modules() const noexcept override { return modules_; }
   std::span<const TargetThread> threads() const noexcept override { return threads_; }
   // By its headers, which are read anew. An image that was unloaded and loaded again in between is not noticed.
-  bool image_stands(std::uint64_t base) override;
+  bool is_still_loaded(std::uint64_t base) override;
   const MemoryReader& memory() const noexcept override { return cache_; }
   OutsideMemory& outside() noexcept override { return memory_; }
   bool drop_memory() override;
@@ -47,7 +47,7 @@ class LiveTarget final : public Target {
   // Suspends the wanted threads (empty: all) together, and keeps the registers and the stack of each for capture():
   // they are of the same moment. Threads that were not copied within the deadline, or that have started meanwhile, are
   // suspended together at a next moment. Threads that have no copy after the last moment are captured one by one.
-  void stand_together(const std::function<bool(const TargetThread&)>& wanted, std::uint32_t deadline_ms);
+  void freeze_together(const std::function<bool(const TargetThread&)>& wanted, std::uint32_t deadline_ms);
   // Snapshot::moments and Thread::moment of a snapshot that was made since, before the next refresh().
   void add_moments(Snapshot& snapshot) const;
 

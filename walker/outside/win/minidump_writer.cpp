@@ -23,7 +23,7 @@ constexpr int kTables = MiniDumpWithFullMemoryInfo | MiniDumpWithHandleData | Mi
 
 // The most of a thread's stack that is read: for Windows' writer, the committed size of the largest real stacks; for
 // Wine's writer, what it reads in a second.
-constexpr ULONG64 kMostStackBytes = 64 << 20, kMostOfWineBytes = 1 << 20;
+constexpr ULONG64 kMaxStackBytes = 64 << 20, kMaxWineStackBytes = 1 << 20;
 
 // By that time Windows' writer has asked for the first time whether it should end.
 constexpr DWORD kAskMs = 500;
@@ -49,7 +49,7 @@ Dbghelp load_dbghelp() noexcept {
 // where no memory is, and takes minutes for 4 GiB. Real case: a program that starts and ends threads without a pause,
 // one dump in three. Leaving out such a stack loses nothing: it is part of the process's memory, which is in the dump
 // as well.
-void leave_out_lies(ULONG64 base, ULONG64 end, ULONG64 most, MINIDUMP_CALLBACK_OUTPUT& output) noexcept {
+void skip_implausible_stack(ULONG64 base, ULONG64 end, ULONG64 most, MINIDUMP_CALLBACK_OUTPUT& output) noexcept {
   if (std::max(base, end) - std::min(base, end) > most) output.ThreadWriteFlags &= ~ULONG{ThreadWriteStack};
 }
 
@@ -84,7 +84,7 @@ struct MinidumpWriter::Job {
 BOOL CALLBACK MinidumpWriter::Job::on_callback(void* param, const PMINIDUMP_CALLBACK_INPUT input,
                                                PMINIDUMP_CALLBACK_OUTPUT output) {
   Job& job = *static_cast<Job*>(param);
-  const ULONG64 most_of_a_stack = job.memory == MemoryBy::us ? kMostOfWineBytes : kMostStackBytes;
+  const ULONG64 max_stack_bytes = job.memory == MemoryBy::us ? kMaxWineStackBytes : kMaxStackBytes;
   switch (input->CallbackType) {
     case CancelCallback:
       job.can_cancel = true;
@@ -99,10 +99,10 @@ BOOL CALLBACK MinidumpWriter::Job::on_callback(void* param, const PMINIDUMP_CALL
     case IncludeThreadCallback:
     case ModuleCallback: return TRUE;
     case ThreadCallback:
-      leave_out_lies(input->Thread.StackBase, input->Thread.StackEnd, most_of_a_stack, *output);
+      skip_implausible_stack(input->Thread.StackBase, input->Thread.StackEnd, max_stack_bytes, *output);
       return TRUE;
     case ThreadExCallback:
-      leave_out_lies(input->ThreadEx.StackBase, input->ThreadEx.StackEnd, most_of_a_stack, *output);
+      skip_implausible_stack(input->ThreadEx.StackBase, input->ThreadEx.StackEnd, max_stack_bytes, *output);
       return TRUE;
     default: return FALSE;
   }
@@ -185,7 +185,7 @@ std::string MinidumpWriter::error() const {
   return job_->error == ERROR_SUCCESS ? std::string() : error_text(job_->error);
 }
 
-std::uint64_t MinidumpWriter::stood_ns() const noexcept { return job_->suspension.stood_ns(); }
+std::uint64_t MinidumpWriter::frozen_ns() const noexcept { return job_->suspension.frozen_ns(); }
 std::size_t MinidumpWriter::threads() const noexcept { return job_->suspension.threads().size(); }
 
 }  // namespace mixwalk

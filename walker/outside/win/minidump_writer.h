@@ -44,7 +44,7 @@ class MinidumpWriter {
   // line.
   std::string error() const;
   // Once the process runs again.
-  std::uint64_t stood_ns() const noexcept;
+  std::uint64_t frozen_ns() const noexcept;
   std::size_t threads() const noexcept;
 
  private:

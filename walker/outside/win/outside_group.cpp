@@ -45,7 +45,7 @@ void OutsideGroup::resume(std::size_t place) noexcept {
 void OutsideGroup::watch(std::uint32_t deadline_ms) noexcept {
   WaitForSingleObject(begun_.get(), INFINITE);
   if (WaitForSingleObject(ended_.get(), deadline_ms) == WAIT_OBJECT_0) return;
-  let_go_ns_.store(std::max<std::uint64_t>(now_ns(), 1));
+  last_frozen_ns_.store(std::max<std::uint64_t>(now_ns(), 1));
   for (std::size_t place = 0; place < threads_.size(); ++place) resume(place);
 }
 

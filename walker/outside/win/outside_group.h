@@ -34,8 +34,8 @@ class OutsideGroup final : public ThreadGroup {
     return threads_[place]->read_registers(registers);
   }
   StackLimits stack_limits(std::size_t place) const noexcept override { return threads_[place]->stack_limits(); }
-  bool overdue(std::size_t) const noexcept override { return let_go_ns_.load() != 0; }
-  std::uint64_t let_go_ns() const noexcept override { return let_go_ns_.load(); }
+  bool overdue(std::size_t) const noexcept override { return last_frozen_ns_.load() != 0; }
+  std::uint64_t last_frozen_ns() const noexcept override { return last_frozen_ns_.load(); }
   std::uint64_t now_ns() const noexcept override { return clock_.now_ns(); }
 
  private:
@@ -44,7 +44,7 @@ class OutsideGroup final : public ThreadGroup {
   const std::span<OutsideThread* const> threads_;
   // Whoever takes one of these resumes the thread: the group's own thread, or the watching one.
   const std::unique_ptr<std::atomic<bool>[]> suspended_;
-  std::atomic<std::uint64_t> let_go_ns_{0};
+  std::atomic<std::uint64_t> last_frozen_ns_{0};
   const UniqueHandle begun_, ended_;
   TickClock clock_;
   std::thread watcher_;

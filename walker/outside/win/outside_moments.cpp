@@ -12,39 +12,39 @@ namespace mixwalk {
 namespace {
 
 // For the stacks of all threads, in memory of mixwalk.exe.
-constexpr std::size_t kMostArena = 256 << 20;
+constexpr std::size_t kMaxArenaBytes = 256 << 20;
 // A quarter of the deadline is for SuspendThread (group_capture.h); in nanoseconds for each of its milliseconds.
 constexpr std::uint64_t kSuspendingNs = 250'000;
 
 }  // namespace
 
 bool OutsideMoments::take(std::span<const NumberedThread> threads, std::uint32_t deadline_ms) {
-  threads = threads.first(std::min(threads.size(), kMostThreads));
+  threads = threads.first(std::min(threads.size(), kMaxThreads));
   stacks_.drop();
   const ProcessMemory raw(process_);
   KnownStacks known(raw);
   std::vector<OutsideThread*> opened;
-  std::size_t bytes = kLeastArenaBytes;
+  std::size_t bytes = kMinArenaBytes;
   for (const NumberedThread& numbered : threads) {
     const StackLimits limits = stack_limits(stacks_, numbered.thread->teb());
     numbered.thread->set_limits(limits);
     known.add(stacks_, limits);
-    bytes += std::min<std::uint64_t>(limits.base - limits.limit, kMostArena) + kStackGrowthBytes;
+    bytes += std::min<std::uint64_t>(limits.base - limits.limit, kMaxArenaBytes) + kStackGrowthBytes;
     opened.push_back(numbered.thread);
   }
-  bytes = std::min(bytes, kMostArena);
+  bytes = std::min(bytes, kMaxArenaBytes);
   Group& group = groups_.emplace_back();
   group.arena = std::make_unique_for_overwrite<std::byte[]>(bytes);
   group.members = std::vector<GroupMember>(threads.size());
-  std::uint64_t stood_ns = 0;
+  std::uint64_t frozen_ns = 0;
   bool in_time = true;
   {
     OutsideGroup together(opened, deadline_ms);
     const SuspensionGate gate;
-    stood_ns = capture_group(together, group.members, {group.arena.get(), bytes}, known, deadline_ms * kSuspendingNs);
-    in_time = together.let_go_ns() == 0;
+    frozen_ns = capture_group(together, group.members, {group.arena.get(), bytes}, known, deadline_ms * kSuspendingNs);
+    in_time = together.last_frozen_ns() == 0;
   }
-  moments_.push_back({stood_ns});
+  moments_.push_back({frozen_ns});
   for (std::size_t i = 0; i < threads.size(); ++i) {
     if (group.members[i].sample.fault != CaptureFault::none) continue;
     taken_[threads[i].os_id] = {&group.members[i], static_cast<std::uint32_t>(moments_.size())};

@@ -23,7 +23,7 @@ struct NumberedThread {
 // Registers and stacks of threads of another process that were suspended together. The copies are kept until clear().
 class OutsideMoments {
  public:
-  static constexpr std::size_t kMostThreads = 4096;  // of one moment
+  static constexpr std::size_t kMaxThreads = 4096;  // of one moment
 
   // `process`: PROCESS_VM_READ and PROCESS_QUERY_INFORMATION.
   explicit OutsideMoments(HANDLE process) noexcept : process_(process), stacks_(process) {}

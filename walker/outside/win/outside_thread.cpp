@@ -24,7 +24,7 @@ bool OutsideThread::suspend() noexcept {
     entry_.end();
     return false;
   }
-  entry_.stands(before);
+  entry_.set_suspended(before);
   suspended_before_ = before;
   return true;
 }

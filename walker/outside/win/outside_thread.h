@@ -29,7 +29,7 @@ class OutsideThread final : public ThreadControl {
   bool suspended_by_others() const noexcept override { return suspended_before_ != 0; }
   StackLimits stack_limits() const noexcept override { return limits_; }
   bool overdue() const noexcept override { return false; }
-  std::uint64_t let_go_ns() const noexcept override { return 0; }
+  std::uint64_t last_frozen_ns() const noexcept override { return 0; }
   std::uint64_t now_ns() const noexcept override { return clock_.now_ns(); }
 
  private:

@@ -46,7 +46,7 @@ bool ProcessSuspension::suspend_new_threads(std::uint32_t process_id) {
       entry.end();
       continue;
     }
-    entry.stands(before);
+    entry.set_suspended(before);
     threads_.insert(threads_.begin() + at, {id, std::move(thread), entry});
     found = true;
   }
@@ -60,7 +60,7 @@ void ProcessSuspension::end() noexcept {
     ResumeThread(thread.handle.get());
     thread.entry.end();
   }
-  stood_ns_ = clock_.now_ns() - begun_ns_;
+  frozen_ns_ = clock_.now_ns() - begun_ns_;
 }
 
 }  // namespace mixwalk

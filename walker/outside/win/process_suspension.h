@@ -35,7 +35,7 @@ class ProcessSuspension {
   // By id.
   const std::vector<Suspended>& threads() const noexcept { return threads_; }
   // From before the first suspension to after the last resumption; 0: the threads are still suspended.
-  std::uint64_t stood_ns() const noexcept { return stood_ns_; }
+  std::uint64_t frozen_ns() const noexcept { return frozen_ns_; }
 
  private:
   bool suspend_new_threads(std::uint32_t process_id);
@@ -44,7 +44,7 @@ class ProcessSuspension {
   std::uint64_t begun_ns_;
   std::vector<Suspended> threads_;
   std::atomic<bool> ended_{false};
-  std::atomic<std::uint64_t> stood_ns_{0};
+  std::atomic<std::uint64_t> frozen_ns_{0};
 };
 
 }  // namespace mixwalk

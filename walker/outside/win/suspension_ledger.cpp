@@ -9,7 +9,7 @@ namespace mixwalk {
 namespace {
 
 // Whether SuspendThread has returned: then the count before it is known.
-constexpr std::uint64_t kStands = std::uint64_t{1} << 32;
+constexpr std::uint64_t kSuspended = std::uint64_t{1} << 32;
 constexpr int kCountShift = 33;
 // ResumeThread is being called: whether it has returned is not known.
 constexpr std::uint64_t kResumes = std::uint64_t{1} << 40;
@@ -37,7 +37,7 @@ bool resume(std::uint32_t process_id, std::uint32_t thread_id, bool certain, DWO
 
 }  // namespace
 
-void keep_suspensions_in(SuspensionLedger* ledger) noexcept { kept.store(ledger); }
+void record_suspensions_in(SuspensionLedger* ledger) noexcept { kept.store(ledger); }
 
 void SuspensionEntry::begin(std::uint32_t thread_id) noexcept {
   slot_ = nullptr;
@@ -53,10 +53,10 @@ void SuspensionEntry::begin(std::uint32_t thread_id) noexcept {
   }
 }
 
-void SuspensionEntry::stands(DWORD count_before) noexcept {
+void SuspensionEntry::set_suspended(DWORD count_before) noexcept {
   if (slot_ == nullptr) return;
   const std::uint64_t count = std::min(count_before, kMaxCount);
-  slot_->store((slot_->load() & UINT32_MAX) | kStands | count << kCountShift);
+  slot_->store((slot_->load() & UINT32_MAX) | kSuspended | count << kCountShift);
 }
 
 void SuspensionEntry::resumes() noexcept {
@@ -73,9 +73,9 @@ std::size_t resume_all(const SuspensionLedger& ledger) {
   for (const auto& slot : ledger.slots) {
     const std::uint64_t entry = slot.load();
     if (entry == 0) continue;
-    const bool stands = (entry & kStands) != 0;
-    const DWORD before = stands ? static_cast<DWORD>(entry >> kCountShift) & kMaxCount : 0;
-    const bool certain = stands && (entry & kResumes) == 0;
+    const bool suspended = (entry & kSuspended) != 0;
+    const DWORD before = suspended ? static_cast<DWORD>(entry >> kCountShift) & kMaxCount : 0;
+    const bool certain = suspended && (entry & kResumes) == 0;
     resumed += resume(ledger.process_id, static_cast<std::uint32_t>(entry), certain, before);
   }
   return resumed;

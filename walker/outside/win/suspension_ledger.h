@@ -15,21 +15,21 @@ struct SuspensionLedger {
   // Four times as many threads as one moment suspends together. Threads beyond that have no entry.
   static constexpr std::size_t kSlots = 16'384;
   std::uint32_t process_id = 0;  // of the target
-  // The thread's id; above it kStands, its suspend count before, and kResumes. 0: free.
+  // The thread's id; above it kSuspended, its suspend count before, and kResumes. 0: free.
   std::array<std::atomic<std::uint64_t>, kSlots> slots{};
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 // From here on entries are written to this ledger; null: nowhere. The ledger is never removed again.
-void keep_suspensions_in(SuspensionLedger* ledger) noexcept;
+void record_suspensions_in(SuspensionLedger* ledger) noexcept;
 
 // The entry of one suspension of one thread.
 class SuspensionEntry {
  public:
   // Before SuspendThread.
   void begin(std::uint32_t thread_id) noexcept;
-  // SuspendThread has returned this.
-  void stands(DWORD count_before) noexcept;
+  // SuspendThread has returned `count_before`: the thread is suspended.
+  void set_suspended(DWORD count_before) noexcept;
   // Before ResumeThread.
   void resumes() noexcept;
   // After ResumeThread, or where SuspendThread failed.

@@ -62,7 +62,7 @@ std::optional<Failure> watch_suspensions(const std::wstring& program, std::uint3
   CloseHandle(created.hThread);
   CloseHandle(created.hProcess);
   // The process is there, and has its handles: from now on the system lets it see how this one ends.
-  keep_suspensions_in(ledger);
+  record_suspensions_in(ledger);
   return std::nullopt;
 }
 

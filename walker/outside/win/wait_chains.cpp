@@ -19,7 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // wct.h: WCT_MAX_NODE_COUNT, WCTP_GETINFO_ALL_FLAGS; not in mingw-w64's.
-constexpr DWORD kMostNodes = 16;
+constexpr DWORD kMaxNodes = 16;
 constexpr DWORD kTooManyThreads = 565;  // winerror.h: ERROR_TOO_MANY_THREADS
 constexpr DWORD kOtherProcesses = 1, kOtherProcessesCom = 2, kOtherProcessesSections = 4;
 
@@ -88,8 +88,8 @@ WaitChainNode node_of(const WAITCHAIN_NODE_INFO& info) {
 }
 
 std::vector<WaitChainNode> chain_of(const Functions& functions, HWCT session, DWORD thread_id) {
-  std::array<WAITCHAIN_NODE_INFO, kMostNodes> nodes{};
-  DWORD count = kMostNodes;
+  std::array<WAITCHAIN_NODE_INFO, kMaxNodes> nodes{};
+  DWORD count = kMaxNodes;
   WINBOOL cycle = FALSE;
   if (!functions.get(session, 0, kOtherProcesses | kOtherProcessesCom | kOtherProcessesSections, thread_id, &count,
                      nodes.data(), &cycle)) {
@@ -98,7 +98,7 @@ std::vector<WaitChainNode> chain_of(const Functions& functions, HWCT session, DW
     if (error != ERROR_MORE_DATA && error != kTooManyThreads) return {};
   }
   std::vector<WaitChainNode> chain;
-  for (DWORD i = 0; i < std::min(count, kMostNodes); ++i) chain.push_back(node_of(nodes[i]));
+  for (DWORD i = 0; i < std::min(count, kMaxNodes); ++i) chain.push_back(node_of(nodes[i]));
   return chain;
 }
 

@@ -38,15 +38,15 @@ IoResult PipeIo::complete(BOOL started, DWORD& bytes, const Deadline& deadline) 
     if (error == ERROR_PIPE_CONNECTED) return IoResult::ok;
     if (error != ERROR_IO_PENDING) return exited_or(result_of(error));
   }
-  const HANDLE handles[] = {event_.get(), process_, deserted_};
-  const DWORD count = process_ == nullptr ? 1 : deserted_ == nullptr ? 2 : 3;
+  const HANDLE handles[] = {event_.get(), process_, dll_thread_ended_};
+  const DWORD count = process_ == nullptr ? 1 : dll_thread_ended_ == nullptr ? 2 : 3;
   const DWORD waited = WaitForMultipleObjects(count, handles, FALSE, deadline.remaining_ms());
   if (waited != WAIT_OBJECT_0) {
     // The buffer must not be written to after we have returned.
     CancelIoEx(pipe_.get(), &overlapped_);
     if (!GetOverlappedResult(pipe_.get(), &overlapped_, &bytes, TRUE)) {
       return waited == WAIT_OBJECT_0 + 1   ? IoResult::exited
-             : waited == WAIT_OBJECT_0 + 2 ? IoResult::deserted
+             : waited == WAIT_OBJECT_0 + 2 ? IoResult::dll_thread_ended
                                            : IoResult::timeout;
     }
     return IoResult::ok;  // it came after all, in between

@@ -23,11 +23,11 @@ class Deadline {
 
 enum class IoResult {
   ok,
-  closed,   // the other side closed the pipe, and the process that is watched lives
-  exited,   // the process that is watched has ended
-  deserted, // the process lives, but mixwalk.dll's thread in it has ended
+  closed,            // the other side closed the pipe, and the process that is watched lives
+  exited,            // the process that is watched has ended
+  dll_thread_ended,  // the process lives, but mixwalk.dll's thread in it has ended
   timeout,
-  failed,   // GetLastError() says why
+  failed,            // GetLastError() says why
 };
 
 // A pipe opened for overlapped I/O, read and written by one thread. A deadline and the life of a process limit each
@@ -38,7 +38,7 @@ class PipeIo {
   PipeIo(UniqueHandle pipe, HANDLE process) noexcept;
 
   // An event that ends every wait as well when it is set. Not owned.
-  void watch_for_desertion(HANDLE deserted) noexcept { deserted_ = deserted; }
+  void watch_dll_thread(HANDLE dll_thread_ended) noexcept { dll_thread_ended_ = dll_thread_ended; }
 
   IoResult accept(const Deadline& deadline);  // waits for a client: the server's end only
   IoResult read(void* into, std::size_t bytes, const Deadline& deadline);
@@ -54,7 +54,7 @@ class PipeIo {
   UniqueHandle pipe_;
   UniqueHandle event_;
   HANDLE process_;
-  HANDLE deserted_ = nullptr;
+  HANDLE dll_thread_ended_ = nullptr;
   OVERLAPPED overlapped_{};
 };
 

@@ -52,9 +52,9 @@ IoResult SessionPipe::accept(const Deadline& deadline) {
     const IoResult result = io().accept(deadline);
     // Closed: a client came and has gone already.
     if (result != IoResult::ok && result != IoResult::closed) return result;
-    const std::uint32_t came = client();
-    if (came == GetProcessId(process_)) return result;
-    sent_away_ = came;
+    const std::uint32_t client_id = client();
+    if (client_id == GetProcessId(process_)) return result;
+    rejected_client_ = client_id;
     DisconnectNamedPipe(io().handle());
     if (deadline.remaining_ms() == 0) return IoResult::timeout;
   }
@@ -67,7 +67,7 @@ bool SessionPipe::wait(std::uint32_t milliseconds) {
     DWORD available = 0;
     if (!PeekNamedPipe(io().handle(), nullptr, 0, nullptr, &available, nullptr)) return true;
     if (available != 0) return true;
-    if (deserted_ != nullptr && WaitForSingleObject(deserted_, 0) == WAIT_OBJECT_0) return true;
+    if (dll_thread_ended_ != nullptr && WaitForSingleObject(dll_thread_ended_, 0) == WAIT_OBJECT_0) return true;
     const DWORD left = deadline.remaining_ms();
     if (left == 0) return false;
     Sleep(left < kLookMs ? left : kLookMs);

@@ -23,16 +23,16 @@ class SessionPipe {
   // From here on every wait ends when this process ends, and accept() takes only this process. The handle is not owned.
   void watch(HANDLE process) noexcept { process_ = process; }
   // This event ends every wait as well, once accept() has succeeded. Not owned.
-  void watch_for_desertion(HANDLE deserted) noexcept {
-    deserted_ = deserted;
-    io().watch_for_desertion(deserted);
+  void watch_dll_thread(HANDLE dll_thread_ended) noexcept {
+    dll_thread_ended_ = dll_thread_ended;
+    io().watch_dll_thread(dll_thread_ended);
   }
 
   // Waits for the DLL. Another process that the descriptor admits, such as a service of the same account, is
   // disconnected again.
   IoResult accept(const Deadline& deadline);
   // The last process that accept() disconnected; 0: none.
-  std::uint32_t sent_away() const noexcept { return sent_away_; }
+  std::uint32_t rejected_client() const noexcept { return rejected_client_; }
   // Waits until there is something to receive, until nothing can come any more, or for that time. False: nothing yet.
   bool wait(std::uint32_t milliseconds);
   IoResult send(const Message& message, const Deadline& deadline);
@@ -49,8 +49,8 @@ class SessionPipe {
   std::wstring name_;
   UniqueHandle pipe_;
   HANDLE process_ = nullptr;
-  HANDLE deserted_ = nullptr;
-  std::uint32_t sent_away_ = 0;
+  HANDLE dll_thread_ended_ = nullptr;
+  std::uint32_t rejected_client_ = 0;
   std::optional<PipeIo> io_;
 };
 

@@ -29,11 +29,11 @@ std::optional<SharedLedger> SharedLedger::create() {
 std::optional<SharedLedger> SharedLedger::open(HANDLE section) { return map(section); }
 
 std::optional<HANDLE> SharedLedger::give_to(HANDLE target) const {
-  HANDLE theirs = nullptr;
-  if (!DuplicateHandle(GetCurrentProcess(), section_.get(), target, &theirs, kAccess, FALSE, 0)) {
+  HANDLE target_handle = nullptr;
+  if (!DuplicateHandle(GetCurrentProcess(), section_.get(), target, &target_handle, kAccess, FALSE, 0)) {
     return std::nullopt;
   }
-  return theirs;
+  return target_handle;
 }
 
 }  // namespace mixwalk

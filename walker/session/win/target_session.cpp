@@ -59,7 +59,7 @@ Failure TargetSession::failure_of(IoResult result) const {
       return process_ended(state);
     case IoResult::timeout: return process_silent(state);
     case IoResult::closed: return profiler_gone(state);
-    case IoResult::deserted:
+    case IoResult::dll_thread_ended:
       return {ExitCode::refused, "the thread of mixwalk.dll in " + process_text(target_) +
                                      " was ended by somebody else"};
     default:
@@ -77,7 +77,7 @@ std::optional<Failure> TargetSession::share_ledger(const Hello& hello, const Dea
     return ended ? failure_of(IoResult::exited) : watch.failure();
   }
   watch_ = std::move(*watch);
-  pipe_.watch_for_desertion(watch_->deserted());
+  pipe_.watch_dll_thread(watch_->dll_thread_ended());
   const auto section = reinterpret_cast<std::uint64_t>(watch_->ledger_of_target());
   const IoResult result = pipe_.send(LedgerOffer{section}, deadline);
   if (result != IoResult::ok) return failure_of(result);
@@ -193,9 +193,9 @@ std::optional<Failure> TargetSession::ensure_greeted(const Deadline& deadline) {
     hello_ = std::move(*hello);
     return std::nullopt;
   }
-  if (hello.failure().code == ExitCode::not_dotnet && pipe_.sent_away() != 0) {
+  if (hello.failure().code == ExitCode::not_dotnet && pipe_.rejected_client() != 0) {
     return Failure{ExitCode::not_dotnet,
-                   "process " + std::to_string(pipe_.sent_away()) + " loaded mixwalk.dll, and not " +
+                   "process " + std::to_string(pipe_.rejected_client()) + " loaded mixwalk.dll, and not " +
                        process_text(target_) + ", which was started: start that program itself, or "
                        "give its process id with -p"};
   }

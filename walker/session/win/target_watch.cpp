@@ -74,18 +74,18 @@ Outcome<std::unique_ptr<TargetWatch>> TargetWatch::begin(const AttachTarget& tar
   }
   watch->process_id_ = target.id;
   watch->process_ = duplicate(target.process.get());
-  watch->deserted_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
+  watch->dll_thread_ended_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   watch->stop_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
-  if (!watch->process_ || !watch->deserted_ || !watch->stop_) {
+  if (!watch->process_ || !watch->dll_thread_ended_ || !watch->stop_) {
     return Failure{ExitCode::internal, "cannot make an event: " + last_error()};
   }
   // Last: a failure after this would leave an open handle in the target.
-  const auto theirs = watch->ledger_.give_to(target.process.get());
-  if (!theirs) {
+  const auto target_handle = watch->ledger_.give_to(target.process.get());
+  if (!target_handle) {
     return Failure{ExitCode::no_access,
                    "cannot share memory with " + process + ": " + last_error()};
   }
-  watch->theirs_ = *theirs;
+  watch->target_handle_ = *target_handle;
   watch->thread_ = std::thread([it = watch.get()] { it->run(); });
   return watch;
 }
@@ -102,11 +102,11 @@ void TargetWatch::run() {
   bool ended = false, stopping = false;
   ULONGLONG ended_at = 0, stopped_at = 0;
   while (true) {
-    const DWORD came = stopping ? WaitForSingleObject(process_.get(), kLookAtTheEndMs)
-                                : WaitForMultipleObjects(2, handles, FALSE, kLookMs);
-    if (came == WAIT_OBJECT_0) return;
+    const DWORD waited = stopping ? WaitForSingleObject(process_.get(), kLookAtTheEndMs)
+                                  : WaitForMultipleObjects(2, handles, FALSE, kLookMs);
+    if (waited == WAIT_OBJECT_0) return;
     const ULONGLONG now = GetTickCount64();
-    if (came == WAIT_OBJECT_0 + 1) {
+    if (waited == WAIT_OBJECT_0 + 1) {
       stopping = true;
       stopped_at = now;
     }
@@ -117,7 +117,7 @@ void TargetWatch::run() {
     const std::uint64_t limit_ms = deadline_ms_ + kMarginMs;
     freezes_.set_limit(limit_ms);
     given_back_ += freezes_.look(now, ended, threads);
-    if (ended && now - ended_at >= kEndingMs) SetEvent(deserted_.get());
+    if (ended && now - ended_at >= kEndingMs) SetEvent(dll_thread_ended_.get());
     // An agent that does not end keeps nothing suspended for longer than this.
     if (stopping && (ended || now - stopped_at >= kLeavingMs) && !freezes_.any()) return;
     if (stopping && now - stopped_at >= kLeavingMs + 2 * limit_ms) return;

@@ -31,10 +31,10 @@ class TargetWatch {
   TargetWatch& operator=(const TargetWatch&) = delete;
 
   // The ledger, as the target has to call it.
-  HANDLE ledger_of_target() const noexcept { return theirs_; }
+  HANDLE ledger_of_target() const noexcept { return target_handle_; }
   void set_deadline(std::uint32_t deadline_ms) noexcept { deadline_ms_ = deadline_ms; }
   // Set when the agent has ended, all suspensions are undone, and the process nevertheless lives on.
-  HANDLE deserted() const noexcept { return deserted_.get(); }
+  HANDLE dll_thread_ended() const noexcept { return dll_thread_ended_.get(); }
   // LedgerPage::events. The target can write anything there.
   std::uint64_t events() const noexcept { return ledger_.page().events; }
   // How many suspensions were given back.
@@ -47,8 +47,8 @@ class TargetWatch {
 
   SharedLedger ledger_;
   FreezeWatch freezes_;
-  HANDLE theirs_ = nullptr;
-  UniqueHandle process_, agent_, deserted_, stop_;
+  HANDLE target_handle_ = nullptr;
+  UniqueHandle process_, agent_, dll_thread_ended_, stop_;
   std::uint32_t process_id_ = 0;
   std::atomic<std::uint32_t> deadline_ms_{0};
   std::atomic<int> given_back_{0};

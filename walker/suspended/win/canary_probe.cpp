@@ -60,9 +60,9 @@ bool CanaryProbe::wait_until_idle() noexcept {
   if (!thread_ || !under_way_) return true;
   // The program may have ended its thread, or suspended it.
   const HANDLE either[] = {answered_.get(), thread_.get()};
-  const DWORD came = WaitForMultipleObjects(2, either, FALSE, kIdleMs);
-  under_way_ = came != WAIT_OBJECT_0;
-  lost_ = came == WAIT_TIMEOUT;
+  const DWORD waited = WaitForMultipleObjects(2, either, FALSE, kIdleMs);
+  under_way_ = waited != WAIT_OBJECT_0;
+  lost_ = waited == WAIT_TIMEOUT;
   return !lost_;
 }
 
@@ -119,8 +119,8 @@ bool CanaryProbe::try_canary() noexcept {
       !lost_ && walk_.is_attached(clr_thread_)
           ? info_.DoStackSnapshot(clr_thread_, &first_frame_is_enough, 0, &supervisor_, nullptr, 0)
           : clr::kSnapshotInvalidThread;
-  const bool stood = supervisor_.end_walk();
-  return (result == S_OK || result == clr::kSnapshotAborted) && stood;
+  const bool was_frozen = supervisor_.end_walk();
+  return (result == S_OK || result == clr::kSnapshotAborted) && was_frozen;
 }
 
 }  // namespace mixwalk

@@ -4,7 +4,7 @@
 
 namespace mixwalk {
 
-static_assert(static_cast<std::uint32_t>(clr::kSnapshotInvalidThread) == kThreadLetGo);
+static_assert(static_cast<std::uint32_t>(clr::kSnapshotInvalidThread) == kThreadDetached);
 
 void ClrManagedWalk::warm_up(clr::ICorProfilerInfo4* info4) noexcept {
   if (info4 != nullptr) info4->InitializeCurrentThread();
@@ -64,8 +64,8 @@ void ClrManagedWalk::walk(std::uint64_t clr_thread, const Registers* seed,
   }
   const bool attached = is_attached(clr_thread);
   const HRESULT result = attached ? snapshot(clr_thread, seed, sample) : clr::kSnapshotInvalidThread;
-  const bool stood = supervisor_.end_walk();
-  sample.managed_walked = result == S_OK && !sample.entries_cut && stood;
+  const bool was_frozen = supervisor_.end_walk();
+  sample.managed_walked = result == S_OK && !sample.entries_cut && was_frozen;
   sample.refusal = sample.managed_walked ? 0
                    : result == S_OK      ? aborted
                                          : static_cast<std::uint32_t>(result);

@@ -3,12 +3,12 @@
 namespace mixwalk {
 
 void GroupFreeze::clear() {
-  if (!members_) members_ = std::make_unique<Member[]>(kMost);
+  if (!members_) members_ = std::make_unique<Member[]>(kMax);
   size_ = 0;
 }
 
 bool GroupFreeze::add(const ThreadHandle& thread) noexcept {
-  if (size_ == kMost) return false;
+  if (size_ == kMax) return false;
   members_[size_++].thread = &thread;
   return true;
 }
@@ -16,9 +16,9 @@ bool GroupFreeze::add(const ThreadHandle& thread) noexcept {
 void GroupFreeze::begin() noexcept {
   reached_.store(0, std::memory_order_relaxed);
   since_.store(GetTickCount64(), std::memory_order_relaxed);
-  let_go_ticks_.store(0, std::memory_order_relaxed);
+  last_frozen_ticks_.store(0, std::memory_order_relaxed);
   const State next = (state_.load(std::memory_order_relaxed) | kPhaseBits) + 1;
-  state_.store(with(next, Phase::standing), std::memory_order_release);
+  state_.store(with(next, Phase::frozen), std::memory_order_release);
 }
 
 ThreadGroup::Suspend GroupFreeze::suspend(std::size_t place) noexcept {
@@ -56,7 +56,7 @@ void GroupFreeze::resume(std::size_t place) noexcept {
     resume_(thread);
     member.freeze.resumed(false);
   }
-  member.freeze.give_back_what_mixwalk_exe_left(thread, resume_);
+  member.freeze.resume_if_left_to_us(thread, resume_);
   member.freeze.end();
 }
 
@@ -84,12 +84,12 @@ bool GroupFreeze::overdue(std::size_t place) const noexcept {
 
 void GroupFreeze::look(ULONGLONG now_ms) noexcept {
   State state = state_.load(std::memory_order_acquire);
-  if (phase_of(state) != Phase::standing) return;
+  if (phase_of(state) != Phase::frozen) return;
   const ULONGLONG since = since_.load(std::memory_order_relaxed);
   if (now_ms < since || now_ms - since < deadline_ms_) return;
   LARGE_INTEGER ticks;
   QueryPerformanceCounter(&ticks);
-  let_go_ticks_.store(static_cast<std::uint64_t>(ticks.QuadPart));
+  last_frozen_ticks_.store(static_cast<std::uint64_t>(ticks.QuadPart));
   if (!state_.compare_exchange_strong(state, with(state, Phase::resuming))) return;
   // From here on suspend() itself resumes a thread that it has suspended.
   const std::size_t reached = reached_.load();

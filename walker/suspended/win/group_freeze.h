@@ -23,7 +23,7 @@ namespace mixwalk {
 class GroupFreeze final : public ThreadGroup {
  public:
   // The ledger has this many slots, and some of them are for single freezes.
-  static constexpr std::size_t kMost = LedgerPage::kSlots - 24;
+  static constexpr std::size_t kMax = LedgerPage::kSlots - 24;
 
   // `heartbeat`: of the supervisor that calls look().
   GroupFreeze(LedgerPage& ledger, DWORD deadline_ms, const Heartbeat& heartbeat,
@@ -48,7 +48,7 @@ class GroupFreeze final : public ThreadGroup {
     return members_[place].thread->stack_limits();
   }
   bool overdue(std::size_t place) const noexcept override;
-  std::uint64_t let_go_ns() const noexcept override { return clock_.in_ns(let_go_ticks_.load()); }
+  std::uint64_t last_frozen_ns() const noexcept override { return clock_.in_ns(last_frozen_ticks_.load()); }
   std::uint64_t now_ns() const noexcept override { return clock_.now_ns(); }
 
   // Called by the supervisor's thread: resumes a group that has been frozen for too long at now_ms (GetTickCount64).
@@ -60,9 +60,9 @@ class GroupFreeze final : public ThreadGroup {
     std::atomic<HANDLE> handle{nullptr};  // for the supervisor
     WindowsFreeze freeze;
   };
-  // standing → idle (end), or standing → resuming (the supervisor's) → overdue → idle. As in Supervisor, a
+  // frozen → idle (end), or frozen → resuming (the supervisor's) → overdue → idle. As in Supervisor, a
   // state is a phase and, above it, the number of the freeze.
-  enum class Phase : std::uint64_t { idle, standing, resuming, overdue };
+  enum class Phase : std::uint64_t { idle, frozen, resuming, overdue };
   using State = std::uint64_t;
   static constexpr State kPhaseBits = 0x3;
   static Phase phase_of(State state) noexcept { return static_cast<Phase>(state & kPhaseBits); }
@@ -80,7 +80,7 @@ class GroupFreeze final : public ThreadGroup {
   std::atomic<std::size_t> reached_{0};  // members that suspend() has come to
   std::atomic<State> state_{0};
   std::atomic<ULONGLONG> since_{0};  // GetTickCount64 at begin()
-  std::atomic<std::uint64_t> let_go_ticks_{0};
+  std::atomic<std::uint64_t> last_frozen_ticks_{0};
   TickClock clock_;
 };
 

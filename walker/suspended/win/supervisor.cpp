@@ -52,8 +52,8 @@ void Supervisor::end() noexcept {
   const HANDLE thread = target_.load(std::memory_order_relaxed);
   const bool in_time = change(Phase::frozen, Phase::idle);
   if (in_time && freeze_.take()) resume_(thread);
-  freeze_.give_back_what_mixwalk_exe_left(thread, resume_);
-  if (in_time && freeze_.taken_from_outside()) note_let_go();
+  freeze_.resume_if_left_to_us(thread, resume_);
+  if (in_time && freeze_.taken_from_outside()) record_last_frozen();
   freeze_.end();
   State state = state_.load(std::memory_order_relaxed);
   move(state, Phase::idle);
@@ -68,11 +68,11 @@ bool Supervisor::begin_walk() noexcept {
 }
 
 bool Supervisor::end_walk() noexcept {
-  const bool stood = change(Phase::walking, Phase::frozen);
-  // Let go by DoStackSnapshot itself, just now.
-  if (!stood && change(Phase::leaving, Phase::overdue)) note_let_go();
+  const bool was_frozen = change(Phase::walking, Phase::frozen);
+  // DoStackSnapshot itself has resumed the thread, just now.
+  if (!was_frozen && change(Phase::leaving, Phase::overdue)) record_last_frozen();
   freeze_.walk_ended();
-  return stood && !freeze_.taken_from_outside();
+  return was_frozen && !freeze_.taken_from_outside();
 }
 
 bool Supervisor::walk_may_go_on() noexcept {
@@ -123,7 +123,7 @@ bool Supervisor::change(Phase from, Phase to) noexcept {
 // before_suspend() returns false. DoStackSnapshot is not running here.
 void Supervisor::give_back_for_supervisor(State state) noexcept {
   if (!move(state, Phase::overdue)) return;
-  note_let_go();
+  record_last_frozen();
   if (!freeze_.take() && !freeze_.being_resumed()) return;
   resume_(target_.load(std::memory_order_relaxed));
   freeze_.resumed(false);
@@ -174,7 +174,7 @@ void Supervisor::look(ULONGLONG now_ms) noexcept {
     move(state, Phase::walking);
     return;
   }
-  note_let_go();
+  record_last_frozen();
   if (!move(state, Phase::resuming)) return;
   if (freeze_.take()) {
     resume_(thread);
@@ -200,7 +200,7 @@ void Supervisor::check_walk(State state) noexcept {
     move(state, Phase::leaving);
     return;
   }
-  note_let_go();
+  record_last_frozen();
   if (freeze_.take_walk()) {
     resume_(thread);
     freeze_.resumed(false);
@@ -208,10 +208,10 @@ void Supervisor::check_walk(State state) noexcept {
   move(state, Phase::overdue);
 }
 
-void Supervisor::note_let_go() noexcept {
+void Supervisor::record_last_frozen() noexcept {
   LARGE_INTEGER ticks;
   QueryPerformanceCounter(&ticks);
-  let_go_ticks_.store(static_cast<std::uint64_t>(ticks.QuadPart));
+  last_frozen_ticks_.store(static_cast<std::uint64_t>(ticks.QuadPart));
 }
 
 }  // namespace mixwalk

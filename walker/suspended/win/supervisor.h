@@ -79,7 +79,7 @@ class Supervisor {
   LedgerPage& ledger() const noexcept { return ledger_; }
 
   // The last moment at which an overdue thread was still frozen: QueryPerformanceCounter.
-  std::uint64_t let_go_ticks() const noexcept { return let_go_ticks_.load(); }
+  std::uint64_t last_frozen_ticks() const noexcept { return last_frozen_ticks_.load(); }
 
   // One look of the supervising thread: resumes the thread or the group that has been frozen for too long at now_ms
   // (GetTickCount64).
@@ -108,7 +108,7 @@ class Supervisor {
   State wait_for_supervisor() const noexcept;
   void give_back_for_supervisor(State state) noexcept;
   void check_walk(State state) noexcept;
-  void note_let_go() noexcept;
+  void record_last_frozen() noexcept;
 
   LedgerPage& ledger_;
   WindowsFreeze freeze_;
@@ -117,7 +117,7 @@ class Supervisor {
   std::atomic<State> state_{0};
   std::atomic<HANDLE> target_{nullptr};
   std::atomic<ULONGLONG> since_{0};  // GetTickCount64 at begin()
-  std::atomic<std::uint64_t> let_go_ticks_{0};
+  std::atomic<std::uint64_t> last_frozen_ticks_{0};
   Heartbeat heartbeat_;
   GroupFreeze group_;
   UniqueHandle stop_, running_;

@@ -38,7 +38,7 @@ void WindowsFreeze::wait_for_mixwalk_exe() const noexcept {
   while (being_taken() && GetTickCount64() - begun < kTakingMs) SwitchToThread();
 }
 
-void WindowsFreeze::give_back_what_mixwalk_exe_left(HANDLE thread, ResumeFunction resume) noexcept {
+void WindowsFreeze::resume_if_left_to_us(HANDLE thread, ResumeFunction resume) noexcept {
   wait_for_mixwalk_exe();
   if (is_left_to_us()) resume(thread);
 }

@@ -21,7 +21,7 @@ class WindowsFreeze : public LedgerFreeze {
   // Waits until mixwalk.exe has finished its ResumeThread: the slot and the thread's handle are used again, and
   // otherwise that ResumeThread would undo the next suspension.
   void wait_for_mixwalk_exe() const noexcept;
-  void give_back_what_mixwalk_exe_left(HANDLE thread, ResumeFunction resume) noexcept;
+  void resume_if_left_to_us(HANDLE thread, ResumeFunction resume) noexcept;
 };
 
 }  // namespace mixwalk

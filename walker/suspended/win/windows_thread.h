@@ -26,7 +26,7 @@ class WindowsThread final : public ThreadControl {
   bool suspended_by_others() const noexcept override { return suspended_before_ != 0; }
   StackLimits stack_limits() const noexcept override { return thread_.stack_limits(); }
   bool overdue() const noexcept override { return supervisor_.overdue(); }
-  std::uint64_t let_go_ns() const noexcept override { return clock_.in_ns(supervisor_.let_go_ticks()); }
+  std::uint64_t last_frozen_ns() const noexcept override { return clock_.in_ns(supervisor_.last_frozen_ticks()); }
   std::uint64_t now_ns() const noexcept override { return clock_.now_ns(); }
 
  private:

@@ -79,16 +79,16 @@ class Ledger : public Watcher {
  protected:
   Ledger() {
     ledger_->process_id = hang_.id();
-    keep_suspensions_in(ledger_.get());
+    record_suspensions_in(ledger_.get());
   }
-  ~Ledger() override { keep_suspensions_in(nullptr); }
+  ~Ledger() override { record_suspensions_in(nullptr); }
   SuspensionLedger& ledger() { return *ledger_; }
   // The entry of a suspension that comes after that of another program.
   SuspensionEntry second_suspension() {
     SuspendThread(open().get());
     SuspensionEntry entry;
     entry.begin(thread_);
-    entry.stands(SuspendThread(open().get()));
+    entry.set_suspended(SuspendThread(open().get()));
     return entry;
   }
 
@@ -102,7 +102,7 @@ TEST_F(Ledger, EntryOfAThreadThatWasNotSuspendedYet) {
   entry.begin(thread_);
   EXPECT_EQ(resume_all(ledger()), 0u);
   SuspendThread(open().get());
-  entry.stands(0);
+  entry.set_suspended(0);
   ledger().process_id = GetCurrentProcessId();  // the id belongs to another process
   EXPECT_EQ(resume_all(ledger()), 0u);
   EXPECT_EQ(suspend_count(thread_), 1u);

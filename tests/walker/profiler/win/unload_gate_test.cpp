@@ -26,41 +26,41 @@ class UnloadGateTest : public testing::Test {
 TEST_F(UnloadGateTest, NothingWent) { EXPECT_FALSE(hits(stack_)); }
 
 TEST_F(UnloadGateTest, ItsMethodWent) {
-  gate_->method_goes(kMethod, kCode, kBytes);
+  gate_->method_unloading(kMethod, kCode, kBytes);
   EXPECT_TRUE(hits(stack_));
 }
 
 TEST_F(UnloadGateTest, CodeWentFromWhereItStands) {
-  gate_->method_goes(kOther, kCode, kBytes);
+  gate_->method_unloading(kOther, kCode, kBytes);
   EXPECT_TRUE(hits(stack_));
 }
 
 TEST_F(UnloadGateTest, AReturnAddressMayBeTheEndOfTheCode) {
-  gate_->method_goes(kOther, kCode + 0x10 - kBytes, kBytes);
+  gate_->method_unloading(kOther, kCode + 0x10 - kBytes, kBytes);
   EXPECT_TRUE(hits(stack_));
 }
 
 TEST_F(UnloadGateTest, AnotherMethodWent) {
-  gate_->method_goes(kOther, kCode + 0x1000, kBytes);
+  gate_->method_unloading(kOther, kCode + 0x1000, kBytes);
   EXPECT_FALSE(hits(stack_));
 }
 
 // What was never compiled has stood nowhere.
 TEST_F(UnloadGateTest, AMethodWithoutCodeWent) {
-  gate_->method_goes(kOther, 0, 0);
+  gate_->method_unloading(kOther, 0, 0);
   EXPECT_FALSE(hits(stack_));
-  gate_->method_goes(kMethod, 0, 0);
+  gate_->method_unloading(kMethod, 0, 0);
   EXPECT_TRUE(hits(stack_));
 }
 
 // A call through a null pointer is a frame outside every image as well.
 TEST_F(UnloadGateTest, AMethodWithoutCodeIsNotAtZero) {
-  gate_->method_goes(kOther, 0, 0);
+  gate_->method_unloading(kOther, 0, 0);
   EXPECT_FALSE(hits({.functions = {}, .modules = {}, .code = {0}, .unknown_code = true}));
 }
 
 TEST_F(UnloadGateTest, AMethodWentAndNobodyKnowsFromWhere) {
-  gate_->method_goes(kOther, 0, UnloadGate::kAnywhere);
+  gate_->method_unloading(kOther, 0, UnloadGate::kAnywhere);
   EXPECT_TRUE(hits(stack_));
   EXPECT_FALSE(hits({.functions = {}, .modules = {kModule}, .code = {}, .unknown_code = false}));
 }
@@ -68,15 +68,15 @@ TEST_F(UnloadGateTest, AMethodWentAndNobodyKnowsFromWhere) {
 TEST_F(UnloadGateTest, ItsModuleWent) {
   const Footprint of_module{
       .functions = {}, .modules = {kModule}, .code = {}, .unknown_code = false};
-  gate_->module_goes(kModule + 8);
+  gate_->module_unloading(kModule + 8);
   EXPECT_FALSE(hits(of_module));
-  gate_->module_goes(kModule);
+  gate_->module_unloading(kModule);
   EXPECT_TRUE(hits(of_module));
   EXPECT_FALSE(hits(stack_));
 }
 
 TEST_F(UnloadGateTest, MoreWentThanIsRemembered) {
-  for (int i = 0; i < 5000; ++i) gate_->method_goes(kOther, kCode + 0x1000, kBytes);
+  for (int i = 0; i < 5000; ++i) gate_->method_unloading(kOther, kCode + 0x1000, kBytes);
   EXPECT_TRUE(hits(stack_));
   EXPECT_FALSE(hits({.functions = {}, .modules = {kModule}, .code = {}, .unknown_code = false}));
 }
@@ -84,11 +84,11 @@ TEST_F(UnloadGateTest, MoreWentThanIsRemembered) {
 TEST_F(UnloadGateTest, NoQuestionAboutWhatWent) {
   EXPECT_TRUE(UnloadGate::Question(*gate_, since_));
   EXPECT_TRUE(UnloadGate::Question(*gate_, since_, kMethod));
-  gate_->method_goes(kMethod, kCode, kBytes);
+  gate_->method_unloading(kMethod, kCode, kBytes);
   EXPECT_TRUE(UnloadGate::Question(*gate_, since_));
   EXPECT_FALSE(UnloadGate::Question(*gate_, since_, kMethod));
   EXPECT_TRUE(UnloadGate::Question(*gate_, since_, kOther));
-  gate_->module_goes(kModule);
+  gate_->module_unloading(kModule);
   EXPECT_FALSE(UnloadGate::Question(*gate_, since_));
 }
 

@@ -50,7 +50,7 @@ TEST(SessionPipeTest, TheTargetGetsInBehindAStranger) {
   const UniqueHandle stranger = connect(*pipe);
   pipe->watch(other.handle());
   EXPECT_EQ(pipe->accept(Deadline(200)), IoResult::timeout);
-  EXPECT_EQ(pipe->sent_away(), GetCurrentProcessId());
+  EXPECT_EQ(pipe->rejected_client(), GetCurrentProcessId());
   pipe->watch(GetCurrentProcess());
   const UniqueHandle target = connect(*pipe);
   ASSERT_TRUE(target);

@@ -119,7 +119,7 @@ TEST_F(GroupFreezeTest, AnOverdueGroupIsLetGoOnceAndSaysSoBefore) {
   g_before_resume = [&] { overdue_before = group().overdue(2); };
   look_after(kDeadlineMs);
   EXPECT_TRUE(overdue_before);
-  EXPECT_NE(group().let_go_ns(), 0u);
+  EXPECT_NE(group().last_frozen_ns(), 0u);
   for (std::size_t i = 0; i < kThreads; ++i) EXPECT_EQ(suspensions(i), 0u);
   look_after(10 * kDeadlineMs);
   resume_all();
@@ -158,10 +158,10 @@ TEST_F(GroupFreezeTest, SuspendedWhileTheSupervisorLetsTheGroupGo) {
 TEST_F(GroupFreezeTest, WhenItWasLetGoIsOfThisGroup) {
   suspend_all();
   look_after(kDeadlineMs);
-  EXPECT_NE(group().let_go_ns(), 0u);
+  EXPECT_NE(group().last_frozen_ns(), 0u);
   resume_all();
   suspend_all();
-  EXPECT_EQ(group().let_go_ns(), 0u);
+  EXPECT_EQ(group().last_frozen_ns(), 0u);
   resume_all();
 }
 

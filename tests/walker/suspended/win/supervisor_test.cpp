@@ -20,7 +20,7 @@ constexpr DWORD kForEverMs = 10'000;
 // What the supervisor says in the moment in which it resumes, and in which it ends a freeze.
 Supervisor* g_supervisor = nullptr;
 bool g_overdue_before_resume = false;
-std::uint64_t g_let_go_before_resume = 0;
+std::uint64_t g_last_frozen_before_resume = 0;
 int g_resumes = 0;
 std::function<void()> g_before_resume;  // once
 
@@ -28,7 +28,7 @@ DWORD WINAPI watched_resume(HANDLE thread) {
   ++g_resumes;
   if (g_before_resume) std::exchange(g_before_resume, nullptr)();
   g_overdue_before_resume = g_supervisor->overdue();
-  g_let_go_before_resume = g_supervisor->let_go_ticks();
+  g_last_frozen_before_resume = g_supervisor->last_frozen_ticks();
   return ResumeThread(thread);
 }
 
@@ -150,14 +150,14 @@ TEST_F(SupervisorTest, BeingTakenBeforeItHadHappened) {
 }
 
 // A walk that asks must never be told that the thread is frozen while it runs, and frozen_ns is the time from a moment
-// before begin() to let_go_ticks().
+// before begin() to last_frozen_ticks().
 TEST_F(SupervisorTest, OverdueIsSaidAndTimedBeforeTheThreadRuns) {
   const std::uint64_t began = ticks();
   freeze();
   look_after(kDeadlineMs);
   EXPECT_TRUE(g_overdue_before_resume);
-  EXPECT_GE(g_let_go_before_resume, began);
-  EXPECT_EQ(supervisor_.let_go_ticks(), g_let_go_before_resume);
+  EXPECT_GE(g_last_frozen_before_resume, began);
+  EXPECT_EQ(supervisor_.last_frozen_ticks(), g_last_frozen_before_resume);
   supervisor_.end();
 }
 

@@ -20,13 +20,13 @@ constexpr std::size_t kMaxModules = 10'000;
 constexpr std::size_t kMaxTypes = 100'000;
 constexpr unsigned kMaxHeaps = 1024;
 // Ranges of code around one address; there is one, or a few.
-constexpr ULONG32 kMostIlOffsets = 16;
+constexpr ULONG32 kMaxIlOffsets = 16;
 // Entries of one method's map: a few for each line.
-constexpr ULONG32 kMostIlEntries = 1 << 16;
+constexpr ULONG32 kMaxIlEntries = 1 << 16;
 // The smallest object; there is always room for one behind what a thread has taken.
 constexpr std::uint64_t kSmallestObject = 24;
 // System.Threading.Lock has some ten, static ones included.
-constexpr int kMostLockFields = 64;
+constexpr int kMaxLockFields = 64;
 // The time limit for one question for sync blocks: an answer must not be late.
 constexpr std::chrono::milliseconds kSyncBlocksTime{250};
 // For one walk through the heap, likewise.
@@ -276,7 +276,7 @@ std::optional<DacLibrary::LockLayout> DacLibrary::read_lock_layout(std::uint64_t
   if (metadata == nullptr) return std::nullopt;
   LockLayout layout;
   std::uint64_t at = fields.first_field;
-  const int count = std::min(fields.instance_fields + fields.static_fields, kMostLockFields);
+  const int count = std::min(fields.instance_fields + fields.static_fields, kMaxLockFields);
   for (int i = 0; i < count && at != 0; ++i) {
     dac::FieldDescData field;
     if (FAILED(sos_->GetFieldDescData(at, &field)) || field.method_table != method_table) return std::nullopt;
@@ -333,13 +333,13 @@ std::optional<std::uint32_t> DacLibrary::il_offset(std::uint64_t ip, const ClrCo
   ComPointer<dac::IClrMethodInstance> method;
   const HRESULT found = process_->EnumMethodInstanceByAddress(&enumeration, method.put());
   process_->EndEnumMethodInstancesByAddress(enumeration);
-  std::array<ULONG32, kMostIlOffsets> offsets{};
+  std::array<ULONG32, kMaxIlOffsets> offsets{};
   ULONG32 count = 0;
   if (found != S_OK || !method) return std::nullopt;
-  if (FAILED(method->GetILOffsetsByAddress(ip, kMostIlOffsets, &count, offsets.data()))) count = 0;
+  if (FAILED(method->GetILOffsetsByAddress(ip, kMaxIlOffsets, &count, offsets.data()))) count = 0;
   // The ranges around one address, as a map of them: the last one begins last.
-  std::array<IlToNative, kMostIlOffsets> map;
-  const std::size_t ranges = std::min(count, kMostIlOffsets);
+  std::array<IlToNative, kMaxIlOffsets> map;
+  const std::size_t ranges = std::min(count, kMaxIlOffsets);
   for (std::size_t i = 0; i < ranges; ++i) map[i] = {offsets[i], 0, 1};
   const auto offset = il_offset_at(std::span(map).first(ranges), 0);
   return offset ? offset : il_offset_before(*method.get(), ip, code);
@@ -349,7 +349,7 @@ std::optional<std::uint32_t> DacLibrary::il_offset_before(dac::IClrMethodInstanc
                                                          const ClrCode& code) {
   ULONG32 count = 0;
   if (FAILED(method.GetILAddressMap(0, &count, nullptr)) || count == 0) return std::nullopt;
-  std::vector<dac::IlAddressMap> entries(std::min(count, kMostIlEntries));
+  std::vector<dac::IlAddressMap> entries(std::min(count, kMaxIlEntries));
   const auto room = static_cast<ULONG32>(entries.size());
   if (FAILED(method.GetILAddressMap(room, &count, entries.data()))) return std::nullopt;
   entries.resize(std::min(count, room));
