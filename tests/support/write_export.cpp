@@ -133,6 +133,7 @@ Json facts(const Recording& recording) {
   Json json = {{"unix_time_ms", recording.unix_time_ms},
                {"duration_ns", recording.duration_ns},
                {"period_ns", recording.period_ns},
+               {"dropped", recording.dropped},
                {"event", key(recording.event)}};
   json["modules"] = Json::array();
   for (const Module& module : recording.modules) {

@@ -188,7 +188,7 @@ TEST_F(GuessingStepTest, AFramePointerThatIsOddOrLeadsOffTheStackIsNone) {
   put_way_home(0x60);
   put(0x4C, kMiddle);  // between two words
   for (const std::uint64_t rbp : {kStack + 0x44, kStack + 0x4F, kStack - 0x40, kStack + kStackBytes,
-                                  kStack + kStackBytes - 8, ~0ull - 7, ~0ull, kImage}) {
+                                  kStack + kStackBytes - 8, ~std::uint64_t{0} - 7, ~std::uint64_t{0}, kImage}) {
     set_rbp(rbp);
     EXPECT_EQ(walk(), home(kStack + 0x60, Trust::scan)) << std::hex << rbp;
   }

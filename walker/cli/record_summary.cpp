@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <span>
+
+#include "walker/export/words.h"
+
 namespace mixwalk {
-namespace {
-
-constexpr double kSecondNs = 1e9;
-
-}  // namespace
 
 void RecordSummary::take(const Recording& recording, std::size_t first,
                          const RecordProgress& progress) {
@@ -18,14 +17,8 @@ void RecordSummary::take(const Recording& recording, std::size_t first,
   progress_ = progress;
   duration_ns_ = earlier_.duration_ns + recording.duration_ns;
   if (recording.event != SampleEvent::wall) return;
-  for (std::size_t i = first; i < recording.samples.size(); ++i) {
-    const Recording::Sample& sample = recording.samples[i];
-    represented_ns_ += static_cast<double>(sample.value);
-    const std::uint64_t time_ns = earlier_.duration_ns + sample.time_ns;
-    if (time_ns != last_time_ns_) last_samples_ = 0;
-    last_time_ns_ = time_ns;
-    ++last_samples_;
-  }
+  if (!rate_) rate_.emplace();
+  rate_->add(std::span(recording.samples).subspan(first), earlier_.duration_ns);
 }
 
 void RecordSummary::end_piece(const Recording& recording) {
@@ -40,22 +33,11 @@ void RecordSummary::begin_piece(const Recording& recording) {
   earlier_.threads -= recording.threads.size();
 }
 
-double RecordSummary::reached_hz() const noexcept {
-  if (represented_ns_ == 0) return 0;
-  const auto taken = static_cast<double>(samples_);
-  // The next samples were due one period after the last ones.
-  const std::uint64_t due = last_time_ns_ + period_ns_;
-  const double since_last = duration_ns_ > due ? static_cast<double>(duration_ns_ - due) : 0;
-  const double watched_ns = represented_ns_ + since_last * static_cast<double>(last_samples_);
-  const double rate = taken / (watched_ns / kSecondNs);
-  return rate * taken / (taken + static_cast<double>(dropped_));
-}
-
 std::string RecordSummary::line(std::uint64_t seconds) const {
   std::string line = fmt::format("{} s, {} samples of {} threads", seconds, samples_, threads_);
-  if (reached_hz() != 0 && period_ns_ != 0) {
-    line += fmt::format(", {:.1f} of {:g} a second of each", reached_hz(),
-                        kSecondNs / static_cast<double>(period_ns_));
+  if (const auto reached = reached_hz(); reached && period_ns_ != 0) {
+    const RateWords rate = rate_words(*reached, period_ns_);
+    line += fmt::format(", {} of {} a second of each", rate.reached, rate.asked);
     if (progress_.slowed) line += " (--budget)";
   }
   if (progress_.samples != 0) {

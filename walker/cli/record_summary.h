@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "walker/model/reached_rate.h"
 #include "walker/model/recording.h"
 #include "walker/session/protocol.h"
 
@@ -24,10 +26,10 @@ class RecordSummary {
   // The target's last word.
   const RecordProgress& progress() const noexcept { return progress_; }
 
-  // Samples per second of each thread: the samples that were taken, divided by the time that they stand for and the
-  // time at the end for which no more samples came. Lost samples count as not taken. 0: the rate is not known (no
-  // wall-clock samples).
-  double reached_hz() const noexcept;
+  // Samples per second of each thread, of all pieces together. Nothing: the rate is not known (ReachedRate).
+  std::optional<double> reached_hz() const noexcept {
+    return rate_ ? rate_->hz(period_ns_, duration_ns_, dropped_) : std::nullopt;
+  }
 
   // "30 s, 2950 samples of 10 threads, 98.3 of 100 a second of each, 99.9 % whole, 0 lost, …"
   std::string line(std::uint64_t seconds) const;
@@ -42,8 +44,7 @@ class RecordSummary {
   Earlier earlier_;
   std::uint64_t samples_ = 0, dropped_ = 0, period_ns_ = 0;
   std::size_t threads_ = 0;
-  double represented_ns_ = 0;  // all samples together: thread-nanoseconds; 0 but for wall
-  std::uint64_t last_time_ns_ = 0, last_samples_ = 0;  // the last moment, and how many it has
+  std::optional<ReachedRate> rate_;  // none: the samples are not of wall time
   std::uint64_t duration_ns_ = 0;
   RecordProgress progress_;
 };

@@ -34,6 +34,12 @@ class Writer {
     names();
     json_.begin_object();
     json_.field("displayTimeUnit", "ns");
+    if (const std::string rate = rate_sentence(recording_); !rate.empty()) {
+      json_.key("otherData");
+      json_.begin_object();
+      json_.field("rate reached", rate);
+      json_.end_object();
+    }
     json_.key("traceEvents");
     json_.begin_array();
     metadata("process_name", 0, module_name({.path = recording_.process.path}));

@@ -70,10 +70,12 @@ class Writer {
   }
 
   void add_recording(std::string_view name, const Recording& recording, const std::string& file) {
-    text_ += fmt::format("  {}  process {}  {}  {}  {} in {}  {}  {}{}{}\n", name, recording.process.id,
+    const std::string rate = rate_sentence(recording);
+    text_ += fmt::format("  {}  process {}  {}  {}  {} in {}  {}  {}{}{}{}\n", name, recording.process.id,
                          printable(recording.process.path, kMaxName), utc_text(recording.unix_time_ms),
                          count_words(recording.samples.size(), "sample"), time_words(recording.duration_ns / 1'000'000),
-                         count_words(recording.threads.size(), "thread"), dim(), printable(file, kMaxName), reset());
+                         count_words(recording.threads.size(), "thread"), rate.empty() ? rate : rate + "  ", dim(),
+                         printable(file, kMaxName), reset());
   }
 
   // False: the list is empty.

@@ -103,6 +103,21 @@ class Writer {
       json_.end_object();
     });
     same_column("markerSchema", 0, 0);
+    // Sections of text that the Profiler shows with its facts about the profile.
+    if (const std::string rate = rate_sentence(recording_); !rate.empty()) {
+      column("extra", 1, [&](std::size_t) {
+        json_.begin_object();
+        json_.field("label", "Sampling");
+        column("entries", 1, [&](std::size_t) {
+          json_.begin_object();
+          json_.field("label", "Rate reached");
+          json_.field("format", "string");
+          json_.field("value", rate);
+          json_.end_object();
+        });
+        json_.end_object();
+      });
+    }
     json_.end_object();
   }
 

@@ -16,6 +16,7 @@
 #include "walker/export/recorded_stacks.h"
 #include "walker/export/string_table.h"
 #include "walker/export/words.h"
+#include "walker/model/reached_rate.h"
 
 namespace mixwalk {
 namespace {
@@ -35,7 +36,7 @@ enum class DictionaryField : Tag {
 };
 enum class ProfileField : Tag {
   sample_type = 1, samples = 2, time_unix_nano = 3, duration_nano = 4, period_type = 5, period = 6,
-  profile_id = 7,
+  profile_id = 7, attribute_indices = 11,
 };
 enum class ValueTypeField : Tag { type_strindex = 1, unit_strindex = 2 };
 enum class SampleField : Tag {
@@ -51,7 +52,7 @@ enum class StackField : Tag { location_indices = 1 };
 enum class LinkField : Tag { trace_id = 1, span_id = 2 };
 enum class KeyValueAndUnitField : Tag { key_strindex = 1, value = 2 };
 enum class KeyValueField : Tag { key = 1, value = 2 };
-enum class AnyValueField : Tag { string_value = 1, int_value = 3 };
+enum class AnyValueField : Tag { string_value = 1, int_value = 3, double_value = 4 };
 
 // A table of the dictionary: messages that are kept once. 0 is the empty one.
 class Table {
@@ -101,26 +102,24 @@ class Writer {
     return static_cast<std::int32_t>(strings_.index(text));
   }
 
-  std::int32_t attribute(std::string_view name, AnyValueField kind, std::string_view text,
-                         std::int64_t number) {
+  std::int32_t attribute_with(std::string_view name, const auto& write_value) {
     std::string message;
     MessageBuilder<KeyValueAndUnitField> out(message);
     out.add_int32(KeyValueAndUnitField::key_strindex, string(name));
     {
       MessageBuilder<AnyValueField> value(out, KeyValueAndUnitField::value);
-      if (kind == AnyValueField::int_value) {
-        value.add_int64(kind, number);
-      } else {
-        value.add_string(kind, valid_utf8(text));
-      }
+      write_value(value);
     }
     return attributes_.index(std::move(message));
   }
   std::int32_t attribute(std::string_view name, std::string_view text) {
-    return attribute(name, AnyValueField::string_value, text, 0);
+    return attribute_with(name, [&](auto& value) { value.add_string(AnyValueField::string_value, valid_utf8(text)); });
   }
   std::int32_t attribute(std::string_view name, std::int64_t number) {
-    return attribute(name, AnyValueField::int_value, {}, number);
+    return attribute_with(name, [&](auto& value) { value.add_int64(AnyValueField::int_value, number); });
+  }
+  std::int32_t attribute(std::string_view name, double number) {
+    return attribute_with(name, [&](auto& value) { value.add_double(AnyValueField::double_value, number); });
   }
 
   void mappings() {
@@ -253,6 +252,10 @@ class Writer {
     if (recording_.period_ns != 0) {
       value_type(out, ProfileField::period_type, "nanoseconds");
       out.add_int64(ProfileField::period, clamped(recording_.period_ns));
+    }
+    if (const auto reached = reached_hz(recording_)) {
+      const Indices indices = {attribute("mixwalk.reached_hz", *reached)};
+      out.add_packed_int32(ProfileField::attribute_indices, indices.begin(), indices.end());
     }
     const OtlpExporter::ProfileId id = options_.profile_id ? *options_.profile_id : digest_so_far();
     out.add_bytes(ProfileField::profile_id, reinterpret_cast<const char*>(id.data()), id.size());

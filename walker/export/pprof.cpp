@@ -96,6 +96,9 @@ class Writer {
       profile_.add_int64(ProfileField::period, clamped(recording_.period_ns));
     }
     profile_.add_int64(ProfileField::comment, string("mixwalk " + recording_.tool_version));
+    if (const std::string rate = rate_sentence(recording_); !rate.empty()) {
+      profile_.add_int64(ProfileField::comment, string(rate));
+    }
   }
 
   bool has_symbols(const Location& location) const {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "walker/model/reached_rate.h"
 #include "walker/suspended/refusal.h"
 
 namespace mixwalk {
@@ -186,6 +187,21 @@ char letter(FrameKind kind) noexcept {
 std::string runtime_text(const Runtime& runtime) {
   if (runtime.name.empty()) return "no .NET runtime";
   return fmt::format("{} {}.{}.{}", runtime.name, runtime.major, runtime.minor, runtime.build);
+}
+
+RateWords rate_words(double reached_hz, std::uint64_t period_ns) {
+  constexpr double kSecondNs = 1e9;
+  return {reached_hz < 1 ? fmt::format("{:.2g}", reached_hz) : fmt::format("{:.1f}", reached_hz),
+          // A period is a whole number of nanoseconds: 7,000 samples a second are 7,000.007.
+          period_ns == 0 ? "" : fmt::format("{:.5g}", kSecondNs / static_cast<double>(period_ns))};
+}
+
+std::string rate_sentence(const Recording& recording) {
+  const auto reached = reached_hz(recording);
+  if (!reached) return "";
+  const RateWords rate = rate_words(*reached, recording.period_ns);
+  const std::string words = rate.reached + " samples a second of each thread";
+  return rate.asked.empty() ? words : fmt::format("{}, {} asked for", words, rate.asked);
 }
 
 std::string_view unit(SampleEvent event) noexcept {

@@ -29,6 +29,14 @@ char letter(FrameKind kind) noexcept;
 // The runtime and its version for a person: ".NET 10.0.12", "no .NET runtime". A name from a file may contain anything.
 std::string runtime_text(const Runtime& runtime);
 
+// Samples per second of each thread, for a person: "6.3" and "100".
+struct RateWords {
+  std::string reached, asked;
+};
+RateWords rate_words(double reached_hz, std::uint64_t period_ns);
+// "6.3 samples a second of each thread, 100 asked for". Empty where it is not known what was reached (reached_hz()).
+std::string rate_sentence(const Recording& recording);
+
 // What Sample::value counts: "nanoseconds" or "count".
 std::string_view unit(SampleEvent event) noexcept;
 

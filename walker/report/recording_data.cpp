@@ -25,6 +25,7 @@ void write_sums(const Recording& recording, const std::vector<std::uint32_t>& le
   json.field("unit", unit(recording.event));
   json.field("period_ns", recording.period_ns);
   json.field("duration_ns", recording.duration_ns);
+  json.field("rate", rate_sentence(recording));
   json.field("dropped", recording.dropped);
   json.field("samples", recording.samples.size());
   json.array("threads", recording.threads, [&](const Recording::ThreadInfo& thread) {

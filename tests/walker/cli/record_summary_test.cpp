@@ -25,7 +25,7 @@ Recording sampled(std::uint64_t interval, std::uint64_t asked, int ticks) {
 TEST(RecordSummary, TheRateThatWasReachedStandsBesideTheOneAskedFor) {
   RecordSummary summary;
   summary.take(sampled(160 * kMs, 10 * kMs, 10), 0, {.samples = 20, .whole = 20});
-  EXPECT_NEAR(summary.reached_hz(), 6.25, 0.01);
+  EXPECT_NEAR(*summary.reached_hz(), 6.25, 0.01);
   EXPECT_EQ(summary.line(2), "2 s, 20 samples of 2 threads, 6.2 of 100 a second of each, "
                              "100.0 % whole, 0 lost");
 }
@@ -42,7 +42,7 @@ TEST(RecordSummary, AThreadThatLivedShortlyDoesNotLowerTheRate) {
   recording.samples.push_back({.time_ns = 500 * kMs, .value = 10 * kMs, .thread = 2});
   RecordSummary summary;
   summary.take(recording, 0, {});
-  EXPECT_NEAR(summary.reached_hz(), 100, 0.01);
+  EXPECT_NEAR(*summary.reached_hz(), 100, 0.01);
 }
 
 TEST(RecordSummary, WhatWasLostWasNotReached) {
@@ -50,7 +50,7 @@ TEST(RecordSummary, WhatWasLostWasNotReached) {
   recording.dropped = 100;
   RecordSummary summary;
   summary.take(recording, 0, {});
-  EXPECT_NEAR(summary.reached_hz(), 50, 0.01);
+  EXPECT_NEAR(*summary.reached_hz(), 50, 0.01);
 }
 
 TEST(RecordSummary, TheLargestRateIsWrittenOut) {
@@ -65,7 +65,7 @@ TEST(RecordSummary, ASamplerThatStopsEarlyDoesNotKeepItsRate) {
   recording.duration_ns = 1000 * kMs;
   RecordSummary summary;
   summary.take(recording, 0, {});
-  EXPECT_NEAR(summary.reached_hz(), 1, 0.01);
+  EXPECT_NEAR(*summary.reached_hz(), 1, 0.01);
 }
 
 TEST(RecordSummary, OnlyNewSamplesCount) {
@@ -100,7 +100,31 @@ TEST(RecordSummary, ItCountsOverThePiecesOfARecording) {
   // For a second more, nothing comes.
   second.duration_ns += 1000 * kMs;
   summary.take(second, second.samples.size(), {});
-  EXPECT_LT(summary.reached_hz(), 65);
+  EXPECT_LT(*summary.reached_hz(), 65);
+}
+
+TEST(RecordSummary, SamplesThatAreAllLostAreARateOfZero) {
+  Recording recording = sampled(10 * kMs, 10 * kMs, 0);
+  recording.dropped = 100;
+  RecordSummary summary;
+  summary.take(recording, 0, {});
+  EXPECT_EQ(summary.line(1), "1 s, 0 samples of 2 threads, 0 of 100 a second of each, 100 lost");
+}
+
+TEST(RecordSummary, SamplesOfProcessorTimeHaveNoRate) {
+  Recording recording = sampled(10 * kMs, 10 * kMs, 5);
+  recording.event = SampleEvent::cpu;
+  recording.dropped = 3;
+  RecordSummary summary;
+  summary.take(recording, 0, {});
+  EXPECT_EQ(summary.line(7), "7 s, 10 samples of 2 threads, 3 lost");
+}
+
+// --interval 60s
+TEST(RecordSummary, ARateBelowOneKeepsItsDigits) {
+  RecordSummary summary;
+  summary.take(sampled(80'000 * kMs, 60'000 * kMs, 50), 0, {});
+  EXPECT_NE(summary.line(0).find(", 0.013 of 0.016667 a second of each"), std::string::npos) << summary.line(0);
 }
 
 TEST(RecordSummary, SamplesOfWhatHappenedHaveNoRate) {

@@ -3,7 +3,7 @@
 
 import fs from 'node:fs';
 
-import {Exports, expect_equal, finish, labels, problems} from './facts.mjs';
+import {Exports, expect_equal, finish, labels, problems, rate_sentence} from './facts.mjs';
 import {open_in_speedscope, weights_by_stack} from './speedscope_app.mjs';
 
 const [program, modules] = process.argv.slice(2);
@@ -85,7 +85,9 @@ for (const recording of ['representative', 'sqlite', 'parked', 'exception', 'cla
   const facts = exports_.facts(recording);
   const file = exports_.file(recording, 'chrome_trace', `${recording}.json`);
   const timed = ['wall', 'cpu'].includes(facts.event);
-  const {tracks, names} = read_trace(recording, timed, JSON.parse(fs.readFileSync(file, 'utf8')));
+  const trace = JSON.parse(fs.readFileSync(file, 'utf8'));
+  expect_equal(trace.otherData?.['rate reached'] ?? null, rate_sentence(facts), `${recording}: the rate that was reached`);
+  const {tracks, names} = read_trace(recording, timed, trace);
   const recorded = recorded_times(facts);
   expect_equal([...tracks.keys()], [...recorded.keys()], `${recording}: threads`);
   for (const [tid, times] of recorded) {

@@ -7,7 +7,7 @@ import fs from 'node:fs';
 import {createRequire} from 'node:module';
 import path from 'node:path';
 
-import {Exports, expect_equal, finish, fold, labels, problems} from './facts.mjs';
+import {Exports, expect_equal, finish, fold, labels, problems, rate_sentence} from './facts.mjs';
 
 const [program, modules] = process.argv.slice(2);
 const exports_ = new Exports(program);
@@ -142,6 +142,8 @@ for (const recording of ['representative', 'sqlite', 'exception', 'class-load', 
   expect_equal(profile.libs.map(({debugName, debugPath, breakpadId}) => [debugName, debugPath, breakpadId]),
                facts.modules.map(({path, pdb, debug_id}) => [name_of(pdb || path), pdb || path, debug_id]),
                `${recording}: the PDBs of images`);
+  const facts_shown = (profile.meta.extra ?? []).flatMap(({entries}) => entries.map(({value}) => value));
+  expect_equal(facts_shown, [rate_sentence(facts)].filter(Boolean), `${recording}: the rate that was reached`);
   if (problems.length) break;  // a walk through such tables may have no end
   const timed = ['wall', 'cpu'].includes(facts.event);
   facts.threads.forEach(({label, os_id}, i) => {

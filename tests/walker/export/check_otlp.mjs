@@ -8,7 +8,7 @@ import fs from 'node:fs';
 import {createRequire} from 'node:module';
 import path from 'node:path';
 
-import {Exports, expect_equal, finish, labels, problems} from './facts.mjs';
+import {Exports, expect_equal, finish, labels, problems, reached_hz} from './facts.mjs';
 
 const [program, modules] = process.argv.slice(2);
 const exports_ = new Exports(program);
@@ -161,6 +161,8 @@ for (const recording of ['representative', 'sqlite', 'exception', 'class-load', 
   expect_equal(Number(profile.duration_nano), facts.duration_ns, `${recording}: duration`);
   expect_equal(String(profile.time_unix_nano), String(BigInt(facts.unix_time_ms) * 1_000_000n),
                `${recording}: time`);
+  const {'mixwalk.reached_hz': reached = null} = document.attributes(profile.attribute_indices);
+  expect_equal(reached?.toFixed(6), reached_hz(facts)?.toFixed(6), `${recording}: the rate that was reached`);
   const id = Buffer.from(profile.profile_id, 'base64');
   expect_equal(id.length, 16, `${recording}: profile id`);
   if (ids.has(id.toString('hex')) || id.every((byte) => byte === 0)) {

@@ -4,7 +4,7 @@
 import {execFileSync} from 'node:child_process';
 import fs from 'node:fs';
 
-import {Exports, expect_equal, finish, fold, labels, problems} from './facts.mjs';
+import {Exports, expect_equal, finish, fold, labels, problems, rate_sentence} from './facts.mjs';
 
 const GO = '/usr/lib/go-1.19/bin/go';
 const exports_ = new Exports(process.argv[2]);
@@ -164,6 +164,8 @@ for (const recording of ['representative', 'sqlite', 'exception', 'class-load', 
   const file = exports_.file(recording, 'pprof', `${recording}.pb.gz`);
   check_top(recording, facts, file, facts.event, timed);
   check_raw(recording, facts, file, timed);
+  const comments = pprof('-comments', file).trim().split('\n').filter((line) => !line.startsWith('mixwalk '));
+  expect_equal(comments, [rate_sentence(facts)].filter(Boolean), `${recording}: comments`);
   const bytes = fs.readFileSync(file);
   expect_equal([...bytes.subarray(0, 10)], [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255],
                `${recording}: the gzip header knows no time and no system`);

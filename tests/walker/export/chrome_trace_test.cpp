@@ -43,6 +43,14 @@ Recording working() {
 
 using Events = std::vector<std::string>;
 
+TEST(ChromeTrace, TheRateThatWasReachedIsInItsOtherData) {
+  Recording recording = parked_recording({.seconds = 10});
+  EXPECT_EQ(nlohmann::json::parse(trace_of(recording)).at("otherData"),
+            nlohmann::json::parse(R"({"rate reached": "10.0 samples a second of each thread, 100 asked for"})"));
+  recording.event = SampleEvent::cpu;
+  EXPECT_FALSE(nlohmann::json::parse(trace_of(recording)).contains("otherData"));
+}
+
 TEST(ChromeTrace, AFrameOfConsecutiveSamplesIsOneSlice) {
   Recording recording = working();
   recording.samples = {{.time_ns = 0, .value = 100, .stack = 0},

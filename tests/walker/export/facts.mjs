@@ -48,6 +48,23 @@ export function labels(facts, sample) {
   return sample.frames.map((frame) => frame.label).reverse().concat(typed ? [sample.detail] : []);
 }
 
+// The rate that was reached, in samples per second of each thread, as docs/format.md says it. Null: there is none.
+export function reached_hz(facts) {
+  if (facts.event !== 'wall' || !facts.samples.length) return null;
+  const last = Math.max(...facts.samples.map(({time_ns}) => time_ns));
+  const at_last = facts.samples.filter(({time_ns}) => time_ns === last).length;
+  const represented = facts.samples.reduce((sum, {value}) => sum + value, 0);
+  const overdue = Math.max(0, facts.duration_ns - last - facts.period_ns);
+  const count = facts.samples.length;
+  return count / ((represented + overdue * at_last) / 1e9) * count / (count + facts.dropped);
+}
+
+// The same for a person. Null: there is none.
+export function rate_sentence(facts) {
+  const reached = reached_hz(facts);
+  return reached && `${reached.toFixed(1)} samples a second of each thread, ${1e9 / facts.period_ns} asked for`;
+}
+
 // Sums the values of samples by what `stack` says of each: a Map.
 export function fold(samples, stack) {
   const sums = new Map();

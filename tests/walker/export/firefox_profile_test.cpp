@@ -68,6 +68,16 @@ TEST(FirefoxProfile, AFrameBeforeItsImageHasNoAddress) {
   EXPECT_TRUE(frames.at("nativeSymbol").at(0).is_null());
 }
 
+TEST(FirefoxProfile, TheRateThatWasReachedIsAmongTheFacts) {
+  Recording recording = parked_recording({.seconds = 10});
+  const auto meta = nlohmann::json::parse(profile_of(recording)).at("meta");
+  EXPECT_EQ(meta.at("interval"), 10);
+  EXPECT_EQ(meta.at("extra"), nlohmann::json::parse(R"([{"label": "Sampling", "entries": [{"label": "Rate reached",
+      "format": "string", "value": "10.0 samples a second of each thread, 100 asked for"}]}])"));
+  recording.event = SampleEvent::cpu;
+  EXPECT_FALSE(nlohmann::json::parse(profile_of(recording)).at("meta").contains("extra"));
+}
+
 TEST(FirefoxProfile, SaysWhenTheSinkIsFull) {
   FullSink sink;
   EXPECT_FALSE(FirefoxProfileExporter().write(representative_recording(), sink));

@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <bit>
+
 #include "tests/support/full_sink.h"
 #include "tests/support/recordings.h"
+#include "walker/model/reached_rate.h"
 
 namespace mixwalk {
 namespace {
@@ -74,6 +78,23 @@ TEST(Otlp, EachProfileHasAnId) {
   EXPECT_EQ(written({}).find(field), std::string::npos);
   EXPECT_EQ(written({}).size(), written({.profile_id = id}).size());
   EXPECT_EQ(written({}), written({})) << "a digest: the same recording gives the same bytes";
+}
+
+TEST(Otlp, AnAttributeSaysTheRateThatWasReached) {
+  const auto document = [](const Recording& recording) {
+    RecordedImages images;
+    StringSink sink;
+    EXPECT_TRUE(OtlpExporter(images).write(recording, sink));
+    return sink.text;
+  };
+  Recording recording = parked_recording({.seconds = 10});
+  // Field 4, of wire type 1: a double.
+  const auto reached = std::bit_cast<std::array<char, 8>>(*reached_hz(recording));
+  const std::string value = '\x21' + std::string(reached.begin(), reached.end());
+  EXPECT_EQ(times(document(recording), "mixwalk.reached_hz"), 1u);
+  EXPECT_NE(document(recording).find(value), std::string::npos);
+  recording.event = SampleEvent::cpu;
+  EXPECT_EQ(times(document(recording), "mixwalk.reached_hz"), 0u);
 }
 
 TEST(Otlp, SaysWhenTheSinkIsFull) {

@@ -1,6 +1,9 @@
 #include "walker/export/pprof.h"
 
 #include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <array>
 
 #include "tests/support/full_sink.h"
 #include "tests/support/recordings.h"
@@ -13,6 +16,29 @@ TEST(Pprof, TheSameRecordingGivesTheSameBytes) {
   EXPECT_TRUE(PprofExporter().write(representative_recording(), one));
   EXPECT_TRUE(PprofExporter().write(representative_recording(), two));
   EXPECT_EQ(one.text, two.text);
+}
+
+// The decompressed profile, in whose string table a comment stands as it is.
+std::string profile_of(const Recording& recording) {
+  StringSink sink;
+  EXPECT_TRUE(PprofExporter().write(recording, sink));
+  std::string text(sink.text.size() * 20, '\0');
+  z_stream z = {};
+  EXPECT_EQ(inflateInit2(&z, 15 + 16), Z_OK);
+  z.next_in = reinterpret_cast<Bytef*>(sink.text.data());
+  z.avail_in = static_cast<uInt>(sink.text.size());
+  z.next_out = reinterpret_cast<Bytef*>(text.data());
+  z.avail_out = static_cast<uInt>(text.size());
+  EXPECT_EQ(inflate(&z, Z_FINISH), Z_STREAM_END);
+  inflateEnd(&z);
+  return text;
+}
+
+TEST(Pprof, ACommentSaysTheRateThatWasReached) {
+  Recording recording = parked_recording({.seconds = 10});
+  EXPECT_NE(profile_of(recording).find("10.0 samples a second of each thread, 100 asked for"), std::string::npos);
+  recording.event = SampleEvent::cpu;
+  EXPECT_EQ(profile_of(recording).find("a second of each"), std::string::npos);
 }
 
 TEST(Pprof, SaysWhenTheSinkIsFull) {

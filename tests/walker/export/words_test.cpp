@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tests/support/golden.h"
+#include "tests/support/recordings.h"
 
 namespace mixwalk {
 namespace {
@@ -39,6 +40,28 @@ TEST(Words, EveryEventHasAKeyOfItsOwn) {
 TEST(Words, TheRuntimeWithItsVersion) {
   EXPECT_EQ(runtime_text({".NET", 10, 0, 12, 5}), ".NET 10.0.12");
   EXPECT_EQ(runtime_text({}), "no .NET runtime");
+}
+
+// 10 of 100 samples a second, on a busy machine.
+TEST(Words, TheRateThatWasReachedStandsBesideTheOneThatWasAskedFor) {
+  Recording recording = parked_recording({.threads = 2, .frames = 1, .seconds = 60});
+  EXPECT_EQ(rate_sentence(recording), "10.0 samples a second of each thread, 100 asked for");
+  recording.period_ns = 0;
+  EXPECT_EQ(rate_sentence(recording), "10.0 samples a second of each thread");
+  recording.event = SampleEvent::cpu;
+  EXPECT_EQ(rate_sentence(recording), "");
+}
+
+TEST(Words, RatesHaveTheDigitsThatMatter) {
+  const auto words = [](double reached_hz, std::uint64_t period_ns) {
+    const RateWords rate = rate_words(reached_hz, period_ns);
+    return rate.reached + " of " + rate.asked;
+  };
+  EXPECT_EQ(words(98.26, 10'000'000), "98.3 of 100");
+  EXPECT_EQ(words(9876.54, 100'000), "9876.5 of 10000");
+  EXPECT_EQ(words(100, 1'000'000'000 / 7000), "100.0 of 7000");
+  EXPECT_EQ(words(0.0126, 60'000'000'000), "0.013 of 0.016667");
+  EXPECT_EQ(words(0, 10'000'000), "0 of 100");
 }
 
 TEST(Words, EachKindHasALetterOfItsOwn) {

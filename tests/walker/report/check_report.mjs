@@ -180,6 +180,7 @@ async function a_recording_by_hand() {
 async function a_difference_by_hand() {
   const page = await open('difference');
   expect_equal(await page.text('h1'), 'orders.exe before and after', 'the title');
+  expect_equal(/28\.1 samples a second of each thread, 100 asked for[^]*30\.8 samples a second/.test(await page.text('#dumps')), true, 'the rate of each');
   expect_equal(await page.count('.scale .swatch'), 9, 'colours of the legend');
   const rows = () => page.evaluate(`d3.select('.flame').datum().descendants()
       .map(({data}) => [data.name, data.sides.map((share) => Math.round(1000 * share)), Math.round(1000 * data.value)])
@@ -300,6 +301,8 @@ async function odd_recordings() {
   for (const recording of ['empty', 'dump', 'exception', 'parked']) {
     const page = await open(recording);
     expect_equal(await page.count('[role=tabpanel]'), 1, `${recording}: it is shown`);
+    const rated = (await page.text('#facts')).includes('10.0 samples a second of each thread, 100 asked for');
+    expect_equal(rated, recording === 'parked', `${recording}: the rate in its head`);
     await expect_quiet(page, recording);
   }
 }

@@ -136,6 +136,13 @@ TEST(HtmlExporter, ARecordingAddsUpToItsSamples) {
   EXPECT_EQ(data["recording"]["strips"].size(), recording.threads.size());
 }
 
+TEST(HtmlExporter, ARecordingSaysTheRateThatWasReached) {
+  Recording recording = parked_recording({.seconds = 10});
+  EXPECT_EQ(data_of(page_of(recording))["recording"]["rate"], "10.0 samples a second of each thread, 100 asked for");
+  recording.event = SampleEvent::cpu;
+  EXPECT_EQ(data_of(page_of(recording))["recording"]["rate"], "");
+}
+
 TEST(HtmlExporter, ADumpThatWasStoredIsADumpAgain) {
   const Json data = data_of(page_of(to_recording(representative_snapshot())));
   EXPECT_EQ(data["dumps"][0]["threads"].size(), 4u);

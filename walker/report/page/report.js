@@ -42,12 +42,12 @@ function head() {
   } else if (compared) {
     facts.push(compared[1].event);
     byId('dumps').append(...compared.map((each, side) => el('li', {}, `${SIDES[side]}: ${readable(each.file)}, process ${each.process}, ` +
-        `${utc(each.time_ms)}, ${plural(each.samples, 'sample')}, ${duration(each.duration_ns)}, ${plural(each.threads.length, 'thread')}`)));
+        `${utc(each.time_ms)}, ${plural(each.samples, 'sample')}, ${duration(each.duration_ns)}, ${plural(each.threads.length, 'thread')}${each.rate && `, ${each.rate}`}`)));
     compared.forEach(({dropped}, side) => dropped && notes.push(`${SIDES[side]}: ${plural(dropped, 'sample')} got lost: the reader was too slow.`));
   } else {
     facts.push(`${recording.event}, ${plural(recording.samples, 'sample')}`, duration(recording.duration_ns),
                plural(recording.threads.length, 'thread'));
-    if (recording.period_ns) facts.push(`every ${duration(recording.period_ns)}`);
+    if (recording.rate || recording.period_ns) facts.push(recording.rate || `every ${duration(recording.period_ns)}, as asked for`);
     if (recording.dropped) notes.push(`${plural(recording.dropped, 'sample')} got lost: the reader was too slow.`);
   }
   byId('facts').append(...facts.filter(Boolean).map((fact) => el('li', {}, fact)));
