@@ -104,6 +104,7 @@ DumpRequest sampling_request(const Sampling& sampling) {
   return {.engine = sampling.engine,
           .deadline_ms = sampling.deadline_ms,
           .probe = sampling.probe,
+          .canary_id = sampling.canary_id,
           .canary_prefix = sampling.canary,
           .thread_ids = sampling.threads.ids,
           .at_once = sampling.at_once};
