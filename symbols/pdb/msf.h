@@ -42,7 +42,6 @@ class MsfFile {
   static MsfFile parse(std::span<const std::byte> file);
 
   PdbError error() const noexcept { return error_; }
-  std::uint32_t stream_count() const noexcept { return static_cast<std::uint32_t>(streams_.size()); }
   // Bytes; 0 for a stream that is missing.
   std::uint32_t stream_bytes(std::uint32_t stream) const noexcept;
 

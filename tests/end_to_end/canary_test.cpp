@@ -70,10 +70,19 @@ TEST_F(Canary, TheNamedThreadIsWalkedWhileOthersStand) {
   EXPECT_GT(count(snapshot).probes_run, count(snapshot).probes_failed);
 }
 
-TEST_F(Canary, ANameThatNobodyHasIsNoHarm) {
-  const Snapshot snapshot =
-      dump({.probe = ProbePolicy::always, .canary_prefix = "no such thread"});
+TEST_F(Canary, TheThreadWithTheIdIsWalkedWhileOthersStand) {
+  const std::uint32_t wanted = thread_named(dump({}), "native wait").os_id;
+  const Snapshot snapshot = dump({.probe = ProbePolicy::always, .canary_id = wanted});
+  EXPECT_NE(thread_named(snapshot, "native wait").probe, ProbeResult::none);
   EXPECT_GT(count(snapshot).probes_run, count(snapshot).probes_failed);
+}
+
+TEST_F(Canary, ANameOrAnIdThatNobodyHasIsNoHarm) {
+  for (const DumpRequest& request : {DumpRequest{.probe = ProbePolicy::always, .canary_prefix = "no such thread"},
+                                     DumpRequest{.probe = ProbePolicy::always, .canary_id = 0xFFFF'FFF0}}) {
+    const Snapshot snapshot = dump(request);
+    EXPECT_GT(count(snapshot).probes_run, count(snapshot).probes_failed);
+  }
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ constexpr std::size_t kMaxCodeView = 4096 + 24;
 // Sizes and offsets of the structures; all are packed to four bytes.
 constexpr std::uint64_t kSystemBytes = 56 - 24;  // without the processor's features
 constexpr std::uint64_t kThreadBytes = 48, kModuleBytes = 108, kDescriptorBytes = 16;
-constexpr std::uint64_t kUnloadedBytes = 24, kThreadInfoBytes = 64, kRegionBytes = 48;
+constexpr std::uint64_t kThreadInfoBytes = 64, kRegionBytes = 48;
 constexpr std::uint32_t kFixedFileInfo = 0xFEEF04BD;
 
 // CONTEXT of x64 (winnt.h).
@@ -80,7 +80,6 @@ MinidumpError Minidump::parse_all() {
   }
   parse_thread_names();
   parse_thread_info();
-  parse_unloaded();
   parse_exception();
   parse_misc();
   parse_memory64_list();
@@ -183,22 +182,6 @@ MinidumpError Minidump::parse_modules() {
   return MinidumpError::none;
 }
 
-void Minidump::parse_unloaded() {
-  const Stream* const found = stream(kUnloadedModuleList);
-  if (found == nullptr) return;
-  const auto bytes = bytes_of(found->location);
-  std::uint64_t record_bytes = 0;
-  const Table table = sized_table_of(bytes, kUnloadedBytes, false, record_bytes);
-  FileReader reader(bytes);
-  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(table.count, kMaxModules); ++i) {
-    const std::uint64_t at = table.first + i * record_bytes;
-    unloaded_.push_back({.base = reader.at<std::uint64_t>(at),
-                         .size = reader.at<std::uint32_t>(at + 8),
-                         .timestamp = reader.at<std::uint32_t>(at + 16),
-                         .path = text_at(reader.at<std::uint32_t>(at + 20))});
-  }
-}
-
 void Minidump::parse_thread_names() {
   const Stream* const found = stream(kThreadNames);
   if (found == nullptr) return;
@@ -248,13 +231,11 @@ void Minidump::parse_exception() {
 void Minidump::parse_misc() {
   const Stream* const found = stream(kMiscInfo);
   if (found == nullptr) return;
-  constexpr std::uint32_t kProcessId = 1, kProcessTimes = 2;
+  constexpr std::uint32_t kProcessId = 1;
   FileReader reader(bytes_of(found->location));
   const auto flags = reader.at<std::uint32_t>(4);
   const auto id = reader.at<std::uint32_t>(8);
   if (!reader.failed() && (flags & kProcessId) != 0) process_id_ = id;
-  const auto start = reader.at<std::uint32_t>(12);
-  if (!reader.failed() && (flags & kProcessTimes) != 0) process_start_ = start;
 }
 
 void Minidump::parse_memory_list() {

@@ -43,13 +43,6 @@ struct MinidumpModule {
   std::optional<CodeViewId> pdb;
 };
 
-struct MinidumpUnloadedModule {
-  std::uint64_t base = 0;
-  std::uint32_t size = 0;
-  std::uint32_t timestamp = 0;
-  std::string path;  // UTF-8
-};
-
 // MINIDUMP_EXCEPTION_STREAM.
 struct MinidumpException {
   std::uint32_t thread = 0;
@@ -89,13 +82,11 @@ class Minidump {
   std::uint32_t time() const noexcept { return time_; }  // seconds since 1970 UTC, of the dump
   std::uint64_t flags() const noexcept { return flags_; }  // MINIDUMP_TYPE
   const MinidumpSystem& system() const noexcept { return system_; }
-  // MINIDUMP_MISC_INFO; 0: unknown. The time: seconds since 1970 UTC.
+  // MINIDUMP_MISC_INFO; 0: unknown.
   std::uint32_t process_id() const noexcept { return process_id_; }
-  std::uint32_t process_start() const noexcept { return process_start_; }
 
   std::span<const MinidumpThread> threads() const noexcept { return threads_; }
   std::span<const MinidumpModule> modules() const noexcept { return modules_; }
-  std::span<const MinidumpUnloadedModule> unloaded_modules() const noexcept { return unloaded_; }
   const std::optional<MinidumpException>& exception() const noexcept { return exception_; }
 
   // Sorted by address, disjoint; ranges that adjoin both in the target and in the file are joined. Where two ranges of
@@ -120,7 +111,6 @@ class Minidump {
   MinidumpError parse_system();
   MinidumpError parse_threads();
   MinidumpError parse_modules();
-  void parse_unloaded();
   void parse_thread_names();
   void parse_thread_info();
   void parse_exception();
@@ -144,11 +134,10 @@ class Minidump {
   std::uint32_t time_ = 0;
   std::uint64_t flags_ = 0;
   MinidumpSystem system_;
-  std::uint32_t process_id_ = 0, process_start_ = 0;
+  std::uint32_t process_id_ = 0;
   std::vector<MinidumpThread> threads_;
   std::vector<std::pair<std::uint32_t, std::size_t>> threads_by_id_;
   std::vector<MinidumpModule> modules_;
-  std::vector<MinidumpUnloadedModule> unloaded_;
   std::optional<MinidumpException> exception_;
   std::vector<MinidumpRange> memory_;
   std::uint64_t missing_bytes_ = 0;

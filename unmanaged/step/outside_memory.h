@@ -22,10 +22,4 @@ class OutsideMemory {
   ~OutsideMemory() = default;
 };
 
-// Frozen-safe.
-class UnknownOutsideMemory final : public OutsideMemory {
- public:
-  MemoryKind kind(std::uint64_t) noexcept override { return MemoryKind::unknown; }
-};
-
 }  // namespace mixwalk

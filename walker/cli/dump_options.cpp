@@ -198,7 +198,9 @@ std::optional<ParseResult> finish_series(DumpArguments& arguments) {
   if (arguments.every) command.every_ms = *parse_duration(*arguments.every);
   if (command.every_ms == 0) return usage("--every takes a time above 0", "dump");
   Sampling& sampling = command.visit.sampling;
-  if (!arguments.one_by_one && sampling.engine != Engine::snapshot && sampling.canary.empty()) sampling.at_once = true;
+  if (!arguments.one_by_one && sampling.engine != Engine::snapshot && !arguments.visit.canary) {
+    sampling.at_once = true;
+  }
   return std::nullopt;
 }
 
@@ -213,7 +215,7 @@ ParseResult finish_dump(DumpArguments& arguments) {
       return usage("--at-once does not go with --engine snapshot: the runtime is not asked about "
                    "threads that stand together", "dump");
     }
-    if (!sampling.canary.empty()) return usage("--canary does not go with --at-once", "dump");
+    if (arguments.visit.canary) return usage("--canary does not go with --at-once", "dump");
     sampling.engine = Engine::copy;
     sampling.deadline_ms = kAtOnceDeadlineMs;
   }

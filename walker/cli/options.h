@@ -47,7 +47,9 @@ struct Sampling {
   Engine engine = Engine::automatic;
   std::uint32_t deadline_ms = kDefaultDeadlineMs;
   ProbePolicy probe = ProbePolicy::risk;
-  std::string canary;       // a thread's name begins so; empty: chosen
+  // The thread on which the probe is tried, by its id or by the beginning of its name; 0 and empty: chosen.
+  std::uint32_t canary_id = 0;
+  std::string canary;
   ThreadSelection threads;  // empty: all
   bool at_once = false;     // of a dump: all threads stand together
 };

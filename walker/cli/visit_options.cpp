@@ -13,6 +13,20 @@ const std::map<std::string, ProbePolicy> kProbes = {{"always", ProbePolicy::alwa
                                                     {"risk", ProbePolicy::risk},
                                                     {"never", ProbePolicy::never}};
 
+// One thread, as `option` names it: by its id, or by the beginning of its name.
+std::optional<ParseResult> add_thread(std::string thread, const std::string& option, const std::string& command,
+                                      ThreadSelection& selection) {
+  if (thread.empty()) return usage(option + " needs a name or an id", command);
+  if (const auto id = parse_thread_id(thread)) {
+    selection.ids.push_back(*id);
+  } else if (is_written_as_id(thread)) {
+    return usage(option + ": \"" + thread + "\" is no thread's id", command);
+  } else {
+    selection.names.push_back(std::move(thread));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void add_visit(CLI::App& app, VisitArguments& arguments, Visit& visit, const char* verb) {
@@ -36,9 +50,10 @@ void add_visit(CLI::App& app, VisitArguments& arguments, Visit& visit, const cha
              "another thread before a thread is walked (default risk: where it may hold a\n"
              "lock of the runtime)")
       ->option_text("WHEN");
-  app.add_option("--canary", sampling.canary,
-                 "The thread to try it on: its name begins so (default: a parked one)")
-      ->option_text("NAME");
+  app.add_option("--canary", arguments.canary,
+                 "The thread to try it on: that with this id (1364 or 0x554), or one whose name\n"
+                 "begins so (default: a parked one)")
+      ->option_text("NAME-or-TID");
   add_list(app, "--thread,--threads", arguments.threads,
            "Only the thread with this id (1364 or 0x554), or threads whose names begin so;\n"
            "may be given again")
@@ -60,15 +75,7 @@ void add_visit(CLI::App& app, VisitArguments& arguments, Visit& visit, const cha
 std::optional<ParseResult> finish_threads(std::vector<std::string>& threads,
                                           const std::string& command, ThreadSelection& selection) {
   for (std::string& thread : threads) {
-    if (const auto id = parse_thread_id(thread)) {
-      selection.ids.push_back(*id);
-    } else if (thread.empty()) {
-      return usage("--thread needs a name or an id", command);
-    } else if (is_written_as_id(thread)) {
-      return usage("--thread: \"" + thread + "\" is no thread's id", command);
-    } else {
-      selection.names.push_back(std::move(thread));
-    }
+    if (auto wrong = add_thread(std::move(thread), "--thread", command, selection)) return wrong;
   }
   return std::nullopt;
 }
@@ -98,6 +105,12 @@ std::optional<ParseResult> finish_visit(VisitArguments& arguments, const std::st
     return usage("--wait goes with --process-id and --name", command);
   }
   if (auto wrong = finish_threads(arguments.threads, command, sampling.threads)) return wrong;
+  if (arguments.canary) {
+    ThreadSelection canary;
+    if (auto wrong = add_thread(*arguments.canary, "--canary", command, canary)) return wrong;
+    if (!canary.ids.empty()) sampling.canary_id = canary.ids.front();
+    if (!canary.names.empty()) sampling.canary = canary.names.front();
+  }
   if (arguments.id) {
     visit.target = ById{*arguments.id};
   } else if (arguments.name) {

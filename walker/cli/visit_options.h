@@ -20,6 +20,7 @@ struct VisitArguments {
   std::string wait = "0s";
   std::optional<std::string> deadline;
   std::optional<ProbePolicy> probe;
+  std::optional<std::string> canary;
   std::vector<std::string> threads;
 };
 

@@ -22,8 +22,6 @@ struct FrameDifference {
   std::string label;  // as exports have it (RecordedStacks), without a mark of a guess; UTF-8
   FrameShare before, after;
 
-  double self_change() const noexcept { return after.self - before.self; }
-  double total_change() const noexcept { return after.total - before.total; }
   bool operator==(const FrameDifference&) const = default;
 };
 

@@ -59,7 +59,7 @@ ParsedUrl wrong(std::string problem) {
 
 }  // namespace
 
-ParsedUrl parse_collector_url(std::string_view text) {
+ParsedUrl parse_collector_url(std::string_view text, std::string_view default_path) {
   constexpr std::string_view kScheme = "http://";
   if (text.size() > kMaxUrl) return wrong("the URL is too long");
   if (ascii_lower(text).starts_with("https://")) {
@@ -98,7 +98,7 @@ ParsedUrl parse_collector_url(std::string_view text) {
     url.port = *number;
   }
   url.host = ascii_lower(host);
-  if (path.size() > 1) url.path = path;
+  url.path = path.size() > 1 ? path : default_path;
   return {.url = std::move(url)};
 }
 

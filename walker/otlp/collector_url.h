@@ -7,11 +7,14 @@
 
 namespace mixwalk {
 
+// Where a collector takes profiles by default, below the URL of all signals.
+inline constexpr std::string_view kProfilesPath = "/v1development/profiles";
+
 // Where an OpenTelemetry collector takes profiles by OTLP/HTTP, without TLS.
 struct CollectorUrl {
   std::string host;  // lower case; an IPv6 address without its brackets
   std::uint16_t port = 4318;
-  std::string path = "/v1development/profiles";
+  std::string path{kProfilesPath};
 
   bool operator==(const CollectorUrl&) const = default;
 };
@@ -21,8 +24,9 @@ struct ParsedUrl {
   std::string problem;  // else: why not, one line that goes on from the name of the option
 };
 
-// http://HOST[:PORT][/PATH], nothing else: no user, no query. Not trusted.
-ParsedUrl parse_collector_url(std::string_view text);
+// http://HOST[:PORT][/PATH], nothing else: no user, no query. Not trusted. `default_path`: of a URL without a path, or
+// with "/" only.
+ParsedUrl parse_collector_url(std::string_view text, std::string_view default_path = kProfilesPath);
 
 // As the Host field of HTTP has it.
 std::string authority(const CollectorUrl& url);

@@ -32,7 +32,7 @@ ParsedUrl parse_base_url(std::string base) {
   while (base.ends_with('/')) base.pop_back();
   const std::size_t host = base.find("//");
   if (host == base.npos || base.find('/', host + 2) == base.npos) return parse_collector_url(base);
-  return parse_collector_url(base + CollectorUrl{}.path);
+  return parse_collector_url(base + std::string(kProfilesPath));
 }
 
 // RFC 9110: token.
@@ -66,7 +66,8 @@ ParsedUrl collector_url(const std::string& url, const OtelVariables& variables) 
   };
   if (!url.empty()) return from("--otlp", parse_collector_url(url));
   if (const std::string& its = variables.profiles_endpoint; !its.empty()) {
-    return from("OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT", parse_collector_url(its));
+    // Used as it is; without a path, the root path (the specification of OpenTelemetry's OTLP exporter says so).
+    return from("OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT", parse_collector_url(its, "/"));
   }
   if (const std::string& its = variables.endpoint; !its.empty()) {
     return from("OTEL_EXPORTER_OTLP_ENDPOINT", parse_base_url(its));

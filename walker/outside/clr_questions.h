@@ -123,9 +123,8 @@ class ClrQuestions {
   // In the order of `ips`, which are addresses inside instructions (CodeAddress::lookup()).
   virtual ClrIlPlaces il_places(std::span<const std::uint64_t> ips) = 0;
 
-  // Hints: what will be asked one by one afterwards. Where each question goes to another process, all of them together
+  // A hint: what will be asked one by one afterwards. Where each question goes to another process, all of them together
   // then cost little more than one.
-  virtual void expect_code(std::span<const std::uint64_t> /*ips*/) {}
   virtual void expect_methods(std::span<const std::uint64_t> /*methods*/) {}
 
   // The target has run since: forgets what was learnt about it.

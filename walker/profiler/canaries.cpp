@@ -14,12 +14,10 @@ constexpr DWORD kNameMs = 200;
 
 }  // namespace
 
-void Canaries::choose(const std::string& prefix) {
+void Canaries::choose(std::uint32_t wanted, const std::string& prefix) {
   chosen_.clear();
-  if (!prefix.empty()) {
-    const auto named = registry_.wait_for_name(prefix, kNameMs);
-    if (named && try_out(*named)) chosen_.push_back(*named);
-  }
+  if (wanted == 0 && !prefix.empty()) wanted = registry_.wait_for_name(prefix, kNameMs).value_or(0);
+  if (wanted != 0 && try_out(wanted)) chosen_.push_back(wanted);
   std::size_t tried = 0;
   for (const std::uint32_t os_id : registry_.os_ids()) {
     if (chosen_.size() == kWanted || ++tried > kMaxTried) return;

@@ -23,9 +23,10 @@ class Canaries {
   Canaries(ThreadRegistry& registry, FreezeGate& gate, CanaryProbe& probe) noexcept
       : registry_(registry), gate_(gate), probe_(probe) {}
 
-  // To be called with nothing frozen. A thread whose name begins with `prefix` is tried first, and is waited for a
-  // short time; with an empty prefix, or where that thread fails its trial, others are tried.
-  void choose(const std::string& prefix);
+  // To be called with nothing frozen. The thread with the id `wanted`, or else a thread whose name begins with `prefix`
+  // (waited for a short time), is tried first; with 0 and an empty prefix, or where that thread fails its trial, others
+  // are tried.
+  void choose(std::uint32_t wanted, const std::string& prefix);
 
   // The canary for one freeze of one target: another thread than the target, claimed for as long as the worker may walk
   // it.

@@ -114,7 +114,7 @@ void Sampler::begin(const DumpRequest& request) {
 
 void Sampler::prepare_probe(const DumpRequest& request) {
   if (std::exchange(probe_prepared_, true) || request.probe == ProbePolicy::never) return;
-  if (probe_.start()) canaries_.choose(request.canary_prefix);
+  if (probe_.start()) canaries_.choose(request.canary_id, request.canary_prefix);
 }
 
 const char* Sampler::obstacle() const noexcept {

@@ -20,7 +20,7 @@ namespace mixwalk {
 // little-endian length and a protobuf message of one field, whose number is the kind of the message. Both ends treat
 // what they read as hostile: decoding is bounded, throws std::bad_alloc at most, and rejects what it does not
 // understand.
-inline constexpr std::uint32_t kProtocolVersion = 6;
+inline constexpr std::uint32_t kProtocolVersion = 7;
 
 // A longer message than this is not one of ours. The largest real one is a thread's stack of kMaxFrames frames of at
 // most 80 bytes each.
@@ -54,7 +54,9 @@ struct DumpRequest {
   // How long a thread may be frozen before the supervisor resumes it, milliseconds.
   std::uint32_t deadline_ms = kDefaultDeadlineMs;
   ProbePolicy probe = ProbePolicy::risk;  // of Engine::snapshot
-  // The canary's name begins with this text; empty: a parked managed thread is chosen.
+  // The canary: the thread with this id, or one whose name begins with this text. 0 and empty: a parked managed thread
+  // is chosen.
+  std::uint32_t canary_id = 0;
   std::string canary_prefix;
   // Only these; empty: all of the process.
   std::vector<std::uint32_t> thread_ids;

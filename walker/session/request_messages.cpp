@@ -14,7 +14,7 @@ using protozero::pbf_message;
 // Field numbers.
 enum class RequestField : protozero::pbf_tag_type {
   engine = 1, deadline_ms = 2, probe = 3, canary_prefix = 4, thread_id = 5, both_engines = 6,
-  at_once = 7,
+  at_once = 7, canary_id = 8,
 };
 enum class RecordField : protozero::pbf_tag_type {
   sampling = 1, event = 2, period_ns = 3, thread_name = 4, type = 5, every = 6,
@@ -34,6 +34,7 @@ void put_request(protozero::pbf_writer& outer, protozero::pbf_tag_type field, co
   for (const std::uint32_t id : request.thread_ids) out.add_uint32(RequestField::thread_id, id);
   if (request.both_engines) out.add_bool(RequestField::both_engines, true);
   if (request.at_once) out.add_bool(RequestField::at_once, true);
+  if (request.canary_id != 0) out.add_uint32(RequestField::canary_id, request.canary_id);
 }
 
 DumpRequest get_dump_request(protozero::data_view bytes) {
@@ -55,6 +56,7 @@ DumpRequest get_dump_request(protozero::data_view bytes) {
       case RequestField::thread_id: request.thread_ids.push_back(in.get_uint32()); break;
       case RequestField::both_engines: request.both_engines = get_flag(in); break;
       case RequestField::at_once: request.at_once = get_flag(in); break;
+      case RequestField::canary_id: request.canary_id = in.get_uint32(); break;
       default: in.skip();
     }
   }

@@ -42,7 +42,7 @@ FreezeBench::FreezeBench(const Parts& parts, std::FILE* rows)
 void FreezeBench::run(int rounds) {
   walk_.warm_up(parts_.clr->info4.get());
   if (!probe_.start()) return;
-  canaries_.choose({});
+  canaries_.choose(0, {});
   find_targets();
   cycles_per_ns();
   const std::size_t ways = std::size(kWays);

@@ -86,7 +86,7 @@ UniqueHandle start(const std::vector<std::string>& arguments, const StartOptions
   plain.hStdInput = in;
   plain.hStdOutput = out;
   plain.hStdError = err;
-  DWORD flags = options.flags;
+  DWORD flags = options.flags | CREATE_SUSPENDED;
   if (mitigations.list() != nullptr) {
     plain.cb = sizeof startup;
     flags |= EXTENDED_STARTUPINFO_PRESENT;
@@ -100,10 +100,16 @@ UniqueHandle start(const std::vector<std::string>& arguments, const StartOptions
   if (!started) {
     throw std::runtime_error("cannot start " + arguments.front() + ": error " + std::to_string(GetLastError()));
   }
-  CloseHandle(created.hThread);
-  AssignProcessToJobObject(own_job(), created.hProcess);
+  const UniqueHandle thread(created.hThread);
+  UniqueHandle process(created.hProcess);
+  // Before its first instruction: what it starts itself is in the job as well.
+  if (!AssignProcessToJobObject(own_job(), process.get())) {
+    std::fprintf(stderr, "%s is in no job (error %lu): it may outlive its test\n", arguments.front().c_str(),
+                 GetLastError());
+  }
+  if ((options.flags & CREATE_SUSPENDED) == 0) ResumeThread(thread.get());
   id = created.dwProcessId;
-  return UniqueHandle(created.hProcess);
+  return process;
 }
 
 // Reads until the pipe is closed, or until its program has ended and nothing is left in the pipe.

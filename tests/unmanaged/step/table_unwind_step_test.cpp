@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/code_builder.h"
+#include "tests/support/unknown_outside_memory.h"
 
 namespace mixwalk {
 namespace {

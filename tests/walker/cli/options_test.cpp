@@ -126,6 +126,7 @@ TEST(Options, EveryOptionOfDump) {
   EXPECT_EQ(command.visit.sampling.deadline_ms, 20u);
   EXPECT_EQ(command.visit.sampling.probe, ProbePolicy::always);
   EXPECT_EQ(command.visit.sampling.canary, "Idle");
+  EXPECT_EQ(command.visit.sampling.canary_id, 0u);
   EXPECT_EQ(command.visit.sampling.threads.ids, (std::vector<std::uint32_t>{10, 77}));
   EXPECT_EQ(dump({"-n", "x", "-o", "a.json", "-f", "text"}).format->name, "text");
 }
@@ -466,6 +467,16 @@ TEST(Options, AThreadIsNamedByItsIdInEitherFormOrByItsName) {
       EXPECT_EQ(threads.ids, (std::vector<std::uint32_t>{0x554, 0x554}));
       EXPECT_EQ(threads.names, std::vector<std::string>{"Orders worker"});
     }
+    for (const char* canary : {"0x554", "1364"}) {
+      const ParseResult result = parse_command_line({command, "-p", "1", "--canary", canary});
+      ASSERT_TRUE(result.command) << result.to_stderr;
+      const Sampling sampling = command == "dump" ? std::get<DumpCommand>(*result.command).visit.sampling
+                                                  : std::get<RecordCommand>(*result.command).visit.sampling;
+      EXPECT_EQ(sampling.canary_id, 0x554u);
+      EXPECT_EQ(sampling.canary, "");
+    }
+    expect_usage({command, "-p", "1", "--canary", "0"}, "--canary: \"0\" is no thread's id");
+    expect_usage({command, "-p", "1", "--canary", ""}, "--canary needs a name or an id");
     expect_usage({command, "-p", "1", "--thread", "0"}, "is no thread's id");
     expect_usage({command, "-p", "1", "--thread", "0x100000000"}, "is no thread's id");
   }

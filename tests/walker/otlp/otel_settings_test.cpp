@@ -26,6 +26,12 @@ TEST(OtelSettings, ThePathOfProfilesFollowsTheUrlOfAllSignals) {
   EXPECT_EQ(url("", {.endpoint = "http://a:1/otlp//"}), "http://a:1/otlp/v1development/profiles");
 }
 
+TEST(OtelSettings, TheUrlOfProfilesIsUsedAsItIs) {
+  EXPECT_EQ(url("", {.profiles_endpoint = "http://a:1"}), "http://a:1/");
+  EXPECT_EQ(url("", {.profiles_endpoint = "http://a/"}), "http://a:4318/");
+  EXPECT_EQ(url("", {.profiles_endpoint = "http://a/b/"}), "http://a:4318/b/");
+}
+
 TEST(OtelSettings, ACollectorThatMakesNoSenseIsNamedBySource) {
   EXPECT_EQ(url("", {}),
             "--otlp needs a URL: it has none, and OTEL_EXPORTER_OTLP_ENDPOINT is not set");

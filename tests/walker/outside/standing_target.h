@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/support/paged_memory.h"
+#include "tests/support/unknown_outside_memory.h"
 #include "walker/outside/target.h"
 
 namespace mixwalk::test {

@@ -20,7 +20,7 @@ std::vector<Message> one_of_each() {
   assembly.pdb.reset();
   std::vector<Message> messages = {Hello{kProtocolVersion, snapshot.process, snapshot.runtime, 4711},
                                    DumpRequest{Engine::copy},
-                                   DumpRequest{Engine::snapshot, 7, ProbePolicy::always, "Idle",
+                                   DumpRequest{Engine::snapshot, 7, ProbePolicy::always, 0xFFFF'FFFF, "Idle",
                                                {3, 4}, true},
                                    DumpRequest{.engine = Engine::copy, .at_once = true},
                                    Thread{.os_id = 9, .moment = 3},

@@ -32,6 +32,7 @@
 #include "walker/model/counters.h"
 #include "walker/outside/win/target_clr.h"
 #include "walker/session/visit_failure.h"
+#include "walker/session/win/token.h"
 #include "walker/symbolise.h"
 
 namespace mixwalk {
@@ -233,7 +234,7 @@ ExitCode DumpRun::run_series() {
       break;
     }
     if (!process) {
-      process = UniqueHandle(OpenProcess(SYNCHRONIZE | PROCESS_QUERY_LIMITED_INFORMATION, FALSE, dump->process.id));
+      process = open_process(SYNCHRONIZE | PROCESS_QUERY_LIMITED_INFORMATION, dump->process.id);
     }
     catch_ctrl_c();  // from here on there is something to keep
     add_names(*dump);

@@ -10,6 +10,7 @@
 #include "walker/session/visit_failure.h"
 #include "walker/session/win/processes.h"
 #include "walker/session/win/thread_list.h"
+#include "walker/session/win/token.h"
 
 namespace mixwalk {
 namespace {
@@ -94,8 +95,7 @@ void meet_threads_of(std::uint32_t process_id, UnmatchedThreads& unmatched) {
   for (BOOL more = Thread32First(all.get(), &entry); more;
        more = Thread32Next(all.get(), &entry)) {
     if (entry.th32OwnerProcessID != process_id) continue;
-    const UniqueHandle thread(
-        OpenThread(THREAD_QUERY_LIMITED_INFORMATION, FALSE, entry.th32ThreadID));
+    const UniqueHandle thread = open_thread(THREAD_QUERY_LIMITED_INFORMATION, entry.th32ThreadID);
     unmatched.met(entry.th32ThreadID, thread ? thread_description(thread.get()) : "");
   }
 }
@@ -104,6 +104,7 @@ DumpRequest sampling_request(const Sampling& sampling) {
   return {.engine = sampling.engine,
           .deadline_ms = sampling.deadline_ms,
           .probe = sampling.probe,
+          .canary_id = sampling.canary_id,
           .canary_prefix = sampling.canary,
           .thread_ids = sampling.threads.ids,
           .at_once = sampling.at_once};

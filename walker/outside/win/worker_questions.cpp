@@ -76,15 +76,10 @@ void WorkerQuestions::keep(std::uint64_t ip, const std::optional<ClrCode>& code)
   if (!add(code->start, code->hot_bytes) && !add(code->cold_start, code->cold_bytes)) single_[ip] = code;
 }
 
-const std::optional<ClrCode>* WorkerQuestions::known_code(std::uint64_t ip) const {
-  const auto single = single_.find(ip);
-  return single != single_.end() ? &single->second : nullptr;
-}
-
 std::optional<ClrCode> WorkerQuestions::code_at(std::uint64_t ip) {
   const auto next = pieces_.upper_bound(ip);
   if (next != pieces_.begin() && ip < std::prev(next)->second.first) return std::prev(next)->second.second;
-  if (const auto* known = known_code(ip)) return *known;
+  if (const auto known = single_.find(ip); known != single_.end()) return known->second;
   const auto* answer = ask<CodeAnswer>(AskCode{{ip}});
   if (answer == nullptr) return std::nullopt;
   if (answer->codes.size() != 1) {
@@ -94,27 +89,6 @@ std::optional<ClrCode> WorkerQuestions::code_at(std::uint64_t ip) {
   const std::optional<ClrCode> code = answer->codes.front();
   keep(ip, code);
   return code;
-}
-
-void WorkerQuestions::expect_code(std::span<const std::uint64_t> ips) {
-  std::vector<std::uint64_t> wanted(ips.begin(), ips.end());
-  std::ranges::sort(wanted);
-  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
-  std::erase_if(wanted, [&](std::uint64_t ip) {
-    const auto next = pieces_.upper_bound(ip);
-    return known_code(ip) != nullptr ||
-           (next != pieces_.begin() && ip < std::prev(next)->second.first);
-  });
-  for (std::size_t at = 0; at < wanted.size(); at += kMaxAsked) {
-    const auto part = std::span(wanted).subspan(at, std::min(kMaxAsked, wanted.size() - at));
-    const auto* answer = ask<CodeAnswer>(AskCode{{part.begin(), part.end()}});
-    if (answer == nullptr) return;
-    if (answer->codes.size() != part.size()) {
-      reject();
-      return;
-    }
-    for (std::size_t i = 0; i < part.size(); ++i) keep(part[i], answer->codes[i]);
-  }
 }
 
 void WorkerQuestions::expect_methods(std::span<const std::uint64_t> methods) {

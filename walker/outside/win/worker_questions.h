@@ -41,7 +41,6 @@ class WorkerQuestions final : public ClrQuestions {
   std::vector<std::string> heap_object_types(std::span<const std::uint64_t> addresses) override;
   std::vector<std::optional<ClrLock>> lock_objects(std::span<const std::uint64_t> objects) override;
   ClrIlPlaces il_places(std::span<const std::uint64_t> ips) override;
-  void expect_code(std::span<const std::uint64_t> ips) override;
   void expect_methods(std::span<const std::uint64_t> methods) override;
   void target_ran() override;
   std::string obstacle() const override { return obstacle_; }
@@ -58,7 +57,6 @@ class WorkerQuestions final : public ClrQuestions {
   // What came is no answer to what was asked.
   void reject();
   void keep(std::uint64_t ip, const std::optional<ClrCode>& code);
-  const std::optional<ClrCode>* known_code(std::uint64_t ip) const;
 
   std::uint32_t answer_ms_ = kClrAnswerMs;
   std::unique_ptr<WorkerProcess> worker_;

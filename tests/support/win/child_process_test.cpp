@@ -1,0 +1,49 @@
+#include "tests/support/win/child_process.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string>
+
+#include "unmanaged/win/module_path.h"
+#include "unmanaged/win/utf8.h"
+
+namespace mixwalk {
+namespace {
+
+// This program as a child: one of its disabled cases, which play the parts.
+std::vector<std::string> part(const std::string& name) {
+  return {to_utf8(module_path(nullptr)), "--gtest_also_run_disabled_tests", "--gtest_filter=ChildProcess.DISABLED_" + name};
+}
+
+TEST(ChildProcess, DISABLED_Sleeps) { Sleep(60'000); }
+
+TEST(ChildProcess, DISABLED_StartsASleeperAndIsKilled) {
+  const ChildProcess sleeper(part("Sleeps"));
+  std::printf("\nSLEEPER %lu\n", sleeper.id());
+  std::fflush(stdout);
+  Sleep(60'000);
+}
+
+TEST(ChildProcess, IsInAJob) {
+  const ChildProcess sleeper(part("Sleeps"));
+  BOOL in_job = FALSE;
+  ASSERT_TRUE(IsProcessInJob(sleeper.handle(), nullptr, &in_job));
+  EXPECT_TRUE(in_job);
+}
+
+TEST(ChildProcess, AKilledTestProgramLeavesNoChild) {
+  ChildProcess killed(part("StartsASleeperAndIsKilled"));
+  std::optional<std::string> line;
+  do {
+    line = killed.read_line();
+    ASSERT_TRUE(line) << "it names no sleeper";
+  } while (!line->starts_with("SLEEPER "));
+  const UniqueHandle sleeper(OpenProcess(SYNCHRONIZE, FALSE, std::stoul(line->substr(8))));
+  ASSERT_TRUE(sleeper);
+  killed.terminate();
+  EXPECT_EQ(WaitForSingleObject(sleeper.get(), 20'000), WAIT_OBJECT_0);
+}
+
+}  // namespace
+}  // namespace mixwalk
