@@ -296,7 +296,7 @@ TEST(ShortProgram, ThatIsNoDotnetProgramIsSaidAndLeavesNoFile) {
       record_program(file, {"C:\\windows\\system32\\cmd.exe", "/c", "exit 3"});
   EXPECT_EQ(result.exit_code, kTargetExited) << result.err;
   EXPECT_TRUE(says(result, "(C:\\windows\\system32\\cmd.exe) ended with code 3 before mixwalk.dll "
-                           "was met in it: it is no .NET program"))
+                           "sent a message: it is not a .NET program"))
       << result.err;
   EXPECT_FALSE(is_there(file));
 }

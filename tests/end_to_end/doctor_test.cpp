@@ -95,7 +95,7 @@ TEST_F(Doctor, WithoutATrialOnlyReads) {
   EXPECT_EQ(result.exit_code, 0u) << result.out;
   EXPECT_EQ(result.out.find("  trial "), std::string::npos) << result.out;
   EXPECT_NE(result.out.find("good  process "), std::string::npos) << result.out;
-  EXPECT_NE(result.out.find("C:\\no such folder is no folder"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("C:\\no such folder is not a folder"), std::string::npos) << result.out;
   EXPECT_NE(result.out.find("https://example.com is on another machine"), std::string::npos) << result.out;
 }
 

@@ -28,7 +28,7 @@ ExitCode compare_recordings(const HangCommand& command, bool colour, NamedRecord
     return report({ExitCode::input, "--across is for dumps, and " + quoted_path(first.file) + " is a recording"});
   }
   if (command.format == Format::json) {
-    return report({ExitCode::input, "two recordings are compared as text or HTML, not as JSON"});
+    return report({ExitCode::input, "a comparison of two recordings is written as text or HTML, not as JSON"});
   }
   const std::array<std::string, 2> files = {std::move(first.file), std::move(second.file)};
   const Recording before = shown(std::move(first.recording), command.all);

@@ -4,8 +4,8 @@ namespace mixwalk {
 namespace {
 
 constexpr char kConvertHelp[] =
-    "Writes a recording (a .mixwalk file) in the format of another tool. What was cut off a\n"
-    "recording is left out, and said.\n"
+    "Writes a recording (a .mixwalk file) in the format of another tool. If the recording was\n"
+    "cut off, mixwalk converts the complete part and prints a message.\n"
     "\n"
     "Examples:\n"
     "  mixwalk convert orders.mixwalk -o orders.json\n"
@@ -19,7 +19,7 @@ void add_convert(CLI::App& app, ConvertArguments& arguments) {
   convert->add_option("input", arguments.input, "The recording")->option_text("IN");
   convert
       ->add_option("-o,--output", arguments.output,
-                   "The file to write; - or nothing: standard output")
+                   "The file to write (default, or -: standard output)")
       ->option_text("OUT");
   add_format(*convert, arguments.format, FormatsOf::all, "by the extension of OUT");
   add_otlp(*convert, arguments.otlp);
@@ -48,7 +48,7 @@ ParseResult finish_convert(const ConvertArguments& arguments, const OtelVariable
   }
   command.format = format_by_path(command.output);
   if (command.format == nullptr) {
-    return usage("convert needs --format, or an --output whose extension says it", "convert");
+    return usage("convert needs --format, or an --output whose extension mixwalk knows", "convert");
   }
   return {.command = std::move(command)};
 }

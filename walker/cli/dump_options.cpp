@@ -12,15 +12,16 @@ namespace {
 
 constexpr char kDumpHelp[] =
     "Prints the complete call stacks of every thread of a .NET process, native and managed\n"
-    "frames interleaved. The process goes on running: each thread stands still for about a\n"
-    "millisecond, and mixwalk leaves the process when it is done. With --at-once all threads\n"
-    "stand still together, and their stacks are those of one moment.\n"
+    "frames interleaved. The process keeps running: mixwalk suspends each thread for about a\n"
+    "millisecond, and leaves the process at the end. With --at-once it suspends all threads\n"
+    "together, so that all stacks are from the same moment.\n"
     "\n"
-    "Where mixwalk.dll is refused, or is not let in within 2s, the process is looked at from\n"
-    "outside: it is only read then (--outside asks for that).\n"
+    "If the process refuses mixwalk.dll, or does not answer within 2 s, mixwalk only reads the\n"
+    "process from outside. --outside always does this.\n"
     "\n"
-    "Or prints the stacks in a dump file (minidump) of an x64 process, .NET or not. With -o NAME.dmp\n"
-    "such a file is written, with all of the memory; the process stands still until it is whole.\n"
+    "With FILE.dmp it prints the stacks in a dump file (minidump) of an x64 process, .NET or not. With\n"
+    "-o NAME.dmp it writes such a file, with all of the memory; the process is suspended until the\n"
+    "file is complete.\n"
     "\n"
     "Examples:\n"
     "  mixwalk dump --process-id 4711\n"
@@ -48,41 +49,42 @@ void add_dump(CLI::App& app, DumpArguments& arguments) {
       ->check(duration_validator())
       ->option_text("DURATION");
   dump->add_flag("--at-once", command.visit.sampling.at_once,
-                 "Stop all threads together, and copy their stacks before the first runs again\n"
-                 "(--deadline is 500ms then, for all of them)");
+                 "Stop all threads together, and copy all stacks before the first thread runs again\n"
+                 "(--deadline is then 500ms, for all threads together)");
   add_number(*dump, "--repeat", arguments.repeat,
              "Make a series of N dumps (2 to 1000) for mixwalk compare, in one .mixwalk file: no other\n"
-             "format has room for a series. The threads of each dump stand together, as with --at-once,\n"
-             "but not with --one-by-one, --engine snapshot or --canary. Ctrl-C ends it and keeps its dumps")
+             "format can contain a series. All threads are stopped together for each dump, as with\n"
+             "--at-once; not with --one-by-one, --engine snapshot or --canary. Ctrl-C ends the series\n"
+             "and keeps the dumps so far")
       ->option_text("N");
   dump->add_option("--every", arguments.every,
-                   "From the beginning of one dump of a series to that of the next (default 10s). Goes with\n"
-                   "--repeat only: a series without a number of dumps would have no end")
+                   "The time between the starts of two dumps of a series (default 10s); only with --repeat")
       ->check(duration_validator())
       ->option_text("DURATION");
-  dump->add_flag("--one-by-one", arguments.one_by_one, "Of a series: stop each thread by itself")
+  dump->add_flag("--one-by-one", arguments.one_by_one, "Stop the threads of each dump one after the other; only with --repeat")
       ->excludes("--at-once");
   auto* outside = dump->add_flag_callback("--outside", [&command] { command.way = DumpWay::outside; },
-                                          "Only read the process: nothing is loaded into it and nothing asked of it");
+                                          "Only read the process: load nothing into it, and send it no request");
   dump->add_flag_callback("--inside", [&command] { command.way = DumpWay::inside; },
-                          "Do not look from outside where mixwalk.dll is refused or not answered for 2s")
+                          "Fail if mixwalk.dll is refused or gets no answer; do not read the process from\n"
+                          "outside instead")
       ->excludes(outside);
   dump->add_option("--dac", command.dac,
-                   "The debugging library (mscordaccore.dll) of the runtime, where it is not found")
+                   "The debugging library (mscordaccore.dll) of the runtime, if mixwalk does not find it")
       ->option_text("FILE");
   dump->add_flag_callback("--no-locks", [&command] { command.locks = false; },
-                          "Do not look which thread holds which lock");
-  dump->add_option("-o,--output", command.output, "The file to write; - or nothing: standard output")
+                          "Do not find out which thread holds which lock");
+  dump->add_option("-o,--output", command.output, "The file to write (default, or -: standard output)")
       ->option_text("FILE");
-  add_format(*dump, arguments.format, FormatsOf::all, "by the file's extension (.dmp: the process itself), else text");
+  add_format(*dump, arguments.format, FormatsOf::all, "by the file's extension, otherwise text; .dmp: a dump file of the process");
   add_number(*dump, "--depth", command.filter.depth, "Show the first N frames of each stack")
       ->option_text("N");
   dump->add_flag("--managed-only", command.filter.managed_only, "Show managed frames only");
   dump->add_flag("--asm", command.calls, "Show the call instruction of each native frame (text only)");
   dump->add_flag("--all", command.filter.all,
-                 "Show each frame of the runtime itself, also those that have no name (text only)");
+                 "Show each frame of the runtime itself, even if it has no name (text only)");
   add_colour(*dump, command.colour);
-  dump->add_flag("-v,--verbose", command.verbose, "Say on standard error what is being done");
+  dump->add_flag("-v,--verbose", command.verbose, "Print on standard error what mixwalk is doing");
 }
 
 namespace {
@@ -105,7 +107,7 @@ std::optional<ParseResult> finish_output(const std::optional<std::string>& forma
   if (auto wrong = refuse_filter(*output.format, output.filter, "dump")) return wrong;
   if (output.calls) output.filter.all = true;  // a frame that is not shown has no call
   if (output.calls && output.format->name != "text") {
-    return usage("--asm goes with the format text", "dump");
+    return usage("--asm needs the format text", "dump");
   }
   if (output.output && output.output->empty()) return usage("--output needs a file's name", "dump");
   if (output.output == "-") output.output.reset();
@@ -147,9 +149,9 @@ bool is_dump_file(const std::string& argument) {
 ParseResult finish_dump_file(DumpArguments& arguments) {
   for (const auto& options : {kProcessOptions, kDllOptions}) {
     const char* const option = first_given(*arguments.app, options);
-    if (option != nullptr) return usage(std::string(option) + " does not go with a dump file", "dump");
+    if (option != nullptr) return usage(std::string(option) + " cannot be used with a dump file", "dump");
   }
-  if (writes_minidump(arguments)) return usage("a dump file is made of a process, not of a dump file", "dump");
+  if (writes_minidump(arguments)) return usage("-o NAME.dmp needs a process: a dump file cannot be made from a dump file", "dump");
   DumpFileCommand command;
   static_cast<DumpOutput&>(command) = std::move(static_cast<DumpOutput&>(arguments.command));
   command.file = arguments.visit.program.front();
@@ -166,12 +168,12 @@ namespace {
 ParseResult finish_minidump(DumpArguments& arguments) {
   for (const auto& options : {kDllOptions, kFreezeOptions, kStackOptions}) {
     const char* const option = first_given(*arguments.app, options);
-    if (option != nullptr) return usage(std::string(option) + " does not go with a dump file (-o NAME.dmp)", "dump");
+    if (option != nullptr) return usage(std::string(option) + " cannot be used with a dump file (-o NAME.dmp)", "dump");
   }
   DumpCommand& command = arguments.command;
   if (auto wrong = finish_visit(arguments.visit, "dump", command.visit)) return std::move(*wrong);
   if (std::holds_alternative<ByStart>(command.visit.target) || arguments.visit.after) {
-    return usage("a dump file (-o NAME.dmp) goes with --process-id and --name", "dump");
+    return usage("a dump file (-o NAME.dmp) needs --process-id or --name", "dump");
   }
   return {.command = MinidumpCommand{std::move(command.visit.target), std::move(*command.output), command.verbose}};
 }
@@ -187,16 +189,16 @@ constexpr std::uint32_t kMaxRepeat = 1000;
 std::optional<ParseResult> finish_series(DumpArguments& arguments) {
   DumpCommand& command = arguments.command;
   if (!arguments.repeat) {
-    if (arguments.every) return usage("--every goes with --repeat", "dump");
-    if (arguments.one_by_one) return usage("--one-by-one goes with --repeat", "dump");
+    if (arguments.every) return usage("--every needs --repeat", "dump");
+    if (arguments.one_by_one) return usage("--one-by-one needs --repeat", "dump");
     return std::nullopt;
   }
   if (*arguments.repeat < 2 || *arguments.repeat > kMaxRepeat) {
-    return usage("--repeat takes a number from 2 to " + std::to_string(kMaxRepeat), "dump");
+    return usage("--repeat must be a number from 2 to " + std::to_string(kMaxRepeat), "dump");
   }
   command.repeat = *arguments.repeat;
   if (arguments.every) command.every_ms = *parse_duration(*arguments.every);
-  if (command.every_ms == 0) return usage("--every takes a time above 0", "dump");
+  if (command.every_ms == 0) return usage("--every must be more than 0", "dump");
   Sampling& sampling = command.visit.sampling;
   if (!arguments.one_by_one && sampling.engine != Engine::snapshot && !arguments.visit.canary) {
     sampling.at_once = true;
@@ -212,10 +214,10 @@ ParseResult finish_dump(DumpArguments& arguments) {
   if (auto wrong = finish_series(arguments)) return std::move(*wrong);
   if (Sampling& sampling = command.visit.sampling; sampling.at_once) {
     if (sampling.engine == Engine::snapshot) {
-      return usage("--at-once does not go with --engine snapshot: the runtime is not asked about "
-                   "threads that stand together", "dump");
+      return usage("--at-once cannot be used with --engine snapshot: mixwalk does not call the runtime "
+                   "while several threads are suspended", "dump");
     }
-    if (arguments.visit.canary) return usage("--canary does not go with --at-once", "dump");
+    if (arguments.visit.canary) return usage("--canary cannot be used with --at-once", "dump");
     sampling.engine = Engine::copy;
     sampling.deadline_ms = kAtOnceDeadlineMs;
   }
@@ -224,21 +226,21 @@ ParseResult finish_dump(DumpArguments& arguments) {
   }
   auto* start = std::get_if<ByStart>(&command.visit.target);
   if (command.way == DumpWay::outside) {
-    if (start != nullptr) return usage("--outside goes with --process-id and --name", "dump");
+    if (start != nullptr) return usage("--outside needs --process-id or --name", "dump");
     const char* option = first_given(*arguments.app, kDllOptions);
     if (option == nullptr && !command.visit.sampling.at_once) option = first_given(*arguments.app, kFreezeOptions);
-    if (option != nullptr) return usage(std::string(option) + " does not go with --outside", "dump");
+    if (option != nullptr) return usage(std::string(option) + " cannot be used with --outside", "dump");
   } else if (start != nullptr || first_given(*arguments.app, kDllOptions) != nullptr) {
     command.way = DumpWay::inside;
   }
   if (arguments.visit.after && start == nullptr) {
-    return usage("--after goes with -- PROGRAM", "dump");
+    return usage("--after needs -- PROGRAM", "dump");
   }
   if (arguments.visit.after) start->after_ms = *parse_duration(*arguments.visit.after);
   if (auto wrong = finish_output(arguments.format, command)) return std::move(*wrong);
   if (command.repeat > 1 && command.format->name != "mixwalk") {
-    return usage("--repeat goes with a .mixwalk file (-o NAME.mixwalk): the format " +
-                     std::string(command.format->name) + " has no room for a series", "dump");
+    return usage("--repeat needs a .mixwalk file (-o NAME.mixwalk): the format " +
+                     std::string(command.format->name) + " cannot contain a series", "dump");
   }
   return {.command = std::move(command)};
 }

@@ -92,7 +92,7 @@ std::optional<Failure> read_file(const std::string& file, const HangHost& host, 
     if (!read.snapshot) return unreadable_file(file, read.error);
     add(inputs, file, std::move(*read.snapshot));
   } else {
-    return unreadable_file(file, "it is no .mixwalk file, no minidump and no JSON");
+    return unreadable_file(file, "it is neither a .mixwalk file nor a minidump nor JSON");
   }
   if (inputs.dumps.dumps.size() > kMaxDumps) return unreadable_file(file, "there are more than 1000 dumps");
   return std::nullopt;
@@ -253,7 +253,7 @@ ExitCode run(const HangCommand& command, const HangHost& host) {
   }
   std::vector<std::string> left_out = drop_empty(dumps);
   if (dumps.dumps.empty()) {
-    return report({ExitCode::input, left_out.front() + ": there is nothing to look at"});
+    return report({ExitCode::input, left_out.front() + ": there is nothing to explain"});
   }
   std::ranges::move(drop_same(dumps), std::back_inserter(left_out));
   if (!command.single && dumps.dumps.size() < 2) {

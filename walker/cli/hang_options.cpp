@@ -8,10 +8,10 @@ namespace mixwalk {
 namespace {
 
 constexpr char kCompareHelp[] =
-    "Says what is stuck in a process, by two or more dumps of it: which threads did not move,\n"
-    "what they wait for, and who holds it. Dumps are .mixwalk files, .dmp files and JSON of\n"
-    "mixwalk dump, mixed. 0: nothing is stuck, 20: something is stuck, 21: a deadlock.\n"
-    "Of two recordings it says where time went in one and not in the other.\n"
+    "Compares two or more dumps of a process and says which threads are stuck, what they wait for,\n"
+    "and which thread holds it. Dumps are .mixwalk files, .dmp files and JSON of mixwalk dump, in any\n"
+    "mixture. The exit code is 0 if nothing is stuck, 20 if something is stuck, 21 for a deadlock.\n"
+    "Compares two recordings and says where the time differs.\n"
     "\n"
     "Examples:\n"
     "  mixwalk compare first.mixwalk second.mixwalk\n"
@@ -20,8 +20,8 @@ constexpr char kCompareHelp[] =
     "  mixwalk compare yesterday.mixwalk today.mixwalk -o difference.html";
 
 constexpr char kReportHelp[] =
-    "Says what the threads of one dump wait for, and who holds it. That a thread is stuck\n"
-    "shows in two dumps only (mixwalk compare); a deadlock shows in one.\n"
+    "Says what the threads of one dump wait for, and which thread holds it. One dump is enough to\n"
+    "find a deadlock. To find a stuck thread, compare two dumps (mixwalk compare).\n"
     "\n"
     "Examples:\n"
     "  mixwalk report orders.mixwalk\n"
@@ -32,21 +32,21 @@ const std::map<std::string, Format> kFormats = {
 
 void add_common(CLI::App& command, HangArguments& arguments) {
   CLI::Option* const format =
-      command.add_option("-f,--format", arguments.format, "text, json or html (default: by OUT's name, else text)")
+      command.add_option("-f,--format", arguments.format, "text, json or html (default: by the extension of OUT, otherwise text)")
           ->option_text("FORMAT");
   set_words(*format, words_in(kFormats));
   command.add_option("-o,--output", arguments.output, "The file to write (default: standard output)")
       ->option_text("OUT");
   command.add_flag("--all", arguments.all, "Show all threads, groups and frames");
-  command.add_flag("-q,--quiet", arguments.quiet, "Print nothing: the exit code says what is stuck");
+  command.add_flag("-q,--quiet", arguments.quiet, "Print nothing; the exit code says whether something is stuck");
   add_colour(command, arguments.colour);
   command
       .add_option("--symbol-path", arguments.symbol_path,
-                  "For .dmp files: where images and PDBs are looked for: FOLDER;srv*FOLDER;…\n"
-                  "(default: _NT_SYMBOL_PATH); nothing is asked of a network")
+                  "For .dmp files: where to look for images and PDBs: FOLDER;srv*FOLDER;…\n"
+                  "(default: _NT_SYMBOL_PATH). mixwalk does not look on the network")
       ->option_text("PATH");
   command.add_option("--dac", arguments.dac, "For .dmp files: the runtime's debugging library")->option_text("FILE");
-  command.add_flag("-v,--verbose", arguments.verbose, "Say on standard error what is being done");
+  command.add_flag("-v,--verbose", arguments.verbose, "Print on standard error what mixwalk is doing");
 }
 
 ParseResult finish(const HangArguments& arguments, const std::string& command, HangCommand out) {
@@ -54,7 +54,7 @@ ParseResult finish(const HangArguments& arguments, const std::string& command, H
     return usage("--output needs a file's name", command);
   }
   if (arguments.quiet && (arguments.output || arguments.format)) {
-    return usage("--quiet prints nothing: no --output, no --format", command);
+    return usage("--quiet cannot be used with --output or --format", command);
   }
   const RecordingFormat* const by_path = arguments.output ? format_by_path(*arguments.output) : nullptr;
   const std::string format = arguments.format.value_or(by_path ? std::string(by_path->name) : "text");
@@ -96,7 +96,7 @@ ParseResult finish_compare(const HangArguments& arguments) {
 
 ParseResult finish_report(const HangArguments& arguments) {
   if (arguments.files.empty()) return usage("report needs a dump", "report");
-  if (arguments.files.size() > 1) return usage("report takes one dump: compare takes several", "report");
+  if (arguments.files.size() > 1) return usage("report needs exactly one dump; mixwalk compare takes several", "report");
   return finish(arguments, "report", {.single = true});
 }
 

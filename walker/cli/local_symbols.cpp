@@ -49,7 +49,7 @@ std::string manifest_text(const std::vector<MissingPdb>& missing) {
 std::string missing_text(const std::vector<MissingPdb>& missing) {
   std::string text = manifest_text(missing);
   text.pop_back();
-  return std::to_string(missing.size()) + " PDBs were not found; as symchk /im takes them:\n" + text;
+  return std::to_string(missing.size()) + " PDBs were not found; in the form that symchk /im reads:\n" + text;
 }
 
 }  // namespace mixwalk

@@ -19,7 +19,7 @@ Outcome<std::unique_ptr<OtlpSession>> OtlpSession::open(const OtlpTarget& target
                                                         const FrameFilter& filter) {
   const auto folder = target.spool ? path_of(*target.spool) : default_spool_folder();
   if (folder.empty()) {
-    return Failure{ExitCode::output, "the system names no folder for the spool: --spool does"};
+    return Failure{ExitCode::output, "the system gives no folder for the spool: give one with --spool"};
   }
   auto spool = std::make_unique<Spool>(folder, target.url);
   if (!spool->error().empty()) {
@@ -48,10 +48,10 @@ ExitCode OtlpSession::finish(const Recording& recording) {
 ExitCode OtlpSession::finish() {
   const DeliveryReport sent = sender_.finish();
   for (const std::string& line : sent.lines) report({ExitCode::ok, line});
-  if (sent.left_out != 0) report({ExitCode::ok, fmt::format("{} more of that", sent.left_out)});
+  if (sent.left_out != 0) report({ExitCode::ok, fmt::format("{} more messages like these", sent.left_out)});
   if (sent.waiting != 0) {
     report({ExitCode::ok, fmt::format("kept {} request{} in \"{}\" ({}): the next run with this "
-                                      "URL sends what is there",
+                                      "URL sends them",
                                       sent.waiting, sent.waiting == 1 ? "" : "s",
                                       utf8(spool_->folder()), sent.why_waiting)});
   }

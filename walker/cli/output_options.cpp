@@ -39,13 +39,13 @@ ParseResult unknown_format(const std::string& format, FormatsOf which,
 std::optional<ParseResult> refuse_filter(const RecordingFormat& format, const FrameFilter& filter,
                                          const std::string& command) {
   if (format.name != "mixwalk" || (!filter.managed_only && !filter.depth)) return std::nullopt;
-  return usage("a .mixwalk file has all frames: no --depth, no --managed-only", command);
+  return usage("a .mixwalk file always has all frames: it cannot be written with --depth or --managed-only", command);
 }
 
 void add_all(CLI::App& app, FrameFilter& filter, FormatsOf which) {
-  std::string help = "Of exceptions: show how the runtime throws as well; else a stack begins at the\n"
-                     "frame that threw. A .mixwalk file has all frames";
-  if (which == FormatsOf::all) help += ".\nOf dumps as text: show each frame of the runtime itself";
+  std::string help = "For exceptions: show the frames by which the runtime throws, too. Otherwise a\n"
+                     "stack begins at the frame that threw. A .mixwalk file always has all frames";
+  if (which == FormatsOf::all) help += ".\nFor dumps as text: show each frame of the runtime itself";
   app.add_flag("--all", filter.all, help);
 }
 
@@ -57,26 +57,27 @@ void add_colour(CLI::App& app, Colour& colour) {
 
 void add_otlp(CLI::App& app, OtlpArguments& arguments) {
   app.add_option("--otlp", arguments.url,
-                 "The OpenTelemetry collector to send to, as http://HOST:4318 (without URL: that\n"
-                 "of OTEL_EXPORTER_OTLP_ENDPOINT); a file is written only if -o or -f is given\n"
-                 "as well")
+                 "Send to this OpenTelemetry collector, such as http://HOST:4318 (without a URL:\n"
+                 "that of OTEL_EXPORTER_OTLP_ENDPOINT). mixwalk then writes a file only if -o or\n"
+                 "-f is given")
       ->expected(0, 1)
       ->option_text("[URL]");
   app.add_option("--otlp-service", arguments.service,
                  "The service's name (default: OTEL_SERVICE_NAME)")
       ->option_text("NAME");
   add_list(app, "--otlp-attribute", arguments.attributes,
-           "An attribute of the service, beside OTEL_RESOURCE_ATTRIBUTES; may be given\n"
-           "again")
+           "An attribute of the service, in addition to OTEL_RESOURCE_ATTRIBUTES; may be\n"
+           "given more than once")
       ->option_text("NAME=VALUE");
   add_list(app, "--otlp-header", arguments.headers,
-           "A header of each request, beside OTEL_EXPORTER_OTLP_HEADERS, which other users\n"
-           "cannot see; may be given again")
+           "A header of each request, in addition to OTEL_EXPORTER_OTLP_HEADERS, a variable\n"
+           "that other users cannot see; may be given more than once")
       ->option_text("NAME=VALUE");
   app.add_flag("--otlp-command-line", arguments.command_line,
                "Send the program's command line as well");
   app.add_option("--spool", arguments.spool,
-                 "Where to keep what it has not got yet (default: a folder of the user)")
+                 "The folder for requests that the collector has not received yet (default: a folder\n"
+                 "of the user)")
       ->option_text("FOLDER");
 }
 
@@ -91,7 +92,7 @@ std::optional<ParseResult> finish_otlp(const OtlpArguments& arguments,
                                : arguments.command_line        ? "--otlp-command-line"
                                                                : nullptr;
     if (lonely == nullptr) return std::nullopt;
-    return usage(std::string(lonely) + " goes with --otlp", command);
+    return usage(std::string(lonely) + " needs --otlp", command);
   }
   if (arguments.spool && arguments.spool->empty()) {
     return usage("--spool needs a folder's name", command);

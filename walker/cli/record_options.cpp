@@ -10,8 +10,8 @@ namespace mixwalk {
 namespace {
 
 constexpr char kRecordHelp[] =
-    "Samples the complete call stacks of a .NET process, again and again, into a file: .mixwalk,\n"
-    "or that of another tool, by its extension. Ctrl-C ends it and keeps everything.\n"
+    "Samples the complete call stacks of a .NET process repeatedly, and writes them to a .mixwalk file\n"
+    "or to a file of another tool, by its extension. Ctrl-C ends the recording and keeps all samples.\n"
     "\n"
     "Examples:\n"
     "  mixwalk record --process-id 4711 --duration 30s\n"
@@ -45,13 +45,13 @@ std::optional<ParseResult> check_name(const std::string& event, const RecordComm
 std::optional<ParseResult> finish_event(const RecordArguments& arguments, RecordCommand& command) {
   constexpr std::uint32_t kDefaultEvery = 1000;
   if (!arguments.on) {
-    if (command.filter.all) return usage("--all goes with --on exception", "record");
-    if (arguments.every) return usage("--every goes with --on allocation", "record");
+    if (command.filter.all) return usage("--all needs --on exception", "record");
+    if (arguments.every) return usage("--every needs --on allocation", "record");
     command.event = arguments.mode.value_or(SampleEvent::wall);
     return std::nullopt;
   }
   if (arguments.rate || arguments.interval || arguments.mode) {
-    return usage("--on takes no --rate, --interval or --mode", "record");
+    return usage("--on cannot be used with --rate, --interval or --mode", "record");
   }
   const std::size_t equals = arguments.on->find('=');
   const std::string event = arguments.on->substr(0, equals);
@@ -68,16 +68,16 @@ std::optional<ParseResult> finish_event(const RecordArguments& arguments, Record
     if (auto wrong = check_name(event, command)) return wrong;
   }
   if (arguments.every && !allocations) {
-    return usage("--every goes with --on allocation", "record");
+    return usage("--every needs --on allocation", "record");
   }
   if (command.filter.all && command.event != SampleEvent::exception) {
-    return usage("--all goes with --on exception", "record");
+    return usage("--all needs --on exception", "record");
   }
   if (!allocations) return std::nullopt;
   auto* start = std::get_if<ByStart>(&command.visit.target);
   if (start == nullptr) {
-    return usage("--on allocation needs -- PROGRAM: a runtime tells of allocations only if it was "
-                 "asked as it started",
+    return usage("--on allocation needs -- PROGRAM: a runtime reports allocations only if that was "
+                 "requested when it started",
                  "record");
   }
   start->allocations = true;
@@ -104,7 +104,7 @@ std::optional<std::uint32_t> parse_share(std::string text) {
 // Sets how often a sample is taken. Returns an error, or nothing when the options are valid.
 std::optional<ParseResult> finish_period(const RecordArguments& arguments, RecordCommand& command) {
   if (arguments.rate && arguments.interval) {
-    return usage("--rate and --interval say the same: one of them", "record");
+    return usage("give --rate or --interval, not both", "record");
   }
   constexpr std::uint32_t kMaxRate = 10'000;
   constexpr std::uint32_t kMaxIntervalMs = 60'000;
@@ -120,7 +120,7 @@ std::optional<ParseResult> finish_period(const RecordArguments& arguments, Recor
     command.period_ns = std::uint64_t{interval_ms} * 1'000'000;
   }
   if (arguments.budget) {
-    if (arguments.on) return usage("--on takes no --budget", "record");
+    if (arguments.on) return usage("--on cannot be used with --budget", "record");
     const auto budget = parse_share(*arguments.budget);
     if (!budget) return usage("--budget must be from 0% to 100%, with two decimals at most", "record");
     command.budget = *budget;
@@ -137,7 +137,7 @@ std::optional<ParseResult> finish_output(const RecordArguments& arguments,
     return usage("--output needs a file's name", "record");
   }
   if (command.output == "-") {
-    return usage("a recording goes to a file: convert writes one to standard output", "record");
+    return usage("record writes to a file only: mixwalk convert can write the file to standard output", "record");
   }
   if (command.otlp && !arguments.output && !arguments.format) return std::nullopt;  // no file
   if (arguments.format) {
@@ -148,7 +148,7 @@ std::optional<ParseResult> finish_output(const RecordArguments& arguments,
   } else {
     command.format = command.output ? format_by_path(*command.output) : format_by_name("mixwalk");
     if (command.format == nullptr) {
-      return usage("the extension of --output says no format: --format does", "record");
+      return usage("mixwalk knows no format for the extension of --output: give one with --format", "record");
     }
   }
   if (auto wrong = refuse_filter(*command.format, command.filter, "record")) return wrong;
@@ -166,20 +166,21 @@ void add_record(CLI::App& app, RecordArguments& arguments) {
   add_visit(*record, arguments.visit, command.visit, "record");
   record
       ->add_option("-d,--duration", arguments.duration,
-                   "How long: 30, 30s or 00:00:30 (default: until Ctrl-C or its end)")
+                   "How long to record: 30, 30s or 00:00:30 (default: until Ctrl-C or until the\n"
+                   "process ends)")
       ->check(duration_validator())
       ->option_text("DURATION");
   add_number(*record, "-r,--rate", arguments.rate, "Samples a second of each thread (default 100)")
       ->option_text("HZ");
   record
       ->add_option("-i,--interval", arguments.interval,
-                   "The time between two of them instead, with its unit")
+                   "The time between two samples of a thread, with a unit, in place of --rate")
       ->check(duration_with_unit_validator())
       ->option_text("DURATION");
   record
       ->add_option("--budget", arguments.budget,
-                   "What recording may take from the process: samples are taken more seldom than\n"
-                   "asked for where they would take more (default 5%; 0: as often as asked for)")
+                   "The largest share of the process's time that recording may take (default 5%;\n"
+                   "0: no limit). mixwalk takes fewer samples if it would need more")
       ->option_text("PERCENT");
   record
       ->add_option("-o,--output", arguments.output, "The file to write (default: PROGRAM-DATE-TIME.mixwalk)")
@@ -188,24 +189,25 @@ void add_record(CLI::App& app, RecordArguments& arguments) {
   add_otlp(*record, arguments.otlp);
   add_choice(*record, "--mode", kModes, arguments.mode,
              "wall (every thread, the default) or cpu (threads that used the CPU since their\n"
-             "last sample; the others are not even stopped)")
+             "last sample; mixwalk does not stop the others)")
       ->option_text("MODE");
   CLI::Option* const on =
       record
           ->add_option("--on", arguments.on,
-                       "Instead of samples over time, the stack of every exception[=TYPE] where it is\n"
-                       "thrown, of every class-load[=TYPE], of every module-load[=NAME] (an assembly or a\n"
-                       "native DLL, by its file name), or of every Nth allocation[=TYPE] (of a program\n"
-                       "started with --)")
+                       "Record the stacks of an event in place of samples over time: of every\n"
+                       "exception[=TYPE] where it is thrown, of every class-load[=TYPE], of every\n"
+                       "module-load[=NAME] (an assembly or a native DLL, by its file name), or of every\n"
+                       "Nth allocation[=TYPE] (only in a program that was started with --)")
           ->option_text("EVENT");
   set_words(*on, words_in(kEvents));
-  add_number(*record, "--every", arguments.every, "With --on allocation: its N (default 1000)")
+  add_number(*record, "--every", arguments.every,
+             "Record every Nth allocation (default 1000); only with --on allocation")
       ->option_text("N");
   add_number(*record, "--depth", command.filter.depth, "Keep the first N frames of each stack")
       ->option_text("N");
   record->add_flag("--managed-only", command.filter.managed_only, "Keep managed frames only");
   add_all(*record, command.filter, FormatsOf::recordings);
-  record->add_flag("-v,--verbose", command.verbose, "Say on standard error what is being done");
+  record->add_flag("-v,--verbose", command.verbose, "Print on standard error what mixwalk is doing");
 }
 
 ParseResult finish_record(RecordArguments& arguments, const OtelVariables& variables) {
@@ -217,7 +219,7 @@ ParseResult finish_record(RecordArguments& arguments, const OtelVariables& varia
   if (auto* start = std::get_if<ByStart>(&command.visit.target)) start->after_ms = 0;
   if (arguments.duration) {
     command.duration_ms = *parse_duration(*arguments.duration);
-    if (command.duration_ms == 0) return usage("--duration must be longer than nothing", "record");
+    if (command.duration_ms == 0) return usage("--duration must be more than 0", "record");
   }
   if (auto wrong = finish_event(arguments, command)) return std::move(*wrong);
   if (auto wrong = finish_period(arguments, command)) return std::move(*wrong);

@@ -254,14 +254,14 @@ ExitCode Symbolising::say_what_is_missing() const {
   }
   if (!unidentified_.empty()) {
     report({ExitCode::ok,
-            fmt::format("of {} images neither the file was found nor does the recording say which "
-                        "PDB they have; the first is {}",
+            fmt::format("the files of {} images were not found, and the recording does not say which "
+                        "PDBs they have; the first is {}",
                         unidentified_.size(), quoted_path(*unidentified_.begin()))});
   }
   const std::vector<MissingPdb> missing = symbols_.missing();
   if (missing.empty()) return ExitCode::ok;
   report({ExitCode::ok,
-          fmt::format("{} PDBs were not found; standard output lists them as symchk /im takes them",
+          fmt::format("{} PDBs were not found; standard output lists them in the form that symchk /im reads",
                       missing.size())});
   return print(manifest_text(missing));
 }

@@ -7,9 +7,9 @@ namespace {
 
 constexpr char kSymboliseHelp[] =
     "Gives a recording (a .mixwalk file) the names and lines that were missing when it was\n"
-    "made. Images, assemblies and PDBs are looked for on this machine, which may be another\n"
-    "one than that of the recording. A name that stands is never replaced by a less certain\n"
-    "one. PDBs that are missing are listed on standard output, as symchk /im takes them.\n"
+    "made. mixwalk looks for images, assemblies and PDBs on this machine, which need not be the\n"
+    "machine of the recording. An existing name is never replaced by a less certain one.\n"
+    "Missing PDBs are listed on standard output, in the form that symchk /im reads.\n"
     "\n"
     "Examples:\n"
     "  mixwalk symbolise orders.mixwalk --symbol-path build/orders\n"
@@ -27,8 +27,8 @@ void add_symbolise(CLI::App& app, SymboliseArguments& arguments) {
       ->option_text("OUT");
   symbolise
       ->add_option("--symbol-path", arguments.symbol_path,
-                   "Where images, assemblies and PDBs are looked for: FOLDER;srv*FOLDER;…\n"
-                   "(default: _NT_SYMBOL_PATH); nothing is asked of a network")
+                   "Where to look for images, assemblies and PDBs: FOLDER;srv*FOLDER;…\n"
+                   "(default: _NT_SYMBOL_PATH). mixwalk does not look on the network")
       ->option_text("PATH");
 }
 

@@ -20,7 +20,7 @@ std::optional<ParseResult> add_thread(std::string thread, const std::string& opt
   if (const auto id = parse_thread_id(thread)) {
     selection.ids.push_back(*id);
   } else if (is_written_as_id(thread)) {
-    return usage(option + ": \"" + thread + "\" is no thread's id", command);
+    return usage(option + ": \"" + thread + "\" is not the id of a thread", command);
   } else {
     selection.names.push_back(std::move(thread));
   }
@@ -37,37 +37,37 @@ void add_visit(CLI::App& app, VisitArguments& arguments, Visit& visit, const cha
   // Only used to say where a program's name goes: the words after "--" never reach this option.
   app.add_option("program", arguments.program)->group("");
   add_choice(app, "--engine", kEngines, sampling.engine,
-             "auto (the default), snapshot (DoStackSnapshot, its holes filled) or copy (no\n"
-             "call into the runtime while a thread stands still); auto is copy where a thread\n"
-             "may hold a lock of the runtime, else snapshot")
+             "auto (the default), snapshot (DoStackSnapshot, with its gaps filled) or copy (no\n"
+             "call into the runtime while a thread is suspended). auto uses copy for a thread\n"
+             "that may hold a lock of the runtime, and snapshot for all others")
       ->option_text("ENGINE");
   app.add_option("--deadline", arguments.deadline,
-                 "How long a thread may stand still at most, with its unit (default 50ms)")
+                 "The longest time for which a thread may be suspended, with a unit (default 50ms)")
       ->check(duration_with_unit_validator())
       ->option_text("DURATION");
   add_choice(app, "--probe", kProbes, arguments.probe,
-             "With --engine snapshot: always, risk or never: when to try the runtime on\n"
-             "another thread before a thread is walked (default risk: where it may hold a\n"
-             "lock of the runtime)")
+             "always, risk or never: whether to test the runtime on another thread first. risk\n"
+             "(the default): only if the thread may hold a lock of the runtime. Only with\n"
+             "--engine snapshot")
       ->option_text("WHEN");
   app.add_option("--canary", arguments.canary,
-                 "The thread to try it on: that with this id (1364 or 0x554), or one whose name\n"
-                 "begins so (default: a parked one)")
+                 "Prefer the thread with this id (1364 or 0x554), or whose name begins with this\n"
+                 "text, for --probe (default: a managed thread that waits in a system call)")
       ->option_text("NAME-or-TID");
   add_list(app, "--thread,--threads", arguments.threads,
-           "Only the thread with this id (1364 or 0x554), or threads whose names begin so;\n"
-           "may be given again")
+           "Only the thread with this id (1364 or 0x554), or only threads whose names begin\n"
+           "with this text; may be given more than once")
       ->option_text("NAME-or-TID");
   app.add_option("--symbol-path", visit.symbol_path,
-                 "Where PDBs are looked for beside the images: FOLDER;srv*FOLDER;… (default:\n"
-                 "_NT_SYMBOL_PATH); nothing is asked of a network")
+                 "Where to look for PDBs, in addition to the folders of the images:\n"
+                 "FOLDER;srv*FOLDER;… (default: _NT_SYMBOL_PATH). mixwalk does not look on the network")
       ->option_text("PATH");
   app.add_option("--timeout", arguments.timeout, "How long to wait for the target (default 30s)")
       ->check(duration_validator())
       ->option_text("DURATION");
   app.add_option("--wait", arguments.wait,
-                 "How long to wait where another mixwalk, or another profiler, is still in the\n"
-                 "process (default: not at all)")
+                 "How long to wait if another mixwalk, or another profiler, is still in the process\n"
+                 "(default: do not wait)")
       ->check(duration_validator())
       ->option_text("DURATION");
 }
@@ -95,14 +95,14 @@ std::optional<ParseResult> finish_visit(VisitArguments& arguments, const std::st
   }
   if (arguments.probe) {
     if (sampling.engine != Engine::snapshot) {
-      return usage("--probe goes with --engine snapshot", command);
+      return usage("--probe needs --engine snapshot", command);
     }
     sampling.probe = *arguments.probe;
   }
-  if (visit.timeout_ms == 0) return usage("--timeout must be longer than nothing", command);
+  if (visit.timeout_ms == 0) return usage("--timeout must be more than 0", command);
   visit.wait_ms = *parse_duration(arguments.wait);
   if (visit.wait_ms != 0 && !arguments.program.empty()) {
-    return usage("--wait goes with --process-id and --name", command);
+    return usage("--wait needs --process-id or --name", command);
   }
   if (auto wrong = finish_threads(arguments.threads, command, sampling.threads)) return wrong;
   if (arguments.canary) {

@@ -14,7 +14,7 @@ Failure unwritable_output(const std::optional<std::string>& path, std::string_vi
 }
 
 std::string write_output(PartialFile* file, const std::function<bool(ByteSink&)>& write) {
-  constexpr char kNoRoom[] = "the format has no room for all of it";
+  constexpr char kNoRoom[] = "the output is too large for this format";
   if (file != nullptr) {
     if (write(*file)) return file->commit();
     return file->error().empty() ? kNoRoom : file->error();

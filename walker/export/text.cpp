@@ -195,7 +195,7 @@ class Writer {
   }
 
   std::string held_by(const Lock& lock) const {
-    if (!lock.held) return ", held by nobody";
+    if (!lock.held) return ", held by no thread";
     const std::string_view words = owner_words(lock.kind);
     if (lock.owner == 0) return lock.address == 0 ? "" : fmt::format("{}an unknown thread", words);
     std::string text = fmt::format("{}{:#x}", words, lock.owner);

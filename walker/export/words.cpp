@@ -255,7 +255,7 @@ std::string_view words_of(ClrStub stub) noexcept {
 
 std::string_view sentence_of_refusal(std::uint32_t refusal) noexcept {
   switch (refusal) {
-    case kThreadDetached: return "the runtime has let go of the thread";
+    case kThreadDetached: return "the runtime has detached the thread";
     case kThreadSuspended: return "the thread was suspended already";
     default: return {};
   }

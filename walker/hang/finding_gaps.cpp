@@ -66,7 +66,7 @@ void add_finding_gaps(const Snapshot& last, std::uint32_t dump, std::span<const 
   }
   if (ownerless != 0) {
     gaps.push_back(count_words(ownerless, "thread") + (ownerless == 1 ? " waits" : " wait") +
-                   " for a lock of which the dump does not say who holds it");
+                   " for a lock whose holder the dump does not name");
   }
   if (clockless != 0) {
     gaps.push_back("Of " + count_words(clockless, "thread") + " it is not known whether " +

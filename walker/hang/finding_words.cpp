@@ -73,7 +73,7 @@ std::string duration_words(std::span<const ThreadHistory> threads, const Finding
     shortest = shortest == 0 ? thread.milliseconds : std::min(shortest, thread.milliseconds);
   }
   if (!all) return {};
-  return "It has been so for at least " + time_words(shortest) + ".";
+  return "This has lasted for at least " + time_words(shortest) + ".";
 }
 
 std::string_view key(WaitState state) noexcept {

@@ -89,7 +89,7 @@ FindingThread waiter(const ProcessFindings& process, const LockLink& link) {
     words += owner_words(lock.kind);
     words += "thread " + hex(lock.owner) + ", which is not in the dump";
   } else if (lock.address != 0) {
-    words += ", of which nobody can say who holds it";
+    words += ", whose holder is not known";
   }
   FindingThread out = process.part(process.by_place[link.thread], std::move(words));
   out.waits_for = link.lock;
@@ -123,10 +123,13 @@ void deadlock(ProcessFindings& process, const LockChain& chain) {
 
 // Of a lock whose waiters are not stuck.
 std::string_view contended_words(const ThreadHistory& holder, Progress holder_progress, bool changed_owner) {
-  if (sleeps(holder)) return "The holder sleeps, and goes on by itself unless it sleeps for ever: nobody is stuck.";
-  if (holder_progress == Progress::yes) return "The holder goes on: the lock is contended, and nobody is stuck.";
-  if (changed_owner) return "The lock has gone round since the dump before: it is contended, and nobody is stuck.";
-  return "Nobody is known to have waited for it since the dump before, or to be stuck.";
+  if (sleeps(holder)) return "The holder sleeps. It continues by itself, unless it sleeps for ever. No thread is stuck.";
+  if (holder_progress == Progress::yes) return "The holder makes progress. The lock is contended, and no thread is stuck.";
+  if (changed_owner) {
+    return "The lock has passed from one thread to another since the previous dump. It is contended, and no thread is "
+           "stuck.";
+  }
+  return "No thread is known to have waited for it since the previous dump, or to be stuck.";
 }
 
 struct Waiters {
@@ -185,14 +188,14 @@ void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vec
     held.holds = {nearest.lock};
     out.threads.push_back(std::move(held));
     if (contended) out.details.emplace_back(contended_words(history, holder, changed_owner));
-    if (unclear) out.details.emplace_back("Whether the holder goes on is not known, nor whether anybody is stuck.");
+    if (unclear) out.details.emplace_back("It is not known whether the holder makes progress, nor whether any thread is stuck.");
   } else if (chain.end == ChainEnd::gone) {
     out.title = waiters + verb + " for a lock of thread " + hex(lock.owner) +
                 ", which is not in the dump";
-    out.details.push_back("That thread has ended without leaving the lock, or was not looked at.");
+    out.details.push_back("That thread has ended without releasing the lock, or the dump was made without it.");
   } else {
     out.title = waiters + verb + " for " + lock_words(lock);
-    if (lock.address != 0) out.title += ", and nobody can say which thread holds it";
+    if (lock.address != 0) out.title += "; it is not known which thread holds it";
   }
   for (auto link = chain.links.rbegin(); link != chain.links.rend(); ++link) {
     out.threads.push_back(waiter(process, *link));
@@ -269,7 +272,7 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
   std::string title = count_words(waiters.size(), "thread") + (waiters.size() == 1 ? " waits" : " wait") +
                       " for a static constructor";
   if (any_progresses) {
-    title += ": one that goes on, or one that does not";
+    title += ": for one that makes progress, or for one that does not";
   } else {
     title += running == 1 ? " that " + thread_words(process.thread(process.threads[runners.front()])) + " runs"
                           : "; " + count_words(running, "thread") + " run one";
@@ -283,7 +286,7 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
     out.threads.push_back(process.part(index, doing));
   }
   if (any_unclear && !any_progresses) {
-    out.details.emplace_back("Whether it comes to its end is not known, nor whether anybody is stuck.");
+    out.details.emplace_back("It is not known whether the constructor will end, nor whether any thread is stuck.");
   }
   process.put_threads(out, waiters);
   if (!out.behind.empty()) out.details.push_back(behind_words(out.behind.size()));

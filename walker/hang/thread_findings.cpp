@@ -21,8 +21,8 @@ constexpr std::size_t kMinThreadsInCall = 2;
 
 constexpr std::string_view kApartmentCalls = "COM calls into another apartment or process";
 constexpr std::string_view kApartmentHint =
-    "A thread of a single-threaded apartment answers when it handles messages: look for one that waits and handles "
-    "none.";
+    "The thread that should answer belongs to a single-threaded apartment, and answers only while it handles messages. "
+    "Look for such a thread that waits and handles none.";
 
 // Workers that wait for a time, for other programs or for signals look the same in a program that runs its loops as
 // pool items and in a program whose pool is starved. Only a starved pool gets further workers.
@@ -58,8 +58,8 @@ void starved_pool(ProcessFindings& process) {
                                 starved ? "The thread pool is starved: all of its " + all + " workers are blocked"
                                         : "The thread pool may be starved: all of its " + all + " workers wait");
   out.details.push_back(std::to_string(most->second) + " of them: each " + wait.words + ".");
-  out.details.push_back(starved ? "No worker is left for queued work, also not for what they wait for."
-                                : "Whether work is queued is not known: if it is, no worker is left for it.");
+  out.details.push_back(starved ? "No worker is left for queued work, not even for the work that they wait for."
+                                : "It is not known whether work is queued. If it is, no worker is left for it.");
   process.put_threads(out, workers);
   std::ranges::sort(out.behind);
   process.add(std::move(out));

@@ -188,12 +188,12 @@ constexpr WaitRule kRules[] = {
     {"main-wait", idle, kStack, "the main thread waits for the program to end"},
     {"native-call", calls, kStack, "waits in native code"},
     {"com-call", calls, kStack, "waits for a COM call"},
-    {"native-wait", signal, kStack, "waits in native code, below which no managed code is"},
+    {"native-wait", signal, kStack, "waits in native code that no managed code has called"},
     {"library-wait", signal, kStack, "waits in a method of .NET"},
     {"finalizer", idle, kStack, "the finalizer thread waits for work"},
     {"runtime-helper", idle, kStack, "a helper thread of the runtime waits for work"},
     {"system-helper", idle, kStack, "a thread of the system's libraries waits for work"},
-    {"runtime-wait", unknown, kStack, "waits in the runtime; nothing says for what"},
+    {"runtime-wait", unknown, kStack, "waits in the runtime; it is not known for what"},
 };
 
 }  // namespace

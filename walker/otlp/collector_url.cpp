@@ -67,13 +67,13 @@ ParsedUrl parse_collector_url(std::string_view text, std::string_view default_pa
   }
   if (!ascii_lower(text).starts_with(kScheme)) return wrong("the URL must begin with http://");
   text.remove_prefix(kScheme.size());
-  if (text.find_first_of("?#") != text.npos) return wrong("the URL may have no query, no fragment");
+  if (text.find_first_of("?#") != text.npos) return wrong("the URL must not have a query or a fragment");
 
   const std::size_t slash = std::min(text.find('/'), text.size());
   std::string_view host = text.substr(0, slash);
   const std::string_view path = text.substr(slash);
-  if (host.find('@') != host.npos) return wrong("the URL may have no user, no password");
-  if (!is_path(path)) return wrong("the path of the URL makes no sense");
+  if (host.find('@') != host.npos) return wrong("the URL must not have a user or a password");
+  if (!is_path(path)) return wrong("the path of the URL is not valid");
 
   CollectorUrl url;
   std::string_view port;
@@ -82,14 +82,14 @@ ParsedUrl parse_collector_url(std::string_view text, std::string_view default_pa
     port = bracket == host.npos ? "]" : host.substr(bracket + 1);
     host = host.substr(1, bracket - 1);
     if (!looks_like_ipv6(host) || (!port.empty() && port[0] != ':')) {
-      return wrong("the IPv6 address of the URL makes no sense");
+      return wrong("the IPv6 address of the URL is not valid");
     }
   } else {
     const std::size_t colon = std::min(host.find(':'), host.size());
     port = host.substr(colon);
     host = host.substr(0, colon);
     if (host.empty()) return wrong("the URL has no host");
-    if (!is_name(host)) return wrong("the host of the URL makes no sense");
+    if (!is_name(host)) return wrong("the host of the URL is not valid");
   }
   if (host.size() > kMaxHost) return wrong("the host of the URL is too long");
   if (!port.empty()) {

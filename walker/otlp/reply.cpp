@@ -71,7 +71,7 @@ Reply accepted(const HttpAnswer& answer) {
       }
     }
   } catch (const std::exception&) {
-    reply.words = "the collector took the profiles, but its answer makes no sense";
+    reply.words = "the collector took the profiles, but its answer is not valid";
   }
   return reply;
 }
@@ -137,7 +137,7 @@ std::optional<seconds> parse_retry_after(std::string_view text, std::chrono::sys
 Reply reply_of(const HttpAnswer& answer, std::chrono::sys_seconds now) {
   if (answer.status >= 200 && answer.status < 300) return accepted(answer);
   if (answer.status < 200) {
-    return {.words = answer.status == 0 ? answer.problem : "its answer makes no sense"};
+    return {.words = answer.status == 0 ? answer.problem : "its answer is not valid"};
   }
   const std::string words = "status " + std::to_string(answer.status) + message_of(answer);
   constexpr std::array kRetryable = {429, 502, 503, 504};

@@ -27,7 +27,7 @@ constexpr AttachMeaning kAttach[] = {
      "the .NET runtime of {} is still starting; try again in a moment"},
     // CORPROF_E_UNSUPPORTED_CALL_SEQUENCE
     {0x80131363, ExitCode::refused,
-     "the .NET runtime of {} takes no question of a profiler at this moment; try again"},
+     "the .NET runtime of {} does not answer a profiler at this moment; try again"},
     // CORPROF_E_ASYNCHRONOUS_UNSAFE
     {0x80131364, ExitCode::refused,
      "the .NET runtime of {} holds a lock of its own at this moment; try again"},
@@ -70,15 +70,15 @@ constexpr AttachMeaning kAttach[] = {
     {0x80131515, ExitCode::not_dotnet,
      "the runtime of {} loads no profilers: it is a NativeAOT program, or runs on Mono"},
     // Windows' loader, which opens mixwalk.dll as the user of that process.
-    {0x80070002, ExitCode::refused, "{} does not find mixwalk.dll where mixwalk.exe lies"},
-    {0x80070003, ExitCode::refused, "{} does not find the folder that mixwalk.exe lies in"},
+    {0x80070002, ExitCode::refused, "{} does not find mixwalk.dll in the folder of mixwalk.exe"},
+    {0x80070003, ExitCode::refused, "{} does not find the folder of mixwalk.exe"},
     {0x80070005, ExitCode::no_access,
      "{} may not read mixwalk.dll: copy mixwalk into a folder that the user of that process can "
      "read, such as one below C:\\Program Files"},
     {0x8007007E, ExitCode::refused,
      "{} does not find mixwalk.dll, or a DLL of Windows that it needs"},
     {0x800700C1, ExitCode::refused,
-     "Windows calls mixwalk.dll no valid image for {}: is the file whole?"},
+     "Windows does not accept mixwalk.dll as a valid image for {}: is the file complete?"},
     {0x80070241, ExitCode::refused,
      "{} loads only DLLs that are signed, and mixwalk.dll is not"},
     {0x8007000E, ExitCode::no_memory, "{} has no memory left for mixwalk.dll"},
@@ -103,7 +103,7 @@ constexpr DetachMeaning kDetach[] = {
     {0x80131371, "it is ending"},
     // CORPROF_E_IMMUTABLE_FLAGS_SET
     {0x80131372,
-     "a profiler that was told of allocations stays to the end of the program"},
+     "a profiler that receives allocations stays loaded until the program ends"},
 };
 
 template <typename Meaning, std::size_t size>

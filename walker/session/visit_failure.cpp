@@ -15,8 +15,8 @@ std::string with_exit_code(std::optional<std::uint32_t> exit_code) {
 Failure process_ended(const VisitState& state) {
   std::string text = state.process + " ended" + with_exit_code(state.exit_code);
   if (state.greeted) return {ExitCode::target_exited, text + " while mixwalk looked at it"};
-  text += " before mixwalk.dll was met in it";
-  if (state.started) text += ": it is no .NET program, or ended at once";
+  text += " before mixwalk.dll sent a message";
+  if (state.started) text += ": it is not a .NET program, or it ended at once";
   return {ExitCode::target_exited, std::move(text)};
 }
 
@@ -28,12 +28,12 @@ Failure process_silent(const VisitState& state) {
     return {ExitCode::not_dotnet, state.process + " did not load a .NET runtime, or runs with"
                                                   " DOTNET_EnableDiagnostics_Profiler=0"};
   }
-  return {ExitCode::timeout, "mixwalk.dll was not met in " + state.process + " in time"};
+  return {ExitCode::timeout, "mixwalk got no message from mixwalk.dll in " + state.process + " in time"};
 }
 
 Failure profiler_gone(const VisitState& state) {
   return {ExitCode::refused, "mixwalk.dll left " + state.process +
-                                 (state.greeted ? " during the visit" : " before its first word")};
+                                 (state.greeted ? " during the visit" : " before it sent its first message")};
 }
 
 }  // namespace mixwalk

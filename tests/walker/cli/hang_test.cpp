@@ -115,7 +115,7 @@ TEST_F(HangCommandTest, TheHangFixtureTwice) {
   const Result result = run(command);
   EXPECT_EQ(result.code, ExitCode::stuck);
   EXPECT_TRUE(result.out.starts_with("4 threads are stuck\n")) << result.out;
-  EXPECT_NE(result.out.find("It has been so for at least 30 s."), std::string::npos);
+  EXPECT_NE(result.out.find("This has lasted for at least 30 s."), std::string::npos);
 }
 
 TEST_F(HangCommandTest, ExitCodes) {
@@ -257,9 +257,9 @@ TEST_F(HangCommandTest, DumpsWithoutStacksSayNothing) {
   const Result none = run(command({empty}));
   EXPECT_EQ(none.code, ExitCode::input);
   EXPECT_EQ(none.out, "");
-  EXPECT_EQ(none.err, "mixwalk: \"" + path("dump0.json") + "\" has no thread: there is nothing to look at\n");
+  EXPECT_EQ(none.err, "mixwalk: \"" + path("dump0.json") + "\" has no thread: there is nothing to explain\n");
   EXPECT_EQ(run(command({skipped})).err,
-            "mixwalk: \"" + path("dump0.json") + "\" has no stack of any thread: there is nothing to look at\n");
+            "mixwalk: \"" + path("dump0.json") + "\" has no stack of any thread: there is nothing to explain\n");
   skipped.unix_time_ms += 10'000;
   EXPECT_EQ(run(command({empty, skipped})).code, ExitCode::input);
   EXPECT_EQ(run(command({test::troubled_program()[1], empty})).code, ExitCode::input);

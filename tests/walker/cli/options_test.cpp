@@ -64,18 +64,18 @@ TEST(Options, ASeriesOfDumps) {
     more.insert(more.begin(), {"dump", "-p", "1", "-o", "a.mixwalk"});
     expect_usage(more, says);
   };
-  wrong({"--every", "10s"}, "--every goes with --repeat");
-  wrong({"--one-by-one"}, "--one-by-one goes with --repeat");
+  wrong({"--every", "10s"}, "--every needs --repeat");
+  wrong({"--one-by-one"}, "--one-by-one needs --repeat");
   wrong({"--repeat", "2", "--at-once", "--one-by-one"}, "--one-by-one");
   wrong({"--repeat", "0"}, "is no number");
-  wrong({"--repeat", "1"}, "--repeat takes a number from 2 to 1000");
-  wrong({"--repeat", "1001"}, "--repeat takes a number from 2 to 1000");
-  wrong({"--repeat", "2", "--every", "0s"}, "--every takes a time above 0");
+  wrong({"--repeat", "1"}, "--repeat must be a number from 2 to 1000");
+  wrong({"--repeat", "1001"}, "--repeat must be a number from 2 to 1000");
+  wrong({"--repeat", "2", "--every", "0s"}, "--every must be more than 0");
   wrong({"--repeat", "2", "--every", "soon"}, "no duration");
-  expect_usage({"dump", "-p", "1", "--repeat", "2"}, "the format text has no room for a series");
-  expect_usage({"dump", "-p", "1", "--repeat", "2", "-o", "a.json"}, "the format json has no room for a series");
-  expect_usage({"dump", "-p", "1", "--repeat", "2", "-o", "a.dmp"}, "--repeat does not go with a dump file");
-  expect_usage({"dump", "a.dmp", "--repeat", "2"}, "--repeat does not go with a dump file");
+  expect_usage({"dump", "-p", "1", "--repeat", "2"}, "the format text cannot contain a series");
+  expect_usage({"dump", "-p", "1", "--repeat", "2", "-o", "a.json"}, "the format json cannot contain a series");
+  expect_usage({"dump", "-p", "1", "--repeat", "2", "-o", "a.dmp"}, "--repeat cannot be used with a dump file");
+  expect_usage({"dump", "a.dmp", "--repeat", "2"}, "--repeat cannot be used with a dump file");
 }
 
 TEST(Options, FromWhereADumpIsMade) {
@@ -88,7 +88,7 @@ TEST(Options, FromWhereADumpIsMade) {
   EXPECT_TRUE(dump({"-p", "1"}).locks);
   EXPECT_FALSE(dump({"-p", "1", "--no-locks"}).locks);
   EXPECT_EQ(dump({"-p", "1", "--no-locks"}).way, DumpWay::automatic);
-  expect_usage({"dump", "a.dmp", "--no-locks"}, "--no-locks does not go with a dump file");
+  expect_usage({"dump", "a.dmp", "--no-locks"}, "--no-locks cannot be used with a dump file");
   // Options that only mixwalk.dll can follow. The first one, --at-once, is an exception: both ways can follow it.
   EXPECT_EQ(dump({"-p", "1", "--at-once"}).way, DumpWay::automatic);
   EXPECT_EQ(dump({"-p", "1", "--at-once", "--outside"}).way, DumpWay::outside);
@@ -96,17 +96,17 @@ TEST(Options, FromWhereADumpIsMade) {
   EXPECT_EQ(dump({"-p", "1", "--engine", "copy"}).way, DumpWay::inside);
   EXPECT_EQ(dump({"-p", "1", "--wait", "5s"}).way, DumpWay::inside);
   expect_usage({"dump", "-p", "1", "--outside", "--inside"}, "--inside");
-  expect_usage({"dump", "-p", "1", "--outside", "--at-once", "--engine", "copy"}, "--engine does not go with --outside");
-  expect_usage({"dump", "-p", "1", "--outside", "--engine", "copy"}, "--engine does not go with --outside");
-  expect_usage({"dump", "--outside", "--", "orders.exe"}, "--outside goes with --process-id and --name");
-  expect_usage({"dump", "a.dmp", "--outside"}, "--outside does not go with a dump file");
+  expect_usage({"dump", "-p", "1", "--outside", "--at-once", "--engine", "copy"}, "--engine cannot be used with --outside");
+  expect_usage({"dump", "-p", "1", "--outside", "--engine", "copy"}, "--engine cannot be used with --outside");
+  expect_usage({"dump", "--outside", "--", "orders.exe"}, "--outside needs --process-id or --name");
+  expect_usage({"dump", "a.dmp", "--outside"}, "--outside cannot be used with a dump file");
 }
 
 TEST(Options, CallsAreShownInTextOnly) {
   EXPECT_FALSE(dump({"-p", "1"}).calls);
   EXPECT_TRUE(dump({"-p", "1", "--asm"}).calls);
   EXPECT_TRUE(dump({"-p", "1", "--asm", "-o", "a.txt", "-f", "text"}).calls);
-  expect_usage({"dump", "-p", "1", "--asm", "-o", "a.json"}, "--asm goes with the format text");
+  expect_usage({"dump", "-p", "1", "--asm", "-o", "a.json"}, "--asm needs the format text");
 }
 
 TEST(Options, EveryOptionOfDump) {
@@ -264,16 +264,16 @@ TEST(Options, RecordOnWhatHappens) {
   expect_usage({"record", "-p", "1", "--on", "class-load="}, "needs a type's name");
   expect_usage({"record", "-p", "1", "--on", "module-load="}, "needs a module's name");
   expect_usage({"record", "-p", "1", "--on", "module-load=C:\\x\\orders.dll"}, "without its folder");
-  expect_usage({"record", "-p", "1", "--on", "class-load", "--every", "2"}, "--every goes with");
-  expect_usage({"record", "-p", "1", "--on", "module-load", "--all"}, "--all goes with");
-  expect_usage({"record", "-p", "1", "--on", "module-load", "-r", "100"}, "--on takes no");
+  expect_usage({"record", "-p", "1", "--on", "class-load", "--every", "2"}, "--every needs");
+  expect_usage({"record", "-p", "1", "--on", "module-load", "--all"}, "--all needs");
+  expect_usage({"record", "-p", "1", "--on", "module-load", "-r", "100"}, "--on cannot be used with");
   expect_usage({"record", "-p", "1", "--on", "exception="}, "needs a type's name");
   expect_usage({"record", "-p", "1", "--on", ""}, "is none of");
   expect_usage({"record", "-p", "1", "--on", "allocation"}, "needs -- PROGRAM");
-  expect_usage({"record", "-p", "1", "--on", "exception", "--every", "2"}, "--every goes with");
-  expect_usage({"record", "-p", "1", "--every", "2"}, "--every goes with");
-  expect_usage({"record", "-p", "1", "--on", "exception", "-r", "100"}, "--on takes no");
-  expect_usage({"record", "-p", "1", "--on", "exception", "--mode", "cpu"}, "--on takes no");
+  expect_usage({"record", "-p", "1", "--on", "exception", "--every", "2"}, "--every needs");
+  expect_usage({"record", "-p", "1", "--every", "2"}, "--every needs");
+  expect_usage({"record", "-p", "1", "--on", "exception", "-r", "100"}, "--on cannot be used with");
+  expect_usage({"record", "-p", "1", "--on", "exception", "--mode", "cpu"}, "--on cannot be used with");
   expect_usage({"record", "--on", "allocation", "--every", "0", "--", "a.exe"}, "every");
 }
 
@@ -281,12 +281,12 @@ TEST(Options, RecordRefusesWhatMakesNoSense) {
   expect_usage({"record"}, "exactly one");
   expect_usage({"record", "-p", "1", "-r", "0"}, "rate");
   expect_usage({"record", "-p", "1", "-r", "10001"}, "--rate");
-  expect_usage({"record", "-p", "1", "-r", "100", "-i", "10ms"}, "one of them");
+  expect_usage({"record", "-p", "1", "-r", "100", "-i", "10ms"}, "not both");
   expect_usage({"record", "-p", "1", "-i", "0ms"}, "--interval");
   for (const char* budget : {"101%", "-1", "", "%", "3.", ".5", "3%%", "1.234", "1000", "x", "3 %"}) {
     expect_usage({"record", "-p", "1", "--budget", budget}, "--budget");
   }
-  expect_usage({"record", "-p", "1", "--on", "exception", "--budget", "3%"}, "--on takes no --budget");
+  expect_usage({"record", "-p", "1", "--on", "exception", "--budget", "3%"}, "--on cannot be used with --budget");
   expect_usage({"record", "-p", "1", "-d", "0s"}, "--duration");
   expect_usage({"record", "-p", "1", "-o", "x.what"}, "--format");
   expect_usage({"record", "-p", "1", "-f", "what"}, "is none of");
@@ -294,7 +294,7 @@ TEST(Options, RecordRefusesWhatMakesNoSense) {
   expect_usage({"record", "-p", "1", "--depth", "3"}, "all frames");
   expect_usage({"record", "-p", "1", "--mode", "fast"}, "is none of cpu, wall");
   expect_usage({"record", "-p", "1", "--threads", ""}, "--thread needs a name or an id");
-  expect_usage({"record", "-p", "1", "-o", "-", "-f", "collapsed"}, "a recording goes to a file");
+  expect_usage({"record", "-p", "1", "-o", "-", "-f", "collapsed"}, "record writes to a file only");
   expect_usage({"record", "--after", "1s", "--", "x.exe"}, "mixwalk record --help");
 }
 
@@ -306,9 +306,9 @@ TEST(Options, AllFramesOfExceptions) {
   };
   EXPECT_FALSE(convert({"convert", "in", "-f", "pprof"}));
   EXPECT_TRUE(convert({"convert", "in", "-f", "pprof", "--all"}));
-  expect_usage({"record", "-p", "1", "--all"}, "--all goes with --on exception");
+  expect_usage({"record", "-p", "1", "--all"}, "--all needs --on exception");
   expect_usage({"record", "--on", "allocation", "--all", "--", "x.exe"},
-               "--all goes with --on exception");
+               "--all needs --on exception");
 }
 
 TEST(Options, ACollectorBesideAFileOrInsteadOfIt) {
@@ -394,14 +394,14 @@ TEST(Options, ACollectorThatMakesNoSense) {
     expect_usage(with({"--otlp", "http://" + std::string(100'000, 'a')}), "too long");
     expect_usage(with({"--otlp", "http://a", "--spool", ""}), "--spool needs");
     expect_usage(with({"--otlp", "http://a", "-o", ""}), "--output needs");
-    expect_usage(with({"--spool", "a", "-o", "a.mixwalk"}), "--spool goes with --otlp");
+    expect_usage(with({"--spool", "a", "-o", "a.mixwalk"}), "--spool needs --otlp");
     const std::pair<const char*, const char*> alone[] = {{"--otlp-service", "a"},
                                                          {"--otlp-attribute", "a=b"},
                                                          {"--otlp-header", "a=b"}};
     for (const auto& [option, value] : alone) {
-      expect_usage(with({option, value}), std::string(option) + " goes with --otlp");
+      expect_usage(with({option, value}), std::string(option) + " needs --otlp");
     }
-    expect_usage(with({"--otlp-command-line"}), "--otlp-command-line goes with --otlp");
+    expect_usage(with({"--otlp-command-line"}), "--otlp-command-line needs --otlp");
     expect_usage(with({"--otlp", "http://a", "--otlp-attribute", "a"}), "is not NAME=VALUE");
     expect_usage(with({"--otlp", "http://a", "--otlp-header", "Host=a"}), "is set by mixwalk");
     expect_usage(with({"--otlp", "http://a", "--otlp-service", ""}), "--otlp-service needs a name");
@@ -444,7 +444,7 @@ TEST(Options, BadValues) {
   expect_usage({"dump", "-p", "1", "--deadline", "0ms"}, "--deadline");
   expect_usage({"dump", "-p", "1", "--deadline", "61s"}, "--deadline");
   expect_usage({"dump", "-p", "1", "--probe", "maybe"}, "is none of always, never, risk");
-  expect_usage({"dump", "-p", "1", "--probe", "risk"}, "--probe goes with --engine snapshot");
+  expect_usage({"dump", "-p", "1", "--probe", "risk"}, "--probe needs --engine snapshot");
   expect_usage({"record", "-p", "1", "--engine", "copy", "--probe", "never"}, "--engine snapshot");
   EXPECT_EQ(std::get<ById>(dump({"-p", "010"}).visit.target).id, 10u) << "decimal, not octal";
   EXPECT_EQ(dump({"-p", "1", "-o", "A.JSON"}).format->name, "json");
@@ -475,10 +475,10 @@ TEST(Options, AThreadIsNamedByItsIdInEitherFormOrByItsName) {
       EXPECT_EQ(sampling.canary_id, 0x554u);
       EXPECT_EQ(sampling.canary, "");
     }
-    expect_usage({command, "-p", "1", "--canary", "0"}, "--canary: \"0\" is no thread's id");
+    expect_usage({command, "-p", "1", "--canary", "0"}, "--canary: \"0\" is not the id of a thread");
     expect_usage({command, "-p", "1", "--canary", ""}, "--canary needs a name or an id");
-    expect_usage({command, "-p", "1", "--thread", "0"}, "is no thread's id");
-    expect_usage({command, "-p", "1", "--thread", "0x100000000"}, "is no thread's id");
+    expect_usage({command, "-p", "1", "--thread", "0"}, "is not the id of a thread");
+    expect_usage({command, "-p", "1", "--thread", "0x100000000"}, "is not the id of a thread");
   }
 }
 
@@ -516,7 +516,7 @@ TEST(Options, HowLongAnotherVisitorIsWaitedFor) {
   EXPECT_EQ(dump({"-p", "1"}).visit.wait_ms, 0u);
   EXPECT_EQ(dump({"-p", "1", "--wait", "5s"}).visit.wait_ms, 5000u);
   EXPECT_EQ(record({"-n", "x", "--wait", "500ms"}).visit.wait_ms, 500u);
-  expect_usage({"dump", "--wait", "5s", "--", "a.exe"}, "--wait goes with");
+  expect_usage({"dump", "--wait", "5s", "--", "a.exe"}, "--wait needs");
 }
 
 TEST(Options, WhatIsWrongIsSaidInWordsForAUser) {
@@ -559,18 +559,18 @@ TEST(Options, ADumpFileTakesTheOptionsOfOutputThreadsAndSymbols) {
 }
 
 TEST(Options, WhatIsDoneToAProcessDoesNotGoWithADumpFile) {
-  expect_usage({"dump", "a.dmp", "-p", "1"}, "--process-id does not go with a dump file");
-  expect_usage({"dump", "a.dmp", "-n", "x"}, "--name does not go with a dump file");
-  expect_usage({"dump", "a.dmp", "--at-once"}, "--at-once does not");
-  expect_usage({"dump", "a.dmp", "--engine", "copy"}, "--engine does not");
-  expect_usage({"dump", "a.dmp", "--timeout", "3s"}, "--timeout does not");
-  expect_usage({"dump", "a.dmp", "--deadline", "3ms"}, "--deadline does not");
+  expect_usage({"dump", "a.dmp", "-p", "1"}, "--process-id cannot be used with a dump file");
+  expect_usage({"dump", "a.dmp", "-n", "x"}, "--name cannot be used with a dump file");
+  expect_usage({"dump", "a.dmp", "--at-once"}, "--at-once cannot be used");
+  expect_usage({"dump", "a.dmp", "--engine", "copy"}, "--engine cannot be used");
+  expect_usage({"dump", "a.dmp", "--timeout", "3s"}, "--timeout cannot be used");
+  expect_usage({"dump", "a.dmp", "--deadline", "3ms"}, "--deadline cannot be used");
   expect_usage({"dump", "a.dmp", "b.dmp"}, "goes after --");
   expect_usage({"dump", "a.dmp", "--", "b.exe"}, "goes after --");
   expect_usage({"dump", "orders"}, "goes after --");
   expect_usage({"record", "a.dmp"}, "goes after --");
   expect_usage({"dump", "a.dmp", "--thread", ""}, "--thread needs a name or an id");
-  expect_usage({"dump", "a.dmp", "-f", "json", "--asm"}, "--asm goes with the format text");
+  expect_usage({"dump", "a.dmp", "-f", "json", "--asm"}, "--asm needs the format text");
 }
 
 TEST(Options, AnOutputNamedDmpIsADumpFileOfTheProcess) {
@@ -594,12 +594,12 @@ TEST(Options, WhatIsSaidOfStacksDoesNotGoWithADumpFileThatIsWritten) {
   for (const auto& other : others) {
     std::vector<std::string> arguments = {"dump", "-p", "1", "-o", "a.dmp"};
     arguments.insert(arguments.end(), other.begin(), other.end());
-    expect_usage(arguments, other.front() + " does not go with a dump file (-o NAME.dmp)");
+    expect_usage(arguments, other.front() + " cannot be used with a dump file (-o NAME.dmp)");
   }
-  expect_usage({"dump", "-o", "a.dmp", "--", "b.exe"}, "goes with --process-id and --name");
-  expect_usage({"dump", "-p", "1", "-o", "a.dmp", "--after", "1s"}, "goes with --process-id and --name");
+  expect_usage({"dump", "-o", "a.dmp", "--", "b.exe"}, "needs --process-id or --name");
+  expect_usage({"dump", "-p", "1", "-o", "a.dmp", "--after", "1s"}, "needs --process-id or --name");
   expect_usage({"dump", "-o", "a.dmp"}, "exactly one of");
-  expect_usage({"dump", "a.dmp", "-o", "b.dmp"}, "made of a process, not of a dump file");
+  expect_usage({"dump", "a.dmp", "-o", "b.dmp"}, "a dump file cannot be made from a dump file");
 }
 
 TEST(Options, DoctorOfThisMachineOrOfAProcess) {
@@ -619,7 +619,7 @@ TEST(Options, DoctorOfThisMachineOrOfAProcess) {
   EXPECT_EQ(std::get<ByName>(*doctor({"-n", "orders"}).target).name, "orders");
   expect_usage({"doctor", "-n", ""}, "--name must not be empty");
   expect_usage({"doctor", "-p", "1", "-n", "a"}, "");
-  expect_usage({"doctor", "--no-trial"}, "--no-trial goes with");
+  expect_usage({"doctor", "--no-trial"}, "--no-trial needs");
   expect_usage({"doctor", "--", "a.exe"}, "doctor takes no program");
 }
 

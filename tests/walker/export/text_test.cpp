@@ -39,7 +39,7 @@ TEST(Text, WhatAThreadHoldsAndWaitsFor) {
   Snapshot snapshot = representative_snapshot();
   const std::string text = text_of(snapshot);
   const auto says = [&](const char* line) { EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text; };
-  says("  waits to be pulsed: System.Object 0x120007080, held by nobody\n"
+  says("  waits to be pulsed: System.Object 0x120007080, held by no thread\n"
        "  holds System.Object 0x120003040 (2 wait)\n  #0");
   says("  waits for System.Object 0x120003040, held by 0x1a4 \"Orders worker\"\n"
        "  holds Orders.Queue<\\x1b[31m> 0x120005060, entered 2 times (1 to be pulsed)\n"
@@ -128,7 +128,7 @@ TEST(Text, AThreadThatTheRuntimeWasNotAskedAboutSaysWhy) {
   Snapshot snapshot = representative_snapshot();
   EXPECT_EQ(text_of(snapshot).find("walked from the copy:"), std::string::npos);
   snapshot.threads[0].stack.refusal = kThreadDetached;
-  EXPECT_NE(text_of(snapshot).find("; walked from the copy: the runtime has let go of the thread\n"),
+  EXPECT_NE(text_of(snapshot).find("; walked from the copy: the runtime has detached the thread\n"),
             std::string::npos);
   snapshot.threads[0].stack.refusal = kThreadSuspended;
   EXPECT_NE(text_of(snapshot).find("; walked from the copy: the thread was suspended already\n"),

@@ -444,7 +444,7 @@ TEST(FindingsTest, WhereOneStaticConstructorGoesOnNobodyIsStuck) {
   ASSERT_EQ(kinds(unknown), std::vector<FindingKind>{FindingKind::class_constructor});
   EXPECT_EQ(severity(unknown), Severity::note);
   EXPECT_EQ(unknown.findings[0].title,
-            "2 threads wait for a static constructor: one that goes on, or one that does not");
+            "2 threads wait for a static constructor: for one that makes progress, or for one that does not");
   for (Snapshot& dump : dumps) {
     dump.locks.push_back({.kind = LockKind::critical_section, .address = 0xC, .owner = 11, .held = true,
                           .waiters = {{1}, {2}}});
@@ -560,7 +560,7 @@ TEST(FindingsTest, AHolderThatSleepsIsNamedAndHoldsNobodyUp) {
   const Findings findings = find(turns({1, 1}, 2));
   ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::contended});
   EXPECT_EQ(findings.findings[0].title, "1 thread waits for what thread 0x1 \"turn\" holds");
-  EXPECT_EQ(findings.findings[0].details[0], "The holder sleeps, and goes on by itself unless it sleeps for ever: nobody is stuck.");
+  EXPECT_EQ(findings.findings[0].details[0], "The holder sleeps. It continues by itself, unless it sleeps for ever. No thread is stuck.");
 }
 
 // Turns came to an end: since the second dump the same thread holds the lock, and does not go on.
@@ -617,7 +617,7 @@ TEST(FindingsTest, AMonitorThatIsNotShownGoesFromHandToHand) {
     });
   };
   EXPECT_EQ(headline(find(dumps([](Snapshot&, std::uint64_t) {}))), "nothing is stuck");
-  EXPECT_EQ(headline(find(dumps([](Snapshot& dump, std::uint64_t) { dump.locks_missing = "nobody looked"; }))),
+  EXPECT_EQ(headline(find(dumps([](Snapshot& dump, std::uint64_t) { dump.locks_missing = "mixwalk did not look for locks (--no-locks)"; }))),
             "1 thread is stuck");
   EXPECT_EQ(headline(find(dumps([](Snapshot& dump, std::uint64_t) { dump.runtime.major = 11; }))), "1 thread is stuck");
   // It is known in the last dump only, and in the one before it went from hand to hand.
@@ -664,7 +664,7 @@ TEST(FindingsTest, WhoWaitsForAnUnclearHolderIsUnclear) {
   EXPECT_EQ(headline(findings), "nothing is stuck");
   ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::chain});
   EXPECT_EQ(severity(findings), Severity::note);
-  EXPECT_EQ(findings.findings[0].details[0], "Whether the holder goes on is not known, nor whether anybody is stuck.");
+  EXPECT_EQ(findings.findings[0].details[0], "It is not known whether the holder makes progress, nor whether any thread is stuck.");
   for (const ThreadHistory& thread : findings.threads) EXPECT_EQ(thread.verdict, Verdict::unclear);
 }
 
@@ -795,13 +795,13 @@ TEST(FindingsTest, WhatIsNotKnownIsSaid) {
   std::vector<Snapshot> dumps = test::troubled_program();
   for (Snapshot& dump : dumps) {
     dump.locks.clear();
-    dump.locks_missing = "nobody looked";
+    dump.locks_missing = "mixwalk did not look for locks (--no-locks)";
     for (Thread& thread : dump.threads) thread.cpu.reset();
   }
   const Findings findings = find(dumps);
   ASSERT_EQ(findings.gaps.size(), 3u);
-  EXPECT_EQ(findings.gaps[0], "Not all locks are known: nobody looked");
-  EXPECT_EQ(findings.gaps[1], "3 threads wait for a lock of which the dump does not say who holds it");
+  EXPECT_EQ(findings.gaps[0], "Not all locks are known: mixwalk did not look for locks (--no-locks)");
+  EXPECT_EQ(findings.gaps[1], "3 threads wait for a lock whose holder the dump does not name");
 }
 
 TEST(FindingsTest, ALockOfDotNetWhoseOwnerIsUnknownIsSaid) {
@@ -809,7 +809,7 @@ TEST(FindingsTest, ALockOfDotNetWhoseOwnerIsUnknownIsSaid) {
     builder.thread(1, managed_thread({kWait, "coreclr!", "M System.Threading.Lock.Enter()", "M Orders.Get()"})).cpu(1);
   }));
   EXPECT_EQ(findings.gaps, std::vector<std::string>{
-                               "1 thread waits for a lock of which the dump does not say who holds it"});
+                               "1 thread waits for a lock whose holder the dump does not name"});
 }
 
 // Real case: a worker of an idle service that two timers had woken at once.

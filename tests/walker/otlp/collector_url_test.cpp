@@ -33,7 +33,7 @@ TEST(CollectorUrl, AnIPv6AddressStandsInBrackets) {
   EXPECT_EQ(read("http://[::ffff:10.0.0.1]:80/a"), "http://[::ffff:10.0.0.1]:80/a");
   for (const char* url : {"http://[", "http://[]", "http://[::1", "http://[::1]80", "http://[1]",
                           "http://[::1%25eth0]", "http://[x::1]"}) {
-    EXPECT_EQ(problem(url), "the IPv6 address of the URL makes no sense") << url;
+    EXPECT_EQ(problem(url), "the IPv6 address of the URL is not valid") << url;
   }
   EXPECT_EQ(problem("http://::1"), "the URL has no host");
 }
@@ -50,22 +50,22 @@ TEST(CollectorUrl, WhatAHostileOneHas) {
   EXPECT_EQ(problem("http://"), "the URL has no host");
   EXPECT_EQ(problem("http://:4318"), "the URL has no host");
   EXPECT_EQ(problem("http:///path"), "the URL has no host");
-  EXPECT_EQ(problem("http://user:secret@localhost"), "the URL may have no user, no password");
-  EXPECT_EQ(problem("http://a/?b"), "the URL may have no query, no fragment");
-  EXPECT_EQ(problem("http://a/#b"), "the URL may have no query, no fragment");
+  EXPECT_EQ(problem("http://user:secret@localhost"), "the URL must not have a user or a password");
+  EXPECT_EQ(problem("http://a/?b"), "the URL must not have a query or a fragment");
+  EXPECT_EQ(problem("http://a/#b"), "the URL must not have a query or a fragment");
   for (const char* port : {"", "0", "65536", "-1", "+1", "1x", " 1", "99999999999999999999"}) {
     EXPECT_EQ(problem(std::string("http://a:") + port),
               "the port of the URL must be from 1 to 65535")
         << port;
   }
-  EXPECT_EQ(problem("http://a\r\nX: y"), "the host of the URL makes no sense");
-  EXPECT_EQ(problem("http://a b"), "the host of the URL makes no sense");
-  EXPECT_EQ(problem("http://\xc3\xa4"), "the host of the URL makes no sense");
+  EXPECT_EQ(problem("http://a\r\nX: y"), "the host of the URL is not valid");
+  EXPECT_EQ(problem("http://a b"), "the host of the URL is not valid");
+  EXPECT_EQ(problem("http://\xc3\xa4"), "the host of the URL is not valid");
   for (const char* path : {"a\r\nX: y", "a b", "%", "%4", "%4g", "\xc3\xa4", "\x7f", "a\\b"}) {
-    EXPECT_EQ(problem(std::string("http://a/") + path), "the path of the URL makes no sense")
+    EXPECT_EQ(problem(std::string("http://a/") + path), "the path of the URL is not valid")
         << path;
   }
-  EXPECT_EQ(problem(std::string_view("http://a/\0", 10)), "the path of the URL makes no sense");
+  EXPECT_EQ(problem(std::string_view("http://a/\0", 10)), "the path of the URL is not valid");
   EXPECT_EQ(problem("http://" + std::string(254, 'a')), "the host of the URL is too long");
   EXPECT_EQ(problem("http://a/" + std::string(2000, 'a')), "the URL is too long");
 }

@@ -34,7 +34,7 @@ TEST(OtelSettings, TheUrlOfProfilesIsUsedAsItIs) {
 
 TEST(OtelSettings, ACollectorThatMakesNoSenseIsNamedBySource) {
   EXPECT_EQ(url("", {}),
-            "--otlp needs a URL: it has none, and OTEL_EXPORTER_OTLP_ENDPOINT is not set");
+            "--otlp needs a URL, since OTEL_EXPORTER_OTLP_ENDPOINT is not set");
   EXPECT_EQ(url("http://a:0", {.endpoint = "http://b"}),
             "--otlp: the port of the URL must be from 1 to 65535");
   EXPECT_TRUE(url("", {.endpoint = "https://a"})
@@ -42,7 +42,7 @@ TEST(OtelSettings, ACollectorThatMakesNoSenseIsNamedBySource) {
   EXPECT_EQ(url("", {.endpoint = "localhost:4318"}),
             "OTEL_EXPORTER_OTLP_ENDPOINT: the URL must begin with http://");
   EXPECT_EQ(url("", {.endpoint = "http://a/?b"}),
-            "OTEL_EXPORTER_OTLP_ENDPOINT: the URL may have no query, no fragment");
+            "OTEL_EXPORTER_OTLP_ENDPOINT: the URL must not have a query or a fragment");
   EXPECT_EQ(url("", {.endpoint = "http://b", .profiles_endpoint = "ftp://a"}),
             "OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT: the URL must begin with http://");
 }

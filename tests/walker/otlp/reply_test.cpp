@@ -48,7 +48,7 @@ TEST(Reply, AnAnswerThatMakesNoSenseIsStillOne) {
         std::string("\x0a\x02\x08\xff"), std::string(70'000, '\xff')}) {
     const Reply made = reply(200, kProtobuf, body);
     EXPECT_EQ(made.meaning, Meaning::accepted);
-    EXPECT_EQ(made.words, "the collector took the profiles, but its answer makes no sense");
+    EXPECT_EQ(made.words, "the collector took the profiles, but its answer is not valid");
   }
   // Fields of another type than theirs, and a count below nothing.
   EXPECT_EQ(reply(200, kProtobuf, std::string("\x08\x01")).words, "");

@@ -17,7 +17,7 @@ struct Case {
 // Written down from those headers, one by one; the code under test does not see this table.
 constexpr Case kCases[] = {
     {0x8013135B, "CORPROF_E_NOT_YET_AVAILABLE", ExitCode::not_started, "is still starting"},
-    {0x80131363, "CORPROF_E_UNSUPPORTED_CALL_SEQUENCE", ExitCode::refused, "takes no question"},
+    {0x80131363, "CORPROF_E_UNSUPPORTED_CALL_SEQUENCE", ExitCode::refused, "does not answer a profiler"},
     {0x80131364, "CORPROF_E_ASYNCHRONOUS_UNSAFE", ExitCode::refused, "holds a lock of its own"},
     {0x80131367, "CORPROF_E_PROFILER_DETACHING", ExitCode::already_profiled, "is just leaving"},
     {0x80131368, "CORPROF_E_PROFILER_NOT_ATTACHABLE", ExitCode::refused, "cannot be attached"},
@@ -36,11 +36,11 @@ constexpr Case kCases[] = {
     {0x80131386, "CORDIAGIPC_E_UNKNOWN_MAGIC", ExitCode::not_dotnet, "another protocol"},
     {0x80131387, "CORDIAGIPC_E_UNKNOWN_ERROR", ExitCode::refused, "does not know why"},
     {0x80131515, "COR_E_NOTSUPPORTED", ExitCode::not_dotnet, "NativeAOT"},
-    {0x80070002, "ERROR_FILE_NOT_FOUND", ExitCode::refused, "does not find mixwalk.dll where"},
+    {0x80070002, "ERROR_FILE_NOT_FOUND", ExitCode::refused, "does not find mixwalk.dll in"},
     {0x80070003, "ERROR_PATH_NOT_FOUND", ExitCode::refused, "does not find the folder"},
     {0x80070005, "E_ACCESSDENIED", ExitCode::no_access, "may not read mixwalk.dll"},
     {0x8007007E, "ERROR_MOD_NOT_FOUND", ExitCode::refused, "or a DLL of Windows"},
-    {0x800700C1, "ERROR_BAD_EXE_FORMAT", ExitCode::refused, "no valid image"},
+    {0x800700C1, "ERROR_BAD_EXE_FORMAT", ExitCode::refused, "as a valid image"},
     {0x80070241, "ERROR_INVALID_IMAGE_HASH", ExitCode::refused, "signed"},
     {0x8007000E, "E_OUTOFMEMORY", ExitCode::no_memory, "no memory left"},
     {0x80004002, "E_NOINTERFACE", ExitCode::refused, "lacks an interface"},
@@ -73,7 +73,7 @@ TEST(DetachRefusal, EachSaysWhy) {
       {0x80131367, "under way already"},
       {0x80131370, "code that it compiled"},
       {0x80131371, "it is ending"},
-      {0x80131372, "told of allocations"},
+      {0x80131372, "receives allocations"},
       {0x80004005, "does not say why (0x80004005)"},
   };
   for (const auto& [hresult, says] : cases) {

@@ -27,10 +27,10 @@ TEST(VisitFailure, AProcessThatEndedSaysItsCode) {
 
 TEST(VisitFailure, AProcessThatEndedBeforeTheFirstWord) {
   EXPECT_EQ(process_ended(ended(kAttached, 3)).message,
-            "process 7 (a.exe) ended with code 3 before mixwalk.dll was met in it");
+            "process 7 (a.exe) ended with code 3 before mixwalk.dll sent a message");
   EXPECT_EQ(process_ended(ended(kStarted, 3)).message,
-            "process 7 (a.exe) ended with code 3 before mixwalk.dll was met in it: it is no .NET "
-            "program, or ended at once");
+            "process 7 (a.exe) ended with code 3 before mixwalk.dll sent a message: it is not a "
+            ".NET program, or it ended at once");
   EXPECT_EQ(process_ended(kStarted).code, ExitCode::target_exited);
 }
 
@@ -42,7 +42,7 @@ TEST(VisitFailure, AProcessThatEndedLater) {
 
 TEST(VisitFailure, Silence) {
   EXPECT_EQ(process_silent(kAttached).message,
-            "mixwalk.dll was not met in process 7 (a.exe) in time");
+            "mixwalk got no message from mixwalk.dll in process 7 (a.exe) in time");
   EXPECT_EQ(process_silent(kAttached).code, ExitCode::timeout);
   EXPECT_EQ(process_silent(kStarted).code, ExitCode::not_dotnet);
   EXPECT_EQ(process_silent(greeted(kStarted)).message,
@@ -52,7 +52,7 @@ TEST(VisitFailure, Silence) {
 
 TEST(VisitFailure, MixwalkDllLeft) {
   EXPECT_EQ(profiler_gone(kAttached).message,
-            "mixwalk.dll left process 7 (a.exe) before its first word");
+            "mixwalk.dll left process 7 (a.exe) before it sent its first message");
   EXPECT_EQ(profiler_gone(greeted(kAttached)).message,
             "mixwalk.dll left process 7 (a.exe) during the visit");
   EXPECT_EQ(profiler_gone(kAttached).code, ExitCode::refused);

@@ -144,8 +144,8 @@ void add_symbol_path(const std::string& text, std::vector<DoctorLine>& lines) {
     const bool there = is_folder(folder.path);
     lines.push_back({.state = there ? State::good : State::note,
                      .check = "symbol path",
-                     .found = folder.path + (there ? "" : " is no folder"),
-                     .advice = there ? "" : "mend --symbol-path or _NT_SYMBOL_PATH"});
+                     .found = folder.path + (there ? "" : " is not a folder"),
+                     .advice = there ? "" : "correct --symbol-path or _NT_SYMBOL_PATH"});
   }
   for (const std::string& part : path.left_out) {
     lines.push_back({.state = State::note,
@@ -187,7 +187,7 @@ DoctorLine other_software() {
   return {.state = State::note,
           .check = "other software",
           .found = "puts DLLs into mixwalk.exe (" + found + "), and may keep mixwalk.dll out of other processes",
-          .advice = "where attaching fails, ask its maker for an exception, or use dump --outside"};
+          .advice = "if attaching fails, ask its maker for an exception, or use dump --outside"};
 }
 
 }  // namespace

@@ -55,12 +55,12 @@ void read_target(const LiveTarget& target, const std::string& symbol_path, std::
     profilers += (profilers.empty() ? "" : ", ") + module.path;
   }
   if (profilers.empty()) {
-    lines.push_back({.check = "other profilers", .found = "no DLL that is named like one is loaded"});
+    lines.push_back({.check = "other profilers", .found = "no loaded DLL has \"profiler\" in its name"});
   } else {
     lines.push_back({.state = State::note,
                      .check = "other profilers",
                      .found = "loaded: " + profilers + "; the runtime takes one profiler at a time",
-                     .advice = "where attaching fails, end the other one, or use dump --outside"});
+                     .advice = "if attaching fails, end the other profiler, or use dump --outside"});
   }
   const auto dac = dac_of(target, {.symbol_path = parse_symbol_path(symbol_path)});
   if (!dac) return;
@@ -87,7 +87,7 @@ DoctorLine pdbs_of(Snapshot& snapshot, const std::string& symbol_path) {
   return {.state = State::note,
           .check = "PDBs",
           .found = std::to_string(missing.size()) + " that the stacks need were not found (" + names + ")",
-          .advice = "--symbol-path names their folders; dump -v lists them as symchk /im takes them"};
+          .advice = "--symbol-path names their folders; dump -v lists them in the form that symchk /im reads"};
 }
 
 // Dumps again and again for two seconds. Returns the last dump, or why there is none.

@@ -97,7 +97,7 @@ OutsideLocks::~OutsideLocks() {
 }
 
 void OutsideLocks::add_to(Snapshot& snapshot) {
-  snapshot.locks_missing = "nobody looked";
+  snapshot.locks_missing = "mixwalk did not look for locks (--no-locks)";
   if (!command_.locks) return;
   const auto begin = std::chrono::steady_clock::now();
   if (prepared_.valid() && prepared_.wait_for(kPrepareTime) != std::future_status::ready) {
@@ -142,7 +142,7 @@ void add_native_locks_of(Snapshot& snapshot) {
     return chain;
   });
   if (chains->timed_out() && snapshot.locks_missing.empty()) {
-    snapshot.locks_missing = "the time for the wait chains of the system was over";
+    snapshot.locks_missing = "the time limit for the wait chains of the system was reached";
   }
 }
 

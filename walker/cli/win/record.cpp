@@ -165,7 +165,7 @@ std::optional<Failure> RecordingRun::take(const RecordedBytes& bytes) {
   const std::size_t before = recording.samples.size();
   const bool first = recording.process.id == 0;
   if (const auto problem = collector_.add(bytes.bytes, bytes.new_file); !problem.empty()) {
-    return Failure{ExitCode::refused, "the recording makes no sense: " + std::string(problem)};
+    return Failure{ExitCode::refused, "the recording is not valid: " + std::string(problem)};
   }
   // The requested time applies to the recording, not to the attach and the time before the first sample.
   if (first) begun_ = GetTickCount64() - recording.duration_ns / 1'000'000;
@@ -192,8 +192,8 @@ std::optional<Failure> RecordingRun::make_room() {
   if (!reached || full_) return std::nullopt;
   if (file != nullptr && !file->has_pieces()) {
     full_ = true;
-    report({ExitCode::ok, fmt::format("the recording ends here: {} samples are as many as are kept "
-                                      "for {}. With -o NAME.mixwalk it may go on for days",
+    report({ExitCode::ok, fmt::format("the recording ends here: {} samples are the limit for the "
+                                      "format {}. With -o NAME.mixwalk a recording can last for days",
                                       summary_.samples(), command_.format->name)});
     return std::nullopt;
   }

@@ -88,7 +88,7 @@ std::unique_ptr<ByteSink> RecordOutput::open_piece(int piece) {
   piece_ = file->get();
   ++files_;
   replaced_ += piece_->replaces();
-  report({ExitCode::ok, "the recording goes on in \"" + path_ + "\""});
+  report({ExitCode::ok, "the recording continues in \"" + path_ + "\""});
   return std::move(*file);
 }
 
@@ -113,10 +113,10 @@ void RecordOutput::set_aside_earlier_pieces() const {
     fs::rename(file, aside, problem);
     const std::string name = to_utf8(file.native());
     report({ExitCode::ok,
-            problem ? fmt::format("\"{}\" is there already, and cannot be renamed: {}. It is no "
-                                  "part of this recording, unless that goes on in it",
+            problem ? fmt::format("\"{}\" exists already, and cannot be renamed: {}. It is no part "
+                                  "of this recording, unless this recording continues in it",
                                   name, problem.message())
-                    : fmt::format("\"{}\" was of an earlier recording: it is \"{}\" now", name,
+                    : fmt::format("\"{}\" was of an earlier recording: its name is now \"{}\"", name,
                                   to_utf8(aside.native()))});
   }
 }

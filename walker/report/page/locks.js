@@ -34,7 +34,7 @@ function locksOf(thread) {
   return {waits: [...waits.get(thread.id) ?? []], holds: [...holds.get(thread.id) ?? []]};
 }
 
-const holderOf = (lock, at) => (lock.owner ? [threadLink(lock.owner, at)] : [!lock.address ? 'a thread of another process' : lock.held ? 'a thread that nobody can name' : 'nobody']);
+const holderOf = (lock, at) => (lock.owner ? [threadLink(lock.owner, at)] : [!lock.address ? 'a thread of another process' : lock.held ? 'an unknown thread' : 'no thread']);
 
 function lockLines(thread) {
   const {waits, holds} = locksOf(thread);

@@ -30,16 +30,16 @@ const isFleet = processes.length > 1;
 const processOf = (thread) => processes[hang.process[thread.dump]];
 
 const VERDICTS = {
-  stuck: 'it cannot go on by itself: it stands where it stood and used no processor time, or waits for what does not go on',
+  stuck: 'it cannot continue by itself: it is at the same place and used no processor time, or it waits for a thread that makes no progress',
   spinning: 'it ran most of the time and did not leave its function',
-  waiting: 'it waits for the outside, or for a signal that nobody owns',
-  idle: 'it waits for work, and is there for that',
+  waiting: 'it waits for something outside the process, or for a signal, which has no owner',
+  idle: 'it waits for work, which is its purpose',
   returned: 'the same stack again, but it ran in between',
   moved: 'another stack',
-  unclear: 'nobody can tell whether it went on',
+  unclear: 'it is not known whether it made progress',
   new: 'it was not there before',
   gone: 'it has ended',
-  once: 'one dump says nothing of it',
+  once: 'a single dump does not show whether it makes progress',
 };
 
 // {thread: in the last dump that it is in, key: for links, seen: [{dump, thread, standing, words}], verdict, history}

@@ -53,7 +53,7 @@ function head() {
   byId('facts').append(...facts.filter(Boolean).map((fact) => el('li', {}, fact)));
   if (process.command_line && !isFleet && !compared) byId('facts').append(el('li', {class: 'mono ellipsis', title: readable(process.command_line)}, readable(process.command_line).slice(0, 200)));
   byId('notes').append(...notes.map((note) => el('li', {}, note)));
-  byId('made-by').textContent = `Made by ${readable(report.tool)}. This file asks no network.`;
+  byId('made-by').textContent = `Made by ${readable(report.tool)}. This file makes no network requests.`;
 }
 
 function dumpFacts(of) {
@@ -66,7 +66,7 @@ function dumpFacts(of) {
   if (guessed) facts.push(`${guessed} with guessed frames`);
   if (skipped) facts.push(`${skipped} skipped`);
   if (of.moments.length === 1 && of.threads.every(({moment, skipped: why}) => moment || why)) {
-    facts.push(`one moment, for which all stood still for ${duration(of.moments[0])}`);
+    facts.push(`one moment: all threads were suspended together for ${duration(of.moments[0])}`);
   } else if (of.moments.length) {
     facts.push(`${plural(of.moments.length, 'moment')}, of ${of.moments.map(duration).join(', ')}`);
   }

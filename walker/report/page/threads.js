@@ -195,7 +195,7 @@ function copyButton(text) {
       await navigator.clipboard.writeText(text());
       button.textContent = 'Copied';
     } catch {
-      button.textContent = 'The browser refuses';
+      button.textContent = 'The browser refused to copy';
     }
     setTimeout(() => { button.textContent = 'Copy as text'; }, 2000);
   }}, 'Copy as text');
