@@ -486,7 +486,7 @@ TEST(FindingsTest, CallsOfSeveralMethodsIntoAnotherApartmentAreOneFinding) {
   const Findings findings = find(apartment_dumps("combase!"));
   ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::common_call});
   EXPECT_EQ(findings.findings[0].title, "3 threads have not come back from COM calls into another apartment or process");
-  EXPECT_EQ(findings.findings[0].details[0].find("A thread of a single-threaded apartment answers"), 0u);
+  EXPECT_EQ(findings.findings[0].details[0].find("The thread that should answer belongs to a single-threaded apartment"), 0u);
 }
 
 TEST(FindingsTest, ComCallsThatStayInTheApartmentAreTheirMethods) {
