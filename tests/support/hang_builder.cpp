@@ -1,6 +1,7 @@
 #include "tests/support/hang_builder.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace mixwalk::test {
 namespace {
@@ -26,7 +27,7 @@ HangBuilder::HangBuilder(std::uint64_t unix_time_ms) {
     base += kImageBytes;
   }
   snapshot_.modules.push_back({base, kImageBytes, 0, "C:\\orders\\orders_native.dll"});
-  for (const char* const name : {"mswsock", "wsock32"}) {
+  for (const char* const name : {"mswsock", "wsock32", "ole32", "shell32"}) {
     base += kImageBytes;
     snapshot_.modules.push_back({base, kImageBytes, 0, "C:\\Windows\\System32\\" + std::string(name) + ".dll"});
   }
@@ -57,6 +58,7 @@ Frame HangBuilder::frame(std::string_view text, bool leaf) {
     const auto module = std::ranges::find_if(snapshot_.modules, [&](const Module& known) {
       return known.path.find("\\" + image + ".dll") != std::string::npos;
     });
+    if (module == snapshot_.modules.end()) throw std::invalid_argument("no image of this name: " + image);
     frame.module = static_cast<std::int32_t>(module - snapshot_.modules.begin());
     frame.name = text.substr(at + 1);
     frame.symbol = frame.name.empty() ? SymbolKind::none : SymbolKind::pdb;

@@ -45,10 +45,11 @@ class StripBuilder {
   std::uint32_t bucket(std::uint64_t ns) const {
     // No integers are used: the product of a time and the buckets may be too large for 64 bits.
     const double at = static_cast<double>(ns) / static_cast<double>(length_ns_) * buckets_;
-    return std::min(static_cast<std::uint32_t>(at), buckets_ - 1);
+    return static_cast<std::uint32_t>(std::min(at, static_cast<double>(buckets_ - 1)));
   }
   std::uint64_t start(std::uint32_t at) const {
-    return static_cast<std::uint64_t>(static_cast<double>(length_ns_) / buckets_ * at);
+    // The end of the longest strip, as a double, is one more than 64 bits hold.
+    return at >= buckets_ ? length_ns_ : static_cast<std::uint64_t>(static_cast<double>(length_ns_) / buckets_ * at);
   }
 
   void put(std::uint32_t at, std::uint32_t stack, std::uint64_t ns) {
