@@ -160,7 +160,7 @@ bool GuessingStep::leads_to_goal(Cursor last, Cursor frame, int depth) noexcept 
   return false;
 }
 
-// The FunctionID of managed code and of stubs; 0: other code.
+// The FunctionID of managed code and of stubs; 0 means other code.
 std::uint64_t GuessingStep::function_at(const Cursor& frame) noexcept {
   const std::uint64_t ip = frame.code().lookup();
   const ModuleSpan* const module = view_.modules.find(ip);

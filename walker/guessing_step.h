@@ -19,7 +19,7 @@ namespace mixwalk {
 // Where a walk must arrive so that its guesses count: at a managed frame, or (no bound) at the thread's root.
 struct WalkGoal {
   RunBound bound;
-  std::uint64_t function = 0;  // FunctionID of the managed frame; 0: the bound's Rip has to be met
+  std::uint64_t function = 0;  // FunctionID of the managed frame; 0 if the bound's Rip has to be met
 };
 
 // What guessing remembers about one stack: some 15 KB, so it must not be on a stack of the target's.

@@ -8,7 +8,7 @@ namespace mixwalk {
 class ManagedCode {
  public:
   struct Function {
-    std::uint64_t id = 0;  // FunctionID; 0: not managed code
+    std::uint64_t id = 0;  // FunctionID; 0 if not managed code
     bool stub = false;     // code with a FunctionID that no user wrote: IL stubs
   };
   // `ip`: an address inside the instruction (CodeAddress::lookup()).

@@ -30,7 +30,7 @@ struct MergeView {
   // A walk takes some 100 µs, and 65,536 frames take some 100 ms. What takes longer than this is no proper walk, and
   // meanwhile the program has one processor less.
   std::chrono::milliseconds longest = std::chrono::seconds(1);
-  // Null: where code has no unwind data, the walk ends.
+  // Is null if where code has no unwind data, the walk ends.
   const GuessView* guess = nullptr;
 };
 

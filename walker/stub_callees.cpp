@@ -9,7 +9,7 @@ constexpr std::uint64_t kWord = 8;
 // The frame of a stub contains the converted arguments: for the largest structures that is some KiB.
 constexpr std::uint64_t kMaxFrameBytes = 64 << 10;
 
-// 0: none.
+// 0 if none.
 //
 // Folklore: a stub that converts a string in a buffer on its stack moves its Rsp after the prologue has stored the Rsp
 // of calls. So that word may be anywhere in the stub's frame. The buffer is memory that earlier calls used, perhaps of

@@ -12,7 +12,7 @@ namespace mixwalk {
 class ByteSink {
  public:
   virtual ~ByteSink() = default;
-  // False: not all of it could be written (a full disk, a closed pipe); no later write will succeed either.
+  // Returns false if not all of it could be written (a full disk, a closed pipe); no later write will succeed either.
   virtual bool write(std::string_view bytes) = 0;
 };
 

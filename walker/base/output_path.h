@@ -10,7 +10,7 @@ namespace mixwalk {
 bool is_written_through(const std::filesystem::path& path);
 
 // Opens the file for writing, empty. A program that is started later does not inherit the file: that program would keep
-// it open until its own end. Null: errno says why.
+// it open until its own end. Returns null if errno says why.
 std::FILE* open_for_writing(const std::filesystem::path& path);
 
 // Whether both paths lead to one file, by whatever names: links, on Windows also two drive letters for one folder (subst,

@@ -21,20 +21,20 @@ class PartialFile final : public ByteSink {
   PartialFile& operator=(const PartialFile&) = delete;
   ~PartialFile() override;  // what was not committed is gone
 
-  // Empty: no call has failed so far.
+  // Returns an empty text if no call has failed so far.
   const std::string& error() const noexcept { return error_; }
   // There is a file of that name: commit() replaces it.
   bool replaces() const noexcept { return replaces_; }
   bool write(std::string_view bytes) override;
-  // For a library that writes by itself; null: the file is closed, or there was an error. Nothing is buffered in it
+  // For a library that writes by itself; null if the file is closed, or there was an error. Nothing is buffered in it
   // yet.
   std::FILE* stream() const noexcept { return file_; }
   // Closes the file, which keeps its temporary name until commit(). After that, `written()` may be read. Empty, or why
   // the file is not complete.
   std::string close();
   const std::filesystem::path& written() const noexcept { return written_; }
-  // Empty: the file is complete and has its final name. Otherwise the reason why not. Nothing may be written after
-  // that.
+  // Returns an empty text if the file is complete and has its final name, otherwise the reason why not. Nothing may be
+  // written after that.
   std::string commit();
 
  private:

@@ -14,7 +14,7 @@ namespace mixwalk {
 // Stores with an option the words that the option takes, for completions (command_table.h); CLI11 has no place for
 // them. This checks nothing.
 void set_words(CLI::Option& option, const std::vector<std::string>& words);
-// The words that set_words stored; empty: the option takes any value, or none.
+// The words that set_words stored; empty if the option takes any value, or none.
 std::vector<std::string> words_of(CLI::Option& option);
 
 template <class Value>
@@ -57,7 +57,7 @@ CLI::Option* add_number(CLI::App& app, const std::string& flags,
 // An option that takes one text, and may be given again.
 CLI::Option* add_list(CLI::App& app, const std::string& flags, std::vector<std::string>& target,
                       const std::string& help);
-// Nothing: no such number.
+// Returns nothing if no such number.
 std::optional<std::uint32_t> to_number(const std::string& text);
 CLI::Validator duration_validator();
 // For options that people give in milliseconds: a number without a unit would mean seconds, so it is refused.

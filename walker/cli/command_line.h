@@ -26,7 +26,7 @@ struct CommandLine {
   SymboliseArguments symbolise;
   HangArguments compare, report;
   DoctorArguments doctor;
-  std::string shell;  // of completions; empty: none was given
+  std::string shell;  // of completions; empty if none was given
 };
 
 }  // namespace mixwalk

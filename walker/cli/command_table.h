@@ -22,10 +22,10 @@ struct OptionInfo {
 };
 
 struct CommandInfo {
-  std::string name;         // empty: mixwalk itself
+  std::string name;         // empty means mixwalk itself
   std::string usage;        // one line, which begins with "mixwalk"
   std::string description;  // paragraphs, with an empty line between them
-  std::string examples;     // a command line each; empty: there are none
+  std::string examples;     // a command line each; empty if there are none
   std::vector<OptionInfo> options;
 };
 

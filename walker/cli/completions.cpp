@@ -44,7 +44,7 @@ std::vector<std::string> offered_names(const CommandInfo& command) {
   return names;
 }
 
-// The command's argument; null: there is none.
+// The command's argument; null if there is none.
 const OptionInfo* argument_of(const CommandInfo& command) {
   const auto found = std::ranges::find_if(command.options, [](const OptionInfo& each) { return each.names.empty(); });
   return found == command.options.end() ? nullptr : &*found;
@@ -52,7 +52,7 @@ const OptionInfo* argument_of(const CommandInfo& command) {
 
 bool needs_value(const OptionInfo& option) { return option.value != Value::none && !option.value_may_be_missing; }
 
-// A case of a bash script, for all options of the command for which `belongs` is true; empty: there are none.
+// A case of a bash script, for all options of the command for which `belongs` is true; empty if there are none.
 std::string bash_case(const CommandInfo& command, const std::function<bool(const OptionInfo&)>& belongs,
                       const std::string& then) {
   std::vector<std::string> names;

@@ -39,7 +39,7 @@ std::optional<Failure> write(const Recording& original, const ConvertCommand& co
   const bool whole = command.format->name == "mixwalk" || command.filter.all ||
                      original.event != SampleEvent::exception;
   const Recording shown = whole ? Recording() : filtered(original, command.filter);
-  std::optional<std::string> path;  // none: standard output
+  std::optional<std::string> path;  // none means standard output
   std::optional<PartialFile> file;
   if (command.output != "-") file.emplace(path.emplace(command.output));
   if (file && !file->error().empty()) return unwritable_output(path, file->error());

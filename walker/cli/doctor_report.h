@@ -22,7 +22,7 @@ struct DoctorLine {
   State state = State::good;
   std::string check;   // "symbol path": never changes its meaning, so that scripts may rely on it
   std::string found;   // UTF-8, one line, no full stop; not trusted
-  std::string advice;  // the same: what to do; empty: nothing
+  std::string advice;  // the same: what to do; empty means nothing
   ExitCode code = ExitCode::ok;
 };
 
@@ -36,7 +36,7 @@ struct DoctorTrial {
 struct DoctorReport {
   std::optional<std::uint32_t> process_id;
   std::vector<DoctorLine> lines;
-  std::optional<DoctorTrial> trial;  // none: it was not asked for, or could not be made
+  std::optional<DoctorTrial> trial;  // none if it was not asked for, or could not be made
 };
 
 // That of the first bad line; ok: there is none.

@@ -20,8 +20,8 @@ struct DumpFileHost {
   ImageFiles& local;
   std::string symbol_path;  // symbol_path_text()
   bool colour = false;              // of text
-  // Opens the debugging library of the dump's runtime for questions. Null: the runtime cannot be asked, and `obstacle`
-  // says why (empty: there is no runtime).
+  // Opens the debugging library of the dump's runtime for questions. Is null if the runtime cannot be asked, and
+  // `obstacle` says why (empty if there is no runtime).
   std::function<std::unique_ptr<ClrQuestions>(const Target& target, std::string& obstacle)> open_clr;
   std::function<void(const std::string&)> log;  // what is being done, with --verbose
 };

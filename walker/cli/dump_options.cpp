@@ -129,7 +129,7 @@ constexpr std::initializer_list<const char*> kStackOptions = {
     "--outside", "--inside", "--dac", "--thread", "--symbol-path", "--depth", "--managed-only", "--asm", "--all",
     "--color", "--at-once", "--no-locks", "--repeat", "--every", "--one-by-one"};
 
-// The first of these options that was given; null: none was.
+// The first of these options that was given; null if none was.
 const char* first_given(const CLI::App& app, std::initializer_list<const char*> options) {
   const auto given = std::ranges::find_if(options, [&](const char* option) { return app.count(option) != 0; });
   return given == options.end() ? nullptr : *given;

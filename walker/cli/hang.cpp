@@ -164,7 +164,7 @@ bool is_same_dump(const Snapshot& first, const Snapshot& second) {
          });
 }
 
-// Why there is nothing to look at: "has no thread". Empty: there is something.
+// Why there is nothing to look at: "has no thread". Returns an empty text if there is something.
 std::string_view emptiness(const Snapshot& dump) {
   if (dump.threads.empty()) return "has no thread";
   const bool has_stack =

@@ -16,7 +16,7 @@ namespace mixwalk {
 // the user names. Not frozen-safe; one thread at a time.
 class LocalSymbols {
  public:
-  // `symbol_path`: the value of --symbol-path; none: the environment variable _NT_SYMBOL_PATH.
+  // `symbol_path`: the value of --symbol-path; none means the environment variable _NT_SYMBOL_PATH.
   explicit LocalSymbols(const std::optional<std::string>& symbol_path);
 
   Symboliser& symboliser() noexcept { return symboliser_; }

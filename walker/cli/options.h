@@ -47,10 +47,10 @@ struct Sampling {
   Engine engine = Engine::automatic;
   std::uint32_t deadline_ms = kDefaultDeadlineMs;
   ProbePolicy probe = ProbePolicy::risk;
-  // The thread on which the probe is tried, by its id or by the beginning of its name; 0 and empty: chosen.
+  // The thread on which the probe is tried, by its id or by the beginning of its name; 0 and empty means chosen.
   std::uint32_t canary_id = 0;
   std::string canary;
-  ThreadSelection threads;  // empty: all
+  ThreadSelection threads;  // empty means all
   bool at_once = false;     // of a dump: all threads stand together
 };
 
@@ -60,20 +60,20 @@ struct Visit {
   Sampling sampling;
   std::uint32_t timeout_ms = 30'000;
   std::uint32_t wait_ms = 0;  // for as long another profiler may still be in the process
-  std::optional<std::string> symbol_path;  // SymbolPath's text; none: that of _NT_SYMBOL_PATH
+  std::optional<std::string> symbol_path;  // SymbolPath's text; none means that of _NT_SYMBOL_PATH
 };
 
 // Where profiles go beside, or instead of, a file.
 struct OtlpTarget {
   CollectorUrl url;
-  std::optional<std::string> spool;  // a folder; none: the user's
+  std::optional<std::string> spool;  // a folder; none means the user's
   RequestContent content;
   std::vector<NameValue> headers;
 };
 
 // Where a dump goes, and as what.
 struct DumpOutput {
-  std::optional<std::string> output;  // none: standard output
+  std::optional<std::string> output;  // none means standard output
   const RecordingFormat* format = nullptr;  // one of recording_formats()
   FrameFilter filter;
   Colour colour = Colour::automatic;
@@ -92,7 +92,7 @@ inline constexpr std::uint32_t kAnswerMs = 2000;
 struct DumpCommand : DumpOutput {
   Visit visit;
   DumpWay way = DumpWay::automatic;
-  std::string dac;  // the runtime's debugging library; empty: it is looked for
+  std::string dac;  // the runtime's debugging library; empty if it is looked for
   bool locks = true;  // are looked for
   std::uint32_t repeat = 1;  // dumps; more: a series, in a .mixwalk file
   std::uint32_t every_ms = 10'000;  // from the beginning of one dump of a series to that of the next
@@ -103,8 +103,8 @@ struct DumpCommand : DumpOutput {
 struct DumpFileCommand : DumpOutput {
   std::string file;
   std::string dac;  // as DumpCommand::dac
-  ThreadSelection threads;  // empty: all
-  std::optional<std::string> symbol_path;  // SymbolPath's text; none: that of _NT_SYMBOL_PATH
+  ThreadSelection threads;  // empty means all
+  std::optional<std::string> symbol_path;  // SymbolPath's text; none means that of _NT_SYMBOL_PATH
   bool verbose = false;
 };
 
@@ -117,23 +117,23 @@ struct MinidumpCommand {
 
 struct RecordCommand {
   Visit visit;
-  std::optional<std::string> output;  // none: default_output()
-  const RecordingFormat* format = nullptr;  // one of recording_formats(); null: no file, but otlp
+  std::optional<std::string> output;  // none means default_output()
+  const RecordingFormat* format = nullptr;  // one of recording_formats(); null means no file, but otlp
   std::optional<OtlpTarget> otlp;
   FrameFilter filter;
   SampleEvent event = SampleEvent::wall;  // any but dump
   std::uint64_t period_ns = 10'000'000;
-  std::string type;                        // of events: of this type or module; empty: of all
+  std::string type;                        // of events: of this type or module; empty means of all
   std::uint64_t every = 1;                 // allocation: one of so many
   std::uint32_t budget = 5'00;             // wall, cpu: RecordRequest::budget
-  std::uint32_t duration_ms = 0;           // 0: until Ctrl-C, or the end of the process
+  std::uint32_t duration_ms = 0;           // 0 means until Ctrl-C, or the end of the process
   bool verbose = false;
 };
 
 struct ConvertCommand {
   std::string input;
   std::string output;  // "-": standard output
-  const RecordingFormat* format = nullptr;  // one of recording_formats(); null: no file, but otlp
+  const RecordingFormat* format = nullptr;  // one of recording_formats(); null means no file, but otlp
   std::optional<OtlpTarget> otlp;
   FrameFilter filter;
 };
@@ -149,7 +149,7 @@ struct HangCommand {
   std::vector<std::string> files;
   bool single = false;  // report
   bool across = false;  // the dumps are of several processes of one service
-  std::optional<std::string> output;  // none: standard output
+  std::optional<std::string> output;  // none means standard output
   Format format = Format::text;
   std::optional<std::string> symbol_path;  // as Visit::symbol_path; of minidumps
   std::string dac;                         // as DumpCommand::dac
@@ -161,7 +161,7 @@ struct HangCommand {
 
 // What works here, and with one process.
 struct DoctorCommand {
-  std::optional<TargetChoice> target;  // ById or ByName; none: only this machine is looked at
+  std::optional<TargetChoice> target;  // ById or ByName; none if only this machine is looked at
   bool json = false;
   bool trial = true;  // the process is dumped for two seconds
   std::optional<std::string> symbol_path;  // as Visit::symbol_path
@@ -172,7 +172,7 @@ using Command =
                  SymboliseCommand, HangCommand, DoctorCommand>;
 
 struct ParseResult {
-  std::optional<Command> command;  // none: print what is to be printed and leave with the code
+  std::optional<Command> command;  // none if print what is to be printed and leave with the code
   ExitCode exit_code = ExitCode::ok;
   std::string to_stdout;
   std::string to_stderr;  // one line

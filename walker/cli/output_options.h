@@ -26,7 +26,7 @@ void add_all(CLI::App& app, FrameFilter& filter, FormatsOf which);
 void add_colour(CLI::App& app, Colour& colour);
 
 struct OtlpArguments {
-  std::optional<std::string> url, spool, service;  // of the URL, empty: none is given
+  std::optional<std::string> url, spool, service;  // of the URL, empty if none is given
   std::vector<std::string> attributes, headers;      // NAME=VALUE
   bool command_line = false;
 };

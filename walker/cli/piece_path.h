@@ -12,8 +12,8 @@ namespace mixwalk {
 // names.
 std::string piece_path(std::string_view path, int piece);
 
-// The number of the piece of the recording `path` that the file name `file` stands for, from 2 on; nothing: the name is
-// not that of a piece. `file`: a name in the folder of `path`. Upper and lower case count as equal, as on Windows.
+// The number of the piece of the recording `path` that the file name `file` stands for, from 2 on; nothing if the name
+// is not that of a piece. `file`: a name in the folder of `path`. Upper and lower case count as equal, as on Windows.
 std::optional<int> piece_number(std::string_view path, std::string_view file);
 
 }  // namespace mixwalk

@@ -26,7 +26,7 @@ class RecordSummary {
   // The target's last word.
   const RecordProgress& progress() const noexcept { return progress_; }
 
-  // Samples per second of each thread, of all pieces together. Nothing: the rate is not known (ReachedRate).
+  // Samples per second of each thread, of all pieces together. Returns nothing if the rate is not known (ReachedRate).
   std::optional<double> reached_hz() const noexcept {
     return rate_ ? rate_->hz(period_ns_, duration_ns_, dropped_) : std::nullopt;
   }
@@ -44,7 +44,7 @@ class RecordSummary {
   Earlier earlier_;
   std::uint64_t samples_ = 0, dropped_ = 0, period_ns_ = 0;
   std::size_t threads_ = 0;
-  std::optional<ReachedRate> rate_;  // none: the samples are not of wall time
+  std::optional<ReachedRate> rate_;  // none if the samples are not of wall time
   std::uint64_t duration_ns_ = 0;
   RecordProgress progress_;
 };

@@ -18,7 +18,7 @@ struct ThreadSelection {
   bool contains(std::uint32_t os_id, std::string_view name) const;
 };
 
-// A thread's id as people copy it: "1364", or "0x554" as mixwalk prints it. Nothing: no such id.
+// A thread's id as people copy it: "1364", or "0x554" as mixwalk prints it. Returns nothing if no such id.
 std::optional<std::uint32_t> parse_thread_id(std::string_view text);
 // Whether the text is written as a number, so that no thread's name can be meant: "1364", "0x554".
 bool is_written_as_id(std::string_view text);

@@ -16,8 +16,8 @@ namespace mixwalk {
 Failure unwritable_output(const std::optional<std::string>& path, std::string_view why);
 
 // Has `write` write to the file, which is committed, or (null) to standard output. `write` returns false where the sink
-// refused some of it, or the format has no room for all of it. Empty: everything was written; otherwise the reason why
-// not.
+// refused some of it, or the format has no room for all of it. Is empty if everything was written; otherwise the reason
+// why not.
 std::string write_output(PartialFile* file, const std::function<bool(ByteSink&)>& write);
 
 // Writes a text to standard output. Where that fails, a line says so.

@@ -14,7 +14,7 @@ class BufferedSink final : public ByteSink {
     if (!refused_) buffer_.append(bytes);
     return buffer_.size() < kBytes || flush();
   }
-  // False: something that was written has been lost.
+  // Returns false if something that was written has been lost.
   bool flush() {
     if (!refused_ && !buffer_.empty()) refused_ = !sink_.write(buffer_);
     buffer_.clear();

@@ -78,7 +78,7 @@ class Writer {
                          printable(file, kMaxName), reset());
   }
 
-  // False: the list is empty.
+  // Returns false if the list is empty.
   bool add_list(const Share& share, bool grew) {
     std::vector<const FrameDifference*> listed;
     for (const FrameDifference& frame : frames_) {

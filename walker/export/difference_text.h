@@ -16,7 +16,7 @@ struct DifferenceTextOptions {
 // For a person: the frames whose shares of the total grew and shrank most from one recording to the other, both the
 // frame's own share and the share with its callees. `files`: the recordings' names as the user gave them. Names are
 // untrusted: what could move a terminal's cursor is escaped (printable.h). Only for recordings without
-// difference_refusal(). False: the sink refused.
+// difference_refusal(). Returns false if the sink refused.
 bool write_difference_text(const Recording& before, const Recording& after, const std::array<std::string, 2>& files,
                            const DifferenceTextOptions& options, ByteSink& sink);
 

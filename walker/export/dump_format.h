@@ -19,7 +19,7 @@ class DumpExporter final : public RecordingExporter {
 };
 
 // Why a DumpExporter cannot write a recording, in one line: the recording is no dump, or its stacks, each stored by
-// itself, would take more than kMaxDumpBytes of memory. Empty: it can be written.
+// itself, would take more than kMaxDumpBytes of memory. Returns an empty text if it can be written.
 std::string dump_refusal(const Recording& recording);
 
 // The same for a format that shows a recording as a series of dumps (to_series), each with all modules.

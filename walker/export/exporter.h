@@ -21,7 +21,7 @@ struct FrameFilter {
 class Exporter {
  public:
   virtual ~Exporter() = default;
-  // False: the sink refused.
+  // Returns false if the sink refused.
   virtual bool write(const Snapshot& snapshot, ByteSink& sink) const = 0;
 };
 

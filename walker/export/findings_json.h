@@ -15,8 +15,8 @@ namespace mixwalk {
 // meaning raises the version.
 inline constexpr int kFindingsJsonVersion = 1;
 
-// `dumps`: the dumps that the findings were made from. `tool_version`: kVersion. `fleet`: of compare --across; null:
-// --across was not asked for. False: the sink refused.
+// `dumps`: the dumps that the findings were made from. `tool_version`: kVersion. `fleet`: of compare --across; null if
+// --across was not asked for. Returns false if the sink refused.
 bool write_findings_json(std::span<const Snapshot> dumps, const Findings& findings, std::string_view tool_version,
                          ByteSink& sink, const Fleet* fleet = nullptr);
 

@@ -14,10 +14,10 @@ namespace mixwalk {
 struct FindingsTextOptions {
   bool colour = false;  // ANSI escapes
   bool all = false;     // every finding, group, frame and thread
-  const Fleet* fleet = nullptr;  // what the processes have in common, in place of the groups; null: not asked for
+  const Fleet* fleet = nullptr;  // what the processes have in common, in place of the groups; null if not asked for
 };
 
-// `dumps`: those that the findings were made of. False: the sink refused.
+// `dumps`: those that the findings were made of. Returns false if the sink refused.
 bool write_findings_text(std::span<const Snapshot> dumps, const Findings& findings, const FindingsTextOptions& options,
                          ByteSink& sink);
 

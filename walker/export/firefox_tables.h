@@ -32,8 +32,8 @@ class FirefoxTables {
  public:
   struct Function {
     std::uint32_t name = 0;      // index of a string
-    std::int32_t resource = -1;  // index into resources; -1: code of no image
-    std::int32_t source = -1;    // index into sources; -1: unknown
+    std::int32_t resource = -1;  // index into resources; -1 means code of no image
+    std::int32_t source = -1;    // index into sources; -1 if unknown
   };
   struct NativeSymbol {
     std::int32_t module = 0;
@@ -41,11 +41,11 @@ class FirefoxTables {
     std::uint32_t name = 0;
   };
   struct FrameRow {
-    std::int64_t address = -1;  // RVA inside the instruction that runs; -1: code of no image
+    std::int64_t address = -1;  // RVA inside the instruction that runs; -1 means code of no image
     std::uint32_t inline_depth = 0;
     FirefoxCategory category = FirefoxCategory::other;
     std::uint32_t function = 0;
-    std::uint32_t line = 0;  // 0: unknown
+    std::uint32_t line = 0;  // 0 if unknown
     std::optional<std::uint32_t> native_symbol;
   };
 

@@ -12,11 +12,11 @@ namespace mixwalk {
 // The parts of a frame's label, in a form that may be shown.
 struct FrameWords {
   FrameKind kind = FrameKind::native;
-  std::optional<std::string> image;  // file name; nothing: code outside every image
+  std::optional<std::string> image;  // file name; nothing means code outside every image
   std::uint64_t offset = 0;          // of the frame's address in the image, or the address itself
-  std::string name;                  // empty: none is known
+  std::string name;                  // empty if none is known
   OpenReason why = OpenReason::none;  // of a gap
-  std::string target;                // of a stub: what it leads to; empty: not known
+  std::string target;                // of a stub: what it leads to; empty if not known
 };
 
 // The label of a frame in every format, without the offset in the function: "ntdll.dll!NtWait",

@@ -13,7 +13,7 @@ class GzipSink final : public ByteSink {
   explicit GzipSink(ByteSink& sink);
   ~GzipSink() override;
   bool write(std::string_view bytes) override;
-  // Ends the file; nothing may be written afterwards. False: the sink refused some of it.
+  // Ends the file; nothing may be written afterwards. Returns false if the sink refused some of it.
   bool finish();
 
  private:

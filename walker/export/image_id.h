@@ -11,14 +11,14 @@
 namespace mixwalk {
 
 // The id by which symbol servers find exactly this image: its timestamp in eight upper-case hexadecimal digits,
-// directly followed by SizeOfImage in lower-case ones. Empty: neither is known.
+// directly followed by SizeOfImage in lower-case ones. Returns an empty text if neither is known.
 std::string code_id(const Module& module);
 
 // The id by which debuggers and symbol servers find the image's PDB: the GUID and the age of its CodeView entry, see
-// symbol_store_id(). Also where GNU ld wrote that entry. Empty: no id is known.
+// symbol_store_id(). Also where GNU ld wrote that entry. Returns an empty text if no id is known.
 std::string debug_id(const Module& module);
 
-// The file name of the PDB that the image names, and its path as the linker wrote it; empty: none is known.
+// The file name of the PDB that the image names, and its path as the linker wrote it; empty if none is known.
 std::string pdb_name(const Module& module);
 std::string pdb_path(const Module& module);
 

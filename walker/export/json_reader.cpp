@@ -118,7 +118,7 @@ Enum word_of(const Json& object, const char* name, Enum last) {
   return Enum{};
 }
 
-// An index into an array of so many; -1: null.
+// An index into an array of so many; -1 means null.
 std::int32_t index_of(const Json& object, const char* name, std::size_t count) {
   const Json* const value = member(object, name);
   if (value == nullptr) return Frame::kNone;

@@ -9,7 +9,7 @@
 namespace mixwalk {
 
 struct ReadJsonDump {
-  std::optional<Snapshot> snapshot;  // none: `error` says why, in one line
+  std::optional<Snapshot> snapshot;  // none if `error` says why, in one line
   std::string error;
 };
 

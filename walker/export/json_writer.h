@@ -51,7 +51,7 @@ class JsonWriter {
     end_array();
   }
 
-  // Ends the document. False: the sink refused some of it.
+  // Ends the document. Returns false if the sink refused some of it.
   bool finish();
 
  private:

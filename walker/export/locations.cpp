@@ -3,7 +3,7 @@
 namespace mixwalk {
 namespace {
 
-// How deep a frame is inlined; 0: not at all.
+// How deep a frame is inlined; 0 if not at all.
 unsigned depth(const RecordedStacks& stacks, std::uint32_t node) {
   const RecordedFrame* frame = stacks.frames()[stacks.nodes()[node].frame].frame;
   return frame == nullptr ? 0 : frame->inline_depth;

@@ -16,16 +16,16 @@ class RecordedStacks {
  public:
   struct Frame {
     std::string label;                     // UTF-8
-    const RecordedFrame* frame = nullptr;  // null: a word in a frame's place
+    const RecordedFrame* frame = nullptr;  // null means a word in a frame's place
 
     // The label without kGuessedMark.
     std::string_view plain_label() const;
-    // False: code of an image, without a name. Its address is all that is known.
+    // Returns false if code of an image, without a name. Its address is all that is known.
     bool named() const noexcept {
       return frame == nullptr || frame->kind != FrameKind::native || !frame->name.empty() ||
              frame->module == mixwalk::Frame::kNone;
     }
-    // False: a reader that has the image's symbols can find a better name than the label.
+    // Returns false if a reader that has the image's symbols can find a better name than the label.
     bool has_symbol() const noexcept {
       return named() && (frame == nullptr || frame->symbol != SymbolKind::function_table);
     }

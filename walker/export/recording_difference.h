@@ -29,7 +29,7 @@ struct FrameDifference {
 std::vector<FrameDifference> recording_difference(const Recording& before, const Recording& after);
 
 // Why the shares of the two recordings cannot be compared, in one line: they count different things, or one of them is
-// empty. Empty: they can be compared.
+// empty. Returns an empty text if they can be compared.
 std::string difference_refusal(const Recording& before, const Recording& after);
 
 }  // namespace mixwalk

@@ -9,7 +9,7 @@ namespace mixwalk {
 class RecordingExporter {
  public:
   virtual ~RecordingExporter() = default;
-  // False: the sink refused.
+  // Returns false if the sink refused.
   virtual bool write(const Recording& recording, ByteSink& sink) const = 0;
 };
 

@@ -18,7 +18,7 @@ class TextExporter final : public Exporter {
     bool colour = false;  // ANSI escapes
     FrameFilter filter;
     // The call instruction before the return address of a frame in an image, which is shown under the frame; empty
-    // text: it is not known. Null: no calls are shown.
+    // text: it is not known. Is null if no calls are shown.
     std::function<std::string(const Frame&)> call_text;
   };
   explicit TextExporter(const Options& options) : options_(options) {}

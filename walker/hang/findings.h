@@ -65,7 +65,7 @@ struct Finding {
 // One dump as it was named on the command line.
 struct DumpInfo {
   std::string file;                // as it was given
-  std::uint64_t unix_time_ms = 0;  // 0: unknown
+  std::uint64_t unix_time_ms = 0;  // 0 if unknown
   std::uint32_t process = 0;       // dumps with the same number are of the same process
   std::uint32_t threads = 0;
 

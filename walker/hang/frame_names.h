@@ -20,7 +20,7 @@ class FrameNames {
  public:
   explicit FrameNames(const Snapshot& snapshot);
 
-  // The image of a native frame without ".dll", in lower case: "ntdll". Empty: it is in none.
+  // The image of a native frame without ".dll", in lower case: "ntdll". Returns an empty text if it is in none.
   std::string_view image(const Frame& frame) const;
   // A native frame in the system's libraries, or in the runtime.
   bool system(const Frame& frame) const;

@@ -22,7 +22,7 @@ struct StackGroup {
 struct TreeNode {
   static constexpr std::uint32_t kNone = 0xFFFF'FFFF;
 
-  std::uint32_t parent = kNone;  // the caller, less than the node's own index; kNone: a root
+  std::uint32_t parent = kNone;  // the caller, less than the node's own index; kNone means a root
   // The first occurrence of the frame: indices into Snapshot::threads and Stack::frames.
   std::uint32_t thread = 0, frame = 0;
   std::uint32_t count = 0;  // threads whose stack goes through

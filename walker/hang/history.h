@@ -36,15 +36,15 @@ struct Sighting {
 // One thread over all dumps.
 struct ThreadHistory {
   std::uint32_t os_id = 0;  // in the last dump that it is in
-  std::string name;         // the last one known; empty: none
+  std::string name;         // the last one known; empty if none
   std::vector<Sighting> sightings;  // by dump; at least one
   Verdict verdict = Verdict::once;
   // The first of the consecutive dumps in which the thread is in the same place as in its last one.
   std::uint32_t since = 0;
   // The processor time that the thread used from the dump `since` to its last dump; where these are the same dump, from
-  // the dump before. In units of 100 ns; nothing: unknown.
+  // the dump before. In units of 100 ns; nothing if unknown.
   std::optional<std::uint64_t> cpu;
-  // How long that is on the clock, in milliseconds; 0: unknown, or one dump.
+  // How long that is on the clock, in milliseconds; 0 if unknown, or one dump.
   std::uint64_t milliseconds = 0;
   // How many frames, from the root, its last two dumps have in common.
   std::uint32_t common = 0;

@@ -23,7 +23,7 @@ bool waits_for_constructor(const ThreadHistory& thread) {
   return wait.rule == "class-constructor" || wait.rule == "native-class-constructor";
 }
 
-// The innermost static constructor that the thread is in; null: it is in none.
+// The innermost static constructor that the thread is in; null if it is in none.
 const Frame* running_constructor(const Thread& thread) {
   for (const Frame& frame : thread.stack.frames) {
     if (frame.kind != FrameKind::managed || frame.name.find(kStaticConstructor) == std::string::npos) continue;

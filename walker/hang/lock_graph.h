@@ -13,9 +13,9 @@ namespace mixwalk {
 struct LockLink {
   static constexpr std::uint32_t kNone = 0xFFFF'FFFF;
 
-  std::uint32_t thread = kNone;  // the one that waits; kNone: the dump has no such thread
+  std::uint32_t thread = kNone;  // the one that waits; kNone if the dump has no such thread
   std::uint32_t lock = kNone;
-  std::uint32_t owner = kNone;   // kNone: nobody, unknown, or no thread of the dump
+  std::uint32_t owner = kNone;   // kNone if nobody, unknown, or no thread of the dump
 
   bool operator==(const LockLink&) const = default;
 };

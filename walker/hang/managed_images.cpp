@@ -42,7 +42,7 @@ std::string_view folder_of(std::string_view path) {
   return at == std::string_view::npos ? std::string_view() : path.substr(0, at + 1);
 }
 
-// "orders" of "c:\orders\orders.dll" and of a native image "orders.ni.exe"; empty: it is no image's name.
+// "orders" of "c:\orders\orders.dll" and of a native image "orders.ni.exe"; empty if it is no image's name.
 std::string_view stem_of(std::string_view path) {
   std::string_view name = path.substr(folder_of(path).size());
   if (!name.ends_with(".dll") && !name.ends_with(".exe")) return {};

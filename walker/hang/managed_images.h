@@ -31,7 +31,7 @@ class ManagedImages {
 
  private:
   std::string program_, program_stem_;  // of the comparable path
-  std::string runtime_folder_;          // empty: it is that of the program, or is not known
+  std::string runtime_folder_;          // empty if it is that of the program, or is not known
   bool single_file_ = false;            // the runtime is in the program's own image
 };
 

@@ -23,9 +23,9 @@ inline constexpr std::uint64_t kNoCpu = 160'000;
 // A thread spins if it ran for more than this part of the time: 1 / kSpinShare.
 inline constexpr std::uint64_t kSpinShare = 2;
 
-// The processor time that a thread used from one dump to a later one, in units of 100 ns; nothing: unknown.
+// The processor time that a thread used from one dump to a later one, in units of 100 ns; nothing if unknown.
 std::optional<std::uint64_t> cpu_between(std::span<const Snapshot> dumps, const Sighting& a, const Sighting& b);
-// How long that is on the clock, in milliseconds; 0: unknown.
+// How long that is on the clock, in milliseconds; 0 if unknown.
 std::uint64_t time_between(std::span<const Snapshot> dumps, const Sighting& a, const Sighting& b);
 
 // The threads of dumps of one process, in the order of time. A thread is identified by its OS id and, where dumps have

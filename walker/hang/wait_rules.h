@@ -38,7 +38,7 @@ struct WaitRule {
 
 std::span<const WaitRule> wait_rules() noexcept;
 
-// Null: there is no such rule.
+// Returns null if there is no such rule.
 const WaitRule* find_wait_rule(std::string_view key) noexcept;
 
 }  // namespace mixwalk

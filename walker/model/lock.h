@@ -42,13 +42,13 @@ struct LockWaiter {
 // A lock that is held or waited for, at the moment of the dump.
 struct Lock {
   LockKind kind = LockKind::monitor;
-  std::uint64_t address = 0;  // of the object, CRITICAL_SECTION or SRWLOCK; 0: of a wait chain
-  // Of the object: "System.Object"; of a critical section kLoaderLock, or none; empty: unknown, or no object.
+  std::uint64_t address = 0;  // of the object, CRITICAL_SECTION or SRWLOCK; 0 means of a wait chain
+  // Of the object: "System.Object"; of a critical section kLoaderLock, or none; empty if unknown, or no object.
   std::string type;
-  std::uint32_t owner = 0;  // OS thread id; 0: nobody, or unknown; of a wait chain: `type` names a foreign thread
+  std::uint32_t owner = 0;  // OS thread id; 0 if nobody, or unknown; of a wait chain: `type` names a foreign thread
   // Where owner is 0: a thread holds the lock, but it is not known which (an SRW lock; a thread that has ended).
   bool held = false;
-  std::uint32_t recursion = 0;      // how often the owner has entered it; 0: not held, or unknown
+  std::uint32_t recursion = 0;      // how often the owner has entered it; 0 if not held, or unknown
   std::vector<LockWaiter> waiters;  // by OS thread id
 
   bool is_free() const { return owner == 0 && !held; }

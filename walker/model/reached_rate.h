@@ -18,8 +18,8 @@ class ReachedRate {
   // Samples of SampleEvent::wall, in order, of a piece that began `piece_begin_ns` after the whole recording.
   void add(std::span<const Recording::Sample> samples, std::uint64_t piece_begin_ns = 0) noexcept;
 
-  // Of all samples that were added, as part of a recording of that period, duration and loss. Nothing: the rate is not
-  // known, since nothing was sampled. 0: all samples were lost.
+  // Of all samples that were added, as part of a recording of that period, duration and loss. Returns nothing if the
+  // rate is not known, since nothing was sampled. 0 if all samples were lost.
   std::optional<double> hz(std::uint64_t period_ns, std::uint64_t duration_ns, std::uint64_t dropped) const noexcept;
 
  private:

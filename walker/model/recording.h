@@ -35,7 +35,7 @@ struct RecordedFrame {
   OpenReason why = OpenReason::none;    // of a gap: why frames are missing here
   std::uint8_t inline_depth = 0;        // as Frame::inline_depth
   std::uint64_t address = 0;            // 0 for a gap
-  std::uint64_t function = 0;           // FunctionID; 0: none
+  std::uint64_t function = 0;           // FunctionID; 0 if none
   std::int32_t module = Frame::kNone;   // index into Recording::modules
   std::uint64_t displacement = 0;       // bytes; native frames with a name
   std::string name;                     // as Frame::name, and so are the next six
@@ -57,14 +57,14 @@ struct Recording {
 
   // A stack is the path from its leaf node to the root: `parent` is the caller.
   struct Node {
-    std::uint32_t parent = kNone;  // less than the node's own index; kNone: the thread's root
+    std::uint32_t parent = kNone;  // less than the node's own index; kNone means the thread's root
     std::uint32_t frame = 0;       // index into frames
     bool operator==(const Node&) const = default;
   };
   struct ThreadInfo {
     std::uint32_t os_id = 0;
-    std::uint64_t clr_id = 0;  // 0: never ran managed code
-    std::string name;          // the last one known; empty: none
+    std::uint64_t clr_id = 0;  // 0 if never ran managed code
+    std::string name;          // the last one known; empty if none
     // Of a dump, as Thread has them.
     std::uint64_t created = 0;
     std::optional<std::uint64_t> cpu = std::nullopt;
@@ -74,7 +74,7 @@ struct Recording {
     std::uint64_t time_ns = 0;     // since Recording::unix_time_ms; never less than the one before
     std::uint64_t value = 1;       // see SampleEvent
     std::uint32_t thread = 0;      // index into threads
-    std::uint32_t stack = kNone;   // leaf node; kNone: no stack, `detail` says why
+    std::uint32_t stack = kNone;   // leaf node; kNone if no stack, `detail` says why
     std::uint32_t detail = kNone;  // index into details: see is_moment(), or why no stack
     bool operator==(const Sample&) const = default;
   };
@@ -114,7 +114,7 @@ struct Recording {
   bool operator==(const Recording&) const = default;
 };
 
-// The frames of a stack, leaf first: indices into `recording.frames`. kNone: none.
+// The frames of a stack, leaf first: indices into `recording.frames`. kNone if none.
 std::vector<std::uint32_t> stack_frames(const Recording& recording, std::uint32_t stack);
 
 }  // namespace mixwalk

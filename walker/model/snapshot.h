@@ -20,7 +20,7 @@ struct Module {
   std::uint32_t size = 0;       // bytes, SizeOfImage
   std::uint32_t timestamp = 0;  // IMAGE_FILE_HEADER.TimeDateStamp
   std::string path;             // UTF-8, as the target's loader knows it
-  // Which build the image is, by its file; nothing: it has no CodeView entry, or the file could not be read.
+  // Which build the image is, by its file; nothing if it has no CodeView entry, or the file could not be read.
   std::optional<CodeViewId> code_view = std::nullopt;
 
   bool operator==(const Module&) const = default;
@@ -35,8 +35,8 @@ struct BreakerState {
 
 struct Thread {
   std::uint32_t os_id = 0;
-  std::uint64_t clr_id = 0;  // the CLR's ThreadID; 0: the thread never ran managed code
-  std::string name;          // UTF-8; empty: none
+  std::uint64_t clr_id = 0;  // the CLR's ThreadID; 0 if the thread never ran managed code
+  std::string name;          // UTF-8; empty if none
   Stack stack;
   std::string skipped;  // why there is no stack ("ended", "no access"), else empty
   // How long the system took to stop the thread, and how long the thread was frozen then.
@@ -46,12 +46,12 @@ struct Thread {
   bool walk_off = false;  // the circuit breaker kept DoStackSnapshot off
   bool at_risk = false;   // it stood where it may hold a lock of the runtime, which was not asked
   bool copy_cut = false;  // the stack was larger than the copy, or not all of it could be read
-  // The index in Snapshot::moments of the moment at which the thread was frozen, counted from 1; 0: it was frozen
+  // The index in Snapshot::moments of the moment at which the thread was frozen, counted from 1; 0 if it was frozen
   // alone.
   std::uint32_t moment = 0;
-  // When the thread began, in units of 100 ns since 1601 (FILETIME); 0: unknown.
+  // When the thread began, in units of 100 ns since 1601 (FILETIME); 0 if unknown.
   std::uint64_t created = 0;
-  // The processor time that it had used until then, kernel and user, in units of 100 ns; nothing: unknown.
+  // The processor time that it had used until then, kernel and user, in units of 100 ns; nothing if unknown.
   std::optional<std::uint64_t> cpu = std::nullopt;
 
   // Includes an earlier freeze for the same stack: the longer time counts, and it is overdue if one of them was.
@@ -66,7 +66,7 @@ struct Thread {
 struct Process {
   std::uint32_t id = 0;
   std::string path;          // UTF-8, the main image
-  std::string command_line;  // UTF-8; empty: unknown
+  std::string command_line;  // UTF-8; empty if unknown
 
   bool operator==(const Process&) const = default;
 };
@@ -89,7 +89,7 @@ struct Moment {
 // What a dump lacks. Frames are left out of documents that are written with a filter; a .mixwalk file has all of them.
 struct LeftOut {
   bool native_frames = false;
-  std::uint32_t frames_beyond = 0;  // of each stack; 0: none
+  std::uint32_t frames_beyond = 0;  // of each stack; 0 if none
   bool threads = false;             // all but those that --thread names
 
   bool operator==(const LeftOut&) const = default;
@@ -113,16 +113,16 @@ struct Snapshot {
   std::vector<Assembly> assemblies;  // those that managed frames are of
   std::vector<Thread> threads;       // by OS id
   BreakerState breaker;
-  std::vector<Moment> moments;  // empty: each thread was frozen by itself
+  std::vector<Moment> moments;  // empty if each thread was frozen by itself
   Way way = Way::inside;
   std::string way_reason;  // why from outside, where that was not asked for; else empty
   // For dumps from outside and of files: why the runtime could not be asked about managed code, or not about all of it;
-  // empty: it was asked, or there is no runtime.
+  // empty if it was asked, or there is no runtime.
   std::string unasked;
   // Locks that are held or waited for, by kind and address.
   std::vector<Lock> locks;
-  // Why `locks` may be incomplete: they were not looked for, or not all could be read; empty: all that can be known are
-  // there.
+  // Why `locks` may be incomplete: they were not looked for, or not all could be read; empty if all that can be known
+  // are there.
   std::string locks_missing;
   LeftOut left_out;
 

@@ -12,7 +12,7 @@ std::vector<const Lock*> locks_held_by(const Snapshot& snapshot, std::uint32_t o
 
 // The lock in whose wait a thread stands.
 struct AwaitedLock {
-  const Lock* lock = nullptr;  // into the snapshot; null: the thread waits for none that is known
+  const Lock* lock = nullptr;  // into the snapshot; null if the thread waits for none that is known
   bool pulse = false;          // as LockWaiter::pulse
 };
 AwaitedLock lock_waited_for_by(const Snapshot& snapshot, std::uint32_t os_id);

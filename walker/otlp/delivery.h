@@ -39,7 +39,7 @@ class Delivery {
   const DeliveryReport& report() const noexcept { return report_; }
 
  private:
-  // False: patience ended.
+  // Returns false if patience ended.
   bool send(const std::filesystem::path& file);
   bool pause(const std::string& why, std::optional<std::chrono::seconds> asked);
 

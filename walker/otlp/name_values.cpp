@@ -17,7 +17,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kWhite) - first + 1);
 }
 
-// Nothing: a % without two hexadecimal digits behind it, or bytes that are no UTF-8.
+// Returns nothing if a % without two hexadecimal digits behind it, or bytes that are no UTF-8.
 std::optional<std::string> decoded(std::string_view text) {
   constexpr std::size_t kDigits = 2;
   std::string bytes;

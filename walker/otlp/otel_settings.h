@@ -14,7 +14,7 @@ namespace mixwalk {
 // variable, and the variable for profiles overrides that for all signals. Pure. A problem names the option or the
 // variable that is wrong.
 
-// `url`: the value of --otlp; empty: it has none, a variable names the collector.
+// `url`: the value of --otlp; empty if it has none, a variable names the collector.
 ParsedUrl collector_url(const std::string& url, const OtelVariables& variables);
 
 // `given`: NAME=VALUE of --otlp-attribute; `service`: the value of --otlp-service. The order of precedence is: service,

@@ -11,7 +11,7 @@ namespace mixwalk {
 class Pauses {
  public:
   virtual ~Pauses() = default;
-  // False: waiting that long would exceed the patience, and nothing was waited for.
+  // Returns false if waiting that long would exceed the patience, and nothing was waited for.
   virtual bool wait(std::chrono::milliseconds time) = 0;
   // A try succeeded: the next trouble has all patience again.
   virtual void succeeded() = 0;

@@ -25,7 +25,7 @@ struct Reply {
 
 Reply reply_of(const HttpAnswer& answer, std::chrono::sys_seconds now);
 
-// Seconds, or a date of HTTP. Nothing: neither.
+// Seconds, or a date of HTTP. Returns nothing if neither.
 std::optional<std::chrono::seconds> parse_retry_after(std::string_view text,
                                                       std::chrono::sys_seconds now);
 

@@ -28,8 +28,8 @@ class OtlpSender {
   OtlpSender(Spool& spool, HttpPost& post, const Options& options);
   ~OtlpSender();  // without finish(): what is not on its way stays in the spool
 
-  // False: the number of recordings under way has reached its limit. Only one thread offers recordings, so between its
-  // calls room can only grow.
+  // Returns false if the number of recordings under way has reached its limit. Only one thread offers recordings, so
+  // between its calls room can only grow.
   bool has_room();
   void offer(Recording recording);
   // Waits, and reports what happened to all requests. No recording may be offered after that.

@@ -28,11 +28,12 @@ class Spool {
   const std::string& error() const noexcept { return error_; }
   const std::filesystem::path& folder() const noexcept { return folder_; }
 
-  // Empty: the request is stored. Otherwise the reason: there is no room, or the disk refused.
+  // Returns an empty text if the request is stored, otherwise the reason: there is no room, or the disk refused.
   std::string add(std::string_view request);
   // Oldest first.
   std::vector<std::filesystem::path> waiting() const;
-  // Empty: the file was read; `request` is empty if the file is too large for a request. Otherwise the reason.
+  // Returns an empty text if the file was read; `request` is empty if the file is too large for a request. Otherwise
+  // the reason.
   std::string read(const std::filesystem::path& file, std::string& request) const;
   std::string remove(const std::filesystem::path& file) const;
   // Sets a file aside from the others, but keeps it: ".refused" is appended to its name.
@@ -43,7 +44,7 @@ class Spool {
    public:
     virtual ~Turn() = default;
   };
-  std::unique_ptr<Turn> take_turn() const;  // null: another process has the turn
+  std::unique_ptr<Turn> take_turn() const;  // null if another process has the turn
 
  private:
   void forget_torn() const;
@@ -56,7 +57,7 @@ class Spool {
   std::uint32_t count_ = 0;
 };
 
-// The folder of this user for it; empty: the system names none.
+// The folder of this user for it; empty if the system names none.
 std::filesystem::path default_spool_folder();
 
 }  // namespace mixwalk

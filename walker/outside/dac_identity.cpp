@@ -104,7 +104,7 @@ class Resources {
 
   const MemoryReader& memory_;
   const std::uint64_t base_;
-  std::uint32_t table_ = 0;  // an RVA; 0: the image has no resources, or is none
+  std::uint32_t table_ = 0;  // an RVA; 0 if the image has no resources, or is none
 };
 
 std::optional<DacStamp> from_resource(const MemoryReader& memory, std::uint64_t base,

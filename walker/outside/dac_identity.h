@@ -35,10 +35,10 @@ struct RuntimeIdentity {
   FileVersion version;  // of the runtime's own file; of a single-file program before .NET 9 that of the program
 };
 
-// Nothing: no runtime is loaded at `base`, or the data that identifies its library cannot be read. Nothing that is read
-// is trusted. Sources: the resource CLRDEBUGINFO (.NET's debugging shim reads it: u32 version 0, a GUID, then timestamp
-// and size of the DAC and of the debugger library); the export DotNetRuntimeInfo of runtimeinfo.h, whose DacModuleIndex
-// is a count of bytes, the timestamp and the size, and whose RuntimeVersion is four u32.
+// Returns nothing if no runtime is loaded at `base`, or the data that identifies its library cannot be read. Nothing
+// that is read is trusted. Sources: the resource CLRDEBUGINFO (.NET's debugging shim reads it: u32 version 0, a GUID,
+// then timestamp and size of the DAC and of the debugger library); the export DotNetRuntimeInfo of runtimeinfo.h, whose
+// DacModuleIndex is a count of bytes, the timestamp and the size, and whose RuntimeVersion is four u32.
 std::optional<RuntimeIdentity> read_runtime_identity(const MemoryReader& memory, std::uint64_t base);
 
 }  // namespace mixwalk

@@ -31,7 +31,7 @@ class TypeText {
     return true;
   }
 
-  // "[[A, Assembly],[B, Assembly]]", already formatted; false: something else.
+  // "[[A, Assembly],[B, Assembly]]", already formatted; false means something else.
   bool arguments(std::vector<std::string>& arguments, int depth) {
     if (depth > kMaxDepth || !take("[")) return false;
     do {

@@ -23,12 +23,12 @@ struct DacArguments {
   bool operator==(const DacArguments&) const = default;
 };
 
-// For a name that begins with a type and a method, both in the form of metadata. Nothing: it does not.
+// For a name that begins with a type and a method, both in the form of metadata. Returns nothing if it does not.
 std::optional<DacArguments> dac_arguments(std::string_view name, std::string_view type, std::string_view method);
 
 // The whole name in the form of ClrMetadataSource, as far as the name itself tells. `dynamic`: the method has no
-// metadata (a stub, or a method that the program made): only the bare name is returned. Empty: the text is not such a
-// name.
+// metadata (a stub, or a method that the program made): only the bare name is returned. Returns an empty text if the
+// text is not such a name.
 ClrMethod method_of_dac_name(std::string_view name, bool dynamic);
 
 // A type's name (from ISOSDacInterface::GetObjectClassName, which writes arguments in the same way) in the form that

@@ -14,13 +14,13 @@
 
 namespace mixwalk {
 
-// The runtime of a target: coreclr.dll, or a single-file program. Null: none of the modules is a runtime. Of several
-// runtimes the one with the lowest address.
+// The runtime of a target: coreclr.dll, or a single-file program. Returns null if none of the modules is a runtime. Of
+// several runtimes the one with the lowest address.
 const Module* runtime_image(std::span<const Module> modules, const MemoryReader& memory);
 
 // Where the debugging library of a runtime is looked for.
 struct DacSettings {
-  std::string dac;         // --dac: this file and no other; UTF-8; empty: it is looked for
+  std::string dac;         // --dac: this file and no other; UTF-8; empty if it is looked for
   SymbolPath symbol_path;  // --symbol-path
   // Folders of installed runtimes, "…\Microsoft.NETCore.App\10.0.12".
   std::vector<std::string> installed;
@@ -36,7 +36,7 @@ std::vector<std::string> dac_candidates(std::string_view runtime_path, const Dac
 // says where the library lies.
 class FileSignatures {
  public:
-  // Empty: the system confirms that Microsoft made the file. Otherwise the reason why not, one line.
+  // Returns an empty text if the system confirms that Microsoft made the file, otherwise the reason why not, one line.
   virtual std::string doubt(const std::string& path) = 0;
 
  protected:

@@ -18,7 +18,7 @@ inline constexpr std::uint64_t kCollectorMarks = 7;
 
 // What the objects of one type take: `base` bytes, and `component` more for each element of an array or a string.
 struct ObjectBytes {
-  std::uint32_t base = 0;  // 0: no type is known there
+  std::uint32_t base = 0;  // 0 if no type is known there
   std::uint32_t component = 0;
 
   bool operator==(const ObjectBytes&) const = default;
@@ -56,7 +56,7 @@ using HeapDeadline = std::chrono::steady_clock::time_point;
 // circular, and may lead into another list.
 class HeapParts {
  public:
-  // Nothing: the entry at this address cannot be read.
+  // Has no value if the entry at this address cannot be read.
   using SegmentAt = std::function<std::optional<HeapSegment>(std::uint64_t address)>;
 
   // Adds the entries of the list that begins at `first`, up to one that an earlier list had.

@@ -17,7 +17,7 @@ class HiddenImages {
  public:
   explicit HiddenImages(const MemoryReader& memory) : memory_(memory) {}
 
-  // The image whose .pdata covers the code at this address, where no listed image does. Null: none was found.
+  // The image whose .pdata covers the code at this address, where no listed image does. Returns null if none was found.
   const ModuleSpan* image_at(std::uint64_t address);
 
  private:

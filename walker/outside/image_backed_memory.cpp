@@ -50,7 +50,7 @@ std::size_t ImageBackedMemory::read_up_to(std::uint64_t address, void* into, std
   return done;
 }
 
-// Null: no x64 image.
+// Returns null if no x64 image.
 std::unique_ptr<ImageBackedMemory::File> ImageBackedMemory::parse(std::vector<std::byte> bytes) {
   auto file = std::make_unique<File>();
   file->bytes = std::move(bytes);

@@ -44,7 +44,7 @@ class ImageBackedMemory final : public MemoryReader {
   const MemoryReader& memory_;
   std::span<const Module> modules_;
   DiskImages& disk_;
-  mutable std::map<std::uint64_t, std::unique_ptr<File>> files_;  // by base; null: no file was found
+  mutable std::map<std::uint64_t, std::unique_ptr<File>> files_;  // by base; null if no file was found
 };
 
 }  // namespace mixwalk

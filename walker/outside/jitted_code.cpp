@@ -13,7 +13,7 @@ constexpr std::size_t kMaxHeaderWords = 8;
 // generated code have some thousand.
 constexpr std::uint32_t kMaxEntries = 16'384;
 
-// Where the number of entries is; nothing: this is not the method's header.
+// Where the number of entries is; nothing if this is not the method's header.
 std::optional<std::uint64_t> entry_count_address(const MemoryReader& memory, const ClrCode& code,
                                                  std::uint64_t header) noexcept {
   std::array<std::uint64_t, kMaxHeaderWords> words{};

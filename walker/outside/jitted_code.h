@@ -15,9 +15,9 @@ struct JittedFunction {
   FunctionEntry entry;
 };
 
-// The entry of the code's own header that covers `ip`. Nothing: no header stands before the code, the header is not
-// that of this method, or none of its entries covers the address. Reads a bounded part of the target's memory and
-// trusts none of it. Not frozen-safe, since the reader may be any.
+// The entry of the code's own header that covers `ip`. Returns nothing if no header stands before the code, the header
+// is not that of this method, or none of its entries covers the address. Reads a bounded part of the target's memory
+// and trusts none of it. Not frozen-safe, since the reader may be any.
 //
 // Source: the runtime's sources (codeman.h, `CodeHeader`, `RealCodeHeader`), the same in .NET 8, 9 and 10. The word
 // before the code points to the real header. That consists of pointers, among them the one to the GC information and,

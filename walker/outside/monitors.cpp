@@ -33,7 +33,7 @@ constexpr std::uint32_t kNotThin = 0x0800'0000 | 0x1000'0000 | 0x8000'0000 | 0x0
 // DebugBlockingItem.
 struct BlockingRecord {
   std::uint64_t lock = 0, domain = 0;
-  std::uint32_t kind = 0;  // 0: waits to enter; kPulse
+  std::uint32_t kind = 0;  // 0 if waits to enter; kPulse
   std::uint32_t time_out_ms = 0;
 };
 static_assert(sizeof(BlockingRecord) == 24);

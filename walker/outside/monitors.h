@@ -18,7 +18,7 @@ namespace mixwalk {
 struct ThreadStack {
   std::uint32_t os_id = 0;
   std::uint64_t limit = 0, base = 0;
-  std::uint64_t top = 0;  // Rsp when the thread was looked at; 0: it was not
+  std::uint64_t top = 0;  // Rsp when the thread was looked at; 0 if it was not
   bool managed = false;   // it has managed frames, so the runtime must know it
 
   bool operator==(const ThreadStack&) const = default;

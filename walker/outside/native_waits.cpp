@@ -117,7 +117,7 @@ class NativeLocks {
   WaitingThreads waiting_;
   std::vector<std::uint32_t> threads_;
   std::vector<StackLimits> stacks_;
-  std::uint64_t loader_lock_ = 0;  // 0: not known
+  std::uint64_t loader_lock_ = 0;  // 0 if not known
 };
 
 }  // namespace
@@ -179,7 +179,7 @@ std::optional<Lock> awaited_srw_lock(const MemoryReader& memory, std::span<const
 }
 
 std::vector<Lock> agreed(std::span<const LockReading> readings) {
-  std::map<std::uint64_t, std::optional<Lock>> locks;  // nothing: it has changed hands
+  std::map<std::uint64_t, std::optional<Lock>> locks;  // nothing if it has changed hands
   for (const LockReading& reading : readings) {
     std::optional<Lock>& known = locks.try_emplace(reading.lock.address, reading.lock).first->second;
     if (!known) continue;

@@ -18,19 +18,19 @@ struct NativeWait {
   std::uint64_t end = 0;  // address behind the part of the stack that knows the lock
 };
 // Recognised by the names of the first frames: RtlEnterCriticalSection, RtlAcquireSRWLockExclusive and the like in
-// ntdll.dll. Nothing: the thread waits in none of them. `snapshot` must be symbolised.
+// ntdll.dll. Returns nothing if the thread waits in none of them. `snapshot` must be symbolised.
 std::optional<NativeWait> native_wait_of(const Snapshot& snapshot, const Thread& thread);
 
 // The CRITICAL_SECTION to which one of these words points and which, by its fields in the layouts of Windows and Wine,
 // a thread other than `waiter` holds and at least one thread waits for. `threads`: the sorted ids of the live threads;
-// the owner is 0 where it is none of them, which is accepted only for a section with debug information. Nothing: no
-// word points to such a section, or several words point to different ones. (Microsoft Learn, "Displaying a Critical
-// Section"; winnt.h: RTL_CRITICAL_SECTION.)
+// the owner is 0 where it is none of them, which is accepted only for a section with debug information. Returns nothing
+// if no word points to such a section, or several words point to different ones. (Microsoft Learn, "Displaying a
+// Critical Section"; winnt.h: RTL_CRITICAL_SECTION.)
 std::optional<Lock> awaited_section(const MemoryReader& memory, std::span<const std::uint64_t> words,
                                     std::uint32_t waiter, std::span<const std::uint32_t> threads);
 // The SRWLOCK to which one of these words points and which, in Windows' layout, is held and has a list of waiting
-// threads that begins on one of the stacks. Nothing: as above; always under Wine, whose SRW locks contain nothing by
-// which they could be recognised.
+// threads that begins on one of the stacks. Returns nothing if as above; always under Wine, whose SRW locks contain
+// nothing by which they could be recognised.
 std::optional<Lock> awaited_srw_lock(const MemoryReader& memory, std::span<const std::uint64_t> words,
                                      std::span<const StackLimits> stacks);
 

@@ -20,11 +20,11 @@ class NoManagedCode final : public ManagedCode {
 // What is known of a target beside its memory.
 struct OutsideKnowledge {
   ManagedCode& managed;
-  JittedStep* jitted = nullptr;  // null: code outside the images is not unwound, where a runtime is in the target
-  // Which threads are walked; empty: all.
+  JittedStep* jitted = nullptr;  // null if code outside the images is not unwound, where a runtime is in the target
+  // Which threads are walked; empty means all.
   std::function<bool(const TargetThread&)> wanted;
   // Makes `managed` and `jitted` forget what they know of a target that has run since. Returns false if the target does
-  // not run. Empty: never asked for.
+  // not run. Is empty if never asked for.
   std::function<bool()> ask_anew;
 };
 

@@ -37,7 +37,7 @@ class PageCache final : public MemoryReader {
   };
   static constexpr std::uint64_t kNoPage = ~0ull;
 
-  // Null: the page is not there, or there is no memory to keep it in.
+  // Returns null if the page is not there, or there is no memory to keep it in.
   const Page* page(std::uint64_t number) const noexcept;
 
   const MemoryReader& memory_;

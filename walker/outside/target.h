@@ -17,8 +17,8 @@ namespace mixwalk {
 // A thread of a process that is looked at from outside.
 struct TargetThread {
   std::uint32_t os_id = 0;
-  std::string name;       // UTF-8, the thread's description; empty: none, or unknown
-  std::uint64_t teb = 0;  // address of its TEB; 0: unknown
+  std::string name;       // UTF-8, the thread's description; empty if none, or unknown
+  std::uint64_t teb = 0;  // address of its TEB; 0 if unknown
   // As Thread::created and Thread::cpu.
   std::uint64_t created = 0;
   std::optional<std::uint64_t> cpu = std::nullopt;

@@ -10,7 +10,7 @@
 namespace mixwalk {
 
 // The stacks of a target with the names of its managed frames: walk_outside() together with the runtime's debugging
-// library. `clr`: null where the library cannot be asked; `obstacle` then says why (empty: there is no runtime).
+// library. `clr`: null where the library cannot be asked; `obstacle` then says why (empty if there is no runtime).
 // Snapshot::unasked says which answers were missing. Snapshot::locks has the locks of managed code. Not frozen-safe.
 // `locks`: false: locks are not looked for.
 Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& obstacle,

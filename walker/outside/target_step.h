@@ -8,10 +8,10 @@ namespace mixwalk {
 
 // What is known about a target's code besides its images' unwind data.
 struct OutsideCode {
-  JittedStep* jitted = nullptr;  // null: nothing is known of it
+  JittedStep* jitted = nullptr;  // null if nothing is known of it
   // Code that `jitted` does not know is not the runtime's: its callers may be guessed. Otherwise the walk ends there.
   bool foreign = false;
-  // Address of ntdll's KiUserExceptionDispatcher; 0: unknown.
+  // Address of ntdll's KiUserExceptionDispatcher; 0 if unknown.
   std::uint64_t exception_dispatcher = 0;
 };
 
@@ -35,7 +35,7 @@ class TargetStep final : public UnwindStep {
 
  private:
   StepResult step_outside(Cursor& frame, LeafRule leaf) noexcept;
-  // Where the frame's function begins, by its image's unwind data; 0: unknown.
+  // Where the frame's function begins, by its image's unwind data; 0 if unknown.
   std::uint64_t function_begin(const Cursor& frame, const ModuleSpan& module) noexcept;
   bool calls_function_of(const Cursor& caller, const Cursor& frame, const ModuleSpan& module) noexcept;
 

@@ -164,7 +164,7 @@ class Look {
   WaitingThreads waiting_;
   const MonitorLimits limits_;
   const std::chrono::steady_clock::time_point end_;
-  std::set<std::uint32_t> owners_;  // ids by which ClrLock::owner names threads; empty: unknown
+  std::set<std::uint32_t> owners_;  // ids by which ClrLock::owner names threads; empty if unknown
 };
 
 }  // namespace

@@ -13,14 +13,14 @@
 namespace mixwalk {
 
 // The address behind the part of a thread's stack that contains the System.Threading.Lock for which the thread waits:
-// by the names of its managed frames, the thread is in a wait of Lock.TryEnterSlow. Nothing: the thread waits for no
-// such lock.
+// by the names of its managed frames, the thread is in a wait of Lock.TryEnterSlow. Returns nothing if the thread waits
+// for no such lock.
 std::optional<std::uint64_t> threading_wait_end(const Thread& thread);
 
 // The one of these locks (by their addresses) for which a thread with these words in its registers and stack waits.
 // Both the lock and its event are among the words, since Lock.TryEnterSlow needs them again after the wait. A lock that
-// the thread itself holds does not count (`owner`: the thread's id as in ClrLock::owner; 0: unknown). Zero: there is no
-// such lock, or more than one.
+// the thread itself holds does not count (`owner`: the thread's id as in ClrLock::owner; 0 if unknown). Zero: there is
+// no such lock, or more than one.
 std::uint64_t lock_waited_for(std::span<const std::uint64_t> words, const std::map<std::uint64_t, ClrLock>& locks,
                               std::uint32_t owner);
 

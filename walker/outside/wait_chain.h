@@ -16,18 +16,19 @@ namespace mixwalk {
 // (Microsoft Learn, "Wait Chain Traversal"; wct.h: WAITCHAIN_NODE_INFO.)
 struct WaitChainNode {
   bool is_thread = false;
-  // Of a thread; 0: unknown.
+  // Of a thread; 0 if unknown.
   std::uint32_t process_id = 0, thread_id = 0;
-  // Of what is waited for. Nothing: the model knows no kind for the object (a process, a socket, something unknown).
+  // Of what is waited for. Has no value if the model knows no kind for the object (a process, a socket, something
+  // unknown).
   std::optional<LockKind> kind;
   std::string name;  // of an object that has one, UTF-8
 };
 
-// What the first thread of a chain waits for, with the owner that the next node names. An owner in another process stands
-// in the lock's type instead. Nothing: the thread waits for nothing that has a known owner.
+// What the first thread of a chain waits for, with the owner that the next node names. An owner in another process
+// stands in the lock's type instead. Returns nothing if the thread waits for nothing that has a known owner.
 std::optional<Lock> lock_of_chain(std::span<const WaitChainNode> chain, std::uint32_t process_id);
 
-// The chain of a thread, by its id; empty: none is known.
+// The chain of a thread, by its id; empty if none is known.
 using AskWaitChain = std::function<std::vector<WaitChainNode>(std::uint32_t)>;
 
 // Adds what `ask` says of those threads of a live process that wait for none of the snapshot's locks. A thread is

@@ -17,8 +17,8 @@ class WaitingThreads {
   // `target` must outlive this object, and must not list its threads anew meanwhile.
   explicit WaitingThreads(Target& target);
 
-  // The thread's registers, and at most `max_bytes` of the words of its stack from Rsp to `end`. Empty: the thread is
-  // no longer where its first frame is, or cannot be captured.
+  // The thread's registers, and at most `max_bytes` of the words of its stack from Rsp to `end`. Returns an empty list
+  // if the thread is no longer where its first frame is, or cannot be captured.
   std::vector<std::uint64_t> words_of(const Thread& thread, std::uint64_t end, std::uint64_t max_bytes);
 
  private:

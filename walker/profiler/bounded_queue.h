@@ -19,7 +19,7 @@ class BoundedQueue {
     for (std::size_t i = 0; i < kSlots; ++i) slots_[i].turn.store(i, std::memory_order_relaxed);
   }
 
-  // False: full; nothing was taken.
+  // Returns false if full; nothing was taken.
   bool push(Value& value) noexcept {
     std::size_t tail = tail_.load(std::memory_order_relaxed);
     while (true) {
@@ -39,7 +39,8 @@ class BoundedQueue {
     }
   }
 
-  // Only for the one reader. False: the queue is empty, or the next value is still being written into its slot.
+  // Only for the one reader. Returns false if the queue is empty, or the next value is still being written into its
+  // slot.
   bool pop(Value& value) noexcept {
     const std::size_t head = head_.load(std::memory_order_relaxed);
     Slot& slot = slots_[head % kSlots];

@@ -40,7 +40,7 @@ bool Canaries::try_out(std::uint32_t os_id) {
   return passed && registers_in_system_call(os_id) == before;
 }
 
-// Nothing: the thread is in no system call, is suspended by others, or cannot be read.
+// Returns nothing if the thread is in no system call, is suspended by others, or cannot be read.
 std::optional<Registers> Canaries::registers_in_system_call(std::uint32_t os_id) {
   const FreezeGate::Pass pass(gate_);
   Supervisor unwatched(probe_.ledger());  // never started: reading registers waits for nothing

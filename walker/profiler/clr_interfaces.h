@@ -17,7 +17,7 @@ struct ClrInterfaces {
   ComPointer<clr::ICorProfilerInfo9> info9;
   bool reports_method_unloads = false;  // DynamicMethodUnloaded is called
 
-  // False: the runtime is older than .NET Framework 4.0.
+  // Returns false if the runtime is older than .NET Framework 4.0.
   bool query(IUnknown* from) noexcept {
     if (!info.query(from, clr::kIidInfo3)) return false;
     info4.query(from, clr::kIidInfo4);

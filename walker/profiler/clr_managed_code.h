@@ -27,12 +27,13 @@ class ClrManagedCode final : public ManagedCode {
   bool lost() const noexcept { return lost_; }
 
   Function at(std::uint64_t ip) noexcept override;
-  // Null: it has gone.
+  // Returns null if it has gone.
   const ManagedName* name(clr::FunctionID function);
-  // The place of a function with metadata in its IL, at an address inside an instruction. Null: the code was unloaded.
+  // The place of a function with metadata in its IL, at an address inside an instruction. Returns null if the code was
+  // unloaded.
   const ClrIlSource::Place* il_place(ClrIlSource& source, clr::FunctionID function, std::uint64_t ip);
   // The target of a stub whose frame has this Frame::callee, in the form of Frame::target; the modules that the text
-  // needs are added to `modules`. Empty: not known.
+  // needs are added to `modules`. Returns an empty text if not known.
   std::string stub_target(ClrStubTargets& targets, clr::FunctionID stub, std::uint64_t callee,
                           std::vector<clr::ModuleID>& modules);
 

@@ -16,7 +16,7 @@ constexpr char kNotOpened[] = "the thread has ended, or may not be opened";
 // For the stacks of all threads, in the target's own memory.
 constexpr std::size_t kMaxArenaBytes = 64 << 20;
 
-// Nothing: there was no memory for a list.
+// Returns nothing if there was no memory for a list.
 std::optional<std::vector<std::uint32_t>> wanted_threads(const DumpRequest& request) {
   return request.thread_ids.empty() ? list_threads() : std::optional(request.thread_ids);
 }
@@ -57,7 +57,7 @@ bool Dumper::dump_at_once(const DumpRequest& request) {
   return sink_(DumpDone{sampler_.breaker(), moments_});
 }
 
-// Adds the threads that were not met before. False: the sink refused.
+// Adds the threads that were not met before. Returns false if the sink refused.
 bool Dumper::find_threads(const DumpRequest& request, std::set<std::uint32_t>& met,
                           Threads& waiting) {
   const auto wanted = wanted_threads(request);
@@ -78,7 +78,7 @@ bool Dumper::find_threads(const DumpRequest& request, std::set<std::uint32_t>& m
 }
 
 // Samples and sends all waiting threads, or as many as a group may have. Threads that got no copy of this moment stay
-// in `waiting`. False: the sink refused, or the process is ending.
+// in `waiting`. Returns false if the sink refused, or the process is ending.
 bool Dumper::sample_moment(Threads& waiting, bool& overdue) {
   const std::size_t count = std::min(waiting.size(), Sampler::kMaxInGroup);
   std::vector<Sampler::GroupThread> group(count);
@@ -122,7 +122,7 @@ bool Dumper::sample_moment(Threads& waiting, bool& overdue) {
   return true;
 }
 
-// `before`: the result of earlier moments for the thread; null: there were none.
+// `before`: the result of earlier moments for the thread; null if there were none.
 bool Dumper::send_thread(std::uint32_t os_id, const DumpRequest& request, Waiting* before) {
   const bool has_partial = before != nullptr && before->partial;
   WindowsThread thread(sampler_.supervisor());
@@ -142,7 +142,7 @@ bool Dumper::send_thread(std::uint32_t os_id, const DumpRequest& request, Waitin
   return send(std::move(sample->thread)) && (!sample->copied || send(std::move(*sample->copied)));
 }
 
-// False: no thread can be frozen any more. The word is sent.
+// Returns false if no thread can be frozen any more. The word is sent.
 bool Dumper::can_go_on(const Thread& thread) {
   if (thread.skipped.empty()) return true;
   const char* obstacle = sampler_.obstacle();

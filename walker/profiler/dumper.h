@@ -18,11 +18,11 @@ namespace mixwalk {
 // agent's thread.
 class Dumper {
  public:
-  using Sink = std::function<bool(const Message&)>;  // false: the pipe is broken
+  using Sink = std::function<bool(const Message&)>;  // false if the pipe is broken
 
   Dumper(Sampler& sampler, const Sink& sink) : sampler_(sampler), sink_(sink) {}
 
-  // False: the sink refused, or the process is ending.
+  // Returns false if the sink refused, or the process is ending.
   bool dump(const DumpRequest& request);
 
  private:

@@ -41,7 +41,7 @@ HRESULT STDMETHODCALLTYPE add_frame(clr::FunctionID function, UINT_PTR ip, clr::
 // Spare room, since a copy begins with the stack's own alignment.
 constexpr std::size_t kAlignment = 16;
 
-// The base of the image around an address, as the system knows it now. 0: there is none.
+// The base of the image around an address, as the system knows it now. 0 if there is none.
 std::uint64_t live_base(std::uint64_t address) {
   MEMORY_BASIC_INFORMATION memory;
   const bool known =

@@ -36,14 +36,14 @@ class EventSource {
   //
   // The list of images with which walks begin: to be set before begin(), and whenever there is a newer one.
   void set_images(std::shared_ptr<const ModuleTable> images) noexcept;
-  // `wanted` counts the events that are wanted, from 0 on, and must outlive this object. False: the runtime does not
-  // report these events (allocations: it was not told to when it started).
+  // `wanted` counts the events that are wanted, from 0 on, and must outlive this object. Returns false if the runtime
+  // does not report these events (allocations: it was not told to when it started).
   bool begin(const RecordRequest& request, std::atomic<std::uint64_t>& wanted);
   // When it returns, no callback walks any more, all walks of callbacks are available to next(), and the runtime
   // reports the same events as before begin(). Only a thread that the program has suspended in its callback is not
   // waited for; then no further begin() succeeds.
   void end() noexcept;
-  std::unique_ptr<EventSample> next() noexcept;  // null: none for now
+  std::unique_ptr<EventSample> next() noexcept;  // null if none for now
   HANDLE ready() const noexcept { return ready_.get(); }  // set when there may be a next one
   std::uint64_t dropped() const noexcept { return dropped_; }  // since begin()
   // The process is ending: end() is to be called, and finished() as soon as what is left was sent.

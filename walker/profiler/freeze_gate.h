@@ -31,7 +31,7 @@ class FreezeGate {
   };
 
   // Admits no freeze any more, ever, and waits for the current one, for a limited time, and not for a thread that has
-  // ended. `freezer`: the thread that freezes; null: there is none.
+  // ended. `freezer`: the thread that freezes; null if there is none.
   //
   // Folklore: ExitProcess ends our thread at any instruction, and only then runs the DllMain of coreclr, which tells us
   // of the shutdown. A lock that our thread held would never become free. (Test: ends_test.)

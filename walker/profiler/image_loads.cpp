@@ -49,7 +49,7 @@ void ImageLoads::loaded(const ImageNotification& image) noexcept {
   busy_.clear(std::memory_order_release);
 }
 
-// False: there is no room.
+// Returns false if there is no room.
 bool ImageLoads::copy_this_thread(std::wstring_view name) noexcept {
   ImageLoad load;
   load.time_ns = clock_.now_ns();
@@ -79,7 +79,7 @@ bool ImageLoads::copy_this_thread(std::wstring_view name) noexcept {
   return true;
 }
 
-// Room for that many contiguous bytes, at end_. Null: there is none.
+// Room for that many contiguous bytes, at end_. Returns null if there is none.
 ImageLoads::Slot* ImageLoads::make_room(std::size_t bytes) noexcept {
   std::uint64_t end = end_.load(std::memory_order_relaxed);
   const std::size_t left = kBytes - static_cast<std::size_t>(end % kBytes);

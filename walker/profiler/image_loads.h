@@ -27,7 +27,7 @@ struct ImageLoad {
   UnloadGate::Mark mark;          // these two: from before the stack was copied
   std::uint64_t image_mark = 0;   // of ImageUnloads
   Registers registers;
-  std::uint64_t stack_end = 0;    // 0: the thread did not stand on its own stack
+  std::uint64_t stack_end = 0;    // 0 if the thread did not stand on its own stack
   std::size_t stack_bytes = 0;    // copied, from Rsp on
   std::size_t name_units = 0;     // UTF-16
 };
@@ -54,7 +54,7 @@ class ImageLoads final : ImageNotifications::Listener {
   void stop() noexcept { taking_ = false; }
   std::uint64_t dropped() const noexcept { return dropped_; }
 
-  // The oldest load; null: there is none at the moment. It stays until pop(), so at most one is being read.
+  // The oldest load; null if there is none at the moment. It stays until pop(), so at most one is being read.
   const ImageLoad* front() noexcept;
   std::wstring_view name(const ImageLoad& load) const noexcept;
   std::span<const std::byte> stack(const ImageLoad& load) const noexcept;

@@ -15,7 +15,7 @@ namespace mixwalk {
 class ModuleNameFilter {
  public:
   ModuleNameFilter() = default;  // all of them
-  // UTF-8; empty: all of them. May throw std::bad_alloc.
+  // UTF-8; empty means all of them. May throw std::bad_alloc.
   explicit ModuleNameFilter(std::string_view wanted) : wanted_(without_ending(to_utf16(wanted))) {}
 
   // `file_name`: without its folder.

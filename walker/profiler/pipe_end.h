@@ -14,7 +14,7 @@ namespace mixwalk {
 // while another one receives. A broken pipe ends every call with failure, at once.
 class PipeEnd {
  public:
-  // False: the name is not one of mixwalk's, or the process in the name does not serve the pipe.
+  // Returns false if the name is not one of mixwalk's, or the process in the name does not serve the pipe.
   bool connect(const std::wstring& name);
   bool send(const Message& message);
   // Sends the last message of a visit that failed. Allocates nothing, and waits for the reader only for a short time.
@@ -23,7 +23,7 @@ class PipeEnd {
   // returned, since it may not have begun to wait yet.
   void cancel_receive() noexcept { cancel(in_); }
   void cancel_send() noexcept { cancel(out_); }
-  // Nothing: the other side has ended, or does not speak our protocol.
+  // Returns nothing if the other side has ended, or does not speak our protocol.
   std::optional<Message> receive();
   void close() noexcept { in_.reset(), out_.reset(); }
 

@@ -11,7 +11,7 @@ namespace mixwalk {
 // at once than there are processors. Pure; times in nanoseconds by one clock.
 class RecordBudget {
  public:
-  // `share`: 0.05 for 5 %; 0: no budget. `wanted_ns`: the period that was asked for.
+  // `share`: 0.05 for 5 %; 0 means no budget. `wanted_ns`: the period that was asked for.
   RecordBudget(double share, unsigned processors, std::uint64_t wanted_ns) noexcept
       : share_(share),
         processors_(std::max(processors, 1u)),

@@ -62,7 +62,7 @@ class Pace {
         CreateWaitableTimerExW(nullptr, nullptr, kHighResolution, TIMER_ALL_ACCESS));
     if (!timer_) timer_ = UniqueHandle(CreateWaitableTimerW(nullptr, FALSE, nullptr));
   }
-  // False: the event was set.
+  // Returns false if the event was set.
   bool wait(std::uint64_t ns) {
     LARGE_INTEGER due;
     due.QuadPart = -static_cast<LONGLONG>(ns / 100);  // relative, in 100 ns
@@ -242,7 +242,7 @@ void Recorder::take_waiting() {
   count_dropped_events();
 }
 
-// False: none waits.
+// Returns false if none waits.
 bool Recorder::add_next_event() {
   if (const auto event = events_.next()) {
     add_event(*event);
@@ -450,7 +450,7 @@ bool Recorder::sample_in_groups(std::uint64_t now, std::span<Due> due) {
   return true;
 }
 
-// `in_group`: the thread's sample from a group, which has no stack or one with a gap; null: it was in none.
+// `in_group`: the thread's sample from a group, which has no stack or one with a gap; null if it was in none.
 bool Recorder::sample_alone(std::uint64_t now, const Due& due, const Sampler::Sample* in_group) {
   auto sample = sampler_.sample(due.followed->thread, due.os_id, request_.sampling,
                                 &due.followed->last);
@@ -601,7 +601,7 @@ void Recorder::flush() {
   SetEvent(more_.get());
 }
 
-// Sends everything that is left, as long as mixwalk.exe reads. False: the pipe is broken.
+// Sends everything that is left, as long as mixwalk.exe reads. Returns false if the pipe is broken.
 bool Recorder::drain() {
   constexpr DWORD kLookMs = 10;
   do {

@@ -39,8 +39,8 @@ class Recorder {
   Recorder(Sampler& sampler, EventSource& events, PipeEnd& pipe, const Hello& hello)
       : sampler_(sampler), events_(events), pipe_(pipe), hello_(hello) {}
 
-  // Records until StopRequest. False: the pipe broke, the process is ending, or the runtime does not
-  // report such events.
+  // Records until StopRequest. Returns false if the pipe broke, the process is ending, or the runtime does not report
+  // such events.
   bool record(const RecordRequest& request);
 
  private:
@@ -68,7 +68,7 @@ class Recorder {
     std::uint64_t value = 1;
     std::uint32_t os_id = 0;
     std::uint64_t clr_id = 0;
-    std::string thread_name;  // managed; empty: none
+    std::string thread_name;  // managed; empty if none
     std::string subject;
   };
 
@@ -96,8 +96,8 @@ class Recorder {
     Followed* followed = nullptr;
     std::uint64_t sample_value = 0;  // the value of its sample
   };
-  // Takes one sample of each thread, `now` nanoseconds after the beginning. False: the process is ending, or nothing
-  // can be frozen any more.
+  // Takes one sample of each thread, `now` nanoseconds after the beginning. Returns false if the process is ending, or
+  // nothing can be frozen any more.
   bool tick(std::uint64_t now);
   void choose_due(std::uint64_t value);
   bool sample_in_groups(std::uint64_t now, std::span<Due> due);

@@ -46,7 +46,7 @@ void add_once(auto& all, auto one) {
   if (std::ranges::find(all, one) == all.end()) all.push_back(one);
 }
 
-// Empty: there is a stack. Where a thread is not on its own stack, the stack says so itself.
+// Returns an empty text if there is a stack. Where a thread is not on its own stack, the stack says so itself.
 std::string_view why_skipped(CaptureFault fault) {
   switch (fault) {
     case CaptureFault::none:
@@ -172,7 +172,7 @@ std::optional<Sampler::Sample> Sampler::sample_by(Engine engine, WindowsThread& 
   }
 }
 
-// False: no more time is left for that.
+// Returns false if no more time is left for that.
 bool Sampler::pause_before(int look) {
   if (look <= kLooksAtOnce) return true;
   const auto pause_ms = static_cast<DWORD>(look);
@@ -430,13 +430,13 @@ Stack Sampler::walk_copy(const RawSample& sample) {
   return stack;
 }
 
-// False: code was unloaded meanwhile.
+// Returns false if code was unloaded meanwhile.
 bool Sampler::make_stack(Stack& stack, const RawSample& sample) {
   stack = walk_copy(sample);
   return finish(stack);
 }
 
-// Numbers for modules, names for functions, and what both depend on. False: code was unloaded meanwhile.
+// Numbers for modules, names for functions, and what both depend on. Returns false if code was unloaded meanwhile.
 bool Sampler::finish(Stack& stack) {
   for (std::size_t i = 0; i < stack.frames.size(); ++i) {
     Frame& frame = stack.frames[i];
@@ -457,7 +457,7 @@ bool Sampler::finish(Stack& stack) {
   return !code_.lost();
 }
 
-// False: its code went meanwhile.
+// Returns false if its code went meanwhile.
 bool Sampler::name(Frame& frame) {
   const ManagedName* name = code_.name(frame.function);
   if (name == nullptr) return false;
@@ -480,7 +480,7 @@ void Sampler::find_target(Stack& stack, std::size_t stub) {
   for (const clr::ModuleID module : modules) add_once(grounds_.managed.modules, module);
 }
 
-// False: its code went meanwhile.
+// Returns false if its code went meanwhile.
 bool Sampler::place_in_il(Frame& frame) {
   const std::uint64_t ip = CodeAddress{frame.address, frame.address_kind}.lookup();
   const ClrIlSource::Place* place = code_.il_place(il_, frame.function, ip);

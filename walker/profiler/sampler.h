@@ -56,7 +56,7 @@ class Sampler {
   bool is_own_thread(DWORD id) const noexcept;
 
   // One sample. Frame::module counts modules(); all frames but native ones have names. `copied`: the same sample walked
-  // from its copy; empty unless both engines were asked for. Nothing: the process is ending.
+  // from its copy; empty unless both engines were asked for. Returns nothing if the process is ending.
   struct Sample {
     Thread thread;
     std::optional<Thread> copied;
@@ -85,7 +85,7 @@ class Sampler {
 
   // One sample for each of the threads that are frozen together, walked from their copies. The order of `threads` is
   // kept. `engine`: copy, or automatic: for a stack with a gap, sample() may then ask the runtime. `arena`: room for
-  // all their stacks; empty: 12 MiB. Nothing: the process is ending.
+  // all their stacks; empty means 12 MiB. Returns nothing if the process is ending.
   struct GroupThread {
     std::uint32_t os_id = 0;
     const ThreadHandle* thread = nullptr;
@@ -97,10 +97,10 @@ class Sampler {
   std::optional<std::uint64_t> sample_group(std::span<GroupThread> threads, Engine engine,
                                             std::span<std::byte> arena);
 
-  // The stack of a thread's walk of itself, with names. Nothing: code was unloaded since, and the addresses of the walk
-  // may mean something else now.
+  // The stack of a thread's walk of itself, with names. Returns nothing if code was unloaded since, and the addresses
+  // of the walk may mean something else now.
   std::optional<Stack> finish_event(EventSample& event);
-  // The stack of a thread that has loaded a native image, from its copy `stack`. Nothing: as above.
+  // The stack of a thread that has loaded a native image, from its copy `stack`. Returns nothing if as above.
   std::optional<Stack> finish_image_load(const ImageLoad& load, std::span<const std::byte> stack);
   // There after begin().
   const ImageUnloads& image_unloads() const noexcept { return images_.unloads(); }
@@ -113,12 +113,12 @@ class Sampler {
   std::span<const Assembly> assemblies() const noexcept { return il_.assemblies(); }
   ThreadRegistry& registry() const noexcept { return services_.registry; }
   UnloadGate& unload_gate() const noexcept { return services_.unload_gate; }
-  // Of a managed thread, UTF-8; empty: none, or not known.
+  // Of a managed thread, UTF-8; empty if none, or not known.
   std::string managed_name(std::uint32_t os_id) const { return services_.registry.name_of(os_id); }
   // Afterwards names are looked up anew, modules() begins anew, and every stack is walked anew: otherwise everything
   // that was ever met would stay in memory.
   void forget();
-  // Why no thread can be sampled any more; null: threads can be sampled. Waits a short time before it gives a reason.
+  // Why no thread can be sampled any more; null if threads can be sampled. Waits a short time before it gives a reason.
   const char* obstacle() const noexcept;
   BreakerState breaker() const { return services_.breaker.state(GetTickCount64()); }
   Supervisor& supervisor() const noexcept { return supervisor_; }
@@ -128,7 +128,7 @@ class Sampler {
   std::optional<Sample> sample_by(Engine engine, WindowsThread& thread, std::uint32_t os_id,
                                   const DumpRequest& request, Last* last);
   void prepare_probe(const DumpRequest& request);
-  // One look at a thread. False: the process is ending.
+  // One look at a thread. Returns false if the process is ending.
   bool look(Sample& result, Engine engine, WindowsThread& thread, const DumpRequest& request,
             Last* last);
   void begin_look();
@@ -136,7 +136,7 @@ class Sampler {
   // How a look was made.
   struct Look {
     bool both_engines = false;
-    bool asked = true;  // false: the runtime could know more of a stack with a gap
+    bool asked = true;  // false if the runtime could know more of a stack with a gap
     std::uint64_t generation = 0;
   };
   void finish_look(Sample& result, RawSample& raw, const Look& look, Last* last);

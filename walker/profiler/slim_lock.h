@@ -22,7 +22,7 @@ class SlimLock {
   SlimLock(const SlimLock&) = delete;
   SlimLock& operator=(const SlimLock&) = delete;
 
-  // False: it could not be had in time.
+  // Returns false if it could not be had in time.
   explicit operator bool() const noexcept { return held_; }
 
  private:

@@ -46,7 +46,7 @@ class ThreadRegistry {
   // a thread is newer than the enumeration.
   void begin_enumeration();
   // To be called before the CLR is asked about a thread of its list: the claim keeps the thread from being freed
-  // meanwhile. False: the thread was destroyed since the enumeration began, and must not be asked about.
+  // meanwhile. Returns false if the thread was destroyed since the enumeration began, and must not be asked about.
   bool claim_listed(std::uint64_t clr_id);
   void enumerated(std::uint64_t clr_id, std::uint32_t os_id);
   void end_enumeration() noexcept;
@@ -65,11 +65,11 @@ class ThreadRegistry {
   };
   void glance(std::uint32_t os_id, Glance& into) noexcept;
 
-  // UTF-8; empty: none, or not known.
+  // UTF-8; empty if none, or not known.
   std::string name_of(std::uint32_t os_id);
   // The OS threads of all that are known, ascending.
   std::vector<std::uint32_t> os_ids();
-  // A thread whose name begins with this text, for which this waits that long. Nothing: there is none.
+  // A thread whose name begins with this text, for which this waits that long. Returns nothing if there is none.
   std::optional<std::uint32_t> wait_for_name(const std::string& prefix, DWORD milliseconds);
 
  private:

@@ -37,7 +37,7 @@ class UnloadGate {
     clr::ModuleID module = 0;      // a module, or else
     clr::FunctionID function = 0;  // a dynamic method, and where its code was
     std::uint64_t begin = 0;
-    std::uint64_t size = 0;  // 0: it was never compiled
+    std::uint64_t size = 0;  // 0 if it was never compiled
   };
   // With begin 0: the place of the code is not known, so the range covers every address.
   static constexpr std::uint64_t kAnywhere = std::numeric_limits<std::uint64_t>::max();
@@ -61,8 +61,8 @@ class UnloadGate {
   // The runtime calls in cooperative mode: a GC waits until this returns.
   void method_unloading(clr::FunctionID function, std::uint64_t begin, std::uint64_t size) noexcept;
 
-  // A question to the runtime. During its life, the code that it asks about is not unloaded. False: the code was
-  // unloaded since the mark, and must not be asked about.
+  // A question to the runtime. During its life, the code that it asks about is not unloaded. Returns false if the code
+  // was unloaded since the mark, and must not be asked about.
   class Question {
    public:
     // About managed code: no module is unloaded meanwhile.
@@ -87,8 +87,8 @@ class UnloadGate {
     bool allowed_;
   };
 
-  // What has been unloaded since the mark, oldest first; moves the mark to now. False: more has been unloaded than is
-  // remembered.
+  // What has been unloaded since the mark, oldest first; moves the mark to now. Returns false if more has been unloaded
+  // than is remembered.
   bool read(Mark& mark, std::vector<Unload>& unloads);
   // Something on which the stack depends has been unloaded since the mark, or that is no longer known.
   bool hits(const Footprint& stack, const Mark& since) noexcept;

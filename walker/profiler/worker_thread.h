@@ -30,10 +30,10 @@ class WorkerThread {
   WorkerThread(const WorkerThread&) = delete;
   WorkerThread& operator=(const WorkerThread&) = delete;
 
-  // False: no thread could be made.
+  // Returns false if no thread could be made.
   explicit operator bool() const noexcept { return static_cast<bool>(handle_); }
-  // False: no thread could be created, or the thread does not run yet after that time. A new thread needs the loader
-  // lock before its first instruction.
+  // Returns false if no thread could be created, or the thread does not run yet after that time. A new thread needs the
+  // loader lock before its first instruction.
   bool begun_within(DWORD milliseconds) const noexcept {
     return handle_ && WaitForSingleObject(task_->begun.get(), milliseconds) == WAIT_OBJECT_0;
   }

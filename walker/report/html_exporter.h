@@ -25,7 +25,7 @@ class HtmlExporter final : public Exporter, public RecordingExporter {
   // Several dumps of one process in the order of time, with each thread of them side by side. At least one dump.
   bool write_series(std::span<const Snapshot> dumps, ByteSink& sink) const;
   // Writes the result of a comparison of the dumps, followed by the dumps. `across`: what the processes have in common,
-  // the result of find_fleet() for them; null: not asked for.
+  // the result of find_fleet() for them; null if not asked for.
   bool write_findings(std::span<const Snapshot> dumps, const Findings& findings, ByteSink& sink,
                       const Fleet* across = nullptr) const;
   // How two recordings without difference_refusal() differ. `files`: as they were named.
@@ -39,7 +39,7 @@ class HtmlExporter final : public Exporter, public RecordingExporter {
 };
 
 // Why a recording cannot be written as a page: it is a series of dumps that would take too much memory
-// (series_refusal). Empty: it can be written.
+// (series_refusal). Returns an empty text if it can be written.
 std::string html_refusal(const Recording& recording);
 
 }  // namespace mixwalk

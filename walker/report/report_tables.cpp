@@ -11,7 +11,8 @@
 namespace mixwalk {
 namespace {
 
-// The file that contains a frame's code: an image, or for managed code the assembly. Empty: not known.
+// The file that contains a frame's code: an image, or for managed code the assembly. Returns an empty text if not
+// known.
 std::string module_of(const Recording& recording, const RecordedFrame& frame) {
   if (frame.module != Frame::kNone) return module_name(recording.modules[static_cast<std::size_t>(frame.module)]);
   const auto assembly = static_cast<std::size_t>(frame.il.assembly);
@@ -82,7 +83,7 @@ void ReportTables::write(JsonWriter& json) const {
   json.key("nodes");
   json.begin_object();
   json.array("frame", nodes_, [&](const Recording::Node& node) { json.value(node.frame); });
-  // How far before the node its caller is, which takes few digits; 0: the node is the root.
+  // How far before the node its caller is, which takes few digits; 0 if the node is the root.
   std::size_t place = 0;
   json.array("up", nodes_, [&](const Recording::Node& node) {
     json.value(node.parent == Recording::kNone ? std::size_t{0} : place - node.parent);

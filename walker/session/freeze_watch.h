@@ -11,7 +11,7 @@ namespace mixwalk {
 // Resumes threads of the one process that is watched.
 class ThreadResumer {
  public:
-  // Opens a thread for resume(). False: it has ended, belongs to another process, or may not be opened.
+  // Opens a thread for resume(). Returns false if it has ended, belongs to another process, or may not be opened.
   virtual bool open(std::uint32_t thread) = 0;
   // Calls ResumeThread once for the thread that was opened last. Returns the suspend count that the thread had before;
   // 0 also where the system refuses.

@@ -8,8 +8,8 @@ namespace mixwalk {
 // The facts from a process's token that decide whether it may open a pipe. SIDs are text: "S-1-5-18".
 struct TokenFacts {
   std::string user;
-  std::string logon;          // of its logon session, S-1-5-5-…; empty: it has none (LocalSystem)
-  std::string app_container;  // of its package, S-1-15-2-…; empty: it is in no AppContainer
+  std::string logon;          // of its logon session, S-1-5-5-…; empty if it has none (LocalSystem)
+  std::string app_container;  // of its package, S-1-15-2-…; empty if it is in no AppContainer
   bool restricted = false;    // it has restricting SIDs, which must be admitted as well
   std::uint32_t integrity = kMediumIntegrity;  // the last number of its label's SID
 

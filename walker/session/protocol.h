@@ -54,11 +54,11 @@ struct DumpRequest {
   // How long a thread may be frozen before the supervisor resumes it, milliseconds.
   std::uint32_t deadline_ms = kDefaultDeadlineMs;
   ProbePolicy probe = ProbePolicy::risk;  // of Engine::snapshot
-  // The canary: the thread with this id, or one whose name begins with this text. 0 and empty: a parked managed thread
-  // is chosen.
+  // The canary: the thread with this id, or one whose name begins with this text. 0 and empty if a parked managed
+  // thread is chosen.
   std::uint32_t canary_id = 0;
   std::string canary_prefix;
-  // Only these; empty: all of the process.
+  // Only these; empty means all of the process.
   std::vector<std::uint32_t> thread_ids;
   // Each sample that DoStackSnapshot walked is sent a second time, directly after, walked from its copy.
   bool both_engines = false;
@@ -72,10 +72,10 @@ struct RecordRequest {
   std::uint64_t period_ns = 10'000'000;   // wall, cpu: between two samples of a thread
   std::vector<std::string> thread_names;  // only threads whose names begin so, beside the ids
   // For exception, allocation, class_load: only events of this type, "Namespace.Type" or "Type". For module_load: only
-  // those of the module with this file name. Empty: all events.
+  // those of the module with this file name. Is empty if all events.
   std::string type;
   std::uint64_t every = 1;  // allocation: the last one of so many is a sample
-  // wall, cpu: how much recording may take from the target, in hundredths of a percent; 0: no limit.
+  // wall, cpu: how much recording may take from the target, in hundredths of a percent; 0 means no limit.
   std::uint32_t budget = 0;
   bool operator==(const RecordRequest&) const = default;
 };
@@ -104,7 +104,7 @@ struct DumpDone {
 // DurationHistogram.
 struct RecordProgress {
   std::uint64_t samples = 0, whole = 0, guessed = 0;  // of all samples, by Completeness
-  // How long threads were frozen, and how long the system took before that to stop them. 0: nothing was frozen.
+  // How long threads were frozen, and how long the system took before that to stop them. 0 if nothing was frozen.
   Percentiles frozen, stopping;
   std::uint64_t interventions = 0;  // freezes that the supervisor ended
   // In a recording of events: how many events have become samples, were dropped, or happened on threads that were not

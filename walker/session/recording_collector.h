@@ -34,7 +34,8 @@ class RecordingCollector {
   explicit RecordingCollector(Namer namer, Liner liner = {}, Identifier identifier = {})
       : namer_(std::move(namer)), liner_(std::move(liner)), identifier_(std::move(identifier)) {}
 
-  // Takes whole records. Empty: they were taken. Otherwise the reason why they make no sense, one line.
+  // Takes whole records. Returns an empty text if they were taken, otherwise the reason why they make no sense, one
+  // line.
   std::string_view add(std::string_view bytes, bool new_file);
 
   // Names, tables and samples so far; the header's fields are there once the first bytes have come. The caller may

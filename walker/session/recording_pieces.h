@@ -30,20 +30,20 @@ struct PieceLimits {
 // memory and what a reader of one file needs stay limited. Each file is a recording of its own, of a part of the time.
 class RecordingPieces {
  public:
-  // Opens the file of a piece, from 1 on. Null: it cannot be written.
+  // Opens the file of a piece, from 1 on. Is null if it cannot be written.
   using Open = std::function<std::unique_ptr<ByteSink>(int piece)>;
 
   RecordingPieces(RecordingCollector& collector, Open open, std::string tool_version,
                   const PieceLimits& limits = {});
 
-  // What has come since. False: it cannot be written.
+  // What has come since. Returns false if it cannot be written.
   bool take();
   // The end of the recording. The file gets its footer also where take() met a limit.
   bool end();
-  // The collector's recording is begun anew, now. False: it cannot be written.
+  // The collector's recording is begun anew, now. Returns false if it cannot be written.
   bool cut();
   bool is_full();
-  // Which limit of the format was reached, one line; empty: none, or the sink refused.
+  // Which limit of the format was reached, one line; empty if none, or the sink refused.
   std::string_view problem() const noexcept { return writer_ ? writer_->problem() : ""; }
 
  private:

@@ -30,7 +30,7 @@ enum class RunField : protozero::pbf_tag_type {
   position = 1, end = 2, why = 3, first_frame = 4, frame_count = 5,
 };
 
-// `target`: the number of frame.target among the thread's, from 1; 0: none.
+// `target`: the number of frame.target among the thread's, from 1; 0 if none.
 void put(MessageBuilder<FrameField>& out, const Frame& frame, std::uint32_t target) {
   out.add_uint32(FrameField::kind, to_number(frame.kind));
   out.add_uint32(FrameField::trust, to_number(frame.trust));
@@ -120,7 +120,7 @@ class TargetNumbers {
  public:
   static constexpr std::size_t kMaxTargetBytes = 1 << 20;
 
-  // 0: the frame has no target, or it is left out. `is_new`: its text has to be sent.
+  // 0 if the frame has no target, or it is left out. `is_new`: its text has to be sent.
   std::uint32_t number(const std::string& target, bool& is_new) {
     is_new = false;
     if (target.empty()) return 0;

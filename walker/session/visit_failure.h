@@ -15,7 +15,7 @@ struct VisitState {
   std::string process;    // "process 4711 (orders.exe)"
   bool started = false;   // mixwalk started the process
   bool greeted = false;   // mixwalk.dll has spoken from inside the process
-  std::optional<std::uint32_t> exit_code;  // of the process; nothing: it runs, or the code is unknown
+  std::optional<std::uint32_t> exit_code;  // of the process; nothing if it runs, or the code is unknown
 };
 
 // " with code 3", " with code 0xc0000005", or nothing where the code is unknown.

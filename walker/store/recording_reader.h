@@ -34,8 +34,8 @@ std::string sentence(const Cut& cut);
 std::string nonsense(layout::File kind, std::size_t chunks, std::string_view why);
 
 struct ReadRecording {
-  // Empty: `error` says why, in one line. All indices in the recording are checked, its times never decrease, and its
-  // duration_ns is no less than the last sample's time.
+  // Is empty if `error` says why, in one line. All indices in the recording are checked, its times never decrease, and
+  // its duration_ns is no less than the last sample's time.
   std::optional<Recording> recording;
   Cut cut;
   std::string error;

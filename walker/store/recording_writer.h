@@ -33,7 +33,7 @@ class RecordingWriter {
   // To be called last: appends what is new, then duration and dropped samples. A file without it counts as cut.
   bool end(const Recording& recording);
 
-  // One line; empty: none, or the sink refused.
+  // One line; empty if none, or the sink refused.
   std::string_view problem() const noexcept { return problem_; }
 
  private:
@@ -57,7 +57,7 @@ class RecordingWriter {
   std::size_t assemblies_ = 0, modules_ = 0, details_ = 0, locks_ = 0, frames_ = 0, nodes_ = 0, samples_ = 0;
   std::size_t earlier_dumps_ = 0;
   bool some_threads_ = false;                 // it is written
-  std::optional<std::string> locks_missing_;  // nothing: it is not written
+  std::optional<std::string> locks_missing_;  // nothing if it is not written
   std::uint64_t all_samples_ = 0;  // those that were cleared as well
   std::uint64_t duration_ns_ = 0, dropped_ = 0;
   std::vector<std::string> thread_names_;

@@ -17,11 +17,11 @@ struct CaptureView {
   const ModuleView& modules;
   const MemoryReader& code;    // images and their .pdata
   const MemoryReader& stack;   // the thread's live stack
-  ManagedWalk* managed = nullptr;  // null: the copy engine, no CLR call under the freeze
+  ManagedWalk* managed = nullptr;  // null means the copy engine, no CLR call under the freeze
   ProbePolicy policy = ProbePolicy::never;
-  Probe* probe = nullptr;  // null: none passes where the policy wants one
-  const UnmovedStack* last = nullptr;  // null: nothing is known of a sample before
-  bool ask_at_risk = true;  // false: where a risk calls for a probe, the CLR is not asked at all
+  Probe* probe = nullptr;  // null if none passes where the policy wants one
+  const UnmovedStack* last = nullptr;  // null if nothing is known of a sample before
+  bool ask_at_risk = true;  // false if where a risk calls for a probe, the CLR is not asked at all
 };
 
 // Freezes one thread and copies its registers and stack. For a thread that ran managed code (clr_thread != 0) and where

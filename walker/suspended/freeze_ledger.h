@@ -67,9 +67,9 @@ struct LedgerPage {
 // supervisor, or mixwalk.exe.
 class LedgerFreeze {
  public:
-  // Before SuspendThread. False: no slot is free, and nothing may be suspended.
+  // Before SuspendThread. Returns false if no slot is free, and nothing may be suspended.
   bool begin(LedgerPage& page, std::uint32_t thread) noexcept;
-  // After SuspendThread. False: mixwalk.exe has taken the suspension; see is_left_to_us().
+  // After SuspendThread. Returns false if mixwalk.exe has taken the suspension; see is_left_to_us().
   bool suspended() noexcept { return change(FreezeState::suspending, FreezeState::frozen); }
   // mixwalk.exe took the suspension, and its ResumeThread found the thread running, because it came before our
   // SuspendThread; or mixwalk.exe never finished its ResumeThread. So the suspension is still in effect, and we must
@@ -84,7 +84,7 @@ class LedgerFreeze {
   void walk_begins() noexcept { change(FreezeState::frozen, FreezeState::walked); }
   void walk_ended() noexcept;
 
-  // Before ResumeThread. False: another thread took our suspension, and calls ResumeThread.
+  // Before ResumeThread. Returns false if another thread took our suspension, and calls ResumeThread.
   bool take() noexcept;
   // The same for the suspension of DoStackSnapshot, where our own is already undone.
   bool take_walk() noexcept { return change(FreezeState::walk_holds, FreezeState::resuming); }
@@ -93,8 +93,8 @@ class LedgerFreeze {
     change(FreezeState::resuming, walk_holds ? FreezeState::walk_holds : FreezeState::resumed);
   }
   bool being_resumed() const noexcept { return state() == FreezeState::resuming; }
-  // During DoStackSnapshot, before SuspendThread. False: the suspension that DoStackSnapshot made was not undone, so it
-  // must not be made again.
+  // During DoStackSnapshot, before SuspendThread. Returns false if the suspension that DoStackSnapshot made was not
+  // undone, so it must not be made again.
   bool walk_takes_again() noexcept;
 
   // mixwalk.exe has taken the suspension, so the thread runs or will run at once.

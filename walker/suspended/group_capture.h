@@ -15,7 +15,7 @@ namespace mixwalk {
 // One thread of a group. `sample` has a buffer of no bytes and no entries at first: its stack is copied into the arena.
 struct GroupMember {
   RawSample sample{{}, {}};
-  const UnmovedStack* last = nullptr;  // null: nothing is known of a sample before
+  const UnmovedStack* last = nullptr;  // null if nothing is known of a sample before
   bool suspended = false;              // by capture_group(), and not resumed yet
   std::uint64_t suspended_ns = 0;      // when SuspendThread came back
   std::uint64_t reading_ns = 0;        // how long GetThreadContext took

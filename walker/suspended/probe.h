@@ -23,7 +23,7 @@ enum class ProbeResult : std::uint8_t {
 // .NET: a canary thread that is walked first.)
 class Probe {
  public:
-  // False: what the CLR needs was not available in time. The worker finishes the try once the target runs.
+  // Returns false if what the CLR needs was not available in time. The worker finishes the try once the target runs.
   virtual bool passes() noexcept = 0;
 
  protected:

@@ -56,7 +56,7 @@ struct RawSample {
   StackCopy stack;
 
   bool managed_walked = false;  // DoStackSnapshot was called and returned S_OK
-  std::uint32_t refusal = 0;    // else what it returned, or why it was not called; 0: not wanted
+  std::uint32_t refusal = 0;    // else what it returned, or why it was not called; 0 if not wanted
   ProbeResult probe = ProbeResult::none;
   bool overdue = false;  // the supervisor ended the freeze
   bool unmoved = false;  // it stands where it stood last: the CLR was not asked

@@ -18,7 +18,7 @@ struct StackLimits {
 // these functions, not even through a failed check. (The scope of this interface follows Chromium's base/profiler.)
 class ThreadControl {
  public:
-  // False: the thread is ending, or may not be suspended.
+  // Returns false if the thread is ending, or may not be suspended.
   virtual bool suspend() noexcept = 0;
   // Undoes suspend(), even if a supervisor has already done so.
   virtual void resume() noexcept = 0;

@@ -29,7 +29,8 @@ class ThreadGroup {
   // Whether a supervisor is resuming threads of the group, this one among them, or has done so since begin(). True
   // before the first of them runs.
   virtual bool overdue(std::size_t place) const noexcept = 0;
-  // The last moment at which an overdue group was still frozen, by now_ns(); 0: it has not been overdue since begin().
+  // The last moment at which an overdue group was still frozen, by now_ns(); 0 if it has not been overdue since
+  // begin().
   virtual std::uint64_t last_frozen_ns() const noexcept = 0;
   // A monotonic clock, in nanoseconds.
   virtual std::uint64_t now_ns() const noexcept = 0;

@@ -40,7 +40,7 @@ class UnmovedStack {
  private:
   Registers registers_;
   std::uint64_t begin_ = 0;
-  std::vector<std::byte> stack_;  // empty: not known
+  std::vector<std::byte> stack_;  // empty if not known
 };
 
 }  // namespace mixwalk

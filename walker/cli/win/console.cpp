@@ -9,7 +9,7 @@ namespace {
 
 constexpr DWORD kStreams[] = {STD_OUTPUT_HANDLE, STD_ERROR_HANDLE};
 
-UINT g_code_page = 0;  // 0: there is no console
+UINT g_code_page = 0;  // 0 if there is no console
 struct {
   DWORD mode = 0;
   bool is_console = false;

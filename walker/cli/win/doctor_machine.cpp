@@ -29,7 +29,7 @@ constexpr std::uint32_t kHighIntegrity = 0x3000;
 // The first build of Windows with all that mixwalk uses (docs/compatibility.md).
 constexpr DWORD kOldestBuild = 14393;
 
-// "0.1.0", of an image's version resource; empty: it has none, or there is no such image.
+// "0.1.0", of an image's version resource; empty if it has none, or there is no such image.
 std::string version_of(const std::wstring& path) {
   const HMODULE image = LoadLibraryExW(path.c_str(), nullptr, LOAD_LIBRARY_AS_DATAFILE);
   if (image == nullptr) return {};

@@ -34,7 +34,7 @@ class OutsideLocks {
 
  private:
   struct Prepared {
-    std::unique_ptr<LiveTarget> target;  // null: `obstacle` says why
+    std::unique_ptr<LiveTarget> target;  // null if `obstacle` says why
     TargetClr clr;
     std::string obstacle;
   };

@@ -30,7 +30,7 @@ class DumpSource {
 
   DumpCommand command_;
   bool taken_ = false;
-  std::optional<TargetSession> session_;  // none: not attached
+  std::optional<TargetSession> session_;  // none if not attached
   std::string way_reason_;                // Snapshot::way_reason
 };
 

@@ -21,7 +21,7 @@ class GrowingFile final : public ByteSink {
   // There was such a file; the first write replaces it.
   bool replaces() const noexcept { return was_there_; }
   bool write(std::string_view bytes) override;
-  // Why a write failed; empty: none did.
+  // Why a write failed; empty if none did.
   const std::string& error() const noexcept { return error_; }
 
  private:

@@ -19,7 +19,7 @@ constexpr DWORD kAnswerMs = 1000;
 struct Row {
   std::uint32_t id;
   std::string name;
-  std::string runtime;  // empty: the process did not say
+  std::string runtime;  // empty if the process did not say
 };
 
 // Empty: the process did not say. Nothing: the pipe belongs to another process, or the process has just ended.

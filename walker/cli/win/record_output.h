@@ -56,7 +56,7 @@ class RecordOutput {
   // .mixwalk
   std::unique_ptr<GrowingFile> first_;   // until pieces_ has taken it
   std::optional<RecordingPieces> pieces_;
-  const GrowingFile* piece_ = nullptr;   // of pieces_, for as long as that has it; null: none is open
+  const GrowingFile* piece_ = nullptr;   // of pieces_, for as long as that has it; null if none is open
   std::optional<Failure> unopened_;      // the further file that could not be opened
 
   std::optional<PartialFile> at_end_;  // any other format

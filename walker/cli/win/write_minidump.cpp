@@ -62,8 +62,8 @@ HANDLE handle_of(const PartialFile& file) {
 
 std::string utf8_of(const std::filesystem::path& path) { return to_utf8(path.native()); }
 
-// To be called before anything is suspended: whether the disk is too small for the dump. Nothing: it is not, or the
-// system does not say.
+// To be called before anything is suspended: whether the disk is too small for the dump. Returns nothing if it is not,
+// or the system does not say.
 std::optional<std::string> no_room(const std::filesystem::path& path, std::uint64_t bytes) {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::absolute(path, error).parent_path();

@@ -21,7 +21,7 @@ LONG WINAPI on_crash(EXCEPTION_POINTERS*) {
   return EXCEPTION_EXECUTE_HANDLER;
 }
 
-// Null: no pipe that was inherited.
+// Returns null if no pipe that was inherited.
 UniqueHandle pipe_of(const std::string& text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
@@ -40,7 +40,7 @@ struct OpenedDump {
   DiskImageFiles disk;
   LocalImageFiles local{disk};
   DiskImages images;
-  std::unique_ptr<DumpTarget> target;  // null: the file is no dump that can be read
+  std::unique_ptr<DumpTarget> target;  // null if the file is no dump that can be read
 };
 
 class Worker {

@@ -36,7 +36,7 @@ class Verification {
 
   LONG result() const { return result_; }
 
-  // Null: the state has none.
+  // Returns null if the state has none.
   PCCERT_CHAIN_CONTEXT chain() const {
     CRYPT_PROVIDER_DATA* const state = WTHelperProvDataFromStateData(data_.hWVTStateData);
     CRYPT_PROVIDER_SGNR* const signer =

@@ -44,7 +44,7 @@ class LiveTarget final : public Target {
   bool forget_memory() override;
   void capture(const TargetThread& thread, RawSample& sample) override;
 
-  // Suspends the wanted threads (empty: all) together, and keeps the registers and the stack of each for capture():
+  // Suspends the wanted threads (empty if all) together, and keeps the registers and the stack of each for capture():
   // they are of the same moment. Threads that were not copied within the deadline, or that have started meanwhile, are
   // suspended together at a next moment. Threads that have no copy after the last moment are captured one by one.
   void freeze_together(const std::function<bool(const TargetThread&)>& wanted, std::uint32_t deadline_ms);
@@ -59,7 +59,7 @@ class LiveTarget final : public Target {
 
   void read_modules();
   void read_threads();
-  // Null: it has ended, or may not be opened.
+  // Returns null if it has ended, or may not be opened.
   OutsideThread* thread(std::uint32_t id);
 
   UniqueHandle handle_;

@@ -47,7 +47,7 @@ DWORD write_at(HANDLE file, std::uint64_t offset, std::span<const std::byte> byt
   return error == ERROR_SUCCESS ? static_cast<DWORD>(ERROR_DISK_FULL) : error;
 }
 
-// What the handle's file has now. Nothing: it cannot be read.
+// What the handle's file has now. Returns nothing if it cannot be read.
 std::vector<std::byte> read_back(HANDLE file) {
   LARGE_INTEGER size{};
   const UniqueHandle again(

@@ -33,15 +33,15 @@ class MinidumpWriter {
                                        MemoryBy memory = usual_memory_writer(),
                                        std::function<void()> after_first_piece = {});
 
-  // True: the writing is over, and the process runs again.
+  // Returns true if the writing is over, and the process runs again.
   bool wait(DWORD milliseconds) const noexcept;
   // Ends the writing early and resumes the process. Where the writer can be stopped, cancel() waits for its end. Wine
   // 8's MiniDumpWriteDump cannot be stopped: it goes on, in vain, until mixwalk.exe ends, which must be the next thing
   // to do.
   void cancel() noexcept;
 
-  // To be called once wait() has returned true. Empty: written, as far as the system says. Otherwise the reason, one
-  // line.
+  // To be called once wait() has returned true. Returns an empty text if written, as far as the system says, otherwise
+  // the reason, one line.
   std::string error() const;
   // Once the process runs again.
   std::uint64_t frozen_ns() const noexcept;

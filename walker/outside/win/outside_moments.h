@@ -29,13 +29,13 @@ class OutsideMoments {
   explicit OutsideMoments(HANDLE process) noexcept : process_(process), stacks_(process) {}
 
   // Suspends as many of the threads together as one moment has room for, and keeps the copies. A thread that has ended,
-  // was not suspended within a quarter of the deadline, or was not copied before the deadline, has no copy. False: the
-  // deadline passed before all suspended threads were copied.
+  // was not suspended within a quarter of the deadline, or was not copied before the deadline, has no copy. Returns
+  // false if the deadline passed before all suspended threads were copied.
   bool take(std::span<const NumberedThread> threads, std::uint32_t deadline_ms);
 
-  // Gives what was copied of a thread. False: there is no copy.
+  // Gives what was copied of a thread. Returns false if there is no copy.
   bool give(std::uint32_t os_id, RawSample& sample) const;
-  // The index in moments(), from 1 on, of the moment at which the thread was suspended; 0: there is no copy.
+  // The index in moments(), from 1 on, of the moment at which the thread was suspended; 0 if there is no copy.
   std::uint32_t moment_of(std::uint32_t os_id) const;
   const std::vector<Moment>& moments() const noexcept { return moments_; }
 

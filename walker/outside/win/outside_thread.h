@@ -16,7 +16,7 @@ namespace mixwalk {
 // waits for that (suspension_gate.h).
 class OutsideThread final : public ThreadControl {
  public:
-  // False: the thread has ended, belongs to another process, or may not be opened.
+  // Returns false if the thread has ended, belongs to another process, or may not be opened.
   bool open(std::uint32_t thread_id, std::uint32_t process_id) noexcept;
   HANDLE handle() const noexcept { return handle_.get(); }
   std::uint64_t teb() const noexcept { return teb_; }

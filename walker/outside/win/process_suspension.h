@@ -34,7 +34,7 @@ class ProcessSuspension {
   };
   // By id.
   const std::vector<Suspended>& threads() const noexcept { return threads_; }
-  // From before the first suspension to after the last resumption; 0: the threads are still suspended.
+  // From before the first suspension to after the last resumption; 0 if the threads are still suspended.
   std::uint64_t frozen_ns() const noexcept { return frozen_ns_; }
 
  private:

@@ -15,12 +15,12 @@ struct SuspensionLedger {
   // Four times as many threads as one moment suspends together. Threads beyond that have no entry.
   static constexpr std::size_t kSlots = 16'384;
   std::uint32_t process_id = 0;  // of the target
-  // The thread's id; above it kSuspended, its suspend count before, and kResumes. 0: free.
+  // The thread's id; above it kSuspended, its suspend count before, and kResumes. 0 if free.
   std::array<std::atomic<std::uint64_t>, kSlots> slots{};
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-// From here on entries are written to this ledger; null: nowhere. The ledger is never removed again.
+// From here on entries are written to this ledger; null means nowhere. The ledger is never removed again.
 void record_suspensions_in(SuspensionLedger* ledger) noexcept;
 
 // The entry of one suspension of one thread.
@@ -36,7 +36,7 @@ class SuspensionEntry {
   void end() noexcept;
 
  private:
-  std::atomic<std::uint64_t>* slot_ = nullptr;  // null: there is none
+  std::atomic<std::uint64_t>* slot_ = nullptr;  // null if there is none
 };
 
 // Resumes, once each, the threads of that process that the ledger lists as suspended. Where a thread was just being

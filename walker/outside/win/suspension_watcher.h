@@ -16,8 +16,8 @@ inline constexpr const char* kSuspensionWatcherCommand = "--suspension-watcher";
 // Starts mixwalk.exe once more, as a watcher that waits for the end of this process and then resumes the threads that
 // this process had suspended (suspension_ledger.h). So a thread of the target also runs again where TerminateProcess
 // ends this process. The watcher has only these two handles, is in no job of ours, and ends with this process.
-// `program`: the path of mixwalk.exe. `process_id`: the target's. Only the first call counts. Nothing: the watcher
-// runs.
+// `program`: the path of mixwalk.exe. `process_id`: the target's. Only the first call counts. Returns nothing if the
+// watcher runs.
 std::optional<Failure> watch_suspensions(const std::wstring& program, std::uint32_t process_id);
 
 // Whether these arguments (without the program) are that command, and then its exit code.

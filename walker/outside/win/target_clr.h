@@ -22,12 +22,12 @@ struct ClrSource {
 
 // The runtime of a target, ready to be asked.
 struct TargetClr {
-  // Null: there is no runtime, or no library that could be asked about it.
+  // Is null if there is no runtime, or no library that could be asked about it.
   std::unique_ptr<WorkerQuestions> questions;
-  std::string obstacle;  // why questions is null, one line; empty: the target has no runtime
+  std::string obstacle;  // why questions is null, one line; empty if the target has no runtime
 };
 
-// The path of the debugging library that fits the target's runtime, or why there is none; nothing: the target has no
+// The path of the debugging library that fits the target's runtime, or why there is none; nothing if the target has no
 // runtime. `settings.installed` is filled in here. Not frozen-safe.
 std::optional<Outcome<std::string>> dac_of(const Target& target, DacSettings settings);
 

@@ -108,7 +108,7 @@ std::vector<WaitChainNode> chain_of(const Functions& functions, HWCT session, DW
 struct WaitChains::Asker {
   std::mutex mutex;
   std::condition_variable changed;
-  DWORD question = 0;  // a thread's id; 0: none
+  DWORD question = 0;  // a thread's id; 0 if none
   std::optional<std::vector<WaitChainNode>> answer;
   bool done = false;  // nothing is asked any more: a question was not answered in time, or nobody is left to ask
 

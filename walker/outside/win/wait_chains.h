@@ -14,13 +14,13 @@ namespace mixwalk {
 // answer keeps nobody waiting for longer than the time for all of them.
 class WaitChains {
  public:
-  // Null: the system offers none (Wine). `time`: for all questions together, from the first one on.
+  // Returns null if the system offers none (Wine). `time`: for all questions together, from the first one on.
   static std::unique_ptr<WaitChains> open(std::chrono::milliseconds time);
   ~WaitChains();
   WaitChains(const WaitChains&) = delete;
   WaitChains& operator=(const WaitChains&) = delete;
 
-  // Empty: nothing is known, or the time is over.
+  // Returns an empty list if nothing is known, or the time is over.
   std::vector<WaitChainNode> of(std::uint32_t thread_id);
   // Whether a question was not answered in time.
   bool timed_out() const;

@@ -48,7 +48,7 @@ class WorkerQuestions final : public ClrQuestions {
   DWORD worker_id() const noexcept { return worker_ ? worker_->id() : 0; }
 
  private:
-  // The answer of that kind; null: no answer came. Valid until the next question.
+  // The answer of that kind; null if no answer came. Valid until the next question.
   template <class Answer>
   const Answer* ask(const QuestionMessage& question);
   // Of object_types() and heap_object_types().

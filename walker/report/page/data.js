@@ -9,7 +9,7 @@ const compared = report.compared ?? null;  // two recordings: before, after
 
 const FLAG = {scanned: 1, framePointer: 2, approximate: 4, inlined: 8};
 
-// The caller of a node; -1: it is the root.
+// The caller of a node; -1 if it is the root.
 const parents = nodes.up.map((up, i) => (up === 0 ? -1 : i - up));
 const depths = new Array(parents.length);
 parents.forEach((parent, i) => { depths[i] = parent < 0 ? 1 : depths[parent] + 1; });
@@ -45,7 +45,7 @@ function nodesWith(fits) {
   return found;
 }
 
-// Frames whose label, module or file has the text; nothing: all of them.
+// Frames whose label, module or file has the text; nothing means all of them.
 function framesWith(text) {
   const wanted = text.toLowerCase();
   return lowerLabels().map((label) => label.includes(wanted));

@@ -143,7 +143,7 @@ class FlameView {
     this.point(null);
   }
 
-  // By a thread's key; null: all of them.
+  // By a thread's key; null means all of them.
   select(key) {
     if (!this.threadChoice) return;
     const id = Number.parseInt(key ?? '', 16);

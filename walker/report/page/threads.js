@@ -140,7 +140,7 @@ class ThreadsView {
     (this.list.querySelector('[aria-current]') ?? this.list.querySelector('a'))?.focus({preventScroll: true});
   }
 
-  // By its key; null: the first of the list.
+  // By its key; null means the first of the list.
   select(key) {
     const row = key === null ? this.selected ? null : this.rows()[0] : this.threads.find(({person}) => person.key === key);
     if (!row || row.thread === this.selected) return;

@@ -67,7 +67,7 @@ class TimelineView {
     return strip;
   }
 
-  // The leaf at a bucket; -1: no sample.
+  // The leaf at a bucket; -1 means no sample.
   leafAt({runs}, bucket) {
     for (let i = 0; i < runs.length; i += 3) {
       if (bucket >= runs[i] && bucket < runs[i] + runs[i + 1]) return runs[i + 2];

@@ -39,7 +39,7 @@ const isGuessed = (frame) => (frames.flags[frame] & (FLAG.scanned | FLAG.framePo
 const letterOf = (frame) => (isGuessed(frame) ? '?' : frames.kind[frame] === 'G' ? '···' : frames.kind[frame]);
 const kindOf = (frame) => KINDS[frames.kind[frame]] ?? KINDS.W;
 
-// "Client.cs:~42", without the folders of the machine that built it; empty: not known.
+// "Client.cs:~42", without the folders of the machine that built it; empty if not known.
 function placeOf(frame) {
   const file = fileName(strings[frames.file[frame]]);
   if (!file) return '';

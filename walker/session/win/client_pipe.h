@@ -14,9 +14,9 @@ namespace mixwalk {
 // not act as its client (SECURITY_IDENTIFICATION): without that, any server could use the token of an administrator who
 // connects. And before a byte is written, the server must be shown to be the expected process.
 struct ClientPipe {
-  UniqueHandle handle;    // null: it was not opened, or is served by another process
+  UniqueHandle handle;    // null if it was not opened, or is served by another process
   DWORD error = 0;        // why it was not opened: of CreateFile or GetNamedPipeServerProcessId
-  ULONG other_server = 0; // the process that serves it instead; 0: none does
+  ULONG other_server = 0; // the process that serves it instead; 0 if none does
 };
 
 // Not frozen-safe; does not wait, and allocates nothing itself.

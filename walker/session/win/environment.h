@@ -13,7 +13,7 @@ using VariableChange = std::pair<std::wstring, std::optional<std::wstring>>;
 // This process's environment block with these changes, for CreateProcessW.
 std::wstring environment_with(const std::vector<VariableChange>& changes);
 
-// Nothing: this process has no such variable.
+// Returns nothing if this process has no such variable.
 std::optional<std::wstring> environment_variable(const wchar_t* name);
 
 }  // namespace mixwalk

@@ -44,7 +44,7 @@ class PipeIo {
   IoResult read(void* into, std::size_t bytes, const Deadline& deadline);
   IoResult write(const void* from, std::size_t bytes, const Deadline& deadline);
   HANDLE handle() const noexcept { return pipe_.get(); }
-  // False: its event could not be created, so every call would fail or wait for ever.
+  // Returns false if its event could not be created, so every call would fail or wait for ever.
   bool ready() const noexcept { return pipe_ && event_; }
 
  private:

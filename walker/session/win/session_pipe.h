@@ -14,8 +14,7 @@ namespace mixwalk {
 // instance, and only the user who runs mixwalk and the target may open it, from this machine.
 class SessionPipe {
  public:
-  // `target`: the token of the process that the DLL will be in; empty: mixwalk.exe starts
-  // that process itself.
+  // `target`: the token of the process that the DLL will be in; empty means mixwalk.exe starts that process itself.
   static Outcome<SessionPipe> create(const std::optional<TokenFacts>& target);
 
   const std::wstring& name() const noexcept { return name_; }
@@ -31,9 +30,10 @@ class SessionPipe {
   // Waits for the DLL. Another process that the descriptor admits, such as a service of the same account, is
   // disconnected again.
   IoResult accept(const Deadline& deadline);
-  // The last process that accept() disconnected; 0: none.
+  // The last process that accept() disconnected; 0 if none.
   std::uint32_t rejected_client() const noexcept { return rejected_client_; }
-  // Waits until there is something to receive, until nothing can come any more, or for that time. False: nothing yet.
+  // Waits until there is something to receive, until nothing can come any more, or for that time. Returns false if
+  // nothing yet.
   bool wait(std::uint32_t milliseconds);
   IoResult send(const Message& message, const Deadline& deadline);
   // `message` is empty where the bytes are none of ours.
@@ -43,7 +43,7 @@ class SessionPipe {
   SessionPipe(std::wstring name, UniqueHandle pipe)
       : name_(std::move(name)), pipe_(std::move(pipe)) {}
   PipeIo& io();
-  // 0: not known.
+  // 0 if not known.
   std::uint32_t client();
 
   std::wstring name_;

@@ -14,9 +14,10 @@ namespace mixwalk {
 // gets a handle of its own, so no other process of any session can open the memory by name.
 class SharedLedger {
  public:
-  // In mixwalk.exe. Nothing: no memory, GetLastError() says why.
+  // In mixwalk.exe. Returns nothing if no memory, GetLastError() says why.
   static std::optional<SharedLedger> create();
-  // In the target: owns the handle from now on. Nothing: the handle is not that of such memory, and stays open.
+  // In the target: owns the handle from now on. Returns nothing if the handle is not that of such memory, and stays
+  // open.
   static std::optional<SharedLedger> open(HANDLE section);
 
   LedgerPage& page() const noexcept { return *page_; }

@@ -42,9 +42,9 @@ class TargetSession {
   // Waits a limited time until the DLL has left the process. An error text for a log, or empty.
   std::string leave();
 
-  // Waits, at most until the process ends. False: it has ended.
+  // Waits, at most until the process ends. Returns false if it has ended.
   bool sleep(std::uint32_t milliseconds) const;
-  // The exit code of the process. Nothing: it has not ended within that time.
+  // The exit code of the process. Returns nothing if it has not ended within that time.
   std::optional<std::uint32_t> exit_code(std::uint32_t milliseconds) const;
   const std::string& target_name() const noexcept { return target_.name; }
   std::uint32_t target_id() const noexcept { return target_.id; }

@@ -17,9 +17,9 @@ constexpr ULONGLONG kEndingMs = 5'000;
 // How long the agent may take to end once its pipe is closed, beyond the time of a freeze.
 constexpr ULONGLONG kLeavingMs = 500;
 
-// Null: the thread belongs to another process (the target may name any thread of this machine), or the
-// access is denied. The check uses a handle with a harmless right; while that handle is held, the
-// system gives the id to no other thread.
+// Returns null if the thread belongs to another process (the target may name any thread of this machine), or the access
+// is denied. The check uses a handle with a harmless right; while that handle is held, the system gives the id to no
+// other thread.
 UniqueHandle open_thread_of(std::uint32_t process_id, DWORD access, std::uint32_t thread_id) {
   const UniqueHandle asked = open_thread(THREAD_QUERY_LIMITED_INFORMATION, thread_id);
   if (!asked) return {};

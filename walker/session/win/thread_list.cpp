@@ -28,8 +28,8 @@ static_assert(sizeof(SYSTEM_PROCESS_INFORMATION) == 0x100 && sizeof(SYSTEM_THREA
 
 DWORD id_of(HANDLE id) noexcept { return static_cast<DWORD>(reinterpret_cast<std::uintptr_t>(id)); }
 
-// All processes and threads of the system, as SYSTEM_PROCESS_INFORMATION. Null: memory is missing, or the system does
-// not give the list.
+// All processes and threads of the system, as SYSTEM_PROCESS_INFORMATION. Returns null if memory is missing, or the
+// system does not give the list.
 std::unique_ptr<std::byte[]> read_processes() noexcept {
   ULONG bytes = kListBytes;
   for (int i = 0; i < kAttempts; ++i) {
@@ -79,7 +79,7 @@ namespace {
 
 using GetThreadDescription = HRESULT(WINAPI*)(HANDLE, PWSTR*);
 
-// Null: this Windows has no such function.
+// Returns null if this Windows has no such function.
 //
 // Folklore: a static local variable that is initialised at run time ends the program where memory is missing. Its guard
 // (__cxa_guard_acquire) calls pthread_once of winpthreads, which allocates state for the calling thread; where the

@@ -10,7 +10,8 @@
 namespace mixwalk {
 
 // The facts by which the system decides whether the process may open a pipe. `process` needs
-// PROCESS_QUERY_LIMITED_INFORMATION. Nothing: the process's token cannot be read, and GetLastError() says why.
+// PROCESS_QUERY_LIMITED_INFORMATION. Returns nothing if the process's token cannot be read, and GetLastError() says
+// why.
 std::optional<TokenFacts> token_facts(HANDLE process);
 
 // Switches on SeDebugPrivilege for the life of this object, where this process holds it: administrators do, and with it
@@ -31,7 +32,7 @@ class DebugPrivilege {
 };
 
 // OpenProcess, OpenThread: where access is denied, the call is tried again with SeDebugPrivilege, which is on only for
-// that second call. Null: GetLastError() says why.
+// that second call. Returns null if GetLastError() says why.
 UniqueHandle open_process(DWORD access, DWORD process_id) noexcept;
 UniqueHandle open_thread(DWORD access, DWORD thread_id) noexcept;
 

@@ -38,22 +38,23 @@ class CanaryProbe final : public Probe {
   CanaryProbe(const CanaryProbe&) = delete;
   CanaryProbe& operator=(const CanaryProbe&) = delete;
 
-  // Not frozen-safe: start() starts the worker, stop() joins it. False: no thread could be created, or the worker does
-  // not run yet. stop() waits without a limit for the end of the thread; nothing may be frozen or claimed meanwhile.
+  // Not frozen-safe: start() starts the worker, stop() joins it. Returns false if no thread could be created, or the
+  // worker does not run yet. stop() waits without a limit for the end of the thread; nothing may be frozen or claimed
+  // meanwhile.
   bool start() noexcept;
   void stop() noexcept;
   bool is_own_thread(DWORD id) const noexcept {
     return id == thread_id_ || id == supervisor_.thread_id();
   }
 
-  // Not frozen-safe. Sets the canary for the next probes. The canary must stay claimed (ThreadRegistry)
-  // until wait_until_idle() has returned after the last probe. False: the thread has ended.
+  // Not frozen-safe. Sets the canary for the next probes. The canary must stay claimed (ThreadRegistry) until
+  // wait_until_idle() has returned after the last probe. Returns false if the thread has ended.
   bool set_canary(std::uint64_t clr_thread, DWORD thread_id) noexcept;
   // No canary: every probe fails.
   void clear_canary() noexcept { clr_thread_ = 0; }
-  // Not frozen-safe. Waits until the worker has come back from a probe that took too long. False: the
-  // worker does not come back in time, and may still walk the canary at any later moment. No probe
-  // passes after that, and no later call waits for the worker.
+  // Not frozen-safe. Waits until the worker has come back from a probe that took too long. Returns false if the worker
+  // does not come back in time, and may still walk the canary at any later moment. No probe passes after that, and no
+  // later call waits for the worker.
   bool wait_until_idle() noexcept;
 
   LedgerPage& ledger() const noexcept { return supervisor_.ledger(); }
@@ -72,7 +73,7 @@ class CanaryProbe final : public Probe {
   Supervisor supervisor_;
   ClrManagedWalk walk_;
   WindowsThread canary_;
-  std::uint64_t clr_thread_ = 0;  // 0: no canary
+  std::uint64_t clr_thread_ = 0;  // 0 means no canary
   UniqueHandle stop_, ask_, answered_;
   UniqueHandle thread_;
   DWORD thread_id_ = 0;

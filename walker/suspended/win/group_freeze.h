@@ -33,7 +33,7 @@ class GroupFreeze final : public ThreadGroup {
   // Not frozen-safe: empties the group, for threads that stay open and keep their addresses until the next clear().
   // Throws std::bad_alloc, the first time only.
   void clear();
-  // False: the group is full.
+  // Returns false if the group is full.
   bool add(const ThreadHandle& thread) noexcept;
 
   std::size_t size() const noexcept { return size_; }

@@ -21,7 +21,7 @@ class Heartbeat {
  private:
   static constexpr ULONGLONG kSilentMs = 2'000;
 
-  std::atomic<ULONGLONG> last_{0};  // GetTickCount64 at its last look; 0: never
+  std::atomic<ULONGLONG> last_{0};  // GetTickCount64 at its last look; 0 if never
 };
 
 }  // namespace mixwalk

@@ -103,7 +103,7 @@ Supervisor::State Supervisor::wait_for_supervisor() const noexcept {
   }
 }
 
-// False: it is in another phase.
+// Returns false if it is in another phase.
 bool Supervisor::change(Phase from, Phase to) noexcept {
   while (true) {
     State state = wait_for_supervisor();
@@ -129,8 +129,8 @@ void Supervisor::give_back_for_supervisor(State state) noexcept {
   freeze_.resumed(false);
 }
 
-// False: another thread has changed the state since it was read into `state`. So a supervisor that was stopped for a
-// long time changes nothing in a freeze that has continued meanwhile.
+// Returns false if another thread has changed the state since it was read into `state`. So a supervisor that was
+// stopped for a long time changes nothing in a freeze that has continued meanwhile.
 bool Supervisor::move(State& state, Phase next) noexcept {
   const State to = with(state, next);
   if (!state_.compare_exchange_strong(state, to)) return false;

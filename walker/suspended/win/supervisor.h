@@ -38,12 +38,12 @@ class Supervisor {
   // acquired in microseconds; on a busy machine the thread starts later.
   static constexpr DWORD kStartMs = 5'000;
 
-  // Not frozen-safe: start() starts the supervising thread, stop() joins it. False: no thread could be created, or the
-  // thread does not run yet. stop() waits without a limit where the system does not let the thread end; nothing may be
-  // frozen or claimed meanwhile.
+  // Not frozen-safe: start() starts the supervising thread, stop() joins it. Returns false if no thread could be
+  // created, or the thread does not run yet. stop() waits without a limit where the system does not let the thread end;
+  // nothing may be frozen or claimed meanwhile.
   bool start() noexcept;
   void stop() noexcept;
-  DWORD thread_id() const noexcept { return thread_id_; }  // 0: no thread could be made
+  DWORD thread_id() const noexcept { return thread_id_; }  // 0 if no thread could be made
   // The supervising thread has not looked for so long that the program must have stopped it: nothing is frozen any
   // more.
   bool is_silent() const noexcept { return heartbeat_.is_silent(); }
@@ -54,20 +54,21 @@ class Supervisor {
   // comes before SuspendThread and begin() after it; end() undoes that one suspension, unless the supervisor or
   // mixwalk.exe has undone it already.
   //
-  // False: nothing may be suspended now. The supervisor is silent (the program has suspended or ended its thread), or
-  // the ledger is full.
+  // Returns false if nothing may be suspended now. The supervisor is silent (the program has suspended or ended its
+  // thread), or the ledger is full.
   bool before_suspend(DWORD thread_id) noexcept;
   void not_suspended() noexcept { freeze_.end(); }  // SuspendThread has failed
-  // `before`: what SuspendThread returned. False: mixwalk.exe has taken the suspension, and no suspension of ours is
-  // left.
+  // `before`: what SuspendThread returned. Returns false if mixwalk.exe has taken the suspension, and no suspension of
+  // ours is left.
   bool begin(HANDLE thread, DWORD before) noexcept;
   void end() noexcept;
   // To be called around DoStackSnapshot, which suspends the thread once more. That suspension counts as ours, and is
-  // undone where DoStackSnapshot does not return by itself. False from begin_walk(): the thread runs again and must not
-  // be walked. False from end_walk(): the thread was resumed during the walk, so the walk must be discarded.
+  // undone where DoStackSnapshot does not return by itself. begin_walk() returns false if the thread runs again and
+  // must not be walked. end_walk() returns false if the thread was resumed during the walk, so the walk must be
+  // discarded.
   bool begin_walk() noexcept;
   bool end_walk() noexcept;
-  // Asked at each frame of DoStackSnapshot. False: it must end itself; it then resumes the thread.
+  // Asked at each frame of DoStackSnapshot. Returns false if it must end itself; it then resumes the thread.
   bool walk_may_go_on() noexcept;
   // The deadline has passed: a walk in progress must end itself. This becomes true before the thread runs again: where
   // code reads the stack and then gets false here, the thread was frozen while its stack was read.

@@ -13,10 +13,11 @@ namespace mixwalk {
 // A thread of this process, opened to be suspended and read. open() is not frozen-safe, all else is.
 class ThreadHandle {
  public:
-  // False: the thread has ended, or this process may not open it. Where the thread is open already, this costs nothing.
+  // Returns false if the thread has ended, or this process may not open it. Where the thread is open already, this
+  // costs nothing.
   bool open(DWORD thread_id) noexcept;
   HANDLE get() const noexcept { return handle_.get(); }
-  DWORD id() const noexcept { return id_; }  // 0: none is open
+  DWORD id() const noexcept { return id_; }  // 0 if none is open
 
   // Only while it is suspended. Waits until the thread has really stopped.
   bool read_registers(Registers& registers) const noexcept;

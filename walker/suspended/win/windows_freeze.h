@@ -15,8 +15,8 @@ ULONG suspend_count(HANDLE thread, ULONG otherwise) noexcept;
 // The system calls that belong to one suspension in the ledger. Frozen-safe.
 class WindowsFreeze : public LedgerFreeze {
  public:
-  // After SuspendThread, which returned `before`. False: mixwalk.exe has taken the suspension; no suspension of ours is
-  // left, and this freeze has ended.
+  // After SuspendThread, which returned `before`. Returns false if mixwalk.exe has taken the suspension; no suspension
+  // of ours is left, and this freeze has ended.
   bool suspended(HANDLE thread, DWORD before, ResumeFunction resume) noexcept;
   // Waits until mixwalk.exe has finished its ResumeThread: the slot and the thread's handle are used again, and
   // otherwise that ResumeThread would undo the next suspension.

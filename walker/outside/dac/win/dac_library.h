@@ -49,7 +49,7 @@ class DacLibrary final : public ClrQuestions {
 
   template <class Visit>
   void each_thread(Visit visit);  // (address of the runtime's Thread, its ThreadData)
-  // Null: the module has no metadata that the library finds.
+  // Returns null if the module has no metadata that the library finds.
   const ModuleMetadata* metadata_of(std::uint64_t module);
   std::string object_type(std::uint64_t object);
   // What is known about the heap until the target runs. Without parts: the heap cannot be read, or is being collected.
@@ -68,17 +68,18 @@ class DacLibrary final : public ClrQuestions {
   struct LockLayout {
     std::uint64_t owner = 0, state = 0, recursion = 0, wait_event = 0;
   };
-  // Null: this MethodTable is not that of such objects, or its fields are not the known ones.
+  // Returns null if this MethodTable is not that of such objects, or its fields are not the known ones.
   const LockLayout* lock_layout(std::uint64_t method_table);
   std::optional<LockLayout> read_lock_layout(std::uint64_t method_table);
   std::optional<ClrLock> lock_object(std::uint64_t object);
-  // Nothing: it is not known which IL the code there is of.
+  // Returns nothing if it is not known which IL the code there is of.
   std::optional<std::uint32_t> il_offset(std::uint64_t ip, const ClrCode& code);
   // For code that corresponds to no IL: the IL offset of the code before it, as il_offset_at() gives it.
   std::optional<std::uint32_t> il_offset_before(dac::IClrMethodInstance& method, std::uint64_t ip, const ClrCode& code);
-  // Null: the module has no MVID.
+  // Returns null if the module has no MVID.
   const Assembly* assembly_of(std::uint64_t module);
-  // From metadata, which has the parts that the library's own name leaves out. Empty: metadata does not have it.
+  // From metadata, which has the parts that the library's own name leaves out. Returns an empty text if metadata does
+  // not have it.
   std::string name_by_metadata(const dac::MethodDescData& data, const std::string& name);
 
   PageCache cache_;
