@@ -7,7 +7,7 @@
 
 namespace mixwalk {
 
-// The images of a snapshot, as CallChecker takes them: a frame's module is an index into them.
+// The images of a snapshot in the form that CallChecker takes. A frame's module is an index into them.
 std::vector<LoadedImage> loaded_images(const Snapshot& snapshot);
 
 // Checks the calls of a symbolised snapshot's native frames (Frame::call). A function that has no name gets the name of

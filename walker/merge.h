@@ -20,26 +20,26 @@ namespace mixwalk {
 inline constexpr std::size_t kMaxFrames = 65'536;
 
 // Everything that a merge reads besides the sample. `step` must walk the sample's own stack copy. `scratch` limits the
-// frames of a run (kMaxFrames for real stacks); the caller provides it, since a recording merges a hundred times a
+// frames of a run (kMaxFrames for real stacks). The caller provides it, since a recording merges a hundred times a
 // second.
 struct MergeView {
   UnwindStep& step;
   ManagedCode& managed;
   const ModuleView& modules;
   std::span<RunFrame> scratch;
-  // A walk takes some 100 µs, and 65,536 frames take some 100 ms. What takes longer than this is no proper walk, and
+  // A walk takes some 100 µs, and 65,536 frames take some 100 ms. A walk that takes longer than this is wrong, and
   // meanwhile the program has one processor less.
   std::chrono::milliseconds longest = std::chrono::seconds(1);
-  // Is null if where code has no unwind data, the walk ends.
+  // If this is null, the walk ends at code that has no unwind data.
   const GuessView* guess = nullptr;
 };
 
-// Makes a whole stack of a raw sample: pure, all addresses are the target's, and names are added later.
+// Makes a whole stack from a raw sample. Pure: all addresses are the target's, and names are added later.
 //
-// Where the CLR walked the thread, its managed frames are the fixed points and every native run between two of them (a
-// funcId = 0 callback, with its registers) is unwound until it meets the next one. Where the CLR was not asked, or
-// refused, the copy is walked from its top to its root, and the CLR says which frames are managed. Both give the same
-// stacks. Frame::module is the index of the module in view.modules.
+// If the CLR walked the thread, its managed frames are the fixed points. Every native run between two of them (a
+// callback with funcId = 0 and its registers) is unwound until it meets the next managed frame. If the CLR was not
+// asked, or refused, the copy is walked from its top to its root, and the CLR says which frames are managed. Both give
+// the same stacks. Frame::module is the index of the module in view.modules.
 Stack merge(const RawSample& sample, const MergeView& view);
 
 }  // namespace mixwalk

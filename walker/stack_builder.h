@@ -11,33 +11,33 @@
 
 namespace mixwalk {
 
-// Puts frames, leaf first, into a Stack, and records its native runs: a run is the frames between two managed frames,
+// Puts frames, leaf first, into a Stack, and records its native runs. A run is the frames between two managed frames,
 // whichever engine found them.
 class StackBuilder {
  public:
   StackBuilder(Stack& stack, const ModuleView& modules, ManagedCode& managed) noexcept
       : stack_(stack), modules_(modules), managed_(managed) {}
 
-  // A frame of unknown kind: the module map and the CLR decide what it is.
+  // Adds a frame of unknown kind. The module map and the CLR decide which kind it is.
   void add(const RunFrame& frame);
-  // A managed frame that the CLR's walker reported.
+  // Adds a managed frame that the CLR's walker reported.
   void add_managed(const RunFrame& frame, std::uint64_t function);
 
-  // The CLR has confirmed the frame that was added last, or that comes next: the steps that led to that
-  // frame no longer count as a guess.
+  // To be called when the CLR has confirmed the frame that was added last, or the one that comes next. The steps that
+  // led to that frame then no longer count as a guess.
   void confirm() noexcept { guess_.reset(); }
 
-  // The current run (an empty one, if no frame was added to it) stops here, for this reason. Frames that depend on an
-  // unconfirmed guess (RunFrame::proven) are removed again: an invented caller seldom leads anywhere. A last frame that
-  // was interrupted at address 0 is removed as well.
+  // Ends the current run here, for this reason. (If no frame was added to it, the run is empty.) Frames that depend on
+  // an unconfirmed guess (RunFrame::proven) are removed again, because a wrong caller seldom leads to real frames. A
+  // last frame that was interrupted at address 0 is removed as well.
   void open(OpenReason why);
-  // The same, and the rest of the stack is unknown: the gap extends to the thread's root.
+  // Does the same if the rest of the stack is unknown: the gap extends to the thread's root.
   void open_to_root(OpenReason why);
-  // The current run arrived at the thread's root.
+  // Ends the current run at the thread's root.
   void root();
 
  private:
-  // Where the first frame stands that was found by a guess.
+  // The position of the first frame that was found by a guess.
   struct Guess {
     std::size_t frames = 0, runs = 0, managed_frames = 0;
   };

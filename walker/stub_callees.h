@@ -5,14 +5,14 @@
 
 namespace mixwalk {
 
-// Notes in Frame::callee, for each stub that called native code, the method for which it made the call. `copy`: the
-// stack on which the frames are. Not frozen-safe; neither allocates nor locks.
+// For each stub that called native code, notes in Frame::callee the method for which the stub made the call. `copy`:
+// the stack that the frames are on. Not frozen-safe; neither allocates nor locks.
 //
-// A stub that calls out keeps an InlinedCallFrame in its own frame, for the runtime's stack walker. Two neighbouring
-// words of the InlinedCallFrame are an Rsp in that frame and the return address of the call. The word before them is
-// the runtime's description of the method (its MethodDesc, which is the FunctionID). (.NET 8 to 10, class
-// InlinedCallFrame in the runtime's frames.h.) This function cannot tell whether the word really is a MethodDesc: the
-// word must not be passed to the runtime.
+// A stub that calls native code keeps an InlinedCallFrame in its own frame, for the runtime's stack walker. Two
+// neighbouring words of the InlinedCallFrame are an Rsp in that frame and the return address of the call. The word
+// before them is the runtime's description of the method (its MethodDesc, which is the FunctionID). (Source: .NET 8 to
+// 10, class InlinedCallFrame in the runtime's frames.h.) This function cannot tell whether the word really is a
+// MethodDesc, so the word must not be passed to the runtime.
 void note_callees(Stack& stack, const StackCopy& copy) noexcept;
 
 }  // namespace mixwalk

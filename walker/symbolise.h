@@ -10,24 +10,24 @@
 
 namespace mixwalk {
 
-// A module, as its symbols are looked for.
+// A module in the form in which its symbols are looked for.
 LoadedImage loaded_image(const Module& module);
 
-// Names the native frames of a snapshot that lie in images, and inserts the frames of calls that were inlined into
+// Names the native frames of a snapshot that are in images, and inserts the frames of calls that were inlined into
 // them. The names of managed frames and stubs come from the runtime.
 void symbolise(Snapshot& snapshot, Symboliser& symboliser);
 
-// One native frame of a recording with its name, as the last element; before it the calls that were inlined into it,
-// innermost first. The module is the frame's own.
+// One native frame of a recording with its name, as the last element. The elements before it are the calls that were
+// inlined into it, innermost first. The module is the frame's own.
 std::vector<RecordedFrame> symbolised(RecordedFrame frame, const Module& module, Symboliser& symboliser);
 
 // Like symbolised(), for a frame that may already have a name from the machine where it was recorded. An existing name
-// is kept unless the new one is more certain: symbols of the function itself come first, then the linker's, then
-// exports, then the name of an import, then the place where the function begins. Symbols with lines also replace
-// symbols without.
+// is kept unless the new one is more certain. Symbols of the function itself are the most certain, followed by the
+// linker's, then exports, then the name of an import, then the place where the function begins. Symbols with lines also
+// replace symbols without.
 std::vector<RecordedFrame> symbolised_further(RecordedFrame frame, const Module& module, Symboliser& symboliser);
 
-// Finds out, by their files, which builds the modules and assemblies are for which this is not yet known.
+// Finds out the builds of the modules and assemblies whose build is not known yet. Their files say it.
 void identify(Module& module, ImageIdentities& identities);
 void identify(Assembly& assembly, ManagedLines& lines);
 void identify(Snapshot& snapshot, ImageIdentities& identities, ManagedLines& lines);
@@ -35,7 +35,7 @@ void identify(Snapshot& snapshot, ImageIdentities& identities, ManagedLines& lin
 // Gives the managed frames of a snapshot their lines.
 void add_lines(Snapshot& snapshot, ManagedLines& lines);
 
-// Gives one managed frame of a recording, of a method of that assembly, its line.
+// Gives one managed frame of a recording its line. `assembly` is that of the frame's method.
 void add_line(RecordedFrame& frame, const Assembly& assembly, ManagedLines& lines);
 
 }  // namespace mixwalk

@@ -8,11 +8,12 @@
 
 namespace mixwalk {
 
-// Where bytes go: a recording, an export.
+// A destination of bytes: of a recording, or of an export.
 class ByteSink {
  public:
   virtual ~ByteSink() = default;
-  // Returns false if not all of it could be written (a full disk, a closed pipe); no later write will succeed either.
+  // Returns false if not all of the bytes could be written (a full disk, a closed pipe). No later write will succeed
+  // either.
   virtual bool write(std::string_view bytes) = 0;
 };
 
@@ -29,7 +30,7 @@ class StringSink final : public ByteSink {
 class FileSink final : public ByteSink {
  public:
   explicit FileSink(std::FILE* file) : file_(file) {}
-  // Where it fails, write_error() says why.
+  // If a write fails, write_error() says why.
   bool write(std::string_view bytes) override {
     expect_full_disk();
     return std::fwrite(bytes.data(), 1, bytes.size(), file_) == bytes.size();

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-// The only file that includes protozero's reader, for untrusted bytes. MessageBuilder writes messages.
+// The only file that includes protozero's reader, which reads untrusted bytes. MessageBuilder writes messages.
 //
 // protozero only asserts that a field has the wire type as which it is read. In a build with assertions, a hostile
 // message would end the process; in a build without them, the field would be read as a type that it does not have. Only

@@ -6,7 +6,7 @@
 
 namespace mixwalk {
 
-// Why the last call of the C library failed, in words.
+// The reason why the last call of the C library failed, in words.
 inline std::string errno_text(int error = errno) {
   return error == 0 ? "unknown error" : std::generic_category().message(error);
 }

@@ -8,13 +8,13 @@
 
 namespace mixwalk {
 
-// Why a command did not do its work: one line for a person, one number for a script.
+// Why a command did not do its work: a line for a person, and a number for a script.
 struct Failure {
   ExitCode code = ExitCode::internal;
-  std::string message;  // UTF-8, one line, no "mixwalk:" in front, no full stop behind
+  std::string message;  // UTF-8, one line, without "mixwalk:" and without a full stop
 };
 
-// A value, or why there is none.
+// A value, or the reason why there is none.
 template <class T>
 class Outcome {
  public:

@@ -7,13 +7,13 @@
 
 namespace mixwalk {
 
-// A protobuf message that is being written, or a message nested in another one: protozero's pbf_builder, which throws
-// std::bad_alloc where memory cannot be allocated. Not frozen-safe.
+// A protobuf message that is being written, or a message nested in another one. It is protozero's pbf_builder, but
+// throws std::bad_alloc if memory cannot be allocated. Not frozen-safe.
 //
 // Folklore: the constructor of protozero's pbf_builder (1.7.1) that begins a nested message writes to the buffer. So it
-// allocates, and yet it is declared noexcept. Where the buffer could not grow at that moment, std::terminate() ended
-// the program that mixwalk.dll was in. Remedy: a pbf_writer, whose constructor may throw, begins the message. Test:
-// starved_test.
+// allocates, although it is declared noexcept. Real case: when the buffer could not grow at that moment,
+// std::terminate() ended the program that mixwalk.dll was in. Remedy: a pbf_writer, whose constructor may throw, begins
+// the message. Test: starved_test.
 template <class Field>
 class MessageBuilder : public protozero::pbf_builder<Field> {
  public:

@@ -12,7 +12,7 @@ namespace mixwalk {
 // between characters, followed by "…".
 std::string printable(std::string_view text, std::size_t max_bytes);
 
-// A path in quotes, for a message: printable, 1,000 bytes of it at most.
+// A path in quotes, for a message. It is printable, and at most 1,000 bytes long.
 std::string quoted_path(std::string_view path);
 
 }  // namespace mixwalk

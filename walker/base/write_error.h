@@ -7,12 +7,13 @@
 
 namespace mixwalk {
 
-// To be called before the C library is asked to write; then write_error() says why that failed, in words.
+// To be called before the C library is asked to write, so that write_error() can say afterwards why the write failed,
+// in words.
 //
-// Situation: the disk becomes full in the middle of a write. Case: Wine 8's C library then takes the reason from
-// GetLastError(), though WriteFile had succeeded for a part of the bytes: a recording on a full disk failed with "No such
-// file or directory", the reason of some earlier call. Other C libraries of Windows give no reason at all (errno is 0).
-// Remedy: the error that stands there before a write is the one of a full disk.
+// Folklore. Situation: the disk becomes full in the middle of a write. Real case: Wine 8's C library takes the reason
+// from GetLastError(), although WriteFile had succeeded for a part of the bytes. So a recording on a full disk failed
+// with "No such file or directory", the reason of some earlier call. Other C libraries of Windows give no reason at all
+// (errno is 0). Remedy: before a write, the last error is set to the one of a full disk.
 void expect_full_disk() noexcept;
 inline std::string write_error() { return errno_text(errno == 0 ? ENOSPC : errno); }
 

@@ -16,7 +16,7 @@ struct Counters {
   std::uint64_t samples = 0;  // threads that were frozen
   std::uint64_t skipped = 0;  // threads that gave no stack
   std::uint64_t whole = 0, guessed = 0;  // by Completeness; the others are partial
-  // How long threads were frozen, and how long the system took before that to stop them.
+  // frozen: how long threads were frozen. stopping: how long the system took before that to stop them.
   Percentiles frozen, stopping;
   std::uint64_t fallbacks = 0;      // samples walked from the copy though the CLR's walk was wanted
   std::map<std::uint32_t, std::uint64_t> refusals;  // HRESULT of DoStackSnapshot → how often
@@ -29,7 +29,7 @@ struct Counters {
   std::array<std::uint64_t, kCallChecks> calls{};  // native frames by CallCheck, of a symbolised dump
   BreakerState breaker;
 
-  // How many native frames had their calls checked, and the share of these that is verified (0 to 1).
+  // How many native frames had their calls checked, and which share of these calls is verified (0 to 1).
   std::uint64_t calls_checked() const noexcept;
   double calls_verified() const noexcept;
 

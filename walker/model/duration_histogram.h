@@ -10,7 +10,7 @@
 
 namespace mixwalk {
 
-// Durations of which only the distribution is kept, in constant memory: 16 buckets for each power of two, so that a
+// Durations of which only the distribution is kept, in constant memory. Each power of two has 16 buckets, so a
 // percentile is at most a sixteenth too large.
 class DurationHistogram {
  public:
@@ -20,7 +20,7 @@ class DurationHistogram {
     max_ = std::max(max_, ns);
   }
 
-  // The value that this percentage of all durations does not exceed, by nearest rank; 0 where there are none.
+  // The value that this percentage of all durations does not exceed, by nearest rank; 0 if there are no durations.
   std::uint64_t percentile(unsigned percent) const noexcept {
     if (all_ == 0) return 0;
     const std::uint64_t rank = (all_ * percent + 99) / 100;
@@ -38,7 +38,8 @@ class DurationHistogram {
   static constexpr unsigned kBits = 4;
   static constexpr std::uint64_t kEach = 1u << kBits;
 
-  // The first kEach values have a bucket each; from there on, the kBits behind the highest one count.
+  // The first kEach values have a bucket each. A larger value's bucket follows from the kBits after its highest one
+  // bit.
   static std::size_t bucket(std::uint64_t ns) noexcept {
     if (ns < kEach) return static_cast<std::size_t>(ns);
     const unsigned shift = static_cast<unsigned>(std::bit_width(ns)) - 1 - kBits;

@@ -12,7 +12,8 @@ enum class LockKind : std::uint8_t {
   critical_section,  // CRITICAL_SECTION
   srw_lock,          // SRWLOCK
   threading_lock,    // System.Threading.Lock
-  // What a wait chain of the system says. These have no address; `type` is the name of the object, if it has one.
+  // The kinds that a wait chain of the system reports. These locks have no address; `type` is the name of the object,
+  // if it has one.
   mutex,         // a mutex of the system; its owner holds it
   send_message,  // the answer to a window message (SendMessage); its owner is the thread of the window
   com_call,      // the answer to a COM call or activation; its owner is the thread that serves the call
@@ -20,7 +21,7 @@ enum class LockKind : std::uint8_t {
   thread_end,    // the end of a thread; its owner is that thread
 };
 
-// Whether the owner has entered the lock, and can leave it. Else the owner is to give an answer, or to end.
+// Whether the owner has entered the lock, and can leave it. If not, the owner has to give an answer, or to end.
 constexpr bool is_held(LockKind kind) noexcept { return kind <= LockKind::mutex; }
 
 // Whether the owner may enter the lock once more. An SRW lock blocks its own owner.
@@ -29,11 +30,11 @@ constexpr bool can_enter_again(LockKind kind) noexcept { return is_held(kind) &&
 // Lock::type of the critical section under which Windows loads and unloads DLLs, and starts and ends threads.
 inline constexpr std::string_view kLoaderLock = "loader lock";
 
-// A thread that stands in the wait for a lock.
+// A thread that waits for a lock.
 struct LockWaiter {
   std::uint32_t os_id = 0;
-  // The thread is in Monitor.Wait: it has released the monitor, and waits to be pulsed. Otherwise it waits to own the
-  // lock.
+  // Whether the thread is in Monitor.Wait: it has released the monitor, and waits to be pulsed. Otherwise it waits to
+  // own the lock.
   bool pulse = false;
 
   bool operator==(const LockWaiter&) const = default;
@@ -42,14 +43,16 @@ struct LockWaiter {
 // A lock that is held or waited for, at the moment of the dump.
 struct Lock {
   LockKind kind = LockKind::monitor;
-  std::uint64_t address = 0;  // of the object, CRITICAL_SECTION or SRWLOCK; 0 means of a wait chain
-  // Of the object: "System.Object"; of a critical section kLoaderLock, or none; empty if unknown, or no object.
+  std::uint64_t address = 0;  // of the object, CRITICAL_SECTION or SRWLOCK; 0 for the kinds of a wait chain
+  // The type of a monitor's object ("System.Object"), or kLoaderLock for that critical section. Empty if there is none,
+  // or if it is unknown.
   std::string type;
   std::uint32_t owner = 0;  // OS thread id; 0 if nobody, or unknown; of a wait chain: `type` names a foreign thread
-  // Where owner is 0: a thread holds the lock, but it is not known which (an SRW lock; a thread that has ended).
+  // Whether a thread holds the lock although `owner` is 0, because it is not known which (an SRW lock, or a thread that
+  // has ended).
   bool held = false;
-  std::uint32_t recursion = 0;      // how often the owner has entered it; 0 if not held, or unknown
-  std::vector<LockWaiter> waiters;  // by OS thread id
+  std::uint32_t recursion = 0;      // how often the owner has entered it; 0 if it is not held, or if unknown
+  std::vector<LockWaiter> waiters;  // sorted by OS thread id
 
   bool is_free() const { return owner == 0 && !held; }
   bool is_loader_lock() const { return kind == LockKind::critical_section && type == kLoaderLock; }

@@ -7,19 +7,19 @@
 
 namespace mixwalk {
 
-// Between a lock and its owner: ", held by ".
+// The words between a lock and its owner: ", held by ".
 constexpr std::string_view owner_words(LockKind kind) noexcept {
   if (kind == LockKind::thread_end) return ", which is ";
   return is_held(kind) ? ", held by " : ", to be given by ";
 }
 
-// Between an owner and its lock: "holds ". Without a space at its end, nothing is to follow: "has not ended".
+// The words between an owner and its lock: "holds ". If they do not end with a space, no lock follows: "has not ended".
 constexpr std::string_view holder_words(LockKind kind) noexcept {
   if (kind == LockKind::thread_end) return "has not ended";
   return is_held(kind) ? "holds " : "has not given ";
 }
 
-// For an owner, with the words for its lock: "holds critical section 0x1000".
+// An owner's relation to a lock, with the words for the lock: "holds critical section 0x1000".
 inline std::string holder_text(LockKind kind, std::string_view lock) {
   std::string text(holder_words(kind));
   return text.ends_with(' ') ? text.append(lock) : text;

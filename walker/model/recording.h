@@ -11,17 +11,17 @@ namespace mixwalk {
 
 // Why the samples of a recording were taken, and what Sample::value counts.
 enum class SampleEvent : std::uint8_t {
-  dump,        // one moment, every thread once; value: 1
-  wall,        // a thread's stack every period; value: nanoseconds of wall time it stands for
-  cpu,         // the same, of threads that used the CPU since their last sample; nanoseconds
+  dump,        // every thread once, at one moment; value: 1
+  wall,        // a thread's stack every period; value: the wall time it stands for, in ns
+  cpu,         // as wall, but only if the thread used the CPU since its last sample; value: ns
   exception,   // where an exception was thrown; value: 1
-  allocation,  // where an object was allocated; value: allocations that it stands for
+  allocation,  // where an object was allocated; value: the allocations it stands for
   class_load,  // where the runtime loaded a type; value: 1
   module_load, // where a module was loaded, managed or native; value: 1
 };
 
-// Whether samples of this event are of single moments. `Sample::detail` then names what the event happened to: the type
-// that was thrown, allocated or loaded, or the file name of the module that was loaded.
+// Whether each sample of this event is of a single moment. `Sample::detail` then names what the event happened to: the
+// type that was thrown, allocated or loaded, or the file name of the module that was loaded.
 constexpr bool is_moment(SampleEvent event) noexcept {
   return event == SampleEvent::exception || event == SampleEvent::allocation ||
          event == SampleEvent::class_load || event == SampleEvent::module_load;
@@ -32,13 +32,13 @@ struct RecordedFrame {
   FrameKind kind = FrameKind::native;
   Trust trust = Trust::context;
   AddressKind address_kind = AddressKind::instruction_pointer;
-  OpenReason why = OpenReason::none;    // of a gap: why frames are missing here
+  OpenReason why = OpenReason::none;    // of a gap: why frames are missing
   std::uint8_t inline_depth = 0;        // as Frame::inline_depth
   std::uint64_t address = 0;            // 0 for a gap
   std::uint64_t function = 0;           // FunctionID; 0 if none
   std::int32_t module = Frame::kNone;   // index into Recording::modules
   std::uint64_t displacement = 0;       // bytes; native frames with a name
-  std::string name;                     // as Frame::name, and so are the next six
+  std::string name;                     // as Frame::name; so are the next six fields
   SymbolKind symbol = SymbolKind::none;
   std::string file;
   std::uint32_t line = 0;
@@ -50,38 +50,38 @@ struct RecordedFrame {
   bool operator==(const RecordedFrame&) const = default;
 };
 
-// Samples of one process over time, with everything that repeats interned. A value. Whoever makes one from untrusted
-// data checks all indices.
+// Samples of one process over time, with everything that repeats interned. It is a value. Code that makes one from
+// untrusted data must check all indices.
 struct Recording {
   static constexpr std::uint32_t kNone = 0xFFFF'FFFF;
 
-  // A stack is the path from its leaf node to the root: `parent` is the caller.
+  // A stack is the path from its leaf node to the root. `parent` is the node of the caller.
   struct Node {
-    std::uint32_t parent = kNone;  // less than the node's own index; kNone means the thread's root
+    std::uint32_t parent = kNone;  // less than the node's own index; kNone at the thread's root
     std::uint32_t frame = 0;       // index into frames
     bool operator==(const Node&) const = default;
   };
   struct ThreadInfo {
     std::uint32_t os_id = 0;
-    std::uint64_t clr_id = 0;  // 0 if never ran managed code
+    std::uint64_t clr_id = 0;  // 0 if it never ran managed code
     std::string name;          // the last one known; empty if none
-    // Of a dump, as Thread has them.
+    // In a dump, as Thread has them.
     std::uint64_t created = 0;
     std::optional<std::uint64_t> cpu = std::nullopt;
     bool operator==(const ThreadInfo&) const = default;
   };
   struct Sample {
-    std::uint64_t time_ns = 0;     // since Recording::unix_time_ms; never less than the one before
+    std::uint64_t time_ns = 0;     // since Recording::unix_time_ms; never less than in the last sample
     std::uint64_t value = 1;       // see SampleEvent
     std::uint32_t thread = 0;      // index into threads
-    std::uint32_t stack = kNone;   // leaf node; kNone if no stack, `detail` says why
-    std::uint32_t detail = kNone;  // index into details: see is_moment(), or why no stack
+    std::uint32_t stack = kNone;   // leaf node; kNone if there is no stack: `detail` says why
+    std::uint32_t detail = kNone;  // index into details: what is_moment() says, or why there is no stack
     bool operator==(const Sample&) const = default;
   };
-  // What the samples of one time do not say of their dump.
+  // The data of a dump that its samples, which have all the same time, do not contain.
   struct EarlierDump {
-    std::uint64_t time_ns = 0;  // of its samples
-    // Thread::cpu of each of these samples. There may be fewer values than samples: the others are unknown.
+    std::uint64_t time_ns = 0;  // the time of its samples
+    // Thread::cpu of each of these samples. If there are fewer values than samples, the others are unknown.
     std::vector<std::optional<std::uint64_t>> cpu;
     std::vector<Lock> locks;
     std::string locks_missing;
@@ -89,17 +89,17 @@ struct Recording {
   };
 
   std::string tool_version;
-  std::uint64_t unix_time_ms = 0;  // when it began
+  std::uint64_t unix_time_ms = 0;  // when the recording began
   std::uint64_t duration_ns = 0;
-  std::uint64_t period_ns = 0;  // wall, cpu: between two samples of a thread as asked for; else 0
+  std::uint64_t period_ns = 0;  // wall, cpu: the requested time between two samples of a thread; else 0
   SampleEvent event = SampleEvent::dump;
   Process process;
   Runtime runtime;
-  Engine engine = Engine::snapshot;  // the one asked for
+  Engine engine = Engine::snapshot;  // the engine that was asked for
   std::uint64_t dropped = 0;         // samples lost to a slow reader
-  std::vector<Module> modules;       // in the order that they were met
-  std::vector<Assembly> assemblies;  // those that managed frames are of, in the order that they were met
-  std::vector<ThreadInfo> threads;   // in the order that they were met
+  std::vector<Module> modules;       // in the order in which they were met
+  std::vector<Assembly> assemblies;  // of managed frames, in the order in which they were met
+  std::vector<ThreadInfo> threads;   // in the order in which they were met
   std::vector<std::string> details;
   std::vector<RecordedFrame> frames;
   std::vector<Node> nodes;
@@ -108,13 +108,13 @@ struct Recording {
   std::vector<Lock> locks;
   std::string locks_missing;
   bool some_threads = false;  // LeftOut::threads, the same for all dumps of a series
-  // For a series: what belongs to the moment of each dump except the last one, in order.
+  // For a series: the data of each dump except the last one, in order.
   std::vector<EarlierDump> earlier_dumps;
 
   bool operator==(const Recording&) const = default;
 };
 
-// The frames of a stack, leaf first: indices into `recording.frames`. kNone if none.
+// The frames of a stack, leaf first, as indices into `recording.frames`. Empty if `stack` is kNone.
 std::vector<std::uint32_t> stack_frames(const Recording& recording, std::uint32_t stack);
 
 }  // namespace mixwalk

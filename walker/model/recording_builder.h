@@ -9,11 +9,11 @@
 
 namespace mixwalk {
 
-// Makes a Recording of stacks as they come, interning what repeats. Not frozen-safe.
+// Makes a Recording from stacks as they come, interning what repeats. Not frozen-safe.
 class RecordingBuilder {
  public:
-  // Interns the stack's frames. Returns the leaf's node, kNone for a stack without frames. Module indices of the frames
-  // must already be the recording's own.
+  // Interns the stack's frames. Returns the leaf's node, or kNone for a stack without frames. The module indices of the
+  // frames must already be the recording's own.
   std::uint32_t add_stack(const Stack& stack);
   std::uint32_t add_frame(const RecordedFrame& frame);
   std::uint32_t add_node(std::uint32_t parent, std::uint32_t frame);
@@ -25,7 +25,8 @@ class RecordingBuilder {
   Recording& recording() noexcept { return recording_; }
 
  private:
-  // A frame to be looked up. Most frames of a sample are known already, so their names are not copied for the look-up.
+  // The key by which a frame is looked up. Most frames of a sample are known already, so their names are not copied for
+  // the look-up.
   struct FrameKey {
     const Frame& frame;
     OpenReason why;
@@ -50,11 +51,11 @@ class RecordingBuilder {
   std::map<Assembly, std::uint32_t> assemblies_;
 };
 
-// A dump as a recording: one sample per thread, in the snapshot's order.
+// Makes a recording of a dump: one sample per thread, in the snapshot's order.
 Recording to_recording(const Snapshot& snapshot);
 
-// The reverse conversion, for a recording of SampleEvent::dump. What a recording does not keep (stack pointers and
-// frozen times) is 0; the runs are computed again from the kinds of the frames.
+// The reverse conversion, for a recording of SampleEvent::dump. Values that a recording does not keep (stack pointers
+// and frozen times) are 0; the runs are computed again from the kinds of the frames.
 Snapshot to_snapshot(const Recording& recording);
 
 }  // namespace mixwalk

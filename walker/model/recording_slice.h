@@ -7,9 +7,9 @@
 
 namespace mixwalk {
 
-// Some samples of a recording, as a recording with only the table rows that they need. It begins at `begin_ns` and ends
-// at `end_ns`, both on the time scale of the recording's samples, but rounded to a whole millisecond at the beginning.
-// `samples` refer to the tables of `recording`, and need not be its own samples.
+// Makes a recording of some samples of a recording, with only the table rows that they need. It begins at `begin_ns`
+// and ends at `end_ns`, both on the time scale of the recording's samples; the beginning is rounded to a whole
+// millisecond. `samples` refer to the tables of `recording`, and need not be its own samples.
 Recording recording_slice(const Recording& recording, std::span<const Recording::Sample> samples,
                           std::uint64_t begin_ns, std::uint64_t end_ns);
 

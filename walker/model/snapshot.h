@@ -14,13 +14,14 @@
 
 namespace mixwalk {
 
-// An image that a frame stands in, or could have stood in.
+// An image that a frame is in, or could have been in.
 struct Module {
   std::uint64_t base = 0;
   std::uint32_t size = 0;       // bytes, SizeOfImage
   std::uint32_t timestamp = 0;  // IMAGE_FILE_HEADER.TimeDateStamp
   std::string path;             // UTF-8, as the target's loader knows it
-  // Which build the image is, by its file; nothing if it has no CodeView entry, or the file could not be read.
+  // The build of the image, read from its file. Has no value if the image has no CodeView entry, or if the file could
+  // not be read.
   std::optional<CodeViewId> code_view = std::nullopt;
 
   bool operator==(const Module&) const = default;
@@ -28,8 +29,8 @@ struct Module {
 
 // The circuit breaker of DoStackSnapshot, at the end of a visit.
 struct BreakerState {
-  std::uint32_t threads_off = 0;  // threads that are only walked from the copy from now on
-  bool process_off = false;       // all threads are
+  std::uint32_t threads_off = 0;  // threads that from now on are only walked from the copy
+  bool process_off = false;       // all threads are only walked from the copy
   bool operator==(const BreakerState&) const = default;
 };
 
@@ -39,22 +40,23 @@ struct Thread {
   std::string name;          // UTF-8; empty if none
   Stack stack;
   std::string skipped;  // why there is no stack ("ended", "no access"), else empty
-  // How long the system took to stop the thread, and how long the thread was frozen then.
+  // stopping_ns: how long the system took to stop the thread. frozen_ns: how long the thread was frozen after that.
   std::uint64_t stopping_ns = 0, frozen_ns = 0;
   ProbeResult probe = ProbeResult::none;
   bool overdue = false;   // the supervisor ended the freeze
   bool walk_off = false;  // the circuit breaker kept DoStackSnapshot off
-  bool at_risk = false;   // it stood where it may hold a lock of the runtime, which was not asked
+  bool at_risk = false;   // it was in code that may hold a lock of the runtime, so the runtime was not asked
   bool copy_cut = false;  // the stack was larger than the copy, or not all of it could be read
-  // The index in Snapshot::moments of the moment at which the thread was frozen, counted from 1; 0 if it was frozen
-  // alone.
+  // The index in Snapshot::moments of the moment at which the thread was frozen, counted from 1; 0 if it was frozen by
+  // itself.
   std::uint32_t moment = 0;
   // When the thread began, in units of 100 ns since 1601 (FILETIME); 0 if unknown.
   std::uint64_t created = 0;
-  // The processor time that it had used until then, kernel and user, in units of 100 ns; nothing if unknown.
+  // The processor time that the thread had used up to the dump, kernel and user, in units of 100 ns. Has no value if
+  // unknown.
   std::optional<std::uint64_t> cpu = std::nullopt;
 
-  // Includes an earlier freeze for the same stack: the longer time counts, and it is overdue if one of them was.
+  // Adds an earlier freeze for the same stack: the longer times count, and the freeze is overdue if one of the two was.
   void add_freeze(const Thread& before) {
     stopping_ns = std::max(stopping_ns, before.stopping_ns);
     frozen_ns = std::max(frozen_ns, before.frozen_ns);
@@ -65,7 +67,7 @@ struct Thread {
 
 struct Process {
   std::uint32_t id = 0;
-  std::string path;          // UTF-8, the main image
+  std::string path;          // UTF-8, of the main image
   std::string command_line;  // UTF-8; empty if unknown
 
   bool operator==(const Process&) const = default;
@@ -80,56 +82,57 @@ struct Runtime {
 
 // Threads that were frozen together, and copied before the first of them ran again.
 struct Moment {
-  // From before the first of them was suspended until the last one ran again.
+  // The time from before the first of them was suspended until the last one ran again.
   std::uint64_t frozen_ns = 0;
 
   bool operator==(const Moment&) const = default;
 };
 
-// What a dump lacks. Frames are left out of documents that are written with a filter; a .mixwalk file has all of them.
+// What is missing from a dump. Frames are left out of documents that are written with a filter; a .mixwalk file has all
+// of them.
 struct LeftOut {
   bool native_frames = false;
-  std::uint32_t frames_beyond = 0;  // of each stack; 0 if none
-  bool threads = false;             // all but those that --thread names
+  std::uint32_t frames_beyond = 0;  // as many frames of each stack are kept at most; 0 if all are kept
+  bool threads = false;             // all threads except those that --thread names
 
   bool operator==(const LeftOut&) const = default;
 };
 
-// From where a process was looked at.
+// How the process was read.
 enum class Way : std::uint8_t {
   inside,   // by mixwalk.dll in the process
-  outside,  // the process was only read
-  file,     // a dump file was read
+  outside,  // from outside, only by reading the process
+  file,     // from a dump file
 };
 
-// The stacks of one process: of the listed moments, or of threads that were frozen one after the other.
+// The stacks of one process, at the listed moments, or of threads that were frozen one after the other.
 struct Snapshot {
   std::string tool_version;
   std::uint64_t unix_time_ms = 0;
   Process process;
   Runtime runtime;
-  Engine engine = Engine::snapshot;  // the one asked for
+  Engine engine = Engine::snapshot;  // the engine that was asked for
   std::vector<Module> modules;       // sorted by base
-  std::vector<Assembly> assemblies;  // those that managed frames are of
-  std::vector<Thread> threads;       // by OS id
+  std::vector<Assembly> assemblies;  // the assemblies of managed frames
+  std::vector<Thread> threads;       // sorted by OS id
   BreakerState breaker;
   std::vector<Moment> moments;  // empty if each thread was frozen by itself
   Way way = Way::inside;
-  std::string way_reason;  // why from outside, where that was not asked for; else empty
-  // For dumps from outside and of files: why the runtime could not be asked about managed code, or not about all of it;
-  // empty if it was asked, or there is no runtime.
+  std::string way_reason;  // why from outside, if nobody asked for that; else empty
+  // For dumps from outside and of files: why the runtime could not be asked about managed code, or not about all of it.
+  // Empty if it was asked, or if there is no runtime.
   std::string unasked;
-  // Locks that are held or waited for, by kind and address.
+  // Locks that are held or waited for, sorted by kind and address.
   std::vector<Lock> locks;
-  // Why `locks` may be incomplete: they were not looked for, or not all could be read; empty if all that can be known
-  // are there.
+  // Why `locks` may be incomplete: they were not looked for, or not all could be read. Empty if `locks` has all that
+  // can be known.
   std::string locks_missing;
   LeftOut left_out;
 
   bool operator==(const Snapshot&) const = default;
 };
 
-// The file name of a module's path, either separator. Empty path: empty.
+// The file name of a module's path, which may have either separator. Returns an empty text for an empty path.
 std::string module_name(const Module& module);
 
 }  // namespace mixwalk

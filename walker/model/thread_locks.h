@@ -10,9 +10,9 @@ namespace mixwalk {
 // The locks that a thread holds, in the snapshot's order. They point into `snapshot`.
 std::vector<const Lock*> locks_held_by(const Snapshot& snapshot, std::uint32_t os_id);
 
-// The lock in whose wait a thread stands.
+// The lock for which a thread waits.
 struct AwaitedLock {
-  const Lock* lock = nullptr;  // into the snapshot; null if the thread waits for none that is known
+  const Lock* lock = nullptr;  // points into the snapshot; null if the thread waits for no known lock
   bool pulse = false;          // as LockWaiter::pulse
 };
 AwaitedLock lock_waited_for_by(const Snapshot& snapshot, std::uint32_t os_id);

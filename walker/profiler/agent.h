@@ -23,10 +23,10 @@ namespace mixwalk {
 // The DLL's own thread in the target: it answers mixwalk.exe over the pipe, and it is the only thread that freezes
 // others. That is allowed because it never runs managed code.
 //
-// Its life: start() in Initialize or InitializeForAttach; it serves once begin_serving() was called (the runtime is
-// ready); it asks the runtime to detach when told so, or when the pipe breaks; it ends after detached(), and releases
-// its own reference to the DLL at its end. Where there is not enough memory for a visit, it tells mixwalk.exe so, and
-// detaches.
+// The thread begins with start(), in Initialize or InitializeForAttach. It serves requests once begin_serving() was
+// called, when the runtime is ready. It asks the runtime to detach the profiler when mixwalk.exe says so, or when the
+// pipe breaks. It ends after detached(), and releases its own reference to the DLL at its end. If there is not enough
+// memory for a visit, it tells mixwalk.exe so, and detaches.
 class Agent {
  public:
   Agent(ClrInterfaces& clr, ThreadRegistry& registry)
@@ -34,21 +34,21 @@ class Agent {
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  // `owner` is released when the thread ends: it keeps this object alive.
+  // `owner` is the object that keeps this one alive; it is released when the thread ends.
   bool start(std::wstring pipe_name, IUnknown* owner);
-  // `prepared`: how the work before it ended. For anything but `done`, the visit ends with that result.
+  // `prepared`: how the work that prepares the visit has ended. Unless it is `done`, the visit ends with that result.
   void begin_serving(WorkEnd prepared) noexcept {
     prepared_ = prepared;
     SetEvent(serve_.get());
   }
-  // The runtime has let go of the profiler.
+  // To be called when the runtime has detached the profiler.
   void detached() noexcept { SetEvent(detached_.get()); }
-  // The process is ending: no further freeze begins, and this waits a limited time for the current one.
+  // To be called when the process ends: no further freeze begins, and this waits a limited time for the current one.
   void stop_sampling() noexcept {
     events_.close();
     gate_.close(thread_.get());
   }
-  // Managed code is about to be unloaded.
+  // To be called before managed code is unloaded.
   void before_unload(clr::ModuleID module) noexcept {
     unload_gate_.module_unloading(module);
     events_.forget_types();
@@ -73,11 +73,11 @@ class Agent {
   ClrInterfaces& clr_;
   ThreadRegistry& registry_;
   IUnknown* owner_ = nullptr;
-  HMODULE module_ = nullptr;  // one reference, the thread's
+  HMODULE module_ = nullptr;  // one reference, which the thread owns
   std::wstring pipe_name_;
   PipeEnd pipe_;
   Hello hello_;
-  std::optional<SharedLedger> ledger_;  // nothing is frozen without
+  std::optional<SharedLedger> ledger_;  // without a ledger nothing is frozen
   UniqueHandle thread_;
   WorkEnd prepared_ = WorkEnd::done;  // written before serve_ is set
   UniqueHandle serve_;

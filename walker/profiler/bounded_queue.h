@@ -7,9 +7,9 @@
 
 namespace mixwalk {
 
-// A bounded queue without locks: any number of threads push, one thread pops, in the order of the
-// pushes. No call waits. (Dmitry Vyukov's bounded queue: the number in a slot says which push or pop
-// uses the slot next.) Not frozen-safe: values are moved, and freed by the reader.
+// A bounded queue without locks: any number of threads push, one thread pops, in the order of the pushes. No call
+// waits. (This is Dmitry Vyukov's bounded queue: the number in a slot says which push or pop uses the slot next.) Not
+// frozen-safe: values are moved, and freed by the reader.
 template <class Value, std::size_t kSlots>
 class BoundedQueue {
   static_assert((kSlots & (kSlots - 1)) == 0, "a number's slot survives its overflow");
@@ -19,7 +19,7 @@ class BoundedQueue {
     for (std::size_t i = 0; i < kSlots; ++i) slots_[i].turn.store(i, std::memory_order_relaxed);
   }
 
-  // Returns false if full; nothing was taken.
+  // Returns false if the queue is full; the value was not taken.
   bool push(Value& value) noexcept {
     std::size_t tail = tail_.load(std::memory_order_relaxed);
     while (true) {
@@ -39,7 +39,7 @@ class BoundedQueue {
     }
   }
 
-  // Only for the one reader. Returns false if the queue is empty, or the next value is still being written into its
+  // For the one reader only. Returns false if the queue is empty, or the next value is still being written into its
   // slot.
   bool pop(Value& value) noexcept {
     const std::size_t head = head_.load(std::memory_order_relaxed);
@@ -51,7 +51,7 @@ class BoundedQueue {
     return true;
   }
 
-  // As either end sees it at some moment.
+  // Whether the queue was full at some moment during the call. Both ends may ask.
   bool full() const noexcept {
     return tail_.load(std::memory_order_acquire) - head_.load(std::memory_order_acquire) >= kSlots;
   }

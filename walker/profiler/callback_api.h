@@ -1,8 +1,8 @@
 #pragma once
 
 // ICorProfilerCallback to ICorProfilerCallback9, in the order of their vtables (corprof.idl). Every event that mixwalk
-// does not subscribe to is answered by S_OK. The parameters of those are left out: on x64 the caller owns the argument
-// registers and the stack, so a callee that uses no parameters may declare none.
+// does not subscribe to is answered by S_OK. The parameters of such an event are left out, because on x64 the caller
+// owns the argument registers and the stack, so a callee that uses no parameters may declare none.
 
 #include <unknwn.h>
 #include <windows.h>
@@ -46,7 +46,7 @@ struct ICorProfilerCallback : IUnknown {
   MIXWALK_IGNORED(AssemblyUnloadStarted)
   MIXWALK_IGNORED(AssemblyUnloadFinished)
   MIXWALK_IGNORED(ModuleLoadStarted)
-  // `status`: a failure where the module or the type could not be loaded.
+  // `status` is a failure if the module or the type could not be loaded.
   virtual HRESULT STDMETHODCALLTYPE ModuleLoadFinished(ModuleID module, HRESULT status) = 0;
   virtual HRESULT STDMETHODCALLTYPE ModuleUnloadStarted(ModuleID module) = 0;
   MIXWALK_IGNORED(ModuleUnloadFinished)
@@ -154,7 +154,7 @@ struct ICorProfilerCallback8 : ICorProfilerCallback7 {
 };
 
 struct ICorProfilerCallback9 : ICorProfilerCallback8 {
-  // Comes before the method's code and its name are freed, on the thread that frees them, in cooperative mode.
+  // Called before the method's code and its name are freed, on the thread that frees them, in cooperative mode.
   virtual HRESULT STDMETHODCALLTYPE DynamicMethodUnloaded(FunctionID function) = 0;
 };
 

@@ -15,21 +15,21 @@ namespace mixwalk {
 // Chooses the canaries, on which the probe is tried, and keeps a canary claimed while the worker may walk it. Not
 // frozen-safe.
 //
-// A canary must be parked: a managed thread that is not suspended and stands in a system call, in the same place before
-// and after a trial walk. The trial walk must succeed, with nothing else frozen. Two canaries are chosen where
-// possible: while one of them is itself the target, the other one serves.
+// A canary must be parked: it is a managed thread that is not suspended, and it is in a system call, in the same place
+// before and after a trial walk. The trial walk must succeed, with nothing else frozen. Two canaries are chosen if
+// possible, so that one can serve while the other one is itself the target.
 class Canaries {
  public:
   Canaries(ThreadRegistry& registry, FreezeGate& gate, CanaryProbe& probe) noexcept
       : registry_(registry), gate_(gate), probe_(probe) {}
 
-  // To be called with nothing frozen. The thread with the id `wanted`, or else a thread whose name begins with `prefix`
-  // (waited for a short time), is tried first; with 0 and an empty prefix, or where that thread fails its trial, others
-  // are tried.
+  // To be called with nothing frozen. The thread with the id `wanted`, or else a thread whose name begins with
+  // `prefix`, is tried first; this waits a short time until such a thread exists. Other threads are tried if `wanted`
+  // is 0 and `prefix` is empty, or if that thread fails its trial.
   void choose(std::uint32_t wanted, const std::string& prefix);
 
-  // The canary for one freeze of one target: another thread than the target, claimed for as long as the worker may walk
-  // it.
+  // The canary for one freeze of one target. It is another thread than the target, and is claimed for as long as the
+  // worker may walk it.
   class Claimed {
    public:
     Claimed(Canaries& canaries, std::uint32_t target);

@@ -7,14 +7,14 @@
 
 namespace mixwalk {
 
-// Stops calling DoStackSnapshot for a thread, or for a whole process, where the supervisor had to end its walks
-// repeatedly: each of these walks cost the target a whole deadline. The copy engine goes on, so no sample is lost;
-// after a while DoStackSnapshot is tried again. Not frozen-safe: asked between two freezes. Times are milliseconds of a
-// monotonic clock.
+// Stops calling DoStackSnapshot for a thread, or for a whole process, if the supervisor had to end its walks
+// repeatedly, because each of these walks cost the target a whole deadline. The copy engine goes on, so no sample is
+// lost; after a while DoStackSnapshot is tried again. Not frozen-safe: called between two freezes. Times are
+// milliseconds of a monotonic clock.
 class CircuitBreaker {
  public:
   // This many overdue walks of one thread, or of all threads, switch DoStackSnapshot off for kOffMs. A single one may
-  // come from a machine that swaps; walks more than kMemoryMs apart are not counted together.
+  // come from a machine that swaps. Walks more than kMemoryMs apart are not counted together.
   static constexpr std::uint32_t kThreadLimit = 2;
   static constexpr std::uint32_t kProcessLimit = 10;
   static constexpr std::uint64_t kMemoryMs = 10'000;

@@ -6,9 +6,9 @@
 
 namespace mixwalk {
 
-// The interfaces of the runtime that this DLL was loaded into. `info` is there in every runtime
-// from .NET Framework 4.0 on; `info4` from 4.5; `info5` from 4.5.2; `info8` in .NET Core 2.1 and
-// later, Framework 4.7.2; `info9` in .NET Core 2.1 and later.
+// The interfaces of the runtime that this DLL was loaded into. Every runtime from .NET Framework 4.0 on has `info`.
+// `info4` exists from .NET Framework 4.5 on, `info5` from 4.5.2 on, `info8` in .NET Framework 4.7.2 and in .NET Core
+// 2.1 and later, `info9` in .NET Core 2.1 and later.
 struct ClrInterfaces {
   ComPointer<clr::ICorProfilerInfo3> info;
   ComPointer<clr::ICorProfilerInfo4> info4;
@@ -27,8 +27,9 @@ struct ClrInterfaces {
     return true;
   }
 
-  // Sets the events that the runtime reports, and in addition the unloading of dynamic methods where the runtime knows
-  // that event. All events are set by this function: SetEventMask switches off what only SetEventMask2 can switch on.
+  // Sets the events that the runtime reports, and in addition the unloading of dynamic methods if the runtime knows
+  // that event. Only this function sets events, because SetEventMask switches off what only SetEventMask2 can switch
+  // on.
   HRESULT set_events(DWORD events) noexcept {
     if (info5 && SUCCEEDED(info5->SetEventMask2(events, clr::kHighMonitorDynamicUnloads))) {
       reports_method_unloads = true;
@@ -38,10 +39,9 @@ struct ClrInterfaces {
     return info->SetEventMask(events);
   }
 
-  // To be called no later than in ProfilerDetachSucceeded. Folklore: the runtime deletes the object
-  // behind these interfaces when it has detached a profiler, even while references to it are held.
-  // A Release after that called through freed memory and ended the target, well after the detach.
-  // (Ladder tests.)
+  // To be called no later than in ProfilerDetachSucceeded. Folklore: the runtime deletes the object behind these
+  // interfaces when it has detached a profiler, even while references to it are held. A Release after that called
+  // through freed memory and ended the target, well after the detach. (Tests: the ladder tests.)
   void release() noexcept {
     info9.reset();
     info8.reset();

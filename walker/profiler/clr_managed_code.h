@@ -9,31 +9,32 @@
 
 namespace mixwalk {
 
-// What the CLR says about code addresses and functions while nothing is frozen.
+// Answers of the CLR about code addresses and functions while nothing is frozen.
 class ClrManagedCode final : public ManagedCode {
  public:
-  // `info8` may be null (.NET Framework): stubs are then code without a FunctionID. `gate` is null where no code can be
-  // unloaded: in a callback, on a thread that asks about its own stack.
+  // `info8` may be null (.NET Framework); stubs are then code without a FunctionID. `gate` is null if no code can be
+  // unloaded, which is so in a callback, on a thread that asks about its own stack.
   ClrManagedCode(clr::ICorProfilerInfo3& info, clr::ICorProfilerInfo8* info8,
                  ClrMetadataSource& names, UnloadGate* gate) noexcept
       : info_(info), info8_(info8), names_(names), gate_(gate) {}
 
-  // From here on it is asked about code that was loaded at that mark.
+  // From here on, questions are about code that was loaded at that mark.
   void begin(const UnloadGate::Mark& mark) noexcept {
     mark_ = mark;
     lost_ = false;
   }
-  // An answer since begin() was missing: code was unloaded, or there was no memory for the answer.
+  // Whether an answer was missing since begin(), because code was unloaded, or because there was no memory for the
+  // answer.
   bool lost() const noexcept { return lost_; }
 
   Function at(std::uint64_t ip) noexcept override;
-  // Returns null if it has gone.
+  // Returns null if the function may have been unloaded.
   const ManagedName* name(clr::FunctionID function);
   // The place of a function with metadata in its IL, at an address inside an instruction. Returns null if the code was
   // unloaded.
   const ClrIlSource::Place* il_place(ClrIlSource& source, clr::FunctionID function, std::uint64_t ip);
-  // The target of a stub whose frame has this Frame::callee, in the form of Frame::target; the modules that the text
-  // needs are added to `modules`. Returns an empty text if not known.
+  // The target of a stub whose frame has this Frame::callee, in the form of Frame::target. The modules that the text
+  // needs are added to `modules`. Returns an empty text if the target is not known.
   std::string stub_target(ClrStubTargets& targets, clr::FunctionID stub, std::uint64_t callee,
                           std::vector<clr::ModuleID>& modules);
 

@@ -18,11 +18,11 @@ namespace mixwalk {
 // agent's thread.
 class Dumper {
  public:
-  using Sink = std::function<bool(const Message&)>;  // false if the pipe is broken
+  using Sink = std::function<bool(const Message&)>;  // returns false if the pipe is broken
 
   Dumper(Sampler& sampler, const Sink& sink) : sampler_(sampler), sink_(sink) {}
 
-  // Returns false if the sink refused, or the process is ending.
+  // Returns false if the sink refused a message, or the process is ending.
   bool dump(const DumpRequest& request);
 
  private:
@@ -30,8 +30,8 @@ class Dumper {
     std::uint32_t os_id = 0;
     ThreadHandle thread;
     std::string description;
-    Thread freezes;  // what earlier moments cost it
-    // From an earlier moment: a stack with a gap, which may be in code that was being unloaded.
+    Thread freezes;  // what the freezes of earlier moments cost the thread
+    // The result of an earlier moment: a stack with a gap, which may be in code that was being unloaded.
     std::optional<Thread> partial;
   };
   using Threads = std::vector<std::unique_ptr<Waiting>>;

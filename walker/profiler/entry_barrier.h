@@ -7,12 +7,12 @@
 namespace mixwalk {
 
 // Barriers for the entries into this DLL: the runtime's callbacks and the start functions of our threads. No exception
-// of ours may pass them: it would unwind through coreclr, or end the program. Not frozen-safe.
+// of ours may leave this DLL, because it would unwind through coreclr, or end the program. Not frozen-safe.
 
 // How a piece of work ended.
 enum class WorkEnd {
   done,
-  no_memory,  // std::bad_alloc: the program has none left
+  no_memory,  // std::bad_alloc: the program has no memory left
   defect,     // any other exception
 };
 
@@ -28,7 +28,7 @@ WorkEnd run_guarded(Work&& work) noexcept {
   }
 }
 
-// Preserves the thread's last error. A callback comes between two instructions of the program; the first may have set
+// Preserves the thread's last error. A callback runs between two instructions of the program; the first may have set
 // the last error, and the second may read it.
 class LastErrorKept {
  public:
@@ -41,7 +41,7 @@ class LastErrorKept {
   const DWORD error_;
 };
 
-// A callback of the runtime: `work` returns its HRESULT.
+// Runs a callback of the runtime. `work` returns the callback's HRESULT.
 template <class Work>
 HRESULT answer_runtime(Work&& work) noexcept {
   const LastErrorKept last_error;

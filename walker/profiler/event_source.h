@@ -24,7 +24,7 @@ namespace mixwalk {
 // Stacks at the moments of the runtime's events: an exception thrown, an object allocated, a type or a managed module
 // loaded. The thread to which the event happens walks its own stack in the callback and goes on; the agent's thread
 // takes the walks from a bounded queue. While the queue is full, events are not walked, only counted as dropped. The
-// runtime does not report native images; for these there is ImageLoads.
+// runtime does not report native images; ImageLoads does.
 class EventSource {
  public:
   EventSource(ClrInterfaces& clr, ThreadRegistry& registry, UnloadGate& unload_gate) noexcept
@@ -32,53 +32,56 @@ class EventSource {
   EventSource(const EventSource&) = delete;
   EventSource& operator=(const EventSource&) = delete;
 
-  // All of these functions are called on the agent's thread.
+  // All functions up to finished() are called on the agent's thread.
   //
-  // The list of images with which walks begin: to be set before begin(), and whenever there is a newer one.
+  // Sets the list of images with which walks begin. To be called before begin(), and whenever there is a newer list.
   void set_images(std::shared_ptr<const ModuleTable> images) noexcept;
   // `wanted` counts the events that are wanted, from 0 on, and must outlive this object. Returns false if the runtime
-  // does not report these events (allocations: it was not told to when it started).
+  // does not report these events. (It reports allocations only if it was told to when it started.)
   bool begin(const RecordRequest& request, std::atomic<std::uint64_t>& wanted);
-  // When it returns, no callback walks any more, all walks of callbacks are available to next(), and the runtime
-  // reports the same events as before begin(). Only a thread that the program has suspended in its callback is not
-  // waited for; then no further begin() succeeds.
+  // When end() returns, no callback walks any more, all walks of callbacks are available to next(), and the runtime
+  // reports the same events as before begin(). The one exception is a thread that the program has suspended in its
+  // callback: end() does not wait for it, and no further begin() succeeds.
   void end() noexcept;
-  std::unique_ptr<EventSample> next() noexcept;  // null if none for now
+  std::unique_ptr<EventSample> next() noexcept;  // null if there is none at the moment
   HANDLE ready() const noexcept { return ready_.get(); }  // set when there may be a next one
   std::uint64_t dropped() const noexcept { return dropped_; }  // since begin()
-  // The process is ending: end() is to be called, and finished() as soon as what is left was sent.
+  // Whether the process is ending. If so, end() is to be called, and finished() as soon as the remaining walks were
+  // sent.
   bool closing() const noexcept { return closing_; }
   // To be called when all events have been sent, or can no longer be sent.
   void finished() noexcept;
 
-  // From the callbacks, on the thread that it happens to.
+  // Called by the callbacks, on the thread to which the event happens.
   void thrown(clr::ObjectID object) noexcept;
   void allocated(clr::ClassID type) noexcept;
-  // `status`: where the load has failed, a failure code, and nothing was loaded.
+  // `status` is a failure code if the load has failed; nothing was loaded then.
   //
   // Called while the runtime may hold locks of its loaders. The calls for names trigger no GC, load nothing, and take
-  // no lock but the one of a file's metadata. The walk is that of any event: DoStackSnapshot of its own thread, the
-  // heap, the function tables, and our locks, whose waits have limits. Nothing here takes the loader lock, whose owner
-  // may wait for the type or the module that this thread loads.
+  // no lock except the one of a file's metadata. The walk is that of any event: it uses DoStackSnapshot of its own
+  // thread, the heap, the function tables, and our locks, which are waited for only for a limited time. No code here
+  // takes the loader lock, because the owner of the loader lock may wait for the type or the module that this thread
+  // loads.
   void loaded_type(clr::ClassID type, HRESULT status) noexcept;
   void loaded_module(clr::ModuleID module, HRESULT status) noexcept;
-  // From here on FunctionIDs and ClassIDs may mean something else.
+  // To be called when FunctionIDs and ClassIDs may mean something else from now on.
   void forget_types() noexcept;
-  // The process is ending: waits a limited time until the last walks were sent. Events are walked up to end(), or up to
-  // the end of that time. Events after that are only counted as wanted, so that mixwalk.exe counts them as lost.
+  // To be called when the process ends: waits a limited time until the last walks were sent. Events are walked up to
+  // end(), or up to the end of that time. Later events are only counted as wanted, so that mixwalk.exe counts them as
+  // lost.
   void close() noexcept;
 
  private:
-  // What it happened to.
+  // What the event happened to: the type or the module.
   struct Subject {
     std::shared_ptr<const std::string> name;
     bool wanted = false;
   };
-  // One callback: as long as it lives, end() waits.
+  // A callback in progress: end() waits for the end of its life.
   class Callback;
 
   // Walks the calling thread, or counts the event as dropped. `id`: a ClassID; for SampleEvent::module_load, a
-  // ModuleID. `counted`: whether it is counted as a wanted event.
+  // ModuleID. `counted`: whether the event has been counted as a wanted one.
   void take(SampleEvent event, UINT_PTR id) noexcept;
   void walk(SampleEvent event, UINT_PTR id, bool& counted);
   void stop_walking() noexcept;
@@ -100,18 +103,18 @@ class EventSource {
   // Written before `event_` is set, and while no callback is running.
   std::string wanted_name_;
   ModuleNameFilter wanted_modules_;
-  DWORD mask_ = 0;  // the runtime's, before begin()
+  DWORD mask_ = 0;  // the runtime's mask before begin()
   std::uint64_t every_ = 1;
   std::atomic<std::uint64_t>* wanted_events_ = nullptr;
   bool ask_clr_ = true;
   bool lost_ = false;  // a callback did not end in time
   UniqueHandle ready_, finished_;
 
-  std::atomic<SampleEvent> event_{SampleEvent::dump};  // dump: none is wanted
+  std::atomic<SampleEvent> event_{SampleEvent::dump};  // `dump` if no event is wanted
   std::atomic<bool> closing_{false};
-  std::atomic<SampleEvent> unwalked_{SampleEvent::dump};  // what is only counted, because the process is ending
-  std::atomic<std::uint32_t> callbacks_{0};            // under way
-  std::atomic<std::uint64_t> seen_{0};                 // events of what is wanted
+  std::atomic<SampleEvent> unwalked_{SampleEvent::dump};  // the event that is only counted while the process ends
+  std::atomic<std::uint32_t> callbacks_{0};            // callbacks in progress
+  std::atomic<std::uint64_t> seen_{0};                 // how many events of a wanted type or module have happened
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::size_t> bytes_waiting_{0};
   BoundedQueue<std::unique_ptr<EventSample>, kSlots> queue_;
@@ -119,7 +122,7 @@ class EventSource {
   SRWLOCK images_lock_ = SRWLOCK_INIT;
   std::shared_ptr<const ModuleTable> images_;
   SRWLOCK types_lock_ = SRWLOCK_INIT;
-  std::unordered_map<clr::ClassID, Subject> types_;  // that were thrown or allocated
+  std::unordered_map<clr::ClassID, Subject> types_;  // the types that were thrown or allocated
 };
 
 }  // namespace mixwalk

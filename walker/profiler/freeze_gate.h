@@ -7,11 +7,11 @@
 
 namespace mixwalk {
 
-// Admits freezes until the process begins to end. Held during one freeze only; no call that could trigger a GC is made
-// while it is held. One thread freezes, any thread may close the gate.
+// Admits freezes until the process begins to end. The gate is held during one freeze only, and no call that could
+// trigger a GC is made while it is held. One thread freezes, any thread may close the gate.
 class FreezeGate {
  public:
-  // A freeze may begin while one of these lives and is true.
+  // A freeze may begin while a Pass lives and converts to true.
   class Pass {
    public:
     explicit Pass(FreezeGate& gate) noexcept : gate_(gate) {
@@ -30,8 +30,8 @@ class FreezeGate {
     bool held_;
   };
 
-  // Admits no freeze any more, ever, and waits for the current one, for a limited time, and not for a thread that has
-  // ended. `freezer`: the thread that freezes; null if there is none.
+  // From here on the gate admits no freeze. This waits a limited time for the current one, but not if the freezing
+  // thread has ended. `freezer`: the thread that freezes; null if there is none.
   //
   // Folklore: ExitProcess ends our thread at any instruction, and only then runs the DllMain of coreclr, which tells us
   // of the shutdown. A lock that our thread held would never become free. (Test: ends_test.)
@@ -44,7 +44,7 @@ class FreezeGate {
   }
 
  private:
-  // Far longer than a freeze takes, and still a short delay of the program's end.
+  // Far longer than a freeze takes, but still a short delay of the program's end.
   static constexpr ULONGLONG kCloseMs = 1'000;
   static constexpr std::uint32_t kFreezing = 1, kClosed = 2;
 

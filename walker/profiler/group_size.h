@@ -14,7 +14,7 @@ class GroupSize {
 
   std::size_t threads() const noexcept { return threads_; }
 
-  // Says how many threads the group had, and how many were not copied before the supervisor resumed the group.
+  // Reports how many threads the group had, and how many were not copied before the supervisor resumed the group.
   void took(std::size_t threads, std::size_t late) noexcept {
     if (late != 0) {
       threads_ = std::max(threads - std::min(late, threads), kMin);

@@ -22,7 +22,7 @@ namespace mixwalk {
 // dump or a recording. Runs on the sampler's thread. Not frozen-safe; may throw std::bad_alloc.
 class ListedImages {
  public:
-  // Before the first use, and again for each visit: lists the images.
+  // Lists the images. To be called before the first use, and again for each visit.
   void begin();
 
   // Lists the images anew.
@@ -30,17 +30,17 @@ class ListedImages {
   const ModuleView& view() const noexcept { return view_; }
   // Never null after begin().
   std::shared_ptr<const ModuleTable> table() const noexcept { return table_; }
-  // There after begin().
+  // Must not be called before begin().
   const ImageUnloads& unloads() const noexcept { return *unloads_; }
-  // Counts up whenever an index in the list, or a number, means something else from then on.
+  // A number that grows whenever an index in the list, or a number of an image, gets another meaning.
   std::uint64_t generation() const noexcept { return generation_; }
 
   // Whether the images at these indices are still the listed ones, and none of them was unloaded since `mark` of
   // unloads(). An image whose headers may not be read counts as still loaded.
   bool still_loaded(std::span<const std::size_t> images, std::uint64_t mark);
-  // The index of an image that a thread met in a callback; Frame::kNone: it is not listed.
+  // The index of an image that a thread met in a callback, or Frame::kNone if it is not listed.
   std::int32_t index_of(const EventSample::Image& image) const;
-  // Whether code of the stack is in an image that was loaded since the images were listed. If so, they have been listed
+  // Whether code of the stack is in an image that was loaded since the images were listed. If so, this has listed them
   // again.
   bool have_changed_for(const Stack& stack);
 
@@ -68,14 +68,14 @@ class ListedImages {
   std::uint64_t listed_mark_ = 0;  // ImageUnloads::mark() before the images were listed
   ULONGLONG read_ms_ = 0;
   struct {
-    std::vector<bool> images;   // those in view_ that were found still loaded
-    std::uint64_t unloads = 0;  // ImageUnloads::mark() then
+    std::vector<bool> images;   // the images in view_ that were found still loaded
+    std::uint64_t unloads = 0;  // ImageUnloads::mark() when they were found
     ULONGLONG since_ms = 0;
   } known_loaded_;
   std::unordered_set<std::uint64_t> unknown_code_;  // addresses that were in no image
-  std::vector<std::int32_t> numbers_of_view_;       // of the images in view_: their indices in numbered_
+  std::vector<std::int32_t> numbers_of_view_;       // for each image in view_: its index in numbered_
   std::vector<Module> numbered_;
-  std::map<Module, std::int32_t, ModuleOrder> numbers_;  // their indices
+  std::map<Module, std::int32_t, ModuleOrder> numbers_;  // the index of each module in numbered_
 };
 
 }  // namespace mixwalk

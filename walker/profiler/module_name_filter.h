@@ -14,8 +14,8 @@ namespace mixwalk {
 // loader waits.
 class ModuleNameFilter {
  public:
-  ModuleNameFilter() = default;  // all of them
-  // UTF-8; empty means all of them. May throw std::bad_alloc.
+  ModuleNameFilter() = default;  // every module is wanted
+  // UTF-8; an empty text means that every module is wanted. May throw std::bad_alloc.
   explicit ModuleNameFilter(std::string_view wanted) : wanted_(without_ending(to_utf16(wanted))) {}
 
   // `file_name`: without its folder.

@@ -7,12 +7,12 @@
 
 namespace mixwalk {
 
-// Zeroed memory directly from the system; only touched pages take physical memory. It is not from the heap, since a
-// frozen thread may hold the heap's lock.
+// Zeroed memory directly from the system; only touched pages take physical memory. The heap is not used, since a frozen
+// thread may hold the heap's lock.
 template <class T>
 class Pages {
  public:
-  // Empty where the process has no memory left.
+  // The memory is empty if the process has no memory left.
   explicit Pages(std::size_t count) noexcept {
     void* memory = VirtualAlloc(nullptr, count * sizeof(T), MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
     if (memory != nullptr) all_ = {static_cast<T*>(memory), count};

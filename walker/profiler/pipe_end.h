@@ -10,11 +10,11 @@
 
 namespace mixwalk {
 
-// The DLL's end of the pipe to mixwalk.exe. Never used while anything is frozen. One thread may send
-// while another one receives. A broken pipe ends every call with failure, at once.
+// The DLL's end of the pipe to mixwalk.exe. Never used while anything is frozen. One thread may send while another one
+// receives. If the pipe breaks, every call fails at once.
 class PipeEnd {
  public:
-  // Returns false if the name is not one of mixwalk's, or the process in the name does not serve the pipe.
+  // Returns false if the name is not one of mixwalk's, or if the pipe is not served by the process in the name.
   bool connect(const std::wstring& name);
   bool send(const Message& message);
   // Sends the last message of a visit that failed. Allocates nothing, and waits for the reader only for a short time.
@@ -32,7 +32,7 @@ class PipeEnd {
     if (io) CancelIoEx(io->handle(), nullptr);
   }
 
-  std::optional<PipeIo> in_, out_;  // the same pipe: each has its own pending operation
+  std::optional<PipeIo> in_, out_;  // the same pipe twice, because each has its own pending operation
 };
 
 }  // namespace mixwalk

@@ -10,10 +10,10 @@
 namespace mixwalk {
 
 // The profiler that the CLR calls: it maintains the thread registry and starts the agent. All callbacks return at once,
-// except for these. Shutdown waits for the freeze under way and for the last events; ThreadDestroyed waits while its
-// thread is being walked; ModuleUnloadStarted and DynamicMethodUnloaded wait while the runtime is being asked for a
-// name. ExceptionThrown, ObjectAllocated, ClassLoadFinished and ModuleLoadFinished walk their own thread where a
-// recording asks for these events.
+// except these: Shutdown waits for the freeze in progress and for the last events. ThreadDestroyed waits while its
+// thread is being walked. ModuleUnloadStarted and DynamicMethodUnloaded wait while the runtime is being asked for a
+// name. ExceptionThrown, ObjectAllocated, ClassLoadFinished and ModuleLoadFinished walk their own thread if a recording
+// asks for these events.
 class Profiler final : public clr::ICorProfilerCallback9 {
  public:
   Profiler();

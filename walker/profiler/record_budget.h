@@ -18,15 +18,15 @@ class RecordBudget {
         wanted_ns_(wanted_ns),
         period_ns_(wanted_ns) {}
 
-  // From when on our threads have used `cpu_ns`.
+  // Our threads had used `cpu_ns` of CPU time at `now_ns`.
   void begin(std::uint64_t now_ns, std::uint64_t cpu_ns) noexcept {
     begun_ns_ = now_ns;
     cpu_ns_ = cpu_ns;
   }
   // A thread that had work was frozen by itself.
   void add_thread(std::uint64_t frozen_ns) noexcept { add_group(1, frozen_ns); }
-  // `threads` that had work were frozen together. At most as many of them as there are processors could have worked
-  // meanwhile.
+  // `threads` that had work were frozen together. Only as many of them as there are processors could have worked in
+  // that time.
   void add_group(std::size_t threads, std::uint64_t frozen_ns) noexcept {
     working_ += threads;
     frozen_ns_ += static_cast<std::uint64_t>(std::min(static_cast<double>(threads), processors_) *
@@ -36,7 +36,7 @@ class RecordBudget {
   void add_again(std::uint64_t frozen_ns) noexcept { frozen_ns_ += frozen_ns; }
   // One round of samples is over.
   void end_round() noexcept { ++rounds_; }
-  // The next reading of cpu_ns is due: each reading costs a system call or two.
+  // Whether the next reading of cpu_ns is due. Each reading costs a system call or two.
   bool is_due(std::uint64_t now_ns) const noexcept {
     return share_ > 0 && rounds_ != 0 && now_ns - begun_ns_ >= (measured_ ? kWindowNs : kFirstNs);
   }
@@ -46,7 +46,7 @@ class RecordBudget {
     const double taken = static_cast<double>(cpu_ns - cpu_ns_) / processors_ +
                          static_cast<double>(frozen_ns_) / width;
     const double needed = taken / rounds / share_;
-    // A thread's CPU time comes in ticks of 10 to 16 ms: one reading alone says little.
+    // A thread's CPU time comes in ticks of 10 to 16 ms, so one reading alone is not exact.
     needed_ns_ = measured_ ? (needed_ns_ + needed) / 2 : needed;
     measured_ = true;
     const double period = std::clamp(needed_ns_, static_cast<double>(wanted_ns_),
@@ -69,7 +69,7 @@ class RecordBudget {
   double processors_;
   std::uint64_t wanted_ns_, period_ns_;
   std::uint64_t begun_ns_ = 0, cpu_ns_ = 0;
-  std::uint64_t rounds_ = 0, working_ = 0, frozen_ns_ = 0;  // since then
+  std::uint64_t rounds_ = 0, working_ = 0, frozen_ns_ = 0;  // since the last measurement
   double needed_ns_ = 0;
   bool measured_ = false;
 };

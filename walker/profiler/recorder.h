@@ -29,11 +29,11 @@ namespace mixwalk {
 
 // Records until it is told to stop, and sends the records of .mixwalk files: repeated samples of all threads, or the
 // walks of an EventSource and the copies of ImageLoads. Runs on the agent's thread, which samples; one more thread
-// writes to the pipe, and one listens to it. Lives on the heap (Agent::with_sampler says why).
+// writes to the pipe, and one reads from it. A Recorder lives on the heap (Agent::with_sampler says why).
 //
-// The target never waits for mixwalk.exe: chunks go through a bounded ring, and while the ring is full, samples are not
-// taken, and are counted as dropped. The memory in the target is bounded as well: when the tables of interned frames
-// have reached a certain size, a new file begins.
+// The target never waits for mixwalk.exe: chunks go through a bounded ring, and while the ring is full, samples are
+// counted as dropped instead of being taken. The memory in the target is bounded as well, since a new file begins when
+// the tables of interned frames have reached a certain size.
 class Recorder {
  public:
   Recorder(Sampler& sampler, EventSource& events, PipeEnd& pipe, const Hello& hello)
@@ -50,25 +50,25 @@ class Recorder {
     WindowsThread thread;
     std::string description;
     std::uint64_t cpu = 0;  // cpu_time() at its last sample
-    Sampler::Last last;     // and where it stood then
-    std::uint32_t stack = Recording::kNone;  // its node
-    Completeness completeness = Completeness::partial;  // of that stack
-    bool moves = true;  // it had another stack at its last sample than before, or has none yet
-    std::uint64_t missed_value = 0;  // of moments that gave no sample: the next sample has it as well
+    Sampler::Last last;     // where the thread was at its last sample
+    std::uint32_t stack = Recording::kNone;  // the node of its last stack
+    Completeness completeness = Completeness::partial;  // of the last stack
+    bool moves = true;  // its last two stacks were different, or it has no stack yet
+    std::uint64_t missed_value = 0;  // the values of moments that gave no sample, which are added to the next sample
   };
 
-  // Of events: what is known of a thread, by its ids.
+  // For events: what is known about a thread. The key is its two ids.
   struct Source {
     std::string description;
     bool wanted = false;
   };
-  // An event, and the thread that it happened to.
+  // An event, and the thread to which it happened.
   struct EventMoment {
     std::uint64_t time_ns = 0;  // TickClock
     std::uint64_t value = 1;
     std::uint32_t os_id = 0;
     std::uint64_t clr_id = 0;
-    std::string thread_name;  // managed; empty if none
+    std::string thread_name;  // the managed name; empty if none
     std::string subject;
   };
 
@@ -104,7 +104,7 @@ class Recorder {
   bool sample_alone(std::uint64_t now, const Due& due, const Sampler::Sample* in_group = nullptr);
   bool add_sample(std::uint64_t now, const Due& due, const Sampler::Sample& sample);
   std::uint64_t own_cpu_time() const;
-  void keep_budget(std::uint64_t now);  // by clock_
+  void keep_budget(std::uint64_t now);  // `now`: the time of clock_
   void find_threads();
   bool is_wanted(std::uint32_t os_id, const std::string& description,
                  const std::string& managed) const;
@@ -125,8 +125,8 @@ class Recorder {
   std::optional<RecordingBuilder> builder_;
   StringSink sink_;
   std::optional<RecordingWriter> writer_;
-  bool new_file_ = false;  // the next chunk begins one
-  std::optional<RecordedBytes> pending_;  // made when the ring was full
+  bool new_file_ = false;  // the next chunk begins a new file
+  std::optional<RecordedBytes> pending_;  // a chunk that was made when the ring was full
   BoundedQueue<RecordedBytes, 32> ring_;
   std::atomic<std::size_t> bytes_in_flight_{0};
 
@@ -137,22 +137,22 @@ class Recorder {
   std::map<std::uint32_t, std::unique_ptr<Followed>> threads_;
   std::optional<RecordBudget> budget_;
   HANDLE writer_handle_ = nullptr;  // as long as record() runs
-  std::uint64_t find_threads_ns_ = 0;  // when they are looked for next
+  std::uint64_t find_threads_ns_ = 0;  // when threads are looked for next
   std::uint64_t last_tick_ns_ = 0;  // the time of the newest sample
-  std::unique_ptr<ImageLoads> image_loads_;  // of SampleEvent::module_load, as long as record() runs
+  std::unique_ptr<ImageLoads> image_loads_;  // for SampleEvent::module_load, as long as record() runs
   std::map<std::pair<std::uint32_t, std::uint64_t>, Source> sources_;
-  std::uint64_t dropped_events_ = 0;  // of dropped_events(), those in dropped_
-  std::uint64_t dropped_ = 0;       // these two: of the file that is being made
+  std::uint64_t dropped_events_ = 0;  // how many of dropped_events() are included in dropped_
+  std::uint64_t dropped_ = 0;       // dropped_ and file_samples_ belong to the file that is being made
   const char* problem_ = nullptr;  // why the recording cannot go on
-  std::uint64_t dropped_written_ = 0;  // of dropped_, those that a chunk has told
-  std::uint64_t events_written_ = 0;   // of progress_.events, those that a chunk has told
+  std::uint64_t dropped_written_ = 0;  // how many of dropped_ a chunk has reported
+  std::uint64_t events_written_ = 0;   // how many of progress_.events a chunk has reported
   std::uint64_t file_samples_ = 0;
   DWORD writer_id_ = 0, listener_id_ = 0;
 
-  UniqueHandle stop_, more_;          // events: end the recording; the ring is not empty
-  std::atomic<bool> broken_{false};   // the pipe
+  UniqueHandle stop_, more_;          // events: the recording is to end; the ring is not empty
+  std::atomic<bool> broken_{false};   // whether the pipe is broken
   std::atomic<bool> finished_{false}; // no more chunks will come
-  std::atomic<WorkEnd> worker_end_{WorkEnd::done};  // of the writer and the listener: what failed
+  std::atomic<WorkEnd> worker_end_{WorkEnd::done};  // what failed in the writer or the listener
 };
 
 }  // namespace mixwalk

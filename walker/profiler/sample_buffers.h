@@ -17,7 +17,7 @@ class SampleBuffers {
   // The largest stack that is copied whole. Eight times the default of a .NET thread.
   static constexpr std::size_t kStackBytes = 12 << 20;
 
-  // Returns false if the process has no memory left; nothing can be sampled.
+  // Returns false if the process had no memory left for the buffers. Nothing can be sampled then.
   bool ready() const noexcept { return !stack_.empty() && !entries_.empty() && !frames_.empty() && !guess_.empty(); }
   std::span<std::byte> stack() const noexcept { return stack_.all(); }
   std::span<ManagedEntry> entries() const noexcept { return entries_.all(); }

@@ -35,7 +35,7 @@
 
 namespace mixwalk {
 
-// What outlives a dump or a recording.
+// The services that outlive a dump or a recording.
 struct SamplerServices {
   ThreadRegistry& registry;
   FreezeGate& gate;
@@ -50,42 +50,42 @@ class Sampler {
   Sampler(ClrInterfaces& clr, const SamplerServices& services, Supervisor& supervisor,
           const SampleBuffers& buffers);
 
-  // Before the first sample: warms the CLR up, reads the images, chooses canaries.
+  // To be called before the first sample: warms the CLR up, lists the images, chooses canaries.
   void begin(const DumpRequest& request);
-  // A thread of ours, never to be sampled.
+  // Whether this is one of our own threads, which are never sampled.
   bool is_own_thread(DWORD id) const noexcept;
 
-  // One sample. Frame::module counts modules(); all frames but native ones have names. `copied`: the same sample walked
-  // from its copy; empty unless both engines were asked for. Returns nothing if the process is ending.
+  // One sample. Frame::module is an index into modules(), and all frames except native ones have names. `copied` is the
+  // same sample walked from its copy, and has no value unless both engines were asked for.
   struct Sample {
     Thread thread;
     std::optional<Thread> copied;
     CaptureFault fault = CaptureFault::none;
-    bool unmoved = false;  // the thread has no stack here: it is that of the sample before
-    bool look_again = false;  // why it was skipped: at another moment there is a sample of it
+    bool unmoved = false;  // the thread has no stack here, because its stack is that of the last sample
+    bool look_again = false;  // the thread was skipped, but it can be sampled at another moment
     // The stack has a gap, and code or an image was unloaded while it was looked at.
     bool gap_may_be_unloaded_code = false;
-    bool lacks_runtime = false;  // a stack with a gap, of which the runtime was not asked
+    bool lacks_runtime = false;  // the stack has a gap, and the runtime was not asked about it
   };
-  // What the frames and the names of a stack rest on.
+  // What the frames and the names of a stack depend on.
   struct Grounds {
-    UnloadGate::Mark mark;  // nothing of it had gone up to here
-    std::uint64_t image_mark = 0;  // of the images that were unloaded, before the freeze
+    UnloadGate::Mark mark;  // nothing of the stack had been unloaded up to this mark
+    std::uint64_t image_mark = 0;  // a mark of the unloaded images, from before the freeze
     Footprint managed;
-    std::vector<std::size_t> images;  // places in the list of images, each once
+    std::vector<std::size_t> images;  // indices into the list of images, each once
   };
-  // Where the thread was at its last sample. It is not used where code on which it depends was unloaded since.
+  // Where the thread was at its last sample. It is not used if code on which it depends was unloaded since.
   struct Last {
     UnmovedStack stack;
     Grounds grounds;
-    std::uint64_t generation = 0;  // of names and images
+    std::uint64_t generation = 0;  // the generation of names and images
   };
   std::optional<Sample> sample(WindowsThread& thread, std::uint32_t os_id,
                                const DumpRequest& request, Last* last = nullptr);
 
   // One sample for each of the threads that are frozen together, walked from their copies. The order of `threads` is
-  // kept. `engine`: copy, or automatic: for a stack with a gap, sample() may then ask the runtime. `arena`: room for
-  // all their stacks; empty means 12 MiB. Returns nothing if the process is ending.
+  // kept. `engine` is `copy` or `automatic`; with `automatic`, sample() may ask the runtime later about a stack with a
+  // gap. `arena`: room for all their stacks; if it is empty, 12 MiB are used. Returns nothing if the process is ending.
   struct GroupThread {
     std::uint32_t os_id = 0;
     const ThreadHandle* thread = nullptr;
@@ -93,16 +93,16 @@ class Sampler {
     Sample sample;
   };
   static constexpr std::size_t kMaxInGroup = GroupFreeze::kMax;
-  // How long the group was frozen, in nanoseconds.
+  // Returns how long the group was frozen, in nanoseconds.
   std::optional<std::uint64_t> sample_group(std::span<GroupThread> threads, Engine engine,
                                             std::span<std::byte> arena);
 
-  // The stack of a thread's walk of itself, with names. Returns nothing if code was unloaded since, and the addresses
-  // of the walk may mean something else now.
+  // The stack of a thread that has walked itself, with names. Returns nothing if code was unloaded since then, because
+  // the addresses of the walk may mean something else now.
   std::optional<Stack> finish_event(EventSample& event);
-  // The stack of a thread that has loaded a native image, from its copy `stack`. Returns nothing if as above.
+  // The stack of a thread that has loaded a native image, from its copy `stack`. Returns nothing in the same case.
   std::optional<Stack> finish_image_load(const ImageLoad& load, std::span<const std::byte> stack);
-  // There after begin().
+  // Must not be called before begin().
   const ImageUnloads& image_unloads() const noexcept { return images_.unloads(); }
   // The images as they were last listed; never null after begin().
   std::shared_ptr<const ModuleTable> images() const noexcept { return images_.table(); }
@@ -113,12 +113,13 @@ class Sampler {
   std::span<const Assembly> assemblies() const noexcept { return il_.assemblies(); }
   ThreadRegistry& registry() const noexcept { return services_.registry; }
   UnloadGate& unload_gate() const noexcept { return services_.unload_gate; }
-  // Of a managed thread, UTF-8; empty if none, or not known.
+  // The name of a managed thread, UTF-8; empty if it has none, or if it is not known.
   std::string managed_name(std::uint32_t os_id) const { return services_.registry.name_of(os_id); }
-  // Afterwards names are looked up anew, modules() begins anew, and every stack is walked anew: otherwise everything
-  // that was ever met would stay in memory.
+  // Makes the sampler look up names anew, begin modules() anew, and walk every stack anew. Otherwise everything that
+  // was ever met would stay in memory.
   void forget();
-  // Why no thread can be sampled any more; null if threads can be sampled. Waits a short time before it gives a reason.
+  // Why threads cannot be sampled any more, or null if they can be sampled. Waits a short time before it gives a
+  // reason.
   const char* obstacle() const noexcept;
   BreakerState breaker() const { return services_.breaker.state(GetTickCount64()); }
   Supervisor& supervisor() const noexcept { return supervisor_; }
@@ -133,10 +134,10 @@ class Sampler {
             Last* last);
   void begin_look();
   void drop_stale(Last& last);
-  // How a look was made.
+  // How a thread was looked at.
   struct Look {
     bool both_engines = false;
-    bool asked = true;  // false if the runtime could know more of a stack with a gap
+    bool asked = true;  // false if the runtime may know more about a stack with a gap
     std::uint64_t generation = 0;
   };
   void finish_look(Sample& result, RawSample& raw, const Look& look, Last* last);
@@ -163,14 +164,14 @@ class Sampler {
   ClrIlSource il_;
   ClrStubTargets targets_;
   ClrManagedCode code_;
-  UnloadGate::Mark last_mark_;  // names_ has forgotten what was unloaded up to here
+  UnloadGate::Mark last_mark_;  // names_ has forgotten everything that was unloaded up to this mark
   std::vector<UnloadGate::Unload> unloads_;
-  DWORD paused_ms_ = 0;  // in all, between the looks of this dump
+  DWORD paused_ms_ = 0;  // the sum of the pauses between the looks of this dump
   ListedImages images_;
   EntryHints hints_;
   LiveMemory outside_;
-  Grounds grounds_;                // of the sample under way
-  std::vector<GroupMember> group_;  // of the group under way
+  Grounds grounds_;                // of the sample in progress
+  std::vector<GroupMember> group_;  // of the group in progress
 };
 
 }  // namespace mixwalk

@@ -13,18 +13,18 @@
 
 namespace mixwalk {
 
-// Which CLR thread runs on which OS thread, from the profiler's callbacks. Not frozen-safe.
+// Knows which CLR thread runs on which OS thread, from the profiler's callbacks. Not frozen-safe.
 //
 // A ThreadID is a pointer that the CLR frees after its ThreadDestroyed callback, so a thread that is being walked is
-// claimed, and destroyed() waits for the end of the claim. (Folklore: without that, a program that starts and ends
+// claimed, and destroyed() waits for the end of the claim. (Folklore: without the claim, a program that starts and ends
 // threads all the time was ended after 20 s by "Fatal error. 0x8013135E".) Once destroyed() has begun, the thread can
 // no longer be claimed.
 //
 // No wait in this class is endless, since its callers are the program's threads. A wait for the end of claims lasts as
-// long as their owners can still end them. Where the lock is not to be had, because the program has stopped a thread
-// that held it, the registry knows nothing any more and gives no claim.
+// long as the owners of the claims can still end them. If the lock does not become free, because the program has
+// stopped a thread that holds it, the registry counts as lost: it knows no threads and gives no claim.
 //
-// Where memory is missing, every function but destroyed() throws std::bad_alloc: the thread is then not known.
+// If memory is missing, every function except destroyed() throws std::bad_alloc; the thread is then not known.
 class ThreadRegistry {
  public:
   struct Entry {
@@ -32,21 +32,22 @@ class ThreadRegistry {
     std::string name;  // UTF-8
   };
 
-  // `thread` is the thread that claims. destroyed() waits for a claim no longer than `patience_ms`,
-  // and not at all once `thread` has ended. The caller keeps and closes the handle.
+  // `thread` is the thread that claims. destroyed() waits for a claim no longer than `patience_ms`, and not at all once
+  // `thread` has ended. The caller keeps and closes the handle.
   void set_claimer(HANDLE thread) noexcept { claimer_ = thread; }
   void set_patience(DWORD patience_ms) noexcept { patience_ms_ = patience_ms; }
 
-  // From the callbacks, on any thread of the target.
+  // Called by the callbacks, on any thread of the target.
   void assigned(std::uint64_t clr_id, std::uint32_t os_id);
   void renamed(std::uint64_t clr_id, std::string name);
   void destroyed(std::uint64_t clr_id);
 
-  // To be called around the one enumeration of an attach: callbacks may already be coming in, and what they said about
+  // To be called around the one enumeration of an attach. Callbacks may already be coming in, and what they said about
   // a thread is newer than the enumeration.
   void begin_enumeration();
-  // To be called before the CLR is asked about a thread of its list: the claim keeps the thread from being freed
-  // meanwhile. Returns false if the thread was destroyed since the enumeration began, and must not be asked about.
+  // To be called before the CLR is asked about a thread of its list, because the claim keeps the thread from being
+  // freed meanwhile. Returns false if the thread was destroyed since the enumeration began; the CLR must not be asked
+  // about it then.
   bool claim_listed(std::uint64_t clr_id);
   void enumerated(std::uint64_t clr_id, std::uint32_t os_id);
   void end_enumeration() noexcept;
@@ -55,9 +56,9 @@ class ThreadRegistry {
   std::optional<Entry> claim(std::uint32_t os_id);
   void release(std::uint64_t clr_id) noexcept;
 
-  // What is known about a thread, without waiting and without allocating: for callers for which others wait. `clr_id`
-  // is 0 where the thread is not known, or where another thread has the lock at this moment. A name that is too long is
-  // left out.
+  // What is known about a thread. Getting it neither waits nor allocates, so it is for callers for which other threads
+  // wait. `clr_id` is 0 if the thread is not known, or if another thread has the lock at this moment. A name that is
+  // too long is left out.
   struct Glance {
     std::uint64_t clr_id = 0;
     std::uint32_t name_bytes = 0;
@@ -65,11 +66,11 @@ class ThreadRegistry {
   };
   void glance(std::uint32_t os_id, Glance& into) noexcept;
 
-  // UTF-8; empty if none, or not known.
+  // The thread's name, UTF-8; empty if it has none, or if it is not known.
   std::string name_of(std::uint32_t os_id);
-  // The OS threads of all that are known, ascending.
+  // The ids of the OS threads that are known, ascending.
   std::vector<std::uint32_t> os_ids();
-  // A thread whose name begins with this text, for which this waits that long. Returns nothing if there is none.
+  // Waits up to `milliseconds` for a thread whose name begins with `prefix`. Returns nothing if there is none.
   std::optional<std::uint32_t> wait_for_name(const std::string& prefix, DWORD milliseconds);
 
  private:
@@ -80,7 +81,7 @@ class ThreadRegistry {
   };
   void remember_destroyed(std::uint64_t clr_id) noexcept;
   std::optional<std::uint32_t> named(const std::string& prefix) const;
-  // Whether a claim can still end, if this has waited for its end since `begun` (GetTickCount64).
+  // Whether a claim can still end, if the caller has waited for its end since `begun` (GetTickCount64).
   bool is_worth_waiting(ULONGLONG begun) const noexcept;
   void mark_inconsistent() noexcept;
 
@@ -93,13 +94,13 @@ class ThreadRegistry {
   std::unordered_set<std::uint64_t> destroyed_meanwhile_;
   bool enumerating_ = false;
   std::atomic<ULONGLONG> lost_since_{0};  // GetTickCount64
-  std::atomic<bool> lost_{false};  // the lock was not to be had: what is written here may be wrong
+  std::atomic<bool> lost_{false};  // the lock did not become free: the data here may be wrong
   std::atomic<int> all_claims_{0};
   std::atomic<HANDLE> claimer_{nullptr};
   std::atomic<DWORD> patience_ms_{kPatienceMs};
 };
 
-// A claim by scope.
+// A claim that ends with its scope.
 class ThreadClaim {
  public:
   ThreadClaim(ThreadRegistry& registry, std::uint32_t os_id)
@@ -111,7 +112,7 @@ class ThreadClaim {
   ThreadClaim& operator=(const ThreadClaim&) = delete;
 
   const std::optional<ThreadRegistry::Entry>& entry() const noexcept { return entry_; }
-  // The claim never ends: the probe's worker may walk the thread at any later moment.
+  // Makes the claim last for ever, because the probe's worker may walk the thread at any later moment.
   void keep() noexcept { kept_ = true; }
 
  private:

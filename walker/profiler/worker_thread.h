@@ -12,13 +12,13 @@
 
 namespace mixwalk {
 
-// A thread of this DLL's own; the destructor joins it. It is not std::thread: winpthreads' thread keeps state that
-// outlives the DLL. An exception from `work` is caught in the thread's start function: `failed` is then called on the
-// same thread, and must not throw.
+// A thread of this DLL's own; the destructor joins it. It is not std::thread, because winpthreads' thread keeps state
+// that outlives the DLL. If `work` throws, the thread's start function catches the exception and calls `failed` on the
+// same thread. `failed` must not throw.
 //
-// join() waits for the thread without a limit; that is for ever where the program has suspended the thread for good or
+// join() waits for the thread without a limit. That is for ever if the program has suspended the thread for good or
 // holds the loader lock. So only the agent's thread may own a WorkerThread, and may join it only with nothing frozen,
-// claimed or locked: then no thread of the program waits for the agent's thread.
+// claimed or locked, so that no thread of the program waits for the agent's thread.
 class WorkerThread {
  public:
   WorkerThread() = default;
@@ -30,16 +30,16 @@ class WorkerThread {
   WorkerThread(const WorkerThread&) = delete;
   WorkerThread& operator=(const WorkerThread&) = delete;
 
-  // Returns false if no thread could be made.
+  // Returns false if no thread could be created.
   explicit operator bool() const noexcept { return static_cast<bool>(handle_); }
-  // Returns false if no thread could be created, or the thread does not run yet after that time. A new thread needs the
-  // loader lock before its first instruction.
+  // Returns false if no thread could be created, or if the thread does not run yet after that time. A new thread needs
+  // the loader lock before its first instruction.
   bool begun_within(DWORD milliseconds) const noexcept {
     return handle_ && WaitForSingleObject(task_->begun.get(), milliseconds) == WAIT_OBJECT_0;
   }
   DWORD id() const noexcept { return id_; }
   HANDLE handle() const noexcept { return handle_.get(); }
-  // Whether it has ended, waited for that long.
+  // Whether the thread has ended. Waits that long for its end.
   bool has_ended(DWORD milliseconds) const noexcept {
     return !handle_ || WaitForSingleObject(handle_.get(), milliseconds) == WAIT_OBJECT_0;
   }
@@ -50,7 +50,7 @@ class WorkerThread {
   }
 
  private:
-  // On the heap: the thread may outlive its owner's stack (Agent::with_sampler).
+  // On the heap, because the thread may outlive its owner's stack (Agent::with_sampler).
   struct Task {
     Task(std::function<void()> to_do, std::function<void(WorkEnd)> at_failure)
         : work(std::move(to_do)), failed(std::move(at_failure)) {}

@@ -11,12 +11,12 @@ namespace mixwalk {
 // no look-up of names.
 class ManagedWalk {
  public:
-  // Whether the CLR knows this address as managed code, ReadyToRun and stubs with IL included.
+  // Whether the CLR knows this address as managed code. ReadyToRun code and stubs with IL count as managed code.
   virtual bool is_managed(std::uint64_t ip) noexcept = 0;
 
-  // DoStackSnapshot of the frozen thread into sample.entry_buffer. `seed`: the registers of the topmost managed frame,
-  // or null where none was found (never a guess: a wrong seed makes the CLR read wild memory). Sets entry_count,
-  // entries_cut, managed_walked and refusal.
+  // Calls DoStackSnapshot for the frozen thread; its frames go to sample.entry_buffer. `seed`: the registers of the
+  // topmost managed frame, or null if none was found. It is never a guess, because a wrong seed makes the CLR read wild
+  // memory. Sets entry_count, entries_cut, managed_walked and refusal.
   virtual void walk(std::uint64_t clr_thread, const Registers* seed, RawSample& sample) noexcept = 0;
 
  protected:

@@ -11,24 +11,24 @@
 
 namespace mixwalk {
 
-// One callback of DoStackSnapshot: a managed frame, or (function = 0) the start of a native run.
+// One callback of DoStackSnapshot: a managed frame or, if `function` is 0, the start of a native run.
 struct ManagedEntry {
   std::uint64_t function = 0;  // FunctionID
   std::uint64_t ip = 0;
   Registers registers;
 };
 
-// Why nothing of a thread's stack was copied.
+// Why a thread's stack was not copied.
 enum class CaptureFault : std::uint8_t {
   none,
-  not_suspended,  // SuspendThread or GetThreadContext failed: the thread is ending
+  not_suspended,  // SuspendThread or GetThreadContext failed, because the thread is ending
   off_stack,      // Rsp is not on the thread's own stack (a fiber, a foreign stack)
-  overdue,        // the supervisor let it run before its stack was copied
+  overdue,        // the supervisor resumed it before its stack was copied
   no_room,        // the stacks of the group's other threads left no room for this one
 };
 
-// The result of one freeze of one thread. Frozen-safe to fill: plain values in buffers that were allocated before; the
-// caller owns every buffer.
+// The result of one freeze of one thread. Filling it is frozen-safe, since its buffers were allocated before the
+// freeze. The caller owns every buffer.
 struct RawSample {
   RawSample(std::span<std::byte> stack_buffer, std::span<ManagedEntry> entry_buffer) noexcept
       : stack(stack_buffer), entry_buffer(entry_buffer) {}
@@ -56,15 +56,15 @@ struct RawSample {
   StackCopy stack;
 
   bool managed_walked = false;  // DoStackSnapshot was called and returned S_OK
-  std::uint32_t refusal = 0;    // else what it returned, or why it was not called; 0 if not wanted
+  std::uint32_t refusal = 0;    // what it returned otherwise, or why it was not called; 0 if not wanted
   ProbeResult probe = ProbeResult::none;
   bool overdue = false;  // the supervisor ended the freeze
-  bool unmoved = false;  // it stands where it stood last: the CLR was not asked
-  bool at_risk = false;  // it may hold a lock of the runtime, and so the CLR was not asked
+  bool unmoved = false;  // it is where it was at its last sample, so the CLR was not asked
+  bool at_risk = false;  // it may hold a lock of the runtime, so the CLR was not asked
   std::size_t entry_count = 0;
   bool entries_cut = false;  // more callbacks came than the buffer holds
-  // The time from before SuspendThread until the thread had stopped, which depends on the system's scheduling; and the
-  // time from then until it ran again.
+  // stopping_ns is the time from before SuspendThread until the thread had stopped; it depends on the system's
+  // scheduling. frozen_ns is the time from then until the thread ran again.
   std::uint64_t stopping_ns = 0, frozen_ns = 0;
 
   std::span<ManagedEntry> entry_buffer;

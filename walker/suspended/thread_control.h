@@ -22,15 +22,16 @@ class ThreadControl {
   virtual bool suspend() noexcept = 0;
   // Undoes suspend(), even if a supervisor has already done so.
   virtual void resume() noexcept = 0;
-  // Only while suspended. On Windows this is also the call that waits until the thread has really stopped.
+  // To be called only while the thread is suspended. On Windows this call also waits until the thread has really
+  // stopped.
   virtual bool read_registers(Registers& registers) noexcept = 0;
-  // Only while suspended. The thread was suspended before suspend(): by the program, a debugger or the CLR, for reasons
-  // of their own. It may be copied, but the CLR may not be asked to walk it.
+  // To be called only while the thread is suspended. Whether others had suspended the thread before suspend(): the
+  // program, a debugger or the CLR. Such a thread may be copied, but the CLR may not be asked to walk it.
   virtual bool suspended_by_others() const noexcept = 0;
   virtual StackLimits stack_limits() const noexcept = 0;
   // Whether a supervisor is resuming the thread, or has done so since suspend().
   virtual bool overdue() const noexcept = 0;
-  // Of an overdue thread: the last moment at which it was still frozen, by now_ns().
+  // For an overdue thread: the last moment at which it was still frozen, by now_ns().
   virtual std::uint64_t last_frozen_ns() const noexcept = 0;
   // A monotonic clock, in nanoseconds.
   virtual std::uint64_t now_ns() const noexcept = 0;
@@ -39,7 +40,7 @@ class ThreadControl {
   ~ThreadControl() = default;
 };
 
-// The freeze itself: the thread is frozen during the life of this object.
+// The thread is frozen while this object lives.
 class ScopedSuspension {
  public:
   explicit ScopedSuspension(ThreadControl& thread) noexcept

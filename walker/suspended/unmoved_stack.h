@@ -11,8 +11,8 @@
 namespace mixwalk {
 
 // Where a thread was at its last sample: its registers and every byte of its stack. A thread that is in exactly the
-// same state has the frames that it had then: the copy engine computes them from nothing else but code, and code that
-// is on a stack stays loaded. (Cycle counts say less: they may lag behind a thread that runs.)
+// same state has the same frames again, because the copy engine computes them from this state and from code, and code
+// that is on a stack stays loaded. (Cycle counts are a weaker sign, since they may lag behind a thread that runs.)
 //
 // Comparing is frozen-safe, keeping is not.
 class UnmovedStack {
@@ -26,7 +26,7 @@ class UnmovedStack {
            registers_ == registers && std::memcmp(stack_.data(), now.data(), now.size()) == 0;
   }
 
-  // Of a sample as it was captured, its pointers not rewritten.
+  // Keeps the state of a sample. The pointers in the sample's stack must not have been rewritten yet.
   void keep(const RawSample& sample) {
     const std::span<const std::byte> stack = sample.stack.bytes();
     stack_.clear();
@@ -40,7 +40,7 @@ class UnmovedStack {
  private:
   Registers registers_;
   std::uint64_t begin_ = 0;
-  std::vector<std::byte> stack_;  // empty if not known
+  std::vector<std::byte> stack_;  // empty if the state is not known
 };
 
 }  // namespace mixwalk

@@ -20,7 +20,7 @@ class TickClock {
     QueryPerformanceCounter(&ticks);
     return in_ns(static_cast<std::uint64_t>(ticks.QuadPart));
   }
-  // Of what QueryPerformanceCounter gave.
+  // Converts a value of QueryPerformanceCounter to nanoseconds.
   std::uint64_t in_ns(std::uint64_t ticks) const noexcept {
     return ticks / per_second_ * 1'000'000'000 + ticks % per_second_ * 1'000'000'000 / per_second_;
   }

@@ -14,17 +14,17 @@
 
 namespace mixwalk {
 
-// Tries what a walk needs on a worker thread: a block of the process heap, a look-up in the function tables, and
-// DoStackSnapshot of the canary, a parked managed thread that is suspended for it. Any of these steps may wait for the
-// thread that is frozen at the moment; then the time limit passes, the probe fails, and the worker comes back once the
-// target runs again.
+// Tries the steps of a walk on a worker thread: a block of the process heap, a look-up in the function tables, and
+// DoStackSnapshot of the canary, a parked managed thread that is suspended for this. Any of these steps may wait for
+// the thread that is frozen at the moment. If so, the time limit passes, the probe fails, and the worker continues once
+// the target runs again.
 //
-// The canary is watched by a supervisor of its own: if the canary holds, against all expectation, what the worker waits
+// The canary has a supervisor of its own. If the canary, against all expectation, holds the lock that the worker waits
 // for, the supervisor resumes it after the deadline.
 class CanaryProbe final : public Probe {
  public:
-  // How long an answer may take: a free lock is acquired in microseconds, but on a busy machine the worker must first
-  // get its time slice. Well below the supervisor's deadline.
+  // How long an answer may take. A free lock is acquired in microseconds, but on a busy machine the worker must first
+  // get its time slice. The limit is well below the supervisor's deadline.
   static constexpr DWORD kLimitMs = 20;
 
   CanaryProbe(clr::ICorProfilerInfo3& info, clr::ICorProfilerInfo4* info4,
@@ -38,8 +38,8 @@ class CanaryProbe final : public Probe {
   CanaryProbe(const CanaryProbe&) = delete;
   CanaryProbe& operator=(const CanaryProbe&) = delete;
 
-  // Not frozen-safe: start() starts the worker, stop() joins it. Returns false if no thread could be created, or the
-  // worker does not run yet. stop() waits without a limit for the end of the thread; nothing may be frozen or claimed
+  // Not frozen-safe. start() starts the worker and returns false if no thread could be created, or the worker does not
+  // run yet. stop() joins the worker, and waits for its end without a limit; nothing may be frozen or claimed
   // meanwhile.
   bool start() noexcept;
   void stop() noexcept;
@@ -48,18 +48,18 @@ class CanaryProbe final : public Probe {
   }
 
   // Not frozen-safe. Sets the canary for the next probes. The canary must stay claimed (ThreadRegistry) until
-  // wait_until_idle() has returned after the last probe. Returns false if the thread has ended.
+  // wait_until_idle() has returned after the last probe. Returns false if the canary's thread has ended.
   bool set_canary(std::uint64_t clr_thread, DWORD thread_id) noexcept;
-  // No canary: every probe fails.
+  // Removes the canary: from then on every probe fails.
   void clear_canary() noexcept { clr_thread_ = 0; }
-  // Not frozen-safe. Waits until the worker has come back from a probe that took too long. Returns false if the worker
-  // does not come back in time, and may still walk the canary at any later moment. No probe passes after that, and no
-  // later call waits for the worker.
+  // Not frozen-safe. Waits until the worker has finished a probe that took too long. Returns false if the worker does
+  // not finish in time; it may then still walk the canary at any later moment. No probe passes after that, and no later
+  // call waits for the worker.
   bool wait_until_idle() noexcept;
 
   LedgerPage& ledger() const noexcept { return supervisor_.ledger(); }
 
-  // Frozen-safe, and with nothing frozen a trial of the canary itself.
+  // Frozen-safe. If nothing is frozen, this tries out the canary itself.
   bool passes() noexcept override;
 
  private:
@@ -73,13 +73,13 @@ class CanaryProbe final : public Probe {
   Supervisor supervisor_;
   ClrManagedWalk walk_;
   WindowsThread canary_;
-  std::uint64_t clr_thread_ = 0;  // 0 means no canary
+  std::uint64_t clr_thread_ = 0;  // 0 if there is no canary
   UniqueHandle stop_, ask_, answered_;
   UniqueHandle thread_;
   DWORD thread_id_ = 0;
-  std::atomic<bool> busy_{true};  // until the worker's own warm-up is done
-  std::atomic<bool> lost_{false};  // the worker did not come back in time
-  bool under_way_ = true;         // for the asking thread: the warm-up, or a probe without an answer
+  std::atomic<bool> busy_{true};  // true until the worker's own warm-up is done
+  std::atomic<bool> lost_{false};  // the worker did not finish in time
+  bool under_way_ = true;         // a probe without an answer, or the warm-up; only the asking thread uses it
   std::atomic<bool> passed_{false};
 };
 

@@ -16,22 +16,22 @@
 namespace mixwalk {
 
 // Threads of this process that are suspended together, under one deadline. Each suspension is in the ledger, like that
-// of a single freeze, and whoever takes it there resumes the thread: the thread that suspends, the supervisor, or
-// mixwalk.exe.
+// of a single freeze, and is undone by whichever of these takes it there first: the thread that suspends, the
+// supervisor, or mixwalk.exe.
 //
 // One thread fills and freezes a group; the supervisor's thread calls look().
 class GroupFreeze final : public ThreadGroup {
  public:
-  // The ledger has this many slots, and some of them are for single freezes.
+  // The ledger has this many slots, less some for single freezes.
   static constexpr std::size_t kMax = LedgerPage::kSlots - 24;
 
-  // `heartbeat`: of the supervisor that calls look().
+  // `heartbeat` is that of the supervisor that calls look().
   GroupFreeze(LedgerPage& ledger, DWORD deadline_ms, const Heartbeat& heartbeat,
               ResumeFunction resume) noexcept
       : ledger_(ledger), deadline_ms_(deadline_ms), heartbeat_(heartbeat), resume_(resume) {}
 
-  // Not frozen-safe: empties the group, for threads that stay open and keep their addresses until the next clear().
-  // Throws std::bad_alloc, the first time only.
+  // Not frozen-safe. Empties the group. Threads that are added must stay open and keep their addresses until the next
+  // clear(). The first call may throw std::bad_alloc, later ones do not.
   void clear();
   // Returns false if the group is full.
   bool add(const ThreadHandle& thread) noexcept;
@@ -57,7 +57,7 @@ class GroupFreeze final : public ThreadGroup {
  private:
   struct Member {
     const ThreadHandle* thread = nullptr;
-    std::atomic<HANDLE> handle{nullptr};  // for the supervisor
+    std::atomic<HANDLE> handle{nullptr};  // read by the supervisor
     WindowsFreeze freeze;
   };
   // frozen → idle (end), or frozen → resuming (the supervisor's) → overdue → idle. As in Supervisor, a
@@ -74,12 +74,12 @@ class GroupFreeze final : public ThreadGroup {
   const DWORD deadline_ms_;
   const Heartbeat& heartbeat_;
   const ResumeFunction resume_;
-  // Created once, and kept: a supervisor that the program has stopped may access it much later.
+  // Created once, and kept, because a supervisor that the program has stopped may access it much later.
   std::unique_ptr<Member[]> members_;
   std::size_t size_ = 0;
-  std::atomic<std::size_t> reached_{0};  // members that suspend() has come to
+  std::atomic<std::size_t> reached_{0};  // how many members suspend() has reached
   std::atomic<State> state_{0};
-  std::atomic<ULONGLONG> since_{0};  // GetTickCount64 at begin()
+  std::atomic<ULONGLONG> since_{0};  // GetTickCount64 when begin() was called
   std::atomic<std::uint64_t> last_frozen_ticks_{0};
   TickClock clock_;
 };

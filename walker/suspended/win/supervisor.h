@@ -14,13 +14,13 @@
 
 namespace mixwalk {
 
-// Ends a freeze that lasts too long. The supervisor's thread never touches the CLR, the heap or the loader. So the
-// target runs again after the deadline, whichever lock the sampler waits for and whichever thread holds it; then the
-// sampler runs again, too.
+// Ends a freeze that lasts too long. The supervisor's thread never uses the CLR, the heap or the loader. So the target
+// runs again after the deadline, whichever lock the sampler waits for and whichever thread holds it. Then the sampler
+// runs again, too.
 //
-// Folklore: a sampler that waits for a lock which the frozen thread holds (the lock of the dynamic function table,
-// under RtlGrowFunctionTable; the loader's, under LdrLoadDll) waits for ever. Both were seen within seconds. Only
-// another thread can resume the frozen one.
+// Folklore: a sampler that waits for a lock which the frozen thread holds waits for ever. The lock of the dynamic
+// function table (under RtlGrowFunctionTable) and the loader's lock (under LdrLoadDll) were both seen within seconds.
+// Only another thread can resume the frozen one.
 class Supervisor {
  public:
   // Every suspension is written into the ledger, which must outlive this object.
@@ -34,44 +34,46 @@ class Supervisor {
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
 
-  // How long to wait for a new thread: it needs the loader lock before it runs its first instruction. A free lock is
-  // acquired in microseconds; on a busy machine the thread starts later.
+  // How long to wait for a new thread, which needs the loader lock before it runs its first instruction. A free lock is
+  // acquired in microseconds, but on a busy machine the thread starts later.
   static constexpr DWORD kStartMs = 5'000;
 
-  // Not frozen-safe: start() starts the supervising thread, stop() joins it. Returns false if no thread could be
-  // created, or the thread does not run yet. stop() waits without a limit where the system does not let the thread end;
-  // nothing may be frozen or claimed meanwhile.
+  // Not frozen-safe. start() starts the supervising thread and returns false if no thread could be created, or the
+  // thread does not run yet. stop() joins the thread, and waits without a limit if the system does not let the thread
+  // end; nothing may be frozen or claimed meanwhile.
   bool start() noexcept;
   void stop() noexcept;
-  DWORD thread_id() const noexcept { return thread_id_; }  // 0 if no thread could be made
-  // The supervising thread has not looked for so long that the program must have stopped it: nothing is frozen any
-  // more.
+  DWORD thread_id() const noexcept { return thread_id_; }  // 0 if no thread could be created
+  // Whether the supervising thread has not looked for so long that the program must have stopped it. Nothing is frozen
+  // any more then.
   bool is_silent() const noexcept { return heartbeat_.is_silent(); }
-  // Threads that are frozen together, under the same deadline; never at the same time as a single freeze.
+  // The threads that are frozen together, under the same deadline. They are never frozen at the same time as a single
+  // thread.
   GroupFreeze& group() noexcept { return group_; }
 
-  // Everything below is frozen-safe, and is called by one thread at a time, the one that suspends. before_suspend()
-  // comes before SuspendThread and begin() after it; end() undoes that one suspension, unless the supervisor or
+  // Everything below is frozen-safe, and is called by one thread at a time, the one that suspends. before_suspend() is
+  // called before SuspendThread and begin() after it. end() undoes that one suspension, unless the supervisor or
   // mixwalk.exe has undone it already.
   //
-  // Returns false if nothing may be suspended now. The supervisor is silent (the program has suspended or ended its
-  // thread), or the ledger is full.
+  // Returns false if nothing may be suspended now, because the supervisor is silent (the program has suspended or ended
+  // its thread), or because the ledger is full.
   bool before_suspend(DWORD thread_id) noexcept;
-  void not_suspended() noexcept { freeze_.end(); }  // SuspendThread has failed
-  // `before`: what SuspendThread returned. Returns false if mixwalk.exe has taken the suspension, and no suspension of
-  // ours is left.
+  void not_suspended() noexcept { freeze_.end(); }  // to be called if SuspendThread has failed
+  // `before`: what SuspendThread returned. Returns false if mixwalk.exe has taken the suspension; no suspension of ours
+  // is left then.
   bool begin(HANDLE thread, DWORD before) noexcept;
   void end() noexcept;
   // To be called around DoStackSnapshot, which suspends the thread once more. That suspension counts as ours, and is
-  // undone where DoStackSnapshot does not return by itself. begin_walk() returns false if the thread runs again and
-  // must not be walked. end_walk() returns false if the thread was resumed during the walk, so the walk must be
-  // discarded.
+  // undone if DoStackSnapshot does not return by itself. begin_walk() returns false if the thread runs again and must
+  // not be walked. end_walk() returns false if the thread was resumed during the walk, so the walk must be discarded.
   bool begin_walk() noexcept;
   bool end_walk() noexcept;
-  // Asked at each frame of DoStackSnapshot. Returns false if it must end itself; it then resumes the thread.
+  // To be called at each frame of DoStackSnapshot. Returns false if the walk must end itself; DoStackSnapshot then
+  // resumes the thread.
   bool walk_may_go_on() noexcept;
-  // The deadline has passed: a walk in progress must end itself. This becomes true before the thread runs again: where
-  // code reads the stack and then gets false here, the thread was frozen while its stack was read.
+  // Whether the deadline has passed, so that a walk in progress must end itself. This becomes true before the thread
+  // runs again. So if code reads the stack and gets false here afterwards, the thread was frozen while its stack was
+  // read.
   bool overdue() const noexcept {
     const Phase phase = phase_of(state_.load(std::memory_order_acquire));
     return phase == Phase::resuming || phase == Phase::leaving || phase == Phase::overdue ||
@@ -79,7 +81,7 @@ class Supervisor {
   }
   LedgerPage& ledger() const noexcept { return ledger_; }
 
-  // The last moment at which an overdue thread was still frozen: QueryPerformanceCounter.
+  // The last moment at which an overdue thread was still frozen, by QueryPerformanceCounter.
   std::uint64_t last_frozen_ticks() const noexcept { return last_frozen_ticks_.load(); }
 
   // One look of the supervising thread: resumes the thread or the group that has been frozen for too long at now_ms
@@ -93,7 +95,7 @@ class Supervisor {
   // and from walking first to leaving: DoStackSnapshot is to end itself, and resume the thread.
   // checking and resuming belong to the supervisor; all other threads wait until they are over.
   enum class Phase : std::uint64_t { idle, frozen, walking, checking, resuming, leaving, overdue };
-  // A state is a phase and, in the bits above it, the number of the freeze: so the supervisor never confuses the next
+  // A state is a phase and, in the bits above it, the number of the freeze. So the supervisor never confuses the next
   // freeze with the one whose time it has read.
   using State = std::uint64_t;
   static constexpr State kPhaseBits = 0x7;
@@ -117,7 +119,7 @@ class Supervisor {
   const ResumeFunction resume_;
   std::atomic<State> state_{0};
   std::atomic<HANDLE> target_{nullptr};
-  std::atomic<ULONGLONG> since_{0};  // GetTickCount64 at begin()
+  std::atomic<ULONGLONG> since_{0};  // GetTickCount64 when begin() was called
   std::atomic<std::uint64_t> last_frozen_ticks_{0};
   Heartbeat heartbeat_;
   GroupFreeze group_;

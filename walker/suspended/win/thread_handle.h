@@ -10,16 +10,16 @@
 
 namespace mixwalk {
 
-// A thread of this process, opened to be suspended and read. open() is not frozen-safe, all else is.
+// A thread of this process, opened to be suspended and read. open() is not frozen-safe, all other functions are.
 class ThreadHandle {
  public:
-  // Returns false if the thread has ended, or this process may not open it. Where the thread is open already, this
-  // costs nothing.
+  // Returns false if the thread has ended, or this process may not open it. If the thread is open already, this does
+  // nothing.
   bool open(DWORD thread_id) noexcept;
   HANDLE get() const noexcept { return handle_.get(); }
   DWORD id() const noexcept { return id_; }  // 0 if none is open
 
-  // Only while it is suspended. Waits until the thread has really stopped.
+  // To be called only while the thread is suspended. Waits until the thread has really stopped.
   bool read_registers(Registers& registers) const noexcept;
   StackLimits stack_limits() const noexcept;
 

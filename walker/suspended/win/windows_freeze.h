@@ -6,20 +6,20 @@
 
 namespace mixwalk {
 
-// ResumeThread, or a test's own function, which sees the state while the thread is still frozen.
+// ResumeThread, or a function of a test that checks the state while the thread is still frozen.
 using ResumeFunction = decltype(&ResumeThread);
 
-// How often the thread is suspended; `otherwise` where the system does not say. Frozen-safe.
+// How often the thread is suspended, or `otherwise` if the system does not say. Frozen-safe.
 ULONG suspend_count(HANDLE thread, ULONG otherwise) noexcept;
 
 // The system calls that belong to one suspension in the ledger. Frozen-safe.
 class WindowsFreeze : public LedgerFreeze {
  public:
-  // After SuspendThread, which returned `before`. Returns false if mixwalk.exe has taken the suspension; no suspension
-  // of ours is left, and this freeze has ended.
+  // To be called after SuspendThread, which returned `before`. Returns false if mixwalk.exe has taken the suspension.
+  // No suspension of ours is left then, and this freeze has ended.
   bool suspended(HANDLE thread, DWORD before, ResumeFunction resume) noexcept;
-  // Waits until mixwalk.exe has finished its ResumeThread: the slot and the thread's handle are used again, and
-  // otherwise that ResumeThread would undo the next suspension.
+  // Waits until mixwalk.exe has finished its ResumeThread. The slot and the thread's handle are used again, and a later
+  // ResumeThread would undo the next suspension.
   void wait_for_mixwalk_exe() const noexcept;
   void resume_if_left_to_us(HANDLE thread, ResumeFunction resume) noexcept;
 };

@@ -9,7 +9,7 @@
 
 namespace mixwalk {
 
-// A thread of this process under SuspendThread. open() is not frozen-safe, all else is.
+// A thread of this process that is suspended by SuspendThread. open() is not frozen-safe, all other functions are.
 class WindowsThread final : public ThreadControl {
  public:
   explicit WindowsThread(Supervisor& supervisor) noexcept : supervisor_(supervisor) {}
@@ -32,7 +32,7 @@ class WindowsThread final : public ThreadControl {
  private:
   Supervisor& supervisor_;
   ThreadHandle thread_;
-  DWORD suspended_before_ = 0;  // how often it was suspended when we did so
+  DWORD suspended_before_ = 0;  // how often it was already suspended at our SuspendThread
   TickClock clock_;
 };
 
