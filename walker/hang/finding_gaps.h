@@ -10,11 +10,11 @@
 
 namespace mixwalk {
 
-// Adds to Findings::gaps what filters left out of the dumps. Pure.
+// Adds to Findings::gaps the parts that filters left out of the dumps. Pure.
 void add_filter_gaps(std::span<const Snapshot> dumps, std::vector<std::string>& gaps);
 
-// Adds to Findings::gaps what could not be seen of a process. `last`: the last dump of the process, with the index
-// `dump`; `threads`: those of the process. Pure.
+// Adds to Findings::gaps the facts about a process that are not known. `last`: the last dump of the process, with the
+// index `dump`. `threads`: the threads of the process. Pure.
 void add_finding_gaps(const Snapshot& last, std::uint32_t dump, std::span<const ThreadHistory> threads,
                       std::vector<std::string>& gaps);
 

@@ -10,24 +10,24 @@
 
 namespace mixwalk {
 
-// What became of a thread over the dumps.
+// What happened to a thread over the dumps.
 enum class Verdict : std::uint8_t {
-  once,      // there is one dump only: nothing can be said
-  stuck,     // it cannot go on: the same stack, in a wait that is no idle one, and no processor time was used
+  once,      // there is only one dump, so nothing can be said
+  stuck,     // it cannot go on: the same stack, in a wait that is not idle, and no processor time was used
   spinning,  // the same place, and it ran for most of the time
-  waiting,   // the same stack, in a wait for the outside or for a signal that nobody owns
-  idle,      // it waits for work, and is there for that
-  returned,  // the same stack, but it ran in between: it has come to the same place again
+  waiting,   // the same stack, in a wait for the outside or for a signal that no thread owns
+  idle,      // it waits for work, which is its purpose
+  returned,  // the same stack, but it ran in between, and has come to the same place again
   moved,     // another stack
-  unclear,   // the same stack in no wait that is known, or no stack, or it is unknown whether it ran
-  appeared,  // it is in the last dump, and was in none before
+  unclear,   // the same stack, but not in a known wait; or no stack; or it is unknown whether it ran
+  appeared,  // it is in the last dump, but in none before
   gone,      // it is not in the last dump
 };
 
 // A thread in one dump.
 struct Sighting {
   std::uint32_t dump = 0;    // index into the dumps that were compared
-  std::uint32_t thread = 0;  // index into that Snapshot::threads
+  std::uint32_t thread = 0;  // index into that dump's Snapshot::threads
   Wait wait;
 
   bool operator==(const Sighting&) const = default;
@@ -35,18 +35,18 @@ struct Sighting {
 
 // One thread over all dumps.
 struct ThreadHistory {
-  std::uint32_t os_id = 0;  // in the last dump that it is in
+  std::uint32_t os_id = 0;  // in the last dump that contains the thread
   std::string name;         // the last one known; empty if none
   std::vector<Sighting> sightings;  // by dump; at least one
   Verdict verdict = Verdict::once;
-  // The first of the consecutive dumps in which the thread is in the same place as in its last one.
+  // The first of the consecutive dumps in which the thread is in the same place as in its last dump.
   std::uint32_t since = 0;
-  // The processor time that the thread used from the dump `since` to its last dump; where these are the same dump, from
-  // the dump before. In units of 100 ns; nothing if unknown.
+  // The processor time that the thread used from the dump `since` to its last dump, in units of 100 ns. If these are
+  // the same dump, the time begins at the dump before. Has no value if unknown.
   std::optional<std::uint64_t> cpu;
-  // How long that is on the clock, in milliseconds; 0 if unknown, or one dump.
+  // The length of the same period in milliseconds; 0 if it is unknown, or if there is only one dump.
   std::uint64_t milliseconds = 0;
-  // How many frames, from the root, its last two dumps have in common.
+  // How many frames, from the root on, the stacks of its last two dumps have in common.
   std::uint32_t common = 0;
 
   const Sighting& last() const { return sightings.back(); }

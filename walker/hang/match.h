@@ -10,27 +10,28 @@
 
 namespace mixwalk {
 
-// Which dumps are of the same process: a number for each dump, from 0 on. Dumps of the same process have the same id
-// and the same path (as far as both are known), and at least one thread in common (as far as
-// that is known: of dumps that were made with --thread it is not).
+// For each dump, the number of its process, from 0 on. Dumps of the same process have the same id, the same path (as
+// far as both paths are known), and at least one thread in common (unless that is unknown because a dump was made with
+// --thread).
 std::vector<std::uint32_t> same_processes(std::span<const Snapshot> dumps);
 
-// A thread that used less processor time than this counts as one that did not run, in units of 100 ns: more than one
-// tick of the system's clock (15.6 ms on Windows, 10 ms under Wine). Folklore: the time for stopping and resuming a
-// thread is charged to that thread, and a tick is charged as a whole; in one of some thirty looks at threads that stood
-// still, one of them was charged a tick.
+// A thread that used less processor time than this counts as one that did not run. In units of 100 ns; it is more than
+// one tick of the system's clock (15.6 ms on Windows, 10 ms under Wine). Folklore: the time for stopping and resuming a
+// thread is charged to that thread, and a tick is charged as a whole. Real case: in one of some thirty looks at threads
+// that did not run, one of them was charged a tick.
 inline constexpr std::uint64_t kNoCpu = 160'000;
 // A thread spins if it ran for more than this part of the time: 1 / kSpinShare.
 inline constexpr std::uint64_t kSpinShare = 2;
 
 // The processor time that a thread used from one dump to a later one, in units of 100 ns; nothing if unknown.
 std::optional<std::uint64_t> cpu_between(std::span<const Snapshot> dumps, const Sighting& a, const Sighting& b);
-// How long that is on the clock, in milliseconds; 0 if unknown.
+// The time between the two dumps, in milliseconds; 0 if unknown.
 std::uint64_t time_between(std::span<const Snapshot> dumps, const Sighting& a, const Sighting& b);
 
-// The threads of dumps of one process, in the order of time. A thread is identified by its OS id and, where dumps have
-// it, by the time when it began. This looks up their waits and gives their verdicts. `numbers`: the indices of those
-// dumps in `dumps`, ascending. `functions`: function_ids() of each of `dumps`. Threads are sorted by OS id.
+// The histories of the threads in the dumps of one process, in the order of time. A thread is identified by its OS id
+// and, if dumps contain it, by the time when it began. This finds out their waits and their verdicts. `numbers`: the
+// indices of the process's dumps in `dumps`, ascending. `functions`: function_ids() of each of `dumps`. The result is
+// sorted by OS id.
 std::vector<ThreadHistory> match_threads(std::span<const Snapshot> dumps, std::span<const std::uint32_t> numbers,
                                          std::span<const std::vector<std::vector<std::uint64_t>>> functions);
 

@@ -7,14 +7,14 @@
 namespace mixwalk {
 
 // What a thread of the dump waits for, by its frames and wait_rules(). Any stack may be given: frames and names may be
-// missing. Looks at kMaxWaitFrames frames from the leaf. Pure.
+// missing. Only kMaxWaitFrames frames from the leaf on are read. Pure.
 Wait wait_of(const FrameNames& names, const Thread& thread);
 
 inline constexpr std::size_t kMaxWaitFrames = 256;
 
-// A worker of the runtime's thread pool, whether it has work or not.
+// Whether this is a worker of the runtime's thread pool, with or without work.
 bool is_pool_worker(const Thread& thread);
-// The thread that runs finalizers.
+// Whether this is the thread that runs finalizers.
 bool is_finalizer(const Thread& thread);
 
 }  // namespace mixwalk

@@ -9,8 +9,8 @@
 
 namespace mixwalk {
 
-// Offers a recording that still goes on to a sender, one batch at a time. take() and cut() never wait: while the sender
-// takes no batch, the current batch grows. Samples beyond kMaxSamples are left out and counted.
+// Offers a recording in progress to a sender, one batch at a time. take() and cut() never wait: while the sender takes
+// no batch, the current batch grows. Samples beyond kMaxSamples are left out and counted.
 class OtlpBatches {
  public:
   static constexpr std::chrono::milliseconds kEvery{10'000};
@@ -19,17 +19,17 @@ class OtlpBatches {
   OtlpBatches(OtlpSender& sender, std::chrono::milliseconds every)
       : sender_(sender), every_(every) {}
 
-  // The samples of `recording` from `first` on are new.
+  // Takes the new samples of `recording`, which begin at the index `first`.
   void take(const Recording& recording, std::size_t first);
-  // To be called before the recording begins anew, with empty tables and with times from 0. Where the sender has no
-  // room for the current batch, the batch is left out.
+  // To be called before the recording begins anew, with empty tables and with times from 0. If the sender has no room
+  // for the current batch, the batch is left out.
   void cut(const Recording& recording);
-  // The rest. How many samples were left out.
+  // Offers the last batch. Returns how many samples were left out.
   std::uint64_t finish(const Recording& recording);
 
  private:
-  // 40 MiB: the samples of all threads of a large process at the full rate while the disk does not respond for a
-  // minute.
+  // This many samples take 40 MiB. A large process has them, at the full rate and for all threads, while the disk does
+  // not respond for a minute.
   static constexpr std::size_t kMaxSamples = 1'000'000;
 
   void offer(const Recording& recording, std::uint64_t end_ns);

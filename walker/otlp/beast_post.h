@@ -10,16 +10,16 @@
 
 namespace mixwalk {
 
-// HttpPost by Boost.Beast, one connection per request. Every step has a time limit but the name look-up, which takes as
-// long as the system lets it.
+// HttpPost by Boost.Beast, with one connection per request. Every step has a time limit except the name look-up, whose
+// time the system decides.
 class BeastPost final : public HttpPost {
  public:
   struct Limits {
-    std::chrono::milliseconds connect{5'000}, write{10'000}, read{10'000};  // each of them whole
+    std::chrono::milliseconds connect{5'000}, write{10'000}, read{10'000};  // limits of the whole steps
     std::size_t header_bytes = 16u << 10, body_bytes = 64u << 10;
   };
 
-  // `headers`: beside, or instead of, its own. They were checked: request_headers().
+  // `headers` are sent besides those of this class, or replace them. They must have been checked by request_headers().
   BeastPost(CollectorUrl url, std::vector<NameValue> headers)
       : BeastPost(std::move(url), std::move(headers), Limits{}) {}
   BeastPost(CollectorUrl url, std::vector<NameValue> headers, const Limits& limits)

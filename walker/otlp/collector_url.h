@@ -7,10 +7,10 @@
 
 namespace mixwalk {
 
-// Where a collector takes profiles by default, below the URL of all signals.
+// The path at which a collector takes profiles by default, relative to the URL of all signals.
 inline constexpr std::string_view kProfilesPath = "/v1development/profiles";
 
-// Where an OpenTelemetry collector takes profiles by OTLP/HTTP, without TLS.
+// The place at which an OpenTelemetry collector takes profiles by OTLP/HTTP, without TLS.
 struct CollectorUrl {
   std::string host;  // lower case; an IPv6 address without its brackets
   std::uint16_t port = 4318;
@@ -21,16 +21,16 @@ struct CollectorUrl {
 
 struct ParsedUrl {
   std::optional<CollectorUrl> url;
-  std::string problem;  // else: why not, one line that goes on from the name of the option
+  std::string problem;  // if there is no URL: why not, one line that follows the name of the option
 };
 
-// http://HOST[:PORT][/PATH], nothing else: no user, no query. Not trusted. `default_path`: of a URL without a path, or
-// with "/" only.
+// Parses http://HOST[:PORT][/PATH]. Nothing else is allowed: no user, no query. The text is not trusted.
+// `default_path`: used if the URL has no path, or only "/".
 ParsedUrl parse_collector_url(std::string_view text, std::string_view default_path = kProfilesPath);
 
-// As the Host field of HTTP has it.
+// The host and the port in the form of the Host field of HTTP.
 std::string authority(const CollectorUrl& url);
-// The same text for the same collector, however its URL was written by the user.
+// A text that is the same for the same collector, however the user wrote its URL.
 std::string text(const CollectorUrl& url);
 
 }  // namespace mixwalk

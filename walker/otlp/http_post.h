@@ -5,10 +5,10 @@
 
 namespace mixwalk {
 
-// The answer to a POST. Its content is not trusted; it is no longer than the limits of the HttpPost.
+// The answer to a POST. Its content is not trusted. It is no longer than the limits of the HttpPost.
 struct HttpAnswer {
   int status = 0;                         // 0 if none came
-  std::string problem;                    // why none came, or why its body is not whole; one line
+  std::string problem;                    // why none came, or why its body is incomplete; one line
   std::string content_type, retry_after;  // header fields; empty if there are none
   std::string body;
 };

@@ -7,18 +7,18 @@
 
 namespace mixwalk {
 
-// The time between tries.
+// Waits between tries.
 class Pauses {
  public:
   virtual ~Pauses() = default;
-  // Returns false if waiting that long would exceed the patience, and nothing was waited for.
+  // Returns false at once, without waiting, if waiting that long would exceed the patience.
   virtual bool wait(std::chrono::milliseconds time) = 0;
-  // A try succeeded: the next trouble has all patience again.
+  // To be called when a try succeeded: the patience begins anew.
   virtual void succeeded() = 0;
 };
 
-// Waits in real time. There is no limit until end_within() is called; from then on waiting is limited to `rest`, and to
-// `rest` again after each success. Any thread may call it.
+// Waits in real time. There is no limit until end_within() is called. From then on waiting is limited to `rest`, and to
+// `rest` again after each success. Any thread may call the functions.
 class Patience final : public Pauses {
  public:
   bool wait(std::chrono::milliseconds time) override;
@@ -31,7 +31,7 @@ class Patience final : public Pauses {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<std::chrono::milliseconds> rest_;
-  Clock::time_point since_ = Clock::now();  // the last success, or when the end was wanted
+  Clock::time_point since_ = Clock::now();  // the time of the last success, or of end_within()
 };
 
 }  // namespace mixwalk

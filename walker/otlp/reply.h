@@ -10,22 +10,22 @@
 
 namespace mixwalk {
 
-// What an answer means, by OTLP/HTTP: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response
+// The meaning of an answer, by OTLP/HTTP: https://opentelemetry.io/docs/specs/otlp/#otlphttp-response
 struct Reply {
   enum class Meaning : std::uint8_t {
-    accepted,  // the request must not be sent again, even if its words say that some was rejected
-    later,     // try again
-    refused,   // do not
+    accepted,  // the request must not be sent again, even if some of it was rejected
+    later,     // the request should be sent again later
+    refused,   // the request must not be sent again
   };
   Meaning meaning = Meaning::later;
-  std::uint64_t rejected = 0;  // profiles, of an accepted request
-  std::string words;  // for a person, one line; of accepted: mostly none. Not printable yet
-  std::optional<std::chrono::seconds> wait;  // of later: at least so long
+  std::uint64_t rejected = 0;  // rejected profiles of an accepted request
+  std::string words;  // for a person, one line, not printable yet; mostly empty if accepted
+  std::optional<std::chrono::seconds> wait;  // for `later`: wait at least this long
 };
 
 Reply reply_of(const HttpAnswer& answer, std::chrono::sys_seconds now);
 
-// Seconds, or a date of HTTP. Returns nothing if neither.
+// Parses a number of seconds, or a date of HTTP. Returns nothing if the text is neither.
 std::optional<std::chrono::seconds> parse_retry_after(std::string_view text,
                                                       std::chrono::sys_seconds now);
 

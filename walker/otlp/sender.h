@@ -13,8 +13,9 @@
 
 namespace mixwalk {
 
-// Sends recordings to a collector. One thread makes requests of the recordings and writes them into the spool; a second
-// thread posts the requests in the spool, those of earlier runs first. No call but finish() waits for a thread.
+// Sends recordings to a collector. One thread makes requests from the recordings and writes them into the spool; a
+// second thread posts the requests in the spool, those of earlier runs first. No call except finish() waits for a
+// thread.
 class OtlpSender {
  public:
   struct Options {
@@ -24,15 +25,15 @@ class OtlpSender {
     std::chrono::milliseconds patience{10'000};
   };
 
-  // Both outlive it.
+  // `spool` and `post` must outlive this object.
   OtlpSender(Spool& spool, HttpPost& post, const Options& options);
-  ~OtlpSender();  // without finish(): what is not on its way stays in the spool
+  ~OtlpSender();  // without finish(), requests that are not being sent stay in the spool
 
-  // Returns false if the number of recordings under way has reached its limit. Only one thread offers recordings, so
+  // Returns false if the number of recordings in progress has reached its limit. Only one thread offers recordings, so
   // between its calls room can only grow.
   bool has_room();
   void offer(Recording recording);
-  // Waits, and reports what happened to all requests. No recording may be offered after that.
+  // Waits for the threads, and reports what happened to all requests. No recording may be offered after that.
   DeliveryReport finish() { return finish(options_.patience); }
 
  private:
@@ -44,12 +45,12 @@ class OtlpSender {
   Spool& spool_;
   const Options options_;
   Patience patience_;
-  Delivery delivery_;      // of the poster
-  DeliveryReport unkept_;  // of the maker
+  Delivery delivery_;      // used by the poster
+  DeliveryReport unkept_;  // used by the maker: requests that could not be kept
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Recording> queue_;
-  std::size_t kept_ = 0;  // requests so far
+  std::size_t kept_ = 0;  // how many requests so far
   bool offered_all_ = false, kept_all_ = false;
   std::thread maker_, poster_;
 };

@@ -11,24 +11,25 @@
 
 namespace mixwalk {
 
-// A page for a browser: a dump's threads and stacks, or a recording's flame graph and what each thread did when. One
-// self-contained file. docs/exports.md says what it shows.
+// A page for a browser, as one self-contained file. It shows a dump's threads and stacks, or a recording's flame graph
+// and what each thread did over time. docs/exports.md describes it.
 class HtmlExporter final : public Exporter, public RecordingExporter {
  public:
-  static constexpr int kVersion = 1;  // of the data in the page
+  static constexpr int kVersion = 1;  // the version of the data in the page
 
   // The filter is that of dumps; a recording is filtered by its caller.
   explicit HtmlExporter(const FrameFilter& filter = {}) : filter_(filter) {}
 
   bool write(const Snapshot& snapshot, ByteSink& sink) const override;
   bool write(const Recording& recording, ByteSink& sink) const override;
-  // Several dumps of one process in the order of time, with each thread of them side by side. At least one dump.
+  // Writes several dumps of one process, at least one, in the order of time. The page shows each thread's dumps side by
+  // side.
   bool write_series(std::span<const Snapshot> dumps, ByteSink& sink) const;
   // Writes the result of a comparison of the dumps, followed by the dumps. `across`: what the processes have in common,
-  // the result of find_fleet() for them; null if not asked for.
+  // the result of find_fleet(); null if that was not asked for.
   bool write_findings(std::span<const Snapshot> dumps, const Findings& findings, ByteSink& sink,
                       const Fleet* across = nullptr) const;
-  // How two recordings without difference_refusal() differ. `files`: as they were named.
+  // Writes how two recordings without difference_refusal() differ. `files`: their names as the user gave them.
   bool write_difference(const Recording& before, const Recording& after, const std::array<std::string, 2>& files,
                         ByteSink& sink) const;
 

@@ -2,14 +2,14 @@
 
 #include <string_view>
 
-// The fixed parts of the HTML report, which bundle.cmake compiles into the program. They are unpacked when the first of
-// them is used, and stay in memory.
+// The fixed parts of the HTML report, which bundle.cmake compiles into the program. They are unpacked when one of them
+// is first used, and stay in memory.
 namespace mixwalk::page_parts {
 
 std::string_view html();       // page/report.html
 std::string_view style();      // page/report.css
-std::string_view script();     // page/*.js, one after the other
-std::string_view libraries();  // scripts of others, each with its licence
+std::string_view script();     // page/*.js, one after another
+std::string_view libraries();  // scripts by other authors, each with its licence
 // A style sheet that one of the libraries adds to the page by itself.
 std::string_view library_style();
 

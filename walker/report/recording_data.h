@@ -8,10 +8,10 @@
 namespace mixwalk {
 
 // Writes the recording of a report, as an object: what was recorded, and for each thread the sums of its samples by
-// stack, and what it did over time. The stacks are in `tables`.
+// stack, and what the thread did over time. The stacks are in `tables`.
 void write_recording_data(const Recording& recording, ReportTables& tables, JsonWriter& json);
 
-// One of several recordings of a report, as an object: its file and process, what was recorded, and the sums.
+// Writes one of several recordings of a report, as an object: its file and process, what was recorded, and the sums.
 void write_compared_recording_data(const Recording& recording, std::string_view file, ReportTables& tables,
                                    JsonWriter& json);
 

@@ -12,18 +12,19 @@
 
 namespace mixwalk {
 
-// What the stacks of a report consist of, each thing once: strings, frames, and nodes; a stack is the path of nodes
-// from its leaf to the root. Several recordings may share one object.
+// The parts of a report's stacks, each stored once: strings, frames, and nodes. A stack is the path of nodes from its
+// leaf to the root. Several recordings may share one object.
 class ReportTables {
  public:
-  // The node of no stack.
+  // The node of a sample without a stack.
   static constexpr std::int64_t kNoStack = -1;
 
-  // The index here of each of `stacks.nodes()`, which are those of `recording`.
+  // Returns the index in these tables of each of `stacks.nodes()`. `stacks` must be those of `recording`.
   std::vector<std::uint32_t> add(const Recording& recording, const RecordedStacks& stacks);
   std::uint32_t string(std::string_view text) { return strings_.index(text); }
 
-  // Members "strings", "frames" and "nodes" of the report; written last, since everything else adds to them.
+  // Writes the members "strings", "frames" and "nodes" of the report. They are written last, since everything else adds
+  // to them.
   void write(JsonWriter& json) const;
 
  private:
@@ -33,8 +34,8 @@ class ReportTables {
     approximate = 4,    // RecordedFrame::line_approximate
     inlined = 8,
   };
-  // kind ('M', 'N', 'S', 'G', 'W' for a word in a frame's place), label, module and file (strings), line, flags,
-  // bytes behind the symbol's start, address.
+  // A row has a kind ('M', 'N', 'S', 'G', or 'W' for a word in a frame's place), label, module and file (indices of
+  // strings), line, flags, bytes after the symbol's start, and address.
   using Row = std::tuple<char, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, unsigned, std::uint64_t,
                          std::uint64_t>;
 

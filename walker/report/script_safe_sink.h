@@ -6,9 +6,9 @@
 
 namespace mixwalk {
 
-// JSON for a <script> block of a page: `<`, `>` and `&` become \u escapes, so that no text in the JSON ends the block
-// or begins a comment. In a JSON document these characters occur only inside strings. JsonWriter escapes all characters
-// that are not ASCII.
+// Writes JSON for a <script> block of a page. `<`, `>` and `&` become \u escapes, so that no text in the JSON ends the
+// block or begins a comment. In a JSON document these characters occur only inside strings. JsonWriter escapes all
+// characters that are not ASCII.
 class ScriptSafeSink final : public ByteSink {
  public:
   explicit ScriptSafeSink(ByteSink& sink) : sink_(sink) {}

@@ -7,9 +7,10 @@
 
 namespace mixwalk {
 
-// How single values cross the pipe (protocol.h). Not frozen-safe; throws std::exception where a value makes no sense.
+// How single values are sent through the pipe (protocol.h). Not frozen-safe; throws std::exception if a value is not
+// valid.
 
-// An enumeration's value as it crosses the pipe.
+// The number by which an enumeration's value is sent through the pipe.
 constexpr auto to_number = [](auto value) { return static_cast<std::uint32_t>(value); };
 
 template <class Enum>
@@ -18,8 +19,8 @@ Enum checked(std::uint32_t value, Enum last) {
   return static_cast<Enum>(value);
 }
 
-// Folklore: protozero's get_bool reads its byte without checking that there is one; a message that ended with the
-// field's tag made it read beyond the end. (Found by protocol_fuzz; corpus: bool_cut_off.)
+// Folklore: protozero's get_bool reads its byte without checking that there is one. Real case: a message that ended
+// with the field's tag made it read beyond the end. (Found by protocol_fuzz; corpus: bool_cut_off.)
 template <class Field>
 bool get_flag(protozero::pbf_message<Field>& in) {
   return in.get_uint32() != 0;

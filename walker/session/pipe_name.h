@@ -16,8 +16,8 @@ inline constexpr std::size_t kPipeRandomBytes = 16;
 std::wstring session_pipe_name(std::uint32_t server_process_id,
                                std::span<const unsigned char, kPipeRandomBytes> random);
 
-// The process that must serve the pipe of this name; nothing where the name does not have the form of our names in
-// every digit. Allocates nothing.
+// The process that must serve the pipe of this name. Returns nothing unless the name has, in every digit, the form of
+// our names. Allocates nothing.
 std::optional<std::uint32_t> server_of_session_pipe(std::wstring_view name) noexcept;
 
 }  // namespace mixwalk

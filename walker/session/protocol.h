@@ -16,66 +16,68 @@
 
 namespace mixwalk {
 
-// The messages between mixwalk.dll (in the target) and mixwalk.exe, over one private pipe. Each is a frame of a 32-bit
-// little-endian length and a protobuf message of one field, whose number is the kind of the message. Both ends treat
-// what they read as hostile: decoding is bounded, throws std::bad_alloc at most, and rejects what it does not
-// understand.
+// The messages between mixwalk.dll (in the target) and mixwalk.exe, over one private pipe. Each is a 32-bit
+// little-endian length, followed by a protobuf message of one field, whose number is the kind of the message. Both ends
+// treat what they read as hostile: decoding is bounded, throws nothing except std::bad_alloc, and rejects what it does
+// not understand.
 inline constexpr std::uint32_t kProtocolVersion = 7;
 
-// A longer message than this is not one of ours. The largest real one is a thread's stack of kMaxFrames frames of at
-// most 80 bytes each.
+// The largest length of a message. The largest real message is a thread's stack of kMaxFrames frames of at most 80
+// bytes each.
 inline constexpr std::size_t kMaxMessageBytes = 8 << 20;
 inline constexpr std::size_t kLengthBytes = 4;
 
 // A recording's shortest and longest period.
 inline constexpr std::uint64_t kMinPeriodNs = 100'000;
 inline constexpr std::uint64_t kMaxPeriodNs = 60'000'000'000;
-inline constexpr std::uint32_t kMaxBudget = 100'00;  // RecordRequest::budget: all of it
+inline constexpr std::uint32_t kMaxBudget = 100'00;  // RecordRequest::budget: the whole capacity of the target
 
-// DLL → exe, first.
+// The first message, from the DLL to mixwalk.exe.
 struct Hello {
   std::uint32_t protocol = kProtocolVersion;
   Process process;
   Runtime runtime;
-  std::uint32_t agent_thread = 0;  // the DLL's thread in the target, by the system's id
+  std::uint32_t agent_thread = 0;  // the system's id of the DLL's thread in the target
   bool operator==(const Hello&) const = default;
 };
 
-// exe → DLL, next: the memory of the ledger (walker/suspended/freeze_ledger.h), as a handle that is valid in the
-// target. Without it nothing is frozen.
+// The next message, from mixwalk.exe to the DLL: the memory of the ledger (walker/suspended/freeze_ledger.h), as a
+// handle that is valid in the target. Without the ledger nothing is frozen.
 struct LedgerOffer {
   std::uint64_t section = 0;
   bool operator==(const LedgerOffer&) const = default;
 };
 
-// exe → DLL.
+// From mixwalk.exe to the DLL.
 struct DumpRequest {
   Engine engine = Engine::snapshot;
-  // How long a thread may be frozen before the supervisor resumes it, milliseconds.
+  // How long a thread may be frozen before the supervisor resumes it, in milliseconds.
   std::uint32_t deadline_ms = kDefaultDeadlineMs;
-  ProbePolicy probe = ProbePolicy::risk;  // of Engine::snapshot
-  // The canary: the thread with this id, or one whose name begins with this text. 0 and empty if a parked managed
-  // thread is chosen.
+  ProbePolicy probe = ProbePolicy::risk;  // for Engine::snapshot
+  // The canary: the thread with this id, or one whose name begins with this text. If they are 0 and empty, the DLL
+  // chooses a parked managed thread.
   std::uint32_t canary_id = 0;
   std::string canary_prefix;
-  // Only these; empty means all of the process.
+  // The threads to be sampled; empty for all threads of the process.
   std::vector<std::uint32_t> thread_ids;
-  // Each sample that DoStackSnapshot walked is sent a second time, directly after, walked from its copy.
+  // Whether each sample that DoStackSnapshot walked is sent a second time, directly after the first, walked from its
+  // copy.
   bool both_engines = false;
-  bool at_once = false;  // all threads stand together, and are walked from their copies
+  bool at_once = false;  // all threads are frozen together, and are walked from their copies
   bool operator==(const DumpRequest&) const = default;
 };
 // Samples until StopRequest. `sampling.both_engines` and `sampling.at_once` have no meaning here.
 struct RecordRequest {
   DumpRequest sampling;
-  SampleEvent event = SampleEvent::wall;  // any but dump
-  std::uint64_t period_ns = 10'000'000;   // wall, cpu: between two samples of a thread
-  std::vector<std::string> thread_names;  // only threads whose names begin so, beside the ids
+  SampleEvent event = SampleEvent::wall;  // any event except dump
+  std::uint64_t period_ns = 10'000'000;   // wall, cpu: the time between two samples of a thread
+  std::vector<std::string> thread_names;  // besides the ids: only threads whose names begin with one of these
   // For exception, allocation, class_load: only events of this type, "Namespace.Type" or "Type". For module_load: only
-  // those of the module with this file name. Is empty if all events.
+  // events of the module with this file name. Empty for all events.
   std::string type;
-  std::uint64_t every = 1;  // allocation: the last one of so many is a sample
-  // wall, cpu: how much recording may take from the target, in hundredths of a percent; 0 means no limit.
+  std::uint64_t every = 1;  // allocation: of so many events, only the last one is a sample
+  // wall, cpu: how much of the target's capacity recording may take, in hundredths of a percent; 0 if there is no
+  // limit.
   std::uint32_t budget = 0;
   bool operator==(const RecordRequest&) const = default;
 };
@@ -86,36 +88,36 @@ struct DetachRequest {
   bool operator==(const DetachRequest&) const = default;
 };
 
-// DLL → exe, for a dump: each function before the first thread that has it; modules and assemblies in the order of the
-// indices Frame::module and IlPlace::assembly; DumpDone is the last message.
+// From the DLL to mixwalk.exe, for a dump. Each function is sent before the first thread that contains it. Modules and
+// assemblies are sent in the order of the indices Frame::module and IlPlace::assembly. DumpDone is the last message.
 struct FunctionName {
   std::uint64_t id = 0;
   std::string text;
   bool operator==(const FunctionName&) const = default;
 };
-inline constexpr std::size_t kMaxMoments = 1'000;  // far more than a dump of 100,000 threads takes
+inline constexpr std::size_t kMaxMoments = 1'000;  // far more than a dump of 100,000 threads needs
 struct DumpDone {
   BreakerState breaker;
-  std::vector<Moment> moments;  // of a dump at once
+  std::vector<Moment> moments;  // the moments of a dump at once
   bool operator==(const DumpDone&) const = default;
 };
 
-// What the recording has cost the target so far, and how the samples ended; times as in
-// DurationHistogram.
+// What the recording has cost the target so far, and how the samples ended. Times are rounded as in DurationHistogram.
 struct RecordProgress {
   std::uint64_t samples = 0, whole = 0, guessed = 0;  // of all samples, by Completeness
-  // How long threads were frozen, and how long the system took before that to stop them. 0 if nothing was frozen.
+  // frozen: how long threads were frozen. stopping: how long the system took before that to stop them. 0 if nothing was
+  // frozen.
   Percentiles frozen, stopping;
   std::uint64_t interventions = 0;  // freezes that the supervisor ended
   // In a recording of events: how many events have become samples, were dropped, or happened on threads that were not
-  // asked for (LedgerPage::events counts all).
+  // asked for. (LedgerPage::events counts all of them.)
   std::uint64_t events = 0;
-  bool slowed = false;  // samples are taken more seldom than was asked for, to keep the budget
+  bool slowed = false;  // to keep the budget, samples are taken less often than was asked for
   bool operator==(const RecordProgress&) const = default;
 };
-// DLL → exe, for a recording: whole records of a .mixwalk file (docs/format.md), with native frames without names;
-// RecordDone is the last message. A new file begins when the tables of the current one have become too large to be kept
-// in the target.
+// From the DLL to mixwalk.exe, for a recording: whole records of a .mixwalk file (docs/format.md), whose native frames
+// have no names. RecordDone is the last message. A new file begins when the tables of the current one have become too
+// large to be kept in the target.
 struct RecordedBytes {
   bool new_file = false;
   std::string bytes;
@@ -127,28 +129,28 @@ struct RecordDone {
   bool operator==(const RecordDone&) const = default;
 };
 
-// DLL → exe, at any time instead of an answer: why the visit ends. UTF-8, one line, no full stop.
+// From the DLL to mixwalk.exe, at any time instead of an answer: why the visit ends. UTF-8, one line, no full stop.
 struct Problem {
   std::string text;
   bool operator==(const Problem&) const = default;
 };
 
-// DLL → exe, last: the HRESULT of the detach (0: the DLL is leaving).
+// The last message, from the DLL to mixwalk.exe: the HRESULT of the detach. It is 0 if the DLL leaves the process.
 struct Detached {
   std::uint32_t result = 0;
   bool operator==(const Detached&) const = default;
 };
 
-// DLL → exe, at any time and in place of an answer: the visit is over, and the target runs on.
+// From the DLL to mixwalk.exe, at any time instead of an answer: the visit is over, and the target continues to run.
 struct VisitFailed {
   enum class Why : std::uint8_t {
-    no_memory,  // the target has none left for it, or no handle or thread
-    defect,     // of mixwalk.dll
+    no_memory,  // the target has no memory, handle or thread left for the visit
+    defect,     // a defect of mixwalk.dll
   };
   Why why = Why::no_memory;
   bool operator==(const VisitFailed&) const = default;
 };
-// What encode(VisitFailed{why}) makes, without an allocation.
+// Makes the same bytes as encode(VisitFailed{why}), without an allocation.
 std::array<char, 8> encode_failed(VisitFailed::Why why) noexcept;
 
 using Message =
@@ -156,14 +158,14 @@ using Message =
                  Detached, RecordRequest, StopRequest, RecordedBytes, RecordDone, LedgerOffer, Problem,
                  VisitFailed, Assembly>;
 
-// The message with its length in front, ready to be written.
+// The message with its length in front, ready to be sent.
 std::string encode(const Message& message);
 
-// `bytes`: one message without its length. Nothing where the bytes are not a whole, known message. Throws nothing but
-// std::bad_alloc.
+// `bytes`: one message without its length. Returns nothing if the bytes are not a whole, known message. Throws nothing
+// except std::bad_alloc.
 std::optional<Message> decode(std::string_view bytes);
 
-// The length that kLengthBytes bytes announce; nothing where no message is that long.
+// The length that kLengthBytes bytes announce. Returns nothing if no message has that length.
 std::optional<std::size_t> decode_length(std::string_view bytes) noexcept;
 
 }  // namespace mixwalk

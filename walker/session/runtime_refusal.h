@@ -7,13 +7,13 @@
 
 namespace mixwalk {
 
-// What a .NET runtime's refusal means, for the user. Pure, and portable; not frozen-safe.
+// The meaning of a .NET runtime's refusal, for the user. Pure, and portable; not frozen-safe.
 
-// The answer to an attach: an HRESULT of the runtime's corerror.h, of its diagnostics port, of
+// The meaning of the answer to an attach. It is an HRESULT of the runtime's corerror.h, of its diagnostics port, of
 // Windows' loader or of mixwalk.dll itself. `process`: "process 4711 (orders.exe)".
 Failure attach_refusal(const std::string& process, std::uint32_t hresult);
 
-// Why RequestProfilerDetach left mixwalk.dll where it is: one line, for a log.
+// Why mixwalk.dll is still loaded after RequestProfilerDetach: one line, for a log.
 std::string detach_refusal(std::uint32_t hresult);
 
 }  // namespace mixwalk

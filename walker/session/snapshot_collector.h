@@ -15,7 +15,8 @@ class SnapshotCollector {
 
   void begin(const Hello& hello, Engine engine);
   Step accept(Message message);
-  // After `done`: modules sorted by base, threads by id, frames pointing at the right ones.
+  // To be called after `done`. In the result, modules are sorted by base, threads by id, and frames have the right
+  // indices.
   Snapshot finish();
 
  private:

@@ -3,14 +3,14 @@
 namespace mixwalk {
 
 // The variables by which mixwalk.exe makes a program that it starts load mixwalk.dll. The program has them until
-// mixwalk.dll is loaded: then each variable gets its earlier value again, for the children of that program, and
+// mixwalk.dll is loaded. Then each variable gets its earlier value again, for the children of that program, and
 // mixwalk's own variables are removed.
 
-// The name of the pipe that mixwalk.dll is to come to.
+// The name of the pipe to which mixwalk.dll connects.
 inline constexpr wchar_t kPipeVariable[] = L"MIXWALK_PIPE";
-// Set: allocations will be asked for.
+// Set if a recording of allocations will be asked for.
 inline constexpr wchar_t kAllocationsVariable[] = L"MIXWALK_ALLOCATIONS";
-// In front of the name of one of the below: what mixwalk.exe found there.
+// This prefix and the name of a variable below are the name of a variable with the value that mixwalk.exe found.
 inline constexpr wchar_t kKeptPrefix[] = L"MIXWALK_KEPT_";
 
 // The variables that .NET (CORECLR_) and .NET Framework (COR_) read when they start. A path for 32 or

@@ -10,7 +10,7 @@ namespace mixwalk {
 // Adds the message to `outer`, as its field `field`. Throws std::bad_alloc.
 void put_thread(protozero::pbf_writer& outer, protozero::pbf_tag_type field, const Thread& thread);
 
-// Throws std::exception where `bytes` are not the message of a thread. All indices of the result that stay inside its
+// Throws std::exception if `bytes` are not the message of a thread. All indices of the result that refer to its own
 // stack are valid.
 Thread get_thread(protozero::data_view bytes);
 

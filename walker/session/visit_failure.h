@@ -10,19 +10,19 @@ namespace mixwalk {
 
 // Why a visit to a process failed, for the user. Pure, and portable; not frozen-safe.
 
-// What is known of the visit at that moment.
+// The facts about the visit when it failed.
 struct VisitState {
   std::string process;    // "process 4711 (orders.exe)"
-  bool started = false;   // mixwalk started the process
-  bool greeted = false;   // mixwalk.dll has spoken from inside the process
-  std::optional<std::uint32_t> exit_code;  // of the process; nothing if it runs, or the code is unknown
+  bool started = false;   // whether mixwalk started the process
+  bool greeted = false;   // whether mixwalk.dll has sent a message from inside the process
+  std::optional<std::uint32_t> exit_code;  // of the process; nothing if it runs, or if the code is unknown
 };
 
-// " with code 3", " with code 0xc0000005", or nothing where the code is unknown.
+// " with code 3", " with code 0xc0000005", or an empty text if the code is unknown.
 std::string with_exit_code(std::optional<std::uint32_t> exit_code);
 
 Failure process_ended(const VisitState& state);
-// The process lives, but nothing came from mixwalk.dll until the time-out.
+// The process lives, but mixwalk.dll sent nothing until the time-out.
 Failure process_silent(const VisitState& state);
 // The process lives, but mixwalk.dll closed the pipe.
 Failure profiler_gone(const VisitState& state);

@@ -11,26 +11,26 @@
 
 namespace mixwalk {
 
-// Builds a recording from the content of records, checking everything. Each function returns why its record makes no
-// sense (a literal; the reader cannot be used after that), or nothing.
+// Builds a recording from the content of records, and checks everything. Each function returns nothing if its record is
+// valid, otherwise the reason why it is not, as a literal. The reader cannot be used after such an error.
 class ContentReader {
  public:
   std::string_view read_header(std::string_view content);
   std::string_view read_chunk(std::string_view content);
   std::string_view read_footer(std::string_view content);
 
-  // What was read so far, except for the samples that were cleared.
+  // What was read so far, without the samples that were cleared.
   const Recording& recording() const noexcept { return recording_; }
-  // To be called when the samples were taken over: all samples of a long recording need too much memory.
+  // To be called when the caller has taken the samples, because all samples of a long recording need too much memory.
   void clear_samples() noexcept;
-  // What was read. duration_ns is at least the last sample's time.
+  // Returns what was read. duration_ns is at least the last sample's time.
   Recording take();
 
  private:
   Recording recording_;
-  std::uint64_t last_time_ns_ = 0;     // of the samples that were cleared
+  std::uint64_t last_time_ns_ = 0;     // the time of the last sample that was cleared
   TableRoom room_;
-  std::vector<std::uint32_t> depths_;  // of the nodes: how many frames to the root
+  std::vector<std::uint32_t> depths_;  // of each node: how many frames there are to the root
 };
 
 }  // namespace mixwalk

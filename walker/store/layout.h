@@ -8,10 +8,10 @@
 
 namespace mixwalk::layout {
 
-// The numbers of the .mixwalk format. docs/format.md says what they mean, docs/mixwalk.proto is the schema for
-// machines. Numbers never change their meaning; a change of the format's meaning raises kVersion.
+// The numbers of the .mixwalk format. docs/format.md says what they mean, and docs/mixwalk.proto is the schema for
+// machines. Numbers never change their meaning. A change of the format's meaning raises kVersion.
 inline constexpr std::uint32_t kVersion = 3;
-// The lowest version whose readers understand a recording of such events. Files carry this version, so that an earlier
+// The lowest version whose readers understand a recording of such events. Files have this version, so that an earlier
 // mixwalk reads every file that it can.
 constexpr std::uint32_t version_for(SampleEvent event) noexcept {
   return event == SampleEvent::class_load || event == SampleEvent::module_load ? kVersion : 2;
@@ -23,7 +23,7 @@ inline constexpr std::string_view kMagic = "\x0A\x07mixwalk";
 // The fields of the file: its records.
 enum class File : std::uint32_t { magic = 1, header = 2, chunk = 3, footer = 4 };
 
-// The last field of every record: the CRC-32 of all bytes of the record before it. It has a tag and four bytes.
+// The last field of every record: the CRC-32 of all earlier bytes of the record. It has a tag and four bytes.
 inline constexpr std::uint32_t kChecksum = 15;
 inline constexpr std::size_t kChecksumBytes = 5;
 
@@ -54,23 +54,23 @@ enum class FrameField : std::uint32_t {
 };
 enum class Footer : std::uint32_t { duration_ns = 1, dropped = 2 };
 
-// The most that a file may contain: far more than a process has, and little enough that a small file cannot ask for
-// much memory. In memory the tables take no more than some 900 MB at these sizes, not counting names and samples: those
-// are limited by the file's own size (samples: eight times).
+// The most rows that a file may contain. This is far more than a process has, but few enough that a small file cannot
+// ask for much memory. At these sizes the tables take no more than some 900 MB in memory, not counting names and
+// samples, which are limited by the file's own size (samples by eight times the size).
 inline constexpr std::size_t kMaxModules = 1 << 18;
 inline constexpr std::size_t kMaxAssemblies = 1 << 18;
 inline constexpr std::size_t kMaxThreads = 1 << 20;
 inline constexpr std::size_t kMaxDetails = 1 << 20;
-inline constexpr std::size_t kMaxLocks = 1 << 18;  // of all dumps
-inline constexpr std::size_t kMaxWaiters = 1 << 20;  // of all locks
+inline constexpr std::size_t kMaxLocks = 1 << 18;  // of all dumps together
+inline constexpr std::size_t kMaxWaiters = 1 << 20;  // of all locks together
 inline constexpr std::size_t kMaxEarlierDumps = 1 << 12;
-inline constexpr std::size_t kMaxCpuTimes = 1 << 22;  // of all earlier dumps
+inline constexpr std::size_t kMaxCpuTimes = 1 << 22;  // of all earlier dumps together
 inline constexpr std::size_t kMaxFrames = 1 << 22;
 inline constexpr std::size_t kMaxNodes = 1 << 24;
 inline constexpr std::size_t kMaxSamples = 1 << 27;
-inline constexpr std::uint32_t kMaxDepth = 1 << 17;  // frames of one stack; a walk ends at half
+inline constexpr std::uint32_t kMaxDepth = 1 << 17;  // frames of one stack; a walk has half as many at most
 
-// The highest value of each enumeration in a file. Of Trust this is scan: frame_pointer is a field of its own.
+// The highest value of each enumeration in a file.
 inline constexpr SampleEvent kLastEvent = SampleEvent::module_load;
 inline constexpr Engine kLastEngine = Engine::automatic;
 inline constexpr FrameKind kLastKind = FrameKind::gap;

@@ -5,8 +5,8 @@
 
 namespace mixwalk {
 
-// Thrown by the functions that read the content of records, and caught by ContentReader: why a record makes no sense,
-// as a literal.
+// Thrown by the functions that read the content of records, and caught by ContentReader. It says why a record is not
+// valid, as a literal.
 struct Nonsense {
   const char* why;
 };

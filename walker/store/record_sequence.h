@@ -10,26 +10,26 @@
 
 namespace mixwalk {
 
-// The records of a .mixwalk file one after the other, as its bytes come, and the end of each (docs/format.md). The
-// content of the records is not read.
+// Reads the records of a .mixwalk file one after another, as its bytes come, and recognises the end of the file
+// (docs/format.md). The content of the records is not read.
 class RecordSequence {
  public:
   struct Next {
     enum class Kind : std::uint8_t {
-      record,   // `record` is the next one
-      more,     // the next one is not there as a whole
-      end,      // there is none; cut() says why
-      refused,  // the file is no recording; `why`
+      record,   // `record` is the next record
+      more,     // the next record is not complete yet
+      end,      // there is no further record; cut() says why
+      refused,  // the file is no recording; `why` says the reason
     };
     Kind kind = Kind::more;
     Record record;             // views the bytes
-    std::size_t consumed = 0;  // of the bytes, by the record; the magic is a part of the header
+    std::size_t consumed = 0;  // how many bytes the record used; the magic is part of the header
     std::string_view why = {};  // one line, a literal
   };
-  // `bytes`: those behind what was consumed. `is_all`: the file ends with them.
+  // `bytes`: those after the ones that were consumed. `is_all`: whether the file ends with them.
   Next next(std::string_view bytes, bool is_all);
 
-  // At the end. Its bytes are not counted.
+  // To be called at the end. Cut::bytes is not set.
   const Cut& cut() const noexcept { return cut_; }
 
  private:

@@ -13,27 +13,28 @@
 namespace mixwalk {
 
 // Writes a recording as a .mixwalk file (docs/format.md) while the recording goes on. After every call the sink has
-// whole records: a file that ends there, because its writer was killed, is readable. Each function returns false when
-// the sink refused or a limit of the format was reached; problem() then says which, and nothing more is written, except
-// for the footer after a limit.
+// whole records, so a file that ends there, because its writer was killed, is readable. Each function returns false if
+// the sink refused or a limit of the format was reached. problem() then names the limit, and nothing more is written,
+// except for the footer after a limit.
 class RecordingWriter {
  public:
   explicit RecordingWriter(ByteSink& sink) : sink_(sink) {}
 
-  // To be called first: writes what is known when a recording begins. Its tables are not written.
+  // To be called first: writes the facts that are known when a recording begins. Its tables are not written.
   bool begin(const Recording& header);
 
-  // Writes what is new since the last call. The tables may only have grown, except for the names of threads; frames are
-  // written once, so their names must be known by now.
+  // Writes everything that is new since the last call. The tables may only have grown, except for the names of threads.
+  // Frames are written once, so their names must be known by now.
   bool append(const Recording& recording);
 
   // To be called when the caller has emptied `samples` after an append, as a long recording does.
   void samples_cleared() noexcept { samples_ = 0; }
 
-  // To be called last: appends what is new, then duration and dropped samples. A file without it counts as cut.
+  // To be called last: appends everything that is new, then the duration and the dropped samples. A file without these
+  // counts as cut.
   bool end(const Recording& recording);
 
-  // One line; empty if none, or the sink refused.
+  // The limit that was reached, in one line. Empty if none was reached, or if the sink refused.
   std::string_view problem() const noexcept { return problem_; }
 
  private:
@@ -44,24 +45,24 @@ class RecordingWriter {
   void add_nodes(const Recording& recording);
   void add_samples(const Recording& recording);
   void add_progress(const Recording& recording);
-  void flush();       // what is in chunk_, if anything
-  void flush_full();  // only if it is large enough
+  void flush();       // writes chunk_, if there is any
+  void flush_full();  // writes chunk_ only if it is large enough
   bool write(std::string_view bytes);
 
   ByteSink& sink_;
-  bool refused_ = false;  // by the sink
+  bool refused_ = false;  // whether the sink refused
   std::string_view problem_;
   std::string chunk_;  // the content of the chunk that is being made
 
-  // How much is written.
+  // How many rows of each table are already written.
   std::size_t assemblies_ = 0, modules_ = 0, details_ = 0, locks_ = 0, frames_ = 0, nodes_ = 0, samples_ = 0;
   std::size_t earlier_dumps_ = 0;
-  bool some_threads_ = false;                 // it is written
-  std::optional<std::string> locks_missing_;  // nothing if it is not written
-  std::uint64_t all_samples_ = 0;  // those that were cleared as well
+  bool some_threads_ = false;                 // whether it is already written
+  std::optional<std::string> locks_missing_;  // the written text; nothing if none is written
+  std::uint64_t all_samples_ = 0;  // including those that were cleared
   std::uint64_t duration_ns_ = 0, dropped_ = 0;
   std::vector<std::string> thread_names_;
-  std::vector<std::uint32_t> depths_;  // of the nodes: how many frames to the root
+  std::vector<std::uint32_t> depths_;  // of each node: how many frames there are to the root
 };
 
 }  // namespace mixwalk

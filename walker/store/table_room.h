@@ -6,7 +6,7 @@
 
 namespace mixwalk {
 
-// How many more rows a file may have of the kinds that are counted over all of its dumps.
+// How many more rows a file may have of the kinds whose limit is for all of its dumps together.
 struct TableRoom {
   std::size_t locks = layout::kMaxLocks;
   std::size_t waiters = layout::kMaxWaiters;

@@ -11,21 +11,21 @@
 
 namespace mixwalk {
 
-// Each of these converts one message of a .mixwalk file to its value. They throw Nonsense, or what protozero throws;
-// they do not check whether an index leads somewhere.
+// Each of these functions converts one message of a .mixwalk file to its value. They throw Nonsense, or what protozero
+// throws. They do not check whether an index is valid.
 Process get_process(protozero::pbf_message<layout::ProcessField> in);
 Runtime get_runtime(protozero::pbf_message<layout::RuntimeField> in);
 Module get_module(protozero::pbf_message<layout::ModuleField> in);
 Assembly get_assembly(protozero::pbf_message<layout::AssemblyField> in);
 Recording::ThreadInfo get_thread(protozero::pbf_message<layout::ThreadField> in);
 
-// They take what they read from `room`.
+// These subtract what they read from `room`.
 Lock get_lock(protozero::pbf_message<layout::LockField> in, TableRoom& room);
 Recording::EarlierDump get_earlier_dump(protozero::pbf_message<layout::EarlierDumpField> in, TableRoom& room);
 
 RecordedFrame get_frame(protozero::pbf_message<layout::FrameField> in);
 
-// The name that a thread got later.
+// A thread's new name, which it got later.
 struct ThreadName {
   std::uint64_t thread = 0;
   std::string name;

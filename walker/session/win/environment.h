@@ -7,7 +7,7 @@
 
 namespace mixwalk {
 
-// A variable and its value; without one it is to be removed.
+// A variable and its value, or a variable without a value if it is to be removed.
 using VariableChange = std::pair<std::wstring, std::optional<std::wstring>>;
 
 // This process's environment block with these changes, for CreateProcessW.

@@ -7,9 +7,9 @@
 
 namespace mixwalk {
 
-// Whole messages over a pipe, either end.
+// Sends or receives whole messages, at either end of a pipe.
 IoResult send_message(PipeIo& pipe, const Message& message, const Deadline& deadline);
-// `message` is empty where the bytes are no message of ours, and for any result but ok.
+// `message` is empty for any result except ok, and if the bytes are not one of our messages.
 IoResult receive_message(PipeIo& pipe, std::optional<Message>& message, const Deadline& deadline);
 
 }  // namespace mixwalk

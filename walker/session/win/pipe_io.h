@@ -8,7 +8,7 @@
 
 namespace mixwalk {
 
-// A moment after which one has waited long enough.
+// The moment at which a wait ends.
 class Deadline {
  public:
   explicit Deadline(DWORD milliseconds) noexcept : end_(GetTickCount64() + milliseconds) {}
@@ -24,27 +24,27 @@ class Deadline {
 enum class IoResult {
   ok,
   closed,            // the other side closed the pipe, and the process that is watched lives
-  exited,            // the process that is watched has ended
+  exited,            // the watched process has ended
   dll_thread_ended,  // the process lives, but mixwalk.dll's thread in it has ended
   timeout,
   failed,            // GetLastError() says why
 };
 
-// A pipe opened for overlapped I/O, read and written by one thread. A deadline and the life of a process limit each
-// call. After any result but ok the pipe can no longer be used.
+// A pipe opened for overlapped I/O, which one thread reads and writes. Each call ends at its deadline, or when a
+// process ends. After any result except ok the pipe can no longer be used.
 class PipeIo {
  public:
-  // `process`: ends every wait when it ends; null for none. Not owned.
+  // `process`: its end ends every wait; may be null. Not owned.
   PipeIo(UniqueHandle pipe, HANDLE process) noexcept;
 
-  // An event that ends every wait as well when it is set. Not owned.
+  // When this event is set, every wait ends as well. Not owned.
   void watch_dll_thread(HANDLE dll_thread_ended) noexcept { dll_thread_ended_ = dll_thread_ended; }
 
-  IoResult accept(const Deadline& deadline);  // waits for a client: the server's end only
+  IoResult accept(const Deadline& deadline);  // waits for a client; only for the server's end
   IoResult read(void* into, std::size_t bytes, const Deadline& deadline);
   IoResult write(const void* from, std::size_t bytes, const Deadline& deadline);
   HANDLE handle() const noexcept { return pipe_.get(); }
-  // Returns false if its event could not be created, so every call would fail or wait for ever.
+  // Returns false if the event of this object could not be created, so that every call would fail or wait for ever.
   bool ready() const noexcept { return pipe_ && event_; }
 
  private:

@@ -13,26 +13,26 @@ namespace mixwalk {
 
 struct ProcessEntry {
   std::uint32_t id = 0;
-  std::string name;  // of its image, UTF-8: "orders.exe"
+  std::string name;  // the name of its image, UTF-8: "orders.exe"
 };
 
-// Every process of this machine that can be seen, by id.
+// Every process of this machine that this process can see, sorted by id.
 std::vector<ProcessEntry> list_processes();
 
 // Whether the process listens on the .NET diagnostics port.
 bool has_diagnostics_port(std::uint32_t process_id);
 
-// A process that can be attached to; its handle is open for the life of this object.
+// A process that can be attached to. Its handle is open while this object lives.
 struct AttachTarget {
   std::uint32_t id = 0;
   std::string name;
   UniqueHandle process;  // SYNCHRONIZE | PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_DUP_HANDLE
 };
 
-// The one process of that name, .NET or not. `name`: of the image, with or without ".exe", in any case.
+// The only process of that name, .NET or not. `name` is that of the image, with or without ".exe", in any case.
 Outcome<std::uint32_t> find_process(const std::string& name);
 
-// The process, or the first reason why it cannot be attached to.
+// The process, or the first reason that was found why it cannot be attached to.
 Outcome<AttachTarget> find_target(std::uint32_t process_id);
 Outcome<AttachTarget> find_target(const std::string& name);
 

@@ -12,8 +12,8 @@ struct LocalFreed {
 };
 using SecurityDescriptor = std::unique_ptr<void, LocalFreed>;
 
-// A security descriptor from its text in the security descriptor definition language. Returns null if GetLastError()
-// says why.
+// Makes a security descriptor from its text in the security descriptor definition language. Returns null if that fails;
+// GetLastError() says why.
 SecurityDescriptor make_security_descriptor(const std::string& sddl);
 
 }  // namespace mixwalk

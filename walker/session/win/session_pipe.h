@@ -14,36 +14,37 @@ namespace mixwalk {
 // instance, and only the user who runs mixwalk and the target may open it, from this machine.
 class SessionPipe {
  public:
-  // `target`: the token of the process that the DLL will be in; empty means mixwalk.exe starts that process itself.
+  // `target`: the token of the process that will load the DLL; empty if mixwalk.exe starts that process itself.
   static Outcome<SessionPipe> create(const std::optional<TokenFacts>& target);
 
   const std::wstring& name() const noexcept { return name_; }
 
-  // From here on every wait ends when this process ends, and accept() takes only this process. The handle is not owned.
+  // From here on every wait ends when this process ends, and accept() accepts only this process. The handle is not
+  // owned.
   void watch(HANDLE process) noexcept { process_ = process; }
-  // This event ends every wait as well, once accept() has succeeded. Not owned.
+  // Once accept() has succeeded, this event ends every wait as well. Not owned.
   void watch_dll_thread(HANDLE dll_thread_ended) noexcept {
     dll_thread_ended_ = dll_thread_ended;
     io().watch_dll_thread(dll_thread_ended);
   }
 
-  // Waits for the DLL. Another process that the descriptor admits, such as a service of the same account, is
-  // disconnected again.
+  // Waits for the DLL. If another process connects that the descriptor admits, such as a service of the same account,
+  // it is disconnected again.
   IoResult accept(const Deadline& deadline);
   // The last process that accept() disconnected; 0 if none.
   std::uint32_t rejected_client() const noexcept { return rejected_client_; }
-  // Waits until there is something to receive, until nothing can come any more, or for that time. Returns false if
-  // nothing yet.
+  // Waits until a message can be received, until none can come any more, or for that time. Returns false if the time
+  // has passed.
   bool wait(std::uint32_t milliseconds);
   IoResult send(const Message& message, const Deadline& deadline);
-  // `message` is empty where the bytes are none of ours.
+  // `message` is empty if the bytes are not one of our messages.
   IoResult receive(std::optional<Message>& message, const Deadline& deadline);
 
  private:
   SessionPipe(std::wstring name, UniqueHandle pipe)
       : name_(std::move(name)), pipe_(std::move(pipe)) {}
   PipeIo& io();
-  // 0 if not known.
+  // The process id of the client; 0 if it is not known.
   std::uint32_t client();
 
   std::wstring name_;

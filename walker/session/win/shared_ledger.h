@@ -10,18 +10,19 @@
 
 namespace mixwalk {
 
-// The memory of a ledger, which mixwalk.exe creates and shares with mixwalk.dll. The memory has no name: the target
-// gets a handle of its own, so no other process of any session can open the memory by name.
+// The memory of a ledger, which mixwalk.exe creates and shares with mixwalk.dll. The memory has no name. The target
+// gets its own handle, so no other process of any session can open the memory by name.
 class SharedLedger {
  public:
-  // In mixwalk.exe. Returns nothing if no memory, GetLastError() says why.
+  // To be called in mixwalk.exe. Returns nothing if there is no memory; GetLastError() says why.
   static std::optional<SharedLedger> create();
-  // In the target: owns the handle from now on. Returns nothing if the handle is not that of such memory, and stays
-  // open.
+  // To be called in the target. Returns nothing if the handle is not that of such memory; the handle then stays open.
+  // Otherwise the object owns the handle from now on.
   static std::optional<SharedLedger> open(HANDLE section);
 
   LedgerPage& page() const noexcept { return *page_; }
-  // A handle for the target, with the value that is valid in the target. `target` needs PROCESS_DUP_HANDLE.
+  // Makes a handle for the target, and returns the value that is valid in the target. `target` needs
+  // PROCESS_DUP_HANDLE.
   std::optional<HANDLE> give_to(HANDLE target) const;
 
  private:

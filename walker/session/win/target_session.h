@@ -15,43 +15,43 @@
 
 namespace mixwalk {
 
-// One visit to a process: our DLL comes in by attach or by start, dumps, and leaves.
+// One visit to a process: our DLL gets into the process by attach or by start, dumps, and leaves.
 class TargetSession {
  public:
-  // `dll`: mixwalk.dll, its whole path. Attaching and each answer are bounded by the time-out.
+  // `dll`: the full path of mixwalk.dll. The time-out limits the attach and each answer.
   static Outcome<TargetSession> attach(AttachTarget target, const std::wstring& dll,
                                      std::uint32_t timeout_ms);
-  // Starts the program with the profiler in it, in mixwalk.exe's console. `allocations`: allocations may be recorded;
-  // the runtime then allocates objects more slowly, and keeps mixwalk.dll loaded until its end.
+  // Starts the program with the profiler in it, in mixwalk.exe's console. `allocations`: allocations may be recorded.
+  // The runtime then allocates objects more slowly, and keeps mixwalk.dll loaded until its end.
   static Outcome<TargetSession> start(const std::vector<std::string>& arguments,
                                     const std::wstring& dll, std::uint32_t timeout_ms,
                                     bool allocations = false);
 
-  // For the answers from here on.
+  // Sets the time-out for all further answers.
   void set_timeout(std::uint32_t milliseconds) noexcept { timeout_ms_ = milliseconds; }
-  // May be asked again.
+  // May be called several times.
   Outcome<Snapshot> dump(const DumpRequest& request);
-  // Begins a recording; from here on next() is to be called until it gives `done`.
+  // Begins a recording. After that, next() is to be called until it returns `done`.
   std::optional<Failure> begin_record(const RecordRequest& request);
-  // Asks for its end: what is on its way still comes.
+  // Asks for the end of the recording. Data that are on their way still arrive.
   void stop_record();
-  // The next of it, waited for that long.
+  // Waits that long for the next data of the recording.
   enum class Next { bytes, done, nothing_yet };
   Outcome<Next> next(std::uint32_t milliseconds, RecordedBytes& bytes);
 
-  // Waits a limited time until the DLL has left the process. An error text for a log, or empty.
+  // Waits a limited time until the DLL has left the process. Returns an error text for a log, or an empty text.
   std::string leave();
 
-  // Waits, at most until the process ends. Returns false if it has ended.
+  // Waits for that time, or until the process ends. Returns false if the process has ended.
   bool sleep(std::uint32_t milliseconds) const;
   // The exit code of the process. Returns nothing if it has not ended within that time.
   std::optional<std::uint32_t> exit_code(std::uint32_t milliseconds) const;
   const std::string& target_name() const noexcept { return target_.name; }
   std::uint32_t target_id() const noexcept { return target_.id; }
-  // How many events that the recording wants have happened in the target; RecordProgress::events is the recording's own
+  // How many events that the recording wants have happened in the target. RecordProgress::events is the recording's own
   // final count.
   std::uint64_t events() const noexcept { return watch_ ? watch_->events() : 0; }
-  // How many suspensions that mixwalk.dll had left behind were undone from here.
+  // How many suspensions that mixwalk.dll had left behind were undone by this process.
   int given_back() const noexcept { return watch_ ? watch_->given_back() : 0; }
 
  private:
@@ -64,14 +64,14 @@ class TargetSession {
   std::optional<Failure> failure_in(const std::optional<Message>& message) const;
 
   AttachTarget target_;
-  // Declared so that it is destroyed after the pipe and before the process: the agent ends when the pipe closes, and is
-  // watched until its end.
+  // Declared here so that it is destroyed after the pipe and before the process. The agent ends when the pipe closes,
+  // and is watched until its end.
   std::unique_ptr<TargetWatch> watch_;
   SessionPipe pipe_;
   std::uint32_t timeout_ms_;
-  bool started_ = false;  // by us
-  bool greeted_ = false;  // mixwalk.dll has spoken
-  std::optional<Hello> hello_;  // what it said, where the visit can go on
+  bool started_ = false;  // whether we started the process
+  bool greeted_ = false;  // whether mixwalk.dll has sent a message
+  std::optional<Hello> hello_;  // its first message, if the visit can go on
 };
 
 }  // namespace mixwalk

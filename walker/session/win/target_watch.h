@@ -14,15 +14,15 @@
 
 namespace mixwalk {
 
-// Watches a target from outside, on a thread of its own, as long as the target lives: when mixwalk.dll's thread in the
+// Watches a target from outside, on a separate thread, as long as the target lives. When mixwalk.dll's thread in the
 // target has ended or is silent, the threads that it left suspended are resumed.
 //
-// That thread ends early where the program ends (ExitProcess ends every thread but one), or where the program ends
-// threads that are not its own. Then nothing more is written to the pipe, and the pipe is never closed.
+// mixwalk.dll's thread ends early if the program ends (ExitProcess ends every thread except one), or if the program
+// ends threads that are not its own. In these cases nothing more is written to the pipe, and the pipe is never closed.
 class TargetWatch {
  public:
-  // `agent_thread`: the id that the target says; it must be a thread of that process. `deadline_ms`: the deadline of
-  // the supervisors inside the target.
+  // `agent_thread`: the id that the target reported; it must be a thread of that process. `deadline_ms`: the deadline
+  // of the supervisors inside the target.
   static Outcome<std::unique_ptr<TargetWatch>> begin(const AttachTarget& target,
                                                      std::uint32_t agent_thread);
   // Waits a limited time for the agent's end, and undoes what is still suspended then.
@@ -30,14 +30,14 @@ class TargetWatch {
   TargetWatch(const TargetWatch&) = delete;
   TargetWatch& operator=(const TargetWatch&) = delete;
 
-  // The ledger, as the target has to call it.
+  // The ledger's handle as it is valid in the target.
   HANDLE ledger_of_target() const noexcept { return target_handle_; }
   void set_deadline(std::uint32_t deadline_ms) noexcept { deadline_ms_ = deadline_ms; }
   // Set when the agent has ended, all suspensions are undone, and the process nevertheless lives on.
   HANDLE dll_thread_ended() const noexcept { return dll_thread_ended_.get(); }
-  // LedgerPage::events. The target can write anything there.
+  // The value of LedgerPage::events. The target can write anything there.
   std::uint64_t events() const noexcept { return ledger_.page().events; }
-  // How many suspensions were given back.
+  // How many suspensions were undone by this process.
   int given_back() const noexcept { return given_back_; }
 
  private:

@@ -9,13 +9,13 @@
 
 namespace mixwalk {
 
-// The ids of all threads of this process, ascending; nothing where the system cannot list them, usually because memory
-// is missing. Not frozen-safe.
+// The ids of all threads of this process, ascending. Returns nothing if the system cannot list them, usually because
+// memory is missing. Not frozen-safe.
 std::optional<std::vector<std::uint32_t>> list_threads();
-// The same of any process; nothing, too, where it has ended.
+// The same for any process. Also returns nothing if the process has ended.
 std::optional<std::vector<std::uint32_t>> list_threads(std::uint32_t process_id);
 
-// What SetThreadDescription gave a thread (Windows 10 1607 and later), UTF-8; else empty.
+// The name that SetThreadDescription gave a thread (Windows 10 1607 and later), UTF-8; empty if there is none.
 std::string thread_description(HANDLE thread);
 
 }  // namespace mixwalk

@@ -10,12 +10,11 @@
 namespace mixwalk {
 
 // The facts by which the system decides whether the process may open a pipe. `process` needs
-// PROCESS_QUERY_LIMITED_INFORMATION. Returns nothing if the process's token cannot be read, and GetLastError() says
-// why.
+// PROCESS_QUERY_LIMITED_INFORMATION. Returns nothing if the process's token cannot be read; GetLastError() says why.
 std::optional<TokenFacts> token_facts(HANDLE process);
 
-// Switches on SeDebugPrivilege for the life of this object, where this process holds it: administrators do, and with it
-// they can open processes and threads of every user. If the privilege was on before, it stays on.
+// Switches on SeDebugPrivilege while this object lives, if this process holds that privilege. Administrators do, and
+// with it they can open processes and threads of every user. If the privilege was on before, it stays on.
 class DebugPrivilege {
  public:
   DebugPrivilege() noexcept;
@@ -31,8 +30,8 @@ class DebugPrivilege {
   bool held_ = false;
 };
 
-// OpenProcess, OpenThread: where access is denied, the call is tried again with SeDebugPrivilege, which is on only for
-// that second call. Returns null if GetLastError() says why.
+// OpenProcess and OpenThread. If access is denied, the call is tried again with SeDebugPrivilege, which is on only for
+// that second call. Return null if that fails, too; GetLastError() says why.
 UniqueHandle open_process(DWORD access, DWORD process_id) noexcept;
 UniqueHandle open_thread(DWORD access, DWORD thread_id) noexcept;
 

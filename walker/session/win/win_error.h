@@ -6,7 +6,7 @@
 
 namespace mixwalk {
 
-// The system's text for an error, one line, without the full stop; the error's number where there is no text.
+// The system's text for an error, in one line without the full stop, or the error's number if the system has no text.
 std::string error_text(DWORD error);
 inline std::string last_error() { return error_text(GetLastError()); }
 
