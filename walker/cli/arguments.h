@@ -11,10 +11,10 @@
 
 namespace mixwalk {
 
-// Stores with an option the words that the option takes, for completions (command_table.h); CLI11 has no place for
-// them. This checks nothing.
+// Stores with an option the words that the option takes, for completions (command_table.h). CLI11 has no place for
+// these words. This does not check the option's value.
 void set_words(CLI::Option& option, const std::vector<std::string>& words);
-// The words that set_words stored; empty if the option takes any value, or none.
+// The words that set_words stored; empty if the option takes any value, or no value.
 std::vector<std::string> words_of(CLI::Option& option);
 
 template <class Value>
@@ -24,7 +24,7 @@ std::vector<std::string> words_in(const std::map<std::string, Value>& words) {
   return all;
 }
 
-// The kinds of options that the commands are made of. Only the …options.cpp files include this header, because CLI11
+// The kinds of options of which the commands consist. Only the …options.cpp files include this header, because CLI11
 // takes long to compile.
 
 // An option that takes one of these words and nothing else. (CLI11's own transformer would also take the number of a
@@ -54,13 +54,13 @@ CLI::Option* add_choice(CLI::App& app, const std::string& flags,
 // A decimal number of at least 1.
 CLI::Option* add_number(CLI::App& app, const std::string& flags,
                         std::optional<std::uint32_t>& target, const std::string& help);
-// An option that takes one text, and may be given again.
+// An option that takes one text, and may be given several times.
 CLI::Option* add_list(CLI::App& app, const std::string& flags, std::vector<std::string>& target,
                       const std::string& help);
-// Returns nothing if no such number.
+// Returns nothing if the text is not such a number.
 std::optional<std::uint32_t> to_number(const std::string& text);
 CLI::Validator duration_validator();
-// For options that people give in milliseconds: a number without a unit would mean seconds, so it is refused.
+// For options that people give in milliseconds. A number without a unit would mean seconds, so it is refused.
 CLI::Validator duration_with_unit_validator();
 
 // Formats the help: the usage line of a command names its target, and the list of all commands has one line per
@@ -72,11 +72,12 @@ class HelpFormatter final : public CLI::Formatter {
   std::string make_option_usage(const CLI::Option* argument) const override;
 };
 
-// What is wrong, in words for a user: CLI11's own messages speak of types and counts. `command`: the app, or the
-// command of the app, that was parsed.
+// Says what is wrong, in words for a user, since CLI11's own messages speak of types and counts. `command`: the app, or
+// the command of the app, that was parsed.
 std::string sentence(const CLI::ParseError& error, const CLI::App& command);
 
-// The error for an invalid command line: one line, which refers to the help of the command ("": of all commands).
+// The error for an invalid command line: one line, which refers to the help of the command. An empty `command` means
+// the help of all commands.
 ParseResult usage(const std::string& message, const std::string& command);
 
 }  // namespace mixwalk

@@ -15,7 +15,7 @@ namespace mixwalk {
 // All commands with their options, and the values that CLI11 fills in.
 struct CommandLine {
   CommandLine();
-  CommandLine(const CommandLine&) = delete;  // the app points to the others
+  CommandLine(const CommandLine&) = delete;  // the app points to the other members
   CommandLine& operator=(const CommandLine&) = delete;
 
   CLI::App app;
@@ -26,7 +26,7 @@ struct CommandLine {
   SymboliseArguments symbolise;
   HangArguments compare, report;
   DoctorArguments doctor;
-  std::string shell;  // of completions; empty if none was given
+  std::string shell;  // the value for completions; empty if none was given
 };
 
 }  // namespace mixwalk

@@ -14,8 +14,8 @@ struct NamedRecording {
   Recording recording;
 };
 
-// mixwalk compare of two recordings. `file`: where the result is written; null means standard output. Failures are
-// reported. ExitCode::ok where the two could be compared: a recording does not say what is stuck.
+// mixwalk compare of two recordings. `file`: where the result is written; null for standard output. Failures are
+// reported. Returns ExitCode::ok if the two could be compared, because a recording does not show what is stuck.
 ExitCode compare_recordings(const HangCommand& command, bool colour, NamedRecording first, NamedRecording second,
                             PartialFile* file);
 

@@ -9,9 +9,9 @@ namespace mixwalk {
 
 // Scripts by which a shell completes command lines of mixwalk: ASCII, with line feeds. Pure.
 
-// For bash 4.4 or later. (Its manual, "Programmable Completion".)
+// For bash 4.4 or later. (Source: its manual, "Programmable Completion".)
 std::string bash_completions(const std::vector<CommandInfo>& commands);
-// For Windows PowerShell 5.1 and PowerShell. (Microsoft Learn, "Register-ArgumentCompleter".)
+// For Windows PowerShell 5.1 and PowerShell. (Source: Microsoft Learn, "Register-ArgumentCompleter".)
 std::string powershell_completions(const std::vector<CommandInfo>& commands);
 
 }  // namespace mixwalk

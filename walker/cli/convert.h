@@ -5,8 +5,7 @@
 
 namespace mixwalk {
 
-// mixwalk convert, on any system. Prints one line on standard error where something went wrong or
-// the recording was cut.
+// mixwalk convert, on any system. Prints one line on standard error if an error occurred or the recording was cut.
 ExitCode run(const ConvertCommand& command);
 
 }  // namespace mixwalk

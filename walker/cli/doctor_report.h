@@ -10,27 +10,27 @@
 
 namespace mixwalk {
 
-// What mixwalk doctor says, as values and as text. Pure. (docs/doctor.md)
+// The results of mixwalk doctor, as values and as text. Pure. (docs/doctor.md)
 
-// One thing that was looked at.
+// One thing that was checked, and the result.
 struct DoctorLine {
   enum class State {
     good,
-    note,  // mixwalk works, but not all of it, or something is worth knowing
-    bad,   // `code` is what dump or record would end with
+    note,  // mixwalk works, but not completely; or another fact worth knowing
+    bad,   // `code` is the exit code with which dump or record would end
   };
   State state = State::good;
-  std::string check;   // "symbol path": never changes its meaning, so that scripts may rely on it
+  std::string check;   // "symbol path"; its meaning never changes, so scripts may rely on it
   std::string found;   // UTF-8, one line, no full stop; not trusted
-  std::string advice;  // the same: what to do; empty means nothing
+  std::string advice;  // in the same form: what to do; empty if nothing has to be done
   ExitCode code = ExitCode::ok;
 };
 
-// What two seconds of dumps cost the process.
+// The cost of two seconds of dumps for the process.
 struct DoctorTrial {
   std::uint64_t dumps = 0;
   std::uint64_t stacks = 0, whole = 0;  // of all dumps together
-  Percentiles frozen;                   // how long a thread stood
+  Percentiles frozen;                   // how long a thread was frozen
 };
 
 struct DoctorReport {
@@ -39,9 +39,9 @@ struct DoctorReport {
   std::optional<DoctorTrial> trial;  // none if it was not asked for, or could not be made
 };
 
-// That of the first bad line; ok: there is none.
+// The exit code of the first bad line, or ok if there is none.
 ExitCode exit_code(const DoctorReport& report) noexcept;
-// A line each.
+// The text has one line for each check.
 std::string doctor_text(const DoctorReport& report);
 std::string doctor_json(const DoctorReport& report);
 

@@ -10,20 +10,21 @@
 
 namespace mixwalk {
 
-// One format that a recording can be written in.
+// One format in which a recording can be written.
 struct RecordingFormat {
-  std::string_view name;                     // what --format takes
+  std::string_view name;                     // the value for --format
   std::vector<std::string_view> extensions;  // of files, in lower case, with the dot
   std::unique_ptr<RecordingExporter> (*make)();
-  // Why the format cannot show this recording, in one line that follows the format's name; empty if the format can show
-  // it. Is null if the format can show every recording.
+  // Returns an empty text if the format can show this recording, otherwise the reason why not, in one line that follows
+  // the format's name. If this is null, the format can show every recording.
   std::string (*refusal)(const Recording& recording) = nullptr;
 };
 
-// All of them, by name. A new format is one more line in formats.cpp.
+// All formats, by name. A new format is one more line in formats.cpp.
 std::span<const RecordingFormat> recording_formats();
 
-// Returns null if there is no such format. The longest extension of a path counts: a.speedscope.json is not an a.json.
+// Return null if there is no such format. The longest extension of a path counts, so a.speedscope.json is not an
+// a.json.
 const RecordingFormat* format_by_name(std::string_view name);
 const RecordingFormat* format_by_path(std::string_view path);
 

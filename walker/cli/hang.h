@@ -9,15 +9,15 @@
 
 namespace mixwalk {
 
-// What the machine lends to compare and report.
+// The services of the machine for compare and report.
 struct HangHost {
-  bool colour = false;  // of text
+  bool colour = false;  // whether text is coloured
   // Reads a minidump (read_dump_file).
   std::function<Outcome<Snapshot>(const std::string& file)> open_dump;
 };
 
-// mixwalk compare and mixwalk report. Prints what is wrong; failures are reported. Returns ExitCode::stuck or deadlock
-// where threads are stuck or deadlocked.
+// mixwalk compare and mixwalk report. Prints the findings; failures are reported. Returns ExitCode::stuck or deadlock
+// if threads are stuck or deadlocked.
 ExitCode run(const HangCommand& command, const HangHost& host);
 
 }  // namespace mixwalk

@@ -9,11 +9,11 @@
 
 namespace mixwalk {
 
-// ExitCode::input: "cannot read "orders.mixwalk": …".
+// The failure ExitCode::input: "cannot read "orders.mixwalk": …".
 Failure unreadable_file(const std::string& path, std::string_view why);
 
-// The bytes of a file, or of a pipe. Where `wanted` returns false for the first bytes (1 MiB, or all of a smaller
-// input), the rest is not read. An input larger than kMaxInputBytes is a failure.
+// The bytes of a file, or of a pipe. If `wanted` returns false for the first bytes (1 MiB, or all of a smaller input),
+// the rest is not read. An input larger than kMaxInputBytes is a failure.
 Outcome<std::string> file_bytes(const std::string& path, const std::function<bool(std::string_view)>& wanted);
 
 inline constexpr std::size_t kMaxInputBytes = std::size_t{2} << 30;

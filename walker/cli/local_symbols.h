@@ -12,11 +12,11 @@
 
 namespace mixwalk {
 
-// The symbols of this machine: those of images, assemblies, PDBs and debug files on its drives, and in the folders that
-// the user names. Not frozen-safe; one thread at a time.
+// The symbols of this machine, which are those of images, assemblies, PDBs and debug files on its drives, and in the
+// folders that the user names. Not frozen-safe; one thread at a time.
 class LocalSymbols {
  public:
-  // `symbol_path`: the value of --symbol-path; none means the environment variable _NT_SYMBOL_PATH.
+  // `symbol_path`: the value of --symbol-path. If it has no value, the environment variable _NT_SYMBOL_PATH is used.
   explicit LocalSymbols(const std::optional<std::string>& symbol_path);
 
   Symboliser& symboliser() noexcept { return symboliser_; }
@@ -25,7 +25,7 @@ class LocalSymbols {
 
   // The PDBs that were not found so far, native and portable; sorted, each once.
   std::vector<MissingPdb> missing() const;
-  // As PdbFinder::refused(), native and portable.
+  // The same as PdbFinder::refused(), for native and portable PDBs.
   std::vector<std::string> refused() const;
 
  private:
@@ -39,13 +39,13 @@ class LocalSymbols {
   ImageIdentities identities_;
 };
 
-// The PDBs that neither found so far; sorted, each once.
+// The PDBs that neither of the two found so far; sorted, each once.
 std::vector<MissingPdb> missing_of(const NativeSources& native, const ManagedLines& managed);
 
-// For people: "name,GUIDage,1" per line, as symchk /im reads it; names that come from the target are made printable. Of
-// a very long list only the first entries.
+// A text for people: "name,GUIDage,1" per line, as symchk /im reads it. Names that come from the target are made
+// printable. Of a very long list the text has only the first entries.
 std::string manifest_text(const std::vector<MissingPdb>& missing);
-// For a log: how many PDBs were not found, and their lines. For at least one PDB.
+// A text for a log: how many PDBs were not found, and their lines. There must be at least one PDB.
 std::string missing_text(const std::vector<MissingPdb>& missing);
 
 }  // namespace mixwalk

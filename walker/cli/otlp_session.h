@@ -19,14 +19,14 @@ class OtlpSession {
   static Outcome<std::unique_ptr<OtlpSession>> open(const OtlpTarget& target,
                                                     const FrameFilter& filter);
 
-  // A whole recording; at most one.
+  // Offers a whole recording. To be called at most once.
   void offer(Recording recording) { sender_.offer(std::move(recording)); }
-  // For a recording that goes on: the samples from `first` on are new. Never waits.
+  // Takes samples of a recording in progress: those from the index `first` on are new. Never waits.
   void take(const Recording& recording, std::size_t first) { batches_.take(recording, first); }
   // To be called before the recording begins anew (RecordingCollector::begin_piece).
   void cut(const Recording& recording) { batches_.cut(recording); }
 
-  // Says what became of all that was offered, or taken.
+  // Reports what happened to everything that was offered or taken.
   ExitCode finish();
   ExitCode finish(const Recording& recording);
 

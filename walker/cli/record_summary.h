@@ -11,19 +11,19 @@
 
 namespace mixwalk {
 
-// The totals of a recording so far, for the line that is printed about it. Pure.
+// The totals of a recording so far, for the line that is printed about the recording. Pure.
 class RecordSummary {
  public:
-  // The samples from `first` on are new.
+  // Takes the samples from the index `first` on, which are new.
   void take(const Recording& recording, std::size_t first, const RecordProgress& progress);
 
-  // To be called before and after the recording begins anew (RecordingCollector::begin_piece): from then on the
-  // recording has the times, the threads and the losses of the new piece only.
+  // To be called before and after the recording begins anew (RecordingCollector::begin_piece). From then on the
+  // recording has only the times, the threads and the losses of the new piece.
   void end_piece(const Recording& recording);
   void begin_piece(const Recording& recording);
 
   std::uint64_t samples() const noexcept { return samples_; }
-  // The target's last word.
+  // The last progress that the target reported.
   const RecordProgress& progress() const noexcept { return progress_; }
 
   // Samples per second of each thread, of all pieces together. Returns nothing if the rate is not known (ReachedRate).
@@ -35,7 +35,7 @@ class RecordSummary {
   std::string line(std::uint64_t seconds) const;
 
  private:
-  // Of the pieces before, but for what this one has as well.
+  // The totals of the earlier pieces, except for threads that this piece has as well.
   struct Earlier {
     std::uint64_t dropped = 0, duration_ns = 0;
     std::size_t threads = 0;
@@ -44,7 +44,7 @@ class RecordSummary {
   Earlier earlier_;
   std::uint64_t samples_ = 0, dropped_ = 0, period_ns_ = 0;
   std::size_t threads_ = 0;
-  std::optional<ReachedRate> rate_;  // none if the samples are not of wall time
+  std::optional<ReachedRate> rate_;  // no value if the samples are not of wall time
   std::uint64_t duration_ns_ = 0;
   RecordProgress progress_;
 };

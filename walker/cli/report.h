@@ -5,7 +5,7 @@
 
 namespace mixwalk {
 
-// "mixwalk: …" on standard error.
+// Prints "mixwalk: …" on standard error.
 ExitCode report(const Failure& failure);
 
 }  // namespace mixwalk

@@ -5,10 +5,10 @@
 
 namespace mixwalk {
 
-// The environment variable _NT_SYMBOL_PATH, UTF-8; nothing if there is none.
+// The environment variable _NT_SYMBOL_PATH, UTF-8. Returns nothing if it is not set.
 std::optional<std::string> symbol_path_variable();
 
-// The text of the symbol path: what --symbol-path says, else that variable; empty if neither is given.
+// The text of the symbol path: the value of --symbol-path, or else that variable. Empty if neither is given.
 inline std::string symbol_path_text(const std::optional<std::string>& given) {
   return given ? *given : symbol_path_variable().value_or("");
 }

@@ -5,7 +5,7 @@
 
 namespace mixwalk {
 
-// mixwalk symbolise, on any system. Reads and writes the recording chunk by chunk: memory holds its tables, and no
+// mixwalk symbolise, on any system. Reads and writes the recording chunk by chunk, so memory holds its tables, but no
 // samples. Prints on standard error what was done, and on standard output which PDBs are missing.
 ExitCode run(const SymboliseCommand& command);
 

@@ -9,8 +9,7 @@
 
 namespace mixwalk {
 
-// The options that dump and record have in common: which process, which of its threads, how they are walked, and the
-// time limits.
+// The options that dump and record have in common: the process, its threads, how they are walked, and the time limits.
 struct VisitArguments {
   std::optional<std::uint32_t> id;
   std::optional<std::string> name;
@@ -26,11 +25,11 @@ struct VisitArguments {
 
 // `verb`: "dump" or "record", for the help.
 void add_visit(CLI::App& app, VisitArguments& arguments, Visit& visit, const char* verb);
-// What --thread says: ids and names. A number is always an id, so a thread whose name is a number cannot be named.
-// Returns an error, or nothing when the options are valid.
+// The ids and names in --thread. A number is always an id, so a thread whose name is a number cannot be named. Returns
+// an error, or nothing if the options are valid.
 std::optional<ParseResult> finish_threads(std::vector<std::string>& threads, const std::string& command,
                                           ThreadSelection& selection);
-// Returns an error, or nothing when the options are valid; then they are in `visit`.
+// Returns an error, or nothing if the options are valid; `visit` then has them.
 std::optional<ParseResult> finish_visit(VisitArguments& arguments, const std::string& command,
                                         Visit& visit);
 

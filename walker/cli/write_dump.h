@@ -11,8 +11,8 @@
 
 namespace mixwalk {
 
-// Writes a symbolised snapshot as the command line says: to the file, which is committed, or (null) to standard output.
-// `colour`: whether text has colours. Returns nothing if the snapshot was written.
+// Writes a symbolised snapshot as the command line says: to `file`, which is committed, or to standard output if that
+// is null. `colour`: whether text has colours. Returns nothing if the snapshot was written.
 std::optional<Failure> write_dump(const Snapshot& snapshot, const DumpOutput& output, bool colour, PartialFile* file,
                                   CallChecker& calls);
 

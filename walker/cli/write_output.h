@@ -12,15 +12,15 @@
 
 namespace mixwalk {
 
-// The failure of a file that cannot be written, or (no path) of standard output.
+// The failure of a file that cannot be written, or of standard output if there is no path.
 Failure unwritable_output(const std::optional<std::string>& path, std::string_view why);
 
-// Has `write` write to the file, which is committed, or (null) to standard output. `write` returns false where the sink
-// refused some of it, or the format has no room for all of it. Is empty if everything was written; otherwise the reason
-// why not.
+// Calls `write` with the file, which is then committed, or with standard output if the file is null. `write` returns
+// false if the sink refused some of the bytes, or if the format has no room for all of the data. Returns an empty text
+// if everything was written, otherwise the reason why not.
 std::string write_output(PartialFile* file, const std::function<bool(ByteSink&)>& write);
 
-// Writes a text to standard output. Where that fails, a line says so.
+// Writes a text to standard output. If that fails, prints a line that says so.
 ExitCode print(std::string_view text);
 
 }  // namespace mixwalk

@@ -5,7 +5,7 @@
 namespace mixwalk {
 
 // Buffers small writes before another sink. Once the other sink has refused a write, no more bytes are taken, and
-// flush() returns false; so writers need not check every write.
+// flush() returns false, so the callers of write() need not check every write.
 class BufferedSink final : public ByteSink {
  public:
   explicit BufferedSink(ByteSink& sink) : sink_(sink) {}
@@ -14,7 +14,7 @@ class BufferedSink final : public ByteSink {
     if (!refused_) buffer_.append(bytes);
     return buffer_.size() < kBytes || flush();
   }
-  // Returns false if something that was written has been lost.
+  // Returns false if bytes that were written have been lost.
   bool flush() {
     if (!refused_ && !buffer_.empty()) refused_ = !sink_.write(buffer_);
     buffer_.clear();

@@ -10,8 +10,8 @@ namespace mixwalk {
 class CollapsedExporter final : public RecordingExporter {
  public:
   struct Options {
-    // The marks of async-profiler, from which flame graphs take their colours: `_[j]` behind managed frames, `_[i]`
-    // behind inlined ones.
+    // The marks of async-profiler, from which flame graphs take their colours: `_[j]` after managed frames, `_[i]`
+    // after inlined ones.
     bool annotate = true;
     bool threads = false;  // the thread is the first frame of its stacks
   };

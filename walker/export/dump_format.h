@@ -8,7 +8,7 @@
 
 namespace mixwalk {
 
-// A format of snapshots for recordings of SampleEvent::dump.
+// Writes a recording of SampleEvent::dump in a format of snapshots.
 class DumpExporter final : public RecordingExporter {
  public:
   explicit DumpExporter(std::unique_ptr<Exporter> exporter) : exporter_(std::move(exporter)) {}
@@ -18,14 +18,14 @@ class DumpExporter final : public RecordingExporter {
   std::unique_ptr<Exporter> exporter_;
 };
 
-// Why a DumpExporter cannot write a recording, in one line: the recording is no dump, or its stacks, each stored by
-// itself, would take more than kMaxDumpBytes of memory. Returns an empty text if it can be written.
+// Why a DumpExporter cannot write a recording, in one line: the recording is not a dump, or its stacks, each stored
+// separately, would take more than kMaxDumpBytes of memory. Returns an empty text if it can be written.
 std::string dump_refusal(const Recording& recording);
 
-// The same for a format that shows a recording as a series of dumps (to_series), each with all modules.
+// Does the same for a format that shows a recording as a series of dumps (to_series), each with all modules.
 std::string series_refusal(const Recording& recording);
 
-// No dump of a real process comes near this size; a forged file of a few kilobytes does.
+// No dump of a real process is nearly this large, but a forged file of a few kilobytes can be.
 inline constexpr std::uint64_t kMaxDumpBytes = std::uint64_t{1} << 30;
 
 }  // namespace mixwalk

@@ -8,12 +8,12 @@
 
 namespace mixwalk {
 
-// What every format leaves out when it is told to.
+// The frames that every format leaves out on request.
 struct FrameFilter {
   bool managed_only = false;
-  std::optional<std::uint32_t> depth;  // the first so many of what is left, leaf first
-  // Whether all frames are shown: of recorded exceptions also the runtime's throw machinery (throw_machinery.h), and,
-  // in text, each frame of the runtime that has no name (runtime_frames.h).
+  std::optional<std::uint32_t> depth;  // only this many of the remaining frames, leaf first
+  // Whether all frames are shown. These include, for recorded exceptions, the runtime's throw machinery
+  // (throw_machinery.h) and, in text, each frame of the runtime that has no name (runtime_frames.h).
   bool all = false;
 };
 

@@ -10,13 +10,13 @@
 
 namespace mixwalk {
 
-// What a comparison of dumps found, for programs. docs/hang-json.md describes the format,
+// The JSON form of the result of a comparison of dumps. docs/hang-json.md describes the format, and
 // tests/golden/mixwalk-hang.schema.json is its schema for machines. The format is only ever extended; a change of
 // meaning raises the version.
 inline constexpr int kFindingsJsonVersion = 1;
 
-// `dumps`: the dumps that the findings were made from. `tool_version`: kVersion. `fleet`: of compare --across; null if
-// --across was not asked for. Returns false if the sink refused.
+// `dumps`: the dumps from which the findings were made. `tool_version`: kVersion. `fleet`: the result of compare
+// --across; null if --across was not asked for. Returns false if the sink refused.
 bool write_findings_json(std::span<const Snapshot> dumps, const Findings& findings, std::string_view tool_version,
                          ByteSink& sink, const Fleet* fleet = nullptr);
 

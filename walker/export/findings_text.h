@@ -9,15 +9,16 @@
 
 namespace mixwalk {
 
-// What a comparison of dumps found, for a person: what is wrong first, then the groups of threads. One screen unless
-// `all` is asked for. Names are untrusted: what could move a terminal's cursor is escaped (printable.h).
+// The result of a comparison of dumps, for a person: the problems first, then the groups of threads. It takes one
+// screen unless `all` is asked for. Names are untrusted, so characters that could move a terminal's cursor are escaped
+// (printable.h).
 struct FindingsTextOptions {
   bool colour = false;  // ANSI escapes
   bool all = false;     // every finding, group, frame and thread
-  const Fleet* fleet = nullptr;  // what the processes have in common, in place of the groups; null if not asked for
+  const Fleet* fleet = nullptr;  // what the processes have in common, shown instead of the groups; null: the groups
 };
 
-// `dumps`: those that the findings were made of. Returns false if the sink refused.
+// `dumps`: the dumps from which the findings were made. Returns false if the sink refused.
 bool write_findings_text(std::span<const Snapshot> dumps, const Findings& findings, const FindingsTextOptions& options,
                          ByteSink& sink);
 

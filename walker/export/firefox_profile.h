@@ -4,8 +4,8 @@
 
 namespace mixwalk {
 
-// The processed profile format of the Firefox Profiler, version 60: later versions of the Profiler open it too. The
-// threads share their tables; the category of a frame is its kind (managed code, native code, the runtime's own images,
+// The processed profile format of the Firefox Profiler, version 60. Later versions of the Profiler open it too. The
+// threads share their tables. The category of a frame is its kind (managed code, native code, the runtime's own images,
 // code that the runtime made). A sample's weight is its time in milliseconds, or its count.
 class FirefoxProfileExporter final : public RecordingExporter {
  public:

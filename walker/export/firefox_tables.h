@@ -27,12 +27,12 @@ inline constexpr std::array<FirefoxCategoryWords, 5> kFirefoxCategories = {{{"Ot
                                                                             {"Stub", "purple"},
                                                                             {"Runtime", "orange"}}};
 
-// The tables of a Firefox profile that frames refer to: functions, their images, symbols, strings.
+// The tables of a Firefox profile to which frames refer: functions, their images, symbols, strings.
 class FirefoxTables {
  public:
   struct Function {
     std::uint32_t name = 0;      // index of a string
-    std::int32_t resource = -1;  // index into resources; -1 means code of no image
+    std::int32_t resource = -1;  // index into resources; -1 for code outside every image
     std::int32_t source = -1;    // index into sources; -1 if unknown
   };
   struct NativeSymbol {
@@ -41,7 +41,7 @@ class FirefoxTables {
     std::uint32_t name = 0;
   };
   struct FrameRow {
-    std::int64_t address = -1;  // RVA inside the instruction that runs; -1 means code of no image
+    std::int64_t address = -1;  // RVA inside the instruction that runs; -1 for code outside every image
     std::uint32_t inline_depth = 0;
     FirefoxCategory category = FirefoxCategory::other;
     std::uint32_t function = 0;
@@ -51,11 +51,11 @@ class FirefoxTables {
 
   FirefoxTables(const Recording& recording, const RecordedStacks& stacks);
 
-  // As RecordedStacks::frames().
+  // In the order of RecordedStacks::frames().
   const std::vector<FrameRow>& frames() const noexcept { return frames_; }
   const std::vector<Function>& functions() const noexcept { return functions_; }
   const std::vector<std::int32_t>& resources() const noexcept { return resources_; }  // modules
-  const std::vector<std::uint32_t>& sources() const noexcept { return sources_; }  // strings: file names
+  const std::vector<std::uint32_t>& sources() const noexcept { return sources_; }  // indices of file names
   const std::vector<NativeSymbol>& symbols() const noexcept { return symbols_; }
   StringTable& strings() noexcept { return strings_; }
 

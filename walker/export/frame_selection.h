@@ -21,10 +21,10 @@ struct FrameShape {
 FrameSelection select_frames(const FrameFilter& filter, std::span<const FrameShape> frames);
 FrameSelection select_frames(const FrameFilter& filter, const Stack& stack);
 
-// How many frames of each kind a stack has. Inlined calls are no frames.
+// How many frames of each kind a stack has. Inlined calls do not count as frames.
 struct FrameCounts {
   std::size_t managed = 0, native = 0, stubs = 0, gaps = 0, inlined = 0;
-  std::size_t guessed = 0;  // of the frames, those that were guessed
+  std::size_t guessed = 0;  // how many of the frames were guessed
   std::size_t frames() const noexcept { return managed + native + stubs; }
 };
 FrameCounts count_frames(const Stack& stack);

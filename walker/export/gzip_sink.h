@@ -6,14 +6,14 @@
 
 namespace mixwalk {
 
-// Compresses into another sink, as a gzip file without name, time and operating system, so that the same input gives
-// the same bytes on every system.
+// Compresses into another sink, as a gzip file without name, time and operating system. So the same input gives the
+// same bytes on every system.
 class GzipSink final : public ByteSink {
  public:
   explicit GzipSink(ByteSink& sink);
   ~GzipSink() override;
   bool write(std::string_view bytes) override;
-  // Ends the file; nothing may be written afterwards. Returns false if the sink refused some of it.
+  // Ends the file; nothing may be written afterwards. Returns false if the sink refused some of the bytes.
   bool finish();
 
  private:

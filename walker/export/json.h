@@ -4,8 +4,8 @@
 
 namespace mixwalk {
 
-// The JSON form of a dump. docs/json.md describes it, tests/golden/mixwalk-dump.schema.json is its schema for machines.
-// The format is only ever extended; a change of meaning raises kVersion.
+// The JSON form of a dump. docs/json.md describes it, and tests/golden/mixwalk-dump.schema.json is its schema for
+// machines. The format is only ever extended; a change of meaning raises kVersion.
 class JsonExporter final : public Exporter {
  public:
   static constexpr int kVersion = 1;

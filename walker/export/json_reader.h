@@ -9,14 +9,14 @@
 namespace mixwalk {
 
 struct ReadJsonDump {
-  std::optional<Snapshot> snapshot;  // none if `error` says why, in one line
+  std::optional<Snapshot> snapshot;  // has no value if it cannot be read; `error` says why, in one line
   std::string error;
 };
 
 // Reads a dump that JsonExporter wrote (docs/json.md), of this version or an older one. The text may come from
-// anywhere: a text that is no such document, or contradicts itself, is an error. Unknown fields are skipped; an unknown
-// word counts as the first word of its kind. A field that the document does not have keeps its default value; where the
-// document has no locks, locks_missing says so. Memory use is in proportion to the text.
+// anywhere, so a text that is not such a document, or contradicts itself, is an error. Unknown fields are skipped. An
+// unknown word counts as the first word of its kind. A field that the document does not have keeps its default value;
+// if the document has no locks, locks_missing says so. The memory use is in proportion to the text.
 ReadJsonDump read_json_dump(std::string_view text);
 
 }  // namespace mixwalk

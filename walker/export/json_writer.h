@@ -9,7 +9,7 @@
 
 namespace mixwalk {
 
-// A text as a JSON string, ASCII only; what is no UTF-8 becomes U+FFFD.
+// A text as a JSON string in ASCII only. Bytes that are not UTF-8 become U+FFFD.
 std::string quoted_json(std::string_view text);
 
 // Writes a JSON document piece by piece, so that a large one is never in memory as a whole. The caller begins and ends
@@ -35,7 +35,7 @@ class JsonWriter {
       integer(std::uint64_t{number});
     }
   }
-  // null, or a value in a form of the caller's own.
+  // Writes null, or a value in a form that the caller has made.
   void literal(std::string_view text);
 
   void field(std::string_view name, const auto& field_value) {
@@ -43,7 +43,7 @@ class JsonWriter {
     value(field_value);
   }
 
-  // An array of these items; each is written by write_item(item).
+  // Writes an array of these items. write_item(item) writes each of them.
   void array(std::string_view name, const auto& items, const auto& write_item) {
     key(name);
     begin_array();
@@ -51,7 +51,7 @@ class JsonWriter {
     end_array();
   }
 
-  // Ends the document. Returns false if the sink refused some of it.
+  // Ends the document. Returns false if the sink refused some of the bytes.
   bool finish();
 
  private:
@@ -62,7 +62,7 @@ class JsonWriter {
   void integer(std::uint64_t number);
 
   BufferedSink out_;
-  bool comma_ = false;  // a value went before this one
+  bool comma_ = false;  // whether a value came before the next one
 };
 
 }  // namespace mixwalk

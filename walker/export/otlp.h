@@ -11,19 +11,19 @@
 
 namespace mixwalk {
 
-// OTLP profiles of opentelemetry-proto 1.11.0 (v1development: the format may still change), as one
-// ExportProfilesServiceRequest. Samples of the same thread and stack become one OTLP sample, with all their times and
+// OTLP profiles of opentelemetry-proto 1.11.0, as one ExportProfilesServiceRequest. (The version is v1development, so
+// the format may still change.) Samples of the same thread and stack become one OTLP sample, with all their times and
 // values and the attributes `thread.id` and `thread.name`. Each location of a real frame has `profile.frame.type`:
-// dotnet (managed code and what the runtime made) or native.
+// dotnet (managed code and code that the runtime made) or native.
 class OtlpExporter final : public RecordingExporter {
  public:
   using ProfileId = std::array<std::byte, 16>;
   struct Options {
-    // Attributes of the resource: they replace those of the recording with the same name. Where none of them is
-    // `service.name`, it is `unknown_service:` and the name of the executable, as OpenTelemetry prescribes.
+    // Attributes of the resource, which replace those of the recording with the same name. If none of them is
+    // `service.name`, that attribute is `unknown_service:` and the name of the executable, as OpenTelemetry prescribes.
     std::vector<NameValue> attributes;
-    bool command_line = false;  // it may hold secrets
-    // None: the id is a digest of the profile, so that the same recording gives the same bytes.
+    bool command_line = false;  // off by default, because it may contain secrets
+    // If this has no value, the id is a digest of the profile, so that the same recording gives the same bytes.
     std::optional<ProfileId> profile_id;
   };
 

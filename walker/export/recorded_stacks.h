@@ -9,18 +9,18 @@
 
 namespace mixwalk {
 
-// The stacks of a recording as its exports show them. Every sample has a stack, so that a format that knows only stacks
-// loses none: a sample without a stack gets a frame "[no stack: …]". The type that was thrown, allocated or loaded is a
-// frame on top of its stack. Refers to the recording.
+// The stacks of a recording in the form in which its exports show them. Every sample has a stack, so that a format of
+// stacks only loses no sample: a sample without a stack gets a frame "[no stack: …]". The type that was thrown,
+// allocated or loaded is a frame on top of its stack. Refers to the recording.
 class RecordedStacks {
  public:
   struct Frame {
     std::string label;                     // UTF-8
-    const RecordedFrame* frame = nullptr;  // null means a word in a frame's place
+    const RecordedFrame* frame = nullptr;  // null if the entry is a word in a frame's place
 
     // The label without kGuessedMark.
     std::string_view plain_label() const;
-    // Returns false if code of an image, without a name. Its address is all that is known.
+    // Returns false for code of an image without a name, of which only the address is known.
     bool named() const noexcept {
       return frame == nullptr || frame->kind != FrameKind::native || !frame->name.empty() ||
              frame->module == mixwalk::Frame::kNone;
@@ -34,7 +34,7 @@ class RecordedStacks {
   explicit RecordedStacks(const Recording& recording);
 
   const std::vector<Frame>& frames() const noexcept { return frames_; }
-  // As Recording::nodes, whose indices they keep: a parent comes before its children.
+  // These nodes are as Recording::nodes, and have the same indices: a parent comes before its children.
   const std::vector<Recording::Node>& nodes() const noexcept { return nodes_; }
   // The leaf node of each of Recording::samples.
   const std::vector<std::uint32_t>& leaves() const noexcept { return leaves_; }
@@ -47,27 +47,27 @@ class RecordedStacks {
   std::vector<std::uint32_t> leaves_;
 };
 
-// For each node, the index of the first node with the same stack: with the same frames, by their index in `frames`,
-// from the node to the root. Indexed by node.
+// For each node, the index of the first node with an equal stack. Stacks are equal if they have the same frames, by
+// index in `frames`, from the node to the root. The result is indexed by node.
 std::vector<std::uint32_t> equal_nodes(const std::vector<Recording::Node>& nodes,
                                        const std::vector<std::uint32_t>& frames);
 
-// The samples of each thread, in order: indices into `recording.samples`, by index of the thread.
+// For each thread, by its index, its samples in order, as indices into `recording.samples`.
 std::vector<std::vector<std::uint32_t>> samples_by_thread(const Recording& recording);
 
-// What samples of one thread and stack add up to.
+// The sums over samples of one thread and stack.
 struct SampleSum {
   std::uint32_t thread = 0;  // index into Recording::threads
-  std::uint32_t stack = 0;   // as `stacks` says
+  std::uint32_t stack = 0;   // an element of `stacks` (sum_samples())
   std::uint64_t count = 0;
-  std::uint64_t value = 0;  // of Sample::value; no more than 2^64 - 1
+  std::uint64_t value = 0;  // the sum of Sample::value; no more than 2^64 - 1
 };
-// The result is in the order in which the stacks were met. `stacks`: the stack of each sample. Not by thread: all under
-// thread 0.
+// The sums, in the order in which the stacks were met. `stacks`: the stack of each sample. If they are not by thread,
+// all sums are under thread 0.
 std::vector<SampleSum> sum_samples(const Recording& recording,
                                    const std::vector<std::uint32_t>& stacks, bool by_thread);
 
-// "Orders worker", or "thread 0x1a4" where it has no name. UTF-8.
+// "Orders worker", or "thread 0x1a4" if the thread has no name. UTF-8.
 std::string thread_label(const Recording::ThreadInfo& thread);
 
 }  // namespace mixwalk

@@ -8,18 +8,18 @@
 
 namespace mixwalk {
 
-// What of a recording's total one frame has, from 0 to 1. The total is the sum of Sample::value over all samples.
+// A frame's share of a recording's total, from 0 to 1. The total is the sum of Sample::value over all samples.
 struct FrameShare {
-  double self = 0;   // of samples in which it is the leaf
-  double total = 0;  // of samples on whose stack it is; a frame that stands there twice counts once
+  double self = 0;   // the share of samples in which the frame is the leaf
+  double total = 0;  // of samples with the frame on their stack; twice on a stack counts once
 
   bool operator==(const FrameShare&) const = default;
 };
 
-// A frame in two recordings, identified by its name: addresses and modules differ from run to run.
+// A frame in two recordings, identified by its name, since addresses and modules differ from run to run.
 struct FrameDifference {
-  char kind = 'W';    // letter() of its kind; 'W': a word in a frame's place
-  std::string label;  // as exports have it (RecordedStacks), without a mark of a guess; UTF-8
+  char kind = 'W';    // letter() of its kind, or 'W' for a word in a frame's place
+  std::string label;  // as in exports (RecordedStacks), without a mark of a guess; UTF-8
   FrameShare before, after;
 
   bool operator==(const FrameDifference&) const = default;

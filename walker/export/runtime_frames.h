@@ -8,28 +8,28 @@
 
 namespace mixwalk {
 
-// Frames of a stack that a person reads as one: frames of the runtime itself that have no name.
+// Frames of a stack that are shown to a person as one: frames of the runtime itself that have no name.
 struct FoldedFrames {
-  std::size_t first = 0, count = 0;  // in Stack::frames; inlined calls are counted in
+  std::size_t first = 0, count = 0;  // in Stack::frames; inlined calls are counted too
   std::string role;                  // "thread start", "Monitor.Enter waits in the runtime", "the runtime"
 };
 
-// Finds them: two or more native frames in a row that are
-// - in the runtime's images (runtime_images.h), in hostfxr.dll or hostpolicy.dll, or in the program's own image where
-//   that is Microsoft's host (which is the case where hostfxr's frame above is a function that only this host calls),
-//   and have no name from debug information;
-// - or where the system starts a thread, at the stack's root, below such frames.
-// A frame that is marked (Frame::call) or was guessed, and a gap, are never among them: they end a row.
+// Finds such frames. They are two or more consecutive native frames that are
+// - in the runtime's images (runtime_images.h), in hostfxr.dll or hostpolicy.dll, or in the program's own image if that
+//   is Microsoft's host (which is so if hostfxr's frame above is a function that only this host calls), and have no
+//   name from debug information;
+// - or in the functions by which the system starts a thread, at the stack's root, below such frames.
+// A frame that is marked (Frame::call) or was guessed, and a gap, are never among them, because they end a row.
 //
 // The role follows from the neighbouring frames. Frames between the thread's first managed method and the root are the
-// thread's start, or, where frames of the host are among them, the start of the program. Frames that a method of the
-// library calls are that method's work, or its wait where the thread stands in a wait of the system directly above.
-// All others are just the runtime. Pure.
+// thread's start, or, if frames of the host are among them, the start of the program. Frames that a method of the
+// library calls are that method's work, or its wait if the thread is in a wait of the system directly above. All other
+// frames get the role of the runtime. Pure.
 class RuntimeFrames {
  public:
   explicit RuntimeFrames(const Snapshot& snapshot);
 
-  // Leaf first.
+  // The result is in the order of the stack, leaf first.
   std::vector<FoldedFrames> of(const Stack& stack) const;
 
  private:

@@ -4,8 +4,8 @@
 
 namespace mixwalk {
 
-// A recording as a .mixwalk file, written as a whole (docs/format.md). False also for a recording that exceeds the
-// format's limits.
+// Writes a recording as a .mixwalk file, all at once (docs/format.md). write() also returns false for a recording that
+// exceeds the format's limits.
 class StoreExporter final : public RecordingExporter {
  public:
   bool write(const Recording& recording, ByteSink& sink) const override;

@@ -9,8 +9,8 @@
 
 namespace mixwalk {
 
-// Strings that a document stores once and numbers from 0, in the order of their first occurrence; number 0 is the empty
-// string. The strings are always UTF-8, even where the input is not.
+// Strings that a document stores once and numbers from 0, in the order of their first occurrence. Number 0 is the empty
+// string. The strings are always UTF-8, even if the input is not.
 class StringTable {
  public:
   StringTable() { index(""); }

@@ -9,20 +9,20 @@
 
 namespace mixwalk {
 
-// Finds the frames by which the runtime throws: those above the frame that threw. They are recognised by their kind,
-// not by their number:
+// Finds the frames by which the runtime throws, which are above the frame that threw. They are recognised by their
+// kind, not by their number:
 // - native frames in the runtime's own images (runtime_images.h);
 // - the managed half of the runtime's dispatch, System.Runtime.EH in System.Private.CoreLib.dll;
-// - between those: the system's dispatch, which is frames of ntdll.dll and kernelbase.dll down to where it begins:
+// - between those: the system's dispatch, which is frames of ntdll.dll and kernelbase.dll down to its first function:
 //   KiUserExceptionDispatcher for a fault of the processor, RaiseException for an exception that the runtime raised.
-// The first frame of another kind threw. Library methods that throw on behalf of others (ThrowHelper) are kept, as in
-// Exception.StackTrace. Pure.
+// The first frame of another kind is the one that threw. Library methods that throw on behalf of others (ThrowHelper)
+// are kept, as in Exception.StackTrace. Pure.
 class ThrowMachinery {
  public:
   explicit ThrowMachinery(const Recording& recording);
 
-  // How many of the stack's first frames are the throw machinery; 0 where no managed frame would be left, or where no
-  // frame of the runtime is on top. `frames`: leaf first, indices into recording.frames.
+  // How many of the stack's first frames are the throw machinery. Returns 0 if no managed frame would be left, or if
+  // the top frame is not the runtime's. `frames`: leaf first, indices into recording.frames.
   std::size_t frames_of(std::span<const std::uint32_t> frames) const;
 
  private:

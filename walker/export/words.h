@@ -9,7 +9,7 @@
 
 namespace mixwalk {
 
-// The words of the formats for the model's enumerations. Keys never change: programs read them.
+// The words of the formats for the model's enumerations. Keys never change, because programs read them.
 std::string_view key(FrameKind kind) noexcept;
 std::string_view key(Trust trust) noexcept;
 std::string_view key(Completeness completeness) noexcept;
@@ -24,7 +24,7 @@ std::string_view key(SampleEvent event) noexcept;
 std::string_view key(Way way) noexcept;
 std::string_view key(LockKind kind) noexcept;
 
-// The kind as one letter, as texts and pages mark frames: M, N, S and G.
+// The kind as one letter, the mark of frames in texts and pages: M, N, S and G.
 char letter(FrameKind kind) noexcept;
 // The runtime and its version for a person: ".NET 10.0.12", "no .NET runtime". A name from a file may contain anything.
 std::string runtime_text(const Runtime& runtime);
@@ -34,7 +34,7 @@ struct RateWords {
   std::string reached, asked;
 };
 RateWords rate_words(double reached_hz, std::uint64_t period_ns);
-// "6.3 samples a second of each thread, 100 asked for". Empty where it is not known what was reached (reached_hz()).
+// "6.3 samples a second of each thread, 100 asked for". Empty if the reached rate is not known (reached_hz()).
 std::string rate_sentence(const Recording& recording);
 
 // What Sample::value counts: "nanoseconds" or "count".
@@ -42,13 +42,13 @@ std::string_view unit(SampleEvent event) noexcept;
 
 // The same reason for a person: "the stack was larger than the copy".
 std::string_view sentence(OpenReason why) noexcept;
-// A lock that is no managed object, for a person: "critical section".
+// The kind of a native lock, for a person: "critical section".
 std::string_view sentence(LockKind kind) noexcept;
-// What is wrong with a frame whose call is; else empty.
+// The problem of a frame that is marked because of its call, or an empty text.
 std::string_view sentence(CallCheck call) noexcept;
-// What a stub does: "P/Invoke". Empty for other stubs.
+// The kind of call that a stub makes: "P/Invoke". Empty for other stubs.
 std::string_view words_of(ClrStub stub) noexcept;
-// Why DoStackSnapshot was not called, as a sentence for the user; empty where it was called, even where it refused.
+// Why DoStackSnapshot was not called, as a sentence for the user. Empty if it was called, even if it refused.
 std::string_view sentence_of_refusal(std::uint32_t refusal) noexcept;
 
 }  // namespace mixwalk

@@ -9,12 +9,12 @@
 
 namespace mixwalk {
 
-// The texts of findings. Names of the target in them are clipped, and otherwise unchanged.
+// The texts of findings. The target's names in them are clipped, and otherwise unchanged.
 
-// How many threads a finding shows one by one; the others are in `behind`.
+// How many threads a finding shows one by one. The others are in `behind`.
 inline constexpr std::size_t kShownThreads = 5;
 
-// "1 thread", "3 threads"; with another plural: "2 of them".
+// "1 thread", "3 threads", or "2 of them" with another plural.
 std::string count_words(std::size_t count, std::string_view noun, std::string_view plural = {});
 // "thread 0x2c "worker"".
 std::string thread_words(const Thread& thread);
@@ -22,20 +22,20 @@ std::string thread_words(const Thread& thread);
 std::string_view words_of(const Lock& lock) noexcept;
 // "the monitor 0x1f40 (System.Object)".
 std::string lock_words(const Lock& lock);
-// What a thread does, and how long: "waits in native code: orders.dll!submit", "ran for 9.8 s of 10 s".
+// What a thread does, and for how long: "waits in native code: orders.dll!submit", "ran for 9.8 s of 10 s".
 std::string state_words(const ThreadHistory& thread);
 // "3 more threads wait behind them."
 std::string behind_words(std::size_t count);
-// "It has been so for at least 20 s, and in 3 dumps." Empty: one dump.
+// "It has been so for at least 20 s, and in 3 dumps." Empty if there is only one dump.
 std::string duration_words(std::span<const ThreadHistory> threads, const Finding& finding);
 // "20 s", "850 ms", "2 min 5 s".
 std::string time_words(std::uint64_t milliseconds);
-// Keys of JSON, which never change.
+// Keys of JSON. They never change.
 std::string_view key(WaitState state) noexcept;
 std::string_view key(Verdict verdict) noexcept;
 std::string_view key(FindingKind kind) noexcept;
 std::string_view key(Severity severity) noexcept;
-// "stuck", "back at the same place": for a list of threads.
+// "stuck", "back at the same place": words for a list of threads.
 std::string_view verdict_words(Verdict verdict) noexcept;
 // "blocked", "waiting for a signal".
 std::string_view wait_state_words(WaitState state) noexcept;

@@ -11,40 +11,40 @@
 
 namespace mixwalk {
 
-// What a person should look at, as values. A renderer needs these values and the dumps from which they were made:
-// indices refer to the dumps, and names are in `Snapshot`. Texts are for people, in English; names of the target in
-// them may contain anything, so whoever prints the texts makes them printable.
+// What a person should look at, as values. A renderer needs these values and the dumps from which they were made,
+// because indices refer to the dumps, and names are in `Snapshot`. Texts are for people, in English. The target's names
+// in them may contain anything, so the code that prints the texts must make them printable.
 
 enum class FindingKind : std::uint8_t {
   deadlock,      // threads that wait for each other's locks in a circle
-  chain,         // threads that wait for a lock, and the thread that holds it and does not go on
-  class_constructor,  // threads that wait for a static constructor, and the thread that runs one and does not go on
-  starved_pool,  // all workers of the thread pool are blocked, by the same kind of wait
-  finalizer,     // the finalizer thread is stuck in a finalizer: nothing that has one is freed any more
-  common_call,   // one call out to native code or COM that most stuck threads stand in
+  chain,         // threads that wait for a lock, and its holder, which does not go on
+  class_constructor,  // threads that wait for a static constructor, and the thread that runs it and does not go on
+  starved_pool,  // all workers of the thread pool are blocked by the same kind of wait
+  finalizer,     // the finalizer thread is stuck in a finalizer: objects with finalizers are not freed any more
+  common_call,   // one call out to native code or COM in which most stuck threads are
   spinning,      // a thread that ran nearly all the time and did not leave its function
-  stuck,         // threads that stand where they stood, in the same stack
-  contended,     // a lock that threads wait for while its holder goes on
+  stuck,         // threads that are where they were before, in the same stack
+  contended,     // a lock that threads wait for, although its holder goes on
 };
 
-// What a finding counts for: the exit code and the head line.
+// What a finding means for the exit code and the headline.
 enum class Severity : std::uint8_t {
-  deadlock,  // 21
-  stuck,     // 20
-  note,      // worth a look, and no proof that something is stuck
+  deadlock,  // exit code 21
+  stuck,     // exit code 20
+  note,      // worth a look, but no proof that something is stuck
 };
 
-// A thread's part in a finding.
+// A thread's role in a finding.
 struct FindingThread {
   std::uint32_t thread = 0;       // index into Findings::threads
-  std::uint32_t dump = 0;         // where it is shown: index into the dumps
-  std::uint32_t frame = kNoFrame; // to be shown first, in Stack::frames: the program's own frame, or that of the wait
+  std::uint32_t dump = 0;         // index into the dumps: the dump in which the finding shows the thread
+  std::uint32_t frame = kNoFrame; // index into Stack::frames: shown first; a frame of the program, or of the wait
   // What the thread does in the finding: "waits for the monitor 0x1234 (System.Object), held by thread 0x2c "b"".
   std::string words;
-  // Indices into Snapshot::locks of that dump; kNoLock: none.
+  // Indices into Snapshot::locks of that dump; kNoLock if there is none.
   static constexpr std::uint32_t kNoLock = 0xFFFF'FFFF;
   std::uint32_t waits_for = kNoLock;
-  std::vector<std::uint32_t> holds;  // of those that matter here
+  std::vector<std::uint32_t> holds;  // only the locks that matter here
 
   bool operator==(const FindingThread&) const = default;
 };
@@ -53,18 +53,18 @@ struct Finding {
   FindingKind kind = FindingKind::stuck;
   Severity severity = Severity::note;
   std::string title;                   // one line: "Deadlock of 2 threads"
-  std::vector<std::string> details;    // further lines: what it means, since when
-  std::vector<FindingThread> threads;  // the one to look at first; of a deadlock in the order of the circle
-  // Threads that wait behind them, indices into Findings::threads.
+  std::vector<std::string> details;    // further lines: what the finding means, since when
+  std::vector<FindingThread> threads;  // the most important thread first; of a deadlock in the order of the circle
+  // Threads that wait behind `threads`, as indices into Findings::threads.
   std::vector<std::uint32_t> behind;
-  std::uint32_t since = 0;             // index into the dumps: the first in which it was so
+  std::uint32_t since = 0;             // index into the dumps: the first one with this finding
 
   bool operator==(const Finding&) const = default;
 };
 
-// One dump as it was named on the command line.
+// One dump, as it was named on the command line.
 struct DumpInfo {
-  std::string file;                // as it was given
+  std::string file;                // as the user gave it
   std::uint64_t unix_time_ms = 0;  // 0 if unknown
   std::uint32_t process = 0;       // dumps with the same number are of the same process
   std::uint32_t threads = 0;
@@ -73,26 +73,26 @@ struct DumpInfo {
 };
 
 struct Findings {
-  std::vector<DumpInfo> dumps;         // as the dumps that were given, in their order
-  std::vector<ThreadHistory> threads;  // all of all dumps, by OS id
-  std::vector<Finding> findings;       // the gravest first
-  std::vector<StackGroup> groups;      // each thread is in one
+  std::vector<DumpInfo> dumps;         // for the given dumps, in their order
+  std::vector<ThreadHistory> threads;  // the threads of all dumps, by OS id
+  std::vector<Finding> findings;       // the most severe first
+  std::vector<StackGroup> groups;      // each thread is in one of them
   std::vector<TreeNode> tree;          // of the last dump
-  // What could not be seen, a line each: "locks are not known: …", "processor times are not known".
+  // The facts that are not known, a line each: "locks are not known: …", "processor times are not known".
   std::vector<std::string> gaps;
 
   bool operator==(const Findings&) const = default;
 };
 
-// "2 threads are deadlocked", "3 threads are stuck", "nothing is stuck", of one dump "no deadlock is seen; …". Its
-// numbers are those of `threads` with the verdict stuck.
+// "2 threads are deadlocked", "3 threads are stuck", "nothing is stuck"; for one dump "no deadlock is seen; …". It
+// counts the threads of `threads` that have the verdict stuck.
 std::string headline(const Findings& findings);
 
-// The gravest severity of all findings.
+// The highest severity of all findings.
 Severity severity(const Findings& findings);
 
-// Compares dumps in the order of their time: one or more of one process, or of several processes. `files`: one
-// DumpInfo::file for each dump. Pure. Linear in frames, and in threads times dumps.
+// Compares dumps, in the order of time. There may be one or more of one process, or dumps of several processes.
+// `files`: one DumpInfo::file for each dump. Pure. Linear in the number of frames, and in threads times dumps.
 Findings find_hangs(std::span<const Snapshot> dumps, std::span<const std::string> files);
 
 }  // namespace mixwalk

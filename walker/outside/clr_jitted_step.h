@@ -7,10 +7,10 @@
 
 namespace mixwalk {
 
-// The step through code that a .NET runtime compiled, including stubs and dynamic methods: the runtime's debugging
+// The step through code that a .NET runtime compiled, including stubs and dynamic methods. The runtime's debugging
 // library says which method the code belongs to, and the header before the code has its unwind data (jitted_code.h).
-// For code that the library does not know the result is no_unwind, for code whose header cannot be read
-// unreadable_unwind. Code that was compiled ahead of time and lies in no listed image has the unwind data of its image
+// The result is no_unwind for code that the library does not know, and unreadable_unwind for code whose header cannot
+// be read. Code that was compiled ahead of time and is in no listed image has the unwind data of its image
 // (hidden_images.h). Not frozen-safe; both arguments must outlive this object.
 class ClrJittedStep final : public JittedStep {
  public:

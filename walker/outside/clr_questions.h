@@ -17,21 +17,21 @@ struct ClrCode {
   std::uint64_t start = 0;   // where the method's code begins
   std::uint64_t hot_bytes = 0, cold_start = 0, cold_bytes = 0;
   std::uint64_t gc_info = 0;  // address of the method's GC information
-  // Whether the code lies in a code heap, with a code header before it; otherwise it is that of a ReadyToRun image.
+  // Whether the code is in a code heap, with a code header before it. Otherwise it is in a ReadyToRun image.
   bool jitted = false;
 
   bool operator==(const ClrCode&) const = default;
 };
 
-// A method as people read it.
+// A method, described for people.
 struct ClrMethod {
-  // "Namespace.Type<Args>.Method<Args>(Parameter types)", UTF-8, as ClrMetadataSource names it. For a stub or a method
-  // that the program made while it ran, only the bare name. Is empty if unknown.
+  // "Namespace.Type<Args>.Method<Args>(Parameter types)", UTF-8, in the form of ClrMetadataSource. For a stub, or a
+  // method that the program made while it ran, it is only the bare name. Empty if unknown.
   std::string name;
   bool stub = false;  // the runtime's own code: "IL_STUB_PInvoke"
-  // What the program declares and a stub can lead to: the target of a P/Invoke, as in Frame::target
-  // ("orders!wait_for_reply"; empty if the method is no P/Invoke), and whether the method belongs to an imported COM
-  // interface.
+  // The declaration to which a stub can lead. `import` is the target of a P/Invoke, as in Frame::target
+  // ("orders!wait_for_reply"); empty if the method is not a P/Invoke. The other field says whether the method belongs
+  // to an imported COM interface.
   std::string import;
   bool com = false;
 
@@ -41,14 +41,14 @@ struct ClrMethod {
 // A thread as the runtime knows it.
 struct ClrThread {
   std::uint64_t address = 0;   // of the runtime's Thread
-  std::uint32_t os_id = 0;     // 0 if not started yet, or ended
-  std::uint32_t managed_id = 0;  // also what a thin lock in an object's header names its owner by
+  std::uint32_t os_id = 0;     // 0 if the thread has not started yet, or has ended
+  std::uint32_t managed_id = 0;  // also names the owner of a thin lock in an object's header
   std::uint64_t domain = 0;      // of its AppDomain
 
   bool operator==(const ClrThread&) const = default;
 };
 
-// The monitor of an object with a sync block, where a thread holds it or waits for it.
+// The monitor of an object with a sync block, if a thread holds it or waits for it.
 struct ClrSyncBlock {
   std::uint64_t address = 0;  // of the SyncBlock, which begins with the lock itself
   std::uint64_t object = 0;
@@ -59,33 +59,33 @@ struct ClrSyncBlock {
   bool operator==(const ClrSyncBlock&) const = default;
 };
 
-// Some of the sync blocks. They are numbered from 1, without gaps; those that no thread holds or waits for are left
-// out.
+// Some of the sync blocks. They are numbered from 1, without gaps. Sync blocks that no thread holds or waits for are
+// left out.
 struct ClrSyncBlocks {
   std::vector<ClrSyncBlock> blocks;
-  std::uint32_t next = 0;   // the first number that was not looked at; 0 if all were
-  bool unreadable = false;  // some of those that were looked at could not be read
+  std::uint32_t next = 0;   // the first number that was not read; 0 if all were
+  bool unreadable = false;  // some of the sync blocks could not be read
 
   bool operator==(const ClrSyncBlocks&) const = default;
 };
 
 // A System.Threading.Lock (.NET 9 and later), by its fields.
 struct ClrLock {
-  // The owner's thread id: in .NET 9 and 10 the system's id, in later sources (not released yet) ClrThread::managed_id.
-  // 0 if there is no owner, or the owner has not been written yet.
+  // The owner's thread id. In .NET 9 and 10 it is the system's id; in later sources (not released yet) it is
+  // ClrThread::managed_id. 0 if there is no owner, or if the owner has not been written yet.
   std::uint32_t owner = 0;
-  std::uint32_t recursion = 0;   // how often the owner has entered it; 0 if not held, or the owner is unknown
+  std::uint32_t recursion = 0;   // how often the owner has entered it; 0 if not held, or if the owner is unknown
   bool held = false;
   std::uint64_t wait_event = 0;  // the event (an object) by which threads wait for it; 0 if none has waited yet
 
   bool operator==(const ClrLock&) const = default;
 };
 
-// Where instructions stand in the IL of their methods.
+// The places of instructions in the IL of their methods.
 struct ClrIlPlaces {
   struct Place {
     IlPlace il;                // its assembly: index into `assemblies`; -1 if nothing is known
-    std::uint64_t method = 0;  // address of the MethodDesc whose code it is
+    std::uint64_t method = 0;  // address of the MethodDesc to which the code belongs
 
     bool operator==(const Place&) const = default;
   };
@@ -95,9 +95,9 @@ struct ClrIlPlaces {
   bool operator==(const ClrIlPlaces&) const = default;
 };
 
-// What a runtime's debugging library says about a process that stands still, or about a dump. Every answer may be
-// missing: the library may not be there, may not answer in time, or may find the memory damaged. Not frozen-safe; one
-// thread at a time.
+// The answers of a runtime's debugging library about a process that does not run, or about a dump. Every answer may be
+// missing, because the library may not exist, may not answer in time, or may find the memory damaged. Not frozen-safe;
+// one thread at a time.
 class ClrQuestions {
  public:
   virtual ~ClrQuestions() = default;
@@ -106,32 +106,32 @@ class ClrQuestions {
   // (CodeAddress::lookup()).
   virtual std::optional<ClrCode> code_at(std::uint64_t ip) = 0;
   virtual ClrMethod method(std::uint64_t method) = 0;
-  // The runtime's name for code without a MethodDesc: thunks, precode, helpers. Returns an empty text if unknown.
+  // The runtime's name for code without a MethodDesc (thunks, precode, helpers). Returns an empty text if unknown.
   virtual std::string code_name(std::uint64_t address) = 0;
   virtual std::vector<ClrThread> threads() = 0;
-  // Sync blocks from this number on, as many as can be read in a short time. Returns nothing if no answer.
+  // Sync blocks from this number on, as many as can be read in a short time. Returns nothing if no answer came.
   virtual std::optional<ClrSyncBlocks> sync_blocks(std::uint32_t first) = 0;
-  // The types of objects in the form that people read: "System.Collections.Generic.List<System.Int32>". In the order of
-  // `objects`; empty if there is no object at that address.
+  // The types of objects in the form for people: "System.Collections.Generic.List<System.Int32>". The result is in the
+  // order of `objects`. An entry is empty if there is no object at its address.
   virtual std::vector<std::string> object_types(std::span<const std::uint64_t> objects) = 0;
 
-  // The same for arbitrary addresses: also empty where no object of the heap begins at the address.
+  // The same for arbitrary addresses. An entry is also empty if no object of the heap begins at its address.
   virtual std::vector<std::string> heap_object_types(std::span<const std::uint64_t> addresses) = 0;
-  // The locks at these addresses, in the order of `objects`; nothing if no System.Threading.Lock lies there, or its
-  // fields are not the known ones.
+  // The locks at these addresses, in the order of `objects`. An entry has no value if no System.Threading.Lock is at
+  // its address, or if its fields are not the known ones.
   virtual std::vector<std::optional<ClrLock>> lock_objects(std::span<const std::uint64_t> objects) = 0;
 
-  // In the order of `ips`, which are addresses inside instructions (CodeAddress::lookup()).
+  // The result is in the order of `ips`, which are addresses inside instructions (CodeAddress::lookup()).
   virtual ClrIlPlaces il_places(std::span<const std::uint64_t> ips) = 0;
 
-  // A hint: what will be asked one by one afterwards. Where each question goes to another process, all of them together
-  // then cost little more than one.
+  // Announces the questions that will be asked one by one afterwards. If each question is sent to another process, all
+  // of them together then cost little more than one.
   virtual void expect_methods(std::span<const std::uint64_t> /*methods*/) {}
 
-  // The target has run since: forgets what was learnt about it.
+  // To be called when the target has run: forgets what was learnt about it.
   virtual void target_ran() {}
 
-  // Why answers are missing, one line; empty if none is missing. "the DAC did not answer within 5 s".
+  // Why answers are missing, in one line: "the DAC did not answer within 5 s". Empty if none is missing.
   virtual std::string obstacle() const = 0;
 };
 

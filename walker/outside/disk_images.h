@@ -11,7 +11,7 @@
 
 namespace mixwalk {
 
-// Reads no file: for the paths that images name, where no path means a file of this machine.
+// Reads no file. It is used for the paths that images name if no path means a file of this machine.
 class NoImageFiles final : public ImageFiles {
  public:
   std::optional<std::vector<std::byte>> read(const std::string&) override { return std::nullopt; }
@@ -20,14 +20,15 @@ class NoImageFiles final : public ImageFiles {
 // The files of a target's images on this machine. Not frozen-safe; one thread at a time.
 class DiskImages {
  public:
-  // `local`: for paths that the target names: LocalImageFiles, or NoImageFiles where the target ran on another machine.
-  // `path_files`: for the folders of `path`, which the user named.
+  // `local` reads the paths that the target names. It is LocalImageFiles, or NoImageFiles if the target ran on another
+  // machine. `path_files` reads the folders of `path`, which the user named.
   DiskImages(ImageFiles& local, ImageFiles& path_files, SymbolPath path)
       : local_(local), path_files_(path_files), path_(std::move(path)) {}
 
-  // The first file that is the loaded image, by its timestamp and its SizeOfImage.
+  // The first file that is the loaded image, as its timestamp and its SizeOfImage show.
   std::optional<std::vector<std::byte>> image(const Module& module);
-  // Any other file that an image names: at the path in the image, otherwise by its name in the folders.
+  // Any other file that an image names. It is looked for at the path in the image, and otherwise by its name in the
+  // folders.
   std::optional<std::vector<std::byte>> other(const std::string& path);
 
  private:

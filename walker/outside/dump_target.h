@@ -11,10 +11,10 @@
 
 namespace mixwalk {
 
-// A process in a minidump. Where the dump lacks the memory of an image, the image's file on this machine is read.
+// A process in a minidump. If the dump lacks the memory of an image, the image's file on this machine is read.
 class DumpTarget final : public Target {
  public:
-  // `dump`: without an error. Both must outlive this.
+  // `dump` must have no error. Both arguments must outlive this object.
   DumpTarget(const Minidump& dump, DiskImages& disk);
 
   const Process& process() const noexcept override { return process_; }
@@ -24,10 +24,10 @@ class DumpTarget final : public Target {
   std::span<const TargetThread> threads() const noexcept override { return threads_; }
   const MemoryReader& memory() const noexcept override { return memory_; }
   OutsideMemory& outside() noexcept override { return outside_; }
-  // The stack's limits are those of the TEB, if the dump has it; otherwise those of the part of the stack in the dump.
+  // The stack's limits are those of the TEB if the dump has it, otherwise those of the part of the stack in the dump.
   void capture(const TargetThread& thread, RawSample& sample) override;
 
-  // The images, with what the dump says about their PDBs; and the memory in the dump, without files.
+  // The images, with the facts in the dump about their PDBs.
   const std::vector<TargetImages::Image>& images() const noexcept { return images_; }
   const MemoryReader& dumped_memory() const noexcept { return dumped_; }
 

@@ -9,19 +9,20 @@
 
 namespace mixwalk {
 
-// Images with unwind data that are in no list of the target's images: the ReadyToRun images that a single-file program
-// contains, and that its runtime lays out in memory of its own. Each begins with its headers on a boundary of 64 KiB
-// (the granularity of VirtualAlloc); the search for them goes downwards from the code. Nothing that is read is trusted.
+// Images with unwind data that are in no list of the target's images. A single-file program contains such ReadyToRun
+// images, and its runtime lays them out in its own memory. Each begins with its headers on a boundary of 64 KiB (the
+// granularity of VirtualAlloc), so the search for them goes downwards from the code. Nothing that is read is trusted.
 // Not frozen-safe; the memory must outlive this object.
 class HiddenImages {
  public:
   explicit HiddenImages(const MemoryReader& memory) : memory_(memory) {}
 
-  // The image whose .pdata covers the code at this address, where no listed image does. Returns null if none was found.
+  // The image whose .pdata covers the code at this address, for code in no listed image. Returns null if none was
+  // found.
   const ModuleSpan* image_at(std::uint64_t address);
 
  private:
-  // How far below the code the headers may be: the largest image of the framework has some 30 MB.
+  // How far below the code the headers may be. The largest image of the framework has some 30 MB.
   static constexpr std::uint64_t kFarthest = 256 << 20;
   static constexpr std::uint64_t kGranularity = 64 << 10;
   static constexpr std::size_t kMaxImages = 1024, kMaxWithoutImage = 64;

@@ -15,11 +15,10 @@
 
 namespace mixwalk {
 
-// A target's memory; where it lacks a part of an image, the image's file on this machine is read instead. So a dump
-// without the images' code can be walked as far as the files are there. Used from a file are its headers, its code and
-// its constants, but not the addresses of its imports, which the loader writes. The file's content is not relocated.
-// All arguments must outlive this object. Not frozen-safe (a file is read when it is first needed); one thread at a
-// time.
+// A target's memory. If it lacks a part of an image, the image's file on this machine is read instead. So a dump
+// without the images' code can be walked as far as the files exist. A file's headers, code and constants are used, but
+// not the addresses of its imports, which the loader writes. The file's content is not relocated. All arguments must
+// outlive this object. Not frozen-safe (a file is read when it is first needed); one thread at a time.
 class ImageBackedMemory final : public MemoryReader {
  public:
   // `modules`: sorted by base, disjoint.
@@ -35,10 +34,10 @@ class ImageBackedMemory final : public MemoryReader {
   struct File {
     std::vector<std::byte> bytes;
     PeImage image;
-    std::vector<CodeRange> unknown;  // RVAs of what the loader or the program fills in
+    std::vector<CodeRange> unknown;  // RVAs of data that the loader or the program fills in
   };
   static std::unique_ptr<File> parse(std::vector<std::byte> bytes);
-  // As many as stand together in the file.
+  // Reads as many of the bytes as are contiguous in the file.
   std::size_t read_file(std::uint64_t address, std::byte* into, std::size_t bytes) const;
 
   const MemoryReader& memory_;

@@ -5,12 +5,12 @@
 
 namespace mixwalk {
 
-// One step from a frame in code that lies in no image of a target: code that the runtime compiled or made. Not
+// One step from a frame in code that is in no image of a target, but was compiled or made by the runtime. Not
 // frozen-safe; one thread at a time.
 class JittedStep {
  public:
-  // Like UnwindStep::step; on success the trust is `dynamic`. no_unwind: this code is not known, and `frame` is
-  // unchanged. `stack`: the thread's stack copy, with its pointers not rewritten.
+  // Like UnwindStep::step; on success the trust is `dynamic`. The result is no_unwind, and `frame` is unchanged, if
+  // this code is not known. `stack`: the thread's stack copy, whose pointers must not have been rewritten.
   virtual StepResult step(Cursor& frame, LeafRule leaf, const StackCopy& stack) noexcept = 0;
 
  protected:

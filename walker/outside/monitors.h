@@ -14,28 +14,28 @@
 
 namespace mixwalk {
 
-// Where a thread's stack lies: from its lowest page to its base.
+// The place of a thread's stack, from its lowest page to its base.
 struct ThreadStack {
   std::uint32_t os_id = 0;
   std::uint64_t limit = 0, base = 0;
-  std::uint64_t top = 0;  // Rsp when the thread was looked at; 0 if it was not
-  bool managed = false;   // it has managed frames, so the runtime must know it
+  std::uint64_t top = 0;  // Rsp when the thread was read; 0 if it was not
+  bool managed = false;   // the thread has managed frames, so the runtime must know it
 
   bool operator==(const ThreadStack&) const = default;
 };
 
-// What a look for the locks of managed code may take.
+// Limits of a search for the locks of managed code.
 struct MonitorLimits {
   std::chrono::milliseconds time = std::chrono::seconds(10);
   std::size_t locks = 10'000;
-  // For System.Threading.Lock: the limits for threads that are captured again, and for objects that are asked about.
+  // For System.Threading.Lock: how many threads may be captured again, and about how many objects may be asked.
   std::size_t waiters = 1000, objects = 100'000;
 };
-// The text for Snapshot::locks_missing where a limit ended a look.
+// The texts for Snapshot::locks_missing if a limit ended a search.
 inline constexpr char kLocksTimeOver[] = "the time for it was over", kTooManyLocks[] = "there are too many";
 
-// A monitor, and the address that identifies it while its object may move: that of its sync block, or, for a thin lock,
-// that of the object.
+// A monitor, with the address that identifies it while its object may move. That is the address of its sync block, or,
+// for a thin lock, of the object.
 struct FoundMonitor {
   Lock lock;
   std::uint64_t key = 0;
@@ -43,13 +43,13 @@ struct FoundMonitor {
   bool operator==(const FoundMonitor&) const = default;
 };
 struct FoundMonitors {
-  std::vector<FoundMonitor> monitors;  // by their objects
+  std::vector<FoundMonitor> monitors;  // sorted by their objects
   std::string missing;                 // as Snapshot::locks_missing
 
   bool operator==(const FoundMonitors&) const = default;
 };
 
-// The monitors of managed objects that a thread holds or waits for. Nothing in the target is trusted. Not frozen-safe.
+// The monitors of managed objects that threads hold or wait for. Nothing in the target is trusted. Not frozen-safe.
 //
 // - An object with a sync block: the runtime's debugging library says which thread holds it.
 // - A waiting thread has a record on its stack, to which the runtime's Thread points: the lock, the AppDomain, whether
@@ -58,12 +58,12 @@ struct FoundMonitors {
 //   public). Such objects are found by the pointers on the owner's own stack. A thread that waits for a thin lock turns
 //   it into a sync block.
 //
-// `images`: words that point into these are no objects.
+// `images`: words that point into these are not objects.
 FoundMonitors find_monitors(ClrQuestions& clr, const MemoryReader& memory, std::span<const ThreadStack> stacks,
                             std::span<const Module> images, const MonitorLimits& limits = {});
 
-// What two looks at a running process agree on: each lock that both found with the same owner, and of the threads that
-// wait for it those that both found. So a lock that changed its owner in between is left out.
+// The locks on which two reads of a running process agree: those that both found with the same owner, each with the
+// waiting threads that both found. So a lock that changed its owner in between is left out.
 FoundMonitors agreed(const FoundMonitors& first, const FoundMonitors& second);
 
 }  // namespace mixwalk

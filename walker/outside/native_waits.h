@@ -15,40 +15,40 @@ namespace mixwalk {
 // The frame in which a thread waits for a native lock.
 struct NativeWait {
   LockKind kind = LockKind::critical_section;
-  std::uint64_t end = 0;  // address behind the part of the stack that knows the lock
+  std::uint64_t end = 0;  // end address of the part of the stack that contains the lock's address
 };
-// Recognised by the names of the first frames: RtlEnterCriticalSection, RtlAcquireSRWLockExclusive and the like in
-// ntdll.dll. Returns nothing if the thread waits in none of them. `snapshot` must be symbolised.
+// Finds the frame by the names of the first frames: RtlEnterCriticalSection, RtlAcquireSRWLockExclusive and similar
+// functions of ntdll.dll. Returns nothing if the thread waits in none of them. `snapshot` must be symbolised.
 std::optional<NativeWait> native_wait_of(const Snapshot& snapshot, const Thread& thread);
 
-// The CRITICAL_SECTION to which one of these words points and which, by its fields in the layouts of Windows and Wine,
-// a thread other than `waiter` holds and at least one thread waits for. `threads`: the sorted ids of the live threads;
-// the owner is 0 where it is none of them, which is accepted only for a section with debug information. Returns nothing
-// if no word points to such a section, or several words point to different ones. (Microsoft Learn, "Displaying a
-// Critical Section"; winnt.h: RTL_CRITICAL_SECTION.)
+// The CRITICAL_SECTION to which one of these words points. By its fields, in the layouts of Windows and Wine, a thread
+// other than `waiter` must hold it, and at least one thread must wait for it. `threads`: the sorted ids of the live
+// threads. If the owner is none of them, it is given as 0; this is accepted only for a section with debug information.
+// Returns nothing if no word points to such a section, or several words point to different ones. (Microsoft Learn,
+// "Displaying a Critical Section"; winnt.h: RTL_CRITICAL_SECTION.)
 std::optional<Lock> awaited_section(const MemoryReader& memory, std::span<const std::uint64_t> words,
                                     std::uint32_t waiter, std::span<const std::uint32_t> threads);
-// The SRWLOCK to which one of these words points and which, in Windows' layout, is held and has a list of waiting
-// threads that begins on one of the stacks. Returns nothing if as above; always under Wine, whose SRW locks contain
-// nothing by which they could be recognised.
+// The SRWLOCK to which one of these words points. By its content, in Windows' layout, it must be held and have a list
+// of waiting threads that begins on one of the stacks. Returns nothing in the same cases as above, and always under
+// Wine, whose SRW locks contain nothing by which they could be recognised.
 std::optional<Lock> awaited_srw_lock(const MemoryReader& memory, std::span<const std::uint64_t> words,
                                      std::span<const StackLimits> stacks);
 
-// What was read of a lock while a thread that waits for it stood still.
+// The content of a lock, read while a thread that waits for it was stopped.
 struct LockReading {
   Lock lock;
   std::uint32_t waiter = 0;  // a thread's id
 };
-// The locks of these readings by their addresses, each with all threads that wait for it. A lock for which two owners
-// were read has changed hands between two readings: it is left out.
+// The locks of these readings, sorted by address, each with all threads that wait for it. A lock for which two owners
+// were read has changed its owner between two readings, so it is left out.
 std::vector<Lock> agreed(std::span<const LockReading> readings);
 
-// Whether add_native_locks() would look at any thread.
+// Whether add_native_locks() would capture any thread.
 bool has_native_waits(const Snapshot& snapshot);
 
 // Adds the critical sections and SRW locks for which threads of a symbolised snapshot wait. Each such thread is
-// captured again, before and after its lock is read: only locks of threads that stood still in between are added. Not
-// frozen-safe.
+// captured again, before and after its lock is read, and a lock is added only if the thread did not move in between.
+// Not frozen-safe.
 void add_native_locks(Snapshot& snapshot, Target& target);
 
 }  // namespace mixwalk

@@ -11,36 +11,36 @@
 
 namespace mixwalk {
 
-// Says of every address that it is not managed code: for a target whose runtime is not asked.
+// Says for every address that it is not managed code. For a target whose runtime is not asked.
 class NoManagedCode final : public ManagedCode {
  public:
   Function at(std::uint64_t) noexcept override { return {}; }
 };
 
-// What is known of a target beside its memory.
+// The knowledge about a target besides its memory.
 struct OutsideKnowledge {
   ManagedCode& managed;
-  JittedStep* jitted = nullptr;  // null if code outside the images is not unwound, where a runtime is in the target
-  // Which threads are walked; empty means all.
+  JittedStep* jitted = nullptr;  // null: with a runtime in the target, code outside the images is not unwound
+  // Whether a thread is walked; if empty, all are.
   std::function<bool(const TargetThread&)> wanted;
-  // Makes `managed` and `jitted` forget what they know of a target that has run since. Returns false if the target does
-  // not run. Is empty if never asked for.
+  // Makes `managed` and `jitted` forget what they know about a target that has run since. Returns false if the target
+  // does not run. If empty, nothing is ever asked anew.
   std::function<bool()> ask_anew;
 };
 
 // The limit for all stacks together. A dump can list thousands of threads that share one deep stack.
 struct OutsideLimits {
   std::chrono::milliseconds time = std::chrono::minutes(2);
-  // OutsideKnowledge::ask_anew() is called at most once in this time: afterwards everything is read again.
+  // OutsideKnowledge::ask_anew() is called at most once in this time, because everything is read again afterwards.
   std::chrono::milliseconds between_asking_anew{100};
   std::size_t frames = 2'000'000;
 };
 
-// The stacks of a target: each thread is captured, walked by the images' unwind data and merged like the stacks of a
+// The stacks of a target. Each thread is captured, walked by the images' unwind data and merged like the stacks of a
 // live process, guesses included. Managed frames have the FunctionIDs that `managed` gives, and no names. A thread that
 // could not be captured, or that came after the limits were used up, is skipped, with the reason. Not frozen-safe.
 //
-// Where the target has a runtime whose jitted code is unknown, a walk that reaches such code ends there with a gap
+// If the target has a runtime whose jitted code is unknown, a walk that reaches such code ends there with a gap
 // (no_unwind). Frames of ReadyToRun images that `managed` does not know are stubs of their image.
 Snapshot walk_outside(Target& target, const OutsideKnowledge& knowledge, const OutsideLimits& limits = {});
 

@@ -10,9 +10,9 @@
 
 namespace mixwalk {
 
-// A cache of whole pages for memory that is costly to read: a debugging library reads the same few pages word by word.
-// A page is kept as it was when it was first read, until drop(); that a page cannot be read is kept too. Holds at most
-// kPages pages; a page replaces another one in the same slot. Not frozen-safe; one thread at a time.
+// A cache of whole pages for memory that is costly to read, since a debugging library reads the same few pages word by
+// word. A page is kept as it was when it was first read, until drop(). A page that cannot be read is remembered, too.
+// Holds at most kPages pages; a page replaces another one in the same slot. Not frozen-safe; one thread at a time.
 class PageCache final : public MemoryReader {
  public:
   static constexpr std::size_t kPageBytes = 4096;
@@ -22,7 +22,7 @@ class PageCache final : public MemoryReader {
 
   bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override;
 
-  // The target may have changed: every page is read anew.
+  // To be called when the target may have changed: every page is read anew.
   void drop() noexcept;
 
   // How many pages were read from the underlying memory since the cache was created.
@@ -37,7 +37,7 @@ class PageCache final : public MemoryReader {
   };
   static constexpr std::uint64_t kNoPage = ~0ull;
 
-  // Returns null if the page is not there, or there is no memory to keep it in.
+  // Returns null if the page cannot be read, or if there is no memory to keep it in.
   const Page* page(std::uint64_t number) const noexcept;
 
   const MemoryReader& memory_;

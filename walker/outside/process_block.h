@@ -13,12 +13,12 @@ namespace mixwalk {
 // (winternl.h)".)
 std::string command_line_of(const MemoryReader& memory, std::uint64_t teb);
 
-// The stack of the thread that a TEB belongs to; empty if it cannot be read. Nothing that is read is trusted: a TEB may
-// name the stack of another thread. (Microsoft Learn, "NT_TIB structure (winnt.h)".)
+// The stack of the thread that a TEB belongs to; empty if it cannot be read. Nothing that is read is trusted, since a
+// TEB may name the stack of another thread. (Microsoft Learn, "NT_TIB structure (winnt.h)".)
 StackLimits stack_limits(const MemoryReader& memory, std::uint64_t teb);
 
-// The address of the loader lock, a critical section, by the PEB; 0 if it cannot be read. Nothing that is read is
-// trusted. (PEB.LoaderLock: the public symbols of ntdll.)
+// The address of the loader lock, a critical section, read from the PEB; 0 if it cannot be read. Nothing that is read
+// is trusted. (PEB.LoaderLock: the public symbols of ntdll.)
 std::uint64_t loader_lock(const MemoryReader& memory, std::uint64_t teb);
 
 }  // namespace mixwalk

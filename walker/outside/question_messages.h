@@ -15,25 +15,25 @@ namespace mixwalk {
 // The messages between mixwalk.exe and the worker in which the runtime's debugging library runs, over a pair of private
 // pipes. Each is a 32-bit little-endian length and a protobuf message with one field, whose number is the kind of the
 // message. There is one open question at a time. The side that asks treats answers as hostile, since the library works
-// on the memory of any process or file. Decoding is bounded, throws std::bad_alloc at most, and rejects what it does
-// not understand.
+// on the memory of any process or file. Decoding is bounded, throws nothing except std::bad_alloc, and rejects what it
+// does not understand.
 inline constexpr std::uint32_t kQuestionsVersion = 4;
 inline constexpr std::size_t kMaxQuestionBytes = 4 << 20;
 inline constexpr std::size_t kMaxAsked = 4096;      // addresses in one question for code, or for lock objects
-// Addresses in one question for methods, types or places in IL: all their names fit into a message.
+// The number of addresses in one question for methods, types or places in IL. All their names fit into a message.
 inline constexpr std::size_t kMaxNamesAsked = 200;
 inline constexpr std::size_t kMaxNameBytes = 8192;  // of one name; longer ones are cut
 inline constexpr std::size_t kMaxClrThreads = 100'000;
 inline constexpr std::size_t kMaxSyncBlocks = 10'000;  // in one answer
 
-// Asker → worker, first.
+// The first message, from the side that asks to the worker.
 struct OpenClr {
   std::uint32_t version = kQuestionsVersion;
   std::string dac_path;  // UTF-8
-  // The target: a process, by a handle that the worker has inherited; or a file.
+  // The target is a process, by a handle that the worker has inherited, or a file.
   std::uint64_t process = 0;
-  std::string dump_path;  // UTF-8; where process is 0
-  std::string symbol_path;  // where images lie that the dump has not; --symbol-path
+  std::string dump_path;  // UTF-8; used if process is 0
+  std::string symbol_path;  // --symbol-path: where images are that the dump does not contain
   std::uint64_t runtime_base = 0;
   bool operator==(const OpenClr&) const = default;
 };
@@ -52,7 +52,7 @@ struct AskCodeNames {
 struct AskThreads {
   bool operator==(const AskThreads&) const = default;
 };
-// Sync blocks from this number on (ClrQuestions::sync_blocks).
+// Asks for sync blocks from this number on (ClrQuestions::sync_blocks).
 struct AskSyncBlocks {
   std::uint32_t first = 1;
   bool operator==(const AskSyncBlocks&) const = default;
@@ -74,12 +74,12 @@ struct AskIlPlaces {
   std::vector<std::uint64_t> ips;
   bool operator==(const AskIlPlaces&) const = default;
 };
-// The target has run since, so everything is read anew. Answered by Opened.
+// Says that the target has run since, so that everything is read anew. Answered by Opened.
 struct TargetRan {
   bool operator==(const TargetRan&) const = default;
 };
 
-// Worker → asker. Lists have one entry for each address of the question, in its order.
+// The answers, from the worker. Lists have one entry for each address of the question, in its order.
 struct Opened {
   bool operator==(const Opened&) const = default;
 };
@@ -129,9 +129,9 @@ using QuestionMessage =
 
 // The message with its length in front.
 std::string encode_question(const QuestionMessage& message);
-// `bytes`: one message without its length. Nothing where they are not a whole, known message within the limits.
+// `bytes`: one message without its length. Returns nothing if they are not a whole, known message within the limits.
 std::optional<QuestionMessage> decode_question(std::string_view bytes);
-// The length that four bytes announce; nothing where no message is that long.
+// The length that four bytes announce. Returns nothing if no message has that length.
 std::optional<std::size_t> question_length(std::string_view bytes) noexcept;
 
 }  // namespace mixwalk

@@ -6,7 +6,7 @@
 
 namespace mixwalk {
 
-// What the runtime's debugging library says about an address. A function's id is the address of its MethodDesc. Not
+// The answers of the runtime's debugging library about addresses. A function's id is the address of its MethodDesc. Not
 // frozen-safe.
 class QuestionedCode final : public ManagedCode {
  public:
@@ -18,7 +18,7 @@ class QuestionedCode final : public ManagedCode {
   ClrQuestions& clr_;
 };
 
-// Gives frames of functions the function's name, and stubs their target (Frame::target), which follows from
+// Gives frames of functions the function's name, and stubs their target (Frame::target). The target follows from
 // Frame::callee or from the managed frame that the stub called. A method that the library cannot name gets no name.
 void name_functions(Snapshot& snapshot, ClrQuestions& clr);
 

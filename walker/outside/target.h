@@ -14,7 +14,7 @@
 
 namespace mixwalk {
 
-// A thread of a process that is looked at from outside.
+// A thread of a process that is read from outside.
 struct TargetThread {
   std::uint32_t os_id = 0;
   std::string name;       // UTF-8, the thread's description; empty if none, or unknown
@@ -24,22 +24,22 @@ struct TargetThread {
   std::optional<std::uint64_t> cpu = std::nullopt;
 };
 
-// A process that is looked at from outside: a dump, a live process that is only read, or a test's builder. No code of
-// mixwalk runs in that process, and nothing is written to it. Not frozen-safe; one thread at a time.
+// A process that is read from outside: a dump, a live process, or a test's builder. No code of mixwalk runs in that
+// process, and nothing is written to it. Not frozen-safe; one thread at a time.
 class Target {
  public:
   virtual ~Target() = default;
 
-  // What is known of `Process`. The time: milliseconds since 1970, 0 where it is unknown.
+  // The known facts for `Process`, and the time in milliseconds since 1970, or 0 if it is unknown.
   virtual const Process& process() const noexcept = 0;
   virtual std::uint64_t unix_time_ms() const noexcept = 0;
-  // The .NET runtime in it; without a name: none was found.
+  // The .NET runtime in the process. It has no name if none was found.
   virtual const Runtime& runtime() const noexcept {
     static const Runtime kNone;
     return kNone;
   }
-  // Sorted by base, disjoint. The paths are those of the target's loader. They come from the target, so files are
-  // opened through LocalImageFiles only.
+  // The images, sorted by base, disjoint. The paths are those of the target's loader. They come from the target, so
+  // files are opened through LocalImageFiles only.
   virtual std::span<const Module> modules() const noexcept = 0;
   virtual std::span<const TargetThread> threads() const noexcept = 0;
 
@@ -49,17 +49,18 @@ class Target {
 
   // The target's memory. In a live process that runs, two reads may be of two different moments.
   virtual const MemoryReader& memory() const noexcept = 0;
-  // What lies at an address outside all images.
+  // The code at addresses outside all images.
   virtual OutsideMemory& outside() noexcept = 0;
 
-  // A live process runs on: forgets the memory that was read, so that it is read anew. Copies of threads are kept.
-  // Returns false if the target does not run; then nothing is forgotten.
+  // For a live process that runs: forgets the memory that was read, so that it is read anew. Copies of threads are
+  // kept. Returns false if the target does not run; nothing is forgotten then.
   virtual bool drop_memory() { return false; }
-  // The same, and forgets the copies of threads as well.
+  // Does the same, and forgets the copies of threads as well.
   virtual bool forget_memory() { return false; }
 
-  // The thread's registers, and its stack from Rsp to the stack's base, both at the same moment: sample.context and
-  // sample.stack; sample.fault says what went wrong. A live thread is suspended only while both are copied.
+  // Reads the thread's registers, and its stack from Rsp to the stack's base, both at the same moment, into
+  // sample.context and sample.stack. If that fails, sample.fault says why. A live thread is suspended only while both
+  // are copied.
   virtual void capture(const TargetThread& thread, RawSample& sample) = 0;
 };
 

@@ -13,19 +13,19 @@
 
 namespace mixwalk {
 
-// The image files of a target, for the code that names its frames: the file on this machine; otherwise a file that is
-// built from the image in the target's memory; otherwise a file that only says which PDB belongs to the image. Not
-// frozen-safe; one thread at a time.
+// The image files of a target, for the code that names its frames. An image's file is the one on this machine;
+// otherwise a file that is built from the image in the target's memory; otherwise a file that only says which PDB
+// belongs to the image. Not frozen-safe; one thread at a time.
 class TargetImages final : public ImageFiles {
  public:
   struct Image {
     Module module;
     std::optional<CodeViewId> pdb;
   };
-  // All arguments must outlive this object. Of two images with one path the first counts.
+  // All arguments must outlive this object. Of two images with the same path, the first is used.
   TargetImages(DiskImages& disk, const MemoryReader& memory, const std::vector<Image>& images);
 
-  // `path`: an image's, as the target's loader knows it; or another file that an image names.
+  // `path` is an image's path as the target's loader knows it, or that of another file that an image names.
   std::optional<std::vector<std::byte>> read(const std::string& path) override;
 
  private:

@@ -7,10 +7,10 @@
 
 namespace mixwalk {
 
-// Adds to a snapshot the locks of managed code: Snapshot::locks and locks_missing. A live process is looked at twice,
-// and what both looks agree on is added. The stacks of `snapshot` say where to look for thin locks, and the names of
-// their managed frames say which threads wait for a System.Threading.Lock. `limits`: for each of the two looks, and for
-// the one at System.Threading.Lock. Not frozen-safe.
+// Adds the locks of managed code to a snapshot: Snapshot::locks and locks_missing. A live process is read twice, and
+// only locks on which both reads agree are added. The stacks of `snapshot` say where to look for thin locks, and the
+// names of their managed frames say which threads wait for a System.Threading.Lock. `limits` apply to each of the two
+// reads, and to the one for System.Threading.Lock. Not frozen-safe.
 void add_managed_locks(Snapshot& snapshot, Target& target, ClrQuestions& clr, const MonitorLimits& limits = {});
 
 }  // namespace mixwalk

@@ -8,7 +8,7 @@
 namespace mixwalk {
 
 // The images of a target in the form that unwinding needs, in the order of target.modules(). An image whose headers
-// cannot be read is closed: none of its frames is unwound. Not frozen-safe.
+// cannot be read is marked as closed, and none of its frames is unwound. Not frozen-safe.
 ModuleTable target_modules(const Target& target);
 
 }  // namespace mixwalk

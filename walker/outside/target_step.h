@@ -6,18 +6,19 @@
 
 namespace mixwalk {
 
-// What is known about a target's code besides its images' unwind data.
+// The knowledge about a target's code besides its images' unwind data.
 struct OutsideCode {
-  JittedStep* jitted = nullptr;  // null if nothing is known of it
-  // Code that `jitted` does not know is not the runtime's: its callers may be guessed. Otherwise the walk ends there.
+  JittedStep* jitted = nullptr;  // null if nothing is known about jitted code
+  // Whether code that `jitted` does not know is not the runtime's. If so, its callers may be guessed; otherwise the
+  // walk ends there.
   bool foreign = false;
   // Address of ntdll's KiUserExceptionDispatcher; 0 if unknown.
   std::uint64_t exception_dispatcher = 0;
 };
 
-// One step in a target that is looked at from outside: in images by their .pdata (TableUnwindStep), in other code by
-// what is known of it (OutsideCode). The caller is checked in the same way as in a live walk (check_caller). Not
-// frozen-safe; one object serves one stack, whose copy has not been rewritten.
+// One step in a target that is read from outside. In images it uses their .pdata (TableUnwindStep), in other code
+// OutsideCode. The caller is checked in the same way as in a live walk (check_caller). Not frozen-safe. One object
+// serves one stack, whose copy must not have been rewritten.
 class TargetStep final : public UnwindStep {
  public:
   TargetStep(const ModuleView& modules, const MemoryReader& memory, const StackCopy& stack, OutsideMemory& outside,
@@ -35,7 +36,7 @@ class TargetStep final : public UnwindStep {
 
  private:
   StepResult step_outside(Cursor& frame, LeafRule leaf) noexcept;
-  // Where the frame's function begins, by its image's unwind data; 0 if unknown.
+  // The beginning of the frame's function, by its image's unwind data; 0 if unknown.
   std::uint64_t function_begin(const Cursor& frame, const ModuleSpan& module) noexcept;
   bool calls_function_of(const Cursor& caller, const Cursor& frame, const ModuleSpan& module) noexcept;
 

@@ -14,7 +14,7 @@ namespace mixwalk {
 // Captures threads of a snapshot again, as long as they are where the snapshot found them. Not frozen-safe.
 class WaitingThreads {
  public:
-  // `target` must outlive this object, and must not list its threads anew meanwhile.
+  // `target` must outlive this object, and must not list its threads anew as long as this object lives.
   explicit WaitingThreads(Target& target);
 
   // The thread's registers, and at most `max_bytes` of the words of its stack from Rsp to `end`. Returns an empty list

@@ -5,7 +5,7 @@
 
 namespace mixwalk {
 
-// The commands of mixwalk.exe that look at processes, and at dumps of processes. Each prints its result, or one line on
+// The commands of mixwalk.exe that read processes, and dumps of processes. Each prints its result, or one line on
 // standard error.
 ExitCode run(const PsCommand& command);
 ExitCode run(const DumpCommand& command);

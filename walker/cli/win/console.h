@@ -6,9 +6,9 @@
 
 namespace mixwalk {
 
-// Remembers the state of this process's console, and restores it when this object is destroyed and when Ctrl-C,
-// Ctrl-Break or the closing of the console ends the process: other programs and the shell go on using the console. One
-// object at a time. Sets the console's output to UTF-8.
+// Remembers the state of this process's console, and restores it when this object is destroyed, or when Ctrl-C,
+// Ctrl-Break or the closing of the console ends the process, because other programs and the shell go on using the
+// console. One object at a time. Sets the console's output to UTF-8.
 class ConsoleRestorer {
  public:
   ConsoleRestorer() noexcept;

@@ -6,7 +6,7 @@
 
 namespace mixwalk {
 
-// What mixwalk doctor says of this machine and this user, independent of any process. `symbol_path`: the text for
+// The results of mixwalk doctor for this machine and this user, independent of any process. `symbol_path`: the text for
 // SymbolPath.
 std::vector<DoctorLine> look_at_machine(const std::string& symbol_path);
 

@@ -13,28 +13,29 @@
 
 namespace mixwalk {
 
-// The stacks of a process that is only read: nothing is loaded into the process, and nothing in it is asked. The
-// runtime's debugging library, which runs in a process of its own, names the managed frames.
+// The stacks of a process that is only read: nothing is loaded into the process, and no code in it is asked. The
+// runtime's debugging library, which runs in a separate process, names the managed frames.
 Outcome<Snapshot> dump_outside(const DumpCommand& command);
 
-// The process that is meant, .NET or not.
+// The process that the command line means, .NET or not.
 Outcome<std::uint32_t> process_of(const TargetChoice& choice);  // ById or ByName
 
-// Adds to a dump from inside what can only be read from outside: the monitors of managed objects, when threads began,
-// and what processor time they had used. The process runs on meanwhile.
+// Adds to a dump from inside the facts that can only be read from outside: the monitors of managed objects, when
+// threads began, and how much processor time they had used. The process runs meanwhile.
 class OutsideLocks {
  public:
-  // Begins to prepare the look from outside, in a thread of its own: a worker takes as long to start as the dump
-  // itself. Where the program is yet to be started, add_to() does the preparation. `command` must outlive this object.
+  // Begins to prepare the reading from outside, in a separate thread, because a worker takes as long to start as the
+  // dump itself. If the program has yet to be started, add_to() does the preparation. `command` must outlive this
+  // object.
   explicit OutsideLocks(const DumpCommand& command);
-  // Waits a while for that thread to come to its end.
+  // Waits a limited time for the end of that thread.
   ~OutsideLocks();
-  // Where nothing can be asked, locks_missing says why.
+  // If the process or its runtime cannot be asked, locks_missing says why.
   void add_to(Snapshot& snapshot);
 
  private:
   struct Prepared {
-    std::unique_ptr<LiveTarget> target;  // null if `obstacle` says why
+    std::unique_ptr<LiveTarget> target;  // null if it cannot be read; `obstacle` says why
     TargetClr clr;
     std::string obstacle;
   };
@@ -44,16 +45,16 @@ class OutsideLocks {
   std::future<Prepared> prepared_;
 };
 
-// Ensures that the threads of a process that are suspended from here on are resumed, even where mixwalk.exe is ended
-// meanwhile. Where no watcher can be started for that, -v says why.
+// Ensures that the threads of a process that are suspended from here on are resumed, even if mixwalk.exe is ended
+// meanwhile. If no watcher can be started for this, -v says why.
 void watch_suspensions_of(std::uint32_t process_id);
 
 // Adds to a live process's symbolised snapshot the native locks that threads wait for (native_waits.h), and what the
-// system's wait chains say of its threads (wait_chain.h). Where these take too long, locks_missing says so.
+// system's wait chains say about its threads (wait_chain.h). If these take too long, locks_missing says so.
 void add_native_locks_of(Snapshot& snapshot);
 
-// Whether a visit that ended with this failure can be replaced by a look from outside: nothing in the process answered,
-// what answered did not let mixwalk.dll in, or mixwalk.dll is not there.
+// Whether a visit that ended with this failure can be replaced by a reading from outside: nothing in the process
+// answered, or the runtime did not let mixwalk.dll in, or mixwalk.dll does not exist.
 bool may_go_outside(const Failure& failure) noexcept;
 
 }  // namespace mixwalk

@@ -11,17 +11,17 @@
 namespace mixwalk {
 
 // Takes the dumps of one process that the command line asks for. From inside, mixwalk attaches once and stays until the
-// last dump; the first dump decides between inside and outside.
+// last dump. The first dump decides between inside and outside.
 class DumpSource {
  public:
-  // The source keeps a copy: after the first dump it names the process by its id.
+  // The source keeps a copy of the command, because after the first dump the copy names the process by its id.
   explicit DumpSource(const DumpCommand& command);
   DumpSource(const DumpSource&) = delete;
   DumpSource& operator=(const DumpSource&) = delete;
 
-  // `last`: mixwalk.dll leaves the process once its stacks have arrived. The frames of native code have no names yet.
+  // `last`: mixwalk.dll leaves the process once the stacks have arrived. The frames of native code have no names yet.
   Outcome<Snapshot> next(bool last);
-  // Detaches from the process before the last dump, where mixwalk is attached.
+  // Detaches from the process before the last dump, if mixwalk is attached.
   void leave();
 
  private:
@@ -30,7 +30,7 @@ class DumpSource {
 
   DumpCommand command_;
   bool taken_ = false;
-  std::optional<TargetSession> session_;  // none if not attached
+  std::optional<TargetSession> session_;  // no value if not attached
   std::string way_reason_;                // Snapshot::way_reason
 };
 

@@ -8,9 +8,9 @@
 
 namespace mixwalk {
 
-// A file that is readable at any moment while it grows: written bytes are in the file at once. It is opened before the
-// work begins; an existing file keeps its content until the first bytes are written. A file that was created and never
-// written to is removed again.
+// A file that is readable at any moment while it grows, because written bytes are in the file at once. It is opened
+// before the work begins. An existing file keeps its content until the first bytes are written. A file that was created
+// and never written to is removed again.
 class GrowingFile final : public ByteSink {
  public:
   static Outcome<std::unique_ptr<GrowingFile>> open(const std::string& path);
@@ -18,10 +18,10 @@ class GrowingFile final : public ByteSink {
   GrowingFile(const GrowingFile&) = delete;
   GrowingFile& operator=(const GrowingFile&) = delete;
 
-  // There was such a file; the first write replaces it.
+  // Whether there was such a file, which the first write replaces.
   bool replaces() const noexcept { return was_there_; }
   bool write(std::string_view bytes) override;
-  // Why a write failed; empty if none did.
+  // The reason why a write failed; empty if none failed.
   const std::string& error() const noexcept { return error_; }
 
  private:

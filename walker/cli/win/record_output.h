@@ -12,23 +12,23 @@
 
 namespace mixwalk {
 
-// The files of a recording: .mixwalk files, one after the other, that grow as the samples come; or one file in another
+// The files of a recording: .mixwalk files, one after another, that grow as the samples come; or one file in another
 // tool's format, written at the end. The first file is opened before anything is done to a target, so that a wrong path
-// costs no recording.
+// does not cost a recording.
 class RecordOutput {
  public:
-  // `command.format` must be set. Without `command.output`, the file is named after program and time. `limits`: those
-  // of one file.
+  // `command.format` must be set. Without `command.output`, the file is named after program and time. `limits` are
+  // those of one file.
   static Outcome<std::unique_ptr<RecordOutput>> open(const RecordCommand& command,
                                                      const PieceLimits& limits = {});
 
-  // To be called once, before all other functions: writes what this collector collects.
+  // To be called once, before all other functions: writes the data that this collector collects.
   void begin(RecordingCollector& collector);
   // To be called when samples have come. Samples that are already in the file are cleared.
   std::optional<Failure> take();
-  // The file, or the memory for its content, is full.
+  // Whether the file, or the memory for its content, is full.
   bool is_full();
-  // Whether cut() may be called: every other format is made from the whole recording at its end.
+  // Whether cut() may be called. It may not for other formats, which are made from the whole recording at its end.
   bool has_pieces() const noexcept { return pieces_.has_value(); }
   // Ends the file, and begins the collector's recording anew (RecordingCollector::begin_piece), which continues in a
   // further file.
@@ -36,7 +36,7 @@ class RecordOutput {
   // To be called after the last sample: ends the file, however many samples it has.
   std::optional<Failure> finish();
 
-  // Text for the user about the files: their names, and whether they replaced others.
+  // A text for the user about the files: their names, and whether they replaced others.
   std::string said() const;
 
  private:
@@ -54,10 +54,10 @@ class RecordOutput {
   RecordingCollector* collector_ = nullptr;
 
   // .mixwalk
-  std::unique_ptr<GrowingFile> first_;   // until pieces_ has taken it
+  std::unique_ptr<GrowingFile> first_;   // until pieces_ owns it
   std::optional<RecordingPieces> pieces_;
-  const GrowingFile* piece_ = nullptr;   // of pieces_, for as long as that has it; null if none is open
-  std::optional<Failure> unopened_;      // the further file that could not be opened
+  const GrowingFile* piece_ = nullptr;   // owned by pieces_; null if none is open
+  std::optional<Failure> unopened_;      // why a further file could not be opened
 
   std::optional<PartialFile> at_end_;  // any other format
 };

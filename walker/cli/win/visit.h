@@ -7,17 +7,17 @@
 
 namespace mixwalk {
 
-// Connects to the process that the command line names: attaches to it, or starts it and waits for `after_ms`. A thread
-// id that the process does not have is a failure, and then nothing is attached; a program that is recorded from its
-// start, however, gets its threads later.
+// Connects to the process that the command line names: attaches to it, or starts it and waits for `after_ms`. If the
+// process does not have a given thread id, the visit fails and nothing is attached. This does not apply to a program
+// that is recorded from its start, which gets its threads later.
 Outcome<TargetSession> visit(const Visit& visit);
 
-// Passes every thread that the process has now to `unmatched`. The threads' names are those that Windows knows: .NET
-// Framework gives its threads none.
+// Passes every thread that the process has now to `unmatched`. The threads' names are those that Windows knows; .NET
+// Framework does not give its threads such names.
 void meet_threads_of(std::uint32_t process_id, UnmatchedThreads& unmatched);
 
-// The command line's options about walking threads, in the form that is sent over the pipe. Only threads that are given
-// by number are in it, not those that are given by name.
+// The command line's options about walking threads, in the form that is sent over the pipe. It contains only threads
+// that are given by number, not those that are given by name.
 DumpRequest sampling_request(const Sampling& sampling);
 
 }  // namespace mixwalk

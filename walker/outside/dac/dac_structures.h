@@ -4,9 +4,9 @@
 
 namespace mixwalk::dac {
 
-// What the runtime's debugging library fills in, in its memory layout on x64. The library's sources say that these
-// structures never change. Fields that mixwalk does not use are kept as placeholders. Source: dacprivate.h of the
-// runtime, public.
+// The structures that the runtime's debugging library fills in, in its memory layout on x64. The library's sources say
+// that these structures never change. Fields that mixwalk does not use are kept as placeholders. Source: dacprivate.h
+// of the runtime, public.
 
 // DacpCodeHeaderData: the code around an address.
 struct CodeHeaderData {
@@ -76,8 +76,8 @@ struct MethodDescData {
 };
 static_assert(sizeof(MethodDescData) == 0x98);
 
-// CLRDATA_IL_ADDRESS_MAP of xclrdata.idl: a range of code, and the IL offset to which the code belongs; special values
-// are those of IlToNative.
+// CLRDATA_IL_ADDRESS_MAP of xclrdata.idl: a range of code, and the IL offset to which the code belongs. Special values
+// of the offset are those of IlToNative.
 struct IlAddressMap {
   std::uint32_t il_offset = 0;
   std::uint64_t begin = 0, end = 0;
@@ -88,7 +88,7 @@ static_assert(sizeof(IlAddressMap) == 0x20);
 // DacpObjectData.
 struct ObjectData {
   std::uint64_t method_table = 0;
-  std::int32_t kind = 0;  // DacpObjectType: kFreeObject is room that the collector left
+  std::int32_t kind = 0;  // DacpObjectType: kFreeObject is room that the collector has left
   std::uint64_t bytes = 0;
   std::uint64_t element_type = 0;
   std::uint32_t element_kind = 0;
@@ -127,8 +127,8 @@ struct FieldDescData {
   std::uint64_t type_module = 0;
   std::uint32_t type_token = 0;
   std::uint32_t token = 0;        // FieldDef
-  std::uint64_t method_table = 0;  // that the field belongs to
-  std::uint32_t offset = 0;        // of an instance's field: from behind the object's MethodTable
+  std::uint64_t method_table = 0;  // the MethodTable to which the field belongs
+  std::uint32_t offset = 0;        // for an instance's field: counted from after the object's MethodTable
   std::int32_t is_thread_local = 0, is_context_local = 0, is_static = 0;
   std::uint64_t next_field = 0;
 };
@@ -137,7 +137,7 @@ static_assert(sizeof(FieldDescData) == 0x40);
 // DacpGcHeapData.
 struct GcHeapData {
   std::int32_t is_server = 0;
-  std::int32_t is_valid = 0;  // no collection is under way
+  std::int32_t is_valid = 0;  // no collection is in progress
   std::uint32_t heaps = 0;
   std::uint32_t max_generation = 0;
 };
@@ -166,7 +166,7 @@ struct HeapSegmentData {
   std::uint64_t segment = 0;
   std::uint64_t allocated = 0;  // the end of its objects
   std::uint64_t committed = 0, reserved = 0, used = 0;
-  std::uint64_t begin = 0;  // of its objects
+  std::uint64_t begin = 0;  // the beginning of its objects
   std::uint64_t next = 0;
   std::uint64_t heap = 0, high_allocation = 0, flags = 0, background_allocated = 0;
 };
@@ -175,13 +175,13 @@ static_assert(sizeof(HeapSegmentData) == 0x58);
 // DacpSyncBlockData. Sync blocks are numbered from 1 to `count`.
 struct SyncBlockData {
   std::uint64_t object = 0;
-  std::int32_t is_free = 0;  // then nothing else has a meaning, but `count`
+  std::int32_t is_free = 0;  // if so, only `count` has a meaning
   std::uint64_t address = 0;
   std::uint32_t com_flags = 0;
-  std::uint32_t held = 0;       // the lowest bit: held; above: how many threads wait to enter
+  std::uint32_t held = 0;       // the lowest bit: held; the bits above: how many threads wait to enter
   std::uint32_t recursion = 0;  // how often the holding thread has entered it
   std::uint64_t holding_thread = 0;
-  std::uint32_t pulse_waiters = 0;  // threads in Monitor.Wait; not a true count: only whether there are some
+  std::uint32_t pulse_waiters = 0;  // threads in Monitor.Wait; it only shows whether there are any, not how many
   std::uint64_t domain = 0;
   std::uint32_t count = 0;
 };

@@ -12,9 +12,9 @@ namespace mixwalk {
 // inherited handles of pipes in hexadecimal.
 inline constexpr const char* kClrWorkerCommand = "--clr-worker";
 
-// Whether these arguments (without the program) are that command, and then its exit code. The worker loads the
+// Runs that command, if these arguments (without the program) are it, and returns its exit code. The worker loads the
 // runtime's debugging library and answers the questions that come through the pipe, until the pipe is closed. The
-// library may hang or crash in the worker: WorkerQuestions then ends the worker.
+// library may hang or crash in the worker; if so, WorkerQuestions ends the worker.
 std::optional<int> run_clr_worker(const std::vector<std::string>& arguments);
 
 }  // namespace mixwalk

@@ -4,7 +4,7 @@
 
 namespace mixwalk {
 
-// The system's own check of a file's Authenticode signature (WinVerifyTrust), and of its chain: the root must be
+// The system's own check of a file's Authenticode signature (WinVerifyTrust), and of its chain, whose root must be
 // Microsoft's. No certificate is fetched from a network.
 class WindowsSignatures final : public FileSignatures {
  public:

@@ -11,14 +11,14 @@
 
 namespace mixwalk {
 
-// How a handle's value is passed to a process that inherits it: hexadecimal.
+// The text in which a handle's value is passed to a process that inherits it, in hexadecimal.
 inline std::string handle_text(HANDLE handle) {
   char text[24];
   std::snprintf(text, sizeof text, "%llx", static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(handle)));
   return text;
 }
 
-// Which handles a process inherits: these, and no other that happens to be inheritable.
+// The handles that a process inherits: only these, even if others are inheritable.
 class HandleList {
  public:
   explicit HandleList(std::vector<HANDLE> handles) : handles_(std::move(handles)) {

@@ -10,12 +10,13 @@
 namespace mixwalk {
 
 // The stacks of another process, as far as their pages were readable without side effects before the threads were
-// suspended: during the freeze nothing is asked of the target but its bytes. read() is frozen-safe.
+// suspended. So during the freeze only the target's bytes are read. read() is frozen-safe.
 class KnownStacks final : public MemoryReader {
  public:
   explicit KnownStacks(const ProcessMemory& raw) noexcept : raw_(raw) {}
 
-  // Not while a thread is suspended: asks `memory` about the pages of one more stack. Limits of 0: there is no stack.
+  // Not to be called while a thread is suspended, because it asks `memory` about the pages of one more stack. If both
+  // limits are 0, there is no stack.
   void add(const RemoteMemory& memory, const StackLimits& limits);
 
   bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override;
@@ -24,7 +25,7 @@ class KnownStacks final : public MemoryReader {
   struct Range {
     std::uint64_t begin = 0, end = 0;
   };
-  // Of one stack. The program may close page after page of it.
+  // The limit for one stack. The program may make page after page of it unreadable.
   static constexpr int kMaxRanges = 16;
 
   const ProcessMemory& raw_;

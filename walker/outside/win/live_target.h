@@ -19,15 +19,15 @@
 
 namespace mixwalk {
 
-// A live process that is only read: nothing is loaded into it, nothing is written to it, and its runtime is asked
-// nothing. A thread is suspended only while its registers and its stack are copied. What the process says about itself
-// (its list of images, its thread environment blocks) is its own memory, and is not trusted.
+// A live process that is only read: nothing is loaded into it, nothing is written to it, and its runtime is not asked.
+// A thread is suspended only while its registers and its stack are copied. The list of images and the thread
+// environment blocks are read from the process's own memory, so they are not trusted.
 class LiveTarget final : public Target {
  public:
   // The rights that reading needs: PROCESS_QUERY_INFORMATION | PROCESS_VM_READ.
   static Outcome<std::unique_ptr<LiveTarget>> open(std::uint32_t process_id);
 
-  // The process has run: its images, threads and memory are read anew.
+  // To be called when the process has run: its images, threads and memory are read anew.
   void refresh();
 
   const Process& process() const noexcept override { return process_; }
@@ -35,20 +35,23 @@ class LiveTarget final : public Target {
   std::uint64_t unix_time_ms() const noexcept override { return unix_time_ms_; }
   std::span<const Module> modules() const noexcept override { return modules_; }
   std::span<const TargetThread> threads() const noexcept override { return threads_; }
-  // By its headers, which are read anew. An image that was unloaded and loaded again in between is not noticed.
+  // Compares the image's headers, which are read anew. It does not notice if the same image was unloaded and loaded
+  // again.
   bool is_still_loaded(std::uint64_t base) override;
   const MemoryReader& memory() const noexcept override { return cache_; }
   OutsideMemory& outside() noexcept override { return memory_; }
   bool drop_memory() override;
-  // From then on capture() captures every thread anew, also those that were suspended together.
+  // From then on capture() captures every thread anew, even those that were suspended together.
   bool forget_memory() override;
   void capture(const TargetThread& thread, RawSample& sample) override;
 
-  // Suspends the wanted threads (empty if all) together, and keeps the registers and the stack of each for capture():
-  // they are of the same moment. Threads that were not copied within the deadline, or that have started meanwhile, are
-  // suspended together at a next moment. Threads that have no copy after the last moment are captured one by one.
+  // Suspends the wanted threads (all if `wanted` is empty) together, and keeps the registers and the stack of each for
+  // capture(), so they are of the same moment. Threads that were not copied within the deadline, or that have started
+  // meanwhile, are suspended together at a next moment. Threads that have no copy after the last moment are captured
+  // one by one.
   void freeze_together(const std::function<bool(const TargetThread&)>& wanted, std::uint32_t deadline_ms);
-  // Snapshot::moments and Thread::moment of a snapshot that was made since, before the next refresh().
+  // Sets Snapshot::moments and Thread::moment in a snapshot that was made after freeze_together() and before the next
+  // refresh().
   void add_moments(Snapshot& snapshot) const;
 
   // For the worker that asks the runtime's debugging library (clr_worker.h).
@@ -59,21 +62,21 @@ class LiveTarget final : public Target {
 
   void read_modules();
   void read_threads();
-  // Returns null if it has ended, or may not be opened.
+  // Returns null if the thread has ended, or may not be opened.
   OutsideThread* thread(std::uint32_t id);
 
   UniqueHandle handle_;
   RemoteMemory memory_;
-  RemoteMemory stacks_;  // what is known of stacks is asked anew for each thread
+  RemoteMemory stacks_;  // asks anew about stacks for each thread
   OutsideMoments moments_;
-  bool of_moments_ = true;  // capture() gives what moments_ has kept
+  bool of_moments_ = true;  // capture() returns the copies that moments_ has kept
   PageCache cache_;
   std::uint64_t peb_ = 0;
   Process process_;
   Runtime runtime_;
   std::uint64_t unix_time_ms_ = 0;
   std::vector<Module> modules_;
-  std::unordered_map<std::uint64_t, std::uint64_t> identities_;  // of images, by their bases
+  std::unordered_map<std::uint64_t, std::uint64_t> identities_;  // of images, by base
   std::vector<TargetThread> threads_;
   std::map<std::uint32_t, OutsideThread> opened_;
 };

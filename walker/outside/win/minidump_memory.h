@@ -11,14 +11,14 @@
 namespace mixwalk {
 
 // Adds the memory of a process, which is suspended, to a minidump that was written without it. Reads and writes a MiB
-// at a time. `file`: the dump, GENERIC_WRITE. `process`: PROCESS_QUERY_INFORMATION | PROCESS_VM_READ. What cannot be
-// read in pages that should be readable becomes zeros. Returns a system error, or ERROR_SUCCESS; where it fails or was
-// cancelled (ERROR_CANCELLED), the dump is still a valid one without memory. `after_first_piece`, where there is one,
+// at a time. `file`: the dump, GENERIC_WRITE. `process`: PROCESS_QUERY_INFORMATION | PROCESS_VM_READ. Bytes that cannot
+// be read, in pages that should be readable, become zeros. Returns a system error, or ERROR_SUCCESS. If it fails or was
+// cancelled (ERROR_CANCELLED), the dump is still a valid one without memory. `after_first_piece`, if it is not empty,
 // is called when the first memory is in the file. Not frozen-safe.
 DWORD append_memory(HANDLE process, HANDLE file, std::span<const DumpedName> names, const std::atomic<bool>& cancelled,
                     std::function<void()> after_first_piece = {});
 
-// How many bytes of the process's memory a whole dump would contain now, without its tables. `process`:
+// How many bytes of the process's memory a whole dump would contain now, without the dump's tables. `process`:
 // PROCESS_QUERY_INFORMATION.
 std::uint64_t dumped_bytes(HANDLE process);
 

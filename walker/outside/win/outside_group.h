@@ -42,7 +42,8 @@ class OutsideGroup final : public ThreadGroup {
   void watch(std::uint32_t deadline_ms) noexcept;
 
   const std::span<OutsideThread* const> threads_;
-  // Whoever takes one of these resumes the thread: the group's own thread, or the watching one.
+  // A thread must take one of these before it resumes the thread of the group. Both the group's own thread and the
+  // watching one may do so.
   const std::unique_ptr<std::atomic<bool>[]> suspended_;
   std::atomic<std::uint64_t> last_frozen_ns_{0};
   const UniqueHandle begun_, ended_;

@@ -23,9 +23,9 @@ struct NumberedThread {
 // Registers and stacks of threads of another process that were suspended together. The copies are kept until clear().
 class OutsideMoments {
  public:
-  static constexpr std::size_t kMaxThreads = 4096;  // of one moment
+  static constexpr std::size_t kMaxThreads = 4096;  // in one moment
 
-  // `process`: PROCESS_VM_READ and PROCESS_QUERY_INFORMATION.
+  // `process` needs PROCESS_VM_READ and PROCESS_QUERY_INFORMATION.
   explicit OutsideMoments(HANDLE process) noexcept : process_(process), stacks_(process) {}
 
   // Suspends as many of the threads together as one moment has room for, and keeps the copies. A thread that has ended,
@@ -33,7 +33,7 @@ class OutsideMoments {
   // false if the deadline passed before all suspended threads were copied.
   bool take(std::span<const NumberedThread> threads, std::uint32_t deadline_ms);
 
-  // Gives what was copied of a thread. Returns false if there is no copy.
+  // Copies the registers and the stack of a thread into `sample`. Returns false if there is no copy.
   bool give(std::uint32_t os_id, RawSample& sample) const;
   // The index in moments(), from 1 on, of the moment at which the thread was suspended; 0 if there is no copy.
   std::uint32_t moment_of(std::uint32_t os_id) const;

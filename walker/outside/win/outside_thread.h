@@ -11,16 +11,16 @@
 
 namespace mixwalk {
 
-// A thread of another process that can be suspended. While it is suspended, nothing is asked of the target but its
-// registers and memory. The destructor of ScopedSuspension undoes the suspension; a console event that ends mixwalk.exe
-// waits for that (suspension_gate.h).
+// A thread of another process that can be suspended. While it is suspended, only the target's registers and memory are
+// read. The destructor of ScopedSuspension undoes the suspension; a console event that ends mixwalk.exe waits for that
+// (suspension_gate.h).
 class OutsideThread final : public ThreadControl {
  public:
   // Returns false if the thread has ended, belongs to another process, or may not be opened.
   bool open(std::uint32_t thread_id, std::uint32_t process_id) noexcept;
   HANDLE handle() const noexcept { return handle_.get(); }
   std::uint64_t teb() const noexcept { return teb_; }
-  // The limits of its stack, as they were read while the thread ran: the base never changes.
+  // Sets the limits of its stack, which were read while the thread ran. That is correct because the base never changes.
   void set_limits(const StackLimits& limits) noexcept { limits_ = limits; }
 
   bool suspend() noexcept override;

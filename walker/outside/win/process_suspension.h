@@ -13,9 +13,9 @@
 
 namespace mixwalk {
 
-// Suspends all threads of another process from the constructor to end(), or for the life of this object. Nothing else
-// is done to that process. Threads that it starts meanwhile are suspended too; threads that may not be opened run on.
-// Where TerminateProcess ends mixwalk.exe meanwhile, its watcher resumes the threads, if there is a watcher
+// Suspends all threads of another process from the constructor to end(), or while this object lives. Nothing else is
+// done to that process. Threads that it starts meanwhile are suspended too; threads that may not be opened continue to
+// run. If TerminateProcess ends mixwalk.exe meanwhile, its watcher resumes the threads, if there is a watcher
 // (suspension_watcher.h).
 class ProcessSuspension {
  public:
@@ -24,7 +24,8 @@ class ProcessSuspension {
   ProcessSuspension& operator=(const ProcessSuspension&) = delete;
   ~ProcessSuspension() { end(); }
 
-  // Resumes each thread once. Any thread may call it, also two at the same time: the first call does the work.
+  // Resumes each thread once. Any thread may call this, also two at the same time; only the first call resumes the
+  // threads.
   void end() noexcept;
 
   struct Suspended {
@@ -32,9 +33,9 @@ class ProcessSuspension {
     UniqueHandle handle;  // THREAD_SUSPEND_RESUME | THREAD_QUERY_INFORMATION
     SuspensionEntry entry;
   };
-  // By id.
+  // The threads, sorted by id.
   const std::vector<Suspended>& threads() const noexcept { return threads_; }
-  // From before the first suspension to after the last resumption; 0 if the threads are still suspended.
+  // The time from before the first suspension to after the last resumption; 0 if the threads are still suspended.
   std::uint64_t frozen_ns() const noexcept { return frozen_ns_; }
 
  private:

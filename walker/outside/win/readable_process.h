@@ -9,7 +9,7 @@
 
 namespace mixwalk {
 
-// Opens an x64 process, .NET or not, that is looked at from outside. `access` includes PROCESS_QUERY_INFORMATION.
+// Opens an x64 process, .NET or not, to read it from outside. `access` must include PROCESS_QUERY_INFORMATION.
 Outcome<UniqueHandle> open_readable(DWORD access, std::uint32_t process_id);
 
 }  // namespace mixwalk

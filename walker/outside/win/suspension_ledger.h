@@ -9,39 +9,41 @@
 
 namespace mixwalk {
 
-// Which threads of the target mixwalk.exe has suspended from outside: a page that it shares with its watcher
-// (suspension_watcher.h), which resumes them when mixwalk.exe is ended meanwhile. Nothing here allocates or waits.
+// The threads of the target that mixwalk.exe has suspended from outside, in a page that it shares with its watcher
+// (suspension_watcher.h). The watcher resumes these threads if mixwalk.exe is ended meanwhile. No function here
+// allocates or waits.
 struct SuspensionLedger {
-  // Four times as many threads as one moment suspends together. Threads beyond that have no entry.
+  // Four times as many threads as one moment suspends together. Further threads have no entry.
   static constexpr std::size_t kSlots = 16'384;
   std::uint32_t process_id = 0;  // of the target
-  // The thread's id; above it kSuspended, its suspend count before, and kResumes. 0 if free.
+  // The thread's id and, in the bits above it, kSuspended, its earlier suspend count, and kResumes. 0 if free.
   std::array<std::atomic<std::uint64_t>, kSlots> slots{};
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
-// From here on entries are written to this ledger; null means nowhere. The ledger is never removed again.
+// From here on entries are written to this ledger; if it is null, they are not written. The ledger is never removed
+// again.
 void record_suspensions_in(SuspensionLedger* ledger) noexcept;
 
 // The entry of one suspension of one thread.
 class SuspensionEntry {
  public:
-  // Before SuspendThread.
+  // To be called before SuspendThread.
   void begin(std::uint32_t thread_id) noexcept;
-  // SuspendThread has returned `count_before`: the thread is suspended.
+  // To be called when SuspendThread has returned `count_before`, so that the thread is suspended.
   void set_suspended(DWORD count_before) noexcept;
-  // Before ResumeThread.
+  // To be called before ResumeThread.
   void resumes() noexcept;
-  // After ResumeThread, or where SuspendThread failed.
+  // To be called after ResumeThread, or if SuspendThread failed.
   void end() noexcept;
 
  private:
   std::atomic<std::uint64_t>* slot_ = nullptr;  // null if there is none
 };
 
-// Resumes, once each, the threads of that process that the ledger lists as suspended. Where a thread was just being
-// suspended or resumed, it is not certain that mixwalk.exe's suspension is in effect: such a thread is resumed only
-// where its suspend count is higher than before. Returns how many were resumed.
+// Resumes, once each, the threads of that process that the ledger lists as suspended. If a thread was being suspended
+// or resumed at that moment, it is not certain that mixwalk.exe's suspension is in effect. Such a thread is resumed
+// only if its suspend count is higher than before. Returns how many threads were resumed.
 std::size_t resume_all(const SuspensionLedger& ledger);
 
 }  // namespace mixwalk

@@ -14,13 +14,13 @@ namespace mixwalk {
 inline constexpr const char* kSuspensionWatcherCommand = "--suspension-watcher";
 
 // Starts mixwalk.exe once more, as a watcher that waits for the end of this process and then resumes the threads that
-// this process had suspended (suspension_ledger.h). So a thread of the target also runs again where TerminateProcess
-// ends this process. The watcher has only these two handles, is in no job of ours, and ends with this process.
-// `program`: the path of mixwalk.exe. `process_id`: the target's. Only the first call counts. Returns nothing if the
+// this process had suspended (suspension_ledger.h). So a thread of the target also runs again if TerminateProcess ends
+// this process. The watcher has only these two handles, is in no job of ours, and ends with this process. `program`:
+// the path of mixwalk.exe. `process_id`: the target's. Only the first call has an effect. Returns nothing if the
 // watcher runs.
 std::optional<Failure> watch_suspensions(const std::wstring& program, std::uint32_t process_id);
 
-// Whether these arguments (without the program) are that command, and then its exit code.
+// Runs that command, if these arguments (without the program) are it, and returns its exit code.
 std::optional<int> run_suspension_watcher(const std::vector<std::string>& arguments);
 
 }  // namespace mixwalk

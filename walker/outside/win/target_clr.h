@@ -13,22 +13,22 @@
 
 namespace mixwalk {
 
-// What is looked at: a live process, or else a dump.
+// The source that is read: a live process, or else a dump.
 struct ClrSource {
   HANDLE process = nullptr;  // PROCESS_QUERY_INFORMATION | PROCESS_VM_READ
-  std::string dump_path;     // UTF-8; of this process and of the worker, whose folder is the same
-  std::string symbol_path;   // of a dump: where its images may lie, SymbolPath's text
+  std::string dump_path;     // UTF-8; this process and the worker have the same current folder
+  std::string symbol_path;   // SymbolPath's text: where the images of a dump may be
 };
 
 // The runtime of a target, ready to be asked.
 struct TargetClr {
-  // Is null if there is no runtime, or no library that could be asked about it.
+  // Null if there is no runtime, or no library that could be asked about it.
   std::unique_ptr<WorkerQuestions> questions;
   std::string obstacle;  // why questions is null, one line; empty if the target has no runtime
 };
 
-// The path of the debugging library that fits the target's runtime, or why there is none; nothing if the target has no
-// runtime. `settings.installed` is filled in here. Not frozen-safe.
+// The path of the debugging library that fits the target's runtime, or the reason why there is none. Returns nothing if
+// the target has no runtime. `settings.installed` is filled in here. Not frozen-safe.
 std::optional<Outcome<std::string>> dac_of(const Target& target, DacSettings settings);
 
 // Finds the runtime among the target's images and the debugging library that fits it, and starts a worker with that

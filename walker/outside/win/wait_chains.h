@@ -10,17 +10,18 @@
 
 namespace mixwalk {
 
-// The wait chains that the system knows. A thread of mixwalk.exe asks, so that a question which the system does not
-// answer keeps nobody waiting for longer than the time for all of them.
+// The wait chains that the system knows. A separate thread of mixwalk.exe asks, so that a question which the system
+// does not answer keeps the caller waiting no longer than the time for all questions.
 class WaitChains {
  public:
-  // Returns null if the system offers none (Wine). `time`: for all questions together, from the first one on.
+  // Returns null if the system offers no wait chains (Wine). `time` is for all questions together, from the first one
+  // on.
   static std::unique_ptr<WaitChains> open(std::chrono::milliseconds time);
   ~WaitChains();
   WaitChains(const WaitChains&) = delete;
   WaitChains& operator=(const WaitChains&) = delete;
 
-  // Returns an empty list if nothing is known, or the time is over.
+  // Returns an empty list if no chain is known, or if the time is over.
   std::vector<WaitChainNode> of(std::uint32_t thread_id);
   // Whether a question was not answered in time.
   bool timed_out() const;

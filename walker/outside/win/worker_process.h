@@ -14,24 +14,25 @@
 
 namespace mixwalk {
 
-// mixwalk.exe once more, as the worker that asks a runtime's debugging library (clr_worker.h). The two processes share
-// a pair of anonymous pipes and the handles that `start` is given, nothing else. The worker is in a job that ends with
-// this object, and also with this process, however this process ends.
+// A second mixwalk.exe, the worker that asks a runtime's debugging library (clr_worker.h). The two processes share only
+// a pair of anonymous pipes and the handles that `start` is given. The worker is in a job that ends with this object,
+// and also with this process, however this process ends.
 class WorkerProcess {
  public:
-  // `program`: the path of mixwalk.exe. `inherited`: a handle that the worker needs, with the same value there.
+  // `program`: the path of mixwalk.exe. `inherited`: a handle that the worker needs; it has the same value in the
+  // worker.
   static Outcome<std::unique_ptr<WorkerProcess>> start(const std::wstring& program, HANDLE inherited);
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  // The answer to a question; nothing where no answer came in time. Then the worker has been ended, and failure() says
-  // why.
+  // The answer to a question. Returns nothing if no answer came in time. The worker has then been ended, and failure()
+  // says why.
   std::optional<QuestionMessage> ask(const QuestionMessage& question, std::uint32_t deadline_ms);
   bool ended() const noexcept { return !failure_.empty(); }
   const std::string& failure() const noexcept { return failure_; }
 
-  // What came is no answer to what was asked.
+  // To be called if the answer does not fit the question.
   void reject_answer();
 
   DWORD id() const noexcept { return id_; }

@@ -12,22 +12,22 @@
 
 namespace mixwalk {
 
-// How long the runtime's debugging library may take for one message of questions. Real answers take milliseconds,
-// the first one of a large dump some hundred.
+// How long the runtime's debugging library may take for one message of questions. Real answers take milliseconds, and
+// the first one of a large dump some hundred milliseconds.
 inline constexpr std::uint32_t kClrAnswerMs = 5000;
 
-// Questions to a runtime's debugging library that runs in a worker. When the library hangs, crashes or answers
-// nonsense, the worker is ended, obstacle() says why, and all later answers are missing. Earlier answers are kept.
+// Questions to a runtime's debugging library that runs in a worker. If the library hangs, crashes or gives invalid
+// answers, the worker is ended, obstacle() says why, and all later answers are missing. Earlier answers are kept.
 class WorkerQuestions final : public ClrQuestions {
  public:
   struct Settings {
     std::wstring program;  // mixwalk.exe
     std::string dac_path;  // UTF-8; has been checked (dac_check.h)
     std::uint64_t runtime_base = 0;
-    // What is looked at: a process with PROCESS_QUERY_INFORMATION | PROCESS_VM_READ, or else a dump.
+    // The source that is read: a process with PROCESS_QUERY_INFORMATION | PROCESS_VM_READ, or else a dump.
     HANDLE process = nullptr;
     std::string dump_path;  // UTF-8
-    std::string symbol_path;  // UTF-8: for images that the dump has not
+    std::string symbol_path;  // UTF-8: for images that the dump does not contain
     std::uint32_t answer_ms = kClrAnswerMs;
   };
   explicit WorkerQuestions(const Settings& settings);
@@ -48,13 +48,13 @@ class WorkerQuestions final : public ClrQuestions {
   DWORD worker_id() const noexcept { return worker_ ? worker_->id() : 0; }
 
  private:
-  // The answer of that kind; null if no answer came. Valid until the next question.
+  // The answer of that kind, or null if no answer came. Valid until the next question.
   template <class Answer>
   const Answer* ask(const QuestionMessage& question);
-  // Of object_types() and heap_object_types().
+  // For object_types() and heap_object_types().
   template <class Ask>
   std::vector<std::string> ask_types(std::span<const std::uint64_t> addresses);
-  // What came is no answer to what was asked.
+  // To be called if the answer does not fit the question.
   void reject();
   void keep(std::uint64_t ip, const std::optional<ClrCode>& code);
 
@@ -62,7 +62,7 @@ class WorkerQuestions final : public ClrQuestions {
   std::unique_ptr<WorkerProcess> worker_;
   std::optional<QuestionMessage> answer_;
   std::string obstacle_;
-  // Pieces of code by where they begin, and addresses that have none.
+  // pieces_: pieces of code by where they begin. single_: addresses that are in no such piece, with their answers.
   std::map<std::uint64_t, std::pair<std::uint64_t, ClrCode>> pieces_;
   std::unordered_map<std::uint64_t, std::optional<ClrCode>> single_;
   std::unordered_map<std::uint64_t, ClrMethod> methods_;

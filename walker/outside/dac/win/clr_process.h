@@ -9,7 +9,7 @@
 
 namespace mixwalk::dac {
 
-// IXCLRDataModule, as far as mixwalk calls it. Source as below.
+// IXCLRDataModule, as far as mixwalk calls it. For the source see IClrProcess.
 struct IClrModule : IUnknown {
   MIXWALK_DAC_SLOT(StartEnumAssemblies);
   MIXWALK_DAC_SLOT(EnumAssembly);
@@ -47,7 +47,7 @@ struct IClrModule : IUnknown {
 inline constexpr IID kIidClrModule = {
     0x88E32849, 0x0A0A, 0x4CB0, {0x90, 0x22, 0x7C, 0xD2, 0xE9, 0xE1, 0x39, 0xE2}};
 
-// IXCLRDataMethodInstance, likewise.
+// IXCLRDataMethodInstance, as far as mixwalk calls it.
 struct IClrMethodInstance : IUnknown {
   MIXWALK_DAC_SLOT(GetTypeInstance);
   MIXWALK_DAC_SLOT(GetDefinition);
@@ -59,7 +59,7 @@ struct IClrMethodInstance : IUnknown {
   MIXWALK_DAC_SLOT(GetNumTypeArguments);
   MIXWALK_DAC_SLOT(GetTypeArgumentByIndex);
   // The IL offsets of the ranges of code that contain the address, in the order of the method's map; special values are
-  // those of IlToNative. `count`: how many there are; `room`: the size of `offsets`. A failure where there is none.
+  // those of IlToNative. `count`: how many there are; `room`: the size of `offsets`. Fails if there is none.
   virtual HRESULT STDMETHODCALLTYPE GetILOffsetsByAddress(std::uint64_t address, ULONG32 room, ULONG32* count,
                                                           ULONG32* offsets) = 0;
   MIXWALK_DAC_SLOT(GetAddressRangesByILOffset);
@@ -74,7 +74,7 @@ struct IClrMethodInstance : IUnknown {
 // IXCLRDataProcess, as far as mixwalk calls it, in the order of its method table. Source: xclrdata.idl of the runtime,
 // public; the slots were checked against the libraries of .NET 8, 9 and 10.
 struct IClrProcess : IUnknown {
-  // What the library keeps of the target's memory is forgotten.
+  // Makes the library forget its copy of the target's memory.
   virtual HRESULT STDMETHODCALLTYPE Flush() = 0;
   MIXWALK_DAC_SLOT(StartEnumTasks);
   MIXWALK_DAC_SLOT(EnumTask);
@@ -87,8 +87,8 @@ struct IClrProcess : IUnknown {
   MIXWALK_DAC_SLOT(GetDesiredExecutionState);
   MIXWALK_DAC_SLOT(SetDesiredExecutionState);
   MIXWALK_DAC_SLOT(GetAddressType);
-  // For the runtime's own code: thunks, precode, helpers. `units`: the length of `name` with its terminator; `room`:
-  // the size of `name`.
+  // The name of the runtime's own code: thunks, precode, helpers. `units`: the length of `name` with its terminator;
+  // `room`: the size of `name`.
   virtual HRESULT STDMETHODCALLTYPE GetRuntimeNameByAddress(std::uint64_t address, ULONG32 flags, ULONG32 room,
                                                             ULONG32* units, WCHAR* name,
                                                             std::uint64_t* displacement) = 0;
@@ -103,8 +103,8 @@ struct IClrProcess : IUnknown {
   MIXWALK_DAC_SLOT(EnumModule);
   MIXWALK_DAC_SLOT(EndEnumModules);
   MIXWALK_DAC_SLOT(GetModuleByAddress);
-  // Enumerates the methods whose code contains an address, in all domains where `domain` is null. S_FALSE: there is
-  // none, or no further one.
+  // Enumerates the methods whose code contains an address, in all domains if `domain` is null. Returns S_FALSE if there
+  // is none, or no further one.
   virtual HRESULT STDMETHODCALLTYPE StartEnumMethodInstancesByAddress(std::uint64_t address, IUnknown* domain,
                                                                       std::uint64_t* enumeration) = 0;
   virtual HRESULT STDMETHODCALLTYPE EnumMethodInstanceByAddress(std::uint64_t* enumeration,

@@ -22,11 +22,11 @@
 namespace mixwalk {
 
 // A runtime's debugging library (the DAC, mscordaccore.dll) in this process, over the memory of a target. The library
-// is foreign code that works on memory which may be damaged or forged: it may hang or crash. So mixwalk.exe loads it
-// only in a worker process (clr_worker.h). One thread at a time.
+// is foreign code, and works on memory which may be damaged or forged, so it may hang or crash. Therefore mixwalk.exe
+// loads it only in a worker process (clr_worker.h). One thread at a time.
 class DacLibrary final : public ClrQuestions {
  public:
-  // `path`: UTF-8, absolute; the file is loaded as it is. `memory` must outlive this.
+  // `path`: UTF-8, absolute; the file is loaded unchecked. `memory` must outlive this object.
   static Outcome<std::unique_ptr<DacLibrary>> load(const std::string& path, const MemoryReader& memory,
                                                    std::uint64_t runtime_base);
   ~DacLibrary() override;
@@ -48,21 +48,22 @@ class DacLibrary final : public ClrQuestions {
       : cache_(memory), target_(cache_, runtime_base) {}
 
   template <class Visit>
-  void each_thread(Visit visit);  // (address of the runtime's Thread, its ThreadData)
+  void each_thread(Visit visit);  // visit(address of the runtime's Thread, its ThreadData)
   // Returns null if the module has no metadata that the library finds.
   const ModuleMetadata* metadata_of(std::uint64_t module);
   std::string object_type(std::uint64_t object);
-  // What is known about the heap until the target runs. Without parts: the heap cannot be read, or is being collected.
+  // The knowledge about the heap until the target runs. It has no parts if the heap cannot be read, or is being
+  // collected.
   struct Heap {
     std::vector<HeapPart> parts;  // HeapParts::take()
     HeapTypes types;
   };
-  // At the deadline parts may be missing.
+  // If the deadline passes, parts may be missing.
   Heap& heap(HeapDeadline deadline);
   void add_heap(const dac::GcHeapDetails& details, HeapParts& parts, HeapTypes& types, HeapDeadline deadline);
-  // The addresses without those at which the heap has no object; sorted. An address stays where the walk through the
-  // heap does not reach it: in or behind memory that cannot be read, outside the known parts of the heap, or after 250
-  // ms.
+  // The addresses without those at which the heap has no object; sorted. An address is kept if the walk through the
+  // heap does not reach it, because it is in or after memory that cannot be read, outside the known parts of the heap,
+  // or because 250 ms have passed.
   std::vector<std::uint64_t> living(std::span<const std::uint64_t> objects);
   // The offsets of the fields of a System.Threading.Lock, in bytes from the object's address.
   struct LockLayout {
@@ -72,23 +73,23 @@ class DacLibrary final : public ClrQuestions {
   const LockLayout* lock_layout(std::uint64_t method_table);
   std::optional<LockLayout> read_lock_layout(std::uint64_t method_table);
   std::optional<ClrLock> lock_object(std::uint64_t object);
-  // Returns nothing if it is not known which IL the code there is of.
+  // Returns nothing if it is not known to which IL the code belongs.
   std::optional<std::uint32_t> il_offset(std::uint64_t ip, const ClrCode& code);
   // For code that corresponds to no IL: the IL offset of the code before it, as il_offset_at() gives it.
   std::optional<std::uint32_t> il_offset_before(dac::IClrMethodInstance& method, std::uint64_t ip, const ClrCode& code);
   // Returns null if the module has no MVID.
   const Assembly* assembly_of(std::uint64_t module);
-  // From metadata, which has the parts that the library's own name leaves out. Returns an empty text if metadata does
-  // not have it.
+  // The name from metadata, which has the parts that the library's own name leaves out. Returns an empty text if
+  // metadata does not have it.
   std::string name_by_metadata(const dac::MethodDescData& data, const std::string& name);
 
   PageCache cache_;
   MemoryTarget target_;
-  HMODULE library_ = nullptr;  // stays loaded: nothing says that it can be unloaded
+  HMODULE library_ = nullptr;  // stays loaded, because nothing says that it can be unloaded
   ComPointer<dac::IClrProcess> process_;
   ComPointer<dac::ISosDac> sos_;
   std::unordered_map<std::uint64_t, ModuleMetadata> metadata_;  // by the address of the runtime's Module
-  std::unordered_map<std::uint64_t, std::optional<Assembly>> assemblies_;       // likewise
+  std::unordered_map<std::uint64_t, std::optional<Assembly>> assemblies_;       // by the same address
   std::unordered_map<std::uint64_t, std::optional<LockLayout>> lock_layouts_;  // by MethodTable
   std::optional<Heap> heap_;
 };

@@ -8,13 +8,13 @@
 
 namespace mixwalk::dac {
 
-// ICLRDataTarget: what the runtime's debugging library asks mixwalk about its target. mixwalk implements this
-// interface, so every method is declared in full. Source: clrdata.idl of the runtime, public.
+// ICLRDataTarget, the interface by which the runtime's debugging library asks mixwalk about its target. mixwalk
+// implements this interface, so every method is declared in full. Source: clrdata.idl of the runtime, public.
 struct IDataTarget : IUnknown {
   virtual HRESULT STDMETHODCALLTYPE GetMachineType(ULONG32* machine) = 0;  // IMAGE_FILE_MACHINE_*
   virtual HRESULT STDMETHODCALLTYPE GetPointerSize(ULONG32* bytes) = 0;
   virtual HRESULT STDMETHODCALLTYPE GetImageBase(const WCHAR* path, std::uint64_t* base) = 0;
-  // A success where any of the bytes were read.
+  // Succeeds if any of the bytes were read.
   virtual HRESULT STDMETHODCALLTYPE ReadVirtual(std::uint64_t address, BYTE* buffer, ULONG32 wanted,
                                                 ULONG32* read) = 0;
   virtual HRESULT STDMETHODCALLTYPE WriteVirtual(std::uint64_t address, BYTE* buffer, ULONG32 wanted,
@@ -34,8 +34,8 @@ struct IDataTarget : IUnknown {
 inline constexpr IID kIidDataTarget = {
     0x3E11CCEE, 0xD08B, 0x43E5, {0xAF, 0x01, 0x32, 0x71, 0x7A, 0x64, 0xDA, 0x03}};
 
-// CLRDataCreateInstance, the library's export: creates an interface of the library over a target, to which the library
-// keeps a reference.
+// CLRDataCreateInstance, an export of the library. It creates an interface of the library over a target, to which the
+// library keeps a reference.
 using CreateInstance = HRESULT(STDMETHODCALLTYPE*)(REFIID iid, IDataTarget* target, void** object);
 
 }  // namespace mixwalk::dac

@@ -9,8 +9,9 @@
 
 namespace mixwalk {
 
-// A target's memory, in the form that the runtime's debugging library asks for. Only reads are answered: the questions
-// that mixwalk asks need no thread. Its creator owns it, and keeps it alive until the library has released it.
+// A target's memory, in the form in which the runtime's debugging library asks for it. Only reads are answered, because
+// the questions that mixwalk asks need no thread. The creator owns this object, and keeps it alive until the library
+// has released it.
 class MemoryTarget final : public dac::IDataTarget, public dac::IRuntimeLocator {
  public:
   MemoryTarget(const MemoryReader& memory, std::uint64_t runtime_base)

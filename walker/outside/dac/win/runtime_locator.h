@@ -8,9 +8,9 @@
 
 namespace mixwalk::dac {
 
-// ICLRRuntimeLocator: where the runtime's image is loaded. The library asks the data target for this interface; without
-// it, the library looks for the base of "coreclr.dll", which a single-file program does not have. Source: clrdata.idl,
-// public.
+// ICLRRuntimeLocator, which says where the runtime's image is loaded. The library asks the data target for this
+// interface. Without it, the library looks for the base of "coreclr.dll", which a single-file program does not have.
+// Source: clrdata.idl, public.
 struct IRuntimeLocator : IUnknown {
   virtual HRESULT STDMETHODCALLTYPE GetRuntimeBase(std::uint64_t* base) = 0;
 

@@ -21,7 +21,7 @@ struct ISosDac : IUnknown {
   MIXWALK_DAC_SLOT(GetAssemblyList);
   MIXWALK_DAC_SLOT(GetAssemblyData);
   MIXWALK_DAC_SLOT(GetAssemblyName);
-  // An IXCLRDataModule, which has the module's metadata (IMetaDataImport) too.
+  // Gives an IXCLRDataModule, which also has the module's metadata (IMetaDataImport).
   virtual HRESULT STDMETHODCALLTYPE GetModule(std::uint64_t address, IUnknown** module) = 0;
   MIXWALK_DAC_SLOT(GetModuleData);
   MIXWALK_DAC_SLOT(TraverseModuleMap);
@@ -49,12 +49,12 @@ struct ISosDac : IUnknown {
   MIXWALK_DAC_SLOT(GetThreadpoolData);
   MIXWALK_DAC_SLOT(GetWorkRequestData);
   MIXWALK_DAC_SLOT(GetHillClimbingLogEntry);
-  // A failure where the memory is no object.
+  // Fails if the memory is not an object.
   virtual HRESULT STDMETHODCALLTYPE GetObjectData(std::uint64_t object, ObjectData* data) = 0;
   MIXWALK_DAC_SLOT(GetObjectStringData);
   virtual HRESULT STDMETHODCALLTYPE GetObjectClassName(std::uint64_t object, unsigned room, WCHAR* name,
                                                        unsigned* units) = 0;
-  // A failure where no MethodTable lies there.
+  // Fails if no MethodTable is at the address.
   virtual HRESULT STDMETHODCALLTYPE GetMethodTableName(std::uint64_t method_table, unsigned room, WCHAR* name,
                                                        unsigned* units) = 0;
   virtual HRESULT STDMETHODCALLTYPE GetMethodTableData(std::uint64_t method_table, MethodTableData* data) = 0;
@@ -68,7 +68,7 @@ struct ISosDac : IUnknown {
   MIXWALK_DAC_SLOT(GetPEFileBase);
   MIXWALK_DAC_SLOT(GetPEFileName);
   virtual HRESULT STDMETHODCALLTYPE GetGCHeapData(GcHeapData* data) = 0;
-  // For the server garbage collector; the workstation one has only one heap, which GetGCHeapStaticData describes.
+  // For the server garbage collector. The workstation one has only one heap, which GetGCHeapStaticData describes.
   virtual HRESULT STDMETHODCALLTYPE GetGCHeapList(unsigned room, std::uint64_t* heaps, unsigned* count) = 0;
   virtual HRESULT STDMETHODCALLTYPE GetGCHeapDetails(std::uint64_t heap, GcHeapDetails* details) = 0;
   virtual HRESULT STDMETHODCALLTYPE GetGCHeapStaticData(GcHeapDetails* details) = 0;
@@ -81,7 +81,7 @@ struct ISosDac : IUnknown {
   MIXWALK_DAC_SLOT(GetDomainLocalModuleDataFromAppDomain);
   MIXWALK_DAC_SLOT(GetDomainLocalModuleDataFromModule);
   MIXWALK_DAC_SLOT(GetThreadLocalModuleData);
-  // `number`: from 1 on. A failure where there is no sync block of that number.
+  // `number`: from 1 on. Fails if there is no sync block with that number.
   virtual HRESULT STDMETHODCALLTYPE GetSyncBlockData(unsigned number, SyncBlockData* data) = 0;
 
  protected:
