@@ -12,7 +12,7 @@ bool has_no_name(const Frame& frame) {
 }
 
 void check_calls(Stack& stack, CallChecker& checker) {
-  Frame* above = nullptr;  // null if none, or a gap
+  Frame* above = nullptr;  // null if there is no frame, or a gap
   for (Frame& frame : stack.frames) {
     if (frame.inline_depth != 0) continue;
     const bool checked = frame.kind == FrameKind::native && frame.module != Frame::kNone &&

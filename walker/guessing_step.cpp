@@ -12,11 +12,11 @@ constexpr std::uint64_t kMaxFunctionBytes = 1 << 16;
 // The limit for consecutive frames that have neither unwind data nor a frame pointer.
 constexpr int kMaxDepth = 8;
 
-// The limit for one search: some milliseconds. Several searches may be made per stack.
+// The limit for one search, which then takes some milliseconds. Several searches may be made per stack.
 constexpr unsigned kStepsOfSearch = 1024;
 constexpr unsigned kWordsOfSearch = 4096;
 
-// How large the frame of a managed method may be that calls out: some keep buffers there.
+// The size limit for the frame of a managed method that calls native code. Some methods keep buffers in it.
 constexpr std::uint64_t kMaxFrameBytes = 1 << 16;
 
 constexpr std::uint64_t kWord = sizeof(std::uint64_t);
@@ -24,7 +24,7 @@ constexpr std::uint64_t kWord = sizeof(std::uint64_t);
 // The addresses that a program can have. (Windows: 64 KiB to 128 TiB.)
 constexpr bool can_be_address(std::uint64_t word) noexcept { return word - 0x1'0000 < 0x7FFF'FFFE'0000; }
 
-// No register but Rsp and Rbp is known.
+// Only the registers Rsp and Rbp of the caller are known.
 Cursor caller_with(std::uint64_t rip, std::uint64_t rsp, std::uint64_t rbp) noexcept {
   Cursor caller{.kind = AddressKind::return_address, .guessed = true};
   caller.registers.rip = rip;
@@ -66,9 +66,9 @@ StepResult GuessingStep::step(Cursor& frame, LeafRule leaf) noexcept {
   return step(frame, leaf);
 }
 
-// Whether the word at Rsp, which a call through a register would have left there, proves nothing: neither the code in
-// which the thread stands nor the code that the word leads to has unwind data, and code without unwind data may have
-// moved Rsp.
+// Whether the word at Rsp, which a call through a register would have left there, proves nothing. This is so if neither
+// the code in which the thread is nor the code that the word leads to has unwind data, because code without unwind data
+// may have moved Rsp.
 bool GuessingStep::is_ambiguous(const Cursor& frame, const Cursor& leaf_caller) noexcept {
   if (view_.modules.find(frame.registers.rip) != nullptr || starts_or_returns(frame)) return false;
   Cursor caller = leaf_caller;
@@ -91,7 +91,7 @@ bool GuessingStep::find_way(const Cursor& frame) noexcept {
   return found;
 }
 
-// The return address is there, whatever value Rbp has: Rbp is still the caller's.
+// The return address is at Rsp, whatever value Rbp has, because Rbp is still the caller's.
 bool GuessingStep::by_word_at_rsp(const Cursor& frame) noexcept {
   const std::uint64_t rsp = frame.registers.rsp();
   const auto caller = caller_at(frame, rsp, frame.registers[Register::rbp]);
@@ -106,21 +106,21 @@ bool GuessingStep::by_any_word(const Cursor& frame) noexcept {
   return scan(frame, 0);
 }
 
-// A word that may be a return address and has led nowhere is not tried again from another frame, unless the search was
-// stopped before its end.
+// A word that may be a return address and did not lead to the goal is not tried again from another frame, unless the
+// search was stopped before its end.
 bool GuessingStep::scan(const Cursor& frame, int depth) noexcept {
   if (depth == kMaxDepth) {
     cut_short_ = true;
     return false;
   }
   const std::size_t before = count_;
-  // No caller lies beyond the frame that the walk must meet.
+  // No caller is beyond the frame that the walk must meet.
   const std::uint64_t end =
       std::min({first_word_ + GuessScratch::kMaxWords * kWord, goal_.bound.rsp, view_.stack.end()});
   for (std::uint64_t slot = frame.registers.rsp(); slot + kWord <= end && !is_given_up(); slot += kWord) {
     const std::size_t index = (slot - first_word_) / kWord;
     if (view_.scratch.tried[index]) continue;
-    // Code that has no frame pointer may keep its caller's Rbp.
+    // Code that has no frame pointer may leave its caller's Rbp in the register.
     const std::uint64_t rbp = frame.registers[Register::rbp];
     const auto caller = caller_at(frame, slot, rbp > slot ? rbp : 0);
     if (!caller) continue;
@@ -144,12 +144,12 @@ bool GuessingStep::leads_to_goal(Cursor last, Cursor frame, int depth) noexcept 
     const StepResult stepped = step_.step(frame, leaf_rule(frame.kind));
     if (stepped.fault == StepFault::none) {
       if (function == 0) continue;
-      // The frame that must be met may have moved its Rsp, and may lie before the bound.
+      // The frame that must be met may have moved its Rsp, and may be before the bound.
       if (function != goal_.function && !has_called_out(last, frame.registers.rsp())) return false;
       managed_met = true;
       continue;
     }
-    // The walk has no time left: other words would be no better.
+    // The walk has no time left, so other words are not tried.
     if (stepped.fault == StepFault::too_slow) search_.steps = 0;
     if (!lacks_caller(frame, stepped)) return false;
     const auto caller = by_frame_pointer(frame);
@@ -167,12 +167,12 @@ std::uint64_t GuessingStep::function_at(const Cursor& frame) noexcept {
   return module == nullptr || module->has_managed_code ? managed_.at(ip).id : 0;
 }
 
-// Folklore: managed code that calls out (P/Invoke, calli, COM) keeps the runtime's InlinedCallFrame in its own frame.
-// In the InlinedCallFrame the Rsp of the call and the address where the method goes on stand next to each other; the
-// runtime clears the address when the call returns. (CoreCLR's frames.h, the same from .NET 8 to 10; the Rsp is the one
-// from before a stackalloc.) Situation: a frame without unwind data lies on memory in which its caller called managed
-// code earlier; what those calls left behind unwinds to the caller as well. Real case: the ladder's engine without
-// frame pointers, two managed frames of calls that had long returned. Test: ladder_test, *Engine*.
+// Folklore: managed code that calls native code (P/Invoke, calli, COM) keeps the runtime's InlinedCallFrame in its own
+// frame. In the InlinedCallFrame the Rsp of the call and the address where the method continues are next to each other;
+// the runtime clears the address when the call returns. (CoreCLR's frames.h, the same from .NET 8 to 10; the Rsp is the
+// one from before a stackalloc.) Situation: a frame without unwind data is on memory in which its caller called managed
+// code earlier, and the words that those calls left there unwind to the caller as well. Real case: the ladder's engine
+// without frame pointers, two managed frames of calls that had long returned. Test: ladder_test, *Engine*.
 bool GuessingStep::has_called_out(const Cursor& frame, std::uint64_t end) const noexcept {
   const std::uint64_t rsp = frame.registers.rsp();
   std::uint64_t before = 0;
@@ -204,7 +204,7 @@ bool GuessingStep::add(const Cursor& frame, const Cursor& caller, Trust trust) n
 
 std::optional<Cursor> GuessingStep::by_frame_pointer(const Cursor& frame) noexcept {
   const std::uint64_t rsp = frame.registers.rsp();
-  // Where the caller's Rbp was pushed, and Rbp is not yet set, the words are at Rsp.
+  // If the caller's Rbp was pushed, and Rbp is not yet set, the words are at Rsp.
   const std::uint64_t at = has_pushed_rbp(frame) ? rsp : frame.registers[Register::rbp];
   if (at < rsp || at % kWord != 0) return std::nullopt;
   const auto saved = view_.stack.word(at);
@@ -226,7 +226,7 @@ bool GuessingStep::may_have_called(std::uint64_t return_address, const Cursor& f
   return view_.leaf.may_lead_to(return_address, code_of(frame));
 }
 
-// The function as far as it is known: in an image, the code between two functions that have unwind data.
+// The function, as far as it is known. In an image it is the code between two functions that have unwind data.
 LeafCode GuessingStep::code_of(const Cursor& frame) const noexcept {
   const std::uint64_t ip = frame.registers.rip;
   const ModuleSpan* const module = view_.modules.find(frame.code().lookup());
@@ -236,8 +236,8 @@ LeafCode GuessingStep::code_of(const Cursor& frame) const noexcept {
   return gap.fault != StepFault::none || gap.found ? LeafCode{ip, ip} : leaf_code(*module, gap, ip);
 }
 
-// Whether the thread stands at an instruction at which the return address is at Rsp: the first instruction of a
-// function that keeps a frame pointer (push rbp), directly or behind endbr64, or a return instruction.
+// Whether the thread is at an instruction at which the return address is at Rsp. This is the first instruction of a
+// function that keeps a frame pointer (push rbp), also after endbr64, or a return instruction.
 bool GuessingStep::starts_or_returns(const Cursor& frame) const noexcept {
   if (frame.kind != AddressKind::instruction_pointer) return false;
   std::array<std::uint8_t, 4> bytes{};

@@ -14,12 +14,13 @@ OpenReason reason(OpenReason why, const RawSample& sample) noexcept {
   return why == OpenReason::unreadable_stack && sample.stack.cut() ? OpenReason::stack_cut : why;
 }
 
-// Steps until the time is up, so that no walk goes on for ever, even on a stack that misleads the unwinder.
+// Steps until the time is over, so that no walk goes on for ever, even on a stack that misleads the unwinder.
 //
-// Situation: between the copy and the walk, a program replaces code outside its images (an engine that compiles
-// scripts) by code with a frame of another size. Real case: `hunt.exe retabled`; 2 % of the samples missed a caller and
-// still counted as whole. Remedy: a caller whose call leads to other code is rejected. The CLR's own code stays for as
-// long as a sample needs it (UnloadGate), and may have been reached by a jump.
+// Folklore. Situation: between the copy and the walk, a program replaces code outside its images (an engine that
+// compiles scripts) by code with a frame of another size. Real case: `hunt.exe retabled`; 2 % of the samples missed a
+// caller and still counted as whole. Remedy: a caller whose call leads to other code is rejected. This does not apply
+// to the CLR's own code, which stays loaded as long as a sample needs it (UnloadGate), and may have been reached by a
+// jump.
 class CheckedStep final : public UnwindStep {
  public:
   CheckedStep(UnwindStep& step, ManagedCode& managed, std::chrono::milliseconds longest) noexcept
@@ -45,7 +46,7 @@ class CheckedStep final : public UnwindStep {
   unsigned steps_ = 0;
 };
 
-// The unwinder of a merge: checked, and with guesses where they are wanted.
+// The unwinder of a merge, with checks, and with guesses if they are wanted.
 class MergeStep final : public UnwindStep {
  public:
   explicit MergeStep(const MergeView& view) noexcept
@@ -53,11 +54,11 @@ class MergeStep final : public UnwindStep {
     if (view.guess != nullptr) guessing_.emplace(checked_, *view.guess, view.managed);
   }
 
-  // Before each walk: where it has to arrive.
+  // To be called before each walk: sets the place where it has to arrive.
   void set_goal(const WalkGoal& goal) noexcept {
     if (guessing_) guessing_->set_goal(goal);
   }
-  // Without a guess: the goal of the last walk lies behind the frame.
+  // Steps without a guess, because the goal of the last walk is after the frame.
   StepResult step_surely(Cursor& frame, LeafRule leaf) noexcept { return checked_.step(frame, leaf); }
   StepResult step(Cursor& frame, LeafRule leaf) noexcept override {
     return guessing_ ? guessing_->step(frame, leaf) : checked_.step(frame, leaf);
@@ -68,14 +69,14 @@ class MergeStep final : public UnwindStep {
   std::optional<GuessingStep> guessing_;
 };
 
-// What both engines walk with.
+// The means of both engines.
 struct Walk {
   MergeStep& step;
   ManagedCode& managed;
   std::span<RunFrame> scratch;
 };
 
-// The copy engine: from the top of the copy to its root.
+// The copy engine, which walks from the top of the copy to its root.
 void walk_copy(const RawSample& sample, const Walk& view, StackBuilder& builder) {
   view.step.set_goal({});
   Cursor frame{.registers = sample.context};
@@ -119,21 +120,21 @@ class HoleFiller {
       } else if (managed_seen_) {
         start_hole(entry);
       }
-      // else: a hole above the first managed frame is the leaf run. It starts at the thread's own registers, not where
-      // the CLR's walk began.
+      // Otherwise a hole above the first managed frame is the leaf run. It starts at the thread's own registers, not
+      // where the CLR's walk began.
     }
     fill_to_root();
   }
 
  private:
-  // Where a run starts, and how that was found.
+  // Where a run starts, and how that start was found.
   struct Start {
     Cursor frame;
     Trust trust;
   };
 
-  // Situation: a fiber, or a coroutine with a stack of its own. The CLR continues its walk where the thread last left
-  // managed code, and that may lie on the stack that the thread has switched away from. No chain of callers leads
+  // Folklore. Situation: a fiber, or a coroutine with its own stack. The CLR continues its walk where the thread last
+  // left managed code, which may be on the stack that the thread has switched away from. No chain of callers leads
   // there, and that stack was not copied. Remedy: the copied stack is walked to its root, and the frames on the other
   // stack are missing. Test: the hunt's fibers and coroutines.
   bool is_on_another_stack(const ManagedEntry& entry) const noexcept {
@@ -142,8 +143,8 @@ class HoleFiller {
     return rsp < stack.begin() || (rsp > stack.end() && !stack.cut());
   }
 
-  // The CLR says where a hole begins, but it places that beginning below the stubs that it does not report
-  // (IL_STUB_ReversePInvoke): the frames between those stubs and the managed frame above are walked first.
+  // The CLR reports where a hole begins, but places that beginning below the stubs that it does not report
+  // (IL_STUB_ReversePInvoke). So the frames between those stubs and the managed frame above are walked first.
   void start_hole(const ManagedEntry& entry) {
     const Cursor hole{entry.registers, AddressKind::return_address};
     Trust arrival = Trust::runtime;
@@ -160,14 +161,14 @@ class HoleFiller {
         arrival = run.arrival;
       }
     } else {
-      // Stubs may lie between the hole and the managed frame that could not be unwound.
+      // There may be stubs between the hole and the managed frame that could not be unwound.
       builder_.open(reason(open_reason(fault_), sample_));
     }
-    // The runtime says that the hole begins there; it may be a guess that a frame of this thread leads to it.
+    // The runtime says that the hole begins there, but it may be a guess that a frame of this thread leads to it.
     start_ = Start{hole, is_guess(arrival) ? arrival : Trust::runtime};
   }
 
-  // Adds the run from start_ to the managed frame, the frame, and sets start_ to its caller.
+  // Adds the run from start_ to the managed frame, then that frame, and sets start_ to its caller.
   void fill_to(const ManagedEntry& entry) {
     Cursor managed{entry.registers, AddressKind::return_address};
     managed.registers.rip = entry.ip;
@@ -175,10 +176,10 @@ class HoleFiller {
     if (start_) {
       const RunBound bound{entry.ip, entry.registers.rsp()};
       RunResult run = walk_run({bound, entry.function});
-      // Situation: a managed frame makes an inlined P/Invoke after a stackalloc. The CLR reports the frame from its
-      // InlinedCallFrame, which the prologue filled with the Rsp from before the stackalloc. Real case: any generated
-      // marshalling of a UTF-8 string. Remedy: the unwound frame whose part of the stack contains that Rsp counts as
-      // the managed frame, if it is of the same function. Test: the ladder's StackallocOut.
+      // Folklore. Situation: a managed frame makes an inlined P/Invoke after a stackalloc. The CLR reports the frame
+      // from its InlinedCallFrame, which the prologue filled with the Rsp from before the stackalloc. Real case: any
+      // generated marshalling of a UTF-8 string. Remedy: the unwound frame whose part of the stack contains that Rsp
+      // counts as the managed frame, if it is of the same function. Test: the ladder's StackallocOut.
       const bool spans_bound = run.why == OpenReason::passed_bound && run.frames != 0;
       if (spans_bound && same_function(run.next, entry)) {
         run.end = RunEnd::closed_rsp;
@@ -193,13 +194,13 @@ class HoleFiller {
       } else {
         builder_.confirm();
         // The CLR's ip of a frame that makes an inlined P/Invoke is not its return address. The unwound address is
-        // where the frame goes on, and what the copy engine reports.
+        // where the frame continues, and it is the one that the copy engine reports.
         const Registers known = managed.registers;
         managed = run.next;
         managed.guessed = false;
         if (managed.kind == AddressKind::instruction_pointer) trust = start_->trust;
         if (is_guess(run.arrival)) trust = run.arrival;
-        // The runtime knows all registers of the frame; behind a guess the walk has lost them.
+        // The runtime knows all registers of the frame, but after a guess the walk has lost them.
         if (run.guessed) {
           managed.registers = known;
           managed.registers.rip = run.next.registers.rip;
@@ -234,7 +235,7 @@ class HoleFiller {
     }
   }
 
-  // From start_ to the goal.
+  // Walks from start_ to the goal.
   RunResult walk_run(const WalkGoal& goal) {
     view_.step.set_goal(goal);
     return walk_native_run(start_->frame, start_->trust, goal.bound, view_.step, view_.scratch);
@@ -245,7 +246,7 @@ class HoleFiller {
   }
 
   void add_frames(const RunResult& run) {
-    // The first frame is known from the thread's registers, even where the CLR reports nothing.
+    // The first frame is known from the thread's registers, even if the CLR reports nothing.
     if (run.end == RunEnd::open && run.frames == 0 && start_->trust == Trust::context) {
       const Cursor& at = start_->frame;
       builder_.add({at.registers.rip, at.registers.rsp(), at.kind, start_->trust});

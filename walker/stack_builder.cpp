@@ -25,7 +25,7 @@ void StackBuilder::add(const RunFrame& found) {
     return;
   }
   Frame frame = frame_of(found);
-  // A ReadyToRun image contains code of the runtime besides its managed code. Code outside every image that has no
+  // A ReadyToRun image contains code of the runtime besides its managed code. Code outside every image without a
   // FunctionID may be of any origin.
   const bool stub = function.id != 0 || (module != nullptr && module->has_managed_code);
   frame.kind = stub ? FrameKind::stub : FrameKind::native;
@@ -53,7 +53,7 @@ void StackBuilder::add_managed(const RunFrame& found, std::uint64_t function) {
 }
 
 void StackBuilder::open(OpenReason why) {
-  // A stack that only was too long has led somewhere.
+  // If a stack was only too long, its guesses may be right.
   const bool too_long = why == OpenReason::stack_cut || why == OpenReason::frame_limit;
   if (!too_long && undo_guess()) why = OpenReason::no_call;
   if (!too_long) take_back_zero();
@@ -73,7 +73,7 @@ void StackBuilder::root() {
   if (run_ != Frame::kNone) close_run(RunEnd::root, OpenReason::none);
 }
 
-// A guess is made at the leaf, or above a trap: a run of native frames led there.
+// A guess is made at the leaf or above a trap, so the frames after it are a run of native frames.
 bool StackBuilder::undo_guess() {
   if (!guess_) return false;
   stack_.frames.resize(guess_->frames);
@@ -90,10 +90,11 @@ bool StackBuilder::undo_guess() {
   return true;
 }
 
-// Folklore: while a thread stands in the first instructions of Wine 8's exception dispatcher, unwinding says that the
+// Folklore: while a thread is in the first instructions of Wine 8's exception dispatcher, unwinding says that the
 // dispatcher was called from address 0. A real call through a null pointer has a caller below, and the walk continues
-// there; this frame has no caller. Real case: 29 of 6,198 samples of a program that dereferences null. A thread whose
-// own instruction pointer is 0 is still shown there. Test: MergeTest.InterruptedAtZero….
+// there; this frame has no caller. Real case: 29 of 6,198 samples of a program that dereferences null. Remedy: the
+// frame is removed. A thread whose own instruction pointer is 0 is still shown there. Test:
+// MergeTest.InterruptedAtZero….
 void StackBuilder::take_back_zero() {
   if (run_ == Frame::kNone) return;
   const Frame& last = stack_.frames.back();

@@ -8,7 +8,7 @@
 namespace mixwalk {
 namespace {
 
-// The limit for inlined calls of one frame, and of one stack: real chains have some 40. Only a forged file has more.
+// The limits for inlined calls of one frame, and of one stack. Real chains have some 40; only a forged file has more.
 constexpr std::size_t kMaxInlined = 64;
 constexpr std::size_t kMaxInlinedInStack = 1 << 16;
 // The limit in bytes for a name or a path. A template's arguments can make a name of megabytes, a hostile PDB a path of
@@ -21,7 +21,7 @@ std::string bounded(std::string name) {
   return name + "...";
 }
 
-// The end of a path has the file's name.
+// The end of a path is kept, because it has the file's name.
 std::string bounded_path(std::string path) {
   if (path.size() <= kMaxName) return path;
   return "..." + path.substr(path.size() - kMaxName);
@@ -39,7 +39,7 @@ void append(NativeFrame frame, const Module& module, Symboliser& symboliser, std
   std::vector<SymbolFrame>& chain = found->symbol.frames;
   const std::size_t inlined = std::min({chain.size() - 1, kMaxInlined, most_inlined});
   frame.symbol = found->symbol.kind;
-  // The outermost ones are kept: they lead to the function.
+  // The outermost inlined calls are kept, because they lead to the function.
   for (std::size_t depth = inlined + 1; depth-- != 0;) {
     SymbolFrame& source = chain[chain.size() - 1 - depth];
     NativeFrame& named = to.emplace_back(frame);
@@ -52,7 +52,7 @@ void append(NativeFrame frame, const Module& module, Symboliser& symboliser, std
   to.back().folded = found->symbol.folded;
 }
 
-// How much is known where a name is of that kind. Of names that say no kind (older recordings) some were exports.
+// How certain a name of that kind is. Some of the names without a kind (older recordings) were exports.
 int certainty(const RecordedFrame& frame) noexcept {
   if (frame.name.empty()) return 0;
   switch (frame.symbol) {
@@ -72,7 +72,7 @@ bool says_more(const RecordedFrame& found, const RecordedFrame& known) noexcept 
   return certainty(found) != 0 && known.line == 0 && found.line != 0;
 }
 
-// Of a Frame or a RecordedFrame.
+// For a Frame or a RecordedFrame.
 template <class ManagedFrame>
 void add_line_to(ManagedFrame& frame, const Assembly& assembly, ManagedLines& lines) {
   auto place = lines.find(assembly, frame.il.method, frame.il.offset);
@@ -82,7 +82,7 @@ void add_line_to(ManagedFrame& frame, const Assembly& assembly, ManagedLines& li
   frame.line_approximate = assembly.optimised;
 }
 
-// The positions of the runs, whose frames have become more. Their order is the same.
+// Updates the positions of the runs, which now have more frames, in the same order.
 void count_frames_of_runs(Stack& stack) {
   for (Run& run : stack.runs) run.frame_count = 0;
   for (std::size_t i = 0; i < stack.frames.size(); ++i) {
@@ -145,7 +145,7 @@ void identify(Snapshot& snapshot, ImageIdentities& identities, ManagedLines& lin
 }
 
 std::vector<RecordedFrame> symbolised_further(RecordedFrame frame, const Module& module, Symboliser& symboliser) {
-  // An inlined call came with the symbols of its function.
+  // An inlined call came with the symbols of its function, so it has nothing to gain.
   if (frame.inline_depth != 0 || (certainty(frame) == 5 && frame.line != 0)) return {std::move(frame)};
   std::vector<RecordedFrame> found = symbolised(frame, module, symboliser);
   if (!says_more(found.back(), frame)) return {std::move(frame)};

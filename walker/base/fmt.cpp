@@ -1,4 +1,4 @@
-// fmt's own code, compiled once in this file: each file that includes fmt as a header-only library takes four seconds
+// fmt's own code, compiled once in this file. Each file that includes fmt as a header-only library takes four seconds
 // longer to compile.
 #include <fmt/format-inl.h>
 

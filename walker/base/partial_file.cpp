@@ -22,7 +22,7 @@ fs::path opened_path(fs::path path) {
 }
 
 bool leads_to_file(const fs::path& path, const fs::path& input) {
-  std::error_code error;  // of a file that is not there
+  std::error_code error;  // set if the file does not exist
   return fs::is_regular_file(input, error) && is_same_file(path, input);
 }
 

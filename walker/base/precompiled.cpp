@@ -1,1 +1,1 @@
-// What is precompiled for the program belongs to some target: this file is all of its code.
+// The headers that are precompiled for the program must belong to some target, and this file is all of its code.

@@ -9,7 +9,7 @@ namespace {
 
 bool is_control(std::uint32_t code) { return code < 0x20 || (code >= 0x7F && code <= 0x9F); }
 
-// Marks that reorder or break their line, so that the visible text differs from the real one.
+// Characters that reorder or break their line, so that the visible text differs from the real one.
 bool is_layout(std::uint32_t code) {
   return code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x2028 && code <= 0x202E) ||
          (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kBlockBytes = 64;
 using State = std::array<std::uint32_t, 8>;
 
-// FIPS 180-4, 4.2.2: of the cube roots of the first 64 primes.
+// FIPS 180-4, 4.2.2: from the cube roots of the first 64 primes.
 constexpr std::array<std::uint32_t, 64> kRound = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -47,7 +47,7 @@ void add_block(State& state, std::span<const std::byte> block) {
 }  // namespace
 
 std::array<std::byte, 32> sha256(std::span<const std::byte> bytes) {
-  // 5.3.3: of the square roots of the first 8 primes.
+  // 5.3.3: from the square roots of the first 8 primes.
   State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                  0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   const std::uint64_t bits = std::uint64_t{bytes.size()} * 8;

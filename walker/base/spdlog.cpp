@@ -1,4 +1,4 @@
-// spdlog's own code, as much of it as mixwalk.exe uses, compiled here once (fmt.cpp).
+// spdlog's own code, as far as mixwalk.exe uses it, compiled once here (fmt.cpp).
 #include <spdlog/common-inl.h>
 #include <spdlog/details/backtracer-inl.h>
 #include <spdlog/details/log_msg-inl.h>

@@ -23,7 +23,7 @@ std::optional<double> ReachedRate::hz(std::uint64_t period_ns, std::uint64_t dur
   if (samples_ == 0) return dropped == 0 ? std::nullopt : std::optional(0.0);
   if (represented_ns_ == 0) return std::nullopt;
   const auto taken = static_cast<double>(samples_);
-  // The next samples were due one period after the last ones. A file may have any numbers.
+  // The next samples were due one period after the last ones. A file may contain any numbers.
   const std::uint64_t after_last = duration_ns > last_time_ns_ ? duration_ns - last_time_ns_ : 0;
   const double overdue_ns = after_last > period_ns ? static_cast<double>(after_last - period_ns) : 0;
   const double watched_ns = represented_ns_ + overdue_ns * static_cast<double>(last_samples_);

@@ -30,7 +30,7 @@ RecordedFrame recorded(const Frame& frame, OpenReason why) {
           .folded = frame.folded};
 }
 
-// try_emplace, since emplace makes a node before it looks.
+// Uses try_emplace, since emplace makes a node before it searches.
 template <typename Map, typename Value>
 std::uint32_t intern(Map& seen, const typename Map::key_type& key, std::vector<Value>& table,
                      const Value& value) {
@@ -39,7 +39,7 @@ std::uint32_t intern(Map& seen, const typename Map::key_type& key, std::vector<V
   return at->second;
 }
 
-// The name follows from these, but for a gap and a module that took another's place: rare.
+// The name follows from these values, except for a gap and for a module that replaced another one, which are rare.
 template <typename AnyFrame>
 std::size_t hash_of(const AnyFrame& frame) noexcept {
   std::size_t hash = std::hash<std::uint64_t>{}(frame.address);
@@ -118,7 +118,7 @@ std::size_t RecordingBuilder::FrameHash::operator()(const FrameKey& key) const n
   return hash_of(key.frame);
 }
 
-// As recorded(key.frame, key.why) == frame.
+// The same as recorded(key.frame, key.why) == frame.
 bool RecordingBuilder::FrameEqual::operator()(const FrameKey& key,
                                               const RecordedFrame& frame) const noexcept {
   const Frame& from = key.frame;
@@ -169,7 +169,7 @@ std::uint32_t RecordingBuilder::add_detail(std::string_view text) {
 }
 
 std::uint32_t RecordingBuilder::add_module(const Module& module) {
-  // Images may take turns at one base.
+  // Different images may be loaded at one base, one after another.
   const auto [first, last] = modules_.equal_range(module.base);
   for (auto at = first; at != last; ++at) {
     if (recording_.modules[at->second] == module) return at->second;
@@ -192,7 +192,7 @@ Recording to_recording(const Snapshot& snapshot) {
   recording.process = snapshot.process;
   recording.runtime = snapshot.runtime;
   recording.engine = snapshot.engine;
-  recording.modules = snapshot.modules;  // the frames count them so
+  recording.modules = snapshot.modules;  // the frames' indices refer to this order
   recording.assemblies = snapshot.assemblies;
   recording.locks = snapshot.locks;
   recording.locks_missing = snapshot.locks_missing;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kNsOfMs = 1'000'000;
 
-// A table of which some rows are kept, in the order in which they are first used.
+// A table of which only some rows are kept, in the order in which they are first used.
 template <class Row>
 class KeptRows {
  public:
@@ -17,7 +17,7 @@ class KeptRows {
       : from_(from), to_(to), numbers_(from.size(), Recording::kNone) {}
 
   bool has(std::uint32_t old) const { return numbers_[old] != Recording::kNone; }
-  // Its new number.
+  // The row's new number.
   std::uint32_t number(std::uint32_t old) const { return numbers_[old]; }
   std::uint32_t keep(std::uint32_t old) { return has(old) ? numbers_[old] : add(old, from_[old]); }
   std::uint32_t add(std::uint32_t old, const Row& row) {
@@ -65,7 +65,7 @@ class Slicer {
     return frames_.add(old, frame);
   }
 
-  // Callers first: a parent has the lesser number.
+  // Callers come first, because a parent must have the lesser number.
   std::uint32_t keep_node(std::uint32_t leaf) {
     path_.clear();
     std::uint32_t node = leaf;

@@ -16,7 +16,7 @@ constexpr std::uint64_t kNsOfMs = 1'000'000;
 class SeriesBuilder {
  public:
   explicit SeriesBuilder(const std::vector<Snapshot>& series) {
-    // A snapshot's modules are in the order of their bases, and each dump gets back all of them.
+    // A snapshot's modules must be sorted by base, and each dump gets back all of them.
     std::vector<Module> modules;
     for (const Snapshot& dump : series) modules.insert(modules.end(), dump.modules.begin(), dump.modules.end());
     std::ranges::stable_sort(modules, {}, &Module::base);
@@ -65,8 +65,8 @@ class SeriesBuilder {
   Recording& recording() { return builder_.recording(); }
 
  private:
-  // A thread that has another name or another start time in another dump gets a row of its own, so that each dump gets
-  // back what it had.
+  // A thread that has another name or another start time in another dump gets its own row, so that each dump gets back
+  // the values that it had.
   std::uint32_t thread_of(const Thread& thread) {
     std::vector<Recording::ThreadInfo>& rows = builder_.recording().threads;
     const auto [at, added] = threads_.try_emplace({thread.os_id, thread.clr_id, thread.created, thread.name},
@@ -79,7 +79,7 @@ class SeriesBuilder {
   std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::string>, std::uint32_t> threads_;
 };
 
-// What an earlier dump of a series had at its moment.
+// Restores the data that an earlier dump of a series had.
 void restore(Snapshot& dump, const Recording::EarlierDump* earlier) {
   for (Thread& thread : dump.threads) thread.cpu.reset();
   if (earlier == nullptr) {
@@ -131,7 +131,7 @@ std::size_t dumps_of(const Recording& recording) {
 std::vector<Snapshot> to_series(const Recording& recording) {
   const auto& samples = recording.samples;
   std::vector<Snapshot> series;
-  Recording one = recording;  // the tables are those of all dumps: only the samples differ
+  Recording one = recording;  // the tables are those of all dumps; only the samples differ
   one.earlier_dumps.clear();
   for (auto first = samples.begin(); first != samples.end();) {
     const auto last = std::find_if(first, samples.end(), [&](const Recording::Sample& sample) {
@@ -140,7 +140,8 @@ std::vector<Snapshot> to_series(const Recording& recording) {
     one.samples.assign(first, last);
     Snapshot& dump = series.emplace_back(to_snapshot(one));
     dump.unix_time_ms += first->time_ns / kNsOfMs;
-    // This includes the last one: a truncated file may end with an earlier dump, and have the locks of the last.
+    // This includes the last dump, because a truncated file may end with an earlier dump, and have the locks of the
+    // last.
     const auto earlier = std::ranges::find(recording.earlier_dumps, first->time_ns, &Recording::EarlierDump::time_ns);
     if (earlier != recording.earlier_dumps.end()) {
       restore(dump, &*earlier);

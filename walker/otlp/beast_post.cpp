@@ -22,7 +22,7 @@ std::string words(const error_code& error) {
   return error == beast::error::timeout ? "no answer in time" : error.message();
 }
 
-// One connection. Beast has time-outs only for asynchronous calls: each call is started asynchronously and awaited.
+// One connection. Beast has time-outs only for asynchronous calls, so each call is started asynchronously and awaited.
 class Connection {
  public:
   explicit Connection(const BeastPost::Limits& limits) : limits_(limits) {
@@ -49,7 +49,7 @@ class Connection {
     HttpAnswer answer;
     error_code error =
         await([&](auto done) { http::async_read_header(stream_, buffer_, parser_, done); });
-    // A body that is announced as too long is refused there, below a status that was read.
+    // If the announced length of a body is too large, the body is refused, although the status was read.
     if (error && error != http::error::body_limit) {
       answer.problem = words(error);
       return answer;

@@ -27,7 +27,7 @@ bool is_name(std::string_view host) {
       host, [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '.' || c == '_'; });
 }
 
-// The system's resolver decides whether it really is an address.
+// The system's resolver decides later whether it really is an address.
 bool looks_like_ipv6(std::string_view host) {
   return host.find(':') != host.npos &&
          std::ranges::all_of(host, [](char c) { return is_hex(c) || c == ':' || c == '.'; });

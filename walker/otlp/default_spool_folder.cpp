@@ -4,7 +4,8 @@
 
 namespace mixwalk {
 
-// The XDG base directories: the one for data that should outlive a restart and is no configuration.
+// The directory is one of the XDG base directories: the one for data that should outlive a restart and is not
+// configuration.
 std::filesystem::path default_spool_folder() {
   const auto variable = [](const char* name) -> std::filesystem::path {
     const char* const value = std::getenv(name);

@@ -8,7 +8,7 @@
 namespace mixwalk {
 namespace {
 
-// What a variable of Windows has room for.
+// The maximal length of a variable on Windows.
 constexpr std::size_t kMaxText = 32'767;
 
 std::string_view trimmed(std::string_view text) {
@@ -17,7 +17,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kWhite) - first + 1);
 }
 
-// Returns nothing if a % without two hexadecimal digits behind it, or bytes that are no UTF-8.
+// Returns nothing if a % is not followed by two hexadecimal digits, or if the bytes are not UTF-8.
 std::optional<std::string> decoded(std::string_view text) {
   constexpr std::size_t kDigits = 2;
   std::string bytes;

@@ -10,7 +10,7 @@ namespace mixwalk {
 namespace {
 
 constexpr std::string_view kServiceName = "service.name";
-// The default limit of OpenTelemetry's SDKs for the attributes of one thing.
+// The default limit of OpenTelemetry's SDKs for the number of attributes.
 constexpr std::size_t kMaxPairs = 128;
 
 ParsedNameValues wrong(std::string problem) {
@@ -44,12 +44,12 @@ bool is_header_name(std::string_view name) {
   });
 }
 
-// No characters that end the line, and none whose meaning depends on the reader.
+// Whether the value has no characters that end the line, and none whose meaning depends on the reader.
 bool is_header_value(std::string_view value) {
   return std::ranges::all_of(value, [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-// Headers that say how a request is to be read, or where it goes: mixwalk sets these itself.
+// Headers that determine how a request is read, or where it is sent. mixwalk sets these itself.
 bool is_ours(std::string_view name) {
   constexpr std::array<std::string_view, 8> kOurs = {
       "connection", "content-encoding", "content-length",    "content-type",
@@ -66,7 +66,8 @@ ParsedUrl collector_url(const std::string& url, const OtelVariables& variables) 
   };
   if (!url.empty()) return from("--otlp", parse_collector_url(url));
   if (const std::string& its = variables.profiles_endpoint; !its.empty()) {
-    // Used as it is; without a path, the root path (the specification of OpenTelemetry's OTLP exporter says so).
+    // Used unchanged; without a path, the root path is used (the specification of OpenTelemetry's OTLP exporter says
+    // so).
     return from("OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT", parse_collector_url(its, "/"));
   }
   if (const std::string& its = variables.endpoint; !its.empty()) {
@@ -110,7 +111,7 @@ ParsedNameValues request_headers(const std::vector<std::string>& given,
   const bool of_profiles = !variables.profiles_headers.empty();
   const std::string variable =
       of_profiles ? "OTEL_EXPORTER_OTLP_PROFILES_HEADERS" : "OTEL_EXPORTER_OTLP_HEADERS";
-  // Only the name of a header is shown: its value may be a secret. A wrong name may contain a secret too: in
+  // Only the name of a header is shown, because its value may be a secret. A wrong name may contain a secret too: in
   // "Authorization: Basic dXNlcjpwYXNz=" the first equals sign is at the end. So a wrong name is not shown either.
   const auto check = [](const std::string& source, ParsedNameValues& parsed) {
     for (const auto& [name, value] : parsed.pairs) {

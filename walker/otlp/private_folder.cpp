@@ -16,7 +16,7 @@ std::string make_private_folder(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder.parent_path(), error);
   if (error) return error.message();
   if (::mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) return errno_text();
-  // The opened folder is checked, not the name: another folder may get the name meanwhile.
+  // The opened folder is checked, not the name, because another folder may get the name meanwhile.
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return errno == ELOOP || errno == ENOTDIR ? "it is no folder" : errno_text();
   struct stat its {};

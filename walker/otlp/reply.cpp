@@ -18,7 +18,7 @@ enum class ResponseField : Tag { partial_success = 1 };
 enum class PartialSuccessField : Tag { rejected_profiles = 1, error_message = 2 };
 enum class StatusField : Tag { message = 2 };
 
-// A longer Retry-After counts as this one: no pause is that long.
+// A longer Retry-After counts as this time, since no pause is that long.
 constexpr seconds kLongestWait{24 * 60 * 60};
 
 bool is_of_type(const HttpAnswer& answer, std::string_view type) {
@@ -57,7 +57,7 @@ void read_partial_success(protozero::pbf_message<PartialSuccessField> partial, R
 
 Reply accepted(const HttpAnswer& answer) {
   Reply reply{.meaning = Reply::Meaning::accepted};
-  // A body that is no protobuf at all still counts as accepted, since the status said so.
+  // Even if the body is not protobuf, the request counts as accepted, since the status said so.
   if (!is_of_type(answer, "application/x-protobuf")) return reply;
   try {
     protozero::pbf_message<ResponseField> response(answer.body);
@@ -76,7 +76,7 @@ Reply accepted(const HttpAnswer& answer) {
   return reply;
 }
 
-// What the collector says of an error.
+// The collector's description of an error.
 std::string message_of(const HttpAnswer& answer) {
   if (is_of_type(answer, "text/plain")) return quoted_message(answer.body);
   if (!is_of_type(answer, "application/x-protobuf")) return {};
@@ -95,7 +95,7 @@ std::string message_of(const HttpAnswer& answer) {
   return {};
 }
 
-// "Sun, 06 Nov 1994 08:49:37 GMT": of the forms of RFC 9110 the one that is sent.
+// "Sun, 06 Nov 1994 08:49:37 GMT": of the forms in RFC 9110, only this one is sent.
 std::optional<std::chrono::sys_seconds> parse_http_date(std::string_view text) {
   constexpr std::string_view kForm = "Aaa, 00 Aaa 0000 00:00:00 GMT";
   if (text.size() != kForm.size() || !text.ends_with(" GMT")) return std::nullopt;

@@ -57,7 +57,7 @@ void OtlpSender::make_requests() {
   while (true) {
     changed_.wait(lock, [this] { return offered_all_ || !queue_.empty(); });
     if (queue_.empty()) break;
-    // It stays in the queue until it is done with: that is what bounds them.
+    // The element stays in the queue until it is processed, because that limits the number of recordings in memory.
     Recording recording = std::move(queue_.front());
     lock.unlock();
     const std::size_t samples = recording.samples.size();
@@ -98,10 +98,10 @@ void OtlpSender::deliver() {
     try {
       patient = delivery_.run();
     } catch (const std::exception&) {
-      // Out of memory: what is in the spool stays there.
+      // There is no memory left. The requests in the spool stay there.
     }
     lock.lock();
-    if (last || !patient) return;  // patience ends when all is kept, not before
+    if (last || !patient) return;  // patience ends when all requests are kept, not before
     changed_.wait(lock, [&] { return kept_all_ || kept_ != known; });
   }
 }

@@ -14,13 +14,14 @@
 namespace mixwalk {
 namespace {
 
-// The time for a detach that the runtime is told. The runtime looks after that time, and again after twice that time,
-// whether all threads have left the profiler, but never less than 300 ms after its last look.
+// The time-out for the detach that is given to the runtime. The runtime checks after that time, and again after twice
+// that time, whether all threads have left the profiler, but never less than 300 ms after its last check.
 //
-// Folklore: the third look comes 5 s after the second. Situation: the runtime was told 50 ms, and its thread began 100
-// ms late, on a busy machine: both times had passed, and the first look came after 5 s. Real case: mixwalk left the
-// torture program after 5.7 s, and another time only at its end. Remedy: 300 ms, which makes no look later than before
-// (SleepWhileProfilerEvacuates, profdetach.cpp of dotnet/runtime). Test: Dump.LeavesSoonWhereTheRuntimeBeginsLate.
+// Folklore: the third check comes 5 s after the second. Situation: the runtime was given 50 ms, and its thread began
+// 100 ms late, on a busy machine. Both times had passed, and the first check came after 5 s. Real case: mixwalk left
+// the torture program after 5.7 s, and another time only at its end. Remedy: 300 ms, which makes no check later than
+// before (SleepWhileProfilerEvacuates, profdetach.cpp of dotnet/runtime). Test:
+// Dump.LeavesSoonWhereTheRuntimeBeginsLate.
 constexpr DWORD kDetachMs = 300;
 
 constexpr char kNoThread[] =
@@ -45,7 +46,7 @@ bool Agent::start(std::wstring pipe_name, IUnknown* owner) {
   serve_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   detached_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   if (!serve_ || !detached_) return false;
-  // The thread's own reference to the DLL: the runtime frees its reference when it detaches, while this thread may
+  // The thread's own reference to the DLL. The runtime releases its reference when it detaches, while this thread may
   // still have its last few instructions to execute.
   module_ = this_module();
   owner_ = owner;
@@ -66,7 +67,7 @@ DWORD WINAPI Agent::run(void* self) noexcept {
     agent.serve();
     IUnknown* const owner = agent.owner_;
     module = agent.module_;
-    owner->Release();  // the agent is gone with it
+    owner->Release();  // this deletes the agent
   }
   FreeLibraryAndExitThread(module, 0);
 }
@@ -92,7 +93,7 @@ void Agent::talk() {
 void Agent::answer_requests() {
   while (const auto request = pipe_.receive()) {
     if (const auto* offer = std::get_if<LedgerOffer>(&*request)) {
-      // Once: a frozen thread may be written down in the first one.
+      // Only the first ledger is accepted, since it may contain a frozen thread.
       if (ledger_) return;
       ledger_ = SharedLedger::open(reinterpret_cast<HANDLE>(offer->section));
       if (!ledger_) {
@@ -114,17 +115,18 @@ bool Agent::with_sampler(std::uint32_t deadline_ms, const std::function<bool(Sam
   if (!ledger_) return false;
   const SampleBuffers buffers;
   if (!buffers.ready()) throw std::bad_alloc();
-  // Longer than any claim lasts, even where a canary's worker does not return.
+  // Longer than any claim lasts, even if a canary's worker does not return.
   constexpr DWORD kClaimMs = 10'000;
   registry_.set_patience(deadline_ms + kClaimMs);
   // Folklore: the system frees the stack of a thread that TerminateThread ends. Situation: the program ends this
-  // thread; the supervisor, the workers and the loader's notifications go on, and would use what was on its stack.
-  // Remedy: everything that other threads may access is on the heap, and is never freed where this thread does not
-  // reach its end. (Microsoft Learn, "TerminateThread"; Wine keeps such a stack. Found by reading.)
+  // thread; the supervisor, the workers and the loader's notifications continue, and would use the data on its stack.
+  // Remedy: everything that other threads may access is on the heap, and is never freed if this thread does not reach
+  // its end. (Microsoft Learn, "TerminateThread"; Wine keeps such a stack. Found by reading.)
   const auto supervisor = std::make_unique<Supervisor>(ledger_->page(), deadline_ms);
-  // The supervisor's thread may stay behind, waiting: then this thread waits too, in ~Supervisor, with nothing frozen.
+  // The supervisor's thread may still be waiting at the end. If so, this thread waits in ~Supervisor, with nothing
+  // frozen.
   if (!supervisor->start()) {
-    if (supervisor->thread_id() == 0) throw std::bad_alloc();  // there is no thread at all
+    if (supervisor->thread_id() == 0) throw std::bad_alloc();  // no thread could be created
     return give_up(kNoThread);
   }
   const SamplerServices services{registry_, gate_, unload_gate_, breaker_};
@@ -132,7 +134,7 @@ bool Agent::with_sampler(std::uint32_t deadline_ms, const std::function<bool(Sam
   return work(*sampler);
 }
 
-// False, always.
+// Always returns false.
 bool Agent::give_up(std::string why) {
   pipe_.send(Problem{std::move(why)});
   return false;

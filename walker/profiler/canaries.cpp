@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kWanted = 2;
 // Each candidate costs two short freezes and a walk. Usually most of a hundred threads are parked.
 constexpr std::size_t kMaxTried = 32;
-// A program that was just started has not named its threads yet.
+// How long to wait for names, because a program that was just started has not named its threads yet.
 constexpr DWORD kNameMs = 200;
 
 }  // namespace
@@ -43,7 +43,7 @@ bool Canaries::try_out(std::uint32_t os_id) {
 // Returns nothing if the thread is in no system call, is suspended by others, or cannot be read.
 std::optional<Registers> Canaries::registers_in_system_call(std::uint32_t os_id) {
   const FreezeGate::Pass pass(gate_);
-  Supervisor unwatched(probe_.ledger());  // never started: reading registers waits for nothing
+  Supervisor unwatched(probe_.ledger());  // never started, because reading registers does not block
   WindowsThread thread(unwatched);
   Registers registers;
   if (!pass || !thread.open(os_id)) return std::nullopt;
@@ -68,7 +68,7 @@ Canaries::Claimed::Claimed(Canaries& canaries, std::uint32_t target) : canaries_
 }
 
 Canaries::Claimed::~Claimed() {
-  // A worker that returns later must not meet a thread that the CLR has freed meanwhile.
+  // The claim must stay, because a worker that returns later must not use a thread that the CLR has freed meanwhile.
   if (!canaries_.probe_.wait_until_idle() && claim_) claim_->keep();
 }
 

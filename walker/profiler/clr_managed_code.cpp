@@ -10,7 +10,7 @@ namespace mixwalk {
 ManagedCode::Function ClrManagedCode::at(std::uint64_t ip) noexcept {
   try {
     return ask(ip);
-  } catch (...) {  // no memory, or a defect: neither may end the program
+  } catch (...) {  // missing memory, or a defect; neither may end the program
     lost_ = true;
     return {};
   }
@@ -19,8 +19,8 @@ ManagedCode::Function ClrManagedCode::at(std::uint64_t ip) noexcept {
 ManagedCode::Function ClrManagedCode::ask(std::uint64_t ip) {
   clr::FunctionID function = 0;
   const auto* code = reinterpret_cast<const BYTE*>(ip);
-  // An address may be asked about at any time: the runtime looks it up in its own tables. Whether code was unloaded or
-  // replaced meanwhile is checked when the stack has all its names.
+  // The runtime may be asked about any address at any time, because it looks the address up in its own tables. Whether
+  // code was unloaded or replaced meanwhile is checked when the stack has all its names.
   const HRESULT result = info8_ != nullptr ? info8_->GetFunctionFromIP3(code, &function, nullptr)
                                            : info_.GetFunctionFromIP(code, &function);
   if (FAILED(result) || function == 0) return {};
@@ -34,7 +34,7 @@ ManagedCode::Function ClrManagedCode::ask(std::uint64_t ip) {
     if (!names_.is_dynamic(function)) return {function, false};
   }
   // A dynamic function is an IL stub, or a DynamicMethod that the program made (a compiled expression, a regular
-  // expression): the runtime's names of its own stubs distinguish the two.
+  // expression). The runtime's names of its own stubs distinguish the two.
   const ManagedName* name = dynamic_name(function);
   return {function, name != nullptr && name->stub};
 }

@@ -13,7 +13,7 @@ namespace mixwalk {
 namespace {
 
 constexpr char kNotOpened[] = "the thread has ended, or may not be opened";
-// For the stacks of all threads, in the target's own memory.
+// The limit for the stacks of all threads, which are copied into the target's own memory.
 constexpr std::size_t kMaxArenaBytes = 64 << 20;
 
 // Returns nothing if there was no memory for a list.
@@ -44,9 +44,9 @@ bool Dumper::dump_at_once(const DumpRequest& request) {
     bool overdue = false;
     if (!sample_moment(waiting, overdue)) return false;
     overdue_moments += overdue;
-    // The code of some of these threads was being unloaded, which takes a while.
+    // The code of some of these threads was being unloaded, which takes some time.
     if (!waiting.empty()) Sleep(static_cast<DWORD>(moments_.size()));
-    // Threads that have started since the last list.
+    // This finds threads that have started since the last list.
     if (!find_threads(request, met, waiting)) return false;
   }
   DumpRequest one_by_one = request;
@@ -57,7 +57,7 @@ bool Dumper::dump_at_once(const DumpRequest& request) {
   return sink_(DumpDone{sampler_.breaker(), moments_});
 }
 
-// Adds the threads that were not met before. Returns false if the sink refused.
+// Adds the threads that were not met before. Returns false if the sink refused a message.
 bool Dumper::find_threads(const DumpRequest& request, std::set<std::uint32_t>& met,
                           Threads& waiting) {
   const auto wanted = wanted_threads(request);
@@ -78,7 +78,7 @@ bool Dumper::find_threads(const DumpRequest& request, std::set<std::uint32_t>& m
 }
 
 // Samples and sends all waiting threads, or as many as a group may have. Threads that got no copy of this moment stay
-// in `waiting`. Returns false if the sink refused, or the process is ending.
+// in `waiting`. Returns false if the sink refused a message, or if the process is ending.
 bool Dumper::sample_moment(Threads& waiting, bool& overdue) {
   const std::size_t count = std::min(waiting.size(), Sampler::kMaxInGroup);
   std::vector<Sampler::GroupThread> group(count);
@@ -87,7 +87,7 @@ bool Dumper::sample_moment(Threads& waiting, bool& overdue) {
     group[i].os_id = waiting[i]->os_id;
     group[i].thread = &waiting[i]->thread;
     const StackLimits stack = waiting[i]->thread.stack_limits();
-    // Another thread, or a fiber, may be writing them just now.
+    // Another thread, or a fiber, may be writing the limits at this moment.
     const std::uint64_t bytes = stack.base > stack.limit ? stack.base - stack.limit : 0;
     arena_bytes += std::min<std::uint64_t>(bytes, kMaxArenaBytes) + kStackGrowthBytes;
   }
@@ -142,7 +142,7 @@ bool Dumper::send_thread(std::uint32_t os_id, const DumpRequest& request, Waitin
   return send(std::move(sample->thread)) && (!sample->copied || send(std::move(*sample->copied)));
 }
 
-// Returns false if no thread can be frozen any more. The word is sent.
+// Returns false if no thread can be frozen any more. The reason has been sent then.
 bool Dumper::can_go_on(const Thread& thread) {
   if (thread.skipped.empty()) return true;
   const char* obstacle = sampler_.obstacle();
@@ -160,7 +160,7 @@ bool Dumper::send(Thread thread) {
   }
   for (const Frame& frame : thread.stack.frames) {
     if (frame.function == 0) continue;
-    // A FunctionID may be used again in the course of a dump.
+    // A FunctionID may be used again during a dump.
     const auto [sent, added] = sent_functions_.try_emplace(frame.function, frame.name);
     if (!added && sent->second == frame.name) continue;
     sent->second = frame.name;

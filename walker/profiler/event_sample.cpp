@@ -38,10 +38,10 @@ HRESULT STDMETHODCALLTYPE add_frame(clr::FunctionID function, UINT_PTR ip, clr::
   return S_OK;
 }
 
-// Spare room, since a copy begins with the stack's own alignment.
+// Extra room, since a copy begins with the stack's own alignment.
 constexpr std::size_t kAlignment = 16;
 
-// The base of the image around an address, as the system knows it now. 0 if there is none.
+// The base of the image around an address, as the system knows it now. Returns 0 if there is none.
 std::uint64_t live_base(std::uint64_t address) {
   MEMORY_BASIC_INFORMATION memory;
   const bool known =
@@ -50,8 +50,8 @@ std::uint64_t live_base(std::uint64_t address) {
                                            : 0;
 }
 
-// Notes the images while they cannot be unloaded: they are on this thread's stack. An image may have replaced another
-// one since the images were listed, or may be new.
+// Notes the images while they cannot be unloaded, because this thread's stack goes through them. An image may have
+// replaced another one since the images were listed, or may be new.
 void note_images(EventSample& sample, const ModuleView& listed) {
   for (Frame& frame : sample.stack.frames) {
     if (frame.kind == FrameKind::gap) continue;
@@ -66,7 +66,7 @@ void note_images(EventSample& sample, const ModuleView& listed) {
     if (base == 0) continue;
     auto known = std::ranges::find(sample.images, base, &EventSample::Image::base);
     if (known == sample.images.end()) {
-      // Without headers to be read it has no place in any list.
+      // An image whose headers cannot be read is in no list.
       const std::uint64_t identity = live_identity(base).value_or(0);
       if (identity == 0) continue;
       sample.images.push_back({base, identity});
@@ -116,7 +116,7 @@ __attribute__((noinline)) std::unique_ptr<EventSample> walk_this_thread(ClrInter
     raw.entry_count = entries.all.size();
   }
   raw.stack.rewrite_pointers();
-  // A frame has its return address on the stack.
+  // Each frame has its return address on the stack, so there cannot be more frames than words.
   const std::size_t most = std::min(kMaxFrames, bytes / sizeof(std::uint64_t));
   const auto scratch = std::make_unique_for_overwrite<RunFrame[]>(most);
   const ModuleView view = images.view();
@@ -132,7 +132,7 @@ __attribute__((noinline)) std::unique_ptr<EventSample> walk_this_thread(ClrInter
   drop_own_frames(sample->stack, view);
   for (Frame& frame : sample->stack.frames) {
     if (frame.function == 0) continue;
-    // DoStackSnapshot's frames have not been looked up. Names of frames that are not dynamic are looked up later.
+    // DoStackSnapshot's frames have not been looked up yet. Names of frames that are not dynamic are looked up later.
     const ManagedName* name = names.known(frame.function);
     if (name == nullptr && names.is_dynamic(frame.function)) name = &names.name(frame.function);
     if (name != nullptr) frame.name = name->text;

@@ -11,11 +11,11 @@
 namespace mixwalk {
 namespace {
 
-// What waits to be merged at most: deep stacks are large.
+// The limit for walks that wait to be merged, since deep stacks are large.
 constexpr std::size_t kMaxBytesWaiting = 32 << 20;
 // How long the end of the process may be delayed for the last walks.
 constexpr DWORD kMaxDelayMs = 250;
-// How long to wait for callbacks that are running: a walk takes microseconds.
+// How long to wait for callbacks that are running. A walk takes microseconds.
 constexpr ULONGLONG kCallbackMs = 5'000;
 
 DWORD monitor_flag(SampleEvent event) {
@@ -31,7 +31,7 @@ DWORD monitor_flag(SampleEvent event) {
   return 0;
 }
 
-// The file name in UTF-16, without its folder. For a module without a file, the name in its metadata; empty where the
+// The file name in UTF-16, without its folder. For a module without a file it is the name in its metadata. Empty if the
 // runtime refuses.
 std::wstring file_name(clr::ICorProfilerInfo3& info, clr::ModuleID module) {
   const std::wstring path = module_file(info, module);
@@ -68,7 +68,7 @@ std::shared_ptr<const ModuleTable> EventSource::images() noexcept {
 }
 
 bool EventSource::begin(const RecordRequest& request, std::atomic<std::uint64_t>& wanted) {
-  // A callback that has not ended may continue at any moment, and reads what is written here.
+  // A callback that has not ended may continue at any moment, and would read the members that are written here.
   if (lost_ || closing_) return false;
   ready_ = UniqueHandle(CreateEventW(nullptr, FALSE, FALSE, nullptr));
   finished_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
@@ -93,7 +93,7 @@ bool EventSource::begin(const RecordRequest& request, std::atomic<std::uint64_t>
 
 void EventSource::end() noexcept {
   if (closing_) {
-    stop_walking();  // and the runtime, which is ending, is asked for nothing
+    stop_walking();  // the runtime, which is ending, is not asked
   } else if (event_.exchange(SampleEvent::dump) != SampleEvent::dump) {
     clr_.set_events(mask_);
   }
@@ -118,17 +118,17 @@ void EventSource::close() noexcept {
   closing_ = true;
   SetEvent(ready_.get());
   WaitForSingleObject(finished_.get(), kMaxDelayMs);
-  // After its Shutdown callback has returned, the runtime may be asked for nothing.
+  // After its Shutdown callback has returned, the runtime must not be asked.
   stop_walking();
 }
 
-// In this order: an event is walked, or counted, or both are too late because the process has ended.
+// The order ensures that an event is walked, or counted, or is too late for both because the process has ended.
 void EventSource::stop_walking() noexcept {
   if (const SampleEvent event = event_; event != SampleEvent::dump) unwalked_ = event;
   event_ = SampleEvent::dump;
 }
 
-// Whether an event is of the wanted type is not known any more: where one was asked for, nothing is counted.
+// It is not known any more whether an event is of the wanted type, so if a type was asked for, nothing is counted.
 void EventSource::count_unwalked(SampleEvent event) noexcept {
   if (unwalked_ == event && wanted_name_.empty() && ++seen_ % every_ == 0) ++*wanted_events_;
 }

@@ -3,9 +3,10 @@
 // own state, and needs no allocation.
 //
 // Folklore: GCC for mingw-w64 emulates thread-local variables (__emutls_get_address). The emulation allocates them by
-// winpthreads when a thread first uses them, and calls abort() where memory or handles are missing. So the first
-// std::bad_alloc that a thread threw in this DLL ended the program. A mutex of winpthreads, which allocates as well,
-// guards the emergency pool for exceptions. Remedy: tables that exist from the beginning. Test: starved_test.
+// winpthreads when a thread first uses them, and calls abort() if memory or handles are missing. Real case: the first
+// std::bad_alloc that a thread threw in this DLL ended the program. The emergency pool for exceptions has the same
+// problem, because it is guarded by a mutex of winpthreads, which allocates as well. Remedy: tables that exist from the
+// beginning. Test: starved_test.
 
 #include <windows.h>
 
@@ -29,7 +30,7 @@ struct Slot {
   ExceptionState state;
 };
 
-// Only threads that throw have one, and most never do.
+// Only threads that throw have a state, and most threads never throw.
 constexpr std::size_t kSlots = 1024;
 constinit std::array<Slot, kSlots> g_slots;
 
@@ -42,7 +43,7 @@ ExceptionState* state_of_this_thread() noexcept {
     DWORD nobody = 0;
     if (slot.thread.compare_exchange_strong(nobody, self)) return &slot.state;
   }
-  // All entries are used: takes that of a thread which has no exception at the moment.
+  // All entries are used. This takes the entry of a thread that has no exception at the moment.
   for (Slot& slot : g_slots) {
     DWORD other = slot.thread.load();
     if (slot.state.caught == nullptr && slot.state.in_flight == 0 &&
@@ -53,7 +54,7 @@ ExceptionState* state_of_this_thread() noexcept {
   return &g_slots[self % kSlots].state;
 }
 
-// Room for libstdc++'s header in front of an exception, and for the exception itself: the largest of ours is a
+// Room for libstdc++'s header in front of an exception, and for the exception itself. The largest of ours is a
 // std::exception with a string.
 constexpr std::size_t kHeaderBytes = 256;
 constexpr std::size_t kBlockBytes = 512;
@@ -62,12 +63,12 @@ struct alignas(16) Block {
   std::array<std::byte, kBlockBytes> bytes;
 };
 
-// Exceptions that live at the same time: a few, since each is caught at the entry of this DLL.
+// The limit for exceptions that live at the same time. They are few, since each is caught at the entry of this DLL.
 constexpr std::size_t kBlocks = 64;
 constinit std::array<Block, kBlocks> g_blocks{};
 constinit std::array<std::atomic<bool>, kBlocks> g_taken{};
 
-// Zeroed. Never null: std::terminate is what the C++ runtime would do, too.
+// The block is zeroed. Never returns null: if there is none, it calls std::terminate, as the C++ runtime would.
 void* take_block(std::size_t bytes) noexcept {
   for (std::size_t i = 0; bytes <= kBlockBytes && i < kBlocks; ++i) {
     if (g_taken[i].exchange(true)) continue;

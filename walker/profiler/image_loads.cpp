@@ -40,7 +40,7 @@ void ImageLoads::loaded(const ImageNotification& image) noexcept {
   const LastErrorKept last_error;
   if (!filter_.matches(image.file_name) || has_managed_header(image.base)) return;
   ++wanted_events_;
-  // The loader makes one call at a time; this ensures the same if a later Windows does not.
+  // The loader makes one call at a time. This flag ensures the same if a later Windows does not.
   if (busy_.test_and_set(std::memory_order_acquire)) {
     ++dropped_;
     return;
@@ -62,7 +62,7 @@ bool ImageLoads::copy_this_thread(std::wstring_view name) noexcept {
   RtlCaptureContext(&context);
   load.registers = registers_of(context);
   ULONG_PTR limit = 0, end = 0;
-  GetCurrentThreadStackLimits(&limit, &end);  // what the TEB says
+  GetCurrentThreadStackLimits(&limit, &end);  // the limits in the TEB
   std::size_t wanted = 0;
   if (context.Rsp >= limit && context.Rsp < end) {
     load.stack_end = end;
@@ -79,7 +79,7 @@ bool ImageLoads::copy_this_thread(std::wstring_view name) noexcept {
   return true;
 }
 
-// Room for that many contiguous bytes, at end_. Returns null if there is none.
+// Makes room for that many contiguous bytes, at end_. Returns null if there is none.
 ImageLoads::Slot* ImageLoads::make_room(std::size_t bytes) noexcept {
   std::uint64_t end = end_.load(std::memory_order_relaxed);
   const std::size_t left = kBytes - static_cast<std::size_t>(end % kBytes);
@@ -87,7 +87,7 @@ ImageLoads::Slot* ImageLoads::make_room(std::size_t bytes) noexcept {
   const std::uint64_t waiting = end - begin_.load(std::memory_order_acquire);
   if (bytes > kBytes || waiting + skipped + bytes > kBytes) return nullptr;
   if (skipped != 0) {
-    // A short rest has no room for a Slot: front() recognises it by its length and skips it.
+    // A short rest has no room for a Slot, so front() recognises it by its length and skips it.
     if (skipped >= sizeof(Slot)) {
       new (at(end)) Slot{.bytes = skipped, .skipped = true, .load = {}};
     }

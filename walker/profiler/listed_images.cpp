@@ -8,13 +8,14 @@
 namespace mixwalk {
 namespace {
 
-// For how long code that was in no image when it was first met is taken to be in none.
+// How long code that was in no image when it was first met counts as being in none.
 constexpr ULONGLONG kUnknownCodeMs = 1000;
 constexpr std::size_t kMaxUnknownCode = 4096;
-// How long an image that was found loaded is taken to be loaded: a tick at 100 Hz.
+// How long an image that was found loaded counts as loaded: a tick at 100 Hz.
 constexpr ULONGLONG kKnownLoadedMs = 10;
 
-// A thunk of the runtime's, other code that was made at run time, or an image that was loaded since.
+// Whether the frame is in no listed image: a thunk of the runtime's, other code that was made at run time, or an image
+// that was loaded since.
 bool is_unknown_code(const Frame& frame) {
   return frame.kind != FrameKind::gap && frame.module == Frame::kNone && frame.function == 0;
 }
@@ -22,7 +23,7 @@ bool is_unknown_code(const Frame& frame) {
 }  // namespace
 
 void ListedImages::begin() {
-  // The supervisor runs, so the loader lock was free a moment ago.
+  // The supervisor runs, so the loader lock was free shortly before, and this may wait for it.
   if (!unloads_) unloads_ = std::make_unique<ImageUnloads>();
   read();
 }
@@ -39,9 +40,9 @@ void ListedImages::read() {
   add_numbers();
 }
 
-// Folklore: the headers alone do not show that an image was exchanged and came back. Situation: two DLLs take turns at
-// one base, on a busy machine. The list has the first DLL, the thread is in the second, and the first is loaded
-// again when the headers are read. Found by reading; the same wrong stacks had another cause as well
+// Folklore: the headers alone do not show that an image was exchanged and came back. Situation: two DLLs are loaded
+// alternately at one base, on a busy machine. The list has the first DLL, the thread is in the second, and the first is
+// loaded again when the headers are read. Found by reading; the same wrong stacks had another cause as well
 // (live_modules.cpp). Test: image_unloads_test.
 bool ListedImages::still_loaded(std::span<const std::size_t> images, std::uint64_t mark) {
   return std::ranges::all_of(images, [&](std::size_t image) {
@@ -50,10 +51,10 @@ bool ListedImages::still_loaded(std::span<const std::size_t> images, std::uint64
 }
 
 // Whether the image at this index of the list is still the listed one. The loader reports each image that it unloads,
-// so an unload is known at once (ImageUnloads). The headers show what the loader does not report: an image that the
-// program unmapped itself, or whose DllMain failed. They are read once per tick, not for each of its samples, so a
-// wrong answer can only affect names of that tick. An image that was unloaded since it was listed may still be mapped
-// when its headers are read, so for such an image no answer is kept.
+// so an unload is known at once (ImageUnloads). The headers show unloads that the loader does not report: of an image
+// that the program unmapped itself, or whose DllMain failed. They are read once per tick, not for each of its samples,
+// so a wrong answer can only affect names of that tick. An image that was unloaded since it was listed may still be
+// mapped when its headers are read, so for such an image no answer is kept.
 bool ListedImages::is_still_loaded(std::size_t image) {
   const std::uint64_t base = view_.modules()[image].base;
   const std::uint64_t unloads = unloads_->mark();
@@ -107,7 +108,7 @@ void ListedImages::forget_numbers() {
   add_numbers();
 }
 
-// An image's number is that of its first appearance.
+// An image keeps the number that it got when it was first listed.
 void ListedImages::add_numbers() {
   numbers_of_view_.clear();
   const auto spans = view_.modules();

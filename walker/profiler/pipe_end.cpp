@@ -7,10 +7,10 @@
 namespace mixwalk {
 namespace {
 
-// mixwalk.exe may take its time: it ends, or it reads.
+// There is no time limit for mixwalk.exe, because it either reads or ends.
 Deadline never() { return Deadline(INFINITE); }
 
-// Another process may be connected, until mixwalk.exe disconnects it.
+// The pipe may be busy: another process may be connected, until mixwalk.exe disconnects it.
 UniqueHandle open(const std::wstring& name, std::uint32_t server) {
   constexpr DWORD kBusyMs = 10'000, kLookMs = 20;
   const Deadline deadline(kBusyMs);

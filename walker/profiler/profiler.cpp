@@ -26,7 +26,7 @@ const IID* const kImplemented[] = {
 // Gives the program and its children the variables that they would have without mixwalk. Otherwise a child would load
 // mixwalk.dll as well, without a mixwalk.exe to talk to.
 void give_back_variables() {
-  if (!environment_variable(kPipeVariable)) return;  // not mixwalk.exe's
+  if (!environment_variable(kPipeVariable)) return;  // mixwalk.exe did not set it
   for (const wchar_t* const name : kProfilerVariables) {
     const std::wstring kept_name = std::wstring(kKeptPrefix) + name;
     const auto kept = environment_variable(kept_name.c_str());
@@ -45,8 +45,8 @@ long Profiler::count() noexcept { return g_profilers; }
 
 HRESULT STDMETHODCALLTYPE Profiler::QueryInterface(REFIID iid, void** object) {
   if (object == nullptr) return E_POINTER;
-  // Only interfaces that are really implemented. Folklore: .NET 10 crashes where QueryInterface succeeds for an
-  // interface whose slots this vtable does not have, since it then calls them.
+  // QueryInterface succeeds only for interfaces that are really implemented. Folklore: .NET 10 crashes if
+  // QueryInterface succeeds for an interface whose slots this vtable does not have, because it then calls them.
   if (std::ranges::any_of(kImplemented, [&](const IID* known) { return iid == *known; })) {
     *object = static_cast<clr::ICorProfilerCallback9*>(this);
     AddRef();
@@ -72,7 +72,7 @@ HRESULT Profiler::begin_at_start(IUnknown* info) {
   const auto pipe = environment_variable(kPipeVariable);
   const bool allocations = environment_variable(kAllocationsVariable).has_value();
   give_back_variables();
-  // A program other than mixwalk.exe set the variables that loaded this DLL: there is no pipe, and the runtime goes on
+  // A program other than mixwalk.exe set the variables that loaded this DLL. There is no pipe, so the runtime continues
   // without the DLL.
   if (!pipe || pipe->empty() || pipe->size() >= kMaxPipeNameBytes) return E_FAIL;
   const HRESULT result =
@@ -107,15 +107,16 @@ HRESULT STDMETHODCALLTYPE Profiler::ProfilerAttachComplete() {
   return S_OK;
 }
 
-// EnumThreads is called once, and here. Folklore: EnumThreads from the sampler can hang (dotnet/runtime issue 110062).
+// EnumThreads is called only here, and only once. Folklore: EnumThreads from the sampler can hang (dotnet/runtime issue
+// 110062).
 void Profiler::enumerate_threads() {
   ComPointer<clr::ICorProfilerThreadEnum> threads;
   if (!clr_.info4 || FAILED(clr_.info4->EnumThreads(threads.put()))) return;
   clr::ThreadID thread = 0;
   ULONG fetched = 0;
   while (threads->Next(1, &thread, &fetched) == S_OK && fetched == 1) {
-    // The list also has threads whose system thread has ended; walking such a thread would end the process. Their
-    // handle is no longer valid, or is the handle of another thread.
+    // The list may contain threads whose system thread has ended, and walking such a thread would end the process. The
+    // handle of such a thread is no longer valid, or is that of another thread.
     DWORD os_id = 0;
     HANDLE handle = nullptr;
     if (!registry_.claim_listed(thread)) continue;
@@ -151,7 +152,7 @@ HRESULT STDMETHODCALLTYPE Profiler::ModuleUnloadStarted(clr::ModuleID module) {
 
 HRESULT STDMETHODCALLTYPE Profiler::DynamicMethodUnloaded(clr::FunctionID function) {
   return answer_runtime([&] {
-    // A dynamic method is compiled once, into one piece; never, where its IL makes no sense.
+    // A dynamic method is compiled only once, into one piece. It is never compiled if its IL is not valid.
     clr::CodeInfo piece{};
     ULONG32 pieces = 0;
     const HRESULT result = clr_.info->GetCodeInfo2(function, 1, &pieces, &piece);

@@ -15,19 +15,19 @@ namespace {
 // Tables of this size are some 2 MiB, names included.
 constexpr std::size_t kFileFrames = 5'000;
 constexpr std::size_t kFileNodes = 20'000;
-constexpr std::size_t kFileOthers = 4'000;  // modules, threads, details: of each
+constexpr std::size_t kFileOthers = 4'000;  // each of modules, threads, and details
 constexpr std::uint64_t kFileSamples = 1 << 24;  // an eighth of what a file may hold
-// What is known of threads that events happened to.
+// How many threads of events the recorder remembers.
 constexpr std::size_t kMaxSources = 4'096;
-// How often samples are sent: a broken pipe loses at most this much.
+// How often samples are sent. If the pipe breaks, at most the samples of this time are lost.
 constexpr std::uint64_t kFlushNs = 100'000'000;
-// How long to wait for a new thread: it needs the loader lock before it runs.
+// How long to wait for a new thread, which needs the loader lock before it runs.
 constexpr DWORD kStartMs = 5'000;
-// What waits for the reader at most.
+// The limit for data that wait for the reader.
 constexpr std::size_t kMaxBytesInFlight = 8 << 20;
-// How often the threads of the process are listed. For that the system goes through the threads of all processes, which
-// takes long on a busy machine. Then the threads are listed less often, so that listing takes no more than a tenth of
-// the time; but at least every 2 s, so that a thread that lives for some seconds is seen.
+// How often the threads of the process are listed. To list them, the system goes through the threads of all processes,
+// which takes long on a busy machine. If it does, the threads are listed less often, so that listing takes no more than
+// a tenth of the time, but at least every 2 s, so that a thread that lives for some seconds is seen.
 constexpr std::uint64_t kFindThreadsNs = 250'000'000;
 constexpr std::uint64_t kFindThreadsShare = 10;
 constexpr std::uint64_t kFindThreadsSeldomNs = 2'000'000'000;
@@ -37,14 +37,14 @@ std::uint64_t ticks_of(const FILETIME& time) {
   return std::uint64_t{time.dwHighDateTime} << 32 | time.dwLowDateTime;
 }
 
-// How long a thread has used the CPU, in nanoseconds. Nothing is frozen to read this.
+// The CPU time of a thread, in nanoseconds. Nothing has to be frozen to read it.
 std::uint64_t cpu_time(HANDLE thread) {
   FILETIME unused, kernel, user;
   if (!GetThreadTimes(thread, &unused, &unused, &kernel, &user)) return 0;
   return (ticks_of(kernel) + ticks_of(user)) * 100;
 }
 
-// std::chrono is not used: its clock is that of winpthreads, which this DLL must not use (no_winpthreads).
+// std::chrono is not used, because its clock is that of winpthreads, which this DLL must not use (no_winpthreads).
 std::uint64_t unix_time_ms() {
   constexpr std::uint64_t kUnixEpoch = 116'444'736'000'000'000;  // 1970, in 100 ns since 1601
   FILETIME now;
@@ -52,8 +52,8 @@ std::uint64_t unix_time_ms() {
   return (ticks_of(now) - kUnixEpoch) / 10'000;
 }
 
-// Waits until a point in time, or until the event is set. Uses a high-resolution timer where the system has one
-// (Windows 10 1803 and later): a time-out is rounded up to the next tick of 15.6 ms.
+// Waits until a point in time, or until the event is set. Uses a high-resolution timer if the system has one (Windows
+// 10 1803 and later), because a time-out is rounded up to the next tick of 15.6 ms.
 class Pace {
  public:
   explicit Pace(HANDLE stop) : stop_(stop) {
@@ -82,8 +82,9 @@ class Pace {
 
 }  // namespace
 
-// Ends a recording, however that comes about: afterwards no callback walks any more, and the recording's threads are
-// waited for no longer than they need. The writer may finish its current message, so that a last message can follow.
+// Ends a recording, for whatever reason it ends. Afterwards no callback walks any more, and the destructor waits for
+// the recording's threads no longer than they need. The writer may finish its current message, so that a last message
+// can follow.
 class Recorder::Ending {
  public:
   Ending(Recorder& recorder, WorkerThread& writer, WorkerThread& listener) noexcept
@@ -117,11 +118,11 @@ bool Recorder::record(const RecordRequest& request) {
   stop_ = UniqueHandle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   more_ = UniqueHandle(CreateEventW(nullptr, FALSE, FALSE, nullptr));
   if (!stop_ || !more_) throw std::bad_alloc();
-  // Nothing is frozen for events: no canary is needed.
+  // Nothing is frozen for events, so no canary is needed.
   DumpRequest sampling = request.sampling;
   if (is_moment(request.event)) sampling.probe = ProbePolicy::never;
   sampler_.begin(sampling);
-  // Before the threads that only the end of the recording ends.
+  // This comes before the creation of the threads that end only with the recording.
   events_.set_images(sampler_.images());
   if (request.event == SampleEvent::module_load) {
     image_loads_ = std::make_unique<ImageLoads>(
@@ -166,12 +167,12 @@ bool Recorder::record(const RecordRequest& request) {
     pipe_.send(Problem{problem_});
     return false;
   }
-  listener.join();  // it has heard the request to stop, or the pipe is broken
+  listener.join();  // it has received the request to stop, or the pipe is broken
   if (!alive || !whole) return false;
   return pipe_.send(RecordDone{sampler_.breaker()});
 }
 
-// CPU time of the two threads that do the work: this one and the writer.
+// The CPU time of the two threads that do the work: this one and the writer.
 std::uint64_t Recorder::own_cpu_time() const {
   return cpu_time(GetCurrentThread()) + cpu_time(writer_handle_);
 }
@@ -196,10 +197,10 @@ bool Recorder::record_periods() {
     budget_->end_round();
     const std::uint64_t now = clock_.now_ns();
     keep_budget(now);
-    // After a tick that took longer than the period, the missed ticks are left out: each sample says for how long it
-    // stands.
+    // After a tick that took longer than the period, the missed ticks are left out. The value of each sample says for
+    // how much time it stands.
     next = std::max(next + budget_->period_ns(), now);
-    // The program may end before the next tick, and what was not sent is then lost.
+    // The program may end before the next tick, and unsent data is then lost.
     if (now - start_ns_ - flushed >= kFlushNs || next - now >= kFlushNs) {
       flush();
       flushed = now - start_ns_;
@@ -234,7 +235,8 @@ void Recorder::end_events() noexcept {
   if (image_loads_) image_loads_->stop();
 }
 
-// Sends as long as chunks are taken; otherwise events wait in their own queue, which then drops.
+// Takes events as long as there is room for chunks. Otherwise they wait in their own queue, which drops further ones
+// when it is full.
 void Recorder::take_waiting() {
   const std::uint64_t begun = clock_.now_ns();
   while (has_room() && clock_.now_ns() - begun < kFlushNs && add_next_event()) {
@@ -242,7 +244,7 @@ void Recorder::take_waiting() {
   count_dropped_events();
 }
 
-// Returns false if none waits.
+// Returns false if no event waits.
 bool Recorder::add_next_event() {
   if (const auto event = events_.next()) {
     add_event(*event);
@@ -259,7 +261,7 @@ std::uint64_t Recorder::dropped_events() const noexcept {
   return events_.dropped() + (image_loads_ ? image_loads_->dropped() : 0);
 }
 
-// They belong to the file that is open when they are met.
+// Dropped events belong to the file that is open when they are counted.
 void Recorder::count_dropped_events() noexcept {
   const std::uint64_t all = dropped_events();
   const std::uint64_t more = all - std::exchange(dropped_events_, all);
@@ -282,7 +284,7 @@ void Recorder::add_event(EventSample& event) {
 void Recorder::add_image_load(const ImageLoad& load) {
   ++progress_.events;
   std::string name(load.thread.name.data(), load.thread.name_bytes);
-  // The registry was busy during the load: the thread may have ended since, and its id may belong to another one.
+  // The registry was busy during the load. The thread may have ended since, and its id may belong to another thread.
   if (name.empty() && load.thread.clr_id == 0) name = sampler_.managed_name(load.os_id);
   const Source& source = source_of(load.os_id, load.thread.clr_id, name);
   if (!source.wanted) return;
@@ -300,7 +302,7 @@ const Recorder::Source& Recorder::source_of(std::uint32_t os_id, std::uint64_t c
   if (sources_.size() == kMaxSources) sources_.clear();
   const auto [at, added] = sources_.try_emplace({os_id, clr_id});
   Source& source = at->second;
-  // A native thread's id may have been another one's just now.
+  // A native thread's id may have belonged to another thread before.
   if (added || clr_id == 0) {
     source = {};
     const UniqueHandle thread(OpenThread(THREAD_QUERY_LIMITED_INFORMATION, FALSE, os_id));
@@ -310,7 +312,7 @@ const Recorder::Source& Recorder::source_of(std::uint32_t os_id, std::uint64_t c
   return source;
 }
 
-// `stack`: nothing where its code was unloaded before it had its names.
+// `stack`: nothing if its code was unloaded before it had its names.
 void Recorder::add_event_sample(const EventMoment& moment, const Source& source,
                                 const std::optional<Stack>& stack) {
   if (!stack) {
@@ -388,9 +390,9 @@ bool Recorder::tick(std::uint64_t now) {
     dropped_ += due_.size();
     return true;
   }
-  // Threads that wait stop at once, and for most of their samples a comparison with the last one is enough. Threads
-  // that work must get a processor before they stop, and they get one the sooner the fewer threads run: these are
-  // frozen together.
+  // Threads that wait stop at once, and for most of their samples a comparison with the last sample is enough. Threads
+  // that work must get a processor before they stop, and the fewer threads run, the sooner they get one. So threads
+  // that work are frozen together.
   const auto waiting = request_.sampling.engine == Engine::snapshot
                            ? due_.begin()
                            : std::partition(due_.begin(), due_.end(),
@@ -403,7 +405,7 @@ bool Recorder::tick(std::uint64_t now) {
   return true;
 }
 
-// The threads of this tick: all of them, or those that have used the CPU.
+// Chooses the threads of this tick: all of them, or those that have used the CPU.
 void Recorder::choose_due(std::uint64_t value) {
   due_.clear();
   for (const auto& [os_id, followed] : threads_) {
@@ -439,7 +441,7 @@ bool Recorder::sample_in_groups(std::uint64_t now, std::span<Due> due) {
     group_size_.took(count, late);
     for (std::size_t i = 0; i < count; ++i) {
       const Sampler::Sample& sample = group[i].sample;
-      // The runtime, which is not asked while several threads are frozen, may know more about it.
+      // The runtime, which is not asked while several threads are frozen, may know more about this stack.
       const bool alone = sample.lacks_runtime || sample.look_again || sample.gap_may_be_unloaded_code;
       if (!(alone ? sample_alone(now, due[i], &sample) : add_sample(now, due[i], sample))) {
         return false;
@@ -450,7 +452,7 @@ bool Recorder::sample_in_groups(std::uint64_t now, std::span<Due> due) {
   return true;
 }
 
-// `in_group`: the thread's sample from a group, which has no stack or one with a gap; null if it was in none.
+// `in_group`: the thread's sample from a group, without a stack or with a gap; null if the thread was in no group.
 bool Recorder::sample_alone(std::uint64_t now, const Due& due, const Sampler::Sample* in_group) {
   auto sample = sampler_.sample(due.followed->thread, due.os_id, request_.sampling,
                                 &due.followed->last);
@@ -482,7 +484,7 @@ bool Recorder::add_sample(std::uint64_t now, const Due& due, const Sampler::Samp
     problem_ = sampler_.obstacle();
     if (problem_ != nullptr) return false;
     // A thread that the supervisor resumed before it was copied, or whose code was unloaded, is sampled again at the
-    // next tick; any other is ending.
+    // next tick. In any other case the thread is ending.
     followed.missed_value += due.sample_value;
     if (!thread.overdue && !sample.look_again) threads_.erase(due.os_id);
     return true;
@@ -507,7 +509,7 @@ void Recorder::find_threads() {
   const auto listed = list_threads();
   if (!listed) {
     if (threads_.empty()) throw std::bad_alloc();
-    return;  // those that are known are followed on, and the next round looks again
+    return;  // known threads are still sampled, and the next round lists the threads again
   }
   const std::vector<std::uint32_t>& ids = *listed;
   std::erase_if(threads_, [&](const auto& entry) {
@@ -569,7 +571,7 @@ void Recorder::flush() {
     recording.samples.clear();
     writer_->samples_cleared();
     if (!written) {
-      // A limit of the format was exceeded: the next file says that these samples are lost.
+      // A limit of the format was exceeded, so the next file says that these samples are lost.
       const std::uint64_t lost = dropped_ - dropped_written_ + samples;
       sampler_.forget();
       begin_file();

@@ -14,19 +14,19 @@
 namespace mixwalk {
 namespace {
 
-// How often a thread is captured for one sample: it is captured again where code on its stack was unloaded meanwhile,
-// or where the thread was resumed before its stack was copied. There are fewer tries in a recording, where another
-// sample follows, and more in a dump, where no other follows.
+// How often a thread is captured for one sample. It is captured again if code on its stack was unloaded meanwhile, or
+// if the thread was resumed before its stack was copied. There are fewer tries in a recording, where another sample
+// follows, and more in a dump, where no other follows.
 constexpr int kLooksOfRecording = 4;
 constexpr int kLooksOfDump = 16;
-// Where each look costs the thread a whole deadline.
+// The limit if each look costs the thread a whole deadline.
 constexpr int kLooksOverdue = 3;
 // The first tries come without a pause; a recording makes no more than these. Before try n of a dump the sampler sleeps
-// n ms: the runtime may unload hundreds of assemblies one after the other, and meanwhile nothing can be asked about new
-// code. A whole dump sleeps no longer than kMaxPausesMs.
+// n ms, because the runtime may unload hundreds of assemblies one after another, and meanwhile it cannot be asked about
+// new code. A whole dump sleeps no longer than kMaxPausesMs.
 constexpr int kLooksAtOnce = 4;
 constexpr DWORD kMaxPausesMs = 2000;
-// Whether unloaded code can be the reason why a stack has a gap, or guessed frames.
+// Whether unloaded code can be the reason for a gap or for guessed frames in a stack.
 bool lacks_code(OpenReason why) {
   switch (why) {
     case OpenReason::no_unwind:
@@ -46,7 +46,7 @@ void add_once(auto& all, auto one) {
   if (std::ranges::find(all, one) == all.end()) all.push_back(one);
 }
 
-// Returns an empty text if there is a stack. Where a thread is not on its own stack, the stack says so itself.
+// Returns an empty text if there is a stack. If a thread is not on its own stack, the stack itself says so.
 std::string_view why_skipped(CaptureFault fault) {
   switch (fault) {
     case CaptureFault::none:
@@ -58,7 +58,7 @@ std::string_view why_skipped(CaptureFault fault) {
   return {};
 }
 
-// A stack that was copied before, at its original addresses.
+// An earlier copy of a stack, at its original addresses.
 class HeldStack final : public MemoryReader {
  public:
   HeldStack(std::uint64_t begin, std::span<const std::byte> bytes) noexcept
@@ -119,7 +119,7 @@ void Sampler::prepare_probe(const DumpRequest& request) {
 
 const char* Sampler::obstacle() const noexcept {
   if (!supervisor_.is_silent()) return nullptr;
-  // On a machine that has slept, every thread has been silent for a long time.
+  // On a machine that has slept, every thread has been silent for a long time, so this waits and checks again.
   constexpr DWORD kMomentMs = 500;
   Sleep(kMomentMs);
   return supervisor_.is_silent() ? "the program has stopped the thread of mixwalk.dll that ends a freeze in "
@@ -131,9 +131,9 @@ bool Sampler::is_own_thread(DWORD id) const noexcept {
   return id == GetCurrentThreadId() || id == supervisor_.thread_id() || probe_.is_own_thread(id);
 }
 
-// Where the thread may hold a lock of the runtime, `automatic` does not ask the runtime: nearly every copy leads to the
-// root. Where a copy does not, the runtime may know more: the thread is frozen once more, for the probe and
-// DoStackSnapshot.
+// If the thread may hold a lock of the runtime, `automatic` does not ask the runtime, because nearly every copy can be
+// walked to the root. If a copy cannot, the runtime may know more, and the thread is frozen once more, for the probe
+// and DoStackSnapshot.
 std::optional<Sampler::Sample> Sampler::sample(WindowsThread& thread, std::uint32_t os_id,
                                                const DumpRequest& request, Last* last) {
   std::optional<Sample> result = sample_by(request.engine, thread, os_id, request, last);
@@ -151,7 +151,7 @@ std::optional<Sampler::Sample> Sampler::sample_by(Engine engine, WindowsThread& 
                                                   Last* last) {
   const int looks = last != nullptr ? kLooksOfRecording : kLooksOfDump;
   std::uint64_t longest_ns = 0, longest_stop_ns = 0;
-  std::optional<Sample> partial;  // a stack with a gap: better than none
+  std::optional<Sample> partial;  // a stack with a gap, which is better than none
   for (int i = 1;; ++i) {
     Sample result{.thread = {.os_id = os_id}, .copied = {}};
     if (!look(result, engine, thread, request, last)) return std::nullopt;
@@ -172,7 +172,7 @@ std::optional<Sampler::Sample> Sampler::sample_by(Engine engine, WindowsThread& 
   }
 }
 
-// Returns false if no more time is left for that.
+// Returns false if there is no time left for a pause.
 bool Sampler::pause_before(int look) {
   if (look <= kLooksAtOnce) return true;
   const auto pause_ms = static_cast<DWORD>(look);
@@ -182,7 +182,7 @@ bool Sampler::pause_before(int look) {
   return true;
 }
 
-// Brings what the sampler knows up to date.
+// Updates what the sampler knows.
 void Sampler::begin_look() {
   read_unloads();
   grounds_.mark = last_mark_;
@@ -272,23 +272,23 @@ void Sampler::finish_look(Sample& result, RawSample& raw, const Look& look, Last
     raw.managed_walked = false;
     holds = make_stack(result.copied->stack, raw) && holds;
   }
-  // Asked when the last name has been looked up: then all names are of the same moment.
+  // The mark is taken after the last name has been looked up, so that all names are of the same moment.
   const UnloadGate::Mark now = services_.unload_gate.mark();
   if (holds && !still_holds(grounds_, now)) {
     holds = false;
     if (!images_.still_loaded(grounds_.images, grounds_.image_mark)) images_.read();
   }
   if (holds && !images_.have_changed_for(result.thread.stack)) {
-    // An image may have been loaded and unloaded since the images were listed: then no frame names it.
+    // An image may have been loaded and unloaded since the images were listed, so that no frame names it.
     const bool unloaded = now != grounds_.mark || images_.unloads().mark() != grounds_.image_mark;
     result.gap_may_be_unloaded_code = unloaded && lacks_code(result.thread.stack);
     result.lacks_runtime = !look.asked && !result.thread.stack.whole();
     if (last == nullptr) return;
     last->grounds = grounds_;
     last->generation = look.generation;
-    // No callback reports that another dynamic method has replaced one.
+    // No callback reports that a dynamic method was replaced by another one.
     const bool unreported = !clr_.reports_method_unloads && !grounds_.managed.functions.empty();
-    // A thread that will be frozen once more has no stack yet that its next sample could reuse.
+    // The next sample cannot reuse the stack of a thread that will be frozen once more.
     const bool unfinished = result.gap_may_be_unloaded_code || result.lacks_runtime;
     if (unreported || unfinished) last->stack.forget();
     return;
@@ -315,7 +315,8 @@ std::optional<Stack> Sampler::finish_event(EventSample& event) {
   grounds_.managed.clear();
   grounds_.images.clear();
   if (!finish(event.stack)) return std::nullopt;
-  // The thread itself named its dynamic methods, while they were on its stack; the rest was named just now.
+  // The thread itself named its dynamic methods, while they were on its stack; the other names were looked up by
+  // finish().
   grounds_.managed.code.clear();
   if (services_.unload_gate.hits(grounds_.managed, event.mark)) return std::nullopt;
   return std::move(event.stack);
@@ -324,7 +325,7 @@ std::optional<Stack> Sampler::finish_event(EventSample& event) {
 std::optional<Stack> Sampler::finish_image_load(const ImageLoad& load,
                                                 std::span<const std::byte> bytes) {
   const HeldStack held(load.registers.rsp(), bytes);
-  // A second time with a new list of images, where the first walk met code of an image that was not listed.
+  // The stack is walked again with a new list of images if the first walk met code of an image that was not listed.
   constexpr int kWalks = 3;
   for (int i = 0; i < kWalks; ++i) {
     read_unloads();
@@ -361,7 +362,7 @@ void Sampler::read_unloads() {
     if (unload.module == 0) {
       names_.forget(unload.function);
     } else {
-      // A stub may have been made for any of its methods.
+      // A stub may have been made for any method of the module.
       names_.forget_module(unload.module);
       targets_.forget_module(unload.module);
       names_.forget_dynamic();
@@ -385,7 +386,7 @@ bool Sampler::capture_into(Thread& result, RawSample& sample, Engine engine, Win
   const bool wants_walk = engine != Engine::copy && result.clr_id != 0;
   result.walk_off = wants_walk && !services_.breaker.allows(result.os_id, GetTickCount64());
   const bool walked = wants_walk && !result.walk_off;
-  // Before the freeze, and only where the runtime may be asked: a claim, and a system call or two.
+  // The claim is taken before the freeze, and only if the runtime may be asked, since it costs a system call or two.
   std::optional<Canaries::Claimed> canary;
   const bool probes = engine == Engine::snapshot && request.probe != ProbePolicy::never;
   if (walked && probes) canary.emplace(canaries_, result.os_id);
@@ -408,7 +409,7 @@ bool Sampler::capture_into(Thread& result, RawSample& sample, Engine engine, Win
   result.at_risk = sample.at_risk;
   result.overdue = sample.overdue;
   result.copy_cut = sample.stack.cut();
-  // Where not even the copy was made in time, DoStackSnapshot was not called.
+  // If even the copy was not made in time, DoStackSnapshot was not called.
   if (sample.overdue && walked && sample.fault != CaptureFault::overdue) {
     services_.breaker.overdue(result.os_id, GetTickCount64());
   }
@@ -416,7 +417,7 @@ bool Sampler::capture_into(Thread& result, RawSample& sample, Engine engine, Win
 }
 
 Stack Sampler::walk_copy(const RawSample& sample) {
-  // After one check for unloaded code, many stacks are made (sample_group).
+  // Many stacks are made after a single check for unloaded code (sample_group).
   if (services_.unload_gate.mark() != last_mark_) outside_.forget();
   outside_.begin_stack(GetTickCount64());
   RtlUnwindStep step(sample.stack, images_.view(), {&hints_, &outside_});
@@ -436,7 +437,8 @@ bool Sampler::make_stack(Stack& stack, const RawSample& sample) {
   return finish(stack);
 }
 
-// Numbers for modules, names for functions, and what both depend on. Returns false if code was unloaded meanwhile.
+// Gives modules their numbers and functions their names, and collects what both depend on. Returns false if code was
+// unloaded meanwhile.
 bool Sampler::finish(Stack& stack) {
   for (std::size_t i = 0; i < stack.frames.size(); ++i) {
     Frame& frame = stack.frames[i];
@@ -447,17 +449,17 @@ bool Sampler::finish(Stack& stack) {
     } else if (frame.kind != FrameKind::gap) {
       grounds_.managed.code.push_back(frame.address);
       grounds_.managed.unknown_code |= frame.function == 0;
-      // As long as none of it is unloaded: read_unloads().
+      // The answer is kept as long as none of this code is unloaded (read_unloads()).
       if (frame.function != 0 && clr_.reports_method_unloads) outside_.keep(frame.address);
     }
-    // The thread of an event has named its dynamic methods itself.
+    // If the sample is an event's, the thread has named its dynamic methods itself.
     if (frame.function != 0 && frame.name.empty() && !name(frame)) return false;
     if (frame.kind == FrameKind::stub) find_target(stack, i);
   }
   return !code_.lost();
 }
 
-// Returns false if its code went meanwhile.
+// Returns false if the frame's code was unloaded meanwhile.
 bool Sampler::name(Frame& frame) {
   const ManagedName* name = code_.name(frame.function);
   if (name == nullptr) return false;
@@ -467,7 +469,7 @@ bool Sampler::name(Frame& frame) {
   return frame.kind != FrameKind::managed || name->dynamic || place_in_il(frame);
 }
 
-// The frames above have their names.
+// To be called when the frames above the stub have their names.
 void Sampler::find_target(Stack& stack, std::size_t stub) {
   Frame& frame = stack.frames[stub];
   const ClrStub what = clr_stub(frame.name);
@@ -480,7 +482,7 @@ void Sampler::find_target(Stack& stack, std::size_t stub) {
   for (const clr::ModuleID module : modules) add_once(grounds_.managed.modules, module);
 }
 
-// Returns false if its code went meanwhile.
+// Returns false if the frame's code was unloaded meanwhile.
 bool Sampler::place_in_il(Frame& frame) {
   const std::uint64_t ip = CodeAddress{frame.address, frame.address_kind}.lookup();
   const ClrIlSource::Place* place = code_.il_place(il_, frame.function, ip);

@@ -34,7 +34,7 @@ bool ThreadRegistry::is_worth_waiting(ULONGLONG begun) const noexcept {
          (claimer == nullptr || WaitForSingleObject(claimer, 0) == WAIT_TIMEOUT);
 }
 
-// Any thread may be the one that is claimed.
+// Waits for the end of all claims, because any thread may be the one that is claimed.
 void ThreadRegistry::mark_inconsistent() noexcept {
   ULONGLONG never = 0;
   lost_since_.compare_exchange_strong(never, GetTickCount64());
@@ -53,7 +53,7 @@ void ThreadRegistry::destroyed(std::uint64_t clr_id) {
       if (enumerating_) remember_destroyed(clr_id);
       const auto found = threads_.find(clr_id);
       if (found == threads_.end()) return;
-      // First of all: no claim is raised on it any more.
+      // This comes first, so that no claim can be made on the thread any more.
       const auto on_os_thread = by_os_id_.find(found->second.os_id);
       if (on_os_thread != by_os_id_.end() && on_os_thread->second == clr_id) {
         by_os_id_.erase(on_os_thread);
@@ -68,7 +68,7 @@ void ThreadRegistry::destroyed(std::uint64_t clr_id) {
   mark_inconsistent();
 }
 
-// Where memory is missing, the enumeration ends here: otherwise it could add a thread that has ended.
+// If memory is missing, the enumeration ends here, because it could otherwise add a thread that has ended.
 void ThreadRegistry::remember_destroyed(std::uint64_t clr_id) noexcept {
   try {
     destroyed_meanwhile_.insert(clr_id);
@@ -118,8 +118,8 @@ std::optional<ThreadRegistry::Entry> ThreadRegistry::claim(std::uint32_t os_id) 
   const auto found = by_os_id_.find(os_id);
   if (found == by_os_id_.end()) return std::nullopt;
   Known& known = threads_.find(found->second)->second;
-  // This comes before the claim is counted: the copy of the name may fail, and a claim without an owner would never
-  // end.
+  // This comes before the claim is counted, because the copy of the name may fail, and a claim without an owner would
+  // never end.
   std::optional<Entry> entry(Entry{found->second, known.name});
   ++known.claims;
   ++all_claims_;
@@ -141,12 +141,12 @@ void ThreadRegistry::glance(std::uint32_t os_id, Glance& into) noexcept {
 
 void ThreadRegistry::release(std::uint64_t clr_id) noexcept {
   SlimLock lock(lock_);
-  // A thread whose end has waited long enough is known no more.
+  // A thread whose end has waited long enough is no longer known.
   const auto found = lock ? threads_.find(clr_id) : threads_.end();
   if (found != threads_.end()) {
     Known& known = found->second;
     if (known.claims > 0) --known.claims;
-    // A thread of the list that has already ended leaves no entry behind.
+    // A thread of the list that has already ended leaves no entry.
     if (known.claims == 0 && known.os_id == 0 && known.name.empty()) threads_.erase(found);
   }
   --all_claims_;

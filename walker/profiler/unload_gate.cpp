@@ -7,12 +7,12 @@
 namespace mixwalk {
 namespace {
 
-// The longest time for which one question may hold up a module, or a GC that waits for the finalizer. A question takes
-// microseconds; it takes longer where its thread does not get the CPU.
+// The longest time for which one question may delay a module, or a GC that waits for the finalizer. A question takes
+// microseconds, or longer if its thread does not get the CPU.
 constexpr DWORD kLongestForModuleMs = 100;
 constexpr DWORD kLongestForMethodMs = 5;
 
-// Waits until no thread holds the lock. Not AcquireSRWLockExclusive: that has no time-out.
+// Waits until no thread holds the lock. It does not use AcquireSRWLockExclusive, which has no time-out.
 void wait_until_unused(SRWLOCK& lock, DWORD longest_ms) noexcept {
   const ULONGLONG end = GetTickCount64() + longest_ms;
   constexpr int kEager = 100;
@@ -30,7 +30,7 @@ bool hits_one(const Footprint& stack, const UnloadGate::Unload& unload) noexcept
   if (contains(stack.functions, unload.function)) return true;
   if (unload.size == 0) return false;
   return std::ranges::any_of(stack.code, [&](std::uint64_t address) {
-    // A return address may be the end of the code.
+    // A return address may be the end address of the code.
     return address - unload.begin <= unload.size;
   });
 }

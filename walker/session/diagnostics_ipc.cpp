@@ -29,7 +29,7 @@ std::string message(std::uint8_t command_set, std::uint8_t command, std::string_
   return out;
 }
 
-// Reads little-endian values one after another; after a failure everything fails.
+// Reads little-endian values one after another. After a failure, all further reads fail.
 class Reader {
  public:
   explicit Reader(std::string_view bytes) : bytes_(bytes) {}
@@ -53,8 +53,8 @@ class Reader {
     else bytes_.remove_prefix(bytes);
   }
 
-  // A UTF-16 string, preceded by its length in units (including the terminator), converted to UTF-8; units that are not
-  // valid UTF-16 become '?'.
+  // Reads a UTF-16 text, preceded by its length in units (including the terminator), and converts it to UTF-8. Units
+  // that are not valid UTF-16 become '?'.
   std::string text() {
     const auto units = get<std::uint32_t>();
     if (!good_ || units > bytes_.size() / 2) {

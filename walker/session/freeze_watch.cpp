@@ -51,7 +51,7 @@ int FreezeWatch::give_back(std::atomic<std::uint64_t>& slot, const LedgerEntry& 
   if (!may_resume(entry.thread) || !resumer.open(entry.thread)) return 0;
   std::uint64_t word = entry.word();
   if (!slot.compare_exchange_strong(word, entry.with(FreezeState::taking).word())) {
-    any_ = true;  // the target goes on with it
+    any_ = true;  // the target has changed it meanwhile
     return 0;
   }
   const std::uint32_t before = resume(entry.thread, resumer);

@@ -21,7 +21,7 @@ std::wstring session_pipe_name(std::uint32_t server_process_id,
 std::optional<std::uint32_t> server_of_session_pipe(std::wstring_view name) noexcept {
   if (!name.starts_with(kPrefix)) return std::nullopt;
   name.remove_prefix(kPrefix.size());
-  // One spelling for each id: no sign, no leading zero.
+  // Each id has only one spelling: no sign, no leading zero.
   if (name.empty() || name.front() == L'0') return std::nullopt;
   std::uint64_t id = 0;
   while (!name.empty() && name.front() >= L'0' && name.front() <= L'9') {

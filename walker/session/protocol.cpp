@@ -15,7 +15,7 @@ namespace {
 
 using protozero::pbf_message;
 
-// Field numbers; a message's own is its number in the outer one.
+// Field numbers. The number of a message is that of its field in the outer message.
 enum class Outer : protozero::pbf_tag_type {
   hello = 1, dump_request = 2, detach_request = 3, function = 4, module = 5, thread = 6,
   dump_done = 7, detached = 8, record_request = 9, stop_request = 10, recorded_bytes = 11,

@@ -58,7 +58,7 @@ bool RecordingPieces::cut() {
 }
 
 bool RecordingPieces::end() {
-  // Where nothing came after the last piece, no further piece is made; an empty recording has one piece.
+  // If nothing came after the last piece, no further piece is made. An empty recording has one piece.
   if (!writer_ && piece_ > 0 && collector_.recording().dropped == 0) return true;
   if (!writer_ && !begin()) return false;
   return writer_->end(collector_.recording());

@@ -22,7 +22,7 @@ struct DetachMeaning {
 // The possible results of an attach, from the sources of the runtime: its diagnostics port (ds-profiler-protocol.c,
 // ds-types.h), LoadProfiler (profilinghelper.cpp), SetEventMask. The names are those of corerror.h.
 constexpr AttachMeaning kAttach[] = {
-    // CORPROF_E_NOT_YET_AVAILABLE: the port answers before the runtime has started.
+    // CORPROF_E_NOT_YET_AVAILABLE: the port answers, but the runtime has not started yet.
     {0x8013135B, ExitCode::not_started,
      "the .NET runtime of {} is still starting; try again in a moment"},
     // CORPROF_E_UNSUPPORTED_CALL_SEQUENCE
@@ -42,7 +42,7 @@ constexpr AttachMeaning kAttach[] = {
     {0x8013136F, ExitCode::refused,
      "the .NET runtime of {} allows what mixwalk.dll needs only to a profiler that it started with: "
      "start the program with \"mixwalk dump -- PROGRAM\""},
-    // CORPROF_E_RUNTIME_UNINITIALIZED: before its profiling part is up, and once it shuts down.
+    // CORPROF_E_RUNTIME_UNINITIALIZED: the runtime's profiling part is not ready yet, or the runtime shuts down.
     {0x80131371, ExitCode::not_started,
      "the .NET runtime of {} is just starting or just ending; try again in a moment"},
     // CORPROF_E_PROFILER_CANCEL_ACTIVATION
@@ -82,7 +82,7 @@ constexpr AttachMeaning kAttach[] = {
     {0x80070241, ExitCode::refused,
      "{} loads only DLLs that are signed, and mixwalk.dll is not"},
     {0x8007000E, ExitCode::no_memory, "{} has no memory left for mixwalk.dll"},
-    // mixwalk.dll itself.
+    // Results of mixwalk.dll itself.
     {0x80070057, ExitCode::refused,
      "the mixwalk.dll that {} loaded does not understand its orders: it is not of this version of "
      "mixwalk"},

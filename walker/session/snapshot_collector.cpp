@@ -7,8 +7,8 @@
 namespace mixwalk {
 namespace {
 
-// Limits for what a target can make mixwalk.exe keep in memory. A process has hundreds of modules and threads, and a
-// dump some ten thousand different functions.
+// Limits for the data that a target can make mixwalk.exe keep in memory. A process has hundreds of modules and threads,
+// and a dump some ten thousand different functions.
 constexpr std::size_t kMaxModules = 100'000;
 constexpr std::size_t kMaxThreads = 100'000;
 constexpr std::size_t kMaxFunctions = 1'000'000;

@@ -30,7 +30,7 @@ enum class RunField : protozero::pbf_tag_type {
   position = 1, end = 2, why = 3, first_frame = 4, frame_count = 5,
 };
 
-// `target`: the number of frame.target among the thread's, from 1; 0 if none.
+// `target`: the number of frame.target among the thread's targets, from 1 on; 0 if the frame has none.
 void put(MessageBuilder<FrameField>& out, const Frame& frame, std::uint32_t target) {
   out.add_uint32(FrameField::kind, to_number(frame.kind));
   out.add_uint32(FrameField::trust, to_number(frame.trust));
@@ -47,7 +47,7 @@ void put(MessageBuilder<FrameField>& out, const Frame& frame, std::uint32_t targ
   out.add_uint32(FrameField::il_offset, frame.il.offset);
 }
 
-// The received targets of a thread's stubs. A message could name a long target in each of a million frames: copies
+// The received targets of a thread's stubs. A message could name a long target in each of a million frames, so copies
 // beyond kMaxBytes are left out.
 class ReceivedTargets {
  public:
@@ -114,13 +114,13 @@ Run get_run(pbf_message<RunField> in) {
   return run;
 }
 
-// The targets of a thread's stubs, each once: a recursion through a stub has tens of thousands of frames. Targets
-// beyond kMaxTargetBytes are left out, since a receiver would refuse a message that is too long.
+// The targets of a thread's stubs, each once, because a recursion through a stub has tens of thousands of frames.
+// Targets beyond kMaxTargetBytes are left out, since a receiver would refuse a message that is too long.
 class TargetNumbers {
  public:
   static constexpr std::size_t kMaxTargetBytes = 1 << 20;
 
-  // 0 if the frame has no target, or it is left out. `is_new`: its text has to be sent.
+  // Returns 0 if the frame has no target, or if the target is left out. `is_new`: its text has to be sent.
   std::uint32_t number(const std::string& target, bool& is_new) {
     is_new = false;
     if (target.empty()) return 0;
@@ -136,7 +136,7 @@ class TargetNumbers {
   std::size_t bytes_ = 0;
 };
 
-// Throws where an index inside the stack is invalid, so that later code need not check.
+// Throws if an index inside the stack is invalid, so that later code need not check.
 void check_indices(const Stack& stack) {
   const auto runs = static_cast<std::int64_t>(stack.runs.size());
   for (const Frame& frame : stack.frames) {

@@ -16,7 +16,7 @@ std::string quoted(const std::string& argument) {
       ++backslashes;
       continue;
     }
-    // Backslashes stand for themselves unless a quote follows them: then each is doubled, and one more escapes the
+    // Backslashes are literal unless a quote follows them. Before a quote each is doubled, and one more escapes the
     // quote.
     text.append(c == '"' ? backslashes * 2 + 1 : backslashes, '\\');
     backslashes = 0;

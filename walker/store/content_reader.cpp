@@ -43,7 +43,7 @@ Value& add(std::vector<Value>& table, std::size_t limit, const char* why) {
   return table.emplace_back();
 }
 
-// A packed column of a chunk, walked with others of the same length.
+// A packed column of a chunk, which is walked together with others of the same length.
 template <class Iterator>
 class Column {
  public:
@@ -66,7 +66,7 @@ using Sint32Column = Column<protozero::pbf_reader::const_sint32_iterator>;
 using Uint64Column = Column<protozero::pbf_reader::const_uint64_iterator>;
 using Sint64Column = Column<protozero::pbf_reader::const_sint64_iterator>;
 
-// The fields of a chunk come in any order: what refers to others is looked at once all are there.
+// The fields of a chunk come in any order, so fields that refer to others are read once all of them are there.
 struct Columns {
   Uint32Column node_caller;
   Sint32Column node_frame;
@@ -147,14 +147,14 @@ void add_nodes(Columns& columns, Recording& recording, std::vector<std::uint32_t
   }
 }
 
-// From the number of a column, 0 meaning none.
+// An index from the number in a column, in which 0 means none.
 std::uint32_t index_or_none(std::uint32_t plus_one, std::size_t size, const char* why) {
   require(plus_one <= size, why);
   return plus_one - 1;
 }
 static_assert(std::uint32_t{0} - 1 == Recording::kNone);
 
-// None of them may be older than `before`.
+// No sample may be older than `before`.
 void add_samples(Columns& columns, Recording& recording, std::uint64_t before) {
   const std::size_t rows = columns.sample_time.rows();
   const bool detailed = columns.sample_detail.rows() != 0;
@@ -206,7 +206,7 @@ std::string_view ContentReader::read_header(std::string_view content) {
         default: in.skip();
       }
     }
-    // A chunk may say otherwise.
+    // A chunk may overwrite this.
     if (recording_.event == SampleEvent::dump) recording_.locks_missing = "the file does not say";
     require(version != 0, "it has no version");
     require(version <= layout::kVersion, "a later version of mixwalk wrote it");

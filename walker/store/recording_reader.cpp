@@ -45,7 +45,7 @@ ReadRecording read_recording(std::string_view bytes) {
       case layout::File::header: why = reader.read_header(next.record.content); break;
       case layout::File::chunk: why = reader.read_chunk(next.record.content); break;
       case layout::File::footer: why = reader.read_footer(next.record.content); break;
-      default: break;  // other kinds are those of a later mixwalk, and may be skipped
+      default: break;  // other kinds are those of a later mixwalk, and are skipped
     }
     if (!why.empty()) return refused(nonsense(next.record.kind, records.cut().chunks, why));
   }

@@ -11,9 +11,9 @@ namespace mixwalk {
 namespace {
 
 
-// A chunk is written when it has this many bytes. A torn file loses at most that much, and one long name.
+// A chunk is written when it has this many bytes. A torn file loses at most this much, and one long name.
 constexpr std::size_t kFullBytes = 1 << 20;
-// Packed columns are written so many at once.
+// Packed columns are written in parts of this many values.
 constexpr std::size_t kColumnLength = 1 << 16;
 
 template <class Enum>
@@ -22,7 +22,7 @@ std::uint32_t number(Enum value) {
 }
 
 // A reader assumes zero for a missing field, so zero is not written. Rows of tables have their first field
-// nevertheless: protozero leaves out a message without any fields, and the row's position counts.
+// nevertheless, because protozero leaves out a message without any fields, while the position of a row has a meaning.
 template <class Field>
 void add(MessageBuilder<Field>& out, Field field, std::uint64_t value) {
   if (value != 0) out.add_uint64(field, value);
@@ -61,7 +61,7 @@ void add(MessageBuilder<Field>& out, Field field, const Lock& lock) {
   }
 }
 
-// One packed column: `value(i)` of each of the rows.
+// Writes one packed column, with `value(i)` of each of the rows.
 template <class Packed, class Value>
 void add_column(MessageBuilder<layout::Chunk>& out, layout::Chunk field, std::size_t rows,
                 Value value) {
@@ -69,7 +69,7 @@ void add_column(MessageBuilder<layout::Chunk>& out, layout::Chunk field, std::si
   for (std::size_t i = 0; i < rows; ++i) column.add_element(value(i));
 }
 
-// An index or none, as a number that is small.
+// An index or none as a small number.
 std::uint32_t plus_one(std::uint32_t index) { return index + 1; }
 static_assert(Recording::kNone + 1 == 0);
 
@@ -208,7 +208,7 @@ void RecordingWriter::add_tables(const Recording& recording) {
   }
   for (; details_ < recording.details.size(); ++details_) {
     const std::string& text = recording.details[details_];
-    out.add_bytes(Chunk::detail, text.data(), text.size());  // also an empty one: its place counts
+    out.add_bytes(Chunk::detail, text.data(), text.size());  // also if it is empty, because its position has a meaning
     flush_full();
   }
 }
@@ -254,7 +254,7 @@ void RecordingWriter::add_frames(const Recording& recording) {
     {
       MessageBuilder<FrameField> inner(out, Chunk::frame);
       inner.add_uint64(FrameField::kind, number(frame.kind));
-      // Earlier readers know the one kind of guess.
+      // Earlier readers know only one kind of guess.
       const bool by_frame_pointer = frame.trust == Trust::frame_pointer;
       add(inner, FrameField::trust, number(by_frame_pointer ? Trust::scan : frame.trust));
       add(inner, FrameField::by_frame_pointer, by_frame_pointer);
@@ -295,7 +295,7 @@ void RecordingWriter::add_nodes(const Recording& recording) {
       return static_cast<std::int32_t>(nodes[i].frame - std::exchange(before, nodes[i].frame));
     });
     nodes_ += rows;
-    if (nodes_ < recording.nodes.size()) flush();  // a chunk has each column once
+    if (nodes_ < recording.nodes.size()) flush();  // a chunk may have each column only once
   }
 }
 
@@ -330,7 +330,7 @@ void RecordingWriter::add_samples(const Recording& recording) {
   }
 }
 
-// How far the recording has come, for readers of a truncated file.
+// Writes how far the recording has progressed, for readers of a truncated file.
 void RecordingWriter::add_progress(const Recording& recording) {
   MessageBuilder<layout::Chunk> out(chunk_);
   if (recording.duration_ns != std::exchange(duration_ns_, recording.duration_ns)) {

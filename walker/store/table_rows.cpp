@@ -123,7 +123,7 @@ Recording::ThreadInfo get_thread(pbf_message<ThreadField> in) {
       case ThreadField::clr_id: thread.clr_id = in.get_uint64(); break;
       case ThreadField::name: thread.name = in.get_bytes(); break;
       case ThreadField::created: thread.created = in.get_uint64(); break;
-      // And one: 0 is a time too.
+      // The value plus one, because 0 is a time too.
       case ThreadField::cpu:
         if (const std::uint64_t cpu = in.get_uint64(); cpu != 0) thread.cpu = cpu - 1;
         break;
@@ -166,7 +166,7 @@ Recording::EarlierDump get_earlier_dump(pbf_message<EarlierDumpField> in, TableR
         for (const std::uint64_t cpu : in.get_packed_uint64()) {
           require(room.cpu_times != 0, "there are too many processor times");
           --room.cpu_times;
-          dump.cpu.push_back(cpu == 0 ? std::nullopt : std::optional(cpu - 1));  // and one, as of a thread
+          dump.cpu.push_back(cpu == 0 ? std::nullopt : std::optional(cpu - 1));  // the value plus one, as for a thread
         }
         break;
       case EarlierDumpField::lock: dump.locks.push_back(get_lock(in.get_message(), room)); break;
@@ -179,7 +179,7 @@ Recording::EarlierDump get_earlier_dump(pbf_message<EarlierDumpField> in, TableR
 
 RecordedFrame get_frame(pbf_message<FrameField> in) {
   RecordedFrame frame;
-  frame.kind = FrameKind{};  // what is missing is 0, and that is not what a new frame has
+  frame.kind = FrameKind{};  // a missing field means 0, which is not the default of RecordedFrame
   while (in.next()) {
     switch (in.tag()) {
       case FrameField::kind: frame.kind = checked(in.get_uint64(), layout::kLastKind); break;
@@ -197,7 +197,7 @@ RecordedFrame get_frame(pbf_message<FrameField> in) {
       case FrameField::address: frame.address = in.get_uint64(); break;
       case FrameField::function: frame.function = in.get_uint64(); break;
       case FrameField::module:
-        // An index plus one; whether there is such a module is checked when the whole chunk has been read.
+        // An index plus one. Whether there is such a module is checked when the whole chunk has been read.
         frame.module = static_cast<std::int32_t>(std::min(in.get_uint64(), kNoModule)) - 1;
         break;
       case FrameField::displacement: frame.displacement = in.get_uint64(); break;

@@ -9,8 +9,8 @@ namespace mixwalk {
 namespace {
 
 // The limit for frames between the top of a stack and its first managed frame. Longer leaf runs exist (deep native
-// recursion), but a walk that long is not worth the freeze: the sample then gets no seed, and the copy engine walks the
-// stack all the same.
+// recursion), but a walk that long is not worth the freeze. The sample then gets no seed, and the copy engine walks the
+// stack nevertheless.
 constexpr int kMaxLeafFrames = 512;
 
 // Walks from the top of the copy to the topmost managed frame. The frozen stack is read only once. The images' .pdata
@@ -19,9 +19,9 @@ class LeafWalk final : OutsideMemory {
  public:
   LeafWalk(const CaptureView& view, RawSample& sample) noexcept : view_(view), sample_(sample) {}
 
-  // The registers of the topmost managed frame; nothing where no managed frame was found, or where the CLR may not be
-  // asked about one (clr_allowed()). A frame that a guess led to does not count: a wrong seed makes the CLR read wild
-  // memory.
+  // The registers of the topmost managed frame. Returns nothing if no managed frame was found, or if the CLR may not be
+  // asked about one (clr_allowed()). A frame that a guess led to does not count, because a wrong seed makes the CLR
+  // read wild memory.
   std::optional<Registers> find_seed() noexcept {
     TableUnwindStep step(view_.modules, view_.code, sample_.stack, *this);
     Cursor frame{.registers = sample_.context};
@@ -32,7 +32,7 @@ class LeafWalk final : OutsideMemory {
       const ModuleSpan* module = view_.modules.find(ip);
       if (module != nullptr) at_risk_ = at_risk_ || is_risk(*module, i == 0);
       if (at_risk_ && !view_.ask_at_risk && !clr_allowed()) return std::nullopt;
-      // For an image without managed code the CLR need not be asked; for everything else only the CLR knows.
+      // If an image has no managed code, the CLR need not be asked; for all other addresses only the CLR knows.
       if (module == nullptr || module->has_managed_code) {
         if (!clr_allowed()) return std::nullopt;
         if (ip != 0 && view_.managed->is_managed(ip)) {
@@ -46,15 +46,15 @@ class LeafWalk final : OutsideMemory {
     return std::nullopt;
   }
 
-  // Outside the images only the CLR knows what is code, and only of its own.
+  // Outside the images only the CLR knows which memory is code, and only for its own code.
   MemoryKind kind(std::uint64_t address) noexcept override {
     return address != 0 && clr_allowed() && view_.managed->is_managed(address)
                ? MemoryKind::code
                : MemoryKind::unknown;
   }
 
-  // Whether the CLR may be called while this thread is frozen. This is decided at the first call, by what the walk has
-  // seen until then.
+  // Whether the CLR may be called while this thread is frozen. This is decided at the first call, by the frames that
+  // the walk has seen until then.
   bool clr_allowed() noexcept {
     if (!decided_) {
       decided_ = true;
@@ -124,7 +124,7 @@ void capture(ThreadControl& thread, std::uint64_t clr_thread, const CaptureView&
     }
     sample.overdue = thread.overdue();
   }
-  // Where a supervisor ended the freeze, this thread may have continued much later, and the frozen thread may have been
+  // If a supervisor ended the freeze, this thread may have continued much later, and the frozen thread may have been
   // resumed before it had stopped.
   const std::uint64_t ended = sample.overdue ? thread.last_frozen_ns() : thread.now_ns();
   sample.frozen_ns = ended > frozen_since ? ended - frozen_since : 0;

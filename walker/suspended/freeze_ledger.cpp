@@ -41,7 +41,7 @@ bool LedgerFreeze::walk_takes_again() noexcept {
 void LedgerFreeze::end() noexcept {
   std::atomic<std::uint64_t>* const slot = slot_.exchange(nullptr);
   if (slot == nullptr) return;
-  // The turn is kept, so that the next suspension of this thread gives another word.
+  // The turn is kept, so that the word of the next suspension of this thread is different.
   slot->store(LedgerEntry{0, entry_.turn, FreezeState::empty}.word(), std::memory_order_release);
 }
 

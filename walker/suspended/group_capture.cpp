@@ -31,7 +31,7 @@ class GroupCapture {
   void read_registers(std::size_t place) noexcept {
     GroupMember& member = members_[place];
     if (!member.suspended) return;
-    // A thread that runs again would only make this wait once more.
+    // A resumed thread is not read, because this would only have to wait again until it stops.
     if (group_.overdue(place)) return mark_late(member.sample);
     const std::uint64_t started = group_.now_ns();
     const bool stopped = group_.read_registers(place, member.sample.context);
@@ -54,7 +54,7 @@ class GroupCapture {
     } else {
       sample.fault = CaptureFault::no_room;
     }
-    // Asked last: threads whose copies were made before the group was resumed were frozen while they were copied.
+    // overdue() is asked last: copies that were made before the group was resumed are of frozen threads.
     if (group_.overdue(place)) mark_late(sample);
   }
 
@@ -64,7 +64,7 @@ class GroupCapture {
     group_.resume(place);
     member.suspended = false;
     RawSample& sample = member.sample;
-    // The supervisor resumes all of them, including those that were copied before.
+    // The supervisor resumes all threads, including those that were copied before.
     const std::uint64_t now = group_.now_ns(), last_frozen = group_.last_frozen_ns();
     const std::uint64_t ended = last_frozen != 0 ? std::min(now, last_frozen) : now;
     const std::uint64_t under_way = ended > member.suspended_ns ? ended - member.suspended_ns : 0;
@@ -77,8 +77,8 @@ class GroupCapture {
     sample.overdue = true;
   }
 
-  // The stacks follow each other in the arena. The first one gets the whole arena, and is cut where that is too little:
-  // no later moment has more room for it.
+  // The stacks follow each other in the arena. The first one gets the whole arena, and is cut if that is too small,
+  // because no later moment has more room for it.
   bool take_buffer(RawSample& sample, std::uint64_t bytes) noexcept {
     constexpr std::size_t kAlignment = 16;  // StackCopy keeps the alignment of Rsp
     const std::uint64_t wanted = bytes + 2 * kAlignment;
@@ -92,7 +92,7 @@ class GroupCapture {
 
   ThreadGroup& group_;
   std::span<GroupMember> members_;
-  std::span<std::byte> arena_;  // what is left of it
+  std::span<std::byte> arena_;  // the rest of the arena
   bool used_ = false;
   const MemoryReader& stack_;
 };
@@ -105,7 +105,7 @@ std::uint64_t capture_group(ThreadGroup& group, std::span<GroupMember> members,
   const std::uint64_t started = group.now_ns();
   group.begin();
   capture.suspend_all(suspending_ns);
-  // Every thread stands before the first is copied.
+  // All threads must have stopped before the first one is copied.
   for (std::size_t i = 0; i < members.size(); ++i) capture.read_registers(i);
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (members[i].sample.fault == CaptureFault::none) capture.copy(i);

@@ -4,7 +4,7 @@
 
 namespace mixwalk {
 
-// %LOCALAPPDATA%: for data of this machine that is not copied to others with the user's profile.
+// %LOCALAPPDATA% is for data of this machine that is not copied to others with the user's profile.
 std::filesystem::path default_spool_folder() {
   const wchar_t* const local = _wgetenv(L"LOCALAPPDATA");
   if (local == nullptr || !std::filesystem::path(local).is_absolute()) return {};

@@ -13,7 +13,7 @@
 namespace mixwalk {
 namespace {
 
-// Not what a link leads to.
+// Opens the path itself, even if it is a link.
 UniqueHandle open_itself(const std::filesystem::path& path) {
   return UniqueHandle(CreateFileW(path.c_str(), READ_CONTROL | WRITE_DAC | FILE_READ_ATTRIBUTES,
                                   FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
@@ -22,8 +22,8 @@ UniqueHandle open_itself(const std::filesystem::path& path) {
                                   nullptr));
 }
 
-// Returns 0, or the error. SetSecurityInfo is not used: under Wine 8 it adds the rights of the folder above, even with
-// PROTECTED_DACL_SECURITY_INFORMATION.
+// Returns 0, or the error. SetSecurityInfo is not used, because under Wine 8 it adds the rights of the folder above,
+// even with PROTECTED_DACL_SECURITY_INFORMATION.
 DWORD set_rights(HANDLE object, PSECURITY_DESCRIPTOR descriptor) {
   constexpr SECURITY_INFORMATION kWhat =
       DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION;
@@ -45,7 +45,7 @@ std::string make_private_folder(const std::filesystem::path& folder) {
   if (CreateDirectoryW(folder.c_str(), &attributes)) return {};
   if (GetLastError() != ERROR_ALREADY_EXISTS) return last_error();
 
-  // The opened folder is changed, not the name: another folder may get the name meanwhile.
+  // The opened folder is changed, not the name, because another folder may get the name meanwhile.
   const UniqueHandle there = open_itself(folder);
   if (!there) return last_error();
   BY_HANDLE_FILE_INFORMATION its{};
@@ -63,12 +63,13 @@ std::string make_private_folder(const std::filesystem::path& folder) {
   PSID user = nullptr;
   BOOL defaulted = FALSE;
   if (!GetSecurityDescriptorOwner(made.get(), &user, &defaulted)) return last_error();
-  // Administrators own what one of them creates while elevated: an earlier run may have been elevated.
+  // The group of administrators owns a folder that one of them creates while elevated, and an earlier run may have been
+  // elevated.
   if (!EqualSid(owner, user) && !IsWellKnownSid(owner, WinBuiltinAdministratorsSid)) {
     return "it belongs to another user";
   }
   if (const DWORD unset = set_rights(there.get(), made.get())) return error_text(unset);
-  // Existing files have the rights that they inherited before: each gets its own.
+  // Existing files have the rights that they inherited before, so each gets its own.
   for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end;
        at.increment(error)) {
     const UniqueHandle file = open_itself(at->path());

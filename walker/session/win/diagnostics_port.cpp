@@ -28,7 +28,7 @@ Outcome<IpcReply> ask_diagnostics_port(std::uint32_t process_id, HANDLE process,
                                        const std::string& request, const Deadline& deadline) {
   const std::wstring name = L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(process_id);
   UniqueHandle pipe;
-  // The server creates the next instance only after it has accepted the last client: until then the pipe is busy.
+  // The server creates the next instance only after it has accepted the last client. Until then the pipe is busy.
   while (true) {
     ClientPipe opened = open_client_pipe(name.c_str(), process_id);
     if (opened.other_server != 0) {
@@ -45,7 +45,7 @@ Outcome<IpcReply> ask_diagnostics_port(std::uint32_t process_id, HANDLE process,
                      "no access to the diagnostics port of process " + std::to_string(process_id)};
     }
     if (error != ERROR_PIPE_BUSY) {
-      // A process that crashes closes its port first, and ends a moment later.
+      // A process that crashes closes its port first, and ends shortly afterwards.
       const DWORD ending_ms = std::min<DWORD>(kEndingMs, deadline.remaining_ms());
       if (process != nullptr && WaitForSingleObject(process, ending_ms) == WAIT_OBJECT_0) {
         return failure_of(IoResult::exited, process_id);
@@ -58,7 +58,7 @@ Outcome<IpcReply> ask_diagnostics_port(std::uint32_t process_id, HANDLE process,
     // Folklore: the runtime creates an instance of the pipe, and only then asks to be notified of its client
     // (ds_ipc_listen in dotnet/runtime). A client that connects in between is never noticed, and from then on the port
     // accepts no client until the process ends. WaitNamedPipe wakes its caller at that very moment. Real case: a
-    // visitor after a killed one, on a busy machine, some 1 time in 40; proved by the runtime's thread, which waits for
+    // visitor after a killed one, on a busy machine, some 1 time in 40. The runtime's thread proved it: it waits for
     // the event of a pipe that is connected. Remedy: try again after a time that does not depend on the pipe's state.
     // (Test: DiagnosticsPort in hostile_peer_test.)
     Sleep(std::min<DWORD>(kBusyMs, deadline.remaining_ms()));

@@ -8,7 +8,7 @@
 namespace mixwalk {
 namespace {
 
-// Windows compares names without case, and wants the block sorted so.
+// Windows compares names without regard to case, and requires the block to be sorted in this way.
 struct NameLess {
   bool operator()(const std::wstring& left, const std::wstring& right) const {
     return CompareStringOrdinal(left.c_str(), -1, right.c_str(), -1, TRUE) == CSTR_LESS_THAN;

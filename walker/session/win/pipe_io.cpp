@@ -6,7 +6,7 @@ namespace mixwalk {
 namespace {
 
 constexpr std::size_t kMaxChunk = 1 << 20;
-// A process's pipes break a moment before it is seen to end.
+// When a process ends, its pipes break shortly before its handle is signalled.
 constexpr DWORD kEndMs = 1000;
 
 IoResult result_of(DWORD error) noexcept {
@@ -42,14 +42,14 @@ IoResult PipeIo::complete(BOOL started, DWORD& bytes, const Deadline& deadline) 
   const DWORD count = process_ == nullptr ? 1 : dll_thread_ended_ == nullptr ? 2 : 3;
   const DWORD waited = WaitForMultipleObjects(count, handles, FALSE, deadline.remaining_ms());
   if (waited != WAIT_OBJECT_0) {
-    // The buffer must not be written to after we have returned.
+    // The buffer must not be written after this function has returned.
     CancelIoEx(pipe_.get(), &overlapped_);
     if (!GetOverlappedResult(pipe_.get(), &overlapped_, &bytes, TRUE)) {
       return waited == WAIT_OBJECT_0 + 1   ? IoResult::exited
              : waited == WAIT_OBJECT_0 + 2 ? IoResult::dll_thread_ended
                                            : IoResult::timeout;
     }
-    return IoResult::ok;  // it came after all, in between
+    return IoResult::ok;  // the operation completed in between
   }
   if (!GetOverlappedResult(pipe_.get(), &overlapped_, &bytes, FALSE)) {
     return exited_or(result_of(GetLastError()));

@@ -28,7 +28,7 @@ std::string describe(std::uint32_t id, const std::string& name) {
   return "process " + std::to_string(id) + (name.empty() ? "" : " (" + name + ")");
 }
 
-// Which part of a runtime the process has loaded; unknown where its modules cannot be read.
+// The part of a runtime that the process has loaded; unknown if its modules cannot be read.
 enum class LoadedRuntime { unknown, none, host_only, framework, core, core_in_program };
 
 LoadedRuntime loaded_runtime(std::uint32_t id) {
@@ -65,8 +65,9 @@ bool is_32_bit(HANDLE process) {
   return IsWow64Process(process, &wow64) && wow64;
 }
 
-// Why a process without an open diagnostics port cannot be attached to, by the modules that it has loaded. An
-// application host that has loaded no module of .NET yet (hostfxr.dll is the first) counts as no .NET process.
+// The reason why a process without an open diagnostics port cannot be attached to, by the modules that it has loaded.
+// An application host that has loaded no module of .NET yet (hostfxr.dll is the first) counts as a process without
+// .NET.
 Failure no_port(std::uint32_t id, const std::string& name) {
   switch (loaded_runtime(id)) {
     case LoadedRuntime::core:
@@ -108,7 +109,7 @@ std::vector<ProcessEntry> list_processes() {
 
 bool has_diagnostics_port(std::uint32_t process_id) {
   const std::wstring name = L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(process_id);
-  // Waits for a free instance. For a pipe that does not exist this fails at once; a pipe that is busy exists
+  // Waits for a free instance. This fails at once for a pipe that does not exist. A pipe that is busy exists
   // nevertheless.
   return WaitNamedPipeW(name.c_str(), 1) || GetLastError() == ERROR_SEM_TIMEOUT;
 }
@@ -118,7 +119,7 @@ Outcome<AttachTarget> find_target(std::uint32_t process_id) {
   for (const ProcessEntry& entry : list_processes()) {
     if (entry.id == process_id) name = entry.name;
   }
-  // PROCESS_DUP_HANDLE: the ledger is shared with it (TargetWatch).
+  // PROCESS_DUP_HANDLE is needed to share the ledger with the process (TargetWatch).
   UniqueHandle process = open_process(
       SYNCHRONIZE | PROCESS_QUERY_LIMITED_INFORMATION | PROCESS_DUP_HANDLE, process_id);
   if (!process) {
@@ -138,7 +139,7 @@ Outcome<AttachTarget> find_target(std::uint32_t process_id) {
   }
   if (!has_diagnostics_port(process_id)) {
     Failure failure = no_port(process_id, name);
-    // What was found out about a process that was ending says nothing.
+    // The reasons that were found for a process that was ending are not reliable.
     return ended() ? has_ended : std::move(failure);
   }
   return AttachTarget{process_id, std::move(name), std::move(process)};

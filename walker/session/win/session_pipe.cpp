@@ -50,7 +50,7 @@ std::uint32_t SessionPipe::client() {
 IoResult SessionPipe::accept(const Deadline& deadline) {
   while (true) {
     const IoResult result = io().accept(deadline);
-    // Closed: a client came and has gone already.
+    // The result is `closed` if a client connected and has already disconnected.
     if (result != IoResult::ok && result != IoResult::closed) return result;
     const std::uint32_t client_id = client();
     if (client_id == GetProcessId(process_)) return result;

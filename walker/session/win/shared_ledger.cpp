@@ -25,7 +25,7 @@ std::optional<SharedLedger> SharedLedger::create() {
   return ledger;
 }
 
-// A number that is no such handle may be another handle of the program's, so it is not closed.
+// If the number is not such a handle, it may be another handle of the program, so it is not closed.
 std::optional<SharedLedger> SharedLedger::open(HANDLE section) { return map(section); }
 
 std::optional<HANDLE> SharedLedger::give_to(HANDLE target) const {

@@ -18,8 +18,8 @@
 namespace mixwalk {
 namespace {
 
-// How long mixwalk.exe waits for a detach: the runtime checks only from time to time whether all threads have left the
-// profiler.
+// How long mixwalk.exe waits for a detach. The wait is long because the runtime checks only from time to time whether
+// all threads have left the profiler.
 constexpr DWORD kLeaveMs = 10'000;
 
 std::string process_text(const AttachTarget& target) {
@@ -31,7 +31,7 @@ Failure no_memory(const AttachTarget& target) {
   return {ExitCode::no_memory, process_text(target) + " has no memory left for mixwalk.dll"};
 }
 
-// The same class for .NET (CORECLR_*) and for .NET Framework (COR_*).
+// The variables name the same class for .NET (CORECLR_*) and for .NET Framework (COR_*).
 std::vector<VariableChange> start_variables(const std::wstring& pipe, const std::wstring& dll,
                                             bool allocations) {
   std::vector<VariableChange> changes;
@@ -71,7 +71,7 @@ Failure TargetSession::failure_of(IoResult result) const {
 std::optional<Failure> TargetSession::share_ledger(const Hello& hello, const Deadline& deadline) {
   auto watch = TargetWatch::begin(target_, hello.agent_thread);
   if (!watch) {
-    // A process that is just ending may have no thread any more before it has ended itself.
+    // A process that is just ending may have no threads any more before it has ended itself.
     constexpr DWORD kEndingMs = 1'000;
     const bool ended = WaitForSingleObject(target_.process.get(), kEndingMs) == WAIT_OBJECT_0;
     return ended ? failure_of(IoResult::exited) : watch.failure();
@@ -84,7 +84,7 @@ std::optional<Failure> TargetSession::share_ledger(const Hello& hello, const Dea
   return std::nullopt;
 }
 
-// The failure that a message means where another message was expected; nothing for any other message.
+// The failure that a message reports where another message was expected. Returns nothing for any other message.
 std::optional<Failure> TargetSession::failure_in(const std::optional<Message>& message) const {
   if (!message) return std::nullopt;
   if (const auto* problem = std::get_if<Problem>(&*message)) {

@@ -6,20 +6,20 @@
 namespace mixwalk {
 namespace {
 
-// How often the ledger is looked at.
+// How often the ledger is read.
 constexpr DWORD kLookMs = 20;
-constexpr DWORD kLookAtTheEndMs = 2;  // mixwalk.exe waits for it
-// A supervisor inside the target resumes at its deadline. After this much longer, all supervisors are silent: a busy
-// machine delays them far less.
+constexpr DWORD kLookAtTheEndMs = 2;  // mixwalk.exe waits for this
+// A supervisor inside the target resumes at its deadline. If a suspension lasts this much longer, all supervisors are
+// silent, since even a busy machine delays them far less.
 constexpr std::uint64_t kMarginMs = 3'000;
 // How long a process that lost our threads may take to end.
 constexpr ULONGLONG kEndingMs = 5'000;
 // How long the agent may take to end once its pipe is closed, beyond the time of a freeze.
 constexpr ULONGLONG kLeavingMs = 500;
 
-// Returns null if the thread belongs to another process (the target may name any thread of this machine), or the access
-// is denied. The check uses a handle with a harmless right; while that handle is held, the system gives the id to no
-// other thread.
+// Returns null if the thread belongs to another process (the target may name any thread of this machine), or if the
+// access is denied. The check uses a handle with a harmless right. While that handle is held, the system gives the id
+// to no other thread.
 UniqueHandle open_thread_of(std::uint32_t process_id, DWORD access, std::uint32_t thread_id) {
   const UniqueHandle asked = open_thread(THREAD_QUERY_LIMITED_INFORMATION, thread_id);
   if (!asked) return {};
@@ -44,7 +44,7 @@ class ProcessThreads final : public ThreadResumer {
 
  private:
   std::uint32_t process_id_;
-  UniqueHandle thread_;  // opened last
+  UniqueHandle thread_;  // the thread that was opened last
 };
 
 UniqueHandle duplicate(HANDLE handle) {
@@ -63,7 +63,7 @@ Outcome<std::unique_ptr<TargetWatch>> TargetWatch::begin(const AttachTarget& tar
   }
   std::unique_ptr<TargetWatch> watch(new TargetWatch(std::move(*ledger)));
   const std::string process = "process " + std::to_string(target.id);
-  // With the rights that resuming its threads needs: a visit that could not do that is refused.
+  // The handle has the rights that resuming its threads needs, so that a visit that could not do that is refused.
   watch->agent_ = open_thread_of(target.id, SYNCHRONIZE | THREAD_SUSPEND_RESUME, agent_thread);
   if (!watch->agent_ && GetLastError() == ERROR_ACCESS_DENIED) {
     return Failure{ExitCode::no_access, "no access to the threads of " + process};
@@ -79,7 +79,7 @@ Outcome<std::unique_ptr<TargetWatch>> TargetWatch::begin(const AttachTarget& tar
   if (!watch->process_ || !watch->dll_thread_ended_ || !watch->stop_) {
     return Failure{ExitCode::internal, "cannot make an event: " + last_error()};
   }
-  // Last: a failure after this would leave an open handle in the target.
+  // This comes last, because a failure after this would leave an open handle in the target.
   const auto target_handle = watch->ledger_.give_to(target.process.get());
   if (!target_handle) {
     return Failure{ExitCode::no_access,
@@ -118,7 +118,7 @@ void TargetWatch::run() {
     freezes_.set_limit(limit_ms);
     given_back_ += freezes_.look(now, ended, threads);
     if (ended && now - ended_at >= kEndingMs) SetEvent(dll_thread_ended_.get());
-    // An agent that does not end keeps nothing suspended for longer than this.
+    // If the agent does not end, it has nothing suspended any more after this time.
     if (stopping && (ended || now - stopped_at >= kLeavingMs) && !freezes_.any()) return;
     if (stopping && now - stopped_at >= kLeavingMs + 2 * limit_ms) return;
   }

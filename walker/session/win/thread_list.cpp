@@ -16,9 +16,9 @@ namespace mixwalk {
 namespace {
 
 // The first size of the buffer for the system's list: some 80 bytes per thread and 300 per process, for all processes
-// together. Where the list is longer, the system says so.
+// together. If the list is longer, the system says so.
 constexpr ULONG kListBytes = 256 << 10;
-// Processes and threads that begin between two questions.
+// Room for processes and threads that begin between two calls.
 constexpr ULONG kMoreBytes = 64 << 10;
 constexpr int kAttempts = 8;
 constexpr NTSTATUS kInfoLengthMismatch = static_cast<NTSTATUS>(0xC000'0004);
@@ -28,7 +28,7 @@ static_assert(sizeof(SYSTEM_PROCESS_INFORMATION) == 0x100 && sizeof(SYSTEM_THREA
 
 DWORD id_of(HANDLE id) noexcept { return static_cast<DWORD>(reinterpret_cast<std::uintptr_t>(id)); }
 
-// All processes and threads of the system, as SYSTEM_PROCESS_INFORMATION. Returns null if memory is missing, or the
+// All processes and threads of the system, as SYSTEM_PROCESS_INFORMATION. Returns null if memory is missing, or if the
 // system does not give the list.
 std::unique_ptr<std::byte[]> read_processes() noexcept {
   ULONG bytes = kListBytes;
@@ -48,12 +48,12 @@ std::unique_ptr<std::byte[]> read_processes() noexcept {
 }  // namespace
 
 // Folklore: CreateToolhelp32Snapshot, which asks the system for the same list, is not used. Situation: Wine 8's
-// Thread32Next maps the whole list and unmaps it again for every thread of every process: six requests to the server.
-// Measured: 15.4 ms for 27 of our threads among 90, where this function takes 1.4 ms. A recording lists its threads
-// four times a second.
+// Thread32Next maps the whole list and unmaps it again for every thread of every process, which takes six requests to
+// the server. Measured: it takes 15.4 ms for 27 of our threads among 90, and this function takes 1.4 ms. A recording
+// lists its threads four times a second.
 std::optional<std::vector<std::uint32_t>> list_threads(std::uint32_t process_id) {
   const std::unique_ptr<std::byte[]> list = read_processes();
-  // No empty list: a dump without threads could not be told from one of a program that has none.
+  // An empty list is not returned, because a dump without threads would look like that of a program that has none.
   if (list == nullptr) return std::nullopt;
   std::vector<std::uint32_t> threads;
   for (const std::byte* at = list.get();;) {
@@ -68,7 +68,7 @@ std::optional<std::vector<std::uint32_t>> list_threads(std::uint32_t process_id)
     if (process.NextEntryOffset == 0) break;
     at += process.NextEntryOffset;
   }
-  if (threads.empty()) return std::nullopt;  // a process that runs has one
+  if (threads.empty()) return std::nullopt;  // a process that runs has at least one
   std::sort(threads.begin(), threads.end());
   return threads;
 }
@@ -81,8 +81,8 @@ using GetThreadDescription = HRESULT(WINAPI*)(HANDLE, PWSTR*);
 
 // Returns null if this Windows has no such function.
 //
-// Folklore: a static local variable that is initialised at run time ends the program where memory is missing. Its guard
-// (__cxa_guard_acquire) calls pthread_once of winpthreads, which allocates state for the calling thread; where the
+// Folklore: a static local variable that is initialised at run time ends the program if memory is missing. Its guard
+// (__cxa_guard_acquire) calls pthread_once of winpthreads, which allocates state for the calling thread. If the
 // allocation fails, it uses the state nevertheless, or calls abort(). Remedy: a variable that is initialised at compile
 // time and set later. Two threads may both set it, to the same value. (Tests: starved_test; no_winpthreads looks for
 // such guards.)

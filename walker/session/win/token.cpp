@@ -15,7 +15,7 @@ UniqueHandle token_of(HANDLE process, DWORD access) noexcept {
   return OpenProcessToken(process, access, &token) ? UniqueHandle(token) : UniqueHandle();
 }
 
-// One kind of information about a token; empty where the system has none.
+// One kind of information about a token. Empty if the system has none.
 std::vector<std::byte> information(HANDLE token, TOKEN_INFORMATION_CLASS kind) {
   DWORD bytes = 0;
   GetTokenInformation(token, kind, nullptr, 0, &bytes);
@@ -56,7 +56,7 @@ std::uint32_t integrity_of(HANDLE token) {
   return *GetSidSubAuthority(sid, *GetSidSubAuthorityCount(sid) - 1u);
 }
 
-// The privilege is the whole process's: one thread must not switch it off while another one needs it.
+// The privilege belongs to the whole process, so one thread must not switch it off while another one needs it.
 std::mutex g_debug_privilege;
 
 template <class Open>
@@ -103,13 +103,13 @@ DebugPrivilege::DebugPrivilege() noexcept
   wanted.Privileges[0].Attributes = SE_PRIVILEGE_ENABLED;
   if (!token_ || !LookupPrivilegeValueW(nullptr, SE_DEBUG_NAME, &wanted.Privileges[0].Luid)) return;
   DWORD bytes = 0;
-  // AdjustTokenPrivileges succeeds as well where there is no such privilege to be switched on.
+  // AdjustTokenPrivileges also succeeds if there is no such privilege to be switched on.
   held_ = AdjustTokenPrivileges(token_.get(), FALSE, &wanted, sizeof before_, &before_, &bytes) &&
           GetLastError() == ERROR_SUCCESS;
 }
 
 DebugPrivilege::~DebugPrivilege() {
-  // before_ holds only the privileges that were changed: none where they were on already.
+  // before_ contains only the privileges that were changed, and none if they were already on.
   if (held_ && before_.PrivilegeCount != 0) {
     AdjustTokenPrivileges(token_.get(), FALSE, &before_, 0, nullptr, nullptr);
   }

@@ -6,22 +6,21 @@
 namespace mixwalk {
 namespace {
 
-// Larger than the blocks of the low-fragmentation heap: small blocks can be allocated without the heap's lock, even
-// while another thread holds that lock. (Test: lock_holder_test.)
+// Larger than the blocks of the low-fragmentation heap, because small blocks can be allocated without the heap's lock,
+// even while another thread holds that lock. (Test: lock_holder_test.)
 constexpr SIZE_T kBlockBytes = 128 << 10;
 
-// Folklore: Wine 8's RtlLookupFunctionEntry walks the loader's list without its lock, so it faults where an image is
-// freed meanwhile. Real case: a recording of the torture program, which does nothing but load and free images, died
-// after four minutes and some 100,000 probes. Remedy: the call is guarded, like the unwinder's calls; a fault is a
-// failed probe. Proof without our DLL: fixtures/native/lookup_race.c. Test: RecordTorture, 300 s of it, runs
-// CanaryProbe.
+// Folklore: Wine 8's RtlLookupFunctionEntry walks the loader's list without its lock, so it faults if an image is freed
+// meanwhile. Real case: a recording of the torture program, which does nothing but load and free images, died after
+// four minutes and some 100,000 probes. Remedy: the call is guarded, like the unwinder's calls, and a fault is a failed
+// probe. Proof without our DLL: fixtures/native/lookup_race.c. Test: RecordTorture, which runs CanaryProbe for 300 s.
 void look_up(void* address) {
   DWORD64 base = 0;
   RtlLookupFunctionEntry(reinterpret_cast<DWORD64>(address), &base, nullptr);
 }
 
-// How long to wait for a worker that has not come back. A supervisor of its own resumes the canary after 50 ms, so that
-// what holds the worker up ends; only a worker that the program has suspended takes longer.
+// How long to wait for a worker that has not finished. Its own supervisor resumes the canary after 50 ms, so that the
+// worker is no longer blocked; only a worker that the program has suspended takes longer.
 constexpr DWORD kIdleMs = 5'000;
 
 HRESULT STDMETHODCALLTYPE first_frame_is_enough(clr::FunctionID, UINT_PTR, clr::FrameInfo, ULONG32,
@@ -50,7 +49,7 @@ void CanaryProbe::stop() noexcept {
 }
 
 bool CanaryProbe::set_canary(std::uint64_t clr_thread, DWORD thread_id) noexcept {
-  if (lost_) return false;  // the worker may still use the handle of the last one
+  if (lost_) return false;  // the worker may still use the handle of the last canary
   clr_thread_ = canary_.open(thread_id) ? clr_thread : 0;
   return clr_thread_ != 0;
 }
@@ -58,7 +57,7 @@ bool CanaryProbe::set_canary(std::uint64_t clr_thread, DWORD thread_id) noexcept
 bool CanaryProbe::wait_until_idle() noexcept {
   if (lost_) return false;
   if (!thread_ || !under_way_) return true;
-  // The program may have ended its thread, or suspended it.
+  // The program may have ended the worker's thread, or suspended it.
   const HANDLE either[] = {answered_.get(), thread_.get()};
   const DWORD waited = WaitForMultipleObjects(2, either, FALSE, kIdleMs);
   under_way_ = waited != WAIT_OBJECT_0;
@@ -67,7 +66,7 @@ bool CanaryProbe::wait_until_idle() noexcept {
 }
 
 bool CanaryProbe::passes() noexcept {
-  // The worker is still busy with a probe that took too long: the next probe would only wait behind it.
+  // If the worker is still busy with a probe that took too long, the next probe would only wait for it.
   if (clr_thread_ == 0 || !thread_ || lost_ || busy_.exchange(true)) return false;
   passed_.store(false, std::memory_order_relaxed);
   ResetEvent(answered_.get());
@@ -84,7 +83,7 @@ DWORD WINAPI CanaryProbe::run(void* self) noexcept {
 }
 
 void CanaryProbe::work() noexcept {
-  // Its answer is waited for while a thread stands.
+  // A thread is frozen while its answer is awaited.
   SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_HIGHEST);
   walk_.warm_up(info4_);
   busy_.store(false);
@@ -101,16 +100,16 @@ bool CanaryProbe::try_all() noexcept {
   void* block = HeapAlloc(GetProcessHeap(), 0, kBlockBytes);
   if (block == nullptr) return false;
   HeapFree(GetProcessHeap(), 0, block);
-  // An address that no image covers is looked up in all tables.
+  // An address that is in no image is looked up in all tables.
   return guarded_look_up(&look_up, &block) != LookUp::ended && try_canary();
 }
 
 bool CanaryProbe::try_canary() noexcept {
-  // The program had stopped this thread for so long that the canary may have ended meanwhile.
+  // The program had stopped this thread for so long that the canary's claim may be over, and the canary may have ended.
   if (lost_) return false;
   const ScopedSuspension suspension(canary_);
   Registers registers;
-  // Reading its registers is what waits until it really stands.
+  // Reading the registers waits until the thread has really stopped.
   if (!suspension || canary_.suspended_by_others() || !canary_.read_registers(registers) ||
       !supervisor_.begin_walk()) {
     return false;

@@ -8,8 +8,7 @@ static_assert(static_cast<std::uint32_t>(clr::kSnapshotInvalidThread) == kThread
 
 void ClrManagedWalk::warm_up(clr::ICorProfilerInfo4* info4) noexcept {
   if (info4 != nullptr) info4->InitializeCurrentThread();
-  // Thread 0 is the caller's own. It never ran managed code, so the walk is refused; the call itself is what counts
-  // here.
+  // Thread 0 is the caller's own. It never ran managed code, so the walk is refused; only the call itself matters here.
   static const auto ignore = [](clr::FunctionID, UINT_PTR, clr::FrameInfo, ULONG32, BYTE*,
                                 void*) STDMETHODCALLTYPE -> HRESULT { return S_FALSE; };
   info_.DoStackSnapshot(0, ignore, clr::kSnapshotRegisterContext, nullptr, nullptr, 0);
@@ -20,7 +19,7 @@ bool ClrManagedWalk::is_managed(std::uint64_t ip) noexcept {
   clr::FunctionID function = 0;
   const auto* code = reinterpret_cast<const BYTE*>(ip);
   if (info8_ != nullptr) {
-    // Null: the ReJITID is not asked for, which would take a lock of the runtime's.
+    // The last argument is null, so the ReJITID is not asked for, which would take a lock of the runtime's.
     return SUCCEEDED(info8_->GetFunctionFromIP3(code, &function, nullptr)) && function != 0;
   }
   return SUCCEEDED(info_.GetFunctionFromIP(code, &function)) && function != 0;
@@ -43,12 +42,13 @@ HRESULT STDMETHODCALLTYPE ClrManagedWalk::frame(clr::FunctionID function, UINT_P
   return S_OK;
 }
 
-// Situation: a thread that the runtime did not create ends. The runtime detaches it in its thread-end notification, and
-// reports ThreadDestroyed only later, from the finalizer; in between, DoStackSnapshot ends the process ("Fatal error.
-// 0x8013135E"). Real case: native callback threads in a program with a DLL whose DllMain takes some milliseconds at a
-// thread's end. Remedy: a detached thread has no handle any more. The detaching thread itself removes the handle, so
-// while that thread is frozen, the answer stays valid. (And while the runtime has a handle of a thread, the system
-// gives its id to no other thread: the handle is that of the thread which was assigned.) Test: foreign_threads_test.
+// Folklore. Situation: a thread that the runtime did not create ends. The runtime detaches it in its thread-end
+// notification, and reports ThreadDestroyed only later, from the finalizer. In between, DoStackSnapshot ends the
+// process ("Fatal error. 0x8013135E"). Real case: native callback threads in a program with a DLL whose DllMain takes
+// some milliseconds at a thread's end. Remedy: a detached thread has no handle any more. The detaching thread itself
+// removes the handle, so while that thread is frozen, the answer stays valid. (While the runtime has a handle of a
+// thread, the system gives its id to no other thread, so the handle is that of the thread which was assigned.) Test:
+// foreign_threads_test.
 bool ClrManagedWalk::is_attached(std::uint64_t clr_thread) noexcept {
   HANDLE handle = nullptr;
   return SUCCEEDED(info_.GetHandleFromThread(clr_thread, &handle));
@@ -57,7 +57,7 @@ bool ClrManagedWalk::is_attached(std::uint64_t clr_thread) noexcept {
 void ClrManagedWalk::walk(std::uint64_t clr_thread, const Registers* seed,
                           RawSample& sample) noexcept {
   const auto aborted = static_cast<std::uint32_t>(clr::kSnapshotAborted);
-  // No thread that runs may be walked.
+  // A running thread must not be walked.
   if (!supervisor_.begin_walk()) {
     sample.refusal = aborted;
     return;
@@ -73,7 +73,7 @@ void ClrManagedWalk::walk(std::uint64_t clr_thread, const Registers* seed,
 
 HRESULT ClrManagedWalk::snapshot(std::uint64_t clr_thread, const Registers* seed,
                                  RawSample& sample) noexcept {
-  // The walk needs the integer registers only; the rest stays zero, and says so by its flags.
+  // The walk needs only the integer registers. The rest of the context stays zero, and its flags say so.
   CONTEXT context;
   if (seed != nullptr) {
     ZeroMemory(&context, sizeof context);

@@ -36,7 +36,7 @@ ThreadGroup::Suspend GroupFreeze::suspend(std::size_t place) noexcept {
     return Suspend::ending;
   }
   if (!member.freeze.suspended(thread, before, resume_)) return Suspend::not_now;
-  // The supervisor may have resumed the group just before, and then does not look at this thread again.
+  // The supervisor may have resumed the group just before. It would not check this thread again.
   if (!overdue(place)) return Suspend::done;
   resume(place);
   return Suspend::not_now;
@@ -49,8 +49,8 @@ void GroupFreeze::resume(std::size_t place) noexcept {
     resume_(thread);
     member.freeze.resumed(false);
   }
-  // The supervisor is in its ResumeThread. Where the program has stopped the supervisor there, one ResumeThread too
-  // many does no harm: the thread is running then.
+  // The supervisor is in its ResumeThread. If the program has stopped the supervisor there, this calls ResumeThread as
+  // well. A second ResumeThread does no harm, because the thread is running then.
   while (member.freeze.being_resumed() && !heartbeat_.is_silent()) SwitchToThread();
   if (member.freeze.being_resumed()) {
     resume_(thread);
@@ -71,11 +71,11 @@ void GroupFreeze::end() noexcept {
   }
 }
 
-// This looks at the clock as well: if the program stops the supervisor, mixwalk.exe undoes the suspensions one by one,
-// and such a group must not be taken for one moment.
+// This checks the clock as well. If the program stops the supervisor, mixwalk.exe undoes the suspensions one by one,
+// and such a group must not count as one moment.
 bool GroupFreeze::overdue(std::size_t place) const noexcept {
   constexpr ULONGLONG kLateMs = 1'000;  // mixwalk.exe waits for longer than this
-  // In combination with look(): either its take() finds the suspension, or suspend() finds this phase.
+  // Works together with look(): either its take() finds the suspension, or suspend() finds this phase.
   const Phase phase = phase_of(state_.load(std::memory_order_seq_cst));
   return phase == Phase::resuming || phase == Phase::overdue ||
          GetTickCount64() - since_.load(std::memory_order_relaxed) >= deadline_ms_ + kLateMs ||

@@ -5,13 +5,13 @@
 namespace mixwalk {
 namespace {
 
-// How often the supervisor looks. A freeze ends at the latest one such step after its deadline.
+// How often the supervisor looks. A freeze ends at the latest one such period after its deadline.
 constexpr DWORD kPollMs = 10;
 constexpr SIZE_T kStackBytes = 64 << 10;
-// How much longer than the deadline a thread may stay frozen where DoStackSnapshot has been called and has not
-// suspended the thread yet. Until then DoStackSnapshot waits for nothing that the thread owns (except for the runtime's
-// stress log, which is off unless DOTNET_StressLog asks for it). So only a machine that gives the sampler no time comes
-// near this limit.
+// How much longer than the deadline a thread may stay frozen if DoStackSnapshot has been called and has not suspended
+// the thread yet. Until then DoStackSnapshot waits for nothing that the thread owns (except for the runtime's stress
+// log, which is off unless DOTNET_StressLog asks for it). So this limit is only reached on a machine that is so busy
+// that the sampler gets no time.
 constexpr DWORD kEntryMs = 1000;
 
 }  // namespace
@@ -69,7 +69,7 @@ bool Supervisor::begin_walk() noexcept {
 
 bool Supervisor::end_walk() noexcept {
   const bool was_frozen = change(Phase::walking, Phase::frozen);
-  // DoStackSnapshot itself has resumed the thread, just now.
+  // DoStackSnapshot itself has just resumed the thread.
   if (!was_frozen && change(Phase::leaving, Phase::overdue)) record_last_frozen();
   freeze_.walk_ended();
   return was_frozen && !freeze_.taken_from_outside();
@@ -79,21 +79,21 @@ bool Supervisor::walk_may_go_on() noexcept {
   if (!overdue()) return true;
   wait_for_supervisor();
   freeze_.wait_for_mixwalk_exe();
-  // DoStackSnapshot is about to resume the thread. Where the suspension that DoStackSnapshot made has already been
-  // undone, the thread is suspended once more: that ResumeThread could otherwise undo a suspension that the program has
-  // made since.
+  // DoStackSnapshot is about to resume the thread. If the suspension that DoStackSnapshot made has already been undone,
+  // the thread is suspended once more, because the ResumeThread of DoStackSnapshot could otherwise undo a suspension
+  // that the program has made since.
   if (freeze_.walk_takes_again()) {
     if (SuspendThread(target_.load(std::memory_order_relaxed)) == static_cast<DWORD>(-1)) {
       freeze_.walk_ended();
     }
-    // Still walking: so mixwalk.exe undid the suspension.
+    // If the phase is still walking, mixwalk.exe undid the suspension.
     if (!change(Phase::overdue, Phase::leaving)) change(Phase::walking, Phase::leaving);
   }
   return false;
 }
 
-// While the supervisor checks or resumes the thread, it uses our handle, so this waits; the supervisor's call to the
-// system takes a microsecond or two. If the state returned is still the supervisor's, the supervisor is silent.
+// While the supervisor checks or resumes the thread, it uses our handle, so this waits. The supervisor's call to the
+// system takes a microsecond or two. If the returned state is still the supervisor's, the supervisor is silent.
 Supervisor::State Supervisor::wait_for_supervisor() const noexcept {
   while (true) {
     const State state = state_.load(std::memory_order_acquire);
@@ -103,7 +103,7 @@ Supervisor::State Supervisor::wait_for_supervisor() const noexcept {
   }
 }
 
-// Returns false if it is in another phase.
+// Returns false if the state is in another phase.
 bool Supervisor::change(Phase from, Phase to) noexcept {
   while (true) {
     State state = wait_for_supervisor();
@@ -118,9 +118,9 @@ bool Supervisor::change(Phase from, Phase to) noexcept {
   }
 }
 
-// The program has stopped the supervisor in the middle of its work, perhaps before its ResumeThread: one ResumeThread
-// too many does no harm, since the thread is running then. Nothing is frozen until the supervisor looks again:
-// before_suspend() returns false. DoStackSnapshot is not running here.
+// The program has stopped the supervisor in the middle of its work, perhaps before its ResumeThread. This calls
+// ResumeThread, too; a second ResumeThread does no harm, since the thread is running then. Nothing is frozen until the
+// supervisor looks again, because before_suspend() returns false. DoStackSnapshot is not running here.
 void Supervisor::give_back_for_supervisor(State state) noexcept {
   if (!move(state, Phase::overdue)) return;
   record_last_frozen();
@@ -144,7 +144,7 @@ DWORD WINAPI Supervisor::run(void* self) noexcept {
 }
 
 void Supervisor::watch() noexcept {
-  // The thread runs for microseconds, and a busy machine must not delay it.
+  // The thread runs only for microseconds, and a busy machine must not delay it.
   SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_TIME_CRITICAL);
   heartbeat_.beat(GetTickCount64());
   SetEvent(running_.get());
@@ -153,8 +153,8 @@ void Supervisor::watch() noexcept {
   }
 }
 
-// Undoes our suspensions and no others: the program, a debugger or the CLR's own GC may suspend the thread as well, and
-// must resume it themselves.
+// Undoes only our suspensions. The program, a debugger or the CLR's own GC may suspend the thread as well, and must
+// resume it themselves.
 void Supervisor::look(ULONGLONG now_ms) noexcept {
   heartbeat_.beat(now_ms);
   group_.look(now_ms);
@@ -168,8 +168,8 @@ void Supervisor::look(ULONGLONG now_ms) noexcept {
 
   const HANDLE thread = target_.load(std::memory_order_relaxed);
   const bool walking = phase == Phase::walking;
-  // If the thread were resumed here, it could end, and the runtime could forget it, before DoStackSnapshot first looks
-  // at it: that would end the process ("Fatal error. 0x8013135E").
+  // If the thread were resumed here, it could end, and the runtime could forget it, before DoStackSnapshot first uses
+  // it. That would end the process ("Fatal error. 0x8013135E").
   if (walking && now_ms - since < deadline_ms_ + kEntryMs && suspend_count(thread, 2) < 2) {
     move(state, Phase::walking);
     return;
@@ -183,16 +183,17 @@ void Supervisor::look(ULONGLONG now_ms) noexcept {
   move(state, walking ? Phase::leaving : Phase::overdue);
 }
 
-// DoStackSnapshot was told to end, one look ago or more. If it has not ended, it waits for something that the thread
-// holds, or for a processor on a busy machine. Of our suspensions, only the one that DoStackSnapshot made is left: it
-// is undone here, where that lets the thread run. walk_may_go_on() makes it again before DoStackSnapshot itself resumes
+// DoStackSnapshot was told to end, at least one look ago. If it has not ended, it waits for something that the thread
+// holds, or for a processor on a busy machine. Of our suspensions, only the one that DoStackSnapshot made is left. It
+// is undone here, if that lets the thread run. walk_may_go_on() makes it again before DoStackSnapshot itself resumes
 // the thread.
 //
-// In three cases a suspension by the program is still taken for that of DoStackSnapshot. First: the program suspends
-// the thread before DoStackSnapshot does, and the deadline passes. (Waiting for a frame instead would keep each thread
-// frozen for kEntryMs whose walk waits for a lock that it holds: such a walk never reaches a frame.) Second: the
-// program suspends the thread after both suspensions were undone, and DoStackSnapshot returns without another frame.
-// Third: the program suspends the thread after DoStackSnapshot has resumed it and before DoStackSnapshot has returned.
+// In three cases a suspension by the program is wrongly undone as that of DoStackSnapshot. First: the program suspends
+// the thread before DoStackSnapshot does, and the deadline passes. (The alternative is to wait for a frame, but that
+// would keep a thread frozen for kEntryMs if its walk waits for a lock that the thread holds, because such a walk never
+// reaches a frame.) Second: the program suspends the thread after both suspensions were undone, and DoStackSnapshot
+// returns without another frame. Third: the program suspends the thread after DoStackSnapshot has resumed it and before
+// DoStackSnapshot has returned.
 void Supervisor::check_walk(State state) noexcept {
   if (!move(state, Phase::resuming)) return;
   const HANDLE thread = target_.load(std::memory_order_relaxed);

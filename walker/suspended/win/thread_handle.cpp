@@ -34,7 +34,8 @@ bool ThreadHandle::read_registers(Registers& registers) const noexcept {
 }
 
 StackLimits ThreadHandle::stack_limits() const noexcept {
-  // NT_TIB begins the TEB. The TEB of a thread that ended meanwhile may be gone: guarded.
+  // NT_TIB is the beginning of the TEB. The copy is guarded, because the TEB of a thread that ended meanwhile may no
+  // longer exist.
   NT_TIB tib;
   if (!guarded_copy(&tib, teb_, sizeof tib)) return {};
   return {reinterpret_cast<std::uint64_t>(tib.StackLimit),

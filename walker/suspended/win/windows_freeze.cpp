@@ -5,9 +5,9 @@
 namespace mixwalk {
 namespace {
 
-// THREADINFOCLASS ThreadSuspendCount; winternl.h leaves it out.
+// THREADINFOCLASS ThreadSuspendCount, which winternl.h leaves out.
 constexpr auto kThreadSuspendCount = static_cast<THREADINFOCLASS>(35);
-// mixwalk.exe needs microseconds for its ResumeThread, unless it is killed in it.
+// mixwalk.exe needs microseconds for its ResumeThread, unless it is killed during the call.
 constexpr ULONGLONG kTakingMs = 1'000;
 
 }  // namespace
@@ -21,8 +21,8 @@ ULONG suspend_count(HANDLE thread, ULONG otherwise) noexcept {
 
 // Folklore: mixwalk.exe takes suspensions that have lasted too long, and cannot tell whether SuspendThread has already
 // happened. Situation: a tool suspends the whole program for some seconds (NtSuspendProcess), with our thread just
-// before its SuspendThread; mixwalk.exe undoes the tool's suspension of the target, and ours, which came later, stayed
-// for ever. Remedy: every suspension above the count that SuspendThread found is ours. (Test: SupervisorTest,
+// before its SuspendThread. mixwalk.exe undoes the tool's suspension of the target; our suspension, which came later,
+// stayed for ever. Remedy: every suspension above the count that SuspendThread found is ours. (Test: SupervisorTest,
 // GivenBackBeforeItHadHappened.)
 bool WindowsFreeze::suspended(HANDLE thread, DWORD before, ResumeFunction resume) noexcept {
   if (LedgerFreeze::suspended()) return true;

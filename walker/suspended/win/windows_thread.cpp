@@ -10,8 +10,8 @@ bool WindowsThread::suspend() noexcept {
     return false;
   }
   suspended_before_ = before;
-  // begin() must not come before SuspendThread: a supervisor whose deadline passed between begin() and SuspendThread
-  // would resume a running thread, and the thread would then stay suspended.
+  // begin() must not be called before SuspendThread. If the deadline passed between begin() and SuspendThread, the
+  // supervisor would resume a running thread, and the thread would then stay suspended.
   return supervisor_.begin(thread_.get(), before);
 }
 
