@@ -16,10 +16,10 @@ std::uint32_t number_of(const std::string& flags, const std::string& text) {
                              "\"" + text + "\" is no number from 1 to 4294967295");
 }
 
-// The name of the validator in which an option's words lie.
+// The name of the validator that stores an option's words.
 const std::string kWords = "words";
 
-// CLI11's errors have several lines and quote what the user typed: this makes one line without control characters.
+// CLI11's errors have several lines and quote what the user typed. This makes one line without control characters.
 std::string one_line(std::string text) {
   constexpr std::size_t kMaxBytes = 400;
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -63,7 +63,7 @@ std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
   return out.str();
 }
 
-// CLI11 reads 010 as octal, which would mean another process than the user does.
+// CLI11 reads 010 as octal, which could mean another process than the user does.
 std::optional<std::uint32_t> to_number(const std::string& text) {
   std::uint32_t number = 0;
   const char* const last = text.data() + text.size();
@@ -80,7 +80,7 @@ CLI::Option* add_number(CLI::App& app, const std::string& flags,
 
 CLI::Option* add_list(CLI::App& app, const std::string& flags, std::vector<std::string>& target,
                       const std::string& help) {
-  // CLI11 would take every word that follows for another value.
+  // Without this, CLI11 would take every following word for another value.
   return app.add_option(flags, target, help)
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -109,7 +109,7 @@ std::string sentence(const CLI::ParseError& error, const CLI::App& command) {
   const std::string text = error.what();
   const std::string option = text.substr(0, text.find(':'));
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-    // CLI11 lists all that it could not place.
+    // CLI11 lists all words that it could not assign.
     const std::vector<std::string> left = command.remaining(true);
     const std::string first = left.empty() ? "" : left.front();
     return first.starts_with('-') ? "there is no option \"" + first + "\""

@@ -9,7 +9,7 @@
 namespace mixwalk {
 namespace {
 
-// How the definitions of the options denote values that are files or folders.
+// The names by which the definitions of the options denote values that are files or folders.
 constexpr std::string_view kFiles[] = {"DUMP", "FILE", "FILE…", "FILE.dmp", "IN", "OUT"};
 constexpr std::string_view kFolders[] = {"FOLDER", "PATH"};
 

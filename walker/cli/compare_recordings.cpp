@@ -14,7 +14,8 @@
 namespace mixwalk {
 namespace {
 
-// The recording as convert shows it: without the runtime's own frames of a throw, unless all frames are asked for.
+// The recording in the form in which convert shows it: without the runtime's own frames of a throw, unless all frames
+// are asked for.
 Recording shown(Recording recording, bool all) {
   if (all || recording.event != SampleEvent::exception) return recording;
   return filtered(std::move(recording), {});

@@ -24,7 +24,7 @@ std::string join(const std::vector<std::string>& parts, std::string_view between
   return text;
 }
 
-// Without the second spelling of a name (--colour): otherwise a shell could complete neither of the two names.
+// The names without the second spelling (--colour). With both, a shell could complete neither of the two.
 std::vector<std::string> offered_names(const OptionInfo& option) {
   std::vector<std::string> names;
   bool long_one = false;
@@ -82,8 +82,8 @@ std::string bash_command(const CommandInfo& command) {
          "; fi ;;\n      esac ;;\n";
 }
 
-// A PowerShell string literal. Windows PowerShell reads a script without a byte order mark in the code page of the
-// machine, so the literal is pure ASCII.
+// A PowerShell string literal. It is pure ASCII, because Windows PowerShell reads a script without a byte order mark in
+// the code page of the machine.
 std::string powershell_string(const std::string& text) {
   std::string ascii = replace_all(replace_all(text, "…", "..."), "\n", " ");
   std::erase_if(ascii, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
@@ -136,7 +136,7 @@ constexpr char kBashEnd[] = R"(    *) return ;;
 complete -F _mixwalk mixwalk mixwalk.exe
 )";
 
-// Where the script offers nothing, PowerShell offers files.
+// If the script offers nothing, PowerShell offers files.
 constexpr char kPowershellEnd[] = R"(  }
   function Offer($texts, $kind, $help, $begin = '') {
     foreach ($text in $texts) {

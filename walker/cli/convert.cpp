@@ -21,7 +21,7 @@ namespace mixwalk {
 namespace {
 
 Outcome<ReadRecording> read(const ConvertCommand& command) {
-  // Whatever else it may be, its first bytes say.
+  // The first bytes show whether it is a recording.
   const auto bytes = file_bytes(command.input, [](std::string_view first) { return first.starts_with(layout::kMagic); });
   if (!bytes) return bytes.failure();
   ReadRecording read = read_recording(*bytes);
@@ -35,11 +35,11 @@ std::optional<Failure> write(const Recording& original, const ConvertCommand& co
     exporter = std::make_unique<DumpExporter>(
         std::make_unique<TextExporter>(TextExporter::Options{.filter = command.filter}));
   }
-  // A .mixwalk file has all frames; in other formats, only recordings of exceptions have frames left out.
+  // A .mixwalk file has all frames. In other formats, only recordings of exceptions have frames left out.
   const bool whole = command.format->name == "mixwalk" || command.filter.all ||
                      original.event != SampleEvent::exception;
   const Recording shown = whole ? Recording() : filtered(original, command.filter);
-  std::optional<std::string> path;  // none means standard output
+  std::optional<std::string> path;  // no value for standard output
   std::optional<PartialFile> file;
   if (command.output != "-") file.emplace(path.emplace(command.output));
   if (file && !file->error().empty()) return unwritable_output(path, file->error());
@@ -48,7 +48,7 @@ std::optional<Failure> write(const Recording& original, const ConvertCommand& co
   return why.empty() ? std::nullopt : std::optional(unwritable_output(path, why));
 }
 
-// No other format has all that a recording has: a slip of the hand must not cost the recording.
+// No other format has all data of a recording, so a mistake in the command line must not cost the recording.
 bool would_lose_input(const ConvertCommand& command) {
   if (command.output == "-") return false;
   return command.format->name == "mixwalk" ? would_empty(command.output, command.input)

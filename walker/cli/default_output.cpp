@@ -9,7 +9,7 @@
 namespace mixwalk {
 namespace {
 
-// A program's name may be as long as a path component; with the rest the file's name must be one.
+// A program's name may be as long as a path component. Together with the rest it must still be one.
 constexpr std::size_t kMaxProgramBytes = 100;
 
 std::string extension_of(const RecordingFormat& format) {

@@ -11,7 +11,7 @@
 namespace mixwalk {
 namespace {
 
-constexpr std::size_t kMaxShown = 1000;  // bytes of a text that comes from elsewhere
+constexpr std::size_t kMaxShown = 1000;  // bytes of a text that does not come from mixwalk
 
 const char* word(DoctorLine::State state) {
   switch (state) {

@@ -33,7 +33,7 @@ ExitCode code_of(MinidumpError error) {
   return error == MinidumpError::x86 || error == MinidumpError::arm ? ExitCode::wrong_bitness : ExitCode::input;
 }
 
-// What a person must know of the dump, beside its stacks.
+// Reports the facts about the dump that a person must know, besides its stacks.
 void tell(const Minidump& dump, const std::string& file) {
   if (dump.missing_bytes() != 0) {
     report({ExitCode::ok, quoted_path(file) + " is cut off: " + std::to_string(dump.missing_bytes()) +
@@ -71,7 +71,7 @@ class DumpFileRun {
     return unmatched.empty() ? ExitCode::ok : report(missing);
   }
 
-  // Without names.
+  // The stacks, without names of native frames.
   Snapshot stacks() {
     std::string obstacle;
     const auto clr = host_.open_clr(target_, obstacle);

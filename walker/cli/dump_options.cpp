@@ -89,13 +89,13 @@ void add_dump(CLI::App& app, DumpArguments& arguments) {
 
 namespace {
 
-// A dump file is what is to be written.
+// Whether the output is a dump file.
 bool writes_minidump(const DumpArguments& arguments) {
   const std::string output = arguments.command.output.value_or("");
   return !arguments.format && ascii_lower(output).ends_with(".dmp");
 }
 
-// Returns an error, or nothing when the options are valid; then they are in `output`.
+// Returns an error, or nothing if the options are valid; `output` then has them.
 std::optional<ParseResult> finish_output(const std::optional<std::string>& format, DumpOutput& output) {
   if (format) {
     output.format = format_by_name(*format);
@@ -105,7 +105,7 @@ std::optional<ParseResult> finish_output(const std::optional<std::string>& forma
     if (output.format == nullptr) output.format = format_by_name("text");
   }
   if (auto wrong = refuse_filter(*output.format, output.filter, "dump")) return wrong;
-  if (output.calls) output.filter.all = true;  // a frame that is not shown has no call
+  if (output.calls) output.filter.all = true;  // the call of a frame that is not shown would be lost
   if (output.calls && output.format->name != "text") {
     return usage("--asm needs the format text", "dump");
   }
@@ -114,9 +114,9 @@ std::optional<ParseResult> finish_output(const std::optional<std::string>& forma
   return std::nullopt;
 }
 
-// What only mixwalk.dll can follow.
+// Options that only mixwalk.dll can follow.
 constexpr std::initializer_list<const char*> kDllOptions = {"--engine", "--probe", "--canary", "--wait", "--timeout"};
-// What is done to a process; a file stands still anyway.
+// Options about a process. They have no meaning for a file, which does not run.
 constexpr std::initializer_list<const char*> kProcessOptions = {
     "--process-id", "--name", "--after", "--at-once", "--deadline", "--outside", "--inside", "--no-locks",
     "--repeat", "--every", "--one-by-one"};
@@ -129,7 +129,7 @@ constexpr std::initializer_list<const char*> kStackOptions = {
     "--outside", "--inside", "--dac", "--thread", "--symbol-path", "--depth", "--managed-only", "--asm", "--all",
     "--color", "--at-once", "--no-locks", "--repeat", "--every", "--one-by-one"};
 
-// The first of these options that was given; null if none was.
+// The first of these options that was given, or null if none was.
 const char* first_given(const CLI::App& app, std::initializer_list<const char*> options) {
   const auto given = std::ranges::find_if(options, [&](const char* option) { return app.count(option) != 0; });
   return given == options.end() ? nullptr : *given;
@@ -185,7 +185,7 @@ namespace {
 // All dumps of a series are in memory at once, and compare reads no more than this.
 constexpr std::uint32_t kMaxRepeat = 1000;
 
-// Returns an error, or nothing when the options are valid; then they are in the command.
+// Returns an error, or nothing if the options are valid; the command then has them.
 std::optional<ParseResult> finish_series(DumpArguments& arguments) {
   DumpCommand& command = arguments.command;
   if (!arguments.repeat) {

@@ -20,7 +20,7 @@ std::optional<unsigned> two_digits(std::string_view text) {
   return value;
 }
 
-// hh:mm:ss, or dd:hh:mm:ss as dotnet-trace takes it.
+// hh:mm:ss, or dd:hh:mm:ss as in dotnet-trace.
 std::optional<std::uint32_t> clock(std::string_view text) {
   unsigned days = 0;
   constexpr std::size_t kClock = 8, kDaysAndClock = 11;

@@ -27,7 +27,7 @@
 namespace mixwalk {
 namespace {
 
-// All dumps are in memory at once.
+// The limit for dumps, since all of them are in memory at once.
 constexpr std::size_t kMaxDumps = 1000;
 
 bool is_minidump(std::string_view bytes) { return bytes.starts_with("MDMP"); }
@@ -40,12 +40,12 @@ bool is_json(std::string_view bytes) {
 
 struct Dumps {
   std::vector<Snapshot> dumps;
-  std::vector<std::string> files;  // of each
+  std::vector<std::string> files;  // for each dump
 };
 
 struct Inputs {
   Dumps dumps;
-  std::vector<NamedRecording> recordings;  // those that are no dumps
+  std::vector<NamedRecording> recordings;  // recordings that are not dumps
 };
 
 void add(Inputs& inputs, const std::string& file, Snapshot snapshot) {
@@ -75,7 +75,7 @@ std::optional<Failure> add_stored(Inputs& inputs, const std::string& file, std::
   return std::nullopt;
 }
 
-// Reads a file, whose kind its first bytes show. `over_time`: as in add_stored.
+// Reads a file. Its first bytes show which kind it is. `over_time`: as in add_stored.
 std::optional<Failure> read_file(const std::string& file, const HangHost& host, bool over_time, Inputs& inputs) {
   const auto bytes = file_bytes(file, [](std::string_view first) {
     return !is_minidump(first) && (first.starts_with(layout::kMagic) || is_json(first));
@@ -98,7 +98,7 @@ std::optional<Failure> read_file(const std::string& file, const HangHost& host, 
   return std::nullopt;
 }
 
-// Dumps, or two recordings; not both.
+// Reads dumps, or two recordings, but not both.
 std::optional<Failure> read_files(const HangCommand& command, const HangHost& host, Inputs& inputs) {
   for (const std::string& file : command.files) {
     if (auto failure = read_file(file, host, !command.single, inputs)) return failure;
@@ -119,7 +119,7 @@ std::optional<Failure> read_files(const HangCommand& command, const HangHost& ho
   return std::nullopt;
 }
 
-// Those of these numbers, in their order.
+// The dumps with these numbers, in the order of the numbers.
 Dumps picked(Dumps dumps, const std::vector<std::size_t>& numbers) {
   Dumps out;
   for (const std::size_t i : numbers) {
@@ -129,7 +129,7 @@ Dumps picked(Dumps dumps, const std::vector<std::size_t>& numbers) {
   return out;
 }
 
-// The dumps in the order of their time; dumps of the same time in the order in which they were given.
+// The dumps in the order of time. Dumps of the same time are in the order in which they were given.
 Dumps in_order(Dumps dumps) {
   std::vector<std::size_t> order(dumps.dumps.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -137,7 +137,8 @@ Dumps in_order(Dumps dumps) {
   return picked(std::move(dumps), order);
 }
 
-// Whether the code addresses are the same. Names and inlined calls are not compared: they depend on the symbols.
+// Whether the code addresses are the same. Names and inlined calls are not compared, because they depend on the
+// symbols.
 bool are_same_frames(const Stack& first, const Stack& second) {
   auto a = first.frames.begin(), b = second.frames.begin();
   while (true) {
@@ -150,8 +151,9 @@ bool are_same_frames(const Stack& first, const Stack& second) {
   }
 }
 
-// Whether both are the same dump, given twice: no two dumps of a process are of the same millisecond. A minidump has its
-// time in seconds only, and JSON may have none: there everything must be the same, including the processor times.
+// Whether both are the same dump, given twice. Two different dumps of a process are not of the same millisecond. But a
+// minidump has its time in seconds only, and JSON may have no time, so for these everything must be the same, including
+// the processor times.
 bool is_same_dump(const Snapshot& first, const Snapshot& second) {
   if (first.unix_time_ms != second.unix_time_ms) return false;
   if (first.process.id != second.process.id || first.process.path != second.process.path) return false;
@@ -164,7 +166,7 @@ bool is_same_dump(const Snapshot& first, const Snapshot& second) {
          });
 }
 
-// Why there is nothing to look at: "has no thread". Returns an empty text if there is something.
+// Why a dump contains nothing to look at: "has no thread". Returns an empty text if it contains something.
 std::string_view emptiness(const Snapshot& dump) {
   if (dump.threads.empty()) return "has no thread";
   const bool has_stack =
@@ -172,7 +174,7 @@ std::string_view emptiness(const Snapshot& dump) {
   return has_stack || !dump.locks.empty() ? "" : "has no stack of any thread";
 }
 
-// Leaves out dumps that say nothing. Returns a sentence for each.
+// Leaves out dumps without content. Returns a sentence for each.
 std::vector<std::string> drop_empty(Dumps& dumps) {
   std::vector<std::string> sentences;
   std::vector<std::size_t> kept;
@@ -188,8 +190,8 @@ std::vector<std::string> drop_empty(Dumps& dumps) {
   return sentences;
 }
 
-// Leaves out dumps that were given twice: in two copies of one dump no thread moves, so every thread would look stuck.
-// `dumps` are in the order of their time. Returns a sentence for each dump that was left out.
+// Leaves out dumps that were given twice, because in two copies of one dump no thread moves, so every thread would look
+// stuck. `dumps` are in the order of time. Returns a sentence for each dump that was left out.
 std::vector<std::string> drop_same(Dumps& dumps) {
   std::vector<std::string> sentences;
   std::vector<std::size_t> kept;
@@ -216,7 +218,8 @@ bool write(const HangCommand& command, bool colour, const Dumps& dumps, const Fi
   return write_findings_text(dumps.dumps, findings, {.colour = colour, .all = command.all, .fleet = across}, sink);
 }
 
-// A wrong command line must not overwrite an input, which may be the only copy of a dump.
+// Whether the output is one of the inputs. A wrong command line must not overwrite an input, which may be the only copy
+// of a dump.
 bool is_one_of(const std::string& output, const std::vector<std::string>& files) {
   return std::ranges::any_of(files, [&](const std::string& file) { return would_overwrite(output, file); });
 }

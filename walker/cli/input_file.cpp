@@ -15,7 +15,7 @@ Failure unreadable_file(const std::string& path, std::string_view why) {
   return {ExitCode::input, "cannot read " + quoted_path(path) + ": " + std::string(why)};
 }
 
-// This does not ask for the size first: the input may be a pipe, or may still grow.
+// This does not ask for the size first, because the input may be a pipe, or may still grow.
 Outcome<std::string> file_bytes(const std::string& name, const std::function<bool(std::string_view)>& wanted) {
   constexpr std::size_t kReadBytes = std::size_t{1} << 20;
   const std::filesystem::path path = path_of(name);

@@ -1,5 +1,5 @@
-// mixwalk where no process can be attached to: it converts and symbolises recordings, shows the stacks of dumps, and
-// compares dumps.
+// mixwalk on systems where it cannot attach to a process. It converts and symbolises recordings, shows the stacks of
+// dumps, and compares dumps.
 
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ std::unique_ptr<ClrQuestions> no_clr(const Target& target, std::string& obstacle
 }
 
 ExitCode run_dump(const DumpFileCommand& command) {
-  NoImageFiles none;  // a dump names files of the machine that it was made on
+  NoImageFiles none;  // a dump names files of the machine on which it was made
   return run(command, {.local = none,
                        .symbol_path = symbol_path_text(command.symbol_path),
                        .colour = wants_colour(command, isatty(STDOUT_FILENO) != 0),

@@ -17,7 +17,8 @@ ParseResult finish_completions(const std::string& shell) {
                "completions");
 }
 
-// "--output=", whose value CLI11 would take from the word that follows: an option, or a file to read.
+// Whether the word is "--output=" without a value. CLI11 would take the value from the next word, which is an option,
+// or a file to read.
 bool lacks_value(const std::string& word) { return word.starts_with("--") && word.find('=') == word.size() - 1; }
 
 }  // namespace
@@ -47,7 +48,7 @@ ParseResult parse_command_line(const std::vector<std::string>& arguments,
     return usage(empty->substr(0, empty->size() - 1) + " needs a value", own.front().starts_with('-') ? "" : own.front());
   }
   try {
-    std::reverse(own.begin(), own.end());  // CLI11 takes them last first
+    std::reverse(own.begin(), own.end());  // CLI11 expects the last word first
     app.parse(own);
     if (app.got_subcommand("ps")) {
       if (!program.empty()) return usage("ps takes no program", "ps");

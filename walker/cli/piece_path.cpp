@@ -10,7 +10,7 @@ namespace mixwalk {
 namespace {
 
 struct Parts {
-  std::string_view folder, stem, extension;  // all of the path, in this order
+  std::string_view folder, stem, extension;  // together they are the path, in this order
 };
 
 Parts parts_of(std::string_view path) {

@@ -28,7 +28,7 @@ const std::map<std::string, SampleEvent> kEvents = {{"allocation", SampleEvent::
                                                     {"exception", SampleEvent::exception},
                                                     {"module-load", SampleEvent::module_load}};
 
-// The name after `event`= in --on. Returns an error, or nothing when the name is valid.
+// Checks the name after `event`= in --on. Returns an error, or nothing if the name is valid.
 std::optional<ParseResult> check_name(const std::string& event, const RecordCommand& command) {
   const bool of_module = command.event == SampleEvent::module_load;
   if (command.type.empty()) {
@@ -41,7 +41,7 @@ std::optional<ParseResult> check_name(const std::string& event, const RecordComm
   return std::nullopt;
 }
 
-// Sets what triggers a sample: time, or the event of --on. Returns an error, or nothing when the options are valid.
+// Sets what triggers a sample: time, or the event of --on. Returns an error, or nothing if the options are valid.
 std::optional<ParseResult> finish_event(const RecordArguments& arguments, RecordCommand& command) {
   constexpr std::uint32_t kDefaultEvery = 1000;
   if (!arguments.on) {
@@ -85,7 +85,7 @@ std::optional<ParseResult> finish_event(const RecordArguments& arguments, Record
   return std::nullopt;
 }
 
-// Parses "3%", "0.5%", "3" to hundredths of a percent. Nothing for any other text.
+// Parses "3%", "0.5%", "3" to hundredths of a percent. Returns nothing for any other text.
 std::optional<std::uint32_t> parse_share(std::string text) {
   if (text.ends_with('%')) text.pop_back();
   const std::size_t point = std::min(text.find('.'), text.size());
@@ -101,7 +101,7 @@ std::optional<std::uint32_t> parse_share(std::string text) {
   return share <= kMaxBudget ? std::optional(share) : std::nullopt;
 }
 
-// Sets how often a sample is taken. Returns an error, or nothing when the options are valid.
+// Sets how often a sample is taken. Returns an error, or nothing if the options are valid.
 std::optional<ParseResult> finish_period(const RecordArguments& arguments, RecordCommand& command) {
   if (arguments.rate && arguments.interval) {
     return usage("give --rate or --interval, not both", "record");
@@ -128,7 +128,7 @@ std::optional<ParseResult> finish_period(const RecordArguments& arguments, Recor
   return std::nullopt;
 }
 
-// Sets where the recording goes. Returns an error, or nothing when the options are valid.
+// Sets the destination of the recording. Returns an error, or nothing if the options are valid.
 std::optional<ParseResult> finish_output(const RecordArguments& arguments,
                                          const OtelVariables& variables, RecordCommand& command) {
   if (auto wrong = finish_otlp(arguments.otlp, variables, "record", command.otlp)) return wrong;

@@ -26,7 +26,7 @@ namespace mixwalk {
 namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{1} << 20;
-// Of one record. mixwalk writes some megabytes.
+// The limit for one record. mixwalk writes records of some megabytes.
 constexpr std::size_t kMaxRecordBytes = std::size_t{1} << 30;
 constexpr std::size_t kBatchBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxShownRefused = 20;
@@ -35,10 +35,10 @@ bool is_named(const RecordedFrame& frame) noexcept {
   return !frame.name.empty() && frame.symbol != SymbolKind::function_table;
 }
 
-// A file as it comes.
+// A file that is read record by record.
 class RecordFile {
  public:
-  // `error`: empty, or why it cannot be read.
+  // error() is empty, or says why the file cannot be read.
   explicit RecordFile(const std::string& path) {
     const std::filesystem::path file = path_of(path);
     std::error_code ignored;
@@ -51,7 +51,8 @@ class RecordFile {
     if (!in_) error_ = errno_text();
   }
 
-  // The next record, valid until the next call. Where the kind is Kind::more, the file cannot be read, see error().
+  // The next record, valid until the next call. If the kind is Kind::more, the file cannot be read, and error() says
+  // why.
   RecordSequence::Next next() {
     begin_ += used_;
     used_ = 0;
@@ -65,7 +66,7 @@ class RecordFile {
     }
     return {};
   }
-  // At the end, with the bytes that are left out.
+  // To be called at the end. The result includes the bytes that are left out.
   Cut cut() {
     Cut cut = records_.cut();
     while (error_.empty()) {
@@ -79,7 +80,7 @@ class RecordFile {
   const std::string& error() const noexcept { return error_; }
   void close() { in_.close(); }
   std::size_t chunks() const noexcept { return records_.cut().chunks; }
-  // Of the last record, with the magic in front of the header.
+  // The bytes of the last record, with the magic in front of the header.
   std::string_view bytes() const { return rest().substr(0, used_); }
 
  private:
@@ -92,7 +93,7 @@ class RecordFile {
       error_ = "a record of it is larger than 1 GiB";
       return;
     }
-    // Grows in proportion to its size, so that a large record is not copied for each part of it.
+    // The buffer grows in proportion to its size, so that a large record is not copied for each part of it.
     const std::size_t wanted = std::max(kReadBytes, had);
     bytes_.resize(had + wanted);
     errno = 0;
@@ -106,12 +107,12 @@ class RecordFile {
   std::string error_;
   RecordSequence records_;
   std::string bytes_;
-  std::size_t begin_ = 0;  // of the last record
+  std::size_t begin_ = 0;  // where the last record begins
   std::size_t used_ = 0;   // bytes of the last record
   bool is_all_ = false;
 };
 
-// One recording on its way from one file to the other.
+// Symbolises one recording while it is copied from one file to the other.
 class Symbolising {
  public:
   explicit Symbolising(const SymboliseCommand& command)
@@ -130,7 +131,7 @@ class Symbolising {
  private:
   std::vector<RecordedFrame> name(RecordedFrame frame, const Module& module);
   void add_missing_line(RecordedFrame& frame, const Assembly& assembly);
-  // The record that was read last.
+  // Takes the record that was read last.
   std::optional<Failure> take(const RecordFile& in, layout::File kind, RecordingWriter& writer);
   std::optional<Failure> flush(const RecordFile& in, bool is_header, RecordingWriter& writer);
   Failure unreadable(const std::string& why) const {
@@ -142,14 +143,14 @@ class Symbolising {
   const SymboliseCommand& command_;
   LocalSymbols symbols_;
   RecordingCollector collector_;
-  std::string batch_;  // records that are not taken yet
+  std::string batch_;  // records that the collector has not got yet
   // Frames of the recording's table, which repeat in many samples.
   struct Count {
     std::uint64_t all = 0, before = 0, after = 0;
   };
   Count native_, managed_;
-  std::uint64_t inlined_ = 0;           // calls that were not there before
-  std::set<std::string> unidentified_;  // images of which nothing is known here
+  std::uint64_t inlined_ = 0;           // inlined calls that were not in the input
+  std::set<std::string> unidentified_;  // images about which this machine knows nothing
 };
 
 std::vector<RecordedFrame> Symbolising::name(RecordedFrame frame, const Module& module) {
@@ -175,8 +176,8 @@ void Symbolising::add_missing_line(RecordedFrame& frame, const Assembly& assembl
   managed_.after += frame.line != 0;
 }
 
-// Several records are handed to the collector together, since each hand-over costs time in proportion to the number of
-// threads, and a chunk may be tiny.
+// Several records are passed to the collector together, since each call costs time in proportion to the number of
+// threads, and a chunk may be very small.
 std::optional<Failure> Symbolising::take(const RecordFile& in, layout::File kind,
                                          RecordingWriter& writer) {
   const bool is_header = kind == layout::File::header;
@@ -225,7 +226,7 @@ ExitCode Symbolising::run() {
   if (!failure && !writer.end(collector_.recording()))
     failure = unwritable_output(command_.output, std::string(writer.problem()));
   if (failure) return report(out.error().empty() ? *failure : unwritable_output(command_.output, out.error()));
-  in.close();  // it may be the file that is replaced
+  in.close();  // this may be the file that is replaced
   const bool replaces = out.replaces();
   if (const std::string why = out.commit(); !why.empty()) return report(unwritable_output(command_.output, why));
   if (!cut.empty()) report({ExitCode::ok, quoted_path(command_.input) + ": " + cut});

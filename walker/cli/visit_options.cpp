@@ -13,7 +13,7 @@ const std::map<std::string, ProbePolicy> kProbes = {{"always", ProbePolicy::alwa
                                                     {"risk", ProbePolicy::risk},
                                                     {"never", ProbePolicy::never}};
 
-// One thread, as `option` names it: by its id, or by the beginning of its name.
+// Adds the thread that `option` names, by its id or by the beginning of its name.
 std::optional<ParseResult> add_thread(std::string thread, const std::string& option, const std::string& command,
                                       ThreadSelection& selection) {
   if (thread.empty()) return usage(option + " needs a name or an id", command);
@@ -34,7 +34,8 @@ void add_visit(CLI::App& app, VisitArguments& arguments, Visit& visit, const cha
   const std::string what = std::string("The process to ") + verb;
   add_number(app, "-p,--process-id", arguments.id, what)->option_text("PID");
   app.add_option("-n,--name", arguments.name, what + ", by its image's name")->option_text("NAME");
-  // Only used to say where a program's name goes: the words after "--" never reach this option.
+  // Only used for an error message about a misplaced program's name, because the words after "--" never reach this
+  // option.
   app.add_option("program", arguments.program)->group("");
   add_choice(app, "--engine", kEngines, sampling.engine,
              "auto (the default), snapshot (DoStackSnapshot, with its gaps filled) or copy (no\n"

@@ -12,7 +12,7 @@ namespace mixwalk {
 namespace {
 
 bool write(const Snapshot& snapshot, const DumpOutput& output, bool colour, CallChecker& calls, ByteSink& sink) {
-  // These show more of a snapshot than a recording keeps.
+  // These formats show more of a snapshot than a recording keeps.
   if (output.format->name == "json") return JsonExporter(output.filter).write(snapshot, sink);
   if (output.format->name == "html") return HtmlExporter(output.filter).write(snapshot, sink);
   if (output.format->name == "text") {

@@ -53,10 +53,10 @@ class Writer {
   }
 
  private:
-  // The slices under one thread id: the system reuses ids, and slices must not overlap.
+  // The slices under one thread id. The system reuses ids, but slices must not overlap.
   struct Track {
     std::uint32_t thread_id = 0;
-    std::uint32_t name_of = 0;  // its last thread
+    std::uint32_t name_of = 0;  // the last thread with this id
     std::string event_begin;
     std::vector<std::uint32_t> samples;
   };
@@ -79,7 +79,7 @@ class Writer {
     return tracks;
   }
 
-  // For each frame the event's fields that never change; frames with equal fields share one entry.
+  // Makes, for each frame, the event's fields that never change. Frames with equal fields share one entry.
   void names() {
     std::unordered_map<std::string, std::uint32_t> known;
     for (const RecordedStacks::Frame& frame : stacks_.frames()) {
@@ -106,7 +106,7 @@ class Writer {
     json_.end_object();
   }
 
-  // By hand: a long recording has some ten million of them.
+  // Events are written without JsonWriter, because a long recording has some ten million of them.
   void event(char phase, const Track& track, std::string_view time_us, std::uint32_t name) {
     text_ = track.event_begin;
     text_[kPhaseAt] = phase;
@@ -133,7 +133,7 @@ class Writer {
     const std::uint64_t twice = added(recording_.period_ns, recording_.period_ns);
     if (!last && next <= std::max(own, added(sample.time_ns, twice))) return {next, true};
     // Under load, samples come late by varying times. The next sample then stands for all of the time since this one,
-    // and nothing is missing between the two.
+    // so nothing is missing between the two.
     if (!last && next - sample.time_ns <= recording_.samples[track.samples[i + 1]].value) {
       return {next, true};
     }
@@ -150,7 +150,7 @@ class Writer {
       const Extent extent = this->extent(track, i);
       const std::string time_us = microseconds(time_ns);
       if (extent.end == time_ns) {
-        // Such a slice would not be visible; and slices that begin and end at once confuse speedscope.
+        // Such a slice would not be visible, and slices that begin and end at the same time confuse speedscope.
         if (!extent.continues) close(0, time_us);
         continue;
       }
@@ -174,7 +174,7 @@ class Writer {
   const RecordedStacks stacks_;
   JsonWriter json_;
   std::vector<std::string> fields_;
-  std::vector<std::uint32_t> name_;  // of each frame: index into fields_
+  std::vector<std::uint32_t> name_;  // for each frame, its index into fields_
   std::string text_;
 };
 

@@ -12,7 +12,7 @@
 namespace mixwalk {
 namespace {
 
-// The limit for one frame: the longest generic names of real programs stay below it.
+// The limit for one frame. The longest generic names of real programs are shorter.
 constexpr std::size_t kMaxNameBytes = 16'384;
 
 std::string escaped(std::string_view text) {
@@ -75,8 +75,8 @@ class Folded {
 
  private:
   std::vector<std::string> texts_;
-  std::vector<Recording::Node> paths_;  // frame: index into texts_
-  std::vector<std::uint32_t> path_;     // of each node
+  std::vector<Recording::Node> paths_;  // Node::frame is an index into texts_
+  std::vector<std::uint32_t> path_;     // the path of each node
 };
 
 }  // namespace

@@ -18,9 +18,9 @@ namespace {
 
 constexpr std::string_view kReset = "\x1b[0m", kBold = "\x1b[1m", kDim = "\x1b[2m";
 constexpr std::size_t kMaxName = 200;  // bytes
-// Of each list, unless all are asked for.
+// How many frames of each list are shown, unless all are asked for.
 constexpr std::size_t kFrames = 10;
-// In points: less is not shown, since it reads as 0.0.
+// The least difference that is shown, in percentage points. A smaller one would be printed as 0.0.
 constexpr double kMinPoints = 0.05;
 
 // One of the two shares of a frame that are listed.

@@ -8,9 +8,9 @@
 namespace mixwalk {
 namespace {
 
-// How much memory a snapshot of the recording would take. Counting stops at kMaxDumpBytes, so that no sum overflows.
+// How much memory a snapshot of the recording would take. Counting stops at kMaxDumpBytes, so no sum overflows.
 std::uint64_t snapshot_bytes(const Recording& recording) {
-  std::vector<std::uint64_t> stacks;  // of a node: the frames from it to the root
+  std::vector<std::uint64_t> stacks;  // for each node, the number of frames from it to the root
   stacks.reserve(recording.nodes.size());
   for (const Recording::Node& node : recording.nodes) {
     const std::uint64_t callers = node.parent == Recording::kNone ? 0 : stacks[node.parent];

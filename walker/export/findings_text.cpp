@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view kReset = "\x1b[0m", kBold = "\x1b[1m", kDim = "\x1b[2m", kRed = "\x1b[31m",
                            kCyan = "\x1b[36m";
 
-// What one screen has room for; --all shows everything.
+// The limits for one screen. With --all everything is shown.
 constexpr std::size_t kMaxName = 200, kMaxLine = 1000;  // bytes
 constexpr std::size_t kDumps = 10, kFindings = 8, kFindingThreads = 12, kGroups = 12, kThreadsOfGroup = 4;
 
@@ -111,7 +111,7 @@ class Writer {
     return text;
   }
 
-  // Where the dumps are of several processes: "  in process 4711, web1.mixwalk".
+  // If the dumps are of several processes: "  in process 4711, web1.mixwalk".
   std::string process_of(const Finding& finding) const {
     const bool several = std::ranges::any_of(findings_.dumps, [](const DumpInfo& info) { return info.process != 0; });
     if (!several || finding.threads.empty()) return {};
@@ -186,7 +186,7 @@ class Writer {
     return text;
   }
 
-  // Those that the text shows with the findings.
+  // The threads that the text shows with the findings.
   std::set<std::uint32_t> threads_of_findings() const {
     std::set<std::uint32_t> threads;
     for (std::size_t i = 0; i < std::min(findings_.findings.size(), kFindings); ++i) {
@@ -278,7 +278,7 @@ class Writer {
     return text + place(last.dump, last.thread, frame, 1, "          ");
   }
 
-  // Of threads that moved: where their last two stacks part.
+  // For threads that moved: where their last two stacks differ.
   std::string moves(const StackGroup& group) const {
     const ThreadHistory& first = findings_.threads[group.threads.front()];
     if (group.verdict != Verdict::moved || first.sightings.size() < 2) return {};
@@ -299,7 +299,7 @@ class Writer {
     }
     for (std::size_t i = 0; i < findings_.tree.size(); ++i) {
       const TreeNode& node = findings_.tree[i];
-      // Only where stacks part is there a step to the right.
+      // A node is only indented if stacks part above it.
       const bool step = node.parent != TreeNode::kNone &&
                         (callees[node.parent] > 1 || findings_.tree[node.parent].ends != 0);
       depth[i] = node.parent == TreeNode::kNone ? 0 : depth[node.parent] + (step ? 1 : 0);
@@ -314,7 +314,7 @@ class Writer {
   std::span<const Snapshot> dumps_;
   const Findings& findings_;
   const FindingsTextOptions& options_;
-  const std::vector<FrameNames> names_;  // of each dump
+  const std::vector<FrameNames> names_;  // for each dump
 };
 
 }  // namespace

@@ -14,11 +14,11 @@
 namespace mixwalk {
 namespace {
 
-// The version of the unprocessed format that belongs to kVersion; it does not matter for this document.
+// The version of the unprocessed format that corresponds to kVersion. It does not matter for this document.
 constexpr int kGeckoVersion = 33;
 constexpr int kLibraryResource = 1;
 
-// Nanoseconds as the milliseconds of the format, with all their digits.
+// Nanoseconds in the milliseconds of the format, with all their digits.
 std::string milliseconds(std::uint64_t ns) {
   return fmt::format("{}.{:06}", ns / 1'000'000, ns % 1'000'000);
 }
@@ -55,7 +55,7 @@ class Writer {
   void null_column(std::string_view name, std::size_t length) {
     column(name, length, [this](std::size_t) { json_.literal("null"); });
   }
-  // null where the value is `unknown`.
+  // Writes null if the value is `unknown`.
   template <class Value>
   void optional_column(std::string_view name, std::size_t length, Value value_of,
                        decltype(value_of(0)) unknown) {
@@ -73,7 +73,7 @@ class Writer {
   }
 
   void meta() {
-    constexpr std::uint64_t kUnknownPeriodNs = 1'000'000;  // the format wants one
+    constexpr std::uint64_t kUnknownPeriodNs = 1'000'000;  // the format requires one
     const std::uint64_t period = recording_.period_ns;
     json_.key("meta");
     json_.begin_object();
@@ -91,7 +91,7 @@ class Writer {
     json_.field("oscpu", "Windows x86_64");
     json_.field("stackwalk", 1);
     json_.field("debug", false);
-    json_.field("symbolicated", true);  // what has a name has it
+    json_.field("symbolicated", true);  // every name that is known is already there
     json_.field("usesOnlyOneStackType", true);
     json_.field("sourceCodeIsNotOnSearchfox", true);
     json_.field("keepProfileThreadOrder", true);
@@ -140,7 +140,7 @@ class Writer {
     });
   }
 
-  // Threads share all tables but their samples.
+  // Threads share all tables except their samples.
   void shared() {
     json_.key("shared");
     json_.begin_object();
@@ -264,7 +264,7 @@ class Writer {
     json_.literal("null");
     same_column("pausedRanges", 0, 0);
     json_.field("name", thread_label(thread));
-    json_.field("isMainThread", false);  // Windows knows none
+    json_.field("isMainThread", false);  // Windows has no main thread
     json_.field("pid", std::to_string(recording_.process.id));
     json_.field("tid", thread.os_id);
     sample_table(samples);

@@ -12,7 +12,8 @@
 namespace mixwalk {
 namespace {
 
-// Every image is smaller. In a damaged recording, a frame's address may lie before the image that the frame names.
+// The limit for offsets; every image is smaller. In a damaged recording, a frame's address may be before the image that
+// the frame names.
 constexpr std::uint64_t kLastRva = 0xFFFF'FFFF;
 
 bool is_in_image(const RecordedFrame& frame) { return frame.module != Frame::kNone; }
@@ -30,8 +31,8 @@ FirefoxTables::FrameRow FirefoxTables::row(const RecordedStacks::Frame& frame) {
   const RecordedFrame& recorded = *frame.frame;
   row.inline_depth = recorded.inline_depth;
   row.line = recorded.line;
-  // An address belongs to the image of the frame's function. ReadyToRun code gets no address here: when the same
-  // function is jitted again, its code lies in no image, and it must stay the same function.
+  // An address belongs to the image of the frame's function. ReadyToRun code gets no address here, because when the
+  // same function is jitted again, its code is in no image, and it must stay the same function.
   if (recorded.kind == FrameKind::native && is_in_image(recorded)) {
     const CodeAddress code{recorded.address, recorded.address_kind};
     const std::uint64_t rva = code.lookup() - module_of(recorded).base;
@@ -59,7 +60,7 @@ std::uint32_t FirefoxTables::function(const RecordedStacks::Frame& frame) {
   const auto [at, added] = function_of_.try_emplace({frame.label, file, module}, next);
   if (!added) return at->second;
   std::string name = frame.label;
-  if (native_in_image) {  // the Profiler itself puts the image before it
+  if (native_in_image) {  // the Profiler itself puts the image before the name
     name = valid_utf8(frame.frame->name);
     if (name.empty()) name = fmt::format("{:#x}", frame.frame->address - module_of(*frame.frame).base);
   }

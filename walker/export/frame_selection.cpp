@@ -7,7 +7,7 @@ FrameSelection select_frames(const FrameFilter& filter, std::span<const FrameSha
   std::size_t real = 0;
   for (std::size_t i = 0; i < frames.size(); ++i) {
     if (filter.managed_only && frames[i].kind != FrameKind::managed) continue;
-    // The frame that a call is inlined into comes behind it.
+    // The frame into which a call is inlined comes after the call.
     if (filter.depth && real >= *filter.depth) {
       selection.beyond_depth += !frames[i].inlined;
     } else {

@@ -10,7 +10,7 @@
 namespace mixwalk {
 namespace {
 
-// The meaning in zlib: the largest window, and 16 more for a gzip header instead of zlib's own.
+// These values are zlib's: the largest window, and 16 more for a gzip header instead of zlib's own.
 constexpr int kGzipWindowBits = 15 + 16;
 constexpr int kDefaultMemory = 8;
 constexpr int kUnknownSystem = 255;  // RFC 1952
@@ -26,7 +26,7 @@ struct GzipSink::Stream {
 GzipSink::GzipSink(ByteSink& sink) : sink_(sink), stream_(std::make_unique<Stream>()) {
   if (deflateInit2(&stream_->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindowBits, kDefaultMemory,
                    Z_DEFAULT_STRATEGY) != Z_OK) {
-    throw std::bad_alloc();  // the one reason there is
+    throw std::bad_alloc();  // missing memory is the only possible reason
   }
   stream_->header.os = kUnknownSystem;
   deflateSetHeader(&stream_->z, &stream_->header);
@@ -48,7 +48,7 @@ bool GzipSink::finish() { return ok_ && (ok_ = deflate({}, true)); }
 
 bool GzipSink::deflate(std::string_view bytes, bool last) {
   z_stream& z = stream_->z;
-  // zlib does not write to what it reads.
+  // zlib does not write to its input.
   z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
   z.avail_in = static_cast<uInt>(bytes.size());
   do {

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// 64-bit numbers as strings: JavaScript's numbers lose their last bits.
+// 64-bit numbers are written as strings, because JavaScript's numbers lose their last bits.
 std::string hex(std::uint64_t value) { return fmt::format("{:#x}", value); }
 
 Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
@@ -82,7 +82,7 @@ Json run_json(const Run& run, std::size_t guessed_frames) {
   return json;
 }
 
-// Of each run.
+// For each run, the number of guessed frames.
 std::vector<std::size_t> guessed_frames(const Stack& stack) {
   std::vector<std::size_t> guessed(stack.runs.size());
   for (const Frame& frame : stack.frames) {
@@ -91,7 +91,7 @@ std::vector<std::size_t> guessed_frames(const Stack& stack) {
   return guessed;
 }
 
-// FILETIME: units of 100 ns since 1601. No thread has a time before 1970.
+// FILETIME has units of 100 ns since 1601. No thread has a time before 1970.
 constexpr std::uint64_t kNsOfTick = 100, kTicksOfMs = 10'000, kTicksUntil1970 = 116'444'736'000'000'000;
 constexpr std::uint64_t kMaxTicks = ~0ull / kNsOfTick;
 
@@ -176,7 +176,7 @@ Json counters_json(const Counters& counters) {
        {CallCheck::verified, CallCheck::possible, CallCheck::no_call, CallCheck::elsewhere}) {
     json["calls"][std::string(key(call))] = counters.calls[static_cast<std::size_t>(call)];
   }
-  // A person's figure: no reader needs more places.
+  // The number is for people, so more digits are not needed.
   json["calls"]["verified_share"] = std::round(counters.calls_verified() * 1000) / 1000;
   return json;
 }
@@ -219,8 +219,8 @@ Json document(const Snapshot& snapshot, const FrameFilter& filter) {
 }  // namespace
 
 bool JsonExporter::write(const Snapshot& snapshot, ByteSink& sink) const {
-  // Names come from the target: bytes that are not UTF-8 become U+FFFD instead of an exception. The document is pure
-  // ASCII: nothing in it moves a terminal's cursor, and a shell that recodes redirected output cannot damage it.
+  // Names come from the target, so bytes that are not UTF-8 become U+FFFD instead of an exception. The document is pure
+  // ASCII, so nothing in it moves a terminal's cursor, and a shell that recodes redirected output cannot damage it.
   constexpr bool kAscii = true;
   return sink.write(
       document(snapshot, filter_).dump(1, ' ', kAscii, Json::error_handler_t::replace) + "\n");

@@ -14,10 +14,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A dump nests 6 levels. More levels would only serve to exhaust the stack.
+// The limit for nesting. A dump nests 6 levels, and more levels would only serve to exhaust the stack.
 constexpr std::size_t kMaxNesting = 32;
 
-// Whether values are nested more deeply than that. Looks at brackets outside strings, even in a text that is not JSON.
+// Whether values are nested more deeply than that. It counts brackets outside strings, even in a text that is not JSON.
 bool nests_too_deep(std::string_view text) {
   std::size_t depth = 0;
   bool quoted = false;
@@ -37,7 +37,7 @@ bool nests_too_deep(std::string_view text) {
   return false;
 }
 
-// Why a text is no valid document; thrown through the reader and caught at its end.
+// The reason why a text is not a valid document. It is thrown through the reader and caught at its end.
 struct Nonsense {
   std::string why;
 };
@@ -88,7 +88,7 @@ std::uint64_t hex_of(const Json& object, const char* name) {
   return number;
 }
 
-// The array, or an empty one where there is none.
+// The array, or an empty one if there is none.
 const Json& array_of(const Json& object, const char* name) {
   static const Json kEmpty = Json::array();
   const Json* const value = member(object, name);
@@ -108,7 +108,7 @@ const Json& object_of(const Json& object, const char* name) {
   return *value;
 }
 
-// The enumerator with that key; the first one where the key is not known.
+// The enumerator with that key, or the first one if the key is not known.
 template <class Enum>
 Enum word_of(const Json& object, const char* name, Enum last) {
   const std::string word = text_of(object, name);
@@ -118,7 +118,7 @@ Enum word_of(const Json& object, const char* name, Enum last) {
   return Enum{};
 }
 
-// An index into an array of so many; -1 means null.
+// An index into an array of `count` elements, or -1 for null.
 std::int32_t index_of(const Json& object, const char* name, std::size_t count) {
   const Json* const value = member(object, name);
   if (value == nullptr) return Frame::kNone;
@@ -170,7 +170,7 @@ Stack read_stack(const Json& json, const Snapshot& snapshot) {
   return stack;
 }
 
-// FILETIME: units of 100 ns since 1601.
+// FILETIME has units of 100 ns since 1601.
 constexpr std::uint64_t kTicksOfMs = 10'000, kMsUntil1970 = 11'644'473'600'000, kNsOfTick = 100;
 
 Thread read_thread(const Json& json, const Snapshot& snapshot) {

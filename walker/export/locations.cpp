@@ -3,13 +3,13 @@
 namespace mixwalk {
 namespace {
 
-// How deep a frame is inlined; 0 if not at all.
+// How deep a frame is inlined, or 0 if it is a real frame.
 unsigned depth(const RecordedStacks& stacks, std::uint32_t node) {
   const RecordedFrame* frame = stacks.frames()[stacks.nodes()[node].frame].frame;
   return frame == nullptr ? 0 : frame->inline_depth;
 }
 
-// The caller of a node's location: it follows the real frame into which the node is inlined.
+// The caller of a node's location, which follows the real frame into which the node is inlined.
 std::uint32_t caller_of(const RecordedStacks& stacks, std::uint32_t node,
                         std::vector<std::uint32_t>& frames) {
   frames = {stacks.nodes()[node].frame};
@@ -44,7 +44,7 @@ Locations::Locations(const RecordedStacks& stacks) {
 
 std::uint32_t Locations::intern(const RecordedStacks& stacks, std::vector<std::uint32_t> frames) {
   const auto next = static_cast<std::uint32_t>(locations_.size());
-  // Locations with inlined frames are rare; duplicates of them do no harm.
+  // Locations with inlined frames are rare, so duplicates of them do no harm.
   if (frames.size() == 1) {
     const auto [at, added] = plain_.emplace(frames.front(), next);
     if (!added) return at->second;

@@ -54,7 +54,7 @@ enum class KeyValueAndUnitField : Tag { key_strindex = 1, value = 2 };
 enum class KeyValueField : Tag { key = 1, value = 2 };
 enum class AnyValueField : Tag { string_value = 1, int_value = 3, double_value = 4 };
 
-// A table of the dictionary: messages that are kept once. 0 is the empty one.
+// A table of the dictionary, with messages that are stored once. Index 0 is the empty message.
 class Table {
  public:
   Table() { index(""); }
@@ -73,7 +73,7 @@ class Table {
   std::vector<const std::string*> messages_;
 };
 
-// A field that is 0 is left out, as in proto3: entries of a table are the same by their bytes.
+// A field that is 0 is left out, as in proto3, because entries of a table are compared by their bytes.
 class Writer {
  public:
   Writer(const Recording& recording, ImageFiles& images, const OtlpExporter::Options& options)
@@ -91,7 +91,7 @@ class Writer {
     locations();
     MessageBuilder<RequestField> out(document_);
     resource_profiles(out);
-    dictionary(out);  // last: it has all that the rest refers to
+    dictionary(out);  // last, because it contains everything that the other parts refer to
     return std::move(document_);
   }
 
@@ -201,7 +201,7 @@ class Writer {
   void resource(MessageBuilder<ResourceProfilesField>& parent) {
     MessageBuilder<ResourceField> out(parent, ResourceProfilesField::resource);
     const auto pair = [&](std::string_view name, const auto& write_value) {
-      const auto& given = options_.attributes;  // a name may stand there only once
+      const auto& given = options_.attributes;  // a name may occur only once
       if (std::ranges::find(given, name, &NameValue::name) != given.end()) return;
       MessageBuilder<KeyValueField> attribute(out, ResourceField::attributes);
       attribute.add_string(KeyValueField::key, name.data(), name.size());
@@ -270,7 +270,7 @@ class Writer {
     return id;
   }
 
-  // The stack of each sample, as the table counts them.
+  // For each sample, the index of its stack in the table.
   std::vector<std::int32_t> sample_stacks() {
     std::vector<std::int32_t> of_node(stacks_.nodes().size(), 0);
     std::vector<std::int32_t> of_sample;
@@ -297,7 +297,7 @@ class Writer {
       threads.push_back({attribute("thread.id", std::int64_t{thread.os_id}),
                          attribute("thread.name", thread_label(thread))});
     }
-    // Two recorded threads can be one thread here: a thread that began to run managed code later.
+    // Two recorded threads can be one thread here, if the thread began to run managed code later.
     const auto same = [&](std::uint32_t a, std::uint32_t b) {
       return stacks[a] == stacks[b] &&
              threads[recording_.samples[a].thread] == threads[recording_.samples[b].thread];
@@ -336,7 +336,7 @@ class Writer {
     location_table_.write(out, DictionaryField::location_table);
     functions_.write(out, DictionaryField::function_table);
     {
-      // Not the empty message: decoders also check the lengths of ids that are not set.
+      // The entry is not an empty message, because decoders also check the lengths of ids that are not set.
       MessageBuilder<LinkField> link(out, DictionaryField::link_table);
       link.add_bytes(LinkField::trace_id, std::string(16, '\0'));
       link.add_bytes(LinkField::span_id, std::string(8, '\0'));
@@ -357,7 +357,7 @@ class Writer {
   std::uint64_t begin_ns_ = 0;
   StringTable strings_;
   Table mappings_, location_table_, functions_, attributes_, stack_table_;
-  Indices mapping_, location_;  // of each module and location: its index in the table
+  Indices mapping_, location_;  // for each module and location, its index in the table
 };
 
 }  // namespace

@@ -63,7 +63,7 @@ class Writer {
 
   std::int64_t string(std::string_view text) { return strings_.index(text); }
 
-  // A document of many samples does not stand in memory whole.
+  // Writes a part, so that a document of many samples is never in memory as a whole.
   void flush_some() {
     constexpr std::size_t kBytes = 1 << 16;
     if (buffer_.size() < kBytes) return;
@@ -107,7 +107,7 @@ class Writer {
     });
   }
 
-  // An image's flags say that pprof need not look for names itself, so all of its frames must have names.
+  // An image's flags say that pprof need not look for names itself, but only if all of its frames have names.
   void mappings() {
     std::vector<bool> named(recording_.modules.size(), true);
     std::vector<bool> inlined(recording_.modules.size(), false);
@@ -191,7 +191,7 @@ class Writer {
   std::string_view leaf_kind(std::uint32_t node) const {
     const RecordedFrame* leaf = stacks_.frames()[stacks_.nodes()[node].frame].frame;
     if (leaf != nullptr) return key(leaf->kind);
-    const std::uint32_t below = stacks_.nodes()[node].parent;  // of the type that was thrown
+    const std::uint32_t below = stacks_.nodes()[node].parent;  // the type that was thrown is on top of this
     return below == Recording::kNone ? "none" : leaf_kind(below);
   }
 
@@ -238,7 +238,7 @@ class Writer {
   std::string buffer_;
   MessageBuilder<ProfileField> profile_{buffer_};
   StringTable strings_;
-  std::map<std::tuple<std::string, std::string, std::int32_t>, std::uint64_t> functions_;  // label, file, module
+  std::map<std::tuple<std::string, std::string, std::int32_t>, std::uint64_t> functions_;  // by label, file, module
   std::vector<std::uint64_t> ids_;
 };
 

@@ -24,7 +24,7 @@ RecordedStacks::RecordedStacks(const Recording& recording) : nodes_(recording.no
     frames_.push_back({frame_label(recording, frame), &frame});
   }
   keep_methods_apart(recording);
-  std::unordered_map<std::uint64_t, std::uint32_t> words;  // stack << 32 | detail: its node
+  std::unordered_map<std::uint64_t, std::uint32_t> words;  // stack << 32 | detail → its node
   leaves_.reserve(recording.samples.size());
   for (const Recording::Sample& sample : recording.samples) {
     const bool stackless = sample.stack == Recording::kNone;
@@ -50,7 +50,7 @@ RecordedStacks::RecordedStacks(const Recording& recording) : nodes_(recording.no
 // Overloads of an async method would have the same label, since the name of a state machine does not contain the
 // parameters. Only these methods keep the names that the metadata gives them.
 void RecordedStacks::keep_methods_apart(const Recording& recording) {
-  std::unordered_map<std::string_view, const std::string*> raw;  // of a label: null where there are several
+  std::unordered_map<std::string_view, const std::string*> raw;  // by label; null if several names have the label
   const auto is_managed = [](const Frame& frame) {
     return frame.frame->kind == FrameKind::managed && !frame.frame->name.empty();
   };
@@ -59,7 +59,7 @@ void RecordedStacks::keep_methods_apart(const Recording& recording) {
     const auto [at, added] = raw.try_emplace(frame.plain_label(), &frame.frame->name);
     if (!added && at->second != nullptr && *at->second != frame.frame->name) at->second = nullptr;
   }
-  std::vector<Frame*> alike;  // the labels are what the map's keys point at
+  std::vector<Frame*> alike;  // the map's keys point to the labels, so these are changed afterwards
   for (Frame& frame : frames_) {
     if (is_managed(frame) && raw.at(frame.plain_label()) == nullptr) alike.push_back(&frame);
   }
@@ -70,7 +70,7 @@ std::vector<std::uint32_t> equal_nodes(const std::vector<Recording::Node>& nodes
                                        const std::vector<std::uint32_t>& frames) {
   std::vector<std::uint32_t> equal;
   equal.reserve(nodes.size());
-  std::unordered_map<std::uint64_t, std::uint32_t> known;  // equal parent << 32 | frame: the first
+  std::unordered_map<std::uint64_t, std::uint32_t> known;  // equal parent << 32 | frame → the first such node
   for (const Recording::Node& node : nodes) {
     const std::uint32_t parent = node.parent == Recording::kNone ? node.parent : equal[node.parent];
     const std::uint64_t key = std::uint64_t{parent} << 32 | frames[node.frame];

@@ -9,7 +9,7 @@
 namespace mixwalk {
 namespace {
 
-// The frames of both recordings, and the index of each by its kind and label.
+// The frames of both recordings, and the index of each, by its kind and label.
 struct Frames {
   std::vector<FrameDifference> all;
   std::map<std::pair<char, std::string>, std::size_t> places;
@@ -21,7 +21,7 @@ struct Frames {
   }
 };
 
-// Sums are doubles: a sum of 64-bit values may be larger than 64 bits.
+// Sums are doubles, because a sum of 64-bit values may need more than 64 bits.
 double total_of(const Recording& recording) {
   double total = 0;
   for (const Recording::Sample& sample : recording.samples) total += static_cast<double>(sample.value);
@@ -32,7 +32,7 @@ void add(const Recording& recording, FrameShare FrameDifference::* side, Frames&
   const RecordedStacks stacks(recording);
   const double total = total_of(recording);
   if (total == 0) return;
-  std::vector<std::size_t> places;  // of the recording's frames
+  std::vector<std::size_t> places;  // for each frame of the recording
   places.reserve(stacks.frames().size());
   for (const RecordedStacks::Frame& frame : stacks.frames()) {
     places.push_back(frames.place(frame.frame == nullptr ? 'W' : letter(frame.frame->kind),
@@ -57,7 +57,7 @@ std::vector<FrameDifference> recording_difference(const Recording& before, const
   Frames frames;
   add(before, &FrameDifference::before, frames);
   add(after, &FrameDifference::after, frames);
-  // A table may contain frames that no stack has: a filter leaves them there.
+  // A table may contain frames that are on no stack, because a filter leaves them in the table.
   std::erase_if(frames.all, [](const FrameDifference& frame) { return frame.before.total == 0 && frame.after.total == 0; });
   return std::move(frames.all);
 }

@@ -11,7 +11,7 @@
 namespace mixwalk {
 namespace {
 
-// One frame says as much as a line that stands for it.
+// At least two frames are folded, because a single frame is as clear as a line that stands for it.
 constexpr std::size_t kMin = 2;
 
 bool has_own_name(const Frame& frame) {
@@ -37,7 +37,7 @@ bool starts_with_any(std::string_view name, auto const& beginnings) {
   return std::ranges::any_of(beginnings, [name](std::string_view begin) { return name.starts_with(begin); });
 }
 
-// The methods with which the library begins a thread of the program: .NET, and .NET Framework.
+// The methods with which the library of .NET or .NET Framework begins a thread of the program.
 bool begins_thread(std::string_view method) {
   constexpr std::array<std::string_view, 4> kBegins = {
       "System.Threading.Thread.StartCallback(", "System.Threading.Thread.StartHelper",
@@ -45,9 +45,9 @@ bool begins_thread(std::string_view method) {
   return starts_with_any(method, kBegins);
 }
 
-// Methods of the library whose work the runtime itself does, and the public methods that programmers know. The library
-// calls the runtime through internal methods ("Enter_Slowpath") that differ from version to version, so they are
-// recognised by what follows the name.
+// Methods of the library whose work the runtime itself does, with the public methods that programmers know. The library
+// calls the runtime through internal methods ("Enter_Slowpath") that differ from version to version, so only the
+// beginnings of names are compared.
 std::string_view public_name(std::string_view method) {
   struct Method {
     std::string_view begin, name;
@@ -82,7 +82,7 @@ bool is_system_wait(std::string_view name) {
   return starts_with_any(name, kWaits);
 }
 
-// Functions that only the shipped host of a program calls: other hosts use hostfxr_initialize_for_….
+// Whether only the host that is shipped with a program calls the function. Other hosts use hostfxr_initialize_for_….
 bool is_for_shipped_host(std::string_view name) { return name.starts_with("hostfxr_main"); }
 
 }  // namespace
@@ -113,7 +113,8 @@ RuntimeFrames::Part RuntimeFrames::part_of(const Frame& frame) const {
 
 std::vector<FoldedFrames> RuntimeFrames::of(const Stack& stack) const {
   const std::vector<Frame>& frames = stack.frames;
-  // The part of each frame, from the leaf on: the program's own image counts as the host below the host's frames.
+  // The part that each frame belongs to, from the leaf on. The program's own image counts as the host below the host's
+  // frames.
   std::vector<Part> parts;
   bool below_host = false;
   for (const Frame& frame : frames) {
@@ -126,11 +127,11 @@ std::vector<FoldedFrames> RuntimeFrames::of(const Stack& stack) const {
     below_host = part == Part::host && (below_host || is_for_shipped_host(frame.name));
     parts.push_back(part);
   }
-  // An inlined call belongs to the frame into which it is inlined, which follows it.
+  // An inlined call belongs to the frame into which it is inlined, which comes after it.
   for (std::size_t i = frames.size(); i-- > 1;) {
     if (frames[i - 1].inline_depth != 0) parts[i - 1] = parts[i];
   }
-  // Where the system starts a thread counts at the root only.
+  // The functions by which the system starts a thread count only at the root.
   std::size_t root = frames.size();
   const bool reaches_root = !stack.runs.empty() && stack.runs.back().end == RunEnd::root;
   while (reaches_root && root != 0 && parts[root - 1] == Part::system_start) --root;

@@ -33,7 +33,7 @@ class Writer {
   }
 
  private:
-  // Frames with equal labels in one image are one frame; otherwise every call site would be a frame of its own.
+  // Frames with equal labels in one image are one frame. Otherwise every call site would be a separate frame.
   void frames() {
     json_.key("shared");
     json_.begin_object();
@@ -70,9 +70,9 @@ class Writer {
   }
 
   // Consecutive samples of one thread with the same stack. They become one sample, since speedscope reads a stack for
-  // each. A thread that stands still for an hour has 360,000 of them at 100 Hz.
+  // each sample. A thread that waits for an hour has 360,000 of them at 100 Hz.
   struct Neighbours {
-    std::uint32_t node = 0;  // of RecordedStacks::nodes()
+    std::uint32_t node = 0;  // index into RecordedStacks::nodes()
     std::uint64_t weight = 0;
   };
 
@@ -107,7 +107,7 @@ class Writer {
     json_.end_object();
   }
 
-  // No further than the largest number.
+  // The sum, or the largest number if the sum is larger.
   static std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
     return a + std::min(b, std::numeric_limits<std::uint64_t>::max() - a);
   }
@@ -125,7 +125,7 @@ class Writer {
   const Recording& recording_;
   const RecordedStacks stacks_;
   JsonWriter json_;
-  std::vector<std::uint32_t> frame_;  // of each of the recording's: its index in the document
+  std::vector<std::uint32_t> frame_;  // for each frame of the recording, its index in the document
   std::vector<std::uint32_t> equal_;  // equal_nodes()
   std::vector<std::uint32_t> path_;
 };

@@ -22,13 +22,13 @@
 namespace mixwalk {
 namespace {
 
-// ANSI colours of the standard sixteen: readable on dark and on light grounds.
+// ANSI colours of the standard sixteen, which are readable on dark and on light backgrounds.
 constexpr std::string_view kReset = "\x1b[0m", kBold = "\x1b[1m", kDim = "\x1b[2m";
 constexpr std::string_view kManaged = "\x1b[36m", kStub = "\x1b[35m", kGap = "\x1b[31m", kLock = "\x1b[33m";
 
 std::string bounded(std::string_view text) { return printable(text, TextExporter::kMaxNameBytes); }
 
-// A name in quotes must not end them itself.
+// Quotes a name. Quotes inside the name are escaped, so that they do not end the text.
 std::string quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : bounded(text)) {
@@ -104,7 +104,7 @@ class Writer {
   }
 
  private:
-  // How the process was looked at, where that was not from inside.
+  // How the process was read, if that was not from inside.
   std::string way() const {
     std::string text;
     if (snapshot_.way == Way::outside) {
@@ -119,7 +119,7 @@ class Writer {
     return text;
   }
 
-  // How long the process stood for which threads.
+  // How long the process was frozen, and for which threads.
   std::string moments() const {
     if (snapshot_.moments.empty()) return {};
     std::vector<std::size_t> threads(snapshot_.moments.size() + 1);
@@ -166,7 +166,7 @@ class Writer {
     return text + open_runs(thread.stack);
   }
 
-  // What the thread waits for, and what it holds.
+  // The lock that the thread waits for, and the locks that it holds.
   std::string lock_lines(const Thread& thread) const {
     std::string text;
     const auto add = [&](const std::string& line) {
@@ -217,8 +217,8 @@ class Writer {
     return text.empty() ? text : " (" + text + ")";
   }
 
-  // Why a stack is not whole, each reason once: a deep stack may have thousands of runs that are open for the same
-  // reason.
+  // Why a stack is not whole. Each reason is given once, because a deep stack may have thousands of runs that are open
+  // for the same reason.
   static std::string open_runs(const Stack& stack) {
     std::map<std::pair<RunPosition, OpenReason>, std::size_t> counts;
     for (const Run& run : stack.runs) {
@@ -253,7 +253,7 @@ class Writer {
     return {};
   }
 
-  // A depth may have cut off the last of them.
+  // --depth may have cut off the last of the folded frames.
   std::string folded_line(const Stack& stack, const FoldedFrames& folded, std::size_t first,
                           std::size_t last) const {
     std::size_t real = 0;
@@ -274,7 +274,7 @@ class Writer {
                                            : mixwalk::shown_name(frame.kind, frame.name);
   }
 
-  // A frame that is not at its symbol's beginning shows how far behind it the frame is.
+  // If a frame is not at its symbol's beginning, the label shows how far after it the frame is.
   std::string label(const Frame& frame) const {
     FrameWords words{.kind = frame.kind, .offset = frame.address, .name = bounded(shown_name(frame))};
     words.target = bounded(shown_target(frame.name, frame.target));
@@ -295,7 +295,7 @@ class Writer {
     return wrong.empty() ? text : fmt::format("{} {}({}){}", text, paint(kGap), wrong, paint(kReset));
   }
 
-  // Without the folders, which are those of a build machine.
+  // The source file is shown without its folders, which are those of a build machine.
   static std::string place_in_source(const Frame& frame) {
     if (frame.file.empty()) return {};
     const std::string file = bounded(std::string(file_name(frame.file)));

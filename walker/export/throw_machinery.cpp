@@ -14,8 +14,8 @@ bool is_dispatch_class(std::string_view method) {
   return method.starts_with("System.Runtime.EH.") || method.starts_with("System.Runtime.EH+");
 }
 
-// Where the system begins to look for an exception handler. These functions are exports, so they have names; Windows
-// exports the first one as KiUserExceptionDispatcher and calls it KiUserExceptionDispatch.
+// The functions at which the system begins to look for an exception handler. They are exports, so they have names.
+// Windows exports the first one as KiUserExceptionDispatcher and calls it KiUserExceptionDispatch.
 bool begins_dispatch(std::string_view name) {
   constexpr std::array<std::string_view, 4> kBegins = {
       "KiUserExceptionDispatcher", "KiUserExceptionDispatch", "RtlRaiseException",
@@ -34,7 +34,7 @@ ThrowMachinery::ThrowMachinery(const Recording& recording) {
     const auto image = static_cast<std::size_t>(in_image ? frame.module : 0);
     Part part = Part::other;
     if (frame.kind == FrameKind::managed) {
-      // Code that was jitted again lies in no image: then only the name can be checked.
+      // Code that was jitted again is in no image, so only its name can be checked.
       const bool in_library = !in_image || images[image] == "system.private.corelib.dll" ||
                               is_runtime[image];
       if (in_library && is_dispatch_class(frame.name)) part = Part::runtime;
@@ -54,8 +54,8 @@ std::size_t ThrowMachinery::frames_of(std::span<const std::uint32_t> frames) con
   std::size_t end = 0;
   while (end < frames.size() && parts_[frames[end]] == Part::runtime) {
     ++end;
-    // The system's dispatch below a frame of the runtime. A system function that calls the dispatch may be the one that
-    // faulted, so it stays.
+    // The system's dispatch is below a frame of the runtime. A system function that calls the dispatch may be the one
+    // that faulted, so it is kept.
     for (std::size_t i = end; i < frames.size(); ++i) {
       const Part part = parts_[frames[i]];
       if (part == Part::system_begins) end = i + 1;

@@ -9,7 +9,8 @@ namespace mixwalk {
 
 std::string utc_text(std::uint64_t unix_ms) {
   using namespace std::chrono;
-  // The year 9999: the calendar's types are too small for all values that a number can have.
+  // The end of the year 9999 is the limit, because the calendar's types are too small for all values that a number can
+  // have.
   constexpr std::uint64_t kLastMs = 253'402'300'799'999;
   const sys_time<milliseconds> time{milliseconds(std::min(unix_ms, kLastMs))};
   const auto day = floor<days>(time);

@@ -192,7 +192,7 @@ std::string runtime_text(const Runtime& runtime) {
 RateWords rate_words(double reached_hz, std::uint64_t period_ns) {
   constexpr double kSecondNs = 1e9;
   return {reached_hz < 1 ? fmt::format("{:.2g}", reached_hz) : fmt::format("{:.1f}", reached_hz),
-          // A period is a whole number of nanoseconds: 7,000 samples a second are 7,000.007.
+          // A period is a whole number of nanoseconds, so 7,000 samples a second are 7,000.007.
           period_ns == 0 ? "" : fmt::format("{:.5g}", kSecondNs / static_cast<double>(period_ns))};
 }
 

@@ -11,7 +11,7 @@
 namespace mixwalk {
 namespace {
 
-// "Dump 1 has", "Dumps 1, 2 and 4 have"; of many their number. `numbers`: not empty, ascending, from 0 on.
+// "Dump 1 has", "Dumps 1, 2 and 4 have"; for many dumps, only their number. `numbers`: not empty, ascending, from 0 on.
 std::string dumps_have(const std::vector<std::size_t>& numbers) {
   constexpr std::size_t kMax = 5;
   if (numbers.size() > kMax) return std::to_string(numbers.size()) + " dumps have";
@@ -23,7 +23,7 @@ std::string dumps_have(const std::vector<std::size_t>& numbers) {
   return text + (numbers.size() == 1 ? " has" : " have");
 }
 
-// A thread that has just come to a lock is about to get it, as far as is known.
+// Whether the thread may be stuck. A thread that has just reached a lock is about to get it, as far as is known.
 bool may_be_stuck(Verdict verdict) {
   return verdict == Verdict::stuck || verdict == Verdict::once || verdict == Verdict::unclear;
 }
@@ -31,7 +31,7 @@ bool may_be_stuck(Verdict verdict) {
 }  // namespace
 
 void add_filter_gaps(std::span<const Snapshot> dumps, std::vector<std::string>& gaps) {
-  std::map<std::uint32_t, std::vector<std::size_t>> cut;  // by the frames that they have
+  std::map<std::uint32_t, std::vector<std::size_t>> cut;  // by the number of frames that they have
   std::vector<std::size_t> managed, some_threads;
   for (std::size_t i = 0; i < dumps.size(); ++i) {
     const LeftOut& left_out = dumps[i].left_out;

@@ -67,7 +67,7 @@ std::string headline(const Findings& findings) {
   }
   if (stuck != 0) return count_words(stuck, "thread") + are(stuck) + "stuck";
   if (findings.threads.empty()) return "there is no thread to look at";
-  // Dumps of different threads compare nothing.
+  // If no thread is in two dumps, nothing can be compared.
   const bool compared =
       std::ranges::any_of(findings.threads, [](const ThreadHistory& thread) { return thread.sightings.size() > 1; });
   return compared ? "nothing is stuck" : "no deadlock is seen; only two or more dumps of a thread show whether it is stuck";

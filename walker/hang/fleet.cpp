@@ -10,8 +10,8 @@
 namespace mixwalk {
 namespace {
 
-// A process with such a finding does not answer, or will soon stop answering. A contended lock or a running thread is
-// no trouble.
+// Whether the finding means trouble: a process with such a finding does not answer, or will soon stop answering. A
+// contended lock or a running thread is no trouble.
 bool is_trouble(const Finding& finding) {
   return finding.kind != FindingKind::spinning && finding.kind != FindingKind::contended;
 }
@@ -22,7 +22,7 @@ bool is_idle(const ThreadHistory& thread) { return thread.last().wait.state == W
 
 Fleet find_fleet(std::span<const Snapshot> dumps, const Findings& findings) {
   Fleet fleet;
-  std::vector<std::uint32_t> last;  // the last dump of each process
+  std::vector<std::uint32_t> last;  // for each process, its last dump
   std::vector<std::vector<std::vector<std::uint64_t>>> functions;
   for (std::uint32_t i = 0; i < findings.dumps.size(); ++i) {
     const std::uint32_t process = findings.dumps[i].process;

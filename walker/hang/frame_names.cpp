@@ -13,20 +13,20 @@
 namespace mixwalk {
 namespace {
 
-// Names are as long as the target wants; the parts that rules look for are within this many bytes.
+// Names are as long as the target wants. The parts that rules look for are within this many bytes.
 constexpr std::size_t kMaxRead = 4096;
 
 bool starts_with_any(std::string_view text, auto const& beginnings) {
   return std::ranges::any_of(beginnings, [text](std::string_view begin) { return text.starts_with(begin); });
 }
 
-// Where a dump's path says nothing useful (another system's separator, a bare name).
+// Used if a dump's path does not help (another system's separator, or a name without a path).
 constexpr std::array<std::string_view, 26> kSystemImages = {
     "ntdll",  "kernel32", "kernelbase", "user32",   "win32u",   "gdi32",    "ws2_32",   "mswsock", "combase",
     "ole32",  "oleaut32", "rpcrt4",     "ucrtbase", "msvcrt",   "advapi32", "sechost",  "bcrypt",  "crypt32",
     "shell32", "winhttp", "wininet",    "msvcp140", "vcruntime140", "vcruntime140_1", "hostfxr", "hostpolicy"};
 
-// What a sentence takes of a name.
+// How many bytes of a name a sentence shows.
 constexpr std::size_t kMaxShown = 200;
 
 }  // namespace
@@ -40,7 +40,7 @@ std::string hex(std::uint64_t value) {
 std::string clipped(std::string_view name) {
   if (name.size() <= kMaxShown) return std::string(name);
   std::size_t end = kMaxShown;
-  while (end != 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;  // within a character of UTF-8
+  while (end != 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;  // inside a UTF-8 character
   return std::string(name.substr(0, end)) + "…";
 }
 

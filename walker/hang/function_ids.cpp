@@ -7,7 +7,7 @@
 namespace mixwalk {
 namespace {
 
-// FNV-1a, and then the bits mixed (Murmur's finalizer): the numbers are added and compared, never shown.
+// FNV-1a, followed by a mix of the bits (Murmur's finalizer). The numbers are added and compared, never shown.
 constexpr std::uint64_t kBegin = 0xcbf2'9ce4'8422'2325, kPrime = 0x100'0000'01b3;
 
 std::uint64_t add(std::uint64_t hash, std::string_view text) {

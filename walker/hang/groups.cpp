@@ -9,7 +9,7 @@
 namespace mixwalk {
 namespace {
 
-// The order in which a person wants to see them.
+// The position of a verdict in the order in which a person wants to see them.
 int rank(Verdict verdict) {
   constexpr Verdict kOrder[] = {Verdict::stuck, Verdict::spinning, Verdict::waiting, Verdict::unclear, Verdict::once,
                                 Verdict::returned, Verdict::moved, Verdict::appeared, Verdict::gone, Verdict::idle};
@@ -34,7 +34,7 @@ std::vector<StackGroup> stack_groups(std::span<const ThreadHistory> threads,
   std::map<Key, StackGroup> groups;
   for (std::uint32_t i = 0; i < threads.size(); ++i) {
     const Sighting& last = threads[i].last();
-    // The wait of a thread says more only where its verdict says little.
+    // The kind of wait only matters for verdicts that say little.
     const bool matters = threads[i].verdict == Verdict::once || threads[i].verdict == Verdict::waiting;
     const int state = matters ? rank(last.wait.state) : 0;
     StackGroup& group = groups[{rank(threads[i].verdict), state, functions[last.dump][last.thread]}];
@@ -84,7 +84,7 @@ std::vector<TreeNode> parallel_stacks(const Snapshot& dump, const std::vector<st
     }
     if (at != TreeNode::kNone) ++raw[at].node.ends;
   }
-  // Depth first, the busiest callee first. Uses a stack of its own, since the target decides how deep its stacks are.
+  // Depth first, with the busiest callee first. Uses its own stack, since the target decides how deep its stacks are.
   const auto busiest_last = [&](std::vector<std::uint32_t>& nodes) {
     std::ranges::stable_sort(nodes, [&](std::uint32_t a, std::uint32_t b) {
       return raw[a].node.count != raw[b].node.count ? raw[a].node.count < raw[b].node.count : a > b;

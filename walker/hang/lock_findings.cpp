@@ -23,7 +23,7 @@ bool waits_for_constructor(const ThreadHistory& thread) {
   return wait.rule == "class-constructor" || wait.rule == "native-class-constructor";
 }
 
-// The innermost static constructor that the thread is in; null if it is in none.
+// The innermost static constructor that the thread runs, or null if it runs none.
 const Frame* running_constructor(const Thread& thread) {
   for (const Frame& frame : thread.stack.frames) {
     if (frame.kind != FrameKind::managed || frame.name.find(kStaticConstructor) == std::string::npos) continue;
@@ -32,7 +32,7 @@ const Frame* running_constructor(const Thread& thread) {
   return nullptr;
 }
 
-// For a thread that runs a static constructor: "runs the static constructor of Orders.Settings".
+// The words for a thread that runs a static constructor: "runs the static constructor of Orders.Settings".
 std::string constructor_words(const Thread& thread) {
   const std::string method = method_of(running_constructor(thread)->name);
   return "runs the static constructor of " + clipped(method.substr(0, method.size() - kStaticConstructor.size()));
@@ -41,12 +41,12 @@ std::string constructor_words(const Thread& thread) {
 // Whether a thread that others wait for makes progress.
 enum class Progress { no, yes, unclear };
 
-// A sleep ends by itself.
+// Whether the thread sleeps. A sleep ends by itself.
 bool sleeps(const ThreadHistory& thread) {
   return thread.last().wait.rule == "sleep" || thread.last().wait.rule == "native-sleep";
 }
 
-// It is not known what it does, but it has not moved since an earlier dump, and has not run.
+// Whether the thread has not moved since an earlier dump and has not run, although it is not known what it does.
 bool has_not_run(const ProcessFindings& process, const ThreadHistory& thread) {
   return thread.since != process.dump && thread.cpu && *thread.cpu < kNoCpu;
 }
@@ -69,14 +69,14 @@ Progress makes_progress(const ProcessFindings& process, std::uint32_t index) {
   return Progress::yes;
 }
 
-// The runtime runs a static constructor under a lock of its own, which is a critical section. Whether that is the lock
-// for which the thread waits.
+// Whether the lock for which the thread waits is that of a static constructor. The runtime runs a static constructor
+// under a lock of its own, which is a critical section.
 bool is_constructor_lock(const ProcessFindings& process, const LockLink& link) {
   return link.owner != LockLink::kNone && waits_for_constructor(process.history(link.thread)) &&
          running_constructor(process.snapshot.threads[link.owner]) != nullptr;
 }
 
-// The part of a thread that waits for a lock of the chain.
+// The role of a thread that waits for a lock of the chain.
 FindingThread waiter(const ProcessFindings& process, const LockLink& link) {
   const Lock& lock = process.snapshot.locks[link.lock];
   std::string words = "waits for " + lock_words(lock);
@@ -114,14 +114,14 @@ void deadlock(ProcessFindings& process, const LockChain& chain) {
                                       : "Deadlock of " + count_words(chain.links.size(), "thread"));
   for (std::size_t i = 0; i < chain.links.size(); ++i) {
     out.threads.push_back(waiter(process, chain.links[i]));
-    // The lock that the one before it waits for.
+    // The lock for which the thread before it waits.
     out.threads.back().holds = {chain.links[i == 0 ? chain.links.size() - 1 : i - 1].lock};
   }
   add_waiters_behind(process, out, chain);
   process.add(std::move(out));
 }
 
-// Of a lock whose waiters are not stuck.
+// The words for a lock whose waiters are not stuck.
 std::string_view contended_words(const ThreadHistory& holder, Progress holder_progress, bool changed_owner) {
   if (sleeps(holder)) return "The holder sleeps. It continues by itself, unless it sleeps for ever. No thread is stuck.";
   if (holder_progress == Progress::yes) return "The holder makes progress. The lock is contended, and no thread is stuck.";
@@ -137,7 +137,7 @@ struct Waiters {
   bool changed_owner = false;  // the lock, since the dump before
 };
 
-// Settles the verdicts of a chain's stuck waiters by what is known of its holder. `since`: same_owner_since().
+// Gives the stuck waiters of a chain their verdicts, by what is known about its holder. `since`: same_owner_since().
 Waiters settle_waiters(ProcessFindings& process, const LockChain& chain, Progress holder,
                        const std::vector<std::uint32_t>& since) {
   Waiters out;
@@ -167,11 +167,11 @@ void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vec
   const LockLink& nearest = chain.links.back();
   const Lock& lock = process.snapshot.locks[nearest.lock];
   const bool unclear = holder == Progress::unclear;
-  // Who has just come to a lock waits for ever as well, if its holder is stuck.
+  // If the holder is stuck, a thread that has just reached the lock waits for ever as well.
   const bool holder_stuck = known && !changed_owner && process.history(chain.holder).verdict == Verdict::stuck;
   const bool contended = holder == Progress::yes || (process.several && stuck == 0 && !holder_stuck && !unclear);
   const bool is_worth_it = chain.waiters.size() > 1 || (known && sleeps(process.history(chain.holder)));
-  // A thread that serves a call or is joined, and makes progress, is not worth a finding.
+  // If the thread serves a call or is joined, and makes progress, a finding is not worthwhile.
   if (contended && (!is_worth_it || !is_held(lock.kind))) return;
   const std::string waiters = count_words(chain.waiters.size(), "thread");
   const std::string verb = chain.waiters.size() == 1 ? " waits" : " wait";
@@ -207,7 +207,8 @@ void lock_chain(ProcessFindings& process, const LockChain& chain, const std::vec
   process.add(std::move(out));
 }
 
-// A thread in a static constructor may wait for a lock whose holder makes progress: then so does the constructor.
+// A thread in a static constructor may wait for a lock whose holder makes progress. Then the constructor makes
+// progress, too.
 void mark_waiters_progressing(ProcessFindings& process, const std::vector<LockChain>& chains) {
   for (const LockChain& chain : chains) {
     if (chain.end != ChainEnd::thread) continue;
@@ -219,7 +220,7 @@ void mark_waiters_progressing(ProcessFindings& process, const std::vector<LockCh
   }
 }
 
-// Threads, by their OS ids, that wait for a lock whose owner is known.
+// The OS ids of the threads that wait for a lock whose owner is known.
 std::set<std::uint32_t> wait_for_known_owner(const ProcessFindings& process) {
   std::set<std::uint32_t> out;
   for (const Lock& lock : process.snapshot.locks) {
@@ -229,8 +230,8 @@ std::set<std::uint32_t> wait_for_known_owner(const ProcessFindings& process) {
   return out;
 }
 
-// Not all of the runtime's locks can be seen, so all constructors that make no progress are named. Where another
-// constructor does make progress, a thread may be waiting for that one: the finding is then only a note, and threads
+// Not all of the runtime's locks can be seen, so all constructors that make no progress are named. If another
+// constructor does make progress, a thread may be waiting for that one. The finding is then only a note, and threads
 // whose lock has a known owner are left to the lock chains. Returns the threads of the finding.
 std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
   std::vector<std::uint32_t> waiters, runners;
@@ -250,7 +251,7 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
     if (runner != Progress::yes) runners.push_back(index);
   }
   if (runners.empty()) {
-    // The constructor comes to its end sooner or later.
+    // The constructor will end sooner or later.
     for (const std::uint32_t index : waiters) {
       if (any_progresses && process.several) process.mark_progressing(index);
     }
@@ -264,7 +265,7 @@ std::set<std::uint32_t> class_constructors(ProcessFindings& process) {
       if (process.several) process.threads[index].verdict = any_progresses ? Verdict::waiting : Verdict::unclear;
     }
   }
-  // One that waits for a constructor may be in another one.
+  // A thread that waits for a constructor may itself be in another one.
   const std::size_t running =
       runners.size() + static_cast<std::size_t>(std::ranges::count_if(waiters, [&](std::uint32_t index) {
         return running_constructor(process.thread(process.threads[index])) != nullptr;

@@ -27,7 +27,7 @@ class Graph {
       if (links_[start].lock != kNone && !places[start].known) follow(start, places);
     }
     std::map<End, LockChain> chains;
-    std::map<End, std::uint32_t> first;  // the thread that is farthest from the end
+    std::map<End, std::uint32_t> first;  // the thread with the greatest distance from the end
     for (std::uint32_t i = 0; i < links_.size(); ++i) {
       if (links_[i].lock == kNone) continue;
       chains[places[i].end].waiters.push_back(i);
@@ -54,7 +54,7 @@ class Graph {
   }
 
  private:
-  // Identifies the end of a chain: for a cycle its first thread, for a thread that thread, otherwise the lock.
+  // Identifies the end of a chain: the first thread of a cycle, the thread at the end, or otherwise the lock.
   using End = std::pair<ChainEnd, std::uint32_t>;
   struct Place {
     bool known = false, on_path = false;
@@ -69,7 +69,7 @@ class Graph {
 
   void add(std::uint32_t number) {
     const Lock& lock = snapshot_.locks[number];
-    if (lock.is_free()) return;  // its waiters are about to get it
+    if (lock.is_free()) return;  // the waiters are about to get the lock
     const std::uint32_t owner = index(lock.owner);
     for (const LockWaiter& waiter : lock.waiters) {
       const std::uint32_t thread = index(waiter.os_id);
@@ -111,7 +111,7 @@ class Graph {
 
   const Snapshot& snapshot_;
   std::unordered_map<std::uint32_t, std::uint32_t> by_id_;
-  std::vector<LockLink> links_;  // by thread
+  std::vector<LockLink> links_;  // indexed like Snapshot::threads
 };
 
 }  // namespace

@@ -9,8 +9,8 @@
 namespace mixwalk {
 namespace {
 
-// Of one dump, by the OS id of a waiter: the lock that it waits for. Not by the address: an object moves in a garbage
-// collection.
+// For one dump, the lock that each waiting thread waits for, by the thread's OS id. The key is not the lock's address,
+// because an object moves in a garbage collection.
 using WaitedFor = std::unordered_map<std::uint32_t, const Lock*>;
 
 WaitedFor waited_for(const Snapshot& dump) {
@@ -23,8 +23,8 @@ WaitedFor waited_for(const Snapshot& dump) {
   return locks;
 }
 
-// Of these runtimes it is known how a thread waits for a monitor (walker/outside/monitors.cpp): a waiter is not
-// overlooked.
+// Whether the dump shows all monitors. For these runtimes it is known how a thread waits for a monitor
+// (walker/outside/monitors.cpp), so no waiter is overlooked.
 bool has_all_monitors(const Snapshot& dump) {
   return dump.locks_missing.empty() && dump.runtime.name == ".NET" && dump.runtime.major >= 8 &&
          dump.runtime.major <= 10;
@@ -34,7 +34,7 @@ bool waits_for_monitor(const Sighting& sighting) {
   return sighting.wait.rule == "monitor-enter" || sighting.wait.rule == "native-monitor-enter";
 }
 
-// Whether the lock that the thread waits for was free at that moment. `locks`: those of `dump`.
+// Whether the lock that the thread waits for was free at the moment of the dump. `locks`: those of `dump`.
 bool waits_for_free(const Snapshot& dump, const WaitedFor& locks, std::uint32_t waiter, const Sighting& sighting) {
   const auto lock = locks.find(waiter);
   if (lock == locks.end()) return waits_for_monitor(sighting) && has_all_monitors(dump);
@@ -42,22 +42,22 @@ bool waits_for_free(const Snapshot& dump, const WaitedFor& locks, std::uint32_t 
   return lock->second->is_free() || has_got_it;
 }
 
-// That it is past its wait does not say that it got the lock.
+// Whether the thread may give up its wait. If so, a thread that is past its wait need not have got the lock.
 bool may_give_up(const Thread& thread) {
   return std::ranges::any_of(thread.stack.frames, [](const Frame& frame) {
     return frame.name.find("TryEnter") != std::string::npos;
   });
 }
 
-// The locks of the dump before the last one that one of their waiters has got since. `before`, `after`: the locks of
-// these two dumps.
+// The locks of the second-last dump that one of their waiters has got since then. `before` and `after`: the locks of
+// the last two dumps.
 std::unordered_set<const Lock*> passed_locks(const ProcessFindings& process, const WaitedFor& before,
                                              const WaitedFor& after) {
   std::unordered_set<const Lock*> passed;
   for (const std::uint32_t index : process.by_place) {
     const ThreadHistory& history = process.threads[index];
     if (history.verdict != Verdict::moved && history.verdict != Verdict::returned) continue;
-    const Sighting& earlier = history.sightings[history.sightings.size() - 2];  // it moved: there are two
+    const Sighting& earlier = history.sightings[history.sightings.size() - 2];  // it moved, so there are two
     const auto lock = before.find(history.os_id);
     if (earlier.dump != process.numbers[process.numbers.size() - 2] || lock == before.end()) continue;
     const bool waited = earlier.wait.state == WaitState::blocked, waits_again = after.contains(history.os_id);

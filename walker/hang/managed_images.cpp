@@ -8,13 +8,13 @@
 namespace mixwalk {
 namespace {
 
-// Below these lie frameworks that programs share.
+// The folders that contain the frameworks that programs share.
 constexpr std::array<std::string_view, 4> kFolders = {
     "\\shared\\microsoft.netcore.app\\", "\\shared\\microsoft.aspnetcore.app\\",
     "\\shared\\microsoft.windowsdesktop.app\\", "\\microsoft.net\\framework64\\"};
 
 // Names of the shared frameworks (Microsoft.NETCore.App, AspNetCore.App, WindowsDesktop.App of .NET 8 to 10), and of
-// packages of the same makers. "system." takes all that begin so.
+// packages by the same makers. "system." matches all names that begin with it.
 constexpr std::array<std::string_view, 8> kBeginnings = {
     "system.", "microsoft.aspnetcore.", "microsoft.extensions.", "microsoft.entityframeworkcore.", "microsoft.data.",
     "presentationframework", "uiautomation", "microsoft.visualbasic."};
@@ -42,7 +42,7 @@ std::string_view folder_of(std::string_view path) {
   return at == std::string_view::npos ? std::string_view() : path.substr(0, at + 1);
 }
 
-// "orders" of "c:\orders\orders.dll" and of a native image "orders.ni.exe"; empty if it is no image's name.
+// "orders" for "c:\orders\orders.dll", and also for a native image "orders.ni.exe". Empty if it is not an image's name.
 std::string_view stem_of(std::string_view path) {
   std::string_view name = path.substr(folder_of(path).size());
   if (!name.ends_with(".dll") && !name.ends_with(".exe")) return {};

@@ -12,12 +12,12 @@ namespace {
 
 using FunctionIds = std::vector<std::vector<std::uint64_t>>;
 
-// JSON has the time when a thread began in milliseconds.
+// In JSON, the time when a thread began is in milliseconds.
 constexpr std::uint64_t kMillisecond = 10'000;
 
-// Processes with the same id and path on two machines of a fleet have no thread in common. Neither have a process and
-// one that was started later under the same id. Where a dump lacks threads (--thread), only an id that was given again
-// tells.
+// Whether the dumps have no thread in common, so that they are of different processes. Processes with the same id and
+// path on two machines of a fleet have no thread in common, nor have a process and one that was started later under the
+// same id. If a dump lacks threads (--thread), only an id that was reused proves it.
 bool no_thread_in_common(const Snapshot& a, const Snapshot& b) {
   std::unordered_map<std::uint32_t, std::uint64_t> began;
   for (const Thread& thread : a.threads) {
@@ -42,25 +42,25 @@ bool same_process(const Snapshot& a, const Snapshot& b) {
   return same_path && !no_thread_in_common(a, b);
 }
 
-// Where it is not known when the thread began, its id may have been reused. Names that differ show that.
+// If it is not known when the thread began, its id may have been reused. Different names show that.
 bool same_thread(const Thread& a, const Thread& b) {
   if (a.created != 0 && b.created != 0) return a.created / kMillisecond == b.created / kMillisecond;
   if (a.clr_id != 0 && b.clr_id != 0 && a.clr_id != b.clr_id) return false;
   return a.name.empty() || b.name.empty() || a.name == b.name;
 }
 
-// Of a thread that waits for the loader lock: its frames may say no more than that it is a critical section.
+// Sets the wait of a thread that waits for the loader lock. Its frames may only show that it is a critical section.
 void name_loader_lock(Wait& wait) {
   if (wait.rule != "critical-section") return;
-  // What the wait's words say of a call comes after those of its rule.
+  // The words about a call come after those of the rule.
   const std::size_t rule_words = find_wait_rule(wait.rule)->words.size();
   const WaitRule& rule = *find_wait_rule("loader-lock");
   wait.rule = rule.key;
   wait.words.replace(0, rule_words, rule.words);
 }
 
-// Of a thread that waits for a mutex with an owner. Its frames say only that it waits for something that others may
-// signal.
+// Sets the wait of a thread that waits for a mutex with an owner. Its frames only show that it waits for something that
+// others may signal.
 void make_blocked(Wait& wait) {
   if (wait.state == WaitState::signal) wait.state = WaitState::blocked;
 }
@@ -112,7 +112,7 @@ class Matcher {
     }
   }
 
-  // Frames above the one by which the wait was recognised belong to the wait itself, and may differ while it lasts.
+  // Frames above the frame by which the wait was recognised belong to the wait itself, and may differ while it lasts.
   static std::size_t above_wait(const Wait& wait) {
     const WaitRule* const rule = find_wait_rule(wait.rule);
     const bool skips = rule != nullptr && rule->layer != WaitLayer::call && rule->layer != WaitLayer::stack;
@@ -120,7 +120,7 @@ class Matcher {
     return (skips || by_method) && wait.frame != kNoFrame ? wait.frame : 0;
   }
 
-  // What was left out of one of the dumps has not changed in the other.
+  // Whether the same kinds of frames were left out of both dumps, so that their stacks can be compared.
   bool have_same_frames_left_out(const Sighting& a, const Sighting& b) const {
     const LeftOut &first = dumps_[a.dump].left_out, &second = dumps_[b.dump].left_out;
     return first.native_frames == second.native_frames && first.frames_beyond == second.frames_beyond;
@@ -143,8 +143,8 @@ class Matcher {
     return i == first.size() && k == second.size() ? Likeness::same : Likeness::other;
   }
 
-  // The same function of the program, whatever that function calls. Without such a function, all functions must be the
-  // same.
+  // Whether the thread is in the same function of the program in both dumps, whatever that function calls. If there is
+  // no such function, all functions must be the same.
   bool same_place(const Sighting& a, const Sighting& b) const {
     const std::uint32_t first = a.wait.program == kNoFrame ? 0 : a.wait.program;
     const std::uint32_t second = b.wait.program == kNoFrame ? 0 : b.wait.program;
@@ -170,7 +170,7 @@ class Matcher {
       const Sighting& before = seen[seen.size() - 2];
       history.common = common_frames(before, seen.back());
     }
-    // Goes back through consecutive dumps as long as the thread has not moved and has not run in between.
+    // This goes back through consecutive dumps as long as the thread has not moved and has not run in between.
     std::size_t from = seen.size() - 1;
     const auto is_unmoved = [&](std::size_t i) {
       return adjacent(seen[i - 1], seen[i]) && compare(seen[i - 1], seen[i]) == Likeness::same &&
@@ -190,7 +190,7 @@ class Matcher {
     history.verdict = verdict(history, from);
   }
 
-  // The system may charge one clock tick between two dumps to a thread that stood still. A thread that got processor
+  // The system may charge one clock tick between two dumps to a thread that did not run. A thread that got processor
   // time in at least half of the intervals between them, and more than one tick in total, has done a little work each
   // time.
   bool ran_a_little_each_time(std::span<const Sighting> sightings) const {
@@ -203,9 +203,9 @@ class Matcher {
            cpu(sightings.front(), sightings.back()).value_or(0) >= kNoCpu;
   }
 
-  // Whether no dump of the process lies between these two, in which the thread would be missing.
+  // Whether no other dump of the process is between these two; the thread would be missing from it.
   bool adjacent(const Sighting& a, const Sighting& b) const {
-    const auto first = std::ranges::lower_bound(numbers_, a.dump);  // they ascend
+    const auto first = std::ranges::lower_bound(numbers_, a.dump);  // the numbers are ascending
     return first != numbers_.end() && first + 1 != numbers_.end() && *(first + 1) == b.dump;
   }
 
@@ -230,9 +230,9 @@ class Matcher {
       }
     }
     if (state == WaitState::idle && before.wait.state == WaitState::idle) return Verdict::idle;
-    // It ran, or its stack is another one.
+    // The thread ran, or its stack has changed.
     const bool known = history.cpu.has_value() && history.milliseconds != 0;
-    // No integers are used: times in a forged file may be too large for 64 bits in units of 100 ns.
+    // No integers are used, because times in a forged file may be too large for 64 bits in units of 100 ns.
     const bool busy = known && static_cast<double>(*history.cpu) * kSpinShare >
                                    static_cast<double>(history.milliseconds) * 10'000;
     if (busy && same_place(before, last)) return Verdict::spinning;
@@ -262,7 +262,7 @@ std::uint64_t time_between(std::span<const Snapshot> dumps, const Sighting& a, c
 
 std::vector<std::uint32_t> same_processes(std::span<const Snapshot> dumps) {
   std::vector<std::uint32_t> numbers;
-  std::vector<std::size_t> latest;  // dump of each process
+  std::vector<std::size_t> latest;  // for each process, its last dump so far
   for (std::size_t i = 0; i < dumps.size(); ++i) {
     const auto known =
         std::ranges::find_if(latest, [&](std::size_t before) { return same_process(dumps[before], dumps[i]); });

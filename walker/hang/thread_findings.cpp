@@ -1,4 +1,4 @@
-// Findings of threads that no lock explains.
+// Findings about threads that no lock explains.
 
 #include <algorithm>
 #include <map>
@@ -25,7 +25,7 @@ constexpr std::string_view kApartmentHint =
     "Look for such a thread that waits and handles none.";
 
 // Workers that wait for a time, for other programs or for signals look the same in a program that runs its loops as
-// pool items and in a program whose pool is starved. Only a starved pool gets further workers.
+// pool items and in a program whose pool is starved. The difference is that only a starved pool gets further workers.
 void starved_pool(ProcessFindings& process) {
   std::vector<std::uint32_t> workers;
   std::map<std::string_view, std::size_t> rules;
@@ -37,7 +37,7 @@ void starved_pool(ProcessFindings& process) {
     const bool progresses = process.progressing.contains(index);
     const Wait& wait = worker.last().wait;
     const bool blocked = wait.state != WaitState::runs && wait.state != WaitState::unknown;
-    // The pool adds a worker once or twice a second as long as it is starved: the newest was in no dump before.
+    // The pool adds a worker once or twice a second as long as it is starved. The newest one was in no dump before.
     const bool is_new = worker.verdict == Verdict::appeared && blocked;
     if ((!process.does_not_run(worker) && !is_new) || wait.state == WaitState::idle) return;
     without_progress += !is_new && !progresses;
@@ -65,7 +65,7 @@ void starved_pool(ProcessFindings& process) {
   process.add(std::move(out));
 }
 
-// Threads that wait for finalizers, where the finalizer thread is part of another finding.
+// Adds threads that wait for finalizers to the finding that contains the finalizer thread.
 void add_behind_finding_of(ProcessFindings& process, std::uint32_t finalizer, std::vector<std::uint32_t> waiters) {
   std::erase_if(waiters, [&](std::uint32_t index) { return process.covered.contains(index); });
   if (waiters.empty()) return;
@@ -110,7 +110,7 @@ void finalizer(ProcessFindings& process) {
   }
 }
 
-// The call out of managed code below which the thread waits: the first stub from the leaf on.
+// The call out of managed code below which the thread waits, which is the first stub from the leaf on.
 const Frame* call_out(const ProcessFindings& process, const ThreadHistory& history) {
   for (const Frame& frame : process.thread(history).stack.frames) {
     if (frame.kind == FrameKind::managed || frame.kind == FrameKind::gap) return nullptr;
@@ -120,7 +120,7 @@ const Frame* call_out(const ProcessFindings& process, const ThreadHistory& histo
   return nullptr;
 }
 
-// Whether the thread waits in a COM call that a certain other thread must answer; it is not known which one.
+// Whether the thread waits in a COM call that a certain other thread must answer. It is not known which thread that is.
 bool calls_apartment(const ThreadHistory& history) {
   const Wait& wait = history.last().wait;
   return wait.rule == "com-call" && wait.state == WaitState::blocked;

@@ -9,9 +9,9 @@ using enum WaitState;
 constexpr WaitLayer kCall = WaitLayer::call, kNative = WaitLayer::native, kPrimitive = WaitLayer::primitive,
                     kWrapper = WaitLayer::wrapper, kStack = WaitLayer::stack;
 
-// Of several rules for one frame the first one counts. docs/hang.md says why each wait has its WaitState.
+// If several rules match one frame, the first one counts. docs/hang.md says why each wait has its WaitState.
 constexpr WaitRule kRules[] = {
-    // The system calls. Only the frames around them, if any, show what they wait for.
+    // The system calls. Only the frames around a system call, if there are any, show what the thread waits for.
     {"system-wait", unknown, kCall, "waits for an object of the system",
      {"ntdll!NtWaitForSingleObject", "ntdll!NtWaitForMultipleObjects*", "ntdll!NtSignalAndWaitForSingleObject",
       "ntdll!NtWaitForAlertByThreadId", "ntdll!NtWaitForKeyedEvent", "kernel32!WaitForSingleObject*",
@@ -41,7 +41,7 @@ constexpr WaitRule kRules[] = {
     {"rpc-call", outside, kCall, "waits for the reply of another process",
      {"ntdll!NtAlpcSendWaitReceivePort", "ntdll!NtRequestWaitReplyPort", "ntdll!NtReplyWaitReceivePort*"}},
 
-    // What native code is around them.
+    // The native code around the system calls.
     {"loader-lock", blocked, kNative, "waits for the loader lock, below a DLL that is loaded or a thread that begins or ends",
      {"ntdll!LdrpAcquireLoaderLock", "ntdll!LdrLockLoaderLock", "ntdll!LdrpDrainWorkQueue", "ntdll!LdrLoadDll",
       "ntdll!LdrpLoadDll*", "ntdll!LdrShutdownThread", "ntdll!LdrGetDllHandle*", "ntdll!LdrpInitializeThread",
@@ -109,7 +109,7 @@ constexpr WaitRule kRules[] = {
      {"System.Runtime.CompilerServices.InitHelpers.*", "System.Runtime.CompilerServices.StaticsHelpers.*",
       "System.Runtime.CompilerServices.RuntimeHelpers.RunClassConstructor"}, {"critical-section"}},
     {"pool-worker", idle, kPrimitive, "a worker of the thread pool waits for work", {},
-     {"System.Threading.LowLevelLifoSemaphore.Wait*"}, {"sleep"}},  // it looks for work a few times before it waits
+     {"System.Threading.LowLevelLifoSemaphore.Wait*"}, {"sleep"}},  // before it waits, it looks for work a few times
     {"io-poller", idle, kPrimitive, "waits for completed I/O", {},
      {"Interop+Kernel32.GetQueuedCompletionStatus*", "System.Threading.PortableThreadPool+IOCompletionPoller.Poll"}},
     {"managed-file-read", outside, kPrimitive, "reads, and waits for the data", {},
@@ -134,7 +134,7 @@ constexpr WaitRule kRules[] = {
      {"System.Windows.Forms.Application+*", "System.Windows.Threading.Dispatcher.GetMessage",
       "MS.Win32.UnsafeNativeMethods.GetMessageW", "MS.Win32.UnsafeNativeMethods.IntGetMessageW"}},
 
-    // Methods of .NET that wait by one of those.
+    // Methods of .NET that wait by one of the methods above.
     // An operation that completes later only begins here. Real case: a worker of Kestrel that two dumps met in SendAsync,
     // with less than a tick of processor time in between (1 pair of 50 on a busy machine; waits_test).
     {"socket-begin", unknown, kWrapper, "begins to send or to receive, and does not wait for the end of that", {},

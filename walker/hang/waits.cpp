@@ -11,9 +11,9 @@
 namespace mixwalk {
 namespace {
 
-// How many methods of .NET may lie between a wait and the method that says what it is for.
+// How many methods of .NET may be between a wait and the method that shows what the wait is for.
 constexpr std::size_t kReach = 6;
-// The declared target of a P/Invoke may be of any length; no function of a rule is longer than this, in bytes.
+// The declared target of a P/Invoke may have any length. No function of a rule is longer than this, in bytes.
 constexpr std::size_t kMaxTarget = 1024;
 
 bool matches(std::string_view pattern, std::string_view name) {
@@ -21,7 +21,7 @@ bool matches(std::string_view pattern, std::string_view name) {
   return pattern == name;
 }
 
-// A system call has two names; ntdll's own frames may show either.
+// A system call has two names, and ntdll's own frames may show either.
 std::string_view nt_name(std::string_view name, std::string& held) {
   if (!name.starts_with("Zw")) return name;
   held = "Nt" + std::string(name.substr(2));
@@ -66,7 +66,7 @@ const WaitRule* method_rule(std::string_view method) {
   return nullptr;
 }
 
-// A native rule that is certain is not replaced by the rule of the .NET method that called it.
+// Whether the native rule is certain, so that the rule of the .NET method that called it does not replace it.
 bool is_firm(const WaitRule& rule) {
   return rule.layer == WaitLayer::native &&
          (rule.state == WaitState::blocked || rule.key == "jit" || rule.key == "gc-suspension");
@@ -79,7 +79,7 @@ bool may_replace(const WaitRule& rule, const WaitRule* current) {
          (rule.layer != WaitLayer::wrapper || current->layer != WaitLayer::primitive);
 }
 
-// Where a thread runs rather than waits. A frame without a name is no proof.
+// Whether the thread runs rather than waits. A frame without a name is no proof.
 bool leaf_runs(const FrameNames& names, const Frame& leaf) {
   switch (leaf.kind) {
     case FrameKind::managed:
@@ -87,20 +87,20 @@ bool leaf_runs(const FrameNames& names, const Frame& leaf) {
     case FrameKind::gap: return false;
     case FrameKind::native: break;
   }
-  // A frame with a return address is the leaf where the frames above it were left out.
+  // If the frames above were left out, the leaf is a frame with a return address.
   if (leaf.address_kind != AddressKind::instruction_pointer || leaf.module == Frame::kNone) return false;
   const std::string_view image = names.image(leaf);
   const bool calls_system = image == "ntdll" || image == "win32u";
-  if (!calls_system) return true;  // system calls are nowhere else
+  if (!calls_system) return true;  // other images make no system calls
   const bool named = !leaf.name.empty() && leaf.symbol != SymbolKind::function_table;
   return named && native_rule(image, false, leaf.name) == nullptr;
 }
 
-// The loader waits for its lock by ntdll's own functions, and LoadLibrary calls those at once. Other frames between are
-// of a DllMain, which runs under the lock.
+// Whether the image may be the loader's. The loader waits for its lock by ntdll's own functions, and LoadLibrary calls
+// those at once. Other frames in between belong to a DllMain, which runs under the lock.
 bool may_be_loader(std::string_view image) { return image == "ntdll" || image == "kernelbase" || image == "kernel32"; }
 
-// What a thread does that loads a DLL, and is no wait for the loader lock.
+// Whether a thread that loads a DLL does something other than to wait for the loader lock.
 bool is_other_call(const WaitRule* current) {
   return current != nullptr && current->layer == WaitLayer::call && current->key != "system-wait";
 }
@@ -108,20 +108,20 @@ bool is_other_call(const WaitRule* current) {
 struct Found {
   const WaitRule* rule = nullptr;
   std::uint32_t frame = kNoFrame;
-  std::uint32_t first_managed = kNoFrame;  // or a stub
+  std::uint32_t first_managed = kNoFrame;  // may also be a stub
   std::uint32_t program = kNoFrame;
-  std::uint32_t natives = 0;  // above first_managed
+  std::uint32_t natives = 0;  // the number of native frames above first_managed
   bool native_of_program = false, native_of_runtime = false;
 };
 
-// From the leaf to the first frame of the program in managed code.
+// Searches from the leaf to the first frame of the program in managed code.
 Found look(const FrameNames& names, const std::vector<Frame>& frames) {
   Found found;
   std::size_t reach = kReach;
-  bool loader_alone = true;  // no frame so far is of another image than the loader's
+  bool loader_alone = true;  // all frames so far are of the loader's images
   const auto say = [&](const WaitRule* rule, std::uint32_t frame) {
-    // A native function of the same wait, farther from the leaf: the functions that it calls may differ while the wait
-    // lasts.
+    // A native function of the same wait, farther from the leaf, is preferred, because the functions that it calls may
+    // differ while the wait lasts.
     const bool native = frames[frame].kind == FrameKind::native;
     if (native && rule != nullptr && rule == found.rule && frame == found.frame + 1) found.frame = frame;
     if (rule == nullptr || !may_replace(*rule, found.rule)) return;
@@ -169,8 +169,8 @@ Wait rule_wait(std::string_view key, const Found& found, std::uint32_t frame) {
   return wait;
 }
 
-// The native frame that says most about a call out of managed code: of the program's own frames the one nearest to the
-// call; where there is none, the frame directly before the call.
+// The most important native frame of a call out of managed code: of the program's own frames the one nearest to the
+// call, or, if there is none, the frame directly before the call.
 std::uint32_t significant_native(const FrameNames& names, const std::vector<Frame>& frames, std::uint32_t end) {
   for (std::uint32_t i = end; i-- > 0;) {
     if (frames[i].kind == FrameKind::native && names.of_program(frames[i])) return i;
@@ -192,7 +192,8 @@ bool has_image(const FrameNames& names, const std::vector<Frame>& frames, std::u
   return false;
 }
 
-// A COM call of Type.InvokeMember and of Visual Basic: the runtime makes such a call itself, without a stub.
+// Whether this is a COM call of Type.InvokeMember or of Visual Basic. The runtime makes such a call itself, without a
+// stub.
 bool is_late_bound_call(const Frame& caller) {
   return caller.kind == FrameKind::managed && method_of(caller.name) == "System.RuntimeType.InvokeDispMethod";
 }
@@ -201,7 +202,7 @@ bool leaves_apartment(const FrameNames& names, const std::vector<Frame>& frames,
   return has_image(names, frames, found.first_managed, {"combase", "ole32", "rpcrt4"});
 }
 
-// Of a thread that stands below a COM call.
+// The wait of a thread that waits in a COM call.
 Wait com_wait(const FrameNames& names, const std::vector<Frame>& frames, const Found& found) {
   Wait wait = rule_wait("com-call", found, found.first_managed);
   const std::string& target = frames[found.first_managed].target;
@@ -213,7 +214,7 @@ Wait com_wait(const FrameNames& names, const std::vector<Frame>& frames, const F
   return wait;
 }
 
-// For a thread whose leaf run was called by managed code, where no .NET method says what the wait is for.
+// The wait of a thread whose leaf run was called by managed code, if no .NET method shows what the wait is for.
 Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, const Found& found) {
   const Frame& caller = frames[found.first_managed];
   const bool com_out = caller.kind == FrameKind::stub && clr_stub(caller.name) == ClrStub::com_out;
@@ -224,16 +225,17 @@ Wait wait_below_call(const FrameNames& names, const std::vector<Frame>& frames, 
   const bool known = found.rule != nullptr && found.rule->layer == WaitLayer::native;
   // A thread of a single-threaded apartment handles messages while it waits for the answer of the other thread.
   const bool com_call = com_out || (is_late_bound_call(caller) && !found.native_of_program);
-  // Without COM's own frames the object is of this apartment: one that handles messages shows a dialog.
+  // Without COM's own frames the object is of this apartment. If it handles messages, it shows a dialog.
   const bool shows_dialog = known && found.rule->state == WaitState::idle && !leaves_apartment(names, frames, found);
   if (com_call && !shows_dialog && (!known || found.rule->state != WaitState::blocked)) {
     return com_wait(names, frames, found);
   }
   const bool in_native = pinvoke || found.native_of_program;
-  // Reading, writing and completed I/O mean the same in native code. A wait or a sleep there means nothing by itself.
+  // Reading, writing and completed I/O have the same meaning in native code. A wait or a sleep there means nothing by
+  // itself.
   const bool is_meaningful = known || (in_native && found.rule != nullptr && found.rule->key != "system-wait" &&
                                        found.rule->key != "native-sleep");
-  // The program itself calls a wait or a sleep of the system, with no unknown code below that call.
+  // Whether the program itself calls a wait or a sleep of the system, with no unknown code below that call.
   const bool calls_it = pinvoke && !found.native_of_program && found.rule != nullptr &&
                         target_rule(caller.target) == found.rule;
   if (is_meaningful || calls_it) {
@@ -270,7 +272,7 @@ bool is_thread_start(const FrameNames& names, const Frame& frame) {
          (image == "kernel32" && (frame.name == "BaseThreadInitThunk" || frame.name.empty()));
 }
 
-// Of a thread without managed frames.
+// The wait of a thread without managed frames.
 Wait native_wait(const FrameNames& names, const Thread& thread, const Found& found) {
   const std::vector<Frame>& frames = thread.stack.frames;
   if (found.rule != nullptr && is_firm(*found.rule)) return rule_wait(*found.rule, found);
@@ -292,8 +294,8 @@ Wait native_wait(const FrameNames& names, const Thread& thread, const Found& fou
   return wait;
 }
 
-// The program's Main, on the thread on which the program began: no managed frame called it. The compiler makes a method
-// <Main> that calls an asynchronous Main, and calls the method of top-level statements <Main>$.
+// Whether this is the program's Main, on the thread on which the program began, so that no managed frame called it. The
+// compiler makes a method <Main> that calls an asynchronous Main, and calls the method of top-level statements <Main>$.
 bool is_main(const std::vector<Frame>& frames, std::uint32_t program) {
   if (program == kNoFrame || frames[program].kind != FrameKind::managed) return false;
   const std::string method = method_of(frames[program].name);

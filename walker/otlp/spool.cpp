@@ -26,14 +26,14 @@ namespace {
 constexpr std::string_view kExtension = ".otlp.gz";
 constexpr std::string_view kTorn = ".otlp.gz.partial";
 constexpr std::size_t kTimeDigits = 15;
-// A file is written within milliseconds: an incomplete one of this age was left by a run that has ended.
+// A file is written within milliseconds, so an incomplete one of this age was left by a run that has ended.
 constexpr std::chrono::hours kTornAfter{1};
 
 // The name of a collector's folder: readable, and different for each URL.
 std::string folder_name(const CollectorUrl& url) {
   constexpr std::size_t kMaxShown = 64;
   std::string name = url.host.substr(0, kMaxShown);
-  std::ranges::replace(name, ':', '_');  // an IPv6 address; Windows takes no colon
+  std::ranges::replace(name, ':', '_');  // for an IPv6 address, since Windows allows no colon in a name
   const std::string all = text(url);
   const auto digest = sha256(std::as_bytes(std::span(all)));
   std::string hash;
@@ -43,7 +43,7 @@ std::string folder_name(const CollectorUrl& url) {
   return fmt::format("{}-{}-{}", name, url.port, hash);
 }
 
-// What the name of a request begins with.
+// The time at the beginning of a request's name.
 std::uint64_t time_of(const fs::path& request) {
   std::uint64_t ms = 0;
   for (const auto c : request.filename().native().substr(0, kTimeDigits)) {
@@ -58,15 +58,15 @@ std::uint64_t unix_ms() {
       std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
 }
 
-// Uses the system's own characters: names that others gave need not be Unicode.
+// Uses the system's own characters, because names that others gave need not be Unicode.
 bool ends_with(const fs::path& path, std::string_view ascii) {
   const auto& name = path.native();
   return name.size() >= ascii.size() &&
          std::equal(ascii.begin(), ascii.end(), name.end() - static_cast<int>(ascii.size()));
 }
 
-// Whether this is a file with one of our names. Links are not followed: only files that mixwalk wrote here are sent and
-// removed.
+// Whether this is a file with one of our names. Links are not followed, because only files that mixwalk wrote here are
+// sent and removed.
 bool is_request(const fs::path& path) {
   if (!ends_with(path, kExtension)) return false;
   const fs::path::string_type name = path.filename().native();
@@ -99,13 +99,13 @@ Spool::Spool(const fs::path& folder, const CollectorUrl& url, std::uint64_t max_
   error_ = make_private_folder(folder_);
   if (!error_.empty()) return;
   errno = 0;
-  // Where this file cannot be written, no request can be.
+  // If this file cannot be written, no request can be.
   if (!std::ofstream(folder_ / "lock", std::ios::app)) error_ = errno_text();
   std::error_code error;
   fs::directory_iterator readable(folder_, error);
   if (error) error_ = error.message();
   forget_torn();
-  // The name sorts behind those of earlier runs, even if the clock was set back since.
+  // The name must sort after those of earlier runs, even if the clock was set back since.
   if (const auto files = waiting(); !files.empty()) last_ms_ = time_of(files.back()) + 1;
 }
 
@@ -130,7 +130,7 @@ std::string Spool::add(std::string_view request) {
   }
   if (error) return error.message();
   if (bytes > max_bytes_) return fmt::format("it is full ({} MiB)", max_bytes_ >> 20);
-  last_ms_ = std::max(unix_ms(), last_ms_);  // the clock may be set back meanwhile
+  last_ms_ = std::max(unix_ms(), last_ms_);  // the clock may have been set back
   const std::string name =
       fmt::format("{:0{}}-{:08x}-{:06}{}", last_ms_, kTimeDigits, run_, count_++, kExtension);
   const std::u8string path = (folder_ / name).u8string();
@@ -182,7 +182,7 @@ std::unique_ptr<Spool::Turn> Spool::take_turn() const {
     auto turn = std::make_unique<LockedTurn>(folder_ / "lock");
     return turn->take() ? std::move(turn) : nullptr;
   } catch (const std::exception&) {
-    return nullptr;  // the file is gone, with its folder
+    return nullptr;  // the file does not exist any more, nor does its folder
   }
 }
 

@@ -12,27 +12,29 @@
 namespace mixwalk {
 namespace {
 
-// Offsets, of PE32+ (Microsoft, "PE Format").
+// Offsets in PE32+ (Microsoft, "PE Format").
 constexpr std::uint64_t kNtHeadersAt = 0x3C, kMagicAt = 24, kResourceTableAt = 24 + 112 + 2 * 8;
 constexpr std::uint32_t kSignature = 0x4550;  // "PE"
 constexpr std::uint16_t kPe32Plus = 0x20B;
 
 // Types of resources (RT_*).
 constexpr std::uint32_t kRawData = 10, kVersion = 16;
-// ("PE Format", "The .rsrc Section".) A table's entries; an offset with this bit leads to a table or a name.
+// ("PE Format", "The .rsrc Section".) The entries of a table. An offset with the bit kLeadsOn leads to a table or a
+// name.
 constexpr std::uint64_t kNamedCountAt = 12, kNumberedCountAt = 14, kEntriesAt = 16, kEntryBytes = 8;
 constexpr std::uint32_t kLeadsOn = 0x8000'0000;
-// coreclr.dll has a handful; a program may have some hundred.
+// coreclr.dll has a few; a program may have some hundred.
 constexpr std::uint32_t kMaxEntries = 4096;
 
 constexpr std::uint32_t kDebugResourceBytes = 36, kDebugVersionAt = 0, kDacStampAt = 20, kDacSizeAt = 24;
 
-// VS_FIXEDFILEINFO lies behind the key "VS_VERSION_INFO".
+// VS_FIXEDFILEINFO comes after the key "VS_VERSION_INFO".
 constexpr std::uint32_t kFixedInfoSignature = 0xFEEF'04BD;
 constexpr std::size_t kFixedInfoWithin = 128;
 
 constexpr std::string_view kRuntimeInfoSignature = "DotNetRuntimeInfo";
-// Signature, padding, the structure's version, three indices of 24 bytes, and from version 2 on the runtime's own.
+// Signature, padding, the structure's version, three indices of 24 bytes, and from version 2 on the runtime's own
+// version.
 constexpr std::uint64_t kInfoVersionAt = 18 + 2, kDacIndexAt = kInfoVersionAt + 4 + 24;
 constexpr std::uint64_t kRuntimeVersionAt = kDacIndexAt + 2 * 24;
 constexpr std::uint32_t kInfoWithVersion = 2;
@@ -54,7 +56,7 @@ class Resources {
     table_ = memory.read_value<std::uint32_t>(base + *headers + kResourceTableAt).value_or(0);
   }
 
-  // The first language of the resource. An empty name: the type's first one.
+  // The first language of the resource. If `name` is empty, the first resource of the type.
   std::optional<ResourceData> find(std::uint32_t type, std::string_view name) const {
     if (table_ == 0) return std::nullopt;
     const auto names = entry(0, [&](std::uint32_t key) { return key == type; });
@@ -74,7 +76,7 @@ class Resources {
  private:
   std::uint64_t address(std::uint32_t offset) const { return base_ + table_ + offset; }
 
-  // Where the first entry leads whose key is wanted.
+  // The offset in the first entry whose key is wanted.
   template <class Wanted>
   std::optional<std::uint32_t> entry(std::uint32_t table, Wanted wanted) const {
     const auto named = memory_.read_value<std::uint16_t>(address(table) + kNamedCountAt);
@@ -104,7 +106,7 @@ class Resources {
 
   const MemoryReader& memory_;
   const std::uint64_t base_;
-  std::uint32_t table_ = 0;  // an RVA; 0 if the image has no resources, or is none
+  std::uint32_t table_ = 0;  // an RVA; 0 if the image has no resources, or is no image
 };
 
 std::optional<DacStamp> from_resource(const MemoryReader& memory, std::uint64_t base,
@@ -176,7 +178,7 @@ std::string to_string(const FileVersion& version) {
 
 std::optional<RuntimeIdentity> read_runtime_identity(const MemoryReader& memory, std::uint64_t base) {
   const Resources resources(memory, base);
-  // The export first: a single-file program may have any resources.
+  // The export is read first, because a single-file program may have any resources.
   auto identity = from_export(memory, base);
   if (!identity) {
     const auto dac = from_resource(memory, base, resources);

@@ -8,7 +8,7 @@
 namespace mixwalk {
 namespace {
 
-// The limit for nested types: real ones are nested only a few levels deep.
+// The limit for nested types. Real ones are nested only a few levels deep.
 constexpr int kMaxDepth = 16;
 constexpr std::size_t kMaxArguments = 64;
 
@@ -31,7 +31,7 @@ class TypeText {
     return true;
   }
 
-  // "[[A, Assembly],[B, Assembly]]", already formatted; false means something else.
+  // Parses "[[A, Assembly],[B, Assembly]]"; the result is already formatted. Returns false for any other text.
   bool arguments(std::vector<std::string>& arguments, int depth) {
     if (depth > kMaxDepth || !take("[")) return false;
     do {
@@ -53,7 +53,7 @@ class TypeText {
     if (name.empty()) return false;
     std::vector<std::string> inner;
     if (rest().starts_with("[[") && !arguments(inner, depth)) return false;
-    // Pointers and references follow the arguments.
+    // Pointers and references come after the arguments.
     std::string suffix;
     while (!at_end() && (text_[at_] == '*' || text_[at_] == '&' || text_[at_] == '[')) {
       if (text_[at_] != '[') {
@@ -86,7 +86,7 @@ bool is_of_name(char c) {
          c == '+' || c == '`' || static_cast<unsigned char>(c) >= 0x80;
 }
 
-// One parameter: primitives with their namespace, arities cut off, "X ByRef" as "ref X".
+// One parameter: primitives get their namespace, arities are cut off, and "X ByRef" becomes "ref X".
 std::string parameter(std::string_view text) {
   constexpr std::string_view kByRef = " ByRef";
   std::string shaped;
@@ -106,14 +106,14 @@ std::string parameter(std::string_view text) {
     text.remove_prefix(name.size());
     for (; !text.empty() && !is_of_name(text.front()); text.remove_prefix(1)) {
       shaped += text.front();
-      // "A<B,C>": the arguments of a generic type.
+      // In "A<B,C>" a space is needed between the arguments of a generic type.
       if (text.front() == ',' && text.size() > 1 && text[1] != ' ' && text[1] != ',' && text[1] != ']') shaped += ' ';
     }
   }
   return shaped;
 }
 
-// "(A, B<C, D>)" parameter by parameter.
+// Converts "(A, B<C, D>)" parameter by parameter.
 std::string parameters(std::string_view list) {
   if (list.size() < 2 || list.front() != '(' || list.back() != ')') return "(?)";
   list = list.substr(1, list.size() - 2);
@@ -133,7 +133,7 @@ std::string parameters(std::string_view list) {
   return shaped + ')';
 }
 
-// Where the list in brackets at the end of the text begins; npos: the text does not end with such a list.
+// Where the list in brackets at the end of the text begins, or npos if the text does not end with such a list.
 std::size_t list_at_end(std::string_view text) {
   if (!text.ends_with("]]")) return std::string_view::npos;
   int depth = 0;
@@ -144,7 +144,7 @@ std::size_t list_at_end(std::string_view text) {
   return std::string_view::npos;
 }
 
-// Takes a list of arguments off the text's end.
+// Removes a list of arguments from the text's end, and returns it.
 std::vector<std::string> take_arguments(std::string_view& text) {
   const std::size_t begin = list_at_end(text);
   std::vector<std::string> arguments;
@@ -155,7 +155,7 @@ std::vector<std::string> take_arguments(std::string_view& text) {
   return arguments;
 }
 
-// The dot between type and method: the last one outside of brackets. "A..ctor": the first of two.
+// The dot between type and method, which is the last one outside of brackets. In "A..ctor" it is the first of the two.
 std::size_t method_dot(std::string_view head) {
   int depth = 0;
   for (std::size_t at = head.size(); at-- > 0;) {
@@ -202,7 +202,7 @@ std::optional<DacArguments> dac_arguments(std::string_view name, std::string_vie
 ClrMethod method_of_dac_name(std::string_view name, bool dynamic) {
   const std::size_t list = parameters_at(name);
   std::string_view head = name.substr(0, list);
-  // The library marks methods that the program made as dynamic, but not all stubs; it invents the types of both.
+  // The library marks methods that the program made as dynamic, but not all stubs. It invents the types of both.
   for (const std::string_view type : {"DynamicClass.", "ILStubClass."}) {
     if (!head.starts_with(type)) continue;
     head.remove_prefix(type.size());

@@ -33,7 +33,7 @@ std::string needed(const RuntimeIdentity& runtime) {
          std::string(kDacName) + " " + store_key(runtime.dac);
 }
 
-// The stamp of an image file; nothing if the file cannot be read, or is no x64 image.
+// The stamp of an image file. Returns nothing if the file cannot be read, or is not an x64 image.
 std::optional<DacStamp> stamp_of(ImageFiles& files, const std::string& path) {
   const auto bytes = files.read(path);
   if (!bytes) return std::nullopt;

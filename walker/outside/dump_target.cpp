@@ -44,7 +44,7 @@ void DumpTarget::list_modules() {
 void DumpTarget::list_threads() {
   for (const MinidumpThread& thread : dump_.threads()) {
     TargetThread listed{.os_id = thread.id, .name = thread.name, .teb = thread.teb, .created = thread.create_time};
-    // A dump that says when a thread began says its times too.
+    // A dump that says when a thread began also has its processor times.
     constexpr std::uint64_t kMax = std::uint64_t{1} << 56;  // 228 years
     const bool known = thread.create_time != 0 && thread.kernel_time < kMax && thread.user_time < kMax;
     if (known) listed.cpu = thread.kernel_time + thread.user_time;

@@ -9,16 +9,16 @@ using Clock = std::chrono::steady_clock;
 
 // A part of a usual heap is 4 MB.
 constexpr std::size_t kMaxObjects = 4'000'000;
-// Regions of 4 MB: a heap of 400 GB.
+// Regions have 4 MB, so this is a heap of 400 GB.
 constexpr std::size_t kMaxSegments = 100'000;
 constexpr std::size_t kMaxTypes = 100'000;
-// The clock is looked at once in so many steps.
+// The clock is read once in this many steps.
 constexpr std::size_t kStepsOfClock = 64;
 constexpr std::uint64_t kAlignment = 8;
 
 // A string's base size is 22 bytes, including the character that ends the string. Folklore: the debugging library of
-// .NET 8 to 10 subtracts that character (GetMethodTableData: 20). The smallest base size of an array is 24. Test:
-// StringsTakeTheCharacterThatEndsThem.
+// .NET 8 to 10 subtracts that character, so GetMethodTableData returns 20. The smallest base size of an array is 24.
+// Test: StringsTakeTheCharacterThatEndsThem.
 constexpr std::uint32_t kCharacterBytes = 2, kStringBytes = 22;
 
 struct ObjectHead {
@@ -86,7 +86,7 @@ WalkedObjects objects_among(const MemoryReader& memory, const HeapPart& part, He
     ObjectHead head;
     if (memory.read_up_to(at, &head, sizeof head) != sizeof head) return found;
     const std::uint64_t method_table = head.method_table & ~kCollectorMarks;
-    // Zeros, or the header of the object behind.
+    // The word is zero, or the header of the next object.
     if (static_cast<std::uint32_t>(method_table) == 0) {
       at += kAlignment;
       continue;
@@ -94,7 +94,7 @@ WalkedObjects objects_among(const MemoryReader& memory, const HeapPart& part, He
     const ObjectBytes bytes = type_at(method_table, types);
     if (bytes.base == 0) return found;
     const std::uint64_t size = bytes.base + std::uint64_t{bytes.component} * (bytes.component != 0 ? head.elements : 0);
-    // Such an object does not lie in this part.
+    // An object that is larger than the rest of the part is not in this part.
     if (size > part.end - at) return found;
     if (*wanted == at) found.objects.push_back(at);
     at += (size + kAlignment - 1) & ~(kAlignment - 1);

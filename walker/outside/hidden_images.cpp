@@ -19,9 +19,9 @@ const ModuleSpan* HiddenImages::image_at(std::uint64_t address) {
     if (!headers || headers->size_of_image() <= address - base) continue;
     ModuleTable::Entry entry = loaded_module(*headers);
     add_code(entry, *headers, memory_);
-    // What looks like headers may be data of the very image.
+    // Data that looks like headers may be data of the very image.
     if (!find_entry(memory_, entry.span, static_cast<std::uint32_t>(address - base)).found) continue;
-    if (images_.capacity() == 0) images_.reserve(kMaxImages);  // what was given away stays where it is
+    if (images_.capacity() == 0) images_.reserve(kMaxImages);  // images that were returned keep their addresses
     return &images_.emplace_back(entry.span);
   }
   without_image_.push_back(first);

@@ -10,9 +10,9 @@
 namespace mixwalk {
 namespace {
 
-constexpr std::uint32_t kHeaderBytes = 4096;  // of a file, that are taken for its headers
+constexpr std::uint32_t kHeaderBytes = 4096;  // how many bytes of a file are read as its headers
 
-// The bytes of a file, by their offsets: its headers have the same layout as in memory.
+// The bytes of a file, by their offsets. Its headers have the same layout as in memory.
 class FileBytes final : public MemoryReader {
  public:
   explicit FileBytes(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
@@ -50,7 +50,7 @@ std::size_t ImageBackedMemory::read_up_to(std::uint64_t address, void* into, std
   return done;
 }
 
-// Returns null if no x64 image.
+// Returns null if the bytes are not an x64 image.
 std::unique_ptr<ImageBackedMemory::File> ImageBackedMemory::parse(std::vector<std::byte> bytes) {
   auto file = std::make_unique<File>();
   file->bytes = std::move(bytes);

@@ -7,13 +7,13 @@
 namespace mixwalk {
 namespace {
 
-// The most pointers in the header, up to the MethodDesc: the known versions have three or four.
+// The most pointers in the header, up to the MethodDesc. The known versions have three or four.
 constexpr std::size_t kMaxHeaderWords = 8;
 // There is one entry for each exception handler, and one for each part of a long method. The largest methods of
 // generated code have some thousand.
 constexpr std::uint32_t kMaxEntries = 16'384;
 
-// Where the number of entries is; nothing if this is not the method's header.
+// The address of the number of entries. Returns nothing if this is not the method's header.
 std::optional<std::uint64_t> entry_count_address(const MemoryReader& memory, const ClrCode& code,
                                                  std::uint64_t header) noexcept {
   std::array<std::uint64_t, kMaxHeaderWords> words{};
@@ -42,7 +42,7 @@ std::optional<JittedFunction> find_jitted_function(const MemoryReader& memory, c
   const auto rva = static_cast<std::uint32_t>(ip - base);
   for (std::uint32_t i = 0; i < *count; ++i) {
     const auto entry = memory.read_value<FunctionEntry>(entries + sizeof(FunctionEntry) * std::uint64_t{i});
-    if (!entry || entry->begin >= entry->end) return std::nullopt;  // the first unused one is zero
+    if (!entry || entry->begin >= entry->end) return std::nullopt;  // the first unused entry is zero
     if (entry->contains(rva)) return JittedFunction{base, *entry};
   }
   return std::nullopt;

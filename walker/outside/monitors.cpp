@@ -14,32 +14,32 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How many bytes of the runtime's Thread are read: it has no more, and reading beyond does no harm.
+// How many bytes of the runtime's Thread are read. It is not larger, and reading beyond it does no harm.
 constexpr std::size_t kThreadBytes = 4096;
-// A stack's words are looked at in pieces.
+// A stack's words are read in pieces.
 constexpr std::size_t kPieceBytes = 64 << 10;
 constexpr std::uint64_t kMaxStackBytes = 12 << 20;
-// Of one stack, words that might lead to an object.
+// For one stack: the limit for words that may lead to an object.
 constexpr std::size_t kMaxWords = 200'000;
-// Below and above lies nothing of a process.
+// Addresses outside these limits do not belong to a process.
 constexpr std::uint64_t kFirstAddress = 0x1'0000, kLastAddress = 0x7FFF'FFFE'FFFF;
 
 // The 4 bytes before an object (ObjHeader), on .NET 8 to 10.
 constexpr std::uint32_t kThinOwner = 0x0000'FFFF, kThinRecursion = 0x003F'0000, kThinRecursionShift = 16;
-// A header with any of these bits has no thin lock: the bits mean that the header holds the number of a sync block or a
-// hash code, that a thread is just changing it, or something that the runtime does not use.
+// A header with any of these bits has no thin lock. The bits mean that the header has the number of a sync block or a
+// hash code, that a thread is changing it at this moment, or a value that the runtime does not use.
 constexpr std::uint32_t kNotThin = 0x0800'0000 | 0x1000'0000 | 0x8000'0000 | 0x07C0'0000;
 
 // DebugBlockingItem.
 struct BlockingRecord {
   std::uint64_t lock = 0, domain = 0;
-  std::uint32_t kind = 0;  // 0 if waits to enter; kPulse
+  std::uint32_t kind = 0;  // 0 if the thread waits to enter, or kPulse
   std::uint32_t time_out_ms = 0;
 };
 static_assert(sizeof(BlockingRecord) == 24);
 constexpr std::uint32_t kPulse = 1;
 
-// What stands before and at an object's address.
+// The words before and at an object's address.
 struct ObjectHead {
   std::uint32_t padding = 0, header = 0;
   std::uint64_t method_table = 0;
@@ -78,7 +78,7 @@ class Look {
     if (found_.missing.empty()) found_.missing = why;
   }
 
-  // The library's list of threads may end early, where a thread ends while the list is read. Then waiters are missing.
+  // The library's list of threads may end early, if a thread ends while the list is read. Then waiters are missing.
   void note_unread_threads() {
     std::unordered_set<std::uint32_t> listed;
     for (const ClrThread& thread : threads_) listed.insert(thread.os_id);
@@ -96,7 +96,7 @@ class Look {
       for (const ClrSyncBlock& block : some->blocks) add_block(block, owners);
       if (full()) return;
       if (some->unreadable) missing("not all sync blocks could be read");
-      // Never backwards, whatever the answer says.
+      // The loop never goes backwards, whatever the answer says.
       if (some->next != 0 && (some->next <= next || Clock::now() >= end_)) {
         return missing("the time for all sync blocks was over");
       }
@@ -119,7 +119,8 @@ class Look {
     return true;
   }
 
-  // The innermost record of what the thread waits for: in Monitor.Wait, once pulsed, the thread waits to enter again.
+  // Finds the innermost record of what the thread waits for. After a pulse, a thread in Monitor.Wait waits to enter
+  // again.
   void find_waiter(const ClrThread& thread, const ThreadStack& stack) {
     std::array<std::uint64_t, kThreadBytes / 8> words{};
     const std::size_t bytes = memory_.read_up_to(thread.address, words.data(), kThreadBytes);
@@ -131,7 +132,7 @@ class Look {
       const auto block = blocks_.find(record->lock);
       if (block == blocks_.end()) continue;
       Lock& lock = found_.monitors[block->second].lock;
-      // It holds the lock by now: what was read is of two moments.
+      // If the thread holds the lock by now, the data that was read is of two moments.
       if (lock.owner == thread.os_id) return;
       lock.waiters.push_back({thread.os_id, record->kind == kPulse});
       return;
@@ -186,7 +187,7 @@ class Look {
     const std::vector<std::string> of_objects = clr_.object_types(objects), of_guesses = clr_.heap_object_types(guesses);
     auto type = of_objects.begin(), guess = of_guesses.begin();
     for (FoundMonitor& found : monitors) found.lock.type = is_thin(found) ? *guess++ : *type++;
-    // What looks like an object's header may be something else.
+    // Data that looks like an object's header may be something else.
     std::erase_if(monitors, [&](const FoundMonitor& found) { return found.lock.type.empty() && is_thin(found); });
     for (FoundMonitor& found : monitors) std::ranges::sort(found.lock.waiters, {}, &LockWaiter::os_id);
     std::ranges::stable_sort(monitors, {}, [](const FoundMonitor& found) { return found.lock.address; });
@@ -199,8 +200,8 @@ class Look {
   const Clock::time_point end_;
   std::map<std::uint32_t, ThreadStack> stacks_;
   std::vector<ClrThread> threads_;
-  std::unordered_map<std::uint64_t, std::size_t> blocks_;  // sync block → place in found_
-  std::unordered_set<std::uint64_t> thin_;                 // objects
+  std::unordered_map<std::uint64_t, std::size_t> blocks_;  // sync block → index in found_
+  std::unordered_set<std::uint64_t> thin_;                 // addresses of objects
   FoundMonitors found_;
 };
 
@@ -219,7 +220,7 @@ FoundMonitors agreed(const FoundMonitors& first, const FoundMonitors& second) {
     const auto known = before.find(found.key);
     if (known == before.end()) continue;
     const Lock& old = *known->second;
-    // A type that cannot be read in one of the looks does not make another lock.
+    // A type that could not be read in one of the two reads does not make it a different lock.
     const bool same_type = old.type == found.lock.type || old.type.empty() || found.lock.type.empty();
     if (old.owner != found.lock.owner || old.held != found.lock.held || !same_type) continue;
     FoundMonitor kept = found;

@@ -13,12 +13,12 @@
 namespace mixwalk {
 namespace {
 
-// A wait of the system's has so many frames at most.
+// A wait of the system has this many frames at most.
 constexpr std::size_t kMaxWaitFrames = 12;
-// A function's caller keeps room for its arguments behind the return address.
+// A function's caller keeps room for its arguments above the return address.
 constexpr std::uint64_t kHomeBytes = 0x28;
 constexpr std::uint64_t kMaxWaitBytes = 4096;
-constexpr std::size_t kMaxWaiters = 1000;  // that are captured again
+constexpr std::size_t kMaxWaiters = 1000;  // the limit for threads that are captured again
 
 constexpr std::string_view kSection[] = {"RtlEnterCriticalSection", "RtlpEnterCriticalSectionContended",
                                          "RtlpWaitOnCriticalSection", "RtlpWaitForCriticalSection"};
@@ -26,7 +26,7 @@ constexpr std::string_view kSrwLock[] = {"RtlAcquireSRWLockExclusive", "RtlAcqui
 
 // RTL_CRITICAL_SECTION.
 struct Section {
-  std::uint64_t debug_info = 0;  // kNoDebugInfo, or whose second word points back
+  std::uint64_t debug_info = 0;  // kNoDebugInfo, or an address whose second word points back
   std::int32_t lock_count = 0;
   std::int32_t recursion = 0;
   std::uint64_t owner = 0;  // a thread's id
@@ -39,14 +39,14 @@ constexpr std::int32_t kMaxRecursion = 1'000'000;
 // Fields whose addresses the waiting functions keep.
 constexpr std::uint64_t kFields[] = {0, 8, 0x18};
 
-// Windows: bit 0 is clear where the section is held; the bits above bit 1 are the complement of the number of waiting
-// threads. Wine: the count is one less than the number of entries by the owner plus the number of waiting threads.
+// Windows: bit 0 is clear if the section is held; the bits above bit 1 are the complement of the number of waiting
+// threads. Wine: the count is the number of entries by the owner plus the number of waiting threads, minus one.
 bool is_waited_for(const Section& section) {
   const std::int32_t count = section.lock_count;
   return count < 0 ? (count & 1) == 0 && (-1 - count) >> 2 >= 1 : count >= section.recursion;
 }
 
-// Debug information that points back proves that it is a section. A section without it must have a live owner.
+// Debug information that points back proves that the memory is a section. A section without it must have a live owner.
 bool is_awaited(const MemoryReader& memory, std::uint64_t at, const Section& section, std::uint32_t waiter,
                 bool owner_lives) {
   if (section.recursion < 1 || section.recursion > kMaxRecursion || !is_waited_for(section)) return false;
@@ -117,7 +117,7 @@ class NativeLocks {
   WaitingThreads waiting_;
   std::vector<std::uint32_t> threads_;
   std::vector<StackLimits> stacks_;
-  std::uint64_t loader_lock_ = 0;  // 0 if not known
+  std::uint64_t loader_lock_ = 0;  // 0 if it is not known
 };
 
 }  // namespace
@@ -167,7 +167,7 @@ std::optional<Lock> awaited_srw_lock(const MemoryReader& memory, std::span<const
   std::map<std::uint64_t, Lock> found;
   for (const std::uint64_t at : words) {
     if (at % 8 != 0) continue;
-    // A word of a stack that leads to a stack is one of the list's own.
+    // A word of a stack that leads to a stack belongs to the list of waiting threads.
     const auto on_stack = [&](std::uint64_t address) {
       return std::ranges::any_of(stacks, [&](const StackLimits& stack) { return stack.contains(address); });
     };
@@ -179,7 +179,7 @@ std::optional<Lock> awaited_srw_lock(const MemoryReader& memory, std::span<const
 }
 
 std::vector<Lock> agreed(std::span<const LockReading> readings) {
-  std::map<std::uint64_t, std::optional<Lock>> locks;  // nothing if it has changed hands
+  std::map<std::uint64_t, std::optional<Lock>> locks;  // no value if the lock has changed its owner
   for (const LockReading& reading : readings) {
     std::optional<Lock>& known = locks.try_emplace(reading.lock.address, reading.lock).first->second;
     if (!known) continue;

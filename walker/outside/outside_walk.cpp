@@ -43,7 +43,7 @@ std::uint64_t exception_dispatcher_of(const Target& target) {
   return 0;
 }
 
-// Code outside the images that is not known to be managed, or whose unwind data was not found.
+// Whether the stack has code outside the images that is not known to be managed, or whose unwind data was not found.
 bool has_unknown_code(const Stack& stack) {
   return std::ranges::any_of(stack.frames, [](const Frame& frame) {
     return frame.kind == FrameKind::native && frame.module == Frame::kNone && frame.function == 0;
@@ -102,10 +102,10 @@ class Walk {
     return stack;
   }
 
-  // Folklore: a running process compiles a method after its runtime's tables were read, and a thread is captured in that
-  // method later. For the library the code does not exist, so its callers were guessed. Real case: on a busy machine a
-  // dump from outside takes seconds, and 2 of 73 stacks of torture.exe had such code; the library's answer was
-  // E_INVALIDARG. Remedy: the tables are read anew, and the same copy is walked again. Test:
+  // Folklore: a running process compiles a method after its runtime's tables were read, and a thread is captured in
+  // that method later. For the library the code does not exist, so its callers were guessed. Real case: on a busy
+  // machine a dump from outside takes seconds, and 2 of 73 stacks of torture.exe had such code; the library's answer
+  // was E_INVALIDARG. Remedy: the tables are read anew, and the same copy is walked again. Test:
   // OutsideWalkTest.CodeThatWasCompiledMeanwhileIsAskedForAnew.
   bool asks_anew() {
     const auto now = std::chrono::steady_clock::now();
@@ -114,10 +114,10 @@ class Walk {
     return knowledge_.ask_anew();
   }
 
-  // Folklore: a program that loads and unloads two DLLs in turn had one of them at the other's base between the listing
-  // of the images and the capture of a thread, and the thread's frames got names of the wrong DLL (torture.exe, kind
-  // `turns`, from outside: 1 stack of 1,112). While a thread is in an image's code, the image stays loaded. So an image
-  // that is gone now, or was replaced, may not be the one that the thread was in.
+  // Folklore: a program loaded and unloaded two DLLs in turn. Between the listing of the images and the capture of a
+  // thread, one DLL was at the other's base, and the thread's frames got names of the wrong DLL. Real case:
+  // torture.exe, kind `turns`, from outside, 1 stack of 1,112. While a thread is in an image's code, the image stays
+  // loaded. So an image that was unloaded or replaced by now may not be the one that the thread was in.
   bool images_still_loaded(const Stack& stack) {
     std::set<std::int32_t> seen;
     return std::ranges::all_of(stack.frames, [&](const Frame& frame) {
@@ -133,7 +133,7 @@ class Walk {
   ModuleTable table_;
   ModuleView view_;
   OutsideCode code_;
-  // Not zeroed: most stacks touch a few pages of it.
+  // The memory is not zeroed, because most stacks touch a few pages of it.
   std::unique_ptr<std::byte[]> stack_ = std::make_unique_for_overwrite<std::byte[]>(kStackBytes);
   std::vector<RunFrame> frames_ = std::vector<RunFrame>(kMaxFrames);
   std::unique_ptr<GuessScratch> guesses_ = std::make_unique<GuessScratch>();

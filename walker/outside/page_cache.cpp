@@ -35,7 +35,7 @@ bool PageCache::read(std::uint64_t address, void* into, std::size_t bytes) const
     if (const Page* whole = page(address / kPageBytes)) {
       std::memcpy(out, whole->data() + offset, part);
     } else if (!memory_.read(address, out, part)) {
-      // A dump may have a part of a page.
+      // A dump may contain only a part of a page.
       return false;
     }
     address += part;

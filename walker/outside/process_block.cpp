@@ -9,10 +9,10 @@
 namespace mixwalk {
 namespace {
 
-// Offsets on x64. NT_TIB, at the begin of a TEB.
+// Offsets on x64 in NT_TIB, at the beginning of a TEB.
 constexpr std::uint64_t kStackBase = 8, kStackLimit = 16;
-// TEB.ProcessEnvironmentBlock, PEB.ProcessParameters, RTL_USER_PROCESS_PARAMETERS.CommandLine (a UNICODE_STRING: bytes,
-// room, pointer).
+// Offsets of TEB.ProcessEnvironmentBlock, PEB.ProcessParameters, RTL_USER_PROCESS_PARAMETERS.CommandLine (a
+// UNICODE_STRING: bytes, room, pointer).
 constexpr std::uint64_t kPeb = 0x60, kParameters = 0x20, kCommandLine = 0x70, kBuffer = 8;
 constexpr std::uint64_t kLoaderLockOfPeb = 0x110;
 

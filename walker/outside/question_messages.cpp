@@ -39,7 +39,7 @@ enum class AssemblyField : protozero::pbf_tag_type { path = 1, mvid = 2, optimis
 enum class PlaceField : protozero::pbf_tag_type { assembly = 1, token = 2, offset = 3, method = 4, none = 5 };
 enum class NoField : protozero::pbf_tag_type {};
 
-// Between two characters.
+// Cuts a long text between two characters.
 std::string_view cut(std::string_view text) {
   if (text.size() <= kMaxNameBytes) return text;
   std::size_t end = kMaxNameBytes;
@@ -58,12 +58,12 @@ std::string get_text(pbf_message<Field>& in) {
   const auto view = in.get_view();
   if (view.size() > kMaxNameBytes) throw std::out_of_range("text");
   std::string text = valid_utf8({view.data(), view.size()});
-  text.resize(cut(text).size());  // a byte that is no character has become three
+  text.resize(cut(text).size());  // a byte that is no character has become three bytes
   return text;
 }
 
-// A message without fields. Folklore: protozero removes a nested message that is left empty. So a message that may be
-// empty is added explicitly, or has a field that says so. Test: EachComesBackAsItWas.
+// A message without fields. Folklore: protozero removes a nested message that is left empty. Remedy: a message that may
+// be empty is added explicitly, or has a field that says so. Test: EachComesBackAsItWas.
 void put_empty(std::string& bytes, Outer which) { MessageBuilder<Outer>(bytes).add_message(which, std::string()); }
 
 void put_addresses(std::string& bytes, Outer which, const std::vector<std::uint64_t>& addresses) {
@@ -87,7 +87,7 @@ std::vector<std::uint64_t> get_addresses(pbf_message<AddressesField> in) {
   return addresses;
 }
 
-// Each entry of a list is a message of its own, whatever is in it.
+// Each entry of a list is a separate message, whatever its content.
 template <class Entry, class Put>
 void put_list(std::string& bytes, Outer which, const std::vector<Entry>& entries, Put put_entry) {
   if (entries.empty()) return put_empty(bytes, which);

@@ -16,7 +16,7 @@ ManagedCode::Function QuestionedCode::at(std::uint64_t ip) noexcept {
 
 namespace {
 
-// The word in Frame::callee may be anything. It counts only if it is a method that such a stub can lead to.
+// The word in Frame::callee may be anything. It counts only if it is a method to which such a stub can lead.
 std::string called_by_stub(ClrStub stub, std::uint64_t callee, ClrQuestions& clr) {
   if (stub != ClrStub::pinvoke && stub != ClrStub::com_out) return {};
   const ClrMethod method = clr.method(callee);
@@ -24,7 +24,7 @@ std::string called_by_stub(ClrStub stub, std::uint64_t callee, ClrQuestions& clr
   return method.com ? method.name : std::string();
 }
 
-// The frames above have their names.
+// To be called when the frames above the stub have their names.
 void add_target(Stack& stack, std::size_t place, ClrQuestions& clr) {
   Frame& frame = stack.frames[place];
   const ClrStub stub = clr_stub(frame.name);

@@ -62,7 +62,7 @@ void read_numbers(std::string_view text, Runtime& runtime) {
   if (which >= 3) to_release(runtime);
 }
 
-// The runtime inside a program. The program's resources have the version of the program.
+// Reads the version of the runtime inside a program, because the program's resources have the version of the program.
 bool read_version_of_export(const Module& module, const MemoryReader& memory, Runtime& runtime) {
   const auto identity = read_runtime_identity(memory, module.base);
   if (!identity || identity->version == FileVersion()) return false;

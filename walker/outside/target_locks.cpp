@@ -37,7 +37,7 @@ FoundMonitors look(const Snapshot& snapshot, Target& target, ClrQuestions& clr, 
   return find_monitors(clr, target.memory(), stacks_of(snapshot, target), target.modules(), limits);
 }
 
-// Returns false if it stands still.
+// Returns false if the target does not run.
 bool runs(Target& target, ClrQuestions& clr) {
   if (!target.forget_memory()) return false;
   clr.target_ran();

@@ -42,7 +42,7 @@ Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& o
   add_clr_threads(snapshot, *clr);
   snapshot.locks_missing = "mixwalk did not look for locks (--no-locks)";
   if (locks) add_managed_locks(snapshot, target, *clr);
-  // This comes last: where the library fails at it, only lines are missing.
+  // This comes last, so that only lines are missing if the library fails here.
   add_il_places(snapshot, *clr);
   snapshot.unasked = clr->obstacle();
   return snapshot;

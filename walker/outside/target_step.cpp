@@ -22,7 +22,7 @@ StepResult TargetStep::step(Cursor& frame, LeafRule leaf) noexcept {
       return {.trust = Trust::context};  // the registers that the system saved
     }
   }
-  // Situation: a call through a null pointer, or into data. The callee has executed nothing.
+  // Situation: a call through a null pointer, or into data. The callee has executed no instruction.
   if (leaf == LeafRule::allowed && !leaf_.is_code(frame.registers.rip)) {
     return leaf_.step(frame, {frame.registers.rip, frame.registers.rip});
   }
@@ -36,7 +36,7 @@ StepResult TargetStep::step(Cursor& frame, LeafRule leaf) noexcept {
     return stepped;
   }
   caller.guessed = false;  // found by unwind data
-  // As in RtlUnwindStep: Wine 8 presents the interrupted code as the dispatcher's caller.
+  // The same as in RtlUnwindStep: Wine 8 presents the interrupted code as the dispatcher's caller.
   if (module != nullptr && module->contains(code_.exception_dispatcher) &&
       function_begin(frame, *module) == code_.exception_dispatcher) {
     caller.kind = AddressKind::instruction_pointer;

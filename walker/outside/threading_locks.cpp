@@ -15,13 +15,14 @@
 namespace mixwalk {
 namespace {
 
-// From the leaf to Lock.TryEnterSlow: the frames of the wait, including those of the runtime and the system.
+// The limits for the part of a stack from the leaf to Lock.TryEnterSlow. These are the frames of the wait, including
+// those of the runtime and the system.
 constexpr std::size_t kMaxLockFrames = 40;
 constexpr std::uint64_t kMaxLockBytes = 16 << 10;
 // A function keeps its arguments in the room that its caller has for them.
 constexpr std::uint64_t kHomeBytes = 0x20;
 constexpr std::size_t kRegisters = 16;
-// Below and above lies nothing of a process.
+// Addresses outside these limits do not belong to a process.
 constexpr std::uint64_t kFirstAddress = 0x1'0000, kLastAddress = 0x7FFF'FFFE'FFFF;
 
 constexpr std::string_view kEnter = "System.Threading.Lock.TryEnterSlow(";
@@ -47,7 +48,7 @@ class Look {
   }
 
   void add() {
-    target_.forget_memory();  // the threads are captured as they stand now
+    target_.forget_memory();  // the threads are captured in their present state
     std::vector<Waiter> waiters = find_waiters();
     forget();
     const Locks locks = read(objects_of(waiters));
@@ -57,7 +58,7 @@ class Look {
     const Locks later = read(again);
     std::vector<LockReading> readings;
     for (const Waiter& waiter : waiters) {
-      // So nothing is said of what was read in part.
+      // So no result follows from data that was read only in part.
       if (is_past_deadline()) break;
       const std::uint32_t own = owners_.contains(waiter.thread->os_id) ? waiter.thread->os_id : 0;
       const std::uint64_t address = lock_waited_for(waiter.words, locks, own);
@@ -81,7 +82,7 @@ class Look {
     return true;
   }
 
-  // What was read before the threads were captured may differ from what they wait for now.
+  // Data that was read before the threads were captured may differ from what the threads wait for now.
   void forget() {
     if (target_.forget_memory()) clr_.target_ran();
   }
@@ -98,7 +99,8 @@ class Look {
         break;
       }
       Waiter waiter{&thread, *end, waiting_.words_of(thread, *end, kMaxLockBytes)};
-      // None of these words may be missing: another lock could be taken for the one that the thread waits for.
+      // None of these words may be missing, because another lock could then be taken for the one that the thread waits
+      // for.
       if (waiter.words.size() == kRegisters + (*end - begin) / 8) waiters.push_back(std::move(waiter));
     }
     return waiters;
@@ -111,8 +113,9 @@ class Look {
     return method_table >= kFirstAddress && method_table <= kLastAddress;
   }
 
-  // Addresses at which an object may lie. A waiter whose words do not all fit in what is left of the limit is given up:
-  // if only some were checked, another lock could be taken for the one that the thread waits for.
+  // Addresses at which an object may be. If not all words of a waiter fit into the rest of the limit, the waiter is
+  // left out, because with only some of them checked, another lock could be taken for the one that the thread waits
+  // for.
   std::vector<std::uint64_t> objects_of(std::vector<Waiter>& waiters) {
     std::set<std::uint64_t> objects;
     std::erase_if(waiters, [&](const Waiter& waiter) {
@@ -131,7 +134,7 @@ class Look {
     return {objects.begin(), objects.end()};
   }
 
-  // Some of them, where the time is over.
+  // Reads the locks, but only some of them if the time is over.
   Locks read(std::span<const std::uint64_t> objects) {
     Locks locks;
     while (!objects.empty() && !is_past_deadline()) {
@@ -164,7 +167,7 @@ class Look {
   WaitingThreads waiting_;
   const MonitorLimits limits_;
   const std::chrono::steady_clock::time_point end_;
-  std::set<std::uint32_t> owners_;  // ids by which ClrLock::owner names threads; empty if unknown
+  std::set<std::uint32_t> owners_;  // the ids by which ClrLock::owner names threads; empty if unknown
 };
 
 }  // namespace
@@ -192,7 +195,7 @@ std::uint64_t lock_waited_for(std::span<const std::uint64_t> words, const std::m
   for (const std::uint64_t word : words) {
     const auto lock = locks.find(word);
     if (lock == locks.end() || lock->second.wait_event == 0) continue;
-    // A thread that enters a lock that it holds does not wait.
+    // A thread that enters a lock that it already holds does not wait.
     if (lock->second.held && owner != 0 && lock->second.owner == owner) continue;
     if (std::ranges::find(words, lock->second.wait_event) != words.end()) found.insert(word);
   }

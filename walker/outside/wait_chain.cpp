@@ -11,11 +11,12 @@
 namespace mixwalk {
 namespace {
 
-// Enough to see that a thread has gone on: the frames in which it waits.
+// The frames in which a thread waits, which is enough to see that the thread has continued.
 constexpr std::uint64_t kMaxChainBytes = 4096;
 constexpr std::uint64_t kNoEnd = std::numeric_limits<std::uint64_t>::max();
 
-// `has_name`: a name is of one object. Things without a name may be several, also of one owner.
+// `has_name`: whether the lock has a name. A name means one object. Objects without a name may be several, even with
+// one owner.
 void add(std::vector<Lock>& locks, Lock lock, bool has_name, std::uint32_t waiter) {
   lock.waiters = {{waiter, false}};
   const auto same = std::ranges::find_if(locks, [&](const Lock& known) {

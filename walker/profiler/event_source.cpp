@@ -136,7 +136,7 @@ void EventSource::count_unwalked(SampleEvent event) noexcept {
 void EventSource::thrown(clr::ObjectID object) noexcept {
   const Callback callback(*this, SampleEvent::exception);
   if (!callback) return;
-  // Now: the object may be moved as soon as this returns.
+  // This is done now, because the object may be moved as soon as this function returns.
   clr::ClassID type = 0;
   if (FAILED(clr_.info->GetClassFromObject(object, &type))) type = 0;
   take(SampleEvent::exception, type);
@@ -230,7 +230,7 @@ EventSource::Subject EventSource::known_type(clr::ClassID type) {
   return named;
 }
 
-// No lock is held here: the runtime takes its own.
+// No lock of ours is held here, because the runtime takes its own locks.
 EventSource::Subject EventSource::type_of(clr::ClassID type) {
   ClrMetadataSource names(clr_.info.get(), clr_.info8.get());
   auto name = std::make_shared<const std::string>(names.type_name(type));

@@ -1,6 +1,6 @@
-// The state that the C++ runtime keeps for exceptions: for each thread that throws, the exceptions that it has caught
-// and not left yet, and how many are in flight; and the memory of the exceptions themselves. This replaces libstdc++'s
-// own state, and needs no allocation.
+// The state that the C++ runtime keeps for exceptions. It consists of the exceptions that each thread has caught and
+// not left yet, of the number of exceptions in flight, and of the memory of the exceptions themselves. This replaces
+// libstdc++'s own state, and needs no allocation.
 //
 // Folklore: GCC for mingw-w64 emulates thread-local variables (__emutls_get_address). The emulation allocates them by
 // winpthreads when a thread first uses them, and calls abort() if memory or handles are missing. Real case: the first

@@ -80,7 +80,7 @@ class DumpWriter {
     return sentences;
   }
 
-  // The runtime's own frames: [first, count, role].
+  // Writes the folded frames of the runtime itself: [first, count, role].
   void folds(const Stack& stack) {
     if (filter_.all) return;
     auto folded = runtime_frames_.of(stack);
@@ -96,7 +96,7 @@ class DumpWriter {
     });
   }
 
-  // What is wrong with frames: [index, words].
+  // Writes the problems of frames: [index, words].
   void marks(const Stack& stack) {
     std::vector<std::size_t> marked;
     for (std::size_t i = 0; i < stack.frames.size(); ++i) {

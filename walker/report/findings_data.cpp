@@ -11,7 +11,7 @@
 namespace mixwalk {
 namespace {
 
-// Where a thread of a finding is shown.
+// The sighting in which the finding shows the thread.
 const Sighting& sighting_of(const Findings& findings, const FindingThread& part) {
   const ThreadHistory& history = findings.threads[part.thread];
   const auto seen = std::ranges::find(history.sightings, part.dump, &Sighting::dump);
@@ -50,7 +50,7 @@ void write_history(const ThreadHistory& history, ReportTables& tables, JsonWrite
   json.field("since", history.since);
   json.field("ms", history.milliseconds);
   if (history.cpu) json.field("cpu", *history.cpu);
-  // For each dump that the thread is in: dump, thread there, standing, what the thread waits for (a string).
+  // For each dump that contains the thread: dump, thread in that dump, what it does, what it waits for (a string).
   json.array("seen", history.sightings, [&](const Sighting& sighting) {
     json.begin_array();
     json.value(sighting.dump);
@@ -87,7 +87,7 @@ void write_findings_data(std::span<const Snapshot> dumps, const Findings& findin
              [&](const Finding& finding) { write_finding(names, findings, finding, json); });
   json.array("threads", findings.threads, [&](const ThreadHistory& history) { write_history(history, tables, json); });
   json.array("files", findings.dumps, [&](const DumpInfo& dump) { json.value(dump.file); });
-  // For each dump: its process, by a number, by the system's id, by its path and command line; its runtime.
+  // For each dump: its process (by a number, the system's id, its path and its command line), and its runtime.
   json.array("process", findings.dumps, [&](const DumpInfo& dump) { json.value(dump.process); });
   json.array("pids", dumps, [&](const Snapshot& dump) { json.value(dump.process.id); });
   json.array("paths", dumps, [&](const Snapshot& dump) { json.value(tables.string(dump.process.path)); });

@@ -11,7 +11,7 @@
 namespace mixwalk {
 namespace {
 
-// What a dump and a recording have in common.
+// Writes the parts that a dump and a recording have in common.
 void write_head(const auto& from, JsonWriter& json) {
   json.field("format", "mixwalk-report");
   json.field("version", HtmlExporter::kVersion);

@@ -13,7 +13,7 @@
 namespace mixwalk {
 namespace {
 
-// RFC 4648, with padding, as CSP wants its hashes.
+// RFC 4648, with padding, as Content-Security-Policy requires for its hashes.
 std::string base64(std::span<const std::byte> bytes) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text;
@@ -29,7 +29,7 @@ std::string base64(std::span<const std::byte> bytes) {
   return text;
 }
 
-// As Content-Security-Policy names an inline script or style.
+// The name of an inline script or style in the Content-Security-Policy.
 std::string hash_source(std::string_view text) {
   return "'sha256-" + base64(sha256(std::as_bytes(std::span(text)))) + "'";
 }
@@ -75,7 +75,7 @@ bool write_html_page(const std::function<void(JsonWriter&)>& write_data, ByteSin
   BufferedSink out(sink);
   for (const Slot& slot : slots) {
     const std::size_t at = rest.find(slot.comment);
-    if (at == std::string_view::npos) return false;  // the page has them all, in this order
+    if (at == std::string_view::npos) return false;  // the page has all comments, in this order
     if (!out.write(rest.substr(0, at)) || !slot.write(out)) return false;
     rest.remove_prefix(at + slot.comment.size());
   }

@@ -21,7 +21,7 @@ std::string unpacked() {
   stream.avail_in = static_cast<uInt>(packed.size());
   stream.next_out = reinterpret_cast<Bytef*>(text.data());
   stream.avail_out = static_cast<uInt>(text.size());
-  constexpr int kGzip = 16;  // beside the bits of the window (zlib.h, inflateInit2)
+  constexpr int kGzip = 16;  // to be added to the bits of the window (zlib.h, inflateInit2)
   if (inflateInit2(&stream, kGzip + MAX_WBITS) != Z_OK) throw std::bad_alloc();
   const int end = inflate(&stream, Z_FINISH);
   inflateEnd(&stream);
@@ -30,7 +30,7 @@ std::string unpacked() {
   return text;
 }
 
-// `index`: in the order in which bundle.cmake adds the parts.
+// `index`: the part's position in the order in which bundle.cmake adds the parts.
 std::string_view part(std::size_t index) {
   static const std::string all = unpacked();
   const auto sizes = page_pack::sizes();

@@ -11,7 +11,7 @@
 namespace mixwalk {
 namespace {
 
-// The file that contains a frame's code: an image, or for managed code the assembly. Returns an empty text if not
+// The file that contains a frame's code: an image, or the assembly for managed code. Returns an empty text if it is not
 // known.
 std::string module_of(const Recording& recording, const RecordedFrame& frame) {
   if (frame.module != Frame::kNone) return module_name(recording.modules[static_cast<std::size_t>(frame.module)]);
@@ -25,7 +25,7 @@ std::string module_of(const Recording& recording, const RecordedFrame& frame) {
 ReportTables::Row ReportTables::row(const Recording& recording, const RecordedStacks::Frame& frame) {
   if (frame.frame == nullptr) return {'W', string(frame.label), 0, 0, 0, 0, 0, 0};
   const RecordedFrame& from = *frame.frame;
-  std::string label(frame.plain_label());  // the page marks guesses by itself
+  std::string label(frame.plain_label());  // the page itself marks guesses
   unsigned flags = 0;
   if (is_guess(from.trust)) {
     flags |= static_cast<unsigned>(from.trust == Trust::scan ? Flag::scanned : Flag::frame_pointer);
@@ -75,7 +75,7 @@ void ReportTables::write(JsonWriter& json) const {
   json.array("line", rows_, [&](const Row& row) { json.value(std::get<4>(row)); });
   json.array("flags", rows_, [&](const Row& row) { json.value(std::get<5>(row)); });
   json.array("offset", rows_, [&](const Row& row) { json.value(std::get<6>(row)); });
-  // As text: JavaScript's numbers lose the last bits.
+  // Addresses are written as text, because JavaScript's numbers lose the last bits.
   json.array("address", rows_, [&](const Row& row) {
     json.value(std::get<7>(row) == 0 ? std::string() : fmt::format("{:x}", std::get<7>(row)));
   });
@@ -83,7 +83,7 @@ void ReportTables::write(JsonWriter& json) const {
   json.key("nodes");
   json.begin_object();
   json.array("frame", nodes_, [&](const Recording::Node& node) { json.value(node.frame); });
-  // How far before the node its caller is, which takes few digits; 0 if the node is the root.
+  // How far before the node its caller is, which takes few digits. 0 for a root.
   std::size_t place = 0;
   json.array("up", nodes_, [&](const Recording::Node& node) {
     json.value(node.parent == Recording::kNone ? std::size_t{0} : place - node.parent);

@@ -9,22 +9,22 @@ namespace mixwalk {
 namespace {
 
 constexpr std::uint32_t kMaxBuckets = 1000, kMinBuckets = 100;
-constexpr std::size_t kAllBuckets = 100'000;  // of all threads: some megabytes at the very most
+constexpr std::size_t kAllBuckets = 100'000;  // for all threads together: at most some megabytes
 
-// The end of the time axis: samples may come later than the end that the recording gives.
+// The end of the time axis. Samples may come later than the end that the recording gives.
 std::uint64_t length_of(const Recording& recording) {
   std::uint64_t ns = std::max<std::uint64_t>(recording.duration_ns, 1);
   if (!recording.samples.empty()) ns = std::max(ns, recording.samples.back().time_ns);
   return ns;
 }
 
-// Collects the samples of one thread. Only the sums of the current bucket are kept: they are dropped when the next
+// Collects the samples of one thread. Only the sums of the current bucket are kept, and are dropped when the next
 // bucket begins.
 class StripBuilder {
  public:
   StripBuilder(std::uint64_t length_ns, std::uint32_t buckets) : length_ns_(length_ns), buckets_(buckets) {}
 
-  // Samples come in the order of their ends; the part that reaches back beyond the previous sample does not count.
+  // Samples come in the order of their ends. The part of a sample before the end of the previous sample does not count.
   void add(std::uint64_t begin_ns, std::uint64_t end_ns, std::uint32_t stack) {
     begin_ns = std::max(begin_ns, last_end_ns_);
     last_end_ns_ = std::max(last_end_ns_, end_ns);
@@ -43,12 +43,12 @@ class StripBuilder {
 
  private:
   std::uint32_t bucket(std::uint64_t ns) const {
-    // No integers are used: the product of a time and the buckets may be too large for 64 bits.
+    // No integers are used, because the product of a time and the buckets may be too large for 64 bits.
     const double at = static_cast<double>(ns) / static_cast<double>(length_ns_) * buckets_;
     return static_cast<std::uint32_t>(std::min(at, static_cast<double>(buckets_ - 1)));
   }
   std::uint64_t start(std::uint32_t at) const {
-    // The end of the longest strip, as a double, is one more than 64 bits hold.
+    // The end of the longest strip, as a double, is one more than the largest 64-bit number.
     return at >= buckets_ ? length_ns_ : static_cast<std::uint64_t>(static_cast<double>(length_ns_) / buckets_ * at);
   }
 
@@ -85,7 +85,7 @@ class StripBuilder {
   const std::uint32_t buckets_;
   std::uint64_t last_end_ns_ = 0;
   std::uint32_t bucket_ = 0;
-  std::vector<Spent> spent_;  // in the bucket
+  std::vector<Spent> spent_;  // in the current bucket
   TimeStrip strip_;
 };
 

@@ -15,7 +15,7 @@ struct {
   bool is_console = false;
 } g_streams[std::size(kStreams)];
 
-// May run twice at the same time, at the end of main and at Ctrl-C: it only reads our variables.
+// May run twice at the same time, at the end of main and at Ctrl-C, which is safe because it only reads our variables.
 void give_back() noexcept {
   if (g_code_page != 0) SetConsoleOutputCP(g_code_page);
   for (std::size_t i = 0; i < std::size(kStreams); ++i) {
@@ -23,7 +23,7 @@ void give_back() noexcept {
   }
 }
 
-// Only restores the console: another handler, or the end of the process, decides what the event does.
+// Only restores the console. Another handler, or the end of the process, decides what the event does.
 BOOL WINAPI on_end(DWORD) {
   give_back();
   return FALSE;
@@ -36,7 +36,7 @@ ConsoleRestorer::ConsoleRestorer() noexcept {
   for (std::size_t i = 0; i < std::size(kStreams); ++i) {
     g_streams[i].is_console = GetConsoleMode(GetStdHandle(kStreams[i]), &g_streams[i].mode) != 0;
   }
-  // Registered first, so called last: a handler that lets the program go on answers before this one.
+  // This is registered first, so it is called last. A handler that lets the program continue answers before this one.
   SetConsoleCtrlHandler(&on_end, TRUE);
   if (g_code_page != 0) SetConsoleOutputCP(CP_UTF8);
 }

@@ -29,7 +29,7 @@ constexpr std::uint32_t kHighIntegrity = 0x3000;
 // The first build of Windows with all that mixwalk uses (docs/compatibility.md).
 constexpr DWORD kOldestBuild = 14393;
 
-// "0.1.0", of an image's version resource; empty if it has none, or there is no such image.
+// "0.1.0", from an image's version resource. Empty if the image has none, or if there is no such image.
 std::string version_of(const std::wstring& path) {
   const HMODULE image = LoadLibraryExW(path.c_str(), nullptr, LOAD_LIBRARY_AS_DATAFILE);
   if (image == nullptr) return {};
@@ -54,7 +54,7 @@ DoctorLine own_files() {
   DoctorLine line{.check = "mixwalk"};
   if (GetFileAttributesW(dll.c_str()) == INVALID_FILE_ATTRIBUTES) {
     line.state = State::bad;
-    line.code = ExitCode::refused;  // what a dump from inside would end with
+    line.code = ExitCode::refused;  // the exit code of a dump from inside
     line.found = std::string("mixwalk.exe ") + kVersion + ", and mixwalk.dll is not beside it";
     line.advice = "unpack both into one folder";
     return line;
@@ -63,7 +63,7 @@ DoctorLine own_files() {
   line.found = std::string("mixwalk.exe ") + kVersion + ", mixwalk.dll " + (version.empty() ? "that cannot be read" : version);
   if (version != kVersion) {
     line.state = State::bad;
-    line.code = ExitCode::refused;  // what a dump from inside would end with
+    line.code = ExitCode::refused;  // the exit code of a dump from inside
     line.advice = "unpack both from one package";
   }
   return line;
@@ -72,7 +72,7 @@ DoctorLine own_files() {
 DoctorLine system() {
   OSVERSIONINFOW info{.dwOSVersionInfoSize = sizeof info};
   using RtlGetVersion = LONG(WINAPI*)(OSVERSIONINFOW*);
-  // GetVersionEx answers what a program's manifest names.
+  // GetVersionEx would answer with the version in a program's manifest.
   const auto get = reinterpret_cast<RtlGetVersion>(
       reinterpret_cast<void*>(GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "RtlGetVersion")));
   if (get == nullptr || get(&info) < 0) return {.state = State::note, .check = "system", .found = "does not say its version"};
@@ -103,13 +103,13 @@ DoctorLine debug_privilege() {
           .advice = "to look at those, run mixwalk as administrator"};
 }
 
-// The runtime reads its switches as hexadecimal numbers (clrconfignative), so 00 switches off as well.
+// The runtime reads its switches as hexadecimal numbers (clrconfignative), so 00 switches a feature off as well.
 bool is_zero(const std::wstring& value) {
   wchar_t* end = nullptr;
   return std::wcstoul(value.c_str(), &end, 16) == 0 && end != value.c_str();
 }
 
-// What a program that mixwalk starts would inherit.
+// The variables that a program started by mixwalk would inherit.
 DoctorLine environment() {
   static constexpr std::array<const wchar_t*, 6> kSwitches = {
       L"DOTNET_EnableDiagnostics",          L"COMPlus_EnableDiagnostics",
@@ -171,7 +171,8 @@ DoctorLine dotnet_processes() {
   return {.check = ".NET processes", .found = std::to_string(count) + " can be attached to (mixwalk ps)"};
 }
 
-// Security software puts its DLLs into every process, so also into this one. Other such software cannot be seen here.
+// Finds security software, which puts its DLLs into every process, so also into this one. Other such software cannot be
+// seen here.
 DoctorLine other_software() {
   std::array<wchar_t, MAX_PATH> folder{};
   const UINT length = GetWindowsDirectoryW(folder.data(), MAX_PATH);

@@ -21,8 +21,8 @@ namespace {
 
 using State = DoctorLine::State;
 
-constexpr DWORD kPortMs = 2000;           // for the diagnostics port to answer
-constexpr std::uint32_t kVisitMs = 5000;  // for the target to let mixwalk.dll in, and for each dump
+constexpr DWORD kPortMs = 2000;           // until the diagnostics port answers
+constexpr std::uint32_t kVisitMs = 5000;  // until the target lets mixwalk.dll in, and for each dump
 constexpr ULONGLONG kTrialMs = 2000;
 constexpr DWORD kBetweenDumpsMs = 50;
 constexpr std::size_t kShownPdbs = 3;
@@ -90,7 +90,7 @@ DoctorLine pdbs_of(Snapshot& snapshot, const std::string& symbol_path) {
           .advice = "--symbol-path names their folders; dump -v lists them in the form that symchk /im reads"};
 }
 
-// Dumps again and again for two seconds. Returns the last dump, or why there is none.
+// Dumps again and again for two seconds. Returns the last dump, or the reason why there is none.
 Outcome<Snapshot> dump_for_two_seconds(std::uint32_t process_id, DoctorTrial& trial) {
   auto session = visit({.target = ById{process_id}, .timeout_ms = kVisitMs});
   if (!session) return session.failure();

@@ -95,7 +95,7 @@ void log_calls(const Counters& counters) {
                of(CallCheck::possible), of(CallCheck::elsewhere), of(CallCheck::no_call));
 }
 
-// What this machine provides for reading a dump file. `local` must outlive the result.
+// The services of this machine for reading a dump file. `local` must outlive the result.
 DumpFileHost dump_file_host(const std::string& file, ImageFiles& local, const std::optional<std::string>& symbol_path,
                             const std::string& dac) {
   const std::string path = symbol_path_text(symbol_path);
@@ -110,7 +110,7 @@ DumpFileHost dump_file_host(const std::string& file, ImageFiles& local, const st
           .log = [](const std::string& text) { spdlog::info(text); }};
 }
 
-// The dumps of one command line, from the first one to the file.
+// The dumps of one command line, from the first dump to the file.
 class DumpRun {
  public:
   // `file`: null for standard output.
@@ -136,7 +136,7 @@ class DumpRun {
   DumpSource source_;
   LocalSymbols symbols_;
   UnmatchedThreads unmatched_;
-  bool stopped_ = false;  // by Ctrl-C
+  bool stopped_ = false;  // whether Ctrl-C has stopped the series
 };
 
 std::string process_text(const Process& process) {
@@ -147,7 +147,7 @@ Failure DumpRun::missing(const Process& process) const {
   return {ExitCode::no_thread, process_text(process) + " has no " + unmatched_.text()};
 }
 
-// The next dump, of the threads that were meant.
+// Takes the next dump, of the threads that the command line means.
 Outcome<Snapshot> DumpRun::next(bool last) {
   auto snapshot = source_.next(last);
   if (!snapshot) return snapshot;
@@ -189,13 +189,13 @@ ExitCode DumpRun::run_one() {
   return unmatched_.empty() ? ExitCode::ok : report(missing(snapshot->process));
 }
 
-// Waits until the time of the next dump, or until Ctrl-C. A failure: the process has ended.
+// Waits until the time of the next dump, or until Ctrl-C. Returns a failure if the process has ended.
 std::optional<Failure> DumpRun::wait(const UniqueHandle& process, ULONGLONG until) {
   const ULONGLONG now = GetTickCount64();
   const DWORD left = now < until ? static_cast<DWORD>(until - now) : 0;
   std::array<HANDLE, 2> events{};
   DWORD count = 0;
-  if (process) events[count++] = process.get();  // first: of both, the end of the process is said
+  if (process) events[count++] = process.get();  // first, so that the end of the process is reported if both happen
   if (const HANDLE ctrl_c = catch_ctrl_c(); ctrl_c != nullptr) events[count++] = ctrl_c;
   if (count == 0) {
     Sleep(left);
@@ -208,11 +208,11 @@ std::optional<Failure> DumpRun::wait(const UniqueHandle& process, ULONGLONG unti
   return std::nullopt;
 }
 
-// Keeps the dumps that are there, however the series ends.
+// The dumps so far are kept, however the series ends.
 ExitCode DumpRun::run_series() {
   std::vector<Snapshot> dumps;
   std::optional<Failure> failure;
-  UniqueHandle process;  // held, so that its id stays its own
+  UniqueHandle process;  // kept open, so that its id is not reused
   while (dumps.size() < command_.repeat && !stopped_ && !failure) {
     const ULONGLONG begun = GetTickCount64();
     const bool last = dumps.size() + 1 == command_.repeat;
@@ -220,7 +220,7 @@ ExitCode DumpRun::run_series() {
     if (!dump) {
       if (dumps.empty()) return report(dump.failure());
       failure = dump.failure();
-      // A process may end during any question, and then the question fails.
+      // A process may end during any question, so that the question fails.
       constexpr DWORD kEndingMs = 1000;
       if (process && WaitForSingleObject(process.get(), kEndingMs) == WAIT_OBJECT_0) {
         failure = Failure{ExitCode::target_exited, {}};
@@ -236,7 +236,7 @@ ExitCode DumpRun::run_series() {
     if (!process) {
       process = open_process(SYNCHRONIZE | PROCESS_QUERY_LIMITED_INFORMATION, dump->process.id);
     }
-    catch_ctrl_c();  // from here on there is something to keep
+    catch_ctrl_c();  // from here on there is a dump to keep
     add_names(*dump);
     dumps.push_back(std::move(*dump));
     spdlog::info("dump {} of {}", dumps.size(), command_.repeat);

@@ -29,10 +29,10 @@ Outcome<std::uint32_t> process_of(const TargetChoice& choice) {
 
 namespace {
 
-// The time limit for each of the two looks from outside that follow a dump from inside.
+// The time limit for each of the two reads from outside that follow a dump from inside.
 constexpr std::chrono::milliseconds kLocksTime{2000};
-// The time limit for opening the process, reading what it has loaded, and starting a worker: far more than a busy
-// machine needs.
+// The time limit for opening the process, reading which modules it has loaded, and starting a worker. It is far more
+// than a busy machine needs.
 constexpr std::chrono::seconds kPrepareTime{30};
 
 TargetClr clr_of(const LiveTarget& target, const DumpCommand& command) {
@@ -84,9 +84,10 @@ OutsideLocks::OutsideLocks(const DumpCommand& command) : command_(command) {
   if (!command.locks || std::holds_alternative<ByStart>(command.visit.target)) return;
   const auto id = process_of(command.visit.target);
   if (!id) return;
-  // Folklore: under Wine 8, VirtualQueryEx of a process that is just ending may never return (a loop of nothing else
-  // hung in 2 of 5 runs). An attach to a program that crashed meanwhile then waited for ever at its own end, 3 times in
-  // 60. So the wait for this thread has a limit, and the thread has its own copy of what it needs.
+  // Folklore: under Wine 8, VirtualQueryEx of a process that is just ending may never return. A loop of only this call
+  // hung in 2 of 5 runs. Real case: an attach to a program that crashed meanwhile waited for ever at its own end, 3
+  // times in 60. Remedy: the wait for this thread has a limit, and the thread has its own copy of the data that it
+  // needs.
   std::packaged_task<Prepared()> task([copy = command, id = *id] { return prepare(id, copy); });
   prepared_ = task.get_future();
   std::thread(std::move(task)).detach();
@@ -137,7 +138,7 @@ void add_native_locks_of(Snapshot& snapshot) {
   if (chains == nullptr) return;
   add_wait_chains(snapshot, **target, [&](std::uint32_t thread) {
     auto chain = chains->of(thread);
-    // A thread with such a chain is suspended next, to see whether it stands: only then is a watcher needed.
+    // A thread with such a chain is suspended next, to see whether it has moved. Only then is a watcher needed.
     if (lock_of_chain(chain, snapshot.process.id)) watch_suspensions_of(snapshot.process.id);
     return chain;
   });

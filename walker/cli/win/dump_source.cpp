@@ -21,14 +21,14 @@ Outcome<Snapshot> DumpSource::inside(const Visit& how, bool last) {
     session_.emplace(std::move(*session));
   }
   DumpRequest request = sampling_request(command_.visit.sampling);
-  // The request has only ids: where names are given, all threads are dumped, and those with the names are kept.
+  // The request has only ids. If names are given, all threads are dumped, and those with the names are kept.
   if (!command_.visit.sampling.threads.names.empty()) request.thread_ids.clear();
   auto snapshot = session_->dump(request);
   if (!snapshot) {
     session_.reset();
     return snapshot;
   }
-  // mixwalk.dll leaves the target before names are looked for and anything is written: a pager may keep the output
+  // mixwalk.dll leaves the target before names are looked up and anything is written. A pager may keep the output
   // waiting, and the target must not wait for the pager.
   if (last) leave();
   locks.add_to(*snapshot);
@@ -59,7 +59,7 @@ Outcome<Snapshot> DumpSource::next(bool last) {
                                                      : inside(command_.visit, last);
   if (!snapshot) return snapshot;
   if (!taken_ && !std::holds_alternative<ByStart>(command_.visit.target)) {
-    // By the time of the next dump, another process may have the name.
+    // When the next dump is taken, another process may have the name.
     command_.visit.target = ById{snapshot->process.id};
   }
   taken_ = true;

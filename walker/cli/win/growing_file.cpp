@@ -15,7 +15,7 @@
 namespace mixwalk {
 
 Outcome<std::unique_ptr<GrowingFile>> GrowingFile::open(const std::string& path) {
-  // Not inherited: a program that mixwalk starts would keep the file open until its own end.
+  // The file is not inherited, because a program that mixwalk starts would keep it open until the program's own end.
   constexpr int kFlags = _O_WRONLY | _O_CREAT | _O_BINARY | _O_NOINHERIT;
   constexpr int kMode = _S_IREAD | _S_IWRITE;
   std::wstring wide = to_utf16(path);
@@ -38,7 +38,7 @@ GrowingFile::~GrowingFile() {
 }
 
 bool GrowingFile::write(std::string_view bytes) {
-  if (!written_ && was_there_) _chsize_s(file_, 0);  // a device has no size: no failure
+  if (!written_ && was_there_) _chsize_s(file_, 0);  // a device has no size, so this is no failure
   written_ = true;
   constexpr std::size_t kMaxBytesAtOnce = 1 << 20;
   while (!bytes.empty()) {

@@ -63,7 +63,7 @@ int main_utf8(int count, wchar_t** values) {
 
 int wmain(int count, wchar_t** values) {
   const mixwalk::ConsoleRestorer console;
-  // UTF-8 is written unchanged, including line ends: the output is the same bytes on every machine.
+  // UTF-8 is written unchanged, including line ends, so the output is the same bytes on every machine.
   _setmode(_fileno(stdout), _O_BINARY);
   _setmode(_fileno(stderr), _O_BINARY);
   try {

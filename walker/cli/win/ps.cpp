@@ -13,7 +13,7 @@
 namespace mixwalk {
 namespace {
 
-// A process that hangs before it answers must not hang the command.
+// The time limit for an answer. A process that hangs must not hang the command.
 constexpr DWORD kAnswerMs = 1000;
 
 struct Row {
@@ -22,7 +22,8 @@ struct Row {
   std::string runtime;  // empty if the process did not say
 };
 
-// Empty: the process did not say. Nothing: the pipe belongs to another process, or the process has just ended.
+// The runtime of a process. The text is empty if the process did not say it. Returns nothing if the pipe belongs to
+// another process, or if the process has just ended.
 std::optional<std::string> runtime_of(std::uint32_t id) {
   const auto reply =
       ask_diagnostics_port(id, nullptr, encode_process_info(), Deadline(kAnswerMs));

@@ -27,10 +27,10 @@ namespace {
 // How often the progress line is written and Ctrl-C is checked.
 constexpr std::uint32_t kLookMs = 100;
 constexpr ULONGLONG kProgressMs = 1000;
-// How long a process that is ending is waited for.
+// How long to wait for a process that is ending.
 constexpr std::uint32_t kEndingMs = 1000;
 
-// Where a recording goes: a file, a collector, or both.
+// The destinations of a recording: a file, a collector, or both.
 struct Outputs {
   std::unique_ptr<RecordOutput> file;
   std::unique_ptr<OtlpSession> otlp;
@@ -64,7 +64,7 @@ class RecordingRun {
         }, [this](RecordedFrame& frame, const Assembly& assembly) {
           add_line(frame, assembly, symbols_.lines());
         }, {[this](Module& module) {
-          module.code_view.reset();  // it is not the target that says so
+          module.code_view.reset();  // the build is not taken from the target
           identify(module, symbols_.identities());
         }, [this](Assembly& assembly) {
           assembly.pdb.reset();
@@ -77,10 +77,10 @@ class RecordingRun {
   ExitCode run();
 
  private:
-  // How it came to its end.
+  // How the recording ended.
   struct End {
     std::optional<Failure> failure;
-    bool of_process = false;  // the process ended by itself
+    bool of_process = false;  // whether the process ended by itself
   };
 
   End collect();
@@ -104,9 +104,9 @@ class RecordingRun {
   RecordingCollector collector_;
   RecordSummary summary_;
   UnmatchedThreads unmatched_;
-  bool full_ = false;  // no more can be kept, and the recording must end
+  bool full_ = false;  // no more data can be kept, so the recording must end
   ULONGLONG begun_ = 0;
-  std::size_t shown_characters_ = 0;  // of the progress line on the terminal
+  std::size_t shown_characters_ = 0;  // in the progress line on the terminal
 };
 
 ExitCode RecordingRun::run() {
@@ -121,7 +121,7 @@ ExitCode RecordingRun::run() {
   begun_ = GetTickCount64();
   const End end = collect();
   count_lost_events(end.of_process);
-  // Where a target failed before its first message, there is nothing to write.
+  // If a target failed before its first message, there is nothing to write.
   if (end.failure && collector_.recording().process.id == 0) return report(*end.failure);
   show_progress(true);
   return finish(end);
@@ -130,7 +130,7 @@ ExitCode RecordingRun::run() {
 // Collects until the time is over, until Ctrl-C, or until the process ends; none of these is a failure.
 RecordingRun::End RecordingRun::collect() {
   bool stopping = false;
-  ULONGLONG last_word = 0;  // until when its end is waited for
+  ULONGLONG last_word = 0;  // the time until which the end of the recording is awaited
   ULONGLONG shown = begun_;
   while (true) {
     const ULONGLONG now = GetTickCount64();
@@ -173,7 +173,7 @@ std::optional<Failure> RecordingRun::take(const RecordedBytes& bytes) {
     spdlog::info("the first samples are here");
   }
   summary_.take(recording, before, bytes.progress);
-  recording.tool_version = kVersion;  // also of one that begins anew
+  recording.tool_version = kVersion;  // also for a recording that begins anew
   if (outputs_.otlp) outputs_.otlp->take(recording, before);
   if (!outputs_.file) {
     recording.samples.clear();
@@ -183,8 +183,8 @@ std::optional<Failure> RecordingRun::take(const RecordedBytes& bytes) {
   return make_room();
 }
 
-// A recording may go on for days, so what has been stored is removed from memory. Every other format is made from the
-// whole recording at its end; there the recording ends when no more can be kept.
+// A recording may go on for days, so stored data is removed from memory. Other formats are made from the whole
+// recording at its end, so with them the recording ends when no more can be kept.
 std::optional<Failure> RecordingRun::make_room() {
   Recording& recording = collector_.recording();
   RecordOutput* const file = outputs_.file.get();
@@ -209,8 +209,8 @@ std::optional<Failure> RecordingRun::make_room() {
   return std::nullopt;
 }
 
-// Counts the events that happened in the target and were not sent, because the target ended. mixwalk.dll sends its last
-// message shortly before that, and other threads may throw up to the end.
+// Counts the events that happened in the target but were not sent, because the target ended. mixwalk.dll sends its last
+// message shortly before the end, and other threads may throw up to the end.
 void RecordingRun::count_lost_events(bool process_ends) {
   if (process_ends && is_moment(command_.event)) session_.exit_code(kEndingMs);
   const RecordProgress& told = summary_.progress();
@@ -235,10 +235,11 @@ void RecordingRun::show_progress(bool last) {
                         command_.duration_ms / 1000 - std::min<std::uint64_t>(
                                                           seconds, command_.duration_ms / 1000));
   }
-  // fmt::print is not used: it throws when its stream cannot be written, and a recording may outlive its terminal.
+  // fmt::print is not used, because it throws when its stream cannot be written, and a recording may outlive its
+  // terminal.
   const bool terminal = _isatty(_fileno(stderr)) != 0;
   if (terminal) {
-    // The rest of a longer previous line is erased: with an escape sequence where the console obeys it.
+    // The rest of a longer previous line is erased, with an escape sequence if the console obeys it.
     std::string rest = "\x1b[K";
     if (!supports_escapes(stderr)) {
       rest.assign(shown_characters_ > line.size() ? shown_characters_ - line.size() : 0, ' ');
@@ -251,7 +252,7 @@ void RecordingRun::show_progress(bool last) {
   std::fflush(stderr);
 }
 
-// Fills in the header, where the target ended before it sent one.
+// Fills in the header if the target ended before it sent one.
 void RecordingRun::complete(Recording& recording) const {
   recording.tool_version = kVersion;
   if (recording.process.id != 0) return;
@@ -273,7 +274,7 @@ void RecordingRun::say_end_of_process() const {
   report({ExitCode::ok, text});
 }
 
-// Writes and sends all samples so far, even where the recording failed in the middle.
+// Writes and sends all samples so far, even if the recording failed in the middle.
 ExitCode RecordingRun::finish(const End& end) {
   ExitCode code = ExitCode::ok;
   const auto say = [&](const Failure& failure) {
@@ -286,12 +287,12 @@ ExitCode RecordingRun::finish(const End& end) {
   note_threads();
   if (!unmatched_.empty()) {
     const std::string unsampled = unmatched_.text();
-    // A thread that did nothing, or for which a busy machine had no time, exists nevertheless.
+    // A thread that did not run, or for which a busy machine had no time, exists nevertheless.
     meet_threads_of(session_.target_id(), unmatched_);
     say({unmatched_.empty() ? ExitCode::ok : ExitCode::no_thread,
          "no sample was taken of any " + unsampled});
   }
-  // The target is let go before anything that may take long.
+  // mixwalk.dll leaves the target before anything that may take long.
   if (!end.failure) {
     if (const std::string problem = session_.leave(); !problem.empty()) spdlog::info(problem);
   }
@@ -302,7 +303,7 @@ ExitCode RecordingRun::finish(const End& end) {
   }
   if (outputs_.file) {
     if (const auto failure = outputs_.file->finish()) {
-      // The file may have been what ended the recording: then the failure is reported only once.
+      // If the file's failure ended the recording, it was reported already.
       if (code != ExitCode::output) say(*failure);
     } else {
       report({ExitCode::ok, outputs_.file->said()});

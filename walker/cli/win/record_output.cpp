@@ -92,8 +92,8 @@ std::unique_ptr<ByteSink> RecordOutput::open_piece(int piece) {
   return std::move(*file);
 }
 
-// Further files in which an earlier recording of this name went on would look like files of this recording. They may be
-// all that is left of a long run, so they are renamed rather than deleted.
+// Renames the further files of an earlier recording of this name, because they would look like files of this recording.
+// They are not deleted, since they may be all that is left of a long run.
 void RecordOutput::set_aside_earlier_pieces() const {
   const fs::path first = path_of(first_path_);
   const fs::path folder = first.has_parent_path() ? first.parent_path() : fs::path(".");
@@ -146,7 +146,7 @@ std::optional<Failure> RecordOutput::finish() {
   return why.empty() ? std::nullopt : std::optional(unwritable_output(path_, why));
 }
 
-// Returns why the pieces were not written, or nothing when all of them were.
+// Returns why the pieces were not written, or nothing if all of them were.
 std::optional<Failure> RecordOutput::written(bool all) const {
   if (all) return std::nullopt;
   if (unopened_) return unopened_;

@@ -15,7 +15,7 @@
 namespace mixwalk {
 namespace {
 
-// mixwalk.dll lies beside mixwalk.exe.
+// The path of mixwalk.dll, which is in the folder of mixwalk.exe.
 Outcome<std::wstring> profiler_path() {
   std::wstring path = module_folder(nullptr) + L"mixwalk.dll";
   if (GetFileAttributesW(path.c_str()) == INVALID_FILE_ATTRIBUTES) {
@@ -31,7 +31,7 @@ std::string process_text(std::uint32_t id, const std::string& name) {
   return "process " + std::to_string(id) + " (" + name + ")";
 }
 
-// A failure where the process does not have one of the threads that were given by id.
+// Returns a failure if the process does not have one of the threads that were given by id.
 std::optional<Failure> missing_thread(const ThreadSelection& threads, std::uint32_t process_id,
                                       const std::string& process_name) {
   if (threads.ids.empty()) return std::nullopt;

@@ -27,14 +27,14 @@ namespace {
 
 // How often Ctrl-C is checked and the progress line written.
 constexpr DWORD kWaitMs = 100;
-// How long the console's end waits until the process runs again and the file is removed.
+// How long the console's event waits until the process runs again and the file is removed.
 constexpr DWORD kLeaveMs = 4000;
-// What a program returns that Ctrl-C ended.
+// The exit code of a program that Ctrl-C ended.
 constexpr int kControlC = static_cast<int>(0xC000013A);
 
 HANDLE g_stop = nullptr, g_process_resumed = nullptr;
 
-// Nothing may end mixwalk.exe while the process stands.
+// Nothing may end mixwalk.exe while the process is suspended.
 BOOL WINAPI on_console_event(DWORD event) {
   SetEvent(g_stop);
   // For all other events, the system ends mixwalk.exe as soon as this function returns.
@@ -42,7 +42,7 @@ BOOL WINAPI on_console_event(DWORD event) {
   return TRUE;
 }
 
-// Lives until mixwalk.exe has resumed the process and closed the file; its end sets g_process_resumed.
+// Lives until mixwalk.exe has resumed the process and closed the file. Its destructor sets g_process_resumed.
 struct Work {
   ~Work() { SetEvent(g_process_resumed); }
 };
@@ -62,8 +62,8 @@ HANDLE handle_of(const PartialFile& file) {
 
 std::string utf8_of(const std::filesystem::path& path) { return to_utf8(path.native()); }
 
-// To be called before anything is suspended: whether the disk is too small for the dump. Returns nothing if it is not,
-// or the system does not say.
+// The reason why the dump does not fit on the disk. To be called before anything is suspended. Returns nothing if the
+// dump fits, or if the system does not say how much room there is.
 std::optional<std::string> no_room(const std::filesystem::path& path, std::uint64_t bytes) {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::absolute(path, error).parent_path();
@@ -74,7 +74,7 @@ std::optional<std::string> no_room(const std::filesystem::path& path, std::uint6
   return fmt::format("the process has {} of memory, and the disk has room for {}", mib(bytes), mib(free.QuadPart));
 }
 
-// The line on a console that says how much is written.
+// The line on a console that shows how much is written.
 class ProgressLine {
  public:
   explicit ProgressLine(std::uint64_t all) : all_(all), console_(_isatty(_fileno(stderr)) != 0) {}
@@ -147,7 +147,7 @@ ExitCode write(const MinidumpCommand& command, std::uint32_t id, HANDLE process,
 ExitCode run(const MinidumpCommand& command) {
   const auto id = process_of(command.target);
   if (!id) return report(id.failure());
-  // All threads of the process are suspended while the dump is written: in mixwalk's own process that would include the
+  // All threads of the process are suspended while the dump is written. In mixwalk's own process that would include the
   // thread that writes.
   if (*id == GetCurrentProcessId()) return report({ExitCode::usage, "mixwalk cannot write a dump of itself"});
   g_stop = CreateEventW(nullptr, TRUE, FALSE, nullptr);

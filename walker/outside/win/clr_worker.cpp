@@ -16,12 +16,12 @@ namespace {
 constexpr int kDone = 0, kBadCommand = 2, kCrashed = 3;
 
 LONG WINAPI on_crash(EXCEPTION_POINTERS*) {
-  // No dialogue, no report, no debugger: the asking side only sees that the pipe closes.
+  // There is no dialogue, no report and no debugger; the asking side only sees that the pipe closes.
   TerminateProcess(GetCurrentProcess(), kCrashed);
   return EXCEPTION_EXECUTE_HANDLER;
 }
 
-// Returns null if no pipe that was inherited.
+// Returns null if the text is not an inherited pipe.
 UniqueHandle pipe_of(const std::string& text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
@@ -30,7 +30,7 @@ UniqueHandle pipe_of(const std::string& text) {
   return GetFileType(handle) == FILE_TYPE_PIPE ? UniqueHandle(handle) : UniqueHandle();
 }
 
-// A dump file, and what its target needs.
+// A dump file, and the objects that its target needs.
 struct OpenedDump {
   OpenedDump(const std::string& path, const std::string& symbol_path)
       : file(path), dump(Minidump::parse(file.bytes())), images(local, disk, parse_symbol_path(symbol_path)) {}
@@ -40,7 +40,7 @@ struct OpenedDump {
   DiskImageFiles disk;
   LocalImageFiles local{disk};
   DiskImages images;
-  std::unique_ptr<DumpTarget> target;  // null if the file is no dump that can be read
+  std::unique_ptr<DumpTarget> target;  // null if the file is not a dump that can be read
 };
 
 class Worker {
@@ -84,7 +84,7 @@ class Worker {
     library_->target_ran();
     return Opened{};
   }
-  // What only the asking side receives.
+  // For messages that only the asking side receives.
   template <class Other>
   QuestionMessage answer(const Other&) {
     return NotOpened{"no question"};
@@ -106,7 +106,7 @@ class Worker {
   }
 
   UniqueHandle process_;
-  std::unique_ptr<RemoteMemory> memory_;  // of a process
+  std::unique_ptr<RemoteMemory> memory_;  // the memory of a process
   std::unique_ptr<OpenedDump> dump_;
   std::unique_ptr<DacLibrary> library_;
 };
@@ -127,7 +127,7 @@ std::optional<int> run_clr_worker(const std::vector<std::string>& arguments) {
         std::visit([&](const auto& asked) { return worker.answer(asked); }, *question);
     if (!send_question(answers.get(), answer)) break;
   }
-  // Ends the process without the library's own cleanup, which may not end well.
+  // Ends the process without the library's own cleanup, which may hang or crash.
   TerminateProcess(GetCurrentProcess(), kDone);
   return kDone;
 }

@@ -12,7 +12,7 @@
 namespace mixwalk {
 namespace {
 
-// Its state lives as long as this.
+// The state of the system's check, which exists while this object lives.
 class Verification {
  public:
   explicit Verification(const std::wstring& path) {
@@ -36,7 +36,7 @@ class Verification {
 
   LONG result() const { return result_; }
 
-  // Returns null if the state has none.
+  // Returns null if the state has no chain.
   PCCERT_CHAIN_CONTEXT chain() const {
     CRYPT_PROVIDER_DATA* const state = WTHelperProvDataFromStateData(data_.hWVTStateData);
     CRYPT_PROVIDER_SGNR* const signer =
@@ -62,7 +62,7 @@ bool has_microsoft_root(PCCERT_CHAIN_CONTEXT chain) {
            status.dwError == ERROR_SUCCESS;
   };
   if (check()) return true;
-  parameters.dwFlags = 0;  // the older root, of the system's own files
+  parameters.dwFlags = 0;  // allows the older root, that of the system's own files
   return check();
 }
 

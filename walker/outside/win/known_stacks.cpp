@@ -10,7 +10,7 @@ void KnownStacks::add(const RemoteMemory& memory, const StackLimits& limits) {
   int count = 0;
   for (std::uint64_t at = limits.limit; at < limits.base && count < kMaxRanges;) {
     const std::uint64_t plain = memory.plain_bytes(at, limits.base - at);
-    // A TEB that lies may name the stack of another thread.
+    // A wrong TEB may name the stack of another thread.
     const auto next = std::ranges::lower_bound(ranges_, at, {}, &Range::begin);
     const bool apart = (next == ranges_.end() || at + plain <= next->begin) &&
                        (next == ranges_.begin() || std::prev(next)->end <= at);
@@ -18,7 +18,7 @@ void KnownStacks::add(const RemoteMemory& memory, const StackLimits& limits) {
       ranges_.insert(next, {at, at + plain});
       ++count;
     }
-    at += plain + kPageBytes;  // closed, or a trap
+    at += plain + kPageBytes;  // an unreadable page, or one that is a trap
   }
 }
 

@@ -147,7 +147,7 @@ void LiveTarget::freeze_together(const std::function<bool(const TargetThread&)>&
     }
     if (waiting.empty()) return;
     overdue += !moments_.take(waiting, deadline_ms);
-    // Threads that have started since the last list.
+    // This finds threads that have started since the last list.
     read_threads();
   }
 }
@@ -165,7 +165,7 @@ void LiveTarget::capture(const TargetThread& target_thread, RawSample& sample) {
     sample.fault = CaptureFault::not_suspended;
     return;
   }
-  // A stack grows while its thread runs: pages below its old limit were not checked, so another attempt is made.
+  // A stack grows while its thread runs. Pages below its old limit were not checked, so another attempt is made.
   constexpr int kAttempts = 3;
   const ProcessMemory raw(handle_.get());
   for (int attempt = 0; attempt < kAttempts; ++attempt) {

@@ -12,7 +12,7 @@ namespace mixwalk {
 namespace {
 
 constexpr std::size_t kPieceBytes = 1 << 20, kPageBytes = 4096;
-constexpr std::uint64_t kMaxDumpBytes = std::uint64_t{64} << 20;  // of one without memory: some 200 KiB
+constexpr std::uint64_t kMaxDumpBytes = std::uint64_t{64} << 20;  // the limit for a dump without memory (some 200 KiB)
 
 std::vector<DumpedRange> readable_ranges(HANDLE process) {
   std::vector<DumpedRange> ranges;
@@ -47,7 +47,7 @@ DWORD write_at(HANDLE file, std::uint64_t offset, std::span<const std::byte> byt
   return error == ERROR_SUCCESS ? static_cast<DWORD>(ERROR_DISK_FULL) : error;
 }
 
-// What the handle's file has now. Returns nothing if it cannot be read.
+// The present content of the handle's file. Returns nothing if it cannot be read.
 std::vector<std::byte> read_back(HANDLE file) {
   LARGE_INTEGER size{};
   const UniqueHandle again(
@@ -58,7 +58,7 @@ std::vector<std::byte> read_back(HANDLE file) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(size.QuadPart));
   DWORD done = 0;
   if (!ReadFile(again.get(), bytes.data(), static_cast<DWORD>(bytes.size()), &done, nullptr)) return {};
-  if (done != bytes.size()) return {};  // where the dump ends, the tables begin
+  if (done != bytes.size()) return {};  // the tables begin where the dump ends
   return bytes;
 }
 

@@ -17,15 +17,15 @@
 namespace mixwalk {
 namespace {
 
-// The same type as for `procdump -ma` and Task Manager. Memory that is closed meanwhile is left out.
+// The same type as that of `procdump -ma` and Task Manager. Memory that becomes unreadable meanwhile is left out.
 constexpr int kTables = MiniDumpWithFullMemoryInfo | MiniDumpWithHandleData | MiniDumpWithThreadInfo |
                         MiniDumpWithUnloadedModules | MiniDumpIgnoreInaccessibleMemory;
 
-// The most of a thread's stack that is read: for Windows' writer, the committed size of the largest real stacks; for
-// Wine's writer, what it reads in a second.
+// The most of a thread's stack that is read. For Windows' writer this is the committed size of the largest real stacks;
+// for Wine's writer it is the amount that it reads in a second.
 constexpr ULONG64 kMaxStackBytes = 64 << 20, kMaxWineStackBytes = 1 << 20;
 
-// By that time Windows' writer has asked for the first time whether it should end.
+// By this time Windows' writer has asked for the first time whether it should end.
 constexpr DWORD kAskMs = 500;
 
 struct Dbghelp {
@@ -45,10 +45,10 @@ Dbghelp load_dbghelp() noexcept {
           reinterpret_cast<decltype(Dbghelp::write)>(find("MiniDumpWriteDump"))};
 }
 
-// The writer trusts what a thread's TEB says about its stack. Folklore: Wine 8's writer reads 1 KiB at a time, even
-// where no memory is, and takes minutes for 4 GiB. Real case: a program that starts and ends threads without a pause,
-// one dump in three. Leaving out such a stack loses nothing: it is part of the process's memory, which is in the dump
-// as well.
+// The writer trusts the limits of a thread's stack in its TEB. Folklore: Wine 8's writer reads 1 KiB at a time, even if
+// there is no memory, and takes minutes for 4 GiB. Real case: a program that starts and ends threads without a pause,
+// one dump in three. Remedy: such a stack is left out. The dump still contains it, because it is part of the process's
+// memory, which is in the dump as well.
 void skip_implausible_stack(ULONG64 base, ULONG64 end, ULONG64 most, MINIDUMP_CALLBACK_OUTPUT& output) noexcept {
   if (std::max(base, end) - std::min(base, end) > most) output.ThreadWriteFlags &= ~ULONG{ThreadWriteStack};
 }
@@ -92,9 +92,9 @@ BOOL CALLBACK MinidumpWriter::Job::on_callback(void* param, const PMINIDUMP_CALL
       output->Cancel = job.cancelled;
       return TRUE;
     case ReadMemoryFailureCallback:
-      output->Status = S_OK;  // the dump goes on without that memory
+      output->Status = S_OK;  // the dump continues without that memory
       return TRUE;
-    // All of them, with what the dump's type says.
+    // All modules and threads are included, with the data that the dump's type requires.
     case IncludeModuleCallback:
     case IncludeThreadCallback:
     case ModuleCallback: return TRUE;
@@ -109,10 +109,10 @@ BOOL CALLBACK MinidumpWriter::Job::on_callback(void* param, const PMINIDUMP_CALL
 }
 
 DWORD MinidumpWriter::Job::write_by_system() {
-  // Folklore: where nobody has called SymInitialize for the process, Wine 8's MiniDumpWriteDump calls it, and has it
-  // load the symbols of every module. Where the process is a .NET process, its SymCleanup then frees an address that
-  // was not allocated (a page fault in ntdll's unsafe_block_from_ptr). SymInitialize(…, TRUE) and SymCleanup alone do
-  // the same. After the call below, which loads nothing, Wine's writer does neither. Windows does not need the call,
+  // Folklore: if SymInitialize was not called for the process, Wine 8's MiniDumpWriteDump calls it, and makes it load
+  // the symbols of every module. If the process is a .NET process, its SymCleanup then frees an address that was not
+  // allocated (a page fault in ntdll's unsafe_block_from_ptr). SymInitialize(…, TRUE) and SymCleanup alone do the same.
+  // Remedy: after the call below, which loads no symbols, Wine's writer does neither. Windows does not need the call,
   // and its result does not matter. (Test: dump_file_test.)
   dbghelp.initialise(process, nullptr, FALSE);
   const int type = kTables | (memory == MemoryBy::system ? MiniDumpWithFullMemory : MiniDumpNormal);
@@ -160,7 +160,7 @@ Outcome<MinidumpWriter> MinidumpWriter::start(HANDLE process, std::uint32_t proc
   const Dbghelp dbghelp = load_dbghelp();
   if (!dbghelp) return Failure{ExitCode::internal, "the system's dbghelp.dll does not write dumps"};
   auto job = std::make_shared<Job>(dbghelp, process, process_id, file, memory, std::move(after_first_piece));
-  // A dump of a running process would have stacks of many moments, and would not say so.
+  // A dump of a running process would have stacks of many moments, without any sign of it.
   if (job->suspension.threads().empty()) return Failure{ExitCode::internal, "none of its threads can be suspended"};
   auto share = std::make_unique<std::shared_ptr<Job>>(job);
   UniqueHandle thread(CreateThread(nullptr, 0, &MinidumpWriter::run, share.get(), 0, nullptr));
@@ -176,7 +176,7 @@ bool MinidumpWriter::wait(DWORD milliseconds) const noexcept {
 void MinidumpWriter::cancel() noexcept {
   job_->cancelled = true;
   job_->suspension.end();
-  // A writer that can be stopped has suspended the threads once more itself, and resumes them before it returns. It may
+  // A writer that can be stopped has itself suspended the threads once more, and resumes them before it returns. It may
   // not yet have asked whether it should end.
   if (!wait(kAskMs) && job_->can_cancel) wait(INFINITE);
 }

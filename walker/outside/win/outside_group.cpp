@@ -22,7 +22,8 @@ OutsideGroup::OutsideGroup(std::span<OutsideThread* const> threads, std::uint32_
       watcher_([this, deadline_ms] { watch(deadline_ms); }) {}
 
 OutsideGroup::~OutsideGroup() {
-  // The order matters: a group that was never frozen is only waited for.
+  // The order matters: if the group was never frozen, watch() finds the end right after the beginning, and does not
+  // resume the threads.
   SetEvent(ended_.get());
   SetEvent(begun_.get());
   watcher_.join();
@@ -31,7 +32,7 @@ OutsideGroup::~OutsideGroup() {
 ThreadGroup::Suspend OutsideGroup::suspend(std::size_t place) noexcept {
   if (overdue(place)) return Suspend::not_now;
   if (!threads_[place]->suspend()) return Suspend::ending;
-  // Either the watching thread finds this, or overdue() is true here: both operations have one order.
+  // Either the watching thread finds this entry, or overdue() is true here, because both operations have one order.
   suspended_[place].store(true);
   if (!overdue(place)) return Suspend::done;
   resume(place);

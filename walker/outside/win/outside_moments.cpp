@@ -11,9 +11,10 @@
 namespace mixwalk {
 namespace {
 
-// For the stacks of all threads, in memory of mixwalk.exe.
+// The limit for the stacks of all threads, which are copied into memory of mixwalk.exe.
 constexpr std::size_t kMaxArenaBytes = 256 << 20;
-// A quarter of the deadline is for SuspendThread (group_capture.h); in nanoseconds for each of its milliseconds.
+// A quarter of the deadline is for SuspendThread (group_capture.h). This is in nanoseconds per millisecond of the
+// deadline.
 constexpr std::uint64_t kSuspendingNs = 250'000;
 
 }  // namespace
@@ -60,7 +61,7 @@ bool OutsideMoments::give(std::uint32_t os_id, RawSample& sample) const {
   sample.context = copy.context;
   sample.stopping_ns = copy.stopping_ns;
   sample.frozen_ns = copy.frozen_ns;
-  // What was cut off then is asked for and missing now.
+  // If the copy was cut off, more than it has is asked for, so that the new copy is cut off, too.
   sample.stack.fill(copy.stack, copy.stack.begin(), copy.stack.end() + (copy.stack.cut() ? 1 : 0));
   return true;
 }

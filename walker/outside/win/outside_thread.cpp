@@ -10,7 +10,7 @@ bool OutsideThread::open(std::uint32_t thread_id, std::uint32_t process_id) noex
   handle_ = open_thread(THREAD_SUSPEND_RESUME | THREAD_GET_CONTEXT | THREAD_QUERY_INFORMATION, thread_id);
   if (!handle_) return false;
   const auto info = thread_information(handle_.get());
-  // Since it was listed, the id may have been given to a thread of another process.
+  // Since the thread was listed, its id may have been given to a thread of another process.
   if (!info || info->process_id != process_id) return false;
   id_ = thread_id;
   teb_ = info->teb;

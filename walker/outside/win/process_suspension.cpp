@@ -9,11 +9,11 @@
 namespace mixwalk {
 namespace {
 
-// A thread that still runs may start others between the listing of the threads and their suspension. So the threads are
-// listed again until no new one is found; for a process to which others add threads without end, this stops after
+// A thread that still runs may start other threads between the listing of the threads and their suspension. So the
+// threads are listed again until no new one is found. If other processes add threads without end, this stops after
 // kMaxLooks listings.
 constexpr int kMaxLooks = 100;
-constexpr std::size_t kMoreThreads = 256;  // that there is room for at once
+constexpr std::size_t kMoreThreads = 256;  // room that is added at once
 
 }  // namespace
 
@@ -21,7 +21,7 @@ ProcessSuspension::ProcessSuspension(std::uint32_t process_id) : begun_ns_(clock
   try {
     for (int look = 0; look < kMaxLooks && suspend_new_threads(process_id); ++look) {
     }
-  } catch (...) {  // no memory; what stands must not stay so
+  } catch (...) {  // no memory; suspended threads must not stay suspended
     end();
     throw;
   }
@@ -34,7 +34,7 @@ bool ProcessSuspension::suspend_new_threads(std::uint32_t process_id) {
     if (place != threads_.end() && place->id == id) continue;
     UniqueHandle thread = open_thread(THREAD_SUSPEND_RESUME | THREAD_QUERY_INFORMATION, id);
     if (!thread) continue;
-    // Since it was listed, the id may have been given to a thread of another process.
+    // Since the thread was listed, its id may have been given to a thread of another process.
     const auto info = thread_information(thread.get());
     if (!info || info->process_id != process_id) continue;
     const auto at = place - threads_.begin();

@@ -7,7 +7,7 @@
 namespace mixwalk {
 namespace {
 
-// From the console's event until the program has ended.
+// How long the program may take to end after the console's event.
 constexpr ULONGLONG kEndMs = 1000;
 
 SRWLOCK gate = SRWLOCK_INIT;
@@ -16,7 +16,7 @@ std::atomic<bool> registered{false};
 
 BOOL WINAPI on_event(DWORD) {
   closed_until = GetTickCount64() + kEndMs;
-  // Until the thread that stands now runs again.
+  // Waits until the thread that is suspended at the moment runs again.
   AcquireSRWLockExclusive(&gate);
   ReleaseSRWLockExclusive(&gate);
   return FALSE;

@@ -8,27 +8,27 @@
 namespace mixwalk {
 namespace {
 
-// Whether SuspendThread has returned: then the count before it is known.
+// SuspendThread has returned, so the count before it is known.
 constexpr std::uint64_t kSuspended = std::uint64_t{1} << 32;
 constexpr int kCountShift = 33;
-// ResumeThread is being called: whether it has returned is not known.
+// ResumeThread is being called, and it is not known whether it has returned.
 constexpr std::uint64_t kResumes = std::uint64_t{1} << 40;
-// The system allows no more (MAXIMUM_SUSPEND_COUNT).
+// The largest suspend count of the system (MAXIMUM_SUSPEND_COUNT).
 constexpr DWORD kMaxCount = 127;
 
 std::atomic<SuspensionLedger*> kept{nullptr};
 
-// Where the thread is certainly suspended by us, one of its suspensions is ours, whatever its count is. Folklore: the
+// If we have certainly suspended the thread, one of its suspensions is ours, whatever its count is. Folklore: the
 // runtime, or a debugger, had the thread suspended when we suspended it, and has resumed it since. Its count was then
-// the same as before our suspension, and the thread stayed suspended for ever (killed_test, where the test itself
-// suspends threads to learn their counts). In all other cases the count is compared.
+// the same as before our suspension, and the thread stayed suspended for ever. (Real case: killed_test, in which the
+// test itself suspends threads to learn their counts.) In all other cases the count is compared.
 bool resume(std::uint32_t process_id, std::uint32_t thread_id, bool certain, DWORD count_before) {
   const UniqueHandle thread = open_thread(THREAD_SUSPEND_RESUME | THREAD_QUERY_INFORMATION, thread_id);
   if (!thread) return false;
   const auto info = thread_information(thread.get());
   if (!info || info->process_id != process_id) return false;
   if (certain) return ResumeThread(thread.get()) != static_cast<DWORD>(-1);
-  // Suspends the thread once more: that is the system's documented way to learn the count.
+  // Suspends the thread once more, which is the documented way to learn the count.
   const DWORD count = SuspendThread(thread.get());
   if (count == static_cast<DWORD>(-1)) return false;
   ResumeThread(thread.get());
@@ -43,7 +43,7 @@ void SuspensionEntry::begin(std::uint32_t thread_id) noexcept {
   slot_ = nullptr;
   SuspensionLedger* const ledger = kept.load();
   if (ledger == nullptr) return;
-  // Thread ids are multiples of four. Nearly always the first slot is free.
+  // Thread ids are multiples of four, so the first slot is nearly always free.
   for (std::size_t i = 0; i < SuspensionLedger::kSlots; ++i) {
     std::atomic<std::uint64_t>& slot = ledger->slots[(thread_id / 4 + i) % SuspensionLedger::kSlots];
     std::uint64_t free = 0;

@@ -53,7 +53,8 @@ std::optional<Failure> watch_suspensions(const std::wstring& program, std::uint3
   startup.StartupInfo.cb = sizeof startup;
   startup.lpAttributeList = list.get();
   PROCESS_INFORMATION created{};
-  // It has a process group of its own and no console: Ctrl-C and the end of the console are for mixwalk.exe.
+  // The watcher has its own process group and no console, because Ctrl-C and the end of the console are for
+  // mixwalk.exe.
   if (!CreateProcessW(program.c_str(), command.data(), nullptr, nullptr, TRUE,
                       CREATE_NEW_PROCESS_GROUP | DETACHED_PROCESS | EXTENDED_STARTUPINFO_PRESENT, nullptr, nullptr,
                       &startup.StartupInfo, &created)) {
@@ -61,7 +62,7 @@ std::optional<Failure> watch_suspensions(const std::wstring& program, std::uint3
   }
   CloseHandle(created.hThread);
   CloseHandle(created.hProcess);
-  // The process is there, and has its handles: from now on the system lets it see how this one ends.
+  // The watcher exists and has its handles. From now on the system notifies it when this process ends.
   record_suspensions_in(ledger);
   return std::nullopt;
 }

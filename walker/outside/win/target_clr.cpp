@@ -15,7 +15,7 @@ std::optional<Outcome<std::string>> dac_of(const Target& target, DacSettings set
   settings.installed = installed_runtimes();
   DiskImageFiles disk;
   LocalImageFiles local(disk);
-  // What the user names may lie anywhere.
+  // A file that the user names may be anywhere.
   ImageFiles& files = settings.dac.empty() ? static_cast<ImageFiles&>(local) : disk;
   WindowsSignatures signatures;
   return find_dac(runtime->path, *identity, settings, files, signatures);

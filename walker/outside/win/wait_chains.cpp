@@ -18,12 +18,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// wct.h: WCT_MAX_NODE_COUNT, WCTP_GETINFO_ALL_FLAGS; not in mingw-w64's.
+// wct.h: WCT_MAX_NODE_COUNT, WCTP_GETINFO_ALL_FLAGS, which mingw-w64's header lacks.
 constexpr DWORD kMaxNodes = 16;
 constexpr DWORD kTooManyThreads = 565;  // winerror.h: ERROR_TOO_MANY_THREADS
 constexpr DWORD kOtherProcesses = 1, kOtherProcessesCom = 2, kOtherProcessesSections = 4;
 
-// Of advapi32.dll, and looked up there: a system without them still runs mixwalk.
+// Functions of advapi32.dll, which are looked up there, so that mixwalk also runs on a system without them.
 struct Functions {
   decltype(&OpenThreadWaitChainSession) open = nullptr;
   decltype(&GetThreadWaitChain) get = nullptr;
@@ -49,7 +49,7 @@ std::optional<Functions> find_functions() {
   return functions;
 }
 
-// Without these two, the system follows no COM call.
+// Gives the system two functions of COM, without which it follows no COM call.
 void register_com(const Functions& functions) {
   const HMODULE ole = LoadLibraryExW(L"ole32.dll", nullptr, LOAD_LIBRARY_SEARCH_SYSTEM32);
   PCOGETCALLSTATE call = nullptr;
@@ -93,7 +93,8 @@ std::vector<WaitChainNode> chain_of(const Functions& functions, HWCT session, DW
   WINBOOL cycle = FALSE;
   if (!functions.get(session, 0, kOtherProcesses | kOtherProcessesCom | kOtherProcessesSections, thread_id, &count,
                      nodes.data(), &cycle)) {
-    // "The wait chain returned is still valid": the first nodes of a longer one, or without the threads of a busy server.
+    // "The wait chain returned is still valid": it has the first nodes of a longer one, or lacks the threads of a busy
+    // server.
     const DWORD error = GetLastError();
     if (error != ERROR_MORE_DATA && error != kTooManyThreads) return {};
   }
@@ -104,13 +105,13 @@ std::vector<WaitChainNode> chain_of(const Functions& functions, HWCT session, DW
 
 }  // namespace
 
-// What the asking thread and the others share; it lives as long as the last of them.
+// The data that the asking thread and the other threads share. It lives as long as the last of them.
 struct WaitChains::Asker {
   std::mutex mutex;
   std::condition_variable changed;
-  DWORD question = 0;  // a thread's id; 0 if none
+  DWORD question = 0;  // a thread's id; 0 if there is no question
   std::optional<std::vector<WaitChainNode>> answer;
-  bool done = false;  // nothing is asked any more: a question was not answered in time, or nobody is left to ask
+  bool done = false;  // no more questions: one was not answered in time, or the owner is gone
 
   void work(const Functions& functions, HWCT session) {
     std::unique_lock lock(mutex);
@@ -135,7 +136,7 @@ struct WaitChains::Asker {
     question = thread_id;
     changed.notify_all();
     if (changed.wait_until(lock, end, [&] { return answer.has_value(); })) return std::move(*answer);
-    // A later answer would be taken for that of another question.
+    // A later answer would be taken for the answer to another question.
     done = true;
     return {};
   }
@@ -150,7 +151,7 @@ std::unique_ptr<WaitChains> WaitChains::open(std::chrono::milliseconds time) {
   auto asker = std::make_shared<Asker>();
   std::thread([asker, functions = *functions, session] { asker->work(functions, session); }).detach();
   std::unique_ptr<WaitChains> chains(new WaitChains(std::move(asker), time));
-  // Of a thread that is there and may be asked: no answer means that there are none.
+  // This asks about a thread that exists and may be asked about. If there is no answer, the system has no wait chains.
   if (chains->asker_->ask(GetCurrentThreadId(), Clock::now() + time).empty()) return nullptr;
   return chains;
 }

@@ -9,16 +9,16 @@
 namespace mixwalk {
 namespace {
 
-// The limit for the library's memory and its caches: many times what they need.
+// The limit for the library's memory and its caches, which is many times what they need.
 constexpr SIZE_T kMaxWorkerBytes = SIZE_T{2} << 30;
 constexpr UINT kEnded = 4;
-constexpr DWORD kEndMs = 2000;  // how long a process may take to be gone once it is ended
+constexpr DWORD kEndMs = 2000;  // how long a process may take to end after TerminateProcess
 
 struct Pipe {
   UniqueHandle read, write;
 };
 
-// One of its ends can be inherited.
+// Makes a pipe of which one end can be inherited.
 Pipe make_pipe(bool child_reads) {
   HANDLE read = nullptr, write = nullptr;
   if (!CreatePipe(&read, &write, nullptr, 0)) return {};
@@ -27,7 +27,7 @@ Pipe make_pipe(bool child_reads) {
   return pipe;
 }
 
-// Ends a process at a moment, unless it is called off before.
+// Ends a process at a certain time, unless this object is destroyed before.
 class EndAt {
  public:
   EndAt(HANDLE process, std::uint32_t ms) : process_(process), timer_(CreateThreadpoolTimer(on_time, this, nullptr)) {
@@ -93,8 +93,8 @@ Outcome<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::wstring&
   startup.StartupInfo.cb = sizeof startup;
   startup.lpAttributeList = list.get();
   PROCESS_INFORMATION created{};
-  // The worker is created suspended, and runs once it is in the job. It has a process group of its own, since Ctrl-C is
-  // for mixwalk.exe. It has no console, for which the system would start another program.
+  // The worker is created suspended, and runs once it is in the job. It has its own process group, since Ctrl-C is for
+  // mixwalk.exe. It has no console, for which the system would start another program.
   if (!CreateProcessW(program.c_str(), command.data(), nullptr, nullptr, TRUE,
                       CREATE_SUSPENDED | CREATE_NEW_PROCESS_GROUP | DETACHED_PROCESS | EXTENDED_STARTUPINFO_PRESENT,
                       nullptr, nullptr, &startup.StartupInfo, &created)) {

@@ -6,12 +6,12 @@
 namespace mixwalk {
 namespace {
 
-// Of one method: the runtime compiles none that is larger.
+// The limit for the code of one method. The runtime compiles no larger one.
 constexpr std::uint64_t kMaxCodeBytes = 64 << 20;
-// The limit for cached answers. A library that lies could otherwise fill the memory.
+// The limit for cached answers. A malicious library could otherwise fill the memory.
 constexpr std::size_t kMaxKept = 1'000'000;
 constexpr std::size_t kMaxAssemblies = 10'000;
-// The time limit for the places in IL of all frames together: some thousand take some hundred milliseconds.
+// The time limit for the places in IL of all frames together. Some thousand of them take some hundred milliseconds.
 constexpr std::chrono::seconds kIlPlacesTime{10};
 
 // A copy of the process's handle, for the worker.
@@ -196,7 +196,7 @@ ClrIlPlaces WorkerQuestions::il_places(std::span<const std::uint64_t> ips) {
     }
     if (answer == nullptr) break;
     if (found.assemblies.size() + answer->places.assemblies.size() > kMaxAssemblies) break;
-    std::vector<std::int32_t> places;  // in found.assemblies, of the answer's
+    std::vector<std::int32_t> places;  // for each assembly of the answer, its index in found.assemblies
     for (const Assembly& assembly : answer->places.assemblies) places.push_back(place_of(assembly, found.assemblies));
     for (ClrIlPlaces::Place place : answer->places.places) {
       if (place.il.assembly >= 0) place.il.assembly = places[static_cast<std::size_t>(place.il.assembly)];
@@ -210,7 +210,7 @@ ClrIlPlaces WorkerQuestions::il_places(std::span<const std::uint64_t> ips) {
 void WorkerQuestions::target_ran() {
   pieces_.clear();
   single_.clear();
-  // A MethodDesc may be that of another method by now.
+  // A MethodDesc's address may belong to another method by now.
   methods_.clear();
   code_names_.clear();
   ask<Opened>(TargetRan{});

@@ -1,6 +1,6 @@
-// What processes of one service have in common, and what only those in trouble have.
+// What processes of one service have in common, and what only the processes in trouble have in common.
 
-// So many processes have a column each; of more a row says how many have it.
+// Up to this number, each process has a column; for more processes, a row says how many have it.
 const MOST_COLUMNS = 24;
 
 function acrossView() {
@@ -19,7 +19,7 @@ function acrossView() {
 const scrolled = (name, table) => el('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': name}, table);
 const trouble = () => el('span', {class: 'tag warn'}, 'in trouble');
 
-// The first rows, and a button for the others.
+// Shows the first rows, and a button for the others.
 function firstRows(rows, columns, noun, most) {
   if (rows.length <= most) return rows.map((row) => row());
   const more = el('tr', {}, el('td', {colspan: String(columns)}, el('button', {type: 'button', class: 'quiet',
@@ -30,7 +30,7 @@ function firstRows(rows, columns, noun, most) {
 function processTable() {
   const MOST = 20;
   const head = ['File', 'Process', 'Threads', 'Time'];
-  // Those in trouble first, since of many only some are shown.
+  // The processes in trouble come first, since not all are shown if there are many.
   const sorted = [...processes].sort((a, b) => b.sick - a.sick);
   const rows = sorted.map((process) => () => el('tr', {},
       el('th', {scope: 'row'}, process.name, ' ', process.sick ? trouble() : null),
@@ -77,7 +77,7 @@ function groupRow(group, columns, width) {
   return allOf([row, opened]);
 }
 
-// Of each process that has some: its threads.
+// For each process that has threads in the group: these threads.
 function groupThreads(group) {
   const of = new Map();
   for (const i of group.threads) {

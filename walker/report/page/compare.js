@@ -1,6 +1,6 @@
-// A thread in two dumps, side by side, the frames that changed marked.
+// A thread in two dumps, side by side. The frames that changed are marked.
 
-// How many frames from the root two stacks have in common, by what the frames are called.
+// How many frames from the root on two stacks have in common, compared by their names.
 function commonFrames(a, b) {
   const name = (frame) => `${frames.kind[frame]}${frames.label[frame]}`;
   let common = 0;
@@ -8,7 +8,7 @@ function commonFrames(a, b) {
   return common;
 }
 
-// The stacks of a person in the dumps that it is in. `shown`: as stackView, with left and right (indices into seen).
+// A person's stacks in the dumps that contain it. `shown`: as in stackView, with left and right (indices into seen).
 function comparedView(person, shown, choose) {
   const last = person.seen.length - 1;
   const right = Math.min(shown.right ?? last, last);

@@ -1,5 +1,5 @@
 'use strict';
-// The report's data, as the tables of the document give it: see walker/report/report_tables.h.
+// The report's data, in the tables of the document (see walker/report/report_tables.h).
 
 const report = JSON.parse(document.getElementById('data').textContent);
 const {strings, frames, nodes} = report;
@@ -9,7 +9,7 @@ const compared = report.compared ?? null;  // two recordings: before, after
 
 const FLAG = {scanned: 1, framePointer: 2, approximate: 4, inlined: 8};
 
-// The caller of a node; -1 if it is the root.
+// For each node its caller, or -1 for a root.
 const parents = nodes.up.map((up, i) => (up === 0 ? -1 : i - up));
 const depths = new Array(parents.length);
 parents.forEach((parent, i) => { depths[i] = parent < 0 ? 1 : depths[parent] + 1; });
@@ -17,14 +17,15 @@ parents.forEach((parent, i) => { depths[i] = parent < 0 ? 1 : depths[parent] + 1
 const labels = frames.label.map((label) => readable(strings[label]));
 const moduleNames = frames.module.map((module) => readable(strings[module]));
 
-// Frames leaf first, by index into `frames`; none for the node -1.
+// The frames of a stack, leaf first, as indices into `frames`. There are none for the node -1.
 function stackOf(leaf) {
   const stack = [];
   for (let node = leaf; node >= 0; node = parents[node]) stack.push(nodes.frame[node]);
   return stack;
 }
 
-// For each node the first node whose stack has the same functions, if at other places in them. A caller comes first.
+// For each node the first node whose stack has the same functions, even at other places in them. A caller comes before
+// its callees.
 const alikes = [];
 {
   const known = new Map();
@@ -36,7 +37,8 @@ const alikes = [];
   });
 }
 
-// For each frame whether it fits, to each node whether a frame on its stack fits. A caller's node comes first.
+// Given for each frame whether it fits, this says for each node whether a frame on its stack fits. A caller's node
+// comes first.
 function nodesWith(fits) {
   const found = new Uint8Array(parents.length);
   for (let i = 0; i < found.length; ++i) {
@@ -45,7 +47,7 @@ function nodesWith(fits) {
   return found;
 }
 
-// Frames whose label, module or file has the text; nothing means all of them.
+// Marks the frames whose label, module or file contains the text; all frames if the text is empty.
 function framesWith(text) {
   const wanted = text.toLowerCase();
   return lowerLabels().map((label) => label.includes(wanted));
@@ -56,8 +58,8 @@ function lowerLabels() {
   return lower;
 }
 
-// A name as a page may show it: what moves or hides text (controls, direction marks) is written out, and a name of
-// thousands of characters is cut. walker/base/printable.h does the same for terminals.
+// A name in a form that a page may show. Characters that move or hide text (controls, direction marks) are written as
+// escapes, and a name of thousands of characters is cut. walker/base/printable.h does the same for terminals.
 function readable(text) {
   const MOST = 1000;
   const cut = text.length > MOST ? text.slice(0, MOST).replace(/[\ud800-\udbff]$/, '') + '…' : text;

@@ -1,7 +1,9 @@
-// How two recordings of one program differ: shares of the whole, since recordings differ in length.
+// The differences between two recordings of one program. They are shown as shares of the total, since recordings differ
+// in length.
 
 const SIDES = ['Before', 'After'];
-// From so many points of the whole on. Blue and orange differ for the colour-blind too, and the stronger the darker.
+// The colours from so many percentage points of the total on. Blue and orange also differ for colour-blind people, and
+// a larger difference has a darker colour.
 const STEPS = [{points: 10, more: '#f1701c', less: '#4a97cb'}, {points: 3, more: '#f9953f', less: '#78b4da'},
                {points: 1, more: '#fdb574', less: '#a3cce5'}, {points: 0.2, more: '#fdd9b4', less: '#cde0f1'}];
 const SAME_FILL = '#dfe3e8';
@@ -16,8 +18,8 @@ const pointsText = (points) => `${points > 0 ? '+' : points < 0 ? '−' : '±'}$
 const shareText = (share) => `${(100 * share).toFixed(1)} %`;
 const pointsOf = ([before, after]) => 100 * (after - before);
 
-// [leaf, share of the whole of its side, no thread, side] of both recordings. `waiting`: with threads that wait in the
-// system.
+// [leaf, share of the total of its side, no thread, side] for both recordings. `waiting`: includes threads that wait in
+// the system.
 function comparedSamples(waiting) {
   return compared.flatMap(({sums}, side) => {
     const samples = [];
@@ -72,7 +74,7 @@ class DifferenceView extends FlameView {
   describe({name, sides}) { return `${name} — ${shareText(sides[0])} → ${shareText(sides[1])}, ${pointsText(pointsOf(sides))} points`; }
   summary() { return 'Shares of all samples of their recording, before and after'; }
 
-  // Of a frame that another view leads to.
+  // Shows the frame to which another view leads.
   find(text) {
     this.searchBox.value = text;
     this.search(text.toLowerCase());
@@ -99,7 +101,7 @@ function comparedFrames(waiting) {
   return [...rows.values()];
 }
 
-// The list of frames, those that changed most first.
+// The list of frames, with those that changed most first.
 class ChangesView {
   constructor() {
     this.state = {search: '', order: 'total', show: 'all', waiting: true, most: 100};

@@ -1,8 +1,8 @@
-// Elements. Text from the target reaches the page as text only: nothing here takes markup, and the page's policy
+// Elements. Text from the target reaches the page only as text. No function here takes markup, and the page's policy
 // (require-trusted-types-for) would refuse it.
 
-// el('li', {class: 'x', title: 'y', onclick: f}, 'text', child, [children], …); null and false are left out. Children
-// that may be thousands come as an array: a call takes some ten thousand arguments at most.
+// el('li', {class: 'x', title: 'y', onclick: f}, 'text', child, [children], …). null and false are left out. If there
+// may be thousands of children, they are passed as an array, because a call takes some ten thousand arguments at most.
 function el(name, attributes = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -14,7 +14,7 @@ function el(name, attributes = {}, ...children) {
   return element;
 }
 
-// Children in a row, as el takes them, to be put into the page at once.
+// The children in a form that el takes, so that they can be added to the page at once.
 function allOf(children) {
   const all = document.createDocumentFragment();
   for (const child of children.flat()) {
@@ -23,12 +23,12 @@ function allOf(children) {
   return all;
 }
 
-// The text with what fits the search marked.
+// The text, with the parts that match the search marked.
 function marked(text, search) {
   if (!search) return [text];
   const parts = [];
   const lowerText = text.toLowerCase();
-  // A few letters change their length in lower case: then nothing is marked.
+  // A few letters change their length in lower case. If the text has such a letter, nothing is marked.
   if (lowerText.length !== text.length) return [text];
   let from = 0;
   for (;;) {

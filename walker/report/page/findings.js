@@ -1,7 +1,8 @@
-// What compare and report hang out, the gravest first: a circle of locks as a chain that closes.
+// The findings of compare and report, the most severe first. A circle of locks is shown as a chain that closes.
 
 function findingsView() {
-  // Of many the first ones: of a fleet fewer, since the same is mostly wrong with each of its processes.
+  // Only the first findings are shown if there are many. For a fleet fewer are shown, since the same is mostly wrong
+  // with each of its processes.
   const most = isFleet ? 3 : 12;
   const shown = hang.findings.length > most + 1 ? hang.findings.slice(0, most) : hang.findings;
   const rest = hang.findings.slice(shown.length);
@@ -32,7 +33,7 @@ function findingCard(finding) {
       behind.length ? el('details', {}, el('summary', {}, `${plural(behind.length, 'thread')} held up behind`), threadLinks(behind)) : null);
 }
 
-// A thread in a finding: its name, what it does, and the frames to look at first.
+// A thread in a finding: its name, what it does, and the most important frames.
 function findingStep(part) {
   const person = people[part.thread];
   const seen = person.seen.find((each) => each.dump === part.dump) ?? person.seen[person.seen.length - 1];

@@ -1,4 +1,4 @@
-// Flame graphs, drawn by d3-flame-graph: of a recording's samples, or of a dump's threads. The root is on top.
+// Flame graphs, drawn by d3-flame-graph, of a recording's samples or of a dump's threads. The root is on top.
 
 // The fills are light in both themes, so that the labels on them stay dark and readable.
 const FILLS = {M: '#8ec3f0', N: '#f3cd78', S: '#e0a9d2', G: '#d0d0d0', W: '#d9e2d0', root: '#c8ced6', found: '#9be564'};
@@ -14,7 +14,7 @@ class FlameView {
     this.observer.observe(this.host);
   }
 
-  // [thread index or id, leaf, weight] of all there is.
+  // All samples as [thread index or id, leaf, weight].
   samples() {
     if (!recording) return dump.threads.filter(({leaf}) => leaf >= 0).map((thread) => [thread.id, thread.leaf, 1]);
     const samples = [];
@@ -42,7 +42,7 @@ class FlameView {
         this.found, this.host, this.details);
   }
 
-  // What there is to choose besides.
+  // The further choices of this view.
   choices() {
     const totals = new Map();
     for (const [thread, , value] of this.samples()) totals.set(thread, (totals.get(thread) ?? 0) + value);
@@ -55,17 +55,17 @@ class FlameView {
     return this.threadChoice;
   }
 
-  // The merged tree of what is to be shown, and what its root is called.
+  // The merged tree that is shown, and the name of its root.
   tree() {
     const {thread, waiting} = this.state;
     const samples = this.samples().filter(([id, leaf]) => (thread === '' || String(id) === thread) && (waiting || !standsInWait(leaf)));
     return [mergedTree(samples.map(([, leaf, value]) => [leaf, value])), thread === '' ? 'all threads' : `thread ${hex(Number(thread))}`];
   }
 
-  // The chart's node of one of that tree; nothing is drawn of one without value.
+  // The chart's node for a node of that tree. A node without a value is not drawn.
   node(from, name) { return {name, value: from.count, frame: from.frame}; }
 
-  // Of a node of the chart.
+  // For a node of the chart.
   fill(data) { return data.frame < 0 ? FILLS.root : FILLS[frames.kind[data.frame]]; }
   describe(data) { return `${data.name} — ${valueText(data.value)}, ${percent(data.value, this.total)}`; }
   summary() { return `${valueText(this.total)} in ${thread_count(this.state.thread)}`; }
@@ -115,7 +115,7 @@ class FlameView {
     else this.found.textContent = this.summary();
   }
 
-  // The width inside of the frame's padding.
+  // The width inside the frame's padding.
   room() {
     return Math.max(this.host.clientWidth - 12, 100);
   }
@@ -143,7 +143,7 @@ class FlameView {
     this.point(null);
   }
 
-  // By a thread's key; null means all of them.
+  // Selects a thread by its key; null selects all threads.
   select(key) {
     if (!this.threadChoice) return;
     const id = Number.parseInt(key ?? '', 16);
@@ -152,7 +152,7 @@ class FlameView {
     if (select.value !== this.state.thread) select.value = this.state.thread;
   }
 
-  // Shows which frame the keyboard is at.
+  // Shows which frame the keyboard has selected.
   point(d) {
     this.current = d;
     d3.select(this.host).selectAll('g').classed('current', (each) => each === d);
@@ -183,7 +183,7 @@ const thread_count = (thread) => (thread === '' ? plural((recording ?? dump).thr
 
 const EVENT_NOUNS = {exception: 'exception', allocation: 'allocation', 'class-load': 'type load', 'module-load': 'module load'};
 
-// What a sum of samples says: time, or how often.
+// A sum of samples as a time, or as a number of events.
 function valueText(value) {
   if (!recording) return plural(value, 'thread');
   if (recording.unit === 'nanoseconds') return duration(value);

@@ -1,4 +1,4 @@
-// Threads with like stacks, as one.
+// Threads with equal stacks, shown as one.
 
 function groupsView() {
   const groups = new Map();
@@ -18,7 +18,7 @@ function groupsView() {
       alone.map((threads) => groupCard(threads)));
 }
 
-// Links to threads; of many the first ones, and a button for the others.
+// Links to threads: the first ones, and a button for the others.
 function threadLinks(threads) {
   const SHOWN = 12;
   const links = threads.map((thread) => el('li', {}, el('a', {href: linkOf(thread), title: threadName(thread) || null},
@@ -33,7 +33,7 @@ function threadLinks(threads) {
 function groupCard(threads) {
   const [first] = threads;
   const main = mainFrame(first);
-  // Its stack is made when it is first opened.
+  // The stack is made when the card is first opened.
   const body = el('div', {class: 'group-stack'});
   const card = el('details', {},
       el('summary', {}, el('span', {class: 'count-badge'}, `×${threads.length}`),

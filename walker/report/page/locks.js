@@ -1,6 +1,6 @@
 // Locks that are held or waited for.
 
-// Of a dump: by id its threads, and the locks that each waits for and holds. Made when they are first asked for.
+// For a dump: its threads by id, and the locks that each waits for and holds. Made when they are first needed.
 const threadTables = [];
 function threadTablesOf(at) {
   if (threadTables[at]) return threadTables[at];
@@ -19,7 +19,7 @@ function threadTablesOf(at) {
   return threadTables[at] = tables;
 }
 
-// A link to a thread of a dump, by its id.
+// A link to a thread of a dump, by the thread's id.
 function threadLink(id, at = dumps.length - 1) {
   const thread = threadTablesOf(at).threads.get(id);
   return thread ? el('a', {href: linkOf(thread)}, threadTitle(thread)) : `Thread ${hex(id)}`;
@@ -27,9 +27,9 @@ function threadLink(id, at = dumps.length - 1) {
 const lockTitle = (lock) => [lock.kind, lock.type && (lock.address ? `of ${readable(lock.type)}` : readable(lock.type)), lock.address && `at ${lock.address}`]
   .filter(Boolean).join(' ');
 
-// What a thread waits for, and what it holds.
+// The locks that a thread waits for, and those that it holds.
 function locksOf(thread) {
-  if (!dumps[thread.dump]) return {waits: [], holds: []};  // a recording has none
+  if (!dumps[thread.dump]) return {waits: [], holds: []};  // a recording has no locks
   const {waits, holds} = threadTablesOf(thread.dump);
   return {waits: [...waits.get(thread.id) ?? []], holds: [...holds.get(thread.id) ?? []]};
 }

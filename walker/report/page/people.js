@@ -1,11 +1,12 @@
-// The threads that the page is about: over all dumps, one entry a thread.
+// The threads that the page shows. Each thread has one entry for all dumps.
 
-const dump = dumps[dumps.length - 1] ?? null;  // the last one, which most views show
+const dump = dumps[dumps.length - 1] ?? null;  // the last dump, which most views show
 const isSeries = dumps.length > 1;
 const hang = report.findings ?? null;
 dumps.forEach((each, i) => each.threads.forEach((thread) => { thread.dump = i; }));
 
-// {dumps: their indices, last: the last of them, name, id, path, command, runtime, sick}, by number; none where nothing was compared.
+// By number: {dumps: their indices, last: the last of them, name, id, path, command, runtime, sick}. Empty if nothing
+// was compared.
 const processes = [];
 if (hang) {
   hang.process.forEach((number, at) => {
@@ -20,7 +21,7 @@ if (hang) {
     process.runtime = readable(strings[hang.runtimes[process.last]]);
     process.name = readable(fileName(hang.files[process.last])) || `process ${process.id}`;
   }
-  // Files of several folders may have one name, and a file several processes.
+  // Files of several folders may have the same name, and a file may contain dumps of several processes.
   const names = processes.map(({name}) => name);
   processes.forEach((process, i) => {
     if (names.indexOf(process.name) !== names.lastIndexOf(process.name)) process.name += `, process ${process.id} (${i + 1})`;
@@ -42,7 +43,8 @@ const VERDICTS = {
   once: 'a single dump does not show whether it makes progress',
 };
 
-// {thread: in the last dump that it is in, key: for links, seen: [{dump, thread, standing, words}], verdict, history}
+// {thread: in the last dump that contains it, key: for links, seen: [{dump, thread, standing, words}], verdict,
+// history}
 const people = (() => {
   if (hang) {
     return hang.threads.map((history) => {
@@ -60,9 +62,9 @@ const people = (() => {
   }));
   return [...byId.values()].sort((a, b) => a.thread.id - b.thread.id);
 })();
-const personOf = new Map();  // by thread of a dump
+const personOf = new Map();  // the key is a thread of a dump
 {
-  // Threads of several processes may have one id: the second is 0x1a8.2 then.
+  // Threads of several processes may have the same id. The key of the second one is 0x1a8.2, for example.
   const times = new Map();
   for (const person of people) {
     const time = (times.get(person.thread.id) ?? 0) + 1;
@@ -85,7 +87,7 @@ function dumpTime(at) {
 // "stuck since dump 1, for 20 s; used 0 s of CPU time".
 function verdictText({verdict, history, thread}) {
   if (!verdict || verdict === 'once') return '';
-  // What waits for a thread that is stuck may have come there after the dump before.
+  // A thread that waits for a stuck thread may have begun to wait only after the dump before.
   const stood = verdict !== 'stuck' || history.since < thread.dump;
   const since = history.ms && stood ? ` since dump ${history.since + 1}, for ${duration(history.ms * 1e6)} at least` : '';
   const cpu = history.cpu === undefined ? '' : `; used ${history.cpu ? `${duration(history.cpu * 100)} of` : 'no'} CPU time`;

@@ -1,8 +1,8 @@
-// The page: its head, its views, and how they are come to.
+// The page: its head, its views, and how a user gets to them.
 
 const byId = (id) => document.getElementById(id);
 
-// A view is made when it is first shown. Each has an element, and maybe select(thread id), draw(), focusList().
+// A view is made when it is first shown. Each has an element, and may have select(thread id), draw(), focusList().
 const VIEWS = dumps.length ? [
   ...(hang?.across ? [['across', `${processes.length} processes`, () => ({element: acrossView()})]] : []),
   ['threads', 'Threads', () => new ThreadsView()],
@@ -83,13 +83,13 @@ function dumpNotes(of) {
   return notes;
 }
 
-// When each dump was made, and of which file it is.
+// When each dump was made, and from which file it is.
 function dumpList() {
   listLines(dumps.map((each, at) => () => `${dumpTitle(at)}: ${dumpTime(at)}${hang ? `, ${readable(hang.files[at])}` : ''}`),
             (count) => plural(count, 'more dump'));
 }
 
-// When each dump of a process was made; of a long series the first ones and the last.
+// When each dump of a process was made. For a long series, only the first ones and the last are listed.
 function madeLines(process) {
   const MOST = 10;
   const line = (at) => `${dumpTitle(at)}: ${utc(dumps[at].time_ms)}, ${readable(hang.files[at])}`;
@@ -98,7 +98,8 @@ function madeLines(process) {
   return [...all.slice(0, MOST - 2).map(line), plural(all.length - MOST + 1, 'more dump'), line(process.last)];
 }
 
-// Of several processes what one alone has as the head of the page. Facts are those of its last dump.
+// For one of several processes: the facts that the head of the page has for a single one. They are those of its last
+// dump.
 function processHead(process) {
   const last = dumps[process.last];
   const facts = [`process ${process.id}`, process.path.slice(0, 200), process.runtime, ...dumpFacts(last), process.command.slice(0, 200)];
@@ -106,7 +107,7 @@ function processHead(process) {
           ...madeLines(process).map((line) => el('p', {}, line)), ...dumpNotes(last).map((note) => el('p', {}, note))];
 }
 
-// Of many lines the first ones, and a button that makes the others.
+// Lists the first lines, and a button that makes the others.
 function listLines(lines, rest) {
   const MOST = 12;
   const shown = lines.length > MOST ? lines.slice(0, MOST - 2) : lines;
@@ -173,7 +174,7 @@ function show() {
   panel.draw?.();
 }
 
-// Goes there without a step of the browser's history for each.
+// Goes to a view without adding a step to the browser's history.
 function replaceHash(hash) {
   history.replaceState(null, '', hash);
   show();
@@ -218,7 +219,7 @@ function theme() {
   });
 }
 
-// All stacks on paper, whatever the screen shows.
+// When the page is printed, all stacks are on paper, whatever the screen shows.
 function printing() {
   if (!dump) return;
   addEventListener('beforeprint', () => {

@@ -1,7 +1,7 @@
-// One stack as a list of frames, the runtime's own frames folded as in text.
+// One stack as a list of frames. The runtime's own frames are folded as in text.
 
-// `thread`: what folds and marks are of; `shown`: {search, module, open: all folds are open, changed: so many frames
-// from the leaf are not those of another dump}.
+// `thread`: the thread whose folds and marks are used. `shown`: {search, module, open: all folds are open, changed:
+// this many frames from the leaf differ from those of another dump}.
 function stackView(thread, shown = {}) {
   const stack = stackOf(thread.leaf);
   const list = el('ol', {class: 'stack'});
@@ -59,7 +59,7 @@ function foldRow(index, text, rows, {search = '', open = false}) {
     inner.hidden = !isOpen;
   };
   button.addEventListener('click', () => set(inner.hidden));
-  // A search that finds something in it shows it.
+  // If a search finds something in a fold, the fold is opened.
   set(open || (search !== '' && rows.some((row) => row.querySelector('mark'))));
   return el('li', {class: 'fold-row'}, button, inner);
 }

@@ -1,10 +1,10 @@
-// The list of threads, with search, filters and order; beside it the stack of the one that was chosen.
+// The list of threads, with search, filters and order. Beside it is the stack of the thread that was chosen.
 
 const STATES = {whole: {sign: '●', says: 'whole stack'}, guessed: {sign: '◐', says: 'whole, with guessed frames'},
                 partial: {sign: '○', says: 'frames are missing'}};
 
-// What a person looks for first in frames, leaf first: the program's own managed frame next to the leaf, else one of
-// the library, else the leaf.
+// The most important frame of a stack, given leaf first: the program's own managed frame nearest to the leaf, else one
+// of the library, else the leaf.
 function mainOf(stack) {
   const managed = stack.filter((frame) => frames.kind[frame] === 'M');
   return managed.find((frame) => !/^(System|Microsoft|Interop|Internal)\b/.test(labels[frame])) ?? managed[0] ?? stack[0];
@@ -51,12 +51,12 @@ class ThreadsView {
         this.detail);
   }
 
-  // Those that there are, the gravest first.
+  // The verdicts that threads have, the most severe first.
   verdicts() {
     return Object.keys(VERDICTS).filter((verdict) => verdict !== 'once' && people.some((person) => person.verdict === verdict));
   }
 
-  // Modules with how many threads pass them, most first.
+  // Modules with the number of threads whose stacks contain them, the largest number first.
   modules() {
     const names = [...new Set(moduleNames)].filter(Boolean);
     const of = new Map(names.map((name) => [name, nodesWith(moduleNames.map((each) => each === name))]));
@@ -65,7 +65,7 @@ class ThreadsView {
         .sort(([a, x], [b, y]) => y - x || a.localeCompare(b)).map(([name, threads]) => [name, `${name} (${threads})`])];
   }
 
-  // The rows that the filters leave, in their order.
+  // The rows that the filters leave, in the chosen order.
   rows() {
     const {search, filter, sort, module, process} = this.state;
     const hits = search && nodesWith(framesWith(search));
@@ -122,7 +122,7 @@ class ThreadsView {
     return row.link;
   }
 
-  // Up and down go from thread to thread, and show each.
+  // The keys Up and Down go from thread to thread, and show each.
   move(event) {
     const links = [...this.list.querySelectorAll('a')];
     const at = links.indexOf(document.activeElement);
@@ -140,7 +140,7 @@ class ThreadsView {
     (this.list.querySelector('[aria-current]') ?? this.list.querySelector('a'))?.focus({preventScroll: true});
   }
 
-  // By its key; null means the first of the list.
+  // Selects a thread by its key; null selects the first of the list.
   select(key) {
     const row = key === null ? this.selected ? null : this.rows()[0] : this.threads.find(({person}) => person.key === key);
     if (!row || row.thread === this.selected) return;
@@ -151,13 +151,13 @@ class ThreadsView {
     this.show();
   }
 
-  // A link led here: the stack may be below the findings, or below the list on a phone.
+  // To be called after a link led here, because the stack may be below the findings, or below the list on a phone.
   arrive() {
     const {top} = this.detail.getBoundingClientRect();
     if (top > innerHeight * 0.6 || top < 0) this.detail.scrollIntoView();
   }
 
-  // Scrolls the list, and not the page around it.
+  // Scrolls the list, but not the page around it.
   reveal(link) {
     const item = link?.parentElement;
     if (!item) return;

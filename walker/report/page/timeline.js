@@ -1,6 +1,6 @@
-// What each thread did when: a strip a thread over the time of the recording.
+// What each thread did over time: one strip per thread over the time of the recording.
 
-// Eight hues that differ in lightness too, for managed frames by name.
+// Eight colours that also differ in lightness, for managed frames by name.
 const NAME_FILLS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#8c6bb1', '#b5a300'];
 
 function nameFill(label) {
@@ -9,7 +9,7 @@ function nameFill(label) {
   return NAME_FILLS[hash % NAME_FILLS.length];
 }
 
-// For how many buckets the thread did not wait.
+// The number of buckets in which the thread did not wait.
 function busy({runs}) {
   let buckets = 0;
   for (let i = 0; i < runs.length; i += 3) if (!standsInWait(runs[i + 2])) buckets += runs[i + 1];
@@ -67,7 +67,7 @@ class TimelineView {
     return strip;
   }
 
-  // The leaf at a bucket; -1 means no sample.
+  // The leaf at a bucket; -1 if there is no sample.
   leafAt({runs}, bucket) {
     for (let i = 0; i < runs.length; i += 3) {
       if (bucket >= runs[i] && bucket < runs[i] + runs[i + 1]) return runs[i + 2];
@@ -119,7 +119,7 @@ class TimelineView {
         hit ||= Boolean(found && fits);
         context.globalAlpha = fits ? 1 : 0.15;
         context.fillStyle = this.fill(leaf);
-        // Kinds differ in height as well as in colour, and a wait is a thin line.
+        // Kinds of frames differ in height as well as in colour, and a wait is a thin line.
         const kind = frames.kind[nodes.frame[leaf]];
         const full = standsInWait(leaf) ? 0.15 : this.state.colour === 'name' ? 1 : {M: 1, S: 0.8, N: 0.6}[kind] ?? 0.3;
         const high = Math.round(height * full);

@@ -1,10 +1,11 @@
-// The parallel stacks of all threads: merged from the root, frames by what they are called.
+// The parallel stacks of all threads, merged from the root. Frames are compared by their names.
 
-// A tree of {frame, count, self, sides, children, role, threads} over leaf nodes with a weight each: [leaf, weight, thread,
-// side]. `role` is what the runtime's own frames are folded as; `threads` those that stand at a node. Both need the leaf's
-// thread. `sides`: the counts of leaves of side 0 and of side 1, where two recordings are in one tree.
+// A tree of {frame, count, self, sides, children, role, threads}, made from leaf nodes with a weight each: [leaf,
+// weight, thread, side]. `role`: the name under which the runtime's own frames are folded. `threads`: the threads whose
+// leaf is the node. Both need the thread of each leaf. `sides`: the counts of leaves of side 0 and of side 1, if two
+// recordings are in one tree.
 function mergedTree(leaves) {
-  const MOST_FRAMES = 2000;  // of one stack, from the root: a browser draws no more
+  const MOST_FRAMES = 2000;  // of one stack, from the root on, because a browser cannot draw more
   const root = {frame: -1, count: 0, self: 0, sides: [0, 0], children: new Map()};
   for (const [leaf, weight, thread, side = 0] of leaves) {
     let at = root;
@@ -22,7 +23,7 @@ function mergedTree(leaves) {
         child = {frame: stack[i], count: 0, self: 0, sides: [0, 0], children: new Map(), role: roles[i], threads: []};
         at.children.set(key, child);
       } else if (child.role !== roles[i]) {
-        child.role = child.role && roles[i] ? 'the runtime' : undefined;  // not the same for all of its threads
+        child.role = child.role && roles[i] ? 'the runtime' : undefined;  // its threads have different roles
       }
       child.count += weight;
       child.sides[side] += weight;
@@ -44,7 +45,7 @@ function treeView() {
       el('ul', {class: 'tree'}, childrenOf(root).map((child) => branch(child, root.count, 0))));
 }
 
-// A branch: the frames that all of its threads share, then where they part.
+// A branch: the frames that all of its threads share, then the branches where they part.
 function branch(tree, all, level) {
   const chain = [tree];
   let end = tree;
@@ -79,7 +80,8 @@ function branch(tree, all, level) {
   return el('li', {}, details);
 }
 
-// From the root on, as the tree grows. The runtime's own frames are folded; a long rest shows its ends.
+// The frames from the root on, as the tree grows. The runtime's own frames are folded; of a long rest only both ends
+// are shown.
 function chainView(chain) {
   const ENDS = 4;
   const rows = [];

@@ -1,4 +1,4 @@
-// Numbers and names as people read them.
+// Numbers and names in the form for people.
 
 const hex = (id) => `0x${id.toString(16)}`;
 const plural = (count, noun) => `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
@@ -25,7 +25,7 @@ function utc(ms) {
 const threadName = (thread) => readable(thread.name);
 const threadTitle = (thread) => `Thread ${hex(thread.id)}${thread.name ? ` “${threadName(thread)}”` : ''}`;
 
-// What a frame is, with the letter of the text format. Colour is never the only sign.
+// The kinds of frames, with the letters of the text format. Colour is never the only mark.
 const KINDS = {
   M: {name: 'managed', style: 'managed', says: '.NET code'},
   N: {name: 'native', style: 'native', says: 'code of an image, or outside of every image'},
@@ -39,7 +39,7 @@ const isGuessed = (frame) => (frames.flags[frame] & (FLAG.scanned | FLAG.framePo
 const letterOf = (frame) => (isGuessed(frame) ? '?' : frames.kind[frame] === 'G' ? '···' : frames.kind[frame]);
 const kindOf = (frame) => KINDS[frames.kind[frame]] ?? KINDS.W;
 
-// "Client.cs:~42", without the folders of the machine that built it; empty if not known.
+// "Client.cs:~42", without the folders of the machine that built it. Empty if the place is not known.
 function placeOf(frame) {
   const file = fileName(strings[frames.file[frame]]);
   if (!file) return '';
@@ -47,7 +47,7 @@ function placeOf(frame) {
   return line ? `${readable(file)}:${frames.flags[frame] & FLAG.approximate ? '~' : ''}${line}` : readable(file);
 }
 
-// A label in three parts: what comes before the function's own name, that name, and what comes behind.
+// A label in three parts: the text before the function's own name, that name, and the text after it.
 function partsOf(frame) {
   const label = labels[frame];
   const kind = frames.kind[frame];
@@ -55,7 +55,7 @@ function partsOf(frame) {
   let from = 0;
   if (kind === 'N') {
     const image = label.indexOf('!');
-    // C++ names have their own dots and colons.
+    // C++ names have dots and colons of their own.
     return image < 0 ? ['', label, ''] : [label.slice(0, image + 1), label.slice(image + 1), ''];
   }
   if (kind === 'S') {
@@ -76,7 +76,7 @@ function partsOf(frame) {
       break;
     }
   }
-  // The type's own name is kept with the method's.
+  // The type's own name is kept together with the method's.
   const type = dot < 0 ? -1 : label.lastIndexOf('.', dot - 1);
   const begin = Math.max(from, type >= from ? type + 1 : from);
   return [label.slice(0, begin), label.slice(begin, end), label.slice(end)];

@@ -15,21 +15,21 @@ namespace mixwalk {
 namespace {
 
 constexpr unsigned kNameUnits = 4096;
-// How many modules' metadata is kept open; a large program has some thousand.
+// How many modules' metadata is kept open. A large program has some thousand.
 constexpr std::size_t kMaxModules = 10'000;
 constexpr std::size_t kMaxTypes = 100'000;
 constexpr unsigned kMaxHeaps = 1024;
-// Ranges of code around one address; there is one, or a few.
+// The limit for ranges of code around one address. There is one, or a few.
 constexpr ULONG32 kMaxIlOffsets = 16;
-// Entries of one method's map: a few for each line.
+// The limit for entries of one method's map, which has a few for each line.
 constexpr ULONG32 kMaxIlEntries = 1 << 16;
-// The smallest object; there is always room for one behind what a thread has taken.
+// The size of the smallest object. There is always room for one after the memory that a thread has taken.
 constexpr std::uint64_t kSmallestObject = 24;
-// System.Threading.Lock has some ten, static ones included.
+// The limit for fields. System.Threading.Lock has some ten, static ones included.
 constexpr int kMaxLockFields = 64;
-// The time limit for one question for sync blocks: an answer must not be late.
+// The time limit for one question for sync blocks, because an answer must not be late.
 constexpr std::chrono::milliseconds kSyncBlocksTime{250};
-// For one walk through the heap, likewise.
+// The time limit for one walk through the heap, for the same reason.
 constexpr std::chrono::milliseconds kHeapTime{250};
 constexpr std::uint32_t kLastSyncBlock = 0x03FF'FFFF;  // an object's header has 26 bits for the number
 
@@ -54,7 +54,7 @@ std::string code_of(HRESULT result) {
 Outcome<std::unique_ptr<DacLibrary>> DacLibrary::load(const std::string& path, const MemoryReader& memory,
                                                       std::uint64_t runtime_base) {
   std::unique_ptr<DacLibrary> loaded(new DacLibrary(memory, runtime_base));
-  // DLLs that the library itself needs come from its own folder and the system's, never from the current one.
+  // DLLs that the library itself needs come from its own folder and the system's, never from the current folder.
   loaded->library_ = LoadLibraryExW(to_utf16(path).c_str(), nullptr,
                                     LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32);
   if (loaded->library_ == nullptr) {
@@ -145,7 +145,7 @@ template <class Visit>
 void DacLibrary::each_thread(Visit visit) {
   dac::ThreadStoreData store;
   if (FAILED(sos_->GetThreadStoreData(&store))) return;
-  // The list is in the target's memory: it may be circular.
+  // The list is in the target's memory, so it may be circular.
   const std::size_t most = std::min<std::size_t>(std::max(store.threads, 0), kMaxClrThreads);
   std::uint64_t at = store.first_thread;
   for (std::size_t i = 0; i < most && at != 0; ++i) {
@@ -316,7 +316,7 @@ std::optional<ClrLock> DacLibrary::lock_object(std::uint64_t object) {
   ClrLock lock{.held = (*state & 1) != 0, .wait_event = *wait_event};
   if (lock.held) lock.owner = *owner;
   // The recursion count does not include the first entry. The number comes from the target, and may be the largest
-  // there is.
+  // possible one.
   if (lock.owner != 0) lock.recursion = std::max(*recursion, *recursion + 1);
   return lock;
 }
@@ -337,7 +337,7 @@ std::optional<std::uint32_t> DacLibrary::il_offset(std::uint64_t ip, const ClrCo
   ULONG32 count = 0;
   if (found != S_OK || !method) return std::nullopt;
   if (FAILED(method->GetILOffsetsByAddress(ip, kMaxIlOffsets, &count, offsets.data()))) count = 0;
-  // The ranges around one address, as a map of them: the last one begins last.
+  // The ranges around one address, as a map of these ranges. The last one begins last.
   std::array<IlToNative, kMaxIlOffsets> map;
   const std::size_t ranges = std::min(count, kMaxIlOffsets);
   for (std::size_t i = 0; i < ranges; ++i) map[i] = {offsets[i], 0, 1};
@@ -355,7 +355,7 @@ std::optional<std::uint32_t> DacLibrary::il_offset_before(dac::IClrMethodInstanc
   entries.resize(std::min(count, room));
   std::vector<IlToNative> map;
   for (const dac::IlAddressMap& entry : entries) {
-    // Else it is the map of another version of the code.
+    // Otherwise it is the map of another version of the code.
     if (entry.begin - code.start >= code.hot_bytes) return std::nullopt;
     map.push_back({entry.il_offset, static_cast<std::uint32_t>(entry.begin - code.start),
                    static_cast<std::uint32_t>(std::min(entry.end - code.start, code.hot_bytes))});
@@ -409,7 +409,7 @@ void DacLibrary::target_ran() {
   assemblies_.clear();
   lock_layouts_.clear();
   heap_.reset();
-  metadata_.clear();  // the library's objects do not outlive this
+  metadata_.clear();  // the library's objects must not outlive this call
   process_->Flush();
 }
 
