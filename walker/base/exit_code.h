@@ -11,7 +11,7 @@ enum class ExitCode : int {
   not_dotnet = 4,       // the process has no .NET runtime that can be attached to
   already_profiled = 5, // another profiler is attached, or is just leaving
   wrong_bitness = 6,    // a 32-bit process, or a dump of one
-  no_access = 7,        // the process belongs to somebody else
+  no_access = 7,        // the process belongs to another user
   target_exited = 8,    // the process ended while it was being looked at
   not_started = 9,      // the process has not started its runtime yet
   output = 10,          // the output cannot be written

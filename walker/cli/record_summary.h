@@ -35,7 +35,7 @@ class RecordSummary {
   std::string line(std::uint64_t seconds) const;
 
  private:
-  // The totals of the earlier pieces, except for threads that this piece has as well.
+  // The totals of the earlier pieces, without the values that the current piece has as well.
   struct Earlier {
     std::uint64_t dropped = 0, duration_ns = 0;
     std::size_t threads = 0;

@@ -46,8 +46,8 @@ bool begins_thread(std::string_view method) {
 }
 
 // Methods of the library whose work the runtime itself does, with the public methods that programmers know. The library
-// calls the runtime through internal methods ("Enter_Slowpath") that differ from version to version, so only the
-// beginnings of names are compared.
+// calls the runtime through internal methods ("Enter_Slowpath") that differ from version to version. So a method is
+// recognised by the beginning of its name and by the text that follows this beginning.
 std::string_view public_name(std::string_view method) {
   struct Method {
     std::string_view begin, name;

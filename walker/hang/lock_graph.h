@@ -24,7 +24,7 @@ struct LockLink {
 enum class ChainEnd : std::uint8_t {
   cycle,   // at a thread of the chain itself: a deadlock
   thread,  // at a thread that does not wait for a known lock
-  gone,    // the owner is no thread of the dump: it has ended, or was not looked at
+  gone,    // the owner is no thread of the dump: it has ended, or the dump leaves it out
   nobody,  // a thread holds the lock, but it is not known which
 };
 

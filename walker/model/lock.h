@@ -47,7 +47,7 @@ struct Lock {
   // The type of a monitor's object ("System.Object"), or kLoaderLock for that critical section. Empty if there is none,
   // or if it is unknown.
   std::string type;
-  std::uint32_t owner = 0;  // OS thread id; 0 if nobody, or unknown; of a wait chain: `type` names a foreign thread
+  std::uint32_t owner = 0;  // OS thread id; 0 if none or unknown, or if `type` names a foreign thread
   // Whether a thread holds the lock although `owner` is 0, because it is not known which (an SRW lock, or a thread that
   // has ended).
   bool held = false;

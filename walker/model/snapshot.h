@@ -118,7 +118,7 @@ struct Snapshot {
   BreakerState breaker;
   std::vector<Moment> moments;  // empty if each thread was frozen by itself
   Way way = Way::inside;
-  std::string way_reason;  // why from outside, if nobody asked for that; else empty
+  std::string way_reason;  // why the process was read from outside if nobody asked for that; else empty
   // For dumps from outside and of files: why the runtime could not be asked about managed code, or not about all of it.
   // Empty if it was asked, or if there is no runtime.
   std::string unasked;

@@ -51,7 +51,7 @@ class Delivery {
   Pauses& pauses_;
   BackOff back_off_;
   DeliveryReport report_;
-  std::set<std::filesystem::path> stuck_;  // files that need no more sending, but cannot be removed or renamed
+  std::set<std::filesystem::path> stuck_;  // files to be skipped: they cannot be read, removed or renamed
 };
 
 }  // namespace mixwalk

@@ -10,7 +10,7 @@ namespace mixwalk {
 inline constexpr wchar_t kPipeVariable[] = L"MIXWALK_PIPE";
 // Set if a recording of allocations will be asked for.
 inline constexpr wchar_t kAllocationsVariable[] = L"MIXWALK_ALLOCATIONS";
-// This prefix and the name of a variable below are the name of a variable with the value that mixwalk.exe found.
+// A variable whose name is this prefix followed by a name below has the value that mixwalk.exe found.
 inline constexpr wchar_t kKeptPrefix[] = L"MIXWALK_KEPT_";
 
 // The variables that .NET (CORECLR_) and .NET Framework (COR_) read when they start. A path for 32 or
