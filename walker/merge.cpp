@@ -99,7 +99,7 @@ void walk_copy(const RawSample& sample, const Walk& view, StackBuilder& builder)
   builder.open_to_root(OpenReason::frame_limit);
 }
 
-// The snapshot engine's second half: fills the holes between the managed frames.
+// The snapshot engine's second half, which fills the holes between the managed frames.
 class HoleFiller {
  public:
   HoleFiller(const RawSample& sample, const Walk& view, StackBuilder& builder)

@@ -15,8 +15,8 @@
 
 namespace mixwalk {
 
-// More frames than any real stack has: the default 1.5 MiB of a .NET thread holds 49,152 frames of 32 bytes. A walk
-// that goes in circles ends here at the latest.
+// More frames than any real stack has, since the default 1.5 MiB of a .NET thread holds 49,152 frames of 32 bytes. A
+// walk that goes in circles ends here at the latest.
 inline constexpr std::size_t kMaxFrames = 65'536;
 
 // Everything that a merge reads besides the sample. `step` must walk the sample's own stack copy. `scratch` limits the

@@ -4,7 +4,7 @@
 
 namespace mixwalk {
 
-// One attribute of a resource, or one header of a request: both are text.
+// One attribute of a resource, or one header of a request. Both parts are text.
 struct NameValue {
   std::string name, value;
 

@@ -63,7 +63,7 @@ CLI::Validator duration_validator();
 // For options that people give in milliseconds. A number without a unit would mean seconds, so it is refused.
 CLI::Validator duration_with_unit_validator();
 
-// Formats the help: the usage line of a command names its target, and the list of all commands has one line per
+// Formats the help. The usage line of a command names its target, and the list of all commands has one line per
 // command.
 class HelpFormatter final : public CLI::Formatter {
  public:

@@ -7,7 +7,7 @@
 
 namespace mixwalk {
 
-// Scripts by which a shell completes command lines of mixwalk: ASCII, with line feeds. Pure.
+// Scripts by which a shell completes command lines of mixwalk. They are ASCII, with line feeds. Pure.
 
 // For bash 4.4 or later. (Source: its manual, "Programmable Completion".)
 std::string bash_completions(const std::vector<CommandInfo>& commands);

@@ -48,7 +48,7 @@ std::size_t hash_of(const AnyFrame& frame) noexcept {
   return hash * 31 + static_cast<std::size_t>(frame.kind);
 }
 
-// Finds the runs of a stack by the kinds of its frames: a run continues up to a managed frame, its own gap, or the
+// Finds the runs of a stack by the kinds of its frames. A run continues up to a managed frame, its own gap, or the
 // thread's root.
 void find_runs(Stack& stack, const std::vector<OpenReason>& why) {
   bool managed_seen = false;

@@ -13,8 +13,8 @@ struct HttpAnswer {
   std::string body;
 };
 
-// Sends one request to a collector once: there is no retry, and redirects are not followed. The call blocks, but has a
-// time limit.
+// Sends one request to a collector once, without a retry; redirects are not followed. The call blocks, but has a time
+// limit.
 class HttpPost {
  public:
   virtual ~HttpPost() = default;

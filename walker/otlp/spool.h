@@ -18,7 +18,7 @@ namespace mixwalk {
 class Spool {
  public:
   static constexpr std::uint64_t kMaxBytes = 256u << 20;
-  // Larger than any request: requests are split by their uncompressed size.
+  // Larger than any request, since requests are split by their uncompressed size.
   static constexpr std::uint64_t kMaxFileBytes = 64u << 20;
 
   // Makes the folder, for this user alone (private_folder.h). The spool is not usable if error() is not empty.

@@ -79,10 +79,10 @@ struct WalkedObjects {
   bool operator==(const WalkedObjects&) const = default;
 };
 
-// Those of `addresses` (sorted) at which an object of the part begins. Data that the garbage collector has left
-// elsewhere in the part may look like an object, but is none. The walk stops at memory that cannot be read, at a type
-// that is not known (as in memory that changes meanwhile), and at the deadline. Nothing of the target is trusted. Not
-// frozen-safe.
+// Returns the elements of `addresses` (sorted) at which an object of the part begins. Data that the garbage collector
+// has left elsewhere in the part may look like an object, but is none. The walk stops at memory that cannot be read, at
+// a type that is not known (as in memory that changes meanwhile), and at the deadline. Nothing of the target is
+// trusted. Not frozen-safe.
 //
 // Source: ClrMD's walk of the heap, which is public. An object's first word leads to its type. The 32-bit number after
 // that word is the number of elements of an array or a string.

@@ -51,11 +51,12 @@ struct FoundMonitors {
 
 // The monitors of managed objects that threads hold or wait for. Nothing in the target is trusted. Not frozen-safe.
 //
-// - An object with a sync block: the runtime's debugging library says which thread holds it.
-// - A waiting thread has a record on its stack, to which the runtime's Thread points: the lock, the AppDomain, whether
-//   the thread waits to enter or to be pulsed, and the time-out (DebugBlockingItem of the runtime's sources, public).
-// - An object without a sync block has its owner in its header (a thin lock; ObjHeader of the runtime's sources,
-//   public). Such objects are found by the pointers on the owner's own stack. A thread that waits for a thin lock turns
+// - For an object with a sync block, the runtime's debugging library says which thread holds it.
+// - A waiting thread has a record on its stack, to which the runtime's Thread points. It contains the lock, the
+//   AppDomain, whether the thread waits to enter or to be pulsed, and the time-out. (DebugBlockingItem of the runtime's
+//   sources, public.)
+// - An object without a sync block has its owner in its header. (A thin lock; ObjHeader of the runtime's sources,
+//   public.) Such objects are found by the pointers on the owner's own stack. A thread that waits for a thin lock turns
 //   it into a sync block.
 //
 // `images`: words that point into these are not objects.

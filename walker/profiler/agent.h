@@ -20,7 +20,7 @@
 
 namespace mixwalk {
 
-// The DLL's own thread in the target: it answers mixwalk.exe over the pipe, and it is the only thread that freezes
+// The DLL's own thread in the target. It answers mixwalk.exe over the pipe, and it is the only thread that freezes
 // others. That is allowed because it never runs managed code.
 //
 // The thread begins with start(), in Initialize or InitializeForAttach. It serves requests once begin_serving() was

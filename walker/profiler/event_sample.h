@@ -17,8 +17,8 @@
 namespace mixwalk {
 
 // A thread's walk of its own stack, inside a callback of the runtime, while all other threads run. It contains
-// everything that may be gone when another thread finishes it (Sampler::finish_event): the frames, the names of dynamic
-// methods, and the images that the walk went through.
+// everything that may no longer exist when another thread finishes it (Sampler::finish_event): the frames, the names of
+// dynamic methods, and the images of the walked frames.
 struct EventSample {
   // An image as it was loaded during the walk.
   struct Image {

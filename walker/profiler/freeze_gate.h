@@ -33,8 +33,8 @@ class FreezeGate {
   // From here on the gate admits no freeze. This waits a limited time for the current one, but not if the freezing
   // thread has ended. `freezer`: the thread that freezes; null if there is none.
   //
-  // Folklore: ExitProcess ends our thread at any instruction, and only then runs the DllMain of coreclr, which tells us
-  // of the shutdown. A lock that our thread held would never become free. (Test: ends_test.)
+  // Folklore: ExitProcess ends our thread at any instruction, and only then runs the DllMain of coreclr, which notifies
+  // us of the shutdown. So a lock that our thread held would never become free. (Test: ends_test.)
   void close(HANDLE freezer) noexcept {
     state_.fetch_or(kClosed);
     const ULONGLONG begun = GetTickCount64();

@@ -50,7 +50,7 @@ class ImageLoads final : ImageNotifications::Listener {
   ImageLoads(const ImageLoads&) = delete;
   ImageLoads& operator=(const ImageLoads&) = delete;
 
-  // Loads are copied and counted from begin() to stop(). Neither of the two waits.
+  // Loads are copied and counted from begin() to stop(). Neither of these two functions waits.
   void begin() noexcept { taking_ = true; }
   void stop() noexcept { taking_ = false; }
   std::uint64_t dropped() const noexcept { return dropped_; }

@@ -14,7 +14,7 @@ namespace mixwalk {
 // four types.
 class SampleBuffers {
  public:
-  // The largest stack that is copied whole. Eight times the default of a .NET thread.
+  // The largest stack that is copied whole. It is eight times the default of a .NET thread.
   static constexpr std::size_t kStackBytes = 12 << 20;
 
   // Returns false if the process had no memory left for the buffers. Nothing can be sampled then.

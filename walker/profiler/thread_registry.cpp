@@ -42,8 +42,8 @@ void ThreadRegistry::mark_inconsistent() noexcept {
   while (all_claims_ != 0 && is_worth_waiting(lost_since_)) Sleep(1);
 }
 
-// The lock is not held while this waits for the end of a claim: a wait on a condition variable takes the lock again
-// without a time limit, and the program may have stopped the lock's owner.
+// The lock is not held while this waits for the end of a claim, because a wait on a condition variable takes the lock
+// again without a time limit, and the program may have stopped the lock's owner.
 void ThreadRegistry::destroyed(std::uint64_t clr_id) {
   const ULONGLONG begun = GetTickCount64();
   while (true) {

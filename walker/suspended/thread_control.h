@@ -6,8 +6,7 @@
 
 namespace mixwalk {
 
-// The committed part of a thread's stack, from the TEB. limit <= Rsp < base for a thread that is
-// on its own stack.
+// The committed part of a thread's stack, from the TEB. For a thread that is on its own stack, limit <= Rsp < base.
 struct StackLimits {
   std::uint64_t limit = 0;
   std::uint64_t base = 0;

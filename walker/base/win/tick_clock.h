@@ -6,7 +6,7 @@
 
 namespace mixwalk {
 
-// The monotonic clock of the system, in nanoseconds. Frozen-safe once it is made.
+// The monotonic clock of the system, in nanoseconds. Frozen-safe, except for the constructor.
 class TickClock {
  public:
   TickClock() noexcept {

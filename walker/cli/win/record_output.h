@@ -33,7 +33,7 @@ class RecordOutput {
   // Ends the file, and begins the collector's recording anew (RecordingCollector::begin_piece), which continues in a
   // further file.
   std::optional<Failure> cut();
-  // To be called after the last sample: ends the file, however many samples it has.
+  // To be called after the last sample. Ends the file, however many samples it has.
   std::optional<Failure> finish();
 
   // A text for the user about the files: their names, and whether they replaced others.

@@ -35,8 +35,8 @@ struct Dbghelp {
   explicit operator bool() const noexcept { return initialise != nullptr && write != nullptr; }
 };
 
-// The system's own library (dbghelp), which nothing else in mixwalk needs. It is never unloaded: a writer that cannot
-// be stopped may still be running in it.
+// The system's own library (dbghelp), which nothing else in mixwalk needs. It is never unloaded, because a writer that
+// cannot be stopped may still be running in it.
 Dbghelp load_dbghelp() noexcept {
   const HMODULE library = LoadLibraryExW(L"dbghelp.dll", nullptr, LOAD_LIBRARY_SEARCH_SYSTEM32);
   if (library == nullptr) return {};

@@ -84,7 +84,7 @@ class Supervisor {
   // The last moment at which an overdue thread was still frozen, by QueryPerformanceCounter.
   std::uint64_t last_frozen_ticks() const noexcept { return last_frozen_ticks_.load(); }
 
-  // One look of the supervising thread: resumes the thread or the group that has been frozen for too long at now_ms
+  // Looks once, on the supervising thread: resumes the thread or the group that has been frozen for too long at now_ms
   // (GetTickCount64).
   void look(ULONGLONG now_ms) noexcept;
 
