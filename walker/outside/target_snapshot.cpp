@@ -31,10 +31,13 @@ Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& o
   }
   QuestionedCode managed(*clr);
   ClrJittedStep jitted(*clr, target.memory());
-  const auto ask_anew = [&] {
-    if (!target.drop_memory()) return false;
+  const auto ask_anew = [&](Snapshot& so_far) {
+    if (!clr->obstacle().empty()) return false;
+    name_functions(so_far, *clr);
+    if (!clr->obstacle().empty() || !target.drop_memory()) return false;
+    jitted.forget();
     clr->target_ran();
-    return true;
+    return clr->obstacle().empty();
   };
   Snapshot snapshot = walk_outside(
       target, {.managed = managed, .jitted = &jitted, .wanted = wanted, .ask_anew = ask_anew});

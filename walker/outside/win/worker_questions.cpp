@@ -208,12 +208,13 @@ ClrIlPlaces WorkerQuestions::il_places(std::span<const std::uint64_t> ips) {
 }
 
 void WorkerQuestions::target_ran() {
+  // Earlier answers are kept where no other ones can come.
+  if (ask<Opened>(TargetRan{}) == nullptr) return;
   pieces_.clear();
   single_.clear();
   // A MethodDesc may be that of another method by now.
   methods_.clear();
   code_names_.clear();
-  ask<Opened>(TargetRan{});
 }
 
 }  // namespace mixwalk
