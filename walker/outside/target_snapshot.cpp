@@ -43,7 +43,7 @@ Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& o
       target, {.managed = managed, .jitted = &jitted, .wanted = wanted, .ask_anew = ask_anew});
   name_functions(snapshot, *clr);
   add_clr_threads(snapshot, *clr);
-  snapshot.locks_missing = "mixwalk did not look for locks (--no-locks)";
+  snapshot.locks_missing = kLocksNotLookedFor;
   if (locks) add_managed_locks(snapshot, target, *clr);
   // This comes last: where the library fails at it, only lines are missing.
   add_il_places(snapshot, *clr);
