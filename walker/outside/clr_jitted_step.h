@@ -17,7 +17,7 @@ class ClrJittedStep final : public JittedStep {
   ClrJittedStep(ClrQuestions& clr, const MemoryReader& memory) : clr_(clr), memory_(memory), hidden_(memory) {}
 
   StepResult step(Cursor& frame, LeafRule leaf, const StackCopy& stack) noexcept override;
-  // Forgets the images that were found, since the target has run.
+  // To be called when the target has run: forgets the images that were found.
   void forget() { hidden_.forget(); }
 
  private:

@@ -20,7 +20,8 @@ class HiddenImages {
   // The image whose .pdata covers the code at this address, for code in no listed image. Returns null if none was
   // found.
   const ModuleSpan* image_at(std::uint64_t address);
-  // The target has run: everything is looked for anew. Spans that image_at() returned are no longer valid.
+  // To be called when the target has run: everything is looked for anew. Spans that image_at() returned are no longer
+  // valid.
   void forget() noexcept {
     images_.clear();
     without_image_.clear();

@@ -44,7 +44,7 @@ std::uint64_t exception_dispatcher_of(const Target& target) {
   return 0;
 }
 
-// Asking anew takes no more than this part of the time.
+// Asking anew takes no more than this part of the time: 1 / kAskingShare.
 constexpr int kAskingShare = 10;
 constexpr std::size_t kMaxUnknownCode = 4096;
 
@@ -105,11 +105,12 @@ class Walk {
     return stack;
   }
 
-  // Folklore: a running process compiles a method after its runtime's tables were read, and a thread is captured in that
-  // method later. For the library the code does not exist, so its callers were guessed. Real case: on a busy machine a
-  // dump from outside takes seconds, and 2 of 73 stacks of torture.exe had such code; the library's answer was
-  // E_INVALIDARG. Remedy: the tables are read anew, and the same copy is walked again. Code that stays unknown, as that of
-  // another compiler, is not asked for twice. Test: OutsideWalkTest.CodeThatWasCompiledMeanwhileIsAskedForAnew.
+  // Folklore: a running process compiles a method after its runtime's tables were read, and a thread is captured in
+  // that method later. For the library the code does not exist, so its callers were guessed. Real case: on a busy
+  // machine a dump from outside takes seconds, and 2 of 73 stacks of torture.exe had such code; the library's answer
+  // was E_INVALIDARG. Remedy: the tables are read anew, and the same copy is walked again. If the code stays unknown,
+  // such as that of another compiler, it is not asked for twice. Test:
+  // OutsideWalkTest.CodeThatWasCompiledMeanwhileIsAskedForAnew.
   void ask_anew(Stack& stack, const RawSample& sample, Snapshot& so_far) {
     const auto begun = std::chrono::steady_clock::now();
     if (!knowledge_.ask_anew || begun < ask_next_ || !knowledge_.ask_anew(so_far)) return;
@@ -125,7 +126,7 @@ class Walk {
     ask_next_ = now + std::max<std::chrono::steady_clock::duration>(between_asking_anew_, kAskingShare * (now - begun));
   }
 
-  // Whether the stack has code outside the images that was not asked for anew before.
+  // Whether the stack has code outside the images for which the tables were not read anew before.
   bool has_new_code(const Stack& stack) const {
     return std::ranges::any_of(stack.frames, [&](const Frame& frame) {
       return is_outside_images(frame) && !unknown_code_.contains(frame.address);
@@ -148,7 +149,7 @@ class Walk {
   const OutsideKnowledge& knowledge_;
   std::chrono::milliseconds between_asking_anew_;
   std::chrono::steady_clock::time_point ask_next_ = std::chrono::steady_clock::now() + between_asking_anew_;
-  std::unordered_set<std::uint64_t> unknown_code_;  // addresses that were asked for anew
+  std::unordered_set<std::uint64_t> unknown_code_;  // addresses for which the tables were read anew
   ModuleTable table_;
   ModuleView view_;
   OutsideCode code_;

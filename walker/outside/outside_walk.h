@@ -23,9 +23,9 @@ struct OutsideKnowledge {
   JittedStep* jitted = nullptr;  // null: with a runtime in the target, code outside the images is not unwound
   // Whether a thread is walked; if empty, all are.
   std::function<bool(const TargetThread&)> wanted;
-  // Makes `managed` and `jitted` forget what they know of a target that has run since. Returns false if they know no
-  // more afterwards, since the target does not run or the runtime's library does not answer. Frames of `so_far` get
-  // their names before that: afterwards a FunctionID may mean another method. Empty: nothing is asked anew.
+  // Makes `managed` and `jitted` forget what they know about a target that has run since. Before that, frames of
+  // `so_far` get their names, because afterwards a FunctionID may mean another method. Returns false if the target does
+  // not run, or if the runtime's library does not answer; nothing new is known then. If empty, nothing is asked anew.
   std::function<bool(Snapshot& so_far)> ask_anew;
 };
 

@@ -41,7 +41,7 @@ void name_functions(Snapshot& snapshot, ClrQuestions& clr) {
   std::vector<std::uint64_t> methods;
   for (const Thread& thread : snapshot.threads) {
     for (const Frame& frame : thread.stack.frames) {
-      if (!frame.name.empty()) continue;  // from before the target was asked anew
+      if (!frame.name.empty()) continue;  // named before the target was asked anew
       if (frame.function != 0) methods.push_back(frame.function);
       if (frame.callee != 0) methods.push_back(frame.callee);
     }

@@ -13,9 +13,9 @@ namespace {
 
 // The limit for walks that wait to be merged, since deep stacks are large.
 constexpr std::size_t kMaxBytesWaiting = 32 << 20;
-// How long to wait for callbacks that are running: a walk takes microseconds.
+// How long to wait for callbacks that are running. A walk takes microseconds.
 constexpr ULONGLONG kCallbackMs = 5'000;
-// The same while the process ends. The system may have ended a thread in its callback.
+// How long to wait for them while the process ends. The system may have ended a thread in its callback.
 constexpr ULONGLONG kLastCallbackMs = 50;
 
 DWORD monitor_flag(SampleEvent event) {
@@ -42,8 +42,8 @@ std::wstring file_name(clr::ICorProfilerInfo3& info, clr::ModuleID module) {
 
 class EventSource::Callback {
  public:
-  // An event that is not wanted is not counted in callbacks_: while the process ends, other threads may go on to throw
-  // without a pause, and end() waits for none of them.
+  // An event that is not wanted is not counted in callbacks_, because while the process ends, other threads may
+  // continue to throw without a pause, and end() must not wait for them.
   Callback(EventSource& source, SampleEvent event) noexcept : source_(source) {
     if (source_.event_ != event) return;
     ++source_.callbacks_;
@@ -111,7 +111,7 @@ void EventSource::end() noexcept {
   wait_for_callbacks(kCallbackMs);
 }
 
-// The program may have ended or suspended a thread in its callback.
+// Waits only for a limited time, because the program may have ended or suspended a thread in its callback.
 void EventSource::wait_for_callbacks(ULONGLONG milliseconds) noexcept {
   const ULONGLONG begun = GetTickCount64();
   while (callbacks_ != 0 && GetTickCount64() - begun < milliseconds) Sleep(1);
@@ -133,7 +133,7 @@ void EventSource::close() noexcept {
   if (event_ == SampleEvent::dump) return;
   SetEvent(ready_.get());
   WaitForSingleObject(finished_.get(), max_delay_ms_);
-  // After its Shutdown callback has returned, the runtime may be asked for nothing.
+  // After its Shutdown callback has returned, the runtime must not be asked.
   stop_walking();
   wait_for_callbacks(kLastCallbackMs);
 }
@@ -144,8 +144,8 @@ void EventSource::stop_walking() noexcept {
   event_ = SampleEvent::dump;
 }
 
-// Whether an event is of the wanted type, or on a wanted thread, cannot be found out any more. So if a type or threads
-// were asked for, nothing is counted.
+// It cannot be found out any more whether an event is of the wanted type, or on a wanted thread. So if a type or
+// threads were asked for, nothing is counted.
 void EventSource::count_unwalked(SampleEvent event) noexcept {
   if (unwalked_ == event && counts_unwalked_ && ++seen_ % every_ == 0) ++*wanted_events_;
 }
@@ -153,7 +153,7 @@ void EventSource::count_unwalked(SampleEvent event) noexcept {
 void EventSource::thrown(clr::ObjectID object) noexcept {
   const Callback callback(*this, SampleEvent::exception);
   if (!callback) return count_unwalked(SampleEvent::exception);
-  // Now: the object may be moved as soon as this returns.
+  // This is done now, because the object may be moved as soon as this function returns.
   clr::ClassID type = 0;
   if (FAILED(clr_.info->GetClassFromObject(object, &type))) type = 0;
   take(SampleEvent::exception, type);

@@ -119,9 +119,9 @@ class EventSource {
 
   std::atomic<SampleEvent> event_{SampleEvent::dump};  // `dump` if no event is wanted
   std::atomic<bool> closing_{false};
-  std::atomic<SampleEvent> unwalked_{SampleEvent::dump};  // what is only counted, because the process is ending
+  std::atomic<SampleEvent> unwalked_{SampleEvent::dump};  // the event that is only counted while the process ends
   std::atomic<std::uint32_t> callbacks_{0};            // callbacks that are walking
-  std::atomic<std::uint64_t> seen_{0};                 // events of what is wanted
+  std::atomic<std::uint64_t> seen_{0};                 // how many events of a wanted type or module have happened
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::size_t> bytes_waiting_{0};
   BoundedQueue<std::unique_ptr<EventSample>, kSlots> queue_;

@@ -27,7 +27,7 @@ constexpr int kLooksOverdue = 3;
 constexpr int kLooksAtOnce = 4;
 constexpr DWORD kMaxPausesMs = 2000;
 
-// Whether unloaded code can be the reason why a stack has a gap, or guessed frames.
+// Whether unloaded code can be the reason for a gap or for guessed frames in a stack.
 bool lacks_code(OpenReason why) {
   switch (why) {
     case OpenReason::no_unwind:

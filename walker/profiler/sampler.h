@@ -170,8 +170,8 @@ class Sampler {
   ListedImages images_;
   EntryHints hints_;
   LiveMemory outside_;
-  Grounds grounds_;                 // of the sample under way
-  std::vector<GroupMember> group_;  // of the group under way
+  Grounds grounds_;                 // of the sample in progress
+  std::vector<GroupMember> group_;  // of the group in progress
 };
 
 }  // namespace mixwalk

@@ -209,7 +209,7 @@ ClrIlPlaces WorkerQuestions::il_places(std::span<const std::uint64_t> ips) {
 }
 
 void WorkerQuestions::target_ran() {
-  // Earlier answers are kept where no other ones can come.
+  // Earlier answers are kept if no other answers can come.
   if (ask<Opened>(TargetRan{}) == nullptr) return;
   pieces_.clear();
   single_.clear();

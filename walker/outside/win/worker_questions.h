@@ -12,9 +12,10 @@
 
 namespace mixwalk {
 
-// How long the runtime's debugging library may take for one message of questions. Real answers take milliseconds,
-// the first one of a large dump some hundred. On a machine with a load of 15 on two cores, the start of the worker and
-// the loading of the library took more than 5 s (from_outside_test). No thread of the target is suspended meanwhile.
+// How long the runtime's debugging library may take for one message of questions, and for its start. Real answers take
+// milliseconds, and the first one of a large dump some hundred milliseconds. On a machine with a load of 15 on two
+// cores, the start of the worker and the loading of the library took more than 5 s (from_outside_test). No thread of
+// the target is suspended meanwhile.
 inline constexpr std::uint32_t kClrAnswerMs = 10'000;
 inline constexpr std::uint32_t kClrOpenMs = 20'000;
 
@@ -58,7 +59,7 @@ class WorkerQuestions final : public ClrQuestions {
   }
   template <class Answer>
   const Answer* ask(const QuestionMessage& question, std::uint32_t deadline_ms);
-  // Of object_types() and heap_object_types().
+  // For object_types() and heap_object_types().
   template <class Ask>
   std::vector<std::string> ask_types(std::span<const std::uint64_t> addresses);
   // To be called if the answer does not fit the question.
