@@ -127,7 +127,7 @@ struct RecordCommand {
   std::string type;                        // for events: of this type or module; empty for all
   std::uint64_t every = 1;                 // allocation: one of so many
   std::uint32_t budget = 5'00;             // wall, cpu: RecordRequest::budget
-  std::uint32_t duration_ms = 0;           // 0 for until Ctrl-C, or the end of the process
+  std::uint32_t duration_ms = 0;           // if 0, until Ctrl-C or the end of the process
   bool verbose = false;
 };
 

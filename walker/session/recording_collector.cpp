@@ -148,8 +148,8 @@ std::vector<RecordedFrame> RecordingCollector::named(RecordedFrame frame) {
   return namer_(std::move(frame), module);
 }
 
-// Adds our nodes for the node. Its frame is the innermost of our frames for the node's frame. A stack has only as many
-// inlined calls as the format has room for besides its real frames (layout::kMaxDepth).
+// Adds one node of ours for each of our frames of the node's frame. The innermost of them is our node for it. A stack
+// gets only as many inlined calls as the format has room for besides its real frames (layout::kMaxDepth).
 void RecordingCollector::add_node(const Recording::Node& node) {
   constexpr std::uint32_t kMaxInlined = layout::kMaxDepth / 2;
   const bool is_root = node.parent == Recording::kNone;
