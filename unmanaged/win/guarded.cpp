@@ -6,12 +6,12 @@
 #include "unmanaged/win/context.h"
 
 extern "C" {
-// How far the repairs of one look-up have come.
+// The progress of the repairs of one look-up.
 struct mixwalk_repairs {
   int left;
-  bool busy;  // one is under way: its own faults are not repaired
+  bool busy;  // a repair is being made; faults of the repair itself are not repaired
 };
-// guarded_amd64.S. `repairs`: null where none are wanted.
+// See guarded_amd64.S. `repairs` is null if no repairs are wanted.
 int mixwalk_guarded_copy(void* to, const void* from, std::size_t bytes);
 int mixwalk_guarded_call(void (*function)(void*), void* argument, mixwalk_repairs* repairs);
 }
@@ -21,12 +21,12 @@ namespace {
 
 // A stale table that is not sorted is read from end to end, with two faults per entry. 10,000 repairs take some 0.5 s.
 constexpr int kMaxRepairs = 10'000;
-// ntdll's own calls below the look-up, and a callback's.
+// The limits for ntdll's own calls below the look-up, and for the calls of a callback.
 constexpr int kMaxLookUpFrames = 16, kMaxCallbackFrames = 256;
-// Where guarded_amd64.S keeps `repairs`.
+// The offset at which guarded_amd64.S keeps `repairs`.
 constexpr std::uint64_t kRepairsInFrame = 0xC0;
 
-// Whether an address lies in ntdll. Takes no lock.
+// Returns whether an address lies in ntdll. Takes no lock.
 bool in_ntdll(std::uint64_t address) noexcept {
   const auto base_of = [](const void* at) noexcept {
     MEMORY_BASIC_INFORMATION info;
@@ -120,7 +120,7 @@ bool repair(EXCEPTION_POINTERS& exception, std::uint64_t guard_frame, bool& busy
 }  // namespace mixwalk
 
 extern "C" {
-// Faults of memory end at a guard, everything else goes its way.
+// Faults of memory accesses end at a guard; every other exception is passed on to the next handler.
 long mixwalk_guard_filter(EXCEPTION_POINTERS* exception, void*) {
   switch (exception->ExceptionRecord->ExceptionCode) {
     case static_cast<DWORD>(EXCEPTION_ACCESS_VIOLATION):
