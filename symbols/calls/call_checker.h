@@ -50,8 +50,7 @@ class CallChecker {
     // or if the import is an ordinal.
     std::string import;
     std::optional<std::uint64_t>
-        import_displacement;  // of the callee's address; nothing if the callee's start is not known, or lies behind the
-                              // address
+        import_displacement;  // of the callee's address; nothing if its start is unknown or lies behind it
   };
   // `callee` is null if it is not known.
   Answer check(std::size_t image, std::uint64_t return_address, const Callee* callee);

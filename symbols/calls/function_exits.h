@@ -13,8 +13,7 @@ namespace mixwalk {
 struct FunctionExits {
   std::vector<std::uint32_t> code;
   std::vector<std::uint32_t> slots;  // jmp [slot]
-  bool unknown = false;  // there are also exits to unknown places: through a register, or by a return to a written
-                         // address
+  bool unknown = false;  // also to unknown places: through a register, or by a return to a written address
 };
 
 // Returns the exits of the function that is entered at `entry` in an image's file: those of the RUNTIME_FUNCTION there,

@@ -23,8 +23,8 @@ struct DwarfSymbols {
   CoffSymbols linked_symbols;
 };
 
-// `files`: reads the file that .gnu_debuglink names. That file is looked for beside the image and in the folder
-// ".debug" there, and must have the CRC that the image says.
+// `files` reads the file that .gnu_debuglink names. That file is looked for beside the image and in the folder ".debug"
+// there, and must have the CRC that the image's section states.
 DwarfSymbols open_dwarf(std::shared_ptr<const ImageFile> image, ImageFiles& files);
 
 }  // namespace mixwalk

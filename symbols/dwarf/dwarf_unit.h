@@ -34,8 +34,7 @@ class DwarfUnitReader {
   // What an entry's abbreviation says. Attributes of entries without code, and parameters of declarations, are not
   // read; therefore an index costs a tenth less (tests/bench/symbols).
   struct Kind {
-    bool code = true;       // the entry says where its code lies; most entries do not (declarations, abstract
-                            // functions)
+    bool code = true;       // it says where its code lies; most do not (declarations, abstract functions)
     bool declared = false;  // a declaration: its children are parameters, never code
   };
   Kind kind_of(Dwarf_Die die);

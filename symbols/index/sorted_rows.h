@@ -58,8 +58,7 @@ class SortedRows {
   }
 
   std::vector<Row> rows_;
-  std::vector<std::uint32_t> pages_;  // number of the first row in each page or behind it; the last entry is the number
-                                      // of rows
+  std::vector<std::uint32_t> pages_;  // number of the first row in each page or behind it; the last is the row count
   unsigned page_bits_ = 0;            // a page has 2^page_bits_ bytes; up to 32
 };
 

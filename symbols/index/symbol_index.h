@@ -85,8 +85,8 @@ class SymbolIndex {
   // `rva` lies inside the instruction (CodeAddress::lookup()).
   bool find(std::uint32_t rva, const NamePool& names, SourceLocation& into) const;
 
-  // The place in the source alone, for code whose function is not known (a compiler leaves out functions that it made
-  // itself, and folded ones): then `into` has no name. False: nothing is known.
+  // Finds only the place in the source, for code whose function is not known (a compiler leaves out functions that it
+  // made itself, and folded ones); `into` then has no name. Returns false if nothing is known.
   bool find_line(std::uint32_t rva, const NamePool& names, SourceFrame& into) const;
 
   std::span<const Segment> segments() const noexcept { return segments_.rows(); }

@@ -22,8 +22,7 @@ std::optional<int> compare(const MemoryReader& memory, std::uint64_t address,
   std::array<char, kMaxName + 1> text{};
   const std::size_t bytes = memory.read_up_to(address, text.data(), name.size() + 1);
   const std::size_t length = std::find(text.begin(), text.begin() + bytes, '\0') - text.begin();
-  if (length == bytes && bytes != name.size() + 1) return std::nullopt;  // the name continues in memory that was not
-                                                                         // read
+  if (length == bytes && bytes != name.size() + 1) return std::nullopt;  // the rest of the name was not read
   return std::string_view(text.data(), length).compare(name);
 }
 
