@@ -8,7 +8,8 @@
 
 namespace mixwalk {
 
-// A thread of the system's pool, or a worker of .NET: it may end at any moment. The program names its own threads.
+// Whether it is a thread of the system's pool or a worker of .NET, which may end at any moment. The program's own
+// threads have names.
 inline bool may_end(std::string_view name) { return name.empty() || name.starts_with(".NET "); }
 
 // A thread that ended between the listing of the threads and its turn has no stack, so no test may expect one. A thread
