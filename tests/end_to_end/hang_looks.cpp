@@ -198,8 +198,8 @@ std::vector<std::string> said_by_page(const std::string& page) {
   return said;
 }
 
-// The page says everything that the text says, in the same order. Threads that do the same share their lines in the
-// text, so the order within a finding does not matter.
+// Expects that everything that the page says is in the text, finding by finding, and that the text has no further
+// finding. Threads that do the same share their lines in the text, so the order within a finding is not checked.
 void expect_page_says(const std::string& page, const std::string& text) {
   std::size_t from = 0, findings = 0;
   for (const std::string& piece : said_by_page(page)) {

@@ -348,8 +348,8 @@ INSTANTIATE_TEST_SUITE_P(Locks, LockHolder,
                                          Case{"console", Sabotage::crt},
                                          // Jitting takes many locks, and holds each for microseconds: the heap or the
                                          // function tables were found locked in 1 walk of 50. But collectible code
-                                         // causes collections, and a frozen thread that the runtime waits for makes it
-                                         // hold the thread store's lock all that time.
+                                         // causes collections, and while the runtime waits for a frozen thread, it
+                                         // holds the thread store's lock.
                                          Case{"jit", Sabotage::thread_store, false},
                                          Case{"suspension", Sabotage::thread_store, false}),
                          [](const auto& info) {
