@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr int kCalls = 20;
-// The source without the class Calls, whose number is kCalls.
+// The source without the class Calls, whose constant Count is kCalls.
 constexpr const char* kSource = R"(
 using System;
 using System.Runtime.CompilerServices;

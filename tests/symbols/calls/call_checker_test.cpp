@@ -26,7 +26,7 @@ class Files final : public ImageFiles {
   std::map<std::string, std::vector<std::byte>> files;
 };
 
-// The four bytes of a displacement from behind an instruction that ends at `next`.
+// Appends the four bytes of a displacement, which counts from the end of the instruction, at `next`.
 Bytes with_displacement(Bytes opcode, std::uint32_t next, std::uint32_t target) {
   const std::uint32_t displacement = target - next;
   for (int i = 0; i < 4; ++i) opcode.push_back(static_cast<std::uint8_t>(displacement >> 8 * i));

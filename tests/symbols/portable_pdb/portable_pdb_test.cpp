@@ -69,7 +69,7 @@ TEST(PortablePdbTest, CutOffOrWrongAnywhereIsNoCrash) {
   }
 }
 
-// The index of a part takes a byte, and index 0 is the empty text. A path has 32,768 bytes at most.
+// The index of a part takes a byte, and index 0 is the empty text. A path has at most 32,768 bytes.
 TEST(PortablePdbTest, NameOfSeparatorsAloneIsBounded) {
   test::PortablePdbBuilder pdb;
   const std::uint32_t points = pdb.blob(ByteWriter().append({0x00, 0x00, 0x00, 0x05, 10, 1}).bytes());
@@ -97,7 +97,7 @@ TEST(SequencePointsTest, DocumentInTheHeader) {
 
 TEST(SequencePointsTest, FirstPointsHidden) {
   const auto blob = ByteWriter().append({0x00, 2, 0x00, 0x00, 3, 0x00, 0x05, 20, 1}).bytes();
-  EXPECT_EQ(find_sequence_point(blob, 1, 0), std::nullopt);  // before the first
+  EXPECT_EQ(find_sequence_point(blob, 1, 0), std::nullopt);  // before the first point
   EXPECT_EQ(find_sequence_point(blob, 1, 4), std::nullopt);  // hidden
   EXPECT_EQ(find_sequence_point(blob, 1, 5), (SequencePoint{1, 20}));
 }
