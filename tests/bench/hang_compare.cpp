@@ -1,5 +1,5 @@
 // Measures what a comparison of dumps costs: tests/bench/hang. It is started by hand; no test runs it.
-//   usage: hang_compare [THREADS [DUMPS [ROUNDS]]]    1,000 threads, 3 dumps, 20 rounds
+// usage: hang_compare [THREADS [DUMPS [ROUNDS]]]    1,000 threads, 3 dumps, 20 rounds
 
 #include <algorithm>
 #include <cstdio>

@@ -1,5 +1,5 @@
 // Measures what mixwalk costs, in one run with its peers and the floor: tests/bench/run.
-//   usage: mixwalk_bench [--quick] [SECTION…]     frozen scaling symbols phases throughput dump-files
+// usage: mixwalk_bench [--quick] [SECTION…]     frozen scaling symbols phases throughput dump-files
 
 #include <cstdio>
 #include <cstring>

@@ -1,7 +1,7 @@
 // Measures what names cost: look-ups by DWARF, compared with one llvm-symbolizer that gets the same addresses.
 // tests/bench/symbols runs it natively, because llvm-symbolizer is a native program.
-//   usage: symbol_lookups ADDRESSES IMAGE…          look-ups, compared with llvm-symbolizer
-//          symbol_lookups --index IMAGE…            reads all of the debug information, one process per image
+// usage: symbol_lookups ADDRESSES IMAGE…          look-ups, compared with llvm-symbolizer
+//        symbol_lookups --index IMAGE…            reads all of the debug information, one process per image
 
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 // Measures the store with a recording of many samples: writes a recording, or reads one that was written.
-//   usage: big_recording write FILE [SAMPLES]     (1,000,000; 50 threads, 20,000 nodes)
-//          big_recording read FILE
+// usage: big_recording write FILE [SAMPLES]     (1,000,000; 50 threads, 20,000 nodes)
+//        big_recording read FILE
 // /usr/bin/time -v shows how much memory the program took.
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // Writes a recording of tests/support/recordings.h in one format, for the programs that must be able to open it, and
 // the facts that they must find in it.
-//   usage: write_export RECORDING FORMAT FILE
+// usage: write_export RECORDING FORMAT FILE
 // RECORDING is one of kRecordings, or with html one of kSnapshots or kPages. FORMAT is one of kFormats, facts, or image
 // (the file kImageOnDisk).
 

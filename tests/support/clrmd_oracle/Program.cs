@@ -1,6 +1,6 @@
 // Prints what ClrMD says about the managed stacks in a dump file: the oracle of tests that read the same dump with
 // mixwalk.
-//   usage: clrmd_oracle FILE.dmp MSCORDACCORE.DLL
+// usage: clrmd_oracle FILE.dmp MSCORDACCORE.DLL
 // Prints one line of JSON for each managed thread, with its frames, leaf first, and a last line with the times that it
 // took.
 

@@ -1,5 +1,5 @@
 // Completes command lines in PowerShell's own engine, which has read the script that mixwalk writes for PowerShell.
-//   usage: powershell COMPLETIONS.ps1
+// usage: powershell COMPLETIONS.ps1
 // Ends with 1 if the script has an error, or if a completion differs from the one below.
 
 using System.Management.Automation;

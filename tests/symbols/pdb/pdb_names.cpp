@@ -1,5 +1,5 @@
 // Prints the names that open_pdb() finds: a tool for measurements, and for comparing by hand.
-//   usage: pdb_names IMAGE PDB [--all | --folded | --count N]
+// usage: pdb_names IMAGE PDB [--all | --folded | --count N]
 // Reads RVAs (hexadecimal) from stdin, one per line. For each, prints its frames, innermost first, as
 // "NAME\nFILE:LINE\n", and an empty line. --all reads all modules first. --folded prints only how many functions share
 // the code. --count looks the addresses up N times, and prints only how long that took.

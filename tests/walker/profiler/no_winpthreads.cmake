@@ -1,6 +1,6 @@
 cmake_minimum_required(VERSION 3.21)
 # mixwalk.dll must contain nothing of winpthreads, nor of the parts of libgcc and libstdc++ that use winpthreads.
-#   usage: cmake -DNM=… -DDLL=… -P no_winpthreads.cmake
+# usage: cmake -DNM=… -DDLL=… -P no_winpthreads.cmake
 #
 # Folklore: winpthreads allocates state for each thread that calls into it, at the thread's first call. Without memory
 # it calls abort(), or accesses memory that it did not get, and so ended the target. Two causes were seen: the guard of

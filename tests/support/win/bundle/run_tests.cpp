@@ -1,5 +1,5 @@
 // Runs the tests of the bundle for Windows, one after another, and writes a report that the user can send in.
-//   usage: run_tests [--bundle FOLDER] [TEXT…]
+// usage: run_tests [--bundle FOLDER] [TEXT…]
 // With TEXT, only the tests whose names contain one of these texts are run. Exit codes: 0 if none of these tests
 // failed, 1 if one failed, 2 if there is nothing to run. If all cases of a test need something that this machine lacks,
 // the test neither failed nor passed.

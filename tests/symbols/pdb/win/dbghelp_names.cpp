@@ -1,5 +1,5 @@
 // Prints the names that DbgHelp finds in an image, in the form of pdb_names, to compare them by hand.
-//   usage: dbghelp_names.exe DBGHELP.DLL IMAGE
+// usage: dbghelp_names.exe DBGHELP.DLL IMAGE
 // Reads RVAs (hexadecimal) from stdin, one per line. The PDB must lie beside the image. Microsoft's DbgHelp needs
 // msdia140.dll beside it only for old PDBs.
 #include <windows.h>
