@@ -10,9 +10,9 @@
 
 namespace mixwalk {
 
-// Names of managed methods as a person writes them: pure functions over metadata. Not frozen-safe.
+// Make names of managed methods as a person writes them. Pure functions over metadata. Not frozen-safe.
 
-// The names of the type tokens that occur in a signature.
+// Gives the names of the type tokens that occur in a signature.
 class TypeNames {
  public:
   // `token` is a TypeDef or TypeRef (ECMA-335 II.22). Returns the full name as in metadata, with nested types joined by

@@ -9,7 +9,7 @@
 
 namespace mixwalk {
 
-// Where image files come from: the disk, or a test. Not frozen-safe.
+// Reads image files, from the disk or from a test. Not frozen-safe.
 class ImageFiles {
  public:
   virtual ~ImageFiles() = default;

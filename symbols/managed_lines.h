@@ -14,8 +14,8 @@
 
 namespace mixwalk {
 
-// The lines of managed code, from the portable PDBs of assemblies; each PDB is opened when one of its methods is first
-// looked up. Not frozen-safe; one thread at a time.
+// Finds the lines of managed code, from the portable PDBs of assemblies. Each PDB is opened when one of its methods is
+// first looked up. Not frozen-safe; one thread at a time.
 class ManagedLines {
  public:
   // The memory limit for all PDBs, as for Symboliser::kMaxBytes.

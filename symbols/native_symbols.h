@@ -19,8 +19,9 @@ enum class NameSource : std::uint8_t {
   exports,
 };
 
-// Everything that is known about one image's code, asked in this order: the debug information (DWARF or PDB, as the
-// caller opened it), the linker's COFF symbols, the exports. Not frozen-safe; one thread at a time.
+// Finds everything that is known about one image's code. The sources are asked in this order: the debug information
+// (DWARF or PDB, as the caller opened it), the linker's COFF symbols, the exports. Not frozen-safe; one thread at a
+// time.
 //
 // The rules. A COFF symbol names a function only if it is at the function's very start: at the entry that the debug
 // information gives, at the begin of the primary RUNTIME_FUNCTION, or before a leaf function of which leaf_extent() is

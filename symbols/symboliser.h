@@ -25,7 +25,7 @@ struct NamedAddress {
   std::uint64_t displacement = 0;  // bytes from the symbol's start to the address itself
 };
 
-// Whether an image has symbols at all, and why not.
+// Whether an image has symbols at all, and the reason if it has none.
 enum class ImageSymbols : std::uint8_t {
   found,
   unreadable,    // there is no file at that path, or it may not be read

@@ -283,7 +283,7 @@ CallChecker::Answer CallChecker::check(std::size_t image, std::uint64_t return_a
   Answer answer{known.check, known.import, {}};
   if (known.import_start) {
     const std::uint64_t start = images_[above.image].base + *known.import_start;
-    // A further part may lie before the function.
+    // A further part of the function may lie before its begin.
     if (above.code.address >= start) answer.import_displacement = above.code.address - start;
   }
   return answer;

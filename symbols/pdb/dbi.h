@@ -16,7 +16,7 @@ struct PdbContribution {
   bool comdat = false;  // the compiler made a separate section for it, with one function, or with data
 };
 
-// An object file that the image was linked from.
+// One of the object files from which the image was linked.
 struct PdbModule {
   std::string name;
   std::uint32_t stream = MsfFile::kNoStream;
@@ -48,7 +48,7 @@ class PdbSections {
   std::vector<Section> sections_;
 };
 
-// The DBI stream: the modules of a PDB, and where the other streams are.
+// The DBI stream: the modules of a PDB, and the numbers of the other streams.
 // (https://llvm.org/docs/PDB/DbiStream.html.) Not frozen-safe.
 struct PdbDbi {
   // Section numbers have 16 bits; images have some 20 sections.

@@ -18,7 +18,7 @@ enum class PdbError : std::uint8_t {
   missing,            // no file with that name was found
   other_guid,         // made for another image
   other_age,          // made for another link of this image
-  rearranged,         // the image was rearranged after the link, and its addresses with it (OMAP)
+  rearranged,         // the image, and with it its addresses, was rearranged after the link (OMAP)
   no_sections,        // nothing says where the image's sections lie
 };
 // Returns one line without a full stop.

@@ -10,9 +10,9 @@
 
 namespace mixwalk {
 
-// The places of managed functions in their IL, and their assemblies, from the runtime. Not frozen-safe: it allocates
-// and takes locks of the runtime; nothing may be frozen while it is asked, and no lock held. Answers are cached until
-// it is told to forget them.
+// Finds the places of managed functions in their IL, and their assemblies, from the runtime. Not frozen-safe: it
+// allocates and takes locks of the runtime, so nothing may be frozen while it is asked, and the caller may hold no
+// lock. Answers are cached until forget_code() or clear() is called.
 class ClrIlSource {
  public:
   // Neither is owned. `info9` may be null (.NET Framework); then no place is known.

@@ -17,9 +17,10 @@ struct ManagedName {
   std::vector<clr::ModuleID> modules;  // the modules that the name was made from, each once
 };
 
-// Names of managed functions, from the runtime's metadata. Not frozen-safe: it allocates, takes locks of the runtime,
-// and may trigger a GC; nothing may be frozen while it is asked, and no lock held. Answers are cached until it is told
-// to forget them: a FunctionID may be used again once its module or its dynamic method is gone.
+// Finds names of managed functions, from the runtime's metadata. Not frozen-safe: it allocates, takes locks of the
+// runtime, and may trigger a GC, so nothing may be frozen while it is asked, and the caller may hold no lock. Answers
+// are cached until the source is told to forget them, because a FunctionID may be used again once its module or its
+// dynamic method is gone.
 class ClrMetadataSource {
  public:
   // Neither interface is owned. `info8` may be null (older runtimes); then functions without metadata have no name of

@@ -155,7 +155,7 @@ void stop_foreign_threads(const std::string& how, const std::vector<std::string>
 TEST(ForeignThreads, AreEndedByTheProgram) {
   stop_foreign_threads("TERMINATE", {"main", "native"});
 }
-// A claimed thread ends 10 s late.
+// A thread whose suspension the program has claimed ends 10 s late.
 TEST(ForeignThreads, AreSuspendedByTheProgramForGood) {
   stop_foreign_threads("SUSPEND", {"native"});
 }

@@ -137,8 +137,9 @@ std::string in_order_of_names(const std::string& text) {
 
 enum class Look { outside, inside, dump_file };
 
-// The headline and the findings, without lines of source and numbers of lambdas. The files and the groups behind the
-// findings are left out: .NET's own threads are part of the groups, and a thread that has just ended is a note.
+// Returns the headline and the findings, without lines of source and numbers of lambdas. The files and the groups
+// behind the findings are left out, because .NET's own threads are part of the groups, and a thread that has just ended
+// is a note.
 std::string findings_of(const std::string& text, Look look) {
   std::istringstream in(text);
   std::string out;
@@ -148,7 +149,7 @@ std::string findings_of(const std::string& text, Look look) {
     if (line.starts_with("note: ") && line.ends_with(" of the last dump had no stack")) continue;
     const std::size_t place = line.rfind("  (");
     if (line.starts_with("     at ") && place != std::string::npos) line.resize(place);
-    // The compiler counts lambdas through the whole class.
+    // The compiler numbers lambdas throughout a class, so the number changes with the source.
     constexpr std::string_view kLambda = "AnonymousMethod";
     if (const std::size_t lambda = line.find(kLambda); lambda != std::string::npos) {
       const std::size_t numbers = lambda + kLambda.size();
@@ -162,7 +163,7 @@ std::string findings_of(const std::string& text, Look look) {
   return out;
 }
 
-// What a person reads in the page's findings, piece by piece.
+// Returns what a person reads in the page's findings, piece by piece.
 std::vector<std::string> said_by_page(const std::string& page) {
   constexpr std::string_view kBegin = "<script type=\"application/json\" id=\"data\">";
   const std::size_t begin = page.find(kBegin);
@@ -225,7 +226,7 @@ std::string golden_name(const std::string& way, Look look) {
   return other ? of_dump_file : "hangs-" + way + ".txt";
 }
 
-// On a machine with other work a thread may not run for most of the time: then no thread is found spinning.
+// On a machine with other work, a thread may not run for most of the time, and then no thread is found spinning.
 bool was_kept_from_running(const std::vector<std::string>& compare) {
   std::vector<std::string> line = compare;
   line.insert(line.end(), {"-f", "json"});

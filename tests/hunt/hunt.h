@@ -66,8 +66,8 @@ class HuntedProgram {
 
   ChildProcess& process() { return process_; }
   std::string id() const { return std::to_string(process_.id()); }
-  // Tells the program to stop. Returns its last line, "OK …" where the program found no error in itself; its exit code
-  // must agree. Fails the test otherwise, and where the program does not end in time.
+  // Tells the program to stop. Returns its last line, which is "OK …" if the program found no error in itself; its exit
+  // code must agree with the line. If it does not agree, or the program does not end in time, the test fails.
   std::string stop();
 
  private:

@@ -729,7 +729,7 @@ TEST(MergeTest, ManagedFramesOfAnotherStackAreLeftOut) {
   }
 }
 
-// The fiber itself has called managed code, which called native code.
+// The fiber itself has called managed code, which has called native code.
 TEST(MergeTest, ManagedFramesOfTheFiberComeBeforeThoseOfAnotherStack) {
   Scene scene(sandwich(), sandwich_entries());
   scene.entries.push_back(entry(kHelper, 0x900130, 0x3000));

@@ -8,7 +8,7 @@
 namespace mixwalk {
 namespace {
 
-// Offsets, of PE32+ (Microsoft, "PE Format").
+// Offsets in the headers of PE32+ (Microsoft, "PE Format").
 constexpr std::uint64_t kNtHeadersAt = 0x3C, kMagicAt = 24, kExportTableAt = 24 + 112;
 constexpr std::uint64_t kNameCountAt = 24, kFunctionsAt = 28, kNamesAt = 32, kOrdinalsAt = 36;
 constexpr std::uint32_t kSignature = 0x4550;  // "PE"

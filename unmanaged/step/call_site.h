@@ -58,7 +58,7 @@ struct Jump {
   bool names_target() const noexcept { return kind == Kind::direct || kind == Kind::conditional; }
 };
 
-// The jump that begins at bytes[0], whose address is `address`.
+// Returns the jump that begins at bytes[0], whose address is `address`.
 Jump jump_at(std::span<const std::uint8_t> bytes, std::uint64_t address) noexcept;
 
 }  // namespace mixwalk

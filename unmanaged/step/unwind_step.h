@@ -33,7 +33,7 @@ enum class StepFault : std::uint8_t {
   stack_not_growing,   // the caller's Rsp would not be above this frame's
   no_call,             // the word in the place of a return address is not one: it is not behind a call that leads here
   ended_early,         // the return address is zero, in a frame that does not start a thread
-  too_slow,            // the walk has taken all the time that it has
+  too_slow,            // the walk has used all of its time
 };
 
 struct StepResult {

@@ -103,7 +103,7 @@ TEST(SequencePointsTest, FirstPointsHidden) {
 }
 
 TEST(SequencePointsTest, SignedNumbersOfEveryLength) {
-  // Line 9000; then -1 in one byte, -100 in two (II.23.2: -100 is 0xBF39), -8200 in four (0xDFFFBFF1).
+  // The lines are 9000, -1 in one byte, -100 in two (II.23.2: -100 is 0xBF39), and -8200 in four (0xDFFFBFF1).
   const auto blob = ByteWriter()
                         .append({0x00, 0, 0x00, 0x05, 0xA3, 0x28, 1})
                         .append({1, 0x00, 0x05, 0x7F, 0})
