@@ -155,7 +155,7 @@ void stop_foreign_threads(const std::string& how, const std::vector<std::string>
 TEST(ForeignThreads, AreEndedByTheProgram) {
   stop_foreign_threads("TERMINATE", {"main", "native"});
 }
-// A thread whose suspension the program has claimed ends 10 s late.
+// If mixwalk.dll has claimed a thread of the program when its own threads are suspended, that thread ends 10 s late.
 TEST(ForeignThreads, AreSuspendedByTheProgramForGood) {
   stop_foreign_threads("SUSPEND", {"native"});
 }
