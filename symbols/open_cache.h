@@ -37,7 +37,7 @@ class OpenCache {
   struct Entry {
     Value value{};
     std::size_t bytes = 0;
-    std::uint64_t asked = 0;  // the number of the question (questions_) at which it was used last
+    std::uint64_t asked = 0;  // the value of questions_ when it was used last
   };
 
   bool close_oldest() {

@@ -15,7 +15,7 @@ constexpr int kMaxUnclosed = 4;
 constexpr std::size_t kMaxText = 16 * 1024;
 constexpr int kMaxDepth = 24;  // arguments inside arguments; deeper ones are folded without being read
 
-// Arguments that the standard library's templates have by default. In the first place they are not defaults.
+// Arguments that the standard library's templates have by default. The first argument of a template is never one.
 constexpr std::array<std::string_view, 6> kDefaults = {"std::allocator<", "std::char_traits<",
                                                        "std::less<",      "std::hash<",
                                                        "std::equal_to<",  "std::default_delete<"};

@@ -22,7 +22,7 @@ inline bool ended_meanwhile(std::string_view name, std::string_view skipped) {
 
 inline bool ended_meanwhile(const Thread& thread) { return ended_meanwhile(thread.name, thread.skipped); }
 
-// A thread of a dump in JSON.
+// Does the same for a thread of a dump in JSON.
 inline bool ended_meanwhile(const nlohmann::json& thread) {
   const auto text = [&](const char* key) {
     const nlohmann::json& value = thread.at(key);

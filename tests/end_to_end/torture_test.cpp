@@ -81,7 +81,7 @@ struct Tally {
   std::size_t partial = 0;
   std::vector<std::string> examples;  // of differences, and of stacks that are not whole
   std::map<std::string, std::size_t> impossible;  // numbers of stacks, by what is wrong with them
-  // Numbers of stacks on which an error could have shown, and that are right.
+  // Numbers of stacks that could have shown an error, and are right.
   std::size_t own_methods = 0, own_images = 0;
 };
 

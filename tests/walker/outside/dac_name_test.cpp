@@ -7,8 +7,8 @@ namespace {
 
 std::string shaped(std::string_view name) { return method_of_dac_name(name, false).name; }
 
-// The left column has names that the library gave for real programs. The right one has the names that the profiler's
-// source gives for the same frames.
+// Each name that is converted is one that the library gave for a real program. Each expected name is the one that the
+// profiler's source gives for the same frame.
 TEST(DacName, AsTheProfilerNamesTheSameFrames) {
   EXPECT_EQ(shaped("Hang.Program.Recurse(Int32)"), "Hang.Program.Recurse(System.Int32)");
   EXPECT_EQ(shaped("Interop+Kernel32.ReadFile(IntPtr, Byte*, Int32, Int32 ByRef, IntPtr)"),
