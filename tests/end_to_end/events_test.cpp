@@ -244,7 +244,7 @@ class Loads : public Events {
   }
 
   std::uint64_t samples_of(const std::string& what) { return types_[what].samples; }
-  // The samples of everything whose name begins so.
+  // Returns the number of samples of everything whose name begins with this text.
   std::uint64_t samples_from(const std::string& begin) const {
     std::uint64_t samples = 0;
     for (const auto& [what, of] : types_) samples += what.starts_with(begin) ? of.samples : 0;

@@ -64,7 +64,7 @@ Functions functions_of(const Stack& stack) {
 }
 
 struct WholeOf {
-  std::size_t samples = 0, whole = 0;  // if a sample was walked by both engines, with both walks
+  std::size_t samples = 0, whole = 0;  // if both engines walked a sample, both walks count
 };
 
 struct Tally {

@@ -79,8 +79,8 @@ class CaseLimit : public testing::EmptyTestEventListener {
       const std::lock_guard guard(children().lock);
       ids = children().ids;
     }
-    // No debugger is run on this program itself: it would stop this thread, and no thread would limit the debugger's
-    // time. Real case: winedbg hung in its second line, until ctest's limit was over.
+    // No debugger is run on this program itself: a debugger would stop this thread, and no thread would limit its time.
+    // Real case: winedbg hung in its second line, until ctest's limit was over.
     std::fprintf(stderr, "%s hangs\n", name_.c_str());
     std::fflush(stderr);
     for (const DWORD id : ids) report_hang("a child of " + name_, id);
