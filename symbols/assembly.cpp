@@ -21,7 +21,7 @@ bool may_be_optimised(std::span<const std::byte> attribute) noexcept {
   if (cursor.u16() != kProlog) return true;
   if (attribute.size() == kOfModes) return (cursor.u32() & kDisableOptimizations) == 0;
   if (attribute.size() != kOfFlags) return true;
-  cursor.skip(1);  // whether the JIT keeps track of lines
+  cursor.skip(1);  // whether the JIT tracks sequence points
   return cursor.u8() == 0;
 }
 

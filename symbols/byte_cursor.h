@@ -29,7 +29,7 @@ class ByteCursor {
   std::uint16_t u16() noexcept { return read<std::uint16_t>(); }
   std::uint32_t u32() noexcept { return read<std::uint32_t>(); }
 
-  // The next bytes; empty where there are not so many.
+  // Returns the next bytes; the result is empty if there are not so many.
   std::span<const std::byte> take(std::size_t count) noexcept {
     if (count > left()) {
       fail();
@@ -42,7 +42,7 @@ class ByteCursor {
   std::span<const std::byte> rest() noexcept { return take(left()); }
   void skip(std::size_t count) noexcept { take(count); }
 
-  // The text up to the next zero byte, and behind that. Fails where there is no zero byte.
+  // Returns the text up to the next zero byte, and moves behind that byte. Fails if there is no zero byte.
   std::string_view text() noexcept {
     const auto* const begin = reinterpret_cast<const char*>(bytes_.data() + at_);
     const void* const end = left() == 0 ? nullptr : std::memchr(begin, 0, left());
@@ -55,7 +55,7 @@ class ByteCursor {
     return {begin, length};
   }
 
-  // Skips what is left to the next multiple of `unit` (a power of two), counted from the first byte.
+  // Skips to the next multiple of `unit` (a power of two), counted from the first byte.
   void align(std::size_t unit) noexcept { skip((unit - at_ % unit) % unit); }
 
   std::size_t at() const noexcept { return at_; }

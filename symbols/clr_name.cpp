@@ -20,22 +20,23 @@ constexpr std::string_view kPrimitives[] = {
     "System.Int64",  "System.UInt64", "System.Single",  "System.Double", "System.String",
 };
 
-// Signature header (II.23.2.1): a generic method has its parameter count next.
+// If the signature's header (II.23.2.1) has this bit, the method is generic, and the number of its parameters comes
+// next.
 constexpr std::uint8_t kGeneric = 0x10;
 constexpr std::uint8_t kCallingConvention = 0x0F;
 constexpr std::uint8_t kVarArg = 0x05;
 constexpr std::uint8_t kUnmanaged = 0x09;
-// Signatures that share the header's values but are of no method: field, locals, property.
+// Some signatures share the header's values but are not those of methods: field, locals, property.
 constexpr bool is_method(std::uint8_t header) {
   const std::uint8_t kind = header & kCallingConvention;
   return kind <= kVarArg || kind == kUnmanaged;
 }
 
-// A type inside a type inside … : compilers nest a handful.
+// The limit for types nested in each other; compilers nest a handful.
 constexpr int kMaxDepth = 64;
 constexpr std::uint32_t kMaxParameters = 4096;
 constexpr std::uint32_t kMaxRank = 32;  // the CLR's own limit
-// An instantiation can repeat an argument at every level: the text, not only the depth, is bounded.
+// An instantiation can repeat an argument at every level, so the length of the text is limited as well as the depth.
 constexpr std::size_t kMaxText = 16 << 10;
 
 class SignatureReader {
@@ -75,7 +76,7 @@ class SignatureReader {
   }
   int peek() const { return at_ == bytes_.size() ? -1 : static_cast<int>(bytes_[at_]); }
 
-  // A compressed unsigned integer (II.23.2).
+  // Reads a compressed unsigned integer (II.23.2).
   bool number(std::uint32_t& value) {
     std::uint8_t first = 0;
     if (!byte(first)) return false;
@@ -99,7 +100,7 @@ class SignatureReader {
     return true;
   }
 
-  // TypeDefOrRefOrSpecEncoded (II.23.2.8).
+  // Reads a TypeDefOrRefOrSpecEncoded (II.23.2.8).
   bool token(std::uint32_t& value) {
     constexpr std::uint32_t kTables[] = {0x02000000, 0x01000000, 0x1B000000};
     std::uint32_t encoded = 0;
@@ -171,7 +172,7 @@ class SignatureReader {
     return true;
   }
 
-  // ArrayShape (II.23.2.13): rank, sizes, lower bounds; only the rank is written.
+  // Reads an ArrayShape (II.23.2.13): rank, sizes, lower bounds. Only the rank is written.
   bool array(std::string& text, int depth) {
     std::uint32_t rank = 0;
     if (!type(text, depth + 1) || !number(rank) || rank == 0 || rank > kMaxRank) return false;
@@ -223,7 +224,7 @@ std::string join(std::span<const std::string> texts) {
   return joined;
 }
 
-// "List`1" → "List" and 1; a name without a suffix, or with one that is no number, is whole.
+// "List`1" → "List" and 1. A name without a suffix, or with a suffix that is not a number, is left whole.
 std::size_t cut_arity(std::string_view& component) {
   const auto tick = component.rfind('`');
   if (tick == std::string_view::npos) return 0;
@@ -252,7 +253,7 @@ std::string with_arguments(std::string_view name, std::span<const std::string> a
     text += '+';
     name.remove_prefix(plus + 1);
   }
-  // Arguments that no component asked for (a compiler that counts otherwise) are not swallowed.
+  // Arguments that belong to no component (from a compiler that counts differently) are appended rather than dropped.
   if (!arguments.empty()) text += '<' + join(arguments) + '>';
   return text;
 }

@@ -5,9 +5,9 @@
 
 namespace mixwalk {
 
-// What code is for that the runtime made of IL of its own, by what the runtime calls it.
+// The purpose of code that the runtime made from its own IL, by the runtime's name for the code.
 enum class ClrStub : std::uint8_t {
-  other,            // no stub, or one whose purpose tells a person little
+  other,            // not a stub, or a stub whose purpose tells a person little
   pinvoke,          // from managed code to a native function
   reverse_pinvoke,  // from native code to a delegate
   com_out,          // from managed code to a COM object

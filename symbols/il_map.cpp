@@ -4,8 +4,8 @@ namespace mixwalk {
 
 std::optional<std::uint32_t> il_offset_at(std::span<const IlToNative> map,
                                           std::uint32_t native_offset) noexcept {
-  const IlToNative* around = nullptr;  // the narrowest
-  const IlToNative* before = nullptr;  // the last one with IL
+  const IlToNative* around = nullptr;  // the narrowest range around the offset
+  const IlToNative* before = nullptr;  // the last range with IL before the offset
   bool in_prolog = false;
   for (const IlToNative& entry : map) {
     if (entry.native_begin > native_offset) continue;

@@ -8,8 +8,8 @@
 
 namespace mixwalk {
 
-// An image file in memory, parsed, which symbol sources share. Immutable; it must not be moved once `image` refers to
-// `bytes`.
+// An image file in memory, parsed, which several symbol sources share. Immutable; it must not be moved once `image`
+// refers to `bytes`.
 struct ImageFile {
   ImageFile(std::string file_path, std::vector<std::byte> contents)
       : path(std::move(file_path)), bytes(std::move(contents)), image(PeImage::parse(bytes)) {}

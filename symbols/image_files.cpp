@@ -9,8 +9,8 @@
 
 namespace mixwalk {
 
-// Throws where the path is not UTF-8: libstdc++ for Windows has no other way to report that. A path can come from a
-// recording, which may contain any bytes.
+// Throws if the path is not UTF-8, because libstdc++ for Windows has no other way to report that. A path can come from
+// a recording, which may contain any bytes.
 static std::optional<std::vector<std::byte>> read_whole(const std::string& path) {
   const std::filesystem::path file(std::u8string(path.begin(), path.end()));
   const std::uintmax_t bytes = std::filesystem::file_size(file);
@@ -43,7 +43,7 @@ std::vector<std::byte> DiskImageFiles::read_part(const std::string& path, std::u
                                                  std::size_t bytes) {
   try {
     const std::filesystem::path file(std::u8string(path.begin(), path.end()));
-    const std::uintmax_t all = std::filesystem::file_size(file);  // throws where it is no file
+    const std::uintmax_t all = std::filesystem::file_size(file);  // throws if the path is not that of a file
     if (offset >= all) return {};
     std::ifstream in(file, std::ios::binary);
     in.seekg(static_cast<std::streamoff>(offset));

@@ -9,20 +9,20 @@
 
 namespace mixwalk {
 
-// Where image files come from: the disk, or a test. Not frozen-safe.
+// Reads image files, from the disk or from a test. Not frozen-safe.
 class ImageFiles {
  public:
   virtual ~ImageFiles() = default;
-  // The whole file; nothing where it cannot be read. `path`: UTF-8.
+  // Returns the whole file, or nothing if it cannot be read. `path` is UTF-8.
   virtual std::optional<std::vector<std::byte>> read(const std::string& path) = 0;
-  // This many bytes of the file from an offset on; fewer where the file ends before, none where it cannot be read.
+  // Returns this many bytes of the file from an offset on: fewer if the file ends earlier, none if it cannot be read.
   virtual std::vector<std::byte> read_part(const std::string& path, std::uint64_t offset, std::size_t bytes);
 };
 
-// Files of this machine, up to kMaxImageBytes each.
+// Reads files of this machine, up to kMaxImageBytes each.
 class DiskImageFiles final : public ImageFiles {
  public:
-  // The largest images in the wild have a quarter of it.
+  // The largest images in the wild have a quarter of this size.
   static constexpr std::uint64_t kMaxImageBytes = 1ull << 30;
   std::optional<std::vector<std::byte>> read(const std::string& path) override;
   std::vector<std::byte> read_part(const std::string& path, std::uint64_t offset, std::size_t bytes) override;
@@ -38,8 +38,8 @@ bool is_on_drive(std::string_view path) noexcept;
 // source. (Tests: LocalImageFilesTest; HostileTarget in hostile_peer_test.)
 class LocalImageFiles final : public ImageFiles {
  public:
-  // `folders`: files in these are read as well, since the user named them. A path that contains ".." does not count as
-  // being in a folder.
+  // Files in `folders` are read as well, since the user named these folders. A path that contains ".." does not count
+  // as being in a folder.
   explicit LocalImageFiles(ImageFiles& files, std::vector<std::string> folders = {}) noexcept
       : files_(files), folders_(std::move(folders)) {}
   std::optional<std::vector<std::byte>> read(const std::string& path) override {

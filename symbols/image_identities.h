@@ -11,14 +11,15 @@
 
 namespace mixwalk {
 
-// The CodeView entries of images that were loaded, read from their files: some kilobytes of each file, once. Not
-// frozen-safe; one thread at a time.
+// Finds the CodeView entries of images that were loaded. They are read from the images' files: some kilobytes of each
+// file, once. Not frozen-safe; one thread at a time.
 class ImageIdentities {
  public:
-  // `files`: for the paths of images, and for the folders of `path`, where images are looked for as well.
+  // `files` reads the paths of images, and the folders of `path`, in which images are looked for as well.
   explicit ImageIdentities(ImageFiles& files, SymbolPath path = {}) : files_(files), path_(std::move(path)) {}
 
-  // Nothing: no file that can be read is the image that was loaded (by timestamp and size), or it has no entry.
+  // Returns nothing if no file that can be read is the image that was loaded (by timestamp and size), or if that image
+  // has no CodeView entry.
   std::optional<CodeViewId> find(const LoadedImage& image);
 
  private:

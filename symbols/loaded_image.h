@@ -14,7 +14,7 @@ struct LoadedImage {
   std::uint64_t base = 0;
   std::uint32_t size = 0;       // SizeOfImage
   std::uint32_t timestamp = 0;  // IMAGE_FILE_HEADER.TimeDateStamp
-  std::optional<CodeViewId> code_view = std::nullopt;  // nothing: it has none, or none is known
+  std::optional<CodeViewId> code_view = std::nullopt;  // nothing if it has none, or none is known
 };
 
 }  // namespace mixwalk

@@ -16,7 +16,7 @@ std::optional<ManagedPlace> ManagedLines::find(const Assembly& assembly, std::ui
 
 ManagedLines::Opened& ManagedLines::opened(const Assembly& assembly) {
   Opened& known = opened_.get(assembly, [&] { return open(assembly); });
-  constexpr std::size_t kPlaceBytes = 256;  // some path and a node
+  constexpr std::size_t kPlaceBytes = 256;  // for an average path and a node
   opened_.needs(known.pdb ? known.pdb->bytes() + known.places.size() * kPlaceBytes : 0);
   return known;
 }
@@ -24,7 +24,7 @@ ManagedLines::Opened& ManagedLines::opened(const Assembly& assembly) {
 ManagedLines::Opened ManagedLines::open(const Assembly& assembly) {
   for (const std::string& path : assembly_candidates(assembly.path, path_)) {
     const auto bytes = files_.read(path);
-    // A wrong line is worse than none: the file may have been replaced since it was loaded.
+    // The file may have been replaced since it was loaded, and a wrong line is worse than none.
     if (!bytes || assembly_mvid(*bytes) != assembly.mvid) continue;
     return {pdbs_.open_portable(path, *bytes).pdb, code_view_id(debug_directory(*bytes), true), {}};
   }

@@ -14,35 +14,35 @@
 
 namespace mixwalk {
 
-// The lines of managed code, from the portable PDBs of assemblies; each PDB is opened when one of its methods is first
-// looked up. Not frozen-safe; one thread at a time.
+// Finds the lines of managed code, from the portable PDBs of assemblies. Each PDB is opened when one of its methods is
+// first looked up. Not frozen-safe; one thread at a time.
 class ManagedLines {
  public:
-  // Of memory, for all PDBs; as Symboliser::kMaxBytes.
+  // The memory limit for all PDBs, as for Symboliser::kMaxBytes.
   static constexpr std::size_t kMaxBytes = 256u * 1024 * 1024;
 
-  // As in PdbFinder: `files` for the paths of assemblies, and for assemblies in the folders of `path`; `path_files` for
+  // As in PdbFinder: `files` reads the paths of assemblies, and assemblies in the folders of `path`; `path_files` reads
   // PDBs in those folders.
   ManagedLines(ImageFiles& files, ImageFiles& path_files, SymbolPath path, std::size_t max_bytes = kMaxBytes)
       : files_(files), pdbs_(files, path_files, path), path_(std::move(path)), opened_(max_bytes) {}
 
-  // The place of an IL offset of a method (MethodDef token). Nothing: the method has no line there, there is no PDB, or
-  // another build of the assembly is at its path now.
+  // Returns the place of an IL offset of a method (MethodDef token). Returns nothing if the method has no line there,
+  // if there is no PDB, or if another build of the assembly is at its path now.
   std::optional<ManagedPlace> find(const Assembly& assembly, std::uint32_t method, std::uint32_t il_offset);
 
-  // The id of the assembly's PDB, as its file says; nothing: the file is not there, or names none.
+  // Returns the id of the assembly's PDB, as its file says; nothing if the file is not there, or names no PDB.
   std::optional<CodeViewId> pdb_of(const Assembly& assembly) { return opened(assembly).id; }
 
-  // The PDBs that were not found, of the assemblies that were asked for.
+  // The PDBs that were not found, for the assemblies that were asked for.
   const std::vector<MissingPdb>& missing() const noexcept { return pdbs_.missing(); }
-  // As PdbFinder::refused().
+  // Like PdbFinder::refused().
   const std::vector<std::string>& refused() const noexcept { return pdbs_.refused(); }
 
  private:
   struct Opened {
-    std::unique_ptr<const PortablePdb> pdb;  // null: none
+    std::unique_ptr<const PortablePdb> pdb;  // null if there is none
     std::optional<CodeViewId> id;
-    // By method and offset: the frames of a recursion are at few places, and each look-up reads all lines of the method
+    // By method and offset. The frames of a recursion are at few places, and each look-up reads all lines of the method
     // up to its own.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<ManagedPlace>> places;
   };

@@ -13,7 +13,7 @@
 namespace mixwalk {
 namespace {
 
-// `debug`: what the image's debug information is.
+// `debug` is the kind of the image's debug information.
 SymbolKind kind_of(NameSource source, SymbolKind debug) noexcept {
   switch (source) {
     case NameSource::none: return SymbolKind::function_table;
@@ -30,10 +30,11 @@ std::string name_of_begin(std::uint32_t rva) {
   return "sub_" + std::string(std::string_view(digits.data(), end));
 }
 
-// ntdll has two names for each, NtClose and ZwClose: nothing was folded.
+// Each of ntdll's system calls has two names, such as NtClose and ZwClose, so two names do not mean that functions were
+// folded.
 bool is_system_call(std::string_view name) { return name.starts_with("Nt") || name.starts_with("Zw"); }
 
-// `found` as a symbol; names are demangled.
+// Returns `found` as a symbol with demangled names.
 Symbol to_symbol(const SourceLocation& found, SymbolKind kind) {
   Symbol symbol{.kind = kind, .rva = found.begin, .frames = {}, .folded = found.folded};
   for (const SourceFrame& frame : found.frames) {
@@ -65,7 +66,7 @@ class NativeSource final : public SymbolSource {
   SymbolKind debug_;
 };
 
-// A PDB without its image.
+// The symbols of a PDB whose image is missing.
 class PdbSource final : public SymbolSource {
  public:
   explicit PdbSource(std::unique_ptr<LazyIndex> index) : index_(std::move(index)) {}

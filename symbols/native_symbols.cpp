@@ -10,7 +10,7 @@ namespace mixwalk {
 bool is_mangled(std::string_view name) noexcept {
   if (name.starts_with("_Z") || name.starts_with('?')) return true;
   if (name.size() < 3) return false;
-  // What may follow is told from plain names that begin alike: "_Rb_tree", "_Destroy".
+  // The letters that may follow distinguish such a name from plain names that begin alike: "_Rb_tree", "_Destroy".
   return (name.starts_with("_R") && std::string_view("CMXYNIB").find(name[2]) != std::string_view::npos) ||
          (name.starts_with("_D") && name[2] >= '0' && name[2] <= '9');
 }
@@ -40,7 +40,7 @@ NameSource NativeSymbols::find(std::uint32_t rva, SourceLocation& into) {
   const PeImage::Function* const function = file_->image.function_at(rva);
   if (function != nullptr) {
     if (function->primary != 0 && function->primary <= rva) {
-      // Assembly may have one entry of .pdata for two functions: nothing says where the first one ends.
+      // Assembly code may have one entry of .pdata for two functions, and nothing says where the first one ends.
       const CoffSymbols::Start* const last = symbols_.function_before(rva);
       if (last == nullptr || last->rva <= function->primary) name = symbols_.name_at(function->primary);
       into.begin = function->primary;
@@ -65,12 +65,12 @@ std::size_t NativeSymbols::bytes() const noexcept {
   return starts + (index_ != nullptr ? index_->bytes() + index_->reader_bytes() : 0);
 }
 
-// The rule for exports applies, see PeExports: being in the same gap of .pdata is not enough.
+// The rule for exports applies (see PeExports): being in the same gap of .pdata is not enough.
 const CoffSymbols::Start* NativeSymbols::leaf_at(std::uint32_t rva) const {
   const PeImage& image = file_->image;
   const CoffSymbols::Start* const start = symbols_.function_before(rva);
   if (start == nullptr || image.function_at(start->rva) != nullptr) return nullptr;
-  // Only the code up to the address: whatever follows it does not change whose it is.
+  // Only the code up to the address is read, because the bytes behind it do not change to which function it belongs.
   const std::uint32_t at = rva - start->rva;
   return at < leaf_bytes(image, start->rva, at + 1) ? start : nullptr;
 }

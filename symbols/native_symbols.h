@@ -11,49 +11,49 @@
 
 namespace mixwalk {
 
-// Which symbols named the function at an address.
+// Which kind of symbols named the function at an address.
 enum class NameSource : std::uint8_t {
-  none,     // none did: the function's start alone is known
+  none,     // no symbols: only the function's start is known
   debug,    // DWARF or PDB
   symbols,  // the linker's symbols in the image
   exports,
 };
 
-// Everything that is known about one image's code, asked in this order: the debug information (DWARF or PDB, as the
-// caller opened it), the linker's COFF symbols, the exports. Not frozen-safe; one thread at a time.
+// Finds everything that is known about one image's code. The sources are asked in this order: the debug information
+// (DWARF or PDB, as the caller opened it), the linker's COFF symbols, the exports. Not frozen-safe; one thread at a
+// time.
 //
-// The rules. A COFF symbol names a function only where it is at the function's very start: at the entry that the debug
+// The rules. A COFF symbol names a function only if it is at the function's very start: at the entry that the debug
 // information gives, at the begin of the primary RUNTIME_FUNCTION, or before a leaf function of which leaf_extent() is
-// certain. Where the debug information has only the plain name of a function ("run", "operator()": gcc writes no
-// linkage name for functions that other units cannot see), a mangled symbol at its entry says more, and is used. Where
-// the debug information has a line and no function, the line is kept.
+// certain. If the debug information has only the plain name of a function ("run", "operator()": gcc writes no linkage
+// name for functions that other units cannot see), a mangled symbol at its entry says more, and is used. If the debug
+// information has a line but no function, the line is kept.
 class NativeSymbols {
  public:
-  // `index`: that of the image; may be null. `symbols`: the linker's symbols, from the file that the debug information
-  // came from; if there are none, from the image itself.
+  // `index` is that of the image; it may be null. `symbols` are the linker's symbols, from the file that the debug
+  // information came from; if there are none, from the image itself.
   NativeSymbols(std::shared_ptr<const ImageFile> file, std::unique_ptr<LazyIndex> index,
                 CoffSymbols symbols = {});
 
-  // Fills `into` even where no symbols have a name: with the function's start by .pdata, and one frame without a name.
-  // Where not even the start is known, `into.begin` is the address itself. The views in `into` are valid until the next
-  // call.
+  // Fills `into` even if no symbols have a name: with the function's start by .pdata, and one frame without a name. If
+  // not even the start is known, `into.begin` is the address itself. The views in `into` are valid until the next call.
   NameSource find(std::uint32_t rva, SourceLocation& into);
-  // Of memory, without the image's file.
+  // The memory in use, without the image's file.
   std::size_t bytes() const noexcept;
 
  private:
-  // The start of a function without unwind data, by the linker's symbols.
+  // Returns the start of a function without unwind data, by the linker's symbols.
   const CoffSymbols::Start* leaf_at(std::uint32_t rva) const;
 
   std::shared_ptr<const ImageFile> file_;
   std::unique_ptr<LazyIndex> index_;
   CoffSymbols symbols_;
-  bool any_mangled_ = false;  // of symbols_
+  bool any_mangled_ = false;  // whether symbols_ has any mangled name
   PeExports exports_;
   std::string export_name_;
 };
 
-// Whether it is a compiler's encoding of a name: of C++ (Itanium, MSVC), Rust or D.
+// Whether the name is encoded by a compiler: of C++ (Itanium, MSVC), Rust or D.
 bool is_mangled(std::string_view name) noexcept;
 
 }  // namespace mixwalk

@@ -6,16 +6,16 @@
 
 namespace mixwalk {
 
-// Opened objects, by key, within a budget of memory. Where all of them together need more, those that were not used for
-// the longest time are closed, and opened again when they are needed. The object that was used last is kept, however
-// large it is. Objects that need no memory (there is nothing to open) are kept for good. Not frozen-safe; one thread at
-// a time.
+// Opened objects, by key, within a budget of memory. If together they need more, the objects that were not used for the
+// longest time are closed, and opened again when they are needed. The object that was used last is kept, however large
+// it is. Objects that need no memory (there is nothing to open) are kept for good. Not frozen-safe; one thread at a
+// time.
 template <class Key, class Value>
 class OpenCache {
  public:
   explicit OpenCache(std::size_t max_bytes) noexcept : max_bytes_(max_bytes) {}
 
-  // Valid until the next get(). `open`: gives the value where it is not open.
+  // The result is valid until the next get(). `open` makes the value if it is not open.
   template <class Open>
   Value& get(const Key& key, Open open) {
     const auto [at, fresh] = entries_.try_emplace(key);
@@ -24,7 +24,7 @@ class OpenCache {
     last_->asked = ++questions_;
     return last_->value;
   }
-  // To be called when the value that get() gave last was opened, or may have grown.
+  // Called when the value that get() returned last was opened, or may have grown.
   void needs(std::size_t bytes) {
     bytes_ += bytes - last_->bytes;
     last_->bytes = bytes;
@@ -37,7 +37,7 @@ class OpenCache {
   struct Entry {
     Value value{};
     std::size_t bytes = 0;
-    std::uint64_t asked = 0;  // when last, by questions_
+    std::uint64_t asked = 0;  // the value of questions_ when it was used last
   };
 
   bool close_oldest() {

@@ -9,7 +9,7 @@
 namespace mixwalk {
 namespace {
 
-// Smaller is better. The ordinal makes the choice among nameless ones the same each time.
+// A smaller rank is better. The ordinal makes the choice among exports without names the same each time.
 auto rank(const PeExport& found) {
   const bool decorated =
       found.name.starts_with('_') || found.name.starts_with('?') || found.name.starts_with('@');

@@ -6,13 +6,13 @@ namespace mixwalk {
 
 // Where the name of native code comes from.
 enum class SymbolKind : std::uint8_t {
-  none,            // no name is known, or nobody has said where it comes from (older recordings)
-  function_table,  // .pdata says where the function begins, and nothing says its name: "sub_1a2b0"
+  none,            // no name is known, or its origin is not recorded (older recordings)
+  function_table,  // .pdata gives the function's begin, and nothing gives its name: "sub_1a2b0"
   exported,        // the export table of the image
   coff,            // the image's COFF symbols
   dwarf,
   pdb,
-  import,  // nothing names the function: the import by which it is called does
+  import,  // no symbol names the function, but the import by which it is called does
 };
 
 }  // namespace mixwalk

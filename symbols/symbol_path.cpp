@@ -30,7 +30,7 @@ std::string_view trimmed(std::string_view text) {
 
 bool is_separator(char c) { return c == '\\' || c == '/'; }
 
-// A URL, or a path that begins with two separators and no drive behind them.
+// Whether this is a URL, or a path that begins with two separators and has no drive behind them.
 bool is_elsewhere(std::string_view path) {
   if (path.find("://") != std::string_view::npos) return true;
   return path.size() >= 2 && is_separator(path[0]) && is_separator(path[1]) && !is_on_drive(path);
@@ -53,14 +53,14 @@ std::string join(std::string_view folder, std::string_view name) {
   return path += name;
 }
 
-// Paths in the order of search, each once.
+// Paths in the order of the search, each once.
 struct Candidates {
   std::vector<std::string> all;
 
   void add(std::string path) {
     if (std::find(all.begin(), all.end(), path) == all.end()) all.push_back(std::move(path));
   }
-  // A file in the folders themselves, and in stores under `store_id`; empty: not in stores.
+  // Adds a file in the folders themselves, and in stores under `store_id`; if that is empty, not in stores.
   void add_folders(std::string_view name, std::string_view store_id, const SymbolPath& path) {
     for (const SymbolPath::Folder& folder : path.folders) {
       if (!folder.store) add_both(folder.path, name, {});
@@ -69,8 +69,8 @@ struct Candidates {
   }
 
  private:
-  // For file systems on which upper and lower case differ: some tools write a store in lower case, and a recording may
-  // say KERNEL32.DLL for kernel32.dll.
+  // Adds both spellings for file systems that distinguish upper and lower case: some tools write a store in lower case,
+  // and a recording may say KERNEL32.DLL for kernel32.dll.
   void add_both(const std::string& folder, std::string_view name, std::string_view id) {
     const auto path_of = [&](std::string_view file, std::string_view of_store) {
       return of_store.empty() ? join(folder, file) : join(join(join(folder, file), of_store), file);
@@ -113,7 +113,7 @@ bool is_file_name(std::string_view name) noexcept {
   const std::string_view port = stem.substr(0, 3);
   const bool is_port = stem.size() >= 4 && (ascii_lower(std::string(port)) == "com" ||
                                             ascii_lower(std::string(port)) == "lpt");
-  // COM1 to COM9, and the raised digits that Windows takes for digits: two bytes in UTF-8.
+  // COM1 to COM9, and the superscript digits that Windows also accepts, which have two bytes in UTF-8.
   return !(is_port && ((stem.size() == 4 && stem[3] >= '0' && stem[3] <= '9') ||
                        (stem.size() == 5 && stem[3] == '\xC2')));
 }

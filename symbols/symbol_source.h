@@ -11,27 +11,27 @@
 
 namespace mixwalk {
 
-// One function of the chain that an address stands in.
+// One function of the chain at an address.
 struct SymbolFrame {
   std::string name;        // bare: no module, no displacement
-  std::string file;        // of the source; empty: unknown
-  std::uint32_t line = 0;  // in that file; 0: unknown
+  std::string file;        // of the source; empty if unknown
+  std::uint32_t line = 0;  // in that file; 0 if unknown
 
   bool operator==(const SymbolFrame&) const = default;
 };
 
-// What a source knows of an address.
+// What a source knows about an address.
 struct Symbol {
   SymbolKind kind = SymbolKind::none;
   std::uint32_t rva = 0;  // where the function begins, at or before the address asked for
-  // Innermost first: the last one is the function, those before it are inlined into the next. Not empty.
+  // Innermost first: the last one is the function, and each one before it is inlined into the next. Not empty.
   std::vector<SymbolFrame> frames;
-  std::uint32_t folded = 1;  // functions that the linker made one, since their code is equal
+  std::uint32_t folded = 1;  // number of functions that the linker folded, since their code is equal
 
   static Symbol named(SymbolKind kind, std::string name, std::uint32_t rva) {
     return {kind, rva, {{std::move(name)}}};
   }
-  // Of the function itself.
+  // The name of the function itself.
   const std::string& name() const noexcept { return frames.back().name; }
 };
 
@@ -39,10 +39,10 @@ struct Symbol {
 class SymbolSource {
  public:
   virtual ~SymbolSource() = default;
-  // Nothing where this source does not know the function: a wrong name is worse than no name. `rva`: inside the
-  // instruction (CodeAddress::lookup()).
+  // Returns nothing if this source does not know the function, because a wrong name is worse than no name. `rva` lies
+  // inside the instruction (CodeAddress::lookup()).
   virtual std::optional<Symbol> find(std::uint32_t rva) const = 0;
-  // Of memory, without the image's file; what it can count.
+  // The memory in use, without the image's file, as far as the source can count it.
   virtual std::size_t bytes() const noexcept { return 0; }
 };
 

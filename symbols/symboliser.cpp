@@ -33,7 +33,8 @@ std::size_t Symboliser::Opened::bytes() const noexcept {
 }
 
 std::optional<NamedAddress> Symboliser::name(const LoadedImage& image, CodeAddress code) {
-  // The look-up address decides whose it is; the frame's own may lie one behind the image.
+  // The look-up address decides whether the code belongs to the image. The frame's own address may be the first byte
+  // behind the image's end.
   const std::uint64_t rva = code.lookup() - image.base;
   if (rva >= image.size) return std::nullopt;
   Opened& known = opened(image);
@@ -63,7 +64,7 @@ Symboliser::Opened Symboliser::open(const LoadedImage& image) {
   for (const std::string& path : image_candidates(image.path, image.timestamp, image.size, path_)) {
     Opened found = open(path, image);
     if (found.state == ImageSymbols::found) return found;
-    // Why there is none: by the first file that lies there.
+    // If no image is found, the reason is that of the first file that could be read.
     if (!any && found.state != ImageSymbols::unreadable) {
       any = true;
       first = std::move(found);

@@ -25,36 +25,36 @@ struct NamedAddress {
   std::uint64_t displacement = 0;  // bytes from the symbol's start to the address itself
 };
 
-// Whether an image has symbols at all, and why not.
+// Whether an image has symbols at all, and the reason if it has none.
 enum class ImageSymbols : std::uint8_t {
   found,
-  unreadable,    // no file of that path, or it may not be read
-  not_an_image,  // or not an x64 one, or a damaged one
-  other_image,   // another version lies there than the one that was loaded
+  unreadable,    // there is no file at that path, or it may not be read
+  not_an_image,  // not an image, not an x64 image, or a damaged one
+  other_image,   // another version than the one that was loaded is at that path
 };
-// One line, no full stop.
+// Returns one line without a full stop.
 std::string_view to_string(ImageSymbols state) noexcept;
 
-// Opens one kind of source: all native symbols of an image (NativeSources), or its exports alone. Null where the image
-// has no such symbols.
+// Opens one kind of source: all native symbols of an image (NativeSources), or its exports alone. Returns null if the
+// image has no such symbols.
 using OpenSource = std::function<std::unique_ptr<SymbolSource>(std::shared_ptr<const ImageFile> file)>;
 std::unique_ptr<SymbolSource> open_exports(std::shared_ptr<const ImageFile> file);
 
 // Opens a source for an image whose file is missing: its PDB, by the id that is known of it (LoadedImage::code_view).
-// Null: there is none.
+// Returns null if there is none.
 using OpenWithoutImage = std::function<std::unique_ptr<SymbolSource>(const LoadedImage& image)>;
 
-// Names native code addresses. A file that is not the image that was loaded (another timestamp or size) is not used: a
-// wrong name is worse than no name. Each image is opened once, unless too many of them need too much memory. Not
+// Names native code addresses. A file that is not the image that was loaded (another timestamp or size) is not used,
+// because a wrong name is worse than no name. Each image is opened once, unless the images need too much memory. Not
 // frozen-safe; one thread at a time.
 class Symboliser {
  public:
-  // The memory limit for all images together with their symbols. Where they need more, those that were not used for the
-  // longest time are closed, and opened again when they are needed. The one that was used last is kept.
+  // The memory limit for all images together with their symbols. If they need more, the images that were not used for
+  // the longest time are closed, and opened again when they are needed. The image that was used last is kept.
   static constexpr std::size_t kMaxBytes = 1024u * 1024 * 1024;
 
-  // `sources`: in the order in which they are asked; the first that knows an address names it. `path`: images are also
-  // looked for in its folders, through `files`.
+  // `sources` are in the order in which they are asked; the first that knows an address names it. Images are also
+  // looked for in the folders of `path`, through `files`.
   Symboliser(ImageFiles& files, std::vector<OpenSource> sources, SymbolPath path = {},
              OpenWithoutImage without_image = {}, std::size_t max_bytes = kMaxBytes)
       : files_(files),
@@ -65,10 +65,10 @@ class Symboliser {
 
   std::optional<NamedAddress> name(const LoadedImage& image, CodeAddress code);
   ImageSymbols symbols_of(const LoadedImage& image) { return opened(image).state; }
-  // The image's file, without a look for its symbols; null unless it is the image that was loaded.
+  // Returns the image's file without looking for its symbols; null unless it is the image that was loaded.
   std::shared_ptr<const ImageFile> file_of(const LoadedImage& image) { return opened(image).file; }
 
-  std::size_t bytes() const noexcept { return images_.bytes(); }  // of memory, of what is open
+  std::size_t bytes() const noexcept { return images_.bytes(); }  // memory in use by everything that is open
 
  private:
   struct Key {

@@ -17,8 +17,8 @@
 namespace mixwalk {
 namespace {
 
-// The most functions through which one call is followed: from an import's thunk to a forwarder, to a wrapper, to the
-// wrapper's parts.
+// The maximum number of functions through which one call is followed: from an import's thunk to a forwarder, to a
+// wrapper, to the wrapper's parts.
 constexpr std::size_t kMaxFunctions = 64;
 constexpr int kMaxForwarders = 8;
 
@@ -31,7 +31,7 @@ std::string hex(std::uint64_t value) {
   return "0x" + std::string(std::string_view(digits.data(), end));
 }
 
-// As the loader looks for it.
+// Returns the name in the form in which the loader looks an image up.
 std::string image_key(std::string_view name) {
   std::string key = ascii_lower(std::string(name));
   if (key.find('.') == std::string::npos) key += ".dll";
@@ -42,9 +42,9 @@ bool is_api_set(std::string_view key) { return key.starts_with("api-") || key.st
 
 }  // namespace
 
-// What is known of an image's file.
+// What is known about an image's file.
 struct CallChecker::Image {
-  // `of`: null where it cannot be read.
+  // `of` is null if the file cannot be read.
   explicit Image(std::shared_ptr<const ImageFile> of)
       : file(std::move(of)), imports(file != nullptr ? file->image : PeImage()) {
     if (file == nullptr) return;
@@ -54,7 +54,7 @@ struct CallChecker::Image {
     }
   }
 
-  // The RUNTIME_FUNCTION's begin; of leaf code the address itself.
+  // Returns the RUNTIME_FUNCTION's begin, or for leaf code the address itself.
   std::uint32_t part_begin(std::uint32_t rva) const {
     const PeImage::Function* const function = file->image.function_at(rva);
     return function == nullptr ? rva : function->begin;
@@ -64,7 +64,7 @@ struct CallChecker::Image {
     if (function == nullptr) return rva;
     return function->primary != 0 ? function->primary : function->begin;
   }
-  // What the file has in a slot, before a loader fills it: an RVA.
+  // Returns the content of a slot in the file, before a loader fills it: an RVA.
   std::optional<std::uint32_t> first_target(std::uint32_t slot) const {
     const auto bytes = file->image.bytes_at(slot, sizeof(std::uint64_t));
     if (!bytes) return std::nullopt;
@@ -87,8 +87,7 @@ struct CallChecker::Search {
   struct Place {
     std::size_t image;
     std::uint32_t rva;
-    bool itself;  // reached by nothing but thunks: what is called is this function, and not one that jumps to
-                  // it
+    bool itself;  // reached by thunks alone: the call leads to this function, not to a function that jumps to it
   };
 
   Search(CallChecker& checker, const Callee& callee)
@@ -127,7 +126,7 @@ struct CallChecker::Search {
     resolve(import->image, import->name, import->ordinal, itself, kMaxForwarders);
   }
 
-  // `name`: empty: by ordinal.
+  // If `name` is empty, the import is by ordinal.
   void resolve(std::string_view image_name, std::string_view name, std::uint32_t ordinal, bool itself,
                int forwarders) {
     const std::string key = image_key(image_name);
@@ -159,7 +158,7 @@ struct CallChecker::Search {
     }
   }
 
-  // "OTHER.Function" or "OTHER.#7".
+  // `to` is "OTHER.Function" or "OTHER.#7".
   void forward(std::string_view to, bool itself, int forwarders) {
     const std::size_t dot = to.rfind('.');
     if (dot == std::string_view::npos) {
@@ -178,7 +177,7 @@ struct CallChecker::Search {
     resolve(to.substr(0, dot), ordinal != 0 ? std::string_view() : function, ordinal, itself, forwarders);
   }
 
-  // The place where the callee is met; null: it is not.
+  // Returns the place at which the callee is reached, or null if it is not reached.
   const Place* run() {
     for (std::size_t next = 0; next < places.size(); ++next) {
       const Place place = places[next];
@@ -200,7 +199,7 @@ struct CallChecker::Search {
     return nullptr;
   }
 
-  // Whether every function that the call can come to was seen, and hooks do not matter.
+  // Whether every function that the call can reach was seen and is in the callee's image, so that hooks do not matter.
   bool all_in_callees_image() const {
     return std::ranges::all_of(places, [this](const Place& place) { return place.image == callee.image; });
   }
@@ -215,7 +214,7 @@ struct CallChecker::Search {
     }
     if (called != nullptr || above != nullptr) return false;
     if (image.function_after(rva) != image.function_after(callee_rva)) return false;
-    // Leaf code of the same gap in .pdata: the callee's own, as far as that is certain.
+    // Leaf code of the same gap in .pdata belongs to the callee, as far as leaf_bytes() is certain.
     if (rva <= callee_rva && callee_rva - rva < leaf_bytes(image, rva, callee_rva - rva + 1)) return true;
     unknown = true;
     return false;
@@ -235,7 +234,7 @@ struct CallChecker::Search {
   const Callee& callee;
   const std::uint32_t callee_rva;
   const Image& callee_image;
-  bool unknown = false;  // the call can also lead to places that are not known
+  bool unknown = false;  // the call can also lead to unknown places
   std::vector<Place> places;
   std::set<Function> seen;
   Place met{};
@@ -256,7 +255,7 @@ CallChecker::Image& CallChecker::opened(std::size_t image) {
   return *known;
 }
 
-// Of several images with the name the callee's own.
+// If several images have the name, the callee's own image is preferred.
 std::size_t CallChecker::image_named(std::string_view name, std::size_t rather) const {
   const auto [first, last] = by_name_.equal_range(std::string(name));
   if (first == last) return kNoImage;
@@ -284,7 +283,7 @@ CallChecker::Answer CallChecker::check(std::size_t image, std::uint64_t return_a
   Answer answer{known.check, known.import, {}};
   if (known.import_start) {
     const std::uint64_t start = images_[above.image].base + *known.import_start;
-    // A further part may lie before the function.
+    // A further part of the function may lie before its begin.
     if (above.code.address >= start) answer.import_displacement = above.code.address - start;
   }
   return answer;
@@ -300,7 +299,7 @@ CallChecker::Known CallChecker::ask(std::size_t image, std::uint32_t return_rva,
     results.push_back(follow(image, call.instruction, callee));
     if (results.back().check == CallCheck::verified) return results.back();
   }
-  // None of them is proven: then it matters which one is there.
+  // No call is proven, so it matters which of the calls is really there.
   const SweepResult sweep = sweep_to(bytes, return_rva, disassembler_);
   if (sweep.found == Sweep::no_call) return {.check = CallCheck::no_call};
   for (std::size_t i = 0; i < calls.size(); ++i) {

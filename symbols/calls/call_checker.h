@@ -26,49 +26,49 @@ namespace mixwalk {
 // followed through jumps only: thunks, tail calls, a function's further parts.
 //
 // No true frame may be marked. So a call leads `elsewhere` only if every function that it can lead to is known, and all
-// of them, and the frame above, are in one image: what the program or the system patched (hooks of functions, replaced
-// imports) leads to another image. Only the system knows which DLL an API set stands for: functions of an API set are
-// looked for in the image of the frame above, and prove nothing where they are not there.
+// of these functions and the frame above are in one image. If the program or the system has patched something (hooks of
+// functions, replaced imports), the call leads to another image. Only the system knows which DLL an API set stands for,
+// so a function of an API set is looked for in the image of the frame above, and proves nothing if it is not there.
 class CallChecker {
  public:
   static constexpr std::size_t kNoImage = SIZE_MAX;
 
-  // `images`: those of the process. A frame's image is an index into them.
+  // `images` are those of the process. A frame's image is an index into them.
   CallChecker(Symboliser& symboliser, std::vector<LoadedImage> images);
   ~CallChecker();
 
-  // The frame above the one that is checked.
+  // The frame above the frame that is checked.
   struct Callee {
     std::size_t image = kNoImage;
     CodeAddress code;
   };
   struct Answer {
     CallCheck check = CallCheck::unchecked;
-    // The demangled name of the import that the call goes through, where the call leads to the callee itself and not to
-    // a function that jumps on to the callee. Also given where the callee's file cannot be read and its image has the
-    // import's image name; then it is not known whether a jump lies between. Empty: there is no such import, or it is
-    // an ordinal.
+    // The demangled name of the import through which the call goes, if the call leads to the callee itself and not to a
+    // function that jumps on to the callee. Also given if the callee's file cannot be read and the name of the callee's
+    // image is that in the import; then it is not known whether a jump lies between. Empty if there is no such import,
+    // or if the import is an ordinal.
     std::string import;
     std::optional<std::uint64_t>
-        import_displacement;  // of the callee's address; none: its start is not known, or lies behind it
+        import_displacement;  // of the callee's address; nothing if its start is unknown or lies behind it
   };
-  // `callee`: null where it is not known.
+  // `callee` is null if it is not known.
   Answer check(std::size_t image, std::uint64_t return_address, const Callee* callee);
 
-  // The call before a return address: "0x6ff: call qword ptr [rip + 0x20]  ; KERNEL32.dll!Sleep". Empty: there is no
-  // call, or it is not certain which of several it is.
+  // Returns the call before a return address: "0x6ff: call qword ptr [rip + 0x20]  ; KERNEL32.dll!Sleep". The result is
+  // empty if there is no call, or if several instructions are possible and it is not certain which one it is.
   std::string call_text(std::size_t image, std::uint64_t return_address);
 
  private:
-  struct Image;   // one that was opened
-  struct Search;  // from one call to the callee
+  struct Image;   // an image that was opened
+  struct Search;  // the search from one call to the callee
   struct Function {
     std::size_t image;
     std::uint32_t begin;
     auto operator<=>(const Function&) const = default;
   };
   struct Question {
-    Function caller, callee;  // of the caller: the return address
+    Function caller, callee;  // the RVA of the caller is the return address
     auto operator<=>(const Question&) const = default;
   };
   struct Known {

@@ -3,9 +3,9 @@
 namespace mixwalk {
 namespace {
 
-// The shortest: through a register.
+// The length of the shortest call, which is a call through a register.
 constexpr std::uint32_t kShortestCall = 2;
-// Bytes: the largest functions of e_sqlite3 and clrjit have a third of it.
+// In bytes. The largest functions of e_sqlite3 and clrjit have a third of this size.
 constexpr std::uint32_t kMaxSweep = 128 * 1024;
 
 bool is_call(const FlowInstruction& instruction) {

@@ -10,20 +10,20 @@ namespace mixwalk {
 
 // A call that may end at a return address. Addresses are RVAs.
 struct CallBefore {
-  std::uint32_t rva = 0;  // where it begins
+  std::uint32_t rva = 0;  // of its first byte
   FlowInstruction instruction;
 };
 
-// The calls in an image's file that can end at the return address; a `syscall` instruction counts as a call.
+// Returns the calls in an image's file that can end at the return address; a `syscall` instruction counts as a call.
 // Instructions cannot be decoded backwards: the bytes before an address can be the end of more than one instruction, so
-// each length is tried. The shortest comes first. Empty: there is no call. Not frozen-safe.
+// each length is tried. The shortest call comes first. The result is empty if there is no call. Not frozen-safe.
 std::vector<CallBefore> calls_before(const PeImage& image, std::uint32_t return_rva,
                                      Disassembler& disassembler);
 
-// Which instructions a function has, as far as one address.
+// What decoding a function from its begin shows about the instruction that ends at an address.
 enum class Sweep : std::uint8_t {
-  call,     // the one that ends at the address is a call, the one at `rva`
-  no_call,  // the one that ends there is none
+  call,     // the instruction that ends at the address is a call; it begins at `rva`
+  no_call,  // the instruction that ends at the address is not a call
   unknown,  // no function is known there, or its bytes cannot be read one after another up to the address
 };
 struct SweepResult {

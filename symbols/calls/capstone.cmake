@@ -1,5 +1,5 @@
-# capstone, from its source (tests/support/install fetches it): there is none for mingw-w64, and one version
-# decodes the same on every system. x86 only. Target: capstone_static.
+# Builds capstone from its source (tests/support/install fetches it), because there is no package for mingw-w64, and
+# because one version decodes the same on every system. Only x86 is built. Target: capstone_static.
 set(mixwalk_capstone ${MIXWALK_CAPSTONE})
 if(NOT EXISTS ${mixwalk_capstone}/CMakeLists.txt)
   message(FATAL_ERROR "missing: the source of capstone (tests/run fetches it)")
@@ -20,17 +20,18 @@ function(mixwalk_add_capstone)
   add_subdirectory(${mixwalk_capstone} ${CMAKE_BINARY_DIR}/capstone EXCLUDE_FROM_ALL)
 endfunction()
 mixwalk_add_capstone()
-# Its warnings are not ours to mend.
+# Its warnings are not corrected here.
 target_compile_options(capstone PRIVATE -w)
 target_include_directories(capstone_static SYSTEM INTERFACE ${mixwalk_capstone}/include)
 
-# Of each of its 15,000 instructions capstone keeps which registers are read and written without being named (60 of 80
-# bytes, nearly all of them zero), and in another table which flags (8 of 16 bytes), and nobody here asks for them. The
-# tables are compiled without these: 1 MB less. What is generated stands for the files of the same name: the header by
-# its include guard, the others by lying beside.
+# For each of its 15,000 instructions, capstone keeps which registers are read and written without being named (60 of 80
+# bytes, nearly all of them zero), and in another table which flags (8 of 16 bytes). mixwalk uses neither, so the tables
+# are compiled without these, which saves 1 MB. The generated files replace the files with the same names: the header by
+# its include guard, the others because they lie beside the source.
 set(small ${CMAKE_BINARY_DIR}/capstone-tables)
 set(x86 ${mixwalk_capstone}/arch/X86)
-# Written again only where the source or this file has changed: capstone would be compiled again with them.
+# The files are written again only if the source or this file has changed, because capstone would be compiled again with
+# them.
 if(${x86}/X86Mapping.c IS_NEWER_THAN ${small}/X86Mapping.c OR
    ${CMAKE_CURRENT_LIST_FILE} IS_NEWER_THAN ${small}/X86Mapping.c)
   file(READ ${x86}/X86Mapping.h header)
@@ -43,7 +44,7 @@ if(${x86}/X86Mapping.c IS_NEWER_THAN ${small}/X86Mapping.c OR
   string(REGEX REPLACE "\\*/\n\t[^{}]*,\n\t{" "*/\n\t{" table "${table}")
   file(WRITE ${small}/X86MappingInsnOp.inc "${table}")
   file(READ ${x86}/X86Mapping.c source)
-  # Another capstone than the one that this was written for must not be compiled with a table that is shifted.
+  # Another version of capstone than the one for which this was written must not be compiled with a shifted table.
   if(NOT source MATCHES "uint64_t flags;" OR NOT source MATCHES "\\*eflags = insn_ops\\[i\\]\\.flags;"
      OR table MATCHES "X86_EFLAGS_" OR NOT header MATCHES "regs_use\\[1\\]")
     message(FATAL_ERROR "capstone's tables are not the ones that symbols/calls/capstone.cmake makes smaller")

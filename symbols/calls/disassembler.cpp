@@ -9,7 +9,7 @@ namespace mixwalk {
 
 struct Disassembler::Capstone {
   Capstone() {
-    // The memory is all that can be missing.
+    // This can fail only for lack of memory.
     if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle) != CS_ERR_OK) throw std::bad_alloc();
     cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
     instruction = cs_malloc(handle);
@@ -36,7 +36,7 @@ using Target = FlowInstruction::Target;
 
 Kind kind_of(const cs_insn& instruction) {
   switch (instruction.id) {
-    case X86_INS_CALL: return Kind::call;  // far calls (FF /3) are none of 64-bit programs
+    case X86_INS_CALL: return Kind::call;  // 64-bit programs have no far calls (FF /3)
     case X86_INS_JMP:
     case X86_INS_LJMP: return Kind::jump;
     case X86_INS_SYSCALL:

@@ -8,11 +8,11 @@ namespace {
 using Kind = FlowInstruction::Kind;
 using Target = FlowInstruction::Target;
 
-// Leaf code: thunks and assembly. Real ones are shorter.
+// In bytes. Leaf code consists of thunks and assembly routines; real ones are shorter.
 constexpr std::uint32_t kMaxLeafBytes = 256;
-// Exits of one function; real ones have a dozen.
+// The limit for exits of one function; real functions have up to a dozen.
 constexpr std::size_t kMaxExits = 256;
-// A return that follows an instruction that writes the return address, at most this many instructions later, goes to
+// In instructions. If an instruction writes the return address, a return at most this many instructions later goes to
 // the written address: push, ret; or mov [rsp], rax; lfence; ret (the thunks of "retpoline" builds, through which all
 // indirect calls go).
 constexpr int kReturnWindow = 4;
@@ -22,7 +22,8 @@ class Reader {
   Reader(const PeImage& image, std::uint32_t begin, std::uint32_t end)
       : image_(image), begin_(begin), end_(end) {}
 
-  // `whole`: the code is known to end at `end`; else with the first instruction that nothing follows.
+  // `whole` means that the code is known to end at `end`. Otherwise it ends with the first instruction that nothing
+  // follows.
   FunctionExits read(bool whole, Disassembler& disassembler) {
     const auto code = image_.bytes_at(begin_, end_ - begin_);
     if (!code) return unknown();
@@ -41,7 +42,7 @@ class Reader {
       }
       if (at == code->size() && !last) {
         if (!whole) return unknown();
-        targets_.push_back(end_);  // it goes on in what follows, unless the last call does not come back
+        targets_.push_back(end_);  // the code continues in what follows, unless the last call never returns
       }
     }
     return finish();
@@ -86,7 +87,7 @@ class Reader {
   const std::uint32_t begin_;
   std::uint32_t end_;
   FunctionExits exits_;
-  std::vector<std::uint32_t> targets_;  // of direct jumps, also those within
+  std::vector<std::uint32_t> targets_;  // of direct jumps, also of jumps inside the function
 };
 
 }  // namespace

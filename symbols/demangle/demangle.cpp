@@ -10,10 +10,11 @@
 namespace mixwalk {
 namespace {
 
-// Characters. The estimate is some ten times too high for ordinary names; so much takes a tenth of a second.
+// In characters. The estimate is some ten times too high for ordinary names; demangling a name of this length takes a
+// tenth of a second.
 constexpr std::size_t kMaxEstimate = 16 * kMaxDemangled;
 
-// Empty: it is none.
+// The result is empty if the text is not such a name.
 std::string demangle_itanium(const std::string& name) {
   if (itanium_length(name) > kMaxEstimate) return {};
   int status = 0;

@@ -6,23 +6,24 @@
 namespace mixwalk {
 
 // Turns the names that a compiler encodes into names as a programmer writes them. Pure; not frozen-safe. Any text may
-// be given: a text that is no encoded name, or whose name would become longer than kMaxDemangled, is returned
+// be given: a text that is not an encoded name, or whose name would become longer than kMaxDemangled, is returned
 // unchanged. Time and memory are bounded.
 
 inline constexpr std::size_t kMaxDemangled = 1024 * 1024;  // characters
 
-// The whole name, for MSVC without the return type: "std::vector<int, std::allocator<int> >::push_back(int const&)" for
-// _ZNSt6vectorIiSaIiEE9push_backERKi. Itanium names are demangled by the C++ runtime's own function, MSVC names (they
-// begin with '?') by demangle_msvc().
+// Returns the whole name, for MSVC without the return type: "std::vector<int, std::allocator<int> >::push_back(int
+// const&)" for _ZNSt6vectorIiSaIiEE9push_backERKi. Itanium names are demangled by the C++ runtime's own function, MSVC
+// names (they begin with '?') by demangle_msvc().
 std::string demangle(std::string_view name);
 
-// MSVC's names of functions, as UnDecorateSymbolName writes them with UNDNAME_NAME_ONLY and the parameters:
-// "Foo<int>::bar(int, char const *)". Empty: the text is no such name, or has a form that is not known here.
+// Demangles MSVC's names of functions, as UnDecorateSymbolName writes them with UNDNAME_NAME_ONLY and the parameters:
+// "Foo<int>::bar(int, char const *)". The result is empty if the text is not such a name, or has a form that is not
+// supported here.
 std::string demangle_msvc(std::string_view name);
 
-// A demangled name for people: default arguments of the standard library's templates are left out ("std::vector<int>"),
-// std::string gets its usual name, and long template arguments and long parameter lists become "...":
-// "Shop::orders<...>::submit(...)".
+// Makes a demangled name easier to read: default arguments of the standard library's templates are left out
+// ("std::vector<int>"), std::string gets its usual name, and long template arguments and long parameter lists become
+// "...": "Shop::orders<...>::submit(...)".
 std::string shortened(std::string_view demangled);
 
 }  // namespace mixwalk

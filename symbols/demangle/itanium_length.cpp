@@ -8,13 +8,13 @@ namespace mixwalk {
 namespace {
 
 constexpr int kMaxDepth = 200;  // types inside types; the runtime's own limit is ten times that
-// The most characters that a part adds besides its own text: "unsigned long long", "std::basic_iostream<…>", " const&",
-// ", ".
+// The maximum number of characters that a part adds besides its own text: "unsigned long long",
+// "std::basic_iostream<…>", " const&", ", ".
 constexpr std::size_t kPart = 64;
-// What grows beyond is no name, and sums of it stay far from overflow.
+// Text that would become longer than this is not a name. The value is so small that sums of lengths cannot overflow.
 constexpr std::size_t kTooLong = std::size_t{1} << 40;
-// Where the grammar below does not cover a construct (expressions, decltype), a few substitutions do no harm, whatever
-// they mean: each at most doubles the text before it.
+// If the grammar below does not cover a construct (expressions, decltype), a few substitutions do no harm, whatever
+// they refer to, because each at most doubles the text before it.
 constexpr std::size_t kHarmlessReferences = 10;
 
 bool is_digit(char c) noexcept {
@@ -24,16 +24,16 @@ bool is_lower(char c) noexcept {
   return c >= 'a' && c <= 'z';
 }
 
-// Reads a mangled name, and instead of text only adds up lengths.
+// Reads a mangled name. Instead of making text, it only adds up lengths.
 class Lengths {
  public:
   explicit Lengths(std::string_view text) : text_(text) {}
 
-  // 0: not a name of the grammar that is known here.
+  // Returns 0 if the name does not fit the part of the grammar that is implemented here.
   std::size_t whole() {
     if (!take("_Z")) return 0;
     const std::size_t length = encoding();
-    if (ok_ && peek() == '.') at_ = text_.size();  // what a compiler appends for its copies
+    if (ok_ && peek() == '.') at_ = text_.size();  // the suffix that a compiler appends for copies of functions
     return ok_ && at_ == text_.size() ? length : 0;
   }
 
@@ -74,7 +74,7 @@ class Lengths {
     }
     return value;
   }
-  // The number of "_", "0_", "Z_", with the base of the digits.
+  // Reads the number of "_", "0_", "Z_"; `base` is the base of its digits.
   std::size_t sequence(std::size_t base) noexcept {
     std::size_t value = 0;
     bool any = false;
@@ -140,7 +140,7 @@ class Lengths {
       const char c = peek();
       if (c == 'S' && peek(1) != 't') {
         length = capped(length + substitution());
-        continue;  // it stands in the list already
+        continue;  // it is in the list already
       }
       if (c == 'I') {
         length = capped(length + arguments());
@@ -215,7 +215,7 @@ class Lengths {
     return substitutions_[index];
   }
 
-  // T_: some argument of a template; which one is not followed.
+  // T_ is an argument of a template; which argument it is, is not determined.
   std::size_t parameter() {
     ++at_;
     sequence(10);
@@ -318,7 +318,7 @@ class Lengths {
         break;
       case 'D':
         if (take("Dp")) {
-          // An expansion repeats its pattern for each argument of a pack: at most one a character.
+          // An expansion repeats its pattern for each argument of a pack. There is at most one argument per character.
           length = capped(text_.size() * (kPart + type()));
           break;
         }

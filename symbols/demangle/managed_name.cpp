@@ -11,7 +11,7 @@
 namespace mixwalk {
 namespace {
 
-// Characters. Names of more than 1,024 the runtime does not give, but for generic ones.
+// In characters. The runtime gives no names of more than 1,024 characters, except generic ones.
 constexpr std::size_t kMaxName = 16 * 1024;
 constexpr int kMaxHosts = 8;  // a lambda in a local function in …
 constexpr auto npos = std::string_view::npos;
@@ -36,8 +36,8 @@ std::string joined(const std::vector<std::string>& texts, std::string_view separ
   return text;
 }
 
-// A part of a name between '.' and '+'. In a part that the compiler made up, "<Main>b__0_0<T>", the text in the
-// brackets is its host, and the rest is its kind.
+// A part of a name between '.' and '+'. In a part that the compiler invented, "<Main>b__0_0<T>", the text in the angle
+// brackets is the part's host, and the rest is its kind.
 struct Part {
   std::string_view text;       // without arguments
   std::string_view arguments;  // with their brackets
@@ -61,7 +61,7 @@ Part make_part(std::string_view text) {
   return part;
 }
 
-// "A.B+<C>d__0.MoveNext" → its parts; nothing where brackets do not match.
+// "A.B+<C>d__0.MoveNext" → its parts. Returns nothing if the brackets do not match.
 std::optional<std::vector<Part>> split(std::string_view head) {
   std::vector<Part> parts;
   std::size_t begin = 0, i = 0;
@@ -85,7 +85,7 @@ bool is_closure(const Part& part) {
   return part.generated && part.host.empty() && (part.kind == "c" || part.kind.starts_with("c__"));
 }
 
-// "c__DisplayClass3_0" → "3"; empty: it is none.
+// "c__DisplayClass3_0" → "3". The result is empty if the kind is not that of a closure.
 std::string_view method_of_closure(std::string_view kind) {
   constexpr std::string_view kDisplay = "c__DisplayClass";
   if (!kind.starts_with(kDisplay)) return {};
@@ -116,7 +116,7 @@ class Writer {
         write_type(part.text);
       }
       if (!arguments(part.arguments)) return false;
-      // What runs in it is the method itself.
+      // The code in MoveNext is the code of the method itself.
       if (machine && i + 2 == parts.size() && parts[i + 1].text == "MoveNext") break;
     }
     return true;
@@ -142,7 +142,7 @@ class Writer {
     return true;
   }
 
-  // Lambdas and local functions; what else the compiler makes up has no name in C#.
+  // Handles lambdas and local functions. Other parts that the compiler invents have no name in C#.
   bool generated(const Part& part, bool last) {
     if (!part.host.empty() && (part.kind.starts_with("b__") || part.kind.starts_with("g__"))) {
       if (!host(part.host, false, 0)) return false;
@@ -169,7 +169,7 @@ class Writer {
     }
   }
 
-  // The method for which the compiler made something: "Main", ".ctor", or a method that is made up itself,
+  // Handles the method for which the compiler made something: "Main", ".ctor", or a method that is itself invented,
   // "<Main>b__0_0". In the name of a state machine's type, dots are replaced by dashes.
   bool host(std::string_view name, bool of_state_machine, int depth) {
     if (depth > kMaxHosts) return false;
@@ -188,7 +188,7 @@ class Writer {
     return true;
   }
 
-  // `itself`: not as the host of another one, whose parameters are not known.
+  // `itself` is false for the host of another method; the host's parameters are not known.
   void method(std::string_view name, bool itself, bool may_be_accessor) {
     const bool made_up_type = type_.empty() || type_.front() == '<';
     if (name == ".ctor" && !made_up_type) {
@@ -211,14 +211,14 @@ class Writer {
     return found == kOperators.end() ? std::string(name) : "operator " + std::string(found->second);
   }
 
-  // C# methods may be named so as well: a handler is all that an event's accessor takes.
+  // C# methods may have such names as well, but only an event's accessor takes a handler and nothing else.
   bool has_parameters_of(std::string_view verb) const {
     if (verb == "get") return true;
     return verb == "set" ? !parameters_.empty() : parameters_.size() == 1;
   }
 
-  // "IOrders.get_Name": the name of an explicit implementation begins with its interface; where the name is that of the
-  // method itself, other parts contain the interface.
+  // "IOrders.get_Name": the name of an explicit implementation begins with its interface. If the name is that of the
+  // method itself, the interface is in other parts.
   bool accessor(std::string_view name, bool itself) {
     const std::size_t dot = name.rfind('.');
     const std::size_t begin = dot == npos ? 0 : dot + 1;
@@ -243,11 +243,11 @@ class Writer {
 
   std::vector<std::string> pieces_;
   std::vector<std::string> parameters_;
-  std::string_view type_;    // the innermost one, without arguments
-  std::string_view method_;  // the number of the method that the closure is of
+  std::string_view type_;    // the name of the innermost type, without arguments
+  std::string_view method_;  // the number of the method to which the closure belongs
 };
 
-// Where the list of parameters begins at the end of a name; npos: there is none.
+// Returns where the list of parameters begins at the end of a name, or npos if there is none.
 std::size_t find_parameters(std::string_view name) {
   if (!name.ends_with(')')) return npos;
   std::size_t open = 0;

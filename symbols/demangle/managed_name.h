@@ -25,8 +25,8 @@ namespace mixwalk {
 // not known, so their overloads may have the same name: code that counts by these names compares the raw ones too
 // (RecordedStacks). Names of other compilers (F#, Visual Basic) are returned with their types in C#'s form.
 //
-// Pure; not frozen-safe. Any text may be given: a text that is no such name is returned unchanged. Time and memory are
-// bounded by its length.
+// Pure; not frozen-safe. Any text may be given: a text that is not such a name is returned unchanged. Time and memory
+// are bounded by its length.
 std::string managed_name(std::string_view name);
 
 }  // namespace mixwalk

@@ -8,7 +8,7 @@ namespace mixwalk {
 namespace {
 
 constexpr int kMaxDepth = 64;  // as in clr_name.cpp
-// Elements of a tuple that C# has one type for; the eighth is a tuple with the rest.
+// The maximum number of elements of a tuple in one type; an eighth element is a tuple with the rest.
 constexpr std::size_t kMaxTuple = 7;
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kKeywords = {{
@@ -65,7 +65,7 @@ class TypeReader {
     return true;
   }
 
-  // "Outer<A>+Inner<B>", or a function pointer.
+  // Reads "Outer<A>+Inner<B>", or a function pointer.
   bool named(std::string& type, int depth) {
     do {
       if (!type.empty()) type += '.';
@@ -99,7 +99,8 @@ class TypeReader {
     }
   }
 
-  // A name up to its arguments. In each part, a name that a compiler made up may begin with a pair of angle brackets.
+  // Reads a name up to its arguments. In each part, a name that a compiler invented may begin with a pair of angle
+  // brackets.
   std::string_view part() {
     std::size_t at = 0;
     bool begins = true;
@@ -125,7 +126,7 @@ class TypeReader {
   }
 
   // C# writes the ranks of an array of arrays from the outside in, metadata writes them from the inside out. A question
-  // mark occurs only where C# itself has written the name: in the interface of an explicit implementation.
+  // mark occurs only if C# itself has written the name: in the interface of an explicit implementation.
   void suffixes(std::string& type) {
     std::string ranks;
     while (!rest_.empty()) {

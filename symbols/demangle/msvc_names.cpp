@@ -7,7 +7,7 @@ namespace mixwalk {
 namespace {
 
 using Code = std::pair<std::string_view, std::string_view>;
-// What follows "??" of a function's name.
+// The codes that follow "??" in a function's name.
 constexpr Code kOperators[] = {
     {"2", "operator new"}, {"3", "operator delete"}, {"4", "operator="}, {"5", "operator>>"},
     {"6", "operator<<"}, {"7", "operator!"}, {"8", "operator=="}, {"9", "operator!="}, {"A", "operator[]"},
@@ -62,11 +62,11 @@ void MsvcParser::remember(const std::string& name) {
 
 std::string MsvcParser::whole() {
   std::string text = symbol();
-  // Compilers and linkers append nothing; what is left over was not understood.
+  // Compilers and linkers append nothing, so if text is left over, the name was not understood.
   return ok_ && at_ == text_.size() ? text : std::string();
 }
 
-// "?", the name, and what kind of thing it is.
+// Reads "?", the name, and the kind of the symbol.
 std::string MsvcParser::symbol() {
   const Deeper deeper(*this);
   if (!ok_ || !take("?")) return fail();
@@ -83,14 +83,14 @@ std::string MsvcParser::symbol() {
   if (!ok_) return {};
   take("$$J0");  // extern "C" inside a C++ name
   const char c = peek();
-  if (c >= '0' && c <= '4') {  // a variable: only its name matters, but the rest must be one
+  if (c >= '0' && c <= '4') {  // a variable: only its name matters, but the rest must be a type
     ++at_;
     type();
     extended_qualifiers();
     qualifiers();
     return name;
   }
-  if (c == '6' || c == '7') {  // a table of virtual functions: of which base
+  if (c == '6' || c == '7') {  // a table of virtual functions, with the name of the base
     ++at_;
     extended_qualifiers();
     qualifiers();
@@ -105,7 +105,7 @@ std::string MsvcParser::symbol() {
   return checked(name + rest);
 }
 
-// Names that hold another one, or text.
+// Reads names that contain another name, or text.
 std::string MsvcParser::special_symbol(bool& done) {
   done = true;
   const bool initializer = take("?__E");
@@ -123,7 +123,7 @@ std::string MsvcParser::special_symbol(bool& done) {
   }
   if (rest().starts_with("?_C@") || rest().starts_with("?_R") ||
       rest().starts_with("?@")) {
-    return fail();  // a string, type information, a name that was too long and became a hash: no function
+    return fail();  // not a function: a string, type information, a name that was too long and became a hash
   }
   done = false;
   return {};
@@ -171,7 +171,7 @@ std::string MsvcParser::back_name() {
   return memory_.names[index];
 }
 
-// Behind "?$".
+// Reads the part behind "?$".
 std::string MsvcParser::template_name(bool memorable) {
   const Deeper deeper(*this);
   if (!ok_) return {};
@@ -183,7 +183,7 @@ std::string MsvcParser::template_name(bool memorable) {
   return name;
 }
 
-// One part of the path to a name; from the inside out.
+// Reads one part of the path to a name. The parts come from the inside out.
 std::string MsvcParser::scope() {
   if (is_digit(peek())) return back_name();
   if (take("?$")) return template_name(true);
@@ -203,14 +203,14 @@ std::string MsvcParser::scope() {
   return simple_name(true);
 }
 
-// The scopes behind the first part, up to the "@" that ends them.
+// Reads the scopes behind the first part, up to the "@" that ends them.
 std::string MsvcParser::qualified(std::string first, bool& structor_resolved) {
   std::string path;
   while (ok_ && !take("@")) {
     if (at_ >= text_.size()) return fail();
     const std::string part = scope();
     if (!structor_resolved && structor_ != Structor::none && structor_ != Structor::conversion) {
-      // A constructor is called what its class is called; with a template's arguments of its own behind.
+      // A constructor has the name of its class; if it is a template, its own arguments come behind the name.
       first = (structor_ == Structor::destructor ? "~" : "") + part + first;
     }
     structor_resolved = true;
@@ -235,7 +235,7 @@ std::string MsvcParser::template_arguments() {
   std::string list = "<";
   while (ok_ && !take("@")) {
     if (at_ >= text_.size()) return fail();
-    // No more, or no elements of a pack.
+    // The list of arguments ends, or a pack is empty.
     if (take("$S") || take("$$V") || take("$$$V") || take("$$Z")) continue;
     const std::string argument = template_argument();
     if (list.size() > 1) list += ", ";
@@ -247,9 +247,9 @@ std::string MsvcParser::template_arguments() {
 std::string MsvcParser::template_argument() {
   const Deeper deeper(*this);
   if (!ok_) return {};
-  if (take("$$Y")) return type_name();  // an alias of a template
+  if (take("$$Y")) return type_name();  // the alias of a template
   if (take("$$B") || peek() != '$' || rest().starts_with("$$")) return type().whole();
-  // A value: behind "$", or of "template <auto>" behind "$M" and its type.
+  // The argument is a value: it comes behind "$", or for "template <auto>" behind "$M" and its type.
   const bool is_auto = take("$M");
   if (is_auto) type();
   if (!is_auto && !take("$")) return type().whole();
@@ -272,7 +272,7 @@ std::string MsvcParser::template_argument() {
   }
 }
 
-// '0' to '9' are 1 to 10; others are hexadecimal in the letters A to P, up to "@". "?" is minus.
+// '0' to '9' mean 1 to 10. Other numbers are hexadecimal in the letters A to P, up to "@". "?" means minus.
 std::string MsvcParser::number() {
   std::string sign = take("?") ? "-" : "";
   if (is_digit(peek())) return sign + std::to_string(text_[at_++] - '0' + 1);

@@ -8,29 +8,29 @@
 
 namespace mixwalk {
 
-// A type as its two halves around what is declared: "int (*" and ")(char)".
+// A type as two texts, for the left and the right of the name that is declared: "int (*" and ")(char)".
 struct MsvcType {
   std::string left, right;
   std::string whole() const { return left + right; }
 };
 
 // Reads MSVC's decorated names, from left to right. Bounded in depth, and in the length of every text that it makes (a
-// back reference repeats earlier text). Microsoft documents only the demangled names; the grammar is known from
-// compilers that write it (clang's MicrosoftMangle) and from Agner Fog's "Calling conventions".
+// back reference repeats earlier text). Microsoft documents only the demangled names. The grammar is known from a
+// compiler that writes such names (clang's MicrosoftMangle) and from Agner Fog's "Calling conventions".
 class MsvcParser {
  public:
   explicit MsvcParser(std::string_view text) : text_(text) {}
 
-  // The function, or the variable, that the name stands for; empty: there is none, or the name has a form not known
-  // here.
+  // Returns the function, or the variable, that the name stands for. The result is empty if there is none, or if the
+  // name has a form that is not supported here.
   std::string whole();
 
  private:
-  static constexpr int kMaxDepth = 200;        // four a template inside a template
+  static constexpr int kMaxDepth = 200;        // each template inside a template takes four levels
   static constexpr std::size_t kMaxText = 64 * 1024;  // characters of one part
-  static constexpr std::size_t kMaxBack = 10;         // back references are one digit
+  static constexpr std::size_t kMaxBack = 10;         // a back reference has one digit
 
-  // What back references refer to; each list of a template's arguments has its own.
+  // What back references refer to; each template's argument list has its own.
   struct Memory {
     std::vector<std::string> names;
     std::vector<MsvcType> types;
@@ -88,7 +88,7 @@ class MsvcParser {
   int depth_ = 0;
   bool ok_ = true;
   Memory memory_;
-  // For the symbol that is being read: what its first part still needs.
+  // What the first part of the symbol that is being read still needs.
   enum class Structor : std::uint8_t { none, constructor, destructor, conversion } structor_ = Structor::none;
 };
 

@@ -14,7 +14,7 @@ void append_sign(std::string& left, std::string_view sign) {
 }
 
 std::string with_qualifiers(std::string text, std::string_view qualifiers) {
-  // A pointer's own "const" and that of what points to it are the same one.
+  // A pointer's own "const" and the "const" that its pointer adds are the same one, so it is written once.
   if (!qualifiers.empty() && !text.ends_with(qualifiers)) (text += ' ') += qualifiers;
   return text;
 }
@@ -31,7 +31,7 @@ std::string MsvcParser::function_rest(std::string* return_type) {
   if (access >= 'A' && access <= 'X') {
     const int kind = (access - 'A') % 8;         // pairs: near and far
     if (kind >= 6) number();                     // a thunk that adjusts "this"
-    if (kind / 2 != 1) behind = this_qualifiers();  // all but static ones
+    if (kind / 2 != 1) behind = this_qualifiers();  // all except static functions
   } else if (access == '$') {                    // thunks of virtual bases
     const char which = peek();
     ++at_;
@@ -80,7 +80,7 @@ std::string MsvcParser::parameters() {
     } else {
       const std::size_t begin = at_;
       found = type();
-      // A type of one letter is not worth a back reference.
+      // A type of one letter gets no number for back references.
       if (at_ - begin > 1 && memory_.types.size() < kMaxBack) memory_.types.push_back(found);
     }
     if (list.size() > 1) list += ", ";
@@ -119,7 +119,7 @@ MsvcType MsvcParser::type() {
     result.left = with_qualifiers(std::move(result.left), own);
     return result;
   }
-  if (take("?")) {  // a type of the compiler's own: "?<auto>@@"
+  if (take("?")) {  // an invented type of the compiler: "?<auto>@@"
     std::string name = peek() >= '0' && peek() <= '9' ? back_name() : simple_name(true);
     if (!take("@")) fail();
     return {std::move(name), ""};
@@ -182,7 +182,7 @@ MsvcType MsvcParser::pointer(std::string_view sign, std::string_view own_qualifi
   return result;
 }
 
-// Behind the "6". `inner`: what points to it.
+// Reads the part behind the "6". `inner` is what points to the function.
 MsvcType MsvcParser::function_type(std::string_view inner) {
   const Deeper deeper(*this);
   if (!ok_) return {};
@@ -252,7 +252,7 @@ std::string MsvcParser::primitive() {
   }
 }
 
-// What a member function asks of its object: " const", " &&".
+// Reads what a member function requires of its object: " const", " &&".
 std::string MsvcParser::this_qualifiers() {
   std::string reference;
   for (;; ++at_) {
@@ -288,7 +288,7 @@ std::string_view MsvcParser::calling_convention() {
   }
 }
 
-// 64 bits, unaligned, restrict: nothing that a reader of a stack wants to know.
+// Skips 64 bits, unaligned, restrict, because they do not help the reader of a stack.
 void MsvcParser::extended_qualifiers() noexcept {
   while (peek() == 'E' || peek() == 'F' || peek() == 'I') ++at_;
 }

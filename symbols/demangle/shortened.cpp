@@ -7,15 +7,15 @@
 namespace mixwalk {
 namespace {
 
-// Characters of a template's arguments, and of a list of parameters, beyond which they are folded.
+// In characters. Longer arguments of a template, and longer lists of parameters, are folded.
 constexpr std::size_t kMaxArguments = 32, kMaxParameters = 48;
-// Brackets that are never closed: each is looked for up to the end. No compiler writes one.
+// The limit for brackets that are never closed, because each is looked for up to the end. No compiler writes one.
 constexpr int kMaxUnclosed = 4;
-// The limit in characters; of a longer name, which nobody would read, only the beginning is kept.
+// The limit in characters. Of a longer name, which nobody would read, only the beginning is kept.
 constexpr std::size_t kMaxText = 16 * 1024;
-constexpr int kMaxDepth = 24;  // arguments inside arguments; deeper ones are folded unread
+constexpr int kMaxDepth = 24;  // arguments inside arguments; deeper ones are folded without being read
 
-// Arguments that the standard library's templates have by default, wherever they are not the first one.
+// Arguments that the standard library's templates have by default. The first argument of a template is never one.
 constexpr std::array<std::string_view, 6> kDefaults = {"std::allocator<", "std::char_traits<",
                                                        "std::less<",      "std::hash<",
                                                        "std::equal_to<",  "std::default_delete<"};
@@ -26,7 +26,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kAliases 
     {"std::basic_string_view<wchar_t>", "std::wstring_view"},
 }};
 
-// Whether there is an operator's sign at `at`, and not a bracket: "operator<<", "operator->", "operator()".
+// Whether `at` is at an operator's sign rather than a bracket: "operator<<", "operator->", "operator()".
 std::size_t operator_sign(std::string_view text, std::size_t at) noexcept {
   constexpr std::string_view kWord = "operator", kSigns = "<>-(";
   if (kSigns.find(text[at]) == kSigns.npos || at < kWord.size() ||
@@ -40,7 +40,7 @@ std::size_t operator_sign(std::string_view text, std::size_t at) noexcept {
   return 0;
 }
 
-// Where the bracket at `at` is closed; npos: nowhere.
+// Returns where the bracket at `at` is closed, or npos if it is not closed.
 std::size_t closing(std::string_view text, std::size_t at) noexcept {
   int angles = 0, rounds = 0;
   for (std::size_t i = at; i < text.size(); ++i) {
@@ -67,7 +67,7 @@ std::string_view trimmed(std::string_view text) noexcept {
 
 std::string fold(std::string_view text, int depth);
 
-// The arguments between a template's brackets, each folded in its turn, without the default ones.
+// Returns the arguments between a template's brackets without the default ones; each argument is folded as well.
 std::string fold_arguments(std::string_view text, int depth) {
   std::string result;
   std::size_t begin = 0;
@@ -110,7 +110,7 @@ std::string fold(std::string_view text, int depth) {
       i += sign - 1;
       continue;
     }
-    // The versioned namespaces of the libraries: std::__cxx11::, std::__1::.
+    // Leaves out the versioned namespaces of the libraries: std::__cxx11::, std::__1::.
     if (text.substr(i).starts_with("std::__cxx11::")) {
       result += "std::";
       i += 13;

@@ -19,14 +19,14 @@ struct DebugLink {
   std::uint32_t crc = 0;  // of the whole file
 };
 
-// Nothing: the file has no such section, a damaged one, or one whose name leads to another folder (a separator, a
-// drive, ".."): a recording's images may come from anybody, and must not make us open arbitrary files.
+// Returns nothing if the file has no such section, a damaged one, or one whose name leads to another folder (a
+// separator, a drive, ".."). A recording's images may come from anybody, and must not make us open arbitrary files.
 std::optional<DebugLink> debug_link(const CoffFile& file);
 
-// Where the file may lie: beside the image, and in ".debug" there. `image_path`: UTF-8, with '/' or '\'.
+// Returns where the file may lie: beside the image, and in ".debug" there. `image_path` is UTF-8, with '/' or '\'.
 std::vector<std::string> debug_link_paths(std::string_view image_path, std::string_view name);
 
-// The CRC-32 of IEEE 802.3.
+// Returns the CRC-32 of IEEE 802.3.
 std::uint32_t crc32(std::span<const std::byte> bytes) noexcept;
 
 }  // namespace mixwalk

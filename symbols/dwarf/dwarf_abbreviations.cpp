@@ -3,7 +3,7 @@
 namespace mixwalk {
 namespace {
 
-constexpr std::uint64_t kImplicitConst = 0x21;  // DW_FORM_implicit_const: its value stands in the table
+constexpr std::uint64_t kImplicitConst = 0x21;  // DW_FORM_implicit_const: its value is in the table
 
 class Reader {
  public:
@@ -17,7 +17,7 @@ class Reader {
     }
     return static_cast<unsigned>(bytes_[at_++]);
   }
-  // For a LEB128 number that does not fit, only the low bits are kept: such a number is compared nowhere.
+  // If a LEB128 number does not fit, only its low bits are kept. No code compares such a number.
   std::uint64_t leb() noexcept {
     std::uint64_t value = 0;
     for (unsigned shift = 0; ok_; shift += 7) {
@@ -39,7 +39,7 @@ class Reader {
 DwarfAbbreviations::Table DwarfAbbreviations::scan(std::uint64_t offset) const noexcept {
   if (offset >= section_.size()) return {};
   Reader reader(section_.subspan(static_cast<std::size_t>(offset)));
-  // A table that the section's end cuts off is left to libdwarf.
+  // A table that is cut off by the section's end is left to libdwarf.
   while (reader.ok() && reader.leb() != 0) {
     reader.leb();   // the tag
     reader.byte();  // whether there are children

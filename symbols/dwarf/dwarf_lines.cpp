@@ -9,7 +9,7 @@ bool is_separator(char c) noexcept {
   return c == '/' || c == '\\';
 }
 
-// "/x", "\x", "C:\x", "C:/x".
+// Accepts "/x", "\x", "C:\x", "C:/x".
 bool is_absolute(std::string_view path) noexcept {
   if (path.empty()) return false;
   return is_separator(path[0]) || (path.size() > 2 && path[1] == ':' && is_separator(path[2]));
@@ -19,14 +19,15 @@ std::string joined(std::string_view folder, std::string_view path) {
   if (folder.empty() || is_absolute(path)) return std::string(path);
   std::string text(folder);
   if (path.empty()) return text;
-  // As the folder is written; gcc writes '/' on every system.
+  // The separator is the one that the folder uses; gcc writes '/' on every system.
   if (!is_separator(text.back())) {
     text += text.find('/') == text.npos && text.find('\\') != text.npos ? '\\' : '/';
   }
   return text += path;
 }
 
-// A table begins with its own length (DWARF 5, section 6.2.4). One of the 64-bit format is not.
+// Whether the unit's table is within the limit. A table begins with its own length (DWARF 5, section 6.2.4). A table in
+// the 64-bit format is never within the limit.
 bool is_moderate(Dwarf_Debug debug, Dwarf_Die unit, std::span<const std::byte> section) {
   const auto offset = DwarfAttributes(debug, unit).section_offset(DW_AT_stmt_list);
   std::uint32_t length = 0;
@@ -99,7 +100,8 @@ void DwarfLines::add_rows(const CodeSpan& code, IndexBuilder& into) {
         dwarf_lineendsequence(rows[i], &ends, error) != DW_DLV_OK) {
       continue;
     }
-    // A sequence that begins outside is of a function that the linker dropped; it may reach into code.
+    // A sequence that begins outside the code is that of a function that the linker dropped; the sequence may reach
+    // into code.
     std::uint32_t rva = 0;
     if (begins) in_code = code.to_rva(address, rva);
     begins = ends != 0;

@@ -11,29 +11,29 @@
 
 namespace mixwalk {
 
-// The line table of one compilation unit: its rows, and the paths that its file numbers stand for. Not frozen-safe.
-// (DWARF 5, section 6.2.)
+// The line table of one compilation unit: its rows, and the paths for its file numbers. Not frozen-safe. (DWARF 5,
+// section 6.2.)
 class DwarfLines {
  public:
   // The limit in bytes for one unit's table. libdwarf needs 120 bytes for a row, and a row may be one byte. The largest
   // units of a browser that was built with LTO have some 2 MiB.
   static constexpr std::uint64_t kMaxTable = 4 * 1024 * 1024;
 
-  // `unit`: the unit's own entry. A unit without a line table, or with a damaged or too large one, has no lines and
-  // files. `section`: .debug_line.
+  // `unit` is the unit's own entry. A unit without a line table, or with a damaged or too large one, has no lines and
+  // files. `section` is .debug_line.
   DwarfLines(Dwarf_Debug debug, Dwarf_Die unit, std::span<const std::byte> section);
   ~DwarfLines();
   DwarfLines(const DwarfLines&) = delete;
   DwarfLines& operator=(const DwarfLines&) = delete;
 
-  // The path of the file with this number (DW_AT_call_file), including its folder; a relative folder follows the unit's
-  // own. Empty: there is no such file.
+  // Returns the path of the file with this number (DW_AT_call_file), including its folder; a relative folder is
+  // appended to the unit's own. The name is empty if there is no such file.
   NameId file(std::uint64_t number, IndexBuilder& into);
-  // All rows that lie in code.
+  // Adds all rows that lie in code.
   void add_rows(const CodeSpan& code, IndexBuilder& into);
 
  private:
-  // Files. A unit of a browser includes some 5,000; what has a higher number has no name.
+  // The maximum number of files. A unit of a browser includes some 5,000; a file with a higher number has no name.
   static constexpr std::uint64_t kMaxFiles = 1'000'000;
   std::string path_of(std::uint64_t number) const;
 

@@ -8,21 +8,24 @@
 
 namespace mixwalk {
 
-// The names of the functions of one file, by their entries: the linkage name (mangled), or the plain one where there is
-// no linkage name, as in C. An entry may take its name from another entry, also of another unit (DW_AT_abstract_origin,
-// DW_AT_specification). Names are cached. Not frozen-safe.
+// Finds the names of the functions of one file, by their entries: the linkage name (mangled), or the plain name if
+// there is no linkage name, as in C. An entry may take its name from another entry, also one of another unit
+// (DW_AT_abstract_origin, DW_AT_specification). Names are cached. Not frozen-safe.
 class DwarfNames {
  public:
   explicit DwarfNames(Dwarf_Debug debug) noexcept : debug_(debug) {}
 
-  // How many units the file has: libdwarf finds an entry's unit by looking at one after the other.
+  // Sets how many units the file has. The number matters because libdwarf finds an entry's unit by checking one unit
+  // after the other.
   void set_units(std::size_t units) noexcept { step_ = 1 + units / 16; }
 
-  // kNoName: it has none. Adds to `work` what the search has cost, in steps of about an attribute's reading.
+  // Returns kNoName if the function has no name. Adds the cost of the search to `work`; one step is about the time of
+  // reading an attribute.
   NameId of(const DwarfAttributes& function, IndexBuilder& into, std::uint64_t& work);
 
  private:
-  // Entries from one to the next. A concrete function, its abstract one, that one's declaration.
+  // The maximum number of entries in a chain: a concrete function, its abstract function, the declaration of that
+  // function.
   static constexpr int kMaxChain = 8;
   struct Found {
     NameId linkage = kNoName, plain = kNoName;

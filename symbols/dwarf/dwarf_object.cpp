@@ -35,7 +35,7 @@ int DwarfObject::load_section(void* self, Dwarf_Unsigned index, Dwarf_Small** da
 
 DwarfObject::DwarfObject(const CoffFile& file) {
   dwarf_set_de_alloc_flag(0);
-  sections_.emplace_back();  // libdwarf takes number 0 for none, as ELF does
+  sections_.emplace_back();  // libdwarf takes number 0 to mean no section, as ELF does
   for (const CoffSection& section : file.sections()) {
     if (!section.name.starts_with(".debug_") || section.data.empty()) continue;
     sections_.push_back({std::string(section.name), section.data});

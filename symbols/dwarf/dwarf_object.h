@@ -12,20 +12,20 @@
 
 namespace mixwalk {
 
-// One file's DWARF sections as libdwarf reads them: from memory, by our own section table. libdwarf's reader of PE
-// files is not used: it needs a path, and copies the file. Not frozen-safe; one thread at a time.
+// The DWARF sections of one file, which libdwarf reads from memory by our own section table. libdwarf's reader of PE
+// files is not used, because it needs a path and copies the file. Not frozen-safe; one thread at a time.
 //
-// Everything that libdwarf hands out is freed explicitly, by the deleters below: with libdwarf's own bookkeeping of
-// allocations (dwarf_set_de_alloc_flag) it needs twice the time and the memory.
+// Everything that libdwarf allocates for its caller is freed explicitly, by the deleters below. With libdwarf's own
+// bookkeeping of allocations (dwarf_set_de_alloc_flag), libdwarf needs twice the time and the memory.
 class DwarfObject {
  public:
-  // What the sections' data points into must outlive this.
+  // The memory to which the sections' data refers must outlive this object.
   explicit DwarfObject(const CoffFile& file);
   ~DwarfObject();
   DwarfObject(const DwarfObject&) = delete;
   DwarfObject& operator=(const DwarfObject&) = delete;
 
-  // Null: the file has no DWARF, or a damaged one; problem() says which.
+  // Returns null if the file has no DWARF, or if its DWARF is damaged; problem() says which of the two.
   Dwarf_Debug get() const noexcept { return debug_; }
   // One line, no full stop.
   const std::string& problem() const noexcept { return problem_; }
@@ -46,7 +46,7 @@ class DwarfObject {
   std::string problem_;
 };
 
-// The error of one call; libdwarf ends the process where it cannot store one.
+// The error of one call. libdwarf ends the process if it cannot store an error.
 class DwarfError {
  public:
   explicit DwarfError(Dwarf_Debug debug) noexcept : debug_(debug) {}

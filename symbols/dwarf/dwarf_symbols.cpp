@@ -10,15 +10,15 @@
 namespace mixwalk {
 namespace {
 
-// Compilation units, all in all. A browser's debug file has some 40,000.
+// The limit for compilation units. A browser's debug file has some 40,000.
 constexpr std::size_t kMaxUnits = 200'000;
-// Ranges of code of all units together.
+// The limit for the ranges of code of all units together.
 constexpr std::size_t kMaxUnitRanges = 8'000'000;
 
-// One file with DWARF, and the bytes that it is read from.
+// One file with DWARF, and the bytes from which it is read.
 class DwarfFile final : public UnitReader {
  public:
-  // Either of `image` and `bytes` holds what `file` looks at.
+  // `file` refers to the bytes of either `image` or `bytes`.
   DwarfFile(std::shared_ptr<const ImageFile> image, std::vector<std::byte> bytes, const CoffFile& file)
       : image_(std::move(image)),
         bytes_(std::move(bytes)),
@@ -29,7 +29,7 @@ class DwarfFile final : public UnitReader {
         line_section_(data_of(file, ".debug_line")) {}
 
   const std::string& problem() const noexcept { return object_.problem(); }
-  // The first pass: where each unit is, and what code it has.
+  // The first pass: finds where each unit is, and which code it has.
   std::vector<UnitRange> find_units();
 
   void read_unit(std::uint32_t unit, IndexBuilder& into) override {
@@ -66,7 +66,7 @@ void DwarfFile::add_unit(Dwarf_Die die, std::uint64_t bytes, std::vector<UnitRan
   const DwarfAttributes attributes(object_.get(), die);
   unit.base = attributes.address(DW_AT_low_pc).value_or(0);
   DwarfRanges(object_.get(), code_).read(die, attributes, unit.base, code_of_unit_);
-  if (code_of_unit_.empty()) return;  // types, or what only other units inline
+  if (code_of_unit_.empty()) return;  // the file has only types, or functions that only other units inline
   const auto number = static_cast<std::uint32_t>(units_.size());
   units_.push_back(unit);
   for (const RvaRange& range : code_of_unit_) ranges.push_back({range.begin, range.end, number});
@@ -87,7 +87,7 @@ std::vector<UnitRange> DwarfFile::find_units() {
     if (dwarf_next_cu_header_d(debug, true, &header_bytes, &version, &abbreviations, &address_bytes,
                                &offset_bytes, &extension_bytes, &signature, &type_offset, &next, &kind,
                                error) != DW_DLV_OK) {
-      break;  // the end, or what is behind a damaged header cannot be found
+      break;  // either the end, or a damaged header, behind which nothing can be found
     }
     Dwarf_Die die = nullptr;
     if (abbreviations_.allow(abbreviations) &&
@@ -101,7 +101,7 @@ std::vector<UnitRange> DwarfFile::find_units() {
   return ranges;
 }
 
-// With `bytes`: of a debug file. Else the image's own.
+// With `bytes`, opens a debug file; without, the image's own DWARF.
 DwarfSymbols open_file(std::shared_ptr<const ImageFile> image, std::vector<std::byte> bytes) {
   const bool linked = !bytes.empty();
   const CoffFile file = CoffFile::parse(linked ? std::span(bytes) : std::span(image->bytes));

@@ -14,17 +14,17 @@ namespace mixwalk {
 // the file that its section .gnu_debuglink names. Only the units' headers are read at first; a unit is read
 // when one of its addresses is looked up. Not frozen-safe; one thread at a time.
 struct DwarfSymbols {
-  // Null: there is none that could be read; `problem` says why.
+  // Is null if no DWARF could be read; `problem` says why.
   std::unique_ptr<LazyIndex> index;
   std::string problem;  // one line, no full stop
   std::string path;     // UTF-8; the file that has the DWARF
-  // The linker's symbols in a file that .gnu_debuglink named, since those of the image itself were stripped. Valid as
+  // The linker's symbols in a file that .gnu_debuglink named, because those of the image itself were stripped. Valid as
   // long as `index`.
   CoffSymbols linked_symbols;
 };
 
-// `files`: reads the file that .gnu_debuglink names. That file is looked for beside the image and in the folder
-// ".debug" there, and must have the CRC that the image says.
+// `files` reads the file that .gnu_debuglink names. That file is looked for beside the image and in the folder ".debug"
+// there, and must have the CRC that the image's section states.
 DwarfSymbols open_dwarf(std::shared_ptr<const ImageFile> image, ImageFiles& files);
 
 }  // namespace mixwalk

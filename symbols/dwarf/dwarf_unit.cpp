@@ -56,7 +56,7 @@ void DwarfUnitReader::read_children(Dwarf_Die parent, ScopeId scope, int depth) 
   }
 }
 
-// Types and variables hold no code, so their children are passed by.
+// Types and variables contain no code, so their children are skipped.
 void DwarfUnitReader::read_entry(Dwarf_Die die, ScopeId scope, int depth) {
   DwarfError error(debug_);
   Dwarf_Half tag = 0;

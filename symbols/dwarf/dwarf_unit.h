@@ -12,7 +12,7 @@ namespace mixwalk {
 
 // A compilation unit, as the first pass over a file finds it.
 struct DwarfUnit {
-  Dwarf_Off die = 0;            // where its entry stands in .debug_info
+  Dwarf_Off die = 0;            // the offset of its entry in .debug_info
   std::uint64_t base = 0;       // its DW_AT_low_pc
   std::uint64_t bytes = 0;      // of .debug_info
 };
@@ -23,7 +23,7 @@ class DwarfUnitReader {
   DwarfUnitReader(Dwarf_Debug debug, const CodeSpan& code, DwarfNames& names, IndexBuilder& into) noexcept
       : debug_(debug), code_(code), ranges_(debug, code), names_(names), into_(into) {}
 
-  // `line_section`: .debug_line.
+  // `line_section` is .debug_line.
   void read(const DwarfUnit& unit, std::span<const std::byte> line_section);
 
  private:
@@ -31,14 +31,14 @@ class DwarfUnitReader {
   void read_entry(Dwarf_Die die, ScopeId scope, int depth);
   ScopeId add_function(Dwarf_Die die);
   ScopeId add_inlined(Dwarf_Die die, ScopeId parent);
-  // What an entry's abbreviation says. Because the attributes of entries without code, and the parameters of
-  // declarations, are not read, an index costs a tenth less (tests/bench/symbols).
+  // What an entry's abbreviation says. Attributes of entries without code, and parameters of declarations, are not
+  // read; therefore an index costs a tenth less (tests/bench/symbols).
   struct Kind {
     bool code = true;       // it says where its code lies; most do not (declarations, abstract functions)
-    bool declared = false;  // a declaration: what it holds are parameters, never code
+    bool declared = false;  // a declaration: its children are parameters, never code
   };
   Kind kind_of(Dwarf_Die die);
-  // False: the unit has cost more than it may, and the rest of it is left.
+  // Returns false if the unit has cost more than it may; then the rest of it is not read.
   bool spend(std::uint64_t work) noexcept;
 
   Dwarf_Debug debug_;

@@ -1,5 +1,5 @@
-# libdwarf, from its source (tests/support/install fetches it): Debian 12's own is too old, it gives wrong
-# files for inlined calls, and there is none for mingw-w64. Target: dwarf.
+# Builds libdwarf from its source (tests/support/install fetches it). Debian 12's own version is too old, because it
+# gives wrong files for inlined calls, and there is none for mingw-w64. Target: dwarf.
 set(mixwalk_libdwarf ${MIXWALK_LIBDWARF})
 if(NOT EXISTS ${mixwalk_libdwarf}/CMakeLists.txt)
   message(FATAL_ERROR "missing: the source of libdwarf (tests/run fetches it)")
@@ -14,7 +14,7 @@ function(mixwalk_add_libdwarf)
   add_subdirectory(${mixwalk_libdwarf} ${CMAKE_BINARY_DIR}/libdwarf EXCLUDE_FROM_ALL)
 endfunction()
 mixwalk_add_libdwarf()
-# Its warnings are not ours to mend.
+# Its warnings are not corrected here.
 target_compile_options(dwarf PRIVATE -w)
 get_target_property(mixwalk_libdwarf_headers dwarf INTERFACE_INCLUDE_DIRECTORIES)
 set_target_properties(dwarf PROPERTIES INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${mixwalk_libdwarf_headers}")

@@ -8,7 +8,7 @@
 namespace mixwalk {
 namespace {
 
-// The queue's top is the claim that the code belongs to.
+// Orders the queue so that its top is the claim to which the code belongs.
 struct Weaker {
   bool operator()(const ClaimedRange& left, const ClaimedRange& right) const noexcept {
     return std::tie(left.rank, left.begin, left.scope) < std::tie(right.rank, right.begin, right.scope);
@@ -17,7 +17,7 @@ struct Weaker {
 
 class Segments {
  public:
-  // From `rva` on, up to the next call.
+  // Begins a segment at `rva`, which continues up to the next call.
   void begin(std::uint32_t rva, ScopeId scope) {
     if (!list_.empty() && list_.back().rva == rva) list_.pop_back();
     if (list_.empty() ? scope == kNoScope : list_.back().scope == scope) return;
@@ -43,7 +43,7 @@ std::vector<Segment> disjoint(std::vector<ClaimedRange> claims) {
   auto next = claims.begin();
   while (next != claims.end() || !open.empty()) {
     if (!open.empty() && (next == claims.end() || open.top().end <= next->begin)) {
-      // The strongest claim ends: the code behind it belongs to the next that has not ended as well.
+      // The strongest claim ends. The code behind it belongs to the strongest claim that has not ended as well.
       const std::uint32_t ended = open.top().end;
       while (!open.empty() && open.top().end <= ended) open.pop();
       segments.begin(ended, open.empty() ? kNoScope : open.top().scope);

@@ -78,7 +78,7 @@ SymbolIndex IndexBuilder::build() {
   std::vector<SymbolIndex::Folded> folded;
   std::vector<Segment> segments = build_segments(folded);
   std::vector<LineRow> lines = build_lines();
-  // Copies, of just their size: the builder keeps its room for what it is filled with next.
+  // The index gets copies of exactly the right size; the builder keeps its memory for its next content.
   SymbolIndex index(std::move(segments), std::vector<Scope>(scopes_), std::move(lines),
                     std::move(folded));
   scopes_.clear();
@@ -99,14 +99,15 @@ std::vector<Segment> IndexBuilder::build_segments(std::vector<SymbolIndex::Folde
     function_of[scope] = parent == kNoScope ? scope : function_of[parent];
     if (parent == kNoScope) functions.push_back(scope);
   }
-  // From the weakest to the strongest: the later entry wins, and of equal ones the earlier function.
+  // The order is from the weakest to the strongest: the later entry wins, and if entries are equal, the earlier
+  // function.
   std::sort(functions.begin(), functions.end(), [&](ScopeId left, ScopeId right) {
     return std::pair(scopes_[left].begin, right) < std::pair(scopes_[right].begin, left);
   });
   std::vector<std::uint32_t> order(scopes_.size());
   for (std::uint32_t i = 0; i < functions.size(); ++i) order[functions[i]] = i;
 
-  // Only a function with code at its entry is one of several there.
+  // If several functions have the same entry, only those with code at the entry count.
   std::vector<bool> has_entry(scopes_.size());
   for (ClaimedRange& range : ranges_) {
     const ScopeId function = function_of[range.scope];
@@ -137,7 +138,7 @@ std::vector<LineRow> IndexBuilder::build_lines() {
     if (!lines.empty() && lines.back().file == row.file && lines.back().line == row.line) return;
     lines.push_back(row);
   };
-  std::uint32_t covered = 0;  // up to here an earlier sequence tells
+  std::uint32_t covered = 0;  // an earlier sequence covers the code up to here
   for (const Sequence& sequence : sequences_) {
     if (sequence.end <= covered) continue;
     for (std::uint32_t i = 0; i < sequence.count; ++i) {

@@ -10,18 +10,19 @@
 
 namespace mixwalk {
 
-// A reader of symbols fills this to make a SymbolIndex. All of its input may be wrong: the input is limited, and
-// build() makes overlapping claims disjoint. Not frozen-safe.
+// Collects what a reader of symbols finds, and makes a SymbolIndex from it. All of the input may be wrong: its amount
+// is limited, and build() makes overlapping claims disjoint. Not frozen-safe.
 //
-// The rules for overlapping claims. Functions: the code belongs to the function whose entry lies last; of several with
-// the same entry, to the one that was added first, with all calls that are inlined in it. So chains of two functions
-// never mix, and SourceLocation::folded counts the functions. Within one function the code belongs to the deepest
-// scope; of equally deep ones, to the one that was added last. Lines: of rows at one address the one that was added
-// last counts; a sequence that begins inside an earlier one takes effect where the earlier one ends.
+// The rules for overlapping claims. Functions: the code belongs to the function whose entry lies last; if several have
+// the same entry, to the function that was added first, with all calls that are inlined in it. So chains of two
+// functions never mix, and SourceLocation::folded counts the functions. Within one function the code belongs to the
+// deepest scope; if several are equally deep, to the scope that was added last. Lines: if there are several rows at one
+// address, the row that was added last counts; a sequence that begins inside an earlier one takes effect where the
+// earlier one ends.
 class IndexBuilder {
  public:
-  // Some ten times the numbers in the largest compilation unit of a browser built with LTO; together they need some
-  // 300 MiB. Whatever exceeds a limit is left out, and full() says so.
+  // Some ten times the numbers in the largest compilation unit of a browser built with LTO; at these limits a builder
+  // needs some 300 MiB. Anything beyond a limit is left out, and full() becomes true.
   static constexpr std::size_t kMaxScopes = 4'000'000;
   static constexpr std::size_t kMaxRanges = 6'000'000;
   static constexpr std::size_t kMaxLines = 8'000'000;
@@ -33,25 +34,25 @@ class IndexBuilder {
   // The text of a name or a path, for the calls below.
   NameId name(std::string_view text) { return names_.intern(text); }
 
-  // A function; `begin`: the RVA of its entry. kNoScope when the builder is full.
+  // Adds a function; `begin` is the RVA of its entry. Returns kNoScope if the builder is full.
   ScopeId add_function(NameId name, std::uint32_t begin);
-  // A call that was inlined into `parent` at that place of the parent's source (0: unknown line). kNoScope when the
-  // builder is full, the parent is kNoScope, or the chain is deeper than SymbolIndex::kMaxDepth. Code of such a scope
-  // belongs to its parent: use the parent's id instead.
+  // Adds a call that was inlined into `parent` at that place of the parent's source (0 is an unknown line). Returns
+  // kNoScope if the builder is full, the parent is kNoScope, or the chain is deeper than SymbolIndex::kMaxDepth. Code
+  // of such a scope belongs to its parent: use the parent's id instead.
   ScopeId add_inlined(ScopeId parent, NameId name, NameId call_file, std::uint32_t call_line);
-  // Code of the scope: [begin, end). The range of an inlined scope is not cut to its parent's.
+  // Adds code of the scope: [begin, end). The range of an inlined scope is not cut to its parent's.
   void add_range(ScopeId scope, std::uint32_t begin, std::uint32_t end);
 
-  // Rows of one sequence, in any order; then the end of the sequence.
+  // Add the rows of one sequence, in any order, and after them the end of the sequence.
   void add_line(std::uint32_t rva, NameId file, std::uint32_t line);
-  // `end`: behind the last code of the sequence.
+  // `end` is the address behind the last code of the sequence.
   void end_sequence(std::uint32_t end);
 
   bool full() const noexcept { return full_; }
-  // Of memory that the builder holds, without the names.
+  // The memory in bytes that the builder uses, without the names.
   std::size_t bytes() const noexcept;
 
-  // Leaves the builder empty, to be filled again. Rows behind the last end_sequence() are dropped.
+  // Leaves the builder empty, so that it can be filled again. Rows behind the last end_sequence() are dropped.
   SymbolIndex build();
 
  private:
@@ -65,7 +66,7 @@ class IndexBuilder {
   NamePool& names_;
   std::uint32_t image_bytes_;
   std::vector<Scope> scopes_;
-  std::vector<std::uint8_t> depths_;  // of each scope: how many lie above it
+  std::vector<std::uint8_t> depths_;  // for each scope, how many scopes lie above it
   std::vector<ClaimedRange> ranges_;
   std::vector<LineRow> rows_;
   std::vector<Sequence> sequences_;

@@ -55,7 +55,7 @@ void LazyIndex::read_all() {
 }
 
 std::size_t LazyIndex::bytes() const noexcept {
-  // What std::unordered_map adds to an entry: a link and a slot.
+  // std::unordered_map adds a link and a slot to an entry.
   constexpr std::size_t kPerUnit = sizeof(std::pair<const std::uint32_t, SymbolIndex>) + 2 * sizeof(void*);
   return index_bytes_ + names_->bytes() + by_code_.bytes() +
          units_.size() * kPerUnit;

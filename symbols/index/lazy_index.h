@@ -11,18 +11,18 @@
 
 namespace mixwalk {
 
-// Reads the parts of one image's symbols, each when it is first asked for.
+// Reads the parts of one image's symbols, each part when it is first needed.
 class UnitReader {
  public:
   virtual ~UnitReader() = default;
-  // Fills the builder with the content of the unit (a compilation unit of DWARF, a module of a PDB); of a damaged unit
-  // with what can be read. Called once per unit.
+  // Fills the builder with the content of the unit (a compilation unit of DWARF, a module of a PDB). If the unit is
+  // damaged, everything that can be read is added. Called once per unit.
   virtual void read_unit(std::uint32_t unit, IndexBuilder& into) = 0;
-  // How much memory the reader uses during its life, most of it for its file.
+  // Returns how much memory the reader uses during its life, most of it for its file.
   virtual std::size_t bytes() const noexcept { return 0; }
 };
 
-// Code that a unit made, as the symbols' own table of units says.
+// A range of code that comes from one unit, according to the symbols' own table of units.
 struct UnitRange {
   std::uint32_t begin = 0, end = 0;  // RVAs; [begin, end)
   std::uint32_t unit = 0;
@@ -33,29 +33,29 @@ struct UnitRange {
 class LazyIndex {
  public:
   // The limit for memory, without the reader's own memory: twice what a browser's symbols need. A unit that would
-  // exceed it is read and not kept: its code has no names.
+  // exceed the limit is read but not kept, and its code has no names.
   static constexpr std::size_t kMaxBytes = 1024u * 1024 * 1024;
 
-  // `ranges`: in any order; where they overlap, the one that begins last has the code.
+  // `ranges` may be in any order; if they overlap, the code belongs to the range that begins last.
   LazyIndex(std::vector<UnitRange> ranges, std::unique_ptr<UnitReader> reader,
             std::uint32_t image_bytes);
 
   // Like SymbolIndex::find(). The views in `into` are valid as long as this object.
   bool find(std::uint32_t rva, SourceLocation& into);
 
-  // As SymbolIndex::find_line().
+  // Like SymbolIndex::find_line().
   bool find_line(std::uint32_t rva, SourceFrame& into);
 
-  // Reads every unit, for a measurement or a test.
+  // Reads every unit. Meant for measurements and tests.
   void read_all();
-  std::size_t bytes() const noexcept;  // of memory: indices and names
+  std::size_t bytes() const noexcept;  // memory for indices and names
   std::size_t reader_bytes() const noexcept { return reader_->bytes(); }
   std::size_t units_read() const noexcept { return units_.size(); }
   NamePool& names() noexcept { return *names_; }
 
  private:
   const SymbolIndex& unit(std::uint32_t number);
-  // Null: no unit made the code there.
+  // Returns null if the code there comes from no unit.
   const SymbolIndex* unit_at(std::uint32_t rva);
 
   std::unique_ptr<NamePool> names_;

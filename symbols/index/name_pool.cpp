@@ -7,11 +7,11 @@ namespace mixwalk {
 namespace {
 
 using Length = std::uint32_t;
-constexpr std::uint32_t kAlign = 4;       // an id counts in units of it, so it reaches 16 GiB
+constexpr std::uint32_t kAlign = 4;       // an id counts in this unit, so it can address 16 GiB
 constexpr std::size_t kFirstSlots = 256;  // a power of two
 
 std::size_t hash_of(std::string_view text) noexcept {
-  // A multiplication mixes the low bits, which choose the slot, for any library's hash.
+  // A multiplication mixes the low bits, which choose the slot, so that any library's hash is good enough.
   return (std::hash<std::string_view>()(text) * 0x9E3779B97F4A7C15ull) >> 20;
 }
 

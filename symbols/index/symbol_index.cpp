@@ -16,7 +16,7 @@ ScopeId SymbolIndex::function_of(ScopeId scope) const noexcept {
   return scope;
 }
 
-// Where the code of the function begins that has no gap up to this segment.
+// Returns where the code of the function begins that has no gap up to this segment.
 std::uint32_t SymbolIndex::begin_of_part(std::size_t segment, ScopeId function) const noexcept {
   while (segment > 0 && function_of(segments()[segment - 1].scope) == function) --segment;
   return segments()[segment].rva;

@@ -6,7 +6,7 @@ namespace mixwalk {
 namespace {
 
 constexpr std::uint32_t kExports = 0xF8;  // DEBUG_S_CROSSSCOPEEXPORTS
-// An import's number: a bit that says so, which module, which of its functions.
+// An import's number consists of a bit that marks it, the module's index, and the function's index in the module.
 constexpr unsigned kModuleBits = 11, kFunctionBits = 20;
 
 }  // namespace

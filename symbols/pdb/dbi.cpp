@@ -43,7 +43,7 @@ std::optional<Header> read_header(ByteCursor& cursor, PdbDbi& dbi) {
 
 void read_modules(std::span<const std::byte> bytes, PdbDbi& dbi) {
   ByteCursor cursor(bytes);
-  // No two modules share a stream; a file that says so wants it read a million times.
+  // Two modules never share a stream. A hostile file could claim that they do, to have one stream read a million times.
   std::vector<bool> used(MsfFile::kMaxStreams);
   while (cursor.left() != 0) {
     cursor.skip(4 + 28 + 2);  // its first contribution, flags
@@ -58,7 +58,7 @@ void read_modules(std::span<const std::byte> bytes, PdbDbi& dbi) {
     module.c13_bytes = cursor.u32();
     cursor.skip(2 + 2 + 4 + 4 + 4);  // files of source
     module.name = cursor.text();
-    cursor.text();  // the file that it came in
+    cursor.text();  // the archive from which the object file came
     if (cursor.failed()) return;
     cursor.align(4);
     dbi.modules.push_back(std::move(module));

@@ -9,26 +9,26 @@
 
 namespace mixwalk {
 
-// What the linker gave one object file's part of a section.
+// A part of a section that comes from one object file.
 struct PdbContribution {
   std::uint32_t begin = 0, end = 0;  // RVAs; [begin, end)
   std::uint16_t module = 0;
-  bool comdat = false;  // the compiler made a section of its own for it: one function, or data
+  bool comdat = false;  // the compiler made a separate section for it, with one function, or with data
 };
 
-// An object file that the image was linked from.
+// One of the object files from which the image was linked.
 struct PdbModule {
   std::string name;
   std::uint32_t stream = MsfFile::kNoStream;
   std::uint32_t symbol_bytes = 0;  // at the stream's begin
-  std::uint32_t c11_bytes = 0;     // behind them: lines of an old kind
-  std::uint32_t c13_bytes = 0;     // behind them: lines
+  std::uint32_t c11_bytes = 0;     // behind the symbols: lines in an old format
+  std::uint32_t c13_bytes = 0;     // behind the C11 lines: lines
 };
 
-// Where the sections of the image lie; symbols name places as section and offset.
+// Where the sections of the image lie. Symbols give places as section and offset.
 class PdbSections {
  public:
-  // The RVA of a place; nothing where the section (from 1 on) has no such one.
+  // Returns the RVA of a place; nothing if the section (numbered from 1) does not contain it.
   std::optional<std::uint32_t> rva(std::uint16_t section, std::uint32_t offset) const noexcept {
     if (section == 0 || section > sections_.size()) return std::nullopt;
     const Section& found = sections_[section - 1u];
@@ -36,7 +36,7 @@ class PdbSections {
     return found.rva + offset;
   }
   void add(std::uint32_t rva, std::uint32_t bytes) {
-    // RVAs of a section never wrap around.
+    // The RVAs of a section must not wrap around.
     sections_.push_back({rva, bytes < UINT32_MAX - rva ? bytes : UINT32_MAX - rva});
   }
   bool empty() const noexcept { return sections_.empty(); }
@@ -48,13 +48,13 @@ class PdbSections {
   std::vector<Section> sections_;
 };
 
-// The DBI stream: the modules of a PDB, and where the other streams are.
+// The DBI stream: the modules of a PDB, and the numbers of the other streams.
 // (https://llvm.org/docs/PDB/DbiStream.html.) Not frozen-safe.
 struct PdbDbi {
-  // Sections have 16 bits, and images some 20.
+  // Section numbers have 16 bits; images have some 20 sections.
   static constexpr std::size_t kMaxSections = 65'535;
 
-  std::uint32_t age = 0;  // what the image's CodeView record says
+  std::uint32_t age = 0;  // equals the age in the image's CodeView record
   std::uint32_t symbol_stream = MsfFile::kNoStream;  // the records of the public symbols
   bool rearranged = false;
   std::vector<PdbModule> modules;
@@ -62,7 +62,7 @@ struct PdbDbi {
   std::vector<PdbContribution> contributions;  // in the file's order
 };
 
-// Nothing where the stream is missing, cut off, or older than Visual C++ 7.
+// Returns nothing if the stream is missing, cut off, or older than Visual C++ 7.
 std::optional<PdbDbi> read_dbi(const MsfFile& msf);
 
 }  // namespace mixwalk

@@ -22,10 +22,11 @@ enum Operation : std::uint32_t {
   kChangeColumnEnd = 13,
 };
 
-// No function has so much code.
+// The limit for a function's code; no function has so much.
 constexpr std::uint64_t kMaxOffset = INT32_MAX;
 
-// One, two or four bytes, as the first bits say; the other bits are the number, the highest byte first.
+// Reads a number of one, two or four bytes, as the first bits say. The other bits are the number, the highest byte
+// first.
 std::uint32_t number(ByteCursor& cursor) {
   const std::uint32_t first = cursor.u8();
   if ((first & 0x80) == 0) return first;
@@ -36,7 +37,7 @@ std::uint32_t number(ByteCursor& cursor) {
   return (first & 0x1F) << 24 | second << 16 | third << 8 | cursor.u8();
 }
 
-// The sign is the lowest bit.
+// The lowest bit of `encoded` is the sign.
 std::uint32_t moved(std::uint32_t line, std::uint32_t encoded) {
   return (encoded & 1) != 0 ? line - (encoded >> 1) : line + (encoded >> 1);
 }
@@ -99,7 +100,7 @@ class Program {
  private:
   void begin_code() {
     end_code();
-    // Code that was given a length may reach into what begins here.
+    // Code whose length was given may reach into the code that begins here.
     if (into_.size() > first_ && into_.back().end > offset_) {
       into_.back().end = static_cast<std::uint32_t>(offset_);
       if (into_.back().begin == into_.back().end) into_.pop_back();
@@ -121,7 +122,7 @@ class Program {
   std::uint64_t offset_ = 0;
   std::uint32_t file_, line_;
   std::vector<PlacedCode>& into_;
-  std::size_t first_;  // what into_ has from here on is of this program
+  std::size_t first_;  // the index in into_ from which on the entries are this program's
   bool open_ = false;        // code has begun, and its end is not known
   std::uint64_t begin_ = 0;
   std::uint32_t begin_file_ = 0, begin_line_ = 0;

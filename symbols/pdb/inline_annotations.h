@@ -7,7 +7,7 @@
 
 namespace mixwalk {
 
-// Code that came from one place of the source.
+// A range of code that came from one place of the source.
 struct PlacedCode {
   std::uint32_t begin = 0, end = 0;  // offsets in the function; [begin, end)
   std::uint32_t file = 0;            // an offset in the module's list of files
@@ -16,8 +16,8 @@ struct PlacedCode {
 };
 
 // Appends to `into` the code of one inlined call, by the binary annotations of an S_INLINESITE: a small program that
-// moves through the code and the source. `file`, `line`: where the inlined function begins. The result is sorted and
-// disjoint. Annotations that are damaged, or that describe separated code, are read up to that point. Pure; time and
+// moves through the code and the source. The inlined function begins at `file` and `line`. The result is sorted and
+// disjoint. Annotations are read up to the first place that is damaged or describes separated code. Pure; time and
 // memory are proportional to the annotations.
 //
 // Source of the format: cvinfo.h of Microsoft's microsoft-pdb. Folklore, seen in the output of MSVC and LLVM and

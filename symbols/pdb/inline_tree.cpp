@@ -12,8 +12,8 @@ struct Event {
   bool begins = false;
 };
 
-// The limit for scopes that are looked at, per end of a piece of code: as many as are open there. Real chains have up
-// to 40.
+// The limit for scopes that are visited at each end of a piece of code; all scopes that are open there are visited.
+// Real chains have up to 40.
 constexpr std::uint64_t kStepsPerEvent = 64, kFewSteps = 65'536;
 
 }  // namespace
@@ -29,7 +29,7 @@ bool cut_into_chains(std::uint32_t bytes, std::span<const std::uint32_t> parents
     events.push_back({place.begin, i, true});
     events.push_back({place.end, i, false});
   }
-  // Ends first: a scope that goes on in another line has one piece of code open at a time.
+  // Ends come first, so that a scope that continues in another line has only one piece of code open at a time.
   std::sort(events.begin(), events.end(), [](const Event& left, const Event& right) {
     if (left.at != right.at) return left.at < right.at;
     if (left.begins != right.begins) return !left.begins;

@@ -10,9 +10,9 @@ constexpr std::uint16_t kFunctionId = 0x1601, kMemberFunctionId = 0x1602, kSubst
                         kStringId = 0x1605;
 constexpr std::uint16_t kClass = 0x1504, kStructure = 0x1505, kUnion = 0x1506, kEnum = 0x1507,
                         kInterface = 0x1519;
-constexpr std::uint32_t kMaxParts = 32;  // of a text; real ones have two
+constexpr std::uint32_t kMaxParts = 32;  // the limit for the parts of a text; real texts have two
 
-// A number before a name: as it is, or with its kind before it.
+// Skips a number before a name. It is either the value itself, or a kind and the value.
 void skip_number(ByteCursor& cursor) {
   const std::uint16_t kind = cursor.u16();
   if (kind < 0x8000) return;
@@ -24,7 +24,7 @@ void skip_number(ByteCursor& cursor) {
     case 0x8004: return cursor.skip(4);
     case 0x8009:
     case 0x800A: return cursor.skip(8);
-    default: cursor.fail();  // no size of a class
+    default: cursor.fail();  // not the size of a class
   }
 }
 
@@ -62,7 +62,7 @@ std::string InlineeNames::text(std::uint32_t id) {
   std::string whole;
   if (record.kind == kMemberFunctionId) {
     whole = type_name(scope);
-    // MSVC's own words for constructors and destructors; elsewhere it names them as C++ does.
+    // MSVC writes these words of its own for constructors and destructors, and for everything else the names of C++.
     if (!whole.empty() && own == "{ctor}") return whole += "::" + last_part(whole);
     if (!whole.empty() && own == "{dtor}") return whole += "::~" + last_part(whole);
   } else if (scope != 0) {
@@ -73,7 +73,7 @@ std::string InlineeNames::text(std::uint32_t id) {
   return whole;
 }
 
-// A long text has its begin in a list of further texts; one level of that is followed.
+// A long text has its beginning in a list of further texts. One level of such lists is read.
 void InlineeNames::add_scope(std::uint32_t id, std::string& to) {
   const TypeRecords::Record record = ids_.at(id);
   if (record.kind != kStringId) return;

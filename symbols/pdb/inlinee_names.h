@@ -9,19 +9,19 @@
 
 namespace mixwalk {
 
-// The names of inlined functions, by their number in the IPI stream, with the namespace or the class to which they
-// belong. Not frozen-safe. `msf` must outlive this object.
+// Finds the names of inlined functions, by their number in the IPI stream, with the namespace or the class to which
+// they belong. Not frozen-safe. `msf` must outlive this object.
 class InlineeNames {
  public:
   explicit InlineeNames(const MsfFile& msf) noexcept
       : ids_(msf, TypeRecords::kIds), types_(msf, TypeRecords::kTypes) {}
 
-  // kNoName: nothing says it. All calls with the same names.
+  // Returns kNoName if nothing gives the name. Every call must pass the same `names`.
   NameId name(std::uint32_t id, IndexBuilder& names);
 
  private:
   // The limit in bytes for all names together; later functions get no name. Many functions may refer to one long class
-  // name: a small file must not expand into much memory.
+  // name, and a small file must not expand into much memory.
   static constexpr std::size_t kMaxText = 256u << 20;
 
   std::string text(std::uint32_t id);

@@ -7,17 +7,17 @@
 namespace mixwalk {
 namespace {
 
-// Kinds of subsections (DEBUG_S_*); one with the highest bit set is to be ignored.
+// Kinds of subsections (DEBUG_S_*). A subsection with the highest bit set must be ignored.
 constexpr std::uint32_t kLines = 0xF2, kFiles = 0xF4, kInlineeLines = 0xF6, kImports = 0xF7;
 
 constexpr std::uint16_t kHasColumns = 1;
 constexpr std::uint32_t kWithExtraFiles = 1;
 constexpr std::uint32_t kLineMask = 0x00FFFFFF;
-// Folklore: numbers that no line has tell a debugger to step over the code, or into it.
+// Folklore: these numbers, which no line has, tell a debugger to step over the code, or into it.
 constexpr std::uint32_t kNeverStepInto = 0xFEEFEE, kAlwaysStepInto = 0xF00F00;
 
-// Folklore: MSVC and clang write two rows at a function's begin, one for its own line and one for that of its first
-// statement. DbgHelp and llvm-symbolizer both give the first row to that very address, and the last one to the
+// Folklore: MSVC and clang write two rows at a function's begin, one for its own line and one for the line of its first
+// statement. DbgHelp and llvm-symbolizer both use the first row for exactly that address, and the last row for the
 // following code.
 void split_equal_rows(std::vector<PdbLine>& lines, std::size_t first, std::uint32_t end) {
   std::size_t kept = first;
@@ -55,11 +55,11 @@ void read_lines(ByteCursor cursor, const PdbSections& sections, PdbModuleLines& 
     }
     if (has_columns) cursor.skip(std::size_t{count} * 4);
   }
-  // A sequence has a block for each change of the file, and they need not follow the code.
+  // A sequence has one block for each change of the file, and the blocks need not be in the order of the code.
   const auto by_rva = [](const PdbLine& left, const PdbLine& right) { return left.rva < right.rva; };
   std::stable_sort(into.lines.begin() + static_cast<std::ptrdiff_t>(first), into.lines.end(), by_rva);
-  // Folklore: where a function begins with code of an inlined call, clang 14 may leave out the row of the call. Then
-  // llvm-symbolizer too takes the function's first row, which was the row of the call in all cases seen.
+  // Folklore: if a function begins with code of an inlined call, clang 14 may leave out the row of the call. In this
+  // case llvm-symbolizer too takes the function's first row, which was the row of the call in all cases seen.
   if (first < into.lines.size()) into.lines[first].rva = *begin;
   split_equal_rows(into.lines, first, *begin + bytes);
   into.sequences.push_back({*begin, *begin + bytes, static_cast<std::uint32_t>(first),

@@ -12,14 +12,14 @@
 
 namespace mixwalk {
 
-// Code that came from one line, up to the next row or to the end of its sequence.
+// The line of code from an RVA up to the next row or to the end of the sequence.
 struct PdbLine {
   std::uint32_t rva = 0;
   std::uint32_t file = 0;  // an offset in the module's list of files
-  std::uint32_t line = 0;  // 0: no line made this code
+  std::uint32_t line = 0;  // 0 if no line made this code
 };
 
-// Lines of a piece of code, for the most part a function.
+// Lines of a piece of code, which is usually a function.
 struct PdbLineSequence {
   std::uint32_t begin = 0, end = 0;      // RVAs; [begin, end)
   std::uint32_t first = 0, count = 0;    // of PdbModuleLines::lines, sorted by RVA
@@ -30,19 +30,19 @@ struct PdbInlinee {
   std::uint32_t file = 0, line = 0;
 };
 
-// What a module's C13 line information says. Views point into the bytes that were read.
+// The content of a module's C13 line information. Views point into the bytes that were read.
 struct PdbModuleLines {
   std::vector<PdbLine> lines;
   std::vector<PdbLineSequence> sequences;  // sorted by begin
-  std::unordered_map<std::uint32_t, PdbInlinee> inlinees;  // by their number in the IPI stream, or import
+  std::unordered_map<std::uint32_t, PdbInlinee> inlinees;  // by number in the IPI stream, or by import
   std::vector<PdbImport> imports;
   std::span<const std::byte> files;
 
-  // The path of a file, as an offset in "/names"; nothing where the list has no such file.
+  // Returns the path of a file, as an offset in "/names"; nothing if the list has no such file.
   std::optional<std::uint32_t> path_of(std::uint32_t file) const noexcept;
 };
 
-// `c13`: the part of a module's stream behind its symbols. Damaged parts are left out.
+// `c13` is the part of a module's stream behind its symbols. Damaged parts are left out.
 // (https://llvm.org/docs/PDB/ModiStream.html; cvinfo.h of microsoft-pdb.) Pure.
 PdbModuleLines read_module_lines(std::span<const std::byte> c13, const PdbSections& sections);
 

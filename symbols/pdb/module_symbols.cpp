@@ -33,7 +33,7 @@ class Reader {
   void read(std::span<const std::byte> records) {
     ByteCursor cursor(records);
     while (cursor.left() >= 4) {
-      // A function says where it ends: scopes of an unknown kind cannot extend beyond it.
+      // A function's record says where the function ends, so scopes of an unknown kind cannot extend beyond that end.
       if (function_end_ != 0 && cursor.at() + base_ >= function_end_) end_function();
       ByteCursor record(cursor.take(cursor.u16()));
       const std::uint16_t kind = record.u16();
@@ -149,9 +149,9 @@ class Reader {
   std::uint32_t base_;
   const PdbSections& sections_;
   PdbModuleSymbols symbols_;
-  // What is open: the inlined call that each scope belongs to; 0: the function itself.
+  // The inlined call to which each open scope belongs; 0 is the function itself.
   std::vector<std::uint32_t> scopes_;
-  std::uint32_t function_end_ = 0;  // offset in the stream; 0: unknown
+  std::uint32_t function_end_ = 0;  // offset in the stream; 0 if unknown
   bool in_function_ = false;        // the last of symbols_.functions is open
 };
 

@@ -54,7 +54,8 @@ PdbError MsfFile::parse_container() {
       directory_bytes > file_.size()) {
     return PdbError::damaged_container;
   }
-  // The directory's blocks are listed in blocks of their own, and these at the superblock's end.
+  // The directory's blocks are listed in blocks of their own, and the numbers of these blocks are at the superblock's
+  // end.
   const std::uint64_t directory_blocks = blocks_for(directory_bytes, block_bytes_);
   const std::uint64_t map_blocks = blocks_for(directory_blocks * 4, block_bytes_);
   if (map_blocks > (block_bytes_ - kDirectoryMap) / 4) return PdbError::damaged_container;
@@ -66,7 +67,7 @@ PdbError MsfFile::parse_container() {
   return parse_directory(directory.get());
 }
 
-// The number of streams; the length of each; the blocks of each.
+// Reads the number of streams, the length of each, and the blocks of each.
 PdbError MsfFile::parse_directory(std::span<const std::byte> directory) {
   ByteCursor cursor(directory);
   const std::uint32_t count = cursor.u32();

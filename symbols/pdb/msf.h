@@ -9,8 +9,8 @@
 
 namespace mixwalk {
 
-// The bytes of a stream, or of a part of it. Where the stream's blocks follow each other in the file, they are read
-// there, otherwise from a copy. Valid as long as this object and the file.
+// The bytes of a stream, or of a part of one. If the stream's blocks follow each other in the file, this is a view of
+// the file, otherwise a copy. Valid as long as this object and the file.
 class MsfBytes {
  public:
   MsfBytes() = default;
@@ -26,7 +26,7 @@ class MsfBytes {
   std::span<const std::byte> view_;
 };
 
-// The multi-stream file that a PDB is: a file of blocks, with a directory that lists each stream's blocks.
+// The multi-stream file format of PDBs: a file of blocks, with a directory that lists each stream's blocks.
 // (https://llvm.org/docs/PDB/MsfFile.html.) Not frozen-safe. `file` must outlive this object.
 //
 // In a malicious file, streams may share blocks; together they could then be longer than the file, and reading them
@@ -36,16 +36,16 @@ class MsfFile {
   // The largest known PDBs (browsers) have some 100,000 streams; a reference to a stream has 16 bits, so streams beyond
   // this number cannot be referred to.
   static constexpr std::uint32_t kMaxStreams = 65'535;
-  // A reference to no stream.
+  // The number that means "no stream" in a reference.
   static constexpr std::uint32_t kNoStream = 0xFFFF;
 
   static MsfFile parse(std::span<const std::byte> file);
 
   PdbError error() const noexcept { return error_; }
-  // Bytes; 0 for a stream that is missing.
+  // In bytes; 0 for a stream that is missing.
   std::uint32_t stream_bytes(std::uint32_t stream) const noexcept;
 
-  // [offset, offset + bytes) of the stream; empty where it has not so much.
+  // Returns [offset, offset + bytes) of the stream; the result is empty if the stream is shorter.
   MsfBytes read(std::uint32_t stream, std::uint32_t offset, std::uint32_t bytes) const;
   MsfBytes read(std::uint32_t stream) const { return read(stream, 0, stream_bytes(stream)); }
 
@@ -56,7 +56,7 @@ class MsfFile {
   };
   PdbError parse_container();
   PdbError parse_directory(std::span<const std::byte> directory);
-  // The bytes that these blocks hold, from `offset` on; empty where a block lies beyond the file.
+  // Returns the bytes of these blocks, from `offset` on; the result is empty if a block lies beyond the file.
   MsfBytes gather(std::span<const std::uint32_t> blocks, std::uint32_t offset,
                   std::uint32_t bytes) const;
 

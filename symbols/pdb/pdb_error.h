@@ -8,20 +8,20 @@ namespace mixwalk {
 // Why a PDB gives no symbols.
 enum class PdbError : std::uint8_t {
   none,
-  not_a_pdb,          // no MSF 7.00 container: another file, or a PDB of before 2000
-  portable,           // a portable PDB: it says nothing of native code
+  not_a_pdb,          // not an MSF 7.00 container: another file, or a PDB from before 2000
+  portable,           // a portable PDB, which has no symbols of native code
   damaged_container,  // the directory of streams, or a stream, lies beyond the end of the file
-  shared_blocks,      // streams that together are longer than the file
+  shared_blocks,      // the streams together are longer than the file
   no_info,            // the stream with GUID and age is missing or cut off
-  no_debug_info,      // the DBI stream is missing, cut off, or of before Visual C++ 7
+  no_debug_info,      // the DBI stream is missing, cut off, or from before Visual C++ 7
   no_image_id,        // the image names no PDB
-  missing,            // no file of that name was found
+  missing,            // no file with that name was found
   other_guid,         // made for another image
   other_age,          // made for another link of this image
-  rearranged,         // the image was rearranged after the link, and its addresses with it (OMAP)
+  rearranged,         // the image, and with it its addresses, was rearranged after the link (OMAP)
   no_sections,        // nothing says where the image's sections lie
 };
-// One line, no full stop.
+// Returns one line without a full stop.
 std::string_view to_string(PdbError error) noexcept;
 
 }  // namespace mixwalk

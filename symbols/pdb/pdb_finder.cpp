@@ -21,7 +21,7 @@ class ReadPdb final : public PdbBytes {
 
 template <class Use>
 void PdbFinder::each_candidate(const std::string& image_path, const CodeViewId& id, Use use) {
-  // What the image names itself, its own path among it, is not the user's word.
+  // The paths that come from the image, including its own path, were not chosen by the user.
   const std::vector<std::string> named = pdb_candidates(image_path, id, {});
   for (const std::string& candidate : pdb_candidates(image_path, id, path_)) {
     const bool by_user = std::find(named.begin(), named.end(), candidate) == named.end();
@@ -84,7 +84,7 @@ void PdbFinder::add_refused(const std::string& path, std::string_view why) {
 
 void PdbFinder::add_missing(const CodeViewId& id) {
   const std::string_view name = file_name(id.path);
-  if (!is_file_name(name)) return;  // no tool can fetch that
+  if (!is_file_name(name)) return;  // no tool can fetch such a name
   const MissingPdb missing{std::string(name), symbol_store_id(id)};
   if (std::find(missing_.begin(), missing_.end(), missing) == missing_.end()) missing_.push_back(missing);
 }

@@ -8,12 +8,12 @@ namespace mixwalk {
 namespace {
 
 constexpr std::uint32_t kInfoStream = 1;
-// Named streams: some ten in real files, and one for each file of source that is embedded.
+// The limit for named streams. Real files have some ten, and one for each source file that is embedded.
 constexpr std::uint32_t kMaxNamed = 65'536;
 constexpr std::size_t kMaxStreamName = 1024, kMaxText = 4096;  // bytes; names and paths may share theirs
 constexpr std::uint32_t kStringsSignature = 0xEFFEEFFE;
 
-// The set bits of one of the hash table's bit vectors; only its length matters here.
+// Skips the set bits of one of the hash table's bit vectors; only its length matters here.
 std::uint32_t skip_bits(ByteCursor& cursor) {
   const std::uint32_t words = cursor.u32();
   std::uint32_t set = 0;
@@ -23,7 +23,7 @@ std::uint32_t skip_bits(ByteCursor& cursor) {
   return set;
 }
 
-// A hash table: its entries follow its bit vectors without gaps, so no hash is needed to read them all.
+// Reads a hash table. Its entries follow its bit vectors without gaps, so no hash is needed to read them all.
 void read_named(ByteCursor& cursor, PdbInfo& info) {
   const auto texts = cursor.take(cursor.u32());
   const std::uint32_t count = cursor.u32();

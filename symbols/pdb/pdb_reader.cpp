@@ -12,14 +12,15 @@ namespace {
 constexpr std::uint32_t kC13Signature = 4;
 // The limit for functions of one module that the linker folded; more of them count as this many.
 constexpr std::size_t kMaxFolded = 64;
-// Pieces of code in one function, with what is inlined in it. The largest in the wild have some 100,000.
+// The limit for pieces of code in one function, with the calls that are inlined in it. The largest in the wild have
+// some 100,000.
 constexpr std::size_t kMaxCode = 2'000'000;
-// Functions that overlap share their lines; no compiler makes any. A row may be taken so often.
+// Functions that overlap share their lines, although no compiler makes such functions. A row may be used this often.
 constexpr std::size_t kMaxRowUses = 8;
 
 }  // namespace
 
-// Gives the pieces of one function to the builder, as scopes and lines.
+// Passes the pieces of one function to the builder, as scopes and lines.
 class PdbReader::FunctionSink final : public ChainSink {
  public:
   FunctionSink(PdbReader& reader, const PdbFunction& function, const PdbModuleSymbols& symbols,
@@ -38,7 +39,7 @@ class PdbReader::FunctionSink final : public ChainSink {
   }
 
  private:
-  // The scope that an inlined call had last, with the place of its call: that hardly ever changes.
+  // The last scope of an inlined call, with the place of the call, which hardly ever changes.
   struct Known {
     ScopeId scope = kNoScope, parent = kNoScope;
     ChainStep call;
@@ -53,7 +54,7 @@ class PdbReader::FunctionSink final : public ChainSink {
     const PdbInlineSite& site = symbols_.sites[function_.first_site + step.scope - 1];
     const NameId name = reader_.inlinees_.name(reader_.inlinee(site.inlinee, lines_), into_);
     const ScopeId scope = into_.add_inlined(parent, name, file(call), call.line);
-    if (scope == kNoScope) return parent;  // too many: the code stays its caller's
+    if (scope == kNoScope) return parent;  // the builder is full, so the code remains its caller's
     known = {scope, parent, call};
     return scope;
   }
@@ -91,7 +92,7 @@ std::vector<UnitRange> PdbReader::units() const {
   for (const PdbContribution& one : dbi_.contributions) {
     if (one.module < dbi_.modules.size()) units.push_back({one.begin, one.end, one.module});
   }
-  std::uint32_t covered = 0;  // up to here by contributions; then, by public symbols as well
+  std::uint32_t covered = 0;  // the end of the code that is covered by contributions, and later also by public symbols
   auto next = dbi_.contributions.begin();
   for (const PdbPublics::Public& one : publics_.all()) {
     for (; next != dbi_.contributions.end() && next->begin <= one.rva; ++next) {
@@ -100,7 +101,7 @@ std::vector<UnitRange> PdbReader::units() const {
     if (one.rva < covered) continue;
     const std::uint32_t room = next == dbi_.contributions.end() ? UINT32_MAX : next->begin;
     units.push_back({one.rva, end_of_public(one.rva, room), public_unit()});
-    covered = one.rva + 1;  // more names of the same code
+    covered = one.rva + 1;  // skips more names of the same code
   }
   return units;
 }
@@ -191,14 +192,14 @@ void PdbReader::read_module(const PdbModule& module, IndexBuilder& into) {
             [](const Range& left, const Range& right) { return left.begin < right.begin; });
 }
 
-// The lines of [begin, end), as code of scope 0, with offsets from `begin`.
+// Adds the lines of [begin, end) as code of scope 0, with offsets from `begin`.
 void PdbReader::add_lines(const PdbModuleLines& lines, std::uint32_t begin, std::uint32_t end,
                           std::vector<ScopedCode>& code) {
   const auto after = std::upper_bound(
       lines.sequences.begin(), lines.sequences.end(), begin,
       [](std::uint32_t value, const PdbLineSequence& sequence) { return value < sequence.begin; });
   auto at = after == lines.sequences.begin() ? after : after - 1;
-  // Of functions that were folded into one, the first has the code, and its lines.
+  // If functions were folded into one, the code and its lines belong to the first.
   while (at != lines.sequences.begin() && (at - 1)->begin == begin) --at;
   std::uint32_t covered = begin;
   for (; at != lines.sequences.end() && at->begin < end; ++at) {
@@ -226,7 +227,7 @@ void PdbReader::add_function(const PdbFunction& function, const PdbModuleSymbols
       std::find(entry.names.begin(), entry.names.end(), name) == entry.names.end()) {
     entry.names.push_back(name);
   }
-  if (entry.scope != kNoScope) return;  // the first has the code, see IndexBuilder
+  if (entry.scope != kNoScope) return;  // the code belongs to the first function, see IndexBuilder
   entry.scope = into.add_function(name, function.begin);
   entry.end = function.end;
   if (entry.scope == kNoScope) return;
@@ -250,7 +251,7 @@ void PdbReader::add_function(const PdbFunction& function, const PdbModuleSymbols
   into.end_sequence(function.end);
 }
 
-// Parts of functions that lie elsewhere. What is inlined in them is not told apart.
+// Adds parts of functions that lie elsewhere. The calls that are inlined in such parts are not distinguished.
 void PdbReader::add_separated(const PdbModuleSymbols& symbols, const PdbModuleLines& lines,
                               IndexBuilder& into) {
   for (const PdbSeparatedCode& part : symbols.separated) {
@@ -287,7 +288,7 @@ void PdbReader::add_publics(IndexBuilder& into) {
                            [](std::uint32_t value, const Range& range) { return value < range.begin; });
       if (after != covered_.begin() && one.rva < (after - 1)->end) continue;
       const std::uint32_t room = after == covered_.end() ? own.end : std::min(own.end, after->begin);
-      if (one.rva == last) continue;  // more names of the same code
+      if (one.rva == last) continue;  // skips more names of the same code
       last = one.rva;
       const std::uint32_t end = end_of_public(one.rva, room);
       const std::uint32_t count = publics_.functions_at(one.rva);
@@ -309,7 +310,7 @@ std::uint32_t PdbReader::end_of_public(std::uint32_t rva, std::uint32_t room) co
       dbi_.contributions.begin(), dbi_.contributions.end(), rva,
       [](const PdbContribution& one, std::uint32_t value) { return one.begin < value; });
   const bool is_comdat = whole != dbi_.contributions.end() && whole->begin == rva && whole->comdat;
-  // Without the image nothing else says how long a function is.
+  // If there is no image, nothing else says how long a function is.
   if (image_ == nullptr) return is_comdat ? std::min(room, whole->end) : rva;
   const PeImage& image = image_->image;
   if (const PeImage::Function* const function = image.function_at(rva)) {

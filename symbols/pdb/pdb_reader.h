@@ -20,12 +20,12 @@ namespace mixwalk {
 // Fills an index with the modules of one PDB; see open_pdb(). Not frozen-safe.
 class PdbReader final : public UnitReader {
  public:
-  // `image`: null where its file is not there.
+  // `image` is null if its file is not there.
   PdbReader(std::shared_ptr<const PdbBytes> bytes, std::shared_ptr<const ImageFile> image, MsfFile msf,
             const PdbInfo& info, PdbDbi dbi);
 
-  // The code of each unit, where a unit is a module by its number. The unit behind the last module: the public symbols
-  // that lie in no contribution.
+  // Returns the code of each unit. Unit numbers are module numbers; the unit behind the last module has the public
+  // symbols that lie in no contribution.
   std::vector<UnitRange> units() const;
   void read_unit(std::uint32_t unit, IndexBuilder& into) override;
   std::size_t bytes() const noexcept override;
@@ -37,12 +37,12 @@ class PdbReader final : public UnitReader {
   class FunctionSink;
 
   std::uint32_t public_unit() const { return static_cast<std::uint32_t>(dbi_.modules.size()); }
-  // Where the code of the public symbol ends; its begin where its length is not certain. `room`: the upper limit for
-  // the end.
+  // Returns where the code of the public symbol ends, or the symbol's begin if its length is not certain. `room` is the
+  // upper limit for the end.
   std::uint32_t end_of_public(std::uint32_t rva, std::uint32_t room) const;
   // Whether the RVA lies in one of the unit's own ranges.
   bool owns(std::uint32_t rva) const;
-  // The number in the IPI stream of what a module calls `id`; 0 where nothing leads there.
+  // Returns the number in the IPI stream for a function that a module calls `id`; 0 if no import or export leads there.
   std::uint32_t inlinee(std::uint32_t id, const PdbModuleLines& lines);
   NameId file_name(const PdbModuleLines& lines, std::uint32_t file, IndexBuilder& into);
   void read_module(const PdbModule& module, IndexBuilder& into);
@@ -62,15 +62,15 @@ class PdbReader final : public UnitReader {
   std::vector<PdbContribution> by_module_;  // the contributions, by module, then by RVA
   PdbPublics publics_;
   InlineeNames inlinees_;
-  // By name in small letters; made when it is first needed.
+  // By name in lower case; filled when it is first needed.
   std::unordered_map<std::string, std::uint32_t> module_numbers_;
   // Module's number → its exports.
   std::unordered_map<std::uint32_t, std::unordered_map<std::uint32_t, std::uint32_t>> exports_;
 
-  // Of the unit that is being read.
+  // State of the unit that is being read.
   std::vector<Range> own_;      // its code, sorted and disjoint
-  std::vector<Range> covered_;  // by its functions
-  // Entry → its function, and how many names were seen there.
+  std::vector<Range> covered_;  // by the unit's functions
+  // Entry → its function, and the names that were seen there.
   struct Entry {
     ScopeId scope = kNoScope;
     std::uint32_t end = 0;
@@ -78,7 +78,7 @@ class PdbReader final : public UnitReader {
   };
   std::unordered_map<std::uint32_t, Entry> entries_;
   std::unordered_map<std::uint32_t, NameId> files_;
-  std::size_t lines_left_ = 0;  // rows that functions may still take, see add_lines()
+  std::size_t lines_left_ = 0;  // the number of rows that functions may still add, see add_lines()
 };
 
 }  // namespace mixwalk

@@ -12,7 +12,7 @@
 
 namespace mixwalk {
 
-// The bytes of a PDB, from wherever: read into memory, or mapped.
+// The bytes of a PDB, either read into memory or mapped.
 class PdbBytes {
  public:
   virtual ~PdbBytes() = default;
@@ -20,14 +20,14 @@ class PdbBytes {
 };
 
 struct OpenedPdb {
-  std::unique_ptr<LazyIndex> index;  // null: see the error
+  std::unique_ptr<LazyIndex> index;  // null if there is an error
   PdbError error = PdbError::none;
 };
 
 // The symbols of an image from its PDB. Not frozen-safe.
 //
-// The PDB must be the image's own: its GUID and its age are those of the image's CodeView entry. What the index then
-// says about an address:
+// The PDB must be the image's own: its GUID and its age are those of the image's CodeView entry. For an address, the
+// index then has:
 // - in a function of a module that has symbols: that function's name, undecorated and complete with its namespaces, as
 //   the compiler wrote it; the calls that are inlined there; the lines. A module is read when the section contributions
 //   first lead to it, and only its functions in its own contributions count: a function that the linker folded into
@@ -36,11 +36,12 @@ struct OpenedPdb {
 //   function without unwind data, to the end of its contribution if that is a COMDAT, which has one function, otherwise
 //   as far as leaf_extent() is certain; never beyond the contribution or the next symbol. (The rule of PeExports: a
 //   public symbol has no length, and being the nearest is not enough.)
-// SourceLocation::folded counts the functions that share their entry, by the public symbols and the module's own.
+// SourceLocation::folded counts the functions that share their entry, by the public symbols and the module's own
+// symbols.
 OpenedPdb open_pdb(std::shared_ptr<const PdbBytes> pdb, std::shared_ptr<const ImageFile> image);
 
-// Like open_pdb() above, for an image whose file is missing, by what is known about the image: its CodeView entry and
-// SizeOfImage. Without .pdata and code, a public symbol names a function only where that is a COMDAT.
+// Like open_pdb() above, for an image whose file is missing; its CodeView entry and SizeOfImage must be known. Without
+// .pdata and code, a public symbol names a function only if the symbol's contribution is a COMDAT.
 OpenedPdb open_pdb(std::shared_ptr<const PdbBytes> pdb, const CodeViewId& id, std::uint32_t size_of_image);
 
 }  // namespace mixwalk

@@ -19,7 +19,7 @@ bool before(const PdbPublics::Public& left, const PdbPublics::Public& right) noe
 }
 
 // Itanium C++ ABI: the constructors C1, C2, … and the destructors D0, D1, D2 of a class are often one function. Section
-// 5.1.4.3: E follows their code, before the parameters.
+// 5.1.4.3: in a mangled name, E follows their code, and the parameters follow E.
 std::string without_variant(std::string_view name) {
   std::string plain(name);
   if (!plain.starts_with("_Z")) return plain;

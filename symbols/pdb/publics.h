@@ -10,7 +10,7 @@
 
 namespace mixwalk {
 
-// The public symbols of code: the linker's names. They have no length. Not frozen-safe.
+// The public symbols of code, which are the linker's names. They have no length. Not frozen-safe.
 class PdbPublics {
  public:
   struct Public {
@@ -22,18 +22,18 @@ class PdbPublics {
   // Reads the records of stream `stream`.
   PdbPublics(const MsfFile& msf, std::uint32_t stream, const PdbSections& sections);
 
-  // Sorted by RVA; of those of one RVA, the shortest first, then by the alphabet.
+  // Sorted by RVA; symbols with the same RVA are sorted by length, the shortest first, and then by the alphabet.
   std::span<const Public> all() const noexcept { return all_; }
-  // Those in [begin, end).
+  // The symbols in [begin, end).
   std::span<const Public> in(std::uint32_t begin, std::uint32_t end) const noexcept;
-  // How many different functions have exactly this entry, since the linker folded equal functions; 1 where no more are
+  // How many different functions have exactly this entry, since the linker folded equal functions; 1 if no others are
   // known. Constructors and destructors, which have two names for the same code in the Itanium ABI, count once.
   std::uint32_t functions_at(std::uint32_t rva) const noexcept;
 
  private:
   MsfBytes bytes_;
   std::vector<Public> all_;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> folded_;  // RVA, functions: where they are several
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> folded_;  // RVA and number of functions, for RVAs with several
 };
 
 }  // namespace mixwalk

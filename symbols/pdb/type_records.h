@@ -10,8 +10,8 @@
 namespace mixwalk {
 
 // The records of the TPI stream (types) or the IPI stream (functions that were inlined), by their index.
-// (https://llvm.org/docs/PDB/TpiStream.html.) Not frozen-safe; one thread at a time. `msf` must outlive this. The
-// records' lengths are read when a record is first needed.
+// (https://llvm.org/docs/PDB/TpiStream.html.) Not frozen-safe; one thread at a time. `msf` must outlive this object.
+// The records' lengths are read when a record is first needed.
 class TypeRecords {
  public:
   static constexpr std::uint32_t kTypes = 2, kIds = 4;  // the streams
@@ -19,14 +19,14 @@ class TypeRecords {
   TypeRecords(const MsfFile& msf, std::uint32_t stream) noexcept : msf_(msf), stream_(stream) {}
 
   struct Record {
-    std::uint16_t kind = 0;  // 0: there is none
+    std::uint16_t kind = 0;  // 0 if there is no record
     std::span<const std::byte> data;
   };
-  // Valid as long as this.
+  // The result is valid as long as this object.
   Record at(std::uint32_t index);
 
  private:
-  // The offset of one record in this many is kept: keeping all would need as much memory as the image itself.
+  // Only every kStride-th offset is kept, because all offsets would need as much memory as the image itself.
   static constexpr std::uint32_t kStride = 32;
 
   void load();

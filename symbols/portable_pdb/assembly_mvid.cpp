@@ -25,13 +25,13 @@ std::optional<std::array<std::byte, 16>> assembly_mvid(std::span<const std::byte
   if (cli.failed()) return std::nullopt;
   const auto streams = read_metadata_streams(bytes_at_rva(image, rva, bytes));
   if (!streams) return std::nullopt;
-  // Its row is the first of all tables: Generation, Name, Mvid.
+  // The row of the Module table is the first of all tables: Generation, Name, Mvid.
   ByteCursor tables(streams->tables);
   tables.skip(4 + 1 + 1);  // reserved, version
   const std::uint8_t heap_sizes = tables.u8();
   tables.skip(1);
   const auto valid = tables.read<std::uint64_t>();
-  tables.skip(8);  // which are sorted
+  tables.skip(8);  // the mask of sorted tables
   if ((valid & 1) == 0) return std::nullopt;
   const std::uint32_t modules = tables.u32();
   tables.skip(4 * static_cast<std::size_t>(std::popcount(valid) - 1));

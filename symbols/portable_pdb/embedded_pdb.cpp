@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t kSignature = 0x4244504D;  // "MPDB"
 constexpr std::uint32_t kMaxBytes = 256u << 20;   // the largest portable PDBs in the wild have some 30 MiB
-// Deflate makes no more of a byte than this.
+// Deflate cannot expand data by more than this factor.
 constexpr std::uint64_t kMaxRatio = 1032;
 
 bool is_embedded_pdb(const DebugEntry& entry) { return entry.type == DebugEntry::kEmbeddedPortablePdb; }

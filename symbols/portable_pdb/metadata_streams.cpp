@@ -13,7 +13,7 @@ struct Compressed {
   unsigned bits = 0;
 };
 
-// One, two or four bytes, as the first bits say.
+// Reads a number of one, two or four bytes, as the first bits say.
 Compressed read(ByteCursor& cursor) noexcept {
   const std::uint32_t first = cursor.u8();
   if ((first & 0x80) == 0) return {first, 7};
@@ -28,7 +28,7 @@ Compressed read(ByteCursor& cursor) noexcept {
 
 std::uint32_t read_compressed(ByteCursor& cursor) noexcept { return read(cursor).value; }
 
-// The sign is the lowest bit, and the rest is in two's complement.
+// The lowest bit is the sign, and the rest is in two's complement.
 std::int32_t read_compressed_signed(ByteCursor& cursor) noexcept {
   const Compressed number = read(cursor);
   const auto rest = static_cast<std::int32_t>(number.value >> 1);

@@ -13,7 +13,7 @@ constexpr unsigned kDocument = 0x30, kMethodDebugInformation = 0x31;
 constexpr std::uint8_t kWideGuids = 2, kWideBlobs = 4;  // HeapSizes
 constexpr std::uint32_t kMethodDef = 0x06000000;
 constexpr std::uint32_t kTableMask = 0xFF000000;
-// Bytes. A path is made of parts, and the parts of a hostile one may repeat.
+// In bytes. A path is made of parts, and a hostile path may repeat its parts.
 constexpr std::size_t kMaxPath = 32'768;
 
 std::uint32_t index(ByteCursor& cursor, bool wide) { return wide ? cursor.u32() : cursor.u16(); }
@@ -61,15 +61,15 @@ PortablePdbError PortablePdb::parse() {
   return parse_tables();
 }
 
-// II.24.2.6: a bit for each table that is there, the numbers of their rows, then the rows.
+// II.24.2.6: one bit for each table that exists, then the numbers of their rows, then the rows.
 PortablePdbError PortablePdb::parse_tables() {
   ByteCursor cursor(streams_.tables);
   cursor.skip(4 + 1 + 1);  // reserved, version
   const std::uint8_t heap_sizes = cursor.u8();
   cursor.skip(1);
   const auto valid = cursor.read<std::uint64_t>();
-  cursor.skip(8);  // which are sorted
-  // Tables of the assembly itself would come before; a portable PDB has none.
+  cursor.skip(8);  // the mask of sorted tables
+  // Tables of the assembly itself would come before this one, but a portable PDB has none.
   if (cursor.failed() || (valid & ((1ull << kDocument) - 1)) != 0) return PortablePdbError::damaged;
   for (unsigned table = kDocument; table < 64; ++table) {
     if ((valid >> table & 1) == 0) continue;
@@ -101,14 +101,14 @@ std::optional<ManagedPlace> PortablePdb::find(std::uint32_t method, std::uint32_
   return ManagedPlace{std::move(*name), found->line};
 }
 
-// A separator, then the parts: each an index of a blob with its text.
+// A document name is a separator, and then its parts, each as the index of a blob with the part's text.
 std::optional<std::string> PortablePdb::document_name(std::uint32_t row) const {
   if (row == 0 || row > document_count_) return std::nullopt;
   ByteCursor cursor(documents_.subspan(std::size_t{row - 1} * document_row_bytes_, document_row_bytes_));
   const auto blob = streams_.blob(index(cursor, wide_blobs_));
   if (!blob) return std::nullopt;
   ByteCursor parts(*blob);
-  // UTF-8 of one character; 0: the parts follow each other.
+  // UTF-8 of one character; 0 means that there is no separator.
   std::string separator(1, static_cast<char>(parts.u8()));
   const unsigned more = std::countl_one(static_cast<std::uint8_t>(separator[0]));
   for (unsigned i = 1; i < more && i < 4; ++i) separator += static_cast<char>(parts.u8());

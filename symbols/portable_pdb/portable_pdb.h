@@ -18,14 +18,14 @@ namespace mixwalk {
 // Why a portable PDB gives no lines.
 enum class PortablePdbError : std::uint8_t {
   none,
-  not_portable,  // another file; a Windows PDB among them
+  not_portable,  // another file, for example a Windows PDB
   damaged,       // its streams or tables lie beyond its end
   no_image_id,   // the image names no portable PDB
-  missing,       // no file of that name was found
+  missing,       // no file with that name was found
   other_image,   // made for another build of the image
-  bad_embedding, // it is embedded, but cannot be unpacked
+  bad_embedding, // the PDB is embedded, but cannot be unpacked
 };
-// One line, no full stop.
+// Returns one line without a full stop.
 std::string_view to_string(PortablePdbError error) noexcept;
 
 // A place in the source of managed code.
@@ -36,22 +36,22 @@ struct ManagedPlace {
 };
 
 // The lines of managed methods, from a portable PDB: its tables Document and MethodDebugInformation.
-// (https://github.com/dotnet/runtime/blob/main/docs/design/specs/PortablePdb-Metadata.md; ECMA-335 II.24.)
-// Not frozen-safe; const once opened.
+// (https://github.com/dotnet/runtime/blob/main/docs/design/specs/PortablePdb-Metadata.md; ECMA-335 II.24.) Not
+// frozen-safe; const once opened.
 class PortablePdb {
  public:
   struct Opened {
-    std::unique_ptr<const PortablePdb> pdb;  // null: see the error
+    std::unique_ptr<const PortablePdb> pdb;  // null if there is an error
     PortablePdbError error = PortablePdbError::none;
   };
-  // `image`: the id that the image's CodeView entry has for a portable PDB, see code_view_id().
+  // `image` is the id that the image's CodeView entry has for a portable PDB, see code_view_id().
   static Opened open(std::vector<std::byte> file, const std::optional<CodeViewId>& image);
 
-  // The place of the code at an offset of the method's IL: the last visible sequence point at or before it, which is
-  // what the runtime's own stack traces print. Nothing where the method has no such point. `method`: a MethodDef token
-  // (0x06…).
+  // Returns the place of the code at an offset of the method's IL: the last visible sequence point at or before the
+  // offset, which is also what the runtime's own stack traces print. Returns nothing if the method has no such point.
+  // `method` is a MethodDef token (0x06…).
   std::optional<ManagedPlace> find(std::uint32_t method, std::uint32_t il_offset) const;
-  std::size_t bytes() const noexcept { return file_.capacity(); }  // of memory
+  std::size_t bytes() const noexcept { return file_.capacity(); }  // memory in use
 
  private:
   PortablePdb() = default;

@@ -11,15 +11,16 @@
 namespace mixwalk {
 namespace {
 
-// Versions of one function's code: of each tier, and of each loop that was replaced while it ran.
+// The limit for versions of one function's code: one for each tier, and one for each loop that was replaced while it
+// ran.
 constexpr ULONG32 kMaxVersions = 64;
-// Pieces of one version: hot and cold code.
+// The limit for the pieces of one version, which are hot and cold code.
 constexpr ULONG32 kMaxPieces = 4;
-// Entries of one function's map: a few for each line.
+// The numbers of entries of one function's map; a line has a few.
 constexpr ULONG32 kUsualEntries = 256, kMaxEntries = 1 << 16;
 
-// The offset of an address from the beginning of the code, counted as if the pieces were contiguous; nothing: the
-// address is in none of the pieces.
+// Returns the offset of an address from the beginning of the code, counted as if the pieces were contiguous; nothing if
+// the address is in none of the pieces.
 std::optional<std::uint32_t> offset_in(std::span<const clr::CodeInfo> pieces, std::uint64_t ip) {
   std::uint64_t before = 0;
   for (const clr::CodeInfo& piece : pieces) {
@@ -68,7 +69,7 @@ ClrIlSource::Place ClrIlSource::ask(clr::FunctionID function, std::uint64_t ip) 
 bool ClrIlSource::find_offset(clr::FunctionID function, std::uint64_t ip, std::uint32_t& il_offset) {
   std::array<UINT_PTR, kMaxVersions> starts;
   ULONG32 versions = 0;
-  // ReJIT 0: the IL that the file has. Of any other the PDB says nothing.
+  // ReJIT 0 means the IL that is in the file. The PDB says nothing about any other version.
   if (FAILED(info9_->GetNativeCodeStartAddresses(function, 0, kMaxVersions, &versions, starts.data()))) {
     return false;
   }

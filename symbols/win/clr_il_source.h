@@ -10,33 +10,33 @@
 
 namespace mixwalk {
 
-// The places of managed functions in their IL, and their assemblies, from the runtime. Not frozen-safe: it allocates
-// and takes locks of the runtime; nothing may be frozen while it is asked, and no lock held. Answers are cached until
-// it is told to forget them.
+// Finds the places of managed functions in their IL, and their assemblies, from the runtime. Not frozen-safe: it
+// allocates and takes locks of the runtime, so nothing may be frozen while it is asked, and the caller may hold no
+// lock. Answers are cached until forget_code() or clear() is called.
 class ClrIlSource {
  public:
-  // Neither is owned; `info9` may be null (.NET Framework): nothing is known then.
+  // Neither is owned. `info9` may be null (.NET Framework); then no place is known.
   ClrIlSource(clr::ICorProfilerInfo3* info, clr::ICorProfilerInfo9* info9) : info_(info), info9_(info9) {}
 
   struct Place {
-    std::int32_t assembly = -1;  // its place in assemblies(); -1: nothing is known
+    std::int32_t assembly = -1;  // its index in assemblies(); -1 if nothing is known
     clr::Token method = 0;
     std::uint32_t offset = 0;  // bytes
   };
-  // `ip`: inside an instruction (CodeAddress::lookup()) of this function, which has metadata.
+  // `ip` lies inside an instruction (CodeAddress::lookup()) of this function, which has metadata.
   const Place& find(clr::FunctionID function, std::uint64_t ip);
-  // What is known of it without asking the runtime. Null: nothing.
+  // Returns what is known of the address without asking the runtime; null if nothing is known.
   const Place* known(std::uint64_t ip) const;
 
-  // Addresses and ids may be used again: a module has gone.
+  // Called when a module was unloaded, because addresses and ids may then be used again.
   void forget_code();
-  // All assemblies as well.
+  // Forgets all assemblies as well.
   void clear();
-  // Every one that was met since clear().
+  // All assemblies that were met since clear().
   std::span<const Assembly> assemblies() const noexcept { return assemblies_; }
 
  private:
-  // An assembly's code of this many places is more than any stack has, and takes some MiB.
+  // The maximum number of remembered places: more than any stack has, and some MiB.
   static constexpr std::size_t kMaxPlaces = 1 << 16;
 
   Place ask(clr::FunctionID function, std::uint64_t ip);
@@ -46,10 +46,10 @@ class ClrIlSource {
 
   clr::ICorProfilerInfo3* info_;
   clr::ICorProfilerInfo9* info9_;
-  std::unordered_map<std::uint64_t, Place> places_;  // by their addresses
+  std::unordered_map<std::uint64_t, Place> places_;  // by address
   std::unordered_map<clr::ModuleID, std::int32_t> modules_;
   std::vector<Assembly> assemblies_;
-  std::vector<IlToNative> map_;  // of the function that is asked about
+  std::vector<IlToNative> map_;  // of the last function that was looked up
 };
 
 }  // namespace mixwalk

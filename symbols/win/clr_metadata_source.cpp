@@ -12,7 +12,7 @@ namespace mixwalk {
 namespace {
 
 constexpr ULONG32 kMaxArguments = 64;
-// An array of arrays, a generic of generics: real ones are nested a handful deep.
+// The limit for nested types: an array of arrays, a generic of generics. Real types are nested a handful deep.
 constexpr int kMaxDepth = 16;
 constexpr ULONG kNameUnits = 1024;
 
@@ -23,7 +23,7 @@ std::string unknown_method(clr::FunctionID function) {
   return text;
 }
 
-// The name of an array's element of a primitive kind (ELEMENT_TYPE_*), which has no ClassID.
+// Returns the name of an array's element of a primitive kind (ELEMENT_TYPE_*), which has no ClassID.
 std::string primitive_name(DWORD kind) {
   const std::byte signature[] = {std::byte{0}, std::byte{1}, std::byte{1},
                                  static_cast<std::byte>(kind)};
@@ -95,7 +95,7 @@ ManagedName ClrMetadataSource::resolve(clr::FunctionID function) {
   const std::vector<std::string> method_arguments = class_names(arguments, 0);
   name.text = with_arguments(metadata.type_name(method.type), type_arguments);
   if (!name.text.empty()) name.text += '.';
-  // A method's name has no arity: what looks like one belongs to it.
+  // A method's name has no arity: a suffix that looks like an arity is a part of the name.
   name.text += method.name + with_arguments({}, method_arguments);
   name.text += format_parameters(method.signature, metadata, {type_arguments, method_arguments})
                    .value_or("(?)");

@@ -7,11 +7,11 @@
 namespace mixwalk {
 namespace {
 
-// More methods than any module declares, except for the interop assemblies of the largest type libraries. An unload of
-// a module waits while they are read.
+// The limit for methods of a module. No module declares more, except for the interop assemblies of the largest type
+// libraries. While the methods are read, an unload of the module waits.
 constexpr std::size_t kMaxMethods = 1 << 14;
-// How often the methods of a module are read: this many times, and once more after each kReadMs. Otherwise stacks with
-// unknown words would cost too much.
+// The limit for how often the methods of a module are read: this many times, and once more after each kReadMs. Without
+// a limit, stacks with unknown words would cost too much.
 constexpr unsigned kMaxReads = 16;
 constexpr ULONGLONG kReadMs = 100;
 
@@ -29,7 +29,7 @@ const ClrStubTargets::Target* ClrStubTargets::known(clr::ModuleID module, Kind k
 const ClrStubTargets::Target& ClrStubTargets::find(clr::ModuleID module, Kind kind, clr::FunctionID callee) {
   auto& [targets, reads, read_ms] = modules_[module].of_kind[static_cast<std::size_t>(kind)];
   if (const auto target = targets.find(callee); target != targets.end()) return target->second;
-  // The program may have used the method for the first time since they were read.
+  // The program may have used the method for the first time since the methods were read.
   const ULONGLONG now = GetTickCount64();
   if (now - read_ms >= kReadMs) {
     read_ms = now;
@@ -49,7 +49,7 @@ void ClrStubTargets::read(clr::ModuleID module, Kind kind,
                                                                 : metadata.com_methods(kMaxMethods);
   for (const clr::Token method : methods) {
     clr::FunctionID function = 0;
-    // Refused where the runtime has made nothing of it yet: then no stub leads there.
+    // The runtime refuses if it has made nothing from the method yet; in that case no stub leads to the method.
     if (FAILED(info_->GetFunctionFromToken(module, method, &function)) || function == 0) continue;
     const auto known = targets.find(function);
     if (known != targets.end() && (known->second.function != 0 || !known->second.import.empty())) continue;

@@ -9,9 +9,9 @@
 
 namespace mixwalk {
 
-// What the stubs of the runtime lead to, from the metadata of their modules. Not frozen-safe: it allocates and takes
-// locks of the runtime; nothing may be frozen while it is asked, and no lock held. Answers are cached until it is told
-// to forget them.
+// Finds the methods to which the stubs of the runtime lead, from the metadata of their modules. Not frozen-safe: it
+// allocates and takes locks of the runtime; nothing may be frozen while it is asked, and no lock held. Answers are
+// cached until it is told to forget them.
 //
 // The method is identified by a word of a stack (stub_callees.h), which may be anything. That word is never passed to
 // the runtime: it counts only if it is the FunctionID of one of the module's methods to which such a stub can lead, and
@@ -25,25 +25,26 @@ class ClrStubTargets {
     com,      // methods of interfaces that were imported (TypeAttributes.Import, II.23.1.15)
   };
   struct Target {
-    std::string import;             // of a P/Invoke: "orders!wait_for_reply", UTF-8, as the program declares it
-    clr::FunctionID function = 0;   // of a COM call: the interface's method. 0 with no import: not known
+    std::string import;             // for a P/Invoke: "orders!wait_for_reply", UTF-8, as the program declares it
+    clr::FunctionID function = 0;   // for a COM call: the interface's method. If this is 0 and there is no import, the
+                                    // target is not known
   };
-  // Of a stub of this module.
+  // Returns the target of a stub of this module.
   const Target& find(clr::ModuleID module, Kind kind, clr::FunctionID callee);
-  // What is known of it without asking the runtime. Null: nothing.
+  // Returns what is known of the target without asking the runtime; null if nothing is known.
   const Target* known(clr::ModuleID module, Kind kind, clr::FunctionID callee) const;
 
   void forget_module(clr::ModuleID module) { modules_.erase(module); }
   void forget() { modules_.clear(); }
 
  private:
-  // Words of stacks that were no FunctionID are remembered as well.
+  // Also counts words of stacks that were not a FunctionID, because these are remembered as well.
   static constexpr std::size_t kMaxTargets = 1 << 14;
 
   struct OfKind {
     std::unordered_map<clr::FunctionID, Target> targets;
-    unsigned reads = 0;     // that count
-    ULONGLONG read_ms = 0;  // GetTickCount64 when one of them stopped to count
+    unsigned reads = 0;     // number of recent reads
+    ULONGLONG read_ms = 0;  // GetTickCount64 when one of the reads ceased to count
   };
   struct Module {
     OfKind of_kind[2];

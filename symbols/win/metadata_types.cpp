@@ -17,7 +17,7 @@ constexpr DWORD kOpenRead = 0;  // CorOpenFlags ofRead
 
 // MAX_CLASS_NAME of the CLR.
 constexpr ULONG kNameUnits = 1024;
-// A type inside a type inside …; metadata that goes round in circles ends here.
+// The limit for types inside types. It also ends the search in metadata that is circular.
 constexpr int kMaxNesting = 32;
 
 constexpr DWORD kImported = 0x1000;  // TypeAttributes.Import, ECMA-335 II.23.1.15
@@ -102,7 +102,7 @@ std::vector<clr::Token> ModuleMetadata::imported_methods(std::size_t most) const
   ULONG row_bytes = 0, rows = 0, columns = 0, key = 0;
   if (FAILED(tables->GetTableInfo(kImplMap, &row_bytes, &rows, &columns, &key, nullptr))) return methods;
   for (ULONG row = 1; row <= rows && methods.size() < most; ++row) {
-    ULONG member = 0;  // a Field, by the standard, or a MethodDef
+    ULONG member = 0;  // a MethodDef; by the standard it may also be a Field
     if (FAILED(tables->GetColumn(kImplMap, kMemberForwarded, row, &member))) continue;
     if ((member & kTableMask) == kMethodDef) methods.push_back(member);
   }

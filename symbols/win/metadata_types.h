@@ -19,35 +19,36 @@ namespace mixwalk {
 // The metadata of one module of the runtime (IMetaDataImport). Not frozen-safe.
 class ModuleMetadata final : public TypeNames {
  public:
-  // Empty (every answer too) where the module has none.
+  // If the module has no metadata, this object and every answer are empty.
   ModuleMetadata(clr::ICorProfilerInfo3& info, clr::ModuleID module);
-  // The metadata of an object that has it beside other interfaces: a module of the runtime's debugging library.
+  // Takes the metadata of an object that has it besides other interfaces: a module of the runtime's debugging library.
   explicit ModuleMetadata(IUnknown& module);
 
   struct Method {
     std::string name;
     clr::Token type = 0;                   // TypeDef of the declaring type
-    std::span<const std::byte> signature;  // lives as long as this object
+    std::span<const std::byte> signature;  // valid as long as this object
   };
-  // False: no such method.
+  // Returns false if there is no such method.
   bool method(clr::Token token, Method& method) const;
 
   std::string type_name(std::uint32_t token) const override;
-  // UTF-8; empty: no such field.
+  // Returns the name in UTF-8; empty if there is no such field.
   std::string field_name(clr::Token token) const;
 
   // The methods with a row in the ImplMap table, and the methods of imported COM interfaces; no more than `most`.
   std::vector<clr::Token> imported_methods(std::size_t most) const;
   std::vector<clr::Token> com_methods(std::size_t most) const;
-  // Whether com_methods() would list it.
+  // Whether com_methods() would list the method.
   bool is_com_method(clr::Token method) const;
-  // "library!entry", UTF-8, as a method with such a row declares them. Empty: it has none.
+  // Returns "library!entry", UTF-8, as a method with a row in ImplMap declares them; empty if the method has no such
+  // row.
   std::string import_of(clr::Token method) const;
 
-  // Which build it is (ECMA-335 II.22.30). False: not known.
+  // Reads which build the module is (ECMA-335 II.22.30). Returns false if that is not known.
   bool mvid(std::array<std::byte, 16>& mvid) const;
-  // The value of an attribute of the assembly (II.23.3), by its type's full name; valid as long as this object. Empty:
-  // the assembly has no such attribute.
+  // Returns the value of an attribute of the assembly (II.23.3), by its type's full name; valid as long as this object.
+  // The result is empty if the assembly has no such attribute.
   std::span<const std::byte> assembly_attribute(const wchar_t* type) const;
 
  private:

@@ -1,8 +1,8 @@
 #pragma once
 
-// The CLR profiling API, as far as mixwalk uses it. mingw-w64 ships no corprof.h, so these are the public interfaces in
-// the order of their vtables (corprof.idl). A method that mixwalk does not call is a placeholder: its parameter list is
-// left out, and calling it would be wrong.
+// The part of the CLR profiling API that mixwalk uses. mingw-w64 ships no corprof.h, so these are the public interfaces
+// in the order of their vtables (corprof.idl). A method that mixwalk does not call is a placeholder: its parameter list
+// is left out, and calling it would be wrong.
 
 #include <unknwn.h>
 #include <windows.h>
@@ -38,10 +38,10 @@ inline constexpr DWORD kMonitorModuleLoads = 0x00000004;
 inline constexpr DWORD kMonitorExceptions = 0x00000040;
 inline constexpr DWORD kMonitorObjectAllocated = 0x00000100;
 inline constexpr DWORD kMonitorThreads = 0x00000200;
-// Only while the runtime starts; it cannot detach a profiler that asked for it.
+// Can be set only while the runtime starts; the runtime cannot detach a profiler that has set it.
 inline constexpr DWORD kEnableObjectAllocated = 0x00800000;
 inline constexpr DWORD kEnableStackSnapshot = 0x10000000;
-// COR_PRF_HIGH_MONITOR: DynamicMethodUnloaded. May be asked for after an attach as well.
+// COR_PRF_HIGH_MONITOR: DynamicMethodUnloaded. Can also be set after an attach.
 inline constexpr DWORD kHighMonitorDynamicUnloads = 0x00000004;
 
 // HRESULTs of corerror.h that a walk or an attach meets.
@@ -49,8 +49,8 @@ inline constexpr HRESULT kNotCompiled = static_cast<HRESULT>(0x80131350);
 inline constexpr HRESULT kSnapshotInvalidThread = static_cast<HRESULT>(0x8013135E);
 inline constexpr HRESULT kSnapshotAborted = static_cast<HRESULT>(0x80131361);
 
-// Called once per managed frame, and once per run of native frames with function = 0. Returning
-// S_FALSE ends the walk. `context` is a CONTEXT where kSnapshotRegisterContext was asked for.
+// Called once per managed frame, and once per run of native frames with function = 0. If it returns S_FALSE, the walk
+// ends. `context` is a CONTEXT if kSnapshotRegisterContext was set.
 using StackSnapshotCallback = HRESULT(STDMETHODCALLTYPE*)(FunctionID function, UINT_PTR ip,
                                                           FrameInfo frame, ULONG32 context_size,
                                                           BYTE context[], void* client_data);
@@ -63,12 +63,12 @@ struct ICorProfilerInfo : IUnknown {
   MIXWALK_UNUSED_SLOT(GetCodeInfo);
   virtual HRESULT STDMETHODCALLTYPE GetEventMask(DWORD* events) = 0;
   virtual HRESULT STDMETHODCALLTYPE GetFunctionFromIP(const BYTE* ip, FunctionID* function) = 0;
-  // For a method that is neither generic nor of a generic type. An error where the runtime has not loaded it yet.
+  // For a method that is neither generic nor of a generic type. Returns an error if the runtime has not loaded it yet.
   virtual HRESULT STDMETHODCALLTYPE GetFunctionFromToken(ModuleID module, Token method,
                                                          FunctionID* function) = 0;
   virtual HRESULT STDMETHODCALLTYPE GetHandleFromThread(ThreadID thread, HANDLE* handle) = 0;
   MIXWALK_UNUSED_SLOT(GetObjectSize);
-  // S_OK for an array class, S_FALSE for any other.
+  // Returns S_OK for an array class, S_FALSE for any other class.
   virtual HRESULT STDMETHODCALLTYPE IsArrayClass(ClassID type, DWORD* element_kind,
                                                  ClassID* element, ULONG* rank) = 0;
   virtual HRESULT STDMETHODCALLTYPE GetThreadInfo(ThreadID thread, DWORD* os_thread) = 0;
@@ -168,7 +168,7 @@ struct ICorProfilerThreadEnum : IUnknown {
 
 struct ICorProfilerInfo4 : ICorProfilerInfo3 {
   virtual HRESULT STDMETHODCALLTYPE EnumThreads(ICorProfilerThreadEnum** threads) = 0;
-  // Prepares the calling thread for calls while another thread is suspended: what the CLR keeps per thread is allocated
+  // Prepares the calling thread for calls while another thread is suspended: the CLR allocates its data for the thread
   // here and not during a freeze.
   virtual HRESULT STDMETHODCALLTYPE InitializeCurrentThread() = 0;
   MIXWALK_UNUSED_SLOT(RequestReJIT);
@@ -196,7 +196,7 @@ struct ICorProfilerInfo7 : ICorProfilerInfo6 {
   MIXWALK_UNUSED_SLOT(ReadInMemorySymbols);
 };
 
-// .NET Core 2.1 and later, .NET Framework 4.7.2 has it too but not for every stub.
+// .NET Core 2.1 and later. .NET Framework 4.7.2 has it too, but not for every stub.
 struct ICorProfilerInfo8 : ICorProfilerInfo7 {
   virtual HRESULT STDMETHODCALLTYPE IsFunctionDynamic(FunctionID function, BOOL* dynamic) = 0;
   // Like GetFunctionFromIP, but also for IL stubs and dynamic methods. `rejit` may be null: the runtime then leaves out
@@ -216,11 +216,11 @@ struct ICorProfilerInfo8 : ICorProfilerInfo7 {
 // function's code, and in .NET 8 and later GetILToNativeMapping2 looks up the version of the IL and then uses another
 // variable, which it has not set. (Found by reading proftoeeinterfaceimpl.cpp.)
 struct ICorProfilerInfo9 : ICorProfilerInfo8 {
-  // For all versions of the function's code: the tiers of the JIT, and ReadyToRun.
+  // Covers all versions of the function's code: the tiers of the JIT, and ReadyToRun.
   virtual HRESULT STDMETHODCALLTYPE GetNativeCodeStartAddresses(FunctionID function, ReJITID rejit,
                                                                 ULONG32 capacity, ULONG32* count,
                                                                 UINT_PTR starts[]) = 0;
-  // Where the runtime was started without its debugger (DOTNET_EnableDiagnostics_Debugger=0) it fails.
+  // Fails if the runtime was started without its debugger (DOTNET_EnableDiagnostics_Debugger=0).
   virtual HRESULT STDMETHODCALLTYPE GetILToNativeMapping3(UINT_PTR start, ULONG32 capacity,
                                                           ULONG32* count, IlToNative map[]) = 0;
   virtual HRESULT STDMETHODCALLTYPE GetCodeInfo4(UINT_PTR start, ULONG32 capacity, ULONG32* count,

@@ -25,8 +25,8 @@ constexpr double kMemoryMiB = 200;
 constexpr DWORD kProgramMs = 300'000;
 
 struct Run {
-  double ms = 0;          // from its start to its end
-  double memory_mib = 0;  // at its most
+  double ms = 0;          // from the program's start to its end
+  double memory_mib = 0;  // the maximum
   std::string out;
 };
 
@@ -36,7 +36,7 @@ Run run(const std::vector<std::string>& arguments) {
   ChildProcess program(arguments);
   Run result;
   std::atomic<bool> ended{false};
-  // Wine says nothing of a process that has ended.
+  // Wine gives no information about a process that has ended, so the memory is read while the program runs.
   std::thread watcher([&] {
     PROCESS_MEMORY_COUNTERS memory{};
     for (; !ended; Sleep(5)) {
@@ -60,11 +60,12 @@ std::size_t frames_of(const Json& dump) {
 
 }  // namespace
 
-// The time that mixwalk needs for all stacks of a dump file, native and managed, with names and locks; and the time
-// that ClrMD, Microsoft's library for dumps, needs for the managed frames alone. ClrMD's time begins in its program's
-// Main; from mixwalk's time that of `mixwalk --version` in the same round is subtracted, so that neither includes the
-// start of its program. Both are told where the debugging library is, so that neither looks for it nor checks its
-// signature. The file is in the system's cache: the first run of each is not counted.
+// Measures the time that mixwalk needs for all stacks of a dump file, native and managed, with names and locks, and the
+// time that ClrMD, Microsoft's library for dumps, needs for the managed frames alone. ClrMD's time begins in its
+// program's Main. From mixwalk's time, the time of `mixwalk --version` in the same round is subtracted, so that neither
+// time includes the start of the program. Both programs are told where the debugging library is, so that neither looks
+// for it nor checks its signature. The file is in the system's cache, because the first run of each program is not
+// counted.
 void show_dump_files(const Options& options) {
   const std::string path = temporary_file("bench.dmp");
   {

@@ -11,18 +11,18 @@
 namespace mixwalk::bench {
 namespace {
 
-// Medians of the same run, from the issue.
+// The limit for a ratio of medians of the same run, from the issue.
 constexpr double kSnapshotOverSeeded = 1.05;
 constexpr double kCopyOverFloor = 1.15;
 constexpr double kAutoOverSeededInRuntime = 0.60;
 constexpr double kAtOnceOverFloors = 1.2;
 constexpr double kFillUs = 0.25;
-constexpr char kInRuntime[] = "managed";  // threads that wait in the runtime: the fixture's name for them
+constexpr char kInRuntime[] = "managed";  // the fixture's name for threads that wait in the runtime
 
 constexpr const char* kWays[] = {kFloor,        kSeeded,         kSeededCanary, kSnapshotNever,
                                  kSnapshotRisk, kSnapshotAlways, kCopy, kAuto};
 
-using Frozen = std::map<std::string, std::map<std::string, std::vector<double>>>;  // kind, way: us
+using Frozen = std::map<std::string, std::map<std::string, std::vector<double>>>;  // by kind and way, in us
 
 Rows measure(const std::vector<std::string>& options, int rounds) {
   const std::string file = rows_file();
@@ -44,7 +44,7 @@ Frozen frozen_times(Rows& rows) {
   return times;
 }
 
-// Frames, of those that DoStackSnapshot walked.
+// The median number of frames that DoStackSnapshot walked.
 double depth_of(Rows& rows, const std::string& kind) {
   std::vector<double> frames;
   for (const auto& row : rows["merge"]) {
@@ -66,7 +66,7 @@ void show_parts(Rows& rows, const std::string& kind) {
   std::printf("\n");
 }
 
-// `judged`: there are samples enough to be held against the targets.
+// `judged` says that there are enough samples to compare them with the targets.
 void show_ways(Rows& rows, bool judged) {
   for (auto& [kind, ways] : frozen_times(rows)) {
     const double floor = median(ways[kFloor]), seeded = median(ways[kSeeded]);
@@ -77,7 +77,7 @@ void show_ways(Rows& rows, bool judged) {
                 "x managed-only");
     for (const char* way : kWays) {
       if (ways[way].empty()) {
-        // A canary may fail each of a handful of samples on a busy machine.
+        // On a busy machine a canary may fail for each sample if there are only a handful.
         if (judged) throw std::runtime_error(std::string("no sample by ") + way);
         std::printf("  %-20s %10s\n", way, "no sample");
         continue;
@@ -100,7 +100,7 @@ void show_ways(Rows& rows, bool judged) {
   }
 }
 
-// Filling is the work of merge for frames that are not managed, apart from its questions to the CLR.
+// Filling is the work of merge for frames that are not managed, without its questions to the CLR.
 void show_merge(Rows& rows) {
   double merge = 0, rewrite = 0, frames = 0, unmanaged = 0;
   for (const auto& row : rows["merge"]) {
@@ -110,7 +110,7 @@ void show_merge(Rows& rows) {
     unmanaged += std::stod(row[4]);
   }
   double ask = 0, asked = 0;
-  std::vector<double> image, dynamic;  // of one sample, us a step
+  std::vector<double> image, dynamic;  // of one sample, in us per step
   for (const auto& row : rows["step"]) {
     if (row[1] != "0") image.push_back(us(row[0]) / std::stod(row[1]));
     if (row[3] != "0") dynamic.push_back(us(row[2]) / std::stod(row[3]));
@@ -139,11 +139,12 @@ void show_frozen_times(const Options& options) {
   Rows rows = measure({"--native", "8", "--managed", "8"}, options.quick ? 3 : 400);
   show_ways(rows, true);
   show_merge(rows);
-  // No more threads than processors: otherwise the time of a thread would mostly be its wait for a processor.
+  // There are no more threads than processors, because otherwise the time of a thread would mostly be its wait for a
+  // processor.
   Rows working = measure({"--work", "2"}, options.quick ? 3 : 400);
   show_ways(working, true);
   if (options.quick) return;
-  // And far more: the floor says how much of a sample is that wait.
+  // Here there are far more threads than processors. The floor shows how much of a sample is the wait for a processor.
   Rows crowded = measure({"--work", "20"}, 2);
   show_ways(crowded, false);
 }

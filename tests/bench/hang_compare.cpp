@@ -1,4 +1,4 @@
-// What a comparison of dumps costs: tests/bench/hang. By hand; no test runs it.
+// Measures what a comparison of dumps costs: tests/bench/hang. It is started by hand; no test runs it.
 // usage: hang_compare [THREADS [DUMPS [ROUNDS]]]    1,000 threads, 3 dumps, 20 rounds
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 namespace mixwalk::bench {
 namespace {
 
-// A busy service: one in ten threads waits for a lock of the thread before it, some are in native code, some are idle,
-// and some moved. Each has 40 frames, as a request of ASP.NET has.
+// Makes dumps of a busy service: one in ten threads waits for a lock of the thread before it, some are in native code,
+// some are idle, and some moved. Each thread has 40 frames, as a request of ASP.NET has.
 std::vector<Snapshot> dumps_of(std::uint32_t threads, std::uint32_t dumps) {
   std::vector<Snapshot> out;
   for (std::uint32_t d = 0; d < dumps; ++d) {
@@ -43,7 +43,8 @@ std::vector<Snapshot> dumps_of(std::uint32_t threads, std::uint32_t dumps) {
   return out;
 }
 
-// Processor time: one thread does all of the work. The wall clock would also count other work on the machine.
+// Processor time is used because one thread does all of the work. The wall clock would also count other work on the
+// machine.
 double cpu_ms() { return 1000.0 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 int run(std::uint32_t threads, std::uint32_t dumps, int rounds) {

@@ -1,4 +1,4 @@
-// What mixwalk costs, beside its peers and the floor, in one run: tests/bench/run.
+// Measures what mixwalk costs, in one run with its peers and the floor: tests/bench/run.
 // usage: mixwalk_bench [--quick] [SECTION…]     frozen scaling symbols phases throughput dump-files
 
 #include <cstdio>

@@ -7,7 +7,7 @@ namespace mixwalk::bench {
 inline constexpr char kFileVariable[] = "MIXWALK_BENCH_FILE";
 inline constexpr char kRoundsVariable[] = "MIXWALK_BENCH_ROUNDS";
 
-// The rows, words with a space between:
+// The rows are words with a space between them:
 //   freeze WAY KIND NS FRAMES      one freeze; KIND: the first word of the thread's name
 //   part PART KIND NS              a part of one freeze by snapshot, timed in samples of their own
 //   merge KIND NS REWRITE_NS FRAMES UNMANAGED     one merge of one sample, and what it found

@@ -9,16 +9,16 @@
 
 namespace mixwalk::bench {
 
-// How long one visit of the bench may take.
+// The time limit for one visit of the bench.
 inline constexpr std::uint32_t kVisitMs = 300'000;
 
 struct Options {
-  bool quick = false;             // whether it runs at all, not what it says
-  std::vector<std::string> only;  // sections; empty: all
+  bool quick = false;             // checks only whether everything runs; the results do not matter
+  std::vector<std::string> only;  // sections; all sections if empty
   bool wants(const std::string& section) const;
 };
 
-// bench.exe (fixtures/README.md), started; throws where it does not come up.
+// bench.exe (fixtures/README.md), started. The constructor throws if the program does not get ready.
 class Program {
  public:
   explicit Program(const std::vector<std::string>& options);
@@ -26,11 +26,11 @@ class Program {
 
   std::uint32_t id() const noexcept { return child_.id(); }
   bool running() const { return child_.running(); }
-  // Units of work since the call before, a second. The first call gives nothing of use.
+  // Returns the units of work per second since the call before. The result of the first call has no meaning.
   double rate();
-  // CPU time of the whole process, at the last rate(). (Wine 8 tells a process only its own times.)
+  // The CPU time of the whole process at the last rate(). (Wine 8 gives a process only its own times.)
   double cpu_seconds() const noexcept { return cpu_ns_ / 1e9; }
-  // Nobody works until the next rate().
+  // The program's threads rest until the next rate().
   void rest();
 
  private:
@@ -41,10 +41,10 @@ class Program {
 // The output of mixwalk_bench.dll (measurements.h): for each first word, the rest of each row.
 using Rows = std::map<std::string, std::vector<std::vector<std::string>>>;
 Rows read_rows(const std::string& file);
-// The file that programs started from now on name to the DLL.
+// The file that the environment of programs started from now on names to the DLL.
 std::string rows_file();
 
-// The sections of the table. Each prints itself.
+// The sections of the table. Each function prints its section.
 void show_frozen_times(const Options& options);
 void show_scaling(const Options& options);
 void show_symbolising(const Options& options);

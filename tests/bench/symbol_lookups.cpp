@@ -1,7 +1,7 @@
-// What names cost: look-ups by DWARF, beside one llvm-symbolizer that is fed the same addresses. Run by
-// tests/bench/symbols; natively, since llvm-symbolizer is.
-// usage: symbol_lookups ADDRESSES IMAGE…          look-ups, beside llvm-symbolizer
-//        symbol_lookups --index IMAGE…            reads all of the debug information, one image a process
+// Measures what names cost: look-ups by DWARF, compared with one llvm-symbolizer that gets the same addresses.
+// tests/bench/symbols runs it natively, because llvm-symbolizer is a native program.
+// usage: symbol_lookups ADDRESSES IMAGE…          look-ups, compared with llvm-symbolizer
+//        symbol_lookups --index IMAGE…            reads all of the debug information, one process per image
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -23,8 +23,8 @@ namespace {
 
 constexpr double kMiB = 1024 * 1024;
 
-// CPU time of this process, or of its children that have ended, both in the program and in the system. The wall clock
-// would also count other work on the machine.
+// The CPU time of this process, or of its children that have ended, both in the program and in the system. The wall
+// clock would also count other work on the machine.
 double cpu_seconds(int who) {
   rusage usage{};
   getrusage(who, &usage);
@@ -48,7 +48,7 @@ DwarfSymbols open(const std::shared_ptr<const ImageFile>& image) {
   return symbols;
 }
 
-// Everything from the file to the text of each frame, as llvm-symbolizer writes it.
+// Measures everything from reading the file to the text of each frame, as llvm-symbolizer writes it.
 double our_seconds(const std::string& path, const std::vector<std::uint32_t>& rvas, std::size_t& named) {
   const double begun = cpu_seconds(RUSAGE_SELF);
   const auto image = read_image(path);
@@ -104,7 +104,7 @@ void show_lookups(std::size_t count, const std::string& path) {
               100.0 * static_cast<double>(named) / static_cast<double>(rvas.size()));
 }
 
-// In a process of its own, for the peak of its memory.
+// Runs in a process of its own, to measure the peak of its memory.
 void show_index(const std::string& path) {
   std::fflush(stdout);
   const pid_t child = fork();

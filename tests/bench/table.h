@@ -10,14 +10,14 @@ struct Summary {
   std::size_t count = 0;
   double median = 0, p99 = 0, mean = 0;
 };
-// Of no values: zeros.
+// If there are no values, the summary is zeros.
 Summary summarise(std::vector<double> values);
 
 double median(std::vector<double> values);
 
-// One line, and PASS or MISS. A ratio that could not be measured (0 of anything) is a MISS.
+// Prints one line that ends with PASS or MISS. A ratio that could not be measured (0 of anything) is a MISS.
 void show_target(const std::string& what, double value, double limit, const char* unit = "");
-// How many of the lines above said MISS.
+// Returns how many of the lines printed so far were a MISS.
 int misses();
 
 }  // namespace mixwalk::bench

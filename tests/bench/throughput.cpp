@@ -23,26 +23,27 @@ namespace {
 constexpr double kLoss = 3;  // per cent, from the issue
 constexpr int kThreads = 20;
 constexpr DWORD kStartMs = 60'000;
-constexpr DWORD kSpareMs = 1500;  // a recording is told when it begins, not when the work does
+constexpr DWORD kSpareMs = 1500;  // a recording reports its begin, but not when its work begins
 
-// One stretch of time under one profiler, or none.
+// One stretch of time under one profiler, or under none.
 struct Stretch {
   double rate = 0;     // units of work a second
-  double per_cpu = 0;  // units of work a second of the program's CPU time, its profiler's included
-  double samples = 0;  // a second, all threads together
-  double bytes = 0;    // a sample, on the disk
+  double per_cpu = 0;  // units of work per second of the program's CPU time, which includes its profiler's
+  double samples = 0;  // per second, all threads together
+  double bytes = 0;    // per sample, on the disk
 };
 
 constexpr DWORD kSettleMs = 500;
 
-// 100 ns since 1601.
+// Returns the time in units of 100 ns since 1601.
 std::uint64_t system_time() {
   FILETIME time;
   GetSystemTimeAsFileTime(&time);
   return std::uint64_t{time.dwHighDateTime} << 32 | time.dwLowDateTime;
 }
 
-// `taken`: how many samples the profiler has taken so far; null: there is no profiler, or the number is known later.
+// `taken` is the number of samples that the profiler has taken so far. It is null if there is no profiler, or if the
+// number is known only later.
 Stretch watch(Program& program, DWORD ms, const std::atomic<std::uint64_t>* taken = nullptr) {
   program.rate();
   Sleep(kSettleMs);
@@ -54,14 +55,15 @@ Stretch watch(Program& program, DWORD ms, const std::atomic<std::uint64_t>* take
   Stretch stretch{program.rate()};
   stretch.samples = static_cast<double>(samples) * 1000 / ms;
   stretch.per_cpu = stretch.rate * ms / 1000 / (program.cpu_seconds() - cpu);
-  // Profilers are started and ended while the threads rest: on a busy machine that takes many seconds.
+  // Profilers are started and ended while the threads rest, because on a busy machine this takes many seconds if the
+  // threads work.
   program.rest();
   return stretch;
 }
 
 Stretch watch_nobody(Program& program, DWORD ms) { return watch(program, ms); }
 
-// Until there are some: they come once samples are taken.
+// Waits until the file has bytes, which come once samples are taken.
 void wait_for_bytes(const std::string& path) {
   for (const ULONGLONG end = GetTickCount64() + kStartMs; bytes_of(path).empty();) {
     if (GetTickCount64() >= end) throw std::runtime_error("nothing is recorded");
@@ -129,7 +131,7 @@ std::uint64_t cpu_time_of(HANDLE thread) {
   return value(kernel) + value(user);
 }
 
-// The threads of a process, those that used most of the processor in the last half second first.
+// Returns threads of a process; those that used most of the processor in the last half second come first.
 std::vector<UniqueHandle> busiest_threads(DWORD process_id, std::size_t count) {
   const UniqueHandle snapshot(CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0));
   std::vector<std::pair<std::uint64_t, UniqueHandle>> threads;
@@ -155,7 +157,7 @@ std::vector<UniqueHandle> busiest_threads(DWORD process_id, std::size_t count) {
 // The time that the system alone takes for the registers of all threads at once, again and again without a pause, with
 // no part of mixwalk in the program. A profiler that suspends threads needs these calls for each sample.
 Stretch watch_registers(Program& program, DWORD ms) {
-  program.rate();  // they work
+  program.rate();  // the threads work from now on
   std::atomic<bool> stop{false};
   std::atomic<std::uint64_t> taken{0};
   const std::vector<UniqueHandle> threads = busiest_threads(program.id(), kThreads);
@@ -190,7 +192,8 @@ double median_of(const Watcher& watcher, double Stretch::*value) {
   return median(std::move(values));
 }
 
-// Per cent of the part without a profiler in the same round: the machine's other work changes.
+// In per cent of the part without a profiler in the same round, because the machine's other work changes between
+// rounds.
 double loss_of(const Watcher (&watchers)[kWatchers], int which, double Stretch::*value) {
   std::vector<double> losses;
   for (std::size_t round = 0; round < watchers[which].stretches.size(); ++round) {
@@ -211,8 +214,8 @@ void judge(const Watcher (&watchers)[kWatchers], const std::string& what, double
               kLoss, " %");
 }
 
-// `interval`: the sampling interval for EventPipe, in the form of the runtime's configuration (milliseconds,
-// hexadecimal); null: its default.
+// `interval` is the sampling interval for EventPipe, in the form of the runtime's configuration (milliseconds,
+// hexadecimal); null means the default.
 void compare(const Options& options, const char* work, std::vector<std::string> program_options,
              const char* interval, const char* asked) {
   SetEnvironmentVariableA("DOTNET_EventPipeThreadSamplingRate", interval);
@@ -246,7 +249,7 @@ void compare(const Options& options, const char* work, std::vector<std::string> 
     const Watcher& watcher = watchers[i];
     const double samples = median_of(watcher, &Stretch::samples);
     const double rate = median_of(watcher, &Stretch::rate);
-    // The CPU time that the same work took more.
+    // How much more CPU time the same work took.
     const double more = rate / median_of(watcher, &Stretch::per_cpu) - rate / unwatched;
     cost[i] = samples == 0 ? 0 : more * 1e6 / samples;
     std::printf("  %-15s %10.0f %8.1f %14.1f %11.0f %14.1f %14.1f\n", watcher.name, rate,
@@ -254,8 +257,8 @@ void compare(const Options& options, const char* work, std::vector<std::string> 
                 samples, cost[i], median_of(watcher, &Stretch::bytes));
   }
   std::printf("  (what \"nobody\" and \"nobody again\" lose is the noise of this run)\n");
-  // Units per second say little on a machine whose processors other programs use, too; units per second of the
-  // program's own CPU time do not depend on them.
+  // Units per second say little on a machine on which other programs also use the processors. Units per second of the
+  // program's own CPU time do not depend on other programs.
   judge(watchers, "loss", &Stretch::rate);
   judge(watchers, "loss per CPU", &Stretch::per_cpu);
   const double wall = median_of(watchers[kWall], &Stretch::samples);

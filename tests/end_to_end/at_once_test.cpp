@@ -53,7 +53,7 @@ TEST_F(AtOnce, TheStacksAreThoseOfADump) {
   TargetSession session = attach_to(hang_->id());
   const Snapshot turn = dump_named(session, {.engine = Engine::snapshot});
   const Snapshot once = dump_named(session, kAtOnce);
-  // A second one, where a thread of the runtime has just started.
+  // There may be a second moment, if a thread of the runtime has just started.
   ASSERT_GE(once.moments.size(), 1u);
   EXPECT_GT(once.moments[0].frozen_ns, 0u);
   EXPECT_TRUE(turn.moments.empty());
@@ -74,7 +74,7 @@ TEST_F(AtOnce, TheStacksAreThoseOfADump) {
   expect_unharmed();
 }
 
-// Of `--many 200`.
+// For the threads of `--many 200`.
 void expect_two_hundred_of_one_moment(const Snapshot& snapshot) {
   const auto idle = threads_that_begin(snapshot, "idle ");
   EXPECT_EQ(idle.size(), 200u);
@@ -90,14 +90,14 @@ TEST_F(AtOnce, TwoHundredThreadsOfOneMoment) {
   start({"--many", "200"});
   TargetSession session = attach_to(hang_->id());
   DumpRequest patient = kAtOnce;
-  patient.deadline_ms = 5'000;  // a busy machine is no matter of this test
+  patient.deadline_ms = 5'000;  // so that a busy machine does not make the test fail
   const Snapshot snapshot = dump_named(session, patient);
   expect_two_hundred_of_one_moment(snapshot);
   EXPECT_EQ(session.leave(), "");
   expect_unharmed();
 }
 
-// The deadline passes at once: the missing threads are frozen one by one, and none is lost.
+// The deadline passes immediately, so the missing threads are frozen one by one, and none is lost.
 TEST_F(AtOnce, NoThreadIsLostWhereTheDeadlineIsTooShort) {
   start({"--many", "200"});
   TargetSession session = attach_to(hang_->id());
@@ -133,7 +133,7 @@ TEST_F(AtOnce, OnlyTheThreadsThatWereAskedFor) {
   expect_unharmed();
 }
 
-// A step's number, 0 to 7; nothing: the thread is between two steps.
+// Returns the number of the thread's step, 0 to 7, or nothing if the thread is between two steps.
 std::optional<int> step_of(const Thread& thread) {
   for (const Frame& frame : thread.stack.frames) {
     const std::size_t at = frame.name.find("Hang.LockStep.Step");
@@ -142,7 +142,7 @@ std::optional<int> step_of(const Thread& thread) {
   return std::nullopt;
 }
 
-// The steps of both threads; a dump in which one of them was between two steps has none.
+// The steps of both threads. A dump in which one of the threads was between two steps is left out.
 using Steps = std::vector<std::pair<int, int>>;
 
 Steps dump_lock_step(const std::function<Snapshot()>& dump, int dumps) {
@@ -156,7 +156,8 @@ Steps dump_lock_step(const std::function<Snapshot()>& dump, int dumps) {
   return steps;
 }
 
-// Whether the program was at both steps at no one moment: of two threads in lock-step, one is at most one step ahead.
+// Whether the program cannot have been at both steps at the same moment: if two threads run in lock-step, one is at
+// most one step ahead.
 bool two_moments(int first, int second) {
   const int between = (first - second + 8) % 8;
   return between > 1 && between < 7;
@@ -166,7 +167,7 @@ std::size_t torn(const Steps& steps) {
   return std::ranges::count_if(steps, [](const auto& pair) { return two_moments(pair.first, pair.second); });
 }
 
-// The first thread's step of each dump with the second thread's step of each other dump.
+// Pairs the first thread's step of each dump with the second thread's step of each other dump.
 Steps across_dumps(const Steps& steps) {
   Steps across;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -177,8 +178,9 @@ Steps across_dumps(const Steps& steps) {
   return across;
 }
 
-// How many of as many dumps, thread by thread, are torn depends on how close the two freezes lie, so an ordinary run makes
-// no claim of it: on one machine none of 40 was. MIXWALK_MOMENTS=1000 takes them, and there some are.
+// Thread-by-thread dumps are torn more or less often, depending on how close the two freezes lie. So an ordinary run
+// expects no number: on one machine none of 40 was torn. MIXWALK_MOMENTS=1000 takes such dumps, and among these some
+// are torn.
 void expect_one_moment(const std::function<Snapshot()>& at_once, const std::function<Snapshot()>& in_turn, int ordinary) {
   const int dumps = wanted("MIXWALK_MOMENTS", ordinary, 10);
   const Steps once = dump_lock_step(at_once, dumps);
@@ -187,7 +189,7 @@ void expect_one_moment(const std::function<Snapshot()>& at_once, const std::func
               torn(across));
   EXPECT_GT(once.size(), std::size_t(dumps / 10));
   EXPECT_EQ(torn(once), 0u);
-  // Which shows that steps of two moments are seen to be such.
+  // This shows that the comparison recognises steps of two different moments.
   EXPECT_GT(torn(across), 0u);
   if (dumps < 1000) return;
   const Steps turn = dump_lock_step(in_turn, dumps);

@@ -1,4 +1,4 @@
-// Which threads are probed, and what of it shows.
+// Tests which threads are probed, and how a dump shows the probe.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST_F(Canary, AlwaysProbesEveryManagedThreadAndNoOther) {
   }
   const Counters counters = count(snapshot);
   EXPECT_GT(counters.probes_run, 5u);
-  // A busy machine may not give the worker its turn within the limit; most of the time it does.
+  // A busy machine may not let the worker run within the limit, but most of the time it does.
   EXPECT_GE(passed * 2, counters.probes_run);
 }
 
@@ -65,7 +65,7 @@ TEST_F(Canary, NeverProbesNobody) {
 TEST_F(Canary, TheNamedThreadIsWalkedWhileOthersStand) {
   const Snapshot snapshot =
       dump({.probe = ProbePolicy::always, .canary_prefix = "native w"});
-  // It is no canary for itself: another one is.
+  // A canary cannot probe itself, so another canary probes this thread.
   EXPECT_NE(thread_named(snapshot, "native wait").probe, ProbeResult::none);
   EXPECT_GT(count(snapshot).probes_run, count(snapshot).probes_failed);
 }

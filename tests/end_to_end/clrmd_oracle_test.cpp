@@ -1,5 +1,5 @@
 // Dumps that mixwalk has written are read by mixwalk and by ClrMD (Microsoft's library for dumps, which asks the same
-// debugging library in its own way): the managed frames of all threads are the same, frame by frame.
+// debugging library in its own way). The managed frames of all threads must be the same, frame by frame.
 
 #include <gtest/gtest.h>
 #include <windows.h>
@@ -22,11 +22,11 @@ using Json = nlohmann::json;
 struct ManagedFrame {
   std::string method;  // "Namespace.Type.Method", without generic arguments and parameters
   std::uint64_t ip = 0, sp = 0;
-  bool called_native = false;  // of mixwalk's: the frame above is none of managed code
+  bool called_native = false;  // only set for mixwalk's frames: the frame above is not a managed one
 };
 using Threads = std::map<std::uint32_t, std::vector<ManagedFrame>>;
 
-// The two write generic arguments and parameters in ways of their own: List`1[[…]], List<…>.
+// mixwalk and ClrMD write generic arguments and parameters differently: List`1[[…]], List<…>.
 std::string plain(const std::string& method) {
   std::string text;
   int depth = 0;
@@ -49,7 +49,7 @@ std::string plain(const std::string& method) {
 
 std::uint64_t number(const Json& hex) { return std::stoull(hex.get<std::string>(), nullptr, 16); }
 
-// Managed frames, and stubs that are methods for the runtime (IL_STUB_PInvoke).
+// Includes managed frames, and stubs that the runtime treats as methods (IL_STUB_PInvoke).
 Threads by_mixwalk(const Json& dump) {
   Threads threads;
   for (const Json& thread : dump.at("threads")) {
@@ -79,8 +79,8 @@ Threads by_clrmd(const std::string& lines) {
     for (const Json& frame : thread.at("frames")) {
       const auto signature = frame.at("signature").is_string() ? frame.at("signature").get<std::string>() : "";
       std::string method = plain(signature);
-      // The types in which the runtime keeps its stubs and methods that were made at run time; they are no types of a
-      // program. (orders-demo binds its dynamic calls anew now and then: a dump may contain CallSite.Target.)
+      // The types to which the runtime assigns its stubs and the methods that were made at run time; a program has no
+      // such types. (orders-demo binds its dynamic calls anew now and then, so a dump may contain CallSite.Target.)
       for (const std::string_view type : {"ILStubClass.", "DynamicClass."}) {
         if (method.starts_with(type)) method.erase(0, type.size());
       }
@@ -102,11 +102,11 @@ std::string text_of(const std::vector<ManagedFrame>& frames) {
 
 // The known differences between the two for a frame that has called native code.
 struct Differences {
-  std::size_t frames = 0;  // that were compared
-  // ClrMD has the ip that the runtime's InlinedCallFrame leads to, some bytes before the return address.
+  std::size_t frames = 0;  // the number of frames that were compared
+  // ClrMD has the ip from the runtime's InlinedCallFrame, some bytes before the return address.
   std::size_t ip_before_return = 0;
-  // ClrMD's Rsp is that of the InlinedCallFrame's call; where the method has allocated memory on the stack (localloc)
-  // or pushed arguments, the frame's own Rsp is lower.
+  // ClrMD's Rsp is that of the InlinedCallFrame's call. If the method has allocated memory on the stack (localloc) or
+  // pushed arguments, the frame's own Rsp is lower.
   std::size_t sp_above = 0;
 };
 

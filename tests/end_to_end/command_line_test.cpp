@@ -1,5 +1,5 @@
-// What a user sees of mixwalk.exe: the names of files, the ids of threads, programs that end at once, outputs that
-// cannot be written, another visitor.
+// Tests what a user sees of mixwalk.exe: the names of files, the ids of threads, programs that end at once, outputs
+// that cannot be written, another visitor.
 
 #include <gtest/gtest.h>
 #include <windows.h>
@@ -51,13 +51,13 @@ class CommandLine : public ::testing::Test {
     remove_file(file_);
   }
 
-  // A visitor before this one may just be leaving.
+  // The visitor before this one may not have left yet.
   ProgramResult run(const std::string& command, std::vector<std::string> options) const {
     options.insert(options.begin(),
                    {mixwalk_exe(), command, "-p", std::to_string(hang_.id()), "--wait", "20s"});
     return run_program(options);
   }
-  // Its stack is always the same, and it never uses the CPU.
+  // The sleeper's stack is always the same, and the sleeper never uses the CPU.
   std::uint32_t id_of_sleeper() const {
     TargetSession session = attach_to(hang_.id());
     const std::uint32_t id = thread_named(dump_named(session, {}), "sleep").os_id;
@@ -100,7 +100,7 @@ TEST_F(CommandLine, ADumpOfThreadsByTheirName) {
 }
 
 TEST_F(CommandLine, AThreadThatIsNotThereIsAnError) {
-  // 0xfffffff0: ids of threads are multiples of four, and never that large.
+  // No thread has the id 0xfffffff0: ids of threads are multiples of four, but never that large.
   for (const std::string command : {"dump", "record"}) {
     const ProgramResult result = run(command, {"--thread", "0xfffffff0", "-o", file_});
     EXPECT_EQ(result.exit_code, kNoThread) << result.err;
@@ -133,7 +133,7 @@ TEST_F(CommandLine, ADashIsStandardOutput) {
   EXPECT_FALSE(Json::parse(result.out).at("threads").empty());
 }
 
-// A pager that is not read on: the target must not have to wait for that.
+// A pager is started whose input is not read to the end. The target must not have to wait for the pager.
 TEST_F(CommandLine, TheTargetIsLetGoBeforeTheOutputIsRead) {
   ChildProcess dumper({mixwalk_exe(), "dump", "--inside", "-p", std::to_string(hang_.id()), "-f", "json"});
   ASSERT_TRUE(dumper.read_line()) << "the dump is there";
@@ -221,7 +221,7 @@ NtSuspendProcess of_all_threads(const char* name) {
       reinterpret_cast<void*>(GetProcAddress(GetModuleHandleW(L"ntdll"), name)));
 }
 
-// Each format of a file, by its extension.
+// Runs each case for every format of a file; the extension selects the format.
 class HungTarget : public CommandLine, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(HungTarget, WhatWasRecordedIsWritten) {
@@ -268,7 +268,7 @@ ProgramResult record_program(const std::string& file, std::vector<std::string> p
 
 TEST(ShortProgram, LeavesAReadableRecordingAndALine) {
   const std::string file = temporary_file("short.mixwalk");
-  // What it does not understand it says, and ends.
+  // The program prints the option that it does not know, and ends.
   const ProgramResult result = record_program(file, {fixture("hang.exe"), "--no-such-option"});
   EXPECT_EQ(result.exit_code, 0u) << result.err;
   const Recording recording = read_whole(file);
@@ -301,7 +301,8 @@ TEST(ShortProgram, ThatIsNoDotnetProgramIsSaidAndLeavesNoFile) {
   EXPECT_FALSE(is_there(file));
 }
 
-// A variable of this process, and so of those that it starts, as long as this lives.
+// Sets a variable of this process during the life of this object. Programs that this process starts inherit the
+// variable.
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) {
@@ -320,7 +321,7 @@ std::vector<std::string> started_program(std::vector<std::string> before) {
   return before;
 }
 
-// A child that inherited them would load mixwalk.dll as well, without a mixwalk.exe to talk to.
+// A child that inherited the variables would load mixwalk.dll as well, without a mixwalk.exe to talk to.
 TEST(StartedProgram, AndItsChildrenHaveNoVariableOfMixwalks) {
   const std::string file = temporary_file("child.mixwalk");
   const ProgramResult result =
@@ -336,7 +337,7 @@ TEST(StartedProgram, AndItsChildrenHaveNoVariableOfMixwalks) {
 }
 
 // The variables of another profiler, which the program would have without mixwalk, and which its children get. Until
-// mixwalk.dll is loaded, they must have no effect: one of them would take precedence over ours.
+// mixwalk.dll is loaded, these variables must have no effect, because one of them would take precedence over ours.
 TEST(StartedProgram, AndItsChildrenKeepTheVariablesOfAnotherProfiler) {
   const Variable variables[] = {{"CORECLR_ENABLE_PROFILING", "0"},
                                 {"CORECLR_PROFILER_PATH_64", "C:\\no\\such\\profiler.dll"},
@@ -359,7 +360,7 @@ TEST(StartedProgram, AndItsChildrenKeepTheVariablesOfAnotherProfiler) {
   remove_file(file);
 }
 
-// Windows has its paths end at 260 characters for a program that does not say this of itself.
+// For a program whose manifest does not allow long paths, Windows ends paths at 260 characters.
 TEST(Manifest, AllowsLongPaths) {
   const HMODULE image = LoadLibraryExW(to_utf16(mixwalk_exe()).c_str(), nullptr, LOAD_LIBRARY_AS_DATAFILE);
   ASSERT_NE(image, nullptr);
@@ -372,7 +373,7 @@ TEST(Manifest, AllowsLongPaths) {
   FreeLibrary(image);
 }
 
-// What fixtures/demo prints of its program.
+// Tests what fixtures/demo prints about its program.
 TEST(Demo, NoLineIsABareNumber) {
   ChildProcess orders({fixture("orders-demo.exe")});
   ASSERT_TRUE(orders.read_line().value_or("").starts_with("READY"));
@@ -382,7 +383,7 @@ TEST(Demo, NoLineIsABareNumber) {
   orders.close_input();
   orders.wait(10'000);
 
-  // "  #4   N  orders.dll!wait_for_reply+0xf  (orders.cpp:15)"
+  // A line looks like "  #4   N  orders.dll!wait_for_reply+0xf  (orders.cpp:15)".
   const std::regex frame("  #[0-9]+ +[MNS]  (.*)");
   const std::regex number(R"((\[(code|managed code|stub) at )?([^ !]*!)?0x[0-9a-f]+.*)");
   std::istringstream lines(dumped.out);

@@ -1,4 +1,4 @@
-// mixwalk doctor, for a program that can be looked at, and for processes that cannot.
+// Tests mixwalk doctor on a program that can be walked, and on processes that cannot.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// By check, the line that was found last.
+// Returns, for each check, the last line that was found.
 std::map<std::string, Json> lines_of(const Json& report) {
   std::map<std::string, Json> lines;
   for (const Json& line : report.at("lines")) lines[line.at("check")] = line;
@@ -55,7 +55,8 @@ TEST_F(Doctor, OfAProgramThatCanBeLookedAt) {
   EXPECT_GT(trial.at("frozen_ns").at("max"), 0);
 }
 
-// Alone in a folder, and beside a mixwalk.dll that is none: the code is that of a dump from inside.
+// mixwalk.exe runs alone in a folder, and beside a file mixwalk.dll that is not a DLL. The exit code is that of a dump
+// from inside.
 TEST(DoctorOfItself, WithoutAGoodLibraryBesideIt) {
   const std::filesystem::path folder = utf8_path(temporary_file("alone"));
   const std::string exe = utf8_text(folder / "mixwalk.exe");
@@ -74,7 +75,7 @@ TEST(DoctorOfItself, WithoutAGoodLibraryBesideIt) {
   EXPECT_TRUE(remove_tree(folder));
 }
 
-// mixwalk.exe alone in a folder.
+// mixwalk.exe runs alone in a folder.
 TEST_F(Doctor, ADumpWithoutTheLibraryLooksFromOutside) {
   const std::filesystem::path folder = utf8_path(temporary_file("only the exe"));
   const std::string exe = utf8_text(folder / "mixwalk.exe");
@@ -102,7 +103,7 @@ TEST_F(Doctor, WithoutATrialOnlyReads) {
 TEST_F(Doctor, WhereAnotherVisitorIsInTheProcess) {
   const std::string file = temporary_file("doctor.mixwalk");
   remove_file(file);
-  // Without -d: as long as it is not ended. Its file has no bytes before the first ones come from inside the process.
+  // Without -d, it records until it is ended. Its file is empty until the first bytes come from inside the process.
   ChildProcess other({mixwalk_exe(), "record", "-p", std::to_string(hang_.id()), "--wait", "30s", "-o", file});
   while (other.running() && bytes_of(file).empty()) Sleep(10);
   ASSERT_TRUE(other.running());

@@ -1,5 +1,5 @@
-// Dumps of real programs, written and read by mixwalk.exe: their stacks are the same as those that mixwalk.exe shows
-// when it attaches to the program, or looks at it from outside.
+// Dumps of real programs are written and read by mixwalk.exe. Their stacks must be the same as those that mixwalk.exe
+// shows when it attaches to the program, or walks it from outside.
 
 #include <gtest/gtest.h>
 #include <windows.h>
@@ -31,7 +31,7 @@ ProgramResult write_dump(const ChildProcess& program, const std::string& path) {
   return run_program({mixwalk_exe(), "dump", "-p", std::to_string(program.id()), "-o", path}, 200'000);
 }
 
-// Without memory but the stacks, by a program of its own.
+// Writes a dump whose only memory is that of the stacks, with a separate program.
 bool write_small_dump(const ChildProcess& program, const std::string& path) {
   constexpr int kMiniDumpNormal = 0;
   return run_program({beside("write_minidump.exe"), std::to_string(program.id()), path,
@@ -78,11 +78,11 @@ class DumpFile : public ::testing::Test {
   std::string path_;
 };
 
-// Threads of hang.exe that stand for good.
+// Threads of hang.exe that never move.
 const std::vector<std::string> kParked{"deadlock 1", "deadlock 2", "task result", "native wait", "com call",
                                        "sleep",      "accept",     "deep",        "exception",   "native only"};
 
-// All that an attach, a look from outside and a dump know of a frame.
+// Returns what an attach, a look from outside and a dump file all know about a frame.
 std::vector<std::string> frames_of(const Json& dump, const Json& thread) {
   std::vector<std::string> frames;
   for (const Json& frame : thread.at("frames")) {
@@ -99,7 +99,7 @@ std::vector<std::string> frames_of(const Json& dump, const Json& thread) {
   return frames;
 }
 
-// hang.exe, whose dump is written once for all cases.
+// Runs hang.exe, whose dump is written once for all cases.
 class HangDump : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -112,7 +112,7 @@ class HangDump : public ::testing::Test {
     written_ = write_dump(hang, path_);
     ASSERT_TRUE(write_small_dump(hang, small_path_));
     outside_ = json_of(run_program({mixwalk_exe(), "dump", "--outside", "-p", id, "-f", "json"}));
-    // What the dump does not have yet: mixwalk.dll, and what that needs.
+    // The dump does not contain mixwalk.dll and the DLLs that it needs, because the attach comes after the dump.
     attached_ = json_of(run_until_let_in({"dump", "-p", id, "-f", "json"}));
     hang.write_line("STOP");
     exit_code_ = hang.wait(20'000);
@@ -164,7 +164,7 @@ TEST_F(HangDump, ParkedThreadsHaveTheStacksOfAnAttachAndOfALookFromOutside) {
   EXPECT_NE(dump_.dump().find("Program.cs"), std::string::npos) << "no managed frame has its line";
 }
 
-// Two monitors that wait for each other, and one in Monitor.Wait.
+// The program has two monitors that wait for each other, and one in Monitor.Wait.
 TEST_F(HangDump, LocksAreThoseOfALookFromOutside) {
   const auto locks_of = [](const Json& dump) {
     std::set<std::string> locks;
@@ -189,7 +189,7 @@ TEST_F(HangDump, ModulesAreThoseOfTheProcess) {
   for (const Json& module : dump_["modules"]) EXPECT_TRUE(live.contains(loaded(module))) << module.dump();
 }
 
-// The same streams, by the layouts of the system's own header.
+// Reads the same streams by the layouts of the system's own header.
 TEST_F(HangDump, ModulesAndThreadsAreThoseOfTheSystemsLayouts) {
   const Json& dump = dump_;
   MappedFile file(path_);
@@ -241,7 +241,7 @@ TEST_F(HangDump, ModulesAndThreadsAreThoseOfTheSystemsLayouts) {
   }
 }
 
-// A dump of the stacks alone: the images' files are read instead. Code that the JIT compiled is in no file.
+// A dump has only the stacks, so the images' files are read instead. Code that the JIT compiled is in no file.
 TEST_F(HangDump, ASmallDumpIsWalkedByTheImagesFiles) {
   EXPECT_LT(std::filesystem::file_size(utf8_path(small_path_)) * 10, std::filesystem::file_size(utf8_path(path_)));
   const Json dump = json_of(run_program({mixwalk_exe(), "dump", small_path_, "-f", "json"}));
@@ -251,11 +251,11 @@ TEST_F(HangDump, ASmallDumpIsWalkedByTheImagesFiles) {
     const auto is_native = [](const Json& frame) { return frame["kind"] == "native"; };
     if (!thread["whole"] || !std::ranges::all_of(thread["frames"], is_native)) continue;
     if (!small.contains(id)) continue;  // a thread of the system's pool, which has ended
-    // The two dumps are of two moments, and some threads of the runtime wait again and again.
+    // The two dumps are of different moments, and some threads of the runtime wait again and again.
     const std::vector<Place> found = places(small.at(id));
     if (found.empty() || found.front() != places(thread).front()) continue;
-    // Wine's writer reads a thread's registers, lets it run, and copies its stack later. Seen once in some ten runs: a
-    // thread of the runtime had left its wait and was back in it, and no return address lay above its Rsp.
+    // Wine's writer reads a thread's registers, lets the thread run, and copies its stack later. Seen once in some ten
+    // runs: a thread of the runtime had left its wait and was back in it, and no return address lay above its Rsp.
     if (found.size() == 1 && small.at(id)["runs"][0]["why"] == "no-call") continue;
     EXPECT_EQ(found, places(thread)) << small.at(id).dump(1);
     ++same;

@@ -1,4 +1,4 @@
-// mixwalk.exe itself, on programs that hang.
+// Runs mixwalk.exe on programs that hang.
 
 #include <gtest/gtest.h>
 #include <windows.h>
@@ -31,7 +31,7 @@ class Hang {
   bool ready() const { return ready_; }
   ChildProcess& process() { return process_; }
   std::string id() const { return std::to_string(process_.id()); }
-  // It goes on as before: it hears us, and ends by itself.
+  // The program continues as before: it reacts to its input, and ends by itself.
   void expect_unharmed() {
     EXPECT_TRUE(process_.running());
     process_.write_line("STOP");
@@ -56,7 +56,7 @@ Json dump_json(const std::vector<std::string>& options) {
   return result.exit_code == 0 ? Json::parse(result.out) : Json();
 }
 
-// Of the program's own threads: workers of .NET come and go.
+// Returns the names of the program's own threads. Workers of .NET are left out, because they start and end at any time.
 std::set<std::string> thread_names(const Json& dump) {
   std::set<std::string> names;
   for (const auto& thread : dump.at("threads")) {
@@ -101,7 +101,8 @@ TEST(Dump, TenTimesInARowLeavesNothingBehind) {
   dump_json({"-p", hang.id()});
   const DWORD before = hang.process().handle_count();
   for (int i = 0; i < 10; ++i) dump_json({"-p", hang.id()});
-  // A thread of the runtime's pool comes and goes with its handles; a leak is one a visit at least.
+  // The runtime's pool starts and ends a thread, with its handles, now and then. A leak would be at least one handle
+  // per visit.
   EXPECT_LT(hang.process().handle_count(), before + 5);
   hang.expect_unharmed();
 }
@@ -138,12 +139,12 @@ TEST(Dump, LeavesSoonWhereTheRuntimeBeginsLate) {
   Hang hang;
   ASSERT_TRUE(hang.ready());
   const std::set<DWORD> before = threads_of_process(hang.process().id());
-  std::vector<UniqueHandle> late;  // it stays for good
+  std::vector<UniqueHandle> late;  // this thread never ends
   ULONGLONG best = ~0ull;
   for (int i = 0; i < 3 && best > 4'000; ++i) {
     TargetSession session = attach_to(hang.process().id());
     const Snapshot snapshot = dump_named(session, {});
-    // Our own threads are in no dump: what is new is the runtime's.
+    // Our own threads are in no dump, so any new thread is the runtime's.
     for (const Thread& thread : snapshot.threads) {
       if (i > 0 || before.contains(thread.os_id)) continue;
       late.emplace_back(OpenThread(THREAD_SUSPEND_RESUME, FALSE, thread.os_id));
@@ -243,7 +244,7 @@ TEST(Dump, TextIsForAPerson) {
   hang.expect_unharmed();
 }
 
-// Wine's DLLs, coreclr and a DLL of our own: all are true frames.
+// The images are Wine's DLLs, coreclr and a DLL of our own. All frames are true.
 TEST(Dump, NoTrueFrameIsMarkedAndMostCallsAreVerified) {
   Hang hang;
   ASSERT_TRUE(hang.ready());

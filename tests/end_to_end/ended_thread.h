@@ -8,7 +8,8 @@
 
 namespace mixwalk {
 
-// A thread of the system's pool, or a worker of .NET: it may end at any moment. The program names its own threads.
+// Whether it is a thread of the system's pool or a worker of .NET, which may end at any moment. The program's own
+// threads have names.
 inline bool may_end(std::string_view name) { return name.empty() || name.starts_with(".NET "); }
 
 // A thread that ended between the listing of the threads and its turn has no stack, so no test may expect one. A thread
@@ -21,7 +22,7 @@ inline bool ended_meanwhile(std::string_view name, std::string_view skipped) {
 
 inline bool ended_meanwhile(const Thread& thread) { return ended_meanwhile(thread.name, thread.skipped); }
 
-// A thread of a dump in JSON.
+// Does the same for a thread of a dump in JSON.
 inline bool ended_meanwhile(const nlohmann::json& thread) {
   const auto text = [&](const char* key) {
     const nlohmann::json& value = thread.at(key);

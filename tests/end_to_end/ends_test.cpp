@@ -1,5 +1,5 @@
-// A program that is looked at ends as it would without mixwalk: in five ways under a recording of 1 ms, with
-// mixwalk.dll's threads ended or suspended by the program, and with the loader lock held for good.
+// A program that mixwalk watches must end as it would without mixwalk. It ends in five ways under a recording of 1 ms,
+// with mixwalk.dll's threads ended or suspended by the program, and with the loader lock held for ever.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,16 +20,16 @@ using testing::HasSubstr;
 
 constexpr ULONGLONG kHangMs = 30'000;
 
-// How often each way is gone, with and without mixwalk. MIXWALK_ENDS=300 for more.
+// How often the program ends in each way, with and without mixwalk. MIXWALK_ENDS=300 for more.
 int times() { return wanted("MIXWALK_ENDS", 3, 1); }
-// With fewer, two ends that a busy machine made slow would be the median.
+// With fewer ends, two that a busy machine made slow would decide the median.
 constexpr int kEnoughForAMedian = 20;
 
 RecordRequest every_millisecond() {
   return {.sampling = {.probe = ProbePolicy::never}, .period_ns = 1'000'000};
 }
 
-// For threads that are stopped in the middle: in DoStackSnapshot the CLR may hold locks of its own.
+// For threads that are stopped in the middle of a walk: in DoStackSnapshot the CLR may hold locks of its own.
 RecordRequest copies_every_millisecond() {
   RecordRequest request = every_millisecond();
   request.sampling.engine = Engine::copy;
@@ -43,14 +43,14 @@ class Recorded {
       : session_(attach_to(program.id())) {
     EXPECT_FALSE(session_.begin_record(request));
     RecordedBytes bytes;
-    // With the first chunk every thread has been sampled.
+    // When the first chunk has come, every thread has been sampled.
     const ULONGLONG end = GetTickCount64() + kHangMs;
     while (GetTickCount64() < end) {
       const auto next = session_.next(100, bytes);
       if (!next || *next == TargetSession::Next::bytes) return;
     }
   }
-  // Collects until the recording ends; returns the reason. Nothing: the program and the recording hang.
+  // Collects until the recording ends, and returns the reason. Returns nothing if the program and the recording hang.
   std::optional<Failure> to_its_end() {
     RecordedBytes bytes;
     const ULONGLONG end = GetTickCount64() + kHangMs;
@@ -67,7 +67,7 @@ class Recorded {
 };
 
 struct End {
-  std::optional<DWORD> code;  // nothing: it hangs
+  std::optional<DWORD> code;  // nothing if the program hangs
   std::string out;
   ULONGLONG ms = 0;
   int given_back = 0;
@@ -129,8 +129,8 @@ INSTANTIATE_TEST_SUITE_P(Ways, Ends,
                          testing::Values("native", "environment", "failfast", "terminate", "main"),
                          [](const auto& info) { return std::string(info.param); });
 
-// The suspensions that our threads had made at the moment when they were stopped are undone from outside. Then all of
-// the program's own threads reach their end, and so does the program.
+// When our threads were stopped, they had suspended other threads. These suspensions are undone from outside. After
+// that, all of the program's own threads reach their end, and so does the program.
 void stop_foreign_threads(const std::string& how, const std::vector<std::string>& ways) {
   for (const std::string& way : ways) {
     SCOPED_TRACE(how + ", " + way);
@@ -155,7 +155,7 @@ void stop_foreign_threads(const std::string& how, const std::vector<std::string>
 TEST(ForeignThreads, AreEndedByTheProgram) {
   stop_foreign_threads("TERMINATE", {"main", "native"});
 }
-// A claimed thread ends 10 s late.
+// If mixwalk.dll has claimed a thread of the program when its own threads are suspended, that thread ends 10 s late.
 TEST(ForeignThreads, AreSuspendedByTheProgramForGood) {
   stop_foreign_threads("SUSPEND", {"native"});
 }
@@ -188,7 +188,7 @@ TEST(LoaderLock, HeldForGoodEndsTheVisitWithAWord) {
   }
   program.write_line("UNLOCK");
   EXPECT_EQ(program.read_line(), "DONE UNLOCK");
-  // The threads that could not run then have ended, and mixwalk.dll has left.
+  // The threads that were suspended have ended, and mixwalk.dll has left.
   const ProgramResult next = run_until_let_in({"dump", "-p", std::to_string(program.id())});
   EXPECT_EQ(next.exit_code, 0u) << next.err;
   program.write_line("END");

@@ -1,4 +1,4 @@
-// mixwalk record --on: the stacks of exceptions, allocations and loads whose number and place are known.
+// Tests mixwalk record --on: the stacks of exceptions, allocations and loads whose number and place are known.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,10 +14,10 @@
 namespace mixwalk {
 namespace {
 
-// What became of the samples of one type or module.
+// The samples of one type or module.
 struct OfType {
   std::uint64_t samples = 0, value = 0;
-  std::vector<std::string> frames;  // of one of them, leaf first
+  std::vector<std::string> frames;  // of one of the samples, leaf first
 };
 
 class Events : public ::testing::Test {
@@ -25,7 +25,7 @@ class Events : public ::testing::Test {
   Events() : file_(temporary_file("events.mixwalk")) {}
   ~Events() override { remove_file(file_); }
 
-  // Of events.exe, told to go once the recording runs.
+  // Records events.exe, which is told to begin once the recording runs.
   void record(const std::vector<std::string>& program, std::vector<std::string> options) {
     remove_file(file_);
     ChildProcess events(program);
@@ -33,12 +33,12 @@ class Events : public ::testing::Test {
     options.insert(options.begin(), {mixwalk_exe(), "record", "-p", std::to_string(events.id()),
                                      "-o", file_, "-v"});
     ChildProcess recorder(options);
-    // Its file begins when the runtime reports events: nothing that was thrown before is missing.
+    // The file begins when the runtime reports events, so nothing that is thrown afterwards is missing.
     const ULONGLONG end = GetTickCount64() + 30'000;
     while (bytes_of(file_).size() < 100 && GetTickCount64() < end) Sleep(50);
     events.write_line("GO");
     EXPECT_TRUE(events.read_line().value_or("").starts_with("DONE"));
-    Sleep(1'000);  // what is lost as a program ends: OfAStartedProgramToItsEnd
+    Sleep(1'000);  // losses at the program's end are the subject of OfAStartedProgramToItsEnd
     events.close_input();
     EXPECT_EQ(events.wait(30'000), 0u);
     EXPECT_EQ(recorder.wait(60'000), 0u);
@@ -69,7 +69,7 @@ class Events : public ::testing::Test {
     }
   }
 
-  // The thread walks itself: the frames that do so are no part of its stack.
+  // The thread walks itself; the frames of that walk must not be part of its stack.
   bool passes_mixwalk(const Recording::Sample& sample) const {
     return std::ranges::any_of(stack_frames(recording_, sample.stack), [&](std::uint32_t index) {
       const std::int32_t module = recording_.frames[index].module;
@@ -78,7 +78,7 @@ class Events : public ::testing::Test {
     });
   }
 
-  // The chain that events.exe makes, leaf first, after `top`: managed, stub and native frames.
+  // The chain that events.exe makes, below `top`, leaf first: managed, stub and native frames.
   static auto below(const std::string& top) {
     using ::testing::StartsWith;
     return std::vector<::testing::Matcher<std::string>>{
@@ -87,7 +87,7 @@ class Events : public ::testing::Test {
         "Events.Program.Work(System.Int32, System.Int32)"};
   }
 
-  // From the first frame of that name on.
+  // Compares the frames from the first one with that name on.
   static void expect_chain(const std::vector<std::string>& frames, const std::string& top) {
     const auto matchers = below(top);
     const auto from = std::ranges::find(frames, top);
@@ -125,7 +125,7 @@ TEST_F(Events, EveryExceptionWithItsStack) {
   }
 }
 
-// Whatever threw: its stack begins there. The whole stack goes on from there in the same frames.
+// Whatever code threw, its stack begins at that code. From there on, the whole stack has the same frames.
 TEST_F(Events, StacksBeginAtTheFrameThatThrew) {
   record({fixture("events.exe"), "--throws"}, {"--on", "exception"});
   const Recording shown = filtered(recording_, {});
@@ -137,7 +137,7 @@ TEST_F(Events, StacksBeginAtTheFrameThatThrew) {
     ASSERT_FALSE(left.empty());
     EXPECT_GT(whole.size(), left.size() + 5) << left.front();
     EXPECT_TRUE(std::equal(left.rbegin(), left.rend(), whole.rbegin())) << left.front();
-    // Methods of the library throw for the program's.
+    // Methods of the library throw on behalf of the program's methods.
     const auto own = std::ranges::find_if(
         left, [](const std::string& name) { return name.starts_with("Events."); });
     ASSERT_NE(own, left.end());
@@ -165,7 +165,7 @@ TEST_F(Events, TheCopyEngineSeesTheSameChain) {
   expect_chain(types_["Events.OrderException"].frames, kTakeOrder);
 }
 
-// Deeper than anything that a buffer was made for.
+// The stack is deeper than every buffer.
 TEST_F(Events, OfADeepStack) {
   record({fixture("events.exe"), "--rounds", "3", "--deep", "5000"},
          {"--on", "exception=Events.OrderException"});
@@ -175,7 +175,7 @@ TEST_F(Events, OfADeepStack) {
   EXPECT_EQ(std::ranges::count(frames, "Events.Program.Down(System.Int32, System.Int32)"), 5001);
 }
 
-// The last exceptions of a program that ends at once are recorded, or counted as lost.
+// The last exceptions of a program that ends at once are either recorded or counted as lost.
 TEST_F(Events, OfAStartedProgramToItsEnd) {
   // The program's end waits a quarter of a second until they were sent. On a busy machine none may be sent in that time,
   // but not again and again.
@@ -222,7 +222,7 @@ TEST_F(Events, AllocationsOfAllTypes) {
   EXPECT_GT(recording_.samples.size(), 100u);
 }
 
-// Loads.cs: a method of events.exe loads each, called by Take below the native frames.
+// For Loads.cs: one method of events.exe loads each type or module. Take calls these methods below the native frames.
 class Loads : public Events {
  protected:
   static constexpr std::uint64_t kRounds = 20;
@@ -233,7 +233,7 @@ class Loads : public Events {
     return options;
   }
 
-  // `loader` is the first of the program's own methods, and its callers are the known ones.
+  // `loader` must be the first of the program's own methods, and its callers must be the known ones.
   void expect_loaded_by(const std::string& what, const std::string& loader,
                         const std::string& argument = "()") {
     SCOPED_TRACE(what);
@@ -250,7 +250,7 @@ class Loads : public Events {
   }
 
   std::uint64_t samples_of(const std::string& what) { return types_[what].samples; }
-  // Of everything whose name begins so.
+  // Returns the number of samples of everything whose name begins with this text.
   std::uint64_t samples_from(const std::string& begin) const {
     std::uint64_t samples = 0;
     for (const auto& [what, of] : types_) samples += what.starts_with(begin) ? of.samples : 0;
@@ -261,7 +261,7 @@ class Loads : public Events {
     EXPECT_EQ(recording_.event, SampleEvent::class_load);
     EXPECT_EQ(recording_.dropped, 0u);
     EXPECT_EQ(whole_, recording_.samples.size());
-    // Of each rank, and the one that has their code.
+    // There is one type for each rank, and one that has their code.
     EXPECT_EQ(samples_from("Events.Holder<"), kRounds + 1);
     EXPECT_EQ(samples_of("Events.Holder<Events.LoadedByCode[,]>"), 1u);
     EXPECT_EQ(samples_of("Events.Holder<System.__Canon>"), 1u);
@@ -277,7 +277,7 @@ class Loads : public Events {
     EXPECT_EQ(recording_.event, SampleEvent::module_load);
     EXPECT_EQ(recording_.dropped, 0u);
     EXPECT_EQ(whole_, recording_.samples.size());
-    // Managed: a file, and a module without one.
+    // Managed modules: one with a file, and one without.
     EXPECT_EQ(samples_of("hang.dll"), kRounds) << "told by the runtime, and not by the loader again";
     expect_loaded_by("hang.dll", "LoadAssembly");
     EXPECT_EQ(samples_of("locks.dll"), 1u) << "by the name in its metadata";
@@ -285,7 +285,7 @@ class Loads : public Events {
     const std::string dynamic = "RefEmit_InMemoryManifestModule";
     EXPECT_EQ(samples_of(dynamic), kRounds) << "what the runtime calls a dynamic module";
     expect_loaded_by(dynamic, "LoadDynamic", "(System.Int32)");
-    // Native: loaded again and again by a P/Invoke, with the images that it needs, on a thread without .NET.
+    // A native module: a P/Invoke loads it again and again, with the images that it needs, on a thread without .NET.
     EXPECT_EQ(samples_of("hunt_turn_a.dll"), kRounds);
     expect_loaded_by("hunt_turn_a.dll", "LoadNative");
     EXPECT_EQ(samples_of("ladder_native_O0.dll"), 1u);
@@ -314,7 +314,7 @@ const std::string Loads::kTakeLoads = "Events.Loads.Take(System.Int32)";
 TEST_F(Loads, EveryTypeWithItsStack) {
   record(program(), {"--on", "class-load"});
   expect_types();
-  // The runtime compiles a method as it is first called.
+  // The runtime compiles a method when it is first called.
   EXPECT_EQ(samples_of("Events.LoadedByCode"), 1u);
 }
 
@@ -375,7 +375,7 @@ TEST_F(Loads, ModulesOfAStartedProgram) {
   }
 }
 
-// Each image is unloaded directly after it was loaded: a sample with wrong names would be worse than none.
+// Each image is unloaded directly after it was loaded. A sample with wrong names would be worse than no sample.
 TEST_F(Loads, OfAssembliesThatAreUnloaded) {
   record(program({"--let-go"}), {"--on", "module-load=hang"});
   EXPECT_EQ(samples_of("hang.dll") + recording_.dropped, kRounds);
@@ -392,7 +392,7 @@ TEST_F(Loads, WhatAKilledProgramTakesWithItIsCounted) {
   EXPECT_EQ(samples_of("hunt_turn_a.dll") + recording_.dropped, kRounds) << result.err;
 }
 
-// A reader that does not read: the target goes on, and every event becomes a sample or is counted as dropped.
+// The reader does not read. The target must continue, and every event must become a sample or be counted as dropped.
 TEST(EventsSession, SlowReaderLosesEventsThatAreCounted) {
   constexpr int kThrown = 40'000;
   ChildProcess events({fixture("events.exe"), "--rounds", std::to_string(kThrown / 4), "--threads",
@@ -403,12 +403,12 @@ TEST(EventsSession, SlowReaderLosesEventsThatAreCounted) {
                                      .type = "Events.OrderException"}));
   RecordingCollector collector([](RecordedFrame frame, const Module&) { return std::vector{std::move(frame)}; });
   RecordedBytes bytes;
-  // The first bytes come once callbacks are heard.
+  // The first bytes come once the callbacks are active.
   auto first = session.next(30'000, bytes);
   ASSERT_TRUE(first && *first == TargetSession::Next::bytes);
   ASSERT_EQ(collector.add(bytes.bytes, bytes.new_file), "");
   events.write_line("GO");
-  // Nobody reads, and it comes to its end all the same.
+  // Nobody reads, and the program must still come to its end.
   EXPECT_EQ(events.read_line().value_or("(closed)"), "DONE " + std::to_string(kThrown));
   session.stop_record();
   while (true) {
@@ -428,7 +428,7 @@ TEST(EventsSession, SlowReaderLosesEventsThatAreCounted) {
   std::printf("%zu events sampled, %llu dropped\n", recording.samples.size(), recording.dropped);
 }
 
-// The runtime reports allocations only if it was told to when it started: mixwalk must refuse, not stay silent.
+// The runtime reports allocations only if that was requested when it started, so mixwalk must refuse, not stay silent.
 TEST(EventsSession, AllocationsOfAProgramThatRunsAreRefused) {
   ChildProcess events({fixture("events.exe")});
   ASSERT_EQ(events.read_line().value_or("(closed)"), "READY");

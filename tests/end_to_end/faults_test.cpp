@@ -1,5 +1,5 @@
-// mixwalk record beside programs that use faults for purposes of their own (fixtures/faults): the faults that they wait
-// for must reach them, and no fault of ours may.
+// Runs mixwalk record beside programs that use faults for purposes of their own (fixtures/faults): the faults that such
+// a program waits for must reach the program, and no fault of ours may.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace mixwalk {
 namespace {
 
-// What the program counted until now.
+// The program's counters up to now.
 struct Count {
   int rounds = 0, alarms = 0, strays = 0, probes = 0, probe_faults = 0;
 };
@@ -35,7 +35,7 @@ class Faults : public testing::Test {
     return count;
   }
 
-  // The program's counters after this many more rounds, or after half a minute without a round.
+  // Returns the program's counters after this many more rounds, or after half a minute without a round.
   static Count count_after_rounds(ChildProcess& program, int rounds) {
     const ULONGLONG end = GetTickCount64() + 30'000;
     const Count first = count(program);
@@ -48,11 +48,11 @@ class Faults : public testing::Test {
     return now;
   }
 
-  // Some rounds without a visitor, the visit, and some rounds after it; returns the program's counters then.
+  // Waits for some rounds without a visitor, visits, waits for some rounds more, and returns the program's counters.
   struct Visit {
     Count before, during, after;
   };
-  // `rounds`: for how many rounds to wait before and after; 0 for a situation that counts none.
+  // `rounds` is the number of rounds to wait for before and after the visit; 0 for a situation that counts no rounds.
   Visit visit(const std::string& situation,
               const std::vector<std::string>& options = {"-i", "1ms", "--budget", "0"},
               int rounds = kRounds) {
@@ -77,7 +77,7 @@ class Faults : public testing::Test {
     return visit;
   }
 
-  // How many samples of the thread of that name are whole, and how many are not.
+  // How many samples of the thread with that name are whole, and how many are not.
   struct Stacks {
     int whole = 0, cut = 0;
   };
@@ -94,7 +94,7 @@ class Faults : public testing::Test {
   std::string file_;
 };
 
-// As the last round is counted, its alarm may be a moment ahead of it.
+// When the last round is counted, its alarm may already be counted, a moment earlier.
 void expect_every_alarm(const Count& count) {
   EXPECT_GE(count.rounds, 20);
   EXPECT_GE(count.alarms, count.rounds);
@@ -123,7 +123,7 @@ TEST_F(Faults, AClosedPageInAStackCutsItsSampleAndNothingFaults) {
   EXPECT_GT(stacks.cut, 0);
 }
 
-// A thread that walks itself meets the page as well.
+// A thread that walks itself reaches the page as well.
 TEST_F(Faults, AClosedPageInTheStackOfAThrowIsNotRead) {
   const Visit counts = visit("throw", {"--on", "exception"});
   EXPECT_GE(counts.during.rounds, counts.before.rounds + kRounds);
@@ -131,12 +131,12 @@ TEST_F(Faults, AClosedPageInTheStackOfAThrowIsNotRead) {
   EXPECT_GT(stacks_of("standing").cut, 0);
 }
 
-// A function-table callback that reads a page that is closed, and handles that itself.
+// A function-table callback reads a closed page, and handles the fault itself.
 TEST_F(Faults, ACallbackThatHandlesItsOwnFaultGoesOnToItsEnd) {
   const Visit counts = visit("callback");
   EXPECT_GT(counts.during.probes, 100) << "then it was never asked";
   EXPECT_EQ(counts.after.probe_faults, counts.after.probes);
-  // Methods are compiled as before: the lock of the function tables was released.
+  // Methods are compiled as before, which shows that the lock of the function tables was released.
   EXPECT_GT(counts.during.rounds, counts.before.rounds);
   EXPECT_GE(counts.after.rounds, counts.during.rounds + kRounds);
   EXPECT_GT(stacks_of("dynamic").whole, 0);

@@ -1,5 +1,5 @@
-// Threads that are started, ended and suspended by others than the runtime: fixtures/threads. Longer on request:
-// MIXWALK_FOREIGN_THREADS_SECONDS, the seconds of each recording.
+// Threads that other code than the runtime starts, ends and suspends: fixtures/threads. MIXWALK_FOREIGN_THREADS_SECONDS
+// sets the seconds of each recording, for longer runs.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ std::string seconds() {
   return std::to_string(wanted("MIXWALK_FOREIGN_THREADS_SECONDS", 4, 1)) + "s";
 }
 
-// The program, which checks itself: its last line begins with OK.
+// The program, which checks itself: its last line begins with OK if all is well.
 class Threads {
  public:
   explicit Threads(std::vector<std::string> options)
@@ -56,7 +56,8 @@ TEST(ForeignThreads, EndSlowlyWhileTheyAreRecorded) {
 }
 
 TEST(ForeignThreads, ADetachedThreadIsWalkedFromItsCopyAndSaysWhy) {
-  // One at a time, and long enough for a dump to meet it between its list of threads and its walk.
+  // Threads are started one at a time. Each lives long enough for a dump to meet it between its list of threads and its
+  // walk.
   Threads threads({"spawn", "--busy-finalizer", "500", "--spawners", "1", "--detach-ms", "200"});
   TargetSession session = attach_to(threads.id());
   std::size_t detached = 0;
@@ -90,7 +91,7 @@ TEST(ForeignThreads, SuspendedByTheProgramAreOnlyCopied) {
   TargetSession session = attach_to(threads.id());
   std::size_t suspended = 0;
   for (int i = 0; i < 50 && suspended == 0; ++i) {
-    // A copy that came late on a busy machine has no frames.
+    // On a busy machine, a copy that came too late has no frames.
     const Snapshot snapshot =
         dump_named(session, {.deadline_ms = 5000, .probe = ProbePolicy::always});
     const Thread& thread = thread_named(snapshot, "counting");

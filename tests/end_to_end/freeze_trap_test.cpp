@@ -1,5 +1,6 @@
-// What mixwalk.dll really imports while a thread is frozen: measured in real programs by the freeze trap
-// (tests/support/win/freeze_trap.h). No function that is missing in the list below may be called.
+// Checks which imports mixwalk.dll really calls while a thread is frozen. The freeze trap
+// (tests/support/win/freeze_trap.h) records these calls in real programs. No function that is missing in the list below
+// may be called.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,10 +20,10 @@ using testing::Contains;
 using testing::IsEmpty;
 using testing::Key;
 
-// Of each program. The slowest of them gives a hundred a second.
+// The number of freezes in each program. The slowest program allows a hundred per second.
 constexpr std::uint64_t kFreezes = 500;
 
-// None of these takes a lock that a frozen thread of this process could hold.
+// No function in this list takes a lock that a frozen thread of this process could hold.
 const std::map<std::string, std::string> kAllowed = {
     {"SuspendThread", "system call: a second thread (the canary) stands beside the first"},
     {"ResumeThread", "system call: the end of the freeze"},
@@ -62,7 +63,7 @@ Visit read(const FreezeTrapRecord& record) {
   return visit;
 }
 
-// Dumps by both engines and of all threads together in turn, until there were so many freezes.
+// Makes dumps by both engines and of all threads together, in turn, until there were enough freezes.
 Visit visit(DWORD process_id, std::uint64_t freezes, Sabotage sabotage = Sabotage::none) {
   const FreezeTrapPage page(process_id);
   if (page.get() == nullptr) throw std::runtime_error("no shared memory");
@@ -116,7 +117,7 @@ TEST(FreezeTrap, RandomChains) {
   EXPECT_EQ(ladder.wait(20'000), 0u);
 }
 
-// A trap that catches nothing would pass all of the above.
+// Checks the trap itself, because a trap that catches nothing would pass all of the cases above.
 TEST(FreezeTrap, CatchesWhatIsDoneOnPurpose) {
   const std::pair<Sabotage, const char*> cases[] = {
       {Sabotage::heap, "HeapAlloc"},

@@ -1,4 +1,4 @@
-// Processes that nothing inside of them can look at, from outside; and the same stacks from both sides.
+// Walks processes from outside that cannot be walked from inside, and compares the stacks that both sides find.
 
 #include <gtest/gtest.h>
 #include <windows.h>
@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// What both sides know of the frames of a thread.
+// Returns what both sides know about the frames of a thread.
 std::vector<std::string> frames_of(const Json& dump, const std::string& name) {
   const Json* thread = dumped_thread(dump, name);
   return thread == nullptr ? std::vector<std::string>() : dumped_frames(dump, *thread, Rvas::shown);
@@ -62,7 +62,7 @@ TEST_F(FromOutside, TheSameStacksAsFromInside) {
   expect_unharmed(hang);
 }
 
-// The images that the program carries in itself are in no list of images.
+// The program carries images in its own file, and these are in no list of images.
 TEST_F(FromOutside, AProgramOfOneFile) {
   ChildProcess single({fixture("single.exe")});
   ready(single);
@@ -99,13 +99,13 @@ TEST_F(FromOutside, AnotherProfilerIsAttached) {
   expect_unharmed(hang);
 }
 
-// The thread that answers on the diagnostics port; the runtime names it after its first task.
+// The diagnostics thread answers on the diagnostics port; the runtime names it after its first task.
 TEST_F(FromOutside, TheDiagnosticsThreadStands) {
   ChildProcess hang({fixture("hang.exe")});
   ready(hang);
   UniqueHandle server;
   std::string names;
-  // The thread gets its name when it begins to run.
+  // The thread gets its name only when it begins to run, so the test tries again.
   for (int attempt = 0; attempt < 100 && !server; ++attempt) {
     const std::vector<std::uint32_t> ids = list_threads(hang.id()).value();
     for (const std::uint32_t id : ids) {
@@ -141,12 +141,12 @@ TEST_F(FromOutside, TheLoaderLockIsHeldForGood) {
   EXPECT_TRUE(ends.read_line().value_or("").starts_with("DONE"));
 }
 
-// The thread that collects is nearly always in the middle of a collection: it does nothing else.
+// The thread that collects does nothing else, so it is nearly always in the middle of a collection.
 TEST_F(FromOutside, ACollectionThatNeverEnds) {
   ChildProcess locks({fixture("locks.exe"), "--lock", "suspension"});
   const std::string line = locks.read_line().value_or("");
   ASSERT_TRUE(line.starts_with("READY")) << line;
-  // READY pid holder parked
+  // The line is: READY pid holder parked
   const std::string holder = line.substr(line.find(' ', 6) + 1);
   const UniqueHandle thread(OpenThread(THREAD_SUSPEND_RESUME, FALSE, static_cast<DWORD>(std::stoul(holder))));
   ASSERT_TRUE(thread);
@@ -154,12 +154,12 @@ TEST_F(FromOutside, ACollectionThatNeverEnds) {
   for (int attempt = 0; attempt < 10 && !outside; ++attempt) {
     ASSERT_NE(SuspendThread(thread.get()), ~0u);
     const Json stacks = dump_as_json(locks.id());
-    // The runtime, which goes on with the collection, suspends this thread now and then, for a moment.
+    // The runtime, which continues the collection, suspends this thread now and then for a moment.
     EXPECT_GE(ResumeThread(thread.get()), 1u);
     EXPECT_TRUE(all_run_within(locks.id(), 10'000));
     outside = stacks.at("way") == "outside";
     if (outside) expect_whole_from_outside(stacks, {"parked"});
-    Sleep(500);  // until mixwalk.dll, which may be let in now, has gone
+    Sleep(500);  // until mixwalk.dll, which can be loaded now, has left
   }
   EXPECT_TRUE(outside);
   expect_unharmed(locks);

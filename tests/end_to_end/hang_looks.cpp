@@ -24,7 +24,7 @@ using Json = nlohmann::json;
 
 constexpr DWORD kLookMs = 120'000;
 
-// A file that goes away with this.
+// A file that is removed when this object is destroyed.
 struct TemporaryFile {
   explicit TemporaryFile(const std::string& name) : path(temporary_file(name)) { remove_file(path); }
   ~TemporaryFile() { remove_file(path); }
@@ -40,7 +40,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   }
 }
 
-// Parses "1.2 s", "850 ms", "2 min 5 s": returns the length of the text; 0: no time begins here.
+// Parses "1.2 s", "850 ms", "2 min 5 s". Returns the length of the text, or 0 if the text does not begin with a time.
 std::size_t time_length(std::string_view text) {
   const std::size_t digits = text.find_first_not_of("0123456789.");
   if (digits == 0 || digits == std::string_view::npos) return 0;
@@ -57,8 +57,8 @@ std::size_t time_length(std::string_view text) {
   return 0;
 }
 
-// Calls `replace` at the beginning of each word, with the text from there on. `replace` returns how many characters to
-// leave out, and appends to `out` what replaces them.
+// Calls `replace` at the beginning of each word, with the text from there on. `replace` returns how many characters
+// must be left out, and appends their replacement to `out`.
 template <class Replace>
 std::string replaced(std::string_view text, Replace replace) {
   std::string out;
@@ -71,7 +71,7 @@ std::string replaced(std::string_view text, Replace replace) {
   return out;
 }
 
-// Of "0x1f4…" the value, and how many characters it has; 0: it is no such number.
+// Returns the value of "0x1f4…" and the number of its characters, which is 0 if the text is not such a number.
 std::pair<std::uint64_t, std::size_t> hex_number(std::string_view text) {
   if (!text.starts_with("0x")) return {};
   std::uint64_t value = 0;
@@ -79,7 +79,7 @@ std::pair<std::uint64_t, std::size_t> hex_number(std::string_view text) {
   return {value, static_cast<std::size_t>(end - text.data())};
 }
 
-// "<reserving>" for the id of the thread that the program calls so, "<time>" for times.
+// Writes the name of a thread as "<reserving>" instead of its id, and "<time>" for times.
 std::string with_names(std::string_view text, const std::map<std::uint64_t, std::string>& threads) {
   return replaced(text, [&](std::string_view rest, std::string& out) {
     const auto [value, length] = hex_number(rest);
@@ -93,7 +93,7 @@ std::string with_names(std::string_view text, const std::map<std::uint64_t, std:
   });
 }
 
-// "<address 1>" for the first address of the text.
+// Writes "<address 1>" for the first address of the text, and so on.
 std::string without_addresses(std::string_view text) {
   std::map<std::uint64_t, std::size_t> known;
   return replaced(text, [&](std::string_view rest, std::string& out) {
@@ -105,12 +105,12 @@ std::string without_addresses(std::string_view text) {
   });
 }
 
-// The order of threads in a finding follows their ids, which differ from run to run. So the threads are sorted by name.
-// The first thread of a finding stays first, unless all are alike: in a circle, and in one call.
+// The order of threads in a finding follows their ids, which differ from run to run, so the threads are sorted by name.
+// The first thread of a finding stays first, unless all threads have the same role, as in a circle and in one call.
 std::string in_order_of_names(const std::string& text) {
   std::istringstream in(text);
   std::string out;
-  std::vector<std::string> threads;  // each with its frames
+  std::vector<std::string> threads;  // each thread with its frames
   bool all_alike = false;
   const auto flush = [&] {
     if (!threads.empty()) std::sort(threads.begin() + (all_alike ? 0 : 1), threads.end());
@@ -137,8 +137,9 @@ std::string in_order_of_names(const std::string& text) {
 
 enum class Look { outside, inside, dump_file };
 
-// The headline and the findings, without lines of source and numbers of lambdas. The files and the groups behind the
-// findings are left out: .NET's own threads are part of the groups, and a thread that has just ended is a note.
+// Returns the headline and the findings, without lines of source and numbers of lambdas. The files and the groups
+// behind the findings are left out, because .NET's own threads are part of the groups, and a thread that has just ended
+// is a note.
 std::string findings_of(const std::string& text, Look look) {
   std::istringstream in(text);
   std::string out;
@@ -148,7 +149,7 @@ std::string findings_of(const std::string& text, Look look) {
     if (line.starts_with("note: ") && line.ends_with(" of the last dump had no stack")) continue;
     const std::size_t place = line.rfind("  (");
     if (line.starts_with("     at ") && place != std::string::npos) line.resize(place);
-    // The compiler counts lambdas through the whole class.
+    // The compiler numbers lambdas throughout a class, so the number changes with the source.
     constexpr std::string_view kLambda = "AnonymousMethod";
     if (const std::size_t lambda = line.find(kLambda); lambda != std::string::npos) {
       const std::size_t numbers = lambda + kLambda.size();
@@ -162,7 +163,7 @@ std::string findings_of(const std::string& text, Look look) {
   return out;
 }
 
-// What a person reads in the page's findings, piece by piece.
+// Returns what a person reads in the page's findings, piece by piece.
 std::vector<std::string> said_by_page(const std::string& page) {
   constexpr std::string_view kBegin = "<script type=\"application/json\" id=\"data\">";
   const std::size_t begin = page.find(kBegin);
@@ -198,8 +199,8 @@ std::vector<std::string> said_by_page(const std::string& page) {
   return said;
 }
 
-// The page says everything that the text says, in the same order. Threads that do the same share their lines in the
-// text, so the order within a finding does not matter.
+// Expects that everything that the page says is in the text, finding by finding, and that the text has no further
+// finding. Threads that do the same share their lines in the text, so the order within a finding is not checked.
 void expect_page_says(const std::string& page, const std::string& text) {
   std::size_t from = 0, findings = 0;
   for (const std::string& piece : said_by_page(page)) {
@@ -225,7 +226,7 @@ std::string golden_name(const std::string& way, Look look) {
   return other ? of_dump_file : "hangs-" + way + ".txt";
 }
 
-// On a machine with other work a thread may not run for most of the time: then no thread is found spinning.
+// On a machine with other work, a thread may not run for most of the time, and then no thread is found spinning.
 bool was_kept_from_running(const std::vector<std::string>& compare) {
   std::vector<std::string> line = compare;
   line.insert(line.end(), {"-f", "json"});

@@ -6,9 +6,9 @@
 
 namespace mixwalk {
 
-// Starts `hangs.exe --way WAY` (fixtures/hangs) and looks at it from outside, from inside and by a dump file that
-// mixwalk wrote, so that the last dump that mixwalk compare gets is each of them in turn. Expects this exit code, the
-// golden text in the first lines, and the same in the HTML page.
+// Starts `hangs.exe --way WAY` (fixtures/hangs) and walks it in three ways: from outside, from inside and by a dump
+// file that mixwalk wrote. Each way is used for the last of the dumps that mixwalk compare gets. Expects this exit
+// code, the golden text in the first lines, and the same in the HTML page.
 //
 // The golden text is tests/golden/hangs-WAY.txt. Threads are identified by the names that the program gives them;
 // addresses, times and lines of source are left out. hangs-WAY-dump-file.txt is the expected text for a dump file,

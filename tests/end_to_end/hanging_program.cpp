@@ -31,7 +31,7 @@ std::optional<std::map<std::uint64_t, std::string>> read_until_ready(ChildProces
 }
 
 HangingProgram::HangingProgram(const std::string& way) : process(line_of(way)) {
-  // For this program alone.
+  // The variable is set for this program alone.
   SetEnvironmentVariableA("DOTNET_PROCESSOR_COUNT", nullptr);
   auto said = read_until_ready(process);
   EXPECT_TRUE(said) << way << " did not start";

@@ -1,4 +1,4 @@
-// Programs that hang in one way each: mixwalk names the cause, the threads and their places first. Hangs by locks.
+// Each program hangs in one way, by locks. mixwalk must name the cause, the threads and their places first.
 
 #include <gtest/gtest.h>
 

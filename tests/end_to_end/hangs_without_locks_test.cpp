@@ -1,4 +1,4 @@
-// Programs that hang in one way each, and not by locks; and one that does not hang.
+// Each program hangs in one way that is not by locks; one program does not hang.
 
 #include <gtest/gtest.h>
 

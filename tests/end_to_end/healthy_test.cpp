@@ -1,4 +1,4 @@
-// Programs in healthy motion: of each pair of dumps, a second apart, mixwalk compare must say that nothing is stuck.
+// Programs that work normally. For each pair of dumps, a second apart, mixwalk compare must say that nothing is stuck.
 
 #include <gtest/gtest.h>
 
@@ -25,12 +25,12 @@ constexpr DWORD kEndMs = 120'000;
 
 struct Program {
   std::string name;
-  std::vector<std::string> line;  // a fixture that ends on STOP, with 0 if all that it did was right
+  std::vector<std::string> line;  // a fixture that ends when it reads STOP, with 0 if everything it did was right
 };
 
 void PrintTo(const Program& program, std::ostream* out) { *out << program.name; }
 
-// MIXWALK_PAIRS for more.
+// The number of pairs of dumps; MIXWALK_PAIRS for more.
 std::size_t pairs() { return static_cast<std::size_t>(wanted("MIXWALK_PAIRS", 2, 1)); }
 
 class Healthy : public testing::TestWithParam<Program> {

@@ -1,5 +1,5 @@
-// Garbage on both ends of the pipe: mixwalk.exe visits a process that is not a real target and answers anything, and
-// mixwalk.dll, in a real process, is sent nonsense.
+// Garbage on both ends of the pipe: mixwalk.exe visits a process that is not a real target and sends arbitrary answers,
+// and mixwalk.dll, in a real process, is sent nonsense.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,11 +36,11 @@ class Garbage {
       case 0:  // noise
         for (char& c : out) c = static_cast<char>(random_());
         break;
-      case 1:  // a few flipped bytes behind the length
+      case 1:  // some flipped bytes behind the length
         for (int i = 0; i < 4; ++i) out[kLengthBytes + random_() % (out.size() - kLengthBytes)] ^=
             static_cast<char>(1 + random_() % 255);
         break;
-      case 2:  // longer than any message
+      case 2:  // longer than any message may be
         std::memset(out.data(), 0x7F, kLengthBytes);
         break;
       case 3:  // nothing at all
@@ -62,7 +62,7 @@ UniqueHandle serve(const std::wstring& name) {
                                        PIPE_TYPE_BYTE | PIPE_WAIT, 2, 4096, 4096, 0, nullptr));
 }
 
-// A reply of the diagnostics port: what the attach came to.
+// A reply of the diagnostics port, with the result of the attach.
 std::string attach_reply(std::uint32_t hresult) {
   std::string reply("DOTNET_IPC_V1\0", 14);
   reply += std::string("\x18\x00\xFF\x00\x00\x00", 6);
@@ -70,20 +70,20 @@ std::string attach_reply(std::uint32_t hresult) {
   return reply;
 }
 
-// The name of the pipe that an attach request tells: its client data, the last thing in it.
+// Returns the name of the pipe from an attach request: it is in the client data, at the request's end.
 std::wstring pipe_name_in(const std::string& request) {
   const auto at = request.find("\\\\.\\pipe\\mixwalk-");
   return at == std::string::npos ? std::wstring() : to_utf16(std::string_view(request).substr(at));
 }
 
-// This test process plays a .NET process: it accepts one attach, answers it, sends `talk` through the pipe whose name
-// it got, and then waits until mixwalk.exe has left it.
+// This test process plays a .NET process: it accepts one attach, answers it, sends `talk` through the pipe with the
+// name from the request, and then waits until mixwalk.exe has left.
 void be_a_target(const std::string& reply, const std::string& talk) {
   const std::wstring name =
       L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(GetCurrentProcessId());
   const Deadline deadline(20'000);
   PipeIo port(serve(name), nullptr);
-  // mixwalk.exe looks first whether there is such a pipe; Wine counts no connection for that.
+  // mixwalk.exe first looks whether there is such a pipe. Wine counts no connection for that check.
   ASSERT_EQ(port.accept(deadline), IoResult::ok);
   std::string request(kIpcHeaderBytes, '\0');
   ASSERT_EQ(port.read(request.data(), request.size(), deadline), IoResult::ok);
@@ -147,9 +147,9 @@ TEST(DiagnosticsPort, IsNotConnectedToInTheMomentThatItIsMade) {
                                               Deadline(10'000));
       EXPECT_FALSE(reply);
     });
-    Sleep(30);  // it has seen that all instances are taken
+    Sleep(30);  // mixwalk.exe has seen that all instances are taken
     UniqueHandle next = serve(name);
-    Sleep(10);  // far longer than the runtime takes
+    Sleep(10);  // far longer than the runtime needs
     OVERLAPPED overlapped{};
     const UniqueHandle event(CreateEventW(nullptr, TRUE, FALSE, nullptr));
     overlapped.hEvent = event.get();
@@ -162,7 +162,7 @@ TEST(DiagnosticsPort, IsNotConnectedToInTheMomentThatItIsMade) {
     next.reset();
     client.join();
   }
-  // A busy machine may make it late once.
+  // A busy machine may delay mixwalk.exe now and then.
   EXPECT_LE(in_between, kTimes / 3);
 }
 
@@ -182,7 +182,7 @@ TEST(HostileTarget, TalksNonsense) {
   const Message hello = Hello{kProtocolVersion, {7, "C:\\x.exe", "x"}, {".NET", 10, 0, 0, 0}};
   Thread thread{.os_id = 7};
   thread.stack.frames.push_back({.module = 1'000'000});
-  // A wrong version, a message in the wrong order, a thread whose module was not sent before.
+  // The talks are a wrong version, a message in the wrong order, and a thread whose module was not sent before.
   const std::vector<std::string> talks = {
       encode(Hello{kProtocolVersion + 1, {}, {}}), encode(DumpDone{}),
       encode(hello) + encode(Detached{}), encode(hello) + encode(thread)};
@@ -191,7 +191,7 @@ TEST(HostileTarget, TalksNonsense) {
   }
   for (int i = 0; i < 12; ++i) {
     const std::string talk = (i % 2 == 0 ? std::string() : encode(hello)) + garbage.bytes(hello);
-    // A cut message looks like one that is still to come, and a flipped byte may do no harm.
+    // A cut message looks like a message that is still incomplete, and a flipped byte may do no harm.
     expect_one_line(visit_this_process(attach_reply(0), talk),
                     {ExitCode::refused, ExitCode::timeout});
   }
@@ -211,7 +211,7 @@ std::string dump_with_image(HMODULE image, const std::string& path, const void* 
          encode(thread) + encode(DumpDone{}) + encode(Detached{});
 }
 
-// An image that this process has loaded, and the address of one of its exports.
+// Uses an image that this process has loaded, and the address of one of its exports.
 class HostileTargetsImage : public testing::Test {
  protected:
   HostileTargetsImage() {
@@ -239,8 +239,8 @@ TEST_F(HostileTargetsImage, IsOnADrive) {
   EXPECT_NE(result.out.find("ladder_native_call"), std::string::npos) << result.out;
 }
 
-// The target says what the path of an image is. mixwalk.exe opens no path that leads to another machine or to a device:
-// the file there would otherwise have named the frame.
+// The target chooses the path that it reports for an image. mixwalk.exe must not open a path that leads to another
+// machine or to a device. If it did, the file there would name the frame.
 TEST_F(HostileTargetsImage, IsOnNoDrive) {
   MIXWALK_ONLY_UNDER_WINE("the device is Wine's, for files of the machine that it runs on: it needs no server");
   ASSERT_TRUE(path_.starts_with("Z:\\")) << path_;
@@ -256,7 +256,7 @@ std::wstring diagnostics_port_of(DWORD process_id) {
   return L"\\\\.\\pipe\\dotnet-diagnostic-" + std::to_wstring(process_id);
 }
 
-// What a client writes to a pipe until it disconnects: nothing, where no client comes.
+// Returns what a client writes to a pipe until it disconnects; the result is empty if no client comes.
 std::string bytes_written_to(PipeIo& pipe, const Deadline& deadline) {
   std::string bytes;
   if (pipe.accept(deadline) != IoResult::ok) return bytes;
@@ -264,8 +264,8 @@ std::string bytes_written_to(PipeIo& pipe, const Deadline& deadline) {
   return bytes;
 }
 
-// This process creates the pipe of another process's diagnostics port, and would get the visitor's rights. It receives
-// no byte, and mixwalk says that the other process is no .NET process.
+// This process creates the pipe of another process's diagnostics port, and would get the visitor's rights. It must
+// receive no byte, and mixwalk must say that the other process is not a .NET process.
 TEST(SquattedPort, IsNotSpokenTo) {
   ChildProcess native({"C:\\windows\\system32\\cmd.exe"});
   const std::string id = std::to_string(native.id());
@@ -309,7 +309,7 @@ bool attach_dll(const ChildProcess& target, const std::wstring& pipe_name,
                         .profiler_path = std::u16string(path.begin(), path.end()),
                         .client_data = to_utf8(pipe_name)};
   std::memcpy(request.clsid.data(), &kProfilerClsid, sizeof kProfilerClsid);
-  // The one before may still be leaving.
+  // The DLL of the visit before may still be leaving.
   while (true) {
     const auto reply =
         ask_diagnostics_port(target.id(), target.handle(), *encode_attach(request), deadline);
@@ -318,7 +318,7 @@ bool attach_dll(const ChildProcess& target, const std::wstring& pipe_name,
   }
 }
 
-// The pipe's name says which process must serve it. The DLL sends nothing to another process, and leaves.
+// The pipe's name says which process must serve the pipe. The DLL must send nothing to another process, and leave.
 TEST(SquattedSession, IsNotSpokenTo) {
   ChildProcess hang({fixture("hang.exe")});
   ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
@@ -336,7 +336,7 @@ TEST(SquattedSession, IsNotSpokenTo) {
   EXPECT_EQ(hang.wait(20'000), 0u);
 }
 
-// A visitor that attaches properly and then says `talk`. Returns whether the DLL ended the talk.
+// Plays a visitor that attaches properly and then sends `talk`. Returns whether the DLL ended the talk.
 bool talk_to_dll(const ChildProcess& target, const std::string& talk) {
   static unsigned char visits[kPipeRandomBytes] = {};
   ++visits[0];
@@ -346,7 +346,8 @@ bool talk_to_dll(const ChildProcess& target, const std::string& talk) {
   if (!attach_dll(target, name, deadline)) return false;
   if (pipe.accept(deadline) != IoResult::ok) return false;
   pipe.write(talk.data(), talk.size(), deadline);
-  // The DLL waits for the rest of a truncated message as long as the visitor lives: so this visitor ends.
+  // The DLL waits for the rest of a truncated message as long as the visitor lives, so this visitor ends the
+  // connection.
   char byte;
   const Deadline soon(500);
   IoResult result;
@@ -366,7 +367,7 @@ TEST(HostileVisitor, TalksNonsense) {
     talk_to_dll(hang, garbage.bytes(DumpRequest{.canary_prefix = "x", .thread_ids = {1, 2, 3}}));
     ASSERT_TRUE(hang.running()) << "after visitor " << i;
   }
-  // The next one is let in, and finds every thread at its work.
+  // The next visitor is admitted, and finds that every thread works as before.
   const ProgramResult result = run_until_let_in({"dump", "-p", std::to_string(hang.id())});
   EXPECT_EQ(result.exit_code, 0u) << result.err;
   hang.write_line("STOP");

@@ -1,5 +1,5 @@
-// Either side is ended from outside, at any moment of attach, dump and detach: the other side goes on or ends cleanly,
-// nothing stays suspended, and the next visitor is admitted.
+// Either side is ended from outside, at any moment of attach, dump and detach. The other side must continue or end
+// cleanly, nothing may stay suspended, and the next visitor must be admitted.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace mixwalk {
 namespace {
 
-// 12 moments in an ordinary run; MIXWALK_KILLS=50 for more.
+// How many moments are tried in each test; MIXWALK_KILLS=50 for more.
 int kills() { return wanted("MIXWALK_KILLS", 8, 1); }
 
 std::vector<std::string> visit(const ChildProcess& target) {
@@ -23,7 +23,8 @@ std::vector<std::string> visit(const ChildProcess& target) {
           temporary_file("killed.txt")};
 }
 
-// Where the program ends in the look at its locks, which comes last, its stacks are there, and all is well.
+// A visit without the look at locks, which comes last. If the program ends during that look, its stacks are already
+// there, and the visit succeeds.
 std::vector<std::string> visit_of_stacks(const ChildProcess& target) {
   std::vector<std::string> arguments = visit(target);
   arguments.push_back("--no-locks");
@@ -34,8 +35,8 @@ bool ready(ChildProcess& target) {
   return target.read_line().value_or("").starts_with("READY");
 }
 
-// How long a whole visit takes now, in milliseconds: the moments are spread over that time. On a busy machine that
-// becomes idle, later visits are shorter: the caller corrects the time when a visitor ends before its moment.
+// Returns how long a whole visit takes now, in milliseconds; the moments are spread over that time. On a busy machine
+// that becomes idle, later visits are shorter, so the caller corrects the time when a visitor ends before its moment.
 DWORD visit_ms(const std::vector<std::string>& visit) {
   run_program(visit);  // warms the caches up
   const ULONGLONG begin = GetTickCount64();
@@ -69,7 +70,7 @@ TEST(Killed, TheTargetGoesOnAndLetsTheNextOneIn) {
   EXPECT_EQ(hang.wait(20'000), 0u) << "a thread that stays suspended would hold it up";
 }
 
-// Threads are suspended while a dump file is written: one moment is chosen so that it falls into that time.
+// Threads are suspended while a dump file is written. The kill is timed so that it falls into that time.
 TEST(Killed, WhatStoodForADumpFileOrALookFromOutsideRunsAgain) {
   ChildProcess hang({fixture("hang.exe"), "--many", "100"});
   ASSERT_TRUE(ready(hang));
@@ -123,7 +124,8 @@ TEST(Killed, TheVisitorEndsWithOneLineWhenItsTargetIs) {
       longest = moment + 1;
       continue;
     }
-    // No such process, no .NET process (any more), ended, not started yet: whatever it came to see.
+    // The possible errors are: no such process, not a .NET process (any more), ended, not started yet. Which one it is
+    // depends on the moment.
     EXPECT_THAT(result.exit_code, testing::AnyOf(3u, 4u, 8u, 9u));
     EXPECT_TRUE(result.err.starts_with("mixwalk: "));
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1);

@@ -1,4 +1,4 @@
-// Random chains of managed and native calls, compared with what the program itself wrote down.
+// Random chains of managed and native calls are compared with what the program itself wrote down.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 struct Rung {
   std::string kind, name, module, hop, file;
-  std::uint32_t line = 0;  // 0: the program does not know it
+  std::uint32_t line = 0;  // 0 if the program does not know the line
 };
 
 struct WrittenChain {
@@ -25,8 +25,8 @@ struct WrittenChain {
   std::vector<Rung> rungs;  // leaf first
 };
 
-// The file of the chain that the ladder names in "PARKED i FILE": the ladder's own output is in the code page, which
-// may lack letters of the folder's name.
+// Returns the file of the chain that the ladder names in "PARKED i FILE". The path is not taken from the ladder's own
+// output, which is in the code page and may lack letters of the folder's name.
 std::string chain_file(const std::string& out, const std::string& parked, int chains) {
   constexpr std::size_t kIndexAt = 7;
   return chains == 1 ? out : out + "." + parked.substr(kIndexAt, parked.find(' ', kIndexAt) - kIndexAt);
@@ -43,10 +43,10 @@ WrittenChain read_chain(const std::string& path) {
   return chain;
 }
 
-// How many chains: fewer in an ordinary run, all 500 with MIXWALK_LADDER_CHAINS=500.
+// The number of chains: fewer in an ordinary run, all 500 with MIXWALK_LADDER_CHAINS=500.
 int chain_count() { return wanted("MIXWALK_LADDER_CHAINS", 40, 1); }
 
-// Whether the ladder wrote this frame down, provided that it wrote down all of its own frames.
+// Whether the ladder wrote this frame down, if it wrote down all of its own frames.
 bool is_ladders(const Snapshot& snapshot, const Frame& frame) {
   if (frame.kind == FrameKind::managed) return frame.name.starts_with("Ladder.");
   if (frame.kind != FrameKind::native || frame.module == Frame::kNone) return false;
@@ -60,7 +60,7 @@ std::size_t expect_lines(const Snapshot& snapshot, const Thread& thread, const W
   std::size_t next = 0, compared = 0;
   for (const Frame& frame : thread.stack.frames) {
     if (!is_ladders(snapshot, frame)) continue;
-    if (next == written.rungs.size()) break;  // expect_chain() says so
+    if (next == written.rungs.size()) break;  // expect_chain() reports this
     const Rung& rung = written.rungs[next++];
     if (frame.kind != FrameKind::managed) continue;
     EXPECT_EQ(frame.file, rung.file) << frame.name;
@@ -73,16 +73,16 @@ std::size_t expect_lines(const Snapshot& snapshot, const Thread& thread, const W
   return compared;
 }
 
-// The frames that may lie between a frame and its caller, by the way of the call.
+// Whether the frame may lie between a frame of the chain and its caller, given the way of the call.
 bool may_lie_between(const Snapshot& snapshot, const Frame& frame, const std::string& hop) {
   const bool direct = hop == "call" || hop == "delegate" || hop == "local function" ||
                       hop == "native call";
   if (direct) return false;
   if (frame.kind == FrameKind::stub) return true;
-  // Thunks of the runtime that the CLR does not know by a FunctionID.
+  // The thunks of the runtime for which the CLR has no FunctionID.
   if (frame.kind == FrameKind::native && frame.module == Frame::kNone) return true;
-  // Exception dispatch is managed code of the runtime; once that has been called often enough, it is jitted anew,
-  // outside every image.
+  // Exception dispatch is managed code of the runtime. Once it has been called often enough, it is jitted anew, outside
+  // every image.
   const bool handler = hop.ends_with("funclet");
   if (handler && frame.kind == FrameKind::managed &&
       (frame.name.starts_with("System.Runtime.EH.") ||
@@ -92,17 +92,17 @@ bool may_lie_between(const Snapshot& snapshot, const Frame& frame, const std::st
   if (frame.kind == FrameKind::gap || frame.module == Frame::kNone) return false;
   const std::string module =
       module_name(snapshot.modules[static_cast<std::size_t>(frame.module)]);
-  // A call out of managed code goes through stubs only; a call into managed code, and exception dispatch, go through
-  // the runtime's own frames.
+  // A call out of managed code passes only stubs; a call into managed code, and exception dispatch, pass the runtime's
+  // own frames.
   if (hop.starts_with("P/Invoke") || hop == "calli" || hop == "COM call out") return false;
   return module == "coreclr.dll" || module == "System.Private.CoreLib.dll" ||
          module == "ntdll.dll" || module == "kernelbase.dll";
 }
 
-// Code of the ladder's engine: each function begins at a multiple of this.
+// In the code of the ladder's engine, each function begins at a multiple of this number.
 constexpr std::uint64_t kEngineFunctionBytes = 64;
 
-// No frame but those of the chain, in their order, down to the thread's root. Returns how many are missing.
+// Expects only frames of the chain, in their order, down to the thread's root. Returns how many are missing.
 std::size_t expect_part_of_chain(const Snapshot& snapshot, const Thread& thread, const WrittenChain& written) {
   SCOPED_TRACE(to_text(snapshot, thread));
   EXPECT_NE(thread.stack.completeness(), Completeness::partial);
@@ -127,8 +127,8 @@ std::size_t expect_part_of_chain(const Snapshot& snapshot, const Thread& thread,
   return written.rungs.size() - found;
 }
 
-// The target that a stub names must be right: the P/Invoke by which the native function above was called, as it is
-// declared, or the interface's method, or the managed function above.
+// Expects that the target that a stub names is right: the P/Invoke by which the native function above was called, as it
+// is declared, or the interface's method, or the managed function above.
 void expect_target(const Frame& stub, const Rung& callee) {
   if (callee.kind == "managed") {
     if (stub.name == "IL_STUB_ReversePInvoke" || stub.name == "IL_STUB_COMtoCLR") {
@@ -154,7 +154,7 @@ void expect_chain(const Snapshot& snapshot, const Thread& thread, const WrittenC
   const Rung* callee = nullptr;
   for (const Frame& frame : thread.stack.frames) {
     if (!is_ladders(snapshot, frame)) {
-      if (callee == nullptr || next == written.rungs.size()) continue;  // above and below the chain
+      if (callee == nullptr || next == written.rungs.size()) continue;  // above or below the chain
       if (frame.kind == FrameKind::stub) expect_target(frame, *callee);
       EXPECT_TRUE(may_lie_between(snapshot, frame, callee->hop))
           << "a frame at " << std::hex << frame.address << " lies under " << callee->name
@@ -174,8 +174,9 @@ void expect_chain(const Snapshot& snapshot, const Thread& thread, const WrittenC
   EXPECT_EQ(next, written.rungs.size()) << "frames are missing";
 }
 
-// In an image every frame has a name: a symbol's name, or one made of the RVA where its function begins. Code outside
-// images that the runtime does not know belongs to its thunks and helpers. Returns how many of those there are.
+// Expects that in an image every frame has a name: a symbol's name, or one made from the RVA where its function begins.
+// Frames outside images that the runtime does not know are frames of its thunks and helpers. Returns the number of
+// those.
 std::size_t expect_names(const Stack& stack) {
   std::size_t thunks = 0;
   for (const Frame& frame : stack.frames) {
@@ -186,8 +187,8 @@ std::size_t expect_names(const Stack& stack) {
   return thunks;
 }
 
-// Compares everything but how a frame was found, and its module's index: another image may have been loaded between the
-// two dumps.
+// Compares everything except how a frame was found, and its module's index, because another image may have been loaded
+// between the two dumps.
 void expect_same_frames(const Snapshot& by_snapshot, const Stack& snapshot,
                         const Snapshot& by_copy, const Stack& copy) {
   const auto base_of = [](const Snapshot& from, const Frame& frame) {
@@ -271,12 +272,12 @@ void climb(const std::vector<std::string>& options, int chains) {
               tally.chains, tally.frames, tally.thunks, tally.lines, tally.runs, tally.snapshot_engine,
               tally.not_asked);
   EXPECT_GT(tally.lines, 3 * static_cast<std::size_t>(tally.chains));
-  // Were every walk refused, the engines would agree with nothing to compare.
+  // If every walk were refused, there would be nothing to compare, and the engines would agree.
   EXPECT_GT(tally.snapshot_engine * 2, tally.chains);
   EXPECT_EQ(ladder.wait(20'000), 0u);
 }
 
-// Through code of an engine of the program's own, which has no unwind data.
+// For code of an engine of the program's own, which has no unwind data.
 struct EngineTally {
   std::size_t stacks = 0, guessed = 0, rungs = 0, missing = 0;
 };

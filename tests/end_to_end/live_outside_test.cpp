@@ -1,5 +1,5 @@
-// A live process that is only read: its stacks from outside, with the runtime's debugging library in a worker, are
-// compared with those of an attach to the same parked threads.
+// A live process is only read. Its stacks from outside, with the runtime's debugging library in a worker, are compared
+// with those of an attach to the same parked threads.
 
 #include <gtest/gtest.h>
 #include <windows.h>
@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Of each frame that the runtime knows: "managed A.B(System.Int32)", "stub IL_STUB_PInvoke".
+// One line for each frame that the runtime knows: "managed A.B(System.Int32)", "stub IL_STUB_PInvoke".
 using Frames = std::vector<std::string>;
 
 std::map<std::uint32_t, Frames> by_attach(DWORD process) {
@@ -77,7 +77,7 @@ void expect_the_same(const OutsideLook& look, const Attached& attached, const st
   EXPECT_EQ(found, names.size());
 }
 
-// Threads of hang.exe that stand for good.
+// Threads of hang.exe that never move.
 const std::vector<std::string> kParked{"deadlock 1", "deadlock 2", "task result", "native wait", "com call",
                                        "sleep",      "accept",     "deep",        "exception"};
 

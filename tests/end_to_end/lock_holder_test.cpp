@@ -1,6 +1,6 @@
 // One thread of the target holds one lock of the process nearly all of the time, and is walked meanwhile
-// (fixtures/locks): by mixwalk.dll, which the lock must not block, and by a DLL that does what is forbidden while a
-// thread is frozen, and hangs until the supervisor ends it.
+// (fixtures/locks). It is walked by mixwalk.dll, which the lock must not block, and by a DLL that does what is
+// forbidden while a thread is frozen, and hangs until the supervisor ends the freeze.
 
 #include <gtest/gtest.h>
 
@@ -24,34 +24,35 @@ namespace {
 
 // A request has a cost of its own, so each request asks for several walks of each of the two threads.
 constexpr int kWalksPerRequest = 10;
-// With the product: 200 walks of each thread, and more until the holder was met with its lock often enough. (The
-// sampler takes some locks itself before it freezes anything; after that it often comes just when they are free.)
+// The number of requests with the product: 200 walks of each thread, and more until the holder was met with its lock
+// often enough. (The sampler takes some locks itself before it freezes anything, so afterwards it often comes just when
+// they are free.)
 constexpr int kRequests = 20;
 constexpr int kMetWithItsLock = 5;
-// Once more with the trap in the DLL.
+// The number of requests for another run with the trap in the DLL.
 constexpr int kTimedRequests = 3;
 constexpr int kAtOnceRequests = 10;
-// Under sabotage with the product's deadline: visits of this many requests, until enough freezes were ended. (In one
-// visit they are few: the circuit breaker ends the walks of such a thread.)
+// The number of requests per visit under sabotage with the product's deadline. There are several visits, until enough
+// freezes were ended. (One visit ends few freezes, because the circuit breaker ends the walks of such a thread.)
 constexpr int kRequestsPerVisit = 2;
 constexpr std::uint64_t kEnded = 4;
-// As good as for ever. Tried until it is seen once.
+// A deadline that is long enough to see that the freeze hangs. It is tried until it is seen once.
 constexpr std::uint32_t kLongDeadlineMs = 2'000;
 constexpr int kLongWalksPerRequest = 2;
-// Whatever else.
+// The limit for requests in every case.
 constexpr int kMaxRequests = 500;
 
-// A freeze ends at its deadline, plus these: two steps of the supervisor (it looks every 10 ms, and a DoStackSnapshot
-// that waits is freed one look later); a time slice (15.6 ms on Windows) until the supervisor gets a processor, and one
-// more until the frozen thread gets one.
+// A freeze may last for its deadline, plus these times: two steps of the supervisor (it looks every 10 ms, and frees a
+// DoStackSnapshot that waits one look later), a time slice (15.6 ms on Windows) until the supervisor gets a processor,
+// and another one until the frozen thread gets one.
 constexpr std::uint64_t kSupervisorStepMs = 10;
 constexpr std::uint64_t kSliceMs = 16;
 constexpr std::uint64_t kLimitNs =
     (kDefaultDeadlineMs + 2 * kSupervisorStepMs + 2 * kSliceMs) * 1'000'000;
 
-// How late this machine wakes a sleeping thread, during the life of this object: its threads sleep as the supervisor
-// does, and note the longest delay. A machine with more work than processors delays every thread by several time slices
-// now and then, and so the supervisor, too.
+// Measures how late this machine wakes a sleeping thread, during the life of this object. Its threads sleep as the
+// supervisor does, and record the longest delay. A machine with more work than processors now and then delays every
+// thread by several time slices, and so also the supervisor.
 class Lateness {
  public:
   Lateness() {
@@ -64,8 +65,8 @@ class Lateness {
   Lateness(const Lateness&) = delete;
   Lateness& operator=(const Lateness&) = delete;
 
-  // `freezes`: all that came near the limit, of which `late` were longer. On a machine without delays none may be late;
-  // otherwise few may, and by no more than the machine's own delay.
+  // `freezes` is the number of freezes that came near the limit; `late` of them were longer. On a machine without
+  // delays none may be late. On other machines few may be late, and by no more than the machine's own delay.
   void expect_in_time(std::uint64_t longest_ns, std::uint64_t late, std::uint64_t freezes) const {
     constexpr std::uint64_t kSliceNs = kSliceMs * 1'000'000;
     const std::uint64_t worst_ns = worst_ns_;
@@ -95,11 +96,11 @@ class Lateness {
 
 struct Case {
   const char* lock;
-  Sabotage sabotage;   // what waits for this lock
-  bool native = true;  // its holder stands in lock_holder.dll when it has it
+  Sabotage sabotage;   // the forbidden action that waits for this lock
+  bool native = true;  // while the holder has the lock, its code is in lock_holder.dll
 };
 
-// fixtures/locks with one lock; its output is read away.
+// Runs fixtures/locks with one lock, and discards its output.
 class LockProgram {
  public:
   explicit LockProgram(const char* lock) : program_({fixture("locks.exe"), "--lock", lock}) {
@@ -118,7 +119,7 @@ class LockProgram {
   std::uint32_t id() const { return program_.id(); }
   std::uint32_t holder() const { return holder_; }
   std::uint32_t parked() const { return parked_; }
-  // Both threads, in turn, so often.
+  // Asks for this many walks of both threads, in turn.
   DumpRequest request(int walks, std::uint32_t deadline_ms) const {
     DumpRequest request{.deadline_ms = deadline_ms};
     for (int i = 0; i < walks; ++i) {
@@ -148,9 +149,9 @@ bool has_managed_frame(const Thread& thread) {
 }
 
 // The thread was stopped in the few instructions of Wine's own dispatcher of system calls that still run on the
-// thread's stack: code of no image, called by a stub of ntdll.dll that has no unwind data. This happens some once in
-// 1,000 freezes of a thread that makes system calls all the time; Windows has no such code. mixwalk does not guess
-// there: the caller is a stub's, or is not shown.
+// thread's stack. These are code of no image, called by a stub of ntdll.dll that has no unwind data. This happens about
+// once in 1,000 freezes of a thread that makes system calls all the time; Windows has no such code. mixwalk does not
+// guess there: the caller is either the caller of a stub, or is not shown.
 bool is_in_wines_dispatcher(const Thread& thread) {
   const std::vector<Frame>& frames = thread.stack.frames;
   if (frames.size() < 2 || frames.size() > 3) return false;
@@ -165,14 +166,14 @@ struct Walks {
   // The longest time for which a thread was frozen. Freezes that the supervisor ended are not included: the DLL
   // measures until its sampler has returned; only the trap can see how long those threads were really frozen.
   std::uint64_t longest_ns = 0;
-  std::uint64_t went = 0;  // had code on its stack that went away at every look: column "gone"
-  std::uint64_t late = 0;  // stood for longer than the limit, or ran again before it was copied
+  std::uint64_t went = 0;  // had code on its stack that was unloaded during every look: column "gone"
+  std::uint64_t late = 0;  // was frozen for longer than the limit, or ran again before it was copied
   std::uint64_t top_only = 0;  // have a gap right below their first frames, and say so
 };
 
-// Each thread is a managed one. Where it is in a leaf function whose caller is not proven, its stack has a gap there
-// and says so: one of some thousand walks of a thread that compiles all the time (a function of coreclr.dll that has no
-// unwind data and is reached by conditional jumps).
+// Expects that each thread is a managed one. If it is in a leaf function whose caller is not proven, its stack has a
+// gap there and says so. This happens in one of some thousand walks of a thread that compiles all the time (in a
+// function of coreclr.dll that has no unwind data and is reached by conditional jumps).
 void look_for_frames(const Snapshot& snapshot, const Thread& thread, Walks& walks) {
   if (has_managed_frame(thread) || is_in_wines_dispatcher(thread)) return;
   ++walks.top_only;
@@ -180,7 +181,7 @@ void look_for_frames(const Snapshot& snapshot, const Thread& thread, Walks& walk
   std::printf("%s", to_text(snapshot, thread).c_str());
 }
 
-// The request must be answered, and bring all the stacks.
+// Makes requests, each of which must be answered with all the stacks.
 void walk(TargetSession& session, const LockProgram& program, int times, std::uint32_t deadline_ms,
           Walks& walks) {
   const Snapshot snapshot = dump_named(session, program.request(times, deadline_ms));
@@ -191,7 +192,7 @@ void walk(TargetSession& session, const LockProgram& program, int times, std::ui
       ++walks.late;
       continue;
     }
-    // A thread that runs nothing but new code, while the runtime unloads hundreds of assemblies.
+    // This happens to a thread that runs nothing but new code, while the runtime unloads hundreds of assemblies.
     if (thread.skipped == "code on its stack went away while it was looked at") {
       ++walks.went;
       continue;
@@ -207,8 +208,8 @@ void walk(TargetSession& session, const LockProgram& program, int times, std::ui
   }
 }
 
-// One row: frozen times in microseconds, as the DLL reports them, and the longest time for which a thread was really
-// frozen, which only the trap can see.
+// Prints one row: frozen times in microseconds, as the DLL reports them, and the longest time for which a thread was
+// really frozen, which only the trap can see.
 void print(const char* lock, const char* dll, Walks& walks, const FreezeTrapRecord* record) {
   const Counters counters = walks.counters.finish({});
   const std::string longest = record ? std::to_string(record->longest_ns / 1000) : "";
@@ -230,9 +231,9 @@ class LockHolder : public testing::TestWithParam<Case> {
   }
 };
 
-// A thread that runs nothing but new code is captured again until the runtime unloads none of it: none of 7,199 walks
-// was lost, nor of 1,080 with the trap, on a busy machine. (Under sabotage each capture costs a whole deadline, and
-// there are only three.)
+// A thread that runs nothing but new code is captured again until the runtime unloads none of that code. None of 7,199
+// walks was lost, nor of 1,080 with the trap, on a busy machine. (Under sabotage each capture costs a whole deadline,
+// and there are only three captures.)
 void expect_code_stays(const Walks& walks) {
   EXPECT_LE(walks.went, 2u);
   EXPECT_LE(walks.top_only, 2u);
@@ -255,7 +256,7 @@ TEST_P(LockHolder, Product) {
   EXPECT_TRUE(program.stop());
 }
 
-// All threads of the program are frozen together: the holder with its lock, and the threads that wait for it.
+// All threads of the program are frozen together: the holder with its lock, and the threads that wait for the lock.
 TEST_P(LockHolder, AtOnce) {
   LockProgram program(GetParam().lock);
   TargetSession session = attach_to(program.id());
@@ -283,7 +284,7 @@ TEST_P(LockHolder, AtOnce) {
   EXPECT_TRUE(program.stop());
 }
 
-// The same code with the trap in it, which sees how long a thread was really frozen.
+// Runs the same code with the trap in it, which sees how long a thread was really frozen.
 TEST_P(LockHolder, ProductTimed) {
   LockProgram program(GetParam().lock);
   const FreezeTrapPage page(program.id());
@@ -317,7 +318,7 @@ TEST_P(LockHolder, Sabotaged) {
     EXPECT_EQ(session.leave(), "");
   }
   print(GetParam().lock, "sabotaged, 2 s", until_hang, page.get());
-  // The supervisor's clock ticks once a slice.
+  // The supervisor's clock advances only once per time slice.
   EXPECT_GE(page->longest_ns.load(), (kLongDeadlineMs - kSliceMs) * 1'000'000) << "it never hung";
 
   const Lateness lateness;
@@ -347,8 +348,8 @@ INSTANTIATE_TEST_SUITE_P(Locks, LockHolder,
                                          Case{"console", Sabotage::crt},
                                          // Jitting takes many locks, and holds each for microseconds: the heap or the
                                          // function tables were found locked in 1 walk of 50. But collectible code
-                                         // causes collections, and a frozen thread that the runtime waits for makes it
-                                         // hold the thread store's lock all that time.
+                                         // causes collections, and while the runtime waits for a frozen thread, it
+                                         // holds the thread store's lock.
                                          Case{"jit", Sabotage::thread_store, false},
                                          Case{"suspension", Sabotage::thread_store, false}),
                          [](const auto& info) {

@@ -1,5 +1,5 @@
-// The locks of a live program, from inside, from outside and from a dump file: fixtures/monitors prints the true state
-// of each.
+// Reads the locks of a live program from inside, from outside and from a dump file. fixtures/monitors prints the true
+// state of each lock.
 
 #include <gtest/gtest.h>
 #include <windows.h>
@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// "monitor Monitors.Thin 420 3 -", as monitors.exe writes it.
+// Lines such as "monitor Monitors.Thin 420 3 -", as monitors.exe writes them.
 using LockLines = std::multiset<std::string>;
 
 std::string sorted(const std::string& waiters) {
@@ -44,7 +44,8 @@ std::string line_of(const Json& lock) {
          number(lock.at("recursion")) + ' ' + (waiters.empty() ? "-" : sorted(waiters));
 }
 
-// Locks of the program itself; other locks of the runtime's library are left out: Console.ReadLine holds a reader.
+// Returns the locks of the program itself. Other locks of the runtime's library are left out, because Console.ReadLine
+// holds a reader.
 LockLines own_locks(const Json& dump) {
   LockLines lines;
   for (const Json& lock : dump.at("locks")) {
@@ -78,13 +79,13 @@ struct LockedProgram {
 
   ChildProcess program;
   LockLines truth;
-  std::vector<std::string> said;  // beside it
+  std::vector<std::string> said;  // other lines of the output
 };
 
 enum class From { inside, outside, file };
 constexpr const char* kNames[] = {"inside", "outside", "file"};
 
-// A dump file that mixwalk has written.
+// Shows a dump file that mixwalk has written.
 ProgramResult dump_by_file(const std::string& id) {
   const std::string path = temporary_file("locks_test_" + id + ".dmp");
   const ProgramResult written = run_program({mixwalk_exe(), "dump", "-p", id, "-o", path}, 200'000);
@@ -144,7 +145,7 @@ TEST_P(Locks, TwoThreadsThatWaitForEachOther) {
       if (thread.at("name").is_string()) ids[thread.at("name")] = thread.at("os_id");
     }
     const std::string one = std::to_string(ids["deadlock 1"]), two = std::to_string(ids["deadlock 2"]);
-    // The one that waits for a task's result is in Monitor.Wait.
+    // The thread that waits for a task's result is in Monitor.Wait.
     EXPECT_EQ(own_locks(found), (LockLines{"monitor System.Object " + one + " 1 " + two,
                                            "monitor System.Object " + two + " 1 " + one,
                                            "monitor System.Object 0 0 " + std::to_string(ids["task result"]) + "!"}));
@@ -158,7 +159,7 @@ TEST_P(Locks, TwoThreadsThatWaitForEachOther) {
   EXPECT_EQ(hang.wait(20'000), 0u);
 }
 
-// The owners of locks change all the time: what the dump says must be possible at every moment.
+// The owners of locks change all the time. Each dump must show a state that is possible.
 void look_at_motion(const std::string& path, const std::string& option, const std::string& type) {
   LockedProgram program({path, option});
   const int looks = wanted("MIXWALK_LOCK_LOOKS", 4, 4);
@@ -196,7 +197,7 @@ TEST_P(Locks, InMotionAreNeverImpossible) {
   if (GetParam().has_lock_type) look_at_motion(path("monitors.exe"), "--lock-motion", "System.Threading.Lock");
 }
 
-// Where an object was before the garbage collector moved it, its header still says that it is locked.
+// The garbage collector has moved an object, and in its former place its header still says that it is locked.
 TEST_P(Locks, ThatWereHeldWhereAnObjectWasBeforeItMoved) {
   LockedProgram program({path("monitors.exe"), "--moved"});
   ASSERT_EQ(program.said.size(), 1u);
@@ -212,9 +213,10 @@ INSTANTIATE_TEST_SUITE_P(, Locks,
                                          Runtime{"net8", "..\\fixtures-net8.0\\", false}),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// A thread is in a DllMain that waits, so it holds the loader lock; another one loads a library meanwhile.
+// One thread is in a DllMain that waits, so it holds the loader lock. Another thread loads a library meanwhile.
 TEST(LoaderLock, IsShownWithItsHolderAndWhoWaitsForIt) {
-  // As far as is known: in LdrpDrainWorkQueue, which has a rule of its own (walker/hang/wait_rules.cpp).
+  // The Windows 10 load is known to wait in LdrpDrainWorkQueue, which has a rule of its own
+  // (walker/hang/wait_rules.cpp).
   MIXWALK_ONLY_UNDER_WINE("beside another load, a load of Windows 10 waits for an event, not for the loader lock");
   const HangingProgram hangs("loader-lock");
   const Json found = dump(hangs.id(), From::outside);

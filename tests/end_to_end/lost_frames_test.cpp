@@ -1,5 +1,5 @@
-// Threads whose callers cannot be found from the top of their stack (fixtures/lost_frames): no frame is invented, no
-// stack is called whole that is not, and no walk goes on for ever.
+// Threads whose callers cannot be found from the top of their stack (fixtures/lost_frames). No frame may be invented,
+// no stack may be called whole that is not, and every walk must end.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,8 +20,8 @@ namespace {
 
 struct Situation {
   const char* name;
-  bool whole;         // all of its callers can be known
-  const char* frame;  // what must be shown of it
+  bool whole;         // whether all of the thread's callers can be known
+  const char* frame;  // a frame that must be shown
 };
 
 constexpr Situation kSituations[] = {
@@ -34,7 +34,7 @@ constexpr Situation kSituations[] = {
     {"chained_to_itself", false, ""},
 };
 
-// Both threads of each situation, this many times.
+// How often both threads of each situation are dumped.
 int dumps() { return wanted("MIXWALK_LOST_FRAMES_DUMPS", 5, 1); }
 
 bool shows(const Thread& thread, std::string_view part) {
@@ -57,8 +57,8 @@ class LostFramesProgram : public testing::Test {
     program_ = nullptr;
   }
 
-  // The program names the threads before they have arrived at their places. A stack without a frame does not show where
-  // its thread is.
+  // The program prints the names of the threads before these have arrived at their places. A stack without a frame does
+  // not show where its thread is.
   static void wait_until_both_stand(TargetSession& session, DumpRequest request) {
     request.engine = Engine::copy;
     const auto top = [&](std::uint32_t id) {
@@ -103,7 +103,7 @@ TEST_P(LostFrames, ShowOnlyWhatIsKnown) {
     TargetSession session = attach_to(program_->id());
     DumpRequest request;
     request.thread_ids = {managed, native};
-    request.deadline_ms = 5000;  // a busy machine is no situation of this test
+    request.deadline_ms = 5000;  // so that a busy machine does not make the test fail
     wait_until_both_stand(session, request);
     if (HasFatalFailure()) return;
     for (int i = 0; i < dumps(); ++i) {
@@ -122,7 +122,7 @@ TEST_P(LostFrames, ShowOnlyWhatIsKnown) {
         if (*situation.frame != '\0') {
           EXPECT_TRUE(shows(thread, situation.frame)) << text;
         }
-        // What the CLR knows of the thread is shown whatever its top is.
+        // The frames that the CLR knows are shown, whatever is at the top of the thread's stack.
         if (id == managed && thread.stack.engine == Engine::snapshot) {
           EXPECT_TRUE(shows(thread, "LostFrames.Program.Stand")) << text;
         }
@@ -138,8 +138,9 @@ TEST_P(LostFrames, ShowOnlyWhatIsKnown) {
 // How often a probe may fail in a row.
 constexpr int kPatience = 30;
 
-// The thread waits in the runtime, so the runtime is not asked; but its copy does not lead to its root, or only by a
-// guess, since a caller has no unwind data. So the thread is frozen once more, and the runtime knows the frames beyond.
+// The thread waits in the runtime, so the runtime is not asked at first. But the copy of its stack does not lead to its
+// root, or leads there only by a guess, since a caller has no unwind data. So the thread is frozen once more, and the
+// runtime knows the frames beyond.
 TEST_F(LostFramesOfARuntimeWait, AutoAsksTheRuntimeWhereTheCopyDoesNotReachTheRoot) {
   ASSERT_TRUE(ready_);
   program_->write_line("WAIT");
@@ -159,7 +160,7 @@ TEST_F(LostFramesOfARuntimeWait, AutoAsksTheRuntimeWhereTheCopyDoesNotReachTheRo
     EXPECT_FALSE(thread_of(by_copy, id).stack.whole()) << to_text(by_copy, thread_of(by_copy, id));
     request.engine = Engine::automatic;
     Snapshot by_auto = dump_named(session, request);
-    // On a busy machine the canary's worker may not have its turn in time: then the runtime is not asked.
+    // On a busy machine the canary's worker may not run in time, and then the runtime is not asked.
     for (int i = 0; i < kPatience && thread_of(by_auto, id).probe == ProbeResult::failed; ++i) {
       by_auto = dump_named(session, request);
     }
@@ -170,7 +171,7 @@ TEST_F(LostFramesOfARuntimeWait, AutoAsksTheRuntimeWhereTheCopyDoesNotReachTheRo
     EXPECT_NE(thread.probe, ProbeResult::none);
   }
   // A recording knows that the thread has not moved since it was copied, and asks the runtime nevertheless. Samples
-  // whose probe failed have the copy's frames only; there must be some others, whose managed frames the runtime
+  // whose probe failed have the copy's frames only. There must be other samples, whose managed frames the runtime
   // reported.
   const std::string file = temporary_file("waits.mixwalk");
   std::ptrdiff_t asked = 0;

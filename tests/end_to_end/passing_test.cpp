@@ -1,4 +1,4 @@
-// Code that is loaded and unloaded: what was learnt about it must not name the code that replaces it.
+// Code is loaded and unloaded. What mixwalk has learnt about old code must not name the code that replaces it.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,14 +13,14 @@
 namespace mixwalk {
 namespace {
 
-// Pairs of caller and callee that only one of the two can have.
+// The number of samples whose pair of caller and callee can occur in the program, and of those whose pair cannot.
 struct Pairs {
   std::uint64_t possible = 0, impossible = 0;
 };
 
 class Passing : public ::testing::Test {
  protected:
-  // Wine ends a program whose dynamic methods are collected while W^X is on, without mixwalk too.
+  // Wine ends a program whose dynamic methods are collected while W^X is on, also without mixwalk.
   static void SetUpTestSuite() { SetEnvironmentVariableA("DOTNET_EnableWriteXorExecute", "0"); }
   static void TearDownTestSuite() {
     SetEnvironmentVariableA("DOTNET_EnableWriteXorExecute", nullptr);
@@ -28,7 +28,7 @@ class Passing : public ::testing::Test {
   Passing() : file_(temporary_file("passing.mixwalk")) {}
   ~Passing() override { remove_file(file_); }
 
-  // Records passing.exe for some seconds, and how many rounds it made each second.
+  // Records passing.exe for some seconds, and prints how many rounds it made each second.
   void record(const std::string& what, std::vector<std::string> options) {
     ChildProcess passing({fixture("passing.exe"), what});
     ASSERT_TRUE(passing.read_line().value_or("").starts_with("READY"));
@@ -49,7 +49,7 @@ class Passing : public ::testing::Test {
     return std::to_string(wanted("MIXWALK_PASSING_SECONDS", 3, 1)) + "s";
   }
 
-  // Weighed by the samples' values.
+  // Each sample counts with its value.
   Pairs dynamic_pairs() const {
     Pairs pairs;
     for (const Recording::Sample& sample : recording_.samples) {
@@ -57,7 +57,7 @@ class Passing : public ::testing::Test {
       for (std::size_t i = 1; i < names.size(); ++i) {
         for (const char letter : {'A', 'B'}) {
           if (names[i - 1] != std::string("Passing.Program.") + letter + "()") continue;
-          // Anything else is a gap, which claims nothing.
+          // Another name means that there is a gap, which proves nothing.
           if (names[i] != "dm_A" && names[i] != "dm_B") continue;
           (names[i].back() == letter ? pairs.possible : pairs.impossible) += sample.value;
         }
@@ -66,7 +66,7 @@ class Passing : public ::testing::Test {
     return pairs;
   }
 
-  // A caller that calls one image only, and the image of the frames above it.
+  // Looks for a caller that calls only one of the two images, and checks from which image the frames above it are.
   Pairs image_pairs() const {
     Pairs pairs;
     for (const Recording::Sample& sample : recording_.samples) {
@@ -135,7 +135,7 @@ TEST_F(Passing, DynamicMethodsThatThrow) {
   expect_none_impossible(dynamic_pairs());
 }
 
-// A load and an unload every few milliseconds: each sample names the image that its caller loads.
+// There is a load and an unload every few milliseconds. Each sample must name the image that its caller loads.
 TEST_F(Passing, LoadsOfImagesThatTakeTurns) {
   record("images", {"--on", "module-load"});
   Pairs pairs;
@@ -153,7 +153,7 @@ TEST_F(Passing, LoadsOfImagesThatTakeTurns) {
   EXPECT_EQ(whole(), recording_.samples.size());
 }
 
-// The type, the module, and the code on the stack are gone soon after.
+// The type, the module, and the code on the stack are unloaded soon afterwards.
 TEST_F(Passing, TypesOfCollectibleAssemblies) {
   record("assemblies", {"--on", "class-load"});
   std::uint64_t made = 0;

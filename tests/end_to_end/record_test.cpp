@@ -1,4 +1,4 @@
-// mixwalk record, on programs whose threads are known.
+// Runs mixwalk record on programs whose threads are known.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ namespace {
 struct Followed {
   std::size_t samples = 0, whole = 0;
   std::uint64_t value = 0;
-  std::vector<std::string> frames;  // of its last sample, leaf first
+  std::vector<std::string> frames;  // of the thread's last sample, leaf first
 };
 
 std::map<std::string, Followed> by_thread(const Recording& recording) {
@@ -75,13 +75,14 @@ TEST_F(Record, EveryThreadWithItsWholeInterleavedStack) {
   EXPECT_THAT(waiting.frames, ::testing::IsSupersetOf({"NtWaitForMultipleObjects", "ladder_native_park"}));
   EXPECT_TRUE(std::ranges::any_of(
       waiting.frames, [](const auto& name) { return name.starts_with("Hang.Program+"); }));
-  // Its samples stand for the time for which it was watched, whatever rate was reached.
+  // The values of its samples add up to the time for which it was watched, whatever rate was reached.
   EXPECT_NEAR(static_cast<double>(waiting.value), static_cast<double>(recording.duration_ns), 4e8);
-  // Interned: a thread that stands still has one stack.
+  // Stacks are interned, so a thread that never moves has one stack.
   EXPECT_LT(recording.nodes.size(), 4000u);
 }
 
-// The text of a line of a fixture's source, counted from 1. `path`: where it lay when the fixture was built.
+// Returns the text of a line of a fixture's source, counted from 1. `path` is the place of the source when the fixture
+// was built.
 std::string line_of(const std::string& path, std::uint32_t number) {
   std::ifstream in(utf8_path(repository_file(path.substr(std::min(path.size(), path.rfind("fixtures"))))));
   std::string line;
@@ -117,7 +118,7 @@ TEST_F(Record, ManagedFramesHaveTheirLinesInTheFileAndInExports) {
 }
 
 TEST_F(Record, CpuModeTakesOnlyWhoUsesTheCpu) {
-  // A thread that spins on a busy machine stops late, and one that was resumed early gives no sample.
+  // On a busy machine, a thread that spins stops late, and a thread that was resumed early gives no sample.
   constexpr int kTimes = 10;
   std::size_t samples = 0;
   for (int i = 0; i < kTimes && samples <= 5; ++i) {
@@ -164,20 +165,20 @@ TEST_F(Record, KilledInMidFlightTheFileOpensAndTheTargetGoesOn) {
   ASSERT_TRUE(read.recording) << read.error;
   EXPECT_NE(read.cut.kind, Cut::Kind::none);
   EXPECT_LE(read.cut.bytes, 100'000u);
-  // All but the last chunk of a tenth of a second.
+  // The file must have everything but the last chunk, which is a tenth of a second.
   EXPECT_GT(read.recording->samples.back().time_ns, 500'000'000u);
   const ProgramResult next = run_until_let_in(
       {"record", "-p", std::to_string(hang_.id()), "-d", "1s", "-o", file_});
   EXPECT_EQ(next.exit_code, 0u) << next.err;
 }
 
-// A reader that does not read: the target never waits, and samples that were not taken are counted.
+// The reader does not read. The target must never wait, and samples that were not taken must be counted.
 TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
   const std::vector<std::string> kNames = {"deadlock 1", "deadlock 2", "sleep", "accept",
                                            "native wait", "com call", "task result", "deep"};
   TargetSession session = attach_to(hang_.id());
-  // First the pipe's buffer fills, then the ring: some 5 s of chunks. A busy machine may need longer than the usual
-  // deadline, and a thread would then be missing in a tick.
+  // First the pipe's buffer fills, then the ring with some 5 s of chunks. A busy machine may need longer than the usual
+  // deadline, and then a thread would be missing in a tick.
   ASSERT_FALSE(session.begin_record({.sampling = {.deadline_ms = 5'000},
                                      .period_ns = 1'000'000,
                                      .thread_names = kNames}));
@@ -194,7 +195,7 @@ TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
   };
   read_until(GetTickCount64() + 1000, false);
   EXPECT_EQ(collector.recording().dropped, 0u) << "nothing is lost to a reader that reads";
-  // On a busy machine samples come more slowly, and the samples in flight stand for a longer time.
+  // On a busy machine samples come more slowly, so the samples that fit into the pipe and the ring span a longer time.
   for (DWORD pause = 8'000; pause <= 64'000 && collector.recording().dropped == 0; pause *= 2) {
     Sleep(pause);
     read_until(GetTickCount64() + 1000, false);
@@ -205,7 +206,7 @@ TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
 
   const Recording& recording = collector.recording();
   EXPECT_GT(recording.dropped, 0u);
-  // Each tick takes or drops all of the threads: neither number is anything else.
+  // Each tick either takes or drops a sample of every thread, so both numbers are multiples of the number of threads.
   EXPECT_EQ(recording.threads.size(), kNames.size());
   EXPECT_EQ(recording.dropped % kNames.size(), 0u);
   std::map<std::uint64_t, std::size_t> ticks;
@@ -214,10 +215,10 @@ TEST_F(Record, SlowReaderLosesSamplesThatAreCounted) {
   std::printf("%zu samples taken, %llu dropped\n", recording.samples.size(), recording.dropped);
 }
 
-// 8 s in an ordinary run; MIXWALK_RECORD_SECONDS=300 for more.
+// The seconds of the recording; MIXWALK_RECORD_SECONDS=300 for more.
 int seconds() { return wanted("MIXWALK_RECORD_SECONDS", 8, 5); }
 
-// Of a program that makes new code, threads and images all the time.
+// Records a program that makes new code, threads and images all the time.
 TEST(RecordTorture, TheMemoryOfTheDllStaysWhereItIsAndNothingIsLost) {
   ChildProcess torture({fixture("torture.exe"), "--seconds", std::to_string(seconds() + 60)});
   ASSERT_TRUE(torture.read_line().value_or("").starts_with("READY"));
@@ -266,7 +267,7 @@ TEST(RecordTorture, TheMemoryOfTheDllStaysWhereItIsAndNothingIsLost) {
   EXPECT_LE(high - low, 4 << 20) << "2 MiB to either side";
 }
 
-// Its terminal was closed, or never there: no reason to lose a recording.
+// mixwalk's terminal was closed, or there never was one. That is not a reason to lose a recording.
 TEST_F(Record, GoesOnWhenNobodyCanReadItsProgress) {
   SECURITY_ATTRIBUTES inherited{sizeof inherited, nullptr, TRUE};
   const UniqueHandle unwritable(CreateFileW(L"NUL", GENERIC_READ, FILE_SHARE_READ, &inherited,
@@ -290,7 +291,7 @@ TEST(RecordProgram, ItsOwnExitEndsTheRecording) {
   remove_file(file);
 }
 
-// The next round of samples never comes: the first one must have been sent before it is waited for.
+// The next round of samples never comes, so the first round must have been sent before mixwalk waits for the next.
 TEST(RecordProgram, ItsExitBetweenTwoDistantSamplesLosesNone) {
   const std::string file = temporary_file("distant.mixwalk");
   ChildProcess hang({fixture("hang.exe"), "--exit-after-ms", "6000"});

@@ -9,14 +9,14 @@ namespace mixwalk {
 
 std::string bytes_of(const std::string& path);
 
-// A whole .mixwalk file of mixwalk's; fails the test where it is no such file, or is cut.
+// Reads a whole .mixwalk file of mixwalk. If it is not such a file, or is cut, the test fails.
 Recording read_whole(const std::string& path);
 
-// Of a sample's stack, leaf first.
+// Returns the names of the frames of a sample's stack, leaf first.
 std::vector<std::string> frame_names(const Recording& recording, const Recording::Sample& sample);
-// It has a stack, with no gap in it.
+// Whether the sample has a stack, with no gap in it.
 bool has_no_gap(const Recording& recording, const Recording::Sample& sample);
-// It has a stack, with no gap and no guessed frame in it.
+// Whether the sample has a stack, with no gap and no guessed frame in it.
 bool is_whole(const Recording& recording, const Recording::Sample& sample);
 
 }  // namespace mixwalk

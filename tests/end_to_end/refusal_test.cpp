@@ -1,4 +1,5 @@
-// What mixwalk cannot do: one line on standard error, the documented exit code, the target unharmed.
+// Tests what mixwalk cannot do: it prints one line on standard error and ends with the documented exit code, and the
+// target is unharmed.
 
 #include <gtest/gtest.h>
 #include <windows.h>
@@ -17,7 +18,7 @@
 namespace mixwalk {
 namespace {
 
-// One clear line, and the number.
+// Expects one clear line, and the exit code.
 void expect_refusal(const ProgramResult& result, ExitCode code, const std::string& says) {
   EXPECT_EQ(result.exit_code, static_cast<DWORD>(code)) << result.err;
   EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
@@ -26,13 +27,13 @@ void expect_refusal(const ProgramResult& result, ExitCode code, const std::strin
   EXPECT_EQ(result.out, "");
 }
 
-// Nothing is looked at from outside instead (from_outside_test).
+// Makes a dump from inside; a look from outside as a replacement is the subject of from_outside_test.
 ProgramResult dump(std::vector<std::string> options) {
   options.insert(options.begin(), {mixwalk_exe(), "dump", "--inside"});
   return run_program(options);
 }
 
-// A native program that does nothing until it is ended; Windows has no better one.
+// A native program that does nothing until it is ended. Windows has no better one.
 std::vector<std::string> native_program() { return {"C:\\windows\\system32\\cmd.exe"}; }
 
 std::string ready_hang(ChildProcess& hang) {
@@ -81,7 +82,7 @@ TEST(Refusal, AnotherProfilerIsAttached) {
   const std::string id = ready_hang(hang);
   TargetSession other = attach_to(hang.id());
   expect_refusal(dump({"-p", id}), ExitCode::already_profiled, "another profiler");
-  // And the one that was there first is still at work.
+  // The visitor that was there first must still be at work.
   EXPECT_TRUE(other.dump({}));
   EXPECT_EQ(other.leave(), "");
   expect_unharmed(hang);
@@ -90,7 +91,7 @@ TEST(Refusal, AnotherProfilerIsAttached) {
 TEST(Refusal, NoAccess) {
   ChildProcess hang({fixture("hang.exe")});
   const std::string id = ready_hang(hang);
-  // An empty list of rights: no user may do anything. The child keeps the handles it has.
+  // The list of rights is empty, so no user may do anything. The child keeps the handles that it has.
   ACL nobody;
   InitializeAcl(&nobody, sizeof nobody, ACL_REVISION);
   ASSERT_EQ(SetSecurityInfo(hang.handle(), SE_KERNEL_OBJECT,
@@ -102,12 +103,12 @@ TEST(Refusal, NoAccess) {
 }
 
 TEST(Refusal, TheRuntimeHasNotStarted) {
-  // The runtime waits at its very start for a debugger's word, its diagnostics port open.
+  // At its very start the runtime waits until a debugger resumes it; its diagnostics port is already open.
   SetEnvironmentVariableW(L"DOTNET_DefaultDiagnosticPortSuspend", L"1");
   ChildProcess hang({fixture("hang.exe")});
   SetEnvironmentVariableW(L"DOTNET_DefaultDiagnosticPortSuspend", nullptr);
-  // While it starts, the process first has no runtime, then only its host, then a runtime without a port: each of these
-  // has its own sentence. Only the runtime itself, asked through its port, gives the last one.
+  // While it starts, the process first has no runtime, then only the runtime's host, then a runtime without a port.
+  // Each of these states has its own sentence. Only the runtime itself, asked through its port, causes the last one.
   const std::string said_by_runtime = "is still starting; try again in a moment";
   ProgramResult result;
   for (const ULONGLONG end = GetTickCount64() + 30'000; GetTickCount64() < end; Sleep(100)) {
@@ -130,8 +131,8 @@ TEST(Refusal, DiagnosticsAreSwitchedOff) {
   expect_unharmed(hang);
 }
 
-// What each switch of the runtime prevents. The switch that is named after profilers does not keep them out of a
-// running program: the runtime reads it only when it starts.
+// Tests what each switch of the runtime prevents. The switch that is named after profilers does not keep them out of a
+// running program, because the runtime reads it only when it starts.
 class DiagnosticsSwitch {
  public:
   explicit DiagnosticsSwitch(const wchar_t* name) : name_(name) {
@@ -214,7 +215,7 @@ TEST(Refusal, UnwritableOutput) {
   expect_unharmed(hang);
 }
 
-// Its temporary name would be a file, or the same device, and neither can be renamed to a device's name.
+// The temporary name of the output would be a file, or the same device, and neither can be renamed to a device's name.
 TEST(Refusal, TheNullDeviceIsWritable) {
   ChildProcess hang({fixture("hang.exe")});
   const std::string id = ready_hang(hang);

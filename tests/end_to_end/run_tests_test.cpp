@@ -1,4 +1,4 @@
-// run_tests.exe on bundles of programs of the system.
+// Runs run_tests.exe on bundles of programs of the system.
 
 #include <gtest/gtest.h>
 #include <windows.h>

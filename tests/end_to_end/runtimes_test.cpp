@@ -1,4 +1,5 @@
-// Runtimes before the one of the other fixtures: hang.exe with each, by attach and by start.
+// Older runtimes than that of the other fixtures: hang.exe runs with each of them, and is walked by an attach and by a
+// start under mixwalk.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ using Json = nlohmann::json;
 constexpr const char* kStuck[] = {"deadlock 1", "deadlock 2", "task result", "native wait",
                                   "sleep",      "accept",     "deep"};
 
-// "net8.0": the folder beside the fixtures, and the runtime's version.
+// The parameter, such as "net8.0", is the name of the folder beside the fixtures, and the version of the runtime.
 class Runtimes : public testing::TestWithParam<const char*> {
  protected:
   static std::string program() { return fixture("..\\fixtures-" + std::string(GetParam()) + "\\hang.exe"); }

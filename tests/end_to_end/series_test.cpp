@@ -1,4 +1,4 @@
-// mixwalk dump --repeat of a live program, from inside and from outside, up to the result of mixwalk compare.
+// Runs mixwalk dump --repeat on a live program, from inside and from outside, up to the result of mixwalk compare.
 
 #include <gtest/gtest.h>
 
@@ -41,8 +41,9 @@ TEST_P(SeriesOf, ADeadlockIsSeenInEachOfItsDumps) {
   const ULONGLONG begun = GetTickCount64();
   const ProgramResult dumped = run_program(line(hang, {"--repeat", "3", "--every", "2s"}), kSeriesMs);
   ASSERT_EQ(dumped.exit_code, 0u) << dumped.err;
-  // From the beginning of the first dump to that of the third. The moments themselves may be closer together: on a busy
-  // machine it takes more than two seconds until the threads of the first dump are suspended.
+  // The time from the beginning of the first dump to that of the third is measured. The moments of the dumps may be
+  // closer together, because on a busy machine it takes more than two seconds until the threads of the first dump are
+  // suspended.
   EXPECT_GE(GetTickCount64() - begun, 4'000u);
   EXPECT_EQ(dumped.err, "");
 
@@ -77,7 +78,7 @@ TEST_P(SeriesOf, ADeadlockIsSeenInEachOfItsDumps) {
 }
 
 TEST_P(SeriesOf, ATargetThatEndsBetweenDumpsLeavesThoseBefore) {
-  // Long enough for one dump, and no second one is made before its end.
+  // The program lives long enough for one dump, and ends before a second one is made.
   ChildProcess hang({fixture("hang.exe"), "--exit-after-ms", "12000"});
   ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
   const ProgramResult dumped = run_program(line(hang, {"--repeat", "3", "--every", "10m"}), kSeriesMs);

@@ -1,5 +1,5 @@
-// mixwalk.exe and mixwalk.dll as they are shipped, apart from their debug data: the content of their headers, their
-// resources and their imports.
+// Checks mixwalk.exe and mixwalk.dll as they are shipped, apart from their debug data: the content of their headers,
+// their resources and their imports.
 
 #include <gtest/gtest.h>
 
@@ -24,13 +24,13 @@ namespace mixwalk {
 namespace {
 
 constexpr unsigned kExports = 0, kResources = 2, kRelocations = 5;  // IMAGE_DIRECTORY_ENTRY_*
-// Of PE32+, from the signature "PE" on (Microsoft, "PE Format").
+// Offsets in the headers of PE32+, counted from the signature "PE" (Microsoft, "PE Format").
 constexpr std::uint64_t kSectionCountAt = 6, kTimestampAt = 8, kFlagsAt = 22, kLoaderFlagsAt = 24 + 70;
 constexpr std::uint64_t kSectionsAt = 264, kSectionBytes = 40, kSectionFileBytesAt = 16, kSectionFlagsAt = 36;
 
 using Bytes = std::span<const std::byte>;
 
-// With its debug data mixwalk.exe has 50 MB: each image is read once.
+// With its debug data mixwalk.exe has 50 MB, so each image is read only once.
 Bytes read(const std::string& path) {
   static std::map<std::string, std::string> files;
   std::string& text = files[path];
@@ -46,7 +46,7 @@ std::string_view text_of(Bytes bytes) { return {reinterpret_cast<const char*>(by
 
 bool holds(Bytes bytes, const std::string& text) { return text_of(bytes).find(text) != std::string_view::npos; }
 
-// ASCII text as Windows writes it in resources.
+// Converts ASCII text to the form that Windows uses in resources.
 std::string utf16(const std::string& text) {
   std::string wide;
   for (const char c : text) wide += {c, '\0'};
@@ -65,7 +65,7 @@ class ShippedImage : public ::testing::TestWithParam<const char*> {
   bool is_exe() const { return path_.ends_with(".exe"); }
 
   struct Section {
-    std::uint32_t bytes = 0, flags = 0;  // in the file; IMAGE_SCN_*
+    std::uint32_t bytes = 0, flags = 0;  // size in the file; IMAGE_SCN_*
   };
   std::vector<Section> sections() {
     std::vector<Section> all(headers_.at<std::uint16_t>(pe_ + kSectionCountAt));
@@ -113,7 +113,7 @@ TEST_P(ShippedImage, HasABuildIdByWhichItsDebugDataIsFound) {
   EXPECT_EQ(build_id(*id).size(), 32u);
 }
 
-// What is built in another folder is the same bytes then.
+// If the image names no folder, a build in another folder gives the same bytes.
 TEST_P(ShippedImage, NamesNoFolderOfThisBuild) {
   if (in_bundle()) GTEST_SKIP() << "not for Windows: the debug data, which is looked at, is not in the bundle";
   const std::string folder = MIXWALK_SOURCE_FOLDER;
@@ -131,7 +131,8 @@ TEST_P(ShippedImage, SaysWhichVersionItIs) {
     constexpr std::size_t kNear = 64;
     EXPECT_TRUE(holds(resources.subspan(at, std::min(kNear, resources.size() - at)), utf16(kVersion))) << name;
   }
-  // VS_FIXEDFILEINFO: its signature, its own version, then that of the file and that of the product, 16 bits a part.
+  // VS_FIXEDFILEINFO has its signature, its own version, the version of the file and the version of the product; each
+  // part of a version has 16 bits.
   const std::size_t fixed = text_of(resources).find("\xBD\x04\xEF\xFE");
   ASSERT_NE(fixed, std::string_view::npos);
   FileReader numbers(resources.subspan(fixed));
@@ -146,7 +147,8 @@ TEST_P(ShippedImage, SaysWhichVersionItIs) {
   }
 }
 
-// A DLL of the compiler's runtime would have to lie beside mixwalk.dll, and would come into the target with it.
+// A DLL of the compiler's runtime would have to lie beside mixwalk.dll, and would be loaded into the target with
+// mixwalk.dll.
 TEST_P(ShippedImage, ImportsFromDllsOfTheSystemOnly) {
   std::set<std::string> of_the_system = {"ADVAPI32.dll", "KERNEL32.dll", "msvcrt.dll", "ntdll.dll"};
   if (is_exe()) of_the_system.insert({"CRYPT32.dll", "WINTRUST.dll", "WS2_32.dll"});
@@ -159,8 +161,8 @@ TEST_P(ShippedImage, ImportsFromDllsOfTheSystemOnly) {
   }
 }
 
-// The sections that are left without the debug data, which is shipped separately: those that the loader uses, and the
-// relocations.
+// Only the sections without the debug data count, because the debug data is shipped separately: the sections that the
+// loader uses, and the relocations.
 TEST_P(ShippedImage, IsSmall) {
   std::uint64_t bytes = data_directory(file_, kRelocations).size();
   for (const Section& section : sections()) {

@@ -35,7 +35,7 @@ TEST_F(SingleFile, IsListedAndDumpedWhole) {
   const Thread& waiting = thread_named(snapshot, "waiting");
   EXPECT_TRUE(waiting.stack.whole()) << to_text(snapshot, waiting);
   EXPECT_THAT(to_text(snapshot, waiting), ::testing::HasSubstr("Single.Program.Wait("));
-  // It waits in the runtime, which may hold a lock: as of a program with a coreclr.dll.
+  // The thread waits in the runtime, which may hold a lock, just as in a program with a coreclr.dll.
   EXPECT_NE(waiting.probe, ProbeResult::none) << to_text(snapshot, waiting);
   EXPECT_EQ(session.leave(), "");
 }
@@ -54,7 +54,7 @@ TEST_F(SingleFile, AnExceptionBeginsAtTheFrameThatThrew) {
   ASSERT_EQ(whole.samples.size(), 1u);
   const Recording shown = filtered(whole, {});
   EXPECT_EQ(frame_names(shown, shown.samples[0]).front(), "Single.Program.Throw()");
-  // What the viewers call the runtime.
+  // Checks which images the viewers treat as the runtime.
   const std::vector<bool> is_runtime = runtime_images(whole);
   for (std::size_t i = 0; i < whole.modules.size(); ++i) {
     EXPECT_EQ(is_runtime[i], whole.modules[i].path.ends_with("single.exe"))

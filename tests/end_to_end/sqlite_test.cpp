@@ -1,4 +1,5 @@
-// A library by another author: managed code → e_sqlite3.dll → managed code → e_sqlite3.dll → managed code.
+// A library by another author is part of the chain: managed code → e_sqlite3.dll → managed code → e_sqlite3.dll →
+// managed code.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +14,7 @@ struct SqliteRun {
   bool has_step = false;
 };
 
-// The native runs that consist of e_sqlite3.dll's frames, stubs aside.
+// Returns the native runs that consist of e_sqlite3.dll's frames, apart from stubs.
 std::vector<SqliteRun> sqlite_runs(const Snapshot& snapshot, const Stack& stack) {
   std::vector<SqliteRun> runs;
   for (const Run& run : stack.runs) {
@@ -48,7 +49,7 @@ TEST(Sqlite, BothNativeRunsAreThereAndClosed) {
     ASSERT_EQ(runs.size(), 2u);
     for (const SqliteRun& run : runs) {
       EXPECT_TRUE(run.has_step) << "sqlite3_step is exported";
-      // The functions between are not exported: no export's name is right for them.
+      // The functions between are not exported, so no export's name is right for them.
       EXPECT_LT(run.exported, run.frames);
     }
     std::string managed;

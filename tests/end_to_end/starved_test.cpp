@@ -1,6 +1,6 @@
-// mixwalk.dll in a program without memory: at each place where mixwalk.dll allocates, an allocation fails, first alone
-// and then with all that follow. The program goes on and ends with its own code; the visitor gets a whole result or a
-// clear error, in time.
+// mixwalk.dll runs in a program without memory. At each place where mixwalk.dll allocates, an allocation fails, first
+// alone and then with all that follow. The program must continue and end with its own code; the visitor must get a
+// whole result or a clear error, in time.
 
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ std::optional<Failure> record(TargetSession& session, const RecordRequest& reque
   }
 }
 
-// One visit by mixwalk_starved.dll. Nothing: all went well.
+// Makes one visit by mixwalk_starved.dll. Returns nothing if all went well.
 std::optional<Failure> visit(const ChildProcess& process, Visit kind) {
   const std::string dll = beside("mixwalk_starved.dll");
   const ULONGLONG end = GetTickCount64() + 2 * kTimeoutMs;
@@ -57,7 +57,7 @@ std::optional<Failure> visit(const ChildProcess& process, Visit kind) {
     auto target = find_target(process.id());
     if (!target) return target.failure();
     auto session = TargetSession::attach(std::move(*target), to_utf16(dll), kTimeoutMs);
-    // The visit before may still be leaving.
+    // The DLL of the visit before may still be leaving.
     if (!session && session.failure().code == ExitCode::already_profiled && GetTickCount64() < end) {
       continue;
     }
@@ -75,8 +75,8 @@ std::optional<Failure> visit(const ChildProcess& process, Visit kind) {
   }
 }
 
-// A time-out is no clear error: an agent that hangs would cause it, too. Nor is the message of a lock that no thread
-// holds.
+// A time-out is not a clear error, because an agent that hangs would also cause one. Nor is the message of a lock that
+// no thread holds.
 bool is_clear(const Failure& failure) {
   return failure.code == ExitCode::no_memory ||
          (failure.code == ExitCode::refused && failure.message.find("lock") == std::string::npos);
@@ -91,10 +91,11 @@ void print(const char* what, const StarveStack& stack) {
 
 struct Place {
   std::uint64_t hash;
-  std::uint64_t times;  // that a visit comes there
+  std::uint64_t times;  // how often a visit allocates at this place
 };
 
-// The places at which a visit allocates. A recording allocates some 50,000 times, most of them at the same places.
+// Finds the places at which a visit allocates. A recording allocates some 50,000 times, most of them at the same
+// places.
 std::vector<Place> learn_places(const ChildProcess& process, Visit kind, StarveRecord& record) {
   const int visits = wanted("MIXWALK_STARVED_LEARN", 1, 1);
   record.learn = true;
@@ -108,19 +109,19 @@ std::vector<Place> learn_places(const ChildProcess& process, Visit kind, StarveR
     if (place.hash == 0) continue;
     places.push_back({place.hash, std::max<std::uint64_t>(1, place.times / visits)});
   }
-  // Each visit comes to the first of these.
+  // Every visit allocates at the first of these places.
   std::ranges::sort(places, std::ranges::greater(),
                     [](const Place& place) { return std::pair(place.times, place.hash); });
   return places;
 }
 
-// Which allocations of a visit fail: one of those at a place, and afterwards all that follow or none.
+// Which allocations of a visit fail: one at a place, and afterwards either all that follow or none.
 struct Failing {
-  std::uint64_t time;  // of the allocations at that place, from 1
+  std::uint64_t time;  // the number of the allocation at that place, from 1
   bool all_that_follow;
 };
 
-// The first one and so many in all, evenly.
+// Returns the first allocation at the place and some later ones, evenly spaced.
 std::vector<Failing> failures_at(const Place& place) {
   const auto most = static_cast<std::uint64_t>(wanted("MIXWALK_STARVED_TIMES", 2, 1));
   const std::uint64_t step = std::max<std::uint64_t>(1, place.times / most);
@@ -140,7 +141,7 @@ void arm(StarveRecord& record, const Place& place, const Failing& failing) {
   record.place = place.hash;
 }
 
-// Every visit to one program, with allocations that fail at so many places of it.
+// Makes every visit to one program. In each visit, other allocations at some of its places fail.
 void starve(const ChildProcess& process, Visit kind) {
   const StarvePage page(process.id());
   ASSERT_NE(page.get(), nullptr);
@@ -191,8 +192,8 @@ void starve_hang(Visit kind) {
   EXPECT_EQ(hang.wait(20'000), 0u);
 }
 
-// The program has no threads left, or no handles, or no address space. A visit that cannot report that must not leave
-// anything out silently.
+// The program has no threads left, or no handles, or no address space. If a visit cannot report that, it must not
+// silently leave anything out.
 TEST(Starved, EachKindOfAllocation) {
   ChildProcess hang({fixture("hang.exe")});
   ASSERT_TRUE(hang.read_line().value_or("").starts_with("READY"));
@@ -232,7 +233,7 @@ TEST(Starved, LoadsThatAreRecorded) {
   starve(events, Visit::modules);
 }
 
-// From its first callback to its last: everything fails in between, and nothing of it is seen.
+// Everything fails from the program's first callback to its last. The program must not notice.
 TEST(Starved, AProgramToItsEnd) {
   ChildProcess events({fixture("events.exe"), "--rounds", "2000", "--threads", "2"});
   ASSERT_EQ(events.read_line().value_or("(closed)"), "READY");
@@ -248,7 +249,7 @@ TEST(Starved, AProgramToItsEnd) {
   EXPECT_EQ(events.wait(30'000), 0u);
 }
 
-// Every malloc of the DLL sets the last error: each callback that allocates would overwrite the program's own last
+// Every malloc of the DLL sets the last error. So each callback that allocates would overwrite the program's own last
 // error, which the program reads directly afterwards.
 TEST(LastError, IsThatOfTheProgram) {
   ChildProcess events({fixture("events.exe"), "--rounds", "500", "--last-error"});
@@ -258,7 +259,7 @@ TEST(LastError, IsThatOfTheProgram) {
   page->spoil_last_error = 0xDEAD;
   TargetSession session = attach_to(events.id(), "mixwalk_starved.dll");
   ASSERT_FALSE(session.begin_record({.event = SampleEvent::exception}));
-  // Its first bytes come when exceptions are recorded.
+  // The first bytes come when exceptions are recorded.
   RecordedBytes bytes;
   auto next = session.next(kTimeoutMs, bytes);
   ASSERT_TRUE(next && *next == TargetSession::Next::bytes);
@@ -271,7 +272,7 @@ TEST(LastError, IsThatOfTheProgram) {
   EXPECT_EQ(events.wait(30'000), 0u);
 }
 
-// The control: without us.
+// The control: the program runs without mixwalk.
 TEST(LastError, IsThatOfTheProgramWithoutUs) {
   ChildProcess events({fixture("events.exe"), "--rounds", "500", "--last-error"});
   ASSERT_EQ(events.read_line().value_or("(closed)"), "READY");

@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// orders-demo.exe with its runtime in a folder of its own, without its PDB. The file of its native library is removed
-// once it is loaded.
+// Runs orders-demo.exe with its runtime in a folder of its own, without its PDB. The file of its native library is
+// removed once it is loaded.
 class Symbolise : public testing::Test {
  protected:
   Symbolise() {
@@ -43,7 +43,7 @@ class Symbolise : public testing::Test {
   const fs::path app_ = folder_ / "app", symbols_ = folder_ / "sym";
 };
 
-// The frames of the workers' stacks, leaf first, each with its line; only those of orders-demo and orders.dll.
+// Returns the frames of the workers' stacks, leaf first, each with its line; only frames of orders-demo and orders.dll.
 std::vector<std::string> own_frames(const Recording& recording) {
   std::vector<std::string> texts;
   for (const Recording::Sample& sample : recording.samples) {
@@ -97,7 +97,7 @@ TEST_F(Symbolise, NamesAndLinesComeLater) {
   EXPECT_EQ(with_line(after, "Orders.Client.Order"),
             "Orders.Client.Order(System.Int32) Program.cs:26")
       << done.err;
-  // What was recorded stays.
+  // The original recording must be unchanged.
   const Recording recording = read_whole(bare);
   EXPECT_EQ(named.samples.size(), recording.samples.size());
   EXPECT_EQ(named.threads, recording.threads);

@@ -1,5 +1,5 @@
-// The same threads, seen by an attach, from outside, and in a dump file, at random moments: the same frames, by kind,
-// address, stack pointer, module, name, target and place in IL.
+// The same threads are walked by an attach, from outside, and in a dump file, at random moments. The frames must be the
+// same, by kind, address, stack pointer, module, name, target and place in IL.
 
 #include <gtest/gtest.h>
 #include <windows.h>
@@ -20,15 +20,16 @@
 namespace mixwalk {
 namespace {
 
-// An ordinary run; MIXWALK_THREE_WAYS=100 for more.
+// The number of moments in an ordinary run; MIXWALK_THREE_WAYS=100 for more.
 constexpr int kOrdinaryMoments = 2;
 int moments() { return wanted("MIXWALK_THREE_WAYS", kOrdinaryMoments, kOrdinaryMoments); }
-// Of so many moments one is written into a dump file, too, which takes seconds; in an ordinary run the ladder's alone.
+// One moment in so many is also written into a dump file, which takes seconds. In an ordinary run this is done only for
+// the ladder.
 constexpr int kMomentsOfADumpFile = 10;
 
 constexpr char kInIl[] = " in IL ";
 
-// A line a frame, leaf first.
+// One line per frame, leaf first.
 using Frames = std::vector<std::string>;
 using Threads = std::map<std::uint32_t, Frames>;
 
@@ -70,11 +71,11 @@ std::string text_of(const Frames& frames) {
 
 struct Tally {
   int moments = 0, dump_files = 0;
-  std::size_t compared = 0, frames = 0;   // stacks that stood, and their frames
-  std::size_t in_il = 0;                  // of these: those whose place in IL is known
-  std::size_t by_dump_file = 0;           // of these also in a dump file
-  std::size_t moved = 0;                  // between the looks: nothing is said of them
-  std::size_t closed = 0, open = 0;       // native runs, of all looks
+  std::size_t compared = 0, frames = 0;   // stacks that did not move, and their frames
+  std::size_t in_il = 0;                  // how many of these frames have a known place in IL
+  std::size_t by_dump_file = 0;           // how many of these frames are also in a dump file
+  std::size_t moved = 0;                  // stacks that moved between the looks, which are not compared
+  std::size_t closed = 0, open = 0;       // native runs, in all looks
 };
 
 void count_runs(const Snapshot& snapshot, Tally& tally) {
@@ -92,7 +93,7 @@ class ThreeWays {
       : program_(program), with_dump_files_(with_dump_files), attached_(attach_to(program.id())), outside_(program.id(), mixwalk_exe()) {}
   ~ThreeWays() { EXPECT_EQ(attached_.leave(), ""); }
 
-  // A thread that has the same stack in two alternating looks of each way does not move.
+  // If a thread has the same stack in two alternating looks of each way, it does not move.
   void look(Tally& tally) {
     const Threads first = by_attach(tally), second = by_looking(tally);
     Threads file;
@@ -158,8 +159,8 @@ class ThreeWays {
 struct Case {
   const char* program;
   std::vector<std::string> arguments;
-  std::size_t least_compared;  // a moment
-  bool parks_anew = false;     // for each line
+  std::size_t least_compared;  // at each moment
+  bool parks_anew = false;     // the program parks its threads again for each line
 };
 
 class SameThreads : public testing::TestWithParam<Case> {};

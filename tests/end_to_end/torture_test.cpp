@@ -1,5 +1,5 @@
-// Dumps, as fast as possible, of a program that does everything that makes a walk hard. The program checks itself, and
-// must end as if mixwalk had never looked at it.
+// Makes dumps, as fast as possible, of a program that does everything that makes a walk hard. The program checks
+// itself, and must end as if mixwalk had never attached.
 
 #include <gtest/gtest.h>
 
@@ -18,26 +18,26 @@
 namespace mixwalk {
 namespace {
 
-// MIXWALK_TORTURE_SECONDS for more.
+// The seconds of each test; MIXWALK_TORTURE_SECONDS for more.
 int seconds(int ordinary) { return wanted("MIXWALK_TORTURE_SECONDS", ordinary, 5); }
 
-// MIXWALK_TORTURE_KINDS names others, or all.
+// MIXWALK_TORTURE_KINDS selects other kinds, or all.
 std::string kinds() {
   const char* text = std::getenv("MIXWALK_TORTURE_KINDS");
   return text != nullptr ? text : "gc,jit,churn,load,throw,interop";
 }
 
-// The program runs for some seconds while it is looked at: it is told when to end, and ends by itself where the test
-// does not reach that point.
+// The program runs for some seconds while it is walked. It is told when to end, and ends by itself if the test does not
+// reach that point.
 constexpr int kAtMostSeconds = 60;
 
 std::vector<std::string> torture(const std::string& kinds, int program_seconds) {
   return {fixture("torture.exe"), "--seconds", std::to_string(program_seconds), "--only", kinds};
 }
 
-// False for a stack that no walk can show whole: its thread is in Wine's dispatcher of system calls, or in the routine
-// without unwind data of the kind moves-rsp. It is walked nevertheless. (This is not decided by the thread's name,
-// since not every dump has it.)
+// Returns false for a stack that no walk can show whole: its thread is in Wine's dispatcher of system calls, or in the
+// routine without unwind data of the kind moves-rsp. Such a stack is walked nevertheless. (This is not decided by the
+// thread's name, since not every dump has the name.)
 bool can_be_whole(const Snapshot& snapshot, const Thread& thread) {
   const auto& frames = thread.stack.frames;
   if (!frames.empty() && in_wine_dispatcher(frames[0].address)) return false;
@@ -52,7 +52,7 @@ bool can_be_whole(const Snapshot& snapshot, const Thread& thread) {
   return leaf.name != "hunt_stand_without_data";
 }
 
-// FunctionIDs of the managed frames, leaf first.
+// The FunctionIDs of the managed frames, leaf first.
 using Functions = std::vector<std::uint64_t>;
 
 Functions functions_of(const Stack& stack) {
@@ -64,28 +64,28 @@ Functions functions_of(const Stack& stack) {
 }
 
 struct WholeOf {
-  std::size_t samples = 0, whole = 0;  // with both engines' walks of one sample, where there are two
+  std::size_t samples = 0, whole = 0;  // if both engines walked a sample, both walks count
 };
 
 struct Tally {
-  WholeOf snapshot, automatic, at_once;  // by what was asked for
+  WholeOf snapshot, automatic, at_once;  // by the request
   std::size_t moments = 0;  // of the dumps at once
   CountersBuilder counters;
   BreakerState breaker;
   std::size_t dumps = 0;
-  std::size_t compared = 0;  // samples walked by both engines
-  std::size_t different = 0;    // both of them whole
-  std::size_t gaps_of_one = 0;  // the others: the code may go between the one walk and the other
+  std::size_t compared = 0;  // samples that were walked by both engines
+  std::size_t different = 0;    // samples for which both walks are whole
+  std::size_t gaps_of_one = 0;  // the other samples: the code may be unloaded between the two walks
   std::map<std::string, std::size_t> differences;  // by kind
   std::size_t left_out = 0;  // stacks that cannot be whole
   std::size_t partial = 0;
   std::vector<std::string> examples;  // of differences, and of stacks that are not whole
-  std::map<std::string, std::size_t> impossible;  // stacks, by what is wrong with them
-  // Stacks that show what could be wrong, and is right.
+  std::map<std::string, std::size_t> impossible;  // numbers of stacks, by what is wrong with them
+  // Numbers of stacks that could have shown an error, and are right.
   std::size_t own_methods = 0, own_images = 0;
 };
 
-// Of every thread, whole or not.
+// Checks every thread, whether its stack is whole or not.
 void look_for_the_impossible(const Snapshot& snapshot, const Thread& thread, Tally& tally) {
   std::vector<std::string> names;
   for (const Frame& frame : thread.stack.frames) names.push_back(frame.name);
@@ -100,7 +100,7 @@ void look_for_the_impossible(const Snapshot& snapshot, const Thread& thread, Tal
   }
 }
 
-// How two walks of one sample differ, in a few words.
+// Returns in a few words how two walks of one sample differ.
 std::string kind_of_difference(const Stack& snapshot, const Stack& copy) {
   if (!snapshot.whole()) return "the runtime's walk is not whole";
   if (!copy.whole()) return "the copy's walk is not whole";
@@ -192,7 +192,7 @@ void print(const Tally& tally, const Counters& counters, const std::string& resu
   std::printf("%s\n", result.c_str());
 }
 
-// Wine: the finalizer of a dynamic method ends the program by itself where W^X is on.
+// Under Wine, the finalizer of a dynamic method ends the program if W^X is on.
 class DynamicMethodsMayEnd {
  public:
   explicit DynamicMethodsMayEnd(const std::string& kinds) {
@@ -230,11 +230,11 @@ void dump_all_the_time(const std::string& kinds, int seconds) {
   const auto of = [](std::uint64_t part, std::uint64_t all) {
     return static_cast<double>(part) / static_cast<double>(all);
   };
-  // A busy machine makes a dump in two seconds, and there are eight threads and more.
+  // A busy machine needs two seconds for a dump, and there are at least eight threads.
   const auto least = static_cast<std::uint64_t>(seconds) * 100 / 60;
   ASSERT_GT(counters.samples, least);
-  // One stack in 1,000 and one run in 10,000; in a short test two at most: Wine's look-up may miss an entry that exists
-  // (rtl_unwind_step.cpp).
+  // One stack in 1,000 and one run in 10,000 may be incomplete, in a short test two at most, because Wine's look-up may
+  // miss an entry that exists (rtl_unwind_step.cpp).
   EXPECT_LE(counters.samples - counters.whole,
             std::max<std::uint64_t>(2, counters.samples / 1'000));
   const std::uint64_t ended = counters.runs_closed + counters.runs_root;
@@ -247,8 +247,8 @@ void dump_all_the_time(const std::string& kinds, int seconds) {
 
 TEST(Torture, TheProgramNeverNotices) { dump_all_the_time(kinds(), seconds(15)); }
 
-// Once a second, one by one and at once in turn. Nothing is asked of the program, so the name of a method may be gone
-// with its code before it is read: then the name is missing, but is never another method's.
+// Dumps are made once a second, one by one and at once in turn. The program is not asked for names, so a method's name
+// may be gone with its code before the name is read. Then the name is missing, but it is never another method's.
 TEST(Torture, FromOutsideTheProgramNeverNotices) {
   const DynamicMethodsMayEnd dynamic_methods(kinds());
   const int length = seconds(6);
@@ -273,8 +273,8 @@ TEST(Torture, FromOutsideTheProgramNeverNotices) {
   const Counters counters = tally.counters.finish(tally.breaker);
   print(tally, counters, result);
   ASSERT_GT(counters.samples, static_cast<std::uint64_t>(length));
-  // Code outside the images whose unwind data the program itself has registered is walked by guesses: from outside, the
-  // program's callbacks are not called. None of the ordinary kinds has such code.
+  // Code outside the images whose unwind data the program itself has registered is walked by guesses, because from
+  // outside the program's callbacks are not called. None of the ordinary kinds has such code.
   const std::uint64_t guessed = std::getenv("MIXWALK_TORTURE_KINDS") != nullptr ? counters.guessed : 0;
   EXPECT_LE(counters.samples - counters.whole - guessed, std::max<std::uint64_t>(2, counters.samples / 1'000));
   EXPECT_EQ(counters.open_by_reason[static_cast<std::size_t>(OpenReason::none)], 0u);
@@ -286,7 +286,7 @@ TEST(Torture, OfEveryKindTheProgramNeverNotices) {
   dump_all_the_time("all", seconds(10));
 }
 
-// The control: the program's own result when mixwalk does not look at it. 5 s in an ordinary run.
+// The control: the program's own result when mixwalk does not attach. It takes 5 s in an ordinary run.
 TEST(Torture, WithNobodyLookingItDoesTheSame) {
   const DynamicMethodsMayEnd dynamic_methods(kinds());
   ChildProcess torture(mixwalk::torture(kinds(), seconds(5)));
@@ -297,8 +297,8 @@ TEST(Torture, WithNobodyLookingItDoesTheSame) {
   std::printf("%s\n", result.c_str());
 }
 
-// The program ends by ExitProcess in the middle of everything, from a thread of the system. Once; MIXWALK_TORTURE_ENDS
-// for more.
+// The program ends by ExitProcess in the middle of everything, from a thread of the system. This is done once;
+// MIXWALK_TORTURE_ENDS for more.
 TEST(Torture, EndsInTheMiddleOfEverythingWithItsOwnCode) {
   const int ends = wanted("MIXWALK_TORTURE_ENDS", 1, 1);
   const DynamicMethodsMayEnd dynamic_methods(kinds());

@@ -1,4 +1,5 @@
-// A dump file while it is written: the process is suspended and runs again, Ctrl-C, both ways to write the memory.
+// Tests the process while a dump file of it is written: it is suspended and runs again, Ctrl-C, both ways to write the
+// memory.
 
 #include <gtest/gtest.h>
 #include <windows.h>
@@ -55,7 +56,7 @@ TEST_F(WriteDump, AllThreadsStandAndRunAgain) {
   EXPECT_EQ(suspension.frozen_ns(), 0u);
   suspension.end();
   EXPECT_GT(suspension.frozen_ns(), 0u);
-  suspension.end();  // of no use, and does no harm
+  suspension.end();  // a second end() is not needed, and does no harm
 }
 
 TEST_F(WriteDump, BeforeTheMemoryIsWrittenItCanBeCancelled) {
@@ -100,7 +101,7 @@ TEST_F(WriteDump, WhatCannotBeWrittenIsSaidBeforeAnythingStands) {
   EXPECT_FALSE(std::filesystem::exists(utf8_path(path_)));
 }
 
-// A small program: Wine's writer is slow.
+// The program is small, because Wine's writer is slow.
 TEST(WriteDumpOfCmd, TheSystemsWriterWritesTheSameProcess) {
   ChildProcess waits({"C:\\windows\\system32\\cmd.exe", "/k"});
   Sleep(1000);
@@ -136,7 +137,7 @@ TEST(WriteDumpOfCmd, TheSystemsWriterWritesTheSameProcess) {
   waits.terminate();
 }
 
-// What a thread's TEB says of its stack is the program's own memory.
+// The limits of a thread's stack are read from its TEB, which is in the program's own memory and may say anything.
 TEST(WriteDumpOfCmd, AStackThatIsAsLargeAsAllMemory) {
   ChildProcess waits({"C:\\windows\\system32\\cmd.exe", "/k"});
   Sleep(1000);

@@ -24,9 +24,9 @@ class OneFile final : public ImageFiles {
 
 }  // namespace
 
-// Any bytes are an image or an error; whatever the image's imports, exports and code say, each question about a call
-// ends with an answer. The same image also serves as the ones that it imports from, so that chains of forwarders and
-// thunks lead back into it.
+// Any bytes must give an image or an error. Whatever the image's imports, exports and code say, each question about a
+// call must end with an answer. The same image also serves as the images that it imports from, so that chains of
+// forwarders and thunks lead back into it.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
   std::vector<std::byte> file(bytes.begin(), bytes.end());
@@ -71,7 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const CallChecker::Answer answer = checker.check(0, images[0].base + return_rva, &callee);
       check(answer.import.empty() || answer.check == CallCheck::verified ||
             answer.check == CallCheck::possible);
-      // Also of an address behind the end of its image, which the tables of a hostile image can lead to.
+      // This also holds for an address behind the end of its image, to which the tables of a hostile image can lead.
       check(!answer.import_displacement || *answer.import_displacement <= places[above]);
     }
   }

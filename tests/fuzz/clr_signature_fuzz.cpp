@@ -9,7 +9,7 @@ namespace {
 
 using namespace mixwalk;
 
-// Names of every awkward form, chosen by the token.
+// Gives names of every awkward form; the token chooses the form.
 struct FakeNames final : TypeNames {
   std::string type_name(std::uint32_t token) const override {
     switch (token % 6) {
@@ -29,7 +29,8 @@ struct FakeNames final : TypeNames {
   }
 };
 
-// A signature's text is bounded, whatever it repeats: its limit, and one last name or argument.
+// The limit for a signature's text, whatever the signature repeats: the formatter's own limit, and one last name or
+// argument.
 constexpr std::size_t kMaxText = 128 << 10;
 
 void check(bool holds) {
@@ -38,8 +39,8 @@ void check(bool holds) {
 
 }  // namespace
 
-// The first byte: how many arguments the generic parameters have. The second: the length of a type's name. Then the
-// name, then the signature.
+// The first byte is the number of arguments of the generic parameters, the second the length of a type's name. The name
+// and the signature follow.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
   const std::vector<std::string> arguments(data[0] % 8, std::string(data[0], 'T'));

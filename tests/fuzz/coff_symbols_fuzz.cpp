@@ -11,7 +11,7 @@ void check(bool holds) {
 
 }  // namespace
 
-// Any bytes are a COFF file or an error; its symbols hold together.
+// Any bytes must give a COFF file or an error, and the file's symbols must be consistent.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace mixwalk;
   const CoffFile file = CoffFile::parse(std::as_bytes(std::span(data, size)));

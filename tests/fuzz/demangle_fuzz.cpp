@@ -13,7 +13,7 @@ void check(bool holds) {
 
 }  // namespace
 
-// Any text is a name; the demangled text is bounded, and never longer than the estimate.
+// Any text must be accepted as a name. The demangled text must be bounded, and never longer than the estimate.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace mixwalk;
   const std::string name(reinterpret_cast<const char*>(data), size);
@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string brief = shortened(text);
   check(brief.size() <= text.size() + 64);
   shortened(name);
-  // The inserted text is no more than the words of an accessor or an operator.
+  // The function inserts at most the words of an accessor or an operator.
   check(managed_name(name).size() <= 2 * name.size() + 64);
   return 0;
 }

@@ -1,4 +1,4 @@
-// Arbitrary bytes as an answer of a diagnostics port.
+// Reads arbitrary bytes as an answer of a diagnostics port.
 
 #include <cstdint>
 

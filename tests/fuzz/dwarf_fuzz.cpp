@@ -20,7 +20,7 @@ class NoFiles final : public ImageFiles {
 
 }  // namespace
 
-// Any bytes are an image with DWARF, or a reason why not; the result is consistent.
+// Any bytes must give an image with DWARF, or a reason why there is none; the result must be consistent.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
   const auto file = std::make_shared<const ImageFile>("", std::vector<std::byte>(bytes.begin(), bytes.end()));

@@ -1,4 +1,4 @@
-// Arbitrary text as the JSON of a dump: refused, or read to a snapshot that can be written and looked at.
+// Reads arbitrary text as the JSON of a dump: it must be refused, or give a snapshot that can be written and shown.
 
 #include <cstdint>
 #include <cstdlib>

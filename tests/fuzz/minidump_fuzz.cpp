@@ -1,5 +1,5 @@
-// Arbitrary bytes as a minidump: the reader must end, and its statements about memory must be consistent. With memory
-// added, the dump has the same threads.
+// Reads arbitrary bytes as a minidump: the reader must end, and its statements about memory must be consistent. If
+// memory is added, the dump must have the same threads.
 
 #include <algorithm>
 #include <cstddef>
@@ -29,7 +29,7 @@ void require_disjoint(std::span<const Piece> pieces) {
   }
 }
 
-// The header is another one in a file that memory is added to: a stream that lies in the header has other bytes then.
+// When memory is added to a file, its header changes, so a stream that lies in the header has other bytes afterwards.
 bool has_stream_in_header(std::span<const std::byte> file) {
   mixwalk::FileReader reader(file);
   const std::uint64_t count = reader.at<std::uint32_t>(8), directory = reader.at<std::uint32_t>(12);
@@ -50,7 +50,8 @@ void add_to(std::span<const std::byte> file, std::size_t threads) {
   whole.insert(whole.end(), 16, std::byte{0x5A});
   std::ranges::copy(addition->header, whole.begin());
   const mixwalk::Minidump dump = mixwalk::Minidump::parse(whole);
-  // What lay beyond the end before may lie in what was added: it is other bytes then, or too much.
+  // A location that was beyond the end of the file may now lie in the added part, so it has other bytes or is too
+  // large.
   if (dump.error() == mixwalk::MinidumpError::none) require(dump.threads().size() == threads);
 }
 

@@ -1,5 +1,5 @@
-// Arbitrary bytes as the URL of a collector and as a collector's answer: they are refused, or parsed to values that are
-// safe in a request or in a line of output.
+// Reads arbitrary bytes as the URL of a collector and as a collector's answer: they must be refused, or parsed to
+// values that are safe in a request or in a line of output.
 
 #include <cstdint>
 #include <cstdlib>
@@ -27,7 +27,7 @@ void read_url(std::string_view bytes) {
   check(text.size() > 2000 || again.url == parsed.url);
 }
 
-// Headers that may be sent, and attributes that are text, or why there are none.
+// The result must be headers that may be sent and attributes that are text, or the reason why there are none.
 void read_names(const std::string& bytes) {
   const auto attributes =
       mixwalk::resource_attributes({bytes}, bytes, {.resource_attributes = bytes});

@@ -1,4 +1,4 @@
-// Arbitrary bytes as a dump, walked and named as in `mixwalk dump FILE.dmp`: the walk must end, within its limits, and
+// Walks arbitrary bytes as a dump, with names as in `mixwalk dump FILE.dmp`: the walk must end within its limits, and
 // its stacks must be consistent.
 
 #include <chrono>
@@ -36,7 +36,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const Frame& frame : thread.stack.frames) {
       if (frame.kind == FrameKind::gap) continue;
       require(frame.module < static_cast<std::int64_t>(snapshot.modules.size()));
-      // A frame to which a trap's CONTEXT led may be anywhere; all others go up the stack.
+      // A frame to which a trap's CONTEXT led may be anywhere; every other frame is higher on the stack than the one
+      // before.
       require(frame.trust == Trust::context || frame.stack_pointer >= rsp);
       rsp = frame.stack_pointer;
     }

@@ -1,5 +1,5 @@
-// Arbitrary bytes as an image with its .pdata, as registers and as a stack: the unwinder must stop, read nothing but
-// its input, and never go down the stack.
+// Uses arbitrary bytes as an image with its .pdata, as registers and as a stack: the unwinder must stop, read nothing
+// but its input, and never go down the stack.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t kImage = 0x1'4000'0000;
 constexpr std::uint64_t kStack = 0x20'0000;
 constexpr std::size_t kHeader = 32;  // counts and registers
-// Every step goes up the stack by 8 at least.
+// Every step goes up the stack by at least 8 bytes.
 constexpr int kMaxSteps = 1 << 16;
 
 class Slice final : public mixwalk::MemoryReader {

@@ -15,7 +15,7 @@ void check(bool holds) {
   if (!holds) std::abort();
 }
 
-// The image that the PDBs of the corpus were made for.
+// The image for which the PDBs of the corpus were made.
 std::shared_ptr<const ImageFile> image() {
   static const auto made = std::make_shared<const ImageFile>(
       "app.exe", test::ImageBuilder()
@@ -28,7 +28,7 @@ std::shared_ptr<const ImageFile> image() {
 
 }  // namespace
 
-// Any bytes are a PDB or an error; what it says holds together.
+// Any bytes must give a PDB or an error, and the PDB's symbols must be consistent.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
   auto opened = open_pdb(

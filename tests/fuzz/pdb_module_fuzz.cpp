@@ -15,7 +15,7 @@ void check(bool holds) {
   if (!holds) std::abort();
 }
 
-// Pieces follow each other, and each has a chain.
+// Checks that pieces follow each other, and that each has a chain.
 class CheckingSink final : public ChainSink {
  public:
   void piece(std::uint32_t begin, std::uint32_t end, std::span<const ChainStep> chain) override {
@@ -28,7 +28,7 @@ class CheckingSink final : public ChainSink {
 
 }  // namespace
 
-// The parts of a module's stream, without the container around them: two bytes with the length of the
+// The input has the parts of a module's stream, without the container around them: two bytes with the length of the
 // symbols, the symbols, the lines.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   ByteCursor input(std::as_bytes(std::span(data, size)));

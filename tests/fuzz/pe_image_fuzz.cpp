@@ -14,7 +14,7 @@ void check(bool holds) {
 
 }  // namespace
 
-// Any bytes are an image or an error; the parsed image is consistent.
+// Any bytes must give an image or an error; the parsed image must be consistent.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
   const auto file =

@@ -15,7 +15,7 @@ void check(bool holds) {
   if (!holds) std::abort();
 }
 
-// The id of the corpus: 16 times 7, and the timestamp of ImageBuilder.
+// The id of the PDBs in the corpus: 16 times 7, and the timestamp of ImageBuilder.
 CodeViewId id() {
   CodeViewId id{.timestamp = 0x5EED1234, .portable = true};
   std::fill(id.guid.begin(), id.guid.end(), std::byte{7});
@@ -37,7 +37,7 @@ void read(std::vector<std::byte> file) {
 
 }  // namespace
 
-// Any bytes are a portable PDB, or what an image has embedded of one, or an assembly, or an error.
+// Any bytes must give a portable PDB, an image with an embedded one, an assembly, or an error.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
   read({bytes.begin(), bytes.end()});

@@ -1,5 +1,5 @@
-// Arbitrary bytes as a message of the pipe: refused, or decoded to a message that can be encoded again, and that a
-// collector can use without further checks.
+// Reads arbitrary bytes as a message of the pipe: they must be refused, or decoded to a message that can be encoded
+// again, and that a collector can use without further checks.
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,5 @@
-// What the worker with the runtime's debugging library may send, and the names that the library may write.
+// Reads arbitrary bytes as messages of the worker with the runtime's debugging library, and as names that the library
+// writes.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +12,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   if (const auto message = mixwalk::decode_question(bytes)) {
-    // What was understood is written and understood again.
+    // A message that was decoded is encoded and decoded again.
     const std::string again = mixwalk::encode_question(*message);
     if (mixwalk::decode_question(std::string_view(again).substr(4)) != message) std::abort();
   }

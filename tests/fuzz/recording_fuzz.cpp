@@ -1,5 +1,5 @@
-// Arbitrary bytes as a .mixwalk file, unchanged and with their checksums corrected: refused, or read to a recording
-// whose indices are all valid and that is the same after it was written and read again.
+// Reads arbitrary bytes as a .mixwalk file, both unchanged and with their checksums corrected: they must be refused, or
+// give a recording whose indices are all valid and that is the same after it was written and read again.
 
 #include <cstdint>
 #include <cstdlib>
@@ -51,7 +51,7 @@ void read(std::string_view bytes) {
   check(mixwalk::StoreExporter().write(*first.recording, sink));
   const mixwalk::ReadRecording again = mixwalk::read_recording(sink.text);
   check(again.recording == first.recording && again.cut.kind == mixwalk::Cut::Kind::none);
-  // To apart what is shared takes time: of small ones only.
+  // Copying the shared stacks for every sample takes time, so this is done only for small recordings.
   if (bytes.size() < 1000 && mixwalk::dump_refusal(*first.recording).empty()) {
     check(mixwalk::to_snapshot(*first.recording).threads.size() == first.recording->samples.size());
   }

@@ -1,4 +1,4 @@
-// Ctrl-C and Ctrl-Break in the middle of a recording: to mixwalk.exe, to the program, to both.
+// Ctrl-C and Ctrl-Break in the middle of a recording: sent to mixwalk.exe, to the program, or to both.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr DWORD kEndMs = 30'000;
 
-// A console of this program's own, and of the programs that it starts from now on. It is kept.
+// Gives this program a console of its own, also for the programs that it starts from now on. The console is kept.
 bool has_own_console() {
   static const bool has = [] {
     const HANDLE err = GetStdHandle(STD_ERROR_HANDLE), out = GetStdHandle(STD_OUTPUT_HANDLE);
@@ -24,17 +24,17 @@ bool has_own_console() {
   return has;
 }
 
-// A program that is a process group of its own does not receive Ctrl-C; all others of the console do.
+// A program that is a process group of its own does not receive Ctrl-C; all other programs of the console do.
 enum class Hears { yes, no };
 DWORD flags(Hears hears) { return hears == Hears::yes ? 0 : CREATE_NEW_PROCESS_GROUP; }
 
-// Not for this program. Whoever is started later does not hear of it either.
+// Sends Ctrl-C to the console's programs but not to this one. Programs that are started later do not receive it either.
 bool press_ctrl_c() {
   SetConsoleCtrlHandler(nullptr, TRUE);
   return GenerateConsoleCtrlEvent(CTRL_C_EVENT, 0);
 }
 
-// hunt.exe, whose end is looked at here.
+// Runs hunt.exe, and checks how it ends.
 class Program {
  public:
   Program(const std::string& situation, Hears hears)
@@ -42,7 +42,7 @@ class Program {
     EXPECT_TRUE(process.read_line().value_or("(closed)").starts_with("READY"));
   }
   std::string id() const { return std::to_string(process.id()); }
-  // The first word of its last line, and its exit code, once it is told to stop.
+  // Tells the program to stop. Returns the first word of its last line, and its exit code.
   std::string stop() {
     process.write_line("STOP");
     const std::string line = process.read_line().value_or("(closed)");
@@ -68,15 +68,15 @@ class ControlC : public testing::Test {
     line.insert(line.end(), target.begin(), target.end());
     return line;
   }
-  // Once there are samples in the file.
+  // Waits until there are samples in the file.
   bool records() const {
     const ULONGLONG end = GetTickCount64() + kEndMs;
     while (bytes_of(file_).size() < 2000 && GetTickCount64() < end) Sleep(50);
     return bytes_of(file_).size() >= 2000;
   }
-  // To its footer: nothing is missing.
+  // Expects that the file can be read to its footer, so that nothing is missing.
   void expect_whole_file() const { EXPECT_GT(read_whole(file_).samples.size(), 20u); }
-  // At once: whoever ends a recording has left the target by then.
+  // Expects that a visit succeeds immediately, because a recorder that ends has already left the target.
   static void expect_next_visit(const Program& target) {
     const std::string dump = temporary_file("control-c.json");
     const ProgramResult result = run_program({mixwalk_exe(), "dump", "--inside", "-p", target.id(), "-o", dump});
@@ -98,12 +98,12 @@ TEST_F(ControlC, EndsTheRecordingAndTheTargetIsThereForTheNextVisit) {
   EXPECT_EQ(target.stop(), "OK 0");
 }
 
-// Between two dumps, or in the middle of one.
+// Ctrl-C comes between two dumps, or in the middle of one.
 TEST_F(ControlC, EndsASeriesOfDumpsAndKeepsThoseThatAreThere) {
   Program target("tasks", Hears::no);
   ChildProcess dumper({mixwalk_exe(), "dump", "--inside", "-p", target.id(), "--repeat", "1000", "--every", "100ms",
                        "-o", file_}, flags(Hears::yes));
-  constexpr DWORD kFirstDumpMs = 20'000;  // before its end, Ctrl-C ends mixwalk.exe as ever
+  constexpr DWORD kFirstDumpMs = 20'000;  // before the end of the first dump, Ctrl-C ends mixwalk.exe as usual
   EXPECT_FALSE(dumper.wait(kFirstDumpMs));
   ASSERT_TRUE(press_ctrl_c()) << GetLastError();
   EXPECT_EQ(dumper.wait(kEndMs), 0u);
@@ -114,7 +114,7 @@ TEST_F(ControlC, EndsASeriesOfDumpsAndKeepsThoseThatAreThere) {
   EXPECT_EQ(target.stop(), "OK 0");
 }
 
-// Ctrl-Break is sent to one group.
+// Ctrl-Break is sent to one process group.
 TEST_F(ControlC, AsCtrlBreakDoesTheSame) {
   Program target("tasks", Hears::no);
   ChildProcess recorder(record({"-p", target.id()}), CREATE_NEW_PROCESS_GROUP);
@@ -128,7 +128,7 @@ TEST_F(ControlC, AsCtrlBreakDoesTheSame) {
   EXPECT_EQ(target.stop(), "OK 0");
 }
 
-// It handles the event (Console.CancelKeyPress), once, and goes on under the recording.
+// The target handles the event (Console.CancelKeyPress), once, and continues under the recording.
 TEST_F(ControlC, OfATargetThatHandlesItIsHandled) {
   Program target("cancelled", Hears::yes), control("cancelled", Hears::yes);
   ChildProcess recorder(record({"-p", target.id()}), flags(Hears::no));
@@ -156,7 +156,7 @@ TEST_F(ControlC, OfATargetThatDoesNotHandleItEndsItAsEver) {
   std::printf("both ended with %#lx\n", *usual);
 }
 
-// The user of `mixwalk record -- PROGRAM` presses it, and both hear of it.
+// The user of `mixwalk record -- PROGRAM` presses Ctrl-C, and both programs receive it.
 TEST_F(ControlC, OfBothLeavesAWholeFile) {
   ChildProcess recorder(record({"--", fixture("hunt.exe"), "tasks"}), flags(Hears::yes));
   ASSERT_TRUE(records());

@@ -1,5 +1,5 @@
-// A debugger is attached to the program while mixwalk visits it: the debugger sees no fault of mixwalk's, and the
-// program runs on after both have detached.
+// A debugger is attached to the program while mixwalk visits it. The debugger must see no fault of mixwalk's, and the
+// program must run on after both have detached.
 
 #include <gtest/gtest.h>
 
@@ -13,13 +13,13 @@
 namespace mixwalk {
 namespace {
 
-// A debugger of next to nothing: lets everything go on, and counts.
+// A minimal debugger: it lets the program continue after every event, and counts the exceptions.
 class Debugger {
  public:
   explicit Debugger(DWORD process_id) : thread_([this, process_id] { debug(process_id); }) {
     attached_.get_future().wait();
   }
-  // Exceptions by code, once it has let go of the process.
+  // Detaches from the process, and returns the numbers of exceptions by code.
   std::map<DWORD, int> leave() {
     stop_ = true;
     thread_.join();

@@ -1,5 +1,5 @@
-// Visits while the program starts and while it ends: the program starts, ends with its own code, and mixwalk reports
-// what it found.
+// Visits while the program starts and while it ends. The program must start and end with its own code, and mixwalk must
+// report what it found.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 // The results that a visit may report for a program that is just starting or ending (docs/exit-codes.md).
 const auto kHonest = ::testing::AnyOf(0u, 3u, 4u, 5u, 8u, 9u, 11u, 12u);
 
-// 4 programs in an ordinary run, and for each second that is wanted.
+// The number of programs: 4 in an ordinary run, and 4 for each second that is requested.
 int programs() { return std::max(4, static_cast<int>(hunt_time().count() / 250)); }
 
 void print(const char* what, const std::map<DWORD, int>& codes) {
@@ -44,7 +44,7 @@ TEST(AtItsEdges, VisitedFromItsFirstMomentItComesUp) {
   print("while it starts", codes);
 }
 
-// Visits go on for as long as there is a program.
+// The visits continue as long as the program exists.
 TEST(AtItsEdges, VisitedToItsLastMomentItEndsWithItsCode) {
   std::map<DWORD, int> codes;
   for (int i = 0; i < programs(); ++i) {
@@ -52,7 +52,8 @@ TEST(AtItsEdges, VisitedToItsLastMomentItEndsWithItsCode) {
     EXPECT_TRUE(program.read_line().value_or("(closed)").starts_with("READY"));
     ChildProcess recorder({mixwalk_exe(), "record", "-i", "1ms", "--budget", "0", "-p", std::to_string(program.id()),
                            "-o", temporary_file("edges.mixwalk")});
-    // Once it records: its file begins then, but how far it has come by the program's end differs.
+    // The wait begins when the program is being recorded, because then the file begins. How far the recording has come
+    // by the program's end differs.
     Sleep(static_cast<DWORD>(500 + 97 * i % 500));
     program.write_line("STOP");
     const std::string line = program.read_line().value_or("(closed)");

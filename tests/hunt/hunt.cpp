@@ -13,7 +13,7 @@
 namespace mixwalk {
 namespace {
 
-// A visit hangs if it takes longer than its requested time and this: the machine may be busy.
+// A visit hangs if it takes this much longer than the requested time. The machine may be busy.
 constexpr DWORD kVisitMs = 60'000;
 constexpr DWORD kEndMs = 90'000;
 constexpr std::size_t kExamples = 2;
@@ -57,10 +57,11 @@ void print(const Situation& situation, const Seen& seen, const std::string& look
   std::fflush(stdout);
 }
 
-// The method that each thread "hunt N" runs, as its name begins, and where the system starts it.
+// The beginning of the name of the method that each thread "hunt N" runs, and the function where the system starts a
+// thread.
 constexpr std::string_view kOwnMethod = "Hunt.Program+<>c__DisplayClass";
 constexpr std::string_view kThreadStart = "RtlUserThreadStart";
-// No code is there: what lies below is no address on Windows.
+// There is no code below this address, because Windows gives out no lower addresses.
 constexpr std::uint64_t kLowestCode = 0x10000;
 
 bool passes_wine_dispatcher(const Recording& recording, const Recording::Sample& sample) {
@@ -75,7 +76,7 @@ bool counts_as_whole(const Recording& recording, const Recording::Sample& sample
   return situation.guesses ? has_no_gap(recording, sample) : is_whole(recording, sample);
 }
 
-// What cannot be in a stack, or nothing.
+// Returns what cannot be in the stack but is, or nothing.
 std::string impossible(const Recording& recording, const Recording::Sample& sample,
                        const Situation& situation) {
   for (const std::uint32_t index : stack_frames(recording, sample.stack)) {
@@ -170,7 +171,7 @@ void look_at(const Recording& recording, const Situation& situation, Seen& seen)
 void visit(const std::string& process_id, const std::vector<std::string>& command,
            const Situation& situation, Seen& seen) {
   const std::string file = temporary_file("hunt.mixwalk");
-  // Ended from here after that time, with an exit code of its own.
+  // The program is ended from here after that time, with a special exit code.
   const ProgramResult result =
       run_until_let_in(with_ids(command, process_id, file),
                        kVisitMs + static_cast<DWORD>(hunt_time().count()));
@@ -191,7 +192,7 @@ void hunt(const Situation& situation) {
   // The control has run for as long as a visit takes. In an ordinary run it leaves the processor to the hunted program.
   std::string alone;
   if (!is_long_hunt()) alone = control.stop();
-  // Each visit costs a second, most of it for the start of programs under Wine. In an ordinary run each situation is
+  // Each visit costs a second, most of it for the start of programs under Wine. So in an ordinary run each situation is
   // dumped once, with the engines alternating between situations.
   static int dumps = 0;
   const ULONGLONG end = GetTickCount64() + static_cast<ULONGLONG>(hunt_time().count());
@@ -214,7 +215,8 @@ void judge(const Situation& situation, const Seen& seen, const std::string& look
     ADD_FAILURE() << wrong << ", " << times << " times";
   }
   EXPECT_GE(seen.samples + seen.skipped_samples, 2u);
-  // In a short run two may be partial: Wine's look-up may miss an entry that exists (rtl_unwind_step.cpp).
+  // In a short run two samples may be partial, because Wine's look-up may miss an entry that exists
+  // (rtl_unwind_step.cpp).
   const double partial = static_cast<double>(seen.samples - seen.whole);
   EXPECT_LE(partial,
             std::max(2.0, (1 - situation.whole) * static_cast<double>(seen.samples)));

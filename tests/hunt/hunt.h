@@ -14,38 +14,38 @@
 
 namespace mixwalk {
 
-// One situation of fixtures/hunt, and what must be true for the stacks that mixwalk shows of it.
+// One situation of fixtures/hunt, and what must be true for the stacks that mixwalk shows of the situation.
 struct Situation {
-  std::string name;        // as hunt.exe knows it
-  std::string title = {};  // of the test case, where the same name is there twice
+  std::string name;        // the name that hunt.exe knows
+  std::string title = {};  // of the test case, if the same name occurs twice
   std::vector<std::pair<std::string, std::string>> environment = {};
   // The least share of whole stacks among the samples of the threads "hunt N".
   double whole = 0.999;
-  // Stacks with guessed frames count as whole ones: the code of the situation has no unwind data.
+  // Stacks with guessed frames count as whole ones, because the code of the situation has no unwind data.
   bool guesses = false;
   // A whole stack of such a thread leads to the thread's own method, and from there to the function where the system
-  // starts threads; false where the program runs on other stacks as well.
+  // starts threads. Must be false if the program also runs on other stacks.
   bool one_stack = true;
-  // Exceptions are recorded in an ordinary run too.
+  // Exceptions are recorded also in an ordinary run.
   bool throws = false;
-  // Returns what else is wrong with these frames of a whole stack (leaf first), or nothing. Null: not checked.
+  // Returns what else is wrong with the frames of a whole stack (leaf first), or nothing. If null, this is not checked.
   std::string (*impossible)(const std::vector<std::string>& frames) = nullptr;
-  // Said in the report, where a situation cannot be held to all of the above.
+  // The reason that the report prints if a situation cannot fulfil all of the above.
   std::string why = {};
 };
 
 void PrintTo(const Situation& situation, std::ostream* out);
 
-// Whether MIXWALK_HUNT_SECONDS asks for more than the ordinary run.
+// Whether MIXWALK_HUNT_SECONDS requests more than the ordinary run.
 bool is_long_hunt();
-// How long each way of looking lasts: 400 ms in an ordinary run, MIXWALK_HUNT_SECONDS for more.
+// How long each kind of visit lasts: 400 ms in an ordinary run, MIXWALK_HUNT_SECONDS for more.
 std::chrono::milliseconds hunt_time();
-// The same as an option of mixwalk.exe.
+// Returns the same time as an option of mixwalk.exe.
 std::string hunt_duration();
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-// Environment variables of this process, and so of the programs that it starts, for a while.
+// Sets environment variables of this process, and so of the programs that it starts, during the life of this object.
 class ScopedEnvironment {
  public:
   explicit ScopedEnvironment(const Environment& variables);
@@ -57,41 +57,41 @@ class ScopedEnvironment {
   std::vector<std::string> names_;
 };
 
-// hunt.exe in one situation, ready. It runs until it is told to stop.
+// Runs hunt.exe in one situation until it is ready. The program runs until it is told to stop.
 class HuntedProgram {
  public:
   explicit HuntedProgram(const Situation& situation);
-  // A program of the same protocol.
+  // Starts another program that uses the same protocol.
   explicit HuntedProgram(const std::vector<std::string>& arguments);
 
   ChildProcess& process() { return process_; }
   std::string id() const { return std::to_string(process_.id()); }
-  // Tells the program to stop. Returns its last line, "OK …" where the program found no error in itself; its exit code
-  // must agree. Fails the test otherwise, and where the program does not end in time.
+  // Tells the program to stop. Returns its last line, which is "OK …" if the program found no error in itself; its exit
+  // code must agree with the line. If it does not agree, or the program does not end in time, the test fails.
   std::string stop();
 
  private:
   ChildProcess process_;
 };
 
-// What was seen of one program, over all visits.
+// What was found in one program, over all visits.
 struct Seen {
   std::size_t visits = 0;
-  std::size_t samples = 0;  // of threads "hunt N"
+  std::size_t samples = 0;  // of the threads "hunt N"
   std::size_t whole = 0;
-  std::size_t in_dispatcher = 0;  // left out: Wine's dispatcher of system calls is in the stack
+  std::size_t in_dispatcher = 0;  // left out, because Wine's dispatcher of system calls is in the stack
   std::map<std::string, std::size_t> gaps;        // by reason
   std::size_t skipped_samples = 0;                // without a stack
-  std::map<std::string, std::size_t> skipped;     // the same by reason
-  std::map<std::string, std::size_t> impossible;  // by what the situation says of them
+  std::map<std::string, std::size_t> skipped;     // the same, by reason
+  std::map<std::string, std::size_t> impossible;  // by the text that the situation's check returned
   std::vector<std::string> examples;              // of stacks that are not whole
 };
 
 // Adds the samples of a recording.
 void look_at(const Recording& recording, const Situation& situation, Seen& seen);
 
-// One visit of mixwalk.exe, with "-p ID -o FILE": it must end with exit code 0 in time. `command`: dump or record, with
-// its options.
+// Runs one visit of mixwalk.exe, with "-p ID -o FILE"; it must end with exit code 0 in time. `command` is dump or
+// record, with its options.
 void visit(const std::string& process_id, const std::vector<std::string>& command,
            const Situation& situation, Seen& seen);
 
@@ -100,8 +100,8 @@ void judge(const Situation& situation, const Seen& seen, const std::string& look
            const std::string& control);
 
 // Records the program every millisecond, dumps it again and again by both engines and records its exceptions, each for
-// hunt_time(); an ordinary run leaves some of that to the other situations. The same program runs beside it all the
-// time without mixwalk: the control, under the same load. Both must end well.
+// hunt_time(). An ordinary run does only a part of that for each situation. The same program runs beside the first one
+// all the time without mixwalk, as a control under the same load. Both must end well.
 void hunt(const Situation& situation);
 
 }  // namespace mixwalk

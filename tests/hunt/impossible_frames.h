@@ -10,7 +10,7 @@ namespace mixwalk {
 // Calls that the programs of fixtures/hunt and fixtures/torture never make. Each check takes the names of a stack's
 // frames, leaf first, and returns what is wrong with them, or an empty text.
 
-// Whether `caller` stands directly below `callee` in the stack.
+// Whether `caller` is directly below `callee` in the stack.
 inline bool calls(const std::vector<std::string>& frames, std::string_view caller,
                   std::string_view callee) {
   for (std::size_t i = 0; i + 1 < frames.size(); ++i) {

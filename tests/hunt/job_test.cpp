@@ -1,5 +1,5 @@
-// A program in a job with little memory: where no memory is left for mixwalk, the visit is refused with that reason,
-// and the program goes on.
+// A program runs in a job with little memory. If no memory is left for mixwalk, the visit must be refused with that
+// reason, and the program must continue.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace mixwalk {
 namespace {
 
-// The commit charge that the program itself has reached, and a little more.
+// Limits the commit charge to what the program itself has reached, and a little more.
 UniqueHandle job_with(const ChildProcess& program, SIZE_T room) {
   UniqueHandle job(CreateJobObjectW(nullptr, nullptr));
   AssignProcessToJobObject(job.get(), program.handle());
@@ -42,7 +42,7 @@ TEST(LittleMemory, NoRoomIsARefusalAndTheProgramGoesOn) {
         run_program({mixwalk_exe(), "dump", "--inside", "-p", program.id(), "-o", temporary_file("job.json")});
     std::printf("%zu KiB left: exit code %lu %s\n", room >> 10, result.exit_code,
                 result.err.c_str());
-    // Done, or refused for that reason; never a crash of either.
+    // The visit succeeds, or is refused for that reason. Neither mixwalk nor the program may crash.
     constexpr auto kNoMemory = static_cast<DWORD>(ExitCode::no_memory);
     EXPECT_THAT(result.exit_code, ::testing::AnyOf(0u, kNoMemory)) << result.err;
     program.stop();

@@ -1,4 +1,4 @@
-// Another tool's EventPipe session of the program at the same time: both tools get their data.
+// Another tool has an EventPipe session with the program at the same time. Both tools must get their data.
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@ namespace mixwalk {
 namespace {
 
 TEST(BesideAnotherTool, BothGetTheirSamples) {
-  // Wine: event sources make dynamic methods, which end the program by themselves where W^X is on.
+  // Under Wine, event sources make dynamic methods, which end the program if W^X is on.
   const ScopedEnvironment environment(Environment{{"DOTNET_EnableWriteXorExecute", "0"}});
   const Situation situation{.name = "tasks"};
   HuntedProgram control(situation), hunted(situation);

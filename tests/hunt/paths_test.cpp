@@ -1,4 +1,4 @@
-// A program in a folder whose name is not ASCII, and longer than the paths of old.
+// A program is in a folder whose name is not ASCII, or whose path is longer than Windows used to allow.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// All files of the fixtures' folder, linked into another one.
+// Links all files of the fixtures' folder into another folder.
 class LinkedFixtures {
  public:
   explicit LinkedFixtures(const std::wstring& name) : folder_(test_files() / name) {
@@ -43,7 +43,7 @@ class LinkedFixtures {
 void hunt_in(const std::wstring& folder) {
   const LinkedFixtures fixtures(folder);
   const std::string path = fixtures.program(L"hunt.exe");
-  const Situation situation{.name = "cpp-exceptions", .whole = 0.97};  // as in situations_test.cpp
+  const Situation situation{.name = "cpp-exceptions", .whole = 0.97};  // the same as in situations_test.cpp
   HuntedProgram hunted(std::vector<std::string>{path, situation.name});
   Seen seen;
   visit(hunted.id(), {"record", "-i", "1ms", "--budget", "0", "-d", "1s"}, situation, seen);
@@ -66,8 +66,8 @@ void hunt_in(const std::wstring& folder) {
 
 TEST(Paths, NotOfASCII) { hunt_in(L"h\u00fcnt-\u8def\u5f84-\u0416"); }
 
-// Paths of old end at 260 characters, and those of folders at 248. The program's own path is just shorter, since
-// CreateProcess takes no longer one; those of its DLLs are longer.
+// Paths used to be limited to 260 characters, and those of folders to 248. The program's own path is just shorter,
+// since CreateProcess accepts no longer one; the paths of its DLLs are longer.
 TEST(Paths, LongOne) {
   constexpr std::size_t kLongestFolder = 247, kFirst = 100;
   const std::size_t others = LinkedFixtures::test_files().wstring().size() + 1 + kFirst + 1;

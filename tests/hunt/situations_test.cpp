@@ -1,7 +1,7 @@
 // The situations of hunt.exe, one case each. A new situation needs a file in fixtures/hunt (Situations/ or native/), a
-// line in its table, and a line here. Situations that a test of their own checks more strictly are not here:
+// line in that folder's table, and a line here. Situations that a separate test checks more strictly are not here:
 // foreign_threads_test (native-threads, own-suspensions), lost_frames_test (jumps-to-itself, moves-rsp), passing_test
-// (dynamic-methods, turns). torture_test has all of these at once.
+// (dynamic-methods, turns). torture_test runs all of these at once.
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ std::string wrong_chain(const std::vector<std::string>& frames) {
   return callee > 0 ? "a chain without its first link" : "";
 }
 
-// hunt_retabled calls hunt_retabled_middle, and that one calls code outside of every image.
+// hunt_retabled calls hunt_retabled_middle, which calls code outside of every image.
 std::string without_middle(const std::vector<std::string>& frames) {
   for (std::size_t i = 1; i < frames.size(); ++i) {
     const bool code = frames[i - 1].empty() || frames[i - 1].starts_with("[code at");
@@ -52,12 +52,13 @@ std::string wrong_engine(const std::vector<std::string>& frames) {
     return frames[0].empty() && !is_thunk ? "code of the engine without its caller" : "";
   }
   if (code > 2) return "a function of the engine too much";
-  const bool inside = above != frames.rend();  // of something that the inner function has called
+  const bool inside = above != frames.rend();  // the frames above belong to functions that the inner function has
+                                               // called
   if (inside && code != 0 && *above != "hunt_engine_work") return "the engine calls something else";
   return inside && code == 1 ? "a function of the engine is missing" : "";
 }
 
-// Nothing that CallCatcher calls has no name.
+// Every function that CallCatcher calls has a name.
 std::string without_catcher(const std::vector<std::string>& frames) {
   const bool wrong =
       frames.size() > 1 && frames[0].empty() && frames[1].starts_with("Hunt.Catches.CallCatcher");
@@ -65,7 +66,7 @@ std::string without_catcher(const std::vector<std::string>& frames) {
 }
 
 const Situation kSituations[] = {
-    // Another stack than the one that the managed frames are on: nothing leads from it to them.
+    // The thread runs on another stack than the one with the managed frames, and nothing leads from there to them.
     {.name = "fibers", .whole = 0, .one_stack = false},
     {.name = "coroutines", .whole = 0, .one_stack = false},
     {.name = "coroutines-behind-the-teb", .whole = 0, .one_stack = false},
@@ -74,13 +75,13 @@ const Situation kSituations[] = {
     // Folklore: Wine 8's NtContinue, which continues after an exception, is a call into Wine's dispatcher of system
     // calls. The dispatcher lies in a Linux library, pops its own return address and saves all registers; meanwhile
     // nothing on the stack says where the thread came from. Wine's RtlCaptureContext pushes the flags and has no unwind
-    // data. On Windows NtContinue is a system call, and RtlCaptureContext has unwind data. Real case: of 9,622 samples
+    // data. On Windows NtContinue is a system call, and RtlCaptureContext has unwind data. Real case: of 9,622 samples,
     // 68 were partial, 60 of them in or below that dispatcher, and 8 in RtlCaptureContext. Each shows where the thread
-    // is, and a gap. Those in the dispatcher are left out.
+    // is, and a gap. The samples in the dispatcher are left out.
     {.name = "cpp-exceptions", .whole = 0.99, .throws = true},
     {.name = "longjmp", .throws = true},
     {.name = "seh", .throws = true},
-    // Wine's dispatcher leaves its images, for code without unwind data.
+    // Wine's dispatcher leaves its images and runs code without unwind data.
     {.name = "vectored", .whole = 0.97, .throws = true},
     {.name = "terminated"},
     {.name = "apcs"},
@@ -89,23 +90,23 @@ const Situation kSituations[] = {
     {.name = "last-error"},
     {.name = "erased-headers", .whole = 0},
     {.name = "corrupt-function-table", .whole = 0},
-    // Each round takes its table and its memory away: either may be gone between the resume and the walk.
+    // Each round removes its table and its memory, so either may be gone between the resume and the walk.
     {.name = "mapped-by-hand", .whole = 0.9},
     {.name = "mapped-without-unwind-data", .whole = 0},
     {.name = "many-images"},
-    // A table may be gone between the resume and the walk.
+    // A table may have been removed between the resume and the walk.
     {.name = "growable-tables", .whole = 0.9},
-    // The code may have been exchanged between the resume and the walk.
+    // The code may have been replaced between the resume and the walk.
     {.name = "engine", .whole = 0.99, .guesses = true, .impossible = &wrong_engine},
     {.name = "retabled", .whole = 0.9, .impossible = &without_middle},
     {.name = "stale-table", .whole = 0},
-    // Where its limits are wrong, a stack cannot be copied as far as its root.
+    // If a stack's limits are wrong, it cannot be copied up to its root.
     {.name = "moved-limits", .whole = 0},
     {.name = "moved-threads"},
     {.name = "tormented", .whole = 0.99},
     {.name = "libraries", .whole = 0.99},
-    // The callbacks handle faults of their own: Wine's dispatcher, as above. And each round removes its table and its
-    // memory, as above.
+    // The callbacks handle faults of their own, in Wine's dispatcher, as above. Also, each round removes its table and
+    // its memory, as above.
     {.name = "table-callbacks", .whole = 0.9, .throws = true},
     {.name = "guard-pages", .whole = 0.99},
     {.name = "gc"},
@@ -114,14 +115,14 @@ const Situation kSituations[] = {
      .environment = {{"DOTNET_OSR_HitLimit", "1"}, {"DOTNET_TC_OnStackReplacement_InitialCounter", "10"}}},
     {.name = "tiering", .environment = {{"DOTNET_TC_BackgroundWorkerTimeoutMs", "0"}, {"DOTNET_TieredPGO", "1"}}},
     {.name = "tiering", .title = "writable_code", .environment = {{"DOTNET_EnableWriteXorExecute", "0"}}},
-    // Wine: dynamic methods end the program by themselves where W^X is on.
+    // Under Wine, dynamic methods end the program if W^X is on.
     {.name = "expressions", .environment = {{"DOTNET_EnableWriteXorExecute", "0"}}},
     {.name = "throw", .throws = true},
     {.name = "caught", .throws = true, .impossible = &without_catcher},
     {.name = "contexts", .throws = true},
     {.name = "tasks"},
     {.name = "apartments"},
-    // Wine's dispatcher leaves its images, for code without unwind data.
+    // Wine's dispatcher leaves its images and runs code without unwind data.
     {.name = "null", .whole = 0.97, .throws = true},
     {.name = "end-of-stack", .throws = true},
     {.name = "deep"},

@@ -1,5 +1,5 @@
-// COM calls into a single-threaded apartment whose thread handles no messages: each stack of a caller, and of the
-// apartment's thread, is whole, and the same from inside and from outside.
+// COM calls go into a single-threaded apartment whose thread handles no messages. Each stack of a caller, and of the
+// apartment's thread, must be whole, and the same from inside and from outside.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@ using testing::AnyOf;
 using testing::Contains;
 using testing::StartsWith;
 
-// What a thread's stack must have: where the call leaves managed code, or where the apartment's thread waits.
+// What each thread's stack must contain: the method where the call leaves managed code, or where the apartment's thread
+// waits.
 const std::map<std::string, std::string> kMethods = {
     {"form", "managed Hangs.Program.OnSave("},
     {"early", "managed Hangs.Program.CountEarly("},

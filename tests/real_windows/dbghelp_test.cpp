@@ -1,9 +1,9 @@
-// The system's own dbghelp.dll on parked threads: StackWalk64 has the native frames that mixwalk has, and SymFromAddr
-// calls them the same.
+// Walks parked threads with the system's own dbghelp.dll. StackWalk64 must find the native frames that mixwalk finds,
+// and SymFromAddr must give them the same names.
 
 #include <gtest/gtest.h>
 #include <windows.h>
-// Behind it:
+// windows.h must come first:
 #include <dbghelp.h>
 
 #include <cstdio>
@@ -19,7 +19,7 @@
 namespace mixwalk {
 namespace {
 
-// Threads of hang.exe that stand in native code; the first one has no managed frame at all.
+// Threads of hang.exe that wait in native code; the first one has no managed frame at all.
 constexpr const char* kNativeOnly = "native only";
 constexpr const char* kParked[] = {kNativeOnly, "native wait", "com call", "sleep", "accept", "deadlock 1"};
 
@@ -31,13 +31,13 @@ void PrintTo(const NativeFrame& frame, std::ostream* out) {
   *out << std::hex << frame.address << " at " << frame.stack_pointer << std::dec;
 }
 
-// DbgHelp is not for two threads at once, nor for two sessions of one process.
+// DbgHelp does not allow two threads at once, nor two sessions for one process.
 class SystemDbgHelp {
  public:
   explicit SystemDbgHelp(DWORD id)
       : process_(OpenProcess(PROCESS_QUERY_INFORMATION | PROCESS_VM_READ, FALSE, id)) {
     SymSetOptions(SYMOPT_DEFERRED_LOADS | SYMOPT_FAIL_CRITICAL_ERRORS | SYMOPT_UNDNAME);
-    // A path of its own: where _NT_SYMBOL_PATH names a server, that would be asked.
+    // The search path is given here, because if _NT_SYMBOL_PATH names a server, that server would be asked.
     ready_ = SymInitializeW(process_.get(), L".", TRUE);
   }
   ~SystemDbgHelp() {
@@ -47,7 +47,7 @@ class SystemDbgHelp {
   SystemDbgHelp& operator=(const SystemDbgHelp&) = delete;
   bool ready() const { return ready_; }
 
-  // So many frames at most, leaf first.
+  // Returns at most this many frames, leaf first.
   std::vector<NativeFrame> walk(DWORD thread_id, std::size_t most) const {
     const UniqueHandle thread(
         OpenThread(THREAD_SUSPEND_RESUME | THREAD_GET_CONTEXT | THREAD_QUERY_INFORMATION, FALSE, thread_id));
@@ -90,7 +90,7 @@ class SystemDbgHelp {
   bool ready_ = false;
 };
 
-// Its native frames above the first one that the runtime knows.
+// The thread's native frames above the first frame that the runtime knows.
 std::vector<Frame> leaf_frames(const Thread& thread) {
   std::vector<Frame> frames;
   for (const Frame& frame : thread.stack.frames) {
@@ -100,7 +100,7 @@ std::vector<Frame> leaf_frames(const Thread& thread) {
   return frames;
 }
 
-// NtClose and ZwClose: two names of one function.
+// NtClose and ZwClose are two names of one function.
 bool are_one_export(const std::string& image, const std::string& left, const std::string& right) {
   const HMODULE module = LoadLibraryW(to_utf16(image).c_str());
   if (module == nullptr) return false;
@@ -125,7 +125,7 @@ TEST(SystemDbgHelp, HasTheSameNativeFramesAndNames) {
     ASSERT_GE(ours.size(), 2u) << to_text(snapshot, thread);
     std::vector<NativeFrame> expected;
     for (const Frame& frame : ours) expected.push_back({frame.address, frame.stack_pointer});
-    // Of the thread without managed frames also the end must be the same.
+    // For the thread without managed frames, the end of the stack must also be the same.
     const bool to_its_end = name == std::string(kNativeOnly);
     EXPECT_EQ(dbghelp.walk(thread.os_id, expected.size() + (to_its_end ? 8 : 0)), expected)
         << to_text(snapshot, thread);
@@ -134,7 +134,7 @@ TEST(SystemDbgHelp, HasTheSameNativeFramesAndNames) {
       if (frame.name.empty() || frame.module == Frame::kNone) continue;
       const bool is_caller = frame.address_kind == AddressKind::return_address;
       const auto symbol = dbghelp.symbol_of(frame.address - (is_caller ? 1 : 0));
-      // Where DbgHelp knows exports alone, it takes the one before.
+      // If DbgHelp knows only exports, it uses the export before the address.
       if (symbol.begin != frame.address - frame.displacement) continue;
       ++names;
       const std::string& image = snapshot.modules[static_cast<std::size_t>(frame.module)].path;

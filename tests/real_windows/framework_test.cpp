@@ -1,5 +1,5 @@
-// A program of .NET Framework 4, compiled here by the compiler that Windows has: what mixwalk cannot do it says, and
-// what it can do it does.
+// A program of .NET Framework 4 is compiled here by the compiler that Windows has. mixwalk must say what it cannot do,
+// and do what it can.
 
 #include <gtest/gtest.h>
 #include <windows.h>
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr int kCalls = 20;
-// Without the class Calls, whose Count is kCalls.
+// The source without the class Calls, whose constant Count is kCalls.
 constexpr const char* kSource = R"(
 using System;
 using System.Runtime.CompilerServices;
@@ -82,7 +82,7 @@ class Framework : public ::testing::Test {
   }
   ~Framework() override {
     remove_file(source_);
-    // A program that mixwalk has started runs on for a while.
+    // A program that mixwalk has started may run on for a while, so the folder may not be removable yet.
     static_cast<void>(remove_tree(utf8_path(program_)));
   }
   static void ready(ChildProcess& parked) { ASSERT_EQ(parked.read_line(), "READY"); }
@@ -120,7 +120,7 @@ TEST_F(Framework, DoctorSaysWhatItIs) {
   expect_unharmed(parked);
 }
 
-// Native frames, and a word about the managed ones.
+// The dump has native frames, and a sentence about the managed ones.
 TEST_F(Framework, CanBeReadFromOutside) {
   ChildProcess parked({program_});
   ready(parked);
@@ -138,7 +138,7 @@ TEST_F(Framework, AStartedProgramHasWholeStacks) {
   const ProgramResult result =
       run_program({mixwalk_exe(), "dump", "-f", "json", "--after", "4s", "--", program_, "10000"});
   ASSERT_EQ(result.exit_code, 0u) << result.err;
-  // What the program itself has written stands before it.
+  // The output that the program itself has written comes before the dump.
   const Json dump = Json::parse(result.out.substr(result.out.find('{')));
   EXPECT_EQ(dump.at("runtime").at("name"), ".NET Framework");
   std::ptrdiff_t calls = 0;

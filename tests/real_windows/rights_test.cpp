@@ -1,4 +1,4 @@
-// Programs with fewer rights than mixwalk, and one that nobody may open.
+// Programs with fewer rights than mixwalk, and one that no user may open.
 
 #include <gtest/gtest.h>
 #include <windows.h>
@@ -26,7 +26,7 @@ void expect_success(BOOL succeeded, const char* call) {
   if (!succeeded) throw std::runtime_error(std::string(call) + ": error " + std::to_string(GetLastError()));
 }
 
-// This program's token, with low integrity.
+// Returns this program's token, with low integrity.
 UniqueHandle low_token() {
   constexpr DWORD kAccess = TOKEN_DUPLICATE | TOKEN_QUERY | TOKEN_ADJUST_DEFAULT | TOKEN_ASSIGN_PRIMARY;
   HANDLE opened = nullptr, copied = nullptr;
@@ -43,7 +43,7 @@ UniqueHandle low_token() {
   return token;
 }
 
-// It writes to mixwalk's pipe all the same, and reads mixwalk.dll.
+// A program with low integrity can nevertheless write to mixwalk's pipe, and read mixwalk.dll.
 TEST(Rights, AProgramOfLowIntegrity) {
   if (under_wine()) GTEST_SKIP() << "Wine 8 starts no program with low integrity";
   const UniqueHandle token = low_token();
@@ -58,7 +58,7 @@ TEST(Rights, AProgramOfLowIntegrity) {
   EXPECT_EQ(hang.wait(20'000), 0u);
 }
 
-// csrss.exe is protected: not even an administrator may open it for more than its name.
+// csrss.exe is protected: even an administrator may open it only to read its name.
 TEST(Rights, AProtectedProcess) {
   const auto processes = list_processes();
   const auto csrss = std::ranges::find(processes, "csrss.exe", &ProcessEntry::name);

@@ -1,4 +1,4 @@
-// Programs with hardware shadow stacks (CET), which the processor holds against each return.
+// Programs with hardware shadow stacks (CET), with which the processor compares each return.
 
 #include <gtest/gtest.h>
 #include <windows.h>
@@ -11,11 +11,11 @@
 namespace mixwalk {
 namespace {
 
-// PROCESS_CREATION_MITIGATION_POLICY2_CET_USER_SHADOW_STACKS_ALWAYS_ON, which this compiler's headers may not have.
+// This compiler's headers may not have PROCESS_CREATION_MITIGATION_POLICY2_CET_USER_SHADOW_STACKS_ALWAYS_ON.
 constexpr DWORD64 kShadowStacks = DWORD64{1} << 28;
 constexpr const char* kNone = "this system or its processor has no shadow stacks";
 
-// The system's function of Windows 10 20H1, which this compiler's headers may not have.
+// Looks up the function of Windows 10 20H1 that tells this, because this compiler's headers may not have it.
 bool system_has_shadow_stacks() {
   using Available = BOOL(WINAPI*)(DWORD environment);
   constexpr DWORD kOfProcesses = 0;  // USER_CET_ENVIRONMENT_WIN32_PROCESS
@@ -45,7 +45,7 @@ TEST(ShadowStacks, StacksAreWholeAndTheProgramLivesOn) {
   EXPECT_EQ(hang.wait(20'000), 0u);
 }
 
-// mixwalk.dll's landing pads for faults: the unwinds to them take the shadow stack along.
+// When a fault is unwound to mixwalk.dll's landing pads, the shadow stack must be unwound as well.
 TEST(ShadowStacks, FaultsOfReadsLandWhereTheyShall) {
   if (!system_has_shadow_stacks()) GTEST_SKIP() << kNone;
   ChildProcess test({beside("guarded_test.exe")}, with_shadow_stacks());

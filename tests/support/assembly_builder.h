@@ -6,20 +6,19 @@
 
 namespace mixwalk::test {
 
-// The content of the metadata of a built assembly. The defaults are those of a real one.
+// The content of the metadata of a built assembly. The defaults are those of a real assembly.
 struct AssemblyShape {
-  std::uint8_t mvid = 9;  // the second GUID of its heap, 16 times this byte
+  std::uint8_t mvid = 9;  // the MVID is the second GUID of its heap: 16 times this byte
   std::uint8_t heap_sizes = 0;
-  std::uint64_t tables = 0x5;  // Module and TypeDef, a row each
+  std::uint64_t tables = 0x5;  // Module and TypeDef, one row each
   std::uint32_t modules = 1;
   std::uint32_t mvid_index = 2;
 };
 
-// A managed image of two tables (ECMA-335 II.24.2), which names the PDB "app.pdb" of
-// sample_portable_pdb().
+// Returns a managed image with two tables (ECMA-335 II.24.2), which names the PDB "app.pdb" of sample_portable_pdb().
 std::vector<std::byte> assembly_file(const AssemblyShape& shape);
 
-// RVA of its CLI header, which begins the code; the metadata follows.
+// The RVA of its CLI header, which begins the code; the metadata follows.
 inline constexpr std::uint32_t kCliHeaderAt = 0x1000;
 
 }  // namespace mixwalk::test

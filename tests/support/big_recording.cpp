@@ -1,7 +1,7 @@
-// Measures the store with a recording of many samples: writes one, or reads one that was written.
+// Measures the store with a recording of many samples: writes a recording, or reads one that was written.
 // usage: big_recording write FILE [SAMPLES]     (1,000,000; 50 threads, 20,000 nodes)
 //        big_recording read FILE
-// /usr/bin/time -v says how much memory it took.
+// /usr/bin/time -v shows how much memory the program took.
 
 #include <chrono>
 #include <cstdio>

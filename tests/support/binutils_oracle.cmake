@@ -1,5 +1,5 @@
-# The truth that parsing is held against: Wine's DLLs, and what binutils say of them. A test that
-# needs one of them and has it not fails, and says so; only the build is told here where they are.
+# The truth with which parsing is compared: Wine's DLLs, and what binutils say about them. Only the build is told here
+# where these are. A test that needs one that is missing fails, and says so.
 find_path(MIXWALK_WINE_DLLS ntdll.dll
   PATHS /usr/lib/x86_64-linux-gnu/wine/x86_64-windows /usr/lib64/wine/x86_64-windows
         /usr/lib/wine/x86_64-windows /opt/wine-stable/lib64/wine/x86_64-windows

@@ -18,7 +18,7 @@ bool exists(const std::string& path) {
   return std::filesystem::exists(path, error);
 }
 
-// The sections of objdump's report that matter here.
+// Reads the sections of objdump's report that matter here.
 class ReportReader {
  public:
   explicit ReportReader(OracleImage& image) : image_(image) {}
@@ -101,7 +101,7 @@ OracleImage ask_binutils(const std::string& path) {
     int used = 0;
     if (std::sscanf(text.c_str(), "%llx %c %n", &address, &kind, &used) != 2) return;
     const std::string name = text.substr(static_cast<std::size_t>(used));
-    // A section's own symbol names no function.
+    // A section's own symbol does not name a function.
     if (std::tolower(kind) != 't' || name.starts_with(".text")) return;
     image.code_symbols[static_cast<std::uint32_t>(address - report.image_base())].insert(name);
   });

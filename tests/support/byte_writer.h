@@ -19,7 +19,7 @@ class ByteWriter {
     bytes_.resize(bytes_.size() + count);
     return *this;
   }
-  // With the zero byte behind it.
+  // Writes the text and a zero byte behind it.
   ByteWriter& text(const std::string& value) {
     for (const char c : value) u8(static_cast<unsigned char>(c));
     return u8(0);

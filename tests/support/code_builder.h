@@ -10,8 +10,8 @@
 
 namespace mixwalk {
 
-// A made-up image and a made-up stack, both read by their own addresses: the test writes the bytes itself, so that it
-// shares no layout with the code under test.
+// An artificial image and an artificial stack, both read by their own addresses. The test writes the bytes itself, so
+// that it shares no layout with the code under test.
 class BuiltMemory final : public MemoryReader {
  public:
   explicit BuiltMemory(std::uint64_t base, std::size_t bytes) : base_(base), bytes_(bytes) {}
@@ -22,7 +22,7 @@ class BuiltMemory final : public MemoryReader {
   }
   void put32(std::uint32_t at, std::uint32_t value) { std::memcpy(&bytes_.at(at), &value, 4); }
   void put64(std::uint32_t at, std::uint64_t value) { std::memcpy(&bytes_.at(at), &value, 8); }
-  // A RUNTIME_FUNCTION.
+  // Writes a RUNTIME_FUNCTION.
   void put_entry(std::uint32_t at, std::uint32_t begin, std::uint32_t end, std::uint32_t unwind) {
     put32(at, begin);
     put32(at + 4, end);

@@ -6,7 +6,8 @@
 
 namespace mixwalk::test {
 
-// The lines of a command's standard output, without their ends. False: the command could not be run, or failed.
+// Calls `line` for each line of a command's standard output, without its end. Returns false if the command could not be
+// run, or failed.
 inline bool each_line(const std::string& command, const std::function<void(const std::string&)>& line) {
   FILE* const pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return false;

@@ -1,11 +1,12 @@
-# Where Debian, and tests/support/install, keep the libraries of others. What each variable is for: walker/base/libraries.cmake.
+# The places where Debian, and tests/support/install, keep the libraries of others. The purpose of each variable is
+# described in walker/base/libraries.cmake.
 set(MIXWALK_HEADERS /usr/include)
 set(MIXWALK_GOOGLETEST /usr/src/googletest)
 set(MIXWALK_CAPSTONE ${CMAKE_SOURCE_DIR}/build/sources/capstone)
 set(MIXWALK_LIBDWARF ${CMAKE_SOURCE_DIR}/build/sources/dwarfutils)
 set(MIXWALK_NODE_MODULES ${CMAKE_SOURCE_DIR}/build/npm/node_modules)
 
-# The toolchain file leads the search to the cross compiler's own.
+# The toolchain file directs the search to the cross compiler's own libraries.
 find_library(MIXWALK_ZLIB libz.a)
 find_path(MIXWALK_ZLIB_HEADERS zlib.h)
 if(NOT MIXWALK_ZLIB OR NOT MIXWALK_ZLIB_HEADERS)

@@ -48,7 +48,7 @@ void TableWriter::set32(std::size_t at, std::uint64_t value) {
 }
 
 DebugImageBuilder::DebugImageBuilder() {
-  strings_.u32(0);  // its own size, filled in at the end
+  strings_.u32(0);  // the table's own size, filled in at the end
   sections_.push_back({".text", std::vector<std::uint8_t>(kCodeBytes, 0x90)});
 }
 
@@ -76,7 +76,7 @@ DebugImageBuilder& DebugImageBuilder::symbol(const std::string& name, int sectio
     for (std::size_t i = 0; i < 8; ++i) symbols_.u8(i < name.size() ? static_cast<std::uint8_t>(name[i]) : 0);
   }
   symbols_.u32(value).u16(static_cast<unsigned>(section) & 0xFFFF).u16(type).u8(kind).u8(auxiliary);
-  // What would be a function if it were no auxiliary record.
+  // An auxiliary record that would be a function if it were a symbol.
   for (unsigned i = 0; i < auxiliary; ++i) {
     symbols_.bytes(std::vector<std::uint8_t>(8, 'x')).u32(i).u16(1).u16(0x20).u8(2).u8(0);
   }

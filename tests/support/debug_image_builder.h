@@ -8,7 +8,7 @@
 
 namespace mixwalk::test {
 
-// Bytes, little-endian, for tables that a test writes by hand.
+// Writes bytes, little-endian, for tables that a test writes by hand.
 class TableWriter {
  public:
   TableWriter& u8(unsigned value) { return number(value, 1); }
@@ -17,7 +17,7 @@ class TableWriter {
   TableWriter& u64(std::uint64_t value) { return number(value, 8); }
   TableWriter& uleb(std::uint64_t value);
   TableWriter& sleb(std::int64_t value);
-  TableWriter& text(std::string_view value);  // with its zero
+  TableWriter& text(std::string_view value);  // with a zero behind it
   TableWriter& bytes(const std::vector<std::uint8_t>& value);
   void set32(std::size_t at, std::uint64_t value);
   std::uint32_t size() const { return static_cast<std::uint32_t>(data_.size()); }
@@ -28,8 +28,8 @@ class TableWriter {
   std::vector<std::uint8_t> data_;
 };
 
-// Writes PE32+ files with sections of any name and a COFF symbol table, from the format's description and not
-// from the parser's structures. The first section is .text, at kCode, of kCodeBytes.
+// Writes PE32+ files with sections of any name and a COFF symbol table, from the format's description and not from the
+// parser's structures. The first section is .text, at kCode, with kCodeBytes.
 class DebugImageBuilder {
  public:
   static constexpr std::uint64_t kImageBase = 0x140000000;
@@ -37,15 +37,15 @@ class DebugImageBuilder {
   static constexpr std::uint32_t kTimestamp = 0x5EED1234;
 
   DebugImageBuilder();
-  // Bytes of .text; the rest is nops (0x90).
+  // Replaces bytes of .text; all other bytes are nops (0x90).
   DebugImageBuilder& put_code(std::uint32_t rva, const std::vector<std::uint8_t>& bytes);
-  // Numbers count from 1, which is .text. Returns this section's.
+  // Adds a section, and returns its number. Numbers count from 1, which is .text.
   int section(const std::string& name, const std::vector<std::uint8_t>& data);
-  // `section`: its number; 0 and below have the meaning of the format. `type`: 0x20 is a function. `kind`: the storage
-  // class; 2 is external, 3 static.
+  // `section` is the section's number; 0 and below have the meaning that the format gives them. `type` 0x20 is a
+  // function. `kind` is the storage class; 2 is external, 3 static.
   DebugImageBuilder& symbol(const std::string& name, int section, std::uint32_t value, unsigned type = 0x20,
                             unsigned kind = 2, unsigned auxiliary = 0);
-  // With `debug_only`: as objcopy --only-keep-debug leaves it, without the code.
+  // With `debug_only`, the file is as objcopy --only-keep-debug leaves it, without the code.
   std::vector<std::byte> build(bool debug_only = false) const;
 
  private:

@@ -5,7 +5,8 @@
 namespace mixwalk::test {
 namespace {
 
-// The streams, and what they refer to, one after the other. Offsets count from the beginning of the file.
+// Writes the streams, and the data to which they refer, one after the other. Offsets count from the beginning of the
+// file.
 class File {
  public:
   explicit File(std::size_t streams) : body_start_(32 + streams * 12) {}
@@ -194,7 +195,7 @@ std::vector<std::byte> DumpBuilder::build() const {
   }
   ByteWriter behind;
   if (!memory_.empty()) {
-    // The memory itself stands behind everything else, this list too.
+    // The memory itself comes behind everything else, also behind this list.
     ByteWriter ranges;
     ranges.u64(memory_.size()).u64(0);
     for (const Piece& piece : memory_) {

@@ -14,13 +14,13 @@
 namespace mixwalk::test {
 
 // Writes minidumps byte by byte, from the format's description (minidumpapiset.h) and not from the reader's structures.
-// By default: an x64 process of Windows 10.0.19045 with no threads, in a dump of 2023.
+// The default is an x64 process of Windows 10.0.19045 with no threads, in a dump of 2023.
 class DumpBuilder {
  public:
   static constexpr std::uint32_t kTime = 1'700'000'000;
   static constexpr std::uint16_t kX86 = 0, kArm = 5, kX64 = 9, kArm64 = 12;
 
-  // By the numbers of x64: Rax, Rcx, Rdx, Rbx, Rsp, Rbp, Rsi, Rdi, R8 to R15; Rip is the last one.
+  // In the order of the x64 numbers: Rax, Rcx, Rdx, Rbx, Rsp, Rbp, Rsi, Rdi, R8 to R15. Rip is the last value.
   using RegisterValues = std::array<std::uint64_t, 17>;
   static RegisterValues at(std::uint64_t rip, std::uint64_t rsp, std::uint64_t rbp = 0);
 
@@ -35,22 +35,22 @@ class DumpBuilder {
 
   DumpBuilder& machine(std::uint16_t architecture);
   DumpBuilder& thread(const ThreadOf& thread);
-  // `code_view`: the record as it is; empty: none.
+  // `code_view` is the raw record; empty if there is none.
   DumpBuilder& module(std::uint64_t base, std::uint32_t size, std::uint32_t timestamp, const std::string& path,
                       const std::vector<std::byte>& code_view = {}, std::uint64_t file_version = 0);
   DumpBuilder& unloaded(std::uint64_t base, std::uint32_t size, std::uint32_t timestamp, const std::string& path);
-  // In the list of 64-bit ranges, or in that of 32-bit ones.
+  // Adds memory to the list of 64-bit ranges, or to that of 32-bit ranges.
   DumpBuilder& memory(std::uint64_t address, std::vector<std::byte> bytes);
   DumpBuilder& memory32(std::uint64_t address, std::vector<std::byte> bytes);
-  // A range that the list promises, of which nothing is written.
+  // Adds a range that the list promises, and of which nothing is written.
   DumpBuilder& promised(std::uint64_t address, std::uint64_t bytes);
   DumpBuilder& region(std::uint64_t address, std::uint64_t bytes, std::uint32_t state, std::uint32_t protection);
   DumpBuilder& exception(std::uint32_t thread, std::uint32_t code, std::uint64_t address,
                          const RegisterValues& registers);
   DumpBuilder& misc(std::uint32_t process_id, std::uint32_t start);
-  // Another stream, behind all others.
+  // Adds another stream, behind all others.
   DumpBuilder& stream(std::uint32_t kind, std::vector<std::byte> bytes);
-  // Four bytes between the number and the records of lists, as Breakpad writes them.
+  // Puts four bytes between the number and the records of lists, as Breakpad writes them.
   DumpBuilder& padded_lists();
 
   std::vector<std::byte> build() const;

@@ -17,7 +17,8 @@ std::uint32_t get32(const std::vector<std::byte>& file, std::size_t at) {
 ImageBuilder image_with(const std::string& name) {
   ImageBuilder image;
   image.function(0x1000, 0x1080).export_name(name, 0x1000);
-  // Calls before the return addresses that the samples use, through a register: they may lead anywhere.
+  // There are calls before the return addresses that the samples use. They go through a register, so they may lead
+  // anywhere.
   image.put_code(0x101E, {0xFF, 0xD0});
   return image;
 }
@@ -53,7 +54,7 @@ std::vector<std::byte> stack_with(const std::vector<std::uint64_t>& words) {
 
 namespace {
 
-// The parts of the image that are not zero: a fuzzer works best with files of a few KiB.
+// Adds only the parts of the image that are not zero, because a fuzzer works best with files of a few KiB.
 void put_parts(DumpBuilder& dump, std::uint64_t base, const std::vector<std::byte>& image) {
   constexpr std::size_t kPart = 0x80;
   for (std::size_t at = 0; at < image.size(); at += kPart) {

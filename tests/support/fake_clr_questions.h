@@ -12,7 +12,7 @@
 
 namespace mixwalk::test {
 
-// A runtime's debugging library that knows what a test tells.
+// A fake of a runtime's debugging library, whose answers come from the test.
 class FakeClrQuestions final : public ClrQuestions {
  public:
   void add_code(const ClrCode& code) { codes_.push_back(code); }
@@ -68,13 +68,13 @@ class FakeClrQuestions final : public ClrQuestions {
   std::string obstacle() const override { return {}; }
 
   std::vector<ClrThread> clr_threads;
-  std::vector<ClrSyncBlocks> sync_block_answers;    // to first = 1, 2, …
-  std::map<std::uint64_t, std::string> objects_of;  // their types
-  std::set<std::uint64_t> left_behind;              // that look like objects, and are none of the heap
-  std::map<std::uint64_t, ClrLock> locks_of;        // by their addresses
-  std::vector<std::size_t> lock_questions;          // how many objects each asked about
+  std::vector<ClrSyncBlocks> sync_block_answers;    // the answers to first = 1, 2, …
+  std::map<std::uint64_t, std::string> objects_of;  // the objects' types
+  std::set<std::uint64_t> left_behind;              // look like objects, but are not in the heap
+  std::map<std::uint64_t, ClrLock> locks_of;        // by address
+  std::vector<std::size_t> lock_questions;          // the number of objects in each question
   std::vector<Assembly> assemblies;
-  std::map<std::uint64_t, ClrIlPlaces::Place> places;  // in IL, by their addresses
+  std::map<std::uint64_t, ClrIlPlaces::Place> places;  // in IL, by address
   std::function<void()> on_run;                     // what a live target does meanwhile
 
  private:

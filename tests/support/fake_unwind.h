@@ -12,21 +12,21 @@
 
 namespace mixwalk::test {
 
-// A frame of a scripted stack: where it really is, and what the unwinder says about it.
+// A frame of a scripted stack: where it really is, and what the unwinder says about the frame.
 struct ScriptedFrame {
   std::uint64_t rip = 0;
   std::uint64_t rsp = 0;
   Trust trust = Trust::unwind_info;   // how the step onto this frame found it
-  StepFault fault = StepFault::none;  // what a step from this frame answers
-  bool leaf = false;                  // it has no unwind data: a step needs LeafRule::allowed
+  StepFault fault = StepFault::none;  // the result of a step from this frame
+  bool leaf = false;                  // the frame has no unwind data, so a step needs LeafRule::allowed
   AddressKind kind = AddressKind::return_address;
-  bool proven = true;  // the step onto it was no guess
-  bool steps_if_guessed = true;  // else: a step from it, as long as it is a guess, answers no_call
+  bool proven = true;  // the step onto it was not a guess
+  bool steps_if_guessed = true;  // if false, a step from the frame gives no_call as long as the frame is a guess
   bool caller_calls_other_code = false;
 };
 
-// Steps along a list of frames, leaf first. For a place that is no frame of the list the answer is no_unwind: a merge
-// that invents a starting point gets nowhere.
+// Steps along a list of frames, leaf first. For a place that is not a frame of the list the result is no_unwind, so a
+// merge that invents a starting point gets nowhere.
 class ScriptedUnwindStep final : public UnwindStep {
  public:
   explicit ScriptedUnwindStep(std::vector<ScriptedFrame> frames) : frames_(std::move(frames)) {}
@@ -73,7 +73,7 @@ class ManagedCodeTable final : public ManagedCode {
     return {};
   }
 
-  // Every address that was asked about, in turn.
+  // Every address that was asked about, in order.
   const std::vector<std::uint64_t>& asked() const noexcept { return asked_; }
 
  private:

@@ -4,7 +4,7 @@
 
 namespace mixwalk {
 
-// A sink that takes so many writes and refuses the rest, as a disk that is full.
+// A sink that accepts a number of writes and refuses all further ones, like a full disk.
 class FullSink final : public ByteSink {
  public:
   explicit FullSink(int takes = 0) : takes_(takes) {}

@@ -36,7 +36,7 @@ HangBuilder::HangBuilder(std::uint64_t unix_time_ms) {
 Frame HangBuilder::frame(std::string_view text, bool leaf) {
   Frame frame;
   frame.address_kind = leaf ? AddressKind::instruction_pointer : AddressKind::return_address;
-  // The same text is the same place.
+  // Equal texts get equal addresses.
   std::uint64_t hash = 7;
   for (const char c : text) hash = hash * 31 + static_cast<unsigned char>(c);
   const std::uint64_t place = hash % (kImageBytes - 1) + 1;

@@ -8,7 +8,7 @@
 
 namespace mixwalk::test {
 
-// Dumps for the tests of walker/hang, written like stacks, leaf first. A frame is
+// Makes dumps for the tests of walker/hang. Stacks are written leaf first. A frame is
 //   "ntdll!NtWaitForSingleObject"  native, of an image that exists in every dump that is made here
 //   "coreclr!"                     native, without a name
 //   "M System.Threading.Monitor.Enter(System.Object)"     managed
@@ -18,9 +18,9 @@ class HangBuilder {
  public:
   explicit HangBuilder(std::uint64_t unix_time_ms = 1'795'412'335'000);
 
-  // A thread; the last one can be changed by last().
+  // Adds a thread; last() gives access to the thread that was added last.
   HangBuilder& thread(std::uint32_t os_id, const std::vector<std::string>& frames, std::string name = {});
-  // In milliseconds of processor time.
+  // Sets the processor time in milliseconds.
   HangBuilder& cpu(std::uint64_t milliseconds);
   HangBuilder& monitor(std::uint64_t address, std::uint32_t owner, const std::vector<std::uint32_t>& waiters);
   HangBuilder& lock(Lock lock);
@@ -34,7 +34,7 @@ class HangBuilder {
   Snapshot snapshot_;
 };
 
-// The frames of a thread's start.
+// Returns the frames with those of a thread's start below them.
 std::vector<std::string> managed_thread(std::vector<std::string> frames);
 std::vector<std::string> pool_thread(std::vector<std::string> frames);
 std::vector<std::string> main_thread(std::vector<std::string> frames);

@@ -35,7 +35,7 @@ void add_entry(Bytes& to, std::uint32_t begin, std::uint32_t end, std::uint32_t 
   add32(to, end);
   add32(to, unwind);
 }
-// The sections one file alignment unit at a time.
+// Rounds up to the file alignment of sections.
 std::size_t aligned(std::size_t bytes) {
   return (bytes + kFileAlignment - 1) / kFileAlignment * kFileAlignment;
 }
@@ -163,7 +163,7 @@ ImageBuilder& ImageBuilder::code_view(std::uint8_t guid, std::uint32_t age, cons
   return debug_entry(kCodeView, portable ? 0x504D : 0, data);
 }
 
-// The directory, then the data of its entries.
+// Returns the directory, followed by the data of its entries.
 Bytes ImageBuilder::debug_section(std::size_t file_offset) const {
   Bytes section, data;
   const std::size_t data_at = debug_.size() * 28;
@@ -200,7 +200,7 @@ ImageBuilder& ImageBuilder::import_delayed(const std::string& image, const std::
 }
 
 // Each function has tables of its own: at import_slot() a slot and the zero that ends its table, the same for its name,
-// and a descriptor. Then come the strings.
+// and a descriptor. The strings come last.
 Bytes ImageBuilder::data_section(std::uint32_t (&directories)[16][2]) const {
   if (imports_.empty()) return Bytes(16);
   const auto names = import_slot(kMaxImports) - kData, descriptors = names + kMaxImports * 0x10;

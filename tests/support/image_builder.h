@@ -19,21 +19,21 @@ class ImageBuilder {
   static constexpr std::uint32_t kXdata = 0x6000;
   static constexpr std::uint32_t kClr = 0x7000;
   static constexpr std::uint32_t kSizeOfImage = 0x8000;
-  static constexpr std::uint32_t kDebug = 0x8000;  // .debug; the image is a page longer then
+  static constexpr std::uint32_t kDebug = 0x8000;  // .debug; an image with this section is a page longer
   static constexpr std::uint32_t kTimestamp = 0x5EED1234;
 
   ImageBuilder() : code_(0x100, 0x90) {}
 
-  // Bytes into .text or .more, which grow as needed.
+  // Puts bytes into .text or .more, which grow as needed.
   ImageBuilder& put_code(std::uint32_t rva, const std::vector<std::uint8_t>& bytes);
 
   ImageBuilder& function(std::uint32_t begin, std::uint32_t end);
-  // Its UNWIND_INFO has `codes` unwind codes and chains to [parent_begin, parent_end), whose own
-  // unwind info is `parent_unwind` (0: a plain one).
+  // Adds a function whose UNWIND_INFO has `codes` unwind codes and chains to [parent_begin, parent_end). The unwind
+  // info of that parent is `parent_unwind` (0 for a plain one).
   ImageBuilder& chained(std::uint32_t begin, std::uint32_t end, std::uint32_t parent_begin,
                         std::uint32_t parent_end, std::uint8_t codes = 0,
                         std::uint32_t parent_unwind = 0);
-  // An entry whose unwind field is given as it is.
+  // Adds an entry whose unwind field is written unchanged.
   ImageBuilder& raw_function(std::uint32_t begin, std::uint32_t end, std::uint32_t unwind);
   // The RVA that the next UNWIND_INFO will have.
   std::uint32_t next_unwind() const { return kXdata + static_cast<std::uint32_t>(xdata_.size()); }
@@ -47,8 +47,8 @@ class ImageBuilder {
   ImageBuilder& forward(const std::string& name, const std::string& to);
   static constexpr std::uint32_t kOrdinalBase = 5;
 
-  // An imported function: the n-th one has its slot at import_slot(n). The slots are in .data. The slot of a delayed
-  // import points to `loader`, an RVA, until the function is loaded.
+  // Adds an imported function: the n-th one has its slot at import_slot(n). The slots are in .data. The slot of a
+  // delayed import points to `loader`, an RVA, until the function is loaded.
   ImageBuilder& import(const std::string& image, const std::string& name);
   ImageBuilder& import_ordinal(const std::string& image, std::uint16_t ordinal);
   ImageBuilder& import_delayed(const std::string& image, const std::string& name, std::uint32_t loader);
@@ -57,23 +57,23 @@ class ImageBuilder {
 
   ImageBuilder& clr(bool ready_to_run);
 
-  // An entry of the debug directory.
+  // Adds an entry of the debug directory.
   ImageBuilder& debug_entry(std::uint32_t type, std::uint16_t minor, const std::vector<std::uint8_t>& data,
                             std::uint32_t timestamp = kTimestamp);
-  // One that names a PDB whose GUID has 16 times the same byte.
+  // Adds an entry that names a PDB. Each of the 16 bytes of its GUID is `guid`.
   ImageBuilder& code_view(std::uint8_t guid, std::uint32_t age, const std::string& path,
                           bool portable = false);
   static constexpr std::uint32_t kCodeView = 2;
 
   std::vector<std::byte> build() const;
 
-  // Where a header's field lies in the built file, for tests that damage it.
+  // Offsets of header fields in the built file, for tests that damage them.
   static constexpr std::size_t kPeAt = 0x80, kMachineAt = 0x84, kSectionCountAt = 0x86,
                                kMagicAt = 0x98, kDirectoriesAt = 0x98 + 112,
                                kSectionTableAt = kDirectoriesAt + 16 * 8;
   static void put32(std::vector<std::byte>& file, std::size_t at, std::uint32_t value);
   static void put16(std::vector<std::byte>& file, std::size_t at, std::uint16_t value);
-  // Where the file has the byte of this RVA.
+  // Returns the file offset of the byte at this RVA.
   static std::size_t offset_of(const std::vector<std::byte>& file, std::uint32_t rva);
 
  private:

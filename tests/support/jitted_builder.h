@@ -9,17 +9,17 @@
 
 namespace mixwalk::test {
 
-// Puts a method that the runtime compiled into a made-up code heap, in the layout of .NET 8 to 10: the real header at
-// `header`, and the pointer to it right before the code.
+// Puts a method that the runtime compiled into an artificial code heap, in the layout of .NET 8 to 10: the real header
+// at `header`, and the pointer to the header right before the code.
 struct JittedBuilder {
   std::uint32_t header = 0x100;  // offsets in the memory
   std::uint32_t code = 0x1008;
   std::uint32_t bytes = 0x100;
-  std::uint32_t words_before = 3;  // pointers before the MethodDesc, GC information among them
+  std::uint32_t words_before = 3;  // words before the MethodDesc, for example the pointer to the GC information
   std::uint64_t method = 0x7FFE'0000'1000;
   std::uint64_t gc_info = 0x7FFE'0000'2000;
   std::vector<FunctionEntry> entries;  // from the heap's begin
-  std::uint32_t reserved = 0;          // zero entries behind them
+  std::uint32_t reserved = 0;          // zero entries behind the others
 
   ClrCode put(BuiltMemory& heap) const {
     heap.put64(code - 8, heap.base() + header);

@@ -6,7 +6,7 @@
 namespace mixwalk {
 namespace {
 
-// One line of text: what roff would read as its own is escaped.
+// Returns one line of text; characters that roff would interpret are escaped.
 std::string roff(std::string_view text) {
   constexpr std::string_view kEllipsis = "…";
   std::string escaped;
@@ -41,7 +41,7 @@ std::string paragraphs(const std::string& text) {
   return all;
 }
 
-// Lines as they are.
+// Returns lines that roff prints unchanged.
 std::string literal(const std::string& lines) {
   std::string all = ".nf\n";
   for (std::size_t begin = 0; begin < lines.size();) {

@@ -7,7 +7,8 @@
 
 namespace mixwalk {
 
-// docs/mixwalk.1: what `mixwalk COMMAND --help` says of each command, as a page for man. (man-pages(7), groff_man(7).)
+// Makes docs/mixwalk.1 from what `mixwalk COMMAND --help` says about each command, as a page for man. (man-pages(7),
+// groff_man(7).)
 std::string man_page(const std::vector<CommandInfo>& commands);
 
 }  // namespace mixwalk

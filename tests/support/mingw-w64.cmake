@@ -1,4 +1,4 @@
-# Cross-compiles for Windows x64 with mingw-w64. The posix thread model is the one with std::mutex.
+# Cross-compiles for Windows x64 with mingw-w64. Only the posix thread model has std::mutex.
 set(CMAKE_SYSTEM_NAME Windows)
 set(CMAKE_SYSTEM_PROCESSOR x86_64)
 set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc-posix)

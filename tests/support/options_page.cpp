@@ -5,7 +5,7 @@
 namespace mixwalk {
 namespace {
 
-// Text in a cell of a table, or in a paragraph: one line.
+// Returns text for a cell of a table, or for a paragraph, as one line.
 std::string markdown(const std::string& text) {
   std::string escaped;
   for (const char c : text) {

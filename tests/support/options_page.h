@@ -7,7 +7,7 @@
 
 namespace mixwalk {
 
-// docs/options.md: what `mixwalk COMMAND --help` says of each command, as Markdown.
+// Makes docs/options.md from what `mixwalk COMMAND --help` says about each command, as Markdown.
 std::string options_page(const std::vector<CommandInfo>& commands);
 
 }  // namespace mixwalk

@@ -6,7 +6,7 @@
 
 namespace mixwalk::test {
 
-// This process's own memory, for stacks that are arrays of a test. A read that touches `missing` fails.
+// Reads this process's own memory, for stacks that are arrays of a test. A read that touches `missing` fails.
 class OwnMemory final : public MemoryReader {
  public:
   OwnMemory() = default;
@@ -19,7 +19,7 @@ class OwnMemory final : public MemoryReader {
   }
 
  private:
-  std::uint64_t missing_ = 0;  // nothing lies at 0
+  std::uint64_t missing_ = 0;  // by default 0, where no memory is
 };
 
 }  // namespace mixwalk::test

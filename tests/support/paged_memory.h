@@ -9,7 +9,7 @@
 
 namespace mixwalk::test {
 
-// Memory that has what a test puts there, in whole pages.
+// Memory that contains what a test puts there, in whole pages.
 class PagedMemory final : public MemoryReader {
  public:
   template <class T>

@@ -39,7 +39,7 @@ std::uint32_t MsfBuilder::add(Bytes stream) {
 void MsfBuilder::set(std::uint32_t number, Bytes stream) { streams_.at(number) = std::move(stream); }
 
 Bytes MsfBuilder::build() const {
-  // Block 0: the superblock; 1 and 2: the maps of free blocks; then the streams, the directory, its map.
+  // Block 0 is the superblock, 1 and 2 are the maps of free blocks. The streams, the directory and its map follow.
   std::vector<Bytes> blocks(3, Bytes(block_bytes_));
   const auto put = [&](const Bytes& stream, bool scatter) {
     std::vector<std::uint32_t> numbers;
@@ -164,7 +164,7 @@ std::uint32_t PdbBuilder::string_id(const std::string& text) {
 }
 
 std::uint32_t PdbBuilder::structure(const std::string& name) {
-  // A size of more than 0x8000 has its kind before it.
+  // A size of 0x8000 or more has its kind before it.
   types_.push_back(
       record_of(0x1505, ByteWriter().zeros(16).u16(0x8004).u32(100'000).text(name).bytes()));
   return static_cast<std::uint32_t>(0x1000 + types_.size() - 1);

@@ -16,10 +16,10 @@ class MsfBuilder {
  public:
   explicit MsfBuilder(std::uint32_t block_bytes = 512) : block_bytes_(block_bytes) {}
 
-  // Returns its number.
+  // Returns the stream's number.
   std::uint32_t add(std::vector<std::byte> stream);
   void set(std::uint32_t number, std::vector<std::byte> stream);
-  // The blocks of every stream are in the file in the opposite order.
+  // Writes the blocks of every stream in the opposite order.
   void scatter() { scatter_ = true; }
   std::vector<std::byte> build() const;
 
@@ -29,10 +29,10 @@ class MsfBuilder {
   std::vector<std::vector<std::byte>> streams_;
 };
 
-// The symbols and the lines of one module. Places are offsets in section 1.
+// Writes the symbols and the lines of one module. Places are offsets in section 1.
 class PdbModuleBuilder {
  public:
-  // Returns where the record stands in the stream.
+  // Returns the offset of the record in the stream.
   std::uint32_t procedure(const std::string& name, std::uint32_t offset, std::uint32_t bytes,
                           std::uint16_t kind = 0x1110);
   void thunk(const std::string& name, std::uint32_t offset, std::uint16_t bytes);
@@ -44,13 +44,13 @@ class PdbModuleBuilder {
   void end_inline() { record(0x114E, {}); }
   void record(std::uint16_t kind, const ByteWriter& data);
 
-  // `path`: an offset in "/names". Returns the file's own number.
+  // `path` is an offset in "/names". Returns the file's own number.
   std::uint32_t file(std::uint32_t path);
   void inlinee(std::uint32_t id, std::uint32_t file, std::uint32_t line);
-  // A list of functions of another module, whose name is an offset in "/names".
+  // Adds a list of functions of another module; `module` is the offset of that module's name in "/names".
   void imports(std::uint32_t module, const std::vector<std::uint32_t>& functions);
   void exports(std::uint32_t own, std::uint32_t global);
-  // Rows: offset from the begin, line.
+  // Each row has the offset from the begin, and the line.
   void lines(std::uint32_t offset, std::uint32_t bytes, std::uint32_t file,
              std::vector<std::pair<std::uint32_t, std::uint32_t>> rows, bool columns = false);
 
@@ -67,22 +67,22 @@ class PdbBuilder {
  public:
   static constexpr std::uint32_t kCode = 0x1000, kCodeBytes = 0x1000;
 
-  std::uint8_t guid = 0;  // each of its 16 bytes
+  std::uint8_t guid = 0;  // each of its 16 bytes has this value
   std::uint32_t age = 1;
   std::uint32_t info_age = 1;
   bool rearranged = false;
   bool scattered = false;
   std::uint32_t block_bytes = 512;
 
-  // Offset in "/names".
+  // Returns the text's offset in "/names".
   std::uint32_t text(const std::string& text);
-  // Numbers in the IPI stream, and in the TPI stream.
+  // Return numbers in the IPI stream, or in the TPI stream.
   std::uint32_t function_id(std::uint32_t scope, const std::string& name);
   std::uint32_t member_function_id(std::uint32_t type, const std::string& name);
   std::uint32_t string_id(const std::string& text);
   std::uint32_t structure(const std::string& name);
 
-  // Returns its number.
+  // Returns the module's number.
   std::uint16_t module(const PdbModuleBuilder& module, const std::string& name = "module.obj");
   void contribution(std::uint16_t module, std::uint32_t offset, std::uint32_t bytes, bool comdat = false);
   void public_symbol(const std::string& name, std::uint32_t offset);

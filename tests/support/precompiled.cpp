@@ -1,1 +1,1 @@
-// What is precompiled for all tests belongs to some target: this file is all of its code.
+// A precompiled header must belong to a target; this file is all of that target's code.

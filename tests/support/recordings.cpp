@@ -19,7 +19,7 @@ bool is_periodic(SampleEvent event) {
   return event == SampleEvent::wall || event == SampleEvent::cpu;
 }
 
-// What the samples of an event happened to.
+// Returns what the samples of such an event are about.
 std::string subject_of(SampleEvent event) {
   switch (event) {
     case SampleEvent::class_load: return "Orders.Cart<System.\xff>;";
@@ -34,7 +34,7 @@ std::uint32_t add_frame(Recording& recording, const RecordedFrame& frame, std::u
   return static_cast<std::uint32_t>(recording.nodes.size() - 1);
 }
 
-// A managed and a native function, each with another one inlined into it, the native one two deep.
+// Adds a managed and a native function, each with another function inlined into it; in the native one, two levels.
 std::uint32_t inlined_stack(Recording& recording) {
   RecordedFrame frame{.kind = FrameKind::managed, .trust = Trust::runtime,
                       .address_kind = AddressKind::return_address, .address = 0x6800'2040,
@@ -57,14 +57,15 @@ std::uint32_t inlined_stack(Recording& recording) {
   return add_frame(recording, frame, node);
 }
 
-// The same address in two images, one after the other: 0 the first, 1 the second.
+// Returns a stack with the same address in two images, one after the other; `which` is 0 for the first, 1 for the
+// second.
 std::uint32_t plugin_stack(RecordingBuilder& builder, int which) {
   const Module module{kPlugin, test::ImageBuilder::kSizeOfImage,
                       which == 0 ? test::ImageBuilder::kTimestamp : 0x22u,
                       which == 0 ? kImageOnDisk : "C:\\plugins\\se;c\xffond\n.dll"};
   const auto index = static_cast<std::int32_t>(builder.add_module(module));
   Stack stack;
-  // The first byte after the image: a call that never returns ends it.
+  // The address is the first byte behind the image, because a call that never returns ends the image.
   stack.frames.push_back({.kind = FrameKind::native, .trust = Trust::unwind_info,
                           .address_kind = AddressKind::return_address,
                           .address = kPlugin + module.size, .module = index,
@@ -79,7 +80,7 @@ std::uint32_t plugin_stack(RecordingBuilder& builder, int which) {
 }  // namespace
 
 std::optional<std::vector<std::byte>> RecordedImages::read(const std::string& path) {
-  // orders.dll is another version by now.
+  // On the disk, orders.dll is now another version.
   if (path != kImageOnDisk && path != "C:\\orders\\orders.dll") return std::nullopt;
   return test::ImageBuilder().build();
 }
@@ -89,7 +90,7 @@ Recording representative_recording(SampleEvent event) {
   RecordingBuilder builder;
   Recording& recording = builder.recording();
   recording.tool_version = snapshot.tool_version;
-  // No two recordings of one process begin at the same time: an OTLP profile's id is made of that.
+  // Two recordings of one process never begin at the same time, and the id of an OTLP profile is made from that time.
   recording.unix_time_ms = snapshot.unix_time_ms;
   if (event == SampleEvent::class_load) recording.unix_time_ms += 1'000;
   if (event == SampleEvent::module_load) recording.unix_time_ms += 2'000;
@@ -135,7 +136,8 @@ Recording representative_recording(SampleEvent event) {
 }
 
 Recording large_recording(const LargeRecording& size) {
-  std::mt19937 random(4711);  // its numbers are the same everywhere; the distributions' are not
+  std::mt19937 random(4711);  // the numbers of this generator are the same everywhere; those of the distributions are
+                              // not
   Recording recording;
   recording.tool_version = "0.0.0";
   recording.unix_time_ms = 1'795'239'973'761;
@@ -166,7 +168,8 @@ Recording large_recording(const LargeRecording& size) {
     }
     recording.frames.push_back(std::move(frame));
   }
-  // Trees of so many nodes; a node's parent is one of the few before it: some 20 frames a stack.
+  // Makes trees with this many nodes. A node's parent is one of the few nodes before it, which gives some 20 frames per
+  // stack.
   constexpr std::uint32_t kTree = 250, kNear = 10, kMoves = 4;
   for (std::uint32_t i = 0; i < size.nodes; ++i) {
     const std::uint32_t back = 1 + random() % kNear;
@@ -174,7 +177,7 @@ Recording large_recording(const LargeRecording& size) {
     recording.nodes.push_back(
         {in_tree == 0 ? Recording::kNone : i - std::min(back, in_tree), i % frames});
   }
-  // Most of the time a thread is where it was before: most threads of most programs wait.
+  // Most of the time a thread is where it was before, because most threads of most programs wait.
   std::vector<std::uint32_t> stacks(size.threads);
   for (std::uint32_t i = 0; i < size.samples; ++i) {
     const std::uint32_t thread = i % size.threads;

@@ -8,18 +8,18 @@
 namespace mixwalk {
 
 // A recording with one of everything: representative_snapshot() ten times over time, with inlined frames, two modules
-// that were at one base, samples without a stack, a thread that started late and names that are hostile to every
-// format. The same on every machine.
+// that were at one base, samples without a stack, a thread that started late, and names that are hostile to every
+// format. The result is the same on every machine.
 Recording representative_recording(SampleEvent event = SampleEvent::wall);
 
-// The images of that recording which are still on the disk: one as it was loaded, one changed.
+// The images of that recording that are still on the disk: one as it was loaded, one changed.
 inline constexpr const char* kImageOnDisk = "C:\\plugins\\first.dll";
 class RecordedImages final : public ImageFiles {
  public:
   std::optional<std::vector<std::byte>> read(const std::string& path) override;
 };
 
-// The shape of a long recording of a large program, for measurements: deterministic noise.
+// The size and shape of a long recording of a large program, for measurements. Its noise is deterministic.
 struct LargeRecording {
   std::uint32_t samples = 1'000'000;
   std::uint32_t threads = 50;
@@ -27,13 +27,13 @@ struct LargeRecording {
 };
 Recording large_recording(const LargeRecording& size);
 
-// Threads that stand still, each with a stack of its own, sampled on a busy machine: the samples come at uneven times,
-// as far apart as such a machine makes them. In memory 36 bytes per sample.
+// Threads that never move, each with a stack of its own, sampled on a busy machine: the samples come at uneven times,
+// as far apart as such a machine makes them. In memory this takes 36 bytes per sample.
 struct ParkedRecording {
   std::uint32_t threads = 20;
-  std::uint32_t frames = 20;  // of each stack
+  std::uint32_t frames = 20;  // in each stack
   std::uint32_t seconds = 3600;
-  std::uint32_t hz = 10;  // reached, of 100 that were asked for
+  std::uint32_t hz = 10;  // the rate that was reached, of 100 that were requested
 };
 Recording parked_recording(const ParkedRecording& size);
 

@@ -38,7 +38,7 @@ Snapshot hostile_snapshot() {
   snapshot.locks = {{.address = 0x1000, .type = "System.Object", .owner = 0x200, .held = true, .recursion = 2,
                      .waiters = {{0x204, false}, {0x1a8, true}}}};
   snapshot.locks_missing.clear();
-  // Two frames of the runtime in a row, which are folded.
+  // Two frames of the runtime follow each other, and are folded.
   snapshot.modules.push_back({0x3'0000'0000, 0x40'0000, 0, "C:\\dotnet\\coreclr.dll"});
   for (Frame frame : {native_frame("", 0x3'0000'1000, 2, 2), native_frame("", 0x3'0000'2000, 2, 2)}) {
     frame.symbol = SymbolKind::none;
@@ -111,7 +111,7 @@ std::vector<Snapshot> mixed_fleet_snapshots() {
 
 std::array<Recording, 2> compared_recordings() {
   struct Work {
-    std::string method, native;  // native: a function below it, or none
+    std::string method, native;  // `native` is a function below the method, or empty
     std::array<unsigned, 2> samples;
   };
   const std::vector<Work> works = {{"Orders.Service.Price(System.Int32)", "sqlite3_step", {20, 30}},
@@ -130,7 +130,7 @@ std::array<Recording, 2> compared_recordings() {
     recording.duration_ns = side == 0 ? 8'000'000'000 : 4'000'000'000;
     recording.process = {4711 + static_cast<std::uint32_t>(side), "C:\\orders\\orders.exe", ""};
     recording.runtime = {".NET", 10, 0, 12, 0};
-    // Each run has other addresses.
+    // Each run of the program has other addresses.
     const std::uint64_t moved = side * 0x1'0000'0000;
     builder.add_module({0x1'7000'0000 + moved, 0x20'0000, 1, "C:\\Windows\\System32\\ntdll.dll"});
     builder.add_module({0x2'1800'0000 + moved, 0x20'0000, 2, "C:\\orders\\e_sqlite3.dll"});
@@ -176,7 +176,7 @@ Snapshot many_threads_snapshot(std::size_t threads, unsigned moment) {
     stack.frames.push_back(native_frame("wait_for_reply", 0x2'1800'1006 + 16 * (shape % 200), 1, 0));
     for (std::size_t j = depth; j-- > 0;) {
       const std::size_t function = j < 6 ? j : (shape % 20) * 15 + j % 15;
-      // The same function, called from many places.
+      // The same function is called from many places.
       stack.frames.push_back(managed_frame(fmt::format("Orders.Services.Layer{}.Step{}(System.String, System.Int32)",
                                                        function % 30, function),
                                            0x6800'0000 + 0x100 * function + (j > depth - 4 ? shape % 50 : 0)));

@@ -10,8 +10,8 @@
 
 namespace mixwalk {
 
-// Names that try to break out of their context: a script, a comment, a line, quotes, a field; that reverse the
-// direction of text; that are 64 KiB long; that are not UTF-8.
+// Names that try to break out of their context: names with a script, a comment, a line end, quotes, a field; names that
+// reverse the direction of text, that are 64 KiB long, or that are not UTF-8.
 std::vector<std::string> hostile_names();
 
 // representative_snapshot() with two more threads that have the first one's stack and a lock between them, and after
@@ -30,7 +30,7 @@ std::vector<Snapshot> deadlock_snapshots();
 // the same deadlock, the other two have no trouble. Their names are hostile.
 std::vector<Snapshot> fleet_snapshots();
 
-// The same, the second process being another program that runs on .NET 8.
+// The same, but the second process is another program that runs on .NET 8.
 std::vector<Snapshot> mixed_fleet_snapshots();
 
 // Two recordings of one program, before and after a change: Price takes three times as long, Ship half as long, Log is
@@ -38,8 +38,8 @@ std::vector<Snapshot> mixed_fleet_snapshots();
 std::array<Recording, 2> compared_recordings();
 
 // A large program's dump: stacks of 20 to 60 frames in 300 functions, with 20 different call paths to the leaf; one
-// thread in three is in the same place as another one. `moment`: later moments differ in one thread of ten. The same on
-// every machine.
+// thread in three is in the same place as another one. Each later `moment` differs in one thread of ten. The result is
+// the same on every machine.
 Snapshot many_threads_snapshot(std::size_t threads, unsigned moment = 0);
 
 }  // namespace mixwalk

@@ -67,7 +67,7 @@ Thread partial_thread() {
   return thread;
 }
 
-// Never ran managed code; its name tries to end its quotes, to turn the line round and to colour it.
+// The thread never ran managed code. Its name tries to end its quotes, to reverse the line and to colour it.
 Thread native_thread() {
   Thread thread{.os_id = 0x1b0, .name = "say \"hi\" \u202Eback\u009B31m"};
   thread.frozen_ns = 90'000;
@@ -97,7 +97,7 @@ Snapshot representative_snapshot() {
                                       0x87, 0x96, 0xa5, 0xb4, 0xc3, 0xd2, 0xe1, 0xf0};
     snapshot.modules[0].code_view->guid[i] = std::byte{kGuid[i]};
   }
-  // As GNU ld writes a build id.
+  // This is how GNU ld writes a build id.
   snapshot.modules[1].code_view = CodeViewId{.age = 1};
   snapshot.modules[1].code_view->guid.fill(std::byte{0xb1});
   snapshot.assemblies = {{.path = "C:\\orders\\orders.dll"}};

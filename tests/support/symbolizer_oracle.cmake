@@ -1,6 +1,5 @@
-# The truth that names, inlined calls and lines are held against: llvm-symbolizer, and llvm-undname for
-# MSVC's decorated ones. As with
-# binutils_oracle.cmake, a test that needs it and has it not fails, and says so.
+# The truth with which names, inlined calls and lines are compared: llvm-symbolizer, and llvm-undname for MSVC's
+# decorated names. As with binutils_oracle.cmake, a test that needs a missing tool fails, and says so.
 find_program(MIXWALK_LLVM_SYMBOLIZER llvm-symbolizer-19)
 find_program(MIXWALK_LLVM_UNDNAME llvm-undname-19)
 

@@ -16,7 +16,7 @@ bool exists(const std::string& path) {
   return std::ifstream(path).good();
 }
 
-// A tool's input: through a file, since a pipe both ways may block.
+// A tool's input, passed in a file because pipes in both directions may block.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::function<void(std::FILE*)>& write) {
@@ -33,7 +33,7 @@ class TemporaryFile {
   char name_[32] = "/tmp/mixwalk-oracle-XXXXXX";
 };
 
-// "FILE:LINE:COLUMN"; "??" is no file.
+// Reads "FILE:LINE:COLUMN"; "??" means that there is no file.
 void read_place(const std::string& text, OracleFrame& frame) {
   const std::size_t column = text.rfind(':'), line = text.rfind(':', column - 1);
   if (column == text.npos || line == text.npos) return;
@@ -58,7 +58,7 @@ std::vector<OracleChain> ask(const std::string& path, const std::vector<Address>
   const bool ran = each_line(std::string(MIXWALK_LLVM_SYMBOLIZER) + " --obj='" + path +
                                  "' --inlines --no-demangle " + options + " <" + list.name(),
                              [&, is_name = true](const std::string& text) mutable {
-                               if (text.empty() && !chain.empty()) {  // ends an address
+                               if (text.empty() && !chain.empty()) {  // an empty line ends an address
                                  chains.push_back(std::move(chain));
                                  chain.clear();
                                  is_name = true;
@@ -100,7 +100,7 @@ std::vector<std::string> ask_llvm_undname(const std::vector<std::string>& names,
   const TemporaryFile list([&](std::FILE* file) {
     for (const std::string& name : names) std::fprintf(file, "%s\n", name.c_str());
   });
-  // The output repeats each name, then has its meaning, then an empty line; for a refused name the second line is
+  // For each name, the output has the name, its meaning and an empty line. If the name is refused, its meaning is
   // missing.
   std::vector<std::string> lines;
   each_line(std::string(MIXWALK_LLVM_UNDNAME) +
@@ -135,7 +135,7 @@ std::vector<std::uint32_t> instructions(const std::string& path, const PeImage& 
 }
 
 std::vector<std::uint32_t> addresses_in_functions(const PeImage& image, std::size_t count) {
-  std::vector<std::uint64_t> begins;  // of each function, if all of them stood side by side
+  std::vector<std::uint64_t> begins;  // begin of each function, if all functions lay side by side
   std::uint64_t bytes = 0;
   for (const PeImage::Function& function : image.functions()) {
     begins.push_back(bytes);

@@ -4,7 +4,7 @@
 
 namespace mixwalk {
 
-// Memory outside every image of which nothing is known.
+// Memory outside every image about which nothing is known.
 class UnknownOutsideMemory final : public OutsideMemory {
  public:
   MemoryKind kind(std::uint64_t) noexcept override { return MemoryKind::unknown; }

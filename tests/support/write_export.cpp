@@ -1,7 +1,8 @@
-// Writes a recording of tests/support/recordings.h in one format, for the programs that must be
-// able to open it, and what they must find in it.
+// Writes a recording of tests/support/recordings.h in one format, for the programs that must be able to open it, and
+// the facts that they must find in it.
 // usage: write_export RECORDING FORMAT FILE
-// RECORDING: one of kRecordings, or with html of kSnapshots or kPages. FORMAT: one of kFormats, facts, or image (the file kImageOnDisk).
+// RECORDING is one of kRecordings, or with html one of kSnapshots or kPages. FORMAT is one of kFormats, facts, or image
+// (the file kImageOnDisk).
 
 #include <fmt/format.h>
 
@@ -78,11 +79,11 @@ const std::map<std::string, std::function<Recording()>> kRecordings = {
     {"large", [] { return large_recording({}); }},
     {"parked", [] { return parked_recording({.threads = 3, .seconds = 60}); }},
     {"parked-hour", [] { return parked_recording({.hz = 100}); }},
-    // Made by `mixwalk record` of fixtures/sqlite, parked.
+    // `mixwalk record` made this file from fixtures/sqlite, parked.
     {"sqlite", [] { return stored_recording(repository_file("tests/golden/sqlite.mixwalk")); }},
 };
 
-// Dumps of which a recording does not keep everything; only for html.
+// Dumps with content that a recording does not keep; only for html.
 const std::map<std::string, std::function<std::vector<Snapshot>()>> kSnapshots = {
     {"hostile", [] { return std::vector{hostile_snapshot()}; }},
     {"many-threads", [] { return std::vector{many_threads_snapshot(1000)}; }},
@@ -128,7 +129,7 @@ const std::map<std::string, std::function<bool(ByteSink&)>> kPages = {
      }},
 };
 
-// Every sample with its whole stack, straight from the recording: no exporter's tables are in it.
+// Returns every sample with its whole stack, directly from the recording, without the tables of an exporter.
 Json facts(const Recording& recording) {
   Json json = {{"unix_time_ms", recording.unix_time_ms},
                {"duration_ns", recording.duration_ns},

@@ -15,7 +15,7 @@ static void write(const std::filesystem::path& path, const std::vector<std::byte
 }
 
 static std::vector<std::byte> parts(const PdbModuleBuilder& module) {
-  // Without the signature before the symbols.
+  // The symbols are written without the signature before them.
   const std::vector<std::byte> symbols = module.symbols();
   return ByteWriter()
       .u16(symbols.size() - 4)
@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
 
   const std::vector<std::byte> portable = sample_portable_pdb().build();
   write(corpus / "portable_pdb_fuzz" / "plain", portable);
-  // Embedded in an image: as deflate that is stored, not packed.
+  // The PDB is embedded in an image as deflate that is stored, not compressed.
   const std::size_t length = portable.size();
   write(corpus / "portable_pdb_fuzz" / "embedded", ByteWriter()
                                                        .u32(0x4244504D)

@@ -37,7 +37,7 @@ std::string parameters(const std::vector<std::uint8_t>& signature,
   return text.value_or("no signature");
 }
 
-// The text of the one parameter of a method "void M(type)".
+// Returns the text of the only parameter of a method "void M(type)".
 std::string type(std::vector<std::uint8_t> blob, const GenericArguments& arguments = {}) {
   blob.insert(blob.begin(), {kStatic, 1, kVoid});
   return parameters(blob, arguments);
@@ -131,7 +131,7 @@ TEST(ClrNameTest, TokensOfEveryTableAreResolved) {
 }
 
 TEST(ClrNameTest, LongTokenIsDecoded) {
-  // 0x80 << 2 | 1 = 0x201, in two bytes; the same in four.
+  // The index is 0x80 << 2 | 1 = 0x201, written in two bytes; below, the same in four.
   EXPECT_EQ(type({kClass, 0x82, 0x01}), "(FarAway)");
   EXPECT_EQ(type({kClass, 0xC0, 0x00, 0x02, 0x01}), "(FarAway)");
 }
@@ -160,9 +160,9 @@ TEST(ClrNameTest, SignatureOfAFieldOrOfLocalsIsNone) {
 TEST(ClrNameTest, BadElementsAreNoSignature) {
   EXPECT_EQ(type({0x00}), "no signature");
   EXPECT_EQ(type({0x7F}), "no signature");
-  EXPECT_EQ(type({kClass, 3}), "no signature");                      // no such table
-  EXPECT_EQ(type({kClass, 0xFF}), "no signature");                   // no such length
-  EXPECT_EQ(type({kArray, kInt32, 0, 0, 0}), "no signature");        // no rank
+  EXPECT_EQ(type({kClass, 3}), "no signature");                      // there is no such table
+  EXPECT_EQ(type({kClass, 0xFF}), "no signature");                   // there is no such length
+  EXPECT_EQ(type({kArray, kInt32, 0, 0, 0}), "no signature");        // there is no rank
   EXPECT_EQ(type({kArray, kInt32, 33, 0, 0}), "no signature");       // more than the CLR's limit
   EXPECT_EQ(type({kArray, kInt32, 1, 2, 0, 0, 0}), "no signature");  // more sizes than ranks
   EXPECT_EQ(type({kGenericInst, kString, kList, 1, kInt32}), "no signature");

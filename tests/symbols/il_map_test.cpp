@@ -27,7 +27,7 @@ TEST(IlMap, CodeWithoutIl) {
   EXPECT_EQ(il_offset_at(map, 42), 9u) << "the epilog";
 }
 
-// Optimised code stands in the order that is fastest.
+// Optimised code has its parts in the order that is fastest.
 TEST(IlMap, OrderDoesNotMatter) {
   const Map map = {{9, 30, 40}, {3, 40, 50}, {1, 10, 30}};
   EXPECT_EQ(il_offset_at(map, 35), 9u);

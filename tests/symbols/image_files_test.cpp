@@ -11,7 +11,7 @@ namespace {
 TEST(DiskImageFilesTest, FileIsReadWhole) {
   const std::u8string path =
       (std::filesystem::path(testing::TempDir()) / u8"mixwalk-ä.bin").u8string();
-  const std::string text("MZ\0\r\n\x1A!", 7);  // nothing of it is text to anyone
+  const std::string text("MZ\0\r\n\x1A!", 7);  // a text conversion would change these bytes
   std::ofstream(std::filesystem::path(path), std::ios::binary) << text;
   const auto bytes = DiskImageFiles().read(std::string(path.begin(), path.end()));
   std::filesystem::remove(path);
@@ -28,12 +28,12 @@ TEST(DiskImageFilesTest, FolderIsNothing) {
   EXPECT_FALSE(DiskImageFiles().read(testing::TempDir()));
 }
 
-// Neither UTF-8 nor a path; a hang dump may hold anything.
+// The path is neither UTF-8 nor a real path; a hang dump may contain any bytes.
 TEST(DiskImageFilesTest, DamagedPathIsNothing) {
   EXPECT_FALSE(DiskImageFiles().read("\xFF\xFE\xC0.dll"));
 }
 
-// Says which paths it was asked for.
+// Records the paths that it was asked for.
 class AskedFiles final : public ImageFiles {
  public:
   std::optional<std::vector<std::byte>> read(const std::string& path) override {

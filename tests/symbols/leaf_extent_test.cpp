@@ -18,7 +18,7 @@ TEST(LeafExtentTest, NoCodeHasNoExtent) {
 }
 
 TEST(LeafExtentTest, FunctionIsCertainUpToItsReturn) {
-  // mov eax, [rcx+8]; ret; then another function.
+  // The code is: mov eax, [rcx+8]; ret; another function.
   EXPECT_EQ(extent({0x8B, 0x41, 0x08, 0xC3, 0x33, 0xC0, 0xC3}), 4u);
 }
 
@@ -29,7 +29,7 @@ TEST(LeafExtentTest, JumpThunkIsCertainInItsFirstByteOnly) {
 }
 
 TEST(LeafExtentTest, ConditionalJumpEndsNothing) {
-  // test ecx, ecx; je +2; mov eax, ecx; ret
+  // The code is: test ecx, ecx; je +2; mov eax, ecx; ret.
   EXPECT_EQ(extent({0x85, 0xC9, 0x74, 0x02, 0x8B, 0xC1, 0xC3, 0x90}), 7u);
 }
 
@@ -66,7 +66,7 @@ TEST(LeafExtentTest, SystemCallStubOfWineIsWhole) {
 }
 
 TEST(LeafExtentTest, NumberOfASystemCallIsNoReturn) {
-  // Windows 8.1: mov r10, rcx; mov eax, 0xC3; syscall; ret
+  // Windows 8.1 has: mov r10, rcx; mov eax, 0xC3; syscall; ret.
   EXPECT_EQ(extent({0x4C, 0x8B, 0xD1, 0xB8, 0xC3, 0, 0, 0, 0x0F, 0x05, 0xC3, 0x90}), 11u);
 }
 

@@ -101,7 +101,7 @@ TEST(ManagedLines, WithoutPdbItIsMissing) {
 
 TEST(ManagedLines, AnAssemblyWithoutFile) {
   FakeFiles files;
-  files.files[""] = assembly_file(0);  // as the MVID of no assembly
+  files.files[""] = assembly_file(0);  // an assembly without a file has an MVID of zeros, as here
   files.files["app.pdb"] = test::sample_portable_pdb().build();
   ManagedLines lines(files, files, {});
   EXPECT_EQ(lines.find({}, 0x06000001, 0), std::nullopt);

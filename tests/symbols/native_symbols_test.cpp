@@ -52,11 +52,12 @@ TEST(NativeSymbolsTest, PlainNameOfTheDebugInformationStays) {
   EXPECT_EQ(found.frames[0].name, "outer");
 }
 
-// No debug information there, and no unwind data: nops, which fall through from the symbol's start.
+// The code has neither debug information nor unwind data. It consists of nops from the symbol's start on, so control
+// falls through.
 TEST(NativeSymbolsTest, LeafFunctionHasTheLinkersName) {
   DebugImageBuilder builder;
   builder.symbol("leaf", 1, 0x200).symbol("label", 1, 0x210, 0, 3).symbol("next", 1, 0x220);
-  builder.put_code(0x1230, {0xC3});  // what follows a ret may be another function
+  builder.put_code(0x1230, {0xC3});  // the code behind a ret may be another function
   NativeSymbols symbols(image_of(builder.build()), nullptr);
   SourceLocation found;
   EXPECT_EQ(symbols.find(0x1230, found), NameSource::symbols);

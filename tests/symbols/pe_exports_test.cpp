@@ -11,7 +11,7 @@ using test::ImageBuilder;
 
 constexpr std::uint32_t kCode = ImageBuilder::kCode;
 
-// "name" at its start, "name+0x4" behind it, "" for no name.
+// Returns "name" at the function's start, "name+0x4" behind it, and "" if there is no name.
 std::string name_at(const ImageBuilder& builder, std::uint32_t rva) {
   const PeExports exports(std::make_shared<const ImageFile>("built.dll", builder.build()));
   const auto symbol = exports.find(rva);

@@ -53,7 +53,7 @@ TEST_F(SymboliserTest, InstructionPointerIsNamedByWhereItStands) {
   EXPECT_EQ(symboliser_.symbols_of(image_), ImageSymbols::found);
 }
 
-// The call that ends First never returns; its return address is Second's first byte.
+// The call at the end of First never returns, so its return address is Second's first byte.
 TEST_F(SymboliserTest, ReturnAddressBehindAFunctionsEndIsStillItsOwn) {
   EXPECT_EQ(name(kBase + kCode + 0x20, AddressKind::return_address), "First+32");
   EXPECT_EQ(name_at(kBase + kCode + 0x20), "Second+0");
@@ -159,7 +159,7 @@ TEST_F(SymboliserTest, WithoutTheImageWhatKnowsItsPdbIsAsked) {
   EXPECT_EQ(asked, std::vector<std::string>{"C:\\gone.dll"});
 }
 
-// A source of so many bytes, once it was asked.
+// A source that needs this many bytes once it was asked.
 class LargeSource final : public SymbolSource {
  public:
   std::optional<Symbol> find(std::uint32_t rva) const override { return Symbol::named(SymbolKind::pdb, "f", rva); }

@@ -34,7 +34,7 @@ TEST_P(WineDllTest, ExportsAreThoseOfObjdump) {
   std::map<std::uint32_t, OracleImage::Export> exports;
   std::set<std::pair<std::string, std::uint32_t>> names;
   for (const PeExport& found : file_->image.exports()) {
-    // objdump gives the RVA of a forwarder's text; that is not ours to know.
+    // objdump gives the RVA of a forwarder's text, which the parser does not give.
     const std::uint32_t rva =
         found.forwarder.empty() ? found.rva : oracle_.exports[found.ordinal].rva;
     exports[found.ordinal] = {rva, std::string(found.forwarder)};
@@ -48,14 +48,14 @@ TEST_P(WineDllTest, FunctionsAreThoseOfObjdump) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> functions;
   for (const PeImage::Function& function : file_->image.functions()) {
     functions.emplace_back(function.begin, function.end);
-    EXPECT_EQ(function.primary, function.begin);  // gcc chains none
+    EXPECT_EQ(function.primary, function.begin);  // gcc chains no entries
   }
   std::sort(oracle_.functions.begin(), oracle_.functions.end());
   EXPECT_EQ(functions, oracle_.functions);
 }
 
-// The linker's symbol table knows all functions, exported and static. Each is looked up at its first byte, its second,
-// in the middle and at its last one.
+// The linker's symbol table has all functions, exported and static. Each is looked up at its first byte, its second, in
+// the middle and at its last byte.
 TEST_P(WineDllTest, NoFunctionHasTheNameOfAnother) {
   const PeExports exports(file_);
   std::map<std::uint32_t, std::set<std::string>> aliases;
@@ -67,7 +67,7 @@ TEST_P(WineDllTest, NoFunctionHasTheNameOfAnother) {
     const std::uint32_t begin = at->first;
     const auto after = std::next(at);
     std::uint32_t end = after == oracle_.code_symbols.end() ? begin + 1 : after->first;
-    // What follows a function's entry is padding.
+    // The code behind a function's entry is padding.
     const PeImage::Function* function = file_->image.function_at(begin);
     if (function != nullptr) end = std::min(end, function->end);
     for (const std::uint32_t rva :
@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(Wine, WineDllTest, testing::ValuesIn(test::kWineDlls),
                            return info.param.substr(0, info.param.find('.'));
                          });
 
-// Names by exports alone, with the DWARF of the same images as the truth.
+// Checks names by exports alone, with the DWARF of the same images as the truth.
 class WrongNamesTest : public testing::TestWithParam<std::string> {};
 
 TEST_P(WrongNamesTest, NoneInTenThousandAddresses) {
@@ -128,8 +128,8 @@ TEST_P(WrongNamesTest, NoneInTenThousandAddresses) {
     if (!dwarf.index->find(rva, truth)) {
       ++without_truth;
     } else if (truth.begin == symbol->rva || truth.frames.back().name == symbol->name()) {
-      // Compared by name, since a function of Wine that can be patched while it runs begins with 8 bytes of nops, which
-      // its DWARF leaves out.
+      // The comparison is by name, because a function of Wine that can be patched while it runs begins with 8 bytes of
+      // nops, which its DWARF leaves out.
       ++named;
     } else {
       ++wrong;
@@ -146,7 +146,7 @@ TEST_P(WrongNamesTest, NoneInTenThousandAddresses) {
 INSTANTIATE_TEST_SUITE_P(Wine, WrongNamesTest, testing::Values("ntdll.dll", "ole32.dll"),
                          [](const auto& info) { return info.param.substr(0, info.param.find('.')); });
 
-// Where the threads of every process wait: stubs without unwind data, at any of their bytes.
+// The threads of every process wait in stubs without unwind data, and may be at any byte of a stub.
 TEST(WineSystemCallTest, StubIsNamedWhereverAThreadStands) {
   const std::string path = test::wine_dll("ntdll.dll");
   ASSERT_NE(path, "") << "no Wine DLLs: install wine64";

@@ -13,8 +13,8 @@ using test::ImageBuilder;
 constexpr std::uint64_t kBase = 0x1'8000'0000, kLost = 0x2'8000'0000;
 constexpr std::uint32_t kCode = ImageBuilder::kCode;
 
-// One image with two calls: of its own function at kCode + 0x20 before kCode + 8, and of an import from lost.dll, whose
-// file cannot be read, before kCode + 0x10.
+// One image with two calls: the call before kCode + 8 leads to its own function at kCode + 0x20, and the call before
+// kCode + 0x10 to an import from lost.dll, whose file cannot be read.
 class OneImage final : public ImageFiles {
  public:
   std::optional<std::vector<std::byte>> read(const std::string& path) override {
@@ -28,7 +28,7 @@ class OneImage final : public ImageFiles {
     builder.put_code(kCode + 0xA, {0xFF, 0x15, 0, 0x20, 0, 0});
     return builder.build();
   }
-  bool found = false;  // lost.dll
+  bool found = false;  // whether lost.dll can be read
 };
 
 class CheckCalls : public testing::Test {

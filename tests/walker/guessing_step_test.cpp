@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kImage = 0x1'4000'0000, kEngine = 0x2'0000'0000, kStack = 0x10'0000;
 constexpr std::size_t kStackBytes = 0x20000;
-// Return addresses: of functions with unwind data, and of the engine's.
+// Return addresses in functions with unwind data, and in those of the engine.
 constexpr std::uint64_t kCaller = kImage + 0x120, kStart = kImage + 0x220, kLost = kImage + 0x320;
 constexpr std::uint64_t kInner = kEngine + 0x140, kMiddle = kEngine + 0x240, kOuter = kEngine + 0x340;
 constexpr std::uint64_t kNoCall = kEngine + 0x440;
@@ -35,7 +35,7 @@ class Outside final : public OutsideMemory {
   }
 };
 
-// Knows the frames of the image's functions, by their return addresses; a frame of 0 bytes is the thread's
+// Knows the frames of the image's functions, by their return addresses; a frame of 0 bytes is that of the thread's
 // first function. All other code has no unwind data.
 class ImageStep final : public UnwindStep {
  public:
@@ -66,7 +66,7 @@ class ImageStep final : public UnwindStep {
   }
 
   std::map<std::uint64_t, std::uint64_t> frame_bytes = {{kCaller, 0x20}, {kStart, 0}, {kLost, 0x20}};
-  std::uint64_t leaf_caller = 0;  // what lies at Rsp, where it looks like a return address
+  std::uint64_t leaf_caller = 0;  // the word at Rsp, if it looks like a return address
   std::size_t steps = 0;
 
  private:
@@ -89,19 +89,19 @@ class GuessingStepTest : public testing::Test {
   }
 
   void put(std::uint32_t at, std::uint64_t word) { live_.put64(at, word); }
-  // A frame of the image's function at `at`, whose caller is the thread's first function.
+  // Puts a frame of the image's function at `at`; its caller is the thread's first function.
   void put_way_home(std::uint32_t at) {
     put(at, kCaller);
     put(at + 8 + 0x20, kStart);
   }
-  // Where a frame pointer leads: it, and the return address behind it.
+  // Puts the target of a frame pointer: the saved frame pointer, and the return address behind it.
   void put_frame(std::uint32_t at, std::uint64_t saved, std::uint64_t caller) {
     put(at, saved);
     put(at + 8, caller);
   }
   void set_rbp(std::uint64_t rbp) { frame_.registers[Register::rbp] = rbp; }
 
-  // The frames that a walk goes through, and how each was found.
+  // The frames that a walk passes, and how each was found.
   struct Found {
     std::uint64_t rip, rsp;
     Trust trust;
@@ -183,7 +183,7 @@ TEST_F(GuessingStepTest, AFramePointerBelowRspIsNone) {
   EXPECT_EQ(walk(), home(kStack + 0x60, Trust::scan));
 }
 
-// Rbp may hold anything in code that keeps no frame pointer.
+// In code without frame pointers, Rbp may have any value.
 TEST_F(GuessingStepTest, AFramePointerThatIsOddOrLeadsOffTheStackIsNone) {
   put_way_home(0x60);
   put(0x4C, kMiddle);  // between two words
@@ -194,8 +194,8 @@ TEST_F(GuessingStepTest, AFramePointerThatIsOddOrLeadsOffTheStackIsNone) {
   }
 }
 
-// A chain of frame pointers leads towards the base of the stack. A value that points back is no frame pointer: the walk
-// does not go in circles, and the words above are searched.
+// A chain of frame pointers leads towards the base of the stack. A value that points back is not a frame pointer, so
+// the walk does not go in circles; instead the words above are searched.
 TEST_F(GuessingStepTest, AFramePointerThatPointsBackOrToItselfLeadsNoFurther) {
   for (const std::uint64_t saved : {kStack + 0x10, kStack + 0x40, kStack + 0x48}) {
     SCOPED_TRACE(saved - kStack);
@@ -214,9 +214,9 @@ TEST_F(GuessingStepTest, AFramePointerThatPointsBackOrToItselfLeadsNoFurther) {
 TEST_F(GuessingStepTest, AScanTakesTheFirstWordThatLeadsHome) {
   put(0x08, 0x42);            // a number
   put(0x10, kStack + 0x100);  // a pointer
-  put(0x18, kNoCall);         // code, and no return address
-  put(0x20, kLost);           // a return address, and the frame leads nowhere
-  put(0x28, kCaller);         // leads to 0x42, which is no code
+  put(0x18, kNoCall);         // code, but not a return address
+  put(0x20, kLost);           // a return address whose frame leads nowhere
+  put(0x28, kCaller);         // leads to 0x42, which is not code
   put(0x28 + 8 + 0x20, 0x42);
   put_way_home(0x60);
   EXPECT_EQ(walk(), home(kStack + 0x60, Trust::scan));
@@ -231,7 +231,8 @@ TEST_F(GuessingStepTest, AScanGoesThroughFurtherFramesWithoutUnwindData) {
   EXPECT_EQ(walk(), expected);
 }
 
-// The frame may keep its caller's Rbp, where that one lies above; it is no frame pointer of its own here.
+// The frame may have saved its caller's Rbp, if that Rbp lies above; here it is not a frame pointer of the frame
+// itself.
 TEST_F(GuessingStepTest, AScanKeepsTheRbpThatLiesAbove) {
   set_rbp(kStack + 0x200);
   put_way_home(0x60);
@@ -254,7 +255,7 @@ TEST_F(GuessingStepTest, NothingBeyondTheBoundIsTakenForACaller) {
 TEST_F(GuessingStepTest, AtAReturnTheWordAtRspIsTheCallerOrNothingIs) {
   frame_.kind = AddressKind::instruction_pointer;
   memory_.engine.put(0x140, {0xC3});
-  set_rbp(kStack + 0x40);  // the caller's
+  set_rbp(kStack + 0x40);  // the caller's Rbp
   put_frame(0x40, 0, kCaller);
   put(0x50 + 0x20, kStart);
   EXPECT_TRUE(walk().empty());
@@ -284,16 +285,16 @@ TEST_F(GuessingStepTest, AManagedFrameIsMetOrElseThereIsNoCaller) {
   EXPECT_TRUE(walk({{.rip = 1, .rsp = rsp}, 0}).empty());
 }
 
-// What an earlier call of the same method has left behind leads home as well.
+// Words that an earlier call of the same method has left behind also lead to the root.
 TEST_F(GuessingStepTest, TheFirstManagedFrameMustHaveCalledOut) {
   spans_[0].has_managed_code = true;
   put_way_home(0x20);
   put_way_home(0x60);
   EXPECT_TRUE(walk().empty());
-  // The Rsp of its call, and where it goes on.
+  // The saved Rsp of the method's call, and its return address.
   put_frame(0x78, kStack + 0x68, kCaller);
   EXPECT_EQ(walk(), home(kStack + 0x60, Trust::scan));
-  // It has moved its Rsp since.
+  // The method has moved its Rsp since.
   put_frame(0x78, kStack + 0x70, kCaller);
   EXPECT_EQ(walk(), home(kStack + 0x60, Trust::scan));
   put_frame(0x78, kStack + 0x60, kCaller);
@@ -317,7 +318,7 @@ TEST_F(GuessingStepTest, BetweenPushAndMovTheWordsAreAtRsp) {
   frame_.kind = AddressKind::instruction_pointer;
   frame_.registers.rip = kInner + 1;
   memory_.engine.put(0x140, {0x55, 0x48, 0x89, 0xE5});
-  set_rbp(kStack + 0x40);  // the caller's
+  set_rbp(kStack + 0x40);  // the caller's Rbp
   put_frame(0x00, kStack + 0x40, kMiddle);
   put_frame(0x40, 0, kCaller);
   put(0x50 + 0x20, kStart);
@@ -327,7 +328,7 @@ TEST_F(GuessingStepTest, BetweenPushAndMovTheWordsAreAtRsp) {
   EXPECT_EQ(found[1].rip, kCaller);
 }
 
-// What lies at Rsp in the middle of a function looks like a return address of other code without unwind data.
+// The word at Rsp in the middle of a function looks like a return address of other code without unwind data.
 TEST_F(GuessingStepTest, AFramePointerComesBeforeAWordThatMayBeLeftOver) {
   frame_.kind = AddressKind::instruction_pointer;
   image_step_.leaf_caller = kOuter;
@@ -337,7 +338,7 @@ TEST_F(GuessingStepTest, AFramePointerComesBeforeAWordThatMayBeLeftOver) {
   put_frame(0x40, 0, kCaller);
   put(0x50 + 0x20, kStart);
   EXPECT_EQ(walk()[0], (Found{kCaller, kStack + 0x50, Trust::frame_pointer}));
-  // At its first instruction the word is what the call left there.
+  // At the function's first instruction, the word at Rsp is what the call has pushed.
   memory_.engine.put(0x140, {0x55});
   const auto found = walk();
   ASSERT_FALSE(found.empty());
@@ -345,7 +346,7 @@ TEST_F(GuessingStepTest, AFramePointerComesBeforeAWordThatMayBeLeftOver) {
 }
 
 TEST_F(GuessingStepTest, AHostileStackIsGivenUp) {
-  // Each word can be a return address, and leads to the next one.
+  // Every word can be a return address, and leads to the next word.
   image_step_.frame_bytes[kMiddle] = 0x08;
   for (std::uint32_t at = 0; at < kStackBytes; at += 8) put(at, kMiddle);
   EXPECT_TRUE(walk().empty());
@@ -355,7 +356,7 @@ TEST_F(GuessingStepTest, AHostileStackIsGivenUp) {
   image_step_.steps = 0;
   EXPECT_TRUE(walk().empty());
   EXPECT_LE(image_step_.steps, 5000u);
-  // A chain of frame pointers without an end.
+  // The chain of frame pointers has no end.
   for (std::uint32_t at = 0; at + 16 <= kStackBytes; at += 16) put_frame(at, kStack + at + 16, kMiddle);
   set_rbp(kStack);
   EXPECT_TRUE(walk().empty());

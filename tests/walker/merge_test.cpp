@@ -22,15 +22,15 @@ using test::ScriptedUnwindStep;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// The images: ntdll is module 0, coreclr 1, and System.Private.CoreLib 2. Only the CLR can distinguish the ReadyToRun
-// code of the last one from the rest of the image.
+// The images are ntdll (module 0), coreclr (1), and System.Private.CoreLib (2). Only the CLR can distinguish the
+// ReadyToRun code of the last one from the rest of the image.
 constexpr std::array kModules = {
     ModuleSpan{.base = 0x10000, .size = 0x1000},
     ModuleSpan{.base = 0x20000, .size = 0x1000},
     ModuleSpan{.base = 0x30000, .size = 0x1000, .has_managed_code = true},
 };
 
-// The CLR's code. 0x900400 and on is code of the runtime that has no FunctionID: thunks.
+// The CLR's code. From 0x900400 on there are thunks: code of the runtime that has no FunctionID.
 constexpr std::uint64_t kMain = 1, kHelper = 2, kStub = 3, kDynamicMethod = 4, kReadyToRun = 5;
 ManagedCodeTable clr_code() {
   return ManagedCodeTable({{0x900000, 0x900100, {kMain}},
@@ -66,13 +66,13 @@ ManagedEntry hole(std::uint64_t ip, std::uint64_t rsp) {
   return entry(0, ip, rsp);
 }
 
-// What DoStackSnapshot says of sandwich().
+// Returns what DoStackSnapshot reports for sandwich().
 std::vector<ManagedEntry> sandwich_entries() {
   return {entry(kHelper, 0x900130, 0x7090), hole(0x20050, 0x70C0), entry(kMain, 0x900040, 0x7100),
           hole(0x20080, 0x7140)};
 }
 
-// What the stacks are copied from: the scripted step looks at none of it.
+// The memory from which the stacks are copied. The scripted step reads none of it.
 class Zeros final : public MemoryReader {
  public:
   bool read(std::uint64_t, void* into, std::size_t bytes) const noexcept override {
@@ -81,7 +81,7 @@ class Zeros final : public MemoryReader {
   }
 };
 
-// A sample, and all that a merge of it reads.
+// A sample, and everything that a merge of it reads.
 struct Scene {
   explicit Scene(std::vector<ScriptedFrame> frames, std::vector<ManagedEntry> reported = {})
       : step(frames), entries(std::move(reported)) {
@@ -136,7 +136,7 @@ std::vector<std::string> runs(const Stack& stack) {
   return lines;
 }
 
-// Frame::run and Run::first_frame say the same thing twice: they must agree in every stack.
+// Frame::run and Run::first_frame contain the same information, so they must agree in every stack.
 void expect_consistent(const Stack& stack) {
   std::vector<std::int32_t> run_of(stack.frames.size(), Frame::kNone);
   for (std::size_t i = 0; i < stack.runs.size(); ++i) {
@@ -156,7 +156,7 @@ void expect_consistent(const Stack& stack) {
   }
 }
 
-// The engines differ in how they came to a frame, and in nothing else.
+// The engines may differ in how a frame was found, and in nothing else.
 Stack without_trust(Stack stack) {
   for (Frame& frame : stack.frames) frame.trust = Trust::context;
   stack.engine = Engine::copy;
@@ -194,7 +194,7 @@ TEST(MergeTest, HoleBetweenTwoManagedFramesIsFilled) {
   EXPECT_EQ(stack.frames[5].trust, Trust::unwind_info);
 }
 
-// The runtime knows of the frame; that the frames above lead to that one is a guess all the same.
+// The runtime reports the frame, but it is a guess that the frames above lead to that one.
 TEST(MergeTest, AManagedFrameThatAGuessLedToIsNotWhole) {
   for (const std::size_t guessed : {3u, 6u}) {  // Helper, Main
     auto script = sandwich();
@@ -207,7 +207,7 @@ TEST(MergeTest, AManagedFrameThatAGuessLedToIsNotWhole) {
 }
 
 TEST(MergeTest, HoleAboveTheFirstManagedFrameIsTheLeafRun) {
-  // With no seed the CLR begins where it begins to see: below the thread's own top.
+  // Without a seed the CLR begins at the first frame that it can see, below the thread's own top.
   auto entries = sandwich_entries();
   entries.insert(entries.begin(), hole(0x20020, 0x7020));
   EXPECT_EQ(Scene(sandwich(), entries).merged(), Scene(sandwich(), sandwich_entries()).merged());
@@ -258,7 +258,7 @@ TEST(MergeTest, InlinedPInvokeReportedAFewBytesEarlierTakesTheReturnAddress) {
 
 TEST(MergeTest, InlinedPInvokeAfterAStackallocIsReportedWithTheRspFromBefore) {
   auto entries = sandwich_entries();
-  // Main really stands at 0x7100 and its caller at 0x7140.
+  // Main's frame is really at 0x7100, and its caller's at 0x7140.
   entries[2] = entry(kMain, 0x900038, 0x7130);
   const Stack stack = Scene(sandwich(), entries).merged();
   EXPECT_EQ(frames(stack), frames(Scene(sandwich(), sandwich_entries()).merged()));
@@ -268,14 +268,14 @@ TEST(MergeTest, InlinedPInvokeAfterAStackallocIsReportedWithTheRspFromBefore) {
 
 TEST(MergeTest, AnotherFunctionsFrameAroundTheReportedRspIsNotMet) {
   auto entries = sandwich_entries();
-  entries[2] = entry(kHelper, 0x900138, 0x7130);  // it is Main that lies there
+  entries[2] = entry(kHelper, 0x900138, 0x7130);  // in fact Main's frame lies there
   const Stack stack = Scene(sandwich(), entries).merged();
   EXPECT_EQ(text(stack.runs.at(2)), "middle open (passed-bound), 1 from 7");
   expect_consistent(stack);
 }
 
 TEST(MergeTest, CallAtItsFunctionsEndBelongsToThatFunction) {
-  // Helper's last instruction is a call that never returns: 0x900200 is the stub's first byte.
+  // Helper's last instruction is a call that never returns, so 0x900200 is the stub's first byte.
   auto real = sandwich();
   real[3].rip = 0x900200;
   auto entries = sandwich_entries();
@@ -312,7 +312,7 @@ TEST(MergeTest, HoleThatArrivesAtTheRootStaysOpen) {
 
 TEST(MergeTest, WrongFunctionOnTheRightStackPointer) {
   auto real = sandwich();
-  real[6].rip = 0x900150;  // Helper stands where the CLR says Main does
+  real[6].rip = 0x900150;  // Helper is where the CLR says that Main is
   real.insert(real.begin() + 7, {0x900040, 0x7100});
   const Stack stack = Scene(real, sandwich_entries()).merged();
   EXPECT_EQ(text(stack.runs.at(1)), "middle open (wrong-function), 3 from 4");
@@ -382,7 +382,7 @@ TEST(MergeTest, ManagedFrameAtTheRootHasNoRootRun) {
   EXPECT_TRUE(stack.whole());
 }
 
-// The leaf's return address is one of a call through a register, and what follows leads nowhere.
+// The leaf's return address is behind a call through a register, and the words above lead nowhere.
 std::vector<ScriptedFrame> guessed() {
   return {{0x10010, 0x7000},
           {.rip = 0x20020, .rsp = 0x7020, .trust = Trust::leaf, .proven = false},
@@ -417,7 +417,7 @@ TEST(MergeTest, GuessThatMeetsTheManagedFrameIsKept) {
   expect_consistent(stack);
 }
 
-// A leaf of the runtime that managed code calls through a cell: the CLR knows its caller.
+// Managed code calls a leaf of the runtime through a cell. The CLR knows the leaf's caller.
 TEST(MergeTest, ManagedFrameThatTheClrConfirmsIsNoGuessAnyMore) {
   const std::vector<ScriptedFrame> real = {{0x10010, 0x7000},
                                            {.rip = 0x900130,
@@ -438,7 +438,7 @@ TEST(MergeTest, GuessThatPassesTheManagedFrameIsTakenBack) {
   expect_consistent(stack);
 }
 
-// What a trap interrupted had called through a null pointer: a frame, and not the thread's root.
+// The code that a trap interrupted had called through a null pointer: that is a frame, and not the thread's root.
 TEST(MergeTest, CallThroughANullPointer) {
   const Stack stack =
       Scene({{0x10010, 0x7000},
@@ -452,7 +452,7 @@ TEST(MergeTest, CallThroughANullPointer) {
   expect_consistent(stack);
 }
 
-// Wine's dispatcher of exceptions, in its first instructions: nothing there is a trap's frame yet.
+// Wine's dispatcher of exceptions is in its first instructions, where there is no trap's frame yet.
 TEST(MergeTest, InterruptedAtZeroAndNothingLeadsOnIsNoFrame) {
   for (const bool guess : {false, true}) {
     std::vector<ScriptedFrame> real = {
@@ -478,7 +478,7 @@ TEST(MergeTest, InterruptedAtZeroAboveAManagedFrameIsNoFrame) {
   expect_consistent(stack);
 }
 
-// The thread itself is at zero, wherever it came from.
+// The thread itself is at address zero, whatever code it came from.
 TEST(MergeTest, ThreadThatStandsAtZeroIsShownThere) {
   const Stack stack = Scene({{.rip = 0, .rsp = 0x7000}, {0, 0x71C0}}).merged();
   EXPECT_EQ(stack.frames.size(), 1u);
@@ -520,7 +520,7 @@ TEST(MergeTest, HolesOnlyAreNoManagedFrames) {
 
 TEST(MergeTest, RefusedSnapshotFallsBackToTheCopy) {
   constexpr std::uint32_t kSnapshotUnsafe = 0x80131360;
-  // What the CLR told before it refused is not to be trusted.
+  // Entries that the CLR reported before it refused are not trusted.
   Scene scene(sandwich(), {entry(kHelper, 0xBAD, 0x7030)});
   scene.sample.managed_walked = false;
   scene.sample.refusal = kSnapshotUnsafe;
@@ -566,7 +566,7 @@ TEST(MergeTest, CutStackSaysSo) {
 }
 
 TEST(MergeTest, StubsAndDynamicMethodsInAHole) {
-  // Helper ← a thunk ← a stub ← a dynamic method, which the CLR did not report, ← coreclr ← Main.
+  // The stack is: Helper ← a thunk ← a stub ← a dynamic method, which the CLR did not report, ← coreclr ← Main.
   const std::vector<ScriptedFrame> real = {
       {0x900130, 0x7000}, {0x900410, 0x7020}, {0x900220, 0x7040}, {0x900330, 0x7060},
       {0x20050, 0x7080},  {0x900040, 0x70A0}, {0, 0x70C0}};
@@ -581,7 +581,7 @@ TEST(MergeTest, StubsAndDynamicMethodsInAHole) {
 }
 
 TEST(MergeTest, HoleThatTheClrBeginsBelowAStub) {
-  // The CLR does not report IL_STUB_ReversePInvoke: its hole begins at what called it.
+  // The CLR does not report IL_STUB_ReversePInvoke, so its hole begins at the stub's caller.
   auto real = sandwich();
   real.insert(real.begin() + 4, {0x900230, 0x70A8, Trust::dynamic});
   const Stack stack = Scene(real, sandwich_entries()).merged();
@@ -606,7 +606,7 @@ TEST(MergeTest, HoleWhoseBeginningIsPassedIsOpenAboveIt) {
 
 TEST(MergeTest, HoleThatBeginsElsewhereInItsFrameSaysWhyItIsOpen) {
   auto entries = sandwich_entries();
-  entries[1] = hole(0x10020, 0x70C0);  // unwinding arrives on this Rsp in coreclr, not in ntdll
+  entries[1] = hole(0x10020, 0x70C0);  // unwinding arrives at this Rsp in coreclr, not in ntdll
   auto real = sandwich();
   real.insert(real.begin() + 5, {0x10020, 0x70C0});
   real.insert(real.begin() + 5, {0, 0x70D0});
@@ -618,7 +618,7 @@ TEST(MergeTest, HoleThatBeginsElsewhereInItsFrameSaysWhyItIsOpen) {
 }
 
 TEST(MergeTest, ManagedFrameThatCannotBeUnwoundLeavesAGapAboveItsHole) {
-  // What lies between it and the hole that the CLR reports (stubs) is not known.
+  // The frames between it and the hole that the CLR reports (stubs) are not known.
   auto real = sandwich();
   real[3].fault = StepFault::no_unwind;
   const Stack stack = Scene(real, sandwich_entries()).merged();
@@ -652,7 +652,7 @@ TEST(MergeTest, ReadyToRunCodeIsWhatTheClrSaysItIs) {
 TEST(MergeTest, NativeImagesAreNotAskedAbout) {
   Scene scene(sandwich());
   scene.merged();
-  // Return addresses are looked up on their calls, and 0x20020's is in coreclr's image.
+  // Return addresses are looked up on their calls, and 0x20020's call is in coreclr's image.
   EXPECT_THAT(scene.managed.asked(), ElementsAre(0x90021F, 0x90012F, 0x90003F));
 }
 
@@ -665,7 +665,7 @@ TEST(MergeTest, FunctionWithoutUnwindDataIsALeafAtTheTopOnly) {
   EXPECT_EQ(text(Scene(real).merged().runs.back()), "leaf open (no-unwind), 3 from 0");
   EXPECT_EQ(text(Scene(real, sandwich_entries()).merged().runs.front()),
             "leaf open (no-unwind), 3 from 0");
-  // Under a trap's frame it may be one again: there it was interrupted, not called.
+  // Under a trap's frame a leaf function is possible again, because the code was interrupted there and made no call.
   real[1].kind = AddressKind::instruction_pointer;
   EXPECT_TRUE(Scene(real).merged().whole());
   EXPECT_TRUE(Scene(real, sandwich_entries()).merged().whole());
@@ -681,7 +681,7 @@ TEST(MergeTest, FrameLimit) {
   expect_consistent(stack);
 }
 
-// Unwind data that calls itself for ever.
+// Unwind data that refers to itself.
 class EndlessStep final : public UnwindStep {
  public:
   StepResult step(Cursor& frame, LeafRule) noexcept override {
@@ -703,7 +703,7 @@ TEST(MergeTest, EndlessStackEndsAtTheFrameLimit) {
   expect_consistent(stack);
 }
 
-// Where it stands is known all the same.
+// The thread's instruction is known nevertheless.
 TEST(MergeTest, ThreadOffItsOwnStackIsShownWhereItStands) {
   Scene scene(sandwich());
   scene.sample.fault = CaptureFault::off_stack;
@@ -715,7 +715,7 @@ TEST(MergeTest, ThreadOffItsOwnStackIsShownWhereItStands) {
   expect_consistent(stack);
 }
 
-// A fiber that called no managed code: the CLR's frames lie on the stack from which the thread was switched, below the
+// A fiber has called no managed code. The CLR's frames lie on the stack from which the thread was switched, below the
 // fiber's own stack in one case and above it in the other.
 TEST(MergeTest, ManagedFramesOfAnotherStackAreLeftOut) {
   const std::vector<ScriptedFrame> fiber = {{0x10010, 0x7000}, {0x10090, 0x7040}, {0, 0x7080}};
@@ -729,19 +729,19 @@ TEST(MergeTest, ManagedFramesOfAnotherStackAreLeftOut) {
   }
 }
 
-// The fiber itself has called managed code, which called native code.
+// The fiber itself has called managed code, which has called native code.
 TEST(MergeTest, ManagedFramesOfTheFiberComeBeforeThoseOfAnotherStack) {
   Scene scene(sandwich(), sandwich_entries());
   scene.entries.push_back(entry(kHelper, 0x900130, 0x3000));
   scene.sample.entry_buffer = scene.entries;
   scene.sample.entry_count = scene.entries.size();
   const Stack stack = scene.merged();
-  EXPECT_EQ(stack.frames.size(), sandwich().size());  // the gap stands for the root
+  EXPECT_EQ(stack.frames.size(), sandwich().size());  // the gap takes the place of the root
   EXPECT_EQ(text(stack.runs.back()), "root open (ended-at-root), 3 from 7");
   expect_consistent(stack);
 }
 
-// A frame that is met where another function was expected may be the thread's own.
+// A frame that was met where another function was expected may be the thread's own.
 TEST(MergeTest, WhereTheThreadStandsIsNeverLeftOut) {
   Scene scene(sandwich(), {entry(kMain, 0x900040, 0x7000)});
   const Stack stack = scene.merged();
@@ -781,7 +781,7 @@ TEST(MergeTest, CodeOutsideTheImagesWhoseCallerCallsOtherCode) {
   EXPECT_THAT(runs(stack), ElementsAre("leaf open (no-call), 3 from 0"));
 }
 
-// Methods are jumped to, by the runtime and by tail calls.
+// The runtime and tail calls reach methods by jumps.
 TEST(MergeTest, CodeOfTheRuntimeWhoseCallerCallsOtherCode) {
   std::vector<ScriptedFrame> frames = sandwich();
   for (ScriptedFrame& frame : frames) frame.caller_calls_other_code = frame.rip >= 0x900000;

@@ -1,5 +1,5 @@
-// Everything that mixwalk.dll writes, and the checks of calls, with each allocation failing in turn: the result is
-// std::bad_alloc, and the same question asked again is answered as if nothing had happened.
+// Tests everything that mixwalk.dll writes, and the checks of calls, while each allocation fails in turn. The result
+// must be std::bad_alloc, and the same question asked again must be answered as if nothing had happened.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ std::uint64_t g_before_failure = kNone;  // allocations that succeed before one 
 
 }  // namespace
 
-// All of those that are used, since the sanitizer has its own of each.
+// All forms of operator new that are used are replaced, since the sanitizer has its own version of each.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   const bool fails = g_before_failure != kNone && g_before_failure-- == 0;
   return fails ? nullptr : std::malloc(bytes);
@@ -41,7 +41,7 @@ void operator delete[](void* block, std::size_t) noexcept { std::free(block); }
 namespace mixwalk {
 namespace {
 
-// How many of its allocations failed, one a call.
+// Returns how many allocations of `work` failed, one in each call.
 template <class Work>
 std::uint64_t fail_in_turn(Work work) {
   for (std::uint64_t before = 0;; ++before) {
@@ -58,7 +58,7 @@ std::uint64_t fail_in_turn(Work work) {
   }
 }
 
-// Which message makes a buffer grow depends on the buffer's length so far: so the length is varied.
+// It depends on a buffer's length which message makes it grow, so the length is varied.
 constexpr std::size_t kLengths = 128;
 
 TEST(NoMemory, MessageOfAThread) {
@@ -96,7 +96,7 @@ class OneImage final : public ImageFiles {
   std::vector<std::byte> bytes;
 };
 
-// One checker for all of them: what a failed question has left in its tables must be true.
+// All questions use one checker, because the entries that a failed question has left in its tables must be right.
 TEST(NoMemory, ChecksOfCalls) {
   using test::ImageBuilder;
   constexpr std::uint64_t kBase = 0x1'8000'0000;
@@ -107,7 +107,7 @@ TEST(NoMemory, ChecksOfCalls) {
                     .function(kWrapper, kWrapper + 0x20)
                     .function(kInner, kInner + 0x20)
                     .put_code(kCode + 3, {0xE8, 0x18, 0, 0, 0})           // calls the wrapper
-                    .put_code(kWrapper + 0x1B, {0xE9, 0, 0, 0, 0})        // which jumps to the inner one
+                    .put_code(kWrapper + 0x1B, {0xE9, 0, 0, 0, 0})        // the wrapper jumps to the inner function
                     .put_code(kInner + 0x1F, {0xC3})
                     .build();
   Symboliser symboliser(files, {open_exports});

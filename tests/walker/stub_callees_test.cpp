@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kReturn = 0x6800'0040, kMethod = 0x681c'0d20;
 
-// Native code ← a stub of 16 words ← a managed method. The stack is an array of the test.
+// The stack is: native code ← a stub of 16 words ← a managed method. Its memory is an array of the test.
 class StubCallees : public testing::Test {
  protected:
   StubCallees() {

@@ -23,7 +23,7 @@ class OneImage final : public ImageFiles {
   }
 };
 
-// `outer` at the begin of the image's code, with two calls inlined into it.
+// `outer` is at the begin of the image's code, with two calls inlined into it.
 class Inlining final : public SymbolSource {
  public:
   std::optional<Symbol> find(std::uint32_t rva) const override {
@@ -41,7 +41,7 @@ std::unique_ptr<SymbolSource> open_inlining(std::shared_ptr<const ImageFile>) {
 
 class SymboliseTest : public testing::Test {
  protected:
-  // Managed code called it, and it called managed code.
+  // Managed code called the native frame, and the native frame called managed code.
   SymboliseTest() {
     snapshot_.modules = {
         {kBase, ImageBuilder::kSizeOfImage, ImageBuilder::kTimestamp, "C:\\built.dll"}};
@@ -130,7 +130,7 @@ class OneAssembly final : public ImageFiles {
   }
 };
 
-// Only the code of an assembly that may be optimised has approximate lines.
+// Only code of an assembly that may be optimised has approximate lines.
 TEST_F(SymboliseTest, LinesOfManagedFramesSayWhetherTheyAreApproximate) {
   Assembly release{.path = "C:\\app\\app.dll"};
   release.mvid.fill(std::byte{9});
@@ -168,7 +168,7 @@ TEST_F(SymboliseTest, ARecordedFrameLikewise) {
   EXPECT_EQ(frames[2].inline_depth, 0);
 }
 
-// `frame` after what the symbols of the fixture say: DWARF up to kCode + 0x20, .pdata alone behind that.
+// Returns `frame` with the names from the fixture's symbols: DWARF up to kCode + 0x20, and only .pdata behind that.
 std::string further(RecordedFrame frame, const Module& module, Symboliser& symboliser) {
   std::string text;
   for (const RecordedFrame& one : symbolised_further(frame, module, symboliser)) text += one.name + ' ';

@@ -5,8 +5,8 @@
 
 namespace mixwalk {
 
-// Converts the letters A to Z to lower case and leaves everything else unchanged: for file names, whose case does not
-// matter. The C library's function is not used, since it depends on the locale.
+// Converts the letters A to Z to lower case and leaves everything else unchanged. It is meant for file names, which are
+// compared without regard to case. The C library's function is not used because it depends on the locale.
 constexpr char ascii_lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }

@@ -16,7 +16,7 @@ constexpr std::uint16_t kMachineX64 = 0x8664;
 constexpr std::uint16_t kMagicPe32 = 0x10B, kMagicPe32Plus = 0x20B;
 constexpr std::uint32_t kExecutable = 0x20000000;  // IMAGE_SCN_MEM_EXECUTE
 
-// Offsets: in the file, in IMAGE_FILE_HEADER, in IMAGE_OPTIONAL_HEADER64, in IMAGE_SECTION_HEADER.
+// Offsets in the file, in IMAGE_FILE_HEADER, in IMAGE_OPTIONAL_HEADER64 and in IMAGE_SECTION_HEADER.
 constexpr std::size_t kLfanew = 0x3C, kCoffBytes = 20;
 constexpr std::size_t kSectionCount = 2, kTimestamp = 4, kSymbolTable = 8, kSymbolCount = 12,
                       kOptionalBytes = 16;
@@ -24,7 +24,7 @@ constexpr std::size_t kImageBase = 24, kSizeOfImage = 56;
 constexpr std::size_t kSectionBytes = 40, kShortName = 8, kVirtualSize = 8, kVirtualAddress = 12,
                       kRawSize = 16, kRawData = 20, kCharacteristics = 36;
 
-// What the file has of [offset, offset + bytes).
+// Returns the part of [offset, offset + bytes) that the file has.
 std::span<const std::byte> part(std::span<const std::byte> file, std::uint64_t offset,
                                 std::uint64_t bytes) noexcept {
   if (offset >= file.size()) return {};

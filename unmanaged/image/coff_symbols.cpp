@@ -36,7 +36,7 @@ CoffSymbols::CoffSymbols(const CoffFile& file) {
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < count; ++i) {
     const auto record = records.subspan(i * CoffFile::kSymbolBytes, CoffFile::kSymbolBytes);
-    i += field<std::uint8_t>(record, kAuxiliary);  // records that only add to this one
+    i += field<std::uint8_t>(record, kAuxiliary);  // skips the records that only add to this one
     const auto kind = field<std::uint8_t>(record, kClass);
     const auto number = field<std::int16_t>(record, kSection);  // 0 and below: absolute, undefined, a file
     if ((kind != kExternal && kind != kStatic) || number <= 0) continue;
@@ -44,14 +44,14 @@ CoffSymbols::CoffSymbols(const CoffFile& file) {
     const CoffSection& section = file.sections()[static_cast<std::size_t>(number) - 1];
     const auto value = field<std::uint32_t>(record, kValue);
     if (!section.executable || value >= section.bytes || value > UINT32_MAX - section.rva) continue;
-    // A name of up to eight characters is in the record itself; for a longer one the record has zero and the name's
+    // A name of up to eight characters is in the record itself. For a longer name, the record has zero and the name's
     // offset.
     std::string_view name = field<std::uint32_t>(record, 0) == 0
                                 ? file.long_name(field<std::uint32_t>(record, kNameOffset))
                                 : text_before_zero(record.first(kValue));
-    // A section's own symbol names no function. But gcc puts functions into sections of their own and names those after
-    // the function: where local symbols were dropped (strip -x, as in Debian's libstdc++.a), that is all that is left
-    // of a static function's name.
+    // A section's own symbol does not name a function. But gcc puts functions into sections of their own and names
+    // these sections after the functions. If local symbols were dropped (strip -x, as in Debian's libstdc++.a), the
+    // section's name is all that is left of a static function's name.
     const bool of_section = name.starts_with(".text");
     if (of_section) name = name.starts_with(".text$_Z") ? name.substr(6) : std::string_view();
     if (name.empty()) continue;

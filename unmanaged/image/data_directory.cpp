@@ -13,7 +13,7 @@ constexpr std::uint64_t kLfanew = 0x3C, kCoffBytes = 20, kSectionBytes = 40, kDi
 constexpr std::uint64_t kDirectories32 = 96, kDirectories64 = 112;  // in the optional header
 constexpr std::uint16_t kMaxSections = 512;
 
-// Where the headers stand in the file.
+// The offsets of the headers in the file.
 struct Headers {
   std::uint64_t optional = 0, directories = 0, sections = 0;
   std::uint16_t optional_bytes = 0, section_count = 0;

@@ -8,8 +8,8 @@
 
 namespace mixwalk {
 
-// Little-endian numbers at offsets of an untrusted file. A number that does not fit is zero, and makes failed() true.
-// Pure.
+// Reads little-endian numbers at offsets of an untrusted file. A number that does not fit reads as zero and makes
+// failed() true. Pure.
 class FileReader {
  public:
   explicit FileReader(std::span<const std::byte> file) : file_(file) {}
@@ -35,27 +35,28 @@ class FileReader {
   bool failed_ = false;
 };
 
-// Which file an image is, by its headers; nothing: they are no image's. Pure.
+// Identifies an image file by its headers. Is nothing if they are not the headers of an image. Pure.
 struct ImageStamp {
   std::uint32_t timestamp = 0;      // IMAGE_FILE_HEADER.TimeDateStamp
   std::uint32_t size_of_image = 0;  // bytes
 };
 std::optional<ImageStamp> image_stamp(std::span<const std::byte> headers);
 
-// Where an image file has a data directory (IMAGE_DIRECTORY_ENTRY_*), by its headers: the beginning of the file is
-// enough. Zero bytes: there is no such directory, or the headers are damaged. Pure.
+// Returns where in an image file a data directory (IMAGE_DIRECTORY_ENTRY_*) is, by the headers; the beginning of the
+// file is enough. The range has zero bytes if there is no such directory or the headers are damaged. Pure.
 struct FileRange {
   std::uint64_t offset = 0;
   std::uint32_t bytes = 0;
 };
 FileRange place_of_directory(std::span<const std::byte> headers, unsigned directory);
 
-// The bytes of a data directory of an image file in memory (IMAGE_DIRECTORY_ENTRY_*), 32-bit or 64-bit,
-// native or managed; empty where there is none, or the headers are damaged. Views point into `file`. Pure.
-// (Microsoft, "PE Format": "Optional Header Data Directories".)
+// Returns the bytes of a data directory (IMAGE_DIRECTORY_ENTRY_*) of an image file in memory, 32-bit or 64-bit, native
+// or managed. The result is empty if there is no such directory or the headers are damaged. Views point into `file`.
+// Pure. (Microsoft, "PE Format": "Optional Header Data Directories".)
 std::span<const std::byte> data_directory(std::span<const std::byte> file, unsigned directory);
 
-// The bytes of the file that the image has at that RVA once it is loaded; empty: the file does not have that many.
+// Returns the bytes of the file that the image has at that RVA once it is loaded. The result is empty if the file does
+// not have that many bytes.
 std::span<const std::byte> bytes_at_rva(std::span<const std::byte> file, std::uint32_t rva,
                                         std::uint32_t bytes);
 

@@ -14,7 +14,7 @@ constexpr std::uint32_t kRsds = 0x53445352;
 constexpr std::uint16_t kPortableMinor = 0x504D;
 constexpr std::size_t kRsdsHeader = 24, kMaxPath = 4096;
 
-// An entry, and where the file has its data.
+// An entry, and the place of its data in the file.
 struct PlacedEntry {
   DebugEntry entry;
   std::uint32_t offset = 0, bytes = 0;

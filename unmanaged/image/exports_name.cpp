@@ -8,21 +8,21 @@
 namespace mixwalk {
 namespace {
 
-// Offsets, of PE32+ (Microsoft, "PE Format").
+// Offsets in the headers of PE32+ (Microsoft, "PE Format").
 constexpr std::uint64_t kNtHeadersAt = 0x3C, kMagicAt = 24, kExportTableAt = 24 + 112;
 constexpr std::uint64_t kNameCountAt = 24, kFunctionsAt = 28, kNamesAt = 32, kOrdinalsAt = 36;
 constexpr std::uint32_t kSignature = 0x4550;  // "PE"
 constexpr std::uint16_t kPe32Plus = 0x20B;
 constexpr std::uint32_t kMaxNames = 0x10000;  // ordinals have 16 bits
-constexpr std::size_t kMaxName = 32;          // of those that are looked for
+constexpr std::size_t kMaxName = 32;          // of the names that are looked for
 
-// The order of the name at that address and `name`, as strcmp gives it; nothing: the name cannot be read.
+// Returns the order of the name at that address and `name`, as strcmp does, or nothing if the name cannot be read.
 std::optional<int> compare(const MemoryReader& memory, std::uint64_t address,
                            std::string_view name) noexcept {
   std::array<char, kMaxName + 1> text{};
   const std::size_t bytes = memory.read_up_to(address, text.data(), name.size() + 1);
   const std::size_t length = std::find(text.begin(), text.begin() + bytes, '\0') - text.begin();
-  if (length == bytes && bytes != name.size() + 1) return std::nullopt;  // it goes on, unread
+  if (length == bytes && bytes != name.size() + 1) return std::nullopt;  // the rest of the name was not read
   return std::string_view(text.data(), length).compare(name);
 }
 
@@ -46,7 +46,7 @@ std::optional<FoundName> find_name(const MemoryReader& memory, std::uint64_t bas
   const auto count = memory.read_value<std::uint32_t>(table + kNameCountAt);
   const auto names = memory.read_value<std::uint32_t>(table + kNamesAt);
   if (!count || !names || *count > kMaxNames) return std::nullopt;
-  // They are sorted: the loader looks a name up in the same way.
+  // The names are sorted, because the loader also finds a name by binary search.
   std::uint32_t first = 0, last = *count;
   while (first < last) {
     const std::uint32_t middle = first + (last - first) / 2;

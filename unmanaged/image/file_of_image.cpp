@@ -9,11 +9,11 @@
 namespace mixwalk {
 namespace {
 
-constexpr std::uint32_t kMaxHeaderBytes = 1 << 16;  // real ones have a page
+constexpr std::uint32_t kMaxHeaderBytes = 1 << 16;  // real images need one page
 constexpr std::uint32_t kMaxSections = 96;          // the loader's own limit
 constexpr std::size_t kChunk = std::size_t{1} << 16;
 
-// Offsets: in the PE header, in a section's header, in an entry of the debug directory.
+// Offsets in the PE header, in a section's header and in an entry of the debug directory.
 constexpr std::uint32_t kSymbolTable = 12;
 constexpr std::uint32_t kSectionBytes = 40, kRawSize = 16, kRawData = 20;
 constexpr std::uint32_t kDebugEntryBytes = 28, kAddressOfData = 20, kPointerToData = 24;
@@ -41,7 +41,7 @@ class ImageWriter {
   }
 
  private:
-  // Sections of a real image are disjoint: together they are no longer than the image.
+  // Sections of a real image are disjoint, so together they are no longer than the image.
   void add_section(std::uint32_t number) {
     const auto section = headers_.section(number);
     if (!section) return;
@@ -58,7 +58,7 @@ class ImageWriter {
     put(at + kRawData, bytes == 0 ? 0 : offset);
   }
 
-  // As many bytes as can be read.
+  // Appends as many of the bytes as can be read, and returns their number.
   std::uint32_t append(std::uint64_t address, std::uint32_t bytes) {
     std::uint32_t done = 0;
     while (done < bytes) {
@@ -74,7 +74,7 @@ class ImageWriter {
     return done;
   }
 
-  // Its entries say where their data stands in the file.
+  // The entries of the debug directory give the offsets of their data in the file, so these are corrected.
   void mend_debug_directory() {
     const ImageHeaders::Directory debug = headers_.directory(ImageHeaders::kDebugTable);
     const std::uint32_t count = std::min(debug.bytes / kDebugEntryBytes, kMaxDebugEntries);

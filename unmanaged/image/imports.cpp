@@ -7,8 +7,8 @@
 namespace mixwalk {
 namespace {
 
-// Limits: some ten times what the largest known images have. Tables may share their bytes: a small file must not expand
-// into much memory.
+// Limits: some ten times what the largest known images have. Tables may share their bytes, and a small file must not
+// expand into much memory.
 constexpr std::uint32_t kMaxImages = 4096;
 constexpr std::size_t kMaxImports = 1'000'000;
 
@@ -25,7 +25,7 @@ struct DelayDescriptor {
       timestamp;
 };
 static_assert(sizeof(DelayDescriptor) == 32);
-constexpr std::uint32_t kByRva = 1;  // without it the fields are addresses: no x64 linker writes such
+constexpr std::uint32_t kByRva = 1;  // if not set, the fields are addresses, which no x64 linker writes
 
 template <class T>
 std::optional<T> at_rva(const PeImage& image, std::uint64_t rva) noexcept {
@@ -37,7 +37,7 @@ std::optional<T> at_rva(const PeImage& image, std::uint64_t rva) noexcept {
   return value;
 }
 
-// The imports from one image: `names` and `slots` are tables of equal length, the first one ended by a zero.
+// Adds the imports from one image: `names` and `slots` are tables of equal length, and a zero ends `names`.
 void add(const PeImage& image, std::string_view from, std::uint32_t names, std::uint32_t slots, bool delayed,
          std::vector<Import>& to) {
   for (std::uint64_t at = 0; to.size() < kMaxImports; at += 8) {
@@ -63,7 +63,7 @@ Imports::Imports(const PeImage& image) {
   for (std::uint32_t i = 0; loaded != 0 && i < kMaxImages; ++i) {
     const auto from = at_rva<ImportDescriptor>(image, loaded + i * sizeof(ImportDescriptor));
     if (!from || from->image_name == 0 || from->address_table == 0) break;
-    // Some linkers write one table only; the loader overwrites it in memory, not in the file.
+    // Some linkers write only one of the tables. The loader overwrites that table in memory, not in the file.
     const std::uint32_t names = from->lookup_table != 0 ? from->lookup_table : from->address_table;
     add(image, image.text_at(from->image_name), names, from->address_table, false, imports_);
   }
@@ -76,7 +76,7 @@ Imports::Imports(const PeImage& image) {
   }
   const auto by_slot = [](const Import& left, const Import& right) { return left.slot < right.slot; };
   std::stable_sort(imports_.begin(), imports_.end(), by_slot);
-  // A slot that two entries claim belongs to neither: its content is not known.
+  // If two entries claim the same slot, both are left out, because the slot's content is not known.
   std::vector<Import> kept;
   for (auto at = imports_.begin(); at != imports_.end();) {
     const auto next = std::upper_bound(at, imports_.end(), *at, by_slot);

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint32_t kClrHeaderBytes = 72, kManagedNativeHeader = 64;  // IMAGE_COR20_HEADER
 
-// By the image's file name in lower case. An image that is not in the list is taken to hold no lock that the runtime
-// needs; where it does hold one, the supervisor ends the freeze.
+// Returns the risk by the image's file name in lower case. An image that is not in the list is assumed to hold no lock
+// that the runtime needs; if it does hold one, the supervisor ends the freeze.
 LockRisk lock_risk(std::string_view name) {
   if (name == "ntdll.dll") return LockRisk::below_system_call;
   for (const std::string_view risky : {"coreclr.dll", "clr.dll", "clrjit.dll", "clrgc.dll",
@@ -70,7 +70,7 @@ void set_path(ModuleTable::Entry& entry, std::string path, const MemoryReader& m
   const std::string name = ascii_lower(whole.substr(whole.find_last_of('\\') + 1));
   entry.span.starts_threads = starts_threads(name);
   entry.span.lock_risk = lock_risk(name);
-  // A program that was published as a single file is the runtime as well.
+  // A program that was published as a single file contains the runtime.
   if (entry.span.lock_risk == LockRisk::none && !entry.span.closed &&
       exports_name(memory, entry.span.base, kRuntimeInSingleFile)) {
     entry.span.lock_risk = LockRisk::any;

@@ -9,7 +9,7 @@
 
 namespace mixwalk {
 
-// What is known of an image beside where it stands.
+// What is known of an image besides its address range.
 struct ModuleDetails {
   std::string path;             // UTF-8, as the loader knows it
   std::uint32_t timestamp = 0;  // IMAGE_FILE_HEADER.TimeDateStamp
@@ -18,7 +18,7 @@ struct ModuleDetails {
   bool operator==(const ModuleDetails&) const = default;
 };
 
-// Owns what a ModuleView looks at. Not frozen-safe to build; immutable from then on.
+// Owns the spans that a ModuleView refers to. Building it is not frozen-safe; it is immutable from then on.
 class ModuleTable {
  public:
   struct Entry {
@@ -27,8 +27,8 @@ class ModuleTable {
   };
 
   ModuleTable() = default;
-  // The entries may be in any order. Of entries that overlap (one image was unloaded and another one loaded during the
-  // listing) the first is kept.
+  // The entries may be in any order. If entries overlap (because one image was unloaded and another one loaded during
+  // the listing), the first is kept.
   explicit ModuleTable(std::vector<Entry> entries);
 
   ModuleView view() const noexcept { return ModuleView(spans_); }

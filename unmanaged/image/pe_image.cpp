@@ -11,7 +11,7 @@ namespace mixwalk {
 namespace {
 
 // Limits: some ten times what the largest known images have. A table's count is also compared with the file's own size,
-// since sections may share their bytes: a small file must not expand into much memory.
+// since sections may share their bytes, and a small file must not expand into much memory.
 constexpr std::uint16_t kMaxSections = 512;         // the loader's own limit is 96
 constexpr std::uint32_t kMaxExports = 1'000'000;    // ordinals have 16 bits; names may repeat them
 constexpr std::uint32_t kMaxFunctions = 5'000'000;  // chrome.dll has some 800,000
@@ -198,7 +198,7 @@ PeError PeImage::parse_functions() {
   return PeError::none;
 }
 
-// The begin of the function that the entry is a part of; 0: the unwind data says none.
+// Returns the begin of the function that the entry is a part of, or 0 if the unwind data does not say.
 std::uint32_t PeImage::primary_of(const FunctionEntry& entry) const noexcept {
   const RvaReader memory(*this);
   const EntrySearch described = described_entry(memory, 0, entry, 0);
@@ -242,7 +242,7 @@ void PeImage::add_export(const ExportTable& table, std::string_view name, std::u
   const auto rva = at_rva<std::uint32_t>(table.fields.functions + index * 4);
   if (!rva || *rva == 0) return;
   PeExport found{name, table.fields.ordinal_base + index, *rva, {}};
-  // An address inside the export directory is no code but the text of a forwarder.
+  // An address inside the export directory is not code but the text of a forwarder.
   if (*rva - table.directory.rva < table.directory.bytes) {
     found.forwarder = text_at(*rva);
     found.rva = 0;

@@ -33,62 +33,62 @@ struct PeSection {
 };
 
 struct PeExport {
-  std::string_view name;       // empty: by ordinal only
+  std::string_view name;       // empty if exported by ordinal only
   std::uint32_t ordinal = 0;   // with the ordinal base
   std::uint32_t rva = 0;       // 0 for a forwarder
-  std::string_view forwarder;  // "OTHER.Function" or "OTHER.#7"; empty: code or data of its own
+  std::string_view forwarder;  // "OTHER.Function" or "OTHER.#7"; empty if the export is code or data of this image
 };
 
-// A PE32+ image file in memory, checked: every offset in the file is untrusted, and whatever does not fit is left out
-// or is an error. Not frozen-safe (it allocates, in proportion to the file). Views point into `file`, which must
-// outlive this object. (Microsoft PE and COFF specification.)
+// A PE32+ image file in memory, checked. Every offset in the file is untrusted: data that does not fit is left out or
+// is an error. Not frozen-safe (it allocates, in proportion to the file). Views point into `file`, which must outlive
+// this object. (Microsoft PE and COFF specification.)
 class PeImage {
  public:
   static PeImage parse(std::span<const std::byte> file);
 
-  // Anything but none: only machine() may have a meaning.
+  // If this is not `none`, only machine() may have a meaning.
   PeError error() const noexcept { return error_; }
 
   std::uint16_t machine() const noexcept { return machine_; }  // IMAGE_FILE_HEADER.Machine
   std::uint32_t timestamp() const noexcept { return timestamp_; }
   std::uint32_t size_of_image() const noexcept { return size_of_image_; }
-  // ReadyToRun: the image holds managed code beside its .pdata.
+  // The image is a ReadyToRun image: it holds managed code besides its .pdata.
   bool has_managed_code() const noexcept { return has_managed_code_; }
 
   // Sorted by RVA.
   std::span<const PeSection> sections() const noexcept { return sections_; }
-  // Null: the RVA lies in the headers, in a gap, or beyond the image.
+  // Returns null if the RVA lies in the headers, in a gap, or beyond the image.
   const PeSection* section_at(std::uint32_t rva) const noexcept;
-  // Whether the RVA lies in a section that is executed.
+  // Returns whether the RVA lies in an executable section.
   bool is_code(std::uint32_t rva) const noexcept;
-  // The zero-terminated string at the RVA; empty where there is none within bounds.
+  // Returns the zero-terminated string at the RVA. The result is empty if there is none within bounds.
   std::string_view text_at(std::uint32_t rva) const noexcept;
-  // What the file holds for [rva, rva + bytes): all of it, within one section, or nothing.
+  // Returns what the file holds for [rva, rva + bytes): all of it, from one section, or nothing.
   std::optional<std::span<const std::byte>> bytes_at(std::uint32_t rva,
                                                      std::size_t bytes) const noexcept;
 
-  // Where the loader would like the image to be; absolute addresses in the file are made for this base.
+  // The base at which the loader places the image if it can. Absolute addresses in the file are valid for this base.
   std::uint64_t preferred_base() const noexcept { return preferred_base_; }
 
-  // RVAs of the tables of imported functions; 0: the image has none. (Imports reads them.)
+  // RVAs of the tables of imported functions; 0 if the image has none. (Imports reads the tables.)
   std::uint32_t import_table() const noexcept { return import_directory_.rva; }
   std::uint32_t delay_import_table() const noexcept { return delay_import_directory_.rva; }
 
   // Sorted by RVA, forwarders last.
   std::span<const PeExport> exports() const noexcept { return exports_; }
 
-  // One RUNTIME_FUNCTION. A function has several when it is chained (shrink-wrapped, or split into a hot and a cold
-  // part); then all of them refer to the begin of the first.
+  // One RUNTIME_FUNCTION. A function has several if it is chained (shrink-wrapped, or split into a hot and a cold
+  // part). All of these refer to the begin of the first one.
   struct Function {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
-    std::uint32_t primary = 0;  // 0: the unwind data does not say
+    std::uint32_t primary = 0;  // 0 if the unwind data does not say
   };
   // Sorted by begin.
   std::span<const Function> functions() const noexcept { return functions_; }
-  // The one that covers the RVA; null: a leaf function, or no code.
+  // Returns the function that covers the RVA; null if the RVA lies in a leaf function or in no code.
   const Function* function_at(std::uint32_t rva) const noexcept;
-  // The first that begins behind the RVA; null: none.
+  // Returns the first function that begins behind the RVA, or null if there is none.
   const Function* function_after(std::uint32_t rva) const noexcept;
 
  private:

@@ -29,7 +29,7 @@ std::string utf8_of_utf16(std::span<const std::byte> text) {
     std::uint32_t point = unit(i);
     if (point == 0) continue;
     if (point >= 0xD800 && point < 0xE000) {
-      // The unit behind a first half is only taken if it is its second one.
+      // The unit behind the first half of a surrogate pair is consumed only if it is the second half.
       const std::uint32_t low = point < 0xDC00 && i + 1 < units ? unit(i + 1) : 0;
       if (low >= 0xDC00 && low < 0xE000) {
         point = 0x10000 + ((point - 0xD800) << 10) + (low - 0xDC00);

@@ -8,7 +8,7 @@
 namespace mixwalk {
 namespace {
 
-// The one of sorted, disjoint pieces that contains the address; null: there is none.
+// Returns the piece that contains the address, or null if there is none. The pieces are sorted and disjoint.
 template <class Piece>
 const Piece* piece_with(std::span<const Piece> pieces, std::uint64_t address) noexcept {
   const auto after = std::upper_bound(
@@ -29,7 +29,7 @@ std::span<const std::byte> DumpMemory::bytes_at(std::uint64_t address) const noe
     last_ = static_cast<std::size_t>(range - ranges_.data());
   }
   const std::uint64_t at = address - range->begin;
-  // The reader of the dump has held the range against the file.
+  // The reader of the dump has checked that the range lies inside the file.
   return file_.subspan(static_cast<std::size_t>(range->offset + at), static_cast<std::size_t>(range->bytes - at));
 }
 
@@ -41,7 +41,7 @@ std::size_t DumpMemory::read_up_to(std::uint64_t address, void* into, std::size_
     const std::size_t step = std::min(there.size(), bytes - done);
     std::memcpy(static_cast<std::byte*>(into) + done, there.data(), step);
     done += step;
-    if (address + done < address) break;  // the end of all addresses
+    if (address + done < address) break;  // the address space ends here
   }
   return done;
 }

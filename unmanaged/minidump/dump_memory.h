@@ -17,20 +17,21 @@ class DumpMemory final : public MemoryReader {
   explicit DumpMemory(const Minidump& dump) noexcept : file_(dump.file()), ranges_(dump.memory()) {}
 
   bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override;
-  // Not only to the end of a page: up to the first byte that the dump does not have.
+  // Unlike other readers, this one does not stop at the end of a page: it reads up to the first byte that the dump does
+  // not have.
   std::size_t read_up_to(std::uint64_t address, void* into, std::size_t bytes) const noexcept override;
 
-  // The contiguous bytes of the dump from that address on; empty: it has none.
+  // Returns the contiguous bytes that the dump has from that address on; the result is empty if it has none.
   std::span<const std::byte> bytes_at(std::uint64_t address) const noexcept;
 
  private:
   std::span<const std::byte> file_;
   std::span<const MinidumpRange> ranges_;
-  mutable std::size_t last_ = 0;  // place in ranges_
+  mutable std::size_t last_ = 0;  // index into ranges_
 };
 
-// What was at an address of a dumped process, by the dump's list of regions. A dump without such a list has only the
-// memory itself: then all of it may be code. The dump must outlive this object.
+// Says what was at an address of a dumped process, by the dump's list of regions. A dump without such a list only shows
+// which memory it has, so all of that memory may be code. The dump must outlive this object.
 class DumpOutsideMemory final : public OutsideMemory {
  public:
   explicit DumpOutsideMemory(const Minidump& dump) noexcept : regions_(dump.regions()), memory_(dump) {}

@@ -21,7 +21,7 @@ constexpr Beginning kBeginnings[] = {
     {"MSCF"sv, MinidumpError::archive},         {"\x7F" "ELF"sv, MinidumpError::elf_core},
 };
 
-constexpr std::string_view kSignature = "MDMP\x93\xA7"sv;  // and MINIDUMP_VERSION, of which the low half counts
+constexpr std::string_view kSignature = "MDMP\x93\xA7"sv;  // MINIDUMP_VERSION follows; only its low half counts
 
 bool is_text(std::string_view bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](char c) {

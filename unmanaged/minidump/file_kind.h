@@ -7,8 +7,8 @@
 
 namespace mixwalk {
 
-// What a file is, by its first bytes: no error where it begins like a minidump; otherwise the error that names its
-// kind. Pure.
+// Returns what kind of file it is, by its first bytes: no error if the file begins like a minidump, otherwise the error
+// that names its kind. Pure.
 MinidumpError file_kind(std::span<const std::byte> file) noexcept;
 
 }  // namespace mixwalk

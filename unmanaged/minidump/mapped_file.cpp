@@ -19,7 +19,7 @@ std::string text_of(int error) { return std::generic_category().message(error); 
 
 class Descriptor {
  public:
-  // Not blocking: a pipe without a writer would keep us for ever.
+  // The file is opened without blocking, because opening a pipe without a writer would wait for ever.
   explicit Descriptor(const std::string& path) : number_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
@@ -34,11 +34,11 @@ class Descriptor {
   int number_;
 };
 
-// The files that are mapped now, for the handler of SIGBUS, which may access few things. More files than these can be
-// mapped, but end the process where they are cut.
+// The files that are mapped now. The handler of SIGBUS, which may access few things, reads this list. More files than
+// these can be mapped, but if one of the others is cut, the process ends.
 struct Mapped {
   std::atomic<bool> taken{false};
-  std::atomic<std::uintptr_t> begin{0};  // 0: nothing is mapped
+  std::atomic<std::uintptr_t> begin{0};  // 0 if nothing is mapped
   std::atomic<std::size_t> bytes{0};
   std::atomic<bool> cut{false};
 };
@@ -55,7 +55,7 @@ Mapped* find_mapped(std::uintptr_t address) noexcept {
 // The system sends SIGBUS for a page of a mapped file that lies behind the file's end, or that cannot be read. From
 // that page on the mapping is replaced by zeros, and the instruction that read there is executed again.
 void on_bus_error(int, siginfo_t* info, void*) {
-  if (info->si_code <= 0) {  // another program sent the signal: there is no instruction to execute again
+  if (info->si_code <= 0) {  // another program sent the signal, so there is no instruction to execute again
     signal(SIGBUS, SIG_DFL);
     raise(SIGBUS);
     return;
@@ -68,7 +68,7 @@ void on_bus_error(int, siginfo_t* info, void*) {
     constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
     if (mmap(reinterpret_cast<void*>(page), bytes, PROT_READ, kFlags, -1, 0) != MAP_FAILED) return;
   }
-  signal(SIGBUS, SIG_DFL);  // it ends the process as the instruction is executed again
+  signal(SIGBUS, SIG_DFL);  // the signal ends the process when the instruction is executed again
 }
 
 bool handle_bus_errors() noexcept {
@@ -134,7 +134,7 @@ bool MappedFile::cut() const noexcept {
   if (bytes_.empty()) return false;
   const Mapped* const mapped = find_mapped(reinterpret_cast<std::uintptr_t>(bytes_.data()));
   if (mapped != nullptr && mapped->cut) return true;
-  // In the page of the new end, what is gone reads as zeros without a signal.
+  // In the page that contains the new end, the part behind the end reads as zeros without a signal.
   struct stat status {};
   return fstat(file_, &status) == 0 && static_cast<std::size_t>(status.st_size) < bytes_.size();
 }

@@ -13,7 +13,7 @@ using namespace minidump;
 
 constexpr std::uint64_t kWithFullMemory = 2;  // MINIDUMP_TYPE
 
-// Little-endian values, one after the other, of which the file's offset is known.
+// Little-endian values, one after the other, that begin at a known offset of the file.
 class Values {
  public:
   explicit Values(std::uint64_t at) : at_(at) {}

@@ -14,24 +14,25 @@ struct DumpedRange {
   std::uint64_t begin = 0, bytes = 0;  // target address; begin + bytes does not exceed 2^64
 };
 
-// The name of a thread, for a dump whose writer does not know of names.
+// The name of a thread, for a dump whose writer does not record names.
 struct DumpedName {
   std::uint32_t thread = 0;
   std::u16string name;
 };
 
-// The parts that add the process's memory to a minidump without it: tables behind the dump's end, with a new directory;
-// then the memory of all ranges, one after the other; and last a new header. Until the header is written, the file is
-// still the original dump. (Microsoft Learn, "minidumpapiset.h": MINIDUMP_MEMORY64_LIST, MINIDUMP_THREAD_NAME_LIST.)
+// The parts that add the process's memory to a minidump without it: tables with a new directory, which are appended to
+// the dump, then the memory of all ranges, one after the other, and at the end a new header. Until the header is
+// written, the file is still the original dump. (Microsoft Learn, "minidumpapiset.h": MINIDUMP_MEMORY64_LIST,
+// MINIDUMP_THREAD_NAME_LIST.)
 struct MemoryAddition {
   std::vector<std::byte> tables;  // to be written at tables_at
   std::uint64_t tables_at = 0;    // the memory begins at tables_at + tables.size()
   std::vector<std::byte> header;  // to be written at 0
 };
 
-// `dump`: the beginning of a minidump of `dump_bytes` bytes, with its directory. The list of threads' stacks is left
-// out of the new directory, since its content is part of the memory. Nothing: `dump` is no such dump, or is too large
-// for a minidump's 32-bit offsets. Allocates; not frozen-safe.
+// `dump` is the beginning of a minidump of `dump_bytes` bytes, with its directory. The list of threads' stacks is left
+// out of the new directory because the stacks are part of the memory. Returns nothing if `dump` is not such a dump, or
+// is too large for a minidump's 32-bit offsets. Allocates; not frozen-safe.
 std::optional<MemoryAddition> add_memory(std::span<const std::byte> dump, std::uint64_t dump_bytes,
                                          std::span<const DumpedRange> ranges, std::span<const DumpedName> names);
 

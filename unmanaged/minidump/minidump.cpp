@@ -13,11 +13,11 @@ namespace {
 
 using namespace minidump;
 
-// Limits: some ten times what processes have. A table is no longer than its stream, either.
+// Limits: some ten times what processes have. A table is also never longer than its stream.
 constexpr std::size_t kMaxThreads = 100'000;
 constexpr std::size_t kMaxModules = 100'000;
-constexpr std::size_t kMaxTextBytes = 64 * 1024;  // of one text; paths of Windows have 32,767 units
-// The limit for all texts together: a small file could name each of its modules by the same long text.
+constexpr std::size_t kMaxTextBytes = 64 * 1024;  // of one text; paths of Windows have at most 32,767 units
+// The limit for all texts together, because a small file could name each of its modules by the same long text.
 constexpr std::uint64_t kMaxAllTextBytes = std::uint64_t{64} << 20;
 constexpr std::size_t kMaxCodeView = 4096 + 24;
 
@@ -32,11 +32,11 @@ constexpr std::uint32_t kContextBytes = 0x100;  // up to Rip
 constexpr std::uint64_t kContextFlags = 0x30, kRax = 0x78, kRip = 0xF8;
 constexpr std::uint32_t kContextAmd64 = 0x100000, kContextControl = 1, kContextInteger = 2;
 
-// The records of a stream that begins with their number, as many as it has room for.
+// The records of a stream that begins with their number: as many as the stream has room for.
 struct Table {
   std::uint64_t first = 0;  // offset of the first record in the stream
   std::uint64_t count = 0;
-  bool cut = false;  // the stream promises more than it has
+  bool cut = false;  // the stream promises more records than it has
 };
 
 // Folklore: some writers (Breakpad's among them) put four bytes between the number and the records, to align the
@@ -50,7 +50,7 @@ Table table_of(std::span<const std::byte> stream, std::uint64_t record_bytes) {
   return {first, std::min(count, room), count > room};
 }
 
-// The records of a stream that tells the size of its header and of a record.
+// The records of a stream that gives the size of its header and of a record.
 Table sized_table_of(std::span<const std::byte> stream, std::uint64_t least_bytes, bool wide_count,
                      std::uint64_t& record_bytes) {
   FileReader reader(stream);
@@ -145,7 +145,7 @@ MinidumpError Minidump::parse_threads() {
                           .stack_begin = reader.at<std::uint64_t>(at + 24)};
     const Location stack{reader.at<std::uint32_t>(at + 32), reader.at<std::uint32_t>(at + 36)};
     thread.stack_bytes = stack.bytes;
-    // In a dump with a list of 64-bit ranges, the stack is in those, and its place here is 0.
+    // If a dump has a list of 64-bit ranges, the stack is in those ranges, and its offset here is 0.
     if (stack.offset != 0) add_memory(thread.stack_begin, stack.bytes, stack.offset);
     thread.registers =
         context_at({reader.at<std::uint32_t>(at + 40), reader.at<std::uint32_t>(at + 44)});
@@ -251,7 +251,7 @@ void Minidump::parse_memory_list() {
   }
 }
 
-// The ranges stand one behind the other in the file.
+// The ranges follow each other in the file.
 void Minidump::parse_memory64_list() {
   const Stream* const found = stream(kMemory64List);
   if (found == nullptr) return;
@@ -273,7 +273,7 @@ void Minidump::parse_memory64_list() {
 void Minidump::add_memory(std::uint64_t begin, std::uint64_t bytes, std::uint64_t offset) {
   if (bytes == 0 || bytes - 1 > UINT64_MAX - begin) return;
   const std::uint64_t there = offset < file_.size() ? std::min<std::uint64_t>(bytes, file_.size() - offset) : 0;
-  // The sum is only shown, and a hostile file may let it come to anything.
+  // The sum is only shown, and in a hostile file it may become arbitrarily large.
   missing_bytes_ += std::min(bytes - there, UINT64_MAX - missing_bytes_);
   if (there != 0) memory_.push_back({begin, there, offset});
 }
@@ -321,7 +321,7 @@ void Minidump::parse_regions() {
   std::stable_sort(regions_.begin(), regions_.end(), [](const MinidumpRegion& left, const MinidumpRegion& right) {
     return left.begin < right.begin;
   });
-  // Of two overlapping ranges it is not known which is right; the first one is kept.
+  // If two ranges overlap, it is not known which one is right, so the first is kept.
   std::vector<MinidumpRegion> disjoint;
   for (const MinidumpRegion& region : regions_) {
     if (disjoint.empty() || region.begin - disjoint.back().begin >= disjoint.back().bytes) {
@@ -337,14 +337,14 @@ const Minidump::Stream* Minidump::stream(std::uint32_t kind) const noexcept {
   return found == streams_.end() ? nullptr : &*found;
 }
 
-// What the file has of it.
+// Returns the part of the location that the file has.
 std::span<const std::byte> Minidump::bytes_of(const Location& location) const noexcept {
   if (location.offset >= file_.size()) return {};
   return file_.subspan(location.offset,
                        std::min<std::size_t>(location.bytes, file_.size() - location.offset));
 }
 
-// MINIDUMP_STRING: bytes of UTF-16, their number in front.
+// MINIDUMP_STRING: the number of bytes, followed by UTF-16.
 std::string Minidump::text_at(std::uint64_t offset) const {
   FileReader reader(file_);
   const std::uint64_t bytes = reader.at<std::uint32_t>(offset);

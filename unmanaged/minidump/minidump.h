@@ -19,16 +19,16 @@ struct MinidumpSystem {
   std::uint8_t processors = 0;
 };
 
-// MINIDUMP_THREAD, with what other streams say of it.
+// MINIDUMP_THREAD, with what other streams record about the thread.
 struct MinidumpThread {
   std::uint32_t id = 0;
   std::uint32_t suspend_count = 0;
   std::uint64_t teb = 0;
-  // The part of its stack that is in the dump, as the thread list says; 0 bytes: none.
+  // The part of its stack that is in the dump, as the thread list says; 0 bytes if there is none.
   std::uint64_t stack_begin = 0, stack_bytes = 0;
-  std::optional<Registers> registers;  // nothing: the dump has no CONTEXT of the thread, or a damaged one
-  std::string name;                    // UTF-8; empty: none, or the dump has no names
-  // MINIDUMP_THREAD_INFO; 0: unknown. Times are FILETIMEs: 100 ns since 1601.
+  std::optional<Registers> registers;  // nothing if the dump has no CONTEXT of the thread, or a damaged one
+  std::string name;                    // UTF-8; empty if the thread has no name or the dump has no names
+  // MINIDUMP_THREAD_INFO; 0 if unknown. Times are FILETIMEs: units of 100 ns since 1601.
   std::uint64_t start_address = 0, create_time = 0, kernel_time = 0, user_time = 0;
 };
 
@@ -38,8 +38,8 @@ struct MinidumpModule {
   std::uint32_t size = 0;       // SizeOfImage
   std::uint32_t timestamp = 0;  // IMAGE_FILE_HEADER.TimeDateStamp
   std::string path;             // UTF-8
-  std::uint64_t file_version = 0;  // VS_FIXEDFILEINFO: four numbers of 16 bits, the highest first; 0: none
-  // Which PDB belongs to the image. The dump does not say whether that one is a portable PDB.
+  std::uint64_t file_version = 0;  // VS_FIXEDFILEINFO: four numbers of 16 bits, the highest first; 0 if there is none
+  // Identifies the PDB that belongs to the image. The dump does not say whether it is a portable PDB.
   std::optional<CodeViewId> pdb;
 };
 
@@ -48,10 +48,10 @@ struct MinidumpException {
   std::uint32_t thread = 0;
   std::uint32_t code = 0;
   std::uint64_t address = 0;
-  std::optional<Registers> registers;  // where the exception was raised
+  std::optional<Registers> registers;  // at the place where the exception was raised
 };
 
-// A piece of the target's memory: where it was, and where it is in the file.
+// A piece of the target's memory: its address in the target, and its offset in the file.
 struct MinidumpRange {
   std::uint64_t begin = 0;  // target address
   std::uint64_t bytes = 0;  // begin + bytes does not exceed 2^64
@@ -67,34 +67,35 @@ struct MinidumpRegion {
 };
 
 // A minidump of an x64 process, read from its bytes. Every offset, count and size in the file is untrusted: a required
-// table that does not fit is an error, everything else that does not fit is left out. Of two streams of one kind the
-// first counts, as for MiniDumpReadDumpStream. Memory is not copied. Not frozen-safe: it allocates, in proportion to
-// the tables of the file. (Microsoft Learn, "minidumpapiset.h".)
+// table that does not fit is an error, and anything else that does not fit is left out. If there are two streams of one
+// kind, the first counts, as for MiniDumpReadDumpStream. Memory is not copied. Not frozen-safe (it allocates, in
+// proportion to the tables of the file). (Microsoft Learn, "minidumpapiset.h".)
 class Minidump {
  public:
   // `file` must outlive this.
   static Minidump parse(std::span<const std::byte> file);
 
-  // Anything but none: nothing else has a meaning.
+  // If this is not `none`, the other functions return nothing of meaning.
   MinidumpError error() const noexcept { return error_; }
 
   std::span<const std::byte> file() const noexcept { return file_; }
   std::uint32_t time() const noexcept { return time_; }  // seconds since 1970 UTC, of the dump
   std::uint64_t flags() const noexcept { return flags_; }  // MINIDUMP_TYPE
   const MinidumpSystem& system() const noexcept { return system_; }
-  // MINIDUMP_MISC_INFO; 0: unknown.
+  // MINIDUMP_MISC_INFO; 0 if unknown.
   std::uint32_t process_id() const noexcept { return process_id_; }
 
   std::span<const MinidumpThread> threads() const noexcept { return threads_; }
   std::span<const MinidumpModule> modules() const noexcept { return modules_; }
   const std::optional<MinidumpException>& exception() const noexcept { return exception_; }
 
-  // Sorted by address, disjoint; ranges that adjoin both in the target and in the file are joined. Where two ranges of
+  // Sorted by address and disjoint; ranges that adjoin both in the target and in the file are joined. If two ranges of
   // the file overlap, the one with the lower address counts.
   std::span<const MinidumpRange> memory() const noexcept { return memory_; }
-  // Bytes of the target's memory that the tables promise and the file does not have: it was cut off.
+  // The number of bytes of the target's memory that the tables promise and the file does not have, because it was cut
+  // off.
   std::uint64_t missing_bytes() const noexcept { return missing_bytes_; }
-  // Sorted by address, disjoint; empty: the dump does not say what the pages were.
+  // Sorted by address and disjoint; empty if the dump does not say what the pages were.
   std::span<const MinidumpRegion> regions() const noexcept { return regions_; }
 
  private:
@@ -121,7 +122,7 @@ class Minidump {
   void add_memory(std::uint64_t begin, std::uint64_t bytes, std::uint64_t offset);
   void sort_memory();
 
-  // Null: there is none.
+  // Returns null if there is no such stream.
   const Stream* stream(std::uint32_t kind) const noexcept;
   std::span<const std::byte> bytes_of(const Location& location) const noexcept;
   std::string text_at(std::uint64_t offset) const;

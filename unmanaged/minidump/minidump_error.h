@@ -5,14 +5,15 @@
 
 namespace mixwalk {
 
-// Why a file is not read as a minidump. The numbers are documented (docs/dumps.md): a new one goes to the end.
+// Why a file cannot be read as a minidump. The numbers are documented (docs/dumps.md), so a new one is added at the
+// end.
 enum class MinidumpError : std::uint8_t {
   none = 0,
   empty = 1,           // a file of no bytes
-  not_a_minidump = 2,  // anything that is none of the following
+  not_a_minidump = 2,  // any file that none of the following errors describes
   text = 3,
   archive = 4,         // ZIP, gzip, 7z or CAB: the dump is inside
-  kernel_dump = 5,     // of the system, not of a process
+  kernel_dump = 5,     // a dump of the system, not of a process
   elf_core = 6,        // a core dump of Linux
   truncated = 7,       // the header, or a table that is needed, lies beyond the end of the file
   no_system_info = 8,  // the processor is unknown
@@ -24,7 +25,7 @@ enum class MinidumpError : std::uint8_t {
   too_many = 14,       // more streams, threads or modules than a process can have
 };
 
-// One line, no full stop; it says what the file is.
+// Returns one line without a full stop, which says what the file is.
 std::string_view to_string(MinidumpError error) noexcept;
 
 }  // namespace mixwalk

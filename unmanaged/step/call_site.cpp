@@ -14,7 +14,7 @@ std::uint64_t relative(const std::uint8_t* displacement, std::uint64_t next) noe
   return next + static_cast<std::uint64_t>(std::int64_t{value});
 }
 
-// The length of FF /2 with this ModRM byte and, where it has one, this SIB byte. 0: not /2.
+// Returns the length of FF /2 with this ModRM byte and, if it has one, this SIB byte; 0 if the instruction is not /2.
 std::size_t indirect_call_bytes(std::uint8_t modrm, std::uint8_t sib) noexcept {
   if ((modrm >> 3 & 7) != 2) return 0;
   const unsigned mode = modrm >> 6;
@@ -35,7 +35,7 @@ std::size_t indirect_call_bytes(std::uint8_t modrm, std::uint8_t sib) noexcept {
 CallSites calls_before(std::uint64_t return_address, const MemoryReader& code) noexcept {
   CallSites found;
   std::array<std::uint8_t, kLongestCall> bytes{};
-  // An image's code, or a block of jitted code, can begin with the call.
+  // An image's code, or a block of jitted code, can begin with the call, so fewer bytes may be readable.
   std::size_t known = kLongestCall;
   while (known >= 2 && (return_address < known ||
                         !code.read(return_address - known, bytes.data() + kLongestCall - known,
@@ -63,7 +63,7 @@ CallSites calls_before(std::uint64_t return_address, const MemoryReader& code) n
 
 Jump jump_at(std::span<const std::uint8_t> bytes, std::uint64_t address) noexcept {
   const auto byte = [&](std::size_t at) -> unsigned { return at < bytes.size() ? bytes[at] : 0; };
-  // `mov r10, [rip + disp32]`: the runtime's thunks load their argument first.
+  // The instruction `mov r10, [rip + disp32]` may come first: the runtime's thunks load their argument with it.
   const std::size_t first =
       byte(0) == 0x4C && byte(1) == 0x8B && byte(2) == 0x15 && bytes.size() > 7 ? 7 : 0;
   if (byte(first) == 0xEB && bytes.size() >= first + 2) {

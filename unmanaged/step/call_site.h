@@ -14,9 +14,9 @@ namespace mixwalk {
 // address.)
 struct CallSite {
   enum class Kind : std::uint8_t {
-    direct,    // call rel32: `address` is where it leads
-    slot,      // call [rip + disp32]: `address` is the word that holds where it leads (an import)
-    indirect,  // through a register, or memory that a register points to: the callee is not known
+    direct,    // call rel32; `address` is the target
+    slot,      // call [rip + disp32]; `address` is that of the word that holds the target (an import)
+    indirect,  // through a register, or memory that a register points to; the target is not known
   };
   Kind kind = Kind::indirect;
   std::uint64_t address = 0;
@@ -31,32 +31,34 @@ class CallSites {
   void add(CallSite site) noexcept { sites_[count_++] = site; }
 
  private:
-  // One of each length: 2, 3, 4, 5, 6 and 7 bytes.
+  // At most one call of each length: 2, 3, 4, 5, 6 and 7 bytes.
   std::array<CallSite, 6> sites_;
   std::size_t count_ = 0;
 };
 
-// Every call that can end at the address. Empty: none, or the bytes before it cannot be read.
+// Returns every call that can end at the address. The result is empty if there is none, or the bytes before the address
+// cannot be read.
 CallSites calls_before(std::uint64_t return_address, const MemoryReader& code) noexcept;
 
 // The target of an instruction that only jumps: the thunks of linkers, loaders and the runtime, and the tail calls of
 // functions.
 struct Jump {
   enum class Kind : std::uint8_t {
-    none,         // no jump
+    none,         // not a jump
     direct,       // jmp rel8, jmp rel32, or mov rax, imm64; jmp rax
-    conditional,  // jcc rel32. (jcc rel8, one byte in sixteen with any byte behind it, is hardly a tail call.)
-    slot,         // jmp [rip + disp32], with REX.W or without; also behind mov r10, [rip + disp32]
+    conditional,  // jcc rel32. (jcc rel8 is hardly ever a tail call, and one byte in sixteen, with any byte behind it,
+                  // looks like one.)
+    slot,         // jmp [rip + disp32], with or without REX.W; also behind mov r10, [rip + disp32]
     indirect,     // through a register
   };
   Kind kind = Kind::none;
   std::uint64_t address = 0;  // as CallSite::address
 
-  // `address` is where it leads, or may lead.
+  // Whether `address` is the jump's target, or for a conditional jump its possible target.
   bool names_target() const noexcept { return kind == Kind::direct || kind == Kind::conditional; }
 };
 
-// The jump that begins at bytes[0], whose address is `address`.
+// Returns the jump that begins at bytes[0], whose address is `address`.
 Jump jump_at(std::span<const std::uint8_t> bytes, std::uint64_t address) noexcept;
 
 }  // namespace mixwalk

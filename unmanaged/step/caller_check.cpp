@@ -18,7 +18,7 @@ StepFault check_caller(const FoundCaller& found, const StackCopy& stack, LeafSte
   if (caller.kind == AddressKind::instruction_pointer) return StepFault::none;
   const std::uint64_t ip = caller.registers.rip;
   if (ip == 0) {
-    // What was guessed to have called a leaf is no start.
+    // A frame that was only guessed to have called a leaf does not count as the start of a thread.
     const bool starts_threads = found.callee != nullptr && found.callee->starts_threads;
     if (!starts_threads || found.guessed || stack.cut()) return StepFault::ended_early;
     return stack.end() - caller.registers.rsp() < kRootBytes ? StepFault::none : StepFault::ended_early;

@@ -14,16 +14,16 @@ namespace mixwalk {
 // bytes.
 inline constexpr std::uint64_t kMaxOutsideLeafBytes = 4096;
 
-// A frame that unwind data led to, and the one that it was led from.
+// A frame that unwind data led to, together with the frame from which the step was made.
 struct FoundCaller {
   const Cursor& caller;
-  const ModuleSpan* module = nullptr;  // the image of the caller; null: in none
-  const ModuleSpan* callee = nullptr;  // the image of the frame stepped from; null: in none
+  const ModuleSpan* module = nullptr;  // the image of the caller; null if it is in no image
+  const ModuleSpan* callee = nullptr;  // the image of the frame stepped from; null if it is in no image
   bool guessed = false;                // the frame stepped from was a guess
 };
 
-// Whether the frame that was found can be a caller: a root, code of an image, or code outside the images directly
-// behind a call. Frozen-safe if the readers of `leaf` are.
+// Checks whether the frame that was found can be a caller: a root, code of an image, or code outside the images that
+// stands directly behind a call. Frozen-safe if the readers of `leaf` are.
 StepFault check_caller(const FoundCaller& found, const StackCopy& stack, LeafStep& leaf,
                        const MemoryReader& code) noexcept;
 

@@ -7,11 +7,11 @@ namespace mixwalk {
 // What an address on a stack means. A return address may be the first byte after its function (a call that never
 // returns ends the function), so look-ups of a return address must step back onto the call.
 enum class AddressKind : std::uint8_t {
-  instruction_pointer,  // the thread stands here: leaf frames, and frames under a trap frame
+  instruction_pointer,  // the next instruction of the thread: leaf frames, and frames under a trap frame
   return_address,       // the frame will go on here
 };
 
-// A code address that knows how to be looked up. Frozen-safe. The one place that subtracts 1.
+// A code address that can adjust itself for look-ups. Frozen-safe. This is the only place that subtracts 1.
 struct CodeAddress {
   std::uint64_t address = 0;
   AddressKind kind = AddressKind::instruction_pointer;

@@ -13,14 +13,14 @@ constexpr std::uint32_t kMaxFunctionBytes = 256;
 // The runtime's CONTEXT lies in the frame of one of its functions, not far below.
 constexpr std::uint64_t kMaxDistance = 256 << 10;
 
-// Of a CONTEXT (winnt.h).
+// Offsets in a CONTEXT (winnt.h).
 constexpr std::uint32_t kFlagsAt = 0x30, kGeneralAt = 0x78, kRbxAt = 0x90, kRspAt = 0x98;
 constexpr std::uint32_t kControlAndInteger = 0x10'0003;
 
 constexpr std::size_t kLoadBytes = 7;
 constexpr std::size_t kNotThere = static_cast<std::size_t>(-1);
 
-// `mov loaded, [r10 + disp32]`: where it is in the code.
+// Finds `mov loaded, [r10 + disp32]` and returns its offset in the code.
 std::size_t find_load(std::span<const std::uint8_t> code, Register loaded, std::uint8_t disp) noexcept {
   const std::array<std::uint8_t, kLoadBytes> load = {
       0x49, 0x8B, static_cast<std::uint8_t>(0x82 | static_cast<unsigned>(loaded) << 3), disp, 0, 0, 0};
@@ -33,7 +33,7 @@ std::size_t find_load(std::span<const std::uint8_t> code, Register loaded, std::
 std::optional<Registers> restored_registers(const UnwindMemory& memory, const FunctionEntry& entry,
                                             Register frame_register,
                                             const Registers& registers) noexcept {
-  // Few functions have one: nearly all of the others are left at once.
+  // Few functions have rbp as their frame register, so nearly all of the others are left here.
   if (frame_register != Register::rbp) return {};
   const std::uint64_t begin = memory.image_base + entry.begin;
   const std::uint64_t at = registers.rip - begin;
@@ -57,7 +57,7 @@ std::optional<Registers> restored_registers(const UnwindMemory& memory, const Fu
   if (context - registers.rsp() > kMaxDistance) return {};
   const auto flags = memory.stack.read_value<std::uint32_t>(context + kFlagsAt);
   if (!flags || (*flags & kControlAndInteger) != kControlAndInteger) return {};
-  // In winnt.h's order, which is that of Register; then Rip.
+  // The registers are in winnt.h's order, which is that of Register; Rip follows them.
   std::array<std::uint64_t, kGeneralRegisters + 1> saved;
   if (!memory.stack.read(context + kGeneralAt, saved.data(), sizeof saved)) return {};
   std::copy_n(saved.begin(), kGeneralRegisters, restored.general.begin());

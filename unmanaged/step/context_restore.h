@@ -8,9 +8,10 @@
 
 namespace mixwalk {
 
-// The registers of the CONTEXT with which a thread is about to continue, where the thread has already loaded some of
-// them. Returns nothing for any other code, and where the CONTEXT cannot be read. `frame_register`: the function's, as
-// summarise_unwind() returns it. `registers`: those of the thread, which stands at that instruction. Frozen-safe.
+// Returns the registers of the CONTEXT with which a thread is about to continue, at a point where the thread has
+// already loaded some of them. Returns nothing for any other code, and if the CONTEXT cannot be read. `frame_register`
+// is that of the function, as summarise_unwind() returns it. `registers` are those of the thread at that instruction.
+// Frozen-safe.
 //
 // Folklore: coreclr's ClrRestoreNonvolatileContextWorker has a frame register, and its unwind data does not say that it
 // loads that register before it loads Rsp. From that load on, unwinding leads to the caller of the method that
@@ -21,8 +22,8 @@ std::optional<Registers> restored_registers(const UnwindMemory& memory, const Fu
                                             Register frame_register,
                                             const Registers& registers) noexcept;
 
-// Whether the step to those registers makes progress: at the routine's last instruction, a jump, Rsp is already loaded
-// and does not change.
+// Whether the step to those registers makes progress. At the routine's last instruction, a jump, it does too, although
+// Rsp is already loaded and does not change.
 inline bool step_makes_progress(const Registers& from, const Registers& restored) noexcept {
   return restored.rsp() > from.rsp() || (restored.rsp() == from.rsp() && restored.rip != from.rip);
 }

@@ -20,7 +20,7 @@ StepResult step_by_entry(const UnwindMemory& memory, const ModuleSpan* module, c
   if (summary.fault != StepFault::none) return {summary.fault};
 
   Cursor caller{frame.registers, AddressKind::return_address};
-  // A return address that is the function's end lies in the next function: use the call's address instead.
+  // A return address that is the function's end lies in the next function, so the call's address is used instead.
   const std::uint64_t ip = frame.registers.rip - memory.image_base < entry.end
                                ? frame.registers.rip
                                : frame.code().lookup();

@@ -7,14 +7,14 @@
 namespace mixwalk {
 namespace {
 
-// All sixteen registers popped, then a jump: nothing longer is an epilogue.
+// The longest epilogue pops all sixteen registers, and a jump follows.
 constexpr int kMaxPops = 16;
 
 constexpr std::uint64_t extend(std::int64_t displacement) noexcept {
   return static_cast<std::uint64_t>(displacement);
 }
 
-// `add rsp, imm8/imm32`: what it adds.
+// Skips `add rsp, imm8/imm32` and returns the number that it adds.
 std::optional<std::uint64_t> take_add_rsp(Instructions& code) noexcept {
   if (code.starts_with(0x48, 0x83, 0xC4)) {
     const auto amount = code.value<std::int8_t>(3);
@@ -31,7 +31,7 @@ std::optional<std::uint64_t> take_add_rsp(Instructions& code) noexcept {
   return std::nullopt;
 }
 
-// `lea rsp, [frame + disp8/disp32]`: the new rsp. Only of the function's frame register.
+// Skips `lea rsp, [frame + disp8/disp32]` and returns the new rsp. Only the function's frame register is accepted.
 std::optional<std::uint64_t> take_lea_rsp(Instructions& code, Register frame_register,
                                           const Registers& registers) noexcept {
   if (frame_register == Register::rax) return std::nullopt;
@@ -40,8 +40,8 @@ std::optional<std::uint64_t> take_lea_rsp(Instructions& code, Register frame_reg
   const auto modrm = code.peek(2);
   if (!rex || !modrm || (*rex & 0xFE) != 0x48 || opcode != 0x8D) return std::nullopt;
   const auto base = static_cast<Register>((*rex & 1u) << 3 | (*modrm & 7u));
-  if (base != frame_register || (*modrm >> 3 & 7) != 4) return std::nullopt;  // 4: rsp
-  if ((*modrm & 7) == 4) return std::nullopt;  // a SIB byte: no epilogue has one
+  if (base != frame_register || (*modrm >> 3 & 7) != 4) return std::nullopt;  // 4 is rsp
+  if ((*modrm & 7) == 4) return std::nullopt;  // a SIB byte, which no epilogue has
   switch (*modrm >> 6) {
     case 0:
       if ((*modrm & 7) == 5) return std::nullopt;  // rip-relative
@@ -76,7 +76,7 @@ bool is_tail_call(const UnwindMemory& memory, const ModuleSpan* module,
   return other.entry.begin == rva && summarise_unwind(memory, other.entry).callable;
 }
 
-// A return, or a jump that leaves the function for good.
+// Whether the instruction is a return, or a jump that leaves the function for good.
 bool leaves_function(const Instructions& code, const UnwindMemory& memory, const ModuleSpan* module,
                      const FunctionEntry& entry) noexcept {
   const auto first = code.peek(0);
@@ -92,7 +92,7 @@ bool leaves_function(const Instructions& code, const UnwindMemory& memory, const
       const auto target = code.relative_jump();
       return target && is_tail_call(memory, module, entry, *target);
     }
-    case 0xFF: {  // through a cell: jmp [rip + disp32], an import's; jmp [disp32], the JIT's below 2 GiB
+    case 0xFF: {  // through a cell: jmp [rip + disp32] for an import, jmp [disp32] for the JIT below 2 GiB
       const auto modrm = code.peek(1);
       return modrm == 0x25 || (modrm == 0x24 && code.peek(2) == 0x25);
     }
@@ -118,7 +118,8 @@ EpilogueResult unwind_epilogue(const UnwindMemory& memory, const ModuleSpan* mod
   } else if (const auto moved = take_lea_rsp(code, frame_register, caller)) {
     rsp = *moved;
   }
-  // All of it is recognised first: what looks like a pop in the middle of a body is no epilogue.
+  // The whole epilogue is recognised first, because bytes in the middle of a body that look like a pop are not an
+  // epilogue.
   Instructions ahead = code;
   int pops = 0;
   while (pops < kMaxPops && ahead.take_pop()) ++pops;

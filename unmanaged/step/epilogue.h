@@ -14,11 +14,11 @@ enum class EpilogueResult : std::uint8_t {
   unreadable_stack,
 };
 
-// Executes the rest of an epilogue, if the frame stands in one. The ABI restricts epilogues to `add rsp, imm` or `lea
-// rsp, [frame + disp]`, pops of nonvolatile registers, and a return or a jump out of the function, so that an unwinder
-// can recognise them by their code. The UWOP_EPILOG codes of version 2 describe the same instructions, so they are not
-// read. `module`: the image that contains the function; null: code outside the images, where a function has one part.
-// Frozen-safe.
+// Executes the rest of an epilogue if the frame's instruction lies in one. The ABI restricts epilogues to `add rsp,
+// imm` or `lea rsp, [frame + disp]`, pops of nonvolatile registers, and a return or a jump out of the function, so that
+// an unwinder can recognise them by their code. The UWOP_EPILOG codes of version 2 describe the same instructions, so
+// they are not read. `module` is the image that contains the function, or null for code outside the images, where a
+// function has one part. Frozen-safe.
 EpilogueResult unwind_epilogue(const UnwindMemory& memory, const ModuleSpan* module,
                                const FunctionEntry& entry, Register frame_register,
                                Registers& registers) noexcept;

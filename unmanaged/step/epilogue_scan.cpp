@@ -5,15 +5,15 @@
 namespace mixwalk {
 namespace {
 
-// All registers popped, and a few jumps from one to the next: no epilogue is longer.
+// The longest epilogue pops all registers, with a few jumps from one pop to the next.
 constexpr int kMaxInstructions = 64;
 
 }  // namespace
 
 bool epilogue_scan_ends(const MemoryReader& code, std::uint64_t ip, std::uint64_t begin,
                         std::uint64_t end) noexcept {
-  // `add rsp, imm` and `lea rsp, [reg + disp]` may come first. Only their lengths matter, and code that is no epilogue
-  // ends the search in any case.
+  // `add rsp, imm` and `lea rsp, [reg + disp]` may come first. Only their lengths matter, and code that is not an
+  // epilogue ends the search in any case.
   Instructions next(code, ip);
   if ((next.peek().value_or(0) & 0xF8) == 0x48) {
     switch (next.peek(1).value_or(0)) {

@@ -6,8 +6,8 @@
 
 namespace mixwalk {
 
-// Whether an unwinder that looks for an epilogue at `ip` terminates: it skips pops, and follows jumps that stay within
-// [begin, end). Frozen-safe.
+// Returns whether an unwinder that looks for an epilogue at `ip` terminates. Such an unwinder skips pops, and follows
+// jumps that stay within [begin, end). Frozen-safe.
 //
 // Folklore: Wine 8's RtlVirtualUnwind follows such jumps without a limit. Situation: a thread in native or jitted `for
 // (;;);`, which is a jump to itself. Remedy: such a place is not passed to the system's unwinder; it is in no epilogue.

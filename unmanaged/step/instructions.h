@@ -8,8 +8,8 @@
 
 namespace mixwalk {
 
-// Instructions that are read one after another, each byte only when it is needed: there may be no memory behind the
-// last one. Bytes that cannot be read give nullopt. Frozen-safe.
+// Reads instructions one after another. Each byte is read only when it is needed, because there may be no memory behind
+// the last instruction. Bytes that cannot be read give nullopt. Frozen-safe.
 class Instructions {
  public:
   Instructions(const MemoryReader& memory, std::uint64_t address) noexcept
@@ -28,7 +28,7 @@ class Instructions {
   void skip(unsigned bytes) noexcept { address_ += bytes; }
   void go_to(std::uint64_t address) noexcept { address_ = address; }
 
-  // `pop reg`, and it is skipped.
+  // Skips a `pop reg` and returns its register.
   std::optional<Register> take_pop() noexcept {
     const auto first = peek();
     const unsigned rex = first && (*first & 0xF0) == 0x40 ? 1 : 0;
@@ -38,7 +38,7 @@ class Instructions {
     return static_cast<Register>((rex != 0 ? *first & 1u : 0u) << 3 | (*opcode & 7u));
   }
 
-  // `jmp rel8` or `jmp rel32`, `ahead` of here: where it leads.
+  // Returns the target of a `jmp rel8` or `jmp rel32` that begins `ahead` bytes from here.
   std::optional<std::uint64_t> relative_jump(unsigned ahead = 0) const noexcept {
     const auto opcode = peek(ahead);
     const auto from = [&](unsigned bytes, std::int64_t displacement) {

@@ -3,7 +3,7 @@
 namespace mixwalk {
 namespace {
 
-// Of a CONTEXT (winnt.h).
+// Offsets in a CONTEXT (winnt.h).
 constexpr std::uint64_t kFlagsAt = 0x30, kSegCsAt = 0x38, kGeneralAt = 0x78, kRipAt = 0xF8;
 constexpr std::uint32_t kControlAndInteger = 0x10'0003;
 constexpr std::uint16_t kUserCode = 0x33;

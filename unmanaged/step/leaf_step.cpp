@@ -10,7 +10,7 @@
 namespace mixwalk {
 namespace {
 
-// From an import's thunk to the runtime's jump stub, to a method's precode, to its code.
+// The longest chain leads from an import's thunk to the runtime's jump stub, to a method's precode, to its code.
 constexpr int kMaxHops = 5;
 
 // The number of bytes of a function that are searched for the jump that continues elsewhere. Functions without unwind
@@ -19,8 +19,8 @@ constexpr int kMaxHops = 5;
 constexpr std::uint32_t kMaxLeafBytes = 128;
 constexpr std::uint32_t kMaxFunctionBytes = 2048;
 constexpr std::uint32_t kMaxPartBytes = 256;
-// The most further parts that are read for one question: a function has one or two. The thread may be frozen meanwhile,
-// and its code may have been made to keep us busy.
+// The maximum number of further parts that are read for one question; a function has one or two. The thread may be
+// frozen meanwhile, and a hostile program may have made its code so that reading it takes long.
 constexpr int kMaxParts = 16;
 
 constexpr std::uint32_t kChunk = 256;      // read at once
@@ -64,7 +64,7 @@ LeafStep::Proof LeafStep::call_leads_to(std::uint64_t return_address,
     Proof proof = Proof::possible;
     if (call.kind == CallSite::Kind::direct) {
       proof = leads_to(call.address, leaf, kMaxHops);
-      // Bytes that lead into code are hardly the end of another call.
+      // If the bytes lead into code, they are hardly the end of another call.
       direct = direct || (proof == Proof::none && is_code(call.address));
     } else if (call.kind == CallSite::Kind::slot) {
       proof = slot_leads_to(call.address, leaf, kMaxHops);
@@ -84,7 +84,7 @@ bool LeafStep::calls_other_code(std::uint64_t return_address, const LeafCode& co
   return !calls.empty() && std::ranges::all_of(calls.sites(), is_other);
 }
 
-// A function of an image, read to its end, in which nothing looks like a jump to elsewhere.
+// Whether this is a function of an image, read to its end, in which nothing looks like a jump to other code.
 bool LeafStep::has_no_outside_jump(std::uint64_t address) noexcept {
   const ModuleSpan* module = modules_.find(address);
   if (module == nullptr || !module->is_code(address)) return false;
@@ -112,14 +112,15 @@ LeafStep::Proof LeafStep::slot_leads_to(std::uint64_t slot, const LeafCode& leaf
     if (kind == MemoryKind::nothing) return Proof::none;
   }
   const auto target = code_.read_value<std::uint64_t>(slot);
-  // Situation: a dump without the images, of which the files are there: a file does not say what an import became.
+  // Situation: a dump without the images, for which the image files are there. A file does not say to which function an
+  // import was bound.
   if (!target) return module != nullptr && !module->closed ? Proof::possible : Proof::none;
   const Proof proof = leads_to(*target, leaf, hops);
   return changes(slot) ? std::max(proof, Proof::possible) : proof;
 }
 
-// The runtime's cells, in ReadyToRun images and outside all images, change all the time: the current content of a cell
-// is not what the call read there. An import slot never changes.
+// The content of the runtime's cells, in ReadyToRun images and outside all images, changes all the time, so the current
+// content of such a cell is not necessarily what the call read there. An import slot never changes.
 bool LeafStep::changes(std::uint64_t slot) const noexcept {
   const ModuleSpan* module = modules_.find(slot);
   return module == nullptr || module->has_managed_code;
@@ -132,7 +133,7 @@ LeafStep::Proof LeafStep::leads_to(std::uint64_t address, const LeafCode& leaf,
   const ModuleSpan* module = modules_.find(address);
   if (module == nullptr) {
     const MemoryKind kind = outside_.kind(address);
-    if (kind == MemoryKind::unknown) return Proof::possible;  // a thunk of the runtime's, maybe
+    if (kind == MemoryKind::unknown) return Proof::possible;  // may be a thunk of the runtime
     if (kind != MemoryKind::code) return Proof::none;
     return jumps_to(address, kMaxLeafBytes, true, leaf, hops);
   }
@@ -147,21 +148,22 @@ LeafStep::Proof LeafStep::leads_to(std::uint64_t address, const LeafCode& leaf,
   return jumps_to(address, end - rva, !search.found, leaf, hops);
 }
 
-// Looks at each byte as if an instruction began there. A jump whose target is exactly the leaf is hardly a coincidence
-// of four bytes.
+// Decodes from each byte as if an instruction began there. A jump whose target is exactly the leaf is hardly a
+// coincidence of four bytes.
 LeafStep::Proof LeafStep::jumps_to(std::uint64_t begin, std::uint32_t bytes, bool leaf_code,
                                    const LeafCode& leaf, int hops) noexcept {
   std::array<std::uint8_t, kChunk + kLongestJump> buffer;
   Proof best = Proof::none;
   for (std::uint32_t done = 0; done < bytes; done += kChunk) {
-    // The page behind a thunk may not be there.
+    // The page behind a thunk may not be readable.
     const std::size_t known = code_.read_up_to(begin + done, buffer.data(),
                                                std::min<std::size_t>(buffer.size(), bytes - done));
     if (known == 0) return best;
     for (std::size_t at = 0; at < known && at < kChunk; ++at) {
       const std::uint64_t address = begin + done + at;
       const Jump jump = jump_at(std::span(buffer).subspan(at, known - at), address);
-      // The thunk's own jump is followed on; one in the middle leads to the leaf or does not count.
+      // The jump of a thunk is followed further. A jump in the middle of a function counts only if it leads to the
+      // leaf.
       const bool thunk = done + at == 0 && jump.kind != Jump::Kind::conditional;
       Proof proof = Proof::none;
       switch (jump.kind) {
@@ -175,13 +177,14 @@ LeafStep::Proof LeafStep::jumps_to(std::uint64_t begin, std::uint32_t bytes, boo
           }
           break;
         case Jump::Kind::slot:
-          // Not only as a thunk: a virtual tail call goes through the dispatcher of control flow guard.
+          // This is not limited to thunks, because a virtual tail call goes through the dispatcher of control flow
+          // guard.
           proof = slot_leads_to(jump.address, leaf, thunk ? hops - 1 : std::min(hops - 1, 1));
-          // An accident of two bytes is not to be taken for a cell that changes.
+          // Two bytes that look like a jump by accident must not be taken for a jump through a cell that changes.
           if (!thunk && !leaf_code && changes(jump.address)) proof = Proof::none;
           break;
         case Jump::Kind::indirect:
-          // Control flow guard calls through a routine that is no more than this, or ends so.
+          // Control flow guard calls through a routine that consists of such a jump, or ends with one.
           if (leaf_code || bytes <= kMaxLeafBytes) proof = Proof::possible;
           break;
       }

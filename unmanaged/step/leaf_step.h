@@ -10,8 +10,8 @@
 
 namespace mixwalk {
 
-// Code without unwind data, as far as it is known: from the earliest possible begin of its function to the place where
-// the thread stands.
+// Code without unwind data, as far as it is known: from the earliest possible begin of its function to the thread's
+// instruction.
 struct LeafCode {
   std::uint64_t begin = 0;
   std::uint64_t ip = 0;
@@ -19,7 +19,7 @@ struct LeafCode {
   bool contains(std::uint64_t address) const noexcept { return address >= begin && address <= ip; }
 };
 
-// In an image: what lies between two entries of its .pdata (`gap`: the search that found none).
+// Returns the code between two entries of an image's .pdata. `gap` is the search that found no entry.
 LeafCode leaf_code(const ModuleSpan& module, const EntrySearch& gap, std::uint64_t ip) noexcept;
 
 // The step from a frame without unwind data. The ABI calls such a function a leaf function: Rsp is where its caller
@@ -27,8 +27,8 @@ LeafCode leaf_code(const ModuleSpan& module, const EntrySearch& gap, std::uint64
 // word at Rsp is data, a return address left over from a call that has long returned, or an address that the code put
 // there.
 //
-// So the word is accepted only if it points into code directly behind a call that can have led here: to the leaf
-// itself, to a thunk or a function that jumps there, or to an unknown place (a call through a register). The last kind
+// So the word is accepted only if it points into code directly behind a call that can have led here: a call of the leaf
+// itself, of a thunk or a function that jumps there, or of an unknown place (a call through a register). The last kind
 // of call proves nothing, and the result says so (StepResult::proven). Frozen-safe if `outside` is.
 class LeafStep {
  public:
@@ -43,11 +43,12 @@ class LeafStep {
     return call_leads_to(return_address, code) != Proof::none;
   }
 
-  // Whether every call that can end at the return address certainly calls other code: a function of an image that jumps
-  // nowhere else. A call through a register or a slot is never certain, and costs next to nothing here.
+  // Whether every call that can end at the return address certainly calls other code, which means a function of an
+  // image that jumps nowhere else. A call through a register or a slot is never certain; checking one costs next to
+  // nothing.
   bool calls_other_code(std::uint64_t return_address, const LeafCode& code) noexcept;
 
-  // An instruction may lie there: in an image's code, or in what `outside` knows as such.
+  // Whether an instruction may lie there: in an image's code, or in memory that `outside` reports as code.
   bool is_code(std::uint64_t address) noexcept;
 
  private:
@@ -66,7 +67,7 @@ class LeafStep {
   const MemoryReader& code_;
   const MemoryReader& stack_;
   OutsideMemory& outside_;
-  int parts_left_ = 0;  // that part_jumps_to() may still read for this question
+  int parts_left_ = 0;  // parts that part_jumps_to() may still read for the current question
 };
 
 }  // namespace mixwalk

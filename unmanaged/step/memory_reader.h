@@ -7,13 +7,13 @@
 
 namespace mixwalk {
 
-// The memory of a target, by the target's own addresses. Frozen-safe: implementations neither
-// allocate nor lock. A read is whole or nothing, and never faults.
+// The memory of a target, by the target's own addresses. Frozen-safe: implementations neither allocate nor lock. A read
+// returns all of the bytes or fails, and never faults.
 class MemoryReader {
  public:
   virtual bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept = 0;
 
-  // Reads as many of the bytes as can be read: from the first one up to the end of some page, or all of them. Returns
+  // Reads as many of the bytes as can be read: from the first byte up to the end of some page, or all of them. Returns
   // how many bytes were read.
   virtual std::size_t read_up_to(std::uint64_t address, void* into,
                                  std::size_t bytes) const noexcept {

@@ -7,15 +7,15 @@
 
 namespace mixwalk {
 
-// Which locks of the runtime or of the whole process may be held by a thread that is in an image, or in something that
+// Which locks of the runtime or of the whole process a thread may hold while it is in an image, or in a function that
 // the image called.
 enum class LockRisk : std::uint8_t {
   none,
-  below_system_call,  // ntdll: any, unless the thread has gone into the system from its very top
+  below_system_call,  // ntdll: any lock, unless the thread has entered a system call at its very top
   any,                // the runtime, its JIT and GC, the C runtime
 };
 
-// Part of an image that is executed: RVAs, end exclusive.
+// A part of an image that is executed, in RVAs; the end is exclusive.
 struct CodeRange {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
@@ -23,41 +23,41 @@ struct CodeRange {
   bool operator==(const CodeRange&) const = default;
 };
 
-// Where one loaded image is, and its RUNTIME_FUNCTION table. Target addresses.
+// Describes where one loaded image is, and its RUNTIME_FUNCTION table. Addresses are the target's.
 struct ModuleSpan {
   std::uint64_t base = 0;
   std::uint32_t size = 0;         // bytes, SizeOfImage
-  std::uint32_t pdata_rva = 0;    // 0: the image has no exception directory
+  std::uint32_t pdata_rva = 0;    // 0 if the image has no exception directory
   std::uint32_t pdata_count = 0;  // RUNTIME_FUNCTION entries
-  bool has_managed_code = false;  // a ReadyToRun image: .pdata AND managed code; the CLR must be
-                                  // asked about an address here, the range alone says nothing
-  bool closed = false;  // the program has closed or guarded pages of its headers, code or constants:
-                        // nothing of it is read, and no frame of it is unwound
-  bool starts_threads = false;  // a library of the system in which threads and fibers begin: only a
-                                // frame there is the root of a stack
+  bool has_managed_code = false;  // a ReadyToRun image: it has .pdata AND managed code; the CLR must be asked about an
+                                  // address in it, because the range alone does not tell which of the two it is
+  bool closed = false;  // the program has closed or guarded pages of its headers, code or constants, so nothing of it
+                        // is read and no frame of it is unwound
+  bool starts_threads = false;  // a library of the system in which threads and fibers begin; only a frame in such a
+                                // library is the root of a stack
 
   LockRisk lock_risk = LockRisk::none;
 
-  // The image's sections of code. Empty ranges are unused; all are: anywhere in the image.
+  // The image's sections of code. Empty ranges are unused; if all are unused, any place in the image may be code.
   std::array<CodeRange, 4> code{};
 
   bool contains(std::uint64_t address) const noexcept { return address - base < size; }
-  // The range of code that holds the address; an empty one: none does.
+  // Returns the range of code that holds the address, or an empty range if there is none.
   CodeRange code_around(std::uint64_t address) const noexcept;
   bool is_code(std::uint64_t address) const noexcept { return code_around(address).end != 0; }
-  // Adds a range; the last one takes in what finds no room.
+  // Adds a range; if there is no free place, the last range is extended to include it.
   void add_code(CodeRange range) noexcept;
   bool operator==(const ModuleSpan&) const = default;
 };
 
 // The loaded images of a target at one moment: immutable, sorted by base, disjoint. Frozen-safe. Does not own the
-// spans: its creator (ModuleMap) keeps them alive.
+// spans; its creator (ModuleMap) keeps them alive.
 class ModuleView {
  public:
   ModuleView() = default;
   explicit ModuleView(std::span<const ModuleSpan> sorted) noexcept : modules_(sorted) {}
 
-  // Null where no image covers the address: jitted code, stubs, or nothing at all.
+  // Returns null if no image covers the address, which then lies in jitted code, stubs, or no memory at all.
   const ModuleSpan* find(std::uint64_t address) const noexcept;
 
   std::span<const ModuleSpan> modules() const noexcept { return modules_; }

@@ -26,11 +26,11 @@ struct RunBound {
 };
 
 enum class RunEnd : std::uint8_t {
-  closed,      // arrived exactly on the bound's (Rip, Rsp)
-  closed_rsp,  // arrived on the bound's Rsp with another Rip: the caller must say whether both lie
-               // in the same function (the CLR reports an inlined P/Invoke's frame that way)
-  root,        // arrived at the thread's root, and no bound was set
-  open,        // stopped before; `why` says why
+  closed,      // the run arrived exactly on the bound's (Rip, Rsp)
+  closed_rsp,  // the run arrived on the bound's Rsp with another Rip: the caller must say whether both lie in the same
+               // function (the CLR reports an inlined P/Invoke's frame that way)
+  root,        // the run arrived at the thread's root, and no bound was set
+  open,        // the run stopped before its end; `why` gives the reason
 };
 
 enum class OpenReason : std::uint8_t {
@@ -41,16 +41,16 @@ enum class OpenReason : std::uint8_t {
   no_unwind,
   stack_not_growing,
   frame_limit,     // more frames than the buffer holds
-  passed_bound,    // a caller's Rsp lies beyond the managed frame that had to be met
-  ended_at_root,   // the thread's root came before the managed frame that had to be met
-  wrong_function,  // Rsp met the managed frame, but in another function (set by the merge)
-  stack_cut,       // the stack was larger than the copy, or a page of it is not to be read
+  passed_bound,    // a caller's Rsp lies beyond the managed frame at which the run had to end
+  ended_at_root,   // the thread's root came before the managed frame at which the run had to end
+  wrong_function,  // Rsp is that of the managed frame, but the function is another one (set by the merge)
+  stack_cut,       // the stack was larger than the copy, or one of its pages must not be read
   no_call,         // code without unwind data, and no return address that a call proves
   ended_early,     // a return address of zero, in a frame that does not start a thread
-  too_slow,        // the walk took all the time that it has
-  off_stack,       // the thread does not stand on its own stack: none was copied (set by the merge)
+  too_slow,        // the walk has used all of its time
+  off_stack,       // the thread's Rsp is not on its own stack, so no stack was copied (set by the merge)
 };
-// Files hold them as numbers: a new one goes to the end.
+// Files store the numbers, so a new one is added at the end.
 inline constexpr OpenReason kLastOpenReason = OpenReason::off_stack;
 inline constexpr std::size_t kOpenReasons = static_cast<std::size_t>(kLastOpenReason) + 1;
 
@@ -58,10 +58,10 @@ struct RunResult {
   RunEnd end = RunEnd::open;
   OpenReason why = OpenReason::none;
   std::size_t frames = 0;  // written to the caller's buffer
-  Trust arrival = Trust::context;  // how `next` was found; nothing is known of it where the last step failed
-  bool guessed = false;  // a step was a guess: of the registers of `next` only Rip, Rsp and maybe Rbp are known
-  // The frame after the last frame written; for a closed run, the bound's frame. After passed_bound: the last frame
-  // written, whose part of the stack (up to its caller's Rsp) contains the bound's Rsp.
+  Trust arrival = Trust::context;  // how `next` was found; without meaning if the last step failed
+  bool guessed = false;  // a step was a guess: only Rip, Rsp and maybe Rbp of the registers of `next` are known
+  // The frame after the last frame written; for a closed run, the bound's frame. After passed_bound, the last frame
+  // written: its part of the stack (up to its caller's Rsp) contains the bound's Rsp.
   Cursor next;
 };
 

@@ -6,7 +6,7 @@ namespace {
 constexpr std::uint32_t kEntryBytes = 12;
 static_assert(sizeof(FunctionEntry) == kEntryBytes);
 
-// RUNTIME_FUNCTION_INDIRECT: UnwindData is the RVA + 1 of the entry that holds the real one.
+// RUNTIME_FUNCTION_INDIRECT: UnwindData is the RVA + 1 of the entry that has the unwind data.
 constexpr std::uint32_t kIndirect = 1;
 
 std::uint64_t address_of(const ModuleSpan& module, std::uint32_t place) noexcept {

@@ -10,8 +10,8 @@
 
 namespace mixwalk {
 
-// One RUNTIME_FUNCTION of an image's exception directory: RVAs, end exclusive. (PE format, "The
-// .pdata Section", x64.)
+// One RUNTIME_FUNCTION of an image's exception directory, in RVAs; the end is exclusive. (PE format, "The .pdata
+// Section", x64.)
 struct FunctionEntry {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
@@ -21,21 +21,21 @@ struct FunctionEntry {
 };
 
 struct EntrySearch {
-  StepFault fault = StepFault::none;  // unreadable_unwind: the table could not be read
-  bool found = false;                 // false without a fault: a leaf function, or a gap
+  StepFault fault = StepFault::none;  // unreadable_unwind if the table could not be read
+  bool found = false;                 // if false without a fault, the RVA lies in a leaf function or a gap
   FunctionEntry entry;
-  std::uint64_t address = 0;  // where the entry stands
-  std::uint32_t gap_begin = 0;  // not found: the end of the entry before, an RVA; 0: none is before
+  std::uint64_t address = 0;  // of the entry itself
+  std::uint32_t gap_begin = 0;  // if not found: the RVA of the end of the entry before, or 0 if no entry is before
 };
 
-// The entry that has the unwind data of `entry`: itself, or the one that it refers to, which is followed once. `base`: of
-// the image; `address`: of `entry`. Frozen-safe.
+// Returns the entry that has the unwind data of `entry`: itself, or the entry that it refers to (one reference is
+// followed). `base` is that of the image; `address` is that of `entry`. Frozen-safe.
 EntrySearch described_entry(const MemoryReader& memory, std::uint64_t base, const FunctionEntry& entry,
                             std::uint64_t address) noexcept;
 
-// Where entries were found before in their tables; each search begins there. A hint is never trusted: the entry that it
-// leads to is read again, and counts only if it covers the RVA. So an image that replaces another one makes hints
-// useless, not wrong. Frozen-safe; one thread.
+// Remembers where entries were found in their tables; each search begins at the remembered place. A hint is never
+// trusted: the entry at that place is read again, and counts only if it covers the RVA. So an image that replaces
+// another one makes hints useless, not wrong. Frozen-safe; one thread.
 class EntryHints {
  public:
   std::uint32_t& place(std::uint64_t address) noexcept {
@@ -44,13 +44,13 @@ class EntryHints {
   }
 
  private:
-  // Two addresses that share a place only cost each other a search.
+  // If two addresses share a place, the only cost is that each makes the other search again.
   static constexpr unsigned kBits = 11;
   std::array<std::uint32_t, std::size_t{1} << kBits> places_{};
 };
 
-// The entry that covers an RVA, by binary search. Frozen-safe. An entry that refers to another one is followed once. A
-// table that is not sorted gives a wrong entry or none, never an endless search.
+// Returns the entry that covers an RVA, by binary search. Frozen-safe. If an entry refers to another one, the reference
+// is followed once. A table that is not sorted gives a wrong entry or none, never an endless search.
 EntrySearch find_entry(const MemoryReader& memory, const ModuleSpan& module, std::uint32_t rva,
                        EntryHints* hints = nullptr) noexcept;
 

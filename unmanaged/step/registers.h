@@ -13,8 +13,8 @@ enum class Register : std::uint8_t {
 };
 inline constexpr std::size_t kGeneralRegisters = 16;
 
-// The integer registers of one frame, in the target's own addresses: all that a stack walk needs.
-// Frozen-safe. The XMM registers are left out because no frame address ever depends on them.
+// The integer registers of one frame, in the target's own addresses. A stack walk needs no others: the XMM registers
+// are left out because no frame address ever depends on them. Frozen-safe.
 struct Registers {
   std::array<std::uint64_t, kGeneralRegisters> general{};
   std::uint64_t rip = 0;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kStackAlignment = 16;
 
-// One past the end counts as inside: a frame pointer may be at the stack's very base.
+// The address directly behind the end counts as inside, because a frame pointer may be at the stack's very base.
 bool points_into(std::uint64_t value, std::uint64_t begin, std::uint64_t bytes) noexcept {
   return value - begin <= bytes;
 }
@@ -49,7 +49,7 @@ bool StackCopy::read(std::uint64_t address, void* into, std::size_t bytes) const
 void StackCopy::rewrite_pointers() noexcept {
   if (rewritten_ || bytes_ == 0) return;
   rewritten_ = true;
-  // Stack slots are 8-byte aligned by the ABI: every saved register and frame pointer is.
+  // By the ABI, stack slots, and so all saved registers and frame pointers, are 8-byte aligned.
   const std::size_t first = (8 - from_ % 8) % 8;
   for (std::size_t at = first; at + 8 <= bytes_; at += 8) {
     std::uint64_t word;

@@ -13,34 +13,35 @@ namespace mixwalk {
 // A thread's stack from its Rsp up to its base, copied while the thread was frozen, and read by the target's own
 // addresses. Frozen-safe: the caller allocates the buffer before the freeze.
 //
-// RtlVirtualUnwind reads the stack through the registers themselves, so for it the copy is turned into a stack at its
-// own address: rewrite_pointers() changes every word that points into the copied range so that it points into the copy,
-// and to_copy/to_target convert registers in both directions. (The method is Chromium's base/profiler/stack_copier.)
+// RtlVirtualUnwind reads the stack through the registers themselves, so for RtlVirtualUnwind the copy is turned into a
+// stack at its own address: rewrite_pointers() changes every word that points into the copied range so that it points
+// into the copy, and to_copy/to_target convert registers in both directions. (The method is that of Chromium's
+// base/profiler/stack_copier.)
 class StackCopy final : public MemoryReader {
  public:
-  // Alignment of the buffer decides nothing for reading; 16 bytes keeps Rsp's own alignment.
+  // The buffer may have any alignment for reading; with 16 bytes, the copy keeps Rsp's own alignment.
   explicit StackCopy(std::span<std::byte> buffer) noexcept : buffer_(buffer) {}
 
   // Copies [from, end), or as much of its leaf end as fits and can be read. The caller has checked the range against
-  // the TEB's limits: below them lies the guard page.
+  // the TEB's limits, because the guard page lies below them.
   void fill(const MemoryReader& live, std::uint64_t from, std::uint64_t end) noexcept;
   void clear() noexcept { from_ = 0, bytes_ = 0, offset_ = 0, cut_ = false, rewritten_ = false; }
 
   bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override;
 
-  // Once per fill; not while frozen (it touches the whole copy and nothing needs it earlier).
+  // Called once per fill, and not while frozen (it touches the whole copy, and nothing needs the result earlier).
   void rewrite_pointers() noexcept;
   Registers to_copy(const Registers& target) const noexcept;
   Registers to_target(const Registers& copy) const noexcept;
-  // The word at an address of the target, as it was there. Nothing: it was not copied.
+  // Returns the word at an address of the target, with its value in the target, or nothing if it was not copied.
   std::optional<std::uint64_t> word(std::uint64_t address) const noexcept;
 
-  // What was copied; as it was copied, until its pointers are rewritten.
+  // The copied bytes; unchanged until rewrite_pointers() is called.
   std::span<const std::byte> bytes() const noexcept { return buffer_.subspan(offset_, bytes_); }
   std::uint64_t begin() const noexcept { return from_; }
   std::uint64_t end() const noexcept { return from_ + bytes_; }
-  // The stack was larger than the buffer, or one of its pages is missing, or the program has closed or guarded one; the
-  // root end of the copy is missing.
+  // The root end of the copy is missing: the stack was larger than the buffer, one of its pages is missing, or the
+  // program has closed or guarded one.
   bool cut() const noexcept { return cut_; }
 
  private:

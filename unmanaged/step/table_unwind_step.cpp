@@ -6,7 +6,7 @@
 namespace mixwalk {
 namespace {
 
-// Situation: a call through a null pointer, or one into an image's data. No instruction of a callee was executed, so
+// Situation: a call through a null pointer, or a call into an image's data. No instruction of a callee was executed, so
 // Rsp is as the call left it. Outside the images only the null pointer is recognised.
 bool is_no_code(const Cursor& frame, const ModuleSpan* module) noexcept {
   return module != nullptr ? !module->is_code(frame.registers.rip) : frame.registers.rip == 0;

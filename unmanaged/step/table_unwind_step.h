@@ -8,10 +8,10 @@
 
 namespace mixwalk {
 
-// One step by the images' own .pdata, decoded here. Frozen-safe: no OS call, no lock, no allocation; every byte comes
-// through the two readers. It does not know jitted code, whose unwind data only the system's dynamic function table
-// has: a frame outside every image is no_unwind. For a frame without unwind data, LeafStep finds the caller and asks
-// `outside`.
+// Makes one step by the images' own .pdata, decoded here. Frozen-safe: no OS call, no lock, no allocation; every byte
+// comes through the two readers. Jitted code cannot be unwound here, because only the system's dynamic function table
+// has its unwind data: a frame outside every image gives no_unwind. For a frame without unwind data, LeafStep finds the
+// caller with the help of `outside`.
 class TableUnwindStep final : public UnwindStep {
  public:
   TableUnwindStep(const ModuleView& modules, const MemoryReader& code, const MemoryReader& stack,

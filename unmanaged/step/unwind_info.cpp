@@ -7,7 +7,7 @@
 namespace mixwalk {
 namespace {
 
-// UNWIND_INFO, its first four bytes.
+// The first four bytes of UNWIND_INFO.
 struct Header {
   std::uint8_t version_flags;
   std::uint8_t prologue_bytes;
@@ -41,11 +41,12 @@ struct Code {
 // Real chains have one or two links (e_sqlite3.dll: half of its entries are chained once).
 constexpr int kMaxChain = 32;
 
-// Slots that each operation takes, by its number; 0: no operation of that number.
+// The number of slots that each operation takes, by the operation's number; 0 if there is no operation with that
+// number.
 constexpr std::array<std::uint8_t, 16> kSlots = {1, 2, 1, 1, 2, 3, 2, 3, 2, 3, 1};
 
 unsigned slots(Code code) noexcept {
-  // In bytes rather than in units of 8, a size takes a slot more.
+  // A size that is given in bytes rather than in units of 8 takes one slot more.
   if (code.op() == Op::alloc_large && code.info() != 0) return code.info() == 1 ? 3 : 0;
   return kSlots[static_cast<std::size_t>(code.op())];
 }
@@ -72,7 +73,7 @@ class Info {
   bool chained() const noexcept { return header_.chained(); }
   FunctionEntry next() const noexcept { return value<FunctionEntry>(chained_at()); }
 
-  // `executed`: how many bytes of this prologue were; codes beyond it have not happened.
+  // `executed` is the number of bytes of this prologue that were executed; codes beyond it are not undone.
   UnwoundPrologue run(const MemoryReader& stack, std::uint32_t executed,
                       Registers& registers) const noexcept {
     const std::uint64_t frame = frame_base(executed, registers);
@@ -102,7 +103,7 @@ class Info {
     return value;
   }
   Code code_at(unsigned slot) const noexcept { return value<Code>(slot * kSlotBytes); }
-  // The entry that a chained info goes on with follows the codes, which are padded to an even number.
+  // The entry to which a chained info refers follows the codes, which are padded to an even number.
   std::size_t chained_at() const noexcept { return ((header_.code_count + 1u) & ~1u) * kSlotBytes; }
   std::uint64_t operand16(unsigned slot) const noexcept {
     return value<std::uint16_t>((slot + 1) * kSlotBytes);
@@ -111,7 +112,7 @@ class Info {
     return value<std::uint32_t>((slot + 1) * kSlotBytes);
   }
 
-  // Notes the machine frame by the way.
+  // Also records the offset of the machine frame's code.
   bool codes_fit() noexcept {
     machine_frame_ = kNone;
     unsigned slot = 0;
@@ -126,7 +127,7 @@ class Info {
   }
 
   // Saved registers lie relative to Rsp as it is after the prologue. Once the frame register is set, that Rsp is
-  // computed from it, since the body may move Rsp (alloca).
+  // computed from the frame register, since the body may move Rsp (alloca).
   std::uint64_t frame_base(std::uint32_t executed, const Registers& registers) const noexcept {
     if (header_.frame_register() == Register::rax) return registers.rsp();
     if (executed < header_.prologue_bytes) {
@@ -162,7 +163,7 @@ class Info {
         return {};
       }
       case Op::push_machframe: {
-        // On top an error code (info 1), then Rip, Cs, RFlags, Rsp, Ss as the processor pushed.
+        // The processor pushed Rip, Cs, RFlags, Rsp, Ss; an error code (info 1) is on top of them.
         const std::uint64_t trap = rsp + (code.info() != 0 ? 8 : 0);
         std::uint64_t caller_rsp = 0;
         if (!load(trap, registers.rip) || !load(trap + 24, caller_rsp)) {
@@ -171,7 +172,7 @@ class Info {
         rsp = caller_rsp;
         return {StepFault::none, true};
       }
-      case Op::epilog:       // where epilogues lie: nothing to undo
+      case Op::epilog:       // the places of epilogues: nothing to undo
       case Op::spare:        // never emitted
       case Op::save_xmm128:  // no frame address depends on an XMM register
       case Op::save_xmm128_far: return {};
@@ -180,12 +181,12 @@ class Info {
   }
 
   Header header_;
-  unsigned machine_frame_;  // the offset of its code; kNone: there is none
+  unsigned machine_frame_;  // the offset of its code; kNone if there is none
   std::array<std::byte, kMaxSlots * kSlotBytes + sizeof(FunctionEntry)> bytes_;  // behind the header
 };
 
-// Reads the unwind info of an entry and each one that it is chained to, and calls visit(info, its entry, how much of
-// its prologue was executed), until that returns false.
+// Reads the unwind info of an entry and of each entry to which it is chained, and calls visit(info, its entry, how much
+// of its prologue was executed), until `visit` returns false.
 template <class Visit>
 StepFault follow_chain(const UnwindMemory& memory, const FunctionEntry& entry, std::uint32_t offset,
                        Visit visit) noexcept {

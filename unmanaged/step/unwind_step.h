@@ -8,17 +8,17 @@
 
 namespace mixwalk {
 
-// A frame under way: its registers, and what its Rip means.
+// A frame during the walk: its registers, and what its Rip means.
 struct Cursor {
   Registers registers;
   AddressKind kind = AddressKind::instruction_pointer;
-  bool guessed = false;  // the step onto it was no proof, and nothing has confirmed it since
+  bool guessed = false;  // the step onto it proved nothing, and nothing has confirmed the frame since
 
   CodeAddress code() const noexcept { return {registers.rip, kind}; }
 };
 
-// Whether the frame before this one was the thread's root. An instruction pointer of 0 is no root: the
-// thread, or the code that a trap interrupted, called through a null pointer.
+// Whether the frame before this one was the thread's root. An instruction pointer of 0 is not a root: the thread, or
+// the code that a trap interrupted, called through a null pointer.
 constexpr bool is_root(const Cursor& frame) noexcept {
   return frame.registers.rip == 0 && frame.kind == AddressKind::return_address;
 }
@@ -27,25 +27,25 @@ constexpr bool is_root(const Cursor& frame) noexcept {
 enum class StepFault : std::uint8_t {
   none,
   unreadable_stack,    // a saved register or the return address is outside the copied stack
-  unreadable_unwind,   // .pdata or UNWIND_INFO lies in memory that is not there (any more)
+  unreadable_unwind,   // .pdata or UNWIND_INFO lies in memory that is not there, or no longer there
   bad_unwind,          // unwind data that contradicts itself
   no_unwind,           // no unwind data, and the frame is not one that may be a leaf
-  stack_not_growing,   // the caller's Rsp would not lie above this frame's
-  no_call,             // what would be the return address is none: no call that leads here is there
+  stack_not_growing,   // the caller's Rsp would not be above this frame's
+  no_call,             // the word in the place of a return address is not one: it is not behind a call that leads here
   ended_early,         // the return address is zero, in a frame that does not start a thread
-  too_slow,            // the walk has taken all the time that it has
+  too_slow,            // the walk has used all of its time
 };
 
 struct StepResult {
   StepFault fault = StepFault::none;
   Trust trust = Trust::unwind_info;  // how the caller was found
-  // False: a leaf's return address that no call proves (LeafStep). The caller may be wrong; the rest of the walk must
-  // show that it is right.
+  // False for a leaf's return address that no call proves (LeafStep). The caller may be wrong; the rest of the walk
+  // must show that it is right.
   bool proven = true;
   // The frame's code lies outside every image, and the caller's call leads to other code, as far as can be seen. Code
   // that the runtime made may nevertheless have been reached by a jump.
   bool calls_other_code = false;
-  // The frame's code has no unwind data. On a fault: only a guess can find the caller.
+  // The frame's code has no unwind data. If there is also a fault, only a guess can find the caller.
   bool no_unwind_data = false;
 };
 
@@ -53,15 +53,16 @@ struct StepResult {
 // so only the top frame (or one that a trap interrupted) can be a leaf function.
 enum class LeafRule : std::uint8_t { forbidden, allowed };
 
-// An exact instruction pointer is the thread's own, or one that a trap interrupted.
+// Returns the rule for a frame: an exact instruction pointer is the thread's own, or one that a trap interrupted, so
+// such a frame may be a leaf function.
 constexpr LeafRule leaf_rule(AddressKind kind) noexcept {
   return kind == AddressKind::instruction_pointer ? LeafRule::allowed : LeafRule::forbidden;
 }
 
-// One step from a frame to its caller: the interface of RtlVirtualUnwind (live runs) and of our own decoder (frozen
-// threads, dumps, other hosts). On success `frame` becomes the caller, with a strictly higher Rsp; a return address of
-// 0 means that the frame was the thread's root. On a fault `frame` is unchanged. Each implementation says whether it is
-// frozen-safe.
+// Makes one step from a frame to its caller: the interface of RtlVirtualUnwind (live runs) and of our own decoder
+// (frozen threads, dumps, other hosts). On success `frame` becomes the caller, with a strictly higher Rsp; a return
+// address of 0 means that the frame was the thread's root. On a fault `frame` is unchanged. Each implementation says
+// whether it is frozen-safe.
 class UnwindStep {
  public:
   virtual StepResult step(Cursor& frame, LeafRule leaf) noexcept = 0;

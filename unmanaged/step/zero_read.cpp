@@ -8,13 +8,13 @@
 namespace mixwalk {
 namespace {
 
-// EFLAGS, as far as arithmetic sets them.
+// The bits of EFLAGS that arithmetic sets.
 constexpr std::uint32_t kCarry = 1u << 0, kParity = 1u << 2, kAdjust = 1u << 4, kZero = 1u << 6,
                         kSign = 1u << 7, kOverflow = 1u << 11;
 constexpr std::uint32_t kArithmetic = kCarry | kParity | kAdjust | kZero | kSign | kOverflow;
 
 struct Operand {
-  std::uint64_t mask;  // of as many bits as it has
+  std::uint64_t mask;  // as many bits as the operand has
   std::uint64_t sign;  // its highest bit
 };
 constexpr Operand operand_of(unsigned bytes) noexcept {
@@ -41,14 +41,14 @@ std::uint32_t flags_of_difference(std::uint64_t from, std::uint64_t taken, Opera
   return flags;
 }
 
-// What comes behind an opcode: which register it names, and how long its address is.
+// The bytes behind an opcode: which register they name, and how long their address is.
 struct ModRm {
   unsigned reg = 0;
   unsigned bytes = 0;
 };
 std::optional<ModRm> memory_operand(const Instructions& code, unsigned at) noexcept {
   const auto byte = code.peek(at);
-  if (!byte || *byte >= 0xC0) return std::nullopt;  // a register, no memory
+  if (!byte || *byte >= 0xC0) return std::nullopt;  // a register instead of memory
   const unsigned mod = *byte >> 6, rm = *byte & 7u;
   ModRm found{(*byte >> 3) & 7u, 1};
   unsigned base = rm;
@@ -83,7 +83,7 @@ bool read_as_zero(const MemoryReader& code, Registers& registers, std::uint32_t&
 
   std::optional<std::uint64_t> loaded;
   std::optional<std::uint32_t> flags;
-  // cmp [memory], number: one opcode with seven others, told apart by the register field.
+  // cmp [memory], number shares its opcode with seven other instructions; the register field distinguishes them.
   const auto compare_with = [&](auto number, Operand width) {
     if (operand->reg != 7 || !number) return false;
     flags = flags_of_difference(0, static_cast<std::uint64_t>(std::int64_t{*number}), width);

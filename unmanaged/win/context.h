@@ -6,7 +6,7 @@
 
 namespace mixwalk {
 
-// Registers from and to a CONTEXT. Frozen-safe. CONTEXT keeps Rax … R15 in UNWIND_CODE's order.
+// Convert registers from and to a CONTEXT. Frozen-safe. CONTEXT keeps Rax … R15 in UNWIND_CODE's order.
 inline Registers registers_of(const CONTEXT& context) noexcept {
   Registers registers;
   const DWORD64* general = &context.Rax;
@@ -15,7 +15,7 @@ inline Registers registers_of(const CONTEXT& context) noexcept {
   return registers;
 }
 
-// Leaves everything but the general registers and Rip alone.
+// Changes only the general registers and Rip.
 inline void set_registers(CONTEXT& context, const Registers& registers) noexcept {
   DWORD64* general = &context.Rax;
   for (std::size_t i = 0; i < kGeneralRegisters; ++i) general[i] = registers.general[i];

@@ -6,12 +6,12 @@
 #include "unmanaged/win/context.h"
 
 extern "C" {
-// How far the repairs of one look-up have come.
+// The progress of the repairs of one look-up.
 struct mixwalk_repairs {
   int left;
-  bool busy;  // one is under way: its own faults are not repaired
+  bool busy;  // a repair is being made; faults of the repair itself are not repaired
 };
-// guarded_amd64.S. `repairs`: null where none are wanted.
+// See guarded_amd64.S. `repairs` is null if no repairs are wanted.
 int mixwalk_guarded_copy(void* to, const void* from, std::size_t bytes);
 int mixwalk_guarded_call(void (*function)(void*), void* argument, mixwalk_repairs* repairs);
 }
@@ -21,12 +21,12 @@ namespace {
 
 // A stale table that is not sorted is read from end to end, with two faults per entry. 10,000 repairs take some 0.5 s.
 constexpr int kMaxRepairs = 10'000;
-// ntdll's own calls below the look-up, and a callback's.
+// The limits for ntdll's own calls below the look-up, and for the calls of a callback.
 constexpr int kMaxLookUpFrames = 16, kMaxCallbackFrames = 256;
-// Where guarded_amd64.S keeps `repairs`.
+// The offset at which guarded_amd64.S keeps `repairs`.
 constexpr std::uint64_t kRepairsInFrame = 0xC0;
 
-// Whether an address lies in ntdll. Takes no lock.
+// Returns whether an address lies in ntdll. Takes no lock.
 bool in_ntdll(std::uint64_t address) noexcept {
   const auto base_of = [](const void* at) noexcept {
     MEMORY_BASIC_INFORMATION info;
@@ -36,8 +36,8 @@ bool in_ntdll(std::uint64_t address) noexcept {
   return base != nullptr && base_of(reinterpret_cast<const void*>(address)) == base;
 }
 
-// Steps `context` to the caller; `frame` receives the establisher frame of the function that was left. False: no unwind
-// data says where the caller is. A function of ntdll without unwind data is a leaf function.
+// Steps `context` to the caller; `frame` receives the establisher frame of the function that was left. Returns false if
+// no unwind data says where the caller is. A function of ntdll without unwind data is a leaf function.
 bool step_out(CONTEXT& context, DWORD64& frame, std::uint64_t end) noexcept {
   DWORD64 base = 0;
   RUNTIME_FUNCTION* const entry = RtlLookupFunctionEntry(context.Rip, &base, nullptr);
@@ -53,21 +53,21 @@ bool step_out(CONTEXT& context, DWORD64& frame, std::uint64_t end) noexcept {
   return context.Rsp < end;
 }
 
-// Whether the fault is in the look-up's own code: from here all frames are ntdll's, up to the function that the guard
-// called. A callback of the program may have called ntdll for something else, with locks held.
+// Whether the fault is in the look-up's own code: all frames from here up to the function that the guard called are
+// frames of ntdll. Otherwise a callback of the program may have called ntdll for another purpose, with locks held.
 bool is_of_look_up(CONTEXT context, std::uint64_t guard_frame) noexcept {
   if (!in_ntdll(context.Rip)) return false;
   DWORD64 frame = 0;
   for (int i = 0; i < kMaxLookUpFrames && in_ntdll(context.Rip); ++i) {
     if (!step_out(context, frame, guard_frame)) return false;
   }
-  // The guard calls that function, with Rsp as the guard's prologue left it.
+  // The guard calls that function with the Rsp that the guard's prologue has left.
   return step_out(context, frame, guard_frame + 1) && context.Rsp == guard_frame;
 }
 
 // A callback of the program has faulted, and no handler of its own takes the fault: execution continues in ntdll as if
 // the callback had answered "no function". The system unwinds the callback's frames, so that its termination handlers
-// run. Returns where that is not possible.
+// run. Returns if that is not possible.
 void leave_callback(EXCEPTION_POINTERS& exception, std::uint64_t guard_frame, bool& busy) noexcept {
   CONTEXT context = *exception.ContextRecord;
   DWORD64 frame = 0;
@@ -82,14 +82,14 @@ void leave_callback(EXCEPTION_POINTERS& exception, std::uint64_t guard_frame, bo
   }
 }
 
-// False: the fault is not that of a look-up, or cannot be repaired.
+// Returns false if the fault is not that of a look-up, or cannot be repaired.
 bool repair(EXCEPTION_POINTERS& exception, std::uint64_t guard_frame, bool& busy) noexcept {
   const EXCEPTION_RECORD& record = *exception.ExceptionRecord;
   CONTEXT& context = *exception.ContextRecord;
   const bool is_access = record.ExceptionCode == static_cast<DWORD>(EXCEPTION_ACCESS_VIOLATION) ||
                          record.ExceptionCode == static_cast<DWORD>(EXCEPTION_IN_PAGE_ERROR);
   if (is_access && record.NumberParameters >= 2 && record.ExceptionInformation[1] == context.Rip) {
-    // A callback that has gone: it has executed nothing, and its return address is on top.
+    // The callback's code is no longer loaded. It has executed nothing, so its return address is on top of the stack.
     CONTEXT caller = context;
     if (!guarded_copy(&caller.Rip, context.Rsp, sizeof caller.Rip)) return false;
     caller.Rsp += 8;
@@ -102,7 +102,7 @@ bool repair(EXCEPTION_POINTERS& exception, std::uint64_t guard_frame, bool& busy
     leave_callback(exception, guard_frame, busy);
     return false;
   }
-  // Its guard is used up: the same read goes well now.
+  // The access has removed the guard of the page, so the same read now succeeds.
   if (record.ExceptionCode == static_cast<DWORD>(EXCEPTION_GUARD_PAGE)) return true;
   constexpr ULONG_PTR kRead = 0;
   if (!is_access || record.NumberParameters < 2 || record.ExceptionInformation[0] != kRead) {
@@ -120,7 +120,7 @@ bool repair(EXCEPTION_POINTERS& exception, std::uint64_t guard_frame, bool& busy
 }  // namespace mixwalk
 
 extern "C" {
-// Faults of memory end at a guard, everything else goes its way.
+// Faults of memory accesses end at a guard; every other exception is passed on to the next handler.
 long mixwalk_guard_filter(EXCEPTION_POINTERS* exception, void*) {
   switch (exception->ExceptionRecord->ExceptionCode) {
     case static_cast<DWORD>(EXCEPTION_ACCESS_VIOLATION):

@@ -17,19 +17,20 @@ namespace mixwalk {
 // program is read by PlainMemory (plain_memory.h), which avoids faults; a guard is for memory that changes between
 // PlainMemory's question and its copy.
 
-// Copies this process's own memory; false where any of it is not readable (part of `to` may then have been written).
-// Frozen-safe as long as nothing faults: the dispatch of a fault takes the lock of the vectored handlers and looks
-// functions up, and the frozen thread may hold both locks until the supervisor resumes it. So during a freeze this is
-// used only for memory that should be readable. Any number of threads.
+// Copies this process's own memory. Returns false if a part of the memory is not readable (part of `to` may then have
+// been written). Frozen-safe as long as nothing faults: the dispatch of a fault takes the lock of the vectored handlers
+// and looks functions up, and the frozen thread may hold both locks until the supervisor resumes it. So during a freeze
+// this function is used only for memory that should be readable. Any number of threads may call it.
 bool guarded_copy(void* to, std::uint64_t from, std::size_t bytes) noexcept;
 
-// Calls function(argument); false where it faulted on this thread and nothing in between handled the fault. The frames
-// of the call are unwound: termination handlers run (__finally), destructors of this compiler's C++ do not, so the
-// function itself may hold no lock and own nothing. Frozen-safe as guarded_copy is.
+// Calls function(argument). Returns false if the function faulted on this thread and nothing in between handled the
+// fault. The frames of the call are unwound: termination handlers run (__finally), destructors of this compiler's C++
+// do not, so the function itself may hold no lock and own nothing. Frozen-safe under the same condition as
+// guarded_copy.
 bool guarded_call(void (*function)(void*), void* argument) noexcept;
 
-// Like guarded_call, for a function that calls RtlLookupFunctionEntry: a fault in the look-up is repaired as long as
-// that is possible, and the look-up runs to its end. Not frozen-safe.
+// Like guarded_call, for a function that calls RtlLookupFunctionEntry. A fault in the look-up is repaired as long as
+// that is possible, so that the look-up runs to its end. Not frozen-safe.
 //
 // Folklore: ntdll holds the lock of the function tables while it reads a table that a program has registered, and the
 // lock is never released when the read faults. Situation: a program frees a table's memory without
@@ -39,13 +40,13 @@ bool guarded_call(void (*function)(void*), void* argument) noexcept;
 // termination handlers run. Test: `hunt.exe stale-table`.
 enum class LookUp {
   done,
-  repaired,  // to its end, over at least one fault
-  ended,     // by a fault; a lock of the system's may be lost
+  repaired,  // ran to its end, over at least one fault
+  ended,     // ended by a fault; a lock of the system may never be released
 };
 LookUp guarded_look_up(void (*function)(void*), void* argument) noexcept;
 
-// Reads this process's own memory by guarded_copy. For memory that should not fault, such as images of a recent list
-// that are not closed (ModuleSpan::closed). Frozen-safe as guarded_copy is.
+// Reads this process's own memory by guarded_copy. It is meant for memory that should not fault, such as images of a
+// recent list that are not closed (ModuleSpan::closed). Frozen-safe under the same condition as guarded_copy.
 class GuardedReader final : public MemoryReader {
  public:
   bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {

@@ -1,14 +1,14 @@
-# The two frames of guarded.h that take a fault, each with what Microsoft's compiler makes of
+# The two frames of guarded.h that catch a fault. Each is what Microsoft's compiler makes of
 #   __try { … } __except (FILTER(…)) { return 0; }
-# The frames between the fault and the guard have had their turn before the filter is asked, and are
-# unwound by the system before the code of __except runs: their termination handlers give back locks.
-# Windows x64 calling convention: rcx, rdx, r8; rbx rbp rdi rsi r12-r15 xmm6-xmm15 are the caller's.
+# The handlers of the frames between the fault and the guard run before the filter is called, and the system unwinds
+# these frames before the code of __except runs, so that their termination handlers release locks. Windows x64 calling
+# convention: rcx, rdx, r8; rbx rbp rdi rsi r12-r15 xmm6-xmm15 are the caller's.
 
     .intel_syntax noprefix
     .text
 
-# The scope table of __C_specific_handler (exception handling of x64, SCOPE_TABLE_AMD64): one scope.
-# A fault in [\begin, \end) comes to \except if the filter says so.
+# The scope table of __C_specific_handler (exception handling of x64, SCOPE_TABLE_AMD64) has one scope. A fault in
+# [\begin, \end) leads to \except if the filter says so.
     .macro  scope_table begin, end, filter, except
     .seh_handlerdata
     .long   1
@@ -46,9 +46,9 @@ mixwalk_guarded_copy:
     .seh_endproc
 
 # int mixwalk_guarded_call(void (*function)(void*), void* argument, mixwalk_repairs* repairs)
-# Saves every register that a caller may want back, and restores all of them from its own frame: code
-# without unwind data, which the fault may lie in, cannot be trusted to say where it keeps them.
-# mixwalk_call_filter finds `repairs` 0xC0 above the frame's Rsp.
+# Saves every register that a caller may need, and restores all of them from its own frame. The fault may be in code
+# without unwind data, which cannot be relied on to say where it keeps these registers. mixwalk_call_filter finds
+# `repairs` 0xC0 above the frame's Rsp.
     .globl  mixwalk_guarded_call
     .def    mixwalk_guarded_call; .scl 2; .type 32; .endef
     .seh_proc mixwalk_guarded_call

@@ -3,7 +3,7 @@
 namespace mixwalk {
 namespace {
 
-// ntdll.dll's, as Microsoft Learn describes them under "LdrRegisterDllNotification"; no header has them.
+// Types of ntdll.dll that Microsoft Learn describes under "LdrRegisterDllNotification" and no header declares.
 constexpr ULONG kLoaded = 1, kUnloaded = 2;
 struct Text {  // UNICODE_STRING
   USHORT bytes;
@@ -42,7 +42,7 @@ void CALLBACK on_notification(ULONG reason, const void* data, void* context) noe
 
 ImageNotifications::ImageNotifications(Listener& listener) noexcept {
   const auto begin = ntdll<Register>("LdrRegisterDllNotification");
-  // Registers only where the system can also unregister.
+  // Registers only if the system can also unregister.
   if (begin == nullptr || ntdll<Unregister>("LdrUnregisterDllNotification") == nullptr) return;
   if (begin(0, &on_notification, &listener, &cookie_) < 0) cookie_ = nullptr;
 }

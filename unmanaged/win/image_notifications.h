@@ -20,8 +20,8 @@ struct ImageNotification {
 // calls the image's DllMain. So a listener must not wait, and must not ask the loader for anything. Microsoft Learn
 // adds that it should call no function of another module.
 //
-// This object must be constructed and destroyed by a thread that may wait for the loader lock. Where the system cannot
-// register or unregister the listener, `registered()` is false and the listener is never called.
+// This object must be constructed and destroyed by a thread that may wait for the loader lock. If the system cannot
+// register the listener, `registered()` is false and the listener is never called.
 class ImageNotifications {
  public:
   class Listener {
@@ -41,7 +41,7 @@ class ImageNotifications {
   bool registered() const noexcept { return cookie_ != nullptr; }
 
  private:
-  void* cookie_ = nullptr;  // null: not registered
+  void* cookie_ = nullptr;  // null if not registered
 };
 
 }  // namespace mixwalk

@@ -15,7 +15,7 @@ bool ImageUnloads::unloaded_since(std::uint64_t base, std::uint64_t mark) const 
     found = bases_[i % kRemembered].load(std::memory_order_relaxed) == base;
   }
   std::atomic_thread_fence(std::memory_order_acquire);
-  // The oldest places may have been used again while they were read.
+  // The oldest places may have been overwritten while they were read.
   return found || count_.load(std::memory_order_relaxed) - mark >= kRemembered;
 }
 

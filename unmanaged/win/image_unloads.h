@@ -11,10 +11,11 @@ namespace mixwalk {
 
 // Counts the images that this process unloads during the life of this object, as the system's loader reports them
 // (image_notifications.h). The count is needed because an image may be exchanged for another one and back while a stack
-// is walked, and then seems to have been loaded all the time. Where the system does not report unloads, none is known.
+// is walked, and afterwards seems to have been loaded all the time. If the system does not report unloads, none is
+// known.
 //
-// This object must be constructed and destroyed by a thread that may wait for the loader lock. Questions take no lock,
-// and may come from any thread. Not frozen-safe: no frozen code uses it.
+// This object must be constructed and destroyed by a thread that may wait for the loader lock. The other functions take
+// no lock, and any thread may call them. Not frozen-safe, because no frozen code uses it.
 class ImageUnloads final : ImageNotifications::Listener {
  public:
   ImageUnloads() noexcept : notifications_(*this) {}
@@ -23,9 +24,10 @@ class ImageUnloads final : ImageNotifications::Listener {
 
   // Whether the system reports unloads.
   bool reports_unloads() const noexcept { return notifications_.registered(); }
-  // How many there were up to now.
+  // The number of unloads up to now.
   std::uint64_t mark() const noexcept { return count_.load(std::memory_order_acquire); }
-  // Whether an image at this base was one of those since the mark; true where too many were.
+  // Whether an image at this base was unloaded since the mark. Also true if too many images were unloaded to remember
+  // all.
   bool unloaded_since(std::uint64_t base, std::uint64_t mark) const noexcept;
 
  private:
@@ -35,7 +37,7 @@ class ImageUnloads final : ImageNotifications::Listener {
 
   std::atomic<std::uint64_t> count_{0};
   std::array<std::atomic<std::uint64_t>, kRemembered> bases_{};
-  // The last member: it goes before what the loader's calls write to.
+  // The last member, so that it is destroyed before the members to which the loader's calls write.
   ImageNotifications notifications_;
 };
 

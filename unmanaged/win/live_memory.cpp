@@ -45,7 +45,7 @@ LiveMemory::Region* LiveMemory::find(std::uint64_t address) noexcept {
   return &regions_[0];
 }
 
-// Less than a page is read at a time, so its two ends speak for all of it.
+// Less than a page is read at a time, so it is enough to check the first and the last byte.
 bool KnownMemory::read(std::uint64_t address, void* into, std::size_t bytes) const noexcept {
   constexpr std::size_t kPageBytes = 4096;
   if (bytes == 0) return true;

@@ -13,13 +13,13 @@ namespace mixwalk {
 //
 // An answer is kept for the walk of one stack, since the program may free, close or guard its memory at any time. The
 // answer for code of the CLR is kept for some more stacks: the owner of this object says which code is the CLR's
-// (keep), and when some of it is unloaded (forget). The system answers for a whole allocation or a part of it, so
-// everything around code of the CLR in one region is the CLR's as well. The CLR reads and runs that code itself: it
-// never guards or closes it.
+// (keep), and when some of that code is unloaded (forget). The system answers for a whole allocation or a part of one,
+// so everything around code of the CLR in one region is the CLR's as well. The CLR reads and runs that code itself, so
+// it never guards or closes the code.
 //
 // Folklore: Wine's VirtualQuery takes 0.6 µs, but 38 µs for memory of a section that is committed piece by piece
-// (SEC_RESERVE), as all code of the CLR is since .NET 7: the server is asked. A stack meets two such regions, which was
-// half the time of a merge.
+// (SEC_RESERVE), because Wine asks its server. All code of the CLR is in such memory since .NET 7. A stack meets two
+// such regions, which was half the time of a merge.
 class LiveMemory final : public OutsideMemory {
  public:
   static constexpr std::uint64_t kKeptMs = 100;
@@ -29,27 +29,26 @@ class LiveMemory final : public OutsideMemory {
   // To be called before each stack, with a time in milliseconds (GetTickCount64). Forgets everything that was not kept,
   // and everything else once in kKeptMs: a limit for cases that nobody has thought of.
   void begin_stack(std::uint64_t now_ms) noexcept;
-  // The code at this address is the CLR's: what is known of its region outlives the stack.
+  // The code at this address is the CLR's, so the answer for its region is kept beyond this stack.
   void keep(std::uint64_t address) noexcept;
-  // Some code of the CLR may have gone.
+  // Called when some code of the CLR may have been unloaded.
   void forget() noexcept { regions_ = {}; }
 
  private:
   struct Region {
-    std::uint64_t begin = 0, end = 0;  // empty: none
+    std::uint64_t begin = 0, end = 0;  // the range is empty if the entry is unused
     MemoryKind kind = MemoryKind::nothing;
     bool kept = false;
   };
   Region* find(std::uint64_t address) noexcept;
 
-  // Those used last come first. A stack goes back and forth between a few heaps of code.
+  // The regions that were used last come first. A stack alternates between a few heaps of code.
   std::array<Region, 8> regions_{};
-  std::uint64_t forgotten_ms_ = 0;  // when everything was forgotten last
+  std::uint64_t forgotten_ms_ = 0;  // the last time at which everything was forgotten
 };
 
-// Reads this process's own memory only where a read should not fault: in listed images that are not
-// closed, and outside the images where `outside` says that memory can be read. Each read is guarded as
-// well. Frozen-safe if `outside` is.
+// Reads this process's own memory only where a read should not fault: in listed images that are not closed, and outside
+// the images if `outside` says that the memory can be read. Each read is guarded as well. Frozen-safe if `outside` is.
 class KnownMemory final : public MemoryReader {
  public:
   KnownMemory(const ModuleView& images, OutsideMemory& outside) noexcept

@@ -16,8 +16,8 @@ namespace {
 
 constexpr int kAttempts = 16;
 
-// Whether the program has closed or guarded a page that an unwinder may read: one of code, or of constants, since
-// unwind data is constant. Pages that the program writes to are its own affair.
+// Whether the program has closed or guarded a page that an unwinder may read: a page of code, or of constants, since
+// unwind data is constant. Pages that the program writes to do not matter here.
 bool is_closed(const ImageHeaders& headers) noexcept {
   for (std::uint32_t i = 0; const auto section = headers.section(i); ++i) {
     const bool constants = section->readable() && !section->writable();
@@ -28,7 +28,7 @@ bool is_closed(const ImageHeaders& headers) noexcept {
   return false;
 }
 
-// An image of which nothing may be read: only its address and size, as the system knows them.
+// Returns the entry of an image of which nothing may be read: only its address and size, as the system knows them.
 std::optional<ModuleTable::Entry> closed_module(std::uint64_t base) {
   const auto first = reinterpret_cast<const void*>(base);
   std::uint64_t end = base;
@@ -45,7 +45,7 @@ std::optional<ModuleTable::Entry> closed_module(std::uint64_t base) {
   return entry;
 }
 
-// Nothing: no image is loaded there, or one with erased headers, which say nothing.
+// Returns nothing if no image is loaded there, or if the image's headers were erased and so say nothing.
 std::optional<ModuleTable::Entry> read_module(std::uint64_t base) {
   const PlainMemory memory;
   const auto headers = ImageHeaders::read(memory, base);

@@ -16,7 +16,7 @@ namespace {
 constexpr int kAttempts = 16;
 constexpr std::size_t kMaxImages = 65'536;
 constexpr std::size_t kMaxPathUnits = 32'767;
-// Of all paths together: some 100,000 ordinary ones.
+// The limit in bytes for all paths together, enough for some 100,000 ordinary paths.
 constexpr std::size_t kMaxPathBytes = 16 << 20;
 
 std::uint64_t address_of(const void* memory) noexcept {
@@ -65,7 +65,7 @@ std::vector<ListedImage> read_loader_list(const MemoryReader& memory, std::uint6
   for (int attempt = 0; attempt < kAttempts && !longest.whole; ++attempt) {
     if (attempt != 0 && again) again();
     ListReading reading = read_image_list(memory, head);
-    if (reading.images.size() == kMaxImages) return std::move(reading.images);  // no list of the loader's is so long
+    if (reading.images.size() == kMaxImages) return std::move(reading.images);  // a list of the loader is never so long
     if (reading.whole || reading.images.size() > longest.images.size()) longest = std::move(reading);
   }
   return std::move(longest.images);

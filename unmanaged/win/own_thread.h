@@ -6,10 +6,10 @@
 
 namespace mixwalk {
 
-// How much stack a thread of ours may use; committed as it is used.
+// The maximum stack of a thread of ours, in bytes; it is committed as it is used.
 inline constexpr SIZE_T kOwnStackBytes = 1 << 20;
 
-// Starts a thread of ours in the target. Null: no thread could be created.
+// Starts a thread of ours in the target. Returns null if no thread could be created.
 //
 // Situation: a program whose header asks for small stacks (`editbin /STACK:65536`), which CreateThread would also give
 // to our threads. Remedy: our threads specify the size that they need.

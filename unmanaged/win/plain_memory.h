@@ -7,16 +7,16 @@
 
 namespace mixwalk {
 
-// How many of these bytes, from the first one on, can be read without a fault: their pages are committed, and neither
-// closed (PAGE_NOACCESS, PAGE_EXECUTE alone) nor guarded by the program (PAGE_GUARD). Frozen-safe: VirtualQuery is a
-// system call, which takes no lock in user mode on Windows. Wine's VirtualQuery holds a mutex with signals off, and
-// Wine suspends by a signal, so no frozen thread holds that mutex. Takes about a microsecond for each region of pages
-// with the same protection.
+// Returns how many of these bytes, from the first one on, can be read without a fault, because their pages are
+// committed, and neither closed (PAGE_NOACCESS, PAGE_EXECUTE alone) nor guarded by the program (PAGE_GUARD).
+// Frozen-safe: VirtualQuery is a system call, which takes no lock in user mode on Windows. Wine's VirtualQuery holds a
+// mutex with signals off, and Wine suspends by a signal, so no frozen thread holds that mutex. Takes about a
+// microsecond for each region of pages with the same protection.
 std::size_t plain_bytes(std::uint64_t address, std::size_t bytes) noexcept;
 
-// This process's own memory. A read first asks plain_bytes, and fails where the memory is not plain. A read faults only
-// where the memory changes between the question and the copy; the copy is guarded. Frozen-safe (plain_bytes). Any
-// number of threads.
+// Reads this process's own memory. A read first asks plain_bytes, and fails if the memory is not plain. A read faults
+// only if the memory changes between the question and the copy; the copy is guarded. Frozen-safe (plain_bytes). Any
+// number of threads may use it.
 class PlainMemory final : public MemoryReader {
  public:
   bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override;

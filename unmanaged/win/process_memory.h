@@ -6,9 +6,9 @@
 
 namespace mixwalk {
 
-// The memory of another process, by ReadProcessMemory. Reads whatever can be read: on Windows an access to a guard page
-// removes its guard, so the kind of the memory must be known before (remote_memory.h). Does not own the handle, which
-// has PROCESS_VM_READ. Any number of threads.
+// Reads the memory of another process by ReadProcessMemory. It reads everything that can be read, and on Windows an
+// access to a guard page removes its guard, so the kind of the memory must be known before (remote_memory.h). Does not
+// own the handle, which has PROCESS_VM_READ. Any number of threads may use it.
 class ProcessMemory final : public MemoryReader {
  public:
   explicit ProcessMemory(HANDLE process) noexcept : process_(process) {}

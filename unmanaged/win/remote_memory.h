@@ -12,19 +12,19 @@
 
 namespace mixwalk {
 
-// The memory of another process that is only read, and its kind (VirtualQueryEx). A read first asks for the kind, and
-// fails where the memory is closed or guarded: on Windows an access to a guard page removes its guard, so the read
+// Reads the memory of another process, and says of what kind it is (VirtualQueryEx). A read first asks for the kind,
+// and fails if the memory is closed or guarded: on Windows an access to a guard page removes its guard, so the read
 // would change the target. The answer for a region is kept until drop(); a running target may close a page in between.
 // Not frozen-safe; one thread at a time.
 class RemoteMemory final : public MemoryReader, public OutsideMemory {
  public:
-  // Does not own the handle: PROCESS_VM_READ and PROCESS_QUERY_INFORMATION.
+  // Does not own the handle, which has PROCESS_VM_READ and PROCESS_QUERY_INFORMATION.
   explicit RemoteMemory(HANDLE process);
 
   bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override;
   MemoryKind kind(std::uint64_t address) noexcept override;
 
-  // How many of these bytes, from the first one on, can be read without harm.
+  // Returns how many of these bytes, from the first one on, can be read without harm.
   std::uint64_t plain_bytes(std::uint64_t address, std::uint64_t bytes) const noexcept;
 
   void drop() noexcept { regions_.clear(); }
@@ -34,7 +34,7 @@ class RemoteMemory final : public MemoryReader, public OutsideMemory {
     std::uint64_t begin = 0, end = 0;
     MemoryKind kind = MemoryKind::nothing;
   };
-  // A large process has some ten thousand; more are asked for again.
+  // A large process has some ten thousand regions; those beyond this limit are asked for again.
   static constexpr std::size_t kMaxRegions = 4096;
 
   Region region_at(std::uint64_t address) const noexcept;

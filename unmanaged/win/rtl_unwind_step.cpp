@@ -18,22 +18,22 @@ extern "C" __declspec(dllimport) void KiUserExceptionDispatcher();  // ntdll
 namespace mixwalk {
 
 struct RtlUnwindStep::Unwind {
-  std::uint64_t ip;          // where the frame stands
-  std::uint64_t lookup_ip;   // an address inside its instruction
-  const ModuleSpan* module;  // the image that holds it; null: none of the list
-  EntryHints* hints;         // for images; null: none
+  std::uint64_t ip;          // the frame's own address
+  std::uint64_t lookup_ip;   // an address inside the frame's instruction
+  const ModuleSpan* module;  // the image that holds the frame's code; null if none of the list does
+  EntryHints* hints;         // for images; null if there are none
   CONTEXT& context;
-  bool at_instruction;  // `ip` is no return address: the frame may stand in an epilogue
+  bool at_instruction;  // `ip` is not a return address, so the frame may be in an epilogue
   bool ask_system = false;
   LookUp asked = LookUp::done;  // how the system's look-up ended
-  Function function = {};  // that holds it, once it has been looked up
+  Function function = {};  // the function that holds `ip`, once it has been looked up
   bool machine_frame = false;
-  bool restored = false;  // the thread restores a CONTEXT, and goes on with that
+  bool restored = false;  // the thread restores a CONTEXT and continues with its registers
   StepFault fault = StepFault::none;
   std::uint64_t function_begin = 0;
 
   bool found() const noexcept { return function.entry != nullptr; }
-  // An entry may hold many functions: some engines register one for all of their code.
+  // An entry may hold many functions, because some engines register one entry for all of their code.
   LeafCode whole_entry() const noexcept {
     return {function.image_base + function.entry->BeginAddress,
             function.image_base + function.entry->EndAddress};
@@ -48,7 +48,7 @@ class UnguardedReader final : public MemoryReader {
  public:
   bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
     const auto* from = reinterpret_cast<const void*>(address);
-    // What unwinding reads most is copied without a call.
+    // The sizes that unwinding reads most are copied without a call.
     switch (bytes) {
       case 1: std::memcpy(into, from, 1); break;
       case 4: std::memcpy(into, from, 4); break;
@@ -61,8 +61,8 @@ class UnguardedReader final : public MemoryReader {
 
 }  // namespace
 
-// By our own decoder: the frame is in no epilogue. The context's Rsp, and the values saved on the stack, are already
-// the copy's own, so they are read unchanged.
+// Unwinds by our own decoder; the frame is not in an epilogue. The context's Rsp, and the values saved on the stack,
+// are already addresses of the copy, so they are read unchanged.
 void RtlUnwindStep::unwind_body(const UnwindMemory& memory, const FunctionEntry& entry,
                                 std::uint64_t ip, Unwind& unwind) noexcept {
   Registers registers = registers_of(unwind.context);
@@ -95,8 +95,8 @@ RtlUnwindStep::RtlUnwindStep(const StackCopy& stack, const ModuleView& modules,
 }
 
 // Finds the same entry as RtlLookupFunctionEntry, which under Wine goes through the list of all images and then
-// searches like this function. The system is asked where an image has no entry, since it may know a registered one, and
-// where `ask_system` says that the image was unloaded since it was listed.
+// searches like this function. The system is asked if an image has no entry, since the program may have registered one
+// with the system, and if `ask_system` says that the image was unloaded since it was listed.
 RtlUnwindStep::Function RtlUnwindStep::look_up(Unwind& unwind) noexcept {
   if (unwind.module != nullptr && !unwind.ask_system) {
     const auto rva = static_cast<std::uint32_t>(unwind.lookup_ip - unwind.module->base);
@@ -124,8 +124,8 @@ void RtlUnwindStep::unwind(void* call) {
   if (!unwind.found()) return;
   const auto [entry, image_base] = unwind.function;
   const UnguardedReader code;
-  // A return address that is its function's end is the begin of the next function: the look-up stepped back, and so
-  // must the unwinder, which compares the address with the prologue's length.
+  // A return address that is its function's end is also the begin of the next function. The look-up stepped back onto
+  // the call, and so must the unwinder, which compares the address with the prologue's length.
   const DWORD64 ip =
       unwind.ip < image_base + entry->EndAddress ? unwind.ip : unwind.lookup_ip;
   const GuardedReader stack;
@@ -136,14 +136,14 @@ void RtlUnwindStep::unwind(void* call) {
   unwind.fault = check.fault;
   if (unwind.fault != StepFault::none) return;
   unwind.function_begin = image_base + check.function_begin;
-  // No return address needs it, and most frames stand at one.
+  // The frame register is not needed for return addresses, which most frames have.
   const Register frame_register =
       unwind.at_instruction ? summarise_unwind(memory, known).frame_register : Register::rax;
   if (unwind.at_instruction && unwind.module != nullptr) {
     if (const auto restored =
             restored_registers(memory, known, frame_register, registers_of(unwind.context))) {
       set_registers(unwind.context, *restored);
-      unwind.machine_frame = true;  // what goes on has called nothing
+      unwind.machine_frame = true;  // the code that continues has not called anything
       unwind.restored = true;
       return;
     }
@@ -165,8 +165,8 @@ void RtlUnwindStep::unwind(void* call) {
       return;
     }
   }
-  // RtlVirtualUnwind does not say whether it pops a trap's frame. For a return instruction it executes that
-  // instruction, and reads no unwind code.
+  // RtlVirtualUnwind does not say whether it pops a trap's frame. If the code at the address is a return instruction,
+  // RtlVirtualUnwind executes that instruction and reads no unwind code.
   constexpr BYTE kRet = 0xC3;
   unwind.machine_frame = check.machine_frame && *reinterpret_cast<const BYTE*>(ip) != kRet;
   void* handler_data = nullptr;
@@ -195,19 +195,19 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
       return {.trust = Trust::context};  // the registers that the system saved
     }
   }
-  // Situation: a call through a null pointer, or into data. The callee has executed nothing.
+  // Situation: a call through a null pointer, or into data. No instruction of the callee was executed.
   if (leaf == LeafRule::allowed && !leaf_.is_code(frame.registers.rip)) {
     return leaf_.step(frame, {frame.registers.rip, frame.registers.rip});
   }
-  // Folklore: Wine's look-up walks the loader's list without its lock (it crashes fixtures/native/lookup_race.c), and
-  // faults, or finds nothing, where an image is freed meanwhile. Real case: one frame in 50,000 of the torture, which
-  // frees images without a pause. Remedy: the look-up is repeated on the current list. Where the code itself is gone,
-  // the repetition fails as well.
+  // Folklore: Wine's look-up walks the loader's list without its lock (fixtures/native/lookup_race.c makes it crash),
+  // and faults, or finds nothing, if an image is freed meanwhile. Real case: one frame in 50,000 of the torture test,
+  // which frees images without a pause. Remedy: the look-up is repeated on the current list. If the code itself has
+  // been freed, the repetition fails as well.
   constexpr int kLooks = 3;
   const std::uint64_t lookup_ip = frame.code().lookup();
   const bool known = lookup_ip == caller_.lookup_ip;
   const ModuleSpan* const module = known ? caller_.module : modules_.find(lookup_ip);
-  // The system's unwinder would read the image, and step into what the program has closed.
+  // The system's unwinder would read the image, including pages that the program has closed.
   if (module != nullptr && module->closed) return {StepFault::unreadable_unwind};
   Unwind call{frame.registers.rip, lookup_ip, module, hints_, context_,
               frame.kind == AddressKind::instruction_pointer};
@@ -225,12 +225,12 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
     looked = guarded_call(&unwind, &call) && call.asked != LookUp::ended;
     faulted = faulted || !looked;
   }
-  // Code whose table cannot be read is no code without unwind data.
+  // Code whose table cannot be read is not the same as code without unwind data.
   const bool unreadable = call.asked == LookUp::repaired || (faulted && module != nullptr);
   if (!looked || (unreadable && !call.found())) return {StepFault::unreadable_unwind};
 
   if (!call.found()) {
-    // The runtime's write barriers and thunks are such code, outside every image.
+    // The runtime's write barriers and thunks are code without unwind data, outside every image.
     StepResult stepped{StepFault::no_unwind};
     if (leaf == LeafRule::allowed) stepped = leaf_.step(frame, leaf_code_at(frame.registers.rip));
     stepped.no_unwind_data = true;
@@ -258,7 +258,7 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
   if (guessed && returns && !leaf_.may_lead_to(caller.registers.rip, function)) {
     return {StepFault::no_call};
   }
-  // Code outside the images may have been exchanged for other code, with a frame of another size.
+  // Code outside the images may have been replaced by other code, which has a frame of another size.
   const bool calls_other_code =
       module == nullptr && returns && leaf_.calls_other_code(caller.registers.rip, call.whole_entry());
   frame = caller;
@@ -269,14 +269,14 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
 LeafCode RtlUnwindStep::leaf_code_at(std::uint64_t ip) noexcept {
   if (const ModuleSpan* module = modules_.find(ip)) {
     const EntrySearch gap = find_entry(memory_, *module, static_cast<std::uint32_t>(ip - module->base));
-    // Found after all: the image has changed meanwhile.
+    // The search finds an entry after all, because the image has changed meanwhile.
     if (gap.fault != StepFault::none || gap.found) return {ip, ip};
     return leaf_code(*module, gap, ip);
   }
   return {ip - std::min(ip, kMaxOutsideLeafBytes), ip};
 }
 
-// Keeps what it has found of the caller's image.
+// Also remembers what was found out about the caller's image.
 StepFault RtlUnwindStep::check_caller(const Cursor& caller, const ModuleSpan* callee,
                                       bool guessed) noexcept {
   const std::uint64_t lookup_ip = caller.code().lookup();

@@ -14,15 +14,15 @@
 
 namespace mixwalk {
 
-// One step by RtlVirtualUnwind, over a stack copy whose pointers were rewritten (StackCopy::rewrite_pointers). NOT
-// frozen-safe: RtlLookupFunctionEntry takes the lock of the dynamic function table, which the frozen thread may hold.
-// One object serves one stack.
+// Makes one step by RtlVirtualUnwind, over a stack copy whose pointers were rewritten (StackCopy::rewrite_pointers).
+// NOT frozen-safe: RtlLookupFunctionEntry takes the lock of the dynamic function table, which the frozen thread may
+// hold. One object serves one stack.
 //
 // The system's unwinder is never called with input on which it might not return: unwind data that contradicts itself,
 // or whose chain leads to itself, is refused; a jump to itself is decoded here.
 class RtlUnwindStep final : public UnwindStep {
  public:
-  // What earlier walks have found out; null: nothing. No other walk may use it meanwhile.
+  // What earlier walks have found out, or null. No other walk may use it meanwhile.
   struct Known {
     EntryHints* hints = nullptr;
     LiveMemory* outside = nullptr;
@@ -33,14 +33,14 @@ class RtlUnwindStep final : public UnwindStep {
 
   StepResult step(Cursor& frame, LeafRule leaf) noexcept override;
 
-  // What it knows of code without unwind data, and how it reads code.
+  // The step for code without unwind data, which also knows how to read code.
   LeafStep& leaf() noexcept { return leaf_; }
   const MemoryReader& code() const noexcept { return memory_; }
 
  private:
   // An entry of a function table: where the entry is, and the base of its RVAs.
   struct Function {
-    RUNTIME_FUNCTION* entry = nullptr;  // null: none
+    RUNTIME_FUNCTION* entry = nullptr;  // null if there is none
     DWORD64 image_base = 0;
   };
   struct Unwind;
@@ -49,7 +49,7 @@ class RtlUnwindStep final : public UnwindStep {
   static void unwind_body(const UnwindMemory& memory, const FunctionEntry& entry, std::uint64_t ip,
                           Unwind& unwind) noexcept;
   LeafCode leaf_code_at(std::uint64_t ip) noexcept;
-  // `callee`: the image of the frame stepped from, or null; `guessed`: so was that frame.
+  // `callee` is the image of the frame stepped from, or null; `guessed` says whether that frame was a guess.
   StepFault check_caller(const Cursor& caller, const ModuleSpan* callee, bool guessed) noexcept;
 
   const StackCopy& stack_;
@@ -59,10 +59,10 @@ class RtlUnwindStep final : public UnwindStep {
   LiveMemory& outside_;
   KnownMemory memory_;
   LeafStep leaf_;
-  // What the last step found of the caller that it led to.
+  // What the last step found out about the caller to which it led.
   struct {
     std::uint64_t lookup_ip = 0;
-    const ModuleSpan* module = nullptr;  // null: outside the images
+    const ModuleSpan* module = nullptr;  // null if the caller is outside the images
   } caller_;
   CONTEXT context_;
 };

@@ -13,8 +13,8 @@ struct ThreadInformation {
   std::uint32_t process_id = 0;
 };
 
-// For a thread of any process: the handle has THREAD_QUERY_INFORMATION. Source: THREAD_BASIC_INFORMATION
-// (ThreadBasicInformation = 0), which winternl.h leaves out.
+// Returns the information about a thread of any process; the handle has THREAD_QUERY_INFORMATION. Source:
+// THREAD_BASIC_INFORMATION (ThreadBasicInformation = 0), which winternl.h leaves out.
 inline std::optional<ThreadInformation> thread_information(HANDLE thread) noexcept {
   struct {
     NTSTATUS exit_status;

@@ -1,5 +1,5 @@
-// In mixwalk_bench.dll this file replaces walker/profiler/dumper.cpp: a request for a dump makes a measurement, into
-// the file that the environment names, and a dump of no threads.
+// In mixwalk_bench.dll this file replaces walker/profiler/dumper.cpp: a request for a dump makes a measurement, which
+// is written to the file that the environment names, and returns a dump of no threads.
 
 #include "walker/profiler/dumper.h"
 

@@ -4,7 +4,7 @@
 
 namespace mixwalk::bench {
 
-// The arguments from which the agent made its sampler: the measurements use the same.
+// The arguments from which the agent made its sampler. The measurements use the same arguments.
 struct Parts {
   ClrInterfaces* clr = nullptr;
   const SamplerServices* services = nullptr;

@@ -7,13 +7,13 @@
 
 namespace mixwalk::bench {
 
-// The processor's own clock: QueryPerformanceCounter is a system call under Wine, and costs as much as the measured
-// work. Frozen-safe.
+// Reads the processor's own clock. QueryPerformanceCounter is a system call under Wine, and costs as much as the
+// measured work. Frozen-safe.
 inline std::uint64_t cycles() noexcept {
   return __rdtsc();
 }
 
-// Cycles in a nanosecond, measured once over some milliseconds. Not frozen-safe.
+// Returns the cycles in a nanosecond, measured once over some milliseconds. Not frozen-safe.
 double cycles_per_ns();
 
 // Adds the time of a scope to a sum.

@@ -46,7 +46,7 @@ void FreezeBench::run(int rounds) {
   find_targets();
   cycles_per_ns();
   const std::size_t ways = std::size(kWays);
-  // The round before the first warms everything up.
+  // Round -1 is not counted; it warms everything up.
   for (int round = -1; round < rounds; ++round) {
     std::FILE* const rows = rows_;
     if (round < 0) rows_ = nullptr;
@@ -64,7 +64,7 @@ void FreezeBench::run(int rounds) {
   }
 }
 
-// The fixture's own: they are named after what they do.
+// The targets are the fixture's own threads, which are named after their work.
 void FreezeBench::find_targets() {
   const std::vector<std::uint32_t> ids = list_threads().value();
   for (const std::uint32_t id : ids) {
@@ -108,7 +108,8 @@ void FreezeBench::managed_only(Target& target, std::uint64_t clr_id) {
   {
     const ScopedSuspension suspension(target.thread);
     if (!suspension) return;
-    // Where a probe fails they leave the sample out; so few do that it does not matter here.
+    // If a probe fails, the thread is left out of the sample. So few probes fail that the difference does not matter
+    // here.
     if (way_->probe == ProbePolicy::always && !probe_.passes()) return;
     managed_only_.walk(target.thread, clr_id);
   }
@@ -167,7 +168,7 @@ void FreezeBench::time_parts(Target& target, std::uint64_t clr_id) {
   }
 }
 
-// All threads at one moment, as dump --at-once has them.
+// Freezes all threads at one moment, as dump --at-once does.
 void FreezeBench::time_together() {
   GroupFreeze& group = parts_.supervisor->group();
   group.clear();

@@ -21,8 +21,8 @@
 namespace mixwalk::bench {
 
 // Freezes the threads of a fixture in each way in turn, and writes down how long each was frozen. The ways alternate,
-// so that other load on the machine affects all of them alike; no two ways directly follow each other on one thread,
-// which would then still be on its way back to its wait.
+// so that other load on the machine affects all of them alike. One thread is never frozen in two ways directly after
+// each other, because it would then still be on its way back to its wait.
 class FreezeBench {
  public:
   FreezeBench(const Parts& parts, std::FILE* rows);
@@ -71,8 +71,8 @@ class FreezeBench {
   const GuardedReader images_;
   const PlainMemory stack_;
   std::vector<std::unique_ptr<Target>> targets_;
-  const Pages<std::byte> arena_{64 << 20};  // as a dump at once has
-  // Of the freeze under way.
+  const Pages<std::byte> arena_{64 << 20};  // the same size as for a dump at once
+  // State of the current freeze.
   const Way* way_ = nullptr;
   std::uint64_t frozen_ns_ = 0;
   std::size_t frames_ = 0;

@@ -3,14 +3,14 @@
 namespace mixwalk::bench {
 namespace {
 
-constexpr int kMaxLeafFrames = 512;  // as ours
+constexpr int kMaxLeafFrames = 512;  // the same limit as in mixwalk
 
 }  // namespace
 
 bool ManagedOnlyWalk::walk(const WindowsThread& thread, std::uint64_t clr_thread) noexcept {
   count_ = 0;
   CONTEXT context;
-  // Their CONTEXT_FULL has the floating point registers as well; without them the peer is faster.
+  // Such profilers use CONTEXT_FULL, which also has the floating point registers. Without them the peer is faster.
   context.ContextFlags = CONTEXT_CONTROL | CONTEXT_INTEGER;
   if (!GetThreadContext(thread.handle(), &context)) return false;
   const bool seeded = find_seed(context);

@@ -10,16 +10,16 @@
 
 namespace mixwalk::bench {
 
-// The peer: what a continuous profiler for .NET Framework does with a frozen thread. It unwinds the topmost native
-// frames in place with RtlVirtualUnwind until the CLR knows the address, and lets DoStackSnapshot begin there, for
-// FunctionIDs only: no copy of the stack, no registers of the holes. Not frozen-safe, as that profiler is not:
-// RtlLookupFunctionEntry may wait for the frozen thread.
+// The peer: it does what a continuous profiler for .NET Framework does with a frozen thread. It unwinds the topmost
+// native frames in place with RtlVirtualUnwind until the CLR knows the address, and lets DoStackSnapshot begin at that
+// frame. It asks only for FunctionIDs, without a copy of the stack and without the registers at the native gaps between
+// managed frames. Not frozen-safe, just as that profiler is not: RtlLookupFunctionEntry may wait for the frozen thread.
 class ManagedOnlyWalk {
  public:
   ManagedOnlyWalk(clr::ICorProfilerInfo3& info, Supervisor& supervisor) noexcept
       : info_(info), supervisor_(supervisor) {}
 
-  // The thread is suspended already. False: it gave no context.
+  // The thread must already be suspended. Returns false if its context could not be read.
   bool walk(const WindowsThread& thread, std::uint64_t clr_thread) noexcept;
   std::size_t frames() const noexcept { return count_; }
 

@@ -1,6 +1,6 @@
-// Where the time of a recording goes: the calls between the files of the recorder are redirected to functions here (the
-// linker's --wrap), which measure their time. The result is written at the recording's end, to the file that the
-// environment names.
+// Measures where the time of a recording goes. The calls between the files of the recorder are redirected to functions
+// in this file (the linker's --wrap), which measure their time. The result is written at the recording's end, to the
+// file that the environment names.
 
 #include <array>
 #include <cstdio>
@@ -85,7 +85,7 @@ void write_phases() {
 }  // namespace
 }  // namespace mixwalk::bench
 
-// A member function is one that takes its object first; so is a constructor.
+// A member function is called like a function that takes its object first, and so is a constructor.
 #define WRAPPED(symbol, result, parameters, arguments, phase)      \
   extern "C" result __real_##symbol parameters;                    \
   extern "C" result __wrap_##symbol parameters {                   \

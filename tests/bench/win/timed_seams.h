@@ -10,7 +10,7 @@
 
 namespace mixwalk::bench {
 
-// Wrappers that measure the time of the product's interfaces; the wrapped object does the work. Frozen-safe where the
+// Wrappers that measure the time of the product's interfaces; the wrapped object does the work. Frozen-safe if the
 // wrapped object is.
 
 struct FrozenParts {
@@ -93,7 +93,8 @@ class TimedProbe final : public Probe {
   FrozenParts& parts_;
 };
 
-// Of images, and of code that the runtime made: the second has its unwind data elsewhere.
+// The time is measured separately for images and for code that the runtime made, because the runtime's code has its
+// unwind data elsewhere.
 struct MergeParts {
   std::uint64_t image_steps = 0, image_step = 0;
   std::uint64_t dynamic_steps = 0, dynamic_step = 0;

@@ -1,6 +1,8 @@
-// What ClrMD says of the managed stacks in a dump file: the oracle of tests that read the same dump with mixwalk.
+// Prints what ClrMD says about the managed stacks in a dump file: the oracle of tests that read the same dump with
+// mixwalk.
 // usage: clrmd_oracle FILE.dmp MSCORDACCORE.DLL
-// Prints a line of JSON for each managed thread, with its frames, leaf first; then one with the times that it took.
+// Prints one line of JSON for each managed thread, with its frames, leaf first, and a last line with the times that it
+// took.
 
 using System.Diagnostics;
 using System.Text.Json;
@@ -11,12 +13,12 @@ if (args.Length != 2)
     Console.Error.WriteLine("usage: clrmd_oracle FILE.dmp MSCORDACCORE.DLL");
     return 2;
 }
-// Far more than a thread has: a walk that loops ends here, and the test sees a stack that is too long.
+// Far more frames than a thread has. A walk that loops ends here, and the test sees that the stack is too long.
 const int MaxFrames = 200_000;
 
 var watch = Stopwatch.StartNew();
 using DataTarget target = DataTarget.LoadDump(args[0]);
-target.FileLocator = null;  // nothing is asked of a symbol server
+target.FileLocator = null;  // no symbol server is asked
 ClrInfo[] versions = target.ClrVersions.ToArray();
 if (versions.Length != 1)
 {

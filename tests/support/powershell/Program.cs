@@ -1,6 +1,6 @@
-// Completes command lines in PowerShell's own engine, which has read what mixwalk writes for it.
+// Completes command lines in PowerShell's own engine, which has read the script that mixwalk writes for PowerShell.
 // usage: powershell COMPLETIONS.ps1
-// Ends with 1 where the script has an error, or where a completion is another than the one below.
+// Ends with 1 if the script has an error, or if a completion differs from the one below.
 
 using System.Management.Automation;
 using System.Management.Automation.Language;
@@ -11,7 +11,7 @@ if (args.Length != 1)
     Console.Error.WriteLine("usage: powershell COMPLETIONS.ps1");
     return 2;
 }
-// "": nothing is offered, and PowerShell offers files.
+// "" means that nothing is offered, so that PowerShell offers files.
 var expected = new (string Line, string Completions)[]
 {
     ("mixwalk ", "ps dump record convert symbolise compare report doctor completions --help --version"),

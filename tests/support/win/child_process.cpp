@@ -16,7 +16,7 @@
 namespace mixwalk {
 namespace {
 
-// How long a program may be silent: half of the time that its case may take.
+// Whether a program has been silent for too long: half of the time that its case may take.
 bool too_long(ULONGLONG silent_ms) {
   const auto limit = case_limit();
   return limit && std::chrono::milliseconds(silent_ms) > *limit / 2;
@@ -26,7 +26,7 @@ struct Pipe {
   UniqueHandle read, write;
 };
 
-// `inherited`: which end the child gets.
+// Which end of the pipe the child inherits.
 enum class Inherited { read, write };
 Pipe make_pipe(Inherited inherited) {
   SECURITY_ATTRIBUTES security{sizeof security, nullptr, TRUE};
@@ -36,8 +36,8 @@ Pipe make_pipe(Inherited inherited) {
   return {UniqueHandle(read), UniqueHandle(write)};
 }
 
-// Ends all processes in it when this program ends, however it ends: a test that ctest ends leaves no program behind
-// that keeps the machine busy.
+// Returns a job whose processes are all ended when this program ends, however it ends: a test that ctest ends leaves no
+// program behind that keeps the machine busy.
 HANDLE own_job() {
   static const HANDLE job = [] {
     const HANDLE made = CreateJobObjectW(nullptr, nullptr);
@@ -49,7 +49,8 @@ HANDLE own_job() {
   return job;
 }
 
-// The mitigations of a program that is started. None where none is asked for: then any system knows them.
+// The mitigations of a program that is started. If none are requested, the list is not used, so that any system can
+// start the program.
 class Mitigations {
  public:
   explicit Mitigations(const DWORD64 (&bits)[2]) {
@@ -102,7 +103,7 @@ UniqueHandle start(const std::vector<std::string>& arguments, const StartOptions
   }
   const UniqueHandle thread(created.hThread);
   UniqueHandle process(created.hProcess);
-  // Before its first instruction: what it starts itself is in the job as well.
+  // This is done before the program's first instruction, so that the programs that it starts are in the job as well.
   if (!AssignProcessToJobObject(own_job(), process.get())) {
     std::fprintf(stderr, "%s is in no job (error %lu): it may outlive its test\n", arguments.front().c_str(),
                  GetLastError());
@@ -154,14 +155,14 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments, const Star
 
 ChildProcess::~ChildProcess() { terminate(); }
 
-// Does not read before something is there: a program that hangs must not take its test with it.
+// Reads only when bytes are there, because a program that hangs must not make its test hang.
 bool ChildProcess::read_more() {
   const ULONGLONG begun = GetTickCount64();
   bool ended = false;
   for (DWORD available = 0; available == 0;) {
     if (!PeekNamedPipe(output_.get(), nullptr, 0, nullptr, &available, nullptr)) return false;
     if (available != 0) break;
-    // What it has started may hold the pipe's other end for longer.
+    // A program that it has started may hold the pipe's other end for longer.
     if (ended) return false;
     const ULONGLONG waited = GetTickCount64() - begun;
     if (too_long(waited)) {
@@ -227,7 +228,7 @@ DWORD ChildProcess::handle_count() const {
 
 namespace {
 
-// `out`: null for a pipe that is read.
+// If `out` is null, the output goes to a pipe that is read here.
 ProgramResult run(const std::vector<std::string>& arguments, HANDLE into, DWORD timeout_ms) {
   Pipe in = make_pipe(Inherited::read);
   Pipe out = make_pipe(Inherited::write);
@@ -264,7 +265,7 @@ ProgramResult run_until_let_in(const std::vector<std::string>& arguments, DWORD 
   std::vector<std::string> line = {mixwalk_exe()};
   line.insert(line.end(), arguments.begin(), arguments.end());
   if (arguments.front() == "dump") {
-    line.insert(line.begin() + 2, "--inside");  // otherwise it may look from outside
+    line.insert(line.begin() + 2, "--inside");  // without this option, the dump may be made from outside
     if (locks == TargetLocks::left_out) line.insert(line.begin() + 2, "--no-locks");
   }
   ProgramResult result;

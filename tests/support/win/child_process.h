@@ -11,35 +11,35 @@
 
 namespace mixwalk {
 
-// How a program under test is started.
+// The options with which a program under test is started.
 struct StartOptions {
   DWORD flags = 0;            // of CreateProcess
-  HANDLE token = nullptr;     // the program's rights; null: those of this program
+  HANDLE token = nullptr;     // the program's rights; null for those of this program
   DWORD64 mitigations[2]{};   // PROC_THREAD_ATTRIBUTE_MITIGATION_POLICY
 };
 
-// A program under test, with pipes on its standard streams. The destructor ends the program, by its own handle; when
+// A program under test, with pipes on its standard streams. The destructor ends the program, by its own handle. When
 // the test program ends, however it ends, the program and everything that it has started are ended too.
 class ChildProcess {
  public:
-  // `arguments`: the program first. Throws std::runtime_error when the program cannot be started.
+  // `arguments` has the program first. Throws std::runtime_error if the program cannot be started.
   explicit ChildProcess(const std::vector<std::string>& arguments, DWORD flags = 0);
   ChildProcess(const std::vector<std::string>& arguments, const StartOptions& options);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // The next line of the program's standard output, without the line end; nothing once the output is closed, or when
-  // the program is silent for half of case_limit (then its stacks go to standard error).
+  // Returns the next line of the program's standard output, without the line end. Returns nothing once the output is
+  // closed, or when the program has been silent for half of case_limit (then its stacks go to standard error).
   std::optional<std::string> read_line();
-  // Everything else that it says, until it ends or closes its output.
+  // Returns all further output, until the program ends or closes its output.
   std::string read_rest();
   void write_line(const std::string& line);
   void close_input() { input_.reset(); }
 
   bool running() const;
   void terminate();
-  // Nothing: it is still running after that time.
+  // Returns nothing if the program is still running after that time.
   std::optional<DWORD> wait(DWORD milliseconds) const;
   DWORD id() const noexcept { return id_; }
   HANDLE handle() const noexcept { return process_.get(); }
@@ -61,26 +61,27 @@ struct ProgramResult {
   std::string out;
   std::string err;
 };
-// Runs a program to its end, or for so long; both streams are kept apart.
+// Runs a program to its end, or for at most this time. The two streams are kept apart.
 ProgramResult run_program(const std::vector<std::string>& arguments, DWORD timeout_ms = 60'000);
 enum class TargetLocks { left_out, looked_for };
-// Runs mixwalk.exe with these arguments, again and again for 10 s as long as an earlier visitor is just leaving the
-// target (exit code 5): so this also tests that the visitor leaves, and in which time. A dump is one from inside.
-// `locks`: whether the target's locks are looked for; by default they are not, since most tests are about stacks.
+// Runs mixwalk.exe with these arguments. As long as an earlier visitor is just leaving the target (exit code 5), it is
+// run again, for 10 s, so this also tests that the visitor leaves in time. A dump is one from inside. `locks` says
+// whether the target's locks are looked for; by default they are not, since most tests are about stacks.
 ProgramResult run_until_let_in(const std::vector<std::string>& arguments, DWORD timeout_ms = 60'000,
                                TargetLocks locks = TargetLocks::left_out);
-// The same as run_program, its standard output going to a handle, which must be inheritable.
+// Like run_program, but the standard output goes to a handle, which must be inheritable.
 ProgramResult run_program_into(const std::vector<std::string>& arguments, HANDLE out);
 
-// A file beside mixwalk.exe of this build, mixwalk.exe itself, and a program of fixtures/.
+// Return the path of a file beside mixwalk.exe of this build, of mixwalk.exe itself, and of a program of fixtures/.
 std::string beside(const std::string& name);
 std::string mixwalk_exe();
 std::string fixture(const std::string& name);
-// How much of a test is run: the value of the environment variable, but at least `least`; without it, `ordinary`.
+// Returns how much of a test is run: the value of the environment variable, but at least `least`; without the variable,
+// `ordinary`.
 int wanted(const char* variable, int ordinary, int least);
-// A file name in a folder for this test run's own files, in UTF-8.
+// Returns a file name in a folder for this test run's own files, in UTF-8.
 std::string temporary_file(const std::string& name);
-// Removes a file that may be there; its path is in UTF-8.
+// Removes a file if it exists; its path is in UTF-8.
 void remove_file(const std::string& path);
 
 }  // namespace mixwalk

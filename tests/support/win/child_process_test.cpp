@@ -11,7 +11,7 @@
 namespace mixwalk {
 namespace {
 
-// This program as a child: one of its disabled cases, which play the parts.
+// Runs this program as a child: the child runs one of the disabled cases, which are the programs under test.
 std::vector<std::string> part(const std::string& name) {
   return {to_utf8(module_path(nullptr)), "--gtest_also_run_disabled_tests", "--gtest_filter=ChildProcess.DISABLED_" + name};
 }

@@ -1,5 +1,5 @@
-// The changes that make mixwalk_starved.dll from mixwalk.dll: its malloc, so also its operator new, and the system
-// calls that create something fail where the test says so (StarvePage).
+// The changes that make mixwalk_starved.dll from mixwalk.dll: its malloc, and so also its operator new, and the system
+// calls that create something fail when the test says so (StarvePage).
 
 #include <windows.h>
 
@@ -19,7 +19,8 @@ StarveRecord* g_record = nullptr;
 
 const auto g_base = reinterpret_cast<DWORD64>(&__ImageBase);
 
-// Null: not in this DLL, or a leaf function. Not by RtlLookupFunctionEntry, which takes locks.
+// Returns the function's entry, or null if the address is not in this DLL or is in a leaf function.
+// RtlLookupFunctionEntry is not used, because it takes locks.
 RUNTIME_FUNCTION* own_function(DWORD64 address) noexcept {
   const auto* nt = reinterpret_cast<IMAGE_NT_HEADERS*>(g_base + __ImageBase.e_lfanew);
   const auto& directory = nt->OptionalHeader.DataDirectory[IMAGE_DIRECTORY_ENTRY_EXCEPTION];
@@ -41,7 +42,7 @@ bool step(CONTEXT& context, DWORD64 base, RUNTIME_FUNCTION* function) noexcept {
   return context.Rip != 0;
 }
 
-// FNV-1a.
+// Hashes with FNV-1a.
 std::uint64_t place_of_caller() noexcept {
   CONTEXT context;
   RtlCaptureContext(&context);
@@ -54,7 +55,7 @@ std::uint64_t place_of_caller() noexcept {
   return hash;
 }
 
-// The frames outside this DLL as well.
+// Records also the frames outside this DLL.
 void remember(StarveStack& stack, CONTEXT context) noexcept {
   std::uint32_t depth = 0;
   while (depth < StarveStack::kMax) {
@@ -113,7 +114,7 @@ bool fails(const char* import) noexcept {
   return true;
 }
 
-// A system call of our import table, and its replacement, whose result says that it failed.
+// Replaces a system call of our import table. The result of the replacement, kFailed, says that the call failed.
 template <std::intptr_t kFailed, class Result, class... Arguments>
 struct Import {
   static inline Result(WINAPI* original)(Arguments...) = nullptr;

@@ -4,13 +4,13 @@
 #include <cstring>
 
 extern "C" {
-// freeze_trap_amd64.S
+// Defined in freeze_trap_amd64.S:
 extern const char mixwalk_trap_thunks[];
-// For it: how many frozen sections there are, and where the imports really lead.
+// Used by that file: the number of frozen sections, and the real targets of the imports.
 std::atomic<std::uint32_t> mixwalk_trap_frozen{0};
 void* mixwalk_trap_originals[mixwalk::FreezeTrapRecord::kMaxImports];
 void mixwalk_trap_record(std::uint32_t import, std::uint64_t return_address);
-// The linker's: where this DLL begins.
+// Defined by the linker: the begin of this DLL.
 extern const IMAGE_DOS_HEADER __ImageBase;
 }
 
@@ -20,24 +20,24 @@ namespace {
 constexpr std::size_t kThunkBytes = 16;
 constexpr DWORD kFailed = static_cast<DWORD>(-1);
 
-// As many threads as a sampler ever suspends at once.
+// The maximum number of threads that a sampler suspends at once.
 constexpr std::size_t kMaxSections = 1024;
 struct Section {
-  std::atomic<DWORD> by{0};  // thread id; 0: free
+  std::atomic<DWORD> by{0};  // thread id; 0 if the entry is free
   std::atomic<HANDLE> target{nullptr};
   std::atomic<std::uint64_t> since{0};  // ticks
 };
 std::array<Section, kMaxSections> g_sections;
 // The owner and the target of the section that another thread ended last. The owner may suspend the target once more,
-// for a later ResumeThread of the runtime that is not seen here: that is no section.
+// for a later ResumeThread of the runtime that is not seen here. Such a suspension is not a section.
 std::atomic<DWORD> g_ended_of{0};
 std::atomic<HANDLE> g_ended{nullptr};
 
 FreezeTrapRecord* g_record = nullptr;
 std::uint64_t g_frequency = 1;  // ticks a second
-std::uint32_t g_suspend = 0, g_resume = 0, g_clock = 0;  // numbers of these imports
+std::uint32_t g_suspend = 0, g_resume = 0, g_clock = 0;  // the numbers of these imports
 
-// From the TEB (ClientId.UniqueThread): GetCurrentThreadId is an import.
+// Reads the id from the TEB (ClientId.UniqueThread), because GetCurrentThreadId is an import.
 DWORD own_id() {
   DWORD id;
   asm volatile("movl %%gs:0x48, %0" : "=r"(id));
@@ -96,7 +96,7 @@ void leave(HANDLE target) {
   }
 }
 
-// Of the function that it stands in, which must not be inlined.
+// The return address of the function that uses this macro, which must not be inlined.
 #define RETURN_ADDRESS reinterpret_cast<std::uint64_t>(__builtin_return_address(0))
 
 __attribute__((noinline)) DWORD WINAPI trapped_suspend(HANDLE thread) {
@@ -113,7 +113,7 @@ __attribute__((noinline)) DWORD WINAPI trapped_resume(HANDLE thread) {
   return before;
 }
 
-// An import of data is left alone.
+// Whether an import is code; an import of data is left alone.
 bool is_code(const void* address) {
   MEMORY_BASIC_INFORMATION page;
   return VirtualQuery(address, &page, sizeof page) != 0 &&
@@ -158,20 +158,20 @@ void replace_all() {
     const auto* name = reinterpret_cast<const IMAGE_THUNK_DATA64*>(at(dll->OriginalFirstThunk));
     auto* slot = reinterpret_cast<void**>(at(dll->FirstThunk));
     for (; name->u1.AddressOfData != 0; ++name, ++slot) {
-      if (IMAGE_SNAP_BY_ORDINAL64(name->u1.Ordinal)) continue;  // we have none
+      if (IMAGE_SNAP_BY_ORDINAL64(name->u1.Ordinal)) continue;  // the DLL has no such imports
       replace(slot, reinterpret_cast<const IMAGE_IMPORT_BY_NAME*>(
                         at(static_cast<DWORD>(name->u1.AddressOfData)))->Name);
     }
   }
 }
 
-// When the DLL is loaded: only the loader's thread runs our code yet.
+// Runs when the DLL is loaded: at that time only the loader's thread runs our code.
 class FreezeTrap {
  public:
   FreezeTrap() : page_(GetCurrentProcessId()) {
     g_record = page_.get();
     if (g_record == nullptr) return;
-    g_record->imports.store(0);  // the DLL may have been here before
+    g_record->imports.store(0);  // the DLL may have been loaded in this process before
     LARGE_INTEGER frequency;
     QueryPerformanceFrequency(&frequency);
     g_frequency = static_cast<std::uint64_t>(frequency.QuadPart);

@@ -1,9 +1,9 @@
-# The thunks that stand in mixwalk_trapped.dll's import table. Windows x64 calling convention: rcx,
-# rdx, r8, r9, xmm0-xmm3 hold arguments; r10 and r11 are free at a call.
+# The thunks in mixwalk_trapped.dll's import table. Windows x64 calling convention: rcx, rdx, r8, r9, xmm0-xmm3 hold
+# arguments; r10 and r11 are free at a call.
 
     .intel_syntax noprefix
 
-# FreezeTrapRecord::kMaxImports thunks of 16 bytes each: the import's number, and on.
+# FreezeTrapRecord::kMaxImports thunks of 16 bytes each. A thunk loads the import's number and jumps on.
     .text
     .globl  mixwalk_trap_thunks
     .p2align 4
@@ -16,8 +16,8 @@ mixwalk_trap_thunks:
     .set    number, number + 1
     .endr
 
-# Nobody stands still: straight on, with the caller's stack and return address. What is called may
-# return twice (setjmp) or not at all.
+# If no thread is frozen, the code jumps directly to the import, with the caller's stack and return address. The import
+# may return twice (setjmp) or never.
     .p2align 4
 mixwalk_trap_pass:
     cmp     dword ptr mixwalk_trap_frozen[rip], 0
@@ -25,8 +25,8 @@ mixwalk_trap_pass:
     lea     r10, mixwalk_trap_originals[rip]
     jmp     [r10 + r11 * 8]
 
-# void mixwalk_trap_record(uint32_t import, uint64_t return_address), and on with all arguments as
-# they were.
+# Calls void mixwalk_trap_record(uint32_t import, uint64_t return_address), and continues with all arguments as they
+# were.
     .def    mixwalk_trap_record_call; .scl 3; .type 32; .endef
     .seh_proc mixwalk_trap_record_call
 mixwalk_trap_record_call:

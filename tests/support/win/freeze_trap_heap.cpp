@@ -9,7 +9,7 @@
 
 namespace {
 
-// Before each block: how large it is. Keeps the block's own alignment.
+// The size of a block is stored before the block. The header is so large that the block keeps its own alignment.
 constexpr std::size_t kHeaderBytes = 16;
 
 std::atomic<std::int64_t> g_bytes{0};

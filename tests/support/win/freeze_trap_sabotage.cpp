@@ -1,5 +1,5 @@
-// What no sampler may do while a thread is frozen, done on purpose at the start of its walk: when the stack is copied
-// and the supervisor is watching, and through the import table like everything in this DLL.
+// Does on purpose what no sampler may do while a thread is frozen, at the start of its walk: when the stack is copied
+// and the supervisor is watching. The calls use the import table, like everything in this DLL.
 //
 // The linker redirects two functions of the product to this file (--wrap, in end_to_end/CMakeLists.txt).
 
@@ -10,12 +10,12 @@
 #include "tests/support/win/freeze_trap.h"
 
 extern "C" {
-// ClrManagedWalk::warm_up(ICorProfilerInfo4*): here the runtime's interface comes in.
+// ClrManagedWalk::warm_up(ICorProfilerInfo4*): this call gives access to the runtime's interface.
 void real_warm_up(void* walk, mixwalk::clr::ICorProfilerInfo4* info) noexcept
     __asm__("__real__ZN7mixwalk14ClrManagedWalk7warm_upEPNS_3clr17ICorProfilerInfo4E");
 void wrapped_warm_up(void* walk, mixwalk::clr::ICorProfilerInfo4* info) noexcept
     __asm__("__wrap__ZN7mixwalk14ClrManagedWalk7warm_upEPNS_3clr17ICorProfilerInfo4E");
-// ModuleView::find(uint64_t): with it a walk begins. It is asked all over the DLL, frozen or not.
+// ModuleView::find(uint64_t): a walk begins with this call. It is called all over the DLL, frozen or not.
 const void* real_find(const void* view, std::uint64_t address) noexcept
     __asm__("__real__ZNK7mixwalk10ModuleView4findEy");
 const void* wrapped_find(const void* view, std::uint64_t address) noexcept
@@ -25,7 +25,7 @@ const void* wrapped_find(const void* view, std::uint64_t address) noexcept
 namespace mixwalk {
 namespace {
 
-// Too large for the lists of small blocks that a heap serves without its lock.
+// The block is too large for the lists of small blocks that a heap serves without its lock.
 constexpr std::size_t kBlockBytes = 128 << 10;
 
 // The 64 KiB at the bottom of every process are never mapped.
@@ -51,7 +51,7 @@ void sabotage_now(Sabotage sabotage) {
       break;
     }
     case Sabotage::crt: {
-      const char* volatile nothing = "";  // the compiler leaves no fputs("")
+      const char* volatile nothing = "";  // the compiler would remove fputs("")
       std::fputs(nothing, stdout);
       break;
     }
@@ -79,7 +79,8 @@ void wrapped_warm_up(void* walk, mixwalk::clr::ICorProfilerInfo4* info) noexcept
 
 const void* wrapped_find(const void* view, std::uint64_t address) noexcept {
   using namespace mixwalk;
-  static std::uint64_t done = 0;  // once a freeze; only the sampler comes here with one of its own
+  static std::uint64_t done = 0;  // the section in which it was done, so that it is done once a freeze; only the
+                                  // sampler calls this in a section of its own
   const std::uint64_t section = frozen_section();
   if (section != 0 && section != done) {
     done = section;

@@ -32,7 +32,7 @@ Children& children() {
   return all;
 }
 
-// On a machine that nobody can log on to, only the log shows what hangs.
+// On a machine without interactive access, only the log can show what hangs.
 class CaseLimit : public testing::EmptyTestEventListener {
  public:
   explicit CaseLimit(std::chrono::seconds limit) : limit_(limit), watcher_([this] { watch(); }) {}
@@ -79,8 +79,8 @@ class CaseLimit : public testing::EmptyTestEventListener {
       const std::lock_guard guard(children().lock);
       ids = children().ids;
     }
-    // No debugger is run on this program itself: the debugger would stop this thread, and no thread would limit the
-    // debugger's time. Real case: winedbg hung in its second line, until ctest's limit was over.
+    // No debugger is run on this program itself: a debugger would stop this thread, and no thread would limit its time.
+    // Real case: winedbg hung in its second line, until ctest's limit was over.
     std::fprintf(stderr, "%s hangs\n", name_.c_str());
     std::fflush(stderr);
     for (const DWORD id : ids) report_hang("a child of " + name_, id);
@@ -107,8 +107,8 @@ std::vector<DWORD> threads_of(DWORD process_id) {
   return ids;
 }
 
-// Folklore: "bt all" stops every process of the prefix, Wine's services too; COM between apartments failed from then
-// on. So the commands name each thread of the one process.
+// Folklore: "bt all" stops every process of the prefix, also Wine's services; from then on COM between apartments
+// failed. Remedy: the commands name each thread of the one process.
 void run_debugger(DWORD process_id, const std::string& commands, HANDLE out) {
   {
     std::ofstream file(commands);
@@ -129,7 +129,7 @@ void run_debugger(DWORD process_id, const std::string& commands, HANDLE out) {
   }
 }
 
-// Before main; GoogleTest owns the listener from then on.
+// Appended before main; from then on GoogleTest owns the listener.
 const bool kAppended = [] {
   if (const auto limit = case_limit()) {
     testing::UnitTest::GetInstance()->listeners().Append(new CaseLimit(*limit));

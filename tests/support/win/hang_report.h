@@ -8,12 +8,12 @@
 
 namespace mixwalk {
 
-// MIXWALK_CASE_LIMIT, in seconds: the longest time that a case may take; ctest sets it. A case that takes longer prints
-// the stacks of its children, and ends the program. Nothing: no limit.
+// Returns MIXWALK_CASE_LIMIT, in seconds: the longest time that a case may take; ctest sets it. A case that takes
+// longer prints the stacks of its children, and ends the program. Returns nothing if there is no limit.
 std::optional<std::chrono::seconds> case_limit();
 
-// Prints the stacks of all threads of a process to standard error, by the system's command line debugger (winedbg;
-// without a debugger only a sentence). That may end the process. `what`: the thing that has hung.
+// Prints the stacks of all threads of a process to standard error, by the system's command line debugger (winedbg);
+// without a debugger, prints only a sentence. This may end the process. `what` is the name of the thing that hangs.
 void report_hang(std::string_view what, DWORD process_id);
 
 // Registers a live child, so that a case that takes too long can print the child's stacks too.

@@ -24,7 +24,7 @@ TEST(RemoveTree, FoldersInFolders) {
   EXPECT_FALSE(fs::exists(kFolder));
 }
 
-// With std::filesystem::remove_all this does not come to its end: see remove_tree.h.
+// With std::filesystem::remove_all this case never ends (see remove_tree.h).
 TEST(RemoveTree, FilesThatVanishMeanwhile) {
   for (int round = 0; round < 100; ++round) {
     fs::create_directories(kFolder / "work");

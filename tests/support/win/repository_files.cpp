@@ -8,7 +8,7 @@
 namespace mixwalk {
 namespace {
 
-// Of the bundle; no build folder has one.
+// The folder of the sources in the bundle; a build folder has no such folder.
 std::wstring source_folder() { return module_folder(nullptr) + L"..\\source"; }
 
 }  // namespace

@@ -27,7 +27,7 @@ class SharedPage {
   SharedPage(const SharedPage&) = delete;
   SharedPage& operator=(const SharedPage&) = delete;
 
-  // Null: the memory could not be had.
+  // Returns null if the memory could not be obtained.
   T* get() const noexcept { return shared_; }
   T* operator->() const noexcept { return shared_; }
 

@@ -12,7 +12,7 @@
 
 namespace mixwalk {
 
-// By suspending and resuming it once.
+// Finds the count by suspending the thread and resuming it once.
 inline DWORD suspend_count(std::uint32_t thread_id) {
   const UniqueHandle thread(OpenThread(THREAD_SUSPEND_RESUME, FALSE, thread_id));
   const DWORD before = SuspendThread(thread.get());
@@ -32,8 +32,7 @@ inline bool all_are(const std::vector<DWORD>& counts, DWORD count) {
   return !counts.empty() && std::ranges::count(counts, count) == static_cast<std::ptrdiff_t>(counts.size());
 }
 
-// Whether, within this time, no thread of the process is suspended any more. A thread that ends just then does not
-// count.
+// Whether, within this time, every thread of the process runs again. A thread that ends just then does not count.
 inline bool all_run_within(std::uint32_t process_id, DWORD milliseconds) {
   const ULONGLONG end = GetTickCount64() + milliseconds;
   while (!all_are(suspend_counts(process_id), 0)) {

@@ -9,8 +9,8 @@
 namespace mixwalk {
 namespace {
 
-// Wine keeps the address behind KUSER_SHARED_DATA, for its stubs of system calls. The dispatcher of calls into Linux
-// libraries follows the one of system calls; together they take fewer bytes than this.
+// Wine keeps the dispatcher's address behind KUSER_SHARED_DATA, for its stubs of system calls. The dispatcher of calls
+// into Linux libraries follows the dispatcher of system calls; together they take fewer bytes than this.
 constexpr std::uintptr_t kDispatcherCell = 0x7ffe1000;
 constexpr std::uint64_t kDispatcherBytes = 0x400;
 
@@ -29,7 +29,7 @@ bool in_wine_dispatcher(std::uint64_t address) {
 }
 
 bool clears_new_stack(std::uint64_t rva) {
-  // signal_start_thread: rep stosq; lea -0x20(%rbx),%rsp
+  // signal_start_thread has: rep stosq; lea -0x20(%rbx),%rsp
   constexpr unsigned char kCode[] = {0xF3, 0x48, 0xAB, 0x48, 0x8D, 0x63, 0xE0};
   const auto* const ntdll = reinterpret_cast<const unsigned char*>(GetModuleHandleW(L"ntdll.dll"));
   const auto& dos = *reinterpret_cast<const IMAGE_DOS_HEADER*>(ntdll);

@@ -1,5 +1,5 @@
-// Writes a minidump of a process: write_minidump PID FILE [MINIDUMP_TYPE]
-// Without a type: with all of its memory, as in hang dumps. For tests of the reader.
+// Writes a minidump of a process, for tests of the reader: write_minidump PID FILE [MINIDUMP_TYPE] Without a type, the
+// dump has all of the process's memory, as hang dumps have.
 //
 // A separate program, which contains no code of mixwalk.
 
@@ -26,13 +26,13 @@ int wmain(int count, wchar_t** values) {
   const int type = count > 3 ? _wtoi(values[3])
                              : MiniDumpWithFullMemory | MiniDumpWithHandleData | MiniDumpWithUnloadedModules |
                                    MiniDumpWithFullMemoryInfo | MiniDumpWithThreadInfo;
-  // Else Wine 8's MiniDumpWriteDump may end this program (walker/outside/win/minidump_writer.cpp).
+  // Without this, Wine 8's MiniDumpWriteDump may end this program (walker/outside/win/minidump_writer.cpp).
   SymInitializeW(process, nullptr, FALSE);
   if (!MiniDumpWriteDump(process, id, file, static_cast<MINIDUMP_TYPE>(type), nullptr, nullptr, nullptr)) {
     std::fprintf(stderr, "MiniDumpWriteDump failed: %lx\n", GetLastError());
     return 1;
   }
   CloseHandle(file);
-  TerminateProcess(GetCurrentProcess(), 0);  // dbghelp frees nothing more
+  TerminateProcess(GetCurrentProcess(), 0);  // ends the program before dbghelp frees anything
   return 0;
 }

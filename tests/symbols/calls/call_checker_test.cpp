@@ -12,7 +12,7 @@ using Bytes = std::vector<std::uint8_t>;
 
 constexpr std::uint64_t kBase = 0x7FF8'0000'0000, kOtherBase = 0x7FF9'0000'0000;
 constexpr std::uint32_t kCode = ImageBuilder::kCode;
-// Functions of 0x20 bytes each. The first one calls: its call ends at kReturn.
+// Functions of 0x20 bytes each. The first one makes a call, which ends at kReturn.
 constexpr std::uint32_t kReturn = kCode + 0x10, kSecond = kCode + 0x20, kThird = kCode + 0x40,
                         kFourth = kCode + 0x60;
 const Bytes kRet = {0xC3};
@@ -26,7 +26,7 @@ class Files final : public ImageFiles {
   std::map<std::string, std::vector<std::byte>> files;
 };
 
-// The four bytes of a displacement from behind an instruction that ends at `next`.
+// Appends the four bytes of a displacement, which counts from the end of the instruction, at `next`.
 Bytes with_displacement(Bytes opcode, std::uint32_t next, std::uint32_t target) {
   const std::uint32_t displacement = target - next;
   for (int i = 0; i < 4; ++i) opcode.push_back(static_cast<std::uint8_t>(displacement >> 8 * i));
@@ -41,7 +41,7 @@ class CallCheckerTest : public testing::Test {
     for (const std::uint32_t begin : {kSecond, kThird, kFourth}) end_with(begin, kRet);
   }
 
-  // The function's last bytes.
+  // Puts the bytes at the end of the function.
   void end_with(std::uint32_t begin, const Bytes& bytes) {
     builder_.put_code(begin + 0x20 - static_cast<std::uint32_t>(bytes.size()), bytes);
   }
@@ -60,7 +60,8 @@ class CallCheckerTest : public testing::Test {
     std::vector<LoadedImage> images = {image("C:\\caller.dll", kBase)};
     if (!other_.empty()) images.push_back(image(other_, kOtherBase));
     checker_.reset();
-    symboliser_.emplace(files_, std::vector<OpenSource>{open_exports});  // it keeps the files that it has opened
+    symboliser_.emplace(files_, std::vector<OpenSource>{open_exports});  // the symboliser keeps the files that it has
+                                                                         // opened
     checker_.emplace(*symboliser_, std::move(images));
     return *checker_;
   }
@@ -92,7 +93,7 @@ class CallCheckerTest : public testing::Test {
 TEST_F(CallCheckerTest, DirectCallOfTheFunctionAboveIsVerified) {
   call_to(kSecond);
   EXPECT_EQ(check(kSecond + 8), CallCheck::verified);
-  EXPECT_EQ(check(kSecond + 0x20), CallCheck::verified);  // behind a last call that does not return
+  EXPECT_EQ(check(kSecond + 0x20), CallCheck::verified);  // the address behind a last call that does not return
 }
 
 TEST_F(CallCheckerTest, DirectCallOfAnotherFunctionThatKeepsToItselfLeadsElsewhere) {
@@ -124,7 +125,7 @@ TEST_F(CallCheckerTest, FunctionThatJumpsThroughARegisterMayLeadAnywhere) {
   EXPECT_EQ(check(kThird + 8), CallCheck::possible);
 }
 
-// gcc's .cold parts have a RUNTIME_FUNCTION of their own, which nothing ties to the function's.
+// gcc's .cold parts have a RUNTIME_FUNCTION of their own, which nothing connects with the function's.
 TEST_F(CallCheckerTest, FurtherPartThatTheFunctionBranchesToIsVerified) {
   call_to(kSecond);
   builder_.put_code(kSecond, with_displacement({0x0F, 0x84}, kSecond + 6, kFourth + 4));
@@ -149,7 +150,7 @@ TEST_F(CallCheckerTest, FunctionPointerMayLeadAnywhere) {
   EXPECT_EQ(check(kSecond + 8), CallCheck::possible);
 }
 
-// A hostile chain of thunks; real calls go through three or four.
+// The image has a hostile chain of thunks; real calls go through three or four.
 TEST_F(CallCheckerTest, ChainLongerThanAnyIsNotFollowed) {
   constexpr std::uint32_t kChain = ImageBuilder::kMoreCode;
   for (std::uint32_t i = 0; i < 100; ++i) {
@@ -163,7 +164,7 @@ TEST_F(CallCheckerTest, ChainLongerThanAnyIsNotFollowed) {
   EXPECT_EQ(check(kSecond + 8), CallCheck::possible);
 }
 
-// How far leaf code goes is known up to its first return or jump.
+// Leaf code is known to belong to its function up to its first return or jump.
 TEST_F(CallCheckerTest, LeafCodeThatIsCalledIsKnownToItsFirstEnd) {
   constexpr std::uint32_t kLeaf = kCode + 0x80, kOtherGap = kCode + 0xD0;
   builder_.function(kCode + 0xA0, kCode + 0xC0).put_code(kLeaf + 8, kRet).put_code(kOtherGap, kRet);
@@ -176,13 +177,13 @@ TEST_F(CallCheckerTest, LeafCodeThatIsCalledIsKnownToItsFirstEnd) {
   EXPECT_EQ(check(kLeaf + 4), CallCheck::elsewhere) << "what is called has unwind data, and keeps to itself";
 }
 
-// mov eax, 0xD0FF9090: its last two bytes would be `call rax`.
+// The code is mov eax, 0xD0FF9090. Its last two bytes alone would be `call rax`.
 TEST_F(CallCheckerTest, BytesThatOnlyLookLikeACallAreNone) {
   call({0xB8, 0x90, 0x90, 0xFF, 0xD0});
   EXPECT_EQ(check(kSecond + 8), CallCheck::no_call);
 }
 
-// movabs rax, with `call kSecond` as the last bytes of its number.
+// The code is movabs rax, whose number ends with the bytes of `call kSecond`.
 TEST_F(CallCheckerTest, CallThatIsProvenCountsWhateverTheFunctionReadsLike) {
   Bytes bytes = {0x48, 0xB8, 0x90, 0x90, 0x90};
   for (const std::uint8_t byte : with_displacement({0xE8}, kReturn, kSecond)) bytes.push_back(byte);
@@ -191,7 +192,7 @@ TEST_F(CallCheckerTest, CallThatIsProvenCountsWhateverTheFunctionReadsLike) {
   EXPECT_EQ(check(kThird + 8), CallCheck::no_call);
 }
 
-// Hooks are jumps that are written into the loaded code, into another image.
+// Hooks are jumps into another image that are written into the loaded code.
 TEST_F(CallCheckerTest, FunctionOfAnotherImageAboveIsPossible) {
   ImageBuilder hook;
   hook.function(kCode, kCode + 0x20);
@@ -306,7 +307,7 @@ TEST_F(ImportedCall, ImageThatIsNotLoadedProvesNothing) {
   EXPECT_EQ(check(kSecond + 8, 1), CallCheck::possible);
 }
 
-// The function has no name of its own: its export is the thunk in front of it.
+// The function has no name of its own; the export is the thunk in front of it.
 TEST_F(ImportedCall, FunctionBehindAThunkHasTheImportsName) {
   orders_.put_code(kSecond, with_displacement({0xE9}, kSecond + 5, kThird))
       .export_name("wait_for_reply", kSecond);
@@ -372,7 +373,7 @@ TEST_F(CallCheckerTest, DelayedImportLeadsToTheFunctionAndToWhatLoadsIt) {
   EXPECT_EQ(check(kThird + 8), CallCheck::possible);
 }
 
-// A file's slot has an address at the preferred base.
+// In the file, the slot has an address that is valid for the preferred base.
 TEST_F(CallCheckerTest, SlotOfADelayedImportCountsFromThePreferredBase) {
   builder_.import_delayed("late.dll", "Work", kFourth);
   call_slot(ImageBuilder::import_slot(0));
@@ -392,7 +393,7 @@ TEST_F(CallCheckerTest, SlotOfADelayedImportCountsFromThePreferredBase) {
   EXPECT_EQ(check(2), CallCheck::possible);
 }
 
-// Only the system knows what an API set means; its function is looked for in the image of the frame above.
+// Only the system knows what an API set means, so the function is looked for in the image of the frame above.
 TEST_F(CallCheckerTest, ApiSetIsLookedForInTheImageAbove) {
   builder_.import("api-ms-win-core-synch-l1-1-0.dll", "Sleep");
   call_slot(ImageBuilder::import_slot(0));
@@ -459,7 +460,7 @@ TEST_F(CallCheckerTest, TextHasTheTargetsName) {
   EXPECT_EQ(checker().call_text(0, kBase + kReturn + 4), "");
 }
 
-// A deep recursion has the same call thousands of times, and its function is read from its begin for each.
+// A deep recursion has the same call thousands of times, and each time the function would be read from its begin.
 TEST_F(CallCheckerTest, TextOfACallIsMadeOnce) {
   class Counting final : public SymbolSource {
    public:
@@ -488,7 +489,7 @@ TEST_F(CallCheckerTest, TextIsThereOnlyWhereItIsCertainWhichCallItIs) {
   EXPECT_EQ(checker().call_text(0, kBase + kReturn), "");
   call({0x90, 0x90, 0x41, 0xFF, 0xD0});
   EXPECT_EQ(checker().call_text(0, kBase + kReturn), "0x7ff80000100d: call r8");
-  call({0x06, 0x90, 0x41, 0xFF, 0xD0});  // 06 is no instruction: the last two bytes would be `call rax`
+  call({0x06, 0x90, 0x41, 0xFF, 0xD0});  // 06 is not an instruction; the last two bytes would be `call rax`
   EXPECT_EQ(checker().call_text(0, kBase + kReturn), "");
 }
 

@@ -13,7 +13,7 @@ constexpr std::uint32_t kCode = ImageBuilder::kCode;
 
 class CallSites : public testing::Test {
  protected:
-  // The instruction ends at kCode + 0x40, in a function that begins at kCode.
+  // Puts an instruction that ends at kCode + 0x40, in a function that begins at kCode.
   void put(const std::vector<std::uint8_t>& instruction) {
     const std::uint32_t at = kCode + 0x40 - static_cast<std::uint32_t>(instruction.size());
     bytes_ = ImageBuilder().put_code(at, instruction).function(kCode, kCode + 0x80).build();
@@ -57,7 +57,8 @@ TEST_F(CallSites, SystemCallCounts) {
 }
 
 TEST_F(CallSites, LongestCallsAreFound) {
-  put({0x41, 0xFF, 0x94, 0xC8, 0x10, 0, 0, 0});  // call [r8 + rcx*8 + 0x10]; without its first byte, of rax
+  put({0x41, 0xFF, 0x94, 0xC8, 0x10, 0, 0, 0});  // call [r8 + rcx*8 + 0x10]; without its first byte, a call with rax as
+                                                 // the base
   ASSERT_EQ(found().size(), 2u);
   EXPECT_EQ(found()[1].rva, kCode + 0x38);
   EXPECT_EQ(sweep().rva, kCode + 0x38);
@@ -75,7 +76,7 @@ TEST_F(CallSites, OtherInstructionsAreNoCalls) {
   EXPECT_EQ(sweep().found, Sweep::no_call);
 }
 
-// mov eax, 0xD0FF9090: its last two bytes look like `call rax`.
+// The code is mov eax, 0xD0FF9090. Its last two bytes look like `call rax`.
 TEST_F(CallSites, BytesThatOnlyLookLikeACallAreToldByTheFunctionsOwnInstructions) {
   put({0xB8, 0x90, 0x90, 0xFF, 0xD0});
   EXPECT_EQ(found().size(), 1u);
@@ -83,7 +84,7 @@ TEST_F(CallSites, BytesThatOnlyLookLikeACallAreToldByTheFunctionsOwnInstructions
 }
 
 TEST_F(CallSites, BytesThatAreNoInstructionsSayNothing) {
-  put({0x06, 0x90, 0xFF, 0xD0});  // 06 is none in 64-bit code
+  put({0x06, 0x90, 0xFF, 0xD0});  // 06 is not an instruction in 64-bit code
   EXPECT_EQ(found().size(), 1u);
   EXPECT_EQ(sweep().found, Sweep::unknown);
 }

@@ -1,5 +1,5 @@
-// The checks of calls, on images by other authors: every call that objdump lists is one, and every direct call is
-// verified; made-up calls are not.
+// The checks of calls, on images by other authors: every call that objdump lists must be recognised as a call, every
+// direct call must be verified, and invented calls must not be.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ struct ListedCall {
   std::uint32_t rva, return_rva;
 };
 
-// The calls in the code of functions that .pdata knows: between them objdump may take data for code.
+// Returns the calls in the code of functions that .pdata knows; between these functions objdump may take data for code.
 std::vector<ListedCall> listed_calls(const std::string& path, const PeImage& image) {
   std::vector<ListedCall> calls;
   const std::string command =
@@ -52,7 +52,7 @@ class OneFile final : public ImageFiles {
   }
 };
 
-// What the hand-written decoder of frozen code (unmanaged/step/call_site.h) says.
+// Gives the image's code to the hand-written decoder of frozen code (unmanaged/step/call_site.h).
 class ImageCode final : public MemoryReader {
  public:
   explicit ImageCode(const PeImage& image) : image_(image) {}
@@ -116,7 +116,7 @@ TEST_P(CallsOfImage, EveryCallIsOneAndTheDirectOnesAreVerified) {
     EXPECT_TRUE(sweep.found == Sweep::unknown || (sweep.found == Sweep::call && sweep.rva == call.rva))
         << std::hex << call.rva;
     if (listed->instruction.target != FlowInstruction::Target::direct) {
-      // Whatever runs above: it is not marked.
+      // Whatever function is above, the call is not marked.
       const CallCheck result = check(checker, call.return_rva, any_place(any_function()));
       EXPECT_TRUE(
           result == CallCheck::possible || result == CallCheck::verified ||
@@ -127,7 +127,7 @@ TEST_P(CallsOfImage, EveryCallIsOneAndTheDirectOnesAreVerified) {
     }
     const PeImage::Function* const target =
         image.function_at(static_cast<std::uint32_t>(listed->instruction.address));
-    if (target == nullptr) continue;  // leaf code: how far it goes is not known
+    if (target == nullptr) continue;  // leaf code: its end is not known
     ++direct;
     const CallCheck result = check(checker, call.return_rva, any_place(*target));
     EXPECT_EQ(result, CallCheck::verified) << std::hex << call.rva;
@@ -175,7 +175,7 @@ TEST_P(CallsOfImage, RandomAddressesAreNotVerified) {
   EXPECT_LE(results[1], kTries / 1000);
 }
 
-// Another function of the same image as the frame above, at real calls.
+// At real calls, the frame above is replaced by another function of the same image.
 TEST_P(CallsOfImage, AnotherFunctionAboveARealCallIsNotVerified) {
   CallChecker checker(symboliser_, {image_});
   std::array<std::size_t, kCallChecks> results{};
@@ -185,7 +185,7 @@ TEST_P(CallsOfImage, AnotherFunctionAboveARealCallIsNotVerified) {
   }
   std::cout << GetParam() << ": of 10000 wrong callees " << results[1] << " verified, " << results[2]
             << " possible, " << results[3] << " after no call, " << results[4] << " elsewhere\n";
-  EXPECT_LE(results[1], 100u);  // a function that leads to many, or the right one by chance
+  EXPECT_LE(results[1], 100u);  // a function that jumps to many others, or the right function by chance
   EXPECT_EQ(results[3], 0u);
 }
 

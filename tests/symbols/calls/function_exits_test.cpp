@@ -18,7 +18,7 @@ FunctionExits exits_of_built(ImageBuilder& builder, std::uint32_t entry = kCode)
   return exits_of(PeImage::parse(bytes), entry, disassembler);
 }
 
-// A function with unwind data at kCode that consists of these bytes.
+// Returns the exits of a function with unwind data at kCode that consists of these bytes.
 FunctionExits of_function(const Bytes& code) {
   ImageBuilder builder;
   builder.put_code(kCode, code).function(kCode, kCode + static_cast<std::uint32_t>(code.size()));
@@ -60,7 +60,7 @@ TEST(FunctionExits, CodeThatRunsOnGoesToWhatFollows) {
   EXPECT_EQ(of_function({0x90, 0x90}).code, (std::vector<std::uint32_t>{kCode + 2}));
 }
 
-// The thunk of "retpoline" builds: call over; the loop; mov [rsp], rax; ret.
+// The thunk of "retpoline" builds is: a call over the loop; the loop; mov [rsp], rax; ret.
 TEST(FunctionExits, MadeReturnAddressIsUnknown) {
   EXPECT_TRUE(of_function({0x48, 0x89, 0x04, 0x24, 0xC3}).unknown);                    // mov [rsp], rax; ret
   EXPECT_TRUE(of_function({0x48, 0x89, 0x04, 0x24, 0x0F, 0xAE, 0xE8, 0xC3}).unknown);  // lfence between
@@ -70,14 +70,14 @@ TEST(FunctionExits, MadeReturnAddressIsUnknown) {
 }
 
 TEST(FunctionExits, ThunkWithoutUnwindDataEndsWithItsJump) {
-  // lea rax, [rip]; jmp 0x10 on; then what is no instruction
+  // The code is: lea rax, [rip]; jmp 0x10 on; after that, bytes that are not an instruction.
   const FunctionExits exits = of_leaf({0x48, 0x8D, 0x05, 0, 0, 0, 0, 0xE9, 0x10, 0, 0, 0, 0x06});
   EXPECT_EQ(exits.code, (std::vector<std::uint32_t>{kCode + 0x1C}));
   EXPECT_FALSE(exits.unknown);
 }
 
 TEST(FunctionExits, LeafCodeThatReachesTheNextFunctionIsUnknown) {
-  EXPECT_TRUE(of_leaf({}).unknown);  // nops up to there
+  EXPECT_TRUE(of_leaf({}).unknown);  // nops up to the end
   ImageBuilder builder;
   builder.function(kCode + 0x80, kCode + 0x90).put_code(kCode + 0x84, {0xC3});
   EXPECT_TRUE(exits_of_built(builder).unknown) << "the return is that of the next function";
@@ -95,7 +95,7 @@ TEST(FunctionExits, MoreExitsThanAnyFunctionHasAreUnknown) {
   const auto with_exits = [](std::size_t count) {
     Bytes code;
     for (std::size_t i = 0; i < count; ++i) {
-      // je, from its end on: each to a place of its own behind the function
+      // Each je leads to another place behind the function; the distance counts from the end of the je.
       const auto distance = static_cast<std::uint32_t>(0x1000 + i);
       code.insert(code.end(), {0x0F, 0x84, static_cast<std::uint8_t>(distance),
                                static_cast<std::uint8_t>(distance >> 8), 0, 0});

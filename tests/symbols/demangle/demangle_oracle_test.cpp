@@ -1,4 +1,4 @@
-// MSVC's names against llvm-undname: those that Wine's C++ runtime exports, which Microsoft's compiler made.
+// MSVC's names, compared with llvm-undname: the names that Wine's C++ runtime exports, which Microsoft's compiler made.
 
 #include <gtest/gtest.h>
 
@@ -18,12 +18,12 @@ void remove_all(std::string& text, std::string_view part, std::string_view with 
   }
 }
 
-// What llvm-undname writes and demangle() leaves out.
+// Removes what llvm-undname writes and demangle() leaves out.
 std::string as_we_write(std::string text) {
   for (const char* word : {"class ", "struct ", "union ", "enum "}) remove_all(text, word);
   remove_all(text, "(void)", "()");
   if (text.find('`') == text.npos) return text;
-  // The types of functions that something lies in, and of tables.
+  // The types of functions that contain something, and of tables.
   static const std::regex functions(
       "`(?:(?:public|private|protected): )?(?:(?:static|virtual) )?[^`()]*? __cdecl "),
       tables("^const (.*table'.*)$"), bases("\\{for `.*'\\}$");

@@ -72,7 +72,7 @@ TEST(DemangleTest, EveryCutOffMsvcNameIsSurvived) {
   }
 }
 
-// Each level repeats the one before it twice, and ten more characters are a thousand times the text.
+// Each level repeats the one before it twice, so ten more characters make the text a thousand times longer.
 TEST(DemangleTest, NameThatWouldFillTheMemoryIsRefused) {
   std::string itanium = "_Z1f1AIiE";
   for (int i = 0; i < 60; ++i) {
@@ -86,7 +86,7 @@ TEST(DemangleTest, NameThatWouldFillTheMemoryIsRefused) {
   }
   EXPECT_GT(itanium_length(itanium), kMaxDemangled);
   EXPECT_TRUE(demangle(itanium) == itanium);
-  EXPECT_LT(itanium.size(), 1024u);  // what is longer the runtime refuses itself
+  EXPECT_LT(itanium.size(), 1024u);  // the runtime itself refuses longer names
 
   std::string msvc = "V?$A@H@@";
   for (int i = 0; i < 20; ++i) msvc = "V?$A@" + msvc + "V1@@@";

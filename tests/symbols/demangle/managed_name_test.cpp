@@ -50,7 +50,7 @@ TEST(ManagedName, AsyncMethodsAndIterators) {
             "Orders.List.Items.System.IDisposable.Dispose()");
 }
 
-// InstructionDecoderTests.GetNameLambda, GetNameGenericLambda.
+// From InstructionDecoderTests.GetNameLambda, GetNameGenericLambda.
 TEST(ManagedName, Lambdas) {
   EXPECT_EQ(managed_name("C+<>c.<M>b__0_0()"), "C.M.AnonymousMethod__0_0()");
   EXPECT_EQ(managed_name("C<System.Exception>+<>c__0<System.ArgumentException>.<M>b__0_0(System.ArgumentException)"),
@@ -77,7 +77,7 @@ TEST(ManagedName, AsyncLambdasAndAsyncLocalFunctions) {
   EXPECT_EQ(managed_name("Orders.Program+<<Main>g__Local|0_0>d.MoveNext()"), "Orders.Program.Main.Local()");
 }
 
-// InstructionDecoderTests.GetNameProperties, GetCompactName_Members.
+// From InstructionDecoderTests.GetNameProperties, GetCompactName_Members.
 TEST(ManagedName, PropertiesAndEvents) {
   EXPECT_EQ(managed_name("C.get_P()"), "C.P.get()");
   EXPECT_EQ(managed_name("C.set_P(System.Int32)"), "C.P.set(int)");
@@ -92,7 +92,7 @@ TEST(ManagedName, PropertiesAndEvents) {
   EXPECT_EQ(managed_name("C.getName()"), "C.getName()");
 }
 
-// C# methods may be named so too. An accessor of an event takes its handler; one that sets takes a value.
+// C# methods may have such names as well. An accessor of an event takes a handler; a set accessor takes a value.
 TEST(ManagedName, MethodsWithOtherParametersAreNoAccessors) {
   for (const std::string name : {"C.remove_all()", "C.add_up(int, int)", "C.set_done()", "C.add_now()"}) {
     EXPECT_EQ(managed_name(name), name);
@@ -124,7 +124,7 @@ TEST(ManagedName, ExplicitImplementationsKeepTheirInterface) {
             "C.System.Collections.Generic.IEnumerable<T>.GetEnumerator()");
 }
 
-// As Roslyn names them: the interface with its arguments as C# would write it, but for keywords.
+// As in Roslyn: the interface has its arguments as C# would write them, except that keywords are not used.
 TEST(ManagedName, ExplicitImplementationsOfGenericInterfaces) {
   EXPECT_EQ(managed_name("Shape<System.Int32, System.__Canon>.Orders.IShape<System.Collections.Generic.Dictionary<"
                          "System.Collections.Generic.List<A>,System.ValueTuple<B,System.Int32?>[]>>.get_Item("

@@ -46,7 +46,7 @@ DwarfTables::DwarfTables() {
   abbreviation(
       a, 1, kCompileUnit, true,
       {{kName, kString}, {kFolder, kString}, {kLowPc, kAddress}, {kHighPc, kData4}, {kStatements, kOffset}});
-  abbreviation(a, 2, kSubprogram, false, {{kName, kString}});                            // abstract
+  abbreviation(a, 2, kSubprogram, false, {{kName, kString}});                            // an abstract function
   abbreviation(a, 3, kSubprogram, true, {{kName, kString}, {kLowPc, kAddress}, {kHighPc, kData4}});
   abbreviation(a, 4, kBlock, true, {{kLowPc, kAddress}, {kHighPc, kData4}});
   abbreviation(
@@ -57,11 +57,11 @@ DwarfTables::DwarfTables() {
   abbreviation(a, 7, kNamespace, true, {{kName, kString}});
   abbreviation(a, 8, kSubprogram, false, {{kName, kString}, {kLinkageName, kString}});   // a declaration
   abbreviation(a, 9, kSubprogram, false, {{kSpecification, kRef4}, {kLowPc, kAddress}, {kHighPc, kData4}});
-  abbreviation(a, 10, kSubprogram, true, {{kName, kString}});  // abstract, with what is local to it
+  abbreviation(a, 10, kSubprogram, true, {{kName, kString}});  // an abstract function, with its local functions
   abbreviation(a, 11, kStructure, true, {});
   a.u8(0);
 
-  // From the unit's DW_AT_low_pc; then from another base.
+  // Offsets count first from the unit's DW_AT_low_pc, then from another base.
   ranges.u64(0x40).u64(0x48).u64(UINT64_MAX).u64(kBase + 0x1050).u64(0).u64(8).u64(0).u64(0);
 
   TableWriter& d = info;

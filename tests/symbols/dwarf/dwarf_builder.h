@@ -4,7 +4,8 @@
 
 namespace mixwalk::test {
 
-// A small unit of DWARF 4, by hand, from the standard's tables. In C, "inner" is inlined into "outer":
+// A small unit of DWARF 4, written by hand from the standard's tables. Its language is C; "inner" is inlined into
+// "outer":
 //
 //   /src/a.c            inner  [0x1020, 0x1030) in outer, called at line 12, and once more, by ranges
 //   function outer      [0x1000, 0x1100), with a lexical block around the first call

@@ -19,21 +19,21 @@ using test::OracleChain;
 
 constexpr std::size_t kEveryInstruction = 0;
 
-// Of each Wine DLL. MIXWALK_SYMBOL_ADDRESSES names another number; 0: every instruction.
+// The number of addresses for each Wine DLL. MIXWALK_SYMBOL_ADDRESSES sets another number; 0 means every instruction.
 std::size_t addresses_of_a_dll() {
   const char* const text = std::getenv("MIXWALK_SYMBOL_ADDRESSES");
   return text == nullptr ? 10'000 : std::strtoull(text, nullptr, 10);
 }
 
-// gcc's names of copies that it makes of a function ("f.constprop.0", "f.part.1.isra.0"): the linker's symbols have
-// these names, the debug information has the function's own name.
+// Removes the suffixes of gcc's names for copies of a function ("f.constprop.0", "f.part.1.isra.0"). The linker's
+// symbols have such names, and the debug information has the function's own name.
 std::string without_clone(std::string_view name) {
   return std::string(name.substr(0, name.find('.', name.starts_with('.') ? 1 : 0)));
 }
 
 struct Comparison {
-  std::map<std::string, int> kinds;             // of difference → addresses
-  std::map<std::string, std::string> examples;  // of each kind
+  std::map<std::string, int> kinds;             // kind of difference → number of addresses
+  std::map<std::string, std::string> examples;  // one example for each kind
   int addresses = 0, wrong_chains = 0, wrong_names = 0;
 
   void print(const std::string& title) const {
@@ -49,7 +49,7 @@ struct Comparison {
 
 class Comparer {
  public:
-  // `whole`: the same image, unstripped, for the oracle.
+  // `whole` is the same image, unstripped, for the oracle.
   Comparer(const std::string& path, const std::string& whole)
       : whole_(whole),
         file_(std::make_shared<const ImageFile>(path, test::read_file(path))),
@@ -108,9 +108,9 @@ class Comparer {
     if (theirs == ours) return "same";
     if (without_clone(theirs) == without_clone(ours)) return "same but for the clone's suffix";
     if (source == NameSource::none) return ++result.wrong_names, "no name";
-    // A static function, called after its section (CoffSymbols).
+    // The name is that of a static function, taken from its section (CoffSymbols).
     if (theirs.empty() && source == NameSource::symbols) return "only we know a name";
-    // llvm-symbolizer takes the name of the nearest symbol, also of a label inside the function.
+    // llvm-symbolizer uses the name of the nearest symbol, which may also be a label inside the function.
     const auto nearest = by_linker_.function_before(rva);
     if (nearest != nullptr && without_clone(nearest->name) == without_clone(ours)) {
       return "a label, or another name of the same function";
@@ -151,8 +151,8 @@ void expect_agreement(const std::string& title, const std::string& path, const s
   ASSERT_EQ(problem, "");
   result.print(title);
   ASSERT_GT(result.addresses, 1000);
-  EXPECT_LE(result.wrong_chains, result.addresses / 1000);  // 99.9 %
-  EXPECT_LE(result.wrong_names, result.addresses / 100);    // 99 %
+  EXPECT_LE(result.wrong_chains, result.addresses / 1000);  // at least 99.9 % are right
+  EXPECT_LE(result.wrong_names, result.addresses / 100);    // at least 99 % are right
 }
 
 class CompiledSampleTest : public testing::TestWithParam<const char*> {};
@@ -167,7 +167,7 @@ INSTANTIATE_TEST_SUITE_P(Compilers, CompiledSampleTest,
                                          "clang_O2_dwarf4"),
                          [](const auto& info) { return info.param; });
 
-// By .gnu_debuglink, as binutils make it.
+// The debug file is named by .gnu_debuglink, as binutils make it.
 TEST(StrippedSampleTest, DebugFileSaysWhatTheImageSaid) {
   const std::string folder = MIXWALK_DWARF_SAMPLES;
   expect_agreement("stripped", folder + "/stripped.exe", folder + "/sample_gcc_O2.exe", kEveryInstruction);
@@ -184,7 +184,7 @@ TEST_P(WineDwarfTest, InstructionsAgreeWithLlvmSymbolizer) {
 INSTANTIATE_TEST_SUITE_P(Wine, WineDwarfTest, testing::Values("ntdll", "ole32", "mshtml"),
                          [](const auto& info) { return info.param; });
 
-// Any other image: MIXWALK_SYMBOL_IMAGE=PATH, as the large one that tests/bench/symbols makes.
+// Tests any other image: MIXWALK_SYMBOL_IMAGE=PATH, for example the large one that tests/bench/symbols makes.
 TEST(ImageOnRequestTest, InstructionsAgreeWithLlvmSymbolizer) {
   const char* const path = std::getenv("MIXWALK_SYMBOL_IMAGE");
   if (path == nullptr) return;

@@ -40,7 +40,7 @@ std::vector<std::byte> with(const DwarfTables& tables) {
   return image.build();
 }
 
-// "inner b.h:3 < outer a.c:12"; "-": no function is known.
+// Returns "inner b.h:3 < outer a.c:12", or "-" if no function is known.
 std::string chain(DwarfSymbols& symbols, std::uint32_t rva) {
   SourceLocation found;
   if (symbols.index == nullptr || !symbols.index->find(rva, found)) return "-";
@@ -80,7 +80,7 @@ TEST(DwarfSymbolsTest, ImageWithoutDwarfSaysSo) {
   EXPECT_EQ(open(garbage.build()).problem, "the DWARF tells of no code");
 }
 
-// Functions that a linker dropped stay in the debug information, at 0 or some other address outside.
+// The debug information still has functions that the linker dropped, at 0 or some other address outside the code.
 TEST(DwarfSymbolsTest, DroppedCodeIsNobodys) {
   DwarfTables tables;
   const auto all = with(tables);
@@ -124,7 +124,7 @@ TEST(DwarfSymbolsTest, EveryCutAndEveryFlippedByteIsSurvived) {
 TEST(DwarfSymbolsTest, EntryThatIsItsOwnOriginHasNoName) {
   DwarfTables tables;
   std::vector<std::uint8_t> info = tables.info.data();
-  // The inlined call's DW_AT_abstract_origin, behind its code 5.
+  // Finds the inlined call's DW_AT_abstract_origin, which comes after the abbreviation's number, 5.
   for (std::size_t i = 11; i + 5 <= info.size(); ++i) {
     if (info[i] == 5 && info[i + 2] == 0 && info[i + 3] == 0 && info[i + 4] == 0) {
       info[i + 1] = static_cast<std::uint8_t>(i);
@@ -137,7 +137,7 @@ TEST(DwarfSymbolsTest, EntryThatIsItsOwnOriginHasNoName) {
   EXPECT_EQ(chain(symbols, 0x1020), " /src/inc/b.h:3 < outer /src/a.c:12");
 }
 
-// Each of a million entries of one byte has all of an abbreviation's attributes.
+// There are a million entries of one byte, and each has all of an abbreviation's attributes.
 TEST(DwarfSymbolsTest, AbbreviationWithThousandsOfAttributesIsRefused) {
   DwarfTables tables;
   std::vector<std::uint8_t> abbreviations = tables.abbreviations.data();
@@ -184,7 +184,7 @@ TEST(DwarfSymbolsTest, LineTableWithMillionsOfRowsIsLeftAlone) {
 
 class DebugLinkTest : public testing::Test {
  protected:
-  // The image without DWARF, with the link.
+  // Returns the image without DWARF, with the link.
   std::vector<std::byte> image(std::string_view name, std::uint32_t crc) {
     TableWriter link;
     link.text(name);

@@ -1,5 +1,5 @@
-// Code whose debug information is tested: what compilers make of C++ in different ways. Compiled several times
-// (CMakeLists.txt), with a second file of the same program (sample_more.cpp) for LTO; never run.
+// Code whose debug information is tested: different kinds of C++ code, as compilers translate it. It is compiled
+// several times (CMakeLists.txt), with a second file of the same program (sample_more.cpp) for LTO, and never run.
 
 #include <algorithm>
 #include <cstdio>
@@ -27,7 +27,7 @@ inline int middle(int x) {
   for (int i = 0; i < x; ++i) sum += innermost(i);
   return sum;
 }
-// Made a copy of for its constant argument ("constprop").
+// The compiler makes a copy of this function for its constant argument ("constprop").
 __attribute__((noinline)) int with_constant(int x, int factor) {
   if (x > 1000) std::printf("%d\n", x);
   return middle(x * factor) + innermost(x);
@@ -63,7 +63,7 @@ class Square final : public Shape {
   throw std::runtime_error(text);
 }
 
-// With a part that is cold, and moved away.
+// A part of this function is cold, and is moved away.
 int checked(int x) {
   if (__builtin_expect(x < 0, 0)) {
     std::string text = "negative: " + std::to_string(x);

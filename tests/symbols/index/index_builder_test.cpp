@@ -25,7 +25,7 @@ class IndexBuilderTest : public testing::Test {
     builder_.add_range(id, begin, end);
     return id;
   }
-  // "inner:7 outer:3", innermost first, with the line of each; "-": nothing is known.
+  // Returns "inner:7 outer:3", innermost first, each with its line; "-" if nothing is known.
   std::string chain(const SymbolIndex& index, std::uint32_t rva) {
     SourceLocation found;
     if (!index.find(rva, names_, found)) return "-";
@@ -120,7 +120,7 @@ TEST_F(IndexBuilderTest, ColdPartBeforeTheEntryBeginsWhereThePartBegins) {
 TEST_F(IndexBuilderTest, LinesOfALaterSequenceBeginWhereTheEarlierOneEnds) {
   function("f", 0x1000, 0x1100);
   const NameId file = builder_.name("a.cpp");
-  builder_.add_line(0x1040, file, 3);  // in any order, the last row at an address counts
+  builder_.add_line(0x1040, file, 3);  // in any order; the last row at an address counts
   builder_.add_line(0x1000, file, 1);
   builder_.add_line(0x1000, file, 2);
   builder_.end_sequence(0x1050);
@@ -129,7 +129,7 @@ TEST_F(IndexBuilderTest, LinesOfALaterSequenceBeginWhereTheEarlierOneEnds) {
   builder_.add_line(0x1060, file, 9);
   builder_.end_sequence(0x1070);
   builder_.add_line(0x1080, file, 10);
-  builder_.add_line(0x1088, file, 10);  // nothing new
+  builder_.add_line(0x1088, file, 10);  // the row adds nothing new
   builder_.end_sequence(0x1090);
   const SymbolIndex index = builder_.build();
   const std::vector<LineRow> expected = {{0x1000, file, 2}, {0x1040, file, 3}, {0x1050, file, 8},
@@ -140,15 +140,15 @@ TEST_F(IndexBuilderTest, LinesOfALaterSequenceBeginWhereTheEarlierOneEnds) {
 }
 
 TEST_F(IndexBuilderTest, NonsenseIsLeftOut) {
-  builder_.add_range(7, 0x1000, 0x2000);  // no such scope
+  builder_.add_range(7, 0x1000, 0x2000);  // there is no such scope
   EXPECT_EQ(builder_.add_inlined(7, kNoName, kNoName, 1), kNoScope);
   EXPECT_EQ(builder_.add_inlined(kNoScope, kNoName, kNoName, 1), kNoScope);
   function("backwards", 0x2000, 0x1000);
   function("beyond", 0xFFF0, 0xFFFFFFFF);
-  builder_.add_line(0x20000, kNoName, 1);  // outside the image
+  builder_.add_line(0x20000, kNoName, 1);  // the address is outside the image
   builder_.end_sequence(0x30000);
   builder_.add_line(0x2000, kNoName, 1);
-  builder_.end_sequence(0x1000);  // ends before it begins
+  builder_.end_sequence(0x1000);  // the sequence ends before it begins
   builder_.add_line(0x3000, builder_.name("never ended"), 1);
   const SymbolIndex index = builder_.build();
   EXPECT_EQ(index.segments().size(), 2u);
@@ -171,7 +171,7 @@ TEST_F(IndexBuilderTest, DeepChainIsCutOffAndSaysSo) {
   EXPECT_FALSE(builder_.full());
 }
 
-// Every address of random claims, against a search through all of them.
+// Every address of random claims is compared with a search through all claims.
 TEST(DisjointTest, RandomClaimsBelongToTheStrongest) {
   std::mt19937 random(13);
   for (int round = 0; round < 2000; ++round) {

@@ -5,7 +5,7 @@
 namespace mixwalk {
 namespace {
 
-// Unit n has one function "fn", at n × 0x1000, of 0x100 bytes.
+// A reader whose unit n has one function "fn", at n × 0x1000, of 0x100 bytes.
 class FakeReader final : public UnitReader {
  public:
   explicit FakeReader(std::vector<std::uint32_t>& read) : read_(read) {}

@@ -22,7 +22,7 @@ SortedRows<Row> rows_at(const std::set<std::uint32_t>& rvas) {
   return SortedRows<Row>(std::move(rows));
 }
 
-// The RVA of the row that is found; -1: none.
+// Returns the RVA of the row that is found, or -1 if there is none.
 std::int64_t found(const SortedRows<Row>& rows, std::uint32_t rva) {
   const Row* const row = rows.last_at(rva);
   return row == nullptr ? -1 : std::int64_t{row->rva};
@@ -49,7 +49,7 @@ TEST(SortedRowsTest, AddressBehindTheLastRowHasTheLast) {
 }
 
 TEST(SortedRowsTest, EmptyPageHasTheRowThatReachesIntoIt) {
-  // Eight rows over 64 KiB: pages of 16 KiB, of which the ones in the middle have no row.
+  // Eight rows over 64 KiB make pages of 16 KiB; the pages in the middle have no row.
   const auto rows = rows_at({0x1000, 0x1010, 0x1020, 0x1030, 0x1040, 0x1050, 0x1060, 0x10FFF});
   EXPECT_EQ(found(rows, 0x1060), 0x1060);
   EXPECT_EQ(found(rows, 0x5000), 0x1060);
@@ -77,7 +77,7 @@ TEST(SortedRowsTest, TableIsBoundedByTheRowsHoweverFarTheyLieApart) {
   EXPECT_EQ(found(two, UINT32_MAX), UINT32_MAX);
   EXPECT_LE(two.bytes(), 2 * kBytesPerRow + kEndsOfTable);
 
-  // All but one are crowded in one page.
+  // All rows but one are in the same page.
   std::set<std::uint32_t> crowd = {UINT32_MAX};
   for (std::uint32_t rva = 0; rva < 10'000; rva += 2) crowd.insert(rva);
   const auto crowded = rows_at(crowd);
@@ -86,7 +86,7 @@ TEST(SortedRowsTest, TableIsBoundedByTheRowsHoweverFarTheyLieApart) {
   EXPECT_LE(crowded.bytes(), crowd.size() * kBytesPerRow + kEndsOfTable);
 }
 
-// Every address, and some beyond, against a search of all rows.
+// Every address, and some behind the last row, is compared with a search of all rows.
 TEST(SortedRowsTest, RandomRowsAreFoundAsByASearchOfAll) {
   std::mt19937 random(13);
   for (int round = 0; round < 500; ++round) {

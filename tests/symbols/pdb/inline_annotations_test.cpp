@@ -15,12 +15,12 @@ std::vector<PlacedCode> read(std::initializer_list<int> annotations) {
 using Code = std::vector<PlacedCode>;
 
 TEST(InlineAnnotationsTest, CodeUpToALengthThatIsSaid) {
-  // code +0x10, length 5
+  // The annotations are: code +0x10, length 5.
   EXPECT_EQ(read({0x03, 0x10, 0x04, 0x05}), (Code{{0x10, 0x15, 8, 100}}));
 }
 
 TEST(InlineAnnotationsTest, CodeGoesOnToTheNextLine) {
-  // code +0x79, line +3, code +0x1A, length 0x11: what clang 14 wrote for testing::Message().
+  // The annotations are: code +0x79, line +3, code +0x1A, length 0x11. clang 14 wrote them for testing::Message().
   EXPECT_EQ(read({0x03, 0x79, 0x06, 0x06, 0x03, 0x1A, 0x04, 0x11, 0, 0}),
             (Code{{0x79, 0x93, 8, 100}, {0x93, 0xA4, 8, 103}}));
 }
@@ -31,17 +31,17 @@ TEST(InlineAnnotationsTest, OffsetsCountFromTheEndOfALength) {
 }
 
 TEST(InlineAnnotationsTest, CodeAndLineInOne) {
-  // line -1, code +5, as one number: (-1 → 3) << 4 | 5
+  // Line -1 and code +5, as one number: (-1 → 3) << 4 | 5.
   EXPECT_EQ(read({0x0B, 0x35, 0x04, 0x02}), (Code{{5, 7, 8, 99}}));
 }
 
 TEST(InlineAnnotationsTest, LengthBeforeTheCode) {
-  // length 4, code +0x20; then code +2, which is inside that.
+  // Length 4 and code +0x20; then code +2, which lies inside that code.
   EXPECT_EQ(read({0x0C, 0x04, 0x20, 0x06, 0x02, 0x03, 0x02, 0x04, 0x01}),
             (Code{{0x20, 0x22, 8, 100}, {0x22, 0x23, 8, 101}}));
 }
 
-// Found by pdb_module_fuzz.
+// Found by pdb_module_fuzz: the code is replaced at its begin.
 TEST(InlineAnnotationsTest, CodeThatIsReplacedAtItsBeginIsNone) {
   EXPECT_EQ(read({0x0C, 0x04, 0x20, 0x03, 0x00, 0x04, 0x01}), (Code{{0x20, 0x21, 8, 100}}));
 }
@@ -52,7 +52,7 @@ TEST(InlineAnnotationsTest, FileChanges) {
 }
 
 TEST(InlineAnnotationsTest, LongNumbers) {
-  // Two bytes: 0x81 0x23 is 0x123; four: 0xC0 0x01 0x00 0x00 is 0x10000.
+  // Numbers of two bytes (0x81 0x23 is 0x123) and of four (0xC0 0x01 0x00 0x00 is 0x10000).
   EXPECT_EQ(read({0x03, 0x81, 0x23, 0x04, 0xC0, 0x01, 0x00, 0x00}), (Code{{0x123, 0x10123, 8, 100}}));
 }
 

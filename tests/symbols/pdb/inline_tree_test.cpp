@@ -7,7 +7,7 @@
 namespace mixwalk {
 namespace {
 
-// "0-10 0:5 1:7" is [0, 10), the function at line 5, call 1 at line 7.
+// Writes pieces such as "0-10 0:5 1:7": [0, 10), the function at line 5, call 1 at line 7.
 class TextSink final : public ChainSink {
  public:
   void piece(std::uint32_t begin, std::uint32_t end, std::span<const ChainStep> chain) override {
@@ -46,7 +46,7 @@ TEST(InlineTreeTest, CallInTwoParts) {
                     "70-100 0:5"}));
 }
 
-// A child without its parent would be a chain that never was.
+// A child without its parent would give a chain that never existed.
 TEST(InlineTreeTest, ChildCountsOnlyInsideItsParent) {
   EXPECT_EQ(cut({0, 0, 1}, {code(1, 10, 20, 7), code(2, 15, 30, 9)}),
             (Pieces{"0-10 0:0", "10-15 0:0 1:7", "15-20 0:0 1:7 2:9", "20-100 0:0"}));
@@ -62,7 +62,7 @@ TEST(InlineTreeTest, CodeBeyondTheFunctionIsCutOff) {
             (Pieces{"0-90 0:0", "90-100 0:0 1:7"}));
 }
 
-// n calls, all of the same code: the chain has one, and the work stays in proportion.
+// n calls claim the same code. The chain has one of them, and the work stays proportional to the input.
 TEST(InlineTreeTest, ThousandsOfOverlappingCallsEndEarly) {
   std::vector<std::uint32_t> parents(20'001);
   std::vector<ScopedCode> codes;

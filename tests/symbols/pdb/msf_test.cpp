@@ -73,14 +73,14 @@ TEST(MsfDamageTest, BlockSizesThatAreNone) {
   }
 }
 
-// A stream may not be read a thousand times over from one block.
+// A stream must not be read a thousand times from one block.
 TEST(MsfDamageTest, StreamsLongerThanTheFileAreRefused) {
   test::MsfBuilder builder;
   builder.add(counted(600));
   auto file = builder.build();
   const std::size_t directory = 5 * 512;  // behind the superblock, two maps and the stream
   ASSERT_EQ(file[directory], std::byte{1});
-  file[directory + 6] = std::byte{1};  // 65,536 bytes more
+  file[directory + 6] = std::byte{1};  // makes the stream 65,536 bytes longer
   EXPECT_EQ(MsfFile::parse(file).error(), PdbError::shared_blocks);
 }
 

@@ -20,7 +20,7 @@ class PdbInMemory final : public PdbBytes {
   std::vector<std::byte> bytes_;
 };
 
-// Empty where there is no such file.
+// Returns the bytes of a file; the result is empty if there is no such file.
 inline std::vector<std::byte> file_bytes(const std::string& path) {
   std::ifstream in(path, std::ios::binary | std::ios::ate);
   std::vector<std::byte> bytes(in ? static_cast<std::size_t>(in.tellg()) : 0);

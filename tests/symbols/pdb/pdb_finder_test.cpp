@@ -53,7 +53,7 @@ TEST(PdbFinderTest, MissingOnesAreKeptOnceWithTheReasonOfTheLast) {
   EXPECT_EQ(symchk_manifest(finder.missing()), "app.pdb,070707070707070707070707070707071,1\n");
 }
 
-// An image names the PDB's path: one of another machine is not touched.
+// An image names the PDB's path. A path on another machine must not be opened.
 TEST(PdbFinderTest, OtherMachinesAreNotAsked) {
   FakeFiles files;
   LocalImageFiles local(files);

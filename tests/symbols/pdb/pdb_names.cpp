@@ -1,8 +1,8 @@
-// Prints what open_pdb() knows: a tool for measurements, and for comparing by hand.
+// Prints the names that open_pdb() finds: a tool for measurements, and for comparing by hand.
 // usage: pdb_names IMAGE PDB [--all | --folded | --count N]
-// RVAs (hexadecimal) on stdin, one per line; for each its frames, innermost first, "NAME\nFILE:LINE\n", then an empty
-// line. --all: reads all modules first. --folded: prints only how many functions share the code. --count: looks the
-// addresses up again and again, N times in all, and prints only how long that took.
+// Reads RVAs (hexadecimal) from stdin, one per line. For each, prints its frames, innermost first, as
+// "NAME\nFILE:LINE\n", and an empty line. --all reads all modules first. --folded prints only how many functions share
+// the code. --count looks the addresses up N times, and prints only how long that took.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
   SourceLocation found;
   if (argc == 5 && std::strcmp(argv[3], "--count") == 0) {
     std::size_t frames = 0;
-    std::string text;  // what would be printed: others spend time on that as well
+    std::string text;  // the text that would be printed; making it is included because other tools do the same
     const std::size_t count = std::strtoul(argv[4], nullptr, 10);
     for (std::size_t i = 0; i < count; ++i) {
       if (!opened.index->find(addresses[i % addresses.size()], found)) continue;

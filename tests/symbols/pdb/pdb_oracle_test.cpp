@@ -1,5 +1,5 @@
-// PDBs that compilers and linkers made, compared with llvm-symbolizer-19. The two differ in these cases (seen with
-// LLVM 19.1.7, checked by hand in the records that llvm-pdbutil prints and in the sources):
+// PDBs that compilers and linkers made, compared with llvm-symbolizer-19. The two differ in these cases (seen with LLVM
+// 19.1.7, checked by hand in the records that llvm-pdbutil prints and in the sources):
 // - LLVM: in an inlined call, a line that begins later (code, line, code) is sometimes also given for the code before
 //   it. Ours: in the order of the annotations, like DbgHelp.
 // PDBs of MSVC were compared by hand (MIXWALK_PDB_IMAGE, win/dbghelp_names.cpp). llvm-symbolizer-19 crashes on
@@ -38,7 +38,7 @@ std::string text(const OracleChain& chain) {
   return out.str();
 }
 
-// Of all code, at most `most`; the same ones each time.
+// Returns addresses of all code, at most `most` of them, and the same ones each time.
 std::vector<std::uint32_t> addresses_of(const PeImage& image, std::size_t most) {
   std::vector<std::uint32_t> all;
   for (const PeSection& section : image.sections()) {
@@ -52,7 +52,7 @@ std::vector<std::uint32_t> addresses_of(const PeImage& image, std::size_t most) 
 }
 
 struct Comparison {
-  // folded: functions that share their code, and other names or lines than the oracle's.
+  // `folded` counts functions that share their code and have other names or lines than the oracle's.
   std::size_t asked = 0, equal = 0, shared = 0, folded = 0, inlined = 0, lines = 0, names = 0, depths = 0,
               unknown = 0, publics = 0, other_publics = 0;
   std::string examples;
@@ -90,7 +90,7 @@ class Comparer {
       }
     }
     if (theirs.back().function.empty()) {
-      // No record of a function: only public symbols, and there the oracle takes the nearest.
+      // No record describes a function here. There are only public symbols, and the oracle uses the nearest of them.
       if (!found) return;
       ++result_.publics;
       if (location_.folded > 1 || one_variant(ours.back().function) == one_variant(decorated)) return;
@@ -118,7 +118,7 @@ class Comparer {
       }
     }
   }
-  // Of two names of one constructor or destructor, either is right.
+  // If a constructor or destructor has two names, either is right.
   static std::string one_variant(std::string name) {
     for (std::size_t i = 0; i + 2 < name.size(); ++i) {
       if ((name[i] == 'C' || name[i] == 'D') && name[i + 1] == '1' && name[i + 2] == 'E') name[i + 1] = '2';
@@ -140,7 +140,7 @@ class Comparer {
   int examples_ = 0;
 };
 
-// `least`: at least this many of a hundred addresses in functions with records must be equal. Returns how many lie in
+// At least `least` of a hundred addresses in functions with records must be equal. Returns how many addresses lie in
 // code that functions share.
 std::size_t compare(const std::string& path, std::size_t most, double least) {
   Comparer comparer(path, most);
@@ -170,7 +170,7 @@ TEST(PdbOracleTest, ProgramOfTheStandardLibrary) {
   compare(MIXWALK_PDB_PROGRAMS "/standard_library.exe", 30'000, 99);
 }
 
-// MIXWALK_PDB_IMAGE: another image, its PDB beside it; MIXWALK_PDB_ADDRESSES: how many of it.
+// MIXWALK_PDB_IMAGE is another image, with its PDB beside it; MIXWALK_PDB_ADDRESSES is the number of addresses in it.
 TEST(PdbOracleTest, ImageOfTheCaller) {
   const char* const image = std::getenv("MIXWALK_PDB_IMAGE");
   if (image == nullptr) GTEST_SKIP() << "on request: MIXWALK_PDB_IMAGE";

@@ -27,7 +27,7 @@ OpenedPdb open(const PdbBuilder& pdb, const test::ImageBuilder& image = image_of
                   std::make_shared<const ImageFile>("app.exe", image.build()));
 }
 
-// "inner a.cpp:7 < outer b.cpp:3", with "(2)" behind it where two functions are folded.
+// Returns "inner a.cpp:7 < outer b.cpp:3", with "(2)" behind it if two functions are folded.
 std::string at(LazyIndex& index, std::uint32_t rva) {
   SourceLocation found;
   if (!index.find(rva, found)) return "unknown";
@@ -73,7 +73,7 @@ TEST(PdbSymbolsTest, OnlyTheImagesOwnPdb) {
   EXPECT_EQ(open(pdb, image_of(8)).error, PdbError::other_guid);
   EXPECT_EQ(open(pdb, image_of(7, 2)).error, PdbError::other_age);
   EXPECT_EQ(open(pdb, test::ImageBuilder()).error, PdbError::no_image_id);
-  // A PDB that was written again after the link.
+  // The PDB was written again after the link.
   PdbBuilder again = test::pdb_with_inlining();
   again.info_age = 5;
   EXPECT_EQ(open(again).error, PdbError::none);
@@ -105,8 +105,8 @@ TEST(PdbSymbolsTest, ModuleIsReadWhenItIsFirstAskedFor) {
   EXPECT_EQ(at(*opened.index, kCode + 0x1F), "first :0");
 }
 
-// The linker kept the code of one of three functions: the module that it came from determines the name, the inlined
-// calls and the lines; the data of the other modules about that code is not mixed in.
+// The linker kept the code of one of three functions. The name, the inlined calls and the lines come from the module of
+// that function; the data of the other modules about that code is not mixed in.
 TEST(PdbSymbolsTest, FoldedFunctionsAreOneNameAndCounted) {
   PdbBuilder pdb = test::empty_pdb();
   const std::uint32_t a = pdb.text("a.cpp"), b = pdb.text("b.cpp");
@@ -185,7 +185,7 @@ TEST(PdbSymbolsTest, ThunksAndSeparatedCode) {
 
 TEST(PdbSymbolsTest, InlinedFromAnotherModule) {
   auto opened = open(test::pdb_of_all_kinds());
-  // Without a length, the first piece reaches to the next.
+  // The first piece has no length, so it reaches to the next.
   EXPECT_EQ(at(*opened.index, kCode + 0xA0), "a::Box<b::c>::~Box<b::c> c.cpp:70 < optimised :0");
   EXPECT_EQ(at(*opened.index, kCode + 0xAF), "a::Box<b::c>::~Box<b::c> c.cpp:70 < optimised :0");
   EXPECT_EQ(at(*opened.index, kCode + 0xB7), "a::Box<b::c>::~Box<b::c> c.cpp:71 < optimised :0");
@@ -223,7 +223,7 @@ TEST(PdbSymbolsTest, TwoRowsAtOneAddress) {
   EXPECT_EQ(at(*opened.index, kCode + 0x1F), "f a.cpp:9");  // the last byte
 }
 
-// A public symbol has no length: .pdata bounds it, or the certain extent of a leaf function does.
+// A public symbol has no length. It is bounded by .pdata, or by the certain extent of a leaf function.
 TEST(PdbSymbolsTest, PublicSymbolsNameWhatIsCertain) {
   PdbBuilder pdb = test::empty_pdb();
   PdbModuleBuilder module;
@@ -231,7 +231,7 @@ TEST(PdbSymbolsTest, PublicSymbolsNameWhatIsCertain) {
   module.end();
   pdb.contribution(pdb.module(module), 0, 0x60);
   pdb.public_symbol("?known@@YAXXZ", 0);
-  pdb.public_symbol("inside", 0x8);       // a label in it
+  pdb.public_symbol("inside", 0x8);       // a label in the function
   pdb.public_symbol("unwound", 0x20);
   pdb.public_symbol("leaf", 0x40);
   pdb.public_symbol("elsewhere", 0x80);   // in no contribution
@@ -258,7 +258,8 @@ TEST(PdbSymbolsTest, PublicSymbolOfAComdatHasAllOfIt) {
   pdb.contribution(module, 0x40, 0x20);
   pdb.public_symbol("whole", 0);
   pdb.public_symbol("first", 0x20);
-  pdb.public_symbol("second", 0x30);  // no compiler puts two there: the first ends where this begins
+  pdb.public_symbol("second", 0x30);  // no compiler puts two symbols into one contribution: the first ends where this
+                                      // one begins
   pdb.public_symbol("plain", 0x40);
   test::ImageBuilder image = image_of();
   for (const std::uint32_t offset : {0x4u, 0x24u, 0x34u, 0x44u}) image.put_code(kCode + offset, {0xC3});

@@ -1,4 +1,4 @@
-# Windows programs with a PDB, made by clang and lld: what the PDB reader is tested with.
+# Windows programs with a PDB, made by clang and lld, with which the PDB reader is tested.
 find_program(MIXWALK_CLANG clang++-14 REQUIRED)
 find_program(MIXWALK_LLD ld.lld-14 REQUIRED)
 find_program(MIXWALK_LLD_LINK lld-link-14 REQUIRED)
@@ -9,7 +9,7 @@ set(MIXWALK_PDB_PROGRAMS ${CMAKE_CURRENT_BINARY_DIR}/programs)
 file(MAKE_DIRECTORY ${MIXWALK_PDB_PROGRAMS})
 set(pdb_sources ${CMAKE_CURRENT_SOURCE_DIR}/programs)
 
-# The folders of the cross compiler, whose C++ library clang does not find by itself.
+# Finds the folders of the cross compiler, because clang does not find its C++ library by itself.
 function(mingw_folder variable file)
   execute_process(COMMAND ${MIXWALK_MINGW_GCC} -print-file-name=${file}
                   OUTPUT_VARIABLE found OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -26,8 +26,8 @@ set(pdb_cxx_flags --target=x86_64-w64-mingw32 -std=c++20 -O2 -g -gcodeview
 set(pdb_libraries -lstdc++ -lmingw32 -lgcc -lgcc_eh -lmoldname -lmingwex -lmsvcrt -lpthread -ladvapi32
     -lshell32 -luser32 -lkernel32 -lmingw32 -lgcc -lmingwex -lmsvcrt -lkernel32)
 
-# pdb_program(NAME OBJECT …): links NAME.exe and NAME.pdb. The C library's own DWARF goes: the oracle
-# would look at that only.
+# pdb_program(NAME OBJECT …): links NAME.exe and NAME.pdb. The C library's own DWARF is removed, because otherwise the
+# oracle would use only that.
 function(pdb_program name)
   set(program ${MIXWALK_PDB_PROGRAMS}/${name})
   add_custom_command(
@@ -66,7 +66,7 @@ pdb_program(standard_library ${MIXWALK_PDB_PROGRAMS}/standard_library.o)
 add_custom_target(pdb_programs DEPENDS
   ${MIXWALK_PDB_PROGRAMS}/freestanding.dll ${MIXWALK_PDB_PROGRAMS}/standard_library.exe)
 
-# A PDB of some 26 MB, on request.
+# A PDB of some 26 MB, made on request.
 set(big_objects)
 function(big_object name source)
   set(object ${MIXWALK_PDB_PROGRAMS}/${name}.o)

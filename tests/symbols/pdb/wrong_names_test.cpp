@@ -1,4 +1,4 @@
-// Names by exports alone. The truth is the PDB of the same image, as our reader and as llvm-symbolizer understand it.
+// Checks names by exports alone. The truth is the PDB of the same image, as our reader and as llvm-symbolizer read it.
 
 #include <gtest/gtest.h>
 
@@ -18,10 +18,11 @@ namespace mixwalk {
 namespace {
 
 constexpr std::size_t kAddresses = 10'000;
-// llvm-symbolizer takes some 5 ms for each address of a PDB, so every so many-th name is held against its answer.
+// llvm-symbolizer needs some 5 ms for each address of a PDB, so only one name in this many is compared with its answer.
 constexpr std::size_t kEachOfOracle = 20;
 
-// Half of them in the functions at which exports begin, and in the code behind these; the others anywhere in the code.
+// Half of the addresses are in the functions at which exports begin, and in the code behind these; the others are
+// anywhere in the code.
 std::vector<std::uint32_t> addresses_of(const PeImage& image) {
   std::vector<std::uint32_t> everywhere, near_exports, asked;
   for (const PeSection& section : image.sections()) {
@@ -38,15 +39,15 @@ std::vector<std::uint32_t> addresses_of(const PeImage& image) {
   return asked;
 }
 
-// `each`: llvm-symbolizer is asked about each so many-th name.
+// llvm-symbolizer is asked about one name in `each`.
 void expect_no_wrong_names(const std::string& path, std::size_t each) {
   const auto image = test::read_image(path);
   ASSERT_EQ(image->image.error(), PeError::none) << path;
   const OpenedPdb pdb = open_pdb(test::read_pdb(std::filesystem::path(path).replace_extension(".pdb").string()), image);
   ASSERT_NE(pdb.index, nullptr) << path << ": " << to_string(pdb.error);
 
-  // A name is right if the export begins the function that contains the address: our reader of the PDB must say that
-  // this function begins there, and llvm-symbolizer must give it the same name.
+  // A name is right if the export begins the function that contains the address. So our reader of the PDB must say that
+  // this function begins there, and llvm-symbolizer must give the function the same name.
   const PeExports exports(image);
   int right = 0, without_truth = 0, wrong = 0;
   std::vector<std::uint32_t> named, begins;
@@ -86,10 +87,10 @@ void expect_no_wrong_names(const std::string& path, std::size_t each) {
             << " held against llvm-symbolizer\n";
 }
 
-// A DLL that somebody else made and published with its PDB (tests/support/install fetches it).
+// A DLL by another author that was published with its PDB (tests/support/install fetches it).
 TEST(PdbWrongNamesTest, PublishedDll) { expect_no_wrong_names(MIXWALK_NUGET "/libHarfBuzzSharp.dll", kEachOfOracle); }
 
-// MIXWALK_PDB_IMAGE: another image, its PDB beside it.
+// MIXWALK_PDB_IMAGE is another image, with its PDB beside it.
 TEST(PdbWrongNamesTest, ImageOfTheCaller) {
   const char* const image = std::getenv("MIXWALK_PDB_IMAGE");
   if (image == nullptr) GTEST_SKIP() << "on request: MIXWALK_PDB_IMAGE";

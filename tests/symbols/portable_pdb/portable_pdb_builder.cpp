@@ -25,7 +25,7 @@ std::uint32_t PortablePdbBuilder::document(char separator, const std::vector<std
     ByteWriter text;
     for (const char c : part) text.u8(static_cast<unsigned char>(c));
     const std::uint32_t index = part.empty() ? 0 : blob(text.bytes());
-    // Compressed: one byte, or two with the first bit set.
+    // The index is compressed: one byte, or two with the first bit set.
     if (index < 0x80) {
       name.u8(index);
     } else {
@@ -66,7 +66,7 @@ std::vector<std::byte> PortablePdbBuilder::build() const {
   return file.append(pdb.bytes()).append(tables.bytes()).append(blobs.bytes()).bytes();
 }
 
-// IL 0: line 10; IL 5: hidden; IL 7: line 12, in another document; IL 9: line 11.
+// The points are: IL 0, line 10; IL 5, hidden; IL 7, line 12, in another document; IL 9, line 11.
 static std::vector<std::byte> points() {
   return ByteWriter()
       .append({0x00})                          // no local variables

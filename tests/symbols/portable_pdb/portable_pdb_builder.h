@@ -8,17 +8,17 @@
 
 namespace mixwalk::test {
 
-// Writes portable PDBs from the format's description. The id is `guid` repeated 16 times, then ImageBuilder's
-// timestamp, as in ImageBuilder::code_view().
+// Writes portable PDBs from the format's description. The id is 16 bytes `guid` and ImageBuilder's timestamp, as in
+// ImageBuilder::code_view().
 class PortablePdbBuilder {
  public:
   std::uint8_t guid = 7;
 
   // Returns the blob's index.
   std::uint32_t blob(const std::vector<std::byte>& bytes);
-  // A document with its name in parts. Returns its row.
+  // Adds a document with its name in parts. Returns its row.
   std::uint32_t document(char separator, const std::vector<std::string>& parts);
-  // The next method, from row 1 on; `points` 0: it has no sequence points.
+  // Adds the next method, from row 1 on; if `points` is 0, it has no sequence points.
   void method(std::uint32_t document, std::uint32_t points);
 
   std::vector<std::byte> build() const;
@@ -29,7 +29,7 @@ class PortablePdbBuilder {
   std::uint32_t document_count_ = 0, method_count_ = 0;
 };
 
-// Method 1: /src/app/Main.cs:10 at IL 0, hidden at 5, C:\Other.cs:12 at 7, and :11 at 9. Method 2: no
+// Method 1 has /src/app/Main.cs:10 at IL 0, hidden code at 5, C:\Other.cs:12 at 7, and :11 at 9. Method 2 has no
 // sequence points.
 PortablePdbBuilder sample_portable_pdb();
 

@@ -1,4 +1,4 @@
-// Portable PDBs that the C# compiler made, against System.Reflection.Metadata (oracle/).
+// Portable PDBs that the C# compiler made, compared with System.Reflection.Metadata (oracle/).
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -80,7 +80,7 @@ TEST(PortablePdbOracleTest, BesideTheImageAndEmbedded) {
   EXPECT_EQ(result.equal, result.asked) << result.examples;
 }
 
-// MIXWALK_MANAGED: a folder with DLLs, their PDBs beside them or in them.
+// MIXWALK_MANAGED is a folder with DLLs, whose PDBs lie beside them or are embedded.
 TEST(PortablePdbOracleTest, ImagesOfTheCaller) {
   const char* const folder = std::getenv("MIXWALK_MANAGED");
   if (folder == nullptr) GTEST_SKIP() << "on request: MIXWALK_MANAGED";

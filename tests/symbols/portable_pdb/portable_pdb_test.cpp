@@ -69,7 +69,7 @@ TEST(PortablePdbTest, CutOffOrWrongAnywhereIsNoCrash) {
   }
 }
 
-// The index of a part takes a byte, and index 0 is the empty text. A path has 32,768 bytes at most.
+// The index of a part takes a byte, and index 0 is the empty text. A path has at most 32,768 bytes.
 TEST(PortablePdbTest, NameOfSeparatorsAloneIsBounded) {
   test::PortablePdbBuilder pdb;
   const std::uint32_t points = pdb.blob(ByteWriter().append({0x00, 0x00, 0x00, 0x05, 10, 1}).bytes());
@@ -97,13 +97,13 @@ TEST(SequencePointsTest, DocumentInTheHeader) {
 
 TEST(SequencePointsTest, FirstPointsHidden) {
   const auto blob = ByteWriter().append({0x00, 2, 0x00, 0x00, 3, 0x00, 0x05, 20, 1}).bytes();
-  EXPECT_EQ(find_sequence_point(blob, 1, 0), std::nullopt);  // before the first
+  EXPECT_EQ(find_sequence_point(blob, 1, 0), std::nullopt);  // before the first point
   EXPECT_EQ(find_sequence_point(blob, 1, 4), std::nullopt);  // hidden
   EXPECT_EQ(find_sequence_point(blob, 1, 5), (SequencePoint{1, 20}));
 }
 
 TEST(SequencePointsTest, SignedNumbersOfEveryLength) {
-  // Line 9000; then -1 in one byte, -100 in two (II.23.2: -100 is 0xBF39), -8200 in four (0xDFFFBFF1).
+  // The lines are 9000, -1 in one byte, -100 in two (II.23.2: -100 is 0xBF39), and -8200 in four (0xDFFFBFF1).
   const auto blob = ByteWriter()
                         .append({0x00, 0, 0x00, 0x05, 0xA3, 0x28, 1})
                         .append({1, 0x00, 0x05, 0x7F, 0})

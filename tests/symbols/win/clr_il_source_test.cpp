@@ -16,7 +16,7 @@ class ClrIlSourceTest : public testing::Test {
     clr_.metadata.mvid = {0x04030201, 0x0605, 0x0807, {9, 10, 11, 12, 13, 14, 15, 16}};
     clr_.functions[1] = {0, 0x06000007, {}};
     clr_.code[kFirst] = {1, {{kFirst, 0x40}}, {{0, 0, 0x10}, {5, 0x10, 0x40}}};
-    // Jitted anew, a part of it apart.
+    // The function was jitted again, and a part of it lies apart.
     clr_.code[kSecond] = {1, {{kSecond, 0x20}, {kCold, 0x20}}, {{2, 0, 0x20}, {9, 0x20, 0x40}}};
   }
   ~ClrIlSourceTest() override { EXPECT_EQ(clr_.metadata.references, 0); }

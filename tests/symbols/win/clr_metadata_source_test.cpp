@@ -80,7 +80,7 @@ TEST_F(ClrMetadataSourceTest, NamesThatAreNotAsciiAreUtf8) {
             "e\xE6\x97\xA5()");
 }
 
-// Compilers of other languages, and code that is made at run time, may name a method in any way.
+// Compilers of other languages, and code that is made at run time, may give a method any name.
 TEST_F(ClrMetadataSourceTest, MethodWhoseNameLooksLikeAGenericTypeKeepsIt) {
   add(1, {kProgramClass, 0x06000001, {kProgramClass}}, {L"A`1+B`2", kProgram, {kGeneric, 1, 0, kVoid}});
   EXPECT_EQ(name(1), "App.Program.A`1+B`2<App.Program>()");

@@ -8,7 +8,7 @@ namespace {
 
 #define SLOT(function) static HRESULT STDMETHODCALLTYPE function
 
-// Like the runtime: as much as fits, terminated; `length` includes the terminator.
+// Copies as much as fits, terminated, like the runtime; `length` includes the terminator.
 void give(const std::wstring& text, WCHAR* to, ULONG capacity, ULONG* length) {
   if (length != nullptr) *length = static_cast<ULONG>(text.size() + 1);
   if (to == nullptr || capacity == 0) return;

@@ -14,8 +14,8 @@
 namespace mixwalk::test {
 
 // A COM object as bytes: a table of functions by slot. The slots are numbered as in the public IDL (corprof.idl, cor.h
-// of the .NET sources) and not as in our headers, so a method that is declared in the wrong place calls the wrong slot,
-// and that ends the test.
+// of the .NET sources) and not as in our headers. If our headers declare a method in the wrong place, the code under
+// test calls the wrong slot, which ends the test.
 template <std::size_t kSlots>
 struct ComTable {
   std::array<void*, kSlots> slots;
@@ -28,7 +28,7 @@ struct ComTable {
   }
 };
 
-// The metadata of the one module there is.
+// The metadata of the only module.
 struct FakeMetadata {
   struct Method {
     std::wstring name;
@@ -37,12 +37,12 @@ struct FakeMetadata {
   };
   struct Type {
     std::wstring name;
-    ULONG32 outer = 0;  // the type that it is nested in, or its scope
+    ULONG32 outer = 0;  // the type in which it is nested, or its scope
   };
 
   FakeMetadata();
 
-  void** table;  // first: what a COM pointer points at
+  void** table;  // must come first, because a COM pointer points to it
   std::map<ULONG32, Method> methods;
   std::map<ULONG32, Type> types;  // TypeDefs and TypeRefs
   GUID mvid{};
@@ -50,7 +50,7 @@ struct FakeMetadata {
   int references = 0;
 };
 
-// A runtime whose functions and classes a test lays down.
+// A runtime whose functions and classes the test defines.
 struct FakeClr {
   static constexpr clr::ModuleID kModule = 0xA000;
 
@@ -62,7 +62,7 @@ struct FakeClr {
   struct Class {
     ULONG32 type_def = 0;
     std::vector<clr::ClassID> arguments;
-    ULONG rank = 0;  // not 0: an array
+    ULONG rank = 0;  // if not 0, the type is an array
     DWORD element_kind = 0;
     clr::ClassID element = 0;
   };
@@ -79,16 +79,16 @@ struct FakeClr {
   clr::ICorProfilerInfo8* info8() { return reinterpret_cast<clr::ICorProfilerInfo8*>(this); }
   clr::ICorProfilerInfo9* info9() { return reinterpret_cast<clr::ICorProfilerInfo9*>(this); }
 
-  void** table;  // first: what a COM pointer points at
+  void** table;  // must come first, because a COM pointer points to it
   FakeMetadata metadata;
   std::map<clr::FunctionID, Function> functions;
   std::map<clr::FunctionID, std::wstring> dynamic_functions;
   std::map<clr::ClassID, Class> classes;
-  std::map<UINT_PTR, Code> code;  // by where it begins
+  std::map<UINT_PTR, Code> code;  // by the address of its begin
   std::wstring file;              // of the module
   bool has_debugger = true;
   bool has_metadata = true;
-  int questions = 0;  // GetFunctionInfo2 was called
+  int questions = 0;  // calls of GetFunctionInfo2
 };
 
 }  // namespace mixwalk::test

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kAddresses = 10'000;
 
-// An image as the system maps it. Nothing of it runs.
+// An image as the system maps it. None of its code is run.
 class MappedImage {
  public:
   explicit MappedImage(const std::string& path)
@@ -34,12 +34,12 @@ class MappedImage {
 
   bool mapped() const noexcept { return module_ != nullptr; }
 
-  // The RVA where the function with this address begins; 0: the address is in no function with unwind data.
+  // Returns the RVA where the function with this address begins; 0 if the address is in no function with unwind data.
   std::uint32_t function_of(std::uint32_t rva) const {
     DWORD64 base = 0;
     const RUNTIME_FUNCTION* entry = RtlLookupFunctionEntry(this->base() + rva, &base, nullptr);
-    // UNWIND_INFO: version and flags, size of the prologue, count of codes, frame register; the codes, an even number
-    // of them; then, where the flag 4 is set, the entry of which this one is a part (Microsoft: x64 exception
+    // UNWIND_INFO has version and flags, size of the prologue, count of codes, frame register; the codes, an even
+    // number of them; and, if the flag 4 is set, the entry of which this one is a part (Microsoft: x64 exception
     // handling).
     for (int depth = 0; entry != nullptr && depth < 32; ++depth) {
       const auto* info = reinterpret_cast<const unsigned char*>(this->base() + entry->UnwindData);
@@ -49,7 +49,7 @@ class MappedImage {
     return 0;
   }
 
-  // RVA of an export, 0: there is none of this name. "#12": by its ordinal.
+  // Returns the RVA of an export, or 0 if there is none with this name. "#12" is an ordinal.
   std::uint32_t exported(const std::string& name) const {
     const char* const asked = name.starts_with('#') ? MAKEINTRESOURCEA(std::stoi(name.substr(1))) : name.c_str();
     const FARPROC found = GetProcAddress(module_, asked);
@@ -73,14 +73,14 @@ TEST_P(WrongNamesTest, NoneInTenThousandAddresses) {
   const MappedImage mapped(path);
   ASSERT_TRUE(mapped.mapped()) << GetLastError();
 
-  // Up to half of the addresses lie in functions at which exports begin: these are one function in some hundreds in
+  // Up to half of the addresses lie in functions at which exports begin, which are one function in some hundreds in
   // coreclr. The others lie anywhere in the code.
   std::vector<std::uint32_t> everywhere, near_exports, asked;
   for (const PeSection& section : file->image.sections()) {
     for (std::uint32_t rva = section.rva; section.executable && section.contains(rva); ++rva) everywhere.push_back(rva);
   }
   for (const PeExport& found : file->image.exports()) {
-    // Also what follows the function.
+    // The addresses behind the function are also tested.
     for (std::uint32_t rva = found.rva; found.forwarder.empty() && rva < found.rva + 256; ++rva) {
       if (std::ranges::binary_search(everywhere, rva)) near_exports.push_back(rva);
     }
@@ -98,7 +98,7 @@ TEST_P(WrongNamesTest, NoneInTenThousandAddresses) {
     if (function != 0 && begin == function) {
       ++right;
     } else if (function == 0 && begin != 0 && begin <= rva && mapped.function_of(begin) == 0) {
-      ++leaf;  // no function with unwind data; how far the leaf function goes, the system does not know
+      ++leaf;  // not in a function with unwind data; the system does not know where the leaf function ends
       for (std::uint32_t between = begin; between < rva; ++between) {
         ASSERT_EQ(mapped.function_of(between), 0u) << std::hex << between << ' ' << symbol->name();
       }

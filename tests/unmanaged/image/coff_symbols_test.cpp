@@ -94,7 +94,7 @@ TEST(CoffSymbolsTest, CutOffTableGivesWhatIsThere) {
   const auto bytes = builder.build();
   std::size_t most = 0;
   for (std::size_t size = 0; size <= bytes.size(); ++size) {
-    // A copy of its own, so that a sanitizer sees a byte that is read behind the end.
+    // The bytes are copied, so that a sanitizer detects a read behind their end.
     const std::vector<std::byte> cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
     most = std::max(most, CoffSymbols(CoffFile::parse(cut)).starts().size());
   }

@@ -70,7 +70,7 @@ TEST(DebugDirectoryTest, CutOffAnywhereIsLess) {
   EXPECT_TRUE(code_view_id(debug_directory(file), false));
 }
 
-// Of a file, and how much of it was read.
+// Reads parts of a file, and counts how much of it was read.
 struct Parts {
   std::vector<std::byte> file;
   std::size_t bytes = 0;
@@ -107,7 +107,7 @@ TEST(ImageFileIdTest, ThePdbOfNativeCodeComesFirst) {
   EXPECT_FALSE(read_image_file_id(none.reader())->code_view);
 }
 
-// As GNU ld writes it: RSDS without a path.
+// GNU ld writes its entry as RSDS without a path.
 TEST(ImageFileIdTest, ABuildIdIsAnEntryWithoutAPath) {
   Parts parts{test::ImageBuilder().code_view(0xB1, 1, "").build()};
   const auto headers = read_image_file_id(parts.reader());

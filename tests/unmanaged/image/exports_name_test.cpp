@@ -13,7 +13,7 @@ using test::ImageBuilder;
 
 constexpr std::uint64_t kBase = 0x140000000;
 
-// The image as it stands in memory.
+// The image as it is in memory.
 class Loaded final : public MemoryReader {
  public:
   explicit Loaded(const ImageBuilder& builder) : file_(builder.build()) {}
@@ -66,7 +66,7 @@ TEST(ExportsName, WhatCannotBeReadHasNone) {
   const Loaded image(with_exports());
   EXPECT_FALSE(exports_name(image, kBase + 0x100000, kRuntimeInSingleFile));
   EXPECT_FALSE(exports_name(image, kBase, std::string(33, 'a')));
-  // Headers that lead anywhere.
+  // The header fields are changed so that they lead anywhere.
   for (std::size_t at = 0; at < 0x200; at += 4) {
     Loaded damaged(with_exports());
     if (at + 4 <= damaged.file().size()) ImageBuilder::put32(damaged.file(), at, 0xFFFFFFF0);

@@ -74,7 +74,7 @@ TEST(Imports, NameAtNoAddressOfAnImageIsLeftOut) {
   EXPECT_EQ(text(bytes), "ORDERS.dll!#7;late.dll!Load delayed;");
 }
 
-// Old linkers: the loader overwrites the names in memory, not in the file.
+// Old linkers write such a table; the loader overwrites the names in memory, not in the file.
 TEST(Imports, TableOfSlotsHasTheNamesWhereThereIsNoOther) {
   auto bytes = three().build();
   const PeImage image = PeImage::parse(bytes);
@@ -89,7 +89,7 @@ TEST(Imports, ImageWithoutSlotsEndsTheTable) {
   EXPECT_EQ(text(bytes), "late.dll!Load delayed;");
 }
 
-// Attributes without dlattrRva: the fields are addresses of a 32-bit linker.
+// If the attributes lack dlattrRva, the fields are addresses of a 32-bit linker.
 TEST(Imports, DelayedLoadsByAddressAreLeftOut) {
   auto bytes = three().build();
   const PeImage image = PeImage::parse(bytes);
@@ -97,7 +97,7 @@ TEST(Imports, DelayedLoadsByAddressAreLeftOut) {
   EXPECT_EQ(text(bytes), "KERNEL32.dll!Sleep;ORDERS.dll!#7;");
 }
 
-// Two entries that claim one slot: what it holds is not known.
+// Two entries claim one slot, so the slot's content is not known.
 TEST(Imports, SlotOfTwoEntriesIsNobodys) {
   auto bytes = three().build();
   const PeImage image = PeImage::parse(bytes);

@@ -79,14 +79,14 @@ TEST(PeImageTest, ArmImageIsTold) {
   EXPECT_EQ(image.machine(), 0xAA64);
 }
 
-// Every prefix of a good file: an error or an image, and never a read beyond the end (ASan).
+// Every prefix of a good file gives an error or an image, and is never read beyond its end (ASan).
 TEST(PeImageTest, FileCutOffAnywhereIsSafe) {
   const auto file = full_image().build();
   for (std::size_t bytes = 0; bytes < file.size(); ++bytes) {
     const std::vector<std::byte> cut(file.begin(),
                                      file.begin() + static_cast<std::ptrdiff_t>(bytes));
     const PeImage image = PeImage::parse(cut);
-    // The headers end at 0x400; what is cut off behind them may be padding.
+    // The headers end at 0x400; the part that is cut off behind them may be padding.
     EXPECT_TRUE(image.error() != PeError::none || bytes >= 0x400) << bytes;
   }
 }
@@ -143,7 +143,7 @@ TEST(PeImageTest, ForwarderWithoutATextIsLeftOut) {
   builder.forward("F", "OTHER.Function").export_name("Code", kCode);
   auto file = builder.build();
   const std::size_t table = ImageBuilder::offset_of(file, ImageBuilder::kExports);
-  ImageBuilder::put32(file, table + 40, ImageBuilder::kExports);  // a zero byte
+  ImageBuilder::put32(file, table + 40, ImageBuilder::kExports);  // the name is empty, because a zero byte is there
   const PeImage image = PeImage::parse(file);
   ASSERT_EQ(image.exports().size(), 1u);
   EXPECT_EQ(image.exports()[0].name, "Code");
@@ -162,7 +162,7 @@ TEST(PeImageTest, NameThatNeverEndsIsNone) {
   ImageBuilder builder;
   builder.export_name("Endless", kCode);
   auto file = builder.build();
-  // The name pointer leads to code, which has no zero byte.
+  // The name pointer leads to code that has no zero byte.
   const std::size_t table = ImageBuilder::offset_of(file, ImageBuilder::kExports);
   for (std::size_t i = 0; i < 0x200; ++i) {
     file[ImageBuilder::offset_of(file, kCode) + i] = std::byte{'A'};
@@ -218,7 +218,7 @@ TEST(PeImageTest, IndirectEntryLeadsToItsPrimary) {
   EXPECT_EQ(image.function_at(kCode + 0x10)->primary, kCode);
 }
 
-// Windows follows one reference.
+// The entry refers to an indirect entry. Windows follows only one reference.
 TEST(PeImageTest, IndirectEntryOfAnIndirectEntryHasNoPrimary) {
   ImageBuilder builder;
   builder.function(kCode, kCode + 0x10);

@@ -1,4 +1,4 @@
-// Files that another program truncates while they are mapped. Windows does not allow that.
+// Tests files that another program truncates while they are mapped. Windows does not allow that.
 
 #include <gtest/gtest.h>
 
@@ -37,14 +37,14 @@ TEST_F(CutFile, WhatIsGoneReadsAsZerosAndIsTold) {
   EXPECT_EQ(file_->bytes()[0], std::byte{'x'});
 }
 
-// The system gives no signal there: the rest of the last page reads as zeros.
+// The system gives no signal in this case: the rest of the last page reads as zeros.
 TEST_F(CutFile, InTheLastPage) {
   std::filesystem::resize_file(path_, kBytes - 100);
   EXPECT_EQ(file_->bytes()[kBytes - 1], std::byte{0});
   EXPECT_TRUE(file_->cut());
 }
 
-// Also where the file has its length again before it is asked for.
+// The cut must also be detected if the file has its length again before it is checked.
 TEST_F(CutFile, AndMadeLongerAgain) {
   std::filesystem::resize_file(path_, kLeft);
   EXPECT_EQ(file_->bytes()[kBytes / 2], std::byte{0});

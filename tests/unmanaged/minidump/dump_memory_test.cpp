@@ -34,7 +34,7 @@ class DumpMemoryTest : public ::testing::Test {
 };
 
 TEST_F(DumpMemoryTest, AReadAcrossRangesThatAdjoinIsWhole) {
-  // The file has them the other way round, so they are two ranges.
+  // The file has the ranges in the opposite order, so they are two ranges.
   build(DumpBuilder().memory(0x1004, text("bbbb")).memory(0x1000, text("aaaa")));
   ASSERT_EQ(dump_.memory().size(), 2u);
   EXPECT_EQ(read(0x1002, 4), "aabb");
@@ -55,7 +55,7 @@ TEST_F(DumpMemoryTest, AReadThatPassesTheEndIsNone) {
 TEST_F(DumpMemoryTest, TheLastAddressCanBeRead) {
   build(DumpBuilder().memory(UINT64_MAX - 3, text("wxyz")).memory(0, text("zero")));
   EXPECT_EQ(read(UINT64_MAX - 3, 4), "wxyz");
-  // Behind the last address nothing comes, and not the first one.
+  // No address comes behind the last one; in particular the first address does not.
   EXPECT_EQ(read(UINT64_MAX - 3, 6), "unreadable");
 }
 

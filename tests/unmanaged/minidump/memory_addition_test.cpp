@@ -16,7 +16,7 @@ std::vector<std::byte> filled(std::size_t bytes, int value) {
   return std::vector<std::byte>(bytes, static_cast<std::byte>(value));
 }
 
-// Without the process's memory, as in MiniDumpNormal: the stack is in the list of 32-bit ranges.
+// Returns a dump without the process's memory, as in MiniDumpNormal: the stack is in the list of 32-bit ranges.
 std::vector<std::byte> small_dump() {
   return DumpBuilder()
       .thread({.id = 7, .teb = 0x7000, .stack = 0x9000, .stack_bytes = 0x40, .registers = DumpBuilder::at(0x1234, 0x9000)})
@@ -27,7 +27,7 @@ std::vector<std::byte> small_dump() {
       .build();
 }
 
-// The file as it is when all has been written.
+// Returns the file as it is when everything has been written.
 std::vector<std::byte> whole(const std::vector<std::byte>& dump, const MemoryAddition& addition,
                              const std::vector<std::vector<std::byte>>& memory) {
   std::vector<std::byte> file = dump;
@@ -58,7 +58,7 @@ TEST(MemoryAddition, TheDumpHasItsTablesStillAndAllOfTheMemory) {
   EXPECT_EQ(read.threads()[0].name, "");
   EXPECT_EQ(read.threads()[1].name, "Gr\u00fcn");
   const DumpMemory memory(read);
-  // The memory, and not the small dump's list of stacks.
+  // The memory comes from the ranges, and not from the small dump's list of stacks.
   EXPECT_EQ(memory.read_value<std::uint8_t>(0x9000), 1);
   EXPECT_EQ(memory.read_value<std::uint8_t>(0x9fff), 1);
   EXPECT_EQ(memory.read_value<std::uint8_t>(0x11fff), 2);

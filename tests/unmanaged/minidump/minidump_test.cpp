@@ -130,7 +130,7 @@ TEST(Minidump, TheExceptionAndTheProcessAreThere) {
 TEST(Minidump, TimesAndStartOfAThread) {
   ByteWriter info;
   info.u32(12).u32(64).u32(2);
-  info.u32(0x999).zeros(60);  // of no thread that is listed
+  info.u32(0x999).zeros(60);  // for a thread that is not listed
   info.u32(0x1A8).zeros(12).u64(11).u64(0).u64(22).u64(33).u64(0x7FF0'0000).u64(1);
   const auto file = one_thread().stream(17, info.bytes()).build();
   const Minidump dump = Minidump::parse(file);
@@ -145,13 +145,13 @@ TEST(Minidump, NamesOutsideAsciiBecomeUtf8) {
   const auto wanted = bytes_of({"A\0d\0a\0", 6});
   auto found = std::search(file.begin(), file.end(), wanted.begin(), wanted.end());
   ASSERT_NE(found, file.end());
-  // U+1F600, of two units, and a half that stands alone.
+  // The text is U+1F600, which has two units, and an unpaired first half.
   const auto units = bytes_of({"\x3D\xD8\x00\xDE\x3D\xD8", 6});
   std::copy(units.begin(), units.end(), found);
   EXPECT_EQ(Minidump::parse(file).threads()[0].name, "\xF0\x9F\x98\x80?");
 }
 
-// What is no minidump of an x64 process says what it is.
+// Tests that a file which is not a minidump of an x64 process gives an error that says what it is.
 
 TEST(Minidump, FilesOfOtherKindsAreNamed) {
   EXPECT_EQ(error_of({}), MinidumpError::empty);
@@ -184,14 +184,14 @@ TEST(Minidump, EveryCutOfATableIsAnErrorAndNoneIsACrash) {
     }
     whole += error == MinidumpError::none;
   }
-  // Behind the last table are only texts: few truncations leave all tables whole.
+  // Only texts come behind the last table, so few truncations leave all tables whole.
   EXPECT_GT(whole, 0);
   EXPECT_LT(whole, 400);
 }
 
 TEST(Minidump, TablesOfMillionsAreRefused) {
   auto file = one_thread().build();
-  // The number of the thread list, which the stream has no room for.
+  // Changes the number in the thread list to one for which the stream has no room.
   const Minidump whole = Minidump::parse(file);
   ASSERT_EQ(whole.error(), MinidumpError::none);
   const auto id = bytes_of({"\xA8\x01\0\0\0\0\0\0", 8});
@@ -218,7 +218,7 @@ TEST(Minidump, OfTwoStreamsOfOneKindTheFirstCounts) {
   EXPECT_EQ(dump.threads()[0].id, 0x1A8u);
 }
 
-// Memory.
+// Tests of the memory.
 
 TEST(Minidump, RangesAreSortedAndThoseThatAdjoinAreOne) {
   const auto file = one_thread()
@@ -249,7 +249,7 @@ TEST(Minidump, OfOverlappingRangesTheLowerOneCounts) {
   EXPECT_EQ(dump.file()[dump.memory()[1].offset], std::byte{'b'});
 }
 
-// The third one begins before the rest of the second. (Found by minidump_fuzz.)
+// The third range begins before the rest of the second. (Found by minidump_fuzz.)
 TEST(Minidump, OfThreeOverlappingRangesEachAddressIsKnownOnce) {
   const auto file = one_thread()
                         .memory(0x1000, bytes_of("aaaaaaaa"))
@@ -310,7 +310,7 @@ TEST(Minidump, RegionsAreSortedAndDisjoint) {
   EXPECT_EQ(dump.regions()[1].protection, 0x20u);
 }
 
-// A small file whose modules all have the same long name would take gigabytes.
+// All modules of a small file have the same long name, which would take gigabytes if it were read for each of them.
 TEST(Minidump, TextsAreBounded) {
   const std::string name(30'000, 'x');
   ByteWriter text;

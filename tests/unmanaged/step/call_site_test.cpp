@@ -14,7 +14,7 @@ constexpr std::uint64_t kCode = 0x1'4000'0000;
 
 using Kind = CallSite::Kind;
 
-// The calls that can end behind these bytes, which are at the end of a page of nops.
+// Returns the calls that can end behind these bytes, which are at the end of a page of nops.
 CallSites after(std::initializer_list<int> bytes) {
   static BuiltMemory code(kCode, 0x200);
   for (std::uint32_t at = 0; at < 0x100; ++at) code.put(at, {0x90});
@@ -63,7 +63,7 @@ TEST(CallSite, OtherInstructionsOfTheSameOpcodeAreNoCalls) {
 
 TEST(CallSite, FormThatEndsElsewhereIsNone) {
   EXPECT_TRUE(after({0xFF, 0x54, 0x24}).empty());        // its displacement is missing
-  EXPECT_TRUE(after({0xFF, 0xD0, 0x90}).empty());        // ends a byte before
+  EXPECT_TRUE(after({0xFF, 0xD0, 0x90}).empty());        // the call ends a byte before the address
   EXPECT_TRUE(after({0xE8, 0x10, 0, 0}).empty());
 }
 
@@ -96,10 +96,10 @@ TEST(Jump, EveryThunk) {
   EXPECT_EQ(jump({0x0F, 0x84, 0x10, 0, 0, 0}).kind, Jump::Kind::conditional);
   EXPECT_EQ(jump({0xFF, 0xE0}).kind, Jump::Kind::indirect);
   EXPECT_EQ(jump({0x49, 0xFF, 0xE2}).kind, Jump::Kind::indirect);
-  // mov rax, 1122334455667788h; jmp rax
+  // The code is: mov rax, 1122334455667788h; jmp rax.
   EXPECT_EQ(jump({0x48, 0xB8, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0xFF, 0xE0}).address,
             0x1122334455667788u);
-  // mov r10, [rip + 3FF9h]; jmp [rip + 3FFBh]
+  // The code is: mov r10, [rip + 3FF9h]; jmp [rip + 3FFBh].
   const Jump precode =
       jump({0x4C, 0x8B, 0x15, 0xF9, 0x3F, 0, 0, 0xFF, 0x25, 0xFB, 0x3F, 0, 0});
   EXPECT_EQ(precode.kind, Jump::Kind::slot);

@@ -13,12 +13,12 @@ constexpr std::uint64_t kStack = 0x10'0000;
 constexpr std::uint32_t kContext = 0x400;  // on the stack
 constexpr std::uint32_t kFunction = 0x100;
 constexpr FunctionEntry kEntry{kFunction, kFunction + 0x40, 0x900};
-// Where its instructions begin.
+// The places where its instructions begin.
 constexpr std::uint32_t kBefore = kFunction + 4, kFirst = kFunction + 7, kBehindFirst = kFirst + 7,
                         kBehindRbp = kBehindFirst + 7, kLast = kBehindRbp + 2, kJump = kLast + 7;
 
-// The routine in short: its frame; mov r10, rcx; mov rbx, [r10 + 0x90]; mov rbp, [r10 + 0xa0]; push rax; popfq; mov
-// rsp, [r10 + 0x98]; jmp rax.
+// The routine in short: its frame is set up; mov r10, rcx; mov rbx, [r10 + 0x90]; mov rbp, [r10 + 0xa0]; push rax;
+// popfq; mov rsp, [r10 + 0x98]; jmp rax.
 class ContextRestoreTest : public testing::Test {
  protected:
   ContextRestoreTest() {
@@ -68,7 +68,7 @@ TEST_F(ContextRestoreTest, BeforeThatTheFrameIsItsOwn) {
   EXPECT_FALSE(at(kJump + 2)) << "the return";
 }
 
-// The CONTEXT lies below Rsp then, in no copy of the stack.
+// At that point the CONTEXT lies below Rsp, and so in no copy of the stack.
 TEST_F(ContextRestoreTest, AtTheJumpAllRegistersAreThere) {
   stack_.put32(kContext + 0x30, 0);
   const auto restored = at(kJump);
@@ -133,7 +133,7 @@ TEST_F(ContextRestoreStepTest, TheCallerIsTheContext) {
   EXPECT_EQ(frame_.kind, AddressKind::instruction_pointer);
 }
 
-// Rsp is loaded already.
+// At the jump, Rsp is already loaded.
 TEST_F(ContextRestoreStepTest, AtTheJumpRspStaysAsItIs) {
   EXPECT_EQ(step(kJump).fault, StepFault::none);
   EXPECT_EQ(frame_.registers.rip, 0x8888u);

@@ -20,7 +20,7 @@ bool ends(std::initializer_list<int> bytes) {
 TEST(EpilogueScan, Epilogues) {
   EXPECT_TRUE(ends({0xC3}));
   EXPECT_TRUE(ends({0x48, 0x83, 0xC4, 0x28, 0x5F, 0x41, 0x5C, 0xC3}));
-  EXPECT_TRUE(ends({0x5B, 0xE9, 0, 1, 0, 0}));  // leaves the function
+  EXPECT_TRUE(ends({0x5B, 0xE9, 0, 1, 0, 0}));  // the jump leaves the function
 }
 
 TEST(EpilogueScan, BodyOfAFunction) { EXPECT_TRUE(ends({0x48, 0x8B, 0xC1})); }

@@ -11,7 +11,7 @@ constexpr std::uint64_t kImage = 0x1'4000'0000;
 constexpr std::uint64_t kStack = 0x10'0000;
 constexpr FunctionEntry kEntry{0x100, 0x180, 0x900};
 
-// Some code in the middle of the one function of an image. Rsp is at 0x100 of the stack, and every slot of the stack
+// Some code in the middle of the only function of an image. Rsp is at 0x100 of the stack, and every slot of the stack
 // contains its own offset.
 class EpilogueTest : public testing::Test {
  protected:

@@ -1,7 +1,7 @@
 cmake_minimum_required(VERSION 3.21)
-# The frozen-safe libraries import nothing that allocates, locks, logs or calls the system.
+# The frozen-safe libraries must import nothing that allocates, locks, logs or calls the system.
 # usage: cmake -DNM=… "-DLIBRARIES=a|b" -P imports_test.cmake
-# Symbols that one of the libraries itself defines are no imports. Allowed beside them:
+# A symbol that one of the libraries itself defines does not count as an import. These imports are also allowed:
 string(REPLACE "|" ";" LIBRARIES "${LIBRARIES}")
 set(allowed
   memcpy memmove memset memcmp

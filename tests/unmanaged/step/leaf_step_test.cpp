@@ -15,7 +15,7 @@ constexpr std::uint64_t kStack = 0x10'0000;
 constexpr std::uint32_t kPdata = 0x1800;
 constexpr std::uint32_t kCaller = 0x100, kOther = 0x200, kLeaf = 0x300, kData = 0x1000;
 
-// The image's memory and the memory outside, by one reader.
+// Reads the image's memory and the memory outside.
 class AllMemory final : public MemoryReader {
  public:
   bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
@@ -25,7 +25,7 @@ class AllMemory final : public MemoryReader {
   BuiltMemory outside{kOutside, 0x2000};
 };
 
-// Outside the image: code up to 0x1000, then data.
+// Outside the image there is code up to 0x1000, then data.
 class OutsideMap final : public OutsideMemory {
  public:
   MemoryKind kind(std::uint64_t address) noexcept override {
@@ -36,7 +36,7 @@ class OutsideMap final : public OutsideMemory {
   bool known = true;
 };
 
-// Functions with unwind data at kCaller and kOther, a leaf at kLeaf, in which the thread is.
+// There are functions with unwind data at kCaller and kOther, and a leaf at kLeaf, in which the thread is.
 class LeafStepTest : public testing::Test {
  protected:
   LeafStepTest() {
@@ -47,7 +47,7 @@ class LeafStepTest : public testing::Test {
     stack_.put64(0, kImage + kCaller + 0x20);
   }
 
-  // A call at the caller, up to where it goes on.
+  // Puts a call into the caller, so that it ends at the return address.
   void call(std::initializer_list<int> bytes) {
     memory_.image.put(kCaller + 0x20 - static_cast<std::uint32_t>(bytes.size()), bytes);
   }
@@ -182,7 +182,7 @@ TEST_F(LeafStepTest, ConditionalTailCallOfTheLeaf) {
   expect_proven();
 }
 
-// A function that may also do something else than jump is no thunk: the code after the jump counts as well.
+// A function that does not always jump is not a thunk, so the code after the jump counts as well.
 TEST_F(LeafStepTest, FunctionThatBeginsWithAConditionalJump) {
   memory_.image.put(kOther, {0x0F, 0x84, 0xFA, 0x05, 0, 0});  // je 800h
   memory_.image.put(kOther + 0x40, {0xE9, 0xBB, 0, 0, 0});    // jmp kLeaf
@@ -190,7 +190,7 @@ TEST_F(LeafStepTest, FunctionThatBeginsWithAConditionalJump) {
   expect_proven();
 }
 
-// Real case: clrjit; a part of the function that lies elsewhere ends in the tail call.
+// Real case: clrjit has a function with a part that lies elsewhere and ends in the tail call.
 TEST_F(LeafStepTest, PartOfAFunctionThatEndsInATailCallOfTheLeaf) {
   constexpr std::uint32_t kPart = 0x400, kPartUnwind = 0x1940;
   memory_.image.put_entry(kPdata + 24, kPart, kPart + 0x20, kPartUnwind);
@@ -203,7 +203,7 @@ TEST_F(LeafStepTest, PartOfAFunctionThatEndsInATailCallOfTheLeaf) {
   expect_proven();
 }
 
-// A jump to another function leads on from there only as that function's own affair.
+// The jump leads to another function, and the jumps of that function do not count for the first one.
 TEST_F(LeafStepTest, FunctionThatJumpsToAnotherOneThatJumpsToTheLeaf) {
   constexpr std::uint32_t kThird = 0x400;
   memory_.image.put_entry(kPdata + 24, kThird, kThird + 0x20, 0x1900);
@@ -214,7 +214,7 @@ TEST_F(LeafStepTest, FunctionThatJumpsToAnotherOneThatJumpsToTheLeaf) {
   expect_refused();
 }
 
-// Control flow guard: the import of a routine that ends in `jmp rax`.
+// Control flow guard imports a routine that ends in `jmp rax`.
 TEST_F(LeafStepTest, DispatcherOfIndirectCallsIsAGuess) {
   memory_.image.put(0x800, {0x4C, 0x8B, 0xD8, 0x48, 0xFF, 0xE0});
   memory_.image.put64(kData, kImage + 0x800);
@@ -229,7 +229,7 @@ TEST_F(LeafStepTest, DispatcherWithUnwindDataIsAGuess) {
   expect_guessed();
 }
 
-// A function makes a virtual tail call of the leaf.
+// A function calls the leaf by a virtual tail call.
 TEST_F(LeafStepTest, TailCallThroughTheDispatcherIsAGuess) {
   memory_.image.put(0x800, {0x48, 0x8B, 0x01, 0x48, 0xFF, 0x25, 0xF6, 0x07, 0, 0});  // jmp [kData]
   memory_.image.put(0x900, {0xFF, 0xE0});
@@ -253,13 +253,13 @@ TEST_F(LeafStepTest, OutsideIsNotReadWhereNothingIsKnownOfIt) {
   memory_.outside.put(0x1B, {0xE8, 0xE0, 0, 0, 0});
   stack_.put64(0, kOutside + 0x20);
   expect_refused();
-  // A call from the image to there may have come here.
+  // A call from the image to this code may have led to the leaf.
   stack_.put64(0, kImage + kCaller + 0x20);
   call_direct(kOutside - 0x4000'0000);
   expect_guessed();
 }
 
-// Asked of code outside the images.
+// Asks whether a call in code outside the images certainly calls other code.
 bool calls_other_code(const MemoryReader& memory, const ModuleSpan& span, OutsideMemory& outside,
                       std::uint64_t code) {
   const ModuleView modules({&span, 1});
@@ -271,11 +271,11 @@ TEST_F(LeafStepTest, CallOfOtherCodeByItsAddress) {
   call_direct(kImage + kOther);
   EXPECT_FALSE(calls_other_code(memory_, span_, outside_, kImage + kOther));
   EXPECT_TRUE(calls_other_code(memory_, span_, outside_, kImage + kLeaf));
-  // It jumps to where nobody can say: jmp rax.
+  // The function jumps to an unknown place: jmp rax.
   memory_.image.put(kOther + 0x40, {0xFF, 0xE0});
   EXPECT_FALSE(calls_other_code(memory_, span_, outside_, kImage + kLeaf));
   memory_.image.put(kOther + 0x40, {0x90, 0x90});
-  // It jumps there: jmp rel32.
+  // The function jumps to the code in question: jmp rel32.
   memory_.image.put(kOther, {0xE9});
   memory_.image.put32(kOther + 1, kLeaf - (kOther + 5));
   EXPECT_FALSE(calls_other_code(memory_, span_, outside_, kImage + kLeaf));

@@ -10,7 +10,7 @@
 namespace mixwalk {
 namespace {
 
-// Steps through a list of (Rip, Rsp), then faults.
+// Steps through a list of (Rip, Rsp). At its end, a step is a fault.
 class ListedCallers final : public UnwindStep {
  public:
   explicit ListedCallers(std::vector<std::pair<std::uint64_t, std::uint64_t>> callers)

@@ -53,9 +53,9 @@ TEST_F(PdataTest, IndirectEntryLeadsToTheRealOne) {
 }
 
 TEST_F(PdataTest, IndirectEntryThatLeadsToAnother) {
-  image_.put_entry(kPdata + 24, 0x200, 0x280, kPdata + 24 + 1);  // itself
+  image_.put_entry(kPdata + 24, 0x200, 0x280, kPdata + 24 + 1);  // the entry refers to itself
   EXPECT_EQ(find(0x210).fault, StepFault::bad_unwind);
-  image_.put_entry(kPdata + 24, 0x200, 0x280, 0x0FFF'0001);  // nowhere
+  image_.put_entry(kPdata + 24, 0x200, 0x280, 0x0FFF'0001);  // the entry refers to no memory
   EXPECT_EQ(find(0x210).fault, StepFault::unreadable_unwind);
 }
 
@@ -73,7 +73,7 @@ class PdataHints : public PdataTest {
 
 TEST_F(PdataHints, SecondSearchReadsOneEntry) {
   EXPECT_EQ(find(0x210).entry.unwind, 0x920u);
-  image_.put_entry(kPdata + 12, 0x400, 0x480, 0x910);  // where a search begins: it would go astray
+  image_.put_entry(kPdata + 12, 0x400, 0x480, 0x910);  // the search begins here, and would go in the wrong direction
   EXPECT_FALSE(PdataTest::find(0x210).found);
   EXPECT_EQ(find(0x210).entry.unwind, 0x920u);
   EXPECT_EQ(find(0x210).address, kImage + kPdata + 24);

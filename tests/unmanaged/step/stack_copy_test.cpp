@@ -17,7 +17,7 @@ TEST(StackCopy, ReadsByTheTargetsAddresses) {
   std::array<std::byte, 256> buffer;
   StackCopy copy(buffer);
   copy.fill(test::OwnMemory(), address_of(&stack[1]), address_of(stack.data() + 4));
-  stack[2] = 99;  // the copy must not follow
+  stack[2] = 99;  // the copy must not change with the stack
   EXPECT_EQ(copy.read_value<std::uint64_t>(address_of(&stack[2])), 3u);
   EXPECT_FALSE(copy.read_value<std::uint64_t>(address_of(&stack[0])));
   EXPECT_FALSE(copy.read_value<std::uint64_t>(address_of(stack.data() + 4)));
@@ -41,7 +41,7 @@ TEST(StackCopy, MissingPageCutsItThere) {
   std::vector<std::byte> stack(4 * kPage);
   std::vector<std::byte> buffer(8 * kPage);
   const std::uint64_t begin = address_of(stack.data()) + 40;
-  const std::uint64_t missing = (begin / kPage + 2) * kPage;  // the third page that it touches
+  const std::uint64_t missing = (begin / kPage + 2) * kPage;  // the third page of the stack
   StackCopy copy(buffer);
   copy.fill(test::OwnMemory(missing), begin, address_of(stack.data() + stack.size()));
   EXPECT_TRUE(copy.cut());
@@ -49,7 +49,7 @@ TEST(StackCopy, MissingPageCutsItThere) {
   EXPECT_EQ(copy.end(), missing);
 }
 
-// A reader that knows by itself how far it gets.
+// The reader itself stops earlier.
 TEST(StackCopy, ShorterReadCutsItThere) {
   class Short final : public MemoryReader {
    public:
@@ -78,7 +78,7 @@ TEST(StackCopy, NothingReadableIsNothingCopied) {
 TEST(StackCopy, PointersIntoTheStackAreMovedOntoTheCopyAndBack) {
   alignas(16) std::array<std::uint64_t, 4> stack{};
   stack[0] = address_of(&stack[3]);         // a saved frame pointer
-  stack[1] = address_of(stack.data()) - 8;  // below the stack: not ours
+  stack[1] = address_of(stack.data()) - 8;  // below the stack, so it must stay unchanged
   stack[2] = address_of(stack.data() + 4);  // the base itself
   std::array<std::byte, 256> buffer;
   StackCopy copy(buffer);

@@ -7,7 +7,7 @@
 namespace mixwalk {
 namespace {
 
-// Wine 8's NtWaitForSingleObject, as its ntdll.dll has it; the first half is Windows' own.
+// Wine 8's NtWaitForSingleObject, as its ntdll.dll has it; the first half is the same as on Windows.
 class SystemCall : public ::testing::Test {
  protected:
   SystemCall() : code_(0x10000, 0x100) {

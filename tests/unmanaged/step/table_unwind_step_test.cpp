@@ -12,7 +12,7 @@ constexpr std::uint64_t kImage = 0x1'4000'0000;
 constexpr std::uint64_t kStack = 0x10'0000;
 constexpr std::uint32_t kPdata = 0x800, kUnwind = 0x900, kFunction = 0x100;
 
-// One image with one function at kFunction, and a stack.
+// One image with one function, at kFunction, and a stack.
 class TableUnwindStepTest : public testing::Test {
  protected:
   TableUnwindStepTest() {
@@ -45,7 +45,7 @@ class TableUnwindStepTest : public testing::Test {
   Cursor frame_;
 };
 
-// push rbx (ends at 1); push rdi (2); sub rsp, 0x20 (6)
+// The prologue is: push rbx (ends at 1); push rdi (2); sub rsp, 0x20 (6).
 void put_simple_prologue(BuiltMemory& image) {
   image.put(kUnwind, {0x01, 6, 3, 0,  // version 1, prologue 6, 3 codes
                       6, 0x32,        // alloc_small 0x20
@@ -106,8 +106,8 @@ TEST_F(TableUnwindStepTest, JumpBehindACallIsNoTailCall) {
   expect_caller(0x7777, 0x138);
 }
 
-// Microsoft's compiler saves a register only on the path that needs it, and counts all code up to that as prologue: the
-// early exit before it has an epilogue in the middle of the prologue.
+// Microsoft's compiler saves a register only on the path that needs it, and counts all code up to that place as
+// prologue. So the early exit before it has an epilogue in the middle of the prologue.
 TEST_F(TableUnwindStepTest, EpilogueOfAnEarlyExitInsideThePrologue) {
   image_.put(kUnwind, {0x01, 0x1A, 3, 0,
                        0x1A, 0x34, 0x06, 0x00,  // save rbx at 6 * 8
@@ -119,7 +119,7 @@ TEST_F(TableUnwindStepTest, EpilogueOfAnEarlyExitInsideThePrologue) {
   expect_caller(0x7777, 0x108);
 }
 
-// One more entry, at whose begin a jump of the function arrives.
+// There is one more entry, and a jump of the function leads to its begin.
 class TableUnwindStepJumpTest : public TableUnwindStepTest {
  protected:
   TableUnwindStepJumpTest() {
@@ -153,14 +153,14 @@ TEST_F(TableUnwindStepJumpTest, ToAColdPartWhoseFrameStandsAlreadyIsNone) {
 }
 
 TEST_F(TableUnwindStepTest, FrameRegisterAfterAlloca) {
-  // push rbp (1); sub rsp, 0x30 (5); lea rbp, [rsp+0x20] (10)
+  // The prologue is: push rbp (1); sub rsp, 0x30 (5); lea rbp, [rsp+0x20] (10).
   image_.put(kUnwind, {0x01, 10, 3, 0x25,  // frame register rbp, offset 2 * 16
                        10, 0x03,           // set_fpreg
                        5, 0x52,            // alloc_small 0x30
                        1, 0x50});          // push rbp
-  stand_at(kFunction + 0x20, 0x80);  // Rsp moved by alloca
+  stand_at(kFunction + 0x20, 0x80);  // alloca has moved Rsp
   frame_.registers[Register::rbp] = kStack + 0x220;
-  stack_.put64(0x230, 0x5555);  // rbp of the caller
+  stack_.put64(0x230, 0x5555);  // the caller's rbp
   stack_.put64(0x238, 0x7777);
   EXPECT_EQ(step().fault, StepFault::none);
   expect_caller(0x7777, 0x240);
@@ -186,7 +186,7 @@ TEST_F(TableUnwindStepTest, ChainedInfoUndoesItsParentsPrologueToo) {
   image_.put(kUnwind, {0x21, 0, 0, 0});  // UNW_FLAG_CHAININFO, no codes of its own
   image_.put_entry(kUnwind + 4, 0x40, 0x60, kUnwind + 0x40);
   image_.put(kUnwind + 0x40, {0x01, 4, 1, 0, 4, 0x42});  // alloc_small 0x28
-  stand_at(kFunction, 0x100);  // its first byte: the parent's prologue is complete all the same
+  stand_at(kFunction, 0x100);  // at its first byte, the parent's prologue is nevertheless complete
   stack_.put64(0x128, 0x7777);
   EXPECT_EQ(step().fault, StepFault::none);
   expect_caller(0x7777, 0x130);
@@ -302,7 +302,7 @@ TEST_F(TableUnwindStepTest, UnknownVersionAndUnknownOperation) {
   EXPECT_EQ(step().fault, StepFault::bad_unwind);
   image_.put(kUnwind, {0x01, 4, 1, 0, 4, 0x0F});
   EXPECT_EQ(step().fault, StepFault::bad_unwind);
-  image_.put(kUnwind, {0x01, 4, 1, 0, 4, 0x11});  // alloc_large that needs three slots of one
+  image_.put(kUnwind, {0x01, 4, 1, 0, 4, 0x11});  // alloc_large that needs three slots, but there is one
   EXPECT_EQ(step().fault, StepFault::bad_unwind);
 }
 

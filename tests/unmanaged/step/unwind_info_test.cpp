@@ -11,7 +11,7 @@ constexpr std::uint64_t kImage = 0x1'4000'0000;
 constexpr std::uint64_t kStack = 0x10'0000;
 constexpr FunctionEntry kEntry{0x100, 0x180, 0x900};
 
-// One UNWIND_INFO. Rsp is at 0x100 of a stack, and every slot of the stack contains its own offset.
+// Tests one UNWIND_INFO. Rsp is at 0x100 of a stack, and every slot of the stack contains its own offset.
 class UnwindInfoTest : public testing::Test {
  protected:
   UnwindInfoTest() {
@@ -55,7 +55,7 @@ TEST_F(UnwindInfoTest, SavedXmmRegistersAreStoodOver) {
 }
 
 TEST_F(UnwindInfoTest, SavedRegistersLieFromTheFrameRegisterOnceItIsSet) {
-  // lea rbp, [rsp+0x20] (10); sub rsp, 0x30 (5): rbx saved at 0x18 of the frame
+  // The codes are: lea rbp, [rsp+0x20] (10); sub rsp, 0x30 (5); rbx saved at 0x18 of the frame.
   const std::initializer_list<int> info = {0x01, 14, 4, 0x25, 14, 0x34, 3, 0, 10, 0x03, 5, 0x52};
   registers_[Register::rbp] = kStack + 0x520;
   EXPECT_EQ(undo(info).fault, StepFault::none);
@@ -65,7 +65,7 @@ TEST_F(UnwindInfoTest, SavedRegistersLieFromTheFrameRegisterOnceItIsSet) {
 
 TEST_F(UnwindInfoTest, FrameRegisterBeforeItIsSet) {
   registers_[Register::rbp] = 0x1234;  // still the caller's
-  // lea rbp (14) has not run, mov [rsp+0x18], rbx (10) has
+  // The instruction lea rbp (14) has not run, mov [rsp+0x18], rbx (10) has.
   EXPECT_EQ(undo({0x01, 14, 4, 0x25, 14, 0x03, 10, 0x34, 3, 0, 5, 0x52}, 10).fault,
             StepFault::none);
   EXPECT_EQ(registers_[Register::rbx], 0x118u);
@@ -95,7 +95,7 @@ TEST_F(UnwindInfoTest, MachineFrameIsACodeNotAnOperand) {
 }
 
 TEST_F(UnwindInfoTest, CodesBehindTheSlotsAreNotRead) {
-  // Three slots would be needed, and exist, but the count says two.
+  // Three slots are needed, and exist, but the count is two.
   EXPECT_EQ(undo({0x01, 7, 2, 0, 7, 0x11, 0xF0, 0x03, 0x01, 0x00}).fault, StepFault::bad_unwind);
   EXPECT_EQ(undo({0x01, 7, 3, 0, 7, 0x21, 0, 0, 0, 0}).fault, StepFault::bad_unwind)
       << "alloc_large 2";

@@ -65,11 +65,11 @@ struct State {
 constexpr std::uint64_t kArithmetic = 0x8D5, kAdjust = 0x10;
 alignas(16) std::uint8_t g_zeros[0x2000];
 
-// What the processor makes of it.
+// Returns the state after the processor has executed the instruction.
 State execute(const Instruction& instruction, State state) {
   std::uint64_t rax = state.rax, rcx = reinterpret_cast<std::uint64_t>(g_zeros), rdx = 2;
   std::uint64_t flags = state.flags;
-  // Linux: a function may keep what it has below Rsp, 128 bytes of it.
+  // On Linux, a function may keep data in the 128 bytes below Rsp.
   asm volatile(
       "leaq -128(%%rsp), %%rsp\n"
       "movq %[r8], %%r8\n"
@@ -126,7 +126,7 @@ TEST(ReadAsZero, WhatItDoesNotKnowIsLeftAlone) {
       {0xF7, 0x19},                    // neg dword [rcx]
       {0x0F, 0x10, 0x01},              // movups xmm0, [rcx]
       {0xF3, 0xA4},                    // rep movsb
-      {0x66, 0x8B, 0x01},              // mov ax, [rcx]: the rest of rax stays
+      {0x66, 0x8B, 0x01},              // mov ax, [rcx]: the rest of rax does not change
   };
   for (const auto& bytes : others) {
     BuiltMemory memory(0x1000, 16);
@@ -143,7 +143,7 @@ TEST(ReadAsZero, WhatItDoesNotKnowIsLeftAlone) {
 }
 
 TEST(ReadAsZero, AnInstructionThatCannotBeReadIsLeftAlone) {
-  // cmp qword [rcx + rdx*8 + 0x12345678], 0x12345678: cut behind each of its bytes.
+  // The instruction cmp qword [rcx + rdx*8 + 0x12345678], 0x12345678 is cut behind each of its bytes.
   constexpr int kBytes[] = {0x48, 0x81, 0xBC, 0xD1, 0x78, 0x56, 0x34, 0x12, 0x78, 0x56, 0x34, 0x12};
   for (std::size_t there = 0; there <= std::size(kBytes); ++there) {
     BuiltMemory memory(0x1000, there);

@@ -83,7 +83,7 @@ TEST(GuardedCall, TheInnermostCallTakesTheFault) {
   EXPECT_EQ(call.left, 1);
 }
 
-// Leaves nothing in the registers that a function must keep, then faults.
+// Changes every register that a function must preserve, then faults.
 extern "C" void spoil_registers_and_fault(void*);
 asm(R"(
     .globl spoil_registers_and_fault
@@ -111,7 +111,7 @@ spoil_registers_and_fault:
     ret
 )");
 
-// Ten and eight values that live across the call: the compiler has no better place for them than xmm6 … xmm15 and the
+// Ten and eight values live across the call. The compiler has no better place for them than xmm6 … xmm15 and the
 // nonvolatile general registers.
 [[gnu::noinline]] void expect_registers_survive(const volatile double* reals,
                                                 const volatile long long* numbers) {
@@ -188,7 +188,7 @@ TEST(GuardedCall, LastErrorIsKept) {
   EXPECT_EQ(GetLastError(), static_cast<DWORD>(ERROR_FILE_NOT_FOUND));
 }
 
-// Addresses in no image, whose unwind data comes from a callback.
+// Addresses in no image; their unwind data comes from a callback.
 constexpr DWORD64 kRange = 0x8000;
 constexpr DWORD kRangeBytes = 0x1000;
 
@@ -218,7 +218,7 @@ TEST(GuardedCall, AHandlerInsideTheCallHearsOfItsFaultFirst) {
   for (int i = 0; i < 100; ++i) EXPECT_TRUE(guarded_call(&look_up, nullptr)) << i;
   EXPECT_EQ(probes.made, 100);
   EXPECT_EQ(probes.faulted, 100) << "the callback came to its end";
-  // The tables' lock was given back: another thread gets it.
+  // The lock of the tables was released, so another thread gets it.
   bool removed = false;
   std::thread([&] {
     removed = RtlDeleteFunctionTable(reinterpret_cast<RUNTIME_FUNCTION*>(kRange | 3));
@@ -238,7 +238,7 @@ bool tables_are_free() {
   return done;
 }
 
-// A table of `entries`, whose memory is taken away once the system knows it.
+// A table of `entries`, whose memory is freed once the system knows the table.
 class StaleTable {
  public:
   explicit StaleTable(DWORD entries)
@@ -269,7 +269,7 @@ TEST(GuardedLookUp, ATableWhoseMemoryIsGoneHasNoFunctionAndTheLockIsGivenBack) {
   EXPECT_EQ(guarded_look_up(&look_up, nullptr), LookUp::done);
 }
 
-// Registered for kRange while it lives.
+// A callback that is registered for kRange as long as this object lives.
 class Callback {
  public:
   Callback(PGET_RUNTIME_FUNCTION_CALLBACK function, void* argument) {
@@ -388,7 +388,7 @@ TEST(Guards, ManyThreadsAtOnce) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// Pages of one's own, each with a protection of its own.
+// Pages of our own, each with its own protection.
 class Pages {
  public:
   explicit Pages(std::initializer_list<DWORD> protections)
@@ -436,8 +436,8 @@ TEST(PlainMemory, GuardedAndClosedPagesAreLeftAloneAndNobodyHears) {
   EXPECT_TRUE(memory.read(0x10, to, 0)) << "nothing is always readable";
   EXPECT_EQ(g_exceptions, 0);
   EXPECT_EQ(pages.protection(1), kGuard);
-  // The guard alone: it cannot keep the program's handlers from being called, and the program's guard page loses its
-  // guard.
+  // A guard alone is not enough: it cannot prevent that the program's handlers are called, and that the program's guard
+  // page loses its guard.
   EXPECT_FALSE(guarded_copy(to, pages.at(1), 1));
   EXPECT_EQ(g_exceptions, 1);
   EXPECT_EQ(pages.protection(1), static_cast<DWORD>(PAGE_READWRITE));
@@ -457,7 +457,7 @@ TEST(PlainMemory, ReadsUpToThePageThatIsNotPlain) {
 TEST(KnownMemory, OnlyWhatCanBeReadUnnoticed) {
   const ProgramHandler handler;
   const Pages pages{PAGE_READONLY, kGuard, PAGE_EXECUTE_READ, PAGE_NOACCESS};
-  // The last page is an image that the program has closed.
+  // The last page belongs to an image that the program has closed.
   ModuleSpan image{.base = pages.at(3), .size = Pages::kPage};
   image.closed = true;
   const ModuleView images({&image, 1});
@@ -489,7 +489,7 @@ TEST(LiveMemory, KeepsCodeThatIsTheRuntimesAndNothingElse) {
   pages.protect(2, PAGE_NOACCESS);
   EXPECT_EQ(kinds(), before) << "of the stack being walked";
   memory.keep(pages.at(0) + 16);
-  memory.keep(pages.at(1));  // no code
+  memory.keep(pages.at(1));  // the page is not code
   memory.begin_stack(1000 + LiveMemory::kKeptMs - 1);
   EXPECT_EQ(kinds(), (std::array{MemoryKind::code, MemoryKind::nothing, MemoryKind::nothing}));
   memory.forget();

@@ -25,7 +25,7 @@ TEST(ImageUnloads, OnlyTheBaseThatWentAndOnlySinceThen) {
   EXPECT_FALSE(unloads.unloaded_since(base, unloads.mark()));
 }
 
-// Two DLLs made for one base: the headers say that nothing has happened.
+// Two DLLs were made for one base, so the headers of the loaded image look unchanged.
 TEST(ImageUnloads, AnImageThatWasExchangedAndIsBack) {
   const ImageUnloads unloads;
   const HMODULE first = LoadLibraryW(to_utf16(fixture("hunt_turn_a.dll")).c_str());

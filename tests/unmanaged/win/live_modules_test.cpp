@@ -14,7 +14,7 @@ namespace {
 
 std::uint64_t address_of(HMODULE module) { return reinterpret_cast<std::uint64_t>(module); }
 
-// An image as it would be loaded, but none of its code is run.
+// Maps an image as it would be loaded, but none of its code is run.
 HMODULE load(const std::string& name) {
   return LoadLibraryExW(to_utf16(name).c_str(), nullptr, DONT_RESOLVE_DLL_REFERENCES);
 }
@@ -46,7 +46,7 @@ TEST(LiveModules, ReadyToRunImagesHaveManagedCode) {
   FreeLibrary(corelib);
 }
 
-// An image that is no assembly, but has the code of several.
+// The image is not an assembly, but contains the code of several.
 TEST(LiveModules, CompositeReadyToRunImagesHaveManagedCode) {
   const HMODULE image = load(fixture("runtime_exports.dll"));
   ASSERT_NE(image, nullptr);
@@ -57,7 +57,7 @@ TEST(LiveModules, CompositeReadyToRunImagesHaveManagedCode) {
   FreeLibrary(image);
 }
 
-// A program that was published as a single file, whatever its name.
+// The program was published as a single file, so it contains the runtime. Its name does not matter.
 TEST(LiveModules, AnImageWithTheRuntimeInItMayHoldItsLocks) {
   const HMODULE image = load(fixture("runtime_exports.dll"));
   ASSERT_NE(image, nullptr);
@@ -76,7 +76,7 @@ TEST(LiveModules, AnUnloadedImageIsLeftOut) {
   EXPECT_EQ(read_live_modules().view().find(address_of(sqlite)), nullptr);
 }
 
-// One page of an image under another protection, as long as this lives.
+// Gives one page of an image another protection as long as this object lives.
 class Protected {
  public:
   Protected(std::uint64_t address, DWORD protection) : page_(reinterpret_cast<void*>(address)) {
@@ -143,7 +143,7 @@ TEST(LiveModules, AnImageWithAGuardOnItsUnwindDataIsNotRead) {
   FreeLibrary(sqlite);
 }
 
-// A big image takes long to load, a small one changes the list more often.
+// A big image takes long to load; a small one changes the list more often.
 TEST(LiveModules, WhileImagesComeAndGo) {
   for (const std::string& image : {fixture("e_sqlite3.dll"), std::string("version.dll")}) {
     std::atomic<bool> stop = false;

@@ -54,7 +54,7 @@ TEST(LoaderList, WhileImagesComeAndGo) {
   EXPECT_EQ(without, 0) << "of " << readings;
 }
 
-// A list of three images, as the loader has it.
+// A list of three images, in the loader's form.
 class ListOfThree : public testing::Test {
  protected:
   ListOfThree() {
@@ -82,7 +82,7 @@ TEST_F(ListOfThree, Whole) {
   EXPECT_EQ(reading.images[2].path, "C:\\a.dll");
 }
 
-// The heap has linked the entry's memory into a list of its own.
+// The entry was freed, and the heap has linked its memory into a list of its own.
 TEST_F(ListOfThree, AnEntryThatHasGone) {
   LIST_ENTRY of_the_heap{&of_the_heap, &of_the_heap};
   link(1) = {&of_the_heap, &of_the_heap};
@@ -102,7 +102,7 @@ TEST_F(ListOfThree, APathThatCannotBeRead) {
   EXPECT_EQ(read().images.size(), 2u);
 }
 
-// Of a process whose loader's list is that of three.
+// A process whose loader's list has three images.
 class ListOfAProcess : public ListOfThree {
  protected:
   ListOfAProcess() {

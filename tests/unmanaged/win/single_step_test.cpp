@@ -1,9 +1,10 @@
-// Our decoder compared with what the processor did: real code runs with the trap flag set, a shadow stack notes every
-// call that it makes, and before every single instruction the unwinder must find the caller on top of the shadow stack,
-// with the registers that the caller had. No other unwinder is asked, so this also tests the instructions at which Wine
-// 8's RtlVirtualUnwind errs (some 660 of these, counted in the output). RtlVirtualUnwind looks for an epilogue only
-// behind the prologue's end, while Microsoft's compiler may put an early exit before that; and it does not recognise a
-// tail call as the end of an epilogue, so it undoes a prologue that the function has already undone.
+// Our decoder is compared with what the processor did. Real code runs with the trap flag set, and a shadow stack
+// records every call that the code makes. Before every single instruction the unwinder must find the caller on top of
+// the shadow stack, with the registers that the caller had. No other unwinder is asked, so this also tests the
+// instructions at which Wine 8's RtlVirtualUnwind errs (some 660 of these, counted in the output). RtlVirtualUnwind
+// looks for an epilogue only behind the prologue's end, while Microsoft's compiler may put an early exit before that
+// end. It also does not recognise a tail call as the end of an epilogue, so it undoes a prologue that the function has
+// already undone.
 
 #include <gtest/gtest.h>
 #include <objbase.h>
@@ -35,11 +36,11 @@ constexpr Register kNonvolatile[] = {Register::rbx, Register::rsp, Register::rbp
 constexpr std::size_t kMaxCalls = 1024;
 // A trap costs some 12 µs under Wine.
 constexpr std::size_t kMaxInstructions = 400'000;
-// Every so many instructions all the frames are compared, not only the top one.
+// All the frames, and not only the top one, are compared once in this many instructions.
 constexpr std::size_t kWholeStackEvery = 16;
 constexpr DWORD kTrapFlag = 0x100;
 
-// This thread's stack as it is: the code under the trap flag does not run meanwhile.
+// Reads this thread's live stack; the code under the trap flag does not run meanwhile.
 class LiveStack final : public MemoryReader {
  public:
   bool read(std::uint64_t address, void* into, std::size_t bytes) const noexcept override {
@@ -67,7 +68,7 @@ bool same_frame(const Registers& left, const Registers& right) {
   return left.rip == right.rip;
 }
 
-// Runs one function under the trap flag. One at a time: the handler finds it through g_stepper.
+// Runs one function under the trap flag, one at a time, because the handler finds this object through g_stepper.
 class Stepper {
  public:
   explicit Stepper(void (*function)()) : seen_(1 << 20), modules_(table_.view()) {
@@ -115,12 +116,12 @@ class Stepper {
     return false;
   }
 
-  // Nothing here allocates: the code that is stepped through may be in the heap.
+  // Nothing here allocates, because the code that is stepped through may be in the heap.
   bool trap(const CONTEXT& context) {
     const Registers now = registers_of(context);
     if (!stepping_ || instructions == kMaxInstructions) return stop();
     if (modules_.find(now.rip) == nullptr) {
-      left_images = true;  // Wine's own Unix side, where Windows has its kernel
+      left_images = true;  // Wine's own Unix side; on Windows this is the kernel
       return stop();
     }
     if (!note_call(now)) return stop();
@@ -130,7 +131,7 @@ class Stepper {
     return true;
   }
 
-  // A call has pushed the address behind itself and gone elsewhere; a return has left the frame.
+  // After a call, the address behind it is on the stack and Rip is elsewhere; after a return, the frame is gone.
   bool note_call(const Registers& now) {
     constexpr std::uint64_t kLongestCall = 8;
     while (calls_ != 0 && shadow_[calls_ - 1].rsp() <= now.rsp()) --calls_;
@@ -158,7 +159,7 @@ class Stepper {
       if (result.fault == StepFault::none && same_frame(frame.registers, shadow_[calls_ - 1 - i])) {
         continue;
       }
-      // No proof was found that the call led here (a tail call of a tail call): open, but not wrong.
+      // No call was proven to lead here (a tail call of a tail call). The step is open, but not wrong.
       if (result.fault == StepFault::no_call) {
         ++unproven;
         break;
@@ -180,7 +181,7 @@ class Stepper {
     if (!same_frame(registers_of(context), shadow_[calls_ - 1])) ++rtl_different;
   }
 
-  // True the first time.
+  // Returns true the first time.
   bool remember(std::uint64_t ip) {
     std::size_t at = (ip * 0x9E37'79B9'7F4A'7C15) >> 44;
     for (; seen_[at] != 0; at = (at + 1) % seen_.size()) {
@@ -194,7 +195,7 @@ class Stepper {
 
   volatile bool stepping_ = false;
   Registers before_;
-  Registers shadow_[kMaxCalls];  // the callers, as they stood at their calls
+  Registers shadow_[kMaxCalls];  // the callers' registers at their calls
   std::size_t calls_ = 0;
   std::vector<std::uint64_t> seen_;
   const ModuleTable table_ = [] {
@@ -206,7 +207,7 @@ class Stepper {
 };
 
 void expect_true_callers(void (*function)(), std::size_t at_least) {
-  function();  // once untouched: what is loaded and initialised on first use is so then
+  function();  // runs once untraced, so that everything that is loaded and initialised on first use is ready
 
   const auto stepper = std::make_unique<Stepper>(function);
   std::printf("%zu instructions at %zu places, %zu frames: %zu differ (RtlVirtualUnwind: %zu)\n",
@@ -257,7 +258,7 @@ TEST(SingleStep, SystemDlls) {
       5'000);
 }
 
-// Microsoft's compiler: chained infos, version 2 with UWOP_EPILOG, tail calls, split functions.
+// Code by Microsoft's compiler: chained infos, version 2 with UWOP_EPILOG, tail calls, split functions.
 struct Sqlite {
   int (*open)(const char*, void**);
   int (*exec)(void*, const char*, int (*)(void*, int, char**, char**), void*, char**);

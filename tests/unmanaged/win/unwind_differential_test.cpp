@@ -1,4 +1,4 @@
-// Our own decoder compared with RtlVirtualUnwind: in real images, at every step of prologues, at calls and at every
+// Our own decoder is compared with RtlVirtualUnwind. In real images, at every step of prologues, at calls and at every
 // step of epilogues, on a stack of random words, both must find the same caller.
 //
 // Only places where an instruction begins are used: in the middle of an instruction, Wine 8's RtlVirtualUnwind can take
@@ -28,7 +28,7 @@ namespace mixwalk {
 namespace {
 
 constexpr std::size_t kStackBytes = 1 << 20;
-constexpr std::size_t kRsp = kStackBytes / 4;  // frames above it, freed stack below
+constexpr std::size_t kRsp = kStackBytes / 4;  // frames are above it, free stack is below
 
 // A stack of random addresses in ntdll's code, since a caller must be in code, and two copies of it, one for each
 // unwinder.
@@ -57,7 +57,7 @@ class Rig {
     for (auto& value : registers.general) value = random_();
     const auto stack = reinterpret_cast<std::uint64_t>(stack_.data());
     registers[Register::rsp] = stack + kRsp + (random_() % 64) * 8;
-    // A frame register points at the frame; which register it is differs.
+    // A frame register points to the frame. Which register that is differs, so all candidates do.
     for (const Register frame : {Register::rbp, Register::rbx, Register::rsi, Register::rdi,
                                  Register::r12, Register::r13, Register::r14, Register::r15}) {
       registers[frame] = registers.rsp() + (random_() % 64) * 16;
@@ -89,11 +89,11 @@ bool same_caller(const Cursor& left, const Cursor& right) {
 struct Tally {
   std::size_t functions = 0, compared = 0, faults = 0, different = 0;
   std::string first;
-  // In epilogues RtlUnwindStep asks our own decoder first, so there RtlVirtualUnwind is asked as well.
+  // In epilogues RtlUnwindStep asks our own decoder first, so there RtlVirtualUnwind is also asked separately.
   std::size_t in_returns = 0, returns_different = 0, in_tail_calls = 0, tail_calls_different = 0;
 };
 
-// By RtlVirtualUnwind alone, on a copy whose pointers were rewritten.
+// Finds the caller by RtlVirtualUnwind alone, on a copy whose pointers were rewritten.
 Cursor caller_by_system(const StackCopy& stack, const Registers& registers) {
   CONTEXT context = {};
   context.ContextFlags = CONTEXT_CONTROL | CONTEXT_INTEGER;
@@ -106,7 +106,7 @@ Cursor caller_by_system(const StackCopy& stack, const Registers& registers) {
   return {stack.to_target(registers_of(context)), AddressKind::return_address};
 }
 
-// Wine 8 lets the interrupted code look as if it had called this. Only RtlUnwindStep knows better.
+// Wine 8 lets the interrupted code look as if it had called this function. Only RtlUnwindStep corrects that.
 bool in_exception_dispatcher(std::uint64_t ip) {
   static const auto dispatcher = reinterpret_cast<std::uint64_t>(
       GetProcAddress(GetModuleHandleW(L"ntdll.dll"), "KiUserExceptionDispatcher"));
@@ -115,7 +115,7 @@ bool in_exception_dispatcher(std::uint64_t ip) {
   return ip == dispatcher || (entry != nullptr && base + entry->BeginAddress == dispatcher);
 }
 
-// Where instructions of a function surely begin, without a disassembler.
+// A place where an instruction of a function certainly begins; no disassembler is needed to find it.
 struct Position {
   enum class Part { other, return_epilogue, tail_call_epilogue };
   std::uint32_t rva;
@@ -135,7 +135,7 @@ void compare_at(Rig& rig, const ModuleView& modules, std::uint64_t image, const 
   const Cursor start{rig.registers(ip), kind};
   Cursor by_table = start, by_rtl = start;
   StepResult table_result = table.step(by_table, LeafRule::allowed);
-  // A machine frame of random words may lead anywhere; RtlUnwindStep, whose stack is a copy, refuses a caller outside
+  // A machine frame of random words may lead anywhere. RtlUnwindStep, whose stack is a copy, refuses a caller outside
   // the copy, while a reader of memory has no such limit.
   if (by_table.registers.rsp() > rig.plain().end()) table_result = {StepFault::unreadable_stack};
   const StepResult rtl_result = rtl.step(by_rtl, LeafRule::allowed);
@@ -191,7 +191,7 @@ class Positions {
   }
 
  private:
-  // Each unwind code tells where the instruction that it is of ends.
+  // Each unwind code gives the end of the instruction that it describes.
   void add_prologue(const FunctionEntry& entry) {
     found_.push_back({entry.begin, AddressKind::instruction_pointer});
     pushes_ = 0;
@@ -215,7 +215,7 @@ class Positions {
     }
   }
 
-  // What looks like a call to where a function begins is one.
+  // Bytes that look like a call to the begin of a function are a call.
   void add_calls(const FunctionEntry& entry) {
     for (std::size_t i = 0; i + 5 <= bytes_.size(); ++i) {
       if (bytes_[i] != 0xE8) continue;
@@ -223,9 +223,9 @@ class Positions {
       std::memcpy(&offset, &bytes_[i + 1], 4);
       const std::uint32_t after = entry.begin + static_cast<std::uint32_t>(i) + 5;
       if (!functions_.contains(after + static_cast<std::uint32_t>(offset))) continue;
-      // An epilogue may begin right behind the last call. RtlVirtualUnwind executes it, our decoder undoes the
-      // prologue: the results are the same on a real stack, where the slots still contain what was restored from them
-      // and the frame register agrees with Rsp, but not on a stack of random words.
+      // An epilogue may begin directly behind the last call. RtlVirtualUnwind executes the epilogue; our decoder undoes
+      // the prologue. The results are the same on a real stack, where the slots still contain what was restored from
+      // them and the frame register agrees with Rsp, but not on a stack of random words.
       if (begins_epilogue(i + 5)) continue;
       found_.push_back({after, AddressKind::return_address});
     }
@@ -246,8 +246,8 @@ class Positions {
     }
   }
 
-  // A tail call follows instructions that restore the caller's stack: otherwise the bytes may be part of another
-  // instruction.
+  // Instructions that restore the caller's stack come before a tail call. If they are missing, the bytes may be part of
+  // another instruction.
   void add_tail_calls(const FunctionEntry& entry) {
     for (std::size_t i = 4; i < bytes_.size(); ++i) {
       const bool adds = bytes_[i - 4] == 0x48 && bytes_[i - 3] == 0x83 && bytes_[i - 2] == 0xC4;
@@ -261,17 +261,17 @@ class Positions {
 
   std::uint8_t byte(std::size_t at) const { return at < bytes_.size() ? bytes_[at] : 0; }
 
-  // rex.w jmp [reg]
+  // Recognises rex.w jmp [reg].
   bool is_jump_through_register(std::size_t at) const {
     return (byte(at) & 0xFE) == 0x48 && byte(at + 1) == 0xFF && (byte(at + 2) & 0xF8) == 0x20 &&
            (byte(at + 2) & 7) < 4;
   }
-  // jmp [rip + disp32], mostly with rex.w
+  // Recognises jmp [rip + disp32], usually with rex.w.
   bool is_jump_through_slot(std::size_t at) const {
     if (byte(at) == 0x48) ++at;
     return byte(at) == 0xFF && byte(at + 1) == 0x25;
   }
-  // jmp rel32 to where another function begins
+  // Recognises jmp rel32 to the begin of another function.
   bool is_jump_to_function(const FunctionEntry& entry, std::size_t at) const {
     if (byte(at) != 0xE9 || at + 5 > bytes_.size()) return false;
     std::int32_t offset = 0;
@@ -281,8 +281,8 @@ class Positions {
     return target != entry.begin && functions_.contains(target);
   }
 
-  // An epilogue, whose last instruction is at `at`, pops the registers that the prologue pushed; before that it moves
-  // Rsp.
+  // Adds an epilogue whose last instruction is at `at`. It pops the registers that the prologue pushed; before that it
+  // moves Rsp.
   void add_epilogue(const FunctionEntry& entry, std::size_t at, Position::Part part) {
     const auto add = [&] {
       found_.push_back({entry.begin + static_cast<std::uint32_t>(at),
@@ -337,7 +337,7 @@ class UnwindDifferential : public testing::TestWithParam<const char*> {};
 TEST_P(UnwindDifferential, SameCallerEverywhere) {
   std::string name = GetParam();
   if (name.starts_with("fixture:")) name = fixture(name.substr(8));
-  // As code to look at only: DllMain is not run.
+  // The image is loaded only to read its code, so DllMain is not run.
   const HMODULE module = GetModuleHandleW(to_utf16(name).c_str()) != nullptr
                              ? GetModuleHandleW(to_utf16(name).c_str())
                              : LoadLibraryExW(to_utf16(name).c_str(), nullptr,
@@ -354,7 +354,7 @@ TEST_P(UnwindDifferential, SameCallerEverywhere) {
   EXPECT_GT(tally.compared, 200u);
   EXPECT_LT(tally.faults * 10, tally.compared) << "then too little was compared";
   EXPECT_EQ(tally.different, 0u) << tally.first;
-  // Wine 8's RtlVirtualUnwind knows no tail calls, so its answers there are only shown.
+  // Wine 8's RtlVirtualUnwind does not recognise tail calls, so its answers there are only printed.
   std::printf("  RtlVirtualUnwind: %zu of %zu different in epilogues of returns, %zu of %zu in those of tail calls\n",
               tally.returns_different, tally.in_returns, tally.tail_calls_different, tally.in_tail_calls);
   EXPECT_EQ(tally.returns_different, 0u);
@@ -366,7 +366,7 @@ INSTANTIATE_TEST_SUITE_P(Images, UnwindDifferential,
                                          "fixture:e_sqlite3.dll", "fixture:ladder_native.dll",
                                          "fixture:System.Private.CoreLib.dll"));
 
-// An image of the test's making, of functions that take up so many bytes of stack and nothing else.
+// An image made by the test, of functions that take this many bytes of stack and do nothing else.
 class MadeImage {
  public:
   static constexpr std::uint32_t kBytes = 0x3000, kPdata = 0x1000, kUnwind = 0x2000;
@@ -387,7 +387,7 @@ class MadeImage {
     const std::uint32_t unwind = kUnwind + place * 8;
     const std::uint32_t entry[] = {begin, end, unwind};
     std::memcpy(bytes_ + kPdata + place * sizeof entry, entry, sizeof entry);
-    // sub rsp, frame_bytes: alloc_small
+    // The prologue is sub rsp, frame_bytes: alloc_small.
     const std::uint8_t info[] = {1, 4, 1, 0, 4,
                                  static_cast<std::uint8_t>((frame_bytes / 8 - 1) << 4 | 2)};
     std::memcpy(bytes_ + unwind, info, sizeof info);
@@ -421,7 +421,7 @@ class MadeImageTest : public testing::Test {
     for (std::size_t i = 0; i < words_.size(); ++i) words_[i] = image_.span().base + 0x100 + i;
   }
 
-  // One step from the middle of the image, on a stack of return addresses into the image.
+  // Makes one step from the middle of the image, on a stack of return addresses into the image.
   StepResult step() {
     const auto from = reinterpret_cast<std::uint64_t>(words_.data());
     std::vector<std::byte> buffer(1024);
@@ -473,8 +473,8 @@ TEST_F(MadeImageTest, UnwindDataThatIsNoLongerThere) {
   EXPECT_EQ(step().fault, StepFault::unreadable_unwind);
 }
 
-// Situation: a word of the program's own at a stack's base is zero, and a wrong step takes it for the return address.
-// Real case: a stack of one managed frame that was called whole.
+// Situation: at a stack's base, a word of the program's own is zero, and a wrong step takes this word for the return
+// address. Real case: a stack of one managed frame that was called whole.
 TEST_F(MadeImageTest, OnlyAFrameInALibraryOfTheSystemIsARoot) {
   image_.put_function(0, 0x100, 0x200, 0x10);
   image_.put_function(1, 0x200, 0x300, 0x20);
@@ -484,12 +484,12 @@ TEST_F(MadeImageTest, OnlyAFrameInALibraryOfTheSystemIsARoot) {
   EXPECT_EQ(step().fault, StepFault::none);
 }
 
-// Jitted code makes tail calls too.
+// Jitted code also makes tail calls.
 TEST_F(MadeImageTest, TailCallOutsideTheImages) {
   image_.put_function(0, 0x100, 0x300, 0x10);
   image_.put_code(0x280, {0x48, 0xFF, 0xE0});  // rex.w jmp rax
   modules_ = {};
-  // A caller outside the images stands behind a call.
+  // A caller outside the images is behind a call.
   words_.assign(64, image_.span().base + 0x150);
   image_.put_code(0x14E, {0xFF, 0xD0});  // call rax
   ASSERT_TRUE(image_.register_function(0));
@@ -499,7 +499,7 @@ TEST_F(MadeImageTest, TailCallOutsideTheImages) {
   EXPECT_EQ(moved_, 8u);
 }
 
-// A real stack, walked by both from the same registers.
+// A real stack that both unwinders walk from the same registers.
 struct Walked {
   std::vector<RunFrame> table, rtl;
 };
@@ -569,7 +569,7 @@ TEST(RealStack, CalledBackBySystemCode) {
   expect_same_walk(4);
 }
 
-// A frame of 0x5008 bytes and nothing else: in its unwind data, the size looks like a machine frame.
+// This function has a frame of 0x5008 bytes and nothing else. In its unwind data, the size looks like a machine frame.
 extern "C" void with_large_frame(void (*function)());
 asm(R"(
     .seh_proc with_large_frame
@@ -590,7 +590,7 @@ with_large_frame:
 }
 
 TEST(RealStack, SizeOfAFrameThatLooksLikeAMachineFrame) {
-  commit_stack();  // with_large_frame does not probe
+  commit_stack();  // with_large_frame does not probe the stack
   with_large_frame(&walk_here);
   expect_same_walk(4);
 }
@@ -611,7 +611,7 @@ TEST(RealStack, ThroughTheMachineFrameOfAnException) {
   expect_same_walk(5);
 }
 
-// A step from the first instruction of the dispatcher, where the system put `context` at Rsp.
+// Makes a step from the first instruction of the dispatcher, where the system has put `context` at Rsp.
 StepResult step_from_dispatcher(const CONTEXT& context, Cursor& frame) {
   const auto* tib = reinterpret_cast<const NT_TIB*>(NtCurrentTeb());
   static std::vector<std::byte> buffer(1 << 20);

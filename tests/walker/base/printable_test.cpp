@@ -17,7 +17,7 @@ TEST(Printable, WhatPeopleWriteStays) {
 TEST(Printable, ControlsAreEscaped) {
   EXPECT_EQ(shown("a\nb\x1b[2J\x7f"), "a\\x0ab\\x1b[2J\\x7f");
   EXPECT_EQ(shown(std::string_view("\0", 1)), "\\x00");
-  // In UTF-8 the one-byte CSI is two bytes, and terminals obey it.
+  // In UTF-8 the one-byte CSI becomes two bytes, and terminals obey it.
   EXPECT_EQ(shown("\u0080\u009B31m\u009F"), "\\u0080\\u009b31m\\u009f");
 }
 

@@ -1,4 +1,4 @@
-// What is written about the commands and options: docs/options.md, the man page, and the other pages.
+// Checks the pages about the commands and options: docs/options.md, the man page, and the other pages.
 
 #include "walker/cli/command_table.h"
 
@@ -39,7 +39,7 @@ const OptionInfo* option_of(const CommandInfo& command, const std::string& name)
   return found == command.options.end() ? nullptr : &*found;
 }
 
-// As expect_golden of tests/golden.
+// Like expect_golden of tests/golden.
 void expect_page(const std::string& name, const std::string& actual) {
   if (file_text(repository_file("docs/" + name)) == actual) return;
   std::ofstream(name + ".actual", std::ios::binary) << actual;
@@ -69,7 +69,7 @@ TEST(CommandTable, KnowsWhatAnOptionTakes) {
   }
 }
 
-// A shell offers them, so the parser must take them.
+// Shells offer these words, so the parser must accept them.
 TEST(CommandTable, HasWordsThatTheParserTakes) {
   const std::map<std::string, std::vector<std::string>> needed = {
       {"compare", {"a", "b"}}, {"convert", {"a"}}, {"dump", {"-p", "1"}}, {"record", {"-p", "1"}}, {"report", {"a"}}};
@@ -95,7 +95,7 @@ TEST(CommandTable, HasWordsThatTheParserTakes) {
   EXPECT_GT(words, 30);
 }
 
-// Spans and blocks of code of a page.
+// Returns the spans and blocks of code in a page.
 std::vector<std::string> code_of(const std::string& page) {
   std::vector<std::string> code;
   std::istringstream lines(page);
@@ -117,7 +117,7 @@ std::vector<std::string> code_of(const std::string& page) {
   return code;
 }
 
-// "--format=json," is --format.
+// For "--format=json," returns --format.
 std::string option_name(const std::string& word) {
   std::string name = word.substr(0, word.find_first_of("=[,;.:)"));
   return name.size() > 1 && name.starts_with('-') ? name : "";
@@ -128,8 +128,8 @@ struct Mentions {
   std::vector<std::string> wrong;
 };
 
-// `mixwalk dump --at-once`, `dump --at-once` and `--at-once` are mentions of an option. Programs of the tests, and
-// CMake (-D), have options of their own.
+// Texts such as `mixwalk dump --at-once`, `dump --at-once` and `--at-once` mention an option. Programs of the tests,
+// and CMake (-D), have options of their own.
 void find_mentions(const std::string& code, Mentions& mentions) {
   static const std::set<std::string> of_others = {"--full", "--gtest_filter", "--quick"};
   std::istringstream stream(code);
@@ -170,7 +170,7 @@ TEST(CommandTable, HasEveryOptionThatThePagesName) {
     for (const std::string& wrong : mentions.wrong) ADD_FAILURE() << page << ": " << wrong;
     options += mentions.options;
   }
-  EXPECT_GT(options, 250);  // docs/options.md alone has half of them
+  EXPECT_GT(options, 250);  // half of these are in docs/options.md
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ TEST(Completions, AreAscii) {
   }
 }
 
-// An apostrophe in a text of help would end a string of PowerShell.
+// An apostrophe in a help text would end a string of PowerShell.
 TEST(Completions, QuoteForPowershell) {
   const CommandInfo command{.name = "dump", .usage = "", .description = "It's a dump…", .examples = "",
                             .options = {{.names = {"-p", "--pid"}, .text = "PID", .help = "Whose?\nThe user's"}}};

@@ -26,7 +26,7 @@ class ConvertTest : public testing::Test {
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
-  // A file of these bytes, converted.
+  // Converts a file with these bytes.
   Result convert(const std::string& bytes, const std::string& format,
                  const std::string& output = "-") const {
     std::ofstream(path("in"), std::ios::binary) << bytes;
@@ -81,7 +81,7 @@ TEST_F(ConvertTest, ARecordingToItselfIsTheSameBytes) {
 
 TEST_F(ConvertTest, SaysWhatWasCutAndConvertsTheRest) {
   const std::string whole = golden("dump.mixwalk");
-  // The footer of a dump without a duration is its checksum, tag and length: seven bytes.
+  // The footer of a dump without a duration has a checksum, a tag and a length: seven bytes.
   const Result unended = convert(whole.substr(0, whole.size() - 7), "text");
   EXPECT_EQ(unended.code, ExitCode::ok);
   EXPECT_EQ(unended.out, convert(whole, "text").out);
@@ -132,7 +132,7 @@ TEST_F(ConvertTest, TheRecordingItselfIsNotWrittenOverInAnotherFormat) {
     EXPECT_NE(result.err.find("that would overwrite the recording that is read"), std::string::npos) << result.err;
     EXPECT_EQ(file_text(path("in")), bytes);
   }
-  // The temporary name of "out".
+  // The file has the name that "out" has while it is being written.
   std::ofstream(path("out.partial"), std::ios::binary) << bytes;
   EXPECT_EQ(convert_file(path("out.partial"), "mixwalk", path("out")).code, ExitCode::output);
   EXPECT_EQ(file_text(path("out.partial")), bytes);

@@ -1,4 +1,4 @@
-// A dump file that another program truncates while it is read, or that the output leads to. Windows allows neither.
+// Another program, or the output itself, truncates a dump file while it is read. Windows allows neither.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ class CutDump : public ::testing::Test {
   }
   ~CutDump() override { fs::remove(path_); }
 
-  // The file is cut to so many bytes once its tables have been read.
+  // The file is cut to this many bytes once its tables have been read.
   DumpFileHost host(std::uintmax_t left) {
     return {.local = none_,
             .symbol_path = {},

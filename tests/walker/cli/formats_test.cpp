@@ -28,14 +28,14 @@ TEST(Formats, ByTheExtensionInAnyCase) {
   EXPECT_EQ(format_by_path(""), nullptr);
 }
 
-// The formats that --format lists, and the meaning of an extension, may not depend on the order of lines.
+// The formats that --format lists, and the meaning of an extension, must not depend on the order of lines.
 TEST(Formats, AreByNameAndEachExtensionIsOneFormats) {
   const auto formats = recording_formats();
   EXPECT_TRUE(std::ranges::is_sorted(formats, {}, &RecordingFormat::name));
   std::set<std::string_view> names, extensions;
   for (const RecordingFormat& format : formats) {
     EXPECT_TRUE(names.insert(format.name).second) << format.name;
-    // A variant of another format has its extension.
+    // A variant uses the extension of the format that it is a variant of.
     EXPECT_EQ(format.extensions.empty(), format.name == "collapsed-plain") << format.name;
     for (const std::string_view extension : format.extensions) {
       EXPECT_TRUE(extensions.insert(extension).second) << extension;

@@ -45,7 +45,7 @@ class HangCommandTest : public testing::Test {
     EXPECT_TRUE(JsonExporter({}).write(snapshot, sink));
     return file(name, sink.text);
   }
-  // Each of the dumps as JSON.
+  // Writes each dump as JSON, and returns the command for these files.
   HangCommand command(const std::vector<Snapshot>& dumps) const {
     HangCommand command;
     for (std::size_t i = 0; i < dumps.size(); ++i) {
@@ -170,7 +170,7 @@ TEST_F(HangCommandTest, ASeriesInOneFile) {
   EXPECT_NE(result.out.find("+10 s"), std::string::npos);
 }
 
-// As the JSON of compare, without the names of files.
+// Returns the JSON of compare, without the names of files.
 std::string findings_of(const std::string& text) {
   nlohmann::json json = nlohmann::json::parse(text);
   for (nlohmann::json& dump : json.at("dumps")) dump.erase("file");
@@ -213,7 +213,7 @@ TEST_F(HangCommandTest, ADumpThatIsGivenTwiceIsNoProof) {
   EXPECT_NE(result.err.find("dump2.json\" is the same dump as "), std::string::npos) << result.err;
 }
 
-// A minidump knows its time in seconds only: what it says decides.
+// A minidump has its time only in seconds, so the content decides whether two dumps are the same.
 TEST_F(HangCommandTest, MinidumpsOfOneSecondThatDifferAreTwo) {
   const Snapshot first = test::troubled_program()[0];
   const auto compared = [&](auto change) {
@@ -235,11 +235,11 @@ TEST_F(HangCommandTest, ACopyOfADumpIsNoSecondOne) {
     const Result copied = run(command({dump, dump}));
     EXPECT_EQ(copied.code, ExitCode::input);
     EXPECT_NE(copied.err.find("is the same dump as"), std::string::npos) << copied.err;
-    // Symbols that were found for one of them only are no difference.
+    // Symbols that were found for only one of the dumps do not make a difference.
     Snapshot named = dump;
     for (Thread& thread : named.threads) thread.stack.frames[0].name = "NtWait";
     EXPECT_EQ(run(command({dump, named})).code, ExitCode::input);
-    // When it was made is not known: what it says decides.
+    // It is not known when the dump was made, so its content decides.
     dump.unix_time_ms = 0;
     EXPECT_EQ(run(command({dump, dump})).code, ExitCode::input);
   }
@@ -278,7 +278,7 @@ TEST_F(HangCommandTest, AnEmptyDumpAmongOthersIsLeftOut) {
   EXPECT_NE(result.err.find("dump2.json\" has no thread, and is left out"), std::string::npos) << result.err;
 }
 
-// What a filter left out of one dump has not changed in the other.
+// A part that a filter left out of one dump must not count as changed in the other.
 TEST_F(HangCommandTest, DumpsThatWereFilteredAreSaidToBe) {
   struct Made {
     FrameFilter filter;
@@ -323,7 +323,7 @@ TEST_F(HangCommandTest, DumpsThatWereFilteredAreSaidToBe) {
   }
 }
 
-// Locks alone prove a deadlock.
+// Locks alone can prove a deadlock.
 TEST_F(HangCommandTest, LocksWithoutStacksAreLookedAt) {
   Snapshot dump = test::deadlocked_program()[0];
   for (Thread& thread : dump.threads) thread.stack = {};
@@ -418,7 +418,7 @@ TEST_F(HangCommandTest, AnOutputThatIsOneOfTheDumpsIsRefused) {
   const Result result = run(over);
   EXPECT_EQ(result.code, ExitCode::output);
   EXPECT_NE(result.err.find("that would overwrite a dump that is read"), std::string::npos) << result.err;
-  // It is there as it was.
+  // The file is unchanged.
   EXPECT_EQ(run(command(dumps)).out, run(HangCommand{.files = over.files}).out);
   over.output.reset();
   EXPECT_EQ(run(over).code, ExitCode::stuck);

@@ -89,7 +89,7 @@ TEST(Options, FromWhereADumpIsMade) {
   EXPECT_FALSE(dump({"-p", "1", "--no-locks"}).locks);
   EXPECT_EQ(dump({"-p", "1", "--no-locks"}).way, DumpWay::automatic);
   expect_usage({"dump", "a.dmp", "--no-locks"}, "--no-locks cannot be used with a dump file");
-  // Options that only mixwalk.dll can follow. The first one, --at-once, is an exception: both ways can follow it.
+  // Only mixwalk.dll can follow these options, except for the first one, --at-once, which both ways can follow.
   EXPECT_EQ(dump({"-p", "1", "--at-once"}).way, DumpWay::automatic);
   EXPECT_EQ(dump({"-p", "1", "--at-once", "--outside"}).way, DumpWay::outside);
   EXPECT_EQ(dump({"-p", "1", "--at-once", "--outside", "--deadline", "2s"}).visit.sampling.deadline_ms, 2'000u);
@@ -338,7 +338,7 @@ TEST(Options, ACollectorBesideAFileOrInsteadOfIt) {
   EXPECT_EQ(convert({"-o", "a.folded"}).format->name, "collapsed");
 }
 
-// What wins where both say something: otel_settings_test.cpp.
+// If options and variables set the same thing, otel_settings_test.cpp says which one counts.
 TEST(Options, ACollectorByOptionsAndByVariables) {
   using Pairs = std::vector<NameValue>;
   const OtelVariables variables{.service_name = "orders",
@@ -369,7 +369,7 @@ TEST(Options, ACollectorByOptionsAndByVariables) {
               (Pairs{{"team", "c,d"}, {"service.name", "x"}, {"e", "f"}}));
     EXPECT_EQ(by_options.headers, (Pairs{{"key", "2"}, {"g", "h"}}));
     EXPECT_TRUE(by_options.content.command_line);
-    // A variable alone sends nothing, and disturbs nothing.
+    // A variable alone does not make mixwalk send anything, and changes nothing else.
     EXPECT_FALSE(target({"-o", "a.mixwalk"}));
   }
   const auto hostile = parse_command_line({"record", "-p1", "--otlp", "http://a"},
@@ -529,7 +529,7 @@ TEST(Options, WhatIsWrongIsSaidInWordsForAUser) {
   expect_usage({"ps", "other"}, "unexpected \"other\" (see");
 }
 
-// Dump files.
+// Tests of dump files.
 
 DumpFileCommand dump_file(const std::vector<std::string>& arguments) {
   const ParseResult parsed = parse_command_line(arguments);
@@ -580,7 +580,7 @@ TEST(Options, AnOutputNamedDmpIsADumpFileOfTheProcess) {
   EXPECT_EQ(command->output, "a.DMP");
   EXPECT_EQ(std::get<ByName>(command->target).name, "orders");
   EXPECT_TRUE(command->verbose);
-  // A given format is used, whatever the file is called.
+  // A given format is used, whatever the name of the file is.
   const ParseResult stacks = parse_command_line({"dump", "-p", "1", "-o", "a.dmp", "-f", "json"});
   ASSERT_TRUE(stacks.command && std::holds_alternative<DumpCommand>(*stacks.command));
 }

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint64_t kMs = 1'000'000;
 
-// Two threads, a sample each every `interval`, of which `asked` was asked for.
+// Two threads have a sample each every `interval`; the requested interval was `asked`.
 Recording sampled(std::uint64_t interval, std::uint64_t asked, int ticks) {
   Recording recording;
   recording.event = SampleEvent::wall;
@@ -76,7 +76,7 @@ TEST(RecordSummary, OnlyNewSamplesCount) {
   EXPECT_EQ(summary.samples(), 100u);
 }
 
-// As RecordingCollector::begin_piece() leaves it: half a millisecond and one thread are carried over.
+// The state is as RecordingCollector::begin_piece() leaves it: half a millisecond and one thread are carried over.
 TEST(RecordSummary, ItCountsOverThePiecesOfARecording) {
   Recording first = sampled(10 * kMs, 10 * kMs, 100);
   first.duration_ns = 990 * kMs + kMs / 2;
@@ -97,7 +97,7 @@ TEST(RecordSummary, ItCountsOverThePiecesOfARecording) {
   summary.take(second, 0, {});
   EXPECT_EQ(summary.line(1), "1 s, 300 samples of 4 threads, 97.7 of 100 a second of each, 7 lost");
 
-  // For a second more, nothing comes.
+  // No samples come for another second.
   second.duration_ns += 1000 * kMs;
   summary.take(second, second.samples.size(), {});
   EXPECT_LT(*summary.reached_hz(), 65);
@@ -120,7 +120,7 @@ TEST(RecordSummary, SamplesOfProcessorTimeHaveNoRate) {
   EXPECT_EQ(summary.line(7), "7 s, 10 samples of 2 threads, 3 lost");
 }
 
-// --interval 60s
+// The option is --interval 60s.
 TEST(RecordSummary, ARateBelowOneKeepsItsDigits) {
   RecordSummary summary;
   summary.take(sampled(80'000 * kMs, 60'000 * kMs, 50), 0, {});

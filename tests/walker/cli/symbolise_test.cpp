@@ -37,7 +37,7 @@ std::string text_of(const Bytes& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// The functions of pdb_with_inlining(), and one more that only .pdata knows, with an export at its begin.
+// An image with the functions of pdb_with_inlining(), and one more that only .pdata knows, with an export at its begin.
 Bytes image() {
   return ImageBuilder()
       .function(0x1000, 0x1040)
@@ -61,7 +61,7 @@ class Files final : public ImageFiles {
   std::map<std::string, Bytes> files_;
 };
 
-// What a target sends: addresses, no names of native code.
+// What a target sends: addresses, without names of native code.
 Recording sent(const Assembly& assembly = {}) {
   Recording recording;
   recording.tool_version = "0.0.0";
@@ -98,7 +98,7 @@ Recording sent(const Assembly& assembly = {}) {
   return recording;
 }
 
-// A recording of sent(), as `record` makes it where these files are there.
+// Returns a recording of sent(), as `record` makes it if these files are there.
 std::string recorded(const std::map<std::string, Bytes>& there, const Assembly& assembly = {}) {
   Files files(there);
   NativeSources sources(files, files, {});
@@ -149,7 +149,7 @@ class SymboliseCommandTest : public testing::Test {
   }
   void put(const std::string& name, const Bytes& bytes) const { put(name, text_of(bytes)); }
 
-  // "in.mixwalk" to "out.mixwalk".
+  // Runs symbolise on "in.mixwalk" with the output "out.mixwalk".
   Result symbolise(const std::string& symbol_path,
                    const std::string& output = "out.mixwalk") const {
     testing::internal::CaptureStdout();
@@ -209,7 +209,7 @@ TEST_F(SymboliseCommandTest, GoldenStacks) {
   expect_golden("symbolised.folded", text.text);
 }
 
-// The data of each dump's moment stays with the dump: locks, and processor times.
+// The data of each dump's moment must stay with the dump: locks, and processor times.
 TEST_F(SymboliseCommandTest, ASeriesStaysASeries) {
   const PeImage pe = PeImage::parse(image());
   std::vector<Snapshot> series(3);
@@ -250,10 +250,10 @@ TEST_F(SymboliseCommandTest, ASeriesStaysASeries) {
   }
 }
 
-// .pdata is missing: what only it names keeps its name, and no name is guessed.
+// .pdata is missing. Functions that only .pdata gives a name keep the name that they have, and no name is guessed.
 TEST_F(SymboliseCommandTest, ByThePdbAloneAsFarAsThatIsCertain) {
   test::PdbBuilder pdb = test::pdb_with_inlining();
-  // One that .pdata has, and one that nothing says the length of.
+  // One symbol is at a function that .pdata has; the length of the other is not known.
   pdb.public_symbol("?certain@@YAXXZ", 0x80);
   pdb.public_symbol("?uncertain@@YAXXZ", 0xc0);
   const std::uint16_t module = pdb.module(test::PdbModuleBuilder(), "further.obj");
@@ -300,7 +300,7 @@ TEST_F(SymboliseCommandTest, WithoutAnySymbolsItIsTheSame) {
   }
 }
 
-// An earlier mixwalk kept no ids.
+// The recording was made by an earlier mixwalk, which stored no ids.
 TEST_F(SymboliseCommandTest, TheImageFoundElsewhereSaysWhichPdbItHas) {
   put("in.mixwalk", recorded({}));
   put("sym/APP.DLL", "something else");
@@ -335,7 +335,7 @@ TEST_F(SymboliseCommandTest, InPlace) {
   EXPECT_FALSE(fs::exists(path("in.mixwalk.partial")));
 }
 
-// The recording would be empty before it is read to its end.
+// Otherwise the recording would be emptied before it is read to its end.
 TEST_F(SymboliseCommandTest, AnotherNameOfTheRecordingIsRefused) {
   const std::string bytes = recorded({{kImagePath, image()}});
   put("in.mixwalk", bytes);

@@ -1,4 +1,4 @@
-// The trace event format: read strictly, event by event, and by speedscope's own importer.
+// Checks the trace event format: strictly, event by event, and by speedscope's own importer.
 // usage: check_chrome_trace.mjs WRITE_EXPORT NODE_MODULES
 
 import fs from 'node:fs';
@@ -10,9 +10,9 @@ const [program, modules] = process.argv.slice(2);
 const exports_ = new Exports(program);
 const ns = (us) => Math.round(us * 1000);
 
-// {tracks: with nanoseconds by stack, names: of the tracks}. Every E ends what the last B began,
-// time goes forward, nothing stays open; and where samples follow each other, no slice that ends
-// begins anew at once.
+// Returns {tracks: with nanoseconds by stack, names: of the tracks}. Every E must end what the last B began, time must
+// go forward, and nothing may stay open. If samples follow each other directly, a slice that ends must not begin again
+// at once.
 function read_trace(what, timed, {traceEvents}) {
   const tracks = new Map();
   const names = new Map();
@@ -50,8 +50,8 @@ function read_trace(what, timed, {traceEvents}) {
   return {tracks, names};
 }
 
-// What the samples say: each lasts until the next one of its thread if that is near, or stands for
-// the time between, else for its own value; moments for a microsecond.
+// The times of the samples: each sample lasts until the next one of its thread if that one is near, or stands for the
+// time between. Otherwise it lasts for its own value; a moment lasts a microsecond.
 function recorded_times(facts) {
   const timed = ['wall', 'cpu'].includes(facts.event);
   const tracks = new Map();
@@ -78,7 +78,7 @@ function recorded_times(facts) {
   }));
 }
 
-// No sample is lost in these, and each stands for the time since the one before.
+// In these recordings no sample is lost, and each stands for the time since the sample before.
 const whole_time = ['sqlite', 'parked'];
 
 for (const recording of ['representative', 'sqlite', 'parked', 'exception', 'class-load', 'module-load', 'dump', 'empty']) {
@@ -96,7 +96,8 @@ for (const recording of ['representative', 'sqlite', 'parked', 'exception', 'cla
     expect_equal(names.get(tid), label, `${recording}: name of ${tid}`);
   }
   if (whole_time.includes(recording)) {
-    // Without the formula above: slices last as long as what the samples stand for, to one of them.
+    // A check without the formula above: slices last as long as the time for which the samples stand, to within one
+    // sample.
     for (const [tid, {times}] of tracks) {
       const samples = facts.samples.filter(({thread}) => facts.threads[thread].os_id === tid);
       const values = samples.map(({value}) => value);
@@ -112,8 +113,8 @@ for (const recording of ['representative', 'sqlite', 'parked', 'exception', 'cla
   for (const [tid, times] of recorded) {
     const profile = saved.profiles.find(({name}) => name.endsWith(`(tid ${tid})`));
     expect_equal(profile?.unit, 'microseconds', `${recording}, ${tid}: unit in speedscope`);
-    // Of events of one time it guesses the order by their names, so a stack can be another there:
-    // how long the thread is busy, and with what, is what it must find.
+    // For events with the same time, the importer guesses the order by their names, so a stack may differ there. How
+    // long the thread is busy, and with what, must be right.
     const busy = (weights) => [...weights.values()].reduce((sum, time) => sum + time, 0);
     const names_of = (weights) =>
         [...new Set([...weights.keys()].flatMap((stack) => stack.split('\n')))].sort();

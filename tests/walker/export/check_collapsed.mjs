@@ -1,4 +1,4 @@
-// Folded stacks, read by the grammar that flame graphs are made by, and by speedscope itself.
+// Checks folded stacks, by the grammar from which flame graphs are made, and by speedscope itself.
 // usage: check_collapsed.mjs WRITE_EXPORT NODE_MODULES
 
 import fs from 'node:fs';
@@ -9,8 +9,8 @@ import {open_in_speedscope, weights_by_stack} from './speedscope_app.mjs';
 const [program, modules] = process.argv.slice(2);
 const exports_ = new Exports(program);
 
-// A line is frames between `;`, one space, digits. What else could end a line or a frame must not
-// be there: control characters, line separators, bytes that are no UTF-8.
+// A line is frames between `;`, one space, digits. Nothing else that could end a line or a frame may be there: control
+// characters, line separators, bytes that are not UTF-8.
 function folded(file) {
   const text = new TextDecoder('utf8', {fatal: true}).decode(fs.readFileSync(file));
   if (text && !text.endsWith('\n')) problems.push(`${file}: the last line has no end`);

@@ -1,5 +1,5 @@
-// The profile format of the Firefox Profiler: by a schema, table by table, and by the Profiler's
-// own code (its command-line program loads the profile and computes the call trees).
+// Checks the profile format of the Firefox Profiler: by a schema, table by table, and by the Profiler's own code (its
+// command-line program loads the profile and computes the call trees).
 // usage: check_firefox_profile.mjs WRITE_EXPORT NODE_MODULES
 
 import {execFileSync} from 'node:child_process';
@@ -26,8 +26,8 @@ function profiler(...args) {
   });
 }
 
-// The program starts a daemon and waits for 500 ms until that is ready. On a busy machine the daemon needs
-// longer; the program then says so and names the daemon, which it leaves behind.
+// The program starts a daemon and waits for 500 ms until that is ready. On a busy machine the daemon needs longer. In
+// that case the program says so and names the daemon, which it leaves behind.
 function load(file) {
   for (let left = 30; ; --left) {
     try {
@@ -40,7 +40,7 @@ function load(file) {
   }
 }
 
-// Every column as long as its table says; every index inside the table that it counts.
+// Every column must be as long as its table says, and every index must be inside the table to which it refers.
 function check_tables(what, {meta, libs, shared, threads}) {
   const tables = {...Object.fromEntries(Object.entries(shared).filter(([, table]) =>
       !Array.isArray(table)))};
@@ -80,7 +80,7 @@ function check_tables(what, {meta, libs, shared, threads}) {
   for (const {samples} of threads) inside('samples.stack', samples.stack, stackTable.length);
 }
 
-// The frames of a sample as the tables tell them, leaf first.
+// Returns the frames of a sample as the tables give them, leaf first.
 function frames_of({meta, libs, shared}, stack) {
   const {stackTable, frameTable, funcTable, resourceTable, sources, stringArray} = shared;
   const frames = [];
@@ -103,7 +103,7 @@ function recorded_frames(facts, sample) {
   const category = {managed: 'Managed', native: 'Native', stub: 'Stub', gap: 'Other'};
   const runtime = /[\\/](coreclr|clrjit)\.dll$/;
   const frames = sample.frames.map((frame) => {
-    // Managed code has no image, ReadyToRun or not.
+    // Managed code has no image, whether it is ReadyToRun code or not.
     const module = frame.kind === 'native' ? facts.modules[frame.module] : undefined;
     const code_id = module && module.timestamp.toString(16).toUpperCase().padStart(8, '0') +
         module.size.toString(16);
@@ -120,7 +120,7 @@ function recorded_frames(facts, sample) {
   return frames;
 }
 
-// What the Profiler's call tree spends on each path itself.
+// Returns the weight of each path itself in the Profiler's call tree.
 function self_weights(node, scale, path_to = [], weights = new Map()) {
   for (const child of node.children ?? []) {
     const names = [...path_to, child.nameWithLibrary];
@@ -144,7 +144,7 @@ for (const recording of ['representative', 'sqlite', 'exception', 'class-load', 
                `${recording}: the PDBs of images`);
   const facts_shown = (profile.meta.extra ?? []).flatMap(({entries}) => entries.map(({value}) => value));
   expect_equal(facts_shown, [rate_sentence(facts)].filter(Boolean), `${recording}: the rate that was reached`);
-  if (problems.length) break;  // a walk through such tables may have no end
+  if (problems.length) break;  // a walk through such tables may never end
   const timed = ['wall', 'cpu'].includes(facts.event);
   facts.threads.forEach(({label, os_id}, i) => {
     const samples = facts.samples.filter(({thread}) => thread === i);

@@ -1,6 +1,5 @@
-// OTLP profiles, decoded by protobuf.js with the field numbers of the specification: every
-// reference leads somewhere, every table begins with its zero value, and what comes out is what was
-// recorded.
+// Checks OTLP profiles, decoded by protobuf.js with the field numbers of the specification. Every reference must lead
+// to an entry, every table must begin with its zero value, and the decoded content must be what was recorded.
 // usage: check_otlp.mjs WRITE_EXPORT NODE_MODULES
 
 import {createHash} from 'node:crypto';
@@ -20,7 +19,7 @@ const Request = protobuf.parse(fs.readFileSync(definitions, 'utf8'), {keepCase: 
 function decode(what, file) {
   const bytes = fs.readFileSync(file);
   const message = Request.decode(bytes);
-  // A field that the definitions do not know would be lost on the way back.
+  // A field that the definitions do not have would be lost when the message is encoded again.
   expect_equal(Request.encode(message).finish().length, bytes.length, `${what}: bytes`);
   return Request.toObject(message, {longs: BigInt, bytes: String, arrays: true, defaults: true,
                                     oneofs: true});
@@ -30,7 +29,7 @@ const is_zero = (value) => Array.isArray(value) ? value.length === 0 :
     value !== null && typeof value === 'object' ? Object.values(value).every(is_zero) :
     !value || value === 0n;
 
-// A document with every index replaced by what it leads to.
+// A document in which every index is replaced by the entry to which it refers.
 class Document {
   constructor(what, request) {
     this.what = what;

@@ -1,4 +1,4 @@
-// The pprof format, by the pprof of the Go tools.
+// Checks the pprof format with the pprof of the Go tools.
 // usage: check_pprof.mjs WRITE_EXPORT
 
 import {execFileSync} from 'node:child_process';
@@ -9,21 +9,21 @@ import {Exports, expect_equal, finish, fold, labels, problems, rate_sentence} fr
 const GO = '/usr/lib/go-1.19/bin/go';
 const exports_ = new Exports(process.argv[2]);
 
-// No symbols, no fetching, nothing left out.
+// The options: no symbols, no fetching, nothing left out.
 const pprof = (...args) => execFileSync(GO, ['tool', 'pprof', '-symbolize=none', ...args], {
   encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'],
   env: {...process.env, PPROF_TMPDIR: exports_.folder, HOME: exports_.folder},
 });
 
-// What pprof prints stands on lines, and the names are hostile.
+// pprof prints one item per line, and the names are hostile.
 const one_line = (text) => text.replaceAll(/[\r\n]/g, '\u240a').trimEnd();
 
-// An image as pprof shows code of it that has no name.
+// Returns how pprof shows code of an image that has no name.
 const nameless = (facts, frame) =>
     frame.module < 0 ? '<unknown>' : `[${one_line(facts.modules[frame.module].path)}]`;
 const is_nameless = ({kind, label}) => kind === 'native' && /(^|!)0x[0-9a-f]+$/.test(label);
 
-// The functions of a sample, leaf first, as pprof counts them.
+// Returns the functions of a sample, leaf first, as pprof counts them.
 function functions(facts, sample) {
   const names = labels(facts, sample).map(one_line).reverse();
   const words = names.length - sample.frames.length;
@@ -54,7 +54,7 @@ function check_top(recording, facts, file, event, unit) {
   expect_equal(found, expected, `${recording}: -top`);
 }
 
-// -raw: samples with locations and labels, locations with functions, images.
+// Reads the output of -raw: samples with locations and labels, locations with functions, images.
 function read_raw(facts, file) {
   let text = pprof('-raw', file);
   for (const raw of facts.raw) text = text.replaceAll(raw, one_line(raw));
@@ -103,7 +103,7 @@ function check_raw(recording, facts, file, timed) {
       if (!raw.head.includes(line)) problems.push(`${recording}: no ${line} in ${raw.head}`);
     }
   }
-  // Each location: its address inside the call, its image, its functions, innermost first.
+  // The text of a location has its address inside the call, its image, and its functions, innermost first.
   const text_of = ({address, mapping, lines}) => {
     const image = raw.mappings.get(mapping);
     return [address, image ? `${image.start}-${image.limit} ${image.rest}`.trim() : '', ...lines]

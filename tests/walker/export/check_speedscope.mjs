@@ -1,4 +1,4 @@
-// The speedscope format: by the schema that speedscope ships, and by its own importer.
+// Checks the speedscope format: by the schema that speedscope ships, and by its own importer.
 // usage: check_speedscope.mjs WRITE_EXPORT NODE_MODULES
 
 import fs from 'node:fs';
@@ -24,7 +24,7 @@ for (const recording of ['representative', 'sqlite', 'parked', 'exception', 'cla
   if (!valid(document)) problems.push(`${recording}: ${JSON.stringify(valid.errors)}`);
 }
 
-// The schema must be able to say no.
+// The schema must be able to reject a document.
 const broken = structuredClone(documents.get('representative').document);
 delete broken.profiles[0].unit;
 if (valid(broken)) problems.push('the schema takes a profile without unit');
@@ -46,10 +46,10 @@ for (const recording of ['representative', 'sqlite', 'parked', 'exception', 'cla
                  fold(samples, (sample) => labels(facts, sample).join('\n')),
                  `${recording}, ${label}: stacks`);
   });
-  // The frames of one module and name are one frame; two modules of one name would be two.
+  // Frames with one module and name are one frame, so two modules with the same name would be a mistake.
   const frames = document.shared.frames.map(({name, file}) => `${name}\n${file}`);
   expect_equal(frames.length, new Set(frames).size, `${recording}: frames`);
-  // Its table shows the first thread, as far as it is not longer than the window.
+  // The table shows the first thread, unless it is longer than the window.
   if (recording === 'sqlite') continue;
   for (const label of labels(facts, threads[0].samples[0])) {
     if (!shown.includes(label)) problems.push(`${recording}: speedscope does not show ${label}`);

@@ -17,7 +17,7 @@ std::string trace_of(const Recording& recording) {
   return sink.text;
 }
 
-// "B main@0" for each event that is none of metadata; times in nanoseconds.
+// Returns "B main@0" for each event that is not metadata; times are in nanoseconds.
 std::vector<std::string> events_of(const Recording& recording) {
   std::vector<std::string> events;
   const auto trace = nlohmann::json::parse(trace_of(recording));
@@ -30,7 +30,7 @@ std::vector<std::string> events_of(const Recording& recording) {
   return events;
 }
 
-// main, and main with work on top; a sample each 100 ns.
+// A thread is in main, and later in work, called by main. There is a sample every 100 ns.
 Recording working() {
   Recording recording;
   recording.event = SampleEvent::wall;

@@ -1,4 +1,4 @@
-// A headless Chromium, spoken to through its pipe: no driver to install.
+// A headless Chromium that is controlled through its pipe, so that no driver must be installed.
 
 import {spawn} from 'node:child_process';
 import fs from 'node:fs';
@@ -20,7 +20,7 @@ export class Chromium {
       process.exit(1);
     });
     this.waiting = new Map();
-    this.listeners = new Map();  // of a session: what is told of its events
+    this.listeners = new Map();  // by session: the function that receives its events
     this.next = 1;
     let text = '';
     this.process.stdio[4].setEncoding('utf8').on('data', (data) => {
@@ -44,8 +44,8 @@ export class Chromium {
     });
   }
 
-  // A page that ran `prelude` before its own scripts. `listener` is told of its events: (method, params); `domains` are
-  // those whose events it wants.
+  // Opens a page that runs `prelude` before its own scripts. `listener` receives the page's events: (method, params);
+  // `domains` are those whose events it receives.
   async open(url, prelude, {listener = () => {}, domains = []} = {}) {
     const {targetId} = await this.send('Target.createTarget', {url: 'about:blank'});
     const {sessionId} = await this.send('Target.attachToTarget', {targetId, flatten: true});
@@ -68,7 +68,7 @@ export class Chromium {
     };
   }
 
-  // Asks until the answer is one.
+  // Repeats the question until there is an answer.
   static async until(question, what) {
     const end = Date.now() + TIMEOUT_MS;
     while (Date.now() < end) {

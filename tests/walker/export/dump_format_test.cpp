@@ -26,7 +26,7 @@ TEST(DumpFormat, SamplesOverTimeAreNoDump) {
   EXPECT_NE(dump_refusal(representative_recording()).find("one moment"), std::string::npos);
 }
 
-// A stack that thousands of threads share takes a few bytes in a file, and gigabytes apart.
+// Thousands of threads share a stack, which takes a few bytes in a file. A copy for each thread would take gigabytes.
 TEST(DumpFormat, StacksThatWouldFillTheMemoryAreRefused) {
   Recording recording;
   recording.threads.resize(1);

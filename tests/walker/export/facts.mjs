@@ -1,4 +1,4 @@
-// What every export of a recording must say, from the recording itself (write_export's facts).
+// What every export of a recording must contain, from the recording itself (write_export's facts).
 
 import {execFileSync} from 'node:child_process';
 import fs from 'node:fs';
@@ -12,7 +12,7 @@ export class Exports {
     process.on('exit', () => fs.rmSync(this.folder, {recursive: true, force: true}));
   }
 
-  // The path of a recording in a format.
+  // Returns the path of a recording in a format.
   file(recording, format, name = `${recording}.${format}`) {
     const file = path.join(this.folder, name);
     execFileSync(this.program, [recording, format, file], {stdio: ['ignore', 'ignore', 'inherit']});
@@ -26,8 +26,8 @@ export class Exports {
   }
 }
 
-// The real program's worker: managed code calls e_sqlite3.dll, which calls managed code, which calls
-// it again, each time through stubs. What an export says of it must then be the same.
+// The worker of a real program: managed code calls e_sqlite3.dll, which calls managed code, which calls e_sqlite3.dll
+// again, each time through stubs. Every export must show the same.
 function expect_interleaved(facts) {
   const turns = /^Microsoft\.Data\.Sqlite|^SQLitePCL|^\[(P\/Invoke|callback)\]|^e_sqlite3\.dll!/;
   const stacks = facts.samples.map((sample) =>
@@ -40,7 +40,7 @@ function expect_interleaved(facts) {
   }
 }
 
-// The labels of a sample, root first: a word where it has no stack, its type on top.
+// Returns the labels of a sample, root first: a word if it has no stack, and its type on top.
 export function labels(facts, sample) {
   if (!sample.frames.length) return [sample.detail ? `[no stack: ${sample.detail}]` : '[no stack]'];
   const moments = ['exception', 'allocation', 'class-load', 'module-load'];
@@ -48,7 +48,8 @@ export function labels(facts, sample) {
   return sample.frames.map((frame) => frame.label).reverse().concat(typed ? [sample.detail] : []);
 }
 
-// The rate that was reached, in samples per second of each thread, as docs/format.md says it. Null: there is none.
+// Returns the rate that was reached, in samples per second for each thread, as docs/format.md defines it; null if there
+// is none.
 export function reached_hz(facts) {
   if (facts.event !== 'wall' || !facts.samples.length) return null;
   const last = Math.max(...facts.samples.map(({time_ns}) => time_ns));
@@ -59,13 +60,13 @@ export function reached_hz(facts) {
   return count / ((represented + overdue * at_last) / 1e9) * count / (count + facts.dropped);
 }
 
-// The same for a person. Null: there is none.
+// Returns the same as a sentence for people; null if there is none.
 export function rate_sentence(facts) {
   const reached = reached_hz(facts);
   return reached && `${reached.toFixed(1)} samples a second of each thread, ${1e9 / facts.period_ns} asked for`;
 }
 
-// Sums the values of samples by what `stack` says of each: a Map.
+// Sums the values of samples by the key that `stack` returns for each: a Map.
 export function fold(samples, stack) {
   const sums = new Map();
   for (const sample of samples) {
@@ -77,7 +78,7 @@ export function fold(samples, stack) {
 
 export const problems = [];
 
-// Of two Maps, only the entries that differ are said.
+// Compares two Maps, and reports only the entries that differ.
 export function expect_equal(actual, expected, what) {
   if (actual instanceof Map && expected instanceof Map) {
     for (const key of new Set([...actual.keys(), ...expected.keys()])) {

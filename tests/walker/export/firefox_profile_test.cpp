@@ -38,7 +38,7 @@ TEST(FirefoxProfile, TheRuntimesOwnImagesAreACategory) {
   EXPECT_EQ(name(1), "Native");
 }
 
-// A program and its runtime, in one image or in two; frame 0 is managed, 1 native in the program.
+// A program and its runtime, in one image or in two. Frame 0 is managed, frame 1 is native code of the program.
 std::string category_of_program(bool runtime_is_an_image) {
   Recording recording;
   recording.process.path = "C:\\orders\\Orders.exe";

@@ -17,12 +17,12 @@ TEST(ImageId, IsTheTimestampAndTheSize) {
 
 TEST(ImageId, OfNothingIsNothing) { EXPECT_EQ(code_id({}), ""); }
 
-// Of the algorithm's own words, computed by other hands: Python's hashlib.
+// The expected values were computed independently: by Python's hashlib, from the description of the algorithm.
 TEST(ImageId, TheHashIsOfBothEndsAndTheLength) {
   std::vector<std::byte> file(10'000);
   for (std::size_t i = 0; i < file.size(); ++i) file[i] = static_cast<std::byte>(i * 7);
   EXPECT_EQ(htlhash(file), "6e7a367790a0963a1dcd7ad1eaa9e8c3");
-  file[5000] = std::byte{1};  // neither end
+  file[5000] = std::byte{1};  // this byte is at neither end
   EXPECT_EQ(htlhash(file), "6e7a367790a0963a1dcd7ad1eaa9e8c3");
   EXPECT_EQ(htlhash(std::span<const std::byte>()), "af5570f5a1810b7af78caf4bc70a660f");
 }

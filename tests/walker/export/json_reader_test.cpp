@@ -27,14 +27,14 @@ TEST(JsonReaderTest, WhatWasWrittenIsWrittenAgain) {
     ASSERT_TRUE(read.snapshot) << read.error;
     auto expected = nlohmann::json::parse(written(snapshot)), actual = nlohmann::json::parse(written(*read.snapshot));
     for (auto* const json : {&expected, &actual}) {
-      // Not read: which builds the images are.
+      // The reader does not read which builds the images are.
       for (auto& module : (*json)["modules"]) {
         for (const char* const name : {"pdb", "pdb_id", "build_id"}) module.erase(name);
       }
-      // Not written again where the reader says that it has none.
+      // The field is not written again if the reader reports none.
       json->erase("locks_missing");
       json->erase("locks");
-      // Of all frames, not in the document.
+      // The counters are those of all frames, which are not in the document.
       json->erase("counters");
     }
     EXPECT_EQ(actual, expected);

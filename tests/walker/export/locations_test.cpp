@@ -7,7 +7,7 @@ namespace {
 
 using Indices = std::vector<std::uint32_t>;
 
-// main calls f at 0x20; a is inlined into f, b into a.
+// main calls f at 0x20; a is inlined into f, and b into a.
 Recording inlined() {
   Recording recording;
   recording.threads.push_back({});

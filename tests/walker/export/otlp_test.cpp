@@ -39,7 +39,7 @@ std::string written(const OtlpExporter::Options& options) {
   return sink.text;
 }
 
-// How often the text stands in the document. It is short: its length is one byte before it.
+// Returns how often the text occurs in the document. The text is short, so its length is the byte before it.
 std::size_t times(const std::string& document, std::string_view text) {
   const std::string with_length = static_cast<char>(text.size()) + std::string(text);
   std::size_t count = 0;
@@ -69,7 +69,7 @@ TEST(Otlp, AttributesThatWereGivenReplaceTheRecordings) {
   EXPECT_EQ(times(given, "windows"), 0u);
 }
 
-// Field 7, of wire type 2, with 16 bytes.
+// The id is field 7, of wire type 2, with 16 bytes.
 TEST(Otlp, EachProfileHasAnId) {
   OtlpExporter::ProfileId id;
   id.fill(std::byte{0xa5});
@@ -88,7 +88,7 @@ TEST(Otlp, AnAttributeSaysTheRateThatWasReached) {
     return sink.text;
   };
   Recording recording = parked_recording({.seconds = 10});
-  // Field 4, of wire type 1: a double.
+  // The rate is field 4, of wire type 1: a double.
   const auto reached = std::bit_cast<std::array<char, 8>>(*reached_hz(recording));
   const std::string value = '\x21' + std::string(reached.begin(), reached.end());
   EXPECT_EQ(times(document(recording), "mixwalk.reached_hz"), 1u);

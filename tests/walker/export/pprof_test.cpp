@@ -18,7 +18,7 @@ TEST(Pprof, TheSameRecordingGivesTheSameBytes) {
   EXPECT_EQ(one.text, two.text);
 }
 
-// The decompressed profile, in whose string table a comment stands as it is.
+// Returns the decompressed profile. A comment is in its string table unchanged.
 std::string profile_of(const Recording& recording) {
   StringSink sink;
   EXPECT_TRUE(PprofExporter().write(recording, sink));

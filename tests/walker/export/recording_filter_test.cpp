@@ -17,7 +17,7 @@ Names leaf_first(const Recording& recording, std::size_t sample) {
   return names;
 }
 
-// Main → native → Callback → leaf of native code; a sample of native code alone; one without stack.
+// The samples are: Main → native → Callback → leaf of native code; native code alone; no stack.
 Recording recording() {
   RecordingBuilder builder;
   std::uint32_t node = Recording::kNone;

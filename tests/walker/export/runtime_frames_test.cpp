@@ -10,7 +10,7 @@ namespace {
 
 enum Image { kCoreclr, kHostfxr, kHostpolicy, kProgram, kNtdll, kKernel32, kOrders };
 
-// A stack is written as its frames, leaf first, and shown as text has it.
+// A stack is given as its frames, leaf first, and shown as in the text format.
 class RuntimeFramesTest : public testing::Test {
  protected:
   RuntimeFramesTest() {
@@ -60,7 +60,7 @@ class RuntimeFramesTest : public testing::Test {
     }
     if (in_run) stack.runs.back().end = RunEnd::root;
   }
-  // "first+count role; …"
+  // Returns "first+count role; …".
   std::string folded() const {
     std::string text;
     for (const FoldedFrames& frames : RuntimeFrames(snapshot_).of(snapshot_.threads[0].stack)) {
@@ -91,7 +91,7 @@ TEST_F(RuntimeFramesTest, BelowMainIsTheHostsStartUp) {
   EXPECT_EQ(folded(), "1+9 host start-up; ");
 }
 
-// A program that hosts .NET itself: its own frames stay.
+// A program that hosts .NET itself keeps its own frames.
 TEST_F(RuntimeFramesTest, ProgramThatIsNoShippedHostStays) {
   stack({managed("Orders.Program.Main()"), sub(), sub(kHostfxr),
          native(kHostfxr, "hostfxr_run_app", SymbolKind::exported), sub(kProgram), sub(kProgram),
@@ -131,7 +131,7 @@ TEST_F(RuntimeFramesTest, ImageWithoutAPathIsNotTheProgram) {
   EXPECT_EQ(folded(), "0+2 the runtime; ");
 }
 
-// Published as a single file: the runtime is in the program's own image.
+// The program was published as a single file, so the runtime is in the program's own image.
 TEST_F(RuntimeFramesTest, ProgramThatHoldsTheRuntimeIsTheRuntime) {
   snapshot_.modules[kCoreclr].path = "C:\\another.dll";
   stack({sub(kProgram), sub(kProgram), managed("M")});
@@ -177,7 +177,7 @@ TEST_F(RuntimeFramesTest, MethodWhoseNameOnlyBeginsAlikeProvesNoRole) {
     stack({sub(), sub(), managed(name)});
     EXPECT_EQ(folded(), "0+2 the runtime; ") << name;
   }
-  // The slow way of both Monitor.TryEnter with a time.
+  // The stack is that of the slow path of both forms of Monitor.TryEnter with a time.
   stack({sub(), sub(),
          managed("System.Threading.Monitor.ReliableEnterTimeout(System.Object, System.Int32, ref System.Boolean)")});
   EXPECT_EQ(folded(), "0+2 Monitor.TryEnter in the runtime; ");
@@ -205,7 +205,7 @@ TEST_F(RuntimeFramesTest, MethodsOfTheLibrarysOwnWayGiveTheRole) {
   }
 }
 
-// The wait at the top of the stack is not that of a run further down.
+// A wait at the top of the stack says nothing about a run further down.
 TEST_F(RuntimeFramesTest, WaitOfAnotherRunProvesNothing) {
   std::vector<Frame> frames = wait();
   frames.insert(frames.end(), {managed("Orders.Callback()"), sub(), sub(),

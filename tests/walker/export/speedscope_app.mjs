@@ -1,4 +1,4 @@
-// The speedscope application itself, in Chromium: what its own importer made of a file.
+// The speedscope application itself, in Chromium. It shows what its own importer made from a file.
 
 import fs from 'node:fs';
 import os from 'node:os';
@@ -6,7 +6,7 @@ import path from 'node:path';
 
 import {Chromium} from './chromium.mjs';
 
-// The application's export (Ctrl+S) hands its parsed profiles to a Blob.
+// The application's export (Ctrl+S) passes its parsed profiles to a Blob.
 const PRELUDE = `
   const ItsBlob = Blob;
   window.saved = [];
@@ -21,7 +21,7 @@ const PRELUDE = `
 const SAVE = `window.dispatchEvent(new KeyboardEvent('keydown', {key: 's', ctrlKey: true}));
   window.saved[0] ?? ''`;
 
-// {saved: the parsed profiles in speedscope's own format, shown: the text of its table}.
+// Returns {saved: the parsed profiles in speedscope's own format, shown: the text of its table}.
 export async function open_in_speedscope(modules, file) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'mixwalk-speedscope-'));
   const script = path.join(folder, 'profile.js');
@@ -45,8 +45,8 @@ export async function open_in_speedscope(modules, file) {
   }
 }
 
-// What a profile as speedscope saves it (frames opening and closing) spends on each stack:
-// a Map from the names, root first, joined with '\n', to a weight.
+// Returns the weight of each stack in a profile as speedscope saves it (frames opening and closing): a Map from the
+// names, root first, joined with '\n', to a weight.
 export function weights_by_stack(saved, profile) {
   const weights = new Map();
   const open = [];

@@ -31,7 +31,7 @@ TEST(Speedscope, EqualNeighboursAreOneSampleWithTheirWeights) {
   Recording recording;
   recording.event = SampleEvent::wall;
   recording.threads = {{.os_id = 7}, {.os_id = 8}};
-  // Two call sites in one function read the same; "work" does not.
+  // Two call sites in one function have the same text; "work" has another one.
   recording.frames = {{.address = 0x10, .name = "main"}, {.address = 0x20, .name = "main"},
                       {.address = 0x30, .name = "work"}};
   recording.nodes = {{Recording::kNone, 0}, {Recording::kNone, 1}, {0, 2}, {1, 2}};

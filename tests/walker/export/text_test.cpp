@@ -96,7 +96,7 @@ TEST(Text, AnInlinedCallIsNoFrameAndSaysSo) {
                       "  #5   N  orders.dll!submit_order+0x6  (submit.cpp:118)\n"),
             std::string::npos)
       << text;
-  // Four frames leave the inlined call out, five have it and the function that it is in.
+  // With four frames the inlined call is left out; with five, it and the function that contains it are shown.
   EXPECT_EQ(text_of(snapshot, {.filter = {.depth = 4}}).find("round_up"), std::string::npos);
   const std::string five = text_of(snapshot, {.filter = {.depth = 5}});
   EXPECT_NE(five.find("#5   N  orders.dll!submit_order"), std::string::npos) << five;
@@ -222,7 +222,7 @@ TEST(Text, CallsStandUnderTheFramesThatTheyWereMadeIn) {
   EXPECT_NE(text.find("submit.cpp:118)\n          call rax \\x1b[2J\n"), std::string::npos) << text;
   options.call_text = [](const Frame&) { return "call"; };
   const std::string all = text_of(representative_snapshot(), options);
-  // The return addresses of native code in images: not the leaf frames, not what is outside every image.
+  // Counts the return addresses of native code in images, without leaf frames and code outside every image.
   std::size_t calls = 0;
   for (std::size_t at = 0; (at = all.find("  call\n", at)) != std::string::npos; ++at) ++calls;
   EXPECT_EQ(calls, 4u);
@@ -236,7 +236,8 @@ TEST(Text, AStackWithoutFramesIsNotWhole) {
             std::string::npos);
 }
 
-// A stack deeper than its copy: 3,832 runs were open for the same reason, which made one line of 203,185 characters.
+// Real case: for a stack deeper than its copy, 3,832 runs were open for the same reason, which made one line of 203,185
+// characters.
 TEST(Text, AReasonIsSaidOnceAndCounted) {
   Snapshot snapshot = representative_snapshot();
   Stack stack;

@@ -10,8 +10,8 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// An exception whose stack is built from the leaf on: "image!name" is native, "[name]" a stub; a name that begins with
-// M is a managed method without an image, with R a method of System.Private.CoreLib.dll.
+// Builds the stack of an exception from the leaf on. "image!name" is native, "[name]" is a stub. A name that begins
+// with M is a managed method without an image, one that begins with R a method of System.Private.CoreLib.dll.
 class Thrown {
  public:
   Thrown& stack(const Names& leaf_first) {
@@ -23,7 +23,7 @@ class Thrown {
     return *this;
   }
 
-  // What is left of the last stack, leaf first.
+  // Returns the frames that are kept from the last stack, leaf first.
   Names left(const FrameFilter& filter = {}) {
     Recording recording = builder_.recording();
     recording.event = SampleEvent::exception;
@@ -66,7 +66,7 @@ class Thrown {
 
 const std::string kDispatch = "R:System.Runtime.EH.DispatchEx(ref System.Runtime.StackFrameIterator)";
 
-// The stacks of .NET 10 as fixtures/events --throws has them, some frames of each kind left out.
+// The stacks are those of .NET 10 in fixtures/events --throws, with some frames of each kind left out.
 TEST(ThrowMachinery, AManagedThrow) {
   Thrown thrown;
   thrown.stack({"coreclr.dll!", "coreclr.dll!", kDispatch, "coreclr.dll!", "coreclr.dll!",
@@ -76,7 +76,7 @@ TEST(ThrowMachinery, AManagedThrow) {
   EXPECT_EQ(thrown.left({.all = true}).size(), 9u);
 }
 
-// The catch is called by the runtime above the frame that threw first: its frames stay.
+// The runtime calls the catch above the frame that threw first, so the frames of the catch stay.
 TEST(ThrowMachinery, RethrownInsideACatch) {
   EXPECT_EQ(Thrown()
                 .stack({"coreclr.dll!", kDispatch, "coreclr.dll!", "M:Orders.Again()",
@@ -96,7 +96,7 @@ TEST(ThrowMachinery, AFaultOfTheProcessor) {
   EXPECT_EQ(thrown.left().front(), "RtlFillMemory") << "it faulted";
 }
 
-// .NET Framework, and .NET before 9: the runtime throws by the system.
+// In .NET Framework, and in .NET before 9, the runtime throws through the system.
 TEST(ThrowMachinery, TheRuntimeRaisesIt) {
   EXPECT_EQ(Thrown()
                 .stack({"clr.dll!", "ntdll.dll!", "ntdll.dll!RtlRaiseException",
@@ -116,7 +116,7 @@ TEST(ThrowMachinery, ThrownBelowNativeCode) {
                    "Orders.Main()"}));
 }
 
-// A C++ exception that passes through managed code: what raised it is the program's.
+// A C++ exception passes through managed code. The code that raised it is the program's.
 TEST(ThrowMachinery, NativeCodeThatRaises) {
   EXPECT_EQ(Thrown()
                 .stack({"coreclr.dll!", "ntdll.dll!", "kernelbase.dll!RaiseException",
@@ -127,7 +127,7 @@ TEST(ThrowMachinery, NativeCodeThatRaises) {
             "_CxxThrowException");
 }
 
-// Whatever looks alike, and is the program's.
+// Frames that look like those of a throw, but are the program's.
 TEST(ThrowMachinery, NoFrameOfTheProgramIsCut) {
   Thrown thrown;
   thrown.stack({"ntdll.dll!", "ntdll.dll!KiUserExceptionDispatcher", "M:Orders.Main()"});
@@ -146,7 +146,7 @@ TEST(ThrowMachinery, NoFrameOfTheProgramIsCut) {
   EXPECT_EQ(thrown.left().size(), 3u);
 }
 
-// The runtime is in the program's image: native frames of it are the runtime's.
+// The runtime is in the program's own image, so native frames of that image count as the runtime's.
 TEST(ThrowMachinery, OfAProgramInOneFile) {
   EXPECT_EQ(Thrown()
                 .stack({"orders.exe!", kDispatch, "orders.exe!", "M:Orders.Refuse()",

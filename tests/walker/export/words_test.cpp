@@ -42,7 +42,7 @@ TEST(Words, TheRuntimeWithItsVersion) {
   EXPECT_EQ(runtime_text({}), "no .NET runtime");
 }
 
-// 10 of 100 samples a second, on a busy machine.
+// On a busy machine, 10 samples a second were reached of 100 that were requested.
 TEST(Words, TheRateThatWasReachedStandsBesideTheOneThatWasAskedFor) {
   Recording recording = parked_recording({.threads = 2, .frames = 1, .seconds = 60});
   EXPECT_EQ(rate_sentence(recording), "10.0 samples a second of each thread, 100 asked for");
@@ -74,7 +74,7 @@ TEST(Words, ARunThatClosedOnTheStackPointerIsClosed) {
   EXPECT_EQ(key(RunEnd::closed_rsp), key(RunEnd::closed));
 }
 
-// From `first` to `last`: the reason "none" stands in no document.
+// The values go from `first` to `last`, because the reason "none" is written in no document.
 template <class Enum>
 void expect_documented(Enum first, Enum last) {
   const std::string schema = file_text(golden_file("mixwalk-dump.schema.json"));

@@ -1,4 +1,4 @@
-// The findings as text and as JSON.
+// Tests the findings as text and as JSON.
 
 #include <gtest/gtest.h>
 

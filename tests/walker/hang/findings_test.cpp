@@ -23,7 +23,7 @@ const std::vector<std::string> kEnter = {kWait, "coreclr!", "M System.Threading.
 const std::vector<std::string> kNativeReply = {kWait, "orders_native!wait_for_reply", "P orders_native!wait_for_reply",
                                                "M Orders.Run()"};
 
-// Two dumps, ten seconds apart, that `fill` makes alike.
+// Returns two dumps, ten seconds apart, that `fill` makes alike.
 template <class Fill>
 std::vector<Snapshot> two_dumps(Fill fill) {
   std::vector<Snapshot> dumps;
@@ -67,7 +67,7 @@ TEST(FindingsTest, ADeadlockComesFirstAndNamesThreadsAndLocks) {
   EXPECT_EQ(deadlock.since, 0u);
 }
 
-// A thread of the circle that ran (a lock that spins before it waits) is deadlocked, and hides nobody who is stuck.
+// A thread of the circle that ran (a lock that spins before it waits) is deadlocked, and must not hide a stuck thread.
 TEST(FindingsTest, TheHeadlineCountsWhoIsStuckBesideADeadlock) {
   const auto dumps = two_dumps([](HangBuilder& builder, std::uint64_t i) {
     builder.thread(1, managed_thread(kEnter)).cpu(9'900 * i);
@@ -128,7 +128,7 @@ TEST(FindingsTest, OneIdleWorkerIsNoStarvedPool) {
   for (const FindingKind kind : kinds(find(dumps))) EXPECT_NE(kind, FindingKind::starved_pool);
 }
 
-// A pool that is starved gets further workers, which are blocked at once.
+// A starved pool gets further workers, and these are blocked at once.
 TEST(FindingsTest, ANewWorkerOfAStarvedPoolIsBlockedToo) {
   const auto with_new_worker = [](std::vector<std::string> frames) {
     std::vector<Snapshot> dumps = test::troubled_program();
@@ -160,7 +160,7 @@ TEST(FindingsTest, AHealthyProgramIsNotStuck) {
   const Findings findings = find(test::healthy_program());
   EXPECT_EQ(headline(findings), "nothing is stuck");
   EXPECT_EQ(severity(findings), Severity::note);
-  // A lock whose holder goes on.
+  // The holder of this lock continues.
   EXPECT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::contended});
   for (const ThreadHistory& thread : findings.threads) EXPECT_NE(thread.verdict, Verdict::stuck) << thread.name;
 }
@@ -182,7 +182,7 @@ TEST(FindingsTest, AHolderThatSpinsHoldsUpItsWaiters) {
   EXPECT_NE(findings.findings[0].threads[0].words.find("ran for 9.9 s of 10 s"), std::string::npos);
 }
 
-// Thread 2 joins thread 1, which waits for what a COM call into the apartment of thread 2 is to answer.
+// Thread 2 joins thread 1, which has made a COM call into the apartment of thread 2 and waits for the answer.
 TEST(FindingsTest, WaitsOfTheSystemAreLinksOfADeadlock) {
   const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
     builder.thread(1, managed_thread({kWait, "ole32!", "C Orders.IOrders.Submit()", "M Orders.Web.Post()"}), "web").cpu(1);
@@ -226,7 +226,7 @@ TEST(FindingsTest, WhoeverWaitsForAMutexThatStaysHeldIsStuck) {
   ASSERT_FALSE(findings.findings.empty());
   EXPECT_EQ(findings.findings[0].kind, FindingKind::chain);
   EXPECT_EQ(severity(findings), Severity::stuck);
-  // The same two threads, without an owner that is known.
+  // The threads are the same, but no owner of the mutex is known.
   std::vector<Snapshot> dumps = mutex_held_by({kWait, "orders_native!fetch", "P orders_native!fetch", "M Orders.Client.Get()"});
   for (Snapshot& dump : dumps) dump.locks.clear();
   for (const ThreadHistory& history : find(dumps).threads) {
@@ -235,7 +235,8 @@ TEST(FindingsTest, WhoeverWaitsForAMutexThatStaysHeldIsStuck) {
   }
 }
 
-// It is in no wait that is known, but it has used no processor time and has not moved: the program may have suspended it.
+// The holder is in no known wait, but it has used no processor time and has not moved. The program may have suspended
+// it.
 TEST(FindingsTest, AHolderThatHasStoodHoldsUpItsWaitersWhateverItDoes) {
   const auto dumps = [](std::uint64_t cpu) {
     return two_dumps([&](HangBuilder& builder, std::uint64_t i) {
@@ -294,7 +295,7 @@ TEST(FindingsTest, WorkersThatWaitForDifferentThingsAreNoStarvedPool) {
   EXPECT_THAT(kinds(find(dumps(2))), testing::Contains(FindingKind::starved_pool));
 }
 
-// Loops that a program runs on the pool: nothing is queued. A pool that is starved gets further workers.
+// The pool's workers run loops of the program, and nothing is queued. A starved pool would get further workers.
 TEST(FindingsTest, WorkersThatWaitForTimeOrForASignalAreStarvedWhereThePoolGrows) {
   const std::vector<std::vector<std::string>> waits = {
       {"ntdll!NtDelayExecution", "coreclr!", "M System.Threading.Thread.Sleep(System.Int32)", "M Orders.Poll()"},
@@ -333,7 +334,7 @@ TEST(FindingsTest, HalfOfTheStuckThreadsHaveNoCallInCommon) {
   EXPECT_THAT(kinds(find(dumps(3))), testing::Contains(FindingKind::common_call));
 }
 
-// What holds the finalizer thread up has a finding of its own.
+// If something blocks the finalizer thread, that is a separate finding.
 TEST(FindingsTest, AFinalizerThatWaitsForALockIsPartOfItsChain) {
   const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
     builder.thread(1, {kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", "M Orders.File.Finalize()",
@@ -362,7 +363,7 @@ TEST(FindingsTest, WhoWaitsForAFinalizerThreadThatWaitsForALockStandsBehindIt) {
 const std::vector<std::string> kConstructorWait = {
     kWait, "coreclr!", "M System.Runtime.CompilerServices.InitHelpers.InitClassSlow(System.IntPtr)", "M Orders.Get()"};
 
-// `runner`: from the leaf to the static constructor's caller.
+// `runner` has the frames from the leaf to the static constructor's caller.
 std::vector<Snapshot> constructor_dumps(const std::vector<std::vector<std::string>>& runners) {
   return two_dumps([&](HangBuilder& builder, std::uint64_t i) {
     builder.thread(1, managed_thread(kConstructorWait)).cpu(1);
@@ -390,7 +391,7 @@ TEST(FindingsTest, AStaticConstructorThatDoesNotGoOnIsNamedFirst) {
             "runs the static constructor of Orders.Settings and waits for a thread to end (Thread.Join)");
 }
 
-// The runtime runs a static constructor under a critical section.
+// The runtime runs a static constructor inside a critical section.
 TEST(FindingsTest, TheLockOfAStaticConstructorIsNoFindingOfItsOwn) {
   const auto dumps = [](bool constructs) {
     std::vector<Snapshot> made = constructor_dumps(
@@ -424,7 +425,8 @@ TEST(FindingsTest, OfTwoStaticConstructorsBothAreNamed) {
   EXPECT_EQ(findings.findings[0].title, "2 threads wait for a static constructor; 2 threads run one");
 }
 
-// Who waits for a constructor may be in another one: nothing says for which one the others wait.
+// A thread that waits for a constructor may itself be in another one, and nothing says for which of them the others
+// wait.
 TEST(FindingsTest, AConstructorThatWaitsForAnotherOneIsCounted) {
   const Findings findings = find(constructor_dumps(
       {kJoinInConstructor,
@@ -437,7 +439,7 @@ TEST(FindingsTest, AConstructorThatWaitsForAnotherOneIsCounted) {
 const std::vector<std::string> kConstructorGoesOn = {"orders_native!parse", "M Orders.Prices..cctor()", "coreclr!",
                                                      "M Orders.Load()"};
 
-// A main loop may well be called from a static constructor: it stands there for good, and holds nobody up.
+// A static constructor may well call a main loop. It stays there for ever, and blocks no thread.
 TEST(FindingsTest, WhereOneStaticConstructorGoesOnNobodyIsStuck) {
   std::vector<Snapshot> dumps = constructor_dumps({kJoinInConstructor, kConstructorGoesOn});
   const Findings unknown = find(dumps);
@@ -466,7 +468,7 @@ TEST(FindingsTest, AStaticConstructorThatNobodyIsSeenInIsNotNamed) {
   EXPECT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::stuck});
 }
 
-// A method's name may hold anything.
+// A method may have any name.
 TEST(FindingsTest, AMethodThatIsCalledLikeAStaticConstructorIsNone) {
   const Findings findings = find(constructor_dumps({{kWait, "coreclr!", "M System.Threading.Thread.Join()",
                                                      "M Orders.Settings..cctor.Load()"}}));
@@ -523,7 +525,8 @@ TEST(FindingsTest, ALockOfAThreadThatHasEnded) {
   EXPECT_EQ(findings.findings[0].title, "1 thread waits for a lock of thread 0x63, which is not in the dump");
 }
 
-// Threads that take turns: `lock (x) { Thread.Sleep(…) }`. Of each dump the thread that holds the lock; the others wait.
+// Threads take turns: `lock (x) { Thread.Sleep(…) }`. `holders` gives for each dump the thread that holds the lock; the
+// others wait.
 std::vector<Snapshot> turns(const std::vector<std::uint32_t>& holders, std::uint32_t threads,
                             const std::vector<std::string>& holds = {"ntdll!NtDelayExecution", "coreclr!",
                                                                      "M System.Threading.Thread.Sleep(System.Int32)",
@@ -542,7 +545,7 @@ std::vector<Snapshot> turns(const std::vector<std::uint32_t>& holders, std::uint
   return dumps;
 }
 
-// Which thread holds the lock at the moment of a dump is chance.
+// It is chance which thread holds the lock at the moment of a dump.
 TEST(FindingsTest, ThreadsThatTakeTurnsAreNotStuck) {
   for (const auto& holders : std::vector<std::vector<std::uint32_t>>{
            {1, 2}, {1, 1}, {1, 1, 1}, {1, 2, 1}, {1, 2, 2}, {2, 1, 1}, {1, 2, 3}, {1, 1, 2, 2}}) {
@@ -563,7 +566,7 @@ TEST(FindingsTest, AHolderThatSleepsIsNamedAndHoldsNobodyUp) {
   EXPECT_EQ(findings.findings[0].details[0], "The holder sleeps. It continues by itself, unless it sleeps for ever. No thread is stuck.");
 }
 
-// Turns came to an end: since the second dump the same thread holds the lock, and does not go on.
+// The turns have ended: since the second dump the same thread holds the lock, and does not continue.
 TEST(FindingsTest, ALockThatWentRoundAndThenStopped) {
   const Findings findings = find(turns({2, 1, 1}, 3, kNativeReply));
   ASSERT_EQ(kinds(findings), std::vector<FindingKind>{FindingKind::chain});
@@ -575,11 +578,11 @@ TEST(FindingsTest, ALockThatWentRoundAndThenStopped) {
   }
 }
 
-// The third thread stands in its wait for the lock in both dumps; the lock has gone to another thread in between.
+// The third thread waits for the lock in both dumps, but the owner of the lock has changed in between.
 TEST(FindingsTest, AWaiterOfALockWithAnotherOwnerGoesOn) {
   std::vector<Snapshot> dumps = turns({1, 1}, 3, kNativeReply);
   EXPECT_EQ(severity(find(dumps)), Severity::stuck);
-  // So that the owner itself does not say that it moved.
+  // The owner itself must not show that it moved.
   for (Thread& thread : dumps[0].threads) {
     if (thread.os_id == 2) thread.stack = dumps[0].threads[0].stack;
   }
@@ -591,7 +594,7 @@ TEST(FindingsTest, AWaiterOfALockWithAnotherOwnerGoesOn) {
   }
 }
 
-// An SRW lock does not say who holds it.
+// An SRW lock does not say which thread holds it.
 TEST(FindingsTest, ALockThatAnotherWaiterGotHasGoneRound) {
   const std::vector<std::string> acquire = {"ntdll!NtWaitForAlertByThreadId", "ntdll!RtlAcquireSRWLockExclusive",
                                             "orders_native!get"};
@@ -608,7 +611,7 @@ TEST(FindingsTest, ALockThatAnotherWaiterGotHasGoneRound) {
   EXPECT_EQ(headline(find(dumps({"orders_native!work"}))), "nothing is stuck");
 }
 
-// A dump of a process that runs does not show a lock that went from hand to hand while it was looked at.
+// A dump of a running process does not show a lock whose owner changed while the dump was made.
 TEST(FindingsTest, AMonitorThatIsNotShownGoesFromHandToHand) {
   const auto dumps = [](auto change) {
     return two_dumps([&](HangBuilder& builder, std::uint64_t i) {
@@ -620,7 +623,7 @@ TEST(FindingsTest, AMonitorThatIsNotShownGoesFromHandToHand) {
   EXPECT_EQ(headline(find(dumps([](Snapshot& dump, std::uint64_t) { dump.locks_missing = "mixwalk did not look for locks (--no-locks)"; }))),
             "1 thread is stuck");
   EXPECT_EQ(headline(find(dumps([](Snapshot& dump, std::uint64_t) { dump.runtime.major = 11; }))), "1 thread is stuck");
-  // It is known in the last dump only, and in the one before it went from hand to hand.
+  // The monitor is known only in the last dump; in the dump before, its owner changed while the dump was made.
   EXPECT_EQ(headline(find(dumps([](Snapshot& dump, std::uint64_t i) {
               if (i == 1) dump.locks.push_back({.address = 0xA, .held = true, .waiters = {{1}}});
             }))),
@@ -650,7 +653,7 @@ TEST(FindingsTest, AWaiterThatGaveUpProvesNothing) {
   EXPECT_EQ(headline(findings), "2 threads are stuck");
 }
 
-// Nobody knows whether the holder goes on: its frames are missing in one of the dumps.
+// It is not known whether the holder continues, because its frames are missing in one of the dumps.
 TEST(FindingsTest, WhoWaitsForAnUnclearHolderIsUnclear) {
   const auto dumps = [](const std::string& above) {
     return two_dumps([&](HangBuilder& builder, std::uint64_t i) {
@@ -680,7 +683,7 @@ TEST(FindingsTest, WhoWaitsForAnUnclearStaticConstructorIsUnclear) {
   for (const ThreadHistory& thread : findings.threads) EXPECT_EQ(thread.verdict, Verdict::unclear) << thread.os_id;
 }
 
-// All workers wait for a lock that goes round: it is their turn sooner or later.
+// All workers wait for a lock whose owner changes, so each of them gets the lock sooner or later.
 TEST(FindingsTest, APoolWhoseWorkersWaitForALockThatGoesRoundIsNotStarved) {
   const auto found = [](bool progresses) {
     return find(two_dumps([&](HangBuilder& builder, std::uint64_t i) {
@@ -694,7 +697,8 @@ TEST(FindingsTest, APoolWhoseWorkersWaitForALockThatGoesRoundIsNotStarved) {
   EXPECT_EQ(kinds(found(true)), std::vector<FindingKind>{FindingKind::contended});
 }
 
-// "3 threads are stuck", or deadlocked and stuck together; as many as the list of threads calls stuck.
+// Expects a headline such as "3 threads are stuck", alone or with the deadlocked threads. The number must be that of
+// the threads that the list calls stuck.
 void expect_headline_counts(const std::string& expected, const Findings& findings) {
   EXPECT_EQ(headline(findings), expected);
   const auto stuck = std::ranges::count(findings.threads, Verdict::stuck, &ThreadHistory::verdict);
@@ -713,7 +717,7 @@ TEST(FindingsTest, TheHeadlineCountsTheThreadsOfTheList) {
   expect_headline_counts("2 threads are deadlocked, and 3 more are stuck", find(test::deadlocked_program()));
   expect_headline_counts("2 threads are deadlocked, and 3 more are stuck", find({test::deadlocked_program().back()}));
   expect_headline_counts("16 threads are stuck", find(test::troubled_program()));
-  // A holder that waits for the outside, and a waiter that has just come.
+  // The holder waits for something outside the program, and the waiter has just arrived.
   expect_headline_counts("3 threads are stuck", find(two_dumps([](HangBuilder& builder, std::uint64_t i) {
     builder.thread(1, managed_thread({kWait, "ws2_32!recv", "M System.Net.Sockets.SocketPal.Receive(System.Int32)",
                                       "M Orders.Get()"})).cpu(1);
@@ -723,7 +727,7 @@ TEST(FindingsTest, TheHeadlineCountsTheThreadsOfTheList) {
   })));
 }
 
-// What a note shows is not hidden by it.
+// A thread that a note shows must still appear among the findings.
 TEST(FindingsTest, AStuckThreadThatANoteShowsIsFoundAllTheSame) {
   const Findings pool = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
     for (std::uint32_t id = 1; id < 4; ++id) {
@@ -746,7 +750,7 @@ TEST(FindingsTest, WhoHasJustComeToALockOfAStuckThreadIsStuck) {
   EXPECT_EQ(kinds(holder), std::vector<FindingKind>{FindingKind::chain});
 }
 
-// The frames say no more than that it is a critical section: the loader's own names are missing.
+// The frames show only that this is a critical section, because the loader's own names are missing.
 TEST(FindingsTest, TheLoaderLockIsCalledSo) {
   const auto found = [](const std::string& type) {
     return find(two_dumps([&](HangBuilder& builder, std::uint64_t) {
@@ -812,7 +816,7 @@ TEST(FindingsTest, ALockOfDotNetWhoseOwnerIsUnknownIsSaid) {
                                "1 thread waits for a lock whose holder the dump does not name"});
 }
 
-// Real case: a worker of an idle service that two timers had woken at once.
+// Real case: two timers had woken a worker of an idle service at once.
 TEST(FindingsTest, AThreadThatHasJustComeToALockIsNoGap) {
   const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t i) {
     builder.thread(1, i == 0 ? pool_thread({"M Orders.Tick()"})
@@ -840,7 +844,7 @@ TEST(FindingsTest, DumpsOfTwoProcessesAreLookedAtOneByOne) {
   EXPECT_EQ(kinds(findings), (std::vector<FindingKind>{FindingKind::deadlock, FindingKind::contended}));
 }
 
-// Linear: with a search through the circle for each of its threads this takes minutes.
+// The time must be linear: if the circle were searched for each of its threads, this would take minutes.
 TEST(FindingsTest, ACircleOfTwoHundredThousandThreads) {
   constexpr std::uint32_t kThreads = 200'000;
   HangBuilder builder;

@@ -20,13 +20,13 @@ TEST(FrameNamesTest, TellingFramesAreStubsAndTheProgramsOwn) {
   const std::vector<Frame>& frames = builder.last().stack.frames;
   EXPECT_EQ(significant_frames(names, frames, 1, 3), (Places{1, 2, 4}));
   EXPECT_EQ(significant_frames(names, frames, 1, 100), (Places{1, 2, 4, 6}));
-  // The first one is shown whatever it is.
+  // The first frame is shown in every case.
   EXPECT_EQ(significant_frames(names, frames, 0, 2), (Places{0, 1}));
   EXPECT_EQ(significant_frames(names, frames, kNoFrame, 3), Places());
 }
 
 struct Code {
-  const char* path;  // of the assembly; null: unknown
+  const char* path;  // of the assembly; null if unknown
   const char* name;
   bool library;
 };
@@ -68,7 +68,8 @@ TEST(FrameNamesTest, WhoseCodeItIsTheImageSays) {
   }
 }
 
-// Published as a single file, the program and .NET are one image; the runtime itself may lie in a folder of its own.
+// In a program that was published as a single file, the program and .NET are one image; the runtime itself may lie in a
+// separate folder.
 TEST(FrameNamesTest, WhereTheRuntimeIsSaysWhoseCodeItIs) {
   test::HangBuilder builder;
   builder.thread(0x10, {"M System.Orders.Run()"});

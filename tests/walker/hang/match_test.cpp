@@ -67,7 +67,8 @@ TEST(MatchTest, WhoRanInBetweenHasComeBackToTheSamePlace) {
             Verdict::returned);
 }
 
-// What it takes to stop a thread counts as its own time, and a tick of the clock as a whole.
+// The time that the system needs to stop a thread counts as the thread's own, and processor time grows by whole ticks
+// of the clock. So a growth by one tick does not prove that the thread ran.
 TEST(MatchTest, OneTickOfTheClockIsNoProofThatAThreadRan) {
   EXPECT_EQ(verdict({dump(0).thread(1, waits_for_monitor()).cpu(50), dump(1).thread(1, waits_for_monitor()).cpu(65)}),
             Verdict::stuck);
@@ -75,7 +76,8 @@ TEST(MatchTest, OneTickOfTheClockIsNoProofThatAThreadRan) {
             Verdict::returned);
 }
 
-// One short request between two dumps is no more than a tick; one between each two is work.
+// One short request between two dumps takes one tick at most, which proves nothing. A request between every two dumps
+// shows that the thread works.
 TEST(MatchTest, AThreadThatWorksALittleEachTimeHasComeBack) {
   const auto series = [](std::initializer_list<std::uint64_t> cpu) {
     std::vector<HangBuilder> dumps;
@@ -115,7 +117,7 @@ TEST(MatchTest, AThreadThatRanLittleDoesNotSpin) {
 }
 
 TEST(MatchTest, AThreadThatRanLittleOfAVeryLongTimeDoesNotSpin) {
-  // So many milliseconds that in units of 100 ns they are more than 64 bits hold.
+  // In units of 100 ns, this time does not fit into 64 bits.
   constexpr std::uint64_t kVeryLong = (std::uint64_t{1} << 63) / 5'000 + 1;
   HangBuilder later(kFirst + kVeryLong);
   EXPECT_EQ(verdict({dump(0).thread(1, runs_in("orders_native!a")).cpu(0),
@@ -132,7 +134,7 @@ TEST(MatchTest, AThreadThatMovedSaysWhatIsInCommon) {
   const auto threads = match({dump(0).thread(1, managed_thread({"orders_native!a", "M Orders.Read()", "M Orders.Work()"})),
                               dump(1).thread(1, managed_thread({"orders_native!b", "M Orders.Write()", "M Orders.Work()"}))});
   EXPECT_EQ(threads[0].verdict, Verdict::moved);
-  EXPECT_EQ(threads[0].common, 6u);  // Work, and how a thread begins
+  EXPECT_EQ(threads[0].common, 6u);  // Work, and the frames with which every thread begins
 }
 
 TEST(MatchTest, FramesAboveTheWaitMayDiffer) {
@@ -215,7 +217,7 @@ TEST(MatchTest, ProcessesAreTheSameByIdAndPath) {
   EXPECT_EQ(same_processes(dumps), (std::vector<std::uint32_t>{0, 1, 0, 2}));
 }
 
-// On two machines of a fleet.
+// The two dumps come from two machines of a fleet.
 TEST(MatchTest, ProcessesWithoutAThreadInCommonAreNotTheSame) {
   constexpr std::uint64_t kBegan = 134'000'000'000'000'000;
   const auto process = [](int number, std::uint64_t began) {
@@ -227,10 +229,10 @@ TEST(MatchTest, ProcessesWithoutAThreadInCommonAreNotTheSame) {
   std::vector<Snapshot> dumps = {process(0, kBegan), process(1, kBegan + 70'000'000), process(2, kBegan),
                                  process(3, kBegan + 70'000'000)};
   EXPECT_EQ(same_processes(dumps), (std::vector<std::uint32_t>{0, 1, 0, 1}));
-  // One thread of the two has ended, and its id was given again.
+  // One of the two threads has ended, and its id was given to a new thread.
   dumps[2].threads[0].created += 90'000'000;
   EXPECT_EQ(same_processes(dumps), (std::vector<std::uint32_t>{0, 1, 0, 1}));
-  // Nothing is known of when they began.
+  // It is not known when the threads began.
   for (Thread& thread : dumps[1].threads) thread.created = 0;
   EXPECT_EQ(same_processes(std::span(dumps).first(2)), (std::vector<std::uint32_t>{0, 0}));
 }
@@ -245,13 +247,13 @@ TEST(MatchTest, DumpsOfDifferentThreadsMayBeOfOneProcess) {
   EXPECT_EQ(same_processes(dumps), (std::vector<std::uint32_t>{0, 1}));
   dumps[1].left_out.threads = true;
   EXPECT_EQ(same_processes(dumps), (std::vector<std::uint32_t>{0, 0}));
-  // The id of a thread of the one dump is that of another thread in the other.
+  // A thread of one dump has the id of another thread in the other dump.
   dumps[0].threads.push_back(dumps[1].threads[0]);
   dumps[0].threads.back().created += 90'000'000;
   EXPECT_EQ(same_processes(dumps), (std::vector<std::uint32_t>{0, 1}));
 }
 
-// By and by all threads may be others.
+// In the course of time all threads may be replaced.
 TEST(MatchTest, AProcessIsKnownByItsLatestDump) {
   std::vector<Snapshot> dumps;
   for (std::uint32_t i = 0; i < 3; ++i) {

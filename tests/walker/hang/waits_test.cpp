@@ -28,7 +28,7 @@ Wait wait(const Frames& frames, const std::string& name = {}) {
 const std::string kWait = "ntdll!NtWaitForMultipleObjects";
 const std::string kProgram = "M Orders.Service.Run()";
 
-// A thread of the program: a wait of the runtime, the methods of .NET, the program.
+// Returns a thread of the program: a wait of the runtime, below it methods of .NET, then the program.
 Frames in_runtime(Frames methods) {
   Frames frames = {kWait, "kernelbase!WaitForMultipleObjectsEx", "coreclr!", "coreclr!"};
   for (std::string& method : methods) frames.push_back("M " + method);
@@ -38,9 +38,9 @@ Frames in_runtime(Frames methods) {
 
 struct RuleCase {
   std::string rule;
-  Frames with;     // the rule says this
-  Frames without;  // a stack near to it of which it must not
-  std::string name;  // of the thread
+  Frames with;     // a stack for which the rule must match
+  Frames without;  // a similar stack, for which it must not match
+  std::string name;  // the thread's name
 };
 
 const std::vector<RuleCase>& cases() {
@@ -59,7 +59,8 @@ const std::vector<RuleCase>& cases() {
     return managed_thread({leaf, "kernelbase!Something", "M " + method, kProgram});
   };
   static const std::vector<RuleCase> kCases = {
-      // A wait in the system's libraries is a wait for an object, in a program's it is that program's.
+      // A wait in the system's libraries is a wait for an object; a wait in a library of the program is the program's
+      // own.
       {"system-wait", native({kWait, "gap"}), native({"orders_native!work"})},
       {"native-sleep", native({"ntdll!NtDelayExecution", "gap"}), native({kWait, "gap"})},
       {"io-completion", native({"ntdll!NtRemoveIoCompletion", "orders_native!pump"}), native({kWait, "orders_native!pump"})},
@@ -75,10 +76,10 @@ const std::vector<RuleCase>& cases() {
       {"send-message", native({"win32u!NtUserMessageCall", "user32!SendMessageW", "orders_native!ask_window"}),
        native({"win32u!NtUserGetMessage", "user32!GetMessageW", "orders_native!ask_window"})},
       {"message-loop", native({"win32u!NtUserGetMessage", "user32!GetMessageW", "orders_native!loop"}),
-       // The loop handles a message, and that enters a critical section.
+       // The loop handles a message, and the handler enters a critical section.
        native({kWait, "ntdll!RtlEnterCriticalSection", "orders_native!on_click", "user32!DispatchMessageW"})},
       {"loader-lock", native({kWait, "ntdll!RtlEnterCriticalSection", "ntdll!LdrpAcquireLoaderLock", "ntdll!LdrLoadDll"}),
-       // DllMain waits for something: the loader lock is what it holds.
+       // DllMain waits for something, and the loader lock is what it holds.
        native({kWait, "kernelbase!WaitForSingleObject", "orders_native!DllMain", "ntdll!LdrLoadDll"})},
       {"heap", native({kWait, "ntdll!RtlEnterCriticalSection", "ntdll!RtlAllocateHeap", "orders_native!work"}),
        native({kWait, "ntdll!RtlEnterCriticalSection", "orders_native!work", "ntdll!RtlAllocateHeap"})},
@@ -125,7 +126,7 @@ const std::vector<RuleCase>& cases() {
       {"finalizers-wait", in_runtime({"System.GC.WaitForPendingFinalizers()"}), in_runtime({"System.GC.Collect()"})},
       {"collect", in_runtime({"System.GC.Collect(System.Int32)"}), in_runtime({"System.GC.WaitForPendingFinalizers()"})},
       {"class-constructor", in_runtime({"System.Runtime.CompilerServices.InitHelpers.InitClassSlow(System.IntPtr)"}),
-       // It runs the constructor, and waits in there for something else.
+       // The thread runs the constructor, and waits inside it for something else.
        managed_thread({kWait, "coreclr!", "M " + enter, "M Orders.Config..cctor()", "coreclr!",
                        "M System.Runtime.CompilerServices.InitHelpers.InitClassSlow(System.IntPtr)", kProgram})},
       {"pool-worker",
@@ -189,12 +190,12 @@ const std::vector<RuleCase>& cases() {
       {"pool-wait", in_runtime({wait_one, "System.Threading.PortableThreadPool+WaitThread.WaitThreadStart()"}),
        in_runtime({enter, "System.Threading.PortableThreadPool+WaitThread.WaitThreadStart()"})},
       {"timer", in_runtime({wait_one, "System.Threading.TimerQueue.TimerThread()"}),
-       // A timer's callback that waits.
+       // The callback of a timer waits.
        managed_thread({kWait, "coreclr!", "M " + enter, "M Orders.Poller.Tick(System.Object)",
                        "M System.Threading.TimerQueue.TimerThread()"})},
       {"console-read",
        interop("ntdll!NtReadFile", "System.ConsolePal+WindowsConsoleStream.ReadFileNative(System.IntPtr)"),
-       // It waits for another thread that reads.
+       // The thread waits for another thread that reads.
        in_runtime({enter, "System.IO.SyncTextReader.ReadLine()", "System.Console.ReadLine()"})},
       {"console-write", managed_thread({"ntdll!NtWriteFile", "M " + write_file,
                                         "M System.ConsolePal+WindowsConsoleStream.WriteFileNative(System.IntPtr)", kProgram}),
@@ -210,7 +211,7 @@ const std::vector<RuleCase>& cases() {
       {"pool-task-wait", pool_thread({kWait, "coreclr!", "M " + monitor_wait, "M " + event_slim, "M " + task, kProgram}),
        in_runtime({monitor_wait, event_slim, task})},
       {"main-wait", main_thread({kWait, "coreclr!", "M " + monitor_wait, "M " + event_slim, "M " + task}),
-       // Main has called something that waits.
+       // Main has called a method that waits.
        main_thread({kWait, "coreclr!", "M " + monitor_wait, "M " + event_slim, "M " + task, kProgram})},
       {"native-call", managed_thread({kWait, "kernelbase!WaitForSingleObject", "orders_native!work",
                                       "P orders_native!work", kProgram}),
@@ -239,7 +240,7 @@ TEST(WaitsTest, NoRuleFiresWhereItShouldNot) {
   for (const RuleCase& of : cases()) EXPECT_NE(wait(of.without, of.name).rule, of.rule) << of.rule;
 }
 
-// A case without a stack would find no rule at all, and prove nothing.
+// If a case had no stack, no rule would match it, and it would prove nothing.
 TEST(WaitsTest, EachCaseHasAStackForBoth) {
   for (const RuleCase& of : cases()) {
     EXPECT_FALSE(of.with.empty()) << of.rule;
@@ -248,7 +249,8 @@ TEST(WaitsTest, EachCaseHasAStackForBoth) {
   }
 }
 
-// A name that the pattern takes, which has no '*' but at its end; where it takes names that only begin so, a longer one.
+// Returns a name that matches the pattern. A pattern has no '*' except at its end; if it has one, the name is longer
+// than the pattern.
 std::string name_of(std::string_view pattern) {
   const bool open = pattern.ends_with('*');
   if (open) pattern.remove_suffix(1);
@@ -256,16 +258,16 @@ std::string name_of(std::string_view pattern) {
   return std::string(pattern) + (open ? "x" : "");
 }
 
-// A stack whose wait only that name says.
+// Returns a stack whose kind of wait only that name shows.
 Frames with_native(const WaitRule& rule, std::string name) {
   if (name.starts_with("@")) name = "coreclr" + name.substr(1);
   const bool makes_call = name.starts_with("ntdll!") || name.starts_with("win32u!");
   if (rule.layer == WaitLayer::call && makes_call) return native_thread({name, "gap"});
-  // The system call itself has no name, where the rule does not look beyond one that has.
+  // A rule of the layer `call` does not look beyond a system call that has a name, so for it the call has none.
   return native_thread({rule.layer == WaitLayer::call ? "ntdll!" : kWait, name, "gap"});
 }
 
-// The methods below a rule's own one, of a rule that is known only around others.
+// Returns the methods below the method of the rule, for a rule that needs them.
 std::vector<std::string> methods_below(const WaitRule& rule) {
   if (rule.layer != WaitLayer::wrapper) return {};
   const WaitRule* const inner = find_wait_rule(rule.around[0]);
@@ -280,7 +282,7 @@ Frames with_method(const WaitRule& rule, const std::string& method) {
   return in_runtime(methods);
 }
 
-// A name of the table that leads to another rule, or to none, says nothing: it is misspelt, or a rule before it takes it.
+// If a name of the table leads to another rule, or to none, it is misspelt, or an earlier rule matches it.
 TEST(WaitsTest, EachNameOfTheTableLeadsToItsRule) {
   for (const WaitRule& rule : wait_rules()) {
     for (const std::string_view native : rule.natives) {
@@ -305,7 +307,7 @@ TEST(WaitsTest, ANameThatOnlyBeginsLikeOneOfTheTableIsNoneOfIts) {
   }
 }
 
-// Code of the program may have the names of the system's functions and of .NET's methods.
+// Code of the program may have the same names as functions of the system and methods of .NET.
 TEST(WaitsTest, ANameOfTheTableInTheProgramIsNoneOfIts) {
   for (const WaitRule& rule : wait_rules()) {
     for (const std::string_view native : rule.natives) {
@@ -354,7 +356,7 @@ TEST(WaitsTest, WithoutNativeNamesWhatThePInvokeDeclaresTells) {
   EXPECT_EQ(wait(managed_thread({"ntdll!", "kernel32!", "P kernel32!Sleep", kProgram})).rule, "native-sleep");
 }
 
-// Before a worker of the pool waits for work, it looks for some a few times, and sleeps for no time in between.
+// Before a worker of the pool waits for work, it looks for work a few times, and sleeps for a time of zero in between.
 TEST(WaitsTest, AWorkerThatStillLooksForWorkIsIdle) {
   const Wait found = wait(managed_thread({"ntdll!NtDelayExecution", "kernelbase!Sleep",
                                           "M System.Threading.Thread.UninterruptibleSleep0()",
@@ -365,7 +367,7 @@ TEST(WaitsTest, AWorkerThatStillLooksForWorkIsIdle) {
   EXPECT_EQ(found.state, WaitState::idle);
 }
 
-// Nobody's code but the system's is below the call, and what that waits for is declared.
+// Only the system's code is above the call, and the call declares for what it waits.
 TEST(WaitsTest, TheProgramsOwnCallOfASleepOrAWaitIsNoUnknownNativeCode) {
   const Wait sleep = wait(managed_thread({"ntdll!NtDelayExecution", "kernelbase!SleepEx", "P kernel32!SleepEx", kProgram}));
   EXPECT_EQ(sleep.state, WaitState::outside);
@@ -374,7 +376,7 @@ TEST(WaitsTest, TheProgramsOwnCallOfASleepOrAWaitIsNoUnknownNativeCode) {
                                            "P KERNEL32.dll!WaitForMultipleObjects", kProgram}));
   EXPECT_EQ(object.state, WaitState::signal);
   EXPECT_EQ(object.words, "waits for an object of the system, in the P/Invoke KERNEL32.dll!WaitForMultipleObjects");
-  // The program's native code sleeps, for whatever reason.
+  // Native code of the program sleeps, and the reason is not known.
   EXPECT_EQ(wait(managed_thread({"ntdll!NtDelayExecution", "kernelbase!Sleep", "orders_native!poll", "P orders_native!poll",
                                  kProgram})).state, WaitState::calls);
   EXPECT_EQ(wait(managed_thread({kWait, "kernelbase!WaitForSingleObject", "rpcrt4!", "P rpcrt4!NdrClientCall3",
@@ -387,7 +389,7 @@ TEST(WaitsTest, ANativeLockIsNotHiddenByTheMethodThatCameToIt) {
   EXPECT_EQ(found.rule, "critical-section");
 }
 
-// The runtime runs a static constructor under a critical section.
+// The runtime runs a static constructor inside a critical section.
 TEST(WaitsTest, TheLockOfAStaticConstructorIsAWaitForThat) {
   const auto rule = [](const std::string& caller) {
     return wait(managed_thread({kWait, "ntdll!RtlEnterCriticalSection", "coreclr!", caller, kProgram})).rule;
@@ -410,7 +412,7 @@ TEST(WaitsTest, ALockThatWaitsOnAnAddressIsALock) {
                                  "orders_native!work", "P orders_native!work", kProgram})).rule, "condition-variable");
 }
 
-// Folklore: Wine's RtlpWaitForCriticalSection waits for five seconds, and then at another place.
+// Folklore: Wine's RtlpWaitForCriticalSection waits for five seconds, and afterwards at another place.
 TEST(WaitsTest, AWaitIsKnownByItsOutermostFunction) {
   EXPECT_EQ(wait(native_thread({"ntdll!RtlWaitOnAddress", "ntdll!RtlpWaitForCriticalSection",
                                 "ntdll!RtlEnterCriticalSection", "orders_native!work"})).frame, 2u);
@@ -440,7 +442,7 @@ TEST(WaitsTest, AComCallIntoAnotherApartmentIsBlocked) {
   EXPECT_EQ(found.state, WaitState::blocked);
 }
 
-// The caller is a thread of an apartment itself, and handles messages until the answer comes.
+// The caller is itself a thread of an apartment, and handles messages until the answer comes.
 TEST(WaitsTest, AComCallThatHandlesMessagesMeanwhileIsBlockedToo) {
   const Wait found = wait(managed_thread({"win32u!NtUserMsgWaitForMultipleObjectsEx", "user32!MsgWaitForMultipleObjectsEx",
                                           "combase!", "rpcrt4!", "C Orders.IOrders.Submit()", kProgram}));
@@ -449,7 +451,7 @@ TEST(WaitsTest, AComCallThatHandlesMessagesMeanwhileIsBlockedToo) {
   EXPECT_EQ(found.state, WaitState::blocked);
 }
 
-// A dialog that is open waits for a person.
+// A dialog is open and waits for a person.
 TEST(WaitsTest, AComObjectThatHandlesMessagesIsInNoOtherApartment) {
   const std::vector<std::string> dialog = {"win32u!NtUserGetMessage", "user32!GetMessageW", "shell32!show_dialog"};
   for (const char* call : {"C Orders.IOrders.Submit()", "M System.RuntimeType.InvokeDispMethod(System.String)"}) {
@@ -512,7 +514,8 @@ TEST(WaitsTest, LongNamesAreClipped) {
   EXPECT_LT(found.words.size(), 1000u);
 }
 
-// The loader's own frames come to the lock. Whoever is called by the loader holds it, and waits for something else.
+// The loader's own frames lead to the lock. A function that the loader has called holds the lock, and waits for
+// something else.
 TEST(WaitsTest, TheLoaderLockIsWhatTheLoaderItselfWaitsFor) {
   const std::string enter = "ntdll!RtlEnterCriticalSection", load = "ntdll!LdrLoadDll", library = "kernelbase!LoadLibraryExW";
   const auto rule = [](std::vector<std::string> frames) { return wait(native_thread(std::move(frames))).rule; };
@@ -522,15 +525,15 @@ TEST(WaitsTest, TheLoaderLockIsWhatTheLoaderItselfWaitsFor) {
   EXPECT_EQ(rule({kWait, "ntdll!LdrpDrainWorkQueue", load, library}), "loader-lock");
   EXPECT_EQ(wait(managed_thread({kWait, enter, load, library, "P kernel32!LoadLibraryW", "M Orders.Load()"})).rule,
             "loader-lock");
-  // DllMain of one of the system's DLLs.
+  // This is DllMain of one of the system's DLLs.
   EXPECT_EQ(rule({kWait, enter, "combase!", "ntdll!LdrpCallInitRoutine", load, library}), "critical-section");
   EXPECT_EQ(rule({"ntdll!NtReadFile", "kernelbase!ReadFile", "ntdll!LdrpMapDll", load, library}), "file-read");
   EXPECT_EQ(rule({kWait, enter, "orders_native!get"}), "critical-section");
-  // DllMain of the program's, which waits.
+  // This is DllMain of a DLL of the program, which waits.
   EXPECT_NE(rule({kWait, "orders_native!DllMain", "ntdll!LdrpCallInitRoutine", load, library}), "loader-lock");
 }
 
-// Methods of the program end the search, whatever their namespaces are called.
+// Methods of the program end the search, whatever the names of their namespaces are.
 TEST(WaitsTest, AProgramThatIsCalledLikeDotNet) {
   const auto of = [](std::vector<std::string> frames, const std::string& path) {
     HangBuilder builder;

@@ -37,7 +37,7 @@ TEST(Counters, WholeStacksGuessedOnesAndOthers) {
   snapshot.threads.assign(6, sampled(1));
   snapshot.threads[0].stack.frames[0].trust = Trust::scan;
   snapshot.threads[1].stack.frames[0].trust = Trust::frame_pointer;
-  // A guess changes nothing where frames are missing anyway.
+  // If frames are missing anyway, a guess changes nothing.
   snapshot.threads[2].stack.frames[0].trust = Trust::scan;
   snapshot.threads[2].stack.runs[0].end = RunEnd::open;
   const Counters counters = count(snapshot);

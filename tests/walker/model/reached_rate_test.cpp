@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kMs = 1'000'000;
 
-// Two threads, a sample each every `interval`, of which 10 ms was asked for. The first one ends with the recording.
+// Two threads have a sample each every `interval`; 10 ms was requested. The first thread ends with the recording.
 Recording sampled(std::uint64_t interval, std::uint64_t ticks) {
   Recording recording;
   recording.event = SampleEvent::wall;
@@ -29,7 +29,7 @@ TEST(ReachedRate, SamplesThatComeInTimeReachWhatWasAskedFor) {
   EXPECT_NEAR(*reached_hz(sampled(10 * kMs, 100)), 100, 0.01);
 }
 
-// The case of issue 11: 100 Hz asked for, 6.3 Hz of each thread came.
+// This is the case of issue 11: 100 Hz was requested, and 6.3 Hz was reached for each thread.
 TEST(ReachedRate, SamplesThatComeLateLowerTheRate) {
   EXPECT_NEAR(*reached_hz(sampled(160 * kMs, 1000)), 6.25, 0.01);
 }
@@ -60,7 +60,7 @@ TEST(ReachedRate, ASamplerThatStopsEarlyDoesNotKeepItsRate) {
   EXPECT_NEAR(*reached_hz(recording), 1, 0.01);
 }
 
-// A file without its end knows only the duration up to its last chunk, or none.
+// A file without its end has only the duration up to its last chunk, or none.
 TEST(ReachedRate, ARecordingThatWasCutOffHasTheRateUpToThere) {
   Recording recording = sampled(20 * kMs, 100);
   recording.samples.resize(81);

@@ -10,7 +10,7 @@
 namespace mixwalk {
 namespace {
 
-// What a recording does not keep.
+// Removes everything that a recording does not keep.
 Snapshot without_places(Snapshot snapshot) {
   for (Thread& thread : snapshot.threads) {
     thread.frozen_ns = 0;
@@ -52,7 +52,7 @@ TEST(RecordingBuilder, StacksThatShareTheirRootShareItsNodes) {
   EXPECT_EQ(builder.add_stack({}), Recording::kNone);
 }
 
-// A frame is looked for before it is made: what is looked for must be all that is made.
+// Before a frame is added, an equal one is looked for. The search must compare every field of a frame.
 TEST(RecordingBuilder, AFrameThatDiffersInAnythingIsAnotherFrame) {
   const Frame base{.kind = FrameKind::gap, .trust = Trust::leaf, .address = 1, .function = 2, .module = 3, .run = 0};
   std::vector<Frame> frames(9, base);

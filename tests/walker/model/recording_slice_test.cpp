@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kNsOfMs = 1'000'000;
 
-// A sample with all that it refers to.
+// A sample with everything to which it refers.
 struct Seen {
   std::uint64_t unix_ns, value;
   Recording::ThreadInfo thread;

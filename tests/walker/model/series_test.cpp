@@ -10,10 +10,10 @@
 namespace mixwalk {
 namespace {
 
-// A dump as a .mixwalk file of its own gives it back.
+// Returns a dump as it is after it was stored in a .mixwalk file of its own.
 Snapshot kept(const Snapshot& dump) { return to_snapshot(to_recording(dump)); }
 
-// Three dumps that differ in all that belongs to a moment.
+// Three dumps that differ in everything that belongs to a moment.
 std::vector<Snapshot> three_dumps() {
   std::vector<Snapshot> series(3, representative_snapshot());
   for (std::size_t i = 0; i < series.size(); ++i) {
@@ -59,7 +59,7 @@ TEST(Series, StacksThatStayAreKeptOnce) {
   EXPECT_EQ(three.threads.size(), one.threads.size());
 }
 
-// The system gives the id of a thread that has ended to another one; a thread gets a name when it runs.
+// The system gives the id of an ended thread to another one, and a thread may get a name while it runs.
 TEST(Series, ThreadsWithTheIdOfAnother) {
   std::vector<Snapshot> series = three_dumps();
   series[1].threads[0].created += 1;
@@ -67,7 +67,7 @@ TEST(Series, ThreadsWithTheIdOfAnother) {
   expect_same(to_series(to_recording(series)), series);
 }
 
-// A module that a later dump has first, below all others: the frames still lie in their own.
+// A later dump has a module that no earlier one has, below all others. The frames must still lie in their own modules.
 TEST(Series, ModulesThatComeLaterAreInTheirPlace) {
   std::vector<Snapshot> series = three_dumps();
   series[1].modules.insert(series[1].modules.begin(), Module{.base = 0x1000, .size = 0x1000, .path = "C:\\late.dll"});
@@ -122,7 +122,8 @@ TEST(Series, OfAnEarlierVersionKnowsTheLastDumpOnly) {
   EXPECT_FALSE(back[1].threads[1].cpu);
 }
 
-// The tables of all dumps come before the samples: a file that is cut off has the locks of dumps that it has no stacks of.
+// The tables of all dumps come before the samples, so a file that is cut off has the locks of dumps whose stacks are
+// missing.
 TEST(Series, CutOffBehindItsFirstDumpsHasTheirLocks) {
   const std::vector<Snapshot> series = three_dumps();
   for (const std::size_t left : {1u, 2u}) {
@@ -140,7 +141,7 @@ TEST(Series, CutOffBehindItsFirstDumpsHasTheirLocks) {
   }
 }
 
-// A file may say less, and more, than there are samples.
+// A file may have fewer processor times than samples, or more.
 TEST(Series, ProcessorTimesOfAnotherNumberOfThreads) {
   Recording recording = to_recording(three_dumps());
   recording.earlier_dumps[0].cpu.resize(2);

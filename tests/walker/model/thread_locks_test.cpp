@@ -12,7 +12,7 @@ TEST(ThreadLocks, WhatAThreadHolds) {
   EXPECT_EQ(locks_held_by(snapshot, 0x1a4), std::vector<const Lock*>{&snapshot.locks[0]});
   EXPECT_EQ(locks_held_by(snapshot, 0x1a8), (std::vector<const Lock*>{&snapshot.locks[1], &snapshot.locks[3]}));
   EXPECT_TRUE(locks_held_by(snapshot, 0x1b0).empty());
-  EXPECT_TRUE(locks_held_by(snapshot, 0).empty());  // nobody, or unknown
+  EXPECT_TRUE(locks_held_by(snapshot, 0).empty());  // no owner, or an unknown one
 }
 
 TEST(ThreadLocks, WhatAThreadWaitsFor) {

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-// A collector that answers all alike, when it is let.
+// A collector that gives the same answer to every request, once the test lets it answer.
 class FakeCollector final : public HttpPost {
  public:
   explicit FakeCollector(int status) : status_(status) {}
@@ -83,7 +83,7 @@ TEST_F(BatchesTest, NoSamplesNoRequest) {
   EXPECT_EQ(collector.posts, 0);
 }
 
-// While a post hangs, recording goes on and its batches reach the disk.
+// While a post hangs, recording continues and its batches reach the disk.
 TEST_F(BatchesTest, ACollectorThatHangsHoldsNothingUp) {
   Spool spool(folder_, url_);
   FakeCollector collector(503);

@@ -1,6 +1,6 @@
-// mixwalk convert --otlp against a collector of Node.js's own HTTP server, which is well-behaved,
-// absent, busy or hostile: what arrives decodes, nothing is lost, nothing arrives twice, and the
-// exit code and the words on standard error say what happened.
+// Runs mixwalk convert --otlp with a collector of Node.js's own HTTP server, which is well-behaved, absent, busy or
+// hostile. What arrives must be decodable, nothing may be lost or arrive twice, and the exit code and the words on
+// standard error must say what happened.
 // usage: check_delivery.mjs MIXWALK WRITE_EXPORT NODE_MODULES
 
 import {spawn} from 'node:child_process';
@@ -39,7 +39,7 @@ const recordings = {
   large: exports_.file('large', 'mixwalk'),
 };
 
-// One run of mixwalk: {code, err, seconds}.
+// Runs mixwalk once, and returns {code, err, seconds}.
 function convert(recording, port, spool, host = '127.0.0.1', more = [], variables = {}) {
   const begun = Date.now();
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) =>
@@ -67,7 +67,7 @@ function expect_says(what, run, code, words) {
   });
 }
 
-// What a request has, whatever its tables look like: event, first and last time, how many samples.
+// Returns the content of a request, whatever its tables look like: event, first and last time, number of samples.
 function content(what, body) {
   const bytes = zlib.gunzipSync(body);
   const message = Request.decode(bytes);
@@ -89,8 +89,8 @@ const expected = (recording) => {
       BigInt(facts.unix_time_ms) * 1_000_000n + BigInt(time_ns)).sort();
 };
 
-// A collector: `answer(request, response, n)` answers the n-th whole request; what it took with a
-// 2xx is in `taken`.
+// A collector. `answer(request, response, n)` answers the n-th whole request; requests that were answered with a 2xx
+// are in `taken`.
 async function collector(answer = (_, response) => response.end(), options = {}) {
   const taken = [], requests = [];
   const server = http.createServer((request, response) => {
@@ -114,7 +114,7 @@ async function collector(answer = (_, response) => response.end(), options = {})
           close: () => { server.closeAllConnections(); server.close(); }};
 }
 
-// The same with a bare socket, for what no HTTP server would say.
+// A collector with a bare socket, for answers that no HTTP server would give.
 async function socket_server(on_connection) {
   let connections = 0;
   const sockets = new Set();
@@ -141,7 +141,7 @@ async function arrives() {
                 `127.0.0.1:${it.port}`], 'arrives: the request');
   expect_equal(it.taken[0].times.map(String), expected('wall').map(String), 'arrives: samples');
   expect_equal(spooled(spool), [], 'arrives: spool');
-  // Beside a file, and another path.
+  // The output also goes to a file, and the URL has another path.
   const file = path.join(folder, 'beside.otlp');
   expect_says('beside', await convert('wall', `${it.port}/a%20b/c`, spool, '127.0.0.1',
                                       ['-o', file]), 0, []);
@@ -150,7 +150,7 @@ async function arrives() {
   it.close();
 }
 
-// The collector, the service and the headers by variables; options before them.
+// The collector, the service and the headers are set by variables; options take precedence.
 async function by_variables() {
   const it = await collector();
   const variables = {
@@ -191,7 +191,7 @@ async function by_ipv6() {
 
 const kLargeSamples = 1_000_000;  // tests/support/recordings.h
 
-// A recording of 15 MB of OTLP: several requests, in order, none of them large.
+// A recording has 15 MB of OTLP, which must arrive in several requests, in order, none of them large.
 async function in_parts() {
   const it = await collector();
   expect_says('in parts', await convert('large', it.port, new_spool()), 0, []);
@@ -211,7 +211,7 @@ async function in_parts() {
   it.close();
 }
 
-// Down, then busy twice, then well: the older one first, each once.
+// The collector is down, then busy twice, then well. The older recording must arrive first, and each only once.
 async function down_then_busy() {
   const spool = new_spool();
   const free = await collector();
@@ -251,7 +251,7 @@ async function asked_to_wait_for_long() {
   it.close();
 }
 
-// It dies in the middle of a body, again and again, and comes back.
+// The collector fails in the middle of a body, again and again, and comes back.
 async function dies_in_mid_body() {
   const spool = new_spool();
   const dying = await socket_server((socket, n) => {
@@ -317,7 +317,7 @@ async function redirects() {
   it.close();
 }
 
-// Whatever it says that is no answer: the request is kept, and mixwalk comes to its end.
+// The collector sends something that is not an answer. The request must be kept, and mixwalk must come to its end.
 async function says_nonsense(what, on_connection, words) {
   const spool = new_spool();
   const it = await socket_server(on_connection);
@@ -334,7 +334,7 @@ const endless = (begin, more) => (socket) => {
   go_on();
 };
 
-// Its status was read: the request arrived, whatever comes behind.
+// mixwalk has read the status, so the request has arrived, whatever bytes follow.
 async function endless_body() {
   const spool = new_spool();
   for (const begin of ['HTTP/1.1 200 OK\r\n\r\n', 'HTTP/1.1 200 OK\r\nContent-Length: 1' +
@@ -348,7 +348,7 @@ async function endless_body() {
   }
 }
 
-// Two at once, for one collector: what is in the spool goes out once.
+// Two runs at the same time use one collector. Each request in the spool must be sent once.
 async function two_at_once() {
   const spool = new_spool();
   const it = await collector((_, response) => setTimeout(() => response.end(), 700));

@@ -13,7 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-// Answers as it is told, the last way for ever; remembers what it took with a 2xx.
+// Gives the answers that the test sets, the last one repeatedly, and remembers the requests that it answered with a
+// 2xx.
 class FakePost final : public HttpPost {
  public:
   HttpAnswer post(std::string_view request) override {
@@ -30,7 +31,7 @@ class FakePost final : public HttpPost {
   std::function<void()> on_post;
 };
 
-// A clock that moves only when somebody waits.
+// A clock that advances only while somebody waits.
 class FakePauses final : public Pauses {
  public:
   bool wait(std::chrono::milliseconds time) override {

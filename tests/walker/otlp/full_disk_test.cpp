@@ -1,4 +1,4 @@
-// A disk that is full in the middle of a request, as Linux can play it.
+// The disk becomes full in the middle of a request; on Linux a file limit has the same effect.
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// No file of this process grows past so many bytes.
+// No file of this process may grow beyond this many bytes.
 class FileLimit {
  public:
   explicit FileLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {

@@ -108,7 +108,7 @@ TEST(OtelSettings, HeadersOfTheOptionThenOfProfilesThenOfAllSignals) {
             (Pairs{{"API-Key", "given"}, {"b", "%"}}));
 }
 
-// The value may be a key: what is said of it does not show it.
+// The value may be a key, so the message must not show it.
 TEST(OtelSettings, HeadersThatMakeNoSense) {
   const auto problem = [](const std::vector<std::string>& given, const OtelVariables& variables) {
     const std::string its = request_headers(given, variables).problem;

@@ -38,7 +38,7 @@ TEST(Patience, LetsAShortWaitComeToItsEnd) {
 
 TEST(Patience, BeginsAnewAfterASuccess) {
   Patience patience;
-  // Half a second of slack: a busy machine comes back late from a wait.
+  // Half a second of slack is allowed, because a busy machine comes back late from a wait.
   patience.end_within(2s);
   EXPECT_TRUE(patience.wait(1500ms));
   EXPECT_FALSE(patience.wait(1500ms));

@@ -50,7 +50,7 @@ TEST(Reply, AnAnswerThatMakesNoSenseIsStillOne) {
     EXPECT_EQ(made.meaning, Meaning::accepted);
     EXPECT_EQ(made.words, "the collector took the profiles, but its answer is not valid");
   }
-  // Fields of another type than theirs, and a count below nothing.
+  // The fields have other types than they should, and a count is negative.
   EXPECT_EQ(reply(200, kProtobuf, std::string("\x08\x01")).words, "");
   EXPECT_EQ(reply(200, kProtobuf, std::string("\x0a\x05\x0d\x01\x02\x03\x04")).words, "");
   EXPECT_EQ(reply(200, kProtobuf, "\x0a\x0b\x08" + std::string(9, '\xff') + "\x01").rejected, 0u);

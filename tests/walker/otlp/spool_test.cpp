@@ -44,7 +44,7 @@ TEST_F(SpoolTest, IsReadOldestFirst) {
     EXPECT_EQ(spool.add(all.back()), "");
   }
   EXPECT_EQ(contents(spool), all);
-  // The next run.
+  // This spool is that of the next run.
   Spool again(folder_, url_);
   EXPECT_EQ(contents(again), all);
   EXPECT_EQ(again.remove(again.waiting().front()), "");
@@ -74,7 +74,7 @@ TEST_F(SpoolTest, EachCollectorHasItsOwn) {
   EXPECT_EQ(Spool(folder_, dots).folder().parent_path(), folder_);
 }
 
-// As it looks when its writer ends between the write and the rename.
+// The file is as it is if its writer ends between the write and the rename.
 TEST_F(SpoolTest, WhatIsNotWholeIsNotSent) {
   Spool spool(folder_, url_);
   EXPECT_EQ(spool.add("whole"), "");
@@ -110,7 +110,7 @@ TEST_F(SpoolTest, RefusesWhatHasNoRoom) {
   EXPECT_EQ(spool.add(request), "");
   EXPECT_EQ(spool.add(request), "it is full (1 MiB)");
   EXPECT_EQ(spool.waiting().size(), 1u);
-  // What was refused takes room as well: nothing grows without end.
+  // Refused requests also take space, so they count for the limit and nothing grows without end.
   EXPECT_EQ(spool.set_aside(spool.waiting().front()), "");
   EXPECT_TRUE(spool.waiting().empty());
   EXPECT_EQ(spool.add(request), "it is full (1 MiB)");
@@ -131,7 +131,7 @@ TEST_F(SpoolTest, AFolderThatCannotBeUsed) {
   EXPECT_NE(Spool(folder_, url_).error(), "");
   fs::remove(folder_);
   Spool first(folder_, url_);
-  // Also for root, whom no permission stops.
+  // This also works for root, whom permissions do not stop.
   fs::remove(first.folder() / "lock");
   fs::create_directory(first.folder() / "lock");
   EXPECT_NE(Spool(folder_, url_).error(), "");

@@ -15,7 +15,7 @@ constexpr std::uint64_t kHeap = 0x7FFD'0000'0000;
 constexpr std::uint64_t kStack = 0x10'0000;
 constexpr std::uint32_t kUnwind = 0x500;
 
-// The heap is code, everything else is nothing.
+// The heap is code; everything else is no memory.
 class HeapIsCode final : public OutsideMemory {
  public:
   MemoryKind kind(std::uint64_t address) noexcept override {
@@ -27,13 +27,13 @@ class HeapIsCode final : public OutsideMemory {
 class ClrJittedStepTest : public testing::Test {
  protected:
   ClrJittedStepTest() {
-    // push rbx; sub rsp, 0x20
+    // The prologue is push rbx; sub rsp, 0x20.
     heap_.put(kUnwind, {0x01, 5, 2, 0, 5, 0x32, 1, 0x30});
     clr_.add_code(method_.put(heap_));
     call_at(0x1080);
   }
 
-  // A call through a register ends at that offset.
+  // Puts a call through a register that ends at that offset.
   void call_at(std::uint32_t end) { heap_.put(end - 2, {0xFF, 0xD0}); }
 
   StepResult step(LeafRule leaf = LeafRule::forbidden) {
@@ -75,7 +75,7 @@ TEST_F(ClrJittedStepTest, CallerThatIsBehindNoCall) {
   stand_at(0x1050, 0x100, AddressKind::return_address);
   stack_.put64(0x128, kHeap + 0x1090);
   EXPECT_EQ(step().fault, StepFault::no_call);
-  EXPECT_EQ(frame_.registers.rip, kHeap + 0x1050);  // as it was
+  EXPECT_EQ(frame_.registers.rip, kHeap + 0x1050);  // unchanged
 }
 
 TEST_F(ClrJittedStepTest, CallerThatIsNoCode) {

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kBase = 0x1'8000'0000;
 constexpr std::uint32_t kHeaders = 0x80, kResources = 0x400, kDebugInfo = 0xA00, kVersionInfo = 0xB00;
 
-// An image with resources: RT_RCDATA/name, RT_VERSION/1, each in one language.
+// An image with the resources RT_RCDATA/name and RT_VERSION/1, each in one language.
 class RuntimeImage {
  public:
   RuntimeImage() {
@@ -21,16 +21,16 @@ class RuntimeImage {
     memory_.put32(kHeaders, 0x4550);
     memory_.put32(kHeaders + 24, 0x20B);
     memory_.put32(kHeaders + 24 + 112 + 16, kResources);
-    // Types.
+    // The table of types.
     table(0, 0, 2);
     entry(0, 0, 10, 0x8000'0100);
     entry(0, 1, 16, 0x8000'0200);
-    // Names.
+    // The tables of names.
     table(0x100, 1, 0);
     entry(0x100, 0, 0x8000'0300, 0x8000'0140);
     table(0x200, 0, 1);
     entry(0x200, 0, 1, 0x8000'0240);
-    // Languages.
+    // The tables of languages.
     table(0x140, 0, 1);
     entry(0x140, 0, 1033, 0x180);
     table(0x240, 0, 1);
@@ -109,7 +109,7 @@ TEST(DacIdentity, ProgramInOneFile) {
   ASSERT_TRUE(identity);
   EXPECT_EQ(identity->dac, (DacStamp{0x6900'1234, 0x14'F000}));
   EXPECT_EQ(identity->version, FileVersion{});
-  // From version 2 of the structure on.
+  // These fields exist from version 2 of the structure on.
   memory.put32(0x800 + 96, 10), memory.put32(0x800 + 104, 1225), memory.put32(0x800 + 108, 42308);
   EXPECT_EQ(read_runtime_identity(memory, kBase)->version, FileVersion{});
   memory.put32(0x800 + 20, 2);
@@ -120,7 +120,7 @@ TEST(DacIdentity, ProgramInOneFile) {
 
 TEST(DacIdentity, TablesThatLeadToThemselvesOrNowhere) {
   RuntimeImage image;
-  image.memory_.put32(kResources + 0x100 + 20, 0x8000'0000);  // names lead back to types
+  image.memory_.put32(kResources + 0x100 + 20, 0x8000'0000);  // the names lead back to the types
   EXPECT_FALSE(image.read());
   RuntimeImage counts;
   counts.memory_.put(kResources + 12, {0xFF, 0xFF, 0xFF, 0xFF});

@@ -7,7 +7,8 @@ namespace {
 
 std::string shaped(std::string_view name) { return method_of_dac_name(name, false).name; }
 
-// Left: from the library, of real programs. Right: what the profiler's source says of the same frames.
+// Each name that is converted is one that the library gave for a real program. Each expected name is the one that the
+// profiler's source gives for the same frame.
 TEST(DacName, AsTheProfilerNamesTheSameFrames) {
   EXPECT_EQ(shaped("Hang.Program.Recurse(Int32)"), "Hang.Program.Recurse(System.Int32)");
   EXPECT_EQ(shaped("Interop+Kernel32.ReadFile(IntPtr, Byte*, Int32, Int32 ByRef, IntPtr)"),
@@ -61,7 +62,7 @@ TEST(DacName, OfATypeAsPeopleReadIt) {
   EXPECT_EQ(type_of_dac_name("System.Object"), "System.Object");
   EXPECT_EQ(type_of_dac_name("A.B`1[[System.String, System.Private.CoreLib]]"), "A.B<System.String>");
   EXPECT_EQ(type_of_dac_name("A.B`1+C[[X`1[[Y, L]], L]][]"), "A.B<X<Y>>+C[]");
-  EXPECT_EQ(type_of_dac_name("A.B`1[[X, L]"), "A.B`1[[X, L]");  // cut: as it is
+  EXPECT_EQ(type_of_dac_name("A.B`1[[X, L]"), "A.B`1[[X, L]");  // the name is cut, so it stays unchanged
   EXPECT_EQ(type_of_dac_name(""), "");
 }
 

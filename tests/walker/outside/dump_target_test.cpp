@@ -37,7 +37,7 @@ class DumpTargetTest : public ::testing::Test {
   std::optional<DumpTarget> target_;
 };
 
-// A TEB: at 8 the stack's base, at 16 its limit.
+// Returns a TEB, which has the stack's base at 8 and its limit at 16.
 std::vector<std::byte> teb(std::uint64_t limit, std::uint64_t base, std::uint64_t peb = 0) {
   return ByteWriter().u64(0).u64(base).u64(limit).zeros(0x48).u64(peb).bytes();
 }
@@ -122,7 +122,7 @@ TEST_F(DumpTargetTest, TheCommandLineStandsInTheProcessBlock) {
   EXPECT_EQ(target(dump).process().command_line, "app --port 8080");
 }
 
-// A process with an image of that name, whose version resource has that product version.
+// Returns a process with an image of that name, whose version resource has that product version.
 DumpBuilder with_runtime(const std::string& name, const std::string& version) {
   auto image = loaded(ntdll_image());
   ByteWriter resource;

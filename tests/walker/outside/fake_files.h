@@ -8,7 +8,7 @@
 
 namespace mixwalk {
 
-// Files by their paths; counts how often one was asked for.
+// Has files by their paths, and counts how often each was asked for.
 class FakeFiles final : public ImageFiles {
  public:
   std::optional<std::vector<std::byte>> read(const std::string& path) override {

@@ -11,7 +11,7 @@ constexpr HeapDeadline kNever = HeapDeadline::max();
 constexpr std::uint64_t kHeap = 0x3'0000'0000, kPlain = 0x1000, kArray = 0x2000, kFree = 0x3000, kString = 0x4000;
 using Addresses = std::vector<std::uint64_t>;
 
-// An object, an array of five, room of the collector's, and an object.
+// The heap has an object, an array of five, free room of the collector, and an object.
 class HeapWalk : public testing::Test {
  protected:
   HeapWalk() {
@@ -67,10 +67,10 @@ TEST_F(HeapWalk, BehindTheEndIsNone) {
 }
 
 TEST_F(HeapWalk, RoomThatAThreadHasTaken) {
-  put(24, 0x7);  // whatever is there
+  put(24, 0x7);  // any value
   types_.free_room[kHeap + 24] = kHeap + 128;
   EXPECT_EQ(among({24, 32, 128}), Addresses{128});
-  types_.free_room[kHeap + 24] = kHeap;  // backwards
+  types_.free_room[kHeap + 24] = kHeap;  // the room ends before its own begin
   put(24, kArray);
   EXPECT_EQ(among({128}), Addresses{128});
 }
@@ -94,7 +94,7 @@ TEST_F(HeapWalk, StringsTakeTheCharacterThatEndsThem) {
   EXPECT_EQ(walk({0, 32, 40, 96}, {0, 120}), (WalkedObjects{{0, 40, 96}, 120}));
 }
 
-// The room that a thread has taken, of which nothing is known, ends before an object that has a header.
+// A thread has taken room about whose content nothing is known. The room ends before an object that has a header.
 TEST_F(HeapWalk, AHeaderBehindZeros) {
   for (std::uint64_t at = 24; at < 120; at += 8) put(at, 0);
   put(120, std::uint64_t{1} << 32);
@@ -126,21 +126,21 @@ TEST_F(HeapWalk, TypesAreAskedForOnce) {
   EXPECT_EQ(asked, 1);
 }
 
-// An address that the walk does not decide stays, for the library to judge.
+// If the walk cannot decide about an address, the address stays, so that the library decides.
 TEST_F(HeapWalk, PossibleObjects) {
   const std::vector<HeapPart> parts{{kHeap, kHeap + 152, kHeap + 0x1000}};
   const Addresses all{kHeap - 8, kHeap, kHeap + 48, kHeap + 128, kHeap + 152, kHeap + 0x800, kHeap + 0x1000};
   EXPECT_EQ(possible({}, all), all);
-  // Behind the part's end nothing has an object, up to the limit.
+  // Between the end of the part and the limit there are no objects.
   EXPECT_EQ(possible(parts, all), (Addresses{kHeap - 8, kHeap, kHeap + 128, kHeap + 0x1000}));
   EXPECT_EQ(possible({{kHeap, kHeap + 152}}, all),
             (Addresses{kHeap - 8, kHeap, kHeap + 128, kHeap + 152, kHeap + 0x800, kHeap + 0x1000}));
   EXPECT_EQ(possible(parts, all, HeapDeadline::min()), all);
   EXPECT_EQ(possible({{kHeap, kHeap, kHeap + 0x1000}}, all), (Addresses{kHeap - 8, kHeap + 0x1000}));
-  put(72, 0x9998);  // no type is known
+  put(72, 0x9998);  // there is no known type
   EXPECT_EQ(possible(parts, all),
             (Addresses{kHeap - 8, kHeap, kHeap + 128, kHeap + 152, kHeap + 0x800, kHeap + 0x1000}));
-  // The next part is gone through all the same.
+  // The next part is walked nevertheless.
   const std::vector<HeapPart> two{{kHeap, kHeap + 96, kHeap + 120}, {kHeap + 128, kHeap + 152}};
   EXPECT_EQ(possible(two, {kHeap + 48, kHeap + 96, kHeap + 128, kHeap + 136}),
             (Addresses{kHeap + 96, kHeap + 128}));
@@ -166,7 +166,7 @@ TEST(HeapParts, SortedWithoutThoseThatOverlap) {
 }
 
 TEST(HeapParts, ListsThatGoRoundInCircles) {
-  // Alone, without objects; two, one of which has objects; and a list that leads into a circle.
+  // The segments are: one alone, without objects; two, one of which has objects; and a list that leads into a circle.
   const Segments segments{{1, {{}, 1}}, {2, {{0x1000, 0x2000}, 3}}, {3, {{}, 2}}, {4, {{0x3000, 0x4000}, 3}},
                           {5, {{0x5000, 0x6000}, 0}}};
   HeapParts parts;

@@ -17,7 +17,7 @@ using test::ImageBuilder;
 constexpr std::uint64_t kBase = 0x1'4000'0000;
 constexpr std::uint64_t kBoundary = 0x1'0000;
 
-// Images as they are loaded, wherever a test wants them, and nothing else.
+// Memory with images as they are loaded, at the places that a test chooses, and nothing else.
 class Places final : public MemoryReader {
  public:
   void put(std::uint64_t base, std::vector<std::byte> bytes) { images_[base] = std::move(bytes); }
@@ -53,14 +53,14 @@ TEST(HiddenImages, CodeOfAnImageThatNoListHas) {
   EXPECT_EQ(images.image_at(kBase + 0x1090), found);
 }
 
-// On a boundary of 64 KiB inside an image's code lie bytes that look like the headers of another image, which does not
-// have the function behind them. So the outer image is found.
+// At a boundary of 64 KiB inside an image's code lie bytes that look like the headers of another image, but that image
+// does not have the function behind them. So the outer image must be found.
 TEST(HiddenImages, HeadersWithoutTheFunctionAreNone) {
   std::vector<std::byte> large = image();
   large.resize(3 * kBoundary);
   const std::uint32_t size = 3 * kBoundary;
   std::memcpy(large.data() + ImageBuilder::kPeAt + 24 + 56, &size, sizeof size);  // SizeOfImage
-  // A function in the last part, and the first bytes of an image before it.
+  // The function is in the last part, and the first bytes of an image are before it.
   const std::uint32_t function[] = {2 * kBoundary + 0x2000, 2 * kBoundary + 0x2040};
   std::memcpy(large.data() + ImageBuilder::entry_rva(1), function, sizeof function);
   const std::vector<std::byte> inner = image();
@@ -91,7 +91,7 @@ TEST(HiddenImages, WhatWasNotFoundIsNotLookedForAgain) {
   EXPECT_GT(once, 1000u);
   EXPECT_EQ(images.image_at(kBase + 8), nullptr);
   EXPECT_EQ(memory.reads, once);
-  // Nor is it looked for without end.
+  // The search for an image must also end if there is none.
   for (std::uint64_t i = 1; i < 200; ++i) EXPECT_EQ(images.image_at(kBase + i * kBoundary), nullptr);
   const std::size_t all = memory.reads;
   EXPECT_EQ(images.image_at(kBase + 1000 * kBoundary), nullptr);

@@ -33,7 +33,7 @@ TEST_F(JittedCode, OneEntryCoversTheMethod) {
 }
 
 TEST_F(JittedCode, EntriesCountFromWhereTheFirstOneSays) {
-  // The base of a heap's entries need not be the heap's begin.
+  // The base of a heap's entries need not be the begin of the heap.
   method_.entries = {{0x8, 0x100, 0x500}};
   const auto found = find(0x1050);
   ASSERT_TRUE(found);
@@ -45,7 +45,7 @@ TEST_F(JittedCode, HandlerOfAnException) {
   method_.reserved = 2;
   EXPECT_EQ(find(0x1090)->entry.unwind, 0x520u);
   EXPECT_EQ(find(0x107F)->entry.unwind, 0x500u);
-  EXPECT_FALSE(find(0x10C0));  // behind both: reserved entries are none
+  EXPECT_FALSE(find(0x10C0));  // behind both entries: reserved entries do not count
 }
 
 TEST_F(JittedCode, HeaderOfAnotherMethod) {
@@ -75,13 +75,13 @@ TEST_F(JittedCode, TooManyEntries) {
     heap_.put32(count_at, count);
     EXPECT_FALSE(find_jitted_function(heap_, code, kHeap + 0x1050)) << count;
   }
-  // As many as are allowed, in memory that ends before: no read goes beyond it.
+  // The method has as many entries as are allowed, in memory that ends before them. No read may go beyond the memory.
   heap_.put32(count_at, 16'384);
   EXPECT_FALSE(find_jitted_function(heap_, code, kHeap + 0x2FFF));
 }
 
 TEST_F(JittedCode, FirstEntryBeyondTheCode) {
-  // The base would lie below zero.
+  // The base would be below zero.
   method_.entries = {{0xFFFF'0000, 0xFFFF'0100, 0x500}};
   ClrCode code = method_.put(heap_);
   code.start = 0x1008;

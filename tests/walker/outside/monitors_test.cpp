@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t kDomain = 0x2'0000'0000, kBlock = 0x2'1000'0000, kObject = 0x3'0000'1000;
 constexpr std::uint64_t kEnter = 0, kPulse = 1;
 
-// Two threads: 0x10 (managed id 1) and 0x20 (managed id 2), each with a page of stack.
+// There are two threads, 0x10 (managed id 1) and 0x20 (managed id 2), each with a page of stack.
 class Monitors : public testing::Test {
  protected:
   Monitors() {
@@ -29,7 +29,7 @@ class Monitors : public testing::Test {
   void add_block(std::uint64_t owner, bool held = true, std::uint32_t recursion = 1) {
     clr.sync_block_answers = {{{{kBlock, kObject, owner, recursion, held}}, 0}};
   }
-  // A thread's record of its wait, to which its Thread points.
+  // Puts a thread's record of its wait, to which the runtime's Thread object points.
   void wait(std::uint32_t i, std::uint64_t kind, std::uint64_t at = 0x200) {
     memory.put(stack(i) + at, kBlock);
     memory.put(stack(i) + at + 8, kDomain);
@@ -101,12 +101,12 @@ TEST_F(Monitors, ARecordThatIsNoneIsNoWait) {
   wait(2, kEnter);
   memory.put(stack(2) + 0x208, kDomain + 8);  // of another domain
   EXPECT_EQ(find(), (Locks{held(0x10)}));
-  wait(2, 2);  // no kind
+  wait(2, 2);  // this kind does not exist
   EXPECT_EQ(find(), (Locks{held(0x10)}));
   wait(2, kEnter, 0x80);  // the thread has left that part of its stack
   EXPECT_EQ(find(), (Locks{held(0x10)}));
   wait(2, kEnter);
-  memory.put(thread(2) + 0x148, std::uint64_t{0});  // the thread does not say so
+  memory.put(thread(2) + 0x148, std::uint64_t{0});  // the thread does not report a wait
   EXPECT_EQ(find(), (Locks{held(0x10)}));
   wait(2, kEnter);
   EXPECT_EQ(find(), (Locks{held(0x10, {{0x20, false}})}));
@@ -127,10 +127,10 @@ TEST_F(Monitors, WhatIsNoThinLock) {
   memory.put(kObject - 8, std::uint64_t{1} << 32 | 7);  // what is before an object's header is 0
   EXPECT_EQ(find(), Locks{});
   put_thin(kObject, 1, 1);
-  clr.objects_of.clear();  // no object lies there
+  clr.objects_of.clear();  // there is no object at that address
   EXPECT_EQ(find(), Locks{});
   clr.objects_of[kObject] = "System.Object";
-  images = {{.base = kObject & ~0xFFFull, .size = 0x1'0000}};  // an image lies there
+  images = {{.base = kObject & ~0xFFFull, .size = 0x1'0000}};  // there is an image at that address
   EXPECT_EQ(find(), Locks{});
   images.clear();
   EXPECT_EQ(find().size(), 1u);
@@ -139,13 +139,13 @@ TEST_F(Monitors, WhatIsNoThinLock) {
   EXPECT_EQ(find(), Locks{});
 }
 
-// The collector has moved the object, and what it left looks as it did.
+// The collector has moved the object, and the memory that it left looks as before.
 TEST_F(Monitors, ThinLockWhereItsObjectWas) {
   put_thin(kObject, 1, 1);
   EXPECT_EQ(find(), (Locks{held(0x10)}));
   clr.left_behind.insert(kObject);
   EXPECT_EQ(find(), Locks{});
-  add_block(thread(1));  // the runtime names it itself
+  add_block(thread(1));  // the runtime itself names the owner
   put_thin(kObject, 2, 1);
   EXPECT_EQ(find(), (Locks{held(0x10)}));
 }
@@ -168,20 +168,20 @@ TEST_F(Monitors, AManagedThreadWithoutAReadableStackIsSaid) {
 }
 
 TEST_F(Monitors, AnswersThatLie) {
-  // Backwards, for ever.
+  // The list leads back to its begin, for ever.
   clr.sync_block_answers = {{{}, 2}, {{}, 1}};
   EXPECT_EQ(find(), Locks{});
   EXPECT_NE(missing, "");
-  // No answer.
+  // There is no answer.
   clr.sync_block_answers.clear();
   EXPECT_EQ(find(), Locks{});
   EXPECT_EQ(missing, "the sync blocks could not be read");
-  // One block twice.
+  // The list has one block twice.
   const ClrSyncBlock block{kBlock, kObject, thread(1), 1, true};
   clr.sync_block_answers = {{{block, block}, 2}, {{block}, 0, true}};
   EXPECT_EQ(find(), (Locks{held(0x10)}));
   EXPECT_EQ(missing, "not all sync blocks could be read");
-  // More than anybody wants to see.
+  // There are more blocks than the limit.
   clr.sync_block_answers.assign(1, {});
   for (std::uint64_t i = 0; i < 20; ++i) {
     clr.sync_block_answers[0].blocks.push_back({kBlock + i * 64, kObject + i * 64, thread(1), 1, true});
@@ -199,14 +199,14 @@ TEST(AgreedMonitors, WhatBothLooksSay) {
   Lock lock{.address = kObject, .type = "A", .owner = 1, .held = true, .recursion = 2, .waiters = {{2}, {3}}};
   EXPECT_EQ(agreed(one(lock), one(lock)), one(lock));
   Lock moved = lock;
-  moved.address += 0x1000;  // by the collector
+  moved.address += 0x1000;  // the collector has moved it
   EXPECT_EQ(agreed(one(lock), one(moved)), one(moved));
   EXPECT_TRUE(agreed(one(lock), one(lock, kBlock + 64)).monitors.empty());
 
   Lock other = lock;
   other.owner = 2;
   other.waiters = {{3}};
-  EXPECT_TRUE(agreed(one(lock), one(other)).monitors.empty());  // from hand to hand
+  EXPECT_TRUE(agreed(one(lock), one(other)).monitors.empty());  // the owner has changed
   other = lock;
   other.waiters = {{3}, {4}};
   other.recursion = 1;

@@ -36,9 +36,9 @@ TEST(AwaitedSection, AsWineKeepsIt) {
   put_section(memory, kSection, 2, 2, kOwner, kDebug);
   memory.put(kDebug + 8, kSection);
   EXPECT_EQ(look(memory, {kSection}), held(2));
-  EXPECT_EQ(look(memory, {kSection + 8, kSection}), held(2));  // its fields' addresses are on the stack too
+  EXPECT_EQ(look(memory, {kSection + 8, kSection}), held(2));  // the addresses of its fields are also on the stack
   EXPECT_EQ(look(memory, {kSection + 0x18}), held(2));
-  memory.put(kDebug + 8, kSection + 8);  // what names it is another one's
+  memory.put(kDebug + 8, kSection + 8);  // the debug record belongs to another section
   EXPECT_EQ(look(memory, {kSection}), std::nullopt);
 }
 
@@ -46,7 +46,7 @@ TEST(AwaitedSection, AsWindowsKeepsIt) {
   test::PagedMemory memory;
   put_section(memory, kSection, -6, 1, kOwner, ~0ull);
   EXPECT_EQ(look(memory, {kSection}), held(1));
-  put_section(memory, kSection, -2, 1, kOwner, ~0ull);  // nobody waits
+  put_section(memory, kSection, -2, 1, kOwner, ~0ull);  // no thread waits
   EXPECT_EQ(look(memory, {kSection}), std::nullopt);
   put_section(memory, kSection, -5, 1, kOwner, ~0ull);  // not held
   EXPECT_EQ(look(memory, {kSection}), std::nullopt);
@@ -59,7 +59,7 @@ TEST(AwaitedSection, WhoseOwnerHasEnded) {
   Lock abandoned = held(1);
   abandoned.owner = 0;
   EXPECT_EQ(look(memory, {kSection}), abandoned);
-  put_section(memory, kSection, 1, 1, 0, kDebug);  // held by nobody
+  put_section(memory, kSection, 1, 1, 0, kDebug);  // no thread holds it
   EXPECT_EQ(look(memory, {kSection}), std::nullopt);
 }
 
@@ -76,19 +76,19 @@ TEST(AgreedLocks, AreThoseThatDoNotChangeHands) {
 
 TEST(AwaitedSection, WhatIsNone) {
   test::PagedMemory memory;
-  put_section(memory, kSection, 0, 1, kOwner, ~0ull);  // nobody waits
+  put_section(memory, kSection, 0, 1, kOwner, ~0ull);  // no thread waits
   EXPECT_EQ(look(memory, {kSection}), std::nullopt);
-  put_section(memory, kSection, 1, 0, kOwner, ~0ull);  // nobody has entered it
+  put_section(memory, kSection, 1, 0, kOwner, ~0ull);  // no thread has entered it
   EXPECT_EQ(look(memory, {kSection}), std::nullopt);
-  put_section(memory, kSection, 1, 1, 0x40, ~0ull);  // no thread of the process
+  put_section(memory, kSection, 1, 1, 0x40, ~0ull);  // the owner is not a thread of the process
   EXPECT_EQ(look(memory, {kSection}), std::nullopt);
-  put_section(memory, kSection, 1, 1, kWaiter, ~0ull);  // itself
+  put_section(memory, kSection, 1, 1, kWaiter, ~0ull);  // the owner is the waiter itself
   EXPECT_EQ(look(memory, {kSection}), std::nullopt);
   put_section(memory, kSection, 1, 1, 0x1'0000'0000 + kOwner, ~0ull);
   EXPECT_EQ(look(memory, {kSection}), std::nullopt);
   put_section(memory, kSection, 1, 1, kOwner, ~0ull);
   EXPECT_EQ(look(memory, {kSection}), held(1));
-  put_section(memory, kSection + 0x100, 1, 1, kOwner, ~0ull);  // two that might be meant
+  put_section(memory, kSection + 0x100, 1, 1, kOwner, ~0ull);  // two sections are possible
   EXPECT_EQ(look(memory, {kSection, kSection + 0x100}), std::nullopt);
   EXPECT_EQ(look(memory, {}), std::nullopt);
 }

@@ -20,7 +20,7 @@ using ::testing::SizeIs;
 
 constexpr std::uint64_t kJitted = 0x7000'0040;  // outside the images
 
-// Code outside the images: 0x100 bytes from 0x7000'0000 on, with calls through a register that end at 0x42.
+// Adds code outside the images: 0x100 bytes from 0x7000'0000 on, with a call through a register that ends at 0x42.
 DumpBuilder with_outside_code(DumpBuilder dump) {
   std::vector<std::byte> code(0x100, std::byte{0x90});
   code[0x40] = std::byte{0xFF};
@@ -28,7 +28,7 @@ DumpBuilder with_outside_code(DumpBuilder dump) {
   return dump.memory(0x7000'0000, code);
 }
 
-// A process whose one thread stands at `rip`, with these words on its stack.
+// A process with one thread at `rip`, with these words on its stack.
 DumpBuilder standing_at(std::uint64_t rip, const std::vector<std::uint64_t>& words, bool runtime = false) {
   DumpBuilder dump;
   const auto app = loaded(app_image()), ntdll = loaded(ntdll_image());
@@ -49,7 +49,7 @@ class KnownCode final : public ManagedCode {
   std::uint64_t from = 0, bytes = 0, id = 7;
 };
 
-// Jitted code whose frames are one word and the return address.
+// Jitted code whose frames have one word and the return address.
 class WordFrames final : public JittedStep {
  public:
   StepResult step(Cursor& frame, LeafRule, const StackCopy& stack) noexcept override {
@@ -106,7 +106,7 @@ TEST_F(OutsideWalkTest, FramesInImagesLeadToTheRoot) {
   EXPECT_EQ(snapshot.unix_time_ms, std::uint64_t{DumpBuilder::kTime} * 1000);
 }
 
-// A dump, one image of which is another one when it is looked at again.
+// A dump in which one image is replaced by another one when it is read again.
 class ReplacedImage final : public Target {
  public:
   ReplacedImage(Target& dump, std::uint64_t base) : dump_(dump), base_(base) {}
@@ -172,7 +172,7 @@ TEST_F(OutsideWalkTest, CodeThatWasCompiledMeanwhileIsAskedForAnew) {
     if (runs) managed_.from = 0x7000'0000, managed_.bytes = 0x100;
     return runs;
   };
-  // Known to the library, but not to be managed code.
+  // The library knows the code, but not as managed code.
   jitted_ = &jitted;
   managed_.from = managed_.bytes = 0;
   EXPECT_TRUE(walk(dump, {.between_asking_anew = {}}).threads[0].stack.whole());
@@ -253,7 +253,7 @@ TEST_F(OutsideWalkTest, FilesInTheFoldersStandInForMemoryThatTheDumpLacks) {
   dump.memory(stack_of(2), stack_with({kInNtdll, 0}));
   dump.thread({.id = 1, .stack = stack_of(2), .stack_bytes = 16, .registers = DumpBuilder::at(kInApp, stack_of(2))});
   folder_files_.files["/symbols/app.exe"] = app_image();
-  // As a symbol store has it, beside a file of that name that is another build: one without unwind data.
+  // The image lies as in a symbol store, beside a file with the same name that is another build, without unwind data.
   auto other = ImageBuilder().build();
   ImageBuilder::put32(other, ImageBuilder::kPeAt + 8, 1);
   folder_files_.files["/symbols/ntdll.dll"] = other;
@@ -265,7 +265,7 @@ TEST_F(OutsideWalkTest, FilesInTheFoldersStandInForMemoryThatTheDumpLacks) {
   EXPECT_TRUE(snapshot.threads[0].stack.whole());
 }
 
-// What the file has in the import's slot is not what the loader put there.
+// The content of the import's slot in the file is not what the loader put there.
 TEST_F(OutsideWalkTest, ACallThroughAnImportIsBelievedWhereOnlyTheFileIsThere) {
   ImageBuilder app;
   app.function(0x1000, 0x1080).import("ntdll.dll", "NtWait");
@@ -287,7 +287,7 @@ TEST_F(OutsideWalkTest, ACallThroughAnImportIsBelievedWhereOnlyTheFileIsThere) {
   EXPECT_TRUE(stack.whole());
 }
 
-// ntdll.dll with the dispatcher of exceptions at 0x1000. Its unwind data says that the frame is a return address alone.
+// ntdll.dll with the dispatcher of exceptions at 0x1000. Its unwind data says that the frame has only a return address.
 std::vector<std::byte> dispatching_image() {
   ImageBuilder ntdll;
   ntdll.function(0x1000, 0x1080).function(0x1080, 0x10A0);
@@ -296,7 +296,8 @@ std::vector<std::byte> dispatching_image() {
   return ntdll.build();
 }
 
-// A CONTEXT of the system's: its size, its flags and its Rip, Rsp and code segment where winnt.h has them.
+// A CONTEXT as the system makes it: it has the size, the flags, and Rip, Rsp and code segment at the offsets of
+// winnt.h.
 std::vector<std::uint64_t> context_words(std::uint64_t rip, std::uint64_t rsp) {
   std::vector<std::uint64_t> words(0x4D0 / 8);
   words[0x30 / 8] = 0x10'000F;
@@ -326,9 +327,9 @@ TEST_F(OutsideWalkTest, ThreadThatStandsAtTheFirstInstructionOfTheDispatcherOfEx
   EXPECT_THAT(frames(stack), ElementsAre("native 180001000", "native 140001000", "native 18000109e"));
   EXPECT_TRUE(stack.whole());
   ASSERT_THAT(stack.frames, SizeIs(3));
-  // Nothing was called: the interrupted instruction is the first one of its function.
+  // There was no call: the interrupted instruction is the first one of its function.
   EXPECT_EQ(stack.frames[1].address_kind, AddressKind::instruction_pointer);
-  // What is no CONTEXT of user code, or leads off the stack, is not believed.
+  // Words that are not a CONTEXT of user code, or that lead off the stack, are not accepted.
   std::vector<std::uint64_t> other = words;
   other[0x38 / 8] = 0x10;
   EXPECT_NE(frames(stand(other)), frames(stack));

@@ -77,18 +77,18 @@ TEST(QuestionMessages, ListsAndNamesAreLimited) {
   ask.ips.resize(kMaxAsked + 1);
   EXPECT_FALSE(back(ask));
   MethodsAnswer answer{{{.name = std::string(kMaxNameBytes + 1, 'x')}}};
-  EXPECT_EQ(std::get<MethodsAnswer>(*back(answer)).methods[0].name.size(), kMaxNameBytes);  // cut by the sender
+  EXPECT_EQ(std::get<MethodsAnswer>(*back(answer)).methods[0].name.size(), kMaxNameBytes);  // the sender cuts the name
   answer.methods.assign(kMaxNamesAsked, {std::string(kMaxNameBytes, 'x'), true, std::string(kMaxNameBytes, 'y'), true});
-  EXPECT_TRUE(back(answer));  // the largest answer is a message
+  EXPECT_TRUE(back(answer));  // the largest answer fits into a message
   IlPlacesAnswer places;
   places.places.assemblies.assign(kMaxNamesAsked, {.path = std::string(kMaxNameBytes, 'x')});
   places.places.places.assign(kMaxNamesAsked, {{kMaxNamesAsked - 1, ~0u, ~0u}, ~0ull});
-  EXPECT_TRUE(back(places));  // the largest answer is a message
+  EXPECT_TRUE(back(places));  // the largest answer fits into a message
   places.places.places.push_back({});
   EXPECT_FALSE(back(places));
   places.places.places.resize(1);
   places.places.assemblies.resize(kMaxNamesAsked - 1);
-  EXPECT_FALSE(back(places));  // the place's assembly is not there
+  EXPECT_FALSE(back(places));  // the place's assembly does not exist
   AskLockObjects ask_locks;
   ask_locks.objects.resize(kMaxAsked);
   EXPECT_TRUE(back(ask_locks));
@@ -109,7 +109,7 @@ TEST(QuestionMessages, NamesAreCutBetweenCharacters) {
   std::string name(kMaxNameBytes - 1, 'x');
   MethodsAnswer answer{{{.name = name + "\xE2\x82\xAC"}}};
   EXPECT_EQ(std::get<MethodsAnswer>(*back(answer)).methods[0].name, name);
-  // Bytes that are no characters grow when they are made some.
+  // Bytes that are not valid characters become longer when they are replaced by valid ones.
   answer.methods[0].name = std::string(kMaxNameBytes, '\xFF');
   EXPECT_LE(std::get<MethodsAnswer>(*back(answer)).methods[0].name.size(), kMaxNameBytes);
 }

@@ -42,13 +42,13 @@ TEST(QuestionedCodeTest, NamesOfFrames) {
   EXPECT_EQ(snapshot.threads[0].stack.frames[2].name, "E.F()");
 }
 
-// Three managed frames, a stub and a native one; the second frame is a caller.
+// There are three managed frames, a stub and a native frame; the second frame is a caller.
 TEST(QuestionedCodeTest, PlacesInIl) {
   test::FakeClrQuestions clr;
   clr.assemblies = {{.path = "C:\\a.dll"}, {.path = "C:\\b.dll"}};
   clr.places[0x1000] = {{0, 0x0600'0001, 5}, 0x10};
   clr.places[0x1FFF] = {{1, 0x0600'0002, 7}, 0x20};
-  clr.places[0x3000] = {{1, 0x0600'0003, 9}, 0x31};  // another method has come to this address
+  clr.places[0x3000] = {{1, 0x0600'0003, 9}, 0x31};  // another method is at this address now
   clr.places[0x4000] = {{0, 0x0600'0004, 1}, 0x40};
   Snapshot snapshot;
   snapshot.threads.resize(1);
@@ -65,7 +65,7 @@ TEST(QuestionedCodeTest, PlacesInIl) {
   for (std::size_t i = 2; i < frames.size(); ++i) EXPECT_EQ(frames[i].il, IlPlace()) << i;
 }
 
-// Native code, a stub of that name that leads to a method, and what it was called by.
+// Returns the target of a stub with that name, which leads to a method; native code is above the stub.
 std::string target_of(test::FakeClrQuestions& clr, const std::string& stub, std::uint64_t callee,
                       FrameKind above = FrameKind::native) {
   clr.add_method(0x20, {stub, true});
@@ -89,7 +89,7 @@ TEST(QuestionedCodeTest, WhatStubsLeadTo) {
   EXPECT_EQ(target_of(clr, "IL_STUB_CLRtoCOM", 0x40), "IOrders.Submit()");
   EXPECT_EQ(target_of(clr, "IL_STUB_ReversePInvoke", 0, FrameKind::managed), "Orders.Check()");
   EXPECT_EQ(target_of(clr, "IL_STUB_COMtoCLR", 0, FrameKind::managed), "Orders.Check()");
-  // Words of the stack that are no such method.
+  // The words of the stack are not such a method.
   EXPECT_EQ(target_of(clr, "IL_STUB_PInvoke", 0x40), "");
   EXPECT_EQ(target_of(clr, "IL_STUB_PInvoke", 0x50), "");
   EXPECT_EQ(target_of(clr, "IL_STUB_PInvoke", 0x99), "");

@@ -11,7 +11,7 @@
 
 namespace mixwalk::test {
 
-// A process of some threads, each with a page of stack, that runs on or stands still.
+// A process with some threads, each with a page of stack. The process runs or is suspended.
 class StandingTarget final : public Target {
  public:
   static constexpr std::uint64_t kStack = 0x1'0000'0000, kRip = 0x1'8000'1020;

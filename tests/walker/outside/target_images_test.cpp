@@ -19,7 +19,7 @@ using namespace test;
 
 class TargetImagesTest : public ::testing::Test {
  protected:
-  // Of the first module; "name kind", or "none".
+  // Returns the name of an address in the first module: "name kind", or "none".
   std::string name_at(const DumpBuilder& dump, std::uint64_t address) {
     const auto file = dump.build();
     const Minidump read = Minidump::parse(file);
@@ -48,7 +48,7 @@ class TargetImagesTest : public ::testing::Test {
 
 TEST_F(TargetImagesTest, TheDumpsMemoryHasTheExports) {
   EXPECT_EQ(name_at(two_frames(), kInApp), "work");
-  // The PDB is looked for by the id that the image in memory has.
+  // The PDB is looked for by the id of the image in memory.
   ASSERT_EQ(missing_.size(), 1u);
   EXPECT_EQ(missing_[0].name, "app.pdb");
 }

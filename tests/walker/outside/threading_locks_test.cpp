@@ -87,15 +87,15 @@ TEST_F(ThreadingLocks, InARegister) {
 
 TEST_F(ThreadingLocks, BesideALockThatTheThreadHoldsItself) {
   put(2, 0x148, kOtherLock);
-  put(2, 0x150, kOtherEvent);  // for which it had to wait too
+  put(2, 0x150, kOtherEvent);  // the thread also had to wait for this lock
   EXPECT_EQ(find(), (Locks{held(0x10, {{0x20}}, 2)}));
 }
 
 TEST_F(ThreadingLocks, BesideALockThatItHasWaitedForBefore) {
   clr.locks_of[kOtherLock].owner = 0x30;
-  put(2, 0x148, kOtherLock);  // of which nothing else is there
+  put(2, 0x148, kOtherLock);  // nothing else on the stack belongs to this lock
   EXPECT_EQ(find(), (Locks{held(0x10, {{0x20}}, 2)}));
-  put(2, 0x150, kOtherEvent);  // and now nobody can say which of the two
+  put(2, 0x150, kOtherEvent);  // now it is not certain which of the two locks is meant
   EXPECT_EQ(find(), Locks{});
 }
 
@@ -103,22 +103,22 @@ TEST_F(ThreadingLocks, OfCallersFurtherUpIsNone) {
   put(2, 0x140, 0);
   put(2, 0x328, kLock);
   EXPECT_EQ(find(), Locks{});
-  put(2, 0x318, kLock);  // where TryEnterSlow keeps its arguments
+  put(2, 0x318, kLock);  // the place where TryEnterSlow keeps its arguments
   EXPECT_EQ(find(), (Locks{held(0x10, {{0x20}}, 2)}));
 }
 
 TEST_F(ThreadingLocks, WhoseOwnerIsUnknownOrNobody) {
-  clr.locks_of[kLock].owner = 7;  // of a thread that has ended
+  clr.locks_of[kLock].owner = 7;  // the owner is a thread that has ended
   EXPECT_EQ(find(), (Locks{held(0, {{0x20}}, 0)}));
   clr.locks_of[kLock] = {0, 0, false, kEvent};
   Lock nobody = held(0, {{0x20}}, 0);
   nobody.held = false;
   EXPECT_EQ(find(), Locks{nobody});
-  clr.locks_of[kLock] = {0x20, 1, true, kEvent};  // the waiter itself has got it
+  clr.locks_of[kLock] = {0x20, 1, true, kEvent};  // the waiter itself has got the lock
   EXPECT_EQ(find(), Locks{});
 }
 
-// How it names its owner is known of these versions.
+// It is known only for these versions how the lock names its owner.
 TEST_F(ThreadingLocks, OfAVersionThatIsNotKnown) {
   target.runtime_of.major = 9;
   EXPECT_EQ(find(), (Locks{held(0x10, {{0x20}}, 2)}));
@@ -145,13 +145,13 @@ TEST_F(ThreadingLocks, OfAThreadThatSpinsOrRuns) {
   frames[1].kind = FrameKind::gap;
   EXPECT_EQ(find(), Locks{});
   frames = waiting;
-  target.rip = kRip + 2;  // it has gone on since
+  target.rip = kRip + 2;  // the thread has continued since
   EXPECT_EQ(find(), Locks{});
   target.rip = kRip;
   EXPECT_EQ(find().size(), 1u);
 }
 
-// A collection that is under way has marked the lock.
+// A collection is in progress and has marked the lock.
 TEST_F(ThreadingLocks, MarkedByTheCollector) {
   target.memory_of.put(kLock, kTable | 1);
   EXPECT_EQ(find(), (Locks{held(0x10, {{0x20}}, 2)}));
@@ -180,7 +180,7 @@ TEST_F(ThreadingLocks, OfMoreThreadsThanAreCapturedAgain) {
   EXPECT_EQ(snapshot.locks_missing, "there are too many");
 }
 
-// Of a thread of whose objects only some would be asked about nothing can be said.
+// If only some of a thread's objects would be asked about, nothing can be said about the thread.
 TEST_F(ThreadingLocks, AmongMoreObjectsThanAreAskedAbout) {
   clr.locks_of[kOtherLock].owner = 0x10;
   wait(3);
@@ -190,14 +190,14 @@ TEST_F(ThreadingLocks, AmongMoreObjectsThanAreAskedAbout) {
   limits.objects = 4;
   EXPECT_EQ(find().size(), 2u);
   EXPECT_EQ(snapshot.locks_missing, "");
-  put(3, 0x158, kLock);  // which is asked about already
+  put(3, 0x158, kLock);  // this object is already asked about
   EXPECT_EQ(find().size(), 2u);
   limits.objects = 3;
   EXPECT_EQ(find(), (Locks{held(0x10, {{0x20}}, 2)}));
   EXPECT_EQ(snapshot.locks_missing, "there are too many");
   put(2, 0x158, kEvent + 0x800);
   target.memory_of.put(kEvent + 0x800, kTable);
-  put(2, 0x160, kOtherEvent);  // now the first does not fit, and the second does
+  put(2, 0x160, kOtherEvent);  // now the first event does not fit, and the second does
   put(3, 0x158, 0);
   EXPECT_EQ(find().size(), 1u);
   EXPECT_EQ(find().front().address, kOtherLock);
@@ -225,15 +225,15 @@ TEST_F(ThreadingLocks, AmongMoreObjectsThanOneQuestionTakes) {
 TEST_F(ThreadingLocks, InMotionAreLeftOut) {
   target.live = true;
   EXPECT_EQ(find(), (Locks{held(0x10, {{0x20}}, 2)}));
-  // From hand to hand between the two readings.
+  // The owner changes between the two readings.
   int runs = 0;
   clr.on_run = [&] { clr.locks_of[kLock].owner = ++runs % 2 == 0 ? 0x30 : 0x10; };
   EXPECT_EQ(find(), Locks{});
   clr.locks_of[kLock].owner = 0x10;
-  // The waiter leaves its wait and comes back for another one.
+  // The waiter leaves its wait and begins another one.
   clr.on_run = [&] { put(2, 0x1D0, 5); };
   EXPECT_EQ(find(), Locks{});
-  // Moved by the collector.
+  // The collector moves the lock.
   clr.on_run = [&] { clr.locks_of.erase(kLock); };
   EXPECT_EQ(find(), Locks{});
 }

@@ -56,7 +56,7 @@ TEST(LockOfChain, WhatSaysNothing) {
   EXPECT_TRUE(nothing({thread_node(kWaiter), object_node(LockKind::mutex), thread_node(0)}));
 }
 
-// Three threads that stand in a wait of the system.
+// Three threads that are in a wait of the system.
 class WaitChainTest : public testing::Test {
  protected:
   WaitChainTest() {

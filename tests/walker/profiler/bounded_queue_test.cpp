@@ -31,7 +31,7 @@ TEST(BoundedQueue, GivesBackWhatCameInItsOrderAndRefusesWhenItIsFull) {
   }
 }
 
-// Every value comes once, those of one thread in order, while the queue is full again and again.
+// Every value must come out once, those of one thread in order, while the queue is full again and again.
 TEST(BoundedQueue, LosesNothingOfManyThreads) {
   constexpr int kThreads = 4, kEach = 50'000;
   using Value = std::unique_ptr<std::pair<int, int>>;

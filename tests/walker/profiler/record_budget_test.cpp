@@ -7,9 +7,9 @@ namespace {
 
 constexpr std::uint64_t kMs = 1'000'000;
 
-// A target with `working` threads that have work; each round of samples costs `cpu_ns` and suspends threads for
-// `frozen_ns`. Returns what recording took in the last half of `seconds`, as a share of what the threads could do on
-// two processors.
+// A target with `working` threads that have work. Each round of samples costs `cpu_ns` and suspends threads for
+// `frozen_ns`. Returns the time that recording took in the last half of `seconds`, as a share of the time that the
+// threads could work on two processors.
 double share_taken(RecordBudget& budget, std::size_t working, std::uint64_t cpu_ns,
                    std::uint64_t frozen_ns, unsigned seconds = 60) {
   std::uint64_t now = 0, cpu = 0, rounds = 0;
@@ -47,7 +47,7 @@ TEST(RecordBudget, WhatCostsMuchIsTakenMoreSeldom) {
   }
 }
 
-// Twenty threads that stand together for 1 ms keep two processors from working, not twenty.
+// If twenty threads are suspended together for 1 ms, two processors lose this time, not twenty.
 TEST(RecordBudget, ThreadsThatStandTogetherCostWhatTheProcessorsCouldHaveDone) {
   RecordBudget together(0.05, 2, kMs), one_by_one(0.05, 2, kMs);
   for (RecordBudget* budget : {&together, &one_by_one}) {
@@ -64,7 +64,7 @@ TEST(RecordBudget, ThreadsThatStandTogetherCostWhatTheProcessorsCouldHaveDone) {
   EXPECT_EQ(one_by_one.period_ns(), 200 * kMs);
 }
 
-// One thread of a target with two processors, frozen in a group and once more alone.
+// A target with two processors has one thread, which is frozen in a group and once more alone.
 TEST(RecordBudget, AThreadThatIsFrozenTwiceIsOneThread) {
   RecordBudget budget(0.05, 2, kMs);
   budget.begin(0, 0);

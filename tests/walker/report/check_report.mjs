@@ -1,4 +1,5 @@
-// The HTML report in a browser: what a person does with it, what it may not do, and whether everybody can use it.
+// Tests the HTML report in a browser: what a person does with it, what it must not do, and whether everybody can use
+// it.
 // usage: check_report.mjs WRITE_EXPORT NODE_MODULES SCREENSHOTS
 
 import fs from 'node:fs';
@@ -15,13 +16,14 @@ const browser = await ReportPage.browser();
 const file = (recording) => exports_.file(recording, 'html', `${recording}.html`);
 const open = (recording, options) => ReportPage.open(browser, file(recording), options);
 
-// Nothing was asked of a network, refused by the page's policy or complained of; then closes it.
+// Expects that the page asked for nothing on a network, that its policy refused nothing, and that no error was logged.
+// Then closes the page.
 async function expect_quiet(page, what) {
   expect_equal(await page.complaints(), [], `${what}: complaints of the browser`);
   await page.close();
 }
 
-// What axe-core finds wrong, in both themes.
+// Expects that axe-core finds no fault, in both themes.
 async function expect_accessible(page, what) {
   for (const theme of ['light', 'dark']) {
     await page.evaluate(`document.documentElement.dataset.theme = '${theme}'`);
@@ -51,7 +53,7 @@ async function a_dump_by_hand() {
   expect_equal(await page.text('#thread-detail h2'), 'Thread 0x200 holds it', 'the thread that was chosen');
   await page.screenshot(screenshots, 'dump');
 
-  // A row of frames of the runtime is one line, and opens.
+  // Consecutive frames of the runtime are one line, which can be opened.
   const lines = await page.visible('.stack .frame');
   await page.click('.fold');
   expect_equal(await page.visible('.stack .frame'), lines + 3, 'frames after the folded ones were opened');
@@ -90,7 +92,7 @@ async function a_dump_by_hand() {
   await expect_quiet(page, 'a dump by hand');
 }
 
-// Names from the target are text wherever they stand.
+// Names from the target must be shown as text in every place.
 async function names_are_text() {
   const page = await open('hostile', {hash: '#thread=0x300'});
   expect_equal(await page.text('#thread-detail h2'), 'Thread 0x300 <script>alert(1)</script>', 'a deep link to a thread');
@@ -107,7 +109,7 @@ async function names_are_text() {
   await expect_quiet(page, 'names');
 }
 
-// A thread beside itself.
+// Compares a thread with itself in other dumps.
 async function a_series_by_hand() {
   const page = await open('series', {hash: '#thread=0x200'});
   expect_equal(await page.count('.column'), 2, 'dumps side by side');
@@ -123,7 +125,7 @@ async function a_series_by_hand() {
   await expect_quiet(page, 'a series');
 }
 
-// What is wrong comes first.
+// The trouble must come first.
 async function a_deadlock_by_hand() {
   const page = await open('deadlock');
   const [headline, title] = [await page.text('.headline'), await page.text('.finding h3')];
@@ -176,7 +178,7 @@ async function a_recording_by_hand() {
   await expect_quiet(page, 'a recording');
 }
 
-// What two recordings do not have in common.
+// Shows how two recordings differ.
 async function a_difference_by_hand() {
   const page = await open('difference');
   expect_equal(await page.text('h1'), 'orders.exe before and after', 'the title');
@@ -185,7 +187,7 @@ async function a_difference_by_hand() {
   const rows = () => page.evaluate(`d3.select('.flame').datum().descendants()
       .map(({data}) => [data.name, data.sides.map((share) => Math.round(1000 * share)), Math.round(1000 * data.value)])
       .filter(([name]) => /Service\\.(Price|Ship|Log|Parse)/.test(name))`);
-  // Shares of 300 samples before, and of 170 after.
+  // The shares are of 300 samples before, and of 170 after.
   const shown = async () => Object.fromEntries((await rows()).map(([name, sides, width]) => [name, [sides, width]]));
   expect_equal(Object.keys(await shown()).sort(), ['▲ M Orders.Service.Price(int)', '▼ M Orders.Service.Log(string)',
                                                    '▼ M Orders.Service.Parse(string)', '▼ M Orders.Service.Ship(int)'], 'what grew and what shrank');
@@ -238,7 +240,7 @@ async function a_difference_by_hand() {
   await expect_quiet(page, 'a difference');
 }
 
-// What machines have in common.
+// Shows what machines have in common.
 async function a_fleet_by_hand() {
   const page = await open('fleet');
   expect_equal(await page.text('[role=tab][aria-selected=true]'), '4 processes', 'the first view');
@@ -307,7 +309,7 @@ async function odd_recordings() {
   }
 }
 
-// Benchmarks, not tests: machines differ.
+// These are benchmarks, not tests, because machines differ.
 async function a_thousand_threads() {
   for (const recording of ['many-threads', 'many-threads-series']) await thousand_threads_of(recording);
 }

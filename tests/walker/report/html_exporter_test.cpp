@@ -26,14 +26,14 @@ std::string page_of(const Input& input, const FrameFilter& filter = {}) {
   return out.text;
 }
 
-// The document in a page: everything else is fixed.
+// Returns the document in a page; everything else in a page is fixed.
 Json data_of(const std::string& page) {
   constexpr std::string_view kBegin = "<script type=\"application/json\" id=\"data\">";
   const std::size_t begin = page.find(kBegin) + kBegin.size();
   return Json::parse(page.substr(begin, page.find("</script>", begin) - begin));
 }
 
-// The labels of a stack, leaf first.
+// Returns the labels of a stack, leaf first.
 std::vector<std::string> labels(const Json& data, std::int64_t node) {
   std::vector<std::string> labels;
   while (node >= 0) {
@@ -67,7 +67,7 @@ TEST(HtmlExporter, AStackIsThatOfTheThread) {
   EXPECT_EQ(threads[1]["why"][0], "leaf run open: the code has no unwind data");
 }
 
-// A page that ends a script early, or a comment that begins in a name, would run what the target wrote.
+// If a name could end a script or begin a comment, the page would run code from the target.
 TEST(HtmlExporter, HostileNamesSurviveAndEndNothing) {
   const std::string page = page_of(hostile_snapshot()), plain = page_of(representative_snapshot());
   const auto count = [](const std::string& text, std::string_view what) {
@@ -230,7 +230,7 @@ TEST(HtmlExporter, TwoRecordingsShareTheirTables) {
   }
 }
 
-// The page looks verdicts up by the words of the data: for their order, the filter and the legend.
+// The page looks verdicts up by the words in the data: for their order, the filter and the legend.
 TEST(HtmlExporter, ThePageKnowsEachVerdict) {
   const std::string_view script = page_parts::script();
   const std::size_t begin = script.find("const VERDICTS = {");
@@ -242,7 +242,7 @@ TEST(HtmlExporter, ThePageKnowsEachVerdict) {
   }
 }
 
-// A forged file: a dump a sample, each with the modules of all.
+// A forged file has a dump for each sample, and each dump has the modules of all.
 TEST(HtmlExporter, ASeriesOfTooManyDumpsIsRefused) {
   Recording recording = to_recording(representative_snapshot());
   EXPECT_EQ(html_refusal(recording), "");
@@ -259,7 +259,7 @@ TEST(HtmlExporter, OnlyDumpsCanBeTooLarge) {
   EXPECT_EQ(html_refusal(to_recording(representative_snapshot())), "");
 }
 
-// The bound of the project: three dumps of 1,000 threads are below 3 MB.
+// This is the project's limit: three dumps of 1,000 threads must be below 3 MB.
 TEST(HtmlExporter, ThreeDumpsOf1000ThreadsAreBelow3Megabytes) {
   const Snapshot dumps[] = {many_threads_snapshot(1000, 0), many_threads_snapshot(1000, 1), many_threads_snapshot(1000, 2)};
   StringSink out;

@@ -29,7 +29,7 @@ TEST(HtmlPage, HasOneOfEachPart) {
   EXPECT_EQ(count(text, "<!--"), 0u);
 }
 
-// The policy stands before everything that it is for, and allows nothing by a word that allows all.
+// The policy must come before everything to which it applies, and must not contain a word that allows everything.
 TEST(HtmlPage, ItsPolicyComesFirstAndNamesEachScript) {
   const std::string text = page();
   const std::size_t policy = text.find("Content-Security-Policy");
@@ -52,10 +52,10 @@ TEST(HtmlPage, KeepsTheLicencesOfItsLibraries) {
   EXPECT_NE(libraries.find("Apache License"), std::string_view::npos);
 }
 
-// Whatever the data, this much is added to it.
+// The fixed part is added to every page, whatever its data is.
 TEST(HtmlPage, TheFixedPartIsBelow400Kilobytes) { EXPECT_LT(page().size(), 400'000u); }
 
-// A sink that takes so many bytes.
+// A sink that accepts this many bytes.
 class ShortSink final : public ByteSink {
  public:
   explicit ShortSink(std::size_t bytes) : left_(bytes) {}

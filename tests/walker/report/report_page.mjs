@@ -1,11 +1,11 @@
-// A report that is open in Chromium, and the hands of the person before it.
+// A report that is open in Chromium, with functions that act like the person who reads it.
 
 import fs from 'node:fs';
 import path from 'node:path';
 
 import {Chromium} from '../export/chromium.mjs';
 
-// What the page may not do is kept, before its own scripts run.
+// The page's violations are recorded; this runs before the page's own scripts.
 const PRELUDE = `
   window.alerts = [];
   window.alert = (text) => window.alerts.push(text);
@@ -37,7 +37,7 @@ export class ReportPage {
   until(expression, what) { return Chromium.until(() => this.evaluate(`Boolean(${expression})`), what); }
   close() { return this.page.close(); }
 
-  // What the browser said of the page.
+  // Returns what the browser reported about the page.
   async complaints() { return [...this.heard, ...await this.evaluate('window.refused')]; }
 
   count(selector) { return this.evaluate(`document.querySelectorAll(${JSON.stringify(selector)}).length`); }
@@ -52,7 +52,7 @@ export class ReportPage {
     await this.settle();
   }
 
-  // Until what was asked for is drawn.
+  // Waits until the requested change is drawn.
   settle() { return this.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50)))'); }
 
   async choose(selector, value) {
@@ -88,7 +88,7 @@ export class ReportPage {
   }
 
   async screenshot(folder, name) {
-    // d3-flame-graph lets new frames grow to their width.
+    // d3-flame-graph lets new frames grow to their width, so the picture is taken when they have it.
     await this.until(`[...document.querySelectorAll('.flame g.frame')].every((g) =>
         Math.abs(g.getAttribute('width') - g.querySelector('rect').getAttribute('width')) < 1)`, 'frames still grow');
     const {data} = await this.page.send('Page.captureScreenshot', {format: 'png'});

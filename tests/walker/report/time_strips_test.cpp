@@ -7,7 +7,7 @@ namespace {
 
 using Stretches = std::vector<TimeStrip::Stretch>;
 
-// Ten milliseconds of one thread.
+// Returns a recording of ten milliseconds of one thread.
 Recording recording_of(std::vector<Recording::Sample> samples, SampleEvent event = SampleEvent::wall) {
   Recording recording;
   recording.event = event;
@@ -53,7 +53,8 @@ TEST(TimeStrips, WhatHappenedAtAMomentFillsItsBucketOnly) {
             (Stretches{{5, 1, 7}}));
 }
 
-// A forged file: times beyond the end, values beyond the beginning, and far more than 64 bits of both together.
+// A forged file has times beyond the end, values beyond the beginning, and sums of both that need far more than 64
+// bits.
 TEST(TimeStrips, TimesThatCannotBeStayInTheStrip) {
   constexpr std::uint64_t kMax = ~std::uint64_t{0};
   const Stretches strip = strip_of(recording_of({{.time_ns = 3, .value = kMax, .stack = 7},

@@ -11,7 +11,7 @@ std::string bytes_of(std::initializer_list<int> bytes) {
   return text;
 }
 
-// A message as the protocol's document describes it, put down by hand.
+// A message as the protocol's document describes it, built by hand.
 std::string message(std::size_t length, int command_set, int command, const std::string& payload) {
   return std::string("DOTNET_IPC_V1") + '\0' +
          bytes_of({static_cast<int>(length & 0xFF), static_cast<int>(length >> 8), command_set,
@@ -85,7 +85,7 @@ TEST(DiagnosticsIpc, ProcessInfoIsAskedForWithAHeaderAlone) {
 }
 
 TEST(DiagnosticsIpc, TheLongestMessageJustFits) {
-  // 20 bytes of header, 4 of timeout, 16 of CLSID, 4 + 2 of an empty path, 4 of a length.
+  // A request has 20 bytes of header, 4 of timeout, 16 of CLSID, 4 + 2 of an empty path, and 4 of a length.
   const std::size_t room = kMaxIpcBytes - 50;
   const auto longest = encode_attach({.client_data = std::string(room, 'x')});
   ASSERT_TRUE(longest);
@@ -117,7 +117,7 @@ TEST(DiagnosticsIpc, AReplyWithoutRoomForAnHresultHasNone) {
   EXPECT_EQ(reply->payload, bytes_of({1, 2, 3}));
 }
 
-// A process info whose command line has these UTF-16 units and a terminator.
+// Parses a process info whose command line has these UTF-16 units and a terminator.
 std::string command_line_of(const std::u16string& units) {
   std::string payload(24, '\0');
   const auto put = [&payload](const std::u16string& text) {

@@ -26,7 +26,7 @@ class FakeThreads final : public ThreadResumer {
     return count == 0 ? 0 : count--;
   }
   std::uint32_t opened = 0;
-  std::uint32_t closed = 0;  // may not be opened
+  std::uint32_t closed = 0;  // this thread may not be opened
   std::map<std::uint32_t, std::uint32_t> counts;
   std::vector<std::uint32_t> resumed;
 };
@@ -55,7 +55,7 @@ TEST_F(FreezeWatchTest, AFreezeWithinItsTimeIsLeftAlone) {
 }
 
 TEST_F(FreezeWatchTest, AnOverdueOneIsGivenBackOnce) {
-  threads_.counts[7] = 3;  // two of them are not ours
+  threads_.counts[7] = 3;  // two of the suspensions are not ours
   write(3, {7, 1, FreezeState::frozen});
   look(0);
   EXPECT_EQ(look(kLimitMs), 1);
@@ -79,7 +79,7 @@ TEST_F(FreezeWatchTest, ThatOfDoStackSnapshotComesOnTop) {
 }
 
 TEST_F(FreezeWatchTest, WhereOnlyThatOfDoStackSnapshotIsLeftOneIsGivenBack) {
-  threads_.counts[7] = 2;  // one of them is not ours
+  threads_.counts[7] = 2;  // one of the suspensions is not ours
   write(0, {7, 1, FreezeState::walk_holds});
   EXPECT_EQ(look(0, true), 1);
   EXPECT_EQ(threads_.counts[7], 1u);
@@ -87,7 +87,7 @@ TEST_F(FreezeWatchTest, WhereOnlyThatOfDoStackSnapshotIsLeftOneIsGivenBack) {
 }
 
 TEST_F(FreezeWatchTest, AThreadThatWasResumedInsideIsLeftAlone) {
-  threads_.counts[7] = 1;  // the program's
+  threads_.counts[7] = 1;  // the program's suspension
   write(0, {7, 1, FreezeState::resumed});
   look(0);
   EXPECT_EQ(look(5 * kLimitMs), 0);
@@ -96,7 +96,7 @@ TEST_F(FreezeWatchTest, AThreadThatWasResumedInsideIsLeftAlone) {
   EXPECT_FALSE(watch_->any());
 }
 
-// What is taken is not given back inside.
+// The DLL does not undo a suspension that mixwalk.exe has taken, so mixwalk.exe must not take one that it cannot undo.
 TEST_F(FreezeWatchTest, WhatCannotBeGivenBackIsNotTaken) {
   write(0, {7, 1, FreezeState::frozen});
   threads_.closed = 7;

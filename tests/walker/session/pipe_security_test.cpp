@@ -52,13 +52,13 @@ TEST(PipeSecurity, ARestrictedTokenOfTheSameUser) {
             "S:(ML;;NW;;;S-1-16-0)");
 }
 
-// mixwalk run as a service looks at a user's program.
+// mixwalk runs as a service and walks a user's program.
 TEST(PipeSecurity, LocalSystemLooksAtAUser) {
   EXPECT_EQ(pipe_sddl("S-1-5-18", {.user = kAda, .logon = kLogon}),
             "D:P(A;;GA;;;S-1-5-18)(A;;GRGW;;;S-1-5-21-1-2-3-1001)(A;;GRGW;;;S-1-5-5-0-70001)");
 }
 
-// Whatever the target is, no group of many is admitted.
+// No group with many members is admitted, whatever the target is.
 TEST(PipeSecurity, NoBroadGroup) {
   const TokenFacts targets[] = {{.user = kAda},
                                 {.user = kBen, .logon = kLogon},

@@ -13,7 +13,7 @@ namespace {
 
 std::vector<Message> one_of_each() {
   const Snapshot snapshot = representative_snapshot();
-  // It is not sent which builds images are: the other side reads their files.
+  // The builds of the images are not sent, because the other side reads the images' files.
   Module module = snapshot.modules[0];
   module.code_view.reset();
   Assembly assembly = snapshot.assemblies[0];
@@ -51,7 +51,7 @@ std::vector<Message> one_of_each() {
                                    assembly,
                                    Assembly{.path = "a.dll", .optimised = false}};
   for (Thread thread : snapshot.threads) {
-    // Native names are not sent: the other side makes them.
+    // Native names are not sent, because the other side makes them.
     for (Frame& frame : thread.stack.frames) {
       frame.name.clear();
       frame.symbol = SymbolKind::none;
@@ -60,7 +60,7 @@ std::vector<Message> one_of_each() {
       frame.line = 0;
       frame.line_approximate = false;
     }
-    // What mixwalk.exe reads of the process by itself.
+    // These are data of the process that mixwalk.exe reads by itself.
     thread.created = 0;
     thread.cpu.reset();
     messages.emplace_back(thread);
@@ -72,7 +72,7 @@ std::string body(const Message& message) {
   return encode(message).substr(kLengthBytes);
 }
 
-// Protobuf by hand, from its description: a tag of field and wire type, then the value.
+// Protobuf built by hand, from its description: a tag with field and wire type, then the value.
 std::string bytes(std::initializer_list<int> values) {
   std::string out;
   for (const int value : values) out += static_cast<char>(value);
@@ -139,8 +139,8 @@ TEST(Protocol, LimitsOfEveryNumberComeBack) {
 }
 
 TEST(Protocol, InnerTruncationIsRefusedOrAShorterMessage) {
-  // The outer length is corrected, so that only the content is cut: at a field's end the rest is a message, anywhere
-  // else it is not.
+  // The outer length is corrected, so that only the content is cut. If the cut is at the end of a field, the rest is a
+  // valid message, otherwise it is not.
   for (const Message& original : one_of_each()) {
     const std::string whole = body(original);
     const int number = static_cast<unsigned char>(whole[0]) >> 3;
@@ -191,7 +191,8 @@ TEST(Protocol, UnknownFieldIsPassedOver) {
 }
 
 TEST(Protocol, FieldOfAnotherTypeIsRefused) {
-  // A number where a text must be, a text where a number must be: the type is on the wire.
+  // First a number is in the place of a text, then a text in the place of a number, and so on. Each field is sent with
+  // its wire type, so the reader sees the error.
   EXPECT_FALSE(decode(message(4, bytes({tag(2, kVarint), 1, 'x'}))));
   EXPECT_FALSE(decode(message(8, bytes({tag(1, kBytes), 1, 'x'}))));
   EXPECT_FALSE(decode(message(4, bytes({tag(1, kVarint), 1, 2, 3, 4, 5, 6, 7, 8}))));
@@ -293,9 +294,9 @@ TEST(Protocol, WhatStubsLeadTo) {
 }
 
 TEST(Protocol, ATargetThatWasNotSentIsRefused) {
-  // thread { frame { target: 1 } }
+  // The message is thread { frame { target: 1 } }.
   EXPECT_FALSE(decode(bytes({tag(6, kBytes), 4, tag(8, kBytes), 2, tag(9, kVarint), 1})));
-  // thread { target: "a", frame { target: 1 } }
+  // The message is thread { target: "a", frame { target: 1 } }.
   EXPECT_TRUE(decode(bytes({tag(6, kBytes), 8, static_cast<char>(tag(17, kBytes) | 0x80), 1, 1, 'a', tag(8, kBytes), 2,
                             tag(9, kVarint), 1})));
 }
@@ -316,7 +317,7 @@ TEST(Protocol, DeepestStackIsAMessage) {
   const Frame managed{.kind = FrameKind::managed, .address = ~0ull, .function = ~0ull,
                       .il = {0x7FFF'FFFF, ~0u, ~0u}};
   Thread thread{.os_id = 1};
-  // The frames of kMaxFrames, every other one a run of its own, as large as frames can be.
+  // The stack has kMaxFrames frames, as large as frames can be. Every other frame is a run of its own.
   for (std::int32_t i = 0; i < 32'768; ++i) {
     thread.stack.frames.push_back(
         {.address = ~0ull, .function = ~0ull, .module = 0x7FFF'FFFF, .run = i, .target = "orders!wait_for_reply"});

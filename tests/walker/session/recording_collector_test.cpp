@@ -12,7 +12,7 @@ namespace {
 
 std::vector<RecordedFrame> no_names(RecordedFrame frame, const Module&) { return {std::move(frame)}; }
 
-// A target that has recorded a snapshot, `times` times, in one file of its own.
+// Returns a file of a target that has recorded a snapshot `times` times.
 std::string file_of(const Snapshot& snapshot, int times, std::uint64_t first_ns,
                     std::uint64_t dropped = 0) {
   Recording recording = to_recording(snapshot);
@@ -56,7 +56,7 @@ TEST(RecordingCollector, ManagedFramesGetTheirLinesByAssembly) {
     frame.line = 7;
   });
   EXPECT_EQ(collector.add(file_of(snapshot, 1, 0), true), "");
-  // The next file counts its assemblies anew.
+  // The next file numbers its assemblies from the start.
   snapshot.assemblies.insert(snapshot.assemblies.begin(), Assembly{.path = "other.dll"});
   snapshot.threads[0].stack.frames[3].il.assembly = 1;
   EXPECT_EQ(collector.add(file_of(snapshot, 1, 5000), true), "");

@@ -13,7 +13,7 @@
 namespace mixwalk {
 namespace {
 
-// Files in memory.
+// Keeps files in memory.
 class Shelf {
  public:
   RecordingPieces::Open open() {
@@ -49,7 +49,7 @@ class Shelf {
   std::vector<std::unique_ptr<std::string>> files_;
 };
 
-// A target that records: the stacks of a snapshot at 100 Hz, in files of its own, a chunk each 100 ms.
+// A target that records the stacks of a snapshot at 100 Hz, in files of its own, with a chunk every 100 ms.
 class Target {
  public:
   static constexpr std::uint64_t kTickNs = 10'000'000;
@@ -83,7 +83,7 @@ class Target {
     writer_.emplace(sink_);
     writer_->begin(recording_);
   }
-  // A thread that nobody has met before.
+  // Adds a thread that has not been recorded before.
   void meet_a_thread() { recording_.threads.push_back({.os_id = ++last_id_}); }
   void drop(std::uint64_t samples) { recording_.dropped += samples; }
   std::uint64_t sent() const { return sent_; }
@@ -142,7 +142,7 @@ TEST(RecordingPieces, EachPieceIsARecordingOfItsTime) {
     dropped += piece.dropped;
     EXPECT_EQ(piece.process.id, all[0].process.id);
     EXPECT_EQ(piece.frames, all[0].frames);
-    // Five chunks of 100 ms, of which each begins where the one before ended.
+    // There are five chunks of 100 ms, each of which begins where the one before ended.
     EXPECT_LT(piece.samples.front().time_ns, 11'000'000u);
     EXPECT_GT(piece.samples.back().time_ns, 480'000'000u);
     EXPECT_LT(piece.samples.back().time_ns, 520'000'000u);
@@ -159,7 +159,7 @@ TEST(RecordingPieces, ATableThatGrowsBeginsAPiece) {
   RecordingPieces pieces(collector, shelf.open(), "1.2", {.others = 100});
   Target target;
   for (int i = 0; i < 500; ++i) {
-    // As the target does it: it begins files of its own when its tables have grown.
+    // As a real target does, it begins a new file when its tables have grown.
     if (i % 40 == 39) target.begin_file();
     target.meet_a_thread();
     ASSERT_EQ(collector.add(target.chunk(), i == 0 || i % 40 == 39), "");
@@ -183,7 +183,7 @@ TEST(RecordingPieces, AFileThatCannotBeOpened) {
   EXPECT_FALSE(pieces.take());
 }
 
-// Only counts what it is given: the files of a day would be the only thing here that grows.
+// Only counts the bytes, because in this test nothing else would grow but the files of a day.
 class CountingSink final : public ByteSink {
  public:
   explicit CountingSink(std::uint64_t& bytes) : bytes_(bytes) {}
@@ -197,7 +197,7 @@ class CountingSink final : public ByteSink {
 };
 
 // A day has 172,800,000 samples of 20 threads. The test takes a hundredth of a day, in pieces of a hundredth of the
-// usual size, unless MIXWALK_DAY_PERCENT asks for more; `/usr/bin/time -v` shows how much memory it takes.
+// usual size, unless MIXWALK_DAY_PERCENT requests more; `/usr/bin/time -v` shows how much memory it takes.
 TEST(RecordingPieces, ADayKeepsNothing) {
   const char* wanted = std::getenv("MIXWALK_DAY_PERCENT");
   const auto percent = wanted == nullptr ? 1ul : std::strtoul(wanted, nullptr, 10);

@@ -14,7 +14,7 @@ struct Case {
   const char* says;
 };
 
-// Written down from those headers, one by one; the code under test does not see this table.
+// Copied from those headers, one by one; the code under test does not use this table.
 constexpr Case kCases[] = {
     {0x8013135B, "CORPROF_E_NOT_YET_AVAILABLE", ExitCode::not_started, "is still starting"},
     {0x80131363, "CORPROF_E_UNSUPPORTED_CALL_SEQUENCE", ExitCode::refused, "does not answer a profiler"},

@@ -1,5 +1,5 @@
-// Programs that another user runs: every process and thread of a target is opened by walker/session/win/token.h, which
-// tries again with SeDebugPrivilege. The sources are read for it, since Wine has only one user.
+// Programs that another user runs. Every process and thread of a target must be opened by walker/session/win/token.h,
+// which tries again with SeDebugPrivilege. The test reads the sources, since Wine has only one user.
 
 #include <gtest/gtest.h>
 

@@ -19,8 +19,8 @@ TEST(WindowsArguments, QuotesAndBackslashes) {
   EXPECT_EQ(join_windows_arguments({"x", "C:\\dir\\"}), "x C:\\dir\\");
 }
 
-// The other direction, by the table of Microsoft's "Parsing C++ command-line arguments": 2n backslashes and a quote are
-// n backslashes and a delimiter, 2n + 1 backslashes and a quote are n backslashes and a literal quote.
+// Does the opposite, by the table of Microsoft's "Parsing C++ command-line arguments": 2n backslashes and a quote are n
+// backslashes and a delimiter, 2n + 1 backslashes and a quote are n backslashes and a literal quote.
 std::vector<std::string> split(const std::string& line) {
   std::vector<std::string> arguments;
   std::string argument;
@@ -54,7 +54,7 @@ std::vector<std::string> split(const std::string& line) {
 }
 
 TEST(WindowsArguments, WhatIsSplitAgainIsWhatWasJoined) {
-  // Every argument of up to four of the characters that mean something.
+  // Every argument with up to four of the special characters.
   const std::string alphabet = "a \"\\\t";
   std::vector<std::string> arguments = {""};
   for (std::size_t i = 0; i < arguments.size(); ++i) {

@@ -9,7 +9,7 @@ namespace {
 
 using Kind = RecordSequence::Next::Kind;
 
-// The kinds of the records, as digits; bytes come `step` at a time.
+// Returns the kinds of the records, as digits; the bytes arrive `step` at a time.
 std::string kinds_of(std::string_view file, std::size_t step, Cut& cut) {
   RecordSequence records;
   std::string buffer, kinds;

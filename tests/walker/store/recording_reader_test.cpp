@@ -42,7 +42,7 @@ void expect_forged(const std::string& chunk, const std::string& says) {
   expect_error(file_of(chunk), "chunk 1 makes no sense: " + says);
 }
 
-// One frame, one node, one thread: what samples may point at.
+// Tables with one frame, one node and one thread, to which samples may refer.
 std::string tables() {
   return bytes_field(5, "") + bytes_field(6, packed({0})) + bytes_field(7, packed({0})) +
          bytes_field(2, "");
@@ -55,7 +55,7 @@ std::string samples(const std::string& times, const std::string& threads,
          bytes_field(11, values) + (details.empty() ? "" : bytes_field(12, details));
 }
 
-// What a whole beginning of `all` has is in it, in the same order.
+// Expects that `part` is a beginning of `all`: everything in it is in `all`, in the same order.
 void expect_beginning(const Recording& part, const Recording& all) {
   ASSERT_LE(part.samples.size(), all.samples.size());
   EXPECT_TRUE(std::equal(part.samples.begin(), part.samples.end(), all.samples.begin()));
@@ -66,7 +66,7 @@ void expect_beginning(const Recording& part, const Recording& all) {
   EXPECT_EQ(part.process, all.process);
 }
 
-// A file of four chunks, and where each of its records ends.
+// A file of four chunks, and the places where its records end.
 struct Steps {
   std::string bytes;
   std::vector<std::size_t> ends;  // header, chunks; the footer ends the file
@@ -77,7 +77,7 @@ Steps in_steps(const Recording& recording) {
   RecordingWriter writer(sink);
   EXPECT_TRUE(writer.begin(recording));
   steps.ends.push_back(sink.text.size());
-  // Tables grow with the samples: nodes and frames only as far as they are needed.
+  // Tables grow with the samples: nodes and frames are added only as far as they are needed.
   for (std::size_t count = 3; count <= recording.samples.size(); count += 3) {
     Recording part = recording;
     part.samples.resize(count);
@@ -93,7 +93,7 @@ Steps in_steps(const Recording& recording) {
     EXPECT_TRUE(writer.append(part));
     steps.ends.push_back(sink.text.size());
   }
-  // What writer.end() adds to that, and no chunk.
+  // The footer is what writer.end() adds to the file; there is no further chunk.
   steps.bytes = sink.text + sealed(kFooter, number_field(1, recording.duration_ns) +
                                                 number_field(2, recording.dropped));
   return steps;
@@ -141,8 +141,8 @@ TEST(RecordingReader, NoFlippedBitGoesUnnoticed) {
   EXPECT_EQ(read_recording(bytes).cut.kind, Cut::Kind::none);
 }
 
-// The same with correct checksums, as an attacker would send them. The reader may take the bytes for another recording,
-// but never for an impossible one.
+// The same, but with correct checksums, as an attacker would send them. The reader may read another recording from the
+// bytes, but never an impossible one.
 TEST(RecordingReader, NoForgedByteMakesAnIndexThatLeadsNowhere) {
   const std::string whole = in_steps(wall_recording()).bytes;
   std::size_t taken = 0;
@@ -324,7 +324,7 @@ TEST(RecordingReader, ForgedSamples) {
                "chunk 2 makes no sense: time goes back");
 }
 
-// A few bytes may not ask for much memory, nor for stacks without an end.
+// A few bytes must not request much memory, nor stacks without an end.
 TEST(RecordingReader, Limits) {
   std::string many;
   for (std::size_t i = 0; i <= layout::kMaxModules; ++i) many += bytes_field(1, "");
@@ -353,8 +353,8 @@ TEST(RecordingReader, Limits) {
                 "there are too many nodes");
 }
 
-// If the model got a value that the format does not have, mixwalk would write files that nobody can read. Each last
-// value here must be the one at which the words of its enumeration end.
+// If the model got a value that the format does not have, mixwalk would write files that no reader accepts. Each last
+// value here must be the last one for which the enumeration has a word.
 TEST(RecordingReader, KnowsEveryValueOfTheModel) {
   const auto is_last = [](auto value) {
     const auto next = static_cast<decltype(value)>(static_cast<int>(value) + 1);

@@ -28,7 +28,7 @@ void expect_reads_as(const std::string& bytes, const Recording& expected) {
   EXPECT_EQ(back.cut.bytes, 0u);
 }
 
-// The recording as it was when it had so many samples, its tables whole.
+// Returns the recording as it was when it had this many samples, with its tables whole.
 Recording first_samples(Recording recording, std::size_t count) {
   recording.samples.resize(count);
   return recording;
@@ -102,11 +102,11 @@ TEST(RecordingWriter, EveryEventComesBack) {
   }
 }
 
-// An earlier mixwalk reads what it can, and refuses what it cannot.
+// An earlier mixwalk must read the files that it can read, and refuse the others.
 TEST(RecordingWriter, AFileSaysTheLowestVersionThatAReaderNeeds) {
   const auto version = [](SampleEvent event) {
     const std::string bytes = bytes_of({.event = event});
-    // After the magic: tag and length of the header, then tag and value of its first field.
+    // After the magic come tag and length of the header, then tag and value of its first field.
     const std::size_t first = layout::kMagic.size() + 2;
     EXPECT_EQ(bytes.at(first), '\x08');
     return static_cast<int>(bytes.at(first + 1));
@@ -125,7 +125,7 @@ TEST(RecordingWriter, ManyChunksComeBack) {
   EXPECT_GT(read_recording(bytes).cut.chunks, 4u);
 }
 
-// As a recorder does it: everything grows, a thread gets another name, samples are let go.
+// As in a recorder, everything grows, a thread gets another name, and samples are freed.
 TEST(RecordingWriter, AppendsWhatIsNew) {
   const Snapshot snapshot = representative_snapshot();
   RecordingBuilder builder;
@@ -219,7 +219,7 @@ TEST(RecordingWriter, SaysWhenTheSinkRefuses) {
   EXPECT_TRUE(StoreExporter().write(recording, enough));
 }
 
-// A chain of `depth` frames.
+// Returns a chain of `depth` frames.
 Recording chain(std::size_t depth) {
   Recording recording;
   recording.frames.resize(1);

@@ -26,14 +26,14 @@ Recording wall_recording() {
                                .value = 10'000'000 + tick};
       sample.thread = builder.add_thread(thread.os_id, thread.clr_id, thread.name);
       Stack stack = thread.stack;
-      // The thread has moved on: another leaf, the same callers.
+      // The thread has moved: its leaf is another one, and its callers are the same.
       if (tick == 2 && !stack.frames.empty()) stack.frames.front().address += 0x10;
       sample.stack = builder.add_stack(stack);
       if (!thread.skipped.empty()) sample.detail = builder.add_detail(thread.skipped);
       recording.samples.push_back(sample);
     }
   }
-  // What was inlined into the first frame.
+  // A function that was inlined into the first frame.
   RecordedFrame inlined = recording.frames[recording.nodes[recording.samples[0].stack].frame];
   inlined.inline_depth = 1;
   inlined.name = "inlined_wait";

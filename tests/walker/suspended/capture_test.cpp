@@ -18,7 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// A thread whose stack is an array of this process. Writes down what is done to it.
+// A thread whose stack is an array of this process. It records the calls that are made.
 class FakeThread final : public ThreadControl {
  public:
   bool suspend() noexcept override {
@@ -29,7 +29,7 @@ class FakeThread final : public ThreadControl {
   void resume() noexcept override {
     ++resumes;
     frozen = false;
-    // A thread that runs writes on its stack: whoever looks at it now sees other things.
+    // A thread that runs writes on its stack, so whoever reads the stack from now on sees other values.
     stack.fill(0xDEAD);
   }
   bool read_registers(Registers& into) noexcept override {
@@ -57,14 +57,14 @@ class FakeThread final : public ThreadControl {
   bool suspendable = true;
   bool readable = true;
   bool frozen = false;
-  bool held = false;  // by others
+  bool held = false;  // held by others
   bool late = false;
   int suspends = 0;
   int resumes = 0;
   mutable std::uint64_t clock = 0;
 };
 
-// The CLR: knows its code by a range, and writes down what it was asked.
+// A fake of the CLR: it recognises its code by a range, and records the questions.
 class FakeClr final : public ManagedWalk {
  public:
   explicit FakeClr(const FakeThread& thread) : thread_(thread) {}
@@ -110,7 +110,7 @@ class FakeProbe final : public Probe {
 constexpr std::uint64_t kClrThread = 0x77;
 constexpr std::uint32_t kPdata = 0x800, kXdata = 0x900;
 
-// An image of three functions, and a thread in it:
+// An image with three functions, and a thread in the image:
 //   +0x100 … +0x140  sub rsp, 0x28
 //   +0x200 … +0x240  push rbx; sub rsp, 0x10
 //   +0x300           no unwind data: a leaf function
@@ -119,11 +119,11 @@ class CaptureTest : public ::testing::Test {
   CaptureTest() : image_(0x10000, 0x1000) {
     image_.put_entry(kPdata, 0x100, 0x140, kXdata);
     image_.put_entry(kPdata + 12, 0x200, 0x240, kXdata + 0x10);
-    // Version 1, prologue 4, 1 code; at 4: UWOP_ALLOC_SMALL of (4 + 1) * 8 bytes.
+    // Version 1, prologue 4, 1 code; at 4, UWOP_ALLOC_SMALL of (4 + 1) * 8 bytes.
     image_.put(kXdata, {0x01, 4, 1, 0, 4, 0x42, 0, 0});
-    // Version 1, prologue 5, 2 codes; at 5: UWOP_ALLOC_SMALL of 0x10; at 1: UWOP_PUSH_NONVOL rbx.
+    // Version 1, prologue 5, 2 codes; at 5, UWOP_ALLOC_SMALL of 0x10; at 1, UWOP_PUSH_NONVOL rbx.
     image_.put(kXdata + 0x10, {0x01, 5, 2, 0, 5, 0x12, 1, 0x30});
-    // nops, so that nowhere looks like an epilogue.
+    // The code is nops, so that no place looks like an epilogue.
     for (std::uint32_t at = 0x100; at < 0x400; ++at) image_.put(at, {0x90});
     modules_[0] = {.base = 0x10000, .size = 0x1000, .pdata_rva = kPdata, .pdata_count = 2};
     modules_[1] = {.base = 0x30000, .size = 0x1000, .has_managed_code = true};
@@ -135,8 +135,8 @@ class CaptureTest : public ::testing::Test {
             sample_);
   }
 
-  // The thread is in the leaf function; its callers at +0x100 and +0x200 are called by `caller`, whose frame begins at
-  // slot 12.
+  // Puts the thread into the leaf function, below callers at +0x100 and +0x200, which `caller` has called. The frame of
+  // `caller` begins at slot 12.
   void stand_under(std::uint64_t caller) {
     thread_.stand(0x10300, 2);
     image_.put(0x11B, {0xE8, 0xE0, 0x01, 0, 0});  // call +0x300
@@ -169,7 +169,7 @@ TEST_F(CaptureTest, SeedIsFoundUnderNativeLeafFrames) {
   ASSERT_TRUE(clr_.seed);
   EXPECT_EQ(clr_.seed->rip, 0x900040u);
   EXPECT_EQ(clr_.seed->rsp(), thread_.address(13));
-  EXPECT_EQ((*clr_.seed)[Register::rbx], 0xB0Bu);  // a callee's saved register is the frame's own
+  EXPECT_EQ((*clr_.seed)[Register::rbx], 0xB0Bu);  // the register that a callee saved is the frame's own
   EXPECT_EQ(clr_.clr_thread, kClrThread);
   EXPECT_EQ(sample_.fault, CaptureFault::none);
   EXPECT_TRUE(sample_.managed_walked);
@@ -185,7 +185,7 @@ TEST_F(CaptureTest, StackIsCopiedFromRspToItsBase) {
   EXPECT_EQ(sample_.stack.begin(), thread_.address(2));
   EXPECT_EQ(sample_.stack.end(), thread_.address(32));
   EXPECT_FALSE(sample_.stack.cut());
-  // FakeThread's resume overwrote the stack itself.
+  // The resume of FakeThread has overwritten the original stack.
   EXPECT_EQ(sample_.stack.read_value<std::uint64_t>(thread_.address(2)), 0x10120u);
   EXPECT_EQ(sample_.stack.read_value<std::uint64_t>(thread_.address(31)), 0xBA5Eu);
 }
@@ -219,7 +219,7 @@ TEST_F(CaptureTest, ReadyToRunImageIsAskedAbout) {
   EXPECT_EQ(clr_.seed->rip, 0x30150u);
 }
 
-// Without a seed the CLR gets none: never the last frame that was reached.
+// Without a seed the CLR gets none, in particular not the last frame that was reached.
 TEST_F(CaptureTest, CodeThatNobodyKnowsGivesNoSeed) {
   stand_under(0x950000);
   capture_with(&clr_);
@@ -237,7 +237,7 @@ TEST_F(CaptureTest, FrameWithoutUnwindDataBelowTheTopGivesNoSeed) {
   EXPECT_FALSE(clr_.seed);
 }
 
-// Nobody knows where a call through a register led: the caller may be an invention.
+// It is not known where a call through a register led, so the caller may be wrong.
 TEST_F(CaptureTest, CallThroughARegisterGivesNoSeed) {
   stand_under(0x900040);
   image_.put(0x11B, {0x90, 0x90, 0x90, 0xFF, 0xD0});
@@ -265,7 +265,7 @@ TEST_F(CaptureTest, UnreadableUnwindDataGivesNoSeed) {
 
 TEST_F(CaptureTest, LeafRunThatEndsAtTheRootGivesNoSeed) {
   stand_under(0);
-  clr_.begin = 0;  // address 0 is nobody's code, whatever the CLR says
+  clr_.begin = 0;  // no code is at address 0, whatever the CLR says
   capture_with(&clr_);
   EXPECT_EQ(clr_.walks, 1);
   EXPECT_FALSE(clr_.seed);
@@ -273,7 +273,7 @@ TEST_F(CaptureTest, LeafRunThatEndsAtTheRootGivesNoSeed) {
 }
 
 TEST_F(CaptureTest, SeedBeyondTheCopyIsNoSeed) {
-  // At most eight slots fit; the seed is the eleventh.
+  // At most eight slots fit, and the seed is in the eleventh.
   sample_.stack = StackCopy(std::span(stack_buffer_).first(64));
   stand_under(0x900040);
   capture_with(&clr_);
@@ -287,7 +287,7 @@ TEST_F(CaptureTest, SuspendFailure) {
   thread_.suspendable = false;
   capture_with(&clr_);
   EXPECT_EQ(sample_.fault, CaptureFault::not_suspended);
-  EXPECT_EQ(thread_.resumes, 0);  // what was not suspended is not resumed
+  EXPECT_EQ(thread_.resumes, 0);  // the thread was not suspended, so it is not resumed
   EXPECT_EQ(clr_.walks, 0);
 }
 
@@ -432,7 +432,7 @@ TEST_F(CaptureTest, WalkWithoutASeedIsProbedToo) {
   probe_ = &probe;
   policy_ = ProbePolicy::risk;
   modules_[0].lock_risk = LockRisk::any;
-  stand_under(0);  // the root before any managed frame: no question to the CLR on the way
+  stand_under(0);  // the root comes before any managed frame, so the CLR is not asked
   capture_with(&clr_);
   EXPECT_EQ(probe.asked, 1);
   EXPECT_EQ(clr_.walks, 0);
@@ -443,13 +443,13 @@ TEST_F(CaptureTest, NtdllIsNoRiskRightBehindASystemCall) {
   FakeProbe probe(thread_, true);
   probe_ = &probe;
   modules_[0].lock_risk = LockRisk::below_system_call;
-  image_.put(0x2FE, {0x0F, 0x05});  // syscall, right before +0x300
+  image_.put(0x2FE, {0x0F, 0x05});  // syscall, directly before +0x300
   thread_.stand(0x10300, 2);
   thread_.stack[2] = 0x900040;
   capture_with(&clr_);
   EXPECT_EQ(probe.asked, 0);
   EXPECT_EQ(clr_.walks, 1);
-  // In the middle of it, or under another frame of it, anything may be held.
+  // In the middle of ntdll's code, or if another function of ntdll has made the call, the thread may hold any lock.
   image_.put(0x2FE, {0x90, 0x90});
   capture_with(&clr_);
   EXPECT_EQ(probe.asked, 1);
@@ -482,7 +482,7 @@ TEST_F(CaptureTest, ThreadThatRanAgainBeforeItsStackWasCopiedIsNotWalked) {
   EXPECT_EQ(thread_.resumes, 1);
 }
 
-// By the program, a debugger or the CLR: it stands for their reasons.
+// The program, a debugger or the CLR has suspended the thread, for reasons of its own.
 TEST_F(CaptureTest, ThreadThatOthersSuspendedIsOnlyCopied) {
   thread_.held = true;
   stand_under(0x900040);
@@ -497,12 +497,12 @@ TEST_F(CaptureTest, ThreadThatOthersSuspendedIsOnlyCopied) {
   EXPECT_THAT(clr_.asked, IsEmpty());
   EXPECT_EQ(clr_.walks, 0);
   EXPECT_EQ(thread_.resumes, 1);
-  // Where nobody wanted a walk there is nothing to say.
+  // If no walk was requested, there is nothing to report.
   capture_with(nullptr);
   EXPECT_EQ(sample_.refusal, 0u);
 }
 
-// What a thread's stack was is lost at its resume here: the same again is put there.
+// The resume overwrites the thread's stack here, so the test puts the same content there again.
 TEST_F(CaptureTest, ThreadThatStandsWhereItStoodIsNotWalkedAgain) {
   std::uint64_t at_the_root = 0;
   const auto stand = [&] {
@@ -546,7 +546,7 @@ TEST_F(CaptureTest, StackWithoutItsRootIsNeverTheSame) {
   EXPECT_FALSE(last.is_at(sample.context, sample.stack));
 }
 
-// FakeThread's clock moves on at each look.
+// The clock of FakeThread advances at each look.
 TEST_F(CaptureTest, FreezeIsTimedFromWhenTheThreadStandsToAfterTheResume) {
   stand_under(0x900040);
   capture_with(&clr_);
@@ -564,7 +564,7 @@ TEST_F(CaptureTest, ThreadThatWasLetGoBeforeItStoodHasNotStood) {
   EXPECT_EQ(sample_.stopping_ns, 1000u);
 }
 
-// Every function calls itself: 0x30 bytes a frame, without end in the limits of a seed's search.
+// Every function calls itself: 0x30 bytes for each frame, without an end within the limits of a seed's search.
 TEST(CaptureLeafRunTest, DeepNativeRecursionGivesNoSeedButAWholeCopy) {
   class DeepThread final : public ThreadControl {
    public:

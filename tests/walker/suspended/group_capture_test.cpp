@@ -21,7 +21,7 @@ class FakeGroup final : public ThreadGroup {
  public:
   struct Of {
     alignas(16) std::array<std::uint64_t, kSlots> stack{};
-    std::size_t slot = 16;  // where Rsp points
+    std::size_t slot = 16;  // the slot to which Rsp points
     Suspend suspend = Suspend::done;
     bool readable = true;
     bool frozen = false;
@@ -77,10 +77,10 @@ class FakeGroup final : public ThreadGroup {
 
   mutable std::vector<Of> threads;
   std::string did;
-  int late_at = 0;  // the supervisor ends the group before that question for overdue(); 0: never
+  int late_at = 0;  // the supervisor ends the group before that call of overdue(); 0 means never
   mutable int asked = 0;
   mutable bool late = false;
-  std::uint64_t last_frozen = 1;  // when; the clock stands at 0 unless a thread keeps it waiting
+  std::uint64_t last_frozen = 1;  // the time of that freeze; the clock stays at 0 unless a thread makes it wait
   std::uint64_t clock = 0;
 };
 
@@ -91,7 +91,7 @@ class GroupCaptureTest : public ::testing::Test {
   std::uint64_t capture(std::size_t arena_bytes = 4096, std::uint64_t suspending_ns = 1'000) {
     return capture_group(group_, members_, std::span(arena_).first(arena_bytes), memory_, suspending_ns);
   }
-  // The word at the top of a copy; 0: there is no copy.
+  // Returns the word at the top of a copy, or 0 if there is no copy.
   std::uint64_t top(std::size_t place) {
     std::uint64_t word = 0;
     const RawSample& sample = members_[place].sample;
@@ -144,7 +144,7 @@ TEST_F(GroupCaptureTest, WhatFindsNoRoomIsSaid) {
   EXPECT_TRUE(members_[2].sample.stack.bytes().empty());
 }
 
-// A later moment has no more room for a stack than this one.
+// A later moment has no more room for a stack than this one, so the stack is cut now.
 TEST_F(GroupCaptureTest, AStackThatIsLargerThanTheWholeArenaIsCut) {
   capture(64);
   EXPECT_EQ(members_[0].sample.fault, CaptureFault::none);
@@ -161,7 +161,7 @@ TEST_F(GroupCaptureTest, WhatIsCopiedAfterTheSupervisorLetTheGroupGoIsWorthNothi
     again.late_at = late_at;
     capture_group(again, members_, arena_, memory_);
     for (std::size_t i = 0; i < 3; ++i) {
-      // The question after a copy comes when the copy is there: let go at that moment counts as late.
+      // The question after a copy comes when the copy is complete, so a resume at that moment counts as late.
       const bool in_time = 3 + static_cast<int>(2 * (i + 1)) < late_at;
       EXPECT_EQ(members_[i].sample.fault, in_time ? CaptureFault::none : CaptureFault::overdue)
           << i << " of " << late_at;
@@ -188,7 +188,7 @@ TEST_F(GroupCaptureTest, AThreadThatStandsWhereItStoodIsUnmoved) {
   EXPECT_FALSE(members_[1].sample.unmoved);
 }
 
-// It runs on, and is not ending: another moment has a copy of it.
+// The thread runs on, and is not ending, so another moment can have a copy of it.
 TEST_F(GroupCaptureTest, AThreadThatMayNotBeSuspendedNowIsLate) {
   group_.threads[1].suspend = ThreadGroup::Suspend::not_now;
   capture();
@@ -207,7 +207,7 @@ TEST_F(GroupCaptureTest, WhoeverIsNotSuspendedInTimeIsLeftToAnotherMoment) {
   EXPECT_THAT(faults(), ElementsAre(CaptureFault::none, CaptureFault::none, CaptureFault::none));
 }
 
-// The thread that waited last comes to stand 5 us late, and the supervisor let all go after 2.
+// The last thread stops 5 us late, and the supervisor resumed all threads after 2 us.
 TEST_F(GroupCaptureTest, AThreadThatWasLetGoStoodUntilThen) {
   group_.threads[2].stops_in_ns = 5000;
   group_.last_frozen = 2000;
@@ -217,7 +217,7 @@ TEST_F(GroupCaptureTest, AThreadThatWasLetGoStoodUntilThen) {
   EXPECT_EQ(members_[1].sample.frozen_ns, 2000u);
 }
 
-// While the second thread comes to stand, the first one stands already, and the third one perhaps.
+// While the second thread is being stopped, the first one is already suspended, and the third one perhaps.
 TEST_F(GroupCaptureTest, WaitingForAnotherThreadCountsAsFrozen) {
   group_.threads[1].stops_in_ns = 5000;
   const std::uint64_t frozen_ns = capture();

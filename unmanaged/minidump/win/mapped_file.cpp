@@ -12,7 +12,7 @@
 namespace mixwalk {
 namespace {
 
-// The same words as on other systems, where there are some.
+// The same words as on other systems, for the errors that other systems have as well.
 std::string text_of(DWORD error) {
   switch (error) {
     case ERROR_FILE_NOT_FOUND:

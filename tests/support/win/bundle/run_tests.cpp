@@ -1,8 +1,8 @@
-// Runs the tests of the bundle for Windows, one after another, and writes a report to be sent in.
+// Runs the tests of the bundle for Windows, one after another, and writes a report that the user can send in.
 // usage: run_tests [--bundle FOLDER] [TEXT…]
-// With TEXT, only the tests whose names contain one of these texts are run. Exit codes: 0 when none of these tests failed,
-// 1 when one failed, 2 when there is nothing to run. A test all of whose cases need what this machine lacks did not fail,
-// and did not pass either.
+// With TEXT, only the tests whose names contain one of these texts are run. Exit codes: 0 if none of these tests
+// failed, 1 if one failed, 2 if there is nothing to run. If all cases of a test need something that this machine lacks,
+// the test neither failed nor passed.
 
 #include <windows.h>
 
@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr const char* kReport = "test-report.txt";
-// Of a failing test's output, so much goes into the report, from its end.
+// The report contains this much of a failing test's output, from its end.
 constexpr std::size_t kReportedBytes = 200'000;
 
 HANDLE g_interrupt = nullptr;  // set by Ctrl-C
@@ -54,8 +54,8 @@ struct Result {
   std::string name;
   TimedResult run;
   TestOutput cases;
-  std::string text;  // what it wrote, when it failed
-  // A program that is none of GoogleTest's says by its code alone whether it has passed.
+  std::string text;  // the output of a test that failed
+  // A program that does not use GoogleTest says only by its exit code whether it has passed.
   bool succeeded() const {
     const bool came_to_its_end = !cases.of_googletest || (cases.whole && cases.failed == 0);
     return run.end == TimedResult::End::ended && run.code == 0 && came_to_its_end;
@@ -70,7 +70,7 @@ std::string text_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// A line to the console and to the report. The console may have any code page; the report is UTF-8.
+// Writes a line to the console and to the report. The console may have any code page; the report is UTF-8.
 class Report {
  public:
   explicit Report(const fs::path& path) : file_(path, std::ios::binary) {
@@ -113,7 +113,8 @@ std::string outcome(const Result& result, std::chrono::seconds limit) {
   return std::string("FAILED with code ") + code + ", " + seconds(result.run.time) + (cut ? ", before its last case" : "");
 }
 
-// Files that tests read by narrow functions, such as GoogleTest's temporary folder, must not depend on the code page.
+// Tests read some files by narrow functions, for example in GoogleTest's temporary folder; their paths must not depend
+// on the code page.
 void use_plain_temporary_folder() {
   WCHAR folder[MAX_PATH + 1] = {}, plain[MAX_PATH + 1] = {};
   if (GetTempPathW(MAX_PATH, folder) == 0 || GetShortPathNameW(folder, plain, MAX_PATH) == 0) return;
@@ -121,15 +122,15 @@ void use_plain_temporary_folder() {
   SetEnvironmentVariableW(L"TMP", plain);
 }
 
-// A filter or a shard of the user's own would leave cases out, which would then count as passed. A test that crashes shows
-// no dialog box that waits for a person.
+// A filter or a shard that the user has set would leave out cases, which would then count as passed. A test that
+// crashes must not show a dialog box that waits for a person.
 void forget_the_users_settings() {
   SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX);
   std::vector<std::wstring> names;
   WCHAR* const all = GetEnvironmentStringsW();
   for (const WCHAR* at = all; *at != 0; at += wcslen(at) + 1) {
     const std::wstring_view entry(at);
-    // The C library looks names up whatever their case is. GoogleTest takes the last name for a filter, too.
+    // The C library looks names up regardless of case. GoogleTest also accepts the last name for a filter.
     const bool is_googletests = _wcsnicmp(at, L"GTEST_", 6) == 0 || _wcsnicmp(at, L"TESTBRIDGE_TEST_ONLY=", 21) == 0;
     if (is_googletests) names.emplace_back(entry.substr(0, entry.find(L'=')));
   }
@@ -164,7 +165,7 @@ Result run_test(const Test& test) {
   for (const auto& [name, value] : test.environment) SetEnvironmentVariableW(to_utf16(name).c_str(), nullptr);
   const std::string text = text_of(utf8_path(test.program.output));
   result.cases = read_test_output(text);
-  // Also when it has written nothing.
+  // This is done even if the program has written nothing.
   result.cases.of_googletest |= test.of_googletest;
   if (!result.succeeded()) {
     const bool cut = text.size() > kReportedBytes;
@@ -191,7 +192,7 @@ std::string now() {
   return text;
 }
 
-// 0: none failed. 1: one did.
+// Returns 0 if no test failed, 1 if one did.
 int run_all(const fs::path& bundle, const Json& list, const std::vector<Test>& tests) {
   Report report(bundle / kReport);
   report.both("mixwalk " + list.at("version").get<std::string>() + ", tests of commit " +
@@ -227,7 +228,7 @@ int run_all(const fs::path& bundle, const Json& list, const std::vector<Test>& t
               " cases not for Windows");
   report.both(std::to_string(not_run) + " tests and " + std::to_string(cases_not_run) +
               " cases not run: this machine lacks what they need");
-  // A test that did not come to its turn is a test that failed.
+  // A test that was not run because the run was interrupted counts as failed.
   const std::size_t missed = tests.size() - results.size(), failed = tests.size() - passed - not_run;
   if (missed != 0) report.both("interrupted: " + std::to_string(missed) + " tests did not come to their turn");
   std::printf("The report, to be sent in: %s\n", utf8_text(bundle / kReport).c_str());
@@ -235,7 +236,8 @@ int run_all(const fs::path& bundle, const Json& list, const std::vector<Test>& t
   return failed == 0 ? 0 : 1;
 }
 
-// A window that Explorer opened for the script closes with it. (There, cmd.exe has set no PROMPT.)
+// If Explorer opened the window for the script, the window closes when the script ends. (In that case, cmd.exe has set
+// no PROMPT.)
 void wait_for_reader() {
   DWORD mode = 0;
   if (std::getenv("PROMPT") != nullptr || under_wine()) return;

@@ -26,7 +26,7 @@ Function of_ntdll(const char* name) {
   return reinterpret_cast<Function>(reinterpret_cast<void*>(GetProcAddress(GetModuleHandleW(L"ntdll.dll"), name)));
 }
 
-// GetVersionEx tells a program without a manifest of an earlier Windows.
+// Windows gives a program without a manifest an older version by GetVersionEx, so that function is not used.
 std::string version() {
   OSVERSIONINFOW version{.dwOSVersionInfoSize = sizeof version};
   const auto get = of_ntdll<LONG(WINAPI*)(OSVERSIONINFOW*)>("RtlGetVersion");

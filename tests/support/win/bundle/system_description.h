@@ -4,7 +4,8 @@
 
 namespace mixwalk {
 
-// Lines about the machine that tests run on: its Windows or Wine, processors, rights, code page, .NET Framework. UTF-8.
+// Returns lines about the machine on which tests run: its Windows or Wine, processors, rights, code page, .NET
+// Framework. UTF-8.
 std::string system_description();
 
 }  // namespace mixwalk

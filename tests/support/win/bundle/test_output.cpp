@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view kNotForWindows = "not for Windows: ";
 
-// "Suite.Case (12 ms)"
+// The line is "Suite.Case (12 ms)".
 std::string case_name(const std::string& line, std::string_view mark) {
   const std::string name = line.substr(mark.size());
   return name.substr(0, name.find(" ("));
@@ -15,8 +15,8 @@ std::string case_name(const std::string& line, std::string_view mark) {
 
 }  // namespace
 
-// A skipped case is: "FILE:LINE: Skipped", its reason, possibly empty lines, "[  SKIPPED ] Suite.Case (0 ms)".
-// The names are repeated at the end of the output, without times.
+// A skipped case has the lines "FILE:LINE: Skipped", its reason, possibly empty lines, "[  SKIPPED ] Suite.Case (0
+// ms)". The names are repeated at the end of the output, without times.
 TestOutput read_test_output(std::string_view text) {
   constexpr std::string_view kOk = "[       OK ] ", kFailed = "[  FAILED  ] ", kSkipped = "[  SKIPPED ] ",
                              kBanner = "[==========] ";

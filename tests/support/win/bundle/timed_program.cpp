@@ -23,7 +23,8 @@ TimedResult run_timed(const TimedProgram& program, HANDLE interrupt) {
   const UniqueHandle in = open_inheritable(L"NUL", GENERIC_READ, OPEN_EXISTING);
   const UniqueHandle out = open_inheritable(to_utf16(program.output).c_str(), GENERIC_WRITE, CREATE_ALWAYS);
   if (!in || !out) return {End::not_started, GetLastError()};
-  // Files of the C runtime are inheritable: the report would stay open for as long as any program that a test starts.
+  // Files of the C runtime are inheritable. Without this list, the report would stay open as long as any program that a
+  // test starts.
   HandleList inherited({in.get(), out.get()});
   STARTUPINFOEXW startup{.StartupInfo = {.cb = sizeof startup, .dwFlags = STARTF_USESTDHANDLES},
                          .lpAttributeList = inherited.get()};
@@ -45,7 +46,7 @@ TimedResult run_timed(const TimedProgram& program, HANDLE interrupt) {
   result.time = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begun);
   if (first != WAIT_OBJECT_0) {
     result.end = first == WAIT_TIMEOUT ? End::too_long : End::interrupted;
-    // The programs that it has started are in a job that ends with it (tests/support/win/child_process.cpp).
+    // The programs that a test has started are in a job that ends with the test (tests/support/win/child_process.cpp).
     TerminateProcess(process.get(), 99);
     WaitForSingleObject(process.get(), kEndMs);
   }

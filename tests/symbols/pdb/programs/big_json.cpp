@@ -1,4 +1,4 @@
-// nlohmann-json, instantiated for types of its own in each program part (OBJECT, REAL, INTEGER, RUN).
+// nlohmann-json, instantiated for separate types in each program part (OBJECT, REAL, INTEGER, RUN).
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>

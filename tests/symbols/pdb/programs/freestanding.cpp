@@ -1,5 +1,5 @@
-// A DLL without a C library, for the target that has PDBs: templates, nested inlined calls, equal functions that the
-// linker folds, code of two files, virtual calls, a switch.
+// A DLL without a C library, for the target that has PDBs. It has templates, nested inlined calls, equal functions that
+// the linker folds, code of two files, virtual calls, and a switch.
 #include "freestanding.h"
 
 namespace shop {
@@ -9,7 +9,7 @@ struct Order {
   int amount = 0;
 };
 
-// Folded: the same code for both.
+// The linker folds this function and the next, because their code is the same.
 __attribute__((noinline)) int price(const Order& order) { return order.amount * 17 + order.id; }
 __attribute__((noinline)) int cost(const Order& order) { return order.amount * 17 + order.id; }
 

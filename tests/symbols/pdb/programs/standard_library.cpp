@@ -1,4 +1,4 @@
-// A program that is most of all its standard library: deep chains of inlined calls, long names.
+// A program that consists mostly of its standard library, with deep chains of inlined calls and long names.
 #include <algorithm>
 #include <cstdio>
 #include <functional>

@@ -1,8 +1,9 @@
-// Prints what DbgHelp knows about an image, in the form of pdb_names, to compare by hand.
-// usage: dbghelp_names.exe DBGHELP.DLL IMAGE    RVAs (hexadecimal) on stdin, one per line. The PDB lies beside the
-// image. Microsoft's DbgHelp needs msdia140.dll beside it only for old PDBs.
+// Prints the names that DbgHelp finds in an image, in the form of pdb_names, to compare them by hand.
+// usage: dbghelp_names.exe DBGHELP.DLL IMAGE
+// Reads RVAs (hexadecimal) from stdin, one per line. The PDB must lie beside the image. Microsoft's DbgHelp needs
+// msdia140.dll beside it only for old PDBs.
 #include <windows.h>
-// Behind it:
+// windows.h must come first:
 #include <dbghelp.h>
 
 #include <cstdio>

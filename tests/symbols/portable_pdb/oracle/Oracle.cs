@@ -1,6 +1,6 @@
-// usage: oracle IMAGE...   For each method of an image with sequence points, and for each offset of its IL
-// that matters: "TOKEN OFFSET LINE FILE", numbers in hexadecimal and decimal; line 0 where there is none.
-// Before them "image FILE".
+// usage: oracle IMAGE... For each image, prints "image FILE". Then for each method with sequence points, and for each
+// offset of its IL that matters, prints "TOKEN OFFSET LINE FILE", with numbers in hexadecimal and decimal; line 0 if
+// there is none.
 using System.Reflection.Metadata;
 using System.Reflection.Metadata.Ecma335;
 using System.Reflection.PortableExecutable;
@@ -20,7 +20,7 @@ foreach (string path in args)
         IEnumerable<int> offsets = points.SelectMany(point => new[] { point.Offset - 1, point.Offset, point.Offset + 1 });
         foreach (int offset in offsets.Where(offset => offset >= 0).Distinct())
         {
-            // As the runtime's own stack traces choose it.
+            // The point is chosen as in the runtime's own stack traces.
             SequencePoint? best = null;
             foreach (SequencePoint point in points)
             {

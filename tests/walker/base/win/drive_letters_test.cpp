@@ -1,4 +1,4 @@
-// One folder under two drive letters.
+// The same folder is reached under two drive letters.
 
 #include <gtest/gtest.h>
 #include <windows.h>
@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folder under another drive letter. Wine has that at once, for its drive C: lies on its drive Z: as well; Wine 8's
-// DefineDosDevice says that it succeeds, and defines nothing.
+// Makes the folder available under another drive letter. Wine has one already, because its drive C: also lies on its
+// drive Z:. Wine 8's DefineDosDevice reports success, and defines nothing.
 class SecondLetter {
  public:
   explicit SecondLetter(const fs::path& folder) {

@@ -21,7 +21,7 @@ std::string content_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// What a target sends: one file of its own, with all of that recording.
+// What a target sends: a complete file with the whole recording.
 std::string sent() {
   const Recording recording = representative_recording();
   StringSink sink;
@@ -41,7 +41,7 @@ class RecordOutputTest : public ::testing::Test {
   ~RecordOutputTest() override { EXPECT_TRUE(remove_tree(folder_)); }
 
   std::string path(const char* name) const { return (folder_ / name).string(); }
-  // Each file is full after the first samples.
+  // The limit is so small that each file is full after the first samples.
   std::unique_ptr<RecordOutput> open() {
     auto output = RecordOutput::open(command_, {.samples = 1});
     EXPECT_TRUE(output);

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The rights that Windows says the path has, as SDDL.
+// Returns the rights that the path has according to Windows, as SDDL.
 std::string rights(const fs::path& path) {
   PSECURITY_DESCRIPTOR descriptor = nullptr;
   EXPECT_EQ(GetNamedSecurityInfoW(const_cast<wchar_t*>(path.c_str()), SE_FILE_OBJECT,
@@ -38,8 +38,8 @@ class PrivateFolderTest : public testing::Test {
   void SetUp() override { EXPECT_TRUE(remove_tree(folder_)); }
   void TearDown() override { EXPECT_TRUE(remove_tree(folder_)); }
 
-  // All rights belong to the user. (Wine says of every file that LocalSystem may read it, and stores of the other
-  // rights only those that a Unix mode can express.)
+  // All rights belong to the user. (Wine reports for every file that LocalSystem may read it, and stores only those of
+  // the other rights that a Unix mode can express.)
   static void expect_private(const fs::path& path) {
     const std::string sddl = rights(path);
     const std::string user = ";;;" + token_facts(GetCurrentProcess())->user + ")";

@@ -44,7 +44,7 @@ void on_question() {
 #endif
 }
 
-// Both interfaces have more methods than are called: each further one does as if it were a question.
+// Both interfaces have more methods than are called. Each further one behaves like a question.
 HRESULT STDMETHODCALLTYPE any_question() {
   on_question();
   return S_OK;
@@ -56,7 +56,7 @@ HRESULT STDMETHODCALLTYPE query(void* self, REFIID, void** object) {
 }
 ULONG STDMETHODCALLTYPE count(void*) { return 1; }
 
-// Everything succeeds, and nothing of it is true.
+// Every call succeeds, and every answer is wrong.
 HRESULT STDMETHODCALLTYPE lie_of_code(void*, std::uint64_t, CodeHeaderData* data) {
   on_question();
   std::memset(data, 0xFF, sizeof *data);
@@ -77,11 +77,11 @@ HRESULT STDMETHODCALLTYPE lie_of_store(void*, mixwalk::dac::ThreadStoreData* dat
 HRESULT STDMETHODCALLTYPE lie_of_thread(void*, std::uint64_t, mixwalk::dac::ThreadData* data) {
   on_question();
   std::memset(data, 0xFF, sizeof *data);
-  data->next_thread = 0x1000;  // for ever
+  data->next_thread = 0x1000;  // the list never ends
   return S_OK;
 }
 
-// More than any process has, each of them held.
+// There are more sync blocks than any process has, and all of them are held.
 HRESULT STDMETHODCALLTYPE lie_of_block(void*, unsigned number, mixwalk::dac::SyncBlockData* data) {
   on_question();
   std::memset(data, 0xFF, sizeof *data);

@@ -1,4 +1,4 @@
-// The worker of WorkerQuestions alone, without the rest of mixwalk.exe.
+// Contains only the worker of WorkerQuestions, without the rest of mixwalk.exe.
 
 #include "unmanaged/win/utf8.h"
 #include "walker/outside/win/clr_worker.h"

@@ -58,7 +58,7 @@ TEST_F(HangFromOutside, StacksOfAllThreadsAreTakenAndAllRunOn) {
     EXPECT_EQ(sample.fault, CaptureFault::none) << thread.os_id << ' ' << thread.name;
     EXPECT_FALSE(sample.stack.cut()) << thread.name;
     EXPECT_GE(sample.stack.end() - sample.stack.begin(), 256u) << thread.name;
-    // Whoever suspends it next is the first.
+    // The next program that suspends the thread must find that no other has suspended it.
     const UniqueHandle handle(OpenThread(THREAD_SUSPEND_RESUME, FALSE, thread.os_id));
     ASSERT_TRUE(handle);
     EXPECT_EQ(SuspendThread(handle.get()), 0u) << thread.name;
@@ -81,7 +81,7 @@ TEST(LiveTarget, ProcessOf32Bits) {
   EXPECT_EQ(refused.failure().code, ExitCode::wrong_bitness);
 }
 
-// Of two libraries one is always loaded, and stands before the other one or behind it in the loader's list.
+// One of two libraries is always loaded, and is before the other one or behind it in the loader's list.
 TEST(LiveTarget, ImagesThatComeAndGoHideNoOthers) {
   std::atomic<bool> stop = false;
   std::thread churn([&stop] {
@@ -106,7 +106,7 @@ TEST(LiveTarget, ImagesThatComeAndGoHideNoOthers) {
   EXPECT_EQ(without, 0) << "of " << kReadings;
 }
 
-// Of this process, which knows where it keeps what.
+// The test reads its own process, because the test knows where its data is.
 TEST(RemoteMemoryTest, GuardedAndClosedPagesAreNotRead) {
   auto* const pages = static_cast<char*>(VirtualAlloc(nullptr, 4 * 4096, MEM_COMMIT | MEM_RESERVE, PAGE_READWRITE));
   ASSERT_NE(pages, nullptr);
@@ -130,8 +130,8 @@ TEST(RemoteMemoryTest, GuardedAndClosedPagesAreNotRead) {
   EXPECT_FALSE(memory.read(~0ull - 3, two, 2));
   MEMORY_BASIC_INFORMATION info;
   VirtualQuery(pages + 4096, &info, sizeof info);
-  EXPECT_NE(info.Protect & PAGE_GUARD, 0u);  // nobody has stepped on it
-  // What has changed is seen after drop().
+  EXPECT_NE(info.Protect & PAGE_GUARD, 0u);  // no access has removed the guard
+  // Changes are visible after drop().
   VirtualProtect(pages + 3 * 4096, 4096, PAGE_READONLY, &before);
   EXPECT_FALSE(memory.read(at + 3 * 4096, &byte, 1));
   memory.drop();

@@ -35,7 +35,7 @@ class Clock {
   ULONGLONG before_ = GetTickCount64();
 };
 
-// Adds to the settings what they lack. Empty: it was found, else why not.
+// Completes the settings with the library. Returns an empty text if it was found, otherwise the reason why it was not.
 std::string find_library(Target& target, const std::string& worker, WorkerQuestions::Settings& settings) {
   const Module* runtime = runtime_image(target.modules(), target.memory());
   if (runtime == nullptr) return "no runtime";

@@ -8,31 +8,32 @@
 
 namespace mixwalk {
 
-// What a look at a live process from outside brought.
+// The result of a look at a live process from outside.
 struct OutsideLook {
-  Snapshot snapshot;     // managed frames named, native ones not
-  std::string failure;   // not empty: nothing was looked at
-  std::string obstacle;  // of the questions
+  Snapshot snapshot;     // managed frames have names, native ones do not
+  std::string failure;   // if not empty, the process could not be walked
+  std::string obstacle;  // why the questions were not answered
   std::string dac;       // the library's path
   unsigned long long open_ms = 0, dac_ms = 0, walk_ms = 0, names_ms = 0;
 };
 
-// `worker`: the program that is started as the worker, UTF-8. The library beside the runtime is used, whoever has
-// signed it.
+// `worker` is the program that is started as the worker, UTF-8. The library beside the runtime is used, whatever its
+// signature is.
 OutsideLook look_outside(std::uint32_t process_id, const std::string& worker);
-// The same of a dump file.
+// Does the same with a dump file.
 OutsideLook look_at_dump(const std::string& path, const std::string& worker);
 
 class LiveTarget;
 class WorkerQuestions;
 
-// Many looks at one live process. Throws std::runtime_error where none is possible.
+// Looks at one live process many times. Throws std::runtime_error if that is not possible.
 class OutsideSession {
  public:
   OutsideSession(std::uint32_t process_id, const std::string& worker);
   ~OutsideSession();
 
-  // Managed frames are named. at_once_ms: all threads stand together, that long at most; 0: each by itself.
+  // Managed frames get their names. If at_once_ms is not 0, all threads are suspended together, for that long at most;
+  // if it is 0, each thread is suspended by itself.
   Snapshot dump(std::uint32_t at_once_ms = 0);
 
  private:

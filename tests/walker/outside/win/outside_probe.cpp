@@ -1,4 +1,5 @@
-// The stacks of a live process (its id) or of a dump (its path) from outside, as text: mixwalk dump --outside without the command line.
+// Prints the stacks of a live process (by its id) or of a dump (by its path) from outside, as text, like mixwalk dump
+// --outside without the command line.
 
 #include <algorithm>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Suspends threads of another process as mixwalk.exe does from outside, prints STANDS, and waits to be ended.
+// Suspends threads of another process as mixwalk.exe does from outside, prints STANDS, and waits until it is ended.
 // usage: suspender watched|alone PROCESS all|THREAD
 
 #include <windows.h>

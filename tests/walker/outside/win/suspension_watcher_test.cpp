@@ -1,5 +1,5 @@
-// TerminateProcess ends a program while it has suspended threads of another program: with the watcher these threads run
-// again, without it they stay suspended for good.
+// TerminateProcess ends a program while it has suspended threads of another program. With the watcher these threads run
+// again; without the watcher they stay suspended for ever.
 
 #include "walker/outside/win/suspension_watcher.h"
 
@@ -18,7 +18,7 @@
 namespace mixwalk {
 namespace {
 
-constexpr DWORD kRunsMs = 10'000;  // a process that has just been started, on a busy machine
+constexpr DWORD kRunsMs = 10'000;  // the time limit for a process that has just been started, on a busy machine
 constexpr DWORD kStaysMs = 500;
 
 class Watcher : public testing::Test {
@@ -74,7 +74,7 @@ TEST_F(Watcher, WhatTheProgramHasSuspendedItselfStays) {
   ResumeThread(open().get());
 }
 
-// Entries of this process, as a watcher finds them when mixwalk.exe has ended.
+// Entries of this process, as a watcher finds them after mixwalk.exe has ended.
 class Ledger : public Watcher {
  protected:
   Ledger() {
@@ -83,7 +83,7 @@ class Ledger : public Watcher {
   }
   ~Ledger() override { record_suspensions_in(nullptr); }
   SuspensionLedger& ledger() { return *ledger_; }
-  // The entry of a suspension that comes after that of another program.
+  // Returns the entry of a suspension that comes after that of another program.
   SuspensionEntry second_suspension() {
     SuspendThread(open().get());
     SuspensionEntry entry;
@@ -96,14 +96,14 @@ class Ledger : public Watcher {
   const std::unique_ptr<SuspensionLedger> ledger_ = std::make_unique<SuspensionLedger>();
 };
 
-// Ended just before SuspendThread: nothing of ours is there to be resumed.
+// mixwalk.exe ended just before SuspendThread, so there is no suspension of ours to undo.
 TEST_F(Ledger, EntryOfAThreadThatWasNotSuspendedYet) {
   SuspensionEntry entry;
   entry.begin(thread_);
   EXPECT_EQ(resume_all(ledger()), 0u);
   SuspendThread(open().get());
   entry.set_suspended(0);
-  ledger().process_id = GetCurrentProcessId();  // the id belongs to another process
+  ledger().process_id = GetCurrentProcessId();  // the id now belongs to another process
   EXPECT_EQ(resume_all(ledger()), 0u);
   EXPECT_EQ(suspend_count(thread_), 1u);
   ledger().process_id = hang_.id();
@@ -112,7 +112,8 @@ TEST_F(Ledger, EntryOfAThreadThatWasNotSuspendedYet) {
   EXPECT_EQ(resume_all(ledger()), 0u);
 }
 
-// Another program, or the runtime, had suspended the thread when mixwalk.exe did, and has resumed it since.
+// When mixwalk.exe suspended the thread, another program or the runtime had suspended it already, and has resumed it
+// since.
 TEST_F(Ledger, EntryOfAThreadThatAnotherOneLetGo) {
   second_suspension();
   ResumeThread(open().get());
@@ -121,7 +122,7 @@ TEST_F(Ledger, EntryOfAThreadThatAnotherOneLetGo) {
   EXPECT_EQ(suspend_count(thread_), 0u);
 }
 
-// Ended between ResumeThread and what follows: what another program suspended stays so.
+// mixwalk.exe ended directly after ResumeThread. The suspension by another program must stay.
 TEST_F(Ledger, EntryOfAThreadThatWasJustResumed) {
   SuspensionEntry entry = second_suspension();
   entry.resumes();

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kTime{10'000};
 
-// Wine has the functions, and knows no chain: that must look like a system without them.
+// Wine has the functions but knows no chains. The result must be the same as on a system without these functions.
 TEST(WaitChains, WhereTheSystemKnowsNoneThereAreNone) {
   MIXWALK_ONLY_UNDER_WINE("the system knows wait chains");
   EXPECT_EQ(WaitChains::open(kTime), nullptr);

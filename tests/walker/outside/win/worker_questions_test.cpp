@@ -9,7 +9,7 @@
 namespace mixwalk {
 namespace {
 
-// Far more than a real answer takes, and short for a test.
+// Far longer than a real answer takes, and short for a test.
 constexpr std::uint32_t kAnswerMs = 1500;
 
 std::string beside_this_program(const std::string& name) {
@@ -27,7 +27,7 @@ WorkerQuestions::Settings settings(const std::string& dac) {
           .answer_ms = kAnswerMs};
 }
 
-// Nothing of a worker is left, and nothing of what it would have said.
+// Expects that no worker is left, and that every answer is empty.
 void expect_no_answers(WorkerQuestions& questions) {
   EXPECT_EQ(questions.code_at(0x7000), std::nullopt);
   EXPECT_EQ(questions.method(0x7000), ClrMethod{});
@@ -47,7 +47,7 @@ TEST(WorkerQuestions, LibraryThatHangsAsItIsOpened) {
   WorkerQuestions questions(hanging);
   EXPECT_EQ(questions.obstacle(), "the DAC did not answer within 1500 ms");
   expect_no_answers(questions);
-  // One deadline, and no more for the questions behind it.
+  // The deadline passes once; the questions behind it do not wait again.
   EXPECT_GE(GetTickCount64() - begin, kAnswerMs - 50);
 }
 
@@ -76,7 +76,7 @@ TEST(WorkerQuestions, LibraryThatLiesCostsTheNamesOnly) {
   ASSERT_TRUE(code);
   EXPECT_FALSE(code->jitted);
   EXPECT_LE(questions.method(0x7000).name.size(), kMaxNameBytes);
-  // As many as the limit says, however long the list claims to be.
+  // There are at most as many threads as the limit, whatever the length of the list is.
   EXPECT_LE(questions.threads().size(), kMaxClrThreads);
   const auto blocks = questions.sync_blocks(1);
   ASSERT_TRUE(blocks);

@@ -13,8 +13,8 @@
 namespace mixwalk {
 namespace {
 
-// A runtime that knows its event mask and the path of every module, and refuses all other questions: the slots of
-// ICorProfilerInfo3's vtable.
+// A fake runtime that has an event mask and the path of every module, and refuses all other questions. It consists of
+// the slots of ICorProfilerInfo3's vtable.
 class FakeRuntime {
  public:
   FakeRuntime() {
@@ -49,7 +49,7 @@ class FakeRuntime {
     return S_OK;
   }
 
-  void* const vtable_ = slots_.data();  // first: what an interface points to
+  void* const vtable_ = slots_.data();  // must come first, because an interface points to it
   std::array<void*, 100> slots_{};
 
  public:
@@ -68,7 +68,7 @@ class EventSourceTest : public testing::Test {
     return events_.begin({.sampling = {.engine = Engine::copy}, .event = event, .type = wanted},
                          wanted_events_);
   }
-  // What a module of that path is called.
+  // Returns the name under which a module with that path is recorded.
   std::string name_of(const std::wstring& path) {
     runtime_.path = path;
     events_.loaded_module(1, S_OK);
@@ -92,7 +92,7 @@ class EventSourceTest : public testing::Test {
 TEST_F(EventSourceTest, TheEventMaskIsPutBack) {
   for (const SampleEvent event :
        {SampleEvent::exception, SampleEvent::class_load, SampleEvent::module_load}) {
-    // What the mask has of an event before it is there afterwards, too.
+    // Bits that the mask has before the events must still be set afterwards.
     for (const DWORD before : {kMask, kMask | clr::kMonitorClassLoads}) {
       runtime_.mask = before;
       ASSERT_TRUE(begin(event));
@@ -153,7 +153,7 @@ TEST_F(EventSourceTest, WhatCouldNotBeLoadedIsNoLoad) {
   events_.end();
 }
 
-// The program's other threads go on while mixwalk.dll sends what it has, and up to the end of the process.
+// The program's other threads continue while mixwalk.dll sends its last events, up to the end of the process.
 TEST_F(EventSourceTest, WhatHappensAtTheEndOfTheProcessIsWalkedOrCounted) {
   runtime_.mask = kMask;
   ASSERT_TRUE(begin(SampleEvent::module_load));
@@ -174,7 +174,7 @@ TEST_F(EventSourceTest, WhatHappensAtTheEndOfTheProcessIsWalkedOrCounted) {
   EXPECT_FALSE(begin(SampleEvent::class_load)) << "the process is ending";
 }
 
-// mixwalk.dll's thread has no processor: the program ends without it.
+// mixwalk.dll's thread gets no processor, so the program must end without that thread.
 TEST_F(EventSourceTest, TheEndOfTheProcessDoesNotWaitForLong) {
   EventSource late(clr_, registry_, *gate_, 10);
   late.set_images(std::make_shared<const ModuleTable>(read_live_modules()));
@@ -207,7 +207,7 @@ TEST_F(EventSourceTest, NoRecordingBeginsWhileTheProcessEnds) {
   EXPECT_EQ(wanted_events_, 0u);
 }
 
-// Nobody fetches them: the thread goes on.
+// No thread fetches the events, and the program's thread must continue.
 TEST_F(EventSourceTest, WhatHasNoRoomIsCountedAsDropped) {
   ASSERT_TRUE(begin(SampleEvent::module_load));
   constexpr std::uint64_t kLoads = 5'000;

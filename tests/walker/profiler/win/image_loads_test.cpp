@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kImage = "hunt_turn_a.dll";
 
-// What it needs lies beside it.
+// The DLLs that the image needs lie beside it.
 void load_and_free(const char* name) {
   const HMODULE image =
       LoadLibraryExW(to_utf16(fixture(name)).c_str(), nullptr, LOAD_WITH_ALTERED_SEARCH_PATH);
@@ -26,7 +26,7 @@ void load_and_free(const char* name) {
 
 class ImageLoadsTest : public testing::Test {
  protected:
-  // Taken once: what they say must be there as long as ImageLoads.
+  // Each load is taken once, and the texts in it must be valid as long as ImageLoads.
   std::unique_ptr<ImageLoads> watch(std::string_view wanted = {}) {
     auto loads = std::make_unique<ImageLoads>(wanted, registry_, *gate_, unloads_, wanted_events_);
     loads->begin();
@@ -96,10 +96,10 @@ TEST_F(ImageLoadsTest, NoneBeforeTheBeginningOrAfterTheEnd) {
   EXPECT_EQ(loads.front(), nullptr);
   EXPECT_EQ(wanted_events_, 0u);
   { watch(); }
-  load_and_free(kImage);  // the system calls nobody that has gone
+  load_and_free(kImage);  // the system must not call the object that is gone
 }
 
-// Loads an image below a frame of that many bytes, each of them `mark`.
+// Loads an image below a frame with that many bytes, all of which have the value `mark`.
 __attribute__((noinline)) void load_below(std::size_t bytes, char mark) {
   auto* const room = static_cast<volatile char*>(__builtin_alloca(bytes));
   for (std::size_t i = 0; i < bytes; ++i) room[i] = mark;
@@ -107,7 +107,7 @@ __attribute__((noinline)) void load_below(std::size_t bytes, char mark) {
   ASSERT_EQ(room[bytes / 2], mark);
 }
 
-// Stacks that nobody fetches: the target goes on, and each load is counted.
+// No thread fetches the stacks. The target must continue, and each load must be counted.
 TEST_F(ImageLoadsTest, WhatHasNoRoomIsCountedAsDropped) {
   const auto loads = watch();
   constexpr int kLoads = 40;
@@ -120,7 +120,7 @@ TEST_F(ImageLoadsTest, WhatHasNoRoomIsCountedAsDropped) {
   EXPECT_EQ(wanted_events_, std::uint64_t{kLoads});
 }
 
-// Round and round through the memory, with stacks of any length.
+// The ring is filled many times, with stacks of any length.
 TEST_F(ImageLoadsTest, EachStackIsItsOwn) {
   const auto loads = watch();
   for (int i = 0; i < 300; ++i) {
@@ -141,7 +141,7 @@ TEST_F(ImageLoadsTest, EachStackIsItsOwn) {
   EXPECT_EQ(loads->dropped(), 0u);
 }
 
-// Others wait for the loader lock while a stack is copied.
+// Other threads wait for the loader lock while a stack is copied.
 TEST_F(ImageLoadsTest, AVeryLargeStackIsCut) {
   const auto loads = watch();
   const UniqueHandle thread(CreateThread(

@@ -13,12 +13,12 @@ constexpr std::uint64_t kCode = 0x7000'0000, kBytes = 0x40;
 
 class UnloadGateTest : public testing::Test {
  protected:
-  // Whether a stack that was taken before it notices what goes now.
+  // Whether a stack that was taken before notices the present unload.
   bool hits(const Footprint& stack) { return gate_->hits(stack, since_); }
 
   std::unique_ptr<UnloadGate> gate_ = std::make_unique<UnloadGate>();
   UnloadGate::Mark since_ = gate_->mark();
-  // Of one dynamic method.
+  // The footprint of one dynamic method.
   const Footprint stack_{
       .functions = {kMethod}, .modules = {}, .code = {kCode + 0x10}, .unknown_code = false};
 };
@@ -45,7 +45,7 @@ TEST_F(UnloadGateTest, AnotherMethodWent) {
   EXPECT_FALSE(hits(stack_));
 }
 
-// What was never compiled has stood nowhere.
+// A method that was never compiled has been on no stack.
 TEST_F(UnloadGateTest, AMethodWithoutCodeWent) {
   gate_->method_unloading(kOther, 0, 0);
   EXPECT_FALSE(hits(stack_));
@@ -53,7 +53,7 @@ TEST_F(UnloadGateTest, AMethodWithoutCodeWent) {
   EXPECT_TRUE(hits(stack_));
 }
 
-// A call through a null pointer is a frame outside every image as well.
+// A call through a null pointer is also a frame outside every image.
 TEST_F(UnloadGateTest, AMethodWithoutCodeIsNotAtZero) {
   gate_->method_unloading(kOther, 0, 0);
   EXPECT_FALSE(hits({.functions = {}, .modules = {}, .code = {0}, .unknown_code = true}));

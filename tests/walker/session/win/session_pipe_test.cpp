@@ -21,7 +21,7 @@ UniqueHandle connect(const SessionPipe& pipe) {
                                   OPEN_EXISTING, 0, nullptr));
 }
 
-// A part of the descriptor that the system keeps for the pipe, as SDDL; empty: it gives none.
+// Returns a part of the descriptor that the system keeps for the pipe, as SDDL; the result is empty if there is none.
 std::string descriptor_of(const SessionPipe& pipe, SECURITY_INFORMATION part) {
   const UniqueHandle client = connect(pipe);
   DWORD bytes = 0;
@@ -74,7 +74,7 @@ TEST(SessionPipeTest, TakesTheTarget) {
   EXPECT_EQ(pipe->accept(Deadline(10'000)), IoResult::ok);
 }
 
-// A process of the same user, which the pipe's descriptor lets in, is none that was asked to come.
+// The pipe's descriptor admits every process of the same user, but only one of them was asked to connect.
 TEST(SessionPipeTest, SendsAnotherProcessAway) {
   const ChildProcess target({"C:\\windows\\system32\\cmd.exe"});
   auto pipe = SessionPipe::create(std::nullopt);

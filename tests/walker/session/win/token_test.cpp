@@ -22,7 +22,7 @@ TEST(TokenFactsTest, OfThisProcess) {
 
 TEST(TokenFactsTest, OfNoProcess) { EXPECT_FALSE(token_facts(nullptr)); }
 
-// The system takes what pipe_sddl says, for every kind of target.
+// The system must accept what pipe_sddl returns, for every kind of target.
 TEST(PipeSddl, IsADescriptor) {
   const TokenFacts targets[] = {
       {.user = "S-1-5-21-1-2-3-1001"},
@@ -41,7 +41,7 @@ TEST(PipeSddl, IsADescriptor) {
   }
 }
 
-// Null: this process does not hold the privilege.
+// Returns nothing if this process does not hold the privilege.
 std::optional<bool> debug_privilege_is_on() {
   HANDLE raw = nullptr;
   if (!OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &raw)) return std::nullopt;

@@ -1,4 +1,4 @@
-// Groups of real threads. Where the supervisor has to look, the test does so in its place.
+// Groups of real threads. When the supervisor has to look, the test does so instead.
 
 #include "walker/suspended/win/group_freeze.h"
 
@@ -26,7 +26,7 @@ using Suspend = ThreadGroup::Suspend;
 constexpr DWORD kDeadlineMs = 500;
 
 int g_resumes = 0;
-std::function<void()> g_before_resume;  // once
+std::function<void()> g_before_resume;  // called once
 
 DWORD WINAPI watched_resume(HANDLE thread) {
   ++g_resumes;
@@ -83,7 +83,7 @@ class GroupFreezeTest : public ::testing::Test {
     ResumeThread(threads_[place].get());
     return before;
   }
-  // As mixwalk.exe writes it.
+  // Writes the state as mixwalk.exe does.
   void write(std::size_t place, FreezeState state) {
     ledger_.slots[place] = LedgerEntry::of(ledger_.slots[place]).with(state).word();
   }
@@ -131,7 +131,7 @@ TEST_F(GroupFreezeTest, AnOverdueGroupIsLetGoOnceAndSaysSoBefore) {
   resume_all();
 }
 
-// The supervisor comes while the threads are being suspended: those that follow are not left standing.
+// The supervisor comes while the threads are being suspended. The threads that follow must not stay suspended.
 TEST_F(GroupFreezeTest, LetGoBeforeTheLastIsSuspended) {
   group().begin();
   ASSERT_EQ(group().suspend(0), Suspend::done);
@@ -142,7 +142,7 @@ TEST_F(GroupFreezeTest, LetGoBeforeTheLastIsSuspended) {
   EXPECT_EQ(g_resumes, 1);
 }
 
-// The supervisor is resuming the first thread, and has counted the members, when the next is suspended.
+// When the next thread is suspended, the supervisor has counted the members and is resuming the first thread.
 TEST_F(GroupFreezeTest, SuspendedWhileTheSupervisorLetsTheGroupGo) {
   group().begin();
   ASSERT_EQ(group().suspend(0), Suspend::done);
@@ -189,7 +189,7 @@ TEST_F(GroupFreezeTest, TheProgramsOwnSuspensionStays) {
 }
 
 TEST_F(GroupFreezeTest, WhatMixwalkExeHasTakenIsNotGivenBackTwice) {
-  SuspendThread(threads_[1].get());  // the program's
+  SuspendThread(threads_[1].get());  // the program's suspension
   suspend_all();
   write(1, FreezeState::taking);
   EXPECT_EQ(ResumeThread(threads_[1].get()), 2u);
@@ -201,7 +201,7 @@ TEST_F(GroupFreezeTest, WhatMixwalkExeHasTakenIsNotGivenBackTwice) {
   ResumeThread(threads_[1].get());
 }
 
-// mixwalk.exe took it before SuspendThread had happened, and found a running thread.
+// mixwalk.exe took the suspension before SuspendThread had happened, and found a running thread.
 TEST_F(GroupFreezeTest, WhatMixwalkExeTookInVainIsGivenBackByUs) {
   suspend_all();
   write(2, FreezeState::not_suspended);
@@ -218,7 +218,7 @@ TEST_F(GroupFreezeTest, ASupervisorThatFallsSilentWhileItResumes) {
   resume_all();  // waits until the supervisor has been silent for 2 s
   EXPECT_GE(GetTickCount64() - begun, 1'900u);
   EXPECT_EQ(suspensions(0), 0u);
-  // And nothing is suspended any more.
+  // After that, no thread is suspended any more.
   group().begin();
   EXPECT_EQ(group().suspend(0), Suspend::not_now);
   group().end();
@@ -238,8 +238,8 @@ TEST_F(GroupFreezeTest, AFullLedgerSuspendsNothing) {
   for (auto& slot : ledger_.slots) slot = 0;
 }
 
-// Two cells, each on the stack of its own thread, that count up in turn under one lock: at no moment do they differ by
-// more than one.
+// Two cells, each on the stack of its own thread, that count up in turn under one lock. At every moment they differ by
+// at most one.
 class LockStep {
  public:
   LockStep() {
@@ -259,7 +259,7 @@ class LockStep {
     DeleteCriticalSection(&lock_);
   }
 
-  // The cell of a side as it stood in a copy of its stack; nothing: there is no such copy.
+  // Returns the cell of a side from a copy of its stack, or nothing if there is no such copy.
   std::optional<std::uint64_t> cell(int side, const RawSample& sample) const {
     std::uint64_t value = 0;
     const auto address = reinterpret_cast<std::uint64_t>(sides_[side].cell.load());
@@ -303,7 +303,7 @@ class LockStep {
   UniqueHandle threads_[2];
 };
 
-// Counts the pairs that can be of no one moment.
+// Counts the pairs that cannot be from one moment.
 class Pairs {
  public:
   void add(const LockStep& cells, const RawSample& first, const RawSample& second) {
@@ -317,7 +317,7 @@ class Pairs {
 
 constexpr int kDumps = 1'000;
 
-// Both threads frozen together, or one after the other.
+// Freezes both threads together, or one after the other.
 Pairs read_pairs(bool together) {
   LedgerPage ledger{};
   Supervisor supervisor(ledger, 5'000);
@@ -340,7 +340,7 @@ Pairs read_pairs(bool together) {
       capture_group(group, first, arenas[0], memory);
       group.clear();
       EXPECT_TRUE(group.add(cells.handles[1]));
-      Sleep(1);  // a dump walks and names the one before it comes to the other
+      Sleep(1);  // a dump walks and names one thread before it comes to the other
       capture_group(group, second, arenas[1], memory);
     }
     pairs.add(cells, members[0].sample, members[1].sample);
@@ -355,7 +355,7 @@ TEST(Moment, ThreadsThatStandTogetherNeverGiveATornPair) {
   EXPECT_EQ(pairs.torn, 0);
 }
 
-// Which shows that the test above can fail.
+// This shows that the test above can fail.
 TEST(Moment, ThreadsThatStandOneAfterTheOtherDo) {
   const Pairs pairs = read_pairs(false);
   EXPECT_EQ(pairs.pairs, kDumps);

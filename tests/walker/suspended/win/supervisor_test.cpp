@@ -1,4 +1,4 @@
-// The supervisor on real threads, without its own thread: each look is made by the test.
+// The supervisor with real threads, but without its own thread: the test makes each look.
 
 #include "walker/suspended/win/supervisor.h"
 
@@ -14,15 +14,15 @@ namespace mixwalk {
 namespace {
 
 constexpr DWORD kDeadlineMs = 50;
-// As long as DoStackSnapshot may take to begin, and more.
+// Longer than DoStackSnapshot may take to begin.
 constexpr DWORD kForEverMs = 10'000;
 
-// What the supervisor says in the moment in which it resumes, and in which it ends a freeze.
+// The supervisor's answer at the moment at which it resumes, and at which it ends a freeze.
 Supervisor* g_supervisor = nullptr;
 bool g_overdue_before_resume = false;
 std::uint64_t g_last_frozen_before_resume = 0;
 int g_resumes = 0;
-std::function<void()> g_before_resume;  // once
+std::function<void()> g_before_resume;  // called once
 
 DWORD WINAPI watched_resume(HANDLE thread) {
   ++g_resumes;
@@ -65,22 +65,22 @@ class SupervisorTest : public ::testing::Test {
     ASSERT_EQ(SuspendThread(thread_.get()), 0u);
     ASSERT_TRUE(supervisor_.begin(thread_.get(), 0));
   }
-  // As the supervising thread looks, so long after the freeze began.
+  // Looks as the supervising thread does, this long after the freeze began.
   void look_after(DWORD milliseconds) { supervisor_.look(GetTickCount64() + milliseconds); }
 
-  // How often the thread is suspended.
+  // Returns how often the thread is suspended.
   DWORD suspensions() {
     const DWORD before = SuspendThread(thread_.get());
     ResumeThread(thread_.get());
     return before;
   }
 
-  // As mixwalk.exe writes it.
+  // Writes the state as mixwalk.exe does.
   void write(FreezeState state) {
     ledger_.slots[0] = LedgerEntry::of(ledger_.slots[0]).with(state).word();
   }
   FreezeState written() { return LedgerEntry::of(ledger_.slots[0]).state; }
-  // mixwalk.exe calls ResumeThread, so long after it has taken the suspension.
+  // mixwalk.exe calls ResumeThread this long after it has taken the suspension.
   std::thread mixwalk_exe_resumes() {
     return std::thread([this] {
       Sleep(kDeadlineMs);
@@ -117,8 +117,8 @@ TEST_F(SupervisorTest, AnOverdueThreadIsLetGoOnce) {
 }
 
 // The program is suspended as a whole, from outside and for longer than a freeze may last, while the sampler is about
-// to call SuspendThread: mixwalk.exe undoes a suspension that is not ours, which it cannot know. When the program goes
-// on, our suspension is added, and nobody else would undo it.
+// to call SuspendThread. mixwalk.exe undoes a suspension that is not ours, because it cannot know that. When the
+// program continues, our suspension is added, and nobody else would undo it.
 TEST_F(SupervisorTest, GivenBackBeforeItHadHappened) {
   ASSERT_TRUE(supervisor_.before_suspend(id_));
   ASSERT_EQ(SuspendThread(thread_.get()), 0u);
@@ -131,7 +131,7 @@ TEST_F(SupervisorTest, GivenBackBeforeItHadHappened) {
 
 TEST_F(SupervisorTest, GivenBackAfterItHadHappened) {
   ASSERT_TRUE(supervisor_.before_suspend(id_));
-  ASSERT_EQ(SuspendThread(thread_.get()), 0u);  // the program's
+  ASSERT_EQ(SuspendThread(thread_.get()), 0u);  // the program's suspension
   const DWORD before = SuspendThread(thread_.get());
   ASSERT_EQ(ResumeThread(thread_.get()), 2u);
   write(FreezeState::given_back);
@@ -140,7 +140,7 @@ TEST_F(SupervisorTest, GivenBackAfterItHadHappened) {
   ResumeThread(thread_.get());
 }
 
-// mixwalk.exe was killed in the middle, or is about to say that it found the thread running.
+// mixwalk.exe was killed while it took the suspension, or is about to report that it found the thread running.
 TEST_F(SupervisorTest, BeingTakenBeforeItHadHappened) {
   ASSERT_TRUE(supervisor_.before_suspend(id_));
   write(FreezeState::taking);
@@ -149,7 +149,7 @@ TEST_F(SupervisorTest, BeingTakenBeforeItHadHappened) {
   EXPECT_EQ(suspensions(), 0u);
 }
 
-// A walk that asks must never be told that the thread is frozen while it runs, and frozen_ns is the time from a moment
+// A walk that asks must never be told that the thread is frozen while it runs. frozen_ns is the time from a moment
 // before begin() to last_frozen_ticks().
 TEST_F(SupervisorTest, OverdueIsSaidAndTimedBeforeTheThreadRuns) {
   const std::uint64_t began = ticks();
@@ -163,7 +163,7 @@ TEST_F(SupervisorTest, OverdueIsSaidAndTimedBeforeTheThreadRuns) {
 
 TEST_F(SupervisorTest, SuspensionsOfOthersAreLeftToThem) {
   freeze();
-  SuspendThread(thread_.get());  // the program's own
+  SuspendThread(thread_.get());  // the program's own suspension
   look_after(kDeadlineMs);
   EXPECT_TRUE(supervisor_.overdue());
   EXPECT_EQ(suspensions(), 1u);
@@ -187,11 +187,11 @@ TEST_F(SupervisorTest, NoWalkBeginsOverAThreadThatRuns) {
   supervisor_.end();
 }
 
-// DoStackSnapshot that still goes on ends itself at its next frame, and resumes the thread.
+// If DoStackSnapshot still continues, it ends itself at its next frame, and resumes the thread.
 TEST_F(SupervisorTest, AWalkThatGoesOnEndsItself) {
   freeze();
   ASSERT_TRUE(supervisor_.begin_walk());
-  SuspendThread(thread_.get());  // DoStackSnapshot's
+  SuspendThread(thread_.get());  // DoStackSnapshot's suspension
   look_after(kDeadlineMs);
   EXPECT_EQ(suspensions(), 1u);
   EXPECT_FALSE(supervisor_.walk_may_go_on());
@@ -202,41 +202,42 @@ TEST_F(SupervisorTest, AWalkThatGoesOnEndsItself) {
   EXPECT_EQ(g_resumes, 1);
 }
 
-// The program may suspend the thread in any of these moments; it never runs before it is resumed.
+// The program may suspend the thread at any of these moments; the thread must never run before the program resumes it.
 TEST_F(SupervisorTest, AWalkThatEndsItselfLeavesTheProgramItsSuspension) {
   freeze();
   ASSERT_TRUE(supervisor_.begin_walk());
-  SuspendThread(thread_.get());  // DoStackSnapshot's
-  SuspendThread(thread_.get());  // the program's
+  SuspendThread(thread_.get());  // DoStackSnapshot's suspension
+  SuspendThread(thread_.get());  // the program's suspension
   look_after(kDeadlineMs);
   look_after(kForEverMs);
   EXPECT_EQ(suspensions(), 2u);
   EXPECT_FALSE(supervisor_.walk_may_go_on());
-  EXPECT_EQ(ResumeThread(thread_.get()), 2u);  // DoStackSnapshot's
+  EXPECT_EQ(ResumeThread(thread_.get()), 2u);  // DoStackSnapshot's resume
   EXPECT_FALSE(supervisor_.end_walk());
   supervisor_.end();
   EXPECT_EQ(ResumeThread(thread_.get()), 1u);
 }
 
-// DoStackSnapshot that waits for what the thread has never comes to its next frame.
+// If DoStackSnapshot waits for something that the thread holds, it never comes to its next frame.
 TEST_F(SupervisorTest, AWalkThatWaitsIsFreed) {
   freeze();
   ASSERT_TRUE(supervisor_.begin_walk());
-  SuspendThread(thread_.get());  // DoStackSnapshot's
+  SuspendThread(thread_.get());  // DoStackSnapshot's suspension
   look_after(kDeadlineMs);
   look_after(kDeadlineMs);
   EXPECT_EQ(suspensions(), 0u);
-  // DoStackSnapshot gets what it waited for, and reports a frame: from there on it keeps the thread suspended again,
-  // since it will resume it.
-  SuspendThread(thread_.get());  // the program's, meanwhile
+  // DoStackSnapshot gets what it waited for, and reports a frame. From then on it keeps the thread suspended again,
+  // since it will resume the thread.
+  SuspendThread(thread_.get());  // the program's suspension, meanwhile
   EXPECT_FALSE(supervisor_.walk_may_go_on());
-  EXPECT_EQ(ResumeThread(thread_.get()), 2u);  // DoStackSnapshot's
+  EXPECT_EQ(ResumeThread(thread_.get()), 2u);  // DoStackSnapshot's resume
   EXPECT_FALSE(supervisor_.end_walk());
   supervisor_.end();
   EXPECT_EQ(ResumeThread(thread_.get()), 1u);
 }
 
-// Between the two it waits for nothing, and a detached thread would be its end.
+// Between the call and its own suspension, DoStackSnapshot waits for nothing, and it would crash if the thread
+// detached.
 TEST_F(SupervisorTest, NotLetGoBetweenTheCallAndDoStackSnapshotsOwnSuspension) {
   freeze();
   ASSERT_TRUE(supervisor_.begin_walk());
@@ -300,7 +301,7 @@ TEST_F(SupervisorTest, ASuspensionThatMixwalkExeDidNotGiveBackIsGivenBackInside)
   }
 }
 
-// So mixwalk.exe gives back nothing that is not ours any more.
+// The ledger is kept up to date so that mixwalk.exe undoes only suspensions that are still ours.
 TEST_F(SupervisorTest, TheLedgerSaysWhatIsLeftOfOurs) {
   freeze();
   look_after(kDeadlineMs);
@@ -310,40 +311,40 @@ TEST_F(SupervisorTest, TheLedgerSaysWhatIsLeftOfOurs) {
   freeze();
   ASSERT_TRUE(supervisor_.begin_walk());
   EXPECT_EQ(written(), FreezeState::walked);
-  SuspendThread(thread_.get());  // DoStackSnapshot's
+  SuspendThread(thread_.get());  // DoStackSnapshot's suspension
   look_after(kDeadlineMs);
   EXPECT_EQ(written(), FreezeState::walk_holds);
   look_after(kDeadlineMs);
   EXPECT_EQ(written(), FreezeState::resumed);
   EXPECT_FALSE(supervisor_.walk_may_go_on());
   EXPECT_EQ(written(), FreezeState::walk_holds);
-  ResumeThread(thread_.get());  // DoStackSnapshot's
+  ResumeThread(thread_.get());  // DoStackSnapshot's resume
   EXPECT_FALSE(supervisor_.end_walk());
   EXPECT_EQ(written(), FreezeState::resumed);
   supervisor_.end();
   EXPECT_EQ(written(), FreezeState::empty);
 }
 
-// DoStackSnapshot comes to a frame, and resumes the thread, after mixwalk.exe has given back both.
+// DoStackSnapshot comes to a frame, and resumes the thread, after mixwalk.exe has undone both suspensions.
 TEST_F(SupervisorTest, AWalkThatMixwalkExeLetGoLeavesTheProgramItsSuspension) {
   freeze();
   ASSERT_TRUE(supervisor_.begin_walk());
   write(FreezeState::walk_given_back);
   ResumeThread(thread_.get());
-  SuspendThread(thread_.get());  // the program's
+  SuspendThread(thread_.get());  // the program's suspension
   EXPECT_FALSE(supervisor_.walk_may_go_on());
-  EXPECT_EQ(ResumeThread(thread_.get()), 2u);  // DoStackSnapshot's
+  EXPECT_EQ(ResumeThread(thread_.get()), 2u);  // DoStackSnapshot's resume
   EXPECT_FALSE(supervisor_.end_walk());
   EXPECT_TRUE(supervisor_.overdue());
   supervisor_.end();
   EXPECT_EQ(ResumeThread(thread_.get()), 1u);
 }
 
-// The supervisor is just about to give back the suspension of DoStackSnapshot.
+// The supervisor is just about to undo the suspension of DoStackSnapshot.
 TEST_F(SupervisorTest, AWalkThatComesToAFrameWaitsForTheSupervisor) {
   freeze();
   ASSERT_TRUE(supervisor_.begin_walk());
-  SuspendThread(thread_.get());  // DoStackSnapshot's
+  SuspendThread(thread_.get());  // DoStackSnapshot's suspension
   look_after(kDeadlineMs);
   std::thread walk;
   g_before_resume = [&] {
@@ -358,21 +359,21 @@ TEST_F(SupervisorTest, AWalkThatComesToAFrameWaitsForTheSupervisor) {
   supervisor_.end();
 }
 
-// The program has stopped the supervisor for seconds, before its ResumeThread: the freeze ends without the supervisor,
-// which later leaves the state unchanged.
+// The program has stopped the supervisor for seconds, before its ResumeThread. The freeze must end without the
+// supervisor, which later leaves the state unchanged.
 TEST_F(SupervisorTest, ASupervisorThatWakesUpLateFindsTheFreezeEnded) {
   freeze();
   ASSERT_TRUE(supervisor_.begin_walk());
-  SuspendThread(thread_.get());  // DoStackSnapshot's
+  SuspendThread(thread_.get());  // DoStackSnapshot's suspension
   g_before_resume = [this] {
-    ResumeThread(thread_.get());           // DoStackSnapshot's
+    ResumeThread(thread_.get());           // DoStackSnapshot's resume
     EXPECT_FALSE(supervisor_.end_walk());  // after 2 s
     supervisor_.end();
     EXPECT_EQ(suspensions(), 0u);
   };
   look_after(kDeadlineMs);
   EXPECT_FALSE(supervisor_.overdue());
-  SuspendThread(thread_.get());  // the program's
+  SuspendThread(thread_.get());  // the program's suspension
   look_after(kForEverMs);
   EXPECT_EQ(ResumeThread(thread_.get()), 1u);
 }
@@ -384,7 +385,7 @@ TEST_F(SupervisorTest, AThreadSaysWhetherOthersSuspendedIt) {
     const ScopedSuspension suspension(thread);
     EXPECT_FALSE(thread.suspended_by_others());
   }
-  SuspendThread(thread_.get());  // the program's
+  SuspendThread(thread_.get());  // the program's suspension
   {
     const ScopedSuspension suspension(thread);
     EXPECT_TRUE(thread.suspended_by_others());

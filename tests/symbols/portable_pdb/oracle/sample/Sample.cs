@@ -1,4 +1,4 @@
-// Code with every kind of sequence points: hidden ones, two documents, lines that go back.
+// Code with every kind of sequence point: hidden ones, two documents, lines that go back.
 using System.Collections;
 
 namespace Orders;
