@@ -177,12 +177,18 @@ TEST_F(Events, OfADeepStack) {
 
 // The last exceptions of a program that ends at once are either recorded or counted as lost.
 TEST_F(Events, OfAStartedProgramToItsEnd) {
-  const ProgramResult result = start({"--on", "exception=Events.OrderException"},
-                                     {fixture("events.exe"), "--now", "--rounds", "50"});
-  ASSERT_EQ(result.exit_code, 0u) << result.err;
   // The program's end waits a quarter of a second until its events are sent. On a busy machine none may be sent in that
-  // time.
-  EXPECT_EQ(types_["Events.OrderException"].samples + recording_.dropped, 50u) << result.err;
+  // time, but this does not happen every time.
+  constexpr int kTimes = 10;
+  std::uint64_t samples = 0;
+  for (int i = 0; i < kTimes && samples == 0; ++i) {
+    const ProgramResult result = start({"--on", "exception=Events.OrderException"},
+                                       {fixture("events.exe"), "--now", "--rounds", "50"});
+    ASSERT_EQ(result.exit_code, 0u) << result.err;
+    samples = types_["Events.OrderException"].samples;
+    EXPECT_EQ(samples + recording_.dropped, 50u) << result.err;
+  }
+  EXPECT_GT(samples, 0u);
 }
 
 TEST_F(Events, WhatAKilledProgramTakesWithItIsCounted) {

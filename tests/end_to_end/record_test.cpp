@@ -41,7 +41,7 @@ std::map<std::string, Followed> by_thread(const Recording& recording) {
 
 class Record : public ::testing::Test {
  protected:
-  Record() : hang_({fixture("hang.exe")}), file_(temporary_file("record.mixwalk")) {
+  Record() : hang_({fixture("hang.exe"), "--spin"}), file_(temporary_file("record.mixwalk")) {
     EXPECT_TRUE(hang_.read_line().value_or("").starts_with("READY"));
   }
   ~Record() override {

@@ -189,6 +189,9 @@ void hunt(const Situation& situation) {
   Seen seen;
   const auto may_continue = [&] { return hunted.process().running() && !::testing::Test::HasFailure(); };
   if (may_continue()) visit(hunted.id(), {"record", "-i", "1ms", "--budget", "0", "-d", time}, situation, seen);
+  // The control has run for as long as a visit takes. In an ordinary run it leaves the processor to the hunted program.
+  std::string alone;
+  if (!is_long_hunt()) alone = control.stop();
   // Each visit costs a second, most of it for the start of programs under Wine. So in an ordinary run each situation is
   // dumped once, with the engines alternating between situations.
   static int dumps = 0;
@@ -201,7 +204,7 @@ void hunt(const Situation& situation) {
     visit(hunted.id(), {"record", "--on", "exception", "-d", time}, situation, seen);
   }
   const std::string looked_at = hunted.stop();
-  const std::string alone = control.stop();
+  if (is_long_hunt()) alone = control.stop();
   judge(situation, seen, looked_at, alone);
 }
 

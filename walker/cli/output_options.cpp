@@ -58,8 +58,8 @@ void add_colour(CLI::App& app, Colour& colour) {
 void add_otlp(CLI::App& app, OtlpArguments& arguments) {
   app.add_option("--otlp", arguments.url,
                  "Send to this OpenTelemetry collector, such as http://HOST:4318 (without a URL:\n"
-                 "that of OTEL_EXPORTER_OTLP_ENDPOINT). mixwalk then writes a file only if -o or\n"
-                 "-f is given")
+                 "that of OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT or OTEL_EXPORTER_OTLP_ENDPOINT).\n"
+                 "mixwalk then writes a file only if -o or -f is given")
       ->expected(0, 1)
       ->option_text("[URL]");
   app.add_option("--otlp-service", arguments.service,

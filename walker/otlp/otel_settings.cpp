@@ -72,7 +72,8 @@ ParsedUrl collector_url(const std::string& url, const OtelVariables& variables) 
   if (const std::string& its = variables.endpoint; !its.empty()) {
     return from("OTEL_EXPORTER_OTLP_ENDPOINT", parse_base_url(its));
   }
-  return {.problem = "--otlp needs a URL, since OTEL_EXPORTER_OTLP_ENDPOINT is not set"};
+  return {.problem = "--otlp needs a URL, since neither "
+                     "OTEL_EXPORTER_OTLP_PROFILES_ENDPOINT nor OTEL_EXPORTER_OTLP_ENDPOINT is set"};
 }
 
 ParsedNameValues resource_attributes(const std::vector<std::string>& given,

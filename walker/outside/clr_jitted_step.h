@@ -17,6 +17,8 @@ class ClrJittedStep final : public JittedStep {
   ClrJittedStep(ClrQuestions& clr, const MemoryReader& memory) : clr_(clr), memory_(memory), hidden_(memory) {}
 
   StepResult step(Cursor& frame, LeafRule leaf, const StackCopy& stack) noexcept override;
+  // Forgets the images that were found, since the target has run.
+  void forget() { hidden_.forget(); }
 
  private:
   StepResult step_in_image(Cursor& frame, const StackCopy& stack);

@@ -130,7 +130,7 @@ class ClrQuestions {
   // The target has run since: forgets what was learnt about it.
   virtual void target_ran() {}
 
-  // Why answers are missing, one line; empty: none is missing. "the DAC did not answer within 5 s".
+  // Why answers are missing, one line; empty: none is missing. "the DAC did not answer within 10 s".
   virtual std::string obstacle() const = 0;
 };
 

@@ -19,6 +19,11 @@ class HiddenImages {
 
   // The image whose .pdata covers the code at this address, where no listed image does. Null: none was found.
   const ModuleSpan* image_at(std::uint64_t address);
+  // The target has run: everything is looked for anew. Spans that image_at() returned are no longer valid.
+  void forget() noexcept {
+    images_.clear();
+    without_image_.clear();
+  }
 
  private:
   // How far below the code the headers may be: the largest image of the framework has some 30 MB.

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <set>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -43,11 +44,12 @@ std::uint64_t exception_dispatcher_of(const Target& target) {
   return 0;
 }
 
-// Code outside the images that is not known to be managed, or whose unwind data was not found.
-bool has_unknown_code(const Stack& stack) {
-  return std::ranges::any_of(stack.frames, [](const Frame& frame) {
-    return frame.kind == FrameKind::native && frame.module == Frame::kNone && frame.function == 0;
-  });
+// Asking anew takes no more than this part of the time.
+constexpr int kAskingShare = 10;
+constexpr std::size_t kMaxUnknownCode = 4096;
+
+bool is_outside_images(const Frame& frame) {
+  return frame.kind != FrameKind::gap && frame.module == Frame::kNone;
 }
 
 class Walk {
@@ -61,7 +63,8 @@ class Walk {
         code_{knowledge.jitted, target.runtime().name.empty() || knowledge.jitted != nullptr,
               exception_dispatcher_of(target)} {}
 
-  Thread walk(const TargetThread& of) {
+  // `so_far`: the snapshot with the threads that were walked before.
+  Thread walk(const TargetThread& of, Snapshot& so_far) {
     Thread thread{.os_id = of.os_id, .name = of.name, .created = of.created, .cpu = of.cpu};
     RawSample sample({stack_.get(), kStackBytes}, {});
     target_.capture(of, sample);
@@ -71,7 +74,7 @@ class Walk {
     thread.copy_cut = sample.stack.cut();
     if (!thread.skipped.empty()) return thread;
     thread.stack = walk(sample);
-    if (!thread.stack.whole() && has_unknown_code(thread.stack) && asks_anew()) thread.stack = walk(sample);
+    if (!thread.stack.whole() && has_new_code(thread.stack)) ask_anew(thread.stack, sample, so_far);
     if (!images_still_loaded(thread.stack)) {
       thread.stack = {};
       thread.skipped = kImageUnloaded;
@@ -105,13 +108,28 @@ class Walk {
   // Folklore: a running process compiles a method after its runtime's tables were read, and a thread is captured in that
   // method later. For the library the code does not exist, so its callers were guessed. Real case: on a busy machine a
   // dump from outside takes seconds, and 2 of 73 stacks of torture.exe had such code; the library's answer was
-  // E_INVALIDARG. Remedy: the tables are read anew, and the same copy is walked again. Test:
-  // OutsideWalkTest.CodeThatWasCompiledMeanwhileIsAskedForAnew.
-  bool asks_anew() {
+  // E_INVALIDARG. Remedy: the tables are read anew, and the same copy is walked again. Code that stays unknown, as that of
+  // another compiler, is not asked for twice. Test: OutsideWalkTest.CodeThatWasCompiledMeanwhileIsAskedForAnew.
+  void ask_anew(Stack& stack, const RawSample& sample, Snapshot& so_far) {
+    const auto begun = std::chrono::steady_clock::now();
+    if (!knowledge_.ask_anew || begun < ask_next_ || !knowledge_.ask_anew(so_far)) return;
+    if (Stack again = walk(sample); again.whole()) {
+      stack = std::move(again);
+    } else {
+      if (unknown_code_.size() > kMaxUnknownCode) unknown_code_.clear();
+      for (const Frame& frame : stack.frames) {
+        if (is_outside_images(frame)) unknown_code_.insert(frame.address);
+      }
+    }
     const auto now = std::chrono::steady_clock::now();
-    if (!knowledge_.ask_anew || now - known_since_ < between_asking_anew_) return false;
-    known_since_ = now;
-    return knowledge_.ask_anew();
+    ask_next_ = now + std::max<std::chrono::steady_clock::duration>(between_asking_anew_, kAskingShare * (now - begun));
+  }
+
+  // Whether the stack has code outside the images that was not asked for anew before.
+  bool has_new_code(const Stack& stack) const {
+    return std::ranges::any_of(stack.frames, [&](const Frame& frame) {
+      return is_outside_images(frame) && !unknown_code_.contains(frame.address);
+    });
   }
 
   // Folklore: a program that loads and unloads two DLLs in turn had one of them at the other's base between the listing
@@ -129,7 +147,8 @@ class Walk {
   Target& target_;
   const OutsideKnowledge& knowledge_;
   std::chrono::milliseconds between_asking_anew_;
-  std::chrono::steady_clock::time_point known_since_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point ask_next_ = std::chrono::steady_clock::now() + between_asking_anew_;
+  std::unordered_set<std::uint64_t> unknown_code_;  // addresses that were asked for anew
   ModuleTable table_;
   ModuleView view_;
   OutsideCode code_;
@@ -160,7 +179,8 @@ Snapshot walk_outside(Target& target, const OutsideKnowledge& knowledge, const O
                                   .cpu = thread.cpu});
       continue;
     }
-    snapshot.threads.push_back(walk.walk(thread));
+    Thread walked = walk.walk(thread, snapshot);
+    snapshot.threads.push_back(std::move(walked));
     frames += snapshot.threads.back().stack.frames.size();
   }
   std::stable_sort(snapshot.threads.begin(), snapshot.threads.end(),

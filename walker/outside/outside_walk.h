@@ -23,15 +23,16 @@ struct OutsideKnowledge {
   JittedStep* jitted = nullptr;  // null: code outside the images is not unwound, where a runtime is in the target
   // Which threads are walked; empty: all.
   std::function<bool(const TargetThread&)> wanted;
-  // Makes `managed` and `jitted` forget what they know of a target that has run since. Returns false if the target does
-  // not run. Empty: never asked for.
-  std::function<bool()> ask_anew;
+  // Makes `managed` and `jitted` forget what they know of a target that has run since. Returns false if they know no
+  // more afterwards, since the target does not run or the runtime's library does not answer. Frames of `so_far` get
+  // their names before that: afterwards a FunctionID may mean another method. Empty: nothing is asked anew.
+  std::function<bool(Snapshot& so_far)> ask_anew;
 };
 
 // The limit for all stacks together. A dump can list thousands of threads that share one deep stack.
 struct OutsideLimits {
   std::chrono::milliseconds time = std::chrono::minutes(2);
-  // OutsideKnowledge::ask_anew() is called at most once in this time: afterwards everything is read again.
+  // The least time between two calls of OutsideKnowledge::ask_anew(), after which everything is read again.
   std::chrono::milliseconds between_asking_anew{100};
   std::size_t frames = 2'000'000;
 };

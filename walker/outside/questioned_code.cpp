@@ -41,6 +41,7 @@ void name_functions(Snapshot& snapshot, ClrQuestions& clr) {
   std::vector<std::uint64_t> methods;
   for (const Thread& thread : snapshot.threads) {
     for (const Frame& frame : thread.stack.frames) {
+      if (!frame.name.empty()) continue;  // from before the target was asked anew
       if (frame.function != 0) methods.push_back(frame.function);
       if (frame.callee != 0) methods.push_back(frame.callee);
     }
@@ -49,6 +50,7 @@ void name_functions(Snapshot& snapshot, ClrQuestions& clr) {
   for (Thread& thread : snapshot.threads) {
     std::vector<Frame>& frames = thread.stack.frames;
     for (std::size_t i = 0; i < frames.size(); ++i) {
+      if (!frames[i].name.empty()) continue;
       if (frames[i].function != 0) frames[i].name = clr.method(frames[i].function).name;
       if (frames[i].kind == FrameKind::stub) add_target(thread.stack, i, clr);
     }

@@ -31,16 +31,19 @@ Snapshot target_snapshot(Target& target, ClrQuestions* clr, const std::string& o
   }
   QuestionedCode managed(*clr);
   ClrJittedStep jitted(*clr, target.memory());
-  const auto ask_anew = [&] {
-    if (!target.drop_memory()) return false;
+  const auto ask_anew = [&](Snapshot& so_far) {
+    if (!clr->obstacle().empty()) return false;
+    name_functions(so_far, *clr);
+    if (!clr->obstacle().empty() || !target.drop_memory()) return false;
+    jitted.forget();
     clr->target_ran();
-    return true;
+    return clr->obstacle().empty();
   };
   Snapshot snapshot = walk_outside(
       target, {.managed = managed, .jitted = &jitted, .wanted = wanted, .ask_anew = ask_anew});
   name_functions(snapshot, *clr);
   add_clr_threads(snapshot, *clr);
-  snapshot.locks_missing = "mixwalk did not look for locks (--no-locks)";
+  snapshot.locks_missing = kLocksNotLookedFor;
   if (locks) add_managed_locks(snapshot, target, *clr);
   // This comes last: where the library fails at it, only lines are missing.
   add_il_places(snapshot, *clr);

@@ -9,6 +9,9 @@
 
 namespace mixwalk {
 
+// Snapshot::locks_missing of a snapshot whose locks were not looked for.
+inline constexpr char kLocksNotLookedFor[] = "mixwalk did not look for locks (--no-locks)";
+
 // The stacks of a target with the names of its managed frames: walk_outside() together with the runtime's debugging
 // library. `clr`: null where the library cannot be asked; `obstacle` then says why (empty: there is no runtime).
 // Snapshot::unasked says which answers were missing. Snapshot::locks has the locks of managed code. Not frozen-safe.

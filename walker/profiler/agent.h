@@ -41,7 +41,7 @@ class Agent {
     prepared_ = prepared;
     SetEvent(serve_.get());
   }
-  // The runtime has let go of the profiler.
+  // The runtime has detached the profiler.
   void detached() noexcept { SetEvent(detached_.get()); }
   // The process is ending: no further freeze begins, and this waits a limited time for the current one.
   void stop_sampling() noexcept {

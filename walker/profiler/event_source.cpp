@@ -13,10 +13,10 @@ namespace {
 
 // What waits to be merged at most: deep stacks are large.
 constexpr std::size_t kMaxBytesWaiting = 32 << 20;
-// How long the end of the process may be delayed for the last walks.
-constexpr DWORD kMaxDelayMs = 250;
 // How long to wait for callbacks that are running: a walk takes microseconds.
 constexpr ULONGLONG kCallbackMs = 5'000;
+// The same while the process ends. The system may have ended a thread in its callback.
+constexpr ULONGLONG kLastCallbackMs = 50;
 
 DWORD monitor_flag(SampleEvent event) {
   switch (event) {
@@ -42,19 +42,24 @@ std::wstring file_name(clr::ICorProfilerInfo3& info, clr::ModuleID module) {
 
 class EventSource::Callback {
  public:
+  // An event that is not wanted is not counted in callbacks_: while the process ends, other threads may go on to throw
+  // without a pause, and end() waits for none of them.
   Callback(EventSource& source, SampleEvent event) noexcept : source_(source) {
+    if (source_.event_ != event) return;
     ++source_.callbacks_;
     wanted_ = source_.event_ == event;
-    if (!wanted_) source_.count_unwalked(event);
+    if (!wanted_) --source_.callbacks_;
   }
-  ~Callback() { --source_.callbacks_; }
+  ~Callback() {
+    if (wanted_) --source_.callbacks_;
+  }
   Callback(const Callback&) = delete;
   Callback& operator=(const Callback&) = delete;
   explicit operator bool() const noexcept { return wanted_; }
 
  private:
   EventSource& source_;
-  bool wanted_;
+  bool wanted_ = false;
 };
 
 void EventSource::set_images(std::shared_ptr<const ModuleTable> images) noexcept {
@@ -80,12 +85,18 @@ bool EventSource::begin(const RecordRequest& request, std::atomic<std::uint64_t>
   wanted_modules_ = ModuleNameFilter(request.type);
   every_ = request.every;
   ask_clr_ = request.sampling.engine != Engine::copy;
+  counts_unwalked_ =
+      request.type.empty() && request.thread_names.empty() && request.sampling.thread_ids.empty();
   wanted_events_ = &wanted;
   wanted = 0;
   seen_ = 0;
   dropped_ = 0;
   forget_types();
   event_ = request.event;
+  if (closing_) {
+    event_ = SampleEvent::dump;
+    return false;
+  }
   if (SUCCEEDED(clr_.set_events(mask_ | monitor_flag(request.event)))) return true;
   event_ = SampleEvent::dump;
   return false;
@@ -97,9 +108,13 @@ void EventSource::end() noexcept {
   } else if (event_.exchange(SampleEvent::dump) != SampleEvent::dump) {
     clr_.set_events(mask_);
   }
-  // The program may have ended or suspended a thread in its callback.
+  wait_for_callbacks(kCallbackMs);
+}
+
+// The program may have ended or suspended a thread in its callback.
+void EventSource::wait_for_callbacks(ULONGLONG milliseconds) noexcept {
   const ULONGLONG begun = GetTickCount64();
-  while (callbacks_ != 0 && GetTickCount64() - begun < kCallbackMs) Sleep(1);
+  while (callbacks_ != 0 && GetTickCount64() - begun < milliseconds) Sleep(1);
   lost_ = lost_ || callbacks_ != 0;
 }
 
@@ -114,12 +129,13 @@ void EventSource::finished() noexcept {
 }
 
 void EventSource::close() noexcept {
-  if (event_ == SampleEvent::dump) return;
   closing_ = true;
+  if (event_ == SampleEvent::dump) return;
   SetEvent(ready_.get());
-  WaitForSingleObject(finished_.get(), kMaxDelayMs);
+  WaitForSingleObject(finished_.get(), max_delay_ms_);
   // After its Shutdown callback has returned, the runtime may be asked for nothing.
   stop_walking();
+  wait_for_callbacks(kLastCallbackMs);
 }
 
 // In this order: an event is walked, or counted, or both are too late because the process has ended.
@@ -128,14 +144,15 @@ void EventSource::stop_walking() noexcept {
   event_ = SampleEvent::dump;
 }
 
-// Whether an event is of the wanted type is not known any more: where one was asked for, nothing is counted.
+// Whether an event is of the wanted type, or on a wanted thread, cannot be found out any more. So if a type or threads
+// were asked for, nothing is counted.
 void EventSource::count_unwalked(SampleEvent event) noexcept {
-  if (unwalked_ == event && wanted_name_.empty() && ++seen_ % every_ == 0) ++*wanted_events_;
+  if (unwalked_ == event && counts_unwalked_ && ++seen_ % every_ == 0) ++*wanted_events_;
 }
 
 void EventSource::thrown(clr::ObjectID object) noexcept {
   const Callback callback(*this, SampleEvent::exception);
-  if (!callback) return;
+  if (!callback) return count_unwalked(SampleEvent::exception);
   // Now: the object may be moved as soon as this returns.
   clr::ClassID type = 0;
   if (FAILED(clr_.info->GetClassFromObject(object, &type))) type = 0;
@@ -144,17 +161,22 @@ void EventSource::thrown(clr::ObjectID object) noexcept {
 
 void EventSource::allocated(clr::ClassID type) noexcept {
   const Callback callback(*this, SampleEvent::allocation);
-  if (callback) take(SampleEvent::allocation, type);
+  if (!callback) return count_unwalked(SampleEvent::allocation);
+  take(SampleEvent::allocation, type);
 }
 
 void EventSource::loaded_type(clr::ClassID type, HRESULT status) noexcept {
+  if (FAILED(status)) return;
   const Callback callback(*this, SampleEvent::class_load);
-  if (callback && SUCCEEDED(status)) take(SampleEvent::class_load, type);
+  if (!callback) return count_unwalked(SampleEvent::class_load);
+  take(SampleEvent::class_load, type);
 }
 
 void EventSource::loaded_module(clr::ModuleID module, HRESULT status) noexcept {
+  if (FAILED(status)) return;
   const Callback callback(*this, SampleEvent::module_load);
-  if (callback && SUCCEEDED(status)) take(SampleEvent::module_load, module);
+  if (!callback) return count_unwalked(SampleEvent::module_load);
+  take(SampleEvent::module_load, module);
 }
 
 void EventSource::take(SampleEvent event, UINT_PTR id) noexcept {

@@ -27,8 +27,12 @@ namespace mixwalk {
 // runtime does not report native images; for these there is ImageLoads.
 class EventSource {
  public:
-  EventSource(ClrInterfaces& clr, ThreadRegistry& registry, UnloadGate& unload_gate) noexcept
-      : clr_(clr), registry_(registry), unload_gate_(unload_gate) {}
+  // How long the end of the process may be delayed for the last walks.
+  static constexpr DWORD kMaxDelayMs = 250;
+
+  EventSource(ClrInterfaces& clr, ThreadRegistry& registry, UnloadGate& unload_gate,
+              DWORD max_delay_ms = kMaxDelayMs) noexcept
+      : clr_(clr), registry_(registry), unload_gate_(unload_gate), max_delay_ms_(max_delay_ms) {}
   EventSource(const EventSource&) = delete;
   EventSource& operator=(const EventSource&) = delete;
 
@@ -82,6 +86,7 @@ class EventSource {
   void take(SampleEvent event, UINT_PTR id) noexcept;
   void walk(SampleEvent event, UINT_PTR id, bool& counted);
   void stop_walking() noexcept;
+  void wait_for_callbacks(ULONGLONG milliseconds) noexcept;
   void count_unwalked(SampleEvent event) noexcept;
   Subject subject_of(SampleEvent event, UINT_PTR id);
   Subject type_of(clr::ClassID type);
@@ -95,6 +100,7 @@ class EventSource {
   ClrInterfaces& clr_;
   ThreadRegistry& registry_;
   UnloadGate& unload_gate_;
+  const DWORD max_delay_ms_;
   TickClock clock_;
 
   // Written before `event_` is set, and while no callback is running.
@@ -104,13 +110,14 @@ class EventSource {
   std::uint64_t every_ = 1;
   std::atomic<std::uint64_t>* wanted_events_ = nullptr;
   bool ask_clr_ = true;
-  bool lost_ = false;  // a callback did not end in time
+  bool counts_unwalked_ = false;
+  std::atomic<bool> lost_{false};  // a callback did not end in time
   UniqueHandle ready_, finished_;
 
   std::atomic<SampleEvent> event_{SampleEvent::dump};  // dump: none is wanted
   std::atomic<bool> closing_{false};
   std::atomic<SampleEvent> unwalked_{SampleEvent::dump};  // what is only counted, because the process is ending
-  std::atomic<std::uint32_t> callbacks_{0};            // under way
+  std::atomic<std::uint32_t> callbacks_{0};            // callbacks that are walking
   std::atomic<std::uint64_t> seen_{0};                 // events of what is wanted
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::size_t> bytes_waiting_{0};

@@ -26,6 +26,7 @@ constexpr int kLooksOverdue = 3;
 // code. A whole dump sleeps no longer than kMaxPausesMs.
 constexpr int kLooksAtOnce = 4;
 constexpr DWORD kMaxPausesMs = 2000;
+
 // Whether unloaded code can be the reason why a stack has a gap, or guessed frames.
 bool lacks_code(OpenReason why) {
   switch (why) {

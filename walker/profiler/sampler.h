@@ -169,7 +169,7 @@ class Sampler {
   ListedImages images_;
   EntryHints hints_;
   LiveMemory outside_;
-  Grounds grounds_;                // of the sample under way
+  Grounds grounds_;                 // of the sample under way
   std::vector<GroupMember> group_;  // of the group under way
 };
 

@@ -89,7 +89,7 @@ class OutsideWalkTest : public ::testing::Test {
   KnownCode managed_;
   JittedStep* jitted_ = nullptr;
   std::function<bool(const TargetThread&)> wanted_;
-  std::function<bool()> ask_anew_;
+  std::function<bool(Snapshot&)> ask_anew_;
 };
 
 TEST_F(OutsideWalkTest, FramesInImagesLeadToTheRoot) {
@@ -167,7 +167,7 @@ TEST_F(OutsideWalkTest, CodeThatWasCompiledMeanwhileIsAskedForAnew) {
   const DumpBuilder dump = standing_at(kInApp, {kJitted + 2, 0x1234, kInNtdll, 0}, true);
   int asked = 0;
   bool runs = true;
-  ask_anew_ = [&] {
+  ask_anew_ = [&](Snapshot&) {
     ++asked;
     if (runs) managed_.from = 0x7000'0000, managed_.bytes = 0x100;
     return runs;
@@ -196,10 +196,30 @@ TEST_F(OutsideWalkTest, CodeThatWasCompiledMeanwhileIsAskedForAnew) {
   EXPECT_FALSE(walk(dump, {.between_asking_anew = {}}).threads[0].stack.whole());
   EXPECT_EQ(asked, 1);
   runs = true;
+  managed_.bytes = 0;
   const Stack stack = walk(dump, {.between_asking_anew = {}}).threads[0].stack;
   EXPECT_EQ(asked, 2);
   EXPECT_THAT(frames(stack), ElementsAre("native 140001020", "managed 70000042", "native 180001020"));
   EXPECT_TRUE(stack.whole());
+}
+
+TEST_F(OutsideWalkTest, CodeThatStaysUnknownIsNotAskedForTwice) {
+  DumpBuilder dump = standing_at(kInApp, {kJitted + 2, 0x1234, kInNtdll, 0}, true);
+  for (std::uint32_t id = 2; id < 5; ++id) {
+    dump.thread({.id = id, .stack = stack_of(4), .stack_bytes = 32, .registers = DumpBuilder::at(kInApp, stack_of(4))});
+  }
+  int asked = 0;
+  std::size_t walked = 0;
+  ask_anew_ = [&](Snapshot& so_far) {
+    ++asked;
+    walked = so_far.threads.size();
+    return true;
+  };
+  const Snapshot snapshot = walk(dump, {.between_asking_anew = {}});
+  ASSERT_THAT(snapshot.threads, SizeIs(4));
+  EXPECT_FALSE(snapshot.threads[3].stack.whole());
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(walked, 0u) << "before the first thread was finished";
 }
 
 TEST_F(OutsideWalkTest, CodeOutsideIsGuessedThroughWhereNoRuntimeIs) {

@@ -33,6 +33,13 @@ TEST(QuestionedCodeTest, NamesOfFrames) {
   EXPECT_EQ(snapshot.threads[0].stack.frames[0].name, "NtWait");
   EXPECT_EQ(snapshot.threads[0].stack.frames[1].name, "A.B()");
   EXPECT_EQ(snapshot.threads[0].stack.frames[2].name, "");
+  // The target has run since, and the id belongs to another method.
+  test::FakeClrQuestions later;
+  later.add_method(0x10, {"C.D()", false});
+  later.add_method(0x99, {"E.F()", false});
+  name_functions(snapshot, later);
+  EXPECT_EQ(snapshot.threads[0].stack.frames[1].name, "A.B()");
+  EXPECT_EQ(snapshot.threads[0].stack.frames[2].name, "E.F()");
 }
 
 // There are three managed frames, a stub and a native frame; the second frame is a caller.

@@ -154,7 +154,7 @@ Outcome<Snapshot> DumpRun::next(bool last) {
   complete(*snapshot);
   log_threads(*snapshot);
   for (const Moment& moment : snapshot->moments) {
-    spdlog::info("the threads of one moment stood for {} us", moment.frozen_ns / 1000);
+    spdlog::info("the threads of one moment were suspended for {} us", moment.frozen_ns / 1000);
   }
   log_counters(count(*snapshot));
   for (const Thread& thread : snapshot->threads) unmatched_.met(thread.os_id, thread.name);

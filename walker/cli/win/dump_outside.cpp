@@ -97,7 +97,7 @@ OutsideLocks::~OutsideLocks() {
 }
 
 void OutsideLocks::add_to(Snapshot& snapshot) {
-  snapshot.locks_missing = "mixwalk did not look for locks (--no-locks)";
+  snapshot.locks_missing = kLocksNotLookedFor;
   if (!command_.locks) return;
   const auto begin = std::chrono::steady_clock::now();
   if (prepared_.valid() && prepared_.wait_for(kPrepareTime) != std::future_status::ready) {

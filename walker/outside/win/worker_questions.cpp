@@ -34,13 +34,14 @@ WorkerQuestions::WorkerQuestions(const Settings& settings) : answer_ms_(settings
   }
   worker_ = std::move(*worker);
   ask<Opened>(OpenClr{kQuestionsVersion, settings.dac_path, reinterpret_cast<std::uint64_t>(process.get()),
-                      settings.dump_path, settings.symbol_path, settings.runtime_base});
+                      settings.dump_path, settings.symbol_path, settings.runtime_base},
+              settings.open_ms);
 }
 
 template <class Answer>
-const Answer* WorkerQuestions::ask(const QuestionMessage& question) {
+const Answer* WorkerQuestions::ask(const QuestionMessage& question, std::uint32_t deadline_ms) {
   if (!obstacle_.empty()) return nullptr;
-  answer_ = worker_->ask(question, answer_ms_);
+  answer_ = worker_->ask(question, deadline_ms);
   if (!answer_) {
     obstacle_ = worker_->failure();
     return nullptr;
@@ -208,12 +209,13 @@ ClrIlPlaces WorkerQuestions::il_places(std::span<const std::uint64_t> ips) {
 }
 
 void WorkerQuestions::target_ran() {
+  // Earlier answers are kept where no other ones can come.
+  if (ask<Opened>(TargetRan{}) == nullptr) return;
   pieces_.clear();
   single_.clear();
   // A MethodDesc may be that of another method by now.
   methods_.clear();
   code_names_.clear();
-  ask<Opened>(TargetRan{});
 }
 
 }  // namespace mixwalk

@@ -13,8 +13,10 @@
 namespace mixwalk {
 
 // How long the runtime's debugging library may take for one message of questions. Real answers take milliseconds,
-// the first one of a large dump some hundred.
-inline constexpr std::uint32_t kClrAnswerMs = 5000;
+// the first one of a large dump some hundred. On a machine with a load of 15 on two cores, the start of the worker and
+// the loading of the library took more than 5 s (from_outside_test). No thread of the target is suspended meanwhile.
+inline constexpr std::uint32_t kClrAnswerMs = 10'000;
+inline constexpr std::uint32_t kClrOpenMs = 20'000;
 
 // Questions to a runtime's debugging library that runs in a worker. When the library hangs, crashes or answers
 // nonsense, the worker is ended, obstacle() says why, and all later answers are missing. Earlier answers are kept.
@@ -29,6 +31,7 @@ class WorkerQuestions final : public ClrQuestions {
     std::string dump_path;  // UTF-8
     std::string symbol_path;  // UTF-8: for images that the dump has not
     std::uint32_t answer_ms = kClrAnswerMs;
+    std::uint32_t open_ms = kClrOpenMs;  // for the start of the worker and the library
   };
   explicit WorkerQuestions(const Settings& settings);
 
@@ -50,7 +53,11 @@ class WorkerQuestions final : public ClrQuestions {
  private:
   // The answer of that kind; null: no answer came. Valid until the next question.
   template <class Answer>
-  const Answer* ask(const QuestionMessage& question);
+  const Answer* ask(const QuestionMessage& question) {
+    return ask<Answer>(question, answer_ms_);
+  }
+  template <class Answer>
+  const Answer* ask(const QuestionMessage& question, std::uint32_t deadline_ms);
   // Of object_types() and heap_object_types().
   template <class Ask>
   std::vector<std::string> ask_types(std::span<const std::uint64_t> addresses);

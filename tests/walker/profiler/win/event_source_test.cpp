@@ -82,7 +82,9 @@ class EventSourceTest : public testing::Test {
   ClrInterfaces clr_;
   ThreadRegistry registry_;
   std::unique_ptr<UnloadGate> gate_ = std::make_unique<UnloadGate>();
-  std::unique_ptr<EventSource> source_ = std::make_unique<EventSource>(clr_, registry_, *gate_);
+  // The end of the process waits this long, on a busy machine too.
+  static constexpr DWORD kMaxDelayMs = 60'000;
+  std::unique_ptr<EventSource> source_ = std::make_unique<EventSource>(clr_, registry_, *gate_, kMaxDelayMs);
   EventSource& events_ = *source_;
   std::atomic<std::uint64_t> wanted_events_{0};
 };
@@ -162,7 +164,8 @@ TEST_F(EventSourceTest, WhatHappensAtTheEndOfTheProcessIsWalkedOrCounted) {
   EXPECT_NE(events_.next(), nullptr) << "it happened before end()";
   events_.loaded_module(1, S_OK);
   events_.loaded_type(1, S_OK);
-  EXPECT_EQ(wanted_events_, 2u) << "loads of types were not asked for";
+  events_.loaded_module(1, E_FAIL);
+  EXPECT_EQ(wanted_events_, 2u) << "loads of types were not asked for, and nothing was loaded";
   EXPECT_EQ(events_.next(), nullptr) << "nobody would send it any more";
   events_.finished();
   ending.join();
@@ -173,12 +176,35 @@ TEST_F(EventSourceTest, WhatHappensAtTheEndOfTheProcessIsWalkedOrCounted) {
 
 // mixwalk.dll's thread gets no processor, so the program must end without that thread.
 TEST_F(EventSourceTest, TheEndOfTheProcessDoesNotWaitForLong) {
-  ASSERT_TRUE(begin(SampleEvent::module_load));
-  events_.close();
-  events_.loaded_module(1, S_OK);
+  EventSource late(clr_, registry_, *gate_, 10);
+  late.set_images(std::make_shared<const ModuleTable>(read_live_modules()));
+  ASSERT_TRUE(late.begin({.sampling = {.engine = Engine::copy}, .event = SampleEvent::module_load}, wanted_events_));
+  late.close();
+  late.loaded_module(1, S_OK);
   EXPECT_EQ(wanted_events_, 1u);
-  EXPECT_EQ(events_.next(), nullptr) << "the runtime may be asked for nothing any more";
-  events_.end();
+  EXPECT_EQ(late.next(), nullptr) << "the runtime may be asked for nothing any more";
+  late.end();
+}
+
+TEST_F(EventSourceTest, WhereATypeOrThreadsWereAskedForNothingUnknownIsCounted) {
+  for (const RecordRequest& request :
+       {RecordRequest{.event = SampleEvent::module_load, .type = "orders.dll"},
+        RecordRequest{.event = SampleEvent::module_load, .thread_names = {"orders"}},
+        RecordRequest{.sampling = {.thread_ids = {4}}, .event = SampleEvent::module_load}}) {
+    EventSource events(clr_, registry_, *gate_, 10);
+    ASSERT_TRUE(events.begin(request, wanted_events_));
+    events.close();
+    events.loaded_module(1, S_OK);
+    EXPECT_EQ(wanted_events_, 0u);
+    events.end();
+  }
+}
+
+TEST_F(EventSourceTest, NoRecordingBeginsWhileTheProcessEnds) {
+  events_.close();
+  EXPECT_FALSE(begin(SampleEvent::module_load));
+  events_.loaded_module(1, S_OK);
+  EXPECT_EQ(wanted_events_, 0u);
 }
 
 // No thread fetches the events, and the program's thread must continue.
