@@ -177,8 +177,8 @@ TEST_F(Events, OfADeepStack) {
 
 // The last exceptions of a program that ends at once are either recorded or counted as lost.
 TEST_F(Events, OfAStartedProgramToItsEnd) {
-  // The program's end waits a quarter of a second until they were sent. On a busy machine none may be sent in that time,
-  // but not again and again.
+  // The program's end waits a quarter of a second until its events are sent. On a busy machine none may be sent in that
+  // time, but this does not happen every time.
   constexpr int kTimes = 10;
   std::uint64_t samples = 0;
   for (int i = 0; i < kTimes && samples == 0; ++i) {
