@@ -35,7 +35,7 @@ TEST_F(SingleFile, IsListedAndDumpedWhole) {
   const Thread& waiting = thread_named(snapshot, "waiting");
   EXPECT_TRUE(waiting.stack.whole()) << to_text(snapshot, waiting);
   EXPECT_THAT(to_text(snapshot, waiting), ::testing::HasSubstr("Single.Program.Wait("));
-  // The thread waits in the runtime, which may hold a lock, just as in a program with a coreclr.dll.
+  // The thread waits in the runtime, and may hold a lock of the runtime, just as in a program with a coreclr.dll.
   EXPECT_NE(waiting.probe, ProbeResult::none) << to_text(snapshot, waiting);
   EXPECT_EQ(session.leave(), "");
 }

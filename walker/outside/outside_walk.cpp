@@ -153,7 +153,7 @@ class Walk {
   ModuleTable table_;
   ModuleView view_;
   OutsideCode code_;
-  // The memory is not zeroed, because most stacks touch a few pages of it.
+  // The memory is not zeroed, because most stacks need only a few of its pages.
   std::unique_ptr<std::byte[]> stack_ = std::make_unique_for_overwrite<std::byte[]>(kStackBytes);
   std::vector<RunFrame> frames_ = std::vector<RunFrame>(kMaxFrames);
   std::unique_ptr<GuessScratch> guesses_ = std::make_unique<GuessScratch>();

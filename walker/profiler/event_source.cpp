@@ -72,7 +72,8 @@ std::shared_ptr<const ModuleTable> EventSource::images() noexcept {
   return lock ? images_ : nullptr;
 }
 
-bool EventSource::begin(const RecordRequest& request, std::atomic<std::uint64_t>& wanted) {
+bool EventSource::begin(const RecordRequest& request, std::atomic<std::uint64_t>& wanted,
+                        std::atomic<std::uint64_t>& unjudged) {
   // A callback that has not ended may continue at any moment, and would read the members that are written here.
   if (lost_ || closing_) return false;
   ready_ = UniqueHandle(CreateEventW(nullptr, FALSE, FALSE, nullptr));
@@ -85,10 +86,15 @@ bool EventSource::begin(const RecordRequest& request, std::atomic<std::uint64_t>
   wanted_modules_ = ModuleNameFilter(request.type);
   every_ = request.every;
   ask_clr_ = request.sampling.engine != Engine::copy;
-  counts_unwalked_ =
-      request.type.empty() && request.thread_names.empty() && request.sampling.thread_ids.empty();
+  judges_unwalked_ = request.type.empty() && request.thread_names.empty();
+  // The recorder chooses threads by their names later, when their descriptions can be read.
+  wanted_threads_.clear();
+  if (request.thread_names.empty()) wanted_threads_ = request.sampling.thread_ids;
+  std::ranges::sort(wanted_threads_);
   wanted_events_ = &wanted;
+  unjudged_events_ = &unjudged;
   wanted = 0;
+  unjudged = 0;
   seen_ = 0;
   dropped_ = 0;
   forget_types();
@@ -144,10 +150,18 @@ void EventSource::stop_walking() noexcept {
   event_ = SampleEvent::dump;
 }
 
-// It cannot be found out any more whether an event is of the wanted type, or on a wanted thread. So if a type or
-// threads were asked for, nothing is counted.
+// The runtime may not be asked any more whether an event is of the wanted type, or on a thread with a wanted name.
 void EventSource::count_unwalked(SampleEvent event) noexcept {
-  if (unwalked_ == event && counts_unwalked_ && ++seen_ % every_ == 0) ++*wanted_events_;
+  if (unwalked_ != event || !is_on_wanted_thread()) return;
+  if (!judges_unwalked_) {
+    ++*unjudged_events_;
+  } else if (++seen_ % every_ == 0) {
+    ++*wanted_events_;
+  }
+}
+
+bool EventSource::is_on_wanted_thread() const noexcept {
+  return wanted_threads_.empty() || std::ranges::binary_search(wanted_threads_, GetCurrentThreadId());
 }
 
 void EventSource::thrown(clr::ObjectID object) noexcept {
@@ -187,6 +201,7 @@ void EventSource::take(SampleEvent event, UINT_PTR id) noexcept {
 }
 
 void EventSource::walk(SampleEvent event, UINT_PTR id, bool& counted) {
+  if (!is_on_wanted_thread()) return;
   Subject subject;
   if (!wanted_name_.empty()) {
     subject = subject_of(event, id);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "symbols/win/profiling_api.h"
 #include "unmanaged/win/unique_handle.h"
@@ -40,9 +41,10 @@ class EventSource {
   //
   // Sets the list of images with which walks begin. To be called before begin(), and whenever there is a newer list.
   void set_images(std::shared_ptr<const ModuleTable> images) noexcept;
-  // `wanted` counts the events that are wanted, from 0 on, and must outlive this object. Returns false if the runtime
-  // does not report these events. (It reports allocations only if it was told to when it started.)
-  bool begin(const RecordRequest& request, std::atomic<std::uint64_t>& wanted);
+  // `wanted` counts the events that are wanted, from 0 on. `unjudged` counts events at the end of the process of which it
+  // is not known whether they are wanted (close()). Both must outlive this object. Returns false if the runtime does not
+  // report these events. (It reports allocations only if it was told to when it started.)
+  bool begin(const RecordRequest& request, std::atomic<std::uint64_t>& wanted, std::atomic<std::uint64_t>& unjudged);
   // When end() returns, no callback walks any more, all walks of callbacks are available to next(), and the runtime
   // reports the same events as before begin(). The one exception is a thread that the program has suspended in its
   // callback: end() does not wait for it, and no further begin() succeeds.
@@ -97,6 +99,7 @@ class EventSource {
   Subject module_of(clr::ModuleID module);
   std::shared_ptr<const ModuleTable> images() noexcept;
   bool is_wanted(const std::string& type_name) const;
+  bool is_on_wanted_thread() const noexcept;
 
   static constexpr std::size_t kSlots = 4096;
 
@@ -112,8 +115,10 @@ class EventSource {
   DWORD mask_ = 0;  // the runtime's mask before begin()
   std::uint64_t every_ = 1;
   std::atomic<std::uint64_t>* wanted_events_ = nullptr;
+  std::atomic<std::uint64_t>* unjudged_events_ = nullptr;
   bool ask_clr_ = true;
-  bool counts_unwalked_ = false;
+  bool judges_unwalked_ = false;  // whether an event is wanted is known without the runtime
+  std::vector<std::uint32_t> wanted_threads_;  // sorted; empty if threads are not chosen by their ids alone
   std::atomic<bool> lost_{false};  // a callback did not end in time
   UniqueHandle ready_, finished_;
 

@@ -129,7 +129,8 @@ bool Recorder::record(const RecordRequest& request) {
         request.type, sampler_.registry(), sampler_.unload_gate(), sampler_.image_unloads(),
         sampler_.supervisor().ledger().events);
   }
-  if (is_moment(request.event) && !events_.begin(request, sampler_.supervisor().ledger().events)) {
+  LedgerPage& ledger = sampler_.supervisor().ledger();
+  if (is_moment(request.event) && !events_.begin(request, ledger.events, ledger.unjudged_events)) {
     pipe_.send(Problem{"the runtime does not tell of these events, or a recording of them before this one "
                        "could not be ended"});
     return false;

@@ -58,6 +58,8 @@ struct LedgerPage {
   // In a recording of events (exceptions, allocations, loads): how many wanted events have happened. Events that are
   // not yet sent when a target ends are lost, and mixwalk.exe counts them by this number.
   std::atomic<std::uint64_t> events;
+  // How many events have happened while the process ended, and it is not known whether they were wanted.
+  std::atomic<std::uint64_t> unjudged_events;
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 };
 

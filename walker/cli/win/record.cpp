@@ -297,6 +297,10 @@ ExitCode RecordingRun::finish(const End& end) {
     if (const std::string problem = session_.leave(); !problem.empty()) spdlog::info(problem);
   }
   if (end.of_process) say_end_of_process();
+  if (const std::uint64_t unjudged = session_.unjudged_events(); is_moment(command_.event) && unjudged != 0) {
+    report({ExitCode::ok, fmt::format("{} more events happened while the process ended. It is not known how many of them "
+                                      "were asked for, so they are not counted as lost", unjudged)});
+  }
   log_missing(symbols_.missing());
   if (const int times = session_.given_back(); times != 0) {
     spdlog::info("{} threads that mixwalk.dll had left suspended were resumed from here", times);

@@ -51,6 +51,8 @@ class TargetSession {
   // How many events that the recording wants have happened in the target. RecordProgress::events is the recording's own
   // final count.
   std::uint64_t events() const noexcept { return watch_ ? watch_->events() : 0; }
+  // LedgerPage::unjudged_events.
+  std::uint64_t unjudged_events() const noexcept { return watch_ ? watch_->unjudged_events() : 0; }
   // How many suspensions that mixwalk.dll had left behind were undone by this process.
   int given_back() const noexcept { return watch_ ? watch_->given_back() : 0; }
 

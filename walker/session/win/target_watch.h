@@ -37,6 +37,7 @@ class TargetWatch {
   HANDLE dll_thread_ended() const noexcept { return dll_thread_ended_.get(); }
   // The value of LedgerPage::events. The target can write anything there.
   std::uint64_t events() const noexcept { return ledger_.page().events; }
+  std::uint64_t unjudged_events() const noexcept { return ledger_.page().unjudged_events; }
   // How many suspensions were undone by this process.
   int given_back() const noexcept { return given_back_; }
 

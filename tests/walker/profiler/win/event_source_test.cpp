@@ -66,7 +66,7 @@ class EventSourceTest : public testing::Test {
   }
   bool begin(SampleEvent event, const std::string& wanted = {}) {
     return events_.begin({.sampling = {.engine = Engine::copy}, .event = event, .type = wanted},
-                         wanted_events_);
+                         wanted_events_, unjudged_events_);
   }
   // Returns the name under which a module with that path is recorded.
   std::string name_of(const std::wstring& path) {
@@ -86,7 +86,7 @@ class EventSourceTest : public testing::Test {
   static constexpr DWORD kMaxDelayMs = 60'000;
   std::unique_ptr<EventSource> source_ = std::make_unique<EventSource>(clr_, registry_, *gate_, kMaxDelayMs);
   EventSource& events_ = *source_;
-  std::atomic<std::uint64_t> wanted_events_{0};
+  std::atomic<std::uint64_t> wanted_events_{0}, unjudged_events_{0};
 };
 
 TEST_F(EventSourceTest, TheEventMaskIsPutBack) {
@@ -178,7 +178,7 @@ TEST_F(EventSourceTest, WhatHappensAtTheEndOfTheProcessIsWalkedOrCounted) {
 TEST_F(EventSourceTest, TheEndOfTheProcessDoesNotWaitForLong) {
   EventSource late(clr_, registry_, *gate_, 10);
   late.set_images(std::make_shared<const ModuleTable>(read_live_modules()));
-  ASSERT_TRUE(late.begin({.sampling = {.engine = Engine::copy}, .event = SampleEvent::module_load}, wanted_events_));
+  ASSERT_TRUE(late.begin({.sampling = {.engine = Engine::copy}, .event = SampleEvent::module_load}, wanted_events_, unjudged_events_));
   late.close();
   late.loaded_module(1, S_OK);
   EXPECT_EQ(wanted_events_, 1u);
@@ -186,16 +186,34 @@ TEST_F(EventSourceTest, TheEndOfTheProcessDoesNotWaitForLong) {
   late.end();
 }
 
-TEST_F(EventSourceTest, WhereATypeOrThreadsWereAskedForNothingUnknownIsCounted) {
+TEST_F(EventSourceTest, WhereATypeOrANameWasAskedForTheLastEventsAreCountedApart) {
   for (const RecordRequest& request :
        {RecordRequest{.event = SampleEvent::module_load, .type = "orders.dll"},
-        RecordRequest{.event = SampleEvent::module_load, .thread_names = {"orders"}},
-        RecordRequest{.sampling = {.thread_ids = {4}}, .event = SampleEvent::module_load}}) {
+        RecordRequest{.event = SampleEvent::module_load, .thread_names = {"orders"}}}) {
     EventSource events(clr_, registry_, *gate_, 10);
-    ASSERT_TRUE(events.begin(request, wanted_events_));
+    ASSERT_TRUE(events.begin(request, wanted_events_, unjudged_events_));
     events.close();
     events.loaded_module(1, S_OK);
     EXPECT_EQ(wanted_events_, 0u);
+    EXPECT_EQ(unjudged_events_, 1u);
+    events.end();
+  }
+}
+
+TEST_F(EventSourceTest, OfThreadsThatWereAskedForByTheirIdsOnlyTheirEventsCount) {
+  for (const std::uint32_t id : {GetCurrentThreadId(), GetCurrentThreadId() + 4}) {
+    const std::uint64_t expected = id == GetCurrentThreadId() ? 1 : 0;
+    EventSource events(clr_, registry_, *gate_, 10);
+    events.set_images(std::make_shared<const ModuleTable>(read_live_modules()));
+    ASSERT_TRUE(events.begin({.sampling = {.engine = Engine::copy, .thread_ids = {id}}, .event = SampleEvent::module_load},
+                             wanted_events_, unjudged_events_));
+    events.loaded_module(1, S_OK);
+    EXPECT_EQ(wanted_events_, expected);
+    EXPECT_EQ(events.next() != nullptr, expected == 1);
+    events.close();
+    events.loaded_module(1, S_OK);
+    EXPECT_EQ(wanted_events_, 2 * expected);
+    EXPECT_EQ(unjudged_events_, 0u);
     events.end();
   }
 }
