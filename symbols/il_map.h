@@ -17,9 +17,10 @@ struct IlToNative {
   std::uint32_t native_begin = 0, native_end = 0;
 };
 
-// Returns the IL offset of the code at `native_offset`, which lies inside an instruction: the offset of the range in
-// which it lies; 0 in a prolog; in other code that corresponds to no IL, the offset of the code before it. Returns
-// nothing if the map has neither. The order of the map does not matter, and nothing in it is trusted. Pure.
+// Returns the IL offset of the code at `native_offset`. The native offset lies inside an instruction. The result is the
+// offset of the range in which it lies; 0 in a prolog; in other code that corresponds to no IL, the offset of the code
+// before it. Returns nothing if the map has neither. The order of the map does not matter, and nothing in it is
+// trusted. Pure.
 std::optional<std::uint32_t> il_offset_at(std::span<const IlToNative> map,
                                           std::uint32_t native_offset) noexcept;
 

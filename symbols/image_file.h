@@ -8,7 +8,7 @@
 
 namespace mixwalk {
 
-// An image file in memory, parsed, which several symbol sources share. Immutable; it must not be moved once `image`
+// An image file in memory, parsed. Several sources of symbols share it. Immutable; it must not be moved once `image`
 // refers to `bytes`.
 struct ImageFile {
   ImageFile(std::string file_path, std::vector<std::byte> contents)

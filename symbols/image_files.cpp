@@ -10,7 +10,7 @@
 namespace mixwalk {
 
 // Throws if the path is not UTF-8, because libstdc++ for Windows has no other way to report that. A path can come from
-// a recording, which may contain any bytes.
+// a recording, and a recording may contain any bytes.
 static std::optional<std::vector<std::byte>> read_whole(const std::string& path) {
   const std::filesystem::path file(std::u8string(path.begin(), path.end()));
   const std::uintmax_t bytes = std::filesystem::file_size(file);

@@ -18,9 +18,9 @@ namespace mixwalk {
 // the certainty too early. Then the result is an address without a name, not a wrong name.
 std::size_t leaf_extent(std::span<const std::byte> code) noexcept;
 
-// Like leaf_extent(), for an image's code from the RVA on, which no RUNTIME_FUNCTION covers: up to the end of its
-// section, or to the next RUNTIME_FUNCTION. Reads no more than `most` bytes, and no more than any real leaf function
-// has. Returns 0 if the file has no such code.
+// Like leaf_extent(), for the code of an image from the RVA `begin` on, up to the end of the section or to the next
+// RUNTIME_FUNCTION. `begin` must not lie in a RUNTIME_FUNCTION. Reads no more than `most` bytes, and no more than any
+// real leaf function has. Returns 0 if the file has no such code.
 std::uint32_t leaf_bytes(const PeImage& image, std::uint32_t begin, std::uint32_t most) noexcept;
 
 }  // namespace mixwalk

@@ -11,7 +11,7 @@
 
 namespace mixwalk {
 
-// Which kind of symbols named the function at an address.
+// The kind of symbols that named the function at an address.
 enum class NameSource : std::uint8_t {
   none,     // no symbols: only the function's start is known
   debug,    // DWARF or PDB
@@ -24,7 +24,7 @@ enum class NameSource : std::uint8_t {
 // time.
 //
 // The rules. A COFF symbol names a function only if it is at the function's very start: at the entry that the debug
-// information gives, at the begin of the primary RUNTIME_FUNCTION, or before a leaf function of which leaf_extent() is
+// information gives, at the start of the primary RUNTIME_FUNCTION, or before a leaf function of which leaf_extent() is
 // certain. If the debug information has only the plain name of a function ("run", "operator()": gcc writes no linkage
 // name for functions that other units cannot see), a mangled symbol at its entry says more, and is used. If the debug
 // information has a line but no function, the line is kept.

@@ -15,7 +15,7 @@ namespace mixwalk {
 // functions of an image. Not frozen-safe.
 //
 // The rule. An address in a RUNTIME_FUNCTION belongs to the function of the primary entry, and has the name of an
-// export at that entry's begin. If a second export lies inside the function, before the address, it is not known to
+// export at that entry's start. If a second export lies inside the function, before the address, it is not known to
 // which of the two the address belongs, so the address gets no name. (Assembly code has such entries for two
 // functions.) A part that lies before the primary entry has no name either, because an address cannot precede its
 // symbol's start.
@@ -44,7 +44,7 @@ class PeExports final : public SymbolSource {
 
   std::shared_ptr<const ImageFile> file_;
   std::vector<PeExport> starts_;  // the best export of each RVA, by RVA
-  // Function's begin → the first export that lies inside it.
+  // Function's start → the first export that lies inside it.
   std::unordered_map<std::uint32_t, std::uint32_t> inner_;
 };
 

@@ -4,10 +4,10 @@
 
 namespace mixwalk {
 
-// Where the name of native code comes from.
+// The source of a name of native code.
 enum class SymbolKind : std::uint8_t {
   none,            // no name is known, or its origin is not recorded (older recordings)
-  function_table,  // .pdata gives the function's begin, and nothing gives its name: "sub_1a2b0"
+  function_table,  // .pdata gives the function's start, and nothing gives its name: "sub_1a2b0"
   exported,        // the export table of the image
   coff,            // the image's COFF symbols
   dwarf,

@@ -113,7 +113,7 @@ bool is_file_name(std::string_view name) noexcept {
   const std::string_view port = stem.substr(0, 3);
   const bool is_port = stem.size() >= 4 && (ascii_lower(std::string(port)) == "com" ||
                                             ascii_lower(std::string(port)) == "lpt");
-  // COM1 to COM9, and the superscript digits that Windows also accepts, which have two bytes in UTF-8.
+  // COM1 to COM9, and the superscript digits that Windows also accepts. Each of these digits has two bytes in UTF-8.
   return !(is_port && ((stem.size() == 4 && stem[3] >= '0' && stem[3] <= '9') ||
                        (stem.size() == 5 && stem[3] == '\xC2')));
 }

@@ -19,13 +19,13 @@ struct SymbolPath {
     bool operator==(const Folder&) const = default;
   };
   std::vector<Folder> folders;        // in the order of search
-  std::vector<std::string> left_out;  // parts that lead to other machines, which are not asked
+  std::vector<std::string> left_out;  // parts that lead to other machines; these machines are not asked
 };
 
-// Parses elements separated by ';': a folder; srv*FOLDER*…, symsrv*DLL*FOLDER*… and cache*FOLDER, whose folders are
-// symbol stores. URLs and paths of other machines (\\server\share) are left out, because opening them may send the
-// user's credentials there (see LocalImageFiles), and mixwalk never looks for symbols over the network. Empty parts,
-// which mean a debugger's default store, are ignored.
+// Parses elements separated by ';': a folder, or one of srv*FOLDER*…, symsrv*DLL*FOLDER*… and cache*FOLDER. A folder
+// after a '*' is a symbol store. URLs and paths of other machines (\\server\share) are left out, because opening them
+// may send the user's credentials there (see LocalImageFiles), and mixwalk never looks for symbols over the network. An
+// empty part means a debugger's default store; such a part is ignored.
 // (https://learn.microsoft.com/windows-hardware/drivers/debugger/advanced-symsrv-use)
 SymbolPath parse_symbol_path(std::string_view text);
 
@@ -44,7 +44,7 @@ std::vector<std::string> image_candidates(std::string_view image_path, std::uint
 // path.
 std::vector<std::string> image_candidates_in_folders(std::string_view image_path, std::uint32_t timestamp,
                                                      std::uint32_t size_of_image, const SymbolPath& path);
-// Returns the candidates for a managed assembly, which has no place of its own in a symbol store.
+// Returns the candidates for a managed assembly. An assembly has no place of its own in a symbol store.
 std::vector<std::string> assembly_candidates(std::string_view assembly_path, const SymbolPath& path);
 
 // Returns the id of an image in a symbol store: its timestamp in eight upper-case hexadecimal digits, directly followed

@@ -20,7 +20,7 @@ struct SymbolFrame {
   bool operator==(const SymbolFrame&) const = default;
 };
 
-// What a source knows about an address.
+// The function at an address, with the calls inlined there, as one source of symbols gives them.
 struct Symbol {
   SymbolKind kind = SymbolKind::none;
   std::uint32_t rva = 0;  // where the function begins, at or before the address asked for

@@ -19,7 +19,7 @@
 
 namespace mixwalk {
 
-// What is known of a frame's address.
+// The symbol that belongs to a frame's address.
 struct NamedAddress {
   Symbol symbol;
   std::uint64_t displacement = 0;  // bytes from the symbol's start to the address itself

@@ -12,7 +12,7 @@ constexpr std::uint64_t kMaxFunctionBytes = 1 << 16;
 // The limit for consecutive frames that have neither unwind data nor a frame pointer.
 constexpr int kMaxDepth = 8;
 
-// The limit for one search, which then takes some milliseconds. Several searches may be made per stack.
+// The limit for one search. A search up to this limit takes some milliseconds. Several searches may be made per stack.
 constexpr unsigned kStepsOfSearch = 1024;
 constexpr unsigned kWordsOfSearch = 4096;
 
@@ -66,9 +66,9 @@ StepResult GuessingStep::step(Cursor& frame, LeafRule leaf) noexcept {
   return step(frame, leaf);
 }
 
-// Whether the word at Rsp, which a call through a register would have left there, proves nothing. This is so if neither
-// the code in which the thread is nor the code that the word leads to has unwind data, because code without unwind data
-// may have moved Rsp.
+// Whether the word at Rsp proves nothing, although a call through a register would have left such a word there. It
+// proves nothing if neither the code in which the thread is nor the code that the word leads to has unwind data,
+// because code without unwind data may have moved Rsp.
 bool GuessingStep::is_ambiguous(const Cursor& frame, const Cursor& leaf_caller) noexcept {
   if (view_.modules.find(frame.registers.rip) != nullptr || starts_or_returns(frame)) return false;
   Cursor caller = leaf_caller;

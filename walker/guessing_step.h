@@ -16,7 +16,8 @@
 
 namespace mixwalk {
 
-// Where a walk must arrive so that its guesses count: at a managed frame or, without a bound, at the thread's root.
+// The place at which a walk must arrive so that its guesses count: a managed frame or, without a bound, the thread's
+// root.
 struct WalkGoal {
   RunBound bound;
   std::uint64_t function = 0;  // FunctionID of the managed frame; 0 if the walk must meet the bound's Rip

@@ -19,8 +19,8 @@ OpenReason reason(OpenReason why, const RawSample& sample) noexcept {
 // Folklore. Situation: between the copy and the walk, a program replaces code outside its images (an engine that
 // compiles scripts) by code with a frame of another size. Real case: `hunt.exe retabled`; 2 % of the samples missed a
 // caller and still counted as whole. Remedy: a caller whose call leads to other code is rejected. This does not apply
-// to the CLR's own code, which stays loaded as long as a sample needs it (UnloadGate), and may have been reached by a
-// jump.
+// to the CLR's own code: that code stays loaded as long as a sample needs it (UnloadGate), and may have been reached by
+// a jump.
 class CheckedStep final : public UnwindStep {
  public:
   CheckedStep(UnwindStep& step, ManagedCode& managed, std::chrono::milliseconds longest) noexcept
@@ -127,14 +127,14 @@ class HoleFiller {
   }
 
  private:
-  // Where a run starts, and how that start was found.
+  // The frame at which a run starts, and how that frame was found.
   struct Start {
     Cursor frame;
     Trust trust;
   };
 
   // Folklore. Situation: a fiber, or a coroutine with its own stack. The CLR continues its walk where the thread last
-  // left managed code, which may be on the stack that the thread has switched away from. No chain of callers leads
+  // left managed code. That place may be on the stack that the thread has switched away from. No chain of callers leads
   // there, and that stack was not copied. Remedy: the copied stack is walked to its root, and the frames on the other
   // stack are missing. Test: the hunt's fibers and coroutines.
   bool is_on_another_stack(const ManagedEntry& entry) const noexcept {
@@ -193,8 +193,8 @@ class HoleFiller {
         builder_.open(reason(run.why, sample_));
       } else {
         builder_.confirm();
-        // The CLR's ip of a frame that makes an inlined P/Invoke is not its return address. The unwound address is
-        // where the frame continues, and it is the one that the copy engine reports.
+        // For a frame that makes an inlined P/Invoke, the CLR gives an ip that is not the frame's return address. The
+        // frame continues at the unwound address. The copy engine reports that address, too.
         const Registers known = managed.registers;
         managed = run.next;
         managed.guessed = false;

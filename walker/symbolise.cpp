@@ -82,7 +82,7 @@ void add_line_to(ManagedFrame& frame, const Assembly& assembly, ManagedLines& li
   frame.line_approximate = assembly.optimised;
 }
 
-// Updates the positions of the runs, which now have more frames, in the same order.
+// Updates the positions of the runs. The runs now have more frames, in the same order.
 void count_frames_of_runs(Stack& stack) {
   for (Run& run : stack.runs) run.frame_count = 0;
   for (std::size_t i = 0; i < stack.frames.size(); ++i) {

@@ -42,7 +42,7 @@ bool is_api_set(std::string_view key) { return key.starts_with("api-") || key.st
 
 }  // namespace
 
-// What is known about an image's file.
+// An image's file with its imports and its exports. If the file cannot be read, there are no imports and no exports.
 struct CallChecker::Image {
   // `of` is null if the file cannot be read.
   explicit Image(std::shared_ptr<const ImageFile> of)
@@ -54,7 +54,7 @@ struct CallChecker::Image {
     }
   }
 
-  // Returns the RUNTIME_FUNCTION's begin, or for leaf code the address itself.
+  // Returns the RUNTIME_FUNCTION's start, or for leaf code the address itself.
   std::uint32_t part_begin(std::uint32_t rva) const {
     const PeImage::Function* const function = file->image.function_at(rva);
     return function == nullptr ? rva : function->begin;
@@ -283,7 +283,7 @@ CallChecker::Answer CallChecker::check(std::size_t image, std::uint64_t return_a
   Answer answer{known.check, known.import, {}};
   if (known.import_start) {
     const std::uint64_t start = images_[above.image].base + *known.import_start;
-    // A further part of the function may lie before its begin.
+    // A further part of the function may lie before its start.
     if (above.code.address >= start) answer.import_displacement = above.code.address - start;
   }
   return answer;

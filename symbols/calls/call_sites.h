@@ -20,7 +20,8 @@ struct CallBefore {
 std::vector<CallBefore> calls_before(const PeImage& image, std::uint32_t return_rva,
                                      Disassembler& disassembler);
 
-// What decoding a function from its begin shows about the instruction that ends at an address.
+// The answer to the question whether the instruction that ends at an address is a call. The function is decoded from
+// its start to find out.
 enum class Sweep : std::uint8_t {
   call,     // the instruction that ends at the address is a call; it begins at `rva`
   no_call,  // the instruction that ends at the address is not a call
@@ -31,7 +32,7 @@ struct SweepResult {
   std::uint32_t rva = 0;
 };
 
-// Decodes the function of the return address (its RUNTIME_FUNCTION) from its begin, instruction by instruction.
+// Decodes the function of the return address (its RUNTIME_FUNCTION) from its start, instruction by instruction.
 SweepResult sweep_to(const PeImage& image, std::uint32_t return_rva, Disassembler& disassembler);
 
 }  // namespace mixwalk

@@ -318,7 +318,8 @@ class Lengths {
         break;
       case 'D':
         if (take("Dp")) {
-          // An expansion repeats its pattern for each argument of a pack. There is at most one argument per character.
+          // An expansion repeats its pattern for each argument of a pack. A pack has no more arguments than the mangled
+          // name has characters.
           length = capped(text_.size() * (kPart + type()));
           break;
         }

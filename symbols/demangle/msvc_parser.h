@@ -30,7 +30,7 @@ class MsvcParser {
   static constexpr std::size_t kMaxText = 64 * 1024;  // characters of one part
   static constexpr std::size_t kMaxBack = 10;         // a back reference has one digit
 
-  // What back references refer to; each template's argument list has its own.
+  // The names and types to which back references refer. Each template's argument list has a Memory of its own.
   struct Memory {
     std::vector<std::string> names;
     std::vector<MsvcType> types;
@@ -88,7 +88,8 @@ class MsvcParser {
   int depth_ = 0;
   bool ok_ = true;
   Memory memory_;
-  // What the first part of the symbol that is being read still needs.
+  // The kind of the function that is being read, as long as its name is not complete. The name of a constructor or a
+  // destructor lacks the name of the class; a conversion lacks the type that it converts to.
   enum class Structor : std::uint8_t { none, constructor, destructor, conversion } structor_ = Structor::none;
 };
 

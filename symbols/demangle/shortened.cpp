@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kMaxArguments = 32, kMaxParameters = 48;
 // The limit for brackets that are never closed, because each is looked for up to the end. No compiler writes one.
 constexpr int kMaxUnclosed = 4;
-// The limit in characters. Of a longer name, which nobody would read, only the beginning is kept.
+// The limit in characters. Nobody would read a longer name, so only its beginning is kept.
 constexpr std::size_t kMaxText = 16 * 1024;
 constexpr int kMaxDepth = 24;  // arguments inside arguments; deeper ones are folded without being read
 

@@ -12,7 +12,7 @@
 
 namespace mixwalk {
 
-// The DWARF sections of one file, which libdwarf reads from memory by our own section table. libdwarf's reader of PE
+// The DWARF sections of one file. libdwarf reads them from memory by our own section table. libdwarf's reader of PE
 // files is not used, because it needs a path and copies the file. Not frozen-safe; one thread at a time.
 //
 // Everything that libdwarf allocates for its caller is freed explicitly, by the deleters below. With libdwarf's own

@@ -31,8 +31,8 @@ class DwarfUnitReader {
   void read_entry(Dwarf_Die die, ScopeId scope, int depth);
   ScopeId add_function(Dwarf_Die die);
   ScopeId add_inlined(Dwarf_Die die, ScopeId parent);
-  // What an entry's abbreviation says. Attributes of entries without code, and parameters of declarations, are not
-  // read; therefore an index costs a tenth less (tests/bench/symbols).
+  // The properties of an entry that its abbreviation gives. Attributes of entries without code, and parameters of
+  // declarations, are not read; therefore an index costs a tenth less (tests/bench/symbols).
   struct Kind {
     bool code = true;       // it says where its code lies; most do not (declarations, abstract functions)
     bool declared = false;  // a declaration: its children are parameters, never code

@@ -17,7 +17,7 @@ struct Weaker {
 
 class Segments {
  public:
-  // Begins a segment at `rva`, which continues up to the next call.
+  // Begins a segment at `rva`. The segment continues up to the next call.
   void begin(std::uint32_t rva, ScopeId scope) {
     if (!list_.empty() && list_.back().rva == rva) list_.pop_back();
     if (list_.empty() ? scope == kNoScope : list_.back().scope == scope) return;

@@ -11,8 +11,8 @@
 
 namespace mixwalk {
 
-// What native symbols say about code, in the one form that every reader of symbols fills (IndexBuilder): sorted arrays.
-// Immutable. Not frozen-safe.
+// The functions, inlined calls and lines of an image, from native symbols. Every reader of native symbols fills this
+// one form (IndexBuilder). The form consists of sorted arrays. Immutable. Not frozen-safe.
 //
 // There are three arrays. Segments are disjoint and sorted; each says to which scope the code from its RVA up to the
 // next segment belongs. Scopes are functions and inlined calls of functions; the parent of an inlined call is the scope
@@ -53,7 +53,7 @@ struct SourceFrame {
   bool operator==(const SourceFrame&) const = default;
 };
 
-// What is known of an address. The same object can be filled again and again.
+// The function and the places in the source that belong to an address. The same object can be filled again and again.
 struct SourceLocation {
   // The RVA where the function that is really called begins, at or before the address. For a part that the compiler
   // moved in front of the function's entry ("cold"), the RVA where that part begins.

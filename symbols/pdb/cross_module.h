@@ -9,10 +9,11 @@
 
 namespace mixwalk {
 
-// What whole-program optimisation (MSVC's /GL) writes into a PDB. For a function that was inlined from another module,
-// a module does not have the function's number in the IPI stream, but an index into the module's own list of imports.
-// The entry there has the number that the other module uses for the function, and the other module's list of exports
-// maps that number to the number in the IPI stream. (cvinfo.h of microsoft-pdb: CrossScopeId, CrossScopeReferences.)
+// References between the modules of a PDB, as whole-program optimisation (MSVC's /GL) writes them. For a function that
+// was inlined from another module, a module does not have the function's number in the IPI stream, but an index into
+// the module's own list of imports. The entry there has the number that the other module uses for the function, and the
+// other module's list of exports maps that number to the number in the IPI stream. (cvinfo.h of microsoft-pdb:
+// CrossScopeId, CrossScopeReferences.)
 
 // Functions and types of one other module.
 struct PdbImport {

@@ -20,12 +20,12 @@ struct PdbContribution {
 struct PdbModule {
   std::string name;
   std::uint32_t stream = MsfFile::kNoStream;
-  std::uint32_t symbol_bytes = 0;  // at the stream's begin
+  std::uint32_t symbol_bytes = 0;  // at the stream's start
   std::uint32_t c11_bytes = 0;     // behind the symbols: lines in an old format
   std::uint32_t c13_bytes = 0;     // behind the C11 lines: lines
 };
 
-// Where the sections of the image lie. Symbols give places as section and offset.
+// The places of the image's sections. Symbols give places as section and offset.
 class PdbSections {
  public:
   // Returns the RVA of a place; nothing if the section (numbered from 1) does not contain it.

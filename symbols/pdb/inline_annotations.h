@@ -22,7 +22,7 @@ struct PlacedCode {
 //
 // Source of the format: cvinfo.h of Microsoft's microsoft-pdb. Folklore, seen in the output of MSVC and LLVM and
 // documented by neither: a code offset counts from the end of the code before it if a ChangeCodeLength gave that end,
-// and otherwise from its begin. (Oracle: pdb_oracle_test.)
+// and otherwise from its start. (Oracle: pdb_oracle_test.)
 void read_annotations(std::span<const std::byte> annotations, std::uint32_t file, std::uint32_t line,
                       std::vector<PlacedCode>& into);
 

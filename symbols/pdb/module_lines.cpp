@@ -16,7 +16,7 @@ constexpr std::uint32_t kLineMask = 0x00FFFFFF;
 // Folklore: these numbers, which no line has, tell a debugger to step over the code, or into it.
 constexpr std::uint32_t kNeverStepInto = 0xFEEFEE, kAlwaysStepInto = 0xF00F00;
 
-// Folklore: MSVC and clang write two rows at a function's begin, one for its own line and one for the line of its first
+// Folklore: MSVC and clang write two rows at a function's start, one for its own line and one for the line of its first
 // statement. DbgHelp and llvm-symbolizer both use the first row for exactly that address, and the last row for the
 // following code.
 void split_equal_rows(std::vector<PdbLine>& lines, std::size_t first, std::uint32_t end) {
@@ -59,7 +59,7 @@ void read_lines(ByteCursor cursor, const PdbSections& sections, PdbModuleLines& 
   const auto by_rva = [](const PdbLine& left, const PdbLine& right) { return left.rva < right.rva; };
   std::stable_sort(into.lines.begin() + static_cast<std::ptrdiff_t>(first), into.lines.end(), by_rva);
   // Folklore: if a function begins with code of an inlined call, clang 14 may leave out the row of the call. In this
-  // case llvm-symbolizer too takes the function's first row, which was the row of the call in all cases seen.
+  // case llvm-symbolizer too takes the function's first row. In all cases seen, that row was the row of the call.
   if (first < into.lines.size()) into.lines[first].rva = *begin;
   split_equal_rows(into.lines, first, *begin + bytes);
   into.sequences.push_back({*begin, *begin + bytes, static_cast<std::uint32_t>(first),

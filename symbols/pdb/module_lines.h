@@ -25,7 +25,7 @@ struct PdbLineSequence {
   std::uint32_t first = 0, count = 0;    // of PdbModuleLines::lines, sorted by RVA
 };
 
-// Where an inlined function begins in the source.
+// The place in the source where an inlined function begins.
 struct PdbInlinee {
   std::uint32_t file = 0, line = 0;
 };

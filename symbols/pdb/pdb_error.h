@@ -5,7 +5,7 @@
 
 namespace mixwalk {
 
-// Why a PDB gives no symbols.
+// The reason why a PDB gives no symbols.
 enum class PdbError : std::uint8_t {
   none,
   not_a_pdb,          // not an MSF 7.00 container: another file, or a PDB from before 2000

@@ -16,7 +16,7 @@ namespace mixwalk {
 class PdbFinder {
  public:
   // `files` reads the paths that images name; in mixwalk.exe it is LocalImageFiles, never a reader that opens any path.
-  // `path_files` reads the folders of `path`, which the user named.
+  // `path_files` reads the folders of `path`. The user named these folders.
   PdbFinder(ImageFiles& files, ImageFiles& path_files, SymbolPath path)
       : files_(files), path_files_(path_files), path_(std::move(path)) {}
 

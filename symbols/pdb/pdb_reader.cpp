@@ -39,7 +39,7 @@ class PdbReader::FunctionSink final : public ChainSink {
   }
 
  private:
-  // The last scope of an inlined call, with the place of the call, which hardly ever changes.
+  // The scope that an inlined call got last, its parent, and the place of the call. The place hardly ever changes.
   struct Known {
     ScopeId scope = kNoScope, parent = kNoScope;
     ChainStep call;

@@ -37,7 +37,7 @@ class PdbReader final : public UnitReader {
   class FunctionSink;
 
   std::uint32_t public_unit() const { return static_cast<std::uint32_t>(dbi_.modules.size()); }
-  // Returns where the code of the public symbol ends, or the symbol's begin if its length is not certain. `room` is the
+  // Returns where the code of the public symbol ends, or the symbol's start if its length is not certain. `room` is the
   // upper limit for the end.
   std::uint32_t end_of_public(std::uint32_t rva, std::uint32_t room) const;
   // Whether the RVA lies in one of the unit's own ranges.

@@ -17,7 +17,7 @@ OpenedPdb open(std::shared_ptr<const PdbBytes> pdb, std::shared_ptr<const ImageF
   auto dbi = read_dbi(msf);
   if (!dbi) return {nullptr, PdbError::no_debug_info};
   // Folklore: tools that add sources to a PDB increment the age in its info stream, but the image keeps the age of the
-  // link, which the DBI stream keeps as well.
+  // link. The DBI stream keeps the age of the link as well.
   if (id.age != dbi->age && id.age != info->age) return {nullptr, PdbError::other_age};
   if (dbi->rearranged) return {nullptr, PdbError::rearranged};
   if (dbi->sections.empty()) return {nullptr, PdbError::no_sections};

@@ -32,8 +32,8 @@ struct OpenedPdb {
 //   the compiler wrote it; the calls that are inlined there; the lines. A module is read when the section contributions
 //   first lead to it, and only its functions in its own contributions count: a function that the linker folded into
 //   another module's function is that other function.
-// - otherwise a public symbol, decorated: at the begin of a function that .pdata knows, for all of that function; for a
-//   function without unwind data, to the end of its contribution if that is a COMDAT, which has one function, otherwise
+// - otherwise a public symbol, decorated: at the start of a function that .pdata knows, for all of that function; for a
+//   function without unwind data, to the end of its contribution if that is a COMDAT (with one function), otherwise
 //   as far as leaf_extent() is certain; never beyond the contribution or the next symbol. (The rule of PeExports: a
 //   public symbol has no length, and being the nearest is not enough.)
 // SourceLocation::folded counts the functions that share their entry, by the public symbols and the module's own

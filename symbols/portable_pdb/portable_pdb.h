@@ -15,7 +15,7 @@
 
 namespace mixwalk {
 
-// Why a portable PDB gives no lines.
+// The reason why a portable PDB gives no lines.
 enum class PortablePdbError : std::uint8_t {
   none,
   not_portable,  // another file, for example a Windows PDB
@@ -48,7 +48,7 @@ class PortablePdb {
   static Opened open(std::vector<std::byte> file, const std::optional<CodeViewId>& image);
 
   // Returns the place of the code at an offset of the method's IL: the last visible sequence point at or before the
-  // offset, which is also what the runtime's own stack traces print. Returns nothing if the method has no such point.
+  // offset. The runtime's own stack traces print the same point. Returns nothing if the method has no such point.
   // `method` is a MethodDef token (0x06…).
   std::optional<ManagedPlace> find(std::uint32_t method, std::uint32_t il_offset) const;
   std::size_t bytes() const noexcept { return file_.capacity(); }  // memory in use

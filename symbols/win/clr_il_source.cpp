@@ -14,7 +14,7 @@ namespace {
 // The limit for versions of one function's code: one for each tier, and one for each loop that was replaced while it
 // ran.
 constexpr ULONG32 kMaxVersions = 64;
-// The limit for the pieces of one version, which are hot and cold code.
+// The limit for the pieces of one version of a function. These pieces are hot and cold code.
 constexpr ULONG32 kMaxPieces = 4;
 // The numbers of entries of one function's map; a line has a few.
 constexpr ULONG32 kUsualEntries = 256, kMaxEntries = 1 << 16;

@@ -23,7 +23,7 @@ class ClrIlSource {
     clr::Token method = 0;
     std::uint32_t offset = 0;  // bytes
   };
-  // `ip` lies inside an instruction (CodeAddress::lookup()) of this function, which has metadata.
+  // `ip` lies inside an instruction (CodeAddress::lookup()) of this function. The function has metadata.
   const Place& find(clr::FunctionID function, std::uint64_t ip);
   // Returns what is known of the address without asking the runtime; null if nothing is known.
   const Place* known(std::uint64_t ip) const;

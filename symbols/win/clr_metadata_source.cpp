@@ -23,7 +23,8 @@ std::string unknown_method(clr::FunctionID function) {
   return text;
 }
 
-// Returns the name of an array's element of a primitive kind (ELEMENT_TYPE_*), which has no ClassID.
+// Returns the name of a primitive type (ELEMENT_TYPE_*) that is the element type of an array. A primitive element type
+// has no ClassID.
 std::string primitive_name(DWORD kind) {
   const std::byte signature[] = {std::byte{0}, std::byte{1}, std::byte{1},
                                  static_cast<std::byte>(kind)};

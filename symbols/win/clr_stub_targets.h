@@ -13,9 +13,9 @@ namespace mixwalk {
 // allocates and takes locks of the runtime; nothing may be frozen while it is asked, and no lock held. Answers are
 // cached until it is told to forget them.
 //
-// The method is identified by a word of a stack (stub_callees.h), which may be anything. That word is never passed to
-// the runtime: it counts only if it is the FunctionID of one of the module's methods to which such a stub can lead, and
-// the FunctionIDs of those methods are looked up by their tokens.
+// The method is identified by a word of a stack (stub_callees.h). This word may be anything. It is never passed to the
+// runtime: it counts only if it is the FunctionID of one of the module's methods to which such a stub can lead, and the
+// FunctionIDs of those methods are looked up by their tokens.
 class ClrStubTargets {
  public:
   explicit ClrStubTargets(clr::ICorProfilerInfo3* info) : info_(info) {}  // not owned

@@ -214,7 +214,7 @@ struct ICorProfilerInfo8 : ICorProfilerInfo7 {
 //
 // Folklore: mixwalk cannot use GetILToNativeMapping and GetILToNativeMapping2. They read only the first version of a
 // function's code, and in .NET 8 and later GetILToNativeMapping2 looks up the version of the IL and then uses another
-// variable, which it has not set. (Found by reading proftoeeinterfaceimpl.cpp.)
+// variable that it has not set. (Found by reading proftoeeinterfaceimpl.cpp.)
 struct ICorProfilerInfo9 : ICorProfilerInfo8 {
   // Covers all versions of the function's code: the tiers of the JIT, and ReadyToRun.
   virtual HRESULT STDMETHODCALLTYPE GetNativeCodeStartAddresses(FunctionID function, ReJITID rejit,

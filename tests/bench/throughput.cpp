@@ -23,12 +23,12 @@ namespace {
 constexpr double kLoss = 3;  // per cent, from the issue
 constexpr int kThreads = 20;
 constexpr DWORD kStartMs = 60'000;
-constexpr DWORD kSpareMs = 1500;  // a recording reports its begin, but not when its work begins
+constexpr DWORD kSpareMs = 1500;  // a recording reports its start, but not when its work begins
 
 // One stretch of time under one profiler, or under none.
 struct Stretch {
   double rate = 0;     // units of work a second
-  double per_cpu = 0;  // units of work per second of the program's CPU time, which includes its profiler's
+  double per_cpu = 0;  // units of work per second of CPU time of the program and the profiler in it
   double samples = 0;  // per second, all threads together
   double bytes = 0;    // per sample, on the disk
 };

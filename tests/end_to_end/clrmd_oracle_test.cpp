@@ -1,5 +1,6 @@
-// Dumps that mixwalk has written are read by mixwalk and by ClrMD (Microsoft's library for dumps, which asks the same
-// debugging library in its own way). The managed frames of all threads must be the same, frame by frame.
+// Dumps that mixwalk has written are read by mixwalk and by ClrMD. ClrMD is Microsoft's library for dumps. It asks the
+// same debugging library as mixwalk, but in its own way. The managed frames of all threads must be the same, frame by
+// frame.
 
 #include <gtest/gtest.h>
 #include <windows.h>

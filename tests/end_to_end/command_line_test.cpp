@@ -100,7 +100,7 @@ TEST_F(CommandLine, ADumpOfThreadsByTheirName) {
 }
 
 TEST_F(CommandLine, AThreadThatIsNotThereIsAnError) {
-  // No thread has the id 0xfffffff0: ids of threads are multiples of four, but never that large.
+  // No thread has the id 0xfffffff0. It is a multiple of four, as ids of threads are, but no thread's id is that large.
   for (const std::string command : {"dump", "record"}) {
     const ProgramResult result = run(command, {"--thread", "0xfffffff0", "-o", file_});
     EXPECT_EQ(result.exit_code, kNoThread) << result.err;

@@ -82,7 +82,7 @@ class DumpFile : public ::testing::Test {
 const std::vector<std::string> kParked{"deadlock 1", "deadlock 2", "task result", "native wait", "com call",
                                        "sleep",      "accept",     "deep",        "exception",   "native only"};
 
-// Returns what an attach, a look from outside and a dump file all know about a frame.
+// Returns a text for each frame, with only those facts that an attach, a look from outside and a dump file all give.
 std::vector<std::string> frames_of(const Json& dump, const Json& thread) {
   std::vector<std::string> frames;
   for (const Json& frame : thread.at("frames")) {
@@ -250,7 +250,7 @@ TEST_F(HangDump, ASmallDumpIsWalkedByTheImagesFiles) {
   for (const auto& [id, thread] : full) {
     const auto is_native = [](const Json& frame) { return frame["kind"] == "native"; };
     if (!thread["whole"] || !std::ranges::all_of(thread["frames"], is_native)) continue;
-    if (!small.contains(id)) continue;  // a thread of the system's pool, which has ended
+    if (!small.contains(id)) continue;  // a thread of the system's pool; this thread has ended
     // The two dumps are of different moments, and some threads of the runtime wait again and again.
     const std::vector<Place> found = places(small.at(id));
     if (found.empty() || found.front() != places(thread).front()) continue;

@@ -366,8 +366,8 @@ TEST_F(Loads, ModulesOfAStartedProgram) {
             2 * kRounds)
       << result.err;
   expect_loaded_by("hunt_turn_a.dll", "LoadNative");
-  // The modules that the runtime itself loads first, and each module once, whether the runtime or the loader reports
-  // it.
+  // The modules that the runtime itself loads first are among the samples. Each module has one sample, whether the
+  // runtime or the loader reports the load.
   EXPECT_EQ(samples_of("events.dll"), 1u);
   for (const auto& [what, of] : types_) {
     const bool again = what == "hang.dll" || what == "hunt_turn_a.dll" || what.starts_with("RefEmit");

@@ -71,7 +71,8 @@ std::string replaced(std::string_view text, Replace replace) {
   return out;
 }
 
-// Returns the value of "0x1f4…" and the number of its characters, which is 0 if the text is not such a number.
+// Returns the value of "0x1f4…" and the number of characters that were read. This number is 0 if the text does not
+// begin with such a value.
 std::pair<std::uint64_t, std::size_t> hex_number(std::string_view text) {
   if (!text.starts_with("0x")) return {};
   std::uint64_t value = 0;

@@ -57,7 +57,7 @@ class Passing : public ::testing::Test {
       for (std::size_t i = 1; i < names.size(); ++i) {
         for (const char letter : {'A', 'B'}) {
           if (names[i - 1] != std::string("Passing.Program.") + letter + "()") continue;
-          // Another name means that there is a gap, which proves nothing.
+          // Another name means that the stack has a gap. A stack with a gap proves nothing.
           if (names[i] != "dm_A" && names[i] != "dm_B") continue;
           (names[i].back() == letter ? pairs.possible : pairs.impossible) += sample.value;
         }

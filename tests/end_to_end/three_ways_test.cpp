@@ -74,7 +74,7 @@ struct Tally {
   std::size_t compared = 0, frames = 0;   // stacks that did not move, and their frames
   std::size_t in_il = 0;                  // how many of these frames have a known place in IL
   std::size_t by_dump_file = 0;           // how many of these frames are also in a dump file
-  std::size_t moved = 0;                  // stacks that moved between the looks, which are not compared
+  std::size_t moved = 0;                  // stacks that moved between the looks; they are not compared
   std::size_t closed = 0, open = 0;       // native runs, in all looks
 };
 

@@ -76,7 +76,7 @@ bool counts_as_whole(const Recording& recording, const Recording::Sample& sample
   return situation.guesses ? has_no_gap(recording, sample) : is_whole(recording, sample);
 }
 
-// Returns what cannot be in the stack but is, or nothing.
+// Returns why this stack cannot be right. Returns an empty text if nothing is wrong with it.
 std::string impossible(const Recording& recording, const Recording::Sample& sample,
                        const Situation& situation) {
   for (const std::uint32_t index : stack_frames(recording, sample.stack)) {

@@ -46,8 +46,8 @@ std::string wrong_engine(const std::vector<std::string>& frames) {
                                   [](const std::string& name) { return !name.empty(); });
   const auto code = above - std::reverse_iterator(round);
   if (round == frames.end()) {
-    // A managed method reaches the stub of a P/Invoke through a thunk of the runtime, which has no name either (met once
-    // in some 5,000 samples).
+    // A managed method can reach the stub of a P/Invoke through a thunk of the runtime. This thunk has no name either.
+    // About one sample in 5,000 shows such a thunk.
     const bool is_thunk = frames.size() > 1 && frames[1].starts_with("Hunt.Program");
     return frames[0].empty() && !is_thunk ? "code of the engine without its caller" : "";
   }

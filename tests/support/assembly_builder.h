@@ -15,10 +15,11 @@ struct AssemblyShape {
   std::uint32_t mvid_index = 2;
 };
 
-// Returns a managed image with two tables (ECMA-335 II.24.2), which names the PDB "app.pdb" of sample_portable_pdb().
+// Returns a managed image with two tables (ECMA-335 II.24.2). The image names the PDB "app.pdb" of
+// sample_portable_pdb().
 std::vector<std::byte> assembly_file(const AssemblyShape& shape);
 
-// The RVA of its CLI header, which begins the code; the metadata follows.
+// The RVA of the image's CLI header. The image's code begins with this header; the metadata follows.
 inline constexpr std::uint32_t kCliHeaderAt = 0x1000;
 
 }  // namespace mixwalk::test

@@ -23,7 +23,7 @@ std::vector<std::byte> ntdll_image();
 // The thread's stack, which ends at kStackEnd, has these words at its top.
 inline constexpr std::uint64_t kStackEnd = 0x20'1000;
 std::vector<std::byte> stack_with(const std::vector<std::uint64_t>& words);
-std::uint64_t stack_of(std::size_t words);  // the begin of a stack with this many words
+std::uint64_t stack_of(std::size_t words);  // the start of a stack with this many words
 
 // A dump with both images in memory, and one thread at kInApp, whose caller is at kInNtdll.
 DumpBuilder two_frames();

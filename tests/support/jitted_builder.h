@@ -18,7 +18,7 @@ struct JittedBuilder {
   std::uint32_t words_before = 3;  // words before the MethodDesc, for example the pointer to the GC information
   std::uint64_t method = 0x7FFE'0000'1000;
   std::uint64_t gc_info = 0x7FFE'0000'2000;
-  std::vector<FunctionEntry> entries;  // from the heap's begin
+  std::vector<FunctionEntry> entries;  // from the heap's start
   std::uint32_t reserved = 0;          // zero entries behind the others
 
   ClrCode put(BuiltMemory& heap) const {

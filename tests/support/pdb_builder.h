@@ -50,7 +50,7 @@ class PdbModuleBuilder {
   // Adds a list of functions of another module; `module` is the offset of that module's name in "/names".
   void imports(std::uint32_t module, const std::vector<std::uint32_t>& functions);
   void exports(std::uint32_t own, std::uint32_t global);
-  // Each row has the offset from the begin, and the line.
+  // Each row has the offset from the start, and the line.
   void lines(std::uint32_t offset, std::uint32_t bytes, std::uint32_t file,
              std::vector<std::pair<std::uint32_t, std::uint32_t>> rows, bool columns = false);
 

@@ -15,8 +15,8 @@ namespace mixwalk {
 std::vector<std::string> hostile_names();
 
 // representative_snapshot() with two more threads that have the first one's stack and a lock between them, and after
-// that a thread for each hostile name, which is also the name of its frames, its file and its lock. The program's path
-// and command line have such names, too.
+// that a thread for each hostile name. Such a thread's frames, their file and the thread's lock have the same name as
+// the thread. The program's path and command line have such names, too.
 Snapshot hostile_snapshot();
 
 // hostile_snapshot() three times, ten seconds apart: thread 0x200 moves in the last one, 0x204 is missing in the first,

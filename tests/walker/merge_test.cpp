@@ -382,7 +382,8 @@ TEST(MergeTest, ManagedFrameAtTheRootHasNoRootRun) {
   EXPECT_TRUE(stack.whole());
 }
 
-// The leaf's return address is behind a call through a register, and the words above lead nowhere.
+// The word at the leaf's Rsp is only a guessed return address, because the call before it goes through a register. No
+// other word of the stack leads to a frame.
 std::vector<ScriptedFrame> guessed() {
   return {{0x10010, 0x7000},
           {.rip = 0x20020, .rsp = 0x7020, .trust = Trust::leaf, .proven = false},

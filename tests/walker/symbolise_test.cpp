@@ -23,7 +23,7 @@ class OneImage final : public ImageFiles {
   }
 };
 
-// `outer` is at the begin of the image's code, with two calls inlined into it.
+// `outer` is at the start of the image's code, with two calls inlined into it.
 class Inlining final : public SymbolSource {
  public:
   std::optional<Symbol> find(std::uint32_t rva) const override {

@@ -60,7 +60,7 @@ class ImageHeaders {
 
   const MemoryReader* memory_;
   std::uint64_t base_;
-  // Nearly all images have their headers in their first page, which is read at once.
+  // Nearly all images have their headers in their first page. That page is read at once.
   std::array<std::byte, 4096> page_;
   std::size_t page_bytes_ = 0;
   std::array<std::byte, kNtBytes> nt_;

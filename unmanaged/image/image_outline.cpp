@@ -5,7 +5,7 @@
 namespace mixwalk {
 namespace {
 
-// The only section holds the debug directory. It lies at the very begin of the image, among the headers, where no code
+// The only section holds the debug directory. It lies at the very start of the image, among the headers, where no code
 // is.
 constexpr std::uint32_t kPeAt = 0x40, kOptionalAt = kPeAt + 24, kOptionalBytes = 112 + 16 * 8;
 constexpr std::uint32_t kSectionAt = kOptionalAt + kOptionalBytes, kDataAt = kSectionAt + 40;

@@ -9,11 +9,11 @@
 
 namespace mixwalk {
 
-// What is known of an image besides its address range.
+// The path of an image, and the values that tell it from other images.
 struct ModuleDetails {
   std::string path;             // UTF-8, as the loader knows it
   std::uint32_t timestamp = 0;  // IMAGE_FILE_HEADER.TimeDateStamp
-  std::uint64_t identity = 0;   // of its headers, see live_modules.h
+  std::uint64_t identity = 0;   // of the image's headers, see live_modules.h
 
   bool operator==(const ModuleDetails&) const = default;
 };

@@ -198,7 +198,7 @@ PeError PeImage::parse_functions() {
   return PeError::none;
 }
 
-// Returns the begin of the function that the entry is a part of, or 0 if the unwind data does not say.
+// Returns the start of the function that the entry is a part of, or 0 if the unwind data does not say.
 std::uint32_t PeImage::primary_of(const FunctionEntry& entry) const noexcept {
   const RvaReader memory(*this);
   const EntrySearch described = described_entry(memory, 0, entry, 0);

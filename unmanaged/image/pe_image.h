@@ -63,7 +63,8 @@ class PeImage {
   bool is_code(std::uint32_t rva) const noexcept;
   // Returns the zero-terminated string at the RVA. The result is empty if there is none within bounds.
   std::string_view text_at(std::uint32_t rva) const noexcept;
-  // Returns what the file holds for [rva, rva + bytes): all of it, from one section, or nothing.
+  // Returns the file's bytes for [rva, rva + bytes). Returns nothing if one section of the file does not have all of
+  // them.
   std::optional<std::span<const std::byte>> bytes_at(std::uint32_t rva,
                                                      std::size_t bytes) const noexcept;
 
@@ -78,13 +79,13 @@ class PeImage {
   std::span<const PeExport> exports() const noexcept { return exports_; }
 
   // One RUNTIME_FUNCTION. A function has several if it is chained (shrink-wrapped, or split into a hot and a cold
-  // part). All of these refer to the begin of the first one.
+  // part). All of these refer to the start of the first one.
   struct Function {
     std::uint32_t begin = 0;
     std::uint32_t end = 0;
     std::uint32_t primary = 0;  // 0 if the unwind data does not say
   };
-  // Sorted by begin.
+  // Sorted by `begin`.
   std::span<const Function> functions() const noexcept { return functions_; }
   // Returns the function that covers the RVA; null if the RVA lies in a leaf function or in no code.
   const Function* function_at(std::uint32_t rva) const noexcept;

@@ -34,8 +34,8 @@ class Descriptor {
   int number_;
 };
 
-// The files that are mapped now. The handler of SIGBUS, which may access few things, reads this list. More files than
-// these can be mapped, but if one of the others is cut, the process ends.
+// The files that are mapped now. The handler of SIGBUS reads this list, because the handler may access few things. More
+// files than these can be mapped, but if one of the others is cut, the process ends.
 struct Mapped {
   std::atomic<bool> taken{false};
   std::atomic<std::uintptr_t> begin{0};  // 0 if nothing is mapped

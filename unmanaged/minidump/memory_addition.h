@@ -20,8 +20,8 @@ struct DumpedName {
   std::u16string name;
 };
 
-// The parts that add the process's memory to a minidump without it: tables with a new directory, which are appended to
-// the dump, then the memory of all ranges, one after the other, and at the end a new header. Until the header is
+// The parts that add the process's memory to a minidump without it: first tables with a new directory, to be appended
+// to the dump; then the memory of all ranges, one after the other; and at the end a new header. Until the header is
 // written, the file is still the original dump. (Microsoft Learn, "minidumpapiset.h": MINIDUMP_MEMORY64_LIST,
 // MINIDUMP_THREAD_NAME_LIST.)
 struct MemoryAddition {

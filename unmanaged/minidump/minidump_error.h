@@ -5,8 +5,8 @@
 
 namespace mixwalk {
 
-// Why a file cannot be read as a minidump. The numbers are documented (docs/dumps.md), so a new one is added at the
-// end.
+// The reason why a file cannot be read as a minidump. The numbers are documented (docs/dumps.md), so a new one is added
+// at the end.
 enum class MinidumpError : std::uint8_t {
   none = 0,
   empty = 1,           // a file of no bytes
@@ -25,7 +25,7 @@ enum class MinidumpError : std::uint8_t {
   too_many = 14,       // more streams, threads or modules than a process can have
 };
 
-// Returns one line without a full stop, which says what the file is.
+// Returns one line that says what the file is, without a full stop.
 std::string_view to_string(MinidumpError error) noexcept;
 
 }  // namespace mixwalk

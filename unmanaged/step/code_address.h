@@ -4,7 +4,7 @@
 
 namespace mixwalk {
 
-// What an address on a stack means. A return address may be the first byte after its function (a call that never
+// The meaning of an address on a stack. A return address may be the first byte after its function (a call that never
 // returns ends the function), so look-ups of a return address must step back onto the call.
 enum class AddressKind : std::uint8_t {
   instruction_pointer,  // the next instruction of the thread: leaf frames, and frames under a trap frame

@@ -43,9 +43,8 @@ class LeafStep {
     return call_leads_to(return_address, code) != Proof::none;
   }
 
-  // Whether every call that can end at the return address certainly calls other code, which means a function of an
-  // image that jumps nowhere else. A call through a register or a slot is never certain; checking one costs next to
-  // nothing.
+  // Whether every call that can end at the return address certainly calls other code: a function of an image that jumps
+  // nowhere else. A call through a register or a slot is never certain; checking one costs next to nothing.
   bool calls_other_code(std::uint64_t return_address, const LeafCode& code) noexcept;
 
   // Whether an instruction may lie there: in an image's code, or in memory that `outside` reports as code.

@@ -18,7 +18,7 @@ struct RunFrame {
   bool proven = true;  // StepResult::proven of the step onto it
 };
 
-// Where a run must end: at the managed frame below it, or (rsp = none) at the thread's root.
+// The place where a run must end: the managed frame below it, or (rsp = none) the thread's root.
 struct RunBound {
   static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t rip = 0;

@@ -6,8 +6,8 @@
 
 namespace mixwalk {
 
-// What pages contain, by their state (MEM_*) and protection (PAGE_*), as VirtualQuery and a dump's list of regions give
-// them. Frozen-safe. (Microsoft Learn, "Memory Protection Constants".)
+// The kind of memory in pages with this state (MEM_*) and protection (PAGE_*), as VirtualQuery and a dump's list of
+// regions give them. Frozen-safe. (Microsoft Learn, "Memory Protection Constants".)
 constexpr MemoryKind kind_of_pages(std::uint32_t state, std::uint32_t protection) noexcept {
   constexpr std::uint32_t kCommit = 0x1000, kGuard = 0x100;
   if (state != kCommit || (protection & kGuard) != 0) return MemoryKind::nothing;

@@ -103,7 +103,7 @@ class Info {
     return value;
   }
   Code code_at(unsigned slot) const noexcept { return value<Code>(slot * kSlotBytes); }
-  // The entry to which a chained info refers follows the codes, which are padded to an even number.
+  // The entry to which a chained info refers follows the codes. The number of codes is padded to an even number.
   std::size_t chained_at() const noexcept { return ((header_.code_count + 1u) & ~1u) * kSlotBytes; }
   std::uint64_t operand16(unsigned slot) const noexcept {
     return value<std::uint16_t>((slot + 1) * kSlotBytes);

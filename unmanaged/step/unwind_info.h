@@ -22,7 +22,7 @@ struct UnwoundPrologue {
 };
 
 // Undoes what a function's prologue did, as its UNWIND_INFO describes it (versions 1 and 2, chained infos too), without
-// popping the return address. `offset` is the distance in bytes from the function's begin to the frame's instruction;
+// popping the return address. `offset` is the distance in bytes from the function's start to the frame's instruction;
 // codes of prologue instructions that are not yet executed are left out. Frozen-safe. (Windows x64 ABI, "x64 exception
 // handling"; version 2 and UWOP_EPILOG from the CoreCLR sources.)
 UnwoundPrologue unwind_prologue(const UnwindMemory& memory, const FunctionEntry& entry,
@@ -46,9 +46,9 @@ UnwindCheck check_unwind(const UnwindMemory& memory, const FunctionEntry& entry,
 struct UnwindSummary {
   StepFault fault = StepFault::none;
   Register frame_register = Register::rax;  // rax means that there is none
-  // Calls go to the entry's begin. If false, the entry is a further part of a function, whose frame exists already when
-  // control reaches the part: a chained info (Microsoft's compiler), or codes that are all at offset 0 (the .cold parts
-  // of gcc).
+  // Calls go to the entry's start. If false, the entry is a further part of a function. The frame of this function
+  // exists already when control reaches the part: a chained info (Microsoft's compiler), or codes that are all at
+  // offset 0 (the .cold parts of gcc).
   bool callable = true;
 };
 UnwindSummary summarise_unwind(const UnwindMemory& memory, const FunctionEntry& entry) noexcept;

@@ -23,7 +23,7 @@ constexpr bool is_root(const Cursor& frame) noexcept {
   return frame.registers.rip == 0 && frame.kind == AddressKind::return_address;
 }
 
-// Why a step could not be made. Values, never exceptions: a walk that stops keeps what it has.
+// The reason why a step could not be made. Values, never exceptions: a walk that stops keeps what it has.
 enum class StepFault : std::uint8_t {
   none,
   unreadable_stack,    // a saved register or the return address is outside the copied stack

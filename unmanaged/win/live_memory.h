@@ -19,7 +19,7 @@ namespace mixwalk {
 //
 // Folklore: Wine's VirtualQuery takes 0.6 µs, but 38 µs for memory of a section that is committed piece by piece
 // (SEC_RESERVE), because Wine asks its server. All code of the CLR is in such memory since .NET 7. A stack meets two
-// such regions, which was half the time of a merge.
+// such regions. Asking about both was half the time of a merge.
 class LiveMemory final : public OutsideMemory {
  public:
   static constexpr std::uint64_t kKeptMs = 100;

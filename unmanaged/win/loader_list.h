@@ -26,10 +26,10 @@ struct ListedImage {
 // Source: Microsoft Learn, "PEB_LDR_DATA structure (winternl.h)".
 std::vector<ListedImage> read_loader_list();
 
-// Like read_loader_list(), for another process, which is not trusted. `peb` is the address of its process environment
-// block. Reading ends for a circular list and for a list that is longer than any real one; all paths together have a
-// limit. `again` is called before the list is read once more, because cached memory must be forgotten at that moment.
-// The result is empty if the list cannot be read.
+// Like read_loader_list(), for another process. That process is not trusted. `peb` is the address of its process
+// environment block. Reading ends for a circular list and for a list that is longer than any real one; all paths
+// together have a limit. `again` is called before the list is read once more, because cached memory must be forgotten
+// at that moment. The result is empty if the list cannot be read.
 std::vector<ListedImage> read_loader_list(const MemoryReader& memory, std::uint64_t peb,
                                           const std::function<void()>& again);
 

@@ -9,7 +9,7 @@ namespace mixwalk {
 
 // Returns how many of these bytes, from the first one on, can be read without a fault, because their pages are
 // committed, and neither closed (PAGE_NOACCESS, PAGE_EXECUTE alone) nor guarded by the program (PAGE_GUARD).
-// Frozen-safe: VirtualQuery is a system call, which takes no lock in user mode on Windows. Wine's VirtualQuery holds a
+// Frozen-safe: on Windows, VirtualQuery is a system call and takes no lock in user mode. Wine's VirtualQuery holds a
 // mutex with signals off, and Wine suspends by a signal, so no frozen thread holds that mutex. Takes about a
 // microsecond for each region of pages with the same protection.
 std::size_t plain_bytes(std::uint64_t address, std::size_t bytes) noexcept;

@@ -94,9 +94,9 @@ RtlUnwindStep::RtlUnwindStep(const StackCopy& stack, const ModuleView& modules,
   context_.ContextFlags = CONTEXT_CONTROL | CONTEXT_INTEGER;
 }
 
-// Finds the same entry as RtlLookupFunctionEntry, which under Wine goes through the list of all images and then
-// searches like this function. The system is asked if an image has no entry, since the program may have registered one
-// with the system, and if `ask_system` says that the image was unloaded since it was listed.
+// Finds the same entry as RtlLookupFunctionEntry. Under Wine, RtlLookupFunctionEntry goes through the list of all
+// images and then searches like this function. The system is asked if an image has no entry, since the program may have
+// registered one with the system, and if `ask_system` says that the image was unloaded since it was listed.
 RtlUnwindStep::Function RtlUnwindStep::look_up(Unwind& unwind) noexcept {
   if (unwind.module != nullptr && !unwind.ask_system) {
     const auto rva = static_cast<std::uint32_t>(unwind.lookup_ip - unwind.module->base);
@@ -124,7 +124,7 @@ void RtlUnwindStep::unwind(void* call) {
   if (!unwind.found()) return;
   const auto [entry, image_base] = unwind.function;
   const UnguardedReader code;
-  // A return address that is its function's end is also the begin of the next function. The look-up stepped back onto
+  // A return address that is its function's end is also the start of the next function. The look-up stepped back onto
   // the call, and so must the unwinder, which compares the address with the prologue's length.
   const DWORD64 ip =
       unwind.ip < image_base + entry->EndAddress ? unwind.ip : unwind.lookup_ip;
@@ -136,7 +136,7 @@ void RtlUnwindStep::unwind(void* call) {
   unwind.fault = check.fault;
   if (unwind.fault != StepFault::none) return;
   unwind.function_begin = image_base + check.function_begin;
-  // The frame register is not needed for return addresses, which most frames have.
+  // Most frames have return addresses. For a return address the frame register is not needed.
   const Register frame_register =
       unwind.at_instruction ? summarise_unwind(memory, known).frame_register : Register::rax;
   if (unwind.at_instruction && unwind.module != nullptr) {
@@ -258,7 +258,7 @@ StepResult RtlUnwindStep::step(Cursor& frame, LeafRule leaf) noexcept {
   if (guessed && returns && !leaf_.may_lead_to(caller.registers.rip, function)) {
     return {StepFault::no_call};
   }
-  // Code outside the images may have been replaced by other code, which has a frame of another size.
+  // Code outside the images may have been replaced by other code that has a frame of another size.
   const bool calls_other_code =
       module == nullptr && returns && leaf_.calls_other_code(caller.registers.rip, call.whole_entry());
   frame = caller;

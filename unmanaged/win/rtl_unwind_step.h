@@ -22,7 +22,7 @@ namespace mixwalk {
 // or whose chain leads to itself, is refused; a jump to itself is decoded here.
 class RtlUnwindStep final : public UnwindStep {
  public:
-  // What earlier walks have found out, or null. No other walk may use it meanwhile.
+  // Data that earlier walks have collected. Each pointer may be null. No other walk may use the data meanwhile.
   struct Known {
     EntryHints* hints = nullptr;
     LiveMemory* outside = nullptr;
@@ -59,7 +59,7 @@ class RtlUnwindStep final : public UnwindStep {
   LiveMemory& outside_;
   KnownMemory memory_;
   LeafStep leaf_;
-  // What the last step found out about the caller to which it led.
+  // The caller to which the last step led.
   struct {
     std::uint64_t lookup_ip = 0;
     const ModuleSpan* module = nullptr;  // null if the caller is outside the images

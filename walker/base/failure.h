@@ -8,7 +8,7 @@
 
 namespace mixwalk {
 
-// Why a command did not do its work: a line for a person, and a number for a script.
+// The reason why a command did not do its work: a line for a person, and a number for a script.
 struct Failure {
   ExitCode code = ExitCode::internal;
   std::string message;  // UTF-8, one line, without "mixwalk:" and without a full stop

@@ -63,7 +63,7 @@ std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
   return out.str();
 }
 
-// CLI11 reads 010 as octal, which could mean another process than the user does.
+// CLI11 reads 010 as octal. So it could choose another process than the one that the user means.
 std::optional<std::uint32_t> to_number(const std::string& text) {
   std::uint32_t number = 0;
   const char* const last = text.data() + text.size();

@@ -166,7 +166,7 @@ bool is_same_dump(const Snapshot& first, const Snapshot& second) {
          });
 }
 
-// Why a dump contains nothing to look at: "has no thread". Returns an empty text if it contains something.
+// Returns why a dump contains nothing to look at: "has no thread". Returns an empty text if it contains something.
 std::string_view emptiness(const Snapshot& dump) {
   if (dump.threads.empty()) return "has no thread";
   const bool has_stack =

@@ -12,8 +12,8 @@
 
 namespace mixwalk {
 
-// The symbols of this machine, which are those of images, assemblies, PDBs and debug files on its drives, and in the
-// folders that the user names. Not frozen-safe; one thread at a time.
+// The symbols of this machine: those of images, assemblies, PDBs and debug files on its drives, and in the folders that
+// the user names. Not frozen-safe; one thread at a time.
 class LocalSymbols {
  public:
   // `symbol_path`: the value of --symbol-path. If it has no value, the environment variable _NT_SYMBOL_PATH is used.

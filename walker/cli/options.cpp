@@ -17,8 +17,8 @@ ParseResult finish_completions(const std::string& shell) {
                "completions");
 }
 
-// Whether the word is "--output=" without a value. CLI11 would take the value from the next word, which is an option,
-// or a file to read.
+// Whether the word is "--output=" without a value. CLI11 would take the value from the next word. That word is another
+// option, or a file to read.
 bool lacks_value(const std::string& word) { return word.starts_with("--") && word.find('=') == word.size() - 1; }
 
 }  // namespace

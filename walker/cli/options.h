@@ -37,7 +37,7 @@ struct ByName {
 struct ByStart {
   std::vector<std::string> arguments;  // the program first
   std::uint32_t after_ms = 2000;
-  bool allocations = false;  // whether they will be recorded, which the runtime must know when it starts
+  bool allocations = false;  // whether they will be recorded; the runtime must know this when it starts
 };
 
 using TargetChoice = std::variant<ById, ByName, ByStart>;

@@ -14,7 +14,7 @@ namespace mixwalk {
 // The totals of a recording so far, for the line that is printed about the recording. Pure.
 class RecordSummary {
  public:
-  // Takes the samples from the index `first` on, which are new.
+  // Takes the new samples: those from the index `first` on.
   void take(const Recording& recording, std::size_t first, const RecordProgress& progress);
 
   // To be called before and after the recording begins anew (RecordingCollector::begin_piece). From then on the

@@ -144,7 +144,7 @@ class Symbolising {
   LocalSymbols symbols_;
   RecordingCollector collector_;
   std::string batch_;  // records that the collector has not got yet
-  // Frames of the recording's table, which repeat in many samples.
+  // Counts of frames in the recording's table, not in its samples: the same frame repeats in many samples.
   struct Count {
     std::uint64_t all = 0, before = 0, after = 0;
   };

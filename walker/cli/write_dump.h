@@ -11,8 +11,8 @@
 
 namespace mixwalk {
 
-// Writes a symbolised snapshot as the command line says: to `file`, which is committed, or to standard output if that
-// is null. `colour`: whether text has colours. Returns nothing if the snapshot was written.
+// Writes a symbolised snapshot as the command line says: to `file`, which is then committed, or to standard output if
+// `file` is null. `colour`: whether text has colours. Returns nothing if the snapshot was written.
 std::optional<Failure> write_dump(const Snapshot& snapshot, const DumpOutput& output, bool colour, PartialFile* file,
                                   CallChecker& calls);
 

@@ -18,8 +18,8 @@ class DumpExporter final : public RecordingExporter {
   std::unique_ptr<Exporter> exporter_;
 };
 
-// Why a DumpExporter cannot write a recording, in one line: the recording is not a dump, or its stacks, each stored
-// separately, would take more than kMaxDumpBytes of memory. Returns an empty text if it can be written.
+// Returns, in one line, why a DumpExporter cannot write a recording: the recording is not a dump, or its stacks, each
+// stored separately, would take more than kMaxDumpBytes of memory. Returns an empty text if it can be written.
 std::string dump_refusal(const Recording& recording);
 
 // Does the same for a format that shows a recording as a series of dumps (to_series), each with all modules.

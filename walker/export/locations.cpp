@@ -9,7 +9,8 @@ unsigned depth(const RecordedStacks& stacks, std::uint32_t node) {
   return frame == nullptr ? 0 : frame->inline_depth;
 }
 
-// The caller of a node's location, which follows the real frame into which the node is inlined.
+// Returns the caller of a node's location: the node after the real frame into which this node is inlined. Fills
+// `frames` with the frames of the location.
 std::uint32_t caller_of(const RecordedStacks& stacks, std::uint32_t node,
                         std::vector<std::uint32_t>& frames) {
   frames = {stacks.nodes()[node].frame};

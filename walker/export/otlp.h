@@ -19,7 +19,7 @@ class OtlpExporter final : public RecordingExporter {
  public:
   using ProfileId = std::array<std::byte, 16>;
   struct Options {
-    // Attributes of the resource, which replace those of the recording with the same name. If none of them is
+    // Attributes of the resource. They replace attributes of the recording with the same name. If none of them is
     // `service.name`, that attribute is `unknown_service:` and the name of the executable, as OpenTelemetry prescribes.
     std::vector<NameValue> attributes;
     bool command_line = false;  // off by default, because it may contain secrets

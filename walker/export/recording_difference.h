@@ -28,8 +28,8 @@ struct FrameDifference {
 // The frames of both recordings, each once, in the order in which they were met. Pure.
 std::vector<FrameDifference> recording_difference(const Recording& before, const Recording& after);
 
-// Why the shares of the two recordings cannot be compared, in one line: they count different things, or one of them is
-// empty. Returns an empty text if they can be compared.
+// Returns, in one line, why the shares of the two recordings cannot be compared: they count different things, or one of
+// them is empty. Returns an empty text if they can be compared.
 std::string difference_refusal(const Recording& before, const Recording& after);
 
 }  // namespace mixwalk

@@ -45,9 +45,10 @@ bool begins_thread(std::string_view method) {
   return starts_with_any(method, kBegins);
 }
 
-// Methods of the library whose work the runtime itself does, with the public methods that programmers know. The library
-// calls the runtime through internal methods ("Enter_Slowpath") that differ from version to version. So a method is
-// recognised by the beginning of its name and by the text that follows this beginning.
+// For a method of the library whose work the runtime itself does, returns the public method that programmers know.
+// Returns an empty text for any other method. The library calls the runtime through internal methods ("Enter_Slowpath")
+// that differ from version to version. So a method is recognised by the beginning of its name and by the text that
+// follows this beginning.
 std::string_view public_name(std::string_view method) {
   struct Method {
     std::string_view begin, name;
@@ -127,7 +128,7 @@ std::vector<FoldedFrames> RuntimeFrames::of(const Stack& stack) const {
     below_host = part == Part::host && (below_host || is_for_shipped_host(frame.name));
     parts.push_back(part);
   }
-  // An inlined call belongs to the frame into which it is inlined, which comes after it.
+  // An inlined call belongs to the frame into which it is inlined. That frame comes after the inlined call.
   for (std::size_t i = frames.size(); i-- > 1;) {
     if (frames[i - 1].inline_depth != 0) parts[i - 1] = parts[i];
   }

@@ -217,8 +217,8 @@ class Writer {
     return text.empty() ? text : " (" + text + ")";
   }
 
-  // Why a stack is not whole. Each reason is given once, because a deep stack may have thousands of runs that are open
-  // for the same reason.
+  // Returns the reasons why a stack is not whole. Each reason is given once, because a deep stack may have thousands of
+  // runs that are open for the same reason.
   static std::string open_runs(const Stack& stack) {
     std::map<std::pair<RunPosition, OpenReason>, std::size_t> counts;
     for (const Run& run : stack.runs) {
@@ -295,7 +295,7 @@ class Writer {
     return wrong.empty() ? text : fmt::format("{} {}({}){}", text, paint(kGap), wrong, paint(kReset));
   }
 
-  // The source file is shown without its folders, which are those of a build machine.
+  // The source file is shown without its folders, because they are only the folders of a build machine.
   static std::string place_in_source(const Frame& frame) {
     if (frame.file.empty()) return {};
     const std::string file = bounded(std::string(file_name(frame.file)));

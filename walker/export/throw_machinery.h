@@ -9,8 +9,8 @@
 
 namespace mixwalk {
 
-// Finds the frames by which the runtime throws, which are above the frame that threw. They are recognised by their
-// kind, not by their number:
+// Finds the frames by which the runtime throws. They are above the frame that threw. They are recognised by their kind,
+// not by their number:
 // - native frames in the runtime's own images (runtime_images.h);
 // - the managed half of the runtime's dispatch, System.Runtime.EH in System.Private.CoreLib.dll;
 // - between those: the system's dispatch, which is frames of ntdll.dll and kernelbase.dll down to its first function:

@@ -11,9 +11,9 @@
 
 namespace mixwalk {
 
-// What a person should look at, as values. A renderer needs these values and the dumps from which they were made,
-// because indices refer to the dumps, and names are in `Snapshot`. Texts are for people, in English. The target's names
-// in them may contain anything, so the code that prints the texts must make them printable.
+// The findings that a person should look at, as values. A renderer needs these values and the dumps from which they
+// were made, because indices refer to the dumps, and names are in `Snapshot`. Texts are for people, in English. The
+// target's names in them may contain anything, so the code that prints the texts must make them printable.
 
 enum class FindingKind : std::uint8_t {
   deadlock,      // threads that wait for each other's locks in a circle
@@ -27,7 +27,7 @@ enum class FindingKind : std::uint8_t {
   contended,     // a lock that threads wait for, although its holder goes on
 };
 
-// What a finding means for the exit code and the headline.
+// The weight of a finding for the exit code and the headline.
 enum class Severity : std::uint8_t {
   deadlock,  // exit code 21
   stuck,     // exit code 20

@@ -10,7 +10,7 @@
 
 namespace mixwalk {
 
-// What happened to a thread over the dumps.
+// The judgement about a thread over the dumps.
 enum class Verdict : std::uint8_t {
   once,      // there is only one dump, so nothing can be said
   stuck,     // it cannot go on: the same stack, in a wait that is not idle, and no processor time was used

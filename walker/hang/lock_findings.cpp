@@ -70,7 +70,7 @@ Progress makes_progress(const ProcessFindings& process, std::uint32_t index) {
 }
 
 // Whether the lock for which the thread waits is that of a static constructor. The runtime runs a static constructor
-// under a lock of its own, which is a critical section.
+// under a lock of its own. This lock is a critical section.
 bool is_constructor_lock(const ProcessFindings& process, const LockLink& link) {
   return link.owner != LockLink::kNone && waits_for_constructor(process.history(link.thread)) &&
          running_constructor(process.snapshot.threads[link.owner]) != nullptr;

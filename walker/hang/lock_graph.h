@@ -7,7 +7,7 @@
 
 namespace mixwalk {
 
-// Which threads wait for which threads, by the locks of one dump.
+// The waits of threads for other threads, by the locks of one dump.
 
 // A thread that waits for a lock. The numbers are indices into Snapshot::threads and Snapshot::locks.
 struct LockLink {
@@ -20,7 +20,7 @@ struct LockLink {
   bool operator==(const LockLink&) const = default;
 };
 
-// Where a chain of owners ends.
+// The place where a chain of owners ends.
 enum class ChainEnd : std::uint8_t {
   cycle,   // at a thread of the chain itself: a deadlock
   thread,  // at a thread that does not wait for a known lock

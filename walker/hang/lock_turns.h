@@ -10,7 +10,7 @@
 namespace mixwalk {
 
 // For each thread of the last dump: the first dump since which the thread has waited, without a break, for a lock that
-// always has the same owner. `links`: those of the last dump. The result is indexed like Snapshot::threads, and has
+// always has the same owner. `links`: the links of the last dump. The result is indexed like Snapshot::threads, and has
 // indices into the dumps; a thread that waits for no known lock has the last dump. A lock has changed its owner between
 // two dumps in these cases: it has another owner in the second dump; or it was free in the first one (see below); or
 // another thread that waited for it, and that would not have given up, is past its wait. If the owner waits itself, the

@@ -10,12 +10,13 @@
 
 namespace mixwalk {
 
-// The input of the search for findings in one process, and the findings so far. The findings are those of its last
-// dump. Refers to the dumps and the histories.
+// The input of the search for findings in one process, and the findings so far. The findings are those of the process's
+// last dump. Refers to the dumps and the histories.
 struct ProcessFindings {
   static constexpr std::uint32_t kNoThread = 0xFFFF'FFFF;
 
-  // `numbers`: the process's dumps, as indices into `dumps`. `histories`: those of the process begin at `first_thread`.
+  // `numbers`: the process's dumps, as indices into `dumps`. `histories`: the histories of the process's threads begin
+  // at `first_thread`.
   ProcessFindings(std::span<const Snapshot> dumps, std::span<const std::uint32_t> numbers,
                   std::vector<ThreadHistory>& histories, std::uint32_t first_thread);
 

@@ -20,7 +20,7 @@ enum class WaitState : std::uint8_t {
   calls,    // it waits, for an unknown reason, in native code that managed code called
 };
 
-// What a thread waits for, by its frames alone. A value.
+// The wait of a thread, by its frames alone. A value.
 struct Wait {
   WaitState state = WaitState::unknown;
   // The key of the rule that matched ("monitor-enter"), see wait_rules(). Empty if no rule matched.

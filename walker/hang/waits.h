@@ -6,8 +6,8 @@
 
 namespace mixwalk {
 
-// What a thread of the dump waits for, by its frames and wait_rules(). Any stack may be given: frames and names may be
-// missing. Only kMaxWaitFrames frames from the leaf on are read. Pure.
+// Returns the wait of a thread of the dump, by its frames and wait_rules(). Any stack may be given: frames and names
+// may be missing. Only kMaxWaitFrames frames from the leaf on are read. Pure.
 Wait wait_of(const FrameNames& names, const Thread& thread);
 
 inline constexpr std::size_t kMaxWaitFrames = 256;

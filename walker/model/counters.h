@@ -11,7 +11,7 @@
 
 namespace mixwalk {
 
-// What the samples of one visit cost the target, and how they ended. A value.
+// The cost of one visit's samples for the target, and how these samples ended. A value.
 struct Counters {
   std::uint64_t samples = 0;  // threads that were frozen
   std::uint64_t skipped = 0;  // threads that gave no stack

@@ -69,7 +69,7 @@ struct Frame {
   bool operator==(const Frame&) const = default;
 };
 
-// Where a native run is in its stack.
+// The place of a native run in its stack.
 enum class RunPosition : std::uint8_t {
   leaf,    // above the first managed frame
   middle,  // between two managed frames: one hole of DoStackSnapshot

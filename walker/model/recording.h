@@ -9,7 +9,7 @@
 
 namespace mixwalk {
 
-// Why the samples of a recording were taken, and what Sample::value counts.
+// The reason why the samples of a recording were taken. This also decides what Sample::value counts.
 enum class SampleEvent : std::uint8_t {
   dump,        // every thread once, at one moment; value: 1
   wall,        // a thread's stack every period; value: the wall time it stands for, in ns

@@ -39,7 +39,7 @@ std::uint32_t intern(Map& seen, const typename Map::key_type& key, std::vector<V
   return at->second;
 }
 
-// The name follows from these values, except for a gap and for a module that replaced another one, which are rare.
+// The name follows from these values, except in two rare cases: a gap, and a module that replaced another one.
 template <typename AnyFrame>
 std::size_t hash_of(const AnyFrame& frame) noexcept {
   std::size_t hash = std::hash<std::uint64_t>{}(frame.address);

@@ -88,8 +88,8 @@ struct Moment {
   bool operator==(const Moment&) const = default;
 };
 
-// What is missing from a dump. Frames are left out of documents that are written with a filter; a .mixwalk file has all
-// of them.
+// The parts left out of a dump. Frames are left out of documents that are written with a filter; a .mixwalk file has
+// all of them.
 struct LeftOut {
   bool native_frames = false;
   std::uint32_t frames_beyond = 0;  // as many frames of each stack are kept at most; 0 if all are kept
@@ -132,7 +132,7 @@ struct Snapshot {
   bool operator==(const Snapshot&) const = default;
 };
 
-// The file name of a module's path, which may have either separator. Returns an empty text for an empty path.
+// The file name in a module's path. The path may have either separator. Returns an empty text for an empty path.
 std::string module_name(const Module& module);
 
 }  // namespace mixwalk

@@ -31,7 +31,7 @@ void OtlpBatches::cut(const Recording& recording) {
 
 std::uint64_t OtlpBatches::finish(const Recording& recording) {
   if (samples_.empty()) return left_out_;
-  // There is no other work at this point, so this may wait, but only for the disk.
+  // There is no other work at this point. So this function may wait, but only for the disk.
   while (!sender_.has_room()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   offer(recording, std::max(recording.duration_ns, samples_.back().time_ns));
   return left_out_;

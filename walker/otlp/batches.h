@@ -19,7 +19,7 @@ class OtlpBatches {
   OtlpBatches(OtlpSender& sender, std::chrono::milliseconds every)
       : sender_(sender), every_(every) {}
 
-  // Takes the new samples of `recording`, which begin at the index `first`.
+  // Takes the new samples of `recording`: those from the index `first` on.
   void take(const Recording& recording, std::size_t first);
   // To be called before the recording begins anew, with empty tables and with times from 0. If the sender has no room
   // for the current batch, the batch is left out.

@@ -10,8 +10,8 @@
 
 namespace mixwalk {
 
-// HttpPost by Boost.Beast, with one connection per request. Every step has a time limit except the name look-up, whose
-// time the system decides.
+// HttpPost by Boost.Beast, with one connection per request. Every step has a time limit except the name look-up. The
+// system decides how long the name look-up may take.
 class BeastPost final : public HttpPost {
  public:
   struct Limits {

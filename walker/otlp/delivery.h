@@ -12,7 +12,7 @@
 
 namespace mixwalk {
 
-// What happened to requests, for the user.
+// Counts of requests by what happened to them, for the user.
 struct DeliveryReport {
   std::size_t delivered = 0;  // files that the collector took
   std::size_t refused = 0;    // files that it will never take, and profiles that it rejected from others

@@ -21,7 +21,7 @@ struct RequestContent {
 };
 
 // Makes OTLP requests from the recording, in the order of time, compressed by gzip. Each has at most this many bytes
-// before the compression, unless a single sample is larger. Each has a random profile id, which the spool keeps, so
+// before the compression, unless a single sample is larger. Each has a random profile id. The spool keeps this id, so
 // that a collector can recognise a request that it gets a second time.
 void for_each_request(const Recording& recording, const RequestContent& content,
                       std::size_t max_bytes,

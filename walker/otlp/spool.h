@@ -39,7 +39,7 @@ class Spool {
   // Keeps a file, but excludes it from sending: ".refused" is appended to its name.
   std::string set_aside(const std::filesystem::path& file) const;
 
-  // The right to send, which one process has at a time. It ends with this object, or with the process that holds it.
+  // The right to send. One process has it at a time. It ends with this object, or with the process that holds it.
   class Turn {
    public:
     virtual ~Turn() = default;

@@ -21,7 +21,7 @@ class NoImageFiles final : public ImageFiles {
 class DiskImages {
  public:
   // `local` reads the paths that the target names. It is LocalImageFiles, or NoImageFiles if the target ran on another
-  // machine. `path_files` reads the folders of `path`, which the user named.
+  // machine. `path_files` reads the folders of `path`. The user named these folders.
   DiskImages(ImageFiles& local, ImageFiles& path_files, SymbolPath path)
       : local_(local), path_files_(path_files), path_(std::move(path)) {}
 

@@ -17,8 +17,8 @@ namespace mixwalk {
 
 // A target's memory. If it lacks a part of an image, the image's file on this machine is read instead. So a dump
 // without the images' code can be walked as far as the files exist. A file's headers, code and constants are used, but
-// not the addresses of its imports, which the loader writes. The file's content is not relocated. All arguments must
-// outlive this object. Not frozen-safe (a file is read when it is first needed); one thread at a time.
+// not the addresses of its imports, because the loader writes these. The file's content is not relocated. All arguments
+// must outlive this object. Not frozen-safe (a file is read when it is first needed); one thread at a time.
 class ImageBackedMemory final : public MemoryReader {
  public:
   // `modules`: sorted by base, disjoint.

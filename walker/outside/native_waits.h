@@ -30,7 +30,7 @@ std::optional<Lock> awaited_section(const MemoryReader& memory, std::span<const 
                                     std::uint32_t waiter, std::span<const std::uint32_t> threads);
 // The SRWLOCK to which one of these words points. By its content, in Windows' layout, it must be held and have a list
 // of waiting threads that begins on one of the stacks. Returns nothing in the same cases as above, and always under
-// Wine, whose SRW locks contain nothing by which they could be recognised.
+// Wine. Wine's SRW locks contain nothing by which they could be recognised.
 std::optional<Lock> awaited_srw_lock(const MemoryReader& memory, std::span<const std::uint64_t> words,
                                      std::span<const StackLimits> stacks);
 

@@ -13,10 +13,10 @@
 namespace mixwalk {
 
 // The messages between mixwalk.exe and the worker in which the runtime's debugging library runs, over a pair of private
-// pipes. Each is a 32-bit little-endian length and a protobuf message with one field, whose number is the kind of the
-// message. There is one open question at a time. The side that asks treats answers as hostile, since the library works
-// on the memory of any process or file. Decoding is bounded, throws nothing except std::bad_alloc, and rejects what it
-// does not understand.
+// pipes. Each is a 32-bit little-endian length and a protobuf message with one field. The number of this field is the
+// kind of the message. There is one open question at a time. The side that asks treats answers as hostile, since the
+// library works on the memory of any process or file. Decoding is bounded, throws nothing except std::bad_alloc, and
+// rejects what it does not understand.
 inline constexpr std::uint32_t kQuestionsVersion = 4;
 inline constexpr std::size_t kMaxQuestionBytes = 4 << 20;
 inline constexpr std::size_t kMaxAsked = 4096;      // addresses in one question for code, or for lock objects

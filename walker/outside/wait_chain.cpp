@@ -11,7 +11,7 @@
 namespace mixwalk {
 namespace {
 
-// The frames in which a thread waits, which is enough to see that the thread has continued.
+// The frames in which a thread waits lie in this many bytes. They are enough to see that the thread has continued.
 constexpr std::uint64_t kMaxChainBytes = 4096;
 constexpr std::uint64_t kNoEnd = std::numeric_limits<std::uint64_t>::max();
 

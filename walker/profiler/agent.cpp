@@ -19,8 +19,8 @@ namespace {
 //
 // Folklore: the third check comes 5 s after the second. Situation: the runtime was given 50 ms, and its thread began
 // 100 ms late, on a busy machine. Both times had passed, and the first check came after 5 s. Real case: mixwalk left
-// the torture program after 5.7 s, and another time only at its end. Remedy: 300 ms, which makes no check later than
-// before (SleepWhileProfilerEvacuates, profdetach.cpp of dotnet/runtime). Test:
+// the torture program after 5.7 s, and another time only at its end. Remedy: 300 ms. With 300 ms, no check comes later
+// than with 50 ms (SleepWhileProfilerEvacuates, profdetach.cpp of dotnet/runtime). Test:
 // Dump.LeavesSoonWhereTheRuntimeBeginsLate.
 constexpr DWORD kDetachMs = 300;
 

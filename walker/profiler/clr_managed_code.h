@@ -13,7 +13,7 @@ namespace mixwalk {
 class ClrManagedCode final : public ManagedCode {
  public:
   // `info8` may be null (.NET Framework); stubs are then code without a FunctionID. `gate` is null if no code can be
-  // unloaded, which is so in a callback, on a thread that asks about its own stack.
+  // unloaded. That is so in a callback, on a thread that asks about its own stack.
   ClrManagedCode(clr::ICorProfilerInfo3& info, clr::ICorProfilerInfo8* info8,
                  ClrMetadataSource& names, UnloadGate* gate) noexcept
       : info_(info), info8_(info8), names_(names), gate_(gate) {}

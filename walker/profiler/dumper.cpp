@@ -13,7 +13,7 @@ namespace mixwalk {
 namespace {
 
 constexpr char kNotOpened[] = "the thread has ended, or may not be opened";
-// The limit for the stacks of all threads, which are copied into the target's own memory.
+// The limit for the stacks of all threads. The stacks are copied into the target's own memory.
 constexpr std::size_t kMaxArenaBytes = 64 << 20;
 
 // Returns nothing if there was no memory for a list.

@@ -31,7 +31,7 @@ class Dumper {
     ThreadHandle thread;
     std::string description;
     Thread freezes;  // what the freezes of earlier moments cost the thread
-    // The result of an earlier moment: a stack with a gap, which may be in code that was being unloaded.
+    // The result of an earlier moment: a stack with a gap. The gap may be in code that was being unloaded.
     std::optional<Thread> partial;
   };
   using Threads = std::vector<std::unique_ptr<Waiting>>;

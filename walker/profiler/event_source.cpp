@@ -11,11 +11,11 @@
 namespace mixwalk {
 namespace {
 
-// The limit for walks that wait to be merged, since deep stacks are large.
+// The limit in bytes for the walks that wait to be merged. Their number has its own limit, but deep stacks are large.
 constexpr std::size_t kMaxBytesWaiting = 32 << 20;
 // How long to wait for callbacks that are running. A walk takes microseconds.
 constexpr ULONGLONG kCallbackMs = 5'000;
-// How long to wait for them while the process ends. The system may have ended a thread in its callback.
+// How long to wait for callbacks while the process ends. The system may have ended a thread in its callback.
 constexpr ULONGLONG kLastCallbackMs = 50;
 
 DWORD monitor_flag(SampleEvent event) {
@@ -110,7 +110,7 @@ bool EventSource::begin(const RecordRequest& request, std::atomic<std::uint64_t>
 
 void EventSource::end() noexcept {
   if (closing_) {
-    stop_walking();  // the runtime, which is ending, is not asked
+    stop_walking();  // the runtime is ending, so it is not asked to stop its events
   } else if (event_.exchange(SampleEvent::dump) != SampleEvent::dump) {
     clr_.set_events(mask_);
   }

@@ -65,7 +65,7 @@ class EventSource {
   //
   // Called while the runtime may hold locks of its loaders. The calls for names trigger no GC, load nothing, and take
   // no lock except the one of a file's metadata. The walk is that of any event: it uses DoStackSnapshot of its own
-  // thread, the heap, the function tables, and our locks, which are waited for only for a limited time. No code here
+  // thread, the heap, the function tables, and our locks. It waits for our locks only for a limited time. No code here
   // takes the loader lock, because the owner of the loader lock may wait for the type or the module that this thread
   // loads.
   void loaded_type(clr::ClassID type, HRESULT status) noexcept;
@@ -78,7 +78,7 @@ class EventSource {
   void close() noexcept;
 
  private:
-  // What the event happened to: the type or the module.
+  // The type or the module to which the event happened.
   struct Subject {
     std::shared_ptr<const std::string> name;
     bool wanted = false;

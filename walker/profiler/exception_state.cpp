@@ -5,8 +5,8 @@
 // Folklore: GCC for mingw-w64 emulates thread-local variables (__emutls_get_address). The emulation allocates them by
 // winpthreads when a thread first uses them, and calls abort() if memory or handles are missing. Real case: the first
 // std::bad_alloc that a thread threw in this DLL ended the program. The emergency pool for exceptions has the same
-// problem, because it is guarded by a mutex of winpthreads, which allocates as well. Remedy: tables that exist from the
-// beginning. Test: starved_test.
+// problem, because it is guarded by a mutex of winpthreads, and that mutex allocates as well. Remedy: tables that exist
+// from the beginning. Test: starved_test.
 
 #include <windows.h>
 

@@ -75,7 +75,7 @@ class ImageLoads final : ImageNotifications::Listener {
   // The content of the memory, in this order: an ImageLoad, its name, its stack.
   struct Slot {
     std::size_t bytes = 0;  // of this slot with its name and its stack
-    bool skipped = false;   // true for the rest of the memory, which was too short for the next load
+    bool skipped = false;   // true for the rest of the memory if it was too short for the next load
     ImageLoad load;
   };
   void loaded(const ImageNotification& image) noexcept override;
@@ -93,7 +93,7 @@ class ImageLoads final : ImageNotifications::Listener {
   std::atomic<std::uint64_t>& wanted_events_;
   const TickClock clock_;
   const Pages<std::byte> memory_{kBytes};
-  // Positions in the memory, which are counted on without wrapping. The loads between the two are waiting.
+  // Positions in the memory. They are counted on without wrapping. The loads between the two positions are waiting.
   std::atomic<std::uint64_t> begin_{0}, end_{0};
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<bool> taking_{false};

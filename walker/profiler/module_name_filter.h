@@ -9,9 +9,9 @@
 
 namespace mixwalk {
 
-// Which modules are wanted, by their file names: "orders" and "Orders.dll" both mean orders.dll. Upper and lower case
-// are equal, as in file names on Windows. matches() takes no lock and allocates nothing, so it may be called while the
-// loader waits.
+// Chooses modules by their file names: "orders" and "Orders.dll" both mean orders.dll. Upper and lower case are equal,
+// as in file names on Windows. matches() takes no lock and allocates nothing, so it may be called while the loader
+// waits.
 class ModuleNameFilter {
  public:
   ModuleNameFilter() = default;  // every module is wanted

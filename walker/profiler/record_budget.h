@@ -6,9 +6,9 @@
 namespace mixwalk {
 
 // How often samples may be taken so that recording takes no more than a given share of the target's capacity. Recording
-// takes two things from the target: the CPU time of our threads, which is part of the time of all processors; and the
-// time for which threads with work were suspended, which is part of the time of these threads. No more threads can work
-// at once than there are processors. Pure; times in nanoseconds by one clock.
+// takes two things from the target: the CPU time of our threads, as a part of the time of all processors; and the time
+// for which threads with work were suspended, as a part of the time of these threads. No more threads can work at once
+// than there are processors. Pure; times in nanoseconds by one clock.
 class RecordBudget {
  public:
   // `share`: 0.05 for 5 %; 0 means no budget. `wanted_ns`: the period that was asked for.

@@ -44,7 +44,8 @@ std::uint64_t cpu_time(HANDLE thread) {
   return (ticks_of(kernel) + ticks_of(user)) * 100;
 }
 
-// std::chrono is not used, because its clock is that of winpthreads, which this DLL must not use (no_winpthreads).
+// std::chrono is not used, because its clock is that of winpthreads. This DLL must not use winpthreads
+// (no_winpthreads).
 std::uint64_t unix_time_ms() {
   constexpr std::uint64_t kUnixEpoch = 116'444'736'000'000'000;  // 1970, in 100 ns since 1601
   FILETIME now;
@@ -236,8 +237,8 @@ void Recorder::end_events() noexcept {
   if (image_loads_) image_loads_->stop();
 }
 
-// Takes events as long as there is room for chunks. Otherwise they wait in their own queue, which drops further ones
-// when it is full.
+// Takes events as long as there is room for chunks. Otherwise they wait in their own queue. When that queue is full, it
+// drops further events.
 void Recorder::take_waiting() {
   const std::uint64_t begun = clock_.now_ns();
   while (has_room() && clock_.now_ns() - begun < kFlushNs && add_next_event()) {
@@ -442,7 +443,7 @@ bool Recorder::sample_in_groups(std::uint64_t now, std::span<Due> due) {
     group_size_.took(count, late);
     for (std::size_t i = 0; i < count; ++i) {
       const Sampler::Sample& sample = group[i].sample;
-      // The runtime, which is not asked while several threads are frozen, may know more about this stack.
+      // The runtime may know more about this stack, but it is not asked while several threads are frozen.
       const bool alone = sample.lacks_runtime || sample.look_again || sample.gap_may_be_unloaded_code;
       if (!(alone ? sample_alone(now, due[i], &sample) : add_sample(now, due[i], sample))) {
         return false;

@@ -28,8 +28,8 @@
 namespace mixwalk {
 
 // Records until it is told to stop, and sends the records of .mixwalk files: repeated samples of all threads, or the
-// walks of an EventSource and the copies of ImageLoads. Runs on the agent's thread, which samples; one more thread
-// writes to the pipe, and one reads from it. A Recorder lives on the heap (Agent::with_sampler says why).
+// walks of an EventSource and the copies of ImageLoads. Runs on the agent's thread. That thread samples; one more
+// thread writes to the pipe, and one reads from it. A Recorder lives on the heap (Agent::with_sampler says why).
 //
 // The target never waits for mixwalk.exe: chunks go through a bounded ring, and while the ring is full, samples are
 // counted as dropped instead of being taken. The memory in the target is bounded as well, since a new file begins when
@@ -54,10 +54,10 @@ class Recorder {
     std::uint32_t stack = Recording::kNone;  // the node of its last stack
     Completeness completeness = Completeness::partial;  // of the last stack
     bool moves = true;  // its last two stacks were different, or it has no stack yet
-    std::uint64_t missed_value = 0;  // the values of moments that gave no sample, which are added to the next sample
+    std::uint64_t missed_value = 0;  // of moments that gave no sample; it is added to the next sample
   };
 
-  // For events: what is known about a thread. The key is its two ids.
+  // For events: the description of a thread. The key is its two ids.
   struct Source {
     std::string description;
     bool wanted = false;

@@ -120,7 +120,8 @@ void Sampler::prepare_probe(const DumpRequest& request) {
 
 const char* Sampler::obstacle() const noexcept {
   if (!supervisor_.is_silent()) return nullptr;
-  // On a machine that has slept, every thread has been silent for a long time, so this waits and checks again.
+  // After the machine has slept, every thread looks as if it had been silent for a long time. So the supervisor is
+  // given a moment, and is then checked again.
   constexpr DWORD kMomentMs = 500;
   Sleep(kMomentMs);
   return supervisor_.is_silent() ? "the program has stopped the thread of mixwalk.dll that ends a freeze in "

@@ -67,14 +67,14 @@ class Sampler {
     bool gap_may_be_unloaded_code = false;
     bool lacks_runtime = false;  // the stack has a gap, and the runtime was not asked about it
   };
-  // What the frames and the names of a stack depend on.
+  // The code and the images on which the frames and the names of a stack depend.
   struct Grounds {
     UnloadGate::Mark mark;  // nothing of the stack had been unloaded up to this mark
     std::uint64_t image_mark = 0;  // a mark of the unloaded images, from before the freeze
     Footprint managed;
     std::vector<std::size_t> images;  // indices into the list of images, each once
   };
-  // Where the thread was at its last sample. It is not used if code on which it depends was unloaded since.
+  // The state of the thread at its last sample. It is not used if code on which it depends was unloaded since.
   struct Last {
     UnmovedStack stack;
     Grounds grounds;
@@ -118,8 +118,8 @@ class Sampler {
   // Makes the sampler look up names anew, begin modules() anew, and walk every stack anew. Otherwise everything that
   // was ever met would stay in memory.
   void forget();
-  // Why threads cannot be sampled any more, or null if they can be sampled. Waits a short time before it gives a
-  // reason.
+  // Returns why threads cannot be sampled any more, or null if they can be sampled. Waits a short time before it gives
+  // a reason.
   const char* obstacle() const noexcept;
   BreakerState breaker() const { return services_.breaker.state(GetTickCount64()); }
   Supervisor& supervisor() const noexcept { return supervisor_; }

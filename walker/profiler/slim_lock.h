@@ -9,7 +9,7 @@ namespace mixwalk {
 // A slim reader/writer lock that is taken exclusively, for a scope, or is not taken at all. The program may have ended
 // or suspended the lock's owner, and no thread of the program may then wait without end. It is not std::mutex, because
 // winpthreads' mutex keeps a handle and thread-local state for every thread of the target that ever calls into this
-// DLL. The lock is never held across a call into the CLR, which may trigger a GC and wait for the caller.
+// DLL. The lock is never held across a call into the CLR, because the CLR may trigger a GC and wait for the caller.
 class SlimLock {
  public:
   // The lock is held for microseconds, but on a very busy machine it may take longer.

@@ -56,9 +56,9 @@ class ThreadRegistry {
   std::optional<Entry> claim(std::uint32_t os_id);
   void release(std::uint64_t clr_id) noexcept;
 
-  // What is known about a thread. Getting it neither waits nor allocates, so it is for callers for which other threads
-  // wait. `clr_id` is 0 if the thread is not known, or if another thread has the lock at this moment. A name that is
-  // too long is left out.
+  // The facts that are known about a thread. Getting them neither waits nor allocates, so this is for callers for which
+  // other threads wait. `clr_id` is 0 if the thread is not known, or if another thread has the lock at this moment. A
+  // name that is too long is left out.
   struct Glance {
     std::uint64_t clr_id = 0;
     std::uint32_t name_bytes = 0;

@@ -65,7 +65,7 @@ class DumpWriter {
     json_.end_object();
   }
 
-  // Why a stack is not whole, each reason once.
+  // Returns the reasons why a stack is not whole, each reason once.
   static std::vector<std::string> open_runs(const Stack& stack) {
     std::map<std::pair<RunPosition, OpenReason>, std::size_t> counts;
     for (const Run& run : stack.runs) {

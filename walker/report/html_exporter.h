@@ -39,7 +39,7 @@ class HtmlExporter final : public Exporter, public RecordingExporter {
   FrameFilter filter_;
 };
 
-// Why a recording cannot be written as a page: it is a series of dumps that would take too much memory
+// Returns why no page can be made of a recording: it is a series of dumps that would take too much memory
 // (series_refusal). Returns an empty text if it can be written.
 std::string html_refusal(const Recording& recording);
 

@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-// The fixed parts of the HTML report, which bundle.cmake compiles into the program. They are unpacked when one of them
-// is first used, and stay in memory.
+// The fixed parts of the HTML report. bundle.cmake compiles these parts into the program. They are unpacked when one of
+// them is first used, and stay in memory.
 namespace mixwalk::page_parts {
 
 std::string_view html();       // page/report.html

@@ -83,7 +83,7 @@ void ReportTables::write(JsonWriter& json) const {
   json.key("nodes");
   json.begin_object();
   json.array("frame", nodes_, [&](const Recording::Node& node) { json.value(node.frame); });
-  // How far before the node its caller is, which takes few digits. 0 for a root.
+  // How far before the node its caller is. This is a small number, so it takes few digits. 0 for a root.
   std::size_t place = 0;
   json.array("up", nodes_, [&](const Recording::Node& node) {
     json.value(node.parent == Recording::kNone ? std::size_t{0} : place - node.parent);

@@ -7,8 +7,8 @@
 
 namespace mixwalk {
 
-// What a thread did over time, in buckets of equal length over the recording. Each stretch of buckets has the stack in
-// which the thread spent most of their time. The size is bounded, however long the recording was.
+// The activity of a thread over time, in buckets of equal length over the recording. Each stretch of buckets has the
+// stack in which the thread spent most of their time. The size is bounded, however long the recording was.
 struct TimeStrip {
   struct Stretch {
     std::uint32_t first = 0, count = 0;  // buckets

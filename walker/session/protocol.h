@@ -17,9 +17,9 @@
 namespace mixwalk {
 
 // The messages between mixwalk.dll (in the target) and mixwalk.exe, over one private pipe. Each is a 32-bit
-// little-endian length, followed by a protobuf message of one field, whose number is the kind of the message. Both ends
-// treat what they read as hostile: decoding is bounded, throws nothing except std::bad_alloc, and rejects what it does
-// not understand.
+// little-endian length, followed by a protobuf message of one field. The number of this field is the kind of the
+// message. Both ends treat what they read as hostile: decoding is bounded, throws nothing except std::bad_alloc, and
+// rejects what it does not understand.
 inline constexpr std::uint32_t kProtocolVersion = 7;
 
 // The largest length of a message. The largest real message is a thread's stack of kMaxFrames frames of at most 80
@@ -102,7 +102,8 @@ struct DumpDone {
   bool operator==(const DumpDone&) const = default;
 };
 
-// What the recording has cost the target so far, and how the samples ended. Times are rounded as in DurationHistogram.
+// The cost of the recording for the target so far, and how the samples ended. Times are rounded as in
+// DurationHistogram.
 struct RecordProgress {
   std::uint64_t samples = 0, whole = 0, guessed = 0;  // of all samples, by Completeness
   // frozen: how long threads were frozen. stopping: how long the system took before that to stop them. 0 if nothing was
@@ -115,9 +116,9 @@ struct RecordProgress {
   bool slowed = false;  // to keep the budget, samples are taken less often than was asked for
   bool operator==(const RecordProgress&) const = default;
 };
-// From the DLL to mixwalk.exe, for a recording: whole records of a .mixwalk file (docs/format.md), whose native frames
-// have no names. RecordDone is the last message. A new file begins when the tables of the current one have become too
-// large to be kept in the target.
+// From the DLL to mixwalk.exe, for a recording: whole records of a .mixwalk file (docs/format.md). Native frames in
+// these records have no names. RecordDone is the last message. A new file begins when the tables of the current one
+// have become too large to be kept in the target.
 struct RecordedBytes {
   bool new_file = false;
   std::string bytes;

@@ -21,7 +21,7 @@ class RecordingCollector {
   using Namer =
       std::function<std::vector<RecordedFrame>(RecordedFrame frame, const Module& module)>;
 
-  // Gives a managed frame, which belongs to that assembly, its line (ManagedLines). Also called once for each frame of
+  // Gives a managed frame its line (ManagedLines). The frame belongs to `assembly`. Also called once for each frame of
   // each file.
   using Liner = std::function<void(RecordedFrame& frame, const Assembly& assembly)>;
 

@@ -16,7 +16,8 @@ namespace mixwalk {
 // How much of a recording is kept in memory, or put into one file, before another file begins. Each limit is far below
 // what a file may hold (walker/store/layout.h).
 struct PieceLimits {
-  // A reader keeps all samples in memory, which takes 1.3 GB. That is a hundred threads at 100 Hz for an hour.
+  // A reader keeps all samples in memory. This many samples take 1.3 GB. A hundred threads give about as many in an
+  // hour at 100 Hz.
   std::uint64_t samples = 1 << 25;
   // Frames and nodes together take some 300 MB in memory, with names.
   std::size_t frames = 250'000;

@@ -13,7 +13,7 @@ namespace mixwalk {
 // Windows' loader or of mixwalk.dll itself. `process`: "process 4711 (orders.exe)".
 Failure attach_refusal(const std::string& process, std::uint32_t hresult);
 
-// Why mixwalk.dll is still loaded after RequestProfilerDetach: one line, for a log.
+// Returns why mixwalk.dll is still loaded after RequestProfilerDetach, in one line, for a log.
 std::string detach_refusal(std::uint32_t hresult);
 
 }  // namespace mixwalk

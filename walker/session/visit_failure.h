@@ -8,7 +8,7 @@
 
 namespace mixwalk {
 
-// Why a visit to a process failed, for the user. Pure, and portable; not frozen-safe.
+// The failures of a visit to a process, described for the user. Pure, and portable; not frozen-safe.
 
 // The facts about the visit when it failed.
 struct VisitState {

@@ -19,7 +19,7 @@ class ContentReader {
   std::string_view read_chunk(std::string_view content);
   std::string_view read_footer(std::string_view content);
 
-  // What was read so far, without the samples that were cleared.
+  // The recording as far as it was read, without the samples that were cleared.
   const Recording& recording() const noexcept { return recording_; }
   // To be called when the caller has taken the samples, because all samples of a long recording need too much memory.
   void clear_samples() noexcept;

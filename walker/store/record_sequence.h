@@ -26,7 +26,7 @@ class RecordSequence {
     std::size_t consumed = 0;  // how many bytes the record used; the magic is part of the header
     std::string_view why = {};  // one line, a literal
   };
-  // `bytes`: those after the ones that were consumed. `is_all`: whether the file ends with them.
+  // `bytes`: the file's bytes after the ones that were consumed. `is_all`: whether the file ends with `bytes`.
   Next next(std::string_view bytes, bool is_all);
 
   // To be called at the end. Cut::bytes is not set.

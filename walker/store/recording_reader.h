@@ -11,7 +11,7 @@
 
 namespace mixwalk {
 
-// What is missing at the end of a .mixwalk file. Everything before that is read.
+// The part that is missing at the end of a .mixwalk file. Everything before that is read.
 struct Cut {
   enum class Kind : std::uint8_t {
     none,

@@ -81,8 +81,8 @@ class LedgerFreeze {
     return now == FreezeState::not_suspended || now == FreezeState::taking;
   }
 
-  // To be called around DoStackSnapshot, which has itself resumed the thread when it returns. These calls do nothing if
-  // no suspension is in effect.
+  // To be called around DoStackSnapshot. When DoStackSnapshot returns, it has resumed the thread itself. These calls do
+  // nothing if no suspension is in effect.
   void walk_begins() noexcept { change(FreezeState::frozen, FreezeState::walked); }
   void walk_ended() noexcept;
 

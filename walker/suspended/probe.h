@@ -4,7 +4,7 @@
 
 namespace mixwalk {
 
-// When the CLR is tried on another thread before it is asked about the frozen one.
+// The cases in which the CLR is tried on another thread before it is asked about the frozen one.
 enum class ProbePolicy : std::uint8_t {
   never,
   risk,    // if the thread is in code that may hold a lock of the runtime or the process

@@ -18,7 +18,7 @@ struct ManagedEntry {
   Registers registers;
 };
 
-// Why a thread's stack was not copied.
+// The reason why a thread's stack was not copied.
 enum class CaptureFault : std::uint8_t {
   none,
   not_suspended,  // SuspendThread or GetThreadContext failed, because the thread is ending

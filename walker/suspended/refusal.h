@@ -4,7 +4,8 @@
 
 namespace mixwalk {
 
-// Why the CLR was not asked to walk a thread. The same field may hold the result of DoStackSnapshot (an HRESULT).
+// The reasons why the CLR was not asked to walk a thread. The same field may hold the result of DoStackSnapshot (an
+// HRESULT).
 //
 // The runtime has detached the thread; DoStackSnapshot would end the process with exactly this code
 // (CORPROF_E_STACKSNAPSHOT_INVALID_TGT_THREAD).

@@ -10,7 +10,7 @@
 
 namespace mixwalk {
 
-// Where a thread was at its last sample: its registers and every byte of its stack. A thread that is in exactly the
+// The state of a thread at its last sample: its registers and every byte of its stack. A thread that is in exactly the
 // same state has the same frames again, because the copy engine computes them from this state and from code, and code
 // that is on a stack stays loaded. (Cycle counts are a weaker sign, since they may lag behind a thread that runs.)
 //

@@ -1,6 +1,6 @@
-// Measures where the time of a recording goes. The calls between the files of the recorder are redirected to functions
-// in this file (the linker's --wrap), which measure their time. The result is written at the recording's end, to the
-// file that the environment names.
+// Measures where the time of a recording goes. The linker's --wrap redirects the calls between the files of the
+// recorder to functions in this file. These functions measure how long each call takes. At the end of the recording,
+// the result is written to the file that the environment names.
 
 #include <array>
 #include <cstdio>

@@ -11,7 +11,8 @@
 namespace mixwalk {
 namespace {
 
-// Runs this program as a child: the child runs one of the disabled cases, which are the programs under test.
+// Returns a command line that runs this program as a child. The child runs one of the disabled cases below. The
+// disabled cases are the programs under test.
 std::vector<std::string> part(const std::string& name) {
   return {to_utf8(module_path(nullptr)), "--gtest_also_run_disabled_tests", "--gtest_filter=ChildProcess.DISABLED_" + name};
 }

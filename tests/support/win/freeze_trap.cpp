@@ -10,7 +10,7 @@ extern const char mixwalk_trap_thunks[];
 std::atomic<std::uint32_t> mixwalk_trap_frozen{0};
 void* mixwalk_trap_originals[mixwalk::FreezeTrapRecord::kMaxImports];
 void mixwalk_trap_record(std::uint32_t import, std::uint64_t return_address);
-// Defined by the linker: the begin of this DLL.
+// Defined by the linker: the start of this DLL.
 extern const IMAGE_DOS_HEADER __ImageBase;
 }
 
@@ -96,7 +96,7 @@ void leave(HANDLE target) {
   }
 }
 
-// The return address of the function that uses this macro, which must not be inlined.
+// The return address of the function that uses this macro. That function must not be inlined.
 #define RETURN_ADDRESS reinterpret_cast<std::uint64_t>(__builtin_return_address(0))
 
 __attribute__((noinline)) DWORD WINAPI trapped_suspend(HANDLE thread) {

@@ -460,7 +460,7 @@ TEST_F(CallCheckerTest, TextHasTheTargetsName) {
   EXPECT_EQ(checker().call_text(0, kBase + kReturn + 4), "");
 }
 
-// A deep recursion has the same call thousands of times, and each time the function would be read from its begin.
+// A deep recursion has the same call thousands of times, and each time the function would be read from its start.
 TEST_F(CallCheckerTest, TextOfACallIsMadeOnce) {
   class Counting final : public SymbolSource {
    public:

@@ -1,4 +1,5 @@
-// MSVC's names, compared with llvm-undname: the names that Wine's C++ runtime exports, which Microsoft's compiler made.
+// Compares our demangling of MSVC's names with that of llvm-undname. The names are exports of Wine's C++ runtime, and
+// Microsoft's compiler made them.
 
 #include <gtest/gtest.h>
 

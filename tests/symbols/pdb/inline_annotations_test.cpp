@@ -41,7 +41,7 @@ TEST(InlineAnnotationsTest, LengthBeforeTheCode) {
             (Code{{0x20, 0x22, 8, 100}, {0x22, 0x23, 8, 101}}));
 }
 
-// Found by pdb_module_fuzz: the code is replaced at its begin.
+// Found by pdb_module_fuzz: the code is replaced at its start.
 TEST(InlineAnnotationsTest, CodeThatIsReplacedAtItsBeginIsNone) {
   EXPECT_EQ(read({0x0C, 0x04, 0x20, 0x03, 0x00, 0x04, 0x01}), (Code{{0x20, 0x21, 8, 100}}));
 }

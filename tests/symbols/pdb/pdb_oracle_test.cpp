@@ -8,7 +8,7 @@
 // for these:
 // - DbgHelp: the line 16707566 (0xFEEFEE) where no line made the code. Ours: none.
 // - DbgHelp: "{ctor}", "{dtor}". Ours: the names of C++.
-// - DbgHelp: no line before a function's first row (clang leaves out some at the begin of inlined calls). Ours: the
+// - DbgHelp: no line before a function's first row (clang leaves out some at the start of inlined calls). Ours: the
 //   line of the first row, like llvm-symbolizer.
 // - DbgHelp: names cut off at 2,000 bytes; the nearest public symbol however far it is. Ours: whole names, or none.
 #include <gtest/gtest.h>

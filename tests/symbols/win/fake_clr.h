@@ -84,7 +84,7 @@ struct FakeClr {
   std::map<clr::FunctionID, Function> functions;
   std::map<clr::FunctionID, std::wstring> dynamic_functions;
   std::map<clr::ClassID, Class> classes;
-  std::map<UINT_PTR, Code> code;  // by the address of its begin
+  std::map<UINT_PTR, Code> code;  // by the address of its start
   std::wstring file;              // of the module
   bool has_debugger = true;
   bool has_metadata = true;

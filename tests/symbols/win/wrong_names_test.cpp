@@ -73,8 +73,8 @@ TEST_P(WrongNamesTest, NoneInTenThousandAddresses) {
   const MappedImage mapped(path);
   ASSERT_TRUE(mapped.mapped()) << GetLastError();
 
-  // Up to half of the addresses lie in functions at which exports begin, which are one function in some hundreds in
-  // coreclr. The others lie anywhere in the code.
+  // Up to half of the addresses lie in functions at which an export begins. In coreclr, one function in some hundreds
+  // is such a function. The other addresses lie anywhere in the code.
   std::vector<std::uint32_t> everywhere, near_exports, asked;
   for (const PeSection& section : file->image.sections()) {
     for (std::uint32_t rva = section.rva; section.executable && section.contains(rva); ++rva) everywhere.push_back(rva);

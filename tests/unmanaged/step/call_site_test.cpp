@@ -14,7 +14,7 @@ constexpr std::uint64_t kCode = 0x1'4000'0000;
 
 using Kind = CallSite::Kind;
 
-// Returns the calls that can end behind these bytes, which are at the end of a page of nops.
+// Returns the calls that can end behind these bytes. The bytes are at the end of a page of nops.
 CallSites after(std::initializer_list<int> bytes) {
   static BuiltMemory code(kCode, 0x200);
   for (std::uint32_t at = 0; at < 0x100; ++at) code.put(at, {0x90});

@@ -119,7 +119,7 @@ TEST_F(TableUnwindStepTest, EpilogueOfAnEarlyExitInsideThePrologue) {
   expect_caller(0x7777, 0x108);
 }
 
-// There is one more entry, and a jump of the function leads to its begin.
+// There is one more entry, and a jump of the function leads to its start.
 class TableUnwindStepJumpTest : public TableUnwindStepTest {
  protected:
   TableUnwindStepJumpTest() {

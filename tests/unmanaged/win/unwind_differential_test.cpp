@@ -215,7 +215,7 @@ class Positions {
     }
   }
 
-  // Bytes that look like a call to the begin of a function are a call.
+  // Bytes that look like a call to the start of a function are a call.
   void add_calls(const FunctionEntry& entry) {
     for (std::size_t i = 0; i + 5 <= bytes_.size(); ++i) {
       if (bytes_[i] != 0xE8) continue;
@@ -271,7 +271,7 @@ class Positions {
     if (byte(at) == 0x48) ++at;
     return byte(at) == 0xFF && byte(at + 1) == 0x25;
   }
-  // Recognises jmp rel32 to the begin of another function.
+  // Recognises jmp rel32 to the start of another function.
   bool is_jump_to_function(const FunctionEntry& entry, std::size_t at) const {
     if (byte(at) != 0xE9 || at + 5 > bytes_.size()) return false;
     std::int32_t offset = 0;

@@ -37,7 +37,7 @@ std::string text_of(const Bytes& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// An image with the functions of pdb_with_inlining(), and one more that only .pdata knows, with an export at its begin.
+// An image with the functions of pdb_with_inlining(), and one more that only .pdata knows, with an export at its start.
 Bytes image() {
   return ImageBuilder()
       .function(0x1000, 0x1040)

@@ -26,7 +26,8 @@ TEST(DumpFormat, SamplesOverTimeAreNoDump) {
   EXPECT_NE(dump_refusal(representative_recording()).find("one moment"), std::string::npos);
 }
 
-// Thousands of threads share a stack, which takes a few bytes in a file. A copy for each thread would take gigabytes.
+// If thousands of threads share a stack, the stack takes a few bytes in a file. A copy for each thread would take
+// gigabytes.
 TEST(DumpFormat, StacksThatWouldFillTheMemoryAreRefused) {
   Recording recording;
   recording.threads.resize(1);

@@ -529,7 +529,7 @@ TEST(WaitsTest, TheLoaderLockIsWhatTheLoaderItselfWaitsFor) {
   EXPECT_EQ(rule({kWait, enter, "combase!", "ntdll!LdrpCallInitRoutine", load, library}), "critical-section");
   EXPECT_EQ(rule({"ntdll!NtReadFile", "kernelbase!ReadFile", "ntdll!LdrpMapDll", load, library}), "file-read");
   EXPECT_EQ(rule({kWait, enter, "orders_native!get"}), "critical-section");
-  // This is DllMain of a DLL of the program, which waits.
+  // Here, DllMain of one of the program's own DLLs waits.
   EXPECT_NE(rule({kWait, "orders_native!DllMain", "ntdll!LdrpCallInitRoutine", load, library}), "loader-lock");
 }
 

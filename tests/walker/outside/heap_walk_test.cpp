@@ -70,7 +70,7 @@ TEST_F(HeapWalk, RoomThatAThreadHasTaken) {
   put(24, 0x7);  // any value
   types_.free_room[kHeap + 24] = kHeap + 128;
   EXPECT_EQ(among({24, 32, 128}), Addresses{128});
-  types_.free_room[kHeap + 24] = kHeap;  // the room ends before its own begin
+  types_.free_room[kHeap + 24] = kHeap;  // the room ends before its own start
   put(24, kArray);
   EXPECT_EQ(among({128}), Addresses{128});
 }

@@ -33,7 +33,7 @@ TEST_F(JittedCode, OneEntryCoversTheMethod) {
 }
 
 TEST_F(JittedCode, EntriesCountFromWhereTheFirstOneSays) {
-  // The base of a heap's entries need not be the begin of the heap.
+  // The base of a heap's entries need not be the start of the heap.
   method_.entries = {{0x8, 0x100, 0x500}};
   const auto found = find(0x1050);
   ASSERT_TRUE(found);

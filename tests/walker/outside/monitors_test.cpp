@@ -168,7 +168,7 @@ TEST_F(Monitors, AManagedThreadWithoutAReadableStackIsSaid) {
 }
 
 TEST_F(Monitors, AnswersThatLie) {
-  // The list leads back to its begin, for ever.
+  // The list leads back to its start, for ever.
   clr.sync_block_answers = {{{}, 2}, {{}, 1}};
   EXPECT_EQ(find(), Locks{});
   EXPECT_NE(missing, "");

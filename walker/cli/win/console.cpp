@@ -15,7 +15,7 @@ struct {
   bool is_console = false;
 } g_streams[std::size(kStreams)];
 
-// May run twice at the same time, at the end of main and at Ctrl-C, which is safe because it only reads our variables.
+// May run twice at the same time, at the end of main and at Ctrl-C. That is safe because it only reads our variables.
 void give_back() noexcept {
   if (g_code_page != 0) SetConsoleOutputCP(g_code_page);
   for (std::size_t i = 0; i < std::size(kStreams); ++i) {

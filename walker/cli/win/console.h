@@ -17,8 +17,8 @@ class ConsoleRestorer {
   ConsoleRestorer& operator=(const ConsoleRestorer&) = delete;
 };
 
-// Whether this stream is a console that obeys escape sequences. The function switches escape sequences on, which fails
-// on older consoles.
+// Whether this stream is a console that obeys escape sequences. The function switches escape sequences on. On older
+// consoles this fails.
 bool supports_escapes(std::FILE* stream) noexcept;
 
 }  // namespace mixwalk

@@ -171,8 +171,8 @@ DoctorLine dotnet_processes() {
   return {.check = ".NET processes", .found = std::to_string(count) + " can be attached to (mixwalk ps)"};
 }
 
-// Finds security software, which puts its DLLs into every process, so also into this one. Other such software cannot be
-// seen here.
+// Finds security software that puts its DLLs into every process, and so also into this one. Security software that does
+// not do this cannot be seen here.
 DoctorLine other_software() {
   std::array<wchar_t, MAX_PATH> folder{};
   const UINT length = GetWindowsDirectoryW(folder.data(), MAX_PATH);

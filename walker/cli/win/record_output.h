@@ -18,7 +18,7 @@ namespace mixwalk {
 class RecordOutput {
  public:
   // `command.format` must be set. Without `command.output`, the file is named after program and time. `limits` are
-  // those of one file.
+  // the limits of one file.
   static Outcome<std::unique_ptr<RecordOutput>> open(const RecordCommand& command,
                                                      const PieceLimits& limits = {});
 
@@ -28,10 +28,10 @@ class RecordOutput {
   std::optional<Failure> take();
   // Whether the file, or the memory for its content, is full.
   bool is_full();
-  // Whether cut() may be called. It may not for other formats, which are made from the whole recording at its end.
+  // Whether cut() may be called. It may not be called if the format is made from the whole recording at its end.
   bool has_pieces() const noexcept { return pieces_.has_value(); }
-  // Ends the file, and begins the collector's recording anew (RecordingCollector::begin_piece), which continues in a
-  // further file.
+  // Ends the file, and begins the collector's recording anew (RecordingCollector::begin_piece). The recording continues
+  // in a further file.
   std::optional<Failure> cut();
   // To be called after the last sample. Ends the file, however many samples it has.
   std::optional<Failure> finish();

@@ -35,7 +35,7 @@ class LiveTarget final : public Target {
   std::uint64_t unix_time_ms() const noexcept override { return unix_time_ms_; }
   std::span<const Module> modules() const noexcept override { return modules_; }
   std::span<const TargetThread> threads() const noexcept override { return threads_; }
-  // Compares the image's headers, which are read anew. It does not notice if the same image was unloaded and loaded
+  // Reads the image's headers anew and compares them. It does not notice if the same image was unloaded and loaded
   // again.
   bool is_still_loaded(std::uint64_t base) override;
   const MemoryReader& memory() const noexcept override { return cache_; }

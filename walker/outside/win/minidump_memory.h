@@ -10,7 +10,7 @@
 
 namespace mixwalk {
 
-// Adds the memory of a process, which is suspended, to a minidump that was written without it. Reads and writes a MiB
+// Adds the memory of a suspended process to a minidump that was written without it. Reads and writes a MiB
 // at a time. `file`: the dump, GENERIC_WRITE. `process`: PROCESS_QUERY_INFORMATION | PROCESS_VM_READ. Bytes that cannot
 // be read, in pages that should be readable, become zeros. Returns a system error, or ERROR_SUCCESS. If it fails or was
 // cancelled (ERROR_CANCELLED), the dump is still a valid one without memory. `after_first_piece`, if it is not empty,

@@ -48,7 +48,7 @@ Dbghelp load_dbghelp() noexcept {
 // The writer trusts the limits of a thread's stack in its TEB. Folklore: Wine 8's writer reads 1 KiB at a time, even if
 // there is no memory, and takes minutes for 4 GiB. Real case: a program that starts and ends threads without a pause,
 // one dump in three. Remedy: such a stack is left out. The dump still contains it, because it is part of the process's
-// memory, which is in the dump as well.
+// memory, and the dump contains that memory.
 void skip_implausible_stack(ULONG64 base, ULONG64 end, ULONG64 most, MINIDUMP_CALLBACK_OUTPUT& output) noexcept {
   if (std::max(base, end) - std::min(base, end) > most) output.ThreadWriteFlags &= ~ULONG{ThreadWriteStack};
 }
@@ -112,8 +112,8 @@ DWORD MinidumpWriter::Job::write_by_system() {
   // Folklore: if SymInitialize was not called for the process, Wine 8's MiniDumpWriteDump calls it, and makes it load
   // the symbols of every module. If the process is a .NET process, its SymCleanup then frees an address that was not
   // allocated (a page fault in ntdll's unsafe_block_from_ptr). SymInitialize(…, TRUE) and SymCleanup alone do the same.
-  // Remedy: after the call below, which loads no symbols, Wine's writer does neither. Windows does not need the call,
-  // and its result does not matter. (Test: dump_file_test.)
+  // Remedy: the call below. It loads no symbols, and after it Wine's writer does neither. Windows does not need the
+  // call, and its result does not matter. (Test: dump_file_test.)
   dbghelp.initialise(process, nullptr, FALSE);
   const int type = kTables | (memory == MemoryBy::system ? MiniDumpWithFullMemory : MiniDumpNormal);
   MINIDUMP_CALLBACK_INFORMATION callback{&Job::on_callback, this};

@@ -11,7 +11,7 @@
 namespace mixwalk {
 namespace {
 
-// The limit for the stacks of all threads, which are copied into memory of mixwalk.exe.
+// The limit for the stacks of all threads. The stacks are copied into memory of mixwalk.exe.
 constexpr std::size_t kMaxArenaBytes = 256 << 20;
 // A quarter of the deadline is for SuspendThread (group_capture.h). This is in nanoseconds per millisecond of the
 // deadline.

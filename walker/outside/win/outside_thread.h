@@ -20,7 +20,7 @@ class OutsideThread final : public ThreadControl {
   bool open(std::uint32_t thread_id, std::uint32_t process_id) noexcept;
   HANDLE handle() const noexcept { return handle_.get(); }
   std::uint64_t teb() const noexcept { return teb_; }
-  // Sets the limits of its stack, which were read while the thread ran. That is correct because the base never changes.
+  // Sets the limits of the thread's stack. They were read while it ran. That is correct because the base never changes.
   void set_limits(const StackLimits& limits) noexcept { limits_ = limits; }
 
   bool suspend() noexcept override;

@@ -9,7 +9,7 @@
 namespace mixwalk {
 namespace {
 
-// The limit for the library's memory and its caches, which is many times what they need.
+// The limit for the library's memory and its caches. It is many times what they need.
 constexpr SIZE_T kMaxWorkerBytes = SIZE_T{2} << 30;
 constexpr UINT kEnded = 4;
 constexpr DWORD kEndMs = 2000;  // how long a process may take to end after TerminateProcess

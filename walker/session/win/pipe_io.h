@@ -30,7 +30,7 @@ enum class IoResult {
   failed,            // GetLastError() says why
 };
 
-// A pipe opened for overlapped I/O, which one thread reads and writes. Each call ends at its deadline, or when a
+// A pipe opened for overlapped I/O. One thread reads and writes the pipe. Each call ends at its deadline, or when a
 // process ends. After any result except ok the pipe can no longer be used.
 class PipeIo {
  public:

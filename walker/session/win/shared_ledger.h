@@ -10,8 +10,8 @@
 
 namespace mixwalk {
 
-// The memory of a ledger, which mixwalk.exe creates and shares with mixwalk.dll. The memory has no name. The target
-// gets its own handle, so no other process of any session can open the memory by name.
+// The memory of a ledger. mixwalk.exe creates this memory and shares it with mixwalk.dll. The memory has no name. The
+// target gets its own handle, so no other process of any session can open the memory by name.
 class SharedLedger {
  public:
   // To be called in mixwalk.exe. Returns nothing if there is no memory; GetLastError() says why.

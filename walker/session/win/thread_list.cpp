@@ -47,10 +47,10 @@ std::unique_ptr<std::byte[]> read_processes() noexcept {
 
 }  // namespace
 
-// Folklore: CreateToolhelp32Snapshot, which asks the system for the same list, is not used. Situation: Wine 8's
-// Thread32Next maps the whole list and unmaps it again for every thread of every process, which takes six requests to
-// the server. Measured: it takes 15.4 ms for 27 of our threads among 90, and this function takes 1.4 ms. A recording
-// lists its threads four times a second.
+// Folklore: CreateToolhelp32Snapshot asks the system for the same list, but is not used. Situation: Wine 8's
+// Thread32Next maps the whole list and unmaps it again for every thread of every process. For each thread, this takes
+// six requests to the server. Measured: it takes 15.4 ms for 27 of our threads among 90, and this function takes 1.4
+// ms. A recording lists its threads four times a second.
 std::optional<std::vector<std::uint32_t>> list_threads(std::uint32_t process_id) {
   const std::unique_ptr<std::byte[]> list = read_processes();
   // An empty list is not returned, because a dump without threads would look like that of a program that has none.

@@ -19,7 +19,7 @@ bool ClrManagedWalk::is_managed(std::uint64_t ip) noexcept {
   clr::FunctionID function = 0;
   const auto* code = reinterpret_cast<const BYTE*>(ip);
   if (info8_ != nullptr) {
-    // The last argument is null, so the ReJITID is not asked for, which would take a lock of the runtime's.
+    // The last argument is null, so the ReJITID is not asked for. Asking for it would take a lock of the runtime's.
     return SUCCEEDED(info8_->GetFunctionFromIP3(code, &function, nullptr)) && function != 0;
   }
   return SUCCEEDED(info_.GetFunctionFromIP(code, &function)) && function != 0;

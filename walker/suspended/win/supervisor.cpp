@@ -92,8 +92,9 @@ bool Supervisor::walk_may_go_on() noexcept {
   return false;
 }
 
-// While the supervisor checks or resumes the thread, it uses our handle, so this waits. The supervisor's call to the
-// system takes a microsecond or two. If the returned state is still the supervisor's, the supervisor is silent.
+// While the supervisor checks or resumes the thread, it uses our handle. This function waits for that to end. The
+// supervisor's call to the system takes a microsecond or two. If the returned phase is still `checking` or `resuming`,
+// the supervisor is silent.
 Supervisor::State Supervisor::wait_for_supervisor() const noexcept {
   while (true) {
     const State state = state_.load(std::memory_order_acquire);

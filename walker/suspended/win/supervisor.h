@@ -23,7 +23,7 @@ namespace mixwalk {
 // Only another thread can resume the frozen one.
 class Supervisor {
  public:
-  // Every suspension is written into the ledger, which must outlive this object.
+  // Every suspension is written into `ledger`. The ledger must outlive this object.
   explicit Supervisor(LedgerPage& ledger, DWORD deadline_ms = kDefaultDeadlineMs,
                       ResumeFunction resume = &ResumeThread) noexcept
       : ledger_(ledger),

@@ -140,7 +140,8 @@ TEST_F(SupervisorTest, GivenBackAfterItHadHappened) {
   ResumeThread(thread_.get());
 }
 
-// mixwalk.exe was killed while it took the suspension, or is about to report that it found the thread running.
+// Either mixwalk.exe was killed while it took the suspension, or mixwalk.exe is about to report that it found the
+// thread running.
 TEST_F(SupervisorTest, BeingTakenBeforeItHadHappened) {
   ASSERT_TRUE(supervisor_.before_suspend(id_));
   write(FreezeState::taking);

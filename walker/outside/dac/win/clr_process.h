@@ -63,8 +63,8 @@ struct IClrMethodInstance : IUnknown {
   virtual HRESULT STDMETHODCALLTYPE GetILOffsetsByAddress(std::uint64_t address, ULONG32 room, ULONG32* count,
                                                           ULONG32* offsets) = 0;
   MIXWALK_DAC_SLOT(GetAddressRangesByILOffset);
-  // The whole map of one version of the method's code, which need not be the one that runs. `count` and `room` as
-  // above.
+  // The whole map of one version of the method's code. This version need not be the one that runs. `count` and `room`
+  // as above.
   virtual HRESULT STDMETHODCALLTYPE GetILAddressMap(ULONG32 room, ULONG32* count, IlAddressMap* map) = 0;
 
  protected:

@@ -21,7 +21,7 @@ constexpr std::size_t kMaxTypes = 100'000;
 constexpr unsigned kMaxHeaps = 1024;
 // The limit for ranges of code around one address. There is one, or a few.
 constexpr ULONG32 kMaxIlOffsets = 16;
-// The limit for entries of one method's map, which has a few for each line.
+// The limit for entries of one method's map. A map has a few entries for each line.
 constexpr ULONG32 kMaxIlEntries = 1 << 16;
 // The size of the smallest object. There is always room for one after the memory that a thread has taken.
 constexpr std::uint64_t kSmallestObject = 24;

@@ -21,7 +21,7 @@ struct ISosDac : IUnknown {
   MIXWALK_DAC_SLOT(GetAssemblyList);
   MIXWALK_DAC_SLOT(GetAssemblyData);
   MIXWALK_DAC_SLOT(GetAssemblyName);
-  // Gives an IXCLRDataModule, which also has the module's metadata (IMetaDataImport).
+  // Gives an IXCLRDataModule. That object also has the module's metadata (IMetaDataImport).
   virtual HRESULT STDMETHODCALLTYPE GetModule(std::uint64_t address, IUnknown** module) = 0;
   MIXWALK_DAC_SLOT(GetModuleData);
   MIXWALK_DAC_SLOT(TraverseModuleMap);
