@@ -95,7 +95,7 @@ TEST_F(Symbolise, NamesAndLinesComeLater) {
       << done.err;
   EXPECT_TRUE(with_line(after, "submit_order").starts_with("submit_order orders.cpp:")) << done.err;
   EXPECT_EQ(with_line(after, "Orders.Client.Order"),
-            "Orders.Client.Order(System.Int32) Program.cs:26")
+            "Orders.Client.Order(System.Int32) Program.cs:27")  // the line of SubmitOrder in fixtures/demo-app
       << done.err;
   // The original recording must be unchanged.
   const Recording recording = read_whole(bare);

@@ -61,6 +61,9 @@ class SupervisorTest : public ::testing::Test {
   }
 
   void freeze() {
+    // On a busy machine this program may have had no processor for seconds, and nothing is frozen while the supervisor
+    // seems to be stopped.
+    supervisor_.look(GetTickCount64());
     ASSERT_TRUE(supervisor_.before_suspend(id_));
     ASSERT_EQ(SuspendThread(thread_.get()), 0u);
     ASSERT_TRUE(supervisor_.begin(thread_.get(), 0));
