@@ -180,8 +180,7 @@ Snapshot walk_outside(Target& target, const OutsideKnowledge& knowledge, const O
                                   .cpu = thread.cpu});
       continue;
     }
-    Thread walked = walk.walk(thread, snapshot);
-    snapshot.threads.push_back(std::move(walked));
+    snapshot.threads.push_back(walk.walk(thread, snapshot));
     frames += snapshot.threads.back().stack.frames.size();
   }
   std::stable_sort(snapshot.threads.begin(), snapshot.threads.end(),

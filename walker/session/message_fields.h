@@ -11,7 +11,10 @@ namespace mixwalk {
 // valid.
 
 // The number by which an enumeration's value is sent through the pipe.
-constexpr auto to_number = [](auto value) { return static_cast<std::uint32_t>(value); };
+template <class Value>
+constexpr std::uint32_t to_number(Value value) noexcept {
+  return static_cast<std::uint32_t>(value);
+}
 
 template <class Enum>
 Enum checked(std::uint32_t value, Enum last) {
