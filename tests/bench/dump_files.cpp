@@ -14,6 +14,7 @@
 #include "tests/bench/program.h"
 #include "tests/bench/table.h"
 #include "tests/support/utf8_path.h"
+#include "tests/support/win/scoped_environment.h"
 
 namespace mixwalk::bench {
 namespace {
@@ -81,6 +82,7 @@ void show_dump_files(const Options& options) {
     const std::string library = fixture("mscordaccore.dll");
     const Run own = run({mixwalk_exe(), "dump", path, "-f", "json", "--dac", library});
     const Run start = run({mixwalk_exe(), "--version"});
+    const ScopedEnvironment environment(dynamic_methods_may_end());
     const Run oracle = run({fixture("clrmd_oracle.exe"), path, library});
     if (round == 0) {
       const Json dump = Json::parse(own.out);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tests/support/win/child_process.h"
+#include "tests/support/win/scoped_environment.h"
 
 namespace mixwalk {
 namespace {
@@ -154,7 +155,11 @@ TEST_P(SameDump, ManagedFramesAreThoseOfClrMd) {
   ASSERT_EQ(written.exit_code, 0u) << written.err;
 
   const ProgramResult own = run_program({mixwalk_exe(), "dump", path, "-f", "json"}, 200'000);
-  const ProgramResult oracle = run_program({fixture("clrmd_oracle.exe"), path, fixture("mscordaccore.dll")}, 200'000);
+  ProgramResult oracle;
+  {
+    const ScopedEnvironment environment(dynamic_methods_may_end());
+    oracle = run_program({fixture("clrmd_oracle.exe"), path, fixture("mscordaccore.dll")}, 200'000);
+  }
   remove_file(path);
   ASSERT_EQ(own.exit_code, 0u) << own.err;
   ASSERT_EQ(oracle.exit_code, 0u) << oracle.err;

@@ -17,6 +17,7 @@
 #include "tests/support/remove_tree.h"
 #include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
+#include "tests/support/win/scoped_environment.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/base/exit_code.h"
 
@@ -301,21 +302,6 @@ TEST(ShortProgram, ThatIsNoDotnetProgramIsSaidAndLeavesNoFile) {
   EXPECT_FALSE(is_there(file));
 }
 
-// Sets a variable of this process during the life of this object. Programs that this process starts inherit the
-// variable.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) {
-    SetEnvironmentVariableA(name, value);
-  }
-  ~Variable() { SetEnvironmentVariableA(name_, nullptr); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-};
-
 std::vector<std::string> started_program(std::vector<std::string> before) {
   before.insert(before.end(), {"--", fixture("hang.exe"), "--start-child", "--exit-after-ms", "500"});
   return before;
@@ -339,9 +325,9 @@ TEST(StartedProgram, AndItsChildrenHaveNoVariableOfMixwalks) {
 // The variables of another profiler, which the program would have without mixwalk, and which its children get. Until
 // mixwalk.dll is loaded, these variables must have no effect, because one of them would take precedence over ours.
 TEST(StartedProgram, AndItsChildrenKeepTheVariablesOfAnotherProfiler) {
-  const Variable variables[] = {{"CORECLR_ENABLE_PROFILING", "0"},
-                                {"CORECLR_PROFILER_PATH_64", "C:\\no\\such\\profiler.dll"},
-                                {"COR_PROFILER", "{00000000-0000-0000-0000-000000000001}"}};
+  const ScopedEnvironment variables(Environment{{"CORECLR_ENABLE_PROFILING", "0"},
+                                                {"CORECLR_PROFILER_PATH_64", "C:\\no\\such\\profiler.dll"},
+                                                {"COR_PROFILER", "{00000000-0000-0000-0000-000000000001}"}});
   const std::string file = temporary_file("child.mixwalk");
   const ProgramResult result =
       run_program(started_program({mixwalk_exe(), "record", "-o", file}), 90'000);

@@ -11,6 +11,7 @@
 #include "tests/support/remove_tree.h"
 #include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
+#include "tests/support/win/scoped_environment.h"
 #include "walker/base/exit_code.h"
 
 namespace mixwalk {
@@ -126,9 +127,8 @@ TEST(DoctorOfNothing, SaysWhatWorksHere) {
 TEST(DoctorOfNothing, SwitchesThatProgramsWouldInherit) {
   for (const auto& [value, is_off] : {std::pair{"0", true}, {"00", true}, {"0x0", true}, {"1", false}, {"no", false}}) {
     SCOPED_TRACE(value);
-    SetEnvironmentVariableA("DOTNET_EnableDiagnostics", value);
+    const ScopedEnvironment off(Environment{{"DOTNET_EnableDiagnostics", value}});
     const ProgramResult here = run_program({mixwalk_exe(), "doctor"});
-    SetEnvironmentVariableA("DOTNET_EnableDiagnostics", nullptr);
     EXPECT_EQ(here.out.find("note  environment ") != std::string::npos, is_off) << here.out;
   }
 }

@@ -77,9 +77,7 @@ TEST_F(FromOutside, AProgramOfOneFile) {
 }
 
 TEST_F(FromOutside, DiagnosticsAreSwitchedOff) {
-  SetEnvironmentVariableW(L"DOTNET_EnableDiagnostics", L"0");
-  ChildProcess hang({fixture("hang.exe")});
-  SetEnvironmentVariableW(L"DOTNET_EnableDiagnostics", nullptr);
+  ChildProcess hang({fixture("hang.exe")}, StartOptions{.environment = {{"DOTNET_EnableDiagnostics", "0"}}});
   ready(hang);
   const Json outside = dump_as_json(hang.id());
   expect_whole_from_outside(outside);

@@ -6,14 +6,6 @@
 #include <vector>
 
 namespace mixwalk {
-namespace {
-
-std::vector<std::string> line_of(const std::string& way) {
-  SetEnvironmentVariableA("DOTNET_PROCESSOR_COUNT", "4");
-  return {fixture("hangs.exe"), "--way", way};
-}
-
-}  // namespace
 
 std::optional<std::map<std::uint64_t, std::string>> read_until_ready(ChildProcess& program) {
   std::map<std::uint64_t, std::string> names;
@@ -30,9 +22,9 @@ std::optional<std::map<std::uint64_t, std::string>> read_until_ready(ChildProces
   return std::nullopt;
 }
 
-HangingProgram::HangingProgram(const std::string& way) : process(line_of(way)) {
-  // The variable is set for this program alone.
-  SetEnvironmentVariableA("DOTNET_PROCESSOR_COUNT", nullptr);
+HangingProgram::HangingProgram(const std::string& way)
+    : process({fixture("hangs.exe"), "--way", way},
+              StartOptions{.environment = {{"DOTNET_PROCESSOR_COUNT", "4"}}}) {
   auto said = read_until_ready(process);
   EXPECT_TRUE(said) << way << " did not start";
   if (said) names = std::move(*said);

@@ -8,6 +8,7 @@
 
 #include "tests/end_to_end/recorded_file.h"
 #include "tests/support/win/child_process.h"
+#include "tests/support/win/scoped_environment.h"
 #include "walker/model/recording.h"
 
 namespace mixwalk {
@@ -20,17 +21,12 @@ struct Pairs {
 
 class Passing : public ::testing::Test {
  protected:
-  // Wine ends a program whose dynamic methods are collected while W^X is on, also without mixwalk.
-  static void SetUpTestSuite() { SetEnvironmentVariableA("DOTNET_EnableWriteXorExecute", "0"); }
-  static void TearDownTestSuite() {
-    SetEnvironmentVariableA("DOTNET_EnableWriteXorExecute", nullptr);
-  }
   Passing() : file_(temporary_file("passing.mixwalk")) {}
   ~Passing() override { remove_file(file_); }
 
   // Records passing.exe for some seconds, and prints how many rounds it made each second.
   void record(const std::string& what, std::vector<std::string> options) {
-    ChildProcess passing({fixture("passing.exe"), what});
+    ChildProcess passing({fixture("passing.exe"), what}, StartOptions{.environment = dynamic_methods_may_end()});
     ASSERT_TRUE(passing.read_line().value_or("").starts_with("READY"));
     options.insert(options.begin(), {mixwalk_exe(), "record", "-p", std::to_string(passing.id()),
                                      "-d", seconds(), "-o", file_});

@@ -11,6 +11,7 @@
 
 #include "tests/end_to_end/session.h"
 #include "tests/support/win/child_process.h"
+#include "tests/support/win/scoped_environment.h"
 #include "tests/support/win/wine.h"
 #include "unmanaged/win/utf8.h"
 #include "walker/base/exit_code.h"
@@ -61,6 +62,7 @@ TEST(Refusal, NotADotnetProcess) {
 }
 
 TEST(Refusal, A32BitProcess) {
+  MIXWALK_NEEDS_32_BIT_CODE();
   ChildProcess sleeper({fixture("sleeper32.exe")});
   ASSERT_EQ(sleeper.read_line(), "READY") << "a 32-bit program could not be run at all";
   expect_refusal(dump({"-p", std::to_string(sleeper.id())}), ExitCode::wrong_bitness,
@@ -104,9 +106,8 @@ TEST(Refusal, NoAccess) {
 
 TEST(Refusal, TheRuntimeHasNotStarted) {
   // At its very start the runtime waits until a debugger resumes it; its diagnostics port is already open.
-  SetEnvironmentVariableW(L"DOTNET_DefaultDiagnosticPortSuspend", L"1");
-  ChildProcess hang({fixture("hang.exe")});
-  SetEnvironmentVariableW(L"DOTNET_DefaultDiagnosticPortSuspend", nullptr);
+  ChildProcess hang({fixture("hang.exe")},
+                    StartOptions{.environment = {{"DOTNET_DefaultDiagnosticPortSuspend", "1"}}});
   // While it starts, the process first has no runtime, then only the runtime's host, then a runtime without a port.
   // Each of these states has its own sentence. Only the runtime itself, asked through its port, causes the last one.
   const std::string said_by_runtime = "is still starting; try again in a moment";
@@ -123,31 +124,16 @@ TEST(Refusal, TheRuntimeHasNotStarted) {
 }
 
 TEST(Refusal, DiagnosticsAreSwitchedOff) {
-  SetEnvironmentVariableW(L"DOTNET_EnableDiagnostics", L"0");
-  ChildProcess hang({fixture("hang.exe")});
-  SetEnvironmentVariableW(L"DOTNET_EnableDiagnostics", nullptr);
+  ChildProcess hang({fixture("hang.exe")}, StartOptions{.environment = {{"DOTNET_EnableDiagnostics", "0"}}});
   const std::string id = ready_hang(hang);
   expect_refusal(dump({"-p", id}), ExitCode::not_started, "DOTNET_EnableDiagnostics");
   expect_unharmed(hang);
 }
 
-// Tests what each switch of the runtime prevents. The switch that is named after profilers does not keep them out of a
-// running program, because the runtime reads it only when it starts.
-class DiagnosticsSwitch {
- public:
-  explicit DiagnosticsSwitch(const wchar_t* name) : name_(name) {
-    SetEnvironmentVariableW(name_, L"0");
-  }
-  ~DiagnosticsSwitch() { SetEnvironmentVariableW(name_, nullptr); }
-  DiagnosticsSwitch(const DiagnosticsSwitch&) = delete;
-  DiagnosticsSwitch& operator=(const DiagnosticsSwitch&) = delete;
-
- private:
-  const wchar_t* name_;
-};
-
+// The next three cases test what each switch of the runtime prevents. The switch that is named after profilers does not
+// keep them out of a running program, because the runtime reads it only when it starts.
 TEST(Refusal, AStartedProgramAllowsNoProfiler) {
-  const DiagnosticsSwitch off(L"DOTNET_EnableDiagnostics_Profiler");
+  const ScopedEnvironment off(Environment{{"DOTNET_EnableDiagnostics_Profiler", "0"}});
   const ProgramResult result = dump({"--after", "1s", "--timeout", "2s", "--", fixture("hang.exe"),
                                      "--exit-after-ms", "6000"});
   EXPECT_EQ(result.exit_code, static_cast<DWORD>(ExitCode::not_dotnet)) << result.err;
@@ -155,26 +141,18 @@ TEST(Refusal, AStartedProgramAllowsNoProfiler) {
 }
 
 TEST(Refusal, ThePortIsClosed) {
-  std::optional<ChildProcess> hang;
-  {
-    const DiagnosticsSwitch off(L"DOTNET_EnableDiagnostics_IPC");
-    hang.emplace(std::vector<std::string>{fixture("hang.exe")});
-  }
-  const std::string id = ready_hang(*hang);
+  ChildProcess hang({fixture("hang.exe")}, StartOptions{.environment = {{"DOTNET_EnableDiagnostics_IPC", "0"}}});
+  const std::string id = ready_hang(hang);
   expect_refusal(dump({"-p", id}), ExitCode::not_started, "DOTNET_EnableDiagnostics");
-  expect_unharmed(*hang);
+  expect_unharmed(hang);
 }
 
 TEST(NoRefusal, AProgramThatRunsAndAllowsNoProfiler) {
-  std::optional<ChildProcess> hang;
-  {
-    const DiagnosticsSwitch off(L"DOTNET_EnableDiagnostics_Profiler");
-    hang.emplace(std::vector<std::string>{fixture("hang.exe")});
-  }
-  const std::string id = ready_hang(*hang);
+  ChildProcess hang({fixture("hang.exe")}, StartOptions{.environment = {{"DOTNET_EnableDiagnostics_Profiler", "0"}}});
+  const std::string id = ready_hang(hang);
   const ProgramResult result = dump({"-p", id});
   EXPECT_EQ(result.exit_code, 0u) << result.err;
-  expect_unharmed(*hang);
+  expect_unharmed(hang);
 }
 
 TEST(Refusal, TheTargetEndsDuringTheDump) {

@@ -12,6 +12,7 @@
 #include "tests/support/utf8_path.h"
 #include "tests/support/win/bundle/test_output.h"
 #include "tests/support/win/child_process.h"
+#include "tests/support/win/scoped_environment.h"
 
 namespace mixwalk {
 namespace {
@@ -127,9 +128,8 @@ TEST_F(RunTests, ATestOfGoogleTestThatWritesNothingHasNotPassed) {
 
 TEST_F(RunTests, TheUsersFilterLeavesNoCaseOut) {
   add("filter", {"if", "defined", "GTEST_FILTER", "exit", "3"});
-  SetEnvironmentVariableA("gtest_filter", "Nothing.*");
+  const ScopedEnvironment filter(Environment{{"gtest_filter", "Nothing.*"}});
   const ProgramResult result = run();
-  SetEnvironmentVariableA("gtest_filter", nullptr);
   EXPECT_TRUE(result.out.ends_with("1 passed, 0 failed\r\n")) << result.out;
 }
 

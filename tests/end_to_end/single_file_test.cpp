@@ -63,9 +63,7 @@ TEST_F(SingleFile, AnExceptionBeginsAtTheFrameThatThrew) {
 }
 
 TEST(SingleFileRefusal, DiagnosticsAreSwitchedOff) {
-  SetEnvironmentVariableW(L"DOTNET_EnableDiagnostics", L"0");
-  ChildProcess program({fixture("single.exe")});
-  SetEnvironmentVariableW(L"DOTNET_EnableDiagnostics", nullptr);
+  ChildProcess program({fixture("single.exe")}, StartOptions{.environment = {{"DOTNET_EnableDiagnostics", "0"}}});
   ASSERT_TRUE(program.read_line().value_or("(closed)").starts_with("READY "));
   const ProgramResult result =
       run_program({mixwalk_exe(), "dump", "--inside", "-p", std::to_string(program.id())});

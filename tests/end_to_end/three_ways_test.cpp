@@ -172,9 +172,7 @@ TEST_P(SameThreads, ByAttachFromOutsideAndInADumpFile) {
   // Folklore: the runtime's thread for tiered compilation waits for work for 4 s before it ends. An attach gives it
   // work, so it slept in both attached dumps of a moment and waited in both looks from outside, and did not seem to move
   // (orders-demo, once in some ten runs on a busy machine). Remedy: the thread ends as soon as it has no work.
-  SetEnvironmentVariableA("DOTNET_TC_BackgroundWorkerTimeoutMs", "0");
-  ChildProcess program(arguments);
-  SetEnvironmentVariableA("DOTNET_TC_BackgroundWorkerTimeoutMs", nullptr);
+  ChildProcess program(arguments, StartOptions{.environment = {{"DOTNET_TC_BackgroundWorkerTimeoutMs", "0"}}});
   const auto expect_ready = [&] {
     const std::string line = program.read_line().value_or("(closed)");
     ASSERT_TRUE(line.starts_with("READY") || line.starts_with("PARKED")) << line;

@@ -10,6 +10,7 @@
 #include "tests/end_to_end/session.h"
 #include "tests/hunt/impossible_frames.h"
 #include "tests/support/win/child_process.h"
+#include "tests/support/win/scoped_environment.h"
 #include "tests/support/win/wine_dispatcher.h"
 #include "tests/walker/outside/win/look_outside.h"
 #include "walker/export/words.h"
@@ -192,19 +193,13 @@ void print(const Tally& tally, const Counters& counters, const std::string& resu
   std::printf("%s\n", result.c_str());
 }
 
-// Under Wine, the finalizer of a dynamic method ends the program if W^X is on.
-class DynamicMethodsMayEnd {
- public:
-  explicit DynamicMethodsMayEnd(const std::string& kinds) {
-    if (kinds == "all" || kinds.find("dynamic") != std::string::npos) {
-      SetEnvironmentVariableA("DOTNET_EnableWriteXorExecute", "0");
-    }
-  }
-  ~DynamicMethodsMayEnd() { SetEnvironmentVariableA("DOTNET_EnableWriteXorExecute", nullptr); }
-};
+// The variables with which a program of these kinds is started.
+Environment environment_for(const std::string& kinds) {
+  return kinds == "all" || kinds.find("dynamic") != std::string::npos ? dynamic_methods_may_end() : Environment{};
+}
 
 void dump_all_the_time(const std::string& kinds, int seconds) {
-  const DynamicMethodsMayEnd dynamic_methods(kinds);
+  const ScopedEnvironment environment(environment_for(kinds));
   ChildProcess torture(mixwalk::torture(kinds, seconds + kAtMostSeconds));
   ASSERT_TRUE(torture.read_line().value_or("").starts_with("READY"));
   Tally tally;
@@ -250,7 +245,7 @@ TEST(Torture, TheProgramNeverNotices) { dump_all_the_time(kinds(), seconds(15));
 // Dumps are made once a second, one by one and at once in turn. The program is not asked for names, so a method's name
 // may be gone with its code before the name is read. Then the name is missing, but it is never another method's.
 TEST(Torture, FromOutsideTheProgramNeverNotices) {
-  const DynamicMethodsMayEnd dynamic_methods(kinds());
+  const ScopedEnvironment environment(environment_for(kinds()));
   const int length = seconds(6);
   ChildProcess torture(mixwalk::torture(kinds(), length + kAtMostSeconds));
   ASSERT_TRUE(torture.read_line().value_or("").starts_with("READY"));
@@ -288,7 +283,7 @@ TEST(Torture, OfEveryKindTheProgramNeverNotices) {
 
 // The control: the program's own result when mixwalk does not attach. It takes 5 s in an ordinary run.
 TEST(Torture, WithNobodyLookingItDoesTheSame) {
-  const DynamicMethodsMayEnd dynamic_methods(kinds());
+  const ScopedEnvironment environment(environment_for(kinds()));
   ChildProcess torture(mixwalk::torture(kinds(), seconds(5)));
   ASSERT_TRUE(torture.read_line().value_or("").starts_with("READY"));
   const std::string result = torture.read_line().value_or("(closed)");
@@ -301,7 +296,7 @@ TEST(Torture, WithNobodyLookingItDoesTheSame) {
 // MIXWALK_TORTURE_ENDS for more.
 TEST(Torture, EndsInTheMiddleOfEverythingWithItsOwnCode) {
   const int ends = wanted("MIXWALK_TORTURE_ENDS", 1, 1);
-  const DynamicMethodsMayEnd dynamic_methods(kinds());
+  const ScopedEnvironment environment(environment_for(kinds()));
   for (int i = 0; i < ends; ++i) {
     std::vector<std::string> line = mixwalk::torture(kinds(), 3);
     line.insert(line.end(), {"--end", "exit-process"});

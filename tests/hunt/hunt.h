@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/support/win/child_process.h"
+#include "tests/support/win/scoped_environment.h"
 #include "walker/model/recording.h"
 
 namespace mixwalk {
@@ -43,21 +44,8 @@ std::chrono::milliseconds hunt_time();
 // Returns the same time as an option of mixwalk.exe.
 std::string hunt_duration();
 
-using Environment = std::vector<std::pair<std::string, std::string>>;
-
-// Sets environment variables of this process, and so of the programs that it starts, during the life of this object.
-class ScopedEnvironment {
- public:
-  explicit ScopedEnvironment(const Environment& variables);
-  ~ScopedEnvironment();
-  ScopedEnvironment(const ScopedEnvironment&) = delete;
-  ScopedEnvironment& operator=(const ScopedEnvironment&) = delete;
-
- private:
-  std::vector<std::string> names_;
-};
-
-// Runs hunt.exe in one situation until it is ready. The program runs until it is told to stop.
+// Runs hunt.exe in one situation until it is ready. The program runs until it is told to stop. Its threads rest between
+// their rounds, so that the tests beside it get processor time, but not in a long hunt.
 class HuntedProgram {
  public:
   explicit HuntedProgram(const Situation& situation);
@@ -100,8 +88,9 @@ void judge(const Situation& situation, const Seen& seen, const std::string& look
            const std::string& control);
 
 // Records the program every millisecond, dumps it again and again by both engines and records its exceptions, each for
-// hunt_time(). An ordinary run does only a part of that for each situation. The same program runs beside the first one
-// all the time without mixwalk, as a control under the same load. Both must end well.
+// hunt_time(). The program must end well. In a long hunt the same program runs beside the first one all the time without
+// mixwalk, as a control under the same load, and must end well too. An ordinary run does only a part of the visits, and
+// runs the control only after a failure, to tell whether the program fails by itself.
 void hunt(const Situation& situation);
 
 }  // namespace mixwalk

@@ -8,8 +8,7 @@ namespace mixwalk {
 namespace {
 
 TEST(BesideAnotherTool, BothGetTheirSamples) {
-  // Under Wine, event sources make dynamic methods, which end the program if W^X is on.
-  const ScopedEnvironment environment(Environment{{"DOTNET_EnableWriteXorExecute", "0"}});
+  const ScopedEnvironment environment(dynamic_methods_may_end());
   const Situation situation{.name = "tasks"};
   HuntedProgram control(situation), hunted(situation);
   const std::string file = temporary_file("other.nettrace");

@@ -115,8 +115,7 @@ const Situation kSituations[] = {
      .environment = {{"DOTNET_OSR_HitLimit", "1"}, {"DOTNET_TC_OnStackReplacement_InitialCounter", "10"}}},
     {.name = "tiering", .environment = {{"DOTNET_TC_BackgroundWorkerTimeoutMs", "0"}, {"DOTNET_TieredPGO", "1"}}},
     {.name = "tiering", .title = "writable_code", .environment = {{"DOTNET_EnableWriteXorExecute", "0"}}},
-    // Under Wine, dynamic methods end the program if W^X is on.
-    {.name = "expressions", .environment = {{"DOTNET_EnableWriteXorExecute", "0"}}},
+    {.name = "expressions", .environment = dynamic_methods_may_end()},
     {.name = "throw", .throws = true},
     {.name = "caught", .throws = true, .impossible = &without_catcher},
     {.name = "contexts", .throws = true},

@@ -25,7 +25,7 @@ std::string dump_refusal(const Recording& recording);
 // Does the same for a format that shows a recording as a series of dumps (to_series), each with all modules.
 std::string series_refusal(const Recording& recording);
 
-// No dump of a real process is nearly this large, but a forged file of a few kilobytes can be.
+// The dump of a real process needs much less memory, but a forged file of a few kilobytes can ask for more.
 inline constexpr std::uint64_t kMaxDumpBytes = std::uint64_t{1} << 30;
 
 }  // namespace mixwalk

@@ -29,8 +29,8 @@ class OtlpSender {
   OtlpSender(Spool& spool, HttpPost& post, const Options& options);
   ~OtlpSender();  // without finish(), requests that are not being sent stay in the spool
 
-  // Returns false if the number of recordings in progress has reached its limit. Only one thread offers recordings, so
-  // between its calls room can only grow.
+  // Returns false if the queue is full. A recording stays in the queue until it is processed. Only one thread offers
+  // recordings, so between the calls of that thread the room can only grow.
   bool has_room();
   void offer(Recording recording);
   // Waits for the threads, and reports what happened to all requests. No recording may be offered after that.

@@ -11,7 +11,8 @@ void ThreadRegistry::assigned(std::uint64_t clr_id, std::uint32_t os_id) {
   if (lost_) return;
   SlimLock lock(lock_);
   if (!lock) return mark_inconsistent();
-  // This comes first, so that a failure below leaves no entry for the thread that was on this OS thread.
+  // The old entry is erased first, so that a failure below leaves no entry for the CLR thread that had this OS thread
+  // before.
   by_os_id_.erase(os_id);
   Known& known = threads_[clr_id];
   if (known.os_id != 0) by_os_id_.erase(known.os_id);

@@ -144,6 +144,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments, DWORD flag
     : ChildProcess(arguments, StartOptions{.flags = flags}) {}
 
 ChildProcess::ChildProcess(const std::vector<std::string>& arguments, const StartOptions& options) {
+  const ScopedEnvironment environment(options.environment);
   Pipe in = make_pipe(Inherited::read);
   Pipe out = make_pipe(Inherited::write);
   process_ = start(arguments, options, in.read.get(), out.write.get(),

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/support/win/hang_report.h"
+#include "tests/support/win/scoped_environment.h"
 #include "unmanaged/win/unique_handle.h"
 
 namespace mixwalk {
@@ -16,6 +17,7 @@ struct StartOptions {
   DWORD flags = 0;            // of CreateProcess
   HANDLE token = nullptr;     // the program's rights; null for those of this program
   DWORD64 mitigations[2]{};   // PROC_THREAD_ATTRIBUTE_MITIGATION_POLICY
+  Environment environment{};  // variables that this program does not have; not for use while other threads start programs
 };
 
 // A program under test, with pipes on its standard streams. The destructor ends the program, by its own handle. When

@@ -13,7 +13,8 @@ namespace mixwalk {
 // (suspension_watcher.h). The watcher resumes these threads if mixwalk.exe is ended meanwhile. No function here
 // allocates or waits.
 struct SuspensionLedger {
-  // Four times as many threads as one moment suspends together. Further threads have no entry.
+  // mixwalk.exe suspends at most a quarter of this number together (OutsideMoments::kMaxThreads). Further threads have
+  // no entry.
   static constexpr std::size_t kSlots = 16'384;
   std::uint32_t process_id = 0;  // of the target
   // The thread's id and, in the bits above it, kSuspended, its earlier suspend count, and kResumes. 0 if free.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/support/win/child_process.h"
+#include "tests/support/win/wine.h"
 #include "unmanaged/image/ascii_lower.h"
 
 namespace mixwalk {
@@ -75,6 +76,7 @@ TEST(LiveTarget, ProcessThatIsNot) {
 }
 
 TEST(LiveTarget, ProcessOf32Bits) {
+  MIXWALK_NEEDS_32_BIT_CODE();
   ChildProcess small({fixture("sleeper32.exe")});
   const auto refused = LiveTarget::open(small.id());
   ASSERT_FALSE(refused);

@@ -1,0 +1,20 @@
+#include "tests/support/win/scoped_environment.h"
+
+#include <windows.h>
+
+namespace mixwalk {
+
+ScopedEnvironment::ScopedEnvironment(const Environment& variables) {
+  for (const auto& [name, value] : variables) {
+    SetEnvironmentVariableA(name.c_str(), value.c_str());
+    names_.push_back(name);
+  }
+}
+
+ScopedEnvironment::~ScopedEnvironment() {
+  for (const std::string& name : names_) SetEnvironmentVariableA(name.c_str(), nullptr);
+}
+
+Environment dynamic_methods_may_end() { return {{"DOTNET_EnableWriteXorExecute", "0"}}; }
+
+}  // namespace mixwalk
