@@ -128,10 +128,8 @@ class Locks : public testing::TestWithParam<Runtime> {
   std::string path(const std::string& program) const { return fixture(GetParam().folder + program); }
 };
 
-TEST_P(Locks, OfEachKindAreAsTheProgramSays) {
-  LockedProgram program({path("monitors.exe")});
-  ASSERT_EQ(program.truth.size(), GetParam().has_lock_type ? 8u : 6u);
-  for (const From from : {From::outside, From::file, From::inside}) {
+void expect_truth(LockedProgram& program, std::initializer_list<From> ways) {
+  for (const From from : ways) {
     SCOPED_TRACE(kNames[static_cast<int>(from)]);
     const Json found = dump(program.id(), from);
     ASSERT_TRUE(found.is_object());
@@ -139,6 +137,18 @@ TEST_P(Locks, OfEachKindAreAsTheProgramSays) {
     EXPECT_EQ(own_locks(found), program.truth);
   }
   program.stop();
+}
+
+TEST_P(Locks, OfEachKindAreAsTheProgramSays) {
+  LockedProgram program({path("monitors.exe")});
+  ASSERT_EQ(program.truth.size(), GetParam().has_lock_type ? 8u : 6u);
+  expect_truth(program, {From::outside, From::file, From::inside});
+}
+
+TEST_P(Locks, AfterACollectionThatMovedThemAreAsTheProgramSays) {
+  LockedProgram program({path("monitors.exe"), "--collect"});
+  ASSERT_EQ(program.truth.size(), GetParam().has_lock_type ? 8u : 6u);
+  expect_truth(program, {From::outside});
 }
 
 TEST_P(Locks, TwoThreadsThatWaitForEachOther) {

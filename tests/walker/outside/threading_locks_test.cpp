@@ -96,6 +96,18 @@ TEST_F(ThreadingLocks, BesideALockThatItHasWaitedForBefore) {
   put(2, 0x148, kOtherLock);  // nothing else on the stack belongs to this lock
   EXPECT_EQ(find(), (Locks{held(0x10, {{0x20}}, 2)}));
   put(2, 0x150, kOtherEvent);  // now it is not certain which of the two locks is meant
+  for (const std::uint64_t lock : {kLock, kOtherLock}) clr.objects_of[lock] = "System.Threading.Lock";
+  EXPECT_EQ(find(), Locks{});
+}
+
+// A collection has moved the lock. A slot that is not in use any more still leads to the old copy.
+TEST_F(ThreadingLocks, BesideItsOwnOldCopy) {
+  clr.locks_of[kOtherLock] = clr.locks_of[kLock];
+  put(2, 0x148, kOtherLock);
+  for (const std::uint64_t lock : {kLock, kOtherLock}) clr.objects_of[lock] = "System.Threading.Lock";
+  clr.left_behind = {kOtherLock};
+  EXPECT_EQ(find(), (Locks{held(0x10, {{0x20}}, 2)}));
+  clr.left_behind = {};
   EXPECT_EQ(find(), Locks{});
 }
 

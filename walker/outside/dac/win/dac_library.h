@@ -63,7 +63,7 @@ class DacLibrary final : public ClrQuestions {
   void add_heap(const dac::GcHeapDetails& details, HeapParts& parts, HeapTypes& types, HeapDeadline deadline);
   // The addresses without those at which the heap has no object; sorted. An address is kept if the walk through the
   // heap does not reach it, because it is in or after memory that cannot be read, outside the known parts of the heap,
-  // or because 250 ms have passed.
+  // or because kHeapTime has passed.
   std::vector<std::uint64_t> living(std::span<const std::uint64_t> objects);
   // The offsets of the fields of a System.Threading.Lock, in bytes from the object's address.
   struct LockLayout {
