@@ -155,11 +155,8 @@ TEST_P(SameDump, ManagedFramesAreThoseOfClrMd) {
   ASSERT_EQ(written.exit_code, 0u) << written.err;
 
   const ProgramResult own = run_program({mixwalk_exe(), "dump", path, "-f", "json"}, 200'000);
-  ProgramResult oracle;
-  {
-    const ScopedEnvironment environment(dynamic_methods_may_end());
-    oracle = run_program({fixture("clrmd_oracle.exe"), path, fixture("mscordaccore.dll")}, 200'000);
-  }
+  const ScopedEnvironment environment(dynamic_methods_may_end());
+  const ProgramResult oracle = run_program({fixture("clrmd_oracle.exe"), path, fixture("mscordaccore.dll")}, 200'000);
   remove_file(path);
   ASSERT_EQ(own.exit_code, 0u) << own.err;
   ASSERT_EQ(oracle.exit_code, 0u) << oracle.err;

@@ -128,7 +128,7 @@ class Locks : public testing::TestWithParam<Runtime> {
   std::string path(const std::string& program) const { return fixture(GetParam().folder + program); }
 };
 
-void expect_truth(LockedProgram& program, std::initializer_list<From> ways) {
+void expect_truth(const LockedProgram& program, std::initializer_list<From> ways) {
   for (const From from : ways) {
     SCOPED_TRACE(kNames[static_cast<int>(from)]);
     const Json found = dump(program.id(), from);
@@ -136,19 +136,20 @@ void expect_truth(LockedProgram& program, std::initializer_list<From> ways) {
     EXPECT_EQ(found.at("locks_missing"), nullptr);
     EXPECT_EQ(own_locks(found), program.truth);
   }
-  program.stop();
 }
 
 TEST_P(Locks, OfEachKindAreAsTheProgramSays) {
   LockedProgram program({path("monitors.exe")});
   ASSERT_EQ(program.truth.size(), GetParam().has_lock_type ? 8u : 6u);
   expect_truth(program, {From::outside, From::file, From::inside});
+  program.stop();
 }
 
 TEST_P(Locks, AfterACollectionThatMovedThemAreAsTheProgramSays) {
   LockedProgram program({path("monitors.exe"), "--collect"});
   ASSERT_EQ(program.truth.size(), GetParam().has_lock_type ? 8u : 6u);
   expect_truth(program, {From::outside});
+  program.stop();
 }
 
 TEST_P(Locks, TwoThreadsThatWaitForEachOther) {

@@ -65,7 +65,6 @@ TEST(Debugged, TheDebuggerSeesNoFaultOfOurs) {
   // `hunt.exe tasks`, whose pool starts threads. Remedy: a program that starts no threads at that time, so without
   // tiered compilation too.
   const Situation situation{.name = "chains", .environment = {{"DOTNET_TieredCompilation", "0"}}};
-  const ScopedEnvironment environment(situation.environment);
   HuntedProgram control(situation), hunted(situation);
   Debugger of_control(control.process().id()), of_hunted(hunted.process().id());
   ASSERT_TRUE(of_control.attached());

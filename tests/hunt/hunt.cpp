@@ -19,6 +19,19 @@ constexpr DWORD kVisitMs = 60'000;
 constexpr DWORD kEndMs = 90'000;
 constexpr std::size_t kExamples = 2;
 
+std::vector<std::string> program_command(const Situation& situation) {
+  std::vector<std::string> command = {fixture("hunt.exe"), situation.name};
+  if (is_long_hunt()) command.push_back("--busy");
+  return command;
+}
+
+// An ordinary run looks for no locks, which costs as much processor time as the rest of the dump.
+std::vector<std::string> dump_command(const char* engine) {
+  std::vector<std::string> command = {"dump", "--engine", engine};
+  if (!is_long_hunt()) command.push_back("--no-locks");
+  return command;
+}
+
 std::vector<std::string> with_ids(const std::vector<std::string>& command,
                                   const std::string& process_id, const std::string& file) {
   std::vector<std::string> line = command;
@@ -112,23 +125,11 @@ std::chrono::milliseconds hunt_time() {
 
 std::string hunt_duration() { return std::to_string(hunt_time().count()) + "ms"; }
 
-namespace {
-
-// An ordinary run looks for no locks, which costs as much processor time as the rest of the dump.
-std::vector<std::string> dump_command(const char* engine) {
-  std::vector<std::string> command = {"dump", "--engine", engine};
-  if (!is_long_hunt()) command.push_back("--no-locks");
-  return command;
-}
-
-}  // namespace
-
 HuntedProgram::HuntedProgram(const Situation& situation)
-    : HuntedProgram(is_long_hunt()
-                        ? std::vector<std::string>{fixture("hunt.exe"), situation.name, "--busy"}
-                        : std::vector<std::string>{fixture("hunt.exe"), situation.name}) {}
+    : HuntedProgram(program_command(situation), situation.environment) {}
 
-HuntedProgram::HuntedProgram(const std::vector<std::string>& arguments) : process_(arguments) {
+HuntedProgram::HuntedProgram(const std::vector<std::string>& arguments, const Environment& environment)
+    : process_(arguments, StartOptions{.environment = environment}) {
   const std::string line = process_.read_line().value_or("(closed)");
   EXPECT_TRUE(line.starts_with("READY")) << line;
 }
@@ -185,7 +186,6 @@ void visit(const std::string& process_id, const std::vector<std::string>& comman
 }
 
 void hunt(const Situation& situation) {
-  const ScopedEnvironment environment(situation.environment);
   std::optional<HuntedProgram> control;
   if (is_long_hunt()) control.emplace(situation);
   HuntedProgram hunted(situation);

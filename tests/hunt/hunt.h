@@ -50,7 +50,7 @@ class HuntedProgram {
  public:
   explicit HuntedProgram(const Situation& situation);
   // Starts another program that uses the same protocol.
-  explicit HuntedProgram(const std::vector<std::string>& arguments);
+  explicit HuntedProgram(const std::vector<std::string>& arguments, const Environment& environment = {});
 
   ChildProcess& process() { return process_; }
   std::string id() const { return std::to_string(process_.id()); }

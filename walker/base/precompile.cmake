@@ -23,17 +23,16 @@ foreach(folder unmanaged symbols walker)
       else()
         target_precompile_headers(${target} REUSE_FROM mixwalk_standard_headers)
       endif()
-      # Eight files of a target are compiled together: most of a file's time goes into headers. Not those that mixwalk.dll
-      # is made of: it would have all eight where it needs one, and tests and benchmarks replace (--wrap) functions of
-      # theirs, which a caller in the same compilation would not notice. In some others, files have unnamed things of the
-      # same name.
+      # The files of some targets are compiled together. Not those that mixwalk.dll is made of: it would have all of a
+      # compilation where it needs one file, and tests and benchmarks replace (--wrap) functions of theirs, which a caller
+      # in the same compilation would not notice. In some others, files have unnamed things of the same name.
       set(together exe hang otlp outside outside_win report)
       if(NOT WIN32)
         list(APPEND together protocol symbol_index symbols)
       endif()
       string(REPLACE mixwalk_ "" name ${target})
       if(name IN_LIST together)
-        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+        mixwalk_compile_together(${target})
       endif()
     endif()
   endforeach()

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +40,21 @@ struct Waiter {
   std::vector<std::uint64_t> words;  // WaitingThreads::words_of()
 };
 
+// The addresses of those of these locks for which a thread with these words in its registers and stack may wait. Both
+// the lock and its event are among the words, since Lock.TryEnterSlow needs them again after the wait. A lock that the
+// thread itself holds does not count (`owner`: the thread's id as in ClrLock::owner; 0 if unknown).
+std::set<std::uint64_t> locks_waited_for(std::span<const std::uint64_t> words, const Locks& locks, std::uint32_t owner) {
+  std::set<std::uint64_t> found;
+  for (const std::uint64_t word : words) {
+    const auto lock = locks.find(word);
+    if (lock == locks.end() || lock->second.wait_event == 0) continue;
+    // A thread that enters a lock that it already holds does not wait.
+    if (lock->second.held && owner != 0 && lock->second.owner == owner) continue;
+    if (std::ranges::find(words, lock->second.wait_event) != words.end()) found.insert(word);
+  }
+  return found;
+}
+
 class Look {
  public:
   Look(Snapshot& snapshot, Target& target, ClrQuestions& clr, const MonitorLimits& limits)
@@ -62,10 +79,12 @@ class Look {
     for (const Waiter& waiter : waiters) {
       // So no result follows from data that was read only in part.
       if (is_past_deadline()) break;
-      const std::uint64_t address = lock_waited_for(waiter.words, locks, own_id(waiter));
+      const std::set<std::uint64_t> found = locks_waited_for(waiter.words, locks, own_id(waiter));
+      if (found.size() != 1) continue;
+      const std::uint64_t address = *found.begin();
       const auto then = locks.find(address);
       const auto now = later.find(address);
-      if (then == locks.end() || now == later.end() || then->second != now->second) continue;
+      if (now == later.end() || then->second != now->second) continue;
       if (waiting_.words_of(*waiter.thread, waiter.end, kMaxLockBytes) != waiter.words) continue;
       readings.push_back({lock_of(address, then->second, owner_of(then->second)), waiter.thread->os_id});
     }
@@ -213,25 +232,6 @@ std::optional<std::uint64_t> threading_wait_end(const Thread& thread) {
     waits = waits || frame.name.starts_with(kWait);
   }
   return std::nullopt;
-}
-
-std::set<std::uint64_t> locks_waited_for(std::span<const std::uint64_t> words,
-                                         const std::map<std::uint64_t, ClrLock>& locks, std::uint32_t owner) {
-  std::set<std::uint64_t> found;
-  for (const std::uint64_t word : words) {
-    const auto lock = locks.find(word);
-    if (lock == locks.end() || lock->second.wait_event == 0) continue;
-    // A thread that enters a lock that it already holds does not wait.
-    if (lock->second.held && owner != 0 && lock->second.owner == owner) continue;
-    if (std::ranges::find(words, lock->second.wait_event) != words.end()) found.insert(word);
-  }
-  return found;
-}
-
-std::uint64_t lock_waited_for(std::span<const std::uint64_t> words, const std::map<std::uint64_t, ClrLock>& locks,
-                              std::uint32_t owner) {
-  const std::set<std::uint64_t> found = locks_waited_for(words, locks, owner);
-  return found.size() == 1 ? *found.begin() : 0;
 }
 
 bool has_threading_waits(const Snapshot& snapshot) {
