@@ -26,7 +26,7 @@ constexpr std::string_view kSrwLock[] = {"RtlAcquireSRWLockExclusive", "RtlAcqui
 
 // RTL_CRITICAL_SECTION.
 struct Section {
-  std::uint64_t debug_info = 0;  // kNoDebugInfo, or an address whose second word points back
+  std::uint64_t debug_info = 0;  // kNoDebugInfo, or the address of a SectionDebug
   std::int32_t lock_count = 0;
   std::int32_t recursion = 0;
   std::uint64_t owner = 0;  // a thread's id
@@ -35,7 +35,17 @@ struct Section {
 };
 static_assert(sizeof(Section) == 0x28);
 constexpr std::uint64_t kNoDebugInfo = ~0ull;
+// RTL_CRITICAL_SECTION_DEBUG, up to the field that points back.
+struct SectionDebug {
+  std::uint16_t type = 0;  // kSectionType
+  std::uint16_t creator = 0;
+  std::uint32_t unused = 0;
+  std::uint64_t section = 0;
+};
+static_assert(sizeof(SectionDebug) == 0x10);
+constexpr std::uint16_t kSectionType = 0;  // winnt.h: RTL_CRITSECT_TYPE
 constexpr std::int32_t kMaxRecursion = 1'000'000;
+constexpr std::int32_t kMaxCountedWaiters = 1'000'000;
 // Fields whose addresses the waiting functions keep.
 constexpr std::uint64_t kFields[] = {0, 8, 0x18};
 
@@ -43,16 +53,24 @@ constexpr std::uint64_t kFields[] = {0, 8, 0x18};
 // threads. Wine: the count is the number of entries by the owner plus the number of waiting threads, minus one.
 bool is_waited_for(const Section& section) {
   const std::int32_t count = section.lock_count;
-  return count < 0 ? (count & 1) == 0 && (-1 - count) >> 2 >= 1 : count >= section.recursion;
+  if (count < 0 && (count & 1) != 0) return false;
+  const std::int32_t waiters = count < 0 ? (-1 - count) >> 2 : count - section.recursion + 1;
+  return waiters >= 1 && waiters <= kMaxCountedWaiters;
 }
 
 // Debug information that points back proves that the memory is a section. A section without it must have a live owner.
+// Folklore: two neighbours in any doubly linked list point to each other as well. Real case: RtlWaitOnAddress of Wine
+// keeps such a list on the stacks of the waiting threads. When a thread that waited for a section had a neighbour
+// there, the neighbour passed for a second section, and so no section was shown. Remedy: the type, which is 0, where a
+// list has an address; and a limit for the number of waiting threads. Tests: AwaitedSection.NeighboursInAList, and
+// Locks.OfEachKindAreAsTheProgramSays, whose program has such a neighbour.
 bool is_awaited(const MemoryReader& memory, std::uint64_t at, const Section& section, std::uint32_t waiter,
                 bool owner_lives) {
   if (section.recursion < 1 || section.recursion > kMaxRecursion || !is_waited_for(section)) return false;
   if (section.owner == 0 || section.owner == waiter || section.owner > 0xFFFF'FFFF) return false;
   if (section.debug_info == kNoDebugInfo) return owner_lives;
-  return memory.read_value<std::uint64_t>(section.debug_info + 8) == at;
+  const auto debug = memory.read_value<SectionDebug>(section.debug_info);
+  return debug && debug->type == kSectionType && debug->section == at;
 }
 
 bool named(const Frame& frame, std::span<const std::string_view> names) {

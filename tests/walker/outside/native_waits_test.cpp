@@ -21,6 +21,11 @@ void put_section(test::PagedMemory& memory, std::uint64_t at, std::int32_t lock_
   memory.put(at + 32, std::uint64_t{0});
 }
 
+void put_debug(test::PagedMemory& memory, std::uint64_t at, std::uint64_t section, std::uint16_t type = 0) {
+  memory.put(at, std::uint64_t{type});
+  memory.put(at + 8, section);
+}
+
 std::optional<Lock> look(const test::PagedMemory& memory, std::vector<std::uint64_t> words) {
   words.insert(words.begin(), {0, 1, ~0ull, 0x1234'5678});
   return awaited_section(memory, words, kWaiter, kThreads);
@@ -34,11 +39,13 @@ Lock held(std::uint32_t recursion) {
 TEST(AwaitedSection, AsWineKeepsIt) {
   test::PagedMemory memory;
   put_section(memory, kSection, 2, 2, kOwner, kDebug);
-  memory.put(kDebug + 8, kSection);
+  put_debug(memory, kDebug, kSection);
   EXPECT_EQ(look(memory, {kSection}), held(2));
   EXPECT_EQ(look(memory, {kSection + 8, kSection}), held(2));  // the addresses of its fields are also on the stack
   EXPECT_EQ(look(memory, {kSection + 0x18}), held(2));
-  memory.put(kDebug + 8, kSection + 8);  // the debug record belongs to another section
+  put_debug(memory, kDebug, kSection + 8);  // the debug record belongs to another section
+  EXPECT_EQ(look(memory, {kSection}), std::nullopt);
+  put_debug(memory, kDebug, kSection, 1);  // RTL_RESOURCE_TYPE
   EXPECT_EQ(look(memory, {kSection}), std::nullopt);
 }
 
@@ -55,12 +62,32 @@ TEST(AwaitedSection, AsWindowsKeepsIt) {
 TEST(AwaitedSection, WhoseOwnerHasEnded) {
   test::PagedMemory memory;
   put_section(memory, kSection, 1, 1, 0x40, kDebug);
-  memory.put(kDebug + 8, kSection);
+  put_debug(memory, kDebug, kSection);
   Lock abandoned = held(1);
   abandoned.owner = 0;
   EXPECT_EQ(look(memory, {kSection}), abandoned);
   put_section(memory, kSection, 1, 1, 0, kDebug);  // no thread holds it
   EXPECT_EQ(look(memory, {kSection}), std::nullopt);
+}
+
+// RtlWaitOnAddress of Wine: each waiting thread has an entry on its stack, with the addresses of the next and the
+// previous entry, the address that the thread waits for, and the thread's id. The list begins in ntdll.
+TEST(AwaitedSection, NeighboursInAList) {
+  constexpr std::uint64_t kHead = 0x1'7008'7b18, kNeighbour = 0x2230'f750, kOwn = 0x2239'f750, kAwaited = 0x57'0058;
+  test::PagedMemory memory;
+  put_section(memory, kSection, 2, 2, kOwner, kDebug);
+  put_debug(memory, kDebug, kSection);
+  const auto put_entry = [&](std::uint64_t at, std::uint64_t next, std::uint64_t previous, std::uint64_t address) {
+    memory.put(at, next);
+    memory.put(at + 8, previous);
+    memory.put(at + 16, address);
+    memory.put(at + 24, std::uint64_t{0x40});
+    memory.put(at + 32, std::uint64_t{0});
+  };
+  put_entry(kHead, kNeighbour, kOwn, 0);
+  put_entry(kNeighbour, kOwn, kHead, kAwaited);
+  put_entry(kOwn, kHead, kNeighbour, kSection + 0x18);
+  EXPECT_EQ(look(memory, {kHead, kNeighbour, kSection + 0x18, kSection}), held(2));
 }
 
 TEST(AgreedLocks, AreThoseThatDoNotChangeHands) {
@@ -85,6 +112,8 @@ TEST(AwaitedSection, WhatIsNone) {
   put_section(memory, kSection, 1, 1, kWaiter, ~0ull);  // the owner is the waiter itself
   EXPECT_EQ(look(memory, {kSection}), std::nullopt);
   put_section(memory, kSection, 1, 1, 0x1'0000'0000 + kOwner, ~0ull);
+  EXPECT_EQ(look(memory, {kSection}), std::nullopt);
+  put_section(memory, kSection, 0x7008'7b18, 1, kOwner, ~0ull);  // so many threads do not wait
   EXPECT_EQ(look(memory, {kSection}), std::nullopt);
   put_section(memory, kSection, 1, 1, kOwner, ~0ull);
   EXPECT_EQ(look(memory, {kSection}), held(1));
