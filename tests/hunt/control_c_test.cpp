@@ -102,7 +102,7 @@ TEST_F(ControlC, EndsTheRecordingAndTheTargetIsThereForTheNextVisit) {
 TEST_F(ControlC, EndsASeriesOfDumpsAndKeepsThoseThatAreThere) {
   Program target("tasks", Hears::no);
   ChildProcess dumper({mixwalk_exe(), "dump", "--inside", "-p", target.id(), "--repeat", "1000", "--every", "100ms",
-                       "--no-locks", "-o", file_}, flags(Hears::yes));
+                       "-o", file_}, flags(Hears::yes));
   constexpr DWORD kFirstDumpMs = 20'000;  // before the end of the first dump, Ctrl-C ends mixwalk.exe as usual
   EXPECT_FALSE(dumper.wait(kFirstDumpMs));
   ASSERT_TRUE(press_ctrl_c()) << GetLastError();

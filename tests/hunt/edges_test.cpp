@@ -30,7 +30,7 @@ TEST(AtItsEdges, VisitedFromItsFirstMomentItComesUp) {
     ChildProcess program({fixture("hunt.exe"), "tasks"});
     for (int visits = 0; visits < 3; ++visits) {
       const ProgramResult result =
-          run_program({mixwalk_exe(), "dump", "--no-locks", "-p", std::to_string(program.id()), "--timeout", "10s",
+          run_program({mixwalk_exe(), "dump", "-p", std::to_string(program.id()), "--timeout", "10s",
                        "-o", temporary_file("edges.json")});
       ++codes[result.exit_code];
       EXPECT_THAT(result.exit_code, kHonest) << result.err;
