@@ -15,21 +15,30 @@ std::optional<ManagedPlace> ManagedLines::find(const Assembly& assembly, std::ui
 }
 
 ManagedLines::Opened& ManagedLines::opened(const Assembly& assembly) {
-  Opened& known = opened_.get(assembly, [&] { return open(assembly); });
+  // The file of the build says which PDB is its own. The id that the caller knows counts only if there is no such file.
+  Opened& by_file = opened(Key{assembly.path, assembly.mvid}, [&] { return open_by_file(assembly); });
+  if (by_file.has_file || !assembly.pdb || !assembly.pdb->portable) return by_file;
+  return opened(Key{assembly.path, assembly.mvid, assembly.pdb}, [&] {
+    return Opened{.pdb = pdbs_.open_portable(assembly.path, *assembly.pdb).pdb, .id = assembly.pdb};
+  });
+}
+
+template <class Open>
+ManagedLines::Opened& ManagedLines::opened(const Key& key, Open open) {
+  Opened& known = opened_.get(key, open);
   constexpr std::size_t kPlaceBytes = 256;  // for an average path and a node
   opened_.needs(known.pdb ? known.pdb->bytes() + known.places.size() * kPlaceBytes : 0);
   return known;
 }
 
-ManagedLines::Opened ManagedLines::open(const Assembly& assembly) {
+ManagedLines::Opened ManagedLines::open_by_file(const Assembly& assembly) {
   for (const std::string& path : assembly_candidates(assembly.path, path_)) {
     const auto bytes = files_.read(path);
     // The file may have been replaced since it was loaded, and a wrong line is worse than none.
     if (!bytes || assembly_mvid(*bytes) != assembly.mvid) continue;
-    return {pdbs_.open_portable(path, *bytes).pdb, code_view_id(debug_directory(*bytes), true), {}};
+    return {true, pdbs_.open_portable(path, *bytes).pdb, code_view_id(debug_directory(*bytes), true)};
   }
-  if (!assembly.pdb || !assembly.pdb->portable) return {};
-  return {pdbs_.open_portable(assembly.path, *assembly.pdb).pdb, assembly.pdb, {}};
+  return {};
 }
 
 }  // namespace mixwalk

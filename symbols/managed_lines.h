@@ -1,10 +1,13 @@
 #pragma once
 
+#include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "symbols/assembly.h"
@@ -39,20 +42,29 @@ class ManagedLines {
   const std::vector<std::string>& refused() const noexcept { return pdbs_.refused(); }
 
  private:
+  struct Key {
+    std::string path;
+    std::array<std::byte, 16> mvid;
+    std::optional<CodeViewId> pdb = std::nullopt;  // set if the assembly's file is missing, and its PDB is known
+    auto operator<=>(const Key&) const = default;
+  };
   struct Opened {
-    std::unique_ptr<const PortablePdb> pdb;  // null if there is none
-    std::optional<CodeViewId> id;
+    bool has_file = false;  // whether the file of the assembly's build was found
+    std::unique_ptr<const PortablePdb> pdb = nullptr;  // null if there is none
+    std::optional<CodeViewId> id = std::nullopt;
     // By method and offset. The frames of a recursion are at few places, and each look-up reads all lines of the method
     // up to its own.
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<ManagedPlace>> places;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<ManagedPlace>> places = {};
   };
   Opened& opened(const Assembly& assembly);
-  Opened open(const Assembly& assembly);
+  template <class Open>
+  Opened& opened(const Key& key, Open open);
+  Opened open_by_file(const Assembly& assembly);
 
   ImageFiles& files_;
   PdbFinder pdbs_;
   SymbolPath path_;
-  OpenCache<Assembly, Opened> opened_;
+  OpenCache<Key, Opened> opened_;
 };
 
 }  // namespace mixwalk

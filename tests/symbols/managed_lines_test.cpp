@@ -80,6 +80,19 @@ TEST(ManagedLines, OfThePdbBesideTheAssembly) {
   EXPECT_EQ(files.questions["C:\\app\\app.dll"], 1) << "it is opened once";
 }
 
+TEST(ManagedLines, TheAssemblyIsReadOnceThoughItsPdbBecomesKnown) {
+  FakeFiles files;
+  files.files["C:\\app\\app.dll"] = assembly_file(9);
+  files.files["C:\\app\\app.pdb"] = test::sample_portable_pdb().build();
+  ManagedLines lines(files, files, {});
+  Assembly identified = app(9);
+  identified.pdb = lines.pdb_of(identified);
+  ASSERT_TRUE(identified.pdb);
+  EXPECT_EQ(lines.find(identified, 0x06000001, 0), (ManagedPlace{"/src/app/Main.cs", 10}));
+  EXPECT_EQ(files.questions["C:\\app\\app.dll"], 1);
+  EXPECT_EQ(files.questions["C:\\app\\app.pdb"], 1);
+}
+
 TEST(ManagedLines, AnotherBuildLiesThereNow) {
   FakeFiles files;
   files.files["C:\\app\\app.dll"] = assembly_file(8);
