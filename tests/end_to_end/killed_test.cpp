@@ -105,6 +105,33 @@ TEST(Killed, WhatStoodForADumpFileOrALookFromOutsideRunsAgain) {
   EXPECT_EQ(hang.wait(20'000), 0u) << "a thread that stays suspended would hold it up";
 }
 
+// MiniDumpWriteDump suspends threads as well (Wine's one after the other). The kill comes as soon as one thread is
+// suspended twice.
+TEST(Killed, WhatTheSystemsWriterHadSuspendedRunsAgain) {
+  ChildProcess hang({fixture("hang.exe"), "--many", "100"});
+  ASSERT_TRUE(ready(hang));
+  const std::string file = temporary_file("killed.dmp");
+  const auto threads = list_threads(hang.id()).value_or(std::vector<std::uint32_t>());
+  int twice = 0;
+  for (int i = 0; i < wanted("MIXWALK_KILLS", 3, 1); ++i) {
+    ChildProcess writer({mixwalk_exe(), "dump", "-p", std::to_string(hang.id()), "-o", file});
+    const auto is_twice = [](std::uint32_t id) {
+      const DWORD count = suspend_count(id);
+      return count > 1 && count != ~0u;
+    };
+    bool found = false;
+    while (!found && writer.running()) found = std::ranges::any_of(threads, is_twice);
+    writer.terminate();
+    twice += found;
+    EXPECT_TRUE(all_run_within(hang.id(), 20'000)) << "writer " << i;
+  }
+  EXPECT_GT(twice, 0) << "then the writer suspends no thread";
+  remove_file(file);
+  remove_file(file + ".partial");
+  hang.write_line("STOP");
+  EXPECT_EQ(hang.wait(20'000), 0u);
+}
+
 TEST(Killed, TheVisitorEndsWithOneLineWhenItsTargetIs) {
   std::mt19937 random(4712);
   DWORD longest = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <vector>
 
 #include "unmanaged/win/unique_handle.h"
@@ -36,7 +37,13 @@ inline bool all_are(const std::vector<DWORD>& counts, DWORD count) {
 inline bool all_run_within(std::uint32_t process_id, DWORD milliseconds) {
   const ULONGLONG end = GetTickCount64() + milliseconds;
   while (!all_are(suspend_counts(process_id), 0)) {
-    if (GetTickCount64() >= end) return false;
+    if (GetTickCount64() >= end) {
+      for (const std::uint32_t id : list_threads(process_id).value_or(std::vector<std::uint32_t>())) {
+        const DWORD count = suspend_count(id);
+        if (count != 0) std::printf("thread %#x has the suspend count %ld\n", id, static_cast<long>(count));
+      }
+      return false;
+    }
     Sleep(20);
   }
   return true;

@@ -11,6 +11,7 @@
 #include "unmanaged/win/utf8.h"
 #include "walker/outside/win/minidump_memory.h"
 #include "walker/outside/win/process_suspension.h"
+#include "walker/outside/win/suspension_ledger.h"
 #include "walker/session/win/thread_list.h"
 #include "walker/session/win/win_error.h"
 
@@ -117,10 +118,12 @@ DWORD MinidumpWriter::Job::write_by_system() {
   dbghelp.initialise(process, nullptr, FALSE);
   const int type = kTables | (memory == MemoryBy::system ? MiniDumpWithFullMemory : MiniDumpNormal);
   MINIDUMP_CALLBACK_INFORMATION callback{&Job::on_callback, this};
-  if (dbghelp.write(process, process_id, file, static_cast<MINIDUMP_TYPE>(type), nullptr, nullptr, &callback)) {
-    return ERROR_SUCCESS;
-  }
+  set_writer_at_work(true);
+  const BOOL written =
+      dbghelp.write(process, process_id, file, static_cast<MINIDUMP_TYPE>(type), nullptr, nullptr, &callback);
   const DWORD why = GetLastError();
+  set_writer_at_work(false);
+  if (written) return ERROR_SUCCESS;
   return why == ERROR_SUCCESS ? static_cast<DWORD>(ERROR_WRITE_FAULT) : system_error(why);
 }
 

@@ -22,12 +22,23 @@ std::atomic<SuspensionLedger*> kept{nullptr};
 // runtime, or a debugger, had the thread suspended when we suspended it, and has resumed it since. Its count was then
 // the same as before our suspension, and the thread stayed suspended for ever. (Real case: killed_test, in which the
 // test itself suspends threads to learn their counts.) In all other cases the count is compared.
-bool resume(std::uint32_t process_id, std::uint32_t thread_id, bool certain, DWORD count_before) {
+//
+// Folklore: MiniDumpWriteDump suspends threads itself: Wine's one after the other, while it reads a thread's registers,
+// and Windows' perhaps all of them. If mixwalk.exe is ended meanwhile, the writer does not resume them. Real case: one
+// thread of the target stood for ever (killed_test; one kill of twelve in that time). Remedy: while the writer is at
+// work, a suspension beyond ours is taken for the writer's. (Tests: Ledger.EntryOfAThreadThatTheWriterHasSuspendedToo,
+// Killed.WhatTheSystemsWriterHadSuspendedRunsAgain.)
+bool resume(std::uint32_t process_id, std::uint32_t thread_id, bool certain, DWORD count_before, bool writer_at_work) {
   const UniqueHandle thread = open_thread(THREAD_SUSPEND_RESUME | THREAD_QUERY_INFORMATION, thread_id);
   if (!thread) return false;
   const auto info = thread_information(thread.get());
   if (!info || info->process_id != process_id) return false;
-  if (certain) return ResumeThread(thread.get()) != static_cast<DWORD>(-1);
+  if (certain) {
+    const DWORD count = ResumeThread(thread.get());
+    if (count == static_cast<DWORD>(-1)) return false;
+    if (writer_at_work && count > count_before + 1) ResumeThread(thread.get());
+    return true;
+  }
   // Suspends the thread once more, which is the documented way to learn the count.
   const DWORD count = SuspendThread(thread.get());
   if (count == static_cast<DWORD>(-1)) return false;
@@ -38,6 +49,10 @@ bool resume(std::uint32_t process_id, std::uint32_t thread_id, bool certain, DWO
 }  // namespace
 
 void record_suspensions_in(SuspensionLedger* ledger) noexcept { kept.store(ledger); }
+
+void set_writer_at_work(bool at_work) noexcept {
+  if (SuspensionLedger* const ledger = kept.load()) ledger->writer_at_work = at_work;
+}
 
 void SuspensionEntry::begin(std::uint32_t thread_id) noexcept {
   slot_ = nullptr;
@@ -76,7 +91,8 @@ std::size_t resume_all(const SuspensionLedger& ledger) {
     const bool suspended = (entry & kSuspended) != 0;
     const DWORD before = suspended ? static_cast<DWORD>(entry >> kCountShift) & kMaxCount : 0;
     const bool certain = suspended && (entry & kResumes) == 0;
-    resumed += resume(ledger.process_id, static_cast<std::uint32_t>(entry), certain, before);
+    resumed += resume(ledger.process_id, static_cast<std::uint32_t>(entry), certain, before,
+                      ledger.writer_at_work);
   }
   return resumed;
 }

@@ -17,6 +17,8 @@ struct SuspensionLedger {
   // no entry.
   static constexpr std::size_t kSlots = 16'384;
   std::uint32_t process_id = 0;  // of the target
+  // Whether MiniDumpWriteDump is at work. It suspends each thread once more itself, of which there is no entry.
+  std::atomic<bool> writer_at_work{false};
   // The thread's id and, in the bits above it, kSuspended, its earlier suspend count, and kResumes. 0 if free.
   std::array<std::atomic<std::uint64_t>, kSlots> slots{};
 };
@@ -25,6 +27,9 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 // From here on entries are written to this ledger; if it is null, they are not written. The ledger is never removed
 // again.
 void record_suspensions_in(SuspensionLedger* ledger) noexcept;
+
+// To be called before and after MiniDumpWriteDump.
+void set_writer_at_work(bool at_work) noexcept;
 
 // The entry of one suspension of one thread.
 class SuspensionEntry {
@@ -44,7 +49,8 @@ class SuspensionEntry {
 
 // Resumes, once each, the threads of that process that the ledger lists as suspended. If a thread was being suspended
 // or resumed at that moment, it is not certain that mixwalk.exe's suspension is in effect. Such a thread is resumed
-// only if its suspend count is higher than before. Returns how many threads were resumed.
+// only if its suspend count is higher than before. If MiniDumpWriteDump was at work, a thread that has been suspended
+// once more since then is resumed once more. Returns how many threads were resumed.
 std::size_t resume_all(const SuspensionLedger& ledger);
 
 }  // namespace mixwalk

@@ -122,6 +122,39 @@ TEST_F(Ledger, EntryOfAThreadThatAnotherOneLetGo) {
   EXPECT_EQ(suspend_count(thread_), 0u);
 }
 
+// mixwalk.exe ended while MiniDumpWriteDump had suspended the thread as well.
+TEST_F(Ledger, EntryOfAThreadThatTheWriterHasSuspendedToo) {
+  SuspensionEntry entry;
+  entry.begin(thread_);
+  entry.set_suspended(SuspendThread(open().get()));
+  set_writer_at_work(true);
+  SuspendThread(open().get());
+  EXPECT_EQ(resume_all(ledger()), 1u);
+  EXPECT_EQ(suspend_count(thread_), 0u);
+}
+
+// The writer had not suspended the thread, but another program had, before mixwalk.exe.
+TEST_F(Ledger, EntryOfAThreadThatTheWriterHasNotSuspendedYet) {
+  second_suspension();
+  set_writer_at_work(true);
+  EXPECT_EQ(resume_all(ledger()), 1u);
+  EXPECT_EQ(suspend_count(thread_), 1u);
+  ResumeThread(open().get());
+}
+
+// Without a writer, a suspension that came later belongs to another program.
+TEST_F(Ledger, EntryOfAThreadThatAnotherOneHasSuspendedSince) {
+  SuspensionEntry entry;
+  entry.begin(thread_);
+  entry.set_suspended(SuspendThread(open().get()));
+  set_writer_at_work(true);
+  set_writer_at_work(false);
+  SuspendThread(open().get());
+  EXPECT_EQ(resume_all(ledger()), 1u);
+  EXPECT_EQ(suspend_count(thread_), 1u);
+  ResumeThread(open().get());
+}
+
 // mixwalk.exe ended directly after ResumeThread. The suspension by another program must stay.
 TEST_F(Ledger, EntryOfAThreadThatWasJustResumed) {
   SuspensionEntry entry = second_suspension();
