@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <future>
 #include <random>
 
@@ -79,13 +78,9 @@ TEST(Killed, WhatStoodForADumpFileOrALookFromOutsideRunsAgain) {
       {mixwalk_exe(), "dump", "-p", id, "-o", file},
       {mixwalk_exe(), "dump", "--outside", "--at-once", "-p", id, "-o", temporary_file("killed.txt")}};
   const DWORD longest[] = {visit_ms(looks[0]), visit_ms(looks[1])};
-  // A suspended thread has a suspend count above 0; a thread that has ended has none.
-  const auto one_stands = [&] {
-    return std::ranges::any_of(suspend_counts(hang.id()), [](DWORD count) { return count != 0 && count != ~0u; });
-  };
   ChildProcess writer(looks[0]);
   bool stood = false;
-  while (!stood && writer.running()) stood = one_stands();
+  while (!stood && writer.running()) stood = one_stands(hang.id());
   EXPECT_TRUE(stood) << "the writer ended, and no thread stood";
   writer.terminate();
   EXPECT_TRUE(all_run_within(hang.id(), 10'000));
@@ -111,16 +106,11 @@ TEST(Killed, WhatTheSystemsWriterHadSuspendedRunsAgain) {
   ChildProcess hang({fixture("hang.exe"), "--many", "100"});
   ASSERT_TRUE(ready(hang));
   const std::string file = temporary_file("killed.dmp");
-  const auto threads = list_threads(hang.id()).value_or(std::vector<std::uint32_t>());
   int twice = 0;
   for (int i = 0; i < wanted("MIXWALK_KILLS", 3, 1); ++i) {
     ChildProcess writer({mixwalk_exe(), "dump", "-p", std::to_string(hang.id()), "-o", file});
-    const auto is_twice = [](std::uint32_t id) {
-      const DWORD count = suspend_count(id);
-      return count > 1 && count != ~0u;
-    };
     bool found = false;
-    while (!found && writer.running()) found = std::ranges::any_of(threads, is_twice);
+    while (!found && writer.running()) found = one_stands(hang.id(), 2);
     writer.terminate();
     twice += found;
     EXPECT_TRUE(all_run_within(hang.id(), 20'000)) << "writer " << i;

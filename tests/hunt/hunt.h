@@ -20,6 +20,8 @@ struct Situation {
   std::string name;        // the name that hunt.exe knows
   std::string title = {};  // of the test case, if the same name occurs twice
   std::vector<std::pair<std::string, std::string>> environment = {};
+  // The number of threads "hunt N" (the table in fixtures/hunt/Program.cs).
+  std::size_t threads = 2;
   // The least share of whole stacks among the samples of the threads "hunt N".
   double whole = 0.999;
   // Stacks with guessed frames count as whole ones, because the code of the situation has no unwind data.

@@ -82,7 +82,7 @@ const Situation kSituations[] = {
     {.name = "longjmp", .throws = true},
     {.name = "seh", .throws = true},
     // Wine's dispatcher leaves its images and runs code without unwind data.
-    {.name = "vectored", .whole = 0.97, .throws = true},
+    {.name = "vectored", .threads = 1, .whole = 0.97, .throws = true},
     {.name = "terminated"},
     {.name = "apcs"},
     {.name = "waits"},
@@ -103,7 +103,7 @@ const Situation kSituations[] = {
     // If a stack's limits are wrong, it cannot be copied up to its root.
     {.name = "moved-limits", .whole = 0},
     {.name = "moved-threads"},
-    {.name = "tormented", .whole = 0.99},
+    {.name = "tormented", .threads = 1, .whole = 0.99},
     {.name = "libraries", .whole = 0.99},
     // The callbacks handle faults of their own, in Wine's dispatcher, as above. Also, each round removes its table and
     // its memory, as above.
@@ -124,7 +124,7 @@ const Situation kSituations[] = {
     // Wine's dispatcher leaves its images and runs code without unwind data.
     {.name = "null", .whole = 0.97, .throws = true},
     {.name = "end-of-stack", .throws = true},
-    {.name = "deep"},
+    {.name = "deep", .threads = 1},
     {.name = "thousand"},
     {.name = "threads"},
     {.name = "pool"},

@@ -29,6 +29,14 @@ inline std::vector<DWORD> suspend_counts(std::uint32_t process_id) {
   return counts;
 }
 
+// Whether a thread of the process is suspended, and at least so many times. A thread that has ended has no count.
+inline bool one_stands(std::uint32_t process_id, DWORD times = 1) {
+  return std::ranges::any_of(list_threads(process_id).value_or(std::vector<std::uint32_t>()), [&](std::uint32_t id) {
+    const DWORD count = suspend_count(id);
+    return count >= times && count != ~0u;
+  });
+}
+
 inline bool all_are(const std::vector<DWORD>& counts, DWORD count) {
   return !counts.empty() && std::ranges::count(counts, count) == static_cast<std::ptrdiff_t>(counts.size());
 }

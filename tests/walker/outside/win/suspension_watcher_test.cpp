@@ -83,13 +83,17 @@ class Ledger : public Watcher {
   }
   ~Ledger() override { record_suspensions_in(nullptr); }
   SuspensionLedger& ledger() { return *ledger_; }
-  // Returns the entry of a suspension that comes after that of another program.
-  SuspensionEntry second_suspension() {
-    SuspendThread(open().get());
+  // Suspends the thread, and returns the entry of that.
+  SuspensionEntry suspension() {
     SuspensionEntry entry;
     entry.begin(thread_);
     entry.set_suspended(SuspendThread(open().get()));
     return entry;
+  }
+  // Returns the entry of a suspension that comes after that of another program.
+  SuspensionEntry second_suspension() {
+    SuspendThread(open().get());
+    return suspension();
   }
 
  private:
@@ -124,9 +128,7 @@ TEST_F(Ledger, EntryOfAThreadThatAnotherOneLetGo) {
 
 // mixwalk.exe ended while MiniDumpWriteDump had suspended the thread as well.
 TEST_F(Ledger, EntryOfAThreadThatTheWriterHasSuspendedToo) {
-  SuspensionEntry entry;
-  entry.begin(thread_);
-  entry.set_suspended(SuspendThread(open().get()));
+  suspension();
   set_writer_at_work(true);
   SuspendThread(open().get());
   EXPECT_EQ(resume_all(ledger()), 1u);
@@ -144,9 +146,7 @@ TEST_F(Ledger, EntryOfAThreadThatTheWriterHasNotSuspendedYet) {
 
 // Without a writer, a suspension that came later belongs to another program.
 TEST_F(Ledger, EntryOfAThreadThatAnotherOneHasSuspendedSince) {
-  SuspensionEntry entry;
-  entry.begin(thread_);
-  entry.set_suspended(SuspendThread(open().get()));
+  suspension();
   set_writer_at_work(true);
   set_writer_at_work(false);
   SuspendThread(open().get());
