@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "walker/base/exit_code.h"
 #include "walker/outside/win/minidump_writer.h"
 #include "walker/outside/win/process_suspension.h"
+#include "walker/outside/win/suspension_ledger.h"
 #include "walker/session/win/thread_list.h"
 
 namespace mixwalk {
@@ -68,6 +70,52 @@ TEST_F(WriteDump, BeforeTheMemoryIsWrittenItCanBeCancelled) {
   EXPECT_TRUE(all_are(suspend_counts(hang_.id()), 0));
   ASSERT_TRUE(writer->wait(kEndMs));
   EXPECT_NE(writer->error(), "");
+}
+
+// The watcher needs this if mixwalk.exe is ended meanwhile. After cancel(), Wine's writer continues, and may have a
+// thread suspended.
+TEST_F(WriteDump, AsLongAsTheWriterIsAtWorkTheLedgerListsTheThreads) {
+  const auto ledger = std::make_unique<SuspensionLedger>();
+  ledger->process_id = hang_.id();
+  record_suspensions_in(ledger.get());
+  const auto listed = [&] { return std::ranges::count_if(ledger->slots, [](const auto& slot) { return slot != 0; }); };
+  for (const bool cancel : {false, true}) {
+    SCOPED_TRACE(cancel);
+    UniqueHandle file = create();
+    auto writer = MinidumpWriter::start(hang_.handle(), hang_.id(), file.get(), MemoryBy::us);
+    ASSERT_TRUE(writer) << writer.failure().message;
+    const auto threads = static_cast<std::ptrdiff_t>(writer->threads());
+    EXPECT_EQ(listed(), threads);
+    while (!ledger->writer_at_work && !writer->wait(0)) {
+    }
+    EXPECT_TRUE(ledger->writer_at_work) << "the writer was never at work";
+    if (cancel) {
+      writer->cancel();
+      const auto still = listed();
+      if (ledger->writer_at_work) EXPECT_EQ(still, threads);
+    }
+    ASSERT_TRUE(writer->wait(kEndMs));
+    EXPECT_FALSE(ledger->writer_at_work);
+    EXPECT_EQ(listed(), 0);
+  }
+  record_suspensions_in(nullptr);
+}
+
+// Another program had suspended a thread before mixwalk.exe, and has resumed it before the writer begins.
+TEST_F(WriteDump, TheLedgerHasTheSuspendCountsFromTheWritersBegin) {
+  const auto ledger = std::make_unique<SuspensionLedger>();
+  ledger->process_id = hang_.id();
+  record_suspensions_in(ledger.get());
+  const UniqueHandle thread(OpenThread(THREAD_SUSPEND_RESUME, FALSE, list_threads(hang_.id())->back()));
+  SuspendThread(thread.get());
+  ProcessSuspension suspension(hang_.id());
+  ResumeThread(thread.get());
+  set_writer_at_work(true);
+  suspension.record_counts();
+  SuspendThread(thread.get());  // as the writer does
+  EXPECT_EQ(resume_all(*ledger), suspension.threads().size());
+  EXPECT_TRUE(all_are(suspend_counts(hang_.id()), 0));
+  record_suspensions_in(nullptr);
 }
 
 TEST_F(WriteDump, CtrlCLetsTheProcessRunAndLeavesNoFile) {

@@ -1,11 +1,12 @@
 #pragma once
 
+#include <gtest/gtest.h>
 #include <windows.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
+#include <map>
 #include <vector>
 
 #include "unmanaged/win/unique_handle.h"
@@ -21,15 +22,23 @@ inline DWORD suspend_count(std::uint32_t thread_id) {
   return before;
 }
 
-inline std::vector<DWORD> suspend_counts(std::uint32_t process_id) {
-  std::vector<DWORD> counts;
+// By thread; ~0 for a thread that has ended since it was listed.
+inline std::map<std::uint32_t, DWORD> counts_by_thread(std::uint32_t process_id) {
+  std::map<std::uint32_t, DWORD> counts;
   for (const std::uint32_t id : list_threads(process_id).value_or(std::vector<std::uint32_t>())) {
-    counts.push_back(suspend_count(id));
+    counts[id] = suspend_count(id);
   }
   return counts;
 }
 
-// Whether a thread of the process is suspended, and at least so many times. A thread that has ended has no count.
+inline std::vector<DWORD> suspend_counts(std::uint32_t process_id) {
+  std::vector<DWORD> counts;
+  for (const auto& [id, count] : counts_by_thread(process_id)) counts.push_back(count);
+  return counts;
+}
+
+// Whether a thread of the process is suspended, and at least so many times. Returns as soon as one is found. A thread
+// that has ended has no count.
 inline bool one_stands(std::uint32_t process_id, DWORD times = 1) {
   return std::ranges::any_of(list_threads(process_id).value_or(std::vector<std::uint32_t>()), [&](std::uint32_t id) {
     const DWORD count = suspend_count(id);
@@ -41,20 +50,22 @@ inline bool all_are(const std::vector<DWORD>& counts, DWORD count) {
   return !counts.empty() && std::ranges::count(counts, count) == static_cast<std::ptrdiff_t>(counts.size());
 }
 
-// Whether, within this time, every thread of the process runs again. A thread that ends just then does not count.
-inline bool all_run_within(std::uint32_t process_id, DWORD milliseconds) {
+// Whether, within this time, every thread of the process runs again; otherwise the message says which ones do not.
+inline testing::AssertionResult all_run_within(std::uint32_t process_id, DWORD milliseconds) {
   const ULONGLONG end = GetTickCount64() + milliseconds;
-  while (!all_are(suspend_counts(process_id), 0)) {
+  while (true) {
+    const auto counts = counts_by_thread(process_id);
+    const auto runs = [](const auto& thread) { return thread.second == 0; };
+    if (!counts.empty() && std::ranges::all_of(counts, runs)) return testing::AssertionSuccess();
     if (GetTickCount64() >= end) {
-      for (const std::uint32_t id : list_threads(process_id).value_or(std::vector<std::uint32_t>())) {
-        const DWORD count = suspend_count(id);
-        if (count != 0) std::printf("thread %#x has the suspend count %ld\n", id, static_cast<long>(count));
+      auto failure = testing::AssertionFailure() << counts.size() << " threads";
+      for (const auto& [id, count] : counts) {
+        if (count != 0) failure << "; thread " << id << " has the suspend count " << static_cast<long>(count);
       }
-      return false;
+      return failure;
     }
     Sleep(20);
   }
-  return true;
 }
 
 }  // namespace mixwalk

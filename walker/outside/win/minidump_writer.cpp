@@ -118,7 +118,8 @@ DWORD MinidumpWriter::Job::write_by_system() {
   dbghelp.initialise(process, nullptr, FALSE);
   const int type = kTables | (memory == MemoryBy::system ? MiniDumpWithFullMemory : MiniDumpNormal);
   MINIDUMP_CALLBACK_INFORMATION callback{&Job::on_callback, this};
-  set_writer_at_work(true);
+  set_writer_at_work(true);  // before record_counts, which suspends each thread once more
+  suspension.record_counts();
   const BOOL written =
       dbghelp.write(process, process_id, file, static_cast<MINIDUMP_TYPE>(type), nullptr, nullptr, &callback);
   const DWORD why = GetLastError();
@@ -178,7 +179,7 @@ bool MinidumpWriter::wait(DWORD milliseconds) const noexcept {
 
 void MinidumpWriter::cancel() noexcept {
   job_->cancelled = true;
-  job_->suspension.end();
+  job_->suspension.resume();
   // A writer that can be stopped has itself suspended the threads once more, and resumes them before it returns. It may
   // not yet have asked whether it should end.
   if (!wait(kAskMs) && job_->can_cancel) wait(INFINITE);

@@ -53,14 +53,38 @@ bool ProcessSuspension::suspend_new_threads(std::uint32_t process_id) {
   return found;
 }
 
+void ProcessSuspension::resume() noexcept {
+  const std::lock_guard lock(mutex_);
+  resume_threads(false);
+}
+
 void ProcessSuspension::end() noexcept {
-  if (ended_.exchange(true)) return;
+  const std::lock_guard lock(mutex_);
+  resume_threads(true);
+}
+
+void ProcessSuspension::resume_threads(bool end_entries) noexcept {
   for (Suspended& thread : threads_) {
-    thread.entry.resumes();
-    ResumeThread(thread.handle.get());
-    thread.entry.end();
+    if (!resumed_) {
+      thread.entry.resumes();
+      ResumeThread(thread.handle.get());
+    }
+    if (end_entries) thread.entry.end();
   }
+  if (resumed_) return;
   frozen_ns_ = clock_.now_ns() - begun_ns_;
+  resumed_ = true;
+}
+
+void ProcessSuspension::record_counts() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (resumed_) return;
+  for (Suspended& thread : threads_) {
+    const DWORD count = SuspendThread(thread.handle.get());
+    if (count == static_cast<DWORD>(-1)) continue;
+    ResumeThread(thread.handle.get());
+    if (count != 0) thread.entry.set_suspended(count - 1);
+  }
 }
 
 }  // namespace mixwalk

@@ -15,6 +15,8 @@ constexpr int kCountShift = 33;
 constexpr std::uint64_t kResumes = std::uint64_t{1} << 40;
 // The largest suspend count of the system (MAXIMUM_SUSPEND_COUNT).
 constexpr DWORD kMaxCount = 127;
+// The result of SuspendThread and ResumeThread if they fail.
+constexpr DWORD kFailed = static_cast<DWORD>(-1);
 
 std::atomic<SuspensionLedger*> kept{nullptr};
 
@@ -26,24 +28,25 @@ std::atomic<SuspensionLedger*> kept{nullptr};
 // Folklore: MiniDumpWriteDump suspends threads itself: Wine's one after the other, while it reads a thread's registers,
 // and Windows' perhaps all of them. If mixwalk.exe is ended meanwhile, the writer does not resume them. Real case: one
 // thread of the target stood for ever (killed_test; one kill of twelve in that time). Remedy: while the writer is at
-// work, a suspension beyond ours is taken for the writer's. (Tests: Ledger.EntryOfAThreadThatTheWriterHasSuspendedToo,
+// work, a suspension beyond ours is taken for the writer's. (Tests: Ledger.*Writer*, Watcher.*Writer*,
 // Killed.WhatTheSystemsWriterHadSuspendedRunsAgain.)
-bool resume(std::uint32_t process_id, std::uint32_t thread_id, bool certain, DWORD count_before, bool writer_at_work) {
-  const UniqueHandle thread = open_thread(THREAD_SUSPEND_RESUME | THREAD_QUERY_INFORMATION, thread_id);
+bool resume(std::uint32_t process_id, std::uint64_t entry, bool writer_at_work) {
+  const bool suspended = (entry & kSuspended) != 0;
+  const DWORD before = suspended ? static_cast<DWORD>(entry >> kCountShift) & kMaxCount : 0;
+  const DWORD least = suspended && (entry & kResumes) == 0 ? 1 : 0, most = writer_at_work ? 2 : 1;
+  const UniqueHandle thread =
+      open_thread(THREAD_SUSPEND_RESUME | THREAD_QUERY_INFORMATION, static_cast<std::uint32_t>(entry));
   if (!thread) return false;
   const auto info = thread_information(thread.get());
   if (!info || info->process_id != process_id) return false;
-  if (certain) {
-    const DWORD count = ResumeThread(thread.get());
-    if (count == static_cast<DWORD>(-1)) return false;
-    if (writer_at_work && count > count_before + 1) ResumeThread(thread.get());
-    return true;
-  }
-  // Suspends the thread once more, which is the documented way to learn the count.
+  // Suspends the thread once more, which is the documented way to learn the count. It fails at the largest count.
   const DWORD count = SuspendThread(thread.get());
-  if (count == static_cast<DWORD>(-1)) return false;
-  ResumeThread(thread.get());
-  return count > count_before && ResumeThread(thread.get()) != static_cast<DWORD>(-1);
+  const bool known = count != kFailed;
+  if (known) ResumeThread(thread.get());
+  const DWORD times = std::clamp(known && count > before ? count - before : 0, least, most);
+  bool resumed = false;
+  for (DWORD i = 0; i < times; ++i) resumed |= ResumeThread(thread.get()) != kFailed;
+  return resumed;
 }
 
 }  // namespace
@@ -84,15 +87,12 @@ void SuspensionEntry::end() noexcept {
 }
 
 std::size_t resume_all(const SuspensionLedger& ledger) {
+  const bool writer_at_work = ledger.writer_at_work;
   std::size_t resumed = 0;
   for (const auto& slot : ledger.slots) {
     const std::uint64_t entry = slot.load();
     if (entry == 0) continue;
-    const bool suspended = (entry & kSuspended) != 0;
-    const DWORD before = suspended ? static_cast<DWORD>(entry >> kCountShift) & kMaxCount : 0;
-    const bool certain = suspended && (entry & kResumes) == 0;
-    resumed += resume(ledger.process_id, static_cast<std::uint32_t>(entry), certain, before,
-                      ledger.writer_at_work);
+    resumed += resume(ledger.process_id, entry, writer_at_work);
   }
   return resumed;
 }

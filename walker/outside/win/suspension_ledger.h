@@ -17,18 +17,19 @@ struct SuspensionLedger {
   // no entry.
   static constexpr std::size_t kSlots = 16'384;
   std::uint32_t process_id = 0;  // of the target
-  // Whether MiniDumpWriteDump is at work. It suspends each thread once more itself, of which there is no entry.
+  // Whether MiniDumpWriteDump is at work. It suspends threads as well, and the ledger has no entry for that.
   std::atomic<bool> writer_at_work{false};
   // The thread's id and, in the bits above it, kSuspended, its earlier suspend count, and kResumes. 0 if free.
   std::array<std::atomic<std::uint64_t>, kSlots> slots{};
 };
-static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 // From here on entries are written to this ledger; if it is null, they are not written. The ledger is never removed
 // again.
 void record_suspensions_in(SuspensionLedger* ledger) noexcept;
 
-// To be called before and after MiniDumpWriteDump.
+// To be called before and after MiniDumpWriteDump, before it with the suspended threads' present counts
+// (ProcessSuspension::record_counts).
 void set_writer_at_work(bool at_work) noexcept;
 
 // The entry of one suspension of one thread.
@@ -36,9 +37,10 @@ class SuspensionEntry {
  public:
   // To be called before SuspendThread.
   void begin(std::uint32_t thread_id) noexcept;
-  // To be called when SuspendThread has returned `count_before`, so that the thread is suspended.
+  // To be called when SuspendThread has returned `count_before`, so that the thread is suspended; later also if that
+  // count has changed.
   void set_suspended(DWORD count_before) noexcept;
-  // To be called before ResumeThread.
+  // To be called before ResumeThread. The entry may remain after ResumeThread, as long as MiniDumpWriteDump is at work.
   void resumes() noexcept;
   // To be called after ResumeThread, or if SuspendThread failed.
   void end() noexcept;
@@ -47,10 +49,9 @@ class SuspensionEntry {
   std::atomic<std::uint64_t>* slot_ = nullptr;  // null if there is none
 };
 
-// Resumes, once each, the threads of that process that the ledger lists as suspended. If a thread was being suspended
-// or resumed at that moment, it is not certain that mixwalk.exe's suspension is in effect. Such a thread is resumed
-// only if its suspend count is higher than before. If MiniDumpWriteDump was at work, a thread that has been suspended
-// once more since then is resumed once more. Returns how many threads were resumed.
+// Resumes the threads of that process that have an entry, until their suspend counts are as before. A thread is resumed
+// at most once, or twice if MiniDumpWriteDump was at work. A thread that mixwalk.exe had certainly suspended is resumed
+// at least once, whatever its count is. Returns how many threads were resumed.
 std::size_t resume_all(const SuspensionLedger& ledger);
 
 }  // namespace mixwalk

@@ -1,5 +1,7 @@
 // Suspends threads of another process as mixwalk.exe does from outside, prints STANDS, and waits until it is ended.
-// usage: suspender watched|alone PROCESS all|THREAD
+// usage: suspender watched|alone PROCESS all|written|cancelled|THREAD
+// `written`: MiniDumpWriteDump is at work, and has suspended the last thread as well. `cancelled`: the same, and then
+// Ctrl-C was pressed, so only the writer's suspension is left.
 
 #include <windows.h>
 
@@ -12,6 +14,7 @@
 #include "unmanaged/win/utf8.h"
 #include "walker/outside/win/outside_thread.h"
 #include "walker/outside/win/process_suspension.h"
+#include "walker/outside/win/suspension_ledger.h"
 #include "walker/outside/win/suspension_watcher.h"
 
 int wmain(int count, wchar_t** values) {
@@ -24,8 +27,16 @@ int wmain(int count, wchar_t** values) {
   if (arguments[0] == "watched" && watch_suspensions(module_path(nullptr), process)) return 3;
   std::unique_ptr<ProcessSuspension> all;
   OutsideThread one;
-  if (arguments[2] == "all") {
+  const bool cancelled = arguments[2] == "cancelled", written = cancelled || arguments[2] == "written";
+  if (written || arguments[2] == "all") {
     all = std::make_unique<ProcessSuspension>(process);
+    if (all->threads().empty()) return 4;
+    if (written) {
+      set_writer_at_work(true);
+      all->record_counts();
+      SuspendThread(all->threads().back().handle.get());
+    }
+    if (cancelled) all->resume();
   } else if (!one.open(static_cast<std::uint32_t>(std::stoul(arguments[2])), process) || !one.suspend()) {
     return 4;
   }

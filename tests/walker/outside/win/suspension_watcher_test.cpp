@@ -57,6 +57,16 @@ TEST_F(Watcher, AllThreadsRunAgain) {
   EXPECT_TRUE(all_run_within(hang_.id(), kRunsMs));
 }
 
+TEST_F(Watcher, WhatTheWriterHadSuspendedRunsAgain) {
+  suspend_and_die("watched", "written");
+  EXPECT_TRUE(all_run_within(hang_.id(), kRunsMs));
+}
+
+TEST_F(Watcher, WhatTheWriterHadSuspendedRunsAgainAfterCtrlC) {
+  suspend_and_die("watched", "cancelled");
+  EXPECT_TRUE(all_run_within(hang_.id(), kRunsMs));
+}
+
 TEST_F(Watcher, WithoutOneTheThreadStands) {
   suspend_and_die("alone", std::to_string(thread_));
   EXPECT_FALSE(all_run_within(hang_.id(), kStaysMs));
@@ -95,6 +105,12 @@ class Ledger : public Watcher {
     SuspendThread(open().get());
     return suspension();
   }
+  // Returns how many threads were resumed.
+  std::size_t resumed_though_writer_has_suspended() {
+    set_writer_at_work(true);
+    SuspendThread(open().get());
+    return resume_all(ledger());
+  }
 
  private:
   const std::unique_ptr<SuspensionLedger> ledger_ = std::make_unique<SuspensionLedger>();
@@ -129,10 +145,29 @@ TEST_F(Ledger, EntryOfAThreadThatAnotherOneLetGo) {
 // mixwalk.exe ended while MiniDumpWriteDump had suspended the thread as well.
 TEST_F(Ledger, EntryOfAThreadThatTheWriterHasSuspendedToo) {
   suspension();
-  set_writer_at_work(true);
-  SuspendThread(open().get());
-  EXPECT_EQ(resume_all(ledger()), 1u);
+  EXPECT_EQ(resumed_though_writer_has_suspended(), 1u);
   EXPECT_EQ(suspend_count(thread_), 0u);
+}
+
+// The same, and another program had suspended the thread before mixwalk.exe, and has resumed it since.
+TEST_F(Ledger, EntryOfAThreadThatAnotherOneLetGoBeforeTheWriter) {
+  SuspensionEntry entry = second_suspension();
+  ResumeThread(open().get());
+  entry.set_suspended(0);  // as ProcessSuspension::record_counts does
+  EXPECT_EQ(resumed_though_writer_has_suspended(), 1u);
+  EXPECT_EQ(suspend_count(thread_), 0u);
+}
+
+// mixwalk.exe ended just before, or just after, its own ResumeThread, after Ctrl-C.
+TEST_F(Ledger, EntryOfAThreadThatTheWriterHasSuspendedTooAndThatWasJustResumed) {
+  for (const bool resumed : {false, true}) {
+    SuspensionEntry entry = suspension();
+    entry.resumes();
+    if (resumed) ResumeThread(open().get());
+    EXPECT_EQ(resumed_though_writer_has_suspended(), 1u);
+    EXPECT_EQ(suspend_count(thread_), 0u);
+    entry.end();
+  }
 }
 
 // The writer had not suspended the thread, but another program had, before mixwalk.exe.
