@@ -33,8 +33,8 @@ std::vector<ThreadStack> stacks_of(const Snapshot& snapshot, const Target& targe
   return stacks;
 }
 
-FoundMonitors look(const Snapshot& snapshot, Target& target, ClrQuestions& clr, const MonitorLimits& limits) {
-  return find_monitors(clr, target.memory(), stacks_of(snapshot, target), target.modules(), limits);
+FoundMonitors look(const Snapshot& snapshot, Target& target, ClrQuestions& clr) {
+  return find_monitors(clr, target.memory(), stacks_of(snapshot, target), target.modules());
 }
 
 // Returns false if the target does not run.
@@ -46,16 +46,16 @@ bool runs(Target& target, ClrQuestions& clr) {
 
 }  // namespace
 
-void add_managed_locks(Snapshot& snapshot, Target& target, ClrQuestions& clr, const MonitorLimits& limits) {
+void add_managed_locks(Snapshot& snapshot, Target& target, ClrQuestions& clr) {
   const bool live = runs(target, clr);
-  FoundMonitors found = look(snapshot, target, clr, limits);
+  FoundMonitors found = look(snapshot, target, clr);
   if (live) {
     runs(target, clr);
-    found = agreed(found, look(snapshot, target, clr, limits));
+    found = agreed(found, look(snapshot, target, clr));
   }
   for (FoundMonitor& monitor : found.monitors) snapshot.locks.push_back(std::move(monitor.lock));
   snapshot.locks_missing = std::move(found.missing);
-  add_threading_locks(snapshot, target, clr, limits);
+  add_threading_locks(snapshot, target, clr);
 }
 
 }  // namespace mixwalk

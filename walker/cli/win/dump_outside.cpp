@@ -29,8 +29,8 @@ Outcome<std::uint32_t> process_of(const TargetChoice& choice) {
 
 namespace {
 
-// The time limit for each of the two reads from outside that follow a dump from inside.
-constexpr std::chrono::milliseconds kLocksTime{2000};
+// The time limit for the system's answers about wait chains.
+constexpr std::chrono::milliseconds kWaitChainsTime{2000};
 // The time limit for opening the process, reading which modules it has loaded, and starting a worker. It is far more
 // than a busy machine needs.
 constexpr std::chrono::seconds kPrepareTime{30};
@@ -115,7 +115,7 @@ void OutsideLocks::add_to(Snapshot& snapshot) {
   const auto ready = std::chrono::steady_clock::now();
   // Threads that wait for a System.Threading.Lock are captured again.
   if (has_threading_waits(snapshot)) watch_suspensions_of(snapshot.process.id);
-  add_managed_locks(snapshot, *prepared.target, *prepared.clr.questions, {.time = kLocksTime});
+  add_managed_locks(snapshot, *prepared.target, *prepared.clr.questions);
   const auto ms = [](auto time) { return std::chrono::duration_cast<std::chrono::milliseconds>(time).count(); };
   spdlog::info("{} locks; looked from outside for {} ms, after {} ms", snapshot.locks.size(),
                ms(std::chrono::steady_clock::now() - ready), ms(ready - begin));
@@ -126,7 +126,7 @@ void watch_suspensions_of(std::uint32_t process_id) {
 }
 
 void add_native_locks_of(Snapshot& snapshot) {
-  const auto chains = WaitChains::open(kLocksTime);
+  const auto chains = WaitChains::open(kWaitChainsTime);
   const bool waits = has_native_waits(snapshot);
   if (!waits && chains == nullptr) return;
   auto target = LiveTarget::open(snapshot.process.id);
