@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 #include <ostream>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,7 +68,8 @@ class HuntedProgram {
 // What was found in one program, over all visits.
 struct Seen {
   std::size_t visits = 0;
-  std::size_t samples = 0;  // of the threads "hunt N"
+  std::set<std::string> dumped;  // the threads "hunt N" that a dump showed, by name
+  std::size_t samples = 0;       // of the threads "hunt N"
   std::size_t whole = 0;
   std::size_t in_dispatcher = 0;  // left out, because Wine's dispatcher of system calls is in the stack
   std::map<std::string, std::size_t> gaps;        // by reason
@@ -77,13 +79,10 @@ struct Seen {
   std::vector<std::string> examples;              // of stacks that are not whole
 };
 
-// Adds the samples of a recording.
-void look_at(const Recording& recording, const Situation& situation, Seen& seen);
-
-// Runs one visit of mixwalk.exe, with "-p ID -o FILE"; it must end with exit code 0 in time. `command` is dump or
-// record, with its options.
-void visit(const std::string& process_id, const std::vector<std::string>& command,
-           const Situation& situation, Seen& seen);
+// Runs one visit of mixwalk.exe, with "-p ID -o FILE", and adds its samples. The visit must end with exit code 0 in
+// time. `command` is dump or record, with its options. Returns what was recorded; nothing after a failure.
+Recording visit(const std::string& process_id, const std::vector<std::string>& command,
+                const Situation& situation, Seen& seen);
 
 // Prints the result, with the last lines of the program and of its control, and checks it against the situation.
 void judge(const Situation& situation, const Seen& seen, const std::string& looked_at,

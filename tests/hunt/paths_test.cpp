@@ -47,10 +47,7 @@ void hunt_in(const std::wstring& folder) {
   HuntedProgram hunted(std::vector<std::string>{path, situation.name});
   Seen seen;
   visit(hunted.id(), {"record", "-i", "1ms", "--budget", "0", "-d", "1s"}, situation, seen);
-  const std::string file = temporary_file("paths.mixwalk");
-  EXPECT_EQ(run_until_let_in({"dump", "-p", hunted.id(), "-o", file}).exit_code, 0u);
-  const Recording recording = read_whole(file);
-  remove_file(file);
+  const Recording recording = visit(hunted.id(), {"dump"}, situation, seen);
   EXPECT_TRUE(recording.process.path.ends_with("hunt.exe")) << recording.process.path;
   EXPECT_NE(recording.process.path.find(to_utf8(folder)), std::string::npos)
       << recording.process.path;

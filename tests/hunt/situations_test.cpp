@@ -104,7 +104,7 @@ const Situation kSituations[] = {
     {.name = "moved-limits", .whole = 0},
     {.name = "moved-threads"},
     {.name = "tormented", .threads = 1, .whole = 0.99},
-    {.name = "libraries", .whole = 0.99},
+    {.name = "libraries", .threads = 5, .whole = 0.99},
     // The callbacks handle faults of their own, in Wine's dispatcher, as above. Also, each round removes its table and
     // its memory, as above.
     {.name = "table-callbacks", .whole = 0.9, .throws = true},
