@@ -15,12 +15,14 @@
 #include <thread>
 #include <vector>
 
+#include "unmanaged/win/module_path.h"
 #include "unmanaged/win/unique_handle.h"
+#include "unmanaged/win/utf8.h"
 
 namespace mixwalk {
 namespace {
 
-constexpr DWORD kDebuggerMs = 60'000;
+constexpr DWORD kReportMs = 60'000;
 constexpr UINT kHungCode = 97;
 
 struct Children {
@@ -107,6 +109,16 @@ std::vector<DWORD> threads_of(DWORD process_id) {
   return ids;
 }
 
+// Runs a command line, for a limited time.
+void run(std::string line, HANDLE out) {
+  STARTUPINFOA startup{.cb = sizeof startup, .dwFlags = STARTF_USESTDHANDLES};
+  startup.hStdOutput = startup.hStdError = out;
+  PROCESS_INFORMATION started{};
+  if (!CreateProcessA(nullptr, line.data(), nullptr, nullptr, TRUE, 0, nullptr, nullptr, &startup, &started)) return;
+  const UniqueHandle process(started.hProcess), thread(started.hThread);
+  if (WaitForSingleObject(process.get(), kReportMs) != WAIT_OBJECT_0) TerminateProcess(process.get(), kHungCode);
+}
+
 // Folklore: "bt all" stops every process of the prefix, also Wine's services; from then on COM between apartments
 // failed. Remedy: the commands name each thread of the one process.
 void run_debugger(DWORD process_id, const std::string& commands, HANDLE out) {
@@ -115,18 +127,7 @@ void run_debugger(DWORD process_id, const std::string& commands, HANDLE out) {
     for (const DWORD id : threads_of(process_id)) file << "bt 0x" << std::hex << id << "\n";
     file << "detach\nquit\n";
   }
-  std::string line = "winedbg --file \"" + commands + "\" " + std::to_string(process_id);
-  STARTUPINFOA startup{.cb = sizeof startup, .dwFlags = STARTF_USESTDHANDLES};
-  startup.hStdOutput = startup.hStdError = out;
-  PROCESS_INFORMATION debugger{};
-  if (!CreateProcessA(nullptr, line.data(), nullptr, nullptr, TRUE, 0, nullptr, nullptr, &startup,
-                      &debugger)) {
-    return;
-  }
-  const UniqueHandle process(debugger.hProcess), thread(debugger.hThread);
-  if (WaitForSingleObject(process.get(), kDebuggerMs) != WAIT_OBJECT_0) {
-    TerminateProcess(process.get(), kHungCode);
-  }
+  run("winedbg --file \"" + commands + "\" " + std::to_string(process_id), out);
 }
 
 // Appended before main; from then on GoogleTest owns the listener.
@@ -153,7 +154,10 @@ void report_hang(std::string_view what, DWORD process_id) {
   const std::string commands =
       (std::filesystem::temp_directory_path() / ("hang-" + std::to_string(process_id) + ".txt"))
           .string();
-  run_debugger(process_id, commands, GetStdHandle(STD_ERROR_HANDLE));
+  const HANDLE out = GetStdHandle(STD_ERROR_HANDLE);
+  const std::string mixwalk = to_utf8(module_folder(nullptr)) + "mixwalk.exe";
+  run("\"" + mixwalk + "\" dump --outside --no-locks -p " + std::to_string(process_id), out);
+  run_debugger(process_id, commands, out);
   std::remove(commands.c_str());
 }
 

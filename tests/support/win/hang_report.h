@@ -12,8 +12,9 @@ namespace mixwalk {
 // longer prints the stacks of its children, and ends the program. Returns nothing if there is no limit.
 std::optional<std::chrono::seconds> case_limit();
 
-// Prints the stacks of all threads of a process to standard error, by the system's command line debugger (winedbg);
-// without a debugger, prints only a sentence. This may end the process. `what` is the name of the thing that hangs.
+// Prints the stacks of all threads of a process to standard error, by mixwalk.exe from outside, and by the system's
+// command line debugger (winedbg) if there is one. On a busy machine the debugger takes longer than there is time. This
+// may end the process. `what` is the name of the thing that hangs.
 void report_hang(std::string_view what, DWORD process_id);
 
 // Registers a live child, so that a case that takes too long can print the child's stacks too.
