@@ -33,7 +33,8 @@ class ManagedLines {
   // if there is no PDB, or if another build of the assembly is at its path now.
   std::optional<ManagedPlace> find(const Assembly& assembly, std::uint32_t method, std::uint32_t il_offset);
 
-  // Returns the id of the assembly's PDB, as its file says; nothing if the file is not there, or names no PDB.
+  // Returns the id of the assembly's PDB, as its file says. If the file is not there, returns the id that the caller
+  // knows. Returns nothing if there is neither.
   std::optional<CodeViewId> pdb_of(const Assembly& assembly) { return opened(assembly).id; }
 
   // The PDBs that were not found, for the assemblies that were asked for.

@@ -112,6 +112,33 @@ TEST(ManagedLines, WithoutPdbItIsMissing) {
   EXPECT_EQ(lines.missing()[0].name, "app.pdb");
 }
 
+TEST(ManagedLines, TheFileSaysWhichPdbIsItsOwnWhateverTheCallerSays) {
+  FakeFiles files;
+  files.files["C:\\app\\app.dll"] = assembly_file(9);
+  files.files["C:\\app\\app.pdb"] = test::sample_portable_pdb().build();
+  ManagedLines lines(files, files, {});
+  Assembly mistaken = app(9);
+  mistaken.pdb = lines.pdb_of(mistaken);
+  ASSERT_TRUE(mistaken.pdb);
+  mistaken.pdb->guid[0] ^= std::byte{1};
+  EXPECT_EQ(lines.find(mistaken, 0x06000001, 0), (ManagedPlace{"/src/app/Main.cs", 10}));
+}
+
+TEST(ManagedLines, WithoutTheAssemblyThePdbThatTheCallerKnows) {
+  FakeFiles files;
+  files.files["C:\\app\\app.dll"] = assembly_file(9);
+  ManagedLines before(files, files, {});
+  Assembly known = app(9);
+  known.pdb = before.pdb_of(known);
+  files.files.clear();
+  files.files["C:\\app\\app.pdb"] = test::sample_portable_pdb().build();
+  ManagedLines lines(files, files, {});
+  EXPECT_EQ(lines.find(known, 0x06000001, 0), (ManagedPlace{"/src/app/Main.cs", 10}));
+  EXPECT_EQ(lines.pdb_of(known), known.pdb);
+  known.pdb->guid[0] ^= std::byte{1};
+  EXPECT_EQ(lines.find(known, 0x06000001, 0), std::nullopt) << "the PDB is that of another build";
+}
+
 TEST(ManagedLines, AnAssemblyWithoutFile) {
   FakeFiles files;
   files.files[""] = assembly_file(0);  // an assembly without a file has an MVID of zeros, as here
