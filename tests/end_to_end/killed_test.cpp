@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <future>
 #include <random>
 
@@ -103,15 +102,15 @@ TEST(Killed, WhatStoodForADumpFileOrALookFromOutsideRunsAgain) {
 }
 
 // MiniDumpWriteDump suspends threads as well (Wine's one after the other). The kill comes as soon as a thread is seen
-// suspended twice. By then the writer may have resumed the thread, so not each kill is in the moment that is meant.
-// (Watcher.WhatTheWriterHadSuspendedRunsAgain is in that moment always, but without a writer.)
+// suspended twice, so some kills come too late: the writer has resumed the thread meanwhile.
+// (Watcher.WhatTheWriterHadSuspendedRunsAgain always ends in the right moment, but without a writer.)
 TEST(Killed, WhatTheSystemsWriterHadSuspendedRunsAgain) {
   ChildProcess hang({fixture("hang.exe"), "--many", "100"});
   ASSERT_TRUE(ready(hang));
   const std::string file = temporary_file("killed.dmp");
   const int times = wanted("MIXWALK_KILLS", 3, 1);
   int twice = 0;
-  for (int i = 0; i < times; ++i) {
+  for (int i = 0; i < 4 * times && twice < times; ++i) {
     ChildProcess writer({mixwalk_exe(), "dump", "-p", std::to_string(hang.id()), "-o", file});
     bool found = false;
     while (!found && writer.running()) found = one_stands(hang.id(), 2);
@@ -119,7 +118,7 @@ TEST(Killed, WhatTheSystemsWriterHadSuspendedRunsAgain) {
     twice += found;
     EXPECT_TRUE(all_run_within(hang.id(), 20'000)) << "writer " << i;
   }
-  std::printf("%d of %d writers were ended when a thread was seen suspended twice\n", twice, times);
+  EXPECT_GT(twice, 0) << "then no thread was seen suspended twice, and the test says nothing";
   remove_file(file);
   remove_file(file + ".partial");
   hang.write_line("STOP");

@@ -8,12 +8,14 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <semaphore>
 #include <string>
 #include <vector>
 
 #include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
 #include "tests/support/win/suspend_counts.h"
+#include "tests/support/win/wine.h"
 #include "unmanaged/minidump/mapped_file.h"
 #include "unmanaged/minidump/minidump.h"
 #include "unmanaged/minidump/whole_dump.h"
@@ -72,50 +74,72 @@ TEST_F(WriteDump, BeforeTheMemoryIsWrittenItCanBeCancelled) {
   EXPECT_NE(writer->error(), "");
 }
 
+// As mixwalk.exe shares it with its watcher.
+class ListedDump : public WriteDump {
+ protected:
+  ListedDump() {
+    ledger_->process_id = hang_.id();
+    record_suspensions_in(ledger_.get());
+  }
+  ~ListedDump() override { record_suspensions_in(nullptr); }
+  std::size_t listed() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(ledger_->slots, [](const auto& slot) { return slot != 0; }));
+  }
+
+  const std::unique_ptr<SuspensionLedger> ledger_ = std::make_unique<SuspensionLedger>();
+};
+
 // The watcher needs this if mixwalk.exe is ended meanwhile. After cancel(), Wine's writer continues, and may have a
 // thread suspended.
-TEST_F(WriteDump, AsLongAsTheWriterIsAtWorkTheLedgerListsTheThreads) {
-  const auto ledger = std::make_unique<SuspensionLedger>();
-  ledger->process_id = hang_.id();
-  record_suspensions_in(ledger.get());
-  const auto listed = [&] { return std::ranges::count_if(ledger->slots, [](const auto& slot) { return slot != 0; }); };
+TEST_F(ListedDump, AsLongAsTheSystemsWriterIsAtWork) {
+  MIXWALK_ONLY_UNDER_WINE("the system's writer asks about its threads when it has suspended them all");
   for (const bool cancel : {false, true}) {
     SCOPED_TRACE(cancel);
+    const std::size_t threads = list_threads(hang_.id())->size();
+    std::size_t while_writing = 0, after_cancel = 0;
+    bool at_work = false;
+    std::binary_semaphore begun(0), cancelled(0);
     UniqueHandle file = create();
-    auto writer = MinidumpWriter::start(hang_.handle(), hang_.id(), file.get(), MemoryBy::us);
+    auto writer = MinidumpWriter::start(hang_.handle(), hang_.id(), file.get(), MemoryBy::us, {.at_first_thread = [&] {
+      at_work = ledger_->writer_at_work;
+      while_writing = listed();
+      begun.release();
+      cancelled.acquire();
+      after_cancel = listed();
+    }});
     ASSERT_TRUE(writer) << writer.failure().message;
-    const auto threads = static_cast<std::ptrdiff_t>(writer->threads());
-    EXPECT_EQ(listed(), threads);
-    while (!ledger->writer_at_work && !writer->wait(0)) {
-    }
-    EXPECT_TRUE(ledger->writer_at_work) << "the writer was never at work";
-    if (cancel) {
-      writer->cancel();
-      const auto still = listed();
-      if (ledger->writer_at_work) EXPECT_EQ(still, threads);
-    }
+    begun.acquire();
+    if (cancel) writer->cancel();
+    cancelled.release();
     ASSERT_TRUE(writer->wait(kEndMs));
-    EXPECT_FALSE(ledger->writer_at_work);
-    EXPECT_EQ(listed(), 0);
+    EXPECT_TRUE(at_work);
+    EXPECT_EQ(while_writing, threads);
+    EXPECT_EQ(after_cancel, threads);
+    EXPECT_FALSE(ledger_->writer_at_work);
+    EXPECT_EQ(listed(), 0u);
   }
-  record_suspensions_in(nullptr);
 }
 
 // Another program had suspended a thread before mixwalk.exe, and has resumed it before the writer begins.
-TEST_F(WriteDump, TheLedgerHasTheSuspendCountsFromTheWritersBegin) {
-  const auto ledger = std::make_unique<SuspensionLedger>();
-  ledger->process_id = hang_.id();
-  record_suspensions_in(ledger.get());
+TEST_F(ListedDump, TheCountsAreThoseFromTheWritersBegin) {
   const UniqueHandle thread(OpenThread(THREAD_SUSPEND_RESUME, FALSE, list_threads(hang_.id())->back()));
   SuspendThread(thread.get());
   ProcessSuspension suspension(hang_.id());
   ResumeThread(thread.get());
-  set_writer_at_work(true);
-  suspension.record_counts();
+  ASSERT_TRUE(suspension.begin_writing());
   SuspendThread(thread.get());  // as the writer does
-  EXPECT_EQ(resume_all(*ledger), suspension.threads().size());
+  EXPECT_EQ(resume_all(*ledger_), suspension.threads().size());
   EXPECT_TRUE(all_are(suspend_counts(hang_.id()), 0));
-  record_suspensions_in(nullptr);
+}
+
+// Ctrl-C came before the writer. The process runs, and may start threads that nothing would list.
+TEST_F(ListedDump, AfterTheEndTheWriterDoesNotBegin) {
+  ProcessSuspension suspension(hang_.id());
+  suspension.end();
+  EXPECT_EQ(listed(), 0u);
+  EXPECT_FALSE(suspension.begin_writing());
+  EXPECT_FALSE(ledger_->writer_at_work);
 }
 
 TEST_F(WriteDump, CtrlCLetsTheProcessRunAndLeavesNoFile) {
@@ -221,10 +245,10 @@ TEST(WriteDumpOfHang, OfAProcessThatIsEndedMeanwhileIsNone) {
     UniqueHandle file(CreateFileW(to_utf16(path).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, nullptr,
                                   CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr));
     bool ended_meanwhile = false;
-    auto writer = MinidumpWriter::start(hang.handle(), hang.id(), file.get(), MemoryBy::us, [&] {
+    auto writer = MinidumpWriter::start(hang.handle(), hang.id(), file.get(), MemoryBy::us, {.after_first_piece = [&] {
       hang.terminate();
       ended_meanwhile = !hang.running();
-    });
+    }});
     ASSERT_TRUE(writer);
     ASSERT_TRUE(writer->wait(kEndMs));
     EXPECT_TRUE(ended_meanwhile);

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <map>
 #include <ostream>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,8 +67,7 @@ class HuntedProgram {
 // What was found in one program, over all visits.
 struct Seen {
   std::size_t visits = 0;
-  std::set<std::string> dumped;  // the threads "hunt N" that a dump showed, by name
-  std::size_t samples = 0;       // of the threads "hunt N"
+  std::size_t samples = 0;  // of the threads "hunt N"
   std::size_t whole = 0;
   std::size_t in_dispatcher = 0;  // left out, because Wine's dispatcher of system calls is in the stack
   std::map<std::string, std::size_t> gaps;        // by reason
@@ -80,7 +78,8 @@ struct Seen {
 };
 
 // Runs one visit of mixwalk.exe, with "-p ID -o FILE", and adds its samples. The visit must end with exit code 0 in
-// time. `command` is dump or record, with its options. Returns what was recorded; nothing after a failure.
+// time, and a dump must show each thread of the situation. `command` is dump or record, with its options. Returns what
+// was recorded; nothing after a failure.
 Recording visit(const std::string& process_id, const std::vector<std::string>& command,
                 const Situation& situation, Seen& seen);
 

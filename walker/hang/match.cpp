@@ -190,18 +190,16 @@ class Matcher {
     history.verdict = verdict(history, from);
   }
 
-  // The system may charge a clock tick between two dumps to a thread that did not run (kNoCpu). A thread that got
-  // processor time in at least half of the intervals between them, and in at least three, and more than one tick in
-  // total, has done a little work each time.
+  // The system may charge a clock tick between two dumps to a thread that did not run. A thread that got processor
+  // time in at least half of the intervals between them, and kNoCpu in total, has done a little work each time.
   bool ran_a_little_each_time(std::span<const Sighting> sightings) const {
     constexpr std::uint64_t kLittle = 10'000;  // 1 ms
-    constexpr std::size_t kTimes = 3;
     std::size_t times = 0;
     for (std::size_t i = 1; i < sightings.size(); ++i) {
       times += cpu(sightings[i - 1], sightings[i]).value_or(0) >= kLittle;
     }
-    return times >= kTimes && times * 2 >= sightings.size() - 1 &&
-           cpu(sightings.front(), sightings.back()).value_or(0) >= kTick;
+    return times >= 2 && times * 2 >= sightings.size() - 1 &&
+           cpu(sightings.front(), sightings.back()).value_or(0) >= kNoCpu;
   }
 
   // Whether no other dump of the process is between these two; the thread would be missing from it.

@@ -22,7 +22,7 @@
 namespace mixwalk {
 namespace {
 
-constexpr DWORD kReportMs = 60'000;
+constexpr DWORD kReportMs = 40'000;
 constexpr UINT kHungCode = 97;
 
 struct Children {
@@ -110,11 +110,15 @@ std::vector<DWORD> threads_of(DWORD process_id) {
 }
 
 // Runs a command line, for a limited time.
-void run(std::string line, HANDLE out) {
-  STARTUPINFOA startup{.cb = sizeof startup, .dwFlags = STARTF_USESTDHANDLES};
+void run(const std::string& command, HANDLE out) {
+  std::wstring line = to_utf16(command);
+  STARTUPINFOW startup{.cb = sizeof startup, .dwFlags = STARTF_USESTDHANDLES};
   startup.hStdOutput = startup.hStdError = out;
   PROCESS_INFORMATION started{};
-  if (!CreateProcessA(nullptr, line.data(), nullptr, nullptr, TRUE, 0, nullptr, nullptr, &startup, &started)) return;
+  if (!CreateProcessW(nullptr, line.data(), nullptr, nullptr, TRUE, 0, nullptr, nullptr, &startup, &started)) {
+    std::fprintf(stderr, "not started: %s\n", command.c_str());
+    return;
+  }
   const UniqueHandle process(started.hProcess), thread(started.hThread);
   if (WaitForSingleObject(process.get(), kReportMs) != WAIT_OBJECT_0) TerminateProcess(process.get(), kHungCode);
 }

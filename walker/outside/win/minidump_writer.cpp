@@ -11,7 +11,6 @@
 #include "unmanaged/win/utf8.h"
 #include "walker/outside/win/minidump_memory.h"
 #include "walker/outside/win/process_suspension.h"
-#include "walker/outside/win/suspension_ledger.h"
 #include "walker/session/win/thread_list.h"
 #include "walker/session/win/win_error.h"
 
@@ -62,9 +61,9 @@ DWORD system_error(DWORD error) noexcept {
 }  // namespace
 
 struct MinidumpWriter::Job {
-  Job(Dbghelp library, HANDLE of, std::uint32_t id, HANDLE into, MemoryBy by, std::function<void()> after_first)
-      : dbghelp(library), process(of), process_id(id), file(into), memory(by),
-        after_first_piece(std::move(after_first)), suspension(id) {}
+  Job(Dbghelp library, HANDLE of, std::uint32_t id, HANDLE into, MemoryBy by, WriterHooks for_tests)
+      : dbghelp(library), process(of), process_id(id), file(into), memory(by), hooks(std::move(for_tests)),
+        suspension(id) {}
 
   DWORD write();
   DWORD write_by_system();
@@ -75,10 +74,11 @@ struct MinidumpWriter::Job {
   const std::uint32_t process_id;
   const HANDLE file;
   const MemoryBy memory;
-  const std::function<void()> after_first_piece;
+  const WriterHooks hooks;
   ProcessSuspension suspension;
   std::atomic<bool> cancelled{false};
   std::atomic<bool> can_cancel{false};  // the writer asks whether it should end
+  bool thread_seen = false;  // for the hook
   DWORD error = ERROR_SUCCESS;
 };
 
@@ -100,6 +100,7 @@ BOOL CALLBACK MinidumpWriter::Job::on_callback(void* param, const PMINIDUMP_CALL
     case IncludeThreadCallback:
     case ModuleCallback: return TRUE;
     case ThreadCallback:
+      if (job.hooks.at_first_thread && !std::exchange(job.thread_seen, true)) job.hooks.at_first_thread();
       skip_implausible_stack(input->Thread.StackBase, input->Thread.StackEnd, max_stack_bytes, *output);
       return TRUE;
     case ThreadExCallback:
@@ -118,12 +119,11 @@ DWORD MinidumpWriter::Job::write_by_system() {
   dbghelp.initialise(process, nullptr, FALSE);
   const int type = kTables | (memory == MemoryBy::system ? MiniDumpWithFullMemory : MiniDumpNormal);
   MINIDUMP_CALLBACK_INFORMATION callback{&Job::on_callback, this};
-  set_writer_at_work(true);  // before record_counts, which suspends each thread once more
-  suspension.record_counts();
+  if (!suspension.begin_writing()) return ERROR_CANCELLED;
   const BOOL written =
       dbghelp.write(process, process_id, file, static_cast<MINIDUMP_TYPE>(type), nullptr, nullptr, &callback);
   const DWORD why = GetLastError();
-  set_writer_at_work(false);
+  suspension.end_writing();
   if (written) return ERROR_SUCCESS;
   return why == ERROR_SUCCESS ? static_cast<DWORD>(ERROR_WRITE_FAULT) : system_error(why);
 }
@@ -136,7 +136,7 @@ DWORD MinidumpWriter::Job::write() {
     const std::wstring name = to_utf16(thread_description(thread.handle.get()));
     if (!name.empty()) names.push_back({thread.id, std::u16string(name.begin(), name.end())});
   }
-  return append_memory(process, file, names, cancelled, after_first_piece);
+  return append_memory(process, file, names, cancelled, hooks.after_first_piece);
 }
 
 DWORD WINAPI MinidumpWriter::run(void* param) noexcept {
@@ -160,10 +160,10 @@ MinidumpWriter::MinidumpWriter(std::shared_ptr<Job> job, UniqueHandle thread)
     : job_(std::move(job)), thread_(std::move(thread)) {}
 
 Outcome<MinidumpWriter> MinidumpWriter::start(HANDLE process, std::uint32_t process_id, HANDLE file,
-                                              MemoryBy memory, std::function<void()> after_first_piece) {
+                                              MemoryBy memory, WriterHooks hooks) {
   const Dbghelp dbghelp = load_dbghelp();
   if (!dbghelp) return Failure{ExitCode::internal, "the system's dbghelp.dll does not write dumps"};
-  auto job = std::make_shared<Job>(dbghelp, process, process_id, file, memory, std::move(after_first_piece));
+  auto job = std::make_shared<Job>(dbghelp, process, process_id, file, memory, std::move(hooks));
   // A dump of a running process would have stacks of many moments, without any sign of it.
   if (job->suspension.threads().empty()) return Failure{ExitCode::internal, "none of its threads can be suspended"};
   auto share = std::make_unique<std::shared_ptr<Job>>(job);
@@ -179,7 +179,7 @@ bool MinidumpWriter::wait(DWORD milliseconds) const noexcept {
 
 void MinidumpWriter::cancel() noexcept {
   job_->cancelled = true;
-  job_->suspension.resume();
+  job_->suspension.end();
   // A writer that can be stopped has itself suspended the threads once more, and resumes them before it returns. It may
   // not yet have asked whether it should end.
   if (!wait(kAskMs) && job_->can_cancel) wait(INFINITE);

@@ -19,6 +19,12 @@ enum class MemoryBy {
 };
 MemoryBy usual_memory_writer() noexcept;
 
+// For tests. The thread that writes calls these functions.
+struct WriterHooks {
+  std::function<void()> at_first_thread = {};    // the system's writer asks about the first thread, under Wine
+  std::function<void()> after_first_piece = {};  // the first memory is in the file; only with MemoryBy::us
+};
+
 // Writes a minidump of a live process with all of its memory, in a separate thread. The process is suspended from
 // start() until everything is written, or until cancel(). Nothing is loaded into it. Not frozen-safe.
 class MinidumpWriter {
@@ -27,11 +33,8 @@ class MinidumpWriter {
   static constexpr DWORD kRights = PROCESS_QUERY_INFORMATION | PROCESS_VM_READ | PROCESS_DUP_HANDLE | SYNCHRONIZE;
 
   // `process` and `file` must outlive the writing. `file`: an empty file on a disk, opened with GENERIC_WRITE.
-  // `after_first_piece` is for tests, and only with MemoryBy::us. The thread that writes calls it when the first memory
-  // is in the file.
   static Outcome<MinidumpWriter> start(HANDLE process, std::uint32_t process_id, HANDLE file,
-                                       MemoryBy memory = usual_memory_writer(),
-                                       std::function<void()> after_first_piece = {});
+                                       MemoryBy memory = usual_memory_writer(), WriterHooks hooks = {});
 
   // Returns true if the writing is over, and the process runs again.
   bool wait(DWORD milliseconds) const noexcept;

@@ -53,38 +53,38 @@ bool ProcessSuspension::suspend_new_threads(std::uint32_t process_id) {
   return found;
 }
 
-void ProcessSuspension::resume() noexcept {
-  const std::lock_guard lock(mutex_);
-  resume_threads(false);
-}
-
 void ProcessSuspension::end() noexcept {
   const std::lock_guard lock(mutex_);
-  resume_threads(true);
-}
-
-void ProcessSuspension::resume_threads(bool end_entries) noexcept {
   for (Suspended& thread : threads_) {
-    if (!resumed_) {
+    if (!ended_) {
       thread.entry.resumes();
       ResumeThread(thread.handle.get());
     }
-    if (end_entries) thread.entry.end();
+    if (!writing_) thread.entry.end();
   }
-  if (resumed_) return;
+  if (ended_) return;
   frozen_ns_ = clock_.now_ns() - begun_ns_;
-  resumed_ = true;
+  ended_ = true;
 }
 
-void ProcessSuspension::record_counts() noexcept {
+bool ProcessSuspension::begin_writing() noexcept {
   const std::lock_guard lock(mutex_);
-  if (resumed_) return;
+  if (ended_) return false;
   for (Suspended& thread : threads_) {
-    const DWORD count = SuspendThread(thread.handle.get());
-    if (count == static_cast<DWORD>(-1)) continue;
-    ResumeThread(thread.handle.get());
-    if (count != 0) thread.entry.set_suspended(count - 1);
+    const auto count = suspend_count(thread.handle.get());
+    if (count && *count != 0) thread.entry.lower_count(*count - 1);
   }
+  writing_ = true;
+  set_writer_at_work(true);
+  return true;
+}
+
+void ProcessSuspension::end_writing() noexcept {
+  const std::lock_guard lock(mutex_);
+  writing_ = false;
+  set_writer_at_work(false);
+  if (!ended_) return;
+  for (Suspended& thread : threads_) thread.entry.end();
 }
 
 }  // namespace mixwalk

@@ -14,10 +14,10 @@
 
 namespace mixwalk {
 
-// Suspends all threads of another process from the constructor to resume() or end(), or while this object lives.
-// Nothing else is done to that process. Threads that it starts meanwhile are suspended too; threads that may not be
-// opened continue to run. If TerminateProcess ends mixwalk.exe meanwhile, its watcher resumes the threads, if there is
-// a watcher (suspension_watcher.h).
+// Suspends all threads of another process from the constructor to end(), or while this object lives. Nothing else is
+// done to that process. Threads that it starts meanwhile are suspended too; threads that may not be opened continue to
+// run. If TerminateProcess ends mixwalk.exe meanwhile, its watcher resumes the threads, if there is a watcher
+// (suspension_watcher.h).
 class ProcessSuspension {
  public:
   explicit ProcessSuspension(std::uint32_t process_id);
@@ -27,14 +27,14 @@ class ProcessSuspension {
 
   // Any thread may call these functions, also two at the same time.
   //
-  // Resumes each thread once; only the first call does so. The ledger still lists the threads until end() is called,
-  // because MiniDumpWriteDump may have suspended them as well.
-  void resume() noexcept;
-  // The same, and takes the threads off the ledger.
+  // Resumes each thread once; only the first call does so.
   void end() noexcept;
-  // Records the suspend counts of now in the ledger. Since a thread was suspended here, another program or the runtime
-  // may have resumed what they had suspended before. Does nothing after resume().
-  void record_counts() noexcept;
+  // To be called before and after MiniDumpWriteDump, which suspends threads as well. Returns false after end(), and then
+  // MiniDumpWriteDump must not be called. Otherwise the ledger keeps its entries until end_writing(), also after end().
+  // Since a thread was suspended here, another program or the runtime may have resumed what they had suspended before;
+  // the lower counts are recorded.
+  bool begin_writing() noexcept;
+  void end_writing() noexcept;
 
   struct Suspended {
     std::uint32_t id = 0;
@@ -48,13 +48,12 @@ class ProcessSuspension {
 
  private:
   bool suspend_new_threads(std::uint32_t process_id);
-  void resume_threads(bool end_entries) noexcept;
 
   TickClock clock_;
   std::uint64_t begun_ns_;
   std::vector<Suspended> threads_;
-  std::mutex mutex_;  // for resumed_, and for the entries in threads_
-  bool resumed_ = false;
+  std::mutex mutex_;  // for the two below, and for the entries in threads_
+  bool ended_ = false, writing_ = false;
   std::atomic<std::uint64_t> frozen_ns_{0};
 };
 

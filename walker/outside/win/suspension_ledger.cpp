@@ -1,8 +1,12 @@
 #include "walker/outside/win/suspension_ledger.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "unmanaged/win/thread_information.h"
+#include "unmanaged/win/unique_handle.h"
 #include "walker/session/win/token.h"
 
 namespace mixwalk {
@@ -18,6 +22,8 @@ constexpr DWORD kMaxCount = 127;
 // The result of SuspendThread and ResumeThread if they fail.
 constexpr DWORD kFailed = static_cast<DWORD>(-1);
 
+DWORD count_of(std::uint64_t entry) { return static_cast<DWORD>(entry >> kCountShift) & kMaxCount; }
+
 std::atomic<SuspensionLedger*> kept{nullptr};
 
 // If we have certainly suspended the thread, one of its suspensions is ours, whatever its count is. Folklore: the
@@ -30,24 +36,46 @@ std::atomic<SuspensionLedger*> kept{nullptr};
 // thread of the target stood for ever (killed_test; one kill of twelve in that time). Remedy: while the writer is at
 // work, a suspension beyond ours is taken for the writer's. (Tests: Ledger.*Writer*, Watcher.*Writer*,
 // Killed.WhatTheSystemsWriterHadSuspendedRunsAgain.)
-bool resume(std::uint32_t process_id, std::uint64_t entry, bool writer_at_work) {
-  const bool suspended = (entry & kSuspended) != 0;
-  const DWORD before = suspended ? static_cast<DWORD>(entry >> kCountShift) & kMaxCount : 0;
-  const DWORD least = suspended && (entry & kResumes) == 0 ? 1 : 0, most = writer_at_work ? 2 : 1;
-  const UniqueHandle thread =
-      open_thread(THREAD_SUSPEND_RESUME | THREAD_QUERY_INFORMATION, static_cast<std::uint32_t>(entry));
-  if (!thread) return false;
-  const auto info = thread_information(thread.get());
-  if (!info || info->process_id != process_id) return false;
-  // Suspends the thread once more, which is the documented way to learn the count. It fails at the largest count.
-  const DWORD count = SuspendThread(thread.get());
-  const bool known = count != kFailed;
-  if (known) ResumeThread(thread.get());
-  const DWORD times = std::clamp(known && count > before ? count - before : 0, least, most);
-  bool resumed = false;
-  for (DWORD i = 0; i < times; ++i) resumed |= ResumeThread(thread.get()) != kFailed;
-  return resumed;
-}
+class Recorded {
+ public:
+  Recorded(const SuspensionLedger& ledger, std::uint64_t entry)
+      : handle_(open_thread(THREAD_SUSPEND_RESUME | THREAD_QUERY_INFORMATION, static_cast<std::uint32_t>(entry))),
+        is_suspended_((entry & kSuspended) != 0),
+        is_certain_(is_suspended_ && (entry & kResumes) == 0),
+        before_(is_suspended_ ? count_of(entry) : 0),
+        most_(ledger.writer_at_work ? 2 : 1) {
+    const auto info = handle_ ? thread_information(handle_.get()) : std::nullopt;
+    if (!info || info->process_id != ledger.process_id) handle_.reset();
+  }
+
+  bool is_certain() const noexcept { return is_certain_; }
+  // Returns how often the thread must be resumed, as far as its count says now.
+  DWORD resumptions() const noexcept {
+    if (!handle_) return 0;
+    const DWORD now = count();
+    return std::clamp(now > before_ ? now - before_ : 0, is_certain_ ? DWORD{1} : DWORD{0}, most_);
+  }
+  // Returns whether a call succeeded.
+  bool resume(DWORD times) const noexcept {
+    bool resumed = false;
+    for (DWORD i = 0; i < times; ++i) resumed |= ResumeThread(handle_.get()) != kFailed;
+    return resumed;
+  }
+
+ private:
+  // Before Windows 8.1, one more suspension is the only way to learn the count. It fails at the largest count.
+  DWORD count() const noexcept {
+    if (const auto known = suspend_count(handle_.get())) return *known;
+    const DWORD before = SuspendThread(handle_.get());
+    if (before == kFailed) return 0;
+    ResumeThread(handle_.get());
+    return before;
+  }
+
+  UniqueHandle handle_;  // null if there is no such thread of the process
+  bool is_suspended_, is_certain_;
+  DWORD before_, most_;
+};
 
 }  // namespace
 
@@ -77,6 +105,10 @@ void SuspensionEntry::set_suspended(DWORD count_before) noexcept {
   slot_->store((slot_->load() & UINT32_MAX) | kSuspended | count << kCountShift);
 }
 
+void SuspensionEntry::lower_count(DWORD count_before) noexcept {
+  if (slot_ != nullptr && count_before < count_of(slot_->load())) set_suspended(count_before);
+}
+
 void SuspensionEntry::resumes() noexcept {
   if (slot_ != nullptr) slot_->store(slot_->load() | kResumes);
 }
@@ -86,14 +118,22 @@ void SuspensionEntry::end() noexcept {
   slot_ = nullptr;
 }
 
-std::size_t resume_all(const SuspensionLedger& ledger) {
-  const bool writer_at_work = ledger.writer_at_work;
+std::size_t resume_all(const SuspensionLedger& ledger, DWORD settle_ms) {
   std::size_t resumed = 0;
+  std::vector<Recorded> doubtful;
   for (const auto& slot : ledger.slots) {
     const std::uint64_t entry = slot.load();
     if (entry == 0) continue;
-    resumed += resume(ledger.process_id, entry, writer_at_work);
+    Recorded thread(ledger, entry);
+    const DWORD times = thread.resumptions();
+    if (thread.is_certain()) {
+      resumed += thread.resume(times);
+    } else if (times != 0) {
+      doubtful.push_back(std::move(thread));
+    }
   }
+  if (!doubtful.empty()) Sleep(settle_ms);
+  for (const Recorded& thread : doubtful) resumed += thread.resume(thread.resumptions());
   return resumed;
 }
 

@@ -1,22 +1,17 @@
 #include "walker/suspended/win/windows_freeze.h"
 
-#include <winternl.h>
+#include "unmanaged/win/thread_information.h"
 
 namespace mixwalk {
 namespace {
 
-// THREADINFOCLASS ThreadSuspendCount, which winternl.h leaves out.
-constexpr auto kThreadSuspendCount = static_cast<THREADINFOCLASS>(35);
 // mixwalk.exe needs microseconds for its ResumeThread, unless it is killed during the call.
 constexpr ULONGLONG kTakingMs = 1'000;
 
 }  // namespace
 
 ULONG suspend_count(HANDLE thread, ULONG otherwise) noexcept {
-  ULONG count = 0;
-  return NtQueryInformationThread(thread, kThreadSuspendCount, &count, sizeof count, nullptr) < 0
-             ? otherwise
-             : count;
+  return suspend_count(thread).value_or(otherwise);
 }
 
 // Folklore: mixwalk.exe takes suspensions that have lasted too long, and cannot tell whether SuspendThread has already

@@ -14,7 +14,6 @@
 #include "unmanaged/win/utf8.h"
 #include "walker/outside/win/outside_thread.h"
 #include "walker/outside/win/process_suspension.h"
-#include "walker/outside/win/suspension_ledger.h"
 #include "walker/outside/win/suspension_watcher.h"
 
 int wmain(int count, wchar_t** values) {
@@ -32,11 +31,10 @@ int wmain(int count, wchar_t** values) {
     all = std::make_unique<ProcessSuspension>(process);
     if (all->threads().empty()) return 4;
     if (written) {
-      set_writer_at_work(true);
-      all->record_counts();
+      if (!all->begin_writing()) return 4;
       SuspendThread(all->threads().back().handle.get());
     }
-    if (cancelled) all->resume();
+    if (cancelled) all->end();
   } else if (!one.open(static_cast<std::uint32_t>(std::stoul(arguments[2])), process) || !one.suspend()) {
     return 4;
   }

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "tests/support/win/child_process.h"
 #include "tests/support/win/suspend_counts.h"
@@ -153,9 +154,34 @@ TEST_F(Ledger, EntryOfAThreadThatTheWriterHasSuspendedToo) {
 TEST_F(Ledger, EntryOfAThreadThatAnotherOneLetGoBeforeTheWriter) {
   SuspensionEntry entry = second_suspension();
   ResumeThread(open().get());
-  entry.set_suspended(0);  // as ProcessSuspension::record_counts does
+  entry.lower_count(0);
   EXPECT_EQ(resumed_though_writer_has_suspended(), 1u);
   EXPECT_EQ(suspend_count(thread_), 0u);
+}
+
+// The same, and another program suspends the thread when the count is looked at again.
+TEST_F(Ledger, CountOfAnEntryIsNeverRaised) {
+  SuspensionEntry entry = suspension();
+  entry.lower_count(1);
+  EXPECT_EQ(resumed_though_writer_has_suspended(), 1u);
+  EXPECT_EQ(suspend_count(thread_), 0u);
+}
+
+// mixwalk.exe ended after Ctrl-C, and the runtime has just suspended the thread for a moment, as it does for a GC.
+TEST_F(Ledger, EntryOfAThreadThatTheProgramSuspendsForAMoment) {
+  SuspensionEntry entry = suspension();
+  entry.resumes();
+  ResumeThread(open().get());
+  set_writer_at_work(true);
+  SuspendThread(open().get());
+  DWORD before = 0;
+  std::thread runtime([&] {
+    Sleep(100);
+    before = ResumeThread(open().get());
+  });
+  EXPECT_EQ(resume_all(ledger(), 3'000), 0u);
+  runtime.join();
+  EXPECT_EQ(before, 1u) << "the watcher resumed the thread too";
 }
 
 // mixwalk.exe ended just before, or just after, its own ResumeThread, after Ctrl-C.
