@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
-#include <semaphore>
 #include <string>
 #include <vector>
 
@@ -99,19 +98,20 @@ TEST_F(ListedDump, AsLongAsTheSystemsWriterIsAtWork) {
     const std::size_t threads = list_threads(hang_.id())->size();
     std::size_t while_writing = 0, after_cancel = 0;
     bool at_work = false;
-    std::binary_semaphore begun(0), cancelled(0);
+    const UniqueHandle begun(CreateEventW(nullptr, TRUE, FALSE, nullptr));
+    const UniqueHandle cancelled(CreateEventW(nullptr, TRUE, FALSE, nullptr));
     UniqueHandle file = create();
     auto writer = MinidumpWriter::start(hang_.handle(), hang_.id(), file.get(), MemoryBy::us, {.at_first_thread = [&] {
       at_work = ledger_->writer_at_work;
       while_writing = listed();
-      begun.release();
-      cancelled.acquire();
+      SetEvent(begun.get());
+      WaitForSingleObject(cancelled.get(), kEndMs);
       after_cancel = listed();
     }});
     ASSERT_TRUE(writer) << writer.failure().message;
-    begun.acquire();
+    ASSERT_EQ(WaitForSingleObject(begun.get(), kEndMs), WAIT_OBJECT_0);
     if (cancel) writer->cancel();
-    cancelled.release();
+    SetEvent(cancelled.get());
     ASSERT_TRUE(writer->wait(kEndMs));
     EXPECT_TRUE(at_work);
     EXPECT_EQ(while_writing, threads);
