@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "tests/support/utf8_path.h"
 #include "tests/support/win/child_process.h"
+#include "tests/support/win/kept_ledger.h"
 #include "tests/support/win/suspend_counts.h"
 #include "tests/support/win/wine.h"
 #include "unmanaged/minidump/mapped_file.h"
@@ -73,20 +73,14 @@ TEST_F(WriteDump, BeforeTheMemoryIsWrittenItCanBeCancelled) {
   EXPECT_NE(writer->error(), "");
 }
 
-// As mixwalk.exe shares it with its watcher.
 class ListedDump : public WriteDump {
  protected:
-  ListedDump() {
-    ledger_->process_id = hang_.id();
-    record_suspensions_in(ledger_.get());
-  }
-  ~ListedDump() override { record_suspensions_in(nullptr); }
   std::size_t listed() const {
     return static_cast<std::size_t>(
         std::ranges::count_if(ledger_->slots, [](const auto& slot) { return slot != 0; }));
   }
 
-  const std::unique_ptr<SuspensionLedger> ledger_ = std::make_unique<SuspensionLedger>();
+  const KeptLedger ledger_{hang_.id()};
 };
 
 // The watcher needs this if mixwalk.exe is ended meanwhile. After cancel(), Wine's writer continues, and may have a

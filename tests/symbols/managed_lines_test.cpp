@@ -34,6 +34,22 @@ Assembly app(std::uint8_t mvid) {
   return assembly;
 }
 
+// The assembly's file, with its PDB beside it.
+FakeFiles app_and_pdb(std::uint8_t mvid) {
+  FakeFiles files;
+  files.files["C:\\app\\app.dll"] = assembly_file(mvid);
+  files.files["C:\\app\\app.pdb"] = test::sample_portable_pdb().build();
+  return files;
+}
+
+// app(9), with the id of its PDB, which its file says.
+Assembly identified_app(ManagedLines& lines) {
+  Assembly assembly = app(9);
+  assembly.pdb = lines.pdb_of(assembly);
+  EXPECT_TRUE(assembly.pdb);
+  return assembly;
+}
+
 TEST(AssemblyMvid, OfAnAssembly) { EXPECT_EQ(assembly_mvid(assembly_file(9)), app(9).mvid); }
 
 TEST(AssemblyMvid, OfAnAssemblyWithLargeHeaps) {
@@ -70,9 +86,7 @@ TEST(AssemblyMvid, CutOffOrWrongAnywhereIsNoCrash) {
 }
 
 TEST(ManagedLines, OfThePdbBesideTheAssembly) {
-  FakeFiles files;
-  files.files["C:\\app\\app.dll"] = assembly_file(9);
-  files.files["C:\\app\\app.pdb"] = test::sample_portable_pdb().build();
+  FakeFiles files = app_and_pdb(9);
   ManagedLines lines(files, files, {});
   EXPECT_EQ(lines.find(app(9), 0x06000001, 0), (ManagedPlace{"/src/app/Main.cs", 10}));
   EXPECT_EQ(lines.find(app(9), 0x06000001, 9), (ManagedPlace{"C:\\Other.cs", 11}));
@@ -81,22 +95,16 @@ TEST(ManagedLines, OfThePdbBesideTheAssembly) {
 }
 
 TEST(ManagedLines, TheAssemblyIsReadOnceThoughItsPdbBecomesKnown) {
-  FakeFiles files;
-  files.files["C:\\app\\app.dll"] = assembly_file(9);
-  files.files["C:\\app\\app.pdb"] = test::sample_portable_pdb().build();
+  FakeFiles files = app_and_pdb(9);
   ManagedLines lines(files, files, {});
-  Assembly identified = app(9);
-  identified.pdb = lines.pdb_of(identified);
-  ASSERT_TRUE(identified.pdb);
+  const Assembly identified = identified_app(lines);
   EXPECT_EQ(lines.find(identified, 0x06000001, 0), (ManagedPlace{"/src/app/Main.cs", 10}));
   EXPECT_EQ(files.questions["C:\\app\\app.dll"], 1);
   EXPECT_EQ(files.questions["C:\\app\\app.pdb"], 1);
 }
 
 TEST(ManagedLines, AnotherBuildLiesThereNow) {
-  FakeFiles files;
-  files.files["C:\\app\\app.dll"] = assembly_file(8);
-  files.files["C:\\app\\app.pdb"] = test::sample_portable_pdb().build();
+  FakeFiles files = app_and_pdb(8);
   ManagedLines lines(files, files, {});
   EXPECT_EQ(lines.find(app(9), 0x06000001, 0), std::nullopt);
   EXPECT_EQ(files.questions["C:\\app\\app.pdb"], 0);
@@ -113,25 +121,20 @@ TEST(ManagedLines, WithoutPdbItIsMissing) {
 }
 
 TEST(ManagedLines, TheFileSaysWhichPdbIsItsOwnWhateverTheCallerSays) {
-  FakeFiles files;
-  files.files["C:\\app\\app.dll"] = assembly_file(9);
-  files.files["C:\\app\\app.pdb"] = test::sample_portable_pdb().build();
+  FakeFiles files = app_and_pdb(9);
   ManagedLines lines(files, files, {});
-  Assembly mistaken = app(9);
-  mistaken.pdb = lines.pdb_of(mistaken);
+  Assembly mistaken = identified_app(lines);
   ASSERT_TRUE(mistaken.pdb);
   mistaken.pdb->guid[0] ^= std::byte{1};
   EXPECT_EQ(lines.find(mistaken, 0x06000001, 0), (ManagedPlace{"/src/app/Main.cs", 10}));
 }
 
 TEST(ManagedLines, WithoutTheAssemblyThePdbThatTheCallerKnows) {
-  FakeFiles files;
-  files.files["C:\\app\\app.dll"] = assembly_file(9);
+  FakeFiles files = app_and_pdb(9);
   ManagedLines before(files, files, {});
-  Assembly known = app(9);
-  known.pdb = before.pdb_of(known);
-  files.files.clear();
-  files.files["C:\\app\\app.pdb"] = test::sample_portable_pdb().build();
+  Assembly known = identified_app(before);
+  ASSERT_TRUE(known.pdb);
+  files.files.erase("C:\\app\\app.dll");
   ManagedLines lines(files, files, {});
   EXPECT_EQ(lines.find(known, 0x06000001, 0), (ManagedPlace{"/src/app/Main.cs", 10}));
   EXPECT_EQ(lines.pdb_of(known), known.pdb);

@@ -30,7 +30,7 @@ inline std::optional<ThreadInformation> thread_information(HANDLE thread) noexce
 }
 
 // Returns how often a thread is suspended; the handle has THREAD_QUERY_INFORMATION. Returns nothing before Windows 8.1.
-// Source: THREADINFOCLASS ThreadSuspendCount (35), which winternl.h leaves out. Takes no lock of this process.
+// Source: THREADINFOCLASS ThreadSuspendCount (35), which winternl.h leaves out. Frozen-safe.
 inline std::optional<ULONG> suspend_count(HANDLE thread) noexcept {
   ULONG count = 0;
   if (NtQueryInformationThread(thread, static_cast<THREADINFOCLASS>(35), &count, sizeof count, nullptr) < 0) {

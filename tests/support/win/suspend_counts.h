@@ -4,7 +4,6 @@
 #include <windows.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -23,17 +22,13 @@ inline DWORD suspend_count(std::uint32_t thread_id) {
 }
 
 // By thread; ~0 for a thread that has ended since it was listed.
-inline std::map<std::uint32_t, DWORD> counts_by_thread(std::uint32_t process_id) {
-  std::map<std::uint32_t, DWORD> counts;
+using SuspendCounts = std::map<std::uint32_t, DWORD>;
+
+inline SuspendCounts suspend_counts(std::uint32_t process_id) {
+  SuspendCounts counts;
   for (const std::uint32_t id : list_threads(process_id).value_or(std::vector<std::uint32_t>())) {
     counts[id] = suspend_count(id);
   }
-  return counts;
-}
-
-inline std::vector<DWORD> suspend_counts(std::uint32_t process_id) {
-  std::vector<DWORD> counts;
-  for (const auto& [id, count] : counts_by_thread(process_id)) counts.push_back(count);
   return counts;
 }
 
@@ -46,17 +41,16 @@ inline bool one_stands(std::uint32_t process_id, DWORD times = 1) {
   });
 }
 
-inline bool all_are(const std::vector<DWORD>& counts, DWORD count) {
-  return !counts.empty() && std::ranges::count(counts, count) == static_cast<std::ptrdiff_t>(counts.size());
+inline bool all_are(const SuspendCounts& counts, DWORD count) {
+  return !counts.empty() && std::ranges::all_of(counts, [&](const auto& thread) { return thread.second == count; });
 }
 
 // Whether, within this time, every thread of the process runs again; otherwise the message says which ones do not.
 inline testing::AssertionResult all_run_within(std::uint32_t process_id, DWORD milliseconds) {
   const ULONGLONG end = GetTickCount64() + milliseconds;
   while (true) {
-    const auto counts = counts_by_thread(process_id);
-    const auto runs = [](const auto& thread) { return thread.second == 0; };
-    if (!counts.empty() && std::ranges::all_of(counts, runs)) return testing::AssertionSuccess();
+    const SuspendCounts counts = suspend_counts(process_id);
+    if (all_are(counts, 0)) return testing::AssertionSuccess();
     if (GetTickCount64() >= end) {
       auto failure = testing::AssertionFailure() << counts.size() << " threads";
       for (const auto& [id, count] : counts) {

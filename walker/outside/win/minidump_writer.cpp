@@ -74,11 +74,10 @@ struct MinidumpWriter::Job {
   const std::uint32_t process_id;
   const HANDLE file;
   const MemoryBy memory;
-  const WriterHooks hooks;
+  WriterHooks hooks;
   ProcessSuspension suspension;
   std::atomic<bool> cancelled{false};
   std::atomic<bool> can_cancel{false};  // the writer asks whether it should end
-  bool thread_seen = false;  // for the hook
   DWORD error = ERROR_SUCCESS;
 };
 
@@ -100,7 +99,7 @@ BOOL CALLBACK MinidumpWriter::Job::on_callback(void* param, const PMINIDUMP_CALL
     case IncludeThreadCallback:
     case ModuleCallback: return TRUE;
     case ThreadCallback:
-      if (job.hooks.at_first_thread && !std::exchange(job.thread_seen, true)) job.hooks.at_first_thread();
+      if (const auto call = std::exchange(job.hooks.at_first_thread, {})) call();
       skip_implausible_stack(input->Thread.StackBase, input->Thread.StackEnd, max_stack_bytes, *output);
       return TRUE;
     case ThreadExCallback:

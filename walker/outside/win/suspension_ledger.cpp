@@ -22,10 +22,13 @@ constexpr DWORD kMaxCount = 127;
 // The result of SuspendThread and ResumeThread if they fail.
 constexpr DWORD kFailed = static_cast<DWORD>(-1);
 
+// 0 without kSuspended.
 DWORD count_of(std::uint64_t entry) { return static_cast<DWORD>(entry >> kCountShift) & kMaxCount; }
 
 std::atomic<SuspensionLedger*> kept{nullptr};
 
+// A thread of the ledger, as the watcher finds it when mixwalk.exe has ended.
+//
 // If we have certainly suspended the thread, one of its suspensions is ours, whatever its count is. Folklore: the
 // runtime, or a debugger, had the thread suspended when we suspended it, and has resumed it since. Its count was then
 // the same as before our suspension, and the thread stayed suspended for ever. (Real case: killed_test, in which the
@@ -40,9 +43,8 @@ class Recorded {
  public:
   Recorded(const SuspensionLedger& ledger, std::uint64_t entry)
       : handle_(open_thread(THREAD_SUSPEND_RESUME | THREAD_QUERY_INFORMATION, static_cast<std::uint32_t>(entry))),
-        is_suspended_((entry & kSuspended) != 0),
-        is_certain_(is_suspended_ && (entry & kResumes) == 0),
-        before_(is_suspended_ ? count_of(entry) : 0),
+        is_certain_((entry & (kSuspended | kResumes)) == kSuspended),
+        before_(count_of(entry)),
         most_(ledger.writer_at_work ? 2 : 1) {
     const auto info = handle_ ? thread_information(handle_.get()) : std::nullopt;
     if (!info || info->process_id != ledger.process_id) handle_.reset();
@@ -73,7 +75,7 @@ class Recorded {
   }
 
   UniqueHandle handle_;  // null if there is no such thread of the process
-  bool is_suspended_, is_certain_;
+  bool is_certain_;  // we have suspended the thread, and have not begun to resume it
   DWORD before_, most_;
 };
 

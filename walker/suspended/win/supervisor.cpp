@@ -1,6 +1,7 @@
 #include "walker/suspended/win/supervisor.h"
 
 #include "unmanaged/win/own_thread.h"
+#include "unmanaged/win/thread_information.h"
 
 namespace mixwalk {
 namespace {
@@ -171,7 +172,7 @@ void Supervisor::look(ULONGLONG now_ms) noexcept {
   const bool walking = phase == Phase::walking;
   // If the thread were resumed here, it could end, and the runtime could forget it, before DoStackSnapshot first uses
   // it. That would end the process ("Fatal error. 0x8013135E").
-  if (walking && now_ms - since < deadline_ms_ + kEntryMs && suspend_count(thread, 2) < 2) {
+  if (walking && now_ms - since < deadline_ms_ + kEntryMs && suspend_count(thread).value_or(2) < 2) {
     move(state, Phase::walking);
     return;
   }
@@ -198,7 +199,7 @@ void Supervisor::look(ULONGLONG now_ms) noexcept {
 void Supervisor::check_walk(State state) noexcept {
   if (!move(state, Phase::resuming)) return;
   const HANDLE thread = target_.load(std::memory_order_relaxed);
-  if (suspend_count(thread, 1) != 1) {
+  if (suspend_count(thread).value_or(1) != 1) {
     move(state, Phase::leaving);
     return;
   }

@@ -10,10 +10,6 @@ constexpr ULONGLONG kTakingMs = 1'000;
 
 }  // namespace
 
-ULONG suspend_count(HANDLE thread, ULONG otherwise) noexcept {
-  return suspend_count(thread).value_or(otherwise);
-}
-
 // Folklore: mixwalk.exe takes suspensions that have lasted too long, and cannot tell whether SuspendThread has already
 // happened. Situation: a tool suspends the whole program for some seconds (NtSuspendProcess), with our thread just
 // before its SuspendThread. mixwalk.exe undoes the tool's suspension of the target; our suspension, which came later,
@@ -23,7 +19,7 @@ bool WindowsFreeze::suspended(HANDLE thread, DWORD before, ResumeFunction resume
   if (LedgerFreeze::suspended()) return true;
   wait_for_mixwalk_exe();
   const ULONG otherwise = before + (is_left_to_us() ? 1 : 0);
-  if (suspend_count(thread, otherwise) > before) resume(thread);
+  if (suspend_count(thread).value_or(otherwise) > before) resume(thread);
   end();
   return false;
 }

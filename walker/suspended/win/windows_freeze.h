@@ -9,9 +9,6 @@ namespace mixwalk {
 // ResumeThread, or a function of a test that checks the state while the thread is still frozen.
 using ResumeFunction = decltype(&ResumeThread);
 
-// How often the thread is suspended, or `otherwise` if the system does not say. Frozen-safe.
-ULONG suspend_count(HANDLE thread, ULONG otherwise) noexcept;
-
 // The system calls that belong to one suspension in the ledger. Frozen-safe.
 class WindowsFreeze : public LedgerFreeze {
  public:

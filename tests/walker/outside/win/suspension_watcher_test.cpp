@@ -6,11 +6,11 @@
 #include <gtest/gtest.h>
 #include <windows.h>
 
-#include <memory>
 #include <string>
 #include <thread>
 
 #include "tests/support/win/child_process.h"
+#include "tests/support/win/kept_ledger.h"
 #include "tests/support/win/suspend_counts.h"
 #include "unmanaged/win/module_path.h"
 #include "unmanaged/win/utf8.h"
@@ -88,11 +88,6 @@ TEST_F(Watcher, WhatTheProgramHasSuspendedItselfStays) {
 // Entries of this process, as a watcher finds them after mixwalk.exe has ended.
 class Ledger : public Watcher {
  protected:
-  Ledger() {
-    ledger_->process_id = hang_.id();
-    record_suspensions_in(ledger_.get());
-  }
-  ~Ledger() override { record_suspensions_in(nullptr); }
   SuspensionLedger& ledger() { return *ledger_; }
   // Suspends the thread, and returns the entry of that.
   SuspensionEntry suspension() {
@@ -114,7 +109,7 @@ class Ledger : public Watcher {
   }
 
  private:
-  const std::unique_ptr<SuspensionLedger> ledger_ = std::make_unique<SuspensionLedger>();
+  const KeptLedger ledger_{hang_.id()};
 };
 
 // mixwalk.exe ended just before SuspendThread, so there is no suspension of ours to undo.
