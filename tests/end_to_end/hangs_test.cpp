@@ -1,17 +1,53 @@
 // Each program hangs in one way, by locks. mixwalk must name the cause, the threads and their places first.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/end_to_end/hang_looks.h"
+#include "tests/end_to_end/hanging_program.h"
+#include "tests/support/win/child_process.h"
 
 namespace mixwalk {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr DWORD kLookMs = 120'000;
 
 TEST(Hangs, MonitorsThatAreTakenCrosswise) { expect_hang("crossed-monitors", ExitCode::deadlock); }
 TEST(Hangs, AMonitorOfAThreadInNativeCode) { expect_hang("monitor-in-native-code", ExitCode::stuck); }
 TEST(Hangs, ACriticalSectionAndAMonitorThatAreTakenCrosswise) { expect_hang("crossed-section", ExitCode::deadlock); }
 TEST(Hangs, ANativeCallbackThatDoesNotReturn) { expect_hang("callback", ExitCode::stuck); }
 TEST(Hangs, AStaticConstructorThatWaits) { expect_hang("class-constructor", ExitCode::stuck); }
+
+// Without the runtime's debugging library, the callers of managed code are guessed, so nothing can be said about a
+// thread below a guess. (Before, the threads had "moved", and "nothing is stuck" was wrong.)
+TEST(Hangs, ADumpWithoutManagedFramesProvesNoMove) {
+  HangingProgram program("callback");
+  const std::string unasked = temporary_file("unasked.mixwalk"), asked = temporary_file("asked.mixwalk");
+  const auto dump = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {mixwalk_exe(), "dump", "--outside", "-p", program.id(), "-o"});
+    const ProgramResult result = run_program(options, kLookMs);
+    EXPECT_EQ(result.exit_code, 0u) << result.err;
+    return result;
+  };
+  const ProgramResult dumped = dump({unasked, "--dac", "none.dll"});
+  EXPECT_THAT(dumped.err, HasSubstr("managed frames are missing: "));
+  EXPECT_EQ(dump({asked}).err, "");
+  program.process.write_line("STOP");
+  EXPECT_EQ(program.process.wait(kLookMs), 0u);
+
+  const ProgramResult compared = run_program({mixwalk_exe(), "compare", unasked, asked}, kLookMs);
+  EXPECT_EQ(compared.exit_code, 0u) << compared.err;
+  EXPECT_THAT(compared.out, StartsWith("nothing is known to be stuck"));
+  EXPECT_THAT(compared.out, HasSubstr("1 thread waits for what thread "));
+  EXPECT_THAT(compared.out, HasSubstr("note: Dump 1 has no managed frames, or not all: "));
+  EXPECT_THAT(compared.out, Not(HasSubstr("moved")));
+  remove_file(unasked);
+  remove_file(asked);
+}
 
 }  // namespace
 }  // namespace mixwalk

@@ -30,20 +30,25 @@ bool may_be_stuck(Verdict verdict) {
 
 }  // namespace
 
-void add_filter_gaps(std::span<const Snapshot> dumps, std::vector<std::string>& gaps) {
+void add_dump_gaps(std::span<const Snapshot> dumps, std::vector<std::string>& gaps) {
   std::map<std::uint32_t, std::vector<std::size_t>> cut;  // by the number of frames that they have
+  std::map<std::string_view, std::vector<std::size_t>> unasked;  // by the reason
   std::vector<std::size_t> managed, some_threads;
   for (std::size_t i = 0; i < dumps.size(); ++i) {
     const LeftOut& left_out = dumps[i].left_out;
     if (left_out.native_frames) managed.push_back(i);
     if (left_out.frames_beyond != 0) cut[left_out.frames_beyond].push_back(i);
     if (left_out.threads) some_threads.push_back(i);
+    if (!dumps[i].unasked.empty()) unasked[dumps[i].unasked].push_back(i);
   }
   if (!managed.empty()) gaps.push_back(dumps_have(managed) + " no native frames (--managed-only)");
   for (const auto& [frames, numbers] : cut) {
     gaps.push_back(dumps_have(numbers) + " no more than " + count_words(frames, "frame") + " of each stack (--depth)");
   }
   if (!some_threads.empty()) gaps.push_back(dumps_have(some_threads) + " not all threads (--thread)");
+  for (const auto& [why, numbers] : unasked) {
+    gaps.push_back(dumps_have(numbers) + " no managed frames, or not all: " + clipped(why));
+  }
 }
 
 void add_finding_gaps(const Snapshot& last, std::uint32_t dump, std::span<const ThreadHistory> threads,

@@ -10,8 +10,8 @@
 
 namespace mixwalk {
 
-// Adds to Findings::gaps the parts that filters left out of the dumps. Pure.
-void add_filter_gaps(std::span<const Snapshot> dumps, std::vector<std::string>& gaps);
+// Adds to Findings::gaps the parts that the dumps lack: by filters, or since the runtime did not answer. Pure.
+void add_dump_gaps(std::span<const Snapshot> dumps, std::vector<std::string>& gaps);
 
 // Adds to Findings::gaps the facts about a process that are not known. `last`: the last dump of the process, with the
 // index `dump`. `threads`: the threads of the process. Pure.

@@ -11,6 +11,13 @@
 #include "walker/hang/process_findings.h"
 
 namespace mixwalk {
+namespace {
+
+bool lacks_frames(const Snapshot& dump) {
+  return dump.left_out.native_frames || dump.left_out.frames_beyond != 0 || !dump.unasked.empty();
+}
+
+}  // namespace
 
 Findings find_hangs(std::span<const Snapshot> dumps, std::span<const std::string> files) {
   Findings out;
@@ -21,7 +28,8 @@ Findings find_hangs(std::span<const Snapshot> dumps, std::span<const std::string
     out.dumps.push_back({i < files.size() ? files[i] : std::string(), dumps[i].unix_time_ms, processes[i],
                          static_cast<std::uint32_t>(dumps[i].threads.size())});
   }
-  add_filter_gaps(dumps, out.gaps);
+  add_dump_gaps(dumps, out.gaps);
+  out.frames_missing = std::ranges::any_of(dumps, lacks_frames);
   const std::uint32_t count = processes.empty() ? 0 : *std::ranges::max_element(processes) + 1;
   for (std::uint32_t process = 0; process < count; ++process) {
     std::vector<std::uint32_t> numbers;
@@ -70,7 +78,8 @@ std::string headline(const Findings& findings) {
   // If no thread is in two dumps, nothing can be compared.
   const bool compared =
       std::ranges::any_of(findings.threads, [](const ThreadHistory& thread) { return thread.sightings.size() > 1; });
-  return compared ? "nothing is stuck" : "no deadlock is seen; only two or more dumps of a thread show whether it is stuck";
+  if (!compared) return "no deadlock is seen; only two or more dumps of a thread show whether it is stuck";
+  return findings.frames_missing ? "nothing is known to be stuck" : "nothing is stuck";
 }
 
 }  // namespace mixwalk

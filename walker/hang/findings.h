@@ -78,14 +78,15 @@ struct Findings {
   std::vector<Finding> findings;       // the most severe first
   std::vector<StackGroup> groups;      // each thread is in one of them
   std::vector<TreeNode> tree;          // of the last dump
+  bool frames_missing = false;         // a dump lacks frames, so threads may be stuck that are not found to be
   // The facts that are not known, a line each: "locks are not known: …", "processor times are not known".
   std::vector<std::string> gaps;
 
   bool operator==(const Findings&) const = default;
 };
 
-// "2 threads are deadlocked", "3 threads are stuck", "nothing is stuck"; for one dump "no deadlock is seen; …". It
-// counts the threads of `threads` that have the verdict stuck.
+// "2 threads are deadlocked", "3 threads are stuck", "nothing is stuck"; for one dump "no deadlock is seen; …"; if frames
+// are missing "nothing is known to be stuck". It counts the threads of `threads` that have the verdict stuck.
 std::string headline(const Findings& findings);
 
 // The highest severity of all findings.

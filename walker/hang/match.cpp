@@ -136,11 +136,26 @@ class Matcher {
     for (; i < first.size() && k < second.size(); ++i, ++k) {
       const bool gap = first[i].kind == FrameKind::gap || second[k].kind == FrameKind::gap;
       if (gap && first[i].kind != second[k].kind) return Likeness::unclear;
-      const bool same = first[i].address == second[k].address && first[i].kind == second[k].kind &&
-                        first[i].inline_depth == second[k].inline_depth;
-      if (!same) return Likeness::other;
+      if (!same_code(first[i], second[k])) break;
     }
-    return i == first.size() && k == second.size() ? Likeness::same : Likeness::other;
+    if (i == first.size() && k == second.size()) return Likeness::same;
+    // A guess may be wrong, and all frames below it.
+    return is_guessed_up_to(first, i) || is_guessed_up_to(second, k) ? Likeness::unclear : Likeness::other;
+  }
+
+  // Folklore: the same frame is managed in one dump, and native or a stub in the other, if the runtime's debugging
+  // library did not answer for one of them. Real case: on a machine with other work, the first of two dumps had no
+  // answer within the limit. All threads of a program that hung had "moved", and nothing was stuck. Remedy: the kind of
+  // a frame, which is an answer, is not compared. Tests:
+  // MatchTest and Hangs.ADumpWithoutManagedFramesProvesNoMove.
+  static bool same_code(const Frame& a, const Frame& b) {
+    return a.address == b.address && a.inline_depth == b.inline_depth;
+  }
+
+  // Whether one of the frames from the leaf to `last` was guessed. `last` may be past the end.
+  static bool is_guessed_up_to(const std::vector<Frame>& frames, std::size_t last) {
+    const auto end = frames.begin() + static_cast<std::ptrdiff_t>(std::min(last + 1, frames.size()));
+    return std::any_of(frames.begin(), end, [](const Frame& frame) { return is_guess(frame.trust); });
   }
 
   // Whether the thread is in the same function of the program in both dumps, whatever that function calls. If there is

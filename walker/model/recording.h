@@ -85,6 +85,7 @@ struct Recording {
     std::vector<std::optional<std::uint64_t>> cpu;
     std::vector<Lock> locks;
     std::string locks_missing;
+    std::string unasked;
     bool operator==(const EarlierDump&) const = default;
   };
 
@@ -107,6 +108,7 @@ struct Recording {
   // For a dump, as in Snapshot; for a series of dumps (series.h), those of the last dump.
   std::vector<Lock> locks;
   std::string locks_missing;
+  std::string unasked;
   bool some_threads = false;  // LeftOut::threads, the same for all dumps of a series
   // For a series: the data of each dump except the last one, in order.
   std::vector<EarlierDump> earlier_dumps;

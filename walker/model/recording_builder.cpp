@@ -196,6 +196,7 @@ Recording to_recording(const Snapshot& snapshot) {
   recording.assemblies = snapshot.assemblies;
   recording.locks = snapshot.locks;
   recording.locks_missing = snapshot.locks_missing;
+  recording.unasked = snapshot.unasked;
   recording.some_threads = snapshot.left_out.threads;
   for (const Thread& thread : snapshot.threads) {
     Recording::Sample sample;
@@ -218,6 +219,7 @@ Snapshot to_snapshot(const Recording& recording) {
                     .modules = recording.modules,
                     .assemblies = recording.assemblies,
                     .threads = {},
+                    .unasked = recording.unasked,
                     .locks = recording.locks,
                     .locks_missing = recording.locks_missing,
                     .left_out = {.threads = recording.some_threads}};

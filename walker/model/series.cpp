@@ -30,7 +30,7 @@ class SeriesBuilder {
     for (const Assembly& assembly : dump.assemblies) {
       assemblies.push_back(static_cast<std::int32_t>(builder_.add_assembly(assembly)));
     }
-    Recording::EarlierDump earlier{.time_ns = time_ns, .cpu = {}, .locks = {}, .locks_missing = {}};
+    Recording::EarlierDump earlier{.time_ns = time_ns, .cpu = {}, .locks = {}, .locks_missing = {}, .unasked = {}};
     for (const Thread& thread : dump.threads) {
       Recording::Sample sample{.time_ns = time_ns};
       sample.thread = thread_of(thread);
@@ -54,9 +54,11 @@ class SeriesBuilder {
     if (last) {
       recording.locks = dump.locks;
       recording.locks_missing = dump.locks_missing;
+      recording.unasked = dump.unasked;
     } else {
       earlier.locks = dump.locks;
       earlier.locks_missing = dump.locks_missing;
+      earlier.unasked = dump.unasked;
       recording.earlier_dumps.push_back(std::move(earlier));
     }
   }
@@ -84,11 +86,13 @@ void restore(Snapshot& dump, const Recording::EarlierDump* earlier) {
   for (Thread& thread : dump.threads) thread.cpu.reset();
   if (earlier == nullptr) {
     dump.locks.clear();
+    dump.unasked.clear();
     dump.locks_missing = "a series has the locks of its last dump only";
     return;
   }
   dump.locks = earlier->locks;
   dump.locks_missing = earlier->locks_missing;
+  dump.unasked = earlier->unasked;
   const std::size_t known = std::min(earlier->cpu.size(), dump.threads.size());
   for (std::size_t i = 0; i < known; ++i) dump.threads[i].cpu = earlier->cpu[i];
 }

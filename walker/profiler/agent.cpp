@@ -25,8 +25,8 @@ namespace {
 constexpr DWORD kDetachMs = 300;
 
 constexpr char kNoThread[] =
-    "no thread could be started in the target within 5 s: its loader lock is held";
-static_assert(Supervisor::kStartMs == 5'000);
+    "no thread could be started in the target within 20 s: its loader lock is held, or the machine is very busy";
+static_assert(Supervisor::kStartMs == 20'000);
 
 Process this_process() {
   return {GetCurrentProcessId(), to_utf8(module_path(nullptr)), to_utf8(GetCommandLineW())};

@@ -21,8 +21,6 @@ constexpr std::uint64_t kFileSamples = 1 << 24;  // an eighth of what a file may
 constexpr std::size_t kMaxSources = 4'096;
 // How often samples are sent. If the pipe breaks, at most the samples of this time are lost.
 constexpr std::uint64_t kFlushNs = 100'000'000;
-// How long to wait for a new thread, which needs the loader lock before it runs.
-constexpr DWORD kStartMs = 5'000;
 // The limit for data that wait for the reader.
 constexpr std::size_t kMaxBytesInFlight = 8 << 20;
 // How often the threads of the process are listed. To list them, the system goes through the threads of all processes,
@@ -152,8 +150,9 @@ bool Recorder::record(const RecordRequest& request) {
 
   unix_time_ms_ = unix_time_ms();
   begin_file();
-  if (!writer.begun_within(kStartMs) || !listener.begun_within(kStartMs)) {
-    pipe_.send(Problem{"mixwalk.dll's threads could not be started in the target within 5 s"});
+  if (!writer.begun_within(Supervisor::kStartMs) || !listener.begun_within(Supervisor::kStartMs)) {
+    static_assert(Supervisor::kStartMs == 20'000);
+    pipe_.send(Problem{"mixwalk.dll's threads could not be started in the target within 20 s"});
     return false;
   }
   start_ns_ = clock_.now_ns();

@@ -100,6 +100,7 @@ void RecordingCollector::take_over() {
   }
   to.locks = from.locks;
   to.locks_missing = from.locks_missing;
+  to.unasked = from.unasked;
   to.some_threads = from.some_threads;
   to.earlier_dumps = from.earlier_dumps;
   while (details_.size() < from.details.size()) {

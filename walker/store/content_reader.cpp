@@ -119,6 +119,7 @@ Columns get_tables(pbf_message<Chunk> in, Recording& recording, TableRoom& room)
       case Chunk::locks_known:
         if (in.get_uint64() != 0) recording.locks_missing.clear();
         break;
+      case Chunk::unasked: recording.unasked = in.get_bytes(); break;
       case Chunk::some_threads: recording.some_threads = in.get_uint64() != 0; break;
       case Chunk::duration_ns: recording.duration_ns = in.get_uint64(); break;
       case Chunk::dropped: recording.dropped = in.get_uint64(); break;

@@ -37,14 +37,14 @@ enum class Chunk : std::uint32_t {
   module = 1, thread = 2, thread_name = 3, detail = 4, frame = 5, node_caller = 6, node_frame = 7,
   sample_time = 8, sample_thread = 9, sample_stack = 10, sample_value = 11, sample_detail = 12,
   duration_ns = 13, dropped = 14, assembly = 20, lock = 21, locks_missing = 22, locks_known = 23,
-  earlier_dump = 24, some_threads = 25,
+  earlier_dump = 24, some_threads = 25, unasked = 26,
 };
 enum class ModuleField : std::uint32_t { base = 1, size = 2, timestamp = 3, path = 4, code_view = 5 };
 enum class AssemblyField : std::uint32_t { path = 1, mvid = 2, optimised = 3, pdb = 4 };
 enum class CodeViewField : std::uint32_t { guid = 1, age = 2, path = 3, timestamp = 4, portable = 5 };
 enum class ThreadField : std::uint32_t { os_id = 1, clr_id = 2, name = 3, created = 4, cpu = 5 };
 enum class LockField : std::uint32_t { kind = 1, address = 2, type = 3, owner = 4, held = 5, recursion = 6, waiter = 7 };
-enum class EarlierDumpField : std::uint32_t { time_ns = 1, cpu = 2, lock = 3, locks_missing = 4 };
+enum class EarlierDumpField : std::uint32_t { time_ns = 1, cpu = 2, lock = 3, locks_missing = 4, unasked = 5 };
 enum class WaiterField : std::uint32_t { os_id = 1, pulse = 2 };
 enum class ThreadNameField : std::uint32_t { thread = 1, name = 2 };
 enum class FrameField : std::uint32_t {

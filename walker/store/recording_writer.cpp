@@ -233,9 +233,11 @@ void RecordingWriter::add_locks(const Recording& recording) {
       }
       for (const Lock& lock : dump.locks) add(inner, EarlierDumpField::lock, lock);
       add(inner, EarlierDumpField::locks_missing, dump.locks_missing);
+      add(inner, EarlierDumpField::unasked, dump.unasked);
     }
     flush_full();
   }
+  if (recording.unasked != unasked_) add(out, Chunk::unasked, unasked_ = recording.unasked);
   if (recording.some_threads && !std::exchange(some_threads_, true)) out.add_uint64(Chunk::some_threads, 1);
   if (locks_missing_ == recording.locks_missing) return;
   locks_missing_ = recording.locks_missing;

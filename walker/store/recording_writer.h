@@ -57,6 +57,7 @@ class RecordingWriter {
   // How many rows of each table are already written.
   std::size_t assemblies_ = 0, modules_ = 0, details_ = 0, locks_ = 0, frames_ = 0, nodes_ = 0, samples_ = 0;
   std::size_t earlier_dumps_ = 0;
+  std::string unasked_;                       // the written text
   bool some_threads_ = false;                 // whether it is already written
   std::optional<std::string> locks_missing_;  // the written text; nothing if none is written
   std::uint64_t all_samples_ = 0;  // including those that were cleared

@@ -171,6 +171,7 @@ Recording::EarlierDump get_earlier_dump(pbf_message<EarlierDumpField> in, TableR
         break;
       case EarlierDumpField::lock: dump.locks.push_back(get_lock(in.get_message(), room)); break;
       case EarlierDumpField::locks_missing: dump.locks_missing = in.get_bytes(); break;
+      case EarlierDumpField::unasked: dump.unasked = in.get_bytes(); break;
       default: in.skip();
     }
   }

@@ -808,6 +808,19 @@ TEST(FindingsTest, WhatIsNotKnownIsSaid) {
   EXPECT_EQ(findings.gaps[1], "3 threads wait for a lock whose holder the dump does not name");
 }
 
+TEST(FindingsTest, DumpsWithoutManagedFramesAreSaid) {
+  std::vector<Snapshot> dumps = test::troubled_program();
+  ASSERT_GE(dumps.size(), 2u);
+  dumps[0].unasked = "the DAC did not answer within 30 s";
+  EXPECT_EQ(find(dumps).gaps.front(), "Dump 1 has no managed frames, or not all: the DAC did not answer within 30 s");
+  dumps = two_dumps([](HangBuilder& builder, std::uint64_t i) {
+    builder.thread(1, managed_thread({i == 0 ? "orders_native!a" : "orders_native!b", "M Orders.Run()"}));
+  });
+  EXPECT_EQ(headline(find(dumps)), "nothing is stuck");
+  dumps[0].unasked = "the DAC did not answer within 30 s";
+  EXPECT_EQ(headline(find(dumps)), "nothing is known to be stuck");
+}
+
 TEST(FindingsTest, ALockOfDotNetWhoseOwnerIsUnknownIsSaid) {
   const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
     builder.thread(1, managed_thread({kWait, "coreclr!", "M System.Threading.Lock.Enter()", "M Orders.Get()"})).cpu(1);

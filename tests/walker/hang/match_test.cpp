@@ -154,6 +154,39 @@ TEST(MatchTest, FramesThatAreMissingInOneDumpAreNoMove) {
             Verdict::unclear);
 }
 
+// The dump as it is if the runtime's debugging library did not answer: managed code is code without a name, and callers
+// of such code were found by guessing.
+HangBuilder unasked(HangBuilder builder) {
+  bool below_managed = false;
+  for (Frame& frame : builder.last().stack.frames) {
+    if (below_managed) frame.trust = Trust::frame_pointer;
+    below_managed = frame.kind == FrameKind::managed;
+    if (below_managed) frame = {.trust = frame.trust, .address_kind = frame.address_kind, .address = frame.address};
+  }
+  builder.snapshot().unasked = "the DAC did not answer within 30 s";
+  return builder;
+}
+
+TEST(MatchTest, ADumpWithoutManagedFramesProvesNoMove) {
+  const HangBuilder first = dump(0).thread(1, waits_for_monitor()), second = dump(1).thread(1, waits_for_monitor());
+  EXPECT_EQ(verdict({unasked(first), second}), Verdict::stuck);
+  const auto at = [](int number, const std::string& leaf, const std::string& caller) {
+    return dump(number).thread(1, managed_thread({leaf, "M Orders.Submit()", caller}));
+  };
+  const HangBuilder before = at(0, kWait, "M Orders.A()");
+  EXPECT_EQ(verdict({unasked(before), at(1, kWait, "M Orders.B()")}), Verdict::unclear) << "A was guessed";
+  EXPECT_EQ(verdict({before, unasked(at(1, kWait, "M Orders.B()"))}), Verdict::unclear) << "B was guessed";
+  EXPECT_EQ(verdict({before, at(1, kWait, "M Orders.B()")}), Verdict::moved) << "nothing was guessed";
+  EXPECT_EQ(verdict({unasked(before), at(1, "ntdll!NtDelayExecution", "M Orders.A()")}), Verdict::moved)
+      << "the difference is above all guesses";
+}
+
+TEST(MatchTest, AStackThatGoesOnBelowAGuessProvesNoMove) {
+  HangBuilder cut = unasked(dump(0).thread(1, waits_for_monitor()));
+  cut.last().stack.frames.pop_back();
+  EXPECT_EQ(verdict({cut, dump(1).thread(1, waits_for_monitor())}), Verdict::unclear);
+}
+
 TEST(MatchTest, NewAndGoneThreads) {
   const auto threads = match({dump(0).thread(1, idle()).thread(2, idle()), dump(1).thread(2, idle()).thread(3, idle())});
   ASSERT_EQ(threads.size(), 3u);

@@ -43,6 +43,7 @@ TEST(RecordingWriter, ADumpComesBack) {
   Recording recording = to_recording(representative_snapshot());
   expect_reads_as(bytes_of(recording), recording);
   recording.some_threads = true;
+  recording.unasked = "the DAC crashed";
   expect_reads_as(bytes_of(recording), recording);
 }
 
@@ -50,10 +51,10 @@ TEST(RecordingWriter, ASeriesOfDumpsComesBack) {
   constexpr std::uint64_t kMax = ~std::uint64_t{0};
   Recording recording = to_recording(representative_snapshot());
   Recording::EarlierDump most{
-      .time_ns = kMax, .cpu = {std::nullopt, 0, kMax - 1}, .locks = {}, .locks_missing = "why"};
+      .time_ns = kMax, .cpu = {std::nullopt, 0, kMax - 1}, .locks = {}, .locks_missing = "why", .unasked = "no"};
   most.locks = {{.kind = LockKind::srw_lock, .address = kMax, .type = "T", .owner = 1, .held = true, .recursion = 2},
                 {.waiters = {{.os_id = 3, .pulse = true}, {.os_id = 4}}}};
-  recording.earlier_dumps = {{}, most, {.time_ns = 1, .cpu = {5}, .locks = {}, .locks_missing = {}}};
+  recording.earlier_dumps = {{}, most, {.time_ns = 1, .cpu = {5}, .locks = {}, .locks_missing = {}, .unasked = {}}};
   expect_reads_as(bytes_of(recording), recording);
 }
 

@@ -152,6 +152,9 @@ Outcome<Snapshot> DumpRun::next(bool last) {
   auto snapshot = source_.next(last);
   if (!snapshot) return snapshot;
   complete(*snapshot);
+  if (!snapshot->unasked.empty()) {
+    report({ExitCode::ok, process_text(snapshot->process) + ": managed frames are missing: " + snapshot->unasked});
+  }
   log_threads(*snapshot);
   for (const Moment& moment : snapshot->moments) {
     spdlog::info("the threads of one moment were suspended for {} us", moment.frozen_ns / 1000);

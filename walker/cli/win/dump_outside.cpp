@@ -69,7 +69,6 @@ Outcome<Snapshot> dump_outside(const DumpCommand& command) {
   Snapshot snapshot = target_snapshot(**target, clr.questions.get(), clr.obstacle, wanted, command.locks);
   (*target)->add_moments(snapshot);
   snapshot.way = Way::outside;
-  if (!snapshot.unasked.empty()) spdlog::info("managed frames: {}", snapshot.unasked);
   return snapshot;
 }
 

@@ -12,12 +12,11 @@
 
 namespace mixwalk {
 
-// How long the runtime's debugging library may take for one message of questions, and for its start. Real answers take
+// How long the runtime's debugging library may take for its start, and for each message of questions. Real answers take
 // milliseconds, and the first one of a large dump some hundred milliseconds. On a machine with a load of 15 on two
-// cores, the start of the worker and the loading of the library took more than 5 s (from_outside_test). No thread of
-// the target is suspended meanwhile.
-inline constexpr std::uint32_t kClrAnswerMs = 10'000;
-inline constexpr std::uint32_t kClrOpenMs = 20'000;
+// cores, the start of the worker and the loading of the library took more than 5 s (from_outside_test), and another
+// time an answer took more than 10 s (hangs_test). No thread of the target is suspended meanwhile.
+inline constexpr std::uint32_t kClrAnswerMs = 30'000;
 
 // Questions to a runtime's debugging library that runs in a worker. If the library hangs, crashes or gives invalid
 // answers, the worker is ended, obstacle() says why, and all later answers are missing. Earlier answers are kept.
@@ -32,7 +31,7 @@ class WorkerQuestions final : public ClrQuestions {
     std::string dump_path;  // UTF-8
     std::string symbol_path;  // UTF-8: for images that the dump does not contain
     std::uint32_t answer_ms = kClrAnswerMs;
-    std::uint32_t open_ms = kClrOpenMs;  // for the start of the worker and the library
+    std::uint32_t open_ms = kClrAnswerMs;  // for the start of the worker and the library
   };
   explicit WorkerQuestions(const Settings& settings);
 
