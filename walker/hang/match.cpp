@@ -146,8 +146,7 @@ class Matcher {
   // Folklore: the same frame is managed in one dump, and native or a stub in the other, if the runtime's debugging
   // library did not answer for one of them. Real case: on a machine with other work, the first of two dumps had no
   // answer within the limit. All threads of a program that hung had "moved", and nothing was stuck. Remedy: the kind of
-  // a frame, which is an answer, is not compared. Tests:
-  // MatchTest and Hangs.ADumpWithoutManagedFramesProvesNoMove.
+  // a frame, which is an answer, is not compared. Tests: MatchTest and Hangs.ADumpWithoutManagedFramesProvesNoMove.
   static bool same_code(const Frame& a, const Frame& b) {
     return a.address == b.address && a.inline_depth == b.inline_depth;
   }

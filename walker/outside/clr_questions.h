@@ -131,7 +131,7 @@ class ClrQuestions {
   // To be called when the target has run: forgets what was learnt about it.
   virtual void target_ran() {}
 
-  // Why answers are missing, in one line: "the DAC did not answer within 10 s". Empty if none is missing.
+  // Why answers are missing, in one line: "the DAC did not answer within 30 s". Empty if none is missing.
   virtual std::string obstacle() const = 0;
 };
 

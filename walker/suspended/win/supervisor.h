@@ -35,8 +35,8 @@ class Supervisor {
   Supervisor& operator=(const Supervisor&) = delete;
 
   // How long to wait for a new thread, which needs the loader lock before it runs its first instruction. A free lock is
-  // acquired in microseconds, but on a busy machine the thread starts later. Real case: a program with a thousand threads,
-  // beside other programs on two cores; 5 s were too short (hunt_test).
+  // acquired in microseconds, but on a busy machine the thread starts later. Real case: a program with a thousand
+  // threads, beside other programs on two cores; 5 s were too short (hunt_test).
   static constexpr DWORD kStartMs = 20'000;
 
   // Not frozen-safe. start() starts the supervising thread and returns false if no thread could be created, or the
