@@ -59,6 +59,9 @@ class DumpFileRun {
     UnmatchedThreads unmatched(command_.threads);
     for (const TargetThread& thread : target_.threads()) unmatched.met(thread.os_id, thread.name);
     Snapshot snapshot = stacks();
+    if (!snapshot.unasked.empty()) {
+      report({ExitCode::ok, quoted_path(command_.file) + ": managed frames are missing: " + snapshot.unasked});
+    }
     const Failure missing{ExitCode::no_thread, quoted_path(command_.file) + " has no " + unmatched.text()};
     if (!unmatched.empty() && snapshot.threads.empty() && !mapped_.cut()) return report(missing);
     name(snapshot);

@@ -10,8 +10,8 @@ namespace {
 constexpr char kCompareHelp[] =
     "Compares two or more dumps of a process and says which threads are stuck, what they wait for,\n"
     "and which thread holds it. Dumps are .mixwalk files, .dmp files and JSON of mixwalk dump, in any\n"
-    "mixture. The exit code is 0 if nothing is stuck, 20 if something is stuck, 21 for a deadlock.\n"
-    "Compares two recordings and says where the time differs.\n"
+    "mixture. The exit code is 0 if nothing is known to be stuck, 20 if something is stuck, 21 for a\n"
+    "deadlock. Compares two recordings and says where the time differs.\n"
     "\n"
     "Examples:\n"
     "  mixwalk compare first.mixwalk second.mixwalk\n"

@@ -139,8 +139,7 @@ class Matcher {
       if (!same_code(first[i], second[k])) break;
     }
     if (i == first.size() && k == second.size()) return Likeness::same;
-    // A guess may be wrong, and all frames below it.
-    return is_guessed_up_to(first, i) || is_guessed_up_to(second, k) ? Likeness::unclear : Likeness::other;
+    return rests_on_guess(first, i) || rests_on_guess(second, k) ? Likeness::unclear : Likeness::other;
   }
 
   // Folklore: the same frame is managed in one dump, and native or a stub in the other, if the runtime's debugging
@@ -151,11 +150,19 @@ class Matcher {
     return a.address == b.address && a.inline_depth == b.inline_depth;
   }
 
-  // Whether one of the frames from the leaf to `last` was guessed. `last` may be past the end.
-  static bool is_guessed_up_to(const std::vector<Frame>& frames, std::size_t last) {
-    const auto end = frames.begin() + static_cast<std::ptrdiff_t>(std::min(last + 1, frames.size()));
-    return std::any_of(frames.begin(), end, [](const Frame& frame) { return is_guess(frame.trust); });
+  // Whether the frame at `at` may be wrong because it, or a frame above it, was guessed. A frame that the CLR's own
+  // walker reported is right, whatever is above it, and so are its callers. `at` may be past the end.
+  static bool rests_on_guess(const std::vector<Frame>& frames, std::size_t at) {
+    for (std::size_t i = std::min(at + 1, frames.size()); i-- != 0;) {
+      if (frames[i].trust == Trust::runtime) return false;
+      if (is_guess(frames[i].trust)) return true;
+    }
+    return false;
   }
+
+  // Whether functions of managed code have other ids in one of the dumps, or none, because the runtime's debugging
+  // library did not answer.
+  bool lacks_managed_functions(const Sighting& sighting) const { return !dumps_[sighting.dump].unasked.empty(); }
 
   // Whether the thread is in the same function of the program in both dumps, whatever that function calls. If there is
   // no such function, all functions must be the same.
@@ -249,6 +256,8 @@ class Matcher {
     const bool busy = known && static_cast<double>(*history.cpu) * kSpinShare >
                                    static_cast<double>(history.milliseconds) * 10'000;
     if (busy && same_place(before, last)) return Verdict::spinning;
+    // The thread may be in the same function of managed code all the time.
+    if (busy && (lacks_managed_functions(before) || lacks_managed_functions(last))) return Verdict::unclear;
     const Likeness likeness = compare(before, last);
     if (likeness == Likeness::same) return Verdict::returned;
     return likeness == Likeness::other ? Verdict::moved : Verdict::unclear;

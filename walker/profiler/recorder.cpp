@@ -150,7 +150,12 @@ bool Recorder::record(const RecordRequest& request) {
 
   unix_time_ms_ = unix_time_ms();
   begin_file();
-  if (!writer.begun_within(Supervisor::kStartMs) || !listener.begun_within(Supervisor::kStartMs)) {
+  const ULONGLONG begun = GetTickCount64();
+  const auto left_ms = [begun] {
+    const ULONGLONG passed = GetTickCount64() - begun;
+    return passed < Supervisor::kStartMs ? static_cast<DWORD>(Supervisor::kStartMs - passed) : 0;
+  };
+  if (!writer.begun_within(left_ms()) || !listener.begun_within(left_ms())) {
     static_assert(Supervisor::kStartMs == 20'000);
     pipe_.send(Problem{"mixwalk.dll's threads could not be started in the target within 20 s"});
     return false;

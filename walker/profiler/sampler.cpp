@@ -118,15 +118,21 @@ void Sampler::prepare_probe(const DumpRequest& request) {
   if (probe_.start()) canaries_.choose(request.canary_id, request.canary_prefix);
 }
 
-const char* Sampler::obstacle() const noexcept {
-  if (!supervisor_.is_silent()) return nullptr;
-  // After the machine has slept, every thread looks as if it had been silent for a long time. So the supervisor is
-  // given a moment, and is then checked again.
-  constexpr DWORD kMomentMs = 500;
-  Sleep(kMomentMs);
-  return supervisor_.is_silent() ? "the program has stopped the thread of mixwalk.dll that ends a freeze in "
-                                   "time, so nothing is frozen any more"
-                                 : nullptr;
+const char* Sampler::obstacle() noexcept {
+  if (obstacle_ != nullptr) return obstacle_;
+  switch (supervisor_.wait_while_silent()) {
+    case Supervisor::Silence::none: break;
+    case Supervisor::Silence::stopped:
+      obstacle_ = "the program has stopped the thread of mixwalk.dll that ends a freeze in time, so nothing is frozen "
+                  "any more";
+      break;
+    case Supervisor::Silence::late:
+      static_assert(Supervisor::kStartMs == 20'000);
+      obstacle_ = "the thread of mixwalk.dll that ends a freeze in time has not run for 20 s, so nothing is frozen any "
+                  "more: the machine is very busy, or the program keeps that thread from running";
+      break;
+  }
+  return obstacle_;
 }
 
 bool Sampler::is_own_thread(DWORD id) const noexcept {
@@ -157,6 +163,9 @@ std::optional<Sampler::Sample> Sampler::sample_by(Engine engine, WindowsThread& 
   for (int i = 1;; ++i) {
     Sample result{.thread = {.os_id = os_id}, .copied = {}};
     if (!look(result, engine, thread, request, last)) return std::nullopt;
+    // While the supervisor is silent, no thread is suspended.
+    const bool not_tried = !result.thread.skipped.empty() && supervisor_.is_silent();
+    if (not_tried && i <= looks && obstacle() == nullptr) continue;
     longest_ns = std::max(longest_ns, result.thread.frozen_ns);
     longest_stop_ns = std::max(longest_stop_ns, result.thread.stopping_ns);
     if (!partial && result.look_again && i < (result.thread.overdue ? kLooksOverdue : looks) &&

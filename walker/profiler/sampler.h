@@ -118,9 +118,9 @@ class Sampler {
   // Makes the sampler look up names anew, begin modules() anew, and walk every stack anew. Otherwise everything that
   // was ever met would stay in memory.
   void forget();
-  // Returns why threads cannot be sampled any more, or null if they can be sampled. Waits a short time before it gives
-  // a reason.
-  const char* obstacle() const noexcept;
+  // Returns why threads cannot be sampled any more, or null if they can be sampled. While the supervisor is silent, this
+  // waits (Supervisor::wait_while_silent). A reason stays.
+  const char* obstacle() noexcept;
   BreakerState breaker() const { return services_.breaker.state(GetTickCount64()); }
   Supervisor& supervisor() const noexcept { return supervisor_; }
 
@@ -166,6 +166,7 @@ class Sampler {
   ClrManagedCode code_;
   UnloadGate::Mark last_mark_;  // names_ has forgotten everything that was unloaded up to this mark
   std::vector<UnloadGate::Unload> unloads_;
+  const char* obstacle_ = nullptr;  // what obstacle() has returned
   DWORD paused_ms_ = 0;  // the sum of the pauses between the looks of this dump
   ListedImages images_;
   EntryHints hints_;

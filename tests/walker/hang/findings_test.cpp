@@ -821,6 +821,40 @@ TEST(FindingsTest, DumpsWithoutManagedFramesAreSaid) {
   EXPECT_EQ(headline(find(dumps)), "nothing is known to be stuck");
 }
 
+TEST(FindingsTest, DumpsThatLackManagedFramesForTheSameReasonShareANote) {
+  std::vector<Snapshot> dumps = test::troubled_program();
+  dumps.resize(2);
+  for (const char* const why : {"the DAC crashed", "the DAC is missing", "the DAC crashed"}) {
+    dumps.push_back(dumps.front());
+    dumps.back().unix_time_ms += dumps.size() * 10'000;
+    dumps.back().unasked = dumps.back().locks_missing = why;
+  }
+  const Findings findings = find(dumps);
+  ASSERT_GE(findings.gaps.size(), 3u);
+  EXPECT_EQ(findings.gaps[0], "Dumps 3 and 5 have no managed frames, or not all: the DAC crashed");
+  EXPECT_EQ(findings.gaps[1], "Dump 4 has no managed frames, or not all: the DAC is missing");
+  EXPECT_EQ(findings.gaps[2], "Not all locks are known, for the same reason");
+}
+
+// Dump 1 shows other instructions of the thread that holds the lock, but not that they belong to the same method.
+TEST(FindingsTest, AThreadThatRunsInADumpWithoutManagedFramesMakesItsWaiterUnclear) {
+  std::vector<Snapshot> dumps = two_dumps([](HangBuilder& builder, std::uint64_t i) {
+    builder.thread(1, managed_thread({"M Orders.Spin()"})).cpu(9'000 * i);
+    builder.last().stack.frames.front().address += 8 * i;
+    builder.thread(2, managed_thread({kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", "M Orders.Get()"}));
+    builder.cpu(1);
+    builder.snapshot().locks = {{.kind = LockKind::monitor, .address = 0x1000, .type = "Orders.Book", .owner = 1, .held = true}};
+    builder.snapshot().locks[0].waiters = {{.os_id = 2}};
+  });
+  EXPECT_EQ(find(dumps).threads[1].verdict, Verdict::stuck);
+  dumps[0].unasked = "the DAC crashed";
+  Frame& running = dumps[0].threads[0].stack.frames.front();
+  running = {.address_kind = running.address_kind, .address = running.address};
+  const Findings findings = find(dumps);
+  EXPECT_EQ(findings.threads[0].verdict, Verdict::unclear);
+  EXPECT_EQ(findings.threads[1].verdict, Verdict::unclear);
+}
+
 TEST(FindingsTest, ALockOfDotNetWhoseOwnerIsUnknownIsSaid) {
   const Findings findings = find(two_dumps([](HangBuilder& builder, std::uint64_t) {
     builder.thread(1, managed_thread({kWait, "coreclr!", "M System.Threading.Lock.Enter()", "M Orders.Get()"})).cpu(1);

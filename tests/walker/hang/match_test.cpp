@@ -181,6 +181,47 @@ TEST(MatchTest, ADumpWithoutManagedFramesProvesNoMove) {
       << "the difference is above all guesses";
 }
 
+// Each dump shows another instruction of a loop in managed code.
+TEST(MatchTest, ADumpWithoutManagedFramesProvesNoMoveOfAThreadThatRuns) {
+  const auto at = [](int number, std::uint64_t instruction) {
+    HangBuilder builder = dump(number).thread(1, managed_thread({"M Orders.Work()"})).cpu(100 + number * 9'000);
+    builder.last().stack.frames.front().address += instruction;
+    return builder;
+  };
+  EXPECT_EQ(verdict({at(0, 0), at(1, 8)}), Verdict::spinning);
+  EXPECT_EQ(verdict({unasked(at(0, 0)), at(1, 8)}), Verdict::unclear);
+  EXPECT_EQ(verdict({at(0, 0), unasked(at(1, 8))}), Verdict::unclear);
+  EXPECT_EQ(verdict({unasked(at(0, 0)), unasked(at(1, 8))}), Verdict::unclear);
+}
+
+// Below a guessed frame, the CLR's own walker has reported a managed frame.
+TEST(MatchTest, AFrameThatTheRuntimeReportedIsProofBelowAGuess) {
+  const auto at = [](int number, const std::string& method, Trust trust) {
+    HangBuilder builder = dump(number).thread(1, managed_thread({kWait, "orders_native!b", method, "M Orders.Work()"}));
+    builder.last().stack.frames[1].trust = Trust::frame_pointer;
+    builder.last().stack.frames[2].trust = trust;
+    return builder;
+  };
+  const auto verdict_of = [&](Trust trust) { return verdict({at(0, "M A.F()", trust), at(1, "M A.G()", trust)}); };
+  EXPECT_EQ(verdict_of(Trust::runtime), Verdict::moved);
+  EXPECT_EQ(verdict_of(Trust::dynamic), Verdict::unclear);
+  EXPECT_EQ(verdict({at(0, "M A.F()", Trust::runtime), at(1, "M A.G()", Trust::dynamic)}), Verdict::unclear);
+}
+
+// The guess is above the frame by which the wait was recognised.
+TEST(MatchTest, AGuessAboveTheWaitProvesNoMove) {
+  const auto at = [](int number, const std::string& caller) {
+    HangBuilder builder = dump(number).thread(
+        1, managed_thread({kWait, "coreclr!", "M System.Threading.Monitor.Enter(System.Object)", caller}));
+    return builder;
+  };
+  HangBuilder guessed = at(0, "M A.F()");
+  for (Frame& frame : guessed.last().stack.frames) frame.trust = Trust::unwind_info;
+  guessed.last().stack.frames[1].trust = Trust::scan;
+  EXPECT_EQ(verdict({guessed, at(1, "M A.G()")}), Verdict::unclear);
+  EXPECT_EQ(verdict({at(0, "M A.F()"), at(1, "M A.G()")}), Verdict::moved);
+}
+
 TEST(MatchTest, AStackThatGoesOnBelowAGuessProvesNoMove) {
   HangBuilder cut = unasked(dump(0).thread(1, waits_for_monitor()));
   cut.last().stack.frames.pop_back();

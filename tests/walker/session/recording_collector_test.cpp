@@ -48,6 +48,22 @@ TEST(RecordingCollector, OneFileComesOutAsItWentIn) {
   EXPECT_EQ(recording.samples.size(), 3 * expected.samples.size());
 }
 
+TEST(RecordingCollector, ADumpKeepsItsLocksAndWhatIsMissing) {
+  Snapshot snapshot = representative_snapshot();
+  snapshot.unasked = "the DAC crashed";
+  snapshot.locks_missing = "the time for it was over";
+  const Recording dump = to_recording(snapshot);
+  StringSink sink;
+  RecordingWriter writer(sink);
+  writer.begin(dump);
+  writer.append(dump);
+  RecordingCollector collector(no_names);
+  EXPECT_EQ(collector.add(sink.text, true), "");
+  EXPECT_EQ(collector.recording().locks, dump.locks);
+  EXPECT_EQ(collector.recording().locks_missing, "the time for it was over");
+  EXPECT_EQ(collector.recording().unasked, "the DAC crashed");
+}
+
 TEST(RecordingCollector, ManagedFramesGetTheirLinesByAssembly) {
   Snapshot snapshot = representative_snapshot();
   std::vector<std::string> asked;

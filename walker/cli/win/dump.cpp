@@ -136,6 +136,7 @@ class DumpRun {
   DumpSource source_;
   LocalSymbols symbols_;
   UnmatchedThreads unmatched_;
+  std::string unasked_;   // the reason that was reported last
   bool stopped_ = false;  // whether Ctrl-C has stopped the series
 };
 
@@ -152,7 +153,8 @@ Outcome<Snapshot> DumpRun::next(bool last) {
   auto snapshot = source_.next(last);
   if (!snapshot) return snapshot;
   complete(*snapshot);
-  if (!snapshot->unasked.empty()) {
+  // A series says a reason only once.
+  if (!snapshot->unasked.empty() && std::exchange(unasked_, snapshot->unasked) != snapshot->unasked) {
     report({ExitCode::ok, process_text(snapshot->process) + ": managed frames are missing: " + snapshot->unasked});
   }
   log_threads(*snapshot);

@@ -18,6 +18,7 @@
 #include "walker/outside/win/suspension_watcher.h"
 #include "walker/outside/win/target_clr.h"
 #include "walker/outside/win/wait_chains.h"
+#include "walker/outside/win/worker_questions.h"
 #include "walker/session/win/processes.h"
 
 namespace mixwalk {
@@ -31,9 +32,9 @@ namespace {
 
 // The time limit for the system's answers about wait chains.
 constexpr std::chrono::milliseconds kWaitChainsTime{2000};
-// The time limit for opening the process, reading which modules it has loaded, and starting a worker. It is far more
-// than a busy machine needs.
-constexpr std::chrono::seconds kPrepareTime{30};
+// The time limit for opening the process, reading which modules it has loaded, and starting a worker. The worker has
+// kClrAnswerMs of it, and the rest is far more than a busy machine needs.
+constexpr std::chrono::milliseconds kPrepareTime{kClrAnswerMs + 15'000};
 
 TargetClr clr_of(const LiveTarget& target, const DumpCommand& command) {
   const std::string symbol_path = symbol_path_text(command.visit.symbol_path);

@@ -134,7 +134,10 @@ RecordingRun::End RecordingRun::collect() {
   ULONGLONG shown = begun_;
   while (true) {
     const ULONGLONG now = GetTickCount64();
-    const bool over = command_.duration_ms != 0 && now - begun_ >= command_.duration_ms;
+    // The requested time begins with the recording, which on a busy machine may be seconds after the request.
+    const bool begun = collector_.recording().process.id != 0;
+    const std::uint64_t limit = std::uint64_t{command_.duration_ms} + (begun ? 0 : command_.visit.timeout_ms);
+    const bool over = command_.duration_ms != 0 && now - begun_ >= limit;
     if (!stopping && (over || full_ || WaitForSingleObject(catch_ctrl_c(), 0) == WAIT_OBJECT_0)) {
       stopping = true;
       last_word = now + command_.visit.timeout_ms;

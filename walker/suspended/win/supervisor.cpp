@@ -36,6 +36,20 @@ void Supervisor::stop() noexcept {
   stop_.reset();
 }
 
+Supervisor::Silence Supervisor::wait_while_silent(DWORD limit_ms) const noexcept {
+  const ULONGLONG begun = GetTickCount64();
+  while (is_silent()) {
+    const ULONGLONG waited = GetTickCount64() - begun;
+    // After the machine has slept, every thread looks as if it had been silent for a long time. A debugger may suspend
+    // the thread for a moment.
+    if (waited >= kMomentMs && suspend_count(thread_.get()).value_or(0) != 0) return Silence::stopped;
+    if (waited >= limit_ms) return Silence::late;
+    // This returns at once if the thread has ended.
+    if (WaitForSingleObject(thread_.get(), kPollMs) == WAIT_OBJECT_0) return Silence::stopped;
+  }
+  return Silence::none;
+}
+
 bool Supervisor::before_suspend(DWORD thread_id) noexcept {
   return !is_silent() && freeze_.begin(ledger_, thread_id);
 }

@@ -398,5 +398,57 @@ TEST_F(SupervisorTest, AThreadSaysWhetherOthersSuspendedIt) {
   EXPECT_EQ(ResumeThread(thread_.get()), 1u);
 }
 
+// The supervisor with its own thread.
+class SupervisorThreadTest : public ::testing::Test {
+ protected:
+  SupervisorThreadTest() {
+    started_ = supervisor_.start();
+    thread_ = UniqueHandle(OpenThread(THREAD_SUSPEND_RESUME | THREAD_TERMINATE, FALSE, supervisor_.thread_id()));
+  }
+
+  // Suspends the supervising thread, and waits until it seems to be stopped.
+  void silence() {
+    ASSERT_TRUE(started_);
+    ASSERT_EQ(SuspendThread(thread_.get()), 0u);
+    while (!supervisor_.is_silent()) Sleep(10);
+    EXPECT_FALSE(supervisor_.before_suspend(GetCurrentThreadId()));
+  }
+
+  LedgerPage ledger_{};
+  Supervisor supervisor_{ledger_};
+  UniqueHandle thread_;
+  bool started_ = false;
+};
+
+TEST_F(SupervisorThreadTest, ALateSupervisorIsWaitedFor) {
+  silence();
+  std::thread machine([this] {
+    Sleep(Supervisor::kMomentMs / 5);
+    ResumeThread(thread_.get());
+  });
+  EXPECT_EQ(supervisor_.wait_while_silent(), Supervisor::Silence::none);
+  EXPECT_TRUE(supervisor_.before_suspend(GetCurrentThreadId()));
+  supervisor_.not_suspended();
+  machine.join();
+}
+
+TEST_F(SupervisorThreadTest, TheWaitForALateSupervisorHasALimit) {
+  silence();
+  EXPECT_EQ(supervisor_.wait_while_silent(Supervisor::kMomentMs / 5), Supervisor::Silence::late);
+  ResumeThread(thread_.get());
+}
+
+TEST_F(SupervisorThreadTest, ASuspendedSupervisorIsStopped) {
+  silence();
+  EXPECT_EQ(supervisor_.wait_while_silent(), Supervisor::Silence::stopped);
+  ResumeThread(thread_.get());
+}
+
+TEST_F(SupervisorThreadTest, ASupervisorThatHasEndedIsStopped) {
+  silence();
+  TerminateThread(thread_.get(), 0);
+  EXPECT_EQ(supervisor_.wait_while_silent(), Supervisor::Silence::stopped);
+}
+
 }  // namespace
 }  // namespace mixwalk
